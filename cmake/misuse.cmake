@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: MIT
+# cmake -D source=<file> -D compiler=<c++> -D include=<folder> -P misuse.cmake
+#
+# A misuse test compiles as it stands, and with WSL_MISUSE defined it does not: then the compiler says every regular
+# expression that follows a "// says: " of the file.
+set(ENV{LC_ALL} C) # messages in ASCII quotes
+set(compile ${compiler} -std=c++20 -fsyntax-only -DFMT_HEADER_ONLY -I${include})
+
+execute_process(COMMAND ${compile} ${source} RESULT_VARIABLE failed ERROR_VARIABLE output)
+if(failed)
+  message(NOTICE "${output}")
+  message(FATAL_ERROR "the correct half does not compile")
+endif()
+
+execute_process(COMMAND ${compile} -DWSL_MISUSE ${source} RESULT_VARIABLE failed ERROR_VARIABLE output)
+if(NOT failed)
+  message(FATAL_ERROR "the misuse compiles")
+endif()
+
+file(READ ${source} text)
+set(promises 0)
+while(text MATCHES "// says: ([^\n]+)(.*)")
+  set(promise "${CMAKE_MATCH_1}")
+  set(text "${CMAKE_MATCH_2}")
+  math(EXPR promises "${promises} + 1")
+  if(NOT output MATCHES "${promise}")
+    message(NOTICE "${output}")
+    message(FATAL_ERROR "the compiler does not say: ${promise}")
+  endif()
+endwhile()
+if(promises EQUAL 0)
+  message(FATAL_ERROR "the file promises no message: it has no line '// says: <regular expression>'")
+endif()

@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: MIT
+# The warnings of the tests, examples and benchmarks. They are errors here and are never exported: what a user of
+# the library is warned about is the user's choice.
+add_library(wsl_warnings INTERFACE)
+target_compile_options(wsl_warnings INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Werror)

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// The machines a layout can be checked for. One program source serves all of them: what a machine cannot hold is a fault that
+// names the limit. `wse2` and `wse3` carry the published constants (Cerebras SDK language reference and examples v2.10);
+// `host` is for programs that only ever run on this computer and has room for whatever fits in its memory.
+#pragma once
+#include "scalar.hpp"
+
+namespace wsl {
+
+struct machine {
+  const char* name;
+  int width, height;         ///< largest rectangle of PEs a program may use
+  int colors;                ///< routable colors
+  int data_tasks;            ///< data-triggered tasks of one PE
+  int local_tasks;           ///< tasks of one PE that only software activates
+  int task_ids;              ///< data and local tasks together
+  int control_tasks;         ///< control task ids: 0 .. control_tasks - 1
+  int input_queues;          ///< queues between the router and the processor ...
+  int output_queues;         ///< ... and back
+  int input_depth[8];        ///< words that each input queue holds
+  int output_depth[8];       ///< words that each output queue holds
+  bool color_owns_queue;     ///< an output queue, and a data task's input queue, serves one color only (WSE-3)
+  int microthreads;          ///< asynchronous descriptor operations in flight on one PE
+  int fabric_inputs;         ///< fabric operands that one operation may read
+  int memory;                ///< bytes of SRAM of one PE
+  int ramp_latency;          ///< cycles between processor and router, each way
+  f64 clock_hz;
+  friend constexpr bool operator==(const machine&, const machine&) = default;
+};
+
+inline constexpr machine wse2{
+    .name = "wse2", .width = 750, .height = 994, .colors = 24,
+    .data_tasks = 24, .local_tasks = 31, .task_ids = 31, .control_tasks = 64,
+    .input_queues = 8, .output_queues = 6,
+    .input_depth = {6, 6, 4, 4, 2, 2, 2, 2}, .output_depth = {2, 2, 6, 6, 2, 2, 0, 0},
+    .color_owns_queue = false, .microthreads = 8, .fabric_inputs = 2,
+    .memory = 48 * 1024, .ramp_latency = 2, .clock_hz = 850e6};
+
+inline constexpr machine wse3{
+    .name = "wse3", .width = 755, .height = 1170, .colors = 24,
+    .data_tasks = 8, .local_tasks = 23, .task_ids = 31, .control_tasks = 64,
+    .input_queues = 8, .output_queues = 8,
+    .input_depth = {8, 8, 4, 4, 4, 4, 4, 4}, .output_depth = {8, 8, 8, 8, 8, 8, 8, 8},
+    .color_owns_queue = true, .microthreads = 8, .fabric_inputs = 1,
+    .memory = 48 * 1024, .ramp_latency = 2, .clock_hz = 1.1e9};
+
+inline constexpr machine host{
+    .name = "host", .width = 32767, .height = 32767, .colors = 64,
+    .data_tasks = 64, .local_tasks = 64, .task_ids = 128, .control_tasks = 64,
+    .input_queues = 64, .output_queues = 64,
+    .input_depth = {64, 64, 64, 64, 64, 64, 64, 64}, .output_depth = {64, 64, 64, 64, 64, 64, 64, 64},
+    .color_owns_queue = false, .microthreads = 64, .fabric_inputs = 2,
+    .memory = 1 << 30, .ramp_latency = 2, .clock_hz = 1e9};
+
+}  // namespace wsl

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// Mistakes in a single call to the layout builder. Each is a function that is not constexpr and whose name is the sentence: when
+// a constant layout makes the mistake, the compiler prints the name beside the user's line; at run time the call throws.
+#pragma once
+#include <string>
+
+#include "fault_error.hpp"
+
+namespace wsl::misuse {
+
+[[noreturn]] inline void a_color_id_must_be_below_the_number_of_colors_of_the_machine(int id, int colors) {
+  throw fault_error("wsl: color " + std::to_string(id) + " does not exist: the machine's colors are 0 to " +
+                    std::to_string(colors - 1));
+}
+[[noreturn]] inline void the_area_leaves_the_grid(int x0, int x1, int y0, int y1, int width, int height) {
+  throw fault_error("wsl: the area of columns " + std::to_string(x0) + " to " + std::to_string(x1 - 1) + " and rows " +
+                    std::to_string(y0) + " to " + std::to_string(y1 - 1) + " leaves the grid of " + std::to_string(width) + " x " +
+                    std::to_string(height) + " PEs");
+}
+[[noreturn]] inline void an_area_strides_by_1_to_16(int sx, int sy) {
+  throw fault_error("wsl: an area strides by 1 to 16 columns and rows, not by " + std::to_string(sx) + " and " + std::to_string(sy));
+}
+[[noreturn]] inline void a_path_needs_a_port_to_come_from_and_a_port_to_go_to(int color) {
+  throw fault_error("wsl: a path of color " + std::to_string(color) + " needs at least one port on each side of >>");
+}
+[[noreturn]] inline void a_stream_enters_or_leaves_through_a_side_of_the_grid(int color) {
+  throw fault_error("wsl: the host stream of color " + std::to_string(color) +
+                    " must be bound to PEs at the edge of the grid, on the side where the grid ends");
+}
+[[noreturn]] inline void the_grid_is_larger_than_the_machine(const char* machine, int width, int height, int max_width, int max_height) {
+  throw fault_error("wsl: a grid of " + std::to_string(width) + " x " + std::to_string(height) + " PEs does not fit " + machine +
+                    ", whose usable rectangle is " + std::to_string(max_width) + " x " + std::to_string(max_height));
+}
+[[noreturn]] inline void a_grid_has_at_least_one_row_and_one_column(int width, int height) {
+  throw fault_error("wsl: a grid of " + std::to_string(width) + " x " + std::to_string(height) + " PEs has no PE");
+}
+[[noreturn]] inline void the_layout_has_more_paths_than_it_can_hold(int capacity) {
+  throw fault_error("wsl: a layout holds at most " + std::to_string(capacity) + " paths; join equal ones with strided areas");
+}
+[[noreturn]] inline void the_layout_has_more_placements_than_it_can_hold(int capacity) {
+  throw fault_error("wsl: a layout holds at most " + std::to_string(capacity) + " placements; join equal ones with strided areas");
+}
+[[noreturn]] inline void the_layout_has_more_streams_than_it_can_hold(int capacity) {
+  throw fault_error("wsl: a layout holds at most " + std::to_string(capacity) + " host streams");
+}
+[[noreturn]] inline void the_layout_has_more_modules_than_it_can_hold(int capacity) {
+  throw fault_error("wsl: a layout holds at most " + std::to_string(capacity) + " modules");
+}
+
+}  // namespace wsl::misuse

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// What every engine offers to the fabric's front end and to the host. Engines differ in how they order and time what may happen
+// at once, never in what a program that does not depend on that order computes.
+#pragma once
+#include <memory>
+#include <span>
+
+#include "../layout/layout.hpp"
+#include "../program/pe.hpp"
+#include "outcome.hpp"
+#include "wait.hpp"
+
+namespace wsl {
+
+/// A host call that waits on a PE until the fabric runs.
+struct host_call {
+  const binding* entry;
+  std::shared_ptr<const void> arguments;  ///< shared by all PEs of the launch
+};
+
+class engine : public engine_link {
+ public:
+  virtual ~engine() = default;
+
+  /// The PE at c, null where no program is placed.
+  virtual pe* find(coord c) = 0;
+  virtual void call(pe& on, host_call what) = 0;
+
+  /// Words that enter the grid at PE c, one after the other; the stream must exist.
+  virtual void stream_write(int color, coord c, std::span<const u32> words) = 0;
+  /// Takes up to words.size() words that left the grid at PE c; returns how many there were.
+  virtual std::size_t stream_read(int color, coord c, std::span<u32> words) = 0;
+
+  /// Runs until nothing can happen any more. Throws `deadlock` if something still waits then.
+  virtual outcome run() = 0;
+
+  const layout& plan() const { return plan_; }
+
+ protected:
+  explicit engine(const layout& plan) : engine_link(plan.machine(), plan.grid()), plan_(plan) {}
+
+ private:
+  layout plan_;
+};
+
+}  // namespace wsl

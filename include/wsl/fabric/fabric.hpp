@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+// A fabric is a layout that runs: it checks the layout with the rules that a constant layout is checked with, builds the PEs'
+// memories, launches host functions and runs until nothing can happen any more.
+//   fabric f{chain};
+//   f.launch(0, 0);
+//   f.read(7, 0, &runner<red, blue>::seen)
+#pragma once
+#include <string>
+
+#include "../layout/explain.hpp"
+#include "../program/table.hpp"
+#include "reference.hpp"
+
+namespace wsl {
+
+class fabric {
+ public:
+  /// Throws fault_error, with the sentence the compiler would print, if the layout has a fault.
+  explicit fabric(const layout& plan) : fabric(plan, reference{}) {}
+  template <class Choice>
+  fabric(const layout& plan, const Choice& choice) : engine_((require(plan), choice.make(plan))) {}
+
+  /// Runs the only host function of the programs in an area, on each of their PEs, and then the fabric until it is quiet.
+  outcome launch(const area& where = all) {
+    start(where);
+    return run();
+  }
+  outcome launch(int x, int y) { return launch(wsl::at(x, y)); }
+  /// Runs a named host function with arguments: `f.launch<&part::begin>(all, 0.5f)`.
+  template <auto Task, class... Arguments>
+    requires task_like<Task>
+  outcome launch(const area& where, const Arguments&... arguments) {
+    start<Task>(where, arguments...);
+    return run();
+  }
+
+  /// As launch, but only queues the calls; `run` runs them.
+  void start(const area& where = all) {
+    each(where, [this](pe& p) { engine_->call(p, {&only_launch(p), std::make_shared<std::tuple<>>()}); });
+  }
+  template <auto Task, class... Arguments>
+    requires task_like<Task>
+  void start(const area& where, const Arguments&... arguments) {
+    const auto shared = std::make_shared<detail::launch_arguments<Task>>(arguments...);
+    each(where, [&](pe& p) { engine_->call(p, {&launch_named<Task>(p), shared}); });
+  }
+
+  /// Runs until nothing can happen any more; throws `deadlock` if something still waits then.
+  outcome run() { return engine_->run(); }
+
+  /// A member of the program on one PE.
+  template <class P, class T>
+  const T& read(int x, int y, T P::* member) { return program_at<P>({x, y}).*member; }
+  template <class P, class T>
+  void write(int x, int y, T P::* member, const std::type_identity_t<T>& value) { program_at<P>({x, y}).*member = value; }
+
+  /// The program on one PE; its type must be the one that was placed there.
+  template <class P>
+  P& program_at(coord c) {
+    pe& p = existing(c);
+    const program& placed = *state_of(p).image->source;
+    if (&placed != &program_v<P>)
+      throw fault_error("wsl: PE(" + std::to_string(c.x) + ", " + std::to_string(c.y) + ") runs " + placed.name + ", not " + type_name<P>());
+    return *static_cast<P*>(state_of(p).memory);
+  }
+
+  const layout& plan() const { return engine_->plan(); }
+  engine& engine_in_use() { return *engine_; }
+
+ private:
+  pe& existing(coord c) {
+    pe* p = engine_->find(c);
+    if (!p)
+      throw fault_error("wsl: there is no program at PE(" + std::to_string(c.x) + ", " + std::to_string(c.y) + ") of a grid of " +
+                        std::to_string(plan().width()) + " x " + std::to_string(plan().height()));
+    return *p;
+  }
+
+  template <class F>
+  void each(const area& where, F f) {
+    const region r = plan().inside(where);
+    if (r.empty()) throw fault_error("wsl: there is no PE in the area of this launch");
+    for (int i = 0; i < r.count(); ++i) f(existing(r.nth(i)));
+  }
+
+  static const binding& only_launch(pe& p) {
+    const program& what = *state_of(p).image->source;
+    const binding* found = nullptr;
+    for (const binding& b : what)
+      if (b.what == role::launch) {
+        if (found) throw fault_error(std::string("wsl: ") + what.name + " has several host functions; name one: f.launch<&...>(area)");
+        found = &b;
+      }
+    if (!found) throw fault_error(std::string("wsl: ") + what.name + " has no host function; bind one with launch<&...>()");
+    return *found;
+  }
+
+  template <auto Task>
+  static const binding& launch_named(pe& p) {
+    const program& what = *state_of(p).image->source;
+    for (const binding& b : what)
+      if (b.what == role::launch && b.key == &task_key<Task>) return b;
+    throw fault_error(std::string("wsl: ") + what.name + " at PE(" + std::to_string(state_of(p).x) + ", " + std::to_string(state_of(p).y) +
+                      ") does not bind launch<&" + function_name<Task>() + ">()");
+  }
+
+  std::unique_ptr<engine> engine_;
+};
+
+}  // namespace wsl

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+// One PE's processor in the reference engine: its main thread runs one task at a time, its microthreads move one word a cycle in
+// turn, and what its tasks send waits in order for room in the output queues.
+#pragma once
+#include <vector>
+
+#include "engine.hpp"
+
+namespace wsl {
+
+/// First in, first out, in one vector: most processors never hold more than a few.
+template <class T>
+class backlog {
+ public:
+  bool empty() const { return head_ == items_.size(); }
+  std::size_t size() const { return items_.size() - head_; }
+  T& front() { return items_[head_]; }
+  void push(T item) { items_.push_back(std::move(item)); }
+  void pop() {
+    if (++head_ == items_.size()) items_.clear(), head_ = 0;
+  }
+  auto begin() const { return items_.begin() + static_cast<std::ptrdiff_t>(head_); }
+  auto end() const { return items_.end(); }
+
+ private:
+  std::vector<T> items_;
+  std::size_t head_ = 0;
+};
+
+struct processor {
+  backlog<host_call> calls;
+  backlog<wavelet> outbox;             ///< sent by tasks, not yet in an output queue
+  std::vector<transfer> microthreads;  ///< descriptor operations in flight
+  u32 turn = 0;                        ///< the microthread that may move next
+  bool awake = false;
+
+  bool reads(int color) const {
+    for (const transfer& t : microthreads)
+      if (t.input[0] == color || t.input[1] == color) return true;
+    return false;
+  }
+  const transfer* writer(int color) const {
+    for (const transfer& t : microthreads)
+      if (t.output == color) return &t;
+    return nullptr;
+  }
+  bool holds_back(int color) const {
+    for (const wavelet& w : outbox)
+      if (w.color == color) return true;
+    return false;
+  }
+};
+
+/// "PE(3, 1) of runner<...>", as messages name a PE.
+inline std::string name_of(const pe_state& s) {
+  return "PE(" + std::to_string(s.x) + ", " + std::to_string(s.y) + ") of " + s.image->source->name;
+}
+
+/// What a program may not do with the fabric, whatever the engine.
+namespace rule {
+
+inline void declares_send(const pe_state& s, int color, const payload_type* type) {
+  const binding* b = s.image->entry(role::send, color);
+  if (!b)
+    throw fault_error("wsl: " + name_of(s) + " sends color " + std::to_string(color) + ", but its table does not say sends<color>()");
+  if (b->type != type)
+    throw fault_error("wsl: " + name_of(s) + " sends " + type->name + " on color " + std::to_string(color) + ", which carries " + b->type->name);
+}
+
+inline void has_path(const pe_state& s, int color, bool path) {
+  if (!path)
+    throw fault_error("wsl: " + name_of(s) + " sends color " + std::to_string(color) +
+                      ", but no path leads from its ramp; add .path(color, area, ramp >> ...) there or do not send on this PE");
+}
+
+inline void one_writer(const pe_state& s, int color, const transfer* other) {
+  if (other)
+    throw fault_error("wsl: " + name_of(s) + " sends color " + std::to_string(color) + " while its operation " + other->name +
+                      " still sends on it; wait for its completion");
+}
+
+inline void may_start(const pe_state& s, const transfer& t, std::size_t in_flight, const machine& m) {
+  int inputs = 0;
+  for (int k = 0; k < 2; ++k) {
+    if (t.input[k] < 0) continue;
+    ++inputs;
+    const binding* b = s.image->entry(role::read, t.input[k]);
+    if (!b)
+      throw fault_error("wsl: " + name_of(s) + " reads color " + std::to_string(t.input[k]) + " with " + t.name +
+                        ", but its table does not say reads<color>()");
+    if (b->type != t.input_type[k])
+      throw fault_error("wsl: " + name_of(s) + " reads " + t.input_type[k]->name + " from color " + std::to_string(t.input[k]) +
+                        ", which carries " + b->type->name);
+  }
+  if (inputs > m.fabric_inputs)
+    throw fault_error("wsl: " + name_of(s) + " reads " + std::to_string(inputs) + " colors in one " + t.name + "; " + m.name + " reads " +
+                      std::to_string(m.fabric_inputs));
+  if (!t.resumes && in_flight >= static_cast<std::size_t>(m.microthreads))
+    throw fault_error("wsl: " + name_of(s) + " starts " + t.name + " while " + std::to_string(in_flight) +
+                      " operations are in flight; " + m.name + " has " + std::to_string(m.microthreads) + " microthreads");
+}
+
+inline void one_reader(const pe_state& s, int color, bool taken) {
+  if (taken)
+    throw fault_error("wsl: " + name_of(s) + " starts a second operation that reads color " + std::to_string(color) +
+                      " while the first is in flight; wait for its completion");
+}
+
+}  // namespace rule
+}  // namespace wsl

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: MIT
+// The reference engine: one thread, one cycle after the other, every wavelet hop by hop through bounded queues of the machine's
+// depths. It is slow and simple, and the oracle of every other engine. `fabric f{plan, reference{}}`.
+//
+// What runs first on a PE is defined: host calls in their order, then the activated local task with the lowest number, then the
+// control or data task of the lowest color whose wavelet is at the head of its queue. In a cycle a PE puts at most one wavelet
+// that its tasks sent into an output queue, moves one element of one of its operations in turn, and runs at most one task.
+#pragma once
+#include <bit>
+#include <map>
+
+#include "deadlock.hpp"
+#include "engine.hpp"
+#include "processor.hpp"
+#include "routers.hpp"
+#include "tiles.hpp"
+
+namespace wsl {
+
+class reference_engine final : public engine {
+ public:
+  explicit reference_engine(const layout& plan)
+      : engine(plan), tiles_(engine::plan(), *this), processors_(tiles_.size()),
+        routers_(engine::plan(), [this](coord c, int color) { return input_depth(c, color); }) {
+    for (const stream_record& s : engine::plan().streams())
+      for (int i = 0; i < s.where.count(); ++i) open(s, s.where.nth(i));
+    for (std::size_t i = 0; i < tiles_.size(); ++i)
+      if (state(i).active) wake(i);
+  }
+
+  pe* find(coord c) override { return tiles_.find(c); }
+
+  void call(pe& on, host_call what) override {
+    const std::size_t i = state_of(on).index;
+    processors_[i].calls.push(std::move(what));
+    wake(i);
+  }
+
+  void stream_write(int color, coord c, std::span<const u32> words) override {
+    for (u32 w : words) sources_.at(key(color, c)).words.push({w, static_cast<u8>(color), false});
+  }
+  std::size_t stream_read(int color, coord c, std::span<u32> words) override {
+    backlog<u32>& from = sinks_.at(key(color, c));
+    std::size_t n = 0;
+    for (; n < words.size() && !from.empty(); from.pop()) words[n++] = from.front();
+    return n;
+  }
+
+  outcome run() override {
+    total_ = {};
+    while (step()) ++total_.cycles;
+    if (const waits open = pending(); !open.empty()) throw deadlock(plan(), open);
+    return total_;
+  }
+
+  void send(pe_state& from, wavelet w, const payload_type* type) override {
+    processor& p = processors_[from.index];
+    rule::declares_send(from, w.color, type);
+    rule::has_path(from, w.color, output_queue(from, w.color) != routers::none);
+    rule::one_writer(from, w.color, p.writer(w.color));
+    p.outbox.push(w);
+    from.interrupted = true;
+  }
+
+  void start(pe_state& on, const transfer& t) override {
+    processor& p = processors_[on.index];
+    rule::may_start(on, t, p.microthreads.size(), target());
+    for (int color : t.input)
+      if (color >= 0) rule::one_reader(on, color, p.reads(color));
+    if (t.output >= 0) {
+      rule::declares_send(on, t.output, t.output_type);
+      rule::has_path(on, t.output, output_queue(on, t.output) != routers::none);
+      rule::one_writer(on, t.output, p.writer(t.output));
+    }
+    p.microthreads.push_back(t);
+    wake(on.index);
+  }
+
+ private:
+  struct source {
+    u32 queue;
+    backlog<wavelet> words;
+  };
+
+  pe_state& state(std::size_t i) { return state_of(tiles_[i]); }
+  static u64 key(int color, coord c) {
+    return static_cast<u64>(color) << 32 | static_cast<u64>(c.y) << 16 | static_cast<u64>(c.x);
+  }
+
+  // A PE's input queues are its program's consumed colors, in order.
+  int input_depth(coord c, int color) {
+    const pe* p = find(c);
+    if (!p) return 1;
+    const program_image& image = *state_of(const_cast<pe&>(*p)).image;
+    const u64 before = (image.takes | image.reads) & (color_bit(color) - 1);
+    return target().input_depth[std::popcount(before) % std::min(target().input_queues, 8)];
+  }
+
+  void open(const stream_record& s, coord c) {
+    if (s.inbound) sources_[key(s.color, c)] = {routers_.lane_of(c, s.color)->in[index_of(s.side)], {}};
+    else sinks_[key(s.color, c)];
+  }
+
+  void wake(std::size_t i) {
+    if (std::exchange(processors_[i].awake, true)) return;
+    awake_.push_back(static_cast<u32>(i));
+  }
+  void wake_at(u32 router) {
+    if (pe* p = find(routers_.coord_of(router))) wake(state_of(*p).index);
+  }
+
+  u32 output_queue(const pe_state& s, int color) {
+    const routers::lane* l = routers_.lane_of({s.x, s.y}, color);
+    return l ? l->in[0] : routers::none;
+  }
+  u32 input_queue(const pe_state& s, int color) {
+    const routers::lane* l = routers_.lane_of({s.x, s.y}, color);
+    return l ? l->out[0] : routers::none;
+  }
+  bool readable(u32 queue) const { return queue != routers::none && routers_[queue].size > 0; }
+
+  bool step() {
+    const bool fed = feed_streams();
+    if (!fed && routers_.idle() && awake_.empty()) return false;
+    total_.hops += routers_.step(
+        cycle_++,
+        [this](u32 router) {
+          ++total_.delivered;
+          wake_at(router);
+        },
+        [this](u32 router) { wake_at(router); },
+        [this](u32 router, port, wavelet w) {
+          ++total_.delivered;
+          sinks_.at(key(w.color, routers_.coord_of(router))).push(w.bits);
+        });
+    now_.swap(awake_);
+    awake_.clear();
+    for (u32 i : now_) processors_[i].awake = false;
+    for (u32 i : now_)
+      if (advance(i)) wake(i);
+    return true;
+  }
+
+  bool feed_streams() {
+    bool fed = false;
+    for (auto& [where, s] : sources_) {
+      if (s.words.empty() || !routers_[s.queue].room()) continue;
+      routers_.push(s.queue, s.words.front());
+      s.words.pop();
+      ++total_.wavelets;
+      fed = true;
+    }
+    return fed;
+  }
+
+  /// One cycle of a PE; says whether anything happened.
+  bool advance(u32 i) {
+    processor& p = processors_[i];
+    pe_state& s = state(i);
+    bool acted = drain(p, s);
+    acted |= move_one_element(p, s);
+    if (!s.suspended && p.outbox.empty()) acted |= run_one_task(p, s);
+    return acted;
+  }
+
+  bool drain(processor& p, pe_state& s) {
+    if (p.outbox.empty()) return false;
+    const u32 q = output_queue(s, p.outbox.front().color);
+    if (!routers_[q].room()) return false;
+    routers_.push(q, p.outbox.front());
+    p.outbox.pop();
+    ++total_.wavelets;
+    return true;
+  }
+
+  bool can_move(const processor& p, pe_state& s, const transfer& t) {
+    for (int color : t.input)
+      if (color >= 0) {
+        const u32 q = input_queue(s, color);
+        if (!readable(q) || routers_.front(q).control) return false;
+      }
+    return t.output < 0 || (routers_[output_queue(s, t.output)].room() && !p.holds_back(t.output));
+  }
+
+  bool move_one_element(processor& p, pe_state& s) {
+    for (std::size_t k = 0; k < p.microthreads.size(); ++k) {
+      const std::size_t turn = (k + p.turn) % p.microthreads.size();
+      transfer& t = p.microthreads[turn];
+      if (!t.complete() && !can_move(p, s, t)) continue;
+      if (!t.complete()) move(s, t);
+      p.turn = static_cast<u32>(turn + 1);
+      if (t.complete()) finish(p, s, turn);
+      return true;
+    }
+    return false;
+  }
+
+  void move(pe_state& s, transfer& t) {
+    u32 in[2] = {}, out = 0;
+    for (int k = 0; k < 2; ++k)
+      if (t.input[k] >= 0) {
+        const u32 q = input_queue(s, t.input[k]);
+        in[k] = routers_.front(q).bits;
+        routers_.pop(q);
+      }
+    const u32* inputs[2] = {&in[0], &in[1]};
+    t.move(t, inputs, &out, 1);
+    if (t.output < 0) return;
+    routers_.push(output_queue(s, t.output), {out, static_cast<u8>(t.output), false});
+    ++total_.wavelets;
+  }
+
+  void finish(processor& p, pe_state& s, std::size_t which) {
+    const transfer t = p.microthreads[which];
+    p.microthreads.erase(p.microthreads.begin() + static_cast<std::ptrdiff_t>(which));
+    if (t.activates >= 0) s.active |= color_bit(t.activates);
+    if (t.unblocks >= 0) s.blocked &= ~color_bit(t.unblocks);
+    if (t.unblocks_color >= 0) s.blocked_colors &= ~color_bit(t.unblocks_color);
+    if (t.resumes) guarded(s, t.name, [&] { std::coroutine_handle<>::from_address(s.suspended).resume(); });
+  }
+
+  bool run_one_task(processor& p, pe_state& s) {
+    if (!p.calls.empty()) {
+      const host_call c = p.calls.front();
+      p.calls.pop();
+      return run_task(s, *c.entry, c.arguments.get());
+    }
+    if (const u64 ready = s.active & ~s.blocked) {
+      const int id = std::countr_zero(ready);
+      s.active &= ~color_bit(id);
+      return run_task(s, *s.image->local[id], nullptr);
+    }
+    for (routers::lane& l : routers_.lanes_of(routers_.router_at({s.x, s.y})))
+      if (readable(l.out[0]) && take(s, l)) return true;
+    return false;
+  }
+
+  // Lanes stand in the order of the layout's paths; the lowest color goes first.
+  bool take(pe_state& s, const routers::lane& candidate) {
+    const routers::lane* l = &candidate;
+    for (const routers::lane& other : routers_.lanes_of(routers_.router_at({s.x, s.y})))
+      if (other.color < l->color && readable(other.out[0]) && task_for(s, other)) l = &other;
+    const binding* b = task_for(s, *l);
+    if (!b) return false;
+    const u32 word = routers_.front(l->out[0]).bits;
+    routers_.pop(l->out[0]);
+    return run_task(s, *b, &word);
+  }
+
+  const binding* task_for(pe_state& s, const routers::lane& l) {
+    const wavelet w = routers_.front(l.out[0]);
+    if (!w.control) return s.blocked_colors & color_bit(l.color) ? nullptr : s.image->data[l.color];
+    const binding* b = s.image->control[w.bits >> 16];
+    if (!b)
+      throw fault_error("wsl: a control wavelet with id " + std::to_string(w.bits >> 16) + " on color " + std::to_string(l.color) +
+                        " arrived at " + name_of(s) + ", which binds no such control task");
+    return b;
+  }
+
+  bool run_task(pe_state& s, const binding& b, const void* input) {
+    ++total_.tasks;
+    s.interrupted = false;
+    guarded(s, b.name, [&] { b.run(s.memory, tiles_[s.index], input, 1); });
+    return true;
+  }
+
+  // What a task throws says where it happened.
+  template <class F>
+  static void guarded(const pe_state& s, const char* what, F f) {
+    try {
+      f();
+    } catch (const fault_error& e) {
+      throw fault_error(std::string(e.what()) + "\n  in " + what + " on " + name_of(s));
+    }
+  }
+
+  waits pending() {
+    waits open;
+    for (std::size_t i = 0; i < tiles_.size(); ++i) processor_waits(open, processors_[i], state(i));
+    for (u32 r = 0; r < static_cast<u32>(grid().count()); ++r)
+      for (const routers::lane& l : routers_.lanes_of(r)) router_waits(open, r, l);
+    for (auto& [where, s] : sources_)
+      if (!s.words.empty())
+        open.push_back({wait::reason::stream, {static_cast<int>(where & 0xffff), static_cast<int>(where >> 16 & 0xffff)},
+                        s.words.front().color, "", "", s.words.size()});
+    return open;
+  }
+
+  void processor_waits(waits& open, processor& p, pe_state& s) {
+    const coord at{s.x, s.y};
+    const char* program = s.image->source->name;
+    if (!p.outbox.empty()) open.push_back({wait::reason::output, at, p.outbox.front().color, program, "send", p.outbox.size()});
+    for (const transfer& t : p.microthreads) {
+      int starved = -1;
+      for (int color : t.input)
+        if (color >= 0 && !readable(input_queue(s, color))) starved = color;
+      if (starved >= 0 && !t.endless()) open.push_back({wait::reason::input, at, starved, program, t.name, t.length - t.done});
+      if (starved < 0) open.push_back({wait::reason::output, at, t.output, program, t.name, t.endless() ? 1 : t.length - t.done});
+    }
+    for (u64 held = s.active & s.blocked; held; held &= held - 1)
+      open.push_back({wait::reason::held, at, -1, program, s.image->local[std::countr_zero(held)]->name, 1});
+  }
+
+  void router_waits(waits& open, u32 r, const routers::lane& l) {
+    const coord at = routers_.coord_of(r);
+    u64 held = 0;
+    for (u32 q : l.in)
+      if (q != routers::none) held += routers_[q].size;
+    if (held) open.push_back({wait::reason::router, at, l.color, "", "", held});
+    pe* p = readable(l.out[0]) ? find(at) : nullptr;
+    if (!p || processors_[state_of(*p).index].reads(l.color)) return;
+    const program_image& image = *state_of(*p).image;
+    open.push_back({wait::reason::unread, at, l.color, image.source->name, image.data[l.color] ? image.data[l.color]->name : "",
+                    routers_[l.out[0]].size});
+  }
+
+  tiles tiles_;
+  std::vector<processor> processors_;
+  routers routers_;
+  std::map<u64, source> sources_;
+  std::map<u64, backlog<u32>> sinks_;
+  std::vector<u32> awake_, now_;
+  u64 cycle_ = 0;
+  outcome total_;
+};
+
+/// The choice of the reference engine: `fabric f{plan, reference{}}`.
+struct reference {
+  std::unique_ptr<engine> make(const layout& plan) const { return std::make_unique<reference_engine>(plan); }
+};
+
+}  // namespace wsl

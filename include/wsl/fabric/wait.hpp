@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// One thing that still waits when nothing moves any more. Engines collect waits; deadlock.hpp turns them into a report.
+#pragma once
+#include <vector>
+
+#include "../core/coord.hpp"
+
+namespace wsl {
+
+struct wait {
+  enum class reason {
+    input,    ///< a descriptor operation or a suspended task waits for wavelets of `color`; `count` elements are missing
+    output,   ///< a send or an operation waits for room towards `color`; `count` wavelets are held back
+    unread,   ///< `count` wavelets of `color` lie in the input queue and no task or operation may take them
+    held,     ///< local task `what` is activated but blocked
+    stream,   ///< `count` words of the host stream of `color` could not enter the grid
+    router,   ///< `count` wavelets of `color` lie in the router
+  };
+  reason why;
+  coord at;
+  int color = -1;
+  const char* program = "";   ///< name of the PE's program
+  const char* what = "";      ///< name of the task or operation
+  unsigned long long count = 0;
+};
+
+using waits = std::vector<wait>;
+
+}  // namespace wsl

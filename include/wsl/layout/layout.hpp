@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+// The layout: which program runs where, and where each color flows. It is a plain value, built by the same functions in a
+// constant expression and at run time, and nothing in it grows with the number of PEs: paths and placements cover areas.
+// A layout can only be checked, drawn and given to a fabric.
+#pragma once
+#include "../core/area.hpp"
+#include "../core/inplace_vector.hpp"
+#include "../core/machine.hpp"
+#include "../core/misuse.hpp"
+#include "program.hpp"
+
+namespace wsl {
+
+/// Says that wavelets of one color may meet in a router; the engine defines their order.
+struct merge_t {};
+inline constexpr merge_t merge{};
+
+/// One route of one color on every PE of a region.
+struct path_record {
+  region where;
+  int color = 0;
+  route how;
+  bool merges = false;
+  const payload_type* type = nullptr;
+};
+
+/// One program on every PE of a region.
+struct placement {
+  region where;
+  const program* what = nullptr;
+};
+
+/// A host stream: words of a color enter or leave the fabric through one side of PEs at the edge of the grid.
+struct stream_record {
+  region where;
+  int color = 0;
+  port side = port::west;
+  bool inbound = true;
+  const payload_type* type = nullptr;
+};
+
+/// The colors first .. first + count - 1 belong to a library module inside a region.
+struct claim {
+  region where;
+  const char* module = "";
+  int first = 0, count = 0;
+};
+
+class layout {
+ public:
+  static constexpr int max_paths = 1024, max_placements = 256, max_streams = 32, max_claims = 32;
+
+  constexpr layout(const wsl::machine& target, int width, int height) : machine_(target), width_(width), height_(height) {
+    if (width < 1 || height < 1) misuse::a_grid_has_at_least_one_row_and_one_column(width, height);
+    if (width > target.width || height > target.height)
+      misuse::the_grid_is_larger_than_the_machine(target.name, width, height, target.width, target.height);
+  }
+
+  /// Puts a program on every PE of an area.
+  constexpr layout& place(const area& where, const program& what) { return place(inside(where), what); }
+  constexpr layout& place(const region& where, const program& what) {
+    if (where.empty()) return *this;
+    on_grid(where);
+    if (placements_.full()) misuse::the_layout_has_more_placements_than_it_can_hold(max_placements);
+    placements_.push_back({where, &what});
+    return *this;
+  }
+
+  /// Routes a color on every PE of an area. An area without PEs (`columns(1, end)` of a single column) adds nothing.
+  template <payload T>
+  constexpr layout& path(color<T> c, const area& where, route how) { return add_path(c, inside(where), how, false); }
+  template <payload T>
+  constexpr layout& path(color<T> c, const area& where, route how, merge_t) { return add_path(c, inside(where), how, true); }
+  template <payload T>
+  constexpr layout& path(color<T> c, const region& where, route how) { return add_path(c, where, how, false); }
+  template <payload T>
+  constexpr layout& path(color<T> c, const region& where, route how, merge_t) { return add_path(c, where, how, true); }
+
+  /// The host writes words of this color into the grid through one side of edge PEs: `stream_in(c, at(0, 0), west)`.
+  template <payload T>
+  constexpr layout& stream_in(color<T> c, const area& where, port side) { return add_stream(c, inside(where), side, true); }
+  /// The host reads words of this color that leave the grid through one side of edge PEs.
+  template <payload T>
+  constexpr layout& stream_out(color<T> c, const area& where, port side) { return add_stream(c, inside(where), side, false); }
+
+  /// A library module takes `count` colors from `first` on for itself, inside a region.
+  constexpr layout& claim_colors(const char* module, int first, int count, const region& where) {
+    known_color(first), known_color(first + count - 1);
+    if (where.empty()) return *this;
+    if (claims_.full()) misuse::the_layout_has_more_modules_than_it_can_hold(max_claims);
+    claims_.push_back({where, module, first, count});
+    return *this;
+  }
+
+  constexpr const wsl::machine& machine() const { return machine_; }
+  constexpr int width() const { return width_; }
+  constexpr int height() const { return height_; }
+  constexpr region grid() const { return {0, width_, 0, height_}; }
+  constexpr bool has(coord c) const { return grid().has(c); }
+  constexpr const auto& paths() const { return paths_; }
+  constexpr const auto& placements() const { return placements_; }
+  constexpr const auto& streams() const { return streams_; }
+  constexpr const auto& claims() const { return claims_; }
+
+  /// The PEs of an area on this grid.
+  constexpr region inside(const area& a) const {
+    if (a.sx < 1 || a.sy < 1 || a.sx > 16 || a.sy > 16) misuse::an_area_strides_by_1_to_16(a.sx, a.sy);
+    return resolve(a, grid());
+  }
+
+  /// The route of a color on one PE, or none (both sides empty).
+  constexpr route route_at(coord c, int color) const {
+    for (const path_record& p : paths_)
+      if (p.color == color && p.where.has(c)) return p.how;
+    return {};
+  }
+  /// The program on one PE, or null.
+  constexpr const program* program_at(coord c) const {
+    for (const placement& p : placements_)
+      if (p.where.has(c)) return p.what;
+    return nullptr;
+  }
+
+ private:
+  constexpr void known_color(int id) const {
+    if (id < 0 || id >= machine_.colors)
+      misuse::a_color_id_must_be_below_the_number_of_colors_of_the_machine(id, machine_.colors);
+  }
+  constexpr void on_grid(const region& r) const {
+    if (r.x0 < 0 || r.y0 < 0 || r.x1 > width_ || r.y1 > height_)
+      misuse::the_area_leaves_the_grid(r.x0, r.x1, r.y0, r.y1, width_, height_);
+  }
+  template <payload T>
+  constexpr layout& add_path(color<T> c, const region& where, route how, bool merges) {
+    known_color(c.id);
+    if (how.from.empty() || how.to.empty()) misuse::a_path_needs_a_port_to_come_from_and_a_port_to_go_to(c.id);
+    if (where.empty()) return *this;
+    on_grid(where);
+    if (paths_.full()) misuse::the_layout_has_more_paths_than_it_can_hold(max_paths);
+    paths_.push_back({where, c.id, how, merges, &payload_type_of<T>});
+    return *this;
+  }
+  template <payload T>
+  constexpr layout& add_stream(color<T> c, const region& where, port side, bool inbound) {
+    known_color(c.id);
+    if (where.empty()) return *this;
+    on_grid(where);
+    const coord first = where.nth(0) + step(side), last = where.nth(where.count() - 1) + step(side);
+    const bool edge = side == port::east || side == port::west ? where.columns() == 1 : where.rows() == 1;
+    if (side == port::ramp || !edge || has(first) || has(last)) misuse::a_stream_enters_or_leaves_through_a_side_of_the_grid(c.id);
+    if (streams_.full()) misuse::the_layout_has_more_streams_than_it_can_hold(max_streams);
+    streams_.push_back({where, c.id, side, inbound, &payload_type_of<T>});
+    return *this;
+  }
+
+  wsl::machine machine_;
+  int width_, height_;
+  inplace_vector<path_record, max_paths> paths_;
+  inplace_vector<placement, max_placements> placements_;
+  inplace_vector<stream_record, max_streams> streams_;
+  inplace_vector<claim, max_claims> claims_;
+};
+
+}  // namespace wsl

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// What a layout knows of a PE program: its name, the bytes its members take, and the table of what it binds. The rules read
+// the table, the engines call what it points to. Programs describe themselves with program/task.hpp; this is only the data.
+#pragma once
+#include "../core/color.hpp"
+
+namespace wsl {
+
+class pe;
+
+/// The word of a program's table: what one entry binds.
+enum class role : u8 {
+  launch,   ///< a function that the host calls
+  data,     ///< a task that a data wavelet of a color triggers
+  local,    ///< a task that software activates
+  control,  ///< a task that a control wavelet with an id triggers
+  read,     ///< descriptors read this color
+  send,     ///< tasks or descriptors send this color
+};
+
+/// Runs a task for one PE. `input` is an array of `count` words for a data or control task, the host's arguments for a launch,
+/// nothing for a local task. Returns how many inputs it took: a task that suspends or blocks itself ends the batch.
+using task_function = u32 (*)(void* state, pe& me, const void* input, u32 count);
+
+/// How a task is when its fabric starts.
+enum class initially : u8 { ready, blocked, active };
+
+struct binding {
+  role what = role::launch;
+  int id = -1;                          ///< color of data, read and send; id of control; position among its kind of launch and local
+  const payload_type* type = nullptr;   ///< payload of a color; none for the others
+  const void* key = nullptr;            ///< identity of the bound function
+  const void* module = nullptr;         ///< identity of the library module that brought the entry; none for the program's own
+  const char* name = "";                ///< name of the bound function
+  task_function run = nullptr;
+  initially start = initially::ready;
+  u64 after = 0;                        ///< send: colors that must have arrived before
+};
+
+struct program {
+  const char* name = "";
+  int bytes = 0;
+  int alignment = 1;
+  const binding* table = nullptr;
+  int entries = 0;
+  void (*construct)(void* where) = nullptr;
+  void (*destroy)(void* what) = nullptr;
+
+  constexpr const binding* begin() const { return table; }
+  constexpr const binding* end() const { return table + entries; }
+
+  /// The colors that the entries of one role name, as a mask.
+  constexpr u64 colors_of(role what) const {
+    u64 mask = 0;
+    for (int i = 0; i < entries; ++i)
+      if (table[i].what == what) mask |= color_bit(table[i].id);
+    return mask;
+  }
+};
+
+}  // namespace wsl

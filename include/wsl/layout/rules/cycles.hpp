@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: MIT
+// stub
+#pragma once
+#include "flow.hpp"

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+// The flow of one color: its path records and the joins between them. Record a joins record b through a side when some PE of a
+// sends through that side into a PE of b that listens there; a row of 750 PEs that hand on to each other is one record that joins
+// itself. The rules of paths and cycles ask this graph, whose size is that of the program text, instead of the PEs.
+#pragma once
+#include "../cover.hpp"
+#include "../fault.hpp"
+#include "../layout.hpp"
+
+namespace wsl::rules {
+
+/// Sides as small numbers, in the order of every_side: east, west, north, south. The opposite of side d is d ^ 1.
+constexpr u8 bit_of_side(int d) { return static_cast<u8>(2 << d); }
+inline constexpr u8 ramp_bit = 1, side_bits = 30;
+constexpr bool several(int bits) { return (bits & (bits - 1)) != 0; }
+
+struct stretch {
+  region where;
+  u8 from = 0, to = 0;
+  bool merges = false;
+  const payload_type* type = nullptr;
+};
+
+struct join {
+  int from = 0, to = 0, side = 0;
+  int next_out = -1;  ///< the next join out of the same record through the same side
+  int next_in = -1;   ///< the next join into the same record through the same side
+};
+
+class flow {
+ public:
+  const layout& plan;
+  const int color;
+  scratch<stretch> paths;
+  scratch<join> joins;
+  coord overlap = nowhere;  ///< a PE that two of the records cover
+  effort work;  ///< of all rules that ask this flow
+
+  constexpr flow(const layout& l, int c) : plan(l), color(c) {
+    gather();
+    for (int i = 0; i < 4 * paths.size(); ++i) first_out_.push_back(-1), first_in_.push_back(-1);
+    sweep();
+  }
+
+  /// The lists of joins: out of a record through a side, and into a record through a side of that record; -1 ends them.
+  constexpr int first_out(int record, int side) const { return first_out_[4 * record + side]; }
+  constexpr int first_in(int record, int side) const { return first_in_[4 * record + side]; }
+
+  constexpr diagnostic report(fault what, coord at, int side = -1) const {
+    return {.what = what, .color = color, .at = at, .side = side < 0 ? port::ramp : every_side[side]};
+  }
+  /// What a rule answers when it found nothing: nothing, unless it had to give up.
+  constexpr diagnostic nothing() const {
+    if (!work.exhausted()) return {};
+    return report(fault::the_paths_meet_too_often_to_check_while_compiling, paths[0].where.nth(0));
+  }
+
+ private:
+  // Records in the order of their first column or row, whichever separates them better, so that the sweep meets few pairs.
+  constexpr void gather() {
+    scratch<stretch> found;
+    i64 wide = 0, high = 0;
+    for (const path_record& p : plan.paths())
+      if (p.color == color) {
+        found.push_back({tight(p.where), p.how.from.bits, p.how.to.bits, p.merges, p.type});
+        wide += i64{p.where.x1 - p.where.x0} * plan.height(), high += i64{p.where.y1 - p.where.y0} * plan.width();
+      }
+    along_x_ = wide <= high;
+    scratch<int> order;
+    for (int i = 0; i < found.size(); ++i) order.push_back(i);
+    sort(order, found);
+    for (int i = 0; i < found.size(); ++i) paths.push_back(found[order[i]]);
+  }
+  constexpr int begin_of(const region& r) const { return along_x_ ? r.x0 : r.y0; }
+
+  constexpr void sort(scratch<int>& order, const scratch<stretch>& by) const {
+    int* item = order.data();
+    for (int gap : {301, 132, 57, 23, 10, 4, 1})
+      for (int i = gap; i < order.size(); ++i) {
+        const int moving = item[i], key = begin_of(by[moving].where);
+        int j = i;
+        for (; j >= gap && begin_of(by[item[j - gap]].where) > key; j -= gap) item[j] = item[j - gap];
+        item[j] = moving;
+      }
+  }
+
+  constexpr void sweep() {
+    const stretch* p = paths.data();
+    for (int a = 0; a < paths.size() && !work.exhausted(); ++a) {
+      const region r = p[a].where;
+      const int last = along_x_ ? r.x1 : r.y1;
+      compare_with_itself(a);
+      int b = a + 1;
+      for (; b < paths.size(); ++b) {
+        const region& s = p[b].where;
+        if ((along_x_ ? s.x0 : s.y0) > last) break;
+        if (s.x0 <= r.x1 && s.x1 >= r.x0 && s.y0 <= r.y1 && s.y1 >= r.y0) compare(a, b);
+      }
+      work.spent += b - a;
+    }
+  }
+  constexpr void compare_with_itself(int a) {
+    for (int d = 0; d < 4; ++d) join_through(a, a, d);
+  }
+  constexpr void compare(int a, int b) {
+    work.spent += 6;
+    if (overlap == nowhere) {
+      const region both = intersect(paths[a].where, paths[b].where);
+      if (!both.empty()) overlap = both.nth(0);
+    }
+    for (int d = 0; d < 4; ++d) join_through(a, b, d), join_through(b, a, d);
+  }
+  constexpr void join_through(int a, int b, int d) {
+    const stretch &sender = paths.data()[a], &receiver = paths.data()[b];
+    if (!(sender.to & bit_of_side(d)) || !(receiver.from & bit_of_side(d ^ 1))) return;
+    work.spent += 6;
+    if (intersect(sender.where.shifted(step(every_side[d])), receiver.where).empty()) return;
+    int &out = first_out_[4 * a + d], &in = first_in_[4 * b + (d ^ 1)];
+    joins.push_back({a, b, d, out, in});
+    out = in = joins.size() - 1;
+  }
+
+  scratch<int> first_out_, first_in_;
+  bool along_x_ = true;
+};
+
+}  // namespace wsl::rules

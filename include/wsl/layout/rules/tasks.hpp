@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+// The rules between routers and programs: what a path brings to a ramp is taken there, what a path takes from a ramp is sent
+// there, both sides agree on the payload, and what a program names in its table has a path somewhere on its area. Completeness,
+// a path on every PE of the area, is a rule of its own: programs at the edge of a halo have no neighbour to hear from.
+#pragma once
+#include "flow.hpp"
+
+namespace wsl::rules {
+
+/// One entry of a table that takes or sends the color.
+struct party {
+  int placement = 0;
+  bool takes = false;
+  const payload_type* type = nullptr;
+};
+
+/// Who takes and who sends one color.
+class crew {
+ public:
+  scratch<region> areas;     ///< of every placement
+  scratch<party> parties;    ///< the entries that name the color
+  scratch<u8> roles;         ///< of every placement: 1 if the program takes the color, 2 if it sends it
+
+  constexpr crew(const layout& l, int color) {
+    for (const placement& p : l.placements()) {
+      roles.push_back(0);
+      for (const binding& b : *p.what) {
+        const bool takes = b.what == role::data || b.what == role::read;
+        if (b.id != color || !(takes || b.what == role::send)) continue;
+        parties.push_back({areas.size(), takes, b.type});
+        roles[areas.size()] = static_cast<u8>(roles[areas.size()] | role_bit(takes));
+      }
+      areas.push_back(tight(p.where));
+    }
+  }
+  static constexpr u8 role_bit(bool takes) { return takes ? 1 : 2; }
+};
+
+/// Does the record go to the ramp, where programs take, or come from it, where they send?
+constexpr bool at_ramp(const stretch& p, bool takes) { return ((takes ? p.to : p.from) & ramp_bit) != 0; }
+
+constexpr diagnostic named(diagnostic d, const flow& f, int placement) {
+  d.name = f.plan.placements()[placement].what->name;
+  return d;
+}
+
+/// A ramp on a path belongs to a PE with a program.
+constexpr diagnostic staffed(flow& f, const crew& c, bool takes) {
+  for (int i = 0; i < f.paths.size(); ++i) {
+    if (!at_ramp(f.paths[i], takes)) continue;
+    const coord bare = uncovered(f.paths[i].where, c.areas, f.work);
+    if (bare != nowhere) return f.report(takes ? fault::no_program_takes_the_delivery : fault::no_program_sends_into_the_path, bare);
+  }
+  return f.nothing();
+}
+
+/// ... and that program names the color.
+constexpr diagnostic willing(flow& f, const crew& c, bool takes) {
+  for (int i = 0; i < f.paths.size(); ++i) {
+    if (!at_ramp(f.paths[i], takes)) continue;
+    f.work.spent += c.areas.size();
+    for (int k = 0; k < c.areas.size() && !f.work.exhausted(); ++k) {
+      if (c.roles.data()[k] & crew::role_bit(takes) || apart(f.paths.data()[i].where, c.areas.data()[k])) continue;
+      f.work.spent += 6;
+      const region both = intersect(f.paths[i].where, c.areas[k]);
+      if (both.empty()) continue;
+      const fault what = takes ? fault::the_program_does_not_take_the_color : fault::the_program_does_not_send_the_color;
+      return named(f.report(what, both.nth(0)), f, k);
+    }
+  }
+  return f.nothing();
+}
+
+/// Path and table name the same payload.
+constexpr diagnostic types_of_programs(flow& f, const crew& c, bool takes) {
+  for (int k = 0; k < c.parties.size(); ++k) {
+    const party& p = c.parties[k];
+    f.work.spent += f.paths.size();
+    for (int i = 0; i < f.paths.size() && p.takes == takes && !f.work.exhausted(); ++i) {
+      const stretch& s = f.paths.data()[i];
+      if (s.type == p.type || !at_ramp(s, takes)) continue;
+      f.work.spent += 6;
+      const region both = intersect(s.where, c.areas[p.placement]);
+      if (both.empty()) continue;
+      diagnostic d = f.report(takes ? fault::the_program_takes_another_type : fault::the_program_sends_another_type, both.nth(0));
+      d.other = s.type->name;
+      return named(d, f, p.placement);
+    }
+  }
+  return f.nothing();
+}
+
+/// A color in a program's table has a path on at least one PE of its area.
+constexpr diagnostic used(flow& f, const crew& c, bool takes) {
+  for (int k = 0; k < c.areas.size() && !f.work.exhausted(); ++k) {
+    bool found = !(c.roles[k] & crew::role_bit(takes));
+    for (int i = 0; i < f.paths.size() && !found; ++i) {
+      f.work.spent += 2;
+      if (!at_ramp(f.paths.data()[i], takes) || apart(f.paths.data()[i].where, c.areas.data()[k])) continue;
+      f.work.spent += 5;
+      found = !intersect(f.paths[i].where, c.areas[k]).empty();
+    }
+    if (found) continue;
+    const fault what = takes ? fault::no_path_feeds_the_program : fault::no_path_takes_what_the_program_sends;
+    return named(f.report(what, c.areas[k].nth(0)), f, k);
+  }
+  return f.nothing();
+}
+
+/// Completeness: it has a path on every PE of its area.
+constexpr diagnostic used_everywhere(flow& f, const crew& c, bool takes) {
+  scratch<region> ramps;
+  for (int i = 0; i < f.paths.size(); ++i)
+    if (at_ramp(f.paths[i], takes)) ramps.push_back(f.paths[i].where);
+  for (int k = 0; k < c.areas.size(); ++k) {
+    if (!(c.roles[k] & crew::role_bit(takes))) continue;
+    const coord bare = uncovered(c.areas[k], ramps, f.work);
+    const fault what =
+        takes ? fault::no_path_feeds_the_program_on_this_pe : fault::no_path_takes_what_the_program_sends_on_this_pe;
+    if (bare != nowhere) return named(f.report(what, bare), f, k);
+  }
+  return f.nothing();
+}
+
+using task_rule = diagnostic (*)(flow&, const crew&, bool takes);
+inline constexpr task_rule task_rules[] = {staffed, willing, types_of_programs, used};
+
+/// A PE runs one program. This rule is about the whole layout.
+constexpr diagnostic placements_are_apart(const layout& l) {
+  scratch<region> areas;
+  for (const placement& p : l.placements()) areas.push_back(tight(p.where));
+  const region* a = areas.data();
+  for (int i = 0; i < areas.size(); ++i)
+    for (int j = 0; j < i; ++j) {
+      if (apart(a[i], a[j])) continue;
+      const region both = intersect(a[i], a[j]);
+      if (both.empty()) continue;
+      return {.what = fault::two_programs_run_on_one_pe, .at = both.nth(0),
+              .name = l.placements()[j].what->name, .other = l.placements()[i].what->name};
+    }
+  return {};
+}
+
+/// Entries that compete for the same wavelets. Several descriptors may read one color after each other.
+constexpr bool compete(const binding& a, const binding& b) {
+  if (a.id != b.id) return false;
+  if (a.what == role::control) return b.what == role::control;
+  return (a.what == role::data && (b.what == role::data || b.what == role::read)) || (a.what == role::read && b.what == role::data);
+}
+
+constexpr diagnostic tables_are_unambiguous(const layout& l) {
+  for (const placement& p : l.placements())
+    for (int i = 0; i < p.what->entries; ++i)
+      for (int j = 0; j < i; ++j) {
+        const binding &a = p.what->table[i], &b = p.what->table[j];
+        if (!compete(a, b)) continue;
+        if (a.what == role::control)
+          return {.what = fault::the_program_binds_one_control_id_twice, .at = p.where.nth(0), .have = a.id, .name = p.what->name};
+        return {.what = fault::the_program_takes_one_color_twice, .color = a.id, .at = p.where.nth(0), .name = p.what->name};
+      }
+  return {};
+}
+
+}  // namespace wsl::rules

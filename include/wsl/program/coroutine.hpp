@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// A task that waits in the middle of its body is a coroutine: it returns `task` and says `co_await` before each descriptor
+// operation with a fabric operand. While it waits, its PE runs no other task (the machine's main thread is busy); operations
+// started with `me.async` go on. A task that never waits is a plain function and costs nothing of this.
+#pragma once
+#include <coroutine>
+#include <type_traits>
+
+#include "engine_link.hpp"
+#include "operation.hpp"
+
+namespace wsl {
+
+class pe;
+pe_state& state_of(pe& me);
+
+class task {
+ public:
+  struct promise_type {
+    /// The PE is the coroutine's own argument: `task collect(pe& me, f32 x)`.
+    template <class Program, class... Input>
+    promise_type(Program&, pe& me, const Input&...) : self(state_of(me)) {}
+
+    task get_return_object() { return {}; }
+    std::suspend_never initial_suspend() { return {}; }
+    std::suspend_never final_suspend() noexcept {
+      self.suspended = nullptr;
+      return {};
+    }
+    void return_void() {}
+    [[noreturn]] void unhandled_exception() {
+      self.suspended = nullptr;
+      throw;
+    }
+
+    struct wait {
+      pe_state& self;
+      transfer operation;
+      bool await_ready() const { return operation.complete(); }
+      void await_suspend(std::coroutine_handle<promise_type> waiting) {
+        self.suspended = waiting.address();
+        self.interrupted = true;
+        self.engine->start(self, operation);
+      }
+      void await_resume() const {}
+    };
+
+    template <class F, class Dst, class... Src>
+    wait await_transform(const operation<F, Dst, Src...>& op) {
+      transfer t = op.start();
+      t.resumes = true;
+      return {self, t};
+    }
+
+    pe_state& self;
+  };
+};
+
+}  // namespace wsl

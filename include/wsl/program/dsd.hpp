@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// What a descriptor operation can work on besides memory: a run of wavelets that arrive (CSL's fabin_dsd), a run that leaves
+// (fabout_dsd), a scalar as source, and the address of a scalar as destination, into which the operation accumulates.
+#pragma once
+#include "../core/color.hpp"
+#include "memory.hpp"
+
+namespace wsl {
+
+/// The length of a fabric operand that takes whatever comes, as long as the program runs.
+inline constexpr int forever = 0x7fffffff;
+
+template <payload T>
+struct fabric_input {
+  using element = T;
+  color<T> from;
+  int count;
+};
+
+template <payload T>
+struct fabric_output {
+  using element = T;
+  color<T> to;
+  int count;
+};
+
+/// The next `count` wavelets of a color; without a count as many as the other operands have elements.
+template <payload T>
+constexpr fabric_input<T> fabin(color<T> c, int count = forever) { return {c, count}; }
+
+template <payload T>
+constexpr fabric_output<T> fabout(color<T> c, int count = forever) { return {c, count}; }
+
+namespace detail {
+
+/// A scalar source: the same value for every element.
+template <class T>
+struct constant {
+  using element = T;
+  T value;
+};
+
+/// A scalar destination: element i becomes the first source of element i + 1.
+template <class T>
+struct accumulator {
+  using element = T;
+  T* total;
+};
+
+template <class X>
+inline constexpr bool is_memory = false;
+template <class T>
+inline constexpr bool is_memory<memory<T>> = true;
+template <class X>
+inline constexpr bool is_fabric_input = false;
+template <class T>
+inline constexpr bool is_fabric_input<fabric_input<T>> = true;
+template <class X>
+inline constexpr bool is_fabric_output = false;
+template <class T>
+inline constexpr bool is_fabric_output<fabric_output<T>> = true;
+template <class X>
+inline constexpr bool is_constant = false;
+template <class T>
+inline constexpr bool is_constant<constant<T>> = true;
+template <class X>
+inline constexpr bool is_accumulator = false;
+template <class T>
+inline constexpr bool is_accumulator<accumulator<T>> = true;
+
+template <class X>
+inline constexpr bool is_fabric = is_fabric_input<X> || is_fabric_output<X>;
+
+}  // namespace detail
+}  // namespace wsl

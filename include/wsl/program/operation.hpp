@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+// One element-wise operation over descriptors: destination, sources, and what is done to an element. Over memory it is a loop
+// that runs at once. With a fabric operand it is a value that waits to be started, with `me.async(...)` or `co_await`: a
+// function of its own cannot wait for wavelets.
+#pragma once
+#include <new>
+#include <string>
+#include <tuple>
+#include <type_traits>
+
+#include "dsd.hpp"
+#include "transfer.hpp"
+
+namespace wsl {
+namespace detail {
+
+// Walks over an operand, element by element from `at` on. Memory with stride 1 gets a walk of its own so that loops vectorise.
+template <class T>
+struct unit_walk {
+  T* p;
+  constexpr T& operator[](u32 i) const { return p[i]; }
+};
+template <class T>
+struct strided_walk {
+  T* p;
+  i64 stride;
+  constexpr T& operator[](u32 i) const { return p[static_cast<i64>(i) * stride]; }
+};
+template <class T>
+struct constant_walk {
+  T value;
+  constexpr T operator[](u32) const { return value; }
+};
+template <class T>
+struct input_walk {
+  const u32* words;
+  constexpr T operator[](u32 i) const { return from_bits<T>(words[i]); }
+};
+template <class T>
+struct output_walk {
+  u32* words;
+  struct slot {
+    u32& word;
+    constexpr void operator=(T value) const { word = to_bits(value); }
+  };
+  constexpr slot operator[](u32 i) const { return {words[i]}; }
+};
+
+/// Sources of one operation; a plain aggregate, so that a transfer can hold it as bytes.
+template <class...>
+struct pack {};
+template <class Head, class... Tail>
+struct pack<Head, Tail...> {
+  Head head;
+  pack<Tail...> tail;
+};
+
+template <class Use>
+constexpr decltype(auto) with(const pack<>&, Use use) { return use(); }
+template <class Head, class... Tail, class Use>
+constexpr decltype(auto) with(const pack<Head, Tail...>& p, Use use) {
+  return with(p.tail, [&](const auto&... rest) -> decltype(auto) { return use(p.head, rest...); });
+}
+
+constexpr pack<> make_pack() { return {}; }
+template <class Head, class... Tail>
+constexpr pack<Head, Tail...> make_pack(Head head, Tail... tail) { return {head, make_pack(tail...)}; }
+
+template <class X>
+constexpr int length_of(const X& operand) {
+  if constexpr (is_memory<X>) return operand.length();
+  else if constexpr (is_fabric<X>) return operand.count;
+  else return forever;
+}
+
+template <class X>
+constexpr bool unit_stride(const X& operand) {
+  if constexpr (is_memory<X>) return operand.stride() == 1;
+  else return true;
+}
+
+template <class W>
+inline constexpr bool is_constant_walk = false;
+template <class T>
+inline constexpr bool is_constant_walk<constant_walk<T>> = true;
+
+template <bool unit, class X>
+constexpr auto walk(const X& x, u64 at, const u32* const*& input, u32* output) {
+  using T = typename X::element;
+  if constexpr (is_memory<X> && unit) return unit_walk<T>{x.first() + at};
+  else if constexpr (is_memory<X>) return strided_walk<T>{x.first() + static_cast<i64>(at) * x.stride(), x.stride()};
+  else if constexpr (is_fabric_input<X>) return input_walk<T>{*input++};
+  else if constexpr (is_fabric_output<X>) return output_walk<T>{output};
+  else return constant_walk<T>{x.value};
+}
+
+[[noreturn]] inline void operands_differ_in_length(const char* operation, int a, int b) {
+  throw fault_error(std::string("wsl: the operands of ") + operation + " differ in length: " + std::to_string(a) + " and " +
+                    std::to_string(b) + " elements");
+}
+[[noreturn]] inline void operation_has_no_length(const char* operation) {
+  throw fault_error(std::string("wsl: no operand of ") + operation + " says how many elements there are");
+}
+
+}  // namespace detail
+
+template <class F, class Dst, class... Src>
+class [[nodiscard("an operation with a fabric operand runs only when it is given to me.async(...) or co_await")]] operation {
+  using T = typename Dst::element;
+
+ public:
+  constexpr operation(const char* name, F f, Dst dst, Src... src)
+      : name_(name), f_(f), dst_(dst), src_(detail::make_pack(src...)), length_(common_length(dst, src...)) {}
+
+  static constexpr bool uses_fabric = detail::is_fabric<Dst> || (detail::is_fabric<Src> || ...);
+
+  /// Elements done .. done + n - 1 of this operation.
+  constexpr void move(u64 done, const u32* const* input, u32* output, u32 n) const {
+    const bool unit = detail::unit_stride(dst_) && detail::with(src_, [](const auto&... s) { return (detail::unit_stride(s) && ...); });
+    if (unit) move_all<true>(done, input, output, n);
+    else move_all<false>(done, input, output, n);
+  }
+
+  constexpr void run_now() const {
+    if (length_ == forever) detail::operation_has_no_length(name_);
+    move(0, nullptr, nullptr, static_cast<u32>(length_));
+  }
+
+  /// The operation as a microthread that an engine runs.
+  transfer start() const {
+    static_assert(sizeof(operation) <= transfer::operand_bytes && std::is_trivially_copyable_v<operation>,
+                  "wsl: what an asynchronous operation applies to its elements must be small and trivially copyable");
+    transfer t;
+    t.name = name_;
+    t.length = length_ == forever ? ~u64{0} : static_cast<u64>(length_);
+    ::new (static_cast<void*>(t.operands)) operation(*this);
+    t.move = [](transfer& self, const u32* const* input, u32* output, u32 n) {
+      std::launder(reinterpret_cast<const operation*>(self.operands))->move(self.done, input, output, n);
+      self.done += n;
+    };
+    if constexpr (detail::is_fabric_output<Dst>) {
+      t.output = static_cast<i8>(dst_.to.id);
+      t.output_type = &payload_type_of<T>;
+    }
+    int k = 0;
+    detail::with(src_, [&](const auto&... s) { (name_input(t, k, s), ...); });
+    return t;
+  }
+
+ private:
+  template <bool unit>
+  constexpr void move_all(u64 done, const u32* const* input, u32* output, u32 n) const {
+    detail::with(src_, [&](const auto&... s) {
+      // Braces fix the order in which the sources take their input words.
+      const std::tuple walks{detail::walk<unit>(s, done, input, output)...};
+      std::apply([&](const auto&... w) {
+        if constexpr (detail::is_accumulator<Dst>) accumulate(done, n, w...);
+        else {
+          const auto d = detail::walk<unit>(dst_, done, input, output);
+          for (u32 i = 0; i < n; ++i) d[i] = static_cast<T>(f_(w[i]...));
+        }
+      }, walks);
+    });
+  }
+
+  // A scalar destination carries its value from element to element when the first source is a scalar, from which it starts;
+  // otherwise it keeps what the last element gave.
+  template <class First, class... Rest>
+  constexpr void accumulate(u64 done, u32 n, const First& first, const Rest&... rest) const {
+    if (n == 0) return;
+    if constexpr (detail::is_constant_walk<First> && sizeof...(Rest) > 0) {
+      T total = done == 0 ? static_cast<T>(first[0]) : *dst_.total;
+      for (u32 i = 0; i < n; ++i) total = static_cast<T>(f_(total, rest[i]...));
+      *dst_.total = total;
+    } else {
+      *dst_.total = static_cast<T>(f_(first[n - 1], rest[n - 1]...));
+    }
+  }
+
+  template <class S>
+  static constexpr void name_input(transfer& t, int& k, const S& s) {
+    if constexpr (detail::is_fabric_input<S>) {
+      t.input[k] = static_cast<i8>(s.from.id);
+      t.input_type[k++] = &payload_type_of<typename S::element>;
+    }
+  }
+
+  constexpr int common_length(const Dst& dst, const Src&... src) const {
+    int n = forever;
+    for (int length : {detail::length_of(dst), detail::length_of(src)...}) {
+      if (length == forever) continue;
+      if (n != forever && n != length) detail::operands_differ_in_length(name_, n, length);
+      n = length;
+    }
+    return n;
+  }
+
+  const char* name_;
+  [[no_unique_address]] F f_;
+  Dst dst_;
+  detail::pack<Src...> src_;
+  int length_;
+};
+
+}  // namespace wsl

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+// A processing element as its own tasks see it: where it stands, what it sends, and which of its tasks may run. Tasks run to
+// completion, one at a time; an activation is a single bit, not a count. See examples/05_local_tasks.cpp.
+#pragma once
+#include "coroutine.hpp"
+#include "task_traits.hpp"
+
+namespace wsl {
+
+namespace detail {
+[[noreturn]] inline void the_program_does_not_bind_this_task(const char* program, const char* task) {
+  throw fault_error(std::string("wsl: program ") + program + " does not bind local<&" + task + ">() in its table");
+}
+}  // namespace detail
+
+/// What the completion of an asynchronous operation does: activate or unblock a local task, or unblock a color's data task.
+struct completion {
+  enum class effect : u8 { activate, unblock, unblock_color };
+  effect what;
+  int id;                     ///< of the color, or the position of the task in its own module's table
+  const void* key = nullptr;
+  const char* name = "";
+};
+
+// Not constexpr on purpose: a program's table is known only after its class, and the bodies of plain function templates are
+// compiled after that.
+
+/// Completion activates this local task.
+template <auto Task>
+completion then() {
+  return {completion::effect::activate, local_position<Task>(), &task_key<Task>, function_name<Task>()};
+}
+
+/// Completion unblocks this local task, or the data task of this color.
+template <auto What>
+completion unblocks() {
+  if constexpr (color_like<decltype(What)>) return {completion::effect::unblock_color, What.id};
+  else return {completion::effect::unblock, local_position<What>(), &task_key<What>, function_name<What>()};
+}
+
+class pe {
+ public:
+  int x() const { return state_.x; }
+  int y() const { return state_.y; }
+  coord at() const { return {state_.x, state_.y}; }
+
+  /// The grid that the layout declared.
+  int width() const { return state_.engine->grid().x1; }
+  int height() const { return state_.engine->grid().y1; }
+  bool west_edge() const { return x() == 0; }
+  bool east_edge() const { return x() + 1 == width(); }
+  bool north_edge() const { return y() == 0; }
+  bool south_edge() const { return y() + 1 == height(); }
+  bool edge(port side) const {
+    const coord next = at() + step(side);
+    return !state_.engine->grid().has(next);
+  }
+
+  /// Sends one wavelet. If the output queue is full, it leaves when there is room; until then this PE starts no other task.
+  template <payload T>
+  void send(color<T> c, T value) {
+    state_.engine->send(state_, {to_bits(value), static_cast<u8>(c.id), false}, &payload_type_of<T>);
+  }
+  /// Sends a control wavelet: it runs the control task `id` where it is delivered, with 16 bits of data.
+  template <payload T>
+  void send_control(color<T> c, int id, u16 data = 0) {
+    state_.engine->send(state_, {static_cast<u32>(id) << 16 | data, static_cast<u8>(c.id), true}, &payload_type_of<T>);
+  }
+
+  /// Sets the activation bit of a local task; activating twice before it runs is activating once.
+  template <auto Task>
+  void activate() {
+    state_.active |= color_bit(local_id<Task>());
+    state_.interrupted = true;
+  }
+
+  /// A blocked task keeps its activation, or its wavelets, until it is unblocked. Names a local task or a color.
+  template <auto What>
+  void block() {
+    (color_like<decltype(What)> ? state_.blocked_colors : state_.blocked) |= bit_of<What>();
+    state_.interrupted = true;
+  }
+  template <auto What>
+  void unblock() {
+    (color_like<decltype(What)> ? state_.blocked_colors : state_.blocked) &= ~bit_of<What>();
+    state_.interrupted = true;
+  }
+
+  /// Starts a descriptor operation with a fabric operand beside the running task; when the last element has moved (a send is
+  /// complete when its last word is in the output queue), the completions happen: `me.async(op, then<&part::sent>())`.
+  template <class F, class Dst, class... Src, class... Completion>
+  void async(const operation<F, Dst, Src...>& op, Completion... when_complete) {
+    transfer t = op.start();
+    (attach(t, when_complete), ...);
+    state_.interrupted = true;
+    state_.engine->start(state_, t);
+  }
+
+  friend pe_state& state_of(pe& me);
+
+ private:
+  template <auto Task>
+  int local_id() const { return local_id(&task_key<Task>, local_position<Task>(), function_name<Task>()); }
+  int local_id(const void* key, int guess, const char* name) const {
+    const int id = state_.image->local_with(key, guess);
+    if (id < 0) detail::the_program_does_not_bind_this_task(state_.image->source->name, name);
+    return id;
+  }
+  template <auto What>
+  u64 bit_of() const {
+    if constexpr (color_like<decltype(What)>) return color_bit(What.id);
+    else return color_bit(local_id<What>());
+  }
+  void attach(transfer& t, const completion& c) const {
+    if (c.what == completion::effect::unblock_color) t.unblocks_color = static_cast<i8>(c.id);
+    else (c.what == completion::effect::activate ? t.activates : t.unblocks) = static_cast<i8>(local_id(c.key, c.id, c.name));
+  }
+
+  pe_state state_;
+};
+
+/// The engine's door to a PE.
+inline pe_state& state_of(pe& me) { return me.state_; }
+
+}  // namespace wsl

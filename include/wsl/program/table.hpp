@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: MIT
+// The table of a PE program (CSL's comptime block): what it listens to, what its descriptors read, what it sends, and what the
+// host may call. The checker sees all of it.
+//   static consteval auto tasks() { return table(launch<&part::start>(), on<in, &part::pass>(), sends<out>()); }
+#pragma once
+#include <cstddef>
+#include <new>
+
+#include "pe.hpp"
+
+namespace wsl {
+
+inline constexpr initially blocked = initially::blocked;
+inline constexpr initially active = initially::active;
+
+template <std::size_t N>
+struct task_table {
+  binding entries[N]{};
+
+  /// Local tasks and launches get their numbers in the order of the table.
+  consteval task_table numbered() const {
+    task_table t = *this;
+    int locals = 0, launches = 0;
+    for (binding& b : t.entries) {
+      if (b.what == role::local) b.id = locals++;
+      if (b.what == role::launch) b.id = launches++;
+    }
+    return t;
+  }
+};
+
+template <std::size_t... N>
+consteval auto table(const task_table<N>&... parts) {
+  task_table<(N + ... + 0)> joined;
+  std::size_t i = 0;
+  const auto append = [&](const auto& part) {
+    for (const binding& b : part.entries) joined.entries[i++] = b;
+  };
+  (append(parts), ...);
+  return joined;
+}
+
+namespace detail {
+
+template <auto Task>
+using owner_of = typename signature_of<Task>::owner;
+template <auto Task, std::size_t I>
+using input_of = std::tuple_element_t<I, typename signature_of<Task>::input>;
+
+// How one word becomes the arguments of a task: whole, or as the two halves of a `halves` payload.
+template <auto Task, class Payload>
+inline constexpr bool takes_whole = [] {
+  if constexpr (signature_of<Task>::inputs == 1) return std::is_same_v<std::remove_cvref_t<input_of<Task, 0>>, Payload>;
+  else return false;
+}();
+template <auto Task, class Payload>
+inline constexpr bool takes_halves = [] {
+  if constexpr (signature_of<Task>::inputs == 2 && requires(Payload p) { p.data, p.index; })
+    return std::is_same_v<std::remove_cvref_t<input_of<Task, 0>>, decltype(Payload::data)> &&
+           std::is_same_v<std::remove_cvref_t<input_of<Task, 1>>, decltype(Payload::index)>;
+  else return false;
+}();
+
+template <auto Task, class Payload>
+inline void call(owner_of<Task>& program, pe& me, u32 word) {
+  const auto value = from_bits<Payload>(word);
+  if constexpr (takes_halves<Task, Payload>) (program.*Task)(me, value.data, value.index);
+  else (program.*Task)(me, value);
+}
+
+// The loop lives here, around the task, so that the task inlines: an engine makes one indirect call a batch.
+template <auto Task, class Payload>
+u32 run_data(void* state, pe& me, const void* input, u32 count) {
+  auto& program = *static_cast<owner_of<Task>*>(state);
+  const auto* words = static_cast<const u32*>(input);
+  for (u32 i = 0; i < count; ++i) {
+    call<Task, Payload>(program, me, words[i]);
+    if (state_of(me).interrupted) return i + 1;
+  }
+  return count;
+}
+
+template <auto Task>
+u32 run_local(void* state, pe& me, const void*, u32) {
+  (static_cast<owner_of<Task>*>(state)->*Task)(me);
+  return 1;
+}
+
+template <auto Task>
+u32 run_control(void* state, pe& me, const void* input, u32) {
+  auto& program = *static_cast<owner_of<Task>*>(state);
+  if constexpr (signature_of<Task>::inputs == 0) (program.*Task)(me);
+  else (program.*Task)(me, static_cast<u16>(*static_cast<const u32*>(input)));
+  return 1;
+}
+
+template <auto Task>
+u32 run_launch(void* state, pe& me, const void* input, u32) {
+  auto& program = *static_cast<owner_of<Task>*>(state);
+  std::apply([&](const auto&... argument) { (program.*Task)(me, argument...); },
+             *static_cast<const launch_arguments<Task>*>(input));
+  return 1;
+}
+
+template <auto Task>
+consteval binding bind(role what, int id, const payload_type* type, task_function run, initially start) {
+  return {what, id, type, &task_key<Task>, nullptr, function_name<Task>(), run, start, 0};
+}
+
+}  // namespace detail
+
+/// A function that the host calls, with arguments of its own: `launch<&part::start>()`.
+template <auto Task>
+  requires task_like<Task>
+consteval auto launch() {
+  return task_table<1>{{detail::bind<Task>(role::launch, -1, nullptr, &detail::run_launch<Task>, initially::ready)}};
+}
+
+/// A task that each data wavelet of a color triggers: `on<in, &part::pass>()`. Its parameter is the color's payload, or the two
+/// halves of it. `on<in, &part::pass>(blocked)` waits for the first unblock.
+template <auto Color, auto Task>
+  requires color_like<decltype(Color)> && task_like<Task>
+consteval auto on(initially start = initially::ready) {
+  using payload = typename decltype(Color)::payload;
+  static_assert(detail::takes_whole<Task, payload> || detail::takes_halves<Task, payload>,
+                "wsl: the task's parameter must be the payload of its color: void f(pe& me, f32 x) for a color<f32>");
+  return task_table<1>{{detail::bind<Task>(role::data, Color.id, &payload_type_of<payload>, &detail::run_data<Task, payload>, start)}};
+}
+
+/// One task for each color of a library module's set: `on<halo, &cell::hear>()`.
+template <auto Module, auto Task>
+  requires(!color_like<decltype(Module)>) && task_like<Task>
+consteval auto on() {
+  return []<std::size_t... I>(std::index_sequence<I...>) {
+    return table(on<Module.colors()[I], Task>()...);
+  }(std::make_index_sequence<Module.colors().size()>{});
+}
+
+/// A task that `me.activate` or the completion of an operation runs: `local<&part::step>()`, `local<&part::step>(blocked)`, or
+/// `local<&part::step>(active)` to run when the fabric starts.
+template <auto Task>
+  requires task_like<Task>
+consteval auto local(initially start = initially::ready) {
+  static_assert(detail::signature_of<Task>::inputs == 0, "wsl: a local task takes only the PE: void f(pe& me)");
+  return task_table<1>{{detail::bind<Task>(role::local, -1, nullptr, &detail::run_local<Task>, start)}};
+}
+
+/// A task that control wavelets with this id run, whatever their color: `control<7, &part::stop>()`. It may take 16 bits of data.
+template <int id, auto Task>
+  requires task_like<Task>
+consteval auto control() {
+  return task_table<1>{{detail::bind<Task>(role::control, id, nullptr, &detail::run_control<Task>, initially::ready)}};
+}
+
+/// Descriptors of this program read the color.
+template <auto Color>
+  requires color_like<decltype(Color)>
+consteval auto reads() {
+  return task_table<1>{{{.what = role::read, .id = Color.id, .type = &payload_type_of<typename decltype(Color)::payload>}}};
+}
+
+/// Tasks or descriptors of this program send the color; never before a wavelet of each color in `After` has arrived.
+template <auto Color, auto... After>
+  requires color_like<decltype(Color)>
+consteval auto sends() {
+  return task_table<1>{{{.what = role::send, .id = Color.id, .type = &payload_type_of<typename decltype(Color)::payload>,
+                         .after = (u64{0} | ... | color_bit(After.id))}}};
+}
+
+namespace detail {
+
+template <class M>
+struct member;
+template <class P, class M>
+struct member<M P::*> {
+  using owner = P;
+  using type = M;
+};
+
+// A module's task, called on the module inside its owner. Everything is known here, so the call inlines.
+template <auto Member, std::size_t I>
+u32 run_in_member(void* state, pe& me, const void* input, u32 count) {
+  using traits = member<decltype(Member)>;
+  auto& owner = *static_cast<typename traits::owner*>(state);
+  constexpr task_function inner = table_of<typename traits::type>.entries[I].run;
+  return inner(&(owner.*Member), me, input, count);
+}
+
+}  // namespace detail
+
+/// A library module that is a member of the program brings its own table: `use<&worker::reduce>()`.
+template <auto Member>
+consteval auto use() {
+  using module = typename detail::member<decltype(Member)>::type;
+  auto t = table_of<module>;
+  [&]<std::size_t... I>(std::index_sequence<I...>) {
+    ((t.entries[I].run = t.entries[I].run ? &detail::run_in_member<Member, I> : nullptr), ...);
+  }(std::make_index_sequence<std::size(table_of<module>.entries)>{});
+  for (binding& b : t.entries) b.module = b.module ? b.module : &module_key<module>;
+  return t;
+}
+
+/// A PE program: a struct with default values for its members and a table of tasks.
+template <class P>
+concept pe_program = std::is_default_constructible_v<P> && requires { P::tasks().numbered(); };
+
+/// The program as a layout takes it: `.place(all, program_v<part>)`.
+template <pe_program P>
+inline constexpr program program_v{
+    .name = type_name<P>(),
+    .bytes = sizeof(P),
+    .alignment = alignof(P),
+    .table = table_of<P>.entries,
+    .entries = static_cast<int>(std::size(table_of<P>.entries)),
+    .construct = [](void* where) { ::new (where) P{}; },
+    .destroy = [](void* what) { static_cast<P*>(what)->~P(); },
+};
+
+}  // namespace wsl

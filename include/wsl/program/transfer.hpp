@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// A descriptor operation with a fabric operand, as an engine runs it (the machine's microthread): how many words it moves, which
+// colors it reads and writes, and one function that moves the next n of them. The engine decides when and how many; the
+// operation neither knows nor cares, which is why every engine computes the same bits.
+#pragma once
+#include "../core/scalar.hpp"
+#include "../core/wavelet.hpp"
+
+namespace wsl {
+
+struct transfer {
+  static constexpr int operand_bytes = 96;
+
+  /// Moves elements done .. done + n - 1: input[k] are n words of the k-th fabric source, output takes n words.
+  using mover = void (*)(transfer& self, const u32* const* input, u32* output, u32 n);
+
+  mover move = nullptr;
+  u64 length = 0;                  ///< elements in all; the largest value never completes
+  u64 done = 0;                    ///< elements moved so far
+  i8 input[2] = {-1, -1};          ///< colors of the fabric sources, -1 for none
+  i8 output = -1;                  ///< color of the fabric destination, -1 for none
+  i8 activates = -1;               ///< local task that completion activates
+  i8 unblocks = -1;                ///< local task that completion unblocks
+  i8 unblocks_color = -1;          ///< color whose data task completion unblocks
+  bool resumes = false;            ///< completion resumes the suspended main thread
+  const payload_type* input_type[2] = {};
+  const payload_type* output_type = nullptr;
+  const char* name = "";           ///< the operation, for reports
+  alignas(16) unsigned char operands[operand_bytes];
+
+  bool complete() const { return done == length; }
+  bool endless() const { return length == ~u64{0}; }
+};
+
+}  // namespace wsl

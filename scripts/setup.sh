@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Installs what building and testing needs (Debian 12 or later); says nothing when all of it is there.
+set -euo pipefail
+
+packages=(g++ cmake ninja-build clang-19 libclang-rt-19-dev catch2 libfmt-dev libboost-dev librange-v3-dev
+  libbenchmark-dev pkg-config)
+missing=()
+for package in "${packages[@]}"; do
+  [[ $(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) == installed ]] || missing+=("$package")
+done
+(( ${#missing[@]} )) || exit 0
+
+if ! command -v apt-get >/dev/null; then
+  echo "setup.sh: there is no apt-get here; please install the equivalents of: ${missing[*]}" >&2
+  exit 1
+fi
+as_root=()
+(( EUID == 0 )) || as_root=(sudo)
+install=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends)
+
+echo "setup.sh: installing ${missing[*]}"
+"${as_root[@]}" apt-get update -qq
+"${install[@]}" "${missing[@]}" >/dev/null
+# Only for the speed of a second build.
+"${install[@]}" ccache >/dev/null || echo "setup.sh: going on without ccache"
