@@ -123,4 +123,16 @@ inline std::string title_of(const layout& l, int color) {
          std::to_string(use.receive) + " receive, " + std::to_string(use.forward) + " forward";
 }
 
+/// A line of a legend: a program, or a color with its modules and streams.
+inline std::string about(const layout& l, const program_use& use) {
+  return several(use.pes, "PE") + ", " + std::to_string(use.what->bytes) + " of " + std::to_string(l.machine().memory) +
+         " bytes: " + use.what->name;
+}
+inline std::string about(const layout& l, int color) {
+  std::string out = title_of(l, color);
+  for (const std::string& more : {modules_of(l, color), streams_of(l, color)})
+    if (!more.empty()) out += ", " + more;
+  return out;
+}
+
 }  // namespace wsl::drawing

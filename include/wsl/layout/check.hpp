@@ -8,6 +8,7 @@
 #include "errors.hpp"
 #include "rules/budget.hpp"
 #include "rules/cycles.hpp"
+#include "rules/forks.hpp"
 #include "rules/liveness.hpp"
 #include "rules/paths.hpp"
 #include "rules/tasks.hpp"
@@ -16,18 +17,152 @@ namespace wsl {
 
 namespace rules {
 
-/// What one constant expression looks at: a color, or a group of placements. Each has the evaluator's step budget for itself.
-enum class family { paths_of_color, cycles_of_color, tasks_of_color, whole_layout, budget_of_placements, completeness_of_color, liveness };
+/// Rules that are asked together, for one color, for one group of placements or for the whole layout. In a constant expression
+/// each such question has the evaluator's step budget for itself.
+enum class family : u8 { paths, claims, cycles, placements, tasks, budget, complete, live };
 
 inline constexpr int placements_at_once = 8;
 
-template <int N>
-constexpr diagnostic first_of(diagnostic (*const (&list)[N])(flow&), const layout& l, int color) {
+constexpr u64 colors_in_play(const layout& l) {
+  u64 mask = 0;
+  for (const path_record& p : l.paths()) mask |= color_bit(p.color);
+  for (const stream_record& s : l.streams()) mask |= color_bit(s.color);
+  for (const placement& p : l.placements())
+    mask |= p.what->colors_of(role::data) | p.what->colors_of(role::read) | p.what->colors_of(role::send);
+  return mask;
+}
+
+constexpr int nth_color(u64 mask, int n) {
+  for (; n > 0; --n) mask &= mask - 1;
+  return std::countr_zero(mask);
+}
+
+constexpr diagnostic paths_of(const layout& l, int color) {
   flow f(l, color);
-  for (auto* rule : list)
+  for (auto* rule : path_rules)
     if (const diagnostic d = rule(f); d.found()) return d;
   return {};
 }
 
+constexpr diagnostic cycles_of(const layout& l, int color) {
+  flow f(l, color);
+  const diagnostic d = circles(f);
+  return d.found() ? d : meetings(f);
+}
+
+constexpr diagnostic tasks_of(const layout& l, int color) {
+  flow f(l, color);
+  const crew c(l, color);
+  for (task_rule rule : task_rules)
+    for (bool takes : {true, false})
+      if (const diagnostic d = rule(f, c, takes); d.found()) return d;
+  return {};
+}
+
+constexpr diagnostic completeness_of(const layout& l, int color) {
+  flow f(l, color);
+  const crew c(l, color);
+  const diagnostic d = used_everywhere(f, c, true);
+  return d.found() ? d : used_everywhere(f, c, false);
+}
+
+constexpr diagnostic placements_of(const layout& l) {
+  const diagnostic d = placements_are_apart(l);
+  return d.found() ? d : tables_are_unambiguous(l);
+}
+
+constexpr diagnostic budget_of(const layout& l, int group) {
+  for (int i = group * placements_at_once; i < l.placements().size() && i < (group + 1) * placements_at_once; ++i) {
+    const usage u = usage_of(l, l.placements()[i]);
+    for (budget_rule rule : budget_rules)
+      if (const diagnostic d = rule(l, l.placements()[i], u); d.found()) return d;
+  }
+  return {};
+}
+
+/// How many questions a family asks about a layout, and one of them.
+constexpr int questions(const layout& l, family f) {
+  if (f == family::claims || f == family::placements || f == family::live) return 1;
+  if (f == family::budget) return (l.placements().size() + placements_at_once - 1) / placements_at_once;
+  return std::popcount(colors_in_play(l));
+}
+
+constexpr diagnostic ask(const layout& l, family f, int n) {
+  switch (f) {
+    case family::claims: return claims_are_apart(l);
+    case family::placements: return placements_of(l);
+    case family::budget: return budget_of(l, n);
+    case family::live: return colors_can_start(l);
+    default: break;
+  }
+  const int color = nth_color(colors_in_play(l), n);
+  switch (f) {
+    case family::paths: return paths_of(l, color);
+    case family::cycles: return cycles_of(l, color);
+    case family::tasks: return tasks_of(l, color);
+    default: return completeness_of(l, color);
+  }
+}
+
+constexpr diagnostic ask_all(const layout& l, family f) {
+  for (int n = 0; n < questions(l, f); ++n)
+    if (const diagnostic d = ask(l, f, n); d.found()) return d;
+  return {};
+}
+
+/// The families that every layout must satisfy, in their order.
+inline constexpr family required[] = {family::paths,      family::claims, family::cycles,
+                                      family::placements, family::tasks,  family::budget};
+
+template <const layout& L, family F, int N>
+inline constexpr diagnostic answer = ask(L, F, N);
+
+template <const layout& L, family F, int... N>
+consteval int first_fault(std::integer_sequence<int, N...>) {
+  int first = -1;
+  ((first < 0 && answer<L, F, N>.found() ? void(first = N) : void()), ...);
+  return first;
+}
+
+/// True, or the compilation stops with the first fault's sentence.
+template <const layout& L, family F>
+consteval bool satisfies() {
+  constexpr int first = first_fault<L, F>(std::make_integer_sequence<int, questions(L, F)>{});
+  if constexpr (first >= 0) error::report<answer<L, F, first>>();
+  return first < 0;
+}
+
+/// As satisfies, one family after the other; a family may rely on those before it.
+template <const layout& L, family F, family... Rest>
+consteval bool satisfies_in_order() {
+  if constexpr (constexpr bool good = satisfies<L, F>(); !good) return true;
+  else if constexpr (sizeof...(Rest) > 0) return satisfies_in_order<L, Rest...>();
+  else return true;
+}
+
 }  // namespace rules
+
+/// The first fault of a layout, or none.
+constexpr diagnostic check(const layout& l) {
+  for (rules::family f : rules::required)
+    if (const diagnostic d = rules::ask_all(l, f); d.found()) return d;
+  return {};
+}
+
+/// Every PE of a program has a path for every color in the program's table. To be asked where check found nothing.
+constexpr diagnostic check_complete(const layout& l) { return rules::ask_all(l, rules::family::complete); }
+/// Every color that is sent can start. To be asked where check found nothing.
+constexpr diagnostic check_live(const layout& l) { return rules::ask_all(l, rules::family::live); }
+
+/// `static_assert(routed<plate>())`: true, or the compiler prints the first fault as a sentence.
+template <const layout& L>
+consteval bool routed() {
+  using enum rules::family;
+  return rules::satisfies_in_order<L, paths, claims, cycles, placements, tasks, budget>();
+}
+template <const layout& L>
+consteval bool complete() { return rules::satisfies_in_order<L, rules::family::complete>(); }
+template <const layout& L>
+consteval bool live() { return rules::satisfies_in_order<L, rules::family::live>(); }
+
 }  // namespace wsl

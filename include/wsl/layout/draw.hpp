@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // A layout as text for a terminal (UTF-8), to look at before it is checked or run. draw(plate) shows which program runs where
-// and who uses which color; draw(plate, red) the way of one color:
+// and who uses which color, draw(plate, red) the way of one color:
 //
-//      0   1   2   3
-//  0   o──►●──►┐   ·     o  sends from its ramp      ──►  to the neighbour on the east
-//              ▼         ●  receives at its ramp     ┐    passes on
-//  1   ·   ·   ●   ·
+//     0   1   2   3
+//  0  o──►●──►┐   ·     (0, 0) sends from its ramp, (1, 0) receives it and passes it on,
+//             ▼         (2, 0) turns it to the south
+//  1  ·   ●◄──┴──►●     (2, 1) forks it to (1, 1) and (3, 1)
 //
 // A large grid is drawn with gaps: `+742` above a column of dots are 742 columns that continue the pattern beside them.
 #pragma once
@@ -35,7 +35,8 @@ inline std::string color_table(const layout& l) {
   int payload = 7, owner = 6;
   for (const int id : ids) payload = widest(payload, payload_of(id)), owner = widest(owner, owner_of(id));
 
-  std::string out = "\ncolor     send  receive  forward  " + to_left("payload", payload) + "  " + to_left("module", owner) + "  host\n";
+  std::string out = "\ncolor     send  receive  forward  ";
+  out += to_left("payload", payload) + "  " + to_left("module", owner) + "  host\n";
   for (const int id : ids) {
     const color_use use = use_of(l, id);
     out += to_right(std::to_string(id), 5) + to_right(std::to_string(use.send), 9) + to_right(std::to_string(use.receive), 9) +
@@ -48,7 +49,7 @@ inline std::string color_table(const layout& l) {
 inline std::string program_grid(const layout& l, const program_census& programs) {
   axes a{l};
   a.add_programs(l);
-  const sheet page{a.x.fit(48), a.y.fit(32), 2};
+  const sheet page{a.x.fit(44), a.y.fit(32), 2};
   std::string out = page.ruler(0);
   for (const slot& y : page.ys) {
     std::string line = page.row_label(y);
@@ -93,7 +94,8 @@ class route_drawing {
     std::string out = page_.ruler(edge_);
     const int rows = page_.ys.size();
     for (int j = 0; j < rows; ++j) out += links_above(page_.ys[j].first, j == 0) + row(page_.ys[j]);
-    return out + links_above(l_.height(), true) + page_.gap_legend() + "\n" + legend();
+    out += links_above(l_.height(), true);
+    return out + page_.gap_legend() + "\n" + legend();
   }
 
  private:
@@ -111,12 +113,14 @@ class route_drawing {
   const char* across(coord at) {  // between the west neighbour of `at` and `at`
     const flow out = flow_through(l_, color_, at + step(west), east), back = flow_through(l_, color_, at, west);
     if (out != flow::none && back != flow::none) return "◄─►";
-    return back == flow::none ? shown(out, {"   ", "──►", "══►", "──✕", "··▷"}) : shown(back, {"   ", "◄──", "◄══", "✕──", "◁··"});
+    if (back == flow::none) return shown(out, {"   ", "──►", "══►", "──✕", "··▷"});
+    return shown(back, {"   ", "◄──", "◄══", "✕──", "◁··"});
   }
   const char* down(coord at) {  // between the north neighbour of `at` and `at`
     const flow out = flow_through(l_, color_, at + step(north), south), back = flow_through(l_, color_, at, north);
     if (out != flow::none && back != flow::none) return "⇅";
-    return back == flow::none ? shown(out, {" ", "▼", "⇓", "✕", "▽"}) : shown(back, {" ", "▲", "⇑", "✕", "△"});
+    if (back == flow::none) return shown(out, {" ", "▼", "⇓", "✕", "▽"});
+    return shown(back, {" ", "▲", "⇑", "✕", "△"});
   }
 
   std::string links_above(int y, bool edge) {
@@ -149,16 +153,16 @@ class route_drawing {
   }
 
   std::string legend() const {
-    constexpr const char* kinds[] = {"o sends from its ramp   ", "● receives at its ramp   ", "◉ both   ", "┼ ─ ┐ passes on   ",
-                                     "· no route"};
-    std::string out = "  ";
-    for (int i = 0; i < 5; ++i) out += kinds_[i] ? kinds[i] : "";
+    constexpr const char* kinds[] = {"o sends from its ramp", "● receives at its ramp", "◉ both", "┼ ─ ┐ passes on", "· no route"};
+    std::string out;
+    for (int i = 0; i < 5; ++i)
+      if (kinds_[i]) out += (out.empty() ? "  " : "   ") + std::string(kinds[i]);
     if (merges_) out += "\n  □ ■ ▣ ╬ the same where wavelets merge";
     const auto seen = [&](flow f) { return seen_[static_cast<int>(f)]; };
     if (seen(flow::hosted)) out += "\n  ══► ⇓ host stream";
     if (seen(flow::lost)) out += "\n  ──✕ sent, but the neighbour does not take it";
     if (seen(flow::unfed)) out += "\n  ··▷ awaited, but the neighbour does not send it";
-    return trimmed(out);
+    return out + "\n";
   }
 
   const layout& l_;

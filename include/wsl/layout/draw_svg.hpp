@@ -20,19 +20,21 @@ class picture {
     square_ = plain_ || colors.size() < 3 ? 48 : 28 + 2 * apart * colors.size();
     for (const stream_record& s : l.streams()) {
       const bool drawn = !plain_ || s.color == colors[0];
-      if (drawn && s.side == west) left_ = 84;
+      if (drawn && s.side == west) left_ = 92;
       if (drawn && s.side == north) top_ = 96;
     }
   }
 
   std::string text() const {
     const std::string below = legend();
-    const coord all{sheet_width(), legend_top() + 24 * legend_lines() + 8};
-    return "<svg xmlns=\"http://www.w3.org/2000/svg\"" + attribute("viewBox", "0 0 " + std::to_string(all.x) + " " + std::to_string(all.y)) +
-           attribute("width", all.x) + attribute("height", all.y) + attribute("role", "img") + attribute("font-family", "sans-serif") +
+    const coord whole{sheet_width(), legend_top() + 24 * legend_lines() + 8};
+    const std::string box = "0 0 " + std::to_string(whole.x) + " " + std::to_string(whole.y);
+    return "<svg xmlns=\"http://www.w3.org/2000/svg\"" + attribute("viewBox", box) + attribute("width", whole.x) +
+           attribute("height", whole.y) + attribute("role", "img") + attribute("font-family", "sans-serif") +
            attribute("font-size", 13) + attribute("fill", "#333") + ">\n<title>" + escaped(title_) + "</title>\n" +
-           rectangle({0, 0}, all, 10, attribute("fill", "#fdfdfb")) + label({24, 34}, title_, attribute("font-size", 17) + attribute("font-weight", "bold")) +
-           numbers() + squares() + routes() + below + "</svg>\n";
+           rectangle({0, 0}, whole, 10, attribute("fill", "#fdfdfb")) +
+           label({24, 34}, title_, attribute("font-size", 17) + attribute("font-weight", "bold")) + numbers() + squares() +
+           routes() + below + "</svg>\n";
   }
 
  private:
@@ -51,13 +53,13 @@ class picture {
     return cell(i, j) + coord{(xs_[i].gap ? gap_size : pitch()) / 2, (ys_[j].gap ? gap_size : pitch()) / 2};
   }
   int legend_top() const { return top_ + place(ys_, ys_.size()) + 52; }
-  int legend_lines() const { return programs_.size() + colors_.size() + 2; }
+  int legend_lines() const { return programs_.size() + colors_.size() + (gap_legend_of(xs_, ys_).empty() ? 2 : 3); }
   int sheet_width() const {
     int wide = left_ + place(xs_, xs_.size()) + 60;
     const auto fit = [&](int characters) { wide = characters * 8 + 90 > wide ? characters * 8 + 90 : wide; };
     fit(length(title_) * 5 / 4), fit(72);
-    for (const program_use& use : programs_) fit(length(about(use)));
-    for (const int id : colors_) fit(length(about(id)));
+    for (const program_use& use : programs_) fit(length(about(l_, use)));
+    for (const int id : colors_) fit(length(about(l_, id)));
     return wide;
   }
 
@@ -66,7 +68,7 @@ class picture {
     std::string out = "<g" + grey + attribute("text-anchor", "middle") + ">\n";
     for (int i = 0; i < xs_.size(); ++i) out += label({middle(i, 0).x, top_ - (top_ > 80 ? 28 : 4)}, label_of(xs_[i]));
     out += "</g>\n<g" + grey + attribute("text-anchor", "end") + ">\n";
-    for (int j = 0; j < ys_.size(); ++j) out += label({left_ - (left_ > 70 ? 28 : 4), middle(0, j).y + 4}, label_of(ys_[j]));
+    for (int j = 0; j < ys_.size(); ++j) out += label({left_ - (left_ > 70 ? 34 : 4), middle(0, j).y + 4}, label_of(ys_[j]));
     return out + "</g>\n";
   }
 
@@ -84,10 +86,13 @@ class picture {
     const program* what = l_.program_at(at);
     const int index = programs_.index_of(what);
     const tint fill = tint_of_program(index);
-    const std::string hint = "PE (" + std::to_string(at.x) + ", " + std::to_string(at.y) + "): " + (what ? what->name : "no program");
-    return rectangle(corner + coord{between / 2, between / 2}, {square_, square_}, 9, painted(fill.hex(), fill.towards(black, 25).hex(), 1), hint) +
-           (index < 0 ? "" : label(corner + coord{between / 2 + 5, between / 2 + 13}, std::string{letter_of(index)},
-                                   attribute("fill", fill.towards(black, 60).hex()) + attribute("font-size", 10)));
+    const std::string place = "PE (" + std::to_string(at.x) + ", " + std::to_string(at.y) + "): ";
+    const coord inner = corner + coord{between / 2, between / 2};
+    const std::string body = rectangle(inner, {square_, square_}, 9, painted(fill.hex(), fill.towards(black, 25).hex(), 1),
+                                       place + (what ? what->name : "no program"));
+    if (!what) return body;
+    const std::string dim = attribute("fill", fill.towards(black, 60).hex()) + attribute("font-size", 10);
+    return body + label(inner + coord{5, 13}, std::string{letter_of(index)}, dim);
   }
 
   // Routes. Colors keep a distance from the middle of their cells, to the east and to the south, and so never cover each other.
@@ -118,17 +123,18 @@ class picture {
       for (int j = 0; j < ys_.size(); ++j)
         for (int i = 0; i < xs_.size(); ++i) add_slot(s, i, j);
       const std::string round = attribute("stroke-linecap", "round") + attribute("stroke-linejoin", "round");
-      out += "<g><title>" + escaped(title_of(l_, s.color)) + "</title>\n" + outline(s.lines, painted("none", "#fff", 4 * weight()) + round) +
-             outline(s.lines, painted("none", ink(s), 2 * weight()) + round) +
-             outline(s.heads, painted(ink(s), "#fff", 1)) + s.knots + "</g>\n";
+      out += "<g><title>" + escaped(title_of(l_, s.color)) + "</title>\n" +
+             outline(s.lines, painted("none", "#fff", 4 * weight()) + round) +
+             outline(s.lines, painted("none", ink(s), 2 * weight()) + round) + outline(s.heads, painted(ink(s), "#fff", 1)) +
+             s.knots + "</g>\n";
     }
     return out;
   }
   void add_slot(strokes& s, int i, int j) const {
     if (xs_[i].gap && ys_[j].gap) return;
-    if (xs_[i].gap) return add_ends(s, i, j, {xs_[i].first, ys_[j].first}, {xs_[i].last(), ys_[j].first}, west, east);
-    if (ys_[j].gap) return add_ends(s, i, j, {xs_[i].first, ys_[j].first}, {xs_[i].first, ys_[j].last()}, north, south);
-    const coord at{xs_[i].first, ys_[j].first}, corner = cell(i, j);
+    const coord at{xs_[i].first, ys_[j].first}, last{xs_[i].last(), ys_[j].last()}, corner = cell(i, j);
+    if (xs_[i].gap) return add_ends(s, corner, at, last, west, east);
+    if (ys_[j].gap) return add_ends(s, corner, at, last, north, south);
     if (const path_record* p = path_at(l_, s.color, at)) add_path(s, *p, corner);
     for (const stream_record& stream : l_.streams())
       if (stream.color == s.color && stream.where.has(at)) add_stream(s, stream, corner);
@@ -170,8 +176,8 @@ class picture {
   }
 
   // What the first and last PEs inside a gap exchange with the drawn ones beside it.
-  void add_ends(strokes& s, int i, int j, coord first, coord last, port near, port far) const {
-    const coord corner = cell(i, j), past = near == west ? coord{gap_size - pitch(), 0} : coord{0, gap_size - pitch()};
+  void add_ends(strokes& s, coord corner, coord first, coord last, port near, port far) const {
+    const coord past = along({}, far, gap_size - pitch());
     add_end(s, l_.route_at(first, s.color), side(corner, near, s.offset), near);
     add_end(s, l_.route_at(last, s.color), side(corner + past, far, s.offset), far);
   }
@@ -181,15 +187,6 @@ class picture {
   }
 
   // Legend.
-  std::string about(const program_use& use) const {
-    return several(use.pes, "PE") + ", " + std::to_string(use.what->bytes) + " of " + std::to_string(l_.machine().memory) + " bytes: " + use.what->name;
-  }
-  std::string about(int id) const {
-    std::string out = title_of(l_, id);
-    for (const std::string& more : {modules_of(l_, id), streams_of(l_, id)})
-      if (!more.empty()) out += ", " + more;
-    return out;
-  }
   std::string legend() const {
     std::string out;
     coord at{26, legend_top()};
@@ -200,23 +197,24 @@ class picture {
     for (const program_use& use : programs_) {
       const int index = programs_.index_of(use.what);
       const tint fill = tint_of_program(index);
+      const std::string small = attribute("font-size", 10) + attribute("text-anchor", "middle");
       line(rectangle(at - coord{0, 9}, {26, 18}, 5, painted(fill.hex(), fill.towards(black, 25).hex(), 1)) +
-               label(at + coord{13, 4}, std::string{letter_of(index)}, attribute("font-size", 10) + attribute("text-anchor", "middle")),
-           about(use));
+               label(at + coord{13, 4}, std::string{letter_of(index)}, small),
+           about(l_, use));
     }
     for (const int id : colors_)
       line(outline(to('M', at) + "h20", painted("none", tint_of_color(id).hex(), 2 * weight())) +
                outline(arrow_head(at + coord{21, 0}, east, 5), attribute("fill", tint_of_color(id).hex())),
-           about(id));
+           about(l_, id));
+    return out + symbols(at) + label(at + coord{0, 53}, gap_legend_of(xs_, ys_));
+  }
+  static std::string symbols(coord at) {
     const std::string hollow = painted("#fff", "#555", 2), full = painted("#555", "#555", 1);
-    line(circle(at + coord{13, 0}, 5, hollow), "sends from its ramp");
-    at = at + coord{190, -24};
-    line(circle(at + coord{13, 0}, 5, full), "receives at its ramp");
-    at = at + coord{-190, 0};
-    line(rectangle(at + coord{9, -4}, {8, 8}, 1, hollow), "host stream");
-    at = at + coord{190, -24};
-    line(rectangle(at + coord{2, -5}, {10, 10}, 1, hollow) + rectangle(at + coord{16, -5}, {10, 10}, 1, full), "square on a PE: wavelets merge");
-    return out;
+    return circle(at + coord{13, 0}, 5, hollow) + label(at + coord{40, 5}, "sends from its ramp") +
+           circle(at + coord{203, 0}, 5, full) + label(at + coord{230, 5}, "receives at its ramp") +
+           rectangle(at + coord{9, 20}, {8, 8}, 1, hollow) + label(at + coord{40, 29}, "host stream") +
+           rectangle(at + coord{192, 19}, {10, 10}, 1, hollow) + rectangle(at + coord{206, 19}, {10, 10}, 1, full) +
+           label(at + coord{230, 29}, "square on a PE: wavelets merge");
   }
 
   const layout& l_;

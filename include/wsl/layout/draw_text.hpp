@@ -17,7 +17,15 @@ inline std::string to_left(const std::string& ascii, int width) { return ascii +
 inline std::string trimmed(const std::string& line) { return line.substr(0, line.find_last_not_of(' ') + 1) + "\n"; }
 
 /// "17" for a column or row, "+742" for a gap that continues the pattern, "~900" for one that had no room.
-inline std::string label_of(const slot& s) { return (s.gap ? s.alike ? "+" : "~" : "") + std::to_string(s.gap ? s.count : s.first); }
+inline std::string label_of(const slot& s) {
+  return s.gap ? (s.alike ? "+" : "~") + std::to_string(s.count) : std::to_string(s.first);
+}
+
+inline std::string gap_legend_of(const slots& xs, const slots& ys) {
+  const bool alike = has_gap(xs, true) || has_gap(ys, true), unlike = has_gap(xs, false) || has_gap(ys, false);
+  return std::string(alike ? "+n: n more, which continue the pattern beside them" : "") + (alike && unlike ? "; " : "") +
+         (unlike ? "~n: n more, different ones, left out" : "");
+}
 
 /// Which columns and rows are drawn, and how many characters a column takes.
 struct sheet {
@@ -48,11 +56,8 @@ struct sheet {
   }
 
   std::string gap_legend() const {
-    bool alike = false, unlike = false;
-    for (const slots* both : {&xs, &ys})
-      for (const slot& s : *both) (s.alike ? alike : unlike) |= s.gap;
-    return std::string(alike || unlike ? "\n" : "") + (alike ? "+n: n more, which continue the pattern beside them\n" : "") +
-           (unlike ? "~n: n more, different ones, left out\n" : "");
+    const std::string text = gap_legend_of(xs, ys);
+    return text.empty() ? "" : "\n" + text + "\n";
   }
 };
 

@@ -24,6 +24,13 @@ struct slot {
 
 using slots = inplace_vector<slot, 128>;
 
+/// Whether the slots of an axis leave something out that continues the pattern, or that does not.
+inline bool has_gap(const slots& shown, bool alike) {
+  for (const slot& s : shown)
+    if (s.gap && s.alike == alike) return true;
+  return false;
+}
+
 class axis {
  public:
   explicit axis(int extent) : extent_(extent) {}

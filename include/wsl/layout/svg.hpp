@@ -21,7 +21,9 @@ inline std::string escaped(const std::string& text) {
   return out;
 }
 
-inline std::string attribute(const char* name, const std::string& value) { return std::string(" ") + name + "=\"" + value + "\""; }
+inline std::string attribute(const char* name, const std::string& value) {
+  return std::string(" ") + name + "=\"" + value + "\"";
+}
 inline std::string attribute(const char* name, int value) { return attribute(name, std::to_string(value)); }
 
 inline std::string rectangle(coord corner, coord size, int radius, const std::string& paint, const std::string& hint = "") {

@@ -61,20 +61,29 @@ inline constexpr bool takes_halves = [] {
   else return false;
 }();
 
+// A task of a library module's set of colors may ask which side its wavelets come from.
 template <auto Task, class Payload>
+inline constexpr bool takes_side = [] {
+  if constexpr (signature_of<Task>::inputs == 2)
+    return std::is_same_v<std::remove_cvref_t<input_of<Task, 0>>, Payload> && std::is_same_v<input_of<Task, 1>, port>;
+  else return false;
+}();
+
+template <auto Task, class Payload, port from>
 inline void call(owner_of<Task>& program, pe& me, u32 word) {
   const auto value = from_bits<Payload>(word);
   if constexpr (takes_halves<Task, Payload>) (program.*Task)(me, value.data, value.index);
+  else if constexpr (takes_side<Task, Payload>) (program.*Task)(me, value, from);
   else (program.*Task)(me, value);
 }
 
 // The loop lives here, around the task, so that the task inlines: an engine makes one indirect call a batch.
-template <auto Task, class Payload>
+template <auto Task, class Payload, port from>
 u32 run_data(void* state, pe& me, const void* input, u32 count) {
   auto& program = *static_cast<owner_of<Task>*>(state);
   const auto* words = static_cast<const u32*>(input);
   for (u32 i = 0; i < count; ++i) {
-    call<Task, Payload>(program, me, words[i]);
+    call<Task, Payload, from>(program, me, words[i]);
     if (state_of(me).interrupted) return i + 1;
   }
   return count;
@@ -124,16 +133,35 @@ consteval auto on(initially start = initially::ready) {
   using payload = typename decltype(Color)::payload;
   static_assert(detail::takes_whole<Task, payload> || detail::takes_halves<Task, payload>,
                 "wsl: the task's parameter must be the payload of its color: void f(pe& me, f32 x) for a color<f32>");
-  return task_table<1>{{detail::bind<Task>(role::data, Color.id, &payload_type_of<payload>, &detail::run_data<Task, payload>, start)}};
+  return task_table<1>{{detail::bind<Task>(role::data, Color.id, &payload_type_of<payload>, &detail::run_data<Task, payload, ramp>, start)}};
 }
 
-/// One task for each color of a library module's set: `on<halo, &cell::hear>()`.
+namespace detail {
+
+template <auto Module, std::size_t I, auto Task>
+consteval auto on_nth() {
+  constexpr auto c = Module.colors()[I];
+  using payload = typename decltype(c)::payload;
+  if constexpr (takes_side<Task, payload>) {
+    constexpr port from = Module.arrives_from(static_cast<int>(I));
+    return task_table<1>{{bind<Task>(role::data, c.id, &payload_type_of<payload>, &run_data<Task, payload, from>, initially::ready)}};
+  } else {
+    return on<c, Task>();
+  }
+}
+
+}  // namespace detail
+
+/// One task for all colors of a library module's set: `on<halo, &cell::hear>()`. It takes the payload, or the payload and the
+/// side from which it came: void hear(pe& me, f32 x, port from).
 template <auto Module, auto Task>
   requires(!color_like<decltype(Module)>) && task_like<Task>
-consteval auto on() {
-  return []<std::size_t... I>(std::index_sequence<I...>) {
-    return table(on<Module.colors()[I], Task>()...);
+consteval auto on(initially start = initially::ready) {
+  auto t = []<std::size_t... I>(std::index_sequence<I...>) {
+    return table(detail::on_nth<Module, I, Task>()...);
   }(std::make_index_sequence<Module.colors().size()>{});
+  for (binding& b : t.entries) b.start = start;
+  return t;
 }
 
 /// A task that `me.activate` or the completion of an operation runs: `local<&part::step>()`, `local<&part::step>(blocked)`, or
@@ -165,6 +193,15 @@ template <auto Color, auto... After>
 consteval auto sends() {
   return task_table<1>{{{.what = role::send, .id = Color.id, .type = &payload_type_of<typename decltype(Color)::payload>,
                          .after = (u64{0} | ... | color_bit(After.id))}}};
+}
+
+/// This program sends on every color of a library module's set: `sends<halo>()`.
+template <auto Module>
+  requires(!color_like<decltype(Module)>) && requires { Module.colors(); }
+consteval auto sends() {
+  return []<std::size_t... I>(std::index_sequence<I...>) {
+    return table(sends<Module.colors()[I]>()...);
+  }(std::make_index_sequence<Module.colors().size()>{});
 }
 
 namespace detail {

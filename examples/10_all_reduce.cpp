@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// Every PE contributes a number and learns the sum, with a library module that brings its own state and tasks.
+#include <wsl/collective/all_reduce.hpp>
+
+#include <cstdio>
+using namespace wsl;
+
+constexpr all_reduce<f32> sum{0};  // colors 0 to 4
+
+struct worker {
+  f32 total = 0;
+  reducer<sum> reduce;
+
+  void begin(pe& me) { reduce.contribute(me, static_cast<f32>(me.x() + 1)); }
+  void done(pe&, f32 t) { total = t; }
+
+  static consteval auto tasks() { return table(launch<&worker::begin>(), use<&worker::reduce>(), on<sum.total(), &worker::done>()); }
+};
+
+constexpr layout grid = [] {
+  layout l{wse2, 6, 4};
+  l.place(all, program_v<worker>);
+  sum.wire(l);
+  return l;
+}();
+static_assert(routed<grid>());
+
+int main() {
+  fabric f{grid};
+  f.launch();
+  std::printf("PE(0, 0) knows %g, PE(5, 3) knows %g: 4 rows of 21\n", f.read(0, 0, &worker::total), f.read(5, 3, &worker::total));
+}
