@@ -1,39 +1,31 @@
 // SPDX-License-Identifier: MIT
 // A wavelet runs along a row of eight PEs; each adds one and passes it on.
 #include <wsl/wsl.hpp>
-
 #include <cstdio>
 using namespace wsl;
 
-// A PE program: its members are the PE's memory, its functions are the PE's tasks.
 template <color<f32> in, color<f32> out>
-struct runner {
+struct runner {  // A PE program: its members are the PE's memory, its functions are the PE's tasks.
   f32 seen = 0;
-
   void start(pe& me) { me.send(out, 1.f); }
-  void pass(pe& me, f32 x) {
-    seen = x;
-    if (!me.east_edge()) me.send(out, x + 1);
-  }
-
+  void pass(pe& me, f32 x) { seen = x; if (!me.east_edge()) me.send(out, x + 1); }
   static consteval auto tasks() { return table(launch<&runner::start>(), on<in, &runner::pass>(), sends<out>()); }
 };
 
 constexpr color<f32> red{0}, blue{1};
-constexpr area even = columns(0, end, 2), odd = columns(1, end, 2);
-
-// The layout: which program runs where, and where each color flows.
-constexpr layout chain = layout{wse2, 8, 1}
-  .place(even, program_v<runner<blue, red>>)
-  .place(odd,  program_v<runner<red, blue>>)
-  .path(red,   even,                   ramp >> east)
-  .path(red,   odd,                    west >> ramp)
-  .path(blue,  columns(1, end - 1, 2), ramp >> east)
-  .path(blue,  columns(2, end, 2),     west >> ramp);
+constexpr layout chain = layout{wse2, 8, 1}  // which program runs where, and where each color flows
+  .place(columns(0, end, 2),           program_v<runner<blue, red>>)
+  .place(columns(1, end, 2),           program_v<runner<red, blue>>)
+  .path(red,  columns(0, end, 2),      ramp >> east)
+  .path(red,  columns(1, end, 2),      west >> ramp)
+  .path(blue, columns(1, end - 1, 2),  ramp >> east)
+  .path(blue, columns(2, end, 2),      west >> ramp);
 static_assert(routed<chain>());
 
 int main() {
   fabric f{chain};
   f.launch(0, 0);
-  std::printf("the last PE saw %g\n", f.read(7, 0, &runner<red, blue>::seen));
+  const f32 last = f.read(7, 0, &runner<red, blue>::seen);
+  std::printf("the last PE saw %g\n", last);
+  return last == 7 ? 0 : 1;
 }

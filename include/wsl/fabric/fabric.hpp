@@ -10,6 +10,7 @@
 #include "../layout/explain.hpp"
 #include "../program/table.hpp"
 #include "reference.hpp"
+#include "threaded.hpp"
 
 namespace wsl {
 

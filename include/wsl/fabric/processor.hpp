@@ -2,6 +2,8 @@
 // One PE's processor in the reference engine: its main thread runs one task at a time, its microthreads move one word a cycle in
 // turn, and what its tasks send waits in order for room in the output queues.
 #pragma once
+#include <bit>
+#include <string>
 #include <vector>
 
 #include "engine.hpp"
@@ -102,9 +104,50 @@ inline void may_start(const pe_state& s, const transfer& t, std::size_t in_fligh
 
 inline void one_reader(const pe_state& s, int color, bool taken) {
   if (taken)
-    throw fault_error("wsl: " + name_of(s) + " starts a second operation that reads color " + std::to_string(color) +
-                      " while the first is in flight; wait for its completion");
+    throw fault_error("wsl: " + name_of(s) + " reads color " + std::to_string(color) +
+                      " twice at once; a color has one reader: wait for the completion of the operation that reads it");
+}
+
+[[noreturn]] inline void no_control_task(const pe_state& s, int color, u32 id) {
+  throw fault_error("wsl: a control wavelet with id " + std::to_string(id) + " on color " + std::to_string(color) + " arrived at " +
+                    name_of(s) + ", which binds no such control task");
 }
 
 }  // namespace rule
+
+/// Runs a task: what it throws says where it happened.
+template <class F>
+void guarded(const pe_state& s, const char* what, F f) {
+  try {
+    f();
+  } catch (const fault_error& e) {
+    throw fault_error(std::string(e.what()) + "\n  in " + what + " on " + name_of(s));
+  }
+}
+
+/// What a quiet PE's sends and operations wait for; `starved(color)` says whether a read of the color has nothing to take.
+template <class Starved>
+void operation_waits(waits& open, const processor& p, const pe_state& s, Starved starved) {
+  const coord at{s.x, s.y};
+  const char* program = s.image->source->name;
+  const bool main_thread_wanted = !p.calls.empty() || (s.active & ~s.blocked);
+  if (!p.outbox.empty()) open.push_back({wait::reason::output, at, p.outbox.begin()->color, program, "send", p.outbox.size()});
+  for (const transfer& t : p.microthreads) {
+    const u64 left = t.endless() ? 1 : t.length - t.done;
+    bool fed = true;
+    for (int color : t.input) {
+      if (color < 0 || !starved(color)) continue;
+      fed = false;
+      if (!t.endless() || (t.resumes && main_thread_wanted)) open.push_back({wait::reason::input, at, color, program, t.name, left});
+    }
+    if (fed) open.push_back({wait::reason::output, at, t.output, program, t.name, left});
+  }
+}
+
+/// The local tasks of a quiet PE that are activated but blocked.
+inline void held_tasks(waits& open, const pe_state& s) {
+  for (u64 held = s.active & s.blocked; held; held &= held - 1)
+    open.push_back({wait::reason::held, {s.x, s.y}, -1, s.image->source->name, s.image->local[std::countr_zero(held)]->name, 1});
+}
+
 }  // namespace wsl

@@ -62,11 +62,11 @@ class reference_engine final : public engine {
     from.interrupted = true;
   }
 
-  void start(pe_state& on, const transfer& t) override {
+  bool start(pe_state& on, const transfer& t) override {
     processor& p = processors_[on.index];
     rule::may_start(on, t, p.microthreads.size(), target());
-    for (int color : t.input)
-      if (color >= 0) rule::one_reader(on, color, p.reads(color));
+    for (int k = 0; k < 2; ++k)
+      if (t.input[k] >= 0) rule::one_reader(on, t.input[k], p.reads(t.input[k]) || (k == 1 && t.input[0] == t.input[1]));
     if (t.output >= 0) {
       rule::declares_send(on, t.output, t.output_type);
       rule::has_path(on, t.output, output_queue(on, t.output) != routers::none);
@@ -74,6 +74,7 @@ class reference_engine final : public engine {
     }
     p.microthreads.push_back(t);
     wake(on.index);
+    return false;
   }
 
  private:
@@ -173,11 +174,16 @@ class reference_engine final : public engine {
     return true;
   }
 
+  // An operation takes data only: a control wavelet waits for its task, and the operation behind it.
+  bool starved(pe_state& s, int color) {
+    const u32 q = input_queue(s, color);
+    return !readable(q) || routers_.front(q).control;
+  }
+
   bool can_move(const processor& p, pe_state& s, const transfer& t) {
     for (int color : t.input)
       if (color >= 0) {
-        const u32 q = input_queue(s, color);
-        if (!readable(q) || routers_.front(q).control) return false;
+        if (starved(s, color)) return false;
       }
     return t.output < 0 || (routers_[output_queue(s, t.output)].room() && !p.holds_back(t.output));
   }
@@ -216,7 +222,7 @@ class reference_engine final : public engine {
     if (t.activates >= 0) s.active |= color_bit(t.activates);
     if (t.unblocks >= 0) s.blocked &= ~color_bit(t.unblocks);
     if (t.unblocks_color >= 0) s.blocked_colors &= ~color_bit(t.unblocks_color);
-    if (t.resumes) guarded(s, t.name, [&] { std::coroutine_handle<>::from_address(s.suspended).resume(); });
+    if (t.resumes) guarded(s, t.name, [&] { resume(s); });
   }
 
   bool run_one_task(processor& p, pe_state& s) {
@@ -250,10 +256,8 @@ class reference_engine final : public engine {
   const binding* task_for(pe_state& s, const routers::lane& l) {
     const wavelet w = routers_.front(l.out[0]);
     if (!w.control) return s.blocked_colors & color_bit(l.color) ? nullptr : s.image->data[l.color];
-    const binding* b = s.image->control[w.bits >> 16];
-    if (!b)
-      throw fault_error("wsl: a control wavelet with id " + std::to_string(w.bits >> 16) + " on color " + std::to_string(l.color) +
-                        " arrived at " + name_of(s) + ", which binds no such control task");
+    const binding* b = s.image->control_with(w.bits >> 16);
+    if (!b) rule::no_control_task(s, l.color, w.bits >> 16);
     return b;
   }
 
@@ -264,19 +268,12 @@ class reference_engine final : public engine {
     return true;
   }
 
-  // What a task throws says where it happened.
-  template <class F>
-  static void guarded(const pe_state& s, const char* what, F f) {
-    try {
-      f();
-    } catch (const fault_error& e) {
-      throw fault_error(std::string(e.what()) + "\n  in " + what + " on " + name_of(s));
-    }
-  }
-
   waits pending() {
     waits open;
-    for (std::size_t i = 0; i < tiles_.size(); ++i) processor_waits(open, processors_[i], state(i));
+    for (std::size_t i = 0; i < tiles_.size(); ++i) {
+      operation_waits(open, processors_[i], state(i), [&](int color) { return starved(state(i), color); });
+      held_tasks(open, state(i));
+    }
     for (u32 r = 0; r < static_cast<u32>(grid().count()); ++r)
       for (const routers::lane& l : routers_.lanes_of(r)) router_waits(open, r, l);
     for (auto& [where, s] : sources_)
@@ -286,21 +283,6 @@ class reference_engine final : public engine {
     return open;
   }
 
-  void processor_waits(waits& open, processor& p, pe_state& s) {
-    const coord at{s.x, s.y};
-    const char* program = s.image->source->name;
-    if (!p.outbox.empty()) open.push_back({wait::reason::output, at, p.outbox.front().color, program, "send", p.outbox.size()});
-    for (const transfer& t : p.microthreads) {
-      int starved = -1;
-      for (int color : t.input)
-        if (color >= 0 && !readable(input_queue(s, color))) starved = color;
-      if (starved >= 0 && !t.endless()) open.push_back({wait::reason::input, at, starved, program, t.name, t.length - t.done});
-      if (starved < 0) open.push_back({wait::reason::output, at, t.output, program, t.name, t.endless() ? 1 : t.length - t.done});
-    }
-    for (u64 held = s.active & s.blocked; held; held &= held - 1)
-      open.push_back({wait::reason::held, at, -1, program, s.image->local[std::countr_zero(held)]->name, 1});
-  }
-
   void router_waits(waits& open, u32 r, const routers::lane& l) {
     const coord at = routers_.coord_of(r);
     u64 held = 0;
@@ -308,10 +290,12 @@ class reference_engine final : public engine {
       if (q != routers::none) held += routers_[q].size;
     if (held) open.push_back({wait::reason::router, at, l.color, "", "", held});
     pe* p = readable(l.out[0]) ? find(at) : nullptr;
-    if (!p || processors_[state_of(*p).index].reads(l.color)) return;
+    if (!p) return;
+    const wavelet first = routers_.front(l.out[0]);
+    if (!first.control && processors_[state_of(*p).index].reads(l.color)) return;
     const program_image& image = *state_of(*p).image;
-    open.push_back({wait::reason::unread, at, l.color, image.source->name, image.data[l.color] ? image.data[l.color]->name : "",
-                    routers_[l.out[0]].size});
+    const binding* task = first.control ? image.control_with(first.bits >> 16) : image.data[l.color];
+    open.push_back({wait::reason::unread, at, l.color, image.source->name, task ? task->name : "", routers_[l.out[0]].size});
   }
 
   tiles tiles_;

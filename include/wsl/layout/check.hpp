@@ -124,20 +124,12 @@ consteval int first_fault(std::integer_sequence<int, N...>) {
   return first;
 }
 
-/// True, or the compilation stops with the first fault's sentence.
+/// False after the compiler has printed the sentence of the first fault: callers need not fail a second time.
 template <const layout& L, family F>
 consteval bool satisfies() {
   constexpr int first = first_fault<L, F>(std::make_integer_sequence<int, questions(L, F)>{});
   if constexpr (first >= 0) error::report<answer<L, F, first>>();
   return first < 0;
-}
-
-/// As satisfies, one family after the other; a family may rely on those before it.
-template <const layout& L, family F, family... Rest>
-consteval bool satisfies_in_order() {
-  if constexpr (constexpr bool good = satisfies<L, F>(); !good) return true;
-  else if constexpr (sizeof...(Rest) > 0) return satisfies_in_order<L, Rest...>();
-  else return true;
 }
 
 }  // namespace rules
@@ -154,15 +146,26 @@ constexpr diagnostic check_complete(const layout& l) { return rules::ask_all(l, 
 /// Every color that is sent can start. To be asked where check found nothing.
 constexpr diagnostic check_live(const layout& l) { return rules::ask_all(l, rules::family::live); }
 
-/// `static_assert(routed<plate>())`: true, or the compiler prints the first fault as a sentence.
+/// `static_assert(routed<plate>())`: true, or the compiler prints the first fault as a sentence. A family of rules is asked only
+/// when those before it found nothing.
 template <const layout& L>
 consteval bool routed() {
   using enum rules::family;
-  return rules::satisfies_in_order<L, paths, claims, cycles, placements, tasks, budget>();
+  using rules::satisfies;
+  if constexpr (!satisfies<L, paths>()) return true;
+  else if constexpr (!satisfies<L, claims>()) return true;
+  else if constexpr (!satisfies<L, cycles>()) return true;
+  else if constexpr (!satisfies<L, placements>()) return true;
+  else if constexpr (!satisfies<L, tasks>()) return true;
+  else return satisfies<L, budget>() || true;
 }
+
+/// Opt-in: every PE of a program has a path for every color in the program's table.
 template <const layout& L>
-consteval bool complete() { return rules::satisfies_in_order<L, rules::family::complete>(); }
+consteval bool complete() { return rules::satisfies<L, rules::family::complete>() || true; }
+
+/// Opt-in: every color that is sent can start.
 template <const layout& L>
-consteval bool live() { return rules::satisfies_in_order<L, rules::family::live>(); }
+consteval bool live() { return rules::satisfies<L, rules::family::live>() || true; }
 
 }  // namespace wsl

@@ -8,7 +8,7 @@
 #include "../core/area.hpp"
 #include "scratch.hpp"
 
-namespace wsl {
+namespace wsl::rules {
 
 /// What a rule has spent. A constant expression may take a limited number of steps, so there it must give up in time, with a
 /// sentence of its own; at run time it never does. A unit is about five steps of an evaluator.
@@ -82,10 +82,11 @@ constexpr coord uncovered(const region& what, const scratch<region>& by, effort&
   if (!what.empty()) pieces.push_back(what), next.push_back(0);
   while (!pieces.empty() && !work.exhausted()) {
     const region piece = pieces.pop_back();
-    int i = next.pop_back();
+    const int begin = next.pop_back();
+    int i = begin;
     region shared;
     for (; i < by.size() && shared.empty(); ++i) shared = intersect(piece, by.data()[i]);
-    work.spent += 8 + 3 * i;
+    work.spent += 16 + 6 * (i - begin);
     if (shared.empty()) return piece.nth(0);
     subtract(piece, shared, pieces);
     while (next.size() < pieces.size()) next.push_back(i);
@@ -102,4 +103,4 @@ constexpr region at_the_edge(const region& r, port side, const region& grid) {
   return r.y1 == grid.y1 ? region{r.x0, r.x1, r.y1 - 1, r.y1, r.sx, 1} : region{};
 }
 
-}  // namespace wsl
+}  // namespace wsl::rules

@@ -153,7 +153,8 @@ class route_drawing {
   }
 
   std::string legend() const {
-    constexpr const char* kinds[] = {"o sends from its ramp", "● receives at its ramp", "◉ both", "┼ ─ ┐ passes on", "· no route"};
+    constexpr const char* kinds[] = {"o sends from its ramp", "● receives at its ramp", "◉ both", "┼ ─ ┐ passes on",
+                                     "· no route"};
     std::string out;
     for (int i = 0; i < 5; ++i)
       if (kinds_[i]) out += (out.empty() ? "  " : "   ") + std::string(kinds[i]);

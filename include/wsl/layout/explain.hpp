@@ -14,7 +14,7 @@ namespace detail {
 inline std::string place_of(const diagnostic& d) {
   std::string s;
   if (d.color >= 0) s += "color " + std::to_string(d.color) + ", ";
-  if (d.at != nowhere) s += "PE (" + std::to_string(d.at.x) + ", " + std::to_string(d.at.y) + ")";
+  if (d.at != rules::nowhere) s += "PE (" + std::to_string(d.at.x) + ", " + std::to_string(d.at.y) + ")";
   if (d.side != port::ramp) s += std::string(", side ") + name_of(d.side);
   return s;
 }
@@ -30,7 +30,7 @@ inline std::string details_of(const diagnostic& d) {
   std::string s;
   const auto add = [&](const std::string& text) { s += (s.empty() ? " (" : "; ") + text; };
   if (*d.name) add(*d.other ? std::string(d.name) + " and " + d.other : std::string(d.name));
-  if (d.fork != nowhere) add("the fork is PE (" + std::to_string(d.fork.x) + ", " + std::to_string(d.fork.y) + ")");
+  if (d.fork != rules::nowhere) add("the fork is PE (" + std::to_string(d.fork.x) + ", " + std::to_string(d.fork.y) + ")");
   if (d.limit != 0 || d.have != 0) add("has " + std::to_string(d.have) + ", the limit is " + std::to_string(d.limit));
   if (d.colors != 0) add("waits for colors " + colors_of(d.colors));
   return s.empty() ? s : s + ")";
@@ -50,14 +50,32 @@ inline void require(const layout& l) {
   if (const diagnostic d = check(l); d.found()) throw fault_error(sentence(d));
 }
 
-/// The faults of a layout, a line each: the first of every rule for every color or placement.
+namespace detail {
+
+/// Asks every rule of one color; the rules of cycles need a flow with one path per PE.
+template <class Add>
+void each_fault_of_color(const layout& l, int color, Add add) {
+  rules::flow f(l, color);
+  for (auto* rule : rules::path_rules) add(rule(f));
+  if (f.overlap == rules::nowhere) add(rules::cycles_of(l, color));
+  const rules::crew c(l, color);
+  for (rules::task_rule rule : rules::task_rules) add(rule(f, c, true)), add(rule(f, c, false));
+}
+
+}  // namespace detail
+
+/// The faults of a layout, a line each: the first that each rule finds for every color and every placement.
 inline std::string explain(const layout& l) {
   std::string text;
   const auto add = [&](const diagnostic& d) {
     if (d.found()) text += sentence(d) + "\n";
   };
-  for (rules::family f : rules::required)
-    for (int n = 0; n < rules::questions(l, f); ++n) add(rules::ask(l, f, n));
+  const u64 colors = rules::colors_in_play(l);
+  for (int c = 0; c < max_colors; ++c)
+    if (colors >> c & 1) detail::each_fault_of_color(l, c, add);
+  add(rules::claims_are_apart(l)), add(rules::placements_are_apart(l)), add(rules::tables_are_unambiguous(l));
+  for (const placement& p : l.placements())
+    for (rules::budget_rule rule : rules::budget_rules) add(rule(l, p, rules::usage_of(l, p)));
   return text;
 }
 

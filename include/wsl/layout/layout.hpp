@@ -127,6 +127,7 @@ class layout {
       misuse::a_color_id_must_be_below_the_number_of_colors_of_the_machine(id, machine_.colors);
   }
   constexpr void on_grid(const region& r) const {
+    if (r.sx < 1 || r.sy < 1 || r.sx > 16 || r.sy > 16) misuse::an_area_strides_by_1_to_16(r.sx, r.sy);
     if (r.x0 < 0 || r.y0 < 0 || r.x1 > width_ || r.y1 > height_)
       misuse::the_area_leaves_the_grid(r.x0, r.x1, r.y0, r.y1, width_, height_);
   }

@@ -35,6 +35,8 @@ struct binding {
   task_function run = nullptr;
   initially start = initially::ready;
   u64 after = 0;                        ///< send: colors that must have arrived before
+
+  constexpr bool runs() const { return what != role::read && what != role::send; }
 };
 
 struct program {

@@ -3,7 +3,7 @@
 // the floor of layouts pays for no header that it can do without, and because constant evaluation pays for every call.
 #pragma once
 
-namespace wsl {
+namespace wsl::rules {
 
 template <class T>
 class scratch {
@@ -40,4 +40,4 @@ class scratch {
   int size_ = 0, room_ = 0;
 };
 
-}  // namespace wsl
+}  // namespace wsl::rules

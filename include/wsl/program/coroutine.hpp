@@ -28,19 +28,17 @@ class task {
       return {};
     }
     void return_void() {}
-    [[noreturn]] void unhandled_exception() {
-      self.suspended = nullptr;
-      throw;
-    }
+    [[noreturn]] void unhandled_exception() { throw; }
 
     struct wait {
       pe_state& self;
       transfer operation;
       bool await_ready() const { return operation.complete(); }
-      void await_suspend(std::coroutine_handle<promise_type> waiting) {
-        self.suspended = waiting.address();
+      bool await_suspend(std::coroutine_handle<promise_type> waiting) {
         self.interrupted = true;
-        self.engine->start(self, operation);
+        const bool complete = self.engine->start(self, operation);  // if that throws, the task does not wait
+        self.suspended = complete ? nullptr : waiting.address();
+        return !complete;
       }
       void await_resume() const {}
     };
@@ -55,5 +53,17 @@ class task {
     pe_state& self;
   };
 };
+
+/// Continues the task that waits on a PE. What the task throws comes out of here, and the task is gone.
+inline void resume(pe_state& s) {
+  const auto waiting = std::coroutine_handle<>::from_address(s.suspended);
+  try {
+    waiting.resume();
+  } catch (...) {
+    s.suspended = nullptr;
+    waiting.destroy();
+    throw;
+  }
+}
 
 }  // namespace wsl

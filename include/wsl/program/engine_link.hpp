@@ -4,6 +4,7 @@
 #include "../core/area.hpp"
 #include "../core/machine.hpp"
 #include "../layout/program.hpp"
+#include "channel.hpp"
 #include "transfer.hpp"
 
 namespace wsl {
@@ -14,8 +15,9 @@ class engine_link {
  public:
   /// One wavelet leaves a task of this PE; `type` is what the task says its color carries.
   virtual void send(pe_state& from, wavelet w, const payload_type* type) = 0;
-  /// A descriptor operation with a fabric operand starts on this PE.
-  virtual void start(pe_state& on, const transfer& operation) = 0;
+  /// A descriptor operation with a fabric operand starts on this PE. Says whether it completed at once: then a waiting task goes
+  /// on without suspending.
+  virtual bool start(pe_state& on, const transfer& operation) = 0;
 
   const region& grid() const { return grid_; }
   const machine& target() const { return machine_; }
@@ -39,8 +41,12 @@ struct program_image {
   u64 takes = 0, reads = 0, sends = 0;      ///< colors of data tasks; colors that descriptors read; colors that are sent
   u64 blocked_colors = 0;                   ///< how tasks are when the fabric starts
   u64 blocked_locals = 0, active_locals = 0;
+  u64 present = 0;                          ///< colors that a path takes from this PE's ramp, where its engine has channels
+  static constexpr u8 no_slot = 0xff;
+  u8 slot[max_colors];                      ///< which of a PE's channels a color is
 
   explicit program_image(const program& p) : source(&p) {
+    for (u8& s : slot) s = no_slot;
     for (const binding& b : p) switch (b.what) {
         case role::data:
           data[b.id] = &b;
@@ -66,6 +72,9 @@ struct program_image {
     return nullptr;
   }
 
+  /// The task of control wavelets with this id, null if the program binds none.
+  const binding* control_with(u32 id) const { return id < max_colors ? control[id] : nullptr; }
+
   /// The local task with this identity, -1 if the program does not bind it. `guess` is where its own module's table has it.
   int local_with(const void* key, int guess) const {
     if (guess < locals && local[guess]->key == key) return guess;
@@ -79,6 +88,7 @@ struct pe_state {
   engine_link* engine = nullptr;
   const program_image* image = nullptr;
   void* memory = nullptr;      ///< the program's members
+  channel* channels = nullptr; ///< what the PE writes, if its engine has channels
   void* suspended = nullptr;   ///< the task that waits in co_await, as a coroutine's address
   u64 blocked_colors = 0;      ///< data tasks that may not run
   u64 active = 0, blocked = 0; ///< local tasks: activated; may not run

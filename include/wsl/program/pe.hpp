@@ -59,6 +59,13 @@ class pe {
   /// Sends one wavelet. If the output queue is full, it leaves when there is room; until then this PE starts no other task.
   template <payload T>
   void send(color<T> c, T value) {
+    if (const u8 slot = state_.image->slot[c.id]; slot != program_image::no_slot) {
+      channel& out = state_.channels[slot];
+      if (out.tail != out.limit) {
+        out.words[out.tail++ & out.mask] = to_bits(value);
+        return;
+      }
+    }
     state_.engine->send(state_, {to_bits(value), static_cast<u8>(c.id), false}, &payload_type_of<T>);
   }
   /// Sends a control wavelet: it runs the control task `id` where it is delivered, with 16 bits of data.

@@ -122,6 +122,7 @@ consteval binding bind(role what, int id, const payload_type* type, task_functio
 template <auto Task>
   requires task_like<Task>
 consteval auto launch() {
+  static_assert(!detail::outlives_its_arguments<Task>, "wsl: a task that waits takes its arguments by value, not by reference");
   return task_table<1>{{detail::bind<Task>(role::launch, -1, nullptr, &detail::run_launch<Task>, initially::ready)}};
 }
 
@@ -133,6 +134,7 @@ consteval auto on(initially start = initially::ready) {
   using payload = typename decltype(Color)::payload;
   static_assert(detail::takes_whole<Task, payload> || detail::takes_halves<Task, payload>,
                 "wsl: the task's parameter must be the payload of its color: void f(pe& me, f32 x) for a color<f32>");
+  static_assert(!detail::outlives_its_arguments<Task>, "wsl: a task that waits takes its arguments by value, not by reference");
   return task_table<1>{{detail::bind<Task>(role::data, Color.id, &payload_type_of<payload>, &detail::run_data<Task, payload, ramp>, start)}};
 }
 
@@ -231,7 +233,7 @@ consteval auto use() {
   using module = typename detail::member<decltype(Member)>::type;
   auto t = table_of<module>;
   [&]<std::size_t... I>(std::index_sequence<I...>) {
-    ((t.entries[I].run = t.entries[I].run ? &detail::run_in_member<Member, I> : nullptr), ...);
+    ((t.entries[I].run = t.entries[I].runs() ? &detail::run_in_member<Member, I> : nullptr), ...);
   }(std::make_index_sequence<std::size(table_of<module>.entries)>{});
   for (binding& b : t.entries) b.module = b.module ? b.module : &module_key<module>;
   return t;

@@ -41,8 +41,17 @@ struct decayed<std::tuple<T...>> {
   using type = std::tuple<std::remove_cvref_t<T>...>;
 };
 
+template <class Tuple>
+inline constexpr bool by_value = false;
+template <class... T>
+inline constexpr bool by_value<std::tuple<T...>> = !(std::is_reference_v<T> || ...);
+
 template <auto Task>
 using signature_of = signature<decltype(Task)>;
+
+/// What a task refers to is gone when it continues after a wait.
+template <auto Task>
+inline constexpr bool outlives_its_arguments = signature_of<Task>::waits && !by_value<typename signature_of<Task>::input>;
 
 /// The arguments of a host call, as the host keeps them until every PE has run it.
 template <auto Task>

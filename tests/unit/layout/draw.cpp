@@ -284,6 +284,26 @@ TEST_CASE("slots of an axis cover it once, in order") {
   }
 }
 
+TEST_CASE("a gap hides only columns like the drawn ones") {
+  const drawing::stripe stripes[] = {{0, 750, 2}, {1, 749, 3}, {0, 375, 1}, {400, 700, 2}};
+  drawing::axis a{750};
+  for (const drawing::stripe& s : stripes) a.add(s);
+  const auto kind = [&](int x) {
+    int bits = 0;
+    for (const drawing::stripe& s : stripes) bits = 2 * bits + (x >= s.from && x < s.to && (x - s.from) % s.every == 0);
+    return bits;
+  };
+  const drawing::slots shown = a.fit(100);
+  CHECK(drawing::has_gap(shown, true));
+  CHECK_FALSE(drawing::has_gap(shown, false));
+  for (const drawing::slot& s : shown)
+    for (int x = s.first; x <= s.last(); ++x) {
+      bool drawn = false;
+      for (const drawing::slot& other : shown) drawn = drawn || (!other.gap && kind(other.first) == kind(x));
+      CHECK(drawn);
+    }
+}
+
 TEST_CASE("pictures are well-formed, with names escaped and nothing from elsewhere") {
   for (const std::string& svg : {draw_svg(chain(8, 1)), draw_svg(chain(8, 1), red), draw_svg(broadcast(750, 994), green),
                                  draw_svg(halo(4, 3)), draw_svg(knots(), 1), draw_svg(layout{wse2, 1, 1})}) {
@@ -317,6 +337,14 @@ TEST_CASE("a picture has a square for each PE and a way for each direction") {
       CHECK(contains(line, "Q") == (from != opposite(out)));
     }
   }
+}
+
+TEST_CASE("a picture shows what crosses the sides of a gap, and the streams of its color only") {
+  // Drawn are the columns 0 to 4 and 745 to 749: 0, 2, 4, 746, 748 and the hidden 744 send; one arrow is in the legend.
+  CHECK(times(draw_svg(chain(750, 1), red), "Z") == 7);
+  const std::string mark = " rx=\"1\"";  // host memory, and three in the legend
+  CHECK(times(draw_svg(broadcast(4, 3), green), mark) == 4);
+  CHECK(times(draw_svg(broadcast(4, 3), red), mark) == 3);
 }
 
 TEST_CASE("programs keep apart by hue, then by lightness") {

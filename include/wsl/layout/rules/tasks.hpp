@@ -61,7 +61,7 @@ constexpr diagnostic willing(flow& f, const crew& c, bool takes) {
     f.work.spent += c.areas.size();
     for (int k = 0; k < c.areas.size() && !f.work.exhausted(); ++k) {
       if (c.roles.data()[k] & crew::role_bit(takes) || apart(f.paths.data()[i].where, c.areas.data()[k])) continue;
-      f.work.spent += 6;
+      f.work.spent += 14;
       const region both = intersect(f.paths[i].where, c.areas[k]);
       if (both.empty()) continue;
       const fault what = takes ? fault::the_program_does_not_take_the_color : fault::the_program_does_not_send_the_color;
@@ -79,7 +79,7 @@ constexpr diagnostic types_of_programs(flow& f, const crew& c, bool takes) {
     for (int i = 0; i < f.paths.size() && p.takes == takes && !f.work.exhausted(); ++i) {
       const stretch& s = f.paths.data()[i];
       if (s.type == p.type || !at_ramp(s, takes)) continue;
-      f.work.spent += 6;
+      f.work.spent += 14;
       const region both = intersect(s.where, c.areas[p.placement]);
       if (both.empty()) continue;
       diagnostic d = f.report(takes ? fault::the_program_takes_another_type : fault::the_program_sends_another_type, both.nth(0));
@@ -97,7 +97,7 @@ constexpr diagnostic used(flow& f, const crew& c, bool takes) {
     for (int i = 0; i < f.paths.size() && !found; ++i) {
       f.work.spent += 2;
       if (!at_ramp(f.paths.data()[i], takes) || apart(f.paths.data()[i].where, c.areas.data()[k])) continue;
-      f.work.spent += 5;
+      f.work.spent += 14;
       found = !intersect(f.paths[i].where, c.areas[k]).empty();
     }
     if (found) continue;

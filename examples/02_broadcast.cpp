@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// One wavelet reaches every PE: a route may have several ends. `west >> (ramp | east)` gives a copy to this PE's ramp and one to
+// the next PE, so that the color runs along the first row, and from each PE of that row down its column.
+#include <wsl/wsl.hpp>
+
+#include <cstdio>
+using namespace wsl;
+
+constexpr color<i32> news{0};
+
+struct listener {
+  i32 heard = 0;
+
+  void say(pe& me, i32 x) { me.send(news, x); }
+  void hear(pe&, i32 x) { heard += x; }
+
+  static consteval auto tasks() { return table(launch<&listener::say>(), on<news, &listener::hear>(), sends<news>()); }
+};
+
+constexpr layout tree = layout{wse2, 6, 4}
+  .place(all, program_v<listener>)
+  .path(news, at(0, 0),                       ramp >> (ramp | east | south))
+  .path(news, row(0).columns(1, end - 1),     west >> (ramp | east | south))
+  .path(news, at(end - 1, 0),                 west >> (ramp | south))
+  .path(news, rows(1, end - 1),               north >> (ramp | south))
+  .path(news, row(end - 1),                   north >> ramp);
+static_assert(routed<tree>());
+
+int main() {
+  fabric f{tree};
+  const outcome o = f.launch<&listener::say>(at(0, 0), 42);
+  std::printf("sent %llu wavelet, delivered %llu, crossed %llu links\n", static_cast<unsigned long long>(o.wavelets),
+              static_cast<unsigned long long>(o.delivered), static_cast<unsigned long long>(o.hops));
+  for (int y = 0; y < 4; ++y)
+    for (int x = 0; x < 6; ++x)
+      if (f.read(x, y, &listener::heard) != 42) return std::printf("PE(%d, %d) did not hear it\n", x, y), 1;
+  std::printf("every PE heard 42 once\n");
+}

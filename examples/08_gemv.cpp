@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+// y = A x on a grid whose size is known only when the program runs: 08_gemv [<columns> <rows>]. The same builder makes the layout,
+// and the fabric checks it with the same rules. x is multicast down the columns; y is added from west to east along the rows, an
+// element after the other, so that all PEs of a row work at once. Two colors alternate, for a PE receives one and sends the other.
+#include <wsl/host/device.hpp>
+#include <wsl/wsl.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+using namespace wsl;
+
+constexpr int M = 4, N = 3;  // each PE has a tile of (M, N) of A
+constexpr color<f32> xs{0}, even{1}, odd{2};
+
+struct tile {
+  f32 A[M * N]{}, x[N]{}, y[M]{};
+  int j = 0;
+
+  void start(pe& me) {
+    mov(mem(y), 0);
+    j = 0;
+    if (me.north_edge()) me.async(mov(fabout(xs), mem(x)));
+  }
+  void column(pe& me, f32 xj) {
+    fmac(mem(y), mem(y), mem(A).from(j).every(N), xj);
+    if (++j == N) me.activate<&tile::reduce>();
+  }
+  void reduce(pe& me) {
+    const color<f32> in = me.x() % 2 ? even : odd, out = me.x() % 2 ? odd : even;  // PEs of even columns send the even color
+    if (me.west_edge() && me.east_edge()) return;
+    if (me.west_edge()) me.async(mov(fabout(out), mem(y)));
+    else if (me.east_edge()) me.async(add(mem(y), mem(y), fabin(in)));
+    else me.async(add(fabout(out), mem(y), fabin(in)));
+  }
+
+  static consteval auto tasks() {
+    return table(launch<&tile::start>(), on<xs, &tile::column>(), local<&tile::reduce>(), sends<xs>(), reads<even>(), reads<odd>(),
+                 sends<even>(), sends<odd>());
+  }
+};
+
+layout gemv_grid(int width, int height) {
+  layout l{wse2, width, height};
+  l.place(all, program_v<tile>);
+  l.path(xs, row(0), ramp >> (height > 1 ? ramp | south : ramp));
+  l.path(xs, rows(1, end - 1), north >> (ramp | south));
+  if (height > 1) l.path(xs, row(end - 1), north >> ramp);
+  l.path(even, columns(0, end - 1, 2), ramp >> east);
+  l.path(even, columns(1, end, 2), west >> ramp);
+  l.path(odd, columns(1, end - 1, 2), ramp >> east);
+  l.path(odd, columns(2, end, 2), west >> ramp);
+  return l;
+}
+
+int main(int argc, char** argv) try {
+  const int width = argc > 2 ? std::atoi(argv[1]) : 5, height = argc > 2 ? std::atoi(argv[2]) : 4;
+  const auto a = [](int i, int j) { return static_cast<f32>((7 * i + 3 * j) % 11 - 5); };
+  const auto x = [](int j) { return static_cast<f32>(j % 5 - 2); };
+
+  // A is (height M, width N) in tiles: PE by PE along the rows, each tile row-major.
+  std::vector<f32> tiles, xs_of_columns;
+  for (int py = 0; py < height; ++py)
+    for (int px = 0; px < width; ++px)
+      for (int i = 0; i < M; ++i)
+        for (int j = 0; j < N; ++j) tiles.push_back(a(py * M + i, px * N + j));
+  for (int j = 0; j < width * N; ++j) xs_of_columns.push_back(x(j));
+
+  fabric f{gemv_grid(width, height)};
+  device d{f};
+  d.copy_in(&tile::A, all, tiles);
+  d.copy_in(&tile::x, row(0), xs_of_columns);
+  d.launch();
+  const std::vector<f32> y = d.copy_out(&tile::y, column(end - 1));
+
+  int wrong = 0, i = 0;
+  for (f32 result : y) {
+    f32 expected = 0;
+    for (int j = 0; j < width * N; ++j) expected += a(i, j) * x(j);
+    wrong += result != expected;
+    std::printf("%g%s", result, ++i % 8 ? " " : "\n");
+  }
+  std::printf("%d x %d PEs, A is %d x %d, %d of %d elements wrong\n", width, height, height * M, width * N, wrong, height * M);
+  return wrong == 0 ? 0 : 1;
+} catch (const fault_error& e) {
+  std::fprintf(stderr, "%s\n", e.what());
+  return 1;
+}

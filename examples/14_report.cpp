@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// What a run did: a row of P PEs adds up arrays of n numbers as a chain. It takes n + 2 P steps of the engine's clock, not n P: a
+// PE adds and sends a number as soon as it comes. (The clock counts hops and tasks; it is not a model of the machine's timing.)
+#include <wsl/host/report.hpp>
+#include <wsl/wsl.hpp>
+
+#include <cstdio>
+using namespace wsl;
+
+constexpr int P = 32, longest = 256;
+constexpr color<f32> even{0}, odd{1};
+
+struct adder {
+  f32 part[longest]{};
+
+  void start(pe& me, int n) {
+    const color<f32> in = me.x() % 2 ? even : odd, out = me.x() % 2 ? odd : even;
+    mov(mem(part), 1);
+    const memory<f32> numbers = mem(part).part(0, n);
+    if (me.west_edge()) me.async(mov(fabout(out), numbers));
+    else if (me.east_edge()) me.async(add(numbers, numbers, fabin(in)));
+    else me.async(add(fabout(out), numbers, fabin(in)));
+  }
+
+  static consteval auto tasks() {
+    return table(launch<&adder::start>(), sends<even>(), sends<odd>(), reads<even>(), reads<odd>());
+  }
+};
+
+constexpr layout chain = layout{wse2, P, 1}
+  .place(all, program_v<adder>)
+  .path(even, columns(0, end, 2),     ramp >> east)
+  .path(even, columns(1, end, 2),     west >> ramp)
+  .path(odd,  columns(1, end - 1, 2), ramp >> east)
+  .path(odd,  columns(2, end, 2),     west >> ramp);
+static_assert(routed<chain>());
+
+int main() {
+  fabric f{chain, reference{}};  // the engine that counts cycles
+  for (int n : {1, 16, 256}) {
+    const outcome o = f.launch<&adder::start>(all, n);
+    std::printf("%3d numbers: %llu cycles\n", n, static_cast<unsigned long long>(o.cycles));
+    const f32 sum = f.program_at<adder>({P - 1, 0}).part[n - 1];
+    if (sum != P) return std::printf("the sum is %g, not %d\n", sum, P), 1;
+    if (n == longest) std::printf("\n%s", report(f, o).text().c_str());
+  }
+}

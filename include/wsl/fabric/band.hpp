@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+// A band is a strip of the grid that one thread at a time runs. The strips are fixed by the layout, never by the number of
+// threads: inside an epoch a band runs until nothing is left to do with what it had at the start, and what it wrote for others
+// becomes visible to them in the next epoch, in the order of the bands. That is why results do not depend on threads.
+#pragma once
+#include <atomic>
+#include <exception>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "outcome.hpp"
+#include "processor.hpp"
+
+namespace wsl {
+
+/// The receiving end of a channel: how far one PE, or one host stream, has read it.
+struct inlet {
+  u32 from = 0;          ///< the channel
+  u32 reader = 0;        ///< the PE, or host stream, that reads
+  u64 head = 0;          ///< words read so far
+  u64 visible = 0;       ///< words that may be read, when the writer is in another band
+  u64 credited = 0;      ///< words read as far as the writer in another band knows
+  u32 depth = 0;         ///< words that may lie between writer and reader
+  u8 color = 0;
+  bool remote = false;   ///< writer and reader are in different bands
+  bool marked = false;   ///< control wavelets lie in the ring; their positions are in the band's marks
+};
+
+/// Band numbers fit a mask.
+inline constexpr u32 most_bands = 64;
+
+/// News for another band, delivered at the start of its next epoch.
+struct news {
+  enum class what : u8 { words, mark, credit };
+  what kind;
+  u32 inlet;
+  u64 position;  ///< tail of the channel, place of a control wavelet, or head of the inlet
+};
+
+/// Rings of two sizes, lent to channels while something is in them; the one returned last is lent first, because it is in cache.
+class ring_pool {
+ public:
+  static constexpr u32 small = 256, large = 4096;
+
+  u32* take(u32 size) {
+    auto& free = size == small ? small_ : large_;
+    if (free.empty()) return chunks_.emplace_back(new u32[size]).get();
+    u32* ring = free.back();
+    free.pop_back();
+    return ring;
+  }
+  void give(u32* ring, u32 size) { (size == small ? small_ : large_).push_back(ring); }
+
+ private:
+  std::vector<u32*> small_, large_;
+  std::vector<std::unique_ptr<u32[]>> chunks_;
+};
+
+/// First in, first out, of PEs that have something to do; each is in it once.
+class work_list {
+ public:
+  bool empty() const { return count_ == 0; }
+  void push(u32 who) {
+    if (count_ == ring_.size()) grow();
+    ring_[(head_ + count_++) & (ring_.size() - 1)] = who;
+  }
+  u32 pop() {
+    const u32 who = ring_[head_];
+    head_ = (head_ + 1) & (ring_.size() - 1);
+    --count_;
+    return who;
+  }
+  /// Brings the n-th in line to the front: a shuffled schedule takes any.
+  void bring_forward(std::size_t n) { std::swap(ring_[head_], ring_[(head_ + n) & (ring_.size() - 1)]); }
+  std::size_t size() const { return count_; }
+
+ private:
+  void grow() {
+    std::vector<u32> larger(ring_.size() * 2);
+    for (std::size_t i = 0; i < count_; ++i) larger[i] = ring_[(head_ + i) & (ring_.size() - 1)];
+    ring_.swap(larger);
+    head_ = 0;
+  }
+  std::vector<u32> ring_ = std::vector<u32>(64);
+  std::size_t head_ = 0, count_ = 0;
+};
+
+struct alignas(128) band {
+  work_list work;
+  ring_pool rings;
+  std::vector<std::vector<news>> mail[2];       ///< by the epoch's parity and the receiving band
+  std::atomic<u64> senders[2] = {};             ///< bands whose mail waits for this one, by the epoch's parity
+  u64 addressed = 0;                            ///< bands that this one has written to in this epoch
+  std::map<u32, backlog<u64>> marks;            ///< positions of control wavelets, by inlet
+  u32 parity = 0;                               ///< of the epoch that runs
+  outcome done;
+  std::exception_ptr failure;
+  u64 random = 0;                               ///< state of a shuffled schedule
+};
+
+}  // namespace wsl

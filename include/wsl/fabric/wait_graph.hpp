@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: MIT
+// Who waits for whom when nothing moves any more. A PE that waits for wavelets of a color waits for the ramps and host streams
+// that feed it: the color's routes, walked backwards. A PE that waits for room waits for the processors in front of which its
+// wavelets pile up: the routes, walked forwards. Followed from PE to PE these links end in a cycle or at the culprit.
+#pragma once
+#include <vector>
+
+#include "../layout/layout.hpp"
+#include "wait.hpp"
+
+namespace wsl {
+
+/// One step of a chain: `from` waits because of `to`.
+struct wait_link {
+  enum class kind {
+    supply,   ///< for wavelets of `color` that `to` sends
+    room,     ///< for room on `color`, whose wavelets end at `to`
+    branch,   ///< for wavelets of `color` that lie in a router because `to`, on another branch, does not take them
+    stream,   ///< for wavelets of `color` that the host streams in at `to`
+    nothing,  ///< for wavelets of `color`, which no path brings
+  };
+  kind what;
+  coord from, to;
+  int color;
+  bool from_host = false;  ///< it is the host that waits, at the PE `from`
+};
+
+struct wait_chain {
+  enum class ending {
+    unknown,     ///< not found within the bounds of the search
+    cycle,       ///< the last link leads back to the first
+    never_sent,  ///< `last` waits for nothing
+    never_took,  ///< wavelets of `color` lie before `last`; `task` takes them but may not run, or is empty if nothing takes them
+    held,        ///< `task` of `last` is activated but blocked
+    stream_dry,  ///< the host's stream ended
+    no_path,     ///< nothing leads to the PE that waits
+  };
+  ending how = ending::unknown;
+  std::vector<wait_link> links;
+  coord last;
+  int color = -1;
+  const char* task = "";
+};
+
+class wait_graph {
+ public:
+  /// Both must outlive the graph.
+  wait_graph(const layout& plan, const waits& what_waits)
+      : plan_(plan), open_(what_waits), first_(places(), none), next_(what_waits.size(), none), seen_(places(), 0), visited_(places(), 0) {
+    for (std::size_t i = open_.size(); i-- > 0;) {
+      next_[i] = first_[place(open_[i].at)];
+      first_[place(open_[i].at)] = i;
+    }
+  }
+
+  /// A cycle if there is one, else the first chain from a wait to its culprit.
+  wait_chain find() {
+    for (const wait& w : open_)
+      if ((w.why == wait::reason::input || w.why == wait::reason::output) && search(w)) return found_;
+    for (const wait& w : open_)
+      if (w.why == wait::reason::stream && search(w)) return found_;
+    for (const wait& w : open_)
+      if ((w.why == wait::reason::unread || w.why == wait::reason::held) && search(w)) return found_;
+    return found_;
+  }
+
+ private:
+  static constexpr std::size_t none = ~std::size_t{0};
+  static constexpr u64 most_hops = u64{1} << 19;  // bounds the search on a large grid on which everything waits
+
+  struct node {
+    coord at;
+    std::vector<wait_link> links;
+    std::size_t taken = 0;
+  };
+
+  std::size_t places() const { return static_cast<std::size_t>(plan_.grid().count()); }
+  std::size_t place(coord c) const { return static_cast<std::size_t>(plan_.grid().rank(c)); }
+
+  template <class F>
+  const wait* wait_at(coord c, F wanted) const {
+    for (std::size_t i = first_[place(c)]; i != none; i = next_[i])
+      if (wanted(open_[i])) return &open_[i];
+    return nullptr;
+  }
+  const wait* wait_at(coord c, wait::reason why, int color) const {
+    return wait_at(c, [&](const wait& w) { return w.why == why && w.color == color; });
+  }
+  bool stuck(coord c) const {
+    return wait_at(c, [](const wait& w) { return w.why != wait::reason::stream && w.why != wait::reason::router; });
+  }
+  // A processor that waits for a color has an empty queue of it: it is not the one that lets the color pile up.
+  bool stops(coord c, int color) const {
+    return wait_at(c, wait::reason::unread, color) || (stuck(c) && !wait_at(c, wait::reason::input, color));
+  }
+
+  // Depth first, without recursion: chains can be as long as the grid has PEs. True when a cycle is found.
+  bool search(const wait& start) {
+    const bool from_host = start.why == wait::reason::stream;
+    if (!from_host && visited_[place(start.at)]) return false;
+    path_.clear();
+    if (from_host) path_.push_back({start.at, links_of(start)});
+    else enter(start.at);
+    while (!path_.empty())
+      if (follow()) return true;
+    return false;
+  }
+
+  void enter(coord c) {
+    visited_[place(c)] = open;
+    path_.push_back({c, {}});
+    for (std::size_t i = first_[place(c)]; i != none; i = next_[i]) append(path_.back().links, links_of(open_[i]));
+    if (path_.back().links.empty()) remember_culprit(c);
+  }
+
+  bool follow() {
+    node& top = path_.back();
+    if (top.taken == top.links.size()) {
+      if (visited_[place(top.at)] == open) visited_[place(top.at)] = closed;
+      path_.pop_back();
+      return false;
+    }
+    const wait_link l = top.links[top.taken++];
+    if (l.what == wait_link::kind::stream || l.what == wait_link::kind::nothing || !stuck(l.to)) remember_end(l);
+    else if (visited_[place(l.to)] == open) return remember_cycle(l.to);
+    else if (visited_[place(l.to)] == unseen) enter(l.to);
+    return false;
+  }
+
+  void remember(wait_chain::ending how, coord last, int color, const char* task, std::size_t from = 0) {
+    found_ = {how, {}, last, color, task};
+    for (std::size_t i = from; i < path_.size(); ++i)
+      if (path_[i].taken) found_.links.push_back(path_[i].links[path_[i].taken - 1]);
+  }
+  bool done() const { return found_.how != wait_chain::ending::unknown || hops_ > most_hops; }
+
+  void remember_culprit(coord c) {
+    if (done()) return;
+    const int color = path_.size() > 1 ? last_link().color : -1;
+    const wait* w = wait_at(c, wait::reason::unread, color);
+    if (!w) w = wait_at(c, [](const wait& x) { return x.why == wait::reason::held; });
+    if (!w) w = wait_at(c, [](const wait& x) { return x.why == wait::reason::unread; });
+    if (!w) return;
+    remember(w->why == wait::reason::held ? wait_chain::ending::held : wait_chain::ending::never_took, c, w->color, w->what);
+  }
+  void remember_end(const wait_link& l) {
+    if (done()) return;
+    using k = wait_link::kind;
+    using e = wait_chain::ending;
+    const e how = l.what == k::stream ? e::stream_dry : l.what == k::nothing ? e::no_path : l.what == k::supply ? e::never_sent : e::never_took;
+    remember(how, l.to, l.color, "");
+  }
+  bool remember_cycle(coord c) {
+    std::size_t from = 0;
+    while (path_[from].at != c || (!path_[from].links.empty() && path_[from].links[0].from_host)) ++from;
+    remember(wait_chain::ending::cycle, c, last_link().color, "", from);
+    return true;
+  }
+  const wait_link& last_link() const {
+    const node& n = path_.back().taken ? path_.back() : path_[path_.size() - 2];
+    return n.links[n.taken - 1];
+  }
+
+  static void append(std::vector<wait_link>& to, const std::vector<wait_link>& more) { to.insert(to.end(), more.begin(), more.end()); }
+
+  std::vector<wait_link> links_of(const wait& w) {
+    if (w.why == wait::reason::input) return supply(w);
+    if (w.why == wait::reason::output || w.why == wait::reason::stream) return room(w);
+    return {};
+  }
+
+  std::vector<wait_link> supply(const wait& w) {
+    std::vector<wait_link> links;
+    const upstream up = walk_back(w.at, w.color);
+    for (coord c : up.clogged)
+      for (coord to : walk_on(c, w.color))
+        if (stops(to, w.color)) links.push_back({wait_link::kind::branch, w.at, to, w.color});
+    if (links.empty())
+      for (coord c : up.ramps)
+        if (stuck(c)) links.push_back({wait_link::kind::supply, w.at, c, w.color});
+    if (links.empty()) links.push_back(silence(w, up));
+    return links;
+  }
+
+  struct upstream {
+    std::vector<coord> ramps, streams;  // that feed the color
+    std::vector<coord> clogged;         // routers on the way in which wavelets of the color lie
+  };
+
+  static wait_link silence(const wait& w, const upstream& up) {
+    if (!up.ramps.empty()) return {wait_link::kind::supply, w.at, up.ramps[0], w.color};
+    if (!up.streams.empty()) return {wait_link::kind::stream, w.at, up.streams[0], w.color};
+    return {wait_link::kind::nothing, w.at, w.at, w.color};
+  }
+
+  std::vector<wait_link> room(const wait& w) {
+    std::vector<wait_link> links;
+    const std::vector<coord> receivers = walk_on(w.at, w.color);
+    const bool from_host = w.why == wait::reason::stream;
+    for (coord c : receivers)
+      if (stops(c, w.color)) links.push_back({wait_link::kind::room, w.at, c, w.color, from_host});
+    if (links.empty() && !receivers.empty()) links.push_back({wait_link::kind::room, w.at, receivers[0], w.color, from_host});
+    return links;
+  }
+
+  upstream walk_back(coord to, int color) {
+    upstream up;
+    if (!plan_.route_at(to, color).to.has(ramp)) return up;
+    for (begin_walk(to); coord* c = next_stop();) {
+      const coord here = *c;
+      if (wait_at(here, wait::reason::router, color)) up.clogged.push_back(here);
+      for (port p : every_port) {
+        if (!plan_.route_at(here, color).from.has(p)) continue;
+        const coord before = here + step(p);
+        if (p == ramp) up.ramps.push_back(here);
+        else if (!plan_.has(before)) up.streams.push_back(here);
+        else if (plan_.route_at(before, color).to.has(opposite(p))) visit(before);
+      }
+    }
+    return up;
+  }
+
+  std::vector<coord> walk_on(coord from, int color) {
+    std::vector<coord> receivers;
+    for (begin_walk(from); coord* c = next_stop();) {
+      const coord here = *c;
+      const ports to = plan_.route_at(here, color).to;
+      if (to.has(ramp)) receivers.push_back(here);
+      for (port p : every_side)
+        if (to.has(p) && plan_.has(here + step(p))) visit(here + step(p));
+    }
+    return receivers;
+  }
+
+  // A walk visits a PE once; the numbers in seen_ tell walks apart.
+  void begin_walk(coord from) {
+    ++walk_;
+    todo_.clear();
+    visit(from);
+  }
+  void visit(coord c) {
+    if (seen_[place(c)] == walk_ || ++hops_ > most_hops) return;
+    seen_[place(c)] = walk_;
+    todo_.push_back(c);
+  }
+  coord* next_stop() {
+    if (todo_.empty()) return nullptr;
+    here_ = todo_.back();
+    todo_.pop_back();
+    return &here_;
+  }
+
+  enum : u8 { unseen, open, closed };
+
+  const layout& plan_;
+  const waits& open_;
+  std::vector<std::size_t> first_, next_;  // the waits of a PE: first_[place], then next_[wait]
+  std::vector<u32> seen_;
+  std::vector<u8> visited_;
+  std::vector<node> path_;
+  std::vector<coord> todo_;
+  coord here_;
+  u32 walk_ = 0;
+  u64 hops_ = 0;
+  wait_chain found_;
+};
+
+}  // namespace wsl

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+// A layout's channels and inlets, and the bands that its PEs are cut into: along the axis that fewer words cross.
+#pragma once
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "band.hpp"
+#include "deliveries.hpp"
+#include "tiles.hpp"
+
+namespace wsl {
+
+/// A host stream's end at one PE of the grid's edge. To the engine it is one more writer or reader, numbered after the PEs.
+struct stream_end {
+  coord at;
+  int color;
+  port side;
+  bool inbound;
+  backlog<u32> words;
+};
+
+/// How many words may lie between a sender and a receiver: as many as a ring holds, or as the machine's own queues hold.
+enum class depth : u8 { deep, machine };
+
+struct wiring {
+  std::vector<channel> channels;
+  std::vector<inlet> inlets;            ///< of one reader together, by color and writer
+  std::vector<u32> reader_lists;        ///< inlets of multicast channels
+  std::vector<u32> first_inlet;         ///< of reader r: first_inlet[r] .. first_inlet[r + 1]
+  std::vector<u32> first_channel;       ///< of writer w, in the same way
+  std::vector<stream_end> streams;
+  std::vector<std::unique_ptr<program_image>> images;
+  std::vector<u8> band_of;              ///< of a PE or stream
+  u32 bands = 1;
+
+  wiring(const layout& plan, tiles& pes, depth how_deep) : pes_(pes), plan_(plan), routes_(plan), machine_depth_(how_deep == depth::machine) {
+    for (const stream_record& s : plan.streams())
+      for (int i = 0; i < s.where.count(); ++i) streams.push_back({s.where.nth(i), s.color, s.side, s.inbound, {}});
+    for (u32 i = 0; i < pes_.size(); ++i) open_channels(i);
+    for (u32 k = 0; k < streams.size(); ++k) {
+      first_channel.push_back(static_cast<u32>(channels.size()));
+      if (streams[k].inbound) open_channel(static_cast<u32>(pes_.size()) + k, streams[k].at, streams[k].color);
+    }
+    first_channel.push_back(static_cast<u32>(channels.size()));
+    channels.shrink_to_fit();
+    sort_inlets();
+    cut();
+    for (u32 i = 0; i < pes_.size(); ++i) state_of(pes_[i]).channels = channels.data() + first_channel[i];
+  }
+
+  u32 writers() const { return static_cast<u32>(pes_.size() + streams.size()); }
+  coord place_of(u32 who) const {
+    return who < pes_.size() ? pes_[who].at() : streams[who - pes_.size()].at;
+  }
+
+ private:
+  struct delivery {
+    u32 reader, channel, depth;
+    u8 color;
+  };
+
+  void open_channels(u32 i) {
+    pe_state& s = state_of(pes_[i]);
+    first_channel.push_back(static_cast<u32>(channels.size()));
+    u64 present = 0;
+    for (u64 sends = s.image->sends; sends; sends &= sends - 1) {
+      const int color = std::countr_zero(sends);
+      if (routes_.at({s.x, s.y}, color).from.has(ramp)) present |= color_bit(color), open_channel(i, {s.x, s.y}, color);
+    }
+    s.image = image_for(*s.image->source, present);
+  }
+
+  // PEs of one program that send the same colors share an image: inner PEs, an edge, a corner.
+  const program_image* image_for(const program& p, u64 present) {
+    for (auto i = images.rbegin(); i != images.rend(); ++i)
+      if ((*i)->source == &p && (*i)->present == present) return i->get();
+    images.push_back(std::make_unique<program_image>(p));
+    program_image& image = *images.back();
+    image.present = present;
+    u8 n = 0;
+    for (u64 left = present; left; left &= left - 1) image.slot[std::countr_zero(left)] = n++;
+    return &image;
+  }
+
+  void open_channel(u32 writer, coord at, int color) {
+    const u32 id = static_cast<u32>(channels.size());
+    channel& c = channels.emplace_back();
+    c.writer = writer;
+    const auto deliver = [&](u32 reader, u32 room) {
+      ++c.readers;
+      delivered_.push_back({reader, id, room, static_cast<u8>(color)});
+    };
+    const int links = routes_.follow(
+        at, color,
+        [&](coord to) {
+          if (pe* p = pes_.find(to)) deliver(state_of(*p).index, room_between(writer, at, to, color));
+        },
+        [&](coord to, port side) { deliver(stream_at(to, color, side), ring_pool::large); });
+    c.links = static_cast<u16>(std::min(links, 0xffff));
+  }
+
+  u32 stream_at(coord c, int color, port side) const {
+    for (u32 k = 0; k < streams.size(); ++k)
+      if (!streams[k].inbound && streams[k].at == c && streams[k].color == color && streams[k].side == side)
+        return static_cast<u32>(pes_.size()) + k;
+    return 0;  // the checker refuses a path that leaves the grid without a stream
+  }
+
+  // The machine holds words in the sender's output queue, in each router on the way, and in the receiver's input queue.
+  u32 room_between(u32 writer, coord from, coord to, int color) const {
+    if (!machine_depth_) return ring_pool::large;
+    const machine& m = plan_.machine();
+    const int routers = 1 + std::abs(to.x - from.x) + std::abs(to.y - from.y);
+    const u64 lower = color_bit(color) - 1;
+    int room = 2 * routers;
+    if (writer < pes_.size()) {
+      const u64 sends = state_of(pes_[writer]).image->sends;
+      room += m.output_depth[std::popcount(sends & lower) % std::min(m.output_queues, 8)] - 2;
+    }
+    const program_image& image = *state_of(*pes_.find(to)).image;
+    room += m.input_depth[std::popcount((image.takes | image.reads) & lower) % std::min(m.input_queues, 8)];
+    return static_cast<u32>(room);
+  }
+
+  void sort_inlets() {
+    std::stable_sort(delivered_.begin(), delivered_.end(), [](const delivery& a, const delivery& b) {
+      return a.reader != b.reader ? a.reader < b.reader : a.color < b.color;
+    });
+    first_inlet.assign(writers() + 1, 0);
+    for (const delivery& d : delivered_) ++first_inlet[d.reader + 1];
+    for (std::size_t r = 1; r < first_inlet.size(); ++r) first_inlet[r] += first_inlet[r - 1];
+    u32 listed = 0;
+    for (channel& c : channels)
+      if (c.readers > 1) c.first_reader = listed, listed += c.readers;
+    reader_lists.resize(listed);
+    std::vector<u16> filled(listed ? channels.size() : 0);
+    inlets.reserve(delivered_.size());
+    for (const delivery& d : delivered_) {
+      channel& c = channels[d.channel];
+      const u32 id = static_cast<u32>(inlets.size());
+      if (c.readers > 1) reader_lists[c.first_reader + filled[d.channel]++] = id;
+      else c.first_reader = id;
+      inlets.push_back({.from = d.channel, .reader = d.reader, .depth = d.depth, .color = d.color});
+    }
+    delivered_ = {};
+  }
+
+  void cut() {
+    band_of.assign(writers(), 0);
+    bands = static_cast<u32>(std::clamp<std::size_t>(pes_.size() / pes_per_band, 1, wsl::most_bands));
+    if (bands == 1) return;
+    u64 across_columns = 0, across_rows = 0;
+    for (const inlet& in : inlets) {
+      const coord d = place_of(in.reader) - place_of(channels[in.from].writer);
+      across_columns += d.x != 0;
+      across_rows += d.y != 0;
+    }
+    const bool by_rows = across_rows <= across_columns;
+    bands = std::min(bands, static_cast<u32>(by_rows ? plan_.height() : plan_.width()));
+    share_out(by_rows);
+    for (inlet& in : inlets) in.remote = band_of[in.reader] != band_of[channels[in.from].writer];
+  }
+
+  // Whole rows or columns, so that every band has about as many PEs with a program.
+  void share_out(bool by_rows) {
+    const auto line_of = [&](coord c) { return static_cast<std::size_t>(by_rows ? c.y : c.x); };
+    std::vector<std::size_t> load(static_cast<std::size_t>(by_rows ? plan_.height() : plan_.width()));
+    for (u32 i = 0; i < pes_.size(); ++i) ++load[line_of(pes_[i].at())];
+    std::vector<u8> band_of_line(load.size());
+    std::size_t before = 0;
+    for (std::size_t k = 0; k < load.size(); before += load[k++])
+      band_of_line[k] = static_cast<u8>(std::min<std::size_t>(before * bands / pes_.size(), bands - 1));
+    for (u32 w = 0; w < writers(); ++w) band_of[w] = band_of_line[line_of(place_of(w))];
+  }
+
+  static constexpr std::size_t pes_per_band = 256;
+
+  tiles& pes_;
+  const layout& plan_;
+  deliveries routes_;
+  bool machine_depth_;
+  std::vector<delivery> delivered_;
+};
+
+}  // namespace wsl

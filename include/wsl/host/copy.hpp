@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+// Where a host array keeps the elements of the PEs of an area, and the copies in both directions. An area of h rows and w
+// columns with n elements a PE is an array of shape (h, w, n) to the host, in one of two orders. Rows and columns count the PEs
+// of the area: with `columns(0, end, 2)` column 1 is the grid's column 2.
+#pragma once
+#include <algorithm>
+#include <span>
+
+#include "convert.hpp"
+#include "symbol.hpp"
+
+namespace wsl {
+
+/// Element i of the PE in column x and row y of an area stands in the host's array
+///   row_major     at (y * w + x) * n + i   each PE's elements together, PE by PE along the rows (CSL: ROW_MAJOR)
+///   column_major  at (i * w + x) * h + y   plane by plane, each down its columns: y is fastest (CSL: COL_MAJOR)
+enum class order : u8 { row_major, column_major };
+inline constexpr order row_major = order::row_major, column_major = order::column_major;
+
+namespace detail {
+
+/// Which PEs share numbers: none; those of a row; those of a column; all.
+enum class sharing : u8 { none, row, column, area };
+
+/// Element i of the PE in column x and row y is host[x * column + y * row + i * element].
+struct host_index {
+  std::size_t column = 0, row = 0, element = 0, size = 1;
+};
+
+constexpr host_index index_of(const region& r, std::size_t n, order by, sharing how) {
+  const bool one_column = how == sharing::row || how == sharing::area, one_row = how == sharing::column || how == sharing::area;
+  const std::size_t w = one_column ? 1 : static_cast<std::size_t>(r.columns()), h = one_row ? 1 : static_cast<std::size_t>(r.rows());
+  host_index at = by == row_major ? host_index{n, w * n, 1, h * w * n} : host_index{h, 1, h * w, h * w * n};
+  if (one_column) at.column = 0;
+  if (one_row) at.row = 0;
+  if (r.empty()) at.size = 0;
+  return at;
+}
+
+inline std::string span_text(const char* what, int from, int to, int every) {
+  if (to - from == 1) return std::string(what) + " " + std::to_string(from);
+  const std::string steps = every > 1 ? " every " + std::to_string(every) : "";
+  return std::string(what) + "s " + std::to_string(from) + " to " + std::to_string(to - 1) + steps;
+}
+inline std::string text_of(const region& r) {
+  return r.empty() ? "no PE" : span_text("column", r.x0, r.x1, r.sx) + " and " + span_text("row", r.y0, r.y1, r.sy);
+}
+
+/// Calls f(elements, host offset) for each PE of r. Checks all PEs first: a copy is done to all or to none.
+template <class Symbol, class F>
+void each_block(fabric& on, const Symbol& what, const region& r, const host_index& at, F f) {
+  for (int i = 0; i < r.count(); ++i) what.at(on, r.nth(i));
+  for (int y = 0; y < r.rows(); ++y)
+    for (int x = 0; x < r.columns(); ++x)
+      f(what.at(on, {r.x0 + x * r.sx, r.y0 + y * r.sy}), static_cast<std::size_t>(x) * at.column + static_cast<std::size_t>(y) * at.row);
+}
+
+template <class Symbol>
+void check_size(const region& r, const host_index& at, std::size_t given) {
+  if (given == at.size) return;
+  throw fault_error("wsl: " + text_of(r) + " hold " + std::to_string(at.size) + " elements of " + Symbol::programs() + " for the host, " +
+                    std::to_string(Symbol::length) + " a block; its array has " + std::to_string(given));
+}
+
+template <class Symbol, class Host>
+void copy_in(fabric& on, const Symbol& what, const region& r, const host_index& at, std::span<const Host> host) {
+  using element = typename Symbol::element;
+  check_size<Symbol>(r, at, host.size());
+  each_block(on, what, r, at, [&](element* to, std::size_t from) {
+    for (std::size_t i = 0; i < Symbol::length; ++i) to[i] = convert<element>(host[from + i * at.element]);
+  });
+}
+
+template <class Symbol, class Host>
+void copy_out(fabric& on, const Symbol& what, const region& r, const host_index& at, std::span<Host> host) {
+  using element = typename Symbol::element;
+  check_size<Symbol>(r, at, host.size());
+  each_block(on, what, r, at, [&](const element* from, std::size_t to) {
+    for (std::size_t i = 0; i < Symbol::length; ++i) host[to + i * at.element] = convert<Host>(from[i]);
+  });
+}
+
+}  // namespace detail
+}  // namespace wsl

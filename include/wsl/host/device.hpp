@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// The device is how the host works with a fabric: numbers in, functions launched, numbers out. Its commands, listed in
+// commands.hpp, are done when they return.
+//   device d{f};
+//   d.copy_in(&part::x, all, x);
+//   d.launch<&part::go>(all, 0.5f);
+//   d.copy_out(&part::y, all, y);
+// queue.hpp does the same while the host goes on. A fabric has one device.
+#pragma once
+#include "commands.hpp"
+
+namespace wsl {
+
+/// Something that works on the device while the host does something else; `device_queue` is.
+class background {
+ public:
+  /// Waits until nothing is left to do; throws an error that the host has not seen.
+  virtual void wait() = 0;
+
+ protected:
+  ~background() = default;
+};
+
+class device : public commands<device> {
+ public:
+  /// The fabric must outlive the device.
+  explicit device(fabric& f) : link_{f, host_streams{f}} {}
+  device(const device&) = delete;
+  device& operator=(const device&) = delete;
+
+  /// Waits for the commands in the queue, as every command does first; throws an error of theirs that the host has not seen.
+  void wait() {
+    if (behind_) behind_->wait();
+  }
+
+ private:
+  friend commands<device>;
+  friend class device_queue;
+
+  template <class F>
+  auto execute(F command) {
+    wait();
+    return command(link_);
+  }
+
+  host_link link_;
+  background* behind_ = nullptr;
+};
+
+}  // namespace wsl

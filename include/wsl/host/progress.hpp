@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+// How far a long run is, shown on stderr at most a few times a second if somebody looks at it: on a terminal in one line that
+// rewrites itself, elsewhere only if WSL_PROGRESS is set, line by line. WSL_PROGRESS=0 keeps quiet everywhere.
+//   progress p{"steps", total};
+//   for (...) { step(); p.tick(); }
+#pragma once
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "../core/scalar.hpp"
+
+namespace wsl {
+
+class progress {
+ public:
+  using clock = std::chrono::steady_clock;
+  using sink = std::function<void(std::string_view)>;  ///< takes characters as a terminal would
+  enum class shape : u8 { lines, one_line };
+
+  /// Shows on stderr. `total` is how many ticks make it complete, 0 if nobody knows.
+  progress(std::string what, u64 total) : progress(std::move(what), total, stderr_sink(), on_terminal() ? shape::one_line : shape::lines) {}
+  /// Shows in a sink, at most once an interval. An empty sink shows nothing.
+  progress(std::string what, u64 total, sink where, shape how = shape::lines, clock::duration interval = std::chrono::milliseconds(250))
+      : what_(std::move(what)), total_(total), where_(std::move(where)), shape_(how), interval_(interval), next_(clock::now() + interval) {}
+  progress(const progress&) = delete;
+  progress& operator=(const progress&) = delete;
+
+  /// Where a run ends is shown if anything was shown before: what is over within an interval stays silent.
+  ~progress() {
+    if (!shown_) return;
+    try {
+      if (last_ != done_) show();
+      if (shape_ == shape::one_line) where_("\n");
+    } catch (...) {  // a run does not fail because nobody could see how far it was
+    }
+  }
+
+  void tick(u64 steps = 1) {
+    done_ += steps;
+    if (!where_) return;
+    const clock::time_point now = clock::now();
+    if (now < next_) return;
+    next_ = now + interval_;
+    show();
+  }
+
+  u64 done() const { return done_; }
+
+  /// "steps 37 of 100, 37 %", or "steps 37" without a total.
+  std::string text() const {
+    std::string line = what_ + " " + std::to_string(done_);
+    if (total_) line += " of " + std::to_string(total_) + ", " + std::to_string(percent()) + " %";
+    return line;
+  }
+
+ private:
+  u64 percent() const { return static_cast<u64>(100.0 * static_cast<double>(done_) / static_cast<double>(total_)); }
+
+  void show() {
+    const bool rewrite = shape_ == shape::one_line;
+    std::string line = rewrite ? "\r" : "";
+    where_((line += text()) += rewrite ? "\x1b[K" : "\n");
+    shown_ = true;
+    last_ = done_;
+  }
+
+  static bool on_terminal() { return isatty(STDERR_FILENO) == 1; }
+  static bool wanted() {
+    const char* asked = std::getenv("WSL_PROGRESS");
+    return asked ? std::string_view(asked) != "0" : on_terminal();
+  }
+  static sink stderr_sink() {
+    if (!wanted()) return {};
+    return [](std::string_view text) {
+      std::fwrite(text.data(), 1, text.size(), stderr);
+      std::fflush(stderr);
+    };
+  }
+
+  std::string what_;
+  u64 total_, done_ = 0, last_ = 0;
+  sink where_;
+  shape shape_;
+  clock::duration interval_;
+  clock::time_point next_;
+  bool shown_ = false;
+};
+
+}  // namespace wsl

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+// Host streams: words that enter and leave the grid at its edge, on the colors that the layout bound with `stream_in` and
+// `stream_out`. A stream over several PEs takes equal parts, one part after the other in the row-major order of its PEs.
+// The users' door is the device: `d.write(red, x)`, `d.read(blue, y)`.
+#pragma once
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include "../fabric/fabric.hpp"
+
+namespace wsl {
+
+class host_streams {
+ public:
+  explicit host_streams(fabric& f) : fabric_(f) {}
+
+  /// Gives words to the stream; they enter when the fabric runs.
+  template <payload T>
+  void write(color<T> c, std::span<const T> words) {
+    const std::vector<coord> to = ends(c.id, true, payload_type_of<T>);
+    const std::size_t n = part(c.id, words.size(), to.size());
+    std::vector<u32> bits(n);
+    for (std::size_t k = 0; k < to.size(); ++k) {
+      std::transform(words.begin() + offset(k * n), words.begin() + offset(k * n + n), bits.begin(), to_bits<T>);
+      fabric_.engine_in_use().stream_write(c.id, to[k], bits);
+    }
+  }
+
+  /// Takes words that have left, and runs the fabric first if there are too few. Returns what that run did.
+  template <payload T>
+  outcome read(color<T> c, std::span<T> words) {
+    inbox& box = open(c.id, payload_type_of<T>);
+    const std::size_t n = part(c.id, words.size(), box.at.size());
+    const outcome ran = collect(box, n) ? outcome{} : run_for(box, n);
+    for (std::size_t k = 0; k < box.at.size(); ++k) {
+      std::vector<u32>& from = box.words[k];
+      std::transform(from.begin(), from.begin() + offset(n), words.begin() + offset(k * n), from_bits<T>);
+      from.erase(from.begin(), from.begin() + offset(n));
+    }
+    return ran;
+  }
+
+  /// Words that have left and were not read, of all PEs of the stream together.
+  template <payload T>
+  std::size_t unread(color<T> c) {
+    inbox& box = open(c.id, payload_type_of<T>);
+    collect(box, ~std::size_t{0});
+    std::size_t total = 0;
+    for (const std::vector<u32>& words : box.words) total += words.size();
+    return total;
+  }
+
+ private:
+  // What was taken from the engine and not yet read: a read that fails for one PE loses nothing of the others.
+  struct inbox {
+    int color;
+    std::vector<coord> at;
+    std::vector<std::vector<u32>> words;
+  };
+
+  static std::ptrdiff_t offset(std::size_t n) { return static_cast<std::ptrdiff_t>(n); }
+
+  inbox& open(int color, const payload_type& type) {
+    std::vector<coord> at = ends(color, false, type);
+    for (inbox& box : inboxes_)
+      if (box.color == color) return box;
+    const std::size_t n = at.size();
+    return inboxes_.emplace_back(inbox{color, std::move(at), std::vector<std::vector<u32>>(n)});
+  }
+
+  /// Fetches what is there up to n words a PE; says whether every PE has n.
+  bool collect(inbox& box, std::size_t n) {
+    bool enough = true;
+    for (std::size_t k = 0; k < box.at.size(); ++k) enough &= fetch(box.color, box.at[k], box.words[k], n);
+    return enough;
+  }
+  bool fetch(int color, coord c, std::vector<u32>& words, std::size_t n) {
+    u32 chunk[256];
+    while (words.size() < n) {
+      const std::size_t wanted = std::min(n - words.size(), std::size(chunk));
+      const std::size_t got = fabric_.engine_in_use().stream_read(color, c, std::span<u32>(chunk, wanted));
+      words.insert(words.end(), chunk, chunk + got);
+      if (got < wanted) break;
+    }
+    return words.size() >= n;
+  }
+
+  // A program in the middle of a long operation waits for words that the host may only write after this read.
+  outcome run_for(inbox& box, std::size_t n) {
+    outcome ran;
+    try {
+      ran = fabric_.run();
+    } catch (const deadlock&) {
+      if (!collect(box, n)) throw;
+    }
+    if (!collect(box, n)) too_few(box, n);
+    return ran;
+  }
+
+  [[noreturn]] static void too_few(const inbox& box, std::size_t n) {
+    std::size_t k = 0;
+    while (box.words[k].size() >= n) ++k;
+    throw fault_error("wsl: the stream of color " + std::to_string(box.color) + " has " + std::to_string(box.words[k].size()) +
+                      " words at PE(" + std::to_string(box.at[k].x) + ", " + std::to_string(box.at[k].y) + "), the host reads " +
+                      std::to_string(n) + " there, and nothing moves any more");
+  }
+
+  static std::size_t part(int color, std::size_t words, std::size_t pes) {
+    if (words % pes == 0) return words / pes;
+    throw fault_error("wsl: the stream of color " + std::to_string(color) + " has " + std::to_string(pes) + " PEs, which cannot share " +
+                      std::to_string(words) + " words equally");
+  }
+
+  /// The PEs of a stream; throws if there is no such stream or it carries something else.
+  std::vector<coord> ends(int color, bool inbound, const payload_type& type) const {
+    std::vector<coord> at;
+    for (const stream_record& s : fabric_.plan().streams()) {
+      if (s.color != color || s.inbound != inbound) continue;
+      if (s.type != &type)
+        throw fault_error("wsl: the stream of color " + std::to_string(color) + " carries " + s.type->name + ", not " + type.name);
+      for (int i = 0; i < s.where.count(); ++i) at.push_back(s.where.nth(i));
+    }
+    if (at.empty()) no_such_stream(color, inbound);
+    return at;
+  }
+
+  [[noreturn]] void no_such_stream(int color, bool inbound) const {
+    std::string known;
+    for (const stream_record& s : fabric_.plan().streams())
+      known += (known.empty() ? "" : ", ") + std::string(s.inbound ? "in" : "out") + " color " + std::to_string(s.color) + " of " + s.type->name;
+    throw fault_error(std::string("wsl: no host stream leads ") + (inbound ? "into" : "out of") + " the grid on color " + std::to_string(color) +
+                      "; the layout's streams: " + (known.empty() ? "none" : known));
+  }
+
+  fabric& fabric_;
+  std::vector<inbox> inboxes_;
+};
+
+}  // namespace wsl

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+// Law: the checker, which reasons over regions, finds exactly the faults that sending wavelets through every PE finds.
+#include <catch2/catch.hpp>
+#include <cstdio>
+
+#include <wsl/layout/explain.hpp>
+
+#include "checker_layouts.hpp"
+#include "checker_oracle.hpp"
+
+using namespace wsl;
+using oracle::findings;
+
+namespace {
+
+/// Counts of one run over many layouts.
+struct tally {
+  long layouts = 0, accepted = 0, first[fault_count] = {}, found[fault_count] = {};
+};
+
+constexpr auto nothing_at = [](const findings& truth, int color, std::initializer_list<fault> kinds) {
+  for (fault k : kinds)
+    if (color < 0 ? truth.has(k) : truth.has(k, color)) return false;
+  return true;
+};
+
+/// A rule found a fault exactly if there is one of its kinds, and there it is.
+void agree(const findings& truth, const diagnostic& d, int color, std::initializer_list<fault> kinds, tally& sum) {
+  if (!d.found()) {
+    if (!nothing_at(truth, color, kinds)) FAIL("missed a fault like " << text_of(*kinds.begin()).name << " of color " << color);
+    return;
+  }
+  ++sum.found[static_cast<int>(d.what)];
+  bool kind = false;
+  for (fault k : kinds) kind = kind || k == d.what;
+  if (!kind || !truth.confirms(d)) FAIL("not so: " << sentence(d));
+}
+
+void agree_on_color(const layout& l, const findings& truth, int color, tally& sum) {
+  using enum fault;
+  rules::flow f(l, color);
+  const rules::crew c(l, color);
+  agree(truth, rules::overlaps(f), color, {two_paths_of_one_color_cover_one_pe}, sum);
+  agree(truth, rules::inputs(f), color, {a_path_with_several_inputs_must_say_merge}, sum);
+  agree(truth, rules::outputs_at_the_edge(f), color, {the_path_leaves_the_grid}, sum);
+  agree(truth, rules::outputs_to_neighbours(f), color, {the_neighbour_does_not_listen}, sum);
+  agree(truth, rules::inputs_at_the_edge(f), color, {the_path_listens_beyond_the_grid}, sum);
+  agree(truth, rules::inputs_from_neighbours(f), color, {the_path_listens_to_silence}, sum);
+  agree(truth, rules::types_of_neighbours(f), color, {the_neighbour_expects_another_type}, sum);
+  agree(truth, rules::streams_meet_paths(f), color, {the_stream_in_enters_no_path, the_stream_out_leaves_no_path}, sum);
+  agree(truth, rules::types_of_streams(f), color, {the_stream_carries_another_type}, sum);
+  agree(truth, rules::streams_are_apart(f), color, {two_streams_use_one_side_of_one_pe}, sum);
+  const diagnostic circle = rules::circles(f);
+  agree(truth, circle, color, {the_route_goes_in_a_circle}, sum);
+  if (!circle.found()) agree(truth, rules::meetings(f), color, {a_fork_meets_itself_again}, sum);
+  agree(truth, rules::staffed(f, c, true), color, {no_program_takes_the_delivery}, sum);
+  agree(truth, rules::staffed(f, c, false), color, {no_program_sends_into_the_path}, sum);
+  agree(truth, rules::willing(f, c, true), color, {the_program_does_not_take_the_color}, sum);
+  agree(truth, rules::willing(f, c, false), color, {the_program_does_not_send_the_color}, sum);
+  agree(truth, rules::types_of_programs(f, c, true), color, {the_program_takes_another_type}, sum);
+  agree(truth, rules::types_of_programs(f, c, false), color, {the_program_sends_another_type}, sum);
+  agree(truth, rules::used(f, c, true), color, {no_path_feeds_the_program}, sum);
+  agree(truth, rules::used(f, c, false), color, {no_path_takes_what_the_program_sends}, sum);
+  agree(truth, rules::used_everywhere(f, c, true), color, {no_path_feeds_the_program_on_this_pe}, sum);
+  agree(truth, rules::used_everywhere(f, c, false), color, {no_path_takes_what_the_program_sends_on_this_pe}, sum);
+}
+
+diagnostic first_in_budget(const layout& l, rules::budget_rule rule) {
+  for (const placement& p : l.placements())
+    if (const diagnostic d = rule(l, p, rules::usage_of(l, p)); d.found()) return d;
+  return {};
+}
+
+void agree_on_layout(const layout& l, const findings& truth, tally& sum) {
+  using enum fault;
+  const auto budget = [&](rules::budget_rule rule, fault kind) { agree(truth, first_in_budget(l, rule), -1, {kind}, sum); };
+  agree(truth, rules::claims_are_apart(l), -1, {two_modules_claim_one_color}, sum);
+  agree(truth, rules::placements_are_apart(l), -1, {two_programs_run_on_one_pe}, sum);
+  agree(truth, rules::tables_are_unambiguous(l), -1, {the_program_takes_one_color_twice, the_program_binds_one_control_id_twice}, sum);
+  agree(truth, rules::colors_can_start(l), -1, {nobody_can_start_the_color}, sum);
+  budget(rules::local_tasks, the_program_has_too_many_local_tasks);
+  budget(rules::data_tasks, the_program_has_too_many_data_tasks);
+  budget(rules::task_ids, the_program_has_too_many_tasks);
+  budget(rules::control_ids, the_control_id_does_not_exist);
+  budget(rules::input_queues, the_program_needs_too_many_input_queues);
+  budget(rules::output_queues, the_program_needs_too_many_output_queues);
+  budget(rules::memory, the_program_is_larger_than_the_memory);
+}
+
+bool opt_in(fault f) {
+  return f == fault::nobody_can_start_the_color || f == fault::no_path_feeds_the_program_on_this_pe ||
+         f == fault::no_path_takes_what_the_program_sends_on_this_pe;
+}
+/// A constant expression may give up; a run never does.
+bool only_while_compiling(fault f) {
+  return f == fault::the_paths_meet_too_often_to_check_while_compiling || f == fault::the_routes_turn_too_often_to_check_while_compiling;
+}
+
+bool faulty(const findings& truth) {
+  for (const fault_text& t : fault_texts)
+    if (!opt_in(t.what) && truth.has(t.what)) return true;
+  return false;
+}
+
+/// What the rules promise together: in an accepted layout every sender reaches somebody, and nobody twice.
+void nothing_gets_lost(const layout& l, const findings& truth) {
+  for (const path_record& p : l.paths())
+    for (int i = 0; i < p.where.count(); ++i) {
+      const coord at = p.where.nth(i);
+      if (!truth.reaches_somebody(p.color, at)) FAIL("a wavelet from PE " << at.x << ", " << at.y << " reaches nobody");
+    }
+}
+
+void judge(unsigned seed, tally& sum) {
+  const oracle::random_layout source(seed);
+  const layout l = source.build();
+  const findings truth(l);
+  for (int c = 0; c < l.machine().colors; ++c) agree_on_color(l, truth, c, sum);
+  agree_on_layout(l, truth, sum);
+  const diagnostic d = check(l);
+  ++sum.layouts, ++sum.first[static_cast<int>(d.what)];
+  if (d.found() != faulty(truth)) FAIL("the verdicts differ: " << sentence(d));
+  if (d.found()) return;
+  ++sum.accepted;
+  nothing_gets_lost(l, truth);
+}
+
+}  // namespace
+
+TEST_CASE("the checker finds what sending wavelets through every PE finds") {
+  tally sum;
+  for (unsigned seed = 0; seed < 120'000; ++seed) {
+    INFO("layout of seed " << seed);
+    judge(seed, sum);
+  }
+  std::printf("%ld layouts, %ld accepted (%.1f %%)\n", sum.layouts, sum.accepted, 100.0 * double(sum.accepted) / double(sum.layouts));
+  for (const fault_text& t : fault_texts)
+    if (t.what != fault::none)
+      std::printf("%8ld found, %8ld first: %s\n", sum.found[int(t.what)], sum.first[int(t.what)], t.name);
+  CHECK(sum.accepted * 5 >= sum.layouts);
+  for (const fault_text& t : fault_texts) {
+    INFO(t.name);
+    if (t.what != fault::none && !only_while_compiling(t.what)) CHECK(sum.found[int(t.what)] > 0);
+  }
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+// What a program may not do with the fabric. Each fault names the PE, its program and the task that did it.
+
+#include <wsl/fabric/fabric.hpp>
+#include <wsl/program/ops.hpp>
+
+#include <array>
+#include <catch2/catch.hpp>
+#include <stdexcept>
+
+using namespace wsl;
+using Catch::Contains;
+
+namespace {
+
+constexpr color<f32> red{0}, blue{1}, green{2};
+constexpr color<i32> red_as_i32{0}, blue_as_i32{1};
+
+struct culprit {
+  std::array<f32, 8> x{};
+  std::array<i32, 8> n{};
+  void read_twice(pe& me) {
+    me.async(mov(mem(x), fabin(red)));
+    me.async(mov(mem(x), fabin(red)));
+  }
+  void read_one_color_as_two(pe& me) { me.async(add(mem(x), fabin(red), fabin(red))); }
+  void send_twice(pe& me) {
+    me.async(mov(fabout(blue), mem(x)));
+    me.async(mov(fabout(blue), mem(x)));
+  }
+  void send_into_operation(pe& me) {
+    me.async(mov(fabout(blue), mem(x)));
+    me.send(blue, 1.f);
+  }
+  void undeclared_send(pe& me) { me.send(green, 1.f); }
+  void undeclared_output(pe& me) { me.async(mov(fabout(green, 8), mem(x))); }
+  void undeclared_read(pe& me) { me.async(mov(mem(x), fabin(green))); }
+  void wrong_send(pe& me) { me.send(blue_as_i32, 1); }
+  void wrong_output(pe& me) { me.async(mov(fabout(blue_as_i32), mem(n))); }
+  void wrong_read(pe& me) { me.async(mov(mem(n), fabin(red_as_i32))); }
+  void unbound(pe& me) { me.activate<&culprit::not_in_the_table>(); }
+  void not_in_the_table(pe&) {}
+  void out_of_the_array(pe&) { mov(mem(x), mem(x).part(4, 5)); }
+  void lengths(pe& me) { me.async(mov(mem(x), fabin(red, 7))); }
+  task after_a_wait(pe& me) {
+    co_await mov(fabout(blue), mem(x));
+    me.send(green, 1.f);
+  }
+  void own_exception(pe&) { throw std::invalid_argument("of the program"); }
+  task own_exception_after_a_wait(pe&) {
+    co_await mov(fabout(blue), mem(x));
+    throw std::invalid_argument("of the program");
+  }
+  static consteval auto tasks() {
+    return table(launch<&culprit::read_twice>(), launch<&culprit::read_one_color_as_two>(), launch<&culprit::send_twice>(),
+                 launch<&culprit::send_into_operation>(), launch<&culprit::undeclared_send>(), launch<&culprit::undeclared_output>(),
+                 launch<&culprit::undeclared_read>(), launch<&culprit::wrong_send>(), launch<&culprit::wrong_output>(),
+                 launch<&culprit::wrong_read>(), launch<&culprit::unbound>(), launch<&culprit::out_of_the_array>(),
+                 launch<&culprit::lengths>(), launch<&culprit::after_a_wait>(), launch<&culprit::own_exception>(),
+                 launch<&culprit::own_exception_after_a_wait>(), reads<red>(), sends<blue>());
+  }
+};
+
+struct partner {
+  void say(pe& me) { me.send(red, 1.f); }
+  void hear(pe&, f32) {}
+  static consteval auto tasks() { return table(launch<&partner::say>(), on<blue, &partner::hear>(), sends<red>()); }
+};
+
+/// The culprit stands at (1, 0) and, without paths, at (1, 1).
+constexpr layout scene = layout{wse2, 2, 2}
+  .place(at(0, 0), program_v<partner>).place(column(1), program_v<culprit>)
+  .path(red, at(0, 0), ramp >> east).path(red, at(1, 0), west >> ramp)
+  .path(blue, at(1, 0), ramp >> west).path(blue, at(0, 0), east >> ramp);
+static_assert(routed<scene>());
+
+template <auto Task>
+void provoke(const area& where = at(1, 0)) {
+  fabric f{scene};
+  f.launch<Task>(where);
+}
+
+const auto who = Contains("wsl: PE(1, 0) of ");
+
+}  // namespace
+
+TEST_CASE("a color has one reader at a time") {
+  CHECK_THROWS_WITH(provoke<&culprit::read_twice>(),
+                    who && Contains("culprit reads color 0 twice at once") && Contains("in read_twice on PE(1, 0) of"));
+  CHECK_THROWS_WITH(provoke<&culprit::read_one_color_as_two>(), who && Contains("reads color 0 twice at once"));
+}
+
+TEST_CASE("a color has one writer at a time") {
+  CHECK_THROWS_WITH(provoke<&culprit::send_twice>(), who && Contains("sends color 1 while its operation mov still sends on it"));
+  CHECK_THROWS_WITH(provoke<&culprit::send_into_operation>(), who && Contains("sends color 1 while its operation mov still sends on it"));
+}
+
+TEST_CASE("what a table does not declare is not sent or read") {
+  CHECK_THROWS_WITH(provoke<&culprit::undeclared_send>(), who && Contains("sends color 2, but its table does not say sends<color>()"));
+  CHECK_THROWS_WITH(provoke<&culprit::undeclared_output>(), who && Contains("sends color 2, but its table does not say sends<color>()"));
+  CHECK_THROWS_WITH(provoke<&culprit::undeclared_read>(),
+                    who && Contains("reads color 2 with mov, but its table does not say reads<color>()"));
+  CHECK_THROWS_WITH(provoke<&culprit::unbound>(), Contains("does not bind local<&not_in_the_table>()") && Contains("in unbound on PE(1, 0)"));
+}
+
+TEST_CASE("a color carries one payload") {
+  CHECK_THROWS_WITH(provoke<&culprit::wrong_send>(), who && Contains("sends int on color 1, which carries float"));
+  CHECK_THROWS_WITH(provoke<&culprit::wrong_output>(), who && Contains("sends int on color 1, which carries float"));
+  CHECK_THROWS_WITH(provoke<&culprit::wrong_read>(), who && Contains("reads int from color 0, which carries float"));
+}
+
+TEST_CASE("a PE without a path cannot send") {
+  CHECK_THROWS_WITH(provoke<&culprit::send_twice>(at(1, 1)), Contains("PE(1, 1)") && Contains("sends color 1, but no path leads from its ramp"));
+  CHECK_THROWS_WITH(provoke<&culprit::send_into_operation>(at(1, 1)), Contains("but no path leads from its ramp"));
+}
+
+TEST_CASE("operands must fit each other and their arrays") {
+  CHECK_THROWS_WITH(provoke<&culprit::out_of_the_array>(),
+                    Contains("5 elements from element 4 on leaves its array of 8") && Contains("in out_of_the_array on PE(1, 0)"));
+  CHECK_THROWS_WITH(provoke<&culprit::lengths>(), Contains("the operands of mov differ in length: 8 and 7"));
+}
+
+TEST_CASE("a fault after a wait names its place like any other") {
+  CHECK_THROWS_WITH(provoke<&culprit::after_a_wait>(), who && Contains("sends color 2, but its table") && Contains("on PE(1, 0) of"));
+}
+
+TEST_CASE("exceptions of the program itself pass through") {
+  CHECK_THROWS_WITH(provoke<&culprit::own_exception>(), "of the program");
+  CHECK_THROWS_WITH(provoke<&culprit::own_exception_after_a_wait>(), "of the program");
+  CHECK_THROWS_AS(provoke<&culprit::own_exception>(), std::invalid_argument);
+}
+
+namespace {
+
+constexpr color<f32> c0{10}, c1{11}, c2{12}, c3{13}, c4{14}, c5{15}, c6{16}, c7{17}, c8{18};
+
+struct many_readers {
+  std::array<f32, 9> x{};
+  void go(pe& me, int n) {
+    int i = 0;
+    for (const auto c : {c0, c1, c2, c3, c4, c5, c6, c7, c8})
+      if (i++ < n) me.async(mov(mem(x).part(i - 1, 1), fabin(c)));
+  }
+  static consteval auto tasks() {
+    return table(launch<&many_readers::go>(), reads<c0>(), reads<c1>(), reads<c2>(), reads<c3>(), reads<c4>(), reads<c5>(),
+                 reads<c6>(), reads<c7>(), reads<c8>());
+  }
+};
+
+struct many_sends {
+  void go(pe& me) {
+    for (const auto c : {c0, c1, c2, c3, c4, c5, c6, c7, c8}) me.send(c, static_cast<f32>(c.id));
+  }
+  static consteval auto tasks() {
+    return table(launch<&many_sends::go>(), sends<c0>(), sends<c1>(), sends<c2>(), sends<c3>(), sends<c4>(), sends<c5>(),
+                 sends<c6>(), sends<c7>(), sends<c8>());
+  }
+};
+
+/// As wse2, with a queue more, so that the microthreads are what runs out.
+constexpr machine queued = [] {
+  machine m = wse2;
+  m.input_queues = 16;
+  return m;
+}();
+
+}  // namespace
+
+TEST_CASE("a PE has as many operations in flight as its machine has microthreads") {
+  layout l{queued, 2, 1};
+  l.place(column(0), program_v<many_sends>).place(column(1), program_v<many_readers>);
+  for (const auto c : {c0, c1, c2, c3, c4, c5, c6, c7, c8}) l.path(c, column(0), ramp >> east).path(c, column(1), west >> ramp);
+  fabric f{l};
+  CHECK_THROWS_WITH(f.launch<&many_readers::go>(at(1, 0), 9),
+                    Contains("PE(1, 0)") && Contains("starts mov while 8 operations are in flight; wse2 has 8 microthreads"));
+  fabric g{l};
+  g.start<&many_readers::go>(at(1, 0), 8);
+  CHECK_THROWS_AS(g.launch(at(0, 0)), deadlock);  // the ninth wavelet has no reader
+  CHECK(g.read(1, 0, &many_readers::x)[7] == 17);
+  CHECK(g.read(1, 0, &many_readers::x)[8] == 0);
+}

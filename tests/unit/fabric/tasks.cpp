@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: MIT
+// How tasks run: to completion, one at a time, in a defined order, when they are activated and not blocked.
+
+#include <wsl/fabric/fabric.hpp>
+#include <wsl/program/ops.hpp>
+
+#include <array>
+#include <catch2/catch.hpp>
+#include <string>
+
+using namespace wsl;
+using Catch::Contains;
+
+namespace {
+
+constexpr color<f32> red{0}, blue{1};
+
+/// What happened on a PE, a letter a step.
+struct diary {
+  std::array<char, 64> text{};
+  int length = 0;
+  void note(char c) { text[static_cast<std::size_t>(length++)] = c; }
+};
+
+struct two_steps {
+  diary log;
+  void start(pe& me) {
+    me.activate<&two_steps::later>();
+    me.activate<&two_steps::sooner>();
+    log.note('s');
+    me.activate<&two_steps::later>();
+    log.note('t');
+  }
+  void sooner(pe&) { log.note('a'); }
+  void later(pe& me) {
+    log.note('b');
+    if (log.length < 5) me.activate<&two_steps::later>();
+    log.note('c');
+  }
+  static consteval auto tasks() {
+    return table(launch<&two_steps::start>(), local<&two_steps::sooner>(), local<&two_steps::later>());
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a task runs to completion, activation is one bit, and the first local task of the table goes first") {
+  fabric f{layout{wse2, 1, 1}.place(all, program_v<two_steps>)};
+  const outcome o = f.launch();
+  CHECK(f.read(0, 0, &two_steps::log).text.data() == std::string("stabcbc"));
+  CHECK(o.tasks == 4);
+  CHECK(o.wavelets == 0);
+  f.launch();
+  CHECK(f.read(0, 0, &two_steps::log).text.data() == std::string("stabcbcstabc"));
+}
+
+namespace {
+
+struct waiting_room {
+  diary log;
+  void boot(pe&) { log.note('b'); }
+  void gate(pe& me) {
+    log.note('g');
+    me.block<&waiting_room::gate>();
+    me.activate<&waiting_room::gate>();
+  }
+  void want(pe& me) { me.activate<&waiting_room::gate>(); }
+  void open(pe& me) { me.unblock<&waiting_room::gate>(); }
+  static consteval auto tasks() {
+    return table(local<&waiting_room::boot>(active), local<&waiting_room::gate>(blocked), launch<&waiting_room::want>(),
+                 launch<&waiting_room::open>());
+  }
+};
+
+std::string text_of(fabric& f) { return f.read(0, 0, &waiting_room::log).text.data(); }
+
+}  // namespace
+
+TEST_CASE("a task may be active or blocked from the start; a blocked task keeps its activation") {
+  fabric f{layout{wse2, 1, 1}.place(all, program_v<waiting_room>)};
+  CHECK(text_of(f).empty());
+  f.run();
+  CHECK(text_of(f) == "b");
+  f.launch<&waiting_room::open>(all);
+  CHECK(text_of(f) == "b");
+  CHECK_THROWS_AS((f.launch<&waiting_room::want>(all)), deadlock);  // gate blocks and activates itself
+  CHECK(text_of(f) == "bg");
+  CHECK_THROWS_AS((f.launch<&waiting_room::open>(all)), deadlock);
+  CHECK(text_of(f) == "bgg");
+}
+
+namespace {
+
+/// Sends 1, 2, 3, ...
+struct counter {
+  void count(pe& me, int n) {
+    for (int i = 1; i <= n; ++i) me.send(red, static_cast<f32>(i));
+  }
+  static consteval auto tasks() { return table(launch<&counter::count>(), sends<red>()); }
+};
+
+/// Takes a wavelet only when it is told to.
+struct gated {
+  f32 sum = 0;
+  int taken = 0;
+  void take(pe& me, f32 x) {
+    sum = sum * 10 + x;
+    if (++taken == 3) me.block<red>();
+  }
+  void open(pe& me) { me.unblock<red>(); }
+  static consteval auto tasks() { return table(on<red, &gated::take>(blocked), launch<&gated::open>()); }
+};
+
+constexpr layout gate = layout{wse2, 2, 1}
+  .place(column(0), program_v<counter>)
+  .place(column(1), program_v<gated>)
+  .path(red, column(0), ramp >> east)
+  .path(red, column(1), west >> ramp);
+static_assert(routed<gate>());
+
+}  // namespace
+
+TEST_CASE("a blocked data task leaves its wavelets in the queue, in order") {
+  fabric f{gate};
+  CHECK_THROWS_AS(f.launch<&counter::count>(at(0, 0), 5), deadlock);
+  CHECK(f.read(1, 0, &gated::taken) == 0);
+  CHECK_THROWS_AS(f.launch<&gated::open>(at(1, 0)), deadlock);
+  CHECK(f.read(1, 0, &gated::sum) == 123);  // the task blocked itself
+  f.launch<&gated::open>(at(1, 0));
+  CHECK(f.read(1, 0, &gated::sum) == 12345);
+}
+
+namespace {
+
+struct two_sends {
+  std::array<f32, 40> x{};
+  void start(pe& me, int reds, int blues) {
+    me.async(mov(fabout(red), mem(x).part(0, reds)));
+    me.async(mov(fabout(blue), mem(x).part(0, blues)));
+  }
+  static consteval auto tasks() { return table(launch<&two_sends::start>(), sends<red>(), sends<blue>()); }
+};
+
+/// Two receives, one of which activates the join and the other of which unblocks it.
+struct joined {
+  std::array<f32, 40> x{}, y{};
+  int joins = 0;
+  void start(pe& me, int reds, int blues) {
+    me.async(mov(mem(x).part(0, reds), fabin(red)), then<&joined::join>());
+    me.async(mov(mem(y).part(0, blues), fabin(blue)), unblocks<&joined::join>());
+  }
+  void join(pe& me) {
+    me.block<&joined::join>();
+    ++joins;
+  }
+  static consteval auto tasks() {
+    return table(launch<&joined::start>(), local<&joined::join>(blocked), reads<red>(), reads<blue>());
+  }
+};
+
+constexpr layout join_plan = layout{wse3, 2, 1}
+  .place(column(0), program_v<two_sends>)
+  .place(column(1), program_v<joined>)
+  .path(red, column(0), ramp >> east).path(red, column(1), west >> ramp)
+  .path(blue, column(0), ramp >> east).path(blue, column(1), west >> ramp);
+
+}  // namespace
+
+TEST_CASE("one completion activates, the other unblocks: the join runs once, whichever comes first") {
+  fabric f{join_plan};
+  int rounds = 0;
+  for (const auto& [reds, blues] : {std::pair{40, 3}, std::pair{3, 40}, std::pair{7, 7}}) {
+    f.start<&joined::start>(at(1, 0), reds, blues);
+    f.launch<&two_sends::start>(at(0, 0), reds, blues);
+    CHECK(f.read(1, 0, &joined::joins) == ++rounds);
+  }
+}
+
+TEST_CASE("with one of its two completions missing the join does not run") {
+  fabric f{join_plan};
+  f.start<&joined::start>(at(1, 0), 3, 3);
+  CHECK_THROWS_AS(f.launch<&two_sends::start>(at(0, 0), 3, 2), deadlock);
+  CHECK(f.read(1, 0, &joined::joins) == 0);
+}
+
+namespace {
+
+struct register_machine {
+  f32 value = 1;
+  void add(pe&, f32 x) { value += x; }
+  void mul(pe&, f32 x, int times) {
+    for (int i = 0; i < times; ++i) value *= x;
+  }
+  void place(pe& me) { value += static_cast<f32>(10 * me.x() + 100 * me.y()); }
+  static consteval auto tasks() {
+    return table(launch<&register_machine::add>(), launch<&register_machine::mul>(), launch<&register_machine::place>());
+  }
+};
+
+struct idle {
+  void nothing(pe&) {}
+  static consteval auto tasks() { return table(local<&idle::nothing>()); }
+};
+
+}  // namespace
+
+TEST_CASE("host calls carry arguments, cover areas and run in their order") {
+  fabric f{layout{wse2, 3, 2}.place(all, program_v<register_machine>)};
+  f.start<&register_machine::add>(all, 2.f);
+  f.start<&register_machine::mul>(columns(1, end), 3.f, 2);
+  f.start<&register_machine::add>(at(2, end - 1), 0.5f);
+  const outcome o = f.run();
+  CHECK(o.tasks == 6 + 4 + 1);
+  CHECK(f.read(0, 0, &register_machine::value) == 3);
+  CHECK(f.read(1, 1, &register_machine::value) == 27);
+  CHECK(f.read(2, 1, &register_machine::value) == 27.5f);
+  f.write(0, 0, &register_machine::value, 0);
+  f.launch<&register_machine::place>(all);
+  CHECK(f.read(0, 0, &register_machine::value) == 0);
+  CHECK(f.read(2, 1, &register_machine::value) == 147.5f);
+  CHECK(f.run() == outcome{});
+}
+
+TEST_CASE("a launch that names nothing, too little or the wrong place is a fault") {
+  fabric f{layout{wse2, 3, 1}.place(at(0, 0), program_v<register_machine>).place(at(1, 0), program_v<idle>)};
+  CHECK_THROWS_WITH(f.launch(0, 0), Contains("register_machine has several host functions"));
+  CHECK_THROWS_WITH(f.launch(1, 0), Contains("idle has no host function"));
+  CHECK_THROWS_WITH(f.launch(2, 0), Contains("there is no program at PE(2, 0) of a grid of 3 x 1"));
+  CHECK_THROWS_WITH(f.launch(columns(3, end)), Contains("no PE in the area"));
+  CHECK_THROWS_WITH(f.launch<&register_machine::add>(at(1, 0), 1.f), Contains("idle at PE(1, 0) does not bind launch<&add>()"));
+}
+
+TEST_CASE("a member is read with the type of the program that was placed") {
+  fabric f{layout{wse2, 2, 1}.place(at(0, 0), program_v<register_machine>)};
+  CHECK(f.read(0, 0, &register_machine::value) == 1);
+  CHECK_THROWS_WITH(f.read(0, 0, &gated::sum), Contains("PE(0, 0) runs") && Contains("register_machine, not") && Contains("gated"));
+  CHECK_THROWS_WITH(f.read(1, 0, &register_machine::value), Contains("no program at PE(1, 0)"));
+  CHECK_THROWS_WITH(f.read(0, 5, &register_machine::value), Contains("no program at PE(0, 5)"));
+}
+
+namespace {
+
+struct remote {
+  void go(pe& me, int id) {
+    me.send(red, 1.f);
+    me.send_control(red, id, 513);
+    me.send(red, 2.f);
+  }
+  static consteval auto tasks() { return table(launch<&remote::go>(), sends<red>()); }
+};
+
+struct controlled {
+  diary log;
+  u16 data = 0;
+  f32 last = 0;
+  void take(pe&, f32 x) { last = x, log.note('d'); }
+  void plain(pe&) { log.note('p'); }
+  void with_data(pe&, u16 x) { data = x, log.note('c'); }
+  static consteval auto tasks() {
+    return table(on<red, &controlled::take>(), control<7, &controlled::plain>(), control<63, &controlled::with_data>());
+  }
+};
+
+constexpr layout controls = layout{wse2, 3, 1}
+  .place(column(0), program_v<remote>)
+  .place(columns(1, end), program_v<controlled>)
+  .path(red, column(0), ramp >> east)
+  .path(red, column(1), west >> (ramp | east))
+  .path(red, column(2), west >> ramp);
+static_assert(routed<controls>());
+
+}  // namespace
+
+TEST_CASE("a control wavelet runs the task of its id between the data, wherever it is delivered") {
+  fabric f{controls};
+  f.launch<&remote::go>(at(0, 0), 7);
+  for (int x : {1, 2}) CHECK(f.read(x, 0, &controlled::log).text.data() == std::string("dpd"));
+  f.launch<&remote::go>(at(0, 0), 63);
+  for (int x : {1, 2}) CHECK(f.read(x, 0, &controlled::log).text.data() == std::string("dpddcd"));
+  CHECK(f.read(2, 0, &controlled::data) == 513);
+}
+
+TEST_CASE("a control wavelet that no task expects is a fault, whatever its id") {
+  for (int id : {8, 64, 65535}) {
+    fabric f{controls};
+    CHECK_THROWS_WITH((f.launch<&remote::go>(at(0, 0), id)),
+                      Contains("a control wavelet with id " + std::to_string(id) + " on color 0 arrived at PE(1, 0)") &&
+                        Contains("binds no such control task"));
+  }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+#include <catch2/catch.hpp>
+#include <wsl/host/report.hpp>
+
+#include "mentions.hpp"
+
+using namespace wsl;
+
+namespace {
+
+struct small {
+  int x = 0;
+  void go(pe&) {}
+  static consteval auto tasks() { return table(launch<&small::go>()); }
+};
+struct rather_large {
+  f32 numbers[6144] = {};
+  void go(pe&) {}
+  static consteval auto tasks() { return table(launch<&rather_large::go>()); }
+};
+
+}  // namespace
+
+TEST_CASE("a report names machine, programs and outcome", "[report]") {
+  layout l{wse2, 4, 3};
+  l.place(columns(0, 2), program_v<small>).place(at(2, 0), program_v<rather_large>).place(column(3), program_v<small>);
+  const fabric f{l};
+  const std::string text = to_text(report(f, {.cycles = 1700, .tasks = 9, .wavelets = 42, .hops = 126, .delivered = 40}));
+  CHECK(text == fmt::format("{}", report(f, {1700, 9, 42, 126, 40})));
+  CHECK_THAT(text, Catch::StartsWith("machine    wse2, 850 MHz\n"
+                                     "grid       4 x 3\n"
+                                     "programs   "));
+  CHECK_THAT(text, Catch::Contains("small         " "     9 PEs       4 bytes, 0.0 % of its memory\n           "));
+  CHECK_THAT(text, mentions("rather_large       1 PE    24576 bytes, 50.0 % of its memory\n"));
+  CHECK_THAT(text, Catch::EndsWith("cycles     1700, 2 us\n"
+                                   "tasks      9\n"
+                                   "wavelets   42 over 126 links, 40 delivered\n"));
+}
+
+TEST_CASE("an engine without a clock has no cycles", "[report]") {
+  layout l{wse3, 1, 1};
+  l.place(all, program_v<small>);
+  const fabric f{l};
+  CHECK_THAT(to_text(report(f, {})), mentions("wse3, 1.1 GHz", "cycles     not counted by this engine\n"));
+}
+
+TEST_CASE("times have units", "[report]") {
+  CHECK(detail::time_text(0) == "0 ns");
+  CHECK(detail::time_text(49.4e-9) == "49.4 ns");
+  CHECK(detail::time_text(1.2345e-3) == "1.234 ms");
+  CHECK(detail::time_text(90) == "90 s");
+}

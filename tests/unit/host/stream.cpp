@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT
+#include <catch2/catch.hpp>
+#include <numeric>
+#include <vector>
+#include <wsl/core/half.hpp>
+#include <wsl/host/device.hpp>
+#include <wsl/program/ops.hpp>
+
+#include "mentions.hpp"
+
+using namespace wsl;
+
+namespace {
+
+constexpr color<f32> in{0}, out{1};
+constexpr color<u16> narrow_in{2}, narrow_out{3};
+
+struct adder {
+  void take(pe& me, f32 x) { me.send(out, x + 1); }
+  static consteval auto tasks() { return table(on<in, &adder::take>(), sends<out>()); }
+};
+struct flipper {
+  void take(pe& me, u16 x) { me.send(narrow_out, static_cast<u16>(~x)); }
+  static consteval auto tasks() { return table(on<narrow_in, &flipper::take>(), sends<narrow_out>()); }
+};
+// Adds pairs of blocks of four words.
+struct blocks {
+  f32 sum[8] = {};
+  void go(pe& me) { me.async(mov(mem(sum), fabin(in, 8)), then<&blocks::full>()); me.async(mov(fabout(out, 4), mem(sum).part(0, 4))); }
+  void full(pe&) {}
+  static consteval auto tasks() { return table(launch<&blocks::go>(), local<&blocks::full>(), reads<in>(), sends<out>()); }
+};
+// Takes one word and then no more.
+struct sated {
+  void take(pe& me, f32) { me.block<in>(); }
+  static consteval auto tasks() { return table(on<in, &sated::take>()); }
+};
+
+layout rows_of_adders(int w, int h) {
+  layout l{wse2, w, h};
+  l.place(column(0), program_v<adder>).path(in, column(0), west >> ramp).stream_in(in, column(0), west);
+  l.path(out, column(0), ramp >> east).path(out, columns(1, end), west >> east).stream_out(out, column(end - 1), east);
+  return l;
+}
+
+std::vector<f32> counted(std::size_t n) {
+  std::vector<f32> v(n);
+  std::iota(v.begin(), v.end(), 1.f);
+  return v;
+}
+
+}  // namespace
+
+TEST_CASE("words pass through a fabric that is never launched", "[stream]") {
+  const int w = GENERATE(1, 3), h = GENERATE(1, 4);
+  CAPTURE(w, h);
+  fabric f{rows_of_adders(w, h)};
+  device d{f};
+  const std::size_t rows = static_cast<std::size_t>(h);
+  const auto words = counted(5 * rows);
+  d.write(in, words);
+  CHECK(d.unread(out) == 0);
+  CHECK(d.run().delivered > 0);
+  CHECK(d.unread(out) == 5 * rows);
+  std::vector<f32> got(5 * rows);
+  CHECK(d.read(out, got).cycles == 0);  // all are there, nothing needs to run
+  for (std::size_t i = 0; i < got.size(); ++i) CHECK(got[i] == words[i] + 1);
+  CHECK(d.unread(out) == 0);
+}
+
+TEST_CASE("a read runs the fabric and leaves what it does not take", "[stream]") {
+  fabric f{rows_of_adders(2, 3)};
+  device d{f};
+  d.write(in, std::vector<f32>{1, 2, 3, 11, 12, 13, 21, 22, 23});
+  std::array<f32, 3> first{};
+  CHECK(d.read(out, first).cycles > 0);
+  CHECK(first == std::array<f32, 3>{2, 12, 22});
+  CHECK(d.unread(out) == 6);
+  d.write(in, std::array{4.f, 14.f, 24.f});
+  std::vector<f32> rest(9);
+  d.read(out, rest);
+  CHECK(rest == std::vector<f32>{3, 4, 5, 13, 14, 15, 23, 24, 25});
+}
+
+TEST_CASE("a stream over strided PEs, and one in two parts", "[stream]") {
+  const area odd = column(0).rows(1, end, 2);
+  layout l{wse2, 1, 5};
+  l.place(odd, program_v<adder>).place(at(0, 4), program_v<adder>);
+  l.path(in, odd, west >> ramp).stream_in(in, odd, west).path(in, at(0, 4), west >> ramp).stream_in(in, at(0, 4), west);
+  l.path(out, odd, ramp >> east).stream_out(out, odd, east).path(out, at(0, 4), ramp >> south).stream_out(out, at(0, 4), south);
+  fabric f{l};
+  device d{f};
+  std::vector<f32> got(6);
+  d.write(in, std::array{10.f, 11.f, 30.f, 31.f, 40.f, 41.f});
+  d.read(out, got);
+  CHECK(got == std::vector<f32>{11, 12, 31, 32, 41, 42});
+}
+
+TEST_CASE("more words than a chunk", "[stream]") {
+  fabric f{rows_of_adders(1, 2)};
+  device d{f};
+  const auto words = counted(2000);
+  std::vector<f32> got(2000), expected(words);
+  for (f32& x : expected) x += 1;
+  d.write(in, words);
+  d.read(out, got);
+  CHECK(got == expected);
+}
+
+TEST_CASE("16-bit words", "[stream]") {
+  layout l{wse2, 1, 1};
+  l.place(all, program_v<flipper>).path(narrow_in, all, west >> ramp).path(narrow_out, all, ramp >> north);
+  l.stream_in(narrow_in, all, west).stream_out(narrow_out, all, north);
+  fabric f{l};
+  device d{f};
+  d.write(narrow_in, std::vector<u16>{0, 1, 0xff00});
+  std::vector<u16> got(3);
+  d.read(narrow_out, got);
+  CHECK(got == std::vector<u16>{0xffff, 0xfffe, 0x00ff});
+}
+
+TEST_CASE("too few words stay where they are", "[stream]") {
+  fabric f{rows_of_adders(1, 2)};
+  device d{f};
+  d.write(in, std::vector<f32>{1, 2, 3, 4, 5, 6});
+  std::vector<f32> eight(8), six(6);
+  CHECK_THROWS_WITH(d.read(out, eight), mentions("color 1 has 3 words at PE(0, 0), the host reads 4 there"));
+  CHECK(d.unread(out) == 6);
+  d.read(out, six);
+  CHECK(six == std::vector<f32>{2, 3, 4, 5, 6, 7});
+  CHECK_THROWS_WITH(d.read(out, six), mentions("has 0 words"));
+}
+
+TEST_CASE("words are shared equally or not at all", "[stream]") {
+  fabric f{rows_of_adders(1, 3)};
+  device d{f};
+  std::vector<f32> seven(7);
+  CHECK_THROWS_WITH(d.write(in, seven), mentions("color 0 has 3 PEs, which cannot share 7 words"));
+  CHECK_THROWS_WITH(d.read(out, seven), mentions("color 1 has 3 PEs, which cannot share 7 words"));
+  std::vector<f32> none;
+  d.write(in, none);
+  d.read(out, none);
+}
+
+TEST_CASE("a stream that does not exist, or carries something else", "[stream]") {
+  fabric f{rows_of_adders(1, 1)};
+  device d{f};
+  std::vector<f32> x(1);
+  std::vector<u32> words(1);
+  const mentions known("in color 0 of float", "out color 1 of float");
+  CHECK_THROWS_WITH(d.write(out, x), known && mentions("no host stream leads into the grid on color 1"));
+  CHECK_THROWS_WITH(d.read(in, x), known && mentions("no host stream leads out of the grid on color 0"));
+  CHECK_THROWS_WITH(d.write(color<f32>{9}, x), known && mentions("color 9"));
+  CHECK_THROWS_WITH(d.write(color<u32>{0}, words), mentions("color 0 carries float, not unsigned int"));
+  CHECK_THROWS_WITH(d.read(color<u32>{1}, words), mentions("color 1 carries float"));
+  CHECK_THROWS_AS(d.unread(color<f32>{5}), fault_error);
+
+  layout l{wse2, 1, 1};
+  l.place(all, program_v<blocks>).path(in, all, west >> ramp).path(out, all, ramp >> east);
+  CHECK_THROWS_AS(fabric{l}, fault_error);
+}
+
+TEST_CASE("words that nobody takes are a deadlock", "[stream]") {
+  layout l{wse2, 1, 1};
+  l.place(all, program_v<sated>).path(in, all, west >> ramp).stream_in(in, all, west);
+  fabric f{l};
+  device d{f};
+  d.write(in, std::array{1.f});
+  d.run();
+  d.write(in, counted(100));
+  CHECK_THROWS_AS(d.run(), deadlock);
+}
+
+TEST_CASE("a program that waits for more words can be read in between", "[stream]") {
+  layout l{wse2, 1, 1};
+  l.place(all, program_v<blocks>).path(in, all, west >> ramp).stream_in(in, all, west);
+  l.path(out, all, ramp >> east).stream_out(out, all, east);
+  fabric f{l};
+  device d{f};
+  f.start(all);
+  std::vector<f32> got(4), more(8);
+  d.write(in, counted(4));
+  d.read(out, got);
+  CHECK_THROWS_AS(d.read(out, more), deadlock);
+  d.write(in, counted(4));
+  d.run();
+  CHECK(f.read(0, 0, &blocks::sum)[7] == 4);
+}
