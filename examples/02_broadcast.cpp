@@ -6,24 +6,24 @@
 #include <cstdio>
 using namespace wsl;
 
-constexpr color<i32> news{0};
+constexpr color<i32> notice{0};
 
 struct listener {
   i32 heard = 0;
 
-  void say(pe& me, i32 x) { me.send(news, x); }
+  void say(pe& me, i32 x) { me.send(notice, x); }
   void hear(pe&, i32 x) { heard += x; }
 
-  static consteval auto tasks() { return table(launch<&listener::say>(), on<news, &listener::hear>(), sends<news>()); }
+  static consteval auto tasks() { return table(launch<&listener::say>(), on<notice, &listener::hear>(), sends<notice>()); }
 };
 
 constexpr layout tree = layout{wse2, 6, 4}
   .place(all, program_v<listener>)
-  .path(news, at(0, 0),                       ramp >> (ramp | east | south))
-  .path(news, row(0).columns(1, end - 1),     west >> (ramp | east | south))
-  .path(news, at(end - 1, 0),                 west >> (ramp | south))
-  .path(news, rows(1, end - 1),               north >> (ramp | south))
-  .path(news, row(end - 1),                   north >> ramp);
+  .path(notice, at(0, 0),                       ramp >> (ramp | east | south))
+  .path(notice, row(0).columns(1, end - 1),     west >> (ramp | east | south))
+  .path(notice, at(end - 1, 0),                 west >> (ramp | south))
+  .path(notice, rows(1, end - 1),               north >> (ramp | south))
+  .path(notice, row(end - 1),                   north >> ramp);
 static_assert(routed<tree>());
 
 int main() {

@@ -19,12 +19,14 @@ struct inlet {
   u32 from = 0;          ///< the channel
   u32 reader = 0;        ///< the PE, or host stream, that reads
   u64 head = 0;          ///< words read so far
-  u64 visible = 0;       ///< words that may be read, when the writer is in another band
-  u64 credited = 0;      ///< words read as far as the writer in another band knows
   u32 depth = 0;         ///< words that may lie between writer and reader
   u8 color = 0;
-  bool remote = false;   ///< writer and reader are in different bands
-  bool marked = false;   ///< control wavelets lie in the ring; their positions are in the band's marks
+  bool remote = false;   ///< writer and reader are in different bands: what follows is what news brought
+  bool marked = false;   ///< control wavelets lie in the channel; their positions are in the band's marks
+  u64 visible = 0;       ///< words that the reader may read
+  u64 credited = 0;      ///< words read as far as the writer knows
+  const u32* words = nullptr;  ///< the channel's buffer and its origin
+  u64 origin = 0;
 };
 
 /// Band numbers fit a mask.
@@ -35,26 +37,45 @@ struct news {
   enum class what : u8 { words, mark, credit };
   what kind;
   u32 inlet;
-  u64 position;  ///< tail of the channel, place of a control wavelet, or head of the inlet
+  u64 position;                ///< tail of the channel, place of a control wavelet, or head of the inlet
+  const u32* words = nullptr;  ///< with words: the buffer ...
+  u64 origin = 0;              ///< ... and its origin
 };
 
-/// Rings of two sizes, lent to channels while something is in them; the one returned last is lent first, because it is in cache.
-class ring_pool {
+/// Buffers of two sizes, lent to channels while something is in them; the one returned last is lent first, because it is in cache.
+class buffer_pool {
  public:
-  static constexpr u32 small = 256, large = 4096;
+  static constexpr u32 small = 1024, large = 8192;
+  static_assert(sends_of_a_data_task < small / 2 + 1 && sends_of_a_task < large / 2 + 1);
 
   u32* take(u32 size) {
     auto& free = size == small ? small_ : large_;
-    if (free.empty()) return chunks_.emplace_back(new u32[size]).get();
-    u32* ring = free.back();
+    if (free.empty()) return all_.emplace_back(new u32[size]).get();
+    u32* buffer = free.back();
     free.pop_back();
-    return ring;
+    return buffer;
   }
-  void give(u32* ring, u32 size) { (size == small ? small_ : large_).push_back(ring); }
+  void give(u32* buffer, u32 size) { (size == small ? small_ : large_).push_back(buffer); }
+
+  /// Keeps a buffer that a reader in another band may still read until that band has had the news.
+  void retire(u32* buffer, u32 size, u64 epoch) { retired_.push_back({buffer, size, epoch}); }
+  void release(u64 epoch) {
+    std::erase_if(retired_, [&](const retired& r) {
+      if (r.epoch + 2 > epoch) return false;
+      give(r.buffer, r.size);
+      return true;
+    });
+  }
 
  private:
+  struct retired {
+    u32* buffer;
+    u32 size;
+    u64 epoch;
+  };
   std::vector<u32*> small_, large_;
-  std::vector<std::unique_ptr<u32[]>> chunks_;
+  std::vector<std::unique_ptr<u32[]>> all_;
+  std::vector<retired> retired_;
 };
 
 /// First in, first out, of PEs that have something to do; each is in it once.
@@ -88,14 +109,15 @@ class work_list {
 
 struct alignas(128) band {
   work_list work;
-  ring_pool rings;
+  buffer_pool buffers;
   std::vector<std::vector<news>> mail[2];       ///< by the epoch's parity and the receiving band
   std::atomic<u64> senders[2] = {};             ///< bands whose mail waits for this one, by the epoch's parity
   u64 addressed = 0;                            ///< bands that this one has written to in this epoch
+  u64 epoch = 0;                                ///< the epoch that runs
   std::map<u32, backlog<u64>> marks;            ///< positions of control wavelets, by inlet
-  u32 parity = 0;                               ///< of the epoch that runs
   outcome done;
   std::exception_ptr failure;
+  u64 read_now = 0, written_now = 0;            ///< colors of operations that the running task has started
   u64 random = 0;                               ///< state of a shuffled schedule
 };
 

@@ -76,13 +76,16 @@ inline std::string wait_line(const wait_group& g) {
   const std::string color = " of color " + std::to_string(w.color) + (g.places > 1 ? " each" : "");
   const std::string who = places_text(g, std::string(" of ") + w.program) + ": ";
   switch (w.why) {
-    case wait::reason::input: return who + w.what + " waits for " + amount(g, "wavelet") + color + "; the input queue is empty";
-    case wait::reason::output: return who + w.what + " waits to put " + amount(g, "wavelet") + color + " into the full output queue";
+    case wait::reason::input:
+      return who + w.what + " waits for " + amount(g, "wavelet") + color + "; the input queue is empty";
+    case wait::reason::output:
+      return who + w.what + " waits to put " + amount(g, "wavelet") + color + " into the full output queue";
     case wait::reason::unread:
       return who + amount(g, "wavelet") + color + " in the input queue; " +
              (*w.what ? std::string("task ") + w.what + " may not run" : "no task or operation takes them");
     case wait::reason::held: return who + "task " + w.what + " is activated but blocked";
-    case wait::reason::stream: return "host stream at " + places_text(g, "") + ": " + amount(g, "word") + color + " cannot enter the grid";
+    case wait::reason::stream:
+      return "host stream at " + places_text(g, "") + ": " + amount(g, "word") + color + " cannot enter the grid";
     case wait::reason::router: break;
   }
   return places_text(g, g.places == 1 ? ", router" : "", "routers") + ": " + amount(g, "wavelet") + color + " cannot move on";
@@ -108,7 +111,8 @@ inline std::string links_text(const std::vector<wait_link>& links) {
     if (i) text += ", which ";
     if (i == head && links.size() > head + tail + 1) {
       i = links.size() - tail;
-      text += "waits for " + std::to_string(i - head) + " more PEs in turn, the last of them being " + pe_text(links[i].from) + ", which ";
+      text += "waits for " + std::to_string(i - head) + " more PEs in turn, the last of them being " +
+              pe_text(links[i].from) + ", which ";
     }
     text += link_text(links[i]);
   }
@@ -144,9 +148,12 @@ inline std::string remedy(const wait_chain& c, const layout& plan) {
   const std::string culprit = pe_text(c.last) + (p ? std::string(" of ") + p->name : "");
   switch (c.how) {
     case e::cycle: return cycle_remedy(c);
-    case e::never_sent: return "Let " + culprit + " send as many wavelets of " + color + " as are read; was it launched, and did what triggers it arrive?";
+    case e::never_sent:
+      return "Let " + culprit + " send as many wavelets of " + color +
+             " as are read; was it launched, and did what triggers it arrive?";
     case e::never_took:
-      if (*c.task) return "Let " + culprit + " unblock " + color + " or end what keeps it busy, so that " + c.task + " runs; or send less.";
+      if (*c.task) return "Let " + culprit + " unblock " + color + " or end what keeps it busy, so that " + c.task +
+                        " runs; or send less.";
       return "Bind a task to " + color + " on " + culprit + ", start an operation that reads all of it, or send less.";
     case e::held: return "Let " + culprit + " unblock " + c.task + ", or do not activate it.";
     case e::stream_dry: return "Write as many words of " + color + " into the stream as the PEs read.";

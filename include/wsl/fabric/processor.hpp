@@ -41,10 +41,10 @@ struct processor {
       if (t.input[0] == color || t.input[1] == color) return true;
     return false;
   }
-  const transfer* writer(int color) const {
+  bool writes(int color) const {
     for (const transfer& t : microthreads)
-      if (t.output == color) return &t;
-    return nullptr;
+      if (t.output == color) return true;
+    return false;
   }
   bool holds_back(int color) const {
     for (const wavelet& w : outbox)
@@ -75,10 +75,10 @@ inline void has_path(const pe_state& s, int color, bool path) {
                       ", but no path leads from its ramp; add .path(color, area, ramp >> ...) there or do not send on this PE");
 }
 
-inline void one_writer(const pe_state& s, int color, const transfer* other) {
-  if (other)
-    throw fault_error("wsl: " + name_of(s) + " sends color " + std::to_string(color) + " while its operation " + other->name +
-                      " still sends on it; wait for its completion");
+inline void one_writer(const pe_state& s, int color, bool in_flight) {
+  if (in_flight)
+    throw fault_error("wsl: " + name_of(s) + " sends color " + std::to_string(color) +
+                      " while an operation still sends on it; wait for its completion");
 }
 
 inline void may_start(const pe_state& s, const transfer& t, std::size_t in_flight, const machine& m) {
@@ -106,6 +106,16 @@ inline void one_reader(const pe_state& s, int color, bool taken) {
   if (taken)
     throw fault_error("wsl: " + name_of(s) + " reads color " + std::to_string(color) +
                       " twice at once; a color has one reader: wait for the completion of the operation that reads it");
+}
+
+/// Why a task may not send; `in_flight`: an operation sends on the color.
+[[noreturn]] inline void refuse_send(const pe_state& s, int color, const payload_type* type, bool in_flight) {
+  declares_send(s, color, type);
+  has_path(s, color, (s.image->present & color_bit(color)) != 0);
+  one_writer(s, color, in_flight);
+  throw fault_error("wsl: " + name_of(s) + " sends too many wavelets of color " + std::to_string(color) + " in one run of a task; a data task may send " +
+                    std::to_string(sends_of_a_data_task) + ", another task " + std::to_string(sends_of_a_task) +
+                    ": send more with a descriptor, me.async(mov(fabout(color), mem(array)))");
 }
 
 [[noreturn]] inline void no_control_task(const pe_state& s, int color, u32 id) {

@@ -20,8 +20,10 @@ namespace wsl {
 class reference_engine final : public engine {
  public:
   explicit reference_engine(const layout& plan)
-      : engine(plan), tiles_(engine::plan(), *this), processors_(tiles_.size()),
-        routers_(engine::plan(), [this](coord c, int color) { return input_depth(c, color); }) {
+      : engine(plan), routes_(engine::plan()), tiles_(engine::plan(), routes_, *this), processors_(tiles_.size()),
+        routers_(engine::plan(), [this](coord c, int color) { return input_depth(c, color); }), words_(max_colors * sends_of_a_task),
+        journal_(max_colors * sends_of_a_task) {
+    for (int k = 0; k < max_colors; ++k) channels_[k].words = words_.data() + k * sends_of_a_task;
     for (const stream_record& s : engine::plan().streams())
       for (int i = 0; i < s.where.count(); ++i) open(s, s.where.nth(i));
     for (std::size_t i = 0; i < tiles_.size(); ++i)
@@ -53,15 +55,14 @@ class reference_engine final : public engine {
     return total_;
   }
 
-  void send(pe_state& from, wavelet w, const payload_type* type) override {
-    processor& p = processors_[from.index];
-    rule::declares_send(from, w.color, type);
-    rule::has_path(from, w.color, output_queue(from, w.color) != routers::none);
-    rule::one_writer(from, w.color, p.writer(w.color));
-    p.outbox.push(w);
-    from.interrupted = true;
+  void send_control(pe_state& from, int color, const payload_type* type, u32 bits) override {
+    const bool present = (from.image->present & color_bit(color)) != 0;
+    if (!present || from.image->sent_type[color] != type) refuse(from, color, type);
+    channel& out = from.channels[from.image->slot[color]];
+    if (out.next == out.hard) refuse(from, color, type);
+    out.words[out.next++] = bits;
+    *from.journal++ = static_cast<u16>(color | control_flag);
   }
-
   bool start(pe_state& on, const transfer& t) override {
     processor& p = processors_[on.index];
     rule::may_start(on, t, p.microthreads.size(), target());
@@ -69,8 +70,9 @@ class reference_engine final : public engine {
       if (t.input[k] >= 0) rule::one_reader(on, t.input[k], p.reads(t.input[k]) || (k == 1 && t.input[0] == t.input[1]));
     if (t.output >= 0) {
       rule::declares_send(on, t.output, t.output_type);
-      rule::has_path(on, t.output, output_queue(on, t.output) != routers::none);
-      rule::one_writer(on, t.output, p.writer(t.output));
+      rule::has_path(on, t.output, (on.image->present & color_bit(t.output)) != 0);
+      rule::one_writer(on, t.output, p.writes(t.output));
+      on.channels[on.image->slot[t.output]].close();
     }
     p.microthreads.push_back(t);
     wake(on.index);
@@ -222,7 +224,7 @@ class reference_engine final : public engine {
     if (t.activates >= 0) s.active |= color_bit(t.activates);
     if (t.unblocks >= 0) s.blocked &= ~color_bit(t.unblocks);
     if (t.unblocks_color >= 0) s.blocked_colors &= ~color_bit(t.unblocks_color);
-    if (t.resumes) guarded(s, t.name, [&] { resume(s); });
+    if (t.resumes) run_on(p, s, t.name, [&] { resume(s); });
   }
 
   bool run_one_task(processor& p, pe_state& s) {
@@ -264,8 +266,34 @@ class reference_engine final : public engine {
   bool run_task(pe_state& s, const binding& b, const void* input) {
     ++total_.tasks;
     s.interrupted = false;
-    guarded(s, b.name, [&] { b.run(s.memory, tiles_[s.index], input, 1); });
+    run_on(processors_[s.index], s, b.name, [&] { b.run(s.memory, tiles_[s.index], input, 1); });
     return true;
+  }
+
+  // Tasks send into channels that all PEs share; the journal says in which order the words go to the output queues.
+  template <class F>
+  void run_on(processor& p, pe_state& s, const char* name, F f) {
+    s.channels = channels_;
+    s.journal = journal_.data();
+    for (u64 left = s.image->present; left; left &= left - 1) {
+      channel& c = channels_[s.image->slot[std::countr_zero(left)]];
+      c.next = c.soft = 0;  // every send is written down in the journal
+      c.hard = p.writes(std::countr_zero(left)) ? 0 : sends_of_a_task;
+    }
+    guarded(s, name, [&] {
+      f();
+      if (s.refused >= 0) refuse(s, s.refused, s.refused_type);
+    });
+    u32 read[max_colors] = {};
+    for (const u16* sent = journal_.data(); sent != s.journal; ++sent) {
+      const u8 color = static_cast<u8>(*sent & ~control_flag);
+      const u16 slot = s.image->slot[color];
+      p.outbox.push({channels_[slot].words[read[slot]++], color, (*sent & control_flag) != 0});
+    }
+  }
+  [[noreturn]] void refuse(pe_state& s, int color, const payload_type* type) {
+    s.refused = -1;
+    rule::refuse_send(s, color, type, processors_[s.index].writes(color));
   }
 
   waits pending() {
@@ -298,11 +326,17 @@ class reference_engine final : public engine {
     open.push_back({wait::reason::unread, at, l.color, image.source->name, task ? task->name : "", routers_[l.out[0]].size});
   }
 
+  static constexpr u16 control_flag = 0x100;
+
+  deliveries routes_;
   tiles tiles_;
   std::vector<processor> processors_;
   routers routers_;
   std::map<u64, source> sources_;
   std::map<u64, backlog<u32>> sinks_;
+  channel channels_[max_colors];
+  std::vector<u32> words_;
+  std::vector<u16> journal_;
   std::vector<u32> awake_, now_;
   u64 cycle_ = 0;
   outcome total_;

@@ -4,15 +4,14 @@
 // any number of them, and the same as the reference engine's for every program that does not depend on the order in which
 // independent wavelets arrive.
 //
-// What runs first on a visited PE is defined: what its tasks sent before, its operations in flight, then host calls in their
-// order, the activated local task with the lowest number, and the data or control tasks of the lowest color, a batch at a time; of
+// What runs first on a visited PE is defined: its operations in flight, then host calls in their order, the activated local task with the lowest number, and the data or control tasks of the lowest color, a batch at a time; of
 // several senders of a merged color the one with the lowest place on the grid goes first.
 #pragma once
 #include <bit>
 
 #include "crew.hpp"
 #include "deadlock.hpp"
-#include "wiring.hpp"
+#include "traffic.hpp"
 
 namespace wsl {
 
@@ -31,14 +30,11 @@ struct schedule {
 class threaded_engine final : public engine {
  public:
   threaded_engine(const layout& plan, int threads, depth queues, schedule order)
-      : engine(plan), tiles_(engine::plan(), *this), net_(engine::plan(), tiles_, queues), more_(tiles_.size()),
-        queued_(net_.writers()), bands_(net_.bands), crew_(std::min(threads, static_cast<int>(net_.bands))), order_(order) {
-    for (u32 b = 0; b < net_.bands; ++b) {
-      for (auto& m : bands_[b].mail) m.resize(net_.bands);
-      bands_[b].random = order.seed * 0x9e3779b97f4a7c15u + b + 1;
-    }
-    for (u32 i = 0; i < tiles_.size(); ++i)
-      if (state(i).active) wake(home(i), i);
+      : engine(plan), routes_(engine::plan()), tiles_(engine::plan(), routes_, *this), traffic_(engine::plan(), routes_, tiles_, queues),
+        more_(tiles_.size()), crew_(std::min(threads, static_cast<int>(traffic_.net.bands))), order_(order) {
+    for (band& b : bands()) b.random = (order.seed + 1) * 0x9e3779b97f4a7c15u + static_cast<u64>(&b - bands().data());
+    for (u32 i = 0; i < pes(); ++i)
+      if (state(i).active) traffic_.wake(traffic_.home(i), i);
   }
 
   pe* find(coord c) override { return tiles_.find(c); }
@@ -46,61 +42,53 @@ class threaded_engine final : public engine {
   void call(pe& on, host_call what) override {
     const u32 i = state_of(on).index;
     extras(i).calls.push(std::move(what));
-    wake(home(i), i);
+    traffic_.wake(traffic_.home(i), i);
   }
 
   void stream_write(int color, coord c, std::span<const u32> words) override {
     const u32 k = stream(color, c, true);
-    for (u32 w : words) net_.streams[k].words.push(w);
-    wake(home(pes() + k), pes() + k);
+    for (u32 w : words) traffic_.net.streams[k].words.push(w);
+    traffic_.wake(traffic_.home(pes() + k), pes() + k);
   }
   std::size_t stream_read(int color, coord c, std::span<u32> words) override {
-    backlog<u32>& from = net_.streams[stream(color, c, false)].words;
+    backlog<u32>& from = traffic_.net.streams[stream(color, c, false)].words;
     std::size_t n = 0;
     for (; n < words.size() && !from.empty(); from.pop()) words[n++] = from.front();
     return n;
   }
 
   outcome run() override {
-    for (band& b : bands_) b.done = {}, b.failure = nullptr;
+    for (band& b : bands()) b.done = {}, b.failure = nullptr;
     if (crew_.size() == 1) run_alone();
     else run_together();
     outcome total;
-    for (const band& b : bands_) total = total + b.done;
-    for (const band& b : bands_)
+    for (const band& b : bands()) total = total + b.done;
+    for (const band& b : bands())
       if (b.failure) std::rethrow_exception(b.failure);
     if (const waits open = pending(); !open.empty()) throw deadlock(plan(), open);
     return total;
   }
 
-  void send(pe_state& from, wavelet w, const payload_type* type) override {
-    rule::declares_send(from, w.color, type);
-    const u8 slot = from.image->slot[w.color];
-    rule::has_path(from, w.color, slot != program_image::no_slot);
-    rule::one_writer(from, w.color, more_[from.index] ? more_[from.index]->writer(w.color) : nullptr);
-    channel& c = from.channels[slot];
-    band& b = home(from.index);
-    if (!(more_[from.index] && !more_[from.index]->outbox.empty()) && room(b, c, 1)) return put(b, c, w);
-    extras(from.index).outbox.push(w);
-    close_all(from);  // what the task sends next leaves after this
-    c.writer_waits = true;
+  void send_control(pe_state& from, int color, const payload_type* type, u32 bits) override {
+    const program_image& image = *from.image;
+    if (image.sent_type[color] != type) refuse(from, color, type);
+    channel& out = from.channels[image.slot[color]];
+    if (out.next == out.hard) refuse(from, color, type);
+    traffic_.put_control(traffic_.home(from.index), out, bits);
     from.interrupted = true;
   }
 
   bool start(pe_state& on, const transfer& t) override {
-    const processor* p = more_[on.index].get();
-    rule::may_start(on, t, p ? p->microthreads.size() : 0, target());
-    for (int k = 0; k < 2; ++k)
-      if (t.input[k] >= 0) rule::one_reader(on, t.input[k], (p && p->reads(t.input[k])) || (k == 1 && t.input[0] == t.input[1]));
-    if (t.output >= 0) {
-      rule::declares_send(on, t.output, t.output_type);
-      rule::has_path(on, t.output, on.image->slot[t.output] != program_image::no_slot);
-      rule::one_writer(on, t.output, p ? p->writer(t.output) : nullptr);
-    }
+    band& b = traffic_.home(on.index);
+    check(b, on, t);
     transfer trial = t;
-    advance(home(on.index), on, trial);
-    if (trial.complete()) return complete(on, trial);
-    if (trial.output >= 0) close(on, on.channels[on.image->slot[trial.output]], true);
+    advance(b, on, trial);
+    // A task that waited for its own sends goes on when there is room for more.
+    if (trial.complete() && !(t.resumes && t.output >= 0)) {
+      if (!t.resumes) remember(b, on, trial);
+      return complete(on, trial);
+    }
+    if (t.output >= 0) hold(on, t.output, true);
     extras(on.index).microthreads.push_back(trial);
     return false;
   }
@@ -108,34 +96,35 @@ class threaded_engine final : public engine {
  private:
   static constexpr u32 visit_budget = 256;  ///< batches and tasks of one visit, so that a PE that feeds itself lets others run
 
+  std::vector<band>& bands() { return traffic_.bands(); }
   u32 pes() const { return static_cast<u32>(tiles_.size()); }
   pe_state& state(u32 i) { return state_of(tiles_[i]); }
-  band& home(u32 who) { return bands_[net_.band_of[who]]; }
   processor& extras(u32 i) {
     if (!more_[i]) more_[i] = std::make_unique<processor>();
     return *more_[i];
   }
+  channel& channel_of(const pe_state& s, int color) { return s.channels[s.image->slot[color]]; }
   u32 stream(int color, coord c, bool inbound) const {
-    for (u32 k = 0; k < net_.streams.size(); ++k)
-      if (const stream_end& s = net_.streams[k]; s.color == color && s.at == c && s.inbound == inbound) return k;
+    const auto& streams = traffic_.net.streams;
+    for (u32 k = 0; k < streams.size(); ++k)
+      if (streams[k].color == color && streams[k].at == c && streams[k].inbound == inbound) return k;
     throw fault_error("wsl: no host stream of color " + std::to_string(color) + " is bound to PE(" + std::to_string(c.x) + ", " +
                       std::to_string(c.y) + ")");
   }
 
   // ---- epochs ----------------------------------------------------------------------------------------------------------------
 
-  static constexpr u64 band_bit(u32 b) { return u64{1} << b; }
-
   void run_alone() {
-    for (u64 now = net_.bands == most_bands ? ~u64{0} : band_bit(net_.bands) - 1; now;) {
-      epoch_ ^= 1;
+    const u32 n = traffic_.net.bands;
+    for (u64 now = n == most_bands ? ~u64{0} : (u64{1} << n) - 1; now;) {
+      ++epoch_;
       u64 next = 0;
       bool failed = false;
       for (; now; now &= now - 1) {
-        const u32 b = static_cast<u32>(std::countr_zero(now));
+        band& b = bands()[static_cast<std::size_t>(std::countr_zero(now))];
         run_band(b, epoch_);
-        next |= bands_[b].addressed;
-        failed |= bands_[b].failure != nullptr;
+        next |= b.addressed;
+        failed |= b.failure != nullptr;
       }
       now = failed ? 0 : next;
     }
@@ -146,38 +135,34 @@ class threaded_engine final : public engine {
       bool set[2];
     };
     std::vector<flag> goes_on(static_cast<std::size_t>(crew_.size()));
-    const auto share = [&](int k) { return static_cast<u32>(static_cast<std::size_t>(k) * net_.bands / goes_on.size()); };
-    const u32 first = epoch_;
+    std::atomic<bool> stop{false};
+    u64 last = 0;
     auto job = [&](int thread) {
-      for (u32 epoch = first;;) {
-        epoch ^= 1;
+      const auto share = [&](int k) { return static_cast<std::size_t>(k) * bands().size() / goes_on.size(); };
+      for (u64 epoch = epoch_ + 1;; ++epoch) {
         bool mail = false, failed = false;
-        for (u32 b = share(thread); b < share(thread + 1); ++b) {
-          run_band(b, epoch);
-          mail |= bands_[b].addressed != 0;
-          failed |= bands_[b].failure != nullptr;
+        for (std::size_t b = share(thread); b < share(thread + 1); ++b) {
+          run_band(bands()[b], epoch);
+          mail |= bands()[b].addressed != 0;
+          failed |= bands()[b].failure != nullptr;
         }
-        goes_on[static_cast<std::size_t>(thread)].set[epoch] = mail;
-        if (failed) stop_.store(true, std::memory_order_relaxed);
+        goes_on[static_cast<std::size_t>(thread)].set[epoch & 1] = mail;
+        if (failed) stop.store(true, std::memory_order_relaxed);
         crew_.barrier.wait();
         bool any = false;
-        for (const flag& f : goes_on) any |= f.set[epoch];
-        if (any && !stop_.load(std::memory_order_relaxed)) continue;
-        if (thread == 0) epoch_ = epoch;
+        for (const flag& f : goes_on) any |= f.set[epoch & 1];
+        if (any && !stop.load(std::memory_order_relaxed)) continue;
+        if (thread == 0) last = epoch;
         return;
       }
     };
     crew_.run(job);
-    stop_ = false;
+    epoch_ = last;
   }
 
-  void run_band(u32 number, u32 epoch) {
-    band& b = bands_[number];
-    b.parity = epoch;
-    b.addressed = 0;
+  void run_band(band& b, u64 epoch) {
     try {
-      for (u64 from = b.senders[epoch ^ 1].exchange(0, std::memory_order_relaxed); from; from &= from - 1)
-        deliver(b, bands_[static_cast<std::size_t>(std::countr_zero(from))].mail[epoch ^ 1][number]);
+      traffic_.begin(b, epoch);
       while (!b.work.empty()) {
         if (order_.shuffle) b.work.bring_forward(draw(b, b.work.size()));
         visit(b, b.work.pop());
@@ -187,150 +172,15 @@ class threaded_engine final : public engine {
     }
   }
 
-  // Rings are written by their writer's band only; what the other side knows of them travels as news.
-  void deliver(band& b, std::vector<news>& mail) {
-    for (const news& n : mail) {
-      inlet& in = net_.inlets[n.inlet];
-      channel& c = net_.channels[in.from];
-      switch (n.kind) {
-        case news::what::words: in.visible = n.position, wake(b, in.reader); break;
-        case news::what::mark: mark(b, n.inlet, n.position); break;
-        case news::what::credit:
-          in.credited = n.position;
-          if (std::exchange(c.writer_waits, false)) wake(b, c.writer);
-          reclaim(b, c);
-          break;
-      }
-    }
-    mail.clear();
-  }
-
-  void post(band& from, u32 who, news n) {
-    const u32 to = net_.band_of[who];
-    if (!(from.addressed & band_bit(to))) {
-      from.addressed |= band_bit(to);
-      bands_[to].senders[from.parity].fetch_or(band_bit(static_cast<u32>(&from - bands_.data())), std::memory_order_relaxed);
-    }
-    from.mail[from.parity][to].push_back(n);
-  }
-
-  void wake(band& b, u32 who) {
-    if (std::exchange(queued_[who], u8{1})) return;
-    b.work.push(who);
-  }
-
-  u64 draw(band& b, u64 below) {
+  static u64 draw(band& b, u64 below) {
     b.random ^= b.random << 13, b.random ^= b.random >> 7, b.random ^= b.random << 17;
     return b.random % below;
-  }
-
-  // ---- channels --------------------------------------------------------------------------------------------------------------
-
-  std::span<const u32> readers_of(const channel& c) const {
-    return {c.readers == 1 ? &c.first_reader : net_.reader_lists.data() + c.first_reader, c.readers};
-  }
-  std::span<channel> channels_of(u32 who) {
-    return {net_.channels.data() + net_.first_channel[who], net_.channels.data() + net_.first_channel[who + 1]};
-  }
-  std::span<inlet> inlets_of(u32 who) {
-    return {net_.inlets.data() + net_.first_inlet[who], net_.inlets.data() + net_.first_inlet[who + 1]};
-  }
-  u32 number_of(const inlet& in) const { return static_cast<u32>(&in - net_.inlets.data()); }
-
-  /// How many words the channel takes now. Lends it a ring that holds `wanted` words, if it has none and there is one so large.
-  u64 room(band& b, channel& c, u64 wanted) {
-    if (!c.words) {
-      const u32 size = wanted > ring_pool::small ? ring_pool::large : ring_pool::small;
-      c.words = b.rings.take(size);
-      c.mask = size - 1;
-    }
-    u64 limit = ~u64{0};
-    for (u32 r : readers_of(c)) {
-      const inlet& in = net_.inlets[r];
-      limit = std::min(limit, (in.remote ? in.credited : in.head) + std::min(in.depth, c.mask + 1));
-    }
-    c.limit = c.operated ? c.tail : limit;
-    return limit - c.tail;
-  }
-
-  void put(band& b, channel& c, wavelet w) {
-    if (w.control)
-      for (u32 r : readers_of(c)) {
-        if (net_.inlets[r].remote) post(b, net_.inlets[r].reader, {news::what::mark, r, c.tail});
-        else mark(b, r, c.tail);
-      }
-    c.words[c.tail++ & c.mask] = w.bits;
-  }
-  void mark(band& b, u32 which, u64 position) {
-    net_.inlets[which].marked = true;
-    b.marks[which].push(position);
-  }
-
-  /// An empty ring goes back to the pool; of a multicast, whose receivers read at their own pace, it stays.
-  void reclaim(band& b, channel& c) {
-    if (c.readers != 1 || !c.words) return;
-    const inlet& in = net_.inlets[c.first_reader];
-    if ((in.remote ? in.credited : in.head) != c.tail) return;
-    b.rings.give(std::exchange(c.words, nullptr), c.mask + 1);
-    c.limit = c.tail;
-  }
-
-  void close(pe_state& s, channel& c, bool operated) {
-    c.operated = operated;
-    c.limit = c.tail;
-    s.interrupted = true;
-  }
-  void close_all(const pe_state& s) {
-    for (channel& c : channels_of(s.index)) c.limit = c.tail;
-  }
-
-  /// The receivers learn what a visit has written.
-  void announce(band& b, u32 who) {
-    for (channel& c : channels_of(who)) {
-      const u64 n = c.tail - c.announced;
-      if (n == 0) continue;
-      c.announced = c.tail;
-      b.done.wavelets += n;
-      b.done.hops += n * c.links;
-      b.done.delivered += n * c.readers;
-      for (u32 r : readers_of(c)) {
-        const inlet& in = net_.inlets[r];
-        if (in.remote) post(b, in.reader, {news::what::words, r, c.tail});
-        else wake(b, in.reader);
-      }
-    }
-  }
-
-  // ---- inlets ----------------------------------------------------------------------------------------------------------------
-
-  u64 available(const inlet& in) const { return (in.remote ? in.visible : net_.channels[in.from].tail) - in.head; }
-  bool control_first(band& b, const inlet& in) { return in.marked && b.marks[number_of(in)].front() == in.head; }
-
-  /// Data words that lie in one piece; none before a control wavelet.
-  u64 readable(band& b, const inlet& in) {
-    u64 n = available(in);
-    if (n == 0) return 0;
-    const u64 size = u64{net_.channels[in.from].mask} + 1;
-    n = std::min(n, size - (in.head & (size - 1)));
-    return in.marked ? std::min(n, b.marks[number_of(in)].front() - in.head) : n;
-  }
-  const u32* words_at(const inlet& in) const {
-    const channel& c = net_.channels[in.from];
-    return c.words + (in.head & c.mask);
-  }
-
-  void consume(band& b, inlet& in, u64 n) {
-    in.head += n;
-    channel& c = net_.channels[in.from];
-    if (in.remote) return post(b, c.writer, {news::what::credit, number_of(in), in.head});
-    if (std::exchange(c.writer_waits, false)) wake(b, c.writer);
-    if (in.head == c.tail) reclaim(b, c);
   }
 
   // ---- visits ----------------------------------------------------------------------------------------------------------------
 
   void visit(band& b, u32 who) {
-    queued_[who] = 0;
+    traffic_.visited(who);
     u32 budget = visit_budget;
     if (who < pes()) {
       pe_state& s = state(who);
@@ -338,65 +188,152 @@ class threaded_engine final : public engine {
     } else {
       visit_stream(b, who);
     }
-    announce(b, who);
-    if (!budget) wake(b, who);
+    traffic_.announce(b, who);
+    if (!budget) traffic_.wake(b, who);
   }
 
   void visit_stream(band& b, u32 who) {
-    stream_end& s = net_.streams[who - pes()];
-    for (inlet& in : inlets_of(who))
-      while (const u64 n = readable(b, in)) {
-        for (u64 i = 0; i < n; ++i) s.words.push(words_at(in)[i]);
-        consume(b, in, n);
+    stream_end& s = traffic_.net.streams[who - pes()];
+    for (inlet& in : traffic_.inlets_of(who))
+      if (const u64 n = traffic_.readable(b, in)) {
+        for (u64 i = 0; i < n; ++i) s.words.push(traffic_.words_at(in)[i]);
+        traffic_.consume(b, in, n);
       }
-    for (channel& c : channels_of(who))
-      for (; !s.words.empty(); s.words.pop()) {
-        if (room(b, c, s.words.size()) == 0) {
-          c.writer_waits = true;
-          break;
-        }
-        put(b, c, {s.words.front(), 0, false});
-      }
+    for (channel& c : traffic_.channels_of(who))
+      while (const u64 n = s.words.empty() ? 0 : traffic_.room(b, c, s.words.size()))
+        for (u64 i = 0; i < n; ++i, s.words.pop()) c.words[c.next++] = s.words.front();
   }
 
   bool act(band& b, pe_state& s) {
-    bool acted = false;
-    if (processor* p = more_[s.index].get()) {
-      acted = drain(b, s, *p);
-      acted |= move_operations(b, s, *p);
-      if (s.suspended || !p->outbox.empty()) return acted;
-    }
-    return run_next(b, s) || acted;
+    processor* p = more_[s.index].get();
+    const bool moved = p && !p->microthreads.empty() && move_operations(b, s, *p);
+    return (!s.suspended && run_next(b, s, p)) || moved;
   }
 
-  bool drain(band& b, pe_state& s, processor& p) {
-    bool drained = false;
-    for (; !p.outbox.empty(); p.outbox.pop(), drained = true) {
-      channel& c = s.channels[s.image->slot[p.outbox.front().color]];
-      if (room(b, c, p.outbox.size()) == 0) {
-        c.writer_waits = true;
-        close_all(s);
-        break;
-      }
-      put(b, c, p.outbox.front());
-      c.limit = c.tail;
+  /// Room for one run of a task on every channel of its PE.
+  bool prepare(band& b, const pe_state& s, int most) {
+    bool ready = true;
+    for (channel& c : traffic_.channels_of(s.index)) ready &= traffic_.prepare(b, c, most);
+    return ready;
+  }
+
+  bool run_next(band& b, pe_state& s, processor* p) {
+    const u64 ready = s.active & ~s.blocked;
+    const bool called = p && !p->calls.empty();
+    if (!called && (!ready || (order_.shuffle && draw(b, 2)))) {
+      if (run_data(b, s)) return true;
+      if (!ready) return false;
     }
-    return drained;
+    if (!prepare(b, s, sends_of_a_task)) return false;
+    if (called) {
+      const host_call c = p->calls.front();
+      p->calls.pop();
+      return run_task(b, s, *c.entry, c.arguments.get());
+    }
+    const int id = order_.shuffle ? any_of(b, ready) : std::countr_zero(ready);
+    s.active &= ~color_bit(id);
+    return run_task(b, s, *s.image->local[id], nullptr);
+  }
+  static int any_of(band& b, u64 set) {
+    for (u64 skip = draw(b, static_cast<u64>(std::popcount(set))); skip; --skip) set &= set - 1;
+    return std::countr_zero(set);
+  }
+
+  bool run_data(band& b, pe_state& s) {
+    const auto inlets = traffic_.inlets_of(s.index);
+    const std::size_t from = order_.shuffle && !inlets.empty() ? draw(b, inlets.size()) : 0;
+    for (std::size_t k = 0; k < inlets.size(); ++k)
+      if (run_batch(b, s, inlets[from + k < inlets.size() ? from + k : from + k - inlets.size()])) return true;
+    return false;
+  }
+
+  bool run_batch(band& b, pe_state& s, inlet& in) {
+    if (traffic_.available(in) == 0) return false;
+    if (traffic_.control_first(b, in)) return run_control(b, s, in);
+    const binding* task = s.image->data[in.color];
+    if (!task || (s.blocked_colors & color_bit(in.color)) || !prepare(b, s, sends_of_a_data_task)) return false;
+    u64 n = std::min<u64>(traffic_.readable(b, in), 1u << 30);
+    if (order_.shuffle) n = 1 + draw(b, n);
+    const u32 taken = run_task(b, s, *task, traffic_.words_at(in), static_cast<u32>(n));
+    traffic_.consume(b, in, taken);
+    return true;
+  }
+
+  bool run_control(band& b, pe_state& s, inlet& in) {
+    const u32 word = *traffic_.words_at(in);
+    const binding* task = s.image->control_with(word >> 16);
+    if (!task) rule::no_control_task(s, in.color, word >> 16);
+    if (!prepare(b, s, sends_of_a_task)) return false;
+    traffic_.consume_control(b, in);
+    return run_task(b, s, *task, &word);
+  }
+
+  u32 run_task(band& b, pe_state& s, const binding& task, const void* input, u32 count = 1) {
+    s.interrupted = false;
+    b.read_now = b.written_now = 0;
+    u32 taken = 0;
+    guarded(s, task.name, [&] {
+      taken = task.run(s.memory, tiles_[s.index], input, count);
+      if (s.refused >= 0) refuse(s, s.refused, s.refused_type);
+    });
+    b.done.tasks += taken;
+    return taken;
+  }
+
+  [[noreturn]] void refuse(pe_state& s, int color, const payload_type* type) {
+    s.refused = -1;
+    const bool now = (traffic_.home(s.index).written_now & color_bit(color)) != 0;
+    rule::refuse_send(s, color, type, now || (more_[s.index] && more_[s.index]->writes(color)));
+  }
+
+  // ---- operations ------------------------------------------------------------------------------------------------------------
+
+  void check(band& b, const pe_state& s, const transfer& t) {
+    const processor* p = more_[s.index].get();
+    rule::may_start(s, t, p ? p->microthreads.size() : 0, target());
+    const auto reads = [&](int color) { return (b.read_now & color_bit(color)) || (p && p->reads(color)); };
+    for (int k = 0; k < 2; ++k)
+      if (t.input[k] >= 0) rule::one_reader(s, t.input[k], reads(t.input[k]) || (k == 1 && t.input[0] == t.input[1]));
+    if (t.output < 0) return;
+    rule::declares_send(s, t.output, t.output_type);
+    rule::has_path(s, t.output, (s.image->present & color_bit(t.output)) != 0);
+    rule::one_writer(s, t.output, (b.written_now & color_bit(t.output)) || (p && p->writes(t.output)));
+  }
+
+  // An operation that completed at once still counts as in flight until the task that started it ends, as on every engine.
+  void remember(band& b, pe_state& s, const transfer& t) {
+    for (int color : t.input)
+      if (color >= 0) b.read_now |= color_bit(color);
+    if (t.output < 0) return;
+    b.written_now |= color_bit(t.output);
+    channel_of(s, t.output).close();
+  }
+
+  void hold(const pe_state& s, int color, bool held) {
+    channel& c = channel_of(s, color);
+    c.operated = held;
+    c.close();
   }
 
   bool move_operations(band& b, pe_state& s, processor& p) {
     bool moved = false;
     for (std::size_t k = 0; k < p.microthreads.size();) {
       moved |= advance(b, s, p.microthreads[k]);
-      if (!p.microthreads[k].complete()) {
+      const transfer t = p.microthreads[k];
+      if (t.complete() && t.output >= 0) hold(s, t.output, false);
+      if (!t.complete() || (t.resumes && !prepare(b, s, sends_of_a_task))) {
         ++k;
         continue;
       }
-      const transfer t = p.microthreads[k];
       p.microthreads.erase(p.microthreads.begin() + static_cast<std::ptrdiff_t>(k));
-      if (t.output >= 0) close(s, s.channels[s.image->slot[t.output]], false);
       complete(s, t);
-      if (t.resumes) guarded(s, t.name, [&] { resume(s); });
+      moved = true;
+      if (!t.resumes) continue;
+      b.read_now = b.written_now = 0;
+      guarded(s, t.name, [&] {
+        resume(s);
+        if (s.refused >= 0) refuse(s, s.refused, s.refused_type);
+      });
     }
     return moved;
   }
@@ -410,8 +347,7 @@ class threaded_engine final : public engine {
 
   /// Moves an operation on as far as its inputs and its output allow, span by span.
   bool advance(band& b, pe_state& s, transfer& t) {
-    channel* out = t.output >= 0 ? &s.channels[s.image->slot[t.output]] : nullptr;
-    if (out && more_[s.index] && more_[s.index]->holds_back(t.output)) return false;
+    channel* out = t.output >= 0 ? &channel_of(s, t.output) : nullptr;
     bool moved = false;
     while (!t.complete()) {
       u64 n = std::min(t.length - t.done, u64{1} << 30);
@@ -421,133 +357,62 @@ class threaded_engine final : public engine {
         if (t.input[k] < 0) continue;
         in[k] = source(b, s, t.input[k]);
         if (!in[k]) return moved;
-        n = std::min(n, readable(b, *in[k]));
-        input[k] = words_at(*in[k]);
+        n = std::min(n, traffic_.readable(b, *in[k]));
+        input[k] = traffic_.words_at(*in[k]);
       }
-      u32* output = nullptr;
-      if (out) {
-        const u64 free = room(b, *out, n);
-        if (free == 0) {
-          out->writer_waits = true;
-          return moved;
-        }
-        n = std::min({n, free, out->mask + 1 - (out->tail & out->mask)});
-        output = out->words + (out->tail & out->mask);
-      }
-      t.move(t, input, output, static_cast<u32>(n));
-      if (out) {
-        out->tail += n;
-        if (out->operated) out->limit = out->tail;
-      }
+      if (out && (n = traffic_.room(b, *out, n)) == 0) return moved;
+      t.move(t, input, out ? out->words + out->next : nullptr, static_cast<u32>(n));
+      if (out) out->next += n;
+      if (out && out->operated) out->close();
       for (inlet* i : in)
-        if (i) consume(b, *i, n);
+        if (i) traffic_.consume(b, *i, n);
       moved = true;
     }
     return moved;
   }
 
   /// An inlet of this color with data to read; of a merge the first sender's.
-  inlet* source(band& b, pe_state& s, int color) {
-    for (inlet& in : inlets_of(s.index))
-      if (in.color == color && readable(b, in)) return &in;
+  inlet* source(band& b, const pe_state& s, int color) {
+    for (inlet& in : traffic_.inlets_of(s.index))
+      if (in.color == color && traffic_.readable(b, in)) return &in;
     return nullptr;
-  }
-
-  bool run_next(band& b, pe_state& s) {
-    if (processor* p = more_[s.index].get(); p && !p->calls.empty()) {
-      const host_call c = p->calls.front();
-      p->calls.pop();
-      return run_task(b, s, *c.entry, c.arguments.get(), 1);
-    }
-    const u64 ready = s.active & ~s.blocked;
-    if (order_.shuffle && ready && draw(b, 2) && run_data(b, s)) return true;
-    if (ready) {
-      const int id = order_.shuffle ? any_of(b, ready) : std::countr_zero(ready);
-      s.active &= ~color_bit(id);
-      return run_task(b, s, *s.image->local[id], nullptr, 1);
-    }
-    return run_data(b, s);
-  }
-  int any_of(band& b, u64 set) {
-    for (u64 skip = draw(b, static_cast<u64>(std::popcount(set))); skip; --skip) set &= set - 1;
-    return std::countr_zero(set);
-  }
-
-  bool run_data(band& b, pe_state& s) {
-    const auto all_inlets = inlets_of(s.index);
-    const std::size_t from = order_.shuffle && !all_inlets.empty() ? draw(b, all_inlets.size()) : 0;
-    for (std::size_t k = 0; k < all_inlets.size(); ++k)
-      if (run_batch(b, s, all_inlets[from + k < all_inlets.size() ? from + k : from + k - all_inlets.size()])) return true;
-    return false;
-  }
-
-  bool run_batch(band& b, pe_state& s, inlet& in) {
-    if (available(in) == 0) return false;
-    if (in.marked && control_first(b, in)) return run_control(b, s, in);
-    const binding* task = s.image->data[in.color];
-    if (!task || (s.blocked_colors & color_bit(in.color))) return false;
-    u64 n = readable(b, in);
-    for (channel& c : channels_of(s.index)) {
-      u64 free = c.words ? c.limit - c.tail : ring_pool::small;
-      if (free < n && !c.operated) free = room(b, c, 1);
-      if (free < n) n = std::max<u64>(free, 1);
-    }
-    if (order_.shuffle) n = 1 + draw(b, n);
-    return run_task(b, s, *task, words_at(in), static_cast<u32>(n), &in);
-  }
-
-  bool run_control(band& b, pe_state& s, inlet& in) {
-    const u32 word = *words_at(in);
-    const binding* task = s.image->control_with(word >> 16);
-    if (!task) rule::no_control_task(s, in.color, word >> 16);
-    auto& marks = b.marks[number_of(in)];
-    marks.pop();
-    in.marked = !marks.empty();
-    consume(b, in, 1);
-    return run_task(b, s, *task, &word, 1);
-  }
-
-  bool run_task(band& b, pe_state& s, const binding& task, const void* input, u32 count, inlet* in = nullptr) {
-    s.interrupted = false;
-    u32 taken = 0;
-    guarded(s, task.name, [&] { taken = task.run(s.memory, tiles_[s.index], input, count); });
-    b.done.tasks += taken;
-    if (in) consume(b, *in, taken);
-    return true;
   }
 
   // ---- what still waits ------------------------------------------------------------------------------------------------------
 
   waits pending() {
     waits open;
-    for (u32 i = 0; i < pes(); ++i) {
-      pe_state& s = state(i);
-      band& b = home(i);
-      if (more_[i]) operation_waits(open, *more_[i], s, [&](int color) { return source(b, s, color) == nullptr; });
-      held_tasks(open, s);
-      for (const inlet& in : inlets_of(i)) {
-        const u64 n = available(in);
-        if (n == 0) continue;
-        const bool control = control_first(b, in);
-        if (!control && more_[i] && more_[i]->reads(in.color)) continue;
-        const binding* task = control ? s.image->control_with(*words_at(in) >> 16) : s.image->data[in.color];
-        open.push_back({wait::reason::unread, {s.x, s.y}, in.color, s.image->source->name, task ? task->name : "", n});
-      }
-    }
-    for (const stream_end& s : net_.streams)
+    for (u32 i = 0; i < pes(); ++i) pe_waits(open, traffic_.home(i), state(i));
+    for (const stream_end& s : traffic_.net.streams)
       if (s.inbound && !s.words.empty()) open.push_back({wait::reason::stream, s.at, s.color, "", "", s.words.size()});
     return open;
   }
 
+  void pe_waits(waits& open, band& b, pe_state& s) {
+    const processor* p = more_[s.index].get();
+    if (p) operation_waits(open, *p, s, [&](int color) { return source(b, s, color) == nullptr; });
+    held_tasks(open, s);
+    if ((p && !p->calls.empty()) || (s.active & ~s.blocked))
+      for (const channel& c : traffic_.channels_of(s.index))
+        if (c.writer_waits) open.push_back({wait::reason::output, {s.x, s.y}, color_of(c), s.image->source->name, "send", 1});
+    for (const inlet& in : traffic_.inlets_of(s.index)) {
+      const u64 n = traffic_.available(in);
+      if (n == 0) continue;
+      const bool control = traffic_.control_first(b, in);
+      if (!control && p && p->reads(in.color)) continue;
+      const binding* task = control ? s.image->control_with(*traffic_.words_at(in) >> 16) : s.image->data[in.color];
+      open.push_back({wait::reason::unread, {s.x, s.y}, in.color, s.image->source->name, task ? task->name : "", n});
+    }
+  }
+  int color_of(const channel& c) { return traffic_.net.inlets[traffic_.readers_of(c)[0]].color; }
+
+  deliveries routes_;
   tiles tiles_;
-  wiring net_;
+  traffic traffic_;
   std::vector<std::unique_ptr<processor>> more_;
-  std::vector<u8> queued_;
-  std::vector<band> bands_;
   crew crew_;
   schedule order_;
-  u32 epoch_ = 0;
-  std::atomic<bool> stop_{false};
+  u64 epoch_ = 0;
 };
 
 /// The choice of the threaded engine: `fabric f{plan, threaded{.threads = 4}}`.

@@ -3,19 +3,20 @@
 // row-major order, their memories in one block, so that an engine walks over equal programs in a straight line.
 #pragma once
 #include <algorithm>
+#include <bit>
 #include <memory>
 #include <new>
 #include <utility>
 #include <vector>
 
-#include "../layout/layout.hpp"
 #include "../program/pe.hpp"
+#include "deliveries.hpp"
 
 namespace wsl {
 
 class tiles {
  public:
-  tiles(const layout& plan, engine_link& engine) : grid_(plan.grid()), index_(static_cast<std::size_t>(grid_.count()), none) {
+  tiles(const layout& plan, const deliveries& routes, engine_link& engine) : grid_(plan.grid()), index_(static_cast<std::size_t>(grid_.count()), none) {
     std::size_t n = 0;
     for (const placement& p : plan.placements()) n += static_cast<std::size_t>(p.where.count());
     pes_.resize(n);
@@ -23,7 +24,7 @@ class tiles {
     for (const placement& p : plan.placements()) {
       blocks_.emplace_back(*p.what, p.where.count());
       blocks_.back().build();
-      for (int i = 0; i < p.where.count(); ++i) settle(p.where.nth(i), next++, blocks_.back(), i, engine);
+      for (int i = 0; i < p.where.count(); ++i) settle(p.where.nth(i), next++, blocks_.back(), i, routes, engine);
     }
   }
 
@@ -51,36 +52,34 @@ class tiles {
   class block {
    public:
     block(const program& p, int count)
-        : image_(std::make_unique<program_image>(p)), count_(static_cast<std::size_t>(count)),
+        : program_(&p), count_(static_cast<std::size_t>(count)),
           bytes_(::operator new(static_cast<std::size_t>(p.bytes) * count_, alignment())) {}
     block(block&& other) noexcept
-        : image_(std::move(other.image_)), count_(other.count_), bytes_(std::exchange(other.bytes_, nullptr)), built_(other.built_) {}
+        : program_(other.program_), count_(other.count_), bytes_(std::exchange(other.bytes_, nullptr)), built_(other.built_) {}
     block& operator=(block&&) = delete;
     ~block() {
       if (!bytes_) return;
-      for (std::size_t i = 0; i < built_; ++i) image_->source->destroy(memory(i));
+      for (std::size_t i = 0; i < built_; ++i) program_->destroy(memory(i));
       ::operator delete(bytes_, alignment());
     }
     void build() {
-      for (; built_ < count_; ++built_) image_->source->construct(memory(built_));
+      for (; built_ < count_; ++built_) program_->construct(memory(built_));
     }
-    const program_image& image() const { return *image_; }
-    void* memory(std::size_t i) const {
-      return static_cast<unsigned char*>(bytes_) + i * static_cast<std::size_t>(image_->source->bytes);
-    }
+    const program& what() const { return *program_; }
+    void* memory(std::size_t i) const { return static_cast<unsigned char*>(bytes_) + i * static_cast<std::size_t>(program_->bytes); }
 
    private:
-    std::align_val_t alignment() const { return std::align_val_t{static_cast<std::size_t>(std::max(image_->source->alignment, 64))}; }
+    std::align_val_t alignment() const { return std::align_val_t{static_cast<std::size_t>(std::max(program_->alignment, 64))}; }
 
-    std::unique_ptr<program_image> image_;
+    const program* program_;
     std::size_t count_;
     void* bytes_;
     std::size_t built_ = 0;
   };
 
-  void settle(coord c, u32 i, const block& b, int nth, engine_link& engine) {
+  void settle(coord c, u32 i, const block& b, int nth, const deliveries& routes, engine_link& engine) {
     pe_state& s = state_of(pes_[i]);
-    const program_image& image = b.image();
+    const program_image& image = image_for(b.what(), c, routes);
     s.engine = &engine;
     s.image = &image;
     s.memory = b.memory(static_cast<std::size_t>(nth));
@@ -93,8 +92,23 @@ class tiles {
     index_[static_cast<std::size_t>(grid_.rank(c))] = i;
   }
 
+  // PEs of one program whose ramps send the same colors share an image: inner PEs, an edge, a corner.
+  const program_image& image_for(const program& p, coord c, const deliveries& routes) {
+    u64 present = 0;
+    for (u64 left = p.colors_of(role::send); left; left &= left - 1)
+      if (routes.at(c, std::countr_zero(left)).from.has(ramp)) present |= left & (~left + 1);
+    for (auto i = images_.rbegin(); i != images_.rend(); ++i)
+      if ((*i)->source == &p && (*i)->present == present) return **i;
+    images_.push_back(std::make_unique<program_image>(p));
+    images_.back()->set_present(present);
+    images_.back()->width = static_cast<i16>(grid_.x1);
+    images_.back()->height = static_cast<i16>(grid_.y1);
+    return *images_.back();
+  }
+
   region grid_;
   std::vector<u32> index_;
+  std::vector<std::unique_ptr<program_image>> images_;
   std::vector<block> blocks_;
   std::vector<pe> pes_;
 };

@@ -46,7 +46,8 @@ class wait_graph {
  public:
   /// Both must outlive the graph.
   wait_graph(const layout& plan, const waits& what_waits)
-      : plan_(plan), open_(what_waits), first_(places(), none), next_(what_waits.size(), none), seen_(places(), 0), visited_(places(), 0) {
+      : plan_(plan), open_(what_waits), first_(places(), none), next_(what_waits.size(), none), seen_(places(), 0),
+        visited_(places(), unseen) {
     for (std::size_t i = open_.size(); i-- > 0;) {
       next_[i] = first_[place(open_[i].at)];
       first_[place(open_[i].at)] = i;
@@ -147,7 +148,10 @@ class wait_graph {
     if (done()) return;
     using k = wait_link::kind;
     using e = wait_chain::ending;
-    const e how = l.what == k::stream ? e::stream_dry : l.what == k::nothing ? e::no_path : l.what == k::supply ? e::never_sent : e::never_took;
+    const e how = l.what == k::stream    ? e::stream_dry
+                  : l.what == k::nothing ? e::no_path
+                  : l.what == k::supply  ? e::never_sent
+                                         : e::never_took;
     remember(how, l.to, l.color, "");
   }
   bool remember_cycle(coord c) {
@@ -161,7 +165,9 @@ class wait_graph {
     return n.links[n.taken - 1];
   }
 
-  static void append(std::vector<wait_link>& to, const std::vector<wait_link>& more) { to.insert(to.end(), more.begin(), more.end()); }
+  static void append(std::vector<wait_link>& to, const std::vector<wait_link>& more) {
+    to.insert(to.end(), more.begin(), more.end());
+  }
 
   std::vector<wait_link> links_of(const wait& w) {
     if (w.why == wait::reason::input) return supply(w);

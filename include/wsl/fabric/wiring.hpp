@@ -2,7 +2,8 @@
 // A layout's channels and inlets, and the bands that its PEs are cut into: along the axis that fewer words cross.
 #pragma once
 #include <algorithm>
-#include <memory>
+#include <bit>
+#include <tuple>
 #include <vector>
 
 #include "band.hpp"
@@ -30,11 +31,11 @@ struct wiring {
   std::vector<u32> first_inlet;         ///< of reader r: first_inlet[r] .. first_inlet[r + 1]
   std::vector<u32> first_channel;       ///< of writer w, in the same way
   std::vector<stream_end> streams;
-  std::vector<std::unique_ptr<program_image>> images;
   std::vector<u8> band_of;              ///< of a PE or stream
   u32 bands = 1;
 
-  wiring(const layout& plan, tiles& pes, depth how_deep) : pes_(pes), plan_(plan), routes_(plan), machine_depth_(how_deep == depth::machine) {
+  wiring(const layout& plan, deliveries& routes, tiles& pes, depth how_deep)
+      : pes_(pes), plan_(plan), routes_(routes), machine_depth_(how_deep == depth::machine) {
     for (const stream_record& s : plan.streams())
       for (int i = 0; i < s.where.count(); ++i) streams.push_back({s.where.nth(i), s.color, s.side, s.inbound, {}});
     for (u32 i = 0; i < pes_.size(); ++i) open_channels(i);
@@ -61,26 +62,9 @@ struct wiring {
   };
 
   void open_channels(u32 i) {
-    pe_state& s = state_of(pes_[i]);
+    const pe_state& s = state_of(pes_[i]);
     first_channel.push_back(static_cast<u32>(channels.size()));
-    u64 present = 0;
-    for (u64 sends = s.image->sends; sends; sends &= sends - 1) {
-      const int color = std::countr_zero(sends);
-      if (routes_.at({s.x, s.y}, color).from.has(ramp)) present |= color_bit(color), open_channel(i, {s.x, s.y}, color);
-    }
-    s.image = image_for(*s.image->source, present);
-  }
-
-  // PEs of one program that send the same colors share an image: inner PEs, an edge, a corner.
-  const program_image* image_for(const program& p, u64 present) {
-    for (auto i = images.rbegin(); i != images.rend(); ++i)
-      if ((*i)->source == &p && (*i)->present == present) return i->get();
-    images.push_back(std::make_unique<program_image>(p));
-    program_image& image = *images.back();
-    image.present = present;
-    u8 n = 0;
-    for (u64 left = present; left; left &= left - 1) image.slot[std::countr_zero(left)] = n++;
-    return &image;
+    for (u64 left = s.image->present; left; left &= left - 1) open_channel(i, {s.x, s.y}, std::countr_zero(left));
   }
 
   void open_channel(u32 writer, coord at, int color) {
@@ -96,7 +80,7 @@ struct wiring {
         [&](coord to) {
           if (pe* p = pes_.find(to)) deliver(state_of(*p).index, room_between(writer, at, to, color));
         },
-        [&](coord to, port side) { deliver(stream_at(to, color, side), ring_pool::large); });
+        [&](coord to, port side) { deliver(stream_at(to, color, side), deep); });
     c.links = static_cast<u16>(std::min(links, 0xffff));
   }
 
@@ -109,7 +93,7 @@ struct wiring {
 
   // The machine holds words in the sender's output queue, in each router on the way, and in the receiver's input queue.
   u32 room_between(u32 writer, coord from, coord to, int color) const {
-    if (!machine_depth_) return ring_pool::large;
+    if (!machine_depth_) return deep;
     const machine& m = plan_.machine();
     const int routers = 1 + std::abs(to.x - from.x) + std::abs(to.y - from.y);
     const u64 lower = color_bit(color) - 1;
@@ -124,8 +108,8 @@ struct wiring {
   }
 
   void sort_inlets() {
-    std::stable_sort(delivered_.begin(), delivered_.end(), [](const delivery& a, const delivery& b) {
-      return a.reader != b.reader ? a.reader < b.reader : a.color < b.color;
+    std::sort(delivered_.begin(), delivered_.end(), [](const delivery& a, const delivery& b) {
+      return std::tie(a.reader, a.color, a.channel) < std::tie(b.reader, b.color, b.channel);
     });
     first_inlet.assign(writers() + 1, 0);
     for (const delivery& d : delivered_) ++first_inlet[d.reader + 1];
@@ -175,10 +159,11 @@ struct wiring {
   }
 
   static constexpr std::size_t pes_per_band = 256;
+  static constexpr u32 deep = buffer_pool::large / 2;
 
   tiles& pes_;
   const layout& plan_;
-  deliveries routes_;
+  deliveries& routes_;
   bool machine_depth_;
   std::vector<delivery> delivered_;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The checker proves a layout before it runs. `static_assert(routed<plate>())` for a constant layout, `check(l)` for any: both
 // apply the same rules in the same order, paths, cycles, tasks, budget, and name the first fault with its color and PE. The cost
-// depends on the number of paths and placements, not on the number of PEs. See docs/errors.md and examples/02_routes.cpp.
+// depends on the number of paths and placements, not on the number of PEs. See docs/errors.md and examples/02_broadcast.cpp.
 #pragma once
 #include <utility>
 

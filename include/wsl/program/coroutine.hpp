@@ -4,6 +4,7 @@
 // started with `me.async` go on. A task that never waits is a plain function and costs nothing of this.
 #pragma once
 #include <coroutine>
+#include <exception>
 #include <type_traits>
 
 #include "engine_link.hpp"
@@ -28,7 +29,10 @@ class task {
       return {};
     }
     void return_void() {}
-    [[noreturn]] void unhandled_exception() { throw; }
+    void unhandled_exception() {
+      if (!failure) throw;  // out of the call that began the task
+      *failure = std::current_exception();
+    }
 
     struct wait {
       pe_state& self;
@@ -51,19 +55,18 @@ class task {
     }
 
     pe_state& self;
+    std::exception_ptr* failure = nullptr;  ///< where `resume` looks for what the task throws
   };
 };
 
-/// Continues the task that waits on a PE. What the task throws comes out of here, and the task is gone.
+/// Continues the task that waits on a PE. What the task throws comes out of here, and the task is gone. It does not pass through
+/// the coroutine's own resume(): Clang would destroy the task's locals a second time with its frame.
 inline void resume(pe_state& s) {
-  const auto waiting = std::coroutine_handle<>::from_address(s.suspended);
-  try {
-    waiting.resume();
-  } catch (...) {
-    s.suspended = nullptr;
-    waiting.destroy();
-    throw;
-  }
+  std::exception_ptr failure;
+  const auto waiting = std::coroutine_handle<task::promise_type>::from_address(s.suspended);
+  waiting.promise().failure = &failure;
+  waiting.resume();
+  if (failure) std::rethrow_exception(failure);
 }
 
 }  // namespace wsl

@@ -13,8 +13,8 @@ struct pe_state;
 
 class engine_link {
  public:
-  /// One wavelet leaves a task of this PE; `type` is what the task says its color carries.
-  virtual void send(pe_state& from, wavelet w, const payload_type* type) = 0;
+  /// A control wavelet leaves a task of this PE.
+  virtual void send_control(pe_state& from, int color, const payload_type* type, u32 bits) = 0;
   /// A descriptor operation with a fabric operand starts on this PE. Says whether it completed at once: then a waiting task goes
   /// on without suspending.
   virtual bool start(pe_state& on, const transfer& operation) = 0;
@@ -41,12 +41,12 @@ struct program_image {
   u64 takes = 0, reads = 0, sends = 0;      ///< colors of data tasks; colors that descriptors read; colors that are sent
   u64 blocked_colors = 0;                   ///< how tasks are when the fabric starts
   u64 blocked_locals = 0, active_locals = 0;
-  u64 present = 0;                          ///< colors that a path takes from this PE's ramp, where its engine has channels
-  static constexpr u8 no_slot = 0xff;
-  u8 slot[max_colors];                      ///< which of a PE's channels a color is
+  u64 present = 0;                          ///< colors that a path takes from this PE's ramp
+  u16 slot[max_colors] = {};                ///< which of a PE's channels a present color is
+  i16 width = 0, height = 0;                ///< of the grid
+  const payload_type* sent_type[max_colors] = {};  ///< what a present color carries; none for the others
 
   explicit program_image(const program& p) : source(&p) {
-    for (u8& s : slot) s = no_slot;
     for (const binding& b : p) switch (b.what) {
         case role::data:
           data[b.id] = &b;
@@ -63,6 +63,17 @@ struct program_image {
         case role::send: sends |= color_bit(b.id); break;
         case role::launch: break;
       }
+  }
+
+  /// Which of the declared sends have a path on the PEs that share this image, in the order of their channels.
+  void set_present(u64 colors) {
+    present = colors & sends;
+    u16 n = 0;
+    for (int c = 0; c < max_colors; ++c) {
+      const bool here = (present & color_bit(c)) != 0;
+      slot[c] = here ? n++ : u16{0};
+      sent_type[c] = here ? entry(role::send, c)->type : nullptr;
+    }
   }
 
   /// The entry that declares a color for a role, null if there is none.
@@ -88,12 +99,15 @@ struct pe_state {
   engine_link* engine = nullptr;
   const program_image* image = nullptr;
   void* memory = nullptr;      ///< the program's members
-  channel* channels = nullptr; ///< what the PE writes, if its engine has channels
+  channel* channels = nullptr; ///< what the PE writes, one for each color present in the image
+  u16* journal = nullptr;      ///< the colors of a task's sends in their order, for an engine that needs it
   void* suspended = nullptr;   ///< the task that waits in co_await, as a coroutine's address
   u64 blocked_colors = 0;      ///< data tasks that may not run
   u64 active = 0, blocked = 0; ///< local tasks: activated; may not run
   u32 index = 0;               ///< position among the engine's PEs
   i16 x = 0, y = 0;
+  i16 refused = -1;            ///< the color that the running task could not send, and what it would have carried
+  const payload_type* refused_type = nullptr;
   bool interrupted = false;    ///< the running task did something after which the engine must choose anew
 };
 

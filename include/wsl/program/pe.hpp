@@ -45,33 +45,36 @@ class pe {
   coord at() const { return {state_.x, state_.y}; }
 
   /// The grid that the layout declared.
-  int width() const { return state_.engine->grid().x1; }
-  int height() const { return state_.engine->grid().y1; }
+  int width() const { return state_.image->width; }
+  int height() const { return state_.image->height; }
   bool west_edge() const { return x() == 0; }
   bool east_edge() const { return x() + 1 == width(); }
   bool north_edge() const { return y() == 0; }
   bool south_edge() const { return y() + 1 == height(); }
   bool edge(port side) const {
     const coord next = at() + step(side);
-    return !state_.engine->grid().has(next);
+    return next.x < 0 || next.y < 0 || next.x == width() || next.y == height();
   }
 
-  /// Sends one wavelet. If the output queue is full, it leaves when there is room; until then this PE starts no other task.
+  /// Sends one wavelet. Where the output queue is full it leaves when there is room; until then this PE starts no other task.
   template <payload T>
   void send(color<T> c, T value) {
-    if (const u8 slot = state_.image->slot[c.id]; slot != program_image::no_slot) {
-      channel& out = state_.channels[slot];
-      if (out.tail != out.limit) {
-        out.words[out.tail++ & out.mask] = to_bits(value);
-        return;
-      }
+    const program_image& image = *state_.image;
+    if (image.sent_type[c.id] != &payload_type_of<T>) [[unlikely]] return refuse(c);
+    channel& out = state_.channels[image.slot[c.id]];
+    const u64 at = out.next;
+    if (at >= out.soft) [[unlikely]] {
+      if (at == out.hard) return refuse(c);
+      state_.interrupted = true;
+      if (state_.journal) *state_.journal++ = static_cast<u16>(c.id);
     }
-    state_.engine->send(state_, {to_bits(value), static_cast<u8>(c.id), false}, &payload_type_of<T>);
+    out.words[at] = to_bits(value);
+    out.next = at + 1;
   }
   /// Sends a control wavelet: it runs the control task `id` where it is delivered, with 16 bits of data.
   template <payload T>
   void send_control(color<T> c, int id, u16 data = 0) {
-    state_.engine->send(state_, {static_cast<u32>(id) << 16 | data, static_cast<u8>(c.id), true}, &payload_type_of<T>);
+    state_.engine->send_control(state_, c.id, &payload_type_of<T>, static_cast<u32>(id) << 16 | data);
   }
 
   /// Sets the activation bit of a local task; activating twice before it runs is activating once.
@@ -106,6 +109,14 @@ class pe {
   friend pe_state& state_of(pe& me);
 
  private:
+  // The engine says what is wrong when the task has ended: a call from here would cost every task that sends.
+  template <payload T>
+  void refuse(color<T> c) {
+    state_.refused = static_cast<i16>(c.id);
+    state_.refused_type = &payload_type_of<T>;
+    state_.interrupted = true;
+  }
+
   template <auto Task>
   int local_id() const { return local_id(&task_key<Task>, local_position<Task>(), function_name<Task>()); }
   int local_id(const void* key, int guess, const char* name) const {

@@ -77,16 +77,16 @@ inline void call(owner_of<Task>& program, pe& me, u32 word) {
   else (program.*Task)(me, value);
 }
 
-// The loop lives here, around the task, so that the task inlines: an engine makes one indirect call a batch.
+// The loop lives here, around the task, so that the task inlines: an engine makes one indirect call a batch. There is always a
+// first word, and saying so in the form of the loop is what lets compilers keep the program's members in registers.
 template <auto Task, class Payload, port from>
 u32 run_data(void* state, pe& me, const void* input, u32 count) {
   auto& program = *static_cast<owner_of<Task>*>(state);
-  const auto* words = static_cast<const u32*>(input);
-  for (u32 i = 0; i < count; ++i) {
-    call<Task, Payload, from>(program, me, words[i]);
-    if (state_of(me).interrupted) return i + 1;
-  }
-  return count;
+  const u32* __restrict words = static_cast<const u32*>(input);
+  u32 taken = 0;
+  do call<Task, Payload, from>(program, me, words[taken++]);
+  while (taken < count && !state_of(me).interrupted);
+  return taken;
 }
 
 template <auto Task>
@@ -122,7 +122,8 @@ consteval binding bind(role what, int id, const payload_type* type, task_functio
 template <auto Task>
   requires task_like<Task>
 consteval auto launch() {
-  static_assert(!detail::outlives_its_arguments<Task>, "wsl: a task that waits takes its arguments by value, not by reference");
+  static_assert(!detail::outlives_its_arguments<Task>,
+                "wsl: a task that waits takes its arguments by value, not by reference");
   return task_table<1>{{detail::bind<Task>(role::launch, -1, nullptr, &detail::run_launch<Task>, initially::ready)}};
 }
 
@@ -134,7 +135,8 @@ consteval auto on(initially start = initially::ready) {
   using payload = typename decltype(Color)::payload;
   static_assert(detail::takes_whole<Task, payload> || detail::takes_halves<Task, payload>,
                 "wsl: the task's parameter must be the payload of its color: void f(pe& me, f32 x) for a color<f32>");
-  static_assert(!detail::outlives_its_arguments<Task>, "wsl: a task that waits takes its arguments by value, not by reference");
+  static_assert(!detail::outlives_its_arguments<Task>,
+                "wsl: a task that waits takes its arguments by value, not by reference");
   return task_table<1>{{detail::bind<Task>(role::data, Color.id, &payload_type_of<payload>, &detail::run_data<Task, payload, ramp>, start)}};
 }
 

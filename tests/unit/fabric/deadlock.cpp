@@ -81,7 +81,8 @@ TEST_CASE("a reader whose partner never sends: the partner is the culprit") {
   const std::string text = report([&] { f.launch<&left::send>(at(0, 0), 5); });
   CHECK_THAT(text, StartsWith("wsl: deadlock: nothing moves any more, but something waits\n  PE(1, 0) of "));
   CHECK_THAT(text, Contains("mov waits for 3 wavelets of color 0; the input queue is empty"));
-  CHECK_THAT(text, Contains("\nPE(1, 0) waits for color 0 from PE(0, 0), which waits for nothing: it never sent what is missing."));
+  CHECK_THAT(text,
+             Contains("\nPE(1, 0) waits for color 0 from PE(0, 0), which waits for nothing: it never sent what is missing."));
   CHECK_THAT(text, Contains("\nLet PE(0, 0) of ") && Contains("send as many wavelets of color 0 as are read"));
 }
 
@@ -101,8 +102,10 @@ TEST_CASE("two senders that wait for each other to receive are a cycle") {
   const std::string text = report([&] { f.run(); });
   CHECK_THAT(text, Contains("mov waits to put 54 wavelets of color 0 into the full output queue"));
   CHECK_THAT(text, Contains("6 wavelets of color 1 in the input queue; no task or operation takes them"));
-  CHECK_THAT(text, Contains("waits for room on color 0 towards PE(1, 0), which waits for room on color 1 towards PE(0, 0): a cycle."));
-  CHECK_THAT(text, EndsWith("Let one of them take its wavelets while it sends: with a data task, or with an operation started by me.async(...)."));
+  CHECK_THAT(text,
+             Contains("waits for room on color 0 towards PE(1, 0), which waits for room on color 1 towards PE(0, 0): a cycle."));
+  CHECK_THAT(text,
+             EndsWith("Let one of them take its wavelets while it sends: with a data task, or with an operation started by me.async(...)."));
 }
 
 namespace {
@@ -133,7 +136,8 @@ TEST_CASE("a sender and a reader that take two colors in different orders are a 
   for (const auto c : {red, green}) l.path(c, column(0), ramp >> east).path(c, column(1), west >> ramp);
   fabric f{l};
   const std::string text = report([&] { f.launch(); });
-  CHECK_THAT(text, Contains("\nPE(0, 0) waits for room on color 0 towards PE(1, 0), which waits for color 2 from PE(0, 0): a cycle."));
+  CHECK_THAT(text,
+             Contains("\nPE(0, 0) waits for room on color 0 towards PE(1, 0), which waits for color 2 from PE(0, 0): a cycle."));
   CHECK_THAT(text, Contains("me.async"));
 }
 
@@ -154,7 +158,9 @@ TEST_CASE("what a task sent and could not leave is counted") {
 TEST_CASE("unread words alone are a deadlock too") {
   fabric f{couple};
   const std::string text = report([&] { f.launch<&left::send>(at(0, 0), 1); });
-  CHECK_THAT(text, Contains("\n  PE(1, 0) of ") && Contains("1 wavelet of color 0 in the input queue; no task or operation takes them"));
+  CHECK_THAT(text,
+             Contains("\n  PE(1, 0) of ") &&
+             Contains("1 wavelet of color 0 in the input queue; no task or operation takes them"));
   CHECK_THAT(text, Contains("\nBind a task to color 0 on PE(1, 0) of "));
   CHECK(lines_of(text) == 3);
 }
@@ -214,7 +220,8 @@ struct reader {
 /// A color from the host through the west side.
 layout streamed(const program& p) {
   layout l{wse2, 2, 1};
-  return l.place(column(1), p).path(red, column(0), west >> east).path(red, column(1), west >> ramp).stream_in(red, at(0, 0), west);
+  return l.place(column(1), p).path(red, column(0), west >> east).path(red, column(1), west >> ramp).stream_in(red, at(0, 0),
+    west);
 }
 
 void write(fabric& f, std::size_t n) {
@@ -287,9 +294,14 @@ layout chain(int width) {
 TEST_CASE("a long chain is followed to its beginning, and only its ends are printed") {
   fabric f{chain(600)};
   const std::string text = report([&] { f.launch(columns(1, end)); });
-  CHECK_THAT(text, Contains("300 PEs of ") && Contains("(PE(1, 0), PE(3, 0), PE(5, 0), PE(7, 0), ...): mov waits for 1 wavelet of color 0 each"));
-  CHECK_THAT(text, Contains("299 PEs of ") && Contains("(PE(2, 0), PE(4, 0), PE(6, 0), PE(8, 0), ...): mov waits for 1 wavelet of color 1 each"));
-  CHECK_THAT(text, Contains("\nPE(2, 0) waits for color 1 from PE(1, 0), which waits for color 0 from PE(0, 0), which waits for nothing"));
+  CHECK_THAT(text,
+             Contains("300 PEs of ") &&
+             Contains("(PE(1, 0), PE(3, 0), PE(5, 0), PE(7, 0), ...): mov waits for 1 wavelet of color 0 each"));
+  CHECK_THAT(text,
+             Contains("299 PEs of ") &&
+             Contains("(PE(2, 0), PE(4, 0), PE(6, 0), PE(8, 0), ...): mov waits for 1 wavelet of color 1 each"));
+  CHECK_THAT(text,
+             Contains("\nPE(2, 0) waits for color 1 from PE(1, 0), which waits for color 0 from PE(0, 0), which waits for nothing"));
   CHECK(lines_of(text) < 8);
   fabric g{chain(600)};
   g.start(at(599, 0));
@@ -302,7 +314,8 @@ TEST_CASE("the links in the middle of a chain are counted") {
   for (int x = 29; x > 0; --x) open.push_back({wait::reason::input, {x, 0}, x % 2 ? 0 : 1, "link", "mov", 1});
   const std::string text = deadlock(chain(30), open).what();
   CHECK_THAT(text, Contains("\nPE(29, 0) waits for color 0 from PE(28, 0), which waits for color 1 from PE(27, 0)"));
-  CHECK_THAT(text, Contains("more PEs in turn, the last of them being PE(2, 0), which waits for color 1 from PE(1, 0), which waits for color 0 from PE(0, 0), "
+  CHECK_THAT(text,
+             Contains("more PEs in turn, the last of them being PE(2, 0), which waits for color 1 from PE(1, 0), which waits for color 0 from PE(0, 0), "
                             "which waits for nothing: it never sent what is missing."));
 }
 
@@ -310,7 +323,8 @@ TEST_CASE("on a large grid on which everything waits the report stays short") {
   const int side = 700;
   layout l{wse2, side, side};
   l.place(all, program_v<left>);
-  l.path(blue, column(end - 1), ramp >> west).path(blue, columns(1, end - 1), east >> (ramp | west)).path(blue, column(0), east >> ramp);
+  l.path(blue, column(end - 1), ramp >> west).path(blue, columns(1, end - 1), east >> (ramp | west)).path(blue, column(0),
+    east >> ramp);
   waits open;
   for (int y = 0; y < side; ++y)
     for (int x = 0; x < side; ++x)
@@ -323,9 +337,11 @@ TEST_CASE("on a large grid on which everything waits the report stays short") {
   const std::string text = deadlock(l, open).what();
   CHECK(lines_of(text) <= 14);
   CHECK(text.size() < 1500);
-  CHECK_THAT(text, Contains("490000 PEs of p (PE(0, 0), PE(1, 0), PE(2, 0), PE(3, 0), ...): mov waits for 1 to 700 wavelets of color 1 each"));
+  CHECK_THAT(text,
+             Contains("490000 PEs of p (PE(0, 0), PE(1, 0), PE(2, 0), PE(3, 0), ...): mov waits for 1 to 700 wavelets of color 1 each"));
   CHECK_THAT(text, Contains("\n  and 41 more waits\n"));
-  CHECK_THAT(text, Contains("\nPE(0, 0) waits for color 1 from PE(699, 0), which waits for color 1, which no path brings there."));
+  CHECK_THAT(text,
+             Contains("\nPE(0, 0) waits for color 1 from PE(699, 0), which waits for color 1, which no path brings there."));
 }
 
 TEST_CASE("the waits themselves can be read") {

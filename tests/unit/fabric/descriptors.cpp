@@ -122,7 +122,8 @@ TEST_CASE("an operation reads two colors where the machine can, and its operands
   CHECK(fed_with<&reader::difference>(f, 8, 8).x == numbers{9, 18, 27, 36, 45, 54, 63, 72});
   fabric g{fed<reader>(wse3)};
   CHECK_THROWS_WITH((fed_with<&reader::both>(g, 8, 8)),
-                    Contains("PE(1, 0)") && Contains("reads 2 colors in one fmac; wse3 reads 1") && Contains("in both on PE(1, 0)"));
+                    Contains("PE(1, 0)") && Contains("reads 2 colors in one fmac; wse3 reads 1") &&
+                      Contains("in both on PE(1, 0)"));
 }
 
 TEST_CASE("memory operands may be strided, reversed and parts") {
@@ -240,7 +241,8 @@ struct three_readers {
   void slow(pe&) { order = order * 10 + 1; }
   void quick(pe&) { order = order * 10 + 2; }
   static consteval auto tasks() {
-    return table(launch<&three_readers::go>(), local<&three_readers::slow>(), local<&three_readers::quick>(), reads<red>(), reads<blue>());
+    return table(launch<&three_readers::go>(), local<&three_readers::slow>(), local<&three_readers::quick>(), reads<red>(),
+      reads<blue>());
   }
 };
 

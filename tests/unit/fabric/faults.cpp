@@ -53,7 +53,8 @@ struct culprit {
   }
   static consteval auto tasks() {
     return table(launch<&culprit::read_twice>(), launch<&culprit::read_one_color_as_two>(), launch<&culprit::send_twice>(),
-                 launch<&culprit::send_into_operation>(), launch<&culprit::undeclared_send>(), launch<&culprit::undeclared_output>(),
+                 launch<&culprit::send_into_operation>(), launch<&culprit::undeclared_send>(),
+                   launch<&culprit::undeclared_output>(),
                  launch<&culprit::undeclared_read>(), launch<&culprit::wrong_send>(), launch<&culprit::wrong_output>(),
                  launch<&culprit::wrong_read>(), launch<&culprit::unbound>(), launch<&culprit::out_of_the_array>(),
                  launch<&culprit::lengths>(), launch<&culprit::after_a_wait>(), launch<&culprit::own_exception>(),
@@ -91,16 +92,20 @@ TEST_CASE("a color has one reader at a time") {
 }
 
 TEST_CASE("a color has one writer at a time") {
-  CHECK_THROWS_WITH(provoke<&culprit::send_twice>(), who && Contains("sends color 1 while its operation mov still sends on it"));
-  CHECK_THROWS_WITH(provoke<&culprit::send_into_operation>(), who && Contains("sends color 1 while its operation mov still sends on it"));
+  CHECK_THROWS_WITH(provoke<&culprit::send_twice>(), who && Contains("sends color 1 while an operation still sends on it"));
+  CHECK_THROWS_WITH(provoke<&culprit::send_into_operation>(),
+                    who && Contains("sends color 1 while an operation still sends on it"));
 }
 
 TEST_CASE("what a table does not declare is not sent or read") {
-  CHECK_THROWS_WITH(provoke<&culprit::undeclared_send>(), who && Contains("sends color 2, but its table does not say sends<color>()"));
-  CHECK_THROWS_WITH(provoke<&culprit::undeclared_output>(), who && Contains("sends color 2, but its table does not say sends<color>()"));
+  CHECK_THROWS_WITH(provoke<&culprit::undeclared_send>(),
+                    who && Contains("sends color 2, but its table does not say sends<color>()"));
+  CHECK_THROWS_WITH(provoke<&culprit::undeclared_output>(),
+                    who && Contains("sends color 2, but its table does not say sends<color>()"));
   CHECK_THROWS_WITH(provoke<&culprit::undeclared_read>(),
                     who && Contains("reads color 2 with mov, but its table does not say reads<color>()"));
-  CHECK_THROWS_WITH(provoke<&culprit::unbound>(), Contains("does not bind local<&not_in_the_table>()") && Contains("in unbound on PE(1, 0)"));
+  CHECK_THROWS_WITH(provoke<&culprit::unbound>(),
+                    Contains("does not bind local<&not_in_the_table>()") && Contains("in unbound on PE(1, 0)"));
 }
 
 TEST_CASE("a color carries one payload") {
@@ -110,18 +115,21 @@ TEST_CASE("a color carries one payload") {
 }
 
 TEST_CASE("a PE without a path cannot send") {
-  CHECK_THROWS_WITH(provoke<&culprit::send_twice>(at(1, 1)), Contains("PE(1, 1)") && Contains("sends color 1, but no path leads from its ramp"));
+  CHECK_THROWS_WITH(provoke<&culprit::send_twice>(at(1, 1)),
+                    Contains("PE(1, 1)") && Contains("sends color 1, but no path leads from its ramp"));
   CHECK_THROWS_WITH(provoke<&culprit::send_into_operation>(at(1, 1)), Contains("but no path leads from its ramp"));
 }
 
 TEST_CASE("operands must fit each other and their arrays") {
   CHECK_THROWS_WITH(provoke<&culprit::out_of_the_array>(),
-                    Contains("5 elements from element 4 on leaves its array of 8") && Contains("in out_of_the_array on PE(1, 0)"));
+                    Contains("5 elements from element 4 on leaves its array of 8") &&
+                      Contains("in out_of_the_array on PE(1, 0)"));
   CHECK_THROWS_WITH(provoke<&culprit::lengths>(), Contains("the operands of mov differ in length: 8 and 7"));
 }
 
 TEST_CASE("a fault after a wait names its place like any other") {
-  CHECK_THROWS_WITH(provoke<&culprit::after_a_wait>(), who && Contains("sends color 2, but its table") && Contains("on PE(1, 0) of"));
+  CHECK_THROWS_WITH(provoke<&culprit::after_a_wait>(),
+                    who && Contains("sends color 2, but its table") && Contains("on PE(1, 0) of"));
 }
 
 TEST_CASE("exceptions of the program itself pass through") {

@@ -59,7 +59,8 @@ struct sender {
 
 constexpr layout fan = layout{wse2, 4, 1}
   .place(column(0), program_v<sender>).place(columns(1, end), program_v<owner>)
-  .path(red, column(0), ramp >> east).path(red, columns(1, end - 1), west >> (ramp | east)).path(red, column(end - 1), west >> ramp);
+  .path(red, column(0), ramp >> east).path(red, columns(1, end - 1), west >> (ramp | east)).path(red, column(end - 1),
+    west >> ramp);
 
 }  // namespace
 

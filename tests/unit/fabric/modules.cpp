@@ -69,7 +69,8 @@ struct caller {
     for (int i = 0; i < n; ++i) me.send(red, 1.f), me.send(blue, 10.f);
   }
   void hear(pe&, f32 x) { heard += x; }
-  static consteval auto tasks() { return table(launch<&caller::call>(), on<green, &caller::hear>(), sends<red>(), sends<blue>()); }
+  static consteval auto tasks() { return table(launch<&caller::call>(), on<green, &caller::hear>(), sends<red>(),
+    sends<blue>()); }
 };
 
 constexpr layout together = layout{wse2, 2, 1}

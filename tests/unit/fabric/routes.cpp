@@ -138,7 +138,8 @@ TEST_CASE("a merge keeps the order of each input and decides between them by the
     CHECK(half == sent);
   }
   CHECK(heard(50, 50) == words);  // the same in every run
-  const auto first_of_west = std::find(words.begin(), words.end(), 0.f), first_of_east = std::find(words.begin(), words.end(), 1000.f);
+  const auto first_of_west = std::find(words.begin(), words.end(), 0.f), first_of_east = std::find(words.begin(),
+    words.end(), 1000.f);
   CHECK(std::abs(first_of_west - first_of_east) < 10);  // neither waits for the end of the other
   CHECK(heard(3, 0) == std::vector<f32>{0, 1, 2});
 }
@@ -162,7 +163,8 @@ struct stream_sink {
 layout line(const machine& m, int k, const program& from, const program& to, auto... colors) {
   layout l{m, k + 1, 1};
   l.place(column(0), from).place(column(end - 1), to);
-  (l.path(colors, column(0), ramp >> east).path(colors, columns(1, end - 1), west >> east).path(colors, column(end - 1), west >> ramp), ...);
+  (l.path(colors, column(0), ramp >> east).path(colors, columns(1, end - 1), west >> east).path(colors, column(end - 1),
+    west >> ramp), ...);
   return l;
 }
 
@@ -208,7 +210,8 @@ struct closed {
   void take(pe&, f32 x) { got[static_cast<std::size_t>(count++)] = x; }
   void open(pe& me) { me.unblock<green>(); }
   static consteval auto tasks() {
-    return table(on<red, &closed::ignore>(), on<blue, &closed::ignore>(), on<green, &closed::take>(blocked), launch<&closed::open>());
+    return table(on<red, &closed::ignore>(), on<blue, &closed::ignore>(), on<green, &closed::take>(blocked),
+      launch<&closed::open>());
   }
 };
 

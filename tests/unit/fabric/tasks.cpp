@@ -233,7 +233,8 @@ TEST_CASE("a launch that names nothing, too little or the wrong place is a fault
 TEST_CASE("a member is read with the type of the program that was placed") {
   fabric f{layout{wse2, 2, 1}.place(at(0, 0), program_v<register_machine>)};
   CHECK(f.read(0, 0, &register_machine::value) == 1);
-  CHECK_THROWS_WITH(f.read(0, 0, &gated::sum), Contains("PE(0, 0) runs") && Contains("register_machine, not") && Contains("gated"));
+  CHECK_THROWS_WITH(f.read(0, 0, &gated::sum), Contains("PE(0, 0) runs") && Contains("register_machine, not") &&
+    Contains("gated"));
   CHECK_THROWS_WITH(f.read(1, 0, &register_machine::value), Contains("no program at PE(1, 0)"));
   CHECK_THROWS_WITH(f.read(0, 5, &register_machine::value), Contains("no program at PE(0, 5)"));
 }
