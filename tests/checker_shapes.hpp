@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Layouts that are hard on the checker, for tests at compile time and at run time.
+// Layouts that are hard on the checker, for tests at compile time and at run time; benchmarks/compile measures some of them.
 #pragma once
 #include <wsl/layout/check.hpp>
 
@@ -23,12 +23,12 @@ constexpr talker_table talker_entries = [] {
 template <int Colors>
 constexpr program talker{.name = "talker", .bytes = 64, .table = talker_entries<Colors>.entries, .entries = talker_entries<Colors>.size};
 
-/// 256 pairs of paths, spread over so many colors.
+/// Pairs of paths, at most 512, spread over so many colors.
 template <int Colors>
-constexpr layout pairs() {
+constexpr layout pairs(int n = 256) {
   layout l{wse2, 64, 64};
   l.place(all, talker<Colors>);
-  for (int i = 0; i < 256; ++i) {
+  for (int i = 0; i < n; ++i) {
     const color<f32> c{i % Colors};
     const int x = 2 * (i % 16), y = i / 16;
     l.path(c, at(x, y), ramp >> east).path(c, at(x + 1, y), west >> ramp);
@@ -142,6 +142,63 @@ constexpr layout shuttles(int h) {
   l.path(c, column(5).rows(2, end - 1, 2), (east | west) >> ramp, merge);
   l.path(c, at(5, 0), west >> ramp);
   l.path(c, at(5, end - 1), east >> ramp);
+  return l;
+}
+
+inline constexpr int halo_colors = 8, reduce_x = 8, reduce_y = 9, result = 10;
+
+struct cell_table {
+  binding entries[32]{};
+  int size = 0;
+  constexpr void add(role what, int color) { entries[size++] = {.what = what, .id = color, .type = &payload_type_of<f32>}; }
+};
+
+inline constexpr cell_table cell_entries = [] {
+  cell_table t;
+  t.entries[t.size++] = {.what = role::launch, .id = 0, .name = "start"};
+  for (int c = 0; c < halo_colors; ++c) t.add(role::read, c), t.add(role::send, c);
+  for (int c : {reduce_x, reduce_y}) t.add(role::data, c), t.add(role::send, c);
+  t.add(role::data, result), t.add(role::send, result);
+  return t;
+}();
+inline constexpr program cell{.name = "cell", .bytes = 4096, .table = cell_entries.entries, .entries = cell_entries.size};
+
+/// Even columns (rows) talk to odd ones in one color and odd ones to even ones in the next.
+constexpr void wire_halo(layout& l) {
+  for (int parity : {0, 1}) {
+    l.path(color<f32>{0 + parity}, columns(parity, end - 1, 2), ramp >> east)
+        .path(color<f32>{0 + parity}, columns(parity + 1, end, 2), west >> ramp)
+        .path(color<f32>{2 + parity}, columns(parity + 1, end, 2), ramp >> west)
+        .path(color<f32>{2 + parity}, columns(parity, end - 1, 2), east >> ramp)
+        .path(color<f32>{4 + parity}, rows(parity, end - 1, 2), ramp >> south)
+        .path(color<f32>{4 + parity}, rows(parity + 1, end, 2), north >> ramp)
+        .path(color<f32>{6 + parity}, rows(parity + 1, end, 2), ramp >> north)
+        .path(color<f32>{6 + parity}, rows(parity, end - 1, 2), south >> ramp);
+  }
+}
+
+/// Rows gather at column 0, column 0 gathers at the corner, and the corner tells everybody.
+constexpr void wire_all_reduce(layout& l) {
+  const color<f32> x{reduce_x}, y{reduce_y}, out{result};
+  l.path(x, column(end - 1), ramp >> west)
+      .path(x, columns(1, end - 1), (east | ramp) >> west, merge)
+      .path(x, column(0), east >> ramp)
+      .path(y, at(0, end - 1), ramp >> north)
+      .path(y, column(0).rows(1, end - 1), (south | ramp) >> north, merge)
+      .path(y, at(0, 0), south >> ramp)
+      .path(out, at(0, 0), ramp >> (east | south | ramp))
+      .path(out, column(0).rows(1, end - 1), north >> (east | south | ramp))
+      .path(out, at(0, end - 1), north >> (east | ramp))
+      .path(out, columns(1, end - 1), west >> (east | ramp))
+      .path(out, column(end - 1), west >> ramp);
+}
+
+/// A halo exchange and an all-reduce on the whole grid.
+constexpr layout plate(int width, int height) {
+  layout l{wse2, width, height};
+  l.place(all, cell);
+  wire_halo(l);
+  wire_all_reduce(l);
   return l;
 }
 

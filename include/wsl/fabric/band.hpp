@@ -12,7 +12,7 @@
 #include "outcome.hpp"
 #include "processor.hpp"
 
-namespace wsl {
+namespace wsl::engines {
 
 /// The receiving end of a channel: how far one PE, or one host stream, has read it.
 struct inlet {
@@ -121,4 +121,4 @@ struct alignas(128) band {
   u64 random = 0;                               ///< state of a shuffled schedule
 };
 
-}  // namespace wsl
+}  // namespace wsl::engines

@@ -10,7 +10,7 @@
 
 #include "../core/fault_error.hpp"
 
-namespace wsl {
+namespace wsl::engines {
 
 /// Lets every thread of a run through when the last one has come.
 class spin_barrier {
@@ -101,4 +101,4 @@ inline int default_threads() {
   return static_cast<int>(n);
 }
 
-}  // namespace wsl
+}  // namespace wsl::engines

@@ -6,7 +6,7 @@
 
 #include "../layout/layout.hpp"
 
-namespace wsl {
+namespace wsl::engines {
 
 class deliveries {
  public:
@@ -48,4 +48,4 @@ class deliveries {
   std::vector<coord> ahead_;
 };
 
-}  // namespace wsl
+}  // namespace wsl::engines

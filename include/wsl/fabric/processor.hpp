@@ -8,7 +8,7 @@
 
 #include "engine.hpp"
 
-namespace wsl {
+namespace wsl::engines {
 
 /// First in, first out, in one vector: most processors never hold more than a few.
 template <class T>
@@ -160,4 +160,4 @@ inline void held_tasks(waits& open, const pe_state& s) {
     open.push_back({wait::reason::held, {s.x, s.y}, -1, s.image->source->name, s.image->local[std::countr_zero(held)]->name, 1});
 }
 
-}  // namespace wsl
+}  // namespace wsl::engines

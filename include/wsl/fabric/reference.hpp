@@ -16,6 +16,7 @@
 #include "tiles.hpp"
 
 namespace wsl {
+namespace engines {
 
 class reference_engine final : public engine {
  public:
@@ -342,9 +343,11 @@ class reference_engine final : public engine {
   outcome total_;
 };
 
+}  // namespace engines
+
 /// The choice of the reference engine: `fabric f{plan, reference{}}`.
 struct reference {
-  std::unique_ptr<engine> make(const layout& plan) const { return std::make_unique<reference_engine>(plan); }
+  std::unique_ptr<engine> make(const layout& plan) const { return std::make_unique<engines::reference_engine>(plan); }
 };
 
 }  // namespace wsl

@@ -10,7 +10,7 @@
 
 #include "../layout/layout.hpp"
 
-namespace wsl {
+namespace wsl::engines {
 
 /// Words that a router buffers for each color and input: two, the least with which a color flows at one word a cycle.
 inline constexpr int router_depth = 2;
@@ -192,4 +192,4 @@ class routers {
   std::vector<move> moves_;
 };
 
-}  // namespace wsl
+}  // namespace wsl::engines

@@ -9,23 +9,13 @@
 #pragma once
 #include <bit>
 
-#include "crew.hpp"
 #include "deadlock.hpp"
+#include "epochs.hpp"
 #include "traffic.hpp"
 
 namespace wsl {
 
-/// In which order a PE and a band take what is ready. Any order that `shuffled` draws is legal: a program whose result it changes
-/// has a race.
-struct schedule {
-  struct shuffled {
-    u64 seed;
-  };
-  constexpr schedule() = default;
-  constexpr schedule(shuffled s) : shuffle(true), seed(s.seed) {}
-  bool shuffle = false;
-  u64 seed = 0;
-};
+namespace engines {
 
 class threaded_engine final : public engine {
  public:
@@ -59,8 +49,7 @@ class threaded_engine final : public engine {
 
   outcome run() override {
     for (band& b : bands()) b.done = {}, b.failure = nullptr;
-    if (crew_.size() == 1) run_alone();
-    else run_together();
+    epoch_ = run_epochs(crew_, bands(), epoch_, [this](band& b, u64 epoch) { run_band(b, epoch); });
     outcome total;
     for (const band& b : bands()) total = total + b.done;
     for (const band& b : bands())
@@ -112,53 +101,7 @@ class threaded_engine final : public engine {
                       std::to_string(c.y) + ")");
   }
 
-  // ---- epochs ----------------------------------------------------------------------------------------------------------------
-
-  void run_alone() {
-    const u32 n = traffic_.net.bands;
-    for (u64 now = n == most_bands ? ~u64{0} : (u64{1} << n) - 1; now;) {
-      ++epoch_;
-      u64 next = 0;
-      bool failed = false;
-      for (; now; now &= now - 1) {
-        band& b = bands()[static_cast<std::size_t>(std::countr_zero(now))];
-        run_band(b, epoch_);
-        next |= b.addressed;
-        failed |= b.failure != nullptr;
-      }
-      now = failed ? 0 : next;
-    }
-  }
-
-  void run_together() {
-    struct alignas(128) flag {
-      bool set[2];
-    };
-    std::vector<flag> goes_on(static_cast<std::size_t>(crew_.size()));
-    std::atomic<bool> stop{false};
-    u64 last = 0;
-    auto job = [&](int thread) {
-      const auto share = [&](int k) { return static_cast<std::size_t>(k) * bands().size() / goes_on.size(); };
-      for (u64 epoch = epoch_ + 1;; ++epoch) {
-        bool mail = false, failed = false;
-        for (std::size_t b = share(thread); b < share(thread + 1); ++b) {
-          run_band(bands()[b], epoch);
-          mail |= bands()[b].addressed != 0;
-          failed |= bands()[b].failure != nullptr;
-        }
-        goes_on[static_cast<std::size_t>(thread)].set[epoch & 1] = mail;
-        if (failed) stop.store(true, std::memory_order_relaxed);
-        crew_.barrier.wait();
-        bool any = false;
-        for (const flag& f : goes_on) any |= f.set[epoch & 1];
-        if (any && !stop.load(std::memory_order_relaxed)) continue;
-        if (thread == 0) last = epoch;
-        return;
-      }
-    };
-    crew_.run(job);
-    epoch_ = last;
-  }
+  // ---- bands -----------------------------------------------------------------------------------------------------------------
 
   void run_band(band& b, u64 epoch) {
     try {
@@ -415,6 +358,8 @@ class threaded_engine final : public engine {
   u64 epoch_ = 0;
 };
 
+}  // namespace engines
+
 /// The choice of the threaded engine: `fabric f{plan, threaded{.threads = 4}}`.
 struct threaded {
   int threads = 0;           ///< 0: WSL_THREADS, or one a core
@@ -424,7 +369,7 @@ struct threaded {
   std::unique_ptr<engine> make(const layout& plan) const {
     if (threads < 0 || threads > 1024)
       throw fault_error("wsl: an engine runs on 1 to 1024 threads, not on " + std::to_string(threads));
-    return std::make_unique<threaded_engine>(plan, threads ? threads : default_threads(), queues, order);
+    return std::make_unique<engines::threaded_engine>(plan, threads ? threads : engines::default_threads(), queues, order);
   }
 };
 

@@ -12,7 +12,7 @@
 #include "../program/pe.hpp"
 #include "deliveries.hpp"
 
-namespace wsl {
+namespace wsl::engines {
 
 class tiles {
  public:
@@ -113,4 +113,4 @@ class tiles {
   std::vector<pe> pes_;
 };
 
-}  // namespace wsl
+}  // namespace wsl::engines

@@ -7,7 +7,7 @@
 
 #include "wiring.hpp"
 
-namespace wsl {
+namespace wsl::engines {
 
 class traffic {
  public:
@@ -231,4 +231,4 @@ class traffic {
   std::vector<band> bands_;
 };
 
-}  // namespace wsl
+}  // namespace wsl::engines

@@ -110,7 +110,8 @@ class wait_graph {
   void enter(coord c) {
     visited_[place(c)] = open;
     path_.push_back({c, {}});
-    for (std::size_t i = first_[place(c)]; i != none; i = next_[i]) append(path_.back().links, links_of(open_[i]));
+    for (std::size_t i = first_[place(c)]; i != none; i = next_[i])
+      if (open_[i].why != wait::reason::stream) append(path_.back().links, links_of(open_[i]));
     if (path_.back().links.empty()) remember_culprit(c);
   }
 

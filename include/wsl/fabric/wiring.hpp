@@ -8,9 +8,10 @@
 
 #include "band.hpp"
 #include "deliveries.hpp"
+#include "schedule.hpp"
 #include "tiles.hpp"
 
-namespace wsl {
+namespace wsl::engines {
 
 /// A host stream's end at one PE of the grid's edge. To the engine it is one more writer or reader, numbered after the PEs.
 struct stream_end {
@@ -20,9 +21,6 @@ struct stream_end {
   bool inbound;
   backlog<u32> words;
 };
-
-/// How many words may lie between a sender and a receiver: as many as a ring holds, or as the machine's own queues hold.
-enum class depth : u8 { deep, machine };
 
 struct wiring {
   std::vector<channel> channels;
@@ -132,7 +130,7 @@ struct wiring {
 
   void cut() {
     band_of.assign(writers(), 0);
-    bands = static_cast<u32>(std::clamp<std::size_t>(pes_.size() / pes_per_band, 1, wsl::most_bands));
+    bands = static_cast<u32>(std::clamp<std::size_t>(pes_.size() / pes_per_band, 1, most_bands));
     if (bands == 1) return;
     u64 across_columns = 0, across_rows = 0;
     for (const inlet& in : inlets) {
@@ -168,4 +166,4 @@ struct wiring {
   std::vector<delivery> delivered_;
 };
 
-}  // namespace wsl
+}  // namespace wsl::engines

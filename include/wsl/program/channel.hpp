@@ -12,6 +12,8 @@ namespace wsl {
 /// uses a descriptor.
 inline constexpr int sends_of_a_data_task = 512, sends_of_a_task = 4096;
 
+namespace engines {
+
 struct channel {
   u64 next = 0;            ///< where in the buffer the next word goes
   u64 soft = 0;            ///< once a word has gone here the engine must look before the PE starts another task
@@ -32,4 +34,5 @@ struct channel {
   void close() { soft = hard = next; }
 };
 
+}  // namespace engines
 }  // namespace wsl

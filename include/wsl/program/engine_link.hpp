@@ -99,7 +99,7 @@ struct pe_state {
   engine_link* engine = nullptr;
   const program_image* image = nullptr;
   void* memory = nullptr;      ///< the program's members
-  channel* channels = nullptr; ///< what the PE writes, one for each color present in the image
+  engines::channel* channels = nullptr; ///< what the PE writes, one for each color present in the image
   u16* journal = nullptr;      ///< the colors of a task's sends in their order, for an engine that needs it
   void* suspended = nullptr;   ///< the task that waits in co_await, as a coroutine's address
   u64 blocked_colors = 0;      ///< data tasks that may not run

@@ -61,7 +61,7 @@ class pe {
   void send(color<T> c, T value) {
     const program_image& image = *state_.image;
     if (image.sent_type[c.id] != &payload_type_of<T>) [[unlikely]] return refuse(c);
-    channel& out = state_.channels[image.slot[c.id]];
+    engines::channel& out = state_.channels[image.slot[c.id]];
     const u64 at = out.next;
     if (at >= out.soft) [[unlikely]] {
       if (at == out.hard) return refuse(c);
