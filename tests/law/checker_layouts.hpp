@@ -24,12 +24,14 @@ class random_layout {
     programs();
     if (chance(20)) claim_some();
     for (int n = chance(55) ? 0 : 1 + below(2); n > 0; --n) mutate();
+    if (chance(15)) idle_color_ = below(colors);
   }
 
   layout build() const {
     layout l{machine_, w_, h_};
     for (const auto& p : placements_) l.place(p.where, *p.what);
     for (const auto& p : paths_) add_path(l, p);
+    if (idle_color_ >= 0) add_path(l, {idle_color_, region{}, ramp >> east, false, 0});
     for (const auto& s : streams_) add_stream(l, s);
     for (const auto& c : claims_) l.claim_colors(c.module, c.first, c.count, c.where);
     return l;
@@ -319,6 +321,7 @@ class random_layout {
   std::mt19937 random_;
   int w_ = 1, h_ = 1;
   machine machine_ = wse2;
+  int idle_color_ = -1;  // has a path on no PE
   std::vector<path_of> paths_;
   std::vector<stream_of> streams_;
   std::vector<placement> placements_;

@@ -246,10 +246,13 @@ class findings {
       if (id < 0 || id >= m.control_tasks) report(fault::the_control_id_does_not_exist, -1, first);
     }
     std::set<int> fed_data, fed_read, taken;
-    for (int id : data) any_ramp(id, q.where, true) ? void(fed_data.insert(id)) : report(fault::no_path_feeds_the_program, id, first);
-    for (int id : read) any_ramp(id, q.where, true) ? void(fed_read.insert(id)) : report(fault::no_path_feeds_the_program, id, first);
+    const auto unused = [&](fault f, int id) {
+      if (!(l_.idle_colors() & color_bit(id))) report(f, id, first);
+    };
+    for (int id : data) any_ramp(id, q.where, true) ? void(fed_data.insert(id)) : unused(fault::no_path_feeds_the_program, id);
+    for (int id : read) any_ramp(id, q.where, true) ? void(fed_read.insert(id)) : unused(fault::no_path_feeds_the_program, id);
     for (int id : send)
-      any_ramp(id, q.where, false) ? void(taken.insert(id)) : report(fault::no_path_takes_what_the_program_sends, id, first);
+      any_ramp(id, q.where, false) ? void(taken.insert(id)) : unused(fault::no_path_takes_what_the_program_sends, id);
 
     std::set<int> queued = fed_read;
     if (m.color_owns_queue) queued.insert(fed_data.begin(), fed_data.end());

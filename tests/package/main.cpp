@@ -1,11 +1,24 @@
 // SPDX-License-Identifier: MIT
-// A stranger's program: it needs the headers, a thread, and fmt without its library.
-#include <wsl/version.hpp>
+// A stranger's program: it needs the headers, threads, and fmt without its library.
+#include <wsl/wsl.hpp>
 
 #include <fmt/core.h>
+using namespace wsl;
 
-#include <thread>
+constexpr color<f32> red{0};
+
+struct echo {
+  f32 heard = 0;
+  void start(pe& me) { me.send(red, 42.f); }
+  void hear(pe&, f32 x) { heard = x; }
+  static consteval auto tasks() { return table(launch<&echo::start>(), on<red, &echo::hear>(), sends<red>()); }
+};
+
+constexpr layout one = layout{wse3, 1, 1}.place(all, program_v<echo>).path(red, all, ramp >> ramp);
+static_assert(routed<one>());
 
 int main() {
-  std::thread{[] { fmt::print("wsl {}.{}.{}\n", WSL_VERSION_MAJOR, WSL_VERSION_MINOR, WSL_VERSION_PATCH); }}.join();
+  fabric f{one};
+  f.launch();
+  fmt::print("wsl {}.{}.{} heard {}\n", WSL_VERSION_MAJOR, WSL_VERSION_MINOR, WSL_VERSION_PATCH, f.read(0, 0, &echo::heard));
 }

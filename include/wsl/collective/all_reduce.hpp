@@ -52,8 +52,10 @@ class reducer {
   using T = typename decltype(net)::element;
 
  public:
-  /// This PE's part of the next total; each PE contributes once for each total.
-  void contribute(pe& me, T value) { add_to_row(me, value); }
+  /// This PE's part of the next total; each PE contributes once for each total, and not again before the total has come.
+  void contribute(pe& me, T value) {
+    if (row_.complete(me, value, partial::own, me.x() == inside(me).x0)) pass_row(me);
+  }
 
   static consteval auto tasks() {
     return table(on<net.row(0), &reducer::add_to_row>(), on<net.row(1), &reducer::add_to_row>(),
@@ -62,26 +64,37 @@ class reducer {
   }
 
  private:
-  // A sum of two parts: this PE's and the one from the west or north, whichever comes first. The first PE of a line has one.
+  // A sum of two parts: the one from the west or north and this PE's, in this order whichever comes first. The first PE of a line
+  // has only its own.
   struct partial {
+    enum origin : u8 { nothing, before, own };
     T value{};
-    bool waits = false;
-    bool complete(T part, bool alone) {
-      value = waits ? typename decltype(net)::combine{}(value, part) : part;
-      waits = !waits && !alone;
-      return !waits;
+    origin waits = nothing;
+    bool complete(const pe& me, T part, origin from, bool alone) {
+      if (waits == from)
+        throw fault_error("wsl: PE(" + std::to_string(me.x()) + ", " + std::to_string(me.y()) +
+                          ") has two contributions to one total of an all_reduce: contribute again when the total has come");
+      if (waits == nothing) value = part;
+      else value = from == own ? join(value, part) : join(part, value);
+      waits = waits == nothing && !alone ? from : nothing;
+      return waits == nothing;
     }
+    static T join(T first, T second) { return typename decltype(net)::combine{}(first, second); }
   };
 
   void add_to_row(pe& me, T part) {
-    const region r = inside(me);
-    if (!row_.complete(part, me.x() == r.x0)) return;
-    if (me.x() + 1 < r.x1) me.send(net.row((me.x() - r.x0) % 2), row_.value);
-    else add_to_column(me, row_.value);
+    if (row_.complete(me, part, partial::before, false)) pass_row(me);
   }
   void add_to_column(pe& me, T part) {
+    if (column_.complete(me, part, partial::before, false)) pass_column(me);
+  }
+  void pass_row(pe& me) {
     const region r = inside(me);
-    if (!column_.complete(part, me.y() == r.y0)) return;
+    if (me.x() + 1 < r.x1) return me.send(net.row((me.x() - r.x0) % 2), row_.value);
+    if (column_.complete(me, row_.value, partial::own, me.y() == r.y0)) pass_column(me);
+  }
+  void pass_column(pe& me) {
+    const region r = inside(me);
     if (me.y() + 1 < r.y1) me.send(net.column((me.y() - r.y0) % 2), column_.value);
     else me.send(net.total(), column_.value);
   }

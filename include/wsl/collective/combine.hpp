@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: MIT
-// How reductions join two contributions. Any type with such a call can stand in; it must be commutative, because which of two
-// contributions arrives first is not defined, and it should be associative, because their grouping follows the layout.
+// How reductions join two contributions, the one from further away first. Any type with such a call can stand in; it should be
+// associative, because their grouping follows the layout.
 #pragma once
+#include <type_traits>
 
 namespace wsl {
 
+/// Whole numbers wrap around.
 struct plus {
   template <class T>
-  constexpr T operator()(T a, T b) const { return static_cast<T>(a + b); }
+  constexpr T operator()(T a, T b) const {
+    if constexpr (std::is_integral_v<T>) return static_cast<T>(static_cast<std::make_unsigned_t<T>>(a) + static_cast<std::make_unsigned_t<T>>(b));
+    else return static_cast<T>(a + b);
+  }
 };
 struct larger {
   template <class T>

@@ -5,9 +5,6 @@
 #pragma once
 #include <atomic>
 #include <exception>
-#include <map>
-#include <memory>
-#include <vector>
 
 #include "outcome.hpp"
 #include "processor.hpp"
@@ -45,12 +42,19 @@ struct news {
 /// Buffers of two sizes, lent to channels while something is in them; the one returned last is lent first, because it is in cache.
 class buffer_pool {
  public:
+  buffer_pool() = default;
+  buffer_pool(const buffer_pool&) = delete;
+  buffer_pool& operator=(const buffer_pool&) = delete;
+  ~buffer_pool() {
+    for (u32* buffer : all_) delete[] buffer;
+  }
+
   static constexpr u32 small = 1024, large = 8192;
   static_assert(sends_of_a_data_task < small / 2 + 1 && sends_of_a_task < large / 2 + 1);
 
   u32* take(u32 size) {
-    auto& free = size == small ? small_ : large_;
-    if (free.empty()) return all_.emplace_back(new u32[size]).get();
+    flat_vector<u32*>& free = size == small ? small_ : large_;
+    if (free.empty()) return all_.push_back(new u32[size]);
     u32* buffer = free.back();
     free.pop_back();
     return buffer;
@@ -60,11 +64,11 @@ class buffer_pool {
   /// Keeps a buffer that a reader in another band may still read until that band has had the news.
   void retire(u32* buffer, u32 size, u64 epoch) { retired_.push_back({buffer, size, epoch}); }
   void release(u64 epoch) {
-    std::erase_if(retired_, [&](const retired& r) {
-      if (r.epoch + 2 > epoch) return false;
-      give(r.buffer, r.size);
-      return true;
-    });
+    for (std::size_t i = retired_.size(); i-- > 0;) {
+      if (retired_[i].epoch + 2 > epoch) continue;
+      give(retired_[i].buffer, retired_[i].size);
+      retired_.erase(i);
+    }
   }
 
  private:
@@ -73,9 +77,8 @@ class buffer_pool {
     u32 size;
     u64 epoch;
   };
-  std::vector<u32*> small_, large_;
-  std::vector<std::unique_ptr<u32[]>> all_;
-  std::vector<retired> retired_;
+  flat_vector<u32*> small_, large_, all_;
+  flat_vector<retired> retired_;
 };
 
 /// First in, first out, of PEs that have something to do; each is in it once.
@@ -98,23 +101,44 @@ class work_list {
 
  private:
   void grow() {
-    std::vector<u32> larger(ring_.size() * 2);
+    flat_vector<u32> larger(ring_.size() * 2);
     for (std::size_t i = 0; i < count_; ++i) larger[i] = ring_[(head_ + i) & (ring_.size() - 1)];
     ring_.swap(larger);
     head_ = 0;
   }
-  std::vector<u32> ring_ = std::vector<u32>(64);
+  flat_vector<u32> ring_{64};
   std::size_t head_ = 0, count_ = 0;
+};
+
+/// Where control wavelets lie in channels; there are seldom more than a few.
+class control_marks {
+ public:
+  void push(u32 inlet, u64 position) { list_.push_back({inlet, position}); }
+  bool has(u32 inlet) const { return first(inlet) < list_.size(); }
+  u64 front(u32 inlet) const { return list_[first(inlet)].position; }
+  void pop(u32 inlet) { list_.erase(first(inlet)); }
+
+ private:
+  struct mark {
+    u32 inlet;
+    u64 position;
+  };
+  std::size_t first(u32 inlet) const {
+    std::size_t i = 0;
+    while (i < list_.size() && list_[i].inlet != inlet) ++i;
+    return i;
+  }
+  flat_vector<mark> list_;
 };
 
 struct alignas(128) band {
   work_list work;
   buffer_pool buffers;
-  std::vector<std::vector<news>> mail[2];       ///< by the epoch's parity and the receiving band
+  flat_vector<flat_vector<news>> mail[2];       ///< by the epoch's parity and the receiving band
   std::atomic<u64> senders[2] = {};             ///< bands whose mail waits for this one, by the epoch's parity
   u64 addressed = 0;                            ///< bands that this one has written to in this epoch
   u64 epoch = 0;                                ///< the epoch that runs
-  std::map<u32, backlog<u64>> marks;            ///< positions of control wavelets, by inlet
+  control_marks marks;
   outcome done;
   std::exception_ptr failure;
   u64 read_now = 0, written_now = 0;            ///< colors of operations that the running task has started

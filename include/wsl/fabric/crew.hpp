@@ -6,9 +6,9 @@
 #include <cstdlib>
 #include <string>
 #include <thread>
-#include <vector>
 
 #include "../core/fault_error.hpp"
+#include "../core/flat_vector.hpp"
 
 namespace wsl::engines {
 
@@ -58,7 +58,7 @@ class crew {
   template <class Job>
   void run(Job& job) {
     if (workers_.empty())
-      for (int k = 1; k < threads_; ++k) workers_.emplace_back([this, k] { work(k); });
+      for (int k = 1; k < threads_; ++k) workers_.push_back(std::thread([this, k] { work(k); }));
     job_ = [](void* what, int k) { (*static_cast<Job*>(what))(k); };
     argument_ = &job;
     begin();
@@ -84,16 +84,21 @@ class crew {
   }
 
   const int threads_;
-  std::vector<std::thread> workers_;
+  flat_vector<std::thread> workers_;
   std::atomic<unsigned> start_{0};
   void (*job_)(void*, int) = nullptr;
   void* argument_ = nullptr;
 };
 
+inline int hardware_threads() {
+  const unsigned n = std::thread::hardware_concurrency();  // 0 where it is not known
+  return n ? static_cast<int>(n) : 1;
+}
+
 /// How many threads an engine uses when the program does not say: WSL_THREADS, or one a core.
 inline int default_threads() {
   const char* wish = std::getenv("WSL_THREADS");
-  if (!wish || !*wish) return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  if (!wish || !*wish) return hardware_threads();
   char* rest = nullptr;
   const long n = std::strtol(wish, &rest, 10);
   if (*rest || n < 1 || n > 1024)

@@ -5,7 +5,6 @@
 #include <stdexcept>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "wait_graph.hpp"
 
@@ -20,7 +19,7 @@ inline std::string counted(u64 n, const char* one) { return std::to_string(n) + 
 struct wait_group {
   const wait* first;
   u64 least, most, places = 0;
-  std::vector<coord> some;
+  flat_vector<coord> some;
 
   bool takes(const wait& w) const {
     return w.why == first->why && w.color == first->color && w.program == first->program && w.what == first->what;
@@ -35,7 +34,7 @@ struct wait_group {
 
 /// The groups of waits for one reason; beyond `room` groups the rest is only counted.
 struct wait_groups {
-  std::vector<wait_group> list;
+  flat_vector<wait_group> list;
   u64 left_out = 0;
 
   wait_group* of(const wait& w, std::size_t room) {
@@ -104,7 +103,7 @@ inline std::string link_text(const wait_link& l) {
   return "waits for " + color + ", which no path brings there";
 }
 
-inline std::string links_text(const std::vector<wait_link>& links) {
+inline std::string links_text(const flat_vector<wait_link>& links) {
   const std::size_t head = 5, tail = 2;
   std::string text = (links[0].from_host ? "the host at " : "") + pe_text(links[0].from) + " ";
   for (std::size_t i = 0; i < links.size(); ++i) {

@@ -2,8 +2,8 @@
 // Where the wavelets of a color go: routes do not change while a fabric runs, so each place where a color enters the fabric is
 // resolved once, before the run, to the ramps and edges of the grid that it reaches.
 #pragma once
-#include <vector>
 
+#include "../core/flat_vector.hpp"
 #include "../layout/layout.hpp"
 
 namespace wsl::engines {
@@ -26,7 +26,8 @@ class deliveries {
   template <class Ramp, class Edge>
   int follow(coord from, int color, Ramp to_ramp, Edge to_edge) {
     int links = 0;
-    ahead_.assign(1, from);
+    ahead_.clear();
+    ahead_.push_back(from);
     while (!ahead_.empty()) {
       const coord c = ahead_.back();
       ahead_.pop_back();
@@ -44,8 +45,8 @@ class deliveries {
 
  private:
   region grid_;
-  std::vector<const path_record*> paths_[max_colors];
-  std::vector<coord> ahead_;
+  flat_vector<const path_record*> paths_[max_colors];
+  flat_vector<coord> ahead_;
 };
 
 }  // namespace wsl::engines

@@ -14,8 +14,8 @@ namespace wsl {
 
 /// A host call that waits on a PE until the fabric runs.
 struct host_call {
-  const binding* entry;
-  std::shared_ptr<const void> arguments;  ///< shared by all PEs of the launch
+  const binding* entry = nullptr;
+  const void* arguments = nullptr;  ///< shared by all PEs of the launch; the host keeps them until the run has ended
 };
 
 class engine : public engine_link {

@@ -11,7 +11,7 @@ namespace wsl::engines {
 
 /// Runs epochs from `last` + 1 on, until nothing is left to do or a band has failed; returns the number of the last one.
 template <class RunBand>
-u64 run_epochs_alone(std::vector<band>& bands, u64 last, RunBand run_band) {
+u64 run_epochs_alone(flat_vector<band>& bands, u64 last, RunBand run_band) {
   for (u64 now = bands.size() == most_bands ? ~u64{0} : (u64{1} << bands.size()) - 1; now;) {
     ++last;
     u64 next = 0;
@@ -28,11 +28,11 @@ u64 run_epochs_alone(std::vector<band>& bands, u64 last, RunBand run_band) {
 }
 
 template <class RunBand>
-u64 run_epochs_together(crew& threads, std::vector<band>& bands, u64 last, RunBand run_band) {
+u64 run_epochs_together(crew& threads, flat_vector<band>& bands, u64 last, RunBand run_band) {
   struct alignas(128) flag {
     bool set[2];  // by the epoch's parity: a fast thread may be one epoch ahead of who still reads
   };
-  std::vector<flag> goes_on(static_cast<std::size_t>(threads.size()));
+  flat_vector<flag> goes_on(static_cast<std::size_t>(threads.size()));
   std::atomic<u64> failed{~u64{0}}, end{0};  // the first epoch with a failure; the last epoch
   auto job = [&](int thread) {
     const auto share = [&](int k) { return static_cast<std::size_t>(k) * bands.size() / goes_on.size(); };
@@ -59,7 +59,7 @@ u64 run_epochs_together(crew& threads, std::vector<band>& bands, u64 last, RunBa
 }
 
 template <class RunBand>
-u64 run_epochs(crew& threads, std::vector<band>& bands, u64 last, RunBand run_band) {
+u64 run_epochs(crew& threads, flat_vector<band>& bands, u64 last, RunBand run_band) {
   return threads.size() == 1 ? run_epochs_alone(bands, last, run_band) : run_epochs_together(threads, bands, last, run_band);
 }
 

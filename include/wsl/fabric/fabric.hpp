@@ -9,7 +9,6 @@
 
 #include "../layout/explain.hpp"
 #include "../program/table.hpp"
-#include "reference.hpp"
 #include "threaded.hpp"
 
 namespace wsl {
@@ -17,9 +16,12 @@ namespace wsl {
 class fabric {
  public:
   /// Throws fault_error, with the sentence the compiler would print, if the layout has a fault.
-  explicit fabric(const layout& plan) : fabric(plan, reference{}) {}
+  explicit fabric(const layout& plan) : fabric(plan, threaded{}) {}
   template <class Choice>
   fabric(const layout& plan, const Choice& choice) : engine_((require(plan), choice.make(plan))) {}
+
+  fabric(fabric&&) = default;
+  ~fabric() { release(); }
 
   /// Runs the only host function of the programs in an area, on each of their PEs, and then the fabric until it is quiet.
   outcome launch(const area& where = all) {
@@ -37,17 +39,24 @@ class fabric {
 
   /// As launch, but only queues the calls; `run` runs them.
   void start(const area& where = all) {
-    each(where, [this](pe& p) { engine_->call(p, {&only_launch(p), std::make_shared<std::tuple<>>()}); });
+    static constexpr std::tuple<> none;
+    each(where, [this](pe& p) { engine_->call(p, {&only_launch(p), &none}); });
   }
   template <auto Task, class... Arguments>
     requires task_like<Task>
   void start(const area& where, const Arguments&... arguments) {
-    const auto shared = std::make_shared<detail::launch_arguments<Task>>(arguments...);
-    each(where, [&](pe& p) { engine_->call(p, {&launch_named<Task>(p), shared}); });
+    using tuple = detail::launch_arguments<Task>;
+    const auto* kept = new tuple(arguments...);
+    kept_.push_back({kept, [](const void* what) { delete static_cast<const tuple*>(what); }});
+    each(where, [&](pe& p) { engine_->call(p, {&launch_named<Task>(p), kept}); });
   }
 
   /// Runs until nothing can happen any more; throws `deadlock` if something still waits then.
-  outcome run() { return engine_->run(); }
+  outcome run() {
+    const outcome done = engine_->run();
+    release();
+    return done;
+  }
 
   /// A member of the program on one PE.
   template <class P, class T>
@@ -105,7 +114,18 @@ class fabric {
                       ") does not bind launch<&" + function_name<Task>() + ">()");
   }
 
+  // Arguments of launches, until the run that uses them has ended.
+  struct argument {
+    const void* what = nullptr;
+    void (*destroy)(const void*) = nullptr;
+  };
+  void release() {
+    for (const argument& a : kept_) a.destroy(a.what);
+    kept_.clear();
+  }
+
   std::unique_ptr<engine> engine_;
+  flat_vector<argument> kept_;
 };
 
 }  // namespace wsl

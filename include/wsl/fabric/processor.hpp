@@ -4,8 +4,8 @@
 #pragma once
 #include <bit>
 #include <string>
-#include <vector>
 
+#include "../core/flat_vector.hpp"
 #include "engine.hpp"
 
 namespace wsl::engines {
@@ -21,18 +21,18 @@ class backlog {
   void pop() {
     if (++head_ == items_.size()) items_.clear(), head_ = 0;
   }
-  auto begin() const { return items_.begin() + static_cast<std::ptrdiff_t>(head_); }
-  auto end() const { return items_.end(); }
+  const T* begin() const { return items_.begin() + head_; }
+  const T* end() const { return items_.end(); }
 
  private:
-  std::vector<T> items_;
+  flat_vector<T> items_;
   std::size_t head_ = 0;
 };
 
 struct processor {
   backlog<host_call> calls;
   backlog<wavelet> outbox;             ///< sent by tasks, not yet in an output queue
-  std::vector<transfer> microthreads;  ///< descriptor operations in flight
+  flat_vector<transfer> microthreads;  ///< descriptor operations in flight
   u32 turn = 0;                        ///< the microthread that may move next
   bool awake = false;
 

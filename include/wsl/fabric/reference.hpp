@@ -35,7 +35,7 @@ class reference_engine final : public engine {
 
   void call(pe& on, host_call what) override {
     const std::size_t i = state_of(on).index;
-    processors_[i].calls.push(std::move(what));
+    processors_[i].calls.push(what);
     wake(i);
   }
 
@@ -221,7 +221,7 @@ class reference_engine final : public engine {
 
   void finish(processor& p, pe_state& s, std::size_t which) {
     const transfer t = p.microthreads[which];
-    p.microthreads.erase(p.microthreads.begin() + static_cast<std::ptrdiff_t>(which));
+    p.microthreads.erase(which);
     if (t.activates >= 0) s.active |= color_bit(t.activates);
     if (t.unblocks >= 0) s.blocked &= ~color_bit(t.unblocks);
     if (t.unblocks_color >= 0) s.blocked_colors &= ~color_bit(t.unblocks_color);
@@ -232,7 +232,7 @@ class reference_engine final : public engine {
     if (!p.calls.empty()) {
       const host_call c = p.calls.front();
       p.calls.pop();
-      return run_task(s, *c.entry, c.arguments.get());
+      return run_task(s, *c.entry, c.arguments);
     }
     if (const u64 ready = s.active & ~s.blocked) {
       const int id = std::countr_zero(ready);

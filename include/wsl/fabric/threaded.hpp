@@ -19,19 +19,23 @@ namespace engines {
 
 class threaded_engine final : public engine {
  public:
-  threaded_engine(const layout& plan, int threads, depth queues, schedule order)
-      : engine(plan), routes_(engine::plan()), tiles_(engine::plan(), routes_, *this), traffic_(engine::plan(), routes_, tiles_, queues),
-        more_(tiles_.size()), crew_(std::min(threads, static_cast<int>(traffic_.net.bands))), order_(order) {
+  threaded_engine(const layout& plan, int threads, depth queues, schedule order, u32 pes_per_band)
+      : engine(plan), routes_(engine::plan()), tiles_(engine::plan(), routes_, *this),
+        traffic_(engine::plan(), routes_, tiles_, queues, pes_per_band), more_(pes()), crew_(std::min(threads, static_cast<int>(traffic_.net.bands))), order_(order) {
     for (band& b : bands()) b.random = (order.seed + 1) * 0x9e3779b97f4a7c15u + static_cast<u64>(&b - bands().data());
     for (u32 i = 0; i < pes(); ++i)
       if (state(i).active) traffic_.wake(traffic_.home(i), i);
+  }
+
+  ~threaded_engine() override {
+    for (processor* p : more_) delete p;
   }
 
   pe* find(coord c) override { return tiles_.find(c); }
 
   void call(pe& on, host_call what) override {
     const u32 i = state_of(on).index;
-    extras(i).calls.push(std::move(what));
+    extras(i).calls.push(what);
     traffic_.wake(traffic_.home(i), i);
   }
 
@@ -85,11 +89,11 @@ class threaded_engine final : public engine {
  private:
   static constexpr u32 visit_budget = 256;  ///< batches and tasks of one visit, so that a PE that feeds itself lets others run
 
-  std::vector<band>& bands() { return traffic_.bands(); }
+  flat_vector<band>& bands() { return traffic_.bands(); }
   u32 pes() const { return static_cast<u32>(tiles_.size()); }
   pe_state& state(u32 i) { return state_of(tiles_[i]); }
   processor& extras(u32 i) {
-    if (!more_[i]) more_[i] = std::make_unique<processor>();
+    if (!more_[i]) more_[i] = new processor;
     return *more_[i];
   }
   channel& channel_of(const pe_state& s, int color) { return s.channels[s.image->slot[color]]; }
@@ -148,7 +152,7 @@ class threaded_engine final : public engine {
   }
 
   bool act(band& b, pe_state& s) {
-    processor* p = more_[s.index].get();
+    processor* p = more_[s.index];
     const bool moved = p && !p->microthreads.empty() && move_operations(b, s, *p);
     return (!s.suspended && run_next(b, s, p)) || moved;
   }
@@ -171,7 +175,7 @@ class threaded_engine final : public engine {
     if (called) {
       const host_call c = p->calls.front();
       p->calls.pop();
-      return run_task(b, s, *c.entry, c.arguments.get());
+      return run_task(b, s, *c.entry, c.arguments);
     }
     const int id = order_.shuffle ? any_of(b, ready) : std::countr_zero(ready);
     s.active &= ~color_bit(id);
@@ -232,7 +236,7 @@ class threaded_engine final : public engine {
   // ---- operations ------------------------------------------------------------------------------------------------------------
 
   void check(band& b, const pe_state& s, const transfer& t) {
-    const processor* p = more_[s.index].get();
+    const processor* p = more_[s.index];
     rule::may_start(s, t, p ? p->microthreads.size() : 0, target());
     const auto reads = [&](int color) { return (b.read_now & color_bit(color)) || (p && p->reads(color)); };
     for (int k = 0; k < 2; ++k)
@@ -268,7 +272,7 @@ class threaded_engine final : public engine {
         ++k;
         continue;
       }
-      p.microthreads.erase(p.microthreads.begin() + static_cast<std::ptrdiff_t>(k));
+      p.microthreads.erase(k);
       complete(s, t);
       moved = true;
       if (!t.resumes) continue;
@@ -332,7 +336,7 @@ class threaded_engine final : public engine {
   }
 
   void pe_waits(waits& open, band& b, pe_state& s) {
-    const processor* p = more_[s.index].get();
+    const processor* p = more_[s.index];
     if (p) operation_waits(open, *p, s, [&](int color) { return source(b, s, color) == nullptr; });
     held_tasks(open, s);
     if ((p && !p->calls.empty()) || (s.active & ~s.blocked))
@@ -352,7 +356,7 @@ class threaded_engine final : public engine {
   deliveries routes_;
   tiles tiles_;
   traffic traffic_;
-  std::vector<std::unique_ptr<processor>> more_;
+  flat_vector<processor*> more_;  ///< of PEs that have called for more than a channel
   crew crew_;
   schedule order_;
   u64 epoch_ = 0;
@@ -365,11 +369,13 @@ struct threaded {
   int threads = 0;           ///< 0: WSL_THREADS, or one a core
   depth queues = depth::deep;
   schedule order = {};
+  u32 pes_per_band = 256;    ///< how finely the grid is cut; fewer let a test have several bands on a small grid
 
   std::unique_ptr<engine> make(const layout& plan) const {
     if (threads < 0 || threads > 1024)
       throw fault_error("wsl: an engine runs on 1 to 1024 threads, not on " + std::to_string(threads));
-    return std::make_unique<engines::threaded_engine>(plan, threads ? threads : engines::default_threads(), queues, order);
+    return std::unique_ptr<engine>(
+        new engines::threaded_engine(plan, threads ? threads : engines::default_threads(), queues, order, std::max(1u, pes_per_band)));
   }
 };
 

@@ -2,13 +2,10 @@
 // The PEs of a layout: their programs' memory, and what the engine keeps for each. PEs of one placement stand together in
 // row-major order, their memories in one block, so that an engine walks over equal programs in a straight line.
 #pragma once
-#include <algorithm>
 #include <bit>
-#include <memory>
 #include <new>
-#include <utility>
-#include <vector>
 
+#include "../core/flat_vector.hpp"
 #include "../program/pe.hpp"
 #include "deliveries.hpp"
 
@@ -16,15 +13,16 @@ namespace wsl::engines {
 
 class tiles {
  public:
-  tiles(const layout& plan, const deliveries& routes, engine_link& engine) : grid_(plan.grid()), index_(static_cast<std::size_t>(grid_.count()), none) {
+  tiles(const layout& plan, const deliveries& routes, engine_link& engine) {
     std::size_t n = 0;
     for (const placement& p : plan.placements()) n += static_cast<std::size_t>(p.where.count());
-    pes_.resize(n);
-    u32 next = 0;
+    pes_ = flat_vector<pe>(n);
+    u32 first = 0;
     for (const placement& p : plan.placements()) {
-      blocks_.emplace_back(*p.what, p.where.count());
-      blocks_.back().build();
-      for (int i = 0; i < p.where.count(); ++i) settle(p.where.nth(i), next++, blocks_.back(), i, routes, engine);
+      block& b = blocks_.push_back({p.where, p.what, first});
+      b.build();
+      for (int i = 0; i < p.where.count(); ++i) settle(b, i, plan, routes, engine);
+      first += static_cast<u32>(p.where.count());
     }
   }
 
@@ -33,6 +31,8 @@ class tiles {
   ~tiles() {
     for (pe& p : pes_)
       if (void* waiting = state_of(p).suspended) std::coroutine_handle<>::from_address(waiting).destroy();
+    for (block& b : blocks_) b.clear();
+    for (program_image* i : images_) delete i;
   }
 
   std::size_t size() const { return pes_.size(); }
@@ -40,77 +40,65 @@ class tiles {
 
   /// The PE at c, null where no program is placed or c is outside the grid.
   pe* find(coord c) {
-    if (!grid_.has(c)) return nullptr;
-    const u32 i = index_[static_cast<std::size_t>(grid_.rank(c))];
-    return i == none ? nullptr : &pes_[i];
+    for (const block& b : blocks_)
+      if (b.where.has(c)) return &pes_[b.first + static_cast<u32>(b.where.rank(c))];
+    return nullptr;
   }
 
  private:
-  static constexpr u32 none = ~u32{0};
-
   /// The memories of the PEs of one placement.
-  class block {
-   public:
-    block(const program& p, int count)
-        : program_(&p), count_(static_cast<std::size_t>(count)),
-          bytes_(::operator new(static_cast<std::size_t>(p.bytes) * count_, alignment())) {}
-    block(block&& other) noexcept
-        : program_(other.program_), count_(other.count_), bytes_(std::exchange(other.bytes_, nullptr)), built_(other.built_) {}
-    block& operator=(block&&) = delete;
-    ~block() {
-      if (!bytes_) return;
-      for (std::size_t i = 0; i < built_; ++i) program_->destroy(memory(i));
-      ::operator delete(bytes_, alignment());
-    }
+  struct block {
+    region where;
+    const program* what = nullptr;
+    u32 first = 0;           ///< its first PE
+    void* bytes = nullptr;
+    int built = 0;
+
     void build() {
-      for (; built_ < count_; ++built_) program_->construct(memory(built_));
+      bytes = ::operator new(static_cast<std::size_t>(what->bytes) * static_cast<std::size_t>(where.count()), alignment());
+      for (; built < where.count(); ++built) what->construct(memory(built));
     }
-    const program& what() const { return *program_; }
-    void* memory(std::size_t i) const { return static_cast<unsigned char*>(bytes_) + i * static_cast<std::size_t>(program_->bytes); }
-
-   private:
-    std::align_val_t alignment() const { return std::align_val_t{static_cast<std::size_t>(std::max(program_->alignment, 64))}; }
-
-    const program* program_;
-    std::size_t count_;
-    void* bytes_;
-    std::size_t built_ = 0;
+    void clear() {
+      while (built > 0) what->destroy(memory(--built));
+      if (bytes) ::operator delete(bytes, alignment());
+    }
+    void* memory(int i) const { return static_cast<unsigned char*>(bytes) + static_cast<std::size_t>(i) * static_cast<std::size_t>(what->bytes); }
+    std::align_val_t alignment() const { return std::align_val_t{static_cast<std::size_t>(what->alignment > 64 ? what->alignment : 64)}; }
   };
 
-  void settle(coord c, u32 i, const block& b, int nth, const deliveries& routes, engine_link& engine) {
+  void settle(const block& b, int nth, const layout& plan, const deliveries& routes, engine_link& engine) {
+    const coord c = b.where.nth(nth);
+    const u32 i = b.first + static_cast<u32>(nth);
+    const program_image& image = image_for(*b.what, c, plan, routes);
     pe_state& s = state_of(pes_[i]);
-    const program_image& image = image_for(b.what(), c, routes);
     s.engine = &engine;
     s.image = &image;
-    s.memory = b.memory(static_cast<std::size_t>(nth));
+    s.memory = b.memory(nth);
     s.blocked_colors = image.blocked_colors;
     s.active = image.active_locals;
     s.blocked = image.blocked_locals;
     s.index = i;
     s.x = static_cast<i16>(c.x);
     s.y = static_cast<i16>(c.y);
-    index_[static_cast<std::size_t>(grid_.rank(c))] = i;
   }
 
   // PEs of one program whose ramps send the same colors share an image: inner PEs, an edge, a corner.
-  const program_image& image_for(const program& p, coord c, const deliveries& routes) {
+  const program_image& image_for(const program& p, coord c, const layout& plan, const deliveries& routes) {
     u64 present = 0;
     for (u64 left = p.colors_of(role::send); left; left &= left - 1)
       if (routes.at(c, std::countr_zero(left)).from.has(ramp)) present |= left & (~left + 1);
-    for (auto i = images_.rbegin(); i != images_.rend(); ++i)
-      if ((*i)->source == &p && (*i)->present == present) return **i;
-    images_.push_back(std::make_unique<program_image>(p));
-    images_.back()->set_present(present);
-    images_.back()->width = static_cast<i16>(grid_.x1);
-    images_.back()->height = static_cast<i16>(grid_.y1);
-    return *images_.back();
+    for (std::size_t i = images_.size(); i-- > 0;)
+      if (images_[i]->source == &p && images_[i]->present == present) return *images_[i];
+    program_image& image = *images_.push_back(new program_image(p));
+    image.set_present(present);
+    image.width = static_cast<i16>(plan.width());
+    image.height = static_cast<i16>(plan.height());
+    return image;
   }
 
-  region grid_;
-  std::vector<u32> index_;
-  std::vector<std::unique_ptr<program_image>> images_;
-  std::vector<block> blocks_;
-  std::vector<pe> pes_;
+  flat_vector<program_image*> images_;
+  flat_vector<block> blocks_;
+  flat_vector<pe> pes_;
 };
 
 }  // namespace wsl::engines

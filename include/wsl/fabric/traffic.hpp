@@ -11,15 +11,15 @@ namespace wsl::engines {
 
 class traffic {
  public:
-  traffic(const layout& plan, deliveries& routes, tiles& pes, depth how_deep)
-      : net(plan, routes, pes, how_deep), queued_(net.writers()), bands_(net.bands) {
+  traffic(const layout& plan, deliveries& routes, tiles& pes, depth how_deep, u32 pes_per_band)
+      : net(plan, routes, pes, how_deep, pes_per_band), queued_(net.writers()), bands_(net.bands) {
     for (band& b : bands_)
-      for (auto& m : b.mail) m.resize(net.bands);
+      for (auto& m : b.mail) m = flat_vector<flat_vector<news>>(net.bands);
   }
 
   wiring net;
 
-  std::vector<band>& bands() { return bands_; }
+  flat_vector<band>& bands() { return bands_; }
   band& home(u32 who) { return bands_[net.band_of[who]]; }
 
   std::span<channel> channels_of(u32 who) {
@@ -96,12 +96,12 @@ class traffic {
   // ---- reading ---------------------------------------------------------------------------------------------------------------
 
   u64 available(const inlet& in) const { return (in.remote ? in.visible : net.channels[in.from].tail()) - in.head; }
-  bool control_first(band& b, const inlet& in) { return in.marked && b.marks[number_of(in)].front() == in.head; }
+  bool control_first(band& b, const inlet& in) { return in.marked && b.marks.front(number_of(in)) == in.head; }
 
   /// Data words that may be read at words_at(in): none if a control wavelet comes first.
   u64 readable(band& b, const inlet& in) {
     const u64 n = available(in);
-    return n && in.marked ? std::min(n, b.marks[number_of(in)].front() - in.head) : n;
+    return n && in.marked ? std::min(n, b.marks.front(number_of(in)) - in.head) : n;
   }
   const u32* words_at(const inlet& in) const {
     if (in.remote) return in.words + (in.head - in.origin);
@@ -117,9 +117,8 @@ class traffic {
     if (in.head == c.tail()) reclaim(b, c);
   }
   void consume_control(band& b, inlet& in) {
-    auto& marks = b.marks[number_of(in)];
-    marks.pop();
-    in.marked = !marks.empty();
+    b.marks.pop(number_of(in));
+    in.marked = b.marks.has(number_of(in));
     consume(b, in, 1);
   }
 
@@ -192,7 +191,7 @@ class traffic {
 
   void mark(band& b, u32 which, u64 position) {
     net.inlets[which].marked = true;
-    b.marks[which].push(position);
+    b.marks.push(which, position);
   }
 
   void tell(band& b, const channel& c, u32 r) {
@@ -227,8 +226,8 @@ class traffic {
     }
   }
 
-  std::vector<u8> queued_;
-  std::vector<band> bands_;
+  flat_vector<u8> queued_;
+  flat_vector<band> bands_;
 };
 
 }  // namespace wsl::engines

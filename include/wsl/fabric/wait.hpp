@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // One thing that still waits when nothing moves any more. Engines collect waits; deadlock.hpp turns them into a report.
 #pragma once
-#include <vector>
 
 #include "../core/coord.hpp"
+#include "../core/flat_vector.hpp"
 
 namespace wsl {
 
@@ -24,6 +24,6 @@ struct wait {
   unsigned long long count = 0;
 };
 
-using waits = std::vector<wait>;
+using waits = flat_vector<wait>;
 
 }  // namespace wsl

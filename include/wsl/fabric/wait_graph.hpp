@@ -3,7 +3,6 @@
 // that feed it: the color's routes, walked backwards. A PE that waits for room waits for the processors in front of which its
 // wavelets pile up: the routes, walked forwards. Followed from PE to PE these links end in a cycle or at the culprit.
 #pragma once
-#include <vector>
 
 #include "../layout/layout.hpp"
 #include "wait.hpp"
@@ -36,7 +35,7 @@ struct wait_chain {
     no_path,     ///< nothing leads to the PE that waits
   };
   ending how = ending::unknown;
-  std::vector<wait_link> links;
+  flat_vector<wait_link> links;
   coord last;
   int color = -1;
   const char* task = "";
@@ -46,8 +45,9 @@ class wait_graph {
  public:
   /// Both must outlive the graph.
   wait_graph(const layout& plan, const waits& what_waits)
-      : plan_(plan), open_(what_waits), first_(places(), none), next_(what_waits.size(), none), seen_(places(), 0),
-        visited_(places(), unseen) {
+      : plan_(plan), open_(what_waits), first_(places()), next_(what_waits.size()), seen_(places()),
+        visited_(places()) {
+    for (std::size_t& i : first_) i = none;
     for (std::size_t i = open_.size(); i-- > 0;) {
       next_[i] = first_[place(open_[i].at)];
       first_[place(open_[i].at)] = i;
@@ -71,7 +71,7 @@ class wait_graph {
 
   struct node {
     coord at;
-    std::vector<wait_link> links;
+    flat_vector<wait_link> links;
     std::size_t taken = 0;
   };
 
@@ -166,18 +166,18 @@ class wait_graph {
     return n.links[n.taken - 1];
   }
 
-  static void append(std::vector<wait_link>& to, const std::vector<wait_link>& more) {
-    to.insert(to.end(), more.begin(), more.end());
+  static void append(flat_vector<wait_link>& to, const flat_vector<wait_link>& more) {
+    for (const wait_link& l : more) to.push_back(l);
   }
 
-  std::vector<wait_link> links_of(const wait& w) {
+  flat_vector<wait_link> links_of(const wait& w) {
     if (w.why == wait::reason::input) return supply(w);
     if (w.why == wait::reason::output || w.why == wait::reason::stream) return room(w);
     return {};
   }
 
-  std::vector<wait_link> supply(const wait& w) {
-    std::vector<wait_link> links;
+  flat_vector<wait_link> supply(const wait& w) {
+    flat_vector<wait_link> links;
     const upstream up = walk_back(w.at, w.color);
     for (coord c : up.clogged)
       for (coord to : walk_on(c, w.color))
@@ -190,8 +190,8 @@ class wait_graph {
   }
 
   struct upstream {
-    std::vector<coord> ramps, streams;  // that feed the color
-    std::vector<coord> clogged;         // routers on the way in which wavelets of the color lie
+    flat_vector<coord> ramps, streams;  // that feed the color
+    flat_vector<coord> clogged;         // routers on the way in which wavelets of the color lie
   };
 
   static wait_link silence(const wait& w, const upstream& up) {
@@ -200,9 +200,9 @@ class wait_graph {
     return {wait_link::kind::nothing, w.at, w.at, w.color};
   }
 
-  std::vector<wait_link> room(const wait& w) {
-    std::vector<wait_link> links;
-    const std::vector<coord> receivers = walk_on(w.at, w.color);
+  flat_vector<wait_link> room(const wait& w) {
+    flat_vector<wait_link> links;
+    const flat_vector<coord> receivers = walk_on(w.at, w.color);
     const bool from_host = w.why == wait::reason::stream;
     for (coord c : receivers)
       if (stops(c, w.color)) links.push_back({wait_link::kind::room, w.at, c, w.color, from_host});
@@ -227,8 +227,8 @@ class wait_graph {
     return up;
   }
 
-  std::vector<coord> walk_on(coord from, int color) {
-    std::vector<coord> receivers;
+  flat_vector<coord> walk_on(coord from, int color) {
+    flat_vector<coord> receivers;
     for (begin_walk(from); coord* c = next_stop();) {
       const coord here = *c;
       const ports to = plan_.route_at(here, color).to;
@@ -261,11 +261,11 @@ class wait_graph {
 
   const layout& plan_;
   const waits& open_;
-  std::vector<std::size_t> first_, next_;  // the waits of a PE: first_[place], then next_[wait]
-  std::vector<u32> seen_;
-  std::vector<u8> visited_;
-  std::vector<node> path_;
-  std::vector<coord> todo_;
+  flat_vector<std::size_t> first_, next_;  // the waits of a PE: first_[place], then next_[wait]
+  flat_vector<u32> seen_;
+  flat_vector<u8> visited_;
+  flat_vector<node> path_;
+  flat_vector<coord> todo_;
   coord here_;
   u32 walk_ = 0;
   u64 hops_ = 0;

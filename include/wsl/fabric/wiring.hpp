@@ -3,8 +3,6 @@
 #pragma once
 #include <algorithm>
 #include <bit>
-#include <tuple>
-#include <vector>
 
 #include "band.hpp"
 #include "deliveries.hpp"
@@ -16,33 +14,33 @@ namespace wsl::engines {
 /// A host stream's end at one PE of the grid's edge. To the engine it is one more writer or reader, numbered after the PEs.
 struct stream_end {
   coord at;
-  int color;
-  port side;
-  bool inbound;
+  int color = 0;
+  port side = port::west;
+  bool inbound = true;
   backlog<u32> words;
 };
 
 struct wiring {
-  std::vector<channel> channels;
-  std::vector<inlet> inlets;            ///< of one reader together, by color and writer
-  std::vector<u32> reader_lists;        ///< inlets of multicast channels
-  std::vector<u32> first_inlet;         ///< of reader r: first_inlet[r] .. first_inlet[r + 1]
-  std::vector<u32> first_channel;       ///< of writer w, in the same way
-  std::vector<stream_end> streams;
-  std::vector<u8> band_of;              ///< of a PE or stream
+  flat_vector<channel> channels;
+  flat_vector<inlet> inlets;            ///< of one reader together, by color and writer
+  flat_vector<u32> reader_lists;        ///< inlets of multicast channels
+  flat_vector<u32> first_inlet;         ///< of reader r: first_inlet[r] .. first_inlet[r + 1]
+  flat_vector<u32> first_channel;       ///< of writer w, in the same way
+  flat_vector<stream_end> streams;
+  flat_vector<u8> band_of;              ///< of a PE or stream
   u32 bands = 1;
 
-  wiring(const layout& plan, deliveries& routes, tiles& pes, depth how_deep)
-      : pes_(pes), plan_(plan), routes_(routes), machine_depth_(how_deep == depth::machine) {
+  wiring(const layout& plan, deliveries& routes, tiles& pes, depth how_deep, u32 pes_per_band)
+      : pes_(pes), plan_(plan), routes_(routes), machine_depth_(how_deep == depth::machine), pes_per_band_(pes_per_band) {
     for (const stream_record& s : plan.streams())
       for (int i = 0; i < s.where.count(); ++i) streams.push_back({s.where.nth(i), s.color, s.side, s.inbound, {}});
+    reserve();
     for (u32 i = 0; i < pes_.size(); ++i) open_channels(i);
     for (u32 k = 0; k < streams.size(); ++k) {
       first_channel.push_back(static_cast<u32>(channels.size()));
       if (streams[k].inbound) open_channel(static_cast<u32>(pes_.size()) + k, streams[k].at, streams[k].color);
     }
     first_channel.push_back(static_cast<u32>(channels.size()));
-    channels.shrink_to_fit();
     sort_inlets();
     cut();
     for (u32 i = 0; i < pes_.size(); ++i) state_of(pes_[i]).channels = channels.data() + first_channel[i];
@@ -59,6 +57,14 @@ struct wiring {
     u8 color;
   };
 
+  // Exactly: the lists of a wafer are large.
+  void reserve() {
+    std::size_t n = streams.size();
+    for (std::size_t i = 0; i < pes_.size(); ++i) n += static_cast<std::size_t>(std::popcount(state_of(pes_[i]).image->present));
+    channels.reserve(n);
+    first_channel.reserve(writers() + 1);
+  }
+
   void open_channels(u32 i) {
     const pe_state& s = state_of(pes_[i]);
     first_channel.push_back(static_cast<u32>(channels.size()));
@@ -67,7 +73,7 @@ struct wiring {
 
   void open_channel(u32 writer, coord at, int color) {
     const u32 id = static_cast<u32>(channels.size());
-    channel& c = channels.emplace_back();
+    channel& c = channels.push_back({});
     c.writer = writer;
     const auto deliver = [&](u32 reader, u32 room) {
       ++c.readers;
@@ -105,32 +111,41 @@ struct wiring {
     return static_cast<u32>(room);
   }
 
+  // Deliveries stand in the order of their writers; counting keeps that order among those of one reader.
   void sort_inlets() {
-    std::sort(delivered_.begin(), delivered_.end(), [](const delivery& a, const delivery& b) {
-      return std::tie(a.reader, a.color, a.channel) < std::tie(b.reader, b.color, b.channel);
-    });
-    first_inlet.assign(writers() + 1, 0);
+    first_inlet = flat_vector<u32>(writers() + 1);
     for (const delivery& d : delivered_) ++first_inlet[d.reader + 1];
     for (std::size_t r = 1; r < first_inlet.size(); ++r) first_inlet[r] += first_inlet[r - 1];
+    inlets = flat_vector<inlet>(delivered_.size());
+    flat_vector<u32> filled(writers());
+    for (const delivery& d : delivered_) insert(d, inlets.data() + first_inlet[d.reader], filled[d.reader]++);
+    delivered_ = {};
+    name_readers();
+  }
+
+  // The inlets of one reader stand by color.
+  static void insert(const delivery& d, inlet* of_reader, u32 filled) {
+    for (; filled > 0 && of_reader[filled - 1].color > d.color; --filled) of_reader[filled] = of_reader[filled - 1];
+    inlet& in = of_reader[filled];
+    in.from = d.channel, in.reader = d.reader, in.depth = d.depth, in.color = d.color;
+  }
+
+  void name_readers() {
     u32 listed = 0;
     for (channel& c : channels)
       if (c.readers > 1) c.first_reader = listed, listed += c.readers;
-    reader_lists.resize(listed);
-    std::vector<u16> filled(listed ? channels.size() : 0);
-    inlets.reserve(delivered_.size());
-    for (const delivery& d : delivered_) {
-      channel& c = channels[d.channel];
-      const u32 id = static_cast<u32>(inlets.size());
-      if (c.readers > 1) reader_lists[c.first_reader + filled[d.channel]++] = id;
-      else c.first_reader = id;
-      inlets.push_back({.from = d.channel, .reader = d.reader, .depth = d.depth, .color = d.color});
+    reader_lists = flat_vector<u32>(listed);
+    flat_vector<u16> named(listed ? channels.size() : 0);
+    for (u32 i = 0; i < inlets.size(); ++i) {
+      channel& c = channels[inlets[i].from];
+      if (c.readers > 1) reader_lists[c.first_reader + named[inlets[i].from]++] = i;
+      else c.first_reader = i;
     }
-    delivered_ = {};
   }
 
   void cut() {
-    band_of.assign(writers(), 0);
-    bands = static_cast<u32>(std::clamp<std::size_t>(pes_.size() / pes_per_band, 1, most_bands));
+    band_of = flat_vector<u8>(writers());
+    bands = static_cast<u32>(std::clamp<std::size_t>(pes_.size() / pes_per_band_, 1, most_bands));
     if (bands == 1) return;
     u64 across_columns = 0, across_rows = 0;
     for (const inlet& in : inlets) {
@@ -147,23 +162,23 @@ struct wiring {
   // Whole rows or columns, so that every band has about as many PEs with a program.
   void share_out(bool by_rows) {
     const auto line_of = [&](coord c) { return static_cast<std::size_t>(by_rows ? c.y : c.x); };
-    std::vector<std::size_t> load(static_cast<std::size_t>(by_rows ? plan_.height() : plan_.width()));
+    flat_vector<std::size_t> load(static_cast<std::size_t>(by_rows ? plan_.height() : plan_.width()));
     for (u32 i = 0; i < pes_.size(); ++i) ++load[line_of(pes_[i].at())];
-    std::vector<u8> band_of_line(load.size());
+    flat_vector<u8> band_of_line(load.size());
     std::size_t before = 0;
     for (std::size_t k = 0; k < load.size(); before += load[k++])
       band_of_line[k] = static_cast<u8>(std::min<std::size_t>(before * bands / pes_.size(), bands - 1));
     for (u32 w = 0; w < writers(); ++w) band_of[w] = band_of_line[line_of(place_of(w))];
   }
 
-  static constexpr std::size_t pes_per_band = 256;
   static constexpr u32 deep = buffer_pool::large / 2;
 
   tiles& pes_;
   const layout& plan_;
   deliveries& routes_;
   bool machine_depth_;
-  std::vector<delivery> delivered_;
+  u32 pes_per_band_;
+  flat_vector<delivery> delivered_;
 };
 
 }  // namespace wsl::engines

@@ -66,7 +66,8 @@ class layout {
     return *this;
   }
 
-  /// Routes a color on every PE of an area. An area without PEs (`columns(1, end)` of a single column) adds nothing.
+  /// Routes a color on every PE of an area. An area without PEs (`columns(1, end)` of a single column) adds no route; it says that
+  /// at this size of the grid the color has nowhere to go, so a program may name it without having a path.
   template <payload T>
   constexpr layout& path(color<T> c, const area& where, route how) { return add_path(c, inside(where), how, false); }
   template <payload T>
@@ -101,6 +102,8 @@ class layout {
   constexpr const auto& placements() const { return placements_; }
   constexpr const auto& streams() const { return streams_; }
   constexpr const auto& claims() const { return claims_; }
+  /// Colors that were given a path on an area without PEs.
+  constexpr u64 idle_colors() const { return idle_colors_; }
 
   /// The PEs of an area on this grid.
   constexpr region inside(const area& a) const {
@@ -135,7 +138,10 @@ class layout {
   constexpr layout& add_path(color<T> c, const region& where, route how, bool merges) {
     known_color(c.id);
     if (how.from.empty() || how.to.empty()) misuse::a_path_needs_a_port_to_come_from_and_a_port_to_go_to(c.id);
-    if (where.empty()) return *this;
+    if (where.empty()) {
+      idle_colors_ |= color_bit(c.id);
+      return *this;
+    }
     on_grid(where);
     if (paths_.full()) misuse::the_layout_has_more_paths_than_it_can_hold(max_paths);
     paths_.push_back({where, c.id, how, merges, &payload_type_of<T>});
@@ -156,6 +162,7 @@ class layout {
 
   wsl::machine machine_;
   int width_, height_;
+  u64 idle_colors_ = 0;
   inplace_vector<path_record, max_paths> paths_;
   inplace_vector<placement, max_placements> placements_;
   inplace_vector<stream_record, max_streams> streams_;

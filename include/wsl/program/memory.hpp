@@ -32,14 +32,14 @@ class memory {
   /// `count` elements of this view from `offset` on.
   constexpr memory part(int offset, int count) const {
     if (offset < 0 || count < 0 || offset > length_ - count) detail::part_leaves_the_array(offset, count, length_);
-    return {first_ + offset * stride_, count, stride_};
+    return {count ? first_ + offset * stride_ : first_, count, stride_};
   }
   /// All elements of this view from `offset` on.
-  constexpr memory from(int offset) const { return part(offset, length_ - offset); }
+  constexpr memory from(int offset) const { return part(offset, offset > length_ ? 0 : length_ - offset); }
   /// Every n-th element: a column of a row-major matrix with n columns is `mem(a).from(column).every(n)`.
   constexpr memory every(int n) const {
     if (n < 1) detail::stride_must_be_positive(n);
-    return {first_, (length_ + n - 1) / n, stride_ * n};
+    return n < length_ ? memory{first_, (length_ - 1) / n + 1, stride_ * n} : memory{first_, length_ ? 1 : 0};
   }
   constexpr memory reversed() const { return {length_ ? first_ + (length_ - 1) * stride_ : first_, length_, -stride_}; }
 

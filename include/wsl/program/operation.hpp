@@ -98,6 +98,9 @@ constexpr auto walk(const X& x, u64 at, const u32* const*& input, u32* output) {
   throw fault_error(std::string("wsl: the operands of ") + operation + " differ in length: " + std::to_string(a) + " and " +
                     std::to_string(b) + " elements");
 }
+[[noreturn]] inline void operand_has_a_negative_length(const char* operation, int n) {
+  throw fault_error(std::string("wsl: an operand of ") + operation + " has " + std::to_string(n) + " elements");
+}
 [[noreturn]] inline void operation_has_no_length(const char* operation) {
   throw fault_error(std::string("wsl: no operand of ") + operation + " says how many elements there are");
 }
@@ -189,6 +192,7 @@ class [[nodiscard("an operation with a fabric operand runs only when it is given
     int n = forever;
     for (int length : {detail::length_of(dst), detail::length_of(src)...}) {
       if (length == forever) continue;
+      if (length < 0) detail::operand_has_a_negative_length(name_, length);
       if (n != forever && n != length) detail::operands_differ_in_length(name_, n, length);
       n = length;
     }

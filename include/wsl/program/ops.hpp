@@ -9,24 +9,52 @@
 namespace wsl {
 namespace detail {
 
+template <class X>
+inline constexpr bool is_operand = is_memory<X> || is_fabric<X>;
+
 template <class T, class X>
 constexpr auto source(const X& x) {
   if constexpr (is_memory<X> || is_fabric_input<X>) return x;
-  else return constant<T>{static_cast<T>(x)};
+  else {
+    static_assert(!is_fabric_output<X>, "wsl: fabout is a destination: the sources of an operation are memory, fabin or scalars");
+    static_assert(is_fabric_output<X> || requires { static_cast<T>(x); },
+                  "wsl: a source of an operation is mem(array), fabin(color) or a number of the destination's type");
+    return constant<T>{static_cast<T>(x)};
+  }
 }
 template <class X>
 constexpr auto destination(const X& x) {
+  static_assert(!is_fabric_input<X>, "wsl: fabin is a source: the destination of an operation is memory, fabout or a scalar's address");
+  static_assert(is_operand<X> || std::is_pointer_v<X>,
+                "wsl: the destination of an operation is mem(array), fabout(color) or the address of a scalar: mov(&y, 0)");
   if constexpr (std::is_pointer_v<X>) return accumulator<std::remove_pointer_t<X>>{x};
   else return x;
 }
 
+/// Whole numbers wrap around, as on the machine; in C++ only unsigned ones do.
+template <class Op>
+struct wrapping : Op {
+  constexpr explicit wrapping(Op op) : Op(op) {}
+  template <class... X>
+  constexpr auto operator()(X... x) const {
+    const Op& op = *this;
+    using result = decltype(op(x...));
+    if constexpr (std::is_integral_v<result>) return static_cast<result>(op(static_cast<std::make_unsigned_t<result>>(x)...));
+    else return op(x...);
+  }
+};
+
+inline constexpr wrapping plus{[](auto x, auto y) { return x + y; }};
+inline constexpr wrapping minus{[](auto x, auto y) { return x - y; }};
+inline constexpr wrapping times{[](auto x, auto y) { return x * y; }};
+inline constexpr wrapping plus_times{[](auto x, auto y, auto s) { return x + y * s; }};
+inline constexpr wrapping negation{[](auto x) { return -x; }};
+
 template <class F, class Dst, class... Src>
-constexpr auto apply(const char* name, F f, Dst dst, Src... src) {
+constexpr auto apply(const char* name, F f, const Dst& dst, const Src&... src) {
   const auto to = destination(dst);
   using T = typename decltype(to)::element;
   static_assert(!std::is_const_v<T>, "wsl: the destination of an operation must be writable");
-  static_assert(!is_fabric_input<Dst>, "wsl: fabin is a source: the destination of an operation is memory, fabout or a scalar's address");
-  static_assert(!(is_fabric_output<Src> || ...), "wsl: fabout is a destination: the sources of an operation are memory, fabin or scalars");
   static_assert((0 + ... + int{is_fabric_input<Src>}) <= 2, "wsl: an operation reads at most two fabric operands");
   operation op(name, f, to, source<T>(src)...);
   if constexpr (decltype(op)::uses_fabric) return op;
@@ -37,36 +65,38 @@ constexpr auto apply(const char* name, F f, Dst dst, Src... src) {
 
 /// dst = src; converts between element types.
 template <class D, class A>
-constexpr auto mov(D dst, A a) { return detail::apply("mov", [](auto x) { return x; }, dst, a); }
+constexpr auto mov(const D& dst, const A& a) { return detail::apply("mov", [](auto x) { return x; }, dst, a); }
 /// dst = a + b
 template <class D, class A, class B>
-constexpr auto add(D dst, A a, B b) { return detail::apply("add", [](auto x, auto y) { return x + y; }, dst, a, b); }
+constexpr auto add(const D& dst, const A& a, const B& b) { return detail::apply("add", detail::plus, dst, a, b); }
 /// dst = a - b
 template <class D, class A, class B>
-constexpr auto sub(D dst, A a, B b) { return detail::apply("sub", [](auto x, auto y) { return x - y; }, dst, a, b); }
+constexpr auto sub(const D& dst, const A& a, const B& b) { return detail::apply("sub", detail::minus, dst, a, b); }
 /// dst = a * b
 template <class D, class A, class B>
-constexpr auto mul(D dst, A a, B b) { return detail::apply("mul", [](auto x, auto y) { return x * y; }, dst, a, b); }
+constexpr auto mul(const D& dst, const A& a, const B& b) { return detail::apply("mul", detail::times, dst, a, b); }
 /// dst = a + b * scalar
 template <class D, class A, class B, class S>
-constexpr auto fmac(D dst, A a, B b, S scalar) {
+constexpr auto fmac(const D& dst, const A& a, const B& b, const S& scalar) {
   static_assert(!detail::is_memory<S> && !detail::is_fabric_input<S>, "wsl: the last operand of fmac is a scalar; map takes any function");
-  return detail::apply("fmac", [](auto x, auto y, auto s) { return x + y * s; }, dst, a, b, scalar);
+  return detail::apply("fmac", detail::plus_times, dst, a, b, scalar);
 }
 /// dst = the larger of a and b
 template <class D, class A, class B>
-constexpr auto max(D dst, A a, B b) { return detail::apply("max", [](auto x, auto y) { return x < y ? y : x; }, dst, a, b); }
+constexpr auto max(const D& dst, const A& a, const B& b) { return detail::apply("max", [](auto x, auto y) { return x < y ? y : x; }, dst, a, b); }
 /// dst = the smaller of a and b
 template <class D, class A, class B>
-constexpr auto min(D dst, A a, B b) { return detail::apply("min", [](auto x, auto y) { return y < x ? y : x; }, dst, a, b); }
+constexpr auto min(const D& dst, const A& a, const B& b) { return detail::apply("min", [](auto x, auto y) { return y < x ? y : x; }, dst, a, b); }
 /// dst = -a
 template <class D, class A>
-constexpr auto neg(D dst, A a) { return detail::apply("neg", [](auto x) { return -x; }, dst, a); }
-/// dst = |a|
+constexpr auto neg(const D& dst, const A& a) { return detail::apply("neg", detail::negation, dst, a); }
+/// dst = |a|; of a negative zero it is zero.
 template <class D, class A>
-constexpr auto abs(D dst, A a) { return detail::apply("abs", [](auto x) { return x < decltype(x){} ? -x : x; }, dst, a); }
+constexpr auto abs(const D& dst, const A& a) {
+  return detail::apply("abs", [](auto x) { return x <= decltype(x){} ? detail::minus(decltype(x){}, x) : x; }, dst, a);
+}
 /// dst = f(sources...), element by element; with the address of a scalar as destination and a scalar as first source, a fold.
 template <class F, class D, class... S>
-constexpr auto map(F f, D dst, S... src) { return detail::apply("map", f, dst, src...); }
+constexpr auto map(F f, const D& dst, const S&... src) { return detail::apply("map", f, dst, src...); }
 
 }  // namespace wsl

@@ -90,8 +90,10 @@ constexpr diagnostic types_of_programs(flow& f, const crew& c, bool takes) {
   return f.nothing();
 }
 
-/// A color in a program's table has a path on at least one PE of its area.
+/// A color in a program's table has a path on at least one PE of its area; none is needed for a color whose areas have no PEs at
+/// this size of the grid.
 constexpr diagnostic used(flow& f, const crew& c, bool takes) {
+  if (f.plan.idle_colors() & color_bit(f.color)) return f.nothing();
   for (int k = 0; k < c.areas.size() && !f.work.exhausted(); ++k) {
     bool found = !(c.roles[k] & crew::role_bit(takes));
     for (int i = 0; i < f.paths.size() && !found; ++i) {
