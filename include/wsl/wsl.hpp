@@ -4,6 +4,7 @@
 #pragma once
 #include "core/half.hpp"
 #include "fabric/fabric.hpp"
+#include "host/device.hpp"
 #include "layout/check.hpp"
 #include "program/ops.hpp"
 #include "program/table.hpp"

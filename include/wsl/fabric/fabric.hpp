@@ -31,7 +31,6 @@ class fabric {
   outcome launch(int x, int y) { return launch(wsl::at(x, y)); }
   /// Runs a named host function with arguments: `f.launch<&part::begin>(all, 0.5f)`.
   template <auto Task, class... Arguments>
-    requires task_like<Task>
   outcome launch(const area& where, const Arguments&... arguments) {
     start<Task>(where, arguments...);
     return run();
@@ -43,12 +42,8 @@ class fabric {
     each(where, [this](pe& p) { engine_->call(p, {&only_launch(p), &none}); });
   }
   template <auto Task, class... Arguments>
-    requires task_like<Task>
   void start(const area& where, const Arguments&... arguments) {
-    using tuple = detail::launch_arguments<Task>;
-    const auto* kept = new tuple(arguments...);
-    kept_.push_back({kept, [](const void* what) { delete static_cast<const tuple*>(what); }});
-    each(where, [&](pe& p) { engine_->call(p, {&launch_named<Task>(p), kept}); });
+    if constexpr (detail::fits_launch<Task, Arguments...>()) start_with<Task>(where, arguments...);
   }
 
   /// Runs until nothing can happen any more; throws `deadlock` if something still waits then.
@@ -93,6 +88,14 @@ class fabric {
     for (int i = 0; i < r.count(); ++i) f(existing(r.nth(i)));
   }
 
+  template <auto Task, class... Arguments>
+  void start_with(const area& where, const Arguments&... arguments) {
+    using tuple = detail::launch_arguments<Task>;
+    const auto* kept = new tuple(arguments...);
+    kept_.push_back({kept, [](const void* what) { delete static_cast<const tuple*>(what); }});
+    each(where, [&](pe& p) { engine_->call(p, {&launch_named<Task>(p), kept}); });
+  }
+
   static const binding& only_launch(pe& p) {
     const program& what = *state_of(p).image->source;
     const binding* found = nullptr;
@@ -102,6 +105,8 @@ class fabric {
         found = &b;
       }
     if (!found) throw fault_error(std::string("wsl: ") + what.name + " has no host function; bind one with launch<&...>()");
+    if (found->arguments)
+      throw fault_error(std::string("wsl: ") + what.name + "'s host function " + found->name + " takes arguments: f.launch<&...>(area, ...)");
     return *found;
   }
 

@@ -143,6 +143,7 @@ void operation_waits(waits& open, const processor& p, const pe_state& s, Starved
   const bool main_thread_wanted = !p.calls.empty() || (s.active & ~s.blocked);
   if (!p.outbox.empty()) open.push_back({wait::reason::output, at, p.outbox.begin()->color, program, "send", p.outbox.size()});
   for (const transfer& t : p.microthreads) {
+    if (t.complete()) continue;  // its task waits for room to go on
     const u64 left = t.endless() ? 1 : t.length - t.done;
     bool fed = true;
     for (int color : t.input) {

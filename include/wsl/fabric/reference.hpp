@@ -225,7 +225,7 @@ class reference_engine final : public engine {
     if (t.activates >= 0) s.active |= color_bit(t.activates);
     if (t.unblocks >= 0) s.blocked &= ~color_bit(t.unblocks);
     if (t.unblocks_color >= 0) s.blocked_colors &= ~color_bit(t.unblocks_color);
-    if (t.resumes) run_on(p, s, t.name, [&] { resume(s); });
+    if (t.resumes) run_on(p, s, t.name, sends_of_a_task, [&] { resume(s); });
   }
 
   bool run_one_task(processor& p, pe_state& s) {
@@ -267,19 +267,20 @@ class reference_engine final : public engine {
   bool run_task(pe_state& s, const binding& b, const void* input) {
     ++total_.tasks;
     s.interrupted = false;
-    run_on(processors_[s.index], s, b.name, [&] { b.run(s.memory, tiles_[s.index], input, 1); });
+    const int most = b.what == role::data ? sends_of_a_data_task : sends_of_a_task;
+    run_on(processors_[s.index], s, b.name, most, [&] { b.run(s.memory, tiles_[s.index], input, 1); });
     return true;
   }
 
   // Tasks send into channels that all PEs share; the journal says in which order the words go to the output queues.
   template <class F>
-  void run_on(processor& p, pe_state& s, const char* name, F f) {
+  void run_on(processor& p, pe_state& s, const char* name, int most, F f) {
     s.channels = channels_;
     s.journal = journal_.data();
     for (u64 left = s.image->present; left; left &= left - 1) {
       channel& c = channels_[s.image->slot[std::countr_zero(left)]];
       c.next = c.soft = 0;  // every send is written down in the journal
-      c.hard = p.writes(std::countr_zero(left)) ? 0 : sends_of_a_task;
+      c.hard = p.writes(std::countr_zero(left)) ? 0 : static_cast<u64>(most);
     }
     guarded(s, name, [&] {
       f();

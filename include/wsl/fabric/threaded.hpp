@@ -77,7 +77,7 @@ class threaded_engine final : public engine {
     transfer trial = t;
     advance(b, on, trial);
     // A task that waited for its own sends goes on when there is room for more.
-    if (trial.complete() && !(t.resumes && t.output >= 0)) {
+    if (trial.complete() && (!t.resumes || (t.output < 0 && begin_run(b, on)))) {
       if (!t.resumes) remember(b, on, trial);
       return complete(on, trial);
     }
@@ -227,6 +227,12 @@ class threaded_engine final : public engine {
     return taken;
   }
 
+  /// A run of a task ends at each wait, also where it need not wait: what it may send counts anew.
+  bool begin_run(band& b, const pe_state& s) {
+    b.read_now = b.written_now = 0;
+    return prepare(b, s, sends_of_a_task);
+  }
+
   [[noreturn]] void refuse(pe_state& s, int color, const payload_type* type) {
     s.refused = -1;
     const bool now = (traffic_.home(s.index).written_now & color_bit(color)) != 0;
@@ -339,9 +345,9 @@ class threaded_engine final : public engine {
     const processor* p = more_[s.index];
     if (p) operation_waits(open, *p, s, [&](int color) { return source(b, s, color) == nullptr; });
     held_tasks(open, s);
-    if ((p && !p->calls.empty()) || (s.active & ~s.blocked))
-      for (const channel& c : traffic_.channels_of(s.index))
-        if (c.writer_waits) open.push_back({wait::reason::output, {s.x, s.y}, color_of(c), s.image->source->name, "send", 1});
+    for (const channel& c : traffic_.channels_of(s.index))
+      if (c.writer_waits && !c.operated)
+        open.push_back({wait::reason::output, {s.x, s.y}, color_of(c), s.image->source->name, "send", traffic_.held_back(c)});
     for (const inlet& in : traffic_.inlets_of(s.index)) {
       const u64 n = traffic_.available(in);
       if (n == 0) continue;

@@ -51,7 +51,7 @@ class traffic {
     }
     if (!c.words) lend(b, c, most > sends_of_a_data_task);
     if (size_of(c) - c.next < static_cast<u64>(most)) move(b, c, most > sends_of_a_data_task, head);
-    c.hard = size_of(c);
+    c.hard = most > sends_of_a_data_task ? c.next + static_cast<u64>(most) : size_of(c);
     c.soft = std::min(c.next + (allowed - unread), c.hard - static_cast<u64>(most));
     return true;
   }
@@ -69,6 +69,9 @@ class traffic {
     return std::min({wanted, allowed - unread, size_of(c) - c.next});
   }
 
+  /// Words that a task sent beyond what may lie unread before another task runs.
+  u64 held_back(const channel& c) const { return c.tail() - least_head(c) - std::min(depth_of(c), task_depth); }
+
   void put_control(band& b, channel& c, u32 word) {
     for (u32 r : readers_of(c)) {
       if (net.inlets[r].remote) post(b, net.inlets[r].reader, {news::what::mark, r, c.tail()});
@@ -84,7 +87,7 @@ class traffic {
       if (n == 0) continue;
       c.announced = c.tail();
       b.done.wavelets += n;
-      b.done.hops += n * c.links;
+      b.done.hops += n * net.links[static_cast<std::size_t>(&c - net.channels.data())];
       b.done.delivered += n * c.readers;
       for (u32 r : readers_of(c)) {
         if (net.inlets[r].remote) tell(b, c, r);
@@ -181,6 +184,7 @@ class traffic {
   void reclaim(band& b, channel& c) {
     if (c.readers != 1 || !c.words) return;
     const inlet& in = net.inlets[c.first_reader];
+    if (in.reader == c.writer) return;  // the task that runs may be about to send
     if ((in.remote ? in.credited : in.head) != c.tail()) return;
     c.origin = c.tail();
     b.buffers.give(c.words, size_of(c));

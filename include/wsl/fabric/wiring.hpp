@@ -22,6 +22,7 @@ struct stream_end {
 
 struct wiring {
   flat_vector<channel> channels;
+  flat_vector<u32> links;               ///< by channel: links that one word crosses on its way to all receivers
   flat_vector<inlet> inlets;            ///< of one reader together, by color and writer
   flat_vector<u32> reader_lists;        ///< inlets of multicast channels
   flat_vector<u32> first_inlet;         ///< of reader r: first_inlet[r] .. first_inlet[r + 1]
@@ -62,6 +63,7 @@ struct wiring {
     std::size_t n = streams.size();
     for (std::size_t i = 0; i < pes_.size(); ++i) n += static_cast<std::size_t>(std::popcount(state_of(pes_[i]).image->present));
     channels.reserve(n);
+    links.reserve(n);
     first_channel.reserve(writers() + 1);
   }
 
@@ -79,13 +81,13 @@ struct wiring {
       ++c.readers;
       delivered_.push_back({reader, id, room, static_cast<u8>(color)});
     };
-    const int links = routes_.follow(
+    const int crossed = routes_.follow(
         at, color,
         [&](coord to) {
           if (pe* p = pes_.find(to)) deliver(state_of(*p).index, room_between(writer, at, to, color));
         },
         [&](coord to, port side) { deliver(stream_at(to, color, side), deep); });
-    c.links = static_cast<u16>(std::min(links, 0xffff));
+    links.push_back(static_cast<u32>(crossed));
   }
 
   u32 stream_at(coord c, int color, port side) const {
@@ -135,7 +137,7 @@ struct wiring {
     for (channel& c : channels)
       if (c.readers > 1) c.first_reader = listed, listed += c.readers;
     reader_lists = flat_vector<u32>(listed);
-    flat_vector<u16> named(listed ? channels.size() : 0);
+    flat_vector<u32> named(listed ? channels.size() : 0);
     for (u32 i = 0; i < inlets.size(); ++i) {
       channel& c = channels[inlets[i].from];
       if (c.readers > 1) reader_lists[c.first_reader + named[inlets[i].from]++] = i;

@@ -35,6 +35,7 @@ struct binding {
   task_function run = nullptr;
   initially start = initially::ready;
   u64 after = 0;                        ///< send: colors that must have arrived before
+  int arguments = 0;                    ///< launch: what the host must give
 
   constexpr bool runs() const { return what != role::read && what != role::send; }
 };

@@ -23,8 +23,7 @@ struct channel {
   u64 announced = 0;       ///< words that the receivers know of
   u32 writer = 0;          ///< the PE, or host stream, that writes
   u32 first_reader = 0;    ///< the only inlet, or where the list of inlets starts
-  u16 readers = 0;
-  u16 links = 0;           ///< links that one word crosses on its way to all receivers
+  u32 readers = 0;
   bool writer_waits = false;  ///< a receiver that makes room must wake the writer
   bool large = false;         ///< which size of buffer it is
   bool operated = false;      ///< an operation in flight writes here: tasks may not

@@ -69,6 +69,12 @@ inline constexpr bool takes_side = [] {
   else return false;
 }();
 
+template <auto Task>
+inline constexpr bool takes_nothing_or_data = [] {
+  if constexpr (signature_of<Task>::inputs == 1) return std::is_same_v<std::remove_cvref_t<input_of<Task, 0>>, u16>;
+  else return signature_of<Task>::inputs == 0;
+}();
+
 template <auto Task, class Payload, port from>
 inline void call(owner_of<Task>& program, pe& me, u32 word) {
   const auto value = from_bits<Payload>(word);
@@ -113,31 +119,63 @@ u32 run_launch(void* state, pe& me, const void* input, u32) {
 
 template <auto Task>
 consteval binding bind(role what, int id, const payload_type* type, task_function run, initially start) {
-  return {what, id, type, &task_key<Task>, nullptr, function_name<Task>(), run, start, 0};
+  const int arguments = what == role::launch ? signature_of<Task>::inputs : 0;
+  return {what, id, type, &task_key<Task>, nullptr, function_name<Task>(), run, start, 0, arguments};
+}
+
+// Every entry asks this first, and builds nothing for what is not a task: the sentence is then the only error.
+template <auto Task>
+consteval bool is_task() {
+  static_assert(task_like<Task>,
+                "wsl: a task is a member function of the program that takes the PE first and returns void or task: void f(pe& me)");
+  if constexpr (task_like<Task>) {
+    static_assert(!outlives_its_arguments<Task>, "wsl: a task that waits takes its arguments by value, not by reference");
+    return !outlives_its_arguments<Task>;
+  }
+  return false;
+}
+
+template <auto Task, class... Arguments>
+inline constexpr bool accepts = false;
+template <auto Task, class... Arguments>
+  requires(signature_of<Task>::inputs == sizeof...(Arguments))
+inline constexpr bool accepts<Task, Arguments...> = []<std::size_t... I>(std::index_sequence<I...>) {
+  return (std::is_convertible_v<Arguments, std::remove_cvref_t<input_of<Task, I>>> && ...);
+}(std::index_sequence_for<Arguments...>{});
+
+// A launch asks this first, and starts nothing that would not fit: the sentence is then the only error.
+template <auto Task, class... Arguments>
+consteval bool fits_launch() {
+  if constexpr (!is_task<Task>()) return false;
+  else {
+    static_assert(accepts<Task, Arguments...>, "wsl: the arguments of a launch are those of the task after the PE, in number and type");
+    return accepts<Task, Arguments...>;
+  }
 }
 
 }  // namespace detail
 
 /// A function that the host calls, with arguments of its own: `launch<&part::start>()`.
 template <auto Task>
-  requires task_like<Task>
 consteval auto launch() {
-  static_assert(!detail::outlives_its_arguments<Task>,
-                "wsl: a task that waits takes its arguments by value, not by reference");
-  return task_table<1>{{detail::bind<Task>(role::launch, -1, nullptr, &detail::run_launch<Task>, initially::ready)}};
+  if constexpr (!detail::is_task<Task>()) return task_table<1>{};
+  else return task_table<1>{{detail::bind<Task>(role::launch, -1, nullptr, &detail::run_launch<Task>, initially::ready)}};
 }
 
 /// A task that each data wavelet of a color triggers: `on<in, &part::pass>()`. Its parameter is the color's payload, or the two
 /// halves of it. `on<in, &part::pass>(blocked)` waits for the first unblock.
 template <auto Color, auto Task>
-  requires color_like<decltype(Color)> && task_like<Task>
+  requires color_like<decltype(Color)>
 consteval auto on(initially start = initially::ready) {
   using payload = typename decltype(Color)::payload;
-  static_assert(detail::takes_whole<Task, payload> || detail::takes_halves<Task, payload>,
-                "wsl: the task's parameter must be the payload of its color: void f(pe& me, f32 x) for a color<f32>");
-  static_assert(!detail::outlives_its_arguments<Task>,
-                "wsl: a task that waits takes its arguments by value, not by reference");
-  return task_table<1>{{detail::bind<Task>(role::data, Color.id, &payload_type_of<payload>, &detail::run_data<Task, payload, ramp>, start)}};
+  if constexpr (!detail::is_task<Task>()) return task_table<1>{};
+  else {
+    constexpr bool takes = detail::takes_whole<Task, payload> || detail::takes_halves<Task, payload>;
+    static_assert(takes, "wsl: the task's parameter must be the payload of its color: void f(pe& me, f32 x) for a color<f32>");
+    if constexpr (!takes) return task_table<1>{};
+    else return task_table<1>{{detail::bind<Task>(role::data, Color.id, &payload_type_of<payload>,
+                                                  &detail::run_data<Task, payload, ramp>, start)}};
+  }
 }
 
 namespace detail {
@@ -159,29 +197,43 @@ consteval auto on_nth() {
 /// One task for all colors of a library module's set: `on<halo, &cell::hear>()`. It takes the payload, or the payload and the
 /// side from which it came: void hear(pe& me, f32 x, port from).
 template <auto Module, auto Task>
-  requires(!color_like<decltype(Module)>) && task_like<Task>
+  requires(!color_like<decltype(Module)>)
 consteval auto on(initially start = initially::ready) {
-  auto t = []<std::size_t... I>(std::index_sequence<I...>) {
-    return table(detail::on_nth<Module, I, Task>()...);
-  }(std::make_index_sequence<Module.colors().size()>{});
-  for (binding& b : t.entries) b.start = start;
-  return t;
+  static_assert(requires { Module.colors(); },
+                "wsl: on<...> names a color or a module with colors: on<in, &part::hear>() or on<halo, &part::hear>()");
+  if constexpr (!detail::is_task<Task>() || !requires { Module.colors(); }) return task_table<1>{};
+  else {
+    auto t = []<std::size_t... I>(std::index_sequence<I...>) {
+      return table(detail::on_nth<Module, I, Task>()...);
+    }(std::make_index_sequence<Module.colors().size()>{});
+    for (binding& b : t.entries) b.start = start;
+    return t;
+  }
 }
 
 /// A task that `me.activate` or the completion of an operation runs: `local<&part::step>()`, `local<&part::step>(blocked)`, or
 /// `local<&part::step>(active)` to run when the fabric starts.
 template <auto Task>
-  requires task_like<Task>
 consteval auto local(initially start = initially::ready) {
-  static_assert(detail::signature_of<Task>::inputs == 0, "wsl: a local task takes only the PE: void f(pe& me)");
-  return task_table<1>{{detail::bind<Task>(role::local, -1, nullptr, &detail::run_local<Task>, start)}};
+  if constexpr (!detail::is_task<Task>()) return task_table<1>{};
+  else {
+    constexpr bool takes = detail::signature_of<Task>::inputs == 0;
+    static_assert(takes, "wsl: a local task takes only the PE: void f(pe& me)");
+    if constexpr (!takes) return task_table<1>{};
+    else return task_table<1>{{detail::bind<Task>(role::local, -1, nullptr, &detail::run_local<Task>, start)}};
+  }
 }
 
 /// A task that control wavelets with this id run, whatever their color: `control<7, &part::stop>()`. It may take 16 bits of data.
 template <int id, auto Task>
-  requires task_like<Task>
 consteval auto control() {
-  return task_table<1>{{detail::bind<Task>(role::control, id, nullptr, &detail::run_control<Task>, initially::ready)}};
+  if constexpr (!detail::is_task<Task>()) return task_table<1>{};
+  else {
+    constexpr bool takes = detail::takes_nothing_or_data<Task>;
+    static_assert(takes, "wsl: a control task takes the PE, and the wavelet's 16 bits if it wants them: void f(pe& me, u16 data)");
+    if constexpr (!takes) return task_table<1>{};
+    else return task_table<1>{{detail::bind<Task>(role::control, id, nullptr, &detail::run_control<Task>, initially::ready)}};
+  }
 }
 
 /// Descriptors of this program read the color.
@@ -245,16 +297,29 @@ consteval auto use() {
 template <class P>
 concept pe_program = std::is_default_constructible_v<P> && requires { P::tasks().numbered(); };
 
+namespace detail {
+
+template <class P>
+consteval program describe() {
+  static_assert(std::is_default_constructible_v<P>, "wsl: the members of a PE program have default values: f32 x = 0;");
+  static_assert(!std::is_default_constructible_v<P> || pe_program<P>,
+                "wsl: a PE program has a public table: static consteval auto tasks() { return table(launch<&part::start>()); }");
+  if constexpr (!pe_program<P>) return {};
+  else return {
+      .name = type_name<P>(),
+      .bytes = sizeof(P),
+      .alignment = alignof(P),
+      .table = table_of<P>.entries,
+      .entries = static_cast<int>(std::size(table_of<P>.entries)),
+      .construct = [](void* where) { ::new (where) P{}; },
+      .destroy = [](void* what) { static_cast<P*>(what)->~P(); },
+  };
+}
+
+}  // namespace detail
+
 /// The program as a layout takes it: `.place(all, program_v<part>)`.
-template <pe_program P>
-inline constexpr program program_v{
-    .name = type_name<P>(),
-    .bytes = sizeof(P),
-    .alignment = alignof(P),
-    .table = table_of<P>.entries,
-    .entries = static_cast<int>(std::size(table_of<P>.entries)),
-    .construct = [](void* where) { ::new (where) P{}; },
-    .destroy = [](void* what) { static_cast<P*>(what)->~P(); },
-};
+template <class P>
+inline constexpr program program_v = detail::describe<P>();
 
 }  // namespace wsl

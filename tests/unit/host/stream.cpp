@@ -63,7 +63,7 @@ TEST_CASE("words pass through a fabric that is never launched", "[stream]") {
   CHECK(d.run().delivered > 0);
   CHECK(d.unread(out) == 5 * rows);
   std::vector<f32> got(5 * rows);
-  CHECK(d.read(out, got).cycles == 0);  // all are there, nothing needs to run
+  CHECK(d.read(out, got).tasks == 0);  // all are there, nothing needs to run
   for (std::size_t i = 0; i < got.size(); ++i) CHECK(got[i] == words[i] + 1);
   CHECK(d.unread(out) == 0);
 }
@@ -73,7 +73,7 @@ TEST_CASE("a read runs the fabric and leaves what it does not take", "[stream]")
   device d{f};
   d.write(in, std::vector<f32>{1, 2, 3, 11, 12, 13, 21, 22, 23});
   std::array<f32, 3> first{};
-  CHECK(d.read(out, first).cycles > 0);
+  CHECK(d.read(out, first).tasks > 0);
   CHECK(first == std::array<f32, 3>{2, 12, 22});
   CHECK(d.unread(out) == 6);
   d.read(out, first);
