@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT
 // The threads of an engine: made at the first run that needs them, asleep between runs. Inside a run they meet at a barrier that
-// spins, because an epoch is often shorter than a system call.
+// spins, because an epoch is often shorter than a system call. They are the system's threads themselves (POSIX), because <thread>
+// would cost every program that includes the library 0.1 s of compile time.
 #pragma once
+#include <pthread.h>
+#include <sched.h>
+
 #include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <string>
-#include <thread>
 
 #include "../core/fault_error.hpp"
 #include "../core/flat_vector.hpp"
@@ -26,7 +30,7 @@ class spin_barrier {
     }
     for (int spins = 0; round_.load(std::memory_order_acquire) == round; ++spins) {
       if (spins < 4000) pause();
-      else std::this_thread::yield();  // there are more threads than cores
+      else sched_yield();  // there are more threads than cores
     }
   }
 
@@ -45,11 +49,14 @@ class spin_barrier {
 class crew {
  public:
   explicit crew(int threads) : barrier(threads), threads_(threads) {}
+  crew(const crew&) = delete;
+  crew& operator=(const crew&) = delete;
   ~crew() {
     if (workers_.empty()) return;
-    job_ = nullptr;
-    begin();
-    for (std::thread& t : workers_) t.join();
+    begin(nullptr, nullptr);
+    for (worker& w : workers_) pthread_join(w.thread, nullptr);
+    pthread_cond_destroy(&started_);
+    pthread_mutex_destroy(&mutex_);
   }
 
   int size() const { return threads_; }
@@ -57,11 +64,8 @@ class crew {
   /// Runs job(k) for every k below size(), job(0) on the calling thread. job must not throw.
   template <class Job>
   void run(Job& job) {
-    if (workers_.empty())
-      for (int k = 1; k < threads_; ++k) workers_.push_back(std::thread([this, k] { work(k); }));
-    job_ = [](void* what, int k) { (*static_cast<Job*>(what))(k); };
-    argument_ = &job;
-    begin();
+    if (workers_.empty()) hire();
+    begin([](void* what, int k) { (*static_cast<Job*>(what))(k); }, &job);
     job(0);
     barrier.wait();
   }
@@ -69,36 +73,82 @@ class crew {
   spin_barrier barrier;  ///< for the job's own use; every thread must come equally often
 
  private:
-  void begin() {
-    start_.fetch_add(1, std::memory_order_release);
-    start_.notify_all();
+  struct worker {
+    crew* owner = nullptr;
+    int number = 0;
+    pthread_t thread{};
+  };
+
+  void hire() {
+    pthread_mutex_init(&mutex_, nullptr);
+    pthread_cond_init(&started_, nullptr);
+    workers_ = flat_vector<worker>(static_cast<std::size_t>(threads_ - 1));
+    for (worker& w : workers_) {
+      w.owner = this;
+      w.number = static_cast<int>(&w - workers_.data()) + 1;
+      if (pthread_create(&w.thread, nullptr, work, &w) != 0) too_many_threads();
+    }
   }
-  void work(int k) {
+  [[noreturn]] void too_many_threads() const {
+    std::fprintf(stderr, "wsl: the system does not give this process %d threads; run it with a smaller WSL_THREADS\n", threads_);
+    std::abort();  // some threads exist and wait at a barrier that can never open
+  }
+
+  void begin(void (*job)(void*, int), void* argument) {
+    pthread_mutex_lock(&mutex_);
+    job_ = job, argument_ = argument, ++round_;
+    pthread_cond_broadcast(&started_);
+    pthread_mutex_unlock(&mutex_);
+  }
+
+  static void* work(void* what) {
+    const worker& me = *static_cast<worker*>(what);
+    crew& c = *me.owner;
     for (unsigned seen = 0;;) {
-      start_.wait(seen, std::memory_order_acquire);
+      pthread_mutex_lock(&c.mutex_);
+      while (c.round_ == seen) pthread_cond_wait(&c.started_, &c.mutex_);
+      pthread_mutex_unlock(&c.mutex_);
       ++seen;
-      if (!job_) return;
-      job_(argument_, k);
-      barrier.wait();
+      if (!c.job_) return nullptr;
+      c.job_(c.argument_, me.number);
+      c.barrier.wait();
     }
   }
 
   const int threads_;
-  flat_vector<std::thread> workers_;
-  std::atomic<unsigned> start_{0};
+  flat_vector<worker> workers_;
+  pthread_mutex_t mutex_{};
+  pthread_cond_t started_{};
+  unsigned round_ = 0;
   void (*job_)(void*, int) = nullptr;
   void* argument_ = nullptr;
 };
 
-inline int hardware_threads() {
-  const unsigned n = std::thread::hardware_concurrency();  // 0 where it is not known
-  return n ? static_cast<int>(n) : 1;
+/// The cores that this process may use. Of two logical processors of one core only the first counts: they share its units, and
+/// the barrier spins.
+inline int available_cores() {
+  cpu_set_t mine;
+  CPU_ZERO(&mine);
+  if (sched_getaffinity(0, sizeof mine, &mine) != 0) return 1;
+  int cores = 0;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (!CPU_ISSET(static_cast<std::size_t>(cpu), &mine)) continue;
+    char name[96];
+    std::snprintf(name, sizeof name, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu);
+    int first = cpu;
+    if (std::FILE* list = std::fopen(name, "r")) {
+      if (std::fscanf(list, "%d", &first) != 1) first = cpu;
+      std::fclose(list);
+    }
+    cores += first == cpu || !CPU_ISSET(static_cast<std::size_t>(first), &mine);
+  }
+  return cores ? cores : 1;
 }
 
-/// How many threads an engine uses when the program does not say: WSL_THREADS, or one a core.
+/// How many threads an engine uses when the program does not say: WSL_THREADS, or one for each core that it may use.
 inline int default_threads() {
   const char* wish = std::getenv("WSL_THREADS");
-  if (!wish || !*wish) return hardware_threads();
+  if (!wish || !*wish) return available_cores();
   char* rest = nullptr;
   const long n = std::strtol(wish, &rest, 10);
   if (*rest || n < 1 || n > 1024)

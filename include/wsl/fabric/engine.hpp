@@ -2,7 +2,6 @@
 // What every engine offers to the fabric's front end and to the host. Engines differ in how they order and time what may happen
 // at once, never in what a program that does not depend on that order computes.
 #pragma once
-#include <memory>
 #include <span>
 
 #include "../layout/layout.hpp"

@@ -6,6 +6,7 @@
 //   f.read(7, 0, &runner<red, blue>::seen)
 #pragma once
 #include <string>
+#include <utility>
 
 #include "../layout/explain.hpp"
 #include "../program/table.hpp"
@@ -20,8 +21,12 @@ class fabric {
   template <class Choice>
   fabric(const layout& plan, const Choice& choice) : engine_((require(plan), choice.make(plan))) {}
 
-  fabric(fabric&&) = default;
-  ~fabric() { release(); }
+  fabric(fabric&& other) noexcept : engine_(std::exchange(other.engine_, nullptr)), kept_(std::move(other.kept_)) {}
+  fabric& operator=(fabric&&) = delete;
+  ~fabric() {
+    release();
+    delete engine_;
+  }
 
   /// Runs the only host function of the programs in an area, on each of their PEs, and then the fabric until it is quiet.
   outcome launch(const area& where = all) {
@@ -129,7 +134,7 @@ class fabric {
     kept_.clear();
   }
 
-  std::unique_ptr<engine> engine_;
+  engine* engine_;  // owned; std::unique_ptr would bring all of <memory> into every program
   flat_vector<argument> kept_;
 };
 

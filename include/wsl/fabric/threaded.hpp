@@ -21,7 +21,7 @@ class threaded_engine final : public engine {
  public:
   threaded_engine(const layout& plan, int threads, depth queues, schedule order, u32 pes_per_band)
       : engine(plan), routes_(engine::plan()), tiles_(engine::plan(), routes_, *this),
-        traffic_(engine::plan(), routes_, tiles_, queues, pes_per_band), more_(pes()), crew_(std::min(threads, static_cast<int>(traffic_.net.bands))), order_(order) {
+        traffic_(engine::plan(), routes_, tiles_, queues, pes_per_band), more_(pes()), crew_(least(threads, static_cast<int>(traffic_.net.bands))), order_(order) {
     for (band& b : bands()) b.random = (order.seed + 1) * 0x9e3779b97f4a7c15u + static_cast<u64>(&b - bands().data());
     for (u32 i = 0; i < pes(); ++i)
       if (state(i).active) traffic_.wake(traffic_.home(i), i);
@@ -199,7 +199,7 @@ class threaded_engine final : public engine {
     if (traffic_.control_first(b, in)) return run_control(b, s, in);
     const binding* task = s.image->data[in.color];
     if (!task || (s.blocked_colors & color_bit(in.color)) || !prepare(b, s, sends_of_a_data_task)) return false;
-    u64 n = std::min<u64>(traffic_.readable(b, in), 1u << 30);
+    u64 n = least<u64>(traffic_.readable(b, in), 1u << 30);
     if (order_.shuffle) n = 1 + draw(b, n);
     const u32 taken = run_task(b, s, *task, traffic_.words_at(in), static_cast<u32>(n));
     traffic_.consume(b, in, taken);
@@ -303,14 +303,14 @@ class threaded_engine final : public engine {
     channel* out = t.output >= 0 ? &channel_of(s, t.output) : nullptr;
     bool moved = false;
     while (!t.complete()) {
-      u64 n = std::min(t.length - t.done, u64{1} << 30);
+      u64 n = least(t.length - t.done, u64{1} << 30);
       inlet* in[2] = {};
       const u32* input[2] = {};
       for (int k = 0; k < 2; ++k) {
         if (t.input[k] < 0) continue;
         in[k] = source(b, s, t.input[k]);
         if (!in[k]) return moved;
-        n = std::min(n, traffic_.readable(b, *in[k]));
+        n = least(n, traffic_.readable(b, *in[k]));
         input[k] = traffic_.words_at(*in[k]);
       }
       if (out && (n = traffic_.room(b, *out, n)) == 0) return moved;
@@ -377,11 +377,11 @@ struct threaded {
   schedule order = {};
   u32 pes_per_band = 256;    ///< how finely the grid is cut; fewer let a test have several bands on a small grid
 
-  std::unique_ptr<engine> make(const layout& plan) const {
+  /// The caller owns the engine.
+  engine* make(const layout& plan) const {
     if (threads < 0 || threads > 1024)
       throw fault_error("wsl: an engine runs on 1 to 1024 threads, not on " + std::to_string(threads));
-    return std::unique_ptr<engine>(
-        new engines::threaded_engine(plan, threads ? threads : engines::default_threads(), queues, order, std::max(1u, pes_per_band)));
+    return new engines::threaded_engine(plan, threads ? threads : engines::default_threads(), queues, order, most(1u, pes_per_band));
   }
 };
 

@@ -3,6 +3,7 @@
 // touches only its own channels' buffers for writing and its own inlets; what another band must know travels as news. So
 // nothing here locks.
 #pragma once
+#include <cstring>
 #include <span>
 
 #include "wiring.hpp"
@@ -44,7 +45,7 @@ class traffic {
   bool prepare(band& b, channel& c, int most) {
     if (c.operated) return true;
     const u64 head = least_head(c), unread = c.tail() - head;
-    const u64 allowed = std::min(depth_of(c), task_depth);
+    const u64 allowed = least(depth_of(c), task_depth);
     if (unread > allowed) {
       c.writer_waits = true;
       return false;
@@ -52,7 +53,7 @@ class traffic {
     if (!c.words) lend(b, c, most > sends_of_a_data_task);
     if (size_of(c) - c.next < static_cast<u64>(most)) move(b, c, most > sends_of_a_data_task, head);
     c.hard = most > sends_of_a_data_task ? c.next + static_cast<u64>(most) : size_of(c);
-    c.soft = std::min(c.next + (allowed - unread), c.hard - static_cast<u64>(most));
+    c.soft = least(c.next + (allowed - unread), c.hard - static_cast<u64>(most));
     return true;
   }
 
@@ -66,11 +67,11 @@ class traffic {
     }
     if (!c.words) lend(b, c, wanted > task_depth);
     if (c.next == size_of(c)) move(b, c, true, head);
-    return std::min({wanted, allowed - unread, size_of(c) - c.next});
+    return least(wanted, least(allowed - unread, size_of(c) - c.next));
   }
 
   /// Words that a task sent beyond what may lie unread before another task runs.
-  u64 held_back(const channel& c) const { return c.tail() - least_head(c) - std::min(depth_of(c), task_depth); }
+  u64 held_back(const channel& c) const { return c.tail() - least_head(c) - least(depth_of(c), task_depth); }
 
   void put_control(band& b, channel& c, u32 word) {
     for (u32 r : readers_of(c)) {
@@ -104,7 +105,7 @@ class traffic {
   /// Data words that may be read at words_at(in): none if a control wavelet comes first.
   u64 readable(band& b, const inlet& in) {
     const u64 n = available(in);
-    return n && in.marked ? std::min(n, b.marks.front(number_of(in)) - in.head) : n;
+    return n && in.marked ? least(n, b.marks.front(number_of(in)) - in.head) : n;
   }
   const u32* words_at(const inlet& in) const {
     if (in.remote) return in.words + (in.head - in.origin);
@@ -147,14 +148,14 @@ class traffic {
   u32 number_of(const inlet& in) const { return static_cast<u32>(&in - net.inlets.data()); }
 
   u64 least_head(const channel& c) const {
-    u64 least = ~u64{0};
-    for (u32 r : readers_of(c)) least = std::min(least, net.inlets[r].remote ? net.inlets[r].credited : net.inlets[r].head);
-    return least;
+    u64 all = ~u64{0};
+    for (u32 r : readers_of(c)) all = least(all, net.inlets[r].remote ? net.inlets[r].credited : net.inlets[r].head);
+    return all;
   }
   u64 depth_of(const channel& c) const {
-    u64 least = ~u64{0};
-    for (u32 r : readers_of(c)) least = std::min<u64>(least, net.inlets[r].depth);
-    return least;
+    u64 all = ~u64{0};
+    for (u32 r : readers_of(c)) all = least<u64>(all, net.inlets[r].depth);
+    return all;
   }
 
   void lend(band& b, channel& c, bool large) {
@@ -170,7 +171,7 @@ class traffic {
     const u64 tail = c.tail();
     lend(b, c, large || tail - head > buffer_pool::small / 4);
     c.origin = head;
-    std::copy(old.words + (head - old.origin), old.words + (tail - old.origin), c.words);
+    std::memcpy(c.words, old.words + (head - old.origin), (tail - head) * sizeof(u32));
     c.next = tail - head;
     c.close();
     bool seen_elsewhere = false;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // A layout's channels and inlets, and the bands that its PEs are cut into: along the axis that fewer words cross.
 #pragma once
-#include <algorithm>
 #include <bit>
 
+#include "../core/least.hpp"
 #include "band.hpp"
 #include "deliveries.hpp"
 #include "schedule.hpp"
@@ -106,10 +106,10 @@ struct wiring {
     int room = 2 * routers;
     if (writer < pes_.size()) {
       const u64 sends = state_of(pes_[writer]).image->sends;
-      room += m.output_depth[std::popcount(sends & lower) % std::min(m.output_queues, 8)] - 2;
+      room += m.output_depth[std::popcount(sends & lower) % least(m.output_queues, 8)] - 2;
     }
     const program_image& image = *state_of(*pes_.find(to)).image;
-    room += m.input_depth[std::popcount((image.takes | image.reads) & lower) % std::min(m.input_queues, 8)];
+    room += m.input_depth[std::popcount((image.takes | image.reads) & lower) % least(m.input_queues, 8)];
     return static_cast<u32>(room);
   }
 
@@ -147,7 +147,7 @@ struct wiring {
 
   void cut() {
     band_of = flat_vector<u8>(writers());
-    bands = static_cast<u32>(std::clamp<std::size_t>(pes_.size() / pes_per_band_, 1, most_bands));
+    bands = least(most(static_cast<u32>(pes_.size() / pes_per_band_), 1u), most_bands);
     if (bands == 1) return;
     u64 across_columns = 0, across_rows = 0;
     for (const inlet& in : inlets) {
@@ -156,7 +156,7 @@ struct wiring {
       across_rows += d.y != 0;
     }
     const bool by_rows = across_rows <= across_columns;
-    bands = std::min(bands, static_cast<u32>(by_rows ? plan_.height() : plan_.width()));
+    bands = least(bands, static_cast<u32>(by_rows ? plan_.height() : plan_.width()));
     share_out(by_rows);
     for (inlet& in : inlets) in.remote = band_of[in.reader] != band_of[channels[in.from].writer];
   }
@@ -169,7 +169,7 @@ struct wiring {
     flat_vector<u8> band_of_line(load.size());
     std::size_t before = 0;
     for (std::size_t k = 0; k < load.size(); before += load[k++])
-      band_of_line[k] = static_cast<u8>(std::min<std::size_t>(before * bands / pes_.size(), bands - 1));
+      band_of_line[k] = static_cast<u8>(least<std::size_t>(before * bands / pes_.size(), bands - 1));
     for (u32 w = 0; w < writers(); ++w) band_of[w] = band_of_line[line_of(place_of(w))];
   }
 

@@ -18,7 +18,8 @@ inline std::string trimmed(const std::string& line) { return line.substr(0, line
 
 /// "17" for a column or row, "+742" for a gap that continues the pattern, "~900" for one that had no room.
 inline std::string label_of(const slot& s) {
-  return s.gap ? (s.alike ? "+" : "~") + std::to_string(s.count) : std::to_string(s.first);
+  std::string label = s.gap ? (s.alike ? "+" : "~") : "";
+  return label.append(std::to_string(s.gap ? s.count : s.first));
 }
 
 inline std::string gap_legend_of(const slots& xs, const slots& ys) {

@@ -27,6 +27,7 @@ struct channel {
   bool writer_waits = false;  ///< a receiver that makes room must wake the writer
   bool large = false;         ///< which size of buffer it is
   bool operated = false;      ///< an operation in flight writes here: tasks may not
+  bool lenient = false;       ///< an operation wrote last: what it left unread keeps no task from running
 
   u64 tail() const { return origin + next; }
   /// No task may write until its engine has made room.

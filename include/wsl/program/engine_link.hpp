@@ -89,7 +89,7 @@ struct program_image {
   /// The local task with this identity, -1 if the program does not bind it. `guess` is where its own module's table has it.
   int local_with(const void* key, int guess) const {
     if (guess < locals && local[guess]->key == key) return guess;
-    for (int i = 0; i < locals; ++i)
+    for (int i = 0; i < max_colors && local[i]; ++i)
       if (local[i]->key == key) return i;
     return -1;
   }

@@ -31,6 +31,7 @@ struct task_table {
 
 template <std::size_t... N>
 consteval auto table(const task_table<N>&... parts) {
+  static_assert(sizeof...(N) > 0, "wsl: a table has at least one entry: launch, on, local, control, reads, sends or use");
   task_table<(N + ... + 0)> joined;
   std::size_t i = 0;
   const auto append = [&](const auto& part) {

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// How a case becomes a number of the table. A case is a struct: its constructor builds what is measured, run() runs it once and
+// says how many things it moved, and check() compares, after the last run, what has arrived with what should have. Who measures
+// something else, bytes for instance, returns it from run() and takes the unit `plain`.
+#pragma once
+#include <benchmark/benchmark.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <string>
+#include <wsl/wsl.hpp>
+
+namespace bench {
+
+/// What the table prints of a number of things and the time they took: things a second, time for one, or the number itself.
+enum class unit { mega_per_second, giga_per_second, nanoseconds, microseconds, milliseconds, seconds, plain };
+
+/// The unit of a row; `table` learns it here.
+void set_unit(const std::string& row, unit u);
+
+/// One measured run. A function of its own, so that a tool can count the instructions in it.
+double measured(const std::function<double()>& run);
+
+/// A benchmark that moved something wrong has no number.
+inline void require(bool right, const std::string& otherwise) {
+  if (right) return;
+  std::fprintf(stderr, "wavelets: %s\n", otherwise.c_str());
+  std::abort();
+}
+
+/// Adds the case to a row of the table, in the column of `who`; each repetition makes it anew and runs it `runs` times.
+template <class Case, class... Arguments>
+bool add(const std::string& row, const std::string& who, unit u, int runs, Arguments... arguments) {
+  set_unit(row, u);
+  benchmark::RegisterBenchmark((row + "|" + who).c_str(), [=](benchmark::State& state) {
+    Case measurable{arguments...};
+    measurable.run();  // the first run finds nothing in caches
+    double things = 0;
+    for (auto _ : state) things += measured([&] { return static_cast<double>(measurable.run()); });
+    measurable.check();
+    state.counters["things"] = things;
+  })->Iterations(runs)->UseRealTime();
+  return true;
+}
+
+/// The choice of engine of most rows: one thread.
+inline wsl::threaded on_threads(int n) { return wsl::threaded{.threads = n}; }
+
+}  // namespace bench

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+#include "table.hpp"
+
+#include <algorithm>
+
+namespace bench {
+namespace {
+
+// The rows in the order of the table: single wavelets, bursts, tasks, large fabrics, a whole program, threads.
+const char* const order[] = {
+    "relay 32x32", "relay chain of 16",
+    "burst of 16", "burst of 64", "burst of 256", "burst of 1024", "burst of 4096",
+    "multicast of 16 to 32", "multicast of 256 to 32", "multicast of 1024 to 32", "multicast of 256 to 32, fmac",
+    "all-reduce 4x4", "all-reduce 8x8", "all-reduce 16x16", "all-reduce 32x32", "all-reduce 64x64",
+    "local tasks",
+    "a hop on 512x512", "a launch on 512x512",
+    "SUMMA 32x32, tiles 14x14",
+    "building 750x994", "bytes a PE of 750x994",
+    "relay 32x32, 2 threads", "bursts of 64 on 32x32, 2 threads", "bursts of 1024 on 32x32, 2 threads",
+};
+
+struct scale {
+  const char* name;
+  double factor;
+  bool rate;
+};
+scale scale_of(unit u) {
+  switch (u) {
+    case unit::mega_per_second: return {"M/s", 1e-6, true};
+    case unit::giga_per_second: return {"G words/s", 1e-9, true};
+    case unit::nanoseconds: return {"ns", 1e9, false};
+    case unit::microseconds: return {"us", 1e6, false};
+    case unit::milliseconds: return {"ms", 1e3, false};
+    case unit::seconds: return {"s", 1, false};
+    case unit::plain: break;
+  }
+  return {"", 1, false};
+}
+
+std::map<std::string, unit>& units() {
+  static std::map<std::string, unit> of_rows;
+  return of_rows;
+}
+
+}  // namespace
+
+void set_unit(const std::string& row, unit u) { units()[row] = u; }
+
+void table::ReportRuns(const std::vector<Run>& runs) {
+  for (const Run& r : runs) {
+    if (r.run_type != Run::RT_Iteration || !r.counters.contains("things")) continue;
+    const std::string& name = r.run_name.function_name;
+    const std::string row = name.substr(0, name.find('|'));
+    const double things = r.counters.at("things"), seconds = r.real_accumulated_time;
+    const scale s = scale_of(units()[row]);
+    const double value = units()[row] == unit::plain ? things / static_cast<double>(r.iterations)
+                         : s.rate                    ? s.factor * things / seconds
+                                                     : s.factor * seconds / things;
+    values_[row][name.substr(name.find('|') + 1)].push_back(value);
+  }
+}
+
+double table::median(const std::string& row, const std::string& who) const {
+  const auto r = values_.find(row);
+  if (r == values_.end() || !r->second.contains(who)) return 0;
+  std::vector<double> all = r->second.at(who);
+  std::sort(all.begin(), all.end());
+  return all.size() % 2 ? all[all.size() / 2] : (all[all.size() / 2 - 1] + all[all.size() / 2]) / 2;
+}
+
+double table::ratio(const std::string& row, const std::string& who) const {
+  const double mine = median(row, "wsl"), other = median(row, who);
+  if (mine == 0 || other == 0) return 0;
+  return scale_of(units()[row]).rate ? mine / other : other / mine;
+}
+
+void table::print_row(const std::string& row) const {
+  if (!values_.contains(row)) return;
+  std::printf("%-36s %9.4g %-10s", row.c_str(), median(row, "wsl"), scale_of(units()[row]).name);
+  bool first = true;
+  for (const auto& [who, values] : values_.at(row)) {
+    if (who == "wsl") continue;
+    std::printf(first ? "" : "\n%57s", "");
+    std::printf(" %-16s %9.4g %8.3g", who.c_str(), median(row, who), ratio(row, who));
+    first = false;
+  }
+  std::printf("\n");
+}
+
+void table::print() const {
+  std::printf("%-36s %9s %-10s %-16s %9s %8s\n", "", "wsl", "", "compared with", "", "ratio");
+  for (const char* row : order) print_row(row);
+  for (const char* peer : {"oneTBB", "CAF"})
+    if (median("relay 32x32", "wsl") != 0 && median("relay 32x32", peer) == 0)
+      std::printf("without %s: scripts/setup.sh benchmarks installs it\n", peer);
+  std::printf("wavelets: scalar %.0f M/s, %.1f x TBB, %.2f of ring ceiling; burst1024 %.2f G words/s, %.2f of memcpy\n",
+              median("relay 32x32", "wsl"), ratio("relay 32x32", "oneTBB"), ratio("relay 32x32", "plain rings"),
+              median("burst of 1024", "wsl"), ratio("burst of 1024", "memcpy"));
+}
+
+}  // namespace bench

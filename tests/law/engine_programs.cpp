@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+// Law: a program whose result does not depend on the order in which independent wavelets arrive ends the same, bit by bit, on every
+// engine, on any number of threads and in any legal order; and a program whose result does depend on it ends the same on any number
+// of threads.
+#include <catch2/catch.hpp>
+#include <cstdio>
+#include <optional>
+
+#include <wsl/fabric/reference.hpp>
+
+#include "engine_random.hpp"
+
+using namespace wsl;
+using law::mode;
+using law::random_program;
+
+namespace {
+
+/// What can be seen of a program when it has run.
+struct ending {
+  std::vector<u32> memories;            // a digest for every PE
+  std::vector<std::vector<u32>> words;  // of every stream out of the grid
+  outcome counts;
+  std::string deadlock;                 // its report, or nothing
+  bool same_results(const ending& other) const { return memories == other.memories && words == other.words; }
+};
+
+void give_scripts(fabric& f, const random_program& p) {
+  u32 x = 1;
+  for (int i = 0; i < p.plan().grid().count(); ++i) {
+    const coord at = p.plan().grid().nth(i);
+    law::actor& a = law::actor_at(f, at);
+    a.what = &p.script_at(at);
+    a.words.resize(static_cast<std::size_t>(a.what->words));
+    for (u32& w : a.words) w = x = law::mixed(x, static_cast<u32>(i));
+  }
+}
+
+void write_streams(fabric& f, const random_program& p, int round) {
+  for (const law::stream_flow& s : p.inbound()) {
+    std::vector<u32> words(static_cast<std::size_t>(s.words));
+    for (std::size_t i = 0; i < words.size(); ++i) words[i] = law::mixed(static_cast<u32>(round), static_cast<u32>(i)) & 0xffff;
+    f.engine_in_use().stream_write(s.color, s.at, words);
+  }
+}
+
+template <class Engine>
+ending run(const random_program& p, const Engine& engine) {
+  ending e;
+  fabric f{p.plan(), engine};
+  give_scripts(f, p);
+  try {
+    for (int round = 0; round < p.rounds(); ++round) {
+      write_streams(f, p, round);
+      f.start();
+      e.counts = e.counts + f.run();
+    }
+  } catch (const deadlock& d) {
+    e.deadlock = d.what();
+  }
+  e.counts.cycles = e.counts.tasks = 0;  // of the reference engine alone; an activation is a bit, so local tasks may run once for two
+  for (int i = 0; i < p.plan().grid().count(); ++i) e.memories.push_back(law::actor_at(f, p.plan().grid().nth(i)).digest());
+  for (const law::stream_flow& s : p.outbound()) {
+    e.words.emplace_back(100'000);
+    e.words.back().resize(f.engine_in_use().stream_read(s.color, s.at, e.words.back()));
+  }
+  return e;
+}
+
+/// Small bands, so that there are several on a small grid.
+u32 band_size(unsigned seed, const random_program& p) { return p.pes() > 300 && seed % 2 ? 256 : 1 + seed % 7 * 3; }
+
+struct tally {
+  long programs = 0, of_mode[3] = {}, reference_stopped = 0, threaded_stopped = 0, machine_stopped = 0;
+  u64 wavelets = 0;
+};
+
+void must_agree(const ending& a, const ending& b, const std::string& who) {
+  if (a.deadlock != b.deadlock) FAIL(who << " reports\n" << b.deadlock << "\ninstead of\n" << a.deadlock);
+  if (!a.same_results(b)) FAIL(who << ": other results");
+  if (!(a.counts == b.counts)) FAIL(who << ": other counts");
+}
+
+/// A run in another order may be stopped elsewhere by queues, but what ends ends the same.
+void must_agree_if_it_ends(const ending& a, const ending& b, const std::string& who) {
+  if (a.deadlock.empty() && b.deadlock.empty()) must_agree(a, b, who);
+}
+void must_end(const ending& e, const std::string& who) {
+  if (!e.deadlock.empty()) FAIL(who << " must end, but: " << e.deadlock);
+}
+
+void judge_without_races(unsigned seed, tally& sum) {
+  const random_program p(seed, false);
+  const u32 band = band_size(seed, p);
+  const ending truth = run(p, reference{}), one = run(p, threaded{.threads = 1, .pes_per_band = band});
+  if (p.promise() == mode::robust) must_end(truth, "the reference engine");
+  if (p.promise() != mode::heavy) must_end(one, "one thread");
+  must_agree_if_it_ends(truth, one, "one thread");
+  for (int threads : {2, 3, 8}) must_agree(one, run(p, threaded{.threads = threads, .pes_per_band = band}), std::to_string(threads) + " threads");
+  for (unsigned s = 0; s < 3; ++s) {
+    const int threads = 1 + static_cast<int>((seed + s) % 3);
+    const ending other = run(p, threaded{.threads = threads, .order = schedule::shuffled{seed + s}, .pes_per_band = band});
+    if (p.promise() != mode::heavy) must_end(other, "a shuffled run");
+    must_agree_if_it_ends(one, other, "a shuffled run");
+  }
+  const ending tight = run(p, threaded{.threads = 1 + static_cast<int>(seed % 2), .queues = depth::machine, .pes_per_band = band});
+  if (p.promise() == mode::robust) must_end(tight, "short queues");
+  must_agree_if_it_ends(one, tight, "short queues");
+
+  ++sum.programs, ++sum.of_mode[static_cast<int>(p.promise())];
+  sum.reference_stopped += !truth.deadlock.empty(), sum.threaded_stopped += !one.deadlock.empty(), sum.machine_stopped += !tight.deadlock.empty();
+  sum.wavelets += one.counts.wavelets;
+}
+
+void judge_with_races(unsigned seed, tally& sum) {
+  const random_program p(seed, true);
+  const u32 band = band_size(seed, p);
+  for (const schedule order : {schedule{}, schedule{schedule::shuffled{seed}}})
+    for (const depth queues : {depth::deep, depth::machine}) {
+      const auto with = [&](int threads) { return run(p, threaded{threads, queues, order, band}); };
+      const ending one = with(1);
+      for (int threads : {2, 3, 8}) must_agree(one, with(threads), std::to_string(threads) + " threads");
+      sum.threaded_stopped += !one.deadlock.empty(), sum.wavelets += one.counts.wavelets;
+    }
+  ++sum.programs;
+}
+
+template <class Judge>
+void judge_all(const char* what, unsigned from, unsigned to, Judge judge) {
+  tally sum;
+  for (unsigned seed = from; seed < to; ++seed) {
+    INFO("program of seed " << seed);
+    judge(seed, sum);
+  }
+  std::printf("%s: %ld programs (%ld robust, %ld light, %ld heavy), %llu wavelets; stopped by queues: %ld on the reference engine, "
+              "%ld on the threaded one, %ld with short queues\n", what, sum.programs, sum.of_mode[0], sum.of_mode[1], sum.of_mode[2],
+              static_cast<unsigned long long>(sum.wavelets), sum.reference_stopped, sum.threaded_stopped, sum.machine_stopped);
+}
+
+}  // namespace
+
+TEST_CASE("programs without races end the same on every engine") { judge_all("without races", 0, 1500, judge_without_races); }
+TEST_CASE("programs with races end the same on any number of threads") { judge_all("with races", 0, 500, judge_with_races); }
+
+TEST_CASE("many programs without races", "[.long]") { judge_all("without races", 1500, 100'000, judge_without_races); }
+TEST_CASE("many programs with races", "[.long]") { judge_all("with races", 500, 30'000, judge_with_races); }

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+// A program's table as engines read it: what a color, a control id or a local task calls, and which sends have a path.
+#include <wsl/program/table.hpp>
+
+#include <catch2/catch.hpp>
+#include <string>
+
+using namespace wsl;
+
+namespace {
+
+constexpr color<f32> red{0}, blue{9}, green{63};
+
+struct helper {
+  void step(pe&) {}
+  void other(pe&) {}
+  static consteval auto tasks() { return table(local<&helper::step>(blocked), sends<green>()); }
+};
+struct part {
+  helper help;
+  void start(pe&) {}
+  void hear(pe&, f32) {}
+  void step(pe&) {}
+  void stop(pe&) {}
+  static consteval auto tasks() {
+    return table(launch<&part::start>(), local<&part::step>(active), on<red, &part::hear>(), on<green, &part::hear>(blocked), reads<blue>(),
+                 sends<blue>(), sends<red>(), control<5, &part::stop>(), use<&part::help>());
+  }
+};
+
+std::string name(const binding* b) { return b ? b->name : "nothing"; }
+
+}  // namespace
+
+TEST_CASE("an image finds what colors, control ids and local tasks call") {
+  const program_image image{program_v<part>};
+  CHECK(image.source == &program_v<part>);
+  CHECK(name(image.data[red.id]) == "hear");
+  CHECK(name(image.data[blue.id]) == "nothing");
+  CHECK(name(image.local[0]) == "step");
+  CHECK(name(image.local[1]) == "step");
+  CHECK(image.locals == 2);
+  CHECK(image.local[1]->module == &module_key<helper>);
+  CHECK(name(image.control_with(5)) == "stop");
+  CHECK(name(image.control_with(4)) == "nothing");
+  CHECK(name(image.control_with(0xffff)) == "nothing");
+  CHECK(image.takes == (color_bit(red.id) | color_bit(green.id)));
+  CHECK(image.reads == color_bit(blue.id));
+  CHECK(image.sends == (color_bit(red.id) | color_bit(blue.id) | color_bit(green.id)));
+}
+
+TEST_CASE("an image knows which tasks are blocked or active at the start") {
+  const program_image image{program_v<part>};
+  CHECK(image.blocked_colors == color_bit(green.id));
+  CHECK(image.active_locals == color_bit(0));
+  CHECK(image.blocked_locals == color_bit(1));
+}
+
+TEST_CASE("a local task is found by what it is, wherever the guess is") {
+  const program_image image{program_v<part>};
+  for (int guess : {0, 1, 2, max_colors}) {
+    CHECK(image.local_with(&task_key<&part::step>, guess) == 0);
+    CHECK(image.local_with(&task_key<&helper::step>, guess) == 1);
+    CHECK(image.local_with(&task_key<&helper::other>, guess) == -1);
+  }
+}
+
+TEST_CASE("sends that have a path get channels in the order of the colors") {
+  program_image image{program_v<part>};
+  image.set_present(color_bit(green.id) | color_bit(blue.id) | color_bit(1));
+  CHECK(image.present == (color_bit(green.id) | color_bit(blue.id)));
+  CHECK(image.slot[blue.id] == 0);
+  CHECK(image.slot[green.id] == 1);
+  CHECK(image.sent_type[green.id] == &payload_type_of<f32>);
+  CHECK(image.sent_type[red.id] == nullptr);
+  CHECK(image.sent_type[1] == nullptr);
+  image.set_present(0);
+  CHECK(image.sent_type[green.id] == nullptr);
+}
+
+TEST_CASE("an entry is found by role and color") {
+  const program_image image{program_v<part>};
+  CHECK(image.entry(role::read, blue.id) != nullptr);
+  CHECK(image.entry(role::send, blue.id) != image.entry(role::read, blue.id));
+  CHECK(image.entry(role::read, red.id) == nullptr);
+}
+
+TEST_CASE("a program is made with its default values, and runs its tasks on itself") {
+  struct counter {
+    int n = 40;
+    void up(pe&, int by, const int& times) { n += by * times; }
+    static consteval auto tasks() { return table(launch<&counter::up>()); }
+  };
+  const program& what = program_v<counter>;
+  alignas(counter) unsigned char bytes[sizeof(counter)];
+  what.construct(bytes);
+  pe me;
+  const std::tuple<int, int> arguments{1, 2};
+  CHECK(what.table[0].run(bytes, me, &arguments, 1) == 1);
+  CHECK(std::launder(reinterpret_cast<counter*>(bytes))->n == 42);
+  what.destroy(bytes);
+}
+
+TEST_CASE("a data task runs for a batch of words, until it does something after which the engine must choose") {
+  struct listener {
+    f32 sum = 0;
+    void hear(pe& me, f32 x) {
+      sum += x;
+      if (x == 3) me.block<red>();
+    }
+    static consteval auto tasks() { return table(on<red, &listener::hear>()); }
+  };
+  listener l;
+  pe me;
+  const u32 words[] = {to_bits(1.f), to_bits(2.f), to_bits(3.f), to_bits(4.f)};
+  const binding& hear = table_of<listener>.entries[0];
+  CHECK(hear.run(&l, me, words, 2) == 2);
+  CHECK(hear.run(&l, me, words, 4) == 3);
+  CHECK(l.sum == 1 + 2 + 1 + 2 + 3);
+  CHECK(state_of(me).blocked_colors == color_bit(red.id));
+}
+
+TEST_CASE("a payload of halves goes to a task as two parameters or as one") {
+  static constexpr color<halves<i16>> pairs{2};
+  struct split {
+    int data = 0, index = 0;
+    void two(pe&, i16 d, u16 i) { data = d, index = i; }
+    void one(pe&, halves<i16> h) { data = 10 * h.data, index = 10 * h.index; }
+    static consteval auto tasks() { return table(on<pairs, &split::two>(), on<pairs, &split::one>()); }
+  };
+  split s;
+  pe me;
+  const u32 word = to_bits(halves<i16>{-3, 4});
+  for (int k : {0, 1}) {
+    table_of<split>.entries[k].run(&s, me, &word, 1);
+    CHECK(s.data == (k ? -30 : -3));
+    CHECK(s.index == (k ? 40 : 4));
+  }
+}
+
+TEST_CASE("a module's tasks run on the member") {
+  struct inner {
+    int n = 0;
+    void take(pe&, u16 data) { n += data; }
+    static consteval auto tasks() { return table(control<1, &inner::take>()); }
+  };
+  struct outer {
+    int padding[5]{};
+    inner first, second;
+    static consteval auto tasks() { return table(use<&outer::first>(), use<&outer::second>()); }
+  };
+  outer o;
+  pe me;
+  const u32 word = 0x10007;
+  table_of<outer>.entries[1].run(&o, me, &word, 1);
+  CHECK(o.first.n == 0);
+  CHECK(o.second.n == 7);
+}
