@@ -49,6 +49,8 @@ class flat_vector {
   }
   [[gnu::always_inline]] void pop_back() { --size_; }
   [[gnu::always_inline]] void clear() { size_ = 0; }
+  /// Keeps the first n elements.
+  void shrink(std::size_t n) { size_ = n; }
   void reserve(std::size_t n) {
     if (n > capacity_) grow(n);
   }

@@ -133,6 +133,7 @@ class control_marks {
 
 struct alignas(128) band {
   work_list work;
+  flat_vector<u32> touched;                     ///< who has had work since it was last found to wait for nothing
   buffer_pool buffers;
   flat_vector<flat_vector<news>> mail[2];       ///< by the epoch's parity and the receiving band
   std::atomic<u64> senders[2] = {};             ///< bands whose mail waits for this one, by the epoch's parity
@@ -142,6 +143,8 @@ struct alignas(128) band {
   outcome done;
   std::exception_ptr failure;
   u64 read_now = 0, written_now = 0;            ///< colors of operations that the running task has started
+  bool expects_news() const { return (senders[0].load(std::memory_order_relaxed) | senders[1].load(std::memory_order_relaxed)) != 0; }
+
   u64 random = 0;                               ///< state of a shuffled schedule
 };
 

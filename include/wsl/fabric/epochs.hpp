@@ -12,7 +12,9 @@ namespace wsl::engines {
 /// Runs epochs from `last` + 1 on, until nothing is left to do or a band has failed; returns the number of the last one.
 template <class RunBand>
 u64 run_epochs_alone(flat_vector<band>& bands, u64 last, RunBand run_band) {
-  for (u64 now = bands.size() == most_bands ? ~u64{0} : (u64{1} << bands.size()) - 1; now;) {
+  u64 now = 0;
+  for (std::size_t b = 0; b < bands.size(); ++b) now |= u64{!bands[b].work.empty() || bands[b].expects_news()} << b;
+  while (now) {
     ++last;
     u64 next = 0;
     bool failed = false;

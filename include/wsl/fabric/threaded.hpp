@@ -142,9 +142,11 @@ class threaded_engine final : public engine {
   void visit_stream(band& b, u32 who) {
     stream_end& s = traffic_.net.streams[who - pes()];
     for (inlet& in : traffic_.inlets_of(who))
-      if (const u64 n = traffic_.readable(b, in)) {
+      while (traffic_.available(in)) {
+        const bool control = traffic_.control_first(b, in);  // to the host a word like any other
+        const u64 n = control ? 1 : traffic_.readable(b, in);
         for (u64 i = 0; i < n; ++i) s.words.push(traffic_.words_at(in)[i]);
-        traffic_.consume(b, in, n);
+        control ? traffic_.consume_control(b, in) : traffic_.consume(b, in, n);
       }
     for (channel& c : traffic_.channels_of(who))
       while (const u64 n = s.words.empty() ? 0 : traffic_.room(b, c, s.words.size()))
@@ -259,12 +261,13 @@ class threaded_engine final : public engine {
       if (color >= 0) b.read_now |= color_bit(color);
     if (t.output < 0) return;
     b.written_now |= color_bit(t.output);
-    channel_of(s, t.output).close();
+    hold(s, t.output, false);
   }
 
   void hold(const pe_state& s, int color, bool held) {
     channel& c = channel_of(s, color);
     c.operated = held;
+    c.lenient = true;
     c.close();
   }
 
@@ -333,7 +336,18 @@ class threaded_engine final : public engine {
 
   // ---- what still waits ------------------------------------------------------------------------------------------------------
 
+  // Looks only at whom the run has touched: a wafer with one moving wavelet is not searched for it.
   waits pending() {
+    waits open;
+    bool any = false;
+    for (band& b : bands()) any |= traffic_.any_left(b, [&](u32 who) {
+        open.clear();
+        if (who < pes()) pe_waits(open, b, state(who));
+        return !open.empty() || (who >= pes() && traffic_.net.streams[who - pes()].inbound && !traffic_.net.streams[who - pes()].words.empty());
+      });
+    return any ? all_waits() : waits{};
+  }
+  waits all_waits() {
     waits open;
     for (u32 i = 0; i < pes(); ++i) pe_waits(open, traffic_.home(i), state(i));
     for (const stream_end& s : traffic_.net.streams)

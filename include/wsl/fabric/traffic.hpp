@@ -13,7 +13,7 @@ namespace wsl::engines {
 class traffic {
  public:
   traffic(const layout& plan, deliveries& routes, tiles& pes, depth how_deep, u32 pes_per_band)
-      : net(plan, routes, pes, how_deep, pes_per_band), queued_(net.writers()), bands_(net.bands) {
+      : net(plan, routes, pes, how_deep, pes_per_band), state_(net.writers()), bands_(net.bands) {
     for (band& b : bands_)
       for (auto& m : b.mail) m = flat_vector<flat_vector<news>>(net.bands);
   }
@@ -34,10 +34,24 @@ class traffic {
   }
 
   void wake(band& b, u32 who) {
-    if (std::exchange(queued_[who], u8{1})) return;
+    if (state_[who] & queued) return;
+    if (!(state_[who] & touched)) b.touched.push_back(who);
+    state_[who] = queued | touched;
     b.work.push(who);
   }
-  void visited(u32 who) { queued_[who] = 0; }
+  void visited(u32 who) { state_[who] = touched; }
+
+  /// Drops from the list of whom a run has touched all for whom `waits(who)` is false; says whether any are left.
+  template <class Waits>
+  bool any_left(band& b, Waits waits) {
+    std::size_t kept = 0;
+    for (u32 who : b.touched) {
+      if (waits(who)) b.touched[kept++] = who;
+      else state_[who] = 0;
+    }
+    b.touched.shrink(kept);
+    return kept > 0;
+  }
 
   // ---- writing ---------------------------------------------------------------------------------------------------------------
 
@@ -45,7 +59,8 @@ class traffic {
   bool prepare(band& b, channel& c, int most) {
     if (c.operated) return true;
     const u64 head = least_head(c), unread = c.tail() - head;
-    const u64 allowed = least(depth_of(c), task_depth);
+    if (unread <= task_depth) c.lenient = false;
+    const u64 allowed = c.lenient ? depth_of(c) : least(depth_of(c), task_depth);
     if (unread > allowed) {
       c.writer_waits = true;
       return false;
@@ -231,7 +246,8 @@ class traffic {
     }
   }
 
-  flat_vector<u8> queued_;
+  enum : u8 { queued = 1, touched = 2 };
+  flat_vector<u8> state_;  // of PEs and streams
   flat_vector<band> bands_;
 };
 

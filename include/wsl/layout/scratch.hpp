@@ -9,7 +9,7 @@ template <class T>
 class scratch {
  public:
   constexpr scratch() = default;
-  constexpr explicit scratch(int n) : size_(n) { grow(n); }
+  constexpr explicit scratch(int n) : items_(new T[static_cast<unsigned>(n)]{}), size_(n), room_(n) {}
   scratch(const scratch&) = delete;
   scratch& operator=(const scratch&) = delete;
   constexpr ~scratch() { delete[] items_; }
@@ -31,7 +31,7 @@ class scratch {
  private:
   constexpr void grow(int room) {
     T* items = new T[static_cast<unsigned>(room)]{};
-    for (int i = 0; i < size_ && i < room_; ++i) items[i] = items_[i];
+    for (int i = 0; i < size_; ++i) items[i] = items_[i];
     delete[] items_;
     items_ = items, room_ = room;
   }
