@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Installs what building and testing needs (Debian 12 or later); says nothing when all of it is there.
+#   setup.sh [benchmarks]    with `benchmarks` also what benchmarks are compared with
 set -euo pipefail
 
 packages=(g++ cmake ninja-build clang-19 libclang-rt-19-dev catch2 libfmt-dev libboost-dev librange-v3-dev
   libbenchmark-dev pkg-config)
+if [[ ${1:-} == benchmarks ]]; then packages+=(libtbb-dev libcaf-dev valgrind); fi
 missing=()
 for package in "${packages[@]}"; do
   [[ $(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) == installed ]] || missing+=("$package")

@@ -80,7 +80,7 @@ void table::print_row(const std::string& row) const {
   bool first = true;
   for (const auto& [who, values] : values_.at(row)) {
     if (who == "wsl") continue;
-    std::printf(first ? "" : "\n%57s", "");
+    if (!first) std::printf("\n%57s", "");
     std::printf(" %-16s %9.4g %8.3g", who.c_str(), median(row, who), ratio(row, who));
     first = false;
   }

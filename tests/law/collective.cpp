@@ -121,7 +121,7 @@ void on_every_engine(F check) {
 template <class T, class Combine, rectangle where>
 void all_reduce_law() {
   constexpr all_reduce<T, Combine> net{2, where.words};
-  for (int n = 0; n < 9; ++n) {
+  for (int n = 0; n < 12; ++n) {
     layout l = grid_for(where);
     const region r = l.inside(where.words);
     l.place(where.words, program_v<worker<net>>);
@@ -181,7 +181,7 @@ template <class T, rectangle where>
 void neighbours_law() {
   constexpr neighbours<T> halo{3, where.words};
   using program = cell<halo, T>;
-  for (int n = 0; n < 12; ++n) {
+  for (int n = 0; n < 15; ++n) {
     layout l = grid_for(where);
     const region r = l.inside(where.words);
     l.place(where.words, program_v<program>);

@@ -81,7 +81,8 @@ class buffer_pool {
   flat_vector<retired> retired_;
 };
 
-/// First in, first out, of PEs that have something to do; each is in it once.
+/// PEs that have something to do, each once. The newest goes first: what it was sent is still in cache, and its sender's buffer is
+/// soon free for the next. Every so often the oldest does, so that PEs which keep each other busy cannot hold up the rest.
 class work_list {
  public:
   bool empty() const { return count_ == 0; }
@@ -90,16 +91,25 @@ class work_list {
     ring_[(head_ + count_++) & (ring_.size() - 1)] = who;
   }
   u32 pop() {
+    if (++pops_ % oldest_every == 0) return pop_oldest();
+    return ring_[(head_ + --count_) & (ring_.size() - 1)];
+  }
+  /// A shuffled schedule takes any.
+  u32 pop(std::size_t n) {
+    std::swap(ring_[head_], ring_[(head_ + n) & (ring_.size() - 1)]);
+    return pop_oldest();
+  }
+  std::size_t size() const { return count_; }
+
+ private:
+  static constexpr u32 oldest_every = 64;
+
+  u32 pop_oldest() {
     const u32 who = ring_[head_];
     head_ = (head_ + 1) & (ring_.size() - 1);
     --count_;
     return who;
   }
-  /// Brings the n-th in line to the front: a shuffled schedule takes any.
-  void bring_forward(std::size_t n) { std::swap(ring_[head_], ring_[(head_ + n) & (ring_.size() - 1)]); }
-  std::size_t size() const { return count_; }
-
- private:
   void grow() {
     flat_vector<u32> larger(ring_.size() * 2);
     for (std::size_t i = 0; i < count_; ++i) larger[i] = ring_[(head_ + i) & (ring_.size() - 1)];
@@ -108,6 +118,7 @@ class work_list {
   }
   flat_vector<u32> ring_{64};
   std::size_t head_ = 0, count_ = 0;
+  u32 pops_ = 0;
 };
 
 /// Where control wavelets lie in channels; there are seldom more than a few.

@@ -86,6 +86,40 @@ class threaded_engine final : public engine {
     return false;
   }
 
+  whole_move_place begin_whole_move(pe_state& on, const whole_move& m) override {
+    band& b = traffic_.home(on.index);
+    const processor* p = more_[on.index];
+    if (p && !p->microthreads.empty()) return {};
+    whole_move_place at;
+    if (m.input >= 0) {
+      const bool ours = on.image->read_type[m.input] == m.input_type && !(b.read_now & color_bit(m.input));
+      const inlet* in = ours ? source(b, on, m.input) : nullptr;
+      if (!in || traffic_.readable(b, *in) < m.length) return {};
+      at.input = traffic_.words_at(*in);
+    }
+    if (m.output >= 0) {
+      if (on.image->sent_type[m.output] != m.output_type || (b.written_now & color_bit(m.output))) return {};
+      channel& out = channel_of(on, m.output);
+      if (traffic_.room(b, out, m.length) < m.length) return {};
+      at.output = out.words + out.next;
+    }
+    at.ready = true;
+    return at;
+  }
+
+  void end_whole_move(pe_state& on, const whole_move& m) override {
+    band& b = traffic_.home(on.index);
+    if (m.output >= 0) {
+      channel& out = channel_of(on, m.output);
+      out.next += m.length;
+      out.close();
+      b.written_now |= color_bit(m.output);
+    }
+    if (m.input < 0) return;
+    b.read_now |= color_bit(m.input);
+    traffic_.consume(b, *source(b, on, m.input), m.length);
+  }
+
  private:
   static constexpr u32 visit_budget = 256;  ///< batches and tasks of one visit, so that a PE that feeds itself lets others run
 
@@ -111,8 +145,7 @@ class threaded_engine final : public engine {
     try {
       traffic_.begin(b, epoch);
       while (!b.work.empty()) {
-        if (order_.shuffle) b.work.bring_forward(draw(b, b.work.size()));
-        visit(b, b.work.pop());
+        visit(b, order_.shuffle ? b.work.pop(draw(b, b.work.size())) : b.work.pop());
       }
     } catch (...) {
       b.failure = std::current_exception();
@@ -360,8 +393,8 @@ class threaded_engine final : public engine {
     if (p) operation_waits(open, *p, s, [&](int color) { return source(b, s, color) == nullptr; });
     held_tasks(open, s);
     for (const channel& c : traffic_.channels_of(s.index))
-      if (c.writer_waits && !c.operated)
-        open.push_back({wait::reason::output, {s.x, s.y}, color_of(c), s.image->source->name, "send", traffic_.held_back(c)});
+      if (const u64 n = traffic_.held_back(c))
+        open.push_back({wait::reason::output, {s.x, s.y}, color_of(c), s.image->source->name, "send", n});
     for (const inlet& in : traffic_.inlets_of(s.index)) {
       const u64 n = traffic_.available(in);
       if (n == 0) continue;

@@ -85,8 +85,11 @@ class traffic {
     return least(wanted, least(allowed - unread, size_of(c) - c.next));
   }
 
-  /// Words that a task sent beyond what may lie unread before another task runs.
-  u64 held_back(const channel& c) const { return c.tail() - least_head(c) - least(depth_of(c), task_depth); }
+  /// Words that a task sent beyond what fits; a PE that wants to run another task waits for them sooner.
+  u64 held_back(const channel& c) const {
+    const u64 unread = c.tail() - least_head(c), fit = c.writer_waits ? least(depth_of(c), task_depth) : depth_of(c);
+    return c.operated || unread <= fit ? 0 : unread - fit;
+  }
 
   void put_control(band& b, channel& c, u32 word) {
     for (u32 r : readers_of(c)) {

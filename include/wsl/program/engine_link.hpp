@@ -19,6 +19,11 @@ class engine_link {
   /// on without suspending.
   virtual bool start(pe_state& on, const transfer& operation) = 0;
 
+  /// Most operations find their words and their room there. An engine may let them move without becoming a microthread: between
+  /// begin and end the operation moves its words.
+  virtual whole_move_place begin_whole_move(pe_state&, const whole_move&) { return {}; }
+  virtual void end_whole_move(pe_state&, const whole_move&) {}
+
   const region& grid() const { return grid_; }
   const machine& target() const { return machine_; }
 
@@ -45,6 +50,7 @@ struct program_image {
   u16 slot[max_colors] = {};                ///< which of a PE's channels a present color is
   i16 width = 0, height = 0;                ///< of the grid
   const payload_type* sent_type[max_colors] = {};  ///< what a present color carries; none for the others
+  const payload_type* read_type[max_colors] = {};  ///< what descriptors read from a color
 
   explicit program_image(const program& p) : source(&p) {
     for (const binding& b : p) switch (b.what) {
@@ -59,7 +65,10 @@ struct program_image {
           active_locals |= b.start == initially::active ? color_bit(b.id) : 0;
           break;
         case role::control: control[b.id] = &b; break;
-        case role::read: reads |= color_bit(b.id); break;
+        case role::read:
+          reads |= color_bit(b.id);
+          read_type[b.id] = b.type;
+          break;
         case role::send: sends |= color_bit(b.id); break;
         case role::launch: break;
       }

@@ -129,6 +129,16 @@ class [[nodiscard("an operation with a fabric operand runs only when it is given
     move(0, nullptr, nullptr, static_cast<u32>(length_));
   }
 
+  /// Only with one fabric source or none can all words lie in one piece.
+  static constexpr bool can_move_whole = (0 + ... + int{detail::is_fabric_input<Src>}) <= 1;
+
+  whole_move whole() const {
+    whole_move m{.length = length_ == forever ? ~u64{0} : static_cast<u64>(length_)};
+    if constexpr (detail::is_fabric_output<Dst>) m.output = dst_.to.id, m.output_type = &payload_type_of<T>;
+    detail::with(src_, [&](const auto&... s) { (name_input(m, s), ...); });
+    return m;
+  }
+
   /// The operation as a microthread that an engine runs.
   transfer start() const {
     static_assert(sizeof(operation) <= transfer::operand_bytes && std::is_trivially_copyable_v<operation>,
@@ -180,6 +190,10 @@ class [[nodiscard("an operation with a fabric operand runs only when it is given
     }
   }
 
+  template <class S>
+  static constexpr void name_input(whole_move& m, const S& s) {
+    if constexpr (detail::is_fabric_input<S>) m.input = s.from.id, m.input_type = &payload_type_of<typename S::element>;
+  }
   template <class S>
   static constexpr void name_input(transfer& t, int& k, const S& s) {
     if constexpr (detail::is_fabric_input<S>) {

@@ -100,9 +100,10 @@ class pe {
   /// complete when its last word is in the output queue), the completions happen: `me.async(op, then<&part::sent>())`.
   template <class F, class Dst, class... Src, class... Completion>
   void async(const operation<F, Dst, Src...>& op, Completion... when_complete) {
+    state_.interrupted = true;
+    if (moved_whole(op)) return (happen(when_complete), ...);
     transfer t = op.start();
     (attach(t, when_complete), ...);
-    state_.interrupted = true;
     state_.engine->start(state_, t);
   }
 
@@ -128,6 +129,23 @@ class pe {
   u64 bit_of() const {
     if constexpr (color_like<decltype(What)>) return color_bit(What.id);
     else return color_bit(local_id<What>());
+  }
+  template <class F, class Dst, class... Src>
+  bool moved_whole(const operation<F, Dst, Src...>& op) {
+    if constexpr (op.can_move_whole) {
+      const whole_move m = op.whole();
+      const whole_move_place at = state_.engine->begin_whole_move(state_, m);
+      if (!at.ready) return false;
+      op.move(0, &at.input, at.output, static_cast<u32>(m.length));
+      state_.engine->end_whole_move(state_, m);
+      return true;
+    }
+    return false;
+  }
+  void happen(const completion& c) {
+    if (c.what == completion::effect::unblock_color) state_.blocked_colors &= ~color_bit(c.id);
+    else if (c.what == completion::effect::unblock) state_.blocked &= ~color_bit(local_id(c.key, c.id, c.name));
+    else state_.active |= color_bit(local_id(c.key, c.id, c.name));
   }
   void attach(transfer& t, const completion& c) const {
     if (c.what == completion::effect::unblock_color) t.unblocks_color = static_cast<i8>(c.id);

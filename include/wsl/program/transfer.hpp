@@ -32,4 +32,17 @@ struct transfer {
   bool endless() const { return length == ~u64{0}; }
 };
 
+/// What an operation with at most one fabric source would move if it could complete at once.
+struct whole_move {
+  int input = -1, output = -1;  ///< colors, -1 for none
+  const payload_type *input_type = nullptr, *output_type = nullptr;
+  u64 length = 0;
+};
+/// Where its words lie, each in one piece; `ready` is false where it must be started as a microthread.
+struct whole_move_place {
+  bool ready = false;
+  const u32* input = nullptr;
+  u32* output = nullptr;
+};
+
 }  // namespace wsl

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What a program may not do with the fabric. Each fault names the PE, its program and the task that did it.
 
-#include <wsl/fabric/fabric.hpp>
+#include "engines.hpp"
+
 #include <wsl/program/ops.hpp>
 
 #include <array>
@@ -75,9 +76,9 @@ constexpr layout scene = layout{wse2, 2, 2}
   .path(blue, at(1, 0), ramp >> west).path(blue, at(0, 0), east >> ramp);
 static_assert(routed<scene>());
 
-template <auto Task>
+template <class Engine, auto Task>
 void provoke(const area& where = at(1, 0)) {
-  fabric f{scene};
+  fabric f{scene, Engine{}};
   f.launch<Task>(where);
 }
 
@@ -85,57 +86,57 @@ const auto who = Contains("wsl: PE(1, 0) of ");
 
 }  // namespace
 
-TEST_CASE("a color has one reader at a time") {
-  CHECK_THROWS_WITH(provoke<&culprit::read_twice>(),
+TEMPLATE_LIST_TEST_CASE("a color has one reader at a time", "", every_engine) {
+  CHECK_THROWS_WITH((provoke<TestType, &culprit::read_twice>()),
                     who && Contains("culprit reads color 0 twice at once") && Contains("in read_twice on PE(1, 0) of"));
-  CHECK_THROWS_WITH(provoke<&culprit::read_one_color_as_two>(), who && Contains("reads color 0 twice at once"));
+  CHECK_THROWS_WITH((provoke<TestType, &culprit::read_one_color_as_two>()), who && Contains("reads color 0 twice at once"));
 }
 
-TEST_CASE("a color has one writer at a time") {
-  CHECK_THROWS_WITH(provoke<&culprit::send_twice>(), who && Contains("sends color 1 while an operation still sends on it"));
-  CHECK_THROWS_WITH(provoke<&culprit::send_into_operation>(),
+TEMPLATE_LIST_TEST_CASE("a color has one writer at a time", "", every_engine) {
+  CHECK_THROWS_WITH((provoke<TestType, &culprit::send_twice>()), who && Contains("sends color 1 while an operation still sends on it"));
+  CHECK_THROWS_WITH((provoke<TestType, &culprit::send_into_operation>()),
                     who && Contains("sends color 1 while an operation still sends on it"));
 }
 
-TEST_CASE("what a table does not declare is not sent or read") {
-  CHECK_THROWS_WITH(provoke<&culprit::undeclared_send>(),
+TEMPLATE_LIST_TEST_CASE("what a table does not declare is not sent or read", "", every_engine) {
+  CHECK_THROWS_WITH((provoke<TestType, &culprit::undeclared_send>()),
                     who && Contains("sends color 2, but its table does not say sends<color>()"));
-  CHECK_THROWS_WITH(provoke<&culprit::undeclared_output>(),
+  CHECK_THROWS_WITH((provoke<TestType, &culprit::undeclared_output>()),
                     who && Contains("sends color 2, but its table does not say sends<color>()"));
-  CHECK_THROWS_WITH(provoke<&culprit::undeclared_read>(),
+  CHECK_THROWS_WITH((provoke<TestType, &culprit::undeclared_read>()),
                     who && Contains("reads color 2 with mov, but its table does not say reads<color>()"));
-  CHECK_THROWS_WITH(provoke<&culprit::unbound>(),
+  CHECK_THROWS_WITH((provoke<TestType, &culprit::unbound>()),
                     Contains("does not bind local<&not_in_the_table>()") && Contains("in unbound on PE(1, 0)"));
 }
 
-TEST_CASE("a color carries one payload") {
-  CHECK_THROWS_WITH(provoke<&culprit::wrong_send>(), who && Contains("sends int on color 1, which carries float"));
-  CHECK_THROWS_WITH(provoke<&culprit::wrong_output>(), who && Contains("sends int on color 1, which carries float"));
-  CHECK_THROWS_WITH(provoke<&culprit::wrong_read>(), who && Contains("reads int from color 0, which carries float"));
+TEMPLATE_LIST_TEST_CASE("a color carries one payload", "", every_engine) {
+  CHECK_THROWS_WITH((provoke<TestType, &culprit::wrong_send>()), who && Contains("sends int on color 1, which carries float"));
+  CHECK_THROWS_WITH((provoke<TestType, &culprit::wrong_output>()), who && Contains("sends int on color 1, which carries float"));
+  CHECK_THROWS_WITH((provoke<TestType, &culprit::wrong_read>()), who && Contains("reads int from color 0, which carries float"));
 }
 
-TEST_CASE("a PE without a path cannot send") {
-  CHECK_THROWS_WITH(provoke<&culprit::send_twice>(at(1, 1)),
+TEMPLATE_LIST_TEST_CASE("a PE without a path cannot send", "", every_engine) {
+  CHECK_THROWS_WITH((provoke<TestType, &culprit::send_twice>(at(1, 1))),
                     Contains("PE(1, 1)") && Contains("sends color 1, but no path leads from its ramp"));
-  CHECK_THROWS_WITH(provoke<&culprit::send_into_operation>(at(1, 1)), Contains("but no path leads from its ramp"));
+  CHECK_THROWS_WITH((provoke<TestType, &culprit::send_into_operation>(at(1, 1))), Contains("but no path leads from its ramp"));
 }
 
-TEST_CASE("operands must fit each other and their arrays") {
-  CHECK_THROWS_WITH(provoke<&culprit::out_of_the_array>(),
+TEMPLATE_LIST_TEST_CASE("operands must fit each other and their arrays", "", every_engine) {
+  CHECK_THROWS_WITH((provoke<TestType, &culprit::out_of_the_array>()),
                     Contains("5 elements from element 4 on leaves its array of 8") &&
                       Contains("in out_of_the_array on PE(1, 0)"));
-  CHECK_THROWS_WITH(provoke<&culprit::lengths>(), Contains("the operands of mov differ in length: 8 and 7"));
+  CHECK_THROWS_WITH((provoke<TestType, &culprit::lengths>()), Contains("the operands of mov differ in length: 8 and 7"));
 }
 
-TEST_CASE("a fault after a wait names its place like any other") {
-  CHECK_THROWS_WITH(provoke<&culprit::after_a_wait>(),
+TEMPLATE_LIST_TEST_CASE("a fault after a wait names its place like any other", "", every_engine) {
+  CHECK_THROWS_WITH((provoke<TestType, &culprit::after_a_wait>()),
                     who && Contains("sends color 2, but its table") && Contains("on PE(1, 0) of"));
 }
 
-TEST_CASE("exceptions of the program itself pass through") {
-  CHECK_THROWS_WITH(provoke<&culprit::own_exception>(), "of the program");
-  CHECK_THROWS_WITH(provoke<&culprit::own_exception_after_a_wait>(), "of the program");
-  CHECK_THROWS_AS(provoke<&culprit::own_exception>(), std::invalid_argument);
+TEMPLATE_LIST_TEST_CASE("exceptions of the program itself pass through", "", every_engine) {
+  CHECK_THROWS_WITH((provoke<TestType, &culprit::own_exception>()), "of the program");
+  CHECK_THROWS_WITH((provoke<TestType, &culprit::own_exception_after_a_wait>()), "of the program");
+  CHECK_THROWS_AS((provoke<TestType, &culprit::own_exception>()), std::invalid_argument);
 }
 
 namespace {
@@ -174,14 +175,14 @@ constexpr machine queued = [] {
 
 }  // namespace
 
-TEST_CASE("a PE has as many operations in flight as its machine has microthreads") {
+TEMPLATE_LIST_TEST_CASE("a PE has as many operations in flight as its machine has microthreads", "", every_engine) {
   layout l{queued, 2, 1};
   l.place(column(0), program_v<many_sends>).place(column(1), program_v<many_readers>);
   for (const auto c : {c0, c1, c2, c3, c4, c5, c6, c7, c8}) l.path(c, column(0), ramp >> east).path(c, column(1), west >> ramp);
-  fabric f{l};
+  fabric f{l, TestType{}};
   CHECK_THROWS_WITH(f.launch<&many_readers::go>(at(1, 0), 9),
                     Contains("PE(1, 0)") && Contains("starts mov while 8 operations are in flight; wse2 has 8 microthreads"));
-  fabric g{l};
+  fabric g{l, TestType{}};
   g.start<&many_readers::go>(at(1, 0), 8);
   CHECK_THROWS_AS(g.launch(at(0, 0)), deadlock);  // the ninth wavelet has no reader
   CHECK(g.read(1, 0, &many_readers::x)[7] == 17);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What a fabric builds it destroys: programs, and tasks that still wait. The leak checker of the address sanitizer sees the rest.
 
-#include <wsl/fabric/fabric.hpp>
+#include "engines.hpp"
+
 #include <wsl/program/ops.hpp>
 
 #include <array>
@@ -64,9 +65,9 @@ constexpr layout fan = layout{wse2, 4, 1}
 
 }  // namespace
 
-TEST_CASE("programs are built and destroyed once on each PE, where their alignment wants them") {
+TEMPLATE_LIST_TEST_CASE("programs are built and destroyed once on each PE, where their alignment wants them", "", every_engine) {
   {
-    fabric f{fan};
+    fabric f{fan, TestType{}};
     CHECK(alive == 3);
     for (int x : {1, 2, 3}) {
       CHECK(*f.read(x, 0, &owner::heap) == 7);
@@ -76,10 +77,10 @@ TEST_CASE("programs are built and destroyed once on each PE, where their alignme
   CHECK(alive == 0);
 }
 
-TEST_CASE("a fabric may be destroyed while its tasks wait, before and after they have been resumed") {
+TEMPLATE_LIST_TEST_CASE("a fabric may be destroyed while its tasks wait, before and after they have been resumed", "", every_engine) {
   for (int words : {0, 4, 6}) {
     {
-      fabric f{fan};
+      fabric f{fan, TestType{}};
       f.start<&owner::wait>(columns(1, end), 2);
       CHECK_THROWS_AS(f.launch<&sender::send>(at(0, 0), words), deadlock);
       CHECK(alive == 6);
@@ -89,8 +90,8 @@ TEST_CASE("a fabric may be destroyed while its tasks wait, before and after they
   }
 }
 
-TEST_CASE("a task that waited goes on in a later run") {
-  fabric f{fan};
+TEMPLATE_LIST_TEST_CASE("a task that waited goes on in a later run", "", every_engine) {
+  fabric f{fan, TestType{}};
   f.start<&owner::wait>(columns(1, end), 2);
   CHECK_THROWS_AS(f.launch<&sender::send>(at(0, 0), 5), deadlock);
   f.launch<&sender::send>(at(0, 0), 3);
@@ -98,9 +99,9 @@ TEST_CASE("a task that waited goes on in a later run") {
   CHECK(alive == 3);
 }
 
-TEST_CASE("a task that throws is gone, with what it held") {
+TEMPLATE_LIST_TEST_CASE("a task that throws is gone, with what it held", "", every_engine) {
   {
-    fabric f{fan};
+    fabric f{fan, TestType{}};
     f.start<&owner::fail>(at(3, 0));
     f.start<&owner::wait>(columns(1, 3), 1);
     CHECK_THROWS_WITH(f.launch<&sender::send>(at(0, 0), 4), "after the wait");
@@ -109,14 +110,14 @@ TEST_CASE("a task that throws is gone, with what it held") {
   CHECK(alive == 0);
 }
 
-TEST_CASE("a run that never began leaves its arguments behind") {
+TEMPLATE_LIST_TEST_CASE("a run that never began leaves its arguments behind", "", every_engine) {
   const auto held = std::make_shared<int>(1);
   struct holder {
     void take(pe&, std::shared_ptr<int>) {}
     static consteval auto tasks() { return table(launch<&holder::take>()); }
   };
   {
-    fabric f{layout{wse2, 2, 2}.place(all, program_v<holder>)};
+    fabric f{layout{wse2, 2, 2}.place(all, program_v<holder>), TestType{}};
     f.start<&holder::take>(all, held);
     CHECK(held.use_count() == 2);  // one for all PEs
   }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Library modules: members of a program that bring their own state, colors and tasks.
 
-#include <wsl/fabric/fabric.hpp>
+#include "engines.hpp"
+
 #include <wsl/program/ops.hpp>
 
 #include <array>
@@ -82,8 +83,8 @@ static_assert(routed<together>());
 
 }  // namespace
 
-TEST_CASE("modules bring state and tasks, at any depth, and each activates its own") {
-  fabric f{together};
+TEMPLATE_LIST_TEST_CASE("modules bring state and tasks, at any depth, and each activates its own", "", every_engine) {
+  fabric f{together, TestType{}};
   f.start(at(1, 0));
   f.launch<&caller::call>(at(0, 0), 2);
   const worker& w = f.program_at<worker>({1, 0});
@@ -96,8 +97,8 @@ TEST_CASE("modules bring state and tasks, at any depth, and each activates its o
   CHECK(f.read(0, 0, &caller::heard) == 10);
 }
 
-TEST_CASE("a module blocks its own color and no other") {
-  fabric f{together};
+TEMPLATE_LIST_TEST_CASE("a module blocks its own color and no other", "", every_engine) {
+  fabric f{together, TestType{}};
   CHECK_THROWS_WITH(f.launch<&caller::call>(at(0, 0), 4),
                     Contains("1 wavelet of color 0 in the input queue; task hear may not run") &&
                       Contains("1 wavelet of color 1 in the input queue"));
@@ -116,7 +117,7 @@ struct outsider {
 
 }  // namespace
 
-TEST_CASE("a task of a module that the program does not use is a fault") {
-  fabric f{layout{wse2, 1, 1}.place(all, program_v<outsider>)};
+TEMPLATE_LIST_TEST_CASE("a task of a module that the program does not use is a fault", "", every_engine) {
+  fabric f{layout{wse2, 1, 1}.place(all, program_v<outsider>), TestType{}};
   CHECK_THROWS_WITH(f.launch(), Contains("outsider does not bind local<&done>()") && Contains("in start on PE(0, 0)"));
 }

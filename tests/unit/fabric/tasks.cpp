@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // How tasks run: to completion, one at a time, in a defined order, when they are activated and not blocked.
 
-#include <wsl/fabric/fabric.hpp>
+#include "engines.hpp"
+
 #include <wsl/program/ops.hpp>
 
 #include <array>
@@ -44,8 +45,8 @@ struct two_steps {
 
 }  // namespace
 
-TEST_CASE("a task runs to completion, activation is one bit, and the first local task of the table goes first") {
-  fabric f{layout{wse2, 1, 1}.place(all, program_v<two_steps>)};
+TEMPLATE_LIST_TEST_CASE("a task runs to completion, activation is one bit, and the first local task of the table goes first", "", every_engine) {
+  fabric f{layout{wse2, 1, 1}.place(all, program_v<two_steps>), TestType{}};
   const outcome o = f.launch();
   CHECK(f.read(0, 0, &two_steps::log).text.data() == std::string("stabcbc"));
   CHECK(o.tasks == 4);
@@ -76,8 +77,8 @@ std::string text_of(fabric& f) { return f.read(0, 0, &waiting_room::log).text.da
 
 }  // namespace
 
-TEST_CASE("a task may be active or blocked from the start; a blocked task keeps its activation") {
-  fabric f{layout{wse2, 1, 1}.place(all, program_v<waiting_room>)};
+TEMPLATE_LIST_TEST_CASE("a task may be active or blocked from the start; a blocked task keeps its activation", "", every_engine) {
+  fabric f{layout{wse2, 1, 1}.place(all, program_v<waiting_room>), TestType{}};
   CHECK(text_of(f).empty());
   f.run();
   CHECK(text_of(f) == "b");
@@ -120,8 +121,8 @@ static_assert(routed<gate>());
 
 }  // namespace
 
-TEST_CASE("a blocked data task leaves its wavelets in the queue, in order") {
-  fabric f{gate};
+TEMPLATE_LIST_TEST_CASE("a blocked data task leaves its wavelets in the queue, in order", "", every_engine) {
+  fabric f{gate, TestType{}};
   CHECK_THROWS_AS(f.launch<&counter::count>(at(0, 0), 5), deadlock);
   CHECK(f.read(1, 0, &gated::taken) == 0);
   CHECK_THROWS_AS(f.launch<&gated::open>(at(1, 0)), deadlock);
@@ -166,8 +167,8 @@ constexpr layout join_plan = layout{wse3, 2, 1}
 
 }  // namespace
 
-TEST_CASE("one completion activates, the other unblocks: the join runs once, whichever comes first") {
-  fabric f{join_plan};
+TEMPLATE_LIST_TEST_CASE("one completion activates, the other unblocks: the join runs once, whichever comes first", "", every_engine) {
+  fabric f{join_plan, TestType{}};
   int rounds = 0;
   for (const auto& [reds, blues] : {std::pair{40, 3}, std::pair{3, 40}, std::pair{7, 7}}) {
     f.start<&joined::start>(at(1, 0), reds, blues);
@@ -176,8 +177,8 @@ TEST_CASE("one completion activates, the other unblocks: the join runs once, whi
   }
 }
 
-TEST_CASE("with one of its two completions missing the join does not run") {
-  fabric f{join_plan};
+TEMPLATE_LIST_TEST_CASE("with one of its two completions missing the join does not run", "", every_engine) {
+  fabric f{join_plan, TestType{}};
   f.start<&joined::start>(at(1, 0), 3, 3);
   CHECK_THROWS_AS(f.launch<&two_sends::start>(at(0, 0), 3, 2), deadlock);
   CHECK(f.read(1, 0, &joined::joins) == 0);
@@ -204,8 +205,8 @@ struct idle {
 
 }  // namespace
 
-TEST_CASE("host calls carry arguments, cover areas and run in their order") {
-  fabric f{layout{wse2, 3, 2}.place(all, program_v<register_machine>)};
+TEMPLATE_LIST_TEST_CASE("host calls carry arguments, cover areas and run in their order", "", every_engine) {
+  fabric f{layout{wse2, 3, 2}.place(all, program_v<register_machine>), TestType{}};
   f.start<&register_machine::add>(all, 2.f);
   f.start<&register_machine::mul>(columns(1, end), 3.f, 2);
   f.start<&register_machine::add>(at(2, end - 1), 0.5f);
@@ -221,8 +222,8 @@ TEST_CASE("host calls carry arguments, cover areas and run in their order") {
   CHECK(f.run() == outcome{});
 }
 
-TEST_CASE("a launch that names nothing, too little or the wrong place is a fault") {
-  fabric f{layout{wse2, 3, 1}.place(at(0, 0), program_v<register_machine>).place(at(1, 0), program_v<idle>)};
+TEMPLATE_LIST_TEST_CASE("a launch that names nothing, too little or the wrong place is a fault", "", every_engine) {
+  fabric f{layout{wse2, 3, 1}.place(at(0, 0), program_v<register_machine>).place(at(1, 0), program_v<idle>), TestType{}};
   CHECK_THROWS_WITH(f.launch(0, 0), Contains("register_machine has several host functions"));
   CHECK_THROWS_WITH(f.launch(1, 0), Contains("idle has no host function"));
   CHECK_THROWS_WITH(f.launch(2, 0), Contains("there is no program at PE(2, 0) of a grid of 3 x 1"));
@@ -230,8 +231,8 @@ TEST_CASE("a launch that names nothing, too little or the wrong place is a fault
   CHECK_THROWS_WITH(f.launch<&register_machine::add>(at(1, 0), 1.f), Contains("idle at PE(1, 0) does not bind launch<&add>()"));
 }
 
-TEST_CASE("a member is read with the type of the program that was placed") {
-  fabric f{layout{wse2, 2, 1}.place(at(0, 0), program_v<register_machine>)};
+TEMPLATE_LIST_TEST_CASE("a member is read with the type of the program that was placed", "", every_engine) {
+  fabric f{layout{wse2, 2, 1}.place(at(0, 0), program_v<register_machine>), TestType{}};
   CHECK(f.read(0, 0, &register_machine::value) == 1);
   CHECK_THROWS_WITH(f.read(0, 0, &gated::sum), Contains("PE(0, 0) runs") && Contains("register_machine, not") &&
     Contains("gated"));
@@ -272,8 +273,8 @@ static_assert(routed<controls>());
 
 }  // namespace
 
-TEST_CASE("a control wavelet runs the task of its id between the data, wherever it is delivered") {
-  fabric f{controls};
+TEMPLATE_LIST_TEST_CASE("a control wavelet runs the task of its id between the data, wherever it is delivered", "", every_engine) {
+  fabric f{controls, TestType{}};
   f.launch<&remote::go>(at(0, 0), 7);
   for (int x : {1, 2}) CHECK(f.read(x, 0, &controlled::log).text.data() == std::string("dpd"));
   f.launch<&remote::go>(at(0, 0), 63);
@@ -281,9 +282,9 @@ TEST_CASE("a control wavelet runs the task of its id between the data, wherever 
   CHECK(f.read(2, 0, &controlled::data) == 513);
 }
 
-TEST_CASE("a control wavelet that no task expects is a fault, whatever its id") {
+TEMPLATE_LIST_TEST_CASE("a control wavelet that no task expects is a fault, whatever its id", "", every_engine) {
   for (int id : {8, 64, 65535}) {
-    fabric f{controls};
+    fabric f{controls, TestType{}};
     CHECK_THROWS_WITH((f.launch<&remote::go>(at(0, 0), id)),
                       Contains("a control wavelet with id " + std::to_string(id) + " on color 0 arrived at PE(1, 0)") &&
                         Contains("binds no such control task"));

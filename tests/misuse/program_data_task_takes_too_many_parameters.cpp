@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// A float has no halves.
+// says: wsl: the task's parameter must be the payload of its color
+#include <wsl/wsl.hpp>
+
+using namespace wsl;
+
+constexpr color<f32> red{0}, blue{1}, green{2};
+
+#ifdef WSL_MISUSE
+struct part {
+  void hear(pe&, f32, u16) {}
+  static consteval auto tasks() { return table(on<red, &part::hear>()); }
+};
+#else
+struct part {
+  void hear(pe&, f32) {}
+  static consteval auto tasks() { return table(on<red, &part::hear>()); }
+};
+#endif
+
+constexpr layout l = layout{wse2, 1, 1}.place(all, program_v<part>);

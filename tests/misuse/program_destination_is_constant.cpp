@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// Constants stay what they are.
+// says: wsl: the destination of an operation must be writable
+#include <wsl/wsl.hpp>
+
+using namespace wsl;
+
+constexpr color<f32> red{0}, blue{1}, green{2};
+
+#ifdef WSL_MISUSE
+struct part {
+  f32 x[8]{};
+  static constexpr f32 weights[8]{};
+  void work(pe&) { mov(mem(weights), mem(x)); }
+  static consteval auto tasks() { return table(launch<&part::work>(), reads<red>(), reads<blue>(), reads<green>(), sends<red>()); }
+};
+#else
+struct part {
+  f32 x[8]{};
+  static constexpr f32 weights[8]{};
+  void work(pe&) { mov(mem(x), mem(weights)); }
+  static consteval auto tasks() { return table(launch<&part::work>(), reads<red>(), reads<blue>(), reads<green>(), sends<red>()); }
+};
+#endif

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// A layout cannot place what binds nothing.
+// says: wsl: a PE program has a public table: static consteval auto tasks.. . return table.launch<&part::start>...; .
+#include <wsl/wsl.hpp>
+
+using namespace wsl;
+
+#ifdef WSL_MISUSE
+struct part {
+  f32 x = 0;
+};
+#else
+struct part {
+  f32 x = 0;
+  void start(pe&) {}
+  static consteval auto tasks() { return table(launch<&part::start>()); }
+};
+#endif
+
+constexpr layout l = layout{wse2, 1, 1}.place(all, program_v<part>);

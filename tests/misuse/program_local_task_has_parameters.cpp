@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// Nobody gives a local task arguments.
+// says: wsl: a local task takes only the PE: void f.pe& me.
+#include <wsl/wsl.hpp>
+
+using namespace wsl;
+
+constexpr color<f32> red{0}, blue{1}, green{2};
+
+#ifdef WSL_MISUSE
+struct part {
+  void step(pe&, f32) {}
+  static consteval auto tasks() { return table(local<&part::step>()); }
+};
+#else
+struct part {
+  void step(pe&) {}
+  static consteval auto tasks() { return table(local<&part::step>()); }
+};
+#endif
+
+constexpr layout l = layout{wse2, 1, 1}.place(all, program_v<part>);

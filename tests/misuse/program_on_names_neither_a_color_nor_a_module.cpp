@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// Data tasks hear colors.
+// says: wsl: on<...> names a color or a module with colors: on<in, &part::hear>.. or on<halo, &part::hear>..
+#include <wsl/wsl.hpp>
+
+using namespace wsl;
+
+constexpr color<f32> red{0}, blue{1}, green{2};
+
+#ifdef WSL_MISUSE
+struct part {
+  void hear(pe&, f32) {}
+  static consteval auto entry() { return on<0, &part::hear>(); }
+  static consteval auto tasks() { return table(part::entry()); }
+};
+#else
+struct part {
+  void hear(pe&, f32) {}
+  static consteval auto entry() { return on<red, &part::hear>(); }
+  static consteval auto tasks() { return table(part::entry()); }
+};
+#endif
+
+constexpr layout l = layout{wse2, 1, 1}.place(all, program_v<part>);

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+// All-reduce on every small rectangle, in several rounds, and what it refuses.
+#include <wsl/collective/all_reduce.hpp>
+#include <wsl/fabric/reference.hpp>
+
+#include <catch2/catch.hpp>
+#include <set>
+
+using namespace wsl;
+using Catch::Contains;
+
+namespace {
+
+template <auto net>
+struct worker {
+  using T = typename decltype(net)::element;
+  T part = 0, total = 0;
+  int rounds = 0, done = 0;
+  reducer<net> reduce;
+
+  void begin(pe& me, int n) {
+    part = static_cast<T>(me.y() * 10 + me.x() + 1);
+    rounds = n;
+    reduce.contribute(me, part);
+  }
+  void next(pe& me, T t) {
+    total = t;
+    if (++done < rounds) reduce.contribute(me, static_cast<T>(part + static_cast<T>(done)));
+  }
+  void twice(pe& me) {
+    reduce.contribute(me, 1);
+    reduce.contribute(me, 1);
+  }
+  static consteval auto tasks() {
+    return table(launch<&worker::begin>(), launch<&worker::twice>(), use<&worker::reduce>(), on<net.total(), &worker::next>());
+  }
+};
+
+template <auto net>
+constexpr layout wired(int width, int height) {
+  layout l{wse2, width, height};
+  l.place(net.where, program_v<worker<net>>);
+  net.wire(l);
+  return l;
+}
+
+/// What all PEs of r contribute in a round, summed up.
+i32 sum_of(const region& r, int round) {
+  i32 sum = 0;
+  for (int i = 0; i < r.count(); ++i) sum += r.nth(i).y * 10 + r.nth(i).x + 1 + round;
+  return sum;
+}
+template <auto net>
+void all_know(fabric& f, const region& r, i32 expected, int done) {
+  for (int i = 0; i < r.count(); ++i) {
+    INFO(r.columns() << " x " << r.rows() << ", PE " << i);
+    REQUIRE(f.program_at<worker<net>>(r.nth(i)).total == expected);
+    REQUIRE(f.program_at<worker<net>>(r.nth(i)).done == done);
+  }
+}
+
+constexpr all_reduce<i32> sum{0};
+constexpr all_reduce<i32, larger> highest{0};
+constexpr all_reduce<i32, smaller> lowest{0};
+
+}  // namespace
+
+TEST_CASE("on every rectangle each PE learns the total") {
+  for (int h = 1; h <= 5; ++h)
+    for (int w = 1; w <= 6; ++w) {
+      const layout l = wired<sum>(w, h);
+      for (int engine : {0, 1}) {
+        fabric f = engine ? fabric{l} : fabric{l, reference{}};
+        f.launch<&worker<sum>::begin>(all, 1);
+        all_know<sum>(f, l.grid(), sum_of(l.grid(), 0), 1);
+      }
+    }
+}
+
+TEST_CASE("totals follow each other, each from a launch or from the total before") {
+  const layout l = wired<sum>(4, 3);
+  fabric f{l, reference{}};
+  f.launch<&worker<sum>::begin>(all, 1);
+  f.launch<&worker<sum>::begin>(all, 1);
+  all_know<sum>(f, l.grid(), sum_of(l.grid(), 0), 2);
+  fabric alone{l, reference{}};
+  alone.launch<&worker<sum>::begin>(all, 20);
+  all_know<sum>(alone, l.grid(), sum_of(l.grid(), 19), 20);
+}
+
+TEST_CASE("the largest and the smallest") {
+  fabric high{wired<highest>(5, 3), reference{}}, low{wired<lowest>(5, 3), reference{}};
+  high.launch<&worker<highest>::begin>(all, 1);
+  low.launch<&worker<lowest>::begin>(all, 1);
+  all_know<highest>(high, high.plan().grid(), 25, 1);
+  all_know<lowest>(low, low.plan().grid(), 1, 1);
+}
+
+TEST_CASE("nobody learns a total before everybody has contributed") {
+  const layout l = wired<sum>(3, 2);
+  fabric f{l, reference{}};
+  f.launch<&worker<sum>::begin>(columns(1, end), 1);
+  all_know<sum>(f, l.grid(), 0, 0);
+  f.launch<&worker<sum>::begin>(column(0), 1);
+  all_know<sum>(f, l.grid(), sum_of(l.grid(), 0), 1);
+}
+
+TEST_CASE("a rectangle of a larger grid, and two side by side with the same colors") {
+  static constexpr all_reduce<i32> left{3, columns(0, 3).rows(1, end - 1)}, right{3, columns(3).rows(2)};
+  layout l = wired<left>(7, 5);
+  l.place(right.where, program_v<worker<right>>);
+  right.wire(l);
+  fabric f{l, reference{}};
+  f.start<&worker<left>::begin>(left.where, 2);
+  f.launch<&worker<right>::begin>(right.where, 1);
+  all_know<left>(f, l.inside(left.where), sum_of(l.inside(left.where), 1), 2);
+  all_know<right>(f, l.inside(right.where), sum_of(l.inside(right.where), 0), 1);
+}
+
+TEST_CASE("five colors serve every rectangle") {
+  const layout l = wired<sum>(6, 5);
+  std::set<int> colors;
+  for (const path_record& p : l.paths()) colors.insert(p.color);
+  CHECK(colors == std::set{0, 1, 2, 3, 4});
+  CHECK(sum.total() == color<i32>{4});
+}
+
+TEST_CASE("a second contribution of a PE to one total is a fault") {
+  const layout l = wired<sum>(3, 2);
+  fabric f{l, reference{}};
+  CHECK_THROWS_WITH(f.launch<&worker<sum>::twice>(at(1, 0)),
+                    Contains("wsl: PE(1, 0) has two contributions to one total of an all_reduce: contribute again when the total has come"));
+}
+
+TEST_CASE("a constant layout with an all_reduce is checked while compiling") {
+  static constexpr layout plate = wired<sum>(48, 32), lone = wired<sum>(1, 1), line = wired<sum>(5, 1), post = wired<sum>(1, 2);
+  static_assert(routed<plate>() && routed<lone>() && routed<line>() && routed<post>());
+  SUCCEED();
+}
