@@ -62,6 +62,7 @@ inline std::string name_of(const pe_state& s) {
 namespace rule {
 
 inline void declares_send(const pe_state& s, int color, const payload_type* type) {
+  if (s.image->sent_type[color] == type) return;
   const binding* b = s.image->entry(role::send, color);
   if (!b)
     throw fault_error("wsl: " + name_of(s) + " sends color " + std::to_string(color) + ", but its table does not say sends<color>()");
@@ -86,6 +87,7 @@ inline void may_start(const pe_state& s, const transfer& t, std::size_t in_fligh
   for (int k = 0; k < 2; ++k) {
     if (t.input[k] < 0) continue;
     ++inputs;
+    if (s.image->read_type[t.input[k]] == t.input_type[k]) continue;
     const binding* b = s.image->entry(role::read, t.input[k]);
     if (!b)
       throw fault_error("wsl: " + name_of(s) + " reads color " + std::to_string(t.input[k]) + " with " + t.name +
@@ -125,9 +127,9 @@ inline void one_reader(const pe_state& s, int color, bool taken) {
 
 }  // namespace rule
 
-/// Runs a task: what it throws says where it happened.
+/// Runs a task: what it throws says where it happened. Inlined, because copying the call's captures would stall every task.
 template <class F>
-void guarded(const pe_state& s, const char* what, F f) {
+[[gnu::always_inline]] inline void guarded(const pe_state& s, const char* what, F&& f) {
   try {
     f();
   } catch (const fault_error& e) {

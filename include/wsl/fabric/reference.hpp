@@ -64,7 +64,7 @@ class reference_engine final : public engine {
     out.words[out.next++] = bits;
     *from.journal++ = static_cast<u16>(color | control_flag);
   }
-  bool start(pe_state& on, const transfer& t) override {
+  bool start(pe_state& on, transfer& t) override {
     processor& p = processors_[on.index];
     rule::may_start(on, t, p.microthreads.size(), target());
     for (int k = 0; k < 2; ++k)

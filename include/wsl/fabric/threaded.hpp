@@ -71,18 +71,17 @@ class threaded_engine final : public engine {
     from.interrupted = true;
   }
 
-  bool start(pe_state& on, const transfer& t) override {
+  bool start(pe_state& on, transfer& t) override {
     band& b = traffic_.home(on.index);
     check(b, on, t);
-    transfer trial = t;
-    advance(b, on, trial);
+    advance(b, on, t);
     // A task that waited for its own sends goes on when there is room for more.
-    if (trial.complete() && (!t.resumes || (t.output < 0 && begin_run(b, on)))) {
-      if (!t.resumes) remember(b, on, trial);
-      return complete(on, trial);
+    if (t.complete() && (!t.resumes || (t.output < 0 && begin_run(b, on)))) {
+      if (!t.resumes) remember(b, on, t);
+      return complete(on, t);
     }
     if (t.output >= 0) hold(on, t.output, true);
-    extras(on.index).microthreads.push_back(trial);
+    extras(on.index).microthreads.push_back(t);
     return false;
   }
 
@@ -109,15 +108,14 @@ class threaded_engine final : public engine {
 
   void end_whole_move(pe_state& on, const whole_move& m) override {
     band& b = traffic_.home(on.index);
-    if (m.output >= 0) {
-      channel& out = channel_of(on, m.output);
-      out.next += m.length;
-      out.close();
-      b.written_now |= color_bit(m.output);
+    if (m.input >= 0) {  // before the output, which may be the same color
+      b.read_now |= color_bit(m.input);
+      traffic_.consume(b, *source(b, on, m.input), m.length);
     }
-    if (m.input < 0) return;
-    b.read_now |= color_bit(m.input);
-    traffic_.consume(b, *source(b, on, m.input), m.length);
+    if (m.output < 0) return;
+    b.written_now |= color_bit(m.output);
+    channel_of(on, m.output).next += m.length;
+    hold(on, m.output, false);
   }
 
  private:

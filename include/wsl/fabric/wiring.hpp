@@ -155,7 +155,7 @@ struct wiring {
       across_columns += d.x != 0;
       across_rows += d.y != 0;
     }
-    const bool by_rows = across_rows <= across_columns;
+    const bool by_rows = plan_.width() == 1 || (plan_.height() > 1 && across_rows <= across_columns);
     bands = least(bands, static_cast<u32>(by_rows ? plan_.height() : plan_.width()));
     share_out(by_rows);
     for (inlet& in : inlets) in.remote = band_of[in.reader] != band_of[channels[in.from].writer];

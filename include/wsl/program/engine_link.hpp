@@ -17,7 +17,7 @@ class engine_link {
   virtual void send_control(pe_state& from, int color, const payload_type* type, u32 bits) = 0;
   /// A descriptor operation with a fabric operand starts on this PE. Says whether it completed at once: then a waiting task goes
   /// on without suspending.
-  virtual bool start(pe_state& on, const transfer& operation) = 0;
+  virtual bool start(pe_state& on, transfer& operation) = 0;
 
   /// Most operations find their words and their room there. An engine may let them move without becoming a microthread: between
   /// begin and end the operation moves its words.

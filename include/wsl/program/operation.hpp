@@ -3,6 +3,7 @@
 // that runs at once. With a fabric operand it is a value that waits to be started, with `me.async(...)` or `co_await`: a
 // function of its own cannot wait for wavelets.
 #pragma once
+#include <cstring>
 #include <new>
 #include <string>
 #include <tuple>
@@ -83,6 +84,20 @@ template <class W>
 inline constexpr bool is_constant_walk = false;
 template <class T>
 inline constexpr bool is_constant_walk<constant_walk<T>> = true;
+
+/// What mov does to an element. Words that stay as they are can be copied as a block.
+struct unchanged {
+  template <class T>
+  constexpr T operator()(T x) const { return x; }
+};
+template <class T>
+inline constexpr const T* block_of(const unit_walk<T>& w) { return w.p; }
+template <class T>
+inline constexpr const u32* block_of(const input_walk<T>& w) { return w.words; }
+template <class T>
+inline constexpr T* block_to(const unit_walk<T>& w) { return w.p; }
+template <class T>
+inline constexpr u32* block_to(const output_walk<T>& w) { return w.words; }
 
 template <bool unit, class X>
 constexpr auto walk(const X& x, u64 at, const u32* const*& input, u32* output) {
@@ -170,11 +185,22 @@ class [[nodiscard("an operation with a fabric operand runs only when it is given
         if constexpr (detail::is_accumulator<Dst>) accumulate(done, n, w...);
         else {
           const auto d = detail::walk<unit>(dst_, done, input, output);
+          if constexpr (unit && copies_words) {
+            if (!std::is_constant_evaluated()) return copy_block(n, d, w...);
+          }
           for (u32 i = 0; i < n; ++i) d[i] = static_cast<T>(f_(w[i]...));
         }
       }, walks);
     });
   }
+
+  // A mov of four-byte elements between memory or fabric with unit stride: no operand but these has blocks.
+  static constexpr bool copies_words =
+      std::is_same_v<F, detail::unchanged> && sizeof(T) == 4 && (std::is_same_v<T, std::remove_const_t<typename Src::element>> && ...) &&
+      ((detail::is_memory<Src> || detail::is_fabric_input<Src>) && ...) && (detail::is_memory<Dst> || detail::is_fabric_output<Dst>);
+
+  template <class D, class S>
+  static void copy_block(u32 n, const D& d, const S& s) { std::memmove(detail::block_to(d), detail::block_of(s), n * sizeof(u32)); }
 
   // A scalar destination carries its value from element to element when the first source is a scalar, from which it starts;
   // otherwise it keeps what the last element gave.

@@ -65,7 +65,7 @@ constexpr auto apply(const char* name, F f, const Dst& dst, const Src&... src) {
 
 /// dst = src; converts between element types.
 template <class D, class A>
-constexpr auto mov(const D& dst, const A& a) { return detail::apply("mov", [](auto x) { return x; }, dst, a); }
+constexpr auto mov(const D& dst, const A& a) { return detail::apply("mov", detail::unchanged{}, dst, a); }
 /// dst = a + b
 template <class D, class A, class B>
 constexpr auto add(const D& dst, const A& a, const B& b) { return detail::apply("add", detail::plus, dst, a, b); }

@@ -132,7 +132,7 @@ class pe {
   }
   template <class F, class Dst, class... Src>
   bool moved_whole(const operation<F, Dst, Src...>& op) {
-    if constexpr (op.can_move_whole) {
+    if constexpr (operation<F, Dst, Src...>::can_move_whole) {
       const whole_move m = op.whole();
       const whole_move_place at = state_.engine->begin_whole_move(state_, m);
       if (!at.ready) return false;

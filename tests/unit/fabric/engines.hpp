@@ -15,5 +15,6 @@ struct on_threads {
 using machine_depth = on_threads<2, wsl::depth::machine>;
 using threaded_engines = std::tuple<on_threads<1>, on_threads<2>, on_threads<3>, on_threads<8>, machine_depth>;
 using every_engine = std::tuple<wsl::reference, on_threads<1>, on_threads<2>, on_threads<3>, on_threads<8>, machine_depth>;
+using long_queues = std::tuple<on_threads<1>, on_threads<2>, on_threads<3>, on_threads<8>>;
 /// Those whose queues are as long as the machine's.
 using short_queues = std::tuple<wsl::reference, machine_depth>;

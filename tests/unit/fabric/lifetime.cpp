@@ -6,6 +6,7 @@
 #include <wsl/program/ops.hpp>
 
 #include <array>
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <memory>
 #include <stdexcept>
@@ -16,7 +17,7 @@ namespace {
 
 constexpr color<f32> red{0};
 
-int alive = 0;
+std::atomic<int> alive{0};  // PEs run on several threads
 struct counted {
   counted() { ++alive; }
   counted(const counted&) = delete;

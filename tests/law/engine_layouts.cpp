@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: MIT
+// Law: in a layout that the checker accepts no wavelet is lost, stuck or delivered twice. Programs that send tagged words on every
+// color they may send, and keep everything that they take, stand where the random layouts have programs; who must hear whom is found
+// by walking from router to router.
+#include <catch2/catch.hpp>
+#include <cstdio>
+#include <deque>
+#include <map>
+#include <span>
+#include <vector>
+
+#include <wsl/fabric/fabric.hpp>
+#include <wsl/fabric/reference.hpp>
+#include <wsl/program/ops.hpp>
+
+#include "checker_layouts.hpp"
+
+using namespace wsl;
+
+namespace {
+
+constexpr int colors = oracle::random_layout::colors, words_by_task = 2, words_by_operation = 3;
+constexpr int words_of_a_sender = words_by_task + words_by_operation;
+
+constexpr u32 tag(int sender, int nth) { return static_cast<u32>(sender * words_of_a_sender + nth); }
+std::vector<u32> tags_of(int sender) {
+  std::vector<u32> words;
+  for (int n = 0; n < words_of_a_sender; ++n) words.push_back(tag(sender, n));
+  return words;
+}
+
+/// Uses f with the color c of the payload type that `type` stands for.
+template <class Use>
+void typed(const payload_type* type, int c, Use use) {
+  if (type == &payload_type_of<f32>) use(color<f32>{c});
+  else if (type == &payload_type_of<u32>) use(color<u32>{c});
+  else use(color<i16>{c});
+}
+
+/// Sends its tags with a task and with operations, and keeps what arrives in tasks and in operations.
+struct courier {
+  std::vector<u32> got[colors];
+  std::vector<u32> tags;
+
+  template <int c, class T>
+  void hear(pe&, T x) { got[c].push_back(to_bits(x)); }
+
+  void go(pe& me) {
+    for (const binding& b : *state_of(me).image->source) {
+      if (b.what == role::read) typed(b.type, b.id, [&](auto c) { collect(me, c); });
+      if (b.what == role::send && (state_of(me).image->present & color_bit(b.id))) typed(b.type, b.id, [&](auto c) { say(me, c); });
+    }
+  }
+
+  template <class T>
+  static consteval auto of_type() {
+    return []<int... c>(std::integer_sequence<int, c...>) {
+      return table(on<color<T>{c}, &courier::hear<c, T>>()..., reads<color<T>{c}>()..., sends<color<T>{c}>()...);
+    }(std::make_integer_sequence<int, colors>{});
+  }
+  static consteval auto tasks() { return table(launch<&courier::go>()); }
+
+ private:
+  template <class T>
+  void collect(pe& me, color<T> c) {
+    std::vector<u32>& to = got[c.id];  // as long as what must arrive
+    if (!to.empty()) me.async(map([](T x) { return to_bits(x); }, mem(std::span<u32>(to)), fabin(c)));
+  }
+  template <class T>
+  void say(pe& me, color<T> c) {
+    const std::span<u32> all_tags(tags);
+    for (u32 w : all_tags.first(words_by_task)) me.send(c, from_bits<T>(w));
+    me.async(map([](u32 w) { return from_bits<T>(w); }, fabout(c), mem(all_tags.subspan(words_by_task))));
+  }
+};
+
+/// The entry of a real program for an entry of a random one.
+const binding* real(const binding& b) {
+  const auto find = [&](const auto& entries) -> const binding* {
+    for (const binding& r : entries)
+      if (r.what == b.what && r.id == b.id && r.type == b.type) return &r;
+    return nullptr;
+  };
+  static constexpr auto of_f32 = courier::of_type<f32>(), of_u32 = courier::of_type<u32>(), of_i16 = courier::of_type<i16>();
+  if (const binding* r = find(of_f32.entries)) return r;
+  if (const binding* r = find(of_u32.entries)) return r;
+  return find(of_i16.entries);
+}
+
+/// The same layout with couriers.
+class staffed {
+ public:
+  explicit staffed(const layout& l) : plan_(l.machine(), l.width(), l.height()) {
+    for (const placement& p : l.placements()) plan_.place(p.where, courier_for(*p.what));
+    for (const path_record& p : l.paths())
+      typed(p.type, p.color, [&](auto c) { p.merges ? plan_.path(c, p.where, p.how, merge) : plan_.path(c, p.where, p.how); });
+    for (int c = 0; c < colors; ++c)
+      if (l.idle_colors() & color_bit(c)) plan_.path(color<u32>{c}, region{}, ramp >> east);
+    for (const stream_record& s : l.streams()) add_stream(s);
+  }
+  const layout& plan() const { return plan_; }
+
+ private:
+  const program& courier_for(const program& p) {
+    if (known_.count(&p)) return *known_[&p];
+    std::vector<binding>& t = tables_.emplace_back(std::begin(table_of<courier>.entries), std::end(table_of<courier>.entries));
+    for (const binding& b : p)
+      if (b.type) t.push_back(*real(b));
+    program& made = programs_.emplace_back(program_v<courier>);
+    made.table = t.data();
+    made.entries = static_cast<int>(t.size());
+    known_[&p] = &made;
+    return made;
+  }
+  void add_stream(const stream_record& s) {
+    const area where{s.where.x0, s.where.x1, s.where.y0, s.where.y1, s.where.sx, s.where.sy};
+    typed(s.type, s.color, [&](auto c) { s.inbound ? plan_.stream_in(c, where, s.side) : plan_.stream_out(c, where, s.side); });
+  }
+
+  layout plan_;
+  std::deque<std::vector<binding>> tables_;
+  std::deque<program> programs_;
+  std::map<const program*, const program*> known_;
+};
+
+// ---- who must hear whom -------------------------------------------------------------------------------------------------------
+
+struct place {
+  int color;
+  coord at;
+  friend bool operator<(const place& a, const place& b) {
+    return std::tuple(a.color, a.at.x, a.at.y) < std::tuple(b.color, b.at.x, b.at.y);
+  }
+};
+
+/// For every ramp, and for every PE at which words leave the grid, the senders whose words come there, each as often as they do.
+struct expectation {
+  std::map<place, int> senders;  // their number
+  std::map<place, std::vector<int>> at_ramp, at_edge;
+
+  explicit expectation(const layout& l) : l_(l) {
+    for (const path_record& p : l.paths())
+      for (int i = 0; i < p.where.count(); ++i)
+        if (p.how.from.has(ramp)) walk_from({p.color, p.where.nth(i)}, false);
+    for (const stream_record& s : l.streams())
+      for (int i = 0; i < s.where.count(); ++i)
+        if (s.inbound && !hosts_.count({s.color, s.where.nth(i)})) walk_from({s.color, s.where.nth(i)}, true);
+  }
+  const std::map<place, int>& hosts() const { return hosts_; }
+
+ private:
+  void walk_from(const place& p, bool host) {
+    const int number = static_cast<int>(senders.size() + hosts_.size());
+    (host ? hosts_ : senders)[p] = number;
+    walk(p, number);
+  }
+  void walk(const place& p, int sender) {
+    const ports to = l_.route_at(p.at, p.color).to;
+    if (to.has(ramp)) at_ramp[p].push_back(sender);
+    for (port side : every_side) {
+      if (!to.has(side)) continue;
+      if (const coord next = p.at + step(side); l_.has(next)) walk({p.color, next}, sender);
+      else at_edge[p].push_back(sender);
+    }
+  }
+
+  const layout& l_;
+  std::map<place, int> hosts_;
+};
+
+/// Every word of each sender came once, in the order in which it was sent.
+void must_be_all_of(const std::vector<int>& senders, const std::vector<u32>& got, const place& p) {
+  INFO("color " << p.color << " at PE(" << p.at.x << ", " << p.at.y << ")");
+  if (got.size() != senders.size() * words_of_a_sender) FAIL(got.size() << " words instead of " << senders.size() * words_of_a_sender);
+  std::map<int, u32> next;
+  for (int s : senders) next[s] = tag(s, 0);
+  // A PE in a corner may send out a word through two sides: to the host that is one stream, which brings it twice.
+  const bool twice = next.size() < senders.size();
+  std::map<u32, std::size_t> times;
+  for (u32 w : got) {
+    const int s = static_cast<int>(w) / words_of_a_sender;
+    if (!next.count(s)) FAIL("a word of sender " << s << ", who does not send here");
+    if (!twice && w != next[s]++) FAIL("word " << w << " of sender " << s << " is out of order");
+    ++times[w];
+  }
+  for (int s : senders)
+    for (u32 w : tags_of(s))
+      if (times[w] != static_cast<std::size_t>(std::count(senders.begin(), senders.end(), s))) FAIL("word " << w << " came " << times[w] << " times");
+}
+
+courier* courier_at(fabric& f, coord c) {
+  pe* p = f.engine_in_use().find(c);
+  return p ? static_cast<courier*>(state_of(*p).memory) : nullptr;
+}
+
+void prepare(fabric& f, const expectation& e) {
+  for (const auto& [p, senders] : e.at_ramp)
+    if (state_of(*f.engine_in_use().find(p.at)).image->reads & color_bit(p.color))
+      courier_at(f, p.at)->got[p.color].resize(senders.size() * words_of_a_sender);
+  for (const auto& [p, number] : e.hosts()) f.engine_in_use().stream_write(p.color, p.at, tags_of(number));
+}
+
+// A PE sends the same tags on each of its colors.
+void give_tags(fabric& f, const expectation& e, int color) {
+  for (const auto& [p, number] : e.senders)
+    if (p.color == color) courier_at(f, p.at)->tags = tags_of(number);
+}
+
+template <class Engine>
+void nothing_gets_lost(const layout& l, const expectation& e, const Engine& engine) {
+  fabric f{l, engine};
+  prepare(f, e);
+  std::map<coord, int, bool (*)(const coord&, const coord&)> first([](const coord& a, const coord& b) { return std::pair(a.x, a.y) < std::pair(b.x, b.y); });
+  for (const auto& [p, number] : e.senders) first.try_emplace(p.at, number);
+  for (const auto& [at, number] : first) courier_at(f, at)->tags = tags_of(number);
+  if (!l.placements().empty()) f.start_everywhere();
+  f.run();
+}
+
+}  // namespace
