@@ -45,9 +45,12 @@ class threaded_engine final : public engine {
     traffic_.wake(traffic_.home(pes() + k), pes() + k);
   }
   std::size_t stream_read(int color, coord c, std::span<u32> words) override {
-    backlog<u32>& from = traffic_.net.streams[stream(color, c, false)].words;
     std::size_t n = 0;
-    for (; n < words.size() && !from.empty(); from.pop()) words[n++] = from.front();
+    for (u32 k = stream(color, c, false); k < traffic_.net.streams.size(); ++k) {  // at a corner words may leave through two sides
+      stream_end& s = traffic_.net.streams[k];
+      if (s.color != color || s.at != c || s.inbound) continue;
+      for (; n < words.size() && !s.words.empty(); s.words.pop()) words[n++] = s.words.front();
+    }
     return n;
   }
 
