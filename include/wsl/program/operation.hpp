@@ -186,7 +186,7 @@ class [[nodiscard("an operation with a fabric operand runs only when it is given
         else {
           const auto d = detail::walk<unit>(dst_, done, input, output);
           if constexpr (unit && copies_words) {
-            if (!std::is_constant_evaluated()) return copy_block(n, d, w...);
+            if (!std::is_constant_evaluated() && copied_as_block(n, d, w...)) return;
           }
           for (u32 i = 0; i < n; ++i) d[i] = static_cast<T>(f_(w[i]...));
         }
@@ -199,8 +199,15 @@ class [[nodiscard("an operation with a fabric operand runs only when it is given
       std::is_same_v<F, detail::unchanged> && sizeof(T) == 4 && (std::is_same_v<T, std::remove_const_t<typename Src::element>> && ...) &&
       ((detail::is_memory<Src> || detail::is_fabric_input<Src>) && ...) && (detail::is_memory<Dst> || detail::is_fabric_output<Dst>);
 
+  // Blocks that overlap are left to the loop: its elements are done in order.
   template <class D, class S>
-  static void copy_block(u32 n, const D& d, const S& s) { std::memmove(detail::block_to(d), detail::block_of(s), n * sizeof(u32)); }
+  static bool copied_as_block(u32 n, const D& d, const S& s) {
+    const auto to = reinterpret_cast<std::uintptr_t>(detail::block_to(d)), from = reinterpret_cast<std::uintptr_t>(detail::block_of(s));
+    const std::uintptr_t bytes = n * sizeof(u32);
+    if (to < from + bytes && from < to + bytes) return false;
+    std::memcpy(detail::block_to(d), detail::block_of(s), bytes);
+    return true;
+  }
 
   // A scalar destination carries its value from element to element when the first source is a scalar, from which it starts;
   // otherwise it keeps what the last element gave.
