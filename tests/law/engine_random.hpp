@@ -72,7 +72,7 @@ class random_program {
   }
 
   int some_words() {
-    if (size_ == 0 && chance(30)) return 1000 + below(6000);
+    if (size_ == 0 && chance(60)) return 600 + below(chance(20) ? 6000 : 2000);
     if (size_ < 3 && chance(50)) return 1 + below(400);
     return 1 + below(chance(20) ? 200 : 24);
   }

@@ -13,9 +13,9 @@ namespace engines {
 
 class threaded_engine final : public engine {
  public:
-  threaded_engine(const layout& plan, int threads, depth queues, schedule order, u32 pes_per_band)
-      : engine(plan), routes_(engine::plan()), tiles_(engine::plan(), routes_, *this),
-        traffic_(engine::plan(), routes_, tiles_, queues, pes_per_band), visits_(tiles_, traffic_, target(), order),
+  threaded_engine(const layout& plan, int threads, depth queues, schedule order, u32 pes_per_band, run_log* log)
+      : engine(plan), routes_(engine::plan()), tiles_(engine::plan(), routes_, *this, log != nullptr),
+        traffic_(engine::plan(), routes_, tiles_, queues, pes_per_band), visits_(tiles_, traffic_, target(), order, log),
         crew_(least(threads, static_cast<int>(traffic_.net.bands))) {
     for (band& b : bands()) b.random = (order.seed + 1) * 0x9e3779b97f4a7c15u + static_cast<u64>(&b - bands().data());
     for (u32 i = 0; i < pes(); ++i)
@@ -140,12 +140,13 @@ struct threaded {
   depth queues = depth::deep;
   schedule order = {};
   u32 pes_per_band = 256;    ///< how finely the grid is cut; fewer let a test have several bands on a small grid
+  run_log* log = nullptr;    ///< where to write down what each PE does, for one engine at a time; see race.hpp
 
   /// The caller owns the engine.
   engine* make(const layout& plan) const {
     if (threads < 0 || threads > 1024)
       throw fault_error("wsl: an engine runs on 1 to 1024 threads, not on " + std::to_string(threads));
-    return new engines::threaded_engine(plan, threads ? threads : engines::default_threads(), queues, order, most(1u, pes_per_band));
+    return new engines::threaded_engine(plan, threads ? threads : engines::default_threads(), queues, order, most(1u, pes_per_band), log);
   }
 };
 

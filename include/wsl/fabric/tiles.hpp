@@ -3,6 +3,7 @@
 // row-major order, their memories in one block, so that an engine walks over equal programs in a straight line.
 #pragma once
 #include <bit>
+#include <cstring>
 #include <new>
 
 #include "../core/flat_vector.hpp"
@@ -13,14 +14,15 @@ namespace wsl::engines {
 
 class tiles {
  public:
-  tiles(const layout& plan, const deliveries& routes, engine_link& engine) {
+  /// With `zeroed`, equal programs are equal byte by byte: their padding is zero.
+  tiles(const layout& plan, const deliveries& routes, engine_link& engine, bool zeroed = false) {
     std::size_t n = 0;
     for (const placement& p : plan.placements()) n += static_cast<std::size_t>(p.where.count());
     pes_ = flat_vector<pe>(n);
     u32 first = 0;
     for (const placement& p : plan.placements()) {
       block& b = blocks_.push_back({p.where, p.what, first});
-      b.build();
+      b.build(zeroed);
       for (int i = 0; i < p.where.count(); ++i) settle(b, i, plan, routes, engine);
       first += static_cast<u32>(p.where.count());
     }
@@ -54,8 +56,9 @@ class tiles {
     void* bytes = nullptr;
     int built = 0;
 
-    void build() {
+    void build(bool zeroed) {
       bytes = ::operator new(static_cast<std::size_t>(what->bytes) * static_cast<std::size_t>(where.count()), alignment());
+      if (zeroed) std::memset(bytes, 0, static_cast<std::size_t>(what->bytes) * static_cast<std::size_t>(where.count()));
       for (; built < where.count(); ++built) what->construct(memory(built));
     }
     void clear() {

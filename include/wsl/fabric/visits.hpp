@@ -6,14 +6,17 @@
 #pragma once
 #include <bit>
 
+#include "run_log.hpp"
 #include "traffic.hpp"
 
 namespace wsl::engines {
 
 class visits {
  public:
-  visits(tiles& pes, traffic& words, const machine& target, schedule order)
-      : tiles_(pes), traffic_(words), machine_(target), more_(pes.size()), order_(order) {}
+  visits(tiles& pes, traffic& words, const machine& target, schedule order, run_log* log)
+      : tiles_(pes), traffic_(words), machine_(target), more_(pes.size()), order_(order), log_(log) {
+    if (log_) log_->open(pes.size());
+  }
   visits(const visits&) = delete;
   visits& operator=(const visits&) = delete;
   ~visits() {
@@ -43,7 +46,7 @@ class visits {
   bool start(pe_state& on, transfer& t) {
     band& b = traffic_.home(on.index);
     check(b, on, t);
-    advance(b, on, t);
+    if (!order_.shuffle || draw(b, 2)) advance(b, on, t);
     // A task that waited for its own sends goes on when there is room for more.
     if (t.complete() && (!t.resumes || (t.output < 0 && begin_run(b, on)))) {
       if (!t.resumes) remember(b, on, t);
@@ -55,6 +58,7 @@ class visits {
   }
 
   whole_move_place begin_whole_move(pe_state& on, const whole_move& m) {
+    if (log_ || order_.shuffle) return {};  // a log knows microthreads only, and another order may let the operation wait
     band& b = traffic_.home(on.index);
     const processor* p = more_[on.index];
     if (p && !p->microthreads.empty()) return {};
@@ -135,6 +139,7 @@ class visits {
 
   bool act(band& b, pe_state& s) {
     processor* p = more_[s.index];
+    if (order_.shuffle && draw(b, 2) && !s.suspended && run_next(b, s, p)) return true;
     const bool moved = p && !p->microthreads.empty() && move_operations(b, s, *p);
     return (!s.suspended && run_next(b, s, p)) || moved;
   }
@@ -157,10 +162,12 @@ class visits {
     if (called) {
       const host_call c = p->calls.front();
       p->calls.pop();
+      if (log_) log_->note(s.index, {c.entry->name, -1, {}, 1});
       return run_task(b, s, *c.entry, c.arguments);
     }
     const int id = order_.shuffle ? any_of(b, ready) : std::countr_zero(ready);
     s.active &= ~color_bit(id);
+    if (log_) log_->note(s.index, {s.image->local[id]->name, -1, {}, 1});
     return run_task(b, s, *s.image->local[id], nullptr);
   }
   static int any_of(band& b, u64 set) {
@@ -184,6 +191,7 @@ class visits {
     u64 n = least<u64>(traffic_.readable(b, in), 1u << 30);
     if (order_.shuffle) n = 1 + draw(b, n);
     const u32 taken = run_task(b, s, *task, traffic_.words_at(in), static_cast<u32>(n));
+    if (log_) note(s, task->name, in, taken);
     traffic_.consume(b, in, taken);
     return true;
   }
@@ -193,6 +201,7 @@ class visits {
     const binding* task = s.image->control_with(word >> 16);
     if (!task) rule::no_control_task(s, in.color, word >> 16);
     if (!prepare(b, s, sends_of_a_task)) return false;
+    if (log_) note(s, task->name, in, 1);
     traffic_.consume_control(b, in);
     return run_task(b, s, *task, &word);
   }
@@ -207,6 +216,10 @@ class visits {
     });
     b.done.tasks += taken;
     return taken;
+  }
+
+  void note(const pe_state& s, const char* what, const inlet& in, u64 times) {
+    log_->note(s.index, {what, in.color, traffic_.net.place_of(traffic_.net.channels[in.from].writer), times});
   }
 
   /// A run of a task ends at each wait, also where it need not wait: what it may send counts anew.
@@ -301,7 +314,10 @@ class visits {
       if (out) out->next += n;
       if (out && out->operated) out->close();
       for (inlet* i : in)
-        if (i) traffic_.consume(b, *i, n);
+        if (i) {
+          if (log_) note(s, t.name, *i, n);
+          traffic_.consume(b, *i, n);
+        }
       moved = true;
     }
     return moved;
@@ -312,6 +328,7 @@ class visits {
   const machine& machine_;
   flat_vector<processor*> more_;
   schedule order_;
+  run_log* log_;
 };
 
 }  // namespace wsl::engines

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: MIT
+// The race detector finds what depends on the order, says where and between what, and is silent about what does not.
+
+#include <wsl/fabric/race.hpp>
+#include <wsl/program/ops.hpp>
+
+#include <array>
+#include <catch2/catch.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+using namespace wsl;
+using Catch::Contains;
+using Catch::EndsWith;
+using Catch::StartsWith;
+
+namespace {
+
+constexpr color<i32> add_it{2}, reset_it{7};
+
+template <color<i32> c>
+struct speaker {
+  void say(pe& me, int n) {
+    for (i32 i = 1; i <= n; ++i) me.send(c, 100 * me.x() + i);
+  }
+  static consteval auto tasks() { return table(launch<&speaker::say>(), sends<c>()); }
+};
+
+/// What is left depends on when the reset comes.
+struct register_file {
+  char padding_follows = 'r';
+  i32 sum = 0;
+  void add(pe&, i32 x) { sum += x; }
+  void reset(pe&, i32) { sum = 0; }
+  static consteval auto tasks() { return table(on<add_it, &register_file::add>(), on<reset_it, &register_file::reset>()); }
+};
+
+/// Keeps both apart, in memory and behind a pointer.
+struct careful_file {
+  i32 sum = 0;
+  int resets = 0;
+  std::unique_ptr<int> sink = std::make_unique<int>(0);
+  std::vector<int> list;
+  void add(pe&, i32 x) {
+    sum += x;
+    list.push_back(x);
+  }
+  void reset(pe&, i32) { ++resets, ++*sink; }
+  static consteval auto tasks() { return table(on<add_it, &careful_file::add>(), on<reset_it, &careful_file::reset>()); }
+};
+
+/// A file in the middle of the second of three rows, between its two speakers.
+template <class File>
+layout talk() {
+  layout l{wse2, 5, 3};
+  l.place(at(2, 1), program_v<speaker<add_it>>).place(at(4, 1), program_v<speaker<reset_it>>).place(at(3, 1), program_v<File>);
+  return l.path(add_it, at(2, 1), ramp >> east).path(add_it, at(3, 1), west >> ramp).path(reset_it, at(4, 1), ramp >> west).path(reset_it, at(3, 1), east >> ramp);
+}
+
+const auto both_speak = [](fabric& f) {
+  f.start<&speaker<add_it>::say>(at(2, 1), 20);
+  f.launch<&speaker<reset_it>::say>(at(4, 1), 1);
+};
+
+}  // namespace
+
+TEST_CASE("a race is found and named: the PE, its program, the tasks and their colors") {
+  const race_report r = find_race(talk<register_file>(), both_speak);
+  REQUIRE(r);
+  CHECK(r.at == coord{3, 1});
+  CHECK_THAT(r.program, EndsWith("register_file"));
+  CHECK_THAT(r.text(), StartsWith("PE(3, 1) of ") && Contains("register_file ends differently under seed " + std::to_string(r.seed)));
+  CHECK_THAT(r.text(), Contains("add (color 2)") && Contains("reset (color 7)") && Contains("the order of ") && EndsWith("changed its memory"));
+  const race_report again = find_race(talk<register_file>(), both_speak, 16, {.threads = 3, .pes_per_band = 1});
+  REQUIRE(again);
+  CHECK(again.at == r.at);
+}
+
+TEST_CASE("a program without a race has none, wherever its memory lies") {
+  const race_report r = find_race(talk<careful_file>(), both_speak, 30);
+  CHECK_FALSE(r);
+  CHECK(r.text() == "no race was found");
+}
+
+TEST_CASE("launches one after the other do not race") {
+  const auto in_turn = [](fabric& f) {
+    f.launch<&speaker<add_it>::say>(at(2, 1), 20);
+    f.launch<&speaker<reset_it>::say>(at(4, 1), 1);
+    f.launch<&speaker<add_it>::say>(at(2, 1), 3);
+  };
+  CHECK_FALSE(find_race(talk<register_file>(), in_turn));
+}
+
+namespace {
+
+/// An order-sensitive sum over what several senders merge into one color.
+struct merged {
+  i32 sum = 0;
+  void hear(pe&, i32 x) { sum = sum * 3 + x; }
+  static consteval auto tasks() { return table(on<add_it, &merged::hear>()); }
+};
+struct merged_by_operation {
+  std::array<i32, 8> x{};
+  void go(pe& me) { me.async(mov(mem(x), fabin(add_it))); }
+  static consteval auto tasks() { return table(launch<&merged_by_operation::go>(), reads<add_it>()); }
+};
+
+template <class P>
+layout from_both_sides() {
+  layout l{wse2, 3, 1};
+  l.place(columns(0, end, 2), program_v<speaker<add_it>>).place(column(1), program_v<P>);
+  return l.path(add_it, column(0), ramp >> east).path(add_it, column(2), ramp >> west).path(add_it, column(1), (west | east) >> ramp, merge);
+}
+
+}  // namespace
+
+TEST_CASE("the order of two senders of one color is named by the senders") {
+  for (const race_report& r : {find_race(from_both_sides<merged>(), [](fabric& f) { f.launch<&speaker<add_it>::say>(columns(0, end, 2), 4); }),
+                               find_race(from_both_sides<merged_by_operation>(), [](fabric& f) {
+                                 f.start<&merged_by_operation::go>(at(1, 0));
+                                 f.launch<&speaker<add_it>::say>(columns(0, end, 2), 4);
+                               })}) {
+    REQUIRE(r);
+    CHECK(r.at == coord{1, 0});
+    CHECK_THAT(r.text(), Contains("(color 2 from PE(0, 0))") && Contains("(color 2 from PE(2, 0))"));
+  }
+}
+
+namespace {
+
+/// The first of two wavelets decides whether the PE ever takes the third.
+struct picky {
+  bool open = false;
+  int got = 0;
+  void add(pe& me, i32) {
+    ++got;
+    if (!open) me.block<add_it>();
+  }
+  void reset(pe&, i32) { open = true; }
+  static consteval auto tasks() { return table(on<add_it, &picky::add>(), on<reset_it, &picky::reset>()); }
+};
+
+}  // namespace
+
+TEST_CASE("an order in which the program waits for ever is a race, too") {
+  const race_report r = find_race(talk<picky>(), both_speak);
+  REQUIRE(r);
+  CHECK_THAT(r.text(), StartsWith("the run ends differently under seed ") && Contains("wsl: deadlock") && Contains("an end without a fault"));
+}
+
+namespace {
+
+/// Receives what a racing PE sends on.
+struct witness {
+  i32 last = 0;
+  void hear(pe&, i32 x) { last = x; }
+  static consteval auto tasks() { return table(on<color<i32>{3}, &witness::hear>()); }
+};
+struct forwarder {
+  void add(pe& me, i32 x) { me.send(color<i32>{3}, x); }
+  void reset(pe& me, i32) { me.send(color<i32>{3}, 100); }
+  static consteval auto tasks() {
+    return table(on<add_it, &forwarder::add>(), on<reset_it, &forwarder::reset>(), sends<color<i32>{3}>());
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a PE that only received the race says so") {
+  layout l = talk<forwarder>();
+  l.place(at(3, 2), program_v<witness>).path(color<i32>{3}, at(3, 1), ramp >> south).path(color<i32>{3}, at(3, 2), north >> ramp);
+  const race_report r = find_race(l, both_speak);
+  REQUIRE(r);
+  CHECK(r.at == coord{3, 2});
+  CHECK_THAT(r.text(), Contains("what it received differs"));
+}
+
+namespace {
+
+/// Uses what an operation brings without waiting for it.
+struct hasty {
+  std::array<i32, 8> x{};
+  i32 sum = 0;
+  void go(pe& me) {
+    me.async(mov(mem(x), fabin(add_it)));
+    me.activate<&hasty::use>();
+  }
+  void use(pe&) {
+    for (i32 v : x) sum += v;
+  }
+  static consteval auto tasks() { return table(launch<&hasty::go>(), local<&hasty::use>(), reads<add_it>()); }
+};
+/// The same, in the right way.
+struct patient {
+  std::array<i32, 8> x{};
+  i32 sum = 0;
+  void go(pe& me) { me.async(mov(mem(x), fabin(add_it)), then<&patient::use>()); }
+  void use(pe&) {
+    for (i32 v : x) sum += v;
+  }
+  static consteval auto tasks() { return table(launch<&patient::go>(), local<&patient::use>(), reads<add_it>()); }
+};
+template <class P>
+race_report after_the_words_have_come() {
+  layout l{wse2, 2, 1};
+  l.place(column(0), program_v<speaker<add_it>>).place(column(1), program_v<P>).path(add_it, column(0), ramp >> east).path(add_it, column(1), west >> ramp);
+  return find_race(l, [](fabric& f) {
+    f.start<&speaker<add_it>::say>(at(0, 0), 8);
+    f.launch<&P::go>(at(1, 0));
+  });
+}
+
+}  // namespace
+
+TEST_CASE("a task that does not wait for an operation races with it") {
+  const race_report r = after_the_words_have_come<hasty>();
+  REQUIRE(r);
+  CHECK_THAT(r.text(), Contains("mov (color 2)") && Contains("use"));
+  CHECK_FALSE(after_the_words_have_come<patient>());
+}
