@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The language, the checker and the fabric: floors 0 to 4 of the library. Collectives, kernels and the training stack have
-// umbrella headers of their own.
+// The language, the checker and the fabric: floors 0 to 3 of the library, what every program needs. The host's device, streams and
+// reports are included by name, from host/, because a program that only launches and reads members does not pay for them.
+// Collectives have an umbrella header of their own.
 #pragma once
 #include "core/half.hpp"
 #include "fabric/fabric.hpp"
-#include "host/device.hpp"
 #include "layout/check.hpp"
 #include "program/ops.hpp"
 #include "program/table.hpp"

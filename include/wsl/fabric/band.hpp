@@ -3,9 +3,9 @@
 // threads: inside an epoch a band runs until nothing is left to do with what it had at the start, and what it wrote for others
 // becomes visible to them in the next epoch, in the order of the bands. That is why results do not depend on threads.
 #pragma once
-#include <atomic>
 #include <exception>
 
+#include "../core/shared_word.hpp"
 #include "outcome.hpp"
 #include "processor.hpp"
 
@@ -147,14 +147,14 @@ struct alignas(128) band {
   flat_vector<u32> touched;                     ///< who has had work since it was last found to wait for nothing
   buffer_pool buffers;
   flat_vector<flat_vector<news>> mail[2];       ///< by the epoch's parity and the receiving band
-  std::atomic<u64> senders[2] = {};             ///< bands whose mail waits for this one, by the epoch's parity
+  shared_word<u64> senders[2];                  ///< bands whose mail waits for this one, by the epoch's parity
   u64 addressed = 0;                            ///< bands that this one has written to in this epoch
   u64 epoch = 0;                                ///< the epoch that runs
   control_marks marks;
   outcome done;
   std::exception_ptr failure;
   u64 read_now = 0, written_now = 0;            ///< colors of operations that the running task has started
-  bool expects_news() const { return (senders[0].load(std::memory_order_relaxed) | senders[1].load(std::memory_order_relaxed)) != 0; }
+  bool expects_news() const { return (senders[0].get() | senders[1].get()) != 0; }
 
   u64 random = 0;                               ///< state of a shuffled schedule
 };

@@ -6,13 +6,13 @@
 #include <pthread.h>
 #include <sched.h>
 
-#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 
 #include "../core/fault_error.hpp"
 #include "../core/flat_vector.hpp"
+#include "../core/shared_word.hpp"
 
 namespace wsl::engines {
 
@@ -22,13 +22,13 @@ class spin_barrier {
   explicit spin_barrier(int threads) : threads_(threads) {}
 
   void wait() {
-    const unsigned round = round_.load(std::memory_order_relaxed);
-    if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == threads_) {
-      arrived_.store(0, std::memory_order_relaxed);
-      round_.store(round + 1, std::memory_order_release);
+    const unsigned round = round_.get();
+    if (arrived_.count() == threads_) {
+      arrived_.set(0);
+      round_.publish(round + 1);
       return;
     }
-    for (int spins = 0; round_.load(std::memory_order_acquire) == round; ++spins) {
+    for (int spins = 0; round_.observe() == round; ++spins) {
       if (spins < 4000) pause();
       else sched_yield();  // there are more threads than cores
     }
@@ -42,8 +42,8 @@ class spin_barrier {
   }
 
   const int threads_;
-  alignas(128) std::atomic<int> arrived_{0};
-  alignas(128) std::atomic<unsigned> round_{0};
+  alignas(128) shared_word<int> arrived_;
+  alignas(128) shared_word<unsigned> round_;
 };
 
 class crew {

@@ -35,7 +35,7 @@ u64 run_epochs_together(crew& threads, flat_vector<band>& bands, u64 last, RunBa
     bool set[2];  // by the epoch's parity: a fast thread may be one epoch ahead of who still reads
   };
   flat_vector<flag> goes_on(static_cast<std::size_t>(threads.size()));
-  std::atomic<u64> failed{~u64{0}}, end{0};  // the first epoch with a failure; the last epoch
+  shared_word<u64> failed{~u64{0}}, end;  // the first epoch with a failure; the last epoch
   auto job = [&](int thread) {
     const auto share = [&](int k) { return static_cast<std::size_t>(k) * bands.size() / goes_on.size(); };
     for (u64 epoch = last + 1;; ++epoch) {
@@ -46,18 +46,18 @@ u64 run_epochs_together(crew& threads, flat_vector<band>& bands, u64 last, RunBa
         failure |= bands[b].failure != nullptr;
       }
       goes_on[static_cast<std::size_t>(thread)].set[epoch & 1] = news;
-      if (failure) failed.store(epoch, std::memory_order_relaxed);
+      if (failure) failed.set(epoch);
       threads.barrier.wait();
       bool any = false;
       for (const flag& f : goes_on) any |= f.set[epoch & 1];
       // A thread that is ahead may already have failed in the next epoch: all threads must stop in the same one.
-      if (any && failed.load(std::memory_order_relaxed) > epoch) continue;
-      if (thread == 0) end.store(epoch, std::memory_order_relaxed);
+      if (any && failed.get() > epoch) continue;
+      if (thread == 0) end.set(epoch);
       return;
     }
   };
   threads.run(job);
-  return end.load(std::memory_order_relaxed);
+  return end.get();
 }
 
 template <class RunBand>

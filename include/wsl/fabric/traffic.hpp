@@ -152,7 +152,7 @@ class traffic {
     b.addressed = 0;
     b.buffers.release(epoch);
     const std::size_t before = (epoch + 1) & 1, me = static_cast<std::size_t>(&b - bands_.data());
-    for (u64 from = b.senders[before].exchange(0, std::memory_order_relaxed); from; from &= from - 1) {
+    for (u64 from = b.senders[before].take(); from; from &= from - 1) {
       auto& mail = bands_[static_cast<std::size_t>(std::countr_zero(from))].mail[before][me];
       for (const news& n : mail) take_in(b, n);
       mail.clear();
@@ -227,7 +227,7 @@ class traffic {
     const u64 bit = u64{1} << to;
     if (!(from.addressed & bit)) {
       from.addressed |= bit;
-      bands_[to].senders[parity].fetch_or(u64{1} << static_cast<u64>(&from - bands_.data()), std::memory_order_relaxed);
+      bands_[to].senders[parity].set_bits(u64{1} << static_cast<u64>(&from - bands_.data()));
     }
     from.mail[parity][to].push_back(n);
   }

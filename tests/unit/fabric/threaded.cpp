@@ -421,6 +421,70 @@ TEMPLATE_LIST_TEST_CASE("words go to and fro between bands", "", every_engine) {
   for (int i = 0; i < 6; ++i) CHECK(f.read(i % 3, i / 3, &bouncer::hits) == 101);
 }
 
+namespace {
+
+constexpr color<u32> tick{4}, tock{5}, pulse{6}, trigger{8}, flood{9};
+
+/// With every tock, which comes in every epoch, 100 words for the relay in the other band.
+struct pacemaker {
+  u32 left = 100, next = 0;
+  void start(pe& me) { me.send(tick, 0u); }
+  void beat(pe& me, u32) {
+    if (left == 0) return;
+    --left;
+    for (int i = 0; i < 100; ++i) me.send(pulse, next++);
+    me.send(tick, 0u);
+  }
+  static consteval auto tasks() { return table(launch<&pacemaker::start>(), on<tock, &pacemaker::beat>(), sends<tick>(), sends<pulse>()); }
+};
+struct pendulum {
+  void start(pe& me) { me.send(tock, 0u); }
+  void swing(pe& me, u32) { me.send(tock, 0u); }
+  static consteval auto tasks() { return table(launch<&pendulum::start>(), on<tick, &pendulum::swing>(), sends<tock>()); }
+};
+/// Its buffer never runs empty, so that what is unread moves to another one; its neighbour takes the old one at once.
+struct relay {
+  void pass(pe& me, u32 x) {
+    me.send(red, x);
+    if (x % 100 == 99) me.send(trigger, x);
+  }
+  static consteval auto tasks() { return table(on<pulse, &relay::pass>(), sends<red>(), sends<trigger>()); }
+};
+struct spendthrift {
+  void spend(pe& me, u32 x) {
+    for (int i = 0; i < sends_of_a_data_task; ++i) me.send(flood, ~x);
+  }
+  static consteval auto tasks() { return table(on<trigger, &spendthrift::spend>(), sends<flood>()); }
+};
+struct drain {
+  u32 n = 0;
+  void take(pe&, u32) { ++n; }
+  static consteval auto tasks() { return table(on<flood, &drain::take>()); }
+};
+
+/// Two bands: the upper and the lower row.
+constexpr layout heart = layout{wse2, 4, 2}
+  .place(at(0, 0), program_v<pendulum>).place(at(1, 0), program_v<relay>).place(at(2, 0), program_v<spendthrift>)
+  .place(at(3, 0), program_v<drain>).place(at(0, 1), program_v<pacemaker>).place(at(3, 1), program_v<counter>)
+  .path(tick, at(0, 1), ramp >> north).path(tick, at(0, 0), south >> ramp).path(tock, at(0, 0), ramp >> south).path(tock, at(0, 1), north >> ramp)
+  .path(pulse, at(0, 1), ramp >> east).path(pulse, at(1, 1), west >> north).path(pulse, at(1, 0), south >> ramp)
+  .path(red, at(1, 0), ramp >> east).path(red, at(2, 0), west >> east).path(red, at(3, 0), west >> south).path(red, at(3, 1), north >> ramp)
+  .path(trigger, at(1, 0), ramp >> east).path(trigger, at(2, 0), west >> ramp).path(flood, at(2, 0), ramp >> east).path(flood, at(3, 0), west >> ramp);
+static_assert(routed<heart>());
+
+}  // namespace
+
+TEST_CASE("a buffer that another band still reads is not used again") {
+  for (int threads : {1, 2}) {
+    fabric f{heart, threaded{.threads = threads, .pes_per_band = 3}};
+    f.start<&pendulum::start>(at(0, 0));
+    f.launch<&pacemaker::start>(at(0, 1));
+    CHECK(f.read(3, 1, &counter::n) == 10'000);
+    CHECK(f.read(3, 1, &counter::wrong) == 0);
+    CHECK(f.read(3, 0, &drain::n) == 100 * sends_of_a_data_task);
+  }
+}
+
 // ---- deadlock reports ---------------------------------------------------------------------------------------------------------
 
 namespace {
