@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The device asks the same.
 // says: wsl: the arguments of a launch are those of the task after the PE, in number and type
+#include <wsl/host/device.hpp>
 #include <wsl/wsl.hpp>
 
 using namespace wsl;
