@@ -317,6 +317,6 @@ inline program program_for(const std::vector<binding>& t) {
   return p;
 }
 
-inline actor& actor_at(fabric& f, coord c) { return *static_cast<actor*>(state_of(*f.engine_in_use().find(c)).memory); }
+inline actor& actor_at(fabric& f, coord c) { return *static_cast<actor*>(state_of(*f.engine_in_use().find(c)).memory()); }
 
 }  // namespace law

@@ -187,7 +187,7 @@ void must_be_all_of(const std::vector<int>& senders, const std::vector<u32>& got
   }
 }
 
-courier& courier_at(fabric& f, coord c) { return *static_cast<courier*>(state_of(*f.engine_in_use().find(c)).memory); }
+courier& courier_at(fabric& f, coord c) { return *static_cast<courier*>(state_of(*f.engine_in_use().find(c)).memory()); }
 
 void start(fabric& f, const layout& l, const expectation& e) {
   for (const placement& p : l.placements()) {

@@ -46,7 +46,7 @@ inline constexpr machine wse3{
 
 inline constexpr machine host{
     .name = "host", .width = 32767, .height = 32767, .colors = 64,
-    .data_tasks = 64, .local_tasks = 64, .task_ids = 128, .control_tasks = 64,
+    .data_tasks = 64, .local_tasks = 32, .task_ids = 96, .control_tasks = 64,
     .input_queues = 64, .output_queues = 64,
     .input_depth = {64, 64, 64, 64, 64, 64, 64, 64}, .output_depth = {64, 64, 64, 64, 64, 64, 64, 64},
     .color_owns_queue = false, .microthreads = 64, .fabric_inputs = 2,

@@ -11,19 +11,26 @@
 
 namespace wsl::engines {
 
-/// The receiving end of a channel: how far one PE, or one host stream, has read it.
+/// The receiving end of a channel: how far one PE, or one host stream, has read it. Positions count modulo 2^32.
 struct inlet {
-  u32 from = 0;          ///< the channel
-  u32 reader = 0;        ///< the PE, or host stream, that reads
-  u64 head = 0;          ///< words read so far
-  u32 depth = 0;         ///< words that may lie between writer and reader
+  u32 from = 0;         ///< the channel; of a remote inlet, its seam
+  u32 reader = 0;       ///< the PE, or host stream, that reads
+  u32 head = 0;         ///< words read so far
   u8 color = 0;
-  bool remote = false;   ///< writer and reader are in different bands: what follows is what news brought
-  bool marked = false;   ///< control wavelets lie in the channel; their positions are in the band's marks
-  u64 visible = 0;       ///< words that the reader may read
-  u64 credited = 0;      ///< words read as far as the writer knows
-  const u32* words = nullptr;  ///< the channel's buffer and its origin
-  u64 origin = 0;
+  bool remote = false;  ///< writer and reader are in different bands
+  bool marked = false;  ///< control wavelets lie in the channel; their positions are in the band's marks
+};
+static_assert(sizeof(inlet) == 16);
+
+/// What news brings over the seam between two bands, for one inlet.
+struct seam {
+  u32 channel = 0;
+  u32 writer = 0;              ///< as the channel has it, for other threads than the writer's
+  u8 writers_band = 0, readers_band = 0;
+  u32 credited = 0;            ///< words read as far as the writer knows
+  u32 visible = 0;             ///< words that the reader may read
+  u32 origin = 0;              ///< the channel's buffer and its origin
+  const u32* words = nullptr;
 };
 
 /// Band numbers fit a mask.
@@ -34,9 +41,9 @@ struct news {
   enum class what : u8 { words, mark, credit };
   what kind;
   u32 inlet;
-  u64 position;                ///< tail of the channel, place of a control wavelet, or head of the inlet
+  u32 position;                ///< tail of the channel, place of a control wavelet, or head of the inlet
   const u32* words = nullptr;  ///< with words: the buffer ...
-  u64 origin = 0;              ///< ... and its origin
+  u32 origin = 0;              ///< ... and its origin
 };
 
 /// Buffers of two sizes, lent to channels while something is in them; the one returned last is lent first, because it is in cache.
@@ -124,15 +131,15 @@ class work_list {
 /// Where control wavelets lie in channels; there are seldom more than a few.
 class control_marks {
  public:
-  void push(u32 inlet, u64 position) { list_.push_back({inlet, position}); }
+  void push(u32 inlet, u32 position) { list_.push_back({inlet, position}); }
   bool has(u32 inlet) const { return first(inlet) < list_.size(); }
-  u64 front(u32 inlet) const { return list_[first(inlet)].position; }
+  u32 front(u32 inlet) const { return list_[first(inlet)].position; }
   void pop(u32 inlet) { list_.erase(first(inlet)); }
 
  private:
   struct mark {
     u32 inlet;
-    u64 position;
+    u32 position;
   };
   std::size_t first(u32 inlet) const {
     std::size_t i = 0;
@@ -143,7 +150,15 @@ class control_marks {
 };
 
 struct alignas(128) band {
+  band() = default;
+  band(const band&) = delete;
+  band& operator=(const band&) = delete;
+  ~band() {
+    for (processor* p : processors) delete p;
+  }
+
   work_list work;
+  flat_vector<processor*> processors;           ///< of the PEs that have, or once had, calls or operations in flight
   flat_vector<u32> touched;                     ///< who has had work since it was last found to wait for nothing
   buffer_pool buffers;
   flat_vector<flat_vector<news>> mail[2];       ///< by the epoch's parity and the receiving band
@@ -153,7 +168,8 @@ struct alignas(128) band {
   control_marks marks;
   outcome done;
   std::exception_ptr failure;
-  u64 read_now = 0, written_now = 0;            ///< colors of operations that the running task has started
+  u64 read_now = 0;                             ///< colors that operations of the running task read
+  int prepared = 0;                             ///< wavelets of a color for which the PE that is visited has room on each
   bool expects_news() const { return (senders[0].get() | senders[1].get()) != 0; }
 
   u64 random = 0;                               ///< state of a shuffled schedule

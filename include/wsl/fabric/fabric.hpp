@@ -71,7 +71,7 @@ class fabric {
     const program& placed = *state_of(p).image->source;
     if (&placed != &program_v<P>)
       throw fault_error("wsl: PE(" + std::to_string(c.x) + ", " + std::to_string(c.y) + ") runs " + placed.name + ", not " + type_name<P>());
-    return *static_cast<P*>(state_of(p).memory);
+    return *static_cast<P*>(state_of(p).memory());
   }
 
   const layout& plan() const { return engine_->plan(); }

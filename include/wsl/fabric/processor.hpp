@@ -30,12 +30,26 @@ class backlog {
 };
 
 struct processor {
+  processor() = default;
+  processor(const processor&) = delete;
+  processor& operator=(const processor&) = delete;
+  ~processor() {
+    for (const transfer& t : microthreads)
+      if (t.resumes) std::coroutine_handle<>::from_address(t.resumes).destroy();
+  }
+
   backlog<host_call> calls;
   backlog<wavelet> outbox;             ///< sent by tasks, not yet in an output queue
   flat_vector<transfer> microthreads;  ///< descriptor operations in flight
   u32 turn = 0;                        ///< the microthread that may move next
   bool awake = false;
 
+  /// A task waits in the middle of its body, so no other runs.
+  bool suspended() const {
+    for (const transfer& t : microthreads)
+      if (t.resumes) return true;
+    return false;
+  }
   bool reads(int color) const {
     for (const transfer& t : microthreads)
       if (t.input[0] == color || t.input[1] == color) return true;
@@ -159,7 +173,7 @@ void operation_waits(waits& open, const processor& p, const pe_state& s, Starved
 
 /// The local tasks of a quiet PE that are activated but blocked.
 inline void held_tasks(waits& open, const pe_state& s) {
-  for (u64 held = s.active & s.blocked; held; held &= held - 1)
+  for (u32 held = s.active & s.blocked; held; held &= held - 1)
     open.push_back({wait::reason::held, {s.x, s.y}, -1, s.image->source->name, s.image->local[std::countr_zero(held)]->name, 1});
 }
 

@@ -69,7 +69,7 @@ struct trial {
 
 /// Says whether two PEs' memories differ. Words that differ between two runs in the same order are addresses, not results.
 inline bool differ(const pe_state& a, const pe_state& same, const pe_state& b) {
-  const auto bytes = [](const pe_state& s) { return static_cast<const unsigned char*>(s.memory); };
+  const auto bytes = [](const pe_state& s) { return static_cast<const unsigned char*>(s.memory()); };
   const std::size_t size = static_cast<std::size_t>(a.image->source->bytes);
   for (std::size_t i = 0; i < size; i += sizeof(void*)) {
     const std::size_t n = least(sizeof(void*), size - i);

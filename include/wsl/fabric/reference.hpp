@@ -25,10 +25,13 @@ class reference_engine final : public engine {
         routers_(engine::plan(), [this](coord c, int color) { return input_depth(c, color); }), words_(max_colors * sends_of_a_task),
         journal_(max_colors * sends_of_a_task) {
     for (int k = 0; k < max_colors; ++k) channels_[k].words = words_.data() + k * sends_of_a_task;
+    tiles_.set_channels(channels_);
     for (const stream_record& s : engine::plan().streams())
       for (int i = 0; i < s.where.count(); ++i) open(s, s.where.nth(i));
-    for (std::size_t i = 0; i < tiles_.size(); ++i)
+    for (std::size_t i = 0; i < tiles_.size(); ++i) {
+      state(i).defers = true;
       if (state(i).active) wake(i);
+    }
   }
 
   pe* find(coord c) override { return tiles_.find(c); }
@@ -57,12 +60,13 @@ class reference_engine final : public engine {
   }
 
   void send_control(pe_state& from, int color, const payload_type* type, u32 bits) override {
-    const bool present = (from.image->present & color_bit(color)) != 0;
-    if (!present || from.image->sent_type[color] != type) refuse(from, color, type);
-    channel& out = from.channels[from.image->slot[color]];
-    if (out.next == out.hard) refuse(from, color, type);
-    out.words[out.next++] = bits;
-    *from.journal++ = static_cast<u16>(color | control_flag);
+    refused_type = type;
+    if (from.image->sent_type[color] != type) refuse(from, color);
+    channel& out = from.channel_of(color);
+    if (out.next() == out.hard) refuse(from, color);
+    *out.room() = bits;
+    out.move_to(out.next() + 1);
+    *journal++ = static_cast<u32>(color) | control_flag;
   }
   bool start(pe_state& on, transfer& t) override {
     processor& p = processors_[on.index];
@@ -73,7 +77,7 @@ class reference_engine final : public engine {
       rule::declares_send(on, t.output, t.output_type);
       rule::has_path(on, t.output, (on.image->present & color_bit(t.output)) != 0);
       rule::one_writer(on, t.output, p.writes(t.output));
-      on.channels[on.image->slot[t.output]].close();
+      on.channel_of(t.output).close();
     }
     p.microthreads.push_back(t);
     wake(on.index);
@@ -163,7 +167,7 @@ class reference_engine final : public engine {
     pe_state& s = state(i);
     bool acted = drain(p, s);
     acted |= move_one_element(p, s);
-    if (!s.suspended && p.outbox.empty()) acted |= run_one_task(p, s);
+    if (!p.suspended() && p.outbox.empty()) acted |= run_one_task(p, s);
     return acted;
   }
 
@@ -222,10 +226,10 @@ class reference_engine final : public engine {
   void finish(processor& p, pe_state& s, std::size_t which) {
     const transfer t = p.microthreads[which];
     p.microthreads.erase(which);
-    if (t.activates >= 0) s.active |= color_bit(t.activates);
-    if (t.unblocks >= 0) s.blocked &= ~color_bit(t.unblocks);
+    if (t.activates >= 0) s.active |= local_bit(t.activates);
+    if (t.unblocks >= 0) s.blocked &= ~local_bit(t.unblocks);
     if (t.unblocks_color >= 0) s.blocked_colors &= ~color_bit(t.unblocks_color);
-    if (t.resumes) run_on(p, s, t.name, sends_of_a_task, [&] { resume(s); });
+    if (t.resumes) run_on(p, s, t.name, sends_of_a_task, [&] { resume(t.resumes); });
   }
 
   bool run_one_task(processor& p, pe_state& s) {
@@ -234,9 +238,9 @@ class reference_engine final : public engine {
       p.calls.pop();
       return run_task(s, *c.entry, c.arguments);
     }
-    if (const u64 ready = s.active & ~s.blocked) {
+    if (const u32 ready = s.active & ~s.blocked) {
       const int id = std::countr_zero(ready);
-      s.active &= ~color_bit(id);
+      s.active &= ~local_bit(id);
       return run_task(s, *s.image->local[id], nullptr);
     }
     for (routers::lane& l : routers_.lanes_of(routers_.router_at({s.x, s.y})))
@@ -268,34 +272,33 @@ class reference_engine final : public engine {
     ++total_.tasks;
     s.interrupted = false;
     const int most = b.what == role::data ? sends_of_a_data_task : sends_of_a_task;
-    run_on(processors_[s.index], s, b.name, most, [&] { b.run(s.memory, tiles_[s.index], input, 1); });
+    run_on(processors_[s.index], s, b.name, most, [&] { b.run(s.memory(), tiles_[s.index], input, 1); });
     return true;
   }
 
   // Tasks send into channels that all PEs share; the journal says in which order the words go to the output queues.
   template <class F>
   void run_on(processor& p, pe_state& s, const char* name, int most, F f) {
-    s.channels = channels_;
-    s.journal = journal_.data();
+    journal = journal_.data();
     for (u64 left = s.image->present; left; left &= left - 1) {
       channel& c = channels_[s.image->slot[std::countr_zero(left)]];
-      c.next = c.soft = 0;  // every send is written down in the journal
-      c.hard = p.writes(std::countr_zero(left)) ? 0 : static_cast<u64>(most);
+      c.move_to(c.soft = 0);  // every send is written down in the journal
+      c.hard = static_cast<i16>(p.writes(std::countr_zero(left)) ? 0 : most);
     }
     guarded(s, name, [&] {
       f();
-      if (s.refused >= 0) refuse(s, s.refused, s.refused_type);
+      if (s.refused != refusal::none) refuse(s, static_cast<int>(s.refused) - 1);
     });
     u32 read[max_colors] = {};
-    for (const u16* sent = journal_.data(); sent != s.journal; ++sent) {
+    for (const u32* sent = journal_.data(); sent != journal; ++sent) {
       const u8 color = static_cast<u8>(*sent & ~control_flag);
       const u16 slot = s.image->slot[color];
       p.outbox.push({channels_[slot].words[read[slot]++], color, (*sent & control_flag) != 0});
     }
   }
-  [[noreturn]] void refuse(pe_state& s, int color, const payload_type* type) {
-    s.refused = -1;
-    rule::refuse_send(s, color, type, processors_[s.index].writes(color));
+  [[noreturn]] void refuse(pe_state& s, int color) {
+    s.refused = refusal::none;
+    rule::refuse_send(s, color, refused_type, processors_[s.index].writes(color));
   }
 
   waits pending() {
@@ -328,7 +331,7 @@ class reference_engine final : public engine {
     open.push_back({wait::reason::unread, at, l.color, image.source->name, task ? task->name : "", routers_[l.out[0]].size});
   }
 
-  static constexpr u16 control_flag = 0x100;
+  static constexpr u32 control_flag = 0x100;
 
   deliveries routes_;
   tiles tiles_;
@@ -338,7 +341,7 @@ class reference_engine final : public engine {
   std::map<u64, backlog<u32>> sinks_;
   channel channels_[max_colors];
   std::vector<u32> words_;
-  std::vector<u16> journal_;
+  std::vector<u32> journal_;
   std::vector<u32> awake_, now_;
   u64 cycle_ = 0;
   outcome total_;

@@ -25,9 +25,9 @@ class threaded_engine final : public engine {
   pe* find(coord c) override { return tiles_.find(c); }
 
   void call(pe& on, host_call what) override {
-    const u32 i = state_of(on).index;
-    visits_.extras(i).calls.push(what);
-    traffic_.wake(traffic_.home(i), i);
+    pe_state& s = state_of(on);
+    visits_.extras(s).calls.push(what);
+    traffic_.wake(traffic_.home(s), s.index);
   }
 
   void stream_write(int color, coord c, std::span<const u32> words) override {
@@ -60,8 +60,7 @@ class threaded_engine final : public engine {
     visits_.send_control(from, color, type, bits);
   }
   bool start(pe_state& on, transfer& t) override { return visits_.start(on, t); }
-  whole_move_place begin_whole_move(pe_state& on, const whole_move& m) override { return visits_.begin_whole_move(on, m); }
-  void end_whole_move(pe_state& on, const whole_move& m) override { visits_.end_whole_move(on, m); }
+  const u32* take(pe_state& on, int color, const payload_type* type, u32 n) override { return visits_.take(on, color, type, n); }
 
  private:
   flat_vector<band>& bands() { return traffic_.bands(); }
@@ -110,11 +109,11 @@ class threaded_engine final : public engine {
     const processor* p = visits_.more(s);
     if (p) operation_waits(open, *p, s, [&](int color) { return visits_.source(b, s, color) == nullptr; });
     held_tasks(open, s);
-    for (const channel& c : traffic_.channels_of(s.index))
-      if (const u64 n = traffic_.held_back(c))
+    for (const channel& c : wiring::channels_of(s))
+      if (const u32 n = traffic_.held_back(c))
         open.push_back({wait::reason::output, {s.x, s.y}, color_of(c), s.image->source->name, "send", n});
-    for (const inlet& in : traffic_.inlets_of(s.index)) {
-      const u64 n = traffic_.available(in);
+    for (const inlet& in : traffic_.net.inlets_of(s.index)) {
+      const u32 n = traffic_.available(in);
       if (n == 0) continue;
       const bool control = traffic_.control_first(b, in);
       if (!control && p && p->reads(in.color)) continue;

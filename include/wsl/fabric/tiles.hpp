@@ -31,13 +31,15 @@ class tiles {
   tiles(const tiles&) = delete;
   tiles& operator=(const tiles&) = delete;
   ~tiles() {
-    for (pe& p : pes_)
-      if (void* waiting = state_of(p).suspended) std::coroutine_handle<>::from_address(waiting).destroy();
     for (block& b : blocks_) b.clear();
     for (program_image* i : images_) delete i;
   }
 
   std::size_t size() const { return pes_.size(); }
+  /// Where the channels of all PEs stand, one PE's after the other's.
+  void set_channels(channel* all) {
+    for (program_image* i : images_) i->channels = all;
+  }
   pe& operator[](std::size_t i) { return pes_[i]; }
 
   /// The PE at c, null where no program is placed or c is outside the grid.
@@ -72,11 +74,9 @@ class tiles {
   void settle(const block& b, int nth, const layout& plan, const deliveries& routes, engine_link& engine) {
     const coord c = b.where.nth(nth);
     const u32 i = b.first + static_cast<u32>(nth);
-    const program_image& image = image_for(*b.what, c, plan, routes);
+    const program_image& image = image_for(b, c, plan, routes, engine);
     pe_state& s = state_of(pes_[i]);
-    s.engine = &engine;
     s.image = &image;
-    s.memory = b.memory(nth);
     s.blocked_colors = image.blocked_colors;
     s.active = image.active_locals;
     s.blocked = image.blocked_locals;
@@ -85,14 +85,17 @@ class tiles {
     s.y = static_cast<i16>(c.y);
   }
 
-  // PEs of one program whose ramps send the same colors share an image: inner PEs, an edge, a corner.
-  const program_image& image_for(const program& p, coord c, const layout& plan, const deliveries& routes) {
+  // PEs of one placement whose ramps send the same colors share an image: inner PEs, an edge, a corner.
+  const program_image& image_for(const block& b, coord c, const layout& plan, const deliveries& routes, engine_link& engine) {
     u64 present = 0;
-    for (u64 left = p.colors_of(role::send); left; left &= left - 1)
+    for (u64 left = b.what->colors_of(role::send); left; left &= left - 1)
       if (routes.at(c, std::countr_zero(left)).from.has(ramp)) present |= left & (~left + 1);
-    for (std::size_t i = images_.size(); i-- > 0;)
-      if (images_[i]->source == &p && images_[i]->present == present) return *images_[i];
-    program_image& image = *images_.push_back(new program_image(p));
+    for (std::size_t i = images_.size(); i-- > 0 && images_[i]->memories == b.bytes;)
+      if (images_[i]->present == present) return *images_[i];
+    program_image& image = *images_.push_back(new program_image(*b.what));
+    image.engine = &engine;
+    image.memories = b.bytes;
+    image.first = b.first;
     image.set_present(present);
     image.width = static_cast<i16>(plan.width());
     image.height = static_cast<i16>(plan.height());

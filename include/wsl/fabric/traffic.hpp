@@ -13,7 +13,7 @@ namespace wsl::engines {
 class traffic {
  public:
   traffic(const layout& plan, deliveries& routes, tiles& pes, depth how_deep, u32 pes_per_band)
-      : net(plan, routes, pes, how_deep, pes_per_band), state_(net.writers()), bands_(net.bands) {
+      : net(plan, routes, pes, how_deep, pes_per_band), bands_(net.bands) {
     for (band& b : bands_)
       for (auto& m : b.mail) m = flat_vector<flat_vector<news>>(net.bands);
   }
@@ -21,25 +21,21 @@ class traffic {
   wiring net;
 
   flat_vector<band>& bands() { return bands_; }
-  band& home(u32 who) { return bands_[net.band_of[who]]; }
+  band& home(u32 who) { return bands_[net.member(who).band]; }
+  band& home(const pe_state& s) { return bands_[s.in.band]; }
 
-  std::span<channel> channels_of(u32 who) {
-    return {net.channels.data() + net.first_channel[who], net.channels.data() + net.first_channel[who + 1]};
-  }
-  std::span<inlet> inlets_of(u32 who) {
-    return {net.inlets.data() + net.first_inlet[who], net.inlets.data() + net.first_inlet[who + 1]};
-  }
   std::span<const u32> readers_of(const channel& c) const {
-    return {c.readers == 1 ? &c.first_reader : net.reader_lists.data() + c.first_reader, c.readers};
+    if (!c.listed) return {&c.first_reader, 1};
+    return {net.lists.data() + c.first_reader + 2, net.lists[c.first_reader]};
   }
 
   void wake(band& b, u32 who) {
-    if (state_[who] & queued) return;
-    if (!(state_[who] & touched)) b.touched.push_back(who);
-    state_[who] = queued | touched;
+    membership& m = net.member(who);
+    if (m.queued) return;
+    if (!m.touched) b.touched.push_back(who);
+    m.queued = m.touched = 1;
     b.work.push(who);
   }
-  void visited(u32 who) { state_[who] = touched; }
 
   /// Drops from the list of whom a run has touched all for whom `waits(who)` is false; says whether any are left.
   template <class Waits>
@@ -47,7 +43,7 @@ class traffic {
     std::size_t kept = 0;
     for (u32 who : b.touched) {
       if (waits(who)) b.touched[kept++] = who;
-      else state_[who] = 0;
+      else net.member(who).touched = 0;
     }
     b.touched.shrink(kept);
     return kept > 0;
@@ -58,84 +54,92 @@ class traffic {
   /// Makes room for one run of a task that sends up to `most` words; false if what was sent before must be read first.
   bool prepare(band& b, channel& c, int most) {
     if (c.operated) return true;
-    const u64 head = least_head(c), unread = c.tail() - head;
+    const u32 unread = unread_of(c), deep = depth_of(c);
     if (unread <= task_depth) c.lenient = false;
-    const u64 allowed = c.lenient ? depth_of(c) : least(depth_of(c), task_depth);
+    const u32 allowed = c.lenient ? deep : least(deep, task_depth);
     if (unread > allowed) {
       c.writer_waits = true;
       return false;
     }
-    if (!c.words) lend(b, c, most > sends_of_a_data_task);
-    if (size_of(c) - c.next < static_cast<u64>(most)) move(b, c, most > sends_of_a_data_task, head);
-    c.hard = most > sends_of_a_data_task ? c.next + static_cast<u64>(most) : size_of(c);
-    c.soft = least(c.next + (allowed - unread), c.hard - static_cast<u64>(most));
+    const bool large = most > sends_of_a_data_task;
+    if (!c.words) lend(b, c, large);
+    if (size_of(c) - c.next() < most) move(b, c, large, unread);
+    c.hard = static_cast<i16>(large ? c.next() + most : size_of(c));
+    c.soft = static_cast<i16>(least(c.next() + static_cast<int>(allowed - unread), c.hard - most));
     return true;
   }
 
   /// How many of `wanted` words an operation may write at `next` now.
-  u64 room(band& b, channel& c, u64 wanted) {
-    const u64 head = least_head(c), unread = c.tail() - head;
-    const u64 allowed = depth_of(c);
+  u32 room(band& b, channel& c, u32 wanted) {
+    const u32 unread = unread_of(c), allowed = depth_of(c);
     if (unread >= allowed) {
       c.writer_waits = true;
       return 0;
     }
     if (!c.words) lend(b, c, wanted > task_depth);
-    if (c.next == size_of(c)) move(b, c, true, head);
-    return least(wanted, least(allowed - unread, size_of(c) - c.next));
+    if (c.next() == size_of(c)) move(b, c, true, unread);
+    return least(wanted, least(allowed - unread, static_cast<u32>(size_of(c) - c.next())));
   }
 
   /// Words that a task sent beyond what fits; a PE that wants to run another task waits for them sooner.
-  u64 held_back(const channel& c) const {
-    const u64 unread = c.tail() - least_head(c), fit = c.writer_waits ? least(depth_of(c), task_depth) : depth_of(c);
+  u32 held_back(const channel& c) const {
+    const u32 unread = unread_of(c), fit = c.writer_waits ? least(depth_of(c), task_depth) : depth_of(c);
     return c.operated || unread <= fit ? 0 : unread - fit;
   }
 
   void put_control(band& b, channel& c, u32 word) {
     for (u32 r : readers_of(c)) {
-      if (net.inlets[r].remote) post(b, net.inlets[r].reader, {news::what::mark, r, c.tail()});
+      const inlet& in = net.inlets[r];
+      if (in.remote) post(b, net.seams[in.from].readers_band, {news::what::mark, r, c.tail()});
       else mark(b, r, c.tail());
     }
-    c.words[c.next++] = word;
+    *c.room() = word;
+    c.move_to(c.next() + 1);
   }
 
   /// The receivers learn what a visit has written.
   void announce(band& b, u32 who) {
-    for (channel& c : channels_of(who)) {
-      const u64 n = c.tail() - c.announced;
-      if (n == 0) continue;
-      c.announced = c.tail();
+    for (channel& c : net.channels_of(who)) {
+      if (c.next() == c.announced) continue;
+      const u64 n = static_cast<u64>(c.next() - c.announced);
+      c.announced = static_cast<i16>(c.next());
+      const std::span<const u32> readers = readers_of(c);
       b.done.wavelets += n;
-      b.done.hops += n * net.links[static_cast<std::size_t>(&c - net.channels.data())];
-      b.done.delivered += n * c.readers;
-      for (u32 r : readers_of(c)) {
-        if (net.inlets[r].remote) tell(b, c, r);
-        else wake(b, net.inlets[r].reader);
+      b.done.hops += n * (c.listed ? net.lists[c.first_reader + 1] : c.links);
+      b.done.delivered += n * readers.size();
+      for (u32 r : readers) {
+        const inlet& in = net.inlets[r];
+        if (in.remote) tell(b, c, r);
+        else wake(b, in.reader);
       }
     }
   }
 
   // ---- reading ---------------------------------------------------------------------------------------------------------------
 
-  u64 available(const inlet& in) const { return (in.remote ? in.visible : net.channels[in.from].tail()) - in.head; }
+  u32 available(const inlet& in) const { return (in.remote ? net.seams[in.from].visible : net.channels[in.from].tail()) - in.head; }
   bool control_first(band& b, const inlet& in) { return in.marked && b.marks.front(number_of(in)) == in.head; }
 
   /// Data words that may be read at words_at(in): none if a control wavelet comes first.
-  u64 readable(band& b, const inlet& in) {
-    const u64 n = available(in);
+  u32 readable(band& b, const inlet& in) {
+    const u32 n = available(in);
     return n && in.marked ? least(n, b.marks.front(number_of(in)) - in.head) : n;
   }
   const u32* words_at(const inlet& in) const {
-    if (in.remote) return in.words + (in.head - in.origin);
+    if (in.remote) return net.seams[in.from].words + (in.head - net.seams[in.from].origin);
     const channel& c = net.channels[in.from];
     return c.words + (in.head - c.origin);
   }
+  u32 writer_of(const inlet& in) const { return in.remote ? net.seams[in.from].writer : net.channels[in.from].writer; }
 
-  void consume(band& b, inlet& in, u64 n) {
+  void consume(band& b, inlet& in, u32 n) {
     in.head += n;
+    if (in.remote) return post(b, net.seams[in.from].writers_band, {news::what::credit, number_of(in), in.head});
     channel& c = net.channels[in.from];
-    if (in.remote) return post(b, c.writer, {news::what::credit, number_of(in), in.head});
-    if (std::exchange(c.writer_waits, false)) wake(b, c.writer);
+    if (c.writer_waits) {
+      c.writer_waits = false;
+      wake(b, c.writer);
+    }
     if (in.head == c.tail()) reclaim(b, c);
   }
   void consume_control(band& b, inlet& in) {
@@ -160,69 +164,72 @@ class traffic {
   }
 
  private:
-  static constexpr u64 task_depth = 256;  ///< unread words beyond which a PE starts no other task
+  static constexpr u32 task_depth = 256;  ///< unread words beyond which a PE starts no other task
 
-  static u32 size_of(const channel& c) { return c.large ? buffer_pool::large : buffer_pool::small; }
+  static int size_of(const channel& c) { return c.large ? buffer_pool::large : buffer_pool::small; }
   u32 number_of(const inlet& in) const { return static_cast<u32>(&in - net.inlets.data()); }
-
-  u64 least_head(const channel& c) const {
-    u64 all = ~u64{0};
-    for (u32 r : readers_of(c)) all = least(all, net.inlets[r].remote ? net.inlets[r].credited : net.inlets[r].head);
-    return all;
+  u32 depth_of(const channel& c) const {
+    return net.depths.empty() ? wiring::deep : net.depths[static_cast<std::size_t>(&c - net.channels.data())];
   }
-  u64 depth_of(const channel& c) const {
-    u64 all = ~u64{0};
-    for (u32 r : readers_of(c)) all = least<u64>(all, net.inlets[r].depth);
-    return all;
+
+  /// Words that the slowest receiver has not read, as far as the writer knows.
+  u32 unread_of(const channel& c) const {
+    const u32 tail = c.tail();
+    u32 n = 0;
+    for (u32 r : readers_of(c)) {
+      const inlet& in = net.inlets[r];
+      n = most(n, tail - (in.remote ? net.seams[in.from].credited : in.head));
+    }
+    return n;
   }
 
   void lend(band& b, channel& c, bool large) {
     c.large = large;
-    c.words = b.buffers.take(size_of(c));
-    c.next = 0;
+    c.words = b.buffers.take(static_cast<u32>(size_of(c)));
+    c.move_to(0);
+    c.announced = 0;
     c.close();
   }
 
   /// What is unread moves to the start of another buffer.
-  void move(band& b, channel& c, bool large, u64 head) {
+  void move(band& b, channel& c, bool large, u32 unread) {
     const channel old = c;
-    const u64 tail = c.tail();
-    lend(b, c, large || tail - head > buffer_pool::small / 4);
-    c.origin = head;
-    std::memcpy(c.words, old.words + (head - old.origin), (tail - head) * sizeof(u32));
-    c.next = tail - head;
-    c.close();
+    lend(b, c, large || unread > buffer_pool::small / 4);
+    c.origin = old.tail() - unread;
+    std::memcpy(c.words, old.words + (static_cast<u32>(old.next()) - unread), unread * sizeof(u32));
+    c.move_to(static_cast<int>(unread));
+    c.announced = static_cast<i16>(c.next() - (old.next() - old.announced));
     bool seen_elsewhere = false;
     for (u32 r : readers_of(c))
       if (net.inlets[r].remote) seen_elsewhere = true, tell(b, c, r);
-    if (seen_elsewhere) b.buffers.retire(old.words, size_of(old), b.epoch);
-    else b.buffers.give(old.words, size_of(old));
+    if (seen_elsewhere) b.buffers.retire(old.words, static_cast<u32>(size_of(old)), b.epoch);
+    else b.buffers.give(old.words, static_cast<u32>(size_of(old)));
   }
 
   /// An empty buffer goes back to the pool; of a multicast, whose receivers read at their own pace, it is moved when it is full.
   void reclaim(band& b, channel& c) {
-    if (c.readers != 1 || !c.words) return;
+    if (c.listed || !c.words) return;
     const inlet& in = net.inlets[c.first_reader];
     if (in.reader == c.writer) return;  // the task that runs may be about to send
-    if ((in.remote ? in.credited : in.head) != c.tail()) return;
+    if ((in.remote ? net.seams[in.from].credited : in.head) != c.tail()) return;
+    b.buffers.give(c.words, static_cast<u32>(size_of(c)));
     c.origin = c.tail();
-    b.buffers.give(c.words, size_of(c));
     c.words = nullptr;
-    c.next = 0;
+    c.move_to(0);
+    c.announced = 0;
     c.close();
   }
 
-  void mark(band& b, u32 which, u64 position) {
+  void mark(band& b, u32 which, u32 position) {
     net.inlets[which].marked = true;
     b.marks.push(which, position);
   }
 
   void tell(band& b, const channel& c, u32 r) {
-    post(b, net.inlets[r].reader, {news::what::words, r, c.announced, c.words, c.origin});
+    post(b, net.seams[net.inlets[r].from].readers_band, {news::what::words, r, c.origin + static_cast<u32>(c.announced), c.words, c.origin});
   }
 
-  void post(band& from, u32 who, const news& n) {
-    const u32 to = net.band_of[who];
+  void post(band& from, u32 to, const news& n) {
     const std::size_t parity = from.epoch & 1;
     const u64 bit = u64{1} << to;
     if (!(from.addressed & bit)) {
@@ -234,23 +241,25 @@ class traffic {
 
   void take_in(band& b, const news& n) {
     inlet& in = net.inlets[n.inlet];
-    channel& c = net.channels[in.from];
+    seam& s = net.seams[in.from];
+    channel& c = net.channels[s.channel];
     switch (n.kind) {
       case news::what::words:
-        in.visible = n.position, in.words = n.words, in.origin = n.origin;
+        s.visible = n.position, s.words = n.words, s.origin = n.origin;
         wake(b, in.reader);
         break;
       case news::what::mark: mark(b, n.inlet, n.position); break;
       case news::what::credit:
-        in.credited = n.position;
-        if (std::exchange(c.writer_waits, false)) wake(b, c.writer);
+        s.credited = n.position;
+        if (c.writer_waits) {
+          c.writer_waits = false;
+          wake(b, c.writer);
+        }
         reclaim(b, c);
         break;
     }
   }
 
-  enum : u8 { queued = 1, touched = 2 };
-  flat_vector<u8> state_;  // of PEs and streams
   flat_vector<band> bands_;
 };
 

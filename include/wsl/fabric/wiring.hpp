@@ -2,6 +2,8 @@
 // A layout's channels and inlets, and the bands that its PEs are cut into: along the axis that fewer words cross.
 #pragma once
 #include <bit>
+#include <span>
+#include <utility>
 
 #include "../core/least.hpp"
 #include "band.hpp"
@@ -17,77 +19,101 @@ struct stream_end {
   int color = 0;
   port side = port::west;
   bool inbound = true;
+  u32 first_channel = 0, first_inlet = 0;
+  membership in;
   backlog<u32> words;
 };
 
 struct wiring {
-  flat_vector<channel> channels;
-  flat_vector<u32> links;               ///< by channel: links that one word crosses on its way to all receivers
+  static constexpr u32 deep = buffer_pool::large / 2;
+
+  flat_vector<channel> channels;        ///< of one writer together
+  flat_vector<u16> depths;              ///< by channel: words that may lie between writer and reader; empty if all are deep
   flat_vector<inlet> inlets;            ///< of one reader together, by color and writer
-  flat_vector<u32> reader_lists;        ///< inlets of multicast channels
-  flat_vector<u32> first_inlet;         ///< of reader r: first_inlet[r] .. first_inlet[r + 1]
-  flat_vector<u32> first_channel;       ///< of writer w, in the same way
+  flat_vector<seam> seams;
+  flat_vector<u32> lists;               ///< of listed channels: how many inlets, how many links, and the inlets
   flat_vector<stream_end> streams;
-  flat_vector<u8> band_of;              ///< of a PE or stream
   u32 bands = 1;
 
   wiring(const layout& plan, deliveries& routes, tiles& pes, depth how_deep, u32 pes_per_band)
       : pes_(pes), plan_(plan), routes_(routes), machine_depth_(how_deep == depth::machine), pes_per_band_(pes_per_band) {
     for (const stream_record& s : plan.streams())
-      for (int i = 0; i < s.where.count(); ++i) streams.push_back({s.where.nth(i), s.color, s.side, s.inbound, {}});
+      for (int i = 0; i < s.where.count(); ++i) streams.push_back({s.where.nth(i), s.color, s.side, s.inbound, 0, 0, {}, {}});
+    if (writers() > most_writers) throw fault_error("wsl: an engine has at most " + std::to_string(most_writers) + " PEs and streams, not " + std::to_string(writers()));
     reserve();
     for (u32 i = 0; i < pes_.size(); ++i) open_channels(i);
     for (u32 k = 0; k < streams.size(); ++k) {
-      first_channel.push_back(static_cast<u32>(channels.size()));
+      streams[k].first_channel = static_cast<u32>(channels.size());
       if (streams[k].inbound) open_channel(static_cast<u32>(pes_.size()) + k, streams[k].at, streams[k].color);
     }
-    first_channel.push_back(static_cast<u32>(channels.size()));
     sort_inlets();
     cut();
-    for (u32 i = 0; i < pes_.size(); ++i) state_of(pes_[i]).channels = channels.data() + first_channel[i];
+    pes_.set_channels(channels.data());
   }
 
   u32 writers() const { return static_cast<u32>(pes_.size() + streams.size()); }
+  membership& member(u32 who) { return who < pes_.size() ? state_of(pes_[who]).in : streams[who - pes_.size()].in; }
+
+  /// The channels and inlets of a PE or stream.
+  static std::span<channel> channels_of(const pe_state& s) { return {s.channels(), s.image->slots}; }
+  std::span<channel> channels_of(u32 who) {
+    if (who < pes_.size()) return channels_of(state_of(pes_[who]));
+    const stream_end& s = streams[who - pes_.size()];
+    return {channels.data() + s.first_channel, s.inbound};
+  }
+  std::span<inlet> inlets_of(u32 who) { return {inlets.data() + first_inlet(who), inlets.data() + first_inlet(who + 1)}; }
+
   coord place_of(u32 who) const {
     return who < pes_.size() ? pes_[who].at() : streams[who - pes_.size()].at;
   }
 
  private:
   struct delivery {
-    u32 reader, channel, depth;
+    u32 reader, channel;
     u8 color;
   };
+
+  u32& first_inlet_of(u32 who) { return who < pes_.size() ? state_of(pes_[who]).first_inlet : streams[who - pes_.size()].first_inlet; }
+  u32 first_inlet(u32 who) { return who < writers() ? first_inlet_of(who) : static_cast<u32>(inlets.size()); }
 
   // Exactly: the lists of a wafer are large.
   void reserve() {
     std::size_t n = streams.size();
     for (std::size_t i = 0; i < pes_.size(); ++i) n += static_cast<std::size_t>(std::popcount(state_of(pes_[i]).image->present));
     channels.reserve(n);
-    links.reserve(n);
-    first_channel.reserve(writers() + 1);
+    depths.reserve(machine_depth_ ? n : 0);
   }
 
   void open_channels(u32 i) {
-    const pe_state& s = state_of(pes_[i]);
-    first_channel.push_back(static_cast<u32>(channels.size()));
+    pe_state& s = state_of(pes_[i]);
+    s.first_channel = channel_index{static_cast<u32>(channels.size())};
     for (u64 left = s.image->present; left; left &= left - 1) open_channel(i, {s.x, s.y}, std::countr_zero(left));
   }
 
   void open_channel(u32 writer, coord at, int color) {
     const u32 id = static_cast<u32>(channels.size());
     channel& c = channels.push_back({});
-    c.writer = writer;
-    const auto deliver = [&](u32 reader, u32 room) {
-      ++c.readers;
-      delivered_.push_back({reader, id, room, static_cast<u8>(color)});
+    c.writer = writer & (most_writers - 1);
+    u32 readers = 0, room = deep;
+    const auto deliver = [&](u32 reader, u32 between) {
+      ++readers;
+      room = least(room, between);
+      delivered_.push_back({reader, id, static_cast<u8>(color)});
     };
-    const int crossed = routes_.follow(
+    const u32 links = static_cast<u32>(routes_.follow(
         at, color,
         [&](coord to) {
           if (pe* p = pes_.find(to)) deliver(state_of(*p).index, room_between(writer, at, to, color));
         },
-        [&](coord to, port side) { deliver(stream_at(to, color, side), deep); });
-    links.push_back(static_cast<u32>(crossed));
+        [&](coord to, port side) { deliver(stream_at(to, color, side), deep); }));
+    if (machine_depth_) depths.push_back(static_cast<u16>(room));
+    c.listed = readers != 1 || links > 0xffff;
+    c.links = static_cast<u16>(links);
+    if (!c.listed) return;
+    c.first_reader = static_cast<u32>(lists.size());
+    lists.push_back(0);  // until they are named
+    lists.push_back(links);
+    for (; readers; --readers) lists.push_back(0);
   }
 
   u32 stream_at(coord c, int color, port side) const {
@@ -113,14 +139,17 @@ struct wiring {
     return static_cast<u32>(room);
   }
 
-  // Deliveries stand in the order of their writers; counting keeps that order among those of one reader.
+  // Deliveries stand in the order of their writers; counting keeps that order among those of one reader. Until they are placed,
+  // the first inlet of a reader is where its next one goes.
   void sort_inlets() {
-    first_inlet = flat_vector<u32>(writers() + 1);
-    for (const delivery& d : delivered_) ++first_inlet[d.reader + 1];
-    for (std::size_t r = 1; r < first_inlet.size(); ++r) first_inlet[r] += first_inlet[r - 1];
-    inlets = flat_vector<inlet>(delivered_.size());
     flat_vector<u32> filled(writers());
-    for (const delivery& d : delivered_) insert(d, inlets.data() + first_inlet[d.reader], filled[d.reader]++);
+    for (const delivery& d : delivered_) ++filled[d.reader];
+    for (u32 r = 0, before = 0; r < writers(); ++r) {
+      first_inlet_of(r) = before;
+      before += std::exchange(filled[r], 0);
+    }
+    inlets = flat_vector<inlet>(delivered_.size());
+    for (const delivery& d : delivered_) insert(d, inlets.data() + first_inlet_of(d.reader), filled[d.reader]++);
     delivered_ = {};
     name_readers();
   }
@@ -129,24 +158,18 @@ struct wiring {
   static void insert(const delivery& d, inlet* of_reader, u32 filled) {
     for (; filled > 0 && of_reader[filled - 1].color > d.color; --filled) of_reader[filled] = of_reader[filled - 1];
     inlet& in = of_reader[filled];
-    in.from = d.channel, in.reader = d.reader, in.depth = d.depth, in.color = d.color;
+    in.from = d.channel, in.reader = d.reader, in.color = d.color;
   }
 
   void name_readers() {
-    u32 listed = 0;
-    for (channel& c : channels)
-      if (c.readers > 1) c.first_reader = listed, listed += c.readers;
-    reader_lists = flat_vector<u32>(listed);
-    flat_vector<u32> named(listed ? channels.size() : 0);
     for (u32 i = 0; i < inlets.size(); ++i) {
       channel& c = channels[inlets[i].from];
-      if (c.readers > 1) reader_lists[c.first_reader + named[inlets[i].from]++] = i;
+      if (c.listed) lists[c.first_reader + 2 + lists[c.first_reader]++] = i;
       else c.first_reader = i;
     }
   }
 
   void cut() {
-    band_of = flat_vector<u8>(writers());
     bands = least(most(static_cast<u32>(pes_.size() / pes_per_band_), 1u), most_bands);
     if (bands == 1) return;
     u64 across_columns = 0, across_rows = 0;
@@ -158,7 +181,15 @@ struct wiring {
     const bool by_rows = plan_.width() == 1 || (plan_.height() > 1 && across_rows <= across_columns);
     bands = least(bands, static_cast<u32>(by_rows ? plan_.height() : plan_.width()));
     share_out(by_rows);
-    for (inlet& in : inlets) in.remote = band_of[in.reader] != band_of[channels[in.from].writer];
+    for (inlet& in : inlets) sew(in);
+  }
+
+  void sew(inlet& in) {
+    const u8 to = member(in.reader).band, from = member(channels[in.from].writer).band;
+    if (from == to) return;
+    seams.push_back({.channel = in.from, .writer = channels[in.from].writer, .writers_band = from, .readers_band = to});
+    in.from = static_cast<u32>(seams.size()) - 1;
+    in.remote = true;
   }
 
   // Whole rows or columns, so that every band has about as many PEs with a program.
@@ -170,10 +201,9 @@ struct wiring {
     std::size_t before = 0;
     for (std::size_t k = 0; k < load.size(); before += load[k++])
       band_of_line[k] = static_cast<u8>(least<std::size_t>(before * bands / pes_.size(), bands - 1));
-    for (u32 w = 0; w < writers(); ++w) band_of[w] = band_of_line[line_of(place_of(w))];
+    for (u32 w = 0; w < writers(); ++w) member(w).band = band_of_line[line_of(place_of(w))] & (most_bands - 1);
   }
 
-  static constexpr u32 deep = buffer_pool::large / 2;
 
   tiles& pes_;
   const layout& plan_;

@@ -79,7 +79,7 @@ class symbol {
   template <class P, class T>
   static element* elements(pe& p, T P::* member) {
     if (state_of(p).image->source != &program_v<P>) return nullptr;
-    return reinterpret_cast<element*>(&(static_cast<P*>(state_of(p).memory)->*member));
+    return reinterpret_cast<element*>(&(static_cast<P*>(state_of(p).memory())->*member));
   }
 
   [[noreturn]] static void not_here(pe* p, coord c) {

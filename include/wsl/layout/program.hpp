@@ -18,6 +18,10 @@ enum class role : u8 {
   send,     ///< tasks or descriptors send this color
 };
 
+/// No machine has more local tasks than this; sets of them are 32-bit masks.
+inline constexpr int max_local_tasks = 32;
+constexpr u32 local_bit(int id) { return u32{1} << id; }
+
 /// Runs a task for one PE. `input` is an array of `count` words for a data or control task, the host's arguments for a launch,
 /// nothing for a local task. Returns how many inputs it took: a task that suspends or blocks itself ends the batch.
 using task_function = u32 (*)(void* state, pe& me, const void* input, u32 count);

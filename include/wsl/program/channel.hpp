@@ -2,7 +2,8 @@
 // A channel is one color of one PE as its tasks write it and its final receivers read it: routes are known before the run, so no
 // router stands between. A task writes straight into the channel's buffer and never calls its engine: before a task runs, the
 // engine has made room for all that one run may send. A loop around a data task then has no call in it, and compilers keep the
-// task's sums and the channel's end in registers. For the same reason places are 64-bit numbers: they cannot alias the words.
+// task's sums and the channel's end in registers. For the same reason places are numbers of types
+// that cannot alias the words.
 #pragma once
 #include "../core/scalar.hpp"
 
@@ -14,25 +15,58 @@ inline constexpr int sends_of_a_data_task = 512, sends_of_a_task = 4096;
 
 namespace engines {
 
-struct channel {
-  u64 next = 0;            ///< where in the buffer the next word goes
-  u64 soft = 0;            ///< once a word has gone here the engine must look before the PE starts another task
-  u64 hard = 0;            ///< no word goes here
-  u32* words = nullptr;    ///< the buffer, lent while something is in it
-  u64 origin = 0;          ///< words written before the buffer's first
-  u64 announced = 0;       ///< words that the receivers know of
-  u32 writer = 0;          ///< the PE, or host stream, that writes
-  u32 first_reader = 0;    ///< the only inlet, or where the list of inlets starts
-  u32 readers = 0;
-  bool writer_waits = false;  ///< a receiver that makes room must wake the writer
-  bool large = false;         ///< which size of buffer it is
-  bool operated = false;      ///< an operation in flight writes here: tasks may not
-  bool lenient = false;       ///< an operation wrote last: what it left unread keeps no task from running
+/// Where in a buffer: 32 bits, because processors forward a stored word to the next load faster than a half.
+enum class place : u32 {};
 
-  u64 tail() const { return origin + next; }
+struct channel {
+  u32* words = nullptr;      ///< the buffer, lent while something is in it
+  place end{};               ///< where in the buffer the next word goes
+  i16 soft = closed;         ///< once a word has gone here the engine must look before the PE starts another task; negative if closed
+  i16 hard = 0;              ///< no task's word goes here
+  i16 announced = 0;         ///< up to where the receivers know of the words
+  u16 links = 0;             ///< that one word crosses on its way to all receivers; of a listed channel they stand in the list
+  u32 origin = 0;            ///< words written before the buffer's first; positions count modulo 2^32
+  u32 first_reader = 0;      ///< the only inlet, or with `listed` where the list of inlets starts
+  u32 writer : 27 = 0;       ///< the PE, or host stream, that writes
+  bool listed : 1 = false;
+  bool writer_waits : 1 = false;  ///< a receiver that makes room must wake the writer
+  bool large : 1 = false;         ///< which size of buffer it is
+  bool operated : 1 = false;      ///< an operation in flight writes here: tasks may not
+  bool lenient : 1 = false;       ///< an operation wrote last: what it left unread keeps no task from running
+
+  int next() const { return static_cast<int>(end); }
+  void move_to(int next) { end = place{static_cast<u32>(next)}; }
+  u32 tail() const { return origin + static_cast<u32>(end); }
+  u32* room() const { return words + next(); }
+
   /// No task may write until its engine has made room.
-  void close() { soft = hard = next; }
+  void close() { soft |= closed; }
+  bool is_closed() const { return soft < 0; }
+  /// Takes back a close; says whether another run of a task has room.
+  bool reopen() {
+    soft &= static_cast<i16>(~closed);
+    return next() <= soft;
+  }
+
+  /// Whether an operation may write n words in one piece, all at once.
+  bool fits(int n) const { return n <= soft - next(); }
+  /// An operation has written n words. Until its task ends it counts as in flight.
+  void wrote(int n) {
+    move_to(next() + n);
+    lenient = true;
+    close();
+  }
+
+ private:
+  static constexpr i16 closed = -0x8000;
 };
+static_assert(sizeof(channel) == 32, "a wafer has a million of them");
+
+/// No engine has more PEs and host streams than channels can name.
+inline constexpr u32 most_writers = u32{1} << 27;
+
+/// The number of a channel: a type of its own, because a number that could alias the words would be read again after each.
+enum class channel_index : u32 {};
 
 }  // namespace engines
 }  // namespace wsl

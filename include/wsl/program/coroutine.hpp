@@ -24,10 +24,7 @@ class task {
 
     task get_return_object() { return {}; }
     std::suspend_never initial_suspend() { return {}; }
-    std::suspend_never final_suspend() noexcept {
-      self.suspended = nullptr;
-      return {};
-    }
+    std::suspend_never final_suspend() noexcept { return {}; }
     void return_void() {}
     void unhandled_exception() {
       if (!failure) throw;  // out of the call that began the task
@@ -40,18 +37,15 @@ class task {
       bool await_ready() const { return operation.complete(); }
       bool await_suspend(std::coroutine_handle<promise_type> waiting) {
         self.interrupted = true;
-        const bool complete = self.engine->start(self, operation);  // if that throws, the task does not wait
-        self.suspended = complete ? nullptr : waiting.address();
-        return !complete;
+        operation.resumes = waiting.address();
+        return !self.image->engine->start(self, operation);  // if that throws, the task does not wait
       }
       void await_resume() const {}
     };
 
     template <class F, class Dst, class... Src>
     wait await_transform(const operation<F, Dst, Src...>& op) {
-      transfer t = op.start();
-      t.resumes = true;
-      return {self, t};
+      return {self, op.start()};
     }
 
     pe_state& self;
@@ -59,11 +53,11 @@ class task {
   };
 };
 
-/// Continues the task that waits on a PE. What the task throws comes out of here, and the task is gone. It does not pass through
+/// Continues a task that waits. What the task throws comes out of here, and the task is gone. It does not pass through
 /// the coroutine's own resume(): Clang would destroy the task's locals a second time with its frame.
-inline void resume(pe_state& s) {
+inline void resume(void* task_that_waits) {
   std::exception_ptr failure;
-  const auto waiting = std::coroutine_handle<task::promise_type>::from_address(s.suspended);
+  const auto waiting = std::coroutine_handle<task::promise_type>::from_address(task_that_waits);
   waiting.promise().failure = &failure;
   waiting.resume();
   if (failure) std::rethrow_exception(failure);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What a PE asks of the engine that runs it, and what the engine keeps for a PE. Programs see neither: they see `pe`.
 #pragma once
+#include <cstddef>
+
 #include "../core/area.hpp"
 #include "../core/machine.hpp"
 #include "../layout/program.hpp"
@@ -19,13 +21,14 @@ class engine_link {
   /// on without suspending.
   virtual bool start(pe_state& on, transfer& operation) = 0;
 
-  /// Most operations find their words and their room there. An engine may let them move without becoming a microthread: between
-  /// begin and end the operation moves its words.
-  virtual whole_move_place begin_whole_move(pe_state&, const whole_move&) { return {}; }
-  virtual void end_whole_move(pe_state&, const whole_move&) {}
+  /// Most operations find their words there and move without becoming a microthread: takes the next n words of a color if they
+  /// have arrived and lie in one piece, and says where; null otherwise. They stay there until the running task calls the engine again.
+  virtual const u32* take(pe_state&, int, const payload_type*, u32) { return nullptr; }
 
   const region& grid() const { return grid_; }
   const machine& target() const { return machine_; }
+
+  u32* journal = nullptr;  ///< the colors of a task's sends in their order, for an engine that needs it
 
  protected:
   engine_link(const machine& target, const region& grid) : machine_(target), grid_(grid) {}
@@ -36,18 +39,24 @@ class engine_link {
   region grid_;
 };
 
-/// A program's table sorted for running: which entry a color, a local task or a control wavelet calls.
+/// A program's table sorted for running: which entry a color, a local task or a control wavelet calls; and what PEs of one placement
+/// whose ramps send the same colors have in common.
 struct program_image {
   const program* source = nullptr;
+  engine_link* engine = nullptr;
+  engines::channel* channels = nullptr;     ///< of the whole engine
+  void* memories = nullptr;                 ///< of the placement's PEs, one after the other
+  u32 first = 0;                            ///< the placement's first PE
   const binding* data[max_colors] = {};
-  const binding* local[max_colors] = {};
+  const binding* local[max_local_tasks] = {};
   const binding* control[max_colors] = {};
   int locals = 0;
   u64 takes = 0, reads = 0, sends = 0;      ///< colors of data tasks; colors that descriptors read; colors that are sent
   u64 blocked_colors = 0;                   ///< how tasks are when the fabric starts
-  u64 blocked_locals = 0, active_locals = 0;
+  u32 blocked_locals = 0, active_locals = 0;
   u64 present = 0;                          ///< colors that a path takes from this PE's ramp
   u16 slot[max_colors] = {};                ///< which of a PE's channels a present color is
+  u16 slots = 0;                            ///< how many there are
   i16 width = 0, height = 0;                ///< of the grid
   const payload_type* sent_type[max_colors] = {};  ///< what a present color carries; none for the others
   const payload_type* read_type[max_colors] = {};  ///< what descriptors read from a color
@@ -61,8 +70,8 @@ struct program_image {
           break;
         case role::local:
           local[b.id] = &b, ++locals;
-          blocked_locals |= b.start == initially::blocked ? color_bit(b.id) : 0;
-          active_locals |= b.start == initially::active ? color_bit(b.id) : 0;
+          blocked_locals |= b.start == initially::blocked ? local_bit(b.id) : 0;
+          active_locals |= b.start == initially::active ? local_bit(b.id) : 0;
           break;
         case role::control: control[b.id] = &b; break;
         case role::read:
@@ -77,10 +86,9 @@ struct program_image {
   /// Which of the declared sends have a path on the PEs that share this image, in the order of their channels.
   void set_present(u64 colors) {
     present = colors & sends;
-    u16 n = 0;
     for (int c = 0; c < max_colors; ++c) {
       const bool here = (present & color_bit(c)) != 0;
-      slot[c] = here ? n++ : u16{0};
+      slot[c] = here ? slots++ : u16{0};
       sent_type[c] = here ? entry(role::send, c)->type : nullptr;
     }
   }
@@ -98,26 +106,50 @@ struct program_image {
   /// The local task with this identity, -1 if the program does not bind it. `guess` is where its own module's table has it.
   int local_with(const void* key, int guess) const {
     if (guess < locals && local[guess]->key == key) return guess;
-    for (int i = 0; i < max_colors && local[i]; ++i)
+    for (int i = 0; i < locals; ++i)
       if (local[i]->key == key) return i;
     return -1;
   }
 };
 
-struct pe_state {
-  engine_link* engine = nullptr;
-  const program_image* image = nullptr;
-  void* memory = nullptr;      ///< the program's members
-  engines::channel* channels = nullptr; ///< what the PE writes, one for each color present in the image
-  u16* journal = nullptr;      ///< the colors of a task's sends in their order, for an engine that needs it
-  void* suspended = nullptr;   ///< the task that waits in co_await, as a coroutine's address
-  u64 blocked_colors = 0;      ///< data tasks that may not run
-  u64 active = 0, blocked = 0; ///< local tasks: activated; may not run
-  u32 index = 0;               ///< position among the engine's PEs
-  i16 x = 0, y = 0;
-  i16 refused = -1;            ///< the color that the running task could not send, and what it would have carried
-  const payload_type* refused_type = nullptr;
-  bool interrupted = false;    ///< the running task did something after which the engine must choose anew
+namespace engines {
+
+/// No color, or one more than its number. A type of its own for the reason that channel_index is one.
+enum class refusal : u8 { none };
+/// What the wavelet would have carried. Of the thread, because the engine looks as soon as the task has ended.
+inline constinit thread_local const payload_type* refused_type = nullptr;
+
+/// Which band of an engine a PE or host stream belongs to, and whether it stands in the band's lists.
+struct membership {
+  u8 band : 6 = 0;
+  u8 queued : 1 = 0;   ///< has work
+  u8 touched : 1 = 0;  ///< has had work since it was last found to wait for nothing
 };
+
+}  // namespace engines
+
+/// What the engine keeps for a PE. A wafer has a million of them, so each byte counts.
+struct pe_state {
+  const program_image* image = nullptr;
+  u64 blocked_colors = 0;        ///< data tasks that may not run
+  u32 active = 0, blocked = 0;   ///< local tasks: activated; may not run
+  u32 index = 0;                 ///< position among the engine's PEs
+  engines::channel_index first_channel{};  ///< what the PE writes, one channel for each color present in the image
+  u32 first_inlet = 0;           ///< what it reads
+  u32 more = 0;                  ///< where the engine keeps calls and operations in flight; 0 if there never were any
+  i16 x = 0, y = 0;
+  engines::refusal refused{};    ///< the color that the running task could not send
+  bool interrupted = false;      ///< the running task did something after which the engine must choose anew
+  bool defers = false;           ///< operations start as microthreads, even those that could move at once
+  engines::membership in;
+
+  void* memory() const {
+    return static_cast<unsigned char*>(image->memories) + static_cast<std::size_t>(index - image->first) * static_cast<std::size_t>(image->source->bytes);
+  }
+  /// Of the colors present in the image, one after the other.
+  engines::channel* channels() const { return image->channels + static_cast<u32>(first_channel); }
+  engines::channel& channel_of(int color) const { return channels()[image->slot[color]]; }
+};
+static_assert(sizeof(pe_state) == 48);
 
 }  // namespace wsl

@@ -144,14 +144,20 @@ class [[nodiscard("an operation with a fabric operand runs only when it is given
     move(0, nullptr, nullptr, static_cast<u32>(length_));
   }
 
-  /// Only with one fabric source or none can all words lie in one piece.
-  static constexpr bool can_move_whole = (0 + ... + int{detail::is_fabric_input<Src>}) <= 1;
+  static constexpr int fabric_sources = (0 + ... + int{detail::is_fabric_input<Src>});
+  static constexpr bool sends = detail::is_fabric_output<Dst>;
 
-  whole_move whole() const {
-    whole_move m{.length = length_ == forever ? ~u64{0} : static_cast<u64>(length_)};
-    if constexpr (detail::is_fabric_output<Dst>) m.output = dst_.to.id, m.output_type = &payload_type_of<T>;
-    detail::with(src_, [&](const auto&... s) { (name_input(m, s), ...); });
-    return m;
+  int length() const { return length_; }
+  /// What it reads from or writes to the fabric.
+  struct fabric_end {
+    int color = -1;
+    const payload_type* type = nullptr;
+  };
+  fabric_end output() const { return {dst_.to.id, &payload_type_of<T>}; }
+  fabric_end input() const {
+    fabric_end found;
+    detail::with(src_, [&](const auto&... s) { (find_input(found, s), ...); });
+    return found;
   }
 
   /// The operation as a microthread that an engine runs.
@@ -224,8 +230,8 @@ class [[nodiscard("an operation with a fabric operand runs only when it is given
   }
 
   template <class S>
-  static constexpr void name_input(whole_move& m, const S& s) {
-    if constexpr (detail::is_fabric_input<S>) m.input = s.from.id, m.input_type = &payload_type_of<typename S::element>;
+  static constexpr void find_input(fabric_end& found, const S& s) {
+    if constexpr (detail::is_fabric_input<S>) found = {s.from.id, &payload_type_of<typename S::element>};
   }
   template <class S>
   static constexpr void name_input(transfer& t, int& k, const S& s) {

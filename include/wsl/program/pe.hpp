@@ -59,40 +59,41 @@ class pe {
   /// Sends one wavelet. Where the output queue is full it leaves when there is room; until then this PE starts no other task.
   template <payload T>
   void send(color<T> c, T value) {
-    const program_image& image = *state_.image;
-    if (image.sent_type[c.id] != &payload_type_of<T>) [[unlikely]] return refuse(c);
-    engines::channel& out = state_.channels[image.slot[c.id]];
-    const u64 at = out.next;
+    if (state_.image->sent_type[c.id] != &payload_type_of<T>) [[unlikely]] return refuse(c);
+    engines::channel& out = state_.channel_of(c.id);
+    const int at = out.next();
     if (at >= out.soft) [[unlikely]] {
-      if (at == out.hard) return refuse(c);
+      if (at == out.hard || out.is_closed()) return refuse(c);
       state_.interrupted = true;
-      if (state_.journal) *state_.journal++ = static_cast<u16>(c.id);
+      if (u32*& journal = state_.image->engine->journal) *journal++ = static_cast<u32>(c.id);
     }
     out.words[at] = to_bits(value);
-    out.next = at + 1;
+    out.move_to(at + 1);
   }
   /// Sends a control wavelet: it runs the control task `id` where it is delivered, with 16 bits of data.
   template <payload T>
   void send_control(color<T> c, int id, u16 data = 0) {
-    state_.engine->send_control(state_, c.id, &payload_type_of<T>, static_cast<u32>(id) << 16 | data);
+    state_.image->engine->send_control(state_, c.id, &payload_type_of<T>, static_cast<u32>(id) << 16 | data);
   }
 
   /// Sets the activation bit of a local task; activating twice before it runs is activating once.
   template <auto Task>
   void activate() {
-    state_.active |= color_bit(local_id<Task>());
+    state_.active |= local_bit(local_id<Task>());
     state_.interrupted = true;
   }
 
   /// A blocked task keeps its activation, or its wavelets, until it is unblocked. Names a local task or a color.
   template <auto What>
   void block() {
-    (color_like<decltype(What)> ? state_.blocked_colors : state_.blocked) |= bit_of<What>();
+    if constexpr (color_like<decltype(What)>) state_.blocked_colors |= color_bit(What.id);
+    else state_.blocked |= local_bit(local_id<What>());
     state_.interrupted = true;
   }
   template <auto What>
   void unblock() {
-    (color_like<decltype(What)> ? state_.blocked_colors : state_.blocked) &= ~bit_of<What>();
+    if constexpr (color_like<decltype(What)>) state_.blocked_colors &= ~color_bit(What.id);
+    else state_.blocked &= ~local_bit(local_id<What>());
     state_.interrupted = true;
   }
 
@@ -101,10 +102,10 @@ class pe {
   template <class F, class Dst, class... Src, class... Completion>
   void async(const operation<F, Dst, Src...>& op, Completion... when_complete) {
     state_.interrupted = true;
-    if (moved_whole(op)) return (happen(when_complete), ...);
+    if (moved_at_once(op)) return (happen(when_complete), ...);
     transfer t = op.start();
     (attach(t, when_complete), ...);
-    state_.engine->start(state_, t);
+    state_.image->engine->start(state_, t);
   }
 
   friend pe_state& state_of(pe& me);
@@ -113,8 +114,8 @@ class pe {
   // The engine says what is wrong when the task has ended: a call from here would cost every task that sends.
   template <payload T>
   void refuse(color<T> c) {
-    state_.refused = static_cast<i16>(c.id);
-    state_.refused_type = &payload_type_of<T>;
+    state_.refused = engines::refusal{static_cast<u8>(c.id + 1)};
+    engines::refused_type = &payload_type_of<T>;
     state_.interrupted = true;
   }
 
@@ -125,27 +126,31 @@ class pe {
     if (id < 0) detail::the_program_does_not_bind_this_task(state_.image->source->name, name);
     return id;
   }
-  template <auto What>
-  u64 bit_of() const {
-    if constexpr (color_like<decltype(What)>) return color_bit(What.id);
-    else return color_bit(local_id<What>());
-  }
+  // What is there and has room moves without a microthread.
   template <class F, class Dst, class... Src>
-  bool moved_whole(const operation<F, Dst, Src...>& op) {
-    if constexpr (operation<F, Dst, Src...>::can_move_whole) {
-      const whole_move m = op.whole();
-      const whole_move_place at = state_.engine->begin_whole_move(state_, m);
-      if (!at.ready) return false;
-      op.move(0, &at.input, at.output, static_cast<u32>(m.length));
-      state_.engine->end_whole_move(state_, m);
-      return true;
+  bool moved_at_once(const operation<F, Dst, Src...>& op) {
+    using what = operation<F, Dst, Src...>;
+    if (what::fabric_sources > 1 || state_.defers) return false;
+    engines::channel* to = nullptr;
+    if constexpr (what::sends) {
+      const auto [color, type] = op.output();
+      to = &state_.channel_of(color);
+      if (state_.image->sent_type[color] != type || !to->fits(op.length())) return false;
     }
-    return false;
+    const u32* from = nullptr;
+    if constexpr (what::fabric_sources > 0) {
+      const auto [color, type] = op.input();
+      from = state_.image->engine->take(state_, color, type, static_cast<u32>(op.length()));
+      if (!from) return false;
+    }
+    op.move(0, &from, to ? to->room() : nullptr, static_cast<u32>(op.length()));
+    if (to) to->wrote(op.length());
+    return true;
   }
   void happen(const completion& c) {
     if (c.what == completion::effect::unblock_color) state_.blocked_colors &= ~color_bit(c.id);
-    else if (c.what == completion::effect::unblock) state_.blocked &= ~color_bit(local_id(c.key, c.id, c.name));
-    else state_.active |= color_bit(local_id(c.key, c.id, c.name));
+    else if (c.what == completion::effect::unblock) state_.blocked &= ~local_bit(local_id(c.key, c.id, c.name));
+    else state_.active |= local_bit(local_id(c.key, c.id, c.name));
   }
   void attach(transfer& t, const completion& c) const {
     if (c.what == completion::effect::unblock_color) t.unblocks_color = static_cast<i8>(c.id);

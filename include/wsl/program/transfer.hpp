@@ -22,7 +22,7 @@ struct transfer {
   i8 activates = -1;               ///< local task that completion activates
   i8 unblocks = -1;                ///< local task that completion unblocks
   i8 unblocks_color = -1;          ///< color whose data task completion unblocks
-  bool resumes = false;            ///< completion resumes the suspended main thread
+  void* resumes = nullptr;         ///< the suspended main thread that completion resumes, as a coroutine's address
   const payload_type* input_type[2] = {};
   const payload_type* output_type = nullptr;
   const char* name = "";           ///< the operation, for reports
@@ -30,19 +30,6 @@ struct transfer {
 
   bool complete() const { return done == length; }
   bool endless() const { return length == ~u64{0}; }
-};
-
-/// What an operation with at most one fabric source would move if it could complete at once.
-struct whole_move {
-  int input = -1, output = -1;  ///< colors, -1 for none
-  const payload_type *input_type = nullptr, *output_type = nullptr;
-  u64 length = 0;
-};
-/// Where its words lie, each in one piece; `ready` is false where it must be started as a microthread.
-struct whole_move_place {
-  bool ready = false;
-  const u32* input = nullptr;
-  u32* output = nullptr;
 };
 
 }  // namespace wsl

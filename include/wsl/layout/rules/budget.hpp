@@ -4,6 +4,7 @@
 #pragma once
 #include <bit>
 
+#include "../../core/least.hpp"
 #include "../cover.hpp"
 #include "../fault.hpp"
 #include "../layout.hpp"
@@ -45,7 +46,7 @@ constexpr diagnostic over_limit(fault what, const placement& p, int have, int li
 }
 
 constexpr diagnostic local_tasks(const layout& l, const placement& p, const usage& u) {
-  return over_limit(fault::the_program_has_too_many_local_tasks, p, u.local_tasks, l.machine().local_tasks);
+  return over_limit(fault::the_program_has_too_many_local_tasks, p, u.local_tasks, least(l.machine().local_tasks, max_local_tasks));
 }
 constexpr diagnostic data_tasks(const layout& l, const placement& p, const usage& u) {
   return over_limit(fault::the_program_has_too_many_data_tasks, p, std::popcount(u.data), l.machine().data_tasks);
