@@ -11,17 +11,6 @@
 
 namespace wsl::engines {
 
-/// The receiving end of a channel: how far one PE, or one host stream, has read it. Positions count modulo 2^32.
-struct inlet {
-  u32 from = 0;         ///< the channel; of a remote inlet, its seam
-  u32 reader = 0;       ///< the PE, or host stream, that reads
-  u32 head = 0;         ///< words read so far
-  u8 color = 0;
-  bool remote = false;  ///< writer and reader are in different bands
-  bool marked = false;  ///< control wavelets lie in the channel; their positions are in the band's marks
-};
-static_assert(sizeof(inlet) == 16);
-
 /// What news brings over the seam between two bands, for one inlet.
 struct seam {
   u32 channel = 0;
@@ -56,20 +45,17 @@ class buffer_pool {
     for (u32* buffer : all_) delete[] buffer;
   }
 
-  static constexpr u32 small = 1024, large = 8192;
-  static_assert(sends_of_a_data_task < small / 2 + 1 && sends_of_a_task < large / 2 + 1);
-
-  u32* take(u32 size) {
-    flat_vector<u32*>& free = size == small ? small_ : large_;
-    if (free.empty()) return all_.push_back(new u32[size]);
+  u32* take(int size) {
+    flat_vector<u32*>& free = size == small_buffer ? small_ : large_;
+    if (free.empty()) return all_.push_back(new u32[static_cast<std::size_t>(size)]);
     u32* buffer = free.back();
     free.pop_back();
     return buffer;
   }
-  void give(u32* buffer, u32 size) { (size == small ? small_ : large_).push_back(buffer); }
+  void give(u32* buffer, int size) { (size == small_buffer ? small_ : large_).push_back(buffer); }
 
   /// Keeps a buffer that a reader in another band may still read until that band has had the news.
-  void retire(u32* buffer, u32 size, u64 epoch) { retired_.push_back({buffer, size, epoch}); }
+  void retire(u32* buffer, int size, u64 epoch) { retired_.push_back({buffer, size, epoch}); }
   void release(u64 epoch) {
     for (std::size_t i = retired_.size(); i-- > 0;) {
       if (retired_[i].epoch + 2 > epoch) continue;
@@ -81,7 +67,7 @@ class buffer_pool {
  private:
   struct retired {
     u32* buffer;
-    u32 size;
+    int size;
     u64 epoch;
   };
   flat_vector<u32*> small_, large_, all_;

@@ -22,10 +22,9 @@ class reference_engine final : public engine {
  public:
   explicit reference_engine(const layout& plan)
       : engine(plan), routes_(engine::plan()), tiles_(engine::plan(), routes_, *this), processors_(tiles_.size()),
-        routers_(engine::plan(), [this](coord c, int color) { return input_depth(c, color); }), words_(max_colors * sends_of_a_task),
-        journal_(max_colors * sends_of_a_task) {
-    for (int k = 0; k < max_colors; ++k) channels_[k].words = words_.data() + k * sends_of_a_task;
-    tiles_.set_channels(channels_);
+        routers_(engine::plan(), [this](coord c, int color) { return input_depth(c, color); }), words_(max_colors * large_buffer), journal_(max_colors * large_buffer) {
+    for (int k = 0; k < max_colors; ++k) channels_[k].large = true, channels_[k].words = words_.data() + k * large_buffer;
+    tiles_.set_ends(channels_, nullptr);
     for (const stream_record& s : engine::plan().streams())
       for (int i = 0; i < s.where.count(); ++i) open(s, s.where.nth(i));
     for (std::size_t i = 0; i < tiles_.size(); ++i) {
@@ -60,10 +59,9 @@ class reference_engine final : public engine {
   }
 
   void send_control(pe_state& from, int color, const payload_type* type, u32 bits) override {
-    refused_type = type;
-    if (from.image->sent_type[color] != type) refuse(from, color);
+    if (from.image->sent_type[color] != type) refuse(from, color, type);
     channel& out = from.channel_of(color);
-    if (out.next() == out.hard) refuse(from, color);
+    if (out.next() == out.size() || out.is_closed()) refuse(from, color, type);
     *out.room() = bits;
     out.move_to(out.next() + 1);
     *journal++ = static_cast<u32>(color) | control_flag;
@@ -241,7 +239,8 @@ class reference_engine final : public engine {
     if (const u32 ready = s.active & ~s.blocked) {
       const int id = std::countr_zero(ready);
       s.active &= ~local_bit(id);
-      return run_task(s, *s.image->local[id], nullptr);
+      const u32 own_bit = local_bit(id);
+      return run_task(s, *s.image->local[id], &own_bit);
     }
     for (routers::lane& l : routers_.lanes_of(routers_.router_at({s.x, s.y})))
       if (readable(l.out[0]) && take(s, l)) return true;
@@ -282,12 +281,15 @@ class reference_engine final : public engine {
     journal = journal_.data();
     for (u64 left = s.image->present; left; left &= left - 1) {
       channel& c = channels_[s.image->slot[std::countr_zero(left)]];
-      c.move_to(c.soft = 0);  // every send is written down in the journal
-      c.hard = static_cast<i16>(p.writes(std::countr_zero(left)) ? 0 : most);
+      c.move_to(0);
+      c.open(0);  // every send is written down in the journal
+      if (p.writes(std::countr_zero(left))) c.close();
     }
     guarded(s, name, [&] {
       f();
-      if (s.refused != refusal::none) refuse(s, static_cast<int>(s.refused) - 1);
+      if (refused.color >= 0) refuse(s, refused.color, refused.type);
+      for (u64 left = s.image->present; left; left &= left - 1)
+        if (const int color = std::countr_zero(left); s.channel_of(color).next() > most) refuse(s, color, s.image->sent_type[color]);
     });
     u32 read[max_colors] = {};
     for (const u32* sent = journal_.data(); sent != journal; ++sent) {
@@ -296,9 +298,9 @@ class reference_engine final : public engine {
       p.outbox.push({channels_[slot].words[read[slot]++], color, (*sent & control_flag) != 0});
     }
   }
-  [[noreturn]] void refuse(pe_state& s, int color) {
-    s.refused = refusal::none;
-    rule::refuse_send(s, color, refused_type, processors_[s.index].writes(color));
+  [[noreturn]] void refuse(pe_state& s, int color, const payload_type* type) {
+    refused = {};
+    rule::refuse_send(s, color, type, processors_[s.index].writes(color));
   }
 
   waits pending() {

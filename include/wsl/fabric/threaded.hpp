@@ -112,7 +112,7 @@ class threaded_engine final : public engine {
     for (const channel& c : wiring::channels_of(s))
       if (const u32 n = traffic_.held_back(c))
         open.push_back({wait::reason::output, {s.x, s.y}, color_of(c), s.image->source->name, "send", n});
-    for (const inlet& in : traffic_.net.inlets_of(s.index)) {
+    for (const inlet& in : wiring::inlets_of(s)) {
       const u32 n = traffic_.available(in);
       if (n == 0) continue;
       const bool control = traffic_.control_first(b, in);

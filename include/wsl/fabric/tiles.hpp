@@ -18,7 +18,7 @@ class tiles {
   tiles(const layout& plan, const deliveries& routes, engine_link& engine, bool zeroed = false) {
     std::size_t n = 0;
     for (const placement& p : plan.placements()) n += static_cast<std::size_t>(p.where.count());
-    pes_ = flat_vector<pe>(n);
+    pes_ = flat_vector<pe>(n + 1);  // the last says where the inlets of the one before it end
     u32 first = 0;
     for (const placement& p : plan.placements()) {
       block& b = blocks_.push_back({p.where, p.what, first});
@@ -35,10 +35,10 @@ class tiles {
     for (program_image* i : images_) delete i;
   }
 
-  std::size_t size() const { return pes_.size(); }
-  /// Where the channels of all PEs stand, one PE's after the other's.
-  void set_channels(channel* all) {
-    for (program_image* i : images_) i->channels = all;
+  std::size_t size() const { return pes_.size() - 1; }
+  /// Where the channels and inlets of all PEs stand, one PE's after the other's.
+  void set_ends(channel* channels, inlet* inlets) {
+    for (program_image* i : images_) i->channels = channels, i->inlets = inlets;
   }
   pe& operator[](std::size_t i) { return pes_[i]; }
 

@@ -63,9 +63,8 @@ class traffic {
     }
     const bool large = most > sends_of_a_data_task;
     if (!c.words) lend(b, c, large);
-    if (size_of(c) - c.next() < most) move(b, c, large, unread);
-    c.hard = static_cast<i16>(large ? c.next() + most : size_of(c));
-    c.soft = static_cast<i16>(least(c.next() + static_cast<int>(allowed - unread), c.hard - most));
+    if (c.size() - c.next() < most) move(b, c, large, unread);
+    c.open(least(c.next() + static_cast<int>(allowed - unread), c.size() - most));
     return true;
   }
 
@@ -77,8 +76,8 @@ class traffic {
       return 0;
     }
     if (!c.words) lend(b, c, wanted > task_depth);
-    if (c.next() == size_of(c)) move(b, c, true, unread);
-    return least(wanted, least(allowed - unread, static_cast<u32>(size_of(c) - c.next())));
+    if (c.next() == c.size()) move(b, c, true, unread);
+    return least(wanted, least(allowed - unread, static_cast<u32>(c.size() - c.next())));
   }
 
   /// Words that a task sent beyond what fits; a PE that wants to run another task waits for them sooner.
@@ -166,7 +165,6 @@ class traffic {
  private:
   static constexpr u32 task_depth = 256;  ///< unread words beyond which a PE starts no other task
 
-  static int size_of(const channel& c) { return c.large ? buffer_pool::large : buffer_pool::small; }
   u32 number_of(const inlet& in) const { return static_cast<u32>(&in - net.inlets.data()); }
   u32 depth_of(const channel& c) const {
     return net.depths.empty() ? wiring::deep : net.depths[static_cast<std::size_t>(&c - net.channels.data())];
@@ -185,7 +183,7 @@ class traffic {
 
   void lend(band& b, channel& c, bool large) {
     c.large = large;
-    c.words = b.buffers.take(static_cast<u32>(size_of(c)));
+    c.words = b.buffers.take(c.size());
     c.move_to(0);
     c.announced = 0;
     c.close();
@@ -194,7 +192,7 @@ class traffic {
   /// What is unread moves to the start of another buffer.
   void move(band& b, channel& c, bool large, u32 unread) {
     const channel old = c;
-    lend(b, c, large || unread > buffer_pool::small / 4);
+    lend(b, c, large || unread > small_buffer / 4);
     c.origin = old.tail() - unread;
     std::memcpy(c.words, old.words + (static_cast<u32>(old.next()) - unread), unread * sizeof(u32));
     c.move_to(static_cast<int>(unread));
@@ -202,8 +200,8 @@ class traffic {
     bool seen_elsewhere = false;
     for (u32 r : readers_of(c))
       if (net.inlets[r].remote) seen_elsewhere = true, tell(b, c, r);
-    if (seen_elsewhere) b.buffers.retire(old.words, static_cast<u32>(size_of(old)), b.epoch);
-    else b.buffers.give(old.words, static_cast<u32>(size_of(old)));
+    if (seen_elsewhere) b.buffers.retire(old.words, old.size(), b.epoch);
+    else b.buffers.give(old.words, old.size());
   }
 
   /// An empty buffer goes back to the pool; of a multicast, whose receivers read at their own pace, it is moved when it is full.
@@ -212,7 +210,7 @@ class traffic {
     const inlet& in = net.inlets[c.first_reader];
     if (in.reader == c.writer) return;  // the task that runs may be about to send
     if ((in.remote ? net.seams[in.from].credited : in.head) != c.tail()) return;
-    b.buffers.give(c.words, static_cast<u32>(size_of(c)));
+    b.buffers.give(c.words, c.size());
     c.origin = c.tail();
     c.words = nullptr;
     c.move_to(0);

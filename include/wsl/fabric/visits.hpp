@@ -36,11 +36,10 @@ class visits {
   }
   void send_control(pe_state& from, int color, const payload_type* type, u32 bits) {
     if (from.image->sent_type[color] != type) {
-      refused_type = type;
-      refuse(from, color);
+      refuse(from, color, type);
     }
     channel& out = from.channel_of(color);
-    if (out.next() == out.hard || out.is_closed()) refuse(from, color);
+    if (out.next() == out.size() || out.is_closed()) refuse(from, color, type);
     traffic_.put_control(traffic_.home(from), out, bits);
     from.interrupted = true;
   }
@@ -62,18 +61,19 @@ class visits {
 
   const u32* take(pe_state& on, int color, const payload_type* type, u32 n) {
     band& b = traffic_.home(on);
-    if (on.image->read_type[color] != type || (b.read_now & color_bit(color))) return nullptr;
+    if (on.image->read_type[color] != type || reads_now(b, on, color)) return nullptr;
     inlet* in = source(b, on, color);
     if (!in || traffic_.readable(b, *in) < n) return nullptr;
     const u32* words = traffic_.words_at(*in);
-    b.read_now |= color_bit(color);
+    if (const auto slot = in - on.inlets() + 1; on.taken == taken_inlet::none && slot < 255) on.taken = taken_inlet(slot);
+    else note_read(b, on, color);
     traffic_.consume(b, *in, n);
     return words;
   }
 
   /// An inlet of this color with data to read; of a merge the first sender's.
   inlet* source(band& b, const pe_state& s, int color) {
-    for (inlet& in : traffic_.net.inlets_of(s.index))
+    for (inlet& in : wiring::inlets_of(s))
       if (in.color == color && traffic_.readable(b, in)) return &in;
     return nullptr;
   }
@@ -84,6 +84,21 @@ class visits {
   u32 pes() const { return static_cast<u32>(tiles_.size()); }
   pe_state& state(u32 i) { return state_of(tiles_[i]); }
   bool always_defers() const { return order_.shuffle || log_; }
+
+  /// Whether an operation that the running task has started reads the color.
+  static bool reads_now(const band& b, const pe_state& s, int color) {
+    if (b.read_now & color_bit(color)) return true;
+    return s.taken != taken_inlet::none && s.taken != taken_inlet::several && s.inlets()[static_cast<int>(s.taken) - 1].color == color;
+  }
+  static void note_read(band& b, pe_state& s, int color) {
+    if (s.taken != taken_inlet::none && s.taken != taken_inlet::several) b.read_now |= color_bit(s.inlets()[static_cast<int>(s.taken) - 1].color);
+    b.read_now |= color_bit(color);
+    s.taken = taken_inlet::several;
+  }
+  static void no_reads(band& b, pe_state& s) {
+    b.read_now = 0;
+    s.taken = taken_inlet::none;
+  }
 
   static u64 draw(band& b, u64 below) {
     b.random ^= b.random << 13, b.random ^= b.random >> 7, b.random ^= b.random << 17;
@@ -129,10 +144,10 @@ class visits {
   /// Local tasks, as long as nothing else may come before them: the way of a program that sends or takes one array after another.
   bool run_locals(band& b, pe_state& s, const processor* p, u32& budget) {
     u32 ran = 0;
-    for (u32 ready; (ready = s.active & ~s.blocked) && ran < budget; ++ran) {
+    for (u32 ready; (ready = s.active & ~s.blocked) && ran < budget;) {
       if (p && !(p->microthreads.empty() && p->calls.empty())) break;
       if (!prepare(b, s, sends_of_a_task)) break;
-      run_local(b, s, std::countr_zero(ready));
+      ran += run_local(b, s, std::countr_zero(ready), log_ ? 1 : budget - ran);
       p = more(s);
     }
     budget -= ran ? ran - 1 : 0;
@@ -168,10 +183,11 @@ class visits {
     }
     return run_local(b, s, order_.shuffle ? any_of(b, ready) : std::countr_zero(ready));
   }
-  bool run_local(band& b, pe_state& s, int id) {
-    s.active &= ~local_bit(id);
+  u32 run_local(band& b, pe_state& s, int id, u32 most = 1) {
+    const u32 own_bit = local_bit(id);
+    s.active &= ~own_bit;
     if (log_) log_->note(s.index, {s.image->local[id]->name, -1, {}, 1});
-    return run_task(b, s, *s.image->local[id], nullptr);
+    return run_task(b, s, *s.image->local[id], &own_bit, most);
   }
   static int any_of(band& b, u64 set) {
     for (u64 skip = draw(b, static_cast<u64>(std::popcount(set))); skip; --skip) set &= set - 1;
@@ -179,7 +195,7 @@ class visits {
   }
 
   bool run_data(band& b, pe_state& s) {
-    const auto inlets = traffic_.net.inlets_of(s.index);
+    const auto inlets = wiring::inlets_of(s);
     const std::size_t from = order_.shuffle && !inlets.empty() ? draw(b, inlets.size()) : 0;
     for (std::size_t k = 0; k < inlets.size(); ++k)
       if (run_batch(b, s, inlets[from + k < inlets.size() ? from + k : from + k - inlets.size()])) return true;
@@ -211,11 +227,11 @@ class visits {
 
   u32 run_task(band& b, pe_state& s, const binding& task, const void* input, u32 count = 1) {
     s.interrupted = false;
-    b.read_now = 0;
+    no_reads(b, s);
     u32 taken = 0;
     guarded(s, task.name, [&] {
       taken = task.run(s.memory(), tiles_[s.index], input, count);
-      if (s.refused != refusal::none) refuse(s, static_cast<int>(s.refused) - 1);
+      if (refused.color >= 0) refuse(s, refused.color, refused.type);
     });
     b.done.tasks += taken;
     return taken;
@@ -226,15 +242,15 @@ class visits {
   }
 
   /// A run of a task ends at each wait, also where it need not wait: what it may send counts anew.
-  bool begin_run(band& b, const pe_state& s) {
-    b.read_now = 0;
+  bool begin_run(band& b, pe_state& s) {
+    no_reads(b, s);
     return prepare(b, s, sends_of_a_task);
   }
 
-  [[noreturn]] void refuse(pe_state& s, int color) {
-    s.refused = refusal::none;
+  [[noreturn]] void refuse(pe_state& s, int color, const payload_type* type) {
+    refused = {};
     const bool present = (s.image->present & color_bit(color)) != 0;
-    rule::refuse_send(s, color, refused_type, present && s.channel_of(color).is_closed());
+    rule::refuse_send(s, color, type, present && s.channel_of(color).is_closed());
   }
 
   // ---- operations ------------------------------------------------------------------------------------------------------------
@@ -242,7 +258,7 @@ class visits {
   void check(band& b, const pe_state& s, const transfer& t) {
     const processor* p = more(s);
     rule::may_start(s, t, p ? p->microthreads.size() : 0, machine_);
-    const auto reads = [&](int color) { return (b.read_now & color_bit(color)) || (p && p->reads(color)); };
+    const auto reads = [&](int color) { return reads_now(b, s, color) || (p && p->reads(color)); };
     for (int k = 0; k < 2; ++k)
       if (t.input[k] >= 0) rule::one_reader(s, t.input[k], reads(t.input[k]) || (k == 1 && t.input[0] == t.input[1]));
     if (t.output < 0) return;
@@ -254,7 +270,7 @@ class visits {
   // An operation that completed at once still counts as in flight until the task that started it ends, as on every engine.
   void remember(band& b, pe_state& s, const transfer& t) {
     for (int color : t.input)
-      if (color >= 0) b.read_now |= color_bit(color);
+      if (color >= 0) note_read(b, s, color);
     if (t.output >= 0) hold(b, s, t.output, false);
   }
 
@@ -281,10 +297,10 @@ class visits {
       complete(s, t);
       moved = true;
       if (!t.resumes) continue;
-      b.read_now = 0;
+      no_reads(b, s);
       guarded(s, t.name, [&] {
         resume(t.resumes);
-        if (s.refused != refusal::none) refuse(s, static_cast<int>(s.refused) - 1);
+        if (refused.color >= 0) refuse(s, refused.color, refused.type);
       });
     }
     return moved;

@@ -25,7 +25,7 @@ struct stream_end {
 };
 
 struct wiring {
-  static constexpr u32 deep = buffer_pool::large / 2;
+  static constexpr u32 deep = large_buffer / 2;
 
   flat_vector<channel> channels;        ///< of one writer together
   flat_vector<u16> depths;              ///< by channel: words that may lie between writer and reader; empty if all are deep
@@ -48,7 +48,7 @@ struct wiring {
     }
     sort_inlets();
     cut();
-    pes_.set_channels(channels.data());
+    pes_.set_ends(channels.data(), inlets.data());
   }
 
   u32 writers() const { return static_cast<u32>(pes_.size() + streams.size()); }
@@ -61,7 +61,11 @@ struct wiring {
     const stream_end& s = streams[who - pes_.size()];
     return {channels.data() + s.first_channel, s.inbound};
   }
-  std::span<inlet> inlets_of(u32 who) { return {inlets.data() + first_inlet(who), inlets.data() + first_inlet(who + 1)}; }
+  static std::span<inlet> inlets_of(const pe_state& s) { return {s.inlets(), s.end_of_inlets()}; }
+  std::span<inlet> inlets_of(u32 who) {
+    if (who < pes_.size()) return inlets_of(state_of(pes_[who]));
+    return {inlets.data() + first_inlet(who), inlets.data() + (who + 1 < writers() ? first_inlet(who + 1) : inlets.size())};
+  }
 
   coord place_of(u32 who) const {
     return who < pes_.size() ? pes_[who].at() : streams[who - pes_.size()].at;
@@ -73,8 +77,7 @@ struct wiring {
     u8 color;
   };
 
-  u32& first_inlet_of(u32 who) { return who < pes_.size() ? state_of(pes_[who]).first_inlet : streams[who - pes_.size()].first_inlet; }
-  u32 first_inlet(u32 who) { return who < writers() ? first_inlet_of(who) : static_cast<u32>(inlets.size()); }
+  u32& first_inlet(u32 who) { return who < pes_.size() ? state_of(pes_[who]).first_inlet : streams[who - pes_.size()].first_inlet; }
 
   // Exactly: the lists of a wafer are large.
   void reserve() {
@@ -145,11 +148,12 @@ struct wiring {
     flat_vector<u32> filled(writers());
     for (const delivery& d : delivered_) ++filled[d.reader];
     for (u32 r = 0, before = 0; r < writers(); ++r) {
-      first_inlet_of(r) = before;
+      first_inlet(r) = before;
       before += std::exchange(filled[r], 0);
+      if (r + 1 == pes_.size()) state_of(pes_[r + 1]).first_inlet = before;
     }
     inlets = flat_vector<inlet>(delivered_.size());
-    for (const delivery& d : delivered_) insert(d, inlets.data() + first_inlet_of(d.reader), filled[d.reader]++);
+    for (const delivery& d : delivered_) insert(d, inlets.data() + first_inlet(d.reader), filled[d.reader]++);
     delivered_ = {};
     name_readers();
   }

@@ -23,7 +23,8 @@ inline constexpr int max_local_tasks = 32;
 constexpr u32 local_bit(int id) { return u32{1} << id; }
 
 /// Runs a task for one PE. `input` is an array of `count` words for a data or control task, the host's arguments for a launch,
-/// nothing for a local task. Returns how many inputs it took: a task that suspends or blocks itself ends the batch.
+/// for a local task its bit (local_bit) and `count` how often it may run where nothing else is ready. Returns how many inputs it took,
+/// or how often it ran: a task that suspends or blocks itself ends the batch.
 using task_function = u32 (*)(void* state, pe& me, const void* input, u32 count);
 
 /// How a task is when its fabric starts.

@@ -15,17 +15,20 @@ inline constexpr int sends_of_a_data_task = 512, sends_of_a_task = 4096;
 
 namespace engines {
 
+/// Sizes of buffers, in words.
+inline constexpr int small_buffer = 1024, large_buffer = 8192;
+static_assert(2 * sends_of_a_data_task <= small_buffer && 2 * sends_of_a_task <= large_buffer);
+
 /// Where in a buffer: 32 bits, because processors forward a stored word to the next load faster than a half.
 enum class place : u32 {};
 
 struct channel {
   u32* words = nullptr;      ///< the buffer, lent while something is in it
   place end{};               ///< where in the buffer the next word goes
-  i16 soft = closed;         ///< once a word has gone here the engine must look before the PE starts another task; negative if closed
-  i16 hard = 0;              ///< no task's word goes here
+  place soft{closed};        ///< once a word has gone here the engine must look before the PE starts another task; negative if closed
+  u32 origin = 0;            ///< words written before the buffer's first; positions count modulo 2^32
   i16 announced = 0;         ///< up to where the receivers know of the words
   u16 links = 0;             ///< that one word crosses on its way to all receivers; of a listed channel they stand in the list
-  u32 origin = 0;            ///< words written before the buffer's first; positions count modulo 2^32
   u32 first_reader = 0;      ///< the only inlet, or with `listed` where the list of inlets starts
   u32 writer : 27 = 0;       ///< the PE, or host stream, that writes
   bool listed : 1 = false;
@@ -34,22 +37,25 @@ struct channel {
   bool operated : 1 = false;      ///< an operation in flight writes here: tasks may not
   bool lenient : 1 = false;       ///< an operation wrote last: what it left unread keeps no task from running
 
+  int size() const { return large ? large_buffer : small_buffer; }
   int next() const { return static_cast<int>(end); }
   void move_to(int next) { end = place{static_cast<u32>(next)}; }
   u32 tail() const { return origin + static_cast<u32>(end); }
   u32* room() const { return words + next(); }
 
+  int limit() const { return static_cast<int>(soft); }
+  void open(int limit) { soft = place{static_cast<u32>(limit)}; }
   /// No task may write until its engine has made room.
-  void close() { soft |= closed; }
-  bool is_closed() const { return soft < 0; }
+  void close() { soft = place{static_cast<u32>(soft) | closed}; }
+  bool is_closed() const { return limit() < 0; }
   /// Takes back a close; says whether another run of a task has room.
   bool reopen() {
-    soft &= static_cast<i16>(~closed);
-    return next() <= soft;
+    soft = place{static_cast<u32>(soft) & ~closed};
+    return next() <= limit();
   }
 
   /// Whether an operation may write n words in one piece, all at once.
-  bool fits(int n) const { return n <= soft - next(); }
+  bool fits(int n) const { return n <= limit() - next(); }
   /// An operation has written n words. Until its task ends it counts as in flight.
   void wrote(int n) {
     move_to(next() + n);
@@ -58,9 +64,20 @@ struct channel {
   }
 
  private:
-  static constexpr i16 closed = -0x8000;
+  static constexpr u32 closed = 0x80000000;
 };
 static_assert(sizeof(channel) == 32, "a wafer has a million of them");
+
+/// The receiving end of a channel: how far one PE, or one host stream, has read it. Positions count modulo 2^32.
+struct inlet {
+  u32 from = 0;         ///< the channel; of a remote inlet, its seam
+  u32 reader = 0;       ///< the PE, or host stream, that reads
+  u32 head = 0;         ///< words read so far
+  u8 color = 0;
+  bool remote = false;  ///< writer and reader are run by different threads
+  bool marked = false;  ///< control wavelets lie in the channel; the engine knows where
+};
+static_assert(sizeof(inlet) == 16);
 
 /// No engine has more PEs and host streams than channels can name.
 inline constexpr u32 most_writers = u32{1} << 27;

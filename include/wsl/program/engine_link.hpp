@@ -45,6 +45,7 @@ struct program_image {
   const program* source = nullptr;
   engine_link* engine = nullptr;
   engines::channel* channels = nullptr;     ///< of the whole engine
+  engines::inlet* inlets = nullptr;
   void* memories = nullptr;                 ///< of the placement's PEs, one after the other
   u32 first = 0;                            ///< the placement's first PE
   const binding* data[max_colors] = {};
@@ -103,9 +104,8 @@ struct program_image {
   /// The task of control wavelets with this id, null if the program binds none.
   const binding* control_with(u32 id) const { return id < max_colors ? control[id] : nullptr; }
 
-  /// The local task with this identity, -1 if the program does not bind it. `guess` is where its own module's table has it.
-  int local_with(const void* key, int guess) const {
-    if (guess < locals && local[guess]->key == key) return guess;
+  /// The local task with this identity, -1 if the program does not bind it.
+  int local_with(const void* key) const {
     for (int i = 0; i < locals; ++i)
       if (local[i]->key == key) return i;
     return -1;
@@ -114,10 +114,16 @@ struct program_image {
 
 namespace engines {
 
-/// No color, or one more than its number. A type of its own for the reason that channel_index is one.
-enum class refusal : u8 { none };
-/// What the wavelet would have carried. Of the thread, because the engine looks as soon as the task has ended.
-inline constinit thread_local const payload_type* refused_type = nullptr;
+/// What the task that runs on this thread tried to send and could not. The engine looks as soon as the task has ended.
+struct refusal {
+  int color = -1;
+  const payload_type* type = nullptr;
+};
+inline constinit thread_local refusal refused;
+
+/// The inlet that an operation of the running task has read from at once, counted from 1; where it is more than one the engine knows
+/// which. A type of its own for the reason that channel_index is one.
+enum class taken_inlet : u8 { none, several = 255 };
 
 /// Which band of an engine a PE or host stream belongs to, and whether it stands in the band's lists.
 struct membership {
@@ -138,7 +144,7 @@ struct pe_state {
   u32 first_inlet = 0;           ///< what it reads
   u32 more = 0;                  ///< where the engine keeps calls and operations in flight; 0 if there never were any
   i16 x = 0, y = 0;
-  engines::refusal refused{};    ///< the color that the running task could not send
+  engines::taken_inlet taken{};  ///< of the running task
   bool interrupted = false;      ///< the running task did something after which the engine must choose anew
   bool defers = false;           ///< operations start as microthreads, even those that could move at once
   engines::membership in;
@@ -149,6 +155,22 @@ struct pe_state {
   /// Of the colors present in the image, one after the other.
   engines::channel* channels() const { return image->channels + static_cast<u32>(first_channel); }
   engines::channel& channel_of(int color) const { return channels()[image->slot[color]]; }
+  /// By color and writer; the PE after this one, or the end of all, says where they end.
+  engines::inlet* inlets() const { return image->inlets + first_inlet; }
+  engines::inlet* end_of_inlets() const { return image->inlets + this[1].first_inlet; }
+
+  /// Whether the local task that has just run is the only one that is ready, nothing may come before it, and there is room for what
+  /// it may send; then it has begun.
+  [[gnu::always_inline]] bool again(u32 own_bit) {
+    if (defers | ((active & ~blocked) != own_bit) | (taken == engines::taken_inlet::several) | (engines::refused.color >= 0)) return false;
+    engines::channel* c = channels();
+    for (u32 left = image->slots; left; --left, ++c)
+      if (!c->reopen()) return false;
+    active &= ~own_bit;
+    interrupted = false;
+    taken = engines::taken_inlet::none;
+    return true;
+  }
 };
 static_assert(sizeof(pe_state) == 48);
 

@@ -133,7 +133,7 @@ class [[nodiscard("an operation with a fabric operand runs only when it is given
   static constexpr bool uses_fabric = detail::is_fabric<Dst> || (detail::is_fabric<Src> || ...);
 
   /// Elements done .. done + n - 1 of this operation.
-  constexpr void move(u64 done, const u32* const* input, u32* output, u32 n) const {
+  [[gnu::always_inline]] constexpr void move(u64 done, const u32* const* input, u32* output, u32 n) const {
     const bool unit = detail::unit_stride(dst_) && detail::with(src_, [](const auto&... s) { return (detail::unit_stride(s) && ...); });
     if (unit) move_all<true>(done, input, output, n);
     else move_all<false>(done, input, output, n);
@@ -183,7 +183,7 @@ class [[nodiscard("an operation with a fabric operand runs only when it is given
 
  private:
   template <bool unit>
-  constexpr void move_all(u64 done, const u32* const* input, u32* output, u32 n) const {
+  [[gnu::always_inline]] constexpr void move_all(u64 done, const u32* const* input, u32* output, u32 n) const {
     detail::with(src_, [&](const auto&... s) {
       // Braces fix the order in which the sources take their input words.
       const std::tuple walks{detail::walk<unit>(s, done, input, output)...};
@@ -205,14 +205,25 @@ class [[nodiscard("an operation with a fabric operand runs only when it is given
       std::is_same_v<F, detail::unchanged> && sizeof(T) == 4 && (std::is_same_v<T, std::remove_const_t<typename Src::element>> && ...) &&
       ((detail::is_memory<Src> || detail::is_fabric_input<Src>) && ...) && (detail::is_memory<Dst> || detail::is_fabric_output<Dst>);
 
-  // Blocks that overlap are left to the loop: its elements are done in order.
+  // Blocks that overlap are left to the loop: its elements are done in order. A channel's buffer overlaps no memory.
   template <class D, class S>
-  static bool copied_as_block(u32 n, const D& d, const S& s) {
+  [[gnu::always_inline]] static bool copied_as_block(u32 n, const D& d, const S& s) {
     const auto to = reinterpret_cast<std::uintptr_t>(detail::block_to(d)), from = reinterpret_cast<std::uintptr_t>(detail::block_of(s));
     const std::uintptr_t bytes = n * sizeof(u32);
-    if (to < from + bytes && from < to + bytes) return false;
-    std::memcpy(detail::block_to(d), detail::block_of(s), bytes);
+    if (!uses_fabric && to < from + bytes && from < to + bytes) return false;
+    copy(detail::block_to(d), detail::block_of(s), bytes);
     return true;
+  }
+
+  // A short block is copied here. Where the length of a longer one is known, GCC would say `rep movs`, which takes longer to start
+  // than a call of memcpy.
+  [[gnu::always_inline]] static void copy(void* to, const void* from, std::uintptr_t bytes) {
+    if (bytes <= 128 && bytes % 16 == 0) {
+      for (std::uintptr_t i = 0; i < bytes; i += 16) std::memcpy(static_cast<char*>(to) + i, static_cast<const char*>(from) + i, 16);
+    } else {
+      asm("" : "+r"(bytes));
+      std::memcpy(to, from, bytes);
+    }
   }
 
   // A scalar destination carries its value from element to element when the first source is a scalar, from which it starts;

@@ -62,8 +62,8 @@ class pe {
     if (state_.image->sent_type[c.id] != &payload_type_of<T>) [[unlikely]] return refuse(c);
     engines::channel& out = state_.channel_of(c.id);
     const int at = out.next();
-    if (at >= out.soft) [[unlikely]] {
-      if (at == out.hard || out.is_closed()) return refuse(c);
+    if (at >= out.limit()) [[unlikely]] {
+      if (at == out.size() || out.is_closed()) return refuse(c);
       state_.interrupted = true;
       if (u32*& journal = state_.image->engine->journal) *journal++ = static_cast<u32>(c.id);
     }
@@ -100,12 +100,10 @@ class pe {
   /// Starts a descriptor operation with a fabric operand beside the running task; when the last element has moved (a send is
   /// complete when its last word is in the output queue), the completions happen: `me.async(op, then<&part::sent>())`.
   template <class F, class Dst, class... Src, class... Completion>
-  void async(const operation<F, Dst, Src...>& op, Completion... when_complete) {
+  [[gnu::always_inline]] void async(const operation<F, Dst, Src...>& op, Completion... when_complete) {
     state_.interrupted = true;
-    if (moved_at_once(op)) return (happen(when_complete), ...);
-    transfer t = op.start();
-    (attach(t, when_complete), ...);
-    state_.image->engine->start(state_, t);
+    if (moved_at_once(op)) (happen(when_complete), ...);
+    else start(op, when_complete...);
   }
 
   friend pe_state& state_of(pe& me);
@@ -114,21 +112,25 @@ class pe {
   // The engine says what is wrong when the task has ended: a call from here would cost every task that sends.
   template <payload T>
   void refuse(color<T> c) {
-    state_.refused = engines::refusal{static_cast<u8>(c.id + 1)};
-    engines::refused_type = &payload_type_of<T>;
+    engines::refused = {c.id, &payload_type_of<T>};
     state_.interrupted = true;
   }
 
   template <auto Task>
   int local_id() const { return local_id(&task_key<Task>, local_position<Task>(), function_name<Task>()); }
-  int local_id(const void* key, int guess, const char* name) const {
-    const int id = state_.image->local_with(key, guess);
+  [[gnu::always_inline]] int local_id(const void* key, int guess, const char* name) const {
+    const program_image& image = *state_.image;
+    return guess < image.locals && image.local[guess]->key == key ? guess : searched_id(key, name);
+  }
+  int searched_id(const void* key, const char* name) const {
+    const int id = state_.image->local_with(key);
     if (id < 0) detail::the_program_does_not_bind_this_task(state_.image->source->name, name);
     return id;
   }
-  // What is there and has room moves without a microthread.
+
+  // What is there and has room moves without a microthread. All of it inlines into the task, where lengths and colors are known.
   template <class F, class Dst, class... Src>
-  bool moved_at_once(const operation<F, Dst, Src...>& op) {
+  [[gnu::always_inline]] bool moved_at_once(const operation<F, Dst, Src...>& op) {
     using what = operation<F, Dst, Src...>;
     if (what::fabric_sources > 1 || state_.defers) return false;
     engines::channel* to = nullptr;
@@ -140,14 +142,37 @@ class pe {
     const u32* from = nullptr;
     if constexpr (what::fabric_sources > 0) {
       const auto [color, type] = op.input();
-      from = state_.image->engine->take(state_, color, type, static_cast<u32>(op.length()));
+      from = take(color, type, static_cast<u32>(op.length()));
       if (!from) return false;
     }
     op.move(0, &from, to ? to->room() : nullptr, static_cast<u32>(op.length()));
     if (to) to->wrote(op.length());
     return true;
   }
-  void happen(const completion& c) {
+  // By value: what has no address on the way before stays in registers.
+  template <class Operation, class... Completion>
+  [[gnu::noinline]] void start(Operation op, Completion... when_complete) {
+    transfer t = op.start();
+    (attach(t, when_complete), ...);
+    state_.image->engine->start(state_, t);
+  }
+
+  // The engine itself must look where a buffer becomes empty or a sender waits for room.
+  [[gnu::always_inline]] const u32* take(int color, const payload_type* type, u32 n) {
+    const program_image& image = *state_.image;
+    engines::inlet *in = state_.inlets(), *last = state_.end_of_inlets();
+    const auto slot = [&] { return in - state_.inlets() + 1; };
+    while (in != last && in->color != color) ++in;
+    if (in != last && !in->remote && !in->marked && state_.taken == engines::taken_inlet::none && slot() < 255 && image.read_type[color] == type) {
+      const engines::channel& c = image.channels[in->from];
+      if (c.tail() - in->head > n && !c.writer_waits) {
+        state_.taken = engines::taken_inlet(slot());
+        return c.words + (std::exchange(in->head, in->head + n) - c.origin);
+      }
+    }
+    return image.engine->take(state_, color, type, n);
+  }
+  [[gnu::always_inline]] void happen(const completion& c) {
     if (c.what == completion::effect::unblock_color) state_.blocked_colors &= ~color_bit(c.id);
     else if (c.what == completion::effect::unblock) state_.blocked &= ~local_bit(local_id(c.key, c.id, c.name));
     else state_.active |= local_bit(local_id(c.key, c.id, c.name));

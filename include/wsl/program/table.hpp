@@ -96,10 +96,14 @@ u32 run_data(void* state, pe& me, const void* input, u32 count) {
   return taken;
 }
 
+// A task that sends or takes one array after another activates itself again and again; as long as nothing else may come before it,
+// it runs on without its engine.
 template <auto Task>
-u32 run_local(void* state, pe& me, const void*, u32) {
-  (static_cast<owner_of<Task>*>(state)->*Task)(me);
-  return 1;
+u32 run_local(void* state, pe& me, const void* own_bit, u32 most) {
+  u32 ran = 0;
+  do (static_cast<owner_of<Task>*>(state)->*Task)(me);
+  while (++ran < most && state_of(me).again(*static_cast<const u32*>(own_bit)));
+  return ran;
 }
 
 template <auto Task>
