@@ -50,11 +50,13 @@ struct processor {
       if (t.resumes) return true;
     return false;
   }
-  bool reads(int color) const {
-    for (const transfer& t : microthreads)
-      if (t.input[0] == color || t.input[1] == color) return true;
-    return false;
+  /// The operation in flight that reads a color, null if none does.
+  transfer* reader_of(int color) {
+    for (transfer& t : microthreads)
+      if (t.input[0] == color || t.input[1] == color) return &t;
+    return nullptr;
   }
+  bool reads(int color) const { return const_cast<processor*>(this)->reader_of(color) != nullptr; }
   bool writes(int color) const {
     for (const transfer& t : microthreads)
       if (t.output == color) return true;

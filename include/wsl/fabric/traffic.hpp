@@ -102,16 +102,19 @@ class traffic {
       if (c.next() == c.announced) continue;
       const u64 n = static_cast<u64>(c.next() - c.announced);
       c.announced = static_cast<i16>(c.next());
-      const std::span<const u32> readers = readers_of(c);
-      b.done.wavelets += n;
-      b.done.hops += n * (c.listed ? net.lists[c.first_reader + 1] : c.links);
-      b.done.delivered += n * readers.size();
-      for (u32 r : readers) {
+      count(b, c, n);
+      for (u32 r : readers_of(c)) {
         const inlet& in = net.inlets[r];
         if (in.remote) tell(b, c, r);
         else wake(b, in.reader);
       }
     }
+  }
+
+  void count(band& b, const channel& c, u64 words) const {
+    b.done.wavelets += words;
+    b.done.hops += words * (c.listed ? net.lists[c.first_reader + 1] : c.links);
+    b.done.delivered += words * readers_of(c).size();
   }
 
   // ---- reading ---------------------------------------------------------------------------------------------------------------

@@ -111,12 +111,14 @@ class visits {
     b.prepared = 0;
     if (who < pes()) {
       pe_state& s = state(who);
-      while (budget && act(b, s, budget)) --budget;
+      while (budget && b.handed_to.empty() && act(b, s, budget)) --budget;
     } else {
       visit_stream(b, who);
     }
     traffic_.announce(b, who);
-    if (!budget) traffic_.wake(b, who);
+    if (!budget || !b.handed_to.empty()) traffic_.wake(b, who);
+    for (u32 reader : b.handed_to) traffic_.wake(b, reader);  // who is woken last goes first, and waits for more when this PE sends again
+    b.handed_to.clear();
   }
 
   void visit_stream(band& b, u32 who) {
@@ -138,13 +140,14 @@ class visits {
     if (order_.shuffle && draw(b, 2) && !(p && p->suspended()) && run_next(b, s, p)) return true;
     if (!order_.shuffle && run_locals(b, s, p, budget)) return true;
     const bool moved = p && !p->microthreads.empty() && move_operations(b, s, *p);
+    if (!b.handed_to.empty()) return true;
     return (!(p && p->suspended()) && run_next(b, s, p)) || moved;
   }
 
   /// Local tasks, as long as nothing else may come before them: the way of a program that sends or takes one array after another.
   bool run_locals(band& b, pe_state& s, const processor* p, u32& budget) {
     u32 ran = 0;
-    for (u32 ready; (ready = s.active & ~s.blocked) && ran < budget;) {
+    for (u32 ready; (ready = s.active & ~s.blocked) && ran < budget && b.handed_to.empty();) {
       if (p && !(p->microthreads.empty() && p->calls.empty())) break;
       if (!prepare(b, s, sends_of_a_task)) break;
       ran += run_local(b, s, std::countr_zero(ready), log_ ? 1 : budget - ran);
@@ -274,6 +277,30 @@ class visits {
     if (t.output >= 0) hold(b, s, t.output, false);
   }
 
+  // The only receiver waits with an operation of its own, and nothing lies before it: then the words go from memory to memory, or from
+  // the sender's memory into the receiver's sum.
+  bool hand_over(band& b, pe_state& s, transfer& t) {
+    channel& c = s.channel_of(t.output);
+    const std::span<const u32> readers = traffic_.readers_of(c);
+    inlet* in = readers.size() == 1 ? &traffic_.net.inlets[readers[0]] : nullptr;
+    if (!in || in->remote || in->head != c.tail() || in->reader >= pes() || always_defers()) return false;
+    processor* p = more(state(in->reader));
+    transfer* r = p ? p->reader_of(in->color) : nullptr;
+    if (!r || r->input[1] >= 0 || r->output >= 0 || !(t.source || r->target)) return false;
+    const u64 left = t.length - t.done;
+    if (t.endless() || r->length - r->done < left) return false;
+    const u32 n = static_cast<u32>(left);
+    const u32* source = t.source + t.done;
+    if (t.source) r->move(*r, &source, nullptr, n), t.done += n;
+    else t.move(t, nullptr, r->target + r->done, n), r->done += n;
+    c.origin += n;
+    in->head += n;
+    traffic_.count(b, c, n);
+    b.handed_to.push_back(in->reader);
+    s.taken = taken_inlet::several;  // no task of this PE runs again before the receiver has gone on
+    return true;
+  }
+
   static void hold(band& b, const pe_state& s, int color, bool held) {
     channel& c = s.channel_of(color);
     c.operated = held;
@@ -316,7 +343,7 @@ class visits {
   /// Moves an operation on as far as its inputs and its output allow, span by span.
   bool advance(band& b, pe_state& s, transfer& t) {
     channel* out = t.output >= 0 ? &s.channel_of(t.output) : nullptr;
-    bool moved = false;
+    bool moved = t.output >= 0 && t.input[0] < 0 && t.length - t.done >= handed_over && hand_over(b, s, t);
     while (!t.complete()) {
       u32 n = static_cast<u32>(least(t.length - t.done, u64{1} << 30));
       inlet* in[2] = {};

@@ -16,8 +16,11 @@ inline constexpr int sends_of_a_data_task = 512, sends_of_a_task = 4096;
 namespace engines {
 
 /// Sizes of buffers, in words.
-inline constexpr int small_buffer = 1024, large_buffer = 8192;
+inline constexpr int small_buffer = 1024, large_buffer = 16384;
 static_assert(2 * sends_of_a_data_task <= small_buffer && 2 * sends_of_a_task <= large_buffer);
+
+/// From this many words on an engine looks for a receiver who waits, to hand them over without a buffer.
+inline constexpr int handed_over = 2048;
 
 /// Where in a buffer: 32 bits, because processors forward a stored word to the next load faster than a half.
 enum class place : u32 {};

@@ -178,6 +178,11 @@ class [[nodiscard("an operation with a fabric operand runs only when it is given
     }
     int k = 0;
     detail::with(src_, [&](const auto&... s) { (name_input(t, k, s), ...); });
+    if constexpr (copies_words && detail::is_memory<Dst>) t.target = detail::unit_stride(dst_) ? reinterpret_cast<u32*>(dst_.first()) : nullptr;
+    if constexpr (copies_words && sends)
+      detail::with(src_, [&](const auto& s) {
+        if constexpr (detail::is_memory<std::remove_cvref_t<decltype(s)>>) t.source = detail::unit_stride(s) ? reinterpret_cast<const u32*>(s.first()) : nullptr;
+      });
     return t;
   }
 

@@ -137,7 +137,7 @@ class pe {
     if constexpr (what::sends) {
       const auto [color, type] = op.output();
       to = &state_.channel_of(color);
-      if (state_.image->sent_type[color] != type || !to->fits(op.length())) return false;
+      if (op.length() >= engines::handed_over || state_.image->sent_type[color] != type || !to->fits(op.length())) return false;
     }
     const u32* from = nullptr;
     if constexpr (what::fabric_sources > 0) {

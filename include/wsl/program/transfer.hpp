@@ -22,6 +22,8 @@ struct transfer {
   i8 activates = -1;               ///< local task that completion activates
   i8 unblocks = -1;                ///< local task that completion unblocks
   i8 unblocks_color = -1;          ///< color whose data task completion unblocks
+  const u32* source = nullptr;     ///< all words that it sends, if they lie in memory as they are
+  u32* target = nullptr;           ///< where it puts the words that it reads, if it puts them there as they are
   void* resumes = nullptr;         ///< the suspended main thread that completion resumes, as a coroutine's address
   const payload_type* input_type[2] = {};
   const payload_type* output_type = nullptr;
