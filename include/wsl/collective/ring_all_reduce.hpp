@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+// An all-reduce for long arrays on short lines: the array is cut into one chunk a PE, each chunk goes around the line once and is joined on
+// the way, and once more to tell everybody. No PE handles more than 2 B words. Three colors, those of a cyclic shift by one.
+//   constexpr ring_all_reduce<f32> sum{.first = 0, .among = each_row};
+//   endpoint<sum> summing; ... summing.start(me, mem(x), then<&worker::next>())
+// Order: chunk k is joined from PE k on around the line, so the operation should be commutative, too. With P PEs a ramp takes
+// 2 B (P - 1) / P words in 2 (P - 1) steps, one of which goes back over the whole line.
+#pragma once
+#include "combine.hpp"
+#include "shift.hpp"
+
+namespace wsl::collective {
+
+template <payload T, class Combine = plus>
+struct ring_all_reduce {
+  using element = T;
+  using combine = Combine;
+  static constexpr const char* name = "ring_all_reduce";
+  static constexpr int colors = 3;
+
+  int first = 0;           ///< the first of its colors
+  area where = all;        ///< the rectangle, without strides
+  team among = each_row;   ///< each_row or each_column
+
+  constexpr shift<T> ring() const { return {first, where, among, 1, true}; }
+  constexpr void wire(layout& l) const { ring().wire(l, name); }
+
+  /// What it takes on a layout, in cycles, with `words` words: twice around, the second time without joining.
+  constexpr f64 cycles(const layout& l, int words) const {
+    const f64 size = length(ground(l, where, name), ring().direction()), steps = size - 1;
+    if (size == 1) return 0;
+    return 2 * pattern{.contention = words * steps / size, .energy = words * steps / size * 2 * steps, .links = 2 * steps,
+                       .distance = 2 * steps, .depth = steps}.cycles();
+  }
+
+  template <auto net>
+  class part {
+   public:
+    /// Joins the words of all PEs of a line and leaves the total in those of each.
+    void start(pe& me, memory<T> words, completion done) {
+      const region r = ground(me, net.where, name);
+      if (words.length() < 1) misuse::a_collective_moves_at_least_one_word(name, me.at());
+      size_ = length(r, net.ring().direction());
+      place_ = along(me.at() - corner(r), net.ring().direction());
+      words_ = words, done_ = done, step_ = 0;
+      join(me);
+    }
+    static consteval auto tasks() {
+      return []<std::size_t... I>(std::index_sequence<I...>) {
+        return table(local<&part::join>(), local<&part::tell>(), local<&part::told>(blocked), reads<nth<I>()>()..., sends<nth<I>()>()...);
+      }(std::make_index_sequence<static_cast<std::size_t>(colors)>{});
+    }
+
+   private:
+    template <std::size_t i>
+    static constexpr color<T> nth() { return {net.first + static_cast<int>(i)}; }
+    color<T> out() const { return {net.ring().out(size_, place_)}; }
+    color<T> in() const { return {net.ring().in(size_, place_)}; }
+    /// A chunk of about words / size words, counted back from this PE's own.
+    memory<T> chunk(int back) const {
+      const i64 k = (place_ - back + 2 * size_) % size_, n = words_.length();
+      const int from = static_cast<int>(k * n / size_), to = static_cast<int>((k + 1) * n / size_);
+      return words_.part(from, to - from);
+    }
+
+    // This PE's own chunk leaves; the next ones are joined in passing; the last one stays and is complete.
+    void join(pe& me) {
+      const int step = step_++, last = size_ - 1;
+      if (last == 0) return finish(me, nth<0>(), words_[0], done_);
+      if (step == 0) return me.async(mov(fabout(out()), chunk(0)), then<&part::join>());
+      if (step < last) return me.async(map(Combine{}, fabout(out()), fabin(in()), chunk(step)), then<&part::join>());
+      step_ = 0;
+      me.async(map(Combine{}, chunk(last), fabin(in()), chunk(last)), then<&part::tell>());
+    }
+    // What is complete leaves while the one before comes in.
+    void tell(pe& me) {
+      if (step_ == size_ - 1) return finish(me, nth<0>(), words_[0], done_);
+      const int step = step_++;
+      me.async(mov(fabout(out()), chunk(step - 1)), unblocks<&part::told>());
+      me.async(mov(chunk(step), fabin(in())), then<&part::told>());
+    }
+    void told(pe& me) {
+      me.block<&part::told>();
+      me.activate<&part::tell>();
+    }
+
+    memory<T> words_{nullptr, 0};
+    completion done_{};
+    int size_ = 0, place_ = 0, step_ = 0;
+  };
+};
+
+}  // namespace wsl::collective
+
+namespace wsl {
+using collective::ring_all_reduce;
+}
