@@ -41,19 +41,19 @@ struct all_reduce {
   template <auto net>
   class part {
    public:
-    /// Joins the words of all PEs of a team and leaves the total in those of each.
-    void start(pe& me, memory<T> words, completion done) {
-      words_ = words, done_ = done;
-      gathering_.start(me, words, then<&part::spread>());
+    /// Joins the arrays of all PEs of a team and leaves the total in each.
+    void start(pe& me, memory<T> array, completion done) {
+      array_ = array, done_ = done;
+      gathering_.start(me, array, then<&part::spread>());
     }
     static consteval auto tasks() { return table(use<&part::gathering_>(), use<&part::spreading_>(), local<&part::spread>()); }
 
    private:
-    void spread(pe& me) { spreading_.start(me, words_, done_); }
+    void spread(pe& me) { spreading_.start(me, array_, done_); }
 
     endpoint<net.gathering()> gathering_;
     endpoint<net.spreading()> spreading_;
-    memory<T> words_{nullptr, 0};
+    memory<T> array_{nullptr, 0};
     completion done_{};
   };
 };

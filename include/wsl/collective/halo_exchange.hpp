@@ -57,9 +57,9 @@ struct halo_exchange {
       while (step_ <= net.width) {
         const int step = step_++;
         open_ = 0;
-        const bool rows = step == net.width;
-        exchange<0>(me, rows ? south : east, step);
-        exchange<2>(me, rows ? north : west, step);
+        const bool upright = step == net.width;
+        exchange<0>(me, upright ? south : east, step);
+        exchange<2>(me, upright ? north : west, step);
         if (open_) return;
       }
       finish(me, net.near().colors()[0], unused_, done_);

@@ -54,14 +54,14 @@ struct reduce {
   template <auto net>
   class part {
    public:
-    /// Joins the words of all PEs of a team into the root's; those of other PEs are spent. Everyone gives as many, and leaves them
+    /// Joins the arrays of all PEs of a team into the root's; those of other PEs are spent. They are equally long, and left
     /// alone until `done` happens: then the root has the result, and elsewhere what the PE had to give has been sent.
-    void start(pe& me, memory<T> words, completion done) {
+    void start(pe& me, memory<T> array, completion done) {
       const region r = ground(me, net.where, name);
-      if (words.length() < 1) misuse::a_collective_moves_at_least_one_word(name, me.at());
+      if (array.length() < 1) misuse::a_collective_moves_at_least_one_word(name, me.at());
       if (next_ < steps_.size()) misuse::the_last_call_is_under_way(name, me.at());
       if (!planned_) plan(me.at() - corner(r), r);
-      words_ = words, done_ = done, next_ = 0;
+      array_ = array, done_ = done, next_ = 0;
       go_on(me);
     }
     static consteval auto tasks() {
@@ -79,20 +79,20 @@ struct reduce {
       if (net.along(r, axis::x).append(steps_, at.x, net.first)) net.along(r, axis::y).append(steps_, at.y, net.first_of(axis::y));
     }
     void go_on(pe& me) {
-      if (next_ == steps_.size()) return finish(me, nth<0>(), words_[0], done_);
+      if (next_ == steps_.size()) return finish(me, nth<0>(), array_[0], done_);
       const line_reduce::step s = steps_[next_++];
       const completion then_what = next_ == steps_.size() ? done_ : then<&part::go_on>();
-      if (s.in < 0) me.async(mov(fabout(color<T>{s.out}), words_), then_what);
-      else if (s.out < 0) join(me, words_, color<T>{s.in}, s.before, then_what);
+      if (s.in < 0) me.async(mov(fabout(color<T>{s.out}), array_), then_what);
+      else if (s.out < 0) join(me, array_, color<T>{s.in}, s.before, then_what);
       else join(me, fabout(color<T>{s.out}), color<T>{s.in}, s.before, then_what);
     }
     template <class To>
     void join(pe& me, const To& to, color<T> from, bool before, const completion& then_what) {
-      if (before) me.async(map(Combine{}, to, fabin(from), words_), then_what);
-      else me.async(map(Combine{}, to, words_, fabin(from)), then_what);
+      if (before) me.async(map(Combine{}, to, fabin(from), array_), then_what);
+      else me.async(map(Combine{}, to, array_, fabin(from)), then_what);
     }
 
-    memory<T> words_{nullptr, 0};
+    memory<T> array_{nullptr, 0};
     completion done_{};
     line_reduce::steps steps_;
     int next_ = 0;
