@@ -88,6 +88,9 @@ void agrees(const layout& l, const region& r, const std::vector<share<typename d
   }
 }
 
+/// Short arrays that fit the queues, or long ones that do not.
+inline int length_up_to(int most) { return between(0, 2) ? between(1, 9) : between(10, most); }
+
 /// A layout with the module on a random grid.
 template <auto net, int most>
 layout wired(const rectangle& where) {

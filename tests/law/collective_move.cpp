@@ -7,7 +7,7 @@ using namespace law;
 
 namespace {
 
-constexpr int most_block = 9, most_team = 8 * 8;
+constexpr int most_block = 40, most_team = 8 * 8;
 
 template <auto net>
 int root_rank(const region& r) {
@@ -116,7 +116,7 @@ void law_of(int times, Shares shares) {
   for (int n = 0; n < times; ++n) {
     const layout l = wired<net, most>(where);
     const region r = l.inside(net.where);
-    const auto s = shares(r, between(1, most_block));
+    const auto s = shares(r, length_up_to(most_block));
     agrees<net, most>(l, r, s);
   }
 }

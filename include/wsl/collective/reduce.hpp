@@ -83,13 +83,13 @@ struct reduce {
       const line_reduce::step s = steps_[next_++];
       const completion then_what = next_ == steps_.size() ? done_ : then<&part::go_on>();
       if (s.in < 0) me.async(mov(fabout(color<T>{s.out}), array_), then_what);
-      else if (s.out < 0) join(me, array_, color<T>{s.in}, s.before, then_what);
-      else join(me, fabout(color<T>{s.out}), color<T>{s.in}, s.before, then_what);
+      else if (s.out < 0) take(me, array_, color<T>{s.in}, s.before, then_what);
+      else take(me, fabout(color<T>{s.out}), color<T>{s.in}, s.before, then_what);
     }
     template <class To>
-    void join(pe& me, const To& to, color<T> from, bool before, const completion& then_what) {
-      if (before) me.async(map(Combine{}, to, fabin(from), array_), then_what);
-      else me.async(map(Combine{}, to, array_, fabin(from)), then_what);
+    void take(pe& me, const To& to, color<T> from, bool before, const completion& then_what) {
+      if (before) me.async(join<Combine>(to, fabin(from), array_), then_what);
+      else me.async(join<Combine>(to, array_, fabin(from)), then_what);
     }
 
     memory<T> array_{nullptr, 0};

@@ -43,11 +43,11 @@ struct ring_all_reduce {
       size_ = length(r, net.ring().direction());
       place_ = along(me.at() - corner(r), net.ring().direction());
       words_ = words, done_ = done, step_ = 0;
-      join(me);
+      step(me);
     }
     static consteval auto tasks() {
       return []<std::size_t... I>(std::index_sequence<I...>) {
-        return table(local<&part::join>(), local<&part::tell>(), local<&part::told>(blocked), reads<nth<I>()>()..., sends<nth<I>()>()...);
+        return table(local<&part::stepped>(blocked), reads<nth<I>()>()..., sends<nth<I>()>()...);
       }(std::make_index_sequence<static_cast<std::size_t>(colors)>{});
     }
 
@@ -63,25 +63,18 @@ struct ring_all_reduce {
       return words_.part(from, to - from);
     }
 
-    // This PE's own chunk leaves; the next ones are joined in passing; the last one stays and is complete.
-    void join(pe& me) {
-      const int step = step_++, last = size_ - 1;
-      if (last == 0) return finish(me, nth<0>(), words_[0], done_);
-      if (step == 0) return me.async(mov(fabout(out()), chunk(0)), then<&part::join>());
-      if (step < last) return me.async(map(Combine{}, fabout(out()), fabin(in()), chunk(step)), then<&part::join>());
-      step_ = 0;
-      me.async(map(Combine{}, chunk(last), fabin(in()), chunk(last)), then<&part::tell>());
+    // A chunk leaves while the one before it comes in: on the first way round it is joined, on the second it is complete.
+    void step(pe& me) {
+      const int now = step_++;
+      if (now == 2 * (size_ - 1)) return finish(me, nth<0>(), words_[0], done_);
+      const memory<T> coming = chunk(now + 1);
+      me.async(mov(fabout(out()), chunk(now)), unblocks<&part::stepped>());
+      if (now < size_ - 1) me.async(join<Combine>(coming, fabin(in()), coming), then<&part::stepped>());
+      else me.async(mov(coming, fabin(in())), then<&part::stepped>());
     }
-    // What is complete leaves while the one before comes in.
-    void tell(pe& me) {
-      if (step_ == size_ - 1) return finish(me, nth<0>(), words_[0], done_);
-      const int step = step_++;
-      me.async(mov(fabout(out()), chunk(step - 1)), unblocks<&part::told>());
-      me.async(mov(chunk(step), fabin(in())), then<&part::told>());
-    }
-    void told(pe& me) {
-      me.block<&part::told>();
-      me.activate<&part::tell>();
+    void stepped(pe& me) {
+      me.block<&part::stepped>();
+      step(me);
     }
 
     memory<T> words_{nullptr, 0};
