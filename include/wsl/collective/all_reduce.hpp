@@ -42,7 +42,7 @@ struct all_reduce {
   class part {
    public:
     /// Joins the arrays of all PEs of a team and leaves the total in each.
-    void start(pe& me, memory<T> array, completion done) {
+    void start(pe& me, memory<T> array, completion done = none<T>(net.first)) {
       array_ = array, done_ = done;
       gathering_.start(me, array, then<&part::spread>());
     }

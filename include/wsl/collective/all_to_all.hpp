@@ -48,7 +48,7 @@ struct all_to_all {
   class part {
    public:
     /// Sends the blocks of `give` and fills those of `take`: both have one for each PE of the line, all as long.
-    void start(pe& me, memory<T> give, memory<T> take, completion done) {
+    void start(pe& me, memory<T> give, memory<T> take, completion done = none<T>(net.first)) {
       const region r = ground(me, net.where, name);
       const int size = length(r, net.direction()), at = along(me.at() - corner(r), net.direction());
       if (give.length() < 1) misuse::a_collective_moves_at_least_one_word(name, me.at());

@@ -51,7 +51,7 @@ struct broadcast {
   class part {
    public:
     /// Sends the root's words into those of every other PE; everyone gives as many. They may be used when `done` happens.
-    void start(pe& me, memory<T> words, completion done) {
+    void start(pe& me, memory<T> words, completion done = none<T>(net.first)) {
       const region r = ground(me, net.where, name);
       if (words.length() < 1) misuse::a_collective_moves_at_least_one_word(name, me.at());
       if (!is_root(me, r)) return me.async(mov(words, fabin(net.line())), done);

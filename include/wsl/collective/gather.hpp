@@ -50,7 +50,7 @@ struct gather {
   class part {
    public:
     /// At the root: collects all blocks, as long as `own`, which is one of them.
-    void start(pe& me, memory<T> own, memory<T> blocks, completion done) {
+    void start(pe& me, memory<T> own, memory<T> blocks, completion done = none<T>(net.first)) {
       begin(me, own, done);
       if (!is_root()) misuse::this_PE_is_not_the_root(name, me.at());
       const int size = x_.where.size() * y_.where.size();
@@ -59,7 +59,7 @@ struct gather {
       go_on(me);
     }
     /// At every other PE: its block has been sent, and those from beyond it, when `done` happens.
-    void start(pe& me, memory<T> own, completion done) {
+    void start(pe& me, memory<T> own, completion done = none<T>(net.first)) {
       begin(me, own, done);
       if (is_root()) misuse::this_PE_is_the_root(name, me.at());
       go_on(me);

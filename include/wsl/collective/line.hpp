@@ -126,6 +126,10 @@ constexpr void take_colors(layout& l, const char* module, int first, int count, 
 template <auto net>
 using endpoint = typename decltype(net)::template part<net>;
 
+/// A completion that does nothing: no data task waits for a module's colors.
+template <payload T>
+completion none(int own_color) { return {completion::effect::unblock_color, own_color}; }
+
 /// Nothing is left to do: the completion happens. `c` is a color that the endpoint reads.
 template <payload T>
 void finish(pe& me, color<T> c, T& unused, const completion& done) { me.async(mov(&unused, fabin(c, 0)), done); }

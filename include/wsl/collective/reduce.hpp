@@ -56,7 +56,7 @@ struct reduce {
    public:
     /// Joins the arrays of all PEs of a team into the root's; those of other PEs are spent. They are equally long, and left
     /// alone until `done` happens: then the root has the result, and elsewhere what the PE had to give has been sent.
-    void start(pe& me, memory<T> array, completion done) {
+    void start(pe& me, memory<T> array, completion done = none<T>(net.first)) {
       const region r = ground(me, net.where, name);
       if (array.length() < 1) misuse::a_collective_moves_at_least_one_word(name, me.at());
       if (next_ < steps_.size()) misuse::the_last_call_is_under_way(name, me.at());

@@ -37,7 +37,7 @@ struct ring_all_reduce {
   class part {
    public:
     /// Joins the words of all PEs of a line and leaves the total in those of each.
-    void start(pe& me, memory<T> words, completion done) {
+    void start(pe& me, memory<T> words, completion done = none<T>(net.first)) {
       const region r = ground(me, net.where, name);
       if (words.length() < 1) misuse::a_collective_moves_at_least_one_word(name, me.at());
       size_ = length(r, net.ring().direction());

@@ -32,7 +32,7 @@ struct scatter {
   class part {
    public:
     /// At the root: sends its blocks, as long as `own`, and keeps its own.
-    void start(pe& me, memory<T> blocks, memory<T> own, completion done) {
+    void start(pe& me, memory<T> blocks, memory<T> own, completion done = none<T>(net.first)) {
       begin(me, own, done);
       if (rank_ != root_) misuse::this_PE_is_not_the_root(name, me.at());
       if (blocks.length() != size_ * own.length()) misuse::the_blocks_do_not_fit(name, me.at(), blocks.length(), size_, own.length());
@@ -41,7 +41,7 @@ struct scatter {
       else me.async(mov(fabout(net.line()), blocks), done);
     }
     /// At every other PE: waits for its block.
-    void start(pe& me, memory<T> own, completion done) {
+    void start(pe& me, memory<T> own, completion done = none<T>(net.first)) {
       begin(me, own, done);
       if (rank_ == root_) misuse::this_PE_is_the_root(name, me.at());
       skip_before(me);

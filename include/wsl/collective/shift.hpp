@@ -60,7 +60,7 @@ struct shift {
   class part {
    public:
     /// Sends `give` and fills `take`, another array as long; where the line has nobody to take from, `take` stays as it is.
-    void start(pe& me, memory<T> give, memory<T> take, completion done) {
+    void start(pe& me, memory<T> give, memory<T> take, completion done = none<T>(net.first)) {
       const region r = ground(me, net.where, name);
       const int size = length(r, net.direction()), place = net.place_of(size, along(me.at() - corner(r), net.direction()));
       if (give.length() < 1) misuse::a_collective_moves_at_least_one_word(name, me.at());
