@@ -41,7 +41,7 @@ struct halo_exchange {
     /// Fills the rim of `field`, an array of net.cells() words.
     void start(pe& me, memory<T> field, completion done = none<T>(net.first)) {
       ground(me, net.where, name);
-      if (field.length() != net.cells()) misuse::the_blocks_do_not_fit(name, me.at(), field.length(), 1, net.cells());
+      if (field.length() != net.cells()) misuse::the_field_does_not_fit(name, me.at(), field.length(), net.cells() / net.pitch(), net.pitch());
       field_ = field, done_ = done, step_ = 0;
       go_on(me);
     }

@@ -63,6 +63,10 @@ inline std::string text(const region& r) {
 [[noreturn]] inline void this_PE_is_not_the_root(const char* module, coord at) {
   throw fault_error("wsl: PE" + text(at) + " is not the root of " + module + ": it calls without the array of all blocks");
 }
+[[noreturn]] inline void the_field_does_not_fit(const char* module, coord at, int words, int rows, int columns) {
+  throw fault_error("wsl: PE" + text(at) + " calls " + module + " with an array of " + std::to_string(words) + " words: a tile with its rim has " +
+                    std::to_string(rows) + " x " + std::to_string(columns));
+}
 [[noreturn]] inline void the_arrays_differ(const char* module, coord at, int a, int b) {
   throw fault_error("wsl: PE" + text(at) + " calls " + module + " with arrays of " + std::to_string(a) + " and " + std::to_string(b) +
                     " words: they are equally long");
