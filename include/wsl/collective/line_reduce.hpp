@@ -69,20 +69,14 @@ class line_reduce {
     return false;
   }
 
-  constexpr f64 cycles(int words) const { return size() > 1 ? cost(words).cycles() : 0; }
-  /// The root's ramp takes both arms; they run side by side.
-  constexpr pattern cost(int words) const {
-    pattern p{.links = f64(size() - 1)};
+  /// The root takes its inputs one after the other, each when its first word is there.
+  constexpr f64 cycles(int words) const {
+    f64 now = 0;
     for (int side : {0, 1}) {
-      const int n = where_.reach(side);
-      const int depth = depth_of(side);
-      steps root;
-      p.contention += f64(words) * add_inputs(root, 0, side, 0);
-      p.energy += f64(words) * hops_of(side);
-      if (n > p.distance) p.distance = n;
-      if (depth > p.depth) p.depth = depth;
+      const arrivals a = arrivals_at_root(side, words);
+      for (f64 first_word : a) now = later(now > 0 ? now + restart : 0, first_word) + words;
     }
-    return p;
+    return now;
   }
 
  private:
@@ -125,20 +119,38 @@ class line_reduce {
     return to.size() - before;
   }
 
-  constexpr int depth_of(int side) const {
+  // When the first word of each of the root's inputs arrives. A PE keeps what comes in, all of it, but its last input it hands on
+  // while it comes.
+  using arrivals = inplace_vector<f64, 24>;
+  static constexpr f64 later(f64 a, f64 b) { return a > b ? a : b; }
+  constexpr arrivals arrivals_at_root(int side, int words) const {
     const int n = where_.reach(side);
-    if (how_ == tactic::tree) return levels(side);
-    if (how_ == tactic::chain) return n;
-    const int leaders = n / group_, last_group = n - leaders * group_, before = leaders ? group_ - 2 : 0;
-    return leaders + (last_group > before ? last_group : before);
+    arrivals a;
+    if (n == 0) return a;
+    if (how_ == tactic::chain) a.push_back(n * (handling + 1));
+    if (how_ == tactic::two_phase) two_phase_arrivals(a, n, words);
+    if (how_ == tactic::tree) tree_arrivals(a, n, words);
+    return a;
   }
-  constexpr int hops_of(int side) const {
-    const int n = where_.reach(side);
-    if (how_ == tactic::chain) return n;
-    if (how_ == tactic::two_phase) return n - n / group_ + n / group_ * group_;
-    int hops = 0;
-    for (int k = 0; k < levels(side); ++k) hops += ((n >> k) + 1) / 2 << k;
-    return hops;
+  constexpr void two_phase_arrivals(arrivals& a, int n, int words) const {
+    const int leaders = n / group_, last_group = n - leaders * group_;
+    const auto chain = [](int pes) { return pes * (handling + 1); };
+    a.push_back(chain(leaders ? group_ - 1 : n));
+    if (leaders == 0) return;
+    const f64 others_ready = chain(group_ - 1) + words + restart;
+    f64 sends = last_group ? chain(last_group) : 0;  // alone with its group, the farthest leader hands on what comes in
+    for (int k = 1; k < leaders; ++k) sends = later(others_ready, sends + group_ + handling);
+    a.push_back(sends + group_ + handling);
+  }
+  // Level by level: a PE of level k has kept what came on the levels below k - 1, and hands on what comes on level k - 1.
+  constexpr void tree_arrivals(arrivals& a, int n, int words) const {
+    f64 kept = 0, kept_before = 0;
+    for (int k = 0; 1 << k <= n; ++k) {
+      const f64 sends = k == 0 ? 0 : later(a[k - 1], k > 1 ? kept_before + restart : 0);
+      a.push_back(sends + (1 << k) + handling);
+      kept_before = kept;
+      kept = later(k ? kept + restart : 0, a[k]) + words;
+    }
   }
 
   tactic how_;

@@ -27,10 +27,10 @@ struct ring_all_reduce {
 
   /// What it takes on a layout, in cycles, with `words` words: twice around, the second time without joining.
   constexpr f64 cycles(const layout& l, int words) const {
-    const f64 size = length(ground(l, where, name), ring().direction()), steps = size - 1;
+    const int size = length(ground(l, where, name), ring().direction()), steps = 2 * (size - 1);
     if (size == 1) return 0;
-    return 2 * pattern{.contention = words * steps / size, .energy = words * steps / size * 2 * steps, .links = 2 * steps,
-                       .distance = 2 * steps, .depth = steps}.cycles();
+    const f64 step = pattern{.contention = f64(words) / size, .distance = 1, .depth = 1}.cycles() + 1;
+    return steps * step + (steps - 1) * restart + 2 * (size - 2);  // each chunk goes back over the whole line twice
   }
 
   template <auto net>
