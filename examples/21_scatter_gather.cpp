@@ -8,8 +8,8 @@
 using namespace wsl;
 
 constexpr int W = 5, H = 3, N = 4;  // N words for each of W x H PEs
-constexpr scatter<i32> deal{.first = 0, .root = {2, 1}};    // color 0
-constexpr gather<i32> collect{.first = 1, .root = {2, 1}};  // colors 1 to 4
+constexpr scatter<i32> deal{.first = 0, .root = {2, 1}};     // colors 0 to 3
+constexpr gather<i32> collect{.first = 4, .root = {2, 1}};  // colors 4 to 7
 
 struct worker {
   i32 block[N]{};

@@ -22,12 +22,12 @@ struct all_reduce {
   int first;              ///< the first of its colors
   area where = all;       ///< the rectangle, without strides
   team among = everyone;
-  int words = 1;          ///< for how many an automatic choice of the tactic is the best
+  int words = 1;          ///< of the arrays; with 1 the total goes to all as a reducer needs it, in one more word
   tactic how = tactic::chain;
   int colors = 2;         ///< of the reduce, for each axis
 
   constexpr reduce<T, Combine> gathering() const { return {first, where, among, {end - 1, end - 1}, words, how, colors}; }
-  constexpr broadcast<T> spreading() const { return {first + gathering().all_colors(), where, among, {end - 1, end - 1}, true}; }
+  constexpr broadcast<T> spreading() const { return {first + gathering().all_colors(), where, among, {end - 1, end - 1}, words == 1}; }
   /// The color on which the total arrives at every PE.
   constexpr color<T> total() const { return spreading().line(); }
 
@@ -62,7 +62,7 @@ struct all_reduce {
 template <auto net>
 class reducer {
   using T = typename decltype(net)::element;
-  static_assert(net.among == everyone && net.how == tactic::chain,
+  static_assert(net.among == everyone && net.how == tactic::chain && net.words == 1,
                 "wsl: a reducer joins single values over the rectangle, in chains; otherwise use an endpoint");
 
  public:

@@ -2,10 +2,10 @@
 // A root collects a block of words from every PE of its row, its column or the rectangle, in the order of their indices, row by row. Each
 // PE sends its block toward the root and then passes on what comes from beyond it, so nobody stores what is not his. From the west
 // blocks arrive backwards, so there their words run backwards, too, and the root fills its array from behind. In a rectangle the root's
-// column passes on whole rows. See examples/17_transpose.cpp.
+// column passes on whole rows. See examples/21_scatter_gather.cpp.
 //   constexpr gather<f32> collect{.first = 0, .among = each_row};
 //   endpoint<collect> collecting; ... collecting.start(me, mem(x), then<...>()), and at the root collecting.start(me, mem(x), mem(all), ...)
-// The root's ramp is what it costs: (P - 1) B words, behind the way of the first ones. Two colors for each axis.
+// The root is what it costs: it takes (P - 1) B words. Two colors for each axis.
 #pragma once
 #include "cost.hpp"
 #include "relay.hpp"

@@ -2,7 +2,7 @@
 // Every PE of a rectangle has a tile of a large field with a rim of `width` cells around it, and fills the rim with its neighbours' cells,
 // corners included. First columns go east and west, then whole rows, with the rims just filled, go north and south: that is how a corner
 // gets around without a color of its own. At
-// the rectangle's edge the rim stays as it is, except that rows bring along what north and south neighbours have in theirs. See examples/18_game_of_life.cpp.
+// the rectangle's edge the rim stays as it is, except that rows bring along what north and south neighbours have in theirs. See examples/23_game_of_life.cpp.
 //   constexpr halo_exchange<f32> rim{.first = 0, .rows = 16, .columns = 16, .width = 2};
 //   f32 u[rim.cells()]{};  endpoint<rim> filling; ... filling.start(me, mem(u), then<&worker::step>())
 // With R rows and C columns a PE sends W (2 R + 2 (C + 2 W)) words; four links work at once, so it takes about

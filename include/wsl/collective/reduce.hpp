@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The words of all PEs of a row, a column or the rectangle are joined element by element at a root, by any associative operation. Which
 // way the words take is a tactic of line_reduce.hpp: the cheapest by the model for so many `words` that needs no more than `colors` for
-// an axis, unless it is named. In a rectangle the rows reduce first, then the root's column. See examples/16_broadcast_reduce.cpp.
+// an axis, unless it is named. In a rectangle the rows reduce first, then the root's column. See examples/20_gemv_collectives.cpp.
 //   constexpr reduce<f32> sum{.first = 1, .among = each_row, .root = {end - 1}, .words = 64};
 //   endpoint<sum> summing; ... summing.start(me, mem(x), then<&worker::next>())
 // Order: parts are joined in the order of their indices, row by row; the tactic only sets the brackets. A chain of P PEs takes

@@ -27,18 +27,28 @@ constexpr void wire_hops(layout& l, const arm& a, color<T> c, int from, int to, 
   wire_senders(l, a, c, from, last, every > 16 ? 1 : every, hop);
 }
 
-/// From both ends of a line toward its root: every PE receives from the one beyond it and sends to the one before it.
+/// Between the root of a line and both its ends, either way: toward the root every PE receives from the one beyond it and sends to the
+/// one before it, outward it is the other way round.
 struct relay {
   lines where;
   int first = 0;  ///< of two colors
 
-  /// The color that the PE at a distance sends; its arms begin with different ones, for the root hears both.
+  /// The color between the PE at a distance and the one before it; the arms begin with different ones, for the root has both.
   constexpr int color_of(int side, int distance) const { return first + (distance + side) % 2; }
 
   template <payload T>
   constexpr void wire(layout& l) const {
     for (int side : {0, 1})
       for (int d : {1, 2}) wire_hops<T>(l, where.side(side), {color_of(side, d)}, d, where.reach(side) + 1, 2, 1);
+  }
+  template <payload T>
+  constexpr void wire_outward(layout& l) const {
+    for (int side : {0, 1})
+      for (int d : {1, 2}) {
+        const arm a = where.side(side);
+        l.path(color<T>{color_of(side, d)}, a.cells(d - 1, a.reach, 2), ramp >> a.outward);
+        l.path(color<T>{color_of(side, d)}, a.cells(d, a.reach + 1, 2), a.inward() >> ramp);
+      }
   }
 };
 

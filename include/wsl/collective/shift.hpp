@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Every PE of a row or column gives its words to the one `by` places on, and takes those of the one as far before it; a cyclic shift
 // goes around. The words of a PE pass the PEs between on a color of their own, so a shift by k has k + 1 colors, and k more for those
-// that go back from the end to the beginning. See examples/17_transpose.cpp.
+// that go back from the end to the beginning. See examples/24_rotating_gemm.cpp.
 //   constexpr shift<f32> pass{.first = 0, .among = each_row, .by = 1};
 //   endpoint<pass> passing; ... passing.start(me, mem(give), mem(take), then<&worker::next>())
 // B + k + 2 T + 1 cycles for B words, with T the ramp's latency; cyclic in a line of P PEs B + P - 1 + 2 T + 1 at most.
