@@ -36,7 +36,7 @@ struct all_reduce {
     spreading().wire(l, name);
   }
   /// What it takes on a layout, in cycles, with `n` words.
-  constexpr f64 cycles(const layout& l, int n) const { return gathering().cycles(l, n) + spreading().cycles(l, n); }
+  constexpr f64 cycles(const layout& l, int n) const { return gathering().cycles(l, n) + restart + spreading().cycles(l, n); }
 
   template <auto net>
   class part {

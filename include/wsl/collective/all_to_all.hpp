@@ -5,7 +5,7 @@
 // See examples/22_transpose.cpp.
 //   constexpr all_to_all<f32> turn{.first = 0, .among = each_row};
 //   endpoint<turn> turning; ... turning.start(me, mem(give), mem(take), then<&worker::next>())
-// In a line of P PEs the ramps in the middle take (P^2 - P) / 2 blocks or a little more. Four colors.
+// The PE in the middle is what it costs: it sends and takes P - 1 blocks and passes on (P - 1)^2 / 2. Four colors.
 #pragma once
 #include "cost.hpp"
 #include "relay.hpp"
@@ -39,9 +39,9 @@ struct all_to_all {
   /// What it takes on a layout, in cycles, with blocks of `words` words.
   constexpr f64 cycles(const layout& l, int words) const {
     const int size = length(ground(l, where, name), direction()), i = size / 2, j = size - 1 - i;
-    if (size == 1) return 0;
-    const f64 through = f64(words) * ((i + 1) * j + (j + 1) * i), hops = f64(words) * (size - 1) * size * (size + 1) / 3;
-    return pattern{.contention = through, .energy = hops, .links = 2 * f64(size - 1), .distance = f64(size - 1), .depth = f64(size - 1)}.cycles();
+    const f64 own = copying(words, sizeof(T)) + restart, handled = f64(words) * (2 * (size - 1) + 2 * i * j);
+    if (size == 1) return own;
+    return own + pattern{.contention = handled, .distance = f64(size - 1), .depth = f64(size - 1)}.cycles();
   }
 
   template <auto net>

@@ -44,7 +44,7 @@ struct broadcast {
     const coord c = root_in(r, root, among, name);
     const f64 links = team_size(r, among) - 1;
     if (links == 0) return 0;
-    return pattern{f64(words), words * links, links, distance(r, c), 1}.cycles();
+    return pattern{f64(words) * (1 + echo), words * links, links, distance(r, c), 1}.cycles();
   }
 
   template <auto net>

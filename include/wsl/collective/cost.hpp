@@ -3,6 +3,8 @@
 // these links and ramps. Nothing in it is fitted. The formula is that of "Near-Optimal Wafer-Scale Reduce" (arXiv 2404.15888), whose
 // authors measured an error below 4 % on a WSE-2. Counted is from the first operation's start to the last operation's end.
 #pragma once
+#include <cstddef>
+
 #include "../core/machine.hpp"
 
 namespace wsl::collective {
@@ -10,11 +12,14 @@ namespace wsl::collective {
 inline constexpr int ramp_latency = wse2.ramp_latency;  ///< the same on all machines
 /// From a word's arrival in the router of a PE to its departure there, when the PE handles it in between: up the ramp and down again.
 inline constexpr int handling = 2 * ramp_latency + 1;
-/// From the end of an operation to the first word of the one that its completion starts: a task begins, and issues it.
+/// From the end of an operation to the first word of the one that its completion starts: a task begins (6 cycles) and issues it (6).
 inline constexpr int restart = 6 + 6;
 
+/// A copy from memory to memory does eight bytes in a cycle.
+constexpr f64 copying(int words, std::size_t bytes) { return f64(words) * f64(bytes) / 8; }
+
 struct pattern {
-  f64 contention = 0;  ///< most words through one ramp or link
+  f64 contention = 0;  ///< most words through one link, or through the operations of one PE: it handles one in a cycle
   f64 energy = 0;      ///< word-hops in all
   f64 links = 1;       ///< links that carry them
   f64 distance = 0;    ///< most hops of a word's way

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // An all-reduce for long arrays on short lines: the array is cut into one chunk a PE, each chunk goes around the line once and is joined on
-// the way, and once more to tell everybody. No PE handles more than 2 B words. Three colors, those of a cyclic shift by one.
+// the way, and once more to tell everybody. A step keeps each PE busy with two chunks. Three colors, those of a cyclic shift by one.
 //   constexpr ring_all_reduce<f32> sum{.first = 0, .among = each_row};
 //   endpoint<sum> summing; ... summing.start(me, mem(x), then<&worker::next>())
-// Order: chunk k is joined from PE k on around the line, so the operation should be commutative, too. With P PEs a ramp takes
-// 2 B (P - 1) / P words in 2 (P - 1) steps, one of which goes back over the whole line.
+// Order: chunk k is joined from PE k on around the line, so the operation should be commutative, too. On P PEs it is
+// 2 (P - 1) steps of 2 B / P + 2 T + 2 cycles and a restart, and twice the way back over the line: on a line with one ramp a PE, where
+// it is here for comparison, an all_reduce is quicker.
 #pragma once
 #include "combine.hpp"
 #include "shift.hpp"
@@ -29,8 +30,8 @@ struct ring_all_reduce {
   constexpr f64 cycles(const layout& l, int words) const {
     const int size = length(ground(l, where, name), ring().direction()), steps = 2 * (size - 1);
     if (size == 1) return 0;
-    const f64 step = pattern{.contention = f64(words) / size, .distance = 1, .depth = 1}.cycles() + 1;
-    return steps * step + (steps - 1) * restart + 2 * (size - 2);  // each chunk goes back over the whole line twice
+    const f64 step = pattern{.contention = 2 * f64(words) / size, .distance = 1, .depth = 1}.cycles() + 1 + restart;
+    return steps * step + 2 * (size - 2);  // each chunk goes back over the whole line twice
   }
 
   template <auto net>

@@ -36,9 +36,9 @@ struct scatter {
     const region r = ground(l, where, name);
     const f64 others = team_size(r, among) - 1, away = flat(r).where.farthest() + upright(r).where.farthest();
     if (others == 0) return 0;
-    const f64 ramp_full = pattern{.contention = words * others, .distance = 1, .depth = 1}.cycles() + 1;  // busy from the first word on
+    const f64 busy = pattern{.contention = words * others, .distance = 1, .depth = 1}.cycles() + 1;  // the root
     const f64 way = pattern{.contention = f64(words), .energy = words * away, .links = away, .distance = away, .depth = away}.cycles();
-    return ramp_full > way ? ramp_full : way;
+    return (busy > way ? busy : way) + copying(words, sizeof(T)) + restart;
   }
 
   constexpr relay flat(const region& r) const { return {lines_of(r, axis::x, among, root, name), first}; }

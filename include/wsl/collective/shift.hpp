@@ -4,7 +4,8 @@
 // that go back from the end to the beginning. See examples/24_rotating_gemm.cpp.
 //   constexpr shift<f32> pass{.first = 0, .among = each_row, .by = 1};
 //   endpoint<pass> passing; ... passing.start(me, mem(give), mem(take), then<&worker::next>())
-// B + k + 2 T + 1 cycles for B words, with T the ramp's latency; cyclic in a line of P PEs B + P - 1 + 2 T + 1 at most.
+// A PE that sends and takes handles 2 B words, and a link carries k B: B max(2, k) + 2 T + 1 cycles, with T the ramp's latency; around a
+// line of P PEs not less than B + P - k + 2 T + 1.
 #pragma once
 #include "cost.hpp"
 #include "relay.hpp"
@@ -41,8 +42,13 @@ struct shift {
   /// What it takes on a layout, in cycles, with `words` words.
   constexpr f64 cycles(const layout& l, int words) const {
     const int size = length(ground(l, where, name), direction()), h = hop_in(size);
-    const int hops = h == 0 || (!cyclic && h >= size) ? 0 : cyclic && size - h > h ? size - h : h;
-    return hops == 0 ? 0 : pattern{.contention = f64(words), .energy = f64(words) * hops, .links = f64(hops), .distance = f64(hops), .depth = 1}.cycles();
+    if (h == 0) return copying(words, sizeof(T)) + restart;
+    if (h >= size) return 0;
+    const bool both = cyclic || size > 2 * h;  // some PE sends and takes
+    const int side_by_side = h < size - h ? h : size - h, hops = cyclic && size - h > h ? size - h : h;
+    const int busiest = side_by_side > 1 + both ? side_by_side : 1 + both;
+    const pattern p{.contention = f64(words) * busiest, .energy = f64(words) * hops, .links = f64(hops), .distance = f64(hops), .depth = 1};
+    return p.cycles() + both * restart;
   }
 
   constexpr axis direction() const { return among == team::row ? axis::x : axis::y; }
