@@ -12,11 +12,20 @@ namespace wsl::collective {
 inline constexpr int ramp_latency = wse2.ramp_latency;  ///< the same on all machines
 /// From a word's arrival in the router of a PE to its departure there, when the PE handles it in between: up the ramp and down again.
 inline constexpr int handling = 2 * ramp_latency + 1;
-/// From the end of an operation to the first word of the one that its completion starts: a task begins (6 cycles) and issues it (6).
-inline constexpr int restart = 6 + 6;
+/// To begin a task, and to issue an operation.
+inline constexpr int begin = 6, issue = 6;
+/// From the end of an operation to the first word of the one that its completion starts.
+inline constexpr int restart = begin + issue;
+
+/// What words that could have come at one time and are taken at another lose: a router holds two of a color and hears of room a cycle
+/// late, so a line of full ones moves up at two thirds of the pace until the gaps have passed through it and the queues at its ends.
+constexpr f64 moving_up(f64 words, int hops, f64 waited) {
+  const f64 held = 2 * hops + 8, stands = words < held ? words : held;
+  return waited <= 0 ? 0 : (waited < stands ? waited : stands) / 2;
+}
 
 /// A copy from memory to memory does eight bytes in a cycle.
-constexpr f64 copying(int words, std::size_t bytes) { return f64(words) * f64(bytes) / 8; }
+constexpr f64 copying(int words, std::size_t bytes) { return issue + f64(words) * f64(bytes) / 8; }
 
 struct pattern {
   f64 contention = 0;  ///< most words through one link, or through the operations of one PE: it handles one in a cycle

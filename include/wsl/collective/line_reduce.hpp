@@ -74,7 +74,7 @@ class line_reduce {
     f64 now = 0;
     for (int side : {0, 1}) {
       const arrivals a = arrivals_at_root(side, words);
-      for (f64 first_word : a) now = later(now > 0 ? now + restart : 0, first_word) + words;
+      for (const arrival& input : a) now = taken(now, input, words);
     }
     return now;
   }
@@ -119,15 +119,24 @@ class line_reduce {
     return to.size() - before;
   }
 
-  // When the first word of each of the root's inputs arrives. A PE keeps what comes in, all of it, but its last input it hands on
-  // while it comes.
-  using arrivals = inplace_vector<f64, 24>;
+  // When the first word of each of the root's inputs arrives, and over how many links. A PE keeps what comes in, all of it, but its last
+  // input it hands on while it comes.
+  struct arrival {
+    f64 first_word = 0;
+    int hops = 0;
+  };
+  using arrivals = inplace_vector<arrival, 24>;
   static constexpr f64 later(f64 a, f64 b) { return a > b ? a : b; }
+  /// When an input is taken that follows one taken at `before`, or is the first.
+  static constexpr f64 taken(f64 before, const arrival& input, int words) {
+    const f64 ready = before > 0 ? before + restart : 0;
+    return words + later(ready, input.first_word) + moving_up(words, input.hops, ready - input.first_word);
+  }
   constexpr arrivals arrivals_at_root(int side, int words) const {
     const int n = where_.reach(side);
     arrivals a;
     if (n == 0) return a;
-    if (how_ == tactic::chain) a.push_back(n * (handling + 1));
+    if (how_ == tactic::chain) a.push_back({f64(n * (handling + 1)), 1});
     if (how_ == tactic::two_phase) two_phase_arrivals(a, n, words);
     if (how_ == tactic::tree) tree_arrivals(a, n, words);
     return a;
@@ -135,21 +144,24 @@ class line_reduce {
   constexpr void two_phase_arrivals(arrivals& a, int n, int words) const {
     const int leaders = n / group_, last_group = n - leaders * group_;
     const auto chain = [](int pes) { return pes * (handling + 1); };
-    a.push_back(chain(leaders ? group_ - 1 : n));
+    a.push_back({f64(chain(leaders ? group_ - 1 : n)), 1});
     if (leaders == 0) return;
     const f64 others_ready = chain(group_ - 1) + words + restart;
     f64 sends = last_group ? chain(last_group) : 0;  // alone with its group, the farthest leader hands on what comes in
-    for (int k = 1; k < leaders; ++k) sends = later(others_ready, sends + group_ + handling);
-    a.push_back(sends + group_ + handling);
+    for (int k = 1; k < leaders; ++k) {
+      const f64 comes = sends + group_ + handling;
+      sends = later(others_ready, comes) + moving_up(words, group_, others_ready - comes);
+    }
+    a.push_back({sends + group_ + handling, group_});
   }
   // Level by level: a PE of level k has kept what came on the levels below k - 1, and hands on what comes on level k - 1.
   constexpr void tree_arrivals(arrivals& a, int n, int words) const {
     f64 kept = 0, kept_before = 0;
     for (int k = 0; 1 << k <= n; ++k) {
-      const f64 sends = k == 0 ? 0 : later(a[k - 1], k > 1 ? kept_before + restart : 0);
-      a.push_back(sends + (1 << k) + handling);
+      const f64 sends = k == 0 ? 0 : later(a[k - 1].first_word, k > 1 ? kept_before + restart : 0);
+      a.push_back({sends + (1 << k) + handling, 1 << k});
       kept_before = kept;
-      kept = later(k ? kept + restart : 0, a[k]) + words;
+      kept = taken(kept, a[k], words);
     }
   }
 

@@ -38,7 +38,7 @@ struct scatter {
     if (others == 0) return 0;
     const f64 busy = pattern{.contention = words * others, .distance = 1, .depth = 1}.cycles() + 1;  // the root
     const f64 way = pattern{.contention = f64(words), .energy = words * away, .links = away, .distance = away, .depth = away}.cycles();
-    return (busy > way ? busy : way) + copying(words, sizeof(T)) + restart;
+    return (busy > way ? busy : way) + copying(words, sizeof(T)) + (away > 1 ? 2 : 1) * restart;
   }
 
   constexpr relay flat(const region& r) const { return {lines_of(r, axis::x, among, root, name), first}; }
