@@ -30,15 +30,12 @@ struct scan {
       if (me.x() == r.x0) pass(me);
       else me.async(add(words, fabin(color<T>{w.color_of(0, ahead_ + 1)}), words), then<&part::pass>());
     }
-    static consteval auto tasks() {
-      constexpr color<T> even{net.first}, odd{net.first + 1};
-      return table(local<&part::pass>(), reads<even>(), reads<odd>(), sends<even>(), sends<odd>());
-    }
+    static consteval auto tasks() { return table(local<&part::pass>(), collective::uses_colors<T, net.first, 2>()); }
 
    private:
     void pass(pe& me) {
       if (ahead_ > 0) me.async(mov(fabout(out_), words_), done_);
-      else collective::finish(me, color<T>{net.first}, unused_, done_);
+      else collective::finish(me, net.first, unused_, done_);
     }
     memory<T> words_{nullptr, 0};
     completion done_{};

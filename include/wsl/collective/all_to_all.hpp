@@ -63,15 +63,11 @@ struct all_to_all {
       go_on<1>(me);
     }
     static consteval auto tasks() {
-      return []<std::size_t... I>(std::index_sequence<I...>) {
-        return table(local<&part::template go_on<0>>(), local<&part::template go_on<1>>(), local<&part::exchanged>(blocked), reads<nth<I>()>()...,
-                     sends<nth<I>()>()...);
-      }(std::make_index_sequence<static_cast<std::size_t>(colors)>{});
+      return table(local<&part::template go_on<0>>(), local<&part::template go_on<1>>(), local<&part::exchanged>(blocked),
+                   uses_colors<T, net.first, colors>());
     }
 
    private:
-    template <std::size_t i>
-    static constexpr color<T> nth() { return {net.first + static_cast<int>(i)}; }
 
     /// One way of the line, with the arrays as they lie along it.
     struct stream {
@@ -99,7 +95,7 @@ struct all_to_all {
     }
     void exchanged(pe& me) {
       me.block<&part::exchanged>();
-      finish(me, nth<0>(), unused_, done_);
+      finish(me, net.first, unused_, done_);
     }
 
     stream ways_[2];

@@ -59,9 +59,9 @@ struct broadcast {
         me.async(mov(fabout(net.line()), words));
         me.async(mov(&heard_, fabin(net.line(), words.length())), done);
       } else if (team_size(r, net.among) > 1) me.async(mov(fabout(net.line()), words), done);
-      else finish(me, net.line(), heard_, done);
+      else finish(me, net.first, heard_, done);
     }
-    static consteval auto tasks() { return table(reads<net.line()>(), sends<net.line()>()); }
+    static consteval auto tasks() { return uses_colors<T, net.first, colors>(); }
 
    private:
     static bool is_root(const pe& me, const region& r) {

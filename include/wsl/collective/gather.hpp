@@ -64,15 +64,9 @@ struct gather {
       if (is_root()) misuse::this_PE_is_the_root(name, me.at());
       go_on(me);
     }
-    static consteval auto tasks() {
-      return []<std::size_t... I>(std::index_sequence<I...>) {
-        return table(local<&part::go_on>(), reads<nth<I>()>()..., sends<nth<I>()>()...);
-      }(std::make_index_sequence<static_cast<std::size_t>(net.colors())>{});
-    }
+    static consteval auto tasks() { return table(local<&part::go_on>(), uses_colors<T, net.first, net.colors()>()); }
 
    private:
-    template <std::size_t i>
-    static constexpr color<T> nth() { return {net.first + static_cast<int>(i)}; }
     bool is_root() const { return away_.x == 0 && away_.y == 0; }
 
     void begin(pe& me, memory<T> own, completion done) {
@@ -88,7 +82,7 @@ struct gather {
       const int steps = away_.x ? 2 : away_.y ? 4 : 3 * y_.where.size();
       while (step_ < steps)
         if (away_.x ? pass(me, step_++) : away_.y ? pass_row(me, step_++) : collect(me, step_++)) return;
-      finish(me, nth<0>(), unused_, done_);
+      finish(me, net.first, unused_, done_);
     }
 
     // The steps say whether they have started an operation. First comes this PE's block, then those from beyond it.

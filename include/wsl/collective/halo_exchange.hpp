@@ -46,10 +46,8 @@ struct halo_exchange {
       go_on(me);
     }
     static consteval auto tasks() {
-      return []<std::size_t... I>(std::index_sequence<I...>) {
-        return table(local<&part::template ended<0>>(), local<&part::template ended<1>>(), local<&part::template ended<2>>(),
-                     local<&part::template ended<3>>(), reads<net.near().colors()[I]>()..., sends<net.near()>());
-      }(std::make_index_sequence<8>{});
+      return table(local<&part::template ended<0>>(), local<&part::template ended<1>>(), local<&part::template ended<2>>(),
+                   local<&part::template ended<3>>(), uses_colors<T, net.first, colors>());
     }
 
    private:
@@ -63,7 +61,7 @@ struct halo_exchange {
         exchange<2>(me, upright ? north : west, step);
         if (open_) return;
       }
-      finish(me, net.near().colors()[0], unused_, done_);
+      finish(me, net.first, unused_, done_);
     }
     /// Sends this PE's cells toward a side and fills the rim there.
     template <int n>

@@ -126,13 +126,21 @@ constexpr void take_colors(layout& l, const char* module, int first, int count, 
 template <auto net>
 using endpoint = typename decltype(net)::template part<net>;
 
+/// The entries of a module in a program's table whose descriptors read and send each of its colors.
+template <payload T, int first, int count>
+consteval auto uses_colors() {
+  return []<std::size_t... I>(std::index_sequence<I...>) {
+    return table(reads<color<T>{first + static_cast<int>(I)}>()..., sends<color<T>{first + static_cast<int>(I)}>()...);
+  }(std::make_index_sequence<static_cast<std::size_t>(count)>{});
+}
+
 /// A completion that does nothing: no data task waits for a module's colors.
 template <payload T>
 completion none(int own_color) { return {completion::effect::unblock_color, own_color}; }
 
-/// Nothing is left to do: the completion happens. `c` is a color that the endpoint reads.
+/// Nothing is left to do: the completion happens. The color is one that the endpoint reads.
 template <payload T>
-void finish(pe& me, color<T> c, T& unused, const completion& done) { me.async(mov(&unused, fabin(c, 0)), done); }
+void finish(pe& me, int own_color, T& unused, const completion& done) { me.async(mov(&unused, fabin(color<T>{own_color}, 0)), done); }
 
 }  // namespace wsl::collective
 

@@ -64,22 +64,15 @@ struct reduce {
       array_ = array, done_ = done, next_ = 0;
       go_on(me);
     }
-    static consteval auto tasks() {
-      return []<std::size_t... I>(std::index_sequence<I...>) {
-        return table(local<&part::go_on>(), reads<nth<I>()>()..., sends<nth<I>()>()...);
-      }(std::make_index_sequence<static_cast<std::size_t>(net.all_colors())>{});
-    }
+    static consteval auto tasks() { return table(local<&part::go_on>(), uses_colors<T, net.first, net.all_colors()>()); }
 
    private:
-    template <std::size_t i>
-    static constexpr color<T> nth() { return {net.first + static_cast<int>(i)}; }
-
     void plan(coord at, const region& r) {
       planned_ = true;
       if (net.along(r, axis::x).append(steps_, at.x, net.first)) net.along(r, axis::y).append(steps_, at.y, net.first_of(axis::y));
     }
     void go_on(pe& me) {
-      if (next_ == steps_.size()) return finish(me, nth<0>(), array_[0], done_);
+      if (next_ == steps_.size()) return finish(me, net.first, array_[0], done_);
       const line_reduce::step s = steps_[next_++];
       const completion then_what = next_ == steps_.size() ? done_ : then<&part::go_on>();
       if (s.in < 0) me.async(mov(fabout(color<T>{s.out}), array_), then_what);

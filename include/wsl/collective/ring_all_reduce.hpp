@@ -46,15 +46,9 @@ struct ring_all_reduce {
       words_ = words, done_ = done, step_ = 0;
       step(me);
     }
-    static consteval auto tasks() {
-      return []<std::size_t... I>(std::index_sequence<I...>) {
-        return table(local<&part::stepped>(blocked), reads<nth<I>()>()..., sends<nth<I>()>()...);
-      }(std::make_index_sequence<static_cast<std::size_t>(colors)>{});
-    }
+    static consteval auto tasks() { return table(local<&part::stepped>(blocked), uses_colors<T, net.first, colors>()); }
 
    private:
-    template <std::size_t i>
-    static constexpr color<T> nth() { return {net.first + static_cast<int>(i)}; }
     color<T> out() const { return {net.ring().out(size_, place_)}; }
     color<T> in() const { return {net.ring().in(size_, place_)}; }
     /// A chunk of about words / size words, counted back from this PE's own.
@@ -67,7 +61,7 @@ struct ring_all_reduce {
     // A chunk leaves while the one before it comes in: on the first way round it is joined, on the second it is complete.
     void step(pe& me) {
       const int now = step_++;
-      if (now == 2 * (size_ - 1)) return finish(me, nth<0>(), words_[0], done_);
+      if (now == 2 * (size_ - 1)) return finish(me, net.first, words_[0], done_);
       const memory<T> coming = chunk(now + 1);
       me.async(mov(fabout(out()), chunk(now)), unblocks<&part::stepped>());
       if (now < size_ - 1) me.async(join<Combine>(coming, fabin(in()), coming), then<&part::stepped>());

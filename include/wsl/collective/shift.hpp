@@ -72,27 +72,21 @@ struct shift {
       if (give.length() < 1) misuse::a_collective_moves_at_least_one_word(name, me.at());
       if (give.length() != take.length()) misuse::the_arrays_differ(name, me.at(), give.length(), take.length());
       const int out = net.out(size, place), in = net.in(size, place);
-      if (net.hop_in(size) == 0) return mov(take, give), finish(me, color<T>{net.first}, unused_, done);
+      if (net.hop_in(size) == 0) return mov(take, give), finish(me, net.first, unused_, done);
       done_ = done;
       if (out >= 0 && in >= 0) {
         me.async(mov(fabout(color<T>{out}), give), unblocks<&part::exchanged>());
         me.async(mov(take, fabin(color<T>{in})), then<&part::exchanged>());
       } else if (out >= 0) me.async(mov(fabout(color<T>{out}), give), done);
       else if (in >= 0) me.async(mov(take, fabin(color<T>{in})), done);
-      else finish(me, color<T>{net.first}, unused_, done);
+      else finish(me, net.first, unused_, done);
     }
-    static consteval auto tasks() {
-      return []<std::size_t... I>(std::index_sequence<I...>) {
-        return table(local<&part::exchanged>(blocked), reads<nth<I>()>()..., sends<nth<I>()>()...);
-      }(std::make_index_sequence<static_cast<std::size_t>(net.colors())>{});
-    }
+    static consteval auto tasks() { return table(local<&part::exchanged>(blocked), uses_colors<T, net.first, net.colors()>()); }
 
    private:
-    template <std::size_t i>
-    static constexpr color<T> nth() { return {net.first + static_cast<int>(i)}; }
     void exchanged(pe& me) {
       me.block<&part::exchanged>();
-      finish(me, color<T>{net.first}, unused_, done_);
+      finish(me, net.first, unused_, done_);
     }
     completion done_{};
     T unused_{};
