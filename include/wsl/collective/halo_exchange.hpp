@@ -31,7 +31,6 @@ struct halo_exchange {
 
   constexpr void wire(layout& l) const {
     if (rows < 1 || columns < 1 || width < 1 || width > rows || width > columns) misuse::a_rim_is_not_wider_than_the_tile(name, rows, columns, width);
-    ground(l, where, name);
     near().wire(l, name);
   }
 

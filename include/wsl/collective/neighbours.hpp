@@ -6,7 +6,7 @@
 #pragma once
 #include <array>
 
-#include "../wsl.hpp"
+#include "line.hpp"
 
 namespace wsl {
 
@@ -28,7 +28,7 @@ struct neighbours {
 
   /// `as` is the module that it works for.
   constexpr void wire(layout& l, const char* as = "neighbours") const {
-    const region r = l.inside(where);
+    const region r = collective::ground(l, where, as);
     l.claim_colors(as, first, 8, r);
     for (int p = 0; p < 2; ++p) {
       link(l, r, east, p, columns(p, end - 1, 2), columns(p + 1, end, 2));
