@@ -7,8 +7,7 @@
 //   endpoint<deal> dealing; ... dealing.start(me, mem(x), then<&worker::next>()), and at the root dealing.start(me, mem(all), mem(x), ...)
 // The root is what it costs: it sends (P - 1) B words. Two colors for each axis.
 #pragma once
-#include "cost.hpp"
-#include "relay.hpp"
+#include "blocks.hpp"
 
 namespace wsl::collective {
 
@@ -22,106 +21,69 @@ struct scatter {
   team among = everyone;
   spot root = {};         ///< a row uses only x, a column only y
 
-  constexpr int colors() const { return among == team::rectangle ? 4 : 2; }
+  constexpr int colors() const { return block_ways::colors(among); }
 
   constexpr void wire(layout& l) const {
     const region r = ground(l, where, name);
+    const block_ways ways{*this, r};
     take_colors<T>(l, name, first, colors(), r);
-    flat(r).template wire_outward<T>(l);
-    upright(r).template wire_outward<T>(l);
+    ways.x.template wire_outward<T>(l);
+    ways.y.template wire_outward<T>(l);
   }
 
   /// What it takes on a layout, in cycles, with blocks of `words` words.
   constexpr f64 cycles(const layout& l, int words) const {
-    const region r = ground(l, where, name);
-    const f64 others = team_size(r, among) - 1, away = flat(r).where.farthest() + upright(r).where.farthest();
-    if (others == 0) return 0;
-    const f64 busy = pattern{.contention = words * others, .distance = 1, .depth = 1}.cycles() + 1;  // the root
-    const f64 way = pattern{.contention = f64(words), .energy = words * away, .links = away, .distance = away, .depth = away}.cycles();
-    return (busy > way ? busy : way) + copying(words, sizeof(T)) + (away > 1 ? 2 : 1) * restart;
-  }
-
-  constexpr relay flat(const region& r) const { return {lines_of(r, axis::x, among, root, name), first}; }
-  constexpr relay upright(const region& r) const {
-    return {lines_of(r, axis::y, among, root, name), among == team::rectangle ? first + 2 : first};
+    const block_ways ways{*this, ground(l, where, name)};
+    return ways.cycles(words, sizeof(T)) + (ways.farthest() > 1 ? restart : 0);  // the last one passed on holds up the last one kept
   }
 
   template <auto net>
-  class part {
+  class part : block_part<net, part<net>> {
+    using base = block_part<net, part>;
+    friend base;
+
    public:
     /// At the root: sends the blocks, each as long as `own`, and keeps its own.
     void start(pe& me, memory<T> blocks, memory<T> own, completion done = none<T>(net.first)) {
-      begin(me, own, done);
-      if (!is_root()) misuse::this_PE_is_not_the_root(name, me.at());
-      const int size = x_.where.size() * y_.where.size();
-      if (blocks.length() != size * own.length()) misuse::the_blocks_do_not_fit(name, me.at(), blocks.length(), size, own.length());
-      blocks_ = blocks;
+      base::begin_at_root(me, blocks, own, done);
       go_on(me);
     }
     /// At every other PE: its block is there, and those for PEs beyond it are sent, when `done` happens.
     void start(pe& me, memory<T> own, completion done = none<T>(net.first)) {
-      begin(me, own, done);
-      if (is_root()) misuse::this_PE_is_the_root(name, me.at());
+      base::begin_elsewhere(me, own, done);
       go_on(me);
     }
     static consteval auto tasks() { return table(local<&part::go_on>(), uses_colors<T, net.first, net.colors()>()); }
 
    private:
-    bool is_root() const { return away_.x == 0 && away_.y == 0; }
+    void go_on(pe& me) { base::walk(me); }
 
-    void begin(pe& me, memory<T> own, completion done) {
-      const region r = ground(me, net.where, name);
-      if (own.length() < 1) misuse::a_collective_moves_at_least_one_word(name, me.at());
-      const coord at = me.at() - corner(r);
-      x_ = net.flat(r), y_ = net.upright(r);
-      away_ = {x_.where.distance_of(at.x), y_.where.distance_of(at.y)};
-      side_ = {x_.where.side_of(at.x), y_.where.side_of(at.y)};
-      own_ = own, done_ = done, step_ = 0;
+    // First what is for PEs beyond, then this PE's block.
+    bool in_row(pe& me, int step) {
+      if (step == 0) return pass(me, base::in_row_color(1), base::in_row_color(0), base::words_beyond_in_row());
+      return run(me, mov(base::side_.x == 1 ? base::own_.reversed() : base::own_, fabin(base::in_row_color(0))));
     }
-    void go_on(pe& me) {
-      const int steps = away_.x ? 2 : away_.y ? 4 : 3 * y_.where.size();
-      while (step_ < steps)
-        if (away_.x ? pass(me, step_++) : away_.y ? pass_row(me, step_++) : deal(me, step_++)) return;
-      finish(me, net.first, unused_, done_);
-    }
-
-    // The steps say whether they have started an operation. What is for PEs beyond comes first, then this PE's block.
-    bool pass(pe& me, int step) {
-      const color<T> in{x_.color_of(side_.x, away_.x)};
-      if (step == 1) return start(me, mov(side_.x == 1 ? own_.reversed() : own_, fabin(in)));
-      return forward(me, {x_.color_of(side_.x, away_.x + 1)}, in, (x_.where.reach(side_.x) - away_.x) * own_.length());
-    }
-    bool pass_row(pe& me, int step) {
-      const color<T> in{y_.color_of(side_.y, away_.y)};
-      if (step == 2) return start(me, mov(own_, fabin(in)));
-      if (step > 0) return forward(me, {x_.color_of(step / 2, 1)}, in, words(step - 1));
-      return forward(me, {y_.color_of(side_.y, away_.y + 1)}, in, (y_.where.reach(side_.y) - away_.y) * x_.where.size() * own_.length());
+    bool in_column(pe& me, int step) {
+      const color<T> in = base::in_column_color(0);
+      if (step == 0) return pass(me, base::in_column_color(1), in, base::words_beyond_in_column());
+      if (step == 2) return run(me, mov(base::own_, fabin(in)));
+      return pass(me, base::piece_color(step - 1), in, base::words(step - 1));
     }
     // The rows of the north arm and of the south arm, the farthest first, then the root's own.
-    bool deal(pe& me, int step) {
-      const int row = step / 3, piece = step % 3, rows = y_.where.size(), side = row >= y_.where.reach(0);
-      const bool mine = row == rows - 1;
-      const int y = mine ? y_.where.root : side ? rows - 1 - (row - y_.where.reach(0)) : row;
-      const memory<T> from =
-          blocks_.part(y * x_.where.size() * own_.length() + (piece > 0 ? words(0) : 0) + (piece > 1 ? words(1) : 0), words(piece));
-      if (mine && piece == 1) return mov(own_, from), false;
-      const color<T> to{mine ? x_.color_of(piece / 2, 1) : y_.color_of(side, 1)};
-      return words(piece) > 0 && start(me, mov(fabout(to), piece == 2 ? from.reversed() : from));
+    bool at_root(pe& me, int step) {
+      const lines& column = base::ways_.y.where;
+      const int row = step / 3, piece = step % 3, side = row >= column.reach(0);
+      const bool mine = row == column.size() - 1;
+      const int y = mine ? column.root : side ? column.size() - 1 - (row - column.reach(0)) : row;
+      const memory<T> from = base::piece_of(y, piece);
+      if (mine && piece == 1) return mov(base::own_, from), false;
+      const color<T> to = mine ? base::piece_color(piece) : color<T>{base::ways_.y.color_of(side, 1)};
+      return from.length() > 0 && run(me, mov(fabout(to), piece == 2 ? from.reversed() : from));
     }
-    /// A row goes in three pieces: what is west of the root's column; the block of that column; what is east of it, backwards.
-    int words(int piece) const { return own_.length() * (piece == 1 ? 1 : x_.where.reach(piece / 2)); }
 
-    bool forward(pe& me, color<T> out, color<T> in, int n) { return n > 0 && start(me, mov(fabout(out), fabin(in, n))); }
+    bool pass(pe& me, color<T> out, color<T> in, int n) { return n > 0 && run(me, mov(fabout(out), fabin(in, n))); }
     template <class Operation>
-    bool start(pe& me, const Operation& op) { return me.async(op, then<&part::go_on>()), true; }
-
-    relay x_, y_;
-    coord away_, side_;
-    memory<T> own_{nullptr, 0};
-    memory<T> blocks_{nullptr, 0};
-    completion done_{};
-    int step_ = 0;
-    T unused_{};
+    bool run(pe& me, const Operation& op) { return me.async(op, then<&part::go_on>()), true; }
   };
 };
 
