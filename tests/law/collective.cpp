@@ -1,46 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Law: on every rectangle, type and engine, an all_reduce gives every PE what the serial line in the module's order gives, bit for
 // bit, and neighbours hear exactly what their neighbours said.
-#include <wsl/collective.hpp>
-#include <wsl/core/half.hpp>
-#include <wsl/fabric/reference.hpp>
-#include <wsl/fabric/threaded.hpp>
+#include "collective_cases.hpp"
 
-#include <algorithm>
-#include <catch2/catch.hpp>
-#include <random>
-#include <vector>
-
-using namespace wsl;
+using namespace law;
 
 namespace {
-
-std::mt19937_64 any{31};
-int between(int from, int to) { return std::uniform_int_distribution{from, to}(any); }
-
-// Whole numbers over their whole range; the others with zeros of both signs, and sums that depend on their order.
-template <class T>
-T value() {
-  if constexpr (std::is_integral_v<T>) return static_cast<T>(any());
-  else switch (between(0, 5)) {
-      case 0: return static_cast<T>(0.f);
-      case 1: return static_cast<T>(-0.f);
-      case 2: return static_cast<T>(static_cast<float>(between(-999, 999)));
-      default: return static_cast<T>(static_cast<float>(between(-999, 999)) / 777);
-    }
-}
-
-// A rectangle in words: with grids of all sizes it becomes rectangles of all sizes, at all places.
-struct rectangle {
-  area words;
-  int least_width, least_height;
-};
-constexpr rectangle whole{all, 1, 1}, inner{columns(1, end - 1).rows(1, end - 1), 3, 3}, corner{columns(end - 3).rows(2), 3, 3},
-                    strip{row(end - 1).columns(2), 3, 1}, post{column(1), 2, 1};
-
-layout grid_for(const rectangle& where) {
-  return {between(0, 1) ? wse2 : wse3, where.least_width + between(0, 5), where.least_height + between(0, 4)};
-}
 
 constexpr int rounds = 3;
 
@@ -137,7 +102,7 @@ void all_reduce_laws() {
   all_reduce_law<f32, Combine, whole>(), all_reduce_law<f16, Combine, whole>(), all_reduce_law<i32, Combine, whole>();
   all_reduce_law<u32, Combine, whole>(), all_reduce_law<bf16, Combine, whole>(), all_reduce_law<i16, Combine, whole>();
   all_reduce_law<f32, Combine, inner>(), all_reduce_law<i32, Combine, inner>();
-  all_reduce_law<f32, Combine, corner>(), all_reduce_law<f16, Combine, strip>(), all_reduce_law<u32, Combine, post>();
+  all_reduce_law<f32, Combine, low>(), all_reduce_law<f16, Combine, strip>(), all_reduce_law<u32, Combine, post>();
 }
 
 constexpr int most_words = 6;
@@ -202,15 +167,6 @@ TEST_CASE("an all_reduce adds as the serial line does") { all_reduce_laws<plus>(
 TEST_CASE("an all_reduce finds the largest as the serial line does") { all_reduce_laws<larger>(); }
 TEST_CASE("an all_reduce finds the smallest as the serial line does") { all_reduce_laws<smaller>(); }
 
-namespace {
-
-/// Neither commutative nor associative: the result shows the order.
-struct digits {
-  constexpr u32 operator()(u32 a, u32 b) const { return a * 31 + b; }
-};
-
-}  // namespace
-
 TEST_CASE("contributions are joined in the order of the line, whatever their combination") {
   all_reduce_law<u32, digits, whole>();
   all_reduce_law<u32, digits, inner>();
@@ -218,5 +174,5 @@ TEST_CASE("contributions are joined in the order of the line, whatever their com
 
 TEST_CASE("neighbours hear what was said, side by side and in order") {
   neighbours_law<f32, whole>(), neighbours_law<f16, whole>(), neighbours_law<u32, whole>();
-  neighbours_law<f32, inner>(), neighbours_law<i16, corner>(), neighbours_law<i32, strip>(), neighbours_law<bf16, post>();
+  neighbours_law<f32, inner>(), neighbours_law<i16, low>(), neighbours_law<i32, strip>(), neighbours_law<bf16, post>();
 }

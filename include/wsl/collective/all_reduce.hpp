@@ -1,55 +1,69 @@
 // SPDX-License-Identifier: MIT
-// Every PE of a rectangle contributes a value and learns the total: sums ride east along the rows, then south down the last
-// column, and the total floods back from the south-east corner. Five colors. The module has two parts: a constant that wires
-// the layout, and a member of the PE program that holds its state and tasks.
+// Every PE of a row, a column or the rectangle contributes and learns the total: a reduce to one PE, then a broadcast from it. Five colors
+// for a rectangle. The module has two parts: a constant that wires the layout, and a member of the PE program that holds its state and
+// tasks. For arrays that member is the endpoint; for single values, where a task per total is quicker, the reducer:
 //   constexpr all_reduce<f32> sum{0};                                  // colors 0 to 4
+//   struct solver { endpoint<sum> summing; ... summing.start(me, mem(x), then<&solver::next>()) ... };
 //   struct worker { reducer<sum> reduce; ... use<&worker::reduce>(), on<sum.total(), &worker::done>() ... };
-// The total is the same on every PE, bit for bit. See examples/10_all_reduce.cpp.
+// The total is the same on every PE, bit for bit: rows are joined from the west, then their results from the north. A chain of P PEs and
+// the broadcast take B + (2 T + 2) (P - 1) and B + P + 2 T cycles for B words. See examples/10_all_reduce.cpp.
 #pragma once
-#include "../wsl.hpp"
-#include "combine.hpp"
+#include "broadcast.hpp"
+#include "reduce.hpp"
 
-namespace wsl {
+namespace wsl::collective {
 
 template <payload T, class Combine = plus>
 struct all_reduce {
   using element = T;
   using combine = Combine;
+  static constexpr const char* name = "all_reduce";
 
-  int first;         ///< the first of five colors
-  area where = all;  ///< the rectangle, without strides
+  int first;              ///< the first of its colors
+  area where = all;       ///< the rectangle, without strides
+  team among = everyone;
+  int words = 1;          ///< of the arrays; with 1 the total goes to all as a reducer needs it, in one more word
+  tactic how = tactic::chain;
+  int colors = 2;         ///< of the reduce, for each axis
 
-  constexpr color<T> row(int parity) const { return {first + parity}; }
-  constexpr color<T> column(int parity) const { return {first + 2 + parity}; }
+  constexpr reduce<T, Combine> gathering() const { return {first, where, among, {end - 1, end - 1}, words, how, colors}; }
+  constexpr broadcast<T> spreading() const { return {first + gathering().all_colors(), where, among, {end - 1, end - 1}, words == 1}; }
   /// The color on which the total arrives at every PE.
-  constexpr color<T> total() const { return {first + 4}; }
+  constexpr color<T> total() const { return spreading().line(); }
 
   constexpr void wire(layout& l) const {
-    const region r = l.inside(where);
-    l.claim_colors("all_reduce", first, 5, r);
-    const auto path = [&](color<T> c, const area& a, route how) { l.path(c, resolve(a, r), how); };
-    const area last = wsl::column(end - 1);
-    for (int p = 0; p < 2; ++p) {
-      path(row(p), columns(p, end - 1, 2), ramp >> east);
-      path(row(p), columns(p + 1, end, 2), west >> ramp);
-      path(column(p), last.rows(p, end - 1, 2), ramp >> south);
-      path(column(p), last.rows(p + 1, end, 2), north >> ramp);
-    }
-    const ports up = r.rows() > 1 ? ports{north} : ports{};
-    const ports on = r.columns() > 1 ? ports{west} : ports{};
-    const area bottom = wsl::row(end - 1);
-    path(total(), last.row(end - 1), ramp >> (ramp | on | up));
-    path(total(), bottom.columns(1, end - 1), east >> (ramp | on | up));
-    if (r.columns() > 1) path(total(), bottom.column(0), east >> (ramp | up));
-    path(total(), rows(1, end - 1), south >> (ramp | north));
-    if (r.rows() > 1) path(total(), wsl::row(0), south >> ramp);
+    gathering().wire(l, name);
+    spreading().wire(l, name);
   }
+  /// What it takes on a layout, in cycles, with `n` words.
+  constexpr f64 cycles(const layout& l, int n) const { return gathering().cycles(l, n) + restart + spreading().cycles(l, n); }
+
+  template <auto net>
+  class part {
+   public:
+    /// Joins the arrays of all PEs of a team and leaves the total in each.
+    void start(pe& me, memory<T> array, completion done = none<T>(net.first)) {
+      array_ = array, done_ = done;
+      gathering_.start(me, array, then<&part::spread>());
+    }
+    static consteval auto tasks() { return table(use<&part::gathering_>(), use<&part::spreading_>(), local<&part::spread>()); }
+
+   private:
+    void spread(pe& me) { spreading_.start(me, array_, done_); }
+
+    endpoint<net.gathering()> gathering_;
+    endpoint<net.spreading()> spreading_;
+    memory<T> array_{nullptr, 0};
+    completion done_{};
+  };
 };
 
-/// What a PE keeps of an all_reduce, and what it does for it.
+/// What a PE keeps of an all_reduce of single values over a rectangle, and what it does for it.
 template <auto net>
 class reducer {
   using T = typename decltype(net)::element;
+  static_assert(net.among == everyone && net.how == tactic::chain && net.words == 1,
+                "wsl: a reducer joins single values over the rectangle, in chains; otherwise use an endpoint");
 
  public:
   /// This PE's part of the next total; each PE contributes once for each total, and not again before the total has come.
@@ -58,12 +72,15 @@ class reducer {
   }
 
   static consteval auto tasks() {
-    return table(on<net.row(0), &reducer::add_to_row>(), on<net.row(1), &reducer::add_to_row>(),
-                 on<net.column(0), &reducer::add_to_column>(), on<net.column(1), &reducer::add_to_column>(),
-                 sends<net.row(0)>(), sends<net.row(1)>(), sends<net.column(0)>(), sends<net.column(1)>(), sends<net.total()>());
+    return table(on<row(0), &reducer::add_to_row>(), on<row(1), &reducer::add_to_row>(),
+                 on<column(0), &reducer::add_to_column>(), on<column(1), &reducer::add_to_column>(),
+                 sends<row(0)>(), sends<row(1)>(), sends<column(0)>(), sends<column(1)>(), sends<net.total()>());
   }
 
  private:
+  static constexpr color<T> row(int distance) { return {net.gathering().first_of(axis::x) + distance % 2}; }
+  static constexpr color<T> column(int distance) { return {net.gathering().first_of(axis::y) + distance % 2}; }
+
   // A sum of two parts: the one from the west or north and this PE's, in this order whichever comes first. The first PE of a line
   // has only its own.
   struct partial {
@@ -90,12 +107,12 @@ class reducer {
   }
   void pass_row(pe& me) {
     const region r = inside(me);
-    if (me.x() + 1 < r.x1) return me.send(net.row((me.x() - r.x0) % 2), row_.value);
+    if (me.x() + 1 < r.x1) return me.send(row(r.x1 - 1 - me.x()), row_.value);
     if (column_.complete(me, row_.value, partial::own, me.y() == r.y0)) pass_column(me);
   }
   void pass_column(pe& me) {
     const region r = inside(me);
-    if (me.y() + 1 < r.y1) me.send(net.column((me.y() - r.y0) % 2), column_.value);
+    if (me.y() + 1 < r.y1) me.send(column(r.y1 - 1 - me.y()), column_.value);
     else me.send(net.total(), column_.value);
   }
   region inside(const pe& me) const { return resolve(net.where, {0, me.width(), 0, me.height()}); }
@@ -103,4 +120,8 @@ class reducer {
   partial row_, column_;
 };
 
-}  // namespace wsl
+}  // namespace wsl::collective
+
+namespace wsl {
+using collective::all_reduce, collective::reducer;
+}

@@ -4,6 +4,8 @@
 #pragma once
 #include <type_traits>
 
+#include "../wsl.hpp"
+
 namespace wsl {
 
 /// Whole numbers wrap around.
@@ -23,4 +25,16 @@ struct smaller {
   constexpr T operator()(T a, T b) const { return b < a ? b : a; }
 };
 
+namespace collective {
+
+/// to = a joined with b, element by element: an operation of the machine where it has one.
+template <class Combine, class To, class A, class B>
+constexpr auto join(const To& to, const A& a, const B& b) {
+  if constexpr (std::is_same_v<Combine, plus>) return add(to, a, b);
+  else if constexpr (std::is_same_v<Combine, larger>) return max(to, a, b);
+  else if constexpr (std::is_same_v<Combine, smaller>) return min(to, a, b);
+  else return map(Combine{}, to, a, b);
+}
+
+}  // namespace collective
 }  // namespace wsl

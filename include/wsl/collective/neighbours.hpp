@@ -6,7 +6,7 @@
 #pragma once
 #include <array>
 
-#include "../wsl.hpp"
+#include "line.hpp"
 
 namespace wsl {
 
@@ -26,9 +26,10 @@ struct neighbours {
   /// The side from which wavelets of the i-th color arrive: a task may ask for it, `void hear(pe& me, f32 x, port from)`.
   constexpr port arrives_from(int i) const { return opposite(every_side[i / 2]); }
 
-  constexpr void wire(layout& l) const {
-    const region r = l.inside(where);
-    l.claim_colors("neighbours", first, 8, r);
+  /// `as` is the module that it works for.
+  constexpr void wire(layout& l, const char* as = "neighbours") const {
+    const region r = collective::ground(l, where, as);
+    l.claim_colors(as, first, 8, r);
     for (int p = 0; p < 2; ++p) {
       link(l, r, east, p, columns(p, end - 1, 2), columns(p + 1, end, 2));
       link(l, r, west, p, columns(p ? 1 : 2, end, 2), columns(p ? 0 : 1, end - 1, 2));

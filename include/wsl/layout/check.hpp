@@ -111,7 +111,7 @@ constexpr diagnostic ask_all(const layout& l, family f) {
 }
 
 /// The families that every layout must satisfy, in their order.
-inline constexpr family required[] = {family::paths,      family::claims, family::cycles,
+inline constexpr family required[] = {family::claims,     family::paths, family::cycles,
                                       family::placements, family::tasks,  family::budget};
 
 template <const layout& L, family F, int N>
@@ -152,8 +152,8 @@ template <const layout& L>
 consteval bool routed() {
   using enum rules::family;
   using rules::satisfies;
-  if constexpr (!satisfies<L, paths>()) return true;
-  else if constexpr (!satisfies<L, claims>()) return true;
+  if constexpr (!satisfies<L, claims>()) return true;
+  else if constexpr (!satisfies<L, paths>()) return true;
   else if constexpr (!satisfies<L, cycles>()) return true;
   else if constexpr (!satisfies<L, placements>()) return true;
   else if constexpr (!satisfies<L, tasks>()) return true;

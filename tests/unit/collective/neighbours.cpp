@@ -127,7 +127,7 @@ TEST_CASE("two modules with the same colors live side by side") {
 TEST_CASE("two modules with the same colors on the same PEs are a fault") {
   layout l = wired<halo>(4, 4);
   halo.wire(l);
-  CHECK_THROWS_WITH(fabric{l}, Contains("two_paths_of_one_color_cover_one_pe"));
+  CHECK_THROWS_WITH(fabric{l}, Contains("two_modules_claim_one_color"));
   layout line = wired<halo>(4, 1);  // colors 4 to 7 have no path here, and yet they are taken
   neighbours<i32>{4}.wire(line);
   CHECK_THROWS_WITH(fabric{line}, Contains("two_modules_claim_one_color") && Contains("color 4"));

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+#include "cycles.hpp"
+
+#include <wsl/collective.hpp>
+#if __has_include(<wsl/fabric/timed.hpp>)
+#include <wsl/fabric/timed.hpp>
+#endif
+
+namespace bench {
+namespace {
+using namespace wsl;
+
+/// A PE that takes part once, with arrays of `most` words.
+template <auto net, int most>
+struct member {
+  f32 give[static_cast<std::size_t>(most)]{}, take[static_cast<std::size_t>(most)]{};
+  int given = 0, taken = 0;
+  endpoint<net> here;
+
+  void begin(pe& me) {
+    const auto out = mem(give).part(0, given), in = mem(take).part(0, taken);
+    if constexpr (!requires { here.start(me, out, in, then<&member::end>()); }) here.start(me, in, then<&member::end>());
+    else if constexpr (!requires { here.start(me, in, then<&member::end>()); }) here.start(me, out, in, then<&member::end>());
+    else if (given && taken) here.start(me, out, in, then<&member::end>());
+    else here.start(me, given ? out : in, then<&member::end>());
+  }
+  void end(pe&) {}
+
+  static consteval auto tasks() { return table(launch<&member::begin>(), use<&member::here>(), local<&member::end>()); }
+};
+
+/// How many words the root and the others give and take.
+struct lengths {
+  int root_gives, root_takes, others_give, others_take;
+};
+
+template <auto net, int most>
+std::optional<double> run(const layout& l, const lengths& n) {
+#if __has_include(<wsl/fabric/timed.hpp>)
+  using program = member<net, most>;
+  fabric f{l, timed{}};
+  for (int x = 0; x < l.width(); ++x) {
+    program& p = f.program_at<program>({x, 0});
+    p.given = x ? n.others_give : n.root_gives, p.taken = x ? n.others_take : n.root_takes;
+  }
+  return static_cast<double>(f.launch().cycles);
+#else
+  return (void)l, (void)n, std::nullopt;
+#endif
+}
+
+class table_of_cycles {
+ public:
+  std::vector<cycles_of_case> rows;
+
+  template <auto net, int most>
+  void add(const char* name, int pes, int words, const lengths& n) {
+    layout l{wse2, pes, 1};
+    l.place(all, program_v<member<net, most>>);
+    try {
+      net.wire(l);
+      require(l);
+    } catch (const fault_error&) {
+      return;  // more colors than its block or its queues have
+    }
+    rows.push_back({name, pes, words, net.cycles(l, words) + calling, run<net, most>(l, n)});
+  }
+
+  template <int words>
+  void add_arrays(int pes) {
+    constexpr broadcast<f32> spread{.first = 0, .among = each_row};
+    constexpr reduce<f32> chain{.first = 0, .among = each_row, .how = tactic::chain, .colors = 2};
+    constexpr reduce<f32> two_phase{.first = 0, .among = each_row, .how = tactic::two_phase};
+    constexpr reduce<f32> tree{.first = 0, .among = each_row, .how = tactic::tree, .colors = 9};
+    constexpr reduce<f32> automatic{.first = 0, .among = each_row, .words = words, .colors = 8};
+    constexpr all_reduce<f32> total{.first = 0, .among = each_row, .words = words < 2 ? 2 : words};
+    constexpr ring_all_reduce<f32> ring{.first = 0};
+    constexpr shift<f32> next{.first = 0};
+    constexpr lengths in_place{0, words, 0, words}, exchange{words, words, words, words};
+    add<spread, words>("broadcast", pes, words, in_place);
+    add<chain, words>("reduce, chain", pes, words, in_place);
+    add<two_phase, words>("reduce, two phases", pes, words, in_place);
+    add<tree, words>("reduce, tree", pes, words, in_place);
+    add<automatic, words>("reduce, automatic", pes, words, in_place);
+    add<total, words>("all-reduce, chain", pes, words, in_place);
+    add<ring, words>("all-reduce, ring", pes, words, in_place);
+    add<next, words>("shift by one", pes, words, exchange);
+  }
+  template <int words, int most>
+  void add_blocks(int pes) {
+    constexpr scatter<f32> deal{.first = 0, .among = each_row};
+    constexpr gather<f32> collect{.first = 0, .among = each_row};
+    if (pes * words > most) return;
+    add<deal, most>("scatter", pes, words, {pes * words, words, 0, words});
+    add<collect, most>("gather", pes, words, {words, pes * words, words, 0});
+  }
+
+ private:
+  /// The launched task begins and issues the first operation; the last one's completion begins a task that knows of it.
+  static constexpr double calling = collective::restart + collective::begin;
+};
+
+}  // namespace
+
+std::vector<cycles_of_case> measure_cycles() {
+  table_of_cycles t;
+  for (int pes : {4, 16, 64, 256, 512}) {
+    t.add_arrays<1>(pes), t.add_blocks<1, 512>(pes);
+    t.add_arrays<16>(pes), t.add_blocks<16, 4096>(pes);
+    t.add_arrays<256>(pes), t.add_blocks<256, 4096>(pes);
+    t.add_arrays<4096>(pes);
+  }
+  return t.rows;
+}
+
+}  // namespace bench

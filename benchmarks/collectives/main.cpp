@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+// Cycles of the collectives against their formulas and, for reduces, of the automatic choice against the best tactic; then how fast the
+// threaded engine runs an all-reduce. The last line counts what is within its bound.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <wsl/collective/all_reduce.hpp>
+
+#include "cycles.hpp"
+
+namespace {
+using namespace wsl;
+
+struct count {
+  int within = 0, of = 0;
+  bool add(bool good) {
+    ++of, within += good;
+    return good;
+  }
+};
+
+/// The best of the named tactics at this size.
+double best_reduce(const std::vector<bench::cycles_of_case>& rows, const bench::cycles_of_case& at) {
+  double best = *at.measured;
+  for (const auto& r : rows)
+    if (r.pes == at.pes && r.words == at.words && r.collective.starts_with("reduce")) best = std::min(best, *r.measured);
+  return best;
+}
+
+count print_cycles(const std::vector<bench::cycles_of_case>& rows) {
+  count c;
+  std::printf("%-20s %5s %6s %9s %9s %7s\n", "collective", "PEs", "words", "cycles", "formula", "differ");
+  for (const auto& r : rows) {
+    std::printf("%-20s %5d %6d ", r.collective.c_str(), r.pes, r.words);
+    if (!r.measured) {
+      std::printf("%9s %9.0f\n", "-", r.formula);
+      continue;
+    }
+    const double difference = *r.measured / r.formula - 1;
+    const bool good = c.add(std::abs(difference) <= 0.05);
+    std::printf("%9.0f %9.0f %+6.1f%%%s", *r.measured, r.formula, 100 * difference, good ? "" : " *");
+    if (r.collective == "reduce, automatic") {
+      const double best = best_reduce(rows, r);
+      std::printf(" best %.0f%s", best, c.add(*r.measured <= 1.05 * best) ? "" : " *");
+    }
+    std::printf("\n");
+  }
+  return c;
+}
+
+constexpr int words = 4096, side = 32, rounds = 21;
+constexpr all_reduce<f32> sum{.first = 0, .words = words};
+
+struct worker {
+  f32 x[words]{};
+  endpoint<sum> summing;
+
+  void fill(pe& me) {
+    for (int i = 0; i < words; ++i) x[i] = static_cast<f32>((me.x() + me.y() + i) % 7);
+  }
+  void start(pe& me) { summing.start(me, mem(x)); }
+  static consteval auto tasks() { return table(launch<&worker::fill>(), launch<&worker::start>(), use<&worker::summing>()); }
+};
+
+bool right(fabric& f) {
+  for (int i = 0; i < words; ++i) {
+    f32 expected = 0;
+    for (int p = 0; p < side * side; ++p) expected += static_cast<f32>((p % side + p / side + i) % 7);
+    for (int p = 0; p < side * side; p += 33)
+      if (f.read(p % side, p / side, &worker::x)[i] != expected) return false;
+  }
+  return true;
+}
+
+/// Words delivered in a second by an all-reduce of 4096 words on 32 x 32 PEs, one thread: the median run. A word counts once at each PE to
+/// which a router hands it.
+double all_reduce_words_per_second() {
+  layout l{wse2, side, side};
+  l.place(all, program_v<worker>);
+  sum.wire(l);
+  fabric f{l, threaded{.threads = 1}};
+  std::vector<double> rates;
+  for (int k = 0; k < rounds; ++k) {
+    f.launch<&worker::fill>(all);
+    const auto begin = std::chrono::steady_clock::now();
+    const outcome done = f.launch<&worker::start>(all);
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+    rates.push_back(static_cast<double>(done.delivered) / took.count());
+  }
+  if (!right(f)) std::fprintf(stderr, "collectives: an all-reduce has a wrong total\n"), std::abort();
+  std::ranges::nth_element(rates, rates.begin() + rounds / 2);
+  return rates[rounds / 2];
+}
+
+}  // namespace
+
+int main() {
+  constexpr double least = 3e9;  // words a second and core
+  const auto rows = bench::measure_cycles();
+  count c = print_cycles(rows);
+  const double rate = all_reduce_words_per_second();
+  std::printf("all-reduce of %d words on %d x %d PEs, 1 thread: %.2f G words/s delivered, at least %.0f G words/s wanted\n", words, side, side,
+              rate * 1e-9, least * 1e-9);
+  if (c.of == 0) std::printf("cycles: only formulas, for this library has no timed engine\n");
+  std::printf("collectives: %d of %d cases within bound, allreduce %.2f G words/s\n", c.within, c.of, rate * 1e-9);
+  return rate >= least ? 0 : 1;
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// C = A B on a ring of PEs: PE j has column block j of A, B and C. The blocks of A go around; each PE multiplies what it has just now with
+// the rows of its block of B that belong to it. Two copies of A take turns: one is used and sent while the other comes in.
+#include <wsl/collective/shift.hpp>
+#include <wsl/host/device.hpp>
+#include <cstdio>
+using namespace wsl;
+
+constexpr int P = 6, K = 3, N = P * K;  // P PEs with K columns each of (N, N) matrices, column by column
+constexpr shift<f32> around{.first = 0, .by = 1, .cyclic = true};  // colors 0 to 2
+
+struct part {
+  f32 A[N * K]{}, coming[N * K]{}, B[N * K]{}, C[N * K]{};
+  int round = 0;
+  endpoint<around> rotating;
+
+  void rotate(pe& me) {
+    if (round++ < P) rotating.start(me, mem(A), mem(coming), then<&part::multiply>());
+  }
+  void multiply(pe& me) {
+    const int block = (me.x() - round + 1 + P) % P;  // whose columns of A are here
+    for (int j = 0; j < K; ++j)
+      for (int k = 0; k < K; ++k) fmac(mem(C).part(j * N, N), mem(C).part(j * N, N), mem(A).part(k * N, N), B[j * N + block * K + k]);
+    mov(mem(A), mem(coming));
+    rotate(me);
+  }
+  static consteval auto tasks() { return table(launch<&part::rotate>(), use<&part::rotating>(), local<&part::multiply>()); }
+};
+constexpr layout ring = [] { layout l{wse2, P, 1}; l.place(all, program_v<part>); around.wire(l); return l; }();
+static_assert(routed<ring>());
+
+int main() {
+  const auto value = [](int i, int j, int seed) { return static_cast<f32>((5 * i + 3 * j + seed) % 7 - 3); };
+  std::vector<f32> a, b;
+  for (int j = 0; j < N; ++j)
+    for (int i = 0; i < N; ++i) a.push_back(value(i, j, 1)), b.push_back(value(i, j, 4));
+  fabric f{ring};
+  device d{f};
+  d.copy_in(&part::A, all, a);
+  d.copy_in(&part::B, all, b);
+  d.launch();
+  const std::vector<f32> c = d.copy_out(&part::C, all);
+  int wrong = 0;
+  for (int j = 0; j < N; ++j)
+    for (int i = 0; i < N; ++i) {
+      f32 expected = 0;
+      for (int k = 0; k < N; ++k) expected += value(i, k, 1) * value(k, j, 4);
+      wrong += c[static_cast<std::size_t>(j * N + i)] != expected;
+    }
+  std::printf("%d x %d matrices on %d PEs: %d elements of the product are wrong\n", N, N, P, wrong);
+  return wrong == 0 ? 0 : 1;
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+// A collective of one's own: a scan. Along each row PE i learns the sum of the words of PEs 0 to i, element by element. The module is a
+// constant with two colors, which neighbours take in turns; its part in the program is a member with one task.
+#include <wsl/collective/relay.hpp>
+#include <cstdio>
+using namespace wsl;
+
+template <payload T>
+struct scan {
+  int first = 0;     // of two colors
+  area where = all;  // the rectangle
+
+  // Toward the east: a relay to the last PE of each row.
+  constexpr collective::relay way(const region& r) const { return {{r, collective::axis::x, r.columns() - 1}, first}; }
+  constexpr void wire(layout& l) const {
+    const region r = collective::ground(l, where, "scan");
+    collective::take_colors<T>(l, "scan", first, 2, r);
+    way(r).template wire<T>(l);
+  }
+
+  template <auto net>
+  class part {
+   public:
+    void start(pe& me, memory<T> words, completion done) {
+      const region r = collective::ground(me, net.where, "scan");
+      const collective::relay w = net.way(r);
+      words_ = words, done_ = done;
+      ahead_ = w.where.distance_of(me.x() - r.x0);
+      out_ = {w.color_of(0, ahead_)};
+      if (me.x() == r.x0) pass(me);
+      else me.async(add(words, fabin(color<T>{w.color_of(0, ahead_ + 1)}), words), then<&part::pass>());
+    }
+    static consteval auto tasks() { return table(local<&part::pass>(), collective::uses_colors<T, net.first, 2>()); }
+
+   private:
+    void pass(pe& me) {
+      if (ahead_ > 0) me.async(mov(fabout(out_), words_), done_);
+      else collective::finish(me, net.first, unused_, done_);
+    }
+    memory<T> words_{nullptr, 0};
+    completion done_{};
+    int ahead_ = 0;
+    color<T> out_{};
+    T unused_{};
+  };
+};
+
+constexpr scan<i32> sums{.first = 4};  // colors 4 and 5
+
+struct worker {
+  i32 x[3]{};
+  int told = 0;
+  endpoint<sums> summing;
+
+  void start(pe& me) {
+    for (int i = 0; i < 3; ++i) x[i] = me.x() + i;
+    summing.start(me, mem(x), then<&worker::done>());
+  }
+  void done(pe&) { ++told; }
+  static consteval auto tasks() { return table(launch<&worker::start>(), use<&worker::summing>(), local<&worker::done>()); }
+};
+constexpr layout grid = [] { layout l{wse2, 7, 2}; l.place(all, program_v<worker>); sums.wire(l); return l; }();
+static_assert(routed<grid>());
+
+int main() {
+  fabric f{grid};
+  f.launch();
+  int wrong = 0;
+  for (int x = 0; x < 7; ++x)
+    for (int i = 0; i < 3; ++i) wrong += f.read(x, 1, &worker::x)[i] != x * (x + 1) / 2 + i * (x + 1) || f.read(x, 1, &worker::told) != 1;
+  std::printf("the last PE has %d, %d, %d; %d words are wrong\n", f.read(6, 0, &worker::x)[0], f.read(6, 0, &worker::x)[1],
+              f.read(6, 0, &worker::x)[2], wrong);
+  return wrong == 0 ? 0 : 1;
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+// What a scatter and a gather share: a root with a block of words for, or from, every PE of its row, its column or the rectangle, in the
+// order of their indices, row by row. Blocks pass from PE to PE along the rows and along the root's column, which passes on whole rows. A
+// row goes in three pieces: what is west of the root's column, the block in it, and what is east of it.
+#pragma once
+#include "cost.hpp"
+#include "relay.hpp"
+
+namespace wsl::collective {
+
+/// Where the blocks of a module with a root pass.
+struct block_ways {
+  relay x, y;
+
+  template <class Net>
+  constexpr block_ways(const Net& net, const region& r)
+      : x{lines_of(r, axis::x, net.among, net.root, net.name), net.first},
+        y{lines_of(r, axis::y, net.among, net.root, net.name), net.among == team::rectangle ? net.first + 2 : net.first} {}
+  constexpr block_ways() = default;
+
+  static constexpr int colors(team among) { return among == team::rectangle ? 4 : 2; }
+  constexpr int blocks() const { return x.where.size() * y.where.size(); }
+  constexpr int farthest() const { return x.where.farthest() + y.where.farthest(); }
+
+  /// The root handles a block of every other PE, one of them comes a long way, and the root copies its own.
+  constexpr f64 cycles(int words, std::size_t bytes) const {
+    const f64 away = farthest();
+    if (blocks() == 1) return copying(words, bytes) + restart;
+    const f64 busy = pattern{.contention = f64(words) * (blocks() - 1), .distance = 1, .depth = 1}.cycles() + 1;
+    const f64 way = pattern{.contention = f64(words), .energy = words * away, .links = away, .distance = away, .depth = away}.cycles();
+    return (busy > way ? busy : way) + copying(words, bytes) + restart;
+  }
+};
+
+/// The part of such a module in a PE program; what a step does is the module's.
+template <auto net, class Steps>
+class block_part {
+ protected:
+  using T = typename decltype(net)::element;
+
+  void begin(pe& me, memory<T> own, const completion& done) {
+    const region r = ground(me, net.where, net.name);
+    if (own.length() < 1) misuse::a_collective_moves_at_least_one_word(net.name, me.at());
+    const coord at = me.at() - corner(r);
+    ways_ = {net, r};
+    away_ = {ways_.x.where.distance_of(at.x), ways_.y.where.distance_of(at.y)};
+    side_ = {ways_.x.where.side_of(at.x), ways_.y.where.side_of(at.y)};
+    own_ = own, done_ = done, step_ = 0;
+  }
+  void begin_at_root(pe& me, memory<T> blocks, memory<T> own, const completion& done) {
+    begin(me, own, done);
+    if (!is_root()) misuse::this_PE_is_not_the_root(net.name, me.at());
+    if (blocks.length() != ways_.blocks() * own.length())
+      misuse::the_blocks_do_not_fit(net.name, me.at(), blocks.length(), ways_.blocks(), own.length());
+    blocks_ = blocks;
+  }
+  void begin_elsewhere(pe& me, memory<T> own, const completion& done) {
+    begin(me, own, done);
+    if (is_root()) misuse::this_PE_is_the_root(net.name, me.at());
+  }
+
+  /// Steps say whether they have started an operation: the next one follows its completion.
+  void walk(pe& me) {
+    Steps& steps = static_cast<Steps&>(*this);
+    const int last = away_.x ? 2 : away_.y ? 4 : 3 * ways_.y.where.size();
+    while (step_ < last) {
+      const int step = step_++;
+      if (away_.x ? steps.in_row(me, step) : away_.y ? steps.in_column(me, step) : steps.at_root(me, step)) return;
+    }
+    finish(me, net.first, unused_, done_);
+  }
+
+  bool is_root() const { return away_.x == 0 && away_.y == 0; }
+  int block() const { return own_.length(); }
+  /// How many words a piece of a row has, and where it lies in the root's array.
+  int words(int piece) const { return block() * (piece == 1 ? 1 : ways_.x.where.reach(piece / 2)); }
+  memory<T> piece_of(int row, int piece) const {
+    const int before = piece == 0 ? 0 : piece == 1 ? words(0) : words(0) + words(1);
+    return blocks_.part(row * ways_.x.where.size() * block() + before, words(piece));
+  }
+  int words_beyond_in_row() const { return (ways_.x.where.reach(side_.x) - away_.x) * block(); }
+  int words_beyond_in_column() const { return (ways_.y.where.reach(side_.y) - away_.y) * ways_.x.where.size() * block(); }
+  /// The color to the PE before this one, or to the next one beyond it; and to a piece of a root's row.
+  color<T> in_row_color(int beyond) const { return {ways_.x.color_of(side_.x, away_.x + beyond)}; }
+  color<T> in_column_color(int beyond) const { return {ways_.y.color_of(side_.y, away_.y + beyond)}; }
+  color<T> piece_color(int piece) const { return {ways_.x.color_of(piece / 2, 1)}; }
+
+  block_ways ways_;
+  coord away_, side_;
+  memory<T> own_{nullptr, 0}, blocks_{nullptr, 0};
+  completion done_{};
+  int step_ = 0;
+  T unused_{};
+};
+
+}  // namespace wsl::collective

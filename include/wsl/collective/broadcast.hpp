@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// A root's words reach every PE of its row, its column or the rectangle: one color that forks on its way, and one descriptor at each
+// end. The routers copy, so no PE waits for another. See examples/20_gemv_collectives.cpp.
+//   constexpr broadcast<f32> spread{.first = 0, .among = each_row, .root = {end - 1}};
+//   endpoint<spread> spreading; ... spreading.start(me, mem(x), then<&worker::next>())
+// A team of P PEs in a line: B + P + 2 T cycles for B words, with T the ramp's latency; in a rectangle of W x H: B + W + H - 1 + 2 T.
+#pragma once
+#include "cost.hpp"
+#include "line.hpp"
+
+namespace wsl::collective {
+
+template <payload T>
+struct broadcast {
+  using element = T;
+  static constexpr const char* name = "broadcast";
+  static constexpr int colors = 1;
+
+  int first = 0;          ///< its color
+  area where = all;       ///< the rectangle, without strides
+  team among = everyone;
+  spot root = {};         ///< a row uses only x, a column only y
+  bool echo = false;      ///< the root hears its own words
+
+  constexpr color<T> line() const { return {first}; }
+
+  /// `as` is the module that it works for.
+  constexpr void wire(layout& l, const char* as = name) const {
+    const region r = ground(l, where, as);
+    const coord c = root_in(r, root, among, as);
+    take_colors<T>(l, as, first, colors, r);
+    const lines upright{r, axis::y, c.y};
+    const lines flat{among == team::rectangle ? upright.roots() : r, axis::x, c.x};
+    const ports down = among == team::row ? ports{} : upright.ways();
+    if (among != team::row) wire_arms(l, upright, {});
+    if (among != team::column) wire_arms(l, flat, down);
+    const ports out = (among == team::column ? ports{} : flat.ways()) | down | (echo ? ports{ramp} : ports{});
+    if (!out.empty()) l.path(line(), among == team::column ? upright.roots() : flat.roots(), ramp >> out);
+  }
+
+  /// What it takes on a layout, in cycles, with `words` words.
+  constexpr f64 cycles(const layout& l, int words) const {
+    const region r = ground(l, where, name);
+    const coord c = root_in(r, root, among, name);
+    const f64 links = team_size(r, among) - 1;
+    if (links == 0) return 0;
+    return pattern{f64(words) * (1 + echo), words * links, links, distance(r, c), 1}.cycles();
+  }
+
+  template <auto net>
+  class part {
+   public:
+    /// Sends the root's words into those of every other PE; everyone gives as many. They may be used when `done` happens.
+    void start(pe& me, memory<T> words, completion done = none<T>(net.first)) {
+      const region r = ground(me, net.where, name);
+      if (words.length() < 1) misuse::a_collective_moves_at_least_one_word(name, me.at());
+      if (!is_root(me, r)) return me.async(mov(words, fabin(net.line())), done);
+      if (net.echo) {
+        me.async(mov(fabout(net.line()), words));
+        me.async(mov(&heard_, fabin(net.line(), words.length())), done);
+      } else if (team_size(r, net.among) > 1) me.async(mov(fabout(net.line()), words), done);
+      else finish(me, net.first, heard_, done);
+    }
+    static consteval auto tasks() { return uses_colors<T, net.first, colors>(); }
+
+   private:
+    static bool is_root(const pe& me, const region& r) {
+      const coord root = root_in(r, net.root, net.among, name), at = me.at() - corner(r);
+      return (net.among == team::column || at.x == root.x) && (net.among == team::row || at.y == root.y);
+    }
+    T heard_{};
+  };
+
+ private:
+  // Both arms pass the words on and keep a copy; `more` is where each of their PEs sends another.
+  constexpr void wire_arms(layout& l, const lines& from, ports more) const {
+    for (int side : {0, 1}) {
+      const arm a = from.side(side);
+      l.path(line(), a.beyond(), a.inward() >> (ramp | a.outward | more));
+      l.path(line(), a.tip(), a.inward() >> (ramp | more));
+    }
+  }
+  constexpr f64 distance(const region& r, coord c) const {
+    const auto farther = [](int at, int size) { return at > size - 1 - at ? at : size - 1 - at; };
+    return (among == team::column ? 0 : farther(c.x, r.columns())) + (among == team::row ? 0 : farther(c.y, r.rows()));
+  }
+};
+
+}  // namespace wsl::collective
+
+namespace wsl {
+using collective::broadcast;
+}

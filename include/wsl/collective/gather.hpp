@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+// A root collects a block of words from every PE of its row, its column or the rectangle, in the order of their indices, row by row. Each
+// PE sends its block toward the root and then passes on what comes from beyond it, so nobody stores what is not his. From the west
+// blocks arrive backwards, so there their words run backwards, too, and the root fills its array from behind. In a rectangle the root's
+// column passes on whole rows. See examples/21_scatter_gather.cpp.
+//   constexpr gather<f32> collect{.first = 0, .among = each_row};
+//   endpoint<collect> collecting; ... collecting.start(me, mem(x), then<...>()), and at the root collecting.start(me, mem(x), mem(all), ...)
+// The root is what it costs: it takes (P - 1) B words. Two colors for each axis.
+#pragma once
+#include "blocks.hpp"
+
+namespace wsl::collective {
+
+template <payload T>
+struct gather {
+  using element = T;
+  static constexpr const char* name = "gather";
+
+  int first = 0;          ///< the first of its colors
+  area where = all;       ///< the rectangle, without strides
+  team among = everyone;
+  spot root = {};         ///< a row uses only x, a column only y
+
+  constexpr int colors() const { return block_ways::colors(among); }
+
+  constexpr void wire(layout& l) const {
+    const region r = ground(l, where, name);
+    const block_ways ways{*this, r};
+    take_colors<T>(l, name, first, colors(), r);
+    ways.x.template wire<T>(l);
+    ways.y.template wire<T>(l);
+  }
+
+  /// What it takes on a layout, in cycles, with blocks of `words` words.
+  constexpr f64 cycles(const layout& l, int words) const {
+    return block_ways{*this, ground(l, where, name)}.cycles(words, sizeof(T));
+  }
+
+  template <auto net>
+  class part : block_part<net, part<net>> {
+    using base = block_part<net, part>;
+    friend base;
+
+   public:
+    /// At the root: collects all blocks, as long as `own`, which is one of them.
+    void start(pe& me, memory<T> own, memory<T> blocks, completion done = none<T>(net.first)) {
+      base::begin_at_root(me, blocks, own, done);
+      go_on(me);
+    }
+    /// At every other PE: its block has been sent, and those from beyond it, when `done` happens.
+    void start(pe& me, memory<T> own, completion done = none<T>(net.first)) {
+      base::begin_elsewhere(me, own, done);
+      go_on(me);
+    }
+    static consteval auto tasks() { return table(local<&part::go_on>(), uses_colors<T, net.first, net.colors()>()); }
+
+   private:
+    void go_on(pe& me) { base::walk(me); }
+
+    // First this PE's block, then those from beyond it.
+    bool in_row(pe& me, int step) {
+      if (step == 0) return run(me, mov(fabout(base::in_row_color(0)), base::side_.x == 0 ? base::own_.reversed() : base::own_));
+      return pass(me, base::in_row_color(0), base::in_row_color(1), base::words_beyond_in_row());
+    }
+    bool in_column(pe& me, int step) {
+      const color<T> out = base::in_column_color(0);
+      if (step == 1) return run(me, mov(fabout(out), base::own_));
+      if (step < 3) return pass(me, out, base::piece_color(step), base::words(step));
+      return pass(me, out, base::in_column_color(1), base::words_beyond_in_column());
+    }
+    // The root's own row, then those of its north arm, then those of its south arm.
+    bool at_root(pe& me, int step) {
+      const lines& column = base::ways_.y.where;
+      const int row = step / 3, piece = step % 3, side = row > column.reach(0);
+      const memory<T> to = base::piece_of(column.root + (side ? row - column.reach(0) : -row), piece);
+      if (row == 0 && piece == 1) return mov(to, base::own_), false;
+      const color<T> from = row == 0 ? base::piece_color(piece) : color<T>{base::ways_.y.color_of(side, 1)};
+      return to.length() > 0 && run(me, mov(piece == 0 ? to.reversed() : to, fabin(from)));
+    }
+
+    bool pass(pe& me, color<T> out, color<T> in, int n) { return n > 0 && run(me, mov(fabout(out), fabin(in, n))); }
+    template <class Operation>
+    bool run(pe& me, const Operation& op) { return me.async(op, then<&part::go_on>()), true; }
+  };
+};
+
+}  // namespace wsl::collective
+
+namespace wsl {
+using collective::gather;
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+// Every PE of a rectangle has a tile of a large field with a rim of `width` cells around it, and fills the rim with its neighbours' cells,
+// corners included. First columns go east and west, then whole rows, with the rims just filled, go north and south: that is how a corner
+// gets around without a color of its own. At
+// the rectangle's edge the rim stays as it is, except that rows bring along what north and south neighbours have in theirs. See examples/23_game_of_life.cpp.
+//   constexpr halo_exchange<f32> rim{.first = 0, .rows = 16, .columns = 16, .width = 2};
+//   f32 u[rim.cells()]{};  endpoint<rim> filling; ... filling.start(me, mem(u), then<&worker::step>())
+// With R rows and C columns a PE sends W (2 R + 2 (C + 2 W)) words; four links work at once, so it takes about
+// W R + W (C + 2 W) cycles for each direction's words, and (W + 1) (2 T + 2) for the steps. Eight colors, those of `neighbours`.
+#pragma once
+#include "cost.hpp"
+#include "line.hpp"
+#include "neighbours.hpp"
+
+namespace wsl::collective {
+
+template <payload T>
+struct halo_exchange {
+  using element = T;
+  static constexpr const char* name = "halo_exchange";
+  static constexpr int colors = 8;
+
+  int first = 0;           ///< the first of its colors
+  area where = all;        ///< the rectangle, without strides
+  int rows = 1, columns = 1;  ///< of a PE's tile, without the rim
+  int width = 1;           ///< of the rim
+
+  constexpr int pitch() const { return columns + 2 * width; }          ///< of the array, which is row-major
+  constexpr int cells() const { return (rows + 2 * width) * pitch(); }  ///< of the array, (rows + 2 width, columns + 2 width)
+  constexpr neighbours<T> near() const { return {first, where}; }
+
+  constexpr void wire(layout& l) const {
+    if (rows < 1 || columns < 1 || width < 1 || width > rows || width > columns) misuse::a_rim_is_not_wider_than_the_tile(name, rows, columns, width);
+    near().wire(l, name);
+  }
+
+  template <auto net>
+  class part {
+   public:
+    /// Fills the rim of `field`, an array of net.cells() words.
+    void start(pe& me, memory<T> field, completion done = none<T>(net.first)) {
+      ground(me, net.where, name);
+      if (field.length() != net.cells()) misuse::the_field_does_not_fit(name, me.at(), field.length(), net.cells() / net.pitch(), net.pitch());
+      field_ = field, done_ = done, step_ = 0;
+      go_on(me);
+    }
+    static consteval auto tasks() {
+      return table(local<&part::template ended<0>>(), local<&part::template ended<1>>(), local<&part::template ended<2>>(),
+                   local<&part::template ended<3>>(), uses_colors<T, net.first, colors>());
+    }
+
+   private:
+    // Column after column of the rim's width, then all its rows at once: they lie next to each other.
+    void go_on(pe& me) {
+      while (step_ <= net.width) {
+        const int step = step_++;
+        open_ = 0;
+        const bool upright = step == net.width;
+        exchange<0>(me, upright ? south : east, step);
+        exchange<2>(me, upright ? north : west, step);
+        if (open_) return;
+      }
+      finish(me, net.first, unused_, done_);
+    }
+    /// Sends this PE's cells toward a side and fills the rim there.
+    template <int n>
+    void exchange(pe& me, port side, int step) {
+      if (net.near().edge(me, side)) return;
+      open_ += 2;
+      me.async(mov(fabout(net.near().out(me, side)), strip(side, step, false)), then<&part::template ended<n>>());
+      me.async(mov(strip(side, step, true), fabin(net.near().in(me, side))), then<&part::template ended<n + 1>>());
+    }
+    // Four completions, four tasks: an activation is not counted.
+    template <int>
+    void ended(pe& me) {
+      if (--open_ == 0) go_on(me);
+    }
+    /// A column of the tile's height, or all rows of the rim's width: in the rim, or in the tile next to it.
+    memory<T> strip(port side, int step, bool in_rim) const {
+      const int w = net.width;
+      if (side == east) return column((in_rim ? w : 0) + net.columns + step);
+      if (side == west) return column((in_rim ? 0 : w) + step);
+      const int row = side == south ? (in_rim ? w : 0) + net.rows : in_rim ? 0 : w;
+      return field_.part(row * net.pitch(), w * net.pitch());
+    }
+    memory<T> column(int x) const { return field_.from(net.width * net.pitch() + x).every(net.pitch()).part(0, net.rows); }
+
+    memory<T> field_{nullptr, 0};
+    completion done_{};
+    int step_ = 0, open_ = 0;
+    T unused_{};
+  };
+};
+
+}  // namespace wsl::collective
+
+namespace wsl {
+using collective::halo_exchange;
+}

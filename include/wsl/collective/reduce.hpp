@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+// The words of all PEs of a row, a column or the rectangle are joined element by element at a root, by any associative operation. Which
+// way the words take is a tactic of line_reduce.hpp: the cheapest by the model for so many `words` that needs no more than `colors` for
+// an axis, unless it is named. In a rectangle the rows reduce first, then the root's column. See examples/20_gemv_collectives.cpp.
+//   constexpr reduce<f32> sum{.first = 1, .among = each_row, .root = {end - 1}, .words = 64};
+//   endpoint<sum> summing; ... summing.start(me, mem(x), then<&worker::next>())
+// Order: parts are joined in the order of their indices, row by row; the tactic only sets the brackets. A chain of P PEs takes
+// B + (2 T + 2) (P - 1) cycles for B words, with T the ramp's latency; the other tactics follow from the same model, cost.hpp.
+#pragma once
+#include "combine.hpp"
+#include "line_reduce.hpp"
+
+namespace wsl::collective {
+
+template <payload T, class Combine = plus>
+struct reduce {
+  using element = T;
+  using combine = Combine;
+  static constexpr const char* name = "reduce";
+
+  int first = 0;          ///< the first of its colors
+  area where = all;       ///< the rectangle, without strides
+  team among = everyone;
+  spot root = {};         ///< a row uses only x, a column only y
+  int words = 1;          ///< for how many the automatic choice is the best
+  tactic how = tactic::automatic;
+  int colors = 4;         ///< for each axis; a chain needs 2, two phases 4, a tree one for each level
+
+  constexpr int all_colors() const { return among == team::rectangle ? 2 * colors : colors; }
+
+  /// `as` is the module that it works for.
+  constexpr void wire(layout& l, const char* as = name) const {
+    const region r = ground(l, where, as);
+    take_colors<T>(l, as, first, all_colors(), r);
+    along(r, axis::x).template wire<T>(l, first);
+    along(r, axis::y).template wire<T>(l, first_of(axis::y));
+  }
+
+  /// What it takes on a layout, in cycles, with `n` words.
+  constexpr f64 cycles(const layout& l, int n) const {
+    const region r = ground(l, where, name);
+    return along(r, axis::x).cycles(n) + along(r, axis::y).cycles(n);
+  }
+
+  /// The reduction of the lines along an axis.
+  constexpr line_reduce along(const region& r, axis a) const {
+    const lines those = lines_of(r, a, among, root, name);
+    const line_reduce l{how == tactic::automatic ? line_reduce::best(those, words, colors) : how, those};
+    if (l.colors() > colors) misuse::the_tactic_needs_more_colors(name, l.colors(), colors);
+    return l;
+  }
+  constexpr int first_of(axis a) const { return a == axis::y && among == team::rectangle ? first + colors : first; }
+
+  template <auto net>
+  class part {
+   public:
+    /// Joins the arrays of all PEs of a team into the root's; those of other PEs are spent. They are equally long, and left
+    /// alone until `done` happens: then the root has the result, and elsewhere what the PE had to give has been sent.
+    void start(pe& me, memory<T> array, completion done = none<T>(net.first)) {
+      const region r = ground(me, net.where, name);
+      if (array.length() < 1) misuse::a_collective_moves_at_least_one_word(name, me.at());
+      if (next_ < steps_.size()) misuse::the_last_call_is_under_way(name, me.at());
+      if (!planned_) plan(me.at() - corner(r), r);
+      array_ = array, done_ = done, next_ = 0;
+      go_on(me);
+    }
+    static consteval auto tasks() { return table(local<&part::go_on>(), uses_colors<T, net.first, net.all_colors()>()); }
+
+   private:
+    void plan(coord at, const region& r) {
+      planned_ = true;
+      if (net.along(r, axis::x).append(steps_, at.x, net.first)) net.along(r, axis::y).append(steps_, at.y, net.first_of(axis::y));
+    }
+    void go_on(pe& me) {
+      if (next_ == steps_.size()) return finish(me, net.first, array_[0], done_);
+      const line_reduce::step s = steps_[next_++];
+      const completion then_what = next_ == steps_.size() ? done_ : then<&part::go_on>();
+      if (s.in < 0) me.async(mov(fabout(color<T>{s.out}), array_), then_what);
+      else if (s.out < 0) take(me, array_, color<T>{s.in}, s.before, then_what);
+      else take(me, fabout(color<T>{s.out}), color<T>{s.in}, s.before, then_what);
+    }
+    template <class To>
+    void take(pe& me, const To& to, color<T> from, bool before, const completion& then_what) {
+      if (before) me.async(join<Combine>(to, fabin(from), array_), then_what);
+      else me.async(join<Combine>(to, array_, fabin(from)), then_what);
+    }
+
+    memory<T> array_{nullptr, 0};
+    completion done_{};
+    line_reduce::steps steps_;
+    int next_ = 0;
+    bool planned_ = false;
+  };
+};
+
+}  // namespace wsl::collective
+
+namespace wsl {
+using collective::reduce, collective::tactic;
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+// A broadcast to every other column.
+// says: the_rectangle_of_a_collective_has_no_strides
+#include <wsl/collective/broadcast.hpp>
+
+using namespace wsl;
+
+#ifdef WSL_MISUSE
+constexpr broadcast<f32> module{.first = 0, .where = columns(0, end, 2)};
+#else
+constexpr broadcast<f32> module{.first = 0, .where = columns(0, end - 1)};
+#endif
+constexpr layout wired = [] { layout l{wse2, 4, 4}; module.wire(l); return l; }();
