@@ -5,6 +5,7 @@
 #pragma once
 #include "../core/scalar.hpp"
 #include "../core/wavelet.hpp"
+#include "effort.hpp"
 
 namespace wsl {
 
@@ -23,6 +24,7 @@ struct transfer {
   i8 unblocks = -1;                ///< local task that completion unblocks
   i8 unblocks_color = -1;          ///< color whose data task completion unblocks
   void* resumes = nullptr;         ///< the suspended main thread that completion resumes, as a coroutine's address
+  effort cost;                     ///< for an engine that counts cycles; others leave it as it is
   const payload_type* input_type[2] = {};
   const payload_type* output_type = nullptr;
   const char* name = "";           ///< the operation, for reports
