@@ -54,12 +54,15 @@ void write_streams(fabric& f, const random_program& p, int round) {
   }
 }
 
+const law::oracle_cycles& cycles_of(const law::timed_oracle& e, std::size_t i) { return e.cycles_of(i); }
+const engines::pe_cycles& cycles_of(const engines::timed_engine& e, std::size_t i) { return e.processors()[i].spent; }
+
 template <class Engine>
 void look_at_pes(ending& e, fabric& f, const random_program& p) {
   const auto& engine = static_cast<const Engine&>(f.engine_in_use());
   for (int i = 0; i < p.plan().grid().count(); ++i) {
     const coord at = p.plan().grid().nth(i);
-    const auto& c = engine.cycles_of(state_of(*f.engine_in_use().find(at)).index);
+    const auto& c = cycles_of(engine, state_of(*f.engine_in_use().find(at)).index);
     e.pes.push_back({c.tasks, c.operations, c.starved, c.held_up, law::actor_at(f, at).times});
   }
 }
