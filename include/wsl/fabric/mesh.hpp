@@ -61,6 +61,11 @@ class mesh {
       if (n.color == color) return &n;
     return nullptr;
   }
+  /// The pipe from which a PE takes a color: an empty one where no path ends.
+  u32 down_pipe(u32 router, int color) {
+    const node* n = node_of(router, color);
+    return n && n->down != none ? n->down : nobody;
+  }
   const origin& origin_of(u32 pipe) const { return origins_[pipe]; }
   std::span<source> sources() { return {sources_.data(), sources_.data() + sources_.size()}; }
 
