@@ -27,10 +27,10 @@ class timed_oracle final : public engine, private cycle_counter {
  public:
   explicit timed_oracle(const layout& plan)
       : engine(plan), routes_(engine::plan()), tiles_(engine::plan(), routes_, *this), routers_(static_cast<std::size_t>(grid().count())),
-        processors_(tiles_.size()), words_(max_colors * sends_of_a_task), journal_(max_colors * sends_of_a_task) {
-    tiles_.set_channels(channels_);
+        processors_(tiles_.size()), words_(max_colors * engines::large_buffer), journal_(max_colors * engines::large_buffer) {
+    tiles_.set_ends(channels_, nullptr);
     for (std::size_t i = 0; i < tiles_.size(); ++i) state_of(tiles_[i]).defers = true;
-    for (int k = 0; k < max_colors; ++k) channels_[k].words = words_.data() + k * sends_of_a_task;
+    for (int k = 0; k < max_colors; ++k) channels_[k].large = true, channels_[k].words = words_.data() + k * engines::large_buffer;
     for (int r = 0; r < grid().count(); ++r) build(static_cast<std::size_t>(r));
     for (std::size_t r = 0; r < routers_.size(); ++r) group(routers_[r]);
     for (const stream_record& s : engine::plan().streams())
@@ -323,7 +323,7 @@ class timed_oracle final : public engine, private cycle_counter {
     for (;;) {
       while (!p.script.empty() && p.script.front().what == step::start) begin(p, s);
       if (!p.script.empty() || p.threads.count(0)) return;
-      if (void* waiting = std::exchange(p.resumes, nullptr)) run_on(p, s, sends_of_a_task, [=] { resume(waiting); });
+      if (void* waiting = std::exchange(p.resumes, nullptr)) run_on(s, [=] { resume(waiting); });
       else if (!p.outbox.empty() || !run_next(p, s)) return;
     }
   }
@@ -344,8 +344,9 @@ class timed_oracle final : public engine, private cycle_counter {
     }
     for (int id = 0; id < s.image->locals; ++id)
       if ((s.active & local_bit(id)) && !(s.blocked & local_bit(id))) {
-        s.active &= ~local_bit(id);
-        return run_task(p, s, *s.image->local[id], nullptr);
+        const u32 own_bit = local_bit(id);
+        s.active &= ~own_bit;
+        return run_task(p, s, *s.image->local[id], &own_bit);
       }
     for (auto& [color, q] : router_at({s.x, s.y}).down) {
       if (!q.has(cycle_)) continue;
@@ -445,20 +446,18 @@ class timed_oracle final : public engine, private cycle_counter {
     ++total_.tasks;
     acted_ = true;
     p.script.push_back({step::busy, static_cast<u64>(target().task_start), 0, false});
-    run_on(p, s, b.what == role::data ? sends_of_a_data_task : sends_of_a_task, [&] { b.run(s.memory(), tiles_[s.index], input, 1); });
+    run_on(s, [&] { b.run(s.memory(), tiles_[s.index], input, 1); });
     return true;
   }
   template <class F>
-  void run_on(processor& p, pe_state& s, int most, F f) {
+  void run_on(pe_state& s, F f) {
     journal = journal_.data();
     noted_ = journal;
     for (int color = 0; color < max_colors; ++color) {
       if (!(s.image->present & color_bit(color))) continue;
       channel& c = channels_[s.image->slot[color]];
-      c.move_to(c.soft = 0);
-      c.hard = static_cast<i16>(most);
-      for (const auto& [k, t] : p.threads)
-        if (t.output == color) c.hard = 0;
+      c.move_to(0);
+      c.open(0);
       sent_[s.image->slot[color]] = 0;
     }
     running_ = &s;

@@ -11,8 +11,8 @@ namespace wsl::engines {
 
 class scribe final : private cycle_counter {
  public:
-  explicit scribe(engine_link& engine) : engine_(&engine), words_(max_colors * sends_of_a_task), journal_(max_colors * sends_of_a_task) {
-    for (int k = 0; k < max_colors; ++k) channels_[k].words = words_.data() + k * sends_of_a_task;
+  explicit scribe(engine_link& engine) : engine_(&engine), words_(max_colors * large_buffer), journal_(max_colors * large_buffer) {
+    for (int k = 0; k < max_colors; ++k) channels_[k].large = true, channels_[k].words = words_.data() + k * large_buffer;
   }
   scribe(const scribe&) = delete;
   scribe& operator=(const scribe&) = delete;
@@ -40,8 +40,9 @@ class scribe final : private cycle_counter {
     for (u64 left = s.image->present; left; left &= left - 1) {
       const u16 slot = s.image->slot[std::countr_zero(left)];
       channel& c = channels_[slot];
-      c.move_to(c.soft = 0);  // every send is written down in the journal
-      c.hard = static_cast<i16>(p.writes(std::countr_zero(left)) ? 0 : most);
+      c.move_to(0);
+      c.open(0);  // every send is written down in the journal
+      if (p.writes(std::countr_zero(left))) c.close();
       read_[slot] = 0;
     }
     processor_ = &p, running_ = &s;
@@ -49,17 +50,18 @@ class scribe final : private cycle_counter {
     spent_ = p.script.empty() ? 0 : p.script[0].value;
     guarded(s, name, [&] {
       f();
-      if (s.refused != refusal::none) refuse(s, static_cast<int>(s.refused) - 1);
+      if (refused.color >= 0) refuse(s, refused.color, refused.type);
+      for (u64 left = s.image->present; left; left &= left - 1)
+        if (const int color = std::countr_zero(left); s.channel_of(color).next() > most) refuse(s, color, s.image->sent_type[color]);
     });
     note_sends();
     running_ = nullptr;
   }
 
   void send_control(pe_state& from, int color, const payload_type* type, u32 bits) {
-    refused_type = type;
-    if (from.image->sent_type[color] != type) refuse(from, color);
+    if (from.image->sent_type[color] != type) refuse(from, color, type);
     channel& out = from.channel_of(color);
-    if (out.next() == out.hard) refuse(from, color);
+    if (out.next() == out.size() || out.is_closed()) refuse(from, color, type);
     *out.room() = bits;
     out.move_to(out.next() + 1);
     *engine_->journal++ = static_cast<u32>(color) | control_flag;
@@ -80,9 +82,9 @@ class scribe final : private cycle_counter {
  private:
   static constexpr u32 control_flag = 0x100;
 
-  [[noreturn]] void refuse(pe_state& s, int color) {
-    s.refused = refusal::none;
-    rule::refuse_send(s, color, refused_type, processor_->writes(color));
+  [[noreturn]] void refuse(pe_state& s, int color, const payload_type* type) {
+    refused = {};
+    rule::refuse_send(s, color, type, processor_->writes(color));
   }
 
   // What the running task has sent since it was last asked goes into its script.

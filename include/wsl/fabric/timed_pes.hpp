@@ -18,7 +18,7 @@ class timed_pes {
       processors_[i].router = mesh_.router_at({state(i).x, state(i).y});
       if (state(i).active) agenda_.note(i, 0);
     }
-    tiles_->set_channels(scribe_.channels());
+    tiles_->set_ends(scribe_.channels(), nullptr);
   }
 
   scribe& writer() { return scribe_; }
@@ -114,7 +114,8 @@ class timed_pes {
     if (const u32 ready = s.active & ~s.blocked) {
       const int id = std::countr_zero(ready);
       s.active &= ~local_bit(id);
-      run_task(p, s, *s.image->local[id], nullptr, now);
+      const u32 own_bit = local_bit(id);
+      run_task(p, s, *s.image->local[id], &own_bit, now);
       return true;
     }
     for (const mesh::node& n : mesh_.nodes_of(p.router))
