@@ -7,11 +7,11 @@
 #include <cstdio>
 using namespace wsl;
 
-constexpr int P = 16, n = 128;
+constexpr int P = 16, numbers = 128;
 constexpr color<f32> even{0}, odd{1};
 
 struct adder {
-  f32 mine[n]{}, heard[n]{};
+  f32 mine[numbers]{}, heard[numbers]{};
   u64 begin = 0, end = 0;  // cycles of the PE's clock
 
   void start(pe& me, bool at_once) {
@@ -49,13 +49,13 @@ constexpr layout on_wse2 = chain(wse2), on_wse3 = chain(wse3);
 static_assert(routed<on_wse2>() && routed<on_wse3>());
 
 int main() {
-  std::printf("%d PEs add up arrays of %d numbers\n", P, n);
+  std::printf("%d PEs add up arrays of %d numbers\n", P, numbers);
   for (const layout* plan : {&on_wse2, &on_wse3})
     for (bool at_once : {false, true}) {
       fabric f{*plan, timed{}};  // the engine that counts the machine's cycles
       f.launch<&adder::start>(all, at_once);
       const adder& last = f.program_at<adder>({P - 1, 0});
-      if (last.heard[n - 1] != P) return std::printf("the sum is %g, not %d\n", last.heard[n - 1], P), 1;
+      if (last.heard[numbers - 1] != P) return std::printf("the sum is %g, not %d\n", last.heard[numbers - 1], P), 1;
       const u64 cycles = last.end - last.begin;
       std::printf("%s, %-18s %5llu cycles, %5.2f us\n", plan->machine().name, at_once ? "at once:" : "store and forward:",
                   static_cast<unsigned long long>(cycles), 1e6 * static_cast<f64>(cycles) / plan->machine().clock_hz);

@@ -91,13 +91,13 @@ class timed_oracle final : public engine, private cycle_counter {
     processor& p = processors_[on.index];
     if (t.output >= 0) on.channel_of(t.output).close();
     spend(static_cast<u64>(target().operation_setup));
-    p.script.push_back({step::start, 0, 0, false, t});
+    p.script.push_back({step::starts, 0, 0, false, t});
     return false;
   }
   u64 now(const pe_state& s) const override {
     if (running_ != &s) return cycle_;
     u64 sum = cycle_;
-    for (const step& x : processors_[s.index].script) sum += x.what == step::busy ? x.value : x.what == step::send;
+    for (const step& x : processors_[s.index].script) sum += x.what == step::computes ? x.value : x.what == step::sends;
     return sum + static_cast<u64>(journal - noted_);
   }
 
@@ -134,7 +134,7 @@ class timed_oracle final : public engine, private cycle_counter {
     std::map<int, queue> down;                // by color: to the processor
   };
   struct step {
-    enum { busy, send, start } what;
+    enum { computes, sends, starts } what;
     u64 value;
     int color;
     bool control;
@@ -321,7 +321,7 @@ class timed_oracle final : public engine, private cycle_counter {
 
   void get_on(processor& p, pe_state& s) {
     for (;;) {
-      while (!p.script.empty() && p.script.front().what == step::start) begin(p, s);
+      while (!p.script.empty() && p.script.front().what == step::starts) begin(p, s);
       if (!p.script.empty() || p.threads.count(0)) return;
       if (void* waiting = std::exchange(p.resumes, nullptr)) run_on(s, [=] { resume(waiting); });
       else if (!p.outbox.empty() || !run_next(p, s)) return;
@@ -381,8 +381,8 @@ class timed_oracle final : public engine, private cycle_counter {
     p.kept_until = cycle_ + 1;
     if (thread == 0 && !p.script.empty()) {
       step& x = p.script.front();
-      if (x.what == step::send) p.outbox.push_back({x.color, {static_cast<u32>(x.value), x.control, 0}});
-      if (x.what == step::send || --x.value == 0) p.script.pop_front();
+      if (x.what == step::sends) p.outbox.push_back({x.color, {static_cast<u32>(x.value), x.control, 0}});
+      if (x.what == step::sends || --x.value == 0) p.script.pop_front();
       ++p.spent.tasks;
     } else {
       move(p, s, thread);
@@ -429,9 +429,9 @@ class timed_oracle final : public engine, private cycle_counter {
     p.kept_until = cycle_ + hold;
     p.spent.operations += hold;
     if (!t.complete()) return;
-    const transfer done = t;
+    const transfer complete = t;
     p.threads.erase(thread);
-    finish(p, s, done);
+    finish(p, s, complete);
   }
   void finish(processor& p, pe_state& s, const transfer& t) {
     if (t.activates >= 0) s.active |= local_bit(t.activates);
@@ -445,7 +445,7 @@ class timed_oracle final : public engine, private cycle_counter {
   bool run_task(processor& p, pe_state& s, const binding& b, const void* input) {
     ++total_.tasks;
     acted_ = true;
-    p.script.push_back({step::busy, static_cast<u64>(target().task_start), 0, false});
+    p.script.push_back({step::computes, static_cast<u64>(target().task_start), 0, false});
     run_on(s, [&] { b.run(s.memory(), tiles_[s.index], input, 1); });
     return true;
   }
@@ -469,13 +469,13 @@ class timed_oracle final : public engine, private cycle_counter {
     for (; noted_ != journal; ++noted_) {
       const auto color = static_cast<int>(*noted_ & 0xff);
       const u16 slot = running_->image->slot[color];
-      processors_[running_->index].script.push_back({step::send, channels_[slot].words[sent_[slot]++], color, (*noted_ & 0x100) != 0});
+      processors_[running_->index].script.push_back({step::sends, channels_[slot].words[sent_[slot]++], color, (*noted_ & 0x100) != 0});
     }
   }
   void spend(u64 cycles) override {
     if (!running_ || cycles == 0) return;
     note_sends();
-    processors_[running_->index].script.push_back({step::busy, cycles, 0, false});
+    processors_[running_->index].script.push_back({step::computes, cycles, 0, false});
   }
   void operate(const effort& what, u64 elements) override {
     spend(static_cast<u64>(target().operation_setup) + timing::cycles(target(), what, elements));

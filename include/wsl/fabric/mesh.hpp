@@ -7,8 +7,7 @@
 #include <algorithm>
 #include <bit>
 #include <span>
-#include <string>
-#include <vector>
+#include <tuple>
 
 #include "../layout/layout.hpp"
 #include "backlog.hpp"
@@ -234,7 +233,9 @@ class mesh {
     for (u32 i = first; i < last; ++i)
       for (int b = 0; b < boards; ++b)
         if (!lanes_[i].passes && (lanes_[i].how.ports & shared[b])) lanes_[i].board = static_cast<u16>(b + 1);
-    std::stable_sort(lanes_.begin() + first, lanes_.begin() + last, [](const lane& a, const lane& b) { return a.board < b.board; });
+    std::sort(lanes_.begin() + first, lanes_.begin() + last, [](const lane& a, const lane& b) {
+      return std::tuple(a.board, a.color, index_of(a.from)) < std::tuple(b.board, b.color, index_of(b.from));
+    });
     for (u32 i = first; i < last; ++i) {
       if (lanes_[i].passes) continue;
       if (i == first || lanes_[i].board != lanes_[i - 1].board) boards_.push_back({i, 0, 0});

@@ -160,8 +160,8 @@ class timed_pes {
   }
   bool main_can_move(timed_processor& p, u64 now) { return p.line < p.script.size() || can_move(p, p.own[0], now); }
   u32 up_pipe(const timed_processor& p, int color) { return mesh_.node_of(p.router, color)->up; }
-  bool has_room(timed_processor& p, u32 pipe, u64 now) {
-    const u64 room = mesh_.through.room_at(mesh_.through[pipe]);
+  bool has_room(timed_processor& p, u32 into, u64 now) {
+    const u64 room = mesh_.through.room_at(mesh_.through[into]);
     if (room <= now) return true;
     if (p.now == timed_processor::state::idle) p.now = timed_processor::state::held_up;
     wake_ = std::min(wake_, room);
@@ -224,8 +224,8 @@ class timed_pes {
     }
   }
   // A ramp takes one word a cycle.
-  void put(timed_processor& p, u32 pipe, u32 bits, bool control, u64 now) {
-    class pipe& up = mesh_.through[pipe];
+  void put(timed_processor& p, u32 into, u32 bits, bool control, u64 now) {
+    pipe& up = mesh_.through[into];
     const u64 ready = std::max(now + up.latency, p.ramp_free);
     p.ramp_free = ready + 1;
     mesh_.through.put(up, bits, control, ready);
@@ -248,9 +248,9 @@ class timed_pes {
     p.spent.operations += f.hold;
     const u64 held = keep(p, f, now);
     if (f.op.complete()) {
-      const flight done = f;
+      const transfer complete = f.op;
       p.own.clear();
-      finish(p, s, done.op);
+      finish(p, s, complete);
     }
     return held;
   }

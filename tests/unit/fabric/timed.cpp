@@ -160,9 +160,9 @@ TEST_CASE("a message takes its words, its hops and two ramps") {
 TEST_CASE("a second launch goes on from the time of the first") {
   fabric f{line_of(counted, 4), timed{}};
   const outcome first = f.launch<&messenger::start>(all, 8);
-  const u64 end = f.program_at<messenger>({3, 0}).end;
+  const u64 after_first = f.program_at<messenger>({3, 0}).end;
   CHECK(f.launch<&messenger::start>(all, 8) == first);
-  CHECK(f.program_at<messenger>({3, 0}).end == end + first.cycles);
+  CHECK(f.program_at<messenger>({3, 0}).end == after_first + first.cycles);
 }
 
 TEST_CASE("two colors share a link word by word") {
