@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // How long would the machine take? A row of P PEs adds up arrays of n numbers in two ways: each PE stores what it hears, adds its own
-// and sends the sum on, or it does all three at once, word by word. The timed engine counts the cycles of both.
-#include <wsl/fabric/timed.hpp>
+// and sends the sum on, or it does all three at once, word by word. The timed engine counts the cycles of both and says where they went.
+#include <wsl/fabric/time_report.hpp>
 #include <wsl/wsl.hpp>
 
 #include <cstdio>
@@ -49,6 +49,7 @@ constexpr layout on_wse2 = chain(wse2), on_wse3 = chain(wse3);
 static_assert(routed<on_wse2>() && routed<on_wse3>());
 
 int main() {
+  std::string where;
   std::printf("%d PEs add up arrays of %d numbers\n", P, numbers);
   for (const layout* plan : {&on_wse2, &on_wse3})
     for (bool at_once : {false, true}) {
@@ -59,5 +60,7 @@ int main() {
       const u64 cycles = last.end - last.begin;
       std::printf("%s, %-18s %5llu cycles, %5.2f us\n", plan->machine().name, at_once ? "at once:" : "store and forward:",
                   static_cast<unsigned long long>(cycles), 1e6 * static_cast<f64>(cycles) / plan->machine().clock_hz);
+      where = time_report{f}.text();
     }
+  std::printf("\nthe last of them: %s", where.c_str());
 }

@@ -67,7 +67,7 @@ void look_at_pes(ending& e, fabric& f, const random_program& p) {
   }
 }
 u64 link_stalls_of(const law::timed_oracle& e) { return e.link_stalls; }
-u64 link_stalls_of(const engines::timed_engine& e) { return e.routers().done.link_stalls; }
+u64 link_stalls_of(const engines::timed_engine& e) { return e.routers().link_stalls; }
 
 template <class Engine, class Choice>
 ending run(const random_program& p, const Choice& choice) {

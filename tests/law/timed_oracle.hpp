@@ -61,7 +61,6 @@ class timed_oracle final : public engine, private cycle_counter {
   outcome run() override {
     cycle_counter* before = std::exchange(listening_counter, static_cast<cycle_counter*>(this));
     total_ = {};
-    link_stalls = 0;
     const u64 begin = cycle_;
     end_ = cycle_;
     try {

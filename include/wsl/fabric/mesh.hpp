@@ -12,6 +12,7 @@
 #include "../layout/layout.hpp"
 #include "backlog.hpp"
 #include "pipes.hpp"
+#include "timeline.hpp"
 
 namespace wsl::engines {
 
@@ -72,11 +73,13 @@ class mesh {
   u32 first_source_actor() const { return first_board_actor_ + static_cast<u32>(boards_.size()); }
   u32 actors() const { return first_source_actor() + static_cast<u32>(sources_.size()); }
 
+  /// Of a run.
   struct traffic {
     u64 hops = 0, delivered = 0;
-    u64 link_stalls = 0;  ///< cycles in which a word that could move found its port taken by another color
   };
   traffic done;
+  u64 link_stalls = 0;           ///< cycles in which a word that could move found its port taken by another color
+  timeline* traced = nullptr;    ///< who wants to know, if anybody
 
   /// Words that left the grid at a router, oldest first.
   struct exit {
@@ -349,7 +352,7 @@ class mesh {
   // 0 if the lane's word can move now; else when to look again, never if another actor will say so.
   u64 blocked_until(const lane& l, u32 used, u64 now) {
     if (l.how.ports & used) {
-      ++done.link_stalls;
+      ++link_stalls;
       return now + 1;
     }
     u64 free = 0;
@@ -369,6 +372,7 @@ class mesh {
       }
       pipe& out = through[q];
       through.put(out, bits, control, now + out.latency);
+      if (traced) [[unlikely]] traced->crossed(q, now);
       done.hops += out.links;
       done.delivered += out.to_pe;
     }

@@ -3,21 +3,42 @@
 // `fabric f{plan, timed{}}`, with <wsl/fabric/timed.hpp>. The rules it counts by are in docs/timing.md. It looks at a PE or a router
 // only when something can happen there, and a word crosses a run of routers in one step, so that idle parts cost nothing.
 #pragma once
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <utility>
+
+#include "../core/whole_file.hpp"
 #include "deadlock.hpp"
 #include "engine.hpp"
 #include "timed_pes.hpp"
 #include "timed_waits.hpp"
+#include "trace_json.hpp"
 
 namespace wsl {
 namespace engines {
 
 class timed_engine final : public engine {
  public:
-  explicit timed_engine(const layout& plan)
+  /// Writes a trace of what it has run into a file, if that has a name.
+  explicit timed_engine(const layout& plan, std::string trace = "")
       : engine(plan), routes_(engine::plan()), tiles_(engine::plan(), routes_, *this),
         mesh_(engine::plan(), agenda_, static_cast<u32>(tiles_.size()), [this](coord c) { return number_of(c); },
               [this](coord c, int color) { return input_depth(c, color); }, [this](coord c, int color) { return output_depth(c, color); }),
-        pes_(tiles_, mesh_, agenda_, *this), supplies_(mesh_.sources().size()) {}
+        pes_(tiles_, mesh_, agenda_, *this), supplies_(mesh_.sources().size()), trace_(std::move(trace)) {
+    if (!trace_.empty()) pes_.traced = mesh_.traced = &timeline_;
+  }
+
+  // The trace is written when the fabric is gone; what goes wrong there can only be said.
+  ~timed_engine() override {
+    if (trace_.empty()) return;
+    try {
+      write_whole_file(trace_, trace_json(timeline_, pes_, mesh_).text());
+    } catch (const std::exception& e) {
+      std::fprintf(stderr, "%s\n", e.what());
+    }
+  }
 
   pe* find(coord c) override { return tiles_.find(c); }
 
@@ -128,14 +149,29 @@ class timed_engine final : public engine {
   mesh mesh_;
   timed_pes pes_;
   flat_vector<backlog<u32>> supplies_;
+  std::string trace_;
+  timeline timeline_;
 };
+
+/// The file that WSL_TRACE names for the next fabric of this process, or nothing.
+inline std::string trace_of_environment() {
+  static std::atomic<int> fabrics = 0;
+  const char* named = std::getenv("WSL_TRACE");
+  if (!named || !*named) return "";
+  const int n = ++fabrics;
+  return n == 1 ? named : named + std::string(".") + std::to_string(n);
+}
 
 }  // namespace engines
 
 /// The choice of the timed engine: `fabric f{plan, timed{}}`.
 struct timed {
+  /// The file of a trace, in the format of trace_json.hpp. If none is named here WSL_TRACE may name one; a process's further fabrics
+  /// then add their numbers to the name.
+  const char* trace = nullptr;
+
   /// The caller owns the engine.
-  engine* make(const layout& plan) const { return new engines::timed_engine(plan); }
+  engine* make(const layout& plan) const { return new engines::timed_engine(plan, trace ? trace : engines::trace_of_environment()); }
 };
 
 }  // namespace wsl

@@ -34,6 +34,7 @@ class timed_pes {
     u64 end = 0;  ///< of the last cycle in which anything moved
   };
   tally done;
+  timeline* traced = nullptr;  ///< who wants to know more, if anybody
 
   void begin_run(u64 now) {
     ++run_;
@@ -42,7 +43,7 @@ class timed_pes {
   }
   /// What a processor has waited for until now counts.
   void end_run() {
-    for (u32 i : touched_) processors_[i].settle(done.end);
+    for (u32 i : touched_) settle(processors_[i], done.end);
   }
   void happened_until(u64 at) { done.end = std::max(done.end, at); }
 
@@ -67,7 +68,7 @@ class timed_pes {
     if (p.run != run_) p.run = run_, p.since = now, touched_.push_back(i);
     if (p.kept_until > now) return agenda_.note(i, p.kept_until);
     if (p.now == timed_processor::state::computing) happened_until(now);
-    p.settle(now);
+    settle(p, now);
     wake_ = never;
     get_on(p, s, now);
     const int who = next_thread(p, now);
@@ -85,11 +86,26 @@ class timed_pes {
     for (;;) {
       while (p.line < p.script.size() && p.script[p.line].what == act::kind::start) begin_operation(p, s, now);
       if (p.in_task()) return;
-      p.script.clear();
-      p.line = 0;
+      end_task(p, now);
       if (void* waiting = std::exchange(p.resumes, nullptr)) scribe_.run(p, s, p.task, sends_of_a_task, now, [=] { resume(waiting); });
       else if (!p.outbox.empty() || !pick(p, s, now)) return;
     }
+  }
+
+  void end_task(timed_processor& p, u64 now) {
+    if (traced && !p.script.empty()) note(p, timeline::event::kind::task, 0, p.task, p.task_since, now);
+    p.task_since = now;
+    p.script.clear();
+    p.line = 0;
+  }
+  void settle(timed_processor& p, u64 now) {
+    using state = timed_processor::state;
+    if (traced && p.now == state::starved) note(p, timeline::event::kind::starved, 0, "", p.since, now);
+    if (traced && p.now == state::held_up) note(p, timeline::event::kind::held_up, 0, "", p.since, now);
+    p.settle(now);
+  }
+  [[gnu::cold, gnu::noinline]] void note(const timed_processor& p, timeline::event::kind what, u8 thread, const char* name, u64 from, u64 to) {
+    traced->note({what, thread, static_cast<u32>(&p - processors_.data()), name, from, to});
   }
 
   void begin_operation(timed_processor& p, pe_state& s, u64 now) {
@@ -237,6 +253,7 @@ class timed_pes {
     move(p, f, now);
     p.spent.operations += f.hold;
     if (f.op.complete()) {
+      if (traced) note(p, timeline::event::kind::operation, static_cast<u8>(k + 1), f.op.name, f.since, now + f.hold);
       p.in_flight &= ~(u64{1} << k);
       finish(p, s, f.op);
     }
