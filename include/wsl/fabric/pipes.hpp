@@ -17,8 +17,11 @@ struct alignas(64) pipe {
   u16 links = 0;                      ///< between routers that it runs over
   bool to_pe = false;
   bool filler_waits = false;
+  u8 ports = 0;                       ///< where the words go from here, if to a router: its ports, ...
+  u8 targets = 0;                     ///< ... how many pipes, ...
+  u8 color = 0;
+  u32 target = 0;                     ///< ... the only one, or where the list of several starts
   u64 words = 0;                      ///< that were put in
-  u64 waited = 0;                     ///< cycles in all that words could be taken and were not
 
   bool full() const { return size == end - first; }
 };
@@ -29,16 +32,22 @@ class pipes {
 
   explicit pipes(agenda& when) : when_(&when) {}
 
-  u32 add(pipe p, int capacity) {
-    p.first = p.head = p.tail = places_needed_;
-    places_needed_ = p.end = p.first + static_cast<u32>(capacity);
+  /// A pipe without places.
+  u32 add(const pipe& p) {
     pipes_.push_back(p);
     return static_cast<u32>(pipes_.size() - 1);
+  }
+  void open(u32 which, int capacity) {
+    pipe& p = pipes_[which];
+    p.first = p.head = p.tail = places_needed_;
+    places_needed_ = p.end = p.first + static_cast<u32>(capacity);
   }
   /// When all pipes are there.
   void settle() { places_ = flat_vector<place>(places_needed_); }
 
   std::size_t size() const { return pipes_.size(); }
+  /// Cycles in all that words could be taken and were not.
+  u64 waited() const { return waited_; }
   pipe& operator[](u32 p) { return pipes_[p]; }
   const pipe& operator[](u32 p) const { return pipes_[p]; }
 
@@ -79,7 +88,7 @@ class pipes {
   }
   void take(pipe& p, u64 now) {
     place& l = places_[p.head];
-    p.waited += now - l.time;
+    waited_ += now - l.time;
     l.time = now + p.credit;
     p.head = after(p, p.head);
     --p.size;
@@ -102,6 +111,7 @@ class pipes {
   flat_vector<pipe> pipes_;
   flat_vector<place> places_;
   u32 places_needed_ = 0;
+  u64 waited_ = 0;
 };
 
 }  // namespace wsl::engines

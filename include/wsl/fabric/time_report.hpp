@@ -98,12 +98,11 @@ class time_report {
     const engines::mesh& m = e.routers();
     std::vector<u64> words(static_cast<std::size_t>(grid_.count()) * 5);
     for (u32 p = 0; p < m.through.size(); ++p) {
-      queued_ += m.through[p].waited;
       m.each_link(p, [&](u32 router, port side) { words[router * 5 + static_cast<u32>(index_of(side))] += m.through[p].words; });
     }
     for (std::size_t k = 0; k < words.size(); ++k)
       if (words[k]) links_.push_back({m.coord_of(static_cast<u32>(k / 5)), every_port[k % 5], words[k]}), words_ += words[k];
-    link_stalls_ = m.link_stalls;
+    link_stalls_ = m.link_stalls, queued_ = m.through.waited();
     std::stable_sort(pes_.begin(), pes_.end(), [](const pe_times& a, const pe_times& b) { return a.spent.busy() > b.spent.busy(); });
     std::stable_sort(links_.begin(), links_.end(), [](const link_times& a, const link_times& b) { return a.words > b.words; });
   }

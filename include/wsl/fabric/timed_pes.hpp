@@ -134,12 +134,12 @@ class timed_pes {
       run_task(p, s, *s.image->local[id], &own_bit, now);
       return true;
     }
-    for (const mesh::node& n : mesh_.nodes_of(p.router))
+    for (const lane_node& n : mesh_.nodes_of(p.router))
       if (n.down != mesh::none && take(p, s, n, now)) return true;
     return false;
   }
 
-  bool take(timed_processor& p, pe_state& s, const mesh::node& n, u64 now) {
+  bool take(timed_processor& p, pe_state& s, const lane_node& n, u64 now) {
     pipe& in = mesh_.through[n.down];
     if (const u64 ready = mesh_.through.ready_at(in); ready > now) {
       wake_ = std::min(wake_, ready);

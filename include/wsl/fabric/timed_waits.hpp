@@ -22,7 +22,7 @@ inline void operation_waits(waits& open, const timed_processor& p, const pe_stat
   if (fed) open.push_back({wait::reason::output, {s.x, s.y}, f.op.output, s.image->source->name, f.op.name, left});
 }
 
-inline void unread_words(waits& open, const timed_processor& p, const pe_state& s, const mesh::node& n, const mesh& m) {
+inline void unread_words(waits& open, const timed_processor& p, const pe_state& s, const lane_node& n, const mesh& m) {
   const pipe& in = m.through[n.down];
   const bool control = m.through.first_is_control(in);
   if (!control && p.reads(n.color)) return;
@@ -37,7 +37,7 @@ inline void waits_of(waits& open, const timed_processor& p, const pe_state& s, m
     operation_waits(open, p, s, p.flights[static_cast<std::size_t>(std::countr_zero(left))], m);
   for (const flight& f : p.own) operation_waits(open, p, s, f, m);
   held_tasks(open, s);
-  for (const mesh::node& n : m.nodes_of(p.router))
+  for (const lane_node& n : m.nodes_of(p.router))
     if (n.down != mesh::none && m.through[n.down].size) unread_words(open, p, s, n, m);
 }
 
