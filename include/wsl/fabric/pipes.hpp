@@ -46,6 +46,8 @@ class pipes {
   void settle() { places_ = flat_vector<place>(places_needed_); }
 
   std::size_t size() const { return pipes_.size(); }
+  /// Words that are in some pipe.
+  u64 inside() const { return inside_; }
   /// Cycles in all that words could be taken and were not.
   u64 waited() const { return waited_; }
   pipe& operator[](u32 p) { return pipes_[p]; }
@@ -83,7 +85,7 @@ class pipes {
   void put(pipe& p, u32 bits, bool control, u64 ready) {
     places_[p.tail] = {ready, bits, control};
     p.tail = after(p, p.tail);
-    ++p.size, ++p.words;
+    ++p.size, ++p.words, ++inside_;
     when_->note(p.reader, ready);
   }
   void take(pipe& p, u64 now) {
@@ -91,7 +93,7 @@ class pipes {
     waited_ += now - l.time;
     l.time = now + p.credit;
     p.head = after(p, p.head);
-    --p.size;
+    --p.size, --inside_;
     if (p.filler_waits) [[unlikely]] wake_filler(p, now + p.credit);
   }
 
@@ -111,7 +113,7 @@ class pipes {
   flat_vector<pipe> pipes_;
   flat_vector<place> places_;
   u32 places_needed_ = 0;
-  u64 waited_ = 0;
+  u64 inside_ = 0, waited_ = 0;
 };
 
 }  // namespace wsl::engines

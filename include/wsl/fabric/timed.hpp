@@ -133,8 +133,12 @@ class timed_engine final : public engine {
     agenda_.note(actor, now + 1);
   }
 
+  // Only what a run has touched can wait: all is looked at only if something there does.
   waits pending() {
     waits open;
+    bool nothing = mesh_.through.inside() == 0 && !pes_.may_wait();
+    for (const backlog<u32>& s : supplies_) nothing = nothing && s.empty();
+    if (nothing) return open;
     for (u32 i = 0; i < pes_.size(); ++i) waits_of(open, pes_[i], pes_.state(i), mesh_);
     waits_of(open, mesh_);
     for (u32 k = 0; k < supplies_.size(); ++k)

@@ -45,6 +45,12 @@ class timed_pes {
   void end_run() {
     for (u32 i : touched_) settle(processors_[i], done.end);
   }
+  /// Whether a PE that the run has touched may still wait for something.
+  bool may_wait() {
+    for (u32 i : touched_)
+      if (const timed_processor& p = processors_[i]; !p.outbox.empty() || p.in_flight || !p.own.empty() || (state(i).active & state(i).blocked)) return true;
+    return false;
+  }
   void happened_until(u64 at) { done.end = std::max(done.end, at); }
 
   /// The task that runs starts an operation.
