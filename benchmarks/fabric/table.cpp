@@ -16,6 +16,8 @@ const char* const order[] = {
     "a hop on 512x512", "a launch on 512x512",
     "SUMMA 32x32, tiles 14x14",
     "building 750x994", "bytes a PE of 750x994",
+    "timed: links crossed, straight through", "timed: ..., to a slow receiver", "timed: ..., two colors on each link",
+    "timed: ..., each PE takes a copy", "timed: a launch on 512x512",
     "relay 32x32, 2 threads", "bursts of 64 on 32x32, 2 threads", "bursts of 1024 on 32x32, 2 threads",
 };
 

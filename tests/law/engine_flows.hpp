@@ -46,6 +46,7 @@ class random_flows {
     if (chance(2)) w_ = h_ = 10, tiles_x_ = 4, tiles_y_ = 3;
     else if (chance(10)) tiles_x_ = 1 + below(3), tiles_y_ = 1 + below(3);
     machine_ = chance(50) ? wse2 : wse3;
+    vary_times();
     rounds_ = chance(20) ? 2 : 1;
     size_ = below(10);
     steering_ = chance(25);
@@ -55,6 +56,15 @@ class random_flows {
     inlets_.resize(scripts_.size());
     pending_.resize(scripts_.size());
     for (script& s : scripts_) s.races = races_;
+  }
+
+  // Other constants than the machine's, which only the timed engine sees.
+  void vary_times() {
+    const u32 x = static_cast<u32>(w_ * 31 + h_) * 2654435761u >> 8;
+    if (x % 3 == 0) return;
+    machine_.task_start = 1 + static_cast<int>(x % 7), machine_.operation_setup = static_cast<int>(x / 7 % 5);
+    machine_.ramp_latency = 1 + static_cast<int>(x / 35 % 4), machine_.call = 1 + static_cast<int>(x / 140 % 3);
+    machine_.fabric_width = 1 + static_cast<int>(x / 420 % 3), machine_.router_depth = 2 + static_cast<int>(x / 1260 % 2);
   }
 
   int some_words() {

@@ -7,6 +7,15 @@
 
 namespace wsl {
 
+/// Elements that a descriptor operation does in a cycle, by the size of its elements. What the machine has no instruction for counts
+/// as its nearest: a 32-bit whole number as a float, a minimum as a maximum.
+struct simd_widths {
+  int add16, add32;            ///< mov, add, sub, neg, abs
+  int multiply16, multiply32;  ///< mul, fmac
+  int compare16, compare32;    ///< max, min
+  friend constexpr bool operator==(const simd_widths&, const simd_widths&) = default;
+};
+
 struct machine {
   const char* name;
   int width, height;         ///< largest rectangle of PEs a program may use
@@ -25,6 +34,14 @@ struct machine {
   int memory;                ///< bytes of SRAM of one PE
   int ramp_latency;          ///< cycles between processor and router, each way
   f64 clock_hz;
+
+  // What the timed engine counts with; docs/timing.md has the rules and where the numbers come from.
+  int router_depth;          ///< words that a router buffers for each color and input
+  int task_start;            ///< cycles from the choice of a task to its first instruction
+  int operation_setup;       ///< cycles to issue a descriptor operation
+  int call;                  ///< cycles that `map` takes for an element
+  int fabric_width;          ///< wavelets of one operand that an operation moves in a cycle
+  simd_widths simd;
   friend constexpr bool operator==(const machine&, const machine&) = default;
 };
 
@@ -34,7 +51,9 @@ inline constexpr machine wse2{
     .input_queues = 8, .output_queues = 6,
     .input_depth = {6, 6, 4, 4, 2, 2, 2, 2}, .output_depth = {2, 2, 6, 6, 2, 2, 0, 0},
     .color_owns_queue = false, .microthreads = 8, .fabric_inputs = 2,
-    .memory = 48 * 1024, .ramp_latency = 2, .clock_hz = 850e6};
+    .memory = 48 * 1024, .ramp_latency = 2, .clock_hz = 850e6,
+    .router_depth = 2, .task_start = 6, .operation_setup = 6, .call = 6, .fabric_width = 1,
+    .simd = {.add16 = 4, .add32 = 2, .multiply16 = 4, .multiply32 = 1, .compare16 = 1, .compare32 = 1}};
 
 inline constexpr machine wse3{
     .name = "wse3", .width = 755, .height = 1170, .colors = 24,
@@ -42,7 +61,9 @@ inline constexpr machine wse3{
     .input_queues = 8, .output_queues = 8,
     .input_depth = {8, 8, 4, 4, 4, 4, 4, 4}, .output_depth = {8, 8, 8, 8, 8, 8, 8, 8},
     .color_owns_queue = true, .microthreads = 8, .fabric_inputs = 1,
-    .memory = 48 * 1024, .ramp_latency = 2, .clock_hz = 1.1e9};
+    .memory = 48 * 1024, .ramp_latency = 2, .clock_hz = 1.1e9,
+    .router_depth = 2, .task_start = 6, .operation_setup = 6, .call = 6, .fabric_width = 2,
+    .simd = {.add16 = 8, .add32 = 4, .multiply16 = 8, .multiply32 = 1, .compare16 = 8, .compare32 = 4}};
 
 inline constexpr machine host{
     .name = "host", .width = 32767, .height = 32767, .colors = 64,
@@ -50,6 +71,8 @@ inline constexpr machine host{
     .input_queues = 64, .output_queues = 64,
     .input_depth = {64, 64, 64, 64, 64, 64, 64, 64}, .output_depth = {64, 64, 64, 64, 64, 64, 64, 64},
     .color_owns_queue = false, .microthreads = 64, .fabric_inputs = 2,
-    .memory = 1 << 30, .ramp_latency = 2, .clock_hz = 1e9};
+    .memory = 1 << 30, .ramp_latency = 2, .clock_hz = 1e9,
+    .router_depth = 2, .task_start = 1, .operation_setup = 1, .call = 1, .fabric_width = 1,
+    .simd = {.add16 = 1, .add32 = 1, .multiply16 = 1, .multiply32 = 1, .compare16 = 1, .compare32 = 1}};
 
 }  // namespace wsl

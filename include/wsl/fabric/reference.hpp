@@ -66,6 +66,7 @@ class reference_engine final : public engine {
     out.move_to(out.next() + 1);
     *journal++ = static_cast<u32>(color) | control_flag;
   }
+  u64 now(const pe_state&) const override { return cycle_; }
   bool start(pe_state& on, transfer& t) override {
     processor& p = processors_[on.index];
     rule::may_start(on, t, p.microthreads.size(), target());

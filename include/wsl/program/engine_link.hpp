@@ -25,6 +25,9 @@ class engine_link {
   /// have arrived and lie in one piece, and says where; null otherwise. They stay there until the running task calls the engine again.
   virtual const u32* take(pe_state&, int, const payload_type*, u32) { return nullptr; }
 
+  /// The time on this PE in cycles, as `pe::now` gives it; 0 on an engine without a clock.
+  virtual u64 now(const pe_state&) const { return 0; }
+
   const region& grid() const { return grid_; }
   const machine& target() const { return machine_; }
 

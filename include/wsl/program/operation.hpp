@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "dsd.hpp"
+#include "effort.hpp"
 #include "transfer.hpp"
 
 namespace wsl {
@@ -127,8 +128,8 @@ class [[nodiscard("an operation with a fabric operand runs only when it is given
   using T = typename Dst::element;
 
  public:
-  constexpr operation(const char* name, F f, Dst dst, Src... src)
-      : name_(name), f_(f), dst_(dst), src_(detail::make_pack(src...)), length_(common_length(dst, src...)) {}
+  constexpr operation(verb name, F f, Dst dst, Src... src)
+      : name_(name.name), what_(name.what), f_(f), dst_(dst), src_(detail::make_pack(src...)), length_(common_length(dst, src...)) {}
 
   static constexpr bool uses_fabric = detail::is_fabric<Dst> || (detail::is_fabric<Src> || ...);
 
@@ -141,6 +142,7 @@ class [[nodiscard("an operation with a fabric operand runs only when it is given
 
   constexpr void run_now() const {
     if (length_ == forever) detail::operation_has_no_length(name_);
+    if (!std::is_constant_evaluated() && listening_counter) [[unlikely]] listening_counter->operate(cost(), static_cast<u64>(length_));
     move(0, nullptr, nullptr, static_cast<u32>(length_));
   }
 
@@ -166,6 +168,7 @@ class [[nodiscard("an operation with a fabric operand runs only when it is given
                   "wsl: what an asynchronous operation applies to its elements must be small and trivially copyable");
     transfer t;
     t.name = name_;
+    if (listening_counter) [[unlikely]] t.cost = cost();
     t.length = length_ == forever ? ~u64{0} : static_cast<u64>(length_);
     ::new (static_cast<void*>(t.operands)) operation(*this);
     t.move = [](transfer& self, const u32* const* input, u32* output, u32 n) {
@@ -231,6 +234,19 @@ class [[nodiscard("an operation with a fabric operand runs only when it is given
     }
   }
 
+  [[gnu::cold, gnu::noinline]] effort cost() const {
+    detail::effort_of_operands operands{.sum = {.what = what_}};
+    if constexpr (detail::is_memory<Dst>) operands.stride(dst_);
+    else operands.template width<T>();
+    detail::with(src_, [&](const auto&... s) { (add_source(operands, s), ...); });
+    return operands.sum;
+  }
+  template <class S>
+  static void add_source(detail::effort_of_operands& operands, const S& s) {
+    if constexpr (detail::is_memory<S>) operands.source(s);
+    else operands.template width<typename S::element>();
+  }
+
   // A scalar destination carries its value from element to element when the first source is a scalar, from which it starts;
   // otherwise it keeps what the last element gave.
   template <class First, class... Rest>
@@ -269,6 +285,7 @@ class [[nodiscard("an operation with a fabric operand runs only when it is given
   }
 
   const char* name_;
+  work what_;
   [[no_unique_address]] F f_;
   Dst dst_;
   detail::pack<Src...> src_;

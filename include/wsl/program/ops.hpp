@@ -51,7 +51,7 @@ inline constexpr wrapping plus_times{[](auto x, auto y, auto s) { return x + y *
 inline constexpr wrapping negation{[](auto x) { return -x; }};
 
 template <class F, class Dst, class... Src>
-constexpr auto apply(const char* name, F f, const Dst& dst, const Src&... src) {
+constexpr auto apply(verb name, F f, const Dst& dst, const Src&... src) {
   const auto to = destination(dst);
   using T = typename decltype(to)::element;
   static_assert(!std::is_const_v<T>, "wsl: the destination of an operation must be writable");
@@ -65,38 +65,38 @@ constexpr auto apply(const char* name, F f, const Dst& dst, const Src&... src) {
 
 /// dst = src; converts between element types.
 template <class D, class A>
-constexpr auto mov(const D& dst, const A& a) { return detail::apply("mov", detail::unchanged{}, dst, a); }
+constexpr auto mov(const D& dst, const A& a) { return detail::apply({"mov", work::move}, detail::unchanged{}, dst, a); }
 /// dst = a + b
 template <class D, class A, class B>
-constexpr auto add(const D& dst, const A& a, const B& b) { return detail::apply("add", detail::plus, dst, a, b); }
+constexpr auto add(const D& dst, const A& a, const B& b) { return detail::apply({"add", work::add}, detail::plus, dst, a, b); }
 /// dst = a - b
 template <class D, class A, class B>
-constexpr auto sub(const D& dst, const A& a, const B& b) { return detail::apply("sub", detail::minus, dst, a, b); }
+constexpr auto sub(const D& dst, const A& a, const B& b) { return detail::apply({"sub", work::add}, detail::minus, dst, a, b); }
 /// dst = a * b
 template <class D, class A, class B>
-constexpr auto mul(const D& dst, const A& a, const B& b) { return detail::apply("mul", detail::times, dst, a, b); }
+constexpr auto mul(const D& dst, const A& a, const B& b) { return detail::apply({"mul", work::multiply}, detail::times, dst, a, b); }
 /// dst = a + b * scalar
 template <class D, class A, class B, class S>
 constexpr auto fmac(const D& dst, const A& a, const B& b, const S& scalar) {
   static_assert(!detail::is_memory<S> && !detail::is_fabric_input<S>, "wsl: the last operand of fmac is a scalar; map takes any function");
-  return detail::apply("fmac", detail::plus_times, dst, a, b, scalar);
+  return detail::apply({"fmac", work::multiply}, detail::plus_times, dst, a, b, scalar);
 }
 /// dst = the larger of a and b
 template <class D, class A, class B>
-constexpr auto max(const D& dst, const A& a, const B& b) { return detail::apply("max", [](auto x, auto y) { return x < y ? y : x; }, dst, a, b); }
+constexpr auto max(const D& dst, const A& a, const B& b) { return detail::apply({"max", work::compare}, [](auto x, auto y) { return x < y ? y : x; }, dst, a, b); }
 /// dst = the smaller of a and b
 template <class D, class A, class B>
-constexpr auto min(const D& dst, const A& a, const B& b) { return detail::apply("min", [](auto x, auto y) { return y < x ? y : x; }, dst, a, b); }
+constexpr auto min(const D& dst, const A& a, const B& b) { return detail::apply({"min", work::compare}, [](auto x, auto y) { return y < x ? y : x; }, dst, a, b); }
 /// dst = -a
 template <class D, class A>
-constexpr auto neg(const D& dst, const A& a) { return detail::apply("neg", detail::negation, dst, a); }
+constexpr auto neg(const D& dst, const A& a) { return detail::apply({"neg", work::add}, detail::negation, dst, a); }
 /// dst = |a|; of a negative zero it is zero.
 template <class D, class A>
 constexpr auto abs(const D& dst, const A& a) {
-  return detail::apply("abs", [](auto x) { return x <= decltype(x){} ? detail::minus(decltype(x){}, x) : x; }, dst, a);
+  return detail::apply({"abs", work::add}, [](auto x) { return x <= decltype(x){} ? detail::minus(decltype(x){}, x) : x; }, dst, a);
 }
 /// dst = f(sources...), element by element; with the address of a scalar as destination and a scalar as first source, a fold.
 template <class F, class D, class... S>
-constexpr auto map(F f, const D& dst, const S&... src) { return detail::apply("map", f, dst, src...); }
+constexpr auto map(F f, const D& dst, const S&... src) { return detail::apply({"map", work::call}, f, dst, src...); }
 
 }  // namespace wsl

@@ -56,6 +56,15 @@ class pe {
     return next.x < 0 || next.y < 0 || next.x == width() || next.y == height();
   }
 
+  /// The PE's 48-bit time stamp counter, in cycles (CSL's <time>). All PEs of a fabric count from its construction on. The timed
+  /// engine counts the machine's cycles, the reference engine its steps; on the threaded engine, which has no clock, it stays 0.
+  u64 now() const { return state_.image->engine->now(state_) & 0xffff'ffff'ffff; }
+  /// The task's own code takes so many cycles more: what C++ computes costs nothing unless the task says so. Only the timed engine
+  /// counts it. Sends, descriptor operations and the start of the task are counted without a word.
+  void spend(u64 cycles) {
+    if (listening_counter) [[unlikely]] listening_counter->spend(cycles);
+  }
+
   /// Sends one wavelet. Where the output queue is full it leaves when there is room; until then this PE starts no other task.
   template <payload T>
   void send(color<T> c, T value) {

@@ -5,6 +5,7 @@
 #pragma once
 #include "../core/scalar.hpp"
 #include "../core/wavelet.hpp"
+#include "effort.hpp"
 
 namespace wsl {
 
@@ -25,6 +26,7 @@ struct transfer {
   const u32* source = nullptr;     ///< all words that it sends, if they lie in memory as they are
   u32* target = nullptr;           ///< where it puts the words that it reads, if it puts them there as they are
   void* resumes = nullptr;         ///< the suspended main thread that completion resumes, as a coroutine's address
+  effort cost;                     ///< for an engine that counts cycles; others leave it as it is
   const payload_type* input_type[2] = {};
   const payload_type* output_type = nullptr;
   const char* name = "";           ///< the operation, for reports

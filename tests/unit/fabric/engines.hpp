@@ -5,6 +5,7 @@
 
 #include <wsl/fabric/fabric.hpp>
 #include <wsl/fabric/reference.hpp>
+#include <wsl/fabric/timed.hpp>
 
 /// The threaded engine with bands of one PE, so that small grids have several.
 template <int n, wsl::depth queues = wsl::depth::deep>
@@ -14,7 +15,7 @@ struct on_threads {
 
 using machine_depth = on_threads<2, wsl::depth::machine>;
 using threaded_engines = std::tuple<on_threads<1>, on_threads<2>, on_threads<3>, on_threads<8>, machine_depth>;
-using every_engine = std::tuple<wsl::reference, on_threads<1>, on_threads<2>, on_threads<3>, on_threads<8>, machine_depth>;
+using every_engine = std::tuple<wsl::reference, wsl::timed, on_threads<1>, on_threads<2>, on_threads<3>, on_threads<8>, machine_depth>;
 using long_queues = std::tuple<on_threads<1>, on_threads<2>, on_threads<3>, on_threads<8>>;
-/// Those whose queues are as long as the machine's.
+/// Those whose queues are as long as the machine's, and whose ramps hold no words.
 using short_queues = std::tuple<wsl::reference, machine_depth>;

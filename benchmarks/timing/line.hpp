@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+// Reductions and a broadcast along a line of P PEs, B words each, whose times are known in closed form ("Near-Optimal Wafer-Scale
+// Reduce", arXiv 2404.15888). Each function returns the cycles from the first instruction of the operations, which all PEs issue at the
+// same time, until the last word is where it belongs; and throws if that is not the right word.
+#pragma once
+#include <stdexcept>
+#include <string>
+
+#include <wsl/fabric/timed.hpp>
+#include <wsl/wsl.hpp>
+
+namespace timing_table {
+
+using namespace wsl;
+
+inline constexpr int longest = 4096;
+inline constexpr color<f32> even{0}, odd{1};
+
+/// What all programs on the line share: they note when their operation begins, and when its last word is there.
+struct stop_watch {
+  u64 begin = 0, end = 0;
+  void stop(pe& me) { end = me.now() - static_cast<u64>(wse2.task_start); }  // it is a task that reads the clock
+};
+
+struct receiver : stop_watch {
+  f32 x[longest]{};
+  void start(pe& me, int n) {
+    for (int i = 0; i < n; ++i) x[i] = me.west_edge() ? static_cast<f32>(i) : 0;
+    if (me.west_edge()) me.async(mov(fabout(even), mem(x).part(0, n)), then<&receiver::done>());
+    else me.async(mov(mem(x).part(0, n), fabin(even)), then<&receiver::done>());
+    begin = me.now();
+  }
+  void done(pe& me) { stop(me); }
+  static consteval auto tasks() {
+    return table(launch<&receiver::start>(), local<&receiver::done>(), sends<even>(), reads<even>());
+  }
+};
+
+/// Everybody's words go to the west end, which adds them up; they come mixed, so it keeps one sum.
+struct star_member : stop_watch {
+  f32 x[longest]{};
+  f32 sum = 0;
+  void start(pe& me, int n) {
+    for (int i = 0; i < n; ++i) x[i] = 1;
+    if (me.west_edge()) me.async(add(&sum, 0.f, fabin(even, n * (me.width() - 1))), then<&star_member::done>());
+    else me.async(mov(fabout(even), mem(x).part(0, n)));
+    begin = me.now();
+  }
+  void done(pe& me) { stop(me); }
+  static consteval auto tasks() {
+    return table(launch<&star_member::start>(), local<&star_member::done>(), sends<even>(), reads<even>());
+  }
+};
+
+/// Each adds its own to what comes from the east, and passes it on as it comes.
+struct chain_member : stop_watch {
+  f32 x[longest]{};
+  void start(pe& me, int n) {
+    const color<f32> in = me.x() % 2 ? even : odd, out = me.x() % 2 ? odd : even;
+    for (int i = 0; i < n; ++i) x[i] = static_cast<f32>(i);
+    const memory<f32> mine = mem(x).part(0, n);
+    if (me.east_edge()) me.async(mov(fabout(out), mine));
+    else if (me.west_edge()) me.async(add(mine, mine, fabin(in)), then<&chain_member::done>());
+    else me.async(add(fabout(out), mine, fabin(in)));
+    begin = me.now();
+  }
+  void done(pe& me) { stop(me); }
+  static consteval auto tasks() {
+    return table(launch<&chain_member::start>(), local<&chain_member::done>(), sends<even>(), sends<odd>(), reads<even>(), reads<odd>());
+  }
+};
+
+inline void must_be(f32 value, f32 right, const char* what) {
+  if (value != right) throw std::runtime_error(std::string(what) + " computes " + std::to_string(value) + ", not " + std::to_string(right));
+}
+
+inline u64 broadcast_cycles(int p, int words) {
+  layout line{wse2, p, 1};
+  line.place(all, program_v<receiver>)
+      .path(even, column(0), ramp >> east)
+      .path(even, columns(1, end - 1), west >> (ramp | east))
+      .path(even, column(end - 1), west >> ramp);
+  fabric f{line, timed{}};
+  f.launch<&receiver::start>(all, words);
+  const receiver& last = f.program_at<receiver>({p - 1, 0});
+  must_be(last.x[words - 1], static_cast<f32>(words - 1), "broadcast");
+  return last.end - last.begin;
+}
+
+inline u64 star_cycles(int p, int words) {
+  layout line{wse2, p, 1};
+  line.place(all, program_v<star_member>)
+      .path(even, column(0), east >> ramp)
+      .path(even, columns(1, end - 1), (ramp | east) >> west, merge)
+      .path(even, column(end - 1), ramp >> west);
+  fabric f{line, timed{}};
+  f.launch<&star_member::start>(all, words);
+  const star_member& root = f.program_at<star_member>({0, 0});
+  must_be(root.sum, static_cast<f32>(words) * static_cast<f32>(p - 1), "star");
+  return root.end - root.begin;
+}
+
+inline u64 chain_cycles(int p, int words) {
+  layout line{wse2, p, 1};
+  line.place(all, program_v<chain_member>)
+      .path(even, columns(2, end, 2), ramp >> west)
+      .path(even, columns(1, end - 1, 2), east >> ramp)
+      .path(odd, columns(1, end, 2), ramp >> west)
+      .path(odd, columns(0, end - 1, 2), east >> ramp);
+  fabric f{line, timed{}};
+  f.launch<&chain_member::start>(all, words);
+  const chain_member& root = f.program_at<chain_member>({0, 0});
+  must_be(root.x[words - 1], static_cast<f32>(words - 1) * static_cast<f32>(p), "chain");
+  return root.end - root.begin;
+}
+
+}  // namespace timing_table

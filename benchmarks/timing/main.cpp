@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// The timed engine against published cycles: every case, misses included. docs/timing.md shows the table. Nothing is fitted to a case:
+// all use the constants of core/machine.hpp.
+#include <cmath>
+#include <cstdio>
+
+#include "line.hpp"
+#include "mesh_gemm.hpp"
+#include "pipeline.hpp"
+#include "vendor.hpp"
+
+using namespace timing_table;
+
+namespace {
+
+struct tally {
+  int cases = 0, within = 0;
+  f64 worst = 0;
+
+  void compare(const char* what, const char* target, f64 published, f64 counted, f64 bound) {
+    const f64 error = 100 * (counted - published) / published;
+    const bool hit = std::abs(error) <= bound;
+    ++cases, within += hit;
+    worst = std::max(worst, std::abs(error));
+    std::printf("%-34s %-5s %10.6g %10.6g %+7.1f %% %5.0f %%%s\n", what, target, published, counted, error, bound, hit ? "" : "  miss");
+  }
+};
+
+void line_cases(tally& all_of_it, const char* pattern, u64 (*run)(int, int), f64 (*formula)(int, int)) {
+  for (int p : {4, 16, 64, 256, 512})
+    for (int words : {1, 16, 256, 4096}) {
+      char what[64];
+      std::snprintf(what, sizeof what, "%s, P = %d, B = %d", pattern, p, words);
+      all_of_it.compare(what, wse2.name, formula(p, words), static_cast<f64>(run(p, words)), 4);
+    }
+}
+
+}  // namespace
+
+int main() {
+  constexpr int ramp_cycles = wse2.ramp_latency;
+  tally all_of_it;
+  std::printf("%-34s %-5s %10s %10s %9s %7s\n", "case", "", "published", "counted", "error", "bound");
+  line_cases(all_of_it, "broadcast", broadcast_cycles, [](int p, int b) -> f64 { return b + p + 2 * ramp_cycles; });
+  line_cases(all_of_it, "star", star_cycles, [](int p, int b) -> f64 { return b * (p - 1) + 2 * ramp_cycles + 1; });
+  line_cases(all_of_it, "chain", chain_cycles, [](int p, int b) -> f64 { return b + (2 * ramp_cycles + 2) * (p - 1); });
+  const auto vendor = [&](const char* what, u64 (*run)(const machine&), f64 on_wse2, f64 on_wse3) {
+    all_of_it.compare(what, wse2.name, on_wse2, static_cast<f64>(run(wse2)), 10);
+    all_of_it.compare(what, wse3.name, on_wse3, static_cast<f64>(run(wse3)), 10);
+  };
+  vendor("copy, 4 numbers", copy_cycles, 22, 21);
+  vendor("vertical recurrence, 4 numbers", vertical_cycles, 35, 32);
+  vendor("store and forward, P = 15, B = 128", store_and_forward_cycles, 3920, 3090);
+  all_of_it.compare("MeshGEMM, a step", wse3.name, 511841 / 360.0, mesh_gemm_step_cycles(wse3), 10);
+  all_of_it.compare("words that fit into a pipeline", wse2.name, 14, words_in_pipeline(), 0);
+  std::printf("timing: %d of %d cases within bound, worst %.1f %%\n", all_of_it.within, all_of_it.cases, all_of_it.worst);
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// How many words fit into a PE that passes on what it hears when nobody takes what it says: from its router over the ramp, the input queue,
+// one operation, the output queue and the ramp back into the router. (The vendor's tutorial pipeline-01 names the number.)
+#pragma once
+#include "line.hpp"
+
+namespace timing_table {
+
+struct pipe_end {
+  void start(pe& me) {
+    if (me.west_edge()) me.async(mov(fabout(even, 1000), u16{1}));
+    else if (!me.east_edge()) me.async(add(fabout(odd), fabin(even), u16{1}));
+  }
+  static constexpr color<u16> even{0}, odd{1};
+  static consteval auto tasks() { return table(launch<&pipe_end::start>(), sends<even>(), sends<odd>(), reads<even>(), reads<odd>()); }
+};
+/// The same without the operation in the middle: one color goes through.
+struct wire_end {
+  void start(pe& me) {
+    if (me.west_edge()) me.async(mov(fabout(pipe_end::even, 1000), u16{1}));
+  }
+  static consteval auto tasks() { return table(launch<&wire_end::start>(), sends<pipe_end::even>(), reads<pipe_end::even>()); }
+};
+
+/// Words that leave the first PE before everything stands still.
+inline int words_until_stall(const layout& line, const area& programs) {
+  fabric f{line, timed{}};
+  try {
+    f.launch(programs);
+  } catch (const deadlock& d) {
+    for (const wait& w : d.open())
+      if (w.why == wait::reason::output && w.at == coord{0, 0}) return 1000 - static_cast<int>(w.count);
+  }
+  throw std::runtime_error("the pipeline does not stall");
+}
+
+inline int words_in_pipeline() {
+  constexpr auto in = pipe_end::even, out = pipe_end::odd;
+  layout relayed{wse2, 3, 1};
+  relayed.place(all, program_v<pipe_end>)
+      .path(in, column(0), ramp >> east).path(in, column(1), west >> ramp)
+      .path(out, column(1), ramp >> east).path(out, column(2), west >> ramp);
+  layout direct{wse2, 3, 1};
+  direct.place(columns(0, end, 2), program_v<wire_end>)
+      .path(in, column(0), ramp >> east).path(in, column(1), west >> east).path(in, column(2), west >> ramp);
+  return words_until_stall(relayed, all) - words_until_stall(direct, columns(0, end, 2));
+}
+
+}  // namespace timing_table

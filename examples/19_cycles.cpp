@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// How long would the machine take? A row of P PEs adds up arrays of n numbers in two ways: each PE stores what it hears, adds its own
+// and sends the sum on, or it does all three at once, word by word. The timed engine counts the cycles of both and says where they went.
+#include <wsl/fabric/time_report.hpp>
+#include <wsl/wsl.hpp>
+
+#include <cstdio>
+using namespace wsl;
+
+constexpr int P = 16, numbers = 128;
+constexpr color<f32> even{0}, odd{1};
+
+struct adder {
+  f32 mine[numbers]{}, heard[numbers]{};
+  u64 begin = 0, end = 0;  // cycles of the PE's clock
+
+  void start(pe& me, bool at_once) {
+    mov(mem(mine), 1);
+    begin = me.now();
+    if (me.west_edge()) me.async(mov(fabout(out(me)), mem(mine)));
+    else if (!at_once) me.async(mov(mem(heard), fabin(in(me))), then<&adder::store_and_forward>());
+    else if (me.east_edge()) me.async(add(mem(heard), mem(mine), fabin(in(me))), then<&adder::done>());
+    else me.async(add(fabout(out(me)), mem(mine), fabin(in(me))));
+  }
+  void store_and_forward(pe& me) {
+    add(mem(heard), mem(heard), mem(mine));
+    if (me.east_edge()) me.activate<&adder::done>();
+    else me.async(mov(fabout(out(me)), mem(heard)));
+  }
+  void done(pe& me) { end = me.now(); }
+
+  static color<f32> in(const pe& me) { return me.x() % 2 ? even : odd; }
+  static color<f32> out(const pe& me) { return me.x() % 2 ? odd : even; }
+  static consteval auto tasks() {
+    return table(launch<&adder::start>(), local<&adder::store_and_forward>(), local<&adder::done>(),
+                 sends<even>(), sends<odd>(), reads<even>(), reads<odd>());
+  }
+};
+
+constexpr layout chain(const machine& m) {
+  return layout{m, P, 1}
+    .place(all, program_v<adder>)
+    .path(even, columns(0, end - 1, 2), ramp >> east)
+    .path(even, columns(1, end, 2),     west >> ramp)
+    .path(odd,  columns(1, end - 1, 2), ramp >> east)
+    .path(odd,  columns(2, end, 2),     west >> ramp);
+}
+constexpr layout on_wse2 = chain(wse2), on_wse3 = chain(wse3);
+static_assert(routed<on_wse2>() && routed<on_wse3>());
+
+int main() {
+  std::string where;
+  std::printf("%d PEs add up arrays of %d numbers\n", P, numbers);
+  for (const layout* plan : {&on_wse2, &on_wse3})
+    for (bool at_once : {false, true}) {
+      fabric f{*plan, timed{}};  // the engine that counts the machine's cycles
+      f.launch<&adder::start>(all, at_once);
+      const adder& last = f.program_at<adder>({P - 1, 0});
+      if (last.heard[numbers - 1] != P) return std::printf("the sum is %g, not %d\n", last.heard[numbers - 1], P), 1;
+      const u64 cycles = last.end - last.begin;
+      std::printf("%s, %-18s %5llu cycles, %5.2f us\n", plan->machine().name, at_once ? "at once:" : "store and forward:",
+                  static_cast<unsigned long long>(cycles), 1e6 * static_cast<f64>(cycles) / plan->machine().clock_hz);
+      where = time_report{f}.text();
+    }
+  std::printf("\nthe last of them: %s", where.c_str());
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+// Where the cycles went: how busy PEs and links were, what stalled them, the slowest of each, and a heat map of the fabric.
+//   fabric f{plan, timed{}};
+//   f.launch();
+//   const time_report where{f};
+//   std::puts(where.text().c_str());
+//   where.write_heat_map("heat.svg");
+// It sums up all runs of the fabric so far. See examples/19_cycles.cpp.
+#pragma once
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "../core/whole_file.hpp"
+#include "../layout/svg.hpp"
+#include "fabric.hpp"
+#include "timed.hpp"
+
+namespace wsl {
+
+struct pe_times {
+  coord at;
+  const char* program = "";
+  engines::pe_cycles spent;
+};
+
+struct link_times {
+  coord from;
+  port side = east;
+  u64 words = 0;
+};
+
+class time_report {
+ public:
+  /// Throws fault_error if the fabric's engine counts no cycles.
+  explicit time_report(fabric& f) : machine_(f.plan().machine()), grid_(f.plan().grid()) {
+    auto* timed_one = dynamic_cast<engines::timed_engine*>(&f.engine_in_use());
+    if (!timed_one) throw fault_error("wsl: a time report needs the timed engine: fabric f{plan, timed{}}");
+    read(*timed_one);
+  }
+
+  u64 cycles() const { return cycles_; }
+  f64 seconds() const { return static_cast<f64>(cycles_) / machine_.clock_hz; }
+  /// Of all PEs with a program, and of all links over which a word went, the busiest first.
+  const std::vector<pe_times>& pes() const { return pes_; }
+  const std::vector<link_times>& links() const { return links_; }
+  /// Cycles of all PEs together.
+  const engines::pe_cycles& sum() const { return sum_; }
+  /// Cycles in which a word in a router found its port taken by another color.
+  u64 link_stalls() const { return link_stalls_; }
+  /// Cycles that words lay in queues of routers and ramps although they could have been taken.
+  u64 queued() const { return queued_; }
+
+  std::string text() const {
+    const u64 all_pes = cycles_ * pes_.size();
+    std::string out = format("%s, %llu cycles, %.6g us\n", machine_.name, number(cycles_), 1e6 * seconds());
+    out += format("%zu PEs: %.1f %% busy (tasks %.1f %%, operations %.1f %%), %.1f %% waiting for wavelets, %.1f %% for room\n", pes_.size(),
+                  share(sum_.busy(), all_pes), share(sum_.tasks, all_pes), share(sum_.operations, all_pes), share(sum_.starved, all_pes),
+                  share(sum_.held_up, all_pes));
+    out += format("%zu links in use: %.1f %% busy; words waited %llu cycles for their link and %llu in queues\n", links_.size(),
+                  share(words_, cycles_ * links_.size()), number(link_stalls_), number(queued_));
+    out += "\nbusiest PEs\n";
+    for (std::size_t i = 0; i < pes_.size() && i < listed; ++i) out += line_of(pes_[i]);
+    out += "\nbusiest links\n";
+    for (std::size_t i = 0; i < links_.size() && i < listed; ++i) out += line_of(links_[i]);
+    return out;
+  }
+
+  /// An SVG: squares for PEs, bars for the links between them, the darker the busier. Large grids are shown in blocks of PEs.
+  std::string heat_map() const {
+    const int block = (std::max(grid_.columns(), grid_.rows()) + most_cells - 1) / most_cells;
+    const int wide = (grid_.columns() + block - 1) / block, high = (grid_.rows() + block - 1) / block;
+    using namespace drawing;
+    const std::string title = format("%s, %d x %d PEs, %llu cycles", machine_.name, grid_.columns(), grid_.rows(), number(cycles_));
+    const coord sheet{std::max(wide * pitch + 2 * margin, 360), high * pitch + 2 * margin + 30};
+    std::string out = "<svg xmlns=\"http://www.w3.org/2000/svg\"" + attribute("width", sheet.x) + attribute("height", sheet.y) +
+                      attribute("font-family", "sans-serif") + attribute("font-size", 12) + ">\n<title>" + escaped(title) + "</title>\n" +
+                      rectangle({0, 0}, sheet, 0, attribute("fill", "#fdfdfb")) + label({margin, 24}, title);
+    out += squares(block, wide, high) + bars(block, wide);
+    return out + "</svg>\n";
+  }
+  void write_heat_map(const std::string& file) const { write_whole_file(file, heat_map()); }
+
+ private:
+  static constexpr std::size_t listed = 10;
+  static constexpr int most_cells = 128, pitch = 14, margin = 40, square = 10;
+
+  void read(engines::timed_engine& e) {
+    cycles_ = e.now();
+    engines::timed_pes& all_of_them = e.processors();
+    for (std::size_t i = 0; i < all_of_them.size(); ++i) {
+      const pe_state& s = all_of_them.state(i);
+      const engines::pe_cycles& c = all_of_them[i].spent;
+      pes_.push_back({{s.x, s.y}, s.image->source->name, c});
+      sum_.tasks += c.tasks, sum_.operations += c.operations, sum_.starved += c.starved, sum_.held_up += c.held_up;
+    }
+    const engines::mesh& m = e.routers();
+    std::vector<u64> words(static_cast<std::size_t>(grid_.count()) * 5);
+    for (u32 p = 0; p < m.through.size(); ++p) {
+      m.each_link(p, [&](u32 router, port side) { words[router * 5 + static_cast<u32>(index_of(side))] += m.through[p].words; });
+    }
+    for (std::size_t k = 0; k < words.size(); ++k)
+      if (words[k]) links_.push_back({m.coord_of(static_cast<u32>(k / 5)), every_port[k % 5], words[k]}), words_ += words[k];
+    link_stalls_ = m.link_stalls, queued_ = m.through.waited();
+    std::stable_sort(pes_.begin(), pes_.end(), [](const pe_times& a, const pe_times& b) { return a.spent.busy() > b.spent.busy(); });
+    std::stable_sort(links_.begin(), links_.end(), [](const link_times& a, const link_times& b) { return a.words > b.words; });
+  }
+
+  static unsigned long long number(u64 n) { return n; }
+  static f64 share(u64 part, u64 whole) { return whole ? 100 * static_cast<f64>(part) / static_cast<f64>(whole) : 0; }
+  template <class... X>
+  static std::string format(const char* how, X... values) {
+    char line[400];
+    const int n = std::snprintf(line, sizeof line, how, values...);
+    return {line, line + std::min<int>(n, sizeof line - 1)};
+  }
+
+  std::string line_of(const pe_times& p) const {
+    return format("  PE(%d, %d) of %.60s: busy %llu (%.1f %%), waited %llu for wavelets, %llu for room\n", p.at.x, p.at.y, p.program,
+                  number(p.spent.busy()), share(p.spent.busy(), cycles_), number(p.spent.starved), number(p.spent.held_up));
+  }
+  std::string line_of(const link_times& l) const {
+    return format("  PE(%d, %d) %s: %llu words (%.1f %%)\n", l.from.x, l.from.y, name_of(l.side), number(l.words), share(l.words, cycles_));
+  }
+
+  // From white to a dark red.
+  static std::string paint(f64 percent) {
+    return drawing::attribute("fill", drawing::tint{250, 240, 230}.towards({140, 10, 30}, static_cast<int>(percent + 0.5)).hex());
+  }
+
+  std::string squares(int block, int wide, int high) const {
+    std::vector<u64> busy(static_cast<std::size_t>(wide * high)), members(busy.size());
+    for (const pe_times& p : pes_) {
+      const auto k = static_cast<std::size_t>(p.at.y / block * wide + p.at.x / block);
+      busy[k] += p.spent.busy(), ++members[k];
+    }
+    std::string out;
+    for (int k = 0; k < wide * high; ++k) {
+      const auto i = static_cast<std::size_t>(k);
+      if (!members[i]) continue;
+      const f64 percent = share(busy[i], members[i] * cycles_);
+      const coord at{k % wide, k / wide};
+      out += drawing::rectangle({margin + at.x * pitch, margin + at.y * pitch}, {square, square}, 1, paint(percent),
+                                format("PE(%d, %d): %.1f %% busy", at.x * block, at.y * block, percent));
+    }
+    return out;
+  }
+
+  // Between single PEs only; the two directions of a link lie beside each other.
+  std::string bars(int block, int wide) const {
+    std::string out;
+    if (block > 1 || wide == 0) return out;
+    for (const link_times& l : links_) {
+      const coord corner{margin + l.from.x * pitch, margin + l.from.y * pitch};
+      const bool across = l.side == east || l.side == west, back = l.side == west || l.side == north;
+      const int apart = back ? 5 : 2;
+      const coord gap = l.side == east || l.side == south ? coord{square, square} : coord{square - pitch, square - pitch};
+      const coord at = across ? corner + coord{gap.x, apart} : corner + coord{apart, gap.y};
+      const coord size = across ? coord{pitch - square, 2} : coord{2, pitch - square};
+      const f64 percent = share(l.words, cycles_);
+      out += drawing::rectangle(at, size, 0, paint(percent), format("PE(%d, %d) %s: %.1f %%", l.from.x, l.from.y, name_of(l.side), percent));
+    }
+    return out;
+  }
+
+  machine machine_;
+  region grid_;
+  u64 cycles_ = 0, words_ = 0, link_stalls_ = 0, queued_ = 0;
+  engines::pe_cycles sum_;
+  std::vector<pe_times> pes_;
+  std::vector<link_times> links_;
+};
+
+inline std::string to_text(const time_report& r) { return r.text(); }
+
+}  // namespace wsl

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// What the timed engine charges for operations, from the machine's constants; docs/timing.md states these rules in words.
+#pragma once
+#include <algorithm>
+
+#include "../core/machine.hpp"
+#include "../program/effort.hpp"
+
+namespace wsl::timing {
+
+/// Elements that an operation over memory does in a cycle, at least 1.
+constexpr int width(const machine& m, const effort& e) {
+  const bool half = e.bytes <= 2;
+  int w = half ? m.simd.add16 : m.simd.add32;
+  if (e.what == work::multiply) w = half ? m.simd.multiply16 : m.simd.multiply32;
+  if (e.what == work::compare) w = half ? m.simd.compare16 : m.simd.compare32;
+  if (e.what == work::call) w = 1;
+  w = std::min<int>(w, e.stride_width);
+  return std::max(e.banks_clash ? w / 2 : w, 1);
+}
+
+/// Cycles of n elements over memory, without the setup.
+constexpr u64 cycles(const machine& m, const effort& e, u64 n) {
+  if (e.what == work::call) return n * static_cast<u64>(m.call);
+  const auto w = static_cast<u64>(width(m, e));
+  return (n + w - 1) / w;
+}
+
+/// Elements that an operation with a fabric operand moves at most in a cycle.
+constexpr int fabric_width(const machine& m, const effort& e) { return std::min(width(m, e), m.fabric_width); }
+
+/// Cycles for which such a move keeps the PE's datapath.
+constexpr u64 fabric_cycles(const machine& m, const effort& e) { return e.what == work::call ? static_cast<u64>(m.call) : 1; }
+
+}  // namespace wsl::timing

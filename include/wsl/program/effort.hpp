@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// What the time of an operation depends on: what it does to an element, how wide elements are, and how its operands lie in the
+// memory's banks. Operations over memory have no PE at hand, so an engine that counts cycles listens on the thread that runs its
+// tasks; on all other engines nobody listens, and an operation costs one look at that.
+#pragma once
+#include <cstdint>
+
+#include "memory.hpp"
+
+namespace wsl {
+
+/// What is done to an element.
+enum class work : u8 { move, add, multiply, compare, call };
+
+/// The name of an operation, for reports, and its work.
+struct verb {
+  const char* name;
+  work what;
+};
+
+/// An operation as its clock sees it; docs/timing.md has the rules.
+struct effort {
+  work what = work::move;
+  u8 bytes = 0;             ///< of its widest element
+  u8 stride_width = 8;      ///< elements a cycle that its strides allow
+  bool banks_clash = false; ///< two sources lie in the same half of the banks
+};
+
+/// Who counts what tasks do besides sending and receiving.
+class cycle_counter {
+ public:
+  virtual void spend(u64 cycles) = 0;
+  virtual void operate(const effort& what, u64 elements) = 0;
+
+ protected:
+  ~cycle_counter() = default;
+};
+
+/// Listens to the tasks that this thread runs.
+inline constinit thread_local cycle_counter* listening_counter = nullptr;
+
+namespace detail {
+
+/// Elements a cycle that a stride allows: the banks that n elements fall into.
+constexpr u8 width_of_stride(i64 stride) {
+  const i64 n = stride < 0 ? -stride : stride;
+  if (n <= 1) return 8;
+  if (n % 8 == 0) return 1;
+  return n % 8 == 1 || n % 8 == 7 || n % 8 == 4 ? 2 : 8;
+}
+
+/// Collects what the operands of an operation are.
+struct effort_of_operands {
+  effort sum;
+  std::uintptr_t first_source = 0;
+  bool has_source = false;
+
+  template <class T>
+  void width() { sum.bytes = sizeof(T) > sum.bytes ? u8{sizeof(T)} : sum.bytes; }
+  template <class T>
+  void stride(const memory<T>& m) {
+    width<T>();
+    const u8 allowed = width_of_stride(m.stride());
+    sum.stride_width = allowed < sum.stride_width ? allowed : sum.stride_width;
+  }
+  /// The memory has 8 banks of 16 bits; two wide reads in one cycle need opposite halves.
+  template <class T>
+  void source(const memory<T>& m) {
+    stride(m);
+    const auto at = reinterpret_cast<std::uintptr_t>(m.first());
+    if (has_source && (at - first_source) % 16 != 8) sum.banks_clash = true;
+    if (!has_source) first_source = at;
+    has_source = true;
+  }
+};
+
+}  // namespace detail
+}  // namespace wsl

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+// Law: the timed engine counts what a plain simulation of every cycle and every hop counts, cycle for cycle: random programs end at
+// the same time on both, each PE having spent its cycles in the same way; and they compute what the reference engine computes.
+#include <catch2/catch.hpp>
+#include <cstdio>
+
+#include <wsl/fabric/reference.hpp>
+#include <wsl/fabric/timed.hpp>
+
+#include "engine_random.hpp"
+#include "timed_oracle.hpp"
+
+using namespace wsl;
+using law::mode;
+using law::random_program;
+
+namespace {
+
+struct oracle {
+  engine* make(const layout& plan) const { return new law::timed_oracle(plan); }
+};
+
+/// How a PE spent its cycles, and what its clock showed it.
+struct pe_history {
+  u64 tasks, operations, starved, held_up;
+  u32 times;
+  friend bool operator==(const pe_history&, const pe_history&) = default;
+};
+
+struct ending {
+  std::vector<u32> memories;
+  std::vector<std::vector<u32>> words;
+  std::vector<pe_history> pes;
+  outcome counts;
+  u64 link_stalls = 0;
+  bool stopped = false;
+};
+
+void give_scripts(fabric& f, const random_program& p) {
+  u32 x = 1;
+  for (int i = 0; i < p.plan().grid().count(); ++i) {
+    const coord at = p.plan().grid().nth(i);
+    law::actor& a = law::actor_at(f, at);
+    a.what = &p.script_at(at);
+    a.words.resize(static_cast<std::size_t>(a.what->words));
+    for (u32& w : a.words) w = x = law::mixed(x, static_cast<u32>(i));
+  }
+}
+void write_streams(fabric& f, const random_program& p, int round) {
+  for (const law::stream_flow& s : p.inbound()) {
+    std::vector<u32> words(static_cast<std::size_t>(s.words));
+    for (std::size_t i = 0; i < words.size(); ++i) words[i] = law::mixed(static_cast<u32>(round), static_cast<u32>(i)) & 0xffff;
+    f.engine_in_use().stream_write(s.color, s.at, words);
+  }
+}
+
+const law::oracle_cycles& cycles_of(const law::timed_oracle& e, std::size_t i) { return e.cycles_of(i); }
+const engines::pe_cycles& cycles_of(const engines::timed_engine& e, std::size_t i) { return e.processors()[i].spent; }
+
+template <class Engine>
+void look_at_pes(ending& e, fabric& f, const random_program& p) {
+  const auto& engine = static_cast<const Engine&>(f.engine_in_use());
+  for (int i = 0; i < p.plan().grid().count(); ++i) {
+    const coord at = p.plan().grid().nth(i);
+    const auto& c = cycles_of(engine, state_of(*f.engine_in_use().find(at)).index);
+    e.pes.push_back({c.tasks, c.operations, c.starved, c.held_up, law::actor_at(f, at).times});
+  }
+}
+u64 link_stalls_of(const law::timed_oracle& e) { return e.link_stalls; }
+u64 link_stalls_of(const engines::timed_engine& e) { return e.routers().link_stalls; }
+
+template <class Engine, class Choice>
+ending run(const random_program& p, const Choice& choice) {
+  ending e;
+  fabric f{p.plan(), choice};
+  give_scripts(f, p);
+  try {
+    for (int round = 0; round < p.rounds(); ++round) {
+      write_streams(f, p, round);
+      f.start();
+      e.counts = e.counts + f.run();
+    }
+  } catch (const deadlock&) {
+    e.stopped = true;
+  }
+  for (int i = 0; i < p.plan().grid().count(); ++i) e.memories.push_back(law::actor_at(f, p.plan().grid().nth(i)).digest());
+  for (const law::stream_flow& s : p.outbound()) {
+    e.words.emplace_back(100'000);
+    e.words.back().resize(f.engine_in_use().stream_read(s.color, s.at, e.words.back()));
+  }
+  if constexpr (!std::is_same_v<Engine, engine>) {
+    look_at_pes<Engine>(e, f, p);
+    e.link_stalls = link_stalls_of(static_cast<const Engine&>(f.engine_in_use()));
+  }
+  return e;
+}
+
+void must_agree(const ending& a, const ending& b, const std::string& who) {
+  if (a.stopped != b.stopped) FAIL(who << (b.stopped ? " is stopped" : " is not stopped"));
+  if (a.words != b.words) FAIL(who << ": other words in a stream");
+  for (std::size_t i = 0; i < a.memories.size(); ++i)
+    if (a.memories[i] != b.memories[i]) FAIL(who << ": another memory of the PE with number " << i << " in row-major order");
+}
+void must_agree_in_time(const ending& truth, const ending& b) {
+  must_agree(truth, b, "compared with the oracle, the timed engine");
+  // Where words stay in the routers for good, the last of them may come to rest after the last event of the timed engine.
+  if (truth.stopped) return;
+  for (std::size_t i = 0; i < truth.pes.size(); ++i)
+    if (const pe_history &x = truth.pes[i], &y = b.pes[i]; !(x == y))
+      FAIL("PE " << i << ": tasks " << y.tasks << " not " << x.tasks << ", operations " << y.operations << " not " << x.operations << ", starved "
+                 << y.starved << " not " << x.starved << ", held up " << y.held_up << " not " << x.held_up << ", stamps " << y.times << " not " << x.times);
+  if (truth.link_stalls != b.link_stalls) FAIL("link stalls " << b.link_stalls << " not " << truth.link_stalls);
+  if (!(truth.counts == b.counts)) FAIL("cycles " << b.counts.cycles << " not " << truth.counts.cycles);
+}
+
+struct tally {
+  long programs = 0, stopped = 0;
+  u64 cycles = 0, hops = 0;
+};
+
+void judge(unsigned seed, bool races, tally& sum) {
+  const random_program p(seed, races);
+  if (p.pes() > 300) return;  // too slow for the oracle
+  const ending truth = run<law::timed_oracle>(p, oracle{});
+  const ending timed_one = run<engines::timed_engine>(p, timed{});
+  must_agree_in_time(truth, timed_one);
+  if (!races) {
+    const ending reference_one = run<engine>(p, reference{});
+    if (p.promise() == mode::robust && timed_one.stopped) FAIL("must end");
+    if (!timed_one.stopped && !reference_one.stopped) must_agree(reference_one, timed_one, "compared with the reference engine, the timed one");
+  }
+  ++sum.programs, sum.stopped += truth.stopped;
+  sum.cycles += truth.counts.cycles, sum.hops += truth.counts.hops;
+}
+
+void judge_all(unsigned from, unsigned to) {
+  tally sum;
+  for (unsigned seed = from; seed < to; ++seed) {
+    INFO("program of seed " << seed);
+    judge(seed, false, sum);
+    judge(seed, true, sum);
+  }
+  std::printf("%ld programs, %llu cycles, %llu hops, the same on both; %ld of them stopped by queues\n", sum.programs,
+              static_cast<unsigned long long>(sum.cycles), static_cast<unsigned long long>(sum.hops), sum.stopped);
+}
+
+}  // namespace
+
+TEST_CASE("random programs take the same cycles as in a simulation of every cycle") { judge_all(0, 400); }
+TEST_CASE("many random programs", "[.long]") { judge_all(400, 20'000); }

@@ -1,0 +1,521 @@
+// SPDX-License-Identifier: MIT
+// The oracle of the timed engine: the rules of docs/timing.md, carried out cycle by cycle and hop by hop for every router, queue and
+// PE of the grid, however idle. It shares no code with what it judges but the costs of an operation (fabric/timing.hpp), the PEs'
+// memories and the faults of programs.
+#pragma once
+#include <deque>
+#include <map>
+#include <vector>
+
+#include <wsl/fabric/deadlock.hpp>
+#include <wsl/fabric/engine.hpp>
+#include <wsl/fabric/processor.hpp>
+#include <wsl/fabric/tiles.hpp>
+#include <wsl/fabric/timing.hpp>
+
+namespace law {
+
+using namespace wsl;
+using engines::channel, engines::deliveries, engines::tiles;
+
+/// What a PE did with its cycles, by the oracle's count.
+struct oracle_cycles {
+  u64 tasks = 0, operations = 0, starved = 0, held_up = 0;
+};
+
+class timed_oracle final : public engine, private cycle_counter {
+ public:
+  explicit timed_oracle(const layout& plan)
+      : engine(plan), routes_(engine::plan()), tiles_(engine::plan(), routes_, *this), routers_(static_cast<std::size_t>(grid().count())),
+        processors_(tiles_.size()), words_(max_colors * engines::large_buffer), journal_(max_colors * engines::large_buffer) {
+    tiles_.set_ends(channels_, nullptr);
+    for (std::size_t i = 0; i < tiles_.size(); ++i) state_of(tiles_[i]).defers = true;
+    for (int k = 0; k < max_colors; ++k) channels_[k].large = true, channels_[k].words = words_.data() + k * engines::large_buffer;
+    for (int r = 0; r < grid().count(); ++r) build(static_cast<std::size_t>(r));
+    for (std::size_t r = 0; r < routers_.size(); ++r) group(routers_[r]);
+    for (const stream_record& s : engine::plan().streams())
+      for (int i = 0; s.inbound && i < s.where.count(); ++i) supplies_[{s.color, s.where.nth(i).x, s.where.nth(i).y}].side = s.side;
+  }
+
+  ~timed_oracle() {
+    for (const processor& p : processors_) {
+      destroy(p.resumes);
+      for (const auto& [k, t] : p.threads) destroy(t.resumes);
+      for (const step& x : p.script) destroy(x.op.resumes);
+    }
+  }
+
+  pe* find(coord c) override { return tiles_.find(c); }
+  void call(pe& on, host_call what) override { processors_[state_of(on).index].calls.push_back(what); }
+  void stream_write(int color, coord c, std::span<const u32> words) override {
+    auto& s = supplies_.at({color, c.x, c.y});
+    s.words.insert(s.words.end(), words.begin(), words.end());
+  }
+  std::size_t stream_read(int color, coord c, std::span<u32> words) override {
+    std::deque<u32>& from = sinks_[{color, c.x, c.y}];
+    std::size_t n = 0;
+    for (; n < words.size() && !from.empty(); from.pop_front()) words[n++] = from.front();
+    return n;
+  }
+
+  outcome run() override {
+    cycle_counter* before = std::exchange(listening_counter, static_cast<cycle_counter*>(this));
+    total_ = {};
+    const u64 begin = cycle_;
+    end_ = cycle_;
+    try {
+      while (one_cycle()) ++cycle_;
+    } catch (...) {
+      listening_counter = before;
+      throw;
+    }
+    listening_counter = before;
+    cycle_ = end_;
+    total_.cycles = end_ - begin;
+    if (stuck()) {
+      waits open;
+      open.push_back({wait::reason::held, {0, 0}, -1, "", "something", 1});
+      throw deadlock(plan(), open);
+    }
+    return total_;
+  }
+
+  void send_control(pe_state& from, int color, const payload_type*, u32 bits) override {
+    channel& out = from.channel_of(color);
+    *out.room() = bits;
+    out.move_to(out.next() + 1);
+    *journal++ = static_cast<u32>(color) | 0x100;
+  }
+  bool start(pe_state& on, transfer& t) override {
+    processor& p = processors_[on.index];
+    if (t.output >= 0) on.channel_of(t.output).close();
+    spend(static_cast<u64>(target().operation_setup));
+    p.script.push_back({step::starts, 0, 0, false, t});
+    return false;
+  }
+  u64 now(const pe_state& s) const override {
+    if (running_ != &s) return cycle_;
+    u64 sum = cycle_;
+    for (const step& x : processors_[s.index].script) sum += x.what == step::computes ? x.value : x.what == step::sends;
+    return sum + static_cast<u64>(journal - noted_);
+  }
+
+  const oracle_cycles& cycles_of(std::size_t i) const { return processors_[i].spent; }
+  u64 link_stalls = 0;
+
+ private:
+  // ---- the parts -------------------------------------------------------------------------------------------------------------
+
+  struct word {
+    u32 bits;
+    bool control;
+    u64 ready;  // the first cycle in which it can be taken
+  };
+  struct queue {
+    std::size_t capacity = 0;
+    std::size_t taken_now = 0;  // in this cycle: those places are free in the next
+    std::deque<word> words;
+
+    bool has(u64 cycle) const { return !words.empty() && words.front().ready <= cycle; }
+    std::size_t room() const { return capacity - words.size() - taken_now; }
+  };
+  struct lane {
+    int color;
+    port from;
+    ports to;
+    std::size_t board = 0;  // lanes that share an output port, at once or through others, share a board
+  };
+  struct router {
+    coord at;
+    std::vector<lane> lanes;  // by color, then port
+    std::vector<std::size_t> turn;
+    std::map<std::pair<int, int>, queue> in;  // by color and port: what came over a link, or from the processor
+    std::map<int, queue> down;                // by color: to the processor
+  };
+  struct step {
+    enum { computes, sends, starts } what;
+    u64 value;
+    int color;
+    bool control;
+    transfer op = {};
+  };
+  struct processor {
+    std::deque<host_call> calls;
+    std::deque<step> script;
+    std::deque<std::pair<int, word>> outbox;  // with their colors
+    std::map<int, transfer> threads;  // 0: the main thread's own
+    int turn = 0;
+    void* resumes = nullptr;
+    const char* task = "";
+    u64 ramp_free = 0, kept_until = 0;
+    oracle_cycles spent;
+    u64 oracle_cycles::* stalled = nullptr;  // in this cycle
+  };
+  struct supply {
+    port side = west;
+    std::deque<u32> words;
+  };
+
+  static void destroy(void* waiting) {
+    if (waiting) std::coroutine_handle<>::from_address(waiting).destroy();
+  }
+
+  void build(std::size_t r) {
+    router& here = routers_[r];
+    here.at = grid().nth(static_cast<int>(r));
+    int sent = 0;
+    for (int c = 0; c < max_colors; ++c) {
+      const route how = plan().route_at(here.at, c);
+      for (port from : every_port) {
+        if (!how.from.has(from)) continue;
+        here.lanes.push_back({c, from, how.to});
+        queue& q = here.in[{c, index_of(from)}];
+        q.capacity = static_cast<std::size_t>(target().router_depth);
+        if (from == ramp) q.capacity += static_cast<std::size_t>(output_depth(sent++) + target().ramp_latency);
+      }
+      if (how.to.has(ramp)) here.down[c].capacity = static_cast<std::size_t>(input_depth(here.at, c) + target().ramp_latency);
+    }
+  }
+  int output_depth(int nth) const { return target().output_depth[nth % std::min(target().output_queues, 8)]; }
+  int input_depth(coord at, int color) {
+    const program_image& image = *state_of(*find(at)).image;
+    int before = 0;
+    for (int c = 0; c < color; ++c) before += ((image.takes | image.reads) & color_bit(c)) != 0;
+    return target().input_depth[before % std::min(target().input_queues, 8)];
+  }
+  static void group(router& r) {
+    for (std::size_t i = 0; i < r.lanes.size(); ++i) r.lanes[i].board = i;
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (lane& a : r.lanes)
+        for (lane& b : r.lanes)
+          if ((a.to.bits & b.to.bits) && a.board != b.board) a.board = b.board = std::min(a.board, b.board), changed = true;
+    }
+    r.turn.assign(r.lanes.size(), 0);
+  }
+  router& router_at(coord c) { return routers_[static_cast<std::size_t>(grid().rank(c))]; }
+
+  // ---- one cycle -------------------------------------------------------------------------------------------------------------
+
+  bool one_cycle() {
+    acted_ = false;
+    for (router& r : routers_) {
+      for (auto& [k, q] : r.in) q.taken_now = 0;
+      for (auto& [k, q] : r.down) q.taken_now = 0;
+    }
+    for (auto& [where, s] : supplies_) supply_one(where, s);
+    for (router& r : routers_) let_through(r);
+    for (std::size_t i = 0; i < processors_.size(); ++i) process(i);
+    if (!acted_ && !on_the_way()) return false;
+    for (processor& p : processors_)
+      if (p.stalled) ++(p.spent.*p.stalled);
+    return true;
+  }
+  void acted(u64 until) { acted_ = true, end_ = std::max(end_, until); }
+  bool on_the_way() {
+    for (const processor& p : processors_)
+      if (p.kept_until > cycle_) return true;
+    for (router& r : routers_) {
+      for (auto& [k, q] : r.in)
+        if (!q.words.empty() && q.words.back().ready > cycle_) return true;
+      for (auto& [k, q] : r.down)
+        if (!q.words.empty() && q.words.back().ready > cycle_) return true;
+    }
+    return false;
+  }
+
+  static void put(queue& q, word w) { q.words.push_back(w); }
+  static word take(queue& q) {
+    const word w = q.words.front();
+    q.words.pop_front();
+    ++q.taken_now;
+    return w;
+  }
+
+  void supply_one(const std::tuple<int, int, int>& where, supply& s) {
+    const auto& [color, x, y] = where;
+    queue& q = router_at({x, y}).in.at({color, index_of(s.side)});
+    if (s.words.empty() || q.room() == 0) return;
+    put(q, {s.words.front(), false, cycle_ + 1});
+    s.words.pop_front();
+    ++total_.wavelets;
+    acted(cycle_ + 1);
+  }
+
+  void let_through(router& r) {
+    for (std::size_t b = 0; b < r.lanes.size(); ++b) {
+      std::vector<std::size_t> mine;
+      for (std::size_t i = 0; i < r.lanes.size(); ++i)
+        if (r.lanes[i].board == b) mine.push_back(i);
+      if (!mine.empty()) arbitrate(r, mine, r.turn[b]);
+    }
+  }
+  void arbitrate(router& r, const std::vector<std::size_t>& lanes, std::size_t& turn) {
+    u8 used = 0;
+    std::size_t first = lanes.size();
+    for (std::size_t k = 0; k < lanes.size(); ++k) {
+      const std::size_t nth = (turn + k) % lanes.size();
+      const lane& l = r.lanes[lanes[nth]];
+      queue& from = r.in.at({l.color, index_of(l.from)});
+      if (!from.has(cycle_)) continue;
+      if (used & l.to.bits) {
+        ++link_stalls;
+        continue;
+      }
+      if (!room_in_all(r, l)) continue;
+      used = static_cast<u8>(used | l.to.bits);
+      if (first == lanes.size()) first = nth;
+      cross(r, l, take(from));
+    }
+    if (first != lanes.size()) turn = (first + 1) % lanes.size();
+  }
+  queue* behind(router& r, const lane& l, port p) {
+    if (p == ramp) return &r.down.at(l.color);
+    const coord next = r.at + wsl::step(p);
+    return plan().has(next) ? &router_at(next).in.at({l.color, index_of(opposite(p))}) : nullptr;
+  }
+  bool room_in_all(router& r, const lane& l) {
+    for (port p : every_port) {
+      queue* q = l.to.has(p) ? behind(r, l, p) : nullptr;
+      if (q && q->room() == 0) return false;
+    }
+    return true;
+  }
+  void cross(router& r, const lane& l, const word& w) {
+    for (port p : every_port) {
+      if (!l.to.has(p)) continue;
+      total_.hops += p != ramp;
+      queue* q = behind(r, l, p);
+      if (q) put(*q, {w.bits, w.control, cycle_ + static_cast<u64>(p == ramp ? target().ramp_latency : 1)});
+      else sinks_[{l.color, r.at.x, r.at.y}].push_back(w.bits);
+      total_.delivered += p == ramp || !q;
+    }
+    acted(cycle_ + 1);
+  }
+
+  // ---- a PE ------------------------------------------------------------------------------------------------------------------
+
+  void process(std::size_t i) {
+    processor& p = processors_[i];
+    pe_state& s = state_of(tiles_[i]);
+    p.stalled = nullptr;
+    if (p.kept_until > cycle_) return;
+    get_on(p, s);
+    take_turns(p, s);
+    drain(p, s);
+  }
+  void take_turns(processor& p, pe_state& s) {
+    const int threads = 1 + (p.threads.empty() ? 0 : p.threads.rbegin()->first);
+    const int all_threads = std::max(threads, p.turn + 1);
+    bool starved = false, held_up = !p.outbox.empty();
+    for (int k = 0; k < all_threads; ++k) {
+      const int thread = (p.turn + k) % all_threads;
+      if (!can_act(p, s, thread, starved, held_up)) continue;
+      act(p, s, thread);
+      p.turn = thread + 1;
+      return;
+    }
+    p.stalled = starved ? &oracle_cycles::starved : held_up ? &oracle_cycles::held_up : nullptr;
+  }
+
+  void get_on(processor& p, pe_state& s) {
+    for (;;) {
+      while (!p.script.empty() && p.script.front().what == step::starts) begin(p, s);
+      if (!p.script.empty() || p.threads.count(0)) return;
+      if (void* waiting = std::exchange(p.resumes, nullptr)) run_on(s, [=] { resume(waiting); });
+      else if (!p.outbox.empty() || !run_next(p, s)) return;
+    }
+  }
+  void begin(processor& p, pe_state& s) {
+    const transfer t = p.script.front().op;
+    p.script.pop_front();
+    if (t.complete()) return finish(p, s, t);
+    int k = t.resumes ? 0 : 1;
+    while (k > 0 && p.threads.count(k)) ++k;
+    p.threads[k] = t;
+  }
+
+  bool run_next(processor& p, pe_state& s) {
+    if (!p.calls.empty()) {
+      const host_call c = p.calls.front();
+      p.calls.pop_front();
+      return run_task(p, s, *c.entry, c.arguments);
+    }
+    for (int id = 0; id < s.image->locals; ++id)
+      if ((s.active & local_bit(id)) && !(s.blocked & local_bit(id))) {
+        const u32 own_bit = local_bit(id);
+        s.active &= ~own_bit;
+        return run_task(p, s, *s.image->local[id], &own_bit);
+      }
+    for (auto& [color, q] : router_at({s.x, s.y}).down) {
+      if (!q.has(cycle_)) continue;
+      const binding* b = q.words.front().control ? s.image->control_with(q.words.front().bits >> 16) : s.image->data[color];
+      if (!b || (!q.words.front().control && (s.blocked_colors & color_bit(color)))) continue;
+      const u32 bits = take(q).bits;
+      return run_task(p, s, *b, &bits);
+    }
+    return false;
+  }
+
+  queue& input(pe_state& s, int color) { return router_at({s.x, s.y}).down.at(color); }
+  queue& output(pe_state& s, int color) { return router_at({s.x, s.y}).in.at({color, index_of(ramp)}); }
+
+  bool can_act(processor& p, pe_state& s, int thread, bool& starved, bool& held_up) {
+    if (thread == 0 && !p.script.empty()) return true;
+    const auto found = p.threads.find(thread);
+    if (found == p.threads.end()) return false;
+    for (int color : found->second.input)
+      if (color >= 0 && !(input(s, color).has(cycle_) && !input(s, color).words.front().control)) {
+        starved = true;
+        return false;
+      }
+    bool behind_sends = false;
+    for (const auto& [color, w] : p.outbox) behind_sends = behind_sends || color == found->second.output;
+    if (found->second.output < 0 || (!behind_sends && output(s, found->second.output).room() > 0)) return true;
+    held_up = true;
+    return false;
+  }
+
+  void act(processor& p, pe_state& s, int thread) {
+    p.kept_until = cycle_ + 1;
+    if (thread == 0 && !p.script.empty()) {
+      step& x = p.script.front();
+      if (x.what == step::sends) p.outbox.push_back({x.color, {static_cast<u32>(x.value), x.control, 0}});
+      if (x.what == step::sends || --x.value == 0) p.script.pop_front();
+      ++p.spent.tasks;
+    } else {
+      move(p, s, thread);
+    }
+    acted(p.kept_until);
+  }
+  void drain(processor& p, pe_state& s) {
+    if (p.outbox.empty() || output(s, p.outbox.front().first).room() == 0) return;
+    const auto [color, w] = p.outbox.front();
+    p.outbox.pop_front();
+    put_out(p, s, color, w.bits, w.control);
+    acted(cycle_ + 1);
+  }
+  void put_out(processor& p, pe_state& s, int color, u32 bits, bool control) {
+    const u64 ready = std::max(cycle_ + 1 + static_cast<u64>(target().ramp_latency), p.ramp_free);
+    p.ramp_free = ready + 1;
+    put(output(s, color), {bits, control, ready});
+    ++total_.wavelets;
+  }
+
+  void move(processor& p, pe_state& s, int thread) {
+    transfer& t = p.threads.at(thread);
+    std::size_t n = static_cast<std::size_t>(timing::fabric_width(target(), t.cost));
+    n = static_cast<std::size_t>(std::min<u64>(n, t.length - t.done));
+    for (int color : t.input) {
+      if (color < 0) continue;
+      std::size_t there = 0;
+      for (const word& w : input(s, color).words) {
+        if (w.ready > cycle_ || w.control) break;
+        ++there;
+      }
+      n = std::min(n, there);
+    }
+    if (t.output >= 0) n = std::min(n, output(s, t.output).room());
+    for (std::size_t k = 0; k < n; ++k) {
+      u32 in[2] = {}, out = 0;
+      for (int j = 0; j < 2; ++j)
+        if (t.input[j] >= 0) in[j] = take(input(s, t.input[j])).bits;
+      const u32* inputs[2] = {&in[0], &in[1]};
+      t.move(t, inputs, &out, 1);
+      if (t.output >= 0) put_out(p, s, t.output, out, false);
+    }
+    const u64 hold = timing::fabric_cycles(target(), t.cost);
+    p.kept_until = cycle_ + hold;
+    p.spent.operations += hold;
+    if (!t.complete()) return;
+    const transfer complete = t;
+    p.threads.erase(thread);
+    finish(p, s, complete);
+  }
+  void finish(processor& p, pe_state& s, const transfer& t) {
+    if (t.activates >= 0) s.active |= local_bit(t.activates);
+    if (t.unblocks >= 0) s.blocked &= ~local_bit(t.unblocks);
+    if (t.unblocks_color >= 0) s.blocked_colors &= ~color_bit(t.unblocks_color);
+    if (t.resumes) p.resumes = t.resumes;
+  }
+
+  // ---- tasks -----------------------------------------------------------------------------------------------------------------
+
+  bool run_task(processor& p, pe_state& s, const binding& b, const void* input) {
+    ++total_.tasks;
+    acted_ = true;
+    p.script.push_back({step::computes, static_cast<u64>(target().task_start), 0, false});
+    run_on(s, [&] { b.run(s.memory(), tiles_[s.index], input, 1); });
+    return true;
+  }
+  template <class F>
+  void run_on(pe_state& s, F f) {
+    journal = journal_.data();
+    noted_ = journal;
+    for (int color = 0; color < max_colors; ++color) {
+      if (!(s.image->present & color_bit(color))) continue;
+      channel& c = channels_[s.image->slot[color]];
+      c.move_to(0);
+      c.open(0);
+      sent_[s.image->slot[color]] = 0;
+    }
+    running_ = &s;
+    f();
+    note_sends();
+    running_ = nullptr;
+  }
+  void note_sends() {
+    for (; noted_ != journal; ++noted_) {
+      const auto color = static_cast<int>(*noted_ & 0xff);
+      const u16 slot = running_->image->slot[color];
+      processors_[running_->index].script.push_back({step::sends, channels_[slot].words[sent_[slot]++], color, (*noted_ & 0x100) != 0});
+    }
+  }
+  void spend(u64 cycles) override {
+    if (!running_ || cycles == 0) return;
+    note_sends();
+    processors_[running_->index].script.push_back({step::computes, cycles, 0, false});
+  }
+  void operate(const effort& what, u64 elements) override {
+    spend(static_cast<u64>(target().operation_setup) + timing::cycles(target(), what, elements));
+  }
+
+  // ---- the end ---------------------------------------------------------------------------------------------------------------
+
+  bool stuck() {
+    for (router& r : routers_) {
+      for (auto& [k, q] : r.in)
+        if (!q.words.empty()) return true;
+      for (auto& [k, q] : r.down)
+        if (!q.words.empty()) return true;
+    }
+    for (auto& [where, s] : supplies_)
+      if (!s.words.empty()) return true;
+    for (std::size_t i = 0; i < processors_.size(); ++i) {
+      const pe_state& s = state_of(tiles_[i]);
+      if (s.active & s.blocked) return true;
+      if (!processors_[i].outbox.empty()) return true;
+      for (const auto& [k, t] : processors_[i].threads)
+        if (!t.endless()) return true;
+    }
+    return false;
+  }
+
+  deliveries routes_;
+  tiles tiles_;
+  std::vector<router> routers_;
+  std::vector<processor> processors_;
+  std::map<std::tuple<int, int, int>, supply> supplies_;
+  std::map<std::tuple<int, int, int>, std::deque<u32>> sinks_;
+  channel channels_[max_colors];
+  std::vector<u32> words_;
+  std::vector<u32> journal_;
+  pe_state* running_ = nullptr;
+  const u32* noted_ = nullptr;
+  u32 sent_[max_colors] = {};
+  u64 cycle_ = 0, end_ = 0;
+  bool acted_ = false;
+  outcome total_;
+};
+
+}  // namespace law

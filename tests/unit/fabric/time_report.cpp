@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+// Reports, heat maps and traces of the timed engine, on a run that is small enough to know.
+#include <wsl/fabric/time_report.hpp>
+#include <wsl/program/ops.hpp>
+
+#include <catch2/catch.hpp>
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+
+using namespace wsl;
+using Catch::Contains;
+
+namespace {
+
+constexpr color<f32> red{0};
+
+/// Words go from the west end over all others to the east end, which computes before it takes them.
+struct relay {
+  f32 x[100]{};
+  void start(pe& me) {
+    if (me.west_edge()) me.async(mov(fabout(red), mem(x)));
+    if (!me.east_edge()) return;
+    me.spend(500);
+    me.activate<&relay::take>();
+  }
+  task take(pe&) { co_await mov(mem(x), fabin(red)); }
+  static consteval auto tasks() { return table(launch<&relay::start>(), local<&relay::take>(), sends<red>(), reads<red>()); }
+};
+
+constexpr layout line = layout{wse2, 6, 1}
+  .place(all, program_v<relay>)
+  .path(red, column(0), ramp >> east)
+  .path(red, columns(1, end - 1), west >> east)
+  .path(red, column(end - 1), west >> ramp);
+
+std::string text_of(const std::string& file) {
+  std::stringstream text;
+  text << std::ifstream(file).rdbuf();
+  return text.str();
+}
+
+int occurrences(const std::string& text, const std::string& what) {
+  int n = 0;
+  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += what.size()) ++n;
+  return n;
+}
+
+/// Quotes close, and so do brackets outside of them.
+bool balanced(const std::string& json) {
+  std::string open;
+  bool quoted = false;
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    const char c = json[i];
+    if (quoted && c == '\\') ++i;
+    else if (c == '"') quoted = !quoted;
+    else if (quoted) continue;
+    else if (c == '{' || c == '[') open += c == '{' ? '}' : ']';
+    else if (c == '}' || c == ']') {
+      if (open.empty() || open.back() != c) return false;
+      open.pop_back();
+    }
+  }
+  return open.empty() && !quoted;
+}
+
+}  // namespace
+
+TEST_CASE("a report says where the cycles went") {
+  fabric f{line, timed{}};
+  const outcome o = f.launch();
+  const time_report r{f};
+  CHECK(r.cycles() == o.cycles);
+  CHECK(r.seconds() == Approx(static_cast<f64>(o.cycles) / 850e6));
+  CHECK(r.pes().size() == 6);
+  CHECK(r.pes()[0].at == coord{5, 0});
+  CHECK(r.pes()[0].spent.tasks == 6 + 500 + 6 + 6);
+  CHECK(r.pes()[0].spent.operations == 100);
+  CHECK(r.sum().held_up > 400);  // the west end cannot send while the east end computes
+  CHECK(r.links().size() == 5);
+  for (const link_times& l : r.links()) CHECK((l.words == 100 && l.side == east));
+  CHECK(r.link_stalls() == 0);
+  CHECK_THAT(r.text(), Contains("wse2, " + std::to_string(o.cycles) + " cycles") && Contains("PE(5, 0)") && Contains("PE(4, 0) east: 100 words"));
+
+  f.launch();
+  CHECK(time_report{f}.links()[0].words == 200);
+}
+
+TEST_CASE("a heat map has a square for each PE and a bar for each link") {
+  fabric f{line, timed{}};
+  f.launch();
+  const std::string svg = time_report{f}.heat_map();
+  CHECK(occurrences(svg, "<rect") == 1 + 6 + 5);
+  CHECK_THAT(svg, Contains("PE(0, 0) east: ") && Catch::EndsWith("</svg>\n"));
+}
+
+TEST_CASE("a heat map of a large fabric shows blocks of PEs") {
+  layout square{wse2, 300, 200};
+  square.place(all, program_v<relay>).path(red, column(0), ramp >> east).path(red, columns(1, end - 1), west >> east).path(red, column(end - 1), west >> ramp);
+  fabric f{square, timed{}};
+  f.launch();
+  CHECK(occurrences(time_report{f}.heat_map(), "<rect") == 1 + 100 * 67);
+}
+
+TEST_CASE("a report needs the timed engine") {
+  fabric f{line};
+  CHECK_THROWS_WITH(time_report{f}, Contains("a time report needs the timed engine: fabric f{plan, timed{}}"));
+}
+
+TEST_CASE("a trace has the tasks, operations and stalls of each PE, and counts the words on links") {
+  const std::string file = "trace_of_a_relay.json";
+  outcome o;
+  {
+    fabric f{line, timed{.trace = file.c_str()}};
+    o = f.launch();
+  }
+  const std::string trace = text_of(file);
+  std::remove(file.c_str());
+  CHECK(balanced(trace));
+  CHECK(occurrences(trace, "\"cat\":\"task\"") == 7);
+  CHECK(occurrences(trace, "\"cat\":\"operation\"") == 1);
+  CHECK_THAT(trace, Contains("PE(5, 0)") && Contains("waits for room") && Contains("\"name\":\"take\""));
+  u64 words = 0;
+  const std::string link = "\"PE(2, 0) east color 0\"", count = "\"words\":";
+  for (std::size_t at = 0; (at = trace.find(link, at)) != std::string::npos; ++at) words += std::stoull(trace.substr(trace.find(count, at) + count.size()));
+  CHECK(words == 100);
+}
+
+TEST_CASE("a heat map that cannot be written says so") {
+  fabric f{line, timed{}};
+  CHECK_THROWS_WITH(time_report{f}.write_heat_map("no such folder/heat.svg"), Contains("cannot write no such folder/heat.svg"));
+}

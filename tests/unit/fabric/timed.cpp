@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT
+// What the timed engine counts, on programs whose cycles can be counted by hand with the rules of docs/timing.md.
+#include <wsl/core/half.hpp>
+#include <wsl/fabric/fabric.hpp>
+#include <wsl/fabric/reference.hpp>
+#include <wsl/fabric/timed.hpp>
+#include <wsl/program/ops.hpp>
+
+#include <catch2/catch.hpp>
+
+using namespace wsl;
+
+namespace {
+
+constexpr color<f32> red{0}, blue{1};
+
+/// wse2 with numbers that no test could confuse.
+constexpr machine counted = [] {
+  machine m = wse2;
+  m.task_start = 10, m.operation_setup = 5, m.call = 7;
+  return m;
+}();
+
+/// The cycles that each operation of a task takes, as the task's clock shows them.
+struct calculator {
+  f32 a[16]{}, b[16]{}, gap[2]{}, c[16]{}, wide[128]{};
+  f16 halves[12]{}, others[12]{};
+  u64 at[16]{};
+  int n = 0;
+  void note(pe& me) { at[n++] = me.now(); }
+  void start(pe& me) {
+    note(me);
+    me.spend(3), note(me);
+    mov(mem(a), mem(c)), note(me);               // one source, two a cycle
+    add(mem(a), mem(a), mem(b)), note(me);       // sources 64 bytes apart: they clash
+    add(mem(a), mem(b), mem(c)), note(me);       // 72 bytes apart: they do not
+    fmac(mem(a), mem(b), mem(c), 2), note(me);   // one a cycle
+    max(mem(a), mem(b), mem(c)), note(me);
+    add(mem(a), mem(wide).every(8), 1), note(me);  // all elements in one bank
+    fmac(mem(halves), mem(halves), 2, f16(1)), note(me);
+    map([](f32 x) { return x + 1; }, mem(a), mem(b)), note(me);
+    mov(mem(a).part(0, 0), mem(b).part(0, 0)), note(me);
+  }
+  static consteval auto tasks() { return table(launch<&calculator::start>()); }
+};
+
+/// Sends n numbers east, or takes them from the west, and notes when its operation begins and when it has ended.
+struct messenger {
+  f32 x[256]{};
+  u64 begin = 0, end = 0;
+  void start(pe& me, int n) {
+    if (me.west_edge()) me.async(mov(fabout(red), mem(x).part(0, n)), then<&messenger::done>());
+    if (me.east_edge()) me.async(mov(mem(x).part(0, n), fabin(red)), then<&messenger::done>());
+    begin = me.now();
+  }
+  void done(pe& me) { end = me.now(); }
+  static consteval auto tasks() { return table(launch<&messenger::start>(), local<&messenger::done>(), sends<red>(), reads<red>()); }
+};
+
+layout line_of(const machine& m, int p) {
+  layout line{m, p, 1};
+  return line.place(all, program_v<messenger>)
+      .path(red, column(0), ramp >> east)
+      .path(red, columns(1, end - 1), west >> east)
+      .path(red, column(end - 1), west >> ramp);
+}
+
+/// Two colors from the west to the east, over the same links.
+struct two_streams {
+  u64 end[2]{};
+  void start(pe& me, int n) {
+    if (me.west_edge()) me.async(mov(fabout(red, n), 1.f)), me.async(mov(fabout(blue, n), 1.f));
+    else {
+      me.async(mov(&x, fabin(red, n)), then<&two_streams::red_done>());
+      me.async(mov(&x, fabin(blue, n)), then<&two_streams::blue_done>());
+    }
+  }
+  void red_done(pe& me) { end[0] = me.now(); }
+  void blue_done(pe& me) { end[1] = me.now(); }
+  f32 x = 0;
+  static consteval auto tasks() {
+    return table(launch<&two_streams::start>(), local<&two_streams::red_done>(), local<&two_streams::blue_done>(), sends<red>(), sends<blue>(),
+                 reads<red>(), reads<blue>());
+  }
+};
+
+/// A task that computes while a message comes.
+struct busy {
+  f32 x[64]{};
+  u64 computed = 0;
+  void start(pe& me, int n) {
+    if (me.west_edge()) return me.async(mov(fabout(red, n), 1.f));
+    me.async(mov(mem(x).part(0, n), fabin(red)));
+    me.activate<&busy::compute>();
+  }
+  void compute(pe& me) {
+    me.spend(200);
+    me.activate<&busy::after>();
+  }
+  void after(pe& me) { computed = me.now(); }
+  static consteval auto tasks() {
+    return table(launch<&busy::start>(), local<&busy::compute>(), local<&busy::after>(), sends<red>(), reads<red>());
+  }
+};
+
+struct clock_reader {
+  u64 first = 0, second = 0;
+  void start(pe& me) {
+    first = me.now();
+    me.spend(1000);
+    me.activate<&clock_reader::later>();
+  }
+  void later(pe& me) { second = me.now(); }
+  static consteval auto tasks() { return table(launch<&clock_reader::start>(), local<&clock_reader::later>()); }
+};
+
+template <class Engine>
+clock_reader clocks_on(const Engine& engine) {
+  layout one{counted, 1, 1};
+  one.place(all, program_v<clock_reader>);
+  fabric f{one, engine};
+  f.launch();
+  return f.program_at<clock_reader>({0, 0});
+}
+
+const engines::pe_cycles& cycles_of(fabric& f, coord c) {
+  engine& e = f.engine_in_use();
+  return static_cast<engines::timed_engine&>(e).processors()[state_of(*e.find(c)).index].spent;
+}
+
+}  // namespace
+
+TEST_CASE("operations over memory take a setup and the elements divided by the width") {
+  layout one{counted, 1, 1};
+  one.place(all, program_v<calculator>);
+  fabric f{one, timed{}};
+  const outcome o = f.launch();
+  const calculator& p = f.program_at<calculator>({0, 0});
+  const u64 expected[] = {10, 3, 5 + 8, 5 + 16, 5 + 8, 5 + 16, 5 + 16, 5 + 16, 5 + 3, 5 + 16 * 7, 5};
+  CHECK(p.at[0] == expected[0]);
+  for (int i = 1; i < p.n; ++i) CHECK(p.at[i] - p.at[i - 1] == expected[i]);
+  CHECK(o.cycles == p.at[p.n - 1]);
+  CHECK(cycles_of(f, {0, 0}).tasks == o.cycles);
+}
+
+TEST_CASE("a message takes its words, its hops and two ramps") {
+  const int p = GENERATE(2, 3, 9, 64), n = GENERATE(1, 2, 7, 256);
+  const machine m = GENERATE(false, true) ? counted : wse2;
+  fabric f{line_of(m, p), timed{}};
+  const outcome o = f.launch<&messenger::start>(all, n);
+  const messenger& last = f.program_at<messenger>({p - 1, 0});
+  const auto task = static_cast<u64>(m.task_start), ramps = static_cast<u64>(2 * m.ramp_latency), words = static_cast<u64>(n), hops = static_cast<u64>(p - 1);
+  CHECK(last.begin == task + static_cast<u64>(m.operation_setup));
+  CHECK(last.end - last.begin == words + hops + 1 + ramps + task);
+  CHECK(f.program_at<messenger>({0, 0}).end - last.begin == words + task);
+  CHECK(o.cycles == last.end);
+  CHECK(o.hops == words * hops);
+}
+
+TEST_CASE("a second launch goes on from the time of the first") {
+  fabric f{line_of(counted, 4), timed{}};
+  const outcome first = f.launch<&messenger::start>(all, 8);
+  const u64 after_first = f.program_at<messenger>({3, 0}).end;
+  CHECK(f.launch<&messenger::start>(all, 8) == first);
+  CHECK(f.program_at<messenger>({3, 0}).end == after_first + first.cycles);
+}
+
+TEST_CASE("two colors share a link word by word") {
+  const int p = GENERATE(2, 5);
+  layout line{wse2, p, 1};
+  const area ends = columns(0, end, p - 1);
+  line.place(ends, program_v<two_streams>);
+  for (color<f32> c : {red, blue})
+    line.path(c, column(0), ramp >> east).path(c, columns(1, end - 1), west >> east).path(c, column(end - 1), west >> ramp);
+  fabric f{line, timed{}};
+  const u64 n = 500;
+  const outcome o = f.launch<&two_streams::start>(ends, static_cast<int>(n));
+  const two_streams& last = f.program_at<two_streams>({p - 1, 0});
+  CHECK(o.cycles >= 2 * n);
+  CHECK(o.cycles < 2 * n + 50);
+  CHECK(last.end[0] + 20 > last.end[1]);
+  CHECK(last.end[1] + 20 > last.end[0]);
+}
+
+TEST_CASE("a task and the words that arrive meanwhile share the datapath") {
+  const int n = GENERATE(0, 20, 64);
+  layout line{wse2, 2, 1};
+  line.place(all, program_v<busy>).path(red, column(0), ramp >> east).path(red, column(1), west >> ramp);
+  fabric f{line, timed{}};
+  f.launch<&busy::start>(all, n);
+  const u64 alone = 6 + 6 + (6 + 200) + 6;  // launch and setup, the task, and what reads the clock
+  CHECK(f.program_at<busy>({1, 0}).computed == alone + static_cast<u64>(n));
+  CHECK(cycles_of(f, {1, 0}).operations == static_cast<u64>(n));
+}
+
+TEST_CASE("clocks") {
+  const clock_reader timed_one = clocks_on(timed{}), stepped = clocks_on(reference{}), untimed = clocks_on(threaded{});
+  CHECK(timed_one.first == 10);
+  CHECK(timed_one.second == 10 + 1000 + 10);
+  CHECK(stepped.second == stepped.first + 1);
+  CHECK(untimed.first == 0);
+  CHECK(untimed.second == 0);
+}
+
+TEST_CASE("constants of the machines") {
+  CHECK(timing::width(wse2, {.what = work::add, .bytes = 4}) == 2);
+  CHECK(timing::width(wse3, {.what = work::add, .bytes = 2}) == 8);
+  CHECK(timing::width(wse3, {.what = work::multiply, .bytes = 4}) == 1);
+  CHECK(timing::width(wse2, {.what = work::multiply, .bytes = 2, .banks_clash = true}) == 2);
+  CHECK(timing::width(wse2, {.what = work::compare, .bytes = 2, .banks_clash = true}) == 1);
+  for (int stride : {0, 1, 2, 3, 5, 6, 10, -3}) CHECK(detail::width_of_stride(stride) == 8);
+  for (int stride : {4, 7, 9, 12, 15, -9}) CHECK(detail::width_of_stride(stride) == 2);
+  for (int stride : {8, 16, -8}) CHECK(detail::width_of_stride(stride) == 1);
+}
