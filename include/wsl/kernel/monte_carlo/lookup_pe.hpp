@@ -39,7 +39,7 @@ class lookup_pe {
 
   // ---- host functions --------------------------------------------------------------------------------------------------------
 
-  /// Sends its share of `count` lookups at the places first, first + apart, ... to their owners.
+  /// Sends its share of `count` lookups at the places first, first + apart, ... towards their owners.
   void draw(pe& me, u32 first, u32 apart, u32 count) {
     const u64 pes = static_cast<u64>(columns_ * rows_), rank = static_cast<u64>(at_.y * columns_ + at_.x);
     const u32 begin = static_cast<u32>(rank * count / pes), end_of = static_cast<u32>((rank + 1) * count / pes);
@@ -62,7 +62,7 @@ class lookup_pe {
     }
   }
 
-  /// Sends the lookups that are ready to their owners.
+  /// Sends the lookups that are ready: to their owners' columns, and those that have come from other columns to their owners.
   void exchange(pe& me) {
     for (int i = 0; i < lookup_post.count; ++i) {
       std::vector<u32>& out = outbox_[static_cast<std::size_t>(i)];
@@ -73,11 +73,11 @@ class lookup_pe {
     }
   }
 
-  /// A lookup that is this PE's own, or one of this column's.
-  void take(pe& me, u32 place) {
-    const int y = rows_ == 1 ? 0 : owner(uniform(one_step(lookup_states[place]))).y;
-    if (y == at_.y) places_.push_back(place);
-    else me.send(lookup_post.to_row(y), place);
+  /// A lookup that is this PE's own; or one of this column's, which waits for the next `exchange`: a PE that passed it on at once
+  /// might wait for room towards PEs that wait for it.
+  void take(pe&, u32 place) {
+    if (rows_ == 1) places_.push_back(place);
+    else post(place, uniform(one_step(lookup_states[place])));
   }
 
   static consteval auto tasks() {
@@ -108,21 +108,29 @@ class lookup_pe {
     else places_.push_back(place);
   }
 
-  // By material and, within it, by energy: first into bins, then each to its exact place, which is near.
+  // By material and, within it, by energy: first into about as many bins as lookups, then each to its exact place, which is near.
   void sort() {
-    const std::size_t n = places_.size(), bins = std::bit_ceil(n / 16 + 1);
-    const f64 scale = static_cast<f64>(bins) * columns_ * rows_;
-    keys_.resize(n), drawn_.resize(n), energies_.resize(n), sorted_.resize(n);
-    starts_.assign(materials * bins + 1, 0);
+    const std::size_t n = places_.size();
+    drawn_.resize(n), materials_.resize(n), keys_.resize(n), energies_.resize(n), sorted_.resize(n);
+    std::array<std::size_t, materials> count{}, first_bin{};
     for (std::size_t i = 0; i < n; ++i) {
       random_stream draw{lookup_states[places_[i]]};
       drawn_[i] = draw.next();
-      const auto bin = static_cast<std::size_t>(std::clamp((drawn_[i] - low_) * scale, 0.0, static_cast<f64>(bins - 1)));
-      keys_[i] = static_cast<u32>(static_cast<std::size_t>(pick_material(draw.next())) * bins + bin);
-      ++starts_[keys_[i] + 1];
+      ++count[materials_[i] = static_cast<u8>(pick_material(draw.next()))];
+    }
+    std::size_t bins = 0;
+    std::array<f64, materials> scale{};
+    for (std::size_t m = 0, end_of = 0; m < materials; bins += count[m++] + 1) {
+      first_bin[m] = bins, ends_[m] = end_of += count[m];
+      scale[m] = static_cast<f64>(count[m]) * columns_ * rows_;
+    }
+    starts_.assign(bins + 1, 0);
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::size_t m = materials_[i];
+      const f64 bin = std::clamp((drawn_[i] - low_) * scale[m], 0.0, static_cast<f64>(count[m]));
+      ++starts_[1 + (keys_[i] = static_cast<u32>(first_bin[m]) + static_cast<u32>(static_cast<i32>(bin)))];
     }
     for (std::size_t k = 1; k < starts_.size(); ++k) starts_[k] += starts_[k - 1];
-    for (std::size_t m = 0; m < materials; ++m) ends_[m] = starts_[(m + 1) * bins];
     for (std::size_t i = 0; i < n; ++i) {
       const std::size_t to = starts_[keys_[i]]++;
       energies_[to] = drawn_[i], sorted_[to] = places_[i];
@@ -143,15 +151,16 @@ class lookup_pe {
     nuclides_ = contents_[m];
     u64 largest = 0;
     sweep(energies, std::span(nuclides_), [&](std::size_t first, int count, const lane_sums<f64>& xs) __attribute__((always_inline)) {
-      f64 best[lanes];
-      int channel[lanes], above[lanes];
-      for (int i = 0; i < lanes; ++i) best[i] = xs.of[0][i], channel[i] = 1, above[i] = xs.of[0][i] > 1;
+      f64 best[lanes<f64>];
+      i64 channel[lanes<f64>], above[lanes<f64>];
+      each_lane<f64>([&](int i) { best[i] = xs.of[0][i], channel[i] = 1, above[i] = xs.of[0][i] > 1; });
       for (int k = 1; k < channels; ++k)
-        for (int i = 0; i < lanes; ++i) {
-          channel[i] = xs.of[k][i] > best[i] ? k + 1 : channel[i];
-          best[i] = xs.of[k][i] > best[i] ? xs.of[k][i] : best[i];
-          above[i] += xs.of[k][i] > 1;
-        }
+        each_lane<f64>([&](int i) {
+          const f64 x = xs.of[k][i];
+          channel[i] = x > best[i] ? k + 1 : channel[i];
+          best[i] = x > best[i] ? x : best[i];
+          above[i] += x > 1;
+        });
       for (int i = 0; i < count; ++i) largest += static_cast<u64>(channel[i]);
       if (go_on)
         for (int i = 0; i < count; ++i) places[first + static_cast<std::size_t>(i)] += 2 + static_cast<u32>(above[i]);
@@ -170,6 +179,7 @@ class lookup_pe {
   std::vector<u32> places_;                               ///< lookups that have come
   std::array<std::vector<u32>, lookup_post.count> outbox_, sent_;
   std::vector<f64> drawn_, energies_;                     ///< of the lookups as they came; sorted
+  std::vector<u8> materials_;
   std::vector<u32> keys_, starts_, sorted_;
   std::array<std::size_t, materials> ends_{};
   tally found_;

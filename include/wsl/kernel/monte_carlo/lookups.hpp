@@ -43,7 +43,7 @@ class lookup_fabric {
       draw(apart * (first + done), apart, std::min(grid_.batch, count - done));
       for (int i = 1; i < lookups_each; ++i) {
         run<&lookup_pe::look_up>(true);
-        run<&lookup_pe::exchange>();
+        exchange();
       }
       run<&lookup_pe::look_up>(false);
     }
@@ -72,7 +72,17 @@ class lookup_fabric {
                                 " places are too many, the last is " + std::to_string(~u32{0}));
   }
 
-  void draw(u64 first, u64 apart, u64 count) { run<&lookup_pe::draw>(place(first), place(apart), place(count)); }
+  void draw(u64 first, u64 apart, u64 count) {
+    run<&lookup_pe::draw>(place(first), place(apart), place(count));
+    turn();
+  }
+  void exchange() {
+    run<&lookup_pe::exchange>();
+    turn();
+  }
+  void turn() {
+    if (grid_.columns > 1 && grid_.rows > 1) run<&lookup_pe::exchange>();
+  }
   template <auto Task, class... Arguments>
   void run(const Arguments&... arguments) { traffic_ = traffic_ + fabric_.launch<Task>(all, arguments...); }
   template <class F>

@@ -42,13 +42,21 @@ struct ingredient {
   T density = 0;
 };
 
-/// Lookups that are done together: as many as compilers still keep in registers as one vector.
-inline constexpr int lanes = 8;
+/// Lookups that are done together.
+template <class T>
+inline constexpr int lanes = 64 / static_cast<int>(sizeof(T));
+
+/// Calls f(i) for every lane.
+template <class T, class F>
+[[gnu::always_inline]] inline void each_lane(F f) {
+#pragma GCC unroll 1  // what is unrolled first, GCC no longer takes for one vector
+  for (int i = 0; i < lanes<T>; ++i) f(i);
+}
 
 /// The sums of `lanes` lookups, channel by channel.
 template <class T>
 struct lane_sums {
-  alignas(64) T of[channels][lanes];
+  alignas(64) T of[channels][lanes<T>];
 
   constexpr cross_sections<T> lane(int i) const {
     cross_sections<T> xs{};
@@ -72,30 +80,30 @@ namespace detail {
 template <class T, class Between>
 [[gnu::always_inline]] inline void add_interval(lane_sums<T>& sums, const T* energy, const T* weight, const table_row<T>* low, Between& between) {
   const table_row<T>* high = low + 1;
-  T of_low[lanes], of_high[lanes];
-  for (int i = 0; i < lanes; ++i) between(weight[i], (high->energy - energy[i]) * low->inverse, i, of_low[i], of_high[i]);
+  T of_low[lanes<T>], of_high[lanes<T>];
+  each_lane<T>([&](int i) { between(weight[i], (high->energy - energy[i]) * low->inverse, i, of_low[i], of_high[i]); });
   for (int k = 0; k < channels; ++k)
-    for (int i = 0; i < lanes; ++i) sums.of[k][i] = sums.of[k][i] + of_high[i] * high->xs[k] + of_low[i] * low->xs[k];
+    each_lane<T>([&](int i) { sums.of[k][i] = sums.of[k][i] + of_high[i] * high->xs[k] + of_low[i] * low->xs[k]; });
 }
 
 /// Adds one nuclide to the sums of `lanes` lookups with ascending energies, which may lie in several intervals: then each interval
 /// adds with weight zero to the lookups that are not its own.
 template <class T, class Between>
 [[gnu::always_inline]] inline void add_nuclide(lane_sums<T>& sums, const T* energy, ingredient<T>& nuclide, Between& between) {
-  const T last = energy[lanes - 1];
+  const T last = energy[lanes<T> - 1], density = nuclide.density;
   const table_row<T>* low = nuclide.at;
-  T weight[lanes];
+  T weight[lanes<T>];
   if (last < low->bound) {
-    for (int i = 0; i < lanes; ++i) weight[i] = nuclide.density;
+    each_lane<T>([&](int i) { weight[i] = density; });
     return add_interval(sums, energy, weight, low, between);
   }
-  T done[lanes] = {};
+  T done[lanes<T>] = {};
   for (;; ++low) {
-    for (int i = 0; i < lanes; ++i) {
-      const T below = energy[i] < low->bound ? nuclide.density : T{};
+    each_lane<T>([&](int i) {
+      const T below = energy[i] < low->bound ? density : T{};
       weight[i] = below - done[i];
       done[i] = below;
-    }
+    });
     add_interval(sums, energy, weight, low, between);
     if (last < low->bound) break;
   }
@@ -110,10 +118,11 @@ struct sweep_loop {
   Between& between;
 
   [[gnu::always_inline]] void operator()() const {
-    for (std::size_t first = 0; first < energies.size(); first += lanes) {
-      const int count = static_cast<int>(std::min<std::size_t>(lanes, energies.size() - first));
-      alignas(64) T energy[lanes];
-      for (int i = 0; i < lanes; ++i) energy[i] = energies[first + static_cast<std::size_t>(std::min(i, count - 1))];
+    for (std::size_t first = 0; first < energies.size(); first += lanes<T>) {
+      const int count = static_cast<int>(std::min<std::size_t>(lanes<T>, energies.size() - first));
+      alignas(64) T energy[lanes<T>];
+      const T* from = energies.data() + first;
+      each_lane<T>([&](int i) { energy[i] = from[std::min(i, count - 1)]; });
       lane_sums<T> sums{};
       for (ingredient<T>& n : nuclides) add_nuclide(sums, energy, n, between);
       use(first, count, sums);
