@@ -34,16 +34,27 @@ template <int n, int lanes>
 /// Lines that loops work on have a multiple of this many numbers.
 inline constexpr int widest_lanes = 16;
 
+/// Numbers that one instruction of this processor works on: 4, 8 or 16.
+inline int processor_lanes() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) return 16;
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return 8;
+#endif
+  return 4;
+}
+
 template <class Loop, class... Arguments>
 class vector_code {
  public:
   using function = void (*)(Arguments...);
 
   /// The version for this processor.
-  static function best() {
+  static function best() { return with(processor_lanes()); }
+  /// The version for 4, 8 or 16 numbers, at most as many as the processor has lanes.
+  static function with([[maybe_unused]] int lanes) {
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) return &with_16;
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return &with_8;
+    if (lanes == 16) return &with_16;
+    if (lanes == 8) return &with_8;
 #endif
     return &with_4;
   }

@@ -2,7 +2,7 @@
 // One material of many nuclides in single precision, and particles that need its cross sections: the problem of Tramm et al.,
 // "Efficient algorithms for Monte Carlo particle transport on AI accelerator hardware" (Computer Physics Communications 298, 2024).
 // Its numbers are random, the same as in its authors' code (hpc-science/mc_on_accelerators), so its checksum can be compared.
-// See examples/41_wafer_particles.cpp.
+// See examples/35_particles.cpp.
 #pragma once
 #include "reference.hpp"
 

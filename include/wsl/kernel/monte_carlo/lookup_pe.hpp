@@ -2,7 +2,7 @@
 // XSBench's lookups as dataflow: tables stay put, lookups flow. Each PE owns one band of energies, and of every nuclide the part of its
 // table in that band. A lookup is one wavelet, its place in the random stream, sent to the PE that owns its energy. That PE sorts what
 // has come by material and energy, sweeps over its tables, and sends each particle's next lookup to where it belongs.
-// Run it with lookup_fabric; see examples/40_monte_carlo.cpp.
+// Run it with lookup_fabric; see examples/34_lookups.cpp.
 #pragma once
 #include <bit>
 

@@ -3,7 +3,7 @@
 //   const reactor core = xsbench_reactor();
 //   lookup_fabric f{core};
 //   f.events(0, 17'000'000).verification();   // 945990
-// See examples/40_monte_carlo.cpp.
+// See examples/34_lookups.cpp.
 #pragma once
 #include "lookup_pe.hpp"
 

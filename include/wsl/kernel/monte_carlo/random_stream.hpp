@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The random numbers of the lookup problem of XSBench: one linear congruential stream, modulo 2^63. Any place of the stream can be
 // reached without the ones before it, so a place, which fits one wavelet, stands for all numbers that a lookup will ever draw.
-// See examples/40_monte_carlo.cpp.
+// See examples/34_lookups.cpp.
 #pragma once
 #include "../../core/scalar.hpp"
 

@@ -2,7 +2,7 @@
 // Cross sections looked up one after the other, in double precision: the oracle of the programs on the fabric, and XSBench's problem as
 // its authors state it. A lookup adds up, over the nuclides of a material, what each nuclide's table says at one energy. Three ways to
 // find the place in the tables: search each of them, hash the energy into bins of known places, or search the union of all tables
-// once. See examples/40_monte_carlo.cpp.
+// once. See examples/34_lookups.cpp.
 #pragma once
 #include "reactor.hpp"
 

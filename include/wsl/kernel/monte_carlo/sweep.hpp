@@ -5,7 +5,7 @@
 #pragma once
 #include <limits>
 
-#include "../widest.hpp"
+#include "../vector_code.hpp"
 #include "reactor.hpp"
 
 namespace wsl::monte_carlo {
@@ -119,19 +119,21 @@ struct sweep_loop {
 
   static constexpr std::size_t group = 16;  ///< nuclides that are added up before they are added to the rest: rounding grows less
 
-  [[gnu::always_inline]] void operator()() const {
+  template <int>
+  [[gnu::always_inline]] static void run(const sweep_loop& all) {
+    const std::span<const T> energies = all.energies;
     for (std::size_t first = 0; first < energies.size(); first += lanes<T>) {
       const int count = static_cast<int>(std::min<std::size_t>(lanes<T>, energies.size() - first));
       alignas(64) T energy[lanes<T>];
       const T* from = energies.data() + first;
       each_lane<T>([&](int i) { energy[i] = from[std::min(i, count - 1)]; });
       lane_sums<T> sums{};
-      for (std::size_t n = 0; n < nuclides.size(); n += group) {
+      for (std::size_t n = 0; n < all.nuclides.size(); n += group) {
         lane_sums<T> part{};
-        for (ingredient<T>& one : nuclides.subspan(n, std::min(group, nuclides.size() - n))) add_nuclide(part, energy, one, between);
+        for (ingredient<T>& one : all.nuclides.subspan(n, std::min(group, all.nuclides.size() - n))) add_nuclide(part, energy, one, all.between);
         for (int k = 0; k < channels; ++k) each_lane<T>([&](int i) { sums.of[k][i] += part.of[k][i]; });
       }
-      use(first, count, sums);
+      all.use(first, count, sums);
     }
   }
 };
@@ -140,9 +142,11 @@ struct sweep_loop {
 
 /// Looks up every energy, which ascend, in every nuclide, and calls use(first, count, sums) for each vector of lookups; `use` should be
 /// always inlined. Leaves each nuclide where its sweep ended: a later sweep with higher energies goes on from there.
+/// `processor`: how many f32 the instructions work on, 4, 8 or 16.
 template <class T, class Use, class Between = interpolated>
-void sweep(std::span<const T> energies, std::span<ingredient<T>> nuclides, Use&& use, Between&& between = {}, vectors width = processor_vectors()) {
-  in_widest_vectors(detail::sweep_loop<T, Use, Between>{energies, nuclides, use, between}, width);
+void sweep(std::span<const T> energies, std::span<ingredient<T>> nuclides, Use&& use, Between&& between = {}, int processor = processor_lanes()) {
+  using loop = detail::sweep_loop<T, std::remove_reference_t<Use>, std::remove_reference_t<Between>>;
+  vector_code<loop, const loop&>::with(processor)(loop{energies, nuclides, use, between});
 }
 
 }  // namespace wsl::monte_carlo

@@ -4,7 +4,7 @@
 //   const fuel_problem p = make_fuel_problem(100'000);
 //   wafer_fabric w{p.material, {.columns = 2, .rows = 50}};
 //   const wafer_result r = w.look_up(p.energies);
-// See examples/41_wafer_particles.cpp.
+// See examples/35_particles.cpp.
 #pragma once
 #include <chrono>
 #include <numeric>

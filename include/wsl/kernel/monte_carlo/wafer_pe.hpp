@@ -3,7 +3,7 @@
 // PEs' memories. Particles are sorted into their rows by exchanges with the neighbours above and below, spread evenly along the rows
 // by a fixed number of exchanges with the next PE, and then travel once around their row and collect from every column. No PE
 // knows more than its neighbours' messages; each message is a count and that many particles.
-// Run it with wafer_fabric; see examples/41_wafer_particles.cpp.
+// Run it with wafer_fabric; see examples/35_particles.cpp.
 #pragma once
 #include <utility>
 
