@@ -2,7 +2,7 @@
 // The host's side of particles on a wafer: gives the PEs their tables and particles, runs the three phases, and collects the cross
 // sections in the order in which the particles came.
 //   const fuel_problem p = make_fuel_problem(100'000);
-//   wafer_fabric w{p.material, {.columns = 2, .rows = 50}};
+//   wafer_fabric w{p.material, {.columns = 2, .rows = 25}};
 //   const wafer_result r = w.look_up(p.energies);
 // See examples/35_particles.cpp.
 #pragma once
@@ -15,9 +15,9 @@ namespace wsl::monte_carlo {
 
 /// The grid that particles run on: nuclides over its columns, energies over its rows.
 struct wafer_grid {
-  int columns = 2, rows = 50;
+  int columns = 2, rows = 25;
   int threads = 0;            ///< as for the engine: 0 leaves it to WSL_THREADS or the cores
-  int diffusion_rounds = 100;
+  int diffusion_rounds = 16;  ///< enough for a few columns; the publication takes 100 for 90
 };
 
 /// Particles a PE.
