@@ -50,6 +50,8 @@ TEST_CASE("monte carlo: XSBench verifies the fabric's numbers") {
   CHECK(f.histories(0, 3'000).verification() == 305'263);
   CHECK(f.events(0, 17'000'000).verification() == 945'990);  // the size that XSBench knows as small
   CHECK(f.traffic().wavelets > 16'000'000);                 // of 32 lookups one stays where it is drawn
+  CHECK(f.lookups_a_pe().total == 17'000'000);
+  CHECK(f.lookups_a_pe().imbalance() < 1.01);
 }
 
 TEST_CASE("monte carlo: what lookups refuse") {

@@ -6,6 +6,7 @@
 // See examples/34_lookups.cpp.
 #pragma once
 #include "lookup_pe.hpp"
+#include "measures.hpp"
 
 namespace wsl::monte_carlo {
 
@@ -14,6 +15,12 @@ struct lookup_grid {
   int columns = 32, rows = 1;
   int threads = 0;            ///< as for the engine: 0 leaves it to WSL_THREADS or the cores
   u64 batch = u64{1} << 21;   ///< lookups in flight at once
+};
+
+/// Seconds that the phases of all runs took.
+struct lookup_phases {
+  f64 draw = 0, look_up = 0, exchange = 0;
+  f64 total() const { return draw + look_up + exchange; }
 };
 
 class lookup_fabric {
@@ -29,7 +36,7 @@ class lookup_fabric {
     place(2 * (first + count));
     for (u64 done = 0; done < count; done += grid_.batch) {
       draw(2 * (first + done), 2, std::min(grid_.batch, count - done));
-      run<&lookup_pe::look_up>(false);
+      run<&lookup_pe::look_up>(spent_.look_up, false);
     }
     return collect();
   }
@@ -42,15 +49,17 @@ class lookup_fabric {
     for (u64 done = 0; done < count; done += grid_.batch) {
       draw(apart * (first + done), apart, std::min(grid_.batch, count - done));
       for (int i = 1; i < lookups_each; ++i) {
-        run<&lookup_pe::look_up>(true);
+        run<&lookup_pe::look_up>(spent_.look_up, true);
         exchange();
       }
-      run<&lookup_pe::look_up>(false);
+      run<&lookup_pe::look_up>(spent_.look_up, false);
     }
     return collect();
   }
 
-  const outcome& traffic() const { return traffic_; }  ///< what the fabric has done so far
+  const outcome& traffic() const { return traffic_; }        ///< what the fabric has done so far
+  const lookup_phases& spent() const { return spent_; }      ///< and in which time
+  const load& lookups_a_pe() const { return load_; }         ///< of the last run
 
  private:
   static const lookup_grid& checked(const lookup_grid& grid, const reactor& r) {
@@ -73,18 +82,20 @@ class lookup_fabric {
   }
 
   void draw(u64 first, u64 apart, u64 count) {
-    run<&lookup_pe::draw>(place(first), place(apart), place(count));
+    run<&lookup_pe::draw>(spent_.draw, place(first), place(apart), place(count));
     turn();
   }
   void exchange() {
-    run<&lookup_pe::exchange>();
+    run<&lookup_pe::exchange>(spent_.exchange);
     turn();
   }
   void turn() {
-    if (grid_.columns > 1 && grid_.rows > 1) run<&lookup_pe::exchange>();
+    if (grid_.columns > 1 && grid_.rows > 1) run<&lookup_pe::exchange>(spent_.exchange);
   }
   template <auto Task, class... Arguments>
-  void run(const Arguments&... arguments) { traffic_ = traffic_ + fabric_.launch<Task>(all, arguments...); }
+  void run(f64& seconds, const Arguments&... arguments) {
+    traffic_ = traffic_ + timed(seconds, [&] { return fabric_.launch<Task>(all, arguments...); });
+  }
   template <class F>
   void each(F f) {
     for (int y = 0; y < grid_.rows; ++y)
@@ -92,13 +103,20 @@ class lookup_fabric {
   }
   tally collect() {
     tally total;
-    each([&](lookup_pe& p, coord) { total = total + p.collect(); });
+    load_ = {};
+    each([&](lookup_pe& p, coord) {
+      const tally found = p.collect();
+      total = total + found;
+      load_.add(found.lookups);
+    });
     return total;
   }
 
   lookup_grid grid_;
   fabric fabric_;
   outcome traffic_;
+  lookup_phases spent_;
+  load load_;
 };
 
 }  // namespace wsl::monte_carlo

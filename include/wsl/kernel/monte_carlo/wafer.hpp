@@ -6,9 +6,9 @@
 //   const wafer_result r = w.look_up(p.energies);
 // See examples/35_particles.cpp.
 #pragma once
-#include <chrono>
 #include <numeric>
 
+#include "measures.hpp"
 #include "wafer_pe.hpp"
 
 namespace wsl::monte_carlo {
@@ -20,15 +20,9 @@ struct wafer_grid {
   int diffusion_rounds = 16;  ///< enough for a few columns; the publication takes 100 for 90
 };
 
-/// Particles a PE.
-struct load {
-  std::size_t least = 0, most = 0;
-  f64 mean = 0;
-};
-
 struct wafer_result {
   std::vector<cross_sections<f32>> found;     ///< in the order of the energies
-  load sorted, spread;                        ///< after the phases
+  load sorted, spread;                        ///< particles a PE after the first two phases
   f64 sort_seconds = 0, diffuse_seconds = 0, circulate_seconds = 0;
   outcome sort, diffuse, circulate;
 
@@ -87,24 +81,14 @@ class wafer_fabric {
     return edge;
   }
 
-  template <class Phase>
-  static outcome timed(f64& seconds, Phase phase) {
-    const auto start = std::chrono::steady_clock::now();
-    const outcome done = phase();
-    seconds = std::chrono::duration<f64>(std::chrono::steady_clock::now() - start).count();
-    return done;
-  }
   template <class F>
   void each(F f) {
     for (int y = 0; y < grid_.rows; ++y)
       for (int x = 0; x < grid_.columns; ++x) f(fabric_.program_at<wafer_pe>({x, y}), x, y);
   }
   load measure() {
-    load l{~std::size_t{0}, 0, 0};
-    each([&](wafer_pe& p, int, int) {
-      l.least = std::min(l.least, p.held()), l.most = std::max(l.most, p.held());
-      l.mean += static_cast<f64>(p.held()) / (grid_.columns * grid_.rows);
-    });
+    load l;
+    each([&](wafer_pe& p, int, int) { l.add(p.held()); });
     return l;
   }
 
