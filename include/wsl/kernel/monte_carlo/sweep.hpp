@@ -99,6 +99,7 @@ template <class T, class Between>
   }
   T done[lanes<T>] = {};
   for (;; ++low) {
+    __builtin_prefetch(low + 4);  // so many tables are walked at once that the processor does not see where each of them goes
     each_lane<T>([&](int i) {
       const T below = energy[i] < low->bound ? density : T{};
       weight[i] = below - done[i];

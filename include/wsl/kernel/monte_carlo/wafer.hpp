@@ -106,10 +106,10 @@ class wafer_fabric {
         for (int k = 0; k < channels; ++k) one.xs[static_cast<std::size_t>(k)] = b.sums(k)[i];
       }
     });
-    std::stable_sort(ended.begin(), ended.end(), [](const particle& a, const particle& b) { return a.energy < b.energy; });
+    std::sort(ended.begin(), ended.end(), [](const particle& a, const particle& b) { return a.energy < b.energy; });
     std::vector<std::size_t> order(energies.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return energies[a] < energies[b]; });
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return energies[a] != energies[b] ? energies[a] < energies[b] : a < b; });
     if (ended.size() != energies.size())
       throw std::logic_error("wsl: " + std::to_string(energies.size()) + " particles went in, " + std::to_string(ended.size()) + " came out");
     std::vector<cross_sections<f32>> found(energies.size());
