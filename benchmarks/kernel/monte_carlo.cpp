@@ -49,7 +49,7 @@ struct particles_contest {
   static constexpr std::size_t count = 100'000;
   fuel_problem problem = make_fuel_problem(count);
   bench::fuel_loops loops{problem.material};
-  wafer_fabric ours{problem.material};
+  wafer_fabric<> ours{problem.material};
   wafer_result found;
   bench::fuel_loops::results hashed, swept;
 

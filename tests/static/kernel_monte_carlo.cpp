@@ -17,4 +17,8 @@ constexpr layout particles = wafer_layout(host, columns, rows);
 static_assert(routed<particles<1, 1>>() && routed<particles<2, 1>>() && routed<particles<1, 2>>() && routed<particles<7, 5>>());
 static_assert(routed<particles<750, 994>>());
 
+// The published grid on the wafer: 125 x 90 PEs with 2 nuclides and 111 points of each, and three times the 30 particles of the mean.
+constexpr layout published = wafer_layout<wafer_room{2, 2 * 113, 90}>(wse2, 125, 90);
+static_assert(routed<published>());
+
 }  // namespace

@@ -25,15 +25,15 @@ std::vector<std::vector<f32>> blocks(const Choice& choice) {
   const auto at = [](int y) { return static_cast<f32>(y) / rows_of_pes; };
   fabric f{wafer_layout(host, columns_of_pes, rows_of_pes), choice};
   each([&](int x, int y) {
-    wafer_pe& me = f.program_at<wafer_pe>({x, y});
+    wafer_pe<wafer_room{}>& me = f.program_at<wafer_pe<wafer_room{}>>({x, y});
     me.load(p.material, x * 7 / columns_of_pes, (x + 1) * 7 / columns_of_pes, at(y), at(y + 1));
     me.put(std::span(p.energies).subspan(static_cast<std::size_t>(y * columns_of_pes + x) * 20, 20));
   });
-  f.launch<&wafer_pe::sort>(all);
-  f.launch<&wafer_pe::diffuse>(all, 5);
-  f.launch<&wafer_pe::circulate>(all, 0u);
+  f.launch<&wafer_pe<wafer_room{}>::sort>(all);
+  f.launch<&wafer_pe<wafer_room{}>::diffuse>(all, 5);
+  f.launch<&wafer_pe<wafer_room{}>::circulate>(all, 0u);
   std::vector<std::vector<f32>> found;
-  each([&](int x, int y) { found.push_back(f.program_at<wafer_pe>({x, y}).finished().words); });
+  each([&](int x, int y) { found.push_back(std::vector<f32>(f.program_at<wafer_pe<wafer_room{}>>({x, y}).finished().words)); });
   return found;
 }
 

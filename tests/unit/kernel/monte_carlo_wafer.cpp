@@ -107,6 +107,22 @@ TEST_CASE("monte carlo: the sort takes as many exchanges as there are rows") {
   CHECK(r.sort.tasks == 9 + 9 * 10 + 2 * 8 * 9);
 }
 
+TEST_CASE("monte carlo: a wafer's limits change no result") {
+  const wafer_grid grid{.columns = 7, .rows = 5};  // 2 nuclides a column, some 60 points of each in a row, 20 particles a PE
+  wafer_fabric free{problem().material, grid};
+  wafer_fabric<wafer_room{2, 2 * 90, 80}> limited{problem().material, grid, wse2};
+  CHECK(limited.look_up(problem().energies).found == free.look_up(problem().energies).found);
+  CHECK(limited.look_up(problem().energies, 3).found == free.look_up(problem().energies, 3).found);
+}
+
+TEST_CASE("monte carlo: a PE that gets more than it has room for says so") {
+  const wafer_grid grid{.columns = 7, .rows = 5};
+  wafer_fabric<wafer_room{2, 2 * 90, 21}> full{problem().material, grid, wse2};
+  CHECK_THROWS_WITH(full.look_up(problem().energies), Contains("a PE has room for") && Contains("wafer_pe"));
+  CHECK_THROWS_WITH((wafer_fabric<wafer_room{2, 100, 80}>{problem().material, grid, wse2}), Contains("a PE has room for 100 elements"));
+  CHECK_THROWS_WITH((wafer_fabric<wafer_room{1, 300, 80}>{problem().material, grid, wse2}), Contains("a PE has room for 1 elements"));
+}
+
 TEST_CASE("monte carlo: what a wafer refuses") {
   CHECK_THROWS_WITH(wafer_fabric(problem().material, {.columns = 0}), Contains("not on 0 x"));
   CHECK_THROWS_WITH(wafer_fabric(problem().material, {.diffusion_rounds = -1}), Contains("0 rounds or more"));

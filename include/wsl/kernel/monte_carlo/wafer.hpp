@@ -29,13 +29,18 @@ struct wafer_result {
   f64 seconds() const { return sort_seconds + diffuse_seconds + circulate_seconds; }
 };
 
+/// With a `room` on a machine it runs within that machine's limits: wafer_fabric<wafer_room{2, 240, 90}> w{m, grid, wse2}.
+template <wafer_room room = {}>
 class wafer_fabric {
+  using program = wafer_pe<room>;
+
  public:
-  /// Throws std::invalid_argument for an empty grid, for a negative number of rounds and for tables that do not ascend.
-  explicit wafer_fabric(const fuel& m, const wafer_grid& grid = {})
-      : grid_(checked(grid)), fabric_(wafer_layout(host, grid.columns, grid.rows), threaded{.threads = grid.threads, .pes_per_band = pes_per_band(grid)}) {
+  /// Throws std::invalid_argument for an empty grid, for a negative number of rounds and for tables that do not ascend; fault_error
+  /// where a PE has too little room, here or later.
+  explicit wafer_fabric(const fuel& m, const wafer_grid& grid = {}, const machine& target = host)
+      : grid_(checked(grid)), fabric_(wafer_layout<room>(target, grid.columns, grid.rows), threaded{.threads = grid.threads, .pes_per_band = pes_per_band(grid)}) {
     const std::vector<f32> edge = edges(m, grid.rows);
-    each([&](wafer_pe& p, int x, int y) {
+    each([&](program& p, int x, int y) {
       const auto share = [&](int i) { return static_cast<int>(i64{i} * m.nuclides() / grid.columns); };
       p.load(m, share(x), share(x + 1), edge[static_cast<std::size_t>(y)], edge[static_cast<std::size_t>(y) + 1]);
     });
@@ -45,17 +50,17 @@ class wafer_fabric {
   /// has been lost on the way.
   wafer_result look_up(std::span<const f32> energies, u32 seed = 0) {
     const std::size_t pes = static_cast<std::size_t>(grid_.columns) * static_cast<std::size_t>(grid_.rows);
-    each([&](wafer_pe& p, int x, int y) {
+    each([&](program& p, int x, int y) {
       const std::size_t i = static_cast<std::size_t>(y * grid_.columns + x);
       const std::size_t first = i * energies.size() / pes, last = (i + 1) * energies.size() / pes;
       p.put(energies.subspan(first, last - first));
     });
     wafer_result r;
-    r.sort = timed(r.sort_seconds, [&] { return fabric_.launch<&wafer_pe::sort>(all); });
+    r.sort = timed(r.sort_seconds, [&] { return fabric_.template launch<&program::sort>(all); });
     r.sorted = measure();
-    r.diffuse = timed(r.diffuse_seconds, [&] { return fabric_.launch<&wafer_pe::diffuse>(all, grid_.diffusion_rounds); });
+    r.diffuse = timed(r.diffuse_seconds, [&] { return fabric_.template launch<&program::diffuse>(all, grid_.diffusion_rounds); });
     r.spread = measure();
-    r.circulate = timed(r.circulate_seconds, [&] { return fabric_.launch<&wafer_pe::circulate>(all, seed); });
+    r.circulate = timed(r.circulate_seconds, [&] { return fabric_.template launch<&program::circulate>(all, seed); });
     r.found = collect(energies);
     return r;
   }
@@ -84,11 +89,11 @@ class wafer_fabric {
   template <class F>
   void each(F f) {
     for (int y = 0; y < grid_.rows; ++y)
-      for (int x = 0; x < grid_.columns; ++x) f(fabric_.program_at<wafer_pe>({x, y}), x, y);
+      for (int x = 0; x < grid_.columns; ++x) f(fabric_.template program_at<program>({x, y}), x, y);
   }
   load measure() {
     load l;
-    each([&](wafer_pe& p, int, int) { l.add(p.held()); });
+    each([&](program& p, int, int) { l.add(p.held()); });
     return l;
   }
 
@@ -99,8 +104,8 @@ class wafer_fabric {
       cross_sections<f32> xs;
     };
     std::vector<particle> ended;
-    each([&](wafer_pe& p, int, int) {
-      particle_block& b = p.finished();
+    each([&](program& p, int, int) {
+      auto& b = p.finished();
       for (std::size_t i = 0; i < b.size(); ++i) {
         particle& one = ended.emplace_back(particle{b.energies()[i], {}});
         for (int k = 0; k < channels; ++k) one.xs[static_cast<std::size_t>(k)] = b.sums(k)[i];

@@ -7,15 +7,14 @@
 #pragma once
 #include <utility>
 
-#include "../../collective/neighbours.hpp"
 #include "fuel.hpp"
+#include "room.hpp"
 #include "sweep.hpp"
+#include "wafer_links.hpp"
 
 namespace wsl::monte_carlo {
 
-/// Messages to the neighbours, and the one that closes a row to a ring.
-inline constexpr neighbours<f32> wafer_links{0};
-inline constexpr color<f32> wafer_return{8};
+inline constexpr wafer_links links{0};
 
 /// Chooses one of the two points, the nearer the likelier, instead of the line between them: right on average, and without a division
 /// on a machine that has a generator of random numbers.
@@ -38,23 +37,26 @@ class chosen_at_random {
 };
 
 /// Particles as they travel: how many, their energies, which ascend in the last phase, and their sums channel by channel.
+template <int room>
 class particle_block {
  public:
-  std::vector<f32> words{0};
+  list<f32, room, 1 + channels, 1> words;
 
-  std::size_t size() const { return static_cast<std::size_t>(words[0]); }
+  std::size_t size() const { return words.empty() ? 0 : static_cast<std::size_t>(words[0]); }
   std::span<f32> energies() { return std::span(words).subspan(1, size()); }
   std::span<f32> sums(int channel) { return std::span(words).subspan(1 + (1 + static_cast<std::size_t>(channel)) * size(), size()); }
-  /// Room for n particles.
+  /// Room for n particles, whose sums are zero.
   void resize(std::size_t n) {
-    words.assign(1 + (1 + channels) * n, 0);
+    words.clear();
+    words.resize(1 + (1 + channels) * n);
     words[0] = static_cast<f32>(n);
   }
 };
 
+template <wafer_room room>
 class wafer_pe {
   template <std::size_t... I>
-  static consteval auto reads_links(std::index_sequence<I...>) { return table(reads<wafer_links.colors()[I]>()...); }
+  static consteval auto reads_links(std::index_sequence<I...>) { return table(reads<links.colors()[I]>()...); }
 
  public:
   /// The host gives the PE the tables of nuclides first .. last - 1 in its band. `low` and `high` are the band's edges.
@@ -75,11 +77,12 @@ class wafer_pe {
   /// Particles that start here.
   void put(std::span<const f32> energies) {
     home_.clear();
-    arrived_.assign(energies.begin(), energies.end());
+    arrived_.clear();
+    append(arrived_, energies);
   }
   std::size_t held() const { return home_.size(); }
   /// What is here after the last phase.
-  particle_block& finished() { return block_; }
+  particle_block<room.particles>& finished() { return block_; }
 
   // ---- phase 1: each exchange moves a particle one row towards its band ------------------------------------------------------
 
@@ -91,13 +94,13 @@ class wafer_pe {
     split(me);
     if (rounds_-- == 0) co_return;
     pending_ = 1;
-    if (!me.north_edge()) ++pending_, me.async(mov(fabout(wafer_links.out(me, north)), mem(std::span(above_))), then<&wafer_pe::sent_north>());
-    if (!me.south_edge()) ++pending_, me.async(mov(fabout(wafer_links.out(me, south)), mem(std::span(below_))), then<&wafer_pe::sent_south>());
+    if (!me.north_edge()) ++pending_, me.async(mov(fabout(links.out(me, north)), mem(std::span(above_))), then<&wafer_pe::sent_north>());
+    if (!me.south_edge()) ++pending_, me.async(mov(fabout(links.out(me, south)), mem(std::span(below_))), then<&wafer_pe::sent_south>());
     arrived_.clear();
     for (port side : {north, south}) {
       if (me.edge(side)) continue;
-      co_await mov(&count_, fabin(wafer_links.in(me, side), 1));
-      co_await mov(arriving(arrived_), fabin(wafer_links.in(me, side)));
+      co_await mov(&count_, fabin(links.in(me, side), 1));
+      co_await mov(arriving(arrived_), fabin(links.in(me, side)));
     }
     if (ended()) me.activate<&wafer_pe::exchange>();
   }
@@ -112,17 +115,18 @@ class wafer_pe {
     me.activate<&wafer_pe::spread>();
   }
   task spread(pe& me) {
-    home_.insert(home_.end(), arrived_.begin(), arrived_.end());
+    append(home_, arrived_);
     arrived_.clear();
     if (rounds_-- == 0) co_return;
     const std::size_t kept = home_.size() - home_.size() / 2;
-    begin_message(above_).insert(above_.end(), home_.begin() + static_cast<std::ptrdiff_t>(kept), home_.end());
+    begin_message(above_);
+    append(above_, std::span(home_).subspan(kept));
     finish_message(above_);
     home_.resize(kept);
     pending_ = 2;
-    me.async(mov(fabout(onward(me)), mem(std::span(above_))), then<&wafer_pe::sent_half>());
-    co_await mov(&count_, fabin(behind(me), 1));
-    co_await mov(arriving(arrived_), fabin(behind(me)));
+    me.async(mov(fabout(links.onward(me)), mem(std::span(above_))), then<&wafer_pe::sent_half>());
+    co_await mov(&count_, fabin(links.behind(me), 1));
+    co_await mov(arriving(arrived_), fabin(links.behind(me)));
     if (ended()) me.activate<&wafer_pe::spread>();
   }
   void sent_half(pe& me) { if (ended()) me.activate<&wafer_pe::spread>(); }
@@ -142,10 +146,10 @@ class wafer_pe {
     add_own();
     if (--rounds_ == 0) co_return;
     pending_ = 2;
-    me.async(mov(fabout(onward(me)), mem(std::span(block_.words))), then<&wafer_pe::sent_block>());
-    co_await mov(&count_, fabin(behind(me), 1));
+    me.async(mov(fabout(links.onward(me)), mem(std::span(block_.words))), then<&wafer_pe::sent_block>());
+    co_await mov(&count_, fabin(links.behind(me), 1));
     next_.resize(static_cast<std::size_t>(count_));
-    co_await mov(mem(std::span(next_.words).subspan(1)), fabin(behind(me)));
+    co_await mov(mem(std::span(next_.words).subspan(1)), fabin(links.behind(me)));
     if (ended()) take_block(me);
   }
   void sent_block(pe& me) { if (ended()) take_block(me); }
@@ -153,21 +157,27 @@ class wafer_pe {
   static consteval auto tasks() {
     return table(launch<&wafer_pe::sort>(), launch<&wafer_pe::diffuse>(), launch<&wafer_pe::circulate>(), local<&wafer_pe::exchange>(),
                  local<&wafer_pe::sent_north>(), local<&wafer_pe::sent_south>(), local<&wafer_pe::spread>(), local<&wafer_pe::sent_half>(),
-                 local<&wafer_pe::visit>(), local<&wafer_pe::sent_block>(), sends<wafer_links>(), sends<wafer_return>(),
-                 reads_links(std::make_index_sequence<8>{}), reads<wafer_return>());
+                 local<&wafer_pe::visit>(), local<&wafer_pe::sent_block>(), sends<links>(),
+                 reads_links(std::make_index_sequence<links.colors().size()>{}));
   }
 
  private:
-  static std::vector<f32>& begin_message(std::vector<f32>& message) {
-    message.assign(1, 0);
-    return message;
+  using particles = list<f32, room.particles>;
+  using message = list<f32, room.particles, 1, 1>;
+
+  static void append(auto& to, std::span<const f32> energies) {
+    for (f32 e : energies) to.push_back(e);
   }
-  static void finish_message(std::vector<f32>& message) { message[0] = static_cast<f32>(message.size() - 1); }
+  static void begin_message(message& m) {
+    m.clear();
+    m.push_back(0);
+  }
+  static void finish_message(message& m) { m[0] = static_cast<f32>(m.size() - 1); }
   /// Room for count_ more particles at the end of a list.
-  memory<f32> arriving(std::vector<f32>& list) const {
-    const std::size_t had = list.size();
-    list.resize(had + static_cast<std::size_t>(count_));
-    return mem(std::span(list).subspan(had));
+  memory<f32> arriving(particles& some) const {
+    const std::size_t had = some.size();
+    some.resize(had + static_cast<std::size_t>(count_));
+    return mem(std::span(some).subspan(had));
   }
   /// Of an exchange's parts one has ended; was it the last?
   bool ended() { return --pending_ == 0; }
@@ -182,9 +192,6 @@ class wafer_pe {
     }
     finish_message(above_), finish_message(below_);
   }
-
-  static color<f32> onward(const pe& me) { return me.east_edge() ? wafer_return : wafer_links.out(me, east); }
-  static color<f32> behind(const pe& me) { return me.west_edge() ? wafer_return : wafer_links.in(me, west); }
 
   void take_block(pe& me) {
     std::swap(block_, next_);
@@ -204,24 +211,21 @@ class wafer_pe {
   }
 
   f32 low_ = 0, high_ = 1;                    ///< its band
-  std::vector<table_row<f32>> table_;         ///< of its nuclides, one after the other
-  std::vector<ingredient<f32>> own_, nuclides_;
-  std::vector<f32> home_, arrived_;           ///< energies of particles: in their band; not yet looked at
-  std::vector<f32> above_, below_;            ///< messages that leave
-  particle_block block_, next_;
+  list<table_row<f32>, room.points> table_;   ///< of its nuclides, one after the other
+  list<ingredient<f32>, room.nuclides> own_, nuclides_;
+  particles home_, arrived_;                  ///< energies: of particles that are in their band; that were not yet looked at
+  message above_, below_;                     ///< that leave
+  particle_block<room.particles> block_, next_;
   f32 count_ = 0;
   int rounds_ = 0, pending_ = 0;
   u32 seed_ = 0;
 };
 
+template <wafer_room room = {}>
 constexpr layout wafer_layout(const machine& target, int columns_of_pes, int rows_of_pes) {
   layout l{target, columns_of_pes, rows_of_pes};
-  l.place(all, program_v<wafer_pe>);
-  wafer_links.wire(l);
-  if (columns_of_pes == 1) return l.path(wafer_return, region{}, ramp >> west);
-  l.path(wafer_return, column(end - 1), ramp >> west);
-  l.path(wafer_return, columns(1, end - 1), east >> west);
-  l.path(wafer_return, column(0), east >> ramp);
+  l.place(all, program_v<wafer_pe<room>>);
+  links.wire(l);
   return l;
 }
 
