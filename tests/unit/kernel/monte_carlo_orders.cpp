@@ -18,10 +18,15 @@ void each(F f) {
     for (int x = 0; x < columns_of_pes; ++x) f(x, y);
 }
 
+const fuel_problem& problem() {
+  static const fuel_problem p = make_fuel_problem(240, 7, 60);
+  return p;
+}
+
 /// Every PE's block of particles at the end, as it lies there.
 template <class Choice>
 std::vector<std::vector<f32>> blocks(const Choice& choice) {
-  static const fuel_problem p = make_fuel_problem(240, 7, 60);
+  const fuel_problem& p = problem();
   const auto at = [](int y) { return static_cast<f32>(y) / rows_of_pes; };
   fabric f{wafer_layout(host, columns_of_pes, rows_of_pes), choice};
   each([&](int x, int y) {
@@ -65,6 +70,20 @@ void same_in_all_orders(Result (*run)(const threaded&), const Result& expected) 
 
 TEST_CASE("monte carlo: particles end the same on every engine and in every order") {
   same_in_all_orders(&blocks<threaded>, blocks(reference{}));
+}
+
+TEST_CASE("monte carlo: particles are conserved, and the sum of their energies") {
+  std::vector<f32> before = problem().energies, after;
+  for (const std::vector<f32>& words : blocks(threaded{})) after.insert(after.end(), words.begin() + 1, words.begin() + 1 + static_cast<int>(words[0]));
+  const auto sum = [](std::vector<f32>& energies) {  // in one order: rounding is then the same
+    std::sort(energies.begin(), energies.end());
+    f64 total = 0;
+    for (f32 e : energies) total += e;
+    return total;
+  };
+  CHECK(after.size() == before.size());
+  CHECK(sum(after) == sum(before));
+  CHECK(after == before);
 }
 
 TEST_CASE("monte carlo: lookups find the same on every engine and in every order") {

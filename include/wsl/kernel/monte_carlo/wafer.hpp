@@ -30,7 +30,7 @@ struct wafer_result {
 };
 
 /// With a `room` on a machine it runs within that machine's limits: wafer_fabric<wafer_room{2, 240, 90}> w{m, grid, wse2}.
-template <wafer_room room = {}>
+template <wafer_room room = wafer_room{}>
 class wafer_fabric {
   using program = wafer_pe<room>;
 

@@ -221,7 +221,7 @@ class wafer_pe {
   u32 seed_ = 0;
 };
 
-template <wafer_room room = {}>
+template <wafer_room room = wafer_room{}>
 constexpr layout wafer_layout(const machine& target, int columns_of_pes, int rows_of_pes) {
   layout l{target, columns_of_pes, rows_of_pes};
   l.place(all, program_v<wafer_pe<room>>);
