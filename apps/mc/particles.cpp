@@ -87,7 +87,7 @@ int go(const options& o) {
 
 std::function<int()> declare_particles(CLI::App& app) {
   const auto o = std::make_shared<options>();
-  app.add_option("--particles", o->particles, "how many")->check(CLI::Range(u64{1}, u64{100'000'000}))->capture_default_str();
+  app.add_option("--particles", o->particles, "how many")->check(CLI::Range(u64{1}, u64{wafer_fabric<>::most_particles}))->capture_default_str();
   app.add_option("--nuclides", o->nuclides, "of the material")->check(CLI::Range(1, 100'000))->capture_default_str();
   app.add_option("--points", o->points, "in each nuclide's table")->check(CLI::Range(2, 1'000'000))->capture_default_str();
   app.add_option("--columns", o->grid.columns, "columns of PEs, which share the nuclides")->check(CLI::Range(1, 32'767))->capture_default_str();

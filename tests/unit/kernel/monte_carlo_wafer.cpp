@@ -126,4 +126,6 @@ TEST_CASE("monte carlo: a PE that gets more than it has room for says so") {
 TEST_CASE("monte carlo: what a wafer refuses") {
   CHECK_THROWS_WITH(wafer_fabric(problem().material, {.columns = 0}), Contains("not on 0 x"));
   CHECK_THROWS_WITH(wafer_fabric(problem().material, {.diffusion_rounds = -1}), Contains("0 rounds or more"));
+  wafer_fabric w{problem().material, {.columns = 1, .rows = 1}};
+  CHECK_THROWS_WITH(w.look_up(std::vector<f32>((1 << 24) + 1)), Contains("16777216 particles at a time, not 16777217"));
 }

@@ -33,7 +33,7 @@ class lookup_fabric {
 
   /// Independent lookups first .. first + count - 1.
   tally events(u64 first, u64 count) {
-    place(2 * (first + count));
+    fits(2, first, count);
     for (u64 done = 0; done < count; done += grid_.batch) {
       draw(2 * (first + done), 2, std::min(grid_.batch, count - done));
       run<&lookup_pe::look_up>(spent_.look_up, false);
@@ -45,7 +45,7 @@ class lookup_fabric {
   tally histories(u64 first, u64 count, int lookups_each = 34) {
     if (lookups_each < 1) throw std::invalid_argument("wsl: a history has at least one lookup, not " + std::to_string(lookups_each));
     const u64 apart = static_cast<u64>(lookups_each) * 10;
-    place(apart * (first + count));
+    fits(apart, first, count);
     for (u64 done = 0; done < count; done += grid_.batch) {
       draw(apart * (first + done), apart, std::min(grid_.batch, count - done));
       for (int i = 1; i < lookups_each; ++i) {
@@ -75,14 +75,15 @@ class lookup_fabric {
   static threaded engine(const lookup_grid& grid) {
     return {.threads = grid.threads, .pes_per_band = static_cast<u32>(std::max(1, grid.columns * grid.rows / 16))};
   }
-  static u32 place(u64 end_of) {
-    if (end_of <= ~u32{0}) return static_cast<u32>(end_of);
-    throw std::invalid_argument("wsl: a lookup's place in the random stream fits one wavelet: " + std::to_string(end_of) +
+  static void fits(u64 apart, u64 first, u64 count) {
+    const f64 places = static_cast<f64>(apart) * (static_cast<f64>(first) + static_cast<f64>(count));  // may be more than 64 bits
+    if (places <= static_cast<f64>(~u32{0})) return;
+    throw std::invalid_argument("wsl: a lookup's place in the random stream fits one wavelet: " + std::to_string(static_cast<u64>(std::min(places, 1e19))) +
                                 " places are too many, the last is " + std::to_string(~u32{0}));
   }
 
   void draw(u64 first, u64 apart, u64 count) {
-    run<&lookup_pe::draw>(spent_.draw, place(first), place(apart), place(count));
+    run<&lookup_pe::draw>(spent_.draw, static_cast<u32>(first), static_cast<u32>(apart), static_cast<u32>(count));
     turn();
   }
   void exchange() {

@@ -75,6 +75,26 @@ struct interpolated {
   }
 };
 
+/// Chooses one of the two points, the nearer the likelier, instead of the line between them: right on average, and without a division
+/// on a machine that has a generator of random numbers.
+class chosen_at_random {
+ public:
+  explicit chosen_at_random(u32 seed) {
+    for (u32& s : state_) s = (seed = seed * 747796405u + 2891336453u) | 1;
+  }
+  template <class T>
+  [[gnu::always_inline]] void operator()(T weight, T f, int lane, T& low, T& high) {
+    u32 s = state_[lane];
+    s ^= s << 13, s ^= s >> 17, s ^= s << 5;
+    state_[lane] = s;
+    low = static_cast<T>(static_cast<i32>(s >> 8)) * T(0x1p-24) < f ? weight : T{};
+    high = weight - low;
+  }
+
+ private:
+  u32 state_[lanes<f32>];
+};
+
 namespace detail {
 
 template <class T, class Between>

@@ -46,9 +46,13 @@ class wafer_fabric {
     });
   }
 
-  /// Looks up all energies, interpolated; or with a seed other than 0 with points chosen at random. Throws std::logic_error if a particle
-  /// has been lost on the way.
+  static constexpr std::size_t most_particles = std::size_t{1} << 24;  ///< a message counts them in f32, exactly so far
+
+  /// Looks up all energies, interpolated; or with a seed other than 0 with points chosen at random. Throws std::invalid_argument for too
+  /// many particles, and std::logic_error if one has been lost on the way.
   wafer_result look_up(std::span<const f32> energies, u32 seed = 0) {
+    if (energies.size() > most_particles)
+      throw std::invalid_argument("wsl: a wafer takes " + std::to_string(most_particles) + " particles at a time, not " + std::to_string(energies.size()));
     const std::size_t pes = static_cast<std::size_t>(grid_.columns) * static_cast<std::size_t>(grid_.rows);
     each([&](program& p, int x, int y) {
       const std::size_t i = static_cast<std::size_t>(y * grid_.columns + x);
