@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <optional>
+#include <wsl/host/progress.hpp>
+#include <wsl/kernel/monte_carlo/lookups.hpp>
+
+#include "command.hpp"
+
+namespace mc_app {
+namespace {
+
+using namespace wsl;
+using namespace wsl::monte_carlo;
+
+struct options {
+  std::string size = "small", mode = "event", search = "fabric";
+  int nuclides = 0, points = 11'303, lookups_each = 34, bins = 10'000;
+  u64 lookups = 17'000'000, particles = 500'000, sample = 20'000;
+  std::optional<u64> expect;
+  lookup_grid grid;
+
+  bool histories() const { return mode == "history"; }
+  u64 things() const { return histories() ? particles : lookups; }
+  u64 each() const { return histories() ? static_cast<u64>(lookups_each) : 1; }
+};
+
+/// What XSBench prints for its own sizes.
+std::optional<u64> published(const options& o) {
+  if (o.points != 11'303 || (o.histories() ? o.particles != 500'000 || o.lookups_each != 34 : o.lookups != 17'000'000)) return {};
+  if (o.nuclides == 68) return o.histories() ? 941'535 : 945'990;
+  if (o.nuclides == 355) return o.histories() ? 954'318 : 952'131;
+  return {};
+}
+
+template <class Search>
+tally serial(const options& o, const reactor& r, const Search& search, u64 first, u64 count) {
+  return o.histories() ? histories(r, search, first, count, o.lookups_each) : events(r, search, first, count);
+}
+
+/// Does things first .. first + count - 1.
+using runner = std::function<tally(u64 first, u64 count)>;
+
+template <class Search>
+runner loop(const options& o, const reactor& r, std::shared_ptr<Search> search) {
+  return [&o, &r, search](u64 first, u64 count) { return serial(o, r, *search, first, count); };
+}
+
+runner on_fabric(const options& o, lookup_fabric& f) {
+  return [&o, &f](u64 first, u64 count) { return o.histories() ? f.histories(first, count, o.lookups_each) : f.events(first, count); };
+}
+
+void check(options& o) {
+  if (!o.nuclides) o.nuclides = o.size == "small" ? 68 : 355;
+  const f64 gigabyte = 1e9, points = static_cast<f64>(o.nuclides) * o.points;
+  const f64 needs = (points * (48 + (o.search == "fabric" ? 64 : 0)) + (o.search == "unionized" ? points * (8 + 4.0 * o.nuclides) : 0)) / gigabyte;
+  const f64 has = static_cast<f64>(sysconf(_SC_PHYS_PAGES)) * static_cast<f64>(sysconf(_SC_PAGESIZE)) / gigabyte;
+  if (needs > has) refuse(text("the tables take %.1f GB; this computer has %.1f GB", needs, has));
+  const f64 places = static_cast<f64>(o.things()) * (o.histories() ? 10.0 * o.lookups_each : 2.0);
+  if (places > 4294967295.0) refuse(text("a lookup's place in the random stream fits one wavelet: %.0f places are more than 4294967295", places));
+}
+
+/// In parts, so that the user sees it go on; fewer than a batch would be slow.
+tally in_parts(const options& o, const runner& run) {
+  const u64 part = std::max(o.grid.batch, o.things() / 50 + 1);
+  progress shown(o.histories() ? "histories" : "lookups", o.things());
+  tally total;
+  for (u64 first = 0; first < o.things(); first += part) {
+    const u64 count = std::min(part, o.things() - first);
+    total = total + run(first, count);
+    shown.tick(count);
+  }
+  return total;
+}
+
+verdict judge(const options& o, const reactor& r, const runner& run, const tally& total) {
+  if (o.expect) return {total.verification(), *o.expect, "--expect"};
+  if (const auto known = published(o)) return {total.verification(), *known, "XSBench"};
+  const u64 count = std::min(o.things(), std::max<u64>(1, o.sample / o.each()));
+  const u64 expected = serial(o, r, nuclide_search{r}, 0, count).largest, found = run(0, count).largest;
+  return {found, expected, text("a serial search of the first %llu lookups", static_cast<unsigned long long>(count * o.each()))};
+}
+
+int go(options o) {
+  check(o);
+  f64 setup = 0, seconds = 0;
+  const reactor r = timed(setup, [&] { return xsbench_reactor(o.nuclides, o.points); });
+  std::optional<lookup_fabric> f;
+  const runner run = timed(setup, [&]() -> runner {
+    if (o.search == "nuclide") return loop(o, r, std::make_shared<nuclide_search>(r));
+    if (o.search == "unionized") return loop(o, r, std::make_shared<unionized_search>(r));
+    if (o.search == "hash") return loop(o, r, std::make_shared<hash_search>(r, o.bins));
+    return on_fabric(o, f.emplace(r, o.grid));
+  });
+  print("problem", text("%d nuclides of %d points, 12 materials, 6 numbers a point in double precision", o.nuclides, o.points));
+  print("work", text("%llu %s of %llu lookups", static_cast<unsigned long long>(o.things()), o.histories() ? "histories" : "events",
+                     static_cast<unsigned long long>(o.each())));
+  print("search", f ? text("sorted on %d x %d PEs", o.grid.columns, o.grid.rows) : o.search + " grid, a serial loop");
+  print("setup", text("%.3g s", setup));
+  const tally total = timed(seconds, [&] { return in_parts(o, run); });
+  if (f) {
+    const lookup_phases& p = f->spent();
+    print("phases", text("draw %.1f %%, look up %.1f %%, exchange %.1f %%", 100 * p.draw / seconds, 100 * p.look_up / seconds, 100 * p.exchange / seconds));
+    print("lookups a PE", text(f->lookups_a_pe()) + ", in the last part");
+    print("wavelets", text("%llu over %llu links", static_cast<unsigned long long>(f->traffic().wavelets), static_cast<unsigned long long>(f->traffic().hops)));
+  }
+  return judge(o, r, run, total).report(total.lookups, seconds);
+}
+
+}  // namespace
+
+std::function<int()> declare_lookups(CLI::App& app) {
+  const auto o = std::make_shared<options>();
+  app.add_option("--size", o->size, "the reactor: 68 nuclides (small) or 355 (large)")->check(CLI::IsMember({"small", "large"}))->capture_default_str();
+  app.add_option("--nuclides", o->nuclides, "another number of nuclides, at least 68")->check(CLI::Range(68, 100'000));
+  app.add_option("--points", o->points, "points in each nuclide's table")->check(CLI::Range(2, 10'000'000))->capture_default_str();
+  app.add_option("--mode", o->mode, "independent lookups (event) or particles that go on (history)")->check(CLI::IsMember({"event", "history"}))->capture_default_str();
+  app.add_option("--lookups", o->lookups, "how many, in event mode")->check(CLI::PositiveNumber)->capture_default_str();
+  app.add_option("--particles", o->particles, "how many, in history mode")->check(CLI::PositiveNumber)->capture_default_str();
+  app.add_option("--lookups-each", o->lookups_each, "lookups of a history")->check(CLI::Range(1, 1'000'000))->capture_default_str();
+  app.add_option("--search", o->search, "on the fabric, or a serial loop that searches each nuclide's grid, a hash grid or the unionized grid")
+      ->check(CLI::IsMember({"fabric", "nuclide", "hash", "unionized"}))->capture_default_str();
+  app.add_option("--hash-bins", o->bins, "bins of the hash grid")->check(CLI::Range(1, 100'000'000))->capture_default_str();
+  app.add_option("--columns", o->grid.columns, "PEs along x")->check(CLI::Range(1, 32))->capture_default_str();
+  app.add_option("--rows", o->grid.rows, "PEs along y")->check(CLI::Range(1, 32))->capture_default_str();
+  app.add_option("--batch", o->grid.batch, "lookups, or histories, in flight at once")->check(CLI::PositiveNumber)->capture_default_str();
+  app.add_option("--threads", o->grid.threads, "threads; 0 for one a core, or WSL_THREADS")->check(CLI::Range(0, 1024))->capture_default_str();
+  app.add_option("--expect", o->expect, "the verification number that the run must give");
+  app.add_option("--sample", o->sample, "lookups to compare with a serial search where no number is known")->check(CLI::PositiveNumber)->capture_default_str();
+  return [o] { return go(*o); };
+}
+
+}  // namespace mc_app

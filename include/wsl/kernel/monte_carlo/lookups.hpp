@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+// The host's side of lookups on the fabric: builds the grid for a reactor and runs XSBench's two modes on it.
+//   const reactor core = xsbench_reactor();
+//   lookup_fabric f{core};
+//   f.events(0, 17'000'000).verification();   // 945990
+// See examples/34_lookups.cpp.
+#pragma once
+#include "lookup_pe.hpp"
+#include "measures.hpp"
+
+namespace wsl::monte_carlo {
+
+/// The grid that lookups run on. More PEs own narrower bands, whose tables fit a smaller cache.
+struct lookup_grid {
+  int columns = 32, rows = 1;
+  int threads = 0;            ///< as for the engine: 0 leaves it to WSL_THREADS or the cores
+  u64 batch = u64{1} << 21;   ///< lookups in flight at once
+};
+
+/// Seconds that the phases of all runs took.
+struct lookup_phases {
+  f64 draw = 0, look_up = 0, exchange = 0;
+  f64 total() const { return draw + look_up + exchange; }
+};
+
+class lookup_fabric {
+ public:
+  /// Throws std::invalid_argument for a grid that is empty or larger than 32 x 32, for a batch of none, and for tables that
+  /// do not ascend.
+  explicit lookup_fabric(const reactor& r, const lookup_grid& grid = {}) : grid_(checked(grid, r)), fabric_(lookup_layout(grid.columns, grid.rows), engine(grid)) {
+    each([&](lookup_pe& p, coord at) { p.load(r, at, grid.columns, grid.rows); });
+  }
+
+  /// Independent lookups first .. first + count - 1.
+  tally events(u64 first, u64 count) {
+    fits(2, first, count);
+    for (u64 done = 0; done < count; done += grid_.batch) {
+      draw(2 * (first + done), 2, std::min(grid_.batch, count - done));
+      run<&lookup_pe::look_up>(spent_.look_up, false);
+    }
+    return collect();
+  }
+
+  /// Particles first .. first + count - 1, each of which draws its next lookup after the one before, `lookups_each` times.
+  tally histories(u64 first, u64 count, int lookups_each = 34) {
+    if (lookups_each < 1) throw std::invalid_argument("wsl: a history has at least one lookup, not " + std::to_string(lookups_each));
+    const u64 apart = static_cast<u64>(lookups_each) * 10;
+    fits(apart, first, count);
+    for (u64 done = 0; done < count; done += grid_.batch) {
+      draw(apart * (first + done), apart, std::min(grid_.batch, count - done));
+      for (int i = 1; i < lookups_each; ++i) {
+        run<&lookup_pe::look_up>(spent_.look_up, true);
+        exchange();
+      }
+      run<&lookup_pe::look_up>(spent_.look_up, false);
+    }
+    return collect();
+  }
+
+  const outcome& traffic() const { return traffic_; }        ///< what the fabric has done so far
+  const lookup_phases& spent() const { return spent_; }      ///< and in which time
+  const load& lookups_a_pe() const { return load_; }         ///< of the last run
+
+ private:
+  static const lookup_grid& checked(const lookup_grid& grid, const reactor& r) {
+    const auto within = [](int n) { return n >= 1 && n <= 32; };
+    if (!within(grid.columns) || !within(grid.rows))
+      throw std::invalid_argument("wsl: lookups run on 1 x 1 to 32 x 32 PEs, not on " + std::to_string(grid.columns) + " x " + std::to_string(grid.rows));
+    if (grid.batch == 0) throw std::invalid_argument("wsl: a batch has at least one lookup");
+    if (r.materials.size() != 12)
+      throw std::invalid_argument("wsl: lookups draw one of 12 materials, but the reactor has " + std::to_string(r.materials.size()));
+    return grid;
+  }
+  // Bands of the grid that threads take: sixteen, so that they can be shared out evenly.
+  static threaded engine(const lookup_grid& grid) {
+    return {.threads = grid.threads, .pes_per_band = static_cast<u32>(std::max(1, grid.columns * grid.rows / 16))};
+  }
+  static void fits(u64 apart, u64 first, u64 count) {
+    const f64 places = static_cast<f64>(apart) * (static_cast<f64>(first) + static_cast<f64>(count));  // may be more than 64 bits
+    if (places <= static_cast<f64>(~u32{0})) return;
+    throw std::invalid_argument("wsl: a lookup's place in the random stream fits one wavelet: " + std::to_string(static_cast<u64>(std::min(places, 1e19))) +
+                                " places are too many, the last is " + std::to_string(~u32{0}));
+  }
+
+  void draw(u64 first, u64 apart, u64 count) {
+    run<&lookup_pe::draw>(spent_.draw, static_cast<u32>(first), static_cast<u32>(apart), static_cast<u32>(count));
+    turn();
+  }
+  void exchange() {
+    run<&lookup_pe::exchange>(spent_.exchange);
+    turn();
+  }
+  void turn() {
+    if (grid_.columns > 1 && grid_.rows > 1) run<&lookup_pe::exchange>(spent_.exchange);
+  }
+  template <auto Task, class... Arguments>
+  void run(f64& seconds, const Arguments&... arguments) {
+    traffic_ = traffic_ + timed(seconds, [&] { return fabric_.launch<Task>(all, arguments...); });
+  }
+  template <class F>
+  void each(F f) {
+    for (int y = 0; y < grid_.rows; ++y)
+      for (int x = 0; x < grid_.columns; ++x) f(fabric_.program_at<lookup_pe>({x, y}), coord{x, y});
+  }
+  tally collect() {
+    tally total;
+    load_ = {};
+    each([&](lookup_pe& p, coord) {
+      const tally found = p.collect();
+      total = total + found;
+      load_.add(found.lookups);
+    });
+    return total;
+  }
+
+  lookup_grid grid_;
+  fabric fabric_;
+  outcome traffic_;
+  lookup_phases spent_;
+  load load_;
+};
+
+}  // namespace wsl::monte_carlo

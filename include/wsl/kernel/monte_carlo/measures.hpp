@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// What a run on the fabric tells about itself: how long its phases took and how evenly its PEs were loaded.
+#pragma once
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+
+#include "../../core/scalar.hpp"
+
+namespace wsl::monte_carlo {
+
+/// Calls f() and adds the seconds that it took.
+template <class F>
+auto timed(f64& seconds, F f) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto result = f();
+  seconds += std::chrono::duration<f64>(std::chrono::steady_clock::now() - start).count();
+  return result;
+}
+
+/// How much the PEs have, or have done.
+struct load {
+  u64 least = ~u64{0}, most = 0, total = 0, pes = 0;
+
+  void add(u64 amount) {
+    least = std::min(least, amount), most = std::max(most, amount);
+    total += amount, ++pes;
+  }
+  f64 mean() const { return pes ? static_cast<f64>(total) / static_cast<f64>(pes) : 0; }
+  /// How much longer the busiest PE takes than the mean one: 1 is perfect.
+  f64 imbalance() const { return total ? static_cast<f64>(most) / mean() : 1; }
+};
+
+}  // namespace wsl::monte_carlo

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MIT
+// Cross sections on a wafer: a column of PEs owns some nuclides, a row one band of energies, so that the tables of all fit into the
+// PEs' memories. Particles are sorted into their rows by exchanges with the neighbours above and below, spread evenly along the rows
+// by a fixed number of exchanges with the next PE, and then travel once around their row and collect from every column. No PE
+// knows more than its neighbours' messages; each message is a count and that many particles.
+// Run it with wafer_fabric; see examples/35_particles.cpp.
+#pragma once
+#include <utility>
+
+#include "fuel.hpp"
+#include "room.hpp"
+#include "sweep.hpp"
+#include "wafer_links.hpp"
+
+namespace wsl::monte_carlo {
+
+inline constexpr wafer_links links{0};
+
+/// Particles as they travel: how many, their energies, which ascend in the last phase, and their sums channel by channel.
+template <int room>
+class particle_block {
+ public:
+  list<f32, room, 1 + channels, 1> words;
+
+  std::size_t size() const { return words.empty() ? 0 : static_cast<std::size_t>(words[0]); }
+  std::span<f32> energies() { return std::span(words).subspan(1, size()); }
+  std::span<f32> sums(int channel) { return std::span(words).subspan(1 + (1 + static_cast<std::size_t>(channel)) * size(), size()); }
+  /// Room for n particles, whose sums are zero.
+  void resize(std::size_t n) {
+    words.clear();
+    words.resize(1 + (1 + channels) * n);
+    words[0] = static_cast<f32>(n);
+  }
+};
+
+template <wafer_room room>
+class wafer_pe {
+  template <std::size_t... I>
+  static consteval auto reads_links(std::index_sequence<I...>) { return table(reads<links.colors()[I]>()...); }
+
+ public:
+  /// The host gives the PE the tables of nuclides first .. last - 1 in its band. `low` and `high` are the band's edges.
+  void load(const fuel& m, int first, int last, f32 low, f32 high) {
+    low_ = low, high_ = high;
+    std::vector<std::size_t> starts;
+    table_.clear(), own_.clear();
+    for (int n = first; n < last; ++n) {
+      const nuclide_grid<f32> grid = m.grid(n);
+      const auto from = static_cast<std::size_t>(interval_of(grid, low)), to = static_cast<std::size_t>(interval_of(grid, high)) + 2;
+      starts.push_back(table_.size());
+      table_.resize(table_.size() + to - from);
+      fill_rows(std::span(table_).subspan(starts.back()), grid.subspan(from, to - from));
+    }
+    for (std::size_t i = 0; i < starts.size(); ++i)
+      own_.push_back({table_.data() + starts[i], m.densities[static_cast<std::size_t>(first) + i]});
+  }
+  /// Particles that start here.
+  void put(std::span<const f32> energies) {
+    home_.clear();
+    arrived_.clear();
+    append(arrived_, energies);
+  }
+  std::size_t held() const { return home_.size(); }
+  /// What is here after the last phase.
+  particle_block<room.particles>& finished() { return block_; }
+
+  // ---- phase 1: each exchange moves a particle one row towards its band ------------------------------------------------------
+
+  void sort(pe& me) {
+    rounds_ = me.height();
+    me.activate<&wafer_pe::exchange>();
+  }
+  task exchange(pe& me) {
+    split(me);
+    if (rounds_-- == 0) co_return;
+    pending_ = 1;
+    if (!me.north_edge()) ++pending_, me.async(mov(fabout(links.out(me, north)), mem(std::span(above_))), then<&wafer_pe::sent_north>());
+    if (!me.south_edge()) ++pending_, me.async(mov(fabout(links.out(me, south)), mem(std::span(below_))), then<&wafer_pe::sent_south>());
+    arrived_.clear();
+    for (port side : {north, south}) {
+      if (me.edge(side)) continue;
+      co_await mov(&count_, fabin(links.in(me, side), 1));
+      co_await mov(arriving(arrived_), fabin(links.in(me, side)));
+    }
+    if (ended()) me.activate<&wafer_pe::exchange>();
+  }
+  void sent_north(pe& me) { if (ended()) me.activate<&wafer_pe::exchange>(); }
+  void sent_south(pe& me) { if (ended()) me.activate<&wafer_pe::exchange>(); }
+
+  // ---- phase 2: each round gives half of what is here to the next PE of the ring ---------------------------------------------
+
+  void diffuse(pe& me, int rounds) {
+    rounds_ = me.width() > 1 ? rounds : 0;
+    arrived_.clear();
+    me.activate<&wafer_pe::spread>();
+  }
+  task spread(pe& me) {
+    append(home_, arrived_);
+    arrived_.clear();
+    if (rounds_-- == 0) co_return;
+    const std::size_t kept = home_.size() - home_.size() / 2;
+    begin_message(above_);
+    append(above_, std::span(home_).subspan(kept));
+    finish_message(above_);
+    home_.resize(kept);
+    pending_ = 2;
+    me.async(mov(fabout(links.onward(me)), mem(std::span(above_))), then<&wafer_pe::sent_half>());
+    co_await mov(&count_, fabin(links.behind(me), 1));
+    co_await mov(arriving(arrived_), fabin(links.behind(me)));
+    if (ended()) me.activate<&wafer_pe::spread>();
+  }
+  void sent_half(pe& me) { if (ended()) me.activate<&wafer_pe::spread>(); }
+
+  // ---- phase 3: every block of particles visits every PE of its row ----------------------------------------------------------
+
+  /// With a seed other than 0 points are chosen at random instead of interpolated.
+  void circulate(pe& me, u32 seed) {
+    seed_ = seed ? seed + static_cast<u32>(me.y() * me.width() + me.x()) * 2654435761u : 0;
+    rounds_ = me.width();
+    block_.resize(home_.size());
+    std::sort(home_.begin(), home_.end());
+    std::copy(home_.begin(), home_.end(), block_.energies().begin());
+    me.activate<&wafer_pe::visit>();
+  }
+  task visit(pe& me) {
+    add_own();
+    if (--rounds_ == 0) co_return;
+    pending_ = 2;
+    me.async(mov(fabout(links.onward(me)), mem(std::span(block_.words))), then<&wafer_pe::sent_block>());
+    co_await mov(&count_, fabin(links.behind(me), 1));
+    next_.resize(static_cast<std::size_t>(count_));
+    co_await mov(mem(std::span(next_.words).subspan(1)), fabin(links.behind(me)));
+    if (ended()) take_block(me);
+  }
+  void sent_block(pe& me) { if (ended()) take_block(me); }
+
+  static consteval auto tasks() {
+    return table(launch<&wafer_pe::sort>(), launch<&wafer_pe::diffuse>(), launch<&wafer_pe::circulate>(), local<&wafer_pe::exchange>(),
+                 local<&wafer_pe::sent_north>(), local<&wafer_pe::sent_south>(), local<&wafer_pe::spread>(), local<&wafer_pe::sent_half>(),
+                 local<&wafer_pe::visit>(), local<&wafer_pe::sent_block>(), sends<links>(),
+                 reads_links(std::make_index_sequence<links.colors().size()>{}));
+  }
+
+ private:
+  using particles = list<f32, room.particles>;
+  using message = list<f32, room.particles, 1, 1>;
+
+  static void append(auto& to, std::span<const f32> energies) {
+    for (f32 e : energies) to.push_back(e);
+  }
+  static void begin_message(message& m) {
+    m.clear();
+    m.push_back(0);
+  }
+  static void finish_message(message& m) { m[0] = static_cast<f32>(m.size() - 1); }
+  /// Room for count_ more particles at the end of a list.
+  memory<f32> arriving(particles& some) const {
+    const std::size_t had = some.size();
+    some.resize(had + static_cast<std::size_t>(count_));
+    return mem(std::span(some).subspan(had));
+  }
+  /// Of an exchange's parts one has ended; was it the last?
+  bool ended() { return --pending_ == 0; }
+
+  /// What has arrived is at home here, or goes on. The first and the last band hold what is beyond them, too.
+  void split(pe& me) {
+    begin_message(above_), begin_message(below_);
+    for (f32 e : arrived_) {
+      if (e < low_ && !me.north_edge()) above_.push_back(e);
+      else if (e >= high_ && !me.south_edge()) below_.push_back(e);
+      else home_.push_back(e);
+    }
+    finish_message(above_), finish_message(below_);
+  }
+
+  void take_block(pe& me) {
+    std::swap(block_, next_);
+    me.activate<&wafer_pe::visit>();
+  }
+  void add_own() {
+    nuclides_ = own_;
+    f32* sum[channels];
+    for (int k = 0; k < channels; ++k) sum[k] = block_.sums(k).data();
+    const auto add = [&](std::size_t first, int count, const lane_sums<f32>& xs) __attribute__((always_inline)) {
+      for (int k = 0; k < channels; ++k)
+        for (int i = 0; i < count; ++i) sum[k][first + static_cast<std::size_t>(i)] += xs.of[k][i];
+    };
+    const std::span<const f32> energies = block_.energies();
+    if (seed_) sweep(energies, std::span(nuclides_), add, chosen_at_random(seed_++));
+    else sweep(energies, std::span(nuclides_), add);
+  }
+
+  f32 low_ = 0, high_ = 1;                    ///< its band
+  list<table_row<f32>, room.points> table_;   ///< of its nuclides, one after the other
+  list<ingredient<f32>, room.nuclides> own_, nuclides_;
+  particles home_, arrived_;                  ///< energies: of particles that are in their band; that were not yet looked at
+  message above_, below_;                     ///< that leave
+  particle_block<room.particles> block_, next_;
+  f32 count_ = 0;
+  int rounds_ = 0, pending_ = 0;
+  u32 seed_ = 0;
+};
+
+template <wafer_room room = wafer_room{}>
+constexpr layout wafer_layout(const machine& target, int columns_of_pes, int rows_of_pes) {
+  layout l{target, columns_of_pes, rows_of_pes};
+  l.place(all, program_v<wafer_pe<room>>);
+  links.wire(l);
+  return l;
+}
+
+}  // namespace wsl::monte_carlo
