@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: MIT
+// Floor 5: kernels of scientific computing, each with a serial reference, a PE program, its layout and a call that runs it on arrays
+// of the host.
+#pragma once
+#include "kernel/wave25.hpp"

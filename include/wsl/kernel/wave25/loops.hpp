@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+// The inner loops of wave25: one step of a line of cells along z. 27 words are read and one is written for each cell, so loads
+// decide: of the eight neighbours in z none is loaded, they are slid out of three neighbouring vectors.
+#pragma once
+#include <cstddef>
+
+#include "../vector_code.hpp"
+#include "scheme.hpp"
+
+namespace wsl::wave25 {
+
+/// A line and its neighbours. Lines have 16 zeros before their first cell and at least 4 after their last, and whole vectors of 16.
+struct line {
+  const f32* u;           ///< the line now
+  const f32* x;           ///< the line r cells further in x is at x + r * sx, r from -4 to 4 without 0
+  const f32* y;           ///< and in y
+  std::ptrdiff_t sx, sy;
+  f32* v;                 ///< the line one step before; the new one replaces it
+  const f32* k;           ///< (c dt / h)^2, 0 beyond the last cell
+};
+
+/// What a perfectly matched layer adds: the dampings of the line's x and y together, and along z; their slopes, times 1/4.
+struct layer {
+  f32 eta_xy, slope_x, slope_y;
+  const f32 *eta, *slope;
+  f32* phi;
+};
+
+namespace loops {
+
+/// h^2 Lap u for the vector at z, and the differences of the nearest neighbours in z.
+template <int lanes>
+struct neighbourhood {
+  vec<lanes> laplacian, centre, z_difference;
+
+  [[gnu::always_inline]] neighbourhood(const line& l, std::ptrdiff_t z) {
+    constexpr f32 w0 = f32(3 * weights[0]), w1 = f32(weights[1]), w2 = f32(weights[2]), w3 = f32(weights[3]), w4 = f32(weights[4]);
+    const vec<lanes>&low = vec_at<lanes>(l.u + z - lanes), &high = vec_at<lanes>(l.u + z + lanes);
+    centre = vec_at<lanes>(l.u + z);
+    vec<lanes> a1, b1, a2, b2, a3, b3, a4, b4;
+    slide<lanes - 1, lanes>(a1, low, centre), slide<1, lanes>(b1, centre, high);
+    slide<lanes - 2, lanes>(a2, low, centre), slide<2, lanes>(b2, centre, high);
+    slide<lanes - 3, lanes>(a3, low, centre), slide<3, lanes>(b3, centre, high);
+    slide<lanes - 4, lanes>(a4, low, centre), slide<4 % lanes, lanes>(b4, 4 < lanes ? centre : high, high);
+    z_difference = b1 - a1;
+    const auto side = [&](std::ptrdiff_t r) __attribute__((always_inline)) -> const vec<lanes>& { return vec_at<lanes>(l.x + z + r * l.sx); };
+    const auto row = [&](std::ptrdiff_t r) __attribute__((always_inline)) -> const vec<lanes>& { return vec_at<lanes>(l.y + z + r * l.sy); };
+    laplacian = w0 * centre + w1 * ((a1 + b1) + (row(-1) + row(1)) + (side(-1) + side(1))) +
+                w2 * ((a2 + b2) + (row(-2) + row(2)) + (side(-2) + side(2))) +
+                w3 * ((a3 + b3) + (row(-3) + row(3)) + (side(-3) + side(3))) +
+                w4 * ((a4 + b4) + (row(-4) + row(4)) + (side(-4) + side(4)));
+  }
+};
+
+/// v = 2 u - v + k Lap for the cells from .. to - 1, both multiples of 16.
+struct plain {
+  template <int lanes>
+  [[gnu::always_inline]] static inline void run(const line& given, int from, int to) {
+    const line l = given;  // on the stack of this function: what is stored to v cannot change it
+    for (std::ptrdiff_t z = from; z < to; z += lanes) {
+      const neighbourhood<lanes> n(l, z);
+      vec<lanes>& v = vec_at<lanes>(l.v + z);
+      v = (n.centre + n.centre - v) + vec_at<lanes>(l.k + z) * n.laplacian;
+    }
+  }
+};
+
+/// The same in a perfectly matched layer, and phi.
+struct absorbing {
+  template <int lanes>
+  [[gnu::always_inline]] static inline void run(const line& given, const layer& in, int from, int to) {
+    const line l = given;
+    const layer p = in;
+    for (std::ptrdiff_t z = from; z < to; z += lanes) {
+      const neighbourhood<lanes> n(l, z);
+      vec<lanes>&v = vec_at<lanes>(l.v + z), &phi = vec_at<lanes>(p.phi + z);
+      const vec<lanes> eta = vec_at<lanes>(p.eta + z) + p.eta_xy, slope = vec_at<lanes>(p.slope + z);
+      v = ((2 - eta * eta + 2 * eta) * n.centre - v + vec_at<lanes>(l.k + z) * (n.laplacian + phi)) / (1 + 2 * eta);
+      const vec<lanes> x = vec_at<lanes>(l.x + z + l.sx) - vec_at<lanes>(l.x + z - l.sx), y = vec_at<lanes>(l.y + z + l.sy) - vec_at<lanes>(l.y + z - l.sy);
+      const vec<lanes> next = (phi - (p.slope_x * x + p.slope_y * y + slope * n.z_difference)) / (1 + eta);
+      phi = eta > 0 ? next : vec<lanes>{};
+    }
+  }
+};
+
+/// v = v * factor_xy * factor: a sponge.
+struct fading {
+  template <int lanes>
+  [[gnu::always_inline]] static inline void run(f32* v, f32 factor_xy, const f32* factor, int to) {
+    for (std::ptrdiff_t z = 0; z < to; z += lanes) vec_at<lanes>(v + z) *= factor_xy * vec_at<lanes>(factor + z);
+  }
+};
+
+}  // namespace loops
+
+inline const auto step_plain = vector_code<loops::plain, const line&, int, int>::best();
+inline const auto step_absorbing = vector_code<loops::absorbing, const line&, const layer&, int, int>::best();
+inline const auto fade = vector_code<loops::fading, f32*, f32, const f32*, int>::best();
+
+}  // namespace wsl::wave25

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// How the grid's lines along z are shared out to a rectangle of PEs, and which lines cross between them. A PE owns a block of
+// x times y lines. Before it marches `depth` steps on its own it needs the lines up to 4 * depth cells away: it computes a part
+// of its neighbours' cells once more instead of talking to them after every step. Where blocks are narrower than that (on a
+// wafer a block is one line) lines come from further PEs, passed on in stages. With depth 1 that is the localized broadcast of
+// arXiv 2204.03775.
+#pragma once
+#include <algorithm>
+
+#include "../../core/coord.hpp"
+#include "../../core/port.hpp"
+#include "problem.hpp"
+
+namespace wsl::wave25 {
+
+/// Cells from .. to - 1 of an axis.
+struct range {
+  int from = 0, to = 0;
+  int size() const { return to > from ? to - from : 0; }
+  bool has(int i) const { return i >= from && i < to; }
+  range grown(int by, int n) const { return {std::max(from - by, 0), std::min(to + by, n)}; }
+  friend bool operator==(const range&, const range&) = default;
+};
+inline range overlap(range a, range b) { return {std::max(a.from, b.from), std::min(a.to, b.to)}; }
+
+/// The lines of x times y.
+struct lines {
+  range x, y;
+  int count() const { return x.size() * y.size(); }
+  bool has(int cx, int cy) const { return x.has(cx) && y.has(cy); }
+  friend bool operator==(const lines&, const lines&) = default;
+};
+
+struct partition {
+  cells size;
+  int wide = 1, high = 1;  ///< PEs
+  int depth = 1;           ///< steps between two exchanges
+
+  lines own(coord pe) const { return {share(size.x, wide, pe.x), share(size.y, high, pe.y)}; }
+  /// What a PE computes in a step after which it marches `more` steps without an exchange.
+  lines computed(coord pe, int more) const { return grown(own(pe), reach * more); }
+  /// All that a PE knows of.
+  lines known(coord pe) const { return grown(own(pe), reach * depth); }
+
+  /// Exchanges run in stages. With depth 1 corners are of no use and both axes go at once; otherwise x goes first and y takes along
+  /// what came from the sides.
+  int stages() const { return depth == 1 ? std::max(rounds(size.x, wide), rounds(size.y, high)) : rounds(size.x, wide) + rounds(size.y, high); }
+
+  /// The lines, within `width` cells of its block, that come to a PE from a side in a stage: of its neighbour's own in the first
+  /// round of an axis, of the PE behind it in the second, and so on.
+  lines incoming(coord pe, int stage, port side, int width) const {
+    const bool along_x = side == east || side == west;
+    const int round = (along_x || depth == 1 ? stage : stage - rounds(size.x, wide)) + 1;
+    if (round < 1 || (along_x && round > rounds(size.x, wide))) return {};
+    const lines mine = own(pe);
+    if (along_x) return {from_part(size.x, wide, pe.x, side == west ? -round : round, width), mine.y};
+    return {mine.x.grown(reach * (depth - 1), size.x), from_part(size.y, high, pe.y, side == north ? -round : round, width)};
+  }
+  lines outgoing(coord pe, int stage, port side, int width) const { return incoming(pe + step(side), stage, opposite(side), width); }
+
+ private:
+  static range share(int n, int parts, int i) {
+    const auto begin = [=](int k) { return static_cast<int>(i64{n} * k / parts); };
+    return {begin(i), begin(i + 1)};
+  }
+  lines grown(const lines& l, int by) const { return {l.x.grown(by, size.x), l.y.grown(by, size.y)}; }
+  int rounds(int n, int parts) const { return std::min(parts - 1, (reach * depth - 1) / (n / parts) + 1); }
+  static range from_part(int n, int parts, int i, int away, int width) {
+    if (i + away < 0 || i + away >= parts) return {};
+    const range mine = share(n, parts, i), theirs = share(n, parts, i + away);
+    return overlap(theirs, away < 0 ? range{mine.from - width, mine.from} : range{mine.to, mine.to + width});
+  }
+};
+
+}  // namespace wsl::wave25

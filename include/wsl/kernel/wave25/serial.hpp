@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+// The reference: the scheme and its borders in f64, one cell after the other, as the formulas of scheme.hpp and damping.hpp say.
+// Slow and plain on purpose; what the PEs compute is compared with it.
+#pragma once
+#include "problem.hpp"
+
+namespace wsl::wave25 {
+
+class serial {
+ public:
+  explicit serial(const problem& p)
+      : p_((p.check(), p)), edge_(p.damping()), now_(p.size.count()), before_(now_), phi_(now_), traces_(p.receivers.size()) {}
+
+  void run(int steps) {
+    for (int i = 0; i < steps; ++i) step();
+  }
+
+  /// Arrays of x * y * z cells, z fastest.
+  const std::vector<f64>& field() const { return now_; }
+  const std::vector<f64>& trace(std::size_t receiver) const { return traces_[receiver]; }
+  void set(const std::vector<f64>& now, const std::vector<f64>& before) { now_ = now, before_ = before; }
+
+ private:
+  f64 u(int x, int y, int z) const { return p_.size.has({x, y, z}) ? now_[p_.size.index({x, y, z})] : 0; }
+
+  f64 laplacian(int x, int y, int z) const {
+    f64 sum = 3 * weights[0] * u(x, y, z);
+    for (int r = 1; r <= reach; ++r)
+      sum += weights[r] * (u(x - r, y, z) + u(x + r, y, z) + u(x, y - r, z) + u(x, y + r, z) + u(x, y, z - r) + u(x, y, z + r));
+    return sum;
+  }
+
+  void step() {
+    const f64 dt = p_.time_step();
+    for (int x = 0; x < p_.size.x; ++x)
+      for (int y = 0; y < p_.size.y; ++y)
+        for (int z = 0; z < p_.size.z; ++z) {
+          const f64 courant = p_.velocity_at({x, y, z}) * dt / p_.spacing;
+          update(x, y, z, courant * courant);
+        }
+    now_.swap(before_);
+    for (const source& s : p_.sources) now_[p_.size.index(s.at)] += s.value(n_ * dt);
+    for (std::size_t i = 0; i < traces_.size(); ++i) traces_[i].push_back(now_[p_.size.index(p_.receivers[i])]);
+    ++n_;
+  }
+
+  void update(int x, int y, int z, f64 k) {
+    const std::size_t i = p_.size.index({x, y, z});
+    const auto [nx, ny, nz] = p_.size;
+    f64& next = before_[i];
+    if (edge_.kind != border::pml) {
+      next = 2 * now_[i] - next + k * laplacian(x, y, z);
+      if (edge_.kind == border::sponge) next *= edge_.factor(x, nx) * edge_.factor(y, ny) * edge_.factor(z, nz);
+      return;
+    }
+    const f64 eta = edge_.eta(x, nx) + edge_.eta(y, ny) + edge_.eta(z, nz);
+    next = ((2 - eta * eta + 2 * eta) * now_[i] - next + k * (laplacian(x, y, z) + phi_[i])) / (1 + 2 * eta);
+    if (eta > 0)
+      phi_[i] = (phi_[i] - 0.25 * (edge_.slope(x, nx) * (u(x + 1, y, z) - u(x - 1, y, z)) + edge_.slope(y, ny) * (u(x, y + 1, z) - u(x, y - 1, z)) +
+                                   edge_.slope(z, nz) * (u(x, y, z + 1) - u(x, y, z - 1)))) / (1 + eta);
+  }
+
+  problem p_;
+  wave25::damping edge_;
+  std::vector<f64> now_, before_, phi_;
+  std::vector<std::vector<f64>> traces_;
+  int n_ = 0;
+};
+
+}  // namespace wsl::wave25

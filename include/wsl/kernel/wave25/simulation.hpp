@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+// wave25 in one call: a problem in, fields and traces out.
+//   wave25::simulation s{problem};   // checks the problem, lays it out, starts a fabric
+//   s.run(1000);
+//   s.field(), s.trace(0)
+// `simulation` uses blocks on this computer, `wafer_simulation<nz>` one line a PE within the limits of a machine: the same
+// program. What they compute does not depend on how the grid is shared out nor on threads, bit for bit.
+#pragma once
+#include <thread>
+
+#include "../../host/device.hpp"
+#include "part.hpp"
+
+namespace wsl::wave25 {
+
+/// How a simulation uses this computer; 0 leaves the choice to it.
+struct shares {
+  int wide = 0, high = 1;  ///< PEs
+  int depth = 0;           ///< steps between two exchanges
+  int threads = 0;         ///< as threaded{.threads}
+};
+
+/// All that a simulation needs to go on from where it was. Arrays of x * y * z cells, z fastest, then y; phi is empty without a pml.
+struct state {
+  i64 time = 0;  ///< steps done
+  std::vector<f32> now, before, phi;
+  std::vector<std::vector<f32>> traces;
+};
+
+template <class Storage>
+class simulation_on {
+  using program = part<Storage>;
+
+ public:
+  /// Throws std::invalid_argument if the problem or its partition cannot be, fault_error if the machine is too small for it.
+  template <class Engine>
+  simulation_on(const problem& p, const partition& cut, const machine& target, const Engine& engine)
+      : problem_(checked(p, cut)), cut_(cut), fabric_(plan<Storage>(target, cut.wide, cut.high), engine), traces_(p.receivers.size()) {
+    each_tile([&](tile<Storage>& t, coord pe) {
+      t.prepare(problem_, cut_, pe);
+      if (!t.stations().empty()) at_stations_.push_back(pe);
+    });
+  }
+
+  const problem& of() const { return problem_; }
+  const partition& cut() const { return cut_; }
+  /// Steps done.
+  i64 time() const { return time_; }
+
+  void run(i64 steps) {
+    while (steps > 0) {
+      const int now = static_cast<int>(std::min<i64>(steps, most_steps_a_launch));
+      give(now);
+      fabric_.template launch<&program::march>(all, now);
+      time_ += now;
+      take(now);
+      steps -= now;
+    }
+  }
+
+  /// The field after the last step: x * y * z cells, z fastest, then y.
+  std::vector<f32> field() { return gather(&tile<Storage>::now); }
+  /// What receiver i has heard, one sample a step.
+  const std::vector<f32>& trace(std::size_t i) const { return traces_[i]; }
+
+  state save() {
+    return {time_, gather(&tile<Storage>::now), gather(&tile<Storage>::before),
+            problem_.edge == border::pml ? gather(&tile<Storage>::phi) : std::vector<f32>{}, traces_};
+  }
+  /// Goes on from a state of the same problem, or from any field and the one before it: then phi and traces may be empty.
+  void restore(const state& s) {
+    const std::size_t n = problem_.size.count();
+    if (s.time < 0 || s.now.size() != n || s.before.size() != n || (!s.phi.empty() && (s.phi.size() != n || problem_.edge != border::pml)) ||
+        (!s.traces.empty() && s.traces.size() != traces_.size()))
+      checks::refuse("the state is not one of this problem: it has " + std::to_string(s.now.size()) + " cells and " + std::to_string(s.traces.size()) +
+                     " traces, the problem " + std::to_string(n) + " and " + std::to_string(traces_.size()));
+    time_ = s.time;
+    each_tile([&](tile<Storage>& t, coord) { t.set_time(time_); });
+    scatter(s.now, &tile<Storage>::now);
+    scatter(s.before, &tile<Storage>::before);
+    if (problem_.edge == border::pml) scatter(s.phi.empty() ? std::vector<f32>(n) : s.phi, &tile<Storage>::phi);
+    traces_ = s.traces.empty() ? std::vector<std::vector<f32>>(traces_.size()) : s.traces;
+  }
+
+ private:
+  static const problem& checked(const problem& p, const partition& cut) {
+    p.check();
+    if (cut.wide < 1 || cut.high < 1 || cut.wide > p.size.x || cut.high > p.size.y)
+      checks::refuse(text(p.size) + " cells have no block for each of " + std::to_string(cut.wide) + " x " + std::to_string(cut.high) +
+                     " PEs; take at most one PE for each line along z");
+    if (cut.depth < 1 || cut.depth > most_steps_a_launch)
+      checks::refuse("PEs exchange lines after 1 to " + std::to_string(most_steps_a_launch) + " steps, not after " + std::to_string(cut.depth));
+    if (const char* why = Storage::misfit(cut)) checks::refuse(why);
+    return p;
+  }
+
+  tile<Storage>& tile_of(coord pe) { return fabric_.template program_at<program>(pe).here; }
+  template <class F>
+  void each_tile(F f) {
+    for (int y = 0; y < cut_.high; ++y)
+      for (int x = 0; x < cut_.wide; ++x) f(tile_of({x, y}), coord{x, y});
+  }
+
+  void give(int steps) {
+    for (coord pe : at_stations_)
+      for (station& s : tile_of(pe).stations())
+        for (int i = 0; s.gives && i < steps; ++i)
+          s.samples[static_cast<std::size_t>(i)] = f32(problem_.sources[static_cast<std::size_t>(s.number)].value(f64(time_ + i) * problem_.time_step()));
+  }
+  void take(int steps) {
+    for (coord pe : at_stations_)
+      for (const station& s : tile_of(pe).stations())
+        if (!s.gives) {
+          std::vector<f32>& to = traces_[static_cast<std::size_t>(s.number)];
+          to.insert(to.end(), s.samples.begin(), s.samples.begin() + steps);
+        }
+  }
+
+  using line_of = f32* (tile<Storage>::*)(int, int);
+  template <class F>
+  void each_line(line_of which, F f) {
+    each_tile([&](tile<Storage>& t, coord pe) {
+      const lines own = cut_.own(pe);
+      for (int x = own.x.from; x < own.x.to; ++x)
+        for (int y = own.y.from; y < own.y.to; ++y) f((t.*which)(x, y), problem_.size.index({x, y, 0}));
+    });
+  }
+  std::vector<f32> gather(line_of which) {
+    std::vector<f32> cells(problem_.size.count());
+    each_line(which, [&](const f32* line, std::size_t at) { std::copy_n(line, problem_.size.z, cells.data() + at); });
+    return cells;
+  }
+  void scatter(const std::vector<f32>& cells, line_of which) {
+    each_line(which, [&](f32* line, std::size_t at) { std::copy_n(cells.data() + at, problem_.size.z, line); });
+  }
+
+  problem problem_;
+  partition cut_;
+  fabric fabric_;
+  i64 time_ = 0;
+  std::vector<coord> at_stations_;
+  std::vector<std::vector<f32>> traces_;
+};
+
+/// On this computer: slabs of many lines, one for each thread unless `how` says otherwise.
+class simulation : public simulation_on<block> {
+ public:
+  explicit simulation(const problem& p, const shares& how = {})
+      : simulation_on(p, choose(p, how), host, threaded{.threads = how.threads, .pes_per_band = 1}) {}
+
+ private:
+  static partition choose(const problem& p, const shares& how) {
+    const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    const int wide = how.wide ? how.wide : std::clamp(p.size.x / 32, 1, how.threads > 0 ? how.threads : cores);
+    // Deeper exchanges save memory traffic inside a slab and compute more cells twice at its ends.
+    const int depth = how.depth ? how.depth : wide == 1 && how.high == 1 ? 8 : std::clamp(p.size.x / wide / 16, 1, 8);
+    return {p.size, wide, how.high, depth};
+  }
+};
+
+/// One line of nz cells a PE, within the limits of a machine.
+template <int nz>
+class wafer_simulation : public simulation_on<column<nz>> {
+ public:
+  explicit wafer_simulation(const problem& p, const machine& target = wse2, const threaded& engine = {})
+      : simulation_on<column<nz>>(p, {p.size, p.size.x, p.size.y, 1}, target, engine) {}
+};
+
+}  // namespace wsl::wave25

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+// How a PE keeps its lines. `column<nz>` is for a wafer: one line a PE, arrays whose size is known when the program is compiled,
+// so that the checker counts them. `block` is for this computer: many lines a PE, sized when the simulation starts.
+// Both give the same lines by the coordinates of the whole grid; the program does not know which it runs on.
+#pragma once
+#include <array>
+#include <span>
+#include <vector>
+
+#include "../huge_array.hpp"
+#include "loops.hpp"
+#include "partition.hpp"
+
+namespace wsl::wave25 {
+
+inline constexpr int line_front = widest_lanes;  ///< zeros before a line
+constexpr int whole_vectors(int nz) { return (nz + widest_lanes - 1) / widest_lanes * widest_lanes; }
+/// From one line to the next: an odd number of cache lines, so that neighbouring lines do not compete for the same sets.
+constexpr int line_stride(int nz) { return line_front + whole_vectors(nz) + (whole_vectors(nz) / widest_lanes % 2 ? widest_lanes : 0); }
+
+/// Samples that a source gives or a receiver takes, one a step, for at most this many steps a launch.
+inline constexpr int most_steps_a_launch = 64;
+struct station {
+  cells at;
+  bool gives = false;
+  int number = 0;  ///< of the source or receiver in its problem
+  std::array<f32, most_steps_a_launch> samples{};
+};
+
+/// One line, and those of the PEs around it: fields[0] holds nine lines across x, fields[1] across y. The middle of each is this
+/// PE's own line, at even and at odd times.
+template <int nz>
+class column {
+ public:
+  static constexpr int stride = line_stride(nz), most_stations = 4;
+
+  void shape(const partition& p, coord pe, bool, bool) { own_ = {p.own(pe).x.from, p.own(pe).y.from, 0}; }
+  static const char* misfit(const partition& p) {
+    if (p.size.z != nz) return "a wafer's program is compiled for one number of cells along z";
+    return p.depth == 1 && p.wide == p.size.x && p.high == p.size.y ? nullptr : "on a wafer each PE has one line and exchanges after each step";
+  }
+
+  f32* field(int parity, int x, int y) {
+    if (x == own_.x && y == own_.y) return at(fields_[parity][reach]);
+    return y == own_.y ? at(fields_[0][x - own_.x + reach]) : at(fields_[1][y - own_.y + reach]);
+  }
+  line neighbours(int parity, int x, int y) {
+    return {field(parity, x, y), at(fields_[0][reach]), at(fields_[1][reach]), stride, stride, field(1 - parity, x, y), at(factor_)};
+  }
+  f32* phi(int, int) { return at(phi_); }
+  f32* factor(int, int) { return at(factor_); }
+  f32* profile() { return at(profile_); }
+  f32* slope() { return at(slope_); }
+
+  std::span<station> stations() { return {stations_, static_cast<std::size_t>(count_)}; }
+  void add(const station& s) {
+    if (count_ == most_stations) checks::refuse("a PE has room for " + std::to_string(most_stations) + " sources and receivers, and a line of the grid has more");
+    stations_[count_++] = s;
+  }
+
+ private:
+  using words = f32[static_cast<std::size_t>(stride)];
+  static f32* at(words& w) { return w + line_front; }
+
+  alignas(64) words fields_[2][2 * reach + 1]{};
+  words phi_{}, factor_{}, profile_{}, slope_{};
+  f32 after_[line_front]{};
+  cells own_{};
+  int count_ = 0;
+  station stations_[most_stations]{};
+};
+
+/// A block of lines and those around it that it knows of, with a frame of zero lines for what lies beyond the grid.
+class block {
+ public:
+  void shape(const partition& p, coord pe, bool pml, bool equal_lines) {
+    const lines known = p.known(pe);
+    x0_ = known.x.from - reach, y0_ = known.y.from - reach;
+    stride_ = line_stride(p.size.z);
+    stride_x_ = stride_ * (known.y.size() + 2 * reach);
+    const std::size_t n = static_cast<std::size_t>(stride_x_) * static_cast<std::size_t>(known.x.size() + 2 * reach) + line_front;
+    for (huge_array& f : fields_) f = huge_array(n);
+    equal_lines_ = equal_lines;
+    const std::size_t one_line = static_cast<std::size_t>(stride_) + line_front;
+    factor_ = huge_array(equal_lines ? one_line : n);
+    if (pml) phi_ = huge_array(n);
+    profile_ = huge_array(one_line), slope_ = huge_array(one_line);
+    stations_.clear();
+  }
+  static const char* misfit(const partition&) { return nullptr; }
+
+  f32* field(int parity, int x, int y) { return fields_[parity].data() + place(x, y); }
+  line neighbours(int parity, int x, int y) {
+    f32* u = field(parity, x, y);
+    return {u, u, u, stride_x_, stride_, field(1 - parity, x, y), factor(x, y)};
+  }
+  f32* phi(int x, int y) { return phi_.data() + place(x, y); }
+  f32* factor(int x, int y) { return factor_.data() + (equal_lines_ ? line_front : place(x, y)); }
+  f32* profile() { return profile_.data() + line_front; }
+  f32* slope() { return slope_.data() + line_front; }
+
+  std::span<station> stations() { return stations_; }
+  void add(const station& s) { stations_.push_back(s); }
+
+ private:
+  std::ptrdiff_t place(int x, int y) const { return (x - x0_) * stride_x_ + (y - y0_) * stride_ + line_front; }
+
+  huge_array fields_[2], phi_, factor_, profile_, slope_;
+  std::ptrdiff_t stride_ = 0, stride_x_ = 0;
+  int x0_ = 0, y0_ = 0;
+  bool equal_lines_ = true;
+  std::vector<station> stations_;
+};
+
+}  // namespace wsl::wave25

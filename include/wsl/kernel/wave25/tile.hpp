@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+// One PE's part of the grid: its lines, its border profiles, its sources and receivers, and how it marches. Several steps between
+// two exchanges pay only if they are done while the cells are in cache: `march` cuts the block into tiles that lean back by four
+// cells a step along x and y. A tile then finds all it needs in itself and in the tiles before it, and nothing is computed
+// twice inside a block. Bytes from memory for each cell and step: 12 (16 with a velocity in each cell) without, about a
+// `depth`-th of it with leaning tiles.
+#pragma once
+#include "storage.hpp"
+
+namespace wsl::wave25 {
+
+template <class Storage>
+class tile {
+ public:
+  void prepare(const problem& p, const partition& cut, coord pe) {
+    cut_ = cut, pe_ = pe, edge_ = p.damping();
+    store_.shape(cut, pe, edge_.kind == border::pml, p.is_layered());
+    const f64 scale = p.time_step() / p.spacing;
+    each_line(cut.computed(pe, cut.depth - 1), [&](int x, int y) {
+      f32* factor = store_.factor(x, y);
+      for (int z = 0; z < cut.size.z; ++z) factor[z] = square(p.velocity_at({x, y, z}) * scale);
+    });
+    for (int z = 0; z < cut.size.z; ++z) {
+      store_.profile()[z] = f32(edge_.kind == border::sponge ? edge_.factor(z, cut.size.z) : edge_.eta(z, cut.size.z));
+      store_.slope()[z] = f32(0.25 * edge_.slope(z, cut.size.z));
+    }
+    for (std::size_t i = 0; i < p.sources.size(); ++i) add(p.sources[i].at, true, i, cut.computed(pe, cut.depth - 1));
+    for (std::size_t i = 0; i < p.receivers.size(); ++i) add(p.receivers[i], false, i, cut.own(pe));
+  }
+
+  const partition& cut() const { return cut_; }
+  std::span<station> stations() { return store_.stations(); }
+  /// How many steps this PE has done since the start.
+  i64 time() const { return time_; }
+  void set_time(i64 steps) { time_ = steps; }
+  /// Lines of nz cells: the field after the last step, after the one before it, and phi.
+  f32* now(int x, int y) { return store_.field(parity(time_), x, y); }
+  f32* before(int x, int y) { return store_.field(parity(time_ + 1), x, y); }
+  f32* phi(int x, int y) { return store_.phi(x, y); }
+  bool has_phi() const { return edge_.kind == border::pml; }
+
+  /// Samples of a launch count from here.
+  void begin_launch() { launched_ = time_; }
+
+  /// Calls f(line) for each line of nz cells that crosses a side in a stage, in an order that sender and receiver share.
+  template <class F>
+  void outgoing(int stage, port side, F f) { crossing(&partition::outgoing, stage, side, f); }
+  template <class F>
+  void incoming(int stage, port side, F f) { crossing(&partition::incoming, stage, side, f); }
+
+  /// Marches `steps` steps, at most the partition's depth.
+  void march(int steps) {
+    const lines all = cut_.computed(pe_, steps - 1);
+    const int lean = reach * (steps - 1);
+    for (int x = all.x.from; x < all.x.to + lean; x += tile_x)
+      for (int y = all.y.from; y < all.y.to + lean; y += tile_y)
+        for (int s = 0; s < steps; ++s) {
+          const lines reached = cut_.computed(pe_, steps - 1 - s);
+          const int back = reach * s;
+          update({overlap(reached.x, {x - back, x - back + tile_x}), overlap(reached.y, {y - back, y - back + tile_y})}, time_ + s);
+        }
+    time_ += steps;
+  }
+
+ private:
+  static constexpr int tile_x = 32, tile_y = 16;
+
+  static f32 square(f64 x) { return static_cast<f32>(x * x); }
+  static int parity(i64 steps) { return static_cast<int>(steps & 1); }
+
+  template <class F>
+  static void each_line(const lines& l, F f) {
+    for (int x = l.x.from; x < l.x.to; ++x)
+      for (int y = l.y.from; y < l.y.to; ++y) f(x, y);
+  }
+
+  void add(const cells& at, bool gives, std::size_t number, const lines& where) {
+    if (where.has(at.x, at.y)) store_.add({at, gives, static_cast<int>(number), {}});
+  }
+
+  // After an exchange the field is known 4 * depth cells around a block. The step before it and phi are only needed where
+  // something is computed.
+  template <class F>
+  void crossing(lines (partition::*which)(coord, int, port, int) const, int stage, port side, F f) {
+    const int halo = reach * cut_.depth;
+    each_line((cut_.*which)(pe_, stage, side, halo), [&](int x, int y) { f(now(x, y)); });
+    each_line((cut_.*which)(pe_, stage, side, halo - reach), [&](int x, int y) {
+      f(before(x, y));
+      if (has_phi()) f(phi(x, y));
+    });
+  }
+
+  void update(const lines& l, i64 time) {
+    each_line(l, [&](int x, int y) {
+      step(store_.neighbours(parity(time), x, y), x, y);
+      for (station& s : store_.stations())
+        if (s.at.x == x && s.at.y == y) serve(s, time);
+    });
+  }
+
+  void step(const line& l, int x, int y) {
+    const int n = whole_vectors(cut_.size.z);
+    if (edge_.kind == border::pml) return step_in_layer(l, x, y, n);
+    step_plain(l, 0, n);
+    if (edge_.kind == border::sponge) fade(l.v, f32(edge_.factor(x, cut_.size.x) * edge_.factor(y, cut_.size.y)), store_.profile(), n);
+  }
+
+  // A line inside the frame of x and y meets the layer only at its ends.
+  void step_in_layer(const line& l, int x, int y, int n) {
+    const f64 eta = edge_.eta(x, cut_.size.x) + edge_.eta(y, cut_.size.y);
+    const layer in{f32(eta), f32(0.25 * edge_.slope(x, cut_.size.x)), f32(0.25 * edge_.slope(y, cut_.size.y)), store_.profile(), store_.slope(), store_.phi(x, y)};
+    const int top = whole_vectors(edge_.width), bottom = (cut_.size.z - edge_.width) / widest_lanes * widest_lanes;
+    if (eta > 0 || top >= bottom) return step_absorbing(l, in, 0, n);
+    step_absorbing(l, in, 0, top);
+    step_plain(l, top, bottom);
+    step_absorbing(l, in, bottom, n);
+  }
+
+  void serve(station& s, i64 time) {
+    f32& value = store_.field(parity(time + 1), s.at.x, s.at.y)[s.at.z];
+    f32& sample = s.samples[static_cast<std::size_t>(time - launched_)];
+    if (s.gives) value += sample;
+    else sample = value;
+  }
+
+  partition cut_;
+  coord pe_;
+  damping edge_;
+  i64 time_ = 0, launched_ = 0;
+  Storage store_;
+};
+
+}  // namespace wsl::wave25
