@@ -9,7 +9,7 @@ namespace wsl::wave25 {
 class serial {
  public:
   explicit serial(const problem& p)
-      : p_((p.check(), p)), edge_(p.damping()), now_(p.size.count()), before_(now_), phi_(now_), traces_(p.receivers.size()) {}
+      : p_((p.check(), p)), dt_(p.time_step()), edge_(p.damping()), now_(p.size.count()), before_(now_), phi_(now_), traces_(p.receivers.size()) {}
 
   void run(int steps) {
     for (int i = 0; i < steps; ++i) step();
@@ -31,15 +31,14 @@ class serial {
   }
 
   void step() {
-    const f64 dt = p_.time_step();
     for (int x = 0; x < p_.size.x; ++x)
       for (int y = 0; y < p_.size.y; ++y)
         for (int z = 0; z < p_.size.z; ++z) {
-          const f64 courant = p_.velocity_at({x, y, z}) * dt / p_.spacing;
+          const f64 courant = p_.velocity_at({x, y, z}) * dt_ / p_.spacing;
           update(x, y, z, courant * courant);
         }
     now_.swap(before_);
-    for (const source& s : p_.sources) now_[p_.size.index(s.at)] += s.value(n_ * dt);
+    for (const source& s : p_.sources) now_[p_.size.index(s.at)] += s.value(n_ * dt_);
     for (std::size_t i = 0; i < traces_.size(); ++i) traces_[i].push_back(now_[p_.size.index(p_.receivers[i])]);
     ++n_;
   }
@@ -61,6 +60,7 @@ class serial {
   }
 
   problem p_;
+  f64 dt_;
   wave25::damping edge_;
   std::vector<f64> now_, before_, phi_;
   std::vector<std::vector<f64>> traces_;

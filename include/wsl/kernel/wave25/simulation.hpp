@@ -35,7 +35,7 @@ class simulation_on {
   /// Throws std::invalid_argument if the problem or its partition cannot be, fault_error if the machine is too small for it.
   template <class Engine>
   simulation_on(const problem& p, const partition& cut, const machine& target, const Engine& engine)
-      : problem_(checked(p, cut)), cut_(cut), fabric_(plan<Storage>(target, cut.wide, cut.high), engine), traces_(p.receivers.size()) {
+      : problem_(checked(p, cut)), step_(p.time_step()), cut_(cut), fabric_(plan<Storage>(target, cut.wide, cut.high), engine), traces_(p.receivers.size()) {
     each_tile([&](tile<Storage>& t, coord pe) {
       t.prepare(problem_, cut_, pe);
       if (!t.stations().empty()) at_stations_.push_back(pe);
@@ -105,7 +105,7 @@ class simulation_on {
     for (coord pe : at_stations_)
       for (station& s : tile_of(pe).stations())
         for (int i = 0; s.gives && i < steps; ++i)
-          s.samples[static_cast<std::size_t>(i)] = f32(problem_.sources[static_cast<std::size_t>(s.number)].value(f64(time_ + i) * problem_.time_step()));
+          s.samples[static_cast<std::size_t>(i)] = f32(problem_.sources[static_cast<std::size_t>(s.number)].value(f64(time_ + i) * step_));
   }
   void take(int steps) {
     for (coord pe : at_stations_)
@@ -135,6 +135,7 @@ class simulation_on {
   }
 
   problem problem_;
+  f64 step_;  ///< s
   partition cut_;
   fabric fabric_;
   i64 time_ = 0;
