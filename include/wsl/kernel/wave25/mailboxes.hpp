@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The words that cross a side of a PE, in one piece, as a descriptor needs them. The one line of a column lies in one piece
+// The words that cross a side of a PE, in one piece, as a descriptor needs them. One line lies in one piece
 // already; the lines of a block are gathered before they are sent and spread out when they have come.
 #pragma once
 #include <cstring>
@@ -12,8 +12,8 @@ template <class Storage>
 class mailboxes;
 
 template <int nz>
-class mailboxes<column<nz>> {
-  using here = tile<column<nz>>;
+class mailboxes<one_line<nz>> {
+  using here = tile<one_line<nz>>;
 
  public:
   std::span<f32> sending(here& t, int stage, port side) {

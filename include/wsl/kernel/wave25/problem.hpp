@@ -50,8 +50,8 @@ struct problem {
   std::vector<f32> velocity{2000};   ///< m/s: one number, one for each z, or one for each cell (z fastest, then y)
   border edge = border::reflects;
   int edge_width = 20;               ///< cells of a sponge or a pml on each side
-  std::vector<source> sources;
-  std::vector<cells> receivers;
+  std::vector<source> sources{};
+  std::vector<cells> receivers{};
 
   f64 fastest() const { return *std::max_element(velocity.begin(), velocity.end()); }
   f64 time_step() const { return step > 0 ? step : 0.8 * largest_stable_step(fastest(), spacing); }

@@ -48,8 +48,8 @@ class serial {
     const auto [nx, ny, nz] = p_.size;
     f64& next = before_[i];
     if (edge_.kind != border::pml) {
-      next = 2 * now_[i] - next + k * laplacian(x, y, z);
-      if (edge_.kind == border::sponge) next *= edge_.factor(x, nx) * edge_.factor(y, ny) * edge_.factor(z, nz);
+      const f64 g = edge_.kind == border::sponge ? edge_.factor(x, nx) * edge_.factor(y, ny) * edge_.factor(z, nz) : 1;
+      next = g * (2 * now_[i] - g * next + k * laplacian(x, y, z));
       return;
     }
     const f64 eta = edge_.eta(x, nx) + edge_.eta(y, ny) + edge_.eta(z, nz);

@@ -161,10 +161,10 @@ class simulation : public simulation_on<block> {
 
 /// One line of nz cells a PE, within the limits of a machine.
 template <int nz>
-class wafer_simulation : public simulation_on<column<nz>> {
+class wafer_simulation : public simulation_on<one_line<nz>> {
  public:
   explicit wafer_simulation(const problem& p, const machine& target = wse2, const threaded& engine = {})
-      : simulation_on<column<nz>>(p, {p.size, p.size.x, p.size.y, 1}, target, engine) {}
+      : simulation_on<one_line<nz>>(p, {p.size, p.size.x, p.size.y, 1}, target, engine) {}
 };
 
 }  // namespace wsl::wave25

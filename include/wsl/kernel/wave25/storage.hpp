@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How a PE keeps its lines. `column<nz>` is for a wafer: one line a PE, arrays whose size is known when the program is compiled,
+// How a PE keeps its lines. `one_line<nz>` is for a wafer: one line a PE, arrays whose size is known when the program is compiled,
 // so that the checker counts them. `block` is for this computer: many lines a PE, sized when the simulation starts.
 // Both give the same lines by the coordinates of the whole grid; the program does not know which it runs on.
 #pragma once
@@ -30,7 +30,7 @@ struct station {
 /// One line, and those of the PEs around it: fields[0] holds nine lines across x, fields[1] across y. The middle of each is this
 /// PE's own line, at even and at odd times.
 template <int nz>
-class column {
+class one_line {
  public:
   static constexpr int stride = line_stride(nz), most_stations = 4;
 

@@ -101,8 +101,10 @@ class tile {
   void step(const line& l, int x, int y) {
     const int n = whole_vectors(cut_.size.z);
     if (edge_.kind == border::pml) return step_in_layer(l, x, y, n);
+    const f32 factor = f32(edge_.factor(x, cut_.size.x) * edge_.factor(y, cut_.size.y));
+    if (edge_.kind == border::sponge) fade(l.v, factor, store_.profile(), n);
     step_plain(l, 0, n);
-    if (edge_.kind == border::sponge) fade(l.v, f32(edge_.factor(x, cut_.size.x) * edge_.factor(y, cut_.size.y)), store_.profile(), n);
+    if (edge_.kind == border::sponge) fade(l.v, factor, store_.profile(), n);
   }
 
   // A line inside the frame of x and y meets the layer only at its ends.

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: MIT
+// wave25 against its oracles: published numbers, the serial reference, exact solutions of the difference and of the differential
+// equation, and laws of physics.
+#include <wsl/fabric/reference.hpp>
+#include <wsl/kernel/wave25.hpp>
+
+#include <catch2/catch.hpp>
+
+using namespace wsl;
+using namespace wsl::wave25;
+
+namespace {
+
+constexpr f64 pi = 3.14159265358979323846;
+
+template <class Cells>
+f64 largest(const Cells& u) {
+  f64 most = 0;
+  for (auto x : u) most = std::max(most, std::abs(static_cast<f64>(x)));
+  return most;
+}
+template <class Cells, class Reference>
+f64 largest_error(const Cells& u, const Reference& v) {
+  REQUIRE(u.size() == v.size());
+  f64 error = 0;
+  for (std::size_t i = 0; i < u.size(); ++i) error = std::max(error, std::abs(static_cast<f64>(u[i]) - static_cast<f64>(v[i])));
+  return error;
+}
+template <class Cells, class Reference>
+f64 relative_error(const Cells& u, const Reference& v) { return largest_error(u, v) / largest(v); }
+
+/// A bit of everything: no symmetry, a velocity in each cell, a source and receivers on the way.
+problem mixture(const cells& size, border edge) {
+  problem p{.size = size, .edge = edge};
+  p.edge_width = std::max(1, (std::min({size.x, size.y, size.z}) - 1) / 3);
+  p.velocity.resize(size.count());
+  for (std::size_t i = 0; i < p.velocity.size(); ++i) p.velocity[i] = 1500 + static_cast<f32>(i * 7919 % 2000);
+  p.sources = {minimod_source({size.x / 2, size.y / 3, size.z / 2}, 25), {.at = {size.x - 1, 0, size.z - 1}, .peak_hz = 12, .amplitude = 3000, .delay = 0.02}};
+  p.receivers = {{size.x / 2, size.y / 3, size.z - 1}, {0, size.y - 1, 0}};
+  return p;
+}
+
+}  // namespace
+
+// Cerebras' csl-examples, 25-pt-stencil: 10 x 10 x 10 cells, two iterations, source in the first cell; tolerance 0.01.
+TEST_CASE("wave25: the published minimum and maximum") {
+  const problem p{.size = {10, 10, 10}, .step = 0.00161015297, .sources = {minimod_source({0, 0, 0}, 25)}};
+  wafer_simulation<10> wafer{p};
+  simulation blocks{p, {.wide = 2, .high = 2, .depth = 2}};
+  wafer.run(2), blocks.run(2);
+  for (const auto& u : {wafer.field(), blocks.field()}) {
+    CHECK(*std::min_element(u.begin(), u.end()) == Approx(-0.0939295).margin(1e-5));
+    CHECK(*std::max_element(u.begin(), u.end()) == Approx(57.403816).margin(1e-3));
+  }
+}
+
+// Minimod's parameters without a border: what 400^3 cells hold after 100 steps is still within 36 cells around the source.
+TEST_CASE("wave25: a hundred steps in free space") {
+  const problem p{.size = {73, 72, 74}, .step = 0.00161015297, .sources = {minimod_source({36, 36, 37}, 25)}};
+  simulation s{p, {.wide = 2, .depth = 4}};
+  s.run(100);
+  const auto u = s.field();
+  CHECK(*std::min_element(u.begin(), u.end()) == Approx(-1178.403).epsilon(1e-5));
+  CHECK(*std::max_element(u.begin(), u.end()) == Approx(757.766).epsilon(1e-5));
+}
+
+TEST_CASE("wave25: blocks compute what the serial reference does") {
+  const cells size = GENERATE(cells{1, 1, 1}, cells{1, 1, 37}, cells{17, 1, 5}, cells{1, 23, 16}, cells{9, 8, 7}, cells{23, 19, 33});
+  const border edge = GENERATE(border::reflects, border::sponge, border::pml);
+  if (edge != border::reflects && std::min({size.x, size.y, size.z}) < 3) return;
+  const problem p = mixture(size, edge);
+  serial reference{p};
+  reference.run(30);
+  simulation s{p, {.wide = std::min(3, size.x), .high = std::min(2, size.y), .depth = 2}};
+  s.run(30);
+  INFO(text(size) << ", border " << static_cast<int>(edge));
+  CHECK(relative_error(s.field(), reference.field()) < 1e-5);
+  for (std::size_t i = 0; i < p.receivers.size(); ++i)
+    CHECK(largest_error(s.trace(i), reference.trace(i)) < 1e-5 * std::max(largest(reference.field()), largest(reference.trace(0))));
+}
+
+TEST_CASE("wave25: a velocity for each z is the same as one for each cell") {
+  problem p = mixture({11, 9, 20}, border::pml), q = p;
+  p.velocity.resize(20);
+  for (std::size_t i = 0; i < q.velocity.size(); ++i) q.velocity[i] = p.velocity[i % 20];
+  p.step = q.step = 0.001;
+  simulation layered{p}, full{q};
+  layered.run(20), full.run(20);
+  CHECK(layered.field() == full.field());
+}
+
+TEST_CASE("wave25: how the grid is shared out changes no bit") {
+  const border edge = GENERATE(border::reflects, border::sponge, border::pml);
+  const problem p = mixture({23, 19, 37}, edge);
+  simulation one{p, {.wide = 1, .high = 1, .depth = 1}};
+  one.run(25);
+  const auto field = one.field();
+  for (const shares& how : {shares{1, 1, 7, 1}, shares{2, 1, 3, 2}, shares{3, 2, 2, 3}, shares{5, 4, 3, 8}, shares{23, 19, 1, 2}, shares{1, 19, 4, 2}}) {
+    simulation s{p, how};
+    s.run(25);
+    INFO(how.wide << " x " << how.high << " PEs, depth " << how.depth << ", " << how.threads << " threads");
+    CHECK(s.field() == field);
+    CHECK(s.trace(0) == one.trace(0));
+    CHECK(s.trace(1) == one.trace(1));
+  }
+}
+
+TEST_CASE("wave25: a wafer with one line a PE computes the same bits as blocks") {
+  const border edge = GENERATE(border::reflects, border::sponge, border::pml);
+  const cells size = GENERATE(cells{12, 9, 21}, cells{1, 9, 21}, cells{7, 1, 21});
+  if (edge != border::reflects && std::min(size.x, size.y) < 3) return;
+  const problem p = mixture(size, edge);
+  simulation blocks{p};
+  blocks.run(20);
+  for (int threads : {1, 2, 3, 8}) {
+    wafer_simulation<21> wafer{p, wse2, {.threads = threads, .pes_per_band = 5}};
+    wafer.run(20);
+    CHECK(wafer.field() == blocks.field());
+    CHECK(wafer.trace(1) == blocks.trace(1));
+  }
+}
+
+TEST_CASE("wave25: with queues of the machine's depth and on the reference engine") {
+  const problem p = mixture({6, 5, 9}, border::pml);
+  simulation blocks{p};
+  blocks.run(6);
+  simulation_on<one_line<9>> slow{p, {p.size, 6, 5, 1}, wse2, reference{}};
+  wafer_simulation<9> shallow{p, wse3, {.queues = depth::machine}};
+  slow.run(6), shallow.run(6);
+  CHECK(slow.field() == blocks.field());
+  CHECK(shallow.field() == blocks.field());
+}
+
+// A plane wave of the difference equation itself: cos(kx) cos(ky) cos(kz) cos(wt) with the discrete dispersion relation. Where the
+// border has not been heard of yet it must stay exact.
+TEST_CASE("wave25: an eigenmode of the difference equation") {
+  const int n = 96, steps = 60;
+  const problem p{.size = {n, n, n}};
+  const f64 k = 2 * pi * 3 / 32, courant = 2000 * p.time_step() / p.spacing;
+  f64 symbol = weights[0];
+  for (int r = 1; r <= reach; ++r) symbol += 2 * weights[r] * std::cos(k * r);
+  const f64 w = std::acos(1 + courant * courant * 3 * symbol / 2);
+  const auto mode = [&](int x, int y, int z) { return std::cos(k * x) * std::cos(k * y) * std::cos(k * z); };
+  state start{0, std::vector<f32>(p.size.count()), std::vector<f32>(p.size.count()), {}, {}};
+  for (int x = 0; x < n; ++x)
+    for (int y = 0; y < n; ++y)
+      for (int z = 0; z < n; ++z) {
+        start.now[p.size.index({x, y, z})] = static_cast<f32>(mode(x, y, z));
+        start.before[p.size.index({x, y, z})] = static_cast<f32>(mode(x, y, z) * std::cos(w));
+      }
+  simulation s{p};
+  s.restore(start);
+  s.run(steps);
+  const auto u = s.field();
+  f64 error = 0;
+  for (int x = 32; x < 64; ++x)
+    for (int y = 32; y < 64; ++y)
+      for (int z = 32; z < 64; ++z) error = std::max(error, std::abs(u[p.size.index({x, y, z})] - mode(x, y, z) * std::cos(w * steps)));
+  CHECK(error < 1e-5);
+}
+
+// In a homogeneous medium a source s(t) in one cell is heard at distance r as h^3 s(t - r / c) / (4 pi c^2 dt^2 r).
+TEST_CASE("wave25: the Green function, with second order in time") {
+  const auto error = [](f64 share) {
+    problem p{.size = {89, 89, 91}, .sources = {{{44, 44, 45}, 10, 1, 0.15}}, .receivers = {{64, 64, 55}}};
+    p.step = share * p.time_step();
+    simulation s{p};
+    const int steps = static_cast<int>(0.6 / p.step);
+    s.run(steps);
+    const f64 r = 30 * p.spacing, c = 2000, volume = p.spacing * p.spacing * p.spacing;
+    f64 off = 0, all = 0;
+    for (int i = 0; i < steps; ++i) {
+      const f64 exact = volume / (4 * pi * c * c * p.step * p.step * r) * ricker((i + 1) * p.step - r / c, 10, 0.15);
+      const f64 difference = s.trace(0)[static_cast<std::size_t>(i)] - exact;
+      off += difference * difference, all += exact * exact;
+    }
+    return std::sqrt(off / all);
+  };
+  const f64 coarse = error(0.5), fine = error(0.25);
+  CHECK(coarse < 2.5e-2);
+  CHECK(coarse / fine == Approx(4).epsilon(0.1));
+}
+
+TEST_CASE("wave25: source and receiver may be exchanged where they have the same velocity") {
+  problem there = mixture({21, 17, 25}, border::reflects);
+  const cells a{5, 8, 12}, b{16, 9, 17};
+  there.velocity[there.size.index(a)] = there.velocity[there.size.index(b)] = 1800;
+  there.sources = {{a, 15, 1, 0.08}}, there.receivers = {b};
+  problem back = there;
+  back.sources[0].at = b, back.receivers = {a};
+  simulation s{there}, t{back};
+  s.run(150), t.run(150);
+  CHECK(relative_error(s.trace(0), t.trace(0)) < 1e-4);
+}
+
+TEST_CASE("wave25: axes may be exchanged") {
+  problem p{.size = {20, 16, 24}, .edge = border::pml, .edge_width = 4, .sources = {{{7, 9, 11}, 15, 1, 0.05}}};
+  problem q = p;
+  q.size = {24, 20, 16}, q.sources[0].at = {11, 7, 9};
+  simulation s{p}, t{q};
+  s.run(60), t.run(60);
+  const auto u = s.field(), v = t.field();
+  std::vector<f32> turned(u.size());
+  for (int x = 0; x < 20; ++x)
+    for (int y = 0; y < 16; ++y)
+      for (int z = 0; z < 24; ++z) turned[q.size.index({z, x, y})] = u[p.size.index({x, y, z})];
+  CHECK(relative_error(turned, v) < 1e-5);
+}
+
+TEST_CASE("wave25: a layer absorbs more than 99.9 %, a sponge more than 99 %") {
+  const auto left = [](border edge) {
+    const problem p{.size = {60, 60, 60}, .edge = edge, .edge_width = 20, .sources = {{{30, 30, 30}, 10, 1, 0.12}}};
+    simulation s{p};
+    s.run(350);
+    return largest(s.field());
+  };
+  const f64 reflected = left(border::reflects);
+  CHECK(left(border::pml) < 1e-3 * reflected);
+  CHECK(left(border::sponge) < 1e-2 * reflected);
+}
+
+TEST_CASE("wave25: a state goes on bit by bit, in any partition") {
+  const problem p = mixture({14, 11, 19}, border::pml);
+  simulation whole{p};
+  whole.run(33);
+  simulation first{p, {.wide = 3, .depth = 4}}, second{p, {.wide = 2, .high = 2, .depth = 3}};
+  first.run(13);
+  second.restore(first.save());
+  CHECK(second.time() == 13);
+  second.run(20);
+  CHECK(second.field() == whole.field());
+  CHECK(second.trace(0) == whole.trace(0));
+}
+
+TEST_CASE("wave25: what cannot be simulated is refused in a sentence") {
+  using Catch::Contains;
+  const problem good = mixture({12, 12, 12}, border::pml);
+  const auto says = [&](auto change, const std::string& words) {
+    problem p = good;
+    change(p);
+    CHECK_THROWS_WITH(simulation{p}, Contains(words));
+    CHECK_THROWS_AS(simulation{p}, std::invalid_argument);
+  };
+  says([](problem& p) { p.size.y = 0; }, "at least one cell along each axis");
+  says([](problem& p) { p.velocity.resize(5); }, "has 1 number, 12 (one for each z) or 1728");
+  says([](problem& p) { p.velocity[3] = -1; }, "velocity 3 is -1");
+  says([](problem& p) { p.velocity[0] = NAN; }, "velocities are positive");
+  says([](problem& p) { p.step = 0.1; }, "is unstable");
+  says([](problem& p) { p.spacing = 0; }, "spacing");
+  says([](problem& p) { p.edge_width = 6; }, "leaves nothing of 12 x 12 x 12");
+  says([](problem& p) { p.sources[1].at.x = 12; }, "source 1 is in cell (12, 0, 11), outside the grid");
+  says([](problem& p) { p.sources[0].peak_hz = 0; }, "peak frequency");
+  says([](problem& p) { p.receivers[1] = {0, 0, -1}; }, "receiver 1 is in cell (0, 0, -1)");
+  CHECK_THROWS_WITH((simulation{good, {.wide = 13}}), Contains("no block for each of 13 x 1 PEs"));
+  CHECK_THROWS_WITH((simulation{good, {.depth = 65}}), Contains("1 to 64 steps"));
+  CHECK_THROWS_WITH(wafer_simulation<10>{good}, Contains("compiled for one number of cells along z"));
+  CHECK_THROWS_WITH((simulation_on<one_line<12>>{good, {good.size, 6, 12, 1}, wse2, threaded{}}), Contains("each PE has one line"));
+  simulation s{good};
+  CHECK_THROWS_WITH(s.restore({}), Contains("not one of this problem"));
+}
