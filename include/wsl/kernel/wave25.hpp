@@ -2,5 +2,6 @@
 // The 25-point acoustic wave equation, the kernel of seismic imaging: the scheme and its serial reference, the PE program and its
 // layout, and a simulation in one call. See examples/16_wave25.cpp.
 #pragma once
+#include "wave25/checkpoint.hpp"
 #include "wave25/serial.hpp"
 #include "wave25/simulation.hpp"

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+// Checkpoints of wave25: the way there and back, and bytes that nobody should trust.
+#include <wsl/kernel/wave25.hpp>
+
+#include <catch2/catch.hpp>
+#include <random>
+
+using namespace wsl;
+using namespace wsl::wave25;
+using Catch::Contains;
+
+namespace {
+
+problem small() {
+  return {.size = {7, 5, 9}, .edge = border::pml, .edge_width = 2, .sources = {{{3, 2, 4}, 20, 1, 0.02}}, .receivers = {{1, 1, 1}, {5, 3, 7}}};
+}
+
+std::string after(int steps) {
+  simulation s{small()};
+  s.run(steps);
+  return to_bytes(s.save(), small());
+}
+
+}  // namespace
+
+TEST_CASE("a checkpoint gives back the state") {
+  simulation s{small()};
+  s.run(11);
+  const state saved = s.save(), read = state_from_bytes(to_bytes(saved, small()), small());
+  CHECK(read.time == 11);
+  CHECK(read.now == saved.now);
+  CHECK(read.before == saved.before);
+  CHECK(read.phi == saved.phi);
+  CHECK(read.traces == saved.traces);
+  simulation t{small()};
+  t.restore(read);
+  s.run(9), t.run(9);
+  CHECK(s.field() == t.field());
+}
+
+TEST_CASE("a checkpoint of another problem is refused") {
+  const std::string bytes = after(3);
+  const auto refuses = [&](auto change) {
+    problem p = small();
+    change(p);
+    CHECK_THROWS_WITH(state_from_bytes(bytes, p), Contains("belongs to another problem"));
+  };
+  refuses([](problem& p) { p.velocity[0] += 1; });
+  refuses([](problem& p) { p.sources[0].at.x = 2; });
+  refuses([](problem& p) { p.receivers.pop_back(); });
+  refuses([](problem& p) { p.size.z = 10; });
+  refuses([](problem& p) { p.edge_width = 1; });
+}
+
+TEST_CASE("a damaged checkpoint is refused, whatever the damage") {
+  const std::string bytes = after(3);
+  CHECK_THROWS_WITH(state_from_bytes("PNG", small()), Contains("not a checkpoint"));
+  CHECK_THROWS_WITH(state_from_bytes("", small()), Contains("not a checkpoint"));
+  for (std::size_t n = 0; n < bytes.size(); n += 1 + n / 50) CHECK_THROWS_AS(state_from_bytes(bytes.substr(0, n), small()), std::invalid_argument);
+  CHECK_THROWS_AS(state_from_bytes(bytes + "x", small()), std::invalid_argument);
+  std::mt19937 random{1};
+  for (int i = 0; i < 300; ++i) {
+    std::string changed = bytes;
+    changed[random() % changed.size()] ^= static_cast<char>(1u << random() % 8);
+    CHECK_THROWS_AS(state_from_bytes(changed, small()), std::invalid_argument);
+  }
+}
+
+TEST_CASE("a checkpoint with a right checksum and wrong counts is refused") {
+  const std::string bytes = after(3);
+  const std::size_t counts = std::string_view("wsl wave25 state 1\n").size() + 2 * sizeof(u64);  // where the first count stands
+  for (const u64 n : {u64{0}, u64{1}, u64{314}, u64{316}, u64{1} << 40, ~u64{0}}) {
+    std::string changed = bytes.substr(0, bytes.size() - sizeof(u64));
+    std::memcpy(changed.data() + counts, &n, sizeof n);
+    checks::fingerprint sum;
+    sum.add(changed.data(), changed.size());
+    const u64 value = sum.value();
+    changed.append(reinterpret_cast<const char*>(&value), sizeof value);
+    simulation s{small()};
+    CHECK_THROWS_AS(s.restore(state_from_bytes(changed, small())), std::invalid_argument);
+  }
+}
