@@ -5,7 +5,7 @@
 set -euo pipefail
 
 packages=(g++ cmake ninja-build clang-19 libclang-rt-19-dev catch2 libfmt-dev libboost-dev librange-v3-dev
-  libbenchmark-dev pkg-config)
+  libbenchmark-dev pkg-config libcli11-dev libpng-dev)
 if [[ ${1:-} == benchmarks ]]; then packages+=(libtbb-dev libcaf-dev valgrind); fi
 missing=()
 for package in "${packages[@]}"; do

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+// wsl-wave: the acoustic wave equation from the command line. It marches to the next thing that is due, a snapshot, a checkpoint or
+// the end, and does it. What it writes does not depend on whether, and where, it was interrupted and resumed.
+#include <cstdio>
+#include <wsl/host/progress.hpp>
+
+#include "../files.hpp"
+#include "options.hpp"
+#include "pictures.hpp"
+
+using namespace wsl;
+
+namespace wave_app {
+namespace {
+
+class run {
+ public:
+  explicit run(const options& o) : asked_(o), simulation_(o.problem, o.how) {
+    std::filesystem::create_directories(o.out);
+    if (o.resume && std::filesystem::exists(checkpoint())) {
+      const wave25::state s = wave25::state_from_bytes(app::read_file(checkpoint()), o.problem);
+      if (s.time > o.steps)
+        throw std::invalid_argument("wsl-wave: the checkpoint is after " + std::to_string(s.time) + " steps, --steps asks for " + std::to_string(o.steps));
+      simulation_.restore(s);
+      std::printf("going on after %lld steps\n", static_cast<long long>(s.time));
+    }
+  }
+
+  void all() {
+    progress shown("steps", static_cast<u64>(asked_.steps));
+    shown.tick(static_cast<u64>(now()));
+    while (now() < asked_.steps) {
+      const i64 next = std::min({due_after(asked_.snapshot_every), due_after(asked_.checkpoint_every), asked_.steps, now() + at_a_time});
+      const i64 steps = next - now();
+      simulation_.run(steps);
+      if (due(asked_.snapshot_every)) snapshot();
+      if (due(asked_.checkpoint_every)) app::write_file(checkpoint(), to_bytes(simulation_.save(), asked_.problem));
+      shown.tick(static_cast<u64>(steps));
+    }
+    record();
+  }
+
+ private:
+  static constexpr i64 at_a_time = 32;  ///< steps between two signs of life
+
+  i64 now() const { return simulation_.time(); }
+  bool due(i64 every) const { return every && now() % every == 0; }
+  i64 due_after(i64 every) const { return every ? (now() / every + 1) * every : asked_.steps; }
+  std::filesystem::path checkpoint() const { return asked_.out / "wave.checkpoint"; }
+
+  void snapshot() {
+    const auto field = simulation_.field();
+    char name[32];
+    std::snprintf(name, sizeof name, "u%08lld", static_cast<long long>(now()));
+    const auto& size = asked_.problem.size;
+    if (asked_.png) app::write_file(asked_.out / (std::string(name) + ".png"), png_of_slice(field, size, asked_.slice_axis, asked_.slice_at));
+    if (asked_.vtk) app::write_file(asked_.out / (std::string(name) + ".vtk"), vtk(field, size, asked_.problem.spacing));
+  }
+
+  void record() {
+    const std::size_t n = asked_.problem.receivers.size();
+    if (n == 0 || now() == 0) return;
+    std::vector<std::vector<f32>> traces;
+    for (std::size_t i = 0; i < n; ++i) traces.push_back(simulation_.trace(i));
+    app::write_file(asked_.out / "shot.csv", csv(traces, asked_.problem));
+    app::write_file(asked_.out / "shot.png", png_of_traces(traces));
+  }
+
+  options asked_;
+  wave25::simulation simulation_;
+};
+
+}  // namespace
+}  // namespace wave_app
+
+int main(int argc, char** argv) try {
+  int status = 0;
+  const auto asked = wave_app::parse(argc, argv, status);
+  if (!asked) return status;
+  const wave25::problem& p = asked->problem;
+  std::printf("%s cells of %g m, time step %.6g s, %lld steps\n", text(p.size).c_str(), p.spacing, p.time_step(), static_cast<long long>(asked->steps));
+  std::fflush(stdout);
+  const f64 slowest = *std::min_element(p.velocity.begin(), p.velocity.end()), per_wave = slowest / (2.5 * p.sources[0].peak_hz * p.spacing);
+  if (per_wave < 3)
+    std::fprintf(stderr, "wsl-wave: the shortest waves of the source have %.1f cells where it is slowest; below 3 ripples follow the wave: take a smaller --spacing or --frequency\n", per_wave);
+  wave_app::run(*asked).all();
+} catch (const std::exception& e) {
+  std::fprintf(stderr, "%s\n", e.what());
+  return 1;
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// What the user of wsl-wave asks for, from the command line and from a file of the same options.
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <wsl/kernel/wave25.hpp>
+
+namespace wave_app {
+
+struct options {
+  wsl::wave25::problem problem;
+  wsl::wave25::shares how;
+  wsl::i64 steps = 0;
+  std::filesystem::path out;
+  wsl::i64 snapshot_every = 0, checkpoint_every = 0;  ///< steps; 0 for never
+  bool png = true, vtk = false, resume = false;
+  char slice_axis = 'y';
+  int slice_at = 0;
+};
+
+/// Reads and checks everything, and throws before any work starts; nothing where the user only asked for help, which is printed
+/// then. `status` is what the program returns in that case.
+std::optional<options> parse(int argc, char** argv, int& status);
+
+}  // namespace wave_app
