@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT
+// Layouts of kernels that are checked while compiling, at the sizes of whole wafers.
+#include <wsl/kernel.hpp>
+
+using namespace wsl;
+
+constexpr layout wave_on_wse2 = wave25::plan<wave25::one_line<500>>(wse2, 750, 994);
+constexpr layout wave_on_wse3 = wave25::plan<wave25::one_line<500>>(wse3, 755, 1170);
+constexpr layout wave_on_a_line = wave25::plan<wave25::one_line<21>>(wse2, 1, 9);
+constexpr layout wave_in_blocks = wave25::plan<wave25::block>(host, 4, 3);
+static_assert(routed<wave_on_wse2>() && routed<wave_on_wse3>() && routed<wave_on_a_line>() && routed<wave_in_blocks>());
