@@ -168,13 +168,13 @@ TEST_CASE("wave25: the Green function, with second order in time") {
     const int steps = static_cast<int>(0.6 / p.step);
     s.run(steps);
     const f64 r = 30 * p.spacing, c = 2000, volume = p.spacing * p.spacing * p.spacing;
-    f64 off = 0, all = 0;
+    f64 off = 0, whole = 0;
     for (int i = 0; i < steps; ++i) {
       const f64 exact = volume / (4 * pi * c * c * p.step * p.step * r) * ricker((i + 1) * p.step - r / c, 10, 0.15);
       const f64 difference = s.trace(0)[static_cast<std::size_t>(i)] - exact;
-      off += difference * difference, all += exact * exact;
+      off += difference * difference, whole += exact * exact;
     }
-    return std::sqrt(off / all);
+    return std::sqrt(off / whole);
   };
   const f64 coarse = error(0.5), fine = error(0.25);
   CHECK(coarse < 2.5e-2);
