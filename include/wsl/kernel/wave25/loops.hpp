@@ -17,6 +17,7 @@ struct line {
   std::ptrdiff_t sx, sy;
   f32* v;                 ///< the line one step before; the new one replaces it
   const f32* k;           ///< (c dt / h)^2, 0 beyond the last cell
+  std::ptrdiff_t sk;      ///< that of the next line in y is at k + sk
 };
 
 /// What a perfectly matched layer adds: the dampings of the line's x and y together, and along z; their slopes, times 1/4.
@@ -52,15 +53,18 @@ struct neighbourhood {
   }
 };
 
-/// v = 2 u - v + k Lap for the cells from .. to - 1, both multiples of 16.
+/// v = 2 u - v + k Lap for `count` lines that follow each other in y, and their cells from .. to - 1, both multiples of 16.
 struct plain {
   template <int lanes>
-  [[gnu::always_inline]] static inline void run(const line& given, int from, int to) {
-    const line l = given;  // on the stack of this function: what is stored to v cannot change it
-    for (std::ptrdiff_t z = from; z < to; z += lanes) {
-      const neighbourhood<lanes> n(l, z);
-      vec<lanes>& v = vec_at<lanes>(l.v + z);
-      v = (n.centre + n.centre - v) + vec_at<lanes>(l.k + z) * n.laplacian;
+  [[gnu::always_inline]] static inline void run(const line& first, int count, int from, int to) {
+    line l = first;  // on the stack of this function: what is stored to v cannot change it
+    for (; count > 0; --count) {
+      for (std::ptrdiff_t z = from; z < to; z += lanes) {
+        const neighbourhood<lanes> n(l, z);
+        vec<lanes>& v = vec_at<lanes>(l.v + z);
+        v = (n.centre + n.centre - v) + vec_at<lanes>(l.k + z) * n.laplacian;
+      }
+      l.u += l.sy, l.x += l.sy, l.y += l.sy, l.v += l.sy, l.k += l.sk;
     }
   }
 };
@@ -93,7 +97,7 @@ struct fading {
 
 }  // namespace loops
 
-inline const auto step_plain = vector_code<loops::plain, const line&, int, int>::best();
+inline const auto step_plain = vector_code<loops::plain, const line&, int, int, int>::best();
 inline const auto step_absorbing = vector_code<loops::absorbing, const line&, const layer&, int, int>::best();
 inline const auto fade = vector_code<loops::fading, f32*, f32, const f32*, int>::best();
 

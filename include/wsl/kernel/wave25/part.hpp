@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "../../collective/neighbours.hpp"
-#include "mailboxes.hpp"
+#include "tile.hpp"
 
 namespace wsl::wave25 {
 
@@ -16,10 +16,10 @@ inline constexpr neighbours<f32> halo{0};  ///< colors 0 to 7
 template <class Storage>
 struct part {
   tile<Storage> here;
-  mailboxes<Storage> boxes;
-  int left = 0;   ///< steps of this launch that are still to do
-  int stage = 0;  ///< of the exchange before the next steps
-  int open = 0;   ///< operations of this stage in flight
+  int left = 0;                       ///< steps of this launch that are still to do
+  int stage = 0;                      ///< of the exchange before the next steps
+  int open = 0;                       ///< directions of this stage that are not done yet
+  int pieces_out[5]{}, pieces_in[5]{};  ///< of this stage so far, by side
 
   void march(pe& me, int steps) {
     left = steps;
@@ -36,33 +36,30 @@ struct part {
   }
 
   void exchange(pe& me) {
-    open = 1;  // this task
-    (talk<east>(me), talk<west>(me), talk<north>(me), talk<south>(me));
-    joined(me);
+    open = 8;
+    (begin<east>(me), begin<west>(me), begin<north>(me), begin<south>(me));
+  }
+  template <port side>
+  void begin(pe& me) {
+    pieces_out[index_of(side)] = pieces_in[index_of(side)] = 0;
+    send<side>(me);
+    receive<side>(me);
   }
 
+  // The completion of an operation starts the next. An activation is one bit, so each of the eight directions has a task of its own.
   template <port side>
-  void talk(pe& me) {
-    if (halo.edge(me, side)) return;
-    if (const auto words = boxes.sending(here, stage, side); !words.empty()) {
-      ++open;
-      me.async(mov(fabout(halo.out(me, side)), mem(words)), then<&part::sent<side>>());
-    }
-    if (const auto words = boxes.receiving(here, stage, side); !words.empty()) {
-      ++open;
-      me.async(mov(mem(words), fabin(halo.in(me, side))), then<&part::received<side>>());
-    }
+  void send(pe& me) {
+    const auto words = halo.edge(me, side) ? std::span<f32>{} : here.outgoing(stage, side, pieces_out[index_of(side)]++);
+    if (words.empty()) return done(me);
+    me.async(mov(fabout(halo.out(me, side)), mem(words)), then<&part::send<side>>());
   }
-
-  // An activation is one bit, so each of the eight operations has a task of its own.
   template <port side>
-  void sent(pe& me) { joined(me); }
-  template <port side>
-  void received(pe& me) {
-    boxes.take_in(here, stage, side);
-    joined(me);
+  void receive(pe& me) {
+    const auto words = halo.edge(me, side) ? std::span<f32>{} : here.incoming(stage, side, pieces_in[index_of(side)]++);
+    if (words.empty()) return done(me);
+    me.async(mov(mem(words), fabin(halo.in(me, side))), then<&part::receive<side>>());
   }
-  void joined(pe& me) {
+  void done(pe& me) {
     if (--open > 0) return;
     ++stage;
     me.activate<&part::proceed>();
@@ -70,8 +67,8 @@ struct part {
 
   static consteval auto tasks() {
     return table(launch<&part::march>(), local<&part::proceed>(),
-                 local<&part::sent<east>>(), local<&part::sent<west>>(), local<&part::sent<north>>(), local<&part::sent<south>>(),
-                 local<&part::received<east>>(), local<&part::received<west>>(), local<&part::received<north>>(), local<&part::received<south>>(),
+                 local<&part::send<east>>(), local<&part::send<west>>(), local<&part::send<north>>(), local<&part::send<south>>(),
+                 local<&part::receive<east>>(), local<&part::receive<west>>(), local<&part::receive<north>>(), local<&part::receive<south>>(),
                  sends<halo>(), reads_all(std::make_index_sequence<8>{}));
   }
 

@@ -42,11 +42,10 @@ class tile {
   /// Samples of a launch count from here.
   void begin_launch() { launched_ = time_; }
 
-  /// Calls f(line) for each line of nz cells that crosses a side in a stage, in an order that sender and receiver share.
-  template <class F>
-  void outgoing(int stage, port side, F f) { crossing(&partition::outgoing, stage, side, f); }
-  template <class F>
-  void incoming(int stage, port side, F f) { crossing(&partition::incoming, stage, side, f); }
+  /// What crosses a side in a stage, in pieces that lie together in memory: the i-th piece, empty after the last one. The pieces
+  /// of sender and receiver are alike, zeros between lines included.
+  std::span<f32> outgoing(int stage, port side, int i) { return crossing(&partition::outgoing, stage, side, i); }
+  std::span<f32> incoming(int stage, port side, int i) { return crossing(&partition::incoming, stage, side, i); }
 
   /// Marches `steps` steps, at most the partition's depth.
   void march(int steps) {
@@ -79,32 +78,41 @@ class tile {
   }
 
   // After an exchange the field is known 4 * depth cells around a block. The step before it and phi are only needed where
-  // something is computed.
-  template <class F>
-  void crossing(lines (partition::*which)(coord, int, port, int) const, int stage, port side, F f) {
-    const int halo = reach * cut_.depth;
-    each_line((cut_.*which)(pe_, stage, side, halo), [&](int x, int y) { f(now(x, y)); });
-    each_line((cut_.*which)(pe_, stage, side, halo - reach), [&](int x, int y) {
-      f(before(x, y));
-      if (has_phi()) f(phi(x, y));
-    });
+  // something is computed. Lines that span the whole y lie together from plane to plane, others plane by plane.
+  std::span<f32> crossing(lines (partition::*which)(coord, int, port, int) const, int stage, port side, int i) {
+    const int halo = reach * cut_.depth, known[] = {halo, halo - reach, has_phi() ? halo - reach : 0};
+    for (int f = 0; f < 3; ++f) {
+      const lines l = (cut_.*which)(pe_, stage, side, known[f]);
+      const bool together = l.y == range{0, cut_.size.y};
+      const int pieces = l.count() == 0 ? 0 : together ? 1 : l.x.size();
+      if (i < pieces) return piece(f, l, together ? l.x : range{l.x.from + i, l.x.from + i + 1});
+      i -= pieces;
+    }
+    return {};
+  }
+  std::span<f32> piece(int field, const lines& l, range x) {
+    f32* first = field == 0 ? now(x.from, l.y.from) : field == 1 ? before(x.from, l.y.from) : phi(x.from, l.y.from);
+    return {first, static_cast<std::size_t>((x.size() - 1) * store_.stride_x() + (l.y.size() - 1) * store_.stride_y() + cut_.size.z)};
   }
 
   void update(const lines& l, i64 time) {
-    each_line(l, [&](int x, int y) {
-      step(store_.neighbours(parity(time), x, y), x, y);
-      for (station& s : store_.stations())
-        if (s.at.x == x && s.at.y == y) serve(s, time);
-    });
+    if (l.y.size() == 0) return;
+    for (int x = l.x.from; x < l.x.to; ++x) {
+      if (edge_.kind == border::reflects) step_plain(store_.neighbours(parity(time), x, l.y.from), l.y.size(), 0, whole_vectors(cut_.size.z));
+      else
+        for (int y = l.y.from; y < l.y.to; ++y) step_at_border(store_.neighbours(parity(time), x, y), x, y);
+    }
+    for (station& s : store_.stations())
+      if (l.has(s.at.x, s.at.y)) serve(s, time);
   }
 
-  void step(const line& l, int x, int y) {
+  void step_at_border(const line& l, int x, int y) {
     const int n = whole_vectors(cut_.size.z);
     if (edge_.kind == border::pml) return step_in_layer(l, x, y, n);
     const f32 factor = f32(edge_.factor(x, cut_.size.x) * edge_.factor(y, cut_.size.y));
-    if (edge_.kind == border::sponge) fade(l.v, factor, store_.profile(), n);
-    step_plain(l, 0, n);
-    if (edge_.kind == border::sponge) fade(l.v, factor, store_.profile(), n);
+    fade(l.v, factor, store_.profile(), n);
+    step_plain(l, 1, 0, n);
+    fade(l.v, factor, store_.profile(), n);
   }
 
   // A line inside the frame of x and y meets the layer only at its ends.
@@ -114,7 +122,7 @@ class tile {
     const int top = whole_vectors(edge_.width), bottom = (cut_.size.z - edge_.width) / widest_lanes * widest_lanes;
     if (eta > 0 || top >= bottom) return step_absorbing(l, in, 0, n);
     step_absorbing(l, in, 0, top);
-    step_plain(l, top, bottom);
+    step_plain(l, 1, top, bottom);
     step_absorbing(l, in, bottom, n);
   }
 
