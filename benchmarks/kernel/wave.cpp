@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// wave25 on 256^3 cells beside a plain OpenMP loop. What bounds both: 25 flop-pairs a cell are little, but 16 bytes a cell and step
+// wave25 on 256^3 cells beside plain OpenMP loops. What bounds both: 25 flop-pairs a cell are little, but 16 bytes a cell and step
 // cross the memory bus (read u, v and the velocity factor, write v), unless several steps are done in cache.
 #include <wsl/kernel/wave25.hpp>
 
@@ -20,7 +20,7 @@ f32 velocity(int x, int y, int z) { return 2000.f + static_cast<f32>((x * 7 + y 
 struct contest {
   wave25::problem p;
   wave25::simulation ours;
-  bench::wave_loop loop{n};
+  bench::wave_loop loop{n}, plain{n};
 
   contest() : p(make_problem()), ours(p) {
     wave25::state start{0, std::vector<f32>(p.size.count()), std::vector<f32>(p.size.count()), {}, {}};
@@ -29,8 +29,8 @@ struct contest {
       for (int y = 0; y < n; ++y)
         for (int z = 0; z < n; ++z) {
           const f64 courant = p.velocity_at({x, y, z}) * scale;
-          loop.factor(x, y, z) = static_cast<f32>(courant * courant);
-          loop.now(x, y, z) = start.now[p.size.index({x, y, z})] = static_cast<f32>((x * 31 + y * 17 + z * 5) % 64) - 31.5f;
+          loop.factor(x, y, z) = plain.factor(x, y, z) = static_cast<f32>(courant * courant);
+          loop.now(x, y, z) = plain.now(x, y, z) = start.now[p.size.index({x, y, z})] = static_cast<f32>((x * 31 + y * 17 + z * 5) % 64) - 31.5f;
         }
     ours.restore(start);
   }
@@ -43,14 +43,15 @@ struct contest {
     return p;
   }
 
-  /// Both have done the same number of steps.
-  void check() {
+  /// All have done the same number of steps.
+  void check() { check(loop), check(plain); }
+  void check(bench::wave_loop& peer) {
     const auto field = ours.field();
     f64 largest = 0, error = 0;
     for (int x = 0; x < n; ++x)
       for (int y = 0; y < n; ++y)
         for (int z = 0; z < n; ++z) {
-          const f64 expected = loop.now(x, y, z);
+          const f64 expected = peer.now(x, y, z);
           largest = std::max(largest, std::abs(expected));
           error = std::max(error, std::abs(static_cast<f64>(field[p.size.index({x, y, z})]) - expected));
         }
@@ -67,7 +68,9 @@ const bool entered = bench::enter("wave", [] {
       std::to_string(n) + "^3 cells, f32, a velocity in each cell; " + std::to_string(cut.wide) + " x " + std::to_string(cut.high) + " PEs, " +
           std::to_string(cut.depth) + " steps between exchanges",
       "Gcells/s",
-      {{"wsl", [both] { return rate([&] { both->ours.run(steps); }); }}, {"loop", [both] { return rate([&] { both->loop.run(steps); }); }}},
+      {{"wsl", [both] { return rate([&] { both->ours.run(steps); }); }},
+       {"loop", [both] { return rate([&] { both->loop.run(steps, true); }); }},
+       {"loop without #pragma omp simd", [both] { return rate([&] { both->plain.run(steps, false); }); }}},
       [both] { both->check(); }};
 });
 

@@ -9,15 +9,20 @@ class wave_loop {
  public:
   explicit wave_loop(int n) : n_(n), now_(cells()), before_(cells()), factor_(cells()) {}
 
-  void run(int steps) {
-    for (int i = 0; i < steps; ++i) step(now_.data(), before_.data(), factor_.data()), now_.swap(before_);
+  void run(int steps, bool vectorised) {
+    for (int i = 0; i < steps; ++i) {
+      if (vectorised) step_vectorised(now_.data(), before_.data(), factor_.data());
+      else step_plain(now_.data(), before_.data(), factor_.data());
+      now_.swap(before_);
+    }
   }
 
   float& now(int x, int y, int z) { return now_[index(x, y, z)]; }
   float& factor(int x, int y, int z) { return factor_[index(x, y, z)]; }
 
  private:
-  void step(const float* u, float* v, const float* k) const;
+  void step_vectorised(const float* u, float* v, const float* k) const;
+  void step_plain(const float* u, float* v, const float* k) const;
   std::size_t cells() const { return static_cast<std::size_t>(n_ + 8) * static_cast<std::size_t>(n_ + 8) * static_cast<std::size_t>(n_ + 8); }
   std::size_t index(int x, int y, int z) const {
     const std::size_t s = static_cast<std::size_t>(n_ + 8);
