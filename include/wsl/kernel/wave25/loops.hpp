@@ -20,6 +20,11 @@ struct line {
   std::ptrdiff_t sk;      ///< that of the next line in y is at k + sk
 };
 
+/// Where cells lie that will be needed soon and are not in cache yet, in three arrays.
+struct upcoming {
+  const f32* from[3];
+};
+
 /// What a perfectly matched layer adds: the dampings of the line's x and y together, and along z; their slopes, times 1/4.
 struct layer {
   f32 eta_xy, slope_x, slope_y;
@@ -53,13 +58,17 @@ struct neighbourhood {
   }
 };
 
-/// v = 2 u - v + k Lap for `count` lines that follow each other in y, and their cells from .. to - 1, both multiples of 16.
+/// v = 2 u - v + k Lap for `count` lines that follow each other in y, and their cells from .. to - 1, both multiples of 16. With each
+/// cache line a line of what comes soon is asked for: memory is read while the processor computes.
 struct plain {
   template <int lanes>
-  [[gnu::always_inline]] static inline void run(const line& first, int count, int from, int to) {
+  [[gnu::always_inline]] static inline void run(const line& first, int count, int from, int to, const upcoming& next) {
     line l = first;  // on the stack of this function: what is stored to v cannot change it
-    for (; count > 0; --count) {
+    const int third = (count + 2) / 3;
+    for (int i = 0; i < count; ++i) {
+      const f32* soon = next.from[i / third] + (i % third) * (to - from);
       for (std::ptrdiff_t z = from; z < to; z += lanes) {
+        if (z % widest_lanes == 0) __builtin_prefetch(soon + z);
         const neighbourhood<lanes> n(l, z);
         vec<lanes>& v = vec_at<lanes>(l.v + z);
         v = (n.centre + n.centre - v) + vec_at<lanes>(l.k + z) * n.laplacian;
@@ -97,7 +106,7 @@ struct fading {
 
 }  // namespace loops
 
-inline const auto step_plain = vector_code<loops::plain, const line&, int, int, int>::best();
+inline const auto step_plain = vector_code<loops::plain, const line&, int, int, int, const upcoming&>::best();
 inline const auto step_absorbing = vector_code<loops::absorbing, const line&, const layer&, int, int>::best();
 inline const auto fade = vector_code<loops::fading, f32*, f32, const f32*, int>::best();
 

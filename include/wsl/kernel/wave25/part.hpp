@@ -37,7 +37,7 @@ struct part {
 
   void exchange(pe& me) {
     open = 8;
-    (begin<east>(me), begin<west>(me), begin<north>(me), begin<south>(me));
+    begin<east>(me), begin<west>(me), begin<north>(me), begin<south>(me);
   }
   template <port side>
   void begin(pe& me) {
