@@ -10,7 +10,7 @@
 namespace wsl {
 namespace dense {
 
-inline constexpr int depth = 256;  // of k, in one go: a panel of B then stays in the first cache
+inline constexpr int depth = 192;  // of k, in one go: a panel of B then stays in the first cache
 
 /// Some columns of B as rows of `width` contiguous numbers; what is missing at the right is zero.
 template <class T>
@@ -18,6 +18,8 @@ void pack(const unit& u, f32* to, int width, const matrix<const T>& b) {
   const int k = b.rows(), columns = b.columns();
   int done = 0;  // columns
   if constexpr (std::is_same_v<T, f32>) {
+    if (b.column_stride() == 1 && columns == width)
+      return u.copy[width / u.lanes - 1]({b.first(), b.row_stride(), to, width, k});
     if (b.row_stride() == 1 && b.column_stride() != 1) {  // rows lie across: turn squares
       const int whole = k / u.lanes * u.lanes;
       for (; done + u.lanes <= columns; done += u.lanes) {
@@ -111,6 +113,9 @@ template <class A, class B>
 void multiply_add(const matrix<f32>& c, const matrix<A>& a, const matrix<B>& b, const dense::unit& u = dense::widest()) {
   if (a.columns() != b.rows() || c.rows() != a.rows() || c.columns() != b.columns())
     throw std::invalid_argument("wsl: C += A B of C " + c.shape() + ", A " + a.shape() + " and B " + b.shape() + ": the shapes do not fit");
+  if constexpr (std::is_same_v<A, const f32> && std::is_same_v<B, const f32>)
+    if (b.columns() == 2 * u.lanes && b.column_stride() == 1 && b.row_stride() == b.columns())  // the shape it would be given
+      return dense::multiply_panel(u, c, a, b.first(), b.row_stride(), b.columns());
   for (int p = 0; p < a.columns(); p += dense::depth) {
     const int k = a.columns() - p < dense::depth ? a.columns() - p : dense::depth;
     for (int j = 0; j < c.columns(); j += 2 * u.lanes) {

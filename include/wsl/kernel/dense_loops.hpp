@@ -23,6 +23,14 @@ struct block {
   i64 k;
 };
 
+/// `rows` rows of one or two vectors, from one place to another.
+struct strip {
+  const f32* from;
+  i64 from_row;
+  f32* to;
+  i64 to_row, rows;
+};
+
 /// A square of `lanes` x `lanes` elements: row i of `to` is column i of `from`.
 struct square {
   const f32* from;
@@ -45,6 +53,8 @@ template <int lanes, int rows, int vectors>
   typename vector<lanes>::type sum[std::size_t{rows}][std::size_t{vectors}];
   for (int r = 0; r < rows; ++r)
     for (int v = 0; v < vectors; ++v) sum[r][v] = *reinterpret_cast<const unaligned*>(x.c + r * x.c_row + v * lanes);
+  for (int r = 0; r < rows; ++r)  // of the block below, which comes next: C is seldom in a near cache
+    for (int v = 0; v < vectors; ++v) __builtin_prefetch(x.c + (rows + r) * x.c_row + v * lanes, 1);
   const f32* a = x.a;
   const f32* b = x.b;
   for (i64 p = 0; p < x.k; ++p, a += x.a_column, b += x.b_row) {
@@ -57,6 +67,14 @@ template <int lanes, int rows, int vectors>
   }
   for (int r = 0; r < rows; ++r)
     for (int v = 0; v < vectors; ++v) *reinterpret_cast<unaligned*>(x.c + r * x.c_row + v * lanes) = sum[r][v];
+}
+
+template <int lanes, int vectors>
+[[gnu::always_inline]] inline void copy_strip(const strip& x) {
+  using unaligned = typename vector<lanes>::unaligned;
+  for (i64 r = 0; r < x.rows; ++r)
+    for (int v = 0; v < vectors; ++v)
+      *reinterpret_cast<unaligned*>(x.to + r * x.to_row + v * lanes) = *reinterpret_cast<const unaligned*>(x.from + r * x.from_row + v * lanes);
 }
 
 // Each round interleaves the rows of the upper half with those of the lower; log2(lanes) rounds transpose.
@@ -80,6 +98,8 @@ struct baseline {
   static constexpr int lanes = 4, rows = 6;
   template <int r, int v>
   static void multiply(const block& x) { multiply_block<lanes, r, v>(x); }
+  template <int v>
+  static void copy(const strip& x) { copy_strip<lanes, v>(x); }
   static void transpose(const square& x) { transpose_square<lanes>(x, std::make_integer_sequence<int, lanes>{}); }
 };
 #ifdef __x86_64__
@@ -87,31 +107,36 @@ struct avx2 {
   static constexpr int lanes = 8, rows = 6;
   template <int r, int v>
   [[gnu::target("avx2,fma")]] static void multiply(const block& x) { multiply_block<lanes, r, v>(x); }
+  template <int v>
+  [[gnu::target("avx2,fma")]] static void copy(const strip& x) { copy_strip<lanes, v>(x); }
   [[gnu::target("avx2,fma")]] static void transpose(const square& x) { transpose_square<lanes>(x, std::make_integer_sequence<int, lanes>{}); }
 };
 struct avx512 {
   static constexpr int lanes = 16, rows = 14;
   template <int r, int v>
   [[gnu::target("avx512f,fma")]] static void multiply(const block& x) { multiply_block<lanes, r, v>(x); }
+  template <int v>
+  [[gnu::target("avx512f,fma")]] static void copy(const strip& x) { copy_strip<lanes, v>(x); }
   [[gnu::target("avx512f,fma")]] static void transpose(const square& x) { transpose_square<lanes>(x, std::make_integer_sequence<int, lanes>{}); }
 };
 #endif
 
 }  // namespace detail
 
-/// What one instruction set offers: blocks of up to `rows` rows and one or two vectors of `lanes` elements.
+/// What one instruction set offers: blocks of up to `rows` rows and one or two vectors of `lanes` elements, and what brings B into their shape.
 struct unit {
   using multiplier = void (*)(const block&);
-  const char* name;
   int lanes, rows;
   multiplier multiply[14][2];  ///< [rows - 1][vectors - 1]
+  void (*copy[2])(const strip&);  ///< [vectors - 1]
   void (*transpose)(const square&);
 };
 
 template <class Set>
-inline constexpr unit unit_of = []<int... r>(std::integer_sequence<int, r...>, const char* name) {
-  return unit{name, Set::lanes, Set::rows, {{&Set::template multiply<r + 1, 1>, &Set::template multiply<r + 1, 2>}...}, &Set::transpose};
-}(std::make_integer_sequence<int, Set::rows>{}, "");
+inline constexpr unit unit_of = []<int... r>(std::integer_sequence<int, r...>) {
+  return unit{Set::lanes, Set::rows, {{&Set::template multiply<r + 1, 1>, &Set::template multiply<r + 1, 2>}...},
+              {&Set::template copy<1>, &Set::template copy<2>}, &Set::transpose};
+}(std::make_integer_sequence<int, Set::rows>{});
 
 /// The widest that this processor has.
 inline const unit& widest() {

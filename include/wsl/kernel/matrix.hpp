@@ -4,6 +4,7 @@
 //   multiply_add(c, a.transposed(), b)
 // See examples/30_gemm.cpp.
 #pragma once
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -54,5 +55,14 @@ class matrix {
   int rows_, columns_;
   i64 row_stride_, column_stride_;
 };
+
+/// to = from, element by element. The shapes are the same.
+template <class T, class U>
+void copy(const matrix<T>& to, const matrix<U>& from) {
+  const bool whole_rows = to.column_stride() == 1 && from.column_stride() == 1;
+  for (int i = 0; i < to.rows(); ++i)
+    if (whole_rows) std::copy_n(from.row(i), to.columns(), to.row(i));
+    else for (int j = 0; j < to.columns(); ++j) to(i, j) = from(i, j);
+}
 
 }  // namespace wsl
