@@ -16,7 +16,7 @@ enum class gemm_method : u8 {
 
 struct gemm_options {
   gemm_method method = gemm_method::cannon;
-  int side = 0;     ///< side x side PEs; 0: so many that tiles are not larger than 512 x 512
+  int side = 0;     ///< side x side PEs; 0: the smallest power of two whose tiles are not larger than 512 x 512, one PE below 128
   int threads = 0;  ///< 0: WSL_THREADS, or one a core; more than `side` do not help
 };
 
@@ -54,9 +54,10 @@ class gemm_fabric {
 /// C = A B once; see gemm_fabric for shapes, error and exceptions.
 template <class T>
 outcome gemm(const matrix<f32>& c, const matrix<T>& a, const matrix<T>& b, const gemm_options& how = {}) {
-  const int longest = std::max({c.rows(), c.columns(), a.columns(), 1});
-  const int side = how.side ? how.side : std::min((longest + 511) / 512, detail::summa_tile<std::remove_const_t<T>>::largest_side);
-  return gemm_fabric<std::remove_const_t<T>>(side, how.method, how.threads)(c, a, b);
+  const int longest = std::max({c.rows(), c.columns(), a.columns()});
+  int side = longest < 128 ? 1 : 2;
+  while (side < 32 && longest > 512 * side) side *= 2;
+  return gemm_fabric<std::remove_const_t<T>>(how.side ? how.side : side, how.method, how.threads)(c, a, b);
 }
 
 }  // namespace wsl
