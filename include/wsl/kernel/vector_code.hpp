@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// An inner loop compiled several times, for vectors of 4, 8 and 16 numbers, and run with the widest ones that this processor has.
+// A header cannot ask its user for compiler options; with this it does not need them. A loop is a struct with one function,
+// `template <int lanes> static void run(Arguments...)`, marked always_inline; kernel/wave25/loops.hpp holds some.
+#pragma once
+#include <utility>
+
+#include "../core/scalar.hpp"
+
+namespace wsl {
+
+/// `lanes` numbers side by side. Loads and stores through a reference need no alignment. By reference also between functions: how
+/// vectors are passed by value depends on the processor.
+template <int lanes>
+struct vector_of {
+  typedef f32 type __attribute__((vector_size(lanes * 4), aligned(4), may_alias));
+};
+template <int lanes>
+using vec = typename vector_of<lanes>::type;
+
+template <int lanes>
+[[gnu::always_inline]] inline vec<lanes>& vec_at(f32* p) { return *reinterpret_cast<vec<lanes>*>(p); }
+template <int lanes>
+[[gnu::always_inline]] inline const vec<lanes>& vec_at(const f32* p) { return *reinterpret_cast<const vec<lanes>*>(p); }
+
+/// out = the elements n, n + 1, ... of low and high side by side.
+template <int n, int lanes>
+[[gnu::always_inline]] inline void slide(vec<lanes>& out, const vec<lanes>& low, const vec<lanes>& high) {
+  [&]<int... i>(std::integer_sequence<int, i...>) __attribute__((always_inline)) {
+    out = __builtin_shufflevector(low, high, (i + n)...);
+  }(std::make_integer_sequence<int, lanes>{});
+}
+
+/// Lines that loops work on have a multiple of this many numbers.
+inline constexpr int widest_lanes = 16;
+
+template <class Loop, class... Arguments>
+class vector_code {
+ public:
+  using function = void (*)(Arguments...);
+
+  /// The version for this processor.
+  static function best() {
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) return &with_16;
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return &with_8;
+#endif
+    return &with_4;
+  }
+
+ private:
+  static void with_4(Arguments... a) { Loop::template run<4>(a...); }
+#if defined(__x86_64__)
+  [[gnu::target("avx2,fma")]] static void with_8(Arguments... a) { Loop::template run<8>(a...); }
+  [[gnu::target("avx512f,avx512dq,avx512vl,avx2,fma")]] static void with_16(Arguments... a) { Loop::template run<16>(a...); }
+#endif
+};
+
+}  // namespace wsl
