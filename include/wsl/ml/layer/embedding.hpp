@@ -26,6 +26,7 @@ class embedding_stage final : public stage {
     const matrix<f32> dy = at.gradient(y_);
     each(at, s, [&](int t, int row) { add(gradient.part(row, 0, 1, dy.columns()), dy.part(t, 0, 1, dy.columns())); });
   }
+  bool looks_back_at(int) const override { return false; }
 
  private:
   /// Calls f(token, row) for the tokens whose row is in the slab.

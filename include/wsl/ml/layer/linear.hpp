@@ -27,6 +27,7 @@ class linear_stage final : public stage {
     multiply_add(at.gradient(x_), dy, s.rows);
     multiply_add(gradient, dy.transposed(), at.value(x_));
   }
+  bool looks_back_at(int which) const override { return !has_bias_ || which != 0; }
 
  private:
   bool is_bias(const slab& s) const { return has_bias_ && s.which == 0; }

@@ -25,6 +25,7 @@ class norm_stage final : public stage {
     else if (centred_) layernorm_back(at.gradient(x_), gradient.first(), nullptr, at.gradient(y_), at.norms(number), at.value(x_), s.rows.first());
     else rmsnorm_back(at.gradient(x_), gradient.first(), at.gradient(y_), at.norms(number), at.value(x_), s.rows.first());
   }
+  bool looks_back_at(int which) const override { return which == 0; }
 
  private:
   int x_, y_;

@@ -101,6 +101,9 @@ class stage {
   virtual void backward(place&) const {}
   virtual void backward(place&, const slab& /*weights*/, const matrix<f32>& /*gradient*/) const {}
 
+  /// Whether the way back looks at the numbers of a parameter; if not, they need not come by again.
+  virtual bool looks_back_at(int /*which*/) const { return true; }
+
   std::string name;
   int number = 0;               ///< its place in the list
   std::vector<int> parameters;  ///< numbers in the model's list

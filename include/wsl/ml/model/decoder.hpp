@@ -12,8 +12,8 @@ namespace wsl::ml {
 enum class nonlinearity : u8 { gelu, gelu_tanh, relu, silu };
 
 struct decoder {
-  int vocabulary, positions, layers, heads, width;
-  int filter = 4 * width;                  ///< features inside the feed-forward part
+  int vocabulary = 0, positions = 0, layers = 0, heads = 0, width = 0;
+  int filter = 0;                          ///< features inside the feed-forward part; 0: 4 * width
   bool bias = true;                        ///< of linear layers and norms
   nonlinearity between = nonlinearity::gelu;
   f32 epsilon = 1e-5f, deviation = 0.02f;  ///< of the norms; of the initial weights
@@ -35,7 +35,7 @@ struct decoder {
     const int qkv = n.linear(name + " qkv", n.norm(name + " norm 1", x, epsilon, true, bias), 3 * width, bias, start);
     const int attended = n.linear(name + " projection", n.attention(name + " attention", qkv, heads), width, bias, residual);
     x = n.sum(name + " sum 1", x, attended);
-    const int up = n.linear(name + " up", n.norm(name + " norm 2", x, epsilon, true, bias), filter, bias, start);
+    const int up = n.linear(name + " up", n.norm(name + " norm 2", x, epsilon, true, bias), filter ? filter : 4 * width, bias, start);
     return n.sum(name + " sum 2", x, n.linear(name + " down", between_of(n, name + " between", up), width, bias, residual));
   }
   int between_of(network& n, const std::string& name, int x) const {
