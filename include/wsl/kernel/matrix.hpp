@@ -42,7 +42,7 @@ class matrix {
   constexpr matrix part(int i, int j, int rows, int columns) const {
     if (i < 0 || j < 0 || rows < 0 || columns < 0 || i > rows_ - rows || j > columns_ - columns)
       throw std::invalid_argument("wsl: a part of " + shape(rows, columns) + " from " + shape(i, j) + " on leaves its matrix of " + shape());
-    return {first_ + i * row_stride_ + j * column_stride_, rows, columns, row_stride_, column_stride_};
+    return {rows && columns ? first_ + i * row_stride_ + j * column_stride_ : first_, rows, columns, row_stride_, column_stride_};
   }
 
   /// "(3, 4)", as messages name it.
