@@ -61,12 +61,12 @@ class edge {
 
 /// C += A B where B is at most two vectors wide and its rows have at least `width` contiguous numbers. The rows of C are cut evenly,
 /// so that no block is much smaller than the others.
-inline void multiply_panel(const unit& u, const matrix<f32>& c, const matrix<const f32>& a, const f32* b, i64 b_row, int width) {
+inline void multiply_panel(const unit& u, const matrix<f32>& c, const matrix<const f32>& a, const f32* b, i64 b_row, int width, bool sets) {
   const int vectors = width / u.lanes, blocks = (c.rows() + u.rows - 1) / u.rows;
   const bool whole = c.columns() == width && c.column_stride() == 1;
   for (int n = 0, i = 0; n < blocks; ++n) {
     const int end = static_cast<int>(i64{c.rows()} * (n + 1) / blocks), rows = end - i;
-    block x{&a(i, 0), a.row_stride(), a.column_stride(), b, b_row, c.row(i), c.row_stride(), a.columns()};
+    block x{&a(i, 0), a.row_stride(), a.column_stride(), b, b_row, c.row(i), c.row_stride(), a.columns(), sets};
     if (whole) {
       u.multiply[rows - 1][vectors - 1](x);
     } else {
@@ -81,7 +81,7 @@ inline void multiply_panel(const unit& u, const matrix<f32>& c, const matrix<con
 
 /// The same for an A that is stored in 16 bits: some rows at a time become f32.
 template <class T>
-void multiply_panel(const unit& u, const matrix<f32>& c, const matrix<const T>& a, const f32* b, i64 b_row, int width) {
+void multiply_panel(const unit& u, const matrix<f32>& c, const matrix<const T>& a, const f32* b, i64 b_row, int width, bool sets) {
   constexpr int some = 28;
   alignas(64) f32 wide[some * depth];
   const int k = a.columns();
@@ -89,19 +89,38 @@ void multiply_panel(const unit& u, const matrix<f32>& c, const matrix<const T>& 
     const int rows = c.rows() - from < some ? c.rows() - from : some;
     for (int i = 0; i < rows; ++i)
       for (int p = 0; p < k; ++p) wide[i * k + p] = a(from + i, p);
-    multiply_panel(u, c.part(from, 0, rows, c.columns()), matrix<const f32>(wide, rows, k), b, b_row, width);
+    multiply_panel(u, c.part(from, 0, rows, c.columns()), matrix<const f32>(wide, rows, k), b, b_row, width, sets);
   }
 }
 
 /// C += A B, where B is not deeper than `depth` and not wider than `width`. B is copied to where it is contiguous, if that pays.
 template <class A, class B>
-void multiply_strip(const unit& u, const matrix<f32>& c, const matrix<const A>& a, const matrix<const B>& b, int width) {
+void multiply_strip(const unit& u, const matrix<f32>& c, const matrix<const A>& a, const matrix<const B>& b, int width, bool sets) {
   if constexpr (std::is_same_v<B, f32>)
     if (b.column_stride() == 1 && b.columns() == width && c.rows() <= 5 * u.rows)
-      return multiply_panel(u, c, a, b.first(), b.row_stride(), width);
+      return multiply_panel(u, c, a, b.first(), b.row_stride(), width, sets);
   alignas(64) f32 panel[depth * 32];
   pack(u, panel, width, b);
-  multiply_panel(u, c, a, panel, width, width);
+  multiply_panel(u, c, a, panel, width, width, sets);
+}
+
+/// C += A B, or C = A B if `sets`.
+template <class A, class B>
+void product(const matrix<f32>& c, const matrix<A>& a, const matrix<B>& b, bool sets, const unit& u) {
+  if (a.columns() != b.rows() || c.rows() != a.rows() || c.columns() != b.columns())
+    throw std::invalid_argument("wsl: a product C = A B of C " + c.shape() + ", A " + a.shape() + " and B " + b.shape() + ": the shapes do not fit");
+  if constexpr (std::is_same_v<A, const f32> && std::is_same_v<B, const f32>)
+    if (b.columns() == 2 * u.lanes && b.column_stride() == 1 && b.row_stride() == b.columns())  // the shape it would be given
+      return multiply_panel(u, c, a, b.first(), b.row_stride(), b.columns(), sets);
+  for (int p = 0; p == 0 || p < a.columns(); p += depth) {
+    const int k = a.columns() - p < depth ? a.columns() - p : depth;
+    for (int j = 0; j < c.columns(); j += 2 * u.lanes) {
+      const int left = c.columns() - j, width = left > u.lanes ? 2 * u.lanes : u.lanes, n = left < width ? left : width;
+      const matrix<const std::remove_const_t<A>> of_a = a.part(0, p, a.rows(), k);
+      const matrix<const std::remove_const_t<B>> of_b = b.part(p, j, k, n);
+      multiply_strip(u, c.part(0, j, c.rows(), n), of_a, of_b, width, sets && p == 0);
+    }
+  }
 }
 
 }  // namespace dense
@@ -111,20 +130,12 @@ void multiply_strip(const unit& u, const matrix<f32>& c, const matrix<const A>& 
 /// shapes do not fit.
 template <class A, class B>
 void multiply_add(const matrix<f32>& c, const matrix<A>& a, const matrix<B>& b, const dense::unit& u = dense::widest()) {
-  if (a.columns() != b.rows() || c.rows() != a.rows() || c.columns() != b.columns())
-    throw std::invalid_argument("wsl: C += A B of C " + c.shape() + ", A " + a.shape() + " and B " + b.shape() + ": the shapes do not fit");
-  if constexpr (std::is_same_v<A, const f32> && std::is_same_v<B, const f32>)
-    if (b.columns() == 2 * u.lanes && b.column_stride() == 1 && b.row_stride() == b.columns())  // the shape it would be given
-      return dense::multiply_panel(u, c, a, b.first(), b.row_stride(), b.columns());
-  for (int p = 0; p < a.columns(); p += dense::depth) {
-    const int k = a.columns() - p < dense::depth ? a.columns() - p : dense::depth;
-    for (int j = 0; j < c.columns(); j += 2 * u.lanes) {
-      const int left = c.columns() - j, width = left > u.lanes ? 2 * u.lanes : u.lanes, n = left < width ? left : width;
-      const matrix<const std::remove_const_t<A>> of_a = a.part(0, p, a.rows(), k);
-      const matrix<const std::remove_const_t<B>> of_b = b.part(p, j, k, n);
-      dense::multiply_strip(u, c.part(0, j, c.rows(), n), of_a, of_b, width);
-    }
-  }
+  dense::product(c, a, b, false, u);
+}
+/// C = A B, whatever C was.
+template <class A, class B>
+void multiply(const matrix<f32>& c, const matrix<A>& a, const matrix<B>& b, const dense::unit& u = dense::widest()) {
+  dense::product(c, a, b, true, u);
 }
 
 }  // namespace wsl

@@ -21,6 +21,7 @@ struct block {
   f32* c;
   i64 c_row;
   i64 k;
+  bool sets;  ///< C = A B instead
 };
 
 /// `rows` rows of one or two vectors, from one place to another.
@@ -52,7 +53,10 @@ template <int lanes, int rows, int vectors>
   using unaligned = typename vector<lanes>::unaligned;
   typename vector<lanes>::type sum[std::size_t{rows}][std::size_t{vectors}];
   for (int r = 0; r < rows; ++r)
-    for (int v = 0; v < vectors; ++v) sum[r][v] = *reinterpret_cast<const unaligned*>(x.c + r * x.c_row + v * lanes);
+    for (int v = 0; v < vectors; ++v) {
+      if (x.sets) sum[r][v] = typename vector<lanes>::type{};
+      else sum[r][v] = *reinterpret_cast<const unaligned*>(x.c + r * x.c_row + v * lanes);
+    }
   for (int r = 0; r < rows; ++r)  // of the block below, which comes next: C is seldom in a near cache
     for (int v = 0; v < vectors; ++v) __builtin_prefetch(x.c + (rows + r) * x.c_row + v * lanes, 1);
   const f32* a = x.a;

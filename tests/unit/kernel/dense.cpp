@@ -56,6 +56,11 @@ void check_product(const dense::unit& u, int m, int k, int n, unsigned how) {
   multiply_add(c, a, b, u);
   check_bound(c, before, a, b);
   CHECK(c_numbers.back() == before.back());
+  std::vector<f32> zero(before.size()), set(before.size(), std::nanf(""));
+  multiply_add(lay(zero.data(), m, n, how & 1), a, b, u);
+  set.back() = 0;
+  multiply(lay(set.data(), m, n, how & 1), a, b, u);
+  CHECK(set == zero);
 }
 
 TEST_CASE("A product is within its bound of the exact one, on every instruction set, for odd sizes and all transpositions") {
@@ -99,7 +104,7 @@ TEST_CASE("How a product is cut does not change a bit") {
 TEST_CASE("Shapes that do not fit are named") {
   f32 x[12]{};
   CHECK_THROWS_WITH(multiply_add(matrix(x, 2, 2), matrix(x, 2, 3), matrix(x, 2, 2)),
-                    "wsl: C += A B of C (2, 2), A (2, 3) and B (2, 2): the shapes do not fit");
+                    "wsl: a product C = A B of C (2, 2), A (2, 3) and B (2, 2): the shapes do not fit");
   CHECK_THROWS_WITH(matrix(x, 3, 4).part(1, 2, 3, 1), "wsl: a part of (3, 1) from (1, 2) on leaves its matrix of (3, 4)");
   CHECK_THROWS_WITH(matrix(x, 3, -4), "wsl: a matrix has no shape (3, -4)");
 }

@@ -59,6 +59,10 @@ TEST_CASE("The functions of one number are as exact as they say") {
   CHECK(of_sigmoid < 3e-7);
   CHECK(of_normal < 5e-6);
   CHECK(of_tail < 1e-14);
+  f64 of_root = 0;
+  for (f32 x = 1e-36f; x < 1e36f; x *= 1.001f) of_root = std::max(of_root, std::abs(static_cast<f64>(ml::square_root(x)) / std::sqrt(static_cast<f64>(x)) - 1));
+  CHECK(of_root < 3e-7);
+  CHECK(ml::square_root(0) == 0);
   CHECK(ml::exponential(-1e30f) == 0);
   CHECK(ml::exponential(0) == 1);
 }

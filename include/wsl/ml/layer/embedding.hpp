@@ -14,16 +14,14 @@ class embedding_stage final : public stage {
   /// The parameters are the table of tokens, (vocabulary, width), and that of positions, (positions, width).
   explicit embedding_stage(int y) : y_(y) {}
 
-  void forward(place& at) const override {
-    const matrix<f32> y = at.value(y_);
-    for (int t = 0; t < y.rows(); ++t) std::fill_n(y.row(t), y.columns(), 0.f);
-  }
+  void forward(place& at) const override { clear(at.value(y_)); }
   void forward(place& at, const slab& s) const override {
     const matrix<f32> y = at.value(y_);
     each(at, s, [&](int t, int row) { add(y.part(t, 0, 1, y.columns()), s.rows.part(row, 0, 1, y.columns())); });
   }
   void backward(place& at, const slab& s, const matrix<f32>& gradient) const override {
     const matrix<f32> dy = at.gradient(y_);
+    clear(gradient);
     each(at, s, [&](int t, int row) { add(gradient.part(row, 0, 1, dy.columns()), dy.part(t, 0, 1, dy.columns())); });
   }
   bool looks_back_at(int) const override { return false; }

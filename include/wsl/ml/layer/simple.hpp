@@ -21,6 +21,7 @@ class norm_stage final : public stage {
     else rmsnorm(at.value(y_), at.norms(number), at.value(x_), s.rows.first(), epsilon_);
   }
   void backward(place& at, const slab& s, const matrix<f32>& gradient) const override {
+    clear(gradient);
     if (s.which == 1) add_sum_of_rows(gradient.first(), at.gradient(y_));
     else if (centred_) layernorm_back(at.gradient(x_), gradient.first(), nullptr, at.gradient(y_), at.norms(number), at.value(x_), s.rows.first());
     else rmsnorm_back(at.gradient(x_), gradient.first(), at.gradient(y_), at.norms(number), at.value(x_), s.rows.first());
@@ -68,8 +69,12 @@ class sum_stage final : public stage {
     add(at.value(y_), at.value(b_));
   }
   void backward(place& at) const override {
-    add(at.gradient(a_), at.gradient(y_));
-    add(at.gradient(b_), at.gradient(y_));
+    for (int x : {a_, b_}) {
+      bool sets = false;
+      const matrix<f32> dx = at.gradient(x, sets);
+      if (sets) copy(dx, at.gradient(y_));
+      else add(dx, at.gradient(y_));
+    }
   }
 
  private:
@@ -81,8 +86,10 @@ class cross_entropy_stage final : public stage {
  public:
   explicit cross_entropy_stage(int logits) : logits_(logits) {}
   void forward(place& at) const override {
-    copy(at.gradient(logits_), at.value(logits_));
-    at.loss = cross_entropy(at.gradient(logits_), at.targets, at.mask, at.weight);
+    bool sets = false;
+    const matrix<f32> d = at.gradient(logits_, sets);
+    copy(d, at.value(logits_));
+    at.loss = cross_entropy(d, at.targets, at.mask, at.weight);
   }
 
  private:

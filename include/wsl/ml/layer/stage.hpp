@@ -5,6 +5,7 @@
 #pragma once
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "../../kernel/matrix.hpp"
@@ -38,6 +39,11 @@ struct slab {
   matrix<f32> rows;
 };
 
+/// Fills a matrix with zeros.
+inline void clear(const matrix<f32>& x) {
+  for (int i = 0; i < x.rows(); ++i) std::fill_n(x.row(i), x.columns(), 0.f);
+}
+
 /// What a PE keeps of a step: the values of its tokens and their gradients.
 class place {
  public:
@@ -53,9 +59,20 @@ class place {
   int length() const { return length_; }
 
   matrix<f32> value(int v) { return values_[static_cast<std::size_t>(v)].all(); }
-  matrix<f32> gradient(int v) { return gradients_[static_cast<std::size_t>(v)].all(); }
+  /// The gradient of a value, to read and to add to; zero at first.
+  matrix<f32> gradient(int v) {
+    buffer& g = gradients_[static_cast<std::size_t>(v)];
+    if (!std::exchange(g.begun, true)) std::fill(g.numbers.begin(), g.numbers.end(), 0.f);
+    return g.all();
+  }
+  /// The same for who sets all of it if nobody has added to it; `sets` says whether.
+  matrix<f32> gradient(int v, bool& sets) {
+    buffer& g = gradients_[static_cast<std::size_t>(v)];
+    sets = !std::exchange(g.begun, true);
+    return g.all();
+  }
   void forget_gradients() {
-    for (buffer& g : gradients_) g.clear();
+    for (buffer& g : gradients_) g.begun = false;
   }
 
   /// What norms and attention keep of each token, by stage.
@@ -72,8 +89,8 @@ class place {
   struct buffer {
     std::vector<f32> numbers;
     int rows = 0, columns = 0;
-    void shape(int r, int c) { rows = r, columns = c, numbers.assign(static_cast<std::size_t>(r) * static_cast<std::size_t>(c), 0); }
-    void clear() { numbers.assign(numbers.size(), 0); }
+    bool begun = false;
+    void shape(int r, int c) { rows = r, columns = c, numbers.resize(static_cast<std::size_t>(r) * static_cast<std::size_t>(c)); }
     matrix<f32> all() { return {numbers.data(), rows, columns}; }
   };
   template <class T>

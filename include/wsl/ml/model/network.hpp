@@ -22,7 +22,7 @@ namespace detail {
 class network {
  public:
   /// A value that the host gives with every step: `width` features of each token, or row.
-  int input(const std::string& name, int width) { return new_value(name, width); }
+  int input(const std::string& name, int width) { return input_ = new_value(name, width); }
 
   /// Row ids[t] of a table of tokens, plus, if there are positions, the row of the token's place in its sequence.
   int embedding(const std::string& name, int vocabulary, int positions, int width, initial start = initial::normal(0.02f)) {
@@ -34,7 +34,7 @@ class network {
   }
   int linear(const std::string& name, int x, int outputs, bool bias, initial start) {
     const int y = new_value(name, outputs);
-    stage& s = add(name, std::make_unique<linear_stage>(x, y, bias));
+    stage& s = add(name, std::make_unique<linear_stage>(x, y, bias, x == input_));
     if (bias) s.parameters.push_back(new_parameter({name + ".bias", 1, outputs, initial::constant(0)}));
     s.parameters.push_back(new_parameter({name + ".weight", outputs, width(x), start}));
     return y;
@@ -45,7 +45,7 @@ class network {
     if (p.columns != width(x))
       detail::shapes_do_not_fit(name + " takes " + of(x) + " to the rows of " + p.name + ", which have " + std::to_string(p.columns) + " features");
     const int y = new_value(name, p.rows);
-    add(name, std::make_unique<linear_stage>(x, y, false)).parameters.push_back(table);
+    add(name, std::make_unique<linear_stage>(x, y, false, x == input_)).parameters.push_back(table);
     return y;
   }
   /// Layernorm with or without a bias, or rmsnorm.
@@ -123,7 +123,7 @@ class network {
   std::vector<std::string> names_;
   std::vector<parameter> parameters_;
   std::vector<std::unique_ptr<stage>> stages_;
-  int logits_ = -1;
+  int input_ = -1, logits_ = -1;
 };
 
 /// How many rows of a parameter come by at a time: whole vectors of outputs, and not much more than a cache holds.

@@ -30,11 +30,15 @@ inline f64 serial_forward(const network& n, weights& numbers, place& at) {
 
 /// Adds to the gradients what the step that `at` holds gives.
 inline void serial_backward(const network& n, weights& numbers, weights& gradients, place& at) {
+  std::vector<f32> of_slab;
   for (std::size_t k = n.stages().size(); k-- > 0;) {
     const stage& s = *n.stages()[k];
     s.backward(at);
     each_slab(n, s, numbers, [&](const slab& x, std::size_t which) {
-      s.backward(at, x, gradients.of(which).part(x.row, 0, x.rows.rows(), x.rows.columns()));
+      of_slab.resize(static_cast<std::size_t>(x.rows.rows()) * static_cast<std::size_t>(x.rows.columns()));
+      const matrix<f32> gradient(of_slab.data(), x.rows.rows(), x.rows.columns());
+      s.backward(at, x, gradient);
+      add(gradients.of(which).part(x.row, 0, gradient.rows(), gradient.columns()), gradient);
     });
   }
 }

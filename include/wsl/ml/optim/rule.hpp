@@ -8,6 +8,7 @@
 
 #include "../layer/stage.hpp"
 #include "../op/loop.hpp"
+#include "../op/real.hpp"
 
 namespace wsl::ml {
 
@@ -62,7 +63,7 @@ struct adam_loop {
       const f32 d = scale * g[i] + decay * w[i];
       first[i] = beta1 * first[i] + (1 - beta1) * d;
       second[i] = beta2 * second[i] + (1 - beta2) * d * d;
-      w[i] = w[i] * shrink - rate * first[i] / (std::sqrt(second[i]) * root + epsilon);
+      w[i] = w[i] * shrink - rate * first[i] / (square_root(second[i]) * root + epsilon);
     }
   }
 };

@@ -63,10 +63,8 @@ struct memory_server {
       add(matrix(sum.data(), 1, static_cast<int>(sum.size())), matrix<const f32>(gradient, 1, static_cast<int>(sum.size())));
       gradient = sum.data();
     }
-    if (t.last) {
-      for (std::size_t i = 0; i < t.size(); ++i) sum_of_squares += static_cast<f64>(gradient[i]) * static_cast<f64>(gradient[i]);
-      if (how.now) change(t, gradient, 1);
-    }
+    if (t.last && how.now) change(t, gradient, 1);
+    else if (t.last) sum_of_squares += squares(gradient, t.size());
     take_next(me);
   }
 
@@ -82,6 +80,11 @@ struct memory_server {
     return std::span(of[t.parameter]).subspan(static_cast<std::size_t>(t.row) * static_cast<std::size_t>(t.columns), t.size());
   }
   f32* gradient_of(const trip& t) { return part(store->gradients, t).data(); }
+  static f64 squares(const f32* x, std::size_t n) {
+    f64 sum = 0;
+    for (std::size_t i = 0; i < n; ++i) sum += static_cast<f64>(x[i]) * static_cast<f64>(x[i]);
+    return sum;
+  }
   /// Whether the slab has one gradient a step; those of a tied parameter are added up first.
   bool only_one(const trip& t) const {
     int n = 0;
