@@ -52,6 +52,7 @@ TEST_CASE("Training on a wafer of any height does what training in one place doe
       ml::update(rule, w[k].data(), {velocity[k].data(), unused[k].data()}, d[k].data(), 1, 0.1f, true, step, static_cast<int>(w[k].size()));
   }
   for (int rows : {1, 2, 3, 5, 7}) {
+    INFO(rows << " rows");
     ml::trainer trained(small().build(), rule, {.rows = rows, .seed = 7});
     for (f64 loss : losses) CHECK(trained.step(t.all(), 0.1) == Approx(loss).epsilon(1e-5));
     CHECK(distance(trained.parameters(), w) < 1e-5);

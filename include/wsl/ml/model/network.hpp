@@ -126,11 +126,13 @@ class network {
   int input_ = -1, logits_ = -1;
 };
 
-/// How many rows of a parameter come by at a time: whole vectors of outputs, and not much more than a cache holds.
-inline int slab_rows(const parameter& p) {
-  constexpr int words = 32768, lanes = 32;
-  const int rows = words / p.columns / lanes * lanes;
-  return std::min(p.rows, rows < lanes ? lanes : rows);
+/// How many rows of a parameter come by at a time, where `servers` share it out: no more than a cache holds, whole vectors of outputs,
+/// and as many for each server.
+inline int slab_rows(const parameter& p, int servers) {
+  constexpr i64 words = 32768, lanes = 16;
+  const i64 least = (p.size() + words - 1) / words, slabs = (least + servers - 1) / servers * servers;
+  const i64 rows = (p.rows + slabs - 1) / slabs;
+  return static_cast<int>(std::min<i64>(p.rows, (rows + lanes - 1) / lanes * lanes));
 }
 
 }  // namespace wsl::ml

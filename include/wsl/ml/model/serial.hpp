@@ -12,7 +12,7 @@ void each_slab(const network& n, const stage& s, weights& numbers, F f) {
   for (std::size_t k = 0; k < s.parameters.size(); ++k) {
     const std::size_t which = static_cast<std::size_t>(s.parameters[k]);
     const parameter& p = n.parameters()[which];
-    const int rows = slab_rows(p);
+    const int rows = slab_rows(p, 1);
     for (int row = 0; row < p.rows; row += rows)
       f(slab{static_cast<int>(k), row, numbers.of(which).part(row, 0, std::min(rows, p.rows - row), p.columns)}, which);
   }

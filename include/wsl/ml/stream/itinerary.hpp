@@ -13,6 +13,7 @@ struct trip {
   std::size_t parameter = 0;
   int row = 0, rows = 0, columns = 0;
   int server = 0;
+  std::size_t gradient = 0;   ///< of those that return: 0, 1, ...
   bool back = false;
   bool brings = false;        ///< the slab comes to the wafer
   bool last = false;          ///< no other gradient of this slab follows in this step
@@ -28,17 +29,18 @@ class itinerary {
     for (std::size_t k = 0, all = 0; k < first.size(); ++k) {
       const parameter& p = n.parameters()[k];
       first[k] = static_cast<int>(all);
-      all += static_cast<std::size_t>((p.rows + slab_rows(p) - 1) / slab_rows(p));
+      all += static_cast<std::size_t>((p.rows + slab_rows(p, servers) - 1) / slab_rows(p, servers));
     }
+    std::size_t gradients = 0;
     const auto visit = [&](const stage& s, bool back) {
       trips_.push_back({.of = &s, .which = -1, .back = back});
       for (std::size_t w = 0; w < s.parameters.size(); ++w) {
         const std::size_t k = static_cast<std::size_t>(s.parameters[w]);
         const parameter& p = n.parameters()[k];
-        const int rows = slab_rows(p), which = static_cast<int>(w);
+        const int rows = slab_rows(p, servers), which = static_cast<int>(w);
         for (int row = 0; row < p.rows; row += rows) {
           const int server = (first[k] + row / rows) % servers;
-          trips_.push_back({&s, which, k, row, std::min(rows, p.rows - row), p.columns, server, back, !back || s.looks_back_at(which), false});
+          trips_.push_back({&s, which, k, row, std::min(rows, p.rows - row), p.columns, server, back ? gradients++ : 0, back, !back || s.looks_back_at(which), false});
         }
       }
     };
@@ -48,6 +50,22 @@ class itinerary {
   }
 
   const std::vector<trip>& trips() const { return trips_; }
+
+  /// The trips in the order in which the worker in row y does their work. Of slabs of one parameter that come from all servers at the
+  /// same time it begins with that of its own row, which is with it first: so all workers are busy at once.
+  std::vector<const trip*> order_for(int y, int servers) const {
+    std::vector<const trip*> order;
+    for (std::size_t from = 0; from < trips_.size();) {
+      std::size_t to = from + 1;
+      while (to < trips_.size() && to - from < static_cast<std::size_t>(servers) && trips_[from].is_slab() && together(trips_[from], trips_[to])) ++to;
+      std::size_t own = from;
+      for (std::size_t k = from; k < to; ++k)
+        if (trips_[k].server == y) own = k;
+      for (std::size_t k = from; k < to; ++k) order.push_back(&trips_[k + own - from < to ? k + own - from : k + own - to]);
+      from = to;
+    }
+    return order;
+  }
   std::size_t longest() const {
     std::size_t words = 0;
     for (const trip& t : trips_) words = std::max(words, t.size());
@@ -55,6 +73,8 @@ class itinerary {
   }
 
  private:
+  static bool together(const trip& a, const trip& b) { return b.is_slab() && a.of == b.of && a.which == b.which && a.back == b.back; }
+
   void mark_last(const network& n) {
     std::vector<std::vector<int>> seen(n.parameters().size());  // rows whose last gradient is known
     for (std::size_t k = trips_.size(); k-- > 0;) {

@@ -2,7 +2,9 @@
 // A PE of the wafer: it keeps the activations of its sequences and does the stages' work on each slab that comes by. On the way
 // back its gradient of the slab joins those of the other workers on the way to the slab's server.
 #pragma once
-#include "itinerary.hpp"
+#include <array>
+
+#include "queues.hpp"
 #include "wires.hpp"
 
 namespace wsl::ml {
@@ -26,70 +28,50 @@ class worker {
 
   void step(pe& me, const network* n, const itinerary* way, batch b) {
     begin(me, *n, b);
-    trips_ = &way->trips();
+    if (std::exchange(way_, way) != way) order_ = way->order_for(me.y(), me.height());
     next_ = 0;
-    slabs_.begin(way->longest()), gradients_.begin(way->longest());
-    take(me);
+    out_.begin(way->longest(), me.height());
+    for (int server = 0; server < me.height(); ++server) {
+      in_[server].begin(way->longest());
+      take(me, server);
+    }
     work(me);
   }
 
-  /// Does what can be done, in the order of the itinerary; goes on when a slab has come or a gradient has gone.
+  /// Does what can be done, in the order of this row; goes on when a slab has come or a gradient has gone.
   void work(pe& me) {
-    for (; next_ < trips_->size(); ++next_) {
-      const trip& t = (*trips_)[next_];
-      if ((t.brings && slabs_.empty()) || (t.returns() && gradients_.full())) return;
+    for (; next_ < order_.size(); ++next_) {
+      const trip& t = *order_[next_];
+      if ((t.brings && in_[t.server].empty()) || (t.returns() && !out_.has_room(t))) return;
       if (t.is_slab()) use(me, t);
       else if (t.back) t.of->backward(at);
       else t.of->forward(at);
     }
   }
+  template <int server>
   void came(pe& me) {
-    slabs_.push();
-    slabs_.busy = false;
-    take(me);
+    in_[server].push();
+    take(me, server);
     me.activate<&worker::work>();
   }
+  template <int lane>
   void gone(pe& me) {
-    gradients_.pop();
-    gradients_.busy = false;
+    out_.finish(lane);
     give(me);
     me.activate<&worker::work>();
   }
 
   static consteval auto tasks() {
     using namespace wires;
-    return table(launch<&worker::step>(), local<&worker::came>(), local<&worker::gone>(), local<&worker::work>(), reads_slabs(), sends<home>(),
+    constexpr auto arrivals = []<int... y>(std::integer_sequence<int, y...>) { return table(local<&worker::came<y>>()...); };
+    return table(launch<&worker::step>(), arrivals(std::make_integer_sequence<int, most_rows>{}), local<&worker::gone<home_lane>>(),
+                 local<&worker::gone<south_lane>>(), local<&worker::gone<north_lane>>(), local<&worker::work>(), reads_slabs(), sends<home>(),
                  sends<south_from(0)>(), sends<south_from(1)>(), sends<north_from(0)>(), sends<north_from(1)>(), reads<south_from(0)>(),
                  reads<south_from(1)>(), reads<north_from(0)>(), reads<north_from(1)>());
   }
 
  private:
-  /// A few slabs or gradients, first in first out: the fabric is at one end and the work at the other.
-  class queue {
-   public:
-    void begin(std::size_t longest) {
-      first_ = count_ = trip_ = 0, busy = false;
-      for (std::vector<f32>& x : numbers_) x.resize(longest);
-    }
-    bool empty() const { return count_ == 0; }
-    bool full() const { return count_ == places; }
-    std::vector<f32>& front() { return numbers_[first_ % places]; }
-    std::vector<f32>& back() { return numbers_[(first_ + count_) % places]; }
-    void push() { ++count_; }
-    void pop() { ++first_, --count_; }
-    /// The next trip that the fabric carries; null after the last.
-    template <class Wanted>
-    const trip* next(const std::vector<trip>& all, Wanted wanted) {
-      while (trip_ < all.size() && !wanted(all[trip_])) ++trip_;
-      return trip_ < all.size() ? &all[trip_++] : nullptr;
-    }
-    bool busy = false;  ///< the fabric works on one
-
-   private:
-    static constexpr std::size_t places = 4;
-    std::vector<f32> numbers_[places];
-    std::size_t first_ = 0, count_ = 0, trip_ = 0;
-  };
+  static constexpr int home_lane = 0, south_lane = 1, north_lane = 2;
 
   void begin(pe& me, const network& n, const batch& b) {
     const int from = first_sequence(b, me.y(), me.height()), count = first_sequence(b, me.y() + 1, me.height()) - from;
@@ -102,42 +84,55 @@ class worker {
   }
 
   void use(pe& me, const trip& t) {
-    const slab s{t.which, t.row, matrix(t.brings ? slabs_.front().data() : nullptr, t.rows, t.columns)};
-    if (t.back) t.of->backward(at, s, matrix(gradients_.back().data(), t.rows, t.columns));
+    const slab s{t.which, t.row, matrix(t.brings ? in_[t.server].front() : nullptr, t.rows, t.columns)};
+    if (t.back) t.of->backward(at, s, matrix(out_.of(t).data(), t.rows, t.columns));
     else t.of->forward(at, s);
-    if (t.brings) slabs_.pop(), take(me);
-    if (t.returns()) gradients_.push(), give(me);
+    if (t.brings) {
+      in_[t.server].pop();
+      take(me, t.server);
+    }
+    if (t.returns()) {
+      out_.made(t);
+      give(me);
+    }
   }
 
-  /// Lets the next slab come while there is room for it.
-  void take(pe& me) {
-    if (slabs_.busy || slabs_.full()) return;
-    const trip* t = slabs_.next(*trips_, [](const trip& x) { return x.brings; });
-    if (!t) return;
-    slabs_.busy = true;
-    me.async(mov(mem(std::span(slabs_.back()).first(t->size())), fabin(wires::slabs(t->server))), then<&worker::came>());
+  /// Lets the next slab of a server come.
+  void take(pe& me, int server) {
+    const trip* t = in_[server].next(way_->trips(), server);
+    if (t) me.async(mov(mem(in_[server].room(*t)), fabin(wires::slabs(server))), arrival(server));
+  }
+  static completion arrival(int server) {
+    static constexpr auto all = []<int... y>(std::integer_sequence<int, y...>) { return std::array{&then<&worker::came<y>>...}; };
+    return all(std::make_integer_sequence<int, wires::most_rows>{})[static_cast<std::size_t>(server)]();
   }
 
-  /// Sends the next gradient toward the row of its server, with the sums that come from beyond; those from both ends meet there.
+  /// Sends gradients toward the rows of their servers, each with the sum of those from beyond; in their server's row the sums from
+  /// both ends meet. A lane carries one at a time, and so does each neighbour's.
   void give(pe& me) {
-    if (gradients_.busy || gradients_.empty()) return;
-    const trip& t = *gradients_.next(*trips_, [](const trip& x) { return x.returns(); });
-    gradients_.busy = true;
-    const auto mine = mem(std::span(gradients_.front()).first(t.size()));
-    const int y = me.y(), last = me.height() - 1;
-    const auto to = fabout(y == t.server ? wires::home : y < t.server ? wires::south_from(y) : wires::north_from(y));
-    const auto from_north = fabin(wires::south_from(y + 1)), from_south = fabin(wires::north_from(y + 1));  // neighbours differ in parity
-    const bool north = y > 0 && y <= t.server, south = y < last && y >= t.server;
-    constexpr auto sum = [](f32 a, f32 b, f32 c) { return a + b + c; };
-    if (north && south) me.async(map(sum, to, from_north, mine, from_south), then<&worker::gone>());
-    else if (north) me.async(wsl::add(to, from_north, mine), then<&worker::gone>());
-    else if (south) me.async(wsl::add(to, mine, from_south), then<&worker::gone>());
-    else me.async(mov(to, mine), then<&worker::gone>());
+    const int y = me.y();
+    const bool above = y > 0, below = y + 1 < me.height();
+    while (const trip* t = out_.next(way_->trips())) {
+      const int lane = t->server == y ? home_lane : t->server > y ? south_lane : north_lane;
+      const bool north = above && lane != north_lane, south = below && lane != south_lane;  // where sums come from
+      if (out_.busy(lane) || (north && (out_.busy(home_lane) || out_.busy(south_lane))) || (south && (out_.busy(home_lane) || out_.busy(north_lane)))) return;
+      const auto mine = mem(out_.of(*t));
+      const auto to = fabout(lane == home_lane ? wires::home : lane == south_lane ? wires::south_from(y) : wires::north_from(y));
+      const auto from_north = fabin(wires::south_from(y + 1)), from_south = fabin(wires::north_from(y + 1));  // neighbours differ in parity
+      const completion done = lane == home_lane ? then<&worker::gone<home_lane>>() : lane == south_lane ? then<&worker::gone<south_lane>>() : then<&worker::gone<north_lane>>();
+      out_.start(*t, lane);
+      if (north && south) me.async(map([](f32 a, f32 b, f32 c) { return a + b + c; }, to, from_north, mine, from_south), done);
+      else if (north) me.async(wsl::add(to, from_north, mine), done);
+      else if (south) me.async(wsl::add(to, mine, from_south), done);
+      else me.async(mov(to, mine), done);
+    }
   }
 
-  const std::vector<trip>* trips_ = nullptr;
+  const itinerary* way_ = nullptr;
+  std::vector<const trip*> order_;
   std::size_t next_ = 0;
-  queue slabs_, gradients_;
+  arrivals in_[wires::most_rows];
+  departures out_;
 };
 
 }  // namespace wsl::ml
