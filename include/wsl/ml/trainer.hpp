@@ -11,44 +11,44 @@
 namespace wsl::ml {
 
 struct training {
-  int rows = 2;           ///< of the wafer: a worker and a server in each; the batch's sequences are shared out to them
+  int workers = 2;        ///< of the wafer, each with a server of the memory; the batch's sequences are shared out to them
   f64 clip_norm = 0;      ///< the largest norm of all gradients together; 0: any
   u64 seed = 1;           ///< of the initial weights
-  int threads = 0;        ///< 0: WSL_THREADS, or one a core; more than `rows` do not help
+  int threads = 0;        ///< 0: WSL_THREADS, or one a core; more than two a worker do not help
 };
 
 class trainer {
  public:
-  /// Throws std::invalid_argument if the wafer cannot have so many rows.
+  /// Throws std::invalid_argument if the wafer cannot have so many workers.
   trainer(network n, const optimizer& rule, const training& how = {})
-      : network_(std::make_unique<network>(std::move(n))), rule_(rule), how_(checked(how)), there_(*network_, how.rows, false),
-        there_and_back_(*network_, how.rows, true), memory_{network_.get(), weights(*network_, how.seed), weights(*network_), weights(*network_), weights(*network_)},
-        fabric_(plan(how.rows), threaded{.threads = how.threads, .pes_per_band = 2}) {}
+      : network_(std::make_unique<network>(std::move(n))), rule_(rule), how_(checked(how)), there_(*network_, how.workers, false),
+        there_and_back_(*network_, how.workers, true), memory_{network_.get(), weights(*network_, how.seed), weights(*network_), weights(*network_), weights(*network_)},
+        fabric_(plan(how.workers), threaded{.threads = how.threads, .pes_per_band = 1}) {}
 
   /// One step of training. Returns the mean loss of the tokens that count, before the step. Throws std::invalid_argument if the batch
   /// does not fit the model.
   f64 step(batch b, f64 rate) {
     const f64 counts = prepare(b);
     const learning l{rule_, static_cast<f32>(rate), ++steps_, how_.clip_norm == 0};
-    fabric_.start<&memory_server::step>(column(0), &there_and_back_, &memory_, l);
-    fabric_.start<&worker::step>(column(1), network_.get(), &there_and_back_, b);
+    fabric_.start<&memory_server::step>(servers, &there_and_back_, &memory_, l);
+    fabric_.start<&worker::step>(at_work, network_.get(), &there_and_back_, b);
     fabric_.run();
-    if (!l.now) fabric_.launch<&memory_server::learn>(column(0), clip_by_norm(sum_of_squares(), how_.clip_norm));
+    if (!l.now) fabric_.launch<&memory_server::learn>(servers, clip_by_norm(sum_of_squares(), how_.clip_norm));
     return loss() / counts;
   }
   /// The mean loss without training.
   f64 evaluate(batch b) {
     const f64 counts = prepare(b);
-    fabric_.start<&memory_server::step>(column(0), &there_, &memory_, learning{rule_});
-    fabric_.start<&worker::step>(column(1), network_.get(), &there_, b);
+    fabric_.start<&memory_server::step>(servers, &there_, &memory_, learning{rule_});
+    fabric_.start<&worker::step>(at_work, network_.get(), &there_, b);
     fabric_.run();
     return loss() / counts;
   }
   /// The logits of the last batch, (tokens, classes).
   std::vector<f32> logits() {
     std::vector<f32> all;
-    for (int y = 0; y < how_.rows; ++y) {
-      const matrix<f32> part = of_row(y).at.value(network_->logits());
+    for (int y = 0; y < how_.workers; ++y) {
+      const matrix<f32> part = nth_worker(y).at.value(network_->logits());
       all.insert(all.end(), part.first(), part.first() + i64{part.rows()} * part.columns());
     }
     return all;
@@ -61,17 +61,19 @@ class trainer {
   fabric& wafer() { return fabric_; }
 
   /// The layout that trains.
-  static layout plan(int rows) {
-    layout l{host, 2, rows};
-    l.place(column(0), program_v<memory_server>).place(column(1), program_v<worker>);
+  static layout plan(int workers) {
+    layout l{host, 1, 2 * workers};
+    l.place(servers, program_v<memory_server>).place(at_work, program_v<worker>);
     wires::wire(l);
     return l;
   }
 
  private:
+  static constexpr area servers = rows(0, end, 2), at_work = rows(1, end, 2);
+
   static const training& checked(const training& how) {
-    if (how.rows < 1 || how.rows > wires::most_rows)
-      throw std::invalid_argument("wsl: a wafer that trains has 1 to " + std::to_string(wires::most_rows) + " rows, not " + std::to_string(how.rows));
+    if (how.workers < 1 || how.workers > wires::most)
+      throw std::invalid_argument("wsl: a wafer that trains has 1 to " + std::to_string(wires::most) + " workers, not " + std::to_string(how.workers));
     return how;
   }
   /// Checks a batch and returns how many tokens count.
@@ -92,15 +94,15 @@ class trainer {
     b.weight = static_cast<f32>(1 / counts);
     return counts;
   }
-  worker& of_row(int y) { return fabric_.program_at<worker>({1, y}); }
+  worker& nth_worker(int y) { return fabric_.program_at<worker>({0, 2 * y + 1}); }
   f64 loss() {
     f64 sum = 0;
-    for (int y = 0; y < how_.rows; ++y) sum += of_row(y).at.loss;
+    for (int y = 0; y < how_.workers; ++y) sum += nth_worker(y).at.loss;
     return sum;
   }
   f64 sum_of_squares() {
     f64 sum = 0;
-    for (int y = 0; y < how_.rows; ++y) sum += fabric_.program_at<memory_server>({0, y}).sum_of_squares;
+    for (int y = 0; y < how_.workers; ++y) sum += fabric_.program_at<memory_server>({0, 2 * y}).sum_of_squares;
     return sum;
   }
 

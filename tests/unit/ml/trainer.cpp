@@ -51,9 +51,9 @@ TEST_CASE("Training on a wafer of any height does what training in one place doe
     for (std::size_t k = 0; k < w.size(); ++k)
       ml::update(rule, w[k].data(), {velocity[k].data(), unused[k].data()}, d[k].data(), 1, 0.1f, true, step, static_cast<int>(w[k].size()));
   }
-  for (int rows : {1, 2, 3, 5, 7}) {
-    INFO(rows << " rows");
-    ml::trainer trained(small().build(), rule, {.rows = rows, .seed = 7});
+  for (int workers : {1, 2, 3, 5, 7}) {
+    INFO(workers << " workers");
+    ml::trainer trained(small().build(), rule, {.workers = workers, .seed = 7});
     for (f64 loss : losses) CHECK(trained.step(t.all(), 0.1) == Approx(loss).epsilon(1e-5));
     CHECK(distance(trained.parameters(), w) < 1e-5);
   }
@@ -62,7 +62,7 @@ TEST_CASE("Training on a wafer of any height does what training in one place doe
 TEST_CASE("Neither the number of threads nor a norm to wait for changes a bit") {
   const text t(4, 8, 2);
   const auto run = [&](int threads, f64 clip) {
-    ml::trainer trained(small().build(), optimizer::adamw(), {.rows = 4, .clip_norm = clip, .seed = 3, .threads = threads});
+    ml::trainer trained(small().build(), optimizer::adamw(), {.workers = 4, .clip_norm = clip, .seed = 3, .threads = threads});
     for (int step = 0; step < 3; ++step) trained.step(t.all(), 1e-2);
     return trained.parameters();
   };
@@ -77,7 +77,7 @@ TEST_CASE("Neither the number of threads nor a norm to wait for changes a bit") 
 
 TEST_CASE("Clipping bounds the change") {
   const text t(4, 8, 2);
-  ml::trainer trained(small().build(), optimizer::sgd(), {.rows = 2, .clip_norm = 0.01, .seed = 3});
+  ml::trainer trained(small().build(), optimizer::sgd(), {.workers = 2, .clip_norm = 0.01, .seed = 3});
   ml::weights before = trained.parameters();
   trained.step(t.all(), 1);
   f64 norm = 0;
@@ -93,7 +93,7 @@ TEST_CASE("A mask leaves tokens out") {
   ml::batch b = t.all(), first = t.all();
   b.mask = mask;
   first.sequences = 1, first.ids = first.ids.first(6), first.targets = first.targets.first(6);
-  ml::trainer trained(small().build(), optimizer::sgd(), {.rows = 2});
+  ml::trainer trained(small().build(), optimizer::sgd(), {.workers = 2});
   CHECK(trained.evaluate(b) == Approx(trained.evaluate(first)).epsilon(1e-6));
 }
 
@@ -103,7 +103,7 @@ TEST_CASE("Ten steps of the golden GPT-2 on the wafer") {
     WARN("no golden GPT-2 in WSL_DATA_DIR");
     return;
   }
-  ml::trainer trained(g->config.build(), optimizer::adamw(), {.rows = 2});
+  ml::trainer trained(g->config.build(), optimizer::adamw(), {.workers = 2});
   trained.parameters() = golden::weights_of(*g, trained.model(), g->parameters);
   const ml::batch b{.ids = g->ids, .targets = g->targets, .sequences = g->sequences, .length = g->length};
   for (f64 loss : {4.38713932, 4.15615177, 3.96919441, 3.81132174, 3.67143512, 3.54140902, 3.41578674, 3.29135585, 3.16656613, 3.04125166})
@@ -116,7 +116,7 @@ TEST_CASE("A batch that does not fit is named") {
   ml::batch b = t.all();
   b.sequences = 3;
   CHECK_THROWS_WITH(trained.step(b, 1), "wsl: a batch of 3 sequences of 6 has 12 targets, not 18");
-  CHECK_THROWS_WITH(ml::trainer(small().build(), optimizer::sgd(), {.rows = 25}), "wsl: a wafer that trains has 1 to 24 rows, not 25");
+  CHECK_THROWS_WITH(ml::trainer(small().build(), optimizer::sgd(), {.workers = 25}), "wsl: a wafer that trains has 1 to 24 workers, not 25");
 }
 
 }  // namespace

@@ -50,22 +50,6 @@ class itinerary {
   }
 
   const std::vector<trip>& trips() const { return trips_; }
-
-  /// The trips in the order in which the worker in row y does their work. Of slabs of one parameter that come from all servers at the
-  /// same time it begins with that of its own row, which is with it first: so all workers are busy at once.
-  std::vector<const trip*> order_for(int y, int servers) const {
-    std::vector<const trip*> order;
-    for (std::size_t from = 0; from < trips_.size();) {
-      std::size_t to = from + 1;
-      while (to < trips_.size() && to - from < static_cast<std::size_t>(servers) && trips_[from].is_slab() && together(trips_[from], trips_[to])) ++to;
-      std::size_t own = from;
-      for (std::size_t k = from; k < to; ++k)
-        if (trips_[k].server == y) own = k;
-      for (std::size_t k = from; k < to; ++k) order.push_back(&trips_[k + own - from < to ? k + own - from : k + own - to]);
-      from = to;
-    }
-    return order;
-  }
   std::size_t longest() const {
     std::size_t words = 0;
     for (const trip& t : trips_) words = std::max(words, t.size());
@@ -73,8 +57,6 @@ class itinerary {
   }
 
  private:
-  static bool together(const trip& a, const trip& b) { return b.is_slab() && a.of == b.of && a.which == b.which && a.back == b.back; }
-
   void mark_last(const network& n) {
     std::vector<std::vector<int>> seen(n.parameters().size());  // rows whose last gradient is known
     for (std::size_t k = trips_.size(); k-- > 0;) {

@@ -41,17 +41,17 @@ struct memory_server {
   /// Changes all parameters of this server; for gradients that had to wait for their norm.
   void learn(pe& me, f32 scale) {
     for (const trip& t : way->trips())
-      if (t.server == me.y() && t.last) change(t, gradient_of(t), scale);
+      if (t.server == wires::number_in(me.y()) && t.last) change(t, gradient_of(t), scale);
   }
 
   void send_next(pe& me) {
-    while (sent < trips() && !(trip_at(sent).brings && trip_at(sent).server == me.y())) ++sent;
+    while (sent < trips() && !(trip_at(sent).brings && trip_at(sent).server == wires::number_in(me.y()))) ++sent;
     if (sent == trips()) return;
     const trip& t = trip_at(sent++);
-    me.async(mov(fabout(wires::slabs(me.y())), mem(part(store->numbers, t))), then<&memory_server::send_next>());
+    me.async(mov(fabout(wires::slabs(wires::number_in(me.y()))), mem(part(store->numbers, t))), then<&memory_server::send_next>());
   }
   void take_next(pe& me) {
-    while (taken < trips() && !(trip_at(taken).returns() && trip_at(taken).server == me.y())) ++taken;
+    while (taken < trips() && !(trip_at(taken).returns() && trip_at(taken).server == wires::number_in(me.y()))) ++taken;
     if (taken == trips()) return;
     me.async(mov(mem(std::span(arrived).first(trip_at(taken).size())), fabin(wires::home)), then<&memory_server::take>());
   }

@@ -35,7 +35,7 @@ class arrivals {
   bool listens_ = false;
 };
 
-/// Gradients, made in any order and sent in that of the itinerary, several at a time if they take different lanes.
+/// Gradients, sent in the order in which they are made, several at a time if they take different lanes.
 class departures {
  public:
   static constexpr int lanes = 3;

@@ -1,49 +1,58 @@
 // SPDX-License-Identifier: MIT
-// The wires of a wafer that trains: in column 0 the servers of the memory (on a real machine they stand beside the wafer), in column
-// 1 a worker in each row. A server's slabs are broadcast to all workers; gradients are added up along the column toward the row of
-// their server, from both ends, and go home there.
+// The wires of a wafer that trains: one column in which the memory's servers (on a real machine they stand beside the wafer) and the
+// workers alternate, server y in row 2 y and worker y below it. A server's slabs are broadcast to all workers; gradients are added up
+// from worker to worker toward their server, from both ends.
 #pragma once
 #include "../../wsl.hpp"
 
 namespace wsl::ml::wires {
 
-inline constexpr int most_rows = 24;
+inline constexpr int most = 24;
 
-/// The slabs of the server in row y.
+/// Which server or worker a row has.
+constexpr int number_in(int row) { return row / 2; }
+inline int workers_of(const pe& me) { return me.height() / 2; }
+
+/// The slabs of server y.
 constexpr color<f32> slabs(int y) { return {y}; }
-/// Sums that go south from even or odd rows, and those that go north.
-constexpr color<f32> south_from(int row) { return {most_rows + row % 2}; }
-constexpr color<f32> north_from(int row) { return {most_rows + 2 + row % 2}; }
-/// From a worker to the server of its row.
-inline constexpr color<f32> home{most_rows + 4};
+/// Sums that go south from even or odd workers, and those that go north.
+constexpr color<f32> south_from(int worker) { return {most + worker % 2}; }
+constexpr color<f32> north_from(int worker) { return {most + 2 + worker % 2}; }
+/// From a worker to its server.
+inline constexpr color<f32> home{most + 4};
 
 /// The entries for all slabs in the servers' table and in the workers'.
 consteval auto sends_slabs() {
-  return []<int... y>(std::integer_sequence<int, y...>) { return table(sends<slabs(y)>()...); }(std::make_integer_sequence<int, most_rows>{});
+  return []<int... y>(std::integer_sequence<int, y...>) { return table(sends<slabs(y)>()...); }(std::make_integer_sequence<int, most>{});
 }
 consteval auto reads_slabs() {
-  return []<int... y>(std::integer_sequence<int, y...>) { return table(reads<slabs(y)>()...); }(std::make_integer_sequence<int, most_rows>{});
+  return []<int... y>(std::integer_sequence<int, y...>) { return table(reads<slabs(y)>()...); }(std::make_integer_sequence<int, most>{});
 }
 
 inline void wire(layout& l) {
-  const int rows = l.height(), last = rows - 1;
-  const auto worker = [](int from, int to, int every = 1) { return wsl::rows(from, to, every).column(1); };
-  for (int y = 0; y < most_rows; ++y) {
-    if (y >= rows) {
-      l.path(slabs(y), columns(0, 0), ramp >> east);
+  const int end_row = l.height();  // even
+  for (int y = 0; y < most; ++y) {
+    const int at = 2 * y;
+    if (at >= end_row) {
+      l.path(slabs(y), columns(0, 0), ramp >> south);
       continue;
     }
-    l.path(slabs(y), at(0, y), ramp >> east);
-    l.path(slabs(y), at(1, y), west >> (ramp | (y > 0 ? ports{north} : ports{}) | (y < last ? ports{south} : ports{})));
-    l.path(slabs(y), worker(1, y), south >> (ramp | north)).path(slabs(y), worker(y + 1, last), north >> (ramp | south));
-    if (y > 0) l.path(slabs(y), at(1, 0), south >> ramp);
-    if (y < last) l.path(slabs(y), at(1, last), north >> ramp);
+    l.path(slabs(y), row(at), ramp >> (y > 0 ? north | south : ports{south}));
+    l.path(slabs(y), rows(2, at, 2), south >> north).path(slabs(y), rows(at + 2, end_row, 2), north >> south);
+    l.path(slabs(y), rows(3, at, 2), south >> (ramp | north)).path(slabs(y), rows(at + 1, end_row - 1, 2), north >> (ramp | south));
+    if (y > 0) l.path(slabs(y), row(1), south >> ramp);
+    l.path(slabs(y), row(end_row - 1), north >> ramp);
   }
   for (int p : {0, 1}) {
-    l.path(south_from(p), worker(p, last, 2), ramp >> south).path(south_from(p), worker(p + 1, rows, 2), north >> ramp);
-    l.path(north_from(p), worker(p ? 1 : 2, rows, 2), ramp >> north).path(north_from(p), worker(p ? 0 : 1, last, 2), south >> ramp);
+    const int from = 2 * p, to = p ? 0 : 2;  // worker y's server is in row 2 y
+    l.path(south_from(p), rows(from + 1, end_row - 2, 4), ramp >> south);
+    l.path(south_from(p), rows(from + 2, end_row - 1, 4), north >> south);
+    l.path(south_from(p), rows(from + 3, end_row, 4), north >> ramp);
+    l.path(north_from(p), rows(to + 3, end_row, 4), ramp >> north);
+    l.path(north_from(p), rows(to + 2, end_row, 4), south >> north);
+    l.path(north_from(p), rows(to + 1, end_row - 2, 4), south >> ramp);
   }
-  l.path(home, column(1), ramp >> west).path(home, column(0), east >> ramp);
+  l.path(home, rows(1, end_row, 2), ramp >> north).path(home, rows(0, end_row, 2), south >> ramp);
 }
 
 }  // namespace wsl::ml::wires

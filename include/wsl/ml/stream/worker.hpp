@@ -23,25 +23,25 @@ class worker {
  public:
   place at;
 
-  /// The sequences of a batch that belong to row y of h.
+  /// The sequences of a batch that belong to worker y of h.
   static int first_sequence(const batch& b, int y, int h) { return static_cast<int>(i64{b.sequences} * y / h); }
 
   void step(pe& me, const network* n, const itinerary* way, batch b) {
     begin(me, *n, b);
-    if (std::exchange(way_, way) != way) order_ = way->order_for(me.y(), me.height());
+    way_ = way;
     next_ = 0;
-    out_.begin(way->longest(), me.height());
-    for (int server = 0; server < me.height(); ++server) {
+    out_.begin(way->longest(), wires::workers_of(me));
+    for (int server = 0; server < wires::workers_of(me); ++server) {
       in_[server].begin(way->longest());
       take(me, server);
     }
     work(me);
   }
 
-  /// Does what can be done, in the order of this row; goes on when a slab has come or a gradient has gone.
+  /// Does what can be done, in the order of the itinerary; goes on when a slab has come or a gradient has gone.
   void work(pe& me) {
-    for (; next_ < order_.size(); ++next_) {
-      const trip& t = *order_[next_];
+    for (; next_ < way_->trips().size(); ++next_) {
+      const trip& t = way_->trips()[next_];
       if ((t.brings && in_[t.server].empty()) || (t.returns() && !out_.has_room(t))) return;
       if (t.is_slab()) use(me, t);
       else if (t.back) t.of->backward(at);
@@ -64,7 +64,7 @@ class worker {
   static consteval auto tasks() {
     using namespace wires;
     constexpr auto arrivals = []<int... y>(std::integer_sequence<int, y...>) { return table(local<&worker::came<y>>()...); };
-    return table(launch<&worker::step>(), arrivals(std::make_integer_sequence<int, most_rows>{}), local<&worker::gone<home_lane>>(),
+    return table(launch<&worker::step>(), arrivals(std::make_integer_sequence<int, most>{}), local<&worker::gone<home_lane>>(),
                  local<&worker::gone<south_lane>>(), local<&worker::gone<north_lane>>(), local<&worker::work>(), reads_slabs(), sends<home>(),
                  sends<south_from(0)>(), sends<south_from(1)>(), sends<north_from(0)>(), sends<north_from(1)>(), reads<south_from(0)>(),
                  reads<south_from(1)>(), reads<north_from(0)>(), reads<north_from(1)>());
@@ -74,7 +74,8 @@ class worker {
   static constexpr int home_lane = 0, south_lane = 1, north_lane = 2;
 
   void begin(pe& me, const network& n, const batch& b) {
-    const int from = first_sequence(b, me.y(), me.height()), count = first_sequence(b, me.y() + 1, me.height()) - from;
+    const int y = wires::number_in(me.y()), all_workers = wires::workers_of(me);
+    const int from = first_sequence(b, y, all_workers), count = first_sequence(b, y + 1, all_workers) - from;
     const std::size_t first = static_cast<std::size_t>(from * b.length), tokens = static_cast<std::size_t>(count * b.length);
     if (at.sequences() != count || at.length() != b.length) at.resize(n.widths(), n.stages().size(), count, b.length);
     const auto mine = [&](auto all) { return all.empty() ? all : all.subspan(first, tokens); };
@@ -104,14 +105,14 @@ class worker {
   }
   static completion arrival(int server) {
     static constexpr auto all = []<int... y>(std::integer_sequence<int, y...>) { return std::array{&then<&worker::came<y>>...}; };
-    return all(std::make_integer_sequence<int, wires::most_rows>{})[static_cast<std::size_t>(server)]();
+    return all(std::make_integer_sequence<int, wires::most>{})[static_cast<std::size_t>(server)]();
   }
 
-  /// Sends gradients toward the rows of their servers, each with the sum of those from beyond; in their server's row the sums from
+  /// Sends gradients toward their servers, each with the sum of those from beyond; at the worker of their server the sums from
   /// both ends meet. A lane carries one at a time, and so does each neighbour's.
   void give(pe& me) {
-    const int y = me.y();
-    const bool above = y > 0, below = y + 1 < me.height();
+    const int y = wires::number_in(me.y());
+    const bool above = y > 0, below = y + 1 < wires::workers_of(me);
     while (const trip* t = out_.next(way_->trips())) {
       const int lane = t->server == y ? home_lane : t->server > y ? south_lane : north_lane;
       const bool north = above && lane != north_lane, south = below && lane != south_lane;  // where sums come from
@@ -129,9 +130,8 @@ class worker {
   }
 
   const itinerary* way_ = nullptr;
-  std::vector<const trip*> order_;
   std::size_t next_ = 0;
-  arrivals in_[wires::most_rows];
+  arrivals in_[wires::most];
   departures out_;
 };
 
