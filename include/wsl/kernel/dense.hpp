@@ -109,10 +109,16 @@ template <class A, class B>
 void product(const matrix<f32>& c, const matrix<A>& a, const matrix<B>& b, bool sets, const unit& u) {
   if (a.columns() != b.rows() || c.rows() != a.rows() || c.columns() != b.columns())
     throw std::invalid_argument("wsl: a product C = A B of C " + c.shape() + ", A " + a.shape() + " and B " + b.shape() + ": the shapes do not fit");
+  if (c.empty()) return;
+  if (a.columns() == 0) {  // nothing to add; the operands may have no memory at all
+    for (int i = 0; sets && i < c.rows(); ++i)
+      for (int j = 0; j < c.columns(); ++j) c(i, j) = 0;
+    return;
+  }
   if constexpr (std::is_same_v<A, const f32> && std::is_same_v<B, const f32>)
     if (b.columns() == 2 * u.lanes && b.column_stride() == 1 && b.row_stride() == b.columns())  // the shape it would be given
       return multiply_panel(u, c, a, b.first(), b.row_stride(), b.columns(), sets);
-  for (int p = 0; p == 0 || p < a.columns(); p += depth) {
+  for (int p = 0; p < a.columns(); p += depth) {
     const int k = a.columns() - p < depth ? a.columns() - p : depth;
     for (int j = 0; j < c.columns(); j += 2 * u.lanes) {
       const int left = c.columns() - j, width = left > u.lanes ? 2 * u.lanes : u.lanes, n = left < width ? left : width;

@@ -57,7 +57,7 @@ TEST_CASE("Clipping") {
 }
 
 TEST_CASE("Learning rates") {
-  using namespace ml;
+  using namespace ml::rate;
   CHECK(constant(3)(1000) == 3);
   CHECK(linear(0, 6e-4, 1600)(400) == Approx(1.5e-4));
   CHECK(linear(0, 6e-4, 1600)(1700) == 6e-4);
@@ -70,7 +70,7 @@ TEST_CASE("Learning rates") {
   CHECK(inverse_square_root(1, 2, 100)(50) == Approx(0.2));
   CHECK(inverse_square_root(1, 2, 100)(400) == Approx(0.1));
   CHECK(multi_step(1, 0.1, {10, 20})(15) == Approx(0.1));
-  const rate_schedule both = sequence({{1600, linear(0, 6e-4, 1600)}, {0, linear(6e-4, 0, 150000)}});
+  const schedule both = sequence({{1600, linear(0, 6e-4, 1600)}, {0, linear(6e-4, 0, 150000)}});
   CHECK(both(800) == Approx(3e-4));
   CHECK(both(1600) == 6e-4);
   CHECK(both(76600) == Approx(3e-4));
