@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <wsl/fabric/reference.hpp>
 #include <wsl/ml/model/serial.hpp>
 #include <wsl/ml/trainer.hpp>
 
@@ -73,6 +74,33 @@ TEST_CASE("Neither the number of threads nor a norm to wait for changes a bit") 
   }
   ml::weights clipped = run(2, 1e9);
   CHECK(distance(one, clipped) == 0);
+}
+
+// What a trainer does in one step, on a fabric of any engine.
+template <class Engine>
+ml::weights after_one_step(const Engine& engine, int workers) {
+  const text t(3, 7, 2);
+  const ml::network n = small().build();
+  const ml::itinerary way(n, workers, true);
+  ml::memory store{&n, ml::weights(n, 5), ml::weights(n), ml::weights(n), ml::weights(n)};
+  ml::batch b = t.all();
+  b.weight = 1 / 21.f;
+  fabric f(ml::trainer::plan(workers), engine);
+  f.start<&ml::memory_server::step>(rows(0, end, 2), &way, &store, ml::learning{optimizer::sgd(), 0.5f, 1, true});
+  f.start<&ml::worker::step>(rows(1, end, 2), &n, &way, b);
+  f.run();
+  return store.numbers;
+}
+
+TEST_CASE("The reference engine trains to the same bits, and no order of the words changes one") {
+  for (int workers : {1, 3}) {
+    ml::weights usual = after_one_step(threaded{}, workers), slow = after_one_step(reference{}, workers);
+    CHECK(distance(usual, slow) == 0);
+    for (unsigned seed : {1u, 2u, 3u}) {
+      ml::weights shuffled = after_one_step(threaded{.order = schedule::shuffled{seed}, .pes_per_band = 1}, workers);
+      CHECK(distance(usual, shuffled) == 0);
+    }
+  }
 }
 
 TEST_CASE("Clipping bounds the change") {
