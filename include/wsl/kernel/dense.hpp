@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+// The dense product of a PE's tiles: C += A B with sums in f32, of tiles that are stored as f32, f16 or bf16, whichever way they lie
+// in memory. What a PE of the machine does with a loop of fmac over columns, a PE of this computer does with its vector units;
+// on both, every element of C is summed in the order of k. See examples/30_gemm.cpp.
+#pragma once
+#include "../core/half.hpp"
+#include "dense_loops.hpp"
+#include "matrix.hpp"
+
+namespace wsl {
+namespace dense {
+
+inline constexpr int depth = 192;  // of k, in one go: a panel of B then stays in the first cache
+
+/// Some columns of B as rows of `width` contiguous numbers; what is missing at the right is zero.
+template <class T>
+void pack(const unit& u, f32* to, int width, const matrix<const T>& b) {
+  const int k = b.rows(), columns = b.columns();
+  int done = 0;  // columns
+  if constexpr (std::is_same_v<T, f32>) {
+    if (b.column_stride() == 1 && columns == width)
+      return u.copy[width / u.lanes - 1]({b.first(), b.row_stride(), to, width, k});
+    if (b.row_stride() == 1 && b.column_stride() != 1) {  // rows lie across: turn squares
+      const int whole = k / u.lanes * u.lanes;
+      for (; done + u.lanes <= columns; done += u.lanes) {
+        for (int p = 0; p < whole; p += u.lanes) u.transpose({&b(p, done), b.column_stride(), to + p * width + done, width});
+        for (int p = whole; p < k; ++p)
+          for (int j = done; j < done + u.lanes; ++j) to[p * width + j] = b(p, j);
+      }
+    }
+  }
+  for (int p = 0; p < k; ++p) {
+    f32* row = to + p * width;
+    const T* from = b.row(p);
+    if (b.column_stride() == 1 && done == 0)
+      for (int j = 0; j < columns; ++j) row[j] = from[j];
+    else
+      for (int j = done; j < columns; ++j) row[j] = from[j * b.column_stride()];
+    for (int j = columns; j < width; ++j) row[j] = 0;
+  }
+}
+
+/// The numbers of a part of C that is not as wide as a block, in a place that is.
+class edge {
+ public:
+  edge(const matrix<f32>& c, int width) : c_(c), width_(width) {
+    for (int i = 0; i < c.rows(); ++i)
+      for (int j = 0; j < width; ++j) numbers_[i * width + j] = j < c.columns() ? c(i, j) : 0;
+  }
+  f32* numbers() { return numbers_; }
+  void store() const {
+    for (int i = 0; i < c_.rows(); ++i)
+      for (int j = 0; j < c_.columns(); ++j) c_(i, j) = numbers_[i * width_ + j];
+  }
+
+ private:
+  alignas(64) f32 numbers_[14 * 32];
+  matrix<f32> c_;
+  int width_;
+};
+
+/// C += A B where B is at most two vectors wide and its rows have at least `width` contiguous numbers. The rows of C are cut evenly,
+/// so that no block is much smaller than the others.
+inline void multiply_panel(const unit& u, const matrix<f32>& c, const matrix<const f32>& a, const f32* b, i64 b_row, int width, bool sets) {
+  const int vectors = width / u.lanes, blocks = (c.rows() + u.rows - 1) / u.rows;
+  const bool whole = c.columns() == width && c.column_stride() == 1;
+  for (int n = 0, i = 0; n < blocks; ++n) {
+    const int end = static_cast<int>(i64{c.rows()} * (n + 1) / blocks), rows = end - i;
+    block x{&a(i, 0), a.row_stride(), a.column_stride(), b, b_row, c.row(i), c.row_stride(), a.columns(), sets};
+    if (whole) {
+      u.multiply[rows - 1][vectors - 1](x);
+    } else {
+      edge e(c.part(i, 0, rows, c.columns()), width);
+      x.c = e.numbers(), x.c_row = width;
+      u.multiply[rows - 1][vectors - 1](x);
+      e.store();
+    }
+    i = end;
+  }
+}
+
+/// The same for an A that is stored in 16 bits: some rows at a time become f32.
+template <class T>
+void multiply_panel(const unit& u, const matrix<f32>& c, const matrix<const T>& a, const f32* b, i64 b_row, int width, bool sets) {
+  constexpr int some = 28;
+  alignas(64) f32 wide[some * depth];
+  const int k = a.columns();
+  for (int from = 0; from < c.rows(); from += some) {
+    const int rows = c.rows() - from < some ? c.rows() - from : some;
+    for (int i = 0; i < rows; ++i)
+      for (int p = 0; p < k; ++p) wide[i * k + p] = a(from + i, p);
+    multiply_panel(u, c.part(from, 0, rows, c.columns()), matrix<const f32>(wide, rows, k), b, b_row, width, sets);
+  }
+}
+
+/// C += A B, where B is not deeper than `depth` and not wider than `width`. B is copied to where it is contiguous, if that pays.
+template <class A, class B>
+void multiply_strip(const unit& u, const matrix<f32>& c, const matrix<const A>& a, const matrix<const B>& b, int width, bool sets) {
+  if constexpr (std::is_same_v<B, f32>)
+    if (b.column_stride() == 1 && b.columns() == width && c.rows() <= 5 * u.rows)
+      return multiply_panel(u, c, a, b.first(), b.row_stride(), width, sets);
+  alignas(64) f32 panel[depth * 32];
+  pack(u, panel, width, b);
+  multiply_panel(u, c, a, panel, width, width, sets);
+}
+
+/// C += A B, or C = A B if `sets`.
+template <class A, class B>
+void product(const matrix<f32>& c, const matrix<A>& a, const matrix<B>& b, bool sets, const unit& u) {
+  if (a.columns() != b.rows() || c.rows() != a.rows() || c.columns() != b.columns())
+    throw std::invalid_argument("wsl: a product C = A B of C " + c.shape() + ", A " + a.shape() + " and B " + b.shape() + ": the shapes do not fit");
+  if (c.empty()) return;
+  if (a.columns() == 0) {  // nothing to add; the operands may have no memory at all
+    for (int i = 0; sets && i < c.rows(); ++i)
+      for (int j = 0; j < c.columns(); ++j) c(i, j) = 0;
+    return;
+  }
+  if constexpr (std::is_same_v<A, const f32> && std::is_same_v<B, const f32>)
+    if (b.columns() == 2 * u.lanes && b.column_stride() == 1 && b.row_stride() == b.columns())  // the shape it would be given
+      return multiply_panel(u, c, a, b.first(), b.row_stride(), b.columns(), sets);
+  for (int p = 0; p < a.columns(); p += depth) {
+    const int k = a.columns() - p < depth ? a.columns() - p : depth;
+    for (int j = 0; j < c.columns(); j += 2 * u.lanes) {
+      const int left = c.columns() - j, width = left > u.lanes ? 2 * u.lanes : u.lanes, n = left < width ? left : width;
+      const matrix<const std::remove_const_t<A>> of_a = a.part(0, p, a.rows(), k);
+      const matrix<const std::remove_const_t<B>> of_b = b.part(p, j, k, n);
+      multiply_strip(u, c.part(0, j, c.rows(), n), of_a, of_b, width, sets && p == 0);
+    }
+  }
+}
+
+}  // namespace dense
+
+/// C += A B. C is (m, n), A is (m, k), B is (k, n), each with any strides; f32, f16 and bf16 elements of A and B are exact as f32.
+/// Each element of C differs from the exact one by at most k * 2^-24 * (|A| |B| + |C|). Throws std::invalid_argument if the
+/// shapes do not fit.
+template <class A, class B>
+void multiply_add(const matrix<f32>& c, const matrix<A>& a, const matrix<B>& b, const dense::unit& u = dense::widest()) {
+  dense::product(c, a, b, false, u);
+}
+/// C = A B, whatever C was.
+template <class A, class B>
+void multiply(const matrix<f32>& c, const matrix<A>& a, const matrix<B>& b, const dense::unit& u = dense::widest()) {
+  dense::product(c, a, b, true, u);
+}
+
+}  // namespace wsl

@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: MIT
+// Floor 6: training on the fabric. Models, optimizers and the trainer that streams weights past the activations.
+#pragma once
+#include "ml/model/decoder.hpp"
+#include "ml/model/sequence.hpp"
+#include "ml/optim/schedule.hpp"
+#include "ml/trainer.hpp"

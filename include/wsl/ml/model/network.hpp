@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+// A model as it runs: values, parameters and the stages between them, in the order in which they run. The functions add a stage
+// and return the number of its value; what does not fit is refused by a sentence that names the stages and the shapes. Models are
+// written with sequence.hpp and decoder.hpp, which build this.
+#pragma once
+#include <memory>
+#include <stdexcept>
+
+#include "../layer/attention.hpp"
+#include "../layer/embedding.hpp"
+#include "../layer/linear.hpp"
+#include "../layer/simple.hpp"
+
+namespace wsl::ml {
+
+namespace detail {
+
+[[noreturn]] inline void shapes_do_not_fit(const std::string& what) { throw std::invalid_argument("wsl: " + what); }
+
+}  // namespace detail
+
+class network {
+ public:
+  /// A value that the host gives with every step: `width` features of each token, or row.
+  int input(const std::string& name, int width) { return input_ = new_value(name, width); }
+
+  /// Row ids[t] of a table of tokens, plus, if there are positions, the row of the token's place in its sequence.
+  int embedding(const std::string& name, int vocabulary, int positions, int width, initial start = initial::normal(0.02f)) {
+    const int y = new_value(name, width);
+    stage& s = add(name, std::make_unique<embedding_stage>(y));
+    s.parameters.push_back(new_parameter({name + ".tokens", vocabulary, width, start}));
+    if (positions) s.parameters.push_back(new_parameter({name + ".positions", positions, width, start}));
+    return y;
+  }
+  int linear(const std::string& name, int x, int outputs, bool bias, initial start) {
+    const int y = new_value(name, outputs);
+    stage& s = add(name, std::make_unique<linear_stage>(x, y, bias, x == input_));
+    if (bias) s.parameters.push_back(new_parameter({name + ".bias", 1, outputs, initial::constant(0)}));
+    s.parameters.push_back(new_parameter({name + ".weight", outputs, width(x), start}));
+    return y;
+  }
+  /// y = x table^T with a parameter that another stage has, too.
+  int tied_linear(const std::string& name, int x, int table) {
+    const parameter& p = parameters_.at(static_cast<std::size_t>(table));
+    if (p.columns != width(x))
+      detail::shapes_do_not_fit(name + " takes " + of(x) + " to the rows of " + p.name + ", which have " + std::to_string(p.columns) + " features");
+    const int y = new_value(name, p.rows);
+    add(name, std::make_unique<linear_stage>(x, y, false, x == input_)).parameters.push_back(table);
+    return y;
+  }
+  /// Layernorm with or without a bias, or rmsnorm.
+  int norm(const std::string& name, int x, f32 epsilon, bool centred = true, bool bias = true) {
+    const int y = new_value(name, width(x));
+    stage& s = add(name, std::make_unique<norm_stage>(x, y, centred, epsilon));
+    s.parameters.push_back(new_parameter({name + ".gain", 1, width(x), initial::constant(1)}));
+    if (bias && centred) s.parameters.push_back(new_parameter({name + ".bias", 1, width(x), initial::constant(0)}));
+    return y;
+  }
+  /// Causal attention; qkv has queries, keys and values side by side.
+  int attention(const std::string& name, int qkv, int heads) {
+    if (heads < 1 || width(qkv) % (3 * heads))
+      detail::shapes_do_not_fit(name + " shares out queries, keys and values of " + of(qkv) + " to " + std::to_string(heads) + " heads: 3 x heads must divide the features");
+    const int y = new_value(name, width(qkv) / 3);
+    add(name, std::make_unique<attention_stage>(qkv, y, heads));
+    return y;
+  }
+  template <class F>
+  int activation(const std::string& name, int x) {
+    const int y = new_value(name, width(x));
+    add(name, std::make_unique<activation_stage<F>>(x, y));
+    return y;
+  }
+  template <class F>
+  int gate(const std::string& name, int x, int by) {
+    same_width(name, x, by);
+    const int y = new_value(name, width(x));
+    add(name, std::make_unique<gate_stage<F>>(x, by, y));
+    return y;
+  }
+  int sum(const std::string& name, int a, int b) {
+    same_width(name, a, b);
+    const int y = new_value(name, width(a));
+    add(name, std::make_unique<sum_stage>(a, b, y));
+    return y;
+  }
+  void cross_entropy(const std::string& name, int logits) {
+    logits_ = logits;
+    add(name, std::make_unique<cross_entropy_stage>(logits));
+  }
+
+  int width(int value) const { return widths_.at(static_cast<std::size_t>(value)); }
+  const std::vector<int>& widths() const { return widths_; }
+  const std::vector<parameter>& parameters() const { return parameters_; }
+  const std::vector<std::unique_ptr<stage>>& stages() const { return stages_; }
+  int logits() const { return logits_; }
+  i64 parameter_count() const {
+    i64 n = 0;
+    for (const parameter& p : parameters_) n += p.size();
+    return n;
+  }
+
+ private:
+  int new_value(const std::string& name, int width) {
+    if (width < 1) detail::shapes_do_not_fit(name + " has " + std::to_string(width) + " features");
+    widths_.push_back(width), names_.push_back(name);
+    return static_cast<int>(widths_.size()) - 1;
+  }
+  int new_parameter(parameter p) {
+    if (p.rows < 1) detail::shapes_do_not_fit(p.name + " has " + std::to_string(p.rows) + " rows");
+    parameters_.push_back(std::move(p));
+    return static_cast<int>(parameters_.size()) - 1;
+  }
+  stage& add(const std::string& name, std::unique_ptr<stage> s) {
+    s->name = name, s->number = static_cast<int>(stages_.size());
+    return *stages_.emplace_back(std::move(s));
+  }
+  std::string of(int value) const { return std::to_string(width(value)) + " features of " + names_.at(static_cast<std::size_t>(value)); }
+  void same_width(const std::string& name, int a, int b) const {
+    if (width(a) != width(b)) detail::shapes_do_not_fit(name + " joins " + of(a) + " with " + of(b) + ": they must be equally many");
+  }
+
+  std::vector<int> widths_;
+  std::vector<std::string> names_;
+  std::vector<parameter> parameters_;
+  std::vector<std::unique_ptr<stage>> stages_;
+  int input_ = -1, logits_ = -1;
+};
+
+/// How many rows of a parameter come by at a time, where `servers` share it out: no more than a cache holds, whole vectors of outputs,
+/// and as many for each server.
+inline int slab_rows(const parameter& p, int servers) {
+  constexpr i64 words = 32768, lanes = 16;
+  const i64 least = (p.size() + words - 1) / words, slabs = (least + servers - 1) / servers * servers;
+  const i64 rows = (p.rows + slabs - 1) / slabs;
+  return static_cast<int>(std::min<i64>(p.rows, (rows + lanes - 1) / lanes * lanes));
+}
+
+}  // namespace wsl::ml

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// The numbers of a model's parameters, off the wafer.
+#pragma once
+#include <random>
+
+#include "network.hpp"
+
+namespace wsl::ml {
+
+class weights {
+ public:
+  weights() = default;
+  /// All zero.
+  explicit weights(const network& n) {
+    for (const parameter& p : n.parameters()) numbers_.emplace_back(static_cast<std::size_t>(p.size())), shapes_.push_back({p.rows, p.columns});
+  }
+  /// As the parameters say they start; the same seed gives the same numbers everywhere.
+  weights(const network& n, u64 seed) : weights(n) {
+    for (std::size_t i = 0; i < numbers_.size(); ++i) fill(numbers_[i], n.parameters()[i].start, seed * 0x9e3779b97f4a7c15u + i);
+  }
+
+  std::size_t size() const { return numbers_.size(); }
+  std::vector<f32>& operator[](std::size_t i) { return numbers_[i]; }
+  const std::vector<f32>& operator[](std::size_t i) const { return numbers_[i]; }
+  matrix<f32> of(std::size_t i) { return {numbers_[i].data(), shapes_[i].rows, shapes_[i].columns}; }
+  void clear() {
+    for (auto& x : numbers_) x.assign(x.size(), 0);
+  }
+
+ private:
+  struct shape {
+    int rows, columns;
+  };
+  // Not the standard distributions, whose numbers differ from library to library.
+  static void fill(std::vector<f32>& x, initial start, u64 seed) {
+    std::mt19937_64 random(seed);
+    const auto open_unit = [&] { return (static_cast<f64>(random() >> 11) + 0.5) * 0x1p-53; };
+    for (f32& v : x) {
+      if (start.how == initial::kind::constant) v = start.size;
+      else if (start.how == initial::kind::uniform) v = static_cast<f32>(2 * open_unit() - 1) * start.size;
+      else v = static_cast<f32>(std::sqrt(-2 * std::log(open_unit())) * std::cos(2 * M_PI * open_unit())) * start.size;
+    }
+  }
+
+  std::vector<std::vector<f32>> numbers_;
+  std::vector<shape> shapes_;
+};
+
+}  // namespace wsl::ml

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+// Causal attention of one head of one sequence, whose queries, keys and values lie on one PE: (tokens, width), with any distance
+// between tokens. Scores exist for one block of queries and one of keys at a time, never for all; what is kept of a
+// token for the way back is one number, the logarithm of its sum of exponentials. After FlashAttention (arXiv 2205.14135).
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <vector>
+
+#include "../../kernel/dense.hpp"
+#include "loop.hpp"
+#include "real.hpp"
+
+namespace wsl::ml {
+
+namespace detail {
+
+inline constexpr int attention_block = 64;  // queries or keys; a block of scores is 16 kB
+
+/// Scores to weights: w = e^(scale * s - the largest so far); shrinks what was gathered before accordingly.
+struct attention_row_loop {
+  [[gnu::always_inline]] static void run(f32* s, f32* gathered, f32* largest, f32* total, f32 scale, int keys, int width) {
+    for (int j = 0; j < keys; ++j) s[j] *= scale;
+    const f32 block_largest = largest_of(keys, [s](int j) { return s[j]; });
+    const f32 shift = *largest < block_largest ? block_largest : *largest, shrink = exponential(*largest - shift);
+    for (int j = 0; j < keys; ++j) s[j] = exponential(s[j] - shift);
+    *total = *total * shrink + sum_of(keys, [s](int j) { return s[j]; });
+    *largest = shift;
+    for (int j = 0; j < width; ++j) gathered[j] *= shrink;
+  }
+};
+struct attention_weights_loop {
+  [[gnu::always_inline]] static void run(f32* s, f32 scale, f32 log_total, int keys) {
+    for (int j = 0; j < keys; ++j) s[j] = exponential(scale * s[j] - log_total);
+  }
+};
+struct attention_slope_loop {
+  [[gnu::always_inline]] static void run(f32* dw, const f32* w, f32 mean, f32 scale, int keys) {
+    for (int j = 0; j < keys; ++j) dw[j] = w[j] * (dw[j] - mean) * scale;
+  }
+};
+struct dot_loop {
+  [[gnu::always_inline]] static void run(f32* result, const f32* x, const f32* y, int n) {
+    *result = sum_of(n, [=](int i) { return x[i] * y[i]; });
+  }
+};
+struct scale_row_loop {
+  [[gnu::always_inline]] static void run(f32* y, f32 by, int n) {
+    for (int i = 0; i < n; ++i) y[i] *= by;
+  }
+};
+
+/// Calls f(first query, queries, first key, keys) for each block of scores that has a key not after a query.
+template <class F>
+void each_attention_block(int tokens, F f) {
+  for (int q = 0; q < tokens; q += attention_block)
+    for (int k = 0; k <= q; k += attention_block) f(q, std::min(attention_block, tokens - q), k, std::min(attention_block, tokens - k));
+}
+/// How many keys of a block that starts at k the query q may look at.
+inline int keys_before(int q, int k, int keys) { return std::min(keys, q - k + 1); }
+
+inline matrix<const f32> rows_of(const matrix<const f32>& x, int from, int count) { return x.part(from, 0, count, x.columns()); }
+inline matrix<f32> rows_of(const matrix<f32>& x, int from, int count) { return x.part(from, 0, count, x.columns()); }
+
+}  // namespace detail
+
+/// y[t] = sum over s <= t of softmax(scale * q[t] . k[s]) v[s]. log_total has one place a token.
+inline void attention(const matrix<f32>& y, std::span<f32> log_total, const matrix<const f32>& q, const matrix<const f32>& k, const matrix<const f32>& v, f32 scale) {
+  using namespace detail;
+  alignas(64) f32 numbers[attention_block * attention_block];
+  f32 largest[attention_block], total[attention_block];
+  each_attention_block(q.rows(), [&](int first, int queries, int from, int keys) {
+    const matrix<f32> s(numbers, queries, keys), out = rows_of(y, first, queries);
+    std::fill_n(numbers, queries * keys, 0.f);
+    if (from == 0) {
+      std::fill_n(largest, queries, -1e30f), std::fill_n(total, queries, 0.f);
+      for (int t = 0; t < queries; ++t) std::fill_n(out.row(t), out.columns(), 0.f);
+    }
+    multiply_add(s, rows_of(q, first, queries), rows_of(k, from, keys).transposed());
+    for (int t = 0; t < queries; ++t) {
+      const int seen = keys_before(first + t, from, keys);
+      run_vectorized<attention_row_loop>(s.row(t), out.row(t), &largest[t], &total[t], scale, seen, out.columns());
+      std::fill(s.row(t) + seen, s.row(t) + keys, 0.f);
+    }
+    multiply_add(out, s, rows_of(v, from, keys));
+    if (from != first) return;
+    for (int t = 0; t < queries; ++t) {
+      run_vectorized<scale_row_loop>(out.row(t), 1 / total[t], out.columns());
+      log_total[static_cast<std::size_t>(first + t)] = largest[t] + std::log(total[t]);
+    }
+  });
+}
+
+/// Adds to dq, dk and dv the gradients through y = attention(q, k, v).
+inline void attention_back(const matrix<f32>& dq, const matrix<f32>& dk, const matrix<f32>& dv, const matrix<const f32>& dy, const matrix<const f32>& y,
+                           std::span<const f32> log_total, const matrix<const f32>& q, const matrix<const f32>& k, const matrix<const f32>& v, f32 scale) {
+  using namespace detail;
+  alignas(64) f32 weights[attention_block * attention_block], slopes[attention_block * attention_block];
+  std::vector<f32> mean(static_cast<std::size_t>(q.rows()));
+  for (int t = 0; t < q.rows(); ++t) run_vectorized<dot_loop>(&mean[static_cast<std::size_t>(t)], dy.row(t), y.row(t), y.columns());
+  each_attention_block(q.rows(), [&](int first, int queries, int from, int keys) {
+    const matrix<f32> w(weights, queries, keys), dw(slopes, queries, keys);
+    const auto of_q = rows_of(q, first, queries), of_k = rows_of(k, from, keys), of_v = rows_of(v, from, keys), of_dy = rows_of(dy, first, queries);
+    std::fill_n(weights, queries * keys, 0.f), std::fill_n(slopes, queries * keys, 0.f);
+    multiply_add(w, of_q, of_k.transposed());
+    multiply_add(dw, of_dy, of_v.transposed());
+    for (int t = 0; t < queries; ++t) {
+      const int seen = keys_before(first + t, from, keys);
+      const std::size_t token = static_cast<std::size_t>(first + t);
+      run_vectorized<attention_weights_loop>(w.row(t), scale, log_total[token], seen);
+      run_vectorized<attention_slope_loop>(dw.row(t), static_cast<const f32*>(w.row(t)), mean[token], scale, seen);
+      std::fill(w.row(t) + seen, w.row(t) + keys, 0.f), std::fill(dw.row(t) + seen, dw.row(t) + keys, 0.f);
+    }
+    multiply_add(rows_of(dv, from, keys), w.transposed(), of_dy);
+    multiply_add(rows_of(dq, first, queries), dw, of_k);
+    multiply_add(rows_of(dk, from, keys), dw.transposed(), of_q);
+  });
+}
+
+}  // namespace wsl::ml

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// How the operations' inner loops run: compiled for several vector widths, and sums over a row in sixteen parts whatever the width,
+// so that an operation gives the same bits on every processor that has fused multiply-adds.
+#pragma once
+#include "../../kernel/matrix.hpp"
+#include "../../kernel/vector_code.hpp"
+
+namespace wsl::ml {
+
+/// Runs `Loop::run(arguments...)`, an always_inline function, as compiled for the widest vectors that this processor has.
+template <class Loop>
+struct vectorized {
+  template <int lanes, class... Arguments>
+  [[gnu::always_inline]] static void run(Arguments... x) { Loop::run(x...); }
+};
+template <class Loop, class... Arguments>
+void run_vectorized(Arguments... x) {
+  static const auto best = vector_code<vectorized<Loop>, Arguments...>::best();
+  best(x...);
+}
+
+/// The sum of f(i) for i below n.
+template <class F>
+[[gnu::always_inline]] inline f32 sum_of(int n, F f) {
+  constexpr int parts = 16;
+  f32 part[parts]{};
+  int i = 0;
+  for (; i + parts <= n; i += parts)
+    for (int k = 0; k < parts; ++k) part[k] += f(i + k);
+  for (int k = 0; i + k < n; ++k) part[k] += f(i + k);
+  for (int half = parts / 2; half; half /= 2)
+    for (int k = 0; k < half; ++k) part[k] += part[k + half];
+  return part[0];
+}
+
+/// The largest f(i) for i below n, n at least 1.
+template <class F>
+[[gnu::always_inline]] inline f32 largest_of(int n, F f) {
+  constexpr int parts = 16;
+  f32 part[parts];
+  for (int k = 0; k < parts; ++k) part[k] = f(k < n ? k : 0);
+  for (int i = parts; i + parts <= n; i += parts)
+    for (int k = 0; k < parts; ++k) part[k] = part[k] < f(i + k) ? f(i + k) : part[k];
+  for (int i = n / parts * parts; i < n; ++i) part[0] = part[0] < f(i) ? f(i) : part[0];
+  for (int half = parts / 2; half; half /= 2)
+    for (int k = 0; k < half; ++k) part[k] = part[k] < part[k + half] ? part[k + half] : part[k];
+  return part[0];
+}
+
+}  // namespace wsl::ml

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+// A server of the memory that owns parameters and what the optimizer keeps of them: it sends its slabs in the order of the
+// itinerary, takes their gradients, and changes the numbers. Both go on at the same time, each at the pace of the wafer. After the MemoryX
+// of Cerebras' weight streaming.
+#pragma once
+#include "../optim/rule.hpp"
+#include "itinerary.hpp"
+#include "wires.hpp"
+
+namespace wsl::ml {
+
+/// All that the servers own; each touches its own slabs only.
+struct memory {
+  const network* of = nullptr;
+  weights numbers, gradients, first, second;
+};
+
+/// How a step changes the parameters.
+struct learning {
+  optimizer rule;
+  f32 rate = 0;
+  i64 step = 1;       ///< 1, 2, ...
+  bool now = true;    ///< a slab changes as soon as its gradient is whole; otherwise at `learn`
+};
+
+struct memory_server {
+  const itinerary* way = nullptr;
+  memory* store = nullptr;
+  learning how;
+  std::size_t sent = 0, taken = 0;  ///< trips
+  std::vector<f32> arrived;
+  f64 sum_of_squares = 0;           ///< of the gradients of the step
+
+  void step(pe& me, const itinerary* w, memory* m, learning l) {
+    way = w, store = m, how = l;
+    sent = taken = 0, sum_of_squares = 0;
+    arrived.resize(w->longest());
+    send_next(me);
+    take_next(me);
+  }
+  /// Changes all parameters of this server; for gradients that had to wait for their norm.
+  void learn(pe& me, f32 scale) {
+    for (const trip& t : way->trips())
+      if (t.server == wires::number_in(me.y()) && t.last) change(t, gradient_of(t), scale);
+  }
+
+  void send_next(pe& me) {
+    while (sent < trips() && !(trip_at(sent).brings && trip_at(sent).server == wires::number_in(me.y()))) ++sent;
+    if (sent == trips()) return;
+    const trip& t = trip_at(sent++);
+    me.async(mov(fabout(wires::slabs(wires::number_in(me.y()))), mem(part(store->numbers, t))), then<&memory_server::send_next>());
+  }
+  void take_next(pe& me) {
+    while (taken < trips() && !(trip_at(taken).returns() && trip_at(taken).server == wires::number_in(me.y()))) ++taken;
+    if (taken == trips()) return;
+    me.async(mov(mem(std::span(arrived).first(trip_at(taken).size())), fabin(wires::home)), then<&memory_server::take>());
+  }
+  void take(pe& me) {
+    const trip& t = trip_at(taken++);
+    f32* gradient = arrived.data();
+    if (!how.now || !only_one(t)) {
+      const std::span<f32> sum = part(store->gradients, t);
+      add(matrix(sum.data(), 1, static_cast<int>(sum.size())), matrix<const f32>(gradient, 1, static_cast<int>(sum.size())));
+      gradient = sum.data();
+    }
+    if (t.last && how.now) change(t, gradient, 1);
+    else if (t.last) sum_of_squares += squares(gradient, t.size());
+    take_next(me);
+  }
+
+  static consteval auto tasks() {
+    return table(launch<&memory_server::step>(), launch<&memory_server::learn>(), local<&memory_server::send_next>(), local<&memory_server::take>(),
+                 wires::sends_slabs(), reads<wires::home>());
+  }
+
+ private:
+  std::size_t trips() const { return way->trips().size(); }
+  const trip& trip_at(std::size_t k) const { return way->trips()[k]; }
+  static std::span<f32> part(weights& of, const trip& t) {
+    return std::span(of[t.parameter]).subspan(static_cast<std::size_t>(t.row) * static_cast<std::size_t>(t.columns), t.size());
+  }
+  f32* gradient_of(const trip& t) { return part(store->gradients, t).data(); }
+  static f64 squares(const f32* x, std::size_t n) {
+    f64 sum = 0;
+    for (std::size_t i = 0; i < n; ++i) sum += static_cast<f64>(x[i]) * static_cast<f64>(x[i]);
+    return sum;
+  }
+  /// Whether the slab has one gradient a step; those of a tied parameter are added up first.
+  bool only_one(const trip& t) const {
+    int n = 0;
+    for (const auto& s : store->of->stages())
+      for (int p : s->parameters) n += static_cast<std::size_t>(p) == t.parameter;
+    return n == 1;
+  }
+  void change(const trip& t, f32* gradient, f32 scale) {
+    const parameter& p = store->of->parameters()[t.parameter];
+    update(how.rule, part(store->numbers, t).data(), {part(store->first, t).data(), part(store->second, t).data()}, gradient, scale, how.rate,
+           does_decay(how.rule.which, p), how.step, static_cast<int>(t.size()));
+    if (gradient != arrived.data()) std::fill_n(gradient, t.size(), 0.f);
+  }
+};
+
+}  // namespace wsl::ml

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+// Training by weight streaming: activations stay on the wafer's PEs, weights pass them slab by slab, gradients go back to the memory,
+// which changes the weights.
+//   ml::trainer t{net, ml::optimizer::adamw()};
+//   const f64 loss = t.step({.ids = x, .targets = y, .sequences = 12, .length = 64}, 1e-3);
+// See docs/guide/ml.md.
+#pragma once
+#include "stream/memory.hpp"
+#include "stream/worker.hpp"
+
+namespace wsl::ml {
+
+struct training {
+  int workers = 2;        ///< of the wafer, each with a server of the memory; the batch's sequences are shared out to them
+  f64 clip_norm = 0;      ///< the largest norm of all gradients together; 0: any
+  u64 seed = 1;           ///< of the initial weights
+  int threads = 0;        ///< 0: WSL_THREADS, or one a core; more than two a worker do not help
+};
+
+class trainer {
+ public:
+  /// Throws std::invalid_argument if the wafer cannot have so many workers.
+  trainer(network n, const optimizer& rule, const training& how = {})
+      : network_(std::make_unique<network>(std::move(n))), rule_(rule), how_(checked(how)), there_(*network_, how.workers, false),
+        there_and_back_(*network_, how.workers, true), memory_{network_.get(), weights(*network_, how.seed), weights(*network_), weights(*network_), weights(*network_)},
+        fabric_(plan(how.workers), threaded{.threads = how.threads, .pes_per_band = 1}) {}
+
+  /// One step of training. Returns the mean loss of the tokens that count, before the step. Throws std::invalid_argument if the batch
+  /// does not fit the model.
+  f64 step(batch b, f64 rate) {
+    const f64 counts = prepare(b);
+    const learning l{rule_, static_cast<f32>(rate), ++steps_, how_.clip_norm == 0};
+    fabric_.start<&memory_server::step>(servers, &there_and_back_, &memory_, l);
+    fabric_.start<&worker::step>(at_work, network_.get(), &there_and_back_, b);
+    fabric_.run();
+    if (!l.now) fabric_.launch<&memory_server::learn>(servers, clip_by_norm(sum_of_squares(), how_.clip_norm));
+    return loss() / counts;
+  }
+  /// The mean loss without training.
+  f64 evaluate(batch b) {
+    const f64 counts = prepare(b);
+    fabric_.start<&memory_server::step>(servers, &there_, &memory_, learning{rule_});
+    fabric_.start<&worker::step>(at_work, network_.get(), &there_, b);
+    fabric_.run();
+    return loss() / counts;
+  }
+  /// The logits of the last batch, (tokens, classes).
+  std::vector<f32> logits() {
+    std::vector<f32> all;
+    for (int y = 0; y < how_.workers; ++y) {
+      const matrix<f32> part = nth_worker(y).at.value(network_->logits());
+      all.insert(all.end(), part.first(), part.first() + i64{part.rows()} * part.columns());
+    }
+    return all;
+  }
+
+  const network& model() const { return *network_; }
+  weights& parameters() { return memory_.numbers; }
+  /// Steps of training so far.
+  i64 steps() const { return steps_; }
+  fabric& wafer() { return fabric_; }
+
+  /// The layout that trains.
+  static layout plan(int workers) {
+    layout l{host, 1, 2 * workers};
+    l.place(servers, program_v<memory_server>).place(at_work, program_v<worker>);
+    wires::wire(l);
+    return l;
+  }
+
+ private:
+  static constexpr area servers = rows(0, end, 2), at_work = rows(1, end, 2);
+
+  static const training& checked(const training& how) {
+    if (how.workers < 1 || how.workers > wires::most)
+      throw std::invalid_argument("wsl: a wafer that trains has 1 to " + std::to_string(wires::most) + " workers, not " + std::to_string(how.workers));
+    return how;
+  }
+  /// Checks a batch and returns how many tokens count.
+  f64 prepare(batch& b) const {
+    const std::size_t tokens = static_cast<std::size_t>(b.sequences) * static_cast<std::size_t>(b.length);
+    const auto fits = [&](const char* what, std::size_t has, std::size_t wants) {
+      if (has != wants) throw std::invalid_argument("wsl: a batch of " + std::to_string(b.sequences) + " sequences of " + std::to_string(b.length) + " has " + std::to_string(has) + " " + what + ", not " + std::to_string(wants));
+    };
+    fits("targets", b.targets.size(), tokens);
+    if (b.features.empty()) fits("ids", b.ids.size(), tokens);
+    else fits("features", b.features.size(), tokens * static_cast<std::size_t>(network_->width(0)));
+    if (!b.mask.empty()) fits("numbers of the mask", b.mask.size(), tokens);
+    f64 counts = static_cast<f64>(tokens);
+    if (!b.mask.empty()) {
+      counts = 0;
+      for (f32 m : b.mask) counts += static_cast<f64>(m);
+    }
+    b.weight = static_cast<f32>(1 / counts);
+    return counts;
+  }
+  worker& nth_worker(int y) { return fabric_.program_at<worker>({0, 2 * y + 1}); }
+  f64 loss() {
+    f64 sum = 0;
+    for (int y = 0; y < how_.workers; ++y) sum += nth_worker(y).at.loss;
+    return sum;
+  }
+  f64 sum_of_squares() {
+    f64 sum = 0;
+    for (int y = 0; y < how_.workers; ++y) sum += fabric_.program_at<memory_server>({0, 2 * y}).sum_of_squares;
+    return sum;
+  }
+
+  std::unique_ptr<network> network_;
+  optimizer rule_;
+  training how_;
+  itinerary there_, there_and_back_;
+  memory memory_;
+  fabric fabric_;
+  i64 steps_ = 0;
+};
+
+}  // namespace wsl::ml

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <random>
+#include <vector>
+#include <wsl/fabric/race.hpp>
+#include <wsl/fabric/reference.hpp>
+#include <wsl/kernel/gemm.hpp>
+
+namespace {
+using namespace wsl;
+using wsl::detail::cannon_tile, wsl::detail::gemm_problem, wsl::detail::summa_tile;
+
+template <class T>
+std::vector<T> random_numbers(int n, unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<T> x;
+  for (int i = 0; i < n; ++i) x.push_back(static_cast<T>(static_cast<f32>(random()) / 2147483648.f - 1.f));
+  return x;
+}
+
+template <class T>
+struct example {
+  int m, k, n;
+  std::vector<T> of_a = random_numbers<T>(m * k, 1), of_b = random_numbers<T>(k * n, 2);
+  std::vector<f32> of_c = std::vector<f32>(static_cast<std::size_t>(m * n), std::nanf(""));
+
+  matrix<const T> a() const { return {of_a.data(), m, k}; }
+  matrix<const T> b() const { return {of_b.data(), k, n}; }
+  matrix<f32> c() { return {of_c.data(), m, n}; }
+
+  void check() {
+    for (int i = 0; i < m; ++i)
+      for (int j = 0; j < n; ++j) {
+        f64 exact = 0, size = 0;
+        for (int p = 0; p < k; ++p) {
+          const f64 term = static_cast<f64>(static_cast<f32>(a()(i, p))) * static_cast<f64>(static_cast<f32>(b()(p, j)));
+          exact += term, size += std::abs(term);
+        }
+        const f64 error = std::abs(static_cast<f64>(c()(i, j)) - exact);
+        if (!(error <= k * 0x1p-24 * size * 1.01)) FAIL(m << " x " << k << " x " << n << ": element (" << i << ", " << j << ") is " << c()(i, j) << ", not " << exact);
+      }
+    SUCCEED();
+  }
+};
+
+TEST_CASE("Products of odd sizes on grids of any side are within their bound of the exact ones") {
+  for (gemm_method method : {gemm_method::cannon, gemm_method::summa})
+    for (int side : {1, 2, 3, 4, 5, 6, 7}) {
+      gemm_fabric<f32> product(side, method, 2);
+      for (auto [m, k, n] : {std::array{1, 1, 1}, {7, 5, 3}, {1, 33, 64}, {40, 1, 1}, {67, 70, 45}, {16, 3, 130}, {8, 0, 8}}) {
+        example<f32> x{m, k, n};
+        product(x.c(), x.a(), x.b());
+        x.check();
+      }
+    }
+}
+
+TEST_CASE("Inputs of 16 bits are summed in f32") {
+  for (gemm_method method : {gemm_method::cannon, gemm_method::summa})
+    for (int side : {1, 2, 3, 4}) {
+      example<bf16> x{45, 31, 29};
+      gemm(x.c(), x.a(), x.b(), {.method = method, .side = side});
+      x.check();
+      example<f16> y{5, 99, 71};
+      gemm(y.c(), y.a(), y.b(), {.method = method, .side = side});
+      y.check();
+    }
+}
+
+TEST_CASE("Tiles longer than a queue, and the default choice of a grid") {
+  example<f32> x{300, 530, 410};
+  gemm(x.c(), x.a(), x.b());
+  x.check();
+  gemm(x.c(), x.a(), x.b(), {.method = gemm_method::summa, .side = 3});
+  x.check();
+}
+
+TEST_CASE("Transposed matrices and parts are operands like others") {
+  example<f32> x{37, 52, 23};
+  example<f32> turned{23, 52, 37};
+  turned.of_a = std::vector<f32>(23 * 52), turned.of_b = std::vector<f32>(52 * 37);
+  copy(matrix(turned.of_a.data(), 23, 52), x.b().transposed());
+  copy(matrix(turned.of_b.data(), 52, 37), x.a().transposed());
+  gemm(x.c(), turned.b().transposed(), turned.a().transposed(), {.side = 3});
+  x.check();
+}
+
+TEST_CASE("The number of threads does not change a bit") {
+  for (gemm_method method : {gemm_method::cannon, gemm_method::summa}) {
+    example<f32> one{203, 101, 150}, other = one;
+    gemm(one.c(), one.a(), one.b(), {.method = method, .side = 5, .threads = 1});
+    for (int threads : {2, 3, 8}) {
+      gemm(other.c(), other.a(), other.b(), {.method = method, .side = 5, .threads = threads});
+      CHECK(one.of_c == other.of_c);
+    }
+  }
+}
+
+TEST_CASE("With broadcast tiles the number of PEs does not change a bit") {
+  example<f32> one{203, 101, 150}, other = one;
+  std::fill(one.of_c.begin(), one.of_c.end(), 0.f);
+  multiply_add(one.c(), one.a(), one.b());
+  for (int side : {1, 2, 4, 7}) {
+    gemm(other.c(), other.a(), other.b(), {.method = gemm_method::summa, .side = side});
+    CHECK(one.of_c == other.of_c);
+  }
+}
+
+TEST_CASE("The reference engine computes the same bits, and no order of the words changes one") {
+  example<f32> x{9, 10, 11}, y = x;
+  gemm(x.c(), x.a(), x.b(), {.side = 3});
+  fabric slow{gemm_fabric<f32>::plan(3, gemm_method::cannon), reference{}};
+  slow.launch<&cannon_tile<f32>::begin>(all, gemm_problem<f32>{y.c(), y.a(), y.b()});
+  CHECK(x.of_c == y.of_c);
+  gemm(x.c(), x.a(), x.b(), {.method = gemm_method::summa, .side = 3});
+  fabric steps{gemm_fabric<f32>::plan(3, gemm_method::summa), reference{}};
+  steps.launch<&summa_tile<f32>::begin>(all, gemm_problem<f32>{y.c(), y.a(), y.b()});
+  CHECK(x.of_c == y.of_c);
+  for (unsigned seed : {1u, 2u, 3u}) {
+    fabric shuffled{gemm_fabric<f32>::plan(3, gemm_method::summa), threaded{.order = schedule::shuffled{seed}}};
+    shuffled.launch<&summa_tile<f32>::begin>(all, gemm_problem<f32>{y.c(), y.a(), y.b()});
+    CHECK(x.of_c == y.of_c);
+  }
+}
+
+TEST_CASE("A folded ring visits every PE once and never goes further than two") {
+  using ring = folded_ring<f32>;
+  for (int n = 1; n < 12; ++n) {
+    std::vector<int> at(static_cast<std::size_t>(n), -1);
+    for (int i = 0; i < n; ++i) at.at(static_cast<std::size_t>(ring::place(i, n))) = i;
+    for (std::size_t p = 0; p < at.size(); ++p) CHECK(std::abs(at[p] - at[(p + 1) % at.size()]) <= 2);
+  }
+}
+
+TEST_CASE("What does not fit is named") {
+  f32 x[12]{};
+  CHECK_THROWS_WITH(gemm(matrix(x, 2, 2), matrix(x, 2, 3), matrix(x, 2, 2)), "wsl: C = A B of C (2, 2), A (2, 3) and B (2, 2): the shapes do not fit");
+  CHECK_THROWS_WITH(gemm_fabric<f32>(33, gemm_method::summa), "wsl: a grid of a product has a side of 1 to 32 PEs, not 33");
+  CHECK_THROWS_WITH(gemm_fabric<f32>(-1), "wsl: a grid of a product has a side of 1 to 128 PEs, not -1");
+}
+
+}  // namespace

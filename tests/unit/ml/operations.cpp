@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT
+// Each operation beside its plain f64 reference, forward and back, and each reference's way back beside finite differences.
+#include <wsl/ml/op/activation.hpp>
+#include <wsl/ml/op/attention.hpp>
+#include <wsl/ml/op/norm.hpp>
+#include <wsl/ml/op/reference.hpp>
+#include <wsl/ml/op/rows.hpp>
+#include <wsl/ml/op/softmax.hpp>
+
+#include "compare.hpp"
+
+namespace {
+using namespace wsl;
+using compare::both, compare::error, compare::gradient_error, compare::weighed;
+namespace plain = ml::reference;
+
+constexpr f64 close = 2e-6, differences = 1e-8;
+
+template <class Fast, class Plain>
+void check_activation(f64 range) {
+  both x(7, 61, 1, range), y(7, 61), dy(7, 61, 2), dx(7, 61, 3);
+  ml::activate<Fast>(y.s(), x.s());
+  ml::activate_back<Fast>(dx.s(), dy.s(), x.s());
+  std::vector<f64> gradient;
+  for (std::size_t i = 0; i < x.exact.size(); ++i) {
+    y.exact[i] = Plain::value(x.exact[i]);
+    gradient.push_back(Plain::slope(x.exact[i]));
+    dx.exact[i] += dy.exact[i] * gradient[i];
+  }
+  CHECK(error(y) < close);
+  CHECK(error(dx) < close);
+  const auto sum = [&] {
+    f64 total = 0;
+    for (f64 v : x.exact) total += Plain::value(v);
+    return total;
+  };
+  CHECK(gradient_error(sum, x.exact, gradient) < 1e-7);
+}
+
+TEST_CASE("Activations") {
+  for (f64 range : {1., 5.}) {
+    check_activation<ml::relu, plain::relu>(range);
+    check_activation<ml::gelu, plain::gelu>(range);
+    check_activation<ml::gelu_tanh, plain::gelu_tanh>(range);
+    check_activation<ml::silu, plain::silu>(range);
+  }
+}
+
+TEST_CASE("The functions of one number are as exact as they say") {
+  f64 of_exponential = 0, of_sigmoid = 0, of_normal = 0, of_tail = 0;
+  for (f32 x = -87; x < 88; x += 1e-3f) {
+    const f64 z = static_cast<f64>(x);
+    of_exponential = std::max(of_exponential, std::abs(static_cast<f64>(ml::exponential(x)) / std::exp(z) - 1));
+    of_sigmoid = std::max(of_sigmoid, std::abs(static_cast<f64>(ml::sigmoid(x)) * (1 + std::exp(-z)) - 1));
+    const f64 below = std::erfc(-z / std::sqrt(2.)) / 2, d = std::abs(static_cast<f64>(ml::normal_below(x)) - below);
+    (x > -6 ? of_normal : of_tail) = std::max(x > -6 ? of_normal : of_tail, x > -6 ? d / below : d);
+  }
+  CHECK(of_exponential < 3e-7);
+  CHECK(of_sigmoid < 3e-7);
+  CHECK(of_normal < 5e-6);
+  CHECK(of_tail < 1e-14);
+  f64 of_root = 0;
+  for (f32 x = 1e-36f; x < 1e36f; x *= 1.001f) of_root = std::max(of_root, std::abs(static_cast<f64>(ml::square_root(x)) / std::sqrt(static_cast<f64>(x)) - 1));
+  CHECK(of_root < 3e-7);
+  CHECK(ml::square_root(0) == 0);
+  CHECK(ml::exponential(-1e30f) == 0);
+  CHECK(ml::exponential(0) == 1);
+}
+
+TEST_CASE("A gate") {
+  both x(5, 37, 1), g(5, 37, 2), y(5, 37), dy(5, 37, 3), dx(5, 37, 4), dg(5, 37, 5);
+  ml::gate<ml::silu>(y.s(), x.s(), g.s());
+  ml::gate_back<ml::silu>(dx.s(), dg.s(), dy.s(), x.s(), g.s());
+  for (std::size_t i = 0; i < y.exact.size(); ++i) {
+    y.exact[i] = x.exact[i] * plain::silu::value(g.exact[i]);
+    dx.exact[i] += dy.exact[i] * plain::silu::value(g.exact[i]);
+    dg.exact[i] += dy.exact[i] * x.exact[i] * plain::silu::slope(g.exact[i]);
+  }
+  CHECK(error(y) < close);
+  CHECK(error(dx) < close);
+  CHECK(error(dg) < close);
+}
+
+void check_norm(int tokens, int width, bool centred) {
+  constexpr f64 epsilon = 1e-5;
+  both x(tokens, width, 1, 3), gain(1, width, 2), bias(1, width, 3), y(tokens, width), dy(tokens, width, 4);
+  both dx(tokens, width), dgain(1, width), dbias(1, width);
+  std::vector<ml::norm_state> kept(static_cast<std::size_t>(tokens));
+  if (centred) {
+    ml::layernorm(y.s(), kept, x.s(), gain.single.data(), bias.single.data(), 1e-5f);
+    ml::layernorm_back(dx.s(), dgain.single.data(), dbias.single.data(), dy.s(), kept, x.s(), gain.single.data());
+  } else {
+    ml::rmsnorm(y.s(), kept, x.s(), gain.single.data(), 1e-5f);
+    ml::rmsnorm_back(dx.s(), dgain.single.data(), dy.s(), kept, x.s(), gain.single.data());
+  }
+  const auto forward = [&] {
+    plain::norm<f64>(y.e(), x.e(), gain.exact.data(), centred ? bias.exact.data() : nullptr, epsilon, centred);
+    return weighed(y.exact, dy.exact);
+  };
+  forward();
+  plain::norm_back<f64>(dx.e(), dgain.exact.data(), dbias.exact.data(), dy.e(), x.e(), gain.exact.data(), epsilon, centred);
+  CHECK(error(y) < close);
+  CHECK(error(dx) < close);
+  CHECK(error(dgain) < close);
+  if (centred) CHECK(error(dbias) < close);
+  CHECK(gradient_error(forward, x.exact, dx.exact) < differences);
+  CHECK(gradient_error(forward, gain.exact, dgain.exact) < differences);
+  if (centred) CHECK(gradient_error(forward, bias.exact, dbias.exact) < differences);
+}
+
+TEST_CASE("Norms") {
+  for (bool centred : {true, false})
+    for (int width : {5, 16, 33, 100}) check_norm(5, width, centred);
+}
+
+TEST_CASE("Softmax") {
+  for (int width : {1, 2, 15, 16, 17, 65}) {
+    both x(6, width, 1, 4), y(6, width), dy(6, width, 2), dx(6, width);
+    ml::softmax(y.s(), x.s());
+    ml::softmax_back(dx.s(), dy.s(), y.s());
+    const auto forward = [&] {
+      plain::softmax<f64>(y.e(), x.e());
+      return weighed(y.exact, dy.exact);
+    };
+    forward();
+    plain::softmax_back<f64>(dx.e(), dy.e(), y.e());
+    CHECK(error(y) < close);
+    if (width > 1) CHECK(error(dx) < close);
+    if (width > 1) CHECK(gradient_error(forward, x.exact, dx.exact) < differences);
+  }
+}
+
+TEST_CASE("Cross-entropy with a mask") {
+  constexpr int tokens = 9, classes = 65;
+  both logits(tokens, classes, 1, 3);
+  const std::vector<i32> target{0, 64, 3, 4, 4, 17, 30, 1, 2};
+  const std::vector<f32> mask{1, 0, 1, 1, 0.5, 1, 0, 1, 1};
+  const std::vector<f64> exact_mask(mask.begin(), mask.end());
+  both gradient = logits;
+  const f64 loss = ml::cross_entropy(gradient.s(), target, mask, 1 / 6.5f);
+  const auto exact = [&] { return plain::cross_entropy<f64>(logits.e(), target, exact_mask); };
+  CHECK(std::abs(loss / exact() - 1) < close);
+  for (f32& g : gradient.single) g *= 6.5f;
+  CHECK(gradient_error(exact, logits.exact, std::vector<f64>(gradient.single.begin(), gradient.single.end())) < 1e-6);
+  both again = logits;
+  CHECK(ml::cross_entropy(again.s(), target, {}, 1) > loss);
+  const std::vector<i32> wrong{0, 65, 3, 4, 4, 17, 30, 1, 2};
+  CHECK_THROWS_WITH(ml::cross_entropy(again.s(), wrong, {}, 1), "wsl: token 1 has target 65 of 65 classes");
+}
+
+void check_attention(int tokens, int width) {
+  const f64 scale = 1 / std::sqrt(width);
+  // Queries, keys and values as a decoder has them: thirds of one row.
+  both qkv(tokens, 3 * width, 1), d(tokens, 3 * width), y(tokens, width), dy(tokens, width, 2), weights(tokens, tokens);
+  std::vector<f32> log_total(static_cast<std::size_t>(tokens));
+  const auto third = [width](const auto& whole, int k) { return whole.part(0, k * width, whole.rows(), width); };
+  ml::attention(y.s(), log_total, third(qkv.s(), 0), third(qkv.s(), 1), third(qkv.s(), 2), static_cast<f32>(scale));
+  ml::attention_back(third(d.s(), 0), third(d.s(), 1), third(d.s(), 2), dy.s(), y.s(), log_total, third(qkv.s(), 0), third(qkv.s(), 1),
+                     third(qkv.s(), 2), static_cast<f32>(scale));
+  const auto forward = [&] {
+    plain::attention<f64>(y.e(), weights.e(), third(qkv.e(), 0), third(qkv.e(), 1), third(qkv.e(), 2), scale);
+    return weighed(y.exact, dy.exact);
+  };
+  forward();
+  plain::attention_back<f64>(third(d.e(), 0), third(d.e(), 1), third(d.e(), 2), dy.e(), weights.e(), third(qkv.e(), 0), third(qkv.e(), 1),
+                             third(qkv.e(), 2), scale);
+  CHECK(error(y) < close);
+  CHECK(error(d) < close);
+  if (tokens < 20) CHECK(gradient_error(forward, qkv.exact, d.exact) < differences);
+}
+
+TEST_CASE("Causal attention, in one block and in several") {
+  for (int tokens : {1, 2, 7, 16, 64, 65, 150, 192})
+    for (int width : {1, 8, 33}) check_attention(tokens, width);
+}
+
+TEST_CASE("Rows: bias, sums, lookup and its way back") {
+  both x(6, 35, 1), bias(1, 35, 2), sum(1, 35), table(10, 35, 3), y(6, 35);
+  const std::vector<i32> which{3, 9, 3, 0, 3, 1};
+  ml::look_up(y.s(), which, table.s());
+  both grown = table;
+  ml::add_at(grown.s(), which, x.s());
+  for (int t = 0; t < 6; ++t)
+    for (int i = 0; i < 35; ++i) {
+      CHECK(y.s()(t, i) == table.s()(which[static_cast<std::size_t>(t)], i));
+      grown.e()(which[static_cast<std::size_t>(t)], i) += x.e()(t, i);
+      sum.e()(0, i) += x.e()(t, i);
+    }
+  CHECK(error(grown) < close);
+  ml::add_sum_of_rows(sum.single.data(), x.s());
+  CHECK(error(sum) < close);
+  both moved = x;
+  ml::add_to_rows(moved.s(), bias.single.data());
+  for (int t = 0; t < 6; ++t)
+    for (int i = 0; i < 35; ++i) CHECK(moved.s()(t, i) == x.s()(t, i) + bias.s()(0, i));
+  const std::vector<i32> outside{10, 0, 0, 0, 0, 0};
+  CHECK_THROWS_WITH(ml::look_up(y.s(), outside, table.s()), "wsl: row 10 is not in a table of (10, 35)");
+}
+
+}  // namespace

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+#include <wsl/ml/model/serial.hpp>
+#include <wsl/ml/optim/rule.hpp>
+#include <wsl/ml/optim/schedule.hpp>
+
+#include "compare.hpp"
+#include "golden_gpt2.hpp"
+
+namespace {
+using namespace wsl;
+using ml::optimizer;
+
+// The rules once more, number by number in f64.
+struct plain {
+  f64 w, first = 0, second = 0;
+  void step(const optimizer& o, f64 g, f64 rate, int t) {
+    const f64 beta1 = static_cast<f64>(o.momentum), beta2 = static_cast<f64>(o.second), decay = static_cast<f64>(o.decay);
+    if (o.how == optimizer::kind::adamw) w -= rate * decay * w;
+    else g += decay * w;
+    if (o.how == optimizer::kind::sgd) {
+      first = t == 1 ? g : beta1 * first + g;
+      w -= rate * first;
+      return;
+    }
+    first = beta1 * first + (1 - beta1) * g;
+    second = beta2 * second + (1 - beta2) * g * g;
+    w -= rate * (first / (1 - std::pow(beta1, t))) / (std::sqrt(second / (1 - std::pow(beta2, t))) + static_cast<f64>(o.epsilon));
+  }
+};
+
+TEST_CASE("Optimizers follow their rules") {
+  for (const optimizer& o : {optimizer::sgd(), optimizer::sgd(0.9f, 0.01f), optimizer::adam(), optimizer::adam(0.8f, 0.95f, 1e-6f, 0.1f), optimizer::adamw(0.9f, 0.95f, 1e-8f, 0.1f)}) {
+    constexpr int n = 37;
+    compare::both w(1, n, 1), first(1, n), second(1, n);
+    std::vector<plain> exact;
+    for (f64 v : w.exact) exact.push_back({v});
+    for (int t = 1; t <= 20; ++t) {
+      compare::both g(1, n, static_cast<unsigned>(10 + t));
+      ml::update(o, w.single.data(), {first.single.data(), second.single.data()}, g.single.data(), 0.5f, 0.01f, true, t, n);
+      for (std::size_t i = 0; i < n; ++i) exact[i].step(o, 0.5 * g.exact[i], static_cast<f64>(0.01f), t), w.exact[i] = exact[i].w;
+    }
+    CHECK(compare::error(w) < 2e-6);
+  }
+}
+
+TEST_CASE("Which parameters decay") {
+  const ml::parameter matrix{"a.weight", 3, 4, {}}, bias{"a.bias", 1, 4, {}}, gain{"n.gain", 1, 4, {}}, row{"b.weight", 1, 4, {}};
+  using ml::decays;
+  CHECK((does_decay(decays::all, bias) && does_decay(decays::all, matrix)));
+  CHECK((does_decay(decays::matrices, matrix) && !does_decay(decays::matrices, row) && !does_decay(decays::matrices, gain)));
+  CHECK((does_decay(decays::not_bias_or_norm, row) && !does_decay(decays::not_bias_or_norm, bias) && !does_decay(decays::not_bias_or_norm, gain)));
+}
+
+TEST_CASE("Clipping") {
+  CHECK(ml::clip_by_norm(0.25, 1) == 1);
+  CHECK(ml::clip_by_norm(16, 1) == Approx(0.25).epsilon(1e-6));
+}
+
+TEST_CASE("Learning rates") {
+  using namespace ml::rate;
+  CHECK(constant(3)(1000) == 3);
+  CHECK(linear(0, 6e-4, 1600)(400) == Approx(1.5e-4));
+  CHECK(linear(0, 6e-4, 1600)(1700) == 6e-4);
+  CHECK(polynomial(1, 0, 10, 2)(5) == Approx(0.25));
+  CHECK(cosine(1, 0.1, 100)(0) == 1);
+  CHECK(cosine(1, 0.1, 100)(50) == Approx(0.55));
+  CHECK(cosine(1, 0.1, 100)(1000) == Approx(0.1));
+  CHECK(exponential_decay(1, 0.5, 10)(20) == 0.25);
+  CHECK(exponential_decay(1, 0.5, 10, true)(19) == 0.5);
+  CHECK(inverse_square_root(1, 2, 100)(50) == Approx(0.2));
+  CHECK(inverse_square_root(1, 2, 100)(400) == Approx(0.1));
+  CHECK(multi_step(1, 0.1, {10, 20})(15) == Approx(0.1));
+  const schedule both = sequence({{1600, linear(0, 6e-4, 1600)}, {0, linear(6e-4, 0, 150000)}});
+  CHECK(both(800) == Approx(3e-4));
+  CHECK(both(1600) == 6e-4);
+  CHECK(both(76600) == Approx(3e-4));
+  CHECK_THROWS_WITH(sequence({}), "wsl: a sequence of learning rates has at least one phase");
+}
+
+TEST_CASE("Ten steps of the golden GPT-2") {
+  const auto g = golden::load();
+  if (!g) {
+    WARN("no golden GPT-2 in WSL_DATA_DIR");
+    return;
+  }
+  const ml::network n = g->config.build();
+  ml::weights w = golden::weights_of(*g, n, g->parameters), first(n), second(n);
+  ml::place at;
+  at.resize(n.widths(), n.stages().size(), g->sequences, g->length);
+  at.ids = g->ids, at.targets = g->targets, at.weight = 1 / static_cast<f32>(at.tokens());
+  const f64 losses[] = {4.38713932, 4.15615177, 3.96919441, 3.81132174, 3.67143512, 3.54140902, 3.41578674, 3.29135585, 3.16656613, 3.04125166};
+  for (int t = 1; t <= 10; ++t) {
+    ml::weights d(n);
+    CHECK(serial_forward(n, w, at) / at.tokens() == Approx(losses[t - 1]).epsilon(1e-5));
+    serial_backward(n, w, d, at);
+    for (std::size_t k = 0; k < w.size(); ++k)
+      ml::update(optimizer::adamw(), w[k].data(), {first[k].data(), second[k].data()}, d[k].data(), 1, 1e-3f, true, t, static_cast<int>(w[k].size()));
+  }
+  golden::each_parameter(*g, n, g->after, [&](std::size_t k, std::span<const f32> x) {
+    INFO(n.parameters()[k].name);
+    f64 size = 0, off = 0, far = 0;
+    const std::size_t third = x.size() / 3;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      // The gradient of a key's bias is zero but for rounding, which Adam makes as large as any.
+      if (n.parameters()[k].name.ends_with("qkv.bias") && i >= third && i < 2 * third) continue;
+      const f64 d = static_cast<f64>(x[i]) - static_cast<f64>(w[k][i]);
+      size += static_cast<f64>(x[i]) * static_cast<f64>(x[i]), off += d * d;
+      far = std::max(far, std::abs(d));
+    }
+    CHECK(std::sqrt(off / size) < 1e-5);
+    CHECK(far < 5e-5);  // a twentieth of one step of Adam, which makes much of small gradients' rounding
+  });
+}
+
+}  // namespace

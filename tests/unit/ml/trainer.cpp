@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+#include <wsl/fabric/reference.hpp>
+#include <wsl/ml/model/serial.hpp>
+#include <wsl/ml/trainer.hpp>
+
+#include "compare.hpp"
+#include "golden_gpt2.hpp"
+
+namespace {
+using namespace wsl;
+using ml::optimizer;
+
+ml::decoder small() { return {.vocabulary = 37, .positions = 12, .layers = 2, .heads = 2, .width = 16, .between = ml::nonlinearity::gelu_tanh}; }
+
+struct text {
+  int sequences, length;
+  std::vector<i32> ids, targets;
+  text(int s, int l, unsigned seed) : sequences(s), length(l) {
+    std::mt19937 random(seed);
+    for (int i = 0; i < s * l; ++i) ids.push_back(static_cast<i32>(random() % 37)), targets.push_back(static_cast<i32>(random() % 37));
+  }
+  ml::batch all() const { return {.ids = ids, .targets = targets, .sequences = sequences, .length = length}; }
+};
+
+f64 distance(ml::weights& x, ml::weights& y) {
+  f64 off = 0;
+  for (std::size_t k = 0; k < x.size(); ++k) {
+    f64 largest = 1e-30, far = 0;
+    for (std::size_t i = 0; i < x[k].size(); ++i) {
+      largest = std::max(largest, std::abs(static_cast<f64>(x[k][i])));
+      const f64 d = std::abs(static_cast<f64>(x[k][i]) - static_cast<f64>(y[k][i]));
+      far = d <= far ? far : d;
+    }
+    off = std::max(off, far / largest);
+  }
+  return off;
+}
+
+TEST_CASE("Training on a wafer of any height does what training in one place does") {
+  const text t(5, 9, 1);
+  const optimizer rule = optimizer::sgd(0.9f);
+  const ml::network n = small().build();
+  ml::weights w(n, 7), velocity(n), unused(n);
+  ml::place at;
+  at.resize(n.widths(), n.stages().size(), t.sequences, t.length);
+  at.ids = t.ids, at.targets = t.targets, at.weight = 1 / 45.f;
+  std::vector<f64> losses;
+  for (int step = 1; step <= 3; ++step) {
+    ml::weights d(n);
+    losses.push_back(serial_forward(n, w, at) / 45);
+    serial_backward(n, w, d, at);
+    for (std::size_t k = 0; k < w.size(); ++k)
+      ml::update(rule, w[k].data(), {velocity[k].data(), unused[k].data()}, d[k].data(), 1, 0.1f, true, step, static_cast<int>(w[k].size()));
+  }
+  for (int workers : {1, 2, 3, 5, 7}) {
+    INFO(workers << " workers");
+    ml::trainer trained(small().build(), rule, {.workers = workers, .seed = 7});
+    for (f64 loss : losses) CHECK(trained.step(t.all(), 0.1) == Approx(loss).epsilon(1e-5));
+    CHECK(distance(trained.parameters(), w) < 1e-5);
+  }
+}
+
+TEST_CASE("Neither the number of threads nor a norm to wait for changes a bit") {
+  const text t(4, 8, 2);
+  const auto run = [&](int threads, f64 clip) {
+    ml::trainer trained(small().build(), optimizer::adamw(), {.workers = 4, .clip_norm = clip, .seed = 3, .threads = threads});
+    for (int step = 0; step < 3; ++step) trained.step(t.all(), 1e-2);
+    return trained.parameters();
+  };
+  ml::weights one = run(1, 0);
+  for (int threads : {2, 3, 8}) {
+    ml::weights other = run(threads, 0);
+    CHECK(distance(one, other) == 0);
+  }
+  ml::weights clipped = run(2, 1e9);
+  CHECK(distance(one, clipped) == 0);
+}
+
+// What a trainer does in one step, on a fabric of any engine.
+template <class Engine>
+ml::weights after_one_step(const Engine& engine, int workers) {
+  const text t(3, 7, 2);
+  const ml::network n = small().build();
+  const ml::itinerary way(n, workers, true);
+  ml::memory store{&n, ml::weights(n, 5), ml::weights(n), ml::weights(n), ml::weights(n)};
+  ml::batch b = t.all();
+  b.weight = 1 / 21.f;
+  fabric f(ml::trainer::plan(workers), engine);
+  f.start<&ml::memory_server::step>(rows(0, end, 2), &way, &store, ml::learning{optimizer::sgd(), 0.5f, 1, true});
+  f.start<&ml::worker::step>(rows(1, end, 2), &n, &way, b);
+  f.run();
+  return store.numbers;
+}
+
+TEST_CASE("The reference engine trains to the same bits, and no order of the words changes one") {
+  for (int workers : {1, 3}) {
+    ml::weights usual = after_one_step(threaded{}, workers), slow = after_one_step(reference{}, workers);
+    CHECK(distance(usual, slow) == 0);
+    for (unsigned seed : {1u, 2u, 3u}) {
+      ml::weights shuffled = after_one_step(threaded{.order = schedule::shuffled{seed}, .pes_per_band = 1}, workers);
+      CHECK(distance(usual, shuffled) == 0);
+    }
+  }
+}
+
+TEST_CASE("Clipping bounds the change") {
+  const text t(4, 8, 2);
+  ml::trainer trained(small().build(), optimizer::sgd(), {.workers = 2, .clip_norm = 0.01, .seed = 3});
+  ml::weights before = trained.parameters();
+  trained.step(t.all(), 1);
+  f64 norm = 0;
+  for (std::size_t k = 0; k < before.size(); ++k)
+    for (std::size_t i = 0; i < before[k].size(); ++i) norm += std::pow(static_cast<f64>(before[k][i]) - static_cast<f64>(trained.parameters()[k][i]), 2);
+  CHECK(std::sqrt(norm) == Approx(0.01).epsilon(1e-3));
+}
+
+TEST_CASE("A mask leaves tokens out") {
+  const text t(2, 6, 4);
+  std::vector<f32> mask(12, 1);
+  for (std::size_t i = 6; i < 12; ++i) mask[i] = 0;
+  ml::batch b = t.all(), first = t.all();
+  b.mask = mask;
+  first.sequences = 1, first.ids = first.ids.first(6), first.targets = first.targets.first(6);
+  ml::trainer trained(small().build(), optimizer::sgd(), {.workers = 2});
+  CHECK(trained.evaluate(b) == Approx(trained.evaluate(first)).epsilon(1e-6));
+}
+
+TEST_CASE("Ten steps of the golden GPT-2 on the wafer") {
+  const auto g = golden::load();
+  if (!g) {
+    WARN("no golden GPT-2 in WSL_DATA_DIR");
+    return;
+  }
+  ml::trainer trained(g->config.build(), optimizer::adamw(), {.workers = 2});
+  trained.parameters() = golden::weights_of(*g, trained.model(), g->parameters);
+  const ml::batch b{.ids = g->ids, .targets = g->targets, .sequences = g->sequences, .length = g->length};
+  for (f64 loss : {4.38713932, 4.15615177, 3.96919441, 3.81132174, 3.67143512, 3.54140902, 3.41578674, 3.29135585, 3.16656613, 3.04125166})
+    CHECK(trained.step(b, 1e-3) == Approx(loss).epsilon(1e-5));
+}
+
+TEST_CASE("A batch that does not fit is named") {
+  ml::trainer trained(small().build(), optimizer::sgd());
+  const text t(2, 6, 4);
+  ml::batch b = t.all();
+  b.sequences = 3;
+  CHECK_THROWS_WITH(trained.step(b, 1), "wsl: a batch of 3 sequences of 6 has 12 targets, not 18");
+  CHECK_THROWS_WITH(ml::trainer(small().build(), optimizer::sgd(), {.workers = 25}), "wsl: a wafer that trains has 1 to 24 workers, not 25");
+}
+
+}  // namespace
