@@ -29,7 +29,7 @@ constexpr ports operator|(ports a, ports b) {
 constexpr ports operator|(port a, port b) { return ports{a} | ports{b}; }
 
 struct route {
-  ports from, to;
+  ports from{}, to{};
   friend constexpr bool operator==(route, route) = default;
 };
 

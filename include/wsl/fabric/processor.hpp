@@ -118,7 +118,7 @@ inline void one_reader(const pe_state& s, int color, bool taken) {
                     ": send more with a descriptor, me.async(mov(fabout(color), mem(array)))");
 }
 
-[[noreturn]] inline void no_control_task(const pe_state& s, int color, u32 id) {
+[[noreturn]] inline void no_control_task(const pe_state& s, int color, int id) {
   throw fault_error("wsl: a control wavelet with id " + std::to_string(id) + " on color " + std::to_string(color) + " arrived at " +
                     name_of(s) + ", which binds no such control task");
 }

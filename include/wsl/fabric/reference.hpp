@@ -263,8 +263,8 @@ class reference_engine final : public engine {
   const binding* task_for(pe_state& s, const routers::lane& l) {
     const wavelet w = routers_.front(l.out[0]);
     if (!w.control) return s.blocked_colors & color_bit(l.color) ? nullptr : s.image->data[l.color];
-    const binding* b = s.image->control_with(w.bits >> 16);
-    if (!b) rule::no_control_task(s, l.color, w.bits >> 16);
+    const binding* b = s.image->control_with(control_word{w.bits}.id());
+    if (!b) rule::no_control_task(s, l.color, control_word{w.bits}.id());
     return b;
   }
 
@@ -330,7 +330,7 @@ class reference_engine final : public engine {
     const wavelet first = routers_.front(l.out[0]);
     if (!first.control && processors_[state_of(*p).index].reads(l.color)) return;
     const program_image& image = *state_of(*p).image;
-    const binding* task = first.control ? image.control_with(first.bits >> 16) : image.data[l.color];
+    const binding* task = first.control ? image.control_with(control_word{first.bits}.id()) : image.data[l.color];
     open.push_back({wait::reason::unread, at, l.color, image.source->name, task ? task->name : "", routers_[l.out[0]].size});
   }
 

@@ -117,7 +117,7 @@ class threaded_engine final : public engine {
       if (n == 0) continue;
       const bool control = traffic_.control_first(b, in);
       if (!control && p && p->reads(in.color)) continue;
-      const binding* task = control ? s.image->control_with(*traffic_.words_at(in) >> 16) : s.image->data[in.color];
+      const binding* task = control ? s.image->control_with(control_word{*traffic_.words_at(in)}.id()) : s.image->data[in.color];
       open.push_back({wait::reason::unread, {s.x, s.y}, in.color, s.image->source->name, task ? task->name : "", n});
     }
   }

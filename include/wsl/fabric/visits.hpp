@@ -220,8 +220,8 @@ class visits {
 
   bool run_control(band& b, pe_state& s, inlet& in) {
     const u32 word = *traffic_.words_at(in);
-    const binding* task = s.image->control_with(word >> 16);
-    if (!task) rule::no_control_task(s, in.color, word >> 16);
+    const binding* task = s.image->control_with(control_word{word}.id());
+    if (!task) rule::no_control_task(s, in.color, control_word{word}.id());
     if (!prepare(b, s, sends_of_a_task)) return false;
     if (log_) note(s, task->name, in, 1);
     traffic_.consume_control(b, in);

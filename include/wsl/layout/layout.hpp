@@ -7,7 +7,9 @@
 #include "../core/inplace_vector.hpp"
 #include "../core/machine.hpp"
 #include "../core/misuse.hpp"
+#include "filters.hpp"
 #include "program.hpp"
+#include "switches.hpp"
 
 namespace wsl {
 
@@ -48,7 +50,8 @@ struct claim {
 
 class layout {
  public:
-  static constexpr int max_paths = 1024, max_placements = 256, max_streams = 32, max_claims = 32;
+  static constexpr int max_paths = 1024, max_placements = 256, max_streams = 32, max_claims = 32, max_switches = 96,
+                       max_filters = 32;
 
   constexpr layout(const wsl::machine& target, int width, int height) : machine_(target), width_(width), height_(height) {
     if (width < 1 || height < 1) misuse::a_grid_has_at_least_one_row_and_one_column(width, height);
@@ -69,13 +72,17 @@ class layout {
   /// Routes a color on every PE of an area. An area without PEs (`columns(1, end)` of a single column) adds no route; it says that
   /// at this size of the grid the color has nowhere to go, so a program may name it without having a path.
   template <payload T>
-  constexpr layout& path(color<T> c, const area& where, route how) { return add_path(c, inside(where), how, false); }
+  constexpr layout& path(color<T> c, const area& where, route how) { return add_path(c, inside(where), how), *this; }
   template <payload T>
-  constexpr layout& path(color<T> c, const area& where, route how, merge_t) { return add_path(c, inside(where), how, true); }
-  template <payload T>
-  constexpr layout& path(color<T> c, const region& where, route how) { return add_path(c, where, how, false); }
-  template <payload T>
-  constexpr layout& path(color<T> c, const region& where, route how, merge_t) { return add_path(c, where, how, true); }
+  constexpr layout& path(color<T> c, const region& where, route how) { return add_path(c, where, how), *this; }
+  /// With `merge`, `switches{...}` or one of the filters, or several of them.
+  template <payload T, class Where, class... Options>
+  constexpr layout& path(color<T> c, const Where& where, route how, const Options&... options) {
+    const int before = paths_.size();
+    path(c, where, how);
+    if (paths_.size() > before) (give(paths_[before], options), ...);
+    return *this;
+  }
 
   /// The host writes words of this color into the grid through one side of edge PEs: `stream_in(c, at(0, 0), west)`.
   template <payload T>
@@ -102,6 +109,16 @@ class layout {
   constexpr const auto& placements() const { return placements_; }
   constexpr const auto& streams() const { return streams_; }
   constexpr const auto& claims() const { return claims_; }
+  constexpr const auto& switches() const { return switches_; }
+  constexpr const auto& filters() const { return filters_; }
+  /// The switch or the filter of a path of this layout, or null.
+  constexpr const switch_record* switch_of(const path_record& p) const { return of_path(switches_, p); }
+  constexpr const filter_record* filter_of(const path_record& p) const { return of_path(filters_, p); }
+  /// The ports that a path uses in some position of its switch.
+  constexpr route every_route(const path_record& p) const {
+    const switch_record* s = switch_of(p);
+    return s ? s->every() : p.how;
+  }
   /// Colors that were given a path on an area without PEs.
   constexpr u64 idle_colors() const { return idle_colors_; }
 
@@ -111,11 +128,16 @@ class layout {
     return resolve(a, grid());
   }
 
-  /// The route of a color on one PE, or none (both sides empty).
-  constexpr route route_at(coord c, int color) const {
+  /// The path of a color on one PE, or null.
+  constexpr const path_record* path_at(coord c, int color) const {
     for (const path_record& p : paths_)
-      if (p.color == color && p.where.has(c)) return p.how;
-    return {};
+      if (p.color == color && p.where.has(c)) return &p;
+    return nullptr;
+  }
+  /// The route of a color on one PE, or none (both sides empty); of a switch, the ports of all positions.
+  constexpr route route_at(coord c, int color) const {
+    const path_record* p = path_at(c, color);
+    return p ? every_route(*p) : route{};
   }
   /// The program on one PE, or null.
   constexpr const program* program_at(coord c) const {
@@ -135,18 +157,45 @@ class layout {
       misuse::the_area_leaves_the_grid(r.x0, r.x1, r.y0, r.y1, width_, height_);
   }
   template <payload T>
-  constexpr layout& add_path(color<T> c, const region& where, route how, bool merges) {
+  constexpr void add_path(color<T> c, const region& where, route how) {
     known_color(c.id);
     if (how.from.empty() || how.to.empty()) misuse::a_path_needs_a_port_to_come_from_and_a_port_to_go_to(c.id);
     if (where.empty()) {
       idle_colors_ |= color_bit(c.id);
-      return *this;
+      return;
     }
     on_grid(where);
     if (paths_.full()) misuse::the_layout_has_more_paths_than_it_can_hold(max_paths);
-    paths_.push_back({where, c.id, how, merges, &payload_type_of<T>});
-    return *this;
+    paths_.push_back({where, c.id, how, false, &payload_type_of<T>});
   }
+
+  constexpr void give(path_record& p, merge_t) { p.merges = true; }
+  constexpr void give(path_record& p, const wsl::switches& s) {
+    const route changes[] = {p.how, s.pos1, s.pos2, s.pos3};
+    switch_record r{.path = paths_.size() - 1, .start = s.start, .ring = s.ring, .pop = s.pop};
+    for (int i = 0; i < max_positions; ++i) {
+      if (!given(changes[i])) continue;
+      if (i > r.count) misuse::a_switch_position_needs_the_one_before(p.color, i);
+      r.position[i] = i == 0 ? p.how : changed(r.position[i - 1], changes[i]), r.count = i + 1;
+    }
+    if (s.start < 0 || s.start >= r.count) misuse::a_switch_starts_in_one_of_its_positions(p.color, s.start, r.count);
+    if (switches_.full()) misuse::the_layout_has_more_switches_than_it_can_hold(max_switches);
+    switches_.push_back(r);
+  }
+  template <class Filter>
+  constexpr void give(path_record& p, const Filter& f) {
+    const filter_record r(paths_.size() - 1, f);
+    if (!r.sensible()) misuse::a_filter_keeps_some_of_the_wavelets_it_counts(p.color, r.first, r.last, r.period);
+    if (filters_.full()) misuse::the_layout_has_more_filters_than_it_can_hold(max_filters);
+    filters_.push_back(r);
+  }
+  template <class Records>
+  constexpr auto of_path(const Records& records, const path_record& p) const -> decltype(records.data()) {
+    for (const auto& r : records)
+      if (&paths_[r.path] == &p) return &r;
+    return nullptr;
+  }
+
   template <payload T>
   constexpr layout& add_stream(color<T> c, const region& where, port side, bool inbound) {
     known_color(c.id);
@@ -167,6 +216,8 @@ class layout {
   inplace_vector<placement, max_placements> placements_;
   inplace_vector<stream_record, max_streams> streams_;
   inplace_vector<claim, max_claims> claims_;
+  inplace_vector<switch_record, max_switches> switches_;
+  inplace_vector<filter_record, max_filters> filters_;
 };
 
 }  // namespace wsl

@@ -8,7 +8,7 @@ namespace wsl {
 
 class pe;
 
-/// The word of a program's table: what one entry binds.
+/// The word of a program's table: what one entry binds. What an engine runs stands before `read`.
 enum class role : u8 {
   launch,   ///< a function that the host calls
   data,     ///< a task that a data wavelet of a color triggers
@@ -16,6 +16,7 @@ enum class role : u8 {
   control,  ///< a task that a control wavelet with an id triggers
   read,     ///< descriptors read this color
   send,     ///< tasks or descriptors send this color
+  steer,    ///< tasks send control wavelets of this color that carry commands for routers
 };
 
 /// No machine has more local tasks than this; sets of them are 32-bit masks.
@@ -32,7 +33,7 @@ enum class initially : u8 { ready, blocked, active };
 
 struct binding {
   role what = role::launch;
-  int id = -1;                          ///< color of data, read and send; id of control; position among its kind of launch and local
+  int id = -1;                          ///< color of data, read, send and steer; id of control; position among its kind of launch and local
   const payload_type* type = nullptr;   ///< payload of a color; none for the others
   const void* key = nullptr;            ///< identity of the bound function
   const void* module = nullptr;         ///< identity of the library module that brought the entry; none for the program's own
@@ -41,8 +42,9 @@ struct binding {
   initially start = initially::ready;
   u64 after = 0;                        ///< send: colors that must have arrived before
   int arguments = 0;                    ///< launch: what the host must give
+  u8 commands = 0;                      ///< steer: the commands, as a set of command_bit
 
-  constexpr bool runs() const { return what != role::read && what != role::send; }
+  constexpr bool runs() const { return what < role::read; }
 };
 
 struct program {

@@ -64,6 +64,7 @@ struct program_image {
   i16 width = 0, height = 0;                ///< of the grid
   const payload_type* sent_type[max_colors] = {};  ///< what a present color carries; none for the others
   const payload_type* read_type[max_colors] = {};  ///< what descriptors read from a color
+  u8 steers[max_colors] = {};               ///< commands that control wavelets of a color carry
 
   explicit program_image(const program& p) : source(&p) {
     for (const binding& b : p) switch (b.what) {
@@ -83,6 +84,7 @@ struct program_image {
           read_type[b.id] = b.type;
           break;
         case role::send: sends |= color_bit(b.id); break;
+        case role::steer: steers[b.id] = static_cast<u8>(steers[b.id] | b.commands); break;
         case role::launch: break;
       }
   }
@@ -105,7 +107,7 @@ struct program_image {
   }
 
   /// The task of control wavelets with this id, null if the program binds none.
-  const binding* control_with(u32 id) const { return id < max_colors ? control[id] : nullptr; }
+  const binding* control_with(int id) const { return id < max_colors ? control[id] : nullptr; }
 
   /// The local task with this identity, -1 if the program does not bind it.
   int local_with(const void* key) const {

@@ -2,6 +2,7 @@
 // A processing element as its own tasks see it: where it stands, what it sends, and which of its tasks may run. Tasks run to
 // completion, one at a time; an activation is a single bit, not a count. See examples/05_local_tasks.cpp.
 #pragma once
+#include "../core/control.hpp"
 #include "coroutine.hpp"
 #include "task_traits.hpp"
 
@@ -10,6 +11,13 @@ namespace wsl {
 namespace detail {
 [[noreturn]] inline void the_program_does_not_bind_this_task(const char* program, const char* task) {
   throw fault_error(std::string("wsl: program ") + program + " does not bind local<&" + task + ">() in its table");
+}
+[[noreturn]] inline void the_table_does_not_say_steers(const program_image& image, int color, u8 missing) {
+  std::string list;
+  for (command c : {advance, reset, teardown})
+    if (missing & command_bit(c)) list += (list.empty() ? "" : ", ") + std::string(name_of(c));
+  throw fault_error(std::string("wsl: program ") + image.source->name + " sends a control wavelet with commands on color " +
+                    std::to_string(color) + ", but its table does not say steers<color>(" + list + ")");
 }
 }  // namespace detail
 
@@ -81,9 +89,15 @@ class pe {
   }
   /// Sends a control wavelet: it runs the control task `id` where it is delivered, with 16 bits of data.
   template <payload T>
-  void send_control(color<T> c, int id, u16 data = 0) {
-    state_.image->engine->send_control(state_, c.id, &payload_type_of<T>, static_cast<u32>(id) << 16 | data);
-  }
+  void send_control(color<T> c, int id, u16 data = 0) { steer(c, {}, control_word::of({}, id, data)); }
+  /// Sends up to eight commands to the routers on the way: `me.send_control(c, {advance, nop, advance})`. No processor hears of them.
+  template <payload T>
+  void send_control(color<T> c, const commands& what) { steer(c, what, control_word::of(what)); }
+  /// Both: the wavelet also runs the control task `id` where it is delivered; with 16 bits of data it carries up to three commands.
+  template <payload T>
+  void send_control(color<T> c, const commands& what, int id) { steer(c, what, control_word::of(what, id)); }
+  template <payload T>
+  void send_control(color<T> c, const commands& what, int id, u16 data) { steer(c, what, control_word::of(what, id, data)); }
 
   /// Sets the activation bit of a local task; activating twice before it runs is activating once.
   template <auto Task>
@@ -118,6 +132,13 @@ class pe {
   friend pe_state& state_of(pe& me);
 
  private:
+  template <payload T>
+  void steer(color<T> c, const commands& what, control_word word) {
+    if (const int missing = what.set() & ~state_.image->steers[c.id]; missing != 0)
+      detail::the_table_does_not_say_steers(*state_.image, c.id, static_cast<u8>(missing));
+    state_.image->engine->send_control(state_, c.id, &payload_type_of<T>, word.bits);
+  }
+
   // The engine says what is wrong when the task has ended: a call from here would cost every task that sends.
   template <payload T>
   void refuse(color<T> c) {

@@ -110,7 +110,7 @@ template <auto Task>
 u32 run_control(void* state, pe& me, const void* input, u32) {
   auto& program = *static_cast<owner_of<Task>*>(state);
   if constexpr (signature_of<Task>::inputs == 0) (program.*Task)(me);
-  else (program.*Task)(me, static_cast<u16>(*static_cast<const u32*>(input)));
+  else (program.*Task)(me, control_word{*static_cast<const u32*>(input)}.data());
   return 1;
 }
 
@@ -254,6 +254,16 @@ template <auto Color, auto... After>
 consteval auto sends() {
   return task_table<1>{{{.what = role::send, .id = Color.id, .type = &payload_type_of<typename decltype(Color)::payload>,
                          .after = (u64{0} | ... | color_bit(After.id))}}};
+}
+
+/// Tasks of this program send control wavelets of the color that carry these commands: `steers<out>(advance, reset)`.
+template <auto Color, class... Command>
+  requires color_like<decltype(Color)>
+consteval auto steers(Command... what) {
+  static_assert((std::is_same_v<Command, command> && ...), "wsl: the commands of steers<color>(...) are advance, reset and teardown");
+  if constexpr (!(std::is_same_v<Command, command> && ...)) return task_table<1>{};
+  else return task_table<1>{{{.what = role::steer, .id = Color.id, .type = &payload_type_of<typename decltype(Color)::payload>,
+                              .commands = static_cast<u8>((0 | ... | command_bit(what)))}}};
 }
 
 /// This program sends on every color of a library module's set: `sends<halo>()`.

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+// A control wavelet steers the routers that it passes: it carries up to eight commands, of which every router carries out the first
+// and may take it out of the list for the next. It may also name a control task, with sixteen bits of data, which it runs where it
+// is delivered. `me.send_control(c, {advance, nop, advance})`; see examples/16_switches.cpp.
+#pragma once
+#include <initializer_list>
+
+#include "misuse.hpp"
+#include "scalar.hpp"
+
+namespace wsl {
+
+/// What a router does with the switch of the wavelet's color after it has passed the wavelet on.
+enum class command : u8 {
+  nop,
+  advance,   ///< to the next position; from the last one to the first if the switch is a ring
+  reset,     ///< to position 0
+  teardown,  ///< lets no wavelet of the color in any more until the PE's program reopens it
+};
+inline constexpr command nop = command::nop, advance = command::advance, reset = command::reset, teardown = command::teardown;
+
+/// The same command; the processor of the PE whose router carries it out does not hear of the wavelet.
+constexpr command unheard(command c) { return static_cast<command>(static_cast<u8>(c) | 4); }
+
+/// A set of commands, a bit for each.
+constexpr u8 command_bit(command c) { return static_cast<u8>(1 << (static_cast<u8>(c) & 3)); }
+
+constexpr const char* name_of(command c) {
+  constexpr const char* names[] = {"nop", "advance", "reset", "teardown"};
+  return names[static_cast<u8>(c) & 3];
+}
+
+/// Commands in the order in which routers carry them out.
+class commands {
+ public:
+  static constexpr int most = 8;
+
+  constexpr commands(command only) : commands({only}) {}
+  constexpr commands(std::initializer_list<command> list) {
+    if (list.size() > most) misuse::a_control_wavelet_carries_at_most_8_commands(static_cast<int>(list.size()));
+    for (command c : list) list_ |= static_cast<u32>(c) << 3 * count_++, set_ = static_cast<u8>(set_ | command_bit(c));
+  }
+
+  constexpr int count() const { return count_; }
+  /// Three bits for each command from the lowest on; the rest are nops.
+  constexpr u32 list() const { return list_; }
+  /// Which commands there are, but for nops.
+  constexpr u8 set() const { return static_cast<u8>(set_ & ~command_bit(nop)); }
+
+ private:
+  u32 list_ = 0;
+  int count_ = 0;
+  u8 set_ = 0;
+};
+
+/// The payload of a control wavelet. Bits 16 to 21 are the id of a control task, bits 22 to 30 the first three commands. The low half
+/// holds the other five, or data if bit 31 is set.
+struct control_word {
+  u32 bits = 0;
+
+  static constexpr u32 all_unheard = 044444444;
+  static constexpr int commands_beside_data = 3;
+
+  /// For routers alone.
+  static constexpr control_word of(const commands& what) { return make(what.list() | all_unheard, 0); }
+  /// Runs control task `id` where it is delivered.
+  static constexpr control_word of(const commands& what, int id) { return make(what.list(), id); }
+  static constexpr control_word of(const commands& what, int id, u16 data) {
+    if (what.count() > commands_beside_data) misuse::a_control_wavelet_with_data_carries_at_most_3_commands(what.count());
+    return {make(what.list(), id).bits | u32{1} << 31 | data};
+  }
+
+  constexpr int id() const { return static_cast<int>(bits >> 16 & 63); }
+  constexpr bool has_data() const { return bits >> 31 != 0; }
+  constexpr u16 data() const { return has_data() ? static_cast<u16>(bits) : u16{0}; }
+  /// The command that the next router carries out, and whether that router's processor hears of the wavelet.
+  constexpr command head() const { return static_cast<command>(bits >> 22 & 3); }
+  constexpr bool heard() const { return (bits >> 24 & 1) == 0; }
+
+  /// Without the first command; a nop follows the last one, heard if that one was.
+  constexpr control_word popped() const {
+    const u32 high = bits >> 22 & 0777;
+    if (has_data()) return {(bits & ~(0777u << 22)) | (high >> 3 | (high & 0400)) << 22};
+    const u32 list = high | (bits & 077777) << 9;
+    return make(list >> 3 | (list & 040000000), id());
+  }
+
+ private:
+  static constexpr control_word make(u32 list, int id) {
+    if (id < 0 || id > 63) misuse::the_ids_of_control_tasks_are_0_to_63(id);
+    return {static_cast<u32>(id) << 16 | (list & 0777) << 22 | list >> 9};
+  }
+};
+
+}  // namespace wsl
