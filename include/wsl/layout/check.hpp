@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The checker proves a layout before it runs. `static_assert(routed<plate>())` for a constant layout, `check(l)` for any: both
-// apply the same rules in the same order, paths, cycles, tasks, budget, and name the first fault with its color and PE. The cost
+// apply the same rules in the same order, paths, cycles, switches, tasks, budget, and name the first fault with its color and PE. The cost
 // depends on the number of paths and placements, not on the number of PEs. See docs/errors.md and examples/02_broadcast.cpp.
 #pragma once
 #include <utility>
@@ -8,9 +8,11 @@
 #include "errors.hpp"
 #include "rules/budget.hpp"
 #include "rules/cycles.hpp"
+#include "rules/filters.hpp"
 #include "rules/forks.hpp"
 #include "rules/liveness.hpp"
 #include "rules/paths.hpp"
+#include "rules/switches.hpp"
 #include "rules/tasks.hpp"
 
 namespace wsl {
@@ -19,7 +21,7 @@ namespace rules {
 
 /// Rules that are asked together, for one color, for one group of placements or for the whole layout. In a constant expression
 /// each such question has the evaluator's step budget for itself.
-enum class family : u8 { paths, claims, cycles, placements, tasks, budget, complete, live };
+enum class family : u8 { paths, claims, cycles, switches, filters, placements, tasks, budget, complete, live };
 
 inline constexpr int placements_at_once = 8;
 
@@ -46,8 +48,13 @@ constexpr diagnostic paths_of(const layout& l, int color) {
 
 constexpr diagnostic cycles_of(const layout& l, int color) {
   flow f(l, color);
-  const diagnostic d = circles(f);
-  return d.found() ? d : meetings(f);
+  if (const diagnostic d = circles(f); d.found()) return d;
+  if (f.positions == 1) return meetings(f);
+  for (int i = 0; i < f.positions; ++i) {
+    flow together(l, color, i);
+    if (const diagnostic d = meetings(together); d.found()) return d;
+  }
+  return {};
 }
 
 constexpr diagnostic tasks_of(const layout& l, int color) {
@@ -83,6 +90,8 @@ constexpr diagnostic budget_of(const layout& l, int group) {
 /// How many questions a family asks about a layout, and one of them.
 constexpr int questions(const layout& l, family f) {
   if (f == family::claims || f == family::placements || f == family::live) return 1;
+  if (f == family::switches) return std::popcount(switched_colors(l));
+  if (f == family::filters) return !l.filters().empty();
   if (f == family::budget) return (l.placements().size() + placements_at_once - 1) / placements_at_once;
   return std::popcount(colors_in_play(l));
 }
@@ -90,6 +99,8 @@ constexpr int questions(const layout& l, family f) {
 constexpr diagnostic ask(const layout& l, family f, int n) {
   switch (f) {
     case family::claims: return claims_are_apart(l);
+    case family::switches: return switches_of(l, nth_color(switched_colors(l), n));
+    case family::filters: return filters_of(l);
     case family::placements: return placements_of(l);
     case family::budget: return budget_of(l, n);
     case family::live: return colors_can_start(l);
@@ -111,8 +122,8 @@ constexpr diagnostic ask_all(const layout& l, family f) {
 }
 
 /// The families that every layout must satisfy, in their order.
-inline constexpr family required[] = {family::claims,     family::paths, family::cycles,
-                                      family::placements, family::tasks,  family::budget};
+inline constexpr family required[] = {family::claims,  family::paths,      family::cycles, family::switches,
+                                      family::filters, family::placements, family::tasks,  family::budget};
 
 template <const layout& L, family F, int N>
 inline constexpr diagnostic answer = ask(L, F, N);
@@ -155,6 +166,8 @@ consteval bool routed() {
   if constexpr (!satisfies<L, claims>()) return true;
   else if constexpr (!satisfies<L, paths>()) return true;
   else if constexpr (!satisfies<L, cycles>()) return true;
+  else if constexpr (!satisfies<L, switches>()) return true;
+  else if constexpr (!satisfies<L, filters>()) return true;
   else if constexpr (!satisfies<L, placements>()) return true;
   else if constexpr (!satisfies<L, tasks>()) return true;
   else return satisfies<L, budget>() || true;

@@ -27,6 +27,16 @@ enum class fault : u8 {
   the_route_goes_in_a_circle,
   a_fork_meets_itself_again,
   the_routes_turn_too_often_to_check_while_compiling,
+  // switches
+  the_machine_cannot_switch_the_color,
+  a_position_changes_both_sides,
+  a_position_has_several_ports,
+  no_command_reaches_the_position,
+  no_router_takes_the_command,
+  // filters
+  the_filter_has_nothing_to_filter,
+  the_payload_has_no_index,
+  the_pe_has_too_many_filters,
   // tasks
   two_programs_run_on_one_pe,
   the_program_takes_one_color_twice,
@@ -113,6 +123,28 @@ inline constexpr fault_text fault_texts[] = {
     {fault::the_routes_turn_too_often_to_check_while_compiling, "the_routes_turn_too_often_to_check_while_compiling",
      "too many PEs of this color may be part of a circle or of a fork that meets itself for a constant expression: give each "
      "direction of travel its own color, or check at run time with require(layout)"},
+    {fault::the_machine_cannot_switch_the_color, "the_machine_cannot_switch_the_color",
+     "the machine has no switch for this color: choose one of those that it has (wse3: 0 to 9, 12, 13, 16, 17, 20 and 21), "
+     "or leave the switches out of the path"},
+    {fault::a_position_changes_both_sides, "a_position_changes_both_sides",
+     "a switch position of this machine changes what the router listens to or where it sends, not both: change one side, and "
+     "the other one in the next position"},
+    {fault::a_position_has_several_ports, "a_position_has_several_ports",
+     "the side that a switch position changes has one port: only position 0 may have several"},
+    {fault::no_command_reaches_the_position, "no_command_reaches_the_position",
+     "no control wavelet can bring the switch into this position: let a program whose path leads here say "
+     "steers<color>(advance) in its table, make the switch a ring, or leave the position out"},
+    {fault::no_router_takes_the_command, "no_router_takes_the_command",
+     "the program sends commands on this color, but none of its wavelets pass a router with a switch: give a path on the way "
+     "switches{...}, or take steers<color>(...) out of the table"},
+    {fault::the_filter_has_nothing_to_filter, "the_filter_has_nothing_to_filter",
+     "a filter keeps some of the wavelets that a path brings to the ramp, and this path never goes there: leave the filter "
+     "out, or add the ramp"},
+    {fault::the_payload_has_no_index, "the_payload_has_no_index",
+     "a range filter looks at the index in the high half of a wavelet, and this payload has two bytes: use color<halves<T>> "
+     "or another filter"},
+    {fault::the_pe_has_too_many_filters, "the_pe_has_too_many_filters",
+     "the colors that are filtered on this PE need more filters than it has: filter fewer of them, or on different PEs"},
     {fault::two_programs_run_on_one_pe, "two_programs_run_on_one_pe",
      "a PE runs one program: make the areas of the two placements disjoint"},
     {fault::the_program_takes_one_color_twice, "the_program_takes_one_color_twice",

@@ -112,8 +112,16 @@ class layout {
   constexpr const auto& switches() const { return switches_; }
   constexpr const auto& filters() const { return filters_; }
   /// The switch or the filter of a path of this layout, or null.
-  constexpr const switch_record* switch_of(const path_record& p) const { return of_path(switches_, p); }
-  constexpr const filter_record* filter_of(const path_record& p) const { return of_path(filters_, p); }
+  constexpr const switch_record* switch_of(const path_record& p) const {
+    for (const switch_record& s : switches_)
+      if (&paths_[s.path] == &p) return &s;
+    return nullptr;
+  }
+  constexpr const filter_record* filter_of(const path_record& p) const {
+    for (const filter_record& f : filters_)
+      if (&paths_[f.path] == &p) return &f;
+    return nullptr;
+  }
   /// The ports that a path uses in some position of its switch.
   constexpr route every_route(const path_record& p) const {
     const switch_record* s = switch_of(p);
@@ -188,12 +196,6 @@ class layout {
     if (!r.sensible()) misuse::a_filter_keeps_some_of_the_wavelets_it_counts(p.color, r.first, r.last, r.period);
     if (filters_.full()) misuse::the_layout_has_more_filters_than_it_can_hold(max_filters);
     filters_.push_back(r);
-  }
-  template <class Records>
-  constexpr auto of_path(const Records& records, const path_record& p) const -> decltype(records.data()) {
-    for (const auto& r : records)
-      if (&paths_[r.path] == &p) return &r;
-    return nullptr;
   }
 
   template <payload T>

@@ -22,9 +22,11 @@ struct usage {
 constexpr u64 colors_at_ramp(const layout& l, const region& where, u64 wanted, bool takes) {
   u64 found = 0;
   const path_record* p = l.paths().data();
+  const bool switched = !l.switches().empty();
   for (int i = 0, n = l.paths().size(); i < n && found != wanted; ++i) {
     if (!(wanted >> p[i].color & ~(found >> p[i].color) & 1)) continue;
-    if (!(takes ? p[i].how.to : p[i].how.from).has(port::ramp) || apart(p[i].where, where)) continue;
+    const route how = switched ? l.every_route(p[i]) : p[i].how;
+    if (!(takes ? how.to : how.from).has(port::ramp) || apart(p[i].where, where)) continue;
     if (!intersect(tight(p[i].where), where).empty()) found |= color_bit(p[i].color);
   }
   return found;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The flow of one color: its path records and the joins between them. Record a joins record b through a side when some PE of a
 // sends through that side into a PE of b that listens there; a row of 750 PEs that hand on to each other is one record that joins
-// itself. The rules of paths and cycles ask this graph, whose size is that of the program text, instead of the PEs.
+// itself. The rules of paths and cycles ask this graph, whose size is that of the program text, instead of the PEs. A path with a
+// switch is one record for each of its positions: which of them stand at the same time is up to the control wavelets.
 #pragma once
 #include "../cover.hpp"
 #include "../fault.hpp"
@@ -19,6 +20,7 @@ struct stretch {
   u8 from = 0, to = 0;
   bool merges = false;
   const payload_type* type = nullptr;
+  int switched_path = 0;  ///< one more than the number of the path of which this is a position; 0 if its route stays
 };
 
 struct join {
@@ -33,11 +35,13 @@ class flow {
   const int color;
   scratch<stretch> paths;
   scratch<join> joins;
+  int positions = 1;        ///< the most that a switch of the color has
   coord overlap = nowhere;  ///< a PE that two of the records cover
   effort work;  ///< of all rules that ask this flow
 
-  constexpr flow(const layout& l, int c) : plan(l), color(c) {
-    gather();
+  /// With all positions of every switch, or with position `only` of each, the last one where it has fewer.
+  constexpr flow(const layout& l, int c, int only = -1) : plan(l), color(c) {
+    gather(only);
     for (int i = 0; i < 4 * paths.size(); ++i) first_out_.push_back(-1), first_in_.push_back(-1);
     sweep();
   }
@@ -57,12 +61,15 @@ class flow {
 
  private:
   // Records in the order of their first column or row, whichever separates them better, so that the sweep meets few pairs.
-  constexpr void gather() {
+  constexpr void gather(int only) {
     scratch<stretch> found;
     i64 wide = 0, high = 0;
+    const bool switched = !plan.switches().empty();
     for (const path_record& p : plan.paths())
       if (p.color == color) {
-        found.push_back({tight(p.where), p.how.from.bits, p.how.to.bits, p.merges, p.type});
+        const switch_record* s = switched ? plan.switch_of(p) : nullptr;
+        if (s) add_positions(found, p, *s, only), positions = s->count > positions ? s->count : positions;
+        else found.push_back({tight(p.where), p.how.from.bits, p.how.to.bits, p.merges, p.type});
         wide += i64{p.where.x1 - p.where.x0} * plan.height(), high += i64{p.where.y1 - p.where.y0} * plan.width();
       }
     along_x_ = wide <= high;
@@ -70,6 +77,11 @@ class flow {
     for (int i = 0; i < found.size(); ++i) order.push_back(i);
     sort(order, found);
     for (int i = 0; i < found.size(); ++i) paths.push_back(found[order[i]]);
+  }
+  constexpr void add_positions(scratch<stretch>& found, const path_record& p, const switch_record& s, int only) const {
+    for (int i = 0; i < s.count; ++i)
+      if (only < 0 || i == only || (i < only && i == s.count - 1))
+        found.push_back({tight(p.where), s.position[i].from.bits, s.position[i].to.bits, p.merges, p.type, s.path + 1});
   }
   constexpr int begin_of(const region& r) const { return along_x_ ? r.x0 : r.y0; }
 
@@ -113,7 +125,7 @@ class flow {
   }
   constexpr void compare(int a, int b) {
     work.spent += overlap == nowhere ? 24 : 10;
-    if (overlap == nowhere) {
+    if (overlap == nowhere && (paths[a].switched_path == 0 || paths[a].switched_path != paths[b].switched_path)) {
       const region both = intersect(paths[a].where, paths[b].where);
       if (!both.empty()) overlap = both.nth(0);
     }

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+// The rules of routes that change. What the positions of switches send and listen to is checked as routes are (paths.hpp): a
+// record of the flow is one position. Here: the machine has such switches, some command that programs send leads to each position,
+// and every command that a program sends meets a switch. Commands travel as wavelets do, over the joins of the flow.
+#pragma once
+#include "../../core/control.hpp"
+#include "flow.hpp"
+
+namespace wsl::rules {
+
+/// Colors with a switch, or on which programs send commands.
+constexpr u64 switched_colors(const layout& l) {
+  u64 mask = 0;
+  for (const switch_record& s : l.switches()) mask |= color_bit(l.paths()[s.path].color);
+  for (const placement& p : l.placements()) mask |= p.what->colors_of(role::steer);
+  return mask;
+}
+
+constexpr diagnostic at_switch(const layout& l, const switch_record& s, fault what, int position) {
+  const path_record& p = l.paths()[s.path];
+  return {.what = what, .color = p.color, .at = p.where.nth(0), .have = position, .limit = s.count - 1};
+}
+
+constexpr diagnostic machine_switches(const layout& l, const switch_record& s) {
+  const bool able = (l.machine().switch_colors & color_bit(l.paths()[s.path].color)) != 0;
+  diagnostic d = at_switch(l, s, fault::the_machine_cannot_switch_the_color, 0);
+  d.have = d.limit = 0;
+  return able ? diagnostic{} : d;
+}
+
+/// A position is one pair of multiplexer settings: what it changes has one port, on machines with one multiplexer on one side.
+constexpr diagnostic positions_are_simple(const layout& l, const switch_record& s) {
+  for (int i = 1; i < s.count; ++i) {
+    const route &now = s.position[i], &before = s.position[i - 1];
+    const bool from = now.from != before.from, to = now.to != before.to;
+    if (from && to && l.machine().position_sides < 2) return at_switch(l, s, fault::a_position_changes_both_sides, i);
+    if ((from && !now.from.single()) || (to && !now.to.single())) return at_switch(l, s, fault::a_position_has_several_ports, i);
+  }
+  return {};
+}
+
+/// Which programs' commands reach which records of a flow.
+class steering {
+ public:
+  scratch<u8> commands;  ///< that reach each record, as a set
+
+  constexpr explicit steering(flow& f) : commands(f.paths.size()), flow_(f), seen_(f.paths.size()) {}
+
+  /// Follows the control wavelets of one placement; says whether they meet a switch.
+  constexpr bool follow(const region& from, u8 what) {
+    bool meets = false;
+    for (int i = 0; i < flow_.paths.size(); ++i) seen_[i] = false;
+    for (int i = 0; i < flow_.paths.size(); ++i)
+      if ((flow_.paths[i].from & ramp_bit) && !intersect(flow_.paths[i].where, from).empty()) enter(i);
+    while (!pending_.empty() && !flow_.work.exhausted()) {
+      const int i = pending_.pop_back();
+      flow_.work.spent += 6;
+      commands[i] = static_cast<u8>(commands[i] | what);
+      meets = meets || flow_.paths[i].switched_path != 0;
+      for (int d = 0; d < 4; ++d)
+        for (int j = flow_.first_out(i, d); j >= 0; j = flow_.joins[j].next_out) enter(flow_.joins[j].to);
+    }
+    return meets;
+  }
+
+ private:
+  constexpr void enter(int record) {
+    if (!seen_[record]) seen_[record] = true, pending_.push_back(record);
+  }
+  flow& flow_;
+  scratch<bool> seen_;
+  scratch<int> pending_;
+};
+
+/// Every command of a table meets a switch somewhere on the way.
+constexpr diagnostic commands_are_taken(flow& f, steering& s) {
+  for (const placement& p : f.plan.placements())
+    for (const binding& b : *p.what) {
+      if (b.what != role::steer || b.id != f.color) continue;
+      const u8 moving = static_cast<u8>(b.commands & (command_bit(advance) | command_bit(reset)));
+      if (s.follow(tight(p.where), b.commands) || moving == 0) continue;
+      diagnostic d = f.report(fault::no_router_takes_the_command, p.where.nth(0));
+      d.name = p.what->name;
+      return d;
+    }
+  return f.nothing();
+}
+
+/// The positions that a switch can come to, as a mask.
+constexpr int reachable(const switch_record& s, u8 commands) {
+  int found = 1 << s.start, before = 0;
+  while (found != before) {
+    before = found;
+    for (int i = 0; i < s.count; ++i)
+      if ((found >> i & 1) && (commands & command_bit(advance))) found |= 1 << s.after_advance(i);
+    if (commands & command_bit(reset)) found |= 1;
+  }
+  return found;
+}
+
+constexpr diagnostic positions_are_reached(flow& f, const steering& s) {
+  for (const switch_record& r : f.plan.switches()) {
+    if (f.plan.paths()[r.path].color != f.color) continue;
+    u8 commands = 0;
+    for (int i = 0; i < f.paths.size(); ++i)
+      if (f.paths[i].switched_path == r.path + 1) commands = static_cast<u8>(commands | s.commands[i]);
+    f.work.spent += f.paths.size();
+    const int found = reachable(r, commands);
+    for (int i = 0; i < r.count; ++i)
+      if (!(found >> i & 1)) return at_switch(f.plan, r, fault::no_command_reaches_the_position, i);
+  }
+  return f.nothing();
+}
+
+/// All rules of one color.
+constexpr diagnostic switches_of(const layout& l, int color) {
+  for (const switch_record& s : l.switches()) {
+    if (l.paths()[s.path].color != color) continue;
+    if (const diagnostic d = machine_switches(l, s); d.found()) return d;
+    if (const diagnostic d = positions_are_simple(l, s); d.found()) return d;
+  }
+  flow f(l, color);
+  steering s(f);
+  const diagnostic d = commands_are_taken(f, s);
+  return d.found() ? d : positions_are_reached(f, s);
+}
+
+}  // namespace wsl::rules
