@@ -10,14 +10,14 @@ namespace wsl::engines {
 
 class deliveries {
  public:
-  explicit deliveries(const layout& plan) : grid_(plan.grid()) {
+  explicit deliveries(const layout& plan) : plan_(plan), grid_(plan.grid()) {
     for (const path_record& p : plan.paths()) paths_[p.color].push_back(&p);
   }
 
-  /// The route of a color on a PE; both sides empty where there is none.
+  /// The route of a color on a PE, of a switch the ports of all its positions; both sides empty where there is none.
   route at(coord c, int color) const {
     for (const path_record* p : paths_[color])
-      if (p->where.has(c)) return p->how;
+      if (p->where.has(c)) return plan_.every_route(*p);
     return {};
   }
 
@@ -44,6 +44,7 @@ class deliveries {
   }
 
  private:
+  const layout& plan_;
   region grid_;
   flat_vector<const path_record*> paths_[max_colors];
   flat_vector<coord> ahead_;

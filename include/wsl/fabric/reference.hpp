@@ -321,9 +321,10 @@ class reference_engine final : public engine {
 
   void router_waits(waits& open, u32 r, const routers::lane& l) {
     const coord at = routers_.coord_of(r);
-    u64 held = 0;
-    for (u32 q : l.in)
-      if (q != routers::none) held += routers_[q].size;
+    u64 held = 0, shut_out = 0;
+    for (port p : every_port)
+      if (const u32 q = l.in[index_of(p)]; q != routers::none) (l.how.from.has(p) ? held : shut_out) += routers_[q].size;
+    if (shut_out) open.push_back({wait::reason::gate, at, l.color, "", "", shut_out, routers_.position_of(l)});
     if (held) open.push_back({wait::reason::router, at, l.color, "", "", held});
     pe* p = readable(l.out[0]) ? find(at) : nullptr;
     if (!p) return;

@@ -2,12 +2,14 @@
 // The routers of a layout, hop by hop: for every color that passes a PE a lane with one bounded queue an input port, and for
 // every queue who fills and who empties it. A wavelet crosses one link a cycle; a link carries one wavelet a cycle, whatever
 // its color; a multicast moves when all its outputs have room. Where several wavelets want one link, the one whose turn it is by
-// the cycle's number goes first: that is the order of merges.
+// the cycle's number goes first: that is the order of merges. Where a color has a switch, wavelets from a port that its position does
+// not take wait, and control wavelets change the position when they have passed.
 #pragma once
 #include <algorithm>
 #include <span>
 #include <vector>
 
+#include "../core/control.hpp"
 #include "../layout/layout.hpp"
 
 namespace wsl::engines {
@@ -29,9 +31,18 @@ class routers {
 
   struct lane {
     u8 color = 0;
-    route how;
+    route how;         ///< of a switch, that of its position
+    u32 gate = none;   ///< what else stands in the way, if anything does
     u32 in[5] = {none, none, none, none, none};   ///< queues by input port; in[0] is the output queue of the processor
     u32 out[5] = {none, none, none, none, none};  ///< queues by output port; out[0] is the input queue of the processor
+  };
+
+  /// The switch and the filter of a color on one PE.
+  struct gate {
+    const switch_record* positions = nullptr;
+    int position = 0;
+    bool filtered = false;
+    filter_state filter;
   };
 
   routers(const layout& plan, const auto& input_depth_of) : grid_(plan.grid()) {
@@ -40,11 +51,12 @@ class routers {
     for (std::size_t r = 0; r + 1 < first_lane_.size(); ++r) {
       int sends = 0;
       for (lane& l : lanes_of(static_cast<u32>(r))) {
+        const route every = every_route(l);
         for (port p : every_port)
-          if (l.how.from.has(p))
+          if (every.from.has(p))
             l.in[index_of(p)] = add_queue(p == ramp ? m.output_depth[sends++ % std::min(m.output_queues, 8)] : router_depth, none,
                                           static_cast<u32>(r));
-        if (l.how.to.has(ramp)) l.out[0] = add_queue(input_depth_of(coord_of(static_cast<u32>(r)), l.color), static_cast<u32>(r), none);
+        if (every.to.has(ramp)) l.out[0] = add_queue(input_depth_of(coord_of(static_cast<u32>(r)), l.color), static_cast<u32>(r), none);
       }
     }
     connect(plan);
@@ -61,6 +73,9 @@ class routers {
       if (l.color == color) return &l;
     return nullptr;
   }
+
+  /// Where the switch of a lane stands, or -1 if it has none.
+  int position_of(const lane& l) const { return l.gate != none && gates_[l.gate].positions ? gates_[l.gate].position : -1; }
 
   const queue& operator[](u32 q) const { return queues_[q]; }
   const wavelet& front(u32 q) const { return arena_[queues_[q].first + queues_[q].head]; }
@@ -99,6 +114,7 @@ class routers {
  private:
   struct move {
     u32 router, lane, port;
+    ports to;
   };
 
   void place_lanes(const layout& plan) {
@@ -115,7 +131,23 @@ class routers {
       lane& l = lanes_[next[r]++];
       l.color = static_cast<u8>(p.color);
       l.how = p.how;
+      place_gate(plan, p, r, l);
     });
+  }
+
+  void place_gate(const layout& plan, const path_record& p, u32 r, lane& l) {
+    const switch_record* s = plan.switch_of(p);
+    const filter_record* f = plan.filter_of(p);
+    if (!s && !f) return;
+    l.gate = static_cast<u32>(gates_.size());
+    gate g{s, s ? s->start : 0, f != nullptr, {}};
+    const coord c = coord_of(r);
+    if (f) g.filter = filter_state(*f, {(c.x - p.where.x0) / p.where.sx, (c.y - p.where.y0) / p.where.sy});
+    if (s) l.how = s->position[s->start];
+    gates_.push_back(g);
+  }
+  route every_route(const lane& l) const {
+    return position_of(l) < 0 ? l.how : gates_[l.gate].positions->every();
   }
 
   u32 add_queue(int capacity, u32 filled_by, u32 emptied_by) {
@@ -130,18 +162,28 @@ class routers {
       for (lane& l : lanes_of(r))
         for (port side : every_side) {
           const coord next = coord_of(r) + wsl::step(side);
-          if (!l.how.to.has(side) || !plan.has(next)) continue;
+          if (!every_route(l).to.has(side) || !plan.has(next)) continue;
           lane* other = lane_of(next, l.color);
           l.out[index_of(side)] = other->in[index_of(opposite(side))];
           queues_[l.out[index_of(side)]].filled_by = r;
         }
   }
 
-  bool can_move(const lane& l, u8 used) const {
-    if (l.how.to.bits & used) return false;
+  // The processor is left out where the filter or the control wavelet says so.
+  ports outputs_of(const lane& l, const wavelet& w) const {
+    const bool taken = w.control ? control_word{w.bits}.heard() : l.gate == none || !gates_[l.gate].filtered || gates_[l.gate].filter.keeps(w.bits);
+    return taken ? l.how.to : without_ramp(l.how.to);
+  }
+  static ports without_ramp(ports p) {
+    p.bits = static_cast<u8>(p.bits & ~ports{ramp}.bits);
+    return p;
+  }
+
+  bool can_move(const lane& l, ports to, u8 used) const {
+    if (to.bits & used) return false;
     for (port p : every_port) {
       const u32 q = l.out[index_of(p)];
-      if (l.how.to.has(p) && q != none && !queues_[q].room()) return false;
+      if (to.has(p) && q != none && !queues_[q].room()) return false;
     }
     return true;
   }
@@ -154,34 +196,54 @@ class routers {
       const lane& l = lanes[turn];
       for (u32 i = 0; i < 5; ++i) {
         const u32 p = static_cast<u32>((i + cycle) % 5);
-        if (l.in[p] == none || queues_[l.in[p]].size == 0 || !can_move(l, used)) continue;
-        used = static_cast<u8>(used | l.how.to.bits);
-        moves_.push_back({r, static_cast<u32>(turn), p});
+        if (l.in[p] == none || queues_[l.in[p]].size == 0 || !l.how.from.has(every_port[p])) continue;
+        const ports to = outputs_of(l, front(l.in[p]));
+        if (!can_move(l, to, used)) continue;
+        used = static_cast<u8>(used | to.bits);
+        moves_.push_back({r, static_cast<u32>(turn), p, to});
+        if (l.gate != none) break;  // what passes may change it
       }
     }
   }
 
   template <class Delivered, class Accepted, class Left>
   u64 carry_out(const move& m, Delivered delivered, Accepted accepted, Left left) {
-    const lane& l = lanes_of(m.router)[m.lane];
+    lane& l = lanes_of(m.router)[m.lane];
     const u32 from = l.in[m.port];
     const wavelet w = front(from);
+    const wavelet on = l.gate == none ? w : passed(l, w);
     pop(from);
     if (m.port == 0) accepted(m.router);
     wake(m.router);
     u64 hops = 0;
     for (port p : every_port) {
-      if (!l.how.to.has(p)) continue;
+      if (!m.to.has(p)) continue;
       const u32 q = l.out[index_of(p)];
       hops += p != ramp;
-      if (q == none) left(m.router, p, w);
-      else push(q, w);
+      if (q == none) left(m.router, p, on);
+      else push(q, p == ramp ? w : on);
       if (p == ramp) delivered(m.router);
     }
     return hops;
   }
 
+  /// A gate lets a wavelet pass; returns what goes on to the neighbours.
+  wavelet passed(lane& l, wavelet w) {
+    gate& g = gates_[l.gate];
+    if (!w.control) {
+      if (g.filtered) g.filter.count();
+      return w;
+    }
+    if (!g.positions) return w;
+    const control_word word{w.bits};
+    g.position = g.positions->after(word.head(), g.position);
+    l.how = g.positions->position[g.position];
+    w.bits = g.positions->passed_on(word).bits;
+    return w;
+  }
+
   region grid_;
+  std::vector<gate> gates_;
   std::vector<u32> first_lane_;  // the lanes of router r stand from first_lane_[r] to first_lane_[r + 1]
   std::vector<lane> lanes_;
   std::vector<queue> queues_;

@@ -145,6 +145,8 @@ struct threaded {
   engine* make(const layout& plan) const {
     if (threads < 0 || threads > 1024)
       throw fault_error("wsl: an engine runs on 1 to 1024 threads, not on " + std::to_string(threads));
+    if (!plan.switches().empty() || !plan.filters().empty())
+      throw fault_error("wsl: the threaded engine does not run switches and filters; the reference engine does: fabric{layout, reference{}}");
     return new engines::threaded_engine(plan, threads ? threads : engines::default_threads(), queues, order, most(1u, pes_per_band), log);
   }
 };

@@ -15,6 +15,7 @@ struct wait {
     held,     ///< local task `what` is activated but blocked
     stream,   ///< `count` words of the host stream of `color` could not enter the grid
     router,   ///< `count` wavelets of `color` lie in the router
+    gate,     ///< `count` wavelets of `color` wait in the router for its switch to leave `position`
   };
   reason why;
   coord at;
@@ -22,6 +23,7 @@ struct wait {
   const char* program = "";   ///< name of the PE's program
   const char* what = "";      ///< name of the task or operation
   unsigned long long count = 0;
+  int position = -1;          ///< of a switch
 };
 
 using waits = flat_vector<wait>;

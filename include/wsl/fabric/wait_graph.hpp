@@ -16,6 +16,7 @@ struct wait_link {
     room,     ///< for room on `color`, whose wavelets end at `to`
     branch,   ///< for wavelets of `color` that lie in a router because `to`, on another branch, does not take them
     stream,   ///< for wavelets of `color` that the host streams in at `to`
+    gate,     ///< for wavelets of `color` that wait at the router of `to` for its switch
     nothing,  ///< for wavelets of `color`, which no path brings
   };
   kind what;
@@ -32,6 +33,7 @@ struct wait_chain {
     never_took,  ///< wavelets of `color` lie before `last`; `task` takes them but may not run, or is empty if nothing takes them
     held,        ///< `task` of `last` is activated but blocked
     stream_dry,  ///< the host's stream ended
+    gated,       ///< wavelets of `color` wait at the router of `last` for its switch
     no_path,     ///< nothing leads to the PE that waits
   };
   ending how = ending::unknown;
@@ -62,6 +64,8 @@ class wait_graph {
       if (w.why == wait::reason::stream && search(w)) return found_;
     for (const wait& w : open_)
       if ((w.why == wait::reason::unread || w.why == wait::reason::held) && search(w)) return found_;
+    for (const wait& w : open_)
+      if (w.why == wait::reason::gate && !done()) found_ = {wait_chain::ending::gated, {}, w.at, w.color, ""};
     return found_;
   }
 
@@ -88,7 +92,9 @@ class wait_graph {
     return wait_at(c, [&](const wait& w) { return w.why == why && w.color == color; });
   }
   bool stuck(coord c) const {
-    return wait_at(c, [](const wait& w) { return w.why != wait::reason::stream && w.why != wait::reason::router; });
+    return wait_at(c, [](const wait& w) {
+      return w.why != wait::reason::stream && w.why != wait::reason::router && w.why != wait::reason::gate;
+    });
   }
   // A processor that waits for a color has an empty queue of it: it is not the one that lets the color pile up.
   bool stops(coord c, int color) const {
@@ -123,7 +129,8 @@ class wait_graph {
       return false;
     }
     const wait_link l = top.links[top.taken++];
-    if (l.what == wait_link::kind::stream || l.what == wait_link::kind::nothing || !stuck(l.to)) remember_end(l);
+    using k = wait_link::kind;
+    if (l.what == k::stream || l.what == k::nothing || l.what == k::gate || !stuck(l.to)) remember_end(l);
     else if (visited_[place(l.to)] == open) return remember_cycle(l.to);
     else if (visited_[place(l.to)] == unseen) enter(l.to);
     return false;
@@ -151,6 +158,7 @@ class wait_graph {
     using e = wait_chain::ending;
     const e how = l.what == k::stream    ? e::stream_dry
                   : l.what == k::nothing ? e::no_path
+                  : l.what == k::gate    ? e::gated
                   : l.what == k::supply  ? e::never_sent
                                          : e::never_took;
     remember(how, l.to, l.color, "");
@@ -179,6 +187,7 @@ class wait_graph {
   flat_vector<wait_link> supply(const wait& w) {
     flat_vector<wait_link> links;
     const upstream up = walk_back(w.at, w.color);
+    if (!shut_.empty()) return links.push_back({wait_link::kind::gate, w.at, shut_[0], w.color}), links;
     for (coord c : up.clogged)
       for (coord to : walk_on(c, w.color))
         if (stops(to, w.color)) links.push_back({wait_link::kind::branch, w.at, to, w.color});
@@ -204,6 +213,7 @@ class wait_graph {
     flat_vector<wait_link> links;
     const flat_vector<coord> receivers = walk_on(w.at, w.color);
     const bool from_host = w.why == wait::reason::stream;
+    if (!shut_.empty()) return links.push_back({wait_link::kind::gate, w.at, shut_[0], w.color, from_host}), links;
     for (coord c : receivers)
       if (stops(c, w.color)) links.push_back({wait_link::kind::room, w.at, c, w.color, from_host});
     if (links.empty() && !receivers.empty()) links.push_back({wait_link::kind::room, w.at, receivers[0], w.color, from_host});
@@ -213,7 +223,7 @@ class wait_graph {
   upstream walk_back(coord to, int color) {
     upstream up;
     if (!plan_.route_at(to, color).to.has(ramp)) return up;
-    for (begin_walk(to); coord* c = next_stop();) {
+    for (begin_walk(to, color); coord* c = next_stop();) {
       const coord here = *c;
       if (wait_at(here, wait::reason::router, color)) up.clogged.push_back(here);
       for (port p : every_port) {
@@ -229,7 +239,7 @@ class wait_graph {
 
   flat_vector<coord> walk_on(coord from, int color) {
     flat_vector<coord> receivers;
-    for (begin_walk(from); coord* c = next_stop();) {
+    for (begin_walk(from, color); coord* c = next_stop();) {
       const coord here = *c;
       const ports to = plan_.route_at(here, color).to;
       if (to.has(ramp)) receivers.push_back(here);
@@ -240,9 +250,10 @@ class wait_graph {
   }
 
   // A walk visits a PE once; the numbers in seen_ tell walks apart.
-  void begin_walk(coord from) {
+  void begin_walk(coord from, int color) {
     ++walk_;
-    todo_.clear();
+    todo_.clear(), shut_.clear();
+    color_ = color;
     visit(from);
   }
   void visit(coord c) {
@@ -254,6 +265,7 @@ class wait_graph {
     if (todo_.empty()) return nullptr;
     here_ = todo_.back();
     todo_.pop_back();
+    if (wait_at(here_, wait::reason::gate, color_)) shut_.push_back(here_);
     return &here_;
   }
 
@@ -265,8 +277,9 @@ class wait_graph {
   flat_vector<u32> seen_;
   flat_vector<u8> visited_;
   flat_vector<node> path_;
-  flat_vector<coord> todo_;
+  flat_vector<coord> todo_, shut_;  // where a walk goes on; routers on its way whose switch keeps wavelets waiting
   coord here_;
+  int color_ = -1;
   u32 walk_ = 0;
   u64 hops_ = 0;
   wait_chain found_;

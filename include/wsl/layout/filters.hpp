@@ -61,11 +61,14 @@ class filter_state {
     else seen_ = ((f.start + moved) % period_ + period_) % period_;
   }
 
-  /// Does the processor get this data wavelet? To be asked once for each.
-  constexpr bool keeps(u32 payload) {
+  /// Does the processor get this data wavelet, if it is the next one?
+  constexpr bool keeps(u32 payload) const {
     const i64 number = by_index_ ? i64{payload >> 16} : seen_;
-    if (!by_index_ && ++seen_ == period_) seen_ = 0;
     return number >= first_ && number <= last_;
+  }
+  /// It has passed.
+  constexpr void count() {
+    if (!by_index_ && ++seen_ == period_) seen_ = 0;
   }
 
  private:

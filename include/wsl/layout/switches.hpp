@@ -4,6 +4,7 @@
 // Position 0 is the path's route. A position says what changes: a side that it leaves out stays as it is in the position before. A
 // wavelet from a port that the current position does not take waits in the router. See examples/16_switches.cpp.
 #pragma once
+#include "../core/control.hpp"
 #include "../core/port.hpp"
 
 namespace wsl {
@@ -45,7 +46,18 @@ struct switch_record {
     for (int i = 0; i < count; ++i) all = {all.from | position[i].from, all.to | position[i].to};
     return all;
   }
-  constexpr int after_advance(int at) const { return at + 1 < count ? at + 1 : ring ? 0 : at; }
+  /// Where the switch stands after a command.
+  constexpr int after(command what, int at) const {
+    if (what == advance) return at + 1 < count ? at + 1 : ring ? 0 : at;
+    return what == reset ? 0 : at;
+  }
+  /// What the router makes of a control wavelet that it passes on.
+  constexpr control_word passed_on(control_word w) const {
+    const command what = w.head();
+    const bool pops = what == advance ? pop != wsl::pop::never
+                                      : pop == wsl::pop::always || (pop == wsl::pop::on_advance_or_nop && what == nop);
+    return pops ? w.popped() : w;
+  }
 };
 
 constexpr bool given(const route& r) { return !r.from.empty() || !r.to.empty(); }

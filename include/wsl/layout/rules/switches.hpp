@@ -92,8 +92,8 @@ constexpr int reachable(const switch_record& s, u8 commands) {
   while (found != before) {
     before = found;
     for (int i = 0; i < s.count; ++i)
-      if ((found >> i & 1) && (commands & command_bit(advance))) found |= 1 << s.after_advance(i);
-    if (commands & command_bit(reset)) found |= 1;
+      for (command c : {advance, reset})
+        if ((found >> i & 1) && (commands & command_bit(c))) found |= 1 << s.after(c, i);
   }
   return found;
 }
