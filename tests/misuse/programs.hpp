@@ -17,6 +17,10 @@ constexpr binding takes(color<T> c) { return {.what = role::data, .id = c.id, .t
 template <payload T>
 constexpr binding reads(color<T> c) { return {.what = role::read, .id = c.id, .type = &payload_type_of<T>}; }
 constexpr binding local(int position) { return {.what = role::local, .id = position, .name = "step"}; }
+template <payload T>
+constexpr binding steers(color<T> c, command what) {
+  return {.what = role::steer, .id = c.id, .type = &payload_type_of<T>, .commands = command_bit(what)};
+}
 constexpr binding control(int id) { return {.what = role::control, .id = id, .name = "stop"}; }
 
 template <std::size_t N>

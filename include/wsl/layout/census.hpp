@@ -49,13 +49,6 @@ inline char letter_of(int index) {
   return index < 0 ? '.' : index < 52 ? letters[index] : '#';
 }
 
-/// The path of a color on one PE, or null.
-inline const path_record* path_at(const layout& l, int color, coord c) {
-  for (const path_record& p : l.paths())
-    if (p.color == color && p.where.has(c)) return &p;
-  return nullptr;
-}
-
 struct color_use {
   const payload_type* type = nullptr;  ///< none: no path and no stream uses the color
   i64 send = 0;                        ///< PEs that send it from their ramp ...
@@ -71,9 +64,10 @@ inline color_use use_of(const layout& l, int color) {
   for (const path_record& p : l.paths()) {
     if (p.color != color) continue;
     use.type = p.type;
-    if (p.how.from.has(ramp)) use.send += p.where.count();
-    if (p.how.to.has(ramp)) use.receive += p.where.count();
-    if (beside_ramp(p.how.from) && beside_ramp(p.how.to)) use.forward += p.where.count();
+    const route how = l.every_route(p);
+    if (how.from.has(ramp)) use.send += p.where.count();
+    if (how.to.has(ramp)) use.receive += p.where.count();
+    if (beside_ramp(how.from) && beside_ramp(how.to)) use.forward += p.where.count();
   }
   return use;
 }

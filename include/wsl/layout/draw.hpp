@@ -9,6 +9,7 @@
 //
 // A large grid is drawn with gaps: `+742` above a column of dots are 742 columns that continue the pattern beside them.
 #pragma once
+#include "draw_changes.hpp"
 #include "draw_text.hpp"
 
 namespace wsl::drawing {
@@ -87,7 +88,7 @@ class route_drawing {
     for (const slot& y : page_.ys)
       if (across({0, y.first})[0] != ' ') edge_ = 3;
     for (const path_record& p : l.paths())
-      if (p.color == color) tall_ = tall_ || turned(p.how.from) || turned(p.how.to);
+      if (p.color == color) tall_ = tall_ || turned(l.every_route(p).from) || turned(l.every_route(p).to);
   }
 
   std::string text() {
@@ -138,8 +139,9 @@ class route_drawing {
     return trimmed(line);
   }
   const char* knot(coord at) {
-    const path_record* p = path_at(l_, color_, at);
+    const path_record* p = l_.path_at(at, color_);
     if (!p) return kinds_[4] = true, "·";
+    if (l_.switch_of(*p)) return kinds_[5] = true, "◆";
     const int kind = p->how.from.has(ramp) ? (p->how.to.has(ramp) ? 2 : 0) : p->how.to.has(ramp) ? 1 : 3;
     kinds_[kind] = true, merges_ = merges_ || p->merges;
     if (kind == 3 && !p->merges) return bend((p->how.from | p->how.to).bits >> 1);
@@ -154,16 +156,16 @@ class route_drawing {
 
   std::string legend() const {
     constexpr const char* kinds[] = {"o sends from its ramp", "● receives at its ramp", "◉ both", "┼ ─ ┐ passes on",
-                                     "· no route"};
+                                     "· no route", "◆ has a switch"};
     std::string out;
-    for (int i = 0; i < 5; ++i)
+    for (int i = 0; i < 6; ++i)
       if (kinds_[i]) out += (out.empty() ? "  " : "   ") + std::string(kinds[i]);
     if (merges_) out += "\n  □ ■ ▣ ╬ the same where wavelets merge";
     const auto seen = [&](flow f) { return seen_[static_cast<int>(f)]; };
     if (seen(flow::hosted)) out += "\n  ══► ⇓ host stream";
     if (seen(flow::lost)) out += "\n  ──✕ sent, but the neighbour does not take it";
     if (seen(flow::unfed)) out += "\n  ··▷ awaited, but the neighbour does not send it";
-    return out + "\n";
+    return out + "\n" + changes_of(l_, color_);
   }
 
   const layout& l_;
@@ -171,7 +173,7 @@ class route_drawing {
   sheet page_;
   int edge_ = 0;  // characters west of the grid
   bool tall_ = false, merges_ = false;
-  bool kinds_[5] = {}, seen_[5] = {};
+  bool kinds_[6] = {}, seen_[5] = {};
 };
 
 }  // namespace wsl::drawing

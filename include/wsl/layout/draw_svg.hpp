@@ -135,18 +135,23 @@ class picture {
     const coord at{xs_[i].first, ys_[j].first}, last{xs_[i].last(), ys_[j].last()}, corner = cell(i, j);
     if (xs_[i].gap) return add_ends(s, corner, at, last, west, east);
     if (ys_[j].gap) return add_ends(s, corner, at, last, north, south);
-    if (const path_record* p = path_at(l_, s.color, at)) add_path(s, *p, corner);
+    if (const path_record* p = l_.path_at(at, s.color)) add_path(s, *p, corner);
     for (const stream_record& stream : l_.streams())
       if (stream.color == s.color && stream.where.has(at)) add_stream(s, stream, corner);
   }
 
   void add_path(strokes& s, const path_record& p, coord corner) const {
-    for (const port from : every_port)
-      for (const port out : every_port)
-        if (p.how.from.has(from) && p.how.to.has(out)) s.lines += leg(corner, from, out, s.offset);
+    const switch_record* positions = l_.switch_of(p);
+    const route all = l_.every_route(p);
+    for (int i = 0; i < (positions ? positions->count : 1); ++i) {
+      const route how = positions ? positions->position[i] : p.how;
+      for (const port from : every_port)
+        for (const port out : every_port)
+          if (how.from.has(from) && how.to.has(out)) s.lines += leg(corner, from, out, s.offset);
+    }
     for (const port out : every_side)
-      if (p.how.to.has(out)) s.heads += arrow_head(side(corner, out, s.offset), out, head_size());
-    s.knots += knot(p, side(corner, ramp, s.offset), ink(s));
+      if (all.to.has(out)) s.heads += arrow_head(side(corner, out, s.offset), out, head_size());
+    s.knots += knot(all, p.merges, side(corner, ramp, s.offset), ink(s));
   }
   // Legs from one side share a stem up to the bend.
   std::string leg(coord corner, port from, port out, int offset) const {
@@ -156,15 +161,15 @@ class picture {
     const int bend = square_ / 4;
     return to('M', a) + to('L', along(centre, from, bend)) + to('Q', centre) + to(' ', along(centre, out, bend)) + to('L', b);
   }
-  std::string knot(const path_record& p, coord at, const std::string& color) const {
+  std::string knot(const route& how, bool merges, coord at, const std::string& color) const {
     const int size = 2 + 2 * weight();
     const auto spot = [&](int radius, const std::string& paint) {
-      return p.merges ? rectangle(at - coord{radius, radius}, {2 * radius, 2 * radius}, 1, paint) : circle(at, radius, paint);
+      return merges ? rectangle(at - coord{radius, radius}, {2 * radius, 2 * radius}, 1, paint) : circle(at, radius, paint);
     };
     std::string out;
-    if (p.how.from.has(ramp)) out += spot(size, painted("#fff", color, weight() + 1));
-    if (p.how.to.has(ramp)) out += spot(p.how.from.has(ramp) ? size - 2 - weight() / 2 : size, painted(color, color, 1));
-    else if (p.merges && out.empty()) out = spot(size - 1, painted("#fff", color, weight()));
+    if (how.from.has(ramp)) out += spot(size, painted("#fff", color, weight() + 1));
+    if (how.to.has(ramp)) out += spot(how.from.has(ramp) ? size - 2 - weight() / 2 : size, painted(color, color, 1));
+    else if (merges && out.empty()) out = spot(size - 1, painted("#fff", color, weight()));
     return out;
   }
   void add_stream(strokes& s, const stream_record& stream, coord corner) const {

@@ -26,12 +26,18 @@ inline std::string colors_of(u64 mask) {
   return s;
 }
 
+inline bool is_about_position(fault what) {
+  using enum fault;
+  return what == a_position_changes_both_sides || what == a_position_has_several_ports || what == no_command_reaches_the_position;
+}
+
 inline std::string details_of(const diagnostic& d) {
   std::string s;
   const auto add = [&](const std::string& text) { s += (s.empty() ? " (" : "; ") + text; };
   if (*d.name) add(*d.other ? std::string(d.name) + " and " + d.other : std::string(d.name));
   if (d.fork != rules::nowhere) add("the fork is PE (" + std::to_string(d.fork.x) + ", " + std::to_string(d.fork.y) + ")");
-  if (d.limit != 0 || d.have != 0) add("has " + std::to_string(d.have) + ", the limit is " + std::to_string(d.limit));
+  if (is_about_position(d.what)) add("position " + std::to_string(d.have) + " of 0 to " + std::to_string(d.limit));
+  else if (d.limit != 0 || d.have != 0) add("has " + std::to_string(d.have) + ", the limit is " + std::to_string(d.limit));
   if (d.colors != 0) add("waits for colors " + colors_of(d.colors));
   return s.empty() ? s : s + ")";
 }

@@ -43,7 +43,7 @@ TEST_CASE("an image finds what colors, control ids and local tasks call") {
   CHECK(image.local[1]->module == &module_key<helper>);
   CHECK(name(image.control_with(5)) == "stop");
   CHECK(name(image.control_with(4)) == "nothing");
-  CHECK(name(image.control_with(0xffff)) == "nothing");
+  CHECK(name(image.control_with(63)) == "nothing");
   CHECK(image.takes == (color_bit(red.id) | color_bit(green.id)));
   CHECK(image.reads == color_bit(blue.id));
   CHECK(image.sends == (color_bit(red.id) | color_bit(blue.id) | color_bit(green.id)));

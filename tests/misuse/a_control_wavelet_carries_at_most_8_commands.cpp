@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: MIT
+// Nine commands.
+// says: a_control_wavelet_carries_at_most_8_commands
+#include "programs.hpp"
+
+#ifdef WSL_MISUSE
+constexpr commands wrong{nop, nop, nop, nop, nop, nop, nop, nop, advance};
+#else
+constexpr commands right{nop, nop, nop, nop, nop, nop, nop, advance};
+#endif

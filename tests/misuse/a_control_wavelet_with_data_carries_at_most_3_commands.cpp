@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: MIT
+// Data take the room of five commands.
+// says: a_control_wavelet_with_data_carries_at_most_3_commands
+#include "programs.hpp"
+
+#ifdef WSL_MISUSE
+constexpr control_word wrong = control_word::of({nop, nop, nop, advance}, 7, 42);
+#else
+constexpr control_word right = control_word::of({nop, nop, advance}, 7, 42);
+#endif

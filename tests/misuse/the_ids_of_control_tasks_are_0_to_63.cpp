@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: MIT
+// An id has six bits.
+// says: the_ids_of_control_tasks_are_0_to_63
+#include "programs.hpp"
+
+#ifdef WSL_MISUSE
+constexpr control_word wrong = control_word::of(advance, 64);
+#else
+constexpr control_word right = control_word::of(advance, 63);
+#endif

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// One more than there is room for.
+// says: the_layout_has_more_switches_than_it_can_hold
+#include "programs.hpp"
+
+constexpr layout many(int n) {
+  layout l{wse2, 200, 1};
+  for (int i = 0; i < n; ++i) l.path(red, at(i, 0), ramp >> west, switches{.pos1 = {.to = east}});
+  return l;
+}
+
+#ifdef WSL_MISUSE
+constexpr layout wrong = many(layout::max_switches + 1);
+#else
+constexpr layout right = many(layout::max_switches);
+#endif
