@@ -60,6 +60,9 @@ namespace wsl::misuse {
   throw fault_error("wsl: the switch of color " + std::to_string(color) + " has positions 0 to " + std::to_string(positions - 1) +
                     " and cannot start in position " + std::to_string(start));
 }
+[[noreturn]] inline void a_color_has_the_phases_0_to_15(int color, int phase) {
+  throw fault_error("wsl: color " + std::to_string(color) + " has the phases 0 to 15 and no phase " + std::to_string(phase));
+}
 [[noreturn]] inline void a_filter_keeps_some_of_the_wavelets_it_counts(int color, int first, int last, int period) {
   throw fault_error("wsl: the filter of color " + std::to_string(color) + " cannot keep wavelets " + std::to_string(first) + " to " +
                     std::to_string(last) + " of every " + std::to_string(period));

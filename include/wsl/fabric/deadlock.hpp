@@ -88,7 +88,8 @@ inline std::string wait_line(const wait_group& g) {
       return "host stream at " + places_text(g, "") + ": " + amount(g, "word") + color + " cannot enter the grid";
     case wait::reason::gate:
       return places_text(g, g.places == 1 ? ", router" : "", "routers") + ": " + amount(g, "wavelet") + color +
-             (g.least == 1 && g.most == 1 ? " waits" : " wait") + " for the switch to leave position " + std::to_string(w.position);
+             (g.least == 1 && g.most == 1 ? " waits" : " wait") +
+             (w.position < 0 ? " for the color to be reopened" : " for the switch to leave position " + std::to_string(w.position));
     case wait::reason::router: break;
   }
   return places_text(g, g.places == 1 ? ", router" : "", "routers") + ": " + amount(g, "wavelet") + color + " cannot move on";
@@ -102,7 +103,7 @@ inline std::string link_text(const wait_link& l) {
     case wait_link::kind::room: return "waits for room on " + color + " towards " + pe_text(l.to);
     case wait_link::kind::branch: return "waits for " + color + ", which is held up by " + pe_text(l.to);
     case wait_link::kind::stream: return "waits for " + color + " from the host stream at " + pe_text(l.to);
-    case wait_link::kind::gate: return "waits for " + color + ", which waits at the router of " + pe_text(l.to) + " for its switch";
+    case wait_link::kind::gate: return "waits for " + color + ", which waits at the router of " + pe_text(l.to);
     case wait_link::kind::nothing: break;
   }
   return "waits for " + color + ", which no path brings there";
@@ -132,7 +133,7 @@ inline std::string ending_text(const wait_chain& c) {
     case e::never_took: return *c.task ? std::string(", whose task ") + c.task + " may not run" : ", where nothing takes " + color;
     case e::held: return std::string(", whose task ") + c.task + " is activated but blocked";
     case e::stream_dry: return ": the host wrote too few words";
-    case e::gated: return ": no control wavelet moves it";
+    case e::gated: return c.position < 0 ? ": it is torn down" : ": no control wavelet moves its switch";
     case e::no_path:
     case e::unknown: break;
   }
@@ -163,6 +164,7 @@ inline std::string remedy(const wait_chain& c, const layout& plan) {
     case e::held: return "Let " + culprit + " unblock " + c.task + ", or do not activate it.";
     case e::stream_dry: return "Write as many words of " + color + " into the stream as the PEs read.";
     case e::gated:
+      if (c.position < 0) return "Let " + culprit + " call me.reopen for " + color + ".";
       return "Let a control wavelet with advance or reset pass the switch of " + color + " at " + pe_text(c.last) +
              " after the last wavelet that its position is for.";
     case e::no_path: return "Add a path of " + color + " that ends in the ramp of " + culprit + ", or do not read it there.";

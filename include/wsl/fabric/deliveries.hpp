@@ -14,10 +14,11 @@ class deliveries {
     for (const path_record& p : plan.paths()) paths_[p.color].push_back(&p);
   }
 
-  /// The route of a color on a PE, of a switch the ports of all its positions; both sides empty where there is none.
+  /// The route of a color on a PE, both sides empty where there is none; of a route that changes, all ports that it uses.
   route at(coord c, int color) const {
+    if (plan_.changes()) return plan_.route_at(c, color);
     for (const path_record* p : paths_[color])
-      if (p->where.has(c)) return plan_.every_route(*p);
+      if (p->where.has(c)) return p->how;
     return {};
   }
 

@@ -24,6 +24,7 @@ struct processor {
   backlog<wavelet> outbox;             ///< sent by tasks, not yet in an output queue
   flat_vector<transfer> microthreads;  ///< descriptor operations in flight
   u32 turn = 0;                        ///< the microthread that may move next
+  u64 torn = 0;                        ///< colors that a command has closed, until their tasks run
   bool awake = false;
 
   /// A task waits in the middle of its body, so no other runs.
@@ -116,6 +117,14 @@ inline void one_reader(const pe_state& s, int color, bool taken) {
   throw fault_error("wsl: " + name_of(s) + " sends too many wavelets of color " + std::to_string(color) + " in one run of a task; a data task may send " +
                     std::to_string(sends_of_a_data_task) + ", another task " + std::to_string(sends_of_a_task) +
                     ": send more with a descriptor, me.async(mov(fabout(color), mem(array)))");
+}
+
+[[noreturn]] inline void not_closed(const pe_state& s, int color) {
+  throw fault_error("wsl: " + name_of(s) + " reopens color " + std::to_string(color) + ", which is open: no command has torn it down");
+}
+[[noreturn]] inline void no_such_phase(const pe_state& s, int color, int phase) {
+  throw fault_error("wsl: " + name_of(s) + " reopens color " + std::to_string(color) + " in phase " + std::to_string(phase) +
+                    ", but no path of this phase covers the PE; add .path(color, area, ..., phase{" + std::to_string(phase) + "})");
 }
 
 [[noreturn]] inline void no_control_task(const pe_state& s, int color, int id) {

@@ -2,7 +2,7 @@
 // The reference engine: one thread, one cycle after the other, every wavelet hop by hop through bounded queues of the machine's
 // depths. It is slow and simple, and the oracle of every other engine. `fabric f{plan, reference{}}`.
 //
-// What runs first on a PE is defined: host calls in their order, then the activated local task with the lowest number, then the
+// What runs first on a PE is defined: host calls in their order, then tasks of colors that were torn down, then the activated local task with the lowest number, then the
 // control or data task of the lowest color whose wavelet is at the head of its queue. In a cycle a PE puts at most one wavelet
 // that its tasks sent into an output queue, moves one element of one of its operations in turn, and runs at most one task.
 #pragma once
@@ -67,6 +67,11 @@ class reference_engine final : public engine {
     *journal++ = static_cast<u32>(color) | control_flag;
   }
   u64 now(const pe_state&) const override { return cycle_; }
+  void reopen(pe_state& on, int color, int phase) override {
+    routers::lane* l = routers_.lane_of({on.x, on.y}, color);
+    if (!l || !l->closed) rule::not_closed(on, color);
+    if (!routers_.reopen(routers_.router_at({on.x, on.y}), *l, phase)) rule::no_such_phase(on, color, phase);
+  }
   bool start(pe_state& on, transfer& t) override {
     processor& p = processors_[on.index];
     rule::may_start(on, t, p.microthreads.size(), target());
@@ -139,6 +144,10 @@ class reference_engine final : public engine {
         [this](u32 router, port, wavelet w) {
           ++total_.delivered;
           sinks_.at(key(w.color, routers_.coord_of(router))).push(w.bits);
+        },
+        [this](u32 router, int color) {
+          if (pe* p = find(routers_.coord_of(router))) processors_[state_of(*p).index].torn |= color_bit(color);
+          wake_at(router);
         });
     now_.swap(awake_);
     awake_.clear();
@@ -237,6 +246,11 @@ class reference_engine final : public engine {
       p.calls.pop();
       return run_task(s, *c.entry, c.arguments);
     }
+    if (const u64 torn = p.torn) {
+      const int color = std::countr_zero(torn);
+      p.torn &= ~color_bit(color);
+      if (const binding* task = s.image->torn[color]) return run_task(s, *task, nullptr);
+    }
     if (const u32 ready = s.active & ~s.blocked) {
       const int id = std::countr_zero(ready);
       s.active &= ~local_bit(id);
@@ -323,8 +337,8 @@ class reference_engine final : public engine {
     const coord at = routers_.coord_of(r);
     u64 held = 0, shut_out = 0;
     for (port p : every_port)
-      if (const u32 q = l.in[index_of(p)]; q != routers::none) (l.how.from.has(p) ? held : shut_out) += routers_[q].size;
-    if (shut_out) open.push_back({wait::reason::gate, at, l.color, "", "", shut_out, routers_.position_of(l)});
+      if (const u32 q = l.in[index_of(p)]; q != routers::none) (l.how.from.has(p) && !l.closed ? held : shut_out) += routers_[q].size;
+    if (shut_out) open.push_back({wait::reason::gate, at, l.color, "", "", shut_out, l.closed ? -1 : routers_.position_of(l)});
     if (held) open.push_back({wait::reason::router, at, l.color, "", "", held});
     pe* p = readable(l.out[0]) ? find(at) : nullptr;
     if (!p) return;

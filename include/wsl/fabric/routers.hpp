@@ -31,7 +31,8 @@ class routers {
 
   struct lane {
     u8 color = 0;
-    route how;         ///< of a switch, that of its position
+    bool closed = false;  ///< torn down: nothing may enter
+    route how;         ///< now
     u32 gate = none;   ///< what else stands in the way, if anything does
     u32 in[5] = {none, none, none, none, none};   ///< queues by input port; in[0] is the output queue of the processor
     u32 out[5] = {none, none, none, none, none};  ///< queues by output port; out[0] is the input queue of the processor
@@ -45,13 +46,13 @@ class routers {
     filter_state filter;
   };
 
-  routers(const layout& plan, const auto& input_depth_of) : grid_(plan.grid()) {
+  routers(const layout& plan, const auto& input_depth_of) : plan_(plan), grid_(plan.grid()) {
     place_lanes(plan);
     const machine& m = plan.machine();
     for (std::size_t r = 0; r + 1 < first_lane_.size(); ++r) {
       int sends = 0;
       for (lane& l : lanes_of(static_cast<u32>(r))) {
-        const route every = every_route(l);
+        const route every = plan.route_at(coord_of(static_cast<u32>(r)), l.color);
         for (port p : every_port)
           if (every.from.has(p))
             l.in[index_of(p)] = add_queue(p == ramp ? m.output_depth[sends++ % std::min(m.output_queues, 8)] : router_depth, none,
@@ -72,6 +73,16 @@ class routers {
     for (lane& l : lanes_of(router_at(c)))
       if (l.color == color) return &l;
     return nullptr;
+  }
+
+  /// A lane that is closed opens on the path of a phase; says whether there is one.
+  bool reopen(u32 router, lane& l, int phase) {
+    const path_record* p = plan_.path_at(coord_of(router), l.color, phase);
+    if (!p) return false;
+    take_path(router, l, *p);
+    l.closed = false;
+    wake(router);
+    return true;
   }
 
   /// Where the switch of a lane stands, or -1 if it has none.
@@ -98,16 +109,17 @@ class routers {
   bool idle() const { return awake_.empty(); }
 
   /// One cycle: every wavelet that can move does. Calls delivered(router) for wavelets that reach a processor,
-  /// accepted(router) when an output queue of a processor gets room, and left(router, port, wavelet) at the grid's edge.
-  template <class Delivered, class Accepted, class Left>
-  u64 step(u64 cycle, Delivered delivered, Accepted accepted, Left left) {
+  /// accepted(router) when an output queue of a processor gets room, left(router, port, wavelet) at the grid's edge, and
+  /// torn(router, color) when a command has closed a color.
+  template <class Delivered, class Accepted, class Left, class Torn>
+  u64 step(u64 cycle, Delivered delivered, Accepted accepted, Left left, Torn torn) {
     now_.swap(awake_);
     awake_.clear();
     for (u32 r : now_) awake_flag_[r] = 0;
     moves_.clear();
     for (u32 r : now_) choose(r, cycle);  // all choices see the state at the start of the cycle
     u64 hops = 0;
-    for (const move& m : moves_) hops += carry_out(m, delivered, accepted, left);
+    for (const move& m : moves_) hops += carry_out(m, delivered, accepted, left, torn);
     return hops;
   }
 
@@ -121,7 +133,7 @@ class routers {
     first_lane_.assign(static_cast<std::size_t>(grid_.count()) + 1, 0);
     const auto each = [&](auto use) {
       for (const path_record& p : plan.paths())
-        for (int i = 0; i < p.where.count(); ++i) use(router_at(p.where.nth(i)), p);
+        for (int i = 0; i < p.where.count() && p.phase == 0; ++i) use(router_at(p.where.nth(i)), p);
     };
     each([&](u32 r, const path_record&) { ++first_lane_[r + 1]; });
     for (std::size_t r = 1; r < first_lane_.size(); ++r) first_lane_[r] += first_lane_[r - 1];
@@ -130,24 +142,21 @@ class routers {
     each([&](u32 r, const path_record& p) {
       lane& l = lanes_[next[r]++];
       l.color = static_cast<u8>(p.color);
-      l.how = p.how;
-      place_gate(plan, p, r, l);
+      l.closed = p.closed;
+      take_path(r, l, p);
     });
   }
 
-  void place_gate(const layout& plan, const path_record& p, u32 r, lane& l) {
-    const switch_record* s = plan.switch_of(p);
-    const filter_record* f = plan.filter_of(p);
-    if (!s && !f) return;
-    l.gate = static_cast<u32>(gates_.size());
-    gate g{s, s ? s->start : 0, f != nullptr, {}};
+  void take_path(u32 r, lane& l, const path_record& p) {
+    const switch_record* s = plan_.switch_of(p);
+    const filter_record* f = plan_.filter_of(p);
+    l.how = s ? s->position[s->start] : p.how;
+    if (l.gate == none && !s && !f) return;
+    if (l.gate == none) l.gate = static_cast<u32>(gates_.size()), gates_.push_back({});
+    gate& g = gates_[l.gate];
+    g = {s, s ? s->start : 0, f != nullptr, {}};
     const coord c = coord_of(r);
     if (f) g.filter = filter_state(*f, {(c.x - p.where.x0) / p.where.sx, (c.y - p.where.y0) / p.where.sy});
-    if (s) l.how = s->position[s->start];
-    gates_.push_back(g);
-  }
-  route every_route(const lane& l) const {
-    return position_of(l) < 0 ? l.how : gates_[l.gate].positions->every();
   }
 
   u32 add_queue(int capacity, u32 filled_by, u32 emptied_by) {
@@ -162,7 +171,7 @@ class routers {
       for (lane& l : lanes_of(r))
         for (port side : every_side) {
           const coord next = coord_of(r) + wsl::step(side);
-          if (!every_route(l).to.has(side) || !plan.has(next)) continue;
+          if (!plan.route_at(coord_of(r), l.color).to.has(side) || !plan.has(next)) continue;
           lane* other = lane_of(next, l.color);
           l.out[index_of(side)] = other->in[index_of(opposite(side))];
           queues_[l.out[index_of(side)]].filled_by = r;
@@ -194,20 +203,20 @@ class routers {
     for (std::size_t k = 0; k < lanes.size(); ++k) {
       const std::size_t turn = (k + cycle) % lanes.size();
       const lane& l = lanes[turn];
-      for (u32 i = 0; i < 5; ++i) {
+      for (u32 i = 0; i < 5 && !l.closed; ++i) {
         const u32 p = static_cast<u32>((i + cycle) % 5);
         if (l.in[p] == none || queues_[l.in[p]].size == 0 || !l.how.from.has(every_port[p])) continue;
         const ports to = outputs_of(l, front(l.in[p]));
         if (!can_move(l, to, used)) continue;
         used = static_cast<u8>(used | to.bits);
         moves_.push_back({r, static_cast<u32>(turn), p, to});
-        if (l.gate != none) break;  // what passes may change it
+        if (l.gate != none || front(l.in[p]).control) break;  // what passes may change the way of the next
       }
     }
   }
 
-  template <class Delivered, class Accepted, class Left>
-  u64 carry_out(const move& m, Delivered delivered, Accepted accepted, Left left) {
+  template <class Delivered, class Accepted, class Left, class Torn>
+  u64 carry_out(const move& m, Delivered delivered, Accepted accepted, Left left, Torn torn) {
     lane& l = lanes_of(m.router)[m.lane];
     const u32 from = l.in[m.port];
     const wavelet w = front(from);
@@ -224,6 +233,7 @@ class routers {
       else push(q, p == ramp ? w : on);
       if (p == ramp) delivered(m.router);
     }
+    if (w.control && control_word{w.bits}.head() == teardown) l.closed = true, torn(m.router, l.color);
     return hops;
   }
 
@@ -242,6 +252,7 @@ class routers {
     return w;
   }
 
+  const layout& plan_;
   region grid_;
   std::vector<gate> gates_;
   std::vector<u32> first_lane_;  // the lanes of router r stand from first_lane_[r] to first_lane_[r + 1]

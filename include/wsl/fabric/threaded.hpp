@@ -4,6 +4,7 @@
 // any number of them, and the same as the reference engine's for every program that does not depend on the order in which
 // independent wavelets arrive.
 #pragma once
+#include "../layout/rules/switches.hpp"
 #include "deadlock.hpp"
 #include "epochs.hpp"
 #include "visits.hpp"
@@ -59,6 +60,7 @@ class threaded_engine final : public engine {
   void send_control(pe_state& from, int color, const payload_type* type, u32 bits) override {
     visits_.send_control(from, color, type, bits);
   }
+  void reopen(pe_state& on, int color, int) override { rule::not_closed(on, color); }
   bool start(pe_state& on, transfer& t) override { return visits_.start(on, t); }
   const u32* take(pe_state& on, int color, const payload_type* type, u32 n) override { return visits_.take(on, color, type, n); }
 
@@ -145,8 +147,8 @@ struct threaded {
   engine* make(const layout& plan) const {
     if (threads < 0 || threads > 1024)
       throw fault_error("wsl: an engine runs on 1 to 1024 threads, not on " + std::to_string(threads));
-    if (!plan.switches().empty() || !plan.filters().empty())
-      throw fault_error("wsl: the threaded engine does not run switches and filters; the reference engine does: fabric{layout, reference{}}");
+    if (rules::switched_colors(plan) != 0 || plan.changes())
+      throw fault_error("wsl: the threaded engine runs no switches, filters and teardowns; the reference engine does: fabric{layout, reference{}}");
     return new engines::threaded_engine(plan, threads ? threads : engines::default_threads(), queues, order, most(1u, pes_per_band), log);
   }
 };

@@ -16,7 +16,7 @@ struct wait_link {
     room,     ///< for room on `color`, whose wavelets end at `to`
     branch,   ///< for wavelets of `color` that lie in a router because `to`, on another branch, does not take them
     stream,   ///< for wavelets of `color` that the host streams in at `to`
-    gate,     ///< for wavelets of `color` that wait at the router of `to` for its switch
+    gate,     ///< for wavelets of `color` that wait at the router of `to` for its switch, or for the color to be reopened
     nothing,  ///< for wavelets of `color`, which no path brings
   };
   kind what;
@@ -33,7 +33,7 @@ struct wait_chain {
     never_took,  ///< wavelets of `color` lie before `last`; `task` takes them but may not run, or is empty if nothing takes them
     held,        ///< `task` of `last` is activated but blocked
     stream_dry,  ///< the host's stream ended
-    gated,       ///< wavelets of `color` wait at the router of `last` for its switch
+    gated,       ///< wavelets of `color` wait at the router of `last` for its switch to leave `position`, or to be reopened if that is -1
     no_path,     ///< nothing leads to the PE that waits
   };
   ending how = ending::unknown;
@@ -41,6 +41,7 @@ struct wait_chain {
   coord last;
   int color = -1;
   const char* task = "";
+  int position = -1;
 };
 
 class wait_graph {
@@ -65,7 +66,7 @@ class wait_graph {
     for (const wait& w : open_)
       if ((w.why == wait::reason::unread || w.why == wait::reason::held) && search(w)) return found_;
     for (const wait& w : open_)
-      if (w.why == wait::reason::gate && !done()) found_ = {wait_chain::ending::gated, {}, w.at, w.color, ""};
+      if (w.why == wait::reason::gate && !done()) found_ = {wait_chain::ending::gated, {}, w.at, w.color, "", w.position};
     return found_;
   }
 
@@ -137,7 +138,7 @@ class wait_graph {
   }
 
   void remember(wait_chain::ending how, coord last, int color, const char* task, std::size_t from = 0) {
-    found_ = {how, {}, last, color, task};
+    found_ = {how, {}, last, color, task, -1};
     for (std::size_t i = from; i < path_.size(); ++i)
       if (path_[i].taken) found_.links.push_back(path_[i].links[path_[i].taken - 1]);
   }
@@ -162,6 +163,7 @@ class wait_graph {
                   : l.what == k::supply  ? e::never_sent
                                          : e::never_took;
     remember(how, l.to, l.color, "");
+    if (const wait* gate = how == e::gated ? wait_at(l.to, wait::reason::gate, l.color) : nullptr) found_.position = gate->position;
   }
   bool remember_cycle(coord c) {
     std::size_t from = 0;

@@ -62,7 +62,7 @@ inline color_use use_of(const layout& l, int color) {
   for (const stream_record& s : l.streams())
     if (s.color == color) use.type = s.type;
   for (const path_record& p : l.paths()) {
-    if (p.color != color) continue;
+    if (p.color != color || p.phase > 0) continue;
     use.type = p.type;
     const route how = l.every_route(p);
     if (how.from.has(ramp)) use.send += p.where.count();

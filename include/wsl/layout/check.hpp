@@ -19,7 +19,8 @@ namespace wsl {
 
 namespace rules {
 
-/// Rules that are asked together, for one color, for one group of placements or for the whole layout. In a constant expression
+/// Rules that are asked together, for one color, for a phase of one, for one group of placements or for
+/// the whole layout. In a constant expression
 /// each such question has the evaluator's step budget for itself.
 enum class family : u8 { paths, claims, cycles, switches, filters, placements, tasks, budget, complete, live };
 
@@ -39,26 +40,26 @@ constexpr int nth_color(u64 mask, int n) {
   return std::countr_zero(mask);
 }
 
-constexpr diagnostic paths_of(const layout& l, int color) {
-  flow f(l, color);
+constexpr diagnostic paths_of(const layout& l, int color, int phase) {
+  flow f(l, color, phase);
   for (auto* rule : path_rules)
     if (const diagnostic d = rule(f); d.found()) return d;
   return {};
 }
 
-constexpr diagnostic cycles_of(const layout& l, int color) {
-  flow f(l, color);
+constexpr diagnostic cycles_of(const layout& l, int color, int phase) {
+  flow f(l, color, phase);
   if (const diagnostic d = circles(f); d.found()) return d;
   if (f.positions == 1) return meetings(f);
   for (int i = 0; i < f.positions; ++i) {
-    flow together(l, color, i);
+    flow together(l, color, phase, i);
     if (const diagnostic d = meetings(together); d.found()) return d;
   }
   return {};
 }
 
 constexpr diagnostic tasks_of(const layout& l, int color) {
-  flow f(l, color);
+  flow f(l, color, flow::every);
   const crew c(l, color);
   for (task_rule rule : task_rules)
     for (bool takes : {true, false})
@@ -67,7 +68,7 @@ constexpr diagnostic tasks_of(const layout& l, int color) {
 }
 
 constexpr diagnostic completeness_of(const layout& l, int color) {
-  flow f(l, color);
+  flow f(l, color, flow::every);
   const crew c(l, color);
   const diagnostic d = used_everywhere(f, c, true);
   return d.found() ? d : used_everywhere(f, c, false);
@@ -92,6 +93,7 @@ constexpr int questions(const layout& l, family f) {
   if (f == family::claims || f == family::placements || f == family::live) return 1;
   if (f == family::switches) return std::popcount(switched_colors(l));
   if (f == family::filters) return !l.filters().empty();
+  if (f == family::paths || f == family::cycles) return std::popcount(colors_in_play(l)) * (l.last_phase() + 1);
   if (f == family::budget) return (l.placements().size() + placements_at_once - 1) / placements_at_once;
   return std::popcount(colors_in_play(l));
 }
@@ -106,10 +108,11 @@ constexpr diagnostic ask(const layout& l, family f, int n) {
     case family::live: return colors_can_start(l);
     default: break;
   }
-  const int color = nth_color(colors_in_play(l), n);
+  const u64 colors = colors_in_play(l);
+  const int count = std::popcount(colors), color = nth_color(colors, n % count), phase = n / count;
   switch (f) {
-    case family::paths: return paths_of(l, color);
-    case family::cycles: return cycles_of(l, color);
+    case family::paths: return paths_of(l, color, phase);
+    case family::cycles: return cycles_of(l, color, phase);
     case family::tasks: return tasks_of(l, color);
     default: return completeness_of(l, color);
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a drawing of routes says in words: the positions of the switches of a color, and what its filters keep.
+// What a drawing of routes says in words: the positions of the switches of a color, its later phases, and what
+// its filters keep.
 #pragma once
 #include <string>
 
@@ -49,12 +50,15 @@ inline std::string text_of(const filter_record& f) {
   return text;
 }
 
-/// A line for each switch and each filter of a color.
+/// A line for each switch, each filter and each path of a later phase of a color.
 inline std::string changes_of(const layout& l, int color) {
   std::string text;
   const auto line = [&](const path_record& p, const std::string& what) {
-    if (p.color == color) text += "  " + places_of(p.where) + ": " + what + "\n";
+    const std::string when = p.phase > 0 ? "phase " + std::to_string(p.phase) + ", " : p.closed ? "closed, " : "";
+    if (p.color == color) text += "  " + when + places_of(p.where) + ": " + what + "\n";
   };
+  for (const path_record& p : l.paths())
+    if ((p.phase > 0 || p.closed) && !l.switch_of(p)) line(p, text_of(p.how));
   for (const switch_record& s : l.switches()) line(l.paths()[s.path], text_of(s));
   for (const filter_record& f : l.filters()) line(l.paths()[f.path], text_of(f));
   return text.empty() ? text : "\n" + text;

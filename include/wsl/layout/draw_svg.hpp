@@ -142,7 +142,7 @@ class picture {
 
   void add_path(strokes& s, const path_record& p, coord corner) const {
     const switch_record* positions = l_.switch_of(p);
-    const route all = l_.every_route(p);
+    const route every = l_.every_route(p);
     for (int i = 0; i < (positions ? positions->count : 1); ++i) {
       const route how = positions ? positions->position[i] : p.how;
       for (const port from : every_port)
@@ -150,8 +150,8 @@ class picture {
           if (how.from.has(from) && how.to.has(out)) s.lines += leg(corner, from, out, s.offset);
     }
     for (const port out : every_side)
-      if (all.to.has(out)) s.heads += arrow_head(side(corner, out, s.offset), out, head_size());
-    s.knots += knot(all, p.merges, side(corner, ramp, s.offset), ink(s));
+      if (every.to.has(out)) s.heads += arrow_head(side(corner, out, s.offset), out, head_size());
+    s.knots += knot(every, p.merges, side(corner, ramp, s.offset), ink(s));
   }
   // Legs from one side share a stem up to the bend.
   std::string leg(coord corner, port from, port out, int offset) const {

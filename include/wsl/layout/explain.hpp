@@ -61,9 +61,12 @@ namespace detail {
 /// Asks every rule of one color; the rules of cycles need a flow with one path per PE.
 template <class Add>
 void each_fault_of_color(const layout& l, int color, Add add) {
-  rules::flow f(l, color);
-  for (auto* rule : rules::path_rules) add(rule(f));
-  if (f.overlap == rules::nowhere) add(rules::cycles_of(l, color));
+  for (int phase = 0; phase <= l.last_phase(); ++phase) {
+    rules::flow f(l, color, phase);
+    for (auto* rule : rules::path_rules) add(rule(f));
+    if (f.overlap == rules::nowhere) add(rules::cycles_of(l, color, phase));
+  }
+  rules::flow f(l, color, rules::flow::every);
   const rules::crew c(l, color);
   for (rules::task_rule rule : rules::task_rules) add(rule(f, c, true)), add(rule(f, c, false));
 }

@@ -33,6 +33,7 @@ enum class fault : u8 {
   a_position_has_several_ports,
   no_command_reaches_the_position,
   no_router_takes_the_command,
+  no_program_reopens_the_color,
   // filters
   the_filter_has_nothing_to_filter,
   the_payload_has_no_index,
@@ -137,6 +138,9 @@ inline constexpr fault_text fault_texts[] = {
     {fault::no_router_takes_the_command, "no_router_takes_the_command",
      "the program sends commands on this color, but none of its wavelets pass a router with a switch: give a path on the way "
      "switches{...}, or take steers<color>(...) out of the table"},
+    {fault::no_program_reopens_the_color, "no_program_reopens_the_color",
+     "the path is closed, or of a later phase, and the program of this PE cannot open it: give the program "
+     "on_teardown<color, &part::next>() and let it call me.reopen(color, phase{n})"},
     {fault::the_filter_has_nothing_to_filter, "the_filter_has_nothing_to_filter",
      "a filter keeps some of the wavelets that a path brings to the ramp, and this path never goes there: leave the filter "
      "out, or add the ramp"},

@@ -23,6 +23,8 @@ struct path_record {
   int color = 0;
   route how;
   bool merges = false;
+  bool closed = false;  ///< when the fabric starts
+  u8 phase = 0;
   const payload_type* type = nullptr;
 };
 
@@ -75,7 +77,7 @@ class layout {
   constexpr layout& path(color<T> c, const area& where, route how) { return add_path(c, inside(where), how), *this; }
   template <payload T>
   constexpr layout& path(color<T> c, const region& where, route how) { return add_path(c, where, how), *this; }
-  /// With `merge`, `switches{...}` or one of the filters, or several of them.
+  /// With `merge`, `switches{...}`, one of the filters, `phase{n}` or `closed`, or several of them.
   template <payload T, class Where, class... Options>
   constexpr layout& path(color<T> c, const Where& where, route how, const Options&... options) {
     const int before = paths_.size();
@@ -136,16 +138,26 @@ class layout {
     return resolve(a, grid());
   }
 
+  constexpr int last_phase() const { return last_phase_; }
+  /// Does any route change while the fabric runs, or any filter stand in a way?
+  constexpr bool changes() const { return !switches_.empty() || !filters_.empty() || last_phase_ > 0 || closes_; }
+
   /// The path of a color on one PE, or null.
-  constexpr const path_record* path_at(coord c, int color) const {
+  constexpr const path_record* path_at(coord c, int color, int phase = 0) const {
     for (const path_record& p : paths_)
-      if (p.color == color && p.where.has(c)) return &p;
+      if (p.color == color && p.phase == phase && p.where.has(c)) return &p;
     return nullptr;
   }
-  /// The route of a color on one PE, or none (both sides empty); of a switch, the ports of all positions.
+  /// The route of a color on one PE, or none (both sides empty); of a route that changes, all ports that it uses at some time.
   constexpr route route_at(coord c, int color) const {
-    const path_record* p = path_at(c, color);
-    return p ? every_route(*p) : route{};
+    route found;
+    for (const path_record& p : paths_) {
+      if (p.color != color || !p.where.has(c)) continue;
+      const route how = every_route(p);
+      found = {found.from | how.from, found.to | how.to};
+      if (last_phase_ == 0) break;
+    }
+    return found;
   }
   /// The program on one PE, or null.
   constexpr const program* program_at(coord c) const {
@@ -174,10 +186,16 @@ class layout {
     }
     on_grid(where);
     if (paths_.full()) misuse::the_layout_has_more_paths_than_it_can_hold(max_paths);
-    paths_.push_back({where, c.id, how, false, &payload_type_of<T>});
+    paths_.push_back({.where = where, .color = c.id, .how = how, .type = &payload_type_of<T>});
   }
 
   constexpr void give(path_record& p, merge_t) { p.merges = true; }
+  constexpr void give(path_record& p, closed_t) { p.closed = closes_ = true; }
+  constexpr void give(path_record& p, wsl::phase which) {
+    if (which.number < 0 || which.number >= max_phases) misuse::a_color_has_the_phases_0_to_15(p.color, which.number);
+    p.phase = static_cast<u8>(which.number);
+    if (which.number > last_phase_) last_phase_ = which.number;
+  }
   constexpr void give(path_record& p, const wsl::switches& s) {
     const route changes[] = {p.how, s.pos1, s.pos2, s.pos3};
     switch_record r{.path = paths_.size() - 1, .start = s.start, .ring = s.ring, .pop = s.pop};
@@ -214,6 +232,8 @@ class layout {
   wsl::machine machine_;
   int width_, height_;
   u64 idle_colors_ = 0;
+  int last_phase_ = 0;
+  bool closes_ = false;  // some path starts closed
   inplace_vector<path_record, max_paths> paths_;
   inplace_vector<placement, max_placements> placements_;
   inplace_vector<stream_record, max_streams> streams_;

@@ -14,6 +14,7 @@ enum class role : u8 {
   data,     ///< a task that a data wavelet of a color triggers
   local,    ///< a task that software activates
   control,  ///< a task that a control wavelet with an id triggers
+  torn,     ///< a task that runs when a command has torn down a color at its PE's router
   read,     ///< descriptors read this color
   send,     ///< tasks or descriptors send this color
   steer,    ///< tasks send control wavelets of this color that carry commands for routers
@@ -33,7 +34,7 @@ enum class initially : u8 { ready, blocked, active };
 
 struct binding {
   role what = role::launch;
-  int id = -1;                          ///< color of data, read, send and steer; id of control; position among its kind of launch and local
+  int id = -1;                          ///< color of data, torn, read, send and steer; id of control; position among its kind of launch and local
   const payload_type* type = nullptr;   ///< payload of a color; none for the others
   const void* key = nullptr;            ///< identity of the bound function
   const void* module = nullptr;         ///< identity of the library module that brought the entry; none for the program's own

@@ -31,6 +31,17 @@ struct switches {
 
 inline constexpr int max_positions = 4;
 
+/// A path of phase n takes the place of the color's path on its PEs when their program, after a teardown, calls
+/// `me.reopen(color, phase{n})`. All paths without a phase are phase 0, in which the fabric starts.
+struct phase {
+  int number = 0;
+};
+inline constexpr int max_phases = 16;
+
+/// Says that a path lets no wavelet in until the PE's program reopens the color, as after a teardown.
+struct closed_t {};
+inline constexpr closed_t closed{};
+
 /// The switch of one path: its positions in full.
 struct switch_record {
   int path = 0;  ///< which of the layout's paths
@@ -42,9 +53,9 @@ struct switch_record {
 
   /// What the router takes and gives in some position.
   constexpr route every() const {
-    route all;
-    for (int i = 0; i < count; ++i) all = {all.from | position[i].from, all.to | position[i].to};
-    return all;
+    route used;
+    for (int i = 0; i < count; ++i) used = {used.from | position[i].from, used.to | position[i].to};
+    return used;
   }
   /// Where the switch stands after a command.
   constexpr int after(command what, int at) const {

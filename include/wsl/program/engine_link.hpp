@@ -17,6 +17,8 @@ class engine_link {
  public:
   /// A control wavelet leaves a task of this PE.
   virtual void send_control(pe_state& from, int color, const payload_type* type, u32 bits) = 0;
+  /// The router of this PE lets wavelets of a color in again, on the path of a phase.
+  virtual void reopen(pe_state& on, int color, int phase) = 0;
   /// A descriptor operation with a fabric operand starts on this PE. Says whether it completed at once: then a waiting task goes
   /// on without suspending.
   virtual bool start(pe_state& on, transfer& operation) = 0;
@@ -54,6 +56,7 @@ struct program_image {
   const binding* data[max_colors] = {};
   const binding* local[max_local_tasks] = {};
   const binding* control[max_colors] = {};
+  const binding* torn[max_colors] = {};
   int locals = 0;
   u64 takes = 0, reads = 0, sends = 0;      ///< colors of data tasks; colors that descriptors read; colors that are sent
   u64 blocked_colors = 0;                   ///< how tasks are when the fabric starts
@@ -79,6 +82,7 @@ struct program_image {
           active_locals |= b.start == initially::active ? local_bit(b.id) : 0;
           break;
         case role::control: control[b.id] = &b; break;
+        case role::torn: torn[b.id] = &b; break;
         case role::read:
           reads |= color_bit(b.id);
           read_type[b.id] = b.type;

@@ -2,7 +2,7 @@
 // A processing element as its own tasks see it: where it stands, what it sends, and which of its tasks may run. Tasks run to
 // completion, one at a time; an activation is a single bit, not a count. See examples/05_local_tasks.cpp.
 #pragma once
-#include "../core/control.hpp"
+#include "../layout/switches.hpp"
 #include "coroutine.hpp"
 #include "task_traits.hpp"
 
@@ -98,6 +98,10 @@ class pe {
   void send_control(color<T> c, const commands& what, int id) { steer(c, what, control_word::of(what, id)); }
   template <payload T>
   void send_control(color<T> c, const commands& what, int id, u16 data) { steer(c, what, control_word::of(what, id, data)); }
+
+  /// Lets wavelets of a color into this PE's router again after a teardown, on the path of a phase.
+  template <payload T>
+  void reopen(color<T> c, phase which = {}) { state_.engine->reopen(state_, c.id, which.number); }
 
   /// Sets the activation bit of a local task; activating twice before it runs is activating once.
   template <auto Task>

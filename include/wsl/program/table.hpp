@@ -241,6 +241,20 @@ consteval auto control() {
   }
 }
 
+/// A task that runs when a command has torn down a color at the router of its PE: `on_teardown<sum, &part::next>()`. Wavelets of the
+/// color wait until it, or a later task, calls `me.reopen(sum)`.
+template <auto Color, auto Task>
+  requires color_like<decltype(Color)>
+consteval auto on_teardown() {
+  if constexpr (!detail::is_task<Task>()) return task_table<1>{};
+  else {
+    constexpr bool takes = detail::signature_of<Task>::inputs == 0;
+    static_assert(takes, "wsl: a task of a teardown takes only the PE: void f(pe& me)");
+    if constexpr (!takes) return task_table<1>{};
+    else return task_table<1>{{detail::bind<Task>(role::torn, Color.id, nullptr, &detail::run_local<Task>, initially::ready)}};
+  }
+}
+
 /// Descriptors of this program read the color.
 template <auto Color>
   requires color_like<decltype(Color)>

@@ -45,6 +45,14 @@ constexpr bool no_router_takes_the_command() {
 }
 
 template <color_id color, column x, row y>
+constexpr bool no_program_reopens_the_color() {
+  static_assert(never<color>,
+                "wsl: the path is closed, or of a later phase, and the program of this PE cannot open it: give the program "
+                "on_teardown<color, &part::next>() and let it call me.reopen(color, phase{n})");
+  return true;
+}
+
+template <color_id color, column x, row y>
 constexpr bool the_filter_has_nothing_to_filter() {
   static_assert(never<color>,
                 "wsl: a filter keeps some of the wavelets that a path brings to the ramp, and this path never goes there: "

@@ -32,15 +32,18 @@ struct join {
 class flow {
  public:
   const layout& plan;
-  const int color;
+  const int color, phase;
   scratch<stretch> paths;
   scratch<join> joins;
   int positions = 1;        ///< the most that a switch of the color has
   coord overlap = nowhere;  ///< a PE that two of the records cover
   effort work;  ///< of all rules that ask this flow
 
-  /// With all positions of every switch, or with position `only` of each, the last one where it has fewer.
-  constexpr flow(const layout& l, int c, int only = -1) : plan(l), color(c) {
+  static constexpr int every = -1;
+
+  /// Of one phase or of every one; with every position of its switches, or with position `only` of each, the last one where it has
+  /// fewer.
+  constexpr flow(const layout& l, int c, int which = 0, int only = every) : plan(l), color(c), phase(which) {
     gather(only);
     for (int i = 0; i < 4 * paths.size(); ++i) first_out_.push_back(-1), first_in_.push_back(-1);
     sweep();
@@ -66,7 +69,7 @@ class flow {
     i64 wide = 0, high = 0;
     const bool switched = !plan.switches().empty();
     for (const path_record& p : plan.paths())
-      if (p.color == color) {
+      if (p.color == color && (p.phase == phase || phase == every)) {
         const switch_record* s = switched ? plan.switch_of(p) : nullptr;
         if (s) add_positions(found, p, *s, only), positions = s->count > positions ? s->count : positions;
         else found.push_back({tight(p.where), p.how.from.bits, p.how.to.bits, p.merges, p.type});

@@ -91,14 +91,14 @@ constexpr diagnostic types_of_neighbours(flow& f) {
   return f.nothing();
 }
 
-/// Every PE of a host stream needs a record that takes from or gives to its side.
+/// Every PE of a host stream needs a path that takes from or gives to its side, in some phase.
 constexpr diagnostic streams_meet_paths(flow& f) {
   scratch<region> open;
   for (const stream_record& s : f.plan.streams()) {
-    if (s.color != f.color) continue;
+    if (s.color != f.color || f.phase > 0) continue;
     open.clear();
-    for (int i = 0; i < f.paths.size(); ++i)
-      if ((s.inbound ? f.paths[i].from : f.paths[i].to) & static_cast<u8>(s.side)) open.push_back(f.paths[i].where);
+    for (const path_record& p : f.plan.paths())
+      if (p.color == f.color && (s.inbound ? f.plan.every_route(p).from : f.plan.every_route(p).to).has(s.side)) open.push_back(tight(p.where));
     diagnostic d = f.report(s.inbound ? fault::the_stream_in_enters_no_path : fault::the_stream_out_leaves_no_path,
                             uncovered(tight(s.where), open, f.work));
     d.side = s.side;
@@ -126,7 +126,7 @@ constexpr diagnostic types_of_streams(flow& f) {
 constexpr diagnostic streams_are_apart(flow& f) {
   const stream_record* s = f.plan.streams().data();
   for (int i = 0; i < f.plan.streams().size(); ++i)
-    for (int j = 0; j < i && s[i].color == f.color; ++j) {
+    for (int j = 0; j < i && s[i].color == f.color && f.phase <= 0; ++j) {
       if (s[j].color != f.color || s[j].side != s[i].side || s[j].inbound != s[i].inbound) continue;
       const region both = intersect(tight(s[i].where), tight(s[j].where));
       if (both.empty()) continue;

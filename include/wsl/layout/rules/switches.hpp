@@ -8,10 +8,13 @@
 
 namespace wsl::rules {
 
-/// Colors with a switch, or on which programs send commands.
+/// Colors with a switch or a phase, or on which programs send commands.
 constexpr u64 switched_colors(const layout& l) {
   u64 mask = 0;
   for (const switch_record& s : l.switches()) mask |= color_bit(l.paths()[s.path].color);
+  for (const placement& p : l.placements()) mask |= p.what->colors_of(role::torn);
+  if (l.changes())
+    for (const path_record& p : l.paths()) mask |= p.phase > 0 || p.closed ? color_bit(p.color) : 0;
   for (const placement& p : l.placements()) mask |= p.what->colors_of(role::steer);
   return mask;
 }
@@ -112,6 +115,19 @@ constexpr diagnostic positions_are_reached(flow& f, const steering& s) {
   return f.nothing();
 }
 
+/// A path that is closed, or of a later phase, waits for a task of its PE's program that reopens the color.
+constexpr diagnostic phases_begin(flow& f) {
+  scratch<region> able;
+  for (const placement& p : f.plan.placements())
+    if (p.what->colors_of(role::torn) & color_bit(f.color)) able.push_back(tight(p.where));
+  for (const path_record& p : f.plan.paths()) {
+    if (p.color != f.color || (p.phase == 0 && !p.closed)) continue;
+    const coord bare = uncovered(tight(p.where), able, f.work);
+    if (bare != nowhere) return f.report(fault::no_program_reopens_the_color, bare);
+  }
+  return f.nothing();
+}
+
 /// All rules of one color.
 constexpr diagnostic switches_of(const layout& l, int color) {
   for (const switch_record& s : l.switches()) {
@@ -119,10 +135,11 @@ constexpr diagnostic switches_of(const layout& l, int color) {
     if (const diagnostic d = machine_switches(l, s); d.found()) return d;
     if (const diagnostic d = positions_are_simple(l, s); d.found()) return d;
   }
-  flow f(l, color);
+  flow f(l, color, flow::every);
   steering s(f);
-  const diagnostic d = commands_are_taken(f, s);
-  return d.found() ? d : positions_are_reached(f, s);
+  if (const diagnostic d = commands_are_taken(f, s); d.found()) return d;
+  if (const diagnostic d = positions_are_reached(f, s); d.found()) return d;
+  return phases_begin(f);
 }
 
 }  // namespace wsl::rules
