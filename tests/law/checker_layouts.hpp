@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Random small layouts, right ones and nearly right ones. A color begins as a random set of links between neighbours, from which
 // every PE's route follows, so all links agree; equal routes are then joined into random strided rectangles, programs are made to
-// fit, and a few mutations of the records follow.
+// fit, and a few mutations of the records follow. In a layout that changes, some routes are split into the positions of a switch, some
+// are filtered, and some colors have a second phase.
 #pragma once
 #include <deque>
+#include <optional>
 #include <random>
+#include <variant>
 #include <vector>
 
 #include <wsl/layout/layout.hpp>
@@ -17,10 +20,11 @@ class random_layout {
  public:
   static constexpr int colors = 4;
 
-  explicit random_layout(unsigned seed) : random_(seed) {
+  explicit random_layout(unsigned seed, bool changing = false) : random_(seed), changing_(changing) {
     shape();
     for (int c = 0; c < colors; ++c)
       if (chance(70)) color_routes(c);
+    if (changing_) change_some();
     programs();
     if (chance(20)) claim_some();
     for (int n = chance(55) ? 0 : 1 + below(2); n > 0; --n) mutate();
@@ -31,7 +35,7 @@ class random_layout {
     layout l{machine_, w_, h_};
     for (const auto& p : placements_) l.place(p.where, *p.what);
     for (const auto& p : paths_) add_path(l, p);
-    if (idle_color_ >= 0) add_path(l, {idle_color_, region{}, ramp >> east, false, 0});
+    if (idle_color_ >= 0) add_path(l, {idle_color_, region{}, ramp >> east, false, 0, {}, {}, 0, false});
     for (const auto& s : streams_) add_stream(l, s);
     for (const auto& c : claims_) l.claim_colors(c.module, c.first, c.count, c.where);
     return l;
@@ -48,6 +52,8 @@ class random_layout {
     if (chance(10)) std::swap(w_, h_);
     machine_ = chance(50) ? wse2 : wse3;
     machine_.colors = colors;
+    if (changing_ && chance(10)) machine_.switch_colors = static_cast<u64>(below(16));
+    if (changing_ && chance(15)) machine_.filters = below(3);
     if (!chance(20)) return;
     machine_.data_tasks = below(4), machine_.local_tasks = below(4), machine_.task_ids = below(6);
     machine_.input_queues = below(4), machine_.output_queues = below(4);
@@ -154,6 +160,17 @@ class random_layout {
     route how;
     bool merges;
     int type;
+    std::optional<switches> changes;
+    std::variant<std::monostate, counter_filter, sparse_counter_filter, range_filter> filter;
+    int phase;
+    bool closed;
+
+    route ports_used() const {
+      route r = how;
+      if (changes)
+        for (const route& later : {changes->pos1, changes->pos2, changes->pos3}) r = {r.from | later.from, r.to | later.to};
+      return r;
+    }
   };
   struct stream_of {
     int color;
@@ -165,7 +182,7 @@ class random_layout {
 
   void compress(const std::vector<cell>& cells, int c, int type) {
     cover(cells, [&](const region& r, const cell& k) {
-      if (!k.from.empty()) paths_.push_back({c, r, {k.from, k.to}, !k.from.single() || chance(10), type});
+      if (!k.from.empty()) paths_.push_back({c, r, {k.from, k.to}, !k.from.single() || chance(10), type, {}, {}, 0, false});
     });
   }
 
@@ -182,10 +199,72 @@ class random_layout {
   }
   static void add_path(layout& l, const path_of& p) {
     with_type(p.type, [&](auto t) {
-      const color<decltype(t)> c{p.color};
-      p.merges ? l.path(c, p.where, p.how, merge) : l.path(c, p.where, p.how);
+      const auto with_filter = [&](const auto&... options) {
+        std::visit([&](const auto& f) {
+          if constexpr (std::is_same_v<decltype(f), const std::monostate&>) l.path(color<decltype(t)>{p.color}, p.where, p.how, options...);
+          else l.path(color<decltype(t)>{p.color}, p.where, p.how, options..., f);
+        }, p.filter);
+      };
+      const auto with_switch = [&](const auto&... options) { p.changes ? with_filter(options..., *p.changes) : with_filter(options...); };
+      const auto with_merge = [&](const auto&... options) { p.merges ? with_switch(options..., merge) : with_switch(options...); };
+      p.closed ? with_merge(phase{p.phase}, closed) : with_merge(phase{p.phase});
     });
   }
+
+  // ---- routes that change ----
+  void change_some() {
+    const std::size_t first = paths_.size();
+    for (int c = 0; c < colors; ++c)
+      if (chance(15)) color_routes(c);
+    for (std::size_t i = first; i < paths_.size(); ++i) paths_[i].phase = 1;
+    int switches_left = layout::max_switches - 2, filters_left = layout::max_filters - 2;  // mutations may add some
+    for (path_of& p : paths_) {
+      if (chance(35) && switches_left-- > 0) split(p);
+      if (chance(p.ports_used().to.has(ramp) ? 20 : 1) && filters_left-- > 0) p.filter = random_filter();
+      if (chance(2)) p.closed = true;
+    }
+  }
+  /// Some ports of one side take turns.
+  void split(path_of& p) {
+    const bool outputs = !p.how.to.single() && (p.how.from.single() || chance(50));
+    ports& side = outputs ? p.how.to : p.how.from;
+    switches s{.ring = chance(60), .pop = static_cast<pop>(below(4))};
+    route* const later[] = {&s.pos1, &s.pos2, &s.pos3};
+    int n = 0;
+    for (port each : every_port)
+      if (n < 3 && side.has(each) && !side.single() && chance(80)) {
+        side.bits = static_cast<u8>(side.bits & ~ports{each}.bits);
+        (outputs ? later[n]->to : later[n]->from) = each, ++n;
+      }
+    if (n == 0 && chance(70)) return;
+    s.start = chance(75) ? 0 : below(n + 1);
+    p.changes = s;
+  }
+  std::variant<std::monostate, counter_filter, sparse_counter_filter, range_filter> random_filter() {
+    const int kind = below(3), per_column = below(5) - 2, per_row = below(3) - 1, period = 1 + below(9), last = below(period);
+    if (kind == 0) return counter_filter{.keep = 1 + last, .period = period, .start = below(9), .per_column = per_column, .per_row = per_row};
+    if (kind == 1) return sparse_counter_filter{.first = below(1 + last), .last = last, .period = period, .per_column = per_column, .per_row = per_row};
+    return range_filter{.first = below(1 + last), .last = last, .per_column = per_column, .per_row = per_row};
+  }
+  void mutate_change() {
+    const int kind = below(6);
+    if (kind == 0 && !placements_.empty()) {
+      placement& p = any(placements_);
+      std::vector<binding>& t = tables_.emplace_back(p.what->begin(), p.what->end());
+      t.push_back({.what = chance(50) ? role::steer : role::torn, .id = below(colors), .type = address(0), .commands = static_cast<u8>(2 << below(3))});
+      p.what = finish(t, p.what->bytes);
+    }
+    if (paths_.empty()) return;
+    path_of& p = any(paths_);
+    if (kind == 1) p.filter = random_filter();
+    if (kind == 2) p.closed = !p.closed;
+    if (kind == 3) p.phase = 1 - p.phase;
+    if (kind < 4 || !p.changes || !given(p.changes->pos1)) return;
+    route changed = p.changes->pos1;
+    (below(2) ? changed.to : changed.from).bits ^= static_cast<u8>(1 << below(5));
+    if (given(changed)) p.changes->pos1 = changed;
+  }
+
   static void add_stream(layout& l, const stream_of& s) {
     const area where{s.where.x0, s.where.x1, s.where.y0, s.where.y1, s.where.sx, s.where.sy};
     with_type(s.type, [&](auto t) {
@@ -210,8 +289,8 @@ class random_layout {
     for (const path_of& p : paths_)
       for (int i = 0; i < p.where.count(); ++i) {
         needs& n = cells[index(p.where.nth(i))];
-        if (p.how.to.has(ramp)) n.takes[p.color] = 1 + p.type;
-        if (p.how.from.has(ramp)) n.sends[p.color] = 1 + p.type;
+        if (p.ports_used().to.has(ramp)) n.takes[p.color] = 1 + p.type;
+        if (p.ports_used().from.has(ramp)) n.sends[p.color] = 1 + p.type;
         together.add(n);
       }
     if (chance(40)) std::fill(cells.begin(), cells.end(), together);
@@ -230,7 +309,19 @@ class random_layout {
     for (int i = chance(70) ? 0 : below(4); i > 0; --i)
       t.push_back({.what = role::local, .id = i, .start = static_cast<initially>(below(3))});
     for (int i = chance(70) ? 0 : below(3); i > 0; --i) t.push_back({.what = role::control, .id = 10 * i});
+    if (changing_) add_changes(t, n);
     return finish(t, 1 + below(1000));
+  }
+  void add_changes(std::vector<binding>& t, const needs& n) {
+    for (int c = 0; c < colors; ++c) {
+      bool switched = false, late = false;
+      for (const path_of& p : paths_)
+        if (p.color == c) switched = switched || p.changes, late = late || p.phase > 0 || p.closed;
+      const bool steered = n.sends[c] && chance(switched ? 75 : 2);
+      const int commands = (chance(90) ? command_bit(advance) : 0) | (chance(40) ? command_bit(reset) : 0) | (chance(10) ? command_bit(teardown) : 0);
+      if (steered) t.push_back({.what = role::steer, .id = c, .type = address(n.sends[c] - 1), .commands = static_cast<u8>(commands)});
+      if (late && chance(90)) t.push_back({.what = role::torn, .id = c});
+    }
   }
   u64 after(const needs& n) {
     const int c = below(colors);
@@ -250,6 +341,7 @@ class random_layout {
 
   // ---- mutations ----
   void mutate() {
+    if (changing_ && chance(40)) return mutate_change();
     const int kind = below(20);
     if (kind < 9 && !paths_.empty()) mutate_path(kind);
     else if (kind < 15 && !placements_.empty()) mutate_placement(kind);
@@ -268,7 +360,7 @@ class random_layout {
     if (kind == 4) p.merges = !p.merges;
     if (kind == 5) p.type = below(3);
     if (kind == 6) p.color = below(colors);
-    if (kind == 7) paths_.push_back({p.color, random_region(), p.how, p.merges, p.type});
+    if (kind == 7) paths_.push_back({p.color, random_region(), p.how, p.merges, p.type, p.changes, p.filter, p.phase, p.closed});
     if (kind == 8) p.how = {ports{ramp}, ports{ramp}};
   }
   void mutate_placement(int kind) {
@@ -319,6 +411,7 @@ class random_layout {
   }
 
   std::mt19937 random_;
+  bool changing_;
   int w_ = 1, h_ = 1;
   machine machine_ = wse2;
   int idle_color_ = -1;  // has a path on no PE

@@ -4,6 +4,7 @@
 #pragma once
 #include <algorithm>
 #include <set>
+#include <tuple>
 #include <vector>
 
 #include <wsl/layout/fault.hpp>
@@ -19,9 +20,10 @@ struct spot {
   port side = port::ramp;
 };
 
-/// Everything that any record says about one color on one PE.
+/// Everything that any record says about one color on one PE, in one phase or in all of them.
 struct router {
   int routes = 0;
+  std::vector<route> positions;  // of its switch, or its only route
   bool from[5] = {}, to[5] = {};                                     // by index_of(port)
   std::vector<const payload_type*> type_from[5], type_to[5];         // of the records that use the port
   std::vector<const payload_type*> streams_in[5], streams_out[5];    // of the host streams at the side
@@ -31,9 +33,16 @@ struct router {
 class findings {
  public:
   explicit findings(const layout& l) : l_(l), colors_(l.machine().colors) {
-    for (int c = 0; c < colors_; ++c) routers_.emplace_back(static_cast<size_t>(l.width() * l.height()));
-    fill();
-    for (int c = 0; c < colors_; ++c) color_rules(c);
+    for (int phase = every; phase <= l.last_phase(); ++phase) {
+      routers_.emplace_back();
+      for (int c = 0; c < colors_; ++c) routers_.back().emplace_back(static_cast<size_t>(l.width() * l.height()));
+      fill(phase);
+    }
+    for (phase_ = 0; phase_ <= l.last_phase(); ++phase_)
+      for (int c = 0; c < colors_; ++c) color_rules(c);
+    phase_ = every;
+    for (int c = 0; c < colors_; ++c) stream_rules(c), switch_rules(c);
+    filter_rules();
     claims();
     programs();
     liveness();
@@ -52,7 +61,7 @@ class findings {
   /// How often a wavelet that enters the router of a PE arrives at each ramp and stream_out; requires a color without circles.
   int deliveries(int color, coord at, coord target) const {
     std::vector<int> arrivals(static_cast<size_t>(l_.width() * l_.height()));
-    send(color, at, arrivals);
+    send(color, {at, 0}, arrivals);
     return arrivals[index(target)];
   }
   bool reaches_somebody(int color, coord at) const {
@@ -62,11 +71,12 @@ class findings {
       if (r.to[index_of(p)] && (!l_.has(at + step(p)) || reaches_somebody(color, at + step(p)))) return true;
     return false;
   }
-  const router& cell(int color, coord at) const { return routers_[static_cast<size_t>(color)][index(at)]; }
+  /// In the phase that is looked at, or in any.
+  const router& cell(int color, coord at) const { return routers_[static_cast<size_t>(phase_ + 1)][static_cast<size_t>(color)][index(at)]; }
 
  private:
   size_t index(coord c) const { return static_cast<size_t>(c.y * l_.width() + c.x); }
-  router& at(int color, coord c) { return routers_[static_cast<size_t>(color)][index(c)]; }
+  router& at(int color, coord c, int phase) { return routers_[static_cast<size_t>(phase + 1)][static_cast<size_t>(color)][index(c)]; }
   void report(fault f, int color, coord c, port side = port::ramp) { spots_[static_cast<int>(f)].push_back({color, c, side}); }
 
   template <class Function>
@@ -75,25 +85,35 @@ class findings {
       for (int x = 0; x < l_.width(); ++x) f(coord{x, y});
   }
 
-  void fill() {
+  static std::vector<route> positions_of(const layout& l, const path_record& p) {
+    for (const switch_record& s : l.switches())
+      if (&l.paths()[s.path] == &p) return {s.position, s.position + s.count};
+    return {p.how};
+  }
+
+  void fill(int phase) {
     each_pe([&](coord c) {
       for (const path_record& p : l_.paths()) {
-        if (!p.where.has(c)) continue;
-        router& r = at(p.color, c);
+        if (!p.where.has(c) || (p.phase != phase && phase != every)) continue;
+        router& r = at(p.color, c, phase);
         ++r.routes;
-        int inputs = 0;
-        for (port q : every_port) {
-          if (p.how.from.has(q)) r.from[index_of(q)] = true, r.type_from[index_of(q)].push_back(p.type), ++inputs;
-          if (p.how.to.has(q)) r.to[index_of(q)] = true, r.type_to[index_of(q)].push_back(p.type);
-        }
-        if (inputs > 1 && !p.merges) r.unmerged = true;
+        for (const route& how : positions_of(l_, p)) add(r, how, p);
       }
       for (const stream_record& s : l_.streams()) {
         if (!s.where.has(c)) continue;
-        router& r = at(s.color, c);
+        router& r = at(s.color, c, phase);
         (s.inbound ? r.streams_in : r.streams_out)[index_of(s.side)].push_back(s.type);
       }
     });
+  }
+  static void add(router& r, const route& how, const path_record& p) {
+    r.positions.push_back(how);
+    int inputs = 0;
+    for (port q : every_port) {
+      if (how.from.has(q)) r.from[index_of(q)] = true, r.type_from[index_of(q)].push_back(p.type), ++inputs;
+      if (how.to.has(q)) r.to[index_of(q)] = true, r.type_to[index_of(q)].push_back(p.type);
+    }
+    if (inputs > 1 && !p.merges) r.unmerged = true;
   }
 
   void color_rules(int c) {
@@ -107,11 +127,16 @@ class findings {
     if (overlap) return;
     bool circle = false;
     each_pe([&](coord p) {
-      for (port side : every_side)
-        if (linked(c, p, side) && reach(c, p + step(side)).count(index(p)))
-          report(fault::the_route_goes_in_a_circle, c, p, side), circle = true;
+      for (int i = 0; i < positions(c, p); ++i)
+        for (port side : every_side)
+          for (const node& next : after({p, i}, c, side))
+            if (reach(c, next).count({p, i})) report(fault::the_route_goes_in_a_circle, c, p, side), circle = true;
     });
-    if (!circle) each_pe([&](coord p) { arrivals_from(c, p); });
+    int most = 0;
+    each_pe([&](coord p) { most = std::max(most, positions(c, p)); });
+    for (together_ = 0; together_ < most; ++together_)
+      if (!circle) each_pe([&](coord p) { arrivals_from(c, p); });
+    together_ = every;
   }
 
   void link_rules(int c, coord p, port side) {
@@ -127,12 +152,20 @@ class findings {
       if (r.from[i] && !n.to[back]) report(fault::the_path_listens_to_silence, c, p, side);
       if (differ(r.type_to[i], n.type_from[back])) report(fault::the_neighbour_expects_another_type, c, p, side);
     }
-    if (!r.streams_in[i].empty() && !r.from[i]) report(fault::the_stream_in_enters_no_path, c, p, side);
-    if (!r.streams_out[i].empty() && !r.to[i]) report(fault::the_stream_out_leaves_no_path, c, p, side);
     if (differ(r.streams_in[i], r.type_from[i]) || differ(r.streams_out[i], r.type_to[i]))
       report(fault::the_stream_carries_another_type, c, p, side);
-    if (r.streams_in[i].size() > 1 || r.streams_out[i].size() > 1)
-      report(fault::two_streams_use_one_side_of_one_pe, c, p, side);
+  }
+  void stream_rules(int c) {
+    each_pe([&](coord p) {
+      const router& r = cell(c, p);
+      for (port side : every_side) {
+        const int i = index_of(side);
+        if (!r.streams_in[i].empty() && !r.from[i]) report(fault::the_stream_in_enters_no_path, c, p, side);
+        if (!r.streams_out[i].empty() && !r.to[i]) report(fault::the_stream_out_leaves_no_path, c, p, side);
+        if (r.streams_in[i].size() > 1 || r.streams_out[i].size() > 1)
+          report(fault::two_streams_use_one_side_of_one_pe, c, p, side);
+      }
+    });
   }
 
   using types = std::vector<const payload_type*>;
@@ -143,39 +176,150 @@ class findings {
     return false;
   }
 
-  bool linked(int c, coord p, port side) const {
-    const coord q = p + step(side);
-    return l_.has(q) && cell(c, p).to[index_of(side)] && cell(c, q).from[index_of(opposite(side))];
+  /// A router that stands in one of its positions.
+  struct node {
+    coord at;
+    int position;
+    friend bool operator<(const node& a, const node& b) {
+      return std::tuple(a.at.x, a.at.y, a.position) < std::tuple(b.at.x, b.at.y, b.position);
+    }
+  };
+  int positions(int c, coord p) const { return static_cast<int>(cell(c, p).positions.size()); }
+  bool stands(int c, coord p, int i) const { return together_ < 0 || i == std::min(together_, positions(c, p) - 1); }
+  /// Where a wavelet comes from a node through a side: the positions of the neighbour that listen there.
+  std::vector<node> after(const node& n, int c, port side) const {
+    std::vector<node> found;
+    const coord q = n.at + step(side);
+    if (!l_.has(q) || !cell(c, n.at).positions[static_cast<size_t>(n.position)].to.has(side)) return found;
+    for (int i = 0; i < positions(c, q); ++i)
+      if (stands(c, q, i) && cell(c, q).positions[static_cast<size_t>(i)].from.has(opposite(side))) found.push_back({q, i});
+    return found;
   }
-  std::set<size_t> reach(int c, coord from) const {
-    std::set<size_t> seen{index(from)};
-    std::vector<coord> pending{from};
+  std::set<node> reach(int c, const node& from) const {
+    std::set<node> seen{from};
+    std::vector<node> pending{from};
     while (!pending.empty()) {
-      const coord p = pending.back();
+      const node p = pending.back();
       pending.pop_back();
       for (port side : every_side)
-        if (linked(c, p, side) && seen.insert(index(p + step(side))).second) pending.push_back(p + step(side));
+        for (const node& q : after(p, c, side))
+          if (seen.insert(q).second) pending.push_back(q);
     }
     return seen;
   }
   /// One wavelet copied by every fork on its way; counts how often it arrives at each router.
-  void send(int c, coord p, std::vector<int>& arrivals) const {
-    ++arrivals[index(p)];
+  void send(int c, const node& p, std::vector<int>& arrivals) const {
+    ++arrivals[index(p.at)];
     for (port side : every_side)
-      if (linked(c, p, side)) send(c, p + step(side), arrivals);
+      for (const node& q : after(p, c, side)) send(c, q, arrivals);
   }
   void arrivals_from(int c, coord p) {
+    if (positions(c, p) == 0) return;
     std::vector<int> arrivals(static_cast<size_t>(l_.width() * l_.height()));
-    send(c, p, arrivals);
+    send(c, {p, std::min(together_, positions(c, p) - 1)}, arrivals);
     each_pe([&](coord q) {
       if (arrivals[index(q)] > 1) report(fault::a_fork_meets_itself_again, c, q);
     });
   }
   bool parts_at(const diagnostic& d) const {
-    int branches = 0;
-    for (port side : every_side)
-      if (linked(d.color, d.fork, side)) branches += reach(d.color, d.fork + step(side)).count(index(d.at)) > 0;
-    return branches > 1;
+    for (int i = 0; i < positions(d.color, d.fork); ++i) {
+      int branches = 0;
+      for (port side : every_side)
+        for (const node& q : after({d.fork, i}, d.color, side))
+          for (const node& r : reach(d.color, q)) branches += r.at == d.at;
+      if (branches > 1) return true;
+    }
+    return false;
+  }
+
+  // ---- what changes ----
+  const path_record& path(int i) const { return l_.paths()[i]; }
+
+  void switch_rules(int c) {
+    for (const switch_record& s : l_.switches()) {
+      const coord first = path(s.path).where.nth(0);
+      if (path(s.path).color != c) continue;
+      if (!(l_.machine().switch_colors >> c & 1)) report(fault::the_machine_cannot_switch_the_color, c, first);
+      for (int i = 1; i < s.count; ++i) {
+        const route &now = s.position[i], &old = s.position[i - 1];
+        if (l_.machine().position_sides == 1 && now.from != old.from && now.to != old.to) report(fault::a_position_changes_both_sides, c, first);
+        if ((now.from != old.from && !now.from.single()) || (now.to != old.to && !now.to.single()))
+          report(fault::a_position_has_several_ports, c, first);
+      }
+    }
+    command_rules(c);
+    each_pe([&](coord p) {
+      bool late = false, able = false;
+      for (const path_record& r : l_.paths()) late = late || (r.color == c && r.where.has(p) && (r.phase > 0 || r.closed));
+      for (const placement& q : l_.placements())
+        for (const binding& b : *q.what) able = able || (q.where.has(p) && b.what == role::torn && b.id == c);
+      if (late && !able) report(fault::no_program_reopens_the_color, c, p);
+    });
+  }
+
+  bool share(const region& a, const region& b, port through = port::ramp) const {
+    bool found = false;
+    each_pe([&](coord p) { found = found || (a.has(p) && b.has(p + step(through))); });
+    return found;
+  }
+  /// Commands go from path to path: from one that some PE of the program sends into, over those of which some PE hands on to some PE.
+  void command_rules(int c) {
+    using stand = std::pair<int, int>;  // a path and a position
+    std::vector<int> brought(static_cast<size_t>(l_.paths().size()));
+    const auto route_of = [&](const stand& s) { return positions_of(l_, path(s.first))[static_cast<size_t>(s.second)]; };
+    const auto each_stand = [&](auto use) {
+      for (int i = 0; i < l_.paths().size(); ++i)
+        for (int k = 0; k < static_cast<int>(positions_of(l_, path(i)).size()); ++k)
+          if (path(i).color == c) use(stand{i, k});
+    };
+    for (const placement& q : l_.placements())
+      for (const binding& b : *q.what) {
+        if (b.what != role::steer || b.id != c) continue;
+        std::set<stand> seen;
+        std::vector<stand> pending;
+        const auto enter = [&](const stand& s) { if (seen.insert(s).second) pending.push_back(s); };
+        each_stand([&](const stand& s) { if (route_of(s).from.has(ramp) && share(q.where, path(s.first).where)) enter(s); });
+        while (!pending.empty()) {
+          const stand s = pending.back();
+          pending.pop_back();
+          each_stand([&](const stand& t) {
+            for (port side : every_side)
+              if (route_of(s).to.has(side) && route_of(t).from.has(opposite(side)) && share(path(s.first).where, path(t.first).where, side)) enter(t);
+          });
+        }
+        bool meets = false;
+        for (const stand& s : seen) {
+          brought[static_cast<size_t>(s.first)] |= b.commands;
+          for (const switch_record& r : l_.switches()) meets = meets || r.path == s.first;
+        }
+        if (!meets && (b.commands & 6)) report(fault::no_router_takes_the_command, c, q.where.nth(0));
+      }
+    for (const switch_record& s : l_.switches()) {
+      if (path(s.path).color != c) continue;
+      const int commands = brought[static_cast<size_t>(s.path)];
+      std::set<int> found{s.start};
+      for (int n = 0; n < 8; ++n)
+        for (int at : std::set<int>(found)) {
+          if (commands & 2) found.insert(at + 1 < s.count ? at + 1 : s.ring ? 0 : at);
+          if (commands & 4) found.insert(0);
+        }
+      if (static_cast<int>(found.size()) < s.count) report(fault::no_command_reaches_the_position, c, path(s.path).where.nth(0));
+    }
+  }
+
+  void filter_rules() {
+    for (const filter_record& f : l_.filters()) {
+      const path_record& p = path(f.path);
+      bool to_ramp = false;
+      for (const route& how : positions_of(l_, p)) to_ramp = to_ramp || how.to.has(ramp);
+      if (!to_ramp) report(fault::the_filter_has_nothing_to_filter, p.color, p.where.nth(0));
+      if (f.by_index && p.type == &payload_type_of<i16>) report(fault::the_payload_has_no_index, p.color, p.where.nth(0));
+    }
+    each_pe([&](coord p) {
+      int filters = 0;
+      for (const filter_record& f : l_.filters()) filters += path(f.path).where.has(p);
+      if (filters > l_.machine().filters) report(fault::the_pe_has_too_many_filters, -1, p);
+    });
   }
 
   void claims() {
@@ -295,7 +439,10 @@ class findings {
 
   const layout& l_;
   int colors_;
-  std::vector<std::vector<router>> routers_;
+  static constexpr int every = -1;
+  int phase_ = every;     // that is looked at
+  int together_ = every;  // the position in which all switches stand
+  std::vector<std::vector<std::vector<router>>> routers_;  // by phase, the first being all of them, color and PE
   std::vector<spot> spots_[fault_count];
 };
 
