@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// One color, four ways: a hub in the middle sends a word and then a control wavelet, and that makes its router turn the color to the
+// next side. The words go west, north, east and south in turn although the program never says where; the switch is a ring.
+#include <wsl/wsl.hpp>
+#include <wsl/fabric/reference.hpp>
+#include <wsl/layout/draw.hpp>
+
+#include <cstdio>
+using namespace wsl;
+
+constexpr color<i32> post{0};
+
+struct hub {
+  void deal(pe& me, i32 words) {
+    for (i32 i = 0; i < words; ++i) {
+      me.send(post, i);
+      me.send_control(post, advance);
+    }
+  }
+  static consteval auto tasks() { return table(launch<&hub::deal>(), sends<post>(), steers<post>(advance)); }
+};
+
+struct house {
+  i32 words = 0, sum = 0;
+  void take(pe&, i32 word) { ++words, sum += word; }
+  static consteval auto tasks() { return table(on<post, &house::take>()); }
+};
+
+constexpr layout village = layout{wse2, 3, 3}
+  .place(at(1, 1), program_v<hub>)
+  .place(row(1).columns(0, end, 2), program_v<house>)
+  .place(column(1).rows(0, end, 2), program_v<house>)
+  .path(post, at(1, 1), ramp >> west, switches{.pos1 = {.to = north}, .pos2 = {.to = east}, .pos3 = {.to = south}, .ring = true})
+  .path(post, at(0, 1), east >> ramp)
+  .path(post, at(1, 0), south >> ramp)
+  .path(post, at(2, 1), west >> ramp)
+  .path(post, at(1, 2), north >> ramp);
+static_assert(routed<village>());
+
+int main() {
+  std::printf("%s\n", draw(village, post).c_str());
+  fabric f{village, reference{}};
+  f.launch<&hub::deal>(at(1, 1), 10);
+  i32 sum = 0;
+  for (const coord at : {coord{0, 1}, coord{1, 0}, coord{2, 1}, coord{1, 2}}) {
+    const house& h = f.program_at<house>(at);
+    std::printf("PE (%d, %d) took %d words, the sum is %d\n", at.x, at.y, h.words, h.sum);
+    sum += h.sum;
+  }
+  return sum == 45 ? 0 : 1;
+}
