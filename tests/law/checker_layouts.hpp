@@ -207,7 +207,7 @@ class random_layout {
       };
       const auto with_switch = [&](const auto&... options) { p.changes ? with_filter(options..., *p.changes) : with_filter(options...); };
       const auto with_merge = [&](const auto&... options) { p.merges ? with_switch(options..., merge) : with_switch(options...); };
-      p.closed ? with_merge(phase{p.phase}, closed) : with_merge(phase{p.phase});
+      p.closed ? with_merge(phase{p.phase}, starts_closed) : with_merge(phase{p.phase});
     });
   }
 

@@ -13,7 +13,7 @@ constexpr layout behind_a_door(const program& p) {
       .place(at(0, 0), sender)
       .place(at(1, 0), p)
       .path(red, at(0, 0), ramp >> east)
-      .path(red, at(1, 0), west >> ramp, closed);
+      .path(red, at(1, 0), west >> ramp, starts_closed);
 }
 
 #ifdef WSL_MISUSE

@@ -31,12 +31,12 @@ constexpr const char* name_of(command c) {
 }
 
 /// Commands in the order in which routers carry them out.
-class commands {
+class command_list {
  public:
   static constexpr int most = 8;
 
-  constexpr commands(command only) : commands({only}) {}
-  constexpr commands(std::initializer_list<command> list) {
+  constexpr command_list(command only) : command_list({only}) {}
+  constexpr command_list(std::initializer_list<command> list) {
     if (list.size() > most) misuse::a_control_wavelet_carries_at_most_8_commands(static_cast<int>(list.size()));
     for (command c : list) list_ |= static_cast<u32>(c) << 3 * count_++, set_ = static_cast<u8>(set_ | command_bit(c));
   }
@@ -62,10 +62,10 @@ struct control_word {
   static constexpr int commands_beside_data = 3;
 
   /// For routers alone.
-  static constexpr control_word of(const commands& what) { return make(what.list() | all_unheard, 0); }
+  static constexpr control_word of(const command_list& what) { return make(what.list() | all_unheard, 0); }
   /// Runs control task `id` where it is delivered.
-  static constexpr control_word of(const commands& what, int id) { return make(what.list(), id); }
-  static constexpr control_word of(const commands& what, int id, u16 data) {
+  static constexpr control_word of(const command_list& what, int id) { return make(what.list(), id); }
+  static constexpr control_word of(const command_list& what, int id, u16 data) {
     if (what.count() > commands_beside_data) misuse::a_control_wavelet_with_data_carries_at_most_3_commands(what.count());
     return {make(what.list(), id).bits | u32{1} << 31 | data};
   }

@@ -77,7 +77,7 @@ class layout {
   constexpr layout& path(color<T> c, const area& where, route how) { return add_path(c, inside(where), how), *this; }
   template <payload T>
   constexpr layout& path(color<T> c, const region& where, route how) { return add_path(c, where, how), *this; }
-  /// With `merge`, `switches{...}`, one of the filters, `phase{n}` or `closed`, or several of them.
+  /// With `merge`, `switches{...}`, one of the filters, `phase{n}` or `starts_closed`, or several of them.
   template <payload T, class Where, class... Options>
   constexpr layout& path(color<T> c, const Where& where, route how, const Options&... options) {
     const int before = paths_.size();
@@ -190,7 +190,7 @@ class layout {
   }
 
   constexpr void give(path_record& p, merge_t) { p.merges = true; }
-  constexpr void give(path_record& p, closed_t) { p.closed = closes_ = true; }
+  constexpr void give(path_record& p, starts_closed_t) { p.closed = closes_ = true; }
   constexpr void give(path_record& p, wsl::phase which) {
     if (which.number < 0 || which.number >= max_phases) misuse::a_color_has_the_phases_0_to_15(p.color, which.number);
     p.phase = static_cast<u8>(which.number);

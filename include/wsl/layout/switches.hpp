@@ -39,8 +39,8 @@ struct phase {
 inline constexpr int max_phases = 16;
 
 /// Says that a path lets no wavelet in until the PE's program reopens the color, as after a teardown.
-struct closed_t {};
-inline constexpr closed_t closed{};
+struct starts_closed_t {};
+inline constexpr starts_closed_t starts_closed{};
 
 /// The switch of one path: its positions in full.
 struct switch_record {

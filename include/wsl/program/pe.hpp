@@ -92,12 +92,12 @@ class pe {
   void send_control(color<T> c, int id, u16 data = 0) { steer(c, {}, control_word::of({}, id, data)); }
   /// Sends up to eight commands to the routers on the way: `me.send_control(c, {advance, nop, advance})`. No processor hears of them.
   template <payload T>
-  void send_control(color<T> c, const commands& what) { steer(c, what, control_word::of(what)); }
+  void send_control(color<T> c, const command_list& what) { steer(c, what, control_word::of(what)); }
   /// Both: the wavelet also runs the control task `id` where it is delivered; with 16 bits of data it carries up to three commands.
   template <payload T>
-  void send_control(color<T> c, const commands& what, int id) { steer(c, what, control_word::of(what, id)); }
+  void send_control(color<T> c, const command_list& what, int id) { steer(c, what, control_word::of(what, id)); }
   template <payload T>
-  void send_control(color<T> c, const commands& what, int id, u16 data) { steer(c, what, control_word::of(what, id, data)); }
+  void send_control(color<T> c, const command_list& what, int id, u16 data) { steer(c, what, control_word::of(what, id, data)); }
 
   /// Lets wavelets of a color into this PE's router again after a teardown, on the path of a phase.
   template <payload T>
@@ -137,7 +137,7 @@ class pe {
 
  private:
   template <payload T>
-  void steer(color<T> c, const commands& what, control_word word) {
+  void steer(color<T> c, const command_list& what, control_word word) {
     if (const int missing = what.set() & ~state_.image->steers[c.id]; missing != 0)
       detail::the_table_does_not_say_steers(*state_.image, c.id, static_cast<u8>(missing));
     state_.image->engine->send_control(state_, c.id, &payload_type_of<T>, word.bits);

@@ -18,7 +18,7 @@ std::vector<command> random_commands(std::mt19937& random, std::size_t most) {
   return list;
 }
 
-commands packed(const std::vector<command>& list) {
+command_list packed(const std::vector<command>& list) {
   const auto at = [&](std::size_t i) { return i < list.size() ? list[i] : nop; };
   switch (list.size()) {
     case 0: return {};
@@ -66,15 +66,15 @@ TEST_CASE("commands come out in order, with the id and the data") {
 }
 
 TEST_CASE("the set of commands leaves out nops and what processors hear") {
-  CHECK(commands{}.set() == 0);
-  CHECK(commands{nop, nop}.set() == 0);
-  CHECK(commands{advance, nop, unheard(reset)}.set() == (command_bit(advance) | command_bit(reset)));
-  CHECK(commands{teardown}.count() == 1);
+  CHECK(command_list{}.set() == 0);
+  CHECK(command_list{nop, nop}.set() == 0);
+  CHECK(command_list{advance, nop, unheard(reset)}.set() == (command_bit(advance) | command_bit(reset)));
+  CHECK(command_list{teardown}.count() == 1);
   CHECK(std::string(name_of(unheard(teardown))) == "teardown");
 }
 
 TEST_CASE("too many commands, too many beside data, and ids that do not exist are refused") {
-  CHECK_THROWS_WITH((commands{nop, nop, nop, nop, nop, nop, nop, nop, nop}), Contains("at most 8 commands, not 9"));
+  CHECK_THROWS_WITH((command_list{nop, nop, nop, nop, nop, nop, nop, nop, nop}), Contains("at most 8 commands, not 9"));
   CHECK_THROWS_WITH(control_word::of({nop, nop, nop, nop}, 1, 2), Contains("with data carries at most 3 commands, not 4"));
   CHECK_THROWS_WITH(control_word::of(advance, 64), Contains("no control task 64"));
   CHECK_THROWS_WITH(control_word::of(advance, -1), Contains("no control task -1"));

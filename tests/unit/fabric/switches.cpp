@@ -21,9 +21,9 @@ constexpr color<i32> blue{1};
 /// Runs a script of sends: what a launch is given.
 struct conductor {
   void say(pe& me, i32 x) { me.send(red, x); }
-  void tell(pe& me, commands what) { me.send_control(red, what); }
-  void call(pe& me, commands what, int id) { me.send_control(red, what, id); }
-  void call_with(pe& me, commands what, int id, u16 data) { me.send_control(red, what, id, data); }
+  void tell(pe& me, command_list what) { me.send_control(red, what); }
+  void call(pe& me, command_list what, int id) { me.send_control(red, what, id); }
+  void call_with(pe& me, command_list what, int id, u16 data) { me.send_control(red, what, id, data); }
   static consteval auto tasks() {
     return table(launch<&conductor::say>(), launch<&conductor::tell>(), launch<&conductor::call>(), launch<&conductor::call_with>(),
                  sends<red>(), steers<red>(advance, reset, teardown));
@@ -67,7 +67,7 @@ TEMPLATE_LIST_TEST_CASE("a ring turns a sender to one side after the other", "",
   fabric f{cross({.pos1 = {.to = north}, .pos2 = {.to = east}, .pos3 = {.to = south}, .ring = true}), TestType{}};
   for (int i = 0; i < 10; ++i) {
     f.start<&conductor::say>(at(1, 1), i);
-    f.start<&conductor::tell>(at(1, 1), commands{advance});
+    f.start<&conductor::tell>(at(1, 1), command_list{advance});
   }
   f.run();
   CHECK(heard(f, 0, 1) == std::vector<i32>{0, 4, 8});
@@ -80,7 +80,7 @@ TEMPLATE_LIST_TEST_CASE("without a ring the last position stays, until a reset",
   fabric f{cross({.pos1 = {.to = north}, .pos2 = {.to = east}, .pos3 = {.to = south}, .start = 2}), TestType{}};
   for (int i = 0; i < 6; ++i) {
     f.launch<&conductor::say>(at(1, 1), i);
-    f.launch<&conductor::tell>(at(1, 1), commands{i == 3 ? reset : advance});
+    f.launch<&conductor::tell>(at(1, 1), command_list{i == 3 ? reset : advance});
   }
   CHECK(heard(f, 2, 1) == std::vector<i32>{0});
   CHECK(heard(f, 1, 2) == std::vector<i32>{1, 2, 3});
@@ -95,7 +95,7 @@ TEMPLATE_LIST_TEST_CASE("each router on the way carries out the command that the
     for (const auto& list : some) {
       fabric f{row_of(11, when), TestType{}};
       const auto at_list = [&](std::size_t i) { return i < list.size() ? list[i] : nop; };
-      f.launch<&conductor::tell>(at(0, 0), commands{at_list(0), at_list(1), at_list(2), at_list(3), at_list(4), at_list(5), at_list(6), at_list(7)});
+      f.launch<&conductor::tell>(at(0, 0), command_list{at_list(0), at_list(1), at_list(2), at_list(3), at_list(4), at_list(5), at_list(6), at_list(7)});
       f.launch<&conductor::say>(at(0, 0), 42);
       std::size_t head = 0;
       for (int x = 1; x < 10; ++x) {
@@ -110,9 +110,9 @@ TEMPLATE_LIST_TEST_CASE("each router on the way carries out the command that the
 
 TEMPLATE_LIST_TEST_CASE("a control wavelet with a task is heard where its command lets it, and its data reach all of them", "", changing_engines) {
   fabric f{row_of(6, pop::always), TestType{}};
-  f.launch<&conductor::call>(at(0, 0), commands{nop, unheard(advance), nop, unheard(nop)}, 7);
+  f.launch<&conductor::call>(at(0, 0), command_list{nop, unheard(advance), nop, unheard(nop)}, 7);
   for (int x = 1; x < 6; ++x) CHECK(heard(f, x, 0).size() == (x == 2 || x == 4 ? 0u : 1u));
-  f.launch<&conductor::call_with>(at(0, 0), commands{advance, nop, unheard(nop)}, 7, 234);
+  f.launch<&conductor::call_with>(at(0, 0), command_list{advance, nop, unheard(nop)}, 7, 234);
   CHECK(heard(f, 1, 0) == std::vector<i32>{1000, 1234});
   CHECK(heard(f, 2, 0).empty());
   CHECK(heard(f, 3, 0) == std::vector<i32>{1000});
@@ -207,7 +207,7 @@ TEMPLATE_LIST_TEST_CASE("who waits for wavelets that wait at a switch is told so
   f.start<&reader::read>(at(0, 0));
   const std::string text = report([&] { f.run(); });
   CHECK_THAT(text, Contains("PE(0, 0) waits for color 0, which waits at the router of PE(1, 0): no control wavelet moves its switch."));
-  f.launch<&conductor::tell>(at(1, 0), commands{advance});
+  f.launch<&conductor::tell>(at(1, 0), command_list{advance});
   CHECK(f.program_at<reader>({0, 0}).x[3] == 3);
 }
 
@@ -366,7 +366,7 @@ TEMPLATE_LIST_TEST_CASE("a closed path lets nothing in until it is opened, and t
   };
   layout l{wse2, 2, 1};
   l.place(at(0, 0), program_v<visitor>).place(at(1, 0), program_v<doorkeeper>);
-  l.path(red, at(0, 0), ramp >> east).path(red, at(1, 0), west >> ramp, closed);
+  l.path(red, at(0, 0), ramp >> east).path(red, at(1, 0), west >> ramp, starts_closed);
   fabric f{l, TestType{}};
   const std::string text = report([&] { f.launch<&visitor::knock>(at(0, 0), 5); });
   CHECK_THAT(text, Contains("PE(1, 0), router: 1 wavelet of color 0 waits for the color to be reopened"));
