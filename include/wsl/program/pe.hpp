@@ -101,7 +101,7 @@ class pe {
 
   /// Lets wavelets of a color into this PE's router again after a teardown, on the path of a phase.
   template <payload T>
-  void reopen(color<T> c, phase which = {}) { state_.engine->reopen(state_, c.id, which.number); }
+  void reopen(color<T> c, phase which = {}) { state_.image->engine->reopen(state_, c.id, which.number); }
 
   /// Sets the activation bit of a local task; activating twice before it runs is activating once.
   template <auto Task>

@@ -149,7 +149,7 @@ TEST_CASE("a module's tasks run on the member") {
   };
   outer o;
   pe me;
-  const u32 word = 0x10007;
+  const u32 word = control_word::of({}, 1, 7).bits;
   table_of<outer>.entries[1].run(&o, me, &word, 1);
   CHECK(o.first.n == 0);
   CHECK(o.second.n == 7);
