@@ -68,9 +68,10 @@ class reference_engine final : public engine {
   }
   u64 now(const pe_state&) const override { return cycle_; }
   void reopen(pe_state& on, int color, int phase) override {
-    routers::lane* l = routers_.lane_of({on.x, on.y}, color);
-    if (!l || !l->closed) rule::not_closed(on, color);
-    if (!routers_.reopen(routers_.router_at({on.x, on.y}), *l, phase)) rule::no_such_phase(on, color, phase);
+    const coord at{on.x, on.y};
+    const routers::lane* l = routers_.lane_of(at, color);
+    rule::reopen(on, color, phase, l ? routers_.gate_of(*l) : nullptr, plan());
+    routers_.wake(routers_.router_at(at));
   }
   bool start(pe_state& on, transfer& t) override {
     processor& p = processors_[on.index];
@@ -337,8 +338,8 @@ class reference_engine final : public engine {
     const coord at = routers_.coord_of(r);
     u64 held = 0, shut_out = 0;
     for (port p : every_port)
-      if (const u32 q = l.in[index_of(p)]; q != routers::none) (l.how.from.has(p) && !l.closed ? held : shut_out) += routers_[q].size;
-    if (shut_out) open.push_back({wait::reason::gate, at, l.color, "", "", shut_out, l.closed ? -1 : routers_.position_of(l)});
+      if (const u32 q = l.in[index_of(p)]; q != routers::none) (routers_.takes(l, p) ? held : shut_out) += routers_[q].size;
+    if (shut_out) open.push_back({wait::reason::gate, at, l.color, "", "", shut_out, routers_.gate_of(l)->position()});
     if (held) open.push_back({wait::reason::router, at, l.color, "", "", held});
     pe* p = readable(l.out[0]) ? find(at) : nullptr;
     if (!p) return;

@@ -9,8 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "../core/control.hpp"
-#include "../layout/layout.hpp"
+#include "gate.hpp"
 
 namespace wsl::engines {
 
@@ -31,28 +30,19 @@ class routers {
 
   struct lane {
     u8 color = 0;
-    bool closed = false;  ///< torn down: nothing may enter
-    route how;         ///< now
-    u32 gate = none;   ///< what else stands in the way, if anything does
+    route how;
+    u32 gate = none;                              ///< decides instead of `how` if there is one
     u32 in[5] = {none, none, none, none, none};   ///< queues by input port; in[0] is the output queue of the processor
     u32 out[5] = {none, none, none, none, none};  ///< queues by output port; out[0] is the input queue of the processor
   };
 
-  /// The switch and the filter of a color on one PE.
-  struct gate {
-    const switch_record* positions = nullptr;
-    int position = 0;
-    bool filtered = false;
-    filter_state filter;
-  };
-
-  routers(const layout& plan, const auto& input_depth_of) : plan_(plan), grid_(plan.grid()) {
+  routers(const layout& plan, const auto& input_depth_of) : plan_(plan), gated_(plan), grid_(plan.grid()) {
     place_lanes(plan);
     const machine& m = plan.machine();
     for (std::size_t r = 0; r + 1 < first_lane_.size(); ++r) {
       int sends = 0;
       for (lane& l : lanes_of(static_cast<u32>(r))) {
-        const route every = plan.route_at(coord_of(static_cast<u32>(r)), l.color);
+        const route every = every_route(static_cast<u32>(r), l);
         for (port p : every_port)
           if (every.from.has(p))
             l.in[index_of(p)] = add_queue(p == ramp ? m.output_depth[sends++ % std::min(m.output_queues, 8)] : router_depth, none,
@@ -75,18 +65,9 @@ class routers {
     return nullptr;
   }
 
-  /// A lane that is closed opens on the path of a phase; says whether there is one.
-  bool reopen(u32 router, lane& l, int phase) {
-    const path_record* p = plan_.path_at(coord_of(router), l.color, phase);
-    if (!p) return false;
-    take_path(router, l, *p);
-    l.closed = false;
-    wake(router);
-    return true;
-  }
-
-  /// Where the switch of a lane stands, or -1 if it has none.
-  int position_of(const lane& l) const { return l.gate != none && gates_[l.gate].positions ? gates_[l.gate].position : -1; }
+  /// The gate of a lane, null if its route always stays.
+  gate* gate_of(const lane& l) { return l.gate == none ? nullptr : &gates_[l.gate]; }
+  bool takes(const lane& l, port p) const { return l.gate == none ? l.how.from.has(p) : gates_[l.gate].takes(p); }
 
   const queue& operator[](u32 q) const { return queues_[q]; }
   const wavelet& front(u32 q) const { return arena_[queues_[q].first + queues_[q].head]; }
@@ -142,22 +123,15 @@ class routers {
     each([&](u32 r, const path_record& p) {
       lane& l = lanes_[next[r]++];
       l.color = static_cast<u8>(p.color);
-      l.closed = p.closed;
-      take_path(r, l, p);
+      l.how = p.how;
+      if (!gated_.has(p)) return;
+      l.gate = static_cast<u32>(gates_.size());
+      gates_.push_back({plan, coord_of(r), p});
     });
   }
 
-  void take_path(u32 r, lane& l, const path_record& p) {
-    const switch_record* s = plan_.switch_of(p);
-    const filter_record* f = plan_.filter_of(p);
-    l.how = s ? s->position[s->start] : p.how;
-    if (l.gate == none && !s && !f) return;
-    if (l.gate == none) l.gate = static_cast<u32>(gates_.size()), gates_.push_back({});
-    gate& g = gates_[l.gate];
-    g = {s, s ? s->start : 0, f != nullptr, {}};
-    const coord c = coord_of(r);
-    if (f) g.filter = filter_state(*f, {(c.x - p.where.x0) / p.where.sx, (c.y - p.where.y0) / p.where.sy});
-  }
+  // All ports that a lane uses at some time.
+  route every_route(u32 r, const lane& l) const { return l.gate == none ? l.how : plan_.route_at(coord_of(r), l.color); }
 
   u32 add_queue(int capacity, u32 filled_by, u32 emptied_by) {
     queues_.push_back({arena_size_, static_cast<u16>(capacity), 0, 0, filled_by, emptied_by});
@@ -171,22 +145,14 @@ class routers {
       for (lane& l : lanes_of(r))
         for (port side : every_side) {
           const coord next = coord_of(r) + wsl::step(side);
-          if (!plan.route_at(coord_of(r), l.color).to.has(side) || !plan.has(next)) continue;
+          if (!every_route(r, l).to.has(side) || !plan.has(next)) continue;
           lane* other = lane_of(next, l.color);
           l.out[index_of(side)] = other->in[index_of(opposite(side))];
           queues_[l.out[index_of(side)]].filled_by = r;
         }
   }
 
-  // The processor is left out where the filter or the control wavelet says so.
-  ports outputs_of(const lane& l, const wavelet& w) const {
-    const bool taken = w.control ? control_word{w.bits}.heard() : l.gate == none || !gates_[l.gate].filtered || gates_[l.gate].filter.keeps(w.bits);
-    return taken ? l.how.to : without_ramp(l.how.to);
-  }
-  static ports without_ramp(ports p) {
-    p.bits = static_cast<u8>(p.bits & ~ports{ramp}.bits);
-    return p;
-  }
+  ports outputs_of(const lane& l, const wavelet& w) const { return l.gate == none ? l.how.to : gates_[l.gate].outputs(w); }
 
   bool can_move(const lane& l, ports to, u8 used) const {
     if (to.bits & used) return false;
@@ -203,24 +169,24 @@ class routers {
     for (std::size_t k = 0; k < lanes.size(); ++k) {
       const std::size_t turn = (k + cycle) % lanes.size();
       const lane& l = lanes[turn];
-      for (u32 i = 0; i < 5 && !l.closed; ++i) {
+      for (u32 i = 0; i < 5; ++i) {
         const u32 p = static_cast<u32>((i + cycle) % 5);
-        if (l.in[p] == none || queues_[l.in[p]].size == 0 || !l.how.from.has(every_port[p])) continue;
+        if (l.in[p] == none || queues_[l.in[p]].size == 0 || !takes(l, every_port[p])) continue;
         const ports to = outputs_of(l, front(l.in[p]));
         if (!can_move(l, to, used)) continue;
         used = static_cast<u8>(used | to.bits);
         moves_.push_back({r, static_cast<u32>(turn), p, to});
-        if (l.gate != none || front(l.in[p]).control) break;  // what passes may change the way of the next
+        if (l.gate != none) break;  // what passes may change the way of the next
       }
     }
   }
 
   template <class Delivered, class Accepted, class Left, class Torn>
   u64 carry_out(const move& m, Delivered delivered, Accepted accepted, Left left, Torn torn) {
-    lane& l = lanes_of(m.router)[m.lane];
+    const lane& l = lanes_of(m.router)[m.lane];
     const u32 from = l.in[m.port];
     const wavelet w = front(from);
-    const wavelet on = l.gate == none ? w : passed(l, w);
+    const wavelet on = l.gate == none ? w : gates_[l.gate].pass(w);
     pop(from);
     if (m.port == 0) accepted(m.router);
     wake(m.router);
@@ -233,26 +199,12 @@ class routers {
       else push(q, p == ramp ? w : on);
       if (p == ramp) delivered(m.router);
     }
-    if (w.control && control_word{w.bits}.head() == teardown) l.closed = true, torn(m.router, l.color);
+    if (l.gate != none && gates_[l.gate].closed()) torn(m.router, l.color);
     return hops;
   }
 
-  /// A gate lets a wavelet pass; returns what goes on to the neighbours.
-  wavelet passed(lane& l, wavelet w) {
-    gate& g = gates_[l.gate];
-    if (!w.control) {
-      if (g.filtered) g.filter.count();
-      return w;
-    }
-    if (!g.positions) return w;
-    const control_word word{w.bits};
-    g.position = g.positions->after(word.head(), g.position);
-    l.how = g.positions->position[g.position];
-    w.bits = g.positions->passed_on(word).bits;
-    return w;
-  }
-
   const layout& plan_;
+  gated_paths gated_;
   region grid_;
   std::vector<gate> gates_;
   std::vector<u32> first_lane_;  // the lanes of router r stand from first_lane_[r] to first_lane_[r + 1]

@@ -60,7 +60,7 @@ class threaded_engine final : public engine {
   void send_control(pe_state& from, int color, const payload_type* type, u32 bits) override {
     visits_.send_control(from, color, type, bits);
   }
-  void reopen(pe_state& on, int color, int) override { rule::not_closed(on, color); }
+  void reopen(pe_state& on, int color, int) override { rule::reopen(on, color, 0, nullptr, plan()); }
   bool start(pe_state& on, transfer& t) override { return visits_.start(on, t); }
   const u32* take(pe_state& on, int color, const payload_type* type, u32 n) override { return visits_.take(on, color, type, n); }
 

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+// A router that does not always send a color the same way: it has a switch or a filter, its route may be torn down and rewritten, or
+// control wavelets for other routers pass its ramp. A gate is what such a router keeps for the color. See examples/16_switches.cpp.
+#pragma once
+#include "../layout/layout.hpp"
+
+namespace wsl::engines {
+
+class gate {
+ public:
+  gate() = default;
+  gate(const layout& plan, coord at, const path_record& p) {
+    open(plan, at, p);
+    closed_ = p.closed;
+  }
+
+  /// Lets wavelets in on this path.
+  void open(const layout& plan, coord at, const path_record& p) {
+    positions_ = plan.switch_of(p);
+    position_ = positions_ ? positions_->start : 0;
+    how_ = positions_ ? positions_->position[position_] : p.how;
+    const filter_record* f = plan.filter_of(p);
+    filtered_ = f != nullptr;
+    if (f) filter_ = filter_state(*f, {(at.x - p.where.x0) / p.where.sx, (at.y - p.where.y0) / p.where.sy});
+    closed_ = false;
+  }
+
+  bool closed() const { return closed_; }
+  bool takes(port p) const { return !closed_ && how_.from.has(p); }
+  /// Where the switch stands, or -1: the gate is closed, or has none.
+  int position() const { return closed_ || !positions_ ? -1 : position_; }
+
+  /// Where a wavelet goes: not to the processor if the filter or the control wavelet says so.
+  ports outputs(const wavelet& w) const {
+    ports to = how_.to;
+    const bool heard = w.control ? control_word{w.bits}.heard() : !filtered_ || filter_.keeps(w.bits);
+    if (!heard) to.bits = static_cast<u8>(to.bits & ~ports{ramp}.bits);
+    return to;
+  }
+
+  /// It has gone there. Returns what it is for the routers after this one.
+  wavelet pass(wavelet w) {
+    if (!w.control) {
+      if (filtered_) filter_.count();
+      return w;
+    }
+    const control_word word{w.bits};
+    closed_ = word.head() == teardown;
+    if (!positions_) return w;
+    position_ = positions_->after(word.head(), position_);
+    how_ = positions_->position[position_];
+    w.bits = positions_->passed_on(word).bits;
+    return w;
+  }
+
+  /// Data wavelets that are all treated alike until a control wavelet comes.
+  bool uniform() const { return !filtered_; }
+  ports every_output() const { return how_.to; }
+
+ private:
+  const switch_record* positions_ = nullptr;
+  int position_ = 0;
+  route how_;
+  bool closed_ = false, filtered_ = false;
+  filter_state filter_;
+};
+
+/// The paths of a layout whose routers are gates.
+class gated_paths {
+ public:
+  explicit gated_paths(const layout& plan) : plan_(plan) {
+    for (const path_record& p : plan.paths())
+      if (p.phase > 0 || p.closed) rewritten_ |= color_bit(p.color);
+    for (const placement& p : plan.placements())
+      for (const binding& b : *p.what)
+        if (b.what == role::steer) (b.commands & command_bit(teardown) ? rewritten_ : steered_) |= color_bit(b.id);
+  }
+
+  bool any() const { return rewritten_ || steered_ || plan_.changes(); }
+  /// For paths of phase 0.
+  bool has(const path_record& p) const {
+    if (rewritten_ & color_bit(p.color)) return true;
+    return plan_.switch_of(p) || plan_.filter_of(p) || ((steered_ & color_bit(p.color)) && p.how.to.has(ramp));
+  }
+
+ private:
+  const layout& plan_;
+  u64 rewritten_ = 0;  // colors that may be torn down
+  u64 steered_ = 0;    // colors on which commands travel
+};
+
+}  // namespace wsl::engines
