@@ -2,7 +2,6 @@
 // One color, four ways: a hub in the middle sends a word and then a control wavelet, and that makes its router turn the color to the
 // next side. The words go west, north, east and south in turn although the program never says where; the switch is a ring.
 #include <wsl/wsl.hpp>
-#include <wsl/fabric/reference.hpp>
 #include <wsl/layout/draw.hpp>
 
 #include <cstdio>
@@ -39,7 +38,7 @@ static_assert(routed<village>());
 
 int main() {
   std::printf("%s\n", draw(village, post).c_str());
-  fabric f{village, reference{}};
+  fabric f{village};
   f.launch<&hub::deal>(at(1, 1), 10);
   i32 sum = 0;
   for (const coord at : {coord{0, 1}, coord{1, 0}, coord{2, 1}, coord{1, 2}}) {

@@ -2,7 +2,6 @@
 // A vector is streamed through a row of PEs, and each keeps its own part: a filter before the processor compares the index that
 // travels in the upper half of every wavelet. One path with one filter serves the whole row, because the range moves on from PE to PE.
 #include <wsl/wsl.hpp>
-#include <wsl/fabric/reference.hpp>
 
 #include <cstdio>
 using namespace wsl;
@@ -35,7 +34,7 @@ constexpr layout scatter = layout{wse2, 1 + parts, 1}
 static_assert(routed<scatter>());
 
 int main() {
-  fabric f{scatter, reference{}};
+  fabric f{scatter};
   const outcome o = f.launch(column(0));
   std::printf("%llu wavelets were sent, %llu delivered\n", static_cast<unsigned long long>(o.wavelets),
               static_cast<unsigned long long>(o.delivered));

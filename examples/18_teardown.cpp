@@ -2,7 +2,6 @@
 // One color twice: first a row sends its values to the west edge, one PE after the other; then the same color carries the sum back
 // to all. In between a command tears the color down at every router, and each PE's program opens it again in phase 1.
 #include <wsl/wsl.hpp>
-#include <wsl/fabric/reference.hpp>
 
 #include <cstdio>
 using namespace wsl;
@@ -51,7 +50,7 @@ constexpr layout team = layout{wse2, 12, 1}
 static_assert(routed<team>());
 
 int main() {
-  fabric f{team, reference{}};
+  fabric f{team};
   f.launch();
   for (int x = 0; x < 12; ++x)
     if (f.read(x, 0, &member::total) != 78) return std::printf("PE (%d, 0) heard %g\n", x, f.read(x, 0, &member::total)), 1;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Where the wavelets of a color go: routes do not change while a fabric runs, so each place where a color enters the fabric is
-// resolved once, before the run, to the ramps and edges of the grid that it reaches.
+// Where the wavelets of a color go: most routes do not change while a fabric runs, so each place where a color enters the fabric is
+// resolved once, before the run, to the ramps, edges of the grid and junctions that it reaches.
 #pragma once
 
 #include "../core/flat_vector.hpp"
 #include "../layout/layout.hpp"
+#include "junctions.hpp"
 
 namespace wsl::engines {
 
@@ -22,22 +23,26 @@ class deliveries {
     return {};
   }
 
-  /// Follows a color from the router where it leaves the ramp or enters the grid. Calls to_ramp(c) for every PE that receives it
-  /// and to_edge(c, side) for every stream; returns the number of links that one wavelet crosses.
-  template <class Ramp, class Edge>
-  int follow(coord from, int color, Ramp to_ramp, Edge to_edge) {
+  /// Follows a color from the router that it enters through a port. Calls to_ramp(c) for every PE that receives it, to_edge(c, side)
+  /// for every stream and to_junction(c, port) for every junction, where it stops; returns the number of links that one wavelet crosses.
+  template <class Ramp, class Edge, class Junction>
+  int follow(coord from, port through, int color, const junctions& stops, Ramp to_ramp, Edge to_edge, Junction to_junction) {
     int links = 0;
     ahead_.clear();
-    ahead_.push_back(from);
+    ahead_.push_back({from, through});
     while (!ahead_.empty()) {
-      const coord c = ahead_.back();
+      const auto [c, entered] = ahead_.back();
       ahead_.pop_back();
+      if (const u32 j = stops.find(c, color); j != junctions::none) {
+        to_junction(j, entered);
+        continue;
+      }
       const ports to = at(c, color).to;
       if (to.has(ramp)) to_ramp(c);
       for (port side : every_side) {
         if (!to.has(side)) continue;
         ++links;
-        if (const coord next = c + step(side); grid_.has(next)) ahead_.push_back(next);
+        if (const coord next = c + step(side); grid_.has(next)) ahead_.push_back({next, opposite(side)});
         else to_edge(c, side);
       }
     }
@@ -48,7 +53,11 @@ class deliveries {
   const layout& plan_;
   region grid_;
   flat_vector<const path_record*> paths_[max_colors];
-  flat_vector<coord> ahead_;
+  struct entry {
+    coord at;
+    port through;
+  };
+  flat_vector<entry> ahead_;
 };
 
 }  // namespace wsl::engines

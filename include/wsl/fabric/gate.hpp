@@ -53,7 +53,7 @@ class gate {
     return w;
   }
 
-  /// Data wavelets that are all treated alike until a control wavelet comes.
+  /// Whether all data wavelets go the same way until a control wavelet comes: to every_output().
   bool uniform() const { return !filtered_; }
   ports every_output() const { return how_.to; }
 

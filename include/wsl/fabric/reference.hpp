@@ -147,7 +147,8 @@ class reference_engine final : public engine {
           sinks_.at(key(w.color, routers_.coord_of(router))).push(w.bits);
         },
         [this](u32 router, int color) {
-          if (pe* p = find(routers_.coord_of(router))) processors_[state_of(*p).index].torn |= color_bit(color);
+          pe* p = find(routers_.coord_of(router));
+          if (p && state_of(*p).image->torn[color]) processors_[state_of(*p).index].torn |= color_bit(color);
           wake_at(router);
         });
     now_.swap(awake_);
@@ -247,10 +248,10 @@ class reference_engine final : public engine {
       p.calls.pop();
       return run_task(s, *c.entry, c.arguments);
     }
-    if (const u64 torn = p.torn) {
-      const int color = std::countr_zero(torn);
-      p.torn &= ~color_bit(color);
-      if (const binding* task = s.image->torn[color]) return run_task(s, *task, nullptr);
+    if (p.torn) {
+      const binding& task = *s.image->torn[std::countr_zero(p.torn)];
+      p.torn &= p.torn - 1;
+      return run_task(s, task, nullptr);
     }
     if (const u32 ready = s.active & ~s.blocked) {
       const int id = std::countr_zero(ready);

@@ -4,7 +4,6 @@
 // any number of them, and the same as the reference engine's for every program that does not depend on the order in which
 // independent wavelets arrive.
 #pragma once
-#include "../layout/rules/switches.hpp"
 #include "deadlock.hpp"
 #include "epochs.hpp"
 #include "visits.hpp"
@@ -60,7 +59,11 @@ class threaded_engine final : public engine {
   void send_control(pe_state& from, int color, const payload_type* type, u32 bits) override {
     visits_.send_control(from, color, type, bits);
   }
-  void reopen(pe_state& on, int color, int) override { rule::reopen(on, color, 0, nullptr, plan()); }
+  void reopen(pe_state& on, int color, int phase) override {
+    const u32 j = traffic_.net.crossings.find({on.x, on.y}, color);
+    rule::reopen(on, color, phase, j == junctions::none ? nullptr : &traffic_.net.crossings[j].way, plan());
+    traffic_.wake(traffic_.home(on), traffic_.net.first_junction() + j);
+  }
   bool start(pe_state& on, transfer& t) override { return visits_.start(on, t); }
   const u32* take(pe_state& on, int color, const payload_type* type, u32 n) override { return visits_.take(on, color, type, n); }
 
@@ -92,7 +95,8 @@ class threaded_engine final : public engine {
     for (band& b : bands()) any |= traffic_.any_left(b, [&](u32 who) {
         open.clear();
         if (who < pes()) pe_waits(open, b, state(who));
-        else stream_waits(open, traffic_.net.streams[who - pes()]);
+        else if (who < traffic_.net.first_junction()) stream_waits(open, traffic_.net.streams[who - pes()]);
+        else junction_waits(open, who);
         return !open.empty();
       });
     return any ? all_waits() : waits{};
@@ -101,7 +105,15 @@ class threaded_engine final : public engine {
     waits open;
     for (u32 i = 0; i < pes(); ++i) pe_waits(open, traffic_.home(i), state(i));
     for (const stream_end& s : traffic_.net.streams) stream_waits(open, s);
+    for (u32 j = traffic_.net.first_junction(); j < traffic_.net.writers(); ++j) junction_waits(open, j);
     return open;
+  }
+  void junction_waits(waits& open, u32 who) {
+    const junction& j = traffic_.net.junction_of(who);
+    u64 held = 0, shut_out = 0;
+    for (const inlet& in : traffic_.net.inlets_of(who)) (j.way.takes(every_port[in.port]) ? held : shut_out) += traffic_.available(in);
+    if (shut_out) open.push_back({wait::reason::gate, j.at, j.color, "", "", shut_out, j.way.position()});
+    if (held) open.push_back({wait::reason::router, j.at, j.color, "", "", held});
   }
   static void stream_waits(waits& open, const stream_end& s) {
     if (s.inbound && !s.words.empty()) open.push_back({wait::reason::stream, s.at, s.color, "", "", s.words.size()});
@@ -147,8 +159,6 @@ struct threaded {
   engine* make(const layout& plan) const {
     if (threads < 0 || threads > 1024)
       throw fault_error("wsl: an engine runs on 1 to 1024 threads, not on " + std::to_string(threads));
-    if (rules::switched_colors(plan) != 0 || plan.changes())
-      throw fault_error("wsl: the threaded engine runs no switches, filters and teardowns; the reference engine does: fabric{layout, reference{}}");
     return new engines::threaded_engine(plan, threads ? threads : engines::default_threads(), queues, order, most(1u, pes_per_band), log);
   }
 };

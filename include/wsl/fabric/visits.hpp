@@ -6,8 +6,8 @@
 #pragma once
 #include <bit>
 
+#include "forwarding.hpp"
 #include "run_log.hpp"
-#include "traffic.hpp"
 
 namespace wsl::engines {
 
@@ -112,8 +112,10 @@ class visits {
     if (who < pes()) {
       pe_state& s = state(who);
       while (budget && b.handed_to.empty() && act(b, s, budget)) --budget;
-    } else {
+    } else if (who < traffic_.net.first_junction()) {
       visit_stream(b, who);
+    } else {
+      visit_junction(b, who);
     }
     traffic_.announce(b, who);
     if (!budget || !b.handed_to.empty()) traffic_.wake(b, who);
@@ -135,6 +137,16 @@ class visits {
         for (u32 i = 0; i < n; ++i, s.words.pop(), c.move_to(c.next() + 1)) *c.room() = s.words.front();
   }
 
+  void visit_junction(band& b, u32 who) {
+    junction& at = traffic_.net.junction_of(who);
+    const std::span<inlet> inlets = traffic_.net.inlets_of(who);
+    const std::size_t first = order_.shuffle ? draw(b, inlets.size()) : 0;
+    pe* below = forwarding(traffic_, b, at).run(inlets, first) ? tiles_.find(at.at) : nullptr;
+    if (!below || !state_of(*below).image->torn[at.color]) return;
+    extras(state_of(*below)).torn |= color_bit(at.color);
+    traffic_.wake(b, state_of(*below).index);
+  }
+
   bool act(band& b, pe_state& s, u32& budget) {
     processor* p = more(s);
     if (order_.shuffle && draw(b, 2) && !(p && p->suspended()) && run_next(b, s, p)) return true;
@@ -148,7 +160,7 @@ class visits {
   bool run_locals(band& b, pe_state& s, const processor* p, u32& budget) {
     u32 ran = 0;
     for (u32 ready; (ready = s.active & ~s.blocked) && ran < budget && b.handed_to.empty();) {
-      if (p && !(p->microthreads.empty() && p->calls.empty())) break;
+      if (p && !(p->microthreads.empty() && p->calls.empty() && p->torn == 0)) break;
       if (!prepare(b, s, sends_of_a_task)) break;
       ran += run_local(b, s, std::countr_zero(ready), log_ ? 1 : budget - ran);
       p = more(s);
@@ -173,6 +185,7 @@ class visits {
   bool run_next(band& b, pe_state& s, processor* p) {
     const u32 ready = s.active & ~s.blocked;
     const bool called = p && !p->calls.empty();
+    if (!called && p && p->torn && run_torn(b, s, *p)) return true;
     if (!called && (!ready || (order_.shuffle && draw(b, 2)))) {
       if (run_data(b, s)) return true;
       if (!ready) return false;
@@ -185,6 +198,13 @@ class visits {
       return run_task(b, s, *c.entry, c.arguments);
     }
     return run_local(b, s, order_.shuffle ? any_of(b, ready) : std::countr_zero(ready));
+  }
+  bool run_torn(band& b, pe_state& s, processor& p) {
+    if (!prepare(b, s, sends_of_a_task)) return false;
+    const binding& task = *s.image->torn[std::countr_zero(p.torn)];
+    p.torn &= p.torn - 1;
+    if (log_) log_->note(s.index, {task.name, -1, {}, 1});
+    return run_task(b, s, task, nullptr);
   }
   u32 run_local(band& b, pe_state& s, int id, u32 most = 1) {
     const u32 own_bit = local_bit(id);

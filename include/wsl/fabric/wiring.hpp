@@ -33,10 +33,11 @@ struct wiring {
   flat_vector<seam> seams;
   flat_vector<u32> lists;               ///< of listed channels: how many inlets, how many links, and the inlets
   flat_vector<stream_end> streams;
+  junctions crossings;                  ///< one more kind of reader and writer, numbered after the streams
   u32 bands = 1;
 
   wiring(const layout& plan, deliveries& routes, tiles& pes, depth how_deep, u32 pes_per_band)
-      : pes_(pes), plan_(plan), routes_(routes), machine_depth_(how_deep == depth::machine), pes_per_band_(pes_per_band) {
+      : crossings(plan), pes_(pes), plan_(plan), routes_(routes), machine_depth_(how_deep == depth::machine), pes_per_band_(pes_per_band) {
     for (const stream_record& s : plan.streams())
       for (int i = 0; i < s.where.count(); ++i) streams.push_back({s.where.nth(i), s.color, s.side, s.inbound, 0, 0, {}, {}});
     if (writers() > most_writers) throw fault_error("wsl: an engine has at most " + std::to_string(most_writers) + " PEs and streams, not " + std::to_string(writers()));
@@ -44,20 +45,27 @@ struct wiring {
     for (u32 i = 0; i < pes_.size(); ++i) open_channels(i);
     for (u32 k = 0; k < streams.size(); ++k) {
       streams[k].first_channel = static_cast<u32>(channels.size());
-      if (streams[k].inbound) open_channel(static_cast<u32>(pes_.size()) + k, streams[k].at, streams[k].color);
+      if (streams[k].inbound) open_channel(static_cast<u32>(pes_.size()) + k, streams[k].at, streams[k].side, streams[k].color);
     }
+    for (u32 j = 0; j < crossings.size(); ++j) open_junction(j);
     sort_inlets();
     cut();
     pes_.set_ends(channels.data(), inlets.data());
   }
 
-  u32 writers() const { return static_cast<u32>(pes_.size() + streams.size()); }
-  membership& member(u32 who) { return who < pes_.size() ? state_of(pes_[who]).in : streams[who - pes_.size()].in; }
+  u32 first_junction() const { return static_cast<u32>(pes_.size() + streams.size()); }
+  u32 writers() const { return first_junction() + crossings.size(); }
+  junction& junction_of(u32 who) { return crossings[who - first_junction()]; }
+  membership& member(u32 who) {
+    if (who < pes_.size()) return state_of(pes_[who]).in;
+    return who < first_junction() ? streams[who - pes_.size()].in : junction_of(who).in;
+  }
 
-  /// The channels and inlets of a PE or stream.
+  /// The channels and inlets of a PE, stream or junction.
   static std::span<channel> channels_of(const pe_state& s) { return {s.channels(), s.image->slots}; }
   std::span<channel> channels_of(u32 who) {
     if (who < pes_.size()) return channels_of(state_of(pes_[who]));
+    if (who >= first_junction()) return {channels.data() + junction_of(who).first_channel, junction_of(who).channels()};
     const stream_end& s = streams[who - pes_.size()];
     return {channels.data() + s.first_channel, s.inbound};
   }
@@ -68,20 +76,25 @@ struct wiring {
   }
 
   coord place_of(u32 who) const {
-    return who < pes_.size() ? pes_[who].at() : streams[who - pes_.size()].at;
+    if (who < pes_.size()) return pes_[who].at();
+    return who < first_junction() ? streams[who - pes_.size()].at : crossings[who - first_junction()].at;
   }
 
  private:
   struct delivery {
     u32 reader, channel;
-    u8 color;
+    u8 color, port;
   };
 
-  u32& first_inlet(u32 who) { return who < pes_.size() ? state_of(pes_[who]).first_inlet : streams[who - pes_.size()].first_inlet; }
+  u32& first_inlet(u32 who) {
+    if (who < pes_.size()) return state_of(pes_[who]).first_inlet;
+    return who < first_junction() ? streams[who - pes_.size()].first_inlet : junction_of(who).first_inlet;
+  }
 
   // Exactly: the lists of a wafer are large.
   void reserve() {
     std::size_t n = streams.size();
+    for (const junction& j : crossings) n += j.channels();
     for (std::size_t i = 0; i < pes_.size(); ++i) n += static_cast<std::size_t>(std::popcount(state_of(pes_[i]).image->present));
     channels.reserve(n);
     depths.reserve(machine_depth_ ? n : 0);
@@ -90,25 +103,47 @@ struct wiring {
   void open_channels(u32 i) {
     pe_state& s = state_of(pes_[i]);
     s.first_channel = channel_index{static_cast<u32>(channels.size())};
-    for (u64 left = s.image->present; left; left &= left - 1) open_channel(i, {s.x, s.y}, std::countr_zero(left));
+    for (u64 left = s.image->present; left; left &= left - 1) open_channel(i, {s.x, s.y}, ramp, std::countr_zero(left));
   }
 
-  void open_channel(u32 writer, coord at, int color) {
+  void open_junction(u32 j) {
+    crossings[j].first_channel = static_cast<u32>(channels.size());
+    const junction from = crossings[j];
+    for (port out : every_port)
+      if (from.outputs.has(out)) open_output(first_junction() + j, from, out);
+  }
+
+  void open_output(u32 writer, const junction& from, port out) {
+    const coord next = from.at + step(out);
+    if (out != ramp && plan_.has(next)) return open_channel(writer, next, opposite(out), from.color, 1);
+    u32 reader = 0;
+    if (out != ramp) reader = stream_at(from.at, from.color, out);
+    else if (pe* p = pes_.find(from.at)) reader = state_of(*p).index;
+    channel& c = channels.push_back({});
+    c.writer = writer & (most_writers - 1);
+    c.links = out != ramp;
+    if (machine_depth_) depths.push_back(static_cast<u16>(out == ramp ? room_between(writer, from.at, from.at, from.color) : deep));
+    delivered_.push_back({reader, static_cast<u32>(channels.size() - 1), static_cast<u8>(from.color), 0});
+  }
+
+  /// The channel of a writer whose words enter the router at `at` through a port, after some links.
+  void open_channel(u32 writer, coord at, port through, int color, u32 links_before = 0) {
     const u32 id = static_cast<u32>(channels.size());
     channel& c = channels.push_back({});
     c.writer = writer & (most_writers - 1);
     u32 readers = 0, room = deep;
-    const auto deliver = [&](u32 reader, u32 between) {
+    const auto deliver = [&](u32 reader, u32 between, port entered = ramp) {
       ++readers;
       room = least(room, between);
-      delivered_.push_back({reader, id, static_cast<u8>(color)});
+      delivered_.push_back({reader, id, static_cast<u8>(color), static_cast<u8>(index_of(entered))});
     };
-    const u32 links = static_cast<u32>(routes_.follow(
-        at, color,
+    const u32 links = links_before + static_cast<u32>(routes_.follow(
+        at, through, color, crossings,
         [&](coord to) {
           if (pe* p = pes_.find(to)) deliver(state_of(*p).index, room_between(writer, at, to, color));
         },
-        [&](coord to, port side) { deliver(stream_at(to, color, side), deep); }));
+        [&](coord to, port side) { deliver(stream_at(to, color, side), deep); },
+        [&](u32 j, port entered) { deliver(first_junction() + j, room_between(writer, at, crossings[j].at, color), entered); }));
     if (machine_depth_) depths.push_back(static_cast<u16>(room));
     c.listed = readers != 1 || links > 0xffff;
     c.links = static_cast<u16>(links);
@@ -137,7 +172,9 @@ struct wiring {
       const u64 sends = state_of(pes_[writer]).image->sends;
       room += m.output_depth[std::popcount(sends & lower) % least(m.output_queues, 8)] - 2;
     }
-    const program_image& image = *state_of(*pes_.find(to)).image;
+    const pe* p = crossings.find(to, color) == junctions::none || from == to ? pes_.find(to) : nullptr;
+    if (!p) return static_cast<u32>(room);
+    const program_image& image = *state_of(const_cast<pe&>(*p)).image;
     room += m.input_depth[std::popcount((image.takes | image.reads) & lower) % least(m.input_queues, 8)];
     return static_cast<u32>(room);
   }
@@ -162,7 +199,7 @@ struct wiring {
   static void insert(const delivery& d, inlet* of_reader, u32 filled) {
     for (; filled > 0 && of_reader[filled - 1].color > d.color; --filled) of_reader[filled] = of_reader[filled - 1];
     inlet& in = of_reader[filled];
-    in.from = d.channel, in.reader = d.reader, in.color = d.color;
+    in.from = d.channel, in.reader = d.reader, in.color = d.color, in.port = d.port;
   }
 
   void name_readers() {

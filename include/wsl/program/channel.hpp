@@ -79,6 +79,7 @@ struct inlet {
   u8 color = 0;
   bool remote = false;  ///< writer and reader are run by different threads
   bool marked = false;  ///< control wavelets lie in the channel; the engine knows where
+  u8 port = 0;          ///< of a junction: through which one its words come, as a place in every_port
 };
 static_assert(sizeof(inlet) == 16);
 

@@ -251,7 +251,7 @@ consteval auto on_teardown() {
     constexpr bool takes = detail::signature_of<Task>::inputs == 0;
     static_assert(takes, "wsl: a task of a teardown takes only the PE: void f(pe& me)");
     if constexpr (!takes) return task_table<1>{};
-    else return task_table<1>{{detail::bind<Task>(role::torn, Color.id, nullptr, &detail::run_local<Task>, initially::ready)}};
+    else return task_table<1>{{detail::bind<Task>(role::torn, Color.id, nullptr, &detail::run_control<Task>, initially::ready)}};
   }
 }
 
