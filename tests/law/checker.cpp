@@ -81,7 +81,7 @@ void agree_on_color(const layout& l, const findings& truth, int color, tally& su
   agree(truth, rules::used_everywhere(f, c, false), color, {no_path_takes_what_the_program_sends_on_this_pe}, sum);
   agree(truth, rules::switches_of(l, color), color,
         {the_machine_cannot_switch_the_color, a_position_changes_both_sides, a_position_has_several_ports, no_command_reaches_the_position,
-         no_router_takes_the_command, no_program_reopens_the_color}, sum);
+         no_router_takes_the_command, no_program_reopens_the_color, the_phase_has_no_beginning}, sum);
 }
 
 diagnostic first_in_budget(const layout& l, rules::budget_rule rule) {

@@ -32,8 +32,13 @@ class random_layout {
   }
 
   layout build() const {
-    layout l{machine_, w_, h_};
-    for (const auto& p : placements_) l.place(p.where, *p.what);
+    return build(machine_, [](const program& p) -> const program& { return p; });
+  }
+  /// For another machine, with other programs in the place of the drawn ones.
+  template <class Replace>
+  layout build(const machine& target, Replace other) const {
+    layout l{target, w_, h_};
+    for (const auto& p : placements_) l.place(p.where, other(*p.what));
     for (const auto& p : paths_) add_path(l, p);
     if (idle_color_ >= 0) add_path(l, {idle_color_, region{}, ramp >> east, false, 0, {}, {}, 0, false});
     for (const auto& s : streams_) add_stream(l, s);

@@ -254,6 +254,9 @@ class findings {
       for (const placement& q : l_.placements())
         for (const binding& b : *q.what) able = able || (q.where.has(p) && b.what == role::torn && b.id == c);
       if (late && !able) report(fault::no_program_reopens_the_color, c, p);
+      bool first = false, later = false;
+      for (const path_record& r : l_.paths()) (r.phase > 0 ? later : first) |= r.color == c && r.where.has(p);
+      if (later && !first) report(fault::the_phase_has_no_beginning, c, p);
     });
   }
 

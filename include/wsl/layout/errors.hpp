@@ -38,6 +38,7 @@ constexpr bool report() {
   else if constexpr (D.what == fault::no_command_reaches_the_position) return no_command_reaches_the_position<color, x, y, have>();
   else if constexpr (D.what == fault::no_router_takes_the_command) return no_router_takes_the_command<color, x, y>();
   else if constexpr (D.what == fault::no_program_reopens_the_color) return no_program_reopens_the_color<color, x, y>();
+  else if constexpr (D.what == fault::the_phase_has_no_beginning) return the_phase_has_no_beginning<color, x, y>();
   else if constexpr (D.what == fault::the_filter_has_nothing_to_filter) return the_filter_has_nothing_to_filter<color, x, y>();
   else if constexpr (D.what == fault::the_payload_has_no_index) return the_payload_has_no_index<color, x, y>();
   else if constexpr (D.what == fault::the_pe_has_too_many_filters) return the_pe_has_too_many_filters<have, limit, x, y>();

@@ -34,6 +34,7 @@ enum class fault : u8 {
   no_command_reaches_the_position,
   no_router_takes_the_command,
   no_program_reopens_the_color,
+  the_phase_has_no_beginning,
   // filters
   the_filter_has_nothing_to_filter,
   the_payload_has_no_index,
@@ -141,6 +142,9 @@ inline constexpr fault_text fault_texts[] = {
     {fault::no_program_reopens_the_color, "no_program_reopens_the_color",
      "the path is closed, or of a later phase, and the program of this PE cannot open it: give the program "
      "on_teardown<color, &part::next>() and let it call me.reopen(color, phase{n})"},
+    {fault::the_phase_has_no_beginning, "the_phase_has_no_beginning",
+     "a router comes to a later phase of a color from phase 0: give this PE a path of phase 0, with starts_closed if nothing "
+     "may pass in it"},
     {fault::the_filter_has_nothing_to_filter, "the_filter_has_nothing_to_filter",
      "a filter keeps some of the wavelets that a path brings to the ramp, and this path never goes there: leave the filter "
      "out, or add the ramp"},

@@ -53,6 +53,14 @@ constexpr bool no_program_reopens_the_color() {
 }
 
 template <color_id color, column x, row y>
+constexpr bool the_phase_has_no_beginning() {
+  static_assert(never<color>,
+                "wsl: a router comes to a later phase of a color from phase 0: give this PE a path of phase 0, with "
+                "starts_closed if nothing may pass in it");
+  return true;
+}
+
+template <color_id color, column x, row y>
 constexpr bool the_filter_has_nothing_to_filter() {
   static_assert(never<color>,
                 "wsl: a filter keeps some of the wavelets that a path brings to the ramp, and this path never goes there: "

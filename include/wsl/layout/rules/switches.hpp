@@ -128,6 +128,19 @@ constexpr diagnostic phases_begin(flow& f) {
   return f.nothing();
 }
 
+/// ... and a later phase begins on a PE that has an earlier one.
+constexpr diagnostic phases_follow(flow& f) {
+  scratch<region> first;
+  for (const path_record& p : f.plan.paths())
+    if (p.color == f.color && p.phase == 0) first.push_back(tight(p.where));
+  for (const path_record& p : f.plan.paths()) {
+    if (p.color != f.color || p.phase == 0) continue;
+    const coord bare = uncovered(tight(p.where), first, f.work);
+    if (bare != nowhere) return f.report(fault::the_phase_has_no_beginning, bare);
+  }
+  return f.nothing();
+}
+
 /// All rules of one color.
 constexpr diagnostic switches_of(const layout& l, int color) {
   for (const switch_record& s : l.switches()) {
@@ -139,7 +152,8 @@ constexpr diagnostic switches_of(const layout& l, int color) {
   steering s(f);
   if (const diagnostic d = commands_are_taken(f, s); d.found()) return d;
   if (const diagnostic d = positions_are_reached(f, s); d.found()) return d;
-  return phases_begin(f);
+  const diagnostic d = phases_begin(f);
+  return d.found() ? d : phases_follow(f);
 }
 
 }  // namespace wsl::rules

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT
+// Law: routes that change do so alike on every engine. Where no two wavelets race, since every position of every switch takes one port,
+// what each PE hears does not depend on the engine or the number of threads. Words that end up waiting at a switch are allowed: then the
+// threaded engine, whose queues are deeper, may have come further, but on the same way.
+#include <catch2/catch.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <deque>
+#include <map>
+#include <optional>
+#include <random>
+#include <vector>
+
+#include <wsl/fabric/fabric.hpp>
+#include <wsl/fabric/reference.hpp>
+
+#include "checker_layouts.hpp"
+
+using namespace wsl;
+
+namespace {
+
+constexpr int colors = oracle::random_layout::colors, cue_id = 5;
+
+struct send_action {
+  int color;
+  u32 word;                     // of data
+  std::optional<control_word> control;
+};
+
+/// Sends what its script says, and writes down what it hears.
+struct actor {
+  std::vector<send_action> script;
+  std::vector<u32> heard[colors];
+  int next_phase[colors]{};
+
+  template <int c, class T>
+  void hear(pe&, T x) { heard[c].push_back(to_bits(x)); }
+  void cue(pe&, u16 data) { heard[data % colors].push_back(0xc0000000 | data); }
+
+  void act(pe& me) {
+    for (const send_action& a : script) {
+      const payload_type* type = state_of(me).image->entry(role::send, a.color)->type;
+      if (type == &payload_type_of<f32>) say(me, color<f32>{a.color}, a);
+      else if (type == &payload_type_of<u32>) say(me, color<u32>{a.color}, a);
+      else say(me, color<i16>{a.color}, a);
+    }
+  }
+  template <class T>
+  void say(pe& me, color<T> c, const send_action& a) {
+    if (!a.control) return me.send(c, from_bits<T>(a.word));
+    state_of(me).image->engine->send_control(state_of(me), c.id, &payload_type_of<T>, a.control->bits);
+  }
+
+  /// Goes on in the next phase that the PE has.
+  template <int c>
+  void torn(pe& me) {
+    heard[c].push_back(0xd0000000u + static_cast<u32>(next_phase[c]));
+    me.reopen(color<u32>{c}, phase{next_phase[c]});
+    next_phase[c] = alternates[c] ? 1 - next_phase[c] : next_phase[c];
+  }
+  bool alternates[colors]{};
+
+  template <class T>
+  static consteval auto of_type() {
+    return []<int... c>(std::integer_sequence<int, c...>) {
+      return table(on<color<T>{c}, &actor::hear<c, T>>()..., sends<color<T>{c}>()..., on_teardown<color<u32>{c}, &actor::torn<c>>()...);
+    }(std::make_integer_sequence<int, colors>{});
+  }
+  static consteval auto tasks() { return table(launch<&actor::act>(), control<cue_id, &actor::cue>()); }
+};
+
+/// The entry of the actor for an entry of a random program: what descriptors would read, a task takes.
+binding real(const binding& b) {
+  static constexpr auto of_f32 = actor::of_type<f32>(), of_u32 = actor::of_type<u32>(), of_i16 = actor::of_type<i16>();
+  const role what = b.what == role::read ? role::data : b.what;
+  for (const auto* entries : {&of_f32.entries, &of_u32.entries, &of_i16.entries})
+    for (const binding& r : *entries)
+      if (r.what == what && r.id == b.id && (r.type == b.type || what == role::torn)) return r;
+  return b;  // the commands of a steer
+}
+
+/// The same layout with actors, on a machine with room for them.
+class staged {
+ public:
+  explicit staged(const layout& l) : plan_(l) {
+    for (const placement& p : l.placements()) programs_.try_emplace(p.what, with_actor(*p.what));
+  }
+  /// Placements of a layout cannot be taken back, so it is built again.
+  layout build(const oracle::random_layout& source) const {
+    return source.build(with_room(plan_.machine()), [&](const program& p) -> const program& { return programs_.at(&p); });
+  }
+
+ private:
+  static machine with_room(machine m) {
+    m.data_tasks = wse2.data_tasks, m.local_tasks = wse2.local_tasks, m.task_ids = wse2.task_ids;
+    m.input_queues = m.output_queues = 8, m.color_owns_queue = false;
+    return m;
+  }
+  program with_actor(const program& p) {
+    std::vector<binding>& t = tables_.emplace_back(std::begin(table_of<actor>.entries), std::end(table_of<actor>.entries));
+    for (const binding& b : p)
+      if (b.what == role::data || b.what == role::read || b.what == role::send || b.what == role::steer || b.what == role::torn)
+        t.push_back(real(b));
+    program made = program_v<actor>;
+    made.table = t.data(), made.entries = static_cast<int>(t.size());
+    return made;
+  }
+
+  const layout& plan_;
+  std::deque<std::vector<binding>> tables_;
+  std::map<const program*, program> programs_;
+};
+
+/// In every position of every path wavelets come from one port.
+bool without_races(const layout& l) {
+  for (const path_record& p : l.paths()) {
+    const switch_record* s = l.switch_of(p);
+    for (int i = 0; i < (s ? s->count : 1); ++i)
+      if (!(s ? s->position[i] : p.how).from.single()) return false;
+  }
+  return true;
+}
+
+command any_command(std::mt19937& random, u8 allowed) {
+  const command c = static_cast<command>(random() % 4);
+  return c == nop || (allowed & command_bit(c)) ? c : nop;
+}
+
+std::vector<send_action> random_script(std::mt19937& random, const program_image& image, u32 sender) {
+  std::vector<send_action> script;
+  for (int c = 0; c < colors; ++c) {
+    if (!(image.present & color_bit(c))) continue;
+    for (u32 n = static_cast<u32>(random() % 14); n > 0; --n) {
+      const u32 word = sender << 8 | n;
+      if (random() % 3) script.push_back({c, static_cast<u32>(random() % 20) << 16 | word, {}});
+      else if (const u8 may = image.steers[c]; may && random() % 4) {
+        const command_list list{any_command(random, may), any_command(random, may), any_command(random, may)};
+        const u16 data = static_cast<u16>(word << 2 | static_cast<u32>(c));
+        script.push_back({c, 0, random() % 3 ? control_word::of(list) : control_word::of(list, cue_id, data)});
+      } else script.push_back({c, 0, control_word::of({}, cue_id, static_cast<u16>(word << 2 | static_cast<u32>(c)))});
+    }
+  }
+  return script;
+}
+
+struct ending {
+  std::vector<std::vector<u32>> heard;  // by PE and color
+  outcome counts;
+  bool stopped = false;
+};
+
+template <class Engine>
+ending play(const layout& l, unsigned seed, const Engine& engine) {
+  fabric f{l, engine};
+  const auto each_actor = [&](auto use) {
+    for (const placement& p : l.placements())
+      for (int i = 0; i < p.where.count(); ++i) {
+        pe& at = *f.engine_in_use().find(p.where.nth(i));
+        use(*static_cast<actor*>(state_of(at).memory()), state_of(at));
+      }
+  };
+  std::mt19937 random(seed);
+  each_actor([&](actor& a, pe_state& s) {
+    a.script = random_script(random, *s.image, static_cast<u32>(l.grid().rank({s.x, s.y})));
+    for (int c = 0; c < colors; ++c) a.alternates[c] = l.path_at({s.x, s.y}, c, 1) && l.path_at({s.x, s.y}, c, 0), a.next_phase[c] = a.alternates[c];
+  });
+  ending e;
+  try {
+    for (const placement& p : l.placements()) f.start(area{p.where.x0, p.where.x1, p.where.y0, p.where.y1, p.where.sx, p.where.sy});
+    e.counts = f.run();
+  } catch (const deadlock&) {
+    e.stopped = true;
+  }
+  each_actor([&](actor& a, pe_state&) { e.heard.insert(e.heard.end(), std::begin(a.heard), std::end(a.heard)); });
+  e.counts.cycles = e.counts.tasks = 0;
+  return e;
+}
+
+void must_be_equal(const ending& a, const ending& b, const std::string& who) {
+  if (a.stopped != b.stopped) FAIL(who << (b.stopped ? " stops" : " does not stop"));
+  if (a.heard != b.heard) FAIL(who << ": other words were heard");
+  if (!(a.counts == b.counts)) FAIL(who << ": other counts");
+}
+/// `b` has come at least as far as `a`, on the same way.
+void must_continue(const ending& a, const ending& b) {
+  for (std::size_t i = 0; i < a.heard.size(); ++i)
+    if (a.heard[i].size() > b.heard[i].size() || !std::equal(a.heard[i].begin(), a.heard[i].end(), b.heard[i].begin()))
+      FAIL("list " << i << " of what was heard is not continued");
+}
+
+struct tally {
+  long layouts = 0, stopped = 0, only_reference_stopped = 0;
+  u64 delivered = 0;
+};
+
+void judge(unsigned seed, tally& sum) {
+  const oracle::random_layout source(seed, true);
+  const layout drawn = source.build();
+  if (!drawn.changes() || !without_races(drawn) || check(drawn).found()) return;
+  const staged stage(drawn);
+  const layout l = stage.build(source);
+  const ending truth = play(l, seed, reference{}), one = play(l, seed, threaded{.threads = 1, .pes_per_band = 1 + seed % 5});
+  ++sum.layouts, sum.stopped += one.stopped, sum.only_reference_stopped += truth.stopped && !one.stopped;
+  sum.delivered += truth.counts.delivered;
+  truth.stopped ? must_continue(truth, one) : must_be_equal(truth, one, "one thread");
+  for (int threads : {2, 3, 8})
+    must_be_equal(one, play(l, seed, threaded{.threads = threads, .pes_per_band = 1 + seed % 5}), std::to_string(threads) + " threads");
+  must_be_equal(one, play(l, seed, threaded{.threads = 2, .order = schedule::shuffled{seed}, .pes_per_band = 2}), "another order");
+}
+
+}  // namespace
+
+TEST_CASE("what a layout with changing routes does, does not depend on the engine, the threads or the order") {
+  tally sum;
+  for (unsigned seed = 0; seed < 120'000; ++seed) {
+    INFO("changing layout of seed " << seed);
+    judge(seed, sum);
+  }
+  std::printf("%ld layouts, %ld of them stop, %ld only on the reference engine; %llu wavelets delivered\n", sum.layouts, sum.stopped,
+              sum.only_reference_stopped, static_cast<unsigned long long>(sum.delivered));
+  CHECK(sum.layouts >= 2'000);
+  CHECK(sum.stopped * 2 <= sum.layouts);
+}
