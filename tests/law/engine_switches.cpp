@@ -97,11 +97,13 @@ class staged {
     m.input_queues = m.output_queues = 8, m.color_owns_queue = false;
     return m;
   }
+  static bool has(const std::vector<binding>& t, const binding& b) {  // several descriptors may read a color, but one task takes it
+    return std::any_of(t.begin(), t.end(), [&](const binding& old) { return old.what == b.what && old.id == b.id && old.run == b.run; });
+  }
   program with_actor(const program& p) {
     std::vector<binding>& t = tables_.emplace_back(std::begin(table_of<actor>.entries), std::end(table_of<actor>.entries));
     for (const binding& b : p)
-      if (b.what == role::data || b.what == role::read || b.what == role::send || b.what == role::steer || b.what == role::torn)
-        t.push_back(real(b));
+      if (b.what != role::launch && b.what != role::local && b.what != role::control && !has(t, real(b))) t.push_back(real(b));
     program made = program_v<actor>;
     made.table = t.data(), made.entries = static_cast<int>(t.size());
     return made;
