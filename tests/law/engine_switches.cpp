@@ -31,7 +31,7 @@ struct send_action {
 /// Sends what its script says, and writes down what it hears.
 struct actor {
   std::vector<send_action> script;
-  std::vector<u32> heard[colors];
+  std::vector<u32> heard[2 * colors];  // of each color, and then how often it was torn down: no order holds between these
   int next_phase[colors]{};
 
   template <int c, class T>
@@ -55,7 +55,7 @@ struct actor {
   /// Goes on in the next phase that the PE has.
   template <int c>
   void torn(pe& me) {
-    heard[c].push_back(0xd0000000u + static_cast<u32>(next_phase[c]));
+    heard[colors + c].push_back(static_cast<u32>(next_phase[c]));
     me.reopen(color<u32>{c}, phase{next_phase[c]});
     next_phase[c] = alternates[c] ? 1 - next_phase[c] : next_phase[c];
   }
