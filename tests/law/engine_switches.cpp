@@ -13,6 +13,7 @@
 
 #include <wsl/fabric/fabric.hpp>
 #include <wsl/fabric/reference.hpp>
+#include <wsl/fabric/switches.hpp>
 
 #include "checker_layouts.hpp"
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Where the wavelets of a color go: most routes do not change while a fabric runs, so each place where a color enters the fabric is
-// resolved once, before the run, to the ramps, edges of the grid and junctions that it reaches.
+// resolved once, before the run, to the ramps, edges of the grid and crossings that it reaches.
 #pragma once
 
 #include "../core/flat_vector.hpp"
 #include "../layout/layout.hpp"
-#include "junctions.hpp"
+#include "crossings.hpp"
 
 namespace wsl::engines {
 
@@ -24,17 +24,17 @@ class deliveries {
   }
 
   /// Follows a color from the router that it enters through a port. Calls to_ramp(c) for every PE that receives it, to_edge(c, side)
-  /// for every stream and to_junction(c, port) for every junction, where it stops; returns the number of links that one wavelet crosses.
-  template <class Ramp, class Edge, class Junction>
-  int follow(coord from, port through, int color, const junctions& stops, Ramp to_ramp, Edge to_edge, Junction to_junction) {
+  /// for every stream and to_crossing(c, port) for every crossing, where it stops; returns the number of links that one wavelet crosses.
+  template <class Ramp, class Edge, class Crossing>
+  int follow(coord from, port through, int color, const crossings* stops, Ramp to_ramp, Edge to_edge, Crossing to_crossing) {
     int links = 0;
     ahead_.clear();
     ahead_.push_back({from, through});
     while (!ahead_.empty()) {
       const auto [c, entered] = ahead_.back();
       ahead_.pop_back();
-      if (const u32 j = stops.find(c, color); j != junctions::none) {
-        to_junction(j, entered);
+      if (const u32 j = stops ? stops->find(c, color) : crossings::none; j != crossings::none) {
+        to_crossing(j, entered);
         continue;
       }
       const ports to = at(c, color).to;

@@ -2,7 +2,7 @@
 // A router that does not always send a color the same way: it has a switch or a filter, its route may be torn down and rewritten, or
 // control wavelets for other routers pass its ramp. A gate is what such a router keeps for the color. See examples/16_switches.cpp.
 #pragma once
-#include "../layout/layout.hpp"
+#include "processor.hpp"
 
 namespace wsl::engines {
 
@@ -88,5 +88,20 @@ class gated_paths {
   u64 rewritten_ = 0;  // colors that may be torn down
   u64 steered_ = 0;    // colors on which commands travel
 };
+
+namespace rule {
+
+/// Opens the gate of a color at a PE's router.
+inline void reopen(const pe_state& s, int color, int phase, gate* g, const layout& plan) {
+  if (!g || !g->closed())
+    not_closed(s, color);
+  const path_record* p = plan.path_at({s.x, s.y}, color, phase);
+  if (!p)
+    throw fault_error("wsl: " + name_of(s) + " reopens color " + std::to_string(color) + " in phase " + std::to_string(phase) +
+                      ", but no path of this phase covers the PE; add .path(color, area, ..., phase{" + std::to_string(phase) + "})");
+  g->open(plan, {s.x, s.y}, *p);
+}
+
+}  // namespace rule
 
 }  // namespace wsl::engines

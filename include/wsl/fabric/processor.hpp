@@ -8,7 +8,6 @@
 #include "../core/flat_vector.hpp"
 #include "backlog.hpp"
 #include "engine.hpp"
-#include "gate.hpp"
 
 namespace wsl::engines {
 
@@ -120,15 +119,8 @@ inline void one_reader(const pe_state& s, int color, bool taken) {
                     ": send more with a descriptor, me.async(mov(fabout(color), mem(array)))");
 }
 
-/// Opens the gate of a color at a PE's router.
-inline void reopen(const pe_state& s, int color, int phase, gate* g, const layout& plan) {
-  if (!g || !g->closed())
-    throw fault_error("wsl: " + name_of(s) + " reopens color " + std::to_string(color) + ", which is open: no command has torn it down");
-  const path_record* p = plan.path_at({s.x, s.y}, color, phase);
-  if (!p)
-    throw fault_error("wsl: " + name_of(s) + " reopens color " + std::to_string(color) + " in phase " + std::to_string(phase) +
-                      ", but no path of this phase covers the PE; add .path(color, area, ..., phase{" + std::to_string(phase) + "})");
-  g->open(plan, {s.x, s.y}, *p);
+[[noreturn]] inline void not_closed(const pe_state& s, int color) {
+  throw fault_error("wsl: " + name_of(s) + " reopens color " + std::to_string(color) + ", which is open: no command has torn it down");
 }
 
 [[noreturn]] inline void no_control_task(const pe_state& s, int color, int id) {

@@ -60,9 +60,10 @@ class threaded_engine final : public engine {
     visits_.send_control(from, color, type, bits);
   }
   void reopen(pe_state& on, int color, int phase) override {
-    const u32 j = traffic_.net.crossings.find({on.x, on.y}, color);
-    rule::reopen(on, color, phase, j == junctions::none ? nullptr : &traffic_.net.crossings[j].way, plan());
-    traffic_.wake(traffic_.home(on), traffic_.net.first_junction() + j);
+    const wiring& net = traffic_.net;
+    if (!net.gates) rule::not_closed(on, color);
+    net.gates->reopen(on, color, phase);
+    traffic_.wake(traffic_.home(on), net.first_crossing() + net.gates->find({on.x, on.y}, color));
   }
   bool start(pe_state& on, transfer& t) override { return visits_.start(on, t); }
   const u32* take(pe_state& on, int color, const payload_type* type, u32 n) override { return visits_.take(on, color, type, n); }
@@ -95,8 +96,8 @@ class threaded_engine final : public engine {
     for (band& b : bands()) any |= traffic_.any_left(b, [&](u32 who) {
         open.clear();
         if (who < pes()) pe_waits(open, b, state(who));
-        else if (who < traffic_.net.first_junction()) stream_waits(open, traffic_.net.streams[who - pes()]);
-        else junction_waits(open, who);
+        else if (who < traffic_.net.first_crossing()) stream_waits(open, traffic_.net.streams[who - pes()]);
+        else traffic_.net.gates->waits_at(open, traffic_, who);
         return !open.empty();
       });
     return any ? all_waits() : waits{};
@@ -105,15 +106,8 @@ class threaded_engine final : public engine {
     waits open;
     for (u32 i = 0; i < pes(); ++i) pe_waits(open, traffic_.home(i), state(i));
     for (const stream_end& s : traffic_.net.streams) stream_waits(open, s);
-    for (u32 j = traffic_.net.first_junction(); j < traffic_.net.writers(); ++j) junction_waits(open, j);
+    for (u32 j = traffic_.net.first_crossing(); j < traffic_.net.writers(); ++j) traffic_.net.gates->waits_at(open, traffic_, j);
     return open;
-  }
-  void junction_waits(waits& open, u32 who) {
-    const junction& j = traffic_.net.junction_of(who);
-    u64 held = 0, shut_out = 0;
-    for (const inlet& in : traffic_.net.inlets_of(who)) (j.way.takes(every_port[in.port]) ? held : shut_out) += traffic_.available(in);
-    if (shut_out) open.push_back({wait::reason::gate, j.at, j.color, "", "", shut_out, j.way.position()});
-    if (held) open.push_back({wait::reason::router, j.at, j.color, "", "", held});
   }
   static void stream_waits(waits& open, const stream_end& s) {
     if (s.inbound && !s.words.empty()) open.push_back({wait::reason::stream, s.at, s.color, "", "", s.words.size()});
@@ -159,6 +153,8 @@ struct threaded {
   engine* make(const layout& plan) const {
     if (threads < 0 || threads > 1024)
       throw fault_error("wsl: an engine runs on 1 to 1024 threads, not on " + std::to_string(threads));
+    if (plan.changes() && !engines::find_crossings)
+      throw fault_error("wsl: the layout has routes that change; a program that uses them says #include <wsl/fabric/switches.hpp>");
     return new engines::threaded_engine(plan, threads ? threads : engines::default_threads(), queues, order, most(1u, pes_per_band), log);
   }
 };

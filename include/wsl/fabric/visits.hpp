@@ -6,8 +6,8 @@
 #pragma once
 #include <bit>
 
-#include "forwarding.hpp"
 #include "run_log.hpp"
+#include "traffic.hpp"
 
 namespace wsl::engines {
 
@@ -112,10 +112,10 @@ class visits {
     if (who < pes()) {
       pe_state& s = state(who);
       while (budget && b.handed_to.empty() && act(b, s, budget)) --budget;
-    } else if (who < traffic_.net.first_junction()) {
+    } else if (who < traffic_.net.first_crossing()) {
       visit_stream(b, who);
     } else {
-      visit_junction(b, who);
+      visit_crossing(b, who);
     }
     traffic_.announce(b, who);
     if (!budget || !b.handed_to.empty()) traffic_.wake(b, who);
@@ -137,11 +137,9 @@ class visits {
         for (u32 i = 0; i < n; ++i, s.words.pop(), c.move_to(c.next() + 1)) *c.room() = s.words.front();
   }
 
-  void visit_junction(band& b, u32 who) {
-    junction& at = traffic_.net.junction_of(who);
-    const std::span<inlet> inlets = traffic_.net.inlets_of(who);
-    const std::size_t first = order_.shuffle ? draw(b, inlets.size()) : 0;
-    pe* below = forwarding(traffic_, b, at).run(inlets, first) ? tiles_.find(at.at) : nullptr;
+  void visit_crossing(band& b, u32 who) {
+    const crossing& at = traffic_.net.crossing_of(who);
+    pe* below = traffic_.net.gates->visit(traffic_, b, who, order_.shuffle ? draw(b, 64) : 0) ? tiles_.find(at.at) : nullptr;
     if (!below || !state_of(*below).image->torn[at.color]) return;
     extras(state_of(*below)).torn |= color_bit(at.color);
     traffic_.wake(b, state_of(*below).index);

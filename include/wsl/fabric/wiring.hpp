@@ -33,11 +33,11 @@ struct wiring {
   flat_vector<seam> seams;
   flat_vector<u32> lists;               ///< of listed channels: how many inlets, how many links, and the inlets
   flat_vector<stream_end> streams;
-  junctions crossings;                  ///< one more kind of reader and writer, numbered after the streams
+  crossings* gates = nullptr;           ///< one more kind of reader and writer, numbered after the streams; owned, null without any
   u32 bands = 1;
 
   wiring(const layout& plan, deliveries& routes, tiles& pes, depth how_deep, u32 pes_per_band)
-      : crossings(plan), pes_(pes), plan_(plan), routes_(routes), machine_depth_(how_deep == depth::machine), pes_per_band_(pes_per_band) {
+      : gates(find_crossings ? find_crossings(plan) : nullptr), pes_(pes), plan_(plan), routes_(routes), machine_depth_(how_deep == depth::machine), pes_per_band_(pes_per_band) {
     for (const stream_record& s : plan.streams())
       for (int i = 0; i < s.where.count(); ++i) streams.push_back({s.where.nth(i), s.color, s.side, s.inbound, 0, 0, {}, {}});
     if (writers() > most_writers) throw fault_error("wsl: an engine has at most " + std::to_string(most_writers) + " PEs and streams, not " + std::to_string(writers()));
@@ -47,25 +47,32 @@ struct wiring {
       streams[k].first_channel = static_cast<u32>(channels.size());
       if (streams[k].inbound) open_channel(static_cast<u32>(pes_.size()) + k, streams[k].at, streams[k].side, streams[k].color);
     }
-    for (u32 j = 0; j < crossings.size(); ++j) open_junction(j);
+    for (u32 j = first_crossing(); j < writers(); ++j) open_crossing(j, crossing_of(j));
     sort_inlets();
     cut();
     pes_.set_ends(channels.data(), inlets.data());
   }
 
-  u32 first_junction() const { return static_cast<u32>(pes_.size() + streams.size()); }
-  u32 writers() const { return first_junction() + crossings.size(); }
-  junction& junction_of(u32 who) { return crossings[who - first_junction()]; }
+  wiring(const wiring&) = delete;
+  wiring& operator=(const wiring&) = delete;
+  ~wiring() { delete gates; }
+
+  u32 first_crossing() const { return static_cast<u32>(pes_.size() + streams.size()); }
+  u32 writers() const { return first_crossing() + (gates ? gates->size() : 0); }
+  crossing& crossing_of(u32 who) const { return (*gates)[who - first_crossing()]; }
   membership& member(u32 who) {
     if (who < pes_.size()) return state_of(pes_[who]).in;
-    return who < first_junction() ? streams[who - pes_.size()].in : junction_of(who).in;
+    return who < first_crossing() ? streams[who - pes_.size()].in : crossing_of(who).in;
   }
 
-  /// The channels and inlets of a PE, stream or junction.
+  /// The channels and inlets of a PE, stream or crossing.
   static std::span<channel> channels_of(const pe_state& s) { return {s.channels(), s.image->slots}; }
   std::span<channel> channels_of(u32 who) {
     if (who < pes_.size()) return channels_of(state_of(pes_[who]));
-    if (who >= first_junction()) return {channels.data() + junction_of(who).first_channel, junction_of(who).channels()};
+    if (who >= first_crossing()) {
+      const crossing& c = crossing_of(who);
+      return {channels.data() + c.first_channel, static_cast<std::size_t>(std::popcount(c.outputs.bits))};
+    }
     const stream_end& s = streams[who - pes_.size()];
     return {channels.data() + s.first_channel, s.inbound};
   }
@@ -77,7 +84,7 @@ struct wiring {
 
   coord place_of(u32 who) const {
     if (who < pes_.size()) return pes_[who].at();
-    return who < first_junction() ? streams[who - pes_.size()].at : crossings[who - first_junction()].at;
+    return who < first_crossing() ? streams[who - pes_.size()].at : crossing_of(who).at;
   }
 
  private:
@@ -88,13 +95,13 @@ struct wiring {
 
   u32& first_inlet(u32 who) {
     if (who < pes_.size()) return state_of(pes_[who]).first_inlet;
-    return who < first_junction() ? streams[who - pes_.size()].first_inlet : junction_of(who).first_inlet;
+    return who < first_crossing() ? streams[who - pes_.size()].first_inlet : crossing_of(who).first_inlet;
   }
 
   // Exactly: the lists of a wafer are large.
   void reserve() {
     std::size_t n = streams.size();
-    for (const junction& j : crossings) n += j.channels();
+    for (u32 j = first_crossing(); j < writers(); ++j) n += static_cast<std::size_t>(std::popcount(crossing_of(j).outputs.bits));
     for (std::size_t i = 0; i < pes_.size(); ++i) n += static_cast<std::size_t>(std::popcount(state_of(pes_[i]).image->present));
     channels.reserve(n);
     depths.reserve(machine_depth_ ? n : 0);
@@ -106,14 +113,13 @@ struct wiring {
     for (u64 left = s.image->present; left; left &= left - 1) open_channel(i, {s.x, s.y}, ramp, std::countr_zero(left));
   }
 
-  void open_junction(u32 j) {
-    crossings[j].first_channel = static_cast<u32>(channels.size());
-    const junction from = crossings[j];
+  void open_crossing(u32 who, crossing& from) {
+    from.first_channel = static_cast<u32>(channels.size());
     for (port out : every_port)
-      if (from.outputs.has(out)) open_output(first_junction() + j, from, out);
+      if (from.outputs.has(out)) open_output(who, from, out);
   }
 
-  void open_output(u32 writer, const junction& from, port out) {
+  void open_output(u32 writer, const crossing& from, port out) {
     const coord next = from.at + step(out);
     if (out != ramp && plan_.has(next)) return open_channel(writer, next, opposite(out), from.color, 1);
     u32 reader = 0;
@@ -138,12 +144,12 @@ struct wiring {
       delivered_.push_back({reader, id, static_cast<u8>(color), static_cast<u8>(index_of(entered))});
     };
     const u32 links = links_before + static_cast<u32>(routes_.follow(
-        at, through, color, crossings,
+        at, through, color, gates,
         [&](coord to) {
           if (pe* p = pes_.find(to)) deliver(state_of(*p).index, room_between(writer, at, to, color));
         },
         [&](coord to, port side) { deliver(stream_at(to, color, side), deep); },
-        [&](u32 j, port entered) { deliver(first_junction() + j, room_between(writer, at, crossings[j].at, color), entered); }));
+        [&](u32 j, port entered) { deliver(first_crossing() + j, room_between(writer, at, (*gates)[j].at, color), entered); }));
     if (machine_depth_) depths.push_back(static_cast<u16>(room));
     c.listed = readers != 1 || links > 0xffff;
     c.links = static_cast<u16>(links);
@@ -172,7 +178,7 @@ struct wiring {
       const u64 sends = state_of(pes_[writer]).image->sends;
       room += m.output_depth[std::popcount(sends & lower) % least(m.output_queues, 8)] - 2;
     }
-    const pe* p = crossings.find(to, color) == junctions::none || from == to ? pes_.find(to) : nullptr;
+    const pe* p = !gates || gates->find(to, color) == crossings::none || from == to ? pes_.find(to) : nullptr;
     if (!p) return static_cast<u32>(room);
     const program_image& image = *state_of(const_cast<pe&>(*p)).image;
     room += m.input_depth[std::popcount((image.takes | image.reads) & lower) % least(m.input_queues, 8)];

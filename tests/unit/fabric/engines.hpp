@@ -5,6 +5,7 @@
 
 #include <wsl/fabric/fabric.hpp>
 #include <wsl/fabric/reference.hpp>
+#include <wsl/fabric/switches.hpp>
 #include <wsl/fabric/timed.hpp>
 
 /// The threaded engine with bands of one PE, so that small grids have several.

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+// Routes that change while a fabric runs: switches, filters, teardown and phases, for the layout, its checker, the tables of programs and
+// the engines. Programs that use them include this header beside wsl/wsl.hpp; others do not pay for it. See examples/16_switches.cpp.
+#pragma once
+#include "fabric.hpp"
+#include "junctions.hpp"
+
+namespace wsl::engines {
+
+inline crossings* junctions_of(const layout& plan) { return gated_paths(plan).any() ? new junctions(plan) : nullptr; }
+
+/// Tells the threaded engine where to find them.
+inline const bool has_junctions = (find_crossings = junctions_of, true);
+
+}  // namespace wsl::engines
