@@ -10,7 +10,8 @@
 #include <variant>
 #include <vector>
 
-#include <wsl/layout/layout.hpp>
+#include <wsl/layout/filters.hpp>
+#include <wsl/layout/switches.hpp>
 
 namespace oracle {
 

@@ -4,6 +4,8 @@
 #include <cstddef>
 
 #include <wsl/layout/check.hpp>
+#include <wsl/layout/filters.hpp>
+#include <wsl/layout/switches.hpp>
 
 using namespace wsl;
 

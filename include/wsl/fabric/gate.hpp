@@ -2,6 +2,8 @@
 // A router that does not always send a color the same way: it has a switch or a filter, its route may be torn down and rewritten, or
 // control wavelets for other routers pass its ramp. A gate is what such a router keeps for the color. See examples/16_switches.cpp.
 #pragma once
+#include "../layout/filters.hpp"
+#include "../layout/switches.hpp"
 #include "processor.hpp"
 
 namespace wsl::engines {

@@ -8,11 +8,9 @@
 #include "errors.hpp"
 #include "rules/budget.hpp"
 #include "rules/cycles.hpp"
-#include "rules/filters.hpp"
 #include "rules/forks.hpp"
 #include "rules/liveness.hpp"
 #include "rules/paths.hpp"
-#include "rules/switches.hpp"
 #include "rules/tasks.hpp"
 
 namespace wsl {
@@ -75,6 +73,7 @@ constexpr diagnostic completeness_of(const layout& l, int color) {
 }
 
 constexpr diagnostic placements_of(const layout& l) {
+  if (const diagnostic d = commands_have_a_switch(l); d.found()) return d;
   const diagnostic d = placements_are_apart(l);
   return d.found() ? d : tables_are_unambiguous(l);
 }
@@ -91,7 +90,7 @@ constexpr diagnostic budget_of(const layout& l, int group) {
 /// How many questions a family asks about a layout, and one of them.
 constexpr int questions(const layout& l, family f) {
   if (f == family::claims || f == family::placements || f == family::live) return 1;
-  if (f == family::switches) return std::popcount(switched_colors(l));
+  if (f == family::switches) return l.rules() ? std::popcount(l.rules()->colors(l)) : 0;
   if (f == family::filters) return !l.filters().empty();
   if (f == family::paths || f == family::cycles) return std::popcount(colors_in_play(l)) * (l.last_phase() + 1);
   if (f == family::budget) return (l.placements().size() + placements_at_once - 1) / placements_at_once;
@@ -101,8 +100,8 @@ constexpr int questions(const layout& l, family f) {
 constexpr diagnostic ask(const layout& l, family f, int n) {
   switch (f) {
     case family::claims: return claims_are_apart(l);
-    case family::switches: return switches_of(l, nth_color(switched_colors(l), n));
-    case family::filters: return filters_of(l);
+    case family::switches: return l.rules()->of_color(l, nth_color(l.rules()->colors(l), n));
+    case family::filters: return l.rules()->of_filters(l);
     case family::placements: return placements_of(l);
     case family::budget: return budget_of(l, n);
     case family::live: return colors_can_start(l);

@@ -8,6 +8,11 @@
 
 namespace wsl::drawing {
 
+inline const char* name_of(pop when) {
+  constexpr const char* names[] = {"never", "always", "on advance", "on advance or nop"};
+  return names[static_cast<int>(when)];
+}
+
 inline std::string places_of(int first, int past, int every, const char* one) {
   if (past - first == 1) return std::string(one) + " " + std::to_string(first);
   return std::string(one) + "s " + std::to_string(first) + " to " + std::to_string(past - 1) +

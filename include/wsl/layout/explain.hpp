@@ -82,9 +82,10 @@ inline std::string explain(const layout& l) {
   const u64 colors = rules::colors_in_play(l);
   for (int c = 0; c < max_colors; ++c)
     if (colors >> c & 1) detail::each_fault_of_color(l, c, add);
-  for (int c = 0; c < max_colors; ++c)
-    if (rules::switched_colors(l) >> c & 1) add(rules::switches_of(l, c));
-  add(rules::filters_are_used(l)), add(rules::filters_fit(l)), add(rules::claims_are_apart(l)), add(rules::placements_are_apart(l)), add(rules::tables_are_unambiguous(l));
+  for (int c = 0; l.rules() && c < max_colors; ++c)
+    if (l.rules()->colors(l) >> c & 1) add(l.rules()->of_color(l, c));
+  if (l.rules()) add(l.rules()->of_filters(l));
+  add(rules::commands_have_a_switch(l)), add(rules::claims_are_apart(l)), add(rules::placements_are_apart(l)), add(rules::tables_are_unambiguous(l));
   for (const placement& p : l.placements())
     for (rules::budget_rule rule : rules::budget_rules) add(rule(l, p, rules::usage_of(l, p)));
   return text;

@@ -4,9 +4,16 @@
 //   .path(red, columns(1, end), west >> (ramp | east), range_filter{.first = 0, .last = 9, .per_column = 10})
 // Control wavelets pass every filter. See examples/17_filters.cpp.
 #pragma once
-#include "../core/coord.hpp"
+#include "change_rules.hpp"
 
 namespace wsl {
+
+/// Requires that `p` is the last path of the layout.
+constexpr void add_filter(layout& l, path_record& p, filter_record f) {
+  f.path = l.paths().size() - 1;
+  if (!f.sensible()) misuse::a_filter_keeps_some_of_the_wavelets_it_counts(p.color, f.first, f.last, f.period);
+  l.add(f, rules::of_changes);
+}
 
 /// Keeps the first `keep` of every `period` wavelets (CSL: max_counter is keep - 1, limit1 is period - 1). The PE begins to count
 /// with `start`; from column to column and from row to row of the path that grows by `per_column` and `per_row`.
@@ -14,6 +21,10 @@ struct counter_filter {
   int keep = 0, period = 0;
   int start = 0;
   int per_column = 0, per_row = 0;
+
+  constexpr void give_to(layout& l, path_record& p) const {
+    add_filter(l, p, {.last = keep - 1, .period = period, .start = start, .per_column = per_column, .per_row = per_row});
+  }
 };
 
 /// Keeps the wavelets `first` to `last` of every `period`, counted from 0. From column to column and from row to row of the path
@@ -21,6 +32,10 @@ struct counter_filter {
 struct sparse_counter_filter {
   int first = 0, last = 0, period = 0;
   int per_column = 0, per_row = 0;
+
+  constexpr void give_to(layout& l, path_record& p) const {
+    add_filter(l, p, {.last = last - first, .period = period, .start = -first, .per_column = -per_column, .per_row = -per_row});
+  }
 };
 
 /// Keeps wavelets whose index, the high half of the payload, is `first` to `last`. From column to column and from row to row of the
@@ -28,26 +43,10 @@ struct sparse_counter_filter {
 struct range_filter {
   int first = 0, last = 0;
   int per_column = 0, per_row = 0;
-};
 
-/// The filter of one path, on all its PEs: it keeps wavelets whose index is `first` to `last`, or the first `last` + 1 of every
-/// `period`. What moves from PE to PE is the range of the index, or where the PE begins to count.
-struct filter_record {
-  int path = 0;  ///< which of the layout's paths
-  bool by_index = false;
-  int first = 0, last = 0;
-  int period = 0, start = 0;
-  int per_column = 0, per_row = 0;
-
-  constexpr filter_record() = default;
-  constexpr filter_record(int of, const counter_filter& f)
-      : path(of), last(f.keep - 1), period(f.period), start(f.start), per_column(f.per_column), per_row(f.per_row) {}
-  constexpr filter_record(int of, const sparse_counter_filter& f)
-      : path(of), last(f.last - f.first), period(f.period), start(-f.first), per_column(-f.per_column), per_row(-f.per_row) {}
-  constexpr filter_record(int of, const range_filter& f)
-      : path(of), by_index(true), first(f.first), last(f.last), per_column(f.per_column), per_row(f.per_row) {}
-
-  constexpr bool sensible() const { return first <= last && (by_index || (first >= 0 && last < period)); }
+  constexpr void give_to(layout& l, path_record& p) const {
+    add_filter(l, p, {.by_index = true, .first = first, .last = last, .per_column = per_column, .per_row = per_row});
+  }
 };
 
 /// A filter on one PE, as the machine has it.

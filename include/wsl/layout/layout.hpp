@@ -7,9 +7,8 @@
 #include "../core/inplace_vector.hpp"
 #include "../core/machine.hpp"
 #include "../core/misuse.hpp"
-#include "filters.hpp"
+#include "changes.hpp"
 #include "program.hpp"
-#include "switches.hpp"
 
 namespace wsl {
 
@@ -77,7 +76,8 @@ class layout {
   constexpr layout& path(color<T> c, const area& where, route how) { return add_path(c, inside(where), how), *this; }
   template <payload T>
   constexpr layout& path(color<T> c, const region& where, route how) { return add_path(c, where, how), *this; }
-  /// With `merge`, `switches{...}`, one of the filters, `phase{n}` or `starts_closed`, or several of them.
+  /// With `merge`, or with `switches{...}`, one of the filters, `phase{n}` or `starts_closed`, or several of them; what is not merge
+  /// comes with switches.hpp and filters.hpp.
   template <payload T, class Where, class... Options>
   constexpr layout& path(color<T> c, const Where& where, route how, const Options&... options) {
     const int before = paths_.size();
@@ -100,6 +100,20 @@ class layout {
     if (claims_.full()) misuse::the_layout_has_more_modules_than_it_can_hold(max_claims);
     claims_.push_back({where, module, first, count});
     return *this;
+  }
+
+  /// For the options of paths: what they add to the last path.
+  constexpr void add(const switch_record& s, const change_rules& rules) {
+    if (switches_.full()) misuse::the_layout_has_more_switches_than_it_can_hold(max_switches);
+    switches_.push_back(s), rules_ = &rules;
+  }
+  constexpr void add(const filter_record& f, const change_rules& rules) {
+    if (filters_.full()) misuse::the_layout_has_more_filters_than_it_can_hold(max_filters);
+    filters_.push_back(f), rules_ = &rules;
+  }
+  constexpr void add_phase(int number, const change_rules& rules) {
+    if (number > last_phase_) last_phase_ = number;
+    rules_ = &rules;
   }
 
   constexpr const wsl::machine& machine() const { return machine_; }
@@ -140,7 +154,9 @@ class layout {
 
   constexpr int last_phase() const { return last_phase_; }
   /// Does any route change while the fabric runs, or any filter stand in a way?
-  constexpr bool changes() const { return !switches_.empty() || !filters_.empty() || last_phase_ > 0 || closes_; }
+  constexpr bool changes() const { return rules_ != nullptr; }
+  /// What is to be checked then, else null.
+  constexpr const change_rules* rules() const { return rules_; }
 
   /// The path of a color on one PE, or null.
   constexpr const path_record* path_at(coord c, int color, int phase = 0) const {
@@ -190,31 +206,8 @@ class layout {
   }
 
   constexpr void give(path_record& p, merge_t) { p.merges = true; }
-  constexpr void give(path_record& p, starts_closed_t) { p.closed = closes_ = true; }
-  constexpr void give(path_record& p, wsl::phase which) {
-    if (which.number < 0 || which.number >= max_phases) misuse::a_color_has_the_phases_0_to_15(p.color, which.number);
-    p.phase = static_cast<u8>(which.number);
-    if (which.number > last_phase_) last_phase_ = which.number;
-  }
-  constexpr void give(path_record& p, const wsl::switches& s) {
-    const route changes[] = {p.how, s.pos1, s.pos2, s.pos3};
-    switch_record r{.path = paths_.size() - 1, .start = s.start, .ring = s.ring, .pop = s.pop};
-    for (int i = 0; i < max_positions; ++i) {
-      if (!given(changes[i])) continue;
-      if (i > r.count) misuse::a_switch_position_needs_the_one_before(p.color, i);
-      r.position[i] = i == 0 ? p.how : changed(r.position[i - 1], changes[i]), r.count = i + 1;
-    }
-    if (s.start < 0 || s.start >= r.count) misuse::a_switch_starts_in_one_of_its_positions(p.color, s.start, r.count);
-    if (switches_.full()) misuse::the_layout_has_more_switches_than_it_can_hold(max_switches);
-    switches_.push_back(r);
-  }
-  template <class Filter>
-  constexpr void give(path_record& p, const Filter& f) {
-    const filter_record r(paths_.size() - 1, f);
-    if (!r.sensible()) misuse::a_filter_keeps_some_of_the_wavelets_it_counts(p.color, r.first, r.last, r.period);
-    if (filters_.full()) misuse::the_layout_has_more_filters_than_it_can_hold(max_filters);
-    filters_.push_back(r);
-  }
+  template <class Option>
+  constexpr void give(path_record& p, const Option& option) { option.give_to(*this, p); }
 
   template <payload T>
   constexpr layout& add_stream(color<T> c, const region& where, port side, bool inbound) {
@@ -233,7 +226,7 @@ class layout {
   int width_, height_;
   u64 idle_colors_ = 0;
   int last_phase_ = 0;
-  bool closes_ = false;  // some path starts closed
+  const change_rules* rules_ = nullptr;
   inplace_vector<path_record, max_paths> paths_;
   inplace_vector<placement, max_placements> placements_;
   inplace_vector<stream_record, max_streams> streams_;

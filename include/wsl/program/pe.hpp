@@ -2,7 +2,7 @@
 // A processing element as its own tasks see it: where it stands, what it sends, and which of its tasks may run. Tasks run to
 // completion, one at a time; an activation is a single bit, not a count. See examples/05_local_tasks.cpp.
 #pragma once
-#include "../layout/switches.hpp"
+#include "../core/control.hpp"
 #include "coroutine.hpp"
 #include "task_traits.hpp"
 
@@ -101,7 +101,9 @@ class pe {
 
   /// Lets wavelets of a color into this PE's router again after a teardown, on the path of a phase.
   template <payload T>
-  void reopen(color<T> c, phase which = {}) { state_.image->engine->reopen(state_, c.id, which.number); }
+  void reopen(color<T> c) { state_.image->engine->reopen(state_, c.id, 0); }
+  template <payload T, class Phase>
+  void reopen(color<T> c, Phase which) { state_.image->engine->reopen(state_, c.id, which.number); }
 
   /// Sets the activation bit of a local task; activating twice before it runs is activating once.
   template <auto Task>

@@ -100,7 +100,7 @@ TEMPLATE_LIST_TEST_CASE("each router on the way carries out the command that the
       std::size_t head = 0;
       for (int x = 1; x < 10; ++x) {
         const int now = static_cast<int>(at_list(head)) & 3;
-        INFO("pop " << name_of(when) << ", list of " << list.size() << ", column " << x);
+        INFO("pop " << static_cast<int>(when) << ", list of " << list.size() << ", column " << x);
         CHECK(heard(f, x, 0).size() == (now == static_cast<int>(advance) ? 0u : 1u));
         head += when == pop::always || (when == pop::on_advance && now == 1) || (when == pop::on_advance_or_nop && now < 2);
       }

@@ -22,7 +22,7 @@ struct usage {
 constexpr u64 colors_at_ramp(const layout& l, const region& where, u64 wanted, bool takes) {
   u64 found = 0;
   const path_record* p = l.paths().data();
-  const bool switched = !l.switches().empty();
+  const bool switched = l.changes();
   for (int i = 0, n = l.paths().size(); i < n && found != wanted; ++i) {
     if (!(wanted >> p[i].color & ~(found >> p[i].color) & 1)) continue;
     const route how = switched ? l.every_route(p[i]) : p[i].how;

@@ -67,12 +67,12 @@ class flow {
   constexpr void gather(int only) {
     scratch<stretch> found;
     i64 wide = 0, high = 0;
-    const bool switched = !plan.switches().empty();
+    const change_rules* changes = plan.rules();
     for (const path_record& p : plan.paths())
       if (p.color == color && (p.phase == phase || phase == every)) {
-        const switch_record* s = switched ? plan.switch_of(p) : nullptr;
-        if (s) add_positions(found, p, *s, only), positions = s->count > positions ? s->count : positions;
-        else found.push_back({tight(p.where), p.how.from.bits, p.how.to.bits, p.merges, p.type});
+        const int count = changes ? changes->positions(plan, p, only, found) : 0;
+        positions = count > positions ? count : positions;
+        if (count == 0) found.push_back({tight(p.where), p.how.from.bits, p.how.to.bits, p.merges, p.type});
         wide += i64{p.where.x1 - p.where.x0} * plan.height(), high += i64{p.where.y1 - p.where.y0} * plan.width();
       }
     along_x_ = wide <= high;
@@ -80,11 +80,6 @@ class flow {
     for (int i = 0; i < found.size(); ++i) order.push_back(i);
     sort(order, found);
     for (int i = 0; i < found.size(); ++i) paths.push_back(found[order[i]]);
-  }
-  constexpr void add_positions(scratch<stretch>& found, const path_record& p, const switch_record& s, int only) const {
-    for (int i = 0; i < s.count; ++i)
-      if (only < 0 || i == only || (i < only && i == s.count - 1))
-        found.push_back({tight(p.where), s.position[i].from.bits, s.position[i].to.bits, p.merges, p.type, s.path + 1});
   }
   constexpr int begin_of(const region& r) const { return along_x_ ? r.x0 : r.y0; }
 

@@ -19,6 +19,15 @@ constexpr u64 switched_colors(const layout& l) {
   return mask;
 }
 
+/// The positions of a path's switch as records of a flow.
+constexpr int add_positions(const layout& l, const path_record& p, int only, scratch<stretch>& found) {
+  const switch_record* s = l.switch_of(p);
+  for (int i = 0; s && i < s->count; ++i)
+    if (only < 0 || i == only || (i < only && i == s->count - 1))
+      found.push_back({tight(p.where), s->position[i].from.bits, s->position[i].to.bits, p.merges, p.type, s->path + 1});
+  return s ? s->count : 0;
+}
+
 constexpr diagnostic at_switch(const layout& l, const switch_record& s, fault what, int position) {
   const path_record& p = l.paths()[s.path];
   return {.what = what, .color = p.color, .at = p.where.nth(0), .have = position, .limit = s.count - 1};

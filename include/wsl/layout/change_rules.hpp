@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT
+// The rules of routes that change, as a layout that has some carries them.
+#pragma once
+#include "rules/filters.hpp"
+#include "rules/switches.hpp"
+
+namespace wsl::rules {
+
+inline constexpr change_rules of_changes{switched_colors, switches_of, filters_of, add_positions};
+
+}  // namespace wsl::rules
