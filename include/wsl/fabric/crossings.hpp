@@ -11,6 +11,7 @@ namespace wsl::engines {
 
 class traffic;
 struct band;
+struct wiring;
 
 struct crossing {
   coord at;
@@ -28,6 +29,8 @@ class crossings {
   virtual ~crossings() = default;
   /// The number of the crossing of a color at a PE, or none.
   virtual u32 find(coord c, int color) const = 0;
+  /// Opens the channels of all.
+  virtual void open(wiring& net) = 0;
   /// Sends on what can move, its inlets in turn from the first-th on. Says whether a command has closed it.
   virtual bool visit(traffic& words, band& b, u32 who, u64 first) = 0;
   virtual void reopen(const pe_state& on, int color, int phase) = 0;

@@ -29,20 +29,21 @@ class deliveries {
   int follow(coord from, port through, int color, const crossings* stops, Ramp to_ramp, Edge to_edge, Crossing to_crossing) {
     int links = 0;
     ahead_.clear();
-    ahead_.push_back({from, through});
+    const auto enter = [&](coord c, port entered) {
+      const u32 j = stops ? stops->find(c, color) : crossings::none;
+      if (j == crossings::none) ahead_.push_back(c);
+      else to_crossing(j, entered);
+    };
+    enter(from, through);
     while (!ahead_.empty()) {
-      const auto [c, entered] = ahead_.back();
+      const coord c = ahead_.back();
       ahead_.pop_back();
-      if (const u32 j = stops ? stops->find(c, color) : crossings::none; j != crossings::none) {
-        to_crossing(j, entered);
-        continue;
-      }
       const ports to = at(c, color).to;
       if (to.has(ramp)) to_ramp(c);
       for (port side : every_side) {
         if (!to.has(side)) continue;
         ++links;
-        if (const coord next = c + step(side); grid_.has(next)) ahead_.push_back({next, opposite(side)});
+        if (const coord next = c + step(side); grid_.has(next)) enter(next, opposite(side));
         else to_edge(c, side);
       }
     }
@@ -53,11 +54,7 @@ class deliveries {
   const layout& plan_;
   region grid_;
   flat_vector<const path_record*> paths_[max_colors];
-  struct entry {
-    coord at;
-    port through;
-  };
-  flat_vector<entry> ahead_;
+  flat_vector<coord> ahead_;
 };
 
 }  // namespace wsl::engines

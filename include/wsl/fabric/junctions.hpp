@@ -28,6 +28,14 @@ class junctions final : public crossings {
     return none;
   }
 
+  void open(wiring& net) override {
+    for (u32 j = 0; j < size_; ++j) {
+      all_[j].first_channel = static_cast<u32>(net.channels.size());
+      for (port out : every_port)
+        if (all_[j].outputs.has(out)) open(net, net.first_crossing() + j, all_[j], out);
+    }
+  }
+
   bool visit(traffic& words, band& b, u32 who, u64 first) override {
     const u32 j = who - words.net.first_crossing();
     return forwarding(words, b, all_[j], gates_[j]).run(words.net.inlets_of(who), first);
@@ -47,6 +55,15 @@ class junctions final : public crossings {
   }
 
  private:
+  void open(wiring& net, u32 writer, const crossing& from, port out) {
+    const coord next = from.at + step(out);
+    if (out != ramp && plan_.has(next)) return net.open_channel(writer, next, opposite(out), from.color, 1);
+    u32 reader = 0;
+    if (out != ramp) reader = net.stream_at(from.at, from.color, out);
+    else if (pe* p = net.find(from.at)) reader = state_of(*p).index;
+    net.open_output(writer, reader, from, out == ramp);
+  }
+
   struct block {
     const path_record* path = nullptr;
     u32 first = 0;

@@ -47,7 +47,7 @@ struct wiring {
       streams[k].first_channel = static_cast<u32>(channels.size());
       if (streams[k].inbound) open_channel(static_cast<u32>(pes_.size()) + k, streams[k].at, streams[k].side, streams[k].color);
     }
-    for (u32 j = first_crossing(); j < writers(); ++j) open_crossing(j, crossing_of(j));
+    if (gates) gates->open(*this);
     sort_inlets();
     cut();
     pes_.set_ends(channels.data(), inlets.data());
@@ -87,50 +87,7 @@ struct wiring {
     return who < first_crossing() ? streams[who - pes_.size()].at : crossing_of(who).at;
   }
 
- private:
-  struct delivery {
-    u32 reader, channel;
-    u8 color, port;
-  };
-
-  u32& first_inlet(u32 who) {
-    if (who < pes_.size()) return state_of(pes_[who]).first_inlet;
-    return who < first_crossing() ? streams[who - pes_.size()].first_inlet : crossing_of(who).first_inlet;
-  }
-
-  // Exactly: the lists of a wafer are large.
-  void reserve() {
-    std::size_t n = streams.size();
-    for (u32 j = first_crossing(); j < writers(); ++j) n += static_cast<std::size_t>(std::popcount(crossing_of(j).outputs.bits));
-    for (std::size_t i = 0; i < pes_.size(); ++i) n += static_cast<std::size_t>(std::popcount(state_of(pes_[i]).image->present));
-    channels.reserve(n);
-    depths.reserve(machine_depth_ ? n : 0);
-  }
-
-  void open_channels(u32 i) {
-    pe_state& s = state_of(pes_[i]);
-    s.first_channel = channel_index{static_cast<u32>(channels.size())};
-    for (u64 left = s.image->present; left; left &= left - 1) open_channel(i, {s.x, s.y}, ramp, std::countr_zero(left));
-  }
-
-  void open_crossing(u32 who, crossing& from) {
-    from.first_channel = static_cast<u32>(channels.size());
-    for (port out : every_port)
-      if (from.outputs.has(out)) open_output(who, from, out);
-  }
-
-  void open_output(u32 writer, const crossing& from, port out) {
-    const coord next = from.at + step(out);
-    if (out != ramp && plan_.has(next)) return open_channel(writer, next, opposite(out), from.color, 1);
-    u32 reader = 0;
-    if (out != ramp) reader = stream_at(from.at, from.color, out);
-    else if (pe* p = pes_.find(from.at)) reader = state_of(*p).index;
-    channel& c = channels.push_back({});
-    c.writer = writer & (most_writers - 1);
-    c.links = out != ramp;
-    if (machine_depth_) depths.push_back(static_cast<u16>(out == ramp ? room_between(writer, from.at, from.at, from.color) : deep));
-    delivered_.push_back({reader, static_cast<u32>(channels.size() - 1), static_cast<u8>(from.color), 0});
-  }
+  // ---- while it is built -----------------------------------------------------------------------------------------------------
 
   /// The channel of a writer whose words enter the router at `at` through a port, after some links.
   void open_channel(u32 writer, coord at, port through, int color, u32 links_before = 0) {
@@ -160,11 +117,47 @@ struct wiring {
     for (; readers; --readers) lists.push_back(0);
   }
 
+  /// The channel from a crossing to a PE or stream beside it.
+  void open_output(u32 writer, u32 reader, const crossing& from, bool to_ramp) {
+    channel& c = channels.push_back({});
+    c.writer = writer & (most_writers - 1);
+    c.links = !to_ramp;
+    if (machine_depth_) depths.push_back(static_cast<u16>(to_ramp ? room_between(writer, from.at, from.at, from.color) : deep));
+    delivered_.push_back({reader, static_cast<u32>(channels.size() - 1), static_cast<u8>(from.color), 0});
+  }
+
+  pe* find(coord c) { return pes_.find(c); }
   u32 stream_at(coord c, int color, port side) const {
     for (u32 k = 0; k < streams.size(); ++k)
       if (!streams[k].inbound && streams[k].at == c && streams[k].color == color && streams[k].side == side)
         return static_cast<u32>(pes_.size()) + k;
     return 0;  // the checker refuses a path that leaves the grid without a stream
+  }
+
+ private:
+  struct delivery {
+    u32 reader, channel;
+    u8 color, port;
+  };
+
+  u32& first_inlet(u32 who) {
+    if (who < pes_.size()) return state_of(pes_[who]).first_inlet;
+    return who < first_crossing() ? streams[who - pes_.size()].first_inlet : crossing_of(who).first_inlet;
+  }
+
+  // Exactly: the lists of a wafer are large.
+  void reserve() {
+    std::size_t n = streams.size();
+    for (u32 j = first_crossing(); j < writers(); ++j) n += static_cast<std::size_t>(std::popcount(crossing_of(j).outputs.bits));
+    for (std::size_t i = 0; i < pes_.size(); ++i) n += static_cast<std::size_t>(std::popcount(state_of(pes_[i]).image->present));
+    channels.reserve(n);
+    depths.reserve(machine_depth_ ? n : 0);
+  }
+
+  void open_channels(u32 i) {
+    pe_state& s = state_of(pes_[i]);
+    s.first_channel = channel_index{static_cast<u32>(channels.size())};
+    for (u64 left = s.image->present; left; left &= left - 1) open_channel(i, {s.x, s.y}, ramp, std::countr_zero(left));
   }
 
   // The machine holds words in the sender's output queue, in each router on the way, and in the receiver's input queue.

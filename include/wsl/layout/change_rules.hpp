@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The rules of routes that change, as a layout that has some carries them.
 #pragma once
+#include "change_misuse.hpp"
 #include "rules/filters.hpp"
 #include "rules/switches.hpp"
 

@@ -18,10 +18,9 @@ inline constexpr int max_positions = 4;
 
 /// The switch of one path: its positions in full.
 struct switch_record {
-  int path = 0;  ///< which of the layout's paths
+  short path = 0;  ///< which of the layout's paths
   route position[max_positions]{};
-  int count = 0;
-  int start = 0;
+  u8 count = 0, start = 0;
   bool ring = false;
   wsl::pop pop = wsl::pop::never;
 

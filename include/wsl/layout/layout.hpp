@@ -51,7 +51,7 @@ struct claim {
 
 class layout {
  public:
-  static constexpr int max_paths = 1024, max_placements = 256, max_streams = 32, max_claims = 32, max_switches = 96,
+  static constexpr int max_paths = 1024, max_placements = 256, max_streams = 32, max_claims = 32, max_switches = 64,
                        max_filters = 32;
 
   constexpr layout(const wsl::machine& target, int width, int height) : machine_(target), width_(width), height_(height) {
@@ -102,13 +102,11 @@ class layout {
     return *this;
   }
 
-  /// For the options of paths: what they add to the last path.
+  /// For the options of paths: what they add to the last path. Requires room.
   constexpr void add(const switch_record& s, const change_rules& rules) {
-    if (switches_.full()) misuse::the_layout_has_more_switches_than_it_can_hold(max_switches);
     switches_.push_back(s), rules_ = &rules;
   }
   constexpr void add(const filter_record& f, const change_rules& rules) {
-    if (filters_.full()) misuse::the_layout_has_more_filters_than_it_can_hold(max_filters);
     filters_.push_back(f), rules_ = &rules;
   }
   constexpr void add_phase(int number, const change_rules& rules) {

@@ -23,13 +23,15 @@ struct switches {
 
   constexpr void give_to(layout& l, path_record& p) const {
     const route changes[] = {p.how, pos1, pos2, pos3};
-    switch_record s{.path = l.paths().size() - 1, .start = start, .ring = ring, .pop = pop};
+    switch_record s{.path = static_cast<short>(l.paths().size() - 1), .ring = ring, .pop = pop};
     for (int i = 0; i < max_positions; ++i) {
       if (!given(changes[i])) continue;
       if (i > s.count) misuse::a_switch_position_needs_the_one_before(p.color, i);
-      s.position[i] = i == 0 ? p.how : changed(s.position[i - 1], changes[i]), s.count = i + 1;
+      s.position[i] = i == 0 ? p.how : changed(s.position[i - 1], changes[i]), s.count = static_cast<u8>(i + 1);
     }
     if (start < 0 || start >= s.count) misuse::a_switch_starts_in_one_of_its_positions(p.color, start, s.count);
+    if (l.switches().full()) misuse::the_layout_has_more_switches_than_it_can_hold(layout::max_switches);
+    s.start = static_cast<u8>(start);
     l.add(s, rules::of_changes);
   }
 };
