@@ -87,7 +87,11 @@ class findings {
 
   static std::vector<route> positions_of(const layout& l, const path_record& p) {
     for (const switch_record& s : l.switches())
-      if (&l.paths()[s.path] == &p) return {s.position, s.position + s.count};
+      if (&l.paths()[s.path] == &p) {
+        std::vector<route> all;
+        for (int i = 0; i < s.count; ++i) all.push_back(s.position(i));
+        return all;
+      }
     return {p.how};
   }
 
@@ -241,7 +245,7 @@ class findings {
       if (path(s.path).color != c) continue;
       if (!(l_.machine().switch_colors >> c & 1)) report(fault::the_machine_cannot_switch_the_color, c, first);
       for (int i = 1; i < s.count; ++i) {
-        const route &now = s.position[i], &old = s.position[i - 1];
+        const route now = s.position(i), old = s.position(i - 1);
         if (l_.machine().position_sides == 1 && now.from != old.from && now.to != old.to) report(fault::a_position_changes_both_sides, c, first);
         if ((now.from != old.from && !now.from.single()) || (now.to != old.to && !now.to.single()))
           report(fault::a_position_has_several_ports, c, first);

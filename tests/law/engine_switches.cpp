@@ -120,7 +120,7 @@ bool without_races(const layout& l) {
   for (const path_record& p : l.paths()) {
     const switch_record* s = l.switch_of(p);
     for (int i = 0; i < (s ? s->count : 1); ++i)
-      if (!(s ? s->position[i] : p.how).from.single()) return false;
+      if (!(s ? s->position(i) : p.how).from.single()) return false;
   }
   return true;
 }

@@ -20,7 +20,7 @@ class gate {
   void open(const layout& plan, coord at, const path_record& p) {
     positions_ = plan.switch_of(p);
     position_ = positions_ ? positions_->start : 0;
-    how_ = positions_ ? positions_->position[position_] : p.how;
+    how_ = positions_ ? positions_->position(position_) : p.how;
     const filter_record* f = plan.filter_of(p);
     filtered_ = f != nullptr;
     if (f) filter_ = filter_state(*f, {(at.x - p.where.x0) / p.where.sx, (at.y - p.where.y0) / p.where.sy});
@@ -50,7 +50,7 @@ class gate {
     closed_ = word.head() == teardown;
     if (!positions_) return w;
     position_ = positions_->after(word.head(), position_);
-    how_ = positions_->position[position_];
+    how_ = positions_->position(position_);
     w.bits = positions_->passed_on(word).bits;
     return w;
   }

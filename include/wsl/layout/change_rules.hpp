@@ -2,6 +2,7 @@
 // The rules of routes that change, as a layout that has some carries them.
 #pragma once
 #include "change_misuse.hpp"
+#include "errors/switches.hpp"
 #include "rules/filters.hpp"
 #include "rules/switches.hpp"
 

@@ -19,15 +19,20 @@ inline constexpr int max_positions = 4;
 /// The switch of one path: its positions in full.
 struct switch_record {
   short path = 0;  ///< which of the layout's paths
-  route position[max_positions]{};
+  u8 from[max_positions]{}, to[max_positions]{};  ///< the ports of each position
   u8 count = 0, start = 0;
   bool ring = false;
   wsl::pop pop = wsl::pop::never;
 
+  constexpr route position(int i) const {
+    route r;
+    r.from.bits = from[i], r.to.bits = to[i];
+    return r;
+  }
   /// What the router takes and gives in some position.
   constexpr route every() const {
     route used;
-    for (int i = 0; i < count; ++i) used = {used.from | position[i].from, used.to | position[i].to};
+    for (int i = 0; i < count; ++i) used = {used.from | position(i).from, used.to | position(i).to};
     return used;
   }
   /// Where the switch stands after a command.

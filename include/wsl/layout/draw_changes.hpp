@@ -36,7 +36,7 @@ inline std::string text_of(const route& r) { return text_of(r.from) + " >> " + t
 /// "0 ramp >> west, 1 ramp >> north, and again; starts in 1; pops always"
 inline std::string text_of(const switch_record& s) {
   std::string text;
-  for (int i = 0; i < s.count; ++i) text += (i > 0 ? ", " : "") + std::to_string(i) + " " + text_of(s.position[i]);
+  for (int i = 0; i < s.count; ++i) text += (i > 0 ? ", " : "") + std::to_string(i) + " " + text_of(s.position(i));
   if (s.ring) text += ", and again";
   if (s.start > 0) text += "; starts in " + std::to_string(s.start);
   if (s.pop != pop::never) text += std::string("; pops ") + name_of(s.pop);

@@ -144,7 +144,7 @@ class picture {
     const switch_record* positions = l_.switch_of(p);
     const route every = l_.every_route(p);
     for (int i = 0; i < (positions ? positions->count : 1); ++i) {
-      const route how = positions ? positions->position[i] : p.how;
+      const route how = positions ? positions->position(i) : p.how;
       for (const port from : every_port)
         for (const port out : every_port)
           if (how.from.has(from) && how.to.has(out)) s.lines += leg(corner, from, out, s.offset);

@@ -5,9 +5,12 @@
 #pragma once
 #include "errors/programs.hpp"
 #include "errors/routes.hpp"
-#include "errors/switches.hpp"
 
 namespace wsl::error {
+
+/// Of a fault that only a layout with routes that change can have: in errors/switches.hpp, which comes with such routes.
+template <const diagnostic& D>
+constexpr bool report_change();
 
 /// Stops the compilation with the sentence of the diagnostic.
 template <const diagnostic& D>
@@ -32,16 +35,7 @@ constexpr bool report() {
   else if constexpr (D.what == fault::the_route_goes_in_a_circle) return the_route_goes_in_a_circle<color, x, y, D.side>();
   else if constexpr (D.what == fault::a_fork_meets_itself_again) return a_fork_meets_itself_again<color, x, y, column{D.fork.x}, row{D.fork.y}>();
   else if constexpr (D.what == fault::the_routes_turn_too_often_to_check_while_compiling) return the_routes_turn_too_often_to_check_while_compiling<color, x, y, have, limit>();
-  else if constexpr (D.what == fault::the_machine_cannot_switch_the_color) return the_machine_cannot_switch_the_color<color, x, y>();
-  else if constexpr (D.what == fault::a_position_changes_both_sides) return a_position_changes_both_sides<color, x, y, have>();
-  else if constexpr (D.what == fault::a_position_has_several_ports) return a_position_has_several_ports<color, x, y, have>();
-  else if constexpr (D.what == fault::no_command_reaches_the_position) return no_command_reaches_the_position<color, x, y, have>();
   else if constexpr (D.what == fault::no_router_takes_the_command) return no_router_takes_the_command<color, x, y>();
-  else if constexpr (D.what == fault::no_program_reopens_the_color) return no_program_reopens_the_color<color, x, y>();
-  else if constexpr (D.what == fault::the_phase_has_no_beginning) return the_phase_has_no_beginning<color, x, y>();
-  else if constexpr (D.what == fault::the_filter_has_nothing_to_filter) return the_filter_has_nothing_to_filter<color, x, y>();
-  else if constexpr (D.what == fault::the_payload_has_no_index) return the_payload_has_no_index<color, x, y>();
-  else if constexpr (D.what == fault::the_pe_has_too_many_filters) return the_pe_has_too_many_filters<have, limit, x, y>();
   else if constexpr (D.what == fault::two_programs_run_on_one_pe) return two_programs_run_on_one_pe<x, y>();
   else if constexpr (D.what == fault::the_program_takes_one_color_twice) return the_program_takes_one_color_twice<color, x, y>();
   else if constexpr (D.what == fault::the_program_binds_one_control_id_twice) return the_program_binds_one_control_id_twice<have, x, y>();
@@ -63,6 +57,7 @@ constexpr bool report() {
   else if constexpr (D.what == fault::the_program_needs_too_many_output_queues) return the_program_needs_too_many_output_queues<have, limit, x, y>();
   else if constexpr (D.what == fault::the_program_is_larger_than_the_memory) return the_program_is_larger_than_the_memory<have, limit, x, y>();
   else if constexpr (D.what == fault::nobody_can_start_the_color) return nobody_can_start_the_color<color, x, y, color_mask{D.colors}>();
+  else if constexpr (D.found()) return report_change<D>();
   else return true;
 }
 

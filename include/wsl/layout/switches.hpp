@@ -27,7 +27,8 @@ struct switches {
     for (int i = 0; i < max_positions; ++i) {
       if (!given(changes[i])) continue;
       if (i > s.count) misuse::a_switch_position_needs_the_one_before(p.color, i);
-      s.position[i] = i == 0 ? p.how : changed(s.position[i - 1], changes[i]), s.count = static_cast<u8>(i + 1);
+      const route now = i == 0 ? p.how : changed(s.position(i - 1), changes[i]);
+      s.from[i] = now.from.bits, s.to[i] = now.to.bits, s.count = static_cast<u8>(i + 1);
     }
     if (start < 0 || start >= s.count) misuse::a_switch_starts_in_one_of_its_positions(p.color, start, s.count);
     if (l.switches().full()) misuse::the_layout_has_more_switches_than_it_can_hold(layout::max_switches);

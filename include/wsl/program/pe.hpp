@@ -12,12 +12,10 @@ namespace detail {
 [[noreturn]] inline void the_program_does_not_bind_this_task(const char* program, const char* task) {
   throw fault_error(std::string("wsl: program ") + program + " does not bind local<&" + task + ">() in its table");
 }
-[[noreturn]] inline void the_table_does_not_say_steers(const program_image& image, int color, u8 missing) {
-  std::string list;
-  for (command c : {advance, reset, teardown})
-    if (missing & command_bit(c)) list += (list.empty() ? "" : ", ") + std::string(name_of(c));
-  throw fault_error(std::string("wsl: program ") + image.source->name + " sends a control wavelet with commands on color " +
-                    std::to_string(color) + ", but its table does not say steers<color>(" + list + ")");
+[[noreturn]] inline void the_table_does_not_say_steers(const program_image& image, int color, int missing) {
+  const command what = missing & command_bit(advance) ? advance : missing & command_bit(reset) ? reset : teardown;
+  throw fault_error(std::string("wsl: program ") + image.source->name + " sends a command on color " + std::to_string(color) +
+                    ", but its table does not say steers<color>(" + name_of(what) + ")");
 }
 }  // namespace detail
 
@@ -141,7 +139,7 @@ class pe {
   template <payload T>
   void steer(color<T> c, const command_list& what, control_word word) {
     if (const int missing = what.set() & ~state_.image->steers[c.id]; missing != 0)
-      detail::the_table_does_not_say_steers(*state_.image, c.id, static_cast<u8>(missing));
+      detail::the_table_does_not_say_steers(*state_.image, c.id, missing);
     state_.image->engine->send_control(state_, c.id, &payload_type_of<T>, word.bits);
   }
 

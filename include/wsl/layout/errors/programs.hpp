@@ -6,6 +6,14 @@
 
 namespace wsl::error {
 
+template <color_id color, column x, row y>
+constexpr bool no_router_takes_the_command() {
+  static_assert(never<color>,
+                "wsl: the program sends commands on this color, but none of its wavelets pass a router with a switch: give a "
+                "path on the way switches{...}, or take steers<color>(...) out of the table");
+  return true;
+}
+
 template <column x, row y>
 constexpr bool two_programs_run_on_one_pe() {
   static_assert(never<x>,

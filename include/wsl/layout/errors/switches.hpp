@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What the compiler says of switches and filters. The sentences are those of fault.hpp.
 #pragma once
-#include "place.hpp"
+#include "../errors.hpp"
 
 namespace wsl::error {
 
@@ -33,14 +33,6 @@ constexpr bool no_command_reaches_the_position() {
   static_assert(never<color>,
                 "wsl: no control wavelet can bring the switch into this position: let a program whose path leads here say "
                 "steers<color>(advance) in its table, make the switch a ring, or leave the position out");
-  return true;
-}
-
-template <color_id color, column x, row y>
-constexpr bool no_router_takes_the_command() {
-  static_assert(never<color>,
-                "wsl: the program sends commands on this color, but none of its wavelets pass a router with a switch: give a "
-                "path on the way switches{...}, or take steers<color>(...) out of the table");
   return true;
 }
 
@@ -82,6 +74,24 @@ constexpr bool the_pe_has_too_many_filters() {
                 "wsl: the colors that are filtered on this PE need more filters than it has: filter fewer of them, or on "
                 "different PEs");
   return true;
+}
+
+template <const diagnostic& D>
+constexpr bool report_change() {
+  constexpr color_id color{D.color};
+  constexpr column x{D.at.x};
+  constexpr row y{D.at.y};
+  constexpr number have{D.have}, limit{D.limit};
+  if constexpr (D.what == fault::the_machine_cannot_switch_the_color) return the_machine_cannot_switch_the_color<color, x, y>();
+  else if constexpr (D.what == fault::a_position_changes_both_sides) return a_position_changes_both_sides<color, x, y, have>();
+  else if constexpr (D.what == fault::a_position_has_several_ports) return a_position_has_several_ports<color, x, y, have>();
+  else if constexpr (D.what == fault::no_command_reaches_the_position) return no_command_reaches_the_position<color, x, y, have>();
+  else if constexpr (D.what == fault::no_program_reopens_the_color) return no_program_reopens_the_color<color, x, y>();
+  else if constexpr (D.what == fault::the_phase_has_no_beginning) return the_phase_has_no_beginning<color, x, y>();
+  else if constexpr (D.what == fault::the_filter_has_nothing_to_filter) return the_filter_has_nothing_to_filter<color, x, y>();
+  else if constexpr (D.what == fault::the_payload_has_no_index) return the_payload_has_no_index<color, x, y>();
+  else if constexpr (D.what == fault::the_pe_has_too_many_filters) return the_pe_has_too_many_filters<have, limit, x, y>();
+  else return true;
 }
 
 }  // namespace wsl::error

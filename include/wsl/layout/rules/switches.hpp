@@ -24,7 +24,7 @@ constexpr int add_positions(const layout& l, const path_record& p, int only, scr
   const switch_record* s = l.switch_of(p);
   for (int i = 0; s && i < s->count; ++i)
     if (only < 0 || i == only || (i < only && i == s->count - 1))
-      found.push_back({tight(p.where), s->position[i].from.bits, s->position[i].to.bits, p.merges, p.type, s->path + 1});
+      found.push_back({tight(p.where), s->position(i).from.bits, s->position(i).to.bits, p.merges, p.type, s->path + 1});
   return s ? s->count : 0;
 }
 
@@ -43,7 +43,7 @@ constexpr diagnostic machine_switches(const layout& l, const switch_record& s) {
 /// A position is one pair of multiplexer settings: what it changes has one port, on machines with one multiplexer on one side.
 constexpr diagnostic positions_are_simple(const layout& l, const switch_record& s) {
   for (int i = 1; i < s.count; ++i) {
-    const route &now = s.position[i], &before = s.position[i - 1];
+    const route now = s.position(i), before = s.position(i - 1);
     const bool from = now.from != before.from, to = now.to != before.to;
     if (from && to && l.machine().position_sides < 2) return at_switch(l, s, fault::a_position_changes_both_sides, i);
     if ((from && !now.from.single()) || (to && !now.to.single())) return at_switch(l, s, fault::a_position_has_several_ports, i);
