@@ -2,9 +2,7 @@
 #include "cycles.hpp"
 
 #include <wsl/collective.hpp>
-#if __has_include(<wsl/fabric/timed.hpp>)
 #include <wsl/fabric/timed.hpp>
-#endif
 
 namespace bench {
 namespace {
@@ -35,8 +33,7 @@ struct lengths {
 };
 
 template <auto net, int most>
-std::optional<double> run(const layout& l, const lengths& n) {
-#if __has_include(<wsl/fabric/timed.hpp>)
+double run(const layout& l, const lengths& n) {
   using program = member<net, most>;
   fabric f{l, timed{}};
   for (int x = 0; x < l.width(); ++x) {
@@ -44,9 +41,6 @@ std::optional<double> run(const layout& l, const lengths& n) {
     p.given = x ? n.others_give : n.root_gives, p.taken = x ? n.others_take : n.root_takes;
   }
   return static_cast<double>(f.launch().cycles);
-#else
-  return (void)l, (void)n, std::nullopt;
-#endif
 }
 
 class table_of_cycles {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How many cycles a collective takes on a line of PEs: by its own formula, and on the timed engine where the library has one.
+// How many cycles a collective takes on a line of PEs: by its own formula, and on the timed engine.
 #pragma once
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,8 +9,7 @@ namespace bench {
 struct cycles_of_case {
   std::string collective;
   int pes, words;
-  double formula;
-  std::optional<double> measured;
+  double formula, measured;
 };
 
 /// Lines of 4 to 512 PEs of a WSE-2, 1 to 4096 words; what a PE has no memory or queues for is left out.

@@ -8,10 +8,11 @@
 
 namespace law {
 
-/// The engine: 0 is the reference, others are numbers of threads on bands of one PE.
+/// The engine: -1 is the timed one, 0 the reference, others are numbers of threads on bands of one PE.
 struct engine_choice {
   int threads;
   engine* make(const layout& plan) const {
+    if (threads < 0) return timed{}.make(plan);
     if (threads == 0) return reference{}.make(plan);
     return threaded{.threads = threads, .pes_per_band = 1}.make(plan);
   }
@@ -66,7 +67,7 @@ void begin_all(fabric& f, const region& r, bool scattered) {
 template <auto net, int most>
 void agrees(const layout& l, const region& r, const std::vector<share<typename decltype(net)::element>>& shares) {
   using program = member<net, most>;
-  for (int n : {0, 1, 2, 3, 8}) {
+  for (int n : {-1, 0, 1, 2, 3, 8}) {
     fabric f{l, engine_choice{n}};
     for (int round = 1; round <= 2; ++round) {
       for (int i = 0; i < r.count(); ++i) {

@@ -5,6 +5,7 @@
 #include <wsl/core/half.hpp>
 #include <wsl/fabric/reference.hpp>
 #include <wsl/fabric/threaded.hpp>
+#include <wsl/fabric/timed.hpp>
 
 #include <algorithm>
 #include <catch2/catch.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Law: reduces and all-reduces give what the serial line gives in the order and with the brackets that their headers promise, bit for bit,
-// on random rectangles, lengths, roots and types, on the reference engine and on 1, 2, 3 and 8 threads.
+// on random rectangles, lengths, roots and types, on the reference engine, the timed one, and 1, 2, 3 and 8 threads.
 #include "collective_arrays.hpp"
 
 using namespace law;

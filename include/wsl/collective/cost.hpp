@@ -9,11 +9,12 @@
 
 namespace wsl::collective {
 
-inline constexpr int ramp_latency = wse2.ramp_latency;  ///< the same on all machines
+// The constants are the WSE-2's, on which the model was measured.
+inline constexpr int ramp_latency = wse2.ramp_latency;
 /// From a word's arrival in the router of a PE to its departure there, when the PE handles it in between: up the ramp and down again.
 inline constexpr int handling = 2 * ramp_latency + 1;
 /// To begin a task, and to issue an operation.
-inline constexpr int begin = 6, issue = 6;
+inline constexpr int begin = wse2.task_start, issue = wse2.operation_setup;
 /// From the end of an operation to the first word of the one that its completion starts.
 inline constexpr int restart = begin + issue;
 
@@ -24,8 +25,8 @@ constexpr f64 moving_up(f64 words, int hops, f64 waited) {
   return waited <= 0 ? 0 : (waited < stands ? waited : stands) / 2;
 }
 
-/// A copy from memory to memory does eight bytes in a cycle.
-constexpr f64 copying(int words, std::size_t bytes) { return issue + f64(words) * f64(bytes) / 8; }
+/// A copy from memory to memory.
+constexpr f64 copying(int words, std::size_t bytes) { return issue + f64(words) / (bytes == 2 ? wse2.simd.add16 : wse2.simd.add32); }
 
 struct pattern {
   f64 contention = 0;  ///< most words through one link, or through the operations of one PE: it handles one in a cycle

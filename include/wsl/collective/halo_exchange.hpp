@@ -2,7 +2,8 @@
 // Every PE of a rectangle has a tile of a large field with a rim of `width` cells around it, and fills the rim with its neighbours' cells,
 // corners included. First columns go east and west, then whole rows, with the rims just filled, go north and south: that is how a corner
 // gets around without a color of its own. At
-// the rectangle's edge the rim stays as it is, except that rows bring along what north and south neighbours have in theirs. See examples/23_game_of_life.cpp.
+// the rectangle's edge the rim stays as it is, except that rows bring along what north and south neighbours have in theirs.
+// See examples/23_game_of_life.cpp.
 //   constexpr halo_exchange<f32> rim{.first = 0, .rows = 16, .columns = 16, .width = 2};
 //   f32 u[rim.cells()]{};  endpoint<rim> filling; ... filling.start(me, mem(u), then<&worker::step>())
 // With R rows and C columns a PE sends W (2 R + 2 (C + 2 W)) words; four links work at once, so it takes about
@@ -30,7 +31,8 @@ struct halo_exchange {
   constexpr neighbours<T> near() const { return {first, where}; }
 
   constexpr void wire(layout& l) const {
-    if (rows < 1 || columns < 1 || width < 1 || width > rows || width > columns) misuse::a_rim_is_not_wider_than_the_tile(name, rows, columns, width);
+    if (rows < 1 || columns < 1 || width < 1 || width > rows || width > columns)
+      misuse::a_rim_is_not_wider_than_the_tile(name, rows, columns, width);
     near().wire(l, name);
   }
 
@@ -40,7 +42,8 @@ struct halo_exchange {
     /// Fills the rim of `field`, an array of net.cells() words.
     void start(pe& me, memory<T> field, completion done = none<T>(net.first)) {
       ground(me, net.where, name);
-      if (field.length() != net.cells()) misuse::the_field_does_not_fit(name, me.at(), field.length(), net.cells() / net.pitch(), net.pitch());
+      if (field.length() != net.cells())
+        misuse::the_field_does_not_fit(name, me.at(), field.length(), net.cells() / net.pitch(), net.pitch());
       field_ = field, done_ = done, step_ = 0;
       go_on(me);
     }

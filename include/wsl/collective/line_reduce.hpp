@@ -19,7 +19,7 @@ class line_reduce {
     i8 in = -1, out = -1;  ///< colors, -1 for none
     bool before = false;
   };
-  using steps = inplace_vector<step, 48>;
+  using steps = inplace_vector<step, 64>;  // both arms of both axes, 15 levels each
 
   constexpr line_reduce(tactic how, const lines& where) : how_(how), where_(where), group_(group_of(how, where.farthest())) {}
 
@@ -125,7 +125,7 @@ class line_reduce {
     f64 first_word = 0;
     int hops = 0;
   };
-  using arrivals = inplace_vector<arrival, 24>;
+  using arrivals = inplace_vector<arrival, 16>;
   static constexpr f64 later(f64 a, f64 b) { return a > b ? a : b; }
   /// When an input is taken that follows one taken at `before`, or is the first.
   static constexpr f64 taken(f64 before, const arrival& input, int words) {

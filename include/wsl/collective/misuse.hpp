@@ -9,41 +9,42 @@
 
 namespace wsl::misuse {
 
+inline std::string text(int n) { return std::to_string(n); }
 inline std::string text(coord c) { return "(" + std::to_string(c.x) + ", " + std::to_string(c.y) + ")"; }
 inline std::string text(const region& r) {
-  return "columns " + std::to_string(r.x0) + " to " + std::to_string(r.x1 - 1) + " and rows " + std::to_string(r.y0) + " to " +
-         std::to_string(r.y1 - 1);
+  return "columns " + text(r.x0) + " to " + text(r.x1 - 1) + " and rows " + text(r.y0) + " to " +
+         text(r.y1 - 1);
 }
 
 [[noreturn]] inline void the_rectangle_of_a_collective_has_no_strides(const char* module, int sx, int sy) {
-  throw fault_error(std::string("wsl: the rectangle of ") + module + " strides by " + std::to_string(sx) + " and " + std::to_string(sy) +
+  throw fault_error(std::string("wsl: the rectangle of ") + module + " strides by " + text(sx) + " and " + text(sy) +
                     ": a collective lives on neighbours; give it columns(from, to).rows(from, to)");
 }
 [[noreturn]] inline void the_rectangle_of_a_collective_holds_no_PE(const char* module) {
   throw fault_error(std::string("wsl: the rectangle of ") + module + " holds no PE of this grid");
 }
 [[noreturn]] inline void the_rectangle_of_a_collective_leaves_the_grid(const char* module, const region& r, int width, int height) {
-  throw fault_error(std::string("wsl: the rectangle of ") + module + ", " + text(r) + ", leaves the grid of " + std::to_string(width) + " x " +
-                    std::to_string(height) + " PEs");
+  throw fault_error(std::string("wsl: the rectangle of ") + module + ", " + text(r) + ", leaves the grid of " + text(width) + " x " +
+                    text(height) + " PEs");
 }
 [[noreturn]] inline void the_root_is_outside_the_rectangle(const char* module, coord root, int columns, int rows) {
-  throw fault_error(std::string("wsl: the root ") + text(root) + " of " + module + " is outside its rectangle of " + std::to_string(columns) +
-                    " x " + std::to_string(rows) + " PEs; roots count from the rectangle's north-west corner");
+  throw fault_error(std::string("wsl: the root ") + text(root) + " of " + module + " is outside its rectangle of " + text(columns) +
+                    " x " + text(rows) + " PEs; roots count from the rectangle's north-west corner");
 }
 
 [[noreturn]] inline void a_shift_goes_along_rows_or_columns(const char* module, int by) {
-  throw fault_error(std::string("wsl: a ") + module + " goes along each_row or each_column, by at least one place, not by " + std::to_string(by));
+  throw fault_error(std::string("wsl: a ") + module + " goes along each_row or each_column, by at least one place, not by " + text(by));
 }
 [[noreturn]] inline void an_all_to_all_goes_along_rows_or_columns(const char* module) {
   throw fault_error(std::string("wsl: ") + module + " goes along each_row or each_column: over a rectangle run one after the other");
 }
 [[noreturn]] inline void a_rim_is_not_wider_than_the_tile(const char* module, int rows, int columns, int width) {
-  throw fault_error(std::string("wsl: a ") + module + " of width " + std::to_string(width) + " around a tile of " + std::to_string(rows) + " x " +
-                    std::to_string(columns) + " cells: the width is at least 1 and the tile at least as wide and high");
+  throw fault_error(std::string("wsl: a ") + module + " of width " + text(width) + " around a tile of " + text(rows) + " x " +
+                    text(columns) + " cells: the width is at least 1 and the tile at least as wide and high");
 }
 [[noreturn]] inline void the_tactic_needs_more_colors(const char* module, int needed, int colors) {
-  throw fault_error(std::string("wsl: the tactic of ") + module + " needs " + std::to_string(needed) + " colors for a line of its rectangle, not " +
-                    std::to_string(colors) + ": give it more with .colors, or another tactic");
+  throw fault_error(std::string("wsl: the tactic of ") + module + " needs " + text(needed) + " colors for a line of its rectangle, not " +
+                    text(colors) + ": give it more with .colors, or another tactic");
 }
 
 [[noreturn]] inline void a_PE_outside_the_rectangle_calls(const char* module, coord at, const region& r) {
@@ -53,8 +54,8 @@ inline std::string text(const region& r) {
   throw fault_error("wsl: PE" + text(at) + " calls " + module + " with no words: every PE of the rectangle gives the same number, at least one");
 }
 [[noreturn]] inline void the_blocks_do_not_fit(const char* module, coord at, int words, int blocks, int block) {
-  throw fault_error("wsl: PE" + text(at) + " calls " + module + " with an array of " + std::to_string(words) + " words for " +
-                    std::to_string(blocks) + " blocks of " + std::to_string(block) + ": it needs " +
+  throw fault_error("wsl: PE" + text(at) + " calls " + module + " with an array of " + text(words) + " words for " +
+                    text(blocks) + " blocks of " + text(block) + ": it needs " +
                     std::to_string(static_cast<long long>(blocks) * block));
 }
 [[noreturn]] inline void this_PE_is_the_root(const char* module, coord at) {
@@ -64,11 +65,11 @@ inline std::string text(const region& r) {
   throw fault_error("wsl: PE" + text(at) + " is not the root of " + module + ": it calls without the array of all blocks");
 }
 [[noreturn]] inline void the_field_does_not_fit(const char* module, coord at, int words, int rows, int columns) {
-  throw fault_error("wsl: PE" + text(at) + " calls " + module + " with an array of " + std::to_string(words) + " words: a tile with its rim has " +
-                    std::to_string(rows) + " x " + std::to_string(columns));
+  throw fault_error("wsl: PE" + text(at) + " calls " + module + " with an array of " + text(words) + " words: a tile with its rim has " +
+                    text(rows) + " x " + text(columns));
 }
 [[noreturn]] inline void the_arrays_differ(const char* module, coord at, int a, int b) {
-  throw fault_error("wsl: PE" + text(at) + " calls " + module + " with arrays of " + std::to_string(a) + " and " + std::to_string(b) +
+  throw fault_error("wsl: PE" + text(at) + " calls " + module + " with arrays of " + text(a) + " and " + text(b) +
                     " words: they are equally long");
 }
 [[noreturn]] inline void the_last_call_is_under_way(const char* module, coord at) {
