@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Who has to be looked at when. Time has no steps here: the engine goes from one noted time to the next, so what is idle costs
-// nothing. Near times stand in a ring of lists, one a cycle; the few far ones in a heap.
+// nothing. What is due in the next cycle stands in a list of its own, because most is; near times stand in a ring of lists, one a cycle;
+// the few far ones in a heap.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -18,22 +19,22 @@ class calendar {
   static constexpr u64 never = ~u64{0};
 
   /// Notes `who` for a time that has not passed.
-  void add(u64 at, u32 who) {
-    if (at - now_ >= ring) return add_far(at, who);
-    lists_[at % ring].push_back(who);
-    used_[at % ring / 64] |= u64{1} << at % 64;
+  [[gnu::always_inline]] void add(u64 at, u32 who) {
+    if (at == now_ + 1) soon_.push_back(who);
+    else add_later(at, who);
   }
 
   /// Goes on to the next noted time; false if there is none.
   bool advance() {
-    const u64 next = std::min(next_near(), far_.empty() ? never : far_.front().first);
+    const u64 next = soon_.empty() ? std::min(next_near(), far_.empty() ? never : far_.front().first) : now_ + 1;
     if (next == never) return false;
     now_ = next;
+    due_.swap(soon_);
     while (!far_.empty() && far_.front().first - now_ < ring) {
       const auto [at, who] = far_.front();
       std::pop_heap(far_.begin(), far_.end(), std::greater<>{});
       far_.pop_back();
-      add(at, who);
+      add_later(at, who);
     }
     return true;
   }
@@ -44,6 +45,9 @@ class calendar {
   /// Takes the list of this time: calls visit(who) for each. What is noted meanwhile is for later.
   template <class Visit>
   void take(Visit visit) {
+    for (u32 who : due_) visit(who);
+    due_.clear();
+    if (!(used_[now_ % ring / 64] >> now_ % 64 & 1)) return;
     used_[now_ % ring / 64] &= ~(u64{1} << now_ % 64);
     due_.swap(lists_[now_ % ring]);
     for (u32 who : due_) visit(who);
@@ -53,6 +57,11 @@ class calendar {
  private:
   static constexpr u64 ring = 1024;
 
+  void add_later(u64 at, u32 who) {
+    if (at - now_ >= ring) return add_far(at, who);
+    lists_[at % ring].push_back(who);
+    used_[at % ring / 64] |= u64{1} << at % 64;
+  }
   void add_far(u64 at, u32 who) {
     far_.push_back({at, who});
     std::push_heap(far_.begin(), far_.end(), std::greater<>{});
@@ -72,6 +81,7 @@ class calendar {
   u64 now_ = 0;
   u64 used_[ring / 64] = {};
   flat_vector<u32> lists_[ring];
+  flat_vector<u32> soon_;  // due at now_ + 1
   flat_vector<u32> due_;
   std::vector<std::pair<u64, u32>> far_;
 };

@@ -220,36 +220,36 @@ class mesh {
   }
 
   bool step_in_turn(board& b, u32 actor, u64 now) {
-    u32 used = 0, first_moved = b.lanes;
+    pipe* const lanes = &through[b.first];
+    const u32 n = b.lanes, turn = b.turn;
+    u32 used = 0;
     u64 next = agenda::never;
-    for (u32 k = 0, at = b.turn; k < b.lanes; ++k, at = at + 1 == b.lanes ? 0 : at + 1) {
-      pipe& in = through[b.first + at];
-      u64 ready = through.ready_at(in);
-      if (ready <= now) {
-        if (in.ports & used) {
-          ++link_stalls;
-          next = now + 1;
-          continue;
-        }
-        if (const u64 free = room_for(in); free > now) {
-          next = std::min(next, free);
-          continue;
-        }
-        if (first_moved == b.lanes) first_moved = at;
+    for (u32 k = 0, at = turn; k < n; ++k, at = at + 1 == n ? 0 : at + 1) {
+      pipe& in = lanes[at];
+      const u64 ready = through.ready_at(in);
+      if (ready > now) {
+        next = std::min(next, ready);
+      } else if (in.ports & used) {
+        ++link_stalls;
+        next = now + 1;
+      } else if (const u64 free = room_for(in); free > now) {
+        next = std::min(next, free);
+      } else {
+        if (!used) b.turn = static_cast<u16>(at + 1 == n ? 0 : at + 1);
         used |= in.ports;
         move(in, now);
-        ready = std::max(through.ready_at(in), now + 1);
+        next = std::min(next, std::max(through.ready_at(in), now + 1));
       }
-      next = std::min(next, ready);
     }
     if (next != agenda::never) when_->note(actor, next);
-    if (first_moved == b.lanes) return false;
-    b.turn = static_cast<u16>(first_moved + 1 < b.lanes ? first_moved + 1 : 0);
-    return true;
+    return used != 0;
   }
+
+  static bool goes_on(const pipe& in) { return in.targets == 1 && !(in.target & leaves); }
 
   // When all targets have room, never if another actor will say so.
   u64 room_for(const pipe& in) {
+    if (goes_on(in)) [[likely]] return through.room_at(through[in.target]);
     u64 free = 0;
     for (u32 q : targets_of(in))
       if (!(q & leaves)) free = std::max(free, through.room_at(through[q]));
@@ -257,6 +257,13 @@ class mesh {
   }
 
   void move(pipe& in, u64 now) {
+    if (!goes_on(in) || traced) return fork(in, now);
+    pipe& out = through[in.target];
+    through.pass(in, out, now);
+    done.hops += out.links;
+    done.delivered += out.to_pe;
+  }
+  [[gnu::noinline]] void fork(pipe& in, u64 now) {
     const u32 bits = through.first_bits(in);
     const bool control = through.first_is_control(in);
     through.take(in, now);

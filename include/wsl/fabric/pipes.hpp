@@ -83,18 +83,18 @@ class pipes {
   }
 
   void put(pipe& p, u32 bits, bool control, u64 ready) {
-    places_[p.tail] = {ready, bits, control};
-    p.tail = after(p, p.tail);
-    ++p.size, ++p.words, ++inside_;
-    when_->note(p.reader, ready);
+    ++inside_;
+    fill(p, {ready, bits, control});
   }
   void take(pipe& p, u64 now) {
-    place& l = places_[p.head];
-    waited_ += now - l.time;
-    l.time = now + p.credit;
-    p.head = after(p, p.head);
-    --p.size, --inside_;
-    if (p.filler_waits) [[unlikely]] wake_filler(p, now + p.credit);
+    --inside_;
+    empty(p, now);
+  }
+  /// From one pipe to the next.
+  [[gnu::always_inline]] void pass(pipe& from, pipe& to, u64 now) {
+    const place& l = places_[from.head];
+    fill(to, {now + to.latency, l.bits, l.control});
+    empty(from, now);
   }
 
  private:
@@ -103,8 +103,22 @@ class pipes {
     u32 bits = 0;
     bool control = false;
   };
+  [[gnu::always_inline]] void fill(pipe& p, place word) {
+    places_[p.tail] = word;
+    p.tail = after(p, p.tail);
+    ++p.size, ++p.words;
+    when_->note(p.reader, word.time);
+  }
+  [[gnu::always_inline]] void empty(pipe& p, u64 now) {
+    place& l = places_[p.head];
+    waited_ += now - l.time;
+    l.time = now + p.credit;
+    p.head = after(p, p.head);
+    --p.size;
+    if (p.filler_waits) [[unlikely]] wake_filler(p, now + p.credit);
+  }
   static u32 after(const pipe& p, u32 at) { return at + 1 == p.end ? p.first : at + 1; }
-  void wake_filler(pipe& p, u64 at) {
+  [[gnu::noinline]] void wake_filler(pipe& p, u64 at) {
     p.filler_waits = false;
     when_->note(p.filler, at);
   }

@@ -65,7 +65,11 @@ class timed_engine final : public engine {
     const u64 begin = agenda_.now();
     pes_.begin_run(begin);
     mesh_.done = {};
-    while (agenda_.advance()) agenda_.take([this](u32 who) { visit(who); });
+    while (agenda_.advance()) {
+      moved_ = false;
+      agenda_.take([this](u32 who) { visit(who); });
+      if (moved_) pes_.happened_until(agenda_.now() + 1);
+    }
     agenda_.set_now(pes_.done.end);
     pes_.end_run();
     if (const waits open = pending(); !open.empty()) throw deadlock(plan(), open);
@@ -113,7 +117,7 @@ class timed_engine final : public engine {
     const u64 now = agenda_.now();
     if (who < mesh_.first_board_actor()) return pes_.visit(who, now);
     if (who >= mesh_.first_source_actor()) return visit_source(who - mesh_.first_source_actor(), now);
-    if (mesh_.step(who, now)) pes_.happened_until(now + 1);
+    moved_ |= mesh_.step(who, now);
   }
 
   // A stream gives one word a cycle.
@@ -153,6 +157,7 @@ class timed_engine final : public engine {
   mesh mesh_;
   timed_pes pes_;
   flat_vector<backlog<u32>> supplies_;
+  bool moved_ = false;  // a word in the routers, in this cycle
   std::string trace_;
   timeline timeline_;
 };
