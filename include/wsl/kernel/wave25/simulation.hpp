@@ -154,7 +154,7 @@ class simulation : public simulation_on<block> {
     const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
     const int wide = how.wide ? how.wide : std::clamp(p.size.x / 32, 1, how.threads > 0 ? how.threads : cores);
     // Deeper exchanges save memory traffic inside a slab and compute more cells twice at its ends.
-    const int depth = how.depth ? how.depth : wide == 1 && how.high == 1 ? 8 : std::clamp(p.size.x / wide / 20, 1, 6);
+    const int depth = how.depth ? how.depth : wide == 1 && how.high == 1 ? 8 : std::clamp(p.size.x / wide / 16, 1, 8);
     return {p.size, wide, how.high, depth};
   }
 };
