@@ -41,7 +41,7 @@ class departures {
   static constexpr int lanes = 3;
 
   void begin(std::size_t longest, int servers) {
-    slots_.resize(static_cast<std::size_t>(2 * servers));
+    slots_.resize(static_cast<std::size_t>(4 * servers));
     for (slot& s : slots_) s.numbers.resize(longest), s.holds = nothing;
     trip_ = started_ = gone_ = 0;
   }
