@@ -11,6 +11,7 @@
 
 #include "../core/whole_file.hpp"
 #include "deadlock.hpp"
+#include "gate.hpp"
 #include "engine.hpp"
 #include "timed_pes.hpp"
 #include "timed_waits.hpp"
@@ -77,6 +78,8 @@ class timed_engine final : public engine {
             .delivered = mesh_.done.delivered};
   }
 
+  // `timed::make` refuses layouts whose routes change.
+  void reopen(pe_state& on, int color, int) override { rule::not_closed(on, color); }
   void send_control(pe_state& from, int color, const payload_type* type, u32 bits) override {
     pes_.writer().send_control(from, color, type, bits);
   }
@@ -180,7 +183,12 @@ struct timed {
   const char* trace = nullptr;
 
   /// The caller owns the engine.
-  engine* make(const layout& plan) const { return new engines::timed_engine(plan, trace ? trace : engines::trace_of_environment()); }
+  engine* make(const layout& plan) const {
+    if (engines::gated_paths(plan).any())
+      throw fault_error("wsl: the timed engine does not count the cycles of routes that change (switches, filters, commands) yet: run the layout on "
+                        "threaded{} or reference{}");
+    return new engines::timed_engine(plan, trace ? trace : engines::trace_of_environment());
+  }
 };
 
 }  // namespace wsl

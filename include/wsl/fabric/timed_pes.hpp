@@ -153,8 +153,9 @@ class timed_pes {
     }
     const u32 bits = mesh_.through.first_bits(in);
     const bool control = mesh_.through.first_is_control(in);
-    const binding* b = control ? s.image->control_with(bits >> 16) : s.image->data[n.color];
-    if (control && !b) rule::no_control_task(s, n.color, bits >> 16);
+    const int id = control_word{bits}.id();
+    const binding* b = control ? s.image->control_with(id) : s.image->data[n.color];
+    if (control && !b) rule::no_control_task(s, n.color, id);
     if (!b || (!control && (s.blocked_colors & color_bit(n.color)))) return false;
     mesh_.through.take(in, now);
     run_task(p, s, *b, &bits, now);

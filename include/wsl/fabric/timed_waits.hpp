@@ -26,7 +26,7 @@ inline void unread_words(waits& open, const timed_processor& p, const pe_state& 
   const pipe& in = m.through[n.down];
   const bool control = m.through.first_is_control(in);
   if (!control && p.reads(n.color)) return;
-  const binding* task = control ? s.image->control_with(m.through.first_bits(in) >> 16) : s.image->data[n.color];
+  const binding* task = control ? s.image->control_with(control_word{m.through.first_bits(in)}.id()) : s.image->data[n.color];
   open.push_back({wait::reason::unread, {s.x, s.y}, n.color, s.image->source->name, task ? task->name : "", in.size});
 }
 
