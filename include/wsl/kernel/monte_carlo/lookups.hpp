@@ -14,7 +14,7 @@ namespace wsl::monte_carlo {
 struct lookup_grid {
   int columns = 32, rows = 1;
   int threads = 0;            ///< as for the engine: 0 leaves it to WSL_THREADS or the cores
-  u64 batch = u64{1} << 21;   ///< lookups in flight at once
+  u64 batch = u64{1} << 22;   ///< lookups in flight at once: the more, the more of them share an interval of a table
 };
 
 /// Seconds that the phases of all runs took.
