@@ -102,9 +102,11 @@ int go(options o) {
   const tally total = timed(seconds, [&] { return in_parts(o, run); });
   if (f) {
     const lookup_phases& p = f->spent();
-    print("phases", text("draw %.1f %%, look up %.1f %%, exchange %.1f %%", 100 * p.draw / seconds, 100 * p.look_up / seconds, 100 * p.exchange / seconds));
+    print("phases", text("draw %.1f %%, look up %.1f %%, exchange %.1f %%", 100 * p.draw / seconds, 100 * p.look_up / seconds,
+                         100 * p.exchange / seconds));
     print("lookups a PE", text(f->lookups_a_pe()) + ", in the last part");
-    print("wavelets", text("%llu over %llu links", static_cast<unsigned long long>(f->traffic().wavelets), static_cast<unsigned long long>(f->traffic().hops)));
+    print("wavelets", text("%llu over %llu links", static_cast<unsigned long long>(f->traffic().wavelets),
+                           static_cast<unsigned long long>(f->traffic().hops)));
   }
   return judge(o, r, run, total).report(total.lookups, seconds);
 }
@@ -113,10 +115,12 @@ int go(options o) {
 
 std::function<int()> declare_lookups(CLI::App& app) {
   const auto o = std::make_shared<options>();
-  app.add_option("--size", o->size, "the reactor: 68 nuclides (small) or 355 (large)")->check(CLI::IsMember({"small", "large"}))->capture_default_str();
+  app.add_option("--size", o->size, "the reactor: 68 nuclides (small) or 355 (large)")
+      ->check(CLI::IsMember({"small", "large"}))->capture_default_str();
   app.add_option("--nuclides", o->nuclides, "another number of nuclides, at least 68")->check(CLI::Range(68, 100'000));
   app.add_option("--points", o->points, "points in each nuclide's table")->check(CLI::Range(2, 10'000'000))->capture_default_str();
-  app.add_option("--mode", o->mode, "independent lookups (event) or particles that go on (history)")->check(CLI::IsMember({"event", "history"}))->capture_default_str();
+  app.add_option("--mode", o->mode, "independent lookups (event) or particles that go on (history)")
+      ->check(CLI::IsMember({"event", "history"}))->capture_default_str();
   app.add_option("--lookups", o->lookups, "how many, in event mode")->check(CLI::PositiveNumber)->capture_default_str();
   app.add_option("--particles", o->particles, "how many, in history mode")->check(CLI::PositiveNumber)->capture_default_str();
   app.add_option("--lookups-each", o->lookups_each, "lookups of a history")->check(CLI::Range(1, 1'000'000))->capture_default_str();
@@ -128,7 +132,8 @@ std::function<int()> declare_lookups(CLI::App& app) {
   app.add_option("--batch", o->grid.batch, "lookups, or histories, in flight at once")->check(CLI::PositiveNumber)->capture_default_str();
   app.add_option("--threads", o->grid.threads, "threads; 0 for one a core, or WSL_THREADS")->check(CLI::Range(0, 1024))->capture_default_str();
   app.add_option("--expect", o->expect, "the verification number that the run must give");
-  app.add_option("--sample", o->sample, "lookups to compare with a serial search where no number is known")->check(CLI::PositiveNumber)->capture_default_str();
+  app.add_option("--sample", o->sample, "lookups to compare with a serial search where no number is known")
+      ->check(CLI::PositiveNumber)->capture_default_str();
   return [o] { return go(*o); };
 }
 

@@ -70,12 +70,14 @@ int go(const options& o) {
   print("setup", text("%.3g s", setup));
   const wafer_result r = w->look_up(p.energies, o.seed);
   const f64 all = r.seconds();
-  print("phases", text("sort %.1f %%, diffuse %.1f %%, circulate %.1f %%", 100 * r.sort_seconds / all, 100 * r.diffuse_seconds / all, 100 * r.circulate_seconds / all));
+  print("phases", text("sort %.1f %%, diffuse %.1f %%, circulate %.1f %%", 100 * r.sort_seconds / all,
+                       100 * r.diffuse_seconds / all, 100 * r.circulate_seconds / all));
   print("after sorting", text(r.sorted) + " particles a PE");
   print("spread out", text(r.spread) + " particles a PE");
   const u64 wavelets[] = {r.sort.wavelets, r.diffuse.wavelets, r.circulate.wavelets};
   print("wavelets", text("%llu: %llu to sort, %llu to diffuse, %llu to circulate", static_cast<unsigned long long>(sum_of(wavelets)),
-                         static_cast<unsigned long long>(wavelets[0]), static_cast<unsigned long long>(wavelets[1]), static_cast<unsigned long long>(wavelets[2])));
+                         static_cast<unsigned long long>(wavelets[0]), static_cast<unsigned long long>(wavelets[1]),
+                         static_cast<unsigned long long>(wavelets[2])));
   const u64 sum = checksum(std::span<const cross_sections<f32>>(r.found));
   print("checksum", std::to_string(sum));
   if (o.seed && !o.expect) return compare_means(o, p, r.found).report(o.particles, all);
@@ -92,11 +94,13 @@ std::function<int()> declare_particles(CLI::App& app) {
   app.add_option("--points", o->points, "in each nuclide's table")->check(CLI::Range(2, 1'000'000))->capture_default_str();
   app.add_option("--columns", o->grid.columns, "columns of PEs, which share the nuclides")->check(CLI::Range(1, 32'767))->capture_default_str();
   app.add_option("--rows", o->grid.rows, "rows of PEs, which share the energies")->check(CLI::Range(1, 32'767))->capture_default_str();
-  app.add_option("--diffusion-rounds", o->grid.diffusion_rounds, "exchanges that spread the particles along the rows")->check(CLI::NonNegativeNumber)->capture_default_str();
+  app.add_option("--diffusion-rounds", o->grid.diffusion_rounds, "exchanges that spread the particles along the rows")
+      ->check(CLI::NonNegativeNumber)->capture_default_str();
   app.add_option("--at-random", o->seed, "a seed: choose one of two points instead of interpolating")->check(CLI::PositiveNumber);
   app.add_option("--threads", o->grid.threads, "threads; 0 for one a core, or WSL_THREADS")->check(CLI::Range(0, 1024))->capture_default_str();
   app.add_option("--expect", o->expect, "the checksum that the run must give");
-  app.add_option("--sample", o->sample, "particles to compare with double precision where no checksum is known")->check(CLI::PositiveNumber)->capture_default_str();
+  app.add_option("--sample", o->sample, "particles to compare with double precision where no checksum is known")
+      ->check(CLI::PositiveNumber)->capture_default_str();
   return [o] { return go(*o); };
 }
 

@@ -14,7 +14,7 @@ namespace wsl::monte_carlo {
 struct lookup_grid {
   int columns = 32, rows = 1;
   int threads = 0;            ///< as for the engine: 0 leaves it to WSL_THREADS or the cores
-  u64 batch = u64{1} << 21;   ///< lookups in flight at once
+  u64 batch = u64{1} << 22;   ///< lookups in flight at once: the more, the more of them share an interval of a table
 };
 
 /// Seconds that the phases of all runs took.
@@ -27,7 +27,8 @@ class lookup_fabric {
  public:
   /// Throws std::invalid_argument for a grid that is empty or larger than 32 x 32, for a batch of none, and for tables that
   /// do not ascend.
-  explicit lookup_fabric(const reactor& r, const lookup_grid& grid = {}) : grid_(checked(grid, r)), fabric_(lookup_layout(grid.columns, grid.rows), engine(grid)) {
+  explicit lookup_fabric(const reactor& r, const lookup_grid& grid = {})
+      : grid_(checked(grid, r)), fabric_(lookup_layout(grid.columns, grid.rows), engine(grid)) {
     each([&](lookup_pe& p, coord at) { p.load(r, at, grid.columns, grid.rows); });
   }
 
@@ -65,7 +66,8 @@ class lookup_fabric {
   static const lookup_grid& checked(const lookup_grid& grid, const reactor& r) {
     const auto within = [](int n) { return n >= 1 && n <= 32; };
     if (!within(grid.columns) || !within(grid.rows))
-      throw std::invalid_argument("wsl: lookups run on 1 x 1 to 32 x 32 PEs, not on " + std::to_string(grid.columns) + " x " + std::to_string(grid.rows));
+      throw std::invalid_argument("wsl: lookups run on 1 x 1 to 32 x 32 PEs, not on " + std::to_string(grid.columns) + " x " +
+                                  std::to_string(grid.rows));
     if (grid.batch == 0) throw std::invalid_argument("wsl: a batch has at least one lookup");
     if (r.materials.size() != 12)
       throw std::invalid_argument("wsl: lookups draw one of 12 materials, but the reactor has " + std::to_string(r.materials.size()));
@@ -78,8 +80,9 @@ class lookup_fabric {
   static void fits(u64 apart, u64 first, u64 count) {
     const f64 places = static_cast<f64>(apart) * (static_cast<f64>(first) + static_cast<f64>(count));  // may be more than 64 bits
     if (places <= static_cast<f64>(~u32{0})) return;
-    throw std::invalid_argument("wsl: a lookup's place in the random stream fits one wavelet: " + std::to_string(static_cast<u64>(std::min(places, 1e19))) +
-                                " places are too many, the last is " + std::to_string(~u32{0}));
+    throw std::invalid_argument("wsl: a lookup's place in the random stream fits one wavelet: " +
+                                std::to_string(static_cast<u64>(std::min(places, 1e19))) + " places are too many, the last is " +
+                                std::to_string(~u32{0}));
   }
 
   void draw(u64 first, u64 apart, u64 count) {

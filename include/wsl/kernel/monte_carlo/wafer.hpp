@@ -38,7 +38,8 @@ class wafer_fabric {
   /// Throws std::invalid_argument for an empty grid, for a negative number of rounds and for tables that do not ascend; fault_error
   /// where a PE has too little room, here or later.
   explicit wafer_fabric(const fuel& m, const wafer_grid& grid = {}, const machine& target = host)
-      : grid_(checked(grid)), fabric_(wafer_layout<room>(target, grid.columns, grid.rows), threaded{.threads = grid.threads, .pes_per_band = pes_per_band(grid)}) {
+      : grid_(checked(grid)), fabric_(wafer_layout<room>(target, grid.columns, grid.rows),
+                                       threaded{.threads = grid.threads, .pes_per_band = pes_per_band(grid)}) {
     const std::vector<f32> edge = edges(m, grid.rows);
     each([&](program& p, int x, int y) {
       const auto share = [&](int i) { return static_cast<int>(i64{i} * m.nuclides() / grid.columns); };
@@ -52,7 +53,8 @@ class wafer_fabric {
   /// many particles, and std::logic_error if one has been lost on the way.
   wafer_result look_up(std::span<const f32> energies, u32 seed = 0) {
     if (energies.size() > most_particles)
-      throw std::invalid_argument("wsl: a wafer takes " + std::to_string(most_particles) + " particles at a time, not " + std::to_string(energies.size()));
+      throw std::invalid_argument("wsl: a wafer takes " + std::to_string(most_particles) + " particles at a time, not " +
+                                  std::to_string(energies.size()));
     const std::size_t pes = static_cast<std::size_t>(grid_.columns) * static_cast<std::size_t>(grid_.rows);
     each([&](program& p, int x, int y) {
       const std::size_t i = static_cast<std::size_t>(y * grid_.columns + x);
@@ -72,7 +74,8 @@ class wafer_fabric {
  private:
   static const wafer_grid& checked(const wafer_grid& grid) {
     if (grid.columns < 1 || grid.rows < 1)
-      throw std::invalid_argument("wsl: particles run on at least one PE, not on " + std::to_string(grid.columns) + " x " + std::to_string(grid.rows));
+      throw std::invalid_argument("wsl: particles run on at least one PE, not on " + std::to_string(grid.columns) + " x " +
+                                  std::to_string(grid.rows));
     if (grid.diffusion_rounds < 0)
       throw std::invalid_argument("wsl: diffusion takes 0 rounds or more, not " + std::to_string(grid.diffusion_rounds));
     return grid;
@@ -118,7 +121,8 @@ class wafer_fabric {
     std::sort(ended.begin(), ended.end(), [](const particle& a, const particle& b) { return a.energy < b.energy; });
     std::vector<std::size_t> order(energies.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return energies[a] != energies[b] ? energies[a] < energies[b] : a < b; });
+    std::sort(order.begin(), order.end(),
+              [&](std::size_t a, std::size_t b) { return energies[a] != energies[b] ? energies[a] < energies[b] : a < b; });
     if (ended.size() != energies.size())
       throw std::logic_error("wsl: " + std::to_string(energies.size()) + " particles went in, " + std::to_string(ended.size()) + " came out");
     std::vector<cross_sections<f32>> found(energies.size());

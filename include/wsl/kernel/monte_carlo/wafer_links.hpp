@@ -12,7 +12,7 @@ namespace wsl::monte_carlo {
 struct wafer_links {
   int first;  ///< the first of seven colors
 
-  constexpr std::array<color<f32>, 7> colors() const { return {{{first}, {first + 1}, {first + 2}, {first + 3}, {first + 4}, {first + 5}, {first + 6}}}; }
+  constexpr std::array<color<f32>, 7> colors() const { return {up(0), up(1), down(0), down(1), along(0), along(1), around()}; }
 
   /// The color with which a PE sends north or south, and the one that comes from there.
   color<f32> out(const pe& me, port side) const { return side == north ? up(me.y() % 2) : down(me.y() % 2); }
