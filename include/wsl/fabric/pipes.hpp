@@ -8,7 +8,7 @@
 namespace wsl::engines {
 
 /// Words one behind the other, in a ring of places.
-struct alignas(64) pipe {
+struct pipe {
   u32 first = 0, end = 0;             ///< its places in the arena
   u32 head = 0, tail = 0, size = 0;   ///< places of the first word and of the next
   u32 filler = 0, reader = 0;         ///< actors

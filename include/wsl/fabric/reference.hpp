@@ -260,12 +260,12 @@ class reference_engine final : public engine {
       return run_task(s, *s.image->local[id], &own_bit);
     }
     for (routers::lane& l : routers_.lanes_of(routers_.router_at({s.x, s.y})))
-      if (readable(l.out[0]) && take(s, l)) return true;
+      if (readable(l.out[0]) && take_first(s, l)) return true;
     return false;
   }
 
   // Lanes stand in the order of the layout's paths; the lowest color goes first.
-  bool take(pe_state& s, const routers::lane& candidate) {
+  bool take_first(pe_state& s, const routers::lane& candidate) {
     const routers::lane* l = &candidate;
     for (const routers::lane& other : routers_.lanes_of(routers_.router_at({s.x, s.y})))
       if (other.color < l->color && readable(other.out[0]) && task_for(s, other)) l = &other;

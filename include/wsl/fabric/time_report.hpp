@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "../core/whole_file.hpp"
@@ -103,8 +104,12 @@ class time_report {
     for (std::size_t k = 0; k < words.size(); ++k)
       if (words[k]) links_.push_back({m.coord_of(static_cast<u32>(k / 5)), every_port[k % 5], words[k]}), words_ += words[k];
     link_stalls_ = m.link_stalls, queued_ = m.through.waited();
-    std::stable_sort(pes_.begin(), pes_.end(), [](const pe_times& a, const pe_times& b) { return a.spent.busy() > b.spent.busy(); });
-    std::stable_sort(links_.begin(), links_.end(), [](const link_times& a, const link_times& b) { return a.words > b.words; });
+    std::sort(pes_.begin(), pes_.end(), [](const pe_times& a, const pe_times& b) {
+      return std::tuple(b.spent.busy(), a.at.y, a.at.x) < std::tuple(a.spent.busy(), b.at.y, b.at.x);
+    });
+    std::sort(links_.begin(), links_.end(), [](const link_times& a, const link_times& b) {
+      return std::tuple(b.words, a.from.y, a.from.x, a.side) < std::tuple(a.words, b.from.y, b.from.x, b.side);
+    });
   }
 
   static unsigned long long number(u64 n) { return n; }

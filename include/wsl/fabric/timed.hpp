@@ -184,6 +184,7 @@ struct timed {
 
   /// The caller owns the engine.
   engine* make(const layout& plan) const {
+    timing::must_be_countable(plan.machine());
     if (engines::gated_paths(plan).any())
       throw fault_error("wsl: the timed engine does not count the cycles of routes that change (switches, filters, commands) yet: run the layout on "
                         "threaded{} or reference{}");

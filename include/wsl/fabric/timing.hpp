@@ -2,7 +2,9 @@
 // What the timed engine charges for operations, from the machine's constants; docs/timing.md states these rules in words.
 #pragma once
 #include <algorithm>
+#include <string>
 
+#include "../core/fault_error.hpp"
 #include "../core/machine.hpp"
 #include "../program/effort.hpp"
 
@@ -31,5 +33,20 @@ constexpr int fabric_width(const machine& m, const effort& e) { return std::min(
 
 /// Cycles for which such a move keeps the PE's datapath.
 constexpr u64 fabric_cycles(const machine& m, const effort& e) { return e.what == work::call ? static_cast<u64>(m.call) : 1; }
+
+/// The rules need a cycle between what is done and what is seen. Throws fault_error naming the machine's member that denies it.
+inline void must_be_countable(const machine& m) {
+  const auto at_least = [&](const char* member, int value, int least) {
+    if (value < least)
+      throw fault_error(std::string("wsl: machine ") + m.name + " has a " + member + " of " + std::to_string(value) +
+                        "; the timed engine needs at least " + std::to_string(least));
+  };
+  at_least("ramp_latency", m.ramp_latency, 1);
+  at_least("router_depth", m.router_depth, 2);
+  at_least("task_start", m.task_start, 1);
+  at_least("operation_setup", m.operation_setup, 0);
+  at_least("call", m.call, 1);
+  at_least("fabric_width", m.fabric_width, 1);
+}
 
 }  // namespace wsl::timing

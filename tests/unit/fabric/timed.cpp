@@ -9,6 +9,7 @@
 #include <catch2/catch.hpp>
 
 using namespace wsl;
+using Catch::Contains;
 
 namespace {
 
@@ -103,6 +104,26 @@ struct busy {
   }
 };
 
+/// Sends words that nobody takes at the east end, and in the middle passes them on if it is told to.
+struct sender {
+  void start(pe& me, bool relays) {
+    if (me.west_edge()) me.async(mov(fabout(red, 1000), 1.f));
+    else if (!me.east_edge() && relays) me.async(add(fabout(blue), fabin(red), 1.f));
+  }
+  static consteval auto tasks() { return table(launch<&sender::start>(), sends<red>(), sends<blue>(), reads<red>(), reads<blue>()); }
+};
+
+u64 words_before_the_stall(layout line, bool relays) {
+  fabric f{line, timed{}};
+  try {
+    f.launch<&sender::start>(columns(0, end, relays ? 1 : 2), relays);
+  } catch (const deadlock& d) {
+    for (const wait& w : d.open())
+      if (w.why == wait::reason::output && w.at == coord{0, 0}) return 1000 - w.count;
+  }
+  return 0;
+}
+
 struct clock_reader {
   u64 first = 0, second = 0;
   void start(pe& me) {
@@ -191,6 +212,27 @@ TEST_CASE("a task and the words that arrive meanwhile share the datapath") {
   const u64 alone = 6 + 6 + (6 + 200) + 6;  // launch and setup, the task, and what reads the clock
   CHECK(f.program_at<busy>({1, 0}).computed == alone + static_cast<u64>(n));
   CHECK(cycles_of(f, {1, 0}).operations == static_cast<u64>(n));
+}
+
+TEST_CASE("a pipeline stalls above 14 words in flight") {
+  layout relayed{wse2, 3, 1}, direct{wse2, 3, 1};
+  relayed.place(all, program_v<sender>)
+      .path(red, column(0), ramp >> east).path(red, column(1), west >> ramp)
+      .path(blue, column(1), ramp >> east).path(blue, column(2), west >> ramp);
+  direct.place(columns(0, end, 2), program_v<sender>)
+      .path(red, column(0), ramp >> east).path(red, column(1), west >> east).path(red, column(2), west >> ramp)
+      .path(blue, columns(3, end), ramp >> east);
+  const u64 through = words_before_the_stall(direct, false);
+  CHECK(through == 6 + 2 * 2 + 6 + 2);  // the first PE's way out, two links, and the last PE's way in
+  CHECK(words_before_the_stall(relayed, true) == through + 14);
+}
+
+TEST_CASE("a machine must leave a cycle between what is done and what is seen") {
+  machine m = wse2;
+  m.ramp_latency = 0;
+  layout one{m, 1, 1};
+  one.place(all, program_v<clock_reader>);
+  CHECK_THROWS_WITH((fabric{one, timed{}}), Contains("machine wse2 has a ramp_latency of 0; the timed engine needs at least 1"));
 }
 
 TEST_CASE("clocks") {
