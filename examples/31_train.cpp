@@ -20,11 +20,11 @@ bool learns_a_spiral() {
     x.push_back(t * std::cos(angle)), x.push_back(t * std::sin(angle)), arm.push_back(i % 2);
   }
   ml::trainer t(net.build(), ml::optimizer::adamw(), {.workers = 4});
-  const ml::batch all{.features = x, .targets = arm, .sequences = points};
+  const ml::batch both{.features = x, .targets = arm, .sequences = points};
   const ml::rate::schedule rate = ml::rate::cosine(2e-2, 0, 300);
-  const f64 before = t.evaluate(all);
-  for (int step = 0; step < 300; ++step) t.step(all, rate(step));
-  const bool learned = before > 0.5 && t.evaluate(all) < 0.05;
+  const f64 before = t.evaluate(both);
+  for (int step = 0; step < 300; ++step) t.step(both, rate(step));
+  const bool learned = before > 0.5 && t.evaluate(both) < 0.05;
   std::printf("the spiral: %s\n", learned ? "learned" : "not learned");
   return learned;
 }

@@ -67,7 +67,8 @@ class gemm_sum {
   /// Tile (i, j) of a cut of the host's C into n x n tiles.
   void begin(const matrix<f32>& whole, int n, int i, int j) {
     rows_ = cut(whole.rows(), n), columns_ = cut(whole.columns(), n);
-    numbers_.assign(static_cast<std::size_t>(rows_) * static_cast<std::size_t>(gemm_stride(columns_)), 0);
+    numbers_.resize(static_cast<std::size_t>(rows_) * static_cast<std::size_t>(gemm_stride(columns_)));
+    begun_ = false;
     const int top = std::min(i * rows_, whole.rows()), left = std::min(j * columns_, whole.columns());
     result_ = whole.part(top, left, std::min(rows_, whole.rows() - top), std::min(columns_, whole.columns() - left));
   }
@@ -84,8 +85,11 @@ class gemm_sum {
       for (int p = 0; p < b.panels(); ++p) {
         const matrix<const T> right = b.panel(p);
         const int rows = std::min(some, rows_ - i);
-        multiply_add(numbers().part(i, p * panel_width, rows, right.columns()), left.part(i, 0, rows, left.columns()), right);
+        const matrix<f32> c = numbers().part(i, p * panel_width, rows, right.columns());
+        if (begun_) multiply_add(c, left.part(i, 0, rows, left.columns()), right);
+        else multiply(c, left.part(i, 0, rows, left.columns()), right);
       }
+    begun_ = true;
   }
   void store() { copy(result_, numbers().part(0, 0, result_.rows(), result_.columns())); }
 
@@ -94,6 +98,7 @@ class gemm_sum {
 
   std::vector<f32> numbers_;
   int rows_ = 0, columns_ = 0;
+  bool begun_ = false;
   matrix<f32> result_{nullptr, 0, 0};
 };
 

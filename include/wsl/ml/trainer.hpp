@@ -86,6 +86,10 @@ class trainer {
     if (b.features.empty()) fits("ids", b.ids.size(), tokens);
     else fits("features", b.features.size(), tokens * static_cast<std::size_t>(network_->width(0)));
     if (!b.mask.empty()) fits("numbers of the mask", b.mask.size(), tokens);
+    all_below("id", b.ids, network_->vocabulary());
+    all_below("target", b.targets, network_->width(network_->logits()));
+    if (network_->positions() && b.length > network_->positions())
+      throw std::invalid_argument("wsl: a sequence of " + std::to_string(b.length) + " tokens is longer than the " + std::to_string(network_->positions()) + " positions of the model");
     f64 counts = static_cast<f64>(tokens);
     if (!b.mask.empty()) {
       counts = 0;
@@ -93,6 +97,11 @@ class trainer {
     }
     b.weight = static_cast<f32>(1 / counts);
     return counts;
+  }
+  static void all_below(const char* what, std::span<const i32> numbers, int end) {
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+      if (numbers[i] < 0 || numbers[i] >= end)
+        throw std::invalid_argument(std::string("wsl: ") + what + " " + std::to_string(i) + " of the batch is " + std::to_string(numbers[i]) + ", not one of 0 to " + std::to_string(end - 1));
   }
   worker& nth_worker(int y) { return fabric_.program_at<worker>({0, 2 * y + 1}); }
   f64 loss() {

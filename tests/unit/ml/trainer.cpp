@@ -144,6 +144,14 @@ TEST_CASE("A batch that does not fit is named") {
   ml::batch b = t.all();
   b.sequences = 3;
   CHECK_THROWS_WITH(trained.step(b, 1), "wsl: a batch of 3 sequences of 6 has 12 targets, not 18");
+  text wrong = t;
+  wrong.ids[7] = 37;
+  CHECK_THROWS_WITH(trained.step(wrong.all(), 1), "wsl: id 7 of the batch is 37, not one of 0 to 36");
+  wrong = t;
+  wrong.targets[3] = -1;
+  CHECK_THROWS_WITH(trained.step(wrong.all(), 1), "wsl: target 3 of the batch is -1, not one of 0 to 36");
+  CHECK_THROWS_WITH(trained.step(text(1, 13, 1).all(), 1), "wsl: a sequence of 13 tokens is longer than the 12 positions of the model");
+  CHECK(trained.step(t.all(), 0) > 0);  // and it goes on
   CHECK_THROWS_WITH(ml::trainer(small().build(), optimizer::sgd(), {.workers = 25}), "wsl: a wafer that trains has 1 to 24 workers, not 25");
 }
 

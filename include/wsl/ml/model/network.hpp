@@ -26,6 +26,7 @@ class network {
 
   /// Row ids[t] of a table of tokens, plus, if there are positions, the row of the token's place in its sequence.
   int embedding(const std::string& name, int vocabulary, int positions, int width, initial start = initial::normal(0.02f)) {
+    vocabulary_ = vocabulary, positions_ = positions;
     const int y = new_value(name, width);
     stage& s = add(name, std::make_unique<embedding_stage>(y));
     s.parameters.push_back(new_parameter({name + ".tokens", vocabulary, width, start}));
@@ -93,6 +94,9 @@ class network {
   const std::vector<parameter>& parameters() const { return parameters_; }
   const std::vector<std::unique_ptr<stage>>& stages() const { return stages_; }
   int logits() const { return logits_; }
+  /// Of the embedding: its tokens, and how long a sequence may be, 0 for any; 0 and 0 without an embedding.
+  int vocabulary() const { return vocabulary_; }
+  int positions() const { return positions_; }
   i64 parameter_count() const {
     i64 n = 0;
     for (const parameter& p : parameters_) n += p.size();
@@ -123,7 +127,7 @@ class network {
   std::vector<std::string> names_;
   std::vector<parameter> parameters_;
   std::vector<std::unique_ptr<stage>> stages_;
-  int input_ = -1, logits_ = -1;
+  int input_ = -1, logits_ = -1, vocabulary_ = 0, positions_ = 0;
 };
 
 /// How many rows of a parameter come by at a time, where `servers` share it out: no more than a cache holds, whole vectors of outputs,

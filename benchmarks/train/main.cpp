@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+// Milliseconds of a step of training: bench_train <model> <steps>, the models being mnist, char and gpt2. The batch is made up, and
+// learned by heart: a run whose loss does not fall is an error. `run` prints it beside PyTorch.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+#include <wsl/ml.hpp>
+
+namespace {
+using namespace wsl;
+
+struct lesson {
+  ml::network net;
+  ml::batch data = {};
+  std::vector<i32> ids = {}, targets = {};
+  std::vector<f32> features = {};
+};
+
+std::vector<i32> some_numbers(int count, int below) {
+  std::mt19937 random(1);
+  std::vector<i32> x;
+  for (int i = 0; i < count; ++i) x.push_back(static_cast<i32>(random() % static_cast<unsigned>(below)));
+  return x;
+}
+
+lesson images() {
+  constexpr ml::sequence net{ml::linear<784, 500>{}, ml::elementwise<ml::relu>{}, ml::linear<500, 300>{}, ml::elementwise<ml::relu>{}, ml::linear<300, 10>{}};
+  lesson t{net.build()};
+  t.targets = some_numbers(256, 10);
+  for (i32 v : some_numbers(256 * 784, 256)) t.features.push_back(static_cast<f32>(v) / 255);
+  t.data = {.features = t.features, .targets = t.targets, .sequences = 256};
+  return t;
+}
+lesson text(const ml::decoder& model, int sequences, int length) {
+  lesson t{model.build()};
+  t.ids = some_numbers(sequences * length, model.vocabulary), t.targets = some_numbers(sequences * length, model.vocabulary);
+  t.data = {.ids = t.ids, .targets = t.targets, .sequences = sequences, .length = length};
+  return t;
+}
+lesson of(std::string_view model) {
+  if (model == "mnist") return images();
+  if (model == "char") return text({.vocabulary = 65, .positions = 64, .layers = 4, .heads = 4, .width = 128, .bias = false}, 12, 64);
+  if (model == "gpt2")
+    return text({.vocabulary = 50257, .positions = 1024, .layers = 12, .heads = 12, .width = 768, .between = ml::nonlinearity::gelu_tanh}, 4, 64);
+  std::fprintf(stderr, "the models are mnist, char and gpt2\n");
+  std::exit(1);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  lesson work = of(argc > 1 ? argv[1] : "");
+  const int steps = argc > 2 ? std::max(2, std::atoi(argv[2])) : 20;
+  ml::trainer t(std::move(work.net), ml::optimizer::adam());
+  const f64 first = t.step(work.data, 3e-4);
+  std::vector<f64> times;
+  f64 last = first;
+  for (int i = 0; i < steps; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    last = t.step(work.data, 3e-4);
+    times.push_back(std::chrono::duration<f64, std::milli>(std::chrono::steady_clock::now() - start).count());
+  }
+  if (!(last < first)) {
+    std::fprintf(stderr, "the loss went from %g to %g\n", first, last);
+    return 1;
+  }
+  std::sort(times.begin(), times.end());
+  std::printf("%.3f\n", times[times.size() / 2]);
+}
