@@ -8,8 +8,9 @@
 
 namespace wsl::collective {
 
-/// Who works together: each row of the rectangle for itself, each column, or all of it.
-enum class team : u8 { row, column, rectangle };
+/// Who works together: each row of the rectangle for itself, each column, or all of it. Of four bytes, as are all fields of a module that
+/// others follow: Clang 19 misplaces what comes after a smaller one in a template argument.
+enum class team : int { row, column, rectangle };
 inline constexpr team each_row = team::row, each_column = team::column, everyone = team::rectangle;
 
 enum class axis : u8 { x, y };
@@ -45,7 +46,7 @@ inline region ground(const pe& me, const area& where, const char* module) {
 }
 
 /// Where a root stands in the rectangle. What a team does not use of it is 0: a row has no y.
-constexpr coord root_in(const region& r, const spot& root, team who, const char* module) {
+constexpr coord root_in(const region& r, spot root, team who, const char* module) {
   const coord c{who == team::column ? 0 : root.x.in(r.columns()), who == team::row ? 0 : root.y.in(r.rows())};
   if (c.x < 0 || c.y < 0 || c.x >= r.columns() || c.y >= r.rows())
     misuse::the_root_is_outside_the_rectangle(module, c, r.columns(), r.rows());
@@ -103,7 +104,7 @@ struct lines {
 
 /// The lines of a team along an axis, with their roots: all rows or all columns of the rectangle; in a rectangle that is one team its
 /// rows, and the column of their roots. A team that does not extend along the axis has lines of one PE.
-constexpr lines lines_of(const region& r, axis a, team among, const spot& root, const char* module) {
+constexpr lines lines_of(const region& r, axis a, team among, spot root, const char* module) {
   const coord c = root_in(r, root, among, module);
   if (a == axis::x && among == team::column) return {{r.x0, r.x0 + 1, r.y0, r.y1}, a, 0};
   if (a == axis::y && among == team::row) return {{r.x0, r.x1, r.y0, r.y0 + 1}, a, 0};

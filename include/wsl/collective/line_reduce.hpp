@@ -9,7 +9,7 @@
 namespace wsl::collective {
 
 /// How a reduction goes about it; `automatic` takes the cheapest by the model.
-enum class tactic : u8 { automatic, chain, two_phase, tree };
+enum class tactic : int { automatic, chain, two_phase, tree };
 
 /// A tactic on lines with a root. Colors are counted from 0.
 class line_reduce {
