@@ -80,6 +80,7 @@ class timed_oracle final : public engine, private cycle_counter {
     return total_;
   }
 
+  void reopen(pe_state&, int, int) override {}
   void send_control(pe_state& from, int color, const payload_type*, u32 bits) override {
     channel& out = from.channel_of(color);
     *out.room() = bits;
@@ -349,7 +350,7 @@ class timed_oracle final : public engine, private cycle_counter {
       }
     for (auto& [color, q] : router_at({s.x, s.y}).down) {
       if (!q.has(cycle_)) continue;
-      const binding* b = q.words.front().control ? s.image->control_with(q.words.front().bits >> 16) : s.image->data[color];
+      const binding* b = q.words.front().control ? s.image->control_with(control_word{q.words.front().bits}.id()) : s.image->data[color];
       if (!b || (!q.words.front().control && (s.blocked_colors & color_bit(color)))) continue;
       const u32 bits = take(q).bits;
       return run_task(p, s, *b, &bits);
