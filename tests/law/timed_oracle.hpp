@@ -80,6 +80,7 @@ class timed_oracle final : public engine, private cycle_counter {
     return total_;
   }
 
+  void reopen(pe_state&, int, int) override {}
   void send_control(pe_state& from, int color, const payload_type*, u32 bits) override {
     channel& out = from.channel_of(color);
     *out.room() = bits;

@@ -63,7 +63,7 @@ using lists = std::vector<std::vector<command>>;
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("a ring turns a sender to one side after the other", "", every_engine) {
+TEMPLATE_LIST_TEST_CASE("a ring turns a sender to one side after the other", "", changing_engines) {
   fabric f{cross({.pos1 = {.to = north}, .pos2 = {.to = east}, .pos3 = {.to = south}, .ring = true}), TestType{}};
   for (int i = 0; i < 10; ++i) {
     f.start<&conductor::say>(at(1, 1), i);
@@ -76,7 +76,7 @@ TEMPLATE_LIST_TEST_CASE("a ring turns a sender to one side after the other", "",
   CHECK(heard(f, 1, 2) == std::vector<i32>{3, 7});
 }
 
-TEMPLATE_LIST_TEST_CASE("without a ring the last position stays, until a reset", "", every_engine) {
+TEMPLATE_LIST_TEST_CASE("without a ring the last position stays, until a reset", "", changing_engines) {
   fabric f{cross({.pos1 = {.to = north}, .pos2 = {.to = east}, .pos3 = {.to = south}, .start = 2}), TestType{}};
   for (int i = 0; i < 6; ++i) {
     f.launch<&conductor::say>(at(1, 1), i);
@@ -88,7 +88,7 @@ TEMPLATE_LIST_TEST_CASE("without a ring the last position stays, until a reset",
   CHECK(heard(f, 1, 0) == std::vector<i32>{5});
 }
 
-TEMPLATE_LIST_TEST_CASE("each router on the way carries out the command that the pop modes leave for it", "", every_engine) {
+TEMPLATE_LIST_TEST_CASE("each router on the way carries out the command that the pop modes leave for it", "", changing_engines) {
   const lists some = {{advance}, {nop, advance}, {advance, nop, advance, advance}, {nop, nop, nop, nop, nop, nop, nop, advance},
                       {advance, advance, nop, nop, advance}, {unheard(advance), advance}};
   for (pop when : {pop::never, pop::always, pop::on_advance, pop::on_advance_or_nop})
@@ -108,7 +108,7 @@ TEMPLATE_LIST_TEST_CASE("each router on the way carries out the command that the
     }
 }
 
-TEMPLATE_LIST_TEST_CASE("a control wavelet with a task is heard where its command lets it, and its data reach all of them", "", every_engine) {
+TEMPLATE_LIST_TEST_CASE("a control wavelet with a task is heard where its command lets it, and its data reach all of them", "", changing_engines) {
   fabric f{row_of(6, pop::always), TestType{}};
   f.launch<&conductor::call>(at(0, 0), command_list{nop, unheard(advance), nop, unheard(nop)}, 7);
   for (int x = 1; x < 6; ++x) CHECK(heard(f, x, 0).size() == (x == 2 || x == 4 ? 0u : 1u));
@@ -119,7 +119,7 @@ TEMPLATE_LIST_TEST_CASE("a control wavelet with a task is heard where its comman
   CHECK(heard(f, 5, 0) == std::vector<i32>{1000});  // the last command was unheard, and so is what follows
 }
 
-TEMPLATE_LIST_TEST_CASE("a table names the commands that a program may send", "", every_engine) {
+TEMPLATE_LIST_TEST_CASE("a table names the commands that a program may send", "", changing_engines) {
   struct quiet {
     void go(pe& me) { me.send_control(red, {nop, reset}); }
     static consteval auto tasks() { return table(launch<&quiet::go>(), sends<red>(), steers<red>(advance)); }
@@ -168,7 +168,7 @@ std::string report(Run run_it) {
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("who is not selected waits, and nothing is lost", "", every_engine) {
+TEMPLATE_LIST_TEST_CASE("who is not selected waits, and nothing is lost", "", changing_engines) {
   for (int width : {2, 3, 12, 40}) {
     fabric f{queue_of(width), TestType{}};
     for (int x = 1; x < width; ++x) f.write(x, 0, &in_turn::words, 1 + x % 7);
@@ -180,7 +180,7 @@ TEMPLATE_LIST_TEST_CASE("who is not selected waits, and nothing is lost", "", ev
   }
 }
 
-TEMPLATE_LIST_TEST_CASE("a report names the router, the position and the remedy", "", every_engine) {
+TEMPLATE_LIST_TEST_CASE("a report names the router, the position and the remedy", "", changing_engines) {
   fabric f{queue_of(5), TestType{}};
   f.start<&in_turn::go>(columns(2, end));
   const std::string text = report([&] { f.launch<&in_turn::forget>(at(1, 0)); });
@@ -198,7 +198,7 @@ struct reader {
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("who waits for wavelets that wait at a switch is told so", "", every_engine) {
+TEMPLATE_LIST_TEST_CASE("who waits for wavelets that wait at a switch is told so", "", changing_engines) {
   layout l{wse2, 3, 1};
   l.place(columns(1, end), program_v<conductor>).place(at(0, 0), program_v<reader>);
   l.path(red, at(0, 0), east >> ramp).path(red, at(1, 0), ramp >> west, switches{.pos1 = {.from = east}}).path(red, at(2, 0), ramp >> west);
@@ -209,6 +209,11 @@ TEMPLATE_LIST_TEST_CASE("who waits for wavelets that wait at a switch is told so
   CHECK_THAT(text, Contains("PE(0, 0) waits for color 0, which waits at the router of PE(1, 0): no control wavelet moves its switch."));
   f.launch<&conductor::tell>(at(1, 0), command_list{advance});
   CHECK(f.program_at<reader>({0, 0}).x[3] == 3);
+}
+
+TEST_CASE("the timed engine refuses routes that change") {
+  const layout l = cross({.pos1 = {.to = north}, .pos2 = {.to = east}, .pos3 = {.to = south}});
+  CHECK_THROWS_WITH((fabric{l, timed{}}), Contains("the timed engine does not count the cycles of routes that change"));
 }
 
 // ---- the localized broadcast of a 25-point stencil ----------------------------------------------------------------------------
@@ -256,7 +261,7 @@ layout broadcast(int width) {
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("a localized broadcast: every PE hears itself and the four before it, in the order of their turns", "", every_engine) {
+TEMPLATE_LIST_TEST_CASE("a localized broadcast: every PE hears itself and the four before it, in the order of their turns", "", changing_engines) {
   for (int width : {2, 4, 5, 6, 9, 10, 11, 23}) {
     INFO("width " << width);
     fabric f{broadcast(width), TestType{}};
@@ -320,7 +325,7 @@ layout sum_of(int width, const program& p = program_v<summing>) {
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("one color sums up a row and then tells the sum to all of it", "", every_engine) {
+TEMPLATE_LIST_TEST_CASE("one color sums up a row and then tells the sum to all of it", "", changing_engines) {
   for (int width : {3, 4, 17, 50}) {
     fabric f{sum_of(width), TestType{}};
     f.launch<&summing::start>(all);
@@ -328,7 +333,7 @@ TEMPLATE_LIST_TEST_CASE("one color sums up a row and then tells the sum to all o
   }
 }
 
-TEMPLATE_LIST_TEST_CASE("only a color that is torn down can be reopened, and only in a phase that it has", "", every_engine) {
+TEMPLATE_LIST_TEST_CASE("only a color that is torn down can be reopened, and only in a phase that it has", "", changing_engines) {
   fabric f{sum_of(4), TestType{}};
   CHECK_THROWS_WITH(f.launch<&summing::open_twice>(at(1, 0)), Contains("PE(1, 0)") && Contains("reopens color 0, which is open"));
   struct wrong {
@@ -358,7 +363,7 @@ struct doorkeeper {
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("a closed path lets nothing in until it is opened, and the report says so", "", every_engine) {
+TEMPLATE_LIST_TEST_CASE("a closed path lets nothing in until it is opened, and the report says so", "", changing_engines) {
   struct visitor {
     void knock(pe& me, i32 x) { me.send(red, x); }
     void shut(pe& me) { me.send_control(red, {nop, teardown}); }  // where nobody pops, all routers carry out the nop
@@ -413,7 +418,7 @@ std::vector<i32> counted(int n, int first, int last, int period, int start) {
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("a counter keeps some of every few, from where each PE begins to count", "", every_engine) {
+TEMPLATE_LIST_TEST_CASE("a counter keeps some of every few, from where each PE begins to count", "", changing_engines) {
   for (int keep : {1, 3, 7})
     for (int start : {0, 2, 6, -3})
       for (int per_column : {0, 1, -2}) {
@@ -425,7 +430,7 @@ TEMPLATE_LIST_TEST_CASE("a counter keeps some of every few, from where each PE b
       }
 }
 
-TEMPLATE_LIST_TEST_CASE("a sparse counter keeps a part in the middle", "", every_engine) {
+TEMPLATE_LIST_TEST_CASE("a sparse counter keeps a part in the middle", "", changing_engines) {
   fabric f{filtered_row(6, sparse_counter_filter{.first = 2, .last = 4, .period = 12, .per_column = 3}), TestType{}};
   f.launch<&source::count>(at(0, 0), 24);
   for (int x = 1; x < 5; ++x) {
@@ -436,7 +441,7 @@ TEMPLATE_LIST_TEST_CASE("a sparse counter keeps a part in the middle", "", every
   }
 }
 
-TEMPLATE_LIST_TEST_CASE("control wavelets pass every filter and are not counted", "", every_engine) {
+TEMPLATE_LIST_TEST_CASE("control wavelets pass every filter and are not counted", "", changing_engines) {
   fabric f{filtered_row(3, counter_filter{.keep = 1, .period = 4}), TestType{}};
   f.launch<&source::count_and_call>(at(0, 0), 6);
   CHECK(heard(f, 1, 0) == std::vector<i32>{0, 1000, 1001, 1002, 1003, 4, 1004, 1005});
@@ -458,7 +463,7 @@ struct part_owner {
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("a range of indices gives each PE its part", "", every_engine) {
+TEMPLATE_LIST_TEST_CASE("a range of indices gives each PE its part", "", changing_engines) {
   layout l{wse2, 5, 3};
   l.place(at(0, 0), program_v<scatterer>).place(columns(1, end), program_v<part_owner>);
   l.path(indexed, at(0, 0), ramp >> (east | south)).path(indexed, at(0, 1), north >> (east | south)).path(indexed, at(0, 2), north >> east);
