@@ -94,7 +94,6 @@ class timed_oracle final : public engine, private cycle_counter {
     p.script.push_back({step::starts, 0, 0, false, t});
     return false;
   }
-  void reopen(pe_state&, int, int) override {}
   u64 now(const pe_state& s) const override {
     if (running_ != &s) return cycle_;
     u64 sum = cycle_;
