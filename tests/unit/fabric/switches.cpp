@@ -16,7 +16,6 @@ using Catch::Contains;
 namespace {
 
 constexpr color<i32> red{0};
-constexpr color<i32> blue{1};
 
 /// Runs a script of sends: what a launch is given.
 struct conductor {
