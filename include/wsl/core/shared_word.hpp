@@ -17,13 +17,16 @@ class shared_word {
   [[gnu::always_inline]] T get() const { return __atomic_load_n(&value_, __ATOMIC_RELAXED); }
   [[gnu::always_inline]] void set(T value) { __atomic_store_n(&value_, value, __ATOMIC_RELAXED); }
   [[gnu::always_inline]] void set_bits(T bits) { __atomic_fetch_or(&value_, bits, __ATOMIC_RELAXED); }
-  [[gnu::always_inline]] T take() { return __atomic_exchange_n(&value_, T{}, __ATOMIC_RELAXED); }
 
   /// What one thread did before `publish` is seen by a thread that `observe`s the value.
   [[gnu::always_inline]] T observe() const { return __atomic_load_n(&value_, __ATOMIC_ACQUIRE); }
   [[gnu::always_inline]] void publish(T value) { __atomic_store_n(&value_, value, __ATOMIC_RELEASE); }
-  /// Adds one and returns the sum; orders both ways.
-  [[gnu::always_inline]] T count() { return __atomic_add_fetch(&value_, T{1}, __ATOMIC_ACQ_REL); }
+  /// Adds one and returns the sum; sets to zero and returns what was there. In one order with all of these, on whatever word.
+  [[gnu::always_inline]] T count() { return __atomic_add_fetch(&value_, T{1}, __ATOMIC_SEQ_CST); }
+  [[gnu::always_inline]] T take() { return __atomic_exchange_n(&value_, T{}, __ATOMIC_SEQ_CST); }
+
+  /// For system calls that wait for a change.
+  T* address() { return &value_; }
 
  private:
   T value_{};

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 // The threads of an engine: made at the first run that needs them, asleep between runs. Inside a run they meet at a barrier that
-// spins, because an epoch is often shorter than a system call. They are the system's threads themselves (POSIX), because <thread>
+// spins at first, because an epoch is often shorter than a system call. They are the system's threads themselves (POSIX), because <thread>
 // would cost every program that includes the library 0.1 s of compile time.
 #pragma once
+#include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -16,25 +19,32 @@
 
 namespace wsl::engines {
 
-/// Lets every thread of a run through when the last one has come.
+/// Lets every thread of a run through when the last one has come. Who waits long sleeps: there may be more threads than cores, or
+/// other programs on them.
 class spin_barrier {
  public:
   explicit spin_barrier(int threads) : threads_(threads) {}
+
+  int spins = 4000;  ///< before a thread sleeps
 
   void wait() {
     const unsigned round = round_.get();
     if (arrived_.count() == threads_) {
       arrived_.set(0);
-      round_.publish(round + 1);
+      round_.count();
+      if (asleep_.take() > 0) futex(FUTEX_WAKE_PRIVATE, static_cast<unsigned>(threads_));
       return;
     }
-    for (int spins = 0; round_.observe() == round; ++spins) {
-      if (spins < 4000) pause();
-      else sched_yield();  // there are more threads than cores
+    for (int n = 0; n < spins; ++n) {
+      if (round_.observe() != round) return;
+      pause();
     }
+    asleep_.count();
+    while (round_.observe() == round) futex(FUTEX_WAIT_PRIVATE, round);  // returns at once if the round has changed
   }
 
  private:
+  void futex(int what, unsigned value) { syscall(SYS_futex, round_.address(), what, value, nullptr, nullptr, 0); }
   static void pause() {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
@@ -44,7 +54,10 @@ class spin_barrier {
   const int threads_;
   alignas(128) shared_word<int> arrived_;
   alignas(128) shared_word<unsigned> round_;
+  alignas(128) shared_word<int> asleep_;  // or were: a thread that wakes by itself does not say so
 };
+
+inline int available_cores();
 
 class crew {
  public:
@@ -80,6 +93,8 @@ class crew {
   };
 
   void hire() {
+    static const int cores = available_cores();
+    if (threads_ > cores) barrier.spins = 0;
     pthread_mutex_init(&mutex_, nullptr);
     pthread_cond_init(&started_, nullptr);
     workers_ = flat_vector<worker>(static_cast<std::size_t>(threads_ - 1));
