@@ -146,25 +146,35 @@ void judge(unsigned seed, bool changing, tally& sum) {
   if (!l.changes()) nothing_gets_lost(l, truth);
 }
 
-}  // namespace
-
-TEST_CASE("the checker finds what sending wavelets through every PE finds") {
-  tally sum;
-  for (unsigned seed = 0; seed < 120'000; ++seed) {
+void judge_all(unsigned from, unsigned plain, unsigned changing, tally& sum) {
+  for (unsigned seed = from; seed < plain; ++seed) {
     INFO("layout of seed " << seed);
     judge(seed, false, sum);
   }
-  for (unsigned seed = 0; seed < 60'000; ++seed) {
+  for (unsigned seed = from / 2; seed < changing; ++seed) {
     INFO("changing layout of seed " << seed);
     judge(seed, true, sum);
   }
+}
+
+}  // namespace
+
+TEST_CASE("the checker finds in many layouts what sending wavelets through every PE finds", "[.long]") {
+  tally sum;
+  judge_all(60'000, 1'000'000, 500'000, sum);
+  CHECK(sum.accepted * 5 >= sum.layouts);
+}
+
+TEST_CASE("the checker finds what sending wavelets through every PE finds") {
+  tally sum;
+  judge_all(0, 60'000, 30'000, sum);
   std::printf("%ld layouts, %ld accepted (%.1f %%), %ld of them with routes that change\n", sum.layouts, sum.accepted,
               100.0 * double(sum.accepted) / double(sum.layouts), sum.accepted_changing);
   for (const fault_text& t : fault_texts)
     if (t.what != fault::none)
       std::printf("%8ld found, %8ld first: %s\n", sum.found[int(t.what)], sum.first[int(t.what)], t.name);
   CHECK(sum.accepted * 5 >= sum.layouts);
-  CHECK(sum.accepted_changing >= 2'500);
+  CHECK(sum.accepted_changing >= 1'250);
   for (const fault_text& t : fault_texts) {
     INFO(t.name);
     if (t.what != fault::none && !only_while_compiling(t.what)) CHECK(sum.found[int(t.what)] > 0);

@@ -216,12 +216,12 @@ void judge(unsigned seed, tally& sum) {
 
 TEST_CASE("what a layout with changing routes does, does not depend on the engine, the threads or the order") {
   tally sum;
-  for (unsigned seed = 0; seed < 120'000; ++seed) {
+  for (unsigned seed = 0; seed < 60'000; ++seed) {
     INFO("changing layout of seed " << seed);
     judge(seed, sum);
   }
   std::printf("%ld layouts, %ld of them stop, %ld only on the reference engine; %llu wavelets delivered\n", sum.layouts, sum.stopped,
               sum.only_reference_stopped, static_cast<unsigned long long>(sum.delivered));
-  CHECK(sum.layouts >= 2'000);
+  CHECK(sum.layouts >= 1'000);
   CHECK(sum.stopped * 2 <= sum.layouts);
 }
