@@ -24,25 +24,6 @@ struct ending {
   std::string deadlock;                 // its report, or nothing
 };
 
-void give_scripts(fabric& f, const random_program& p) {
-  u32 x = 1;
-  for (int i = 0; i < p.plan().grid().count(); ++i) {
-    const coord at = p.plan().grid().nth(i);
-    law::actor& a = law::actor_at(f, at);
-    a.what = &p.script_at(at);
-    a.words.resize(static_cast<std::size_t>(a.what->words));
-    for (u32& w : a.words) w = x = law::mixed(x, static_cast<u32>(i));
-  }
-}
-
-void write_streams(fabric& f, const random_program& p, int round) {
-  for (const law::stream_flow& s : p.inbound()) {
-    std::vector<u32> words(static_cast<std::size_t>(s.words));
-    for (std::size_t i = 0; i < words.size(); ++i) words[i] = law::mixed(static_cast<u32>(round), static_cast<u32>(i)) & 0xffff;
-    f.engine_in_use().stream_write(s.color, s.at, words);
-  }
-}
-
 template <class Engine>
 ending run(const random_program& p, const Engine& engine) {
   ending e;

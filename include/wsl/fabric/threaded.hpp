@@ -81,6 +81,7 @@ class threaded_engine final : public engine {
   }
 
   void run_band(band& b, u64 epoch) {
+    refused = {};  // by a task that then threw something else, perhaps in another fabric
     try {
       traffic_.begin(b, epoch);
       visits_.run(b);

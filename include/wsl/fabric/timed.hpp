@@ -62,6 +62,7 @@ class timed_engine final : public engine {
   }
 
   outcome run() override {
+    refused = {};  // by a task that then threw something else, perhaps in another fabric
     const scribe::listening ears(pes_.writer());
     const u64 begin = agenda_.now();
     pes_.begin_run(begin);

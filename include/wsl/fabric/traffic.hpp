@@ -138,10 +138,7 @@ class traffic {
     in.head += n;
     if (in.remote) return post(b, net.seams[in.from].writers_band, {news::what::credit, number_of(in), in.head});
     channel& c = net.channels[in.from];
-    if (c.writer_waits) {
-      c.writer_waits = false;
-      wake(b, c.writer);
-    }
+    wake_writer(b, c);
     if (in.head == c.tail()) reclaim(b, c);
   }
   void consume_control(band& b, inlet& in) {
@@ -221,6 +218,12 @@ class traffic {
     c.close();
   }
 
+  void wake_writer(band& b, channel& c) {
+    if (!c.writer_waits) return;
+    c.writer_waits = false;
+    wake(b, c.writer);
+  }
+
   void mark(band& b, u32 which, u32 position) {
     net.inlets[which].marked = true;
     b.marks.push(which, position);
@@ -252,10 +255,7 @@ class traffic {
       case news::what::mark: mark(b, n.inlet, n.position); break;
       case news::what::credit:
         s.credited = n.position;
-        if (c.writer_waits) {
-          c.writer_waits = false;
-          wake(b, c.writer);
-        }
+        wake_writer(b, c);
         reclaim(b, c);
         break;
     }

@@ -35,9 +35,7 @@ class visits {
     return p;
   }
   void send_control(pe_state& from, int color, const payload_type* type, u32 bits) {
-    if (from.image->sent_type[color] != type) {
-      refuse(from, color, type);
-    }
+    if (from.image->sent_type[color] != type) refuse(from, color, type);
     channel& out = from.channel_of(color);
     if (out.next() == out.size() || out.is_closed()) refuse(from, color, type);
     traffic_.put_control(traffic_.home(from), out, bits);

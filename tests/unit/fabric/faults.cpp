@@ -188,3 +188,23 @@ TEMPLATE_LIST_TEST_CASE("a PE has as many operations in flight as its machine ha
   CHECK(g.read(1, 0, &many_readers::x)[7] == 17);
   CHECK(g.read(1, 0, &many_readers::x)[8] == 0);
 }
+
+namespace {
+
+struct twofold {
+  void go(pe& me) {
+    me.send(color<f32>{63}, 1.f);  // refused when the task ends, but it ends otherwise
+    throw std::runtime_error("its own");
+  }
+  void rest(pe&) {}
+  static consteval auto tasks() { return table(launch<&twofold::go>(), launch<&twofold::rest>()); }
+};
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("what a task was refused before it threw is no fault of the next fabric", "", every_engine) {
+  const layout one = layout{host, 1, 1}.place(all, program_v<twofold>);
+  fabric f{one, TestType{}}, g{one, TestType{}};
+  CHECK_THROWS_WITH(f.launch<&twofold::go>(all), "its own");
+  CHECK_NOTHROW(g.launch<&twofold::rest>(all));
+}
