@@ -5,8 +5,8 @@
 set -euo pipefail
 
 packages=(g++ cmake ninja-build clang-19 libclang-rt-19-dev catch2 libfmt-dev libboost-dev librange-v3-dev
-  libbenchmark-dev pkg-config libcli11-dev libpng-dev)
-if [[ ${1:-} == benchmarks ]]; then packages+=(libtbb-dev libcaf-dev valgrind libopenblas-dev libdnnl-dev libxsmm-dev python3-torch); fi
+  libbenchmark-dev pkg-config libcli11-dev libpng-dev libeigen3-dev libyaml-cpp-dev nlohmann-json3-dev zlib1g-dev)
+if [[ ${1:-} == benchmarks ]]; then packages+=(libtbb-dev libcaf-dev valgrind libopenblas-dev libdnnl-dev libxsmm-dev libfftw3-dev python3-torch); fi
 missing=()
 for package in "${packages[@]}"; do
   [[ $(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) == installed ]] || missing+=("$package")
