@@ -125,7 +125,7 @@ constexpr auto walk(const X& x, u64 at, const u32* const*& input, u32* output) {
 }  // namespace detail
 
 template <class F, class Dst, class... Src>
-class [[nodiscard("an operation with a fabric operand, or one on a FIFO, runs only when it is given to me.async(...) or co_await")]] operation {
+class [[nodiscard("an operation with a fabric operand or a FIFO runs only when it is given to me.async(...) or co_await")]] operation {
   using T = typename Dst::element;
 
  public:
