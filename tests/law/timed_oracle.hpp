@@ -370,6 +370,10 @@ class timed_oracle final : public engine, private cycle_counter {
         starved = true;
         return false;
       }
+    if (const transfer& t = found->second; t.allowed() == 0) {
+      (t.pops && t.pops->size == 0 ? starved : held_up) = true;
+      return false;
+    }
     bool behind_sends = false;
     for (const auto& [color, w] : p.outbox) behind_sends = behind_sends || color == found->second.output;
     if (found->second.output < 0 || (!behind_sends && output(s, found->second.output).room() > 0)) return true;
@@ -417,6 +421,7 @@ class timed_oracle final : public engine, private cycle_counter {
       n = std::min(n, there);
     }
     if (t.output >= 0) n = std::min(n, output(s, t.output).room());
+    n = std::min<std::size_t>(n, t.allowed());
     for (std::size_t k = 0; k < n; ++k) {
       u32 in[2] = {}, out = 0;
       for (int j = 0; j < 2; ++j)

@@ -57,6 +57,7 @@ class timed_pes {
   void start(pe_state& on, const transfer& t) {
     const timed_processor& p = processors_[on.index];
     rule::may_start(on, t, p.operations(), *target_);
+    if (rule::may_clash(t)) p.each_operation([&](const transfer& other) { rule::apart(on, t, other); });
     for (int k = 0; k < 2; ++k)
       if (t.input[k] >= 0) rule::one_reader(on, t.input[k], p.reads(t.input[k]) || (k == 1 && t.input[0] == t.input[1]));
     if (t.output >= 0) {
@@ -199,9 +200,16 @@ class timed_pes {
     if (ready > now) wake_ = std::min(wake_, ready);
     return false;
   }
+  // Whoever makes room in a FIFO, or fills it, runs on this PE: it is visited again in any case.
+  static bool fifos_allow(timed_processor& p, const transfer& t) {
+    if (t.pops && t.pops->size == 0) p.now = timed_processor::state::starved;
+    else if (t.pushes && t.pushes->room() == 0 && p.now == timed_processor::state::idle) p.now = timed_processor::state::held_up;
+    return t.allowed() > 0;
+  }
   bool can_move(timed_processor& p, const flight& f, u64 now) {
     for (int k = 0; k < 2; ++k)
       if (f.op.input[k] >= 0 && !has_word(p, f.in[k], now)) return false;
+    if (f.op.uses_fifo() && !fifos_allow(p, f.op)) return false;
     if (f.op.output < 0) return true;
     return !p.holds_back(f.op.output) && has_room(p, f.out, now);
   }
@@ -290,8 +298,10 @@ class timed_pes {
     for (int k = 0; k < 2; ++k)
       if (f.op.input[k] >= 0) n = mesh_.through.peek(mesh_.through[f.in[k]], now, n, in[k]);
     if (f.op.output >= 0) n = mesh_.through.room(mesh_.through[f.out], now, n);
+    if (f.op.uses_fifo()) n = std::min(n, f.op.allowed());
     const u32* inputs[2] = {in[0], in[1]};
     f.op.move(f.op, inputs, out, n);
+    if (f.op.each_time >= 0) state_of((*tiles_)[static_cast<std::size_t>(&p - processors_.data())]).active |= local_bit(f.op.each_time);
     for (int k = 0; k < 2; ++k)
       for (u32 j = 0; f.op.input[k] >= 0 && j < n; ++j) mesh_.through.take(mesh_.through[f.in[k]], now);
     for (u32 j = 0; f.op.output >= 0 && j < n; ++j) put(p, f.out, out[j], false, now);

@@ -45,7 +45,8 @@ class visits {
   bool start(pe_state& on, transfer& t) {
     band& b = traffic_.home(on);
     check(b, on, t);
-    if (!order_.shuffle || draw(b, 2)) advance(b, on, t);
+    // What has an end of a FIFO or a microthread to itself has it until its task ends, as on every engine.
+    if ((t.resumes || !rule::may_clash(t)) && (!order_.shuffle || draw(b, 2))) advance(b, on, t);
     // A task that waited for its own sends goes on when there is room for more.
     if (t.complete() && (!t.resumes || (t.output < 0 && begin_run(b, on)))) {
       if (!t.resumes) remember(b, on, t);
@@ -279,6 +280,7 @@ class visits {
   void check(band& b, const pe_state& s, const transfer& t) {
     const processor* p = more(s);
     rule::may_start(s, t, p ? p->microthreads.size() : 0, machine_);
+    if (p) rule::apart(s, t, p->microthreads);
     const auto reads = [&](int color) { return reads_now(b, s, color) || (p && p->reads(color)); };
     for (int k = 0; k < 2; ++k)
       if (t.input[k] >= 0) rule::one_reader(s, t.input[k], reads(t.input[k]) || (k == 1 && t.input[0] == t.input[1]));
@@ -304,7 +306,7 @@ class visits {
     if (!in || in->remote || in->head != c.tail() || in->reader >= pes() || always_defers()) return false;
     processor* p = more(state(in->reader));
     transfer* r = p ? p->reader_of(in->color) : nullptr;
-    if (!r || r->input[1] >= 0 || r->output >= 0 || !(t.source || r->target)) return false;
+    if (!r || r->input[1] >= 0 || r->output >= 0 || !(t.source || r->target) || t.uses_fifo() || r->uses_fifo() || r->each_time >= 0) return false;
     const u64 left = t.length - t.done;
     if (t.endless() || r->length - r->done < left) return false;
     const u32 n = static_cast<u32>(left);
@@ -364,6 +366,7 @@ class visits {
     bool moved = t.output >= 0 && t.input[0] < 0 && t.length - t.done >= handed_over && hand_over(b, s, t);
     while (!t.complete()) {
       u32 n = static_cast<u32>(least(t.length - t.done, u64{1} << 30));
+      if (t.uses_fifo() && (n = least(n, t.allowed())) == 0) return moved;
       inlet* in[2] = {};
       const u32* input[2] = {};
       for (int k = 0; k < 2; ++k) {
@@ -375,6 +378,7 @@ class visits {
       }
       if (out && (n = traffic_.room(b, *out, n)) == 0) return moved;
       t.move(t, input, out ? out->room() : nullptr, n);
+      if (t.each_time >= 0) s.active |= local_bit(t.each_time);
       if (out) out->move_to(out->next() + static_cast<int>(n));
       if (out && out->operated) out->close();
       for (inlet* i : in)

@@ -18,11 +18,15 @@ namespace detail {
   throw fault_error(std::string("wsl: program ") + image.source->name + " sends a command on color " + std::to_string(color) +
                     ", but its table does not say steers<color>(" + name_of(what) + ")");
 }
+[[noreturn]] inline void the_machine_has_no_such_microthread(const machine& m, int number) {
+  throw fault_error(std::string("wsl: ") + m.name + " has the microthreads 0 to " + std::to_string(m.microthreads - 1) + "; there is no microthread " +
+                    std::to_string(number));
+}
 }  // namespace detail
 
 /// What the completion of an asynchronous operation does: activate or unblock a local task, or unblock a color's data task.
 struct completion {
-  enum class effect : u8 { activate, unblock, unblock_color };
+  enum class effect : u8 { activate, unblock, unblock_color, each_time, nothing };
   effect what;
   int id;                     ///< of the color, or the position of the task in its own module's table
   const task_identity* task = nullptr;
@@ -43,6 +47,22 @@ completion unblocks() {
   if constexpr (color_like<decltype(What)>) return {completion::effect::unblock_color, What.id};
   else return {completion::effect::unblock, local_position<What>(), &task_key<What>};
 }
+
+/// This local task is activated each time the operation has moved elements, not only when it is complete: a task that looks after
+/// what a FIFO gets. It may run once for several elements.
+template <auto Task>
+completion each_time() {
+  return {completion::effect::each_time, local_position<Task>(), &task_key<Task>};
+}
+
+/// A completion that does nothing, for what insists on one.
+inline constexpr completion then_nothing{completion::effect::nothing, -1};
+
+/// The microthread on which an operation runs, 0 to 7 on the machines: `me.async(op, microthread{4})`. Two operations on one
+/// microthread at the same time are a fault. Without it the library finds a free one.
+struct microthread {
+  int number;
+};
 
 class pe {
  public:
@@ -129,8 +149,16 @@ class pe {
   template <class F, class Dst, class... Src, class... Completion>
   [[gnu::always_inline]] void async(const operation<F, Dst, Src...>& op, Completion... when_complete) {
     state_.interrupted = true;
-    if (moved_at_once(op)) (happen(when_complete), ...);
-    else op.taken_apart([&](auto... parts) { later<F, Dst, Src...>::start(*this, parts..., when_complete...); });
+    if constexpr (!(std::is_same_v<Completion, microthread> || ...)) {
+      if (moved_at_once(op)) return (happen(when_complete), ...);
+    }
+    op.taken_apart([&](auto... parts) { later<F, Dst, Src...>::start(*this, parts..., when_complete...); });
+  }
+
+  /// Does what a completion says: for modules that are given one and have nothing left to wait for.
+  void complete(const completion& what) {
+    state_.interrupted = true;
+    happen(what);
   }
 
   friend pe_state& state_of(pe& me);
@@ -166,7 +194,13 @@ class pe {
   template <class F, class Dst, class... Src>
   [[gnu::always_inline]] bool moved_at_once(const operation<F, Dst, Src...>& op) {
     using what = operation<F, Dst, Src...>;
-    if (what::fabric_sources > 1 || state_.defers) return false;
+    if constexpr (what::uses_fifo) return false;
+    else if (what::fabric_sources > 1 || state_.defers) return false;
+    else return moved_now(op);
+  }
+  template <class F, class Dst, class... Src>
+  [[gnu::always_inline]] bool moved_now(const operation<F, Dst, Src...>& op) {
+    using what = operation<F, Dst, Src...>;
     engines::channel* to = nullptr;
     if constexpr (what::sends) {
       const auto [color, type] = op.output();
@@ -212,11 +246,22 @@ class pe {
   [[gnu::always_inline]] void happen(const completion& c) {
     if (c.what == completion::effect::unblock_color) state_.blocked_colors &= ~color_bit(c.id);
     else if (c.what == completion::effect::unblock) state_.blocked &= ~local_bit(local_id(*c.task, c.id));
-    else state_.active |= local_bit(local_id(*c.task, c.id));
+    else if (c.what != completion::effect::nothing) state_.active |= local_bit(local_id(*c.task, c.id));
   }
   void attach(transfer& t, const completion& c) const {
-    if (c.what == completion::effect::unblock_color) t.unblocks_color = static_cast<i8>(c.id);
-    else (c.what == completion::effect::activate ? t.activates : t.unblocks) = static_cast<i8>(local_id(*c.task, c.id));
+    switch (c.what) {
+      case completion::effect::activate: t.activates = task_number(c); break;
+      case completion::effect::unblock: t.unblocks = task_number(c); break;
+      case completion::effect::each_time: t.each_time = task_number(c); break;
+      case completion::effect::unblock_color: t.unblocks_color = static_cast<i8>(c.id); break;
+      case completion::effect::nothing: break;
+    }
+  }
+  i8 task_number(const completion& c) const { return static_cast<i8>(local_id(*c.task, c.id)); }
+  void attach(transfer& t, microthread on) const {
+    if (on.number < 0 || on.number >= state_.image->engine->target().microthreads)
+      detail::the_machine_has_no_such_microthread(state_.image->engine->target(), on.number);
+    t.microthread = static_cast<i8>(on.number);
   }
 
   pe_state state_;
