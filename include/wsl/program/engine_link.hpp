@@ -60,6 +60,7 @@ struct program_image {
   const binding* torn[max_colors] = {};
   int locals = 0;
   u64 takes = 0, reads = 0, sends = 0;      ///< colors of data tasks; colors that descriptors read; colors that are sent
+  u64 tears = 0;                            ///< colors whose teardown starts a task
   u64 blocked_colors = 0;                   ///< how tasks are when the fabric starts
   u32 blocked_locals = 0, active_locals = 0;
   u64 present = 0;                          ///< colors that a path takes from this PE's ramp
@@ -83,7 +84,7 @@ struct program_image {
           active_locals |= b.start == initially::active ? local_bit(b.id) : 0;
           break;
         case role::control: control[b.id] = &b; break;
-        case role::torn: torn[b.id] = &b; break;
+        case role::torn: torn[b.id] = &b, tears |= color_bit(b.id); break;
         case role::read:
           reads |= color_bit(b.id);
           read_type[b.id] = b.type;
