@@ -5,6 +5,7 @@
 //   const f64 loss = t.step({.ids = x, .targets = y, .sequences = 12, .length = 64}, 1e-3);
 // See docs/guide/ml.md.
 #pragma once
+#include "state.hpp"
 #include "stream/memory.hpp"
 #include "stream/worker.hpp"
 
@@ -39,10 +40,15 @@ class trainer {
   /// The mean loss without training.
   f64 evaluate(batch b) {
     const f64 counts = prepare(b);
-    fabric_.start<&memory_server::step>(servers, &there_, &memory_, learning{rule_});
-    fabric_.start<&worker::step>(at_work, network_.get(), &there_, b);
-    fabric_.run();
+    forward(b);
     return loss() / counts;
+  }
+  /// The logits of a batch, (tokens, classes); it needs no targets.
+  std::vector<f32> predict(batch b) {
+    b.targets = {}, b.mask = {};
+    check_input(b);
+    forward(b);
+    return logits();
   }
   /// The logits of the last batch, (tokens, classes).
   std::vector<f32> logits() {
@@ -56,6 +62,21 @@ class trainer {
 
   const network& model() const { return *network_; }
   weights& parameters() { return memory_.numbers; }
+  /// All arrays that training changes, as views to read and to set. With them and the position, a trainer of the same model and
+  /// optimizer goes on as this one would, bit for bit.
+  std::vector<state_array> state() { return state_of(*network_, rule_, memory_.numbers, memory_.first, memory_.second); }
+  /// The parameter of that name. Throws std::invalid_argument if the model has none.
+  std::span<f32> parameter_named(std::string_view name) {
+    for (std::size_t k = 0; k < network_->parameters().size(); ++k)
+      if (network_->parameters()[k].name == name) return memory_.numbers[k];
+    throw std::invalid_argument("wsl: the model has no parameter " + std::string(name) + "; its first is " + network_->parameters().at(0).name);
+  }
+  ml::position position() const { return {steps_, how_.seed}; }
+  /// Where to go on from, after the arrays have been set. Throws std::invalid_argument for a negative number of steps.
+  void go_on_from(const ml::position& p) {
+    if (p.steps < 0) throw std::invalid_argument("wsl: training goes on after 0 or more steps, not after " + std::to_string(p.steps));
+    steps_ = p.steps, how_.seed = p.seed;
+  }
   /// Steps of training so far.
   i64 steps() const { return steps_; }
   fabric& wafer() { return fabric_; }
@@ -76,25 +97,36 @@ class trainer {
       throw std::invalid_argument("wsl: a wafer that trains has 1 to " + std::to_string(wires::most) + " workers, not " + std::to_string(how.workers));
     return how;
   }
-  /// Checks a batch and returns how many tokens count.
-  f64 prepare(batch& b) const {
-    const std::size_t tokens = static_cast<std::size_t>(b.sequences) * static_cast<std::size_t>(b.length);
-    const auto fits = [&](const char* what, std::size_t has, std::size_t wants) {
-      if (has != wants) throw std::invalid_argument("wsl: a batch of " + std::to_string(b.sequences) + " sequences of " + std::to_string(b.length) + " has " + std::to_string(has) + " " + what + ", not " + std::to_string(wants));
-    };
-    fits("targets", b.targets.size(), tokens);
-    if (b.features.empty()) fits("ids", b.ids.size(), tokens);
-    else fits("features", b.features.size(), tokens * static_cast<std::size_t>(network_->width(0)));
-    if (!b.mask.empty()) fits("numbers of the mask", b.mask.size(), tokens);
+  void forward(const batch& b) {
+    fabric_.start<&memory_server::step>(servers, &there_, &memory_, learning{rule_});
+    fabric_.start<&worker::step>(at_work, network_.get(), &there_, b);
+    fabric_.run();
+  }
+  static std::size_t tokens_of(const batch& b) { return static_cast<std::size_t>(b.sequences) * static_cast<std::size_t>(b.length); }
+  static void fits(const batch& b, const char* what, std::size_t has, std::size_t wants) {
+    if (has != wants) throw std::invalid_argument("wsl: a batch of " + std::to_string(b.sequences) + " sequences of " + std::to_string(b.length) + " has " + std::to_string(has) + " " + what + ", not " + std::to_string(wants));
+  }
+  /// Checks what goes into the model.
+  void check_input(const batch& b) const {
+    if (b.sequences < 0 || b.length < 1) throw std::invalid_argument("wsl: a batch has 0 or more sequences of at least one token, not " + std::to_string(b.sequences) + " of " + std::to_string(b.length));
+    if (b.features.empty()) fits(b, "ids", b.ids.size(), tokens_of(b));
+    else fits(b, "features", b.features.size(), tokens_of(b) * static_cast<std::size_t>(network_->width(0)));
     all_below("id", b.ids, network_->vocabulary());
-    all_below("target", b.targets, network_->width(network_->logits()));
     if (network_->positions() && b.length > network_->positions())
       throw std::invalid_argument("wsl: a sequence of " + std::to_string(b.length) + " tokens is longer than the " + std::to_string(network_->positions()) + " positions of the model");
-    f64 counts = static_cast<f64>(tokens);
+  }
+  /// Checks a batch and returns how many tokens count.
+  f64 prepare(batch& b) const {
+    fits(b, "targets", b.targets.size(), tokens_of(b));
+    check_input(b);
+    if (!b.mask.empty()) fits(b, "numbers of the mask", b.mask.size(), tokens_of(b));
+    all_below("target", b.targets, network_->width(network_->logits()));
+    f64 counts = static_cast<f64>(tokens_of(b));
     if (!b.mask.empty()) {
       counts = 0;
       for (f32 m : b.mask) counts += static_cast<f64>(m);
     }
+    if (!(counts > 0)) throw std::invalid_argument("wsl: no token of the batch counts: it is empty, or its mask is 0 everywhere");
     b.weight = static_cast<f32>(1 / counts);
     return counts;
   }

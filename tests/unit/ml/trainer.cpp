@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include <wsl/fabric/reference.hpp>
 #include <wsl/ml/model/serial.hpp>
+#include <wsl/ml/sample.hpp>
 #include <wsl/ml/trainer.hpp>
+
+#include <map>
 
 #include "compare.hpp"
 #include "golden_gpt2.hpp"
@@ -103,6 +106,64 @@ TEST_CASE("The reference engine trains to the same bits, and no order of the wor
   }
 }
 
+TEST_CASE("A run goes on from its state as if it had not stopped") {
+  for (const optimizer& rule : {optimizer::sgd(0.9f), optimizer::adamw()}) {
+    ml::trainer whole(small().build(), rule, {.workers = 2, .clip_norm = 1, .seed = 3}), later(small().build(), rule, {.workers = 2, .clip_norm = 1, .seed = 4});
+    const auto steps = [](ml::trainer& t, int from, int to) {
+      for (int step = from; step < to; ++step) t.step(text(4, 8, static_cast<unsigned>(step)).all(), 1e-2);
+    };
+    steps(whole, 0, 3);
+    std::map<std::string, std::vector<f32>> saved;
+    for (const ml::state_array& x : whole.state()) {
+      CHECK(x.numbers.size() == static_cast<std::size_t>(x.rows) * static_cast<std::size_t>(x.columns));
+      saved[x.name].assign(x.numbers.begin(), x.numbers.end());
+    }
+    const ml::position at = whole.position();
+    steps(whole, 3, 6);
+    for (const ml::state_array& x : later.state()) std::copy(saved.at(x.name).begin(), saved.at(x.name).end(), x.numbers.begin());
+    later.go_on_from(at);
+    CHECK(later.steps() == 3);
+    steps(later, 3, 6);
+    CHECK(later.position() == whole.position());
+    const auto a = whole.state(), b = later.state();
+    CHECK(a.size() == (rule.how == optimizer::kind::sgd ? 2 : 3) * whole.model().parameters().size());
+    for (std::size_t k = 0; k < a.size(); ++k) CHECK(std::equal(a[k].numbers.begin(), a[k].numbers.end(), b[k].numbers.begin(), b[k].numbers.end()));
+  }
+  ml::trainer t(small().build(), optimizer::adam());
+  CHECK(t.parameter_named("layer 1 qkv.weight").size() == 3 * 16 * 16);
+  CHECK_THROWS_WITH(t.parameter_named("layer 2 qkv.weight"), "wsl: the model has no parameter layer 2 qkv.weight; its first is embedding.tokens");
+  CHECK_THROWS_WITH(t.go_on_from({.steps = -1}), "wsl: training goes on after 0 or more steps, not after -1");
+}
+
+TEST_CASE("Logits need no targets, and a token is drawn from them") {
+  const text t(3, 6, 4);
+  ml::trainer trained(small().build(), optimizer::sgd(), {.workers = 2});
+  const std::vector<f32> without = trained.predict({.ids = t.ids, .sequences = 3, .length = 6});
+  trained.evaluate(t.all());
+  CHECK(without == trained.logits());
+  CHECK(without.size() == 3 * 6 * 37);
+  CHECK_THROWS_WITH(trained.predict({.ids = t.ids, .sequences = 2, .length = 6}), "wsl: a batch of 2 sequences of 6 has 18 ids, not 12");
+
+  const std::vector<f32> logits{0, std::log(2.f), -1e30f, std::log(5.f), std::log(2.f)};
+  std::mt19937_64 random(1);
+  const auto drawn = [&](const ml::drawing& how) {
+    std::vector<f64> share(5);
+    for (int i = 0; i < 20000; ++i) share[static_cast<std::size_t>(ml::draw(logits, how, random))] += 1 / 20000.;
+    return share;
+  };
+  CHECK(ml::likeliest(logits) == 3);
+  CHECK(drawn({.temperature = 0})[3] == Approx(1));
+  const std::vector<f64> all = drawn({}), hot = drawn({.temperature = 0.5}), best = drawn({.among = 2});
+  for (std::size_t k = 0; k < 5; ++k) {
+    const f64 p = std::vector<f64>{1, 2, 0, 5, 2}[k];
+    CHECK(all[k] == Approx(p / 10).margin(0.015));
+    CHECK(hot[k] == Approx(p * p / 34).margin(0.015));
+  }
+  CHECK((best[1] == Approx(2 / 7.).margin(0.015) && best[3] == Approx(5 / 7.).margin(0.015)));
+  CHECK_THROWS_WITH(ml::draw({}, {}, random), "wsl: a token is drawn from at least one logit");
+  CHECK_THROWS_WITH(ml::draw(logits, {.temperature = -1}, random), "wsl: a token is drawn with a temperature and among a number of tokens that are not negative");
+}
+
 TEST_CASE("Clipping bounds the change") {
   const text t(4, 8, 2);
   ml::trainer trained(small().build(), optimizer::sgd(), {.workers = 2, .clip_norm = 0.01, .seed = 3});
@@ -123,6 +184,8 @@ TEST_CASE("A mask leaves tokens out") {
   first.sequences = 1, first.ids = first.ids.first(6), first.targets = first.targets.first(6);
   ml::trainer trained(small().build(), optimizer::sgd(), {.workers = 2});
   CHECK(trained.evaluate(b) == Approx(trained.evaluate(first)).epsilon(1e-6));
+  mask.assign(12, 0);
+  CHECK_THROWS_WITH(trained.step(b, 1), "wsl: no token of the batch counts: it is empty, or its mask is 0 everywhere");
 }
 
 TEST_CASE("Ten steps of the golden GPT-2 on the wafer") {
