@@ -293,10 +293,10 @@ struct actor {
   }
   void start_on_fifo(pe& me, const job& j, int i) {
     fifo<u32, 5>& q = queues[j.queue];
-    if (j.what == job::fill_fifo) me.async(mul(push(q), part(j), j.plus));
-    else me.async(mul(push(q, j.n), fabin(word(j.in[0]), j.n), j.plus), microthread{i});
-    if (j.what == job::drain_fifo) begin(me, fmac(part(j), part(j), pop(q), j.factor), j, i);
-    else begin(me, mul(fabout(word(j.out), j.n), pop(q), j.factor), j, i);
+    if (j.what == job::fill_fifo) me.async(mul(into(q), part(j), j.plus));
+    else me.async(mul(into(q, j.n), fabin(word(j.in[0]), j.n), j.plus), microthread{i});
+    if (j.what == job::drain_fifo) begin(me, fmac(part(j), part(j), out_of(q), j.factor), j, i);
+    else begin(me, mul(fabout(word(j.out), j.n), out_of(q), j.factor), j, i);
   }
   void start_on_pairs(pe& me, const job& j, int i) {
     const auto in = fabin(pair(j.in[0]), j.n);
