@@ -5,7 +5,7 @@
 #pragma once
 #include <cstddef>
 
-#include "dsd.hpp"
+#include "circular.hpp"
 #include "transfer.hpp"
 
 namespace wsl {
@@ -49,17 +49,6 @@ class fifo {
 };
 
 namespace detail {
-
-/// Some elements of a ring, from the place `at` on, which lies in the ring.
-template <class T>
-struct ring_walk {
-  T* ring;
-  u32 at, capacity;
-  constexpr T& operator[](u32 i) const {
-    const u32 place = at + i;
-    return ring[place < capacity ? place : place - capacity];
-  }
-};
 
 template <class T>
 class fifo_push {
