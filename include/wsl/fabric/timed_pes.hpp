@@ -10,8 +10,8 @@ namespace wsl::engines {
 
 class timed_pes {
  public:
-  timed_pes(tiles& t, mesh& m, agenda& when, engine_link& engine)
-      : tiles_(&t), mesh_(m), agenda_(when), target_(&engine.target()), scribe_(engine), processors_(t.size()) {
+  timed_pes(const layout& plan, tiles& t, mesh& m, agenda& when, engine_link& engine)
+      : tiles_(&t), mesh_(m), agenda_(when), target_(&engine.target()), plan_(plan), scribe_(engine), processors_(t.size()) {
     agenda_.open(m.actors());
     for (u32 i = 0; i < t.size(); ++i) {
       state(i).defers = true;
@@ -67,6 +67,15 @@ class timed_pes {
       on.channel_of(t.output).close();
     }
     scribe_.start(flight_of(p, t));
+  }
+
+  /// The task that runs opens a color's gate again.
+  void reopen(pe_state& on, int color, int phase) {
+    timed_gate* g = mesh_.gate_of(processors_[on.index].router, color);
+    if (g && g->reopening) rule::not_closed(on, color);
+    rule::reopened_path(on, color, phase, g ? &g->way : nullptr, plan_);
+    g->reopening = true;
+    scribe_.reopen(color, phase);
   }
 
   void visit(u32 i, u64 now) {
@@ -134,6 +143,8 @@ class timed_pes {
       run_task(p, s, *c.entry, c.arguments, now);
       return true;
     }
+    for (u64 left = s.image->tears; left; left &= left - 1)
+      if (tear(p, s, std::countr_zero(left), now)) return true;
     if (const u32 ready = s.active & ~s.blocked) {
       const int id = std::countr_zero(ready);
       s.active &= ~local_bit(id);
@@ -144,6 +155,19 @@ class timed_pes {
     for (const lane_node& n : mesh_.nodes_of(p.router))
       if (n.down != mesh::none && take(p, s, n, now)) return true;
     return false;
+  }
+
+  // Runs the task of a color that was torn down.
+  bool tear(timed_processor& p, pe_state& s, int color, u64 now) {
+    timed_gate* g = mesh_.gate_of(p.router, color);
+    if (!g) return false;
+    if (g->heard_from > now) {
+      wake_ = std::min(wake_, g->heard_from);
+      return false;
+    }
+    g->heard_from = never;
+    run_task(p, s, *s.image->torn[color], nullptr, now);
+    return true;
   }
 
   bool take(timed_processor& p, pe_state& s, const lane_node& n, u64 now) {
@@ -221,7 +245,7 @@ class timed_pes {
     if (who == 0 && p.line < p.script.size()) {
       act& a = p.script[p.line];
       if (a.what == act::kind::busy) return compute(p, a, now);
-      send(p, a);
+      a.what == act::kind::send ? send(p, a) : reopen(p, s, a, now);
       happened_until(now + 1);
       return now + 1;
     }
@@ -239,6 +263,11 @@ class timed_pes {
 
   void send(timed_processor& p, const act& a) {
     p.outbox.push({static_cast<u32>(a.value), a.color, a.control});
+    ++p.line;
+    ++p.spent.tasks;
+  }
+  void reopen(timed_processor& p, const pe_state& s, const act& a, u64 now) {
+    mesh_.reopen(p.router, a.color, *plan_.path_at({s.x, s.y}, a.color, static_cast<int>(a.value)), now);
     ++p.line;
     ++p.spent.tasks;
   }
@@ -341,6 +370,7 @@ class timed_pes {
   mesh& mesh_;
   agenda& agenda_;
   const machine* target_;
+  const layout& plan_;
   scribe scribe_;
   flat_vector<timed_processor> processors_;
   flat_vector<u32> touched_;

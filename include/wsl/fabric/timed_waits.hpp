@@ -35,7 +35,9 @@ inline void waits_of(waits& open, const timed_processor& p, const pe_state& s, m
 
 inline void waits_of(waits& open, const mesh& m) {
   m.each_lane([&](coord at, int color, const pipe& in) {
-    if (in.size) open.push_back({wait::reason::router, at, color, "", "", in.size});
+    if (in.size == 0) return;
+    if (const timed_gate* g = m.gate_before(in)) open.push_back({wait::reason::gate, at, color, "", "", in.size, g->way.position()});
+    else open.push_back({wait::reason::router, at, color, "", "", in.size});
   });
 }
 

@@ -54,6 +54,7 @@ class visits {
     }
     if (t.output >= 0) hold(b, on, t.output, true);
     extras(on).microthreads.push_back(t);
+    ends_after_this_run(b, on);
     on.defers = true;
     return false;
   }
@@ -64,7 +65,7 @@ class visits {
     inlet* in = source(b, on, color);
     if (!in || traffic_.readable(b, *in) < n) return nullptr;
     const u32* words = traffic_.words_at(*in);
-    if (const auto slot = in - on.inlets() + 1; on.taken == taken_inlet::none && slot < 255) on.taken = taken_inlet(slot);
+    if (on.taken == taken_color::none) on.taken = taken(color);
     else note_read(b, on, color);
     traffic_.consume(b, *in, n);
     return words;
@@ -85,18 +86,19 @@ class visits {
   bool always_defers() const { return order_.shuffle || log_; }
 
   /// Whether an operation that the running task has started reads the color.
-  static bool reads_now(const band& b, const pe_state& s, int color) {
-    if (b.read_now & color_bit(color)) return true;
-    return s.taken != taken_inlet::none && s.taken != taken_inlet::several && s.inlets()[static_cast<int>(s.taken) - 1].color == color;
-  }
+  static bool reads_now(const band& b, const pe_state& s, int color) { return s.taken == taken(color) || (b.read_now & color_bit(color)) != 0; }
   static void note_read(band& b, pe_state& s, int color) {
-    if (s.taken != taken_inlet::none && s.taken != taken_inlet::several) b.read_now |= color_bit(s.inlets()[static_cast<int>(s.taken) - 1].color);
     b.read_now |= color_bit(color);
-    s.taken = taken_inlet::several;
+    ends_after_this_run(b, s);
+  }
+  /// The running task does not run again at once, whatever it activates.
+  static void ends_after_this_run(band& b, pe_state& s) {
+    if (s.taken != taken_color::none && s.taken != taken_color::several) b.read_now |= color_bit(static_cast<int>(s.taken) - 1);
+    s.taken = taken_color::several;
   }
   static void no_reads(band& b, pe_state& s) {
     b.read_now = 0;
-    s.taken = taken_inlet::none;
+    s.taken = taken_color::none;
   }
 
   static u64 draw(band& b, u64 below) {
@@ -315,7 +317,7 @@ class visits {
     in->head += n;
     traffic_.count(b, c, n);
     b.handed_to.push_back(in->reader);
-    s.taken = taken_inlet::several;  // no task of this PE runs again before the receiver has gone on
+    ends_after_this_run(b, s);  // the receiver goes on first
     return true;
   }
 

@@ -165,6 +165,12 @@ class [[nodiscard("an operation with a fabric operand or a FIFO runs only when i
     return found;
   }
 
+  /// Calls `use` with what the constructor was given.
+  template <class Use>
+  [[gnu::always_inline]] void taken_apart(Use use) const {
+    detail::with(src_, [&](const auto&... s) { use(name_, what_, f_, dst_, s...); });
+  }
+
   /// The operation as a microthread that an engine runs.
   transfer start() const {
     static_assert(sizeof(operation) <= transfer::operand_bytes && std::is_trivially_copyable_v<operation>,
@@ -231,7 +237,7 @@ class [[nodiscard("an operation with a fabric operand or a FIFO runs only when i
   // A short block is copied here. Where the length of a longer one is known, GCC would say `rep movs`, which takes longer to start
   // than a call of memcpy.
   [[gnu::always_inline]] static void copy(void* to, const void* from, std::uintptr_t bytes) {
-    if (bytes <= 128 && bytes % 16 == 0) {
+    if (bytes <= 256 && bytes % 16 == 0) {
       for (std::uintptr_t i = 0; i < bytes; i += 16) std::memcpy(static_cast<char*>(to) + i, static_cast<const char*>(from) + i, 16);
     } else {
       asm("" : "+r"(bytes));
