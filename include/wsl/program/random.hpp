@@ -13,7 +13,8 @@ namespace wsl {
 
 class prng {
  public:
-  constexpr explicit prng(u64 seed = 0) : state_(seed) {}
+  constexpr prng() = default;
+  constexpr explicit prng(u64 seed) : state_(seed) {}
 
   constexpr void seed(u64 n) { state_ = n; }
   /// Another stream on each PE.
@@ -41,7 +42,7 @@ class prng {
     return x ^ (x >> 31);
   }
 
-  u64 state_;
+  u64 state_ = 0;
 };
 
 }  // namespace wsl
