@@ -57,7 +57,12 @@ class timed_pes {
   void start(pe_state& on, const transfer& t) {
     const timed_processor& p = processors_[on.index];
     rule::may_start(on, t, p.operations(), *target_);
-    if (rule::may_clash(t)) p.each_operation([&](const transfer& other) { rule::apart(on, t, other); });
+    int sending = 0;
+    p.each_operation([&](const transfer& other) {
+      sending += other.output >= 0;
+      if (rule::may_clash(t)) rule::apart(on, t, other);
+    });
+    rule::has_output_queue(on, t, sending, *target_);
     for (int k = 0; k < 2; ++k)
       if (t.input[k] >= 0) rule::one_reader(on, t.input[k], p.reads(t.input[k]) || (k == 1 && t.input[0] == t.input[1]));
     if (t.output >= 0) {
@@ -145,15 +150,20 @@ class timed_pes {
     }
     for (u64 left = s.image->tears; left; left &= left - 1)
       if (tear(p, s, std::countr_zero(left), now)) return true;
-    if (const u32 ready = s.active & ~s.blocked) {
+    const u32 ready = s.active & ~s.blocked;
+    if (s.hurries(ready) && take_first(p, s, s.image->urgent_colors, now)) return true;
+    if (ready) {
       const int id = std::countr_zero(ready);
       s.active &= ~local_bit(id);
       const u32 own_bit = local_bit(id);
       run_task(p, s, *s.image->local[id], &own_bit, now);
       return true;
     }
+    return take_first(p, s, ~u64{0}, now);
+  }
+  bool take_first(timed_processor& p, pe_state& s, u64 colors, u64 now) {
     for (const lane_node& n : mesh_.nodes_of(p.router))
-      if (n.down != mesh::none && take(p, s, n, now)) return true;
+      if ((colors & color_bit(n.color)) && n.down != mesh::none && take(p, s, n, now)) return true;
     return false;
   }
 
@@ -347,9 +357,7 @@ class timed_pes {
   }
 
   static void finish(timed_processor& p, pe_state& s, const transfer& t) {
-    if (t.activates >= 0) s.active |= local_bit(t.activates);
-    if (t.unblocks >= 0) s.blocked &= ~local_bit(t.unblocks);
-    if (t.unblocks_color >= 0) s.blocked_colors &= ~color_bit(t.unblocks_color);
+    s.complete(t);
     p.resumes = t.resumes ? t.resumes : p.resumes;
   }
 
