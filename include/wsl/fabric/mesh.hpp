@@ -79,6 +79,7 @@ class mesh {
   /// Of a run.
   struct traffic {
     u64 hops = 0, delivered = 0;
+    u64 end = 0;  ///< of the last cycle in which a word moved
   };
   traffic done;
   u64 link_stalls = 0;           ///< cycles in which a word that could move found its port taken by another color
@@ -96,11 +97,11 @@ class mesh {
     return exits_[k];
   }
 
-  /// One cycle of a board. Says whether anything moved.
-  [[gnu::always_inline]] bool step(u32 actor, u64 now) {
+  /// One cycle of a board; more where that can be told.
+  [[gnu::always_inline]] void step(u32 actor, u64 now) {
     board& b = boards_[actor - first_board_actor_];
-    if (b.what == board::kind::alone) return step_alone(through[b.first], actor, now);
-    return b.what == board::kind::shared ? step_in_turn<false>(b, actor, now) : step_in_turn<true>(b, actor, now);
+    if (b.what == board::kind::alone) return step_alone(b, now);
+    b.what == board::kind::shared ? step_in_turn<false>(b, actor, now) : step_in_turn<true>(b, actor, now);
   }
 
   /// The lanes' own words: use(coord, color, pipe).
@@ -131,6 +132,7 @@ class mesh {
     u8 lanes = 0, turn = 0;
     kind what = kind::alone;  ///< one lane; several; some with a gate
     u32 router = 0;
+    u64 free_from = 0;        ///< of one lane: the first cycle that is not told yet
   };
 
   // ---- building --------------------------------------------------------------------------------------------------------------
@@ -245,24 +247,23 @@ class mesh {
     return {in.targets == 1 ? &in.target : targets_.data() + in.target, in.targets};
   }
 
-  bool step_alone(pipe& in, u32 actor, u64 now) {
-    const u64 ready = through.ready_at(in);
-    u64 next = ready;
-    if (ready <= now) {
-      next = room_for(in);
-      if (next > now) {
-        if (next != agenda::never) when_->note(actor, next);
-        return false;
-      }
-      move(in, now);
-      next = std::max(through.ready_at(in), now + 1);
+  // A lane that shares nothing: the words that have come leave at times that nobody can change any more.
+  void step_alone(board& b, u64 now) {
+    pipe& in = through[b.first];
+    u64 at = std::max(now, b.free_from);
+    for (;;) {
+      at = std::max(at, through.ready_at(in));
+      if (at == agenda::never) break;
+      at = std::max(at, room_for(in));
+      if (at == agenda::never) break;
+      move(in, at);
+      b.free_from = ++at;
     }
-    if (next != agenda::never) when_->note(actor, next);
-    return ready <= now;
+    done.end = std::max(done.end, b.free_from);
   }
 
   template <bool changing>
-  bool step_in_turn(board& b, u32 actor, u64 now) {
+  void step_in_turn(board& b, u32 actor, u64 now) {
     pipe* const lanes = &through[b.first];
     const u32 n = b.lanes, turn = b.turn;
     u32 used = 0;
@@ -291,7 +292,7 @@ class mesh {
       }
     }
     if (next != agenda::never) when_->note(actor, next);
-    return moved;
+    if (moved) done.end = std::max(done.end, now + 1);
   }
   static ports ports_of(const pipe& in) {
     ports to;
