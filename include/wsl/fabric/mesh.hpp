@@ -264,13 +264,15 @@ class mesh {
 
   template <bool changing>
   void step_in_turn(board& b, u32 actor, u64 now) {
-    pipe* const lanes = &through[b.first];
-    const u32 n = b.lanes, turn = b.turn;
+    pipe* const first = &through[b.first];
+    pipe* const last = first + b.lanes;
+    const auto after = [=](pipe* lane) { return lane + 1 == last ? first : lane + 1; };
+    pipe* lane = first + b.turn;
     u32 used = 0;
     u64 next = agenda::never;
     bool moved = false;
-    for (u32 k = 0, at = turn; k < n; ++k, at = at + 1 == n ? 0 : at + 1) {
-      pipe& in = lanes[at];
+    for (u32 left = b.lanes; left > 0; --left, lane = after(lane)) {
+      pipe& in = *lane;
       const bool gated = changing && in.targets == 0;
       const u64 ready = gated ? ready_at_gate(in) : through.ready_at(in);
       if (ready > now) {
@@ -284,7 +286,7 @@ class mesh {
       } else if (const u64 free = gated ? room_behind(in, to) : room_for(in); free > now) {
         next = std::min(next, free);
       } else {
-        if (!moved) b.turn = static_cast<u8>(at + 1 == n ? 0 : at + 1);
+        if (!moved) b.turn = static_cast<u8>(after(lane) - first);
         moved = true;
         used |= to.bits;
         gated ? pass_gate(in, now) : move(in, now);
@@ -340,8 +342,8 @@ class mesh {
     return free;
   }
 
-  void move(pipe& in, u64 now) {
-    if (!goes_on(in) || traced) return fork(in, now);
+  [[gnu::always_inline]] void move(pipe& in, u64 now) {
+    if (!goes_on(in) || traced) [[unlikely]] return fork(in, now);
     pipe& out = through[in.target];
     through.pass(in, out, now);
     done.hops += out.links;
@@ -349,10 +351,10 @@ class mesh {
   }
   [[gnu::noinline]] void fork(pipe& in, u64 now) {
     const wavelet w = first_of(in);
-    through.take(in, now);
     for (u32 q : targets_of(in)) arrive(q, w, now);
+    through.take(in, now);
   }
-  void arrive(u32 q, const wavelet& w, u64 now) {
+  [[gnu::always_inline]] void arrive(u32 q, const wavelet& w, u64 now) {
     if (q & leaves) [[unlikely]] return leave(q & ~leaves, w.bits);
     pipe& out = through[q];
     through.put(out, w.bits, w.control, now + out.latency);

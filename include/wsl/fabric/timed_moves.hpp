@@ -93,6 +93,7 @@ class timed_moves {
     flight& f = only_flight(p);
     for (int k = 0; k < 2; ++k)
       if (f.op.input[k] >= 0) mesh_.through[f.in[k]].enough = 0;
+    if (f.width == 1 && f.op.input[1] < 0 && f.op.output < 0) take_one_by_one(p, f, now);
     for (;;) {
       const u64 fed = fed_at(f);
       wait_for_words(p, std::min(fed, now));
@@ -101,16 +102,39 @@ class timed_moves {
       if (at >= now) return;
       p.spent.held_up += at - p.since;
       move(p, f, at);
-      p.turn = static_cast<u8>(std::countr_zero(p.in_flight) + 2);
-      p.since = p.kept_until;
-      end = std::max(end, p.kept_until);
+      moved_until(p, p.kept_until);
     }
   }
 
  private:
   static constexpr int most_width = 8;
+  static constexpr u32 most_together = 16;
 
   static flight& only_flight(timed_processor& p) { return p.flights[static_cast<std::size_t>(std::countr_zero(p.in_flight))]; }
+
+  // Words that nothing else holds up, moved together: an operation does not know how many it is given.
+  void take_one_by_one(timed_processor& p, flight& f, u64 now) {
+    u32 words[most_together], n = 0;
+    pipe& in = mesh_.through[f.in[0]];
+    for (; n < most_together && in.size && !mesh_.through.first_is_control(in); ++n) {
+      const u64 at = std::max(mesh_.through.ready_at(in), p.since);
+      if (at >= now) break;
+      p.spent.starved += at - p.since;
+      p.since = at + f.hold;
+      words[n] = mesh_.through.first_bits(in);
+      mesh_.through.take(in, at);
+    }
+    if (n == 0) return;
+    const u32* inputs[2] = {words, nullptr};
+    f.op.move(f.op, inputs, nullptr, n);
+    p.spent.operations += u64{n} * f.hold;
+    moved_until(p, p.since);
+  }
+  void moved_until(timed_processor& p, u64 at) {
+    p.turn = static_cast<u8>(std::countr_zero(p.in_flight) + 2);
+    p.since = p.kept_until = at;
+    end = std::max(end, at);
+  }
 
   // When all inputs have a word of data; never, as things stand.
   u64 fed_at(const flight& f) const {
