@@ -13,11 +13,6 @@
 
 namespace wsl::wave25 {
 
-inline constexpr int line_front = widest_lanes;  ///< zeros before a line
-constexpr int whole_vectors(int nz) { return (nz + widest_lanes - 1) / widest_lanes * widest_lanes; }
-/// From one line to the next: an odd number of cache lines, so that neighbouring lines do not compete for the same sets.
-constexpr int line_stride(int nz) { return line_front + whole_vectors(nz) + (whole_vectors(nz) / widest_lanes % 2 ? widest_lanes : 0); }
-
 /// Samples that a source gives or a receiver takes, one a step, for at most this many steps a launch.
 inline constexpr int most_steps_a_launch = 64;
 struct station {
