@@ -192,11 +192,14 @@ class part {
   endpoint<joining> joining_;
 };
 
-/// wide x high PEs, each with the same program.
+/// wide x high PEs, each with the same program. Even and odd columns and rows are placed by themselves: of the eight colors of its
+/// neighbours a PE hears four, and a wafer has eight input queues.
 template <class Method, class Storage>
 constexpr layout plan(const machine& target, int wide, int high) {
   layout l{target, wide, high};
-  l.place(all, program_v<part<Method, Storage>>);
+  for (int x = 0; x < least(2, wide); ++x)
+    for (int y = 0; y < least(2, high); ++y) l.place(columns(x, end, 2).rows(y, end, 2), program_v<part<Method, Storage>>);
+  for (color<f32> c : halo.colors()) l.path(c, region{}, ramp >> ramp);  // the table names all eight
   halo.wire(l);
   joining.wire(l);
   return l;
