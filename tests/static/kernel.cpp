@@ -9,3 +9,6 @@ constexpr layout wave_on_wse3 = wave25::plan<wave25::one_line<500>>(wse3, 755, 1
 constexpr layout wave_on_a_line = wave25::plan<wave25::one_line<21>>(wse2, 1, 9);
 constexpr layout wave_in_blocks = wave25::plan<wave25::block>(host, 4, 3);
 static_assert(routed<wave_on_wse2>() && routed<wave_on_wse3>() && routed<wave_on_a_line>() && routed<wave_in_blocks>());
+
+constexpr layout spectrum_on_wse2 = fft::pencil<fft::one_line(512)>::plan(wse2, 512, 512);
+static_assert(routed<spectrum_on_wse2>());
