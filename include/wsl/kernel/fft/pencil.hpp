@@ -4,9 +4,9 @@
 // numbers; real numbers forward begin with n2, where half of the spectrum is enough. After wsFFT (arXiv 2209.15040). The user's door is
 // transform.hpp; see examples/85_fft.cpp.
 #pragma once
-#include "../../collective/all_to_all.hpp"
 #include "cut.hpp"
 #include "groups.hpp"
+#include "strands.hpp"
 
 namespace wsl::fft {
 
@@ -29,13 +29,14 @@ struct job {
 
 /// How much a PE can hold: `width` lines side by side, and room for so many f32. 0 is no limit.
 struct room {
-  int width = widest_lanes;
+  int width = widest_lanes, strands = 4;
   int volume = 0, plane = 0, group = 0;
 };
 
 template <room r>
 class pencil {
-  static constexpr all_to_all<f32> along_rows{.first = 0, .among = each_row}, along_columns{.first = 4, .among = each_column};
+  static constexpr all_to_all<f32> along_rows{.first = 0, .among = each_row};
+  static constexpr strands<r.strands> along_columns{.first = 4, .among = each_column};
   using of = group<r.width>;
 
  public:
@@ -77,7 +78,7 @@ class pencil {
   // ---- one phase after the other ----------------------------------------------------------------------------------------------
 
   void give_to_column(pe& me) {
-    if (cut_.high > 1) return to_column_.start(me, mem(give_.all()), mem(take_.all()), then<&pencil::column_has_given>());
+    if (cut_.high > 1) return to_column_.start(me, give_.all(), take_.all(), cut_.strands(), then<&pencil::column_has_given>());
     std::swap(give_, take_);
     me.activate<&pencil::column_has_given>();
   }
@@ -87,7 +88,7 @@ class pencil {
   }
   /// A plane is a number of n0: its lines of one axis, and when the row has exchanged them, its lines of the other one.
   void next_plane(pe& me) {
-    if (plane_ == planes()) return ended(me);
+    if (plane_ == cut_.part0() || plane0() >= cut_.n0) return ended(me);
     if (job_.what == kind::from_real) along_n2_from_host();
     else along_n1_forth();
     if (cut_.wide > 1) return to_row_.start(me, mem(give_plane_.all()), mem(take_plane_.all()), then<&pencil::row_has_given>());
@@ -102,10 +103,6 @@ class pencil {
   }
   void ended(pe& me) {
     if (job_.what == kind::from_real && cut_.n0 > 1) give_to_column(me);
-  }
-  int planes() const {
-    const range mine = cut::part(cut_.n0, cut_.part0(), at_.y);
-    return mine.to - mine.from;
   }
 
   // ---- lines of n0: a part of n1, and groups along n2 -------------------------------------------------------------------------
@@ -128,7 +125,7 @@ class pencil {
     for (int i1 = mine.from; i1 < mine.to; ++i1)
       each_group(cut_.n2, cut_.lines2(), [&](int i2, int g, int live) {
         f32* first = box + (i64{i1 - mine.from} * cut_.lines2() + g) * 2;
-        f(i1, i2, live, places{first, cut_.part0(), cut_.row0() * 2 * cut_.part0(), cut_.row0() * 2});
+        f(i1, i2, live, places{first, cut_.n0, 0, cut_.row0() * 2});
       });
   }
 
@@ -154,7 +151,9 @@ class pencil {
     });
   }
   places line_of_n1(f32* box, int g) {
-    return {box + (plane_ * cut_.row0() + g) * 2, cut_.part1(), cut_.row0() * 2 * cut_.part0(), i64{2} * cut_.lines2()};
+    const int round = plane_ / cut_.turn(), nth = plane_ % cut_.turn();
+    const i64 block = cut_.row0() * 2 * cut_.turn();
+    return {box + round * cut_.high * block + nth * cut_.row0() * 2 + g * 2, cut_.part1(), block, i64{2} * cut_.lines2()};
   }
 
   // ---- lines of n2 in a plane: groups along n1 --------------------------------------------------------------------------------
@@ -188,7 +187,7 @@ class pencil {
     const range mine = cut::part(n, share, at_.x);
     for (int i = mine.from; i < mine.to; i += r.width) f(i, i - mine.from, std::min(r.width, mine.to - i));
   }
-  int plane0() const { return at_.y * cut_.part0() + plane_; }
+  int plane0() const { return cut_.plane_of(at_.y, plane_); }
   host_lines<const f32> from_host(int i0, int i1, int i2, int axis, i64 across, int live) const {
     const i64* s = job_.from_stride;
     return {job_.from + i0 * s[0] + i1 * s[1] + i2 * s[2], s[axis], across, live};

@@ -90,7 +90,7 @@ class transform_on {
   }
   static cut make_cut(const std::vector<int>& axes, bool real, const shares& how) {
     const std::size_t d = axes.size();
-    cut c{.n0 = d == 3 ? axes[0] : 1, .n1 = d == 1 ? 1 : axes[d - 2], .n2 = real ? axes.back() / 2 + 1 : axes.back(), .wide = 1, .high = 1, .width = r.width};
+    cut c{.n0 = d == 3 ? axes[0] : 1, .n1 = d == 1 ? 1 : axes[d - 2], .n2 = real ? axes.back() / 2 + 1 : axes.back(), .wide = 1, .high = 1, .width = r.width, .most_strands = r.strands};
     if (d == 1 && !real) c.n1 = divisor_below_the_root(c.n2), c.n2 /= c.n1;
     const int cores = how.threads > 0 ? how.threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
     c.wide = how.wide ? how.wide : d == 3 ? 1 : std::max(1, std::min({cores, c.n1 / r.width, c.n2 / r.width}));
@@ -155,7 +155,7 @@ class real_transform : public transform_on<room{}> {
 };
 
 /// The memory of a PE with one line of n complex numbers in each phase.
-constexpr room one_line(int n) { return {.width = 1, .volume = 2 * n, .plane = 2 * n, .group = 2 * n}; }
+constexpr room one_line(int n) { return {.width = 1, .strands = 1, .volume = 2 * n, .plane = 2 * n, .group = 2 * n}; }
 
 /// n x n x n complex numbers on n x n PEs within the limits of a machine: the same program.
 template <int n>
