@@ -6,6 +6,7 @@
 // X_k = sum over j of x_j exp(-2 pi i (j0 k0 / n0 + j1 k1 / n1 + j2 k2 / n2)) forward; the inverse has +i and a factor 1 / (n0 n1 n2). What they
 // compute does not depend on the grid nor on threads, bit for bit. See examples/85_fft.cpp.
 #pragma once
+#include <algorithm>
 #include <complex>
 #include <limits>
 #include <stdexcept>
