@@ -15,3 +15,6 @@ constexpr layout bicgstab_on_wse3 = solver::plan<solver::bicgstab_method, solver
 constexpr layout gradients_on_a_line = solver::plan<solver::conjugate_gradient_method<solver::preconditioner::jacobi>, solver::one_line<21>>(wse2, 1, 9);
 constexpr layout power_in_blocks = solver::plan<solver::power_iteration, solver::block>(host, 4, 3);
 static_assert(routed<bicgstab_on_wse2>() && routed<bicgstab_on_wse3>() && routed<gradients_on_a_line>() && routed<power_in_blocks>());
+
+constexpr layout spectrum_on_wse2 = fft::pencil<fft::one_line(512)>::plan(wse2, 512, 512);
+static_assert(routed<spectrum_on_wse2>());
