@@ -4,4 +4,5 @@
 #include "ml/model/decoder.hpp"
 #include "ml/model/sequence.hpp"
 #include "ml/optim/schedule.hpp"
+#include "ml/sample.hpp"
 #include "ml/trainer.hpp"
