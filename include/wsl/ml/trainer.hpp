@@ -16,7 +16,7 @@ struct training {
   int workers = 2;        ///< of a wafer, each with a server of the memory; a wafer's sequences are shared out to them
   int num_csx = 1;        ///< wafers; the global batch is divided evenly among them
   f64 clip_norm = 0;      ///< the largest norm of all gradients together; 0: any
-  u64 seed = 1;           ///< of the initial weights
+  u64 seed = 1;           ///< of the initial weights and of dropout
   int threads = 0;        ///< 0: WSL_THREADS, or one a core; more than two a worker do not help
 };
 
@@ -36,7 +36,7 @@ class trainer {
       throw std::invalid_argument("wsl: num_csx " + std::to_string(how_.num_csx) + " requires the global batch size " + std::to_string(b.sequences) + " to be divisible by num_csx");
     const learning l{rule_, static_cast<f32>(rate), ++steps_, how_.clip_norm == 0};
     stopwatch watch(report_);
-    run(there_and_back_, b, l);
+    run(there_and_back_, b, l, {.on = true, .key = mixed(mixed(0, how_.seed), static_cast<u64>(steps_))});
     log_passes(watch);
     if (!l.now) {
       fabric_.launch<&memory_server::learn>(servers, clip_by_norm(sum(&memory_server::sum_of_squares), how_.clip_norm));
@@ -109,10 +109,10 @@ class trainer {
       throw std::invalid_argument("wsl: num_csx is 1 to " + std::to_string(wires::most_wafers) + ", not " + std::to_string(how.num_csx));
     return how;
   }
-  void run(const itinerary& way, const batch& b, const learning& l) {
+  void run(const itinerary& way, const batch& b, const learning& l, const chance& random = {}) {
     fabric_.start<&memory_server::step>(servers, &way, &memory_, l);
     each_swarm_node(how_.num_csx, [&]<int level, int children>(const area& a) { fabric_.start<&swarm_node<level, children>::step>(a, &way); });
-    fabric_.start<&worker::step>(at_work, work_order{network_.get(), &way, b});
+    fabric_.start<&worker::step>(at_work, work_order{network_.get(), &way, b, random});
     report_.traffic = fabric_.run();
   }
   void log_passes(stopwatch& watch) {

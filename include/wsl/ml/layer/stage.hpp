@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "../../kernel/matrix.hpp"
+#include "../op/dropout.hpp"
 #include "../op/norm.hpp"
 
 namespace wsl::ml {
@@ -83,6 +84,7 @@ class place {
   std::span<const i32> targets;  ///< the right answer for each token, or for each row
   std::span<const f32> mask;     ///< how much each counts for the loss; empty: all the same
   f32 weight = 1;                ///< of one token in the loss: 1 / (tokens that count, on all PEs)
+  chance random;                 ///< what is dropped
   f64 loss = 0;                  ///< the sum over this PE's tokens, not weighed
 
  private:

@@ -16,6 +16,7 @@ struct work_order {
   const network* of;
   const itinerary* way;
   batch all;
+  chance random = {};
 };
 
 /// What a worker says of its step.
@@ -34,7 +35,7 @@ class worker {
   static int first_sequence(const batch& b, int k, int n) { return static_cast<int>(i64{b.sequences} * k / n); }
 
   void step(pe& me, work_order w) {
-    begin(me, *w.of, w.all);
+    begin(me, *w.of, w.all, w.random);
     way_ = w.way, next_ = 0, log = {}, log.turned = wall_clock::now();
     out_.begin(way_->longest(), wires::workers_of(me));
     for (int server = 0; server < wires::workers_of(me); ++server) in_[server].begin(way_->longest());
@@ -78,13 +79,14 @@ class worker {
  private:
   static constexpr int home_lane = 0, south_lane = 1, north_lane = 2;
 
-  void begin(pe& me, const network& n, const batch& b) {
+  void begin(pe& me, const network& n, const batch& b, const chance& random) {
     const int here = wires::workers_of(me), me_of_all = me.x() * here + wires::number_in(me.y()), all_workers = me.width() * here;
     const int from = first_sequence(b, me_of_all, all_workers), count = first_sequence(b, me_of_all + 1, all_workers) - from;
     const std::size_t first = static_cast<std::size_t>(from * b.length), tokens = static_cast<std::size_t>(count * b.length);
     if (at.sequences() != count || at.length() != b.length) at.resize(n.widths(), n.stages().size(), count, b.length);
     const auto mine = [&](auto all) { return all.empty() ? all : all.subspan(first, tokens); };
     at.ids = mine(b.ids), at.targets = mine(b.targets), at.mask = mine(b.mask), at.weight = b.weight, at.loss = 0;
+    at.random = {random.on, random.key, from};
     at.forget_gradients();
     if (!b.features.empty()) copy(at.value(0), matrix(b.features.data() + first * static_cast<std::size_t>(n.width(0)), at.tokens(), n.width(0)));
   }
