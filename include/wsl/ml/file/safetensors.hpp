@@ -133,6 +133,17 @@ class safetensors_file {
   }
   std::vector<f32> numbers(std::string_view tensor, const std::vector<u64>& shape) { return numbers(get(tensor, shape)); }
 
+  /// A sum over the bytes of all tensors as they lie in the file, part by part: sum = f(sum, bytes, size), from 0.
+  unsigned long checksum(unsigned long (*f)(unsigned long, const void*, std::size_t)) {
+    unsigned long sum = 0;
+    in_.go_to(data_);
+    while (in_.left()) {
+      const std::vector<char> part = in_.take<char>(std::min<u64>(in_.left(), 1 << 20), "the tensors");
+      sum = f(sum, part.data(), part.size());
+    }
+    return sum;
+  }
+
  private:
   template <class T>
   static std::vector<f32> converted(const std::vector<T>& from) {
