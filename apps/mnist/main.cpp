@@ -63,18 +63,27 @@ void declare_model(fields& f, model_params& m) {
   f.no_effect({"mixed_precision", "fp16_type", "to_float16", "disable_softmax", "compute_eval_metrics"});
 }
 
-ml::dataset images_of(const input_params& in, ml::mnist_part part) {
-  return ml::examples_of(in.data_dir.empty() ? ml::draw_digits(part == ml::mnist_part::train ? 60000 : 10000, part == ml::mnist_part::train ? 1 : 2) : ml::read_mnist(in.data_dir, part));
+/// As many as MNIST has, of each part by a seed of its own.
+struct drawn {
+  i64 train = 60000, held_out = 10000;
+};
+
+ml::dataset images_of(const input_params& in, ml::mnist_part part, i64 to_draw) {
+  const wsl::u64 seed = part == ml::mnist_part::train ? 1 : 2;
+  return ml::examples_of(in.data_dir.empty() ? ml::draw_digits(to_draw, seed) : ml::read_mnist(in.data_dir, part));
 }
+
+void declare_drawn(fields& f, i64& n) { f.add("drawn_digits", n, "how many to draw, if there is no data_dir").at_least(1).at_most(10'000'000); }
 
 int run(int argc, char** argv) {
   common_params p;
   model_params m;
+  drawn to_draw;
   fields f;
   f.section("train_input");
-  declare_input(f, p.train_input);
+  declare_input(f, p.train_input), declare_drawn(f, to_draw.train);
   f.section("eval_input");
-  declare_input(f, p.eval_input);
+  declare_input(f, p.eval_input), declare_drawn(f, to_draw.held_out);
   declare_model(f, m);
   declare_optimizer(f, p.optimizer);
   declare_run(f, p.run);
@@ -86,11 +95,12 @@ int run(int argc, char** argv) {
   const auto mode = parse(argc, argv, words, f, status);
   if (!mode) return status;
   if (p.eval_input.batch_size == 0) p.eval_input.batch_size = p.train_input.batch_size;
+  check(p);
   task t{.program = "wsl-mnist",
          .model = [m] { return m.network(); },
          .model_words = m.words(),
          .data_words = p.train_input.data_dir.empty() ? "digits that this program draws" : "images of " + p.train_input.data_dir};
-  t.train = images_of(p.train_input, ml::mnist_part::train), t.held_out = images_of(p.eval_input, ml::mnist_part::test);
+  t.train = images_of(p.train_input, ml::mnist_part::train, to_draw.train), t.held_out = images_of(p.eval_input, ml::mnist_part::test, to_draw.held_out);
   session s(p, f.text(), std::move(t));
   run_mode(*mode, s);
   return 0;

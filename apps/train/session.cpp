@@ -50,7 +50,10 @@ ml::batches batches_of(ml::dataset data, const input_params& p, bool in_order) {
 
 }  // namespace
 
-session::session(common_params p, std::string params_text, task t) : params_(std::move(p)), params_text_(std::move(params_text)), task_(std::move(t)) { check(params_); }
+session::session(common_params p, std::string params_text, task t) : params_(std::move(p)), params_text_(std::move(params_text)), task_(std::move(t)) {
+  check(params_);
+  task_.model();  // refuses sizes that do not fit, before anything is written
+}
 
 i64 session::steps_per_epoch() const {
   const i64 all = task_.train.count / params_.train_input.batch_size;
