@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Law: the timed engine counts what a plain simulation of every cycle and every hop counts, cycle for cycle: random programs end at
-// the same time on both, each PE having spent its cycles in the same way; and they compute what the reference engine computes.
+// the same time on both, each PE having spent its cycles in the same way; and they compute what the reference engine computes. So do
+// random layouts whose routes change, with races where wavelets of one color meet.
 #include <catch2/catch.hpp>
 #include <cstdio>
 
 #include <wsl/fabric/reference.hpp>
 #include <wsl/fabric/timed.hpp>
 
+#include "engine_changing.hpp"
 #include "engine_random.hpp"
 #include "timed_oracle.hpp"
 
@@ -16,7 +18,7 @@ using law::random_program;
 
 namespace {
 
-struct oracle {
+struct simulation {
   engine* make(const layout& plan) const { return new law::timed_oracle(plan); }
 };
 
@@ -100,10 +102,15 @@ struct tally {
   u64 cycles = 0, hops = 0;
 };
 
+void say(const tally& sum, const char* what) {
+  std::printf("%ld %s, %llu cycles, %llu hops, the same on both; %ld of them stopped by queues\n", sum.programs, what,
+              static_cast<unsigned long long>(sum.cycles), static_cast<unsigned long long>(sum.hops), sum.stopped);
+}
+
 void judge(unsigned seed, bool races, tally& sum) {
   const random_program p(seed, races);
   if (p.pes() > 300) return;  // too slow for the oracle
-  const ending truth = run<law::timed_oracle>(p, oracle{});
+  const ending truth = run<law::timed_oracle>(p, simulation{});
   const ending timed_one = run<engines::timed_engine>(p, timed{});
   must_agree_in_time(truth, timed_one);
   if (!races) {
@@ -122,11 +129,75 @@ void judge_all(unsigned from, unsigned to) {
     judge(seed, false, sum);
     judge(seed, true, sum);
   }
-  std::printf("%ld programs, %llu cycles, %llu hops, the same on both; %ld of them stopped by queues\n", sum.programs,
-              static_cast<unsigned long long>(sum.cycles), static_cast<unsigned long long>(sum.hops), sum.stopped);
+  say(sum, "programs");
+}
+
+// ---- routes that change ---------------------------------------------------------------------------------------------------------
+
+machine with_other_times(machine m, unsigned seed) {
+  const int x = static_cast<int>(seed * 2654435761u >> 8);
+  m.task_start = 1 + x % 7, m.ramp_latency = 1 + x / 35 % 4, m.router_depth = 2 + x / 1260 % 2;
+  return m;
+}
+
+void write_into_all_streams(fabric& f, const layout& l) {
+  for (const stream_record& s : l.streams())
+    for (int i = 0; s.inbound && i < s.where.count(); ++i) {
+      const u32 words[] = {1, 0x20002, 3, 0x50004, 5};
+      f.engine_in_use().stream_write(s.color, s.where.nth(i), words);
+    }
+}
+
+template <class Engine, class Choice>
+ending run(const layout& l, unsigned seed, const Choice& choice) {
+  ending e;
+  fabric f{l, choice};
+  const auto& engine = static_cast<const Engine&>(f.engine_in_use());
+  law::changing::give_scripts(f, l, seed);
+  try {
+    for (int round = 0; round < 2; ++round) {
+      write_into_all_streams(f, l);
+      law::changing::start_all(f, l);
+      e.counts = e.counts + f.run();
+    }
+  } catch (const deadlock&) {
+    e.stopped = true;
+  }
+  e.words = law::changing::heard_by_all(f, l);
+  law::changing::each_actor(f, l, [&](law::changing::actor&, pe_state& s) {
+    const auto& c = cycles_of(engine, s.index);
+    e.pes.push_back({c.tasks, c.operations, c.starved, c.held_up, 0});
+  });
+  e.link_stalls = link_stalls_of(engine);
+  return e;
+}
+
+void judge_changing(unsigned seed, tally& sum) {
+  const oracle::random_layout source(seed, true);
+  const layout drawn = source.build();
+  if (!drawn.changes() || check(drawn).found()) return;
+  const law::changing::staged stage(drawn);
+  const layout l = stage.build(source, with_other_times(stage.roomy_machine(), seed));
+  const ending truth = run<law::timed_oracle>(l, seed, simulation{});
+  must_agree_in_time(truth, run<engines::timed_engine>(l, seed, timed{}));
+  ++sum.programs, sum.stopped += truth.stopped;
+  sum.cycles += truth.counts.cycles, sum.hops += truth.counts.hops;
+}
+
+void judge_all_changing(unsigned from, unsigned to) {
+  tally sum;
+  for (unsigned seed = from; seed < to; ++seed) {
+    INFO("changing layout of seed " << seed);
+    judge_changing(seed, sum);
+  }
+  say(sum, "changing layouts");
+  CHECK(sum.programs > (to - from) / 100);
+  CHECK(sum.stopped * 2 <= sum.programs);
 }
 
 }  // namespace
 
 TEST_CASE("random programs take the same cycles as in a simulation of every cycle") { judge_all(0, 400); }
+TEST_CASE("random layouts with changing routes take the same cycles as in a simulation of every cycle") { judge_all_changing(0, 8'000); }
+TEST_CASE("many random layouts with changing routes", "[.long]") { judge_all_changing(8'000, 400'000); }
 TEST_CASE("many random programs", "[.long]") { judge_all(400, 20'000); }

@@ -13,6 +13,8 @@
 #include <wsl/fabric/tiles.hpp>
 #include <wsl/fabric/timing.hpp>
 
+#include "timed_oracle_gate.hpp"
+
 namespace law {
 
 using namespace wsl;
@@ -80,7 +82,10 @@ class timed_oracle final : public engine, private cycle_counter {
     return total_;
   }
 
-  void reopen(pe_state&, int, int) override {}
+  void reopen(pe_state& on, int color, int phase) override {
+    note_sends();
+    processors_[on.index].script.push_back({step::reopens, static_cast<u64>(phase), color, false});
+  }
   void send_control(pe_state& from, int color, const payload_type*, u32 bits) override {
     channel& out = from.channel_of(color);
     *out.room() = bits;
@@ -97,7 +102,7 @@ class timed_oracle final : public engine, private cycle_counter {
   u64 now(const pe_state& s) const override {
     if (running_ != &s) return cycle_;
     u64 sum = cycle_;
-    for (const step& x : processors_[s.index].script) sum += x.what == step::computes ? x.value : x.what == step::sends;
+    for (const step& x : processors_[s.index].script) sum += x.what == step::computes ? x.value : x.what == step::sends || x.what == step::reopens;
     return sum + static_cast<u64>(journal - noted_);
   }
 
@@ -123,18 +128,19 @@ class timed_oracle final : public engine, private cycle_counter {
   struct lane {
     int color;
     port from;
-    ports to;
+    ports to;               // at some time
     std::size_t board = 0;  // lanes that share an output port, at once or through others, share a board
   };
   struct router {
     coord at;
     std::vector<lane> lanes;  // by color, then port
     std::vector<std::size_t> turn;
+    std::map<int, oracle_gate> gates;         // by color
     std::map<std::pair<int, int>, queue> in;  // by color and port: what came over a link, or from the processor
     std::map<int, queue> down;                // by color: to the processor
   };
   struct step {
-    enum { computes, sends, starts } what;
+    enum { computes, sends, starts, reopens } what;
     u64 value;
     int color;
     bool control;
@@ -146,6 +152,7 @@ class timed_oracle final : public engine, private cycle_counter {
     std::deque<std::pair<int, word>> outbox;  // with their colors
     std::map<int, transfer> threads;  // 0: the main thread's own
     int turn = 0;
+    std::map<int, u64> torn;          // colors, and from when on their tasks may run
     void* resumes = nullptr;
     const char* task = "";
     u64 ramp_free = 0, kept_until = 0;
@@ -167,6 +174,7 @@ class timed_oracle final : public engine, private cycle_counter {
     int sent = 0;
     for (int c = 0; c < max_colors; ++c) {
       const route how = plan().route_at(here.at, c);
+      if (!how.from.empty()) here.gates.emplace(c, oracle_gate(plan(), here.at, c));
       for (port from : every_port) {
         if (!how.from.has(from)) continue;
         here.lanes.push_back({c, from, how.to});
@@ -214,8 +222,11 @@ class timed_oracle final : public engine, private cycle_counter {
   }
   void acted(u64 until) { acted_ = true, end_ = std::max(end_, until); }
   bool on_the_way() {
-    for (const processor& p : processors_)
+    for (const processor& p : processors_) {
       if (p.kept_until > cycle_) return true;
+      for (const auto& [color, from] : p.torn)
+        if (from > cycle_) return true;
+    }
     for (router& r : routers_) {
       for (auto& [k, q] : r.in)
         if (!q.words.empty() && q.words.back().ready > cycle_) return true;
@@ -258,40 +269,49 @@ class timed_oracle final : public engine, private cycle_counter {
       const std::size_t nth = (turn + k) % lanes.size();
       const lane& l = r.lanes[lanes[nth]];
       queue& from = r.in.at({l.color, index_of(l.from)});
-      if (!from.has(cycle_)) continue;
-      if (used & l.to.bits) {
+      oracle_gate& way = r.gates.at(l.color);
+      if (!from.has(cycle_) || !way.takes(l.from)) continue;
+      const ports to = way.outputs(from.words.front().bits, from.words.front().control);
+      if ((used & to.bits) || way.passed == cycle_) {
         ++link_stalls;
         continue;
       }
-      if (!room_in_all(r, l)) continue;
-      used = static_cast<u8>(used | l.to.bits);
+      if (!room_in_all(r, l.color, to)) continue;
+      used = static_cast<u8>(used | to.bits);
       if (first == lanes.size()) first = nth;
-      cross(r, l, take(from));
+      cross(r, l.color, way, to, take(from));
     }
     if (first != lanes.size()) turn = (first + 1) % lanes.size();
   }
-  queue* behind(router& r, const lane& l, port p) {
-    if (p == ramp) return &r.down.at(l.color);
+  queue* behind(router& r, int color, port p) {
+    if (p == ramp) return &r.down.at(color);
     const coord next = r.at + wsl::step(p);
-    return plan().has(next) ? &router_at(next).in.at({l.color, index_of(opposite(p))}) : nullptr;
+    return plan().has(next) ? &router_at(next).in.at({color, index_of(opposite(p))}) : nullptr;
   }
-  bool room_in_all(router& r, const lane& l) {
+  bool room_in_all(router& r, int color, ports to) {
     for (port p : every_port) {
-      queue* q = l.to.has(p) ? behind(r, l, p) : nullptr;
+      queue* q = to.has(p) ? behind(r, color, p) : nullptr;
       if (q && q->room() == 0) return false;
     }
     return true;
   }
-  void cross(router& r, const lane& l, const word& w) {
+  void cross(router& r, int color, oracle_gate& way, ports to, const word& w) {
+    way.passed = cycle_;
+    const u32 on = way.pass(w.bits, w.control);
     for (port p : every_port) {
-      if (!l.to.has(p)) continue;
+      if (!to.has(p)) continue;
       total_.hops += p != ramp;
-      queue* q = behind(r, l, p);
-      if (q) put(*q, {w.bits, w.control, cycle_ + static_cast<u64>(p == ramp ? target().ramp_latency : 1)});
-      else sinks_[{l.color, r.at.x, r.at.y}].push_back(w.bits);
+      queue* q = behind(r, color, p);
+      if (q) put(*q, {p == ramp ? w.bits : on, w.control, cycle_ + static_cast<u64>(p == ramp ? target().ramp_latency : 1)});
+      else sinks_[{color, r.at.x, r.at.y}].push_back(on);
       total_.delivered += p == ramp || !q;
     }
+    if (way.closed()) tell(r.at, color);
     acted(cycle_ + 1);
+  }
+  void tell(coord at, int color) {
+    pe* p = find(at);
+    if (p && state_of(*p).image->torn[color]) processors_[state_of(*p).index].torn[color] = cycle_ + static_cast<u64>(target().ramp_latency);
   }
 
   // ---- a PE ------------------------------------------------------------------------------------------------------------------
@@ -342,6 +362,12 @@ class timed_oracle final : public engine, private cycle_counter {
       p.calls.pop_front();
       return run_task(p, s, *c.entry, c.arguments);
     }
+    for (auto torn = p.torn.begin(); torn != p.torn.end(); ++torn) {
+      if (torn->second > cycle_) continue;
+      const binding& task = *s.image->torn[torn->first];
+      p.torn.erase(torn);
+      return run_task(p, s, task, nullptr);
+    }
     for (int id = 0; id < s.image->locals; ++id)
       if ((s.active & local_bit(id)) && !(s.blocked & local_bit(id))) {
         const u32 own_bit = local_bit(id);
@@ -370,6 +396,10 @@ class timed_oracle final : public engine, private cycle_counter {
         starved = true;
         return false;
       }
+    if (const transfer& t = found->second; t.allowed() == 0) {
+      (t.pops && t.pops->size == 0 ? starved : held_up) = true;
+      return false;
+    }
     bool behind_sends = false;
     for (const auto& [color, w] : p.outbox) behind_sends = behind_sends || color == found->second.output;
     if (found->second.output < 0 || (!behind_sends && output(s, found->second.output).room() > 0)) return true;
@@ -382,7 +412,8 @@ class timed_oracle final : public engine, private cycle_counter {
     if (thread == 0 && !p.script.empty()) {
       step& x = p.script.front();
       if (x.what == step::sends) p.outbox.push_back({x.color, {static_cast<u32>(x.value), x.control, 0}});
-      if (x.what == step::sends || --x.value == 0) p.script.pop_front();
+      if (x.what == step::reopens) router_at({s.x, s.y}).gates.at(x.color).open(static_cast<int>(x.value));
+      if (x.what != step::computes || --x.value == 0) p.script.pop_front();
       ++p.spent.tasks;
     } else {
       move(p, s, thread);
@@ -417,6 +448,7 @@ class timed_oracle final : public engine, private cycle_counter {
       n = std::min(n, there);
     }
     if (t.output >= 0) n = std::min(n, output(s, t.output).room());
+    n = std::min<std::size_t>(n, t.allowed());
     for (std::size_t k = 0; k < n; ++k) {
       u32 in[2] = {}, out = 0;
       for (int j = 0; j < 2; ++j)

@@ -93,15 +93,18 @@ class gated_paths {
 
 namespace rule {
 
-/// Opens the gate of a color at a PE's router.
-inline void reopen(const pe_state& s, int color, int phase, gate* g, const layout& plan) {
-  if (!g || !g->closed())
-    not_closed(s, color);
+/// The path on which a PE's router reopens a color that is closed there.
+inline const path_record& reopened_path(const pe_state& s, int color, int phase, const gate* g, const layout& plan) {
+  if (!g || !g->closed()) not_closed(s, color);
   const path_record* p = plan.path_at({s.x, s.y}, color, phase);
   if (!p)
     throw fault_error("wsl: " + name_of(s) + " reopens color " + std::to_string(color) + " in phase " + std::to_string(phase) +
                       ", but no path of this phase covers the PE; add .path(color, area, ..., phase{" + std::to_string(phase) + "})");
-  g->open(plan, {s.x, s.y}, *p);
+  return *p;
+}
+/// Opens the gate of a color at a PE's router.
+inline void reopen(const pe_state& s, int color, int phase, gate* g, const layout& plan) {
+  g->open(plan, {s.x, s.y}, reopened_path(s, color, phase, g, plan));
 }
 
 }  // namespace rule

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 // The routers of a layout, sorted for the timed engine. A lane is one color that enters a router by one port. Lanes that share an output
 // port, at once or through others, take turns: they make up a board. A lane that only passes on to one side and shares its port with no other lane
-// can hold up nobody; it belongs to no board but to the run of links and routers that it is part of.
+// can hold up nobody; it belongs to no board but to the run of links and routers that it is part of. Where the color has a gate, its lanes
+// have all ports that they may use at some time.
 #pragma once
 #include <algorithm>
 #include <span>
 #include <tuple>
 
 #include "../core/flat_vector.hpp"
-#include "../layout/layout.hpp"
+#include "gate.hpp"
 
 namespace wsl::engines {
 
@@ -16,8 +17,9 @@ namespace wsl::engines {
 struct lane_node {
   static constexpr u32 none = ~u32{0};
   u8 color = 0;
-  route how;
+  route how;                   ///< all that it uses at some time, if it changes
   u32 up = none, down = none;  ///< pipes from and to the PE
+  u32 gate = none;             ///< its number, if the route changes
 };
 
 struct lane {
@@ -25,14 +27,14 @@ struct lane {
   u8 color = 0;
   port from = ramp;
   ports to;
-  bool passes = false;
+  bool passes = false, changes = false;
   u16 board = 0;   ///< of its router, from 1 on
   u32 pipe = 0;    ///< in which its words come
 };
 
 class lanes {
  public:
-  explicit lanes(const layout& plan) : plan_(&plan), grid_(plan.grid()) {
+  explicit lanes(const layout& plan) : plan_(&plan), gated_(plan), grid_(plan.grid()) {
     place_nodes();
     place_lanes();
   }
@@ -60,6 +62,7 @@ class lanes {
     const port side = only_side(l.to);
     return at(router_at(coord_of(l.router) + wsl::step(side)), l.color, opposite(side));
   }
+  u32 gates() const { return gates_; }
   static port only_side(ports to) {
     for (port p : every_side)
       if (to.has(p)) return p;
@@ -71,7 +74,7 @@ class lanes {
     first_node_ = flat_vector<u32>(static_cast<std::size_t>(grid_.count()) + 1);
     const auto each = [&](auto use) {
       for (const path_record& p : plan_->paths())
-        for (int i = 0; i < p.where.count(); ++i) use(router_at(p.where.nth(i)), p);
+        for (int i = 0; i < p.where.count() && p.phase == 0; ++i) use(router_at(p.where.nth(i)), p);
     };
     each([&](u32 r, const path_record&) { ++first_node_[r + 1]; });
     for (std::size_t r = 1; r < first_node_.size(); ++r) first_node_[r] += first_node_[r - 1];
@@ -81,6 +84,9 @@ class lanes {
       lane_node& n = nodes_[next[r]++];
       n.color = static_cast<u8>(p.color);
       n.how = p.how;
+      if (!gated_.has(p)) return;
+      n.how = plan_->route_at(coord_of(r), p.color);
+      n.gate = gates_++;
     });
     for (u32 r = 0; r + 1 < first_node_.size(); ++r) {
       const auto here = nodes_of(r);
@@ -96,7 +102,7 @@ class lanes {
       for (const lane_node& n : nodes_of(r))
         for (port from : every_port) {
           if (!n.how.from.has(from)) continue;
-          all_.push_back({r, n.color, from, n.how.to});
+          all_.push_back({.router = r, .color = n.color, .from = from, .to = n.how.to, .changes = n.gate != lane_node::none});
           for (port p : every_port) users[index_of(p)] += n.how.to.has(p);
         }
       make_boards({all_.begin() + first_[r], all_.end()}, users);
@@ -127,12 +133,14 @@ class lanes {
     });
   }
   bool passes(const lane& l, const int (&users)[5]) const {
-    if (l.from == ramp || l.to.has(ramp) || !l.to.single()) return false;
+    if (l.changes || l.from == ramp || l.to.has(ramp) || !l.to.single()) return false;
     const port side = only_side(l.to);
     return users[index_of(side)] == 1 && on_grid(coord_of(l.router) + wsl::step(side));
   }
 
   const layout* plan_;
+  gated_paths gated_;
+  u32 gates_ = 0;
   region grid_;
   flat_vector<u32> first_node_, first_;
   flat_vector<lane_node> nodes_;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The routers of the timed engine at work. A board, lanes that take turns, lets at most one word a cycle through each port. Where
-// words go from a lane is the lane's course, its ports and pipes; a lane could be given another course while the fabric runs. Straight
+// words go from a lane is the lane's course, its ports and pipes; where a router has a gate, each word's course is the gate's to say. Straight
 // runs in which nothing can get in the way are single pipes, so that a word crosses them in one step.
 #pragma once
 #include "backlog.hpp"
 #include "lanes.hpp"
 #include "pipes.hpp"
+#include "timed_gates.hpp"
 #include "timeline.hpp"
 
 namespace wsl::engines {
@@ -31,7 +32,7 @@ class mesh {
   /// `pe_at(c)` is the number of the PE at c, or -1; `input_depth(c, color)` and `output_depth(c, color)` are in words.
   template <class PeAt, class InputDepth, class OutputDepth>
   mesh(const layout& plan, agenda& when, u32 pes, PeAt pe_at, InputDepth input_depth, OutputDepth output_depth)
-      : through(when), lanes_(plan), when_(&when), first_board_actor_(pes) {
+      : through(when), lanes_(plan), plan_(&plan), when_(&when), first_board_actor_(pes), gates_(lanes_.gates()) {
     place_pipes();
     connect(plan.machine(), pe_at, input_depth, output_depth);
     for (const stream_record& s : plan.streams())
@@ -50,6 +51,23 @@ class mesh {
   u32 down_pipe(u32 router, int color) {
     const lane_node* n = node_of(router, color);
     return n && n->down != none ? n->down : nobody;
+  }
+  /// The gate of a color at a router, null if its route always stays.
+  timed_gate* gate_of(u32 router, int color) {
+    const lane_node* n = node_of(router, color);
+    return n && n->gate != none ? &gates_[n->gate] : nullptr;
+  }
+  /// The gate that does not take the words of a pipe as things stand, or null.
+  const timed_gate* gate_before(const pipe& in) const {
+    if (in.targets > 0) return nullptr;
+    const gated_lane& l = gated_lanes_[in.target];
+    return gates_[l.gate].way.takes(l.from) ? nullptr : &gates_[l.gate];
+  }
+  /// A PE opens a gate that is closed.
+  void reopen(u32 router, int color, const path_record& how, u64 now) {
+    timed_gate& g = *gate_of(router, color);
+    g.open(*plan_, coord_of(router), how, now);
+    when_->note(g.board, now + 1);
   }
   const origin& origin_of(u32 pipe) const { return origins_[pipe]; }
   std::span<source> sources() { return {sources_.data(), sources_.data() + sources_.size()}; }
@@ -81,7 +99,8 @@ class mesh {
   /// One cycle of a board. Says whether anything moved.
   [[gnu::always_inline]] bool step(u32 actor, u64 now) {
     board& b = boards_[actor - first_board_actor_];
-    return b.lanes == 1 ? step_alone(through[b.first], actor, now) : step_in_turn(b, actor, now);
+    if (b.what == board::kind::alone) return step_alone(through[b.first], actor, now);
+    return b.what == board::kind::shared ? step_in_turn<false>(b, actor, now) : step_in_turn<true>(b, actor, now);
   }
 
   /// The lanes' own words: use(coord, color, pipe).
@@ -107,8 +126,10 @@ class mesh {
   static constexpr u32 nobody = 0;              // a pipe without words
   static constexpr u32 leaves = u32{1} << 31;   // a target beyond the edge of the grid
   struct board {
+    enum class kind : u8 { alone, shared, changing };
     u32 first = 0;    ///< its lanes' pipes stand together
-    u16 lanes = 0, turn = 0;
+    u8 lanes = 0, turn = 0;
+    kind what = kind::alone;  ///< one lane; several; some with a gate
     u32 router = 0;
   };
 
@@ -124,9 +145,12 @@ class mesh {
     u16 number = 0;
     for (lane& l : lanes_.all()) {
       if (l.passes) continue;
-      if (l.router != router || l.board != number) boards_.push_back({static_cast<u32>(through.size()), 0, 0, l.router});
+      if (l.router != router || l.board != number) boards_.push_back({.first = static_cast<u32>(through.size()), .router = l.router});
       router = l.router, number = l.board;
-      ++boards_.back().lanes;
+      board& b = boards_.back();
+      ++b.lanes;
+      if (l.changes || b.what == board::kind::changing) b.what = board::kind::changing;
+      else if (b.lanes > 1) b.what = board::kind::shared;
       l.pipe = add_pipe({}, {.reader = first_source_actor() - 1, .ports = l.to.bits, .color = l.color});
     }
   }
@@ -145,6 +169,10 @@ class mesh {
         through[l.pipe].latency = static_cast<u16>(1 + m.ramp_latency);
         through.open(l.pipe, output_depth(c, l.color) + m.ramp_latency + m.router_depth);
       }
+      if (l.changes) {
+        add_gated_lane(m, l, n, pe_at, input_depth);
+        continue;
+      }
       const auto first = static_cast<u32>(targets_.size());
       for (port p : every_port)
         if (l.to.has(p)) targets_.push_back(target_of(m, l, n, p, pe_at, input_depth));
@@ -152,6 +180,20 @@ class mesh {
       from.targets = static_cast<u8>(targets_.size() - first);
       from.target = from.targets == 1 ? targets_[first] : first;
     }
+  }
+
+  template <class PeAt, class InputDepth>
+  void add_gated_lane(const machine& m, const lane& l, lane_node& n, PeAt pe_at, InputDepth input_depth) {
+    const coord c = coord_of(l.router);
+    timed_gate& g = gates_[n.gate];
+    g.way = gate(*plan_, c, *plan_->path_at(c, l.color));
+    g.board = through[l.pipe].reader;
+    g.pe = static_cast<u32>(pe_at(c));
+    gated_lane added{.gate = n.gate, .from = l.from};
+    for (port p : every_port)
+      if (l.to.has(p)) added.to[index_of(p)] = target_of(m, l, n, p, pe_at, input_depth);
+    through[l.pipe].target = static_cast<u32>(gated_lanes_.size());
+    gated_lanes_.push_back(added);
   }
 
   // Lanes of one node that merge fill the same pipes.
@@ -219,31 +261,72 @@ class mesh {
     return ready <= now;
   }
 
+  template <bool changing>
   bool step_in_turn(board& b, u32 actor, u64 now) {
     pipe* const lanes = &through[b.first];
     const u32 n = b.lanes, turn = b.turn;
     u32 used = 0;
     u64 next = agenda::never;
+    bool moved = false;
     for (u32 k = 0, at = turn; k < n; ++k, at = at + 1 == n ? 0 : at + 1) {
       pipe& in = lanes[at];
-      const u64 ready = through.ready_at(in);
+      const bool gated = changing && in.targets == 0;
+      const u64 ready = gated ? ready_at_gate(in) : through.ready_at(in);
       if (ready > now) {
         next = std::min(next, ready);
-      } else if (in.ports & used) {
+        continue;
+      }
+      const ports to = gated ? outputs(in) : ports_of(in);
+      if ((to.bits & used) || (gated && gate_of(in).passed == now)) {
         ++link_stalls;
         next = now + 1;
-      } else if (const u64 free = room_for(in); free > now) {
+      } else if (const u64 free = gated ? room_behind(in, to) : room_for(in); free > now) {
         next = std::min(next, free);
       } else {
-        if (!used) b.turn = static_cast<u16>(at + 1 == n ? 0 : at + 1);
-        used |= in.ports;
-        move(in, now);
-        next = std::min(next, std::max(through.ready_at(in), now + 1));
+        if (!moved) b.turn = static_cast<u8>(at + 1 == n ? 0 : at + 1);
+        moved = true;
+        used |= to.bits;
+        gated ? pass_gate(in, now) : move(in, now);
+        next = gated ? now + 1 : std::min(next, std::max(through.ready_at(in), now + 1));
       }
     }
     if (next != agenda::never) when_->note(actor, next);
-    return used != 0;
+    return moved;
   }
+  static ports ports_of(const pipe& in) {
+    ports to;
+    to.bits = in.ports;
+    return to;
+  }
+
+  // ---- gates -----------------------------------------------------------------------------------------------------------------
+
+  timed_gate& gate_of(const pipe& in) { return gates_[gated_lanes_[in.target].gate]; }
+  wavelet first_of(const pipe& in) const { return {through.first_bits(in), in.color, through.first_is_control(in)}; }
+  ports outputs(const pipe& in) { return gate_of(in).way.outputs(first_of(in)); }
+  u64 ready_at_gate(const pipe& in) { return std::max(through.ready_at(in), gate_of(in).takes_from(gated_lanes_[in.target].from)); }
+  u64 room_behind(const pipe& in, ports to) {
+    u64 free = 0;
+    for (port p : every_port)
+      if (const u32 q = gated_lanes_[in.target].to[index_of(p)]; to.has(p) && !(q & leaves)) free = std::max(free, through.room_at(through[q]));
+    return free;
+  }
+  // The PE hears a control wavelet as it came, the next router as this one has left it.
+  void pass_gate(pipe& in, u64 now) {
+    timed_gate& g = gate_of(in);
+    const wavelet w = first_of(in);
+    const ports to = g.way.outputs(w);
+    const wavelet on = g.way.pass(w);
+    through.take(in, now);
+    for (port p : every_port)
+      if (to.has(p)) arrive(gated_lanes_[in.target].to[index_of(p)], p == ramp ? w : on, now);
+    g.passed = now;
+    if (!g.way.closed() || g.pe == timed_gate::none) return;
+    g.heard_from = now + static_cast<u64>(plan_->machine().ramp_latency);
+    when_->note(g.pe, g.heard_from);
+  }
+
+  // ---- words -----------------------------------------------------------------------------------------------------------------
 
   static bool goes_on(const pipe& in) { return in.targets == 1 && !(in.target & leaves); }
 
@@ -264,20 +347,17 @@ class mesh {
     done.delivered += out.to_pe;
   }
   [[gnu::noinline]] void fork(pipe& in, u64 now) {
-    const u32 bits = through.first_bits(in);
-    const bool control = through.first_is_control(in);
+    const wavelet w = first_of(in);
     through.take(in, now);
-    for (u32 q : targets_of(in)) {
-      if (q & leaves) [[unlikely]] {
-        leave(q & ~leaves, bits);
-        continue;
-      }
-      pipe& out = through[q];
-      through.put(out, bits, control, now + out.latency);
-      if (traced) [[unlikely]] traced->crossed(q, now);
-      done.hops += out.links;
-      done.delivered += out.to_pe;
-    }
+    for (u32 q : targets_of(in)) arrive(q, w, now);
+  }
+  void arrive(u32 q, const wavelet& w, u64 now) {
+    if (q & leaves) [[unlikely]] return leave(q & ~leaves, w.bits);
+    pipe& out = through[q];
+    through.put(out, w.bits, w.control, now + out.latency);
+    if (traced) [[unlikely]] traced->crossed(q, now);
+    done.hops += out.links;
+    done.delivered += out.to_pe;
   }
   [[gnu::noinline]] void leave(u32 k, u32 bits) {
     exits_[k].words.push(bits);
@@ -285,6 +365,7 @@ class mesh {
   }
 
   lanes lanes_;
+  const layout* plan_;
   agenda* when_;
   u32 first_board_actor_;
   flat_vector<board> boards_;
@@ -292,6 +373,8 @@ class mesh {
   flat_vector<origin> origins_;
   flat_vector<source> sources_;
   flat_vector<exit> exits_;
+  flat_vector<timed_gate> gates_;
+  flat_vector<gated_lane> gated_lanes_;
 };
 
 }  // namespace wsl::engines

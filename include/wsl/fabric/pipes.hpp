@@ -18,9 +18,9 @@ struct pipe {
   bool to_pe = false;
   bool filler_waits = false;
   u8 ports = 0;                       ///< where the words go from here, if to a router: its ports, ...
-  u8 targets = 0;                     ///< ... how many pipes, ...
+  u8 targets = 0;                     ///< ... how many pipes (0 before a gate), ...
   u8 color = 0;
-  u32 target = 0;                     ///< ... the only one, or where the list of several starts
+  u32 target = 0;                     ///< ... the only one, or where the list of several starts; before a gate, the gated lane
   u64 words = 0;                      ///< that were put in
 
   bool full() const { return size == end - first; }

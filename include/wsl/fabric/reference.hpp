@@ -77,6 +77,7 @@ class reference_engine final : public engine {
   bool start(pe_state& on, transfer& t) override {
     processor& p = processors_[on.index];
     rule::may_start(on, t, p.microthreads.size(), target());
+    rule::apart(on, t, p.microthreads);
     for (int k = 0; k < 2; ++k)
       if (t.input[k] >= 0) rule::one_reader(on, t.input[k], p.reads(t.input[k]) || (k == 1 && t.input[0] == t.input[1]));
     if (t.output >= 0) {
@@ -203,6 +204,7 @@ class reference_engine final : public engine {
       if (color >= 0) {
         if (starved(s, color)) return false;
       }
+    if (t.uses_fifo() && t.allowed() == 0) return false;
     return t.output < 0 || (routers_[output_queue(s, t.output)].room() && !p.holds_back(t.output));
   }
 
@@ -229,6 +231,7 @@ class reference_engine final : public engine {
       }
     const u32* inputs[2] = {&in[0], &in[1]};
     t.move(t, inputs, &out, 1);
+    if (t.each_time >= 0) s.active |= local_bit(t.each_time);
     if (t.output < 0) return;
     routers_.push(output_queue(s, t.output), {out, static_cast<u8>(t.output), false});
     ++total_.wavelets;

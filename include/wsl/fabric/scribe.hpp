@@ -74,6 +74,13 @@ class scribe final : private cycle_counter {
     processor_->script.push_back({act::kind::start});
   }
 
+  /// The running task reopens a color.
+  void reopen(int color, int phase) {
+    note_sends();
+    processor_->script.push_back({act::kind::reopen, static_cast<u8>(color), false, static_cast<u64>(phase)});
+    ++spent_;
+  }
+
   /// The running task's clock; `otherwise` for a PE that runs none.
   u64 now(const pe_state& s, u64 otherwise) const {
     return running_ == &s ? begin_ + spent_ + static_cast<u64>(engine_->journal - written_) : otherwise;

@@ -11,7 +11,6 @@
 
 #include "../core/whole_file.hpp"
 #include "deadlock.hpp"
-#include "gate.hpp"
 #include "engine.hpp"
 #include "timed_pes.hpp"
 #include "timed_waits.hpp"
@@ -27,7 +26,7 @@ class timed_engine final : public engine {
       : engine(plan), routes_(engine::plan()), tiles_(engine::plan(), routes_, *this),
         mesh_(engine::plan(), agenda_, static_cast<u32>(tiles_.size()), [this](coord c) { return number_of(c); },
               [this](coord c, int color) { return input_depth(c, color); }, [this](coord c, int color) { return output_depth(c, color); }),
-        pes_(tiles_, mesh_, agenda_, *this), supplies_(mesh_.sources().size()), trace_(std::move(trace)) {
+        pes_(engine::plan(), tiles_, mesh_, agenda_, *this), supplies_(mesh_.sources().size()), trace_(std::move(trace)) {
     if (!trace_.empty()) pes_.traced = mesh_.traced = &timeline_;
   }
 
@@ -79,8 +78,7 @@ class timed_engine final : public engine {
             .delivered = mesh_.done.delivered};
   }
 
-  // `timed::make` refuses layouts whose routes change.
-  void reopen(pe_state& on, int color, int) override { rule::not_closed(on, color); }
+  void reopen(pe_state& on, int color, int phase) override { pes_.reopen(on, color, phase); }
   void send_control(pe_state& from, int color, const payload_type* type, u32 bits) override {
     pes_.writer().send_control(from, color, type, bits);
   }
@@ -112,8 +110,8 @@ class timed_engine final : public engine {
     return target().output_depth[std::popcount(before) % std::min(target().output_queues, 8)];
   }
   u32 source_at(int color, coord c) {
-    u32 k = 0;
-    while (mesh_.sources()[k].color != color || mesh_.sources()[k].at != c) ++k;
+    auto k = static_cast<u32>(mesh_.sources().size()) - 1;  // of a color's streams into one PE, the last is written to, as on all engines
+    while (mesh_.sources()[k].color != color || mesh_.sources()[k].at != c) --k;
     return k;
   }
 
@@ -186,9 +184,6 @@ struct timed {
   /// The caller owns the engine.
   engine* make(const layout& plan) const {
     timing::must_be_countable(plan.machine());
-    if (engines::gated_paths(plan).any())
-      throw fault_error("wsl: the timed engine does not count the cycles of routes that change (switches, filters, commands) yet: run the layout on "
-                        "threaded{} or reference{}");
     return new engines::timed_engine(plan, trace ? trace : engines::trace_of_environment());
   }
 };

@@ -10,8 +10,8 @@ namespace wsl::engines {
 
 class timed_pes {
  public:
-  timed_pes(tiles& t, mesh& m, agenda& when, engine_link& engine)
-      : tiles_(&t), mesh_(m), agenda_(when), target_(&engine.target()), scribe_(engine), processors_(t.size()) {
+  timed_pes(const layout& plan, tiles& t, mesh& m, agenda& when, engine_link& engine)
+      : tiles_(&t), mesh_(m), agenda_(when), target_(&engine.target()), plan_(plan), scribe_(engine), processors_(t.size()) {
     agenda_.open(m.actors());
     for (u32 i = 0; i < t.size(); ++i) {
       state(i).defers = true;
@@ -57,6 +57,7 @@ class timed_pes {
   void start(pe_state& on, const transfer& t) {
     const timed_processor& p = processors_[on.index];
     rule::may_start(on, t, p.operations(), *target_);
+    if (rule::may_clash(t)) p.each_operation([&](const transfer& other) { rule::apart(on, t, other); });
     for (int k = 0; k < 2; ++k)
       if (t.input[k] >= 0) rule::one_reader(on, t.input[k], p.reads(t.input[k]) || (k == 1 && t.input[0] == t.input[1]));
     if (t.output >= 0) {
@@ -66,6 +67,15 @@ class timed_pes {
       on.channel_of(t.output).close();
     }
     scribe_.start(flight_of(p, t));
+  }
+
+  /// The task that runs opens a color's gate again.
+  void reopen(pe_state& on, int color, int phase) {
+    timed_gate* g = mesh_.gate_of(processors_[on.index].router, color);
+    if (g && g->reopening) rule::not_closed(on, color);
+    rule::reopened_path(on, color, phase, g ? &g->way : nullptr, plan_);
+    g->reopening = true;
+    scribe_.reopen(color, phase);
   }
 
   void visit(u32 i, u64 now) {
@@ -133,6 +143,8 @@ class timed_pes {
       run_task(p, s, *c.entry, c.arguments, now);
       return true;
     }
+    for (u64 left = s.image->tears; left; left &= left - 1)
+      if (tear(p, s, std::countr_zero(left), now)) return true;
     if (const u32 ready = s.active & ~s.blocked) {
       const int id = std::countr_zero(ready);
       s.active &= ~local_bit(id);
@@ -143,6 +155,19 @@ class timed_pes {
     for (const lane_node& n : mesh_.nodes_of(p.router))
       if (n.down != mesh::none && take(p, s, n, now)) return true;
     return false;
+  }
+
+  // Runs the task of a color that was torn down.
+  bool tear(timed_processor& p, pe_state& s, int color, u64 now) {
+    timed_gate* g = mesh_.gate_of(p.router, color);
+    if (!g) return false;
+    if (g->heard_from > now) {
+      wake_ = std::min(wake_, g->heard_from);
+      return false;
+    }
+    g->heard_from = never;
+    run_task(p, s, *s.image->torn[color], nullptr, now);
+    return true;
   }
 
   bool take(timed_processor& p, pe_state& s, const lane_node& n, u64 now) {
@@ -199,9 +224,16 @@ class timed_pes {
     if (ready > now) wake_ = std::min(wake_, ready);
     return false;
   }
+  // Whoever makes room in a FIFO, or fills it, runs on this PE: it is visited again in any case.
+  static bool fifos_allow(timed_processor& p, const transfer& t) {
+    if (t.pops && t.pops->size == 0) p.now = timed_processor::state::starved;
+    else if (t.pushes && t.pushes->room() == 0 && p.now == timed_processor::state::idle) p.now = timed_processor::state::held_up;
+    return t.allowed() > 0;
+  }
   bool can_move(timed_processor& p, const flight& f, u64 now) {
     for (int k = 0; k < 2; ++k)
       if (f.op.input[k] >= 0 && !has_word(p, f.in[k], now)) return false;
+    if (f.op.uses_fifo() && !fifos_allow(p, f.op)) return false;
     if (f.op.output < 0) return true;
     return !p.holds_back(f.op.output) && has_room(p, f.out, now);
   }
@@ -213,7 +245,7 @@ class timed_pes {
     if (who == 0 && p.line < p.script.size()) {
       act& a = p.script[p.line];
       if (a.what == act::kind::busy) return compute(p, a, now);
-      send(p, a);
+      a.what == act::kind::send ? send(p, a) : reopen(p, s, a, now);
       happened_until(now + 1);
       return now + 1;
     }
@@ -231,6 +263,11 @@ class timed_pes {
 
   void send(timed_processor& p, const act& a) {
     p.outbox.push({static_cast<u32>(a.value), a.color, a.control});
+    ++p.line;
+    ++p.spent.tasks;
+  }
+  void reopen(timed_processor& p, const pe_state& s, const act& a, u64 now) {
+    mesh_.reopen(p.router, a.color, *plan_.path_at({s.x, s.y}, a.color, static_cast<int>(a.value)), now);
     ++p.line;
     ++p.spent.tasks;
   }
@@ -290,8 +327,10 @@ class timed_pes {
     for (int k = 0; k < 2; ++k)
       if (f.op.input[k] >= 0) n = mesh_.through.peek(mesh_.through[f.in[k]], now, n, in[k]);
     if (f.op.output >= 0) n = mesh_.through.room(mesh_.through[f.out], now, n);
+    if (f.op.uses_fifo()) n = std::min(n, f.op.allowed());
     const u32* inputs[2] = {in[0], in[1]};
     f.op.move(f.op, inputs, out, n);
+    if (f.op.each_time >= 0) state_of((*tiles_)[static_cast<std::size_t>(&p - processors_.data())]).active |= local_bit(f.op.each_time);
     for (int k = 0; k < 2; ++k)
       for (u32 j = 0; f.op.input[k] >= 0 && j < n; ++j) mesh_.through.take(mesh_.through[f.in[k]], now);
     for (u32 j = 0; f.op.output >= 0 && j < n; ++j) put(p, f.out, out[j], false, now);
@@ -331,6 +370,7 @@ class timed_pes {
   mesh& mesh_;
   agenda& agenda_;
   const machine* target_;
+  const layout& plan_;
   scribe scribe_;
   flat_vector<timed_processor> processors_;
   flat_vector<u32> touched_;

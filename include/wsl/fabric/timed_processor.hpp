@@ -22,11 +22,11 @@ struct pe_cycles {
 
 /// One step of a task's script.
 struct act {
-  enum class kind : u8 { busy, send, start };
+  enum class kind : u8 { busy, send, start, reopen };
   kind what;
   u8 color = 0;
   bool control = false;
-  u64 value = 0;  ///< cycles, or the wavelet's bits
+  u64 value = 0;  ///< cycles, the wavelet's bits, or the phase
 };
 
 /// An operation in flight, with what it needs of its transfer at every move.
@@ -79,6 +79,10 @@ struct timed_processor {
     for (const flight& f : asked)
       if (use(f.op)) return true;
     return !own.empty() && use(own[0].op);
+  }
+  template <class Use>
+  void each_operation(Use use) const {
+    any_operation([&](const transfer& t) { return use(t), false; });
   }
   bool reads(int color) const {
     return any_operation([=](const transfer& t) { return t.input[0] == color || t.input[1] == color; });

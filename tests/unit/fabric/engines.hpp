@@ -19,6 +19,6 @@ using threaded_engines = std::tuple<on_threads<1>, on_threads<2>, on_threads<3>,
 using every_engine = std::tuple<wsl::reference, wsl::timed, on_threads<1>, on_threads<2>, on_threads<3>, on_threads<8>, machine_depth>;
 using long_queues = std::tuple<on_threads<1>, on_threads<2>, on_threads<3>, on_threads<8>>;
 /// Those that run routes that change.
-using changing_engines = std::tuple<wsl::reference, on_threads<1>, on_threads<2>, on_threads<3>, on_threads<8>, machine_depth>;
+using changing_engines = std::tuple<wsl::reference, wsl::timed, on_threads<1>, on_threads<2>, on_threads<3>, on_threads<8>, machine_depth>;
 /// Those whose queues are as long as the machine's, and whose ramps hold no words.
 using short_queues = std::tuple<wsl::reference, machine_depth>;

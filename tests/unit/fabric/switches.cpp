@@ -210,11 +210,6 @@ TEMPLATE_LIST_TEST_CASE("who waits for wavelets that wait at a switch is told so
   CHECK(f.program_at<reader>({0, 0}).x[3] == 3);
 }
 
-TEST_CASE("the timed engine refuses routes that change") {
-  const layout l = cross({.pos1 = {.to = north}, .pos2 = {.to = east}, .pos3 = {.to = south}});
-  CHECK_THROWS_WITH((fabric{l, timed{}}), Contains("the timed engine does not count the cycles of routes that change"));
-}
-
 // ---- the localized broadcast of a 25-point stencil ----------------------------------------------------------------------------
 
 namespace {

@@ -3,6 +3,7 @@
 #include <wsl/core/half.hpp>
 #include <wsl/fabric/fabric.hpp>
 #include <wsl/fabric/reference.hpp>
+#include <wsl/fabric/switches.hpp>
 #include <wsl/fabric/timed.hpp>
 #include <wsl/program/ops.hpp>
 
@@ -225,6 +226,52 @@ TEST_CASE("a pipeline stalls above 14 words in flight") {
   const u64 through = words_before_the_stall(direct, false);
   CHECK(through == 6 + 2 * 2 + 6 + 2);  // the first PE's way out, two links, and the last PE's way in
   CHECK(words_before_the_stall(relayed, true) == through + 14);
+}
+
+namespace {
+
+/// Sends three wavelets one after the other, the one in the middle a command; who hears the words notes when.
+struct commander {
+  u64 heard[2]{};
+  int n = 0;
+  void start(pe& me, command_list what) {
+    me.send(red, 1.f);
+    me.send_control(red, what);
+    me.send(red, 2.f);
+  }
+  void hear(pe& me, f32) { heard[n++] = me.now(); }
+  void torn(pe& me) { me.reopen(red, phase{0}); }
+  static consteval auto tasks() {
+    return table(launch<&commander::start>(), on<red, &commander::hear>(), on_teardown<red, &commander::torn>(), sends<red>(),
+                 steers<red>(advance, teardown));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a switch turns for the wavelet behind the command, without a pause") {
+  layout l{counted, 3, 1};
+  l.place(all, program_v<commander>);
+  l.path(red, column(1), ramp >> west, switches{.pos1 = {.to = east}});
+  l.path(red, column(0), east >> ramp).path(red, column(2), west >> ramp);
+  fabric f{l, timed{}};
+  f.launch<&commander::start>(at(1, 0), command_list{advance});
+  const u64 one_way = 10 + 1 + 2 + 1 + 2;  // the launch's start, out of the PE, a ramp, a hop, a ramp; the turns before a send count besides
+  CHECK(f.program_at<commander>({0, 0}).heard[0] == one_way + 10);
+  CHECK(f.program_at<commander>({2, 0}).heard[0] == one_way + 2 + 10);
+}
+
+TEST_CASE("a color that is torn down waits for the tasks of both PEs") {
+  layout l{counted, 2, 1};
+  l.place(all, program_v<commander>).path(red, column(1), west >> ramp);
+  l.path(red, column(0), ramp >> east, switches{.pos1 = {.to = east}});  // the table speaks of advance, too
+  fabric f{l, timed{}};
+  f.launch<&commander::start>(at(0, 0), command_list{teardown});
+  const commander& last = f.program_at<commander>({1, 0});
+  const u64 one_way = 10 + 1 + 2 + 1 + 2;
+  CHECK(last.heard[0] == one_way + 10);
+  const u64 second_task_ends = one_way + 10 + 10;  // it starts when the first word's task ends, and reopens the color in its last turn
+  CHECK(last.heard[1] == second_task_ends + 1 + 2 + 10);
 }
 
 TEST_CASE("a machine must leave a cycle between what is done and what is seen") {
