@@ -87,6 +87,17 @@ TEST_CASE("Characters") {
   CHECK_THROWS_WITH(letters.decode(std::vector<i32>{6}), "wsl: there is no character 6 in a vocabulary of 6");
   CHECK_THROWS_WITH(characters::in_order("ba"), Contains("in the order of their code points"));
   CHECK(characters::of("").size() == 0);
+
+  const files::folder here;
+  write_characters(here / "vocab.json", letters);
+  CHECK(read_whole(here / "vocab.json") == "{\" \":0,\"e\":1,\"h\":2,\"l\":3,\"o\":4,\"\xc3\xa9\":5}\n");
+  CHECK(read_characters(here / "vocab.json").letters() == letters.letters());
+  const auto says = [&](const std::string& json) {
+    files::write(here / "vocab.json", json);
+    return files::refusal([&] { read_characters(here / "vocab.json"); });
+  };
+  CHECK_THAT(says("{\"ab\":0}"), Contains("'ab' is not one character"));
+  CHECK_THAT(says("{\"b\":0,\"a\":1}"), Contains("not numbered in the order"));
 }
 
 // A vocabulary of the 256 bytes and some words, in the form of the files.
@@ -95,7 +106,7 @@ struct small_files {
   std::vector<std::string> tokens;
 
   small_files() {
-    for (char32_t c : detail::characters_of_bytes()) append_utf8(tokens.emplace_back(), c);
+    for (char32_t c : ml::detail::characters_of_bytes()) append_utf8(tokens.emplace_back(), c);
     for (const char* t : {"ab", "abc", "bc", "<|endoftext|>"}) tokens.push_back(t);
     write("a b\nab c\nb c\n");
   }

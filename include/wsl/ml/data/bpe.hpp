@@ -7,13 +7,13 @@
 #pragma once
 #include <array>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <queue>
 #include <span>
 #include <unordered_map>
 #include <vector>
 
 #include "pretokens.hpp"
+#include "vocabulary.hpp"
 
 namespace wsl::ml {
 
@@ -29,43 +29,6 @@ inline std::array<char32_t, 256> characters_of_bytes() {
   }
   return all;
 }
-
-// encoder.json: an object of names and numbers, nothing else.
-class vocabulary_events final : public nlohmann::json_sax<nlohmann::json> {
- public:
-  std::unordered_map<std::string, u64> numbers;
-  std::string fault;
-
-  bool null() override { return unwanted(); }
-  bool boolean(bool) override { return unwanted(); }
-  bool number_integer(std::int64_t) override { return unwanted(); }
-  bool number_float(double, const std::string&) override { return unwanted(); }
-  bool string(std::string&) override { return unwanted(); }
-  bool binary(nlohmann::json::binary_t&) override { return unwanted(); }
-  bool start_array(std::size_t) override { return unwanted(); }
-  bool end_array() override { return unwanted(); }
-  bool start_object(std::size_t) override { return !std::exchange(inside_, true) || unwanted(); }
-  bool end_object() override { return true; }
-  bool key(std::string& k) override {
-    key_ = k;
-    return true;
-  }
-  bool number_unsigned(std::uint64_t n) override {
-    if (!inside_) return unwanted();
-    return numbers.emplace(key_, n).second || refuse("token '" + key_ + "' is there twice");
-  }
-  bool parse_error(std::size_t at, const std::string&, const nlohmann::detail::exception&) override { return refuse("it is no JSON from byte " + std::to_string(at) + " on"); }
-
- private:
-  bool refuse(std::string sentence) {
-    fault = std::move(sentence);
-    return false;
-  }
-  bool unwanted() { return refuse("it should be one object of tokens and their numbers; what '" + key_ + "' has is no number"); }
-
-  bool inside_ = false;
-  std::string key_;
-};
 
 }  // namespace detail
 
@@ -120,19 +83,10 @@ class bpe {
   static u64 pair_of(i32 a, i32 b) { return static_cast<u64>(a) << 32 | static_cast<u64>(b); }
 
   void read_numbers(const std::string& name) {
-    const std::string text = read_text(name);
     const auto refuse = [&](const std::string& why) { throw file_error("wsl: " + name + ": " + why + ": it is no encoder.json of GPT-2"); };
-    detail::vocabulary_events events;
-    if (!nlohmann::json::sax_parse(text, &events)) refuse(events.fault);
-    bytes_.resize(events.numbers.size());
-    std::vector<bool> seen(bytes_.size());
-    for (const auto& [token, number] : events.numbers) {
-      if (number >= bytes_.size() || seen[number]) refuse("its " + std::to_string(bytes_.size()) + " tokens should have the numbers from 0 on, each once; '" + token + "' has " + std::to_string(number));
-      seen[number] = true;
-      std::string bytes;
-      if (!to_bytes(token, bytes)) refuse("token '" + token + "' has a character that stands for no byte");
-      bytes_[number] = bytes;
-      if (!numbers_.emplace(bytes, static_cast<i32>(number)).second) refuse("token '" + token + "' is there twice");
+    for (const std::string& token : read_vocabulary(name)) {
+      if (!to_bytes(token, bytes_.emplace_back())) refuse("token '" + token + "' has a character that stands for no byte");
+      numbers_.emplace(bytes_.back(), size() - 1);
     }
     for (std::size_t b = 0; b < 256; ++b) {
       const auto found = numbers_.find(std::string(1, static_cast<char>(b)));

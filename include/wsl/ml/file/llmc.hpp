@@ -18,9 +18,11 @@
 
 namespace wsl::ml {
 
+/// With what their files begin.
+inline constexpr i32 llmc_model_magic = 20240326, llmc_state_magic = 20240327;
+
 namespace detail {
 
-inline constexpr i32 llmc_model_magic = 20240326, llmc_state_magic = 20240327;
 enum llmc_version : i32 { llmc_f32 = 3, llmc_bf16 = 5, llmc_state_version = 2 };
 
 using llmc_words = std::array<i32, 256>;
@@ -95,7 +97,7 @@ struct llmc_state {
 inline llmc_model read_llmc_model(const std::string& name) {
   input_file in(name);
   const std::vector<i32> h = in.take<i32>(256, "the header of 256 words");
-  if (h[0] != detail::llmc_model_magic) in.refuse("this is no model of llm.c, its first word is " + std::to_string(h[0]) + ", not " + std::to_string(detail::llmc_model_magic));
+  if (h[0] != llmc_model_magic) in.refuse("this is no model of llm.c, its first word is " + std::to_string(h[0]) + ", not " + std::to_string(llmc_model_magic));
   if (h[1] != detail::llmc_f32 && h[1] != detail::llmc_bf16) in.refuse("models have version 3 (f32) or 5 (bf16), not " + std::to_string(h[1]) + ": write it again with today's train_gpt2.py");
   if (std::any_of(h.begin() + 2, h.begin() + 8, [](i32 x) { return x < 1; }) || h[7] < h[3] || h[6] % h[5]) in.refuse("the header has sizes that no model has: the file is damaged");
   llmc_model m;
@@ -115,7 +117,7 @@ inline llmc_model read_llmc_model(const std::string& name) {
 /// Throws std::runtime_error if it cannot be written.
 inline void write_llmc_model(const std::string& name, const llmc_model& m) {
   const decoder& d = m.config;
-  const detail::llmc_words h{detail::llmc_model_magic, detail::llmc_f32, d.positions, d.vocabulary, d.layers, d.heads, d.width, m.padded};
+  const detail::llmc_words h{llmc_model_magic, detail::llmc_f32, d.positions, d.vocabulary, d.layers, d.heads, d.width, m.padded};
   whole_file out(name);
   out.write(h.data(), sizeof h);
   out.write(m.numbers.data(), m.numbers.size() * sizeof(f32));
@@ -126,7 +128,7 @@ inline void write_llmc_model(const std::string& name, const llmc_model& m) {
 inline llmc_state read_llmc_state(const std::string& name, const llmc_model& of) {
   input_file in(name);
   const std::vector<i32> h = in.take<i32>(256, "the header of 256 words");
-  if (h[0] != detail::llmc_state_magic) in.refuse("this is no debug state of llm.c, its first word is " + std::to_string(h[0]) + ", not " + std::to_string(detail::llmc_state_magic));
+  if (h[0] != llmc_state_magic) in.refuse("this is no debug state of llm.c, its first word is " + std::to_string(h[0]) + ", not " + std::to_string(llmc_state_magic));
   if (h[1] != detail::llmc_state_version) in.refuse("debug states have version 2, not " + std::to_string(h[1]) + ": write it again with today's train_gpt2.py");
   if (h[2] < 1 || h[3] < 1 || h[3] > of.config.positions) in.refuse("the header speaks of " + std::to_string(h[2]) + " sequences of " + std::to_string(h[3]) + " tokens; the model takes 1 to " + std::to_string(of.config.positions));
   llmc_state s{.sequences = h[2], .length = h[3], .ids = {}, .targets = {}, .logits = {}, .loss = 0, .gradients = {}};
@@ -144,7 +146,7 @@ inline llmc_state read_llmc_state(const std::string& name, const llmc_model& of)
 
 /// Throws std::runtime_error if it cannot be written.
 inline void write_llmc_state(const std::string& name, const llmc_state& s) {
-  const detail::llmc_words h{detail::llmc_state_magic, detail::llmc_state_version, s.sequences, s.length};
+  const detail::llmc_words h{llmc_state_magic, detail::llmc_state_version, s.sequences, s.length};
   whole_file out(name);
   out.write(h.data(), sizeof h);
   const auto put = [&](const auto& x) { out.write(x.data(), x.size() * sizeof x[0]); };
