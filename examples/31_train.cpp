@@ -3,7 +3,6 @@
 // The weights stream past PEs that keep the activations, and the gradients go back.
 #include <wsl/ml.hpp>
 
-#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <string>
@@ -47,11 +46,9 @@ bool learns_a_sentence() {
   // It says the sentence: again and again the likeliest letter after the last ones.
   std::string said = sentence.substr(0, length);
   while (said.size() < sentence.size()) {
-    const std::vector<i32> ids(said.end() - length, said.end()), unused(length);
-    t.evaluate({.ids = ids, .targets = unused, .sequences = 1, .length = length});
-    const std::vector<f32> logits = t.logits();
-    const auto last = logits.end() - 128;
-    said += static_cast<char>(std::max_element(last, logits.end()) - last);
+    const std::vector<i32> ids(said.end() - length, said.end());
+    const std::vector<f32> logits = t.predict({.ids = ids, .sequences = 1, .length = length});
+    said += static_cast<char>(ml::likeliest(std::span(logits).last(128)));
   }
   std::printf("the sentence: %s\n", said.c_str());
   return said == sentence;

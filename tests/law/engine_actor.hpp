@@ -9,13 +9,14 @@
 #include <vector>
 
 #include <wsl/fabric/fabric.hpp>
+#include <wsl/program/fifo.hpp>
 #include <wsl/program/ops.hpp>
 
 namespace law {
 
 using namespace wsl;
 
-inline constexpr int colors = 8, max_jobs = 6;
+inline constexpr int colors = 8, max_jobs = 6, max_fifos = 2;  // a job with a FIFO takes two microthreads
 
 /// Colors 0 to 5 carry u32, 6 two halves, 7 a half word.
 enum class payload_class { word, pair, half };
@@ -44,6 +45,7 @@ struct job {
     sum_in, fold_in, last_in,                        // fabric to a scalar
     relay, relay_map,                                // fabric to fabric
     add_both, sub_both, fold_both, relay_both,       // two colors to memory, a scalar, fabric
+    relay_fifo, fill_fifo, drain_fifo,               // fabric, or memory, through a FIFO to fabric; fabric through one to memory
   };
   kind what = say;
   int after = at_launch;
@@ -55,6 +57,7 @@ struct job {
   bool waits = false;     // the launch waits for it
   int joins = 0;          // its end activates (1) or unblocks (2) the join
   int opens = -1;         // its end unblocks the ear of this color
+  int queue = -1;         // its FIFO
 };
 
 /// What an ear sends for every word, or for every n-th.
@@ -82,6 +85,7 @@ constexpr u32 mixed(u32 state, u32 x) { return (state ^ x) * 0x9e3779b1u + (stat
 struct actor {
   const script* what = nullptr;
   std::vector<u32> words;
+  fifo<u32, 5> queues[max_fifos];
   u32 heard[colors] = {}, hash[colors] = {}, steered[colors] = {}, total[max_jobs] = {}, ends[max_jobs] = {};
   u32 race = 0, joins = 0;
   u32 times = 0;   // what the clock showed: no part of the digest, because engines differ in it
@@ -282,7 +286,17 @@ struct actor {
       case job::sub_both: return begin(me, sub(part(j), in, other), j, i);
       case job::fold_both: return begin(me, map([](u32 a, u32 x, u32 y) { return mixed(a, x - 3 * y); }, &total[i], p, in, other), j, i);
       case job::relay_both: return begin(me, sub(out, in, other), j, i);
+      case job::relay_fifo:
+      case job::fill_fifo:
+      case job::drain_fifo: return start_on_fifo(me, j, i);
     }
+  }
+  void start_on_fifo(pe& me, const job& j, int i) {
+    fifo<u32, 5>& q = queues[j.queue];
+    if (j.what == job::fill_fifo) me.async(mul(into(q), part(j), j.plus));
+    else me.async(mul(into(q, j.n), fabin(word(j.in[0]), j.n), j.plus), microthread{i});
+    if (j.what == job::drain_fifo) begin(me, fmac(part(j), part(j), out_of(q), j.factor), j, i);
+    else begin(me, mul(fabout(word(j.out), j.n), out_of(q), j.factor), j, i);
   }
   void start_on_pairs(pe& me, const job& j, int i) {
     const auto in = fabin(pair(j.in[0]), j.n);
@@ -304,12 +318,14 @@ struct actor {
   }
 };
 
-/// The table of an actor that takes and sends these colors, each taken by a task or by descriptors.
-inline std::vector<binding> table_for(u64 hears, u64 reads_them, u64 sends_them) {
+/// The table of an actor that takes and sends these colors, each taken by a task or by descriptors; some of the tasks are urgent.
+inline std::vector<binding> table_for(u64 hears, u64 reads_them, u64 sends_them, u64 urgent_ones) {
   std::vector<binding> t;
   for (const binding& b : table_of<actor>.entries) {
     const u64 wanted = b.what == role::data ? hears : b.what == role::read ? reads_them : b.what == role::send ? sends_them : ~u64{0};
-    if (wanted & color_bit(b.id)) t.push_back(b);
+    if (!(wanted & color_bit(b.id))) continue;
+    t.push_back(b);
+    t.back().urgent = b.what == role::data && (urgent_ones & color_bit(b.id));
   }
   return t;
 }

@@ -141,8 +141,15 @@ class random_flows {
       if (j.n / std::max(1, j.control_every) + j.n > sends_of_a_task) j.control_every = 100;
     } else if (j.what != job::fill_out) {
       j.where = own_memory(at, n);
+      if (word && chance(20)) give_fifo(at, j, job::fill_fifo);
     }
     return j;
+  }
+  /// If the PE has one left.
+  void give_fifo(coord at, job& j, job::kind through) {
+    int used = 0;
+    for (const job& other : script_of(at).jobs) used += other.queue >= 0;
+    if (used < max_fifos) j.queue = used, j.what = through;
   }
 
   // Words that arrived go on, through a task or through an operation.
@@ -183,6 +190,7 @@ class random_flows {
     job j{.what = chance(50) ? job::relay : job::relay_map, .in = {k, -1}, .out = c, .n = in.words, .factor = static_cast<u32>(random_()), .plus = 7};
     const int other = chance(60) ? partner(k, at) : -1;
     if (other >= 0) j.what = job::relay_both, j.in[1] = other;
+    else if (chance(35)) give_fifo(at, j, job::relay_fifo);
     flow f{c, static_cast<int>(place(at)), next_job(at), {}};
     if (!lead(f, at, ramp, j.n, false)) return;
     take(at, j);

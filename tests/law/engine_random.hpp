@@ -68,6 +68,7 @@ class random_program : public random_flows {
     constexpr job::kind kinds[] = {job::copy_in, job::add_in, job::mac_in, job::map_in, job::fold_in, job::sum_in, job::last_in};
     j.what = class_of(k) == payload_class::word ? kinds[below(7)] : chance(50) ? job::copy_in : job::fold_in;
     if (j.what != job::fold_in && j.what != job::sum_in && j.what != job::last_in) j.where = own_memory(at, n);
+    if (j.what == job::mac_in && chance(40)) give_fifo(at, j, job::drain_fifo);
     return j;
   }
   job reader_of_two(coord at, int k, int other, int n) {
@@ -175,7 +176,7 @@ class random_program : public random_flows {
     }
     const auto key = std::make_tuple(hears, reads_them, sends_them);
     if (!programs_.count(key)) {
-      tables_.push_back(table_for(hears, reads_them, sends_them));
+      tables_.push_back(table_for(hears, reads_them, sends_them, chance(20) ? random_() : 0));
       programs_.emplace(key, program_for(tables_.back()));
     }
     plan_.place(everywhere(at), programs_.at(key));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // An operation with a fabric operand is a value; here the warning about a value that nobody uses is an error.
-// says: an operation with a fabric operand runs only when it is given to me.async..... or co_await
+// says: an operation with a fabric operand or a FIFO runs only when it is given to me.async..... or co_await
 #include <wsl/wsl.hpp>
 
 using namespace wsl;

@@ -1,22 +1,65 @@
 // SPDX-License-Identifier: MIT
-// A file that is there complete or not at all: it is written under another name first and then renamed.
+// A file that is there complete or not at all, whatever happens meanwhile: it is written under another name first, reaches the disk,
+// and is then renamed. Without `finish` nothing is left and what was there before stays.
 #pragma once
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace wsl {
 
+class whole_file {
+ public:
+  /// All functions throw std::runtime_error with the file's name and the system's reason, such as a full disk.
+  explicit whole_file(std::string name) : name_(std::move(name)), unfinished_(name_ + ".unfinished"), file_(std::fopen(unfinished_.c_str(), "wb")) {
+    if (!file_) fail();
+  }
+  whole_file(const whole_file&) = delete;
+  whole_file& operator=(const whole_file&) = delete;
+  ~whole_file() { forget(); }
+
+  void write(const void* bytes, std::size_t size) {
+    if (size && std::fwrite(bytes, 1, size, file_) != size) fail();
+  }
+  void write(const std::string& text) { write(text.data(), text.size()); }
+
+  void finish() {
+    if (std::fflush(file_) != 0 || ::fsync(::fileno(file_)) != 0) fail();
+    if (std::fclose(std::exchange(file_, nullptr)) != 0 || std::rename(unfinished_.c_str(), name_.c_str()) != 0) fail();
+    // The new name reaches the disk with its folder; a file system that cannot promise that is no reason to fail.
+    const std::size_t slash = name_.rfind('/');
+    const int folder = ::open(slash == std::string::npos ? "." : name_.substr(0, slash + 1).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0) return;
+    ::fsync(folder);
+    ::close(folder);
+  }
+
+ private:
+  void forget() {
+    if (file_) std::fclose(std::exchange(file_, nullptr));
+    std::remove(unfinished_.c_str());
+  }
+  [[noreturn]] void fail() {
+    const std::string why = std::strerror(errno);
+    forget();
+    throw std::runtime_error("wsl: cannot write " + name_ + ": " + why);
+  }
+
+  std::string name_, unfinished_;
+  std::FILE* file_;
+};
+
 /// Writes the text; throws std::runtime_error with the file's name if it cannot.
 inline void write_whole_file(const std::string& name, const std::string& text) {
-  const std::string unfinished = name + ".unfinished";
-  std::FILE* file = std::fopen(unfinished.c_str(), "wb");
-  if (!file) throw std::runtime_error("wsl: cannot write " + unfinished);
-  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  const bool closed = std::fclose(file) == 0;
-  if (written && closed && std::rename(unfinished.c_str(), name.c_str()) == 0) return;
-  std::remove(unfinished.c_str());
-  throw std::runtime_error("wsl: cannot write " + name);
+  whole_file file(name);
+  file.write(text);
+  file.finish();
 }
 
 }  // namespace wsl

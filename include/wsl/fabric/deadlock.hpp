@@ -50,7 +50,7 @@ struct wait_groups {
 inline wait_groups grouped(const waits& open, std::size_t room) {
   using r = wait::reason;
   wait_groups groups;
-  for (r why : {r::input, r::output, r::stream, r::unread, r::held, r::gate, r::router})
+  for (r why : {r::input, r::output, r::pop, r::push, r::stream, r::unread, r::held, r::gate, r::router})
     for (const wait& w : open) {
       if (w.why != why) continue;
       if (wait_group* g = groups.of(w, room)) g->add(w);
@@ -80,6 +80,8 @@ inline std::string wait_line(const wait_group& g) {
       return who + w.what + " waits for " + amount(g, "wavelet") + color + "; the input queue is empty";
     case wait::reason::output:
       return who + w.what + " waits to put " + amount(g, "wavelet") + color + " into the full output queue";
+    case wait::reason::pop: return who + w.what + " waits for " + amount(g, "element") + " of an empty FIFO";
+    case wait::reason::push: return who + w.what + " waits for room for " + amount(g, "element") + " in a full FIFO";
     case wait::reason::unread:
       return who + amount(g, "wavelet") + color + " in the input queue; " +
              (*w.what ? std::string("task ") + w.what + " may not run" : "no task or operation takes them");
@@ -132,6 +134,8 @@ inline std::string ending_text(const wait_chain& c) {
     case e::never_sent: return ", which waits for nothing: it never sent what is missing";
     case e::never_took: return *c.task ? std::string(", whose task ") + c.task + " may not run" : ", where nothing takes " + color;
     case e::held: return std::string(", whose task ") + c.task + " is activated but blocked";
+    case e::no_push: return std::string(", whose ") + c.task + " pops from a FIFO into which nothing is pushed";
+    case e::no_pop: return std::string(", whose ") + c.task + " pushes into a FIFO from which nothing is popped";
     case e::stream_dry: return ": the host wrote too few words";
     case e::gated: return c.position < 0 ? ": it is torn down" : ": no control wavelet moves its switch";
     case e::no_path:
@@ -162,6 +166,8 @@ inline std::string remedy(const wait_chain& c, const layout& plan) {
                         " runs; or send less.";
       return "Bind a task to " + color + " on " + culprit + ", start an operation that reads all of it, or send less.";
     case e::held: return "Let " + culprit + " unblock " + c.task + ", or do not activate it.";
+    case e::no_push: return "Let " + culprit + " push as many elements as its " + c.task + " pops, or pop fewer.";
+    case e::no_pop: return "Let " + culprit + " pop what its " + c.task + " pushes, or give the FIFO room for all of it.";
     case e::stream_dry: return "Write as many words of " + color + " into the stream as the PEs read.";
     case e::gated:
       if (c.position < 0) return "Let " + culprit + " call me.reopen for " + color + ".";

@@ -103,6 +103,33 @@ inline void may_start(const pe_state& s, const transfer& t, std::size_t in_fligh
                       " operations are in flight; " + m.name + " has " + std::to_string(m.microthreads) + " microthreads");
 }
 
+/// Two operations of a PE at the same time: what one of them has for itself alone.
+inline void apart(const pe_state& s, const transfer& t, const transfer& other) {
+  const auto refuse = [&](const std::string& what, const char* remedy) {
+    throw fault_error("wsl: " + name_of(s) + " starts " + t.name + what + " of the " + other.name + " that is in flight; " + remedy);
+  };
+  if (t.microthread >= 0 && t.microthread == other.microthread)
+    refuse(" on microthread " + std::to_string(t.microthread), "choose another, or wait for its completion");
+  if (t.pushes && t.pushes == other.pushes) refuse(", which pushes into the FIFO", "a FIFO has one operation at each end: wait for its completion");
+  if (t.pops && t.pops == other.pops) refuse(", which pops from the FIFO", "a FIFO has one operation at each end: wait for its completion");
+}
+/// Whether an operation needs that rule: most do not.
+inline bool may_clash(const transfer& t) { return t.uses_fifo() || t.microthread >= 0; }
+/// An output queue has one operation at a time.
+inline void has_output_queue(const pe_state& s, const transfer& t, int sending, const machine& m) {
+  if (t.output >= 0 && sending >= m.output_queues)
+    throw fault_error("wsl: " + name_of(s) + " starts " + t.name + " while " + std::to_string(sending) + " operations send; " + m.name + " has " +
+                      std::to_string(m.output_queues) + " output queues");
+}
+inline void apart(const pe_state& s, const transfer& t, const flat_vector<transfer>& in_flight, const machine& m) {
+  int sending = 0;
+  for (const transfer& other : in_flight) {
+    sending += other.output >= 0;
+    if (may_clash(t)) apart(s, t, other);
+  }
+  has_output_queue(s, t, sending, m);
+}
+
 inline void one_reader(const pe_state& s, int color, bool taken) {
   if (taken)
     throw fault_error("wsl: " + name_of(s) + " reads color " + std::to_string(color) +
@@ -140,24 +167,35 @@ template <class F>
   }
 }
 
-/// What a quiet PE's sends and operations wait for; `starved(color)` says whether a read of the color has nothing to take.
+/// What an operation of a quiet PE waits for; `starved(color)` says whether a read of the color has nothing to take. One without an end
+/// waits for input only where the main thread stands behind it.
+template <class Starved>
+void operation_waits(waits& open, const pe_state& s, const transfer& t, bool main_thread_wanted, Starved starved) {
+  const u64 left = t.endless() ? 1 : t.length - t.done;
+  const bool in_need = !t.endless() || (t.resumes && main_thread_wanted);
+  const auto note = [&](wait::reason why, int color) { open.push_back({why, {s.x, s.y}, color, s.image->source->name, t.name, left}); };
+  bool fed = true;
+  for (int color : t.input) {
+    if (color < 0 || !starved(color)) continue;
+    fed = false;
+    if (in_need) note(wait::reason::input, color);
+  }
+  if (t.pops && t.pops->size == 0) {
+    fed = false;
+    if (in_need) note(wait::reason::pop, -1);
+  }
+  if (fed && t.pushes && t.pushes->room() == 0) note(wait::reason::push, -1);
+  else if (fed) note(wait::reason::output, t.output);
+}
+
+/// What a quiet PE's sends and operations wait for.
 template <class Starved>
 void operation_waits(waits& open, const processor& p, const pe_state& s, Starved starved) {
-  const coord at{s.x, s.y};
-  const char* program = s.image->source->name;
   const bool main_thread_wanted = !p.calls.empty() || (s.active & ~s.blocked);
-  if (!p.outbox.empty()) open.push_back({wait::reason::output, at, p.outbox.begin()->color, program, "send", p.outbox.size()});
-  for (const transfer& t : p.microthreads) {
-    if (t.complete()) continue;  // its task waits for room to go on
-    const u64 left = t.endless() ? 1 : t.length - t.done;
-    bool fed = true;
-    for (int color : t.input) {
-      if (color < 0 || !starved(color)) continue;
-      fed = false;
-      if (!t.endless() || (t.resumes && main_thread_wanted)) open.push_back({wait::reason::input, at, color, program, t.name, left});
-    }
-    if (fed) open.push_back({wait::reason::output, at, t.output, program, t.name, left});
-  }
+  if (!p.outbox.empty())
+    open.push_back({wait::reason::output, {s.x, s.y}, p.outbox.begin()->color, s.image->source->name, "send", p.outbox.size()});
+  for (const transfer& t : p.microthreads)
+    if (!t.complete()) operation_waits(open, s, t, main_thread_wanted, starved);  // else its task waits for room to go on
 }
 
 /// The local tasks of a quiet PE that are activated but blocked.

@@ -45,6 +45,7 @@ class timed_moves {
     for (int k = 0; k < 2; ++k)
       if (f.op.input[k] >= 0) n = mesh_.through.peek(mesh_.through[f.in[k]], now, n, in[k]);
     if (f.op.output >= 0) n = mesh_.through.room(mesh_.through[f.out], now, n);
+    if (f.op.uses_fifo()) n = std::min(n, f.op.allowed());
     const u32* inputs[2] = {in[0], in[1]};
     f.op.move(f.op, inputs, out, n);
     for (int k = 0; k < 2; ++k)
@@ -60,6 +61,7 @@ class timed_moves {
   bool may_rest(const timed_processor& p, const pe_state& s) const {
     if (!std::has_single_bit(p.in_flight) || p.in_task() || p.resumes || !p.outbox.empty()) return false;
     const flight& f = p.flights[static_cast<std::size_t>(std::countr_zero(p.in_flight))];
+    if (f.op.uses_fifo() || f.op.each_time >= 0) return false;
     const u64 left = f.op.length - f.op.done;
     for (int k = 0; k < 2; ++k) {
       if (f.op.input[k] < 0) continue;

@@ -58,6 +58,12 @@ class timed_pes {
   void start(pe_state& on, const transfer& t) {
     const timed_processor& p = processors_[on.index];
     rule::may_start(on, t, p.operations(), *target_);
+    int sending = 0;
+    p.each_operation([&](const transfer& other) {
+      sending += other.output >= 0;
+      if (rule::may_clash(t)) rule::apart(on, t, other);
+    });
+    rule::has_output_queue(on, t, sending, *target_);
     for (int k = 0; k < 2; ++k)
       if (t.input[k] >= 0) rule::one_reader(on, t.input[k], p.reads(t.input[k]) || (k == 1 && t.input[0] == t.input[1]));
     if (t.output >= 0) {
@@ -151,15 +157,20 @@ class timed_pes {
     }
     for (u64 left = s.image->tears; left; left &= left - 1)
       if (tear(p, s, std::countr_zero(left), now)) return true;
-    if (const u32 ready = s.active & ~s.blocked) {
+    const u32 ready = s.active & ~s.blocked;
+    if (s.hurries(ready) && take_first(p, s, s.image->urgent_colors, now)) return true;
+    if (ready) {
       const int id = std::countr_zero(ready);
       s.active &= ~local_bit(id);
       const u32 own_bit = local_bit(id);
       run_task(p, s, *s.image->local[id], &own_bit, now);
       return true;
     }
+    return take_first(p, s, ~u64{0}, now);
+  }
+  bool take_first(timed_processor& p, pe_state& s, u64 colors, u64 now) {
     for (const lane_node& n : mesh_.nodes_of(p.router))
-      if (n.down != mesh::none && take(p, s, n, now)) return true;
+      if ((colors & color_bit(n.color)) && n.down != mesh::none && take(p, s, n, now)) return true;
     return false;
   }
 
@@ -231,9 +242,16 @@ class timed_pes {
     if (ready > now) wake_ = std::min(wake_, ready);
     return false;
   }
+  // Whoever makes room in a FIFO, or fills it, runs on this PE: it is visited again in any case.
+  static bool fifos_allow(timed_processor& p, const transfer& t) {
+    if (t.pops && t.pops->size == 0) p.now = timed_processor::state::starved;
+    else if (t.pushes && t.pushes->room() == 0 && p.now == timed_processor::state::idle) p.now = timed_processor::state::held_up;
+    return t.allowed() > 0;
+  }
   bool can_move(timed_processor& p, const flight& f, u64 now) {
     for (int k = 0; k < 2; ++k)
       if (f.op.input[k] >= 0 && !has_word(p, f.in[k], now)) return false;
+    if (f.op.uses_fifo() && !fifos_allow(p, f.op)) return false;
     if (f.op.output < 0) return true;
     return !p.holds_back(f.op.output) && has_room(p, f.out, now);
   }
@@ -283,9 +301,13 @@ class timed_pes {
       wake_ = std::min(wake_, room);
     }
   }
+  void move(timed_processor& p, pe_state& s, flight& f, u64 now) {
+    moves_.move(p, f, now);
+    if (f.op.each_time >= 0) s.active |= local_bit(f.op.each_time);
+  }
   u64 move_microthread(timed_processor& p, pe_state& s, u32 k, u64 now) {
     flight& f = p.flights[k];
-    moves_.move(p, f, now);
+    move(p, s, f, now);
     if (f.op.complete()) {
       if (traced) note(p, timeline::event::kind::operation, static_cast<u8>(k + 1), f.op.name, f.since, now + f.hold);
       p.in_flight &= ~(u64{1} << k);
@@ -295,7 +317,7 @@ class timed_pes {
   }
   u64 move_own(timed_processor& p, pe_state& s, u64 now) {
     flight& f = p.own[0];
-    moves_.move(p, f, now);
+    move(p, s, f, now);
     if (f.op.complete()) {
       const transfer complete = f.op;
       p.own.clear();
@@ -305,9 +327,7 @@ class timed_pes {
   }
 
   static void finish(timed_processor& p, pe_state& s, const transfer& t) {
-    if (t.activates >= 0) s.active |= local_bit(t.activates);
-    if (t.unblocks >= 0) s.blocked &= ~local_bit(t.unblocks);
-    if (t.unblocks_color >= 0) s.blocked_colors &= ~color_bit(t.unblocks_color);
+    s.complete(t);
     p.resumes = t.resumes ? t.resumes : p.resumes;
   }
 

@@ -81,6 +81,10 @@ struct timed_processor {
       if (use(f.op)) return true;
     return !own.empty() && use(own[0].op);
   }
+  template <class Use>
+  void each_operation(Use use) const {
+    any_operation([&](const transfer& t) { return use(t), false; });
+  }
   bool reads(int color) const {
     return any_operation([=](const transfer& t) { return t.input[0] == color || t.input[1] == color; });
   }

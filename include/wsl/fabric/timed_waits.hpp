@@ -8,18 +8,10 @@
 namespace wsl::engines {
 
 inline void operation_waits(waits& open, const timed_processor& p, const pe_state& s, const flight& f, const mesh& m) {
-  const bool main_thread_wanted = !p.calls.empty() || (s.active & ~s.blocked);
-  const u64 left = f.op.endless() ? 1 : f.op.length - f.op.done;
-  bool fed = true;
-  for (int k = 0; k < 2; ++k) {
-    if (f.op.input[k] < 0) continue;
-    const pipe& in = m.through[f.in[k]];
-    if (in.size && !m.through.first_is_control(in)) continue;
-    fed = false;
-    if (!f.op.endless() || (f.op.resumes && main_thread_wanted))
-      open.push_back({wait::reason::input, {s.x, s.y}, f.op.input[k], s.image->source->name, f.op.name, left});
-  }
-  if (fed) open.push_back({wait::reason::output, {s.x, s.y}, f.op.output, s.image->source->name, f.op.name, left});
+  operation_waits(open, s, f.op, !p.calls.empty() || (s.active & ~s.blocked), [&](int color) {
+    const pipe& in = m.through[f.in[color == f.op.input[0] ? 0 : 1]];
+    return in.size == 0 || m.through.first_is_control(in);
+  });
 }
 
 inline void unread_words(waits& open, const timed_processor& p, const pe_state& s, const lane_node& n, const mesh& m) {

@@ -45,14 +45,17 @@ class visits {
   bool start(pe_state& on, transfer& t) {
     band& b = traffic_.home(on);
     check(b, on, t);
-    if (!order_.shuffle || draw(b, 2)) advance(b, on, t);
+    // What has an end of a FIFO or a microthread to itself has it until its task ends, as on every engine.
+    if ((t.resumes || !rule::may_clash(t)) && (!order_.shuffle || draw(b, 2))) advance(b, on, t);
     // A task that waited for its own sends goes on when there is room for more.
     if (t.complete() && (!t.resumes || (t.output < 0 && begin_run(b, on)))) {
       if (!t.resumes) remember(b, on, t);
-      return complete(on, t);
+      on.complete(t);
+      return true;
     }
     if (t.output >= 0) hold(b, on, t.output, true);
     extras(on).microthreads.push_back(t);
+    ends_after_this_run(b, on);
     on.defers = true;
     return false;
   }
@@ -63,7 +66,7 @@ class visits {
     inlet* in = source(b, on, color);
     if (!in || traffic_.readable(b, *in) < n) return nullptr;
     const u32* words = traffic_.words_at(*in);
-    if (const auto slot = in - on.inlets() + 1; on.taken == taken_inlet::none && slot < 255) on.taken = taken_inlet(slot);
+    if (on.taken == taken_color::none) on.taken = taken(color);
     else note_read(b, on, color);
     traffic_.consume(b, *in, n);
     return words;
@@ -84,18 +87,19 @@ class visits {
   bool always_defers() const { return order_.shuffle || log_; }
 
   /// Whether an operation that the running task has started reads the color.
-  static bool reads_now(const band& b, const pe_state& s, int color) {
-    if (b.read_now & color_bit(color)) return true;
-    return s.taken != taken_inlet::none && s.taken != taken_inlet::several && s.inlets()[static_cast<int>(s.taken) - 1].color == color;
-  }
+  static bool reads_now(const band& b, const pe_state& s, int color) { return s.taken == taken(color) || (b.read_now & color_bit(color)) != 0; }
   static void note_read(band& b, pe_state& s, int color) {
-    if (s.taken != taken_inlet::none && s.taken != taken_inlet::several) b.read_now |= color_bit(s.inlets()[static_cast<int>(s.taken) - 1].color);
     b.read_now |= color_bit(color);
-    s.taken = taken_inlet::several;
+    ends_after_this_run(b, s);
+  }
+  /// The running task does not run again at once, whatever it activates.
+  static void ends_after_this_run(band& b, pe_state& s) {
+    if (s.taken != taken_color::none && s.taken != taken_color::several) b.read_now |= color_bit(static_cast<int>(s.taken) - 1);
+    s.taken = taken_color::several;
   }
   static void no_reads(band& b, pe_state& s) {
     b.read_now = 0;
-    s.taken = taken_inlet::none;
+    s.taken = taken_color::none;
   }
 
   static u64 draw(band& b, u64 below) {
@@ -146,7 +150,7 @@ class visits {
   bool act(band& b, pe_state& s, u32& budget) {
     processor* p = more(s);
     if (order_.shuffle && draw(b, 2) && !(p && p->suspended()) && run_next(b, s, p)) return true;
-    if (!order_.shuffle && run_locals(b, s, p, budget)) return true;
+    if (!order_.shuffle && !s.image->urgent_colors && run_locals(b, s, p, budget)) return true;
     const bool moved = p && !p->microthreads.empty() && move_operations(b, s, *p);
     if (!b.handed_to.empty()) return true;
     return (!(p && p->suspended()) && run_next(b, s, p)) || moved;
@@ -182,6 +186,7 @@ class visits {
     const u32 ready = s.active & ~s.blocked;
     const bool called = p && !p->calls.empty();
     if (!called && p && p->torn && run_torn(b, s, *p)) return true;
+    if (!called && s.hurries(ready) && run_data(b, s, s.image->urgent_colors)) return true;
     if (!called && (!ready || (order_.shuffle && draw(b, 2)))) {
       if (run_data(b, s)) return true;
       if (!ready) return false;
@@ -213,11 +218,13 @@ class visits {
     return std::countr_zero(set);
   }
 
-  bool run_data(band& b, pe_state& s) {
+  bool run_data(band& b, pe_state& s, u64 colors = ~u64{0}) {
     const auto inlets = wiring::inlets_of(s);
     const std::size_t from = order_.shuffle && !inlets.empty() ? draw(b, inlets.size()) : 0;
-    for (std::size_t k = 0; k < inlets.size(); ++k)
-      if (run_batch(b, s, inlets[from + k < inlets.size() ? from + k : from + k - inlets.size()])) return true;
+    for (std::size_t k = 0; k < inlets.size(); ++k) {
+      inlet& in = inlets[from + k < inlets.size() ? from + k : from + k - inlets.size()];
+      if ((colors & color_bit(in.color)) && run_batch(b, s, in)) return true;
+    }
     return false;
   }
 
@@ -277,6 +284,7 @@ class visits {
   void check(band& b, const pe_state& s, const transfer& t) {
     const processor* p = more(s);
     rule::may_start(s, t, p ? p->microthreads.size() : 0, machine_);
+    if (p) rule::apart(s, t, p->microthreads, machine_);
     const auto reads = [&](int color) { return reads_now(b, s, color) || (p && p->reads(color)); };
     for (int k = 0; k < 2; ++k)
       if (t.input[k] >= 0) rule::one_reader(s, t.input[k], reads(t.input[k]) || (k == 1 && t.input[0] == t.input[1]));
@@ -302,7 +310,7 @@ class visits {
     if (!in || in->remote || in->head != c.tail() || in->reader >= pes() || always_defers()) return false;
     processor* p = more(state(in->reader));
     transfer* r = p ? p->reader_of(in->color) : nullptr;
-    if (!r || r->input[1] >= 0 || r->output >= 0 || !(t.source || r->target)) return false;
+    if (!r || r->input[1] >= 0 || r->output >= 0 || !(t.source || r->target) || t.uses_fifo() || r->uses_fifo() || r->each_time >= 0) return false;
     const u64 left = t.length - t.done;
     if (t.endless() || r->length - r->done < left) return false;
     const u32 n = static_cast<u32>(left);
@@ -313,7 +321,7 @@ class visits {
     in->head += n;
     traffic_.count(b, c, n);
     b.handed_to.push_back(in->reader);
-    s.taken = taken_inlet::several;  // no task of this PE runs again before the receiver has gone on
+    ends_after_this_run(b, s);  // the receiver goes on first
     return true;
   }
 
@@ -337,7 +345,7 @@ class visits {
       }
       p.microthreads.erase(k);
       s.defers = always_defers() || !p.microthreads.empty();
-      complete(s, t);
+      s.complete(t);
       moved = true;
       if (!t.resumes) continue;
       no_reads(b, s);
@@ -349,19 +357,13 @@ class visits {
     return moved;
   }
 
-  static bool complete(pe_state& s, const transfer& t) {
-    if (t.activates >= 0) s.active |= local_bit(t.activates);
-    if (t.unblocks >= 0) s.blocked &= ~local_bit(t.unblocks);
-    if (t.unblocks_color >= 0) s.blocked_colors &= ~color_bit(t.unblocks_color);
-    return true;
-  }
-
   /// Moves an operation on as far as its inputs and its output allow, span by span.
   bool advance(band& b, pe_state& s, transfer& t) {
     channel* out = t.output >= 0 ? &s.channel_of(t.output) : nullptr;
     bool moved = t.output >= 0 && t.input[0] < 0 && t.length - t.done >= handed_over && hand_over(b, s, t);
     while (!t.complete()) {
       u32 n = static_cast<u32>(least(t.length - t.done, u64{1} << 30));
+      if (t.uses_fifo() && (n = least(n, t.allowed())) == 0) return moved;
       inlet* in[2] = {};
       const u32* input[2] = {};
       for (int k = 0; k < 2; ++k) {
@@ -373,6 +375,7 @@ class visits {
       }
       if (out && (n = traffic_.room(b, *out, n)) == 0) return moved;
       t.move(t, input, out ? out->room() : nullptr, n);
+      if (t.each_time >= 0) s.active |= local_bit(t.each_time);
       if (out) out->move_to(out->next() + static_cast<int>(n));
       if (out && out->operated) out->close();
       for (inlet* i : in)

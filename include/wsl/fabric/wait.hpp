@@ -11,6 +11,8 @@ struct wait {
   enum class reason {
     input,    ///< a descriptor operation or a suspended task waits for wavelets of `color`; `count` elements are missing
     output,   ///< a send or an operation waits for room towards `color`; `count` wavelets are held back
+    pop,      ///< an operation waits for `count` elements of a FIFO
+    push,     ///< an operation waits for room for `count` elements in a FIFO
     unread,   ///< `count` wavelets of `color` lie in the input queue and no task or operation may take them
     held,     ///< local task `what` is activated but blocked
     stream,   ///< `count` words of the host stream of `color` could not enter the grid

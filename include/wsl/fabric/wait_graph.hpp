@@ -32,6 +32,8 @@ struct wait_chain {
     never_sent,  ///< `last` waits for nothing
     never_took,  ///< wavelets of `color` lie before `last`; `task` takes them but may not run, or is empty if nothing takes them
     held,        ///< `task` of `last` is activated but blocked
+    no_push,     ///< operation `task` of `last` waits for elements of a FIFO
+    no_pop,      ///< operation `task` of `last` waits for room in a FIFO
     stream_dry,  ///< the host's stream ended
     gated,       ///< wavelets of `color` wait at the router of `last` for its switch to leave `position`, or to be reopened if that is -1
     no_path,     ///< nothing leads to the PE that waits
@@ -64,7 +66,7 @@ class wait_graph {
     for (const wait& w : open_)
       if (w.why == wait::reason::stream && search(w)) return found_;
     for (const wait& w : open_)
-      if ((w.why == wait::reason::unread || w.why == wait::reason::held) && search(w)) return found_;
+      if ((w.why == wait::reason::unread || w.why == wait::reason::held || of_fifo(w)) && search(w)) return found_;
     for (const wait& w : open_)
       if (w.why == wait::reason::gate && !done()) found_ = {wait_chain::ending::gated, {}, w.at, w.color, "", w.position};
     return found_;
@@ -149,9 +151,18 @@ class wait_graph {
     const int color = path_.size() > 1 ? last_link().color : -1;
     const wait* w = wait_at(c, wait::reason::unread, color);
     if (!w) w = wait_at(c, [](const wait& x) { return x.why == wait::reason::held; });
+    if (!w) w = wait_at(c, of_fifo);
     if (!w) w = wait_at(c, [](const wait& x) { return x.why == wait::reason::unread; });
-    if (!w) return;
-    remember(w->why == wait::reason::held ? wait_chain::ending::held : wait_chain::ending::never_took, c, w->color, w->what);
+    if (w) remember(ending_of(w->why), c, w->color, w->what);
+  }
+  static bool of_fifo(const wait& w) { return w.why == wait::reason::pop || w.why == wait::reason::push; }
+  static wait_chain::ending ending_of(wait::reason why) {
+    switch (why) {
+      case wait::reason::held: return wait_chain::ending::held;
+      case wait::reason::pop: return wait_chain::ending::no_push;
+      case wait::reason::push: return wait_chain::ending::no_pop;
+      default: return wait_chain::ending::never_took;
+    }
   }
   void remember_end(const wait_link& l) {
     if (done()) return;

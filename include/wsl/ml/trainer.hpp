@@ -1,127 +1,140 @@
 // SPDX-License-Identifier: MIT
-// Training by weight streaming: activations stay on the wafer's PEs, weights pass them slab by slab, gradients go back to the memory,
+// Training by weight streaming: activations stay on the wafers' PEs, weights pass them slab by slab, gradients go back to the memory,
 // which changes the weights.
 //   ml::trainer t{net, ml::optimizer::adamw()};
 //   const f64 loss = t.step({.ids = x, .targets = y, .sequences = 12, .length = 64}, 1e-3);
 // See docs/guide/ml.md.
 #pragma once
+#include "run.hpp"
 #include "stream/memory.hpp"
+#include "stream/swarm.hpp"
 #include "stream/worker.hpp"
 
 namespace wsl::ml {
 
 struct training {
-  int workers = 2;        ///< of the wafer, each with a server of the memory; the batch's sequences are shared out to them
+  int workers = 2;        ///< of a wafer, each with a server of the memory; a wafer's sequences are shared out to them
+  int num_csx = 1;        ///< wafers; the global batch is divided evenly among them
   f64 clip_norm = 0;      ///< the largest norm of all gradients together; 0: any
-  u64 seed = 1;           ///< of the initial weights
+  u64 seed = 1;           ///< of the initial weights and of dropout
   int threads = 0;        ///< 0: WSL_THREADS, or one a core; more than two a worker do not help
 };
 
-class trainer {
+class trainer : public training_run {
  public:
-  /// Throws std::invalid_argument if the wafer cannot have so many workers.
+  /// Throws std::invalid_argument if there cannot be so many wafers or workers.
   trainer(network n, const optimizer& rule, const training& how = {})
-      : network_(std::make_unique<network>(std::move(n))), rule_(rule), how_(checked(how)), there_(*network_, how.workers, false),
-        there_and_back_(*network_, how.workers, true), memory_{network_.get(), weights(*network_, how.seed), weights(*network_), weights(*network_), weights(*network_)},
-        fabric_(plan(how.workers), threaded{.threads = how.threads, .pes_per_band = 1}) {}
+      : training_run(std::move(n), rule, how.seed), how_(checked(how)), there_(*network_, how.workers, false), there_and_back_(*network_, how.workers, true),
+        fabric_(plan(how.workers, how.num_csx), threaded{.threads = how.threads, .pes_per_band = 1}) {}
 
   /// One step of training. Returns the mean loss of the tokens that count, before the step. Throws std::invalid_argument if the batch
-  /// does not fit the model.
+  /// does not fit the model, or cannot be divided among the wafers.
   f64 step(batch b, f64 rate) {
-    const f64 counts = prepare(b);
+    const f64 counts = check(*network_, b);
+    if (b.sequences % how_.num_csx)
+      throw std::invalid_argument("wsl: num_csx " + std::to_string(how_.num_csx) + " requires the global batch size " + std::to_string(b.sequences) + " to be divisible by num_csx");
     const learning l{rule_, static_cast<f32>(rate), ++steps_, how_.clip_norm == 0};
-    fabric_.start<&memory_server::step>(servers, &there_and_back_, &memory_, l);
-    fabric_.start<&worker::step>(at_work, network_.get(), &there_and_back_, b);
-    fabric_.run();
-    if (!l.now) fabric_.launch<&memory_server::learn>(servers, clip_by_norm(sum_of_squares(), how_.clip_norm));
+    stopwatch watch(report_);
+    pass(there_and_back_, b, l, chance_of_step());
+    log_passes(watch);
+    if (!l.now) {
+      fabric_.launch<&memory_server::learn>(servers, clip_by_norm(sum(&memory_server::sum_of_squares), how_.clip_norm));
+      watch.phase("update", sum(&memory_server::work));
+    }
     return loss() / counts;
   }
   /// The mean loss without training.
   f64 evaluate(batch b) {
-    const f64 counts = prepare(b);
-    fabric_.start<&memory_server::step>(servers, &there_, &memory_, learning{rule_});
-    fabric_.start<&worker::step>(at_work, network_.get(), &there_, b);
-    fabric_.run();
+    const f64 counts = check(*network_, b);
+    pass(there_, b, {rule_});
     return loss() / counts;
+  }
+  /// The logits of a batch, (tokens, classes); it needs no targets.
+  std::vector<f32> predict(batch b) {
+    b.targets = {}, b.mask = {};
+    check_input(*network_, b);
+    pass(there_, b, {rule_});
+    return logits();
   }
   /// The logits of the last batch, (tokens, classes).
   std::vector<f32> logits() {
     std::vector<f32> all;
-    for (int y = 0; y < how_.workers; ++y) {
-      const matrix<f32> part = nth_worker(y).at.value(network_->logits());
+    each<worker>(at_work, [&](worker& w) {
+      const matrix<f32> part = w.at.value(network_->logits());
       all.insert(all.end(), part.first(), part.first() + i64{part.rows()} * part.columns());
-    }
+    });
     return all;
   }
 
-  const network& model() const { return *network_; }
-  weights& parameters() { return memory_.numbers; }
-  /// Steps of training so far.
-  i64 steps() const { return steps_; }
+  /// Of the last step of training.
+  const step_report& report() const { return report_; }
   fabric& wafer() { return fabric_; }
 
   /// The layout that trains.
-  static layout plan(int workers) {
-    layout l{host, 1, 2 * workers};
+  static layout plan(int workers, int num_csx = 1) {
+    layout l{host, num_csx, 2 * workers};
     l.place(servers, program_v<memory_server>).place(at_work, program_v<worker>);
+    each_swarm_node(num_csx, [&]<int level, int children>(const area& a) { l.place(a, program_v<swarm_node<level, children>>); });
     wires::wire(l);
     return l;
   }
 
  private:
-  static constexpr area servers = rows(0, end, 2), at_work = rows(1, end, 2);
+  static constexpr area servers = rows(0, end, 2).column(0), at_work = rows(1, end, 2);
 
   static const training& checked(const training& how) {
     if (how.workers < 1 || how.workers > wires::most)
       throw std::invalid_argument("wsl: a wafer that trains has 1 to " + std::to_string(wires::most) + " workers, not " + std::to_string(how.workers));
+    if (how.num_csx < 1 || how.num_csx > wires::most_wafers)
+      throw std::invalid_argument("wsl: num_csx is 1 to " + std::to_string(wires::most_wafers) + ", not " + std::to_string(how.num_csx));
     return how;
   }
-  /// Checks a batch and returns how many tokens count.
-  f64 prepare(batch& b) const {
-    const std::size_t tokens = static_cast<std::size_t>(b.sequences) * static_cast<std::size_t>(b.length);
-    const auto fits = [&](const char* what, std::size_t has, std::size_t wants) {
-      if (has != wants) throw std::invalid_argument("wsl: a batch of " + std::to_string(b.sequences) + " sequences of " + std::to_string(b.length) + " has " + std::to_string(has) + " " + what + ", not " + std::to_string(wants));
-    };
-    fits("targets", b.targets.size(), tokens);
-    if (b.features.empty()) fits("ids", b.ids.size(), tokens);
-    else fits("features", b.features.size(), tokens * static_cast<std::size_t>(network_->width(0)));
-    if (!b.mask.empty()) fits("numbers of the mask", b.mask.size(), tokens);
-    all_below("id", b.ids, network_->vocabulary());
-    all_below("target", b.targets, network_->width(network_->logits()));
-    if (network_->positions() && b.length > network_->positions())
-      throw std::invalid_argument("wsl: a sequence of " + std::to_string(b.length) + " tokens is longer than the " + std::to_string(network_->positions()) + " positions of the model");
-    f64 counts = static_cast<f64>(tokens);
-    if (!b.mask.empty()) {
-      counts = 0;
-      for (f32 m : b.mask) counts += static_cast<f64>(m);
-    }
-    b.weight = static_cast<f32>(1 / counts);
-    return counts;
+  void pass(const itinerary& way, const batch& b, const learning& l, const chance& random = {}) {
+    fabric_.start<&memory_server::step>(servers, &way, &memory_, l);
+    each_swarm_node(how_.num_csx, [&]<int level, int children>(const area& a) { fabric_.start<&swarm_node<level, children>::step>(a, &way); });
+    fabric_.start<&worker::step>(at_work, work_order{network_.get(), &way, b, random});
+    report_.traffic = fabric_.run();
   }
-  static void all_below(const char* what, std::span<const i32> numbers, int end) {
-    for (std::size_t i = 0; i < numbers.size(); ++i)
-      if (numbers[i] < 0 || numbers[i] >= end)
-        throw std::invalid_argument(std::string("wsl: ") + what + " " + std::to_string(i) + " of the batch is " + std::to_string(numbers[i]) + ", not one of 0 to " + std::to_string(end - 1));
-  }
-  worker& nth_worker(int y) { return fabric_.program_at<worker>({0, 2 * y + 1}); }
-  f64 loss() {
-    f64 sum = 0;
-    for (int y = 0; y < how_.workers; ++y) sum += nth_worker(y).at.loss;
-    return sum;
-  }
-  f64 sum_of_squares() {
-    f64 sum = 0;
-    for (int y = 0; y < how_.workers; ++y) sum += fabric_.program_at<memory_server>({0, 2 * y}).sum_of_squares;
-    return sum;
+  void log_passes(stopwatch& watch) {
+    wall_clock::time_point turned, finished;
+    f64 forward = 0, back = 0;
+    u64 peak = 0;
+    each<worker>(at_work, [&](worker& w) {
+      turned = std::max(turned, w.log.turned), finished = std::max(finished, w.log.finished);
+      forward += w.log.forward, back += w.log.back;
+      peak = std::max<u64>(peak, w.log.peak);
+    });
+    watch.phase("forward", forward, turned);
+    watch.phase("backward", back, finished);
+    watch.phase(how_.clip_norm == 0 ? "last gradients and update" : "last gradients", how_.clip_norm == 0 ? sum(&memory_server::work) : 0);
+    report_.sent_forward = sum(&memory_server::sent_forward), report_.sent_back = sum(&memory_server::sent_back);
+    report_.returned = sum(&memory_server::returned);
+    report_.peak_weights = sizeof(f32) * peak, report_.two_layers = sizeof(f32) * there_and_back_.two_layers();
   }
 
-  std::unique_ptr<network> network_;
-  optimizer rule_;
+  /// Calls f(program) for the PEs of an area, wafer by wafer.
+  template <class P, class F>
+  void each(const area& where, F f) {
+    const region r = fabric_.plan().inside(where);
+    for (int x = 0; x < r.columns(); ++x)
+      for (int y = 0; y < r.rows(); ++y) f(fabric_.program_at<P>(r.nth(y * r.columns() + x)));
+  }
+  template <class T>
+  T sum(T memory_server::* of) {
+    T total = 0;
+    each<memory_server>(servers, [&](memory_server& s) { total += s.*of; });
+    return total;
+  }
+  f64 loss() {
+    f64 total = 0;
+    each<worker>(at_work, [&](worker& w) { total += w.at.loss; });
+    return total;
+  }
+
   training how_;
   itinerary there_, there_and_back_;
-  memory memory_;
   fabric fabric_;
-  i64 steps_ = 0;
+  step_report report_;
 };
 
 }  // namespace wsl::ml

@@ -80,6 +80,9 @@ struct inlet {
   bool remote = false;  ///< writer and reader are run by different threads
   bool marked = false;  ///< control wavelets lie in the channel; the engine knows where
   u8 port = 0;          ///< of a junction: through which one its words come, as a place in every_port
+
+  /// Whether it brings nothing but data, from a writer that the same thread runs.
+  bool is_plain() const { return !(remote | marked); }
 };
 static_assert(sizeof(inlet) == 16);
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 // What a descriptor operation can work on besides memory: a run of wavelets that arrive (CSL's fabin_dsd), a run that leaves
-// (fabout_dsd), a scalar as source, and the address of a scalar as destination, into which the operation accumulates.
+// (fabout_dsd), a scalar as source, and the address of a scalar as destination, into which the operation accumulates. Operands
+// with a walk of their own, such as the ends of a FIFO (fifo.hpp) or an array in four dimensions (box.hpp), have headers of their own.
 #pragma once
+#include <concepts>
+
 #include "../core/color.hpp"
 #include "memory.hpp"
 
@@ -70,6 +73,31 @@ inline constexpr bool is_accumulator<accumulator<T>> = true;
 
 template <class X>
 inline constexpr bool is_fabric = is_fabric_input<X> || is_fabric_output<X>;
+
+/// An operand that says itself where its element i lies: walk(at)[i] is element at + i.
+template <class X>
+concept walked = requires(const X& x, u64 at) {
+  typename X::element;
+  { x.length() } -> std::same_as<int>;
+  x.walk(at);
+};
+/// An end of a FIFO: an operation waits while there is nothing to pop, or no room to push.
+template <class X>
+concept fifo_end = walked<X> && requires(const X& x, u32 n) {
+  { x.pushes() } -> std::same_as<bool>;
+  x.state();
+  x.moved(n);
+};
+template <class X>
+constexpr bool pushes() {
+  if constexpr (fifo_end<X>) return X::pushes();
+  else return false;
+}
+template <class X>
+constexpr bool pops() {
+  if constexpr (fifo_end<X>) return !X::pushes();
+  else return false;
+}
 
 }  // namespace detail
 }  // namespace wsl

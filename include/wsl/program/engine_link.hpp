@@ -55,6 +55,7 @@ struct program_image {
   u32 first = 0;                            ///< the placement's first PE
   const binding* data[max_colors] = {};
   const binding* local[max_local_tasks] = {};
+  const void* local_key[max_local_tasks + 1] = {};  ///< their identities; none for the last
   const binding* control[max_colors] = {};
   const binding* torn[max_colors] = {};
   int locals = 0;
@@ -62,6 +63,8 @@ struct program_image {
   u64 tears = 0;                            ///< colors whose teardown starts a task
   u64 blocked_colors = 0;                   ///< how tasks are when the fabric starts
   u32 blocked_locals = 0, active_locals = 0;
+  u64 urgent_colors = 0;                    ///< whose data tasks go before local tasks ...
+  u32 urgent_locals = 0;                    ///< ... that are not urgent themselves; they have the lowest numbers
   u64 present = 0;                          ///< colors that a path takes from this PE's ramp
   u16 slot[max_colors] = {};                ///< which of a PE's channels a present color is
   u16 slots = 0;                            ///< how many there are
@@ -76,11 +79,13 @@ struct program_image {
           data[b.id] = &b;
           takes |= color_bit(b.id);
           blocked_colors |= b.start == initially::blocked ? color_bit(b.id) : 0;
+          urgent_colors |= b.urgent ? color_bit(b.id) : 0;
           break;
         case role::local:
-          local[b.id] = &b, ++locals;
+          local[b.id] = &b, local_key[b.id] = b.key, ++locals;
           blocked_locals |= b.start == initially::blocked ? local_bit(b.id) : 0;
           active_locals |= b.start == initially::active ? local_bit(b.id) : 0;
+          urgent_locals |= b.urgent ? local_bit(b.id) : 0;
           break;
         case role::control: control[b.id] = &b; break;
         case role::torn: torn[b.id] = &b, tears |= color_bit(b.id); break;
@@ -131,9 +136,11 @@ struct refusal {
 };
 inline constinit thread_local refusal refused;
 
-/// The inlet that an operation of the running task has read from at once, counted from 1; where it is more than one the engine knows
-/// which. A type of its own for the reason that channel_index is one.
-enum class taken_inlet : u8 { none, several = 255 };
+/// The color that an operation of the running task has read at once, counted from 1. `several` where it is more than one, which the
+/// engine knows, and wherever the task may not run again without its engine. A type of its own for the reason that channel_index
+/// is one.
+enum class taken_color : u8 { none, several = 255 };
+constexpr taken_color taken(int color) { return taken_color(color + 1); }
 
 /// Which band of an engine a PE or host stream belongs to, and whether it stands in the band's lists.
 struct membership {
@@ -154,7 +161,7 @@ struct pe_state {
   u32 first_inlet = 0;           ///< what it reads
   u32 more = 0;                  ///< where the engine keeps calls and operations in flight; 0 if there never were any
   i16 x = 0, y = 0;
-  engines::taken_inlet taken{};  ///< of the running task
+  engines::taken_color taken{};  ///< of the running task
   bool interrupted = false;      ///< the running task did something after which the engine must choose anew
   bool defers = false;           ///< operations start as microthreads, even those that could move at once
   engines::membership in;
@@ -169,16 +176,26 @@ struct pe_state {
   engines::inlet* inlets() const { return image->inlets + first_inlet; }
   engines::inlet* end_of_inlets() const { return image->inlets + this[1].first_inlet; }
 
+  /// Whether urgent data tasks go before the local tasks that are ready.
+  bool hurries(u32 ready) const { return image->urgent_colors && !(ready & image->urgent_locals); }
+
+  /// What the completion of an operation does to the tasks.
+  void complete(const transfer& t) {
+    if (t.activates >= 0) active |= local_bit(t.activates);
+    if (t.unblocks >= 0) blocked &= ~local_bit(t.unblocks);
+    if (t.unblocks_color >= 0) blocked_colors &= ~color_bit(t.unblocks_color);
+  }
+
   /// Whether the local task that has just run is the only one that is ready, nothing may come before it, and there is room for what
   /// it may send; then it has begun.
   [[gnu::always_inline]] bool again(u32 own_bit) {
-    if (defers | ((active & ~blocked) != own_bit) | (taken == engines::taken_inlet::several) | (engines::refused.color >= 0)) return false;
+    if (((active & ~blocked) != own_bit) | (taken == engines::taken_color::several)) return false;
     engines::channel* c = channels();
     for (u32 left = image->slots; left; --left, ++c)
       if (!c->reopen()) return false;
     active &= ~own_bit;
     interrupted = false;
-    taken = engines::taken_inlet::none;
+    taken = engines::taken_color::none;
     return true;
   }
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // One element-wise operation over descriptors: destination, sources, and what is done to an element. Over memory it is a loop
-// that runs at once. With a fabric operand it is a value that waits to be started, with `me.async(...)` or `co_await`: a
-// function of its own cannot wait for wavelets.
+// that runs at once. With a fabric operand, or on a FIFO, it is a value that waits to be started, with `me.async(...)` or
+// `co_await`: a function of its own cannot wait for wavelets.
 #pragma once
 #include <cstring>
 #include <new>
@@ -70,7 +70,7 @@ constexpr pack<Head, Tail...> make_pack(Head head, Tail... tail) { return {head,
 
 template <class X>
 constexpr int length_of(const X& operand) {
-  if constexpr (is_memory<X>) return operand.length();
+  if constexpr (is_memory<X> || walked<X>) return operand.length();
   else if constexpr (is_fabric<X>) return operand.count;
   else return forever;
 }
@@ -107,6 +107,7 @@ constexpr auto walk(const X& x, u64 at, const u32* const*& input, u32* output) {
   else if constexpr (is_memory<X>) return strided_walk<T>{x.first() + static_cast<i64>(at) * x.stride(), x.stride()};
   else if constexpr (is_fabric_input<X>) return input_walk<T>{*input++};
   else if constexpr (is_fabric_output<X>) return output_walk<T>{output};
+  else if constexpr (walked<X>) return x.walk(at);
   else return constant_walk<T>{x.value};
 }
 
@@ -124,7 +125,7 @@ constexpr auto walk(const X& x, u64 at, const u32* const*& input, u32* output) {
 }  // namespace detail
 
 template <class F, class Dst, class... Src>
-class [[nodiscard("an operation with a fabric operand runs only when it is given to me.async(...) or co_await")]] operation {
+class [[nodiscard("an operation with a fabric operand or a FIFO runs only when it is given to me.async(...) or co_await")]] operation {
   using T = typename Dst::element;
 
  public:
@@ -132,6 +133,8 @@ class [[nodiscard("an operation with a fabric operand runs only when it is given
       : name_(name.name), what_(name.what), f_(f), dst_(dst), src_(detail::make_pack(src...)), length_(common_length(dst, src...)) {}
 
   static constexpr bool uses_fabric = detail::is_fabric<Dst> || (detail::is_fabric<Src> || ...);
+  static constexpr bool uses_fifo = detail::fifo_end<Dst> || (detail::fifo_end<Src> || ...);
+  static constexpr bool waits = uses_fabric || uses_fifo;
 
   /// Elements done .. done + n - 1 of this operation.
   [[gnu::always_inline]] constexpr void move(u64 done, const u32* const* input, u32* output, u32 n) const {
@@ -162,6 +165,12 @@ class [[nodiscard("an operation with a fabric operand runs only when it is given
     return found;
   }
 
+  /// Calls `use` with what the constructor was given.
+  template <class Use>
+  [[gnu::always_inline]] void taken_apart(Use use) const {
+    detail::with(src_, [&](const auto&... s) { use(name_, what_, f_, dst_, s...); });
+  }
+
   /// The operation as a microthread that an engine runs.
   transfer start() const {
     static_assert(sizeof(operation) <= transfer::operand_bytes && std::is_trivially_copyable_v<operation>,
@@ -181,6 +190,7 @@ class [[nodiscard("an operation with a fabric operand runs only when it is given
     }
     int k = 0;
     detail::with(src_, [&](const auto&... s) { (name_input(t, k, s), ...); });
+    if constexpr (uses_fifo) name_fifos(t);
     if constexpr (copies_words && detail::is_memory<Dst>) t.target = detail::unit_stride(dst_) ? reinterpret_cast<u32*>(dst_.first()) : nullptr;
     if constexpr (copies_words && sends)
       detail::with(src_, [&](const auto& s) {
@@ -205,6 +215,7 @@ class [[nodiscard("an operation with a fabric operand runs only when it is given
           for (u32 i = 0; i < n; ++i) d[i] = static_cast<T>(f_(w[i]...));
         }
       }, walks);
+      if constexpr (uses_fifo) passed(dst_, n), (passed(s, n), ...);
     });
   }
 
@@ -226,7 +237,7 @@ class [[nodiscard("an operation with a fabric operand runs only when it is given
   // A short block is copied here. Where the length of a longer one is known, GCC would say `rep movs`, which takes longer to start
   // than a call of memcpy.
   [[gnu::always_inline]] static void copy(void* to, const void* from, std::uintptr_t bytes) {
-    if (bytes <= 128 && bytes % 16 == 0) {
+    if (bytes <= 256 && bytes % 16 == 0) {
       for (std::uintptr_t i = 0; i < bytes; i += 16) std::memcpy(static_cast<char*>(to) + i, static_cast<const char*>(from) + i, 16);
     } else {
       asm("" : "+r"(bytes));
@@ -261,6 +272,19 @@ class [[nodiscard("an operation with a fabric operand runs only when it is given
     }
   }
 
+  template <class X>
+  static constexpr void passed(const X& operand, u32 n) {
+    if constexpr (detail::fifo_end<X>) operand.moved(n);
+  }
+  void name_fifos(transfer& t) const {
+    if constexpr (detail::fifo_end<Dst>) t.pushes = &dst_.state();
+    detail::with(src_, [&](const auto&... s) {
+      const auto note = [&](const auto& source) {
+        if constexpr (detail::fifo_end<std::remove_cvref_t<decltype(source)>>) t.pops = &source.state();
+      };
+      (note(s), ...);
+    });
+  }
   template <class S>
   static constexpr void find_input(fabric_end& found, const S& s) {
     if constexpr (detail::is_fabric_input<S>) found = {s.from.id, &payload_type_of<typename S::element>};

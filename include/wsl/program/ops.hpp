@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The descriptor operations under CSL's names without type suffixes: the operands' types choose. Destination first, then the
 // sources: `fmac(mem(y), mem(y), mem(a).part(j * m, m), x)` is y += a_j * x. A source may be a scalar, a destination the address
-// of a scalar: `add(&sum, sum, mem(x))` sums up x. Over memory an operation runs at once; with a fabric operand it is a
-// value for `me.async(...)` or `co_await`.
+// of a scalar: `add(&sum, sum, mem(x))` sums up x. Over memory an operation runs at once; with a fabric operand, or on a FIFO,
+// it is a value for `me.async(...)` or `co_await`.
 #pragma once
 #include "operation.hpp"
 
@@ -10,11 +10,12 @@ namespace wsl {
 namespace detail {
 
 template <class X>
-inline constexpr bool is_operand = is_memory<X> || is_fabric<X>;
+inline constexpr bool is_operand = is_memory<X> || is_fabric<X> || walked<X>;
 
 template <class T, class X>
 constexpr auto source(const X& x) {
-  if constexpr (is_memory<X> || is_fabric_input<X>) return x;
+  static_assert(!pushes<X>(), "wsl: into is a destination: the sources of an operation are memory, fabin, out_of or scalars");
+  if constexpr (is_memory<X> || is_fabric_input<X> || walked<X>) return x;
   else {
     static_assert(!is_fabric_output<X>, "wsl: fabout is a destination: the sources of an operation are memory, fabin or scalars");
     static_assert(is_fabric_output<X> || requires { static_cast<T>(x); },
@@ -25,6 +26,7 @@ constexpr auto source(const X& x) {
 template <class X>
 constexpr auto destination(const X& x) {
   static_assert(!is_fabric_input<X>, "wsl: fabin is a source: the destination of an operation is memory, fabout or a scalar's address");
+  static_assert(!pops<X>(), "wsl: out_of is a source: the destination of an operation is memory, fabout, into or a scalar's address");
   static_assert(is_operand<X> || std::is_pointer_v<X>,
                 "wsl: the destination of an operation is mem(array), fabout(color) or the address of a scalar: mov(&y, 0)");
   if constexpr (std::is_pointer_v<X>) return accumulator<std::remove_pointer_t<X>>{x};
@@ -56,8 +58,9 @@ constexpr auto apply(verb name, F f, const Dst& dst, const Src&... src) {
   using T = typename decltype(to)::element;
   static_assert(!std::is_const_v<T>, "wsl: the destination of an operation must be writable");
   static_assert((0 + ... + int{is_fabric_input<Src>}) <= 2, "wsl: an operation reads at most two fabric operands");
+  static_assert((0 + ... + int{pops<Src>()}) <= 1, "wsl: an operation pops from at most one FIFO");
   operation op(name, f, to, source<T>(src)...);
-  if constexpr (decltype(op)::uses_fabric) return op;
+  if constexpr (decltype(op)::waits) return op;
   else op.run_now();
 }
 

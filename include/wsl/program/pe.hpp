@@ -3,6 +3,7 @@
 // completion, one at a time; an activation is a single bit, not a count. See examples/05_local_tasks.cpp.
 #pragma once
 #include "../core/control.hpp"
+#include "../core/least.hpp"
 #include "coroutine.hpp"
 #include "task_traits.hpp"
 
@@ -17,15 +18,18 @@ namespace detail {
   throw fault_error(std::string("wsl: program ") + image.source->name + " sends a command on color " + std::to_string(color) +
                     ", but its table does not say steers<color>(" + name_of(what) + ")");
 }
+[[noreturn]] inline void the_machine_has_no_such_microthread(const machine& m, int number) {
+  throw fault_error(std::string("wsl: ") + m.name + " has the microthreads 0 to " + std::to_string(m.microthreads - 1) + "; there is no microthread " +
+                    std::to_string(number));
+}
 }  // namespace detail
 
 /// What the completion of an asynchronous operation does: activate or unblock a local task, or unblock a color's data task.
 struct completion {
-  enum class effect : u8 { activate, unblock, unblock_color };
+  enum class effect : u8 { activate, unblock, unblock_color, each_time, nothing };
   effect what;
   int id;                     ///< of the color, or the position of the task in its own module's table
-  const void* key = nullptr;
-  const char* name = "";
+  const task_identity* task = nullptr;
 };
 
 // Not constexpr on purpose: a program's table is known only after its class, and the bodies of plain function templates are
@@ -34,15 +38,31 @@ struct completion {
 /// Completion activates this local task.
 template <auto Task>
 completion then() {
-  return {completion::effect::activate, local_position<Task>(), &task_key<Task>, function_name<Task>()};
+  return {completion::effect::activate, local_position<Task>(), &task_key<Task>};
 }
 
 /// Completion unblocks this local task, or the data task of this color.
 template <auto What>
 completion unblocks() {
   if constexpr (color_like<decltype(What)>) return {completion::effect::unblock_color, What.id};
-  else return {completion::effect::unblock, local_position<What>(), &task_key<What>, function_name<What>()};
+  else return {completion::effect::unblock, local_position<What>(), &task_key<What>};
 }
+
+/// This local task is activated each time the operation has moved elements, not only when it is complete: a task that looks after
+/// what a FIFO gets. It may run once for several elements.
+template <auto Task>
+completion each_time() {
+  return {completion::effect::each_time, local_position<Task>(), &task_key<Task>};
+}
+
+/// A completion that does nothing, for what insists on one.
+inline constexpr completion then_nothing{completion::effect::nothing, -1};
+
+/// The microthread on which an operation runs, 0 to 7 on the machines: `me.async(op, microthread{4})`. Two operations on one
+/// microthread at the same time are a fault. Without it the library finds a free one.
+struct microthread {
+  int number;
+};
 
 class pe {
  public:
@@ -61,6 +81,9 @@ class pe {
     const coord next = at() + step(side);
     return next.x < 0 || next.y < 0 || next.x == width() || next.y == height();
   }
+
+  /// What the layout was declared for: a program may choose by it, as CSL's @is_arch does.
+  const wsl::machine& machine() const { return state_.image->engine->target(); }
 
   /// The PE's 48-bit time stamp counter, in cycles (CSL's <time>). All PEs of a fabric count from its construction on. The timed
   /// engine counts the machine's cycles, the reference engine its steps; on the threaded engine, which has no clock, it stays 0.
@@ -129,8 +152,16 @@ class pe {
   template <class F, class Dst, class... Src, class... Completion>
   [[gnu::always_inline]] void async(const operation<F, Dst, Src...>& op, Completion... when_complete) {
     state_.interrupted = true;
-    if (moved_at_once(op)) (happen(when_complete), ...);
-    else start(op, when_complete...);
+    if constexpr (!(std::is_same_v<Completion, microthread> || ...)) {
+      if (moved_at_once(op)) return (happen(when_complete), ...);
+    }
+    op.taken_apart([&](auto... parts) { later<F, Dst, Src...>::start(*this, parts..., when_complete...); });
+  }
+
+  /// Does what a completion says: for modules that are given one and have nothing left to wait for.
+  void complete(const completion& what) {
+    state_.interrupted = true;
+    happen(what);
   }
 
   friend pe_state& state_of(pe& me);
@@ -147,18 +178,18 @@ class pe {
   template <payload T>
   void refuse(color<T> c) {
     engines::refused = {c.id, &payload_type_of<T>};
+    state_.taken = engines::taken_color::several;  // so that it does not run again at once
     state_.interrupted = true;
   }
 
   template <auto Task>
-  int local_id() const { return local_id(&task_key<Task>, local_position<Task>(), function_name<Task>()); }
-  [[gnu::always_inline]] int local_id(const void* key, int guess, const char* name) const {
-    const program_image& image = *state_.image;
-    return guess < image.locals && image.local[guess]->key == key ? guess : searched_id(key, name);
+  int local_id() const { return local_id(task_key<Task>, local_position<Task>()); }
+  [[gnu::always_inline]] int local_id(const task_identity& task, int guess) const {
+    return state_.image->local_key[least(guess, max_local_tasks)] == &task ? guess : searched_id(task);
   }
-  int searched_id(const void* key, const char* name) const {
-    const int id = state_.image->local_with(key);
-    if (id < 0) detail::the_program_does_not_bind_this_task(state_.image->source->name, name);
+  int searched_id(const task_identity& task) const {
+    const int id = state_.image->local_with(&task);
+    if (id < 0) detail::the_program_does_not_bind_this_task(state_.image->source->name, task.name);
     return id;
   }
 
@@ -166,7 +197,13 @@ class pe {
   template <class F, class Dst, class... Src>
   [[gnu::always_inline]] bool moved_at_once(const operation<F, Dst, Src...>& op) {
     using what = operation<F, Dst, Src...>;
-    if (what::fabric_sources > 1 || state_.defers) return false;
+    if constexpr (what::uses_fifo) return false;
+    else if (what::fabric_sources > 1 || state_.defers) return false;
+    else return moved_now(op);
+  }
+  template <class F, class Dst, class... Src>
+  [[gnu::always_inline]] bool moved_now(const operation<F, Dst, Src...>& op) {
+    using what = operation<F, Dst, Src...>;
     engines::channel* to = nullptr;
     if constexpr (what::sends) {
       const auto [color, type] = op.output();
@@ -183,24 +220,27 @@ class pe {
     if (to) to->wrote(op.length());
     return true;
   }
-  // By value: what has no address on the way before stays in registers.
-  template <class Operation, class... Completion>
-  [[gnu::noinline]] void start(Operation op, Completion... when_complete) {
-    transfer t = op.start();
-    (attach(t, when_complete), ...);
-    state_.image->engine->start(state_, t);
-  }
+  // Gets the parts of an operation one by one, each small enough for registers: an operation that moves at once is then never
+  // put together in memory.
+  template <class F, class Dst, class... Src>
+  struct later {
+    template <class... Completion>
+    [[gnu::noinline]] static void start(pe& me, const char* name, work what, F f, Dst dst, Src... src, Completion... when_complete) {
+      transfer t = operation<F, Dst, Src...>({name, what}, f, dst, src...).start();
+      (me.attach(t, when_complete), ...);
+      me.state_.image->engine->start(me.state_, t);
+    }
+  };
 
   // The engine itself must look where a buffer becomes empty or a sender waits for room.
   [[gnu::always_inline]] const u32* take(int color, const payload_type* type, u32 n) {
     const program_image& image = *state_.image;
     engines::inlet *in = state_.inlets(), *last = state_.end_of_inlets();
-    const auto slot = [&] { return in - state_.inlets() + 1; };
     while (in != last && in->color != color) ++in;
-    if (in != last && !in->remote && !in->marked && state_.taken == engines::taken_inlet::none && slot() < 255 && image.read_type[color] == type) {
+    if (in != last && in->is_plain() && state_.taken == engines::taken_color::none && image.read_type[color] == type) {
       const engines::channel& c = image.channels[in->from];
       if (c.tail() - in->head > n && !c.writer_waits) {
-        state_.taken = engines::taken_inlet(slot());
+        state_.taken = engines::taken(color);
         return c.words + (std::exchange(in->head, in->head + n) - c.origin);
       }
     }
@@ -208,12 +248,23 @@ class pe {
   }
   [[gnu::always_inline]] void happen(const completion& c) {
     if (c.what == completion::effect::unblock_color) state_.blocked_colors &= ~color_bit(c.id);
-    else if (c.what == completion::effect::unblock) state_.blocked &= ~local_bit(local_id(c.key, c.id, c.name));
-    else state_.active |= local_bit(local_id(c.key, c.id, c.name));
+    else if (c.what == completion::effect::unblock) state_.blocked &= ~local_bit(local_id(*c.task, c.id));
+    else if (c.what != completion::effect::nothing) state_.active |= local_bit(local_id(*c.task, c.id));
   }
   void attach(transfer& t, const completion& c) const {
-    if (c.what == completion::effect::unblock_color) t.unblocks_color = static_cast<i8>(c.id);
-    else (c.what == completion::effect::activate ? t.activates : t.unblocks) = static_cast<i8>(local_id(c.key, c.id, c.name));
+    switch (c.what) {
+      case completion::effect::activate: t.activates = task_number(c); break;
+      case completion::effect::unblock: t.unblocks = task_number(c); break;
+      case completion::effect::each_time: t.each_time = task_number(c); break;
+      case completion::effect::unblock_color: t.unblocks_color = static_cast<i8>(c.id); break;
+      case completion::effect::nothing: break;
+    }
+  }
+  i8 task_number(const completion& c) const { return static_cast<i8>(local_id(*c.task, c.id)); }
+  void attach(transfer& t, microthread on) const {
+    if (on.number < 0 || on.number >= state_.image->engine->target().microthreads)
+      detail::the_machine_has_no_such_microthread(state_.image->engine->target(), on.number);
+    t.microthread = static_cast<i8>(on.number);
   }
 
   pe_state state_;

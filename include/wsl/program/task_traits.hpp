@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "../core/color.hpp"
+#include "../core/type_name.hpp"
 #include "../layout/program.hpp"
 
 namespace wsl {
@@ -13,8 +14,11 @@ namespace wsl {
 class task;
 
 /// The identity of a task is the address of this.
+struct task_identity {
+  const char* name;
+};
 template <auto Task>
-inline constexpr char task_key = 0;
+inline constexpr task_identity task_key{function_name<Task>()};
 /// The identity of a library module is the address of this.
 template <class Module>
 inline constexpr char module_key = 0;

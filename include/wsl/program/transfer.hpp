@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A descriptor operation with a fabric operand, as an engine runs it (the machine's microthread): how many words it moves, which
+// A descriptor operation that may have to wait, for the fabric or for a FIFO, as an engine runs it (the machine's microthread): how many words it moves, which
 // colors it reads and writes, and one function that moves the next n of them. The engine decides when and how many; the
 // operation neither knows nor cares, which is why every engine computes the same bits.
 #pragma once
@@ -9,8 +9,17 @@
 
 namespace wsl {
 
+/// How full a FIFO in a PE's memory is: what engines know of it.
+struct fifo_state {
+  u32 first = 0;       ///< place of the oldest element
+  u32 size = 0;
+  u32 capacity = 0;
+
+  u32 room() const { return capacity - size; }
+};
+
 struct transfer {
-  static constexpr int operand_bytes = 96;
+  static constexpr int operand_bytes = 128;
 
   /// Moves elements done .. done + n - 1: input[k] are n words of the k-th fabric source, output takes n words.
   using mover = void (*)(transfer& self, const u32* const* input, u32* output, u32 n);
@@ -23,6 +32,10 @@ struct transfer {
   i8 activates = -1;               ///< local task that completion activates
   i8 unblocks = -1;                ///< local task that completion unblocks
   i8 unblocks_color = -1;          ///< color whose data task completion unblocks
+  i8 each_time = -1;               ///< local task that is activated each time elements have moved
+  i8 microthread = -1;             ///< the microthread that the program chose, -1 if it left that to the library
+  const fifo_state* pushes = nullptr;  ///< the FIFO that its destination is
+  const fifo_state* pops = nullptr;    ///< the FIFO that one of its sources is
   const u32* source = nullptr;     ///< all words that it sends, if they lie in memory as they are
   u32* target = nullptr;           ///< where it puts the words that it reads, if it puts them there as they are
   void* resumes = nullptr;         ///< the suspended main thread that completion resumes, as a coroutine's address
@@ -34,6 +47,13 @@ struct transfer {
 
   bool complete() const { return done == length; }
   bool endless() const { return length == ~u64{0}; }
+
+  bool uses_fifo() const { return pushes || pops; }
+  /// Elements that its FIFOs let it move now.
+  u32 allowed() const {
+    const u32 there = pops ? pops->size : ~u32{0}, room = pushes ? pushes->room() : ~u32{0};
+    return there < room ? there : room;
+  }
 };
 
 }  // namespace wsl

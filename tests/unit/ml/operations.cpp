@@ -3,9 +3,12 @@
 #include <wsl/ml/op/activation.hpp>
 #include <wsl/ml/op/attention.hpp>
 #include <wsl/ml/op/norm.hpp>
+#include <wsl/ml/op/position.hpp>
 #include <wsl/ml/op/reference.hpp>
 #include <wsl/ml/op/rows.hpp>
 #include <wsl/ml/op/softmax.hpp>
+
+#include <complex>
 
 #include "compare.hpp"
 
@@ -148,17 +151,18 @@ TEST_CASE("Cross-entropy with a mask") {
   CHECK_THROWS_WITH(ml::cross_entropy(again.s(), wrong, {}, 1), "wsl: token 1 has target 65 of 65 classes");
 }
 
-void check_attention(int tokens, int width) {
+void check_attention(int tokens, int width, f64 slope) {
   const f64 scale = 1 / std::sqrt(width);
+  const ml::scoring how{static_cast<f32>(scale), static_cast<f32>(slope)};
   // Queries, keys and values as a decoder has them: thirds of one row.
   both qkv(tokens, 3 * width, 1), d(tokens, 3 * width), y(tokens, width), dy(tokens, width, 2), weights(tokens, tokens);
   std::vector<f32> log_total(static_cast<std::size_t>(tokens));
   const auto third = [width](const auto& whole, int k) { return whole.part(0, k * width, whole.rows(), width); };
-  ml::attention(y.s(), log_total, third(qkv.s(), 0), third(qkv.s(), 1), third(qkv.s(), 2), static_cast<f32>(scale));
+  ml::attention(y.s(), log_total, third(qkv.s(), 0), third(qkv.s(), 1), third(qkv.s(), 2), how);
   ml::attention_back(third(d.s(), 0), third(d.s(), 1), third(d.s(), 2), dy.s(), y.s(), log_total, third(qkv.s(), 0), third(qkv.s(), 1),
-                     third(qkv.s(), 2), static_cast<f32>(scale));
+                     third(qkv.s(), 2), how);
   const auto forward = [&] {
-    plain::attention<f64>(y.e(), weights.e(), third(qkv.e(), 0), third(qkv.e(), 1), third(qkv.e(), 2), scale);
+    plain::attention<f64>(y.e(), weights.e(), third(qkv.e(), 0), third(qkv.e(), 1), third(qkv.e(), 2), scale, slope);
     return weighed(y.exact, dy.exact);
   };
   forward();
@@ -171,7 +175,91 @@ void check_attention(int tokens, int width) {
 
 TEST_CASE("Causal attention, in one block and in several") {
   for (int tokens : {1, 2, 7, 16, 64, 65, 150, 192})
-    for (int width : {1, 8, 33}) check_attention(tokens, width);
+    for (int width : {1, 8, 33}) check_attention(tokens, width, width == 8 ? 0.25 : 0);
+}
+
+TEST_CASE("Attention that drops weights") {
+  constexpr int tokens = 70, width = 4;
+  both q(tokens, width, 1), k(tokens, width, 2), v(tokens, width, 3), y(tokens, width), dy(tokens, width, 4), dq(tokens, width), dk(tokens, width), dv(tokens, width), weights(tokens, tokens), kept(tokens, tokens);
+  const ml::scoring how{0.5f, 0.1f, ml::dropping::with(0.3f, 17)};
+  std::vector<f32> log_total(tokens);
+  ml::attention(y.s(), log_total, q.s(), k.s(), v.s(), how);
+  ml::attention_back(dq.s(), dk.s(), dv.s(), dy.s(), y.s(), log_total, q.s(), k.s(), v.s(), how);
+  std::fill(kept.single.begin(), kept.single.end(), 1.f);
+  for (int t = 0; t < tokens; ++t) ml::drop(kept.s().row(t), kept.s().row(t), how.drop.of_row(static_cast<u64>(t)), 0, tokens);
+  const auto forward = [&] {
+    plain::attention<f64>(y.e(), weights.e(), q.e(), k.e(), v.e(), 0.5, static_cast<f64>(0.1f));
+    for (int t = 0; t < tokens; ++t)
+      for (int i = 0; i < width; ++i) {
+        y.e()(t, i) = 0;
+        for (int s = 0; s <= t; ++s) y.e()(t, i) += weights.e()(t, s) * static_cast<f64>(kept.s()(t, s)) * v.e()(s, i);
+      }
+    return weighed(y.exact, dy.exact);
+  };
+  forward();
+  CHECK(error(y) < close);
+  const auto as_exact = [](const both& x) { return std::vector<f64>(x.single.begin(), x.single.end()); };
+  CHECK(gradient_error(forward, q.exact, as_exact(dq)) < 5e-6);
+  CHECK(gradient_error(forward, k.exact, as_exact(dk)) < 5e-6);
+  CHECK(gradient_error(forward, v.exact, as_exact(dv)) < 5e-6);
+}
+
+TEST_CASE("Dropout drops as often as it says, what it keeps has the same mean, and its way back drops the same") {
+  constexpr int n = 100000;
+  std::vector<f32> ones(n, 1), y(n), dx(n, 2), part(n);
+  for (f32 p : {0.f, 0.1f, 0.5f, 0.9f}) {
+    const ml::dropping how = ml::dropping::with(p, 5).of_row(3);
+    ml::drop(y.data(), ones.data(), how, 0, n);
+    const auto gone = static_cast<f64>(std::count(y.begin(), y.end(), 0.f)) / n;
+    CHECK(gone == Approx(static_cast<f64>(p)).margin(0.005));
+    CHECK(std::all_of(y.begin(), y.end(), [&](f32 v) { return v == 0 || v == 1 / (1 - p); }));
+    std::fill(dx.begin(), dx.end(), 2.f);
+    ml::drop_back(dx.data(), ones.data(), how, 0, n);
+    CHECK(std::equal(dx.begin(), dx.end(), y.begin(), [](f32 a, f32 b) { return a == b + 2; }));
+    ml::drop(part.data(), ones.data(), how, 1000, 50);
+    CHECK(std::equal(part.begin(), part.begin() + 50, y.begin() + 1000));
+  }
+  // Rows and neighbours have nothing to do with each other.
+  const auto kept = [&](u64 row) {
+    ml::drop(y.data(), ones.data(), ml::dropping::with(0.5f, 5).of_row(row), 0, n);
+    return y;
+  };
+  const std::vector<f32> a = kept(1), b = kept(2);
+  f64 together = 0, in_a_row = 0;
+  for (std::size_t i = 0; i + 1 < n; ++i) together += static_cast<f64>(a[i] * b[i]) / n, in_a_row += static_cast<f64>(a[i] * a[i + 1]) / n;
+  CHECK(together == Approx(1).margin(0.02));
+  CHECK(in_a_row == Approx(1).margin(0.02));
+}
+
+TEST_CASE("Positions: waves, turns and slopes") {
+  const std::vector<f32> table = ml::waves(50, 6);
+  for (int t : {0, 1, 49})
+    for (int i : {0, 2, 4}) {
+      const f64 angle = t * std::pow(1e4, -i / 6.);
+      CHECK(static_cast<f64>(table[static_cast<std::size_t>(t * 6 + i)]) == Approx(std::sin(angle)).margin(1e-6));
+      CHECK(static_cast<f64>(table[static_cast<std::size_t>(t * 6 + i + 1)]) == Approx(std::cos(angle)).margin(1e-6));
+    }
+  // The published slopes of 4 heads, and for 6 those of every second of 8 after them.
+  CHECK(ml::alibi_slopes(4) == std::vector<f32>{0.25f, 0.0625f, 0.015625f, 0.00390625f});
+  CHECK(ml::alibi_slopes(6) == std::vector<f32>{0.25f, 0.0625f, 0.015625f, 0.00390625f, 0.5f, 0.125f});
+  CHECK(ml::alibi_slopes(1) == std::vector<f32>{0.00390625f});
+  for (const ml::pairs which : {ml::pairs::neighbours, ml::pairs::halves}) {
+    both x(1, 8, 1), y(1, 8), dy(1, 8, 2), dx(1, 8);
+    const ml::rotation turn(20, 8, 10000, which);
+    turn.turn(y.single.data(), x.single.data(), 7);
+    turn.turn_back(dx.single.data(), dy.single.data(), 7);
+    const auto forward = [&] {
+      for (std::size_t i = 0; i < 4; ++i) {
+        const std::size_t a = which == ml::pairs::neighbours ? 2 * i : i, b = which == ml::pairs::neighbours ? 2 * i + 1 : i + 4;
+        const std::complex<f64> z = std::complex(x.exact[a], x.exact[b]) * std::polar(1., 7 * std::pow(1e4, -2. * static_cast<f64>(i) / 8));
+        y.exact[a] = z.real(), y.exact[b] = z.imag();
+      }
+      return weighed(y.exact, dy.exact);
+    };
+    forward();
+    CHECK(error(y) < close);
+    CHECK(gradient_error(forward, x.exact, std::vector<f64>(dx.single.begin(), dx.single.end())) < close);
+  }
 }
 
 TEST_CASE("Rows: bias, sums, lookup and its way back") {

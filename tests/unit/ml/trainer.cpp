@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include <wsl/fabric/reference.hpp>
 #include <wsl/ml/model/serial.hpp>
+#include <wsl/ml/report.hpp>
+#include <wsl/ml/sample.hpp>
 #include <wsl/ml/trainer.hpp>
+
+#include <map>
 
 #include "compare.hpp"
 #include "golden_gpt2.hpp"
@@ -61,46 +65,155 @@ TEST_CASE("Training on a wafer of any height does what training in one place doe
 }
 
 TEST_CASE("Neither the number of threads nor a norm to wait for changes a bit") {
-  const text t(4, 8, 2);
-  const auto run = [&](int threads, f64 clip) {
-    ml::trainer trained(small().build(), optimizer::adamw(), {.workers = 4, .clip_norm = clip, .seed = 3, .threads = threads});
-    for (int step = 0; step < 3; ++step) trained.step(t.all(), 1e-2);
-    return trained.parameters();
-  };
-  ml::weights one = run(1, 0);
-  for (int threads : {2, 3, 8}) {
-    ml::weights other = run(threads, 0);
-    CHECK(distance(one, other) == 0);
+  const text t(6, 8, 2);
+  for (int num_csx : {1, 3}) {
+    const auto run = [&](int threads, f64 clip) {
+      ml::trainer trained(small().build(), optimizer::adamw(), {.workers = 2, .num_csx = num_csx, .clip_norm = clip, .seed = 3, .threads = threads});
+      for (int step = 0; step < 3; ++step) trained.step(t.all(), 1e-2);
+      return trained.parameters();
+    };
+    ml::weights one = run(1, 0);
+    for (int threads : {2, 3, 8}) {
+      ml::weights other = run(threads, 0);
+      CHECK(distance(one, other) == 0);
+    }
+    ml::weights clipped = run(2, 1e9);
+    CHECK(distance(one, clipped) == 0);
   }
-  ml::weights clipped = run(2, 1e9);
-  CHECK(distance(one, clipped) == 0);
+}
+
+TEST_CASE("Several wafers do what one does") {
+  const text t(16, 5, 1), four(12, 5, 2);
+  for (int num_csx : {2, 3, 4, 7, 8, 16}) {
+    INFO(num_csx << " wafers");
+    const text& lesson = 16 % num_csx ? four : t;
+    ml::trainer one(small().build(), optimizer::sgd(0.9f), {.seed = 7}), several(small().build(), optimizer::sgd(0.9f), {.workers = 1, .num_csx = num_csx, .seed = 7});
+    if (num_csx == 7) {
+      CHECK_THROWS_WITH(several.step(t.all(), 0.1), "wsl: num_csx 7 requires the global batch size 16 to be divisible by num_csx");
+      CHECK(several.evaluate(t.all()) == Approx(one.evaluate(t.all())).epsilon(1e-6));  // nothing is divided where nothing is learned
+      continue;
+    }
+    for (int step = 0; step < 2; ++step) CHECK(several.step(lesson.all(), 0.1) == Approx(one.step(lesson.all(), 0.1)).epsilon(1e-5));
+    CHECK(distance(several.parameters(), one.parameters()) < 1e-5);
+    const std::vector<f32> a = one.predict(lesson.all()), b = several.predict(lesson.all());
+    for (std::size_t k = 0; k < a.size(); k += 7) CHECK(b[k] == Approx(a[k]).margin(1e-4));
+  }
+  CHECK_THROWS_WITH(ml::trainer(small().build(), optimizer::sgd(), {.num_csx = 17}), "wsl: num_csx is 1 to 16, not 17");
+}
+
+TEST_CASE("A step's report: its rows sum to the step, its bytes are those of the fabric's counters") {
+  const text t(6, 8, 2);
+  for (auto [num_csx, workers, clip] : {std::tuple{1, 1, 0.}, {1, 3, 1.}, {3, 2, 0.}}) {
+    ml::trainer trained(small().build(), optimizer::adam(), {.workers = workers, .num_csx = num_csx, .clip_norm = clip});
+    const auto start = ml::wall_clock::now();
+    trained.step(t.all(), 1e-3);
+    const f64 all = std::chrono::duration<f64>(ml::wall_clock::now() - start).count();
+    const ml::step_report& r = trained.report();
+    CHECK(r.phases.size() == (clip > 0 ? 4 : 3));
+    for (const auto& p : r.phases) CHECK((p.seconds >= 0 && p.work >= 0));
+    CHECK(r.seconds() <= all);
+    u64 numbers = 0, tied = 0, looked_up = 0;
+    for (const ml::parameter& p : trained.model().parameters()) {
+      numbers += static_cast<u64>(p.size());
+      if (p.name == "embedding.tokens") tied = static_cast<u64>(p.size());
+      if (p.name == "embedding.positions" || p.name.ends_with(".bias")) looked_up += static_cast<u64>(p.size());
+    }
+    CHECK(r.sent_forward == 4 * (numbers + tied));
+    CHECK(r.sent_back == 4 * (numbers - looked_up));  // what the way back does not look at stays away
+    CHECK(r.returned == 4 * (numbers + tied));
+    const u64 gradients = static_cast<u64>(num_csx * workers + num_csx - 1) * r.returned;
+    CHECK(4 * r.traffic.wavelets == r.sent_forward + r.sent_back + gradients);
+    CHECK((r.peak_weights > 0 && r.peak_weights <= r.two_layers));
+    CHECK(r.two_layers < 4 * numbers);
+    const std::string text = ml::to_text(r);
+    CHECK(text.find("gradients in") != std::string::npos);
+  }
 }
 
 // What a trainer does in one step, on a fabric of any engine.
 template <class Engine>
-ml::weights after_one_step(const Engine& engine, int workers) {
-  const text t(3, 7, 2);
+ml::weights after_one_step(const Engine& engine, int workers, int wafers) {
+  const text t(3 * wafers, 7, 2);
   const ml::network n = small().build();
   const ml::itinerary way(n, workers, true);
   ml::memory store{&n, ml::weights(n, 5), ml::weights(n), ml::weights(n), ml::weights(n)};
   ml::batch b = t.all();
   b.weight = 1 / 21.f;
-  fabric f(ml::trainer::plan(workers), engine);
-  f.start<&ml::memory_server::step>(rows(0, end, 2), &way, &store, ml::learning{optimizer::sgd(), 0.5f, 1, true});
-  f.start<&ml::worker::step>(rows(1, end, 2), &n, &way, b);
+  fabric f(ml::trainer::plan(workers, wafers), engine);
+  f.start<&ml::memory_server::step>(rows(0, end, 2).column(0), &way, &store, ml::learning{optimizer::sgd(), 0.5f, 1, true});
+  ml::each_swarm_node(wafers, [&]<int level, int children>(const area& a) { f.start<&ml::swarm_node<level, children>::step>(a, &way); });
+  f.start<&ml::worker::step>(rows(1, end, 2), ml::work_order{&n, &way, b});
   f.run();
   return store.numbers;
 }
 
 TEST_CASE("The reference engine trains to the same bits, and no order of the words changes one") {
-  for (int workers : {1, 3}) {
-    ml::weights usual = after_one_step(threaded{}, workers), slow = after_one_step(reference{}, workers);
+  for (auto [workers, wafers] : {std::pair{1, 1}, {3, 1}, {1, 5}, {2, 3}}) {
+    ml::weights usual = after_one_step(threaded{}, workers, wafers), slow = after_one_step(reference{}, workers, wafers);
     CHECK(distance(usual, slow) == 0);
     for (unsigned seed : {1u, 2u, 3u}) {
-      ml::weights shuffled = after_one_step(threaded{.order = schedule::shuffled{seed}, .pes_per_band = 1}, workers);
+      ml::weights shuffled = after_one_step(threaded{.order = schedule::shuffled{seed}, .pes_per_band = 1}, workers, wafers);
       CHECK(distance(usual, shuffled) == 0);
     }
   }
+}
+
+TEST_CASE("A run goes on from its state as if it had not stopped") {
+  for (const optimizer& rule : {optimizer::sgd(0.9f), optimizer::adamw()}) {
+    ml::trainer whole(small().build(), rule, {.workers = 2, .clip_norm = 1, .seed = 3}), later(small().build(), rule, {.workers = 2, .clip_norm = 1, .seed = 4});
+    const auto steps = [](ml::trainer& t, int from, int to) {
+      for (int step = from; step < to; ++step) t.step(text(4, 8, static_cast<unsigned>(step)).all(), 1e-2);
+    };
+    steps(whole, 0, 3);
+    std::map<std::string, std::vector<f32>> saved;
+    for (const ml::state_array& x : whole.state()) {
+      CHECK(x.numbers.size() == static_cast<std::size_t>(x.rows) * static_cast<std::size_t>(x.columns));
+      saved[x.name].assign(x.numbers.begin(), x.numbers.end());
+    }
+    const ml::position at = whole.position();
+    steps(whole, 3, 6);
+    for (const ml::state_array& x : later.state()) std::copy(saved.at(x.name).begin(), saved.at(x.name).end(), x.numbers.begin());
+    later.go_on_from(at);
+    CHECK(later.steps() == 3);
+    steps(later, 3, 6);
+    CHECK(later.position() == whole.position());
+    const auto a = whole.state(), b = later.state();
+    CHECK(a.size() == (rule.how == optimizer::kind::sgd ? 2 : 3) * whole.model().parameters().size());
+    for (std::size_t k = 0; k < a.size(); ++k) CHECK(std::equal(a[k].numbers.begin(), a[k].numbers.end(), b[k].numbers.begin(), b[k].numbers.end()));
+  }
+  ml::trainer t(small().build(), optimizer::adam());
+  CHECK(t.parameter_named("layer 1 qkv.weight").size() == 3 * 16 * 16);
+  CHECK_THROWS_WITH(t.parameter_named("layer 2 qkv.weight"), "wsl: the model has no parameter layer 2 qkv.weight; its first is embedding.tokens");
+  CHECK_THROWS_WITH(t.go_on_from({.steps = -1}), "wsl: training goes on after 0 or more steps, not after -1");
+}
+
+TEST_CASE("Logits need no targets, and a token is drawn from them") {
+  const text t(3, 6, 4);
+  ml::trainer trained(small().build(), optimizer::sgd(), {.workers = 2});
+  const std::vector<f32> without = trained.predict({.ids = t.ids, .sequences = 3, .length = 6});
+  trained.evaluate(t.all());
+  CHECK(without == trained.logits());
+  CHECK(without.size() == 3 * 6 * 37);
+  CHECK_THROWS_WITH(trained.predict({.ids = t.ids, .sequences = 2, .length = 6}), "wsl: a batch of 2 sequences of 6 has 18 ids, not 12");
+
+  const std::vector<f32> logits{0, std::log(2.f), -1e30f, std::log(5.f), std::log(2.f)};
+  std::mt19937_64 random(1);
+  const auto drawn = [&](const ml::drawing& how) {
+    std::vector<f64> share(5);
+    for (int i = 0; i < 20000; ++i) share[static_cast<std::size_t>(ml::draw(logits, how, random))] += 1 / 20000.;
+    return share;
+  };
+  CHECK(ml::likeliest(logits) == 3);
+  CHECK(drawn({.temperature = 0})[3] == Approx(1));
+  const std::vector<f64> all = drawn({}), hot = drawn({.temperature = 0.5}), best = drawn({.among = 2});
+  for (std::size_t k = 0; k < 5; ++k) {
+    const f64 p = std::vector<f64>{1, 2, 0, 5, 2}[k];
+    CHECK(all[k] == Approx(p / 10).margin(0.015));
+    CHECK(hot[k] == Approx(p * p / 34).margin(0.015));
+  }
+  CHECK((best[1] == Approx(2 / 7.).margin(0.015) && best[3] == Approx(5 / 7.).margin(0.015)));
+  CHECK_THROWS_WITH(ml::draw({}, {}, random), "wsl: a token is drawn from at least one logit");
+  CHECK_THROWS_WITH(ml::draw(logits, {.temperature = -1}, random), "wsl: a token is drawn with a temperature and among a number of tokens that are not negative");
 }
 
 TEST_CASE("Clipping bounds the change") {
@@ -123,19 +236,23 @@ TEST_CASE("A mask leaves tokens out") {
   first.sequences = 1, first.ids = first.ids.first(6), first.targets = first.targets.first(6);
   ml::trainer trained(small().build(), optimizer::sgd(), {.workers = 2});
   CHECK(trained.evaluate(b) == Approx(trained.evaluate(first)).epsilon(1e-6));
+  mask.assign(12, 0);
+  CHECK_THROWS_WITH(trained.step(b, 1), "wsl: no token of the batch counts: it is empty, or its mask is 0 everywhere");
 }
 
-TEST_CASE("Ten steps of the golden GPT-2 on the wafer") {
+TEST_CASE("Ten steps of the golden GPT-2 on one wafer and on two") {
   const auto g = golden::load();
   if (!g) {
     WARN("no golden GPT-2 in WSL_DATA_DIR");
     return;
   }
-  ml::trainer trained(g->config.build(), optimizer::adamw(), {.workers = 2});
-  trained.parameters() = golden::weights_of(*g, trained.model(), g->parameters);
   const ml::batch b{.ids = g->ids, .targets = g->targets, .sequences = g->sequences, .length = g->length};
-  for (f64 loss : {4.38713932, 4.15615177, 3.96919441, 3.81132174, 3.67143512, 3.54140902, 3.41578674, 3.29135585, 3.16656613, 3.04125166})
-    CHECK(trained.step(b, 1e-3) == Approx(loss).epsilon(1e-5));
+  for (const ml::training& how : {ml::training{.workers = 2}, ml::training{.workers = 1, .num_csx = 2}}) {
+    ml::trainer trained(g->config.build(), optimizer::adamw(), how);
+    trained.parameters() = golden::weights_of(*g, trained.model(), g->parameters);
+    for (f64 loss : {4.38713932, 4.15615177, 3.96919441, 3.81132174, 3.67143512, 3.54140902, 3.41578674, 3.29135585, 3.16656613, 3.04125166})
+      CHECK(trained.step(b, 1e-3) == Approx(loss).epsilon(1e-5));
+  }
 }
 
 TEST_CASE("A batch that does not fit is named") {

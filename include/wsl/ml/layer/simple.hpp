@@ -81,11 +81,12 @@ class sum_stage final : public stage {
   int a_, b_, y_;
 };
 
-/// The cross-entropy of logits and targets, into the place's loss; on the way back where all gradients start.
+/// The cross-entropy of logits and targets, if there are targets, into the place's loss; on the way back where all gradients start.
 class cross_entropy_stage final : public stage {
  public:
   explicit cross_entropy_stage(int logits) : logits_(logits) {}
   void forward(place& at) const override {
+    if (at.targets.empty()) return;
     bool sets = false;
     const matrix<f32> d = at.gradient(logits_, sets);
     copy(d, at.value(logits_));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A causal language model whose sizes come from a file or from the command line: GPT-2 and its relatives. A block is
+// A causal language model whose sizes come from a file or from the command line: GPT-2, GPT-J, Llama, MPT and their relatives. A block is
 //   x = x + project(attention(norm(x)));  x = x + down(f(up(norm(x))))
-// and the logits are norm(x) times the table of tokens. A width that the heads do not divide is refused by a sentence.
+// or with both parts side by side, and the logits are norm(x) times the table of tokens or a matrix of their own. A width that the
+// heads do not divide is refused by a sentence. See examples/91_decoders.cpp.
 #pragma once
 #include <cmath>
 
@@ -9,7 +10,13 @@
 
 namespace wsl::ml {
 
-enum class nonlinearity : u8 { gelu, gelu_tanh, relu, silu };
+/// Between the matrices of the feed-forward part. The last three multiply up(x) by a function of a third matrix, gate(x).
+enum class nonlinearity : u8 { gelu, gelu_tanh, relu, silu, swiglu, geglu, reglu };
+enum class normalization : u8 { layernorm, rmsnorm };
+/// How a token knows its position: a learned table, fixed waves, rotary queries and keys, ALiBi's penalties, or not at all.
+enum class positioning : u8 { learned, fixed, rotary, alibi, none };
+/// The feed-forward part after attention, or beside it on the same norm (GPT-J) or one of its own (GPT-NeoX).
+enum class block_order : u8 { sequential, parallel, parallel_two_norms };
 
 struct decoder {
   int vocabulary = 0, positions = 0, layers = 0, heads = 0, width = 0;
@@ -17,36 +24,70 @@ struct decoder {
   bool bias = true;                        ///< of linear layers and norms
   nonlinearity between = nonlinearity::gelu;
   f32 epsilon = 1e-5f, deviation = 0.02f;  ///< of the norms; of the initial weights
+  int kv_heads = 0;                        ///< of keys and values: 1 is multi-query, fewer than heads grouped-query attention; 0: as heads
+  normalization norm = normalization::layernorm;
+  positioning position = positioning::learned;
+  int rotary_features = 0;                 ///< of each head, that turn; 0: all
+  f64 rotary_base = 10000;
+  pairs rotary_pairs = pairs::neighbours;
+  block_order order = block_order::sequential;
+  bool tied = true;                        ///< the head's matrix is the table of tokens
+  f32 dropout = 0, attention_dropout = 0;  ///< of the embedding and of what is added to x; of the weights of attention
 
-  /// The network, with the loss as its last stage.
+  /// The network, with the loss as its last stage. Throws std::invalid_argument for sizes that do not fit.
   network build() const {
     network n;
-    int x = n.embedding("embedding", vocabulary, positions, width, initial::normal(deviation));
-    for (int l = 0; l < layers; ++l) x = block(n, "layer " + std::to_string(l), x);
-    const int last = n.norm("last norm", x, epsilon, true, bias);
-    n.cross_entropy("loss", n.tied_linear("head", last, 0));
+    int x = n.embedding("embedding", vocabulary, position == positioning::learned ? positions : 0, width, initial::normal(deviation));
+    if (position == positioning::fixed) x = n.fixed_positions("waves", x, positions);
+    x = n.dropout("dropout", x, dropout);
+    for (int l = 0; l < layers; ++l) x = block(n, "layer " + std::to_string(l) + " ", x);
+    const int last = normalized(n, "last norm", x);
+    n.cross_entropy("loss", tied ? n.tied_linear("head", last, 0) : n.linear("head", last, vocabulary, false, initial::normal(deviation)));
     return n;
   }
 
  private:
   int block(network& n, const std::string& name, int x) const {
-    // What adds to the residual starts smaller, the more of it there is (GPT-2).
-    const initial start = initial::normal(deviation), residual = initial::normal(deviation / std::sqrt(2 * static_cast<f32>(layers)));
-    const int qkv = n.linear(name + " qkv", n.norm(name + " norm 1", x, epsilon, true, bias), 3 * width, bias, start);
-    const int attended = n.linear(name + " projection", n.attention(name + " attention", qkv, heads), width, bias, residual);
-    x = n.sum(name + " sum 1", x, attended);
-    const int up = n.linear(name + " up", n.norm(name + " norm 2", x, epsilon, true, bias), filter ? filter : 4 * width, bias, start);
-    return n.sum(name + " sum 2", x, n.linear(name + " down", between_of(n, name + " between", up), width, bias, residual));
+    const int first = normalized(n, name + "norm 1", x);
+    const int attended = attention(n, name, first);
+    if (order == block_order::sequential) {
+      x = n.sum(name + "sum 1", x, attended);
+      return n.sum(name + "sum 2", x, feed_forward(n, name, normalized(n, name + "norm 2", x)));
+    }
+    const int beside = order == block_order::parallel ? first : normalized(n, name + "norm 2", x);
+    return n.sum(name + "sum 2", n.sum(name + "sum 1", x, attended), feed_forward(n, name, beside));
   }
-  int between_of(network& n, const std::string& name, int x) const {
+  int attention(network& n, const std::string& name, int x) const {
+    const attention_heads shape{heads, kv_heads, position == positioning::alibi, attention_dropout};
+    const int of_keys = kv_heads && heads ? width / heads * kv_heads : width;
+    int qkv = n.linear(name + "qkv", x, width + 2 * of_keys, bias, initial::normal(deviation));
+    if (position == positioning::rotary) qkv = n.rotary(name + "rotary", qkv, shape, positions, rotary_features, rotary_base, rotary_pairs);
+    const int y = n.attention(name + "attention", qkv, shape);
+    return n.dropout(name + "dropout 1", n.linear(name + "projection", y, width, bias, residual()), dropout);
+  }
+  int feed_forward(network& n, const std::string& name, int x) const {
+    const int inside = filter ? filter : 4 * width;
+    const int up = n.linear(name + "up", x, inside, bias, initial::normal(deviation));
+    const bool gated = between == nonlinearity::swiglu || between == nonlinearity::geglu || between == nonlinearity::reglu;
+    const int gate = gated ? n.linear(name + "gate", x, inside, bias, initial::normal(deviation)) : up;
+    const int y = between_of(n, name + "between", up, gate);
+    return n.dropout(name + "dropout 2", n.linear(name + "down", y, width, bias, residual()), dropout);
+  }
+  int between_of(network& n, const std::string& name, int x, int gate) const {
     switch (between) {
       case nonlinearity::gelu: return n.activation<gelu>(name, x);
       case nonlinearity::gelu_tanh: return n.activation<gelu_tanh>(name, x);
       case nonlinearity::relu: return n.activation<relu>(name, x);
       case nonlinearity::silu: return n.activation<silu>(name, x);
+      case nonlinearity::swiglu: return n.gate<silu>(name, x, gate);
+      case nonlinearity::geglu: return n.gate<gelu>(name, x, gate);
+      case nonlinearity::reglu: return n.gate<relu>(name, x, gate);
     }
     return x;
   }
+  int normalized(network& n, const std::string& name, int x) const { return n.norm(name, x, epsilon, norm == normalization::layernorm, bias); }
+  /// What adds to the residual starts smaller, the more of it there is (GPT-2).
+  initial residual() const { return initial::normal(deviation / std::sqrt(2 * static_cast<f32>(layers))); }
 };
 
 }  // namespace wsl::ml

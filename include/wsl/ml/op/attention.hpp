@@ -9,19 +9,32 @@
 #include <vector>
 
 #include "../../kernel/dense.hpp"
+#include "dropout.hpp"
 #include "loop.hpp"
 #include "real.hpp"
 
 namespace wsl::ml {
 
+/// How scores come from products of queries and keys: scale * q[t] . k[s] - slope * (t - s). Weights may be dropped.
+struct scoring {
+  f32 scale = 1, slope = 0;
+  dropping drop = {};
+};
+
 namespace detail {
 
 inline constexpr int attention_block = 64;  // queries or keys; a block of scores is 16 kB
 
-/// Scores to weights: w = e^(scale * s - the largest so far); shrinks what was gathered before accordingly.
+/// Products to scores: scale * s + slope * (number of the key - number of the query), for keys from `after` after the query on.
+struct attention_score_loop {
+  [[gnu::always_inline]] static void run(f32* s, f32 scale, f32 slope, int after, int keys) {
+    if (slope == 0) for (int j = 0; j < keys; ++j) s[j] *= scale;
+    else for (int j = 0; j < keys; ++j) s[j] = scale * s[j] + slope * static_cast<f32>(after + j);
+  }
+};
+/// Scores to weights: w = e^(s - the largest so far); shrinks what was gathered before accordingly.
 struct attention_row_loop {
-  [[gnu::always_inline]] static void run(f32* s, f32* gathered, f32* largest, f32* total, f32 scale, int keys, int width) {
-    for (int j = 0; j < keys; ++j) s[j] *= scale;
+  [[gnu::always_inline]] static void run(f32* s, f32* gathered, f32* largest, f32* total, int keys, int width) {
     const f32 block_largest = largest_of(keys, [s](int j) { return s[j]; });
     const f32 shift = *largest < block_largest ? block_largest : *largest, shrink = exponential(*largest - shift);
     for (int j = 0; j < keys; ++j) s[j] = exponential(s[j] - shift);
@@ -31,8 +44,8 @@ struct attention_row_loop {
   }
 };
 struct attention_weights_loop {
-  [[gnu::always_inline]] static void run(f32* s, f32 scale, f32 log_total, int keys) {
-    for (int j = 0; j < keys; ++j) s[j] = exponential(scale * s[j] - log_total);
+  [[gnu::always_inline]] static void run(f32* s, f32 log_total, int keys) {
+    for (int j = 0; j < keys; ++j) s[j] = exponential(s[j] - log_total);
   }
 };
 struct attention_slope_loop {
@@ -65,8 +78,8 @@ inline matrix<f32> rows_of(const matrix<f32>& x, int from, int count) { return x
 
 }  // namespace detail
 
-/// y[t] = sum over s <= t of softmax(scale * q[t] . k[s]) v[s]. log_total has one place a token.
-inline void attention(const matrix<f32>& y, std::span<f32> log_total, const matrix<const f32>& q, const matrix<const f32>& k, const matrix<const f32>& v, f32 scale) {
+/// y[t] = sum over s <= t of softmax(scores of t)[s] v[s]. log_total has one place a token.
+inline void attention(const matrix<f32>& y, std::span<f32> log_total, const matrix<const f32>& q, const matrix<const f32>& k, const matrix<const f32>& v, const scoring& how) {
   using namespace detail;
   alignas(64) f32 numbers[attention_block * attention_block];
   f32 largest[attention_block], total[attention_block];
@@ -80,7 +93,9 @@ inline void attention(const matrix<f32>& y, std::span<f32> log_total, const matr
     multiply_add(s, rows_of(q, first, queries), rows_of(k, from, keys).transposed());
     for (int t = 0; t < queries; ++t) {
       const int seen = keys_before(first + t, from, keys);
-      run_vectorized<attention_row_loop>(s.row(t), out.row(t), &largest[t], &total[t], scale, seen, out.columns());
+      run_vectorized<attention_score_loop>(s.row(t), how.scale, how.slope, from - first - t, seen);
+      run_vectorized<attention_row_loop>(s.row(t), out.row(t), &largest[t], &total[t], seen, out.columns());
+      if (how.drop.below) drop(s.row(t), s.row(t), how.drop.of_row(static_cast<u64>(first + t)), from, seen);
       std::fill(s.row(t) + seen, s.row(t) + keys, 0.f);
     }
     multiply_add(out, s, rows_of(v, from, keys));
@@ -94,7 +109,7 @@ inline void attention(const matrix<f32>& y, std::span<f32> log_total, const matr
 
 /// Adds to dq, dk and dv the gradients through y = attention(q, k, v).
 inline void attention_back(const matrix<f32>& dq, const matrix<f32>& dk, const matrix<f32>& dv, const matrix<const f32>& dy, const matrix<const f32>& y,
-                           std::span<const f32> log_total, const matrix<const f32>& q, const matrix<const f32>& k, const matrix<const f32>& v, f32 scale) {
+                           std::span<const f32> log_total, const matrix<const f32>& q, const matrix<const f32>& k, const matrix<const f32>& v, const scoring& how) {
   using namespace detail;
   alignas(64) f32 weights[attention_block * attention_block], slopes[attention_block * attention_block];
   std::vector<f32> mean(static_cast<std::size_t>(q.rows()));
@@ -108,8 +123,12 @@ inline void attention_back(const matrix<f32>& dq, const matrix<f32>& dk, const m
     for (int t = 0; t < queries; ++t) {
       const int seen = keys_before(first + t, from, keys);
       const std::size_t token = static_cast<std::size_t>(first + t);
-      run_vectorized<attention_weights_loop>(w.row(t), scale, log_total[token], seen);
-      run_vectorized<attention_slope_loop>(dw.row(t), static_cast<const f32*>(w.row(t)), mean[token], scale, seen);
+      const dropping dropped = how.drop.of_row(static_cast<u64>(first + t));
+      run_vectorized<attention_score_loop>(w.row(t), how.scale, how.slope, from - first - t, seen);
+      run_vectorized<attention_weights_loop>(w.row(t), log_total[token], seen);
+      if (how.drop.below) drop(dw.row(t), dw.row(t), dropped, from, seen);
+      run_vectorized<attention_slope_loop>(dw.row(t), static_cast<const f32*>(w.row(t)), mean[token], how.scale, seen);
+      if (how.drop.below) drop(w.row(t), w.row(t), dropped, from, seen);
       std::fill(w.row(t) + seen, w.row(t) + keys, 0.f), std::fill(dw.row(t) + seen, dw.row(t) + keys, 0.f);
     }
     multiply_add(rows_of(dv, from, keys), w.transposed(), of_dy);

@@ -113,13 +113,13 @@ T cross_entropy(const matrix<const T>& logits, std::span<const i32> target, std:
   return loss;
 }
 
-/// y[t] = sum over s <= t of softmax(scale * q[t] . k[s]) v[s], with a row of weights for each token.
+/// y[t] = sum over s <= t of softmax(scale * q[t] . k[s] - slope * (t - s)) v[s], with a row of weights for each token.
 template <class T>
-void attention(const matrix<T>& y, const matrix<T>& weights, const matrix<const T>& q, const matrix<const T>& k, const matrix<const T>& v, T scale) {
+void attention(const matrix<T>& y, const matrix<T>& weights, const matrix<const T>& q, const matrix<const T>& k, const matrix<const T>& v, T scale, T slope = 0) {
   for (int t = 0; t < q.rows(); ++t) {
     const matrix<T> row = weights.part(t, 0, 1, t + 1);
     for (int s = 0; s <= t; ++s) {
-      row(0, s) = 0;
+      row(0, s) = slope * (s - t);
       for (int i = 0; i < q.columns(); ++i) row(0, s) += scale * q(t, i) * k(s, i);
     }
     softmax<T>(row, row);

@@ -3,60 +3,61 @@
 // itinerary, takes their gradients, and changes the numbers. Both go on at the same time, each at the pace of the wafer. After the MemoryX
 // of Cerebras' weight streaming.
 #pragma once
-#include "../optim/rule.hpp"
+#include "../state.hpp"
 #include "itinerary.hpp"
+#include "report.hpp"
 #include "wires.hpp"
 
 namespace wsl::ml {
-
-/// All that the servers own; each touches its own slabs only.
-struct memory {
-  const network* of = nullptr;
-  weights numbers, gradients, first, second;
-};
-
-/// How a step changes the parameters.
-struct learning {
-  optimizer rule;
-  f32 rate = 0;
-  i64 step = 1;       ///< 1, 2, ...
-  bool now = true;    ///< a slab changes as soon as its gradient is whole; otherwise at `learn`
-};
 
 struct memory_server {
   const itinerary* way = nullptr;
   memory* store = nullptr;
   learning how;
   std::size_t sent = 0, taken = 0;  ///< trips
+  int level = 0;                    ///< of the tree of wafers, the next to add
   std::vector<f32> arrived;
   f64 sum_of_squares = 0;           ///< of the gradients of the step
+  u64 sent_forward = 0, sent_back = 0, returned = 0;  ///< bytes of the step
+  f64 work = 0;                     ///< seconds of the step in which numbers were changed
 
   void step(pe& me, const itinerary* w, memory* m, learning l) {
     way = w, store = m, how = l;
-    sent = taken = 0, sum_of_squares = 0;
+    sent = taken = 0, sum_of_squares = 0, sent_forward = sent_back = returned = 0, work = 0;
     arrived.resize(w->longest());
     send_next(me);
     take_next(me);
   }
   /// Changes all parameters of this server; for gradients that had to wait for their norm.
   void learn(pe& me, f32 scale) {
+    work = 0;
     for (const trip& t : way->trips())
       if (t.server == wires::number_in(me.y()) && t.last) change(t, gradient_of(t), scale);
   }
 
   void send_next(pe& me) {
-    while (sent < trips() && !(trip_at(sent).brings && trip_at(sent).server == wires::number_in(me.y()))) ++sent;
+    while (sent < trips() && !trip_at(sent).comes_from(wires::number_in(me.y()))) ++sent;
     if (sent == trips()) return;
     const trip& t = trip_at(sent++);
+    (t.back ? sent_back : sent_forward) += 4 * t.size();
     me.async(mov(fabout(wires::slabs(wires::number_in(me.y()))), mem(part(store->numbers, t))), then<&memory_server::send_next>());
   }
   void take_next(pe& me) {
-    while (taken < trips() && !(trip_at(taken).returns() && trip_at(taken).server == wires::number_in(me.y()))) ++taken;
+    while (taken < trips() && !trip_at(taken).returns_to(wires::number_in(me.y()))) ++taken;
     if (taken == trips()) return;
-    me.async(mov(mem(std::span(arrived).first(trip_at(taken).size())), fabin(wires::home)), then<&memory_server::take>());
+    const auto to = mem(std::span(arrived).first(trip_at(taken).size()));
+    level = 1;
+    if (wires::children(me)) me.async(wsl::add(to, fabin(wires::home), fabin(wires::up(0))), then<&memory_server::take>());
+    else me.async(mov(to, fabin(wires::home)), then<&memory_server::take>());
   }
+  /// A wafer's gradient has come; it is whole when those of all its tree have.
   void take(pe& me) {
+    if (level < wires::children(me)) {
+      const auto to = mem(std::span(arrived).first(trip_at(taken).size()));
+      return me.async(wsl::add(to, to, fabin(wires::up(level++))), then<&memory_server::take>());
+    }
     const trip& t = trip_at(taken++);
+    returned += 4 * t.size();
     f32* gradient = arrived.data();
     if (!how.now || !only_one(t)) {
       const std::span<f32> sum = part(store->gradients, t);
@@ -70,7 +71,7 @@ struct memory_server {
 
   static consteval auto tasks() {
     return table(launch<&memory_server::step>(), launch<&memory_server::learn>(), local<&memory_server::send_next>(), local<&memory_server::take>(),
-                 wires::sends_slabs(), reads<wires::home>());
+                 wires::sends_slabs(), wires::reads_sums<wires::levels>());
   }
 
  private:
@@ -94,9 +95,11 @@ struct memory_server {
   }
   void change(const trip& t, f32* gradient, f32 scale) {
     const parameter& p = store->of->parameters()[t.parameter];
+    const wall_clock::time_point from = wall_clock::now();
     update(how.rule, part(store->numbers, t).data(), {part(store->first, t).data(), part(store->second, t).data()}, gradient, scale, how.rate,
            does_decay(how.rule.which, p), how.step, static_cast<int>(t.size()));
     if (gradient != arrived.data()) std::fill_n(gradient, t.size(), 0.f);
+    work += seconds(wall_clock::now() - from);
   }
 };
 

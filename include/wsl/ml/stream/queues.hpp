@@ -18,11 +18,12 @@ class arrivals {
   void pop() { ++first_, --count_; }
   void push() { ++count_, listens_ = false; }
 
-  /// The next trip whose slab may come now; null if one is on its way, if there is no room, or after the last.
-  const trip* next(const std::vector<trip>& all, int server) {
+  /// The next trip whose slab may come now; null if one is on its way, if there is no room, if its layer is after `layer`, or after the
+  /// last.
+  const trip* next(const std::vector<trip>& all, int server, int layer) {
     if (listens_ || count_ == places) return nullptr;
-    while (trip_ < all.size() && !(all[trip_].brings && all[trip_].server == server)) ++trip_;
-    if (trip_ == all.size()) return nullptr;
+    while (trip_ < all.size() && !all[trip_].comes_from(server)) ++trip_;
+    if (trip_ == all.size() || all[trip_].layer > layer) return nullptr;
     listens_ = true;
     return &all[trip_++];
   }

@@ -4,37 +4,42 @@
 #pragma once
 #include <array>
 
+#include "batch.hpp"
 #include "queues.hpp"
+#include "report.hpp"
 #include "wires.hpp"
 
 namespace wsl::ml {
 
-/// What the host gives for a step: `sequences` of `length` tokens each; numbers of tokens, or `width` features for each.
-struct batch {
-  std::span<const i32> ids = {};
-  std::span<const f32> features = {};
-  std::span<const i32> targets = {};
-  std::span<const f32> mask = {};  ///< empty: every token counts
-  int sequences = 0, length = 1;
-  f32 weight = 0;             ///< of one token in the loss; 0: 1 / (tokens that count)
+/// What a worker does in a step.
+struct work_order {
+  const network* of;
+  const itinerary* way;
+  batch all;
+  chance random = {};
+};
+
+/// What a worker says of its step.
+struct work_log {
+  f64 forward = 0, back = 0;              ///< seconds of work
+  wall_clock::time_point turned, finished;     ///< when it was done with either
+  std::size_t held = 0, peak = 0;         ///< numbers of weights, now and at most
 };
 
 class worker {
  public:
   place at;
+  work_log log;
 
-  /// The sequences of a batch that belong to worker y of h.
-  static int first_sequence(const batch& b, int y, int h) { return static_cast<int>(i64{b.sequences} * y / h); }
+  /// The sequences of a batch that belong to worker k of n.
+  static int first_sequence(const batch& b, int k, int n) { return static_cast<int>(i64{b.sequences} * k / n); }
 
-  void step(pe& me, const network* n, const itinerary* way, batch b) {
-    begin(me, *n, b);
-    way_ = way;
-    next_ = 0;
-    out_.begin(way->longest(), wires::workers_of(me));
-    for (int server = 0; server < wires::workers_of(me); ++server) {
-      in_[server].begin(way->longest());
-      take(me, server);
-    }
+  void step(pe& me, work_order w) {
+    begin(me, *w.of, w.all, w.random);
+    way_ = w.way, next_ = 0, log = {}, log.turned = wall_clock::now();
+    out_.begin(way_->longest(), wires::workers_of(me));
+    for (int server = 0; server < wires::workers_of(me); ++server) in_[server].begin(way_->longest());
+    take_from_all(me, 0);
     work(me);
   }
 
@@ -42,11 +47,12 @@ class worker {
   void work(pe& me) {
     for (; next_ < way_->trips().size(); ++next_) {
       const trip& t = way_->trips()[next_];
+      if (t.layer > layer_) take_from_all(me, t.layer);
       if ((t.brings && in_[t.server].empty()) || (t.returns() && !out_.has_room(t))) return;
       if (t.is_slab()) use(me, t);
-      else if (t.back) t.of->backward(at);
-      else t.of->forward(at);
+      else timed(t, [&] { t.back ? t.of->backward(at) : t.of->forward(at); });
     }
+    log.finished = wall_clock::now();
   }
   template <int server>
   void came(pe& me) {
@@ -73,23 +79,23 @@ class worker {
  private:
   static constexpr int home_lane = 0, south_lane = 1, north_lane = 2;
 
-  void begin(pe& me, const network& n, const batch& b) {
-    const int y = wires::number_in(me.y()), all_workers = wires::workers_of(me);
-    const int from = first_sequence(b, y, all_workers), count = first_sequence(b, y + 1, all_workers) - from;
+  void begin(pe& me, const network& n, const batch& b, const chance& random) {
+    const int here = wires::workers_of(me), me_of_all = me.x() * here + wires::number_in(me.y()), all_workers = me.width() * here;
+    const int from = first_sequence(b, me_of_all, all_workers), count = first_sequence(b, me_of_all + 1, all_workers) - from;
     const std::size_t first = static_cast<std::size_t>(from * b.length), tokens = static_cast<std::size_t>(count * b.length);
     if (at.sequences() != count || at.length() != b.length) at.resize(n.widths(), n.stages().size(), count, b.length);
     const auto mine = [&](auto all) { return all.empty() ? all : all.subspan(first, tokens); };
     at.ids = mine(b.ids), at.targets = mine(b.targets), at.mask = mine(b.mask), at.weight = b.weight, at.loss = 0;
+    at.random = {random.on, random.key, from};
     at.forget_gradients();
     if (!b.features.empty()) copy(at.value(0), matrix(b.features.data() + first * static_cast<std::size_t>(n.width(0)), at.tokens(), n.width(0)));
   }
 
   void use(pe& me, const trip& t) {
     const slab s{t.which, t.row, matrix(t.brings ? in_[t.server].front() : nullptr, t.rows, t.columns)};
-    if (t.back) t.of->backward(at, s, matrix(out_.of(t).data(), t.rows, t.columns));
-    else t.of->forward(at, s);
+    timed(t, [&] { t.back ? t.of->backward(at, s, matrix(out_.of(t).data(), t.rows, t.columns)) : t.of->forward(at, s); });
     if (t.brings) {
-      in_[t.server].pop();
+      in_[t.server].pop(), log.held -= t.size();
       take(me, t.server);
     }
     if (t.returns()) {
@@ -98,10 +104,25 @@ class worker {
     }
   }
 
-  /// Lets the next slab of a server come.
+  template <class F>
+  void timed(const trip& t, F f) {
+    const wall_clock::time_point from = wall_clock::now();
+    f();
+    const wall_clock::time_point now = wall_clock::now();
+    (t.back ? log.back : log.forward) += seconds(now - from);
+    if (!t.back) log.turned = now;
+  }
+
+  /// Lets the next slab of a server come, if it belongs to the layer at work or the one after it.
   void take(pe& me, int server) {
-    const trip* t = in_[server].next(way_->trips(), server);
-    if (t) me.async(mov(mem(in_[server].room(*t)), fabin(wires::slabs(server))), arrival(server));
+    const trip* t = in_[server].next(way_->trips(), server, layer_ + 1);
+    if (!t) return;
+    log.held += t->size(), log.peak = std::max(log.peak, log.held);
+    me.async(mov(mem(in_[server].room(*t)), fabin(wires::slabs(server))), arrival(server));
+  }
+  void take_from_all(pe& me, int layer) {
+    layer_ = layer;
+    for (int server = 0; server < wires::workers_of(me); ++server) take(me, server);
   }
   static completion arrival(int server) {
     static constexpr auto all = []<int... y>(std::integer_sequence<int, y...>) { return std::array{&then<&worker::came<y>>...}; };
@@ -131,6 +152,7 @@ class worker {
 
   const itinerary* way_ = nullptr;
   std::size_t next_ = 0;
+  int layer_ = 0;  ///< at work
   arrivals in_[wires::most];
   departures out_;
 };

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// FIFOs belong at the rim: the PE that computes has neither a buffer nor a microthread to spare for one. A PE to its west collects
+// what comes from the host, one to its east what goes there, so the host may write everything before it reads anything.
+#include <wsl/host/device.hpp>
+#include <wsl/program/fifo.hpp>
+#include <wsl/wsl.hpp>
+
+#include <cstdio>
+#include <vector>
+using namespace wsl;
+
+constexpr int N = 60;
+constexpr color<i16> from_host{0}, first{1}, second{2}, to_host{3};
+
+/// Keeps words until they are wanted.
+template <color<i16> in, color<i16> out>
+struct depot {
+  fifo<i16, 64> kept;
+
+  void start(pe& me) {
+    me.async(mov(into(kept), fabin(in)));
+    me.async(mov(fabout(out), out_of(kept)));
+  }
+  static consteval auto tasks() { return table(local<&depot::start>(active), reads<in>(), sends<out>()); }
+};
+
+struct adder {
+  void start(pe& me) { me.async(add(fabout(second, N), fabin(first, N), 1)); }
+  static consteval auto tasks() { return table(local<&adder::start>(active), reads<first>(), sends<second>()); }
+};
+
+constexpr layout pipeline = layout{wse2, 3, 1}
+  .place(column(0), program_v<depot<from_host, first>>)
+  .place(column(1), program_v<adder>)
+  .place(column(2), program_v<depot<second, to_host>>)
+  .path(from_host, column(0), west >> ramp)
+  .path(first,     column(0), ramp >> east)
+  .path(first,     column(1), west >> ramp)
+  .path(second,    column(1), ramp >> east)
+  .path(second,    column(2), west >> ramp)
+  .path(to_host,   column(2), ramp >> east)
+  .stream_in(from_host, column(0), west)
+  .stream_out(to_host, column(2), east);
+static_assert(routed<pipeline>());
+
+int main() {
+  std::vector<i16> x(N), y(N);
+  for (std::size_t i = 0; i < N; ++i) x[i] = static_cast<i16>(3 * i);
+
+  fabric f{pipeline};
+  device d{f};
+  d.write(from_host, x);
+  d.read(to_host, y);
+
+  bool right = true;
+  for (std::size_t i = 0; i < N; ++i) {
+    right = right && y[i] == x[i] + 1;
+    std::printf("%5d%s", y[i], i % 10 == 9 ? "\n" : "");
+  }
+  return right ? 0 : 1;
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// A FIFO in front of a task: words that stream in are kept, ten is added on the way in, the sign turned on the way out, and a path
+// from the ramp to the ramp brings each to a data task of the same PE. The task cubes it and closes itself until its answer has left.
+#include <wsl/host/device.hpp>
+#include <wsl/program/fifo.hpp>
+#include <wsl/wsl.hpp>
+
+#include <cstdio>
+#include <vector>
+using namespace wsl;
+
+constexpr int N = 12;
+constexpr color<f32> in{0}, loop{1}, out{2};
+
+struct cuber {
+  fifo<f32, 1024> kept;
+
+  void start(pe& me) {
+    me.async(add(into(kept, N), fabin(in), 10.f));
+    me.async(neg(fabout(loop, N), out_of(kept)));
+  }
+  void cube(pe& me, f32 x) {
+    me.block<loop>();
+    me.async(mov(fabout(out, 1), x * x * x), unblocks<loop>());
+  }
+
+  static consteval auto tasks() {
+    return table(local<&cuber::start>(active), on<loop, &cuber::cube>(), reads<in>(), sends<loop>(), sends<out>());
+  }
+};
+
+constexpr layout one = layout{wse2, 1, 1}
+  .place(all, program_v<cuber>)
+  .path(in, all, west >> ramp)
+  .path(loop, all, ramp >> ramp)
+  .path(out, all, ramp >> east)
+  .stream_in(in, all, west)
+  .stream_out(out, all, east);
+static_assert(routed<one>());
+
+int main() {
+  std::vector<f32> x(N), y(N);
+  for (std::size_t i = 0; i < N; ++i) x[i] = static_cast<f32>(i);
+
+  fabric f{one};
+  device d{f};
+  d.write(in, x);
+  d.read(out, y);
+
+  bool right = true;
+  for (std::size_t i = 0; i < N; ++i) {
+    const f32 v = -(x[i] + 10);
+    right = right && y[i] == v * v * v;
+    std::printf("%g^3 = %g\n", v, y[i]);
+  }
+  return right ? 0 : 1;
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+// y = A x + b where x, b and y stream. x comes in over the north edge and runs down the columns; a task multiplies with each element. b comes
+// in over the west edge and passes along the rows, where each PE adds what it has; what leaves in the east is y. Columns alternate like
+// the squares of a checkerboard: what one sends, the next one takes. In f32 and in f16.
+#include <wsl/host/device.hpp>
+#include <wsl/wsl.hpp>
+
+#include <cstdio>
+#include <vector>
+using namespace wsl;
+
+template <payload T> constexpr color<T> xs{0};
+template <payload T> constexpr color<T> red{1};
+template <payload T> constexpr color<T> blue{2};
+
+template <payload T, std::size_t M, std::size_t N>
+struct tile {
+  T A[M * N]{}, y[M]{};  // column by column
+  int j = 0;
+
+  void multiply(pe& me, T x) {
+    fmac(mem(y), mem(y), mem(A).part(j * int{M}, M), x);
+    if (++j < int{N}) return;
+    if (me.x() % 2) me.async(add(fabout(red<T>), mem(y), fabin(blue<T>)));
+    else me.async(add(fabout(blue<T>), mem(y), fabin(red<T>)));
+  }
+  static consteval auto tasks() {
+    return table(on<xs<T>, &tile::multiply>(), reads<red<T>>(), reads<blue<T>>(), sends<red<T>>(), sends<blue<T>>());
+  }
+};
+
+template <payload T>
+layout checkerboard(int width, int height, const program& what) {
+  layout l{wse2, width, height};
+  l.place(all, what);
+  l.path(xs<T>, rows(0, end - 1), north >> (ramp | south)).path(xs<T>, row(end - 1), north >> ramp).stream_in(xs<T>, row(0), north);
+  l.path(red<T>, columns(0, end, 2), west >> ramp).path(red<T>, columns(1, end, 2), ramp >> east);
+  l.path(blue<T>, columns(0, end, 2), ramp >> east).path(blue<T>, columns(1, end, 2), west >> ramp);
+  return l.stream_in(red<T>, column(0), west).stream_out(width % 2 ? blue<T> : red<T>, column(end - 1), east);
+}
+
+/// Small whole numbers, exact in every order of the sums.
+template <payload T, std::size_t M, std::size_t N, int width, int height>
+int wrong() {
+  const auto a = [](int i, int j) { return (7 * i + 3 * j) % 11 - 5; };
+  using program = tile<T, M, N>;
+  fabric f{checkerboard<T>(width, height, program_v<program>)};
+  device d{f};
+  std::vector<T> A, x, b, y(M * height);
+  for (int p = 0; p < width * height; ++p)
+    for (int k = 0; k < int{M * N}; ++k) A.push_back(T(a(p / width * int{M} + k % int{M}, p % width * int{N} + k / int{M})));
+  for (int j = 0; j < width * int{N}; ++j) x.push_back(T(j % 5 - 2));
+  for (int i = 0; i < height * int{M}; ++i) b.push_back(T(i % 7));
+  d.copy_in(&program::A, all, A);
+  d.write(xs<T>, x), d.write(red<T>, b), d.read(width % 2 ? blue<T> : red<T>, y);
+
+  int differ = 0;
+  for (int i = 0; i < height * int{M}; ++i) {
+    int expected = i % 7;
+    for (int j = 0; j < width * int{N}; ++j) expected += a(i, j) * (j % 5 - 2);
+    differ += y[static_cast<std::size_t>(i)] != T(expected);
+  }
+  return differ;
+}
+
+int main() {
+  const int differ = wrong<f32, 8, 4, 4, 4>() + wrong<f16, 8, 4, 4, 4>() + wrong<f16, 3, 5, 7, 2>();
+  std::printf("y = A x + b on 4 x 4 and 7 x 2 PEs: %d elements are wrong\n", differ);
+  return differ == 0 ? 0 : 1;
+}

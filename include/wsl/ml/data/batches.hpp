@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+// The batches of a training run, one after the other, epoch after epoch, made ahead of time on threads of the host. Which examples a batch
+// has depends on the seed and the place in the run only: not on threads, workers or wafers. So a run can be gone on with exactly.
+//   batches train(windows(read_tokens("train.bin"), 64), {.size = 12, .seed = 7});
+//   const loaded_batch b = train.next();
+//   t.step(b.view(), rate);
+//   const data_position p = train.position();  // to save; train.go_on_from(p) in the next life
+#pragma once
+#include <deque>
+#include <future>
+
+#include "../stream/worker.hpp"
+#include "data_position.hpp"
+#include "dataset.hpp"
+#include "permutation.hpp"
+
+namespace wsl::ml {
+
+struct batching {
+  int size = 1;            ///< examples of a batch, those of all wafers together
+  bool shuffle = true;     ///< each epoch in another order; otherwise in the order of the data
+  u64 seed = 1;            ///< of the orders
+  bool drop_last = true;   ///< leaves out the rest of an epoch that is no whole batch; otherwise it is a smaller one
+  int ahead = 2;           ///< batches made ahead of time, each by a thread; 0: none
+};
+
+/// A batch with its numbers.
+struct loaded_batch {
+  std::vector<i32> ids, targets;
+  std::vector<f32> features;
+  int sequences = 0, length = 1;
+
+  batch view() const { return {.ids = ids, .features = features, .targets = targets, .sequences = sequences, .length = length}; }
+};
+
+class batches {
+ public:
+  /// Throws std::invalid_argument if there is no whole batch in the data.
+  batches(dataset from, const batching& how) : from_(std::make_shared<const dataset>(std::move(from))), how_(how), given_{.seed = how.seed}, made_(given_) {
+    if (how.size < 1 || how.ahead < 0) throw std::invalid_argument("wsl: a batch has at least one example and 0 or more are made ahead, not " + std::to_string(how.size) + " and " + std::to_string(how.ahead));
+    if (per_epoch() < 1) throw std::invalid_argument("wsl: the data have " + std::to_string(count()) + " examples, a batch " + std::to_string(how.size) + ": take a smaller batch or more data");
+  }
+
+  i64 count() const { return from_->count; }
+  /// Batches of an epoch.
+  i64 per_epoch() const { return how_.drop_last ? count() / how_.size : (count() + how_.size - 1) / how_.size; }
+
+  /// Throws what getting an example throws.
+  loaded_batch next() {
+    while (static_cast<int>(coming_.size()) < how_.ahead) begin_one();
+    if (coming_.empty()) begin_one();
+    std::future<loaded_batch> first = std::move(coming_.front());
+    coming_.pop_front();
+    try {
+      loaded_batch b = first.get();
+      given_ = after(given_);
+      return b;
+    } catch (...) {
+      go_on_from(given_);  // the same batch again, if it is asked for
+      throw;
+    }
+  }
+
+  /// After the batches that `next` gave.
+  data_position position() const { return given_; }
+  /// Throws std::invalid_argument if no run on these data can be there.
+  void go_on_from(const data_position& p) {
+    if (p.epoch < 0 || p.example < 0 || p.example > count())
+      throw std::invalid_argument("wsl: a run cannot go on at example " + std::to_string(p.example) + " of epoch " + std::to_string(p.epoch) + " of " + std::to_string(count()) + " examples: these are other data");
+    coming_.clear();
+    given_ = made_ = p;
+  }
+
+ private:
+  // The examples of the batch at p, and where the one after it begins. An epoch with too few left is over.
+  i64 size_at(const data_position& p) const { return std::min<i64>(how_.size, count() - p.example); }
+  bool is_over(const data_position& p) const { return size_at(p) < (how_.drop_last ? how_.size : 1); }
+  data_position begin_of(data_position p) const { return is_over(p) ? data_position{p.seed, p.epoch + 1, 0} : p; }
+  data_position after(const data_position& p) const {
+    data_position b = begin_of(p);
+    b.example += size_at(b);
+    return b;
+  }
+
+  void begin_one() {
+    const data_position at = begin_of(made_);
+    const auto policy = how_.ahead ? std::launch::async : std::launch::deferred;
+    coming_.push_back(std::async(policy, &make, from_, at, size_at(at), how_.shuffle));
+    made_ = after(made_);
+  }
+  static loaded_batch make(const std::shared_ptr<const dataset>& from, data_position at, i64 size, bool shuffle) {
+    const permutation order(from->count, at.seed ^ scramble(static_cast<u64>(at.epoch)));
+    const auto n = static_cast<std::size_t>(size), length = static_cast<std::size_t>(from->length), width = static_cast<std::size_t>(from->width);
+    loaded_batch b;
+    b.sequences = static_cast<int>(size), b.length = from->length;
+    b.targets.resize(n * length);
+    if (width) b.features.resize(n * length * width);
+    else b.ids.resize(n * length);
+    const auto part = [&](auto& all, std::size_t i) { return std::span(all).subspan(i * all.size() / n, all.size() / n); };
+    for (std::size_t i = 0; i < n; ++i) {
+      const i64 which = at.example + static_cast<i64>(i);
+      from->get(shuffle ? order(which) : which, {part(b.ids, i), part(b.features, i), part(b.targets, i)});
+    }
+    return b;
+  }
+
+  std::shared_ptr<const dataset> from_;
+  batching how_;
+  data_position given_, made_;
+  std::deque<std::future<loaded_batch>> coming_;
+};
+
+}  // namespace wsl::ml

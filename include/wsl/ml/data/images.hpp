@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// Grey images with labels, as MNIST has them.
+//   const images train = read_mnist("mnist", mnist_part::train);
+#pragma once
+#include <filesystem>
+
+#include "idx.hpp"
+
+namespace wsl::ml {
+
+struct images {
+  int rows = 0, columns = 0;
+  std::vector<u8> pixels;  ///< (count, rows, columns); 0 is the background
+  std::vector<u8> labels;  ///< (count)
+
+  i64 count() const { return static_cast<i64>(labels.size()); }
+  int size() const { return rows * columns; }
+};
+
+/// Images and labels from two IDX files of bytes, (count, rows, columns) and (count). Throws file_error.
+inline images read_images(const std::string& pixel_file, const std::string& label_file) {
+  idx_array pixels = read_idx(pixel_file), labels = read_idx(label_file);
+  const auto bytes = [](idx_array& x, const std::string& name, std::size_t rank) -> std::vector<u8>& {
+    auto* numbers = std::get_if<std::vector<u8>>(&x.numbers);
+    if (!numbers || x.shape.size() != rank) throw file_error("wsl: " + name + ": bytes in " + std::to_string(rank) + " dimensions are wanted; this file has " + std::to_string(x.shape.size()) + (numbers ? "" : " and other numbers"));
+    return *numbers;
+  };
+  std::vector<u8>& p = bytes(pixels, pixel_file, 3);
+  std::vector<u8>& l = bytes(labels, label_file, 1);
+  if (pixels.shape[0] != labels.shape[0])
+    throw file_error("wsl: " + label_file + ": there are " + std::to_string(labels.shape[0]) + " labels for the " + std::to_string(pixels.shape[0]) + " images of " + pixel_file + ": these files do not belong together");
+  if (pixels.shape[1] > 16384 || pixels.shape[2] > 16384) throw file_error("wsl: " + pixel_file + ": images have at most 16384 x 16384 pixels, not " + std::to_string(pixels.shape[1]) + " x " + std::to_string(pixels.shape[2]));
+  return {static_cast<int>(pixels.shape[1]), static_cast<int>(pixels.shape[2]), std::move(p), std::move(l)};
+}
+/// Writes both files.
+inline void write_images(const std::string& pixel_file, const std::string& label_file, const images& x) {
+  write_idx(pixel_file, {{static_cast<u32>(x.count()), static_cast<u32>(x.rows), static_cast<u32>(x.columns)}, x.pixels});
+  write_idx(label_file, {{static_cast<u32>(x.count())}, x.labels});
+}
+
+enum class mnist_part : u8 { train, test };
+
+/// The files of MNIST in a folder, under the names that are in use: with - or . in the middle, .gz or not, in MNIST/raw or not.
+/// Throws file_error, with the names looked for, if they are not there.
+inline images read_mnist(const std::string& folder, mnist_part part) {
+  const std::string stem = part == mnist_part::train ? "train" : "t10k";
+  const auto find = [&](const std::string& what, const std::string& kind) {
+    for (const char* in : {"/", "/MNIST/raw/"})
+      for (const char* between : {"-", "."})
+        for (const char* packed : {"", ".gz"})
+          if (const std::string name = folder + in + stem + "-" + what + between + kind + "-ubyte" + packed; std::filesystem::exists(name)) return name;
+    throw file_error("wsl: there is no " + stem + "-" + what + "-" + kind + "-ubyte, with or without .gz, in " + folder);
+  };
+  const std::string pixels = find("images", "idx3");
+  return read_images(pixels, find("labels", "idx1"));
+}
+
+}  // namespace wsl::ml

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+// What a safetensors file says of itself, taken apart and checked: names, types, shapes and places of its tensors, and text about the whole.
+// The rules are those of the reference reader (huggingface/safetensors, safetensors/src/tensor.rs). Nothing is made room for but
+// what the text itself names.
+#pragma once
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "../../core/scalar.hpp"
+
+namespace wsl::ml {
+
+/// The types that files may have.
+struct tensor_type {
+  std::string_view name;
+  int bits = 0;
+};
+inline constexpr std::array tensor_types{
+    tensor_type{"BOOL", 8}, tensor_type{"F4", 4}, tensor_type{"F6_E2M3", 6}, tensor_type{"F6_E3M2", 6}, tensor_type{"U8", 8}, tensor_type{"I8", 8},
+    tensor_type{"F8_E5M2", 8}, tensor_type{"F8_E4M3", 8}, tensor_type{"F8_E8M0", 8}, tensor_type{"F8_E4M3FNUZ", 8}, tensor_type{"F8_E5M2FNUZ", 8},
+    tensor_type{"I16", 16}, tensor_type{"U16", 16}, tensor_type{"F16", 16}, tensor_type{"BF16", 16}, tensor_type{"I32", 32}, tensor_type{"U32", 32},
+    tensor_type{"F32", 32}, tensor_type{"C64", 64}, tensor_type{"F64", 64}, tensor_type{"I64", 64}, tensor_type{"U64", 64}};
+
+struct tensor_info {
+  std::string name;
+  tensor_type type;
+  std::vector<u64> shape;    ///< none: one number
+  u64 begin = 0, end = 0;    ///< bytes, from the end of the header
+
+  u64 count() const {
+    u64 n = 1;
+    for (u64 d : shape) n *= d;
+    return n;
+  }
+};
+
+using text_by_name = std::map<std::string, std::string>;
+
+struct safetensors_header {
+  std::vector<tensor_info> tensors;  ///< in the order of their places
+  text_by_name metadata;
+};
+
+namespace detail {
+
+// Takes the JSON as it comes; whatever a header does not have stops it with a sentence.
+class header_events final : public nlohmann::json_sax<nlohmann::json> {
+ public:
+  safetensors_header result;
+  std::string fault;
+
+  bool null() override { return unwanted("null"); }
+  bool boolean(bool) override { return unwanted("a truth value"); }
+  bool number_integer(std::int64_t) override { return unwanted("a negative number"); }
+  bool number_float(double, const std::string&) override { return unwanted("a number that is not whole"); }
+  bool binary(nlohmann::json::binary_t&) override { return unwanted("binary"); }
+
+  bool number_unsigned(std::uint64_t n) override {
+    if (!in_array_) return unwanted("a number");
+    (key_ == "shape" ? shape_ : offsets_)->push_back(n);
+    return true;
+  }
+  bool string(std::string& text) override {
+    if (in_metadata_) result.metadata[key_] = text;
+    else if (depth_ == 2 && key_ == "dtype") {
+      const auto* found = std::find_if(tensor_types.begin(), tensor_types.end(), [&](const tensor_type& t) { return t.name == text; });
+      if (found == tensor_types.end()) return refuse("tensor '" + name_ + "' has the type '" + text + "', which is none of safetensors");
+      type_ = *found;
+    } else return unwanted("text");
+    return true;
+  }
+  bool start_object(std::size_t) override {
+    if (depth_ == 2 || in_array_) return unwanted("an object");
+    ++depth_;
+    in_metadata_ = depth_ == 2 && name_ == "__metadata__";
+    type_.reset(), shape_.reset(), offsets_.reset(), keys_.clear();
+    return true;
+  }
+  bool end_object() override {
+    if (depth_-- == 2 && !std::exchange(in_metadata_, false)) return add_tensor();
+    return true;
+  }
+  bool key(std::string& k) override {
+    if (depth_ == 1) {
+      name_ = k;
+      return names_.insert(k).second || refuse("'" + k + "' is there twice");
+    }
+    key_ = k;
+    if (!keys_.insert(k).second) return refuse("'" + k + "' of '" + name_ + "' is there twice");
+    return in_metadata_ || k == "dtype" || k == "shape" || k == "data_offsets" || refuse("tensor '" + name_ + "' has an unknown property '" + k + "'");
+  }
+  bool start_array(std::size_t) override {
+    if (depth_ != 2 || in_metadata_ || in_array_ || key_ == "dtype") return unwanted("a list");
+    in_array_ = true;
+    (key_ == "shape" ? shape_ : offsets_).emplace();
+    return true;
+  }
+  bool end_array() override {
+    in_array_ = false;
+    return true;
+  }
+  bool parse_error(std::size_t at, const std::string&, const nlohmann::detail::exception&) override {
+    return refuse("it is no JSON from byte " + std::to_string(at) + " of the header on");
+  }
+
+ private:
+  bool refuse(std::string sentence) {
+    fault = std::move(sentence);
+    return false;
+  }
+  bool unwanted(const char* what) {
+    if (depth_ == 0) return refuse(std::string("it is ") + what + ", not an object");
+    return refuse("'" + name_ + "' has " + what + " where safetensors has none" + (depth_ == 2 ? ", at '" + key_ + "'" : ""));
+  }
+  bool add_tensor() {
+    if (!type_ || !shape_ || !offsets_ || offsets_->size() != 2) return refuse("tensor '" + name_ + "' needs dtype, shape and data_offsets of two numbers");
+    tensor_info t{name_, *type_, std::move(*shape_), (*offsets_)[0], (*offsets_)[1]};
+    u64 bits = static_cast<u64>(type_->bits);
+    bool overflows = false;
+    u64 count = 1;
+    for (u64 d : t.shape) overflows |= __builtin_mul_overflow(count, d, &count);
+    overflows |= __builtin_mul_overflow(count, bits, &bits);
+    if (overflows) return refuse("tensor '" + name_ + "' has a shape with more numbers than 64 bits count");
+    if (bits % 8) return refuse("tensor '" + name_ + "' does not fill whole bytes");
+    if (t.end < t.begin || t.end - t.begin != bits / 8)
+      return refuse("tensor '" + name_ + "' takes " + std::to_string(bits / 8) + " bytes by its type and shape, but its data_offsets are " + std::to_string(t.begin) + " and " + std::to_string(t.end));
+    result.tensors.push_back(std::move(t));
+    return true;
+  }
+
+  int depth_ = 0;
+  bool in_metadata_ = false, in_array_ = false;
+  std::string name_, key_;
+  std::set<std::string> names_, keys_;
+  std::optional<tensor_type> type_;
+  std::optional<std::vector<u64>> shape_, offsets_;
+};
+
+}  // namespace detail
+
+/// Takes the text of a header apart, for data of so many bytes. Returns a sentence that says what is wrong, or an empty one.
+inline std::string parse_safetensors_header(std::string_view text, u64 data_bytes, safetensors_header& to) {
+  // The parser would take a zero for the end, and skip a byte order mark.
+  if (text.find('\0') != std::string_view::npos) return "it has zeros; a header is filled up with spaces";
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos || text[first] != '{') return "it does not begin with {";
+  detail::header_events events;
+  if (!nlohmann::json::sax_parse(text.begin(), text.end(), &events)) return events.fault;
+  to = std::move(events.result);
+  std::sort(to.tensors.begin(), to.tensors.end(), [](const tensor_info& a, const tensor_info& b) { return std::pair(a.begin, a.end) < std::pair(b.begin, b.end); });
+  u64 at = 0;
+  for (const tensor_info& t : to.tensors) {
+    if (t.begin != at) return "the bytes of tensor '" + t.name + "' begin at " + std::to_string(t.begin) + ", not where those before end, at " + std::to_string(at);
+    at = t.end;
+  }
+  if (at != data_bytes) return "its tensors have " + std::to_string(at) + " bytes, the file has " + std::to_string(data_bytes) + ": it is cut short, or something was appended";
+  return {};
+}
+
+}  // namespace wsl::ml

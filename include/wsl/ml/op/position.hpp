@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+// What tells a token where it stands, without parameters: a fixed wave added to its features (arXiv 1706.03762, 3.5), a turn of its queries and
+// keys (rotary, arXiv 2104.09864), or a penalty of far keys (ALiBi, arXiv 2108.12409). Positions count from 0.
+#pragma once
+#include <bit>
+#include <cmath>
+#include <vector>
+
+#include "../../core/scalar.hpp"
+
+namespace wsl::ml {
+
+/// Number i of position t is sin(t / 10000^(i / width)) for an even i, and for an odd one the cosine of its neighbour's angle:
+/// (positions, width).
+inline std::vector<f32> waves(int positions, int width) {
+  std::vector<f32> table;
+  for (int t = 0; t < positions; ++t)
+    for (int i = 0; i < width; ++i) {
+      const f64 angle = t / std::pow(10000., static_cast<f64>(i - i % 2) / width);
+      table.push_back(static_cast<f32>(i % 2 ? std::cos(angle) : std::sin(angle)));
+    }
+  return table;
+}
+
+/// By how much ALiBi lowers the scores of each head for a key one further away.
+inline std::vector<f32> alibi_slopes(int heads) {
+  const int whole = static_cast<int>(std::bit_floor(static_cast<unsigned>(heads)));
+  std::vector<f32> slopes;
+  for (int h = 0; h < whole; ++h) slopes.push_back(static_cast<f32>(std::exp2(-8. * (h + 1) / whole)));
+  for (int h = 0; h < heads - whole; ++h) slopes.push_back(static_cast<f32>(std::exp2(-4. * (2 * h + 1) / whole)));
+  return slopes;
+}
+
+/// Which two features turn together: 2 i and 2 i + 1 (GPT-J, Llama as published), or i and i + half (Hugging Face).
+enum class pairs : u8 { neighbours, halves };
+
+/// The turn of the first `features` of a head: pair i of position t by t / base^(2 i / features).
+class rotation {
+ public:
+  rotation(int positions, int features, f64 base, pairs which) : half_(features / 2), which_(which) {
+    for (int t = 0; t < positions; ++t)
+      for (int i = 0; i < half_; ++i) {
+        const f64 angle = t * std::pow(base, -2. * i / features);
+        table_.push_back({static_cast<f32>(std::cos(angle)), static_cast<f32>(std::sin(angle))});
+      }
+  }
+  /// y = x turned; `y` and `x` are a head's features.
+  void turn(f32* y, const f32* x, int position) const {
+    each(position, [&](int a, int b, turned by) {
+      y[a] = x[a] * by.cosine - x[b] * by.sine;
+      y[b] = x[b] * by.cosine + x[a] * by.sine;
+    });
+  }
+  /// dx += dy turned back, which is the gradient.
+  void turn_back(f32* dx, const f32* dy, int position) const {
+    each(position, [&](int a, int b, turned by) {
+      dx[a] += dy[a] * by.cosine + dy[b] * by.sine;
+      dx[b] += dy[b] * by.cosine - dy[a] * by.sine;
+    });
+  }
+  int features() const { return 2 * half_; }
+
+ private:
+  struct turned {
+    f32 cosine, sine;
+  };
+  template <class F>
+  void each(int position, F f) const {
+    const turned* by = table_.data() + i64{position} * half_;
+    if (which_ == pairs::neighbours) for (int i = 0; i < half_; ++i) f(2 * i, 2 * i + 1, by[i]);
+    else for (int i = 0; i < half_; ++i) f(i, i + half_, by[i]);
+  }
+
+  int half_;
+  pairs which_;
+  std::vector<turned> table_;
+};
+
+}  // namespace wsl::ml

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: MIT
+// Every kind of decoder beside the plainest loops in f64, whose differences are the gradients it is compared with.
+#include <wsl/ml/model/decoder.hpp>
+#include <wsl/ml/model/serial.hpp>
+#include <wsl/ml/op/reference.hpp>
+#include <wsl/ml/trainer.hpp>
+
+#include <complex>
+#include <map>
+
+#include "compare.hpp"
+
+namespace {
+using namespace wsl;
+namespace plain = ml::reference;
+
+struct grid {
+  int rows, columns;
+  std::vector<f64> numbers;
+  grid(int r, int c) : rows(r), columns(c), numbers(static_cast<std::size_t>(r * c)) {}
+  matrix<f64> all() { return {numbers.data(), rows, columns}; }
+  f64& operator()(int i, int j) { return numbers[static_cast<std::size_t>(i * columns + j)]; }
+};
+
+struct lesson {
+  int sequences, length;
+  std::vector<i32> ids, targets;
+  std::vector<f32> mask;
+  ml::batch all() const { return {.ids = ids, .targets = targets, .mask = mask, .sequences = sequences, .length = length}; }
+};
+lesson some_text(int sequences, int length, int vocabulary) {
+  std::mt19937 random(3);
+  lesson t{sequences, length, {}, {}, {}};
+  for (int i = 0; i < sequences * length; ++i) {
+    t.ids.push_back(static_cast<i32>(random() % static_cast<unsigned>(vocabulary)));
+    t.targets.push_back(static_cast<i32>(random() % static_cast<unsigned>(vocabulary)));
+    t.mask.push_back(i % 3 ? 1.f : 0.25f);
+  }
+  return t;
+}
+
+class plain_decoder {
+ public:
+  std::map<std::string, std::vector<f64>> numbers;
+
+  plain_decoder(const ml::decoder& d, const ml::network& n, const ml::weights& w) : d_(d) {
+    for (std::size_t k = 0; k < w.size(); ++k) numbers[n.parameters()[k].name].assign(w[k].begin(), w[k].end());
+  }
+  /// The logits of one sequence.
+  grid logits(std::span<const i32> ids) {
+    const int tokens = static_cast<int>(ids.size());
+    grid x(tokens, d_.width);
+    for (int t = 0; t < tokens; ++t)
+      for (int i = 0; i < d_.width; ++i) x(t, i) = of("embedding.tokens", ids[static_cast<std::size_t>(t)] * d_.width + i) + place(t, i);
+    for (int l = 0; l < d_.layers; ++l) {
+      const std::string name = "layer " + std::to_string(l) + " ";
+      grid first = norm(name + "norm 1", x), attended = attention(name, first);
+      if (d_.order == ml::block_order::sequential) {
+        x = sum(x, attended);
+        x = sum(x, feed_forward(name, norm(name + "norm 2", x)));
+      } else {
+        grid beside = d_.order == ml::block_order::parallel ? first : norm(name + "norm 2", x);
+        x = sum(sum(x, attended), feed_forward(name, beside));
+      }
+    }
+    return linear(d_.tied ? "embedding.tokens" : "head.weight", "", norm("last norm", x), d_.vocabulary);
+  }
+  f64 loss(const lesson& l) {
+    f64 sum = 0, counts = 0;
+    for (int s = 0; s < l.sequences; ++s) {
+      const auto part = [&](const auto& all) { return std::span(all).subspan(static_cast<std::size_t>(s * l.length), static_cast<std::size_t>(l.length)); };
+      grid y = logits(part(l.ids));
+      const std::vector<f64> mask(part(l.mask).begin(), part(l.mask).end());
+      sum += plain::cross_entropy<f64>(y.all(), part(l.targets), mask);
+      for (f64 m : mask) counts += m;
+    }
+    return sum / counts;
+  }
+
+ private:
+  f64 of(const std::string& name, int k) { return numbers.at(name)[static_cast<std::size_t>(k)]; }
+  f64 place(int t, int i) {
+    if (d_.position == ml::positioning::learned) return of("embedding.positions", t * d_.width + i);
+    const f64 angle = t * std::pow(1e4, -static_cast<f64>(i / 2 * 2) / d_.width);
+    return d_.position != ml::positioning::fixed ? 0 : i % 2 ? std::cos(angle) : std::sin(angle);
+  }
+  grid norm(const std::string& name, grid x) {
+    grid y(x.rows, x.columns);
+    const bool centred = d_.norm == ml::normalization::layernorm;
+    plain::norm<f64>(y.all(), x.all(), numbers.at(name + ".gain").data(), centred && d_.bias ? numbers.at(name + ".bias").data() : nullptr, static_cast<f64>(d_.epsilon), centred);
+    return y;
+  }
+  grid linear(const std::string& weight, const std::string& bias, grid x, int outputs) {
+    grid y(x.rows, outputs);
+    for (int t = 0; t < x.rows; ++t)
+      for (int o = 0; o < outputs; ++o) {
+        y(t, o) = bias.empty() || !d_.bias ? 0 : of(bias, o);
+        for (int i = 0; i < x.columns; ++i) y(t, o) += of(weight, o * x.columns + i) * x(t, i);
+      }
+    return y;
+  }
+  grid layer(const std::string& name, const grid& x, int outputs) { return linear(name + ".weight", name + ".bias", x, outputs); }
+  static grid sum(grid a, const grid& b) {
+    for (std::size_t k = 0; k < a.numbers.size(); ++k) a.numbers[k] += b.numbers[k];
+    return a;
+  }
+  grid attention(const std::string& name, const grid& x) {
+    const int head = d_.width / d_.heads, groups = d_.kv_heads ? d_.kv_heads : d_.heads, tokens = x.rows;
+    grid qkv = layer(name + "qkv", x, (d_.heads + 2 * groups) * head), y(tokens, d_.width), weights(tokens, tokens);
+    if (d_.position == ml::positioning::rotary)
+      for (int h = 0; h < d_.heads + groups; ++h) turn(qkv, h * head, d_.rotary_features ? d_.rotary_features : head);
+    for (int h = 0; h < d_.heads; ++h) {
+      const int key = (d_.heads + h / (d_.heads / groups)) * head;
+      const f64 slope = d_.position == ml::positioning::alibi ? static_cast<f64>(ml::alibi_slopes(d_.heads)[static_cast<std::size_t>(h)]) : 0;
+      const auto part = [&](grid& g, int from) { return g.all().part(0, from, tokens, head); };
+      plain::attention<f64>(part(y, h * head), weights.all(), part(qkv, h * head), part(qkv, key), part(qkv, key + groups * head), 1 / std::sqrt(head), slope);
+    }
+    return layer(name + "projection", y, d_.width);
+  }
+  void turn(grid& x, int from, int features) {
+    for (int t = 0; t < x.rows; ++t)
+      for (int i = 0; i < features / 2; ++i) {
+        f64& a = x(t, from + (d_.rotary_pairs == ml::pairs::neighbours ? 2 * i : i));
+        f64& b = x(t, from + (d_.rotary_pairs == ml::pairs::neighbours ? 2 * i + 1 : i + features / 2));
+        const std::complex<f64> z = std::complex(a, b) * std::polar(1., t * std::pow(d_.rotary_base, -2. * i / features));
+        a = z.real(), b = z.imag();
+      }
+  }
+  f64 between(f64 x) {
+    using ml::nonlinearity;
+    switch (d_.between) {
+      case nonlinearity::relu: case nonlinearity::reglu: return plain::relu::value(x);
+      case nonlinearity::silu: case nonlinearity::swiglu: return plain::silu::value(x);
+      case nonlinearity::gelu_tanh: return plain::gelu_tanh::value(x);
+      default: return plain::gelu::value(x);
+    }
+  }
+  grid feed_forward(const std::string& name, const grid& x) {
+    const int inside = d_.filter ? d_.filter : 4 * d_.width;
+    grid up = layer(name + "up", x, inside);
+    if (d_.between >= ml::nonlinearity::swiglu) {
+      const grid gate = layer(name + "gate", x, inside);
+      for (std::size_t k = 0; k < up.numbers.size(); ++k) up.numbers[k] *= between(gate.numbers[k]);
+    } else {
+      for (f64& v : up.numbers) v = between(v);
+    }
+    return layer(name + "down", up, d_.width);
+  }
+
+  ml::decoder d_;
+};
+
+void check_decoder(const char* kind, ml::decoder d) {
+  INFO(kind);
+  d.deviation = 0.3f;
+  const ml::network n = d.build();
+  ml::weights w(n, 1), gradients(n);
+  for (std::size_t k = 0; k < w.size(); ++k)  // biases and gains, which start equal, differ
+    if (n.parameters()[k].rows == 1) for (std::size_t i = 0; i < w[k].size(); ++i) w[k][i] += 0.1f * static_cast<f32>(i % 5) - 0.2f;
+  plain_decoder exact(d, n, w);
+  const lesson l = some_text(2, 9, d.vocabulary);
+  ml::batch b = l.all();
+  const f64 counts = check(n, b);
+  ml::place at;
+  at.resize(n.widths(), n.stages().size(), l.sequences, l.length);
+  at.ids = b.ids, at.targets = b.targets, at.mask = b.mask, at.weight = b.weight;
+  CHECK(serial_forward(n, w, at) / counts == Approx(exact.loss(l)).epsilon(2e-6));
+  serial_backward(n, w, gradients, at);
+  std::mt19937 random(5);
+  for (std::size_t k = 0; k < w.size(); ++k) {
+    INFO(n.parameters()[k].name);
+    f64 size = 1e-4;  // a key's bias has no gradient
+    for (f32 g : gradients[k]) size = std::max(size, std::abs(static_cast<f64>(g)));
+    for (int sample = 0; sample < 4; ++sample) {
+      const std::size_t i = random() % w[k].size();
+      f64& v = exact.numbers.at(n.parameters()[k].name)[i];
+      const f64 was = v, h = 1e-5;
+      v = was + h;
+      const f64 above = exact.loss(l);
+      v = was - h;
+      const f64 below = exact.loss(l);
+      v = was;
+      CHECK(std::abs(static_cast<f64>(gradients[k][i]) - (above - below) / (2 * h)) < 1e-5 * size);
+    }
+  }
+}
+
+TEST_CASE("Every kind of decoder does what plain loops in f64 do, and its gradients are their differences") {
+  using namespace ml;
+  const decoder base{.vocabulary = 11, .positions = 9, .layers = 2, .heads = 4, .width = 16, .filter = 20};
+  const auto with = [&](auto change) {
+    decoder d = base;
+    change(d);
+    return d;
+  };
+  check_decoder("GPT-2", base);
+  check_decoder("Llama", with([](decoder& d) {
+    d.norm = normalization::rmsnorm, d.between = nonlinearity::swiglu, d.position = positioning::rotary, d.kv_heads = 2, d.bias = false, d.tied = false;
+  }));
+  check_decoder("GPT-J", with([](decoder& d) { d.position = positioning::rotary, d.rotary_features = 2, d.order = block_order::parallel, d.between = nonlinearity::gelu_tanh; }));
+  check_decoder("GPT-NeoX", with([](decoder& d) {
+    d.position = positioning::rotary, d.rotary_pairs = pairs::halves, d.rotary_base = 100, d.order = block_order::parallel_two_norms, d.tied = false;
+  }));
+  check_decoder("MPT", with([](decoder& d) { d.position = positioning::alibi, d.heads = 2, d.bias = false, d.between = nonlinearity::silu; }));
+  check_decoder("StarCoder", with([](decoder& d) { d.kv_heads = 1, d.between = nonlinearity::relu; }));
+  check_decoder("fixed positions", with([](decoder& d) { d.position = positioning::fixed, d.between = nonlinearity::reglu; }));
+  check_decoder("no positions", with([](decoder& d) { d.position = positioning::none, d.between = nonlinearity::geglu, d.norm = normalization::rmsnorm, d.layers = 1; }));
+}
+
+ml::decoder llama(f32 dropout = 0) {
+  return {.vocabulary = 17, .positions = 12, .layers = 2, .heads = 4, .width = 32, .filter = 48, .bias = false, .between = ml::nonlinearity::swiglu, .deviation = 0.05f,
+          .kv_heads = 2, .norm = ml::normalization::rmsnorm, .position = ml::positioning::rotary, .tied = false, .dropout = dropout, .attention_dropout = dropout};
+}
+lesson counting(int step) {
+  lesson t{4, 12, {}, {}, {}};
+  for (int i = 0; i < 48; ++i) {
+    const int at = 5 * step + 3 * (i / 12) + i % 12;
+    t.ids.push_back(at * at % 17), t.targets.push_back((at + 1) * (at + 1) % 17);
+  }
+  return t;
+}
+
+TEST_CASE("A small Llama learns") {
+  ml::trainer t(llama().build(), ml::optimizer::adamw(0.9f, 0.95f), {.workers = 2, .clip_norm = 1});
+  const f64 before = t.evaluate(counting(1000).all());
+  for (int step = 0; step < 60; ++step) t.step(counting(step).all(), 1e-2);
+  CHECK(before > 2);
+  CHECK(t.evaluate(counting(1000).all()) < 0.3);  // two numbers are equal squares: the first of a sequence cannot be told
+}
+
+TEST_CASE("What is dropped depends on the seed and the step, not on workers, wafers or threads") {
+  const auto losses = [](const ml::training& how, f32 dropout) {
+    ml::trainer t(llama(dropout).build(), ml::optimizer::sgd(), how);
+    const f64 first = t.step(counting(0).all(), 0), second = t.step(counting(0).all(), 0);
+    return std::tuple{first, second, t.evaluate(counting(0).all())};
+  };
+  const auto [first, second, without] = losses({.workers = 1}, 0.2f);
+  CHECK(std::abs(first - second) > 1e-4);
+  CHECK(std::abs(first - without) > 1e-4);
+  CHECK(without == std::get<0>(losses({.workers = 1}, 0)));
+  CHECK(std::abs(first - std::get<0>(losses({.workers = 1, .seed = 2}, 0.2f))) > 1e-4);
+  for (const ml::training& how : {ml::training{.workers = 3}, ml::training{.workers = 2, .num_csx = 2}, ml::training{.workers = 2, .threads = 1}}) {
+    const auto [a, b, c] = losses(how, 0.2f);
+    CHECK(a == Approx(first).epsilon(1e-6));
+    CHECK(b == Approx(second).epsilon(1e-6));
+    CHECK(c == Approx(without).epsilon(1e-6));
+  }
+}
+
+TEST_CASE("A decoder that cannot be says why") {
+  ml::decoder d = llama();
+  d.kv_heads = 3;
+  CHECK_THROWS_WITH(d.build(), "wsl: layer 0 rotary shares out queries, keys and values of 80 features of layer 0 qkv to 4 heads, 3 of keys: these must divide those, and heads + 2 x heads of keys the features");
+  d = llama();
+  d.rotary_features = 3;
+  CHECK_THROWS_WITH(d.build(), "wsl: layer 0 rotary turns 3 of the 8 features of a head: an even number of at least 2");
+  d = llama(1);
+  CHECK_THROWS_WITH(d.build(), "wsl: dropout drops with a probability of at least 0 and below 1, not 1.000000");
+}
+
+}  // namespace

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+#include <numeric>
+#include <set>
+#include <wsl/ml/data/batches.hpp>
+
+#include "files.hpp"
+
+namespace {
+using namespace wsl;
+using namespace wsl::ml;
+using Catch::Matchers::Contains;
+
+std::vector<u16> counting(int n) {
+  std::vector<u16> x(static_cast<std::size_t>(n));
+  std::iota(x.begin(), x.end(), u16{0});
+  return x;
+}
+// One token an example: its number.
+dataset numbers(int n) { return windows(counting(n + 1), 1); }
+
+TEST_CASE("A permutation has everything once") {
+  for (i64 n : {1, 2, 3, 4, 5, 16, 17, 255, 256, 257, 1000, 4099}) {
+    const permutation p(n, 7);
+    std::set<i64> seen;
+    for (i64 i = 0; i < n; ++i) seen.insert(p(i));
+    CHECK(static_cast<i64>(seen.size()) == n);
+    CHECK(*seen.begin() == 0);
+    CHECK(*seen.rbegin() == n - 1);
+  }
+  CHECK(permutation(i64{1} << 62, 1)(12345) < i64{1} << 62);
+}
+
+TEST_CASE("A permutation looks random: every place has every thing about as often, and neighbours do not stay together") {
+  constexpr int n = 10, seeds = 20000;
+  std::vector<int> counts(n * n);
+  int together = 0;
+  for (u64 seed = 0; seed < seeds; ++seed) {
+    const permutation p(n, seed);
+    for (i64 i = 0; i < n; ++i) {
+      ++counts[static_cast<std::size_t>(i * n + p(i))];
+      together += i + 1 < n && p(i + 1) == p(i) + 1;
+    }
+  }
+  // Chi-square of 81 degrees of freedom: mean 81, deviation 12.7.
+  f64 chi = 0;
+  for (int c : counts) chi += (c - seeds / f64{n}) * (c - seeds / f64{n}) / (seeds / f64{n});
+  CHECK(chi < 81 + 5 * 12.7);
+  CHECK(together / f64{seeds} == Approx(0.9).epsilon(0.05));  // 9 pairs, each with probability 1/10
+}
+
+TEST_CASE("An epoch has each example once, in another order each time") {
+  batches b(numbers(20), {.size = 5, .seed = 3});
+  std::vector<std::vector<i32>> epochs(3);
+  for (auto& epoch : epochs) {
+    for (int i = 0; i < 4; ++i)
+      for (i32 id : b.next().ids) epoch.push_back(id);
+    CHECK(std::set<i32>(epoch.begin(), epoch.end()).size() == 20);
+  }
+  CHECK(epochs[0] != epochs[1]);
+  CHECK(epochs[1] != epochs[2]);
+}
+
+TEST_CASE("What is made ahead does not change what comes, and a saved position goes on with it") {
+  const auto run = [](int ahead, int stop) {
+    std::vector<std::vector<i32>> all;
+    auto b = std::make_unique<batches>(numbers(23), batching{.size = 4, .seed = 9, .ahead = ahead});
+    for (int i = 0; i < 17; ++i) {
+      if (i == stop) {
+        const data_position p = b->position();
+        b = std::make_unique<batches>(numbers(23), batching{.size = 4, .seed = 1, .ahead = ahead});
+        b->go_on_from(p);
+      }
+      all.push_back(b->next().ids);
+    }
+    return all;
+  };
+  const auto expected = run(0, -1);
+  for (int ahead : {0, 1, 3, 8})
+    for (int stop : {-1, 0, 1, 5, 6, 16}) CHECK(run(ahead, stop) == expected);
+}
+
+TEST_CASE("The end of an epoch is dropped, or smaller") {
+  batches dropped(numbers(10), {.size = 4, .shuffle = false});
+  CHECK(dropped.per_epoch() == 2);
+  for (i32 first : {0, 4, 0, 4, 0}) {
+    const loaded_batch b = dropped.next();
+    CHECK(b.ids == std::vector<i32>{first, first + 1, first + 2, first + 3});
+    CHECK(b.targets == std::vector<i32>{first + 1, first + 2, first + 3, first + 4});
+  }
+  batches kept(numbers(10), {.size = 4, .shuffle = false, .drop_last = false});
+  CHECK(kept.per_epoch() == 3);
+  for (int sequences : {4, 4, 2, 4, 4, 2}) CHECK(kept.next().view().sequences == sequences);
+}
+
+TEST_CASE("Windows of a text") {
+  const dataset pieces = windows(counting(10), 3), every = windows(counting(10), 3, 1);
+  CHECK(pieces.count == 3);
+  CHECK(every.count == 7);
+  std::vector<i32> ids(3), targets(3);
+  every.get(6, {ids, {}, targets});
+  CHECK(ids == std::vector<i32>{6, 7, 8});
+  CHECK(targets == std::vector<i32>{7, 8, 9});
+  CHECK_THROWS_WITH(windows(counting(3), 3), "wsl: 3 tokens have no window of 3 with a token after it");
+}
+
+TEST_CASE("An example that cannot be had is asked for again") {
+  int calls = 0;
+  dataset flaky{.count = 4, .length = 1, .width = 0, .get = [&](i64 which, const example& to) {
+    if (++calls == 3) throw std::runtime_error("no such example today");
+    to.ids[0] = to.targets[0] = static_cast<i32>(which);
+  }};
+  batches b(flaky, {.size = 2, .shuffle = false, .ahead = 0});
+  CHECK(b.next().ids == std::vector<i32>{0, 1});
+  CHECK_THROWS_WITH(b.next(), "no such example today");
+  CHECK(b.next().ids == std::vector<i32>{2, 3});
+}
+
+TEST_CASE("Batches that cannot be are refused") {
+  CHECK_THROWS_WITH(batches(numbers(3), {.size = 4}), "wsl: the data have 3 examples, a batch 4: take a smaller batch or more data");
+  CHECK_THROWS_WITH(batches(numbers(3), {.size = 0}), Contains("at least one example"));
+  batches b(numbers(3), {.size = 1});
+  CHECK_THROWS_WITH(b.go_on_from({1, 0, 4}), Contains("these are other data"));
+}
+
+TEST_CASE("Tokens are written and read as llm.c and nanoGPT have them") {
+  const files::folder here;
+  const std::string name = here / "t.bin";
+  const tokens small(std::vector<i32>{0, 1, 50256, 65535}), large(std::vector<i32>{7, 128255});
+  for (token_format how : {token_format::llmc, token_format::raw, token_format::llmc_llama3}) {
+    write_tokens(name, small, how);
+    const tokens back = read_tokens(name);
+    REQUIRE(back.size() == 4);
+    for (i64 i = 0; i < 4; ++i) CHECK(back[i] == small[i]);
+  }
+  CHECK(std::filesystem::file_size(name) == 1024 + 16);
+  write_tokens(name, large, token_format::llmc_llama3);
+  CHECK(read_tokens(name)[1] == 128255);
+  CHECK_THROWS_WITH(write_tokens(name, large, token_format::raw), Contains("token 128255 does not fit 16 bits"));
+  CHECK(read_tokens(name)[1] == 128255);  // what was there stays
+  files::write(name, "");
+  CHECK(read_tokens(name).size() == 0);
+}
+
+TEST_CASE("Token files that are none are refused") {
+  const files::folder here;
+  const std::string name = here / "t.bin";
+  const auto says = [&](std::vector<i32> header, const std::string& rest) {
+    files::write(name, files::bytes_of(header) + rest);
+    return files::refusal([&] { read_tokens(name); });
+  };
+  std::vector<i32> header(256);
+  header[0] = 20240520, header[1] = 1, header[2] = 3;
+  CHECK(says(header, "abcdef") == "it is taken");
+  CHECK_THAT(says(header, "abcd"), Contains("byte 1024: tokens should follow, 3 x 2 bytes, but only 4 are left"));
+  CHECK_THAT(says(header, "abcdefgh"), Contains("2 bytes follow"));
+  CHECK_THAT(says({20240520, 1}, ""), Contains("the header of 256 words should follow"));
+  CHECK_THAT(says({}, "abc"), Contains("an even number of bytes, not 3"));
+  header[2] = 2147483647;
+  CHECK_THAT(says(header, ""), Contains("cut short"));
+  header[2] = -1;
+  CHECK_THAT(says(header, ""), Contains("-1 tokens"));
+  header[1] = 2;
+  CHECK_THAT(says(header, ""), Contains("version 1, not 2"));
+  header[0] = 20240801, header[1] = 7, header[2] = 1;
+  CHECK_THAT(says(header, "\xff\xff\xff\xff"), Contains("more than 31 bits"));
+  CHECK_THAT(files::refusal([&] { read_tokens(here / "nothing"); }), Contains("cannot read " + here / "nothing: No such file"));
+  CHECK_THAT(files::refusal([&] { read_tokens(here / ""); }), Contains("no regular file"));
+}
+
+}  // namespace
