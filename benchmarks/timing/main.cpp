@@ -23,7 +23,7 @@ struct tally {
     const bool hit = std::abs(error) <= bound;
     ++cases, within += hit;
     worst = std::max(worst, std::abs(error));
-    std::printf("%-34s %-5s %10.6g %10.6g %+7.1f %% %5.0f %%%s\n", what, target, published, counted, error, bound, hit ? "" : "  miss");
+    std::printf("%-36s %-5s %10.6g %10.6g %+7.1f %% %5.0f %%%s\n", what, target, published, counted, error, bound, hit ? "" : "  miss");
   }
 };
 
@@ -41,7 +41,7 @@ void line_cases(tally& all_of_it, const char* pattern, u64 (*run)(int, int), f64
 int main() {
   constexpr int ramp_cycles = wse2.ramp_latency;
   tally all_of_it;
-  std::printf("%-34s %-5s %10s %10s %9s %7s\n", "case", "", "published", "counted", "error", "bound");
+  std::printf("%-36s %-5s %10s %10s %9s %7s\n", "case", "", "published", "counted", "error", "bound");
   line_cases(all_of_it, "broadcast", broadcast_cycles, [](int p, int b) -> f64 { return b + p + 2 * ramp_cycles; });
   line_cases(all_of_it, "star", star_cycles, [](int p, int b) -> f64 { return b * (p - 1) + 2 * ramp_cycles + 1; });
   line_cases(all_of_it, "star by switches", switched_star_cycles, [](int p, int b) -> f64 { return b * (p - 1) + 2 * ramp_cycles + 1; });
