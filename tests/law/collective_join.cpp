@@ -3,6 +3,8 @@
 // on random rectangles, lengths, roots and types, on the reference engine, the timed one, and 1, 2, 3 and 8 threads.
 #include "collective_arrays.hpp"
 
+#include <optional>
+
 using namespace law;
 
 namespace {
@@ -20,9 +22,13 @@ std::vector<T> joined(const std::vector<T>& a, const std::vector<T>& b, Combine 
   return c;
 }
 
+/// No tactic is a star.
+using some_tactic = std::optional<tactic>;
+
 /// One arm of a line, nearest PE first: each entry is what the root hears, in its order.
 template <class T, class Join>
-rows_of_words<T> heard_from(rows_of_words<T> v, tactic how, std::size_t group, Join join) {
+rows_of_words<T> heard_from(rows_of_words<T> v, some_tactic how, std::size_t group, Join join) {
+  if (!how) return v;
   const std::size_t n = v.size();  // v[d - 1] is the PE at distance d
   rows_of_words<T> heard;
   if (n == 0) return heard;
@@ -49,7 +55,7 @@ rows_of_words<T> heard_from(rows_of_words<T> v, tactic how, std::size_t group, J
 
 /// The line's total at its root.
 template <class T, class Combine>
-std::vector<T> line_total(const rows_of_words<T>& parts, std::size_t root, tactic how, Combine join) {
+std::vector<T> line_total(const rows_of_words<T>& parts, std::size_t root, some_tactic how, Combine join) {
   const std::size_t farthest = std::max(root, parts.size() - 1 - root);
   std::size_t group = 1;
   while (group * group < farthest + 1) ++group;
@@ -63,9 +69,10 @@ std::vector<T> line_total(const rows_of_words<T>& parts, std::size_t root, tacti
 
 /// Which tactic an automatic choice took; the law is about its result.
 template <auto net>
-tactic tactic_on(const region& r, collective::axis a) {
-  if (net.how != tactic::automatic) return net.how;
-  return collective::line_reduce::best(collective::lines_of(r, a, net.among, net.root, "a law"), net.words, net.colors);
+some_tactic tactic_on(const region& r, collective::axis a) {
+  if constexpr (!requires { net.how; }) return {};
+  else if (net.how != tactic::automatic) return net.how;
+  else return collective::line_reduce::best(collective::lines_of(r, a, net.among, net.root, "a law"), net.words, net.colors);
 }
 
 template <auto net>
@@ -173,11 +180,24 @@ void rings(int times) {
   law_of<total>(where, times, ring_shares<total>);
 }
 
+template <class T, class Combine, rectangle where, collective::team among>
+void stars(int times) {
+  constexpr star_reduce<T, Combine> at_the_end{.first = 3, .where = where.words, .among = among, .root = {end - 1, 0}};
+  law_of<at_the_end>(where, times, reduce_shares<at_the_end>);
+}
+template <class T, class Combine, collective::team among>
+void stars_inside(int times) {
+  constexpr rectangle where{columns(1).rows(0, end - 1), 5, 4};
+  constexpr star_reduce<T, Combine> middle{.first = 0, .where = where.words, .among = among, .root = {2, 1}};
+  law_of<middle>(where, times, reduce_shares<middle>);
+}
+
 void joins(int times) {
   reduces<f32, plus, whole, everyone>(times), reduces<f16, plus, whole, each_row>(times), reduces<i32, larger, whole, each_column>(times);
   reduces<u32, digits, inner, everyone>(times), reduces<bf16, smaller, strip, each_row>(times), reduces<i16, plus, post, everyone>(times);
   reduces_inside<f32, plus, each_row>(times), reduces_inside<u32, digits, everyone>(times), reduces_inside<f32, smaller, each_column>(times);
   all_reduces<f32, plus, whole, everyone>(times), all_reduces<u32, digits, whole, each_column>(times), all_reduces<f16, larger, low, each_row>(times);
+  stars<f32, plus, whole, each_row>(times), stars_inside<u32, digits, everyone>(times);
   rings<f32, plus, whole, each_row>(times), rings<u32, digits, whole, each_column>(times), rings<i32, larger, inner, each_row>(times);
 }
 
