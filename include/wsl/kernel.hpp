@@ -4,4 +4,5 @@
 #pragma once
 #include "kernel/gemm.hpp"
 #include "kernel/monte_carlo.hpp"
+#include "kernel/solver.hpp"
 #include "kernel/wave25.hpp"

@@ -5,6 +5,7 @@
 #pragma once
 #include <algorithm>
 #include <span>
+#include <vector>
 
 #include "convert.hpp"
 #include "symbol.hpp"
@@ -62,6 +63,15 @@ void check_size(const region& r, const host_index& at, std::size_t given) {
                     " elements of the host, in blocks of " + std::to_string(Symbol::length) + ", and its array has " + std::to_string(given));
 }
 
+/// Brings a symbol's elements from the processes that run its PEs.
+template <class Symbol>
+void refresh(engine& from, fabric& on, const Symbol& what, const region& r) {
+  std::vector<memory_part> parts;
+  for (int i = 0; i < r.count(); ++i)
+    parts.push_back({from.find(r.nth(i)), what.at(on, r.nth(i)), Symbol::length * sizeof(typename Symbol::element)});
+  from.refresh(parts);
+}
+
 /// Numbers of one type that lie together on both sides move as a block.
 template <class To, class From>
 void copy_numbers(To* to, std::size_t to_step, const From* from, std::size_t from_step, std::size_t n) {
@@ -81,6 +91,7 @@ template <class Symbol, class Host>
 void copy_out(fabric& on, const Symbol& what, const region& r, const host_index& at, std::span<Host> host) {
   using element = typename Symbol::element;
   check_size<Symbol>(r, at, host.size());
+  if (on.engine_in_use().spread()) refresh(on.engine_in_use(), on, what, r);
   each_block(on, what, r, at, [&](const element* from, std::size_t to) { copy_numbers(host.data() + to, at.element, from, 1, Symbol::length); });
 }
 
