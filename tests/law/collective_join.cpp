@@ -205,3 +205,40 @@ void joins(int times) {
 
 TEST_CASE("arrays are joined as the serial line joins them") { joins(22); }
 TEST_CASE("many arrays are joined as the serial line joins them", "[.long]") { joins(400); }
+
+namespace {
+
+template <auto net>
+struct timed_member {
+  f32 x[40]{};
+  int words = 0;
+  endpoint<net> here;
+  void begin(pe& me) { here.start(me, mem(x).part(0, words), then<&timed_member::end>()); }
+  void end(pe&) {}
+  static consteval auto tasks() { return table(launch<&timed_member::begin>(), use<&timed_member::here>(), local<&timed_member::end>()); }
+};
+
+/// Cycles of a row on the timed engine against the formula, which counts from the first operation to the end of the last.
+template <auto net>
+void costs_what_it_says() {
+  constexpr double calling = collective::restart + collective::begin;
+  for (int width : {1, 2, 3, 7, 20, 33})
+    for (int words : {1, 5, 40}) {
+      layout l{wse2, width, 1};
+      l.place(all, program_v<timed_member<net>>);
+      net.wire(l);
+      fabric f{l, timed{}};
+      for (int x = 0; x < width; ++x) f.program_at<timed_member<net>>({x, 0}).words = words;
+      INFO(net.name << " of " << words << " words on " << width << " PEs");
+      const double cycles = static_cast<double>(f.launch().cycles);
+      CHECK(cycles == Approx(net.cycles(l, words) + calling).epsilon(0.05));
+    }
+}
+
+}  // namespace
+
+TEST_CASE("reductions take the cycles that their formulas say") {
+  costs_what_it_says<reduce<f32>{.first = 0, .among = each_row, .how = tactic::chain, .colors = 2}>();
+  costs_what_it_says<reduce<f32>{.first = 0, .among = each_row, .how = tactic::two_phase}>();
+  costs_what_it_says<star_reduce<f32>{.first = 0, .among = each_row}>();
+}
