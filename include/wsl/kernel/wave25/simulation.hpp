@@ -112,8 +112,9 @@ class simulation_on {
   }
   void take(int steps) {
     for (coord pe : at_stations_)
-      for (const station& s : tile_of(pe).stations())
+      for (station& s : tile_of(pe).stations())
         if (!s.gives) {
+          fabric_.bring(pe, std::span(s.samples).first(static_cast<std::size_t>(steps)));
           std::vector<f32>& to = traces_[static_cast<std::size_t>(s.number)];
           to.insert(to.end(), s.samples.begin(), s.samples.begin() + steps);
         }
@@ -125,16 +126,19 @@ class simulation_on {
     each_tile([&](tile<Storage>& t, coord pe) {
       const lines own = cut_.own(pe);
       for (int x = own.x.from; x < own.x.to; ++x)
-        for (int y = own.y.from; y < own.y.to; ++y) f((t.*which)(x, y), problem_.size.index({x, y, 0}));
+        for (int y = own.y.from; y < own.y.to; ++y) f((t.*which)(x, y), problem_.size.index({x, y, 0}), pe);
     });
   }
   std::vector<f32> gather(line_of which) {
     std::vector<f32> cells(problem_.size.count());
-    each_line(which, [&](const f32* line, std::size_t at) { std::copy_n(line, problem_.size.z, cells.data() + at); });
+    each_line(which, [&](f32* line, std::size_t at, coord pe) {
+      fabric_.bring(pe, std::span(line, static_cast<std::size_t>(problem_.size.z)));
+      std::copy_n(line, problem_.size.z, cells.data() + at);
+    });
     return cells;
   }
   void scatter(const std::vector<f32>& cells, line_of which) {
-    each_line(which, [&](f32* line, std::size_t at) { std::copy_n(cells.data() + at, problem_.size.z, line); });
+    each_line(which, [&](f32* line, std::size_t at, coord) { std::copy_n(cells.data() + at, problem_.size.z, line); });
   }
 
   problem problem_;
