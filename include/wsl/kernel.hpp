@@ -5,4 +5,5 @@
 #include "kernel/fft.hpp"
 #include "kernel/gemm.hpp"
 #include "kernel/monte_carlo.hpp"
+#include "kernel/tlr.hpp"
 #include "kernel/wave25.hpp"
