@@ -27,12 +27,12 @@ struct dataset {
 };
 
 /// How pixels from 0 to 1 become features: (pixel - mean) / deviation. The default is that of MNIST's training images.
-struct normalization {
+struct pixel_scale {
   f32 mean = 0.1307f, deviation = 0.3081f;
 };
 
 /// Each image is one token, its pixels the features and its label the target.
-inline dataset examples_of(images x, const normalization& by = {}) {
+inline dataset examples_of(images x, const pixel_scale& by = {}) {
   const auto all = std::make_shared<const images>(std::move(x));
   return {.count = all->count(), .length = 1, .width = all->size(), .get = [all, by](i64 which, const example& to) {
     const u8* pixels = all->pixels.data() + which * all->size();

@@ -51,7 +51,8 @@ inline images read_mnist(const std::string& folder, mnist_part part) {
           if (const std::string name = folder + in + stem + "-" + what + between + kind + "-ubyte" + packed; std::filesystem::exists(name)) return name;
     throw file_error("wsl: there is no " + stem + "-" + what + "-" + kind + "-ubyte, with or without .gz, in " + folder);
   };
-  return read_images(find("images", "idx3"), find("labels", "idx1"));
+  const std::string pixels = find("images", "idx3");
+  return read_images(pixels, find("labels", "idx1"));
 }
 
 }  // namespace wsl::ml
