@@ -20,13 +20,14 @@ struct training {
   f64 clip_norm = 0;      ///< the largest norm of all gradients together; 0: any
   u64 seed = 1;           ///< of the initial weights and of dropout
   int threads = 0;        ///< 0: WSL_THREADS, or one a core; more than two a worker do not help
+  std::string memory_folder = {};  ///< where the memory keeps its numbers in files that are mapped; empty: in this computer's memory
 };
 
 class trainer : public training_run {
  public:
   /// Throws std::invalid_argument if there cannot be so many wafers or workers.
   trainer(network n, const optimizer& rule, const training& how = {})
-      : training_run(std::move(n), rule, how.seed), how_(checked(how)), fabric_(plan(how.workers, how.num_csx), threaded{.threads = how.threads, .pes_per_band = 1}) {}
+      : training_run(std::move(n), rule, how.seed, how.memory_folder), how_(checked(how)), fabric_(plan(how.workers, how.num_csx), threaded{.threads = how.threads, .pes_per_band = 1}) {}
 
   /// One step of training. Returns the mean loss of the tokens that count, before the step. Throws std::invalid_argument if the batch
   /// does not fit the model, or cannot be divided among the wafers.

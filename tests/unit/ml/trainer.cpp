@@ -6,6 +6,7 @@
 #include <wsl/ml/sample.hpp>
 #include <wsl/ml/trainer.hpp>
 
+#include <filesystem>
 #include <map>
 #include <set>
 
@@ -28,7 +29,7 @@ struct text {
   ml::batch all() const { return {.ids = ids, .targets = targets, .sequences = sequences, .length = length}; }
 };
 
-f64 distance(ml::weights& x, ml::weights& y) {
+f64 distance(const ml::weights& x, const ml::weights& y) {
   f64 off = 0;
   for (std::size_t k = 0; k < x.size(); ++k) {
     f64 largest = 1e-30, far = 0;
@@ -72,7 +73,7 @@ TEST_CASE("Neither the number of threads nor a norm to wait for changes a bit") 
     const auto run = [&](int threads, f64 clip) {
       ml::trainer trained(small().build(), optimizer::adamw(), {.workers = 2, .num_csx = num_csx, .clip_norm = clip, .seed = 3, .threads = threads});
       for (int step = 0; step < 3; ++step) trained.step(t.all(), 1e-2);
-      return trained.parameters();
+      return ml::weights(trained.parameters());
     };
     ml::weights one = run(1, 0);
     for (int threads : {2, 3, 8}) {
@@ -161,7 +162,7 @@ ml::weights after_one_step(const Engine& engine, int workers, int wafers) {
   const text t(3 * wafers, 7, 2);
   const ml::network n = small().build();
   const ml::itinerary way(n, workers, true);
-  ml::memory store{&n, ml::weights(n, 5), ml::weights(n), ml::weights(n), ml::weights(n)};
+  ml::memory store{&n, ml::parameter_store(n, 5), ml::parameter_store(n), ml::parameter_store(n), ml::parameter_store(n)};
   ml::batch b = t.all();
   b.weight = 1 / 21.f;
   fabric f(ml::trainer::plan(workers, wafers), engine);
@@ -210,6 +211,25 @@ TEST_CASE("A run goes on from its state as if it had not stopped") {
   CHECK(t.parameter_named("layer 1 qkv.weight").size() == 3 * 16 * 16);
   CHECK_THROWS_WITH(t.parameter_named("layer 2 qkv.weight"), "wsl: the model has no parameter layer 2 qkv.weight; its first is embedding.tokens");
   CHECK_THROWS_WITH(t.go_on_from({.steps = -1}), "wsl: training goes on after 0 or more steps, not after -1");
+}
+
+TEST_CASE("A memory in files gives the same bits as one in memory") {
+  char folder[] = "/tmp/wsl-test-XXXXXX";
+  REQUIRE(mkdtemp(folder));
+  const text t(4, 8, 2);
+  const auto run = [&](const std::string& where) {
+    ml::trainer trained(small().build(), optimizer::adamw(), {.clip_norm = 1, .memory_folder = where});
+    for (int step = 0; step < 3; ++step) trained.step(t.all(), 1e-2);
+    return ml::weights(trained.parameters());
+  };
+  CHECK(distance(run(folder), run({})) == 0);
+  CHECK(std::filesystem::is_empty(folder));
+  std::filesystem::remove(folder);
+  CHECK_THROWS_WITH(run(folder), "wsl: a file for a memory cannot be made in " + std::string(folder) + ": No such file or directory");
+  ml::trainer trained(small().build(), optimizer::sgd());
+  ml::decoder other = small();
+  other.vocabulary = 38;
+  CHECK_THROWS_WITH(trained.parameters() = ml::weights(other.build()), "wsl: these weights are of another model: their parameter 0 differs in size");
 }
 
 TEST_CASE("Logits need no targets, and a token is drawn from them") {

@@ -72,11 +72,11 @@ struct memory_server {
  private:
   std::size_t trips() const { return way->trips().size(); }
   const trip& trip_at(std::size_t k) const { return way->trips()[k]; }
-  static std::span<f32> part(weights& of, const trip& t) {
-    return std::span(of[t.parameter]).subspan(static_cast<std::size_t>(t.row) * static_cast<std::size_t>(t.columns), t.size());
+  static std::span<f32> part(parameter_store& of, const trip& t) {
+    return of[t.parameter].subspan(static_cast<std::size_t>(t.row) * static_cast<std::size_t>(t.columns), t.size());
   }
-  static std::span<f32> row(weights& of, const trip& t, i32 row) {
-    return std::span(of[t.parameter]).subspan(static_cast<std::size_t>(row) * static_cast<std::size_t>(t.columns), static_cast<std::size_t>(t.columns));
+  static std::span<f32> row(parameter_store& of, const trip& t, i32 row) {
+    return of[t.parameter].subspan(static_cast<std::size_t>(row) * static_cast<std::size_t>(t.columns), static_cast<std::size_t>(t.columns));
   }
   f32* gradient_of(const trip& t) { return part(store->gradients, t).data(); }
   /// The slab of a trip; of one with picks all slabs of the parameter that this server has.
