@@ -43,8 +43,11 @@ TEST_CASE("A model comes back from a file of llm.c") {
 
 TEST_CASE("A model that llm.c has not is refused") {
   const network n = small(false).build();
-  CHECK_THROWS_WITH(llmc_model::of(small(false), n, weights(n)), Contains("llm.c has GPT-2 only"));
+  CHECK_THROWS_WITH(llmc_model::of(small(false), n, weights(n)), Contains("a model of llm.c has gelu by tanh, biases"));
   const llmc_model m = llmc_model::of(small(), small().build(), weights(small().build()));
+  decoder other = small();
+  other.tied = false;
+  CHECK_THROWS_WITH(llmc_model::of(other, other.build(), weights(other.build())), Contains("GPT-2, which has the table of tokens as its head; this model has not"));
   CHECK_THROWS_WITH(m.to_weights(n), Contains("a model of llm.c has 'layer 0 norm 1.bias', this one has not"));
 }
 

@@ -135,16 +135,16 @@ class bpe {
       i32 id;
       std::ptrdiff_t before, after;  // -1: none
     };
-    struct chance {
+    struct meeting {
       i32 rank;
       std::ptrdiff_t left;
       i32 a, b, into;
-      bool operator<(const chance& o) const { return std::pair(rank, left) > std::pair(o.rank, o.left); }
+      bool operator<(const meeting& o) const { return std::pair(rank, left) > std::pair(o.rank, o.left); }
     };
     const auto n = static_cast<std::ptrdiff_t>(word.size());
     std::vector<part> parts(word.size());
     const auto at = [&](std::ptrdiff_t i) -> part& { return parts[static_cast<std::size_t>(i)]; };
-    std::priority_queue<chance> chances;
+    std::priority_queue<meeting> chances;
     const auto consider = [&](std::ptrdiff_t left) {
       if (left < 0 || at(left).after < 0) return;
       const i32 a = at(left).id, b = at(at(left).after).id;
@@ -153,7 +153,7 @@ class bpe {
     for (std::ptrdiff_t i = 0; i < n; ++i) at(i) = {single_[static_cast<u8>(word[static_cast<std::size_t>(i)])], i - 1, i + 1 < n ? i + 1 : -1};
     for (std::ptrdiff_t i = 0; i < n; ++i) consider(i);
     while (!chances.empty()) {
-      const chance c = chances.top();
+      const meeting c = chances.top();
       chances.pop();
       const std::ptrdiff_t right = at(c.left).after;
       if (at(c.left).id != c.a || right < 0 || at(right).id != c.b) continue;  // one of them was joined with another
