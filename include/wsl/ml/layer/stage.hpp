@@ -123,8 +123,14 @@ class stage {
   /// Whether the way back looks at the numbers of a parameter; if not, they need not come by again.
   virtual bool looks_back_at(int /*which*/) const { return true; }
 
+  /// About how many operations a token needs, forward and back: of the stage's own work (`which` -1, with as many columns as its output) or
+  /// of a slab, in sequences of a length.
+  virtual f64 operations(int /*which*/, int /*rows*/, int columns, int /*length*/) const { return 10. * columns; }
+
   std::string name;
   int number = 0;               ///< its place in the list
+  std::vector<int> inputs;      ///< values that it reads
+  int output = -1;              ///< the value that it makes, or adds to
   std::vector<int> parameters;  ///< numbers in the model's list
 };
 

@@ -3,26 +3,12 @@
 // itinerary, takes their gradients, and changes the numbers. Both go on at the same time, each at the pace of the wafer. After the MemoryX
 // of Cerebras' weight streaming.
 #pragma once
-#include "../optim/rule.hpp"
+#include "../state.hpp"
 #include "itinerary.hpp"
 #include "report.hpp"
 #include "wires.hpp"
 
 namespace wsl::ml {
-
-/// All that the servers own; each touches its own slabs only.
-struct memory {
-  const network* of = nullptr;
-  weights numbers, gradients, first, second;
-};
-
-/// How a step changes the parameters.
-struct learning {
-  optimizer rule;
-  f32 rate = 0;
-  i64 step = 1;       ///< 1, 2, ...
-  bool now = true;    ///< a slab changes as soon as its gradient is whole; otherwise at `learn`
-};
 
 struct memory_server {
   const itinerary* way = nullptr;
