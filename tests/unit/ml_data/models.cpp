@@ -258,7 +258,7 @@ TEST_CASE("A run that is killed at any moment leaves whole checkpoints") {
         saved.save(step, arrays, {});
       }
     }
-    ::usleep(1000 + random() % 8000);
+    ::usleep(static_cast<unsigned>(1000 + random() % 8000));
     ::kill(child, SIGKILL);
     ::waitpid(child, nullptr, 0);
     const auto newest = saved.newest();
