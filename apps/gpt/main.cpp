@@ -160,7 +160,7 @@ int run(int argc, char** argv) {
   if (*mode == "verify") return run_verify(o, f);
   const corpus text = read_corpus({.train = o.common.train_input.data_dir, .held_out = o.common.eval_input.data_dir, .kind = o.train.vocabulary, .tokenizer_dir = o.train.tokenizer_dir});
   task t = task_of(o, text);
-  if (!o.initial_weights.empty()) t.begin = [&o](ml::trainer& to) { import_weights(o.initial_weights, o.model.decoder(), to); };
+  if (!o.initial_weights.empty()) t.begin = [&o](ml::training_run& to) { import_weights(o.initial_weights, o.model.decoder(), to); };
   session s(o.common, f.text(), std::move(t));
   run_mode(*mode, s);
   return 0;

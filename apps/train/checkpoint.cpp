@@ -9,7 +9,7 @@ namespace {
 namespace ml = wsl::ml;
 using wsl::u64;
 
-std::vector<ml::named_array> arrays_of(ml::trainer& t) {
+std::vector<ml::named_array> arrays_of(ml::training_run& t) {
   std::vector<ml::named_array> all;
   for (const ml::state_array& a : t.state()) all.push_back({a.name, {static_cast<u64>(a.rows), static_cast<u64>(a.columns)}, a.numbers});
   return all;
@@ -18,13 +18,13 @@ run_state state_in(const ml::checkpoint& c) { return {.data = c.place_in_data(),
 
 }  // namespace
 
-std::string save_checkpoint(const ml::checkpoints& to, ml::trainer& t, const run_state& s) {
+std::string save_checkpoint(const ml::checkpoints& to, ml::training_run& t, const run_state& s) {
   ml::text_by_name facts{{"seed", std::to_string(t.position().seed)}, {"params", s.params}, {"vocabulary", s.vocabulary}};
   ml::add_facts(facts, s.data);
   return to.save(t.steps(), arrays_of(t), std::move(facts));
 }
 
-run_state load_checkpoint(const std::string& from, ml::trainer& t) {
+run_state load_checkpoint(const std::string& from, ml::training_run& t) {
   ml::checkpoint c(from);
   const run_state s = state_in(c);
   const ml::position at{.steps = c.step(), .seed = c.whole_number<u64>("seed")};
