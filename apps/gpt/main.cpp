@@ -3,9 +3,9 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <random>
+#include <wsl/ml/file/saved_run.hpp>
 #include <wsl/ml/sample.hpp>
 
-#include <checkpoint.hpp>
 #include <command.hpp>
 #include <session.hpp>
 
@@ -88,10 +88,10 @@ std::unique_ptr<ml::trainer> trained(options& o, vocabulary& words) {
   const run_params& r = o.common.run;
   const std::string from = r.checkpoint_path.empty() ? newest_checkpoint(r.model_dir) : r.checkpoint_path;
   if (from.empty()) throw std::invalid_argument("there is no checkpoint in " + r.model_dir + ": train first, or give --checkpoint_path");
-  words = vocabulary::from_saved(describe_checkpoint(from).vocabulary, o.train.tokenizer_dir);
+  words = vocabulary::from_saved(ml::checkpoint(from).fact("vocabulary"), o.train.tokenizer_dir);
   if (!o.model.vocab_size) o.model.vocab_size = words.size();
   auto t = std::make_unique<ml::trainer>(o.model.decoder().build(), o.common.optimizer.rule(), ml::training{.workers = 1, .threads = r.threads});
-  load_checkpoint(from, *t);
+  ml::load_run(from, *t);
   return t;
 }
 

@@ -6,12 +6,12 @@
 #include <cstdio>
 #include <wsl/host/progress.hpp>
 #include <wsl/ml/sample.hpp>
+#include <wsl/ml/file/saved_run.hpp>
 #include <wsl/ml/run/event_file.hpp>
 #include <wsl/ml/run/executor.hpp>
 #include <wsl/ml/run/loss_curve.hpp>
 
 #include "../files.hpp"
-#include "checkpoint.hpp"
 #include "estimate.hpp"
 
 namespace train_app {
@@ -88,15 +88,15 @@ bool session::resume(ml::batches* data) {
     if (task_.begin) task_.begin(wafer().run());
     return false;
   }
-  const run_state at = load_checkpoint(from, wafer().run());
-  if (data) data->go_on_from(at.data);
+  const ml::data_position at = ml::load_run(from, wafer().run());
+  if (data) data->go_on_from(at);
   say("Loaded checkpoint %s, after %lld steps\n", from.c_str(), static_cast<long long>(wafer().steps()));
   return true;
 }
 
 void session::save(const ml::batches& data) {
   const ml::checkpoints folder(params_.run.model_dir, params_.run.max_checkpoints);
-  say("Saved checkpoint %s\n", save_checkpoint(folder, wafer().run(), {.data = data.position(), .params = params_text_, .vocabulary = task_.vocabulary}).c_str());
+  say("Saved checkpoint %s\n", ml::save_run(folder, wafer().run(), data.position(), {{"params", params_text_}, {"vocabulary", task_.vocabulary}}).c_str());
 }
 
 void session::train(bool and_eval) {
@@ -219,6 +219,13 @@ void session::compile() const {
   const estimate_of what{.sequences = params_.train_input.batch_size, .length = task_.train.length, .rule = params_.optimizer.rule()};
   const ml::network model = task_.model();
   say("%s", (in_pipeline(params_) ? estimate(model, pipelining_of(params_), what) : estimate(model, training_of(params_), what)).c_str());
+}
+
+std::string newest_checkpoint(const std::string& folder) {
+  std::vector<std::string> refused;
+  const auto newest = ml::checkpoints(folder).newest(&refused);
+  for (const std::string& why : refused) std::fprintf(stderr, "%s\n", why.c_str());
+  return newest.value_or("");
 }
 
 std::vector<std::pair<std::string, std::string>> common_modes() {

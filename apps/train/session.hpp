@@ -52,6 +52,9 @@ class session {
   std::unique_ptr<machine> wafer_;
 };
 
+/// The newest whole checkpoint of a folder, empty if there is none. Those that are not whole are named on stderr.
+std::string newest_checkpoint(const std::string& folder);
+
 /// The modes that every application has, and what they do.
 std::vector<std::pair<std::string, std::string>> common_modes();
 /// Does what one of them says. Returns whether it is one of them.
