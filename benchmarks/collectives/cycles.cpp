@@ -36,9 +36,9 @@ template <auto net, int most>
 double run(const layout& l, const lengths& n) {
   using program = member<net, most>;
   fabric f{l, timed{}};
-  for (int x = 0; x < l.width(); ++x) {
-    program& p = f.program_at<program>({x, 0});
-    p.given = x ? n.others_give : n.root_gives, p.taken = x ? n.others_take : n.root_takes;
+  for (int i = 0; i < l.grid().count(); ++i) {
+    program& p = f.program_at<program>(l.grid().nth(i));
+    p.given = i ? n.others_give : n.root_gives, p.taken = i ? n.others_take : n.root_takes;
   }
   return static_cast<double>(f.launch().cycles);
 }
@@ -88,6 +88,16 @@ class table_of_cycles {
     add<deal, most>("scatter", pes, words, {pes * words, words, 0, words});
     add<collect, most>("gather", pes, words, {words, pes * words, words, 0});
   }
+  /// Square tiles.
+  template <int side, int width>
+  void add_tiles(int columns, int lines) {
+    constexpr halo_exchange<f32> rim{.first = 0, .rows = side, .columns = side, .width = width};
+    constexpr int cells = rim.cells();
+    layout l{wse2, columns, lines};
+    l.place(all, program_v<member<rim, cells>>);
+    rim.wire(l);
+    rows.push_back({"halo exchange", columns * lines, cells, rim.cycles(l) + calling, run<rim, cells>(l, {0, cells, 0, cells})});
+  }
 
  private:
   /// The launched task begins and issues the first operation; the last one's completion begins a task that knows of it.
@@ -104,6 +114,8 @@ std::vector<cycles_of_case> measure_cycles() {
     t.add_arrays<256>(pes), t.add_blocks<256, 4096>(pes);
     t.add_arrays<4096>(pes);
   }
+  for (auto [columns, lines] : {coord{2, 2}, {16, 1}, {8, 8}, {32, 16}})
+    t.add_tiles<1, 1>(columns, lines), t.add_tiles<16, 1>(columns, lines), t.add_tiles<40, 3>(columns, lines);
   return t.rows;
 }
 

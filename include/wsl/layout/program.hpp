@@ -43,6 +43,7 @@ struct binding {
   initially start = initially::ready;
   u64 after = 0;                        ///< send: colors that must have arrived before
   int arguments = 0;                    ///< launch: what the host must give
+  bool urgent = false;                  ///< data, local: goes before tasks that are not
   u8 commands = 0;                      ///< steer: the commands, as a set of command_bit
 
   constexpr bool runs() const { return what < role::read; }

@@ -166,6 +166,24 @@ struct many_sends {
   }
 };
 
+struct many_senders {
+  f32 x[16]{};
+  void go(pe& me, int n) {
+    int i = 0;
+    for (const auto c : {c0, c1, c2, c3, c4, c5, c6, c7, c8})
+      if (i++ < n) me.async(mov(fabout(c), mem(x)));
+  }
+  static consteval auto tasks() { return table(launch<&many_senders::go>(), sends<c0>(), sends<c1>(), sends<c2>(), sends<c3>(), sends<c4>(), sends<c5>(), sends<c6>()); }
+};
+
+struct listener {
+  f32 x[16]{};
+  task go(pe&) {
+    for (const auto c : {c0, c1, c2, c3, c4, c5}) co_await mov(mem(x), fabin(c));
+  }
+  static consteval auto tasks() { return table(launch<&listener::go>(), reads<c0>(), reads<c1>(), reads<c2>(), reads<c3>(), reads<c4>(), reads<c5>(), reads<c6>()); }
+};
+
 /// As wse2, with a queue more, so that the microthreads are what runs out.
 constexpr machine queued = [] {
   machine m = wse2;
@@ -187,6 +205,29 @@ TEMPLATE_LIST_TEST_CASE("a PE has as many operations in flight as its machine ha
   CHECK_THROWS_AS(g.launch(at(0, 0)), deadlock);  // the ninth wavelet has no reader
   CHECK(g.read(1, 0, &many_readers::x)[7] == 17);
   CHECK(g.read(1, 0, &many_readers::x)[8] == 0);
+}
+
+namespace {
+
+layout many_sends_at_once() {
+  layout l{wse2, 2, 1};
+  l.place(column(0), program_v<many_senders>).place(column(1), program_v<listener>);
+  for (const auto c : {c0, c1, c2, c3, c4, c5, c6}) l.path(c, column(0), ramp >> east).path(c, column(1), west >> ramp);
+  return l;
+}
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("a PE has as many operations that send as its machine has output queues", "", every_engine) {
+  fabric f{many_sends_at_once(), TestType{}};
+  f.start<&listener::go>(column(1));
+  CHECK_NOTHROW(f.launch<&many_senders::go>(column(0), 6));
+}
+
+TEMPLATE_LIST_TEST_CASE("more of them are a fault", "", short_queues) {
+  fabric f{many_sends_at_once(), TestType{}};
+  CHECK_THROWS_WITH(f.launch<&many_senders::go>(column(0), 7),
+                    Contains("starts mov while 6 operations send; wse2 has 6 output queues") && Contains("PE(0, 0)"));
 }
 
 namespace {
