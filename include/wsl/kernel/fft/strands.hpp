@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// An all-to-all in several strands, each with colors of its own. On a wafer one is as good: a link carries one word a cycle. On this computer
+// bands of PEs exchange what their channels hold and then meet, so more channels mean fewer meetings. See pencil.hpp.
+#pragma once
+#include <utility>
+
+#include "../../collective/all_to_all.hpp"
+
+namespace wsl::fft {
+
+template <int count>
+struct strands {
+  int first;
+  collective::team among;
+
+  constexpr all_to_all<f32> strand(int k) const { return {.first = first + 4 * k, .among = among}; }
+  constexpr void wire(layout& l) const {
+    for (int k = 0; k < count; ++k) strand(k).wire(l);
+  }
+
+  template <auto net>
+  class part {
+   public:
+    /// Of `used` strands, each has an equal part of both arrays, and in it a block for each PE of the line.
+    void start(pe& me, std::span<f32> give, std::span<f32> take, int used, completion done) {
+      const std::size_t size = give.size() / static_cast<std::size_t>(used);
+      done_ = done, under_way_ = used;
+      [&]<int... k>(std::integer_sequence<int, k...>) {
+        const auto begin = [&]<int n>(std::integral_constant<int, n>) {
+          const std::size_t from = static_cast<std::size_t>(n) * size;
+          if (n < used) bundle_.template at<n>().start(me, mem(give.subspan(from, size)), mem(take.subspan(from, size)), then<&part::template ended<n>>());
+        };
+        (begin(std::integral_constant<int, k>{}), ...);
+      }(std::make_integer_sequence<int, count>{});
+    }
+    static consteval auto tasks() {
+      return []<int... k>(std::integer_sequence<int, k...>) {
+        return table(use<&part::bundle_>(), local<&part::template ended<k>>()...);
+      }(std::make_integer_sequence<int, count>{});
+    }
+
+   private:
+    /// Strands k, k + 1, ...
+    template <int k, bool last>
+    struct bundle {
+      endpoint<net.strand(k)> one;
+      bundle<k + 1, k + 2 == count> others;
+      template <int n>
+      auto& at() {
+        if constexpr (n == k) return one;
+        else return others.template at<n>();
+      }
+      static consteval auto tasks() { return table(use<&bundle::one>(), use<&bundle::others>()); }
+    };
+    template <int k>
+    struct bundle<k, true> {
+      endpoint<net.strand(k)> one;
+      template <int>
+      auto& at() { return one; }
+      static consteval auto tasks() { return table(use<&bundle::one>()); }
+    };
+
+    template <int>
+    void ended(pe& me) {
+      if (--under_way_ == 0) collective::finish(me, net.first, unused_, done_);
+    }
+
+    bundle<0, count == 1> bundle_;
+    completion done_{};
+    int under_way_ = 0;
+    f32 unused_ = 0;
+  };
+};
+
+}  // namespace wsl::fft

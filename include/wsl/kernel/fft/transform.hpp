@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+// Fourier transforms of arrays of the host with one, two or three axes, in row-major order, on a grid of PEs that is made once:
+//   fft::transform t{{128, 128, 128}};
+//   t.forward(spectrum, field);
+//   t.inverse(field, spectrum);
+// X_k = sum over j of x_j exp(-2 pi i (j0 k0 / n0 + j1 k1 / n1 + j2 k2 / n2)) forward; the inverse has +i and a factor 1 / (n0 n1 n2). What they
+// compute does not depend on the grid nor on threads, bit for bit. See examples/85_fft.cpp.
+#pragma once
+#include <algorithm>
+#include <complex>
+#include <limits>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "pencil.hpp"
+
+namespace wsl::fft {
+
+using number = std::complex<f32>;
+
+/// How a transform uses this computer; 0 leaves the choice to it.
+struct shares {
+  int wide = 0, high = 0;  ///< PEs; arrays of one or two axes have one row of them
+  int threads = 0;         ///< as threaded{.threads}
+};
+
+namespace checks {
+
+[[noreturn]] inline void refuse(const std::string& what) { throw std::invalid_argument("wsl: " + what); }
+
+inline void length(int n) {
+  if (n < 1) refuse("an axis of a transform has at least 1 number, not " + std::to_string(n));
+  if (transformable(n)) return;
+  i64 longer = n;
+  while (!transformable(longer)) ++longer;
+  refuse("lines of " + std::to_string(n) + " numbers cannot be transformed: a length has no other prime factors than 2, 3 and 5; the next longer one is " +
+         std::to_string(longer));
+}
+
+}  // namespace checks
+
+/// What is the same for complex and for real numbers: the axes, the grid, and a launch.
+template <room r>
+class transform_on {
+ public:
+  /// Throws std::invalid_argument for axes or a grid that cannot be, fault_error if the machine is too small.
+  template <class Engine>
+  transform_on(const std::vector<int>& axes, bool real, const shares& how, const machine& target, const Engine& engine)
+      : axes_(checked(axes, real)), real_(real), cut_(make_cut(axes, real, how)), fabric_(pencil<r>::plan(target, cut_.wide, cut_.high), engine) {
+    for (int y = 0; y < cut_.high; ++y)
+      for (int x = 0; x < cut_.wide; ++x) fabric_.template program_at<pencil<r>>({x, y}).prepare(cut_, what(false), {x, y});
+  }
+
+  /// How the numbers are shared out.
+  const cut& shared_out() const { return cut_; }
+  /// The numbers of the array, complex or real, and of its spectrum.
+  std::size_t size() const { return count(axes_.back()); }
+  std::size_t spectrum_size() const { return count(real_ ? axes_.back() / 2 + 1 : axes_.back()); }
+
+ protected:
+  outcome run(const f32* from, std::size_t from_size, f32* to, std::size_t to_size, bool inverse) {
+    check_size(from_size, real_ && inverse ? spectrum_size() : size(), "is given");
+    check_size(to_size, real_ && !inverse ? spectrum_size() : size(), "gets");
+    job j{.what = what(inverse), .inverse = inverse, .factor = inverse ? 1 / static_cast<f32>(size()) : 1.f, .from = from, .to = to};
+    const i64 spectrum_row = i64{2} * (real_ ? axes_.back() / 2 + 1 : cut_.n2), row = real_ ? axes_.back() : spectrum_row;
+    strides(j.from_stride, inverse ? spectrum_row : row);
+    strides(j.to_stride, inverse ? row : spectrum_row);
+    if (j.what == kind::turned) j.to_stride[1] = 2, j.to_stride[2] = i64{2} * cut_.n1;
+    return fabric_.template launch<&pencil<r>::begin>(all, j);
+  }
+
+ private:
+  static std::string text(const std::vector<int>& axes) {
+    std::string s = "(";
+    for (std::size_t i = 0; i < axes.size(); ++i) s += (i ? ", " : "") + std::to_string(axes[i]);
+    return s + ")";
+  }
+  static const std::vector<int>& checked(const std::vector<int>& axes, bool real) {
+    if (axes.empty() || axes.size() > 3) checks::refuse("a transform has one to three axes, not " + std::to_string(axes.size()));
+    for (int n : axes) checks::length(n);
+    if (real && axes.back() % 2) checks::refuse("the last axis of a transform of real numbers has an even length, not " + std::to_string(axes.back()));
+    return axes;
+  }
+  /// A long line becomes the most nearly square array.
+  static int divisor_below_the_root(int n) {
+    int best = 1;
+    for (int d = 1; i64{d} * d <= n; ++d)
+      if (n % d == 0) best = d;
+    return best;
+  }
+  static cut make_cut(const std::vector<int>& axes, bool real, const shares& how) {
+    const std::size_t d = axes.size();
+    cut c{.n0 = d == 3 ? axes[0] : 1, .n1 = d == 1 ? 1 : axes[d - 2], .n2 = real ? axes.back() / 2 + 1 : axes.back(), .wide = 1, .high = 1, .width = r.width, .most_strands = r.strands};
+    if (d == 1 && !real) c.n1 = divisor_below_the_root(c.n2), c.n2 /= c.n1;
+    const int cores = how.threads > 0 ? how.threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    c.wide = how.wide ? how.wide : d == 3 ? 1 : std::max(1, std::min({cores, c.n1 / r.width, c.n2 / r.width}));
+    c.high = how.high ? how.high : d == 3 ? std::min({cores, c.n0, c.n1}) : 1;
+    if (c.wide < 1 || c.high < 1) checks::refuse("a transform runs on at least 1 x 1 PEs, not on " + std::to_string(c.wide) + " x " + std::to_string(c.high));
+    if (d < 3 && c.high > 1) checks::refuse("a transform of " + text(axes) + " runs on one row of PEs, not on " + std::to_string(c.high));
+    if (std::max(c.volume(), c.plane()) > std::numeric_limits<int>::max())
+      checks::refuse("a transform of " + text(axes) + " on " + std::to_string(c.wide) + " x " + std::to_string(c.high) +
+                     " PEs gives each more numbers than it can count; use more PEs");
+    return c;
+  }
+
+  kind what(bool inverse) const {
+    if (real_) return inverse ? kind::to_real : kind::from_real;
+    return axes_.size() == 1 ? kind::turned : kind::complex;
+  }
+  std::size_t count(int last) const {
+    std::size_t n = static_cast<std::size_t>(last);
+    for (std::size_t i = 0; i + 1 < axes_.size(); ++i) n *= static_cast<std::size_t>(axes_[i]);
+    return n;
+  }
+  void strides(i64* s, i64 row) const { s[0] = row * cut_.n1, s[1] = row, s[2] = 2; }
+  void check_size(std::size_t given, std::size_t needed, const char* role) const {
+    if (given != needed)
+      checks::refuse("a transform of " + text(axes_) + (real_ ? " real numbers" : "") + " takes arrays of " + std::to_string(needed) +
+                     " numbers where it " + role + " " + std::to_string(given));
+  }
+
+  std::vector<int> axes_;
+  bool real_;
+  cut cut_;
+  fabric fabric_;
+};
+
+/// Of complex numbers, on this computer. `to` and `from` are the same array or do not overlap.
+class transform : public transform_on<room{}> {
+ public:
+  explicit transform(const std::vector<int>& axes, const shares& how = {})
+      : transform_on(axes, false, how, host, threaded{.threads = how.threads, .pes_per_band = 1}) {}
+
+  outcome forward(std::span<number> to, std::span<const number> from) { return run(parts(from), from.size(), parts(to), to.size(), false); }
+  outcome inverse(std::span<number> to, std::span<const number> from) { return run(parts(from), from.size(), parts(to), to.size(), true); }
+
+ private:
+  static f32* parts(std::span<number> x) { return reinterpret_cast<f32*>(x.data()); }
+  static const f32* parts(std::span<const number> x) { return reinterpret_cast<const f32*>(x.data()); }
+};
+
+/// Of real numbers, whose last axis has an even length n: the spectrum has n / 2 + 1 numbers along it, the others are their conjugates.
+/// Arrays do not overlap. A single line is transformed by one PE.
+class real_transform : public transform_on<room{}> {
+ public:
+  explicit real_transform(const std::vector<int>& axes, const shares& how = {})
+      : transform_on(axes, true, how, host, threaded{.threads = how.threads, .pes_per_band = 1}) {}
+
+  outcome forward(std::span<number> spectrum, std::span<const f32> field) {
+    return run(field.data(), field.size(), reinterpret_cast<f32*>(spectrum.data()), spectrum.size(), false);
+  }
+  outcome inverse(std::span<f32> field, std::span<const number> spectrum) {
+    return run(reinterpret_cast<const f32*>(spectrum.data()), spectrum.size(), field.data(), field.size(), true);
+  }
+};
+
+/// The memory of a PE with one line of n complex numbers in each phase.
+constexpr room one_line(int n) { return {.width = 1, .strands = 1, .volume = 2 * n, .plane = 2 * n, .group = 2 * n}; }
+
+/// n x n x n complex numbers on n x n PEs within the limits of a machine: the same program.
+template <int n>
+class wafer_transform : public transform_on<one_line(n)> {
+ public:
+  template <class Engine = threaded>
+  explicit wafer_transform(const machine& target = wse2, const Engine& engine = {})
+      : transform_on<one_line(n)>({n, n, n}, false, {.wide = n, .high = n}, target, engine) {}
+
+  outcome forward(std::span<number> to, std::span<const number> from) { return run(to, from, false); }
+  outcome inverse(std::span<number> to, std::span<const number> from) { return run(to, from, true); }
+
+ private:
+  outcome run(std::span<number> to, std::span<const number> from, bool inverse) {
+    return transform_on<one_line(n)>::run(reinterpret_cast<const f32*>(from.data()), from.size(), reinterpret_cast<f32*>(to.data()), to.size(), inverse);
+  }
+};
+
+/// Once: to = the transform of `from`, or its inverse.
+inline outcome forward(const std::vector<int>& axes, std::span<number> to, std::span<const number> from) { return transform(axes).forward(to, from); }
+inline outcome inverse(const std::vector<int>& axes, std::span<number> to, std::span<const number> from) { return transform(axes).inverse(to, from); }
+
+}  // namespace wsl::fft

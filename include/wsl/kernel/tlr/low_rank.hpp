@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+// A matrix that is cut into square tiles, each of which is a product of two thin matrices: what is smooth away from its diagonal needs a few
+// columns a tile, so a product with a vector reads a fraction of the dense matrix. compress.hpp makes one, multiply.hpp multiplies.
+#pragma once
+#include <algorithm>
+#include <complex>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "../../core/scalar.hpp"
+
+namespace wsl::tlr {
+
+/// A tile of r rows and c columns as U V, U of (r, rank) and V of (rank, c).
+template <class T>
+struct factors {
+  int rank = 0;
+  std::vector<T> u;  ///< (rank, r): column after column of U
+  std::vector<T> v;  ///< (rank, c): row after row of V
+};
+
+/// From .. to - 1.
+struct range {
+  int from = 0, to = 0;
+  int size() const { return to - from; }
+};
+/// The nth of `parts` parts of n things, whose sizes differ by at most one.
+inline range part_of(int n, int parts, int nth) {
+  return {static_cast<int>(i64{n} * nth / parts), static_cast<int>(i64{n} * (nth + 1) / parts)};
+}
+
+/// T is f32 or std::complex<f32>. Tiles are `side` x `side`, the last ones of a row and of a column smaller.
+template <class T>
+class low_rank {
+ public:
+  /// Of zeros: all ranks are 0. Throws std::invalid_argument if there is no matrix of this shape.
+  low_rank(int rows, int columns, int side) : rows_(rows), columns_(columns), side_(side) {
+    if (rows < 1 || columns < 1 || side < 1)
+      throw std::invalid_argument("wsl: a matrix of (" + std::to_string(rows) + ", " + std::to_string(columns) + ") has no tiles of " + std::to_string(side));
+    tiles_.resize(static_cast<std::size_t>(tile_rows()) * static_cast<std::size_t>(tile_columns()));
+  }
+
+  int rows() const { return rows_; }
+  int columns() const { return columns_; }
+  int side() const { return side_; }
+  int tile_rows() const { return (rows_ + side_ - 1) / side_; }
+  int tile_columns() const { return (columns_ + side_ - 1) / side_; }
+  range rows_of(int i) const { return {i * side_, std::min(rows_, (i + 1) * side_)}; }
+  range columns_of(int j) const { return {j * side_, std::min(columns_, (j + 1) * side_)}; }
+
+  const factors<T>& at(int i, int j) const { return tiles_[index(i, j)]; }
+  /// Throws std::invalid_argument if U and V are not those of tile (i, j).
+  void set(int i, int j, factors<T> f) {
+    const std::size_t rank = static_cast<std::size_t>(f.rank), r = static_cast<std::size_t>(rows_of(i).size()), c = static_cast<std::size_t>(columns_of(j).size());
+    if (f.rank < 0 || f.u.size() != rank * r || f.v.size() != rank * c)
+      throw std::invalid_argument("wsl: tile (" + std::to_string(i) + ", " + std::to_string(j) + ") of rank " + std::to_string(f.rank) + " takes U of " +
+                                  std::to_string(rank * r) + " and V of " + std::to_string(rank * c) + " numbers, not " + std::to_string(f.u.size()) +
+                                  " and " + std::to_string(f.v.size()));
+    tiles_[index(i, j)] = std::move(f);
+  }
+
+  /// The ranks of all tiles together.
+  i64 ranks() const {
+    i64 sum = 0;
+    for (const factors<T>& f : tiles_) sum += f.rank;
+    return sum;
+  }
+  /// Numbers kept, and numbers of the dense matrix.
+  i64 numbers() const {
+    i64 sum = 0;
+    for (const factors<T>& f : tiles_) sum += static_cast<i64>(f.u.size() + f.v.size());
+    return sum;
+  }
+  i64 dense_numbers() const { return i64{rows_} * columns_; }
+
+  f64 error = 0;  ///< the Frobenius norm of what compression left out: a product differs by at most error * |x|, besides rounding
+
+ private:
+  std::size_t index(int i, int j) const {
+    if (i < 0 || j < 0 || i >= tile_rows() || j >= tile_columns())
+      throw std::invalid_argument("wsl: there is no tile (" + std::to_string(i) + ", " + std::to_string(j) + ") among " + std::to_string(tile_rows()) +
+                                  " x " + std::to_string(tile_columns()));
+    return static_cast<std::size_t>(i) * static_cast<std::size_t>(tile_columns()) + static_cast<std::size_t>(j);
+  }
+
+  int rows_, columns_, side_;
+  std::vector<factors<T>> tiles_;
+};
+
+/// Which product: A x, A^T x, conj(A) x or A^H x.
+enum class side : u8 { forward, transposed, conjugated, adjoint };
+constexpr bool transposes(side s) { return s == side::transposed || s == side::adjoint; }
+constexpr bool conjugates(side s) { return s == side::conjugated || s == side::adjoint; }
+
+namespace detail {
+template <class T>
+struct widened {
+  using type = f64;
+};
+template <>
+struct widened<std::complex<f32>> {
+  using type = std::complex<f64>;
+};
+}  // namespace detail
+template <class T>
+using wide = typename detail::widened<T>::type;
+
+template <class T>
+wide<T> conjugate_if(bool yes, T x) {
+  if constexpr (std::is_same_v<T, f32>) return x;
+  else return yes ? std::conj(wide<T>(x)) : wide<T>(x);
+}
+
+/// The product in f64, tile by tile: the reference.
+template <class T>
+std::vector<wide<T>> serial(const low_rank<T>& a, side s, std::span<const T> x) {
+  const bool across = transposes(s), conjugated = conjugates(s);
+  std::vector<wide<T>> y(static_cast<std::size_t>(across ? a.columns() : a.rows()));
+  for (int i = 0; i < a.tile_rows(); ++i)
+    for (int j = 0; j < a.tile_columns(); ++j) {
+      const factors<T>& f = a.at(i, j);
+      const range in = across ? a.rows_of(i) : a.columns_of(j), out = across ? a.columns_of(j) : a.rows_of(i);
+      const std::vector<T>&first = across ? f.u : f.v, &second = across ? f.v : f.u;
+      for (int r = 0; r < f.rank; ++r) {
+        wide<T> w = 0;
+        for (int k = 0; k < in.size(); ++k)
+          w += conjugate_if(conjugated, first[static_cast<std::size_t>(r * in.size() + k)]) * wide<T>(x[static_cast<std::size_t>(in.from + k)]);
+        for (int k = 0; k < out.size(); ++k)
+          y[static_cast<std::size_t>(out.from + k)] += conjugate_if(conjugated, second[static_cast<std::size_t>(r * out.size() + k)]) * w;
+      }
+    }
+  return y;
+}
+
+}  // namespace wsl::tlr
