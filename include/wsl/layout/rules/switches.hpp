@@ -58,12 +58,12 @@ class steering {
 
   constexpr explicit steering(flow& f) : commands(f.paths.size()), flow_(f), seen_(f.paths.size()) {}
 
-  /// Follows the control wavelets of one placement; says whether they meet a switch.
+  /// Follows the control wavelets of one placement; says whether they meet a switch, or have no path to begin with.
   constexpr bool follow(const region& from, u8 what) {
-    bool meets = false;
     for (int i = 0; i < flow_.paths.size(); ++i) seen_[i] = false;
     for (int i = 0; i < flow_.paths.size(); ++i)
       if ((flow_.paths[i].from & ramp_bit) && !intersect(flow_.paths[i].where, from).empty()) enter(i);
+    bool meets = pending_.empty();
     while (!pending_.empty() && !flow_.work.exhausted()) {
       const int i = pending_.pop_back();
       flow_.work.spent += 6;
