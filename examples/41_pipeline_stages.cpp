@@ -18,8 +18,8 @@ struct depot {
   fifo<i16, 64> kept;
 
   void start(pe& me) {
-    me.async(mov(push(kept), fabin(in)));
-    me.async(mov(fabout(out), pop(kept)));
+    me.async(mov(into(kept), fabin(in)));
+    me.async(mov(fabout(out), out_of(kept)));
   }
   static consteval auto tasks() { return table(local<&depot::start>(active), reads<in>(), sends<out>()); }
 };

@@ -16,8 +16,8 @@ struct cuber {
   fifo<f32, 1024> kept;
 
   void start(pe& me) {
-    me.async(add(push(kept, N), fabin(in), 10.f));
-    me.async(neg(fabout(loop, N), pop(kept)));
+    me.async(add(into(kept, N), fabin(in), 10.f));
+    me.async(neg(fabout(loop, N), out_of(kept)));
   }
   void cube(pe& me, f32 x) {
     me.block<loop>();

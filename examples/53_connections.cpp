@@ -44,9 +44,9 @@ int wrong(coord first, coord second, coord third, coord fourth) {
   connect(l, left, first, third), connect(l, right, second, third), connect(l, sum, third, fourth);
   fabric f{l};
   f.run();
-  int wrong = 0;
-  for (int i = 0; u16 x : f.program_at<receiver<size>>(fourth).data) wrong += x != 2 * ++i;
-  return wrong;
+  int differ = 0;
+  for (int i = 0; u16 x : f.program_at<receiver<size>>(fourth).data) differ += x != 2 * ++i;
+  return differ;
 }
 
 int main() {

@@ -81,7 +81,7 @@ bool multiplies(std::string_view a, std::string_view b, std::string_view expecte
 
 int main() {
   std::puts("2^128 + 1 and 2^256 + 1 are the products of");
-  const bool good = multiplies<8>("d3eafc3af14601", "13540775b48cc32ba01", "100000000000000000000000000000001") &
+  const bool good = multiplies<8>("d3eafc3af14601", "13540775b48cc32ba01", "100000000000000000000000000000001") &&
                     multiplies<13>("466cc05aee801", "3a294c585a8f5c7073e36ee3637cab2586d049baa0ba2c911801", "10000000000000000000000000000000000000000000000000000000000000001");
   std::puts(good ? "and so the PE says" : "but the PE says otherwise");
   return good ? 0 : 1;

@@ -18,7 +18,7 @@ int main() {
   std::vector<f32> x, y(N);
   for (int i = 0; i < N; ++i) x.push_back(i % 2 ? 1.f : -1.f);
   f64 largest = 0;
-  for (int step = 0; step < 3000; ++step) {
+  for (int step = 0; step < 400; ++step) {
     product(y, x);
     f64 square = 0;
     for (f32 v : y) square += static_cast<f64>(v) * static_cast<f64>(v);

@@ -36,9 +36,9 @@ template <auto net, int most>
 double run(const layout& l, const lengths& n) {
   using program = member<net, most>;
   fabric f{l, timed{}};
-  for (int x = 0; x < l.width(); ++x) {
-    program& p = f.program_at<program>({x, 0});
-    p.given = x ? n.others_give : n.root_gives, p.taken = x ? n.others_take : n.root_takes;
+  for (int i = 0; i < l.grid().count(); ++i) {
+    program& p = f.program_at<program>(l.grid().nth(i));
+    p.given = i ? n.others_give : n.root_gives, p.taken = i ? n.others_take : n.root_takes;
   }
   return static_cast<double>(f.launch().cycles);
 }
@@ -67,6 +67,7 @@ class table_of_cycles {
     constexpr reduce<f32> two_phase{.first = 0, .among = each_row, .how = tactic::two_phase};
     constexpr reduce<f32> tree{.first = 0, .among = each_row, .how = tactic::tree, .colors = 9};
     constexpr reduce<f32> automatic{.first = 0, .among = each_row, .words = words, .colors = 8};
+    constexpr star_reduce<f32> star{.first = 0, .among = each_row};
     constexpr all_reduce<f32> total{.first = 0, .among = each_row, .words = words < 2 ? 2 : words};
     constexpr ring_all_reduce<f32> ring{.first = 0};
     constexpr shift<f32> next{.first = 0};
@@ -76,6 +77,7 @@ class table_of_cycles {
     add<two_phase, words>("reduce, two phases", pes, words, in_place);
     add<tree, words>("reduce, tree", pes, words, in_place);
     add<automatic, words>("reduce, automatic", pes, words, in_place);
+    add<star, words>("star reduce", pes, words, in_place);
     add<total, words>("all-reduce, chain", pes, words, in_place);
     add<ring, words>("all-reduce, ring", pes, words, in_place);
     add<next, words>("shift by one", pes, words, exchange);
@@ -87,6 +89,16 @@ class table_of_cycles {
     if (pes * words > most) return;
     add<deal, most>("scatter", pes, words, {pes * words, words, 0, words});
     add<collect, most>("gather", pes, words, {words, pes * words, words, 0});
+  }
+  /// Square tiles.
+  template <int side, int width>
+  void add_tiles(int columns, int lines) {
+    constexpr halo_exchange<f32> rim{.first = 0, .rows = side, .columns = side, .width = width};
+    constexpr int cells = rim.cells();
+    layout l{wse2, columns, lines};
+    l.place(all, program_v<member<rim, cells>>);
+    rim.wire(l);
+    rows.push_back({"halo exchange", columns * lines, cells, rim.cycles(l) + calling, run<rim, cells>(l, {0, cells, 0, cells})});
   }
 
  private:
@@ -104,6 +116,8 @@ std::vector<cycles_of_case> measure_cycles() {
     t.add_arrays<256>(pes), t.add_blocks<256, 4096>(pes);
     t.add_arrays<4096>(pes);
   }
+  for (auto [columns, lines] : {coord{2, 2}, {16, 1}, {8, 8}, {32, 16}})
+    t.add_tiles<1, 1>(columns, lines), t.add_tiles<16, 1>(columns, lines), t.add_tiles<40, 3>(columns, lines);
   return t.rows;
 }
 

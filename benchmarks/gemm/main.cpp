@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// GFLOP/s of products on the fabric and of single tiles, beside libraries for the same: scripts/bench gemm [<rounds>]. In every round each
+// GFLOP/s of products on the fabric and of single tiles, beside libraries for the same: scripts/bench gemm [<rounds> [<side>]], where a
+// side leaves all but products of that size on the fabric out. In every round each
 // contestant has a turn of several products, after a rest in which the threads of the one before fall asleep; the table holds medians
 // over the rounds, and every result is checked.
 #include <unistd.h>
@@ -107,6 +108,10 @@ bool enter(event e, const std::string& name, void (*compute)(const product&)) {
 
 int main(int argc, char** argv) {
   const int rounds = argc > 1 ? std::max(1, std::atoi(argv[1])) : 7;
+  if (const int side = argc > 2 ? std::atoi(argv[2]) : 0; side > 0) {
+    bench::contest(bench::event::whole, side, side, side, rounds);
+    return 0;
+  }
   for (int n : {64, 128, 256}) bench::contest(bench::event::tile, n, n, n, rounds);
   bench::contest(bench::event::whole, 512, 512, 512, rounds);
   bench::contest(bench::event::whole, 1024, 1024, 1024, rounds);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# What products are compared with, where it is installed; scripts/setup.sh benchmarks installs it.
+# What products are compared with, here and among the kernels, where it is installed; scripts/setup.sh benchmarks installs it.
 foreach(peer IN ITEMS openblas onednn libxsmm)
   set(openblas_header cblas.h)
   set(onednn_header dnnl.h)
@@ -16,9 +16,11 @@ foreach(peer IN ITEMS openblas onednn libxsmm)
     endif()
   endforeach()
   if(${peer}_INCLUDE AND found)
-    target_sources(bench_gemm PRIVATE ${CMAKE_CURRENT_LIST_DIR}/peers/${peer}.cpp)
-    target_include_directories(bench_gemm SYSTEM PRIVATE ${${peer}_INCLUDE})
-    target_link_libraries(bench_gemm PRIVATE ${found} ${CMAKE_DL_LIBS})
+    foreach(program IN ITEMS bench_gemm bench_kernel)
+      target_sources(${program} PRIVATE ${CMAKE_CURRENT_LIST_DIR}/peers/${peer}.cpp)
+      target_include_directories(${program} SYSTEM PRIVATE ${${peer}_INCLUDE})
+      target_link_libraries(${program} PRIVATE ${found} ${CMAKE_DL_LIBS})
+    endforeach()
   else()
     message(STATUS "gemm: without ${peer}")
   endif()

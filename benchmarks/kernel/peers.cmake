@@ -8,6 +8,7 @@ else()
 endif()
 set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/wave_loop.cpp TARGET_DIRECTORY bench_kernel PROPERTIES COMPILE_OPTIONS -march=native)
 set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/lookup_loops.cpp TARGET_DIRECTORY bench_kernel PROPERTIES COMPILE_OPTIONS -march=native)
+set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/bicgstab_loop.cpp TARGET_DIRECTORY bench_kernel PROPERTIES COMPILE_OPTIONS -march=native)
 
 # peers/<part>.cpp is a part that needs a library.
 find_path(fftw_INCLUDE fftw3.h)

@@ -4,5 +4,6 @@
 #include "ml/model/decoder.hpp"
 #include "ml/model/sequence.hpp"
 #include "ml/optim/schedule.hpp"
+#include "ml/pipelined_trainer.hpp"
 #include "ml/sample.hpp"
 #include "ml/trainer.hpp"

@@ -248,7 +248,11 @@ class random_layout {
   }
   std::variant<std::monostate, counter_filter, sparse_counter_filter, range_filter> random_filter() {
     const int kind = below(3), per_column = below(5) - 2, per_row = below(3) - 1, period = 1 + below(9), last = below(period);
-    if (kind == 0) return counter_filter{.keep = 1 + last, .period = period, .start = below(9), .per_column = per_column, .per_row = per_row};
+    if (kind == 0) {
+      const int counted = below(8);
+      return counter_filter{.keep = 1 + last, .period = period, .start = below(9), .per_column = per_column, .per_row = per_row,
+                            .counts_data = counted != 1, .counts_control = counted < 3, .holds_control = counted % 3 == 1};
+    }
     if (kind == 1) return sparse_counter_filter{.first = below(1 + last), .last = last, .period = period, .per_column = per_column, .per_row = per_row};
     return range_filter{.first = below(1 + last), .last = last, .per_column = per_column, .per_row = per_row};
   }

@@ -293,10 +293,10 @@ struct actor {
   }
   void start_on_fifo(pe& me, const job& j, int i) {
     fifo<u32, 5>& q = queues[j.queue];
-    if (j.what == job::fill_fifo) me.async(mul(push(q), part(j), j.plus));
-    else me.async(mul(push(q, j.n), fabin(word(j.in[0]), j.n), j.plus), microthread{i});
-    if (j.what == job::drain_fifo) begin(me, fmac(part(j), part(j), pop(q), j.factor), j, i);
-    else begin(me, mul(fabout(word(j.out), j.n), pop(q), j.factor), j, i);
+    if (j.what == job::fill_fifo) me.async(mul(into(q), part(j), j.plus));
+    else me.async(mul(into(q, j.n), fabin(word(j.in[0]), j.n), j.plus), microthread{i});
+    if (j.what == job::drain_fifo) begin(me, fmac(part(j), part(j), out_of(q), j.factor), j, i);
+    else begin(me, mul(fabout(word(j.out), j.n), out_of(q), j.factor), j, i);
   }
   void start_on_pairs(pe& me, const job& j, int i) {
     const auto in = fabin(pair(j.in[0]), j.n);
@@ -318,12 +318,14 @@ struct actor {
   }
 };
 
-/// The table of an actor that takes and sends these colors, each taken by a task or by descriptors.
-inline std::vector<binding> table_for(u64 hears, u64 reads_them, u64 sends_them) {
+/// The table of an actor that takes and sends these colors, each taken by a task or by descriptors; some of the tasks are urgent.
+inline std::vector<binding> table_for(u64 hears, u64 reads_them, u64 sends_them, u64 urgent_ones) {
   std::vector<binding> t;
   for (const binding& b : table_of<actor>.entries) {
     const u64 wanted = b.what == role::data ? hears : b.what == role::read ? reads_them : b.what == role::send ? sends_them : ~u64{0};
-    if (wanted & color_bit(b.id)) t.push_back(b);
+    if (!(wanted & color_bit(b.id))) continue;
+    t.push_back(b);
+    t.back().urgent = b.what == role::data && (urgent_ones & color_bit(b.id));
   }
   return t;
 }

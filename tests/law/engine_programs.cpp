@@ -8,44 +8,16 @@
 
 #include <wsl/fabric/reference.hpp>
 
-#include "engine_random.hpp"
+#include "engine_endings.hpp"
 
 using namespace wsl;
+using law::ending;
 using law::mode;
+using law::must_agree;
 using law::random_program;
+using law::run;
 
 namespace {
-
-/// What can be seen of a program when it has run.
-struct ending {
-  std::vector<u32> memories;            // a digest for every PE
-  std::vector<std::vector<u32>> words;  // of every stream out of the grid
-  outcome counts;
-  std::string deadlock;                 // its report, or nothing
-};
-
-template <class Engine>
-ending run(const random_program& p, const Engine& engine) {
-  ending e;
-  fabric f{p.plan(), engine};
-  give_scripts(f, p);
-  try {
-    for (int round = 0; round < p.rounds(); ++round) {
-      write_streams(f, p, round);
-      f.start();
-      e.counts = e.counts + f.run();
-    }
-  } catch (const deadlock& d) {
-    e.deadlock = d.what();
-  }
-  e.counts.cycles = e.counts.tasks = 0;  // of the reference engine alone; an activation is a bit, so local tasks may run once for two
-  for (int i = 0; i < p.plan().grid().count(); ++i) e.memories.push_back(law::actor_at(f, p.plan().grid().nth(i)).digest());
-  for (const law::stream_flow& s : p.outbound()) {
-    e.words.emplace_back(100'000);
-    e.words.back().resize(f.engine_in_use().stream_read(s.color, s.at, e.words.back()));
-  }
-  return e;
-}
 
 /// Small bands, so that there are several on a small grid.
 u32 band_size(unsigned seed, const random_program& p) { return p.pes() > 300 && seed % 2 ? 256 : 1 + seed % 7 * 3; }
@@ -54,14 +26,6 @@ struct tally {
   long programs = 0, of_mode[3] = {}, reference_stopped = 0, threaded_stopped = 0, machine_stopped = 0;
   u64 wavelets = 0;
 };
-
-void must_agree(const ending& a, const ending& b, const std::string& who) {
-  if (a.deadlock != b.deadlock) FAIL(who << " reports\n" << b.deadlock << "\ninstead of\n" << a.deadlock);
-  for (std::size_t i = 0; i < a.memories.size(); ++i)
-    if (a.memories[i] != b.memories[i]) FAIL(who << ": another memory of the PE with number " << i << " in row-major order");
-  if (a.words != b.words) FAIL(who << ": other words in a stream");
-  if (!(a.counts == b.counts)) FAIL(who << ": other counts");
-}
 
 /// A run in another order may be stopped elsewhere by queues, but what ends ends the same.
 void must_agree_if_it_ends(const ending& a, const ending& b, const std::string& who) {

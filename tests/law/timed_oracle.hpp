@@ -368,14 +368,21 @@ class timed_oracle final : public engine, private cycle_counter {
       p.torn.erase(torn);
       return run_task(p, s, task, nullptr);
     }
+    bool hurry = s.image->urgent_colors != 0;
+    for (int id = 0; id < s.image->locals; ++id)
+      if (s.image->local[id]->urgent && (s.active & local_bit(id)) && !(s.blocked & local_bit(id))) hurry = false;
+    if (hurry && take_first(p, s, true)) return true;
     for (int id = 0; id < s.image->locals; ++id)
       if ((s.active & local_bit(id)) && !(s.blocked & local_bit(id))) {
         const u32 own_bit = local_bit(id);
         s.active &= ~own_bit;
         return run_task(p, s, *s.image->local[id], &own_bit);
       }
+    return take_first(p, s, false);
+  }
+  bool take_first(processor& p, pe_state& s, bool only_urgent) {
     for (auto& [color, q] : router_at({s.x, s.y}).down) {
-      if (!q.has(cycle_)) continue;
+      if (!q.has(cycle_) || (only_urgent && !(s.image->urgent_colors & color_bit(color)))) continue;
       const binding* b = q.words.front().control ? s.image->control_with(control_word{q.words.front().bits}.id()) : s.image->data[color];
       if (!b || (!q.words.front().control && (s.blocked_colors & color_bit(color)))) continue;
       const u32 bits = take(q).bits;

@@ -22,19 +22,20 @@ class oracle_gate {
     path_ = plan_->path_at(at_, color_, phase);
     const switch_record* s = plan_->switch_of(*path_);
     position_ = s ? s->start : 0;
-    data_words_ = 0;
+    words_ = 0;
     closed_ = false;
   }
   bool closed() const { return closed_; }
   bool takes(port p) const { return !closed_ && now().from.has(p); }
   ports outputs(u32 bits, bool control) const {
     ports to = now().to;
-    if (to.has(ramp) && !(control ? control_word{bits}.heard() : keeps(bits))) to.bits = static_cast<u8>(to.bits - ports{ramp}.bits);
+    if (to.has(ramp) && !((!control || control_word{bits}.heard()) && keeps(bits, control))) to.bits = static_cast<u8>(to.bits - ports{ramp}.bits);
     return to;
   }
   /// A word has passed; returns what goes on to the next router.
   u32 pass(u32 bits, bool control) {
-    if (!control) return ++data_words_, bits;
+    if (const filter_record* f = plan_->filter_of(*path_)) words_ += control ? f->counts_control : f->counts_data;
+    if (!control) return bits;
     const control_word word{bits};
     closed_ = word.head() == teardown;
     const switch_record* s = plan_->switch_of(*path_);
@@ -51,13 +52,13 @@ class oracle_gate {
     const switch_record* s = plan_->switch_of(*path_);
     return s ? s->position(position_) : path_->how;
   }
-  bool keeps(u32 bits) const {
+  bool keeps(u32 bits, bool control) const {
     const filter_record* f = plan_->filter_of(*path_);
-    if (!f) return true;
+    if (!f || (control && !f->holds_control)) return true;
     const region& r = path_->where;
     const i64 moved = i64{(at_.x - r.x0) / r.sx} * f->per_column + i64{(at_.y - r.y0) / r.sy} * f->per_row;
     if (f->by_index) return bits >> 16 >= f->first + moved && bits >> 16 <= f->last + moved;
-    const i64 number = (f->start + moved + data_words_) % f->period;
+    const i64 number = (f->start + moved + words_) % f->period;
     return (number < 0 ? number + f->period : number) <= f->last;
   }
 
@@ -66,7 +67,7 @@ class oracle_gate {
   int color_ = 0, position_ = 0;
   const path_record* path_ = nullptr;
   bool closed_ = false;
-  i64 data_words_ = 0;
+  i64 words_ = 0;  // that its filter has counted
 };
 
 }  // namespace law

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Every PE of a rectangle has a tile of a large field with a rim of `width` cells around it, and fills the rim with its neighbours' cells,
 // corners included. First columns go east and west, then whole rows, with the rims just filled, go north and south: that is how a corner
-// gets around without a color of its own. At
-// the rectangle's edge the rim stays as it is, except that rows bring along what north and south neighbours have in theirs.
+// gets around without a color of its own. At the rectangle's edge the rim stays as it is, except that rows bring along what north and
+// south neighbours have in theirs.
 // See examples/23_game_of_life.cpp.
 //   constexpr halo_exchange<f32> rim{.first = 0, .rows = 16, .columns = 16, .width = 2};
 //   f32 u[rim.cells()]{};  endpoint<rim> filling; ... filling.start(me, mem(u), then<&worker::step>())
-// With R rows and C columns a PE sends W (2 R + 2 (C + 2 W)) words; four links work at once, so it takes about
-// W R + W (C + 2 W) cycles for each direction's words, and (W + 1) (2 T + 2) for the steps. Eight colors, those of `neighbours`.
+// A PE handles a word in a cycle, and S cycles begin and end each of its four operations for an axis: with R rows and C columns that is
+// 4 W (R + S) + 4 (W (C + 2 W) + S) cycles, half of a term where the axis has two PEs. The links' latency hides behind it. Eight colors,
+// those of `neighbours`.
 #pragma once
 #include "cost.hpp"
 #include "line.hpp"
@@ -34,6 +35,13 @@ struct halo_exchange {
     if (rows < 1 || columns < 1 || width < 1 || width > rows || width > columns)
       misuse::a_rim_is_not_wider_than_the_tile(name, rows, columns, width);
     near().wire(l, name);
+  }
+
+  /// What it takes on a layout, in cycles.
+  constexpr f64 cycles(const layout& l) const {
+    const region r = ground(l, where, name);
+    const auto exchange = [](int pes, int words) { return 2 * (pes < 3 ? pes - 1 : 2) * (words + restart); };
+    return width * exchange(r.columns(), rows) + exchange(r.rows(), width * pitch());
   }
 
   template <auto net>

@@ -47,6 +47,8 @@ class flat_vector {
     if (size_ == capacity_) grow(capacity_ ? 2 * capacity_ : 4);
     return items_[size_++] = std::move(item);
   }
+  /// Requires capacity.
+  [[gnu::always_inline]] void push_within(T item) { items_[size_++] = std::move(item); }
   [[gnu::always_inline]] void pop_back() { --size_; }
   [[gnu::always_inline]] void clear() { size_ = 0; }
   /// Keeps the first n elements.

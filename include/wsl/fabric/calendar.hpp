@@ -18,9 +18,12 @@ class calendar {
  public:
   static constexpr u64 never = ~u64{0};
 
+  /// For at most n actors, each noted at most once for one time.
+  void open(std::size_t n) { soon_ = flat_vector<u32>(n), due_ = flat_vector<u32>(n), soon_.clear(), due_.clear(); }
+
   /// Notes `who` for a time that has not passed.
   [[gnu::always_inline]] void add(u64 at, u32 who) {
-    if (at == now_ + 1) soon_.push_back(who);
+    if (at == now_ + 1) soon_.push_within(who);
     else add_later(at, who);
   }
 
@@ -30,6 +33,7 @@ class calendar {
     if (next == never) return false;
     now_ = next;
     due_.swap(soon_);
+    soon_.clear();
     while (!far_.empty() && far_.front().first - now_ < ring) {
       const auto [at, who] = far_.front();
       std::pop_heap(far_.begin(), far_.end(), std::greater<>{});
@@ -46,12 +50,11 @@ class calendar {
   template <class Visit>
   void take(Visit visit) {
     for (u32 who : due_) visit(who);
-    due_.clear();
     if (!(used_[now_ % ring / 64] >> now_ % 64 & 1)) return;
     used_[now_ % ring / 64] &= ~(u64{1} << now_ % 64);
-    due_.swap(lists_[now_ % ring]);
-    for (u32 who : due_) visit(who);
-    due_.clear();
+    due_now_.swap(lists_[now_ % ring]);
+    for (u32 who : due_now_) visit(who);
+    due_now_.clear();
   }
 
  private:
@@ -81,8 +84,9 @@ class calendar {
   u64 now_ = 0;
   u64 used_[ring / 64] = {};
   flat_vector<u32> lists_[ring];
-  flat_vector<u32> soon_;  // due at now_ + 1
-  flat_vector<u32> due_;
+  flat_vector<u32> soon_;      // due at now_ + 1, with room for all actors
+  flat_vector<u32> due_;       // was that list in the cycle before
+  flat_vector<u32> due_now_;   // taken from the ring
   std::vector<std::pair<u64, u32>> far_;
 };
 
@@ -95,6 +99,7 @@ class agenda {
   void open(std::size_t n) {
     due_ = flat_vector<u64>(n);
     for (u64& d : due_) d = never;
+    calendar_.open(n);
   }
   [[gnu::always_inline]] void note(u32 who, u64 at) {
     if (at >= due_[who]) return;

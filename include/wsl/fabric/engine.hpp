@@ -17,6 +17,13 @@ struct host_call {
   const void* arguments = nullptr;  ///< shared by all PEs of the launch; the host keeps them until the run has ended
 };
 
+/// Bytes in the memory of a PE that the host is about to read.
+struct memory_part {
+  const pe* of = nullptr;
+  void* bytes = nullptr;
+  std::size_t size = 0;
+};
+
 class engine : public engine_link {
  public:
   virtual ~engine() = default;
@@ -32,6 +39,14 @@ class engine : public engine_link {
 
   /// Runs until nothing can happen any more. Throws `deadlock` if something still waits then.
   virtual outcome run() = 0;
+
+  /// Whether other processes run a part of the PEs. Then every process has the memory of all PEs, but only what it runs itself is
+  /// always up to date there; the host's copies and reads bring the rest.
+  virtual bool spread() const { return false; }
+  /// Whether this process runs the PE.
+  virtual bool here(const pe&) const { return true; }
+  /// Brings parts up to date. Every process must ask for the same.
+  virtual void refresh(std::span<const memory_part>) {}
 
   const layout& plan() const { return plan_; }
 

@@ -60,11 +60,16 @@ class fabric {
 
   /// A member of the program on one PE.
   template <class P, class T>
-  const T& read(int x, int y, T P::* member) { return program_at<P>({x, y}).*member; }
+  const T& read(int x, int y, T P::* member) {
+    T& value = program_at<P>({x, y}).*member;
+    if constexpr (std::is_trivially_copyable_v<T>) refresh({x, y}, &value, sizeof value);
+    return value;
+  }
   template <class P, class T>
   void write(int x, int y, T P::* member, const std::type_identity_t<T>& value) { program_at<P>({x, y}).*member = value; }
 
-  /// The program on one PE; its type must be the one that was placed there.
+  /// The program on one PE; its type must be the one that was placed there. Where several processes share the PEs, one that another
+  /// runs is as this host has left it: `here` tells, and `read` brings a member's value.
   template <class P>
   P& program_at(coord c) {
     pe& p = existing(c);
@@ -73,6 +78,17 @@ class fabric {
       throw fault_error("wsl: PE(" + std::to_string(c.x) + ", " + std::to_string(c.y) + ") runs " + placed.name + ", not " + type_name<P>());
     return *static_cast<P*>(state_of(p).memory());
   }
+
+  /// Brings elements that the program on a PE has, as members or behind them, from the process that runs it. Every process must ask for
+  /// the same; one that does not share the work has them already.
+  template <class T>
+  void bring(coord c, std::span<T> elements) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    refresh(c, elements.data(), elements.size_bytes());
+  }
+
+  /// Whether this process runs the PE, as one that does not share the work always does.
+  bool here(coord c) { return engine_->here(existing(c)); }
 
   const layout& plan() const { return engine_->plan(); }
   engine& engine_in_use() { return *engine_; }
@@ -84,6 +100,12 @@ class fabric {
       throw fault_error("wsl: there is no program at PE(" + std::to_string(c.x) + ", " + std::to_string(c.y) + ") of a grid of " +
                         std::to_string(plan().width()) + " x " + std::to_string(plan().height()));
     return *p;
+  }
+
+  void refresh(coord c, void* bytes, std::size_t size) {
+    if (!engine_->spread()) return;
+    const memory_part part{engine_->find(c), bytes, size};
+    engine_->refresh({&part, 1});
   }
 
   template <class F>

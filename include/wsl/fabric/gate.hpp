@@ -35,17 +35,15 @@ class gate {
   /// Where a wavelet goes: not to the processor if the filter or the control wavelet says so.
   ports outputs(const wavelet& w) const {
     ports to = how_.to;
-    const bool heard = w.control ? control_word{w.bits}.heard() : !filtered_ || filter_.keeps(w.bits);
-    if (!heard) to.bits = static_cast<u8>(to.bits & ~ports{ramp}.bits);
+    const bool heard = !w.control || control_word{w.bits}.heard();
+    if (!heard || (filtered_ && !filter_.keeps(w))) to.bits = static_cast<u8>(to.bits & ~ports{ramp}.bits);
     return to;
   }
 
   /// It has gone there. Returns what it is for the routers after this one.
   wavelet pass(wavelet w) {
-    if (!w.control) {
-      if (filtered_) filter_.count();
-      return w;
-    }
+    if (filtered_) filter_.count(w);
+    if (!w.control) return w;
     const control_word word{w.bits};
     closed_ = word.head() == teardown;
     if (!positions_) return w;
@@ -76,6 +74,7 @@ class gated_paths {
     for (const placement& p : plan.placements())
       for (const binding& b : *p.what)
         if (b.what == role::steer) (b.commands & command_bit(teardown) ? rewritten_ : steered_) |= color_bit(b.id);
+    if (plan.swapped_colors() && any()) throw fault_error("wsl: the programs of a layout that swaps colors send no commands to routers");
   }
 
   bool any() const { return rewritten_ || steered_ || plan_.changes(); }

@@ -79,6 +79,7 @@ class mesh {
   /// Of a run.
   struct traffic {
     u64 hops = 0, delivered = 0;
+    u64 end = 0;  ///< of the last cycle in which a word moved
   };
   traffic done;
   u64 link_stalls = 0;           ///< cycles in which a word that could move found its port taken by another color
@@ -96,11 +97,11 @@ class mesh {
     return exits_[k];
   }
 
-  /// One cycle of a board. Says whether anything moved.
-  [[gnu::always_inline]] bool step(u32 actor, u64 now) {
+  /// One cycle of a board; more where that can be told.
+  [[gnu::always_inline]] void step(u32 actor, u64 now) {
     board& b = boards_[actor - first_board_actor_];
-    if (b.what == board::kind::alone) return step_alone(through[b.first], actor, now);
-    return b.what == board::kind::shared ? step_in_turn<false>(b, actor, now) : step_in_turn<true>(b, actor, now);
+    if (b.what == board::kind::alone) return step_alone(b, now);
+    b.what == board::kind::shared ? step_in_turn<false>(b, actor, now) : step_in_turn<true>(b, actor, now);
   }
 
   /// The lanes' own words: use(coord, color, pipe).
@@ -131,6 +132,7 @@ class mesh {
     u8 lanes = 0, turn = 0;
     kind what = kind::alone;  ///< one lane; several; some with a gate
     u32 router = 0;
+    u64 free_from = 0;        ///< of one lane: the first cycle that is not told yet
   };
 
   // ---- building --------------------------------------------------------------------------------------------------------------
@@ -245,31 +247,32 @@ class mesh {
     return {in.targets == 1 ? &in.target : targets_.data() + in.target, in.targets};
   }
 
-  bool step_alone(pipe& in, u32 actor, u64 now) {
-    const u64 ready = through.ready_at(in);
-    u64 next = ready;
-    if (ready <= now) {
-      next = room_for(in);
-      if (next > now) {
-        if (next != agenda::never) when_->note(actor, next);
-        return false;
-      }
-      move(in, now);
-      next = std::max(through.ready_at(in), now + 1);
+  // A lane that shares nothing: the words that have come leave at times that nobody can change any more.
+  void step_alone(board& b, u64 now) {
+    pipe& in = through[b.first];
+    u64 at = std::max(now, b.free_from);
+    for (;;) {
+      at = std::max(at, through.ready_at(in));
+      if (at == agenda::never) break;
+      at = std::max(at, room_for(in));
+      if (at == agenda::never) break;
+      move(in, at);
+      b.free_from = ++at;
     }
-    if (next != agenda::never) when_->note(actor, next);
-    return ready <= now;
+    done.end = std::max(done.end, b.free_from);
   }
 
   template <bool changing>
-  bool step_in_turn(board& b, u32 actor, u64 now) {
-    pipe* const lanes = &through[b.first];
-    const u32 n = b.lanes, turn = b.turn;
+  void step_in_turn(board& b, u32 actor, u64 now) {
+    pipe* const first = &through[b.first];
+    pipe* const last = first + b.lanes;
+    const auto after = [=](pipe* lane) { return lane + 1 == last ? first : lane + 1; };
+    pipe* lane = first + b.turn;
     u32 used = 0;
     u64 next = agenda::never;
     bool moved = false;
-    for (u32 k = 0, at = turn; k < n; ++k, at = at + 1 == n ? 0 : at + 1) {
-      pipe& in = lanes[at];
+    for (u32 left = b.lanes; left > 0; --left, lane = after(lane)) {
+      pipe& in = *lane;
       const bool gated = changing && in.targets == 0;
       const u64 ready = gated ? ready_at_gate(in) : through.ready_at(in);
       if (ready > now) {
@@ -283,7 +286,7 @@ class mesh {
       } else if (const u64 free = gated ? room_behind(in, to) : room_for(in); free > now) {
         next = std::min(next, free);
       } else {
-        if (!moved) b.turn = static_cast<u8>(at + 1 == n ? 0 : at + 1);
+        if (!moved) b.turn = static_cast<u8>(after(lane) - first);
         moved = true;
         used |= to.bits;
         gated ? pass_gate(in, now) : move(in, now);
@@ -291,7 +294,7 @@ class mesh {
       }
     }
     if (next != agenda::never) when_->note(actor, next);
-    return moved;
+    if (moved) done.end = std::max(done.end, now + 1);
   }
   static ports ports_of(const pipe& in) {
     ports to;
@@ -339,8 +342,8 @@ class mesh {
     return free;
   }
 
-  void move(pipe& in, u64 now) {
-    if (!goes_on(in) || traced) return fork(in, now);
+  [[gnu::always_inline]] void move(pipe& in, u64 now) {
+    if (!goes_on(in) || traced) [[unlikely]] return fork(in, now);
     pipe& out = through[in.target];
     through.pass(in, out, now);
     done.hops += out.links;
@@ -348,10 +351,10 @@ class mesh {
   }
   [[gnu::noinline]] void fork(pipe& in, u64 now) {
     const wavelet w = first_of(in);
-    through.take(in, now);
     for (u32 q : targets_of(in)) arrive(q, w, now);
+    through.take(in, now);
   }
-  void arrive(u32 q, const wavelet& w, u64 now) {
+  [[gnu::always_inline]] void arrive(u32 q, const wavelet& w, u64 now) {
     if (q & leaves) [[unlikely]] return leave(q & ~leaves, w.bits);
     pipe& out = through[q];
     through.put(out, w.bits, w.control, now + out.latency);

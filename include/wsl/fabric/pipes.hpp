@@ -21,9 +21,13 @@ struct pipe {
   u8 targets = 0;                     ///< ... how many pipes (0 before a gate), ...
   u8 color = 0;
   u32 target = 0;                     ///< ... the only one, or where the list of several starts; before a gate, the gated lane
+  u32 enough = 0;                     ///< a reader that rests lets this many words come together, ...
+  u16 late = 0;                       ///< ... but wants to be told so long after one has come
   u64 words = 0;                      ///< that were put in
 
-  bool full() const { return size == end - first; }
+  static constexpr u16 any = 0xffff;  ///< however late
+  bool full() const { return size == places(); }
+  u32 places() const { return end - first; }
 };
 
 class pipes {
@@ -57,6 +61,11 @@ class pipes {
   u64 ready_at(const pipe& p) const { return p.size ? places_[p.head].time : agenda::never; }
   u32 first_bits(const pipe& p) const { return places_[p.head].bits; }
   bool first_is_control(const pipe& p) const { return places_[p.head].control; }
+  bool all_data(const pipe& p) const {
+    bool all = true;
+    for (u32 n = 0, at = p.head; n < p.size; ++n, at = after(p, at)) all = all && !places_[at].control;
+    return all;
+  }
   /// Its first data words that can be taken at `now`, up to `most`, go to `words`; they stay in the pipe.
   u32 peek(const pipe& p, u64 now, u32 most, u32* words) const {
     u32 n = 0;
@@ -107,7 +116,14 @@ class pipes {
     places_[p.tail] = word;
     p.tail = after(p, p.tail);
     ++p.size, ++p.words;
-    when_->note(p.reader, word.time);
+    if (p.size > p.enough) [[likely]] when_->note(p.reader, word.time);
+    else gather(p, word);
+  }
+  // The reader is looked at before the last place is taken. A control wavelet ends its rest.
+  [[gnu::noinline]] void gather(pipe& p, const place& word) {
+    if (word.control) p.enough = 0;
+    if (word.control || p.size == p.enough) when_->note(p.reader, word.time - p.latency + 1);
+    else if (p.late != pipe::any) when_->note(p.reader, word.time + p.late);
   }
   [[gnu::always_inline]] void empty(pipe& p, u64 now) {
     place& l = places_[p.head];
@@ -120,7 +136,7 @@ class pipes {
   static u32 after(const pipe& p, u32 at) { return at + 1 == p.end ? p.first : at + 1; }
   [[gnu::noinline]] void wake_filler(pipe& p, u64 at) {
     p.filler_waits = false;
-    when_->note(p.filler, at);
+    when_->note(p.filler, std::max(at, when_->now() + 1));
   }
 
   agenda* when_;

@@ -2,8 +2,9 @@
 // The reference engine: one thread, one cycle after the other, every wavelet hop by hop through bounded queues of the machine's
 // depths. It is slow and simple, and the oracle of every other engine. `fabric f{plan, reference{}}`.
 //
-// What runs first on a PE is defined: host calls in their order, then tasks of colors that were torn down, then the activated local task with the lowest number, then the
-// control or data task of the lowest color whose wavelet is at the head of its queue. In a cycle a PE puts at most one wavelet
+// What runs first on a PE is defined: host calls in their order, then tasks of colors that were torn down, then the activated
+// local task with the lowest number, then the control or data task of the lowest color whose wavelet is at the head of its queue; what is
+// urgent goes before what is not. In a cycle a PE puts at most one wavelet
 // that its tasks sent into an output queue, moves one element of one of its operations in turn, and runs at most one task.
 #pragma once
 #include <bit>
@@ -77,7 +78,7 @@ class reference_engine final : public engine {
   bool start(pe_state& on, transfer& t) override {
     processor& p = processors_[on.index];
     rule::may_start(on, t, p.microthreads.size(), target());
-    rule::apart(on, t, p.microthreads);
+    rule::apart(on, t, p.microthreads, target());
     for (int k = 0; k < 2; ++k)
       if (t.input[k] >= 0) rule::one_reader(on, t.input[k], p.reads(t.input[k]) || (k == 1 && t.input[0] == t.input[1]));
     if (t.output >= 0) {
@@ -186,11 +187,18 @@ class reference_engine final : public engine {
   bool drain(processor& p, pe_state& s) {
     if (p.outbox.empty()) return false;
     const u32 q = output_queue(s, p.outbox.front().color);
-    if (!routers_[q].room()) return false;
+    if (!routers_[q].room() || mates_occupy(s, p.outbox.front().color)) return false;
     routers_.push(q, p.outbox.front());
     p.outbox.pop();
     ++total_.wavelets;
     return true;
+  }
+
+  // Words of another color lie in the output queue that a color shares with it.
+  bool mates_occupy(const pe_state& s, int color) {
+    for (u64 left = s.image->mates_of(color); left; left &= left - 1)
+      if (readable(output_queue(s, std::countr_zero(left)))) return true;
+    return false;
   }
 
   // An operation takes data only: a control wavelet waits for its task, and the operation behind it.
@@ -205,6 +213,7 @@ class reference_engine final : public engine {
         if (starved(s, color)) return false;
       }
     if (t.uses_fifo() && t.allowed() == 0) return false;
+    if (t.output >= 0 && mates_occupy(s, t.output)) return false;
     return t.output < 0 || (routers_[output_queue(s, t.output)].room() && !p.holds_back(t.output));
   }
 
@@ -240,9 +249,7 @@ class reference_engine final : public engine {
   void finish(processor& p, pe_state& s, std::size_t which) {
     const transfer t = p.microthreads[which];
     p.microthreads.erase(which);
-    if (t.activates >= 0) s.active |= local_bit(t.activates);
-    if (t.unblocks >= 0) s.blocked &= ~local_bit(t.unblocks);
-    if (t.unblocks_color >= 0) s.blocked_colors &= ~color_bit(t.unblocks_color);
+    s.complete(t);
     if (t.resumes) run_on(p, s, t.name, sends_of_a_task, [&] { resume(t.resumes); });
   }
 
@@ -257,27 +264,27 @@ class reference_engine final : public engine {
       p.torn &= p.torn - 1;
       return run_task(s, task, nullptr);
     }
-    if (const u32 ready = s.active & ~s.blocked) {
+    const u32 ready = s.active & ~s.blocked;
+    if (s.hurries(ready) && take_first(s, s.image->urgent_colors)) return true;
+    if (ready) {
       const int id = std::countr_zero(ready);
       s.active &= ~local_bit(id);
       const u32 own_bit = local_bit(id);
       return run_task(s, *s.image->local[id], &own_bit);
     }
-    for (routers::lane& l : routers_.lanes_of(routers_.router_at({s.x, s.y})))
-      if (readable(l.out[0]) && take_first(s, l)) return true;
-    return false;
+    return take_first(s, ~u64{0});
   }
 
-  // Lanes stand in the order of the layout's paths; the lowest color goes first.
-  bool take_first(pe_state& s, const routers::lane& candidate) {
-    const routers::lane* l = &candidate;
-    for (const routers::lane& other : routers_.lanes_of(routers_.router_at({s.x, s.y})))
-      if (other.color < l->color && readable(other.out[0]) && task_for(s, other)) l = &other;
-    const binding* b = task_for(s, *l);
-    if (!b) return false;
-    const u32 word = routers_.front(l->out[0]).bits;
-    routers_.pop(l->out[0]);
-    return run_task(s, *b, &word);
+  // Lanes stand in the order of the layout's paths; of the colors that are asked for the lowest goes first.
+  bool take_first(pe_state& s, u64 colors) {
+    const routers::lane* first = nullptr;
+    for (const routers::lane& l : routers_.lanes_of(routers_.router_at({s.x, s.y})))
+      if ((colors & color_bit(l.color)) && (!first || l.color < first->color) && readable(l.out[0]) && task_for(s, l)) first = &l;
+    if (!first) return false;
+    const binding& b = *task_for(s, *first);
+    const u32 word = routers_.front(first->out[0]).bits;
+    routers_.pop(first->out[0]);
+    return run_task(s, b, &word);
   }
 
   const binding* task_for(pe_state& s, const routers::lane& l) {

@@ -11,7 +11,7 @@
 namespace wsl {
 namespace engines {
 
-class threaded_engine final : public engine {
+class threaded_engine : public engine {
  public:
   threaded_engine(const layout& plan, int threads, depth queues, schedule order, u32 pes_per_band, run_log* log)
       : engine(plan), routes_(engine::plan()), tiles_(engine::plan(), routes_, *this, log != nullptr),
@@ -46,10 +46,9 @@ class threaded_engine final : public engine {
   }
 
   outcome run() override {
-    for (band& b : bands()) b.done = {}, b.failure = nullptr;
+    forget_run();
     epoch_ = run_epochs(crew_, bands(), epoch_, [this](band& b, u64 epoch) { run_band(b, epoch); });
-    outcome total;
-    for (const band& b : bands()) total = total + b.done;
+    const outcome total = done();
     for (const band& b : bands())
       if (b.failure) std::rethrow_exception(b.failure);
     if (const waits open = pending(); !open.empty()) throw deadlock(plan(), open);
@@ -68,7 +67,7 @@ class threaded_engine final : public engine {
   bool start(pe_state& on, transfer& t) override { return visits_.start(on, t); }
   const u32* take(pe_state& on, int color, const payload_type* type, u32 n) override { return visits_.take(on, color, type, n); }
 
- private:
+ protected:
   flat_vector<band>& bands() { return traffic_.bands(); }
   u32 pes() const { return static_cast<u32>(tiles_.size()); }
   pe_state& state(u32 i) { return state_of(tiles_[i]); }
@@ -80,6 +79,14 @@ class threaded_engine final : public engine {
                       std::to_string(c.y) + ")");
   }
 
+  void forget_run() {
+    for (band& b : bands()) b.done = {}, b.failure = nullptr;
+  }
+  outcome done() {
+    outcome total;
+    for (const band& b : bands()) total = total + b.done;
+    return total;
+  }
   void run_band(band& b, u64 epoch) {
     refused = {};  // by a task that then threw something else, perhaps in another fabric
     try {
@@ -91,23 +98,29 @@ class threaded_engine final : public engine {
   }
 
   // Looks only at whom the run has touched: a wafer with one moving wavelet is not searched for it.
-  waits pending() {
+  bool any_waits(band& b) {
     waits open;
-    bool any = false;
-    for (band& b : bands()) any |= traffic_.any_left(b, [&](u32 who) {
-        open.clear();
-        if (who < pes()) pe_waits(open, b, state(who));
-        else if (who < traffic_.net.first_crossing()) stream_waits(open, traffic_.net.streams[who - pes()]);
-        else traffic_.net.gates->waits_at(open, traffic_, who);
-        return !open.empty();
-      });
-    return any ? all_waits() : waits{};
+    return traffic_.any_left(b, [&](u32 who) {
+      open.clear();
+      waits_at(open, who);
+      return !open.empty();
+    });
   }
-  waits all_waits() {
+  void waits_at(waits& open, u32 who) {
+    if (who < pes()) pe_waits(open, traffic_.home(who), state(who));
+    else if (who < traffic_.net.first_crossing()) stream_waits(open, traffic_.net.streams[who - pes()]);
+    else traffic_.net.gates->waits_at(open, traffic_, who);
+  }
+
+  traffic& words() { return traffic_; }
+  crew& threads() { return crew_; }
+
+ private:
+  waits pending() {
+    bool any = false;
+    for (band& b : bands()) any |= any_waits(b);
     waits open;
-    for (u32 i = 0; i < pes(); ++i) pe_waits(open, traffic_.home(i), state(i));
-    for (const stream_end& s : traffic_.net.streams) stream_waits(open, s);
-    for (u32 j = traffic_.net.first_crossing(); j < traffic_.net.writers(); ++j) traffic_.net.gates->waits_at(open, traffic_, j);
+    for (u32 who = 0; any && who < traffic_.net.writers(); ++who) waits_at(open, who);
     return open;
   }
   static void stream_waits(waits& open, const stream_end& s) {
@@ -118,9 +131,9 @@ class threaded_engine final : public engine {
     const processor* p = visits_.more(s);
     if (p) operation_waits(open, *p, s, [&](int color) { return visits_.source(b, s, color) == nullptr; });
     held_tasks(open, s);
-    for (const channel& c : wiring::channels_of(s))
-      if (const u32 n = traffic_.held_back(c))
-        open.push_back({wait::reason::output, {s.x, s.y}, color_of(c), s.image->source->name, "send", n});
+    for (u64 left = s.image->present; left; left &= left - 1)
+      if (const u32 n = traffic_.held_back(s.channel_of(std::countr_zero(left))))
+        open.push_back({wait::reason::output, {s.x, s.y}, std::countr_zero(left), s.image->source->name, "send", n});
     for (const inlet& in : wiring::inlets_of(s)) {
       const u32 n = traffic_.available(in);
       if (n == 0) continue;
@@ -130,14 +143,15 @@ class threaded_engine final : public engine {
       open.push_back({wait::reason::unread, {s.x, s.y}, in.color, s.image->source->name, task ? task->name : "", n});
     }
   }
-  int color_of(const channel& c) { return traffic_.net.inlets[traffic_.readers_of(c)[0]].color; }
 
   deliveries routes_;
   tiles tiles_;
   traffic traffic_;
   visits visits_;
   crew crew_;
-  u64 epoch_ = 0;
+
+ protected:
+  u64 epoch_ = 0;  ///< the last that has run
 };
 
 }  // namespace engines
@@ -151,13 +165,22 @@ struct threaded {
   run_log* log = nullptr;    ///< where to write down what each PE does, for one engine at a time; see race.hpp
 
   /// The caller owns the engine.
-  engine* make(const layout& plan) const {
-    if (threads < 0 || threads > 1024)
-      throw fault_error("wsl: an engine runs on 1 to 1024 threads, not on " + std::to_string(threads));
-    if (plan.changes() && !engines::find_crossings)
-      throw fault_error("wsl: the layout has routes that change; a program that uses them says #include <wsl/fabric/switches.hpp>");
-    return new engines::threaded_engine(plan, threads ? threads : engines::default_threads(), queues, order, most(1u, pes_per_band), log);
-  }
+  engine* make(const layout& plan) const;
 };
+
+namespace engines {
+/// Throws fault_error if no engine with these settings can run the layout.
+inline void require_possible(const threaded& how, const layout& plan) {
+  if (how.threads < 0 || how.threads > 1024)
+    throw fault_error("wsl: an engine runs on 1 to 1024 threads, not on " + std::to_string(how.threads));
+  if (plan.changes() && !find_crossings)
+    throw fault_error("wsl: the layout has routes that change; a program that uses them says #include <wsl/fabric/switches.hpp>");
+}
+}  // namespace engines
+
+inline engine* threaded::make(const layout& plan) const {
+  engines::require_possible(*this, plan);
+  return new engines::threaded_engine(plan, threads ? threads : engines::default_threads(), queues, order, most(1u, pes_per_band), log);
+}
 
 }  // namespace wsl

@@ -65,16 +65,15 @@ class timed_engine final : public engine {
     const scribe::listening ears(pes_.writer());
     const u64 begin = agenda_.now();
     pes_.begin_run(begin);
-    mesh_.done = {};
+    mesh_.done = {.end = begin};
     while (agenda_.advance()) {
-      moved_ = false;
       agenda_.take([this](u32 who) { visit(who); });
-      if (moved_) pes_.happened_until(agenda_.now() + 1);
     }
-    agenda_.set_now(pes_.done.end);
+    pes_.happened_until(mesh_.done.end);
     pes_.end_run();
+    agenda_.set_now(pes_.end());
     if (const waits open = pending(); !open.empty()) throw deadlock(plan(), open);
-    return {.cycles = pes_.done.end - begin, .tasks = pes_.done.tasks, .wavelets = pes_.done.wavelets, .hops = mesh_.done.hops,
+    return {.cycles = pes_.end() - begin, .tasks = pes_.tasks(), .wavelets = pes_.wavelets(), .hops = mesh_.done.hops,
             .delivered = mesh_.done.delivered};
   }
 
@@ -119,7 +118,7 @@ class timed_engine final : public engine {
     const u64 now = agenda_.now();
     if (who < mesh_.first_board_actor()) return pes_.visit(who, now);
     if (who >= mesh_.first_source_actor()) return visit_source(who - mesh_.first_source_actor(), now);
-    moved_ |= mesh_.step(who, now);
+    mesh_.step(who, now);
   }
 
   // A stream gives one word a cycle.
@@ -133,7 +132,7 @@ class timed_engine final : public engine {
     }
     mesh_.through.put(into, supplies_[k].front(), false, now + into.latency);
     supplies_[k].pop();
-    ++pes_.done.wavelets;
+    pes_.entered();
     mesh_.done.hops += into.links;
     pes_.happened_until(now + 1);
     agenda_.note(actor, now + 1);
@@ -159,7 +158,6 @@ class timed_engine final : public engine {
   mesh mesh_;
   timed_pes pes_;
   flat_vector<backlog<u32>> supplies_;
-  bool moved_ = false;  // a word in the routers, in this cycle
   std::string trace_;
   timeline timeline_;
 };
@@ -184,6 +182,7 @@ struct timed {
   /// The caller owns the engine.
   engine* make(const layout& plan) const {
     timing::must_be_countable(plan.machine());
+    if (plan.swapped_colors()) throw fault_error("wsl: the timed engine does not swap colors; run this layout on the threaded or the reference engine");
     return new engines::timed_engine(plan, trace ? trace : engines::trace_of_environment());
   }
 };

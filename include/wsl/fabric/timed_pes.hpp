@@ -2,16 +2,16 @@
 // The processors of the timed engine, cycle by cycle where they have something to do: which task is next, who has the datapath, what
 // moves. A processor is visited when a word it could take has come, when a place it could fill is free, or when it said so.
 #pragma once
-#include "mesh.hpp"
 #include "scribe.hpp"
 #include "tiles.hpp"
+#include "timed_moves.hpp"
 
 namespace wsl::engines {
 
 class timed_pes {
  public:
   timed_pes(const layout& plan, tiles& t, mesh& m, agenda& when, engine_link& engine)
-      : tiles_(&t), mesh_(m), agenda_(when), target_(&engine.target()), plan_(plan), scribe_(engine), processors_(t.size()) {
+      : tiles_(&t), mesh_(m), agenda_(when), target_(&engine.target()), plan_(plan), scribe_(engine), moves_(m, engine.target()), processors_(t.size()) {
     agenda_.open(m.actors());
     for (u32 i = 0; i < t.size(); ++i) {
       state(i).defers = true;
@@ -28,22 +28,23 @@ class timed_pes {
   const timed_processor& operator[](std::size_t i) const { return processors_[i]; }
   pe_state& state(std::size_t i) { return state_of((*tiles_)[i]); }
 
-  /// Of a run.
-  struct tally {
-    u64 tasks = 0, wavelets = 0;
-    u64 end = 0;  ///< of the last cycle in which anything moved
-  };
-  tally done;
+  /// Of a run; `end` is that of the last cycle in which anything moved.
+  u64 tasks() const { return tasks_; }
+  u64 wavelets() const { return moves_.wavelets; }
+  u64 end() const { return moves_.end; }
+  void entered() { ++moves_.wavelets; }
   timeline* traced = nullptr;  ///< who wants to know more, if anybody
 
   void begin_run(u64 now) {
     ++run_;
-    done = {.end = now};
+    tasks_ = moves_.wavelets = 0;
+    moves_.end = now;
     touched_.clear();
   }
   /// What a processor has waited for until now counts.
   void end_run() {
-    for (u32 i : touched_) settle(processors_[i], done.end);
+    for (u32 i : touched_) moves_.wake_up(processors_[i], never);
+    for (u32 i : touched_) settle(processors_[i], std::max(processors_[i].since, moves_.end));
   }
   /// Whether a PE that the run has touched may still wait for something.
   bool may_wait() {
@@ -51,13 +52,18 @@ class timed_pes {
       if (const timed_processor& p = processors_[i]; !p.outbox.empty() || p.in_flight || !p.own.empty() || (state(i).active & state(i).blocked)) return true;
     return false;
   }
-  void happened_until(u64 at) { done.end = std::max(done.end, at); }
+  void happened_until(u64 at) { moves_.end = std::max(moves_.end, at); }
 
   /// The task that runs starts an operation.
   void start(pe_state& on, const transfer& t) {
     const timed_processor& p = processors_[on.index];
     rule::may_start(on, t, p.operations(), *target_);
-    if (rule::may_clash(t)) p.each_operation([&](const transfer& other) { rule::apart(on, t, other); });
+    int sending = 0;
+    p.each_operation([&](const transfer& other) {
+      sending += other.output >= 0;
+      if (rule::may_clash(t)) rule::apart(on, t, other);
+    });
+    rule::has_output_queue(on, t, sending, *target_);
     for (int k = 0; k < 2; ++k)
       if (t.input[k] >= 0) rule::one_reader(on, t.input[k], p.reads(t.input[k]) || (k == 1 && t.input[0] == t.input[1]));
     if (t.output >= 0) {
@@ -66,7 +72,7 @@ class timed_pes {
       rule::one_writer(on, t.output, p.writes(t.output));
       on.channel_of(t.output).close();
     }
-    scribe_.start(flight_of(p, t));
+    scribe_.start(moves_.flight_of(p, t));
   }
 
   /// The task that runs opens a color's gate again.
@@ -82,14 +88,20 @@ class timed_pes {
     timed_processor& p = processors_[i];
     pe_state& s = state(i);
     if (p.run != run_) p.run = run_, p.since = now, touched_.push_back(i);
+    moves_.wake_up(p, now);
     if (p.kept_until > now) return agenda_.note(i, p.kept_until);
     if (p.now == timed_processor::state::computing) happened_until(now);
     settle(p, now);
     wake_ = never;
     get_on(p, s, now);
+    const u64 for_tasks = wake_, in_flight = p.in_flight;
     const int who = next_thread(p, now);
     const u64 until = who < 0 ? never : beat(p, s, who, now);
     if (who < 0) p.since = now;
+    if (p.in_flight == in_flight && !traced && moves_.may_rest(p, s)) {
+      if (const u64 next = std::min(for_tasks, moves_.rest(p)); next != never) agenda_.note(i, next);
+      return;
+    }
     drain(p, now);
     if (const u64 next = std::min(until, wake_); next != never) agenda_.note(i, next);
   }
@@ -145,15 +157,20 @@ class timed_pes {
     }
     for (u64 left = s.image->tears; left; left &= left - 1)
       if (tear(p, s, std::countr_zero(left), now)) return true;
-    if (const u32 ready = s.active & ~s.blocked) {
+    const u32 ready = s.active & ~s.blocked;
+    if (s.hurries(ready) && take_first(p, s, s.image->urgent_colors, now)) return true;
+    if (ready) {
       const int id = std::countr_zero(ready);
       s.active &= ~local_bit(id);
       const u32 own_bit = local_bit(id);
       run_task(p, s, *s.image->local[id], &own_bit, now);
       return true;
     }
+    return take_first(p, s, ~u64{0}, now);
+  }
+  bool take_first(timed_processor& p, pe_state& s, u64 colors, u64 now) {
     for (const lane_node& n : mesh_.nodes_of(p.router))
-      if (n.down != mesh::none && take(p, s, n, now)) return true;
+      if ((colors & color_bit(n.color)) && n.down != mesh::none && take(p, s, n, now)) return true;
     return false;
   }
 
@@ -172,6 +189,7 @@ class timed_pes {
 
   bool take(timed_processor& p, pe_state& s, const lane_node& n, u64 now) {
     pipe& in = mesh_.through[n.down];
+    if (!s.image->data[n.color] && !(in.size && mesh_.through.first_is_control(in))) return false;
     if (const u64 ready = mesh_.through.ready_at(in); ready > now) {
       wake_ = std::min(wake_, ready);
       return false;
@@ -275,7 +293,7 @@ class timed_pes {
   void drain(timed_processor& p, u64 now) {
     if (p.outbox.empty()) return;
     if (const u32 up = up_pipe(p, p.outbox.front().color); mesh_.through.room_at(mesh_.through[up]) <= now) {
-      put(p, up, p.outbox.front().bits, p.outbox.front().control, now);
+      moves_.put(p, up, p.outbox.front().bits, p.outbox.front().control, now);
       p.outbox.pop();
       happened_until(now + 1);
       wake_ = std::min(wake_, now + 1);
@@ -283,79 +301,38 @@ class timed_pes {
       wake_ = std::min(wake_, room);
     }
   }
-  // A ramp takes one word a cycle.
-  void put(timed_processor& p, u32 into, u32 bits, bool control, u64 now) {
-    pipe& up = mesh_.through[into];
-    const u64 ready = std::max(now + up.latency, p.ramp_free);
-    p.ramp_free = ready + 1;
-    mesh_.through.put(up, bits, control, ready);
-    ++done.wavelets;
+  void move(timed_processor& p, pe_state& s, flight& f, u64 now) {
+    moves_.move(p, f, now);
+    if (f.op.each_time >= 0) s.active |= local_bit(f.op.each_time);
   }
-
   u64 move_microthread(timed_processor& p, pe_state& s, u32 k, u64 now) {
     flight& f = p.flights[k];
-    move(p, f, now);
-    p.spent.operations += f.hold;
+    move(p, s, f, now);
     if (f.op.complete()) {
       if (traced) note(p, timeline::event::kind::operation, static_cast<u8>(k + 1), f.op.name, f.since, now + f.hold);
       p.in_flight &= ~(u64{1} << k);
       finish(p, s, f.op);
     }
-    return keep(p, f, now);
+    return p.kept_until - now;
   }
   u64 move_own(timed_processor& p, pe_state& s, u64 now) {
     flight& f = p.own[0];
-    move(p, f, now);
-    p.spent.operations += f.hold;
-    const u64 held = keep(p, f, now);
+    move(p, s, f, now);
     if (f.op.complete()) {
       const transfer complete = f.op;
       p.own.clear();
       finish(p, s, complete);
     }
-    return held;
-  }
-  static u64 keep(timed_processor& p, const flight& f, u64 now) {
-    p.kept_until = now + f.hold;
-    return f.hold;
-  }
-
-  void move(timed_processor& p, flight& f, u64 now) {
-    u32 in[2][most_width], out[most_width];
-    const u64 left = f.op.length - f.op.done;
-    u32 n = left < f.width ? static_cast<u32>(left) : f.width;
-    for (int k = 0; k < 2; ++k)
-      if (f.op.input[k] >= 0) n = mesh_.through.peek(mesh_.through[f.in[k]], now, n, in[k]);
-    if (f.op.output >= 0) n = mesh_.through.room(mesh_.through[f.out], now, n);
-    if (f.op.uses_fifo()) n = std::min(n, f.op.allowed());
-    const u32* inputs[2] = {in[0], in[1]};
-    f.op.move(f.op, inputs, out, n);
-    if (f.op.each_time >= 0) state_of((*tiles_)[static_cast<std::size_t>(&p - processors_.data())]).active |= local_bit(f.op.each_time);
-    for (int k = 0; k < 2; ++k)
-      for (u32 j = 0; f.op.input[k] >= 0 && j < n; ++j) mesh_.through.take(mesh_.through[f.in[k]], now);
-    for (u32 j = 0; f.op.output >= 0 && j < n; ++j) put(p, f.out, out[j], false, now);
-  }
-
-  flight flight_of(const timed_processor& p, const transfer& t) {
-    flight f{.op = t};
-    f.width = static_cast<u32>(std::min(timing::fabric_width((*target_), t.cost), most_width));
-    f.hold = static_cast<u32>(timing::fabric_cycles((*target_), t.cost));
-    for (int k = 0; k < 2; ++k)
-      if (t.input[k] >= 0) f.in[k] = mesh_.down_pipe(p.router, t.input[k]);
-    if (t.output >= 0) f.out = up_pipe(p, t.output);
-    return f;
+    return p.kept_until - now;
   }
 
   static void finish(timed_processor& p, pe_state& s, const transfer& t) {
-    if (t.activates >= 0) s.active |= local_bit(t.activates);
-    if (t.unblocks >= 0) s.blocked &= ~local_bit(t.unblocks);
-    if (t.unblocks_color >= 0) s.blocked_colors &= ~color_bit(t.unblocks_color);
+    s.complete(t);
     p.resumes = t.resumes ? t.resumes : p.resumes;
   }
 
-
   void run_task(timed_processor& p, pe_state& s, const binding& b, const void* input, u64 now) {
-    ++done.tasks;
+    ++tasks_;
     s.interrupted = false;
     p.task = b.name;
     p.task_since = now;
@@ -364,17 +341,16 @@ class timed_pes {
     scribe_.run(p, s, b.name, most, now, [&] { b.run(s.memory(), (*tiles_)[s.index], input, 1); });
   }
 
-  static constexpr int most_width = 8;
-
   tiles* tiles_;
   mesh& mesh_;
   agenda& agenda_;
   const machine* target_;
   const layout& plan_;
   scribe scribe_;
+  timed_moves moves_;
   flat_vector<timed_processor> processors_;
   flat_vector<u32> touched_;
-  u64 run_ = 0;
+  u64 run_ = 0, tasks_ = 0;
   u64 wake_ = 0;  // when what the visited PE waits for is there, as far as is known
 };
 

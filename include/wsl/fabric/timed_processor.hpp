@@ -58,6 +58,7 @@ struct timed_processor {
   u64 since = 0;                       ///< ... this time
   u64 task_since = 0;
   const char* task = "";
+  bool rests = false;                  ///< see timed_pes::rest
   u64 run = 0;                         ///< the run that has touched it last
   pe_cycles spent;
 

@@ -50,7 +50,8 @@ class visits {
     // A task that waited for its own sends goes on when there is room for more.
     if (t.complete() && (!t.resumes || (t.output < 0 && begin_run(b, on)))) {
       if (!t.resumes) remember(b, on, t);
-      return complete(on, t);
+      on.complete(t);
+      return true;
     }
     if (t.output >= 0) hold(b, on, t.output, true);
     extras(on).microthreads.push_back(t);
@@ -149,7 +150,7 @@ class visits {
   bool act(band& b, pe_state& s, u32& budget) {
     processor* p = more(s);
     if (order_.shuffle && draw(b, 2) && !(p && p->suspended()) && run_next(b, s, p)) return true;
-    if (!order_.shuffle && run_locals(b, s, p, budget)) return true;
+    if (!order_.shuffle && !s.image->urgent_colors && run_locals(b, s, p, budget)) return true;
     const bool moved = p && !p->microthreads.empty() && move_operations(b, s, *p);
     if (!b.handed_to.empty()) return true;
     return (!(p && p->suspended()) && run_next(b, s, p)) || moved;
@@ -185,6 +186,7 @@ class visits {
     const u32 ready = s.active & ~s.blocked;
     const bool called = p && !p->calls.empty();
     if (!called && p && p->torn && run_torn(b, s, *p)) return true;
+    if (!called && s.hurries(ready) && run_data(b, s, s.image->urgent_colors)) return true;
     if (!called && (!ready || (order_.shuffle && draw(b, 2)))) {
       if (run_data(b, s)) return true;
       if (!ready) return false;
@@ -216,11 +218,13 @@ class visits {
     return std::countr_zero(set);
   }
 
-  bool run_data(band& b, pe_state& s) {
+  bool run_data(band& b, pe_state& s, u64 colors = ~u64{0}) {
     const auto inlets = wiring::inlets_of(s);
     const std::size_t from = order_.shuffle && !inlets.empty() ? draw(b, inlets.size()) : 0;
-    for (std::size_t k = 0; k < inlets.size(); ++k)
-      if (run_batch(b, s, inlets[from + k < inlets.size() ? from + k : from + k - inlets.size()])) return true;
+    for (std::size_t k = 0; k < inlets.size(); ++k) {
+      inlet& in = inlets[from + k < inlets.size() ? from + k : from + k - inlets.size()];
+      if ((colors & color_bit(in.color)) && run_batch(b, s, in)) return true;
+    }
     return false;
   }
 
@@ -280,7 +284,7 @@ class visits {
   void check(band& b, const pe_state& s, const transfer& t) {
     const processor* p = more(s);
     rule::may_start(s, t, p ? p->microthreads.size() : 0, machine_);
-    if (p) rule::apart(s, t, p->microthreads);
+    if (p) rule::apart(s, t, p->microthreads, machine_);
     const auto reads = [&](int color) { return reads_now(b, s, color) || (p && p->reads(color)); };
     for (int k = 0; k < 2; ++k)
       if (t.input[k] >= 0) rule::one_reader(s, t.input[k], reads(t.input[k]) || (k == 1 && t.input[0] == t.input[1]));
@@ -341,7 +345,7 @@ class visits {
       }
       p.microthreads.erase(k);
       s.defers = always_defers() || !p.microthreads.empty();
-      complete(s, t);
+      s.complete(t);
       moved = true;
       if (!t.resumes) continue;
       no_reads(b, s);
@@ -351,13 +355,6 @@ class visits {
       });
     }
     return moved;
-  }
-
-  static bool complete(pe_state& s, const transfer& t) {
-    if (t.activates >= 0) s.active |= local_bit(t.activates);
-    if (t.unblocks >= 0) s.blocked &= ~local_bit(t.unblocks);
-    if (t.unblocks_color >= 0) s.blocked_colors &= ~color_bit(t.unblocks_color);
-    return true;
   }
 
   /// Moves an operation on as far as its inputs and its output allow, span by span.

@@ -5,6 +5,7 @@
 #pragma once
 #include <algorithm>
 #include <span>
+#include <vector>
 
 #include "convert.hpp"
 #include "symbol.hpp"
@@ -62,22 +63,36 @@ void check_size(const region& r, const host_index& at, std::size_t given) {
                     " elements of the host, in blocks of " + std::to_string(Symbol::length) + ", and its array has " + std::to_string(given));
 }
 
+/// Brings a symbol's elements from the processes that run its PEs.
+template <class Symbol>
+void refresh(engine& from, fabric& on, const Symbol& what, const region& r) {
+  std::vector<memory_part> parts;
+  for (int i = 0; i < r.count(); ++i)
+    parts.push_back({from.find(r.nth(i)), what.at(on, r.nth(i)), Symbol::length * sizeof(typename Symbol::element)});
+  from.refresh(parts);
+}
+
+/// Numbers of one type that lie together on both sides move as a block.
+template <class To, class From>
+void copy_numbers(To* to, std::size_t to_step, const From* from, std::size_t from_step, std::size_t n) {
+  if constexpr (std::same_as<To, From>)
+    if (to_step == 1 && from_step == 1) return static_cast<void>(std::copy_n(from, n, to));
+  for (std::size_t i = 0; i < n; ++i) to[i * to_step] = convert<To>(from[i * from_step]);
+}
+
 template <class Symbol, class Host>
 void copy_in(fabric& on, const Symbol& what, const region& r, const host_index& at, std::span<const Host> host) {
   using element = typename Symbol::element;
   check_size<Symbol>(r, at, host.size());
-  each_block(on, what, r, at, [&](element* to, std::size_t from) {
-    for (std::size_t i = 0; i < Symbol::length; ++i) to[i] = convert<element>(host[from + i * at.element]);
-  });
+  each_block(on, what, r, at, [&](element* to, std::size_t from) { copy_numbers(to, 1, host.data() + from, at.element, Symbol::length); });
 }
 
 template <class Symbol, class Host>
 void copy_out(fabric& on, const Symbol& what, const region& r, const host_index& at, std::span<Host> host) {
   using element = typename Symbol::element;
   check_size<Symbol>(r, at, host.size());
-  each_block(on, what, r, at, [&](const element* from, std::size_t to) {
-    for (std::size_t i = 0; i < Symbol::length; ++i) host[to + i * at.element] = convert<Host>(from[i]);
-  });
+  if (on.engine_in_use().spread()) refresh(on.engine_in_use(), on, what, r);
+  each_block(on, what, r, at, [&](const element* from, std::size_t to) { copy_numbers(host.data() + to, at.element, from, 1, Symbol::length); });
 }
 
 }  // namespace detail

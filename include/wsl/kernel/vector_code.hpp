@@ -33,6 +33,11 @@ template <int n, int lanes>
 
 /// Lines that loops work on have a multiple of this many numbers.
 inline constexpr int widest_lanes = 16;
+constexpr int whole_vectors(int n) { return (n + widest_lanes - 1) / widest_lanes * widest_lanes; }
+/// Zeros before a line of cells.
+inline constexpr int line_front = widest_lanes;
+/// From one line of n cells to the next: an odd number of cache lines, so that neighbouring lines do not compete for the same sets.
+constexpr int line_stride(int n) { return line_front + whole_vectors(n) + (whole_vectors(n) / widest_lanes % 2 ? widest_lanes : 0); }
 
 /// Numbers that one instruction of this processor works on: 4, 8 or 16.
 inline int processor_lanes() {

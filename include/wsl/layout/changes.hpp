@@ -57,6 +57,8 @@ struct filter_record {
   int first = 0, last = 0;
   int period = 0, start = 0;
   int per_column = 0, per_row = 0;
+  bool counts_data = true, counts_control = false;
+  bool holds_control = false;  ///< of control wavelets it keeps only some as well
 
   constexpr bool sensible() const { return first <= last && (by_index || (first >= 0 && last < period)); }
 };

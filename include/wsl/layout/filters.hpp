@@ -2,7 +2,7 @@
 // A filter stands between a router and the processor of its PE: of a color that passes, the processor gets only some wavelets. What
 // the router passes on to neighbours is not filtered. One path may serve a row of PEs of which each keeps its own part:
 //   .path(red, columns(1, end), west >> (ramp | east), range_filter{.first = 0, .last = 9, .per_column = 10})
-// Control wavelets pass every filter. See examples/17_filters.cpp.
+// Control wavelets pass every filter but a counter that says otherwise. See examples/17_filters.cpp.
 #pragma once
 #include "change_rules.hpp"
 
@@ -17,14 +17,18 @@ constexpr void add_filter(layout& l, path_record& p, filter_record f) {
 }
 
 /// Keeps the first `keep` of every `period` wavelets (CSL: max_counter is keep - 1, limit1 is period - 1). The PE begins to count
-/// with `start`; from column to column and from row to row of the path that grows by `per_column` and `per_row`.
+/// with `start`; from column to column and from row to row of the path that grows by `per_column` and `per_row`. It may count control
+/// wavelets, also instead of data: then each of them ends a part of the stream, of which every so many are kept.
 struct counter_filter {
   int keep = 0, period = 0;
   int start = 0;
   int per_column = 0, per_row = 0;
+  bool counts_data = true, counts_control = false;
+  bool holds_control = false;  ///< control wavelets pass only where data does
 
   constexpr void give_to(layout& l, path_record& p) const {
-    add_filter(l, p, {.last = keep - 1, .period = period, .start = start, .per_column = per_column, .per_row = per_row});
+    add_filter(l, p, {.last = keep - 1, .period = period, .start = start, .per_column = per_column, .per_row = per_row,
+                      .counts_data = counts_data, .counts_control = counts_control, .holds_control = holds_control});
   }
 };
 
@@ -55,24 +59,26 @@ class filter_state {
  public:
   constexpr filter_state() = default;
   /// For the PE in this column and row of the path's region.
-  constexpr filter_state(const filter_record& f, coord rank) : by_index_(f.by_index), first_(f.first), last_(f.last), period_(f.period) {
+  constexpr filter_state(const filter_record& f, coord rank)
+      : by_index_(f.by_index), holds_control_(f.holds_control), counts_{f.counts_data, f.counts_control}, first_(f.first), last_(f.last), period_(f.period) {
     const i64 moved = i64{rank.x} * f.per_column + i64{rank.y} * f.per_row;
     if (by_index_) first_ += moved, last_ += moved;
     else seen_ = ((f.start + moved) % period_ + period_) % period_;
   }
 
-  /// Does the processor get this data wavelet, if it is the next one?
-  constexpr bool keeps(u32 payload) const {
-    const i64 number = by_index_ ? i64{payload >> 16} : seen_;
-    return number >= first_ && number <= last_;
+  /// Does the processor get this wavelet, if it is the next one?
+  constexpr bool keeps(const wavelet& w) const {
+    const i64 number = by_index_ ? i64{w.bits >> 16} : seen_;
+    return (w.control && !holds_control_) || (number >= first_ && number <= last_);
   }
   /// It has passed.
-  constexpr void count() {
-    if (!by_index_ && ++seen_ == period_) seen_ = 0;
+  constexpr void count(const wavelet& w) {
+    if (!by_index_ && counts_[w.control] && ++seen_ == period_) seen_ = 0;
   }
 
  private:
-  bool by_index_ = false;
+  bool by_index_ = false, holds_control_ = false;
+  bool counts_[2] = {true, false};  // data, control
   i64 first_ = 0, last_ = 0, period_ = 1, seen_ = 0;
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A step of training as a table: `fmt::print("{}", ml::to_text(t.report()))`. Its rows of time sum to the step.
+// A step of training as a table: `fmt::print("{}", ml::to_text(t.report()))`. Its rows of time, or for a pipeline its columns of a strip,
+// sum to the step.
 #pragma once
 #ifndef FMT_HEADER_ONLY
 #define FMT_HEADER_ONLY
@@ -9,6 +10,7 @@
 #include <iterator>
 #include <string>
 
+#include "pipeline/report.hpp"
 #include "stream/report.hpp"
 
 namespace wsl::ml {
@@ -28,6 +30,19 @@ inline std::string to_text(const step_report& r) {
   bytes("gradients in", r.returned);
   bytes("weights on a PE, at most", r.peak_weights);
   bytes("two layers", r.two_layers);
+  return out;
+}
+
+/// Times in ms. A strip fills, works with pauses in which it waits, and drains.
+inline std::string to_text(const pipeline_report& r) {
+  std::string out = fmt::format("{:<40}{:>8}{:>8}{:>9}{:>9}{:>9}{:>8}{:>8}{:>8}\n", "strip", "work", "fill", "forward", "back", "update", "waits", "drain", "busy");
+  for (const pipeline_report::strip& s : r.strips) {
+    const f64 waits = r.seconds - s.fill - s.work() - s.drain;
+    fmt::format_to(std::back_inserter(out), "{:<40}{:>6.1f} %{:>8.3f}{:>9.3f}{:>9.3f}{:>9.3f}{:>8.3f}{:>8.3f}{:>6.1f} %\n", s.layers, 100 * s.share, 1e3 * s.fill, 1e3 * s.forward,
+                   1e3 * s.back, 1e3 * s.update, 1e3 * waits, 1e3 * s.drain, 100 * r.utilisation(s));
+  }
+  fmt::format_to(std::back_inserter(out), "step {:.3f} ms, {} micro-batches: an even pipeline is busy {:.1f} % at best; {:.3f} MB of parameters resident\n", 1e3 * r.seconds, r.micro_batches,
+                 100 * r.at_best(), static_cast<f64>(r.resident) / 1e6);
   return out;
 }
 

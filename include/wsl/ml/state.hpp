@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "model/store.hpp"
 #include "optim/rule.hpp"
-#include "model/weights.hpp"
 
 namespace wsl::ml {
 
@@ -32,18 +32,32 @@ struct position {
   friend bool operator==(const position&, const position&) = default;
 };
 
+/// All numbers of a run, off the wafer or on it; each PE touches its own only.
+struct memory {
+  const network* of = nullptr;
+  parameter_store numbers, gradients, first, second;
+};
+
+/// How a step changes the parameters.
+struct learning {
+  optimizer rule;
+  f32 rate = 0;
+  i64 step = 1;       ///< 1, 2, ...
+  bool now = true;    ///< a parameter changes as soon as its gradient is whole; otherwise when the norm of all is known
+};
+
 /// The arrays of a model's parameters and of what a rule keeps of them: all parameters, then all first moments, then all second ones.
-inline std::vector<state_array> state_of(const network& n, const optimizer& rule, weights& numbers, weights& first, weights& second) {
+inline std::vector<state_array> state_of(const optimizer& rule, memory& m) {
   std::vector<state_array> all;
-  const auto append = [&](state_array::kind what, const char* suffix, weights& of) {
+  const auto append = [&](state_array::kind what, const char* suffix, parameter_store& of) {
     for (std::size_t k = 0; k < of.size(); ++k) {
-      const parameter& p = n.parameters()[k];
+      const parameter& p = m.of->parameters()[k];
       all.push_back({p.name + suffix, what, k, p.rows, p.columns, of[k]});
     }
   };
-  append(state_array::kind::parameter, "", numbers);
-  append(state_array::kind::first, "/first", first);
-  if (rule.how != optimizer::kind::sgd) append(state_array::kind::second, "/second", second);
+  append(state_array::kind::parameter, "", m.numbers);
+  append(state_array::kind::first, "/first", m.first);
+  if (rule.how != optimizer::kind::sgd) append(state_array::kind::second, "/second", m.second);
   return all;
 }
 

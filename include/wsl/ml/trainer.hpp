@@ -5,7 +5,9 @@
 //   const f64 loss = t.step({.ids = x, .targets = y, .sequences = 12, .length = 64}, 1e-3);
 // See docs/guide/ml.md.
 #pragma once
-#include "state.hpp"
+#include <optional>
+
+#include "run.hpp"
 #include "stream/memory.hpp"
 #include "stream/swarm.hpp"
 #include "stream/worker.hpp"
@@ -18,15 +20,14 @@ struct training {
   f64 clip_norm = 0;      ///< the largest norm of all gradients together; 0: any
   u64 seed = 1;           ///< of the initial weights and of dropout
   int threads = 0;        ///< 0: WSL_THREADS, or one a core; more than two a worker do not help
+  std::string memory_folder = {};  ///< where the memory keeps its numbers in files that are mapped; empty: in this computer's memory
 };
 
-class trainer {
+class trainer : public training_run {
  public:
   /// Throws std::invalid_argument if there cannot be so many wafers or workers.
   trainer(network n, const optimizer& rule, const training& how = {})
-      : network_(std::make_unique<network>(std::move(n))), rule_(rule), how_(checked(how)), there_(*network_, how.workers, false),
-        there_and_back_(*network_, how.workers, true), memory_{network_.get(), weights(*network_, how.seed), weights(*network_), weights(*network_), weights(*network_)},
-        fabric_(plan(how.workers, how.num_csx), threaded{.threads = how.threads, .pes_per_band = 1}) {}
+      : training_run(std::move(n), rule, how.seed, how.memory_folder), how_(checked(how)), fabric_(plan(how.workers, how.num_csx), threaded{.threads = how.threads, .pes_per_band = 1}) {}
 
   /// One step of training. Returns the mean loss of the tokens that count, before the step. Throws std::invalid_argument if the batch
   /// does not fit the model, or cannot be divided among the wafers.
@@ -36,7 +37,7 @@ class trainer {
       throw std::invalid_argument("wsl: num_csx " + std::to_string(how_.num_csx) + " requires the global batch size " + std::to_string(b.sequences) + " to be divisible by num_csx");
     const learning l{rule_, static_cast<f32>(rate), ++steps_, how_.clip_norm == 0};
     stopwatch watch(report_);
-    run(there_and_back_, b, l, {.on = true, .key = mixed(mixed(0, how_.seed), static_cast<u64>(steps_))});
+    pass(b, l, chance_of_step(), true);
     log_passes(watch);
     if (!l.now) {
       fabric_.launch<&memory_server::learn>(servers, clip_by_norm(sum(&memory_server::sum_of_squares), how_.clip_norm));
@@ -47,14 +48,14 @@ class trainer {
   /// The mean loss without training.
   f64 evaluate(batch b) {
     const f64 counts = check(*network_, b);
-    run(there_, b, {rule_});
+    pass(b, {rule_});
     return loss() / counts;
   }
   /// The logits of a batch, (tokens, classes); it needs no targets.
   std::vector<f32> predict(batch b) {
     b.targets = {}, b.mask = {};
     check_input(*network_, b);
-    run(there_, b, {rule_});
+    pass(b, {rule_});
     return logits();
   }
   /// The logits of the last batch, (tokens, classes).
@@ -67,25 +68,6 @@ class trainer {
     return all;
   }
 
-  const network& model() const { return *network_; }
-  weights& parameters() { return memory_.numbers; }
-  /// All arrays that training changes, as views to read and to set. With them and the position, a trainer of the same model and
-  /// optimizer goes on as this one would, bit for bit.
-  std::vector<state_array> state() { return state_of(*network_, rule_, memory_.numbers, memory_.first, memory_.second); }
-  /// The parameter of that name. Throws std::invalid_argument if the model has none.
-  std::span<f32> parameter_named(std::string_view name) {
-    for (std::size_t k = 0; k < network_->parameters().size(); ++k)
-      if (network_->parameters()[k].name == name) return memory_.numbers[k];
-    throw std::invalid_argument("wsl: the model has no parameter " + std::string(name) + "; its first is " + network_->parameters().at(0).name);
-  }
-  ml::position position() const { return {steps_, how_.seed}; }
-  /// Where to go on from, after the arrays have been set. Throws std::invalid_argument for a negative number of steps.
-  void go_on_from(const ml::position& p) {
-    if (p.steps < 0) throw std::invalid_argument("wsl: training goes on after 0 or more steps, not after " + std::to_string(p.steps));
-    steps_ = p.steps, how_.seed = p.seed;
-  }
-  /// Steps of training so far.
-  i64 steps() const { return steps_; }
   /// Of the last step of training.
   const step_report& report() const { return report_; }
   fabric& wafer() { return fabric_; }
@@ -109,7 +91,8 @@ class trainer {
       throw std::invalid_argument("wsl: num_csx is 1 to " + std::to_string(wires::most_wafers) + ", not " + std::to_string(how.num_csx));
     return how;
   }
-  void run(const itinerary& way, const batch& b, const learning& l, const chance& random = {}) {
+  void pass(const batch& b, const learning& l, const chance& random = {}, bool back = false) {
+    const itinerary& way = way_.emplace(*network_, how_.workers, back, &b);
     fabric_.start<&memory_server::step>(servers, &way, &memory_, l);
     each_swarm_node(how_.num_csx, [&]<int level, int children>(const area& a) { fabric_.start<&swarm_node<level, children>::step>(a, &way); });
     fabric_.start<&worker::step>(at_work, work_order{network_.get(), &way, b, random});
@@ -129,7 +112,7 @@ class trainer {
     watch.phase(how_.clip_norm == 0 ? "last gradients and update" : "last gradients", how_.clip_norm == 0 ? sum(&memory_server::work) : 0);
     report_.sent_forward = sum(&memory_server::sent_forward), report_.sent_back = sum(&memory_server::sent_back);
     report_.returned = sum(&memory_server::returned);
-    report_.peak_weights = sizeof(f32) * peak, report_.two_layers = sizeof(f32) * there_and_back_.two_layers();
+    report_.peak_weights = sizeof(f32) * peak, report_.two_layers = sizeof(f32) * way_->two_layers();
   }
 
   /// Calls f(program) for the PEs of an area, wafer by wafer.
@@ -151,13 +134,9 @@ class trainer {
     return total;
   }
 
-  std::unique_ptr<network> network_;
-  optimizer rule_;
   training how_;
-  itinerary there_, there_and_back_;
-  memory memory_;
+  std::optional<itinerary> way_;  ///< of the last batch
   fabric fabric_;
-  i64 steps_ = 0;
   step_report report_;
 };
 

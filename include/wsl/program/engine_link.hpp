@@ -63,6 +63,9 @@ struct program_image {
   u64 tears = 0;                            ///< colors whose teardown starts a task
   u64 blocked_colors = 0;                   ///< how tasks are when the fabric starts
   u32 blocked_locals = 0, active_locals = 0;
+  u64 mates = 0;                            ///< colors that share an output queue with others
+  u64 urgent_colors = 0;                    ///< whose data tasks go before local tasks ...
+  u32 urgent_locals = 0;                    ///< ... that are not urgent themselves; they have the lowest numbers
   u64 present = 0;                          ///< colors that a path takes from this PE's ramp
   u16 slot[max_colors] = {};                ///< which of a PE's channels a present color is
   u16 slots = 0;                            ///< how many there are
@@ -77,11 +80,13 @@ struct program_image {
           data[b.id] = &b;
           takes |= color_bit(b.id);
           blocked_colors |= b.start == initially::blocked ? color_bit(b.id) : 0;
+          urgent_colors |= b.urgent ? color_bit(b.id) : 0;
           break;
         case role::local:
           local[b.id] = &b, local_key[b.id] = b.key, ++locals;
           blocked_locals |= b.start == initially::blocked ? local_bit(b.id) : 0;
           active_locals |= b.start == initially::active ? local_bit(b.id) : 0;
+          urgent_locals |= b.urgent ? local_bit(b.id) : 0;
           break;
         case role::control: control[b.id] = &b; break;
         case role::torn: torn[b.id] = &b, tears |= color_bit(b.id); break;
@@ -91,6 +96,7 @@ struct program_image {
           break;
         case role::send: sends |= color_bit(b.id); break;
         case role::steer: steers[b.id] = static_cast<u8>(steers[b.id] | b.commands); break;
+        case role::share: mates |= b.after; break;
         case role::launch: break;
       }
   }
@@ -110,6 +116,12 @@ struct program_image {
     for (const binding& b : *source)
       if (b.what == what && b.id == color) return &b;
     return nullptr;
+  }
+
+  /// The other colors that leave through a color's output queue, where they take turns.
+  u64 mates_of(int color) const {
+    if (!(mates & color_bit(color)) || !engine->target().color_owns_queue) return 0;
+    return entry(role::share, color)->after & ~color_bit(color);
   }
 
   /// The task of control wavelets with this id, null if the program binds none.
@@ -171,6 +183,16 @@ struct pe_state {
   /// By color and writer; the PE after this one, or the end of all, says where they end.
   engines::inlet* inlets() const { return image->inlets + first_inlet; }
   engines::inlet* end_of_inlets() const { return image->inlets + this[1].first_inlet; }
+
+  /// Whether urgent data tasks go before the local tasks that are ready.
+  bool hurries(u32 ready) const { return image->urgent_colors && !(ready & image->urgent_locals); }
+
+  /// What the completion of an operation does to the tasks.
+  void complete(const transfer& t) {
+    if (t.activates >= 0) active |= local_bit(t.activates);
+    if (t.unblocks >= 0) blocked &= ~local_bit(t.unblocks);
+    if (t.unblocks_color >= 0) blocked_colors &= ~color_bit(t.unblocks_color);
+  }
 
   /// Whether the local task that has just run is the only one that is ready, nothing may come before it, and there is room for what
   /// it may send; then it has begun.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A FIFO is a buffer in a PE's memory (CSL's @allocate_fifo) between two operations of the PE, or between an operation and its
-// tasks: `me.async(mov(push(waiting), fabin(in)))` fills it beside the tasks, `me.async(neg(fabout(out), pop(waiting)))` empties it,
+// tasks: `me.async(mov(into(waiting), fabin(in)))` fills it beside the tasks, `me.async(neg(fabout(out), out_of(waiting)))` empties it,
 // and each of them waits while there is no room or nothing to take. See examples/40_pipeline_fifo.cpp.
 #pragma once
 #include <cstddef>
@@ -23,16 +23,16 @@ class fifo {
   bool full() const { return state_.size == state_.capacity; }
 
   /// From a task: false, with nothing done, if there is no room. How much room a task finds depends on how far operations have come;
-  /// one that must not depend on it says `co_await mov(push(q, 1), x)`.
+  /// one that must not depend on it says `co_await mov(into(q, 1), x)`.
   bool try_push(const T& x) {
     if (full()) return false;
     elements_[(state_.first + state_.size++) % state_.capacity] = x;
     return true;
   }
   /// From a task: takes the oldest element; false, with nothing done, if there is none.
-  bool try_pop(T& into) {
+  bool try_pop(T& x) {
     if (empty()) return false;
-    into = elements_[state_.first];
+    x = elements_[state_.first];
     state_.first = (state_.first + 1) % state_.capacity;
     --state_.size;
     return true;
@@ -40,26 +40,15 @@ class fifo {
 
  private:
   template <class U, int n>
-  friend constexpr auto push(fifo<U, n>&, int);
+  friend constexpr auto into(fifo<U, n>&, int);
   template <class U, int n>
-  friend constexpr auto pop(fifo<U, n>&, int);
+  friend constexpr auto out_of(fifo<U, n>&, int);
 
   fifo_state state_{.capacity = most};
   T elements_[static_cast<std::size_t>(most)]{};
 };
 
 namespace detail {
-
-/// Some elements of a ring, from the place `at` on, which lies in the ring.
-template <class T>
-struct ring_walk {
-  T* ring;
-  u32 at, capacity;
-  constexpr T& operator[](u32 i) const {
-    const u32 place = at + i;
-    return ring[place < capacity ? place : place - capacity];
-  }
-};
 
 template <class T>
 class fifo_push {
@@ -69,14 +58,18 @@ class fifo_push {
 
   static constexpr bool pushes() { return true; }
   constexpr int length() const { return count_; }
-  constexpr ring_walk<T> walk(u64) const {
-    const u32 end = state_->first + state_->size;
-    return {elements_, end < state_->capacity ? end : end - state_->capacity, state_->capacity};
-  }
+  static constexpr int stride() { return 1; }
+  constexpr T* place(u64) const { return elements_ + end(); }
+  constexpr u32 run(u64) const { return state_->capacity - end(); }
   constexpr const fifo_state& state() const { return *state_; }
   constexpr void moved(u32 n) const { state_->size += n; }
 
  private:
+  constexpr u32 end() const {
+    const u32 place = state_->first + state_->size;
+    return place < state_->capacity ? place : place - state_->capacity;
+  }
+
   fifo_state* state_;
   T* elements_;
   int count_;
@@ -90,7 +83,9 @@ class fifo_pop {
 
   static constexpr bool pushes() { return false; }
   constexpr int length() const { return count_; }
-  constexpr ring_walk<const T> walk(u64) const { return {elements_, state_->first, state_->capacity}; }
+  static constexpr int stride() { return 1; }
+  constexpr const T* place(u64) const { return elements_ + state_->first; }
+  constexpr u32 run(u64) const { return state_->capacity - state_->first; }
   constexpr const fifo_state& state() const { return *state_; }
   constexpr void moved(u32 n) const {
     state_->first += n;
@@ -108,10 +103,10 @@ class fifo_pop {
 
 /// The end of a FIFO into which an operation puts `count` elements; without a count as many as the other operands have.
 template <class T, int n>
-constexpr auto push(fifo<T, n>& into, int count = forever) { return detail::fifo_push<T>{into.state_, into.elements_, count}; }
+constexpr auto into(fifo<T, n>& q, int count = forever) { return detail::fifo_push<T>{q.state_, q.elements_, count}; }
 
 /// The end from which it takes them.
 template <class T, int n>
-constexpr auto pop(fifo<T, n>& from, int count = forever) { return detail::fifo_pop<T>{from.state_, from.elements_, count}; }
+constexpr auto out_of(fifo<T, n>& q, int count = forever) { return detail::fifo_pop<T>{q.state_, q.elements_, count}; }
 
 }  // namespace wsl

@@ -28,6 +28,8 @@ class memory {
   using element = T;
 
   constexpr memory(T* first, int length, int stride = 1) : first_(first), length_(length), stride_(stride) {}
+  /// Where nobody writes, a view to write serves as well.
+  constexpr operator memory<const T>() const requires(!std::is_const_v<T>) { return {first_, length_, stride_}; }
 
   /// `count` elements of this view from `offset` on.
   constexpr memory part(int offset, int count) const {

@@ -14,7 +14,7 @@ inline constexpr bool is_operand = is_memory<X> || is_fabric<X> || walked<X>;
 
 template <class T, class X>
 constexpr auto source(const X& x) {
-  static_assert(!pushes<X>(), "wsl: push is a destination: the sources of an operation are memory, fabin, pop or scalars");
+  static_assert(!pushes<X>(), "wsl: into is a destination: the sources of an operation are memory, fabin, out_of or scalars");
   if constexpr (is_memory<X> || is_fabric_input<X> || walked<X>) return x;
   else {
     static_assert(!is_fabric_output<X>, "wsl: fabout is a destination: the sources of an operation are memory, fabin or scalars");
@@ -26,7 +26,7 @@ constexpr auto source(const X& x) {
 template <class X>
 constexpr auto destination(const X& x) {
   static_assert(!is_fabric_input<X>, "wsl: fabin is a source: the destination of an operation is memory, fabout or a scalar's address");
-  static_assert(!pops<X>(), "wsl: pop is a source: the destination of an operation is memory, fabout, push or a scalar's address");
+  static_assert(!pops<X>(), "wsl: out_of is a source: the destination of an operation is memory, fabout, into or a scalar's address");
   static_assert(is_operand<X> || std::is_pointer_v<X>,
                 "wsl: the destination of an operation is mem(array), fabout(color) or the address of a scalar: mov(&y, 0)");
   if constexpr (std::is_pointer_v<X>) return accumulator<std::remove_pointer_t<X>>{x};

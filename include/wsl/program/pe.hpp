@@ -82,6 +82,9 @@ class pe {
     return next.x < 0 || next.y < 0 || next.x == width() || next.y == height();
   }
 
+  /// What the layout was declared for: a program may choose by it, as CSL's @is_arch does.
+  const wsl::machine& machine() const { return state_.image->engine->target(); }
+
   /// The PE's 48-bit time stamp counter, in cycles (CSL's <time>). All PEs of a fabric count from its construction on. The timed
   /// engine counts the machine's cycles, the reference engine its steps; on the threaded engine, which has no clock, it stays 0.
   u64 now() const { return state_.image->engine->now(state_) & 0xffff'ffff'ffff; }

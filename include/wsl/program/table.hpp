@@ -17,14 +17,15 @@ template <std::size_t N>
 struct task_table {
   binding entries[N]{};
 
-  /// Local tasks and launches get their numbers in the order of the table.
+  /// Local tasks, the urgent ones first, and launches get their numbers in the order of the table.
   consteval task_table numbered() const {
     task_table t = *this;
     int locals = 0, launches = 0;
-    for (binding& b : t.entries) {
-      if (b.what == role::local) b.id = locals++;
+    for (bool urgent : {true, false})
+      for (binding& b : t.entries)
+        if (b.what == role::local && b.urgent == urgent) b.id = locals++;
+    for (binding& b : t.entries)
       if (b.what == role::launch) b.id = launches++;
-    }
     return t;
   }
 };
@@ -255,6 +256,21 @@ consteval auto on_teardown() {
   }
 }
 
+namespace detail {
+inline void only_data_tasks_and_local_tasks_are_urgent() {}  // not constexpr: its name is what the compiler says
+}  // namespace detail
+
+/// Tasks that go before the other ready tasks of their PE (CSL's task_priority): `urgent(on<alarm, &part::stop>())`. A program whose
+/// result depends on it has a race; it is for who must not be kept waiting.
+template <std::size_t N>
+consteval auto urgent(task_table<N> tasks) {
+  for (binding& b : tasks.entries) {
+    if (b.what != role::data && b.what != role::local) detail::only_data_tasks_and_local_tasks_are_urgent();
+    b.urgent = true;
+  }
+  return tasks;
+}
+
 /// Descriptors of this program read the color.
 template <auto Color>
   requires color_like<decltype(Color)>
@@ -268,6 +284,16 @@ template <auto Color, auto... After>
 consteval auto sends() {
   return task_table<1>{{{.what = role::send, .id = Color.id, .type = &payload_type_of<typename decltype(Color)::payload>,
                          .after = (u64{0} | ... | color_bit(After.id))}}};
+}
+
+/// These colors leave through one output queue: `shares_queue<first, second>()`. A queue of the WSE-3 serves one color at a time, and a PE
+/// has eight; what is sent on another color of the queue waits until it is empty (CSL's @queue_flush). On other machines it says nothing.
+template <auto... Color>
+  requires(color_like<decltype(Color)> && ...)
+consteval auto shares_queue() {
+  static_assert(sizeof...(Color) > 1, "wsl: a queue is shared by two colors or more: shares_queue<first, second>()");
+  constexpr u64 all_of_them = (u64{0} | ... | color_bit(Color.id));
+  return task_table<sizeof...(Color)>{{{.what = role::share, .id = Color.id, .type = &payload_type_of<typename decltype(Color)::payload>, .after = all_of_them}...}};
 }
 
 /// Tasks of this program send control wavelets of the color that carry these commands: `steers<out>(advance, reset)`.
@@ -286,6 +312,15 @@ template <auto Module>
 consteval auto sends() {
   return []<std::size_t... I>(std::index_sequence<I...>) {
     return table(sends<Module.colors()[I]>()...);
+  }(std::make_index_sequence<Module.colors().size()>{});
+}
+
+/// Descriptors of this program read every color of a library module's set: `reads<halo>()`.
+template <auto Module>
+  requires(!color_like<decltype(Module)>) && requires { Module.colors(); }
+consteval auto reads() {
+  return []<std::size_t... I>(std::index_sequence<I...>) {
+    return table(reads<Module.colors()[I]>()...);
   }(std::make_index_sequence<Module.colors().size()>{});
 }
 

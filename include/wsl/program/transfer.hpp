@@ -19,7 +19,7 @@ struct fifo_state {
 };
 
 struct transfer {
-  static constexpr int operand_bytes = 112;
+  static constexpr int operand_bytes = 128;
 
   /// Moves elements done .. done + n - 1: input[k] are n words of the k-th fabric source, output takes n words.
   using mover = void (*)(transfer& self, const u32* const* input, u32* output, u32 n);

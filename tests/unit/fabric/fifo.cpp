@@ -31,8 +31,8 @@ struct narrow {
   fifo<u16, 3> few;
   int pushes = 0;
   void go(pe& me, int n) {
-    me.async(mov(push(few, n), fabin(in)), then<&narrow::all_in>());
-    me.async(fmac(fabout(out, n), 7, pop(few), 2), each_time<&narrow::moved>());
+    me.async(mov(into(few, n), fabin(in)), then<&narrow::all_in>());
+    me.async(fmac(fabout(out, n), 7, out_of(few), 2), each_time<&narrow::moved>());
   }
   void all_in(pe&) { pushes += 1000; }
   void moved(pe&) { ++pushes; }
@@ -81,9 +81,9 @@ struct between_tasks {
   int n = 0, refused = 0;
 
   task go(pe& me, int count) {
-    me.async(mov(fabout(out, count), pop(there)));
-    me.async(mov(push(back, count), fabin(in)), each_time<&between_tasks::look>());
-    for (int i = 0; i < count; ++i) co_await mov(push(there, 1), i * 3);
+    me.async(mov(fabout(out, count), out_of(there)));
+    me.async(mov(into(back, count), fabin(in)), each_time<&between_tasks::look>());
+    for (int i = 0; i < count; ++i) co_await mov(into(there, 1), i * 3);
   }
   void look(pe&) {
     u32 x = 0;
@@ -128,31 +128,31 @@ struct careless {
   fifo<u32, 4> a, b;
   std::array<u32, 8> x{};
   void push_twice(pe& me) {
-    me.async(mov(push(a), mem(x)));
-    me.async(neg(push(a), mem(x)));
+    me.async(mov(into(a), mem(x)));
+    me.async(neg(into(a), mem(x)));
   }
   task pop_twice(pe& me) {
-    me.async(mov(mem(x), pop(a)));
-    co_await mov(mem(x).part(0, 1), pop(a));
+    me.async(mov(mem(x), out_of(a)));
+    co_await mov(mem(x).part(0, 1), out_of(a));
   }
-  void one_after_the_other(pe& me) { me.async(mov(push(b), mem(x).part(0, 2)), then<&careless::other>()); }
-  void other(pe& me) { me.async(mov(push(b), mem(x).part(2, 2))); }
+  void one_after_the_other(pe& me) { me.async(mov(into(b), mem(x).part(0, 2)), then<&careless::other>()); }
+  void other(pe& me) { me.async(mov(into(b), mem(x).part(2, 2))); }
   void from_one_into_the_other(pe& me) {
-    me.async(mov(push(a), mem(x)));
-    me.async(mov(push(b, 8), pop(a, 8)));
-    me.async(mov(mem(x).reversed(), pop(b)));
+    me.async(mov(into(a), mem(x)));
+    me.async(mov(into(b, 8), out_of(a, 8)));
+    me.async(mov(mem(x).reversed(), out_of(b)));
   }
-  void overfill(pe& me) { me.async(mov(push(a), mem(x))); }
-  void overdraw(pe& me) { me.async(mov(mem(x), pop(a))); }
+  void overfill(pe& me) { me.async(mov(into(a), mem(x))); }
+  void overdraw(pe& me) { me.async(mov(mem(x), out_of(a))); }
   void one_microthread(pe& me) {
-    me.async(mov(push(a, 1), 1), microthread{3});
-    me.async(mov(push(b, 1), 1), microthread{3});
+    me.async(mov(into(a, 1), 1), microthread{3});
+    me.async(mov(into(b, 1), 1), microthread{3});
   }
   void two_microthreads(pe& me) {
-    me.async(mov(push(a, 1), 1), microthread{3});
-    me.async(mov(push(b, 1), 1), microthread{7});
+    me.async(mov(into(a, 1), 1), microthread{3});
+    me.async(mov(into(b, 1), 1), microthread{7});
   }
-  void no_microthread(pe& me) { me.async(mov(push(a, 1), 1), microthread{8}); }
+  void no_microthread(pe& me) { me.async(mov(into(a, 1), 1), microthread{8}); }
 
   static consteval auto tasks() {
     return table(launch<&careless::push_twice>(), launch<&careless::pop_twice>(), launch<&careless::one_after_the_other>(),

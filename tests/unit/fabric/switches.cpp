@@ -441,6 +441,20 @@ TEMPLATE_LIST_TEST_CASE("control wavelets pass every filter and are not counted"
   CHECK(heard(f, 1, 0) == std::vector<i32>{0, 1000, 1001, 1002, 1003, 4, 1004, 1005});
 }
 
+TEMPLATE_LIST_TEST_CASE("control wavelets are counted, and kept back, where the filter says so", "", changing_engines) {
+  const auto kept = [](const counter_filter& c) {
+    fabric f{filtered_row(3, c), TestType{}};
+    f.launch<&source::count_and_call>(at(0, 0), 6);  // 0, call 0, 1, call 1, ...
+    return heard(f, 1, 0);
+  };
+  // Of the twelve wavelets every third and the one before it; calls come in any case, or like data.
+  CHECK(kept({.keep = 2, .period = 3, .counts_control = true}) == std::vector<i32>{0, 1000, 1001, 2, 1002, 3, 1003, 1004, 5, 1005});
+  CHECK(kept({.keep = 2, .period = 3, .counts_control = true, .holds_control = true}) == std::vector<i32>{0, 1000, 1001, 2, 3, 1003, 1004, 5});
+  // A call ends a part of the stream; of three parts the last one is kept, its end included.
+  CHECK(kept({.keep = 1, .period = 3, .start = 1, .counts_data = false, .counts_control = true, .holds_control = true}) ==
+        std::vector<i32>{2, 1002, 5, 1005});
+}
+
 namespace {
 
 struct scatterer {

@@ -294,3 +294,65 @@ TEMPLATE_LIST_TEST_CASE("a control wavelet that no task expects is a fault, what
     CHECK_THROWS_WITH((f.launch<&remote::go>(at(0, 0), id)), Contains("the ids of control tasks are 0 to 63; there is no control task " + std::to_string(id)));
   }
 }
+
+namespace {
+
+constexpr color<f32> delay{2};
+
+/// Words for both colors lie there, and a local task is activated, when the launch ends.
+template <bool local_first>
+struct hurried {
+  diary log;
+  std::array<f32, 200> x{};
+
+  task go(pe& me) {
+    me.send(red, 1.f);
+    me.send(blue, 1.f);
+    me.async(mov(fabout(delay), mem(x)));
+    co_await mov(mem(x), fabin(delay));
+    me.activate<&hurried::step>();
+    me.activate<&hurried::other>();
+  }
+  void slow(pe&, f32) { log.note('r'); }
+  void fast(pe&, f32) { log.note('B'); }
+  void other(pe&) { log.note('o'); }
+  void step(pe&) { log.note('s'); }
+
+  static consteval auto tasks() {
+    constexpr auto fast_one = urgent(on<blue, &hurried::fast>());
+    const auto rest = table(launch<&hurried::go>(), on<red, &hurried::slow>(), reads<delay>(), sends<red>(), sends<blue>(), sends<delay>());
+    if constexpr (local_first) return table(local<&hurried::other>(), urgent(local<&hurried::step>()), fast_one, rest);
+    else return table(local<&hurried::other>(), local<&hurried::step>(), fast_one, rest);
+  }
+};
+
+template <class P, class Engine>
+std::string order_of() {
+  layout l{wse2, 1, 1};
+  l.place(all, program_v<P>);
+  for (const auto c : {red, blue, delay}) l.path(c, all, ramp >> ramp);
+  fabric f{l, Engine{}};
+  f.launch(0, 0);
+  return f.read(0, 0, &P::log).text.data();
+}
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("what is urgent goes first", "", every_engine) {
+  CHECK(order_of<hurried<false>, TestType>() == "Bosr");
+  CHECK(order_of<hurried<true>, TestType>() == "sBor");
+}
+
+TEMPLATE_LIST_TEST_CASE("a program knows its machine", "", every_engine) {
+  struct curious {
+    const char* name = "";
+    int microthreads = 0;
+    void go(pe& me) { name = me.machine().name, microthreads = me.machine().microthreads; }
+    static consteval auto tasks() { return table(launch<&curious::go>()); }
+  };
+  const layout l = layout{wse3, 1, 1}.place(all, program_v<curious>);
+  fabric f{l, TestType{}};
+  f.launch(0, 0);
+  CHECK(f.read(0, 0, &curious::name) == std::string("wse3"));
+  CHECK(f.read(0, 0, &curious::microthreads) == 8);
+}

@@ -4,9 +4,9 @@
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <optional>
 #include <wsl/ml/file/input_file.hpp>
-#include <wsl/core/whole_file.hpp>
 
 namespace files {
 
@@ -26,7 +26,7 @@ class folder {
   std::filesystem::path path_;
 };
 
-inline void write(const std::string& name, const std::string& bytes) { wsl::write_whole_file(name, bytes); }
+inline void write(const std::string& name, const std::string& bytes) { std::ofstream(name, std::ios::binary) << bytes; }
 template <class T>
 std::string bytes_of(const std::vector<T>& x) {
   return {reinterpret_cast<const char*>(x.data()), x.size() * sizeof(T)};

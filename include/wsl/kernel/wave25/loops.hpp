@@ -17,7 +17,7 @@ struct line {
   std::ptrdiff_t sx, sy;
   f32* v;                 ///< the line one step before; the new one replaces it
   const f32* k;           ///< (c dt / h)^2, 0 beyond the last cell
-  std::ptrdiff_t sk;      ///< that of the next line in y is at k + sk
+  std::ptrdiff_t sk, skx; ///< that of the next line in y is at k + sk, in x at k + skx
 };
 
 /// Where cells lie that will be needed soon and are not in cache yet, in three arrays.
@@ -34,12 +34,21 @@ struct layer {
 
 namespace loops {
 
-/// h^2 Lap u for the vector at z, and the differences of the nearest neighbours in z.
+/// The vectors at z of lines that follow each other in x, from the first one's neighbours on: loaded once for several lines.
+template <int lanes, int planes>
+struct across {
+  vec<lanes> at[std::size_t{planes + 2 * reach}];
+  [[gnu::always_inline]] across(const line& l, std::ptrdiff_t z) {
+    for (int i = 0; i < planes + 2 * reach; ++i) at[i] = vec_at<lanes>(l.x + z + (i - reach) * l.sx);
+  }
+};
+
+/// h^2 Lap u for the vector at z of a line, and the differences of the nearest neighbours in z. `sides` is that of its first neighbour.
 template <int lanes>
 struct neighbourhood {
   vec<lanes> laplacian, centre, z_difference;
 
-  [[gnu::always_inline]] neighbourhood(const line& l, std::ptrdiff_t z) {
+  [[gnu::always_inline]] neighbourhood(const line& l, std::ptrdiff_t z, const vec<lanes>* sides) {
     constexpr f32 w0 = f32(3 * weights[0]), w1 = f32(weights[1]), w2 = f32(weights[2]), w3 = f32(weights[3]), w4 = f32(weights[4]);
     const vec<lanes>&low = vec_at<lanes>(l.u + z - lanes), &high = vec_at<lanes>(l.u + z + lanes);
     centre = vec_at<lanes>(l.u + z);
@@ -49,7 +58,7 @@ struct neighbourhood {
     slide<lanes - 3, lanes>(a3, low, centre), slide<3, lanes>(b3, centre, high);
     slide<lanes - 4, lanes>(a4, low, centre), slide<4 % lanes, lanes>(b4, 4 < lanes ? centre : high, high);
     z_difference = b1 - a1;
-    const auto side = [&](std::ptrdiff_t r) __attribute__((always_inline)) -> const vec<lanes>& { return vec_at<lanes>(l.x + z + r * l.sx); };
+    const auto side = [&](std::ptrdiff_t r) __attribute__((always_inline)) -> const vec<lanes>& { return sides[r + reach]; };
     const auto row = [&](std::ptrdiff_t r) __attribute__((always_inline)) -> const vec<lanes>& { return vec_at<lanes>(l.y + z + r * l.sy); };
     laplacian = w0 * centre + w1 * ((a1 + b1) + (row(-1) + row(1)) + (side(-1) + side(1))) +
                 w2 * ((a2 + b2) + (row(-2) + row(2)) + (side(-2) + side(2))) +
@@ -58,20 +67,33 @@ struct neighbourhood {
   }
 };
 
-/// v = 2 u - v + k Lap for `count` lines that follow each other in y, and their cells from .. to - 1, both multiples of 16. With each
-/// cache line a line of what comes soon is asked for: memory is read while the processor computes.
+/// v = 2 u - v + k Lap for `count` lines that follow each other in y, of one or two planes, and their cells from .. to - 1, both
+/// multiples of 16. Two planes share most of their neighbours in x. With each cache line a line of what comes soon is asked for: memory
+/// is read while the processor computes.
 struct plain {
   template <int lanes>
-  [[gnu::always_inline]] static inline void run(const line& first, int count, int from, int to, const upcoming& next) {
+  [[gnu::always_inline]] static inline void run(const line& first, int planes, int count, int from, int to, const upcoming& next) {
+    if (planes == 2) walk<lanes, 2>(first, count, from, to, next);
+    else walk<lanes, 1>(first, count, from, to, next);
+  }
+
+ private:
+  template <int lanes, int planes>
+  [[gnu::always_inline]] static inline void walk(const line& first, int count, int from, int to, const upcoming& next) {
     line l = first;  // on the stack of this function: what is stored to v cannot change it
-    const int third = (count + 2) / 3;
+    const int third = (planes * count + 2) / 3;
     for (int i = 0; i < count; ++i) {
-      const f32* soon = next.from[i / third] + (i % third) * (to - from);
+      const f32* soon[std::size_t{planes}];
+      for (int p = 0; p < planes; ++p) soon[p] = next.from[(planes * i + p) / third] + ((planes * i + p) % third) * (to - from);
       for (std::ptrdiff_t z = from; z < to; z += lanes) {
-        if (z % widest_lanes == 0) __builtin_prefetch(soon + z);
-        const neighbourhood<lanes> n(l, z);
-        vec<lanes>& v = vec_at<lanes>(l.v + z);
-        v = (n.centre + n.centre - v) + vec_at<lanes>(l.k + z) * n.laplacian;
+        const across<lanes, planes> sides(l, z);
+        vec<lanes> results[std::size_t{planes}];
+        for (int p = 0; p < planes; ++p) {
+          if (z % widest_lanes == 0) __builtin_prefetch(soon[p] + z);
+          const neighbourhood<lanes> around({l.u + p * l.sx, nullptr, l.y + p * l.sx, l.sx, l.sy, nullptr, nullptr, 0, 0}, z, sides.at + p);
+          results[p] = (around.centre + around.centre - vec_at<lanes>(l.v + p * l.sx + z)) + vec_at<lanes>(l.k + p * l.skx + z) * around.laplacian;
+        }
+        for (int p = 0; p < planes; ++p) vec_at<lanes>(l.v + p * l.sx + z) = results[p];
       }
       l.u += l.sy, l.x += l.sy, l.y += l.sy, l.v += l.sy, l.k += l.sk;
     }
@@ -85,7 +107,8 @@ struct absorbing {
     const line l = given;
     const layer p = in;
     for (std::ptrdiff_t z = from; z < to; z += lanes) {
-      const neighbourhood<lanes> n(l, z);
+      const across<lanes, 1> sides(l, z);
+      const neighbourhood<lanes> n(l, z, sides.at);
       vec<lanes>&v = vec_at<lanes>(l.v + z), &phi = vec_at<lanes>(p.phi + z);
       const vec<lanes> eta = vec_at<lanes>(p.eta + z) + p.eta_xy, slope = vec_at<lanes>(p.slope + z);
       v = ((2 - eta * eta + 2 * eta) * n.centre - v + vec_at<lanes>(l.k + z) * (n.laplacian + phi)) / (1 + 2 * eta);
@@ -106,7 +129,7 @@ struct fading {
 
 }  // namespace loops
 
-inline const auto step_plain = vector_code<loops::plain, const line&, int, int, int, const upcoming&>::best();
+inline const auto step_plain = vector_code<loops::plain, const line&, int, int, int, int, const upcoming&>::best();
 inline const auto step_absorbing = vector_code<loops::absorbing, const line&, const layer&, int, int>::best();
 inline const auto fade = vector_code<loops::fading, f32*, f32, const f32*, int>::best();
 

@@ -5,31 +5,12 @@
 // wafer a block is one line) lines come from further PEs, passed on in stages. With depth 1 that is the localized broadcast of
 // arXiv 2204.03775.
 #pragma once
-#include <algorithm>
-
-#include "../../core/coord.hpp"
 #include "../../core/port.hpp"
 #include "problem.hpp"
 
 namespace wsl::wave25 {
 
-/// Cells from .. to - 1 of an axis.
-struct range {
-  int from = 0, to = 0;
-  int size() const { return to > from ? to - from : 0; }
-  bool has(int i) const { return i >= from && i < to; }
-  range grown(int by, int n) const { return {std::max(from - by, 0), std::min(to + by, n)}; }
-  friend bool operator==(const range&, const range&) = default;
-};
-inline range overlap(range a, range b) { return {std::max(a.from, b.from), std::min(a.to, b.to)}; }
-
-/// The lines of x times y.
-struct lines {
-  range x, y;
-  int count() const { return x.size() * y.size(); }
-  bool has(int cx, int cy) const { return x.has(cx) && y.has(cy); }
-  friend bool operator==(const lines&, const lines&) = default;
-};
+using grid::range, grid::lines, grid::overlap, grid::share;
 
 struct partition {
   cells size;
@@ -59,10 +40,6 @@ struct partition {
   lines outgoing(coord pe, int stage, port side, int width) const { return incoming(pe + step(side), stage, opposite(side), width); }
 
  private:
-  static range share(int n, int parts, int i) {
-    const auto begin = [=](int k) { return static_cast<int>(i64{n} * k / parts); };
-    return {begin(i), begin(i + 1)};
-  }
   lines grown(const lines& l, int by) const { return {l.x.grown(by, size.x), l.y.grown(by, size.y)}; }
   int rounds(int n, int parts) const { return std::min(parts - 1, (reach * depth - 1) / (n / parts) + 1); }
   static range from_part(int n, int parts, int i, int away, int width) {

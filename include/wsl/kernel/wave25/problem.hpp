@@ -2,30 +2,18 @@
 // What is simulated: a grid of cells with a sound velocity in each, sources that shake it, receivers that listen, and a border.
 // All of it is plain data with one check that says what is wrong before anything runs. See examples/33_wave25.cpp.
 #pragma once
-#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "../grid.hpp"
 #include "damping.hpp"
 #include "scheme.hpp"
 
 namespace wsl::wave25 {
 
-/// A cell, or the number of cells along each axis. x and y lie on the wafer, z in the memory of a PE.
-struct cells {
-  int x = 1, y = 1, z = 1;
-  std::size_t count() const { return static_cast<std::size_t>(x) * static_cast<std::size_t>(y) * static_cast<std::size_t>(z); }
-  bool has(const cells& c) const { return c.x >= 0 && c.y >= 0 && c.z >= 0 && c.x < x && c.y < y && c.z < z; }
-  /// Where a cell of this grid stands in an array: z is fastest, then y.
-  std::size_t index(const cells& c) const {
-    return (static_cast<std::size_t>(c.x) * static_cast<std::size_t>(y) + static_cast<std::size_t>(c.y)) * static_cast<std::size_t>(z) +
-           static_cast<std::size_t>(c.z);
-  }
-  friend bool operator==(const cells&, const cells&) = default;
-};
-inline std::string text(const cells& c) { return std::to_string(c.x) + " x " + std::to_string(c.y) + " x " + std::to_string(c.z); }
+using grid::cells, grid::text;
 
 /// Adds a Ricker wavelet to one cell: `amplitude * ricker(n * dt)` to the field that step n computes, n from 0.
 struct source {

@@ -13,11 +13,6 @@
 
 namespace wsl::wave25 {
 
-inline constexpr int line_front = widest_lanes;  ///< zeros before a line
-constexpr int whole_vectors(int nz) { return (nz + widest_lanes - 1) / widest_lanes * widest_lanes; }
-/// From one line to the next: an odd number of cache lines, so that neighbouring lines do not compete for the same sets.
-constexpr int line_stride(int nz) { return line_front + whole_vectors(nz) + (whole_vectors(nz) / widest_lanes % 2 ? widest_lanes : 0); }
-
 /// Samples that a source gives or a receiver takes, one a step, for at most this many steps a launch.
 inline constexpr int most_steps_a_launch = 64;
 struct station {
@@ -45,8 +40,10 @@ class one_line {
     return y == own_.y ? at(fields_[0][x - own_.x + reach]) : at(fields_[1][y - own_.y + reach]);
   }
   line neighbours(int parity, int x, int y) {
-    return {field(parity, x, y), at(fields_[0][reach]), at(fields_[1][reach]), stride, stride, field(1 - parity, x, y), at(factor_), 0};
+    return {field(parity, x, y), at(fields_[0][reach]), at(fields_[1][reach]), stride, stride, field(1 - parity, x, y), at(factor_), 0, 0};
   }
+  /// Planes that a loop may compute at once.
+  static constexpr int planes = 1;
   /// From a line to the next ones in x and y.
   std::ptrdiff_t stride_x() const { return stride; }
   std::ptrdiff_t stride_y() const { return stride; }
@@ -95,8 +92,9 @@ class block {
   f32* field(int parity, int x, int y) { return fields_[parity].data() + place(x, y); }
   line neighbours(int parity, int x, int y) {
     f32* u = field(parity, x, y);
-    return {u, u, u, stride_x_, stride_, field(1 - parity, x, y), factor(x, y), equal_lines_ ? 0 : stride_};
+    return {u, u, u, stride_x_, stride_, field(1 - parity, x, y), factor(x, y), equal_lines_ ? 0 : stride_, equal_lines_ ? 0 : stride_x_};
   }
+  static constexpr int planes = 2;
   std::ptrdiff_t stride_x() const { return stride_x_; }
   std::ptrdiff_t stride_y() const { return stride_; }
   f32* phi(int x, int y) { return phi_.data() + place(x, y); }

@@ -109,9 +109,10 @@ class tile {
   template <class Upcoming>
   void update(const lines& l, i64 time, Upcoming upcoming_at) {
     if (l.y.size() == 0) return;
-    for (int x = l.x.from; x < l.x.to; ++x) {
+    for (int x = l.x.from, planes = 1; x < l.x.to; x += planes) {
+      planes = std::min(edge_.kind == border::reflects ? Storage::planes : 1, l.x.to - x);
       if (edge_.kind == border::reflects)
-        step_plain(store_.neighbours(parity(time), x, l.y.from), l.y.size(), 0, whole_vectors(cut_.size.z), upcoming_at(x - l.x.from));
+        step_plain(store_.neighbours(parity(time), x, l.y.from), planes, l.y.size(), 0, whole_vectors(cut_.size.z), upcoming_at(x - l.x.from));
       else
         for (int y = l.y.from; y < l.y.to; ++y) step_at_border(store_.neighbours(parity(time), x, y), x, y);
     }
@@ -125,7 +126,7 @@ class tile {
     if (edge_.kind == border::pml) return step_in_layer(l, x, y, n);
     const f32 factor = f32(edge_.factor(x, cut_.size.x) * edge_.factor(y, cut_.size.y));
     fade(l.v, factor, store_.profile(), n);
-    step_plain(l, 1, 0, n, nothing_after(l));
+    step_plain(l, 1, 1, 0, n, nothing_after(l));
     fade(l.v, factor, store_.profile(), n);
   }
 
@@ -136,7 +137,7 @@ class tile {
     const int top = whole_vectors(edge_.width), bottom = (cut_.size.z - edge_.width) / widest_lanes * widest_lanes;
     if (eta > 0 || top >= bottom) return step_absorbing(l, in, 0, n);
     step_absorbing(l, in, 0, top);
-    step_plain(l, 1, top, bottom, nothing_after(l));
+    step_plain(l, 1, 1, top, bottom, nothing_after(l));
     step_absorbing(l, in, bottom, n);
   }
 

@@ -9,7 +9,8 @@
 #include <deque>
 #include <future>
 
-#include "../stream/worker.hpp"
+#include "../stream/batch.hpp"
+#include "data_position.hpp"
 #include "dataset.hpp"
 #include "permutation.hpp"
 
@@ -21,13 +22,6 @@ struct batching {
   u64 seed = 1;            ///< of the orders
   bool drop_last = true;   ///< leaves out the rest of an epoch that is no whole batch; otherwise it is a smaller one
   int ahead = 2;           ///< batches made ahead of time, each by a thread; 0: none
-};
-
-/// Where a run is in its data.
-struct data_position {
-  u64 seed = 1;
-  i64 epoch = 0, example = 0;  ///< the next one
-  friend bool operator==(const data_position&, const data_position&) = default;
 };
 
 /// A batch with its numbers.

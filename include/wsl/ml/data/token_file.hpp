@@ -53,29 +53,26 @@ class tokens {
   std::variant<std::vector<u16>, std::vector<u32>> numbers_;
 };
 
-namespace detail {
-
-inline constexpr std::size_t llmc_header = 256;
+/// With what the files of llm.c begin.
 struct token_magic {
   i32 magic, version;
 };
 inline constexpr token_magic gpt2_tokens{20240520, 1}, llama3_tokens{20240801, 7};
-
-}  // namespace detail
+inline constexpr std::size_t llmc_header = 256;  ///< words
 
 /// Reads either form; that of llm.c is known by its magic number. Throws file_error.
 inline tokens read_tokens(const std::string& name) {
   input_file in(name);
   const auto magic = in.left() >= 4 ? in.take<i32>(1, "the magic number")[0] : 0;
-  const bool gpt2 = magic == detail::gpt2_tokens.magic, llama3 = magic == detail::llama3_tokens.magic;
+  const bool gpt2 = magic == gpt2_tokens.magic, llama3 = magic == llama3_tokens.magic;
   if (!gpt2 && !llama3) {
     in.go_to(0);
     if (in.size() % 2) in.refuse("tokens of 16 bits fill an even number of bytes, not " + std::to_string(in.size()) + ": this is no file of tokens, or it is cut short");
     return in.take<u16>(in.size() / 2, "tokens");
   }
   in.go_to(0);
-  const std::vector<i32> header = in.take<i32>(detail::llmc_header, "the header of 256 words");
-  const i32 version = gpt2 ? detail::gpt2_tokens.version : detail::llama3_tokens.version;
+  const std::vector<i32> header = in.take<i32>(llmc_header, "the header of 256 words");
+  const i32 version = gpt2 ? gpt2_tokens.version : llama3_tokens.version;
   if (header[1] != version) in.refuse("tokens with this magic number have version " + std::to_string(version) + ", not " + std::to_string(header[1]) + ": write the file again with today's llm.c or wsl-data");
   if (header[2] < 0) in.refuse("the header speaks of " + std::to_string(header[2]) + " tokens");
   const u64 n = static_cast<u64>(header[2]);
@@ -98,8 +95,8 @@ inline void write_tokens(const std::string& name, const tokens& x, token_format 
   if (how != token_format::raw && x.size() > std::numeric_limits<i32>::max()) throw std::invalid_argument("wsl: " + name + ": a file of llm.c has less than 2^31 tokens, not " + std::to_string(x.size()) + "; write several");
   whole_file out(name);
   if (how != token_format::raw) {
-    const detail::token_magic m = wide ? detail::llama3_tokens : detail::gpt2_tokens;
-    const std::array<i32, detail::llmc_header> header{m.magic, m.version, static_cast<i32>(x.size())};
+    const token_magic m = wide ? llama3_tokens : gpt2_tokens;
+    const std::array<i32, llmc_header> header{m.magic, m.version, static_cast<i32>(x.size())};
     out.write(header.data(), sizeof header);
   }
   std::visit([&]<class T>(const std::vector<T>& numbers) {

@@ -32,13 +32,14 @@ constexpr std::string_view type_name_of() {
   else if constexpr (sizeof(T) == 8 && std::is_integral_v<T>) return std::is_signed_v<T> ? "I64" : "U64";
 }
 
+}  // namespace detail
+
+/// A shape as it is read: "(2, 3)".
 inline std::string text_of(const std::vector<u64>& shape) {
   std::string text = "(";
   for (std::size_t i = 0; i < shape.size(); ++i) text += (i ? ", " : "") + std::to_string(shape[i]);
   return text + ")";
 }
-
-}  // namespace detail
 
 /// A tensor to write: its name, its shape, and a view of its numbers in row-major order.
 struct tensor_view {
@@ -52,7 +53,7 @@ struct tensor_view {
   tensor_view(std::string n, std::vector<u64> s, std::span<const T> numbers)
       : name(std::move(n)), type{detail::type_name_of<T>(), 8 * static_cast<int>(sizeof(T))}, shape(std::move(s)), bytes(std::as_bytes(numbers)) {
     if (const u64 count = tensor_info{{}, {}, shape}.count(); count != numbers.size())
-      throw std::invalid_argument("wsl: tensor '" + name + "' of shape " + detail::text_of(shape) + " has " + std::to_string(numbers.size()) + " numbers");
+      throw std::invalid_argument("wsl: tensor '" + name + "' of shape " + text_of(shape) + " has " + std::to_string(numbers.size()) + " numbers");
   }
   template <class T>
   tensor_view(std::string n, std::vector<u64> s, const std::vector<T>& numbers) : tensor_view(std::move(n), std::move(s), std::span<const T>(numbers)) {}
@@ -112,7 +113,7 @@ class safetensors_file {
   const tensor_info& get(std::string_view tensor, const std::vector<u64>& shape) const {
     const tensor_info* t = find(tensor);
     if (!t) throw file_error("wsl: " + name() + " has no tensor '" + std::string(tensor) + "': it is of another model");
-    if (t->shape != shape) throw file_error("wsl: " + name() + ": tensor '" + t->name + "' has the shape " + detail::text_of(t->shape) + ", not " + detail::text_of(shape) + ": it is of another model");
+    if (t->shape != shape) throw file_error("wsl: " + name() + ": tensor '" + t->name + "' has the shape " + text_of(t->shape) + ", not " + text_of(shape) + ": it is of another model");
     return *t;
   }
 
@@ -132,6 +133,17 @@ class safetensors_file {
     throw file_error("wsl: " + name() + ": tensor '" + t.name + "' has the type " + std::string(t.type.name) + "; numbers are F32, F16, BF16 or F64");
   }
   std::vector<f32> numbers(std::string_view tensor, const std::vector<u64>& shape) { return numbers(get(tensor, shape)); }
+
+  /// A sum over the bytes of all tensors as they lie in the file, part by part: sum = f(sum, bytes, size), from 0.
+  unsigned long checksum(unsigned long (*f)(unsigned long, const void*, std::size_t)) {
+    unsigned long sum = 0;
+    in_.go_to(data_);
+    while (in_.left()) {
+      const std::vector<char> part = in_.take<char>(std::min<u64>(in_.left(), 1 << 20), "the tensors");
+      sum = f(sum, part.data(), part.size());
+    }
+    return sum;
+  }
 
  private:
   template <class T>

@@ -37,6 +37,7 @@ class attention_stage final : public stage {
                      h.value(qkv), h.scores);
     });
   }
+  f64 operations(int, int, int columns, int length) const override { return 7. * length * columns; }
 
  private:
   /// One head of one sequence: its tokens, and where its features begin.

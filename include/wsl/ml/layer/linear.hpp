@@ -32,6 +32,10 @@ class linear_stage final : public stage {
     if (sets) multiply(dx, dy, s.rows);
     else multiply_add(dx, dy, s.rows);
   }
+  f64 operations(int which, int rows, int columns, int) const override {
+    if (which < 0) return 0;
+    return has_bias_ && which == 0 ? 2. * columns : (x_is_input_ ? 4. : 6.) * rows * columns;
+  }
   bool looks_back_at(int which) const override { return !x_is_input_ && (!has_bias_ || which != 0); }
 
  private:

@@ -30,14 +30,14 @@ class network {
   int embedding(const std::string& name, int vocabulary, int positions, int width, initial start = initial::normal(0.02f)) {
     vocabulary_ = vocabulary, positions_ = positions;
     const int y = new_value(name, width);
-    stage& s = add(name, std::make_unique<embedding_stage>(y));
+    stage& s = add(name, std::make_unique<embedding_stage>(y), {}, y);
     s.parameters.push_back(new_parameter({name + ".tokens", vocabulary, width, start}));
     if (positions) s.parameters.push_back(new_parameter({name + ".positions", positions, width, start}));
     return y;
   }
   int linear(const std::string& name, int x, int outputs, bool bias, initial start) {
     const int y = new_value(name, outputs);
-    stage& s = add(name, std::make_unique<linear_stage>(x, y, bias, x == input_));
+    stage& s = add(name, std::make_unique<linear_stage>(x, y, bias, x == input_), {x}, y);
     if (bias) s.parameters.push_back(new_parameter({name + ".bias", 1, outputs, initial::constant(0)}));
     s.parameters.push_back(new_parameter({name + ".weight", outputs, width(x), start}));
     return y;
@@ -48,13 +48,13 @@ class network {
     if (p.columns != width(x))
       detail::shapes_do_not_fit(name + " takes " + of(x) + " to the rows of " + p.name + ", which have " + std::to_string(p.columns) + " features");
     const int y = new_value(name, p.rows);
-    add(name, std::make_unique<linear_stage>(x, y, false, x == input_)).parameters.push_back(table);
+    add(name, std::make_unique<linear_stage>(x, y, false, x == input_), {x}, y).parameters.push_back(table);
     return y;
   }
   /// Layernorm with or without a bias, or rmsnorm.
   int norm(const std::string& name, int x, f32 epsilon, bool centred = true, bool bias = true) {
     const int y = new_value(name, width(x));
-    stage& s = add(name, std::make_unique<norm_stage>(x, y, centred, epsilon));
+    stage& s = add(name, std::make_unique<norm_stage>(x, y, centred, epsilon), {x}, y);
     s.parameters.push_back(new_parameter({name + ".gain", 1, width(x), initial::constant(1)}));
     if (bias && centred) s.parameters.push_back(new_parameter({name + ".bias", 1, width(x), initial::constant(0)}));
     return y;
@@ -63,7 +63,7 @@ class network {
   int attention(const std::string& name, int qkv, const attention_heads& heads) {
     const int head = head_width(name, qkv, heads), y = new_value(name, heads.queries * head);
     check_probability(name, heads.dropout);
-    add(name, std::make_unique<attention_stage>(qkv, y, heads));
+    add(name, std::make_unique<attention_stage>(qkv, y, heads), {qkv}, y);
     return y;
   }
   /// Queries and keys turn with their position, the first `features` of each head, or with 0 all of them.
@@ -73,14 +73,14 @@ class network {
       detail::shapes_do_not_fit(name + " turns " + std::to_string(turned) + " of the " + std::to_string(head) + " features of a head: an even number of at least 2");
     positions_ = positions;
     const int y = new_value(name, width(qkv));
-    add(name, std::make_unique<rotary_stage>(qkv, y, heads.queries + heads.groups(), head, rotation(positions, turned, base, which)));
+    add(name, std::make_unique<rotary_stage>(qkv, y, heads.queries + heads.groups(), head, rotation(positions, turned, base, which)), {qkv}, y);
     return y;
   }
   /// x plus a fixed wave for each position.
   int fixed_positions(const std::string& name, int x, int positions) {
     positions_ = positions;
     const int y = new_value(name, width(x));
-    add(name, std::make_unique<waves_stage>(x, y, positions, width(x)));
+    add(name, std::make_unique<waves_stage>(x, y, positions, width(x)), {x}, y);
     return y;
   }
   /// x, in training without some of its numbers; with probability 0 no stage at all.
@@ -88,31 +88,31 @@ class network {
     check_probability(name, probability);
     if (probability == 0) return x;
     const int y = new_value(name, width(x));
-    add(name, std::make_unique<dropout_stage>(x, y, probability));
+    add(name, std::make_unique<dropout_stage>(x, y, probability), {x}, y);
     return y;
   }
   template <class F>
   int activation(const std::string& name, int x) {
     const int y = new_value(name, width(x));
-    add(name, std::make_unique<activation_stage<F>>(x, y));
+    add(name, std::make_unique<activation_stage<F>>(x, y), {x}, y);
     return y;
   }
   template <class F>
   int gate(const std::string& name, int x, int by) {
     same_width(name, x, by);
     const int y = new_value(name, width(x));
-    add(name, std::make_unique<gate_stage<F>>(x, by, y));
+    add(name, std::make_unique<gate_stage<F>>(x, by, y), {x, by}, y);
     return y;
   }
   int sum(const std::string& name, int a, int b) {
     same_width(name, a, b);
     const int y = new_value(name, width(a));
-    add(name, std::make_unique<sum_stage>(a, b, y));
+    add(name, std::make_unique<sum_stage>(a, b, y), {a, b}, y);
     return y;
   }
   void cross_entropy(const std::string& name, int logits) {
     logits_ = logits;
-    add(name, std::make_unique<cross_entropy_stage>(logits));
+    add(name, std::make_unique<cross_entropy_stage>(logits), {logits}, logits);
   }
 
   int width(int value) const { return widths_.at(static_cast<std::size_t>(value)); }
@@ -120,6 +120,8 @@ class network {
   const std::vector<parameter>& parameters() const { return parameters_; }
   const std::vector<std::unique_ptr<stage>>& stages() const { return stages_; }
   int logits() const { return logits_; }
+  /// The value that the host gives; -1 of a model that begins with an embedding.
+  int input() const { return input_; }
   /// Of the embedding: its tokens, and how long a sequence may be, 0 for any; 0 tokens without an embedding.
   int vocabulary() const { return vocabulary_; }
   int positions() const { return positions_; }
@@ -140,8 +142,8 @@ class network {
     parameters_.push_back(std::move(p));
     return static_cast<int>(parameters_.size()) - 1;
   }
-  stage& add(const std::string& name, std::unique_ptr<stage> s) {
-    s->name = name, s->number = static_cast<int>(stages_.size());
+  stage& add(const std::string& name, std::unique_ptr<stage> s, std::vector<int> inputs, int output) {
+    s->name = name, s->number = static_cast<int>(stages_.size()), s->inputs = std::move(inputs), s->output = output;
     return *stages_.emplace_back(std::move(s));
   }
   /// Features of one head of queries, keys and values.

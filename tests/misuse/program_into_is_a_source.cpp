@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The end of a FIFO into which elements go cannot be read.
-// says: wsl: push is a destination: the sources of an operation are memory, fabin, pop or scalars
+// says: wsl: into is a destination: the sources of an operation are memory, fabin, out_of or scalars
 #include <wsl/program/fifo.hpp>
 #include <wsl/wsl.hpp>
 
@@ -10,9 +10,9 @@ struct part {
   f32 x[8]{};
   fifo<f32, 4> q;
 #ifdef WSL_MISUSE
-  void work(pe& me) { me.async(mov(mem(x), push(q))); }
+  void work(pe& me) { me.async(mov(mem(x), into(q))); }
 #else
-  void work(pe& me) { me.async(mov(mem(x), pop(q))); }
+  void work(pe& me) { me.async(mov(mem(x), out_of(q))); }
 #endif
   static consteval auto tasks() { return table(launch<&part::work>()); }
 };

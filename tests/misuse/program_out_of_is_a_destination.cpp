@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The end of a FIFO from which elements come cannot be written.
-// says: wsl: pop is a source: the destination of an operation is memory, fabout, push or a scalar's address
+// says: wsl: out_of is a source: the destination of an operation is memory, fabout, into or a scalar's address
 #include <wsl/program/fifo.hpp>
 #include <wsl/wsl.hpp>
 
@@ -10,9 +10,9 @@ struct part {
   f32 x[8]{};
   fifo<f32, 4> q;
 #ifdef WSL_MISUSE
-  void work(pe& me) { me.async(mov(pop(q), mem(x))); }
+  void work(pe& me) { me.async(mov(out_of(q), mem(x))); }
 #else
-  void work(pe& me) { me.async(mov(push(q), mem(x))); }
+  void work(pe& me) { me.async(mov(into(q), mem(x))); }
 #endif
   static consteval auto tasks() { return table(launch<&part::work>()); }
 };

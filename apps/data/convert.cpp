@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+#include <wsl/ml/data/bpe.hpp>
+#include <wsl/ml/data/digits.hpp>
+#include <wsl/ml/file/hugging_face.hpp>
+#include <wsl/ml/file/llmc.hpp>
+
+#include "commands.hpp"
+#include "kind.hpp"
+
+namespace data_app {
+namespace {
+using namespace wsl;
+using namespace wsl::ml;
+
+[[noreturn]] void refuse(const std::string& sentence) { throw std::invalid_argument(sentence); }
+
+void write_part(const std::string& name, std::span<const i32> ids, token_format form) {
+  write_tokens(name, tokens(ids), form);
+  std::printf("%s: %zu tokens\n", name.c_str(), ids.size());
+}
+
+// Characters are cut between two of them, bytes of GPT-2 where a character begins.
+std::size_t cut_of(const std::string& text, double part) {
+  auto at = static_cast<std::size_t>(part * static_cast<double>(text.size()));
+  while (at < text.size() && (static_cast<u8>(text[at]) & 0xc0) == 0x80) ++at;
+  return std::min(at, text.size());
+}
+
+template <class Encode>
+void write_split(const tokenizing& how, const std::string& text, Encode encode) {
+  if (how.validation >= 0) {
+    const std::vector<i32> ids = encode(text);
+    const auto n = static_cast<std::size_t>(how.validation);
+    if (n > ids.size()) refuse("--validation-tokens: the text has " + std::to_string(ids.size()) + " tokens, not " + std::to_string(n));
+    write_part(how.out + "/val.bin", std::span(ids).first(n), how.form);
+    return write_part(how.out + "/train.bin", std::span(ids).subspan(n), how.form);
+  }
+  const std::size_t cut = cut_of(text, how.train);
+  write_part(how.out + "/train.bin", encode(std::string_view(text).substr(0, cut)), how.form);
+  write_part(how.out + "/val.bin", encode(std::string_view(text).substr(cut)), how.form);
+}
+
+void convert_tokens(const std::string& in, const std::string& out, token_format form) {
+  const tokens x = read_tokens(in);
+  write_tokens(out, x, form);
+  std::printf("%s: %lld tokens\n", out.c_str(), static_cast<long long>(x.size()));
+}
+
+void export_model(const llmc_model& m, const std::string& folder) {
+  if (folder.ends_with(".bin")) refuse(folder + " is the name of a file; a model of llm.c is converted to a folder of Hugging Face");
+  const network n = m.config.build();
+  write_hugging_face(folder, m.config, n, m.to_weights(n));
+  std::printf("%s: config.json, model.safetensors, %lld parameters\n", folder.c_str(), static_cast<long long>(n.parameter_count()));
+}
+void import_model(const std::string& folder, const std::string& file) {
+  pretrained p = read_hugging_face(folder);
+  const network n = p.config.build();
+  write_llmc_model(file, llmc_model::of(p.config, n, p.to_weights(n)));
+  std::printf("%s: a model of llm.c, %lld parameters\n", file.c_str(), static_cast<long long>(n.parameter_count()));
+}
+
+}  // namespace
+
+void tokenize(const tokenizing& how) {
+  const std::string text = read_text(how.text);
+  std::filesystem::create_directories(how.out);
+  if (how.gpt2.empty()) {
+    const characters letters = characters::of(text);
+    write_characters(how.out + "/vocab.json", letters);
+    std::printf("%s/vocab.json: %d characters\n", how.out.c_str(), letters.size());
+    return write_split(how, text, [&](std::string_view part) { return letters.encode(part); });
+  }
+  const bpe gpt2 = bpe::in_folder(how.gpt2);
+  write_split(how, text, [&](std::string_view part) { return how.sections ? encode_sections(gpt2, part) : gpt2.encode(part); });
+}
+
+void say(const std::string& file, const std::string& vocabulary, long long from, long long count) {
+  const tokens all = read_tokens(file);
+  if (from > all.size()) refuse("--from: " + file + " has " + std::to_string(all.size()) + " tokens");
+  std::vector<i32> ids(static_cast<std::size_t>(std::min<i64>(count, all.size() - from)));
+  all.copy(from, ids);
+  const bool folder = std::filesystem::is_directory(vocabulary);
+  const std::string text = folder ? bpe::in_folder(vocabulary).decode(ids) : read_characters(vocabulary).decode(ids);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::printf("\n");
+}
+
+void draw(long long train, long long test, unsigned long long seed, const std::string& out) {
+  std::filesystem::create_directories(out);
+  const auto part = [&](const std::string& stem, long long count, u64 of) {
+    write_images(out + "/" + stem + "-images-idx3-ubyte", out + "/" + stem + "-labels-idx1-ubyte", draw_digits(count, of));
+    std::printf("%s/%s-images-idx3-ubyte, -labels-idx1-ubyte: %lld digits\n", out.c_str(), stem.c_str(), count);
+  };
+  part("train", train, 2 * seed);
+  part("t10k", test, 2 * seed + 1);
+}
+
+void convert(const std::string& in, const std::string& out, token_format form) {
+  switch (kind_of(in)) {
+    case kind::llmc_model: return export_model(read_llmc_model(in), out);
+    case kind::hugging_face: return import_model(in, out);
+    case kind::llmc_tokens: return convert_tokens(in, out, form);
+    case kind::raw_tokens: return convert_tokens(in, out, form);
+    case kind::idx: return write_idx(out, read_idx(in));
+    default: refuse(in + " has no other form to convert to; `wsl-data inspect` says what it is, `wsl-data tokenize` makes tokens of a text");
+  }
+}
+
+}  // namespace data_app

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+#include "export.hpp"
+
+#include <wsl/ml/file/hugging_face.hpp>
+#include <wsl/ml/file/llmc.hpp>
+
+namespace gpt_app {
+namespace {
+
+namespace ml = wsl::ml;
+
+std::string words(const ml::decoder& d) {
+  return std::to_string(d.layers) + " layers, " + std::to_string(d.heads) + " heads, width " + std::to_string(d.width) + ", filter " + std::to_string(d.filter ? d.filter : 4 * d.width) + ", " +
+         std::to_string(d.positions) + " positions, vocabulary of " + std::to_string(d.vocabulary) + ", nonlinearity " + std::to_string(static_cast<int>(d.between));
+}
+void must_be(const std::string& from, const ml::decoder& theirs, const ml::decoder& ours) {
+  if (words(theirs) != words(ours)) throw ml::file_error("wsl: " + from + " is a model of " + words(theirs) + ", not of " + words(ours));
+}
+void must_be_gpt2(const ml::decoder& d) {
+  if (d.norm != ml::normalization::layernorm || d.position != ml::positioning::learned || d.order != ml::block_order::sequential || !d.tied || (d.kv_heads && d.kv_heads != d.heads))
+    throw std::invalid_argument("only GPT-2 has these files: layernorm, learned positions, as many keys as heads, a head tied to the table of tokens");
+}
+
+}  // namespace
+
+void export_llmc(const std::string& folder, const ml::decoder& d, ml::training_run& t) {
+  must_be_gpt2(d);
+  ml::write_llmc_model(folder + "/model.bin", ml::llmc_model::of(d, t.model(), t.parameters()));
+}
+
+void export_hugging_face(const std::string& folder, const ml::decoder& d, ml::training_run& t) {
+  must_be_gpt2(d);
+  ml::write_hugging_face(folder, d, t.model(), t.parameters());
+}
+
+void import_weights(const std::string& from, const ml::decoder& d, ml::training_run& t) {
+  if (from.ends_with(".bin")) {
+    const ml::llmc_model m = ml::read_llmc_model(from);
+    must_be(from, m.config, d);
+    t.parameters() = m.to_weights(t.model());
+  } else {
+    ml::pretrained p = ml::read_hugging_face(from);
+    must_be(from, p.config, d);
+    t.parameters() = p.to_weights(t.model());
+  }
+}
+
+}  // namespace gpt_app

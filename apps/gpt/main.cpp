@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+// wsl-gpt: trains language models and lets them write. `wsl-gpt train_and_eval` needs no data and no file: it reads this project's pages.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <random>
+#include <wsl/ml/file/saved_run.hpp>
+#include <wsl/ml/sample.hpp>
+
+#include <command.hpp>
+#include <session.hpp>
+
+#include "configurations.hpp"
+#include "export.hpp"
+#include "model.hpp"
+#include "text.hpp"
+#include "verify.hpp"
+
+namespace gpt_app {
+namespace {
+
+namespace ml = wsl::ml;
+using namespace train_app;
+using wsl::i32;
+
+struct text_params {
+  int max_sequence_length = 0;
+  i64 stride = 0;
+  std::string vocabulary = "characters", tokenizer_dir;
+};
+
+struct sampling {
+  std::string prompt;
+  int tokens = 300, top_k = 0;
+  f64 temperature = 0.8;
+  wsl::u64 seed = 1;
+};
+
+struct options {
+  common_params common;
+  model_params model;
+  text_params train, eval;
+  sampling sample;
+  verification check;
+  std::string format = "both", out = ".", initial_weights;
+};
+
+void declare_text(fields& f, text_params& p) {
+  f.add("max_sequence_length", p.max_sequence_length, "tokens of a sample; null: max_position_embeddings").at_least(1);
+  f.add("stride", p.stride, "tokens from one sample to the next; null: max_sequence_length, 1: from every token on").at_least(1);
+  f.add("vocabulary", p.vocabulary, "what a text's tokens are").one_of({"characters", "gpt2"});
+  f.add("tokenizer_dir", p.tokenizer_dir, "folder with encoder.json and vocab.bpe (vocab.json and merges.txt), for gpt2");
+}
+
+void declare_rest(CLI::App& app, options& o) {
+  const auto option = [&](const char* name, auto& to, const char* help, const char* group) { return app.add_option(name, to, help)->capture_default_str()->group(group); };
+  option("--prompt", o.sample.prompt, "what the text begins with", "sample");
+  option("--tokens", o.sample.tokens, "how many to write", "sample")->check(CLI::Range(1, 1 << 20));
+  option("--temperature", o.sample.temperature, "0 takes the likeliest token", "sample")->check(CLI::Range(0., 100.));
+  option("--top_k", o.sample.top_k, "only so many of the likeliest; 0: all", "sample")->check(CLI::NonNegativeNumber);
+  option("--sample_seed", o.sample.seed, "of what is drawn", "sample");
+  option("--model", o.check.model, "model.bin of llm.c", "verify");
+  option("--state", o.check.state, "debug_state.bin of llm.c", "verify");
+  option("--after", o.check.after, "the model after ten steps of AdamW", "verify");
+  option("--tolerance", o.check.tolerance, "largest error of a tensor, relative to its largest number", "verify")->check(CLI::PositiveNumber);
+  option("--format", o.format, "llmc (model.bin), hf (model.safetensors, config.json) or both", "export")->check(CLI::IsMember({"llmc", "hf", "both"}));
+  option("--out", o.out, "folder for the files", "export");
+}
+
+task task_of(options& o, const corpus& text) {
+  model_params& m = o.model;
+  if (!m.vocab_size) m.vocab_size = text.words.size();
+  if (!m.vocab_size) throw std::invalid_argument("model.vocab_size is missing: files of tokens do not say it");
+  const i32 largest = std::max(text.train.largest(), text.held_out.largest());
+  if (largest >= m.vocab_size) throw std::invalid_argument("the data have token " + std::to_string(largest) + ", beyond model.vocab_size " + std::to_string(m.vocab_size));
+  for (text_params* p : {&o.train, &o.eval})
+    if (!p->max_sequence_length) p->max_sequence_length = m.max_position_embeddings;
+  if (!o.common.eval_input.batch_size) o.common.eval_input.batch_size = o.common.train_input.batch_size;
+  const ml::decoder d = m.decoder();
+  task t{.program = "wsl-gpt", .model = [d] { return d.build(); }, .model_words = m.words(), .data_words = text.about + ": " + std::to_string(text.train.size()) + " tokens to train with, " + std::to_string(text.held_out.size()) + " held out"};
+  t.train = ml::windows(text.train, o.train.max_sequence_length, o.train.stride);
+  t.held_out = ml::windows(text.held_out, o.eval.max_sequence_length, o.eval.stride);
+  t.vocabulary = text.words.saved();
+  return t;
+}
+
+/// A trainer with the weights of a run's last checkpoint, or of the one that was asked for.
+std::unique_ptr<ml::trainer> trained(options& o, vocabulary& words) {
+  const run_params& r = o.common.run;
+  const std::string from = r.checkpoint_path.empty() ? newest_checkpoint(r.model_dir) : r.checkpoint_path;
+  if (from.empty()) throw std::invalid_argument("there is no checkpoint in " + r.model_dir + ": train first, or give --checkpoint_path");
+  words = vocabulary::from_saved(ml::checkpoint(from).fact("vocabulary"), o.train.tokenizer_dir);
+  if (!o.model.vocab_size) o.model.vocab_size = words.size();
+  auto t = std::make_unique<ml::trainer>(o.model.decoder().build(), o.common.optimizer.rule(), ml::training{.workers = 1, .threads = r.threads});
+  ml::load_run(from, *t);
+  return t;
+}
+
+void sample(options& o) {
+  vocabulary words;
+  const std::unique_ptr<ml::trainer> t = trained(o, words);
+  std::vector<i32> ids = o.sample.prompt.empty() ? std::vector<i32>{0} : words.encode(o.sample.prompt);
+  std::mt19937_64 random(o.sample.seed);
+  const auto print = [&](std::span<const i32> some) {
+    std::fputs(words.decode(some).c_str(), stdout);
+    std::fflush(stdout);
+  };
+  if (!o.sample.prompt.empty()) print(ids);
+  for (int n = 0; n < o.sample.tokens; ++n) {
+    const std::span<const i32> seen = std::span(ids).last(std::min(ids.size(), static_cast<std::size_t>(o.model.max_position_embeddings)));
+    const std::vector<wsl::f32> logits = t->predict({.ids = seen, .sequences = 1, .length = static_cast<int>(seen.size())});
+    ids.push_back(ml::draw(std::span(logits).last(static_cast<std::size_t>(o.model.vocab_size)), {.temperature = o.sample.temperature, .among = o.sample.top_k}, random));
+    print(std::span(ids).last(1));
+  }
+  std::puts("");
+}
+
+void export_model(options& o) {
+  vocabulary words;
+  const std::unique_ptr<ml::trainer> t = trained(o, words);
+  const ml::decoder d = o.model.decoder();
+  std::filesystem::create_directories(o.out);
+  if (o.format != "hf") export_llmc(o.out, d, *t), std::printf("%s/model.bin\n", o.out.c_str());
+  if (o.format != "llmc") export_hugging_face(o.out, d, *t), std::printf("%s/model.safetensors\n%s/config.json\n", o.out.c_str(), o.out.c_str());
+}
+
+int run_verify(options& o, fields& f) {
+  if (o.check.model.empty() || o.check.state.empty()) throw std::invalid_argument("verify needs --model and --state, files of llm.c");
+  o.check.num_csx = o.common.run.num_csx, o.check.workers = o.common.run.workers;
+  // The configuration is of no model here; what the command line says of the optimizer counts.
+  const auto said = [&](const char* name) { return f.named(name).front()->given.starts_with("--"); };
+  if (said("learning_rate")) o.check.learning_rate = o.common.optimizer.learning_rate.front().learning_rate;
+  if (said("weight_decay")) o.check.weight_decay = o.common.optimizer.weight_decay;
+  return verify(o.check) ? 0 : 1;
+}
+
+int run(int argc, char** argv) {
+  options o;
+  fields f;
+  f.section("train_input");
+  declare_input(f, o.common.train_input), declare_text(f, o.train);
+  f.section("eval_input");
+  declare_input(f, o.common.eval_input), declare_text(f, o.eval);
+  declare(f, o.model);
+  declare_optimizer(f, o.common.optimizer);
+  declare_run(f, o.common.run);
+  f.add("initial_weights", o.initial_weights, "begin with these: model.bin of llm.c, or a folder with model.safetensors and config.json of transformers");
+  auto modes = common_modes();
+  modes.insert(modes.end(), {{"sample", "write text with a trained model"}, {"verify", "compare with a model and a state of llm.c"}, {"export", "write a trained model for llm.c and for transformers"}});
+  int status = 0;
+  const auto mode = parse(argc, argv,
+                          {.name = "wsl-gpt",
+                           .about = "Trains language models, by weight streaming on a simulated wafer, and lets them write.\nwsl-gpt train_and_eval --data_dir input.txt --model_dir run; wsl-gpt sample --model_dir run",
+                           .modes = modes,
+                           .configurations = configurations(),
+                           .more_options = [&](CLI::App& app) { declare_rest(app, o); }},
+                          f, status);
+  if (!mode) return status;
+  if (*mode == "sample") return sample(o), 0;
+  if (*mode == "export") return export_model(o), 0;
+  if (*mode == "verify") return run_verify(o, f);
+  const corpus text = read_corpus({.train = o.common.train_input.data_dir, .held_out = o.common.eval_input.data_dir, .kind = o.train.vocabulary, .tokenizer_dir = o.train.tokenizer_dir});
+  task t = task_of(o, text);
+  if (!o.initial_weights.empty()) t.begin = [&o](ml::training_run& to) { import_weights(o.initial_weights, o.model.decoder(), to); };
+  session s(o.common, f.text(), std::move(t));
+  run_mode(*mode, s);
+  return 0;
+}
+
+}  // namespace
+}  // namespace gpt_app
+
+int main(int argc, char** argv) try {
+  return gpt_app::run(argc, argv);
+} catch (const std::exception& e) {
+  std::fprintf(stderr, "wsl-gpt: %s\n", e.what());
+  return 1;
+}

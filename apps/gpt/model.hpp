@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// The section `model` of a language model, with the names of the Cerebras Model Zoo, and the decoder that it means.
+#pragma once
+#include <fields.hpp>
+#include <wsl/ml/model/decoder.hpp>
+
+namespace gpt_app {
+
+using train_app::f64;
+using train_app::i64;
+
+struct model_params {
+  std::string name = "gpt", positions = "learned", nonlinearity = "gelu", norm = "layernorm", attention = "aiayn_attention";
+  int vocab_size = 0, hidden_size = 0, layers = 0, heads = 0, filter_size = 0, max_position_embeddings = 0, kv_groups = 0, rotary_dim = 0;
+  f64 epsilon = 1e-5, deviation = 0.02, rope_theta = 10000, dropout = 0, attention_dropout = -1;
+  bool share_embedding_weights = true, projection_bias = true, attention_output_bias = true, ffn_bias = true, output_bias = false;
+
+  /// Throws std::invalid_argument for what no decoder can have.
+  wsl::ml::decoder decoder() const;
+  /// "4 layers, 4 heads, width 128"
+  std::string words() const;
+};
+
+void declare(train_app::fields& f, model_params& m);
+
+}  // namespace gpt_app

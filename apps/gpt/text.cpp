@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+#include "text.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "documentation.hpp"
+
+namespace gpt_app {
+namespace {
+
+namespace fs = std::filesystem;
+namespace ml = wsl::ml;
+
+bool holds_tokens(const fs::path& p) { return p.extension() == ".bin"; }
+
+/// The files of a folder whose names end so, in order.
+std::vector<fs::path> files_in(const fs::path& folder, std::initializer_list<const char*> ends) {
+  std::vector<fs::path> all;
+  for (const auto& entry : fs::directory_iterator(folder))
+    if (entry.is_regular_file() && std::any_of(ends.begin(), ends.end(), [&](const char* end) { return entry.path().filename().string().ends_with(end); })) all.push_back(entry.path());
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+std::string text_at(const std::string& where) {
+  if (!fs::is_directory(where)) return ml::read_text(where);
+  const auto files = files_in(where, {".txt", ".md"});
+  if (files.empty()) throw ml::file_error("wsl: " + where + " has neither train.bin and val.bin nor text (.txt, .md)");
+  std::string all;
+  for (const fs::path& file : files) all += ml::read_text(file);
+  return all;
+}
+
+std::string own_text() {
+  std::string all;
+  for (const train_app::bundled& page : documentation()) all += page.text;
+  return all;
+}
+
+vocabulary vocabulary_for(const corpus_words& asked, std::string_view text) {
+  if (asked.kind == "characters") return vocabulary(ml::characters::of(text));
+  if (asked.tokenizer_dir.empty()) throw std::invalid_argument("train_input.vocabulary is gpt2: give train_input.tokenizer_dir, a folder with encoder.json and vocab.bpe");
+  return vocabulary(std::make_shared<const ml::bpe>(ml::bpe::in_folder(asked.tokenizer_dir)));
+}
+
+/// The token file for a part in a folder, or the file itself.
+fs::path token_file(const fs::path& where, const char* part) {
+  if (!fs::is_directory(where)) return where;
+  const auto all = files_in(where, {part});
+  return all.empty() ? fs::path{} : all.front();
+}
+
+corpus of_tokens(const fs::path& train, const fs::path& held_out, const corpus_words& asked) {
+  corpus c{.train = ml::read_tokens(train), .held_out = ml::read_tokens(held_out), .words = {}, .about = {}};
+  if (!asked.tokenizer_dir.empty()) c.words = vocabulary_for({.train = {}, .held_out = {}, .kind = "gpt2", .tokenizer_dir = asked.tokenizer_dir}, {});
+  c.about = "tokens of " + train.string() + " and " + held_out.string();
+  return c;
+}
+
+}  // namespace
+
+std::vector<wsl::i32> vocabulary::encode(std::string_view text) const {
+  if (letters_) return letters_->encode(text);
+  if (words_) return words_->encode(text);
+  throw std::invalid_argument("the model's tokens have no words: give --tokenizer_dir, a folder with encoder.json and vocab.bpe");
+}
+
+std::string vocabulary::decode(std::span<const wsl::i32> ids) const {
+  if (letters_) return letters_->decode(ids);
+  if (words_) return words_->decode(ids);
+  std::string numbers;
+  for (const wsl::i32 id : ids) numbers += std::to_string(id) + " ";
+  return numbers;
+}
+
+vocabulary vocabulary::from_saved(const std::string& text, const std::string& folder) {
+  constexpr std::string_view letters = "characters\n";
+  if (text.starts_with(letters)) return vocabulary(ml::characters::in_order(std::string_view(text).substr(letters.size())));
+  return folder.empty() ? vocabulary() : vocabulary(std::make_shared<const ml::bpe>(ml::bpe::in_folder(folder)));
+}
+
+corpus read_corpus(const corpus_words& asked) {
+  const std::string held_out = asked.held_out.empty() ? asked.train : asked.held_out;
+  for (const std::string& where : {asked.train, held_out})
+    if (!where.empty() && !fs::exists(where)) throw ml::file_error("wsl: there is nothing at data_dir " + where);
+  if (const fs::path t = token_file(asked.train, "train.bin"), v = token_file(held_out, "val.bin"); holds_tokens(t) && holds_tokens(v)) return of_tokens(t, v, asked);
+
+  // The last tenth of one text is held out, as nanoGPT does it; a place between two characters.
+  std::string text = asked.train.empty() ? own_text() : text_at(asked.train), rest;
+  const bool is_one = held_out == asked.train;
+  if (!is_one) rest = text_at(held_out);
+  const vocabulary words = vocabulary_for(asked, text + rest);
+  if (is_one) {
+    std::size_t cut = text.size() / 10 * 9 + text.size() % 10 * 9 / 10;
+    while (cut < text.size() && (static_cast<unsigned char>(text[cut]) & 0xc0) == 0x80) ++cut;
+    rest = text.substr(cut);
+    text.resize(cut);
+  }
+  return {.train = ml::tokens(words.encode(text)), .held_out = ml::tokens(words.encode(rest)), .words = words,
+          .about = (asked.train.empty() ? "the text of this project's pages" : "the text of " + asked.train) + ", " + std::to_string(text.size() + rest.size()) + " bytes"};
+}
+
+}  // namespace gpt_app

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+// wsl-mnist: trains perceptrons that recognise digits. `wsl-mnist train_and_eval` needs no data and no file: it draws its own digits.
+#include <cmath>
+#include <cstdio>
+#include <wsl/ml/data/digits.hpp>
+
+#include "../train/command.hpp"
+#include "../train/session.hpp"
+#include "configurations.hpp"
+
+namespace {
+
+namespace ml = wsl::ml;
+using namespace train_app;
+
+struct model_params {
+  std::string name = "fc_mnist", activation = "relu";
+  std::vector<i64> hidden_sizes;
+  i64 depth = 0, hidden_size = 0;
+  bool use_bias = true;
+  f64 dropout = 0;
+
+  std::vector<i64> sizes() const {
+    if (!hidden_sizes.empty() && depth) throw std::invalid_argument("model has hidden_sizes and depth: give one of them");
+    if (!hidden_sizes.empty()) return hidden_sizes;
+    if (!depth || !hidden_size) throw std::invalid_argument("model needs hidden_sizes, or depth and hidden_size");
+    return std::vector<i64>(static_cast<std::size_t>(depth), hidden_size);
+  }
+  std::string words() const {
+    std::string all = "784-";
+    for (const i64 n : sizes()) all += std::to_string(n) + "-";
+    return all + "10, " + activation;
+  }
+  ml::network network() const {
+    ml::network n;
+    int x = n.input("input", 784), number = 0;
+    const auto linear = [&](i64 outputs) {
+      const auto start = ml::initial::uniform(1 / std::sqrt(static_cast<wsl::f32>(n.width(x))));
+      x = n.linear("linear " + std::to_string(number), x, static_cast<int>(outputs), use_bias, start);
+    };
+    for (const i64 outputs : sizes()) {
+      linear(outputs);
+      const std::string as = activation + " " + std::to_string(number++);
+      if (activation == "relu") x = n.activation<ml::relu>(as, x);
+      else if (activation == "gelu") x = n.activation<ml::gelu>(as, x);
+      else x = n.activation<ml::silu>(as, x);
+    }
+    linear(10);
+    n.cross_entropy("loss", x);
+    return n;
+  }
+};
+
+void declare_model(fields& f, model_params& m) {
+  f.section("model");
+  f.add("name", m.name, "of the model").one_of({"fc_mnist"});
+  f.add("hidden_sizes", m.hidden_sizes, "features of the hidden layers").at_least(1).at_most(1 << 20);
+  f.add("depth", m.depth, "how many hidden layers, if all are alike").at_least(1).at_most(1000);
+  f.add("hidden_size", m.hidden_size, "features of each of those").at_least(1).at_most(1 << 20);
+  f.add("activation_fn", m.activation, "after each hidden layer").one_of({"relu", "gelu", "silu"});
+  f.add("use_bias", m.use_bias, "of the layers");
+  f.add("dropout", m.dropout, "must be 0").at_least(0).at_most(0);
+  f.no_effect({"mixed_precision", "fp16_type", "to_float16", "disable_softmax", "compute_eval_metrics"});
+}
+
+/// As many as MNIST has, of each part by a seed of its own.
+struct drawn {
+  i64 train = 60000, held_out = 10000;
+};
+
+ml::dataset images_of(const input_params& in, ml::mnist_part part, i64 to_draw) {
+  const wsl::u64 seed = part == ml::mnist_part::train ? 1 : 2;
+  return ml::examples_of(in.data_dir.empty() ? ml::draw_digits(to_draw, seed) : ml::read_mnist(in.data_dir, part));
+}
+
+void declare_drawn(fields& f, i64& n) { f.add("drawn_digits", n, "how many to draw, if there is no data_dir").at_least(1).at_most(10'000'000); }
+
+int run(int argc, char** argv) {
+  common_params p;
+  model_params m;
+  drawn to_draw;
+  fields f;
+  f.section("train_input");
+  declare_input(f, p.train_input), declare_drawn(f, to_draw.train);
+  f.section("eval_input");
+  declare_input(f, p.eval_input), declare_drawn(f, to_draw.held_out);
+  declare_model(f, m);
+  declare_optimizer(f, p.optimizer);
+  declare_run(f, p.run);
+  int status = 0;
+  const program_words words{.name = "wsl-mnist",
+                            .about = "Trains perceptrons that recognise digits, by weight streaming on a simulated wafer.\nwsl-mnist train_and_eval --data_dir mnist --model_dir run",
+                            .modes = common_modes(),
+                            .configurations = configurations()};
+  const auto mode = parse(argc, argv, words, f, status);
+  if (!mode) return status;
+  if (p.eval_input.batch_size == 0) p.eval_input.batch_size = p.train_input.batch_size;
+  check(p);
+  task t{.program = "wsl-mnist",
+         .model = [m] { return m.network(); },
+         .model_words = m.words(),
+         .data_words = p.train_input.data_dir.empty() ? "digits that this program draws" : "images of " + p.train_input.data_dir};
+  t.train = images_of(p.train_input, ml::mnist_part::train, to_draw.train), t.held_out = images_of(p.eval_input, ml::mnist_part::test, to_draw.held_out);
+  session s(p, f.text(), std::move(t));
+  run_mode(*mode, s);
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  return run(argc, argv);
+} catch (const std::exception& e) {
+  std::fprintf(stderr, "wsl-mnist: %s\n", e.what());
+  return 1;
+}

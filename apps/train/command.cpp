@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+#include "command.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+
+#include "../files.hpp"
+
+namespace train_app {
+namespace {
+
+struct given_option {
+  std::vector<field*> where;
+  std::string value, name;
+};
+
+const char* type_of(const field& f) {
+  struct {
+    const char* operator()(std::monostate) const { return ""; }
+    const char* operator()(const bool*) const { return "true|false"; }
+    const char* operator()(const int*) const { return "INT"; }
+    const char* operator()(const i64*) const { return "INT"; }
+    const char* operator()(const f64*) const { return "NUMBER"; }
+    const char* operator()(const std::string*) const { return "WORD"; }
+    const char* operator()(const std::vector<i64>*) const { return "[INT, ...]"; }
+    const char* operator()(const std::vector<f64>*) const { return "[NUMBER, ...]"; }
+    const char* operator()(const rate_parts*) const { return "NUMBER|[{scheduler: ...}, ...]"; }
+  } name;
+  return std::visit(name, f.where);
+}
+
+std::string help_of(const field& f) {
+  std::string help = f.help;
+  if (!f.choices.empty()) {
+    help += " (";
+    for (std::size_t i = 0; i < f.choices.size(); ++i) help += (i ? ", " : "") + f.choices[i];
+    help += ")";
+  }
+  return help + " [" + f.text() + "]";
+}
+
+/// One option for each field, and one for all fields of a name.
+void declare(CLI::App& app, fields& f, std::vector<given_option>& given) {
+  std::vector<std::string> seen;
+  for (field& x : f.all()) {
+    if (std::holds_alternative<std::monostate>(x.where)) continue;
+    const std::vector<field*> same = f.named(x.name);
+    const bool first = std::find(seen.begin(), seen.end(), x.name) == seen.end();
+    seen.push_back(x.name);
+    const auto option = [&](const std::string& names, std::vector<field*> where, const std::string& name) {
+      app.add_option_function<std::string>(names, [&given, where, name](const std::string& v) { given.push_back({where, v, name}); }, help_of(x))
+          ->type_name(type_of(x))->group(where.size() > 1 ? "of several sections" : x.section)->expected(1);
+    };
+    const std::string full = "--" + x.full_name(), bare = "--" + x.name;
+    if (same.size() == 1) option(bare + "," + full, {&x}, bare);
+    else option(full, {&x}, full);
+    if (first && same.size() > 1) option(bare, same, bare);
+  }
+}
+
+std::string names_of(const program_words& words) {
+  std::string all;
+  for (const bundled& b : words.configurations) all += (all.empty() ? "" : ", ") + b.name;
+  return all;
+}
+
+/// A file that is there, or a configuration of that name.
+std::pair<std::string, std::string> configuration(const program_words& words, const std::string& asked) {
+  if (asked.empty()) return {words.configurations.front().name, words.configurations.front().text};
+  for (const bundled& b : words.configurations)
+    if (b.name == asked) return {b.name, b.text};
+  if (!std::filesystem::exists(asked)) throw std::invalid_argument("--params: there is no file " + asked + ", and no configuration of that name; there are " + names_of(words));
+  if (!std::filesystem::is_regular_file(asked)) throw std::invalid_argument("--params: " + asked + " is no file");
+  return {asked, app::read_file(asked)};
+}
+
+[[noreturn]] void refuse_extra(CLI::App& app, const program_words& words, const std::vector<std::string>& extra) {
+  const std::string& word = extra.front();
+  std::vector<std::string> known;
+  for (const auto& mode : words.modes) known.push_back(mode.first);
+  if (word.starts_with("-")) {
+    known.clear();
+    for (const CLI::Option* o : app.get_options())
+      for (const std::string& name : o->get_lnames()) known.push_back("--" + name);
+  }
+  const std::string asked = word.substr(0, word.find('=')), near = nearest(asked, known);
+  throw std::invalid_argument(asked + (word.starts_with("-") ? " is no option" : " is no mode") + (near.empty() ? "" : "; the nearest is " + near) + "; see --help");
+}
+
+}  // namespace
+
+std::optional<std::string> parse(int argc, char** argv, const program_words& words, fields& f, int& status) {
+  CLI::App app(words.about, words.name);
+  std::string file, mode;
+  std::vector<given_option> given;
+  bool lists = false;
+  app.add_option("-p,--params", file, "a params.yaml, or one of " + names_of(words))->type_name("FILE|NAME");
+  app.add_flag("--show_params", lists, "print the configuration as it is after all options, and stop");
+  if (words.more_options) words.more_options(app);
+  declare(app, f, given);
+  for (const auto& [name, help] : words.modes) app.add_subcommand(name, help)->fallthrough()->allow_extras();
+  app.require_subcommand(0, 1)->allow_extras();
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    status = app.exit(e) ? 1 : 0;
+    return {};
+  }
+  if (const auto extra = app.remaining(true); !extra.empty()) refuse_extra(app, words, extra);
+  if (!app.get_subcommands().empty()) mode = app.get_subcommands().front()->get_name();
+  if (std::find(words.without_params.begin(), words.without_params.end(), mode) != words.without_params.end()) return mode;
+
+  const auto [name, text] = configuration(words, file);
+  f.read(text, name);
+  std::stable_partition(given.begin(), given.end(), [](const given_option& o) { return o.where.size() > 1; });
+  for (const given_option& o : given)
+    for (field* x : o.where) f.read_option(*x, o.value, o.name);
+  if (lists) {
+    std::fputs(f.text().c_str(), stdout);
+    return {};
+  }
+  for (const std::string& note : f.notes()) std::fprintf(stderr, "%s: %s\n", words.name.c_str(), note.c_str());
+  if (mode.empty() && !f.named("mode").empty() && f.named("mode").front()->text() != "null") mode = f.named("mode").front()->text();
+  if (mode.empty()) throw std::invalid_argument("what is there to do? " + words.name + " " + words.modes.front().first + ", for instance; see --help");
+  return mode;
+}
+
+}  // namespace train_app

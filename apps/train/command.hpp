@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// The command line of a trainer: a mode, a params file or one of those that the program brings along, and every field of it as an
+// option, --section.name, or --name, which sets it in all sections that have it.
+#pragma once
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fields.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace train_app {
+
+struct bundled {
+  std::string name, text;
+};
+
+struct program_words {
+  std::string name, about;
+  std::vector<std::pair<std::string, std::string>> modes;  ///< and what they do
+  std::vector<bundled> configurations;                     ///< the first is taken if none is named
+  std::function<void(CLI::App&)> more_options = {};
+  std::vector<std::string> without_params = {};            ///< modes that read no configuration
+};
+
+/// Reads the command line, the params file and the fields. Returns the mode; none if there is nothing to do (help was asked for, or
+/// the words make no sense), and sets the status to exit with. Throws std::invalid_argument for a field that is wrong.
+std::optional<std::string> parse(int argc, char** argv, const program_words& words, fields& f, int& status);
+
+}  // namespace train_app

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: MIT
+# wsl_embed(<target> <name> <file>...): the texts of the files become part of the target, as the function `<name>()` of <name>.hpp,
+# which returns their names and texts in this order.
+function(wsl_embed target name)
+  set(text "#pragma once\n#include \"command.hpp\"\ninline std::vector<train_app::bundled> ${name}() {\n  return {\n")
+  foreach(file IN LISTS ARGN)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+    cmake_path(GET file STEM stem)
+    file(READ ${file} content)
+    string(APPEND text "{\"${stem}\", R\"embedded(${content})embedded\"},\n")
+  endforeach()
+  string(APPEND text "  };\n}\n")
+  set(header ${CMAKE_CURRENT_BINARY_DIR}/${name}.hpp)
+  set(before "")
+  if(EXISTS ${header})
+    file(READ ${header} before)
+  endif()
+  if(NOT before STREQUAL text)
+    file(WRITE ${header} "${text}")
+  endif()
+  target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_BINARY_DIR})
+endfunction()

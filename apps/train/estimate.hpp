@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// What a step of training would take on a wafer, from layouts and lists alone: nothing runs. Cycles are a lower bound: a PE does one multiply-add
+// of f32 a cycle (`multiply32` of the machines) and takes one word a cycle from its router.
+#pragma once
+#include <string>
+#include <wsl/ml/pipelined_trainer.hpp>
+#include <wsl/ml/trainer.hpp>
+
+namespace train_app {
+
+struct estimate_of {
+  int sequences, length;  ///< of a batch
+  wsl::ml::optimizer rule;
+};
+
+/// Where the programs are, the colors, the memory of a PE, and cycles.
+std::string estimate(const wsl::ml::network& model, const wsl::ml::training& how, const estimate_of& what);
+std::string estimate(const wsl::ml::network& model, const wsl::ml::pipelining& how, const estimate_of& what);
+
+}  // namespace train_app

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: MIT
+#include "fields.hpp"
+
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <numeric>
+#include <map>
+#include <stdexcept>
+#include <utility>
+
+namespace train_app {
+namespace {
+
+[[noreturn]] void refuse(const std::string& where, const std::string& sentence) { throw std::invalid_argument(where + ": " + sentence); }
+
+std::string place(const std::string& file, const YAML::Node& node) { return file + ":" + std::to_string(node.Mark().line + 1); }
+
+/// The shortest digits that read back as the same number.
+std::string text_of(f64 x) {
+  char digits[32];
+  return {digits, std::to_chars(digits, digits + sizeof digits, x).ptr};
+}
+std::string text_of(i64 x) { return std::to_string(x); }
+
+std::string shown(const YAML::Node& n) { return n.IsScalar() ? "'" + n.Scalar().substr(0, 60) + "'" : n.IsNull() ? "nothing" : n.IsMap() ? "a map" : "a list"; }
+
+bool is_allowed(const field& f, f64 x) { return x >= f.least && x <= f.most && !(f.above_least && x == f.least); }
+
+std::string limits(const field& f) {
+  std::string words;
+  if (f.least > -1e300) words += std::string(f.above_least ? "above " : "at least ") + text_of(f.least);
+  if (f.most < 1e300) words += (words.empty() ? "" : " and ") + std::string("at most ") + text_of(f.most);
+  return words;
+}
+
+/// Reads nodes as one field's values; says what is wrong with them.
+struct reader {
+  const field& f;
+  const std::string& where;  // the file, or the option
+
+  [[noreturn]] void wrong(const YAML::Node& n, const std::string& wanted) const {
+    refuse(where, f.full_name() + " is " + wanted + ", not " + shown(n));
+  }
+  template <class T>
+  T number(const YAML::Node& n, const char* wanted) const {
+    T x{};
+    if (!n.IsScalar()) wrong(n, wanted);
+    const std::string& text = n.Scalar();
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), x);
+    if (error != std::errc{} || end != text.data() + text.size()) wrong(n, wanted);
+    const f64 v = static_cast<f64>(x);
+    if (!std::isfinite(v) || !is_allowed(f, v)) wrong(n, limits(f).empty() ? "a finite number" : limits(f));
+    return x;
+  }
+  void read(const YAML::Node& n, i64& to) const { to = number<i64>(n, "a whole number"); }
+  void read(const YAML::Node& n, int& to) const { to = number<int>(n, "a whole number"); }
+  void read(const YAML::Node& n, f64& to) const { to = number<f64>(n, "a number"); }
+  void read(const YAML::Node& n, bool& to) const {
+    const std::string word = n.IsScalar() ? n.Scalar() : "";
+    if (word == "true" || word == "True" || word == "TRUE") to = true;
+    else if (word == "false" || word == "False" || word == "FALSE") to = false;
+    else wrong(n, "true or false");
+  }
+  void read(const YAML::Node& n, std::string& to) const {
+    if (!n.IsScalar()) wrong(n, "a word");
+    if (!f.choices.empty() && std::find(f.choices.begin(), f.choices.end(), n.Scalar()) == f.choices.end()) wrong(n, "one of " + words());
+    to = n.Scalar();
+  }
+  template <class T>
+  void read(const YAML::Node& n, std::vector<T>& to) const {
+    if (!n.IsSequence()) wrong(n, "a list");
+    to.assign(n.size(), T{});
+    for (std::size_t i = 0; i < n.size(); ++i) read(n[i], to[i]);
+  }
+  void read(const YAML::Node& n, rate_part& to) const {
+    if (!n.IsMap()) wrong(n, "a number, or a list of schedulers");
+    fields part;
+    part.add("scheduler", to.scheduler, "").one_of({"Constant", "Linear", "Polynomial", "Cosine", "CosineDecay", "Exponential", "InverseSquareRootDecay", "MultiStep"});
+    part.add("learning_rate", to.learning_rate, "").at_least(0);
+    part.add("initial_learning_rate", to.initial_learning_rate, "").at_least(0);
+    part.add("end_learning_rate", to.end_learning_rate, "").at_least(0);
+    part.add("power", to.power, "").above(0);
+    part.add("decay_rate", to.decay_rate, "").above(0);
+    part.add("scale", to.scale, "").above(0);
+    part.add("gamma", to.gamma, "").above(0);
+    part.add("total_iters", to.total_iters, "").at_least(1).once_called("steps").once_called("decay_steps");
+    part.add("warmup_steps", to.warmup_steps, "").at_least(1);
+    part.add("staircase", to.staircase, "");
+    part.add("milestones", to.milestones, "").at_least(0);
+    part.read_section(n, "", where.starts_with("--") ? where : where.substr(0, where.rfind(':')));
+    if (n.size() && !n["scheduler"]) refuse(where, f.full_name() + ": a part of a schedule names its scheduler");
+  }
+  void read(const YAML::Node& n, rate_parts& to) const {
+    if (n.IsSequence() && n.size()) {
+      to.assign(n.size(), {});
+      for (std::size_t i = 0; i < n.size(); ++i) read(n[i], to[i]);
+    } else if (n.IsMap()) {
+      to.assign(1, {});
+      read(n, to[0]);
+    } else {
+      to.assign(1, {});
+      to[0].learning_rate = number<f64>(n, "a number, or a list of schedulers");
+    }
+  }
+  void operator()(std::monostate) const {}
+
+  std::string words() const {
+    std::string all;
+    for (const std::string& word : f.choices) all += (all.empty() ? "" : ", ") + word;
+    return all;
+  }
+};
+
+void read_value(field& f, const YAML::Node& value, const std::string& where) {
+  if (value.IsNull()) return;  // as if the field were not there
+  const reader r{f, where};
+  std::visit([&](auto to) {
+    if constexpr (!std::is_same_v<decltype(to), std::monostate>) r.read(value, *to);
+  }, f.where);
+  f.given = where;
+}
+
+/// The pairs of a map with those that `<<` merges into it, which are weaker than its own. Keys that stand twice are refused.
+std::vector<std::pair<std::string, YAML::Node>> pairs_of(const YAML::Node& map, const std::string& file, const std::string& what) {
+  if (!map.IsMap()) refuse(place(file, map), what + " is a map of fields, not " + shown(map));
+  std::vector<std::pair<std::string, YAML::Node>> own, merged;
+  std::map<std::string, int> lines;
+  for (const auto& pair : map) {
+    if (!pair.first.IsScalar()) refuse(place(file, pair.first), what + ": the name of a field is a word");
+    const std::string& key = pair.first.Scalar();
+    const int line = pair.first.Mark().line + 1;
+    if (const auto [before, fresh] = lines.emplace(key, line); !fresh)
+      refuse(place(file, pair.first), (what.empty() ? key : what + "." + key) + " stands there twice, before in line " + std::to_string(before->second));
+    if (key != "<<") {
+      own.emplace_back(key, pair.second);
+      continue;
+    }
+    const auto merge = [&](const YAML::Node& from) {
+      if (!from.IsMap()) refuse(place(file, pair.first), what + ": << merges a map, not " + shown(from));
+      for (const auto& weaker : from)
+        if (weaker.first.IsScalar() && weaker.first.Scalar() != "<<") merged.emplace_back(weaker.first.Scalar(), weaker.second);
+    };
+    if (pair.second.IsSequence()) for (const auto& one : pair.second) merge(one);
+    else merge(pair.second);
+  }
+  for (auto& pair : merged)
+    if (std::none_of(own.begin(), own.end(), [&](const auto& o) { return o.first == pair.first; })) own.push_back(std::move(pair));
+  return own;
+}
+
+YAML::Node parsed(const std::string& text, const std::string& where) {
+  constexpr std::size_t most = 1 << 20;
+  if (text.size() > most) refuse(where, "has " + std::to_string(text.size()) + " bytes; a params file has at most " + std::to_string(most));
+  try {
+    return YAML::Load(text);
+  } catch (const YAML::Exception& e) {
+    refuse(e.mark.line >= 0 ? where + ":" + std::to_string(e.mark.line + 1) : where, "this is no YAML: " + e.msg);
+  }
+}
+
+std::string text_of(const rate_part& p) {
+  const auto number = [](const char* name, f64 v, f64 silent) { return v == silent ? "" : std::string(", ") + name + ": " + text_of(v); };
+  std::string out = "{scheduler: " + p.scheduler + number("learning_rate", p.learning_rate, 0) + number("initial_learning_rate", p.initial_learning_rate, 0) +
+                    number("end_learning_rate", p.end_learning_rate, 0) + number("power", p.power, 1) + number("decay_rate", p.decay_rate, 1) +
+                    number("scale", p.scale, 1) + number("gamma", p.gamma, 1);
+  if (p.total_iters) out += ", total_iters: " + text_of(p.total_iters);
+  if (p.warmup_steps) out += ", warmup_steps: " + text_of(p.warmup_steps);
+  if (p.staircase) out += ", staircase: true";
+  for (std::size_t i = 0; i < p.milestones.size(); ++i) out += (i ? ", " : ", milestones: [") + text_of(p.milestones[i]) + (i + 1 == p.milestones.size() ? "]" : "");
+  return out + "}";
+}
+
+/// A number outside its limits is one that was not given.
+struct writer {
+  const field& f;
+  std::string operator()(std::monostate) const { return ""; }
+  std::string operator()(const bool* x) const { return *x ? "true" : "false"; }
+  std::string operator()(const int* x) const { return operator()(i64{*x}); }
+  std::string operator()(const i64* x) const { return operator()(*x); }
+  std::string operator()(i64 x) const { return is_allowed(f, static_cast<f64>(x)) ? text_of(x) : "null"; }
+  std::string operator()(const f64* x) const { return is_allowed(f, *x) ? text_of(*x) : "null"; }
+  std::string operator()(const std::string* x) const { return x->empty() ? "null" : YAML::Dump(YAML::Node(*x)); }
+  template <class T>
+  std::string operator()(const std::vector<T>* x) const {
+    if (x->empty()) return "null";
+    std::string out = "[";
+    for (const T& v : *x) out += (out.size() > 1 ? ", " : "") + text_of(v);
+    return out + "]";
+  }
+};
+
+}  // namespace
+
+std::string field::text() const { return std::visit(writer{*this}, where); }
+
+std::string nearest(std::string_view word, const std::vector<std::string>& known) {
+  std::string best;
+  std::size_t least = word.size() / 3 + 2;  // as many changes are another word
+  for (const std::string& k : known) {
+    std::vector<std::size_t> row(k.size() + 1);
+    std::iota(row.begin(), row.end(), 0u);
+    for (std::size_t i = 1; i <= word.size(); ++i) {
+      std::size_t corner = std::exchange(row[0], i);
+      for (std::size_t j = 1; j <= k.size(); ++j)
+        corner = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, corner + (word[i - 1] != k[j - 1])}));
+    }
+    if (row.back() < least) least = row.back(), best = k;
+  }
+  return best;
+}
+
+void fields::read(const std::string& text, const std::string& file) {
+  const YAML::Node root = parsed(text, file);
+  if (!root.IsMap()) refuse(file, "a params file is a map of sections, not " + shown(root));
+  if (root["trainer"]) refuse(place(file, root["trainer"]), "this is the V2 form (trainer:); the V1 form is read here: train_input, eval_input, model, optimizer, runconfig");
+  for (const auto& [name, content] : pairs_of(root, file, "")) {
+    if (std::find(sections_.begin(), sections_.end(), name) == sections_.end()) {
+      const std::string known = nearest(name, sections_);
+      refuse(place(file, content), name + " is no section" + (known.empty() ? "" : "; the nearest is " + known));
+    }
+    if (!content.IsNull()) read_section(content, name, file);
+  }
+}
+
+void fields::read_section(const YAML::Node& map, const std::string& section, const std::string& file) {
+  const bool is_option = file.starts_with("--");
+  for (const auto& [name, value] : pairs_of(map, file, section)) {
+    const auto is_called = [&](const field& f) {
+      return f.section == section && (f.name == name || std::find(f.old_names.begin(), f.old_names.end(), name) != f.old_names.end());
+    };
+    const auto found = std::find_if(all_.begin(), all_.end(), is_called);
+    const std::string where = is_option ? file : place(file, value);
+    if (found == all_.end()) {
+      std::vector<std::string> known;
+      for (const field& f : all_)
+        if (f.section == section) known.push_back(f.name);
+      const std::string near = nearest(name, known);
+      refuse(where, (section.empty() ? name : section + "." + name) + " is no field" + (near.empty() ? "" : "; the nearest is " + near));
+    }
+    if (!found->given.empty() && found->given.starts_with(file + ":") && found->name != name)
+      refuse(where, section + "." + name + " is another name of " + found->name + ", which " + found->given + " gives");
+    read_value(*found, value, where);
+    if (std::holds_alternative<std::monostate>(found->where) && !value.IsNull()) notes_.push_back(where + ": " + found->full_name() + " has no effect here");
+  }
+}
+
+void fields::read_option(field& f, const std::string& value, const std::string& option) {
+  const bool is_word = std::holds_alternative<std::string*>(f.where);  // a path may look like anything
+  const YAML::Node node = is_word ? YAML::Node(value) : parsed(value, option);
+  if (node.IsNull()) refuse(option, f.full_name() + " has no value");
+  read_value(f, node, option);
+}
+
+std::vector<field*> fields::named(std::string_view name) {
+  std::vector<field*> found;
+  for (field& f : all_)
+    if (f.full_name() == name || f.name == name) found.push_back(&f);
+  return found;
+}
+
+std::string fields::text() const {
+  std::string out;
+  for (const std::string& s : sections_) {
+    out += s + ":\n";
+    for (const field& f : all_)
+      if (f.section == s && !std::holds_alternative<std::monostate>(f.where)) out += "  " + f.name + ": " + f.text() + "\n";
+  }
+  return out;
+}
+
+}  // namespace train_app

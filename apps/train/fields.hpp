@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+// The fields of a params file, declared once: their sections, names, types and limits, and where their values go. What is read from a
+// YAML file (the V1 form of the Cerebras Model Zoo) or from the command line is checked by the same declaration, and so is a unique
+// sentence for each mistake: params.yaml:14: model.hiden_size is no field; the nearest is hidden_size
+#pragma once
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+#include <wsl/core/scalar.hpp>
+
+namespace YAML {
+class Node;
+}
+
+namespace train_app {
+
+using wsl::f64;
+using wsl::i64;
+
+/// A part of a learning-rate schedule, as it is written.
+struct rate_part {
+  std::string scheduler = "Constant";
+  f64 learning_rate = 0, initial_learning_rate = 0, end_learning_rate = 0, power = 1, decay_rate = 1, scale = 1, gamma = 1;
+  i64 total_iters = 0, warmup_steps = 0;
+  bool staircase = false;
+  std::vector<i64> milestones = {};
+};
+using rate_parts = std::vector<rate_part>;
+
+struct field {
+  using target = std::variant<std::monostate, bool*, int*, i64*, f64*, std::string*, std::vector<i64>*, std::vector<f64>*, rate_parts*>;
+
+  std::string section, name, help;
+  target where;                        ///< none: a field that is accepted and has no effect here
+  std::vector<std::string> old_names = {};
+  std::vector<std::string> choices = {}; ///< of a word; empty: any
+  f64 least = -1e300, most = 1e300;
+  bool above_least = false;
+  std::string given = {};                ///< where the value was given: a file and line, or an option; empty: the default
+
+  field& at_least(f64 n) { return least = n, *this; }
+  field& above(f64 n) { return least = n, above_least = true, *this; }
+  field& at_most(f64 n) { return most = n, *this; }
+  field& one_of(std::vector<std::string> words) { return choices = std::move(words), *this; }
+  field& once_called(std::string old) { return old_names.push_back(std::move(old)), *this; }
+
+  std::string full_name() const { return section.empty() ? name : section + "." + name; }
+  /// The value as YAML.
+  std::string text() const;
+};
+
+class fields {
+ public:
+  /// The fields that follow belong to this section.
+  void section(std::string name) { sections_.push_back(now_ = std::move(name)); }
+  template <class T>
+  field& add(std::string name, T& target, std::string help) {
+    return all_.emplace_back(field{.section = now_, .name = std::move(name), .help = std::move(help), .where = &target});
+  }
+  /// Fields that files have and that mean nothing here; a note says so when one is given.
+  void no_effect(std::initializer_list<const char*> names) {
+    for (const char* name : names) all_.push_back({.section = now_, .name = name, .help = "accepted, no effect", .where = {}});
+  }
+
+  /// Reads a file's text. Throws std::invalid_argument with the file's name, the line and what is wrong.
+  void read(const std::string& text, const std::string& file);
+  /// Reads one value as it stands after `option` on the command line.
+  void read_option(field& f, const std::string& value, const std::string& option);
+  /// Reads the fields of one section from a map.
+  void read_section(const YAML::Node& map, const std::string& section, const std::string& file);
+
+  std::vector<field>& all() { return all_; }
+  const std::vector<field>& all() const { return all_; }
+  /// Those of that name, in one section or several; of "section.name" exactly that.
+  std::vector<field*> named(std::string_view name);
+  /// All values, as a file.
+  std::string text() const;
+  /// What is worth saying about what was read.
+  const std::vector<std::string>& notes() const { return notes_; }
+
+ private:
+  std::string now_;
+  std::vector<std::string> sections_, notes_;
+  std::vector<field> all_;
+};
+
+/// The word that takes the fewest changes of a letter to become `word`; empty if all are far from it.
+std::string nearest(std::string_view word, const std::vector<std::string>& known);
+
+}  // namespace train_app

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// The sections that every trainer has: train_input, eval_input, optimizer and runconfig. Names and meanings are those of the Cerebras
+// Model Zoo's V1 form; what is new here is said in its help.
+#pragma once
+#include <filesystem>
+#include <wsl/ml/optim/rule.hpp>
+#include <wsl/ml/optim/schedule.hpp>
+
+#include "fields.hpp"
+
+namespace train_app {
+
+struct input_params {
+  std::string data_dir;
+  int batch_size = 0, micro_batch_size = 0;
+  bool shuffle = true;
+  i64 shuffle_seed = 1;
+  bool drop_last = true;
+  bool use_fake_data = false;
+};
+
+struct optimizer_params {
+  std::string type = "adamw", decays = "not_bias_or_norm";
+  rate_parts learning_rate{rate_part{.learning_rate = 1e-3}};
+  f64 momentum = 0, eps = 1e-8, weight_decay = 0, max_gradient_norm = 0;
+  std::vector<f64> betas{0.9, 0.999};
+  bool log_summaries = false;
+
+  wsl::ml::optimizer rule() const;
+  /// Throws std::invalid_argument for a part without the steps that it needs.
+  wsl::ml::rate::schedule rate() const;
+};
+
+struct run_params {
+  std::string mode, model_dir = "./model_dir", checkpoint_path, execution_strategy = "weight_streaming";
+  i64 max_steps = 0, num_steps = 0, num_epochs = 0, steps_per_epoch = 0;
+  i64 log_steps = 50, checkpoint_steps = 0, eval_steps = 0, eval_frequency = 0;
+  i64 seed = 1;
+  bool save_initial_checkpoint = false, autoload_last_checkpoint = true;
+  int max_checkpoints = 0, num_csx = 1, workers = 2, strips = 4, threads = 0;
+};
+
+struct common_params {
+  input_params train_input, eval_input;
+  optimizer_params optimizer;
+  run_params run;
+};
+
+void declare_input(fields& f, input_params& p);
+void declare_optimizer(fields& f, optimizer_params& p);
+void declare_run(fields& f, run_params& p);
+/// What does not depend on one field alone. Throws std::invalid_argument.
+void check(const common_params& p);
+
+}  // namespace train_app

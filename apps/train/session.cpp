@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: MIT
+#include "session.hpp"
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <wsl/host/progress.hpp>
+#include <wsl/ml/sample.hpp>
+#include <wsl/ml/file/saved_run.hpp>
+#include <wsl/ml/run/event_file.hpp>
+#include <wsl/ml/run/executor.hpp>
+#include <wsl/ml/run/loss_curve.hpp>
+
+#include "../files.hpp"
+#include "estimate.hpp"
+
+namespace train_app {
+namespace {
+
+namespace ml = wsl::ml;
+using wsl::u64;
+
+/// The loop that a signal stops, so that a last checkpoint is written.
+ml::executor* running = nullptr;
+extern "C" void stop_running(int) {
+  if (running) running->stop();
+}
+
+/// Says a line of the field's form on stdout, at once.
+template <class... Args>
+void say(const char* format, Args... args) {
+  std::printf(format, args...);
+  std::fflush(stdout);
+}
+
+f64 norm_of(std::span<const wsl::f32> numbers) {
+  f64 sum = 0;
+  for (const wsl::f32 x : numbers) sum += static_cast<f64>(x) * static_cast<f64>(x);
+  return std::sqrt(sum);
+}
+
+ml::training training_of(const common_params& p) {
+  return {.workers = p.run.workers, .num_csx = p.run.num_csx, .clip_norm = p.optimizer.max_gradient_norm, .seed = static_cast<u64>(p.run.seed), .threads = p.run.threads};
+}
+
+ml::pipelining pipelining_of(const common_params& p) {
+  return {.strips = p.run.strips, .micro_batch_size = p.train_input.micro_batch_size, .clip_norm = p.optimizer.max_gradient_norm, .seed = static_cast<u64>(p.run.seed), .threads = p.run.threads};
+}
+bool in_pipeline(const common_params& p) { return p.run.execution_strategy == "pipeline"; }
+
+ml::batches batches_of(ml::dataset data, const input_params& p, bool in_order) {
+  return {std::move(data), {.size = p.batch_size, .shuffle = p.shuffle && !in_order, .seed = static_cast<u64>(p.shuffle_seed), .drop_last = !in_order}};
+}
+
+}  // namespace
+
+session::session(common_params p, std::string params_text, task t) : params_(std::move(p)), params_text_(std::move(params_text)), task_(std::move(t)) {
+  check(params_);
+  task_.model();  // refuses sizes that do not fit, before anything is written
+}
+
+i64 session::steps_per_epoch() const {
+  const i64 all = task_.train.count / params_.train_input.batch_size;
+  return params_.run.steps_per_epoch ? std::min(params_.run.steps_per_epoch, all) : all;
+}
+
+i64 session::last_step(i64 done) const {
+  const run_params& r = params_.run;
+  if (!r.max_steps && !r.num_steps && !r.num_epochs) throw std::invalid_argument("runconfig: how long? Give max_steps, num_steps or num_epochs");
+  i64 last = r.num_epochs ? r.num_epochs * steps_per_epoch() : r.max_steps ? r.max_steps : done + r.num_steps;
+  if (r.num_steps) last = std::min(last, done + r.num_steps);
+  return last;
+}
+
+machine& session::wafer() {
+  if (wafer_) return *wafer_;
+  if (in_pipeline(params_)) wafer_ = std::make_unique<machine>(task_.model(), params_.optimizer.rule(), pipelining_of(params_));
+  else wafer_ = std::make_unique<machine>(task_.model(), params_.optimizer.rule(), training_of(params_));
+  return *wafer_;
+}
+
+bool session::resume(ml::batches* data) {
+  const run_params& r = params_.run;
+  const std::string newest = r.autoload_last_checkpoint ? newest_checkpoint(r.model_dir) : "";
+  // A run that began with a checkpoint from elsewhere goes on from its own.
+  const std::string from = newest.empty() ? r.checkpoint_path : newest;
+  if (from.empty()) {
+    if (task_.begin) task_.begin(wafer().run());
+    return false;
+  }
+  const ml::data_position at = ml::load_run(from, wafer().run());
+  if (data) data->go_on_from(at);
+  say("Loaded checkpoint %s, after %lld steps\n", from.c_str(), static_cast<long long>(wafer().steps()));
+  return true;
+}
+
+void session::save(const ml::batches& data) {
+  const ml::checkpoints folder(params_.run.model_dir, params_.run.max_checkpoints);
+  say("Saved checkpoint %s\n", ml::save_run(folder, wafer().run(), data.position(), {{"params", params_text_}, {"vocabulary", task_.vocabulary}}).c_str());
+}
+
+void session::train(bool and_eval) {
+  const run_params& r = params_.run;
+  ml::batches data = batches_of(task_.train, params_.train_input, false);
+  const ml::rate::schedule rate = params_.optimizer.rate();
+  std::filesystem::create_directories(r.model_dir);
+  const bool resumed = resume(&data);
+  machine& t = wafer();
+  const i64 last = last_step(t.steps()), first = t.steps();
+  validate();
+  app::write_file(file("params.yaml"), params_text_);
+  ml::loss_curve curve;
+  if (resumed && std::filesystem::exists(file("loss.csv"))) {
+    curve = ml::loss_curve::from_csv(app::read_file(file("loss.csv")));
+    curve.keep_until(first);
+  }
+  if (first >= last) return say("Nothing to do: %lld of %lld steps are done\n", static_cast<long long>(first), static_cast<long long>(last));
+
+  ml::event_file events(file("train"));
+  std::unique_ptr<ml::event_file> eval_events;
+  if (and_eval) eval_events = std::make_unique<ml::event_file>(file("eval"));
+  wsl::progress bar("steps", static_cast<u64>(last));
+  bar.tick(static_cast<u64>(first));
+  const auto write_curve = [&] {
+    app::write_file(file("loss.csv"), curve.csv());
+    app::write_file(file("loss.svg"), curve.svg(task_.model_words));
+  };
+  const i64 eval_every = !and_eval ? 0 : r.eval_frequency ? r.eval_frequency : last;
+  ml::executor run(t, {.steps = last, .log_steps = r.log_steps, .checkpoint_steps = r.checkpoint_steps, .eval_steps = eval_every});
+  run.on_step([&](i64) { bar.tick(); });
+  run.on_log([&](const ml::executor::look& x) {
+    const f64 tokens = static_cast<f64>(task_.train.length);
+    std::string in_tokens;
+    if (task_.train.length > 1) in_tokens = ", TokenRate=" + std::to_string(std::llround(x.speed.rate() * tokens)) + " tokens/sec";
+    say("| Train Device=fabric, Step=%lld, Loss=%.5f, Rate=%.2f samples/sec, GlobalRate=%.2f samples/sec%s, TimeRemaining=%s\n", static_cast<long long>(x.step), x.loss,
+        x.speed.rate(), x.speed.global_rate(), in_tokens.c_str(), ml::clock_text(x.time_left).c_str());
+    events.scalar("loss", x.step, x.loss);
+    events.scalar("lr", x.step, x.rate);
+    events.scalar("local_samples_per_sec", x.step, x.speed.rate());
+    events.scalar("avg_samples_per_sec", x.step, x.speed.global_rate());
+    if (params_.optimizer.log_summaries)
+      for (const ml::parameter& a : t.run().model().parameters()) events.scalar("param_norm/" + a.name, x.step, norm_of(t.run().parameter_named(a.name)));
+    curve.add({.step = x.step, .loss = x.loss, .rate = x.rate});
+  });
+  run.on_evaluation([&](i64 step) {
+    const evaluation e = evaluate();
+    eval_events->scalar("loss", step, e.loss);
+    eval_events->scalar("accuracy", step, e.accuracy);
+    curve.add({.step = step, .loss = e.loss, .evaluated = true});
+  });
+  run.on_checkpoint([&](i64) {
+    write_curve();
+    save(data);
+  });
+  if (r.save_initial_checkpoint && first == 0) save(data);
+
+  running = &run;
+  const auto old_int = std::signal(SIGINT, &stop_running), old_term = std::signal(SIGTERM, &stop_running);
+  run.train([&] { return data.next(); }, rate);
+  std::signal(SIGINT, old_int), std::signal(SIGTERM, old_term);
+  running = nullptr;
+
+  const ml::pace& speed = run.speed();
+  const f64 tokens_per_sample = task_.train.length;
+  char performance[512];
+  std::snprintf(performance, sizeof performance,
+                "{\n  \"total_samples\": %lld,\n  \"total_time\": %.6f,\n  \"rate\": %.6f,\n  \"global_rate\": %.6f,\n  \"samples_per_sec\": %.6f,\n  \"tokens_per_sec\": %.6f\n}\n",
+                static_cast<long long>(speed.samples()), speed.elapsed(), speed.rate(), speed.global_rate(), speed.global_rate(), speed.global_rate() * tokens_per_sample);
+  app::write_file(file("performance.json"), performance);
+  say("\nthe last step, %s:\n%s\n", in_pipeline(params_) ? "in a pipeline" : "by weight streaming", t.report().c_str());
+  say(run.stopped() && t.steps() < last ? "Training was stopped after step %lld; the same command goes on from there.\n" : "Training completed successfully! (step %lld)\n", static_cast<long long>(t.steps()));
+  say("Processed %lld training sample(s) in %.2f seconds: %.1f samples/sec", static_cast<long long>(speed.samples()), speed.elapsed(), speed.global_rate());
+  if (task_.train.length > 1) say(", %.0f tokens/sec", speed.global_rate() * tokens_per_sample);
+  say("\n%s has the loss curve (loss.svg), checkpoints and events for TensorBoard.\n", r.model_dir.c_str());
+}
+
+evaluation session::evaluate() {
+  ml::batches data = batches_of(task_.held_out, params_.eval_input, true);
+  const i64 wanted = params_.run.eval_steps ? std::min(params_.run.eval_steps, data.per_epoch()) : data.per_epoch();
+  machine& t = wafer();
+  evaluation e;
+  f64 sum = 0;
+  i64 right = 0, targets = 0;
+  wsl::progress bar("batches", static_cast<u64>(wanted));
+  for (; e.batches < wanted; ++e.batches) {
+    const ml::loaded_batch b = data.next();
+    const f64 count = static_cast<f64>(b.targets.size());
+    sum += t.evaluate(b.view()) * count;
+    const std::vector<wsl::f32> logits = t.logits();
+    const std::size_t classes = logits.size() / b.targets.size();
+    for (std::size_t i = 0; i < b.targets.size(); ++i) right += ml::likeliest(std::span(logits).subspan(i * classes, classes)) == b.targets[i];
+    targets += static_cast<i64>(b.targets.size()), e.samples += b.sequences;
+    bar.tick();
+  }
+  e.loss = sum / static_cast<f64>(targets), e.accuracy = static_cast<f64>(right) / static_cast<f64>(targets);
+  say("| Eval Device=fabric, GlobalStep=%lld, Batch=%lld, Loss=%.5f, Accuracy=%.4f", static_cast<long long>(t.steps()), static_cast<long long>(e.batches), e.loss, e.accuracy);
+  say(task_.held_out.length > 1 ? ", Perplexity=%.4f\n" : "\n", std::exp(e.loss));
+  return e;
+}
+
+void session::eval() {
+  if (!resume(nullptr)) throw std::invalid_argument("there is no checkpoint in " + params_.run.model_dir + ": train first, or give --checkpoint_path");
+  const evaluation e = evaluate();
+  say("Evaluated %lld sample(s): loss %.5f, accuracy %.2f %%\n", static_cast<long long>(e.samples), e.loss, 100 * e.accuracy);
+}
+
+void session::validate() const {
+  const ml::network model = task_.model();
+  const run_params& r = params_.run;
+  say("%s: %s, %lld parameters\n", task_.program.c_str(), task_.model_words.c_str(), static_cast<long long>(model.parameter_count()));
+  say("%s\n", task_.data_words.c_str());
+  say("batches of %d, %lld steps an epoch, %lld steps in all; ", params_.train_input.batch_size, static_cast<long long>(steps_per_epoch()), static_cast<long long>(last_step(0)));
+  if (in_pipeline(params_)) say("a pipeline of %d strips\n", r.strips);
+  else say("weight streaming to %d wafer%s of %d workers\n", r.num_csx, r.num_csx > 1 ? "s" : "", r.workers);
+}
+
+void session::compile() const {
+  validate();
+  const estimate_of what{.sequences = params_.train_input.batch_size, .length = task_.train.length, .rule = params_.optimizer.rule()};
+  const ml::network model = task_.model();
+  say("%s", (in_pipeline(params_) ? estimate(model, pipelining_of(params_), what) : estimate(model, training_of(params_), what)).c_str());
+}
+
+std::string newest_checkpoint(const std::string& folder) {
+  std::vector<std::string> refused;
+  const auto newest = ml::checkpoints(folder).newest(&refused);
+  for (const std::string& why : refused) std::fprintf(stderr, "%s\n", why.c_str());
+  return newest.value_or("");
+}
+
+std::vector<std::pair<std::string, std::string>> common_modes() {
+  return {{"train", "train, going on from the last checkpoint in model_dir if there is one"},
+          {"eval", "evaluate a checkpoint on the held-out data"},
+          {"train_and_eval", "train, and evaluate on the way and at the end"},
+          {"validate", "check the configuration, the data and the shapes; say what would be done"},
+          {"compile", "show the placement on the wafer, memory, colors and cycles; nothing runs"}};
+}
+
+bool run_mode(const std::string& mode, session& s) {
+  if (mode == "train" || mode == "train_and_eval") return s.train(mode == "train_and_eval"), true;
+  if (mode == "eval") return s.eval(), true;
+  if (mode == "validate") return s.validate(), true;
+  if (mode == "compile") return s.compile(), true;
+  return false;
+}
+
+}  // namespace train_app

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// What a trainer does with a model and its data, whichever they are: train, evaluate, say what a run would take. A run lives in its
+// folder: checkpoints, loss.csv and loss.svg, performance.json, the params as they were, and events for TensorBoard in train/ and eval/. Killed at any
+// moment and started again with the same command, it goes on from its last checkpoint to the same bits.
+#pragma once
+#include <wsl/ml/data/batches.hpp>
+
+#include "machine.hpp"
+#include "params.hpp"
+
+namespace train_app {
+
+/// What an application trains.
+struct task {
+  std::string program;                           ///< its name
+  std::function<wsl::ml::network()> model;
+  std::string model_words, data_words;           ///< for people
+  wsl::ml::dataset train = {}, held_out = {};            ///< one that is not needed may be empty
+  std::function<void(wsl::ml::training_run&)> begin = {};  ///< sets the weights that a fresh run begins with; none: by their seed
+  std::string vocabulary = {};                   ///< kept with the model: what its tokens mean; empty for none
+};
+
+struct evaluation {
+  f64 loss = 0, accuracy = 0;  ///< of the held-out targets, the mean and how many are the likeliest class
+  i64 batches = 0, samples = 0;
+};
+
+class session {
+ public:
+  session(common_params p, std::string params_text, task t);
+
+  /// Trains to the last step; with `and_eval` evaluates every eval_frequency steps and at the end.
+  void train(bool and_eval);
+  void eval();
+  /// Says what would be trained, on what and for how long.
+  void validate() const;
+  /// Says where everything would be on a wafer and what a step would take, without running it.
+  void compile() const;
+
+ private:
+  i64 steps_per_epoch() const;
+  i64 last_step(i64 done) const;
+  machine& wafer();
+  bool resume(wsl::ml::batches* data);
+  evaluation evaluate();
+  void save(const wsl::ml::batches& data);
+  std::filesystem::path file(const std::string& name) const { return std::filesystem::path(params_.run.model_dir) / name; }
+
+  common_params params_;
+  std::string params_text_;
+  task task_;
+  std::unique_ptr<machine> wafer_;
+};
+
+/// The newest whole checkpoint of a folder, empty if there is none. Those that are not whole are named on stderr.
+std::string newest_checkpoint(const std::string& folder);
+
+/// The modes that every application has, and what they do.
+std::vector<std::pair<std::string, std::string>> common_modes();
+/// Does what one of them says. Returns whether it is one of them.
+bool run_mode(const std::string& mode, session& s);
+
+}  // namespace train_app

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+// How operations with a fabric operand move their words in the timed engine, cycle by cycle; and how a PE rests that does nothing else.
+// Who only takes words as they come is seen by nobody as long as there is room for more; what it sends is seen a ramp later. So such a PE
+// is not looked at in every cycle: it catches up, with every word at its time.
+#pragma once
+#include <bit>
+
+#include "mesh.hpp"
+#include "timed_processor.hpp"
+#include "timing.hpp"
+
+namespace wsl::engines {
+
+class timed_moves {
+ public:
+  timed_moves(mesh& m, const machine& target) : mesh_(m), target_(target) {}
+
+  u64 wavelets = 0;  ///< sent
+  u64 end = 0;       ///< of the last cycle in which anything moved
+
+  flight flight_of(const timed_processor& p, const transfer& t) {
+    flight f{.op = t};
+    f.width = static_cast<u32>(std::min(timing::fabric_width(target_, t.cost), most_width));
+    f.hold = static_cast<u32>(timing::fabric_cycles(target_, t.cost));
+    for (int k = 0; k < 2; ++k)
+      if (t.input[k] >= 0) f.in[k] = mesh_.down_pipe(p.router, t.input[k]);
+    if (t.output >= 0) f.out = mesh_.node_of(p.router, t.output)->up;
+    return f;
+  }
+
+  /// A ramp takes one word a cycle.
+  void put(timed_processor& p, u32 into, u32 bits, bool control, u64 now) {
+    pipe& up = mesh_.through[into];
+    const u64 ready = std::max(now + up.latency, p.ramp_free);
+    p.ramp_free = ready + 1;
+    mesh_.through.put(up, bits, control, ready);
+    ++wavelets;
+  }
+
+  /// One turn of an operation that can move.
+  void move(timed_processor& p, flight& f, u64 now) {
+    u32 in[2][most_width], out[most_width];
+    const u64 left = f.op.length - f.op.done;
+    u32 n = left < f.width ? static_cast<u32>(left) : f.width;
+    for (int k = 0; k < 2; ++k)
+      if (f.op.input[k] >= 0) n = mesh_.through.peek(mesh_.through[f.in[k]], now, n, in[k]);
+    if (f.op.output >= 0) n = mesh_.through.room(mesh_.through[f.out], now, n);
+    if (f.op.uses_fifo()) n = std::min(n, f.op.allowed());
+    const u32* inputs[2] = {in[0], in[1]};
+    f.op.move(f.op, inputs, out, n);
+    for (int k = 0; k < 2; ++k)
+      for (u32 j = 0; f.op.input[k] >= 0 && j < n; ++j) mesh_.through.take(mesh_.through[f.in[k]], now);
+    for (u32 j = 0; f.op.output >= 0 && j < n; ++j) put(p, f.out, out[j], false, now);
+    p.spent.operations += f.hold;
+    p.kept_until = now + f.hold;
+  }
+
+  // ---- rest ------------------------------------------------------------------------------------------------------------------
+
+  /// Whether all that a PE does is one operation that is not near its end, and only data come to it.
+  bool may_rest(const timed_processor& p, const pe_state& s) const {
+    if (!std::has_single_bit(p.in_flight) || p.in_task() || p.resumes || !p.outbox.empty()) return false;
+    const flight& f = p.flights[static_cast<std::size_t>(std::countr_zero(p.in_flight))];
+    if (f.op.uses_fifo() || f.op.each_time >= 0) return false;
+    const u64 left = f.op.length - f.op.done;
+    for (int k = 0; k < 2; ++k) {
+      if (f.op.input[k] < 0) continue;
+      const pipe& in = mesh_.through[f.in[k]];
+      if (s.image->data[f.op.input[k]] || left <= 4 * in.places() || in.size + 1 >= in.places() || !mesh_.through.all_data(in)) return false;
+    }
+    return f.op.output < 0 || left > 4 * mesh_.through[f.out].places();
+  }
+
+  /// Returns when the PE must be looked at next, if it has not been before.
+  u64 rest(timed_processor& p) {
+    const flight& f = only_flight(p);
+    p.rests = true;
+    p.become(timed_processor::state::starved, std::max(p.since, p.kept_until));
+    const u64 late = f.op.output < 0 ? pipe::any : static_cast<u64>(target_.ramp_latency);
+    for (int k = 0; k < 2; ++k) {
+      if (f.op.input[k] < 0) continue;
+      pipe& in = mesh_.through[f.in[k]];
+      in.enough = in.places() - 1;
+      in.late = static_cast<u16>(late);
+    }
+    if (f.op.output < 0) return agenda::never;
+    const u64 at = moves_at(p, f, fed_at(f));
+    return at == agenda::never ? at : at + late;
+  }
+
+  /// Moves what it would have moved before this cycle.
+  void wake_up(timed_processor& p, u64 now) {
+    if (!p.rests) return;
+    p.rests = false;
+    flight& f = only_flight(p);
+    for (int k = 0; k < 2; ++k)
+      if (f.op.input[k] >= 0) mesh_.through[f.in[k]].enough = 0;
+    if (f.width == 1 && f.op.input[1] < 0 && f.op.output < 0) take_one_by_one(p, f, now);
+    for (;;) {
+      const u64 fed = fed_at(f);
+      wait_for_words(p, std::min(fed, now));
+      const u64 at = moves_at(p, f, fed);
+      p.now = fed > p.since ? timed_processor::state::starved : timed_processor::state::held_up;
+      if (at >= now) return;
+      p.spent.held_up += at - p.since;
+      move(p, f, at);
+      moved_until(p, p.kept_until);
+    }
+  }
+
+ private:
+  static constexpr int most_width = 8;
+  static constexpr u32 most_together = 16;
+
+  static flight& only_flight(timed_processor& p) { return p.flights[static_cast<std::size_t>(std::countr_zero(p.in_flight))]; }
+
+  // Words that nothing else holds up, moved together: an operation does not know how many it is given.
+  void take_one_by_one(timed_processor& p, flight& f, u64 now) {
+    u32 words[most_together], n = 0;
+    pipe& in = mesh_.through[f.in[0]];
+    for (; n < most_together && in.size && !mesh_.through.first_is_control(in); ++n) {
+      const u64 at = std::max(mesh_.through.ready_at(in), p.since);
+      if (at >= now) break;
+      p.spent.starved += at - p.since;
+      p.since = at + f.hold;
+      words[n] = mesh_.through.first_bits(in);
+      mesh_.through.take(in, at);
+    }
+    if (n == 0) return;
+    const u32* inputs[2] = {words, nullptr};
+    f.op.move(f.op, inputs, nullptr, n);
+    p.spent.operations += u64{n} * f.hold;
+    moved_until(p, p.since);
+  }
+  void moved_until(timed_processor& p, u64 at) {
+    p.turn = static_cast<u8>(std::countr_zero(p.in_flight) + 2);
+    p.since = p.kept_until = at;
+    end = std::max(end, at);
+  }
+
+  // When all inputs have a word of data; never, as things stand.
+  u64 fed_at(const flight& f) const {
+    u64 at = 0;
+    for (int k = 0; k < 2; ++k) {
+      if (f.op.input[k] < 0) continue;
+      const pipe& in = mesh_.through[f.in[k]];
+      at = std::max(at, in.size && mesh_.through.first_is_control(in) ? agenda::never : mesh_.through.ready_at(in));
+    }
+    return at;
+  }
+  u64 moves_at(const timed_processor& p, const flight& f, u64 fed) {
+    const u64 at = std::max(p.since, fed);
+    return f.op.output < 0 ? at : std::max(at, mesh_.through.room_at(mesh_.through[f.out]));
+  }
+  static void wait_for_words(timed_processor& p, u64 until) {
+    if (until == agenda::never || until <= p.since) return;
+    p.spent.starved += until - p.since;
+    p.since = until;
+  }
+
+  mesh& mesh_;
+  const machine& target_;
+};
+
+}  // namespace wsl::engines

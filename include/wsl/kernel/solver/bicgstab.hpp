@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+// BiCGStab (van der Vorst, SIAM J. Sci. Stat. Comput. 13, 1992) for any operator, symmetric or not, in two passes and two totals an
+// iteration instead of three: (b, r) and (r, r) of the next residual r = s - omega t follow from totals over s and t, so the
+// update of x and r waits for the next pass, which reads them anyway. A cell then moves 16 words an iteration: 10 in `direction` (x s p
+// t v b read; x r p v written), 6 in `correction` (r v b read; s written; t fetched and written). Before a solution is called one,
+// its residual is measured. See examples/84_bicgstab.cpp.
+#pragma once
+#include "part.hpp"
+#include "solution.hpp"
+
+namespace wsl::solver {
+
+class bicgstab_method {
+  enum : int { x, b, r, p, v, t };  // r is s between the passes
+
+ public:
+  static constexpr int vectors = 6;
+  static constexpr int right_side = b, result = x, starts_as_right_side[] = {r};
+
+  explicit bicgstab_method(const limits& most = {}) : tolerance_(static_cast<f32>(most.tolerance * most.tolerance)) {}
+
+  ending how() const { return how_; }
+  f32 measured() const { return std::sqrt(residual_ / whole_); }
+
+  template <class F>
+  void present(F f) const {
+    switch (state_) {
+      case measure: return f(measuring{});
+      case first_half: return f(direction{along_p_, along_s_, along_t_, beta_, beta_ * omega_});
+      case second_half: return f(correction{alpha_});
+      case closing: return f(closure{along_p_, along_s_, along_t_});
+    }
+  }
+  bool close() {
+    if (state_ != first_half || how_ != ending::none) return false;
+    how_ = ending::all_iterations;
+    state_ = closing;
+    return true;
+  }
+  verdict decide(const f32* total) {
+    for (int k = 0; k < most_sums; ++k)
+      if (!std::isfinite(total[k])) return end(ending::not_finite);
+    switch (state_) {
+      case measure: return begin(total[0]);
+      case first_half: return take_direction(total[0], total[1]);
+      case second_half: return take_correction(total);
+      default: return take_measure(total[0], total[1]);
+    }
+  }
+
+ private:
+  struct measuring {
+    static constexpr int vectors = 6, sums = 1;
+    static constexpr bool multiplies = false;
+    template <class Cells>
+    [[gnu::always_inline]] void prepare(const Cells& c, typename Cells::numbers* sum) const { sum[0] += c[b] * c[b]; }
+  };
+  /// The rest of the iteration before, then v = A p.
+  struct direction {
+    static constexpr int vectors = 6, sums = 2, from = p, to = v;
+    static constexpr bool multiplies = true;
+    f32 along_p, along_s, along_t, beta, beta_omega;
+    template <class Cells>
+    [[gnu::always_inline]] void prepare(const Cells& c, typename Cells::numbers*) const {
+      c[x] += along_p * c[p] + along_s * c[r];
+      const typename Cells::numbers residual = c[r] - along_t * c[t];
+      c[r] = residual;
+      c[p] = residual + beta * c[p] - beta_omega * c[v];
+    }
+    template <class Cells>
+    [[gnu::always_inline]] void sum(const Cells& c, const typename Cells::numbers& ap, typename Cells::numbers* sum) const {
+      sum[0] += c[b] * ap;
+      sum[1] += ap * ap;
+    }
+  };
+  /// s = r - alpha v, then t = A s.
+  struct correction {
+    static constexpr int vectors = 6, sums = 5, from = r, to = t;
+    static constexpr bool multiplies = true;
+    f32 alpha;
+    template <class Cells>
+    [[gnu::always_inline]] void prepare(const Cells& c, typename Cells::numbers*) const { c[r] -= alpha * c[v]; }
+    template <class Cells>
+    [[gnu::always_inline]] void sum(const Cells& c, const typename Cells::numbers& as, typename Cells::numbers* sum) const {
+      sum[0] += as * c[r];
+      sum[1] += as * as;
+      sum[2] += c[b] * c[r];
+      sum[3] += c[b] * as;
+      sum[4] += c[r] * c[r];
+    }
+  };
+  struct closure {
+    static constexpr int vectors = 6, sums = 2;
+    static constexpr bool multiplies = false;
+    f32 along_p, along_s, along_t;
+    template <class Cells>
+    [[gnu::always_inline]] void prepare(const Cells& c, typename Cells::numbers* sum) const {
+      c[x] += along_p * c[p] + along_s * c[r];
+      const typename Cells::numbers residual = c[r] - along_t * c[t];
+      c[r] = residual;
+      sum[0] += residual * residual;
+      sum[1] += c[b] * residual;
+    }
+  };
+
+  verdict end(ending how) {
+    how_ = how;
+    return verdict::end;
+  }
+  verdict go(int state) {
+    state_ = state;
+    return verdict::next_pass;
+  }
+
+  verdict begin(f32 bb) {
+    whole_ = rho_ = residual_ = bb;
+    if (bb == 0) return end(ending::converged);
+    return go(first_half);
+  }
+  verdict take_direction(f32 bv, f32 vv) {
+    along_p_ = along_s_ = along_t_ = 0;  // they are in x and r now
+    if (vv == 0) return end(ending::singular);
+    if (!(std::abs(bv) > only_rounding * std::sqrt(whole_) * std::sqrt(vv))) return end(ending::breakdown);
+    alpha_ = rho_ / bv;
+    return go(second_half);
+  }
+  verdict take_correction(const f32* total) {
+    const auto [ts, tt, bs, bt, ss] = std::array{total[0], total[1], total[2], total[3], total[4]};
+    omega_ = tt == 0 ? 0 : ts / tt;
+    residual_ = std::max(ss - omega_ * ts, 0.f);
+    along_p_ = alpha_, along_s_ = along_t_ = omega_;
+    const f32 rho = bs - omega_ * bt;
+    beta_ = rho / rho_ * (alpha_ / omega_);
+    rho_ = rho;
+    if (residual_ <= tolerance_ * whole_) return go(closing);
+    if (!(std::abs(ts) > only_rounding * std::sqrt(tt) * std::sqrt(ss))) return how_ = ending::stagnation, go(closing);
+    if (!(std::abs(rho) > only_rounding * std::sqrt(whole_) * std::sqrt(residual_))) return how_ = ending::breakdown, go(closing);
+    state_ = first_half;
+    return verdict::next_iteration;
+  }
+  verdict take_measure(f32 rr, f32 br) {
+    if (how_ == ending::all_iterations) return verdict::end;
+    along_p_ = along_s_ = along_t_ = 0;
+    residual_ = rr;
+    if (rr <= tolerance_ * whole_) how_ = ending::converged;
+    else if (how_ == ending::none && (omega_ == 0 || br == 0)) how_ = ending::breakdown;
+    if (how_ != ending::none) return verdict::last_iteration;
+    beta_ *= br / rho_, rho_ = br;
+    state_ = first_half;
+    return verdict::next_iteration;
+  }
+
+  /// A cosine below this divides to nothing but noise. Those between it and the rounding of f32 may be good ones: a right side that is
+  /// zero almost everywhere has small ones without error.
+  static constexpr f32 only_rounding = 1e-13f;
+
+  enum : int { measure, first_half, second_half, closing };
+  int state_ = measure;
+  ending how_ = ending::none;
+  f32 tolerance_;
+  f32 whole_ = 1, rho_ = 1, residual_ = 1, alpha_ = 0, omega_ = 0, beta_ = 0;
+  f32 along_p_ = 0, along_s_ = 0, along_t_ = 0;
+};
+
+}  // namespace wsl::solver

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+// The method of conjugate gradients (Hestenes and Stiefel, J. Res. NBS 49, 1952) for symmetric positive definite operators, plain or with the
+// diagonal as preconditioner (Jacobi). Two passes and two totals an iteration; a cell moves 11 words: 5 in `direction` (r p read; p
+// written; q fetched and written), 6 in `correction` (x p r q read; x r written). See examples/82_conjugate_gradient.cpp and
+// 83_preconditioned.cpp.
+#pragma once
+#include "part.hpp"
+#include "solution.hpp"
+
+namespace wsl::solver {
+
+enum class preconditioner : u8 { none, jacobi };
+
+template <preconditioner how_to>
+class conjugate_gradient_method {
+  enum : int { x, r, p, q, inverse };  // inverse is 1 / centre
+  static constexpr bool jacobi = how_to == preconditioner::jacobi;
+
+ public:
+  static constexpr int vectors = jacobi ? 5 : 4;
+  static constexpr int right_side = r, result = x;
+  static constexpr int inverse_diagonal = jacobi ? inverse : -1;
+
+  explicit conjugate_gradient_method(const limits& most = {}) : tolerance_(static_cast<f32>(most.tolerance * most.tolerance)) {}
+
+  ending how() const { return how_; }
+  f32 measured() const { return std::sqrt(residual_ / whole_); }
+
+  template <class F>
+  void present(F f) const {
+    switch (state_) {
+      case measure: return f(correction{0});
+      case first_half: return f(direction{beta_});
+      case second_half: return f(correction{alpha_});
+    }
+  }
+  bool close() {
+    if (how_ == ending::none) how_ = ending::all_iterations;
+    return false;
+  }
+  verdict decide(const f32* total) {
+    for (int k = 0; k < 2; ++k)
+      if (!std::isfinite(total[k])) return end(ending::not_finite);
+    switch (state_) {
+      case measure: return begin(total[0], total[1]);
+      case first_half: return take_direction(total[0]);
+      default: return take_correction(total[0], total[1]);
+    }
+  }
+
+ private:
+  template <class Cells>
+  [[gnu::always_inline]] static void precondition(const Cells& c, typename Cells::numbers& z) {
+    if constexpr (jacobi) z *= c[inverse];
+  }
+
+  /// p = z + beta p, then q = A p.
+  struct direction {
+    static constexpr int vectors = conjugate_gradient_method::vectors, sums = 1, from = p, to = q;
+    static constexpr bool multiplies = true;
+    f32 beta;
+    template <class Cells>
+    [[gnu::always_inline]] void prepare(const Cells& c, typename Cells::numbers*) const {
+      typename Cells::numbers z = c[r];
+      precondition(c, z);
+      c[p] = z + beta * c[p];
+    }
+    template <class Cells>
+    [[gnu::always_inline]] void sum(const Cells& c, const typename Cells::numbers& ap, typename Cells::numbers* sum) const { sum[0] += c[p] * ap; }
+  };
+  struct correction {
+    static constexpr int vectors = conjugate_gradient_method::vectors, sums = 2;
+    static constexpr bool multiplies = false;
+    f32 alpha;
+    template <class Cells>
+    [[gnu::always_inline]] void prepare(const Cells& c, typename Cells::numbers* sum) const {
+      c[x] += alpha * c[p];
+      const typename Cells::numbers residual = c[r] - alpha * c[q];
+      c[r] = residual;
+      sum[0] += residual * residual;
+      typename Cells::numbers z = residual;
+      precondition(c, z);
+      sum[1] += residual * z;
+    }
+  };
+
+  verdict end(ending how) {
+    how_ = how;
+    return verdict::end;
+  }
+  verdict begin(f32 rr, f32 rz) {
+    whole_ = residual_ = rr, rho_ = jacobi ? rz : rr;
+    if (rr == 0) return end(ending::converged);
+    if (!(rho_ > 0)) return end(ending::indefinite);
+    state_ = first_half;
+    return verdict::next_pass;
+  }
+  verdict take_direction(f32 curvature) {
+    if (!(curvature > 0)) return end(ending::indefinite);
+    alpha_ = rho_ / curvature;
+    state_ = second_half;
+    return verdict::next_pass;
+  }
+  verdict take_correction(f32 rr, f32 rz) {
+    const f32 rho = jacobi ? rz : rr;
+    residual_ = rr, beta_ = rho / rho_, rho_ = rho;
+    state_ = first_half;
+    if (rr <= tolerance_ * whole_) how_ = ending::converged;
+    else if (!(rho > 0)) how_ = ending::indefinite;
+    return how_ == ending::none ? verdict::next_iteration : verdict::last_iteration;
+  }
+
+  enum : int { measure, first_half, second_half };
+  int state_ = measure;
+  ending how_ = ending::none;
+  f32 tolerance_;
+  f32 whole_ = 1, rho_ = 1, residual_ = 1, alpha_ = 0, beta_ = 0;
+};
+
+}  // namespace wsl::solver

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+// The inner loops of the solvers. A method is a few passes over its vectors. A pass first changes vectors cell by cell (`prepare`), then
+// takes the product of A with one of them while its lines are in cache, and adds up dot products of what it has in registers. So an
+// iteration moves each vector through memory as seldom as the method's dependences allow.
+#pragma once
+#include <array>
+#include <cstddef>
+
+#include "../vector_code.hpp"
+#include "stencil.hpp"
+
+namespace wsl::solver {
+
+/// The most totals of one pass.
+inline constexpr int most_sums = 5;
+
+/// The same line of every vector of a method. The next line in y is `stride` words further on.
+template <int vectors>
+struct bundle {
+  std::array<f32*, std::size_t{vectors}> line;
+};
+
+/// What the product needs beside a line: its neighbours, the weights of its cells, and how far those of the next line in y are.
+struct surroundings {
+  const f32 *west, *east, *north, *south;
+  const f32* weights[stencil_points];
+  std::ptrdiff_t steps[stencil_points];
+};
+
+/// Some cells of all vectors, side by side: `c[r]` are those of vector r.
+template <int lanes, int vectors>
+class cells_of {
+ public:
+  using numbers = vec<lanes>;
+  [[gnu::always_inline]] cells_of(const bundle<vectors>& b, std::ptrdiff_t z) : b_(b), z_(z) {}
+  [[gnu::always_inline]] vec<lanes>& operator[](int vector) const { return vec_at<lanes>(b_.line[static_cast<std::size_t>(vector)] + z_); }
+
+ private:
+  const bundle<vectors>& b_;
+  std::ptrdiff_t z_;
+};
+
+namespace loops {
+
+/// Sums in lanes, line by line first: rounding grows with the lines and the cells of a line, not with their product.
+template <int lanes, int n>
+class lane_sums {
+ public:
+  [[gnu::always_inline]] vec<lanes>* line() { return line_; }
+  [[gnu::always_inline]] void end_line() {
+    for (int k = 0; k < n; ++k) all_[k] += line_[k], line_[k] = vec<lanes>{};
+  }
+  [[gnu::always_inline]] void add_to(f32* sums) {
+    for (int k = 0; k < n; ++k) {
+      std::array<f32, std::size_t{lanes}> parts;
+      vec_at<lanes>(parts.data()) = all_[k];
+      for (std::size_t half = lanes / 2; half > 0; half /= 2)
+        for (std::size_t i = 0; i < half; ++i) parts[i] += parts[i + half];
+      sums[k] += parts[0];
+    }
+  }
+
+ private:
+  vec<lanes> line_[std::size_t{n + 1}]{}, all_[std::size_t{n + 1}]{};  // an array has at least one element
+};
+
+/// `count` lines of `to` cells.
+template <class Pass>
+struct preparing {
+  template <int lanes>
+  [[gnu::always_inline]] static inline void run(const Pass& given, const bundle<Pass::vectors>& first, std::ptrdiff_t stride, int count, int to, f32* sums) {
+    const Pass pass = given;  // on the stack of this function: what is stored to a vector cannot change it
+    bundle<Pass::vectors> b = first;
+    lane_sums<lanes, Pass::multiplies ? 0 : Pass::sums> total;
+    for (int i = 0; i < count; ++i) {
+      for (std::ptrdiff_t z = 0; z < to; z += lanes) pass.prepare(cells_of<lanes, Pass::vectors>(b, z), total.line());
+      total.end_line();
+      for (f32*& line : b.line) line += stride;
+    }
+    total.add_to(sums);
+  }
+};
+
+/// The product of A with vector Pass::from, into vector Pass::to, and the pass's sums. Weights are zero beyond the last cell.
+template <class Pass>
+struct multiplying {
+  template <int lanes>
+  [[gnu::always_inline]] static inline void run(const Pass& given, const bundle<Pass::vectors>& first, const surroundings& around, std::ptrdiff_t stride,
+                                                int count, int to, f32* sums) {
+    const Pass pass = given;
+    bundle<Pass::vectors> b = first;
+    surroundings s = around;
+    lane_sums<lanes, Pass::sums> total;
+    for (int i = 0; i < count; ++i) {
+      const f32* u = b.line[std::size_t{Pass::from}];
+      for (std::ptrdiff_t z = 0; z < to; z += lanes) {
+        const auto weight = [&](int k) __attribute__((always_inline)) -> const vec<lanes>& { return vec_at<lanes>(s.weights[k] + z); };
+        const vec<lanes> product = (weight(0) * vec_at<lanes>(u + z) + weight(1) * vec_at<lanes>(s.west + z) + weight(2) * vec_at<lanes>(s.east + z)) +
+                                   (weight(3) * vec_at<lanes>(s.north + z) + weight(4) * vec_at<lanes>(s.south + z)) +
+                                   (weight(5) * vec_at<lanes>(u + z - 1) + weight(6) * vec_at<lanes>(u + z + 1));
+        const cells_of<lanes, Pass::vectors> c(b, z);
+        c[Pass::to] = product;
+        pass.sum(c, product, total.line());
+      }
+      total.end_line();
+      for (f32*& line : b.line) line += stride;
+      s.west += stride, s.east += stride, s.north += stride, s.south += stride;
+      for (int k = 0; k < stencil_points; ++k) s.weights[k] += s.steps[k];
+    }
+    total.add_to(sums);
+  }
+};
+
+}  // namespace loops
+
+template <class Pass>
+inline const auto prepare_lines = vector_code<loops::preparing<Pass>, const Pass&, const bundle<Pass::vectors>&, std::ptrdiff_t, int, int, f32*>::best();
+template <class Pass>
+inline const auto multiply_lines =
+    vector_code<loops::multiplying<Pass>, const Pass&, const bundle<Pass::vectors>&, const surroundings&, std::ptrdiff_t, int, int, f32*>::best();
+
+}  // namespace wsl::solver

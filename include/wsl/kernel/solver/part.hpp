@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: MIT
+// The PE program of all solvers, and its layout. A method is a state machine that says which pass comes next; every PE runs it with the same
+// totals and so comes to the same decisions: nobody is told. In a pass with a product a PE changes the lines at its rim first, sends
+// them to its neighbours, goes through its inner lines, and comes back to the rim when the neighbours' lines have arrived. Then
+// totals are joined over the fabric. The wafer's algorithm: arXiv 2010.03660.
+#pragma once
+#include "../../collective/all_reduce.hpp"
+#include "../side_exchange.hpp"
+#include "storage.hpp"
+
+namespace wsl::solver {
+
+inline constexpr neighbours<f32> halo{0};                                       ///< colors 0 to 7
+inline constexpr all_reduce<f32> joining{.first = 8, .words = most_sums};  ///< colors 8 to 12
+
+/// What a decision leads to: to the next pass, to the first one of the next iteration, or to the end, with or without an iteration more.
+enum class verdict : u8 { next_pass, next_iteration, last_iteration, end };
+
+/// Iterations of one launch, whose results a PE keeps for the host.
+inline constexpr int most_iterations_a_launch = 64;
+
+/// Adds f32 numbers with the rounding errors carried along (Knuth): the total of many lines is as good as one of few.
+class running_sum {
+ public:
+  void add(f32 x) {
+    const f32 sum = high_ + x, part = sum - high_;
+    low_ += (high_ - (sum - part)) + (x - part);
+    high_ = sum;
+  }
+  f32 value() const { return high_ + low_; }
+
+ private:
+  f32 high_ = 0, low_ = 0;
+};
+
+template <class Method, class Storage>
+class part {
+ public:
+  using room = typename Storage::template room<Method::vectors>;
+
+  // The host fills these before the first launch.
+  Method method;
+  room store;
+  void shape(const stencil& a, const cells& own, const grid::lines& inner) {
+    own_ = own, inner_ = inner;
+    store.shape(a, own);
+  }
+  /// What the method measured in the iterations of the last launch.
+  std::span<const f32> history() const { return {history_, static_cast<std::size_t>(done_)}; }
+
+  void iterate(pe& me, int iterations) {
+    left_ = iterations, done_ = 0;
+    if (left_ > 0) me.activate<&part::proceed>();
+  }
+  /// Does what the method has put off, so that x is what its iterations say.
+  void close(pe& me) {
+    left_ = done_ = 0;
+    if (method.close()) me.activate<&part::proceed>();
+  }
+
+  std::span<f32> outgoing(port side, int piece) { return face(side, piece, false); }
+  std::span<f32> incoming(port side, int piece) { return face(side, piece, true); }
+
+  static consteval auto tasks() {
+    return table(launch<&part::iterate>(), launch<&part::close>(), local<&part::proceed>(), local<&part::inside>(), local<&part::at_rim>(), local<&part::decide>(),
+                 use<&part::sides_>(), use<&part::joining_>());
+  }
+
+ private:
+  void proceed(pe& me) {
+    for (running_sum& s : sums_) s = {};
+    method.present([&]<class Pass>(const Pass& pass) {
+      if constexpr (Pass::multiplies) {
+        rim([&](const grid::lines& l) { prepare(pass, l); });
+        sides_.start(me, *this, then<&part::at_rim>());
+        me.activate<&part::inside>();
+        me.block<&part::at_rim>();
+      } else {
+        prepare(pass, {{0, own_.x}, {0, own_.y}});
+        join<Pass>(me);
+      }
+    });
+  }
+  void inside(pe& me) {
+    method.present([&]<class Pass>(const Pass& pass) {
+      if constexpr (Pass::multiplies) sweep(pass);
+    });
+    me.unblock<&part::at_rim>();
+  }
+  void at_rim(pe& me) {
+    method.present([&]<class Pass>(const Pass& pass) {
+      if constexpr (Pass::multiplies) {
+        rim([&](const grid::lines& l) { multiply(pass, l); });
+        join<Pass>(me);
+      }
+    });
+  }
+  template <class Pass>
+  void join(pe& me) {
+    for (int k = 0; k < most_sums; ++k) totals_[k] = sums_[k].value();
+    if (Pass::sums > 0) joining_.start(me, mem(totals_).part(0, Pass::sums), then<&part::decide>());
+    else me.activate<&part::decide>();
+  }
+  void decide(pe& me) {
+    const verdict v = method.decide(totals_);
+    if (v == verdict::next_iteration || v == verdict::last_iteration) history_[done_++] = method.measured(), --left_;
+    if (v == verdict::next_pass || (v == verdict::next_iteration && left_ > 0)) me.activate<&part::proceed>();
+  }
+
+  /// The lines that neighbours need, or that need theirs.
+  template <class F>
+  void rim(F f) {
+    f({{0, inner_.x.from}, {0, own_.y}});
+    f({inner_.x, {0, inner_.y.from}});
+    f({inner_.x, {std::max(inner_.y.from, inner_.y.to), own_.y}});
+    f({{std::max(inner_.x.from, inner_.x.to), own_.x}, {0, own_.y}});
+  }
+
+  // Plane after plane; the product is one plane behind what it needs, and one line: a tile's lines of a few planes stay in cache.
+  // Every other pass goes the other way and finds what the one before it had last.
+  template <class Pass>
+  void sweep(const Pass& pass) {
+    const int planes = inner_.x.size(), tile = std::max(8, static_cast<int>(words_a_tile / store.stride()));
+    backward_ = !backward_;
+    const auto plane = [&](int i) { return backward_ ? inner_.x.to - 1 - i : inner_.x.from + i; };
+    for (int y = inner_.y.from; y < inner_.y.to; y += tile) {
+      const bool last = y + tile >= inner_.y.to;
+      const grid::range ahead{y, last ? inner_.y.to : y + tile}, behind{y == inner_.y.from ? y : y - 1, last ? inner_.y.to : y + tile - 1};
+      for (int i = 0; i <= planes; ++i) {
+        if (i < planes) prepare(pass, {{plane(i), plane(i) + 1}, ahead});
+        if (i > 0) multiply(pass, {{plane(i - 1), plane(i - 1) + 1}, behind});
+      }
+    }
+  }
+  static constexpr std::ptrdiff_t words_a_tile = 1 << 15;
+
+  template <class Pass>
+  void prepare(const Pass& pass, const grid::lines& l) {
+    each_plane<Pass>(l, [&](int x, f32* sums) {
+      prepare_lines<Pass>(pass, lines_at(x, l.y.from), store.stride(), l.y.size(), whole_vectors(own_.z), sums);
+    });
+  }
+  template <class Pass>
+  void multiply(const Pass& pass, const grid::lines& l) {
+    each_plane<Pass>(l, [&](int x, f32* sums) {
+      surroundings s{store.line(Pass::from, x - 1, l.y.from), store.line(Pass::from, x + 1, l.y.from), store.line(Pass::from, x, l.y.from - 1),
+                     store.line(Pass::from, x, l.y.from + 1), {}, {}};
+      for (int k = 0; k < stencil_points; ++k) s.weights[k] = store.weights(k, x, l.y.from), s.steps[k] = store.weight_step(k);
+      multiply_lines<Pass>(pass, lines_at(x, l.y.from), s, store.stride(), l.y.size(), whole_vectors(own_.z), sums);
+    });
+  }
+  template <class Pass, class F>
+  void each_plane(const grid::lines& l, F f) {
+    if (l.count() == 0) return;
+    for (int x = l.x.from; x < l.x.to; ++x) {
+      f32 sums[most_sums]{};
+      f(x, sums);
+      for (int k = 0; k < Pass::sums; ++k) sums_[k].add(sums[k]);
+    }
+  }
+  bundle<Method::vectors> lines_at(int x, int y) {
+    bundle<Method::vectors> b;
+    for (int v = 0; v < Method::vectors; ++v) b.line[static_cast<std::size_t>(v)] = store.line(v, x, y);
+    return b;
+  }
+
+  // A side in x is one piece, zeros between lines included; a side in y is a line of each plane.
+  std::span<f32> face(port side, int piece, bool beyond) {
+    const bool along_x = side == east || side == west, far = side == east || side == south;
+    if (piece >= (along_x ? 1 : own_.x)) return {};
+    const int place = (far ? (along_x ? own_.x : own_.y) : -1) + (beyond ? 0 : far ? -1 : 1);
+    const std::ptrdiff_t words = (along_x ? own_.y - 1 : 0) * store.stride() + own_.z;
+    return {along_x ? store.line(crossing(), place, 0) : store.line(crossing(), piece, place), static_cast<std::size_t>(words)};
+  }
+  /// The vector that A is applied to.
+  int crossing() {
+    int from = 0;
+    method.present([&]<class Pass>(const Pass&) {
+      if constexpr (Pass::multiplies) from = Pass::from;
+    });
+    return from;
+  }
+
+  cells own_;           // lines in x and y, cells in z
+  grid::lines inner_;   // those whose neighbours are all on this PE
+  bool backward_ = false;
+  int left_ = 0, done_ = 0;
+  f32 history_[most_iterations_a_launch]{};
+  running_sum sums_[most_sums];
+  f32 totals_[most_sums]{};
+  side_exchange<halo, part> sides_;
+  endpoint<joining> joining_;
+};
+
+/// wide x high PEs, each with the same program. Even and odd columns and rows are placed by themselves: of the eight colors of its
+/// neighbours a PE hears four, and a wafer has eight input queues.
+template <class Method, class Storage>
+constexpr layout plan(const machine& target, int wide, int high) {
+  layout l{target, wide, high};
+  for (int x = 0; x < least(2, wide); ++x)
+    for (int y = 0; y < least(2, high); ++y) l.place(columns(x, end, 2).rows(y, end, 2), program_v<part<Method, Storage>>);
+  for (color<f32> c : halo.colors()) l.path(c, region{}, ramp >> ramp);  // the table names all eight
+  halo.wire(l);
+  joining.wire(l);
+  return l;
+}
+
+}  // namespace wsl::solver

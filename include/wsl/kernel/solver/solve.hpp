@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: MIT
+// The solvers in one call, on arrays of the host:
+//   const solver::solution<f32> s = solver::bicgstab(a, b);
+//   s.x, s.residuals, text(s.how)
+// `solver_on` is for more: several right sides with one operator, a few iterations at a time, one line a PE within a machine's limits.
+// Results do not depend on threads, bit for bit; how the grid is shared out sets the order of additions in totals.
+#pragma once
+#include <thread>
+
+#include "../../host/device.hpp"
+#include "bicgstab.hpp"
+#include "conjugate_gradient.hpp"
+#include "power_method.hpp"
+
+namespace wsl::solver {
+
+/// How a solver uses this computer; 0 leaves the choice to it.
+struct shares {
+  int wide = 0, high = 1;  ///< PEs
+  int threads = 0;         ///< as threaded{.threads}
+};
+
+template <class Method, class Storage = block>
+class solver_on {
+  using program = part<Method, Storage>;
+
+ public:
+  /// On this computer: slabs of many lines, one for each thread unless `how` says otherwise. Throws std::invalid_argument.
+  explicit solver_on(const stencil& a, const shares& how = {})
+      : solver_on(a, width(a.size, how), how.high, host, threaded{.threads = how.threads, .pes_per_band = 1}) {}
+  /// On wide x high PEs of a machine; fault_error if it is too small for them.
+  template <class Engine>
+  solver_on(const stencil& a, int wide, int high, const machine& target, const Engine& engine)
+      : size_(checked(a, wide, high)), wide_(wide), high_(high), fabric_(plan<Method, Storage>(target, wide, high), engine) {
+    scale_ = power_of_two_above(a);
+    each_pe([&](program& p, coord pe) { prepare(p, pe, a); });
+  }
+
+  int wide() const { return wide_; }
+  int high() const { return high_; }
+
+  /// A right side, or the vector that the method starts from; begins anew with x = 0.
+  void load(std::span<const f32> b, const limits& most = {}) {
+    checks::vector(size_, "the vector", b);
+    right_scale_ = power_of_two_above(b);
+    if constexpr (requires { Method{most}; }) method_ = Method{most};
+    for (int v = 0; v < Method::vectors; ++v)
+      if (!keeps(v)) each_line([&](program& p, int x, int y, std::size_t) { std::fill_n(p.store.line(v, x, y), size_.z, 0.f); });
+    each_pe([&](program& p, coord) { p.method = method_; });
+    scatter(Method::right_side, b);
+    if constexpr (requires { Method::starts_as_right_side; })
+      for (int v : Method::starts_as_right_side) scatter(v, b);
+    history_.clear();
+  }
+
+  /// Goes on for so many iterations, or until the method ends; says how it ended, if it did.
+  ending iterate(int iterations) {
+    while (iterations > 0 && how() == ending::none) {
+      const int now = std::min(iterations, most_iterations_a_launch);
+      fabric_.template launch<&program::iterate>(all, now);
+      const std::span<const f32> measured = first().history();
+      history_.insert(history_.end(), measured.begin(), measured.end());
+      iterations -= now;
+    }
+    return how();
+  }
+  /// No more iterations: makes x what they say.
+  ending close() {
+    fabric_.template launch<&program::close>(all);
+    return how();
+  }
+  ending how() { return first().method.how(); }
+  /// What the method measured after each iteration: |r| / |b|, or the eigenvalue.
+  const std::vector<f64>& history() const { return history_; }
+  /// What the weights of A were divided by, a power of two, so that totals neither overflow nor vanish.
+  f64 scale() const { return scale_; }
+  f64 right_scale() const { return right_scale_; }
+  /// The method's result, times a factor.
+  std::vector<f32> result(f64 factor) {
+    std::vector<f32> x(size_.count());
+    each_line([&](program& p, int lx, int ly, std::size_t at) {
+      const f32* line = p.store.line(Method::result, lx, ly);
+      for (int z = 0; z < size_.z; ++z) x[at + static_cast<std::size_t>(z)] = static_cast<f32>(line[z] * factor);
+    });
+    return x;
+  }
+
+ private:
+  static int width(const cells& size, const shares& how) {
+    const int cores = how.threads > 0 ? how.threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    return how.wide ? how.wide : std::clamp(size.x / 8, 1, cores);
+  }
+  static const cells& checked(const stencil& a, int wide, int high) {
+    a.check();
+    if (wide < 1 || high < 1 || wide > a.size.x || high > a.size.y)
+      checks::refuse(text(a.size) + " cells have no block for each of " + std::to_string(wide) + " x " + std::to_string(high) + " PEs; take at most one PE for each line along z");
+    if (const char* why = Storage::misfit(a.size, wide, high)) checks::refuse(why);
+    if constexpr (has_inverse)
+      for (f32 w : a.centre)
+        if (w == 0) checks::refuse("the centre of the operator has a zero, and its inverse is the preconditioner: take a method without one");
+    return a.size;
+  }
+  static constexpr bool has_inverse = requires { requires Method::inverse_diagonal >= 0; };
+  static constexpr bool keeps(int vector) {
+    if constexpr (has_inverse) return vector == Method::inverse_diagonal;
+    else return false;
+  }
+
+  static f64 power_of_two_above(std::span<const f32> x) {
+    f32 most = 0;
+    for (f32 v : x) most = std::max(most, std::abs(v));
+    return most > 0 ? std::ldexp(1., std::ilogb(most)) : 1;
+  }
+  static f64 power_of_two_above(const stencil& a) {
+    f64 most = 0;
+    for (const side_of_stencil& s : stencil_sides)
+      for (f32 v : a.*s.weights) most = std::max(most, std::abs(f64{v}));
+    return most > 0 ? std::ldexp(1., std::ilogb(most)) : 1;
+  }
+
+  grid::lines own(coord pe) const { return {grid::share(size_.x, wide_, pe.x), grid::share(size_.y, high_, pe.y)}; }
+  program& program_of(coord pe) { return fabric_.template program_at<program>(pe); }
+  program& first() { return program_of({0, 0}); }
+  template <class F>
+  void each_pe(F f) {
+    for (int y = 0; y < high_; ++y)
+      for (int x = 0; x < wide_; ++x) f(program_of({x, y}), coord{x, y});
+  }
+  /// Of all PEs: x and y in the block, and where the line stands in an array of the host.
+  template <class F>
+  void each_line(F f) {
+    each_pe([&](program& p, coord pe) {
+      const grid::lines l = own(pe);
+      for (int x = 0; x < l.x.size(); ++x)
+        for (int y = 0; y < l.y.size(); ++y) f(p, x, y, size_.index({l.x.from + x, l.y.from + y, 0}));
+    });
+  }
+
+  void prepare(program& p, coord pe, const stencil& a) {
+    const grid::lines l = own(pe);
+    const int columns = l.x.size(), rows = l.y.size();
+    const grid::lines inner{{pe.x > 0, columns - (pe.x + 1 < wide_)}, {pe.y > 0, rows - (pe.y + 1 < high_)}};
+    p.shape(a, {columns, rows, size_.z}, inner);
+    for (int x = 0; x < columns; ++x)
+      for (int y = 0; y < rows; ++y)
+        for (int z = 0; z < size_.z; ++z) {
+          const cells at{l.x.from + x, l.y.from + y, z};
+          for (int k = 0; k < stencil_points; ++k)
+            if (const int there = z + stencil_sides[k].offset.z; there >= 0 && there < size_.z)
+              p.store.weights(k, x, y)[z] = static_cast<f32>(weight_at(a, a.*stencil_sides[k].weights, at) / scale_);
+          if constexpr (has_inverse) p.store.line(Method::inverse_diagonal, x, y)[z] = 1 / p.store.weights(0, x, y)[z];
+        }
+  }
+  void scatter(int vector, std::span<const f32> b) {
+    each_line([&](program& p, int x, int y, std::size_t at) {
+      f32* line = p.store.line(vector, x, y);
+      for (int z = 0; z < size_.z; ++z) line[z] = static_cast<f32>(b[at + static_cast<std::size_t>(z)] / right_scale_);
+    });
+  }
+
+  cells size_;
+  int wide_, high_;
+  fabric fabric_;
+  Method method_;
+  f64 scale_ = 1, right_scale_ = 1;
+  std::vector<f64> history_;
+};
+
+/// x of A x = b, as far as the solver has come.
+template <class Solver>
+solution<f32> solve(Solver& s, std::span<const f32> b, const limits& most) {
+  s.load(b, most);
+  if (s.iterate(most.iterations) == ending::none) s.close();
+  return {s.result(s.right_scale() / s.scale()), s.history(), s.how()};
+}
+
+/// For any operator. Throws std::invalid_argument if the operator or b cannot be.
+inline solution<f32> bicgstab(const stencil& a, std::span<const f32> b, const limits& most = {}, const shares& how = {}) {
+  solver_on<bicgstab_method> s{a, how};
+  return solve(s, b, most);
+}
+/// For symmetric positive definite operators.
+inline solution<f32> conjugate_gradient(const stencil& a, std::span<const f32> b, const limits& most = {}, const shares& how = {}) {
+  solver_on<conjugate_gradient_method<preconditioner::none>> s{a, how};
+  return solve(s, b, most);
+}
+/// The same with the inverse of the diagonal as preconditioner.
+inline solution<f32> jacobi_conjugate_gradient(const stencil& a, std::span<const f32> b, const limits& most = {}, const shares& how = {}) {
+  solver_on<conjugate_gradient_method<preconditioner::jacobi>> s{a, how};
+  return solve(s, b, most);
+}
+/// The eigenvalue of largest absolute value of a symmetric operator, and its vector, from a vector that contains some of it.
+inline eigenpair<f32> power_method(const stencil& a, std::span<const f32> start, const limits& most = {}, const shares& how = {}) {
+  solver_on<power_iteration> s{a, how};
+  s.load(start, most);
+  if (s.iterate(most.iterations) == ending::none) s.close();
+  eigenpair<f32> e{0, s.result(1), s.history(), s.how()};
+  for (f64& value : e.values) value *= s.scale();
+  if (!e.values.empty()) e.value = e.values.back();
+  return e;
+}
+/// A u
+inline std::vector<f32> product(const stencil& a, std::span<const f32> u, const shares& how = {}) {
+  solver_on<product_method> s{a, how};
+  s.load(u);
+  s.iterate(1);
+  return s.result(s.right_scale() * s.scale());
+}
+
+}  // namespace wsl::solver

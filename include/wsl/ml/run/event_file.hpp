@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+// Scalars for TensorBoard, as a file of records: `tensorboard --logdir <folder>` draws them while training goes on. A record is a
+// length, its checksum, an Event message of the protocol-buffer format (tensorboard/compat/proto/event.proto), and its checksum.
+//   ml::event_file events{"model_dir/train"};
+//   events.scalar("loss", step, loss);
+#pragma once
+#include <unistd.h>
+
+#include <array>
+#include <bit>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "../../core/scalar.hpp"
+
+namespace wsl::ml {
+
+/// CRC-32C of some bytes (RFC 3720), reflected polynomial 0x82f63b78.
+constexpr u32 crc32c(std::string_view bytes) {
+  constexpr auto table = [] {
+    std::array<u32, 256> t{};
+    for (u32 i = 0; i < 256; ++i) {
+      u32 c = i;
+      for (int bit = 0; bit < 8; ++bit) c = c & 1 ? c >> 1 ^ 0x82f63b78u : c >> 1;
+      t[i] = c;
+    }
+    return t;
+  }();
+  u32 c = ~u32{0};
+  for (const char b : bytes) c = table[(c ^ static_cast<unsigned char>(b)) & 255] ^ c >> 8;
+  return ~c;
+}
+
+namespace events {
+
+template <class T>
+std::string little_endian(T x) {
+  std::string bytes;
+  for (std::size_t i = 0; i < sizeof x; ++i) bytes += static_cast<char>(x >> 8 * i & 255);
+  return bytes;
+}
+inline std::string varint(u64 x) {
+  std::string bytes;
+  for (; x >= 128; x >>= 7) bytes += static_cast<char>((x & 127) | 128);
+  return bytes += static_cast<char>(x);
+}
+/// A field of a message: its number, and how it is written (0 varint, 1 eight bytes, 2 a length and bytes, 5 four bytes).
+inline std::string tag(int number, int how) { return varint(static_cast<u64>(number << 3 | how)); }
+inline std::string text(int number, std::string_view bytes) { return (tag(number, 2) + varint(bytes.size())).append(bytes); }
+
+/// A record: data between its length and checksums; those are rotated and shifted so that data may hold checksums itself.
+inline std::string record(std::string_view data) {
+  const auto masked = [](std::string_view bytes) { return little_endian(std::rotr(crc32c(bytes), 15) + 0xa282ead8u); };
+  const std::string length = little_endian(u64{data.size()});
+  return (length + masked(length)).append(data) + masked(data);
+}
+inline std::string wall_time(f64 seconds) { return tag(1, 1) + little_endian(std::bit_cast<u64>(seconds)); }
+
+/// What every file begins with.
+inline std::string first(f64 seconds) { return record(wall_time(seconds) + text(3, "brain.Event:2")); }
+inline std::string scalar(f64 seconds, std::string_view name, i64 step, f32 value) {
+  const std::string v = text(1, name) + tag(2, 5) + little_endian(std::bit_cast<u32>(value));
+  return record(wall_time(seconds) + tag(2, 0) + varint(static_cast<u64>(step)) + text(5, text(1, v)));
+}
+
+}  // namespace events
+
+class event_file {
+ public:
+  /// A new file in the folder, which is made if there is none; those of earlier runs stay, and TensorBoard joins them. Throws
+  /// std::runtime_error if it cannot be written.
+  explicit event_file(const std::filesystem::path& folder) {
+    std::filesystem::create_directories(folder);
+    char host[256] = "host";
+    ::gethostname(host, sizeof host - 1);
+    const f64 now = seconds();
+    name_ = folder / ("events.out.tfevents." + std::to_string(static_cast<i64>(now)) + "." + host + "." + std::to_string(::getpid()));
+    file_.reset(std::fopen(name_.c_str(), "ab"));
+    write(events::first(now));
+  }
+  void scalar(std::string_view name, i64 step, f64 value) { write(events::scalar(seconds(), name, step, static_cast<f32>(value))); }
+
+  const std::filesystem::path& name() const { return name_; }
+
+ private:
+  static f64 seconds() { return std::chrono::duration<f64>(std::chrono::system_clock::now().time_since_epoch()).count(); }
+  void write(const std::string& bytes) {
+    if (!file_ || std::fwrite(bytes.data(), 1, bytes.size(), file_.get()) != bytes.size() || std::fflush(file_.get()) != 0)
+      throw std::runtime_error("wsl: cannot write " + name_.string());
+  }
+  struct closes {
+    void operator()(std::FILE* f) const { std::fclose(f); }
+  };
+  std::filesystem::path name_;
+  std::unique_ptr<std::FILE, closes> file_;
+};
+
+}  // namespace wsl::ml

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+// The threaded engine on several ranks. The grid is cut into the same bands as on one; each rank runs a run of them, and what they write
+// for others' bands travels after each epoch. Everything that the host sees is the same on every rank.
+#pragma once
+#include <algorithm>
+#include <cstdio>
+#include <set>
+
+#include "exchange.hpp"
+
+namespace wsl::mpi {
+
+class spread_engine final : public engines::threaded_engine {
+ public:
+  spread_engine(const layout& plan, const ranks& who, const threaded& how)
+      : threaded_engine(plan, how.threads ? how.threads : engines::default_threads(), how.queues, how.order, most(1u, how.pes_per_band), nullptr),
+        who_(who), share_{words().net.bands, who.size()}, exchange_(words(), who, share_) {
+    require_the_same_everywhere();
+  }
+
+  bool spread() const override { return who_.size() > 1; }
+  bool here(const pe& p) const override { return runs(state_of(const_cast<pe&>(p)).in.band); }
+
+  void call(pe& on, host_call what) override {
+    if (here(on)) threaded_engine::call(on, what);
+  }
+
+  void stream_write(int color, coord c, std::span<const u32> bits) override {
+    if (runs(band_of_stream(color, c, true))) threaded_engine::stream_write(color, c, bits);
+  }
+  std::size_t stream_read(int color, coord c, std::span<u32> bits) override {
+    const int from = share_.owner(band_of_stream(color, c, false));
+    std::size_t n = from == who_.rank() ? threaded_engine::stream_read(color, c, bits) : 0;
+    who_.broadcast(n, from);
+    who_.broadcast(std::as_writable_bytes(bits.first(n)), from);
+    return n;
+  }
+
+  void refresh(std::span<const memory_part> parts) override {
+    for (int from = 0; from < who_.size(); ++from) {
+      std::vector<std::byte> all;
+      const auto each = [&](auto use) {
+        for (const memory_part& p : parts)
+          if (share_.owner(state_of(const_cast<pe&>(*p.of)).in.band) == from) use(static_cast<std::byte*>(p.bytes), p.size);
+      };
+      std::size_t size = 0;
+      each([&](std::byte*, std::size_t n) { size += n; });
+      all.reserve(size);
+      if (from == who_.rank()) each([&](const std::byte* at, std::size_t n) { all.insert(all.end(), at, at + n); });
+      all.resize(size);
+      who_.broadcast(all, from);
+      std::size_t done = 0;
+      if (from != who_.rank()) each([&](std::byte* at, std::size_t n) { std::memcpy(at, all.data() + std::exchange(done, done + n), n); });
+    }
+  }
+
+  outcome run() override {
+    forget_run();
+    const u32 first = share_.first(who_.rank()), last = share_.first(who_.rank() + 1);
+    epoch_ = engines::run_epochs_across(threads(), bands(), first, last, epoch_, [this](engines::band& b, u64 epoch) { run_band(b, epoch); },
+                                        [this](u64 epoch, bool news, bool failure) { return goes_on(epoch, news, failure); });
+    const outcome mine = done();
+    const outcome total{0, who_.sum(mine.tasks), who_.sum(mine.wavelets), who_.sum(mine.hops), who_.sum(mine.delivered)};
+    rethrow();
+    report_deadlock();
+    return total;
+  }
+
+ private:
+  bool runs(u32 band) const { return share_.owner(band) == who_.rank(); }
+  u32 band_of_stream(int color, coord c, bool inbound) { return words().net.member(pes() + stream(color, c, inbound)).band; }
+
+  bool goes_on(u64 epoch, bool news, bool failure) {
+    exchange_.deliver(epoch);
+    const u64 all = who_.largest(failure ? 2 : news ? 1 : 0);
+    return all == 1;
+  }
+
+  /// The failure of the first band, as on one rank; elsewhere its text.
+  void rethrow() {
+    const engines::band* failed = nullptr;
+    u64 first = 0;  // counted from the end, so that the largest is the first
+    for (const engines::band& b : bands())
+      if (b.failure && !failed) failed = &b, first = bands().size() - static_cast<u64>(&b - bands().data());
+    const u64 agreed = who_.largest(first);
+    if (!agreed) return;
+    const int from = share_.owner(static_cast<u32>(bands().size() - agreed));
+    std::string text;
+    if (from == who_.rank()) text = text_of(failed->failure);
+    text = who_.broadcast(text, from);
+    if (from == who_.rank()) std::rethrow_exception(failed->failure);
+    throw fault_error(text);
+  }
+  static std::string text_of(const std::exception_ptr& failure) {
+    try {
+      std::rethrow_exception(failure);
+    } catch (const std::exception& e) {
+      return e.what();
+    } catch (...) {
+      return "an exception that is no std::exception";
+    }
+  }
+
+  /// Every rank gets all that waits, in the order of one rank, and throws the same report.
+  void report_deadlock() {
+    bool any = false;
+    for (u32 b = share_.first(who_.rank()); b < share_.first(who_.rank() + 1); ++b) any |= any_waits(bands()[b]);
+    if (!who_.largest(any)) return;
+    message mine;
+    waits open;
+    for (u32 who = 0; who < words().net.writers(); ++who) {
+      if (!runs(words().net.member(who).band)) continue;
+      open.clear();
+      waits_at(open, who);
+      for (const wait& w : open) put(mine, who, w);
+    }
+    std::set<std::string> names;  // waits of one program are recognised by its name's address
+    std::vector<std::pair<u32, wait>> all;
+    for (int from = 0; from < who_.size(); ++from) {
+      std::size_t size = mine.bytes().size();
+      who_.broadcast(size, from);
+      message theirs;
+      theirs.reset(size);
+      if (from == who_.rank()) std::memcpy(theirs.bytes().data(), mine.bytes().data(), size);
+      who_.broadcast(theirs.bytes(), from);
+      while (!theirs.at_end()) all.push_back(take(theirs, names));
+    }
+    std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    open.clear();
+    for (const auto& [who, w] : all) open.push_back(w);
+    if (!open.empty()) throw deadlock(plan(), open);
+  }
+  static void put(message& m, u32 who, const wait& w) {
+    m.put(who), m.put(w);
+    m.put(std::string(w.program)), m.put(std::string(w.what));
+  }
+  static std::pair<u32, wait> take(message& m, std::set<std::string>& names) {
+    const u32 who = m.take<u32>();
+    wait w = m.take<wait>();
+    w.program = names.insert(m.take_text()).first->c_str();
+    w.what = names.insert(m.take_text()).first->c_str();
+    return {who, w};
+  }
+
+  /// Other binaries, layouts or settings on another rank would compute nonsense, or wait for ever.
+  void require_the_same_everywhere() const {
+    const u64 mine = fingerprint(const_cast<spread_engine*>(this)->words().net);
+    u64 roots = mine;
+    who_.broadcast(roots, 0);
+    // Counted from the end, so that the largest is the first rank that differs.
+    const u64 differs = who_.largest(roots == mine ? 0 : static_cast<u64>(who_.size() - who_.rank()));
+    if (differs)
+      throw fault_error("wsl: rank " + std::to_string(who_.size() - static_cast<int>(differs)) +
+                        " has another program, layout or setting of its engine than rank 0; start the same program with the same arguments everywhere");
+  }
+  u64 fingerprint(engines::wiring& net) const {
+    u64 sum = 0xcbf29ce484222325;  // FNV-1a
+    const auto add = [&](const void* what, std::size_t size) {
+      for (std::size_t i = 0; i < size; ++i) sum = (sum ^ static_cast<const unsigned char*>(what)[i]) * 0x100000001b3;
+    };
+    const auto add_number = [&](u64 n) { add(&n, sizeof n); };
+    for (const placement& p : plan().placements())
+      add(p.what->name, std::strlen(p.what->name)), add_number(static_cast<u64>(p.what->bytes)), add_number(static_cast<u64>(p.where.count()));
+    for (const engines::channel& c : net.channels) add_number(c.first_reader), add_number(c.links);
+    for (const engines::inlet& i : net.inlets) add_number(i.from), add_number(i.color);
+    for (u16 d : net.depths) add_number(d);
+    add_number(net.bands);
+    if (std::FILE* program = std::fopen("/proc/self/exe", "rb")) {
+      char block[4096];
+      while (const std::size_t n = std::fread(block, 1, sizeof block, program)) add(block, n);
+      std::fclose(program);
+    }
+    return sum;
+  }
+
+  ranks who_;
+  share share_;
+  exchange exchange_;
+};
+
+inline engine* spread_over::make(const layout& plan) const {
+  engines::require_possible(how, plan);
+  if (how.log) throw fault_error("wsl: a log of what each PE does is kept by one process; look for races without mpirun");
+  return new spread_engine(plan, who, how);
+}
+
+}  // namespace wsl::mpi

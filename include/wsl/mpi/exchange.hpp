@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+// News between bands that different ranks run. Every rank has all channels and inlets, but only those of its own bands live. After an
+// epoch each rank sends its neighbours one message with the news of all its bands for theirs, and with the words that the news is about;
+// the receiver keeps these in a mirror of the sender's buffer, one for each inlet, and delivers the news as if the band that wrote it
+// were its own. So an epoch begins with the same news on every number of ranks.
+#pragma once
+#include <unordered_map>
+
+#include "message.hpp"
+#include "world.hpp"
+
+namespace wsl::mpi {
+
+/// Which rank runs which bands: runs of about the same length.
+struct share {
+  u32 bands = 1;
+  int ranks = 1;
+
+  u32 first(int rank) const { return static_cast<u32>(u64{bands} * static_cast<u64>(rank) / static_cast<u64>(ranks)); }
+  int owner(u32 band) const {
+    int rank = static_cast<int>(u64{band} * static_cast<u64>(ranks) / bands);
+    while (first(rank + 1) <= band) ++rank;
+    return rank;
+  }
+};
+
+class exchange {
+ public:
+  exchange(engines::traffic& words, const ranks& who, const share& bands) : words_(words), who_(who), share_(bands), sent_(words.net.seams.size()) {
+    std::vector<bool> beside(static_cast<std::size_t>(who.size()));
+    for (const engines::seam& s : words.net.seams) {
+      const int from = bands.owner(s.writers_band), to = bands.owner(s.readers_band);
+      if (from == to || (from != who.rank() && to != who.rank())) continue;
+      beside[static_cast<std::size_t>(from == who.rank() ? to : from)] = true;
+    }
+    for (int r = 0; r < who.size(); ++r)
+      if (beside[static_cast<std::size_t>(r)]) neighbours_.push_back({.rank = r, .out = {}});
+  }
+
+  /// Delivers what was written in an epoch. Together.
+  void deliver(u64 epoch) {
+    std::vector<MPI_Request> sends(neighbours_.size());
+    for (std::size_t k = 0; k < neighbours_.size(); ++k) {
+      neighbour& n = neighbours_[k];
+      n.out.reset();
+      for (u32 from = share_.first(who_.rank()); from < share_.first(who_.rank() + 1); ++from)
+        for (u32 to = share_.first(n.rank); to < share_.first(n.rank + 1); ++to) pack(n.out, from, to, epoch);
+      const auto bytes = n.out.bytes();
+      if (bytes.size() > std::size_t{0x7fffffff}) throw fault_error("wsl: an epoch sends more than 2 GB to one rank; use more and smaller bands");
+      MPI_Isend(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, n.rank, tag, who_.group(), &sends[k]);
+    }
+    for (const neighbour& n : neighbours_) {
+      MPI_Message arrived;
+      MPI_Status status;
+      MPI_Mprobe(n.rank, tag, who_.group(), &arrived, &status);
+      int size = 0;
+      MPI_Get_count(&status, MPI_BYTE, &size);
+      in_.reset(static_cast<std::size_t>(size));
+      MPI_Mrecv(in_.bytes().data(), size, MPI_BYTE, &arrived, MPI_STATUS_IGNORE);
+      while (!in_.at_end()) unpack(epoch);
+    }
+    MPI_Waitall(static_cast<int>(sends.size()), sends.data(), MPI_STATUSES_IGNORE);
+  }
+
+ private:
+  using news = engines::news;
+  static constexpr int tag = 1;
+
+  struct neighbour {
+    int rank;
+    message out;
+  };
+  /// The news of one band for another.
+  struct heading {
+    u32 from, to, count;
+  };
+  struct item {
+    news::what kind;
+    bool same;  ///< the words are those of the item before: another receiver of a multicast
+    u32 inlet, position, words;
+  };
+  static_assert(sizeof(heading) % sizeof(u32) == 0 && sizeof(item) % sizeof(u32) == 0, "words lie where words may lie");
+
+  void pack(message& out, u32 from, u32 to, u64 epoch) {
+    auto& mail = words_.bands()[from].mail[epoch & 1][to];
+    if (mail.empty()) return;
+    out.put(heading{from, to, static_cast<u32>(mail.size())});
+    const news* before = nullptr;
+    u32 begin = 0;
+    for (const news& n : mail) {
+      item i{n.kind, false, n.inlet, n.position, 0};
+      if (n.kind == news::what::words) {
+        const u32 seam = words_.net.inlets[n.inlet].from;
+        i.same = before && before->words == n.words && before->position == n.position && begin == sent_[seam];
+        begin = std::exchange(sent_[seam], n.position);
+        i.words = n.position - begin;
+        before = &n;
+      }
+      out.put(i);
+      if (n.kind == news::what::words && !i.same) out.put(std::span<const u32>(n.words + (begin - n.origin), i.words));
+    }
+    mail.clear();
+  }
+
+  void unpack(u64 epoch) {
+    const heading h = in_.take<heading>();
+    engines::band& to = words_.bands()[h.to];
+    to.senders[epoch & 1].set_bits(u64{1} << h.from);
+    auto& mail = words_.bands()[h.from].mail[epoch & 1][h.to];
+    std::span<const u32> latest;
+    for (u32 k = 0; k < h.count; ++k) {
+      const item i = in_.take<item>();
+      news n{i.kind, i.inlet, i.position};
+      if (i.kind == news::what::words) {
+        if (!i.same) latest = in_.take_words(i.words);
+        mirror& m = mirrors_[i.inlet];
+        m.append(latest, words_.net.inlets[i.inlet].head);
+        n.words = m.words.data(), n.origin = m.origin;
+      }
+      mail.push_back(n);
+    }
+  }
+
+  /// What the writer's buffer holds for an inlet here. It changes only between epochs, when nobody reads it.
+  struct mirror {
+    std::vector<u32> words;
+    u32 origin = 0;
+
+    void append(std::span<const u32> more, u32 head) {
+      if (words.size() + more.size() > words.capacity()) {
+        words.erase(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(head - origin));
+        origin = head;
+        words.reserve(most<std::size_t>(2 * (words.size() + more.size()), engines::small_buffer));
+      }
+      words.insert(words.end(), more.begin(), more.end());
+    }
+  };
+
+  engines::traffic& words_;
+  ranks who_;
+  share share_;
+  std::vector<neighbour> neighbours_;
+  std::vector<u32> sent_;  ///< by seam: how far the reader's rank has the words
+  std::unordered_map<u32, mirror> mirrors_;
+  message in_;
+};
+
+}  // namespace wsl::mpi

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// Only what a PE chooses among can go first: tasks of colors and local tasks.
+// says: only_data_tasks_and_local_tasks_are_urgent
+#include <wsl/wsl.hpp>
+
+using namespace wsl;
+
+struct part {
+  void go(pe&) {}
+  void stop(pe&) {}
+#ifdef WSL_MISUSE
+  static consteval auto tasks() { return table(launch<&part::go>(), urgent(control<7, &part::stop>())); }
+#else
+  static consteval auto tasks() { return table(launch<&part::go>(), urgent(local<&part::stop>())); }
+#endif
+};
+
+constexpr layout l = layout{wse2, 1, 1}.place(all, program_v<part>);

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+// What several ranks compute is what one process computes, bit by bit, and the host sees it on each of them. Every rank runs all of this
+// (mpirun starts it), and beside the ranks' fabric one of its own.
+#include <wsl/collective/all_reduce.hpp>
+#include <wsl/fabric/switches.hpp>
+#include <wsl/host/device.hpp>
+#include <wsl/mpi.hpp>
+#include <wsl/wsl.hpp>
+
+#include <catch2/catch.hpp>
+#include <numeric>
+
+#include "../law/engine_endings.hpp"
+
+using namespace wsl;
+
+namespace {
+
+/// Of all PEs; each rank knows those that are here.
+void must_agree_here(law::ending alone, const law::ending& spread, unsigned seed) {
+  for (std::size_t i = 0; i < alone.memories.size(); ++i)
+    if (spread.memories[i] == 0) alone.memories[i] = 0;
+  law::must_agree(alone, spread, "program " + std::to_string(seed) + " on rank " + std::to_string(mpi::world().rank()));
+}
+
+/// Says whether queues have stopped it.
+bool judge(unsigned seed, bool races) {
+  const law::random_program p(seed, races);
+  const u32 band = 1 + seed % 7 * 3;
+  const depth queues = seed % 3 ? depth::deep : depth::machine;
+  const schedule order = races && seed % 2 ? schedule{schedule::shuffled{seed}} : schedule{};
+  const threaded alone{1, queues, order, band};
+  threaded spread = alone;
+  spread.threads = 1 + (mpi::world().rank() + static_cast<int>(seed)) % 3;
+  const law::ending expected = law::run(p, alone);
+  must_agree_here(expected, law::run(p, mpi::world().with(spread)), seed);
+  return !expected.deadlock.empty();
+}
+
+constexpr all_reduce<f32> total{.first = 0};
+
+struct summand {
+  f32 mine = 0, sum = 0;
+  std::array<f32, 3> several{};
+  reducer<total> adder;
+  void start(pe& me) {
+    several = {mine, 2 * mine, 3 * mine};
+    adder.contribute(me, mine);
+  }
+  void know(pe&, f32 x) { sum = x; }
+  void fail(pe& me) {
+    if (me.south_edge()) throw fault_error("the last row fails");
+  }
+  static consteval auto tasks() {
+    return table(launch<&summand::start>(), launch<&summand::fail>(), use<&summand::adder>(), on<total.total(), &summand::know>());
+  }
+};
+layout sums(int side) {
+  layout l{host, side, side};
+  l.place(all, program_v<summand>);
+  total.wire(l);
+  return l;
+}
+
+/// What a call throws.
+template <class F>
+std::string thrown(F f) {
+  try {
+    f();
+  } catch (const std::exception& e) {
+    return e.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("ranks end as one process") {
+  int stopped = 0;
+  for (unsigned seed = 0; seed < 60; ++seed) stopped += judge(seed, seed % 3 == 0);
+  CHECK(stopped > 3);  // so deadlock reports are compared too
+}
+TEST_CASE("many programs on ranks end as in one process", "[.long]") {
+  for (unsigned seed = 60; seed < 5'000; ++seed) judge(seed, seed % 3 == 0);
+}
+
+TEST_CASE("the host copies and reads on every rank") {
+  constexpr int side = 9;
+  fabric f{sums(side), mpi::world().with({.threads = 2, .pes_per_band = side})};
+  device d{f};
+  std::vector<f32> x(side * side);
+  std::iota(x.begin(), x.end(), 1.f);
+  d.copy_in(&summand::mine, all, x);
+  d.launch<&summand::start>(all);
+  const f32 expected = std::accumulate(x.begin(), x.end(), 0.f);
+  CHECK(d.copy_out(&summand::sum, all) == std::vector<f32>(x.size(), expected));
+  CHECK(d.copy_out(&summand::several, at(4, 8)) == std::vector<f32>{77, 154, 231});
+  CHECK(f.read(8, 8, &summand::sum) == expected);
+  CHECK(f.read(8, 8, &summand::several)[2] == 3 * 81);
+  const u64 pes_here = static_cast<u64>(f.here({0, 0})) + static_cast<u64>(f.here({8, 8}));
+  CHECK(mpi::world().who.sum(pes_here) == 2);
+}
+
+TEST_CASE("a fault on one rank is everybody's") {
+  fabric alone{sums(8), threaded{.threads = 1, .pes_per_band = 8}}, spread{sums(8), mpi::world().with({.threads = 1, .pes_per_band = 8})};
+  const std::string said = thrown([&] { alone.launch<&summand::fail>(all); });
+  CHECK_THAT(said, Catch::Contains("the last row fails"));
+  CHECK(thrown([&] { spread.launch<&summand::fail>(all); }) == said);
+}
+
+TEST_CASE("other layouts on other ranks are refused") {
+  const int size = mpi::world().size(), rank = mpi::world().rank();
+  const std::string said = thrown([&] { fabric f{sums(rank == size - 1 ? 7 : 6), mpi::world()}; });
+  if (size == 1) CHECK(said == "");
+  else CHECK(said == "wsl: rank " + std::to_string(size - 1) + " has another program, layout or setting of its engine than rank 0; start the same program with the same arguments everywhere");
+}

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: MIT
+// The solvers against their oracles: the serial methods in f64, eigenvalues of the Laplacian, manufactured solutions, and what must break down.
+#include <wsl/fabric/reference.hpp>
+#include <wsl/kernel/solver.hpp>
+
+#include <catch2/catch.hpp>
+
+using namespace wsl;
+using namespace wsl::solver;
+
+namespace {
+
+constexpr f64 pi = 3.14159265358979323846;
+
+/// Numbers without a pattern, from -1 to 1.
+std::vector<f32> noise(std::size_t n, u32 seed = 1) {
+  std::vector<f32> x(n);
+  for (f32& v : x) v = static_cast<f32>(static_cast<i32>(seed = seed * 1664525 + 1013904223) / 65536) / 32768;
+  return x;
+}
+std::vector<f64> wide(const std::vector<f32>& x) { return {x.begin(), x.end()}; }
+
+/// |x - y| / |y|
+template <class X, class Y>
+f64 difference(const X& x, const Y& y) {
+  REQUIRE(x.size() == y.size());
+  f64 error = 0, whole = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const f64 d = static_cast<f64>(x[i]) - static_cast<f64>(y[i]);
+    error += d * d, whole += static_cast<f64>(y[i]) * static_cast<f64>(y[i]);
+  }
+  return std::sqrt(error / whole);
+}
+
+/// Neither symmetric nor equal anywhere: all weights differ from cell to cell.
+stencil convection(const cells& size) {
+  stencil a{.size = size};
+  for (const side_of_stencil& s : stencil_sides) {
+    std::vector<f32>& w = a.*s.weights;
+    const bool centre = s.weights == &stencil::centre;
+    w = noise(size.count(), static_cast<u32>(&s - stencil_sides) + 7);
+    for (f32& v : w) v = centre ? 6.5f + v / 4 : -1 + v / 3;
+  }
+  return a;
+}
+/// Symmetric and positive definite: a conductivity between each two cells, very different along z.
+stencil diffusion(const cells& size) {
+  stencil a{.size = size};
+  const auto between = [&](const cells& c, const cells& there) {
+    return 1 + static_cast<f32>((size.index(c) + (size.has(there) ? size.index(there) : 0)) % 5) + static_cast<f32>(c.z + there.z);
+  };
+  for (const side_of_stencil& s : stencil_sides) (a.*s.weights).assign(size.count(), 0);
+  for (int x = 0; x < size.x; ++x)
+    for (int y = 0; y < size.y; ++y)
+      for (int z = 0; z < size.z; ++z)
+        for (const side_of_stencil& s : std::span(stencil_sides).subspan(1)) {
+          const cells here{x, y, z}, there{x + s.offset.x, y + s.offset.y, z + s.offset.z};
+          (a.*s.weights)[size.index(here)] = -between(here, there);
+          a.centre[size.index(here)] += between(here, there);
+        }
+  return a;
+}
+
+const std::vector<cells> odd_sizes{{1, 1, 1}, {1, 1, 37}, {1, 13, 5}, {17, 1, 16}, {3, 2, 1}, {9, 8, 7}, {11, 7, 33}};
+
+}  // namespace
+
+TEST_CASE("solver: the product is the serial one, on all rectangles") {
+  for (const cells& size : odd_sizes)
+    for (const shares& how : {shares{1, 1, 1}, shares{2, 1, 2}, shares{3, 2, 3}, shares{17, 13, 2}}) {
+      const stencil a = convection(size);
+      const std::vector<f32> u = noise(size.count());
+      const shares fits{std::min(how.wide, size.x), std::min(how.high, size.y), how.threads};
+      INFO(text(size) << " cells on " << fits.wide << " x " << fits.high << " PEs");
+      CHECK(difference(product(a, u, fits), serial::product(a, wide(u))) < 1e-6);
+    }
+}
+
+TEST_CASE("solver: residuals fall as those of the serial methods") {
+  for (const cells& size : odd_sizes) {
+    INFO(text(size) << " cells");
+    const std::vector<f32> b = noise(size.count());
+    const limits few{.tolerance = 1e-5, .iterations = 12};
+    const shares how{std::min(3, size.x), std::min(2, size.y), 2};
+    const stencil any = convection(size), symmetric = diffusion(size);
+    const auto compare = [&](const solution<f32>& s, const solution<f64>& expected) {
+      for (std::size_t i = 0; i < std::min(s.residuals.size(), expected.residuals.size()); ++i) {
+        INFO("iteration " << i);
+        CHECK(s.residuals[i] == Approx(expected.residuals[i]).epsilon(0.02).margin(1e-6));
+      }
+      CHECK(std::abs(s.iterations() - expected.iterations()) <= 1);
+      CHECK(difference(s.x, expected.x) < (s.converged() ? 1e-4 : 1e-3));
+    };
+    compare(bicgstab(any, b, few, how), serial::bicgstab(any, wide(b), few));
+    compare(conjugate_gradient(symmetric, b, few, how), serial::conjugate_gradient(symmetric, wide(b), few));
+    compare(jacobi_conjugate_gradient(symmetric, b, few, how), serial::conjugate_gradient(symmetric, wide(b), few, true));
+  }
+}
+
+TEST_CASE("solver: a manufactured solution comes back") {
+  const cells size{12, 10, 20};
+  std::vector<f64> expected(size.count());
+  for (int x = 0; x < size.x; ++x)
+    for (int y = 0; y < size.y; ++y)
+      for (int z = 0; z < size.z; ++z) expected[size.index({x, y, z})] = std::sin(0.3 * x) + std::cos(0.7 * y) * z / 10;
+  const auto check = [&](const stencil& a, auto method) {
+    const std::vector<f64> right = serial::product(a, expected);
+    const std::vector<f32> b(right.begin(), right.end());
+    const solution<f32> s = method(a, b, limits{.tolerance = 1e-6}, shares{});
+    CHECK(s.converged());
+    CHECK(serial::relative_residual(a, s.x, b) < 3e-6);
+    CHECK(difference(s.x, expected) < 1e-4);
+    return s.iterations();
+  };
+  check(convection(size), bicgstab);
+  check(diffusion(size), bicgstab);
+  CHECK(check(diffusion(size), jacobi_conjugate_gradient) < check(diffusion(size), conjugate_gradient));
+}
+
+TEST_CASE("solver: the power method finds the Laplacian's largest eigenvalue") {
+  for (const cells& size : {cells{1, 1, 4}, cells{5, 4, 3}, cells{3, 6, 1}}) {
+    const auto along = [](int n) { return 2 * std::cos(pi / (n + 1)); };
+    const f64 exact = 6 + along(size.x) + along(size.y) + along(size.z);
+    const eigenpair<f32> e = power_method({.size = size}, noise(size.count()), {.tolerance = 1e-8, .iterations = 400}, {std::min(2, size.x), std::min(2, size.y), 2});
+    CHECK(e.value == Approx(exact).epsilon(1e-5));
+    std::vector<f64> wave(size.count());
+    for (int x = 0; x < size.x; ++x)
+      for (int y = 0; y < size.y; ++y)
+        for (int z = 0; z < size.z; ++z)
+          wave[size.index({x, y, z})] = ((x + y + z) % 2 ? -1 : 1) * std::sin(pi * (x + 1) / (size.x + 1)) * std::sin(pi * (y + 1) / (size.y + 1)) * std::sin(pi * (z + 1) / (size.z + 1));
+    CHECK(std::abs(serial::dot(wide(e.vector), wave)) / serial::norm(wave) == Approx(1).epsilon(1e-3));
+    const eigenpair<f64> serially = serial::power_method({.size = size}, wide(noise(size.count())), {.tolerance = 0, .iterations = 10});
+    for (std::size_t i = 0; i < std::min<std::size_t>(10, e.values.size()); ++i) CHECK(e.values[i] == Approx(serially.values[i]).epsilon(1e-5));
+  }
+}
+
+TEST_CASE("solver: threads change no bit") {
+  const cells size{13, 9, 21};
+  const std::vector<f32> b = noise(size.count());
+  const limits few{.tolerance = 0, .iterations = 70};  // more than one launch
+  const auto equal = [&](auto method, const stencil& a) {
+    const auto first = method(a, b, few, shares{5, 3, 1});
+    for (int threads : {2, 3, 8}) {
+      const auto s = method(a, b, few, shares{5, 3, threads});
+      CHECK(s.x == first.x);
+      CHECK(s.residuals == first.residuals);
+    }
+  };
+  equal(bicgstab, convection(size));
+  equal(jacobi_conjugate_gradient, diffusion(size));
+}
+
+TEST_CASE("solver: a wafer with one line a PE, on both engines") {
+  const cells size{6, 5, 21};
+  const stencil a = convection(size);
+  const std::vector<f32> b = noise(size.count());
+  const limits most{.tolerance = 1e-5};
+  const solution<f64> expected = serial::bicgstab(a, wide(b), most);
+  const auto on_wafer = [&](const auto& engine) {
+    solver_on<bicgstab_method, one_line<21>> s{a, size.x, size.y, wse2, engine};
+    return solve(s, b, most);
+  };
+  const solution<f32> s = on_wafer(threaded{.threads = 2, .pes_per_band = 4});
+  CHECK(s.converged());
+  CHECK(difference(s.x, expected.x) < 1e-4);
+  CHECK(on_wafer(reference{}).x == s.x);
+}
+
+TEST_CASE("solver: several right sides, and a few iterations at a time") {
+  const cells size{9, 8, 7};
+  const stencil a = convection(size);
+  const std::vector<f32> b = noise(size.count()), c = noise(size.count(), 5);
+  solver_on<bicgstab_method> s{a, {2, 2, 2}};
+  const solution<f32> whole = solve(s, b, {.iterations = 9});
+  CHECK(solve(s, c, {}).x != whole.x);
+  s.load(b);
+  CHECK(s.iterate(4) == ending::none);
+  CHECK(s.iterate(5) == ending::none);
+  CHECK(s.close() == ending::all_iterations);
+  CHECK(s.result(s.right_scale() / s.scale()) == whole.x);
+  CHECK(s.history() == whole.residuals);
+}
+
+TEST_CASE("solver: scales far from 1 do no harm") {
+  const cells size{5, 4, 9};
+  stencil a = convection(size);
+  std::vector<f32> b = noise(size.count());
+  const solution<f32> plain = bicgstab(a, b);
+  for (const side_of_stencil& s : stencil_sides)
+    for (f32& w : a.*s.weights) w *= 0x1p60f;
+  for (f32& v : b) v *= 0x1p-50f;
+  const solution<f32> scaled = bicgstab(a, b);
+  CHECK(scaled.residuals == plain.residuals);
+  for (std::size_t i = 0; i < b.size(); ++i) REQUIRE(scaled.x[i] == plain.x[i] * 0x1p-110f);
+}
+
+TEST_CASE("solver: how a method ends is said") {
+  const cells size{4, 3, 5};
+  const std::vector<f32> zeros(size.count()), b = noise(size.count());
+  const stencil laplacian{.size = size};
+  CHECK(bicgstab(laplacian, zeros).converged());
+  CHECK(bicgstab(laplacian, zeros).x == zeros);
+  CHECK(conjugate_gradient(laplacian, zeros).converged());
+  CHECK(bicgstab(laplacian, b, {.iterations = 2}).how == ending::all_iterations);
+  CHECK(conjugate_gradient(laplacian, b, {.iterations = 2}).how == ending::all_iterations);
+  CHECK(serial::relative_residual(laplacian, bicgstab(laplacian, b, {.iterations = 2}).x, b) == Approx(bicgstab(laplacian, b, {.iterations = 2}).residuals[1]).epsilon(1e-4));
+
+  stencil nothing{.size = size};
+  for (const side_of_stencil& s : stencil_sides) (nothing.*s.weights) = {0};
+  CHECK(bicgstab(nothing, b).how == ending::singular);
+  CHECK(conjugate_gradient(nothing, b).how == ending::indefinite);
+  CHECK(power_method(nothing, b).how == ending::singular);
+  CHECK(power_method(laplacian, zeros).how == ending::singular);
+
+  stencil turn{.size = {2, 1, 1}};  // (0 1; -1 0): (b, A b) is 0
+  turn.centre = {0}, turn.west = {-1}, turn.east = {1};
+  CHECK(bicgstab(turn, std::vector<f32>{1, 1}).how == ending::breakdown);
+  CHECK(conjugate_gradient(turn, std::vector<f32>{1, 1}).how == ending::indefinite);
+
+  stencil negative{.size = size};
+  negative.centre = {-7};
+  CHECK(conjugate_gradient(negative, b).how == ending::indefinite);
+  CHECK(jacobi_conjugate_gradient(negative, b).how == ending::indefinite);
+  CHECK(bicgstab(negative, b).converged());
+
+  // Beyond what f32 can reach the method ends by itself, or goes on with finite numbers: 64^3 divided zero by zero after 426 iterations.
+  const solution<f32> beyond = bicgstab(laplacian, b, {.tolerance = 0, .iterations = 600});
+  CHECK(beyond.how != ending::not_finite);
+  CHECK(serial::relative_residual(laplacian, beyond.x, b) < 1e-5);
+}
+
+TEST_CASE("solver: what cannot be solved is refused in a sentence") {
+  const cells size{4, 3, 5};
+  const std::vector<f32> b(size.count(), 1);
+  using Catch::Matchers::Contains;
+  CHECK_THROWS_WITH(bicgstab({.size = {4, 0, 5}}, b), Contains("at least one cell along each axis, not 4 x 0 x 5"));
+  CHECK_THROWS_WITH(bicgstab({.size = size, .up = {1, 2}}, b), Contains("the weight up has 1 number, 5 (one for each z) or 60"));
+  CHECK_THROWS_WITH(bicgstab({.size = size, .down = {NAN}}, b), Contains("the weight down has the number nan at place 0"));
+  CHECK_THROWS_WITH(bicgstab({.size = size}, std::vector<f32>(59)), Contains("has 59 numbers; a grid of 4 x 3 x 5 cells needs 60"));
+  CHECK_THROWS_WITH(bicgstab({.size = size}, std::vector<f32>(60, INFINITY)), Contains("it takes finite ones"));
+  CHECK_THROWS_WITH(bicgstab({.size = size}, b, {}, {.wide = 5}), Contains("no block for each of 5 x 1 PEs"));
+  CHECK_THROWS_WITH(jacobi_conjugate_gradient({.size = size, .centre = {0}}, b), Contains("its inverse is the preconditioner"));
+  using wafer = solver_on<bicgstab_method, one_line<5>>;
+  CHECK_THROWS_WITH((wafer{stencil{.size = {4, 3, 6}}, 4, 3, wse2, threaded{}}), Contains("compiled for one number of cells along z"));
+  CHECK_THROWS_WITH((wafer{stencil{.size = size}, 2, 3, wse2, threaded{}}), Contains("each PE has one line along z"));
+}

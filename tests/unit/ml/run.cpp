@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+#include <wsl/ml/model/sequence.hpp>
+#include <wsl/ml/run/event_file.hpp>
+#include <wsl/ml/run/executor.hpp>
+#include <wsl/ml/run/loss_curve.hpp>
+#include <wsl/ml/trainer.hpp>
+
+#include <catch2/catch.hpp>
+
+namespace {
+
+using namespace wsl;
+
+std::string hex(const std::string& bytes) {
+  std::string out;
+  for (const char c : bytes) {
+    out += "0123456789abcdef"[static_cast<unsigned char>(c) / 16];
+    out += "0123456789abcdef"[static_cast<unsigned char>(c) % 16];
+  }
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("Event records are those of TensorBoard") {
+  std::string rising;
+  for (char c = 0; c < 32; ++c) rising += c;
+  CHECK(ml::crc32c("123456789") == 0xe3069283);  // RFC 3720, and its appendix B.4
+  CHECK(ml::crc32c(std::string(32, '\0')) == 0x8a9136aa);
+  CHECK(ml::crc32c(std::string(32, '\xff')) == 0x62a8ab43);
+  CHECK(ml::crc32c(rising) == 0x46dd794e);
+  // Written by tensorboardX's record writer.
+  CHECK(hex(ml::events::first(1.0)) == "1800000000000000a37f4b2209000000000000f03f1a0d627261696e2e4576656e743a3286bf577a");
+  CHECK(hex(ml::events::scalar(2.0, "loss", 10, 2.5f)) == "1a00000000000000129bd82d090000000000000040100a2a0d0a0b0a046c6f73731500002040097a8f44");
+}
+
+TEST_CASE("A loss curve is read back as it was written, and a damaged one is refused") {
+  ml::loss_curve curve;
+  curve.add({.step = 50, .loss = 2.1, .rate = 1e-3});
+  curve.add({.step = 100, .loss = 0.1 + 0.2, .rate = 5e-4});
+  curve.add({.step = 100, .loss = 1.9, .evaluated = true});
+  CHECK(ml::loss_curve::from_csv(curve.csv()).points() == curve.points());
+  CHECK(ml::loss_curve::from_csv(curve.csv()).csv() == curve.csv());
+  CHECK_THROWS_WITH(ml::loss_curve::from_csv("step\n50,train,x,1\n"), "wsl: line 2 of the loss curve is not step,kind,loss,learning_rate");
+  CHECK_THROWS(ml::loss_curve::from_csv("step\n50,train,1\n"));
+  CHECK_THROWS(ml::loss_curve::from_csv("step\n50,train,1,2,3\n"));
+  const std::string picture = curve.svg("a < b");
+  CHECK(picture.find("a &lt; b") != std::string::npos);
+  CHECK(picture.find("L700 356") != std::string::npos);  // the last step is at the right, and the least loss at the bottom
+  curve.keep_until(50);
+  CHECK(curve.points().size() == 1);
+  CHECK(ml::loss_curve().svg("nothing yet").ends_with("</svg>\n"));
+}
+
+TEST_CASE("Rates and times") {
+  const ml::pace::clock::time_point start{};
+  ml::pace p(start);
+  p.add(100, start + std::chrono::seconds(10));
+  CHECK(p.rate() == Approx(10));
+  p.skip(std::chrono::seconds(5));
+  p.add(100, start + std::chrono::seconds(20));
+  CHECK(p.rate() == Approx(20));
+  CHECK(p.global_rate() == Approx(200. / 15));
+  CHECK(p.time_for(40) == Approx(3));
+  CHECK(ml::clock_text(3661.4) == "1:01:01");
+  CHECK(ml::clock_text(-1) == "0:00:00");
+}
+
+TEST_CASE("The executor trains to its last step, from wherever the trainer stands") {
+  constexpr ml::sequence model{ml::linear<1, 2>{}};
+  const std::vector<f32> x{-1, 1};
+  const std::vector<i32> y{0, 1};
+  const auto next = [&] { return ml::batch{.features = x, .targets = y, .sequences = 2}; };
+  const auto seen_by = [&](ml::trainer& t, i64 steps, const ml::rate::schedule& rate) {
+    std::vector<std::string> seen;
+    ml::executor run{t, {.steps = steps, .log_steps = 2, .checkpoint_steps = 3, .eval_steps = 4}};
+    run.on_log([&](const auto& look) { seen.push_back("log " + std::to_string(look.step)); });
+    run.on_evaluation([&](i64 step) { seen.push_back("eval " + std::to_string(step)); });
+    run.on_checkpoint([&](i64 step) { seen.push_back("save " + std::to_string(step)); });
+    run.train(next, rate);
+    return seen;
+  };
+  ml::trainer t(model.build(), ml::optimizer::sgd(), {.workers = 1, .threads = 1});
+  CHECK(seen_by(t, 5, ml::rate::constant(0.1)) == std::vector<std::string>{"log 2", "save 3", "log 4", "eval 4", "log 5", "eval 5", "save 5"});
+  CHECK(seen_by(t, 7, ml::rate::constant(0.1)) == std::vector<std::string>{"log 6", "save 6", "log 7", "eval 7", "save 7"});
+  CHECK(seen_by(t, 7, ml::rate::constant(0.1)).empty());
+  CHECK_THROWS_WITH(seen_by(t, 20, ml::rate::constant(std::nan(""))), Catch::Matchers::Contains("the loss is") && Catch::Matchers::Contains("in step 9"));
+}

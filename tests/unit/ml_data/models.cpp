@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: MIT
+// Models and runs on disk: llm.c's files, Hugging Face's folders, checkpoints.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <random>
+#include <wsl/ml/file/checkpoint.hpp>
+#include <wsl/ml/file/hugging_face.hpp>
+#include <wsl/ml/file/llmc.hpp>
+#include <wsl/ml/model/serial.hpp>
+
+#include "files.hpp"
+
+namespace {
+using namespace wsl;
+using namespace wsl::ml;
+using Catch::Matchers::Contains;
+
+decoder small(bool bias = true) {
+  decoder d{.vocabulary = 11, .positions = 5, .layers = 2, .heads = 2, .width = 6};
+  d.between = nonlinearity::gelu_tanh, d.bias = bias;
+  return d;
+}
+bool equal(const weights& a, const weights& b) {
+  bool all = a.size() == b.size();
+  for (std::size_t k = 0; all && k < a.size(); ++k) all = a[k] == b[k];
+  return all;
+}
+
+TEST_CASE("A model comes back from a file of llm.c") {
+  const files::folder here;
+  const network n = small().build();
+  const weights w(n, 3);
+  write_llmc_model(here / "m.bin", llmc_model::of(small(), n, w));
+  const llmc_model m = read_llmc_model(here / "m.bin");
+  CHECK(m.padded == 128);
+  CHECK((m.config.vocabulary == 11 && m.config.positions == 5 && m.config.layers == 2 && m.config.heads == 2 && m.config.width == 6));
+  CHECK(equal(m.to_weights(m.config.build()), w));
+
+  llmc_state s;
+  s.sequences = 2, s.length = 3, s.ids = {0, 1, 2, 3, 4, 10}, s.targets = {1, 2, 3, 4, 5, 6};
+  s.logits.assign(66, 0.5f), s.loss = 2.5f, s.gradients.assign(m.numbers.size(), 0.25f);
+  write_llmc_state(here / "s.bin", s);
+  const llmc_state back = read_llmc_state(here / "s.bin", m);
+  CHECK((back.ids == s.ids && back.targets == s.targets && back.logits == s.logits && back.loss == s.loss && back.gradients == s.gradients));
+}
+
+TEST_CASE("A model that llm.c has not is refused") {
+  const network n = small(false).build();
+  CHECK_THROWS_WITH(llmc_model::of(small(false), n, weights(n)), Contains("a model of llm.c has gelu by tanh, biases"));
+  const llmc_model m = llmc_model::of(small(), small().build(), weights(small().build()));
+  decoder other = small();
+  other.tied = false;
+  CHECK_THROWS_WITH(llmc_model::of(other, other.build(), weights(other.build())), Contains("GPT-2, which has the table of tokens as its head; this model has not"));
+  CHECK_THROWS_WITH(m.to_weights(n), Contains("a model of llm.c has 'layer 0 norm 1.bias', this one has not"));
+}
+
+TEST_CASE("Files of llm.c that are none are refused") {
+  const files::folder here;
+  const network n = small().build();
+  const llmc_model m = llmc_model::of(small(), n, weights(n));
+  write_llmc_model(here / "m.bin", m);
+  const std::string whole = read_whole(here / "m.bin");
+  const auto model_says = [&](std::size_t word, i32 value, std::size_t bytes) {
+    std::string changed = whole;
+    std::memcpy(changed.data() + 4 * word, &value, 4);
+    changed.resize(bytes);
+    files::write(here / "x.bin", changed);
+    return files::refusal([&] { read_llmc_model(here / "x.bin"); });
+  };
+  CHECK(model_says(9, 0, whole.size()) == "it is taken");
+  CHECK_THAT(model_says(0, 7, whole.size()), Contains("its first word is 7, not 20240326"));
+  CHECK_THAT(model_says(1, 2, whole.size()), Contains("version 3 (f32) or 5 (bf16), not 2"));
+  CHECK_THAT(model_says(1, 5, whole.size()), Contains("bytes follow"));
+  for (std::size_t word : {2u, 3u, 4u, 5u, 6u, 7u}) CHECK_THAT(model_says(word, -1, whole.size()), Contains("sizes that no model has"));
+  CHECK_THAT(model_says(5, 4, whole.size()), Contains("sizes that no model has"));
+  CHECK_THAT(model_says(4, 2147483647, whole.size()), Contains("the parameters should follow"));
+  CHECK_THAT(model_says(9, 0, whole.size() - 4), Contains("the parameters should follow"));
+  CHECK_THAT(model_says(9, 0, whole.size() + 4), Contains("4 bytes follow"));
+  CHECK_THAT(model_says(9, 0, 1000), Contains("the header of 256 words should follow"));
+
+  llmc_state s;
+  s.sequences = 1, s.length = 1, s.ids = {1}, s.targets = {2}, s.logits.assign(11, 0), s.gradients.assign(m.numbers.size(), 0);
+  const auto state_says = [&](auto change) {
+    llmc_state changed = s;
+    change(changed);
+    write_llmc_state(here / "s.bin", changed);
+    return files::refusal([&] { read_llmc_state(here / "s.bin", m); });
+  };
+  CHECK(state_says([](auto&) {}) == "it is taken");
+  CHECK_THAT(state_says([](auto& x) { x.length = 6; }), Contains("1 sequences of 6 tokens; the model takes 1 to 5"));
+  CHECK_THAT(state_says([](auto& x) { x.sequences = 2147483647; }), Contains("the tokens should follow"));
+  CHECK_THAT(state_says([](auto& x) { x.targets = {11}; }), Contains("none of the model's 11"));
+  CHECK_THAT(state_says([](auto& x) { x.gradients.pop_back(); }), Contains("the gradients should follow"));
+  files::write(here / "s.bin", whole);
+  CHECK_THAT(files::refusal([&] { read_llmc_state(here / "s.bin", m); }), Contains("this is no debug state of llm.c"));
+}
+
+TEST_CASE("The golden GPT-2 goes to every format and comes back") {
+  const auto file = files::data_set("gpt2_tiny/gpt2_tiny.bin");
+  if (!file) return;
+  const files::folder here;
+  const llmc_model m = read_llmc_model(*file);
+  const network n = m.config.build();
+  const weights w = m.to_weights(n);
+  llmc_model back = llmc_model::of(m.config, n, w);
+  write_llmc_model(here / "m.bin", back);
+  const std::string a = read_whole(here / "m.bin"), b = read_whole(*file);
+  CHECK(a == b);
+  write_hugging_face(here / "hf", m.config, n, w);
+  pretrained p = read_hugging_face(here / "hf");
+  CHECK((p.config.between == nonlinearity::gelu_tanh && p.config.heads == 4 && p.config.epsilon == 1e-5f));
+  CHECK(equal(p.to_weights(p.config.build()), w));
+}
+
+TEST_CASE("A folder of Hugging Face: their names, their order of rows and columns") {
+  const files::folder here;
+  const network n = small(false).build();
+  const weights w(n, 5);
+  write_hugging_face(here / "m", small(false), n, w);
+  safetensors_file in(here / "m/model.safetensors");
+  CHECK(in.tensors().size() == 2 + 2 * 12 + 2);
+  CHECK(in.metadata() == text_by_name{{"format", "pt"}});
+  const std::vector<f32> theirs = in.numbers("transformer.h.1.attn.c_attn.weight", {6, 18});
+  std::size_t k = 0;
+  while (n.parameters()[k].name != "layer 1 qkv.weight") ++k;
+  CHECK(theirs[2 * 18 + 7] == w[k][7 * 6 + 2]);
+  CHECK(in.numbers("transformer.h.0.mlp.c_fc.bias", {24}) == std::vector<f32>(24));
+  // A bias of zeros changes nothing: the model with it says what the model without it says.
+  pretrained p = read_hugging_face(here / "m");
+  const network with_bias = p.config.build();
+  weights copy = p.to_weights(with_bias), first = w;
+  const std::vector<i32> ids{1, 2, 3, 4, 5}, targets{2, 3, 4, 5, 6};
+  const auto loss_of = [&](const network& net, weights& x) {
+    place at;
+    at.resize(net.widths(), net.stages().size(), 1, 5);
+    at.ids = ids, at.targets = targets, at.weight = 0.2f;
+    return serial_forward(net, x, at);
+  };
+  CHECK(loss_of(with_bias, copy) == loss_of(n, first));
+}
+
+TEST_CASE("Old names, buffers, tied and strange tensors in a folder of Hugging Face") {
+  const files::folder here;
+  const network n = small().build();
+  const weights w(n, 5);
+  write_hugging_face(here / "m", small(), n, w);
+  safetensors_file in(here / "m/model.safetensors");
+  std::vector<std::vector<f32>> numbers;
+  const auto rewrite = [&](const std::vector<tensor_view>& more, const std::string& left_out = {}) {
+    numbers.clear();
+    numbers.reserve(in.tensors().size());
+    std::vector<tensor_view> all = more;
+    for (const tensor_info& t : in.tensors()) {
+      if (t.name == left_out) continue;
+      numbers.push_back(in.numbers(t));
+      all.emplace_back(t.name.substr(std::string("transformer.").size()), t.shape, numbers.back());
+    }
+    std::filesystem::create_directories(here / "old");
+    std::filesystem::copy_file(here / "m/config.json", here / "old/config.json", std::filesystem::copy_options::overwrite_existing);
+    write_safetensors(here / "old/model.safetensors", all);
+    return files::refusal([&] {
+      pretrained p = read_hugging_face(here / "old");
+      const bool same = equal(p.to_weights(n), w);
+      CHECK(same);
+    });
+  };
+  const std::vector<u8> mask(25);
+  const std::vector<f32> table = w[0], other(66), one(1);
+  CHECK(rewrite({{"h.0.attn.bias", {1, 1, 5, 5}, mask}, {"h.0.attn.masked_bias", {1}, one}, {"lm_head.weight", {11, 6}, table}}) == "it is taken");
+  CHECK_THAT(rewrite({{"lm_head.weight", {11, 6}, other}}), Contains("lm_head.weight differs from wte.weight"));
+  CHECK_THAT(rewrite({{"h.0.attn.rotary", {1}, one}}), Contains("'h.0.attn.rotary' that GPT-2 has not"));
+  CHECK_THAT(rewrite({}, "transformer.ln_f.bias"), Contains("has no tensor 'ln_f.bias'"));
+  const auto config_says = [&](const std::string& text) {
+    files::write(here / "m/config.json", text);
+    return files::refusal([&] { read_hugging_face(here / "m"); });
+  };
+  CHECK_THAT(config_says("{"), Contains("config.json: this is no object in JSON"));
+  CHECK_THAT(config_says("{}"), Contains("'model_type' is not \"gpt2\""));
+  CHECK_THAT(config_says(R"({"model_type":"gpt2","n_layer":-1})"), Contains("'n_layer' should be a whole number"));
+  CHECK_THAT(config_says(R"({"model_type":"gpt2","n_head":5})"), Contains("'n_head' 5 does not divide 'n_embd' 768"));
+  CHECK_THAT(config_says(R"({"model_type":"gpt2","activation_function":"mish"})"), Contains("\"mish\", which is not known"));
+  CHECK_THAT(config_says(R"({"model_type":"gpt2","tie_word_embeddings":false})"), Contains("'tie_word_embeddings' is false"));
+  CHECK_THAT(config_says(R"({"model_type":"gpt2","layer_norm_epsilon":"small"})"), Contains("should be numbers"));
+  CHECK(config_says(R"({"model_type":"gpt2","n_inner":null})") == "it is taken");
+}
+
+struct run {
+  std::vector<f32> w{1, 2, 3, 4}, m{5, 6};
+  std::vector<named_array> arrays() { return {{"w", {2, 2}, w}, {"m", {2}, m}}; }
+};
+
+TEST_CASE("A run is saved and gone on with") {
+  const files::folder here;
+  const checkpoints saved(here / "run", 2);
+  CHECK(!saved.newest());
+  run r;
+  for (i64 step : {1, 5, 20, 100}) {
+    r.w[0] = static_cast<f32>(step);
+    text_by_name facts{{"configuration", "optimizer:\n  \"adamw\"\n"}};
+    add_facts(facts, {.seed = ~u64{0}, .epoch = 3, .example = 14});
+    CHECK(saved.save(step, r.arrays(), facts) == here / ("run/checkpoint_" + std::to_string(step) + ".safetensors"));
+  }
+  CHECK(saved.steps() == std::vector<i64>{20, 100});
+  checkpoint last(saved.newest().value());
+  CHECK(last.step() == 100);
+  CHECK(last.fact("configuration") == "optimizer:\n  \"adamw\"\n");
+  CHECK(last.place_in_data() == data_position{~u64{0}, 3, 14});
+  CHECK_THAT(files::refusal([&] { last.whole_number<i64>("configuration"); }), Contains("'configuration' should be a whole number"));
+  CHECK_THAT(files::refusal([&] { last.fact("mood"); }), Contains("says nothing of 'mood'"));
+  run other;
+  other.m = {0, 0};
+  last.restore(other.arrays());
+  CHECK((other.w == r.w && other.m == r.m));
+  // From an earlier step again: what is later stays, and is not counted.
+  saved.save(50, r.arrays(), {});
+  CHECK(saved.steps() == std::vector<i64>{20, 50, 100});
+}
+
+TEST_CASE("A file that is not whole is never a checkpoint") {
+  const files::folder here;
+  const checkpoints saved(here / "run");
+  run r;
+  saved.save(1, r.arrays(), {});
+  const std::string whole = read_whole(here / "run/checkpoint_1.safetensors");
+  files::write(here / "run/checkpoint_3.safetensors.unfinished", whole);
+  files::write(here / "run/checkpoint_x.safetensors", whole);
+  files::write(here / "run/checkpoint_4.safetensors", whole);  // of another step
+  for (std::size_t bytes = 0; bytes < whole.size(); ++bytes) {
+    files::write(here / "run/checkpoint_2.safetensors", whole.substr(0, bytes));
+    CHECK(saved.newest() == here / "run/checkpoint_1.safetensors");
+  }
+  std::vector<std::string> refused;
+  saved.newest(&refused);
+  REQUIRE(refused.size() == 2);
+  CHECK_THAT(refused[0], Contains("of another step"));
+  CHECK_THAT(refused[1], Contains("cut short"));
+  CHECK_THAT(files::refusal([&] { checkpoint(here / "run/checkpoint_2.safetensors"); }), Contains("cut short"));
+  const std::vector<f32> x(1);
+  write_safetensors(here / "x", {{"x", {1}, x}});
+  CHECK_THAT(files::refusal([&] { checkpoint(here / "x"); }), Contains("it was not written by this program"));
+}
+
+TEST_CASE("A run that is killed at any moment leaves whole checkpoints") {
+  const files::folder here;
+  const checkpoints saved(here / "run", 2);
+  std::vector<f32> w(20'000);
+  const std::vector<named_array> arrays{{"w", {100, 200}, w}};
+  std::mt19937 random(1);
+  i64 last = 0;
+  for (int life = 0; life < 50; ++life) {
+    const pid_t child = ::fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+      for (i64 step = last + 1;; ++step) {
+        std::fill(w.begin(), w.end(), static_cast<f32>(step));
+        saved.save(step, arrays, {});
+      }
+    }
+    ::usleep(static_cast<unsigned>(1000 + random() % 8000));
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+    const auto newest = saved.newest();
+    if (!newest) continue;
+    checkpoint c(*newest);
+    c.restore(arrays);
+    CHECK(c.step() >= last);
+    last = c.step();
+    CHECK(std::all_of(w.begin(), w.end(), [&](f32 x) { return x == static_cast<f32>(last); }));
+  }
+  CHECK(last > 0);
+  // Who was killed before the oldest had gone left more of them; the next one that lives makes up for it.
+  saved.save(last + 1, arrays, {});
+  CHECK(saved.steps() == std::vector<i64>{last, last + 1});
+}
+
+TEST_CASE("What does not fit a checkpoint is named, and nothing changes") {
+  const files::folder here;
+  const checkpoints saved(here / "run");
+  run r;
+  const std::string name = saved.save(1, r.arrays(), {});
+  checkpoint c(name);
+  std::vector<f32> w(4), m(2), z(1);
+  const auto says = [&](std::vector<named_array> arrays) { return files::refusal([&] { c.restore(arrays); }); };
+  CHECK_THAT(says({{"w", {2, 2}, w}}), Contains("has a tensor 'm' for which there is no place"));
+  CHECK_THAT(says({{"w", {2, 2}, w}, {"m", {2}, m}, {"z", {1}, z}}), Contains("has no tensor 'z'"));
+  CHECK_THAT(says({{"w", {4}, w}, {"m", {2}, m}}), Contains("tensor 'w' has the shape (2, 2), not (4)"));
+  std::string damaged = read_whole(name);
+  damaged.back() = static_cast<char>(damaged.back() ^ 1);
+  files::write(name, damaged);
+  checkpoint d(name);
+  CHECK_THAT(files::refusal([&] { d.restore(std::vector<named_array>{{"w", {2, 2}, w}, {"m", {2}, m}}); }), Contains("the numbers are damaged"));
+  CHECK((w == std::vector<f32>(4) && m == std::vector<f32>(2)));
+}
+
+}  // namespace
