@@ -7,7 +7,7 @@
 #include <cstdio>
 using namespace wsl;
 
-constexpr int N = 150;
+constexpr int N = 50;
 
 int main() {
   std::vector<f32> a(N * N);  // 2 on the diagonal, -1 beside it: eigenvalues 2 - 2 cos(k pi / (N + 1))
@@ -18,7 +18,7 @@ int main() {
   std::vector<f32> x, y(N);
   for (int i = 0; i < N; ++i) x.push_back(i % 2 ? 1.f : -1.f);
   f64 largest = 0;
-  for (int step = 0; step < 400; ++step) {
+  for (int step = 0; step < 1000; ++step) {
     product(y, x);
     f64 square = 0;
     for (f32 v : y) square += static_cast<f64>(v) * static_cast<f64>(v);
