@@ -166,7 +166,7 @@ ml::weights after_one_step(const Engine& engine, int workers, int wafers) {
   ml::batch b = t.all();
   b.weight = 1 / 21.f;
   fabric f(ml::trainer::plan(workers, wafers), engine);
-  f.start<&ml::memory_server::step>(rows(0, end, 2).column(0), &way, &store, ml::learning{optimizer::sgd(), 0.5f, 1, true});
+  f.start<&ml::memory_server::step>(rows(0, end, 2).column(0), &way, &store, ml::learning{optimizer::sgd(), 0.5f, 1});
   ml::each_swarm_node(wafers, [&]<int level, int children>(const area& a) { f.start<&ml::swarm_node<level, children>::step>(a, &way); });
   f.start<&ml::worker::step>(rows(1, end, 2), ml::work_order{&n, &way, b});
   f.run();
@@ -270,6 +270,25 @@ TEST_CASE("Clipping bounds the change") {
   for (std::size_t k = 0; k < before.size(); ++k)
     for (std::size_t i = 0; i < before[k].size(); ++i) norm += std::pow(static_cast<f64>(before[k][i]) - static_cast<f64>(trained.parameters()[k][i]), 2);
   CHECK(std::sqrt(norm) == Approx(0.01).epsilon(1e-3));
+}
+
+TEST_CASE("Clipping by value bounds every change, in both modes and with several gradients of a parameter") {
+  const text t(4, 8, 2);
+  ml::trainer free(small().build(), optimizer::sgd(), {.workers = 2, .seed = 3}), streamed(small().build(), optimizer::sgd(), {.workers = 2, .clip_value = 0.01, .seed = 3});
+  ml::pipelined_trainer pipelined(small().build(), optimizer::sgd(), {.strips = 3, .clip_value = 0.01, .seed = 3});
+  const ml::weights before = free.parameters();
+  free.step(t.all(), 1), streamed.step(t.all(), 1), pipelined.step(t.all(), 1);
+  std::size_t clipped = 0;
+  for (std::size_t k = 0; k < before.size(); ++k)
+    for (std::size_t i = 0; i < before[k].size(); ++i) {
+      const f64 wanted = std::clamp(static_cast<f64>(free.parameters()[k][i]) - static_cast<f64>(before[k][i]), -0.01, 0.01);
+      clipped += std::abs(wanted) == 0.01;
+      for (ml::training_run* run : {static_cast<ml::training_run*>(&streamed), static_cast<ml::training_run*>(&pipelined)})
+        REQUIRE(static_cast<f64>(run->parameters()[k][i]) - static_cast<f64>(before[k][i]) == Approx(wanted).margin(1e-6));
+    }
+  CHECK(clipped > 50);
+  CHECK_THROWS_WITH(ml::trainer(small().build(), optimizer::sgd(), {.clip_norm = 1, .clip_value = 1}), "wsl: gradients are clipped by their norm or by their values, not by both");
+  CHECK_THROWS_WITH(ml::pipelined_trainer(small().build(), optimizer::sgd(), {.clip_value = -1}), "wsl: gradients are clipped by a positive norm or value, or by 0 for none, not by -1.000000");
 }
 
 TEST_CASE("A mask leaves tokens out") {
