@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Models and runs on disk: llm.c's files, Hugging Face's folders, checkpoints.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <random>
 #include <wsl/ml/file/checkpoint.hpp>
 #include <wsl/ml/file/hugging_face.hpp>
 #include <wsl/ml/file/llmc.hpp>
@@ -43,8 +48,11 @@ TEST_CASE("A model comes back from a file of llm.c") {
 
 TEST_CASE("A model that llm.c has not is refused") {
   const network n = small(false).build();
-  CHECK_THROWS_WITH(llmc_model::of(small(false), n, weights(n)), Contains("llm.c has GPT-2 only"));
+  CHECK_THROWS_WITH(llmc_model::of(small(false), n, weights(n)), Contains("a model of llm.c has gelu by tanh, biases"));
   const llmc_model m = llmc_model::of(small(), small().build(), weights(small().build()));
+  decoder other = small();
+  other.tied = false;
+  CHECK_THROWS_WITH(llmc_model::of(other, other.build(), weights(other.build())), Contains("GPT-2, which has the table of tokens as its head; this model has not"));
   CHECK_THROWS_WITH(m.to_weights(n), Contains("a model of llm.c has 'layer 0 norm 1.bias', this one has not"));
 }
 
@@ -232,6 +240,39 @@ TEST_CASE("A file that is not whole is never a checkpoint") {
   const std::vector<f32> x(1);
   write_safetensors(here / "x", {{"x", {1}, x}});
   CHECK_THAT(files::refusal([&] { checkpoint(here / "x"); }), Contains("it was not written by this program"));
+}
+
+TEST_CASE("A run that is killed at any moment leaves whole checkpoints") {
+  const files::folder here;
+  const checkpoints saved(here / "run", 2);
+  std::vector<f32> w(20'000);
+  const std::vector<named_array> arrays{{"w", {100, 200}, w}};
+  std::mt19937 random(1);
+  i64 last = 0;
+  for (int life = 0; life < 50; ++life) {
+    const pid_t child = ::fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+      for (i64 step = last + 1;; ++step) {
+        std::fill(w.begin(), w.end(), static_cast<f32>(step));
+        saved.save(step, arrays, {});
+      }
+    }
+    ::usleep(static_cast<unsigned>(1000 + random() % 8000));
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+    const auto newest = saved.newest();
+    if (!newest) continue;
+    checkpoint c(*newest);
+    c.restore(arrays);
+    CHECK(c.step() >= last);
+    last = c.step();
+    CHECK(std::all_of(w.begin(), w.end(), [&](f32 x) { return x == static_cast<f32>(last); }));
+  }
+  CHECK(last > 0);
+  // Who was killed before the oldest had gone left more of them; the next one that lives makes up for it.
+  saved.save(last + 1, arrays, {});
+  CHECK(saved.steps() == std::vector<i64>{last, last + 1});
 }
 
 TEST_CASE("What does not fit a checkpoint is named, and nothing changes") {

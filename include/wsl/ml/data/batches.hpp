@@ -9,7 +9,7 @@
 #include <deque>
 #include <future>
 
-#include "../stream/worker.hpp"
+#include "../stream/batch.hpp"
 #include "data_position.hpp"
 #include "dataset.hpp"
 #include "permutation.hpp"

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Grey images with labels, as MNIST has them.
 //   const images train = read_mnist("mnist", mnist_part::train);
+//   batches b(examples_of(train), {.size = 256});
 #pragma once
 #include <filesystem>
 
+#include "dataset.hpp"
 #include "idx.hpp"
 
 namespace wsl::ml {
@@ -36,6 +38,21 @@ inline images read_images(const std::string& pixel_file, const std::string& labe
 inline void write_images(const std::string& pixel_file, const std::string& label_file, const images& x) {
   write_idx(pixel_file, {{static_cast<u32>(x.count()), static_cast<u32>(x.rows), static_cast<u32>(x.columns)}, x.pixels});
   write_idx(label_file, {{static_cast<u32>(x.count())}, x.labels});
+}
+
+/// How pixels from 0 to 1 become features: (pixel - mean) / deviation. The default is that of MNIST's training images.
+struct pixel_scale {
+  f32 mean = 0.1307f, deviation = 0.3081f;
+};
+
+/// Each image is one token, its pixels the features and its label the target.
+inline dataset examples_of(images x, const pixel_scale& by = {}) {
+  const auto all = std::make_shared<const images>(std::move(x));
+  return {.count = all->count(), .length = 1, .width = all->size(), .get = [all, by](i64 which, const example& to) {
+    const u8* pixels = all->pixels.data() + which * all->size();
+    for (std::size_t i = 0; i < to.features.size(); ++i) to.features[i] = (static_cast<f32>(pixels[i]) / 255 - by.mean) / by.deviation;
+    to.targets[0] = all->labels[static_cast<std::size_t>(which)];
+  }};
 }
 
 enum class mnist_part : u8 { train, test };

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // A training run on disk: named arrays (parameters and what the optimizer keeps of them) and facts in words (step, seed, place in the
 // data, configuration), in one safetensors file that is there whole or not at all, with a checksum over the numbers.
-//   checkpoints saved("model_dir", 3);                        // the 3 newest stay
-//   saved.save(t.steps(), arrays, {{"configuration", yaml}});
-//   if (const auto last = saved.newest()) { checkpoint c(*last);  c.restore(arrays);  t.go_on_from(...c.step()...); }
+//   checkpoints saved("model_dir", 3);                                      // the 3 newest stay
+//   saved.save(t.steps(), named_arrays(t.state()), {{"configuration", yaml}});
+//   checkpoint last(*saved.newest());
+//   last.restore(named_arrays(t.state()));                                  // see examples/92_resume.cpp
 #pragma once
 #include <zlib.h>
 
@@ -11,6 +12,7 @@
 #include <filesystem>
 
 #include "../data/data_position.hpp"
+#include "../state.hpp"
 #include "safetensors.hpp"
 
 namespace wsl::ml {
@@ -21,6 +23,13 @@ struct named_array {
   std::vector<u64> shape;
   std::span<f32> numbers;
 };
+
+/// The arrays of a trainer's state.
+inline std::vector<named_array> named_arrays(const std::vector<state_array>& state) {
+  std::vector<named_array> all;
+  for (const state_array& a : state) all.push_back({a.name, {static_cast<u64>(a.rows), static_cast<u64>(a.columns)}, a.numbers});
+  return all;
+}
 
 namespace detail {
 

@@ -9,8 +9,8 @@
 #include <filesystem>
 #include <functional>
 
-#include "../model/decoder.hpp"
 #include "../model/weights.hpp"
+#include "gpt2.hpp"
 #include "safetensors.hpp"
 
 namespace wsl::ml {
@@ -145,6 +145,9 @@ inline pretrained read_hugging_face(const std::string& folder) {
 /// Writes a model for GPT2LMHeadModel.from_pretrained; a bias that the model has not is written as zeros. Throws std::invalid_argument for a
 /// model that has more than GPT-2, std::runtime_error if the files cannot be written.
 inline void write_hugging_face(const std::string& folder, const decoder& d, const network& n, const weights& w) {
+  check_is_gpt2(d);
+  const auto* activation = std::find_if(detail::activation_names.begin(), detail::activation_names.end(), [&](const detail::activation_name& a) { return a.what == d.between; });
+  if (activation == detail::activation_names.end()) throw std::invalid_argument("wsl: GPT-2 of Hugging Face has no such nonlinearity");
   std::vector<std::vector<f32>> numbers;
   std::vector<tensor_view> tensors;
   const auto tables = detail::gpt2_tensors(d.layers);
@@ -167,7 +170,6 @@ inline void write_hugging_face(const std::string& folder, const decoder& d, cons
     }
   }
   if (used != n.parameters().size()) throw std::invalid_argument("wsl: this model has parameters that GPT-2 has not");
-  const auto* activation = std::find_if(detail::activation_names.begin(), detail::activation_names.end(), [&](const detail::activation_name& a) { return a.what == d.between; });
   const nlohmann::ordered_json config{{"architectures", {"GPT2LMHeadModel"}}, {"model_type", "gpt2"}, {"vocab_size", d.vocabulary}, {"n_positions", d.positions},
                                       {"n_ctx", d.positions}, {"n_embd", d.width}, {"n_layer", d.layers}, {"n_head", d.heads},
                                       {"n_inner", d.filter ? nlohmann::ordered_json(d.filter) : nlohmann::ordered_json()}, {"activation_function", activation->name},

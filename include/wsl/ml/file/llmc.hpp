@@ -12,8 +12,8 @@
 
 #include "../../core/half.hpp"
 #include "../../core/whole_file.hpp"
-#include "../model/decoder.hpp"
 #include "../model/weights.hpp"
+#include "gpt2.hpp"
 #include "input_file.hpp"
 
 namespace wsl::ml {
@@ -75,8 +75,9 @@ struct llmc_model {
   }
   /// Of a model. Throws std::invalid_argument if llm.c has no such model.
   static llmc_model of(const decoder& d, const network& n, const weights& w) {
+    check_is_gpt2(d);
     if (d.between != nonlinearity::gelu_tanh || (d.filter && d.filter != 4 * d.width) || !d.bias || d.epsilon != 1e-5f)
-      throw std::invalid_argument("wsl: llm.c has GPT-2 only: gelu by tanh, biases, a filter of 4 x width, an epsilon of 1e-5");
+      throw std::invalid_argument("wsl: a model of llm.c has gelu by tanh, biases, a filter of 4 x width and an epsilon of 1e-5; this one has not");
     llmc_model m{d, detail::padded_vocabulary(d), {}};
     m.numbers.resize(static_cast<std::size_t>(detail::llmc_parameters(d, m.padded)));
     each_llmc_parameter(n, d, m.padded, std::span(m.numbers), [&](std::size_t k, std::span<f32> x) { std::copy(w[k].begin(), w[k].end(), x.begin()); });

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
+#include <catch2/catch.hpp>
 #include <numeric>
 #include <set>
 #include <wsl/ml/data/batches.hpp>
-
-#include "files.hpp"
 
 namespace {
 using namespace wsl;
@@ -120,51 +119,6 @@ TEST_CASE("Batches that cannot be are refused") {
   CHECK_THROWS_WITH(batches(numbers(3), {.size = 0}), Contains("at least one example"));
   batches b(numbers(3), {.size = 1});
   CHECK_THROWS_WITH(b.go_on_from({1, 0, 4}), Contains("these are other data"));
-}
-
-TEST_CASE("Tokens are written and read as llm.c and nanoGPT have them") {
-  const files::folder here;
-  const std::string name = here / "t.bin";
-  const tokens small(std::vector<i32>{0, 1, 50256, 65535}), large(std::vector<i32>{7, 128255});
-  for (token_format how : {token_format::llmc, token_format::raw, token_format::llmc_llama3}) {
-    write_tokens(name, small, how);
-    const tokens back = read_tokens(name);
-    REQUIRE(back.size() == 4);
-    for (i64 i = 0; i < 4; ++i) CHECK(back[i] == small[i]);
-  }
-  CHECK(std::filesystem::file_size(name) == 1024 + 16);
-  write_tokens(name, large, token_format::llmc_llama3);
-  CHECK(read_tokens(name)[1] == 128255);
-  CHECK_THROWS_WITH(write_tokens(name, large, token_format::raw), Contains("token 128255 does not fit 16 bits"));
-  CHECK(read_tokens(name)[1] == 128255);  // what was there stays
-  files::write(name, "");
-  CHECK(read_tokens(name).size() == 0);
-}
-
-TEST_CASE("Token files that are none are refused") {
-  const files::folder here;
-  const std::string name = here / "t.bin";
-  const auto says = [&](std::vector<i32> header, const std::string& rest) {
-    files::write(name, files::bytes_of(header) + rest);
-    return files::refusal([&] { read_tokens(name); });
-  };
-  std::vector<i32> header(256);
-  header[0] = 20240520, header[1] = 1, header[2] = 3;
-  CHECK(says(header, "abcdef") == "it is taken");
-  CHECK_THAT(says(header, "abcd"), Contains("byte 1024: tokens should follow, 3 x 2 bytes, but only 4 are left"));
-  CHECK_THAT(says(header, "abcdefgh"), Contains("2 bytes follow"));
-  CHECK_THAT(says({20240520, 1}, ""), Contains("the header of 256 words should follow"));
-  CHECK_THAT(says({}, "abc"), Contains("an even number of bytes, not 3"));
-  header[2] = 2147483647;
-  CHECK_THAT(says(header, ""), Contains("cut short"));
-  header[2] = -1;
-  CHECK_THAT(says(header, ""), Contains("-1 tokens"));
-  header[1] = 2;
-  CHECK_THAT(says(header, ""), Contains("version 1, not 2"));
-  header[0] = 20240801, header[1] = 7, header[2] = 1;
-  CHECK_THAT(says(header, "\xff\xff\xff\xff"), Contains("more than 31 bits"));
-  CHECK_THAT(files::refusal([&] { read_tokens(here / "nothing"); }), Contains("cannot read " + here / "nothing: No such file"));
-  CHECK_THAT(files::refusal([&] { read_tokens(here / ""); }), Contains("no regular file"));
 }
 
 }  // namespace
