@@ -92,10 +92,12 @@ class plain_decoder {
   }
   grid linear(const std::string& weight, const std::string& bias, grid x, int outputs) {
     grid y(x.rows, outputs);
+    const f64 *w = numbers.at(weight).data(), *b = bias.empty() || !d_.bias ? nullptr : numbers.at(bias).data();
     for (int t = 0; t < x.rows; ++t)
       for (int o = 0; o < outputs; ++o) {
-        y(t, o) = bias.empty() || !d_.bias ? 0 : of(bias, o);
-        for (int i = 0; i < x.columns; ++i) y(t, o) += of(weight, o * x.columns + i) * x(t, i);
+        f64 sum = b ? b[o] : 0;
+        for (int i = 0; i < x.columns; ++i) sum += w[o * x.columns + i] * x(t, i);
+        y(t, o) = sum;
       }
     return y;
   }
