@@ -23,17 +23,17 @@ void must_be_gpt2(const ml::decoder& d) {
 
 }  // namespace
 
-void export_llmc(const std::string& folder, const ml::decoder& d, ml::trainer& t) {
+void export_llmc(const std::string& folder, const ml::decoder& d, ml::training_run& t) {
   must_be_gpt2(d);
   ml::write_llmc_model(folder + "/model.bin", ml::llmc_model::of(d, t.model(), t.parameters()));
 }
 
-void export_hugging_face(const std::string& folder, const ml::decoder& d, ml::trainer& t) {
+void export_hugging_face(const std::string& folder, const ml::decoder& d, ml::training_run& t) {
   must_be_gpt2(d);
   ml::write_hugging_face(folder, d, t.model(), t.parameters());
 }
 
-void import_weights(const std::string& from, const ml::decoder& d, ml::trainer& t) {
+void import_weights(const std::string& from, const ml::decoder& d, ml::training_run& t) {
   if (from.ends_with(".bin")) {
     const ml::llmc_model m = ml::read_llmc_model(from);
     must_be(from, m.config, d);

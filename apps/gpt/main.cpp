@@ -3,9 +3,9 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <random>
+#include <wsl/ml/file/saved_run.hpp>
 #include <wsl/ml/sample.hpp>
 
-#include <checkpoint.hpp>
 #include <command.hpp>
 #include <session.hpp>
 
@@ -88,10 +88,10 @@ std::unique_ptr<ml::trainer> trained(options& o, vocabulary& words) {
   const run_params& r = o.common.run;
   const std::string from = r.checkpoint_path.empty() ? newest_checkpoint(r.model_dir) : r.checkpoint_path;
   if (from.empty()) throw std::invalid_argument("there is no checkpoint in " + r.model_dir + ": train first, or give --checkpoint_path");
-  words = vocabulary::from_saved(describe_checkpoint(from).vocabulary, o.train.tokenizer_dir);
+  words = vocabulary::from_saved(ml::checkpoint(from).fact("vocabulary"), o.train.tokenizer_dir);
   if (!o.model.vocab_size) o.model.vocab_size = words.size();
   auto t = std::make_unique<ml::trainer>(o.model.decoder().build(), o.common.optimizer.rule(), ml::training{.workers = 1, .threads = r.threads});
-  load_checkpoint(from, *t);
+  ml::load_run(from, *t);
   return t;
 }
 
@@ -160,7 +160,7 @@ int run(int argc, char** argv) {
   if (*mode == "verify") return run_verify(o, f);
   const corpus text = read_corpus({.train = o.common.train_input.data_dir, .held_out = o.common.eval_input.data_dir, .kind = o.train.vocabulary, .tokenizer_dir = o.train.tokenizer_dir});
   task t = task_of(o, text);
-  if (!o.initial_weights.empty()) t.begin = [&o](ml::trainer& to) { import_weights(o.initial_weights, o.model.decoder(), to); };
+  if (!o.initial_weights.empty()) t.begin = [&o](ml::training_run& to) { import_weights(o.initial_weights, o.model.decoder(), to); };
   session s(o.common, f.text(), std::move(t));
   run_mode(*mode, s);
   return 0;

@@ -12,55 +12,97 @@ namespace ml = wsl::ml;
 using wsl::f64;
 using wsl::i64;
 
-/// Multiply-adds of a worker with so many tokens for a slab, one way; tables are only looked up.
-i64 work_of(const ml::network& model, const ml::trip& t, i64 tokens) {
-  const bool is_product = dynamic_cast<const ml::linear_stage*>(t.of) && model.parameters()[t.parameter].rows > 1;
-  return is_product ? tokens * static_cast<i64>(t.size()) : 0;
-}
-/// The queries with the keys before them, and the values with their weights: half a square each, the way back twice as much.
-i64 attention_work(const ml::network& model, i64 sequences, i64 length) {
-  i64 sum = 0;
-  for (const auto& s : model.stages())
-    if (dynamic_cast<const ml::attention_stage*>(s.get())) sum += 3 * sequences * length * length * model.width(0);
-  return sum;
+/// Lines with a name each.
+class table {
+ public:
+  explicit table(const wsl::layout& plan) : text_("\n" + wsl::draw(plan) + "\n") {}
+  void line(const char* what, const std::string& value) { text_ += fmt::format("{:<28} {}\n", what, value); }
+  void colors(const wsl::layout& plan) {
+    int used = 0;
+    for (int c = 0; c < plan.machine().colors; ++c) {
+      const wsl::drawing::color_use use = wsl::drawing::use_of(plan, c);
+      used += use.send > 0 && use.receive > 0;
+    }
+    line("colors", fmt::format("{} of {}", used, plan.machine().colors));
+  }
+  /// Cycles, and whether so many words fit into the memory of a PE.
+  void machine(f64 cycles, i64 words) {
+    const wsl::machine& m = wsl::wse2;
+    line("cycles of a step, at least", fmt::format("{:.0f}, {:.3f} ms at {:.0f} MHz ({})", cycles, 1e3 * cycles / m.clock_hz, m.clock_hz / 1e6, m.name));
+    const i64 bytes = 4 * words, times = (bytes + m.memory - 1) / m.memory;
+    line("memory of a PE", times <= 1 ? fmt::format("the largest takes {} of the {} bytes of a PE of {}", bytes, m.memory, m.name)
+                                      : fmt::format("the largest takes {}, {} times the memory of a PE of {}: a wafer would cut it into more", of_words(words), times, m.name));
+  }
+  const std::string& text() const { return text_; }
+
+  static std::string of_words(i64 words) { return fmt::format("{:.2f} MB", 4e-6 * static_cast<f64>(words)); }
+
+ private:
+  std::string text_;
+};
+
+i64 moments(const ml::optimizer& rule) { return rule.how == ml::optimizer::kind::sgd ? 1 : 2; }
+/// Multiply-adds of a token, both ways, for the stages' own work: that of attention.
+f64 own_work(const ml::network& model, int length) {
+  f64 sum = 0;
+  for (const auto& s : model.stages()) sum += s->operations(-1, 0, model.width(s->output), length);
+  return sum / 2;
 }
 
 }  // namespace
 
-std::string estimate(const ml::network& model, const ml::training& how, const ml::optimizer& rule, int sequences, int length) {
+std::string estimate(const ml::network& model, const ml::training& how, const estimate_of& what) {
   const wsl::layout plan = ml::trainer::plan(how.workers, how.num_csx);
   const ml::itinerary way(model, how.workers, true);
-  const i64 of_worker = (sequences / how.num_csx + how.workers - 1) / how.workers, tokens = of_worker * length;
-  i64 widths = 0, cycles = attention_work(model, of_worker, length), out = 0, back = 0;
+  const i64 sequences = (what.sequences / how.num_csx + how.workers - 1) / how.workers, tokens = sequences * what.length;
+  i64 widths = 0, out = 0, back = 0;
+  f64 cycles = own_work(model, what.length) * static_cast<f64>(tokens);
   for (const int w : model.widths()) widths += w;
   for (const ml::trip& t : way.trips()) {
     if (!t.is_slab()) continue;
-    const i64 words = static_cast<i64>(t.size());
-    cycles += std::max(t.back ? 2 * work_of(model, t, tokens) : work_of(model, t, tokens), (t.brings ? words : 0) + (t.returns() ? words : 0));
+    const i64 words = static_cast<i64>(t.size()), moved = (t.brings ? words : 0) + (t.returns() ? words : 0);
+    // Of a slab's work a third is done on the way forward.
+    const f64 work = static_cast<f64>(tokens) * t.of->operations(t.which, t.rows, t.columns, what.length) / 2 * (t.back ? 2 : 1) / 3;
+    cycles += std::max(work, static_cast<f64>(moved));
     out += t.brings ? words : 0, back += t.returns() ? words : 0;
   }
-  const i64 longest = static_cast<i64>(way.longest()), moments = rule.how == ml::optimizer::kind::sgd ? 1 : 2;
-  int colors = 0;
-  for (int c = 0; c < plan.machine().colors; ++c) {
-    const wsl::drawing::color_use use = wsl::drawing::use_of(plan, c);
-    colors += use.send > 0 && use.receive > 0;
+  const i64 longest = static_cast<i64>(way.longest());
+  table of(plan);
+  of.line("placement", fmt::format("{} x {} PEs: {} workers on {} wafer{}, {} servers of the memory", plan.width(), plan.height(), how.workers * how.num_csx, how.num_csx, how.num_csx > 1 ? "s" : "", how.workers));
+  of.colors(plan);
+  of.line("a worker", fmt::format("{} sequences of {} tokens; {} of activations and their gradients", sequences, what.length, table::of_words(2 * tokens * widths)));
+  of.line("", fmt::format("{} for slabs that come, {} for gradients that go", table::of_words(2 * how.workers * longest), table::of_words(4 * how.workers * longest)));
+  of.line("a server", fmt::format("{} of parameters, gradients and what the optimizer keeps", table::of_words((2 + moments(what.rule)) * model.parameter_count() / how.workers)));
+  of.line("weights out, a step", table::of_words(out));
+  of.line("gradients in, a step", table::of_words(back));
+  of.machine(cycles, 2 * tokens * widths + 6 * how.workers * longest);
+  return of.text();
+}
+
+std::string estimate(const ml::network& model, const ml::pipelining& how, const estimate_of& what) {
+  const ml::strips strips(model, how.strips);
+  const wsl::layout plan = ml::pipelined_trainer::plan(strips.count());
+  const int micro = how.micro_batch_size ? (what.sequences + how.micro_batch_size - 1) / how.micro_batch_size : std::min(what.sequences, 4 * strips.count());
+  const i64 tokens = i64{what.sequences} * what.length;
+  table of(plan);
+  of.line("placement", fmt::format("{} strips, {} micro-batches of {} sequences of {} tokens", strips.count(), micro, (what.sequences + micro - 1) / micro, what.length));
+  of.colors(plan);
+  f64 all = 0, busiest = 0;
+  for (int x = 0; x < strips.count(); ++x) all += strips[x].work, busiest = std::max(busiest, strips[x].work);
+  i64 largest = 0;
+  for (int x = 0; x < strips.count(); ++x) {
+    const ml::strip& s = strips[x];
+    i64 parameters = 0, widths = 0;
+    for (const ml::stage_part& p : s.parts) parameters += p.which < 0 ? 0 : static_cast<i64>(p.size());
+    for (const int w : s.widths) widths += w;
+    const i64 words = (2 + moments(what.rule)) * parameters + 2 * tokens * widths;
+    largest = std::max(largest, words);
+    of.line(x ? "" : "strips", fmt::format("{} .. {}: {:.1f} % of the work, {} with its activations", s.parts.front().of->name, s.parts.back().of->name, 100 * s.work / all, table::of_words(words)));
   }
-  std::string text = "\n" + wsl::draw(plan) + "\n";
-  const auto line = [&](const char* what, const std::string& value) { text += fmt::format("{:<28} {}\n", what, value); };
-  const auto bytes = [](i64 words) { return fmt::format("{:.2f} MB", 4e-6 * static_cast<f64>(words)); };
-  line("placement", fmt::format("{} x {} PEs: {} workers on {} wafer{}, {} servers of the memory", plan.width(), plan.height(), how.workers * how.num_csx, how.num_csx, how.num_csx > 1 ? "s" : "", how.workers));
-  line("colors", fmt::format("{} of {}", colors, plan.machine().colors));
-  line("a worker", fmt::format("{} sequences of {} tokens; {} of activations and their gradients", of_worker, length, bytes(2 * tokens * widths)));
-  line("", fmt::format("{} for slabs that come, {} for gradients that go", bytes(2 * how.workers * longest), bytes(4 * how.workers * longest)));
-  line("a server", fmt::format("{} of parameters, gradients and what the optimizer keeps", bytes((2 + moments) * model.parameter_count() / how.workers)));
-  line("weights out, a step", bytes(out));
-  line("gradients in, a step", bytes(back));
-  line("cycles of a step, at least", fmt::format("{}, {:.3f} ms at {:.0f} MHz ({})", cycles, 1e3 * static_cast<f64>(cycles) / wsl::wse2.clock_hz, wsl::wse2.clock_hz / 1e6, wsl::wse2.name));
-  const i64 room = wsl::wse2.memory;
-  const i64 wanted = 4 * (2 * tokens * widths + 6 * how.workers * longest);
-  line("memory of a PE", wanted <= room ? fmt::format("a worker fits into the {} bytes of a PE of {}", room, wsl::wse2.name)
-                                        : fmt::format("a worker has {} times the memory of a PE of {}; a wafer would cut it into more", (wanted + room - 1) / room, wsl::wse2.name));
-  return text;
+  // The busiest strip works all the time but while the pipeline fills and drains.
+  const f64 of_micro = busiest / 2 * static_cast<f64>(tokens) / micro;
+  of.machine(of_micro * (micro + strips.count() - 1), largest);
+  return of.text();
 }
 
 }  // namespace train_app

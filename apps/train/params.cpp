@@ -53,10 +53,11 @@ rate::schedule optimizer_params::rate() const {
 void declare_input(fields& f, input_params& p) {
   f.add("data_dir", p.data_dir, "where the data is");
   f.add("batch_size", p.batch_size, "samples of a step, on all systems together").at_least(1);
+  f.add("micro_batch_size", p.micro_batch_size, "samples that pass through a pipeline together; null: as fits").at_least(1);
   f.add("shuffle", p.shuffle, "draw the samples of an epoch in another order each time");
   f.add("shuffle_seed", p.shuffle_seed, "of that order").at_least(0);
   f.add("drop_last", p.drop_last, "leave out the samples that do not fill a batch").once_called("drop_last_batch");
-  f.no_effect({"data_processor", "num_workers", "prefetch_factor", "persistent_workers", "to_float16", "use_worker_cache", "micro_batch_size", "repeat", "shuffle_buffer"});
+  f.no_effect({"data_processor", "num_workers", "prefetch_factor", "persistent_workers", "to_float16", "use_worker_cache", "repeat", "shuffle_buffer"});
 }
 
 void declare_optimizer(fields& f, optimizer_params& p) {
@@ -93,6 +94,7 @@ void declare_run(fields& f, run_params& p) {
   f.add("num_csx", p.num_csx, "wafers that share out a batch").at_least(1).at_most(64);
   f.add("execution_strategy", p.execution_strategy, "weights stream past the data, or layers stand side by side").one_of({"weight_streaming", "pipeline"});
   f.add("workers", p.workers, "PEs of a wafer that share out its part of the batch (of this program)").at_least(1);
+  f.add("strips", p.strips, "PEs at most that a pipeline's layers lie on (of this program)").at_least(1).at_most(64);
   f.add("threads", p.threads, "of this computer; 0: one a core, or WSL_THREADS (of this program)").at_least(0).at_most(1024);
   f.no_effect({"check_loss_values", "compile_dir", "precision_opt_level", "num_workers_per_csx", "num_wgt_servers", "num_act_servers", "log_summaries", "save_losses",
                "show_debug_metrics", "job_labels", "job_priority", "mount_dirs", "python_paths", "disable_strict_checkpoint_loading", "mgmt_address", "mgmt_namespace",
@@ -104,6 +106,7 @@ void check(const common_params& p) {
   if (p.train_input.batch_size < 1) refuse("train_input.batch_size is missing");
   if (p.train_input.batch_size % r.num_csx)
     refuse("train_input.batch_size " + std::to_string(p.train_input.batch_size) + " must be divisible by num_csx " + std::to_string(r.num_csx) + ": each system has an equal part of the batch");
+  if (r.execution_strategy == "pipeline" && r.num_csx > 1) refuse("runconfig.num_csx must be 1 in a pipeline: its layers lie on one wafer");
   if (!p.train_input.drop_last) refuse("train_input.drop_last is true: all batches have the same size");
   p.optimizer.rule();
   p.optimizer.rate();

@@ -12,7 +12,7 @@ namespace train_app {
 
 struct input_params {
   std::string data_dir;
-  int batch_size = 0;
+  int batch_size = 0, micro_batch_size = 0;
   bool shuffle = true;
   i64 shuffle_seed = 1;
   bool drop_last = true;
@@ -37,7 +37,7 @@ struct run_params {
   i64 log_steps = 50, checkpoint_steps = 0, eval_steps = 0, eval_frequency = 0;
   i64 seed = 1;
   bool save_initial_checkpoint = false, autoload_last_checkpoint = true;
-  int max_checkpoints = 0, num_csx = 1, workers = 2, threads = 0;
+  int max_checkpoints = 0, num_csx = 1, workers = 2, strips = 4, threads = 0;
 };
 
 struct common_params {

@@ -5,14 +5,13 @@
 #include <csignal>
 #include <cstdio>
 #include <wsl/host/progress.hpp>
-#include <wsl/ml/report.hpp>
 #include <wsl/ml/sample.hpp>
+#include <wsl/ml/file/saved_run.hpp>
 #include <wsl/ml/run/event_file.hpp>
 #include <wsl/ml/run/executor.hpp>
 #include <wsl/ml/run/loss_curve.hpp>
 
 #include "../files.hpp"
-#include "checkpoint.hpp"
 #include "estimate.hpp"
 
 namespace train_app {
@@ -44,6 +43,11 @@ ml::training training_of(const common_params& p) {
   return {.workers = p.run.workers, .num_csx = p.run.num_csx, .clip_norm = p.optimizer.max_gradient_norm, .seed = static_cast<u64>(p.run.seed), .threads = p.run.threads};
 }
 
+ml::pipelining pipelining_of(const common_params& p) {
+  return {.strips = p.run.strips, .micro_batch_size = p.train_input.micro_batch_size, .clip_norm = p.optimizer.max_gradient_norm, .seed = static_cast<u64>(p.run.seed), .threads = p.run.threads};
+}
+bool in_pipeline(const common_params& p) { return p.run.execution_strategy == "pipeline"; }
+
 ml::batches batches_of(ml::dataset data, const input_params& p, bool in_order) {
   return {std::move(data), {.size = p.batch_size, .shuffle = p.shuffle && !in_order, .seed = static_cast<u64>(p.shuffle_seed), .drop_last = !in_order}};
 }
@@ -68,9 +72,11 @@ i64 session::last_step(i64 done) const {
   return last;
 }
 
-ml::trainer& session::trainer() {
-  if (!trainer_) trainer_ = std::make_unique<ml::trainer>(task_.model(), params_.optimizer.rule(), training_of(params_));
-  return *trainer_;
+machine& session::wafer() {
+  if (wafer_) return *wafer_;
+  if (in_pipeline(params_)) wafer_ = std::make_unique<machine>(task_.model(), params_.optimizer.rule(), pipelining_of(params_));
+  else wafer_ = std::make_unique<machine>(task_.model(), params_.optimizer.rule(), training_of(params_));
+  return *wafer_;
 }
 
 bool session::resume(ml::batches* data) {
@@ -79,18 +85,18 @@ bool session::resume(ml::batches* data) {
   // A run that began with a checkpoint from elsewhere goes on from its own.
   const std::string from = newest.empty() ? r.checkpoint_path : newest;
   if (from.empty()) {
-    if (task_.begin) task_.begin(trainer());
+    if (task_.begin) task_.begin(wafer().run());
     return false;
   }
-  const run_state at = load_checkpoint(from, trainer());
-  if (data) data->go_on_from(at.data);
-  say("Loaded checkpoint %s, after %lld steps\n", from.c_str(), static_cast<long long>(trainer().steps()));
+  const ml::data_position at = ml::load_run(from, wafer().run());
+  if (data) data->go_on_from(at);
+  say("Loaded checkpoint %s, after %lld steps\n", from.c_str(), static_cast<long long>(wafer().steps()));
   return true;
 }
 
 void session::save(const ml::batches& data) {
   const ml::checkpoints folder(params_.run.model_dir, params_.run.max_checkpoints);
-  say("Saved checkpoint %s\n", save_checkpoint(folder, trainer(), {.data = data.position(), .params = params_text_, .vocabulary = task_.vocabulary}).c_str());
+  say("Saved checkpoint %s\n", ml::save_run(folder, wafer().run(), data.position(), {{"params", params_text_}, {"vocabulary", task_.vocabulary}}).c_str());
 }
 
 void session::train(bool and_eval) {
@@ -99,7 +105,7 @@ void session::train(bool and_eval) {
   const ml::rate::schedule rate = params_.optimizer.rate();
   std::filesystem::create_directories(r.model_dir);
   const bool resumed = resume(&data);
-  ml::trainer& t = trainer();
+  machine& t = wafer();
   const i64 last = last_step(t.steps()), first = t.steps();
   validate();
   app::write_file(file("params.yaml"), params_text_);
@@ -133,7 +139,7 @@ void session::train(bool and_eval) {
     events.scalar("local_samples_per_sec", x.step, x.speed.rate());
     events.scalar("avg_samples_per_sec", x.step, x.speed.global_rate());
     if (params_.optimizer.log_summaries)
-      for (const ml::parameter& a : t.model().parameters()) events.scalar("param_norm/" + a.name, x.step, norm_of(t.parameter_named(a.name)));
+      for (const ml::parameter& a : t.run().model().parameters()) events.scalar("param_norm/" + a.name, x.step, norm_of(t.run().parameter_named(a.name)));
     curve.add({.step = x.step, .loss = x.loss, .rate = x.rate});
   });
   run.on_evaluation([&](i64 step) {
@@ -161,7 +167,7 @@ void session::train(bool and_eval) {
                 "{\n  \"total_samples\": %lld,\n  \"total_time\": %.6f,\n  \"rate\": %.6f,\n  \"global_rate\": %.6f,\n  \"samples_per_sec\": %.6f,\n  \"tokens_per_sec\": %.6f\n}\n",
                 static_cast<long long>(speed.samples()), speed.elapsed(), speed.rate(), speed.global_rate(), speed.global_rate(), speed.global_rate() * tokens_per_sample);
   app::write_file(file("performance.json"), performance);
-  if (r.execution_strategy == "weight_streaming") say("\nthe last step, by weight streaming:\n%s\n", ml::to_text(t.report()).c_str());
+  say("\nthe last step, %s:\n%s\n", in_pipeline(params_) ? "in a pipeline" : "by weight streaming", t.report().c_str());
   say(run.stopped() && t.steps() < last ? "Training was stopped after step %lld; the same command goes on from there.\n" : "Training completed successfully! (step %lld)\n", static_cast<long long>(t.steps()));
   say("Processed %lld training sample(s) in %.2f seconds: %.1f samples/sec", static_cast<long long>(speed.samples()), speed.elapsed(), speed.global_rate());
   if (task_.train.length > 1) say(", %.0f tokens/sec", speed.global_rate() * tokens_per_sample);
@@ -171,7 +177,7 @@ void session::train(bool and_eval) {
 evaluation session::evaluate() {
   ml::batches data = batches_of(task_.held_out, params_.eval_input, true);
   const i64 wanted = params_.run.eval_steps ? std::min(params_.run.eval_steps, data.per_epoch()) : data.per_epoch();
-  ml::trainer& t = trainer();
+  machine& t = wafer();
   evaluation e;
   f64 sum = 0;
   i64 right = 0, targets = 0;
@@ -203,13 +209,23 @@ void session::validate() const {
   const run_params& r = params_.run;
   say("%s: %s, %lld parameters\n", task_.program.c_str(), task_.model_words.c_str(), static_cast<long long>(model.parameter_count()));
   say("%s\n", task_.data_words.c_str());
-  say("batches of %d, %lld steps an epoch, %lld steps in all; %d wafer%s of %d workers by %s\n", params_.train_input.batch_size, static_cast<long long>(steps_per_epoch()),
-      static_cast<long long>(last_step(0)), r.num_csx, r.num_csx > 1 ? "s" : "", r.workers, r.execution_strategy == "pipeline" ? "pipeline" : "weight streaming");
+  say("batches of %d, %lld steps an epoch, %lld steps in all; ", params_.train_input.batch_size, static_cast<long long>(steps_per_epoch()), static_cast<long long>(last_step(0)));
+  if (in_pipeline(params_)) say("a pipeline of %d strips\n", r.strips);
+  else say("weight streaming to %d wafer%s of %d workers\n", r.num_csx, r.num_csx > 1 ? "s" : "", r.workers);
 }
 
 void session::compile() const {
   validate();
-  say("%s", estimate(task_.model(), training_of(params_), params_.optimizer.rule(), params_.train_input.batch_size, task_.train.length).c_str());
+  const estimate_of what{.sequences = params_.train_input.batch_size, .length = task_.train.length, .rule = params_.optimizer.rule()};
+  const ml::network model = task_.model();
+  say("%s", (in_pipeline(params_) ? estimate(model, pipelining_of(params_), what) : estimate(model, training_of(params_), what)).c_str());
+}
+
+std::string newest_checkpoint(const std::string& folder) {
+  std::vector<std::string> refused;
+  const auto newest = ml::checkpoints(folder).newest(&refused);
+  for (const std::string& why : refused) std::fprintf(stderr, "%s\n", why.c_str());
+  return newest.value_or("");
 }
 
 std::vector<std::pair<std::string, std::string>> common_modes() {

@@ -4,8 +4,8 @@
 // moment and started again with the same command, it goes on from its last checkpoint to the same bits.
 #pragma once
 #include <wsl/ml/data/batches.hpp>
-#include <wsl/ml/trainer.hpp>
 
+#include "machine.hpp"
 #include "params.hpp"
 
 namespace train_app {
@@ -16,7 +16,7 @@ struct task {
   std::function<wsl::ml::network()> model;
   std::string model_words, data_words;           ///< for people
   wsl::ml::dataset train = {}, held_out = {};            ///< one that is not needed may be empty
-  std::function<void(wsl::ml::trainer&)> begin = {};  ///< sets the weights that a fresh run begins with; none: by their seed
+  std::function<void(wsl::ml::training_run&)> begin = {};  ///< sets the weights that a fresh run begins with; none: by their seed
   std::string vocabulary = {};                   ///< kept with the model: what its tokens mean; empty for none
 };
 
@@ -40,7 +40,7 @@ class session {
  private:
   i64 steps_per_epoch() const;
   i64 last_step(i64 done) const;
-  wsl::ml::trainer& trainer();
+  machine& wafer();
   bool resume(wsl::ml::batches* data);
   evaluation evaluate();
   void save(const wsl::ml::batches& data);
@@ -49,8 +49,11 @@ class session {
   common_params params_;
   std::string params_text_;
   task task_;
-  std::unique_ptr<wsl::ml::trainer> trainer_;
+  std::unique_ptr<machine> wafer_;
 };
+
+/// The newest whole checkpoint of a folder, empty if there is none. Those that are not whole are named on stderr.
+std::string newest_checkpoint(const std::string& folder);
 
 /// The modes that every application has, and what they do.
 std::vector<std::pair<std::string, std::string>> common_modes();

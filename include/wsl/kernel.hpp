@@ -6,4 +6,5 @@
 #include "kernel/gemm.hpp"
 #include "kernel/monte_carlo.hpp"
 #include "kernel/solver.hpp"
+#include "kernel/tlr.hpp"
 #include "kernel/wave25.hpp"

@@ -79,6 +79,14 @@ class fabric {
     return *static_cast<P*>(state_of(p).memory());
   }
 
+  /// Brings elements that the program on a PE has, as members or behind them, from the process that runs it. Every process must ask for
+  /// the same; one that does not share the work has them already.
+  template <class T>
+  void bring(coord c, std::span<T> elements) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    refresh(c, elements.data(), elements.size_bytes());
+  }
+
   /// Whether this process runs the PE, as one that does not share the work always does.
   bool here(coord c) { return engine_->here(existing(c)); }
 

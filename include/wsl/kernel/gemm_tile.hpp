@@ -59,7 +59,7 @@ struct gemm_problem {
   matrix<const T> a, b;
 };
 
-/// A PE's tile of C, and where the host wants it.
+/// A PE's tile of C, which it sums up where the host wants it.
 class gemm_sum {
  public:
   static constexpr int panel_width = 32;  ///< of the tiles of B
@@ -67,10 +67,9 @@ class gemm_sum {
   /// Tile (i, j) of a cut of the host's C into n x n tiles.
   void begin(const matrix<f32>& whole, int n, int i, int j) {
     rows_ = cut(whole.rows(), n), columns_ = cut(whole.columns(), n);
-    numbers_.resize(static_cast<std::size_t>(rows_) * static_cast<std::size_t>(gemm_stride(columns_)));
     begun_ = false;
     const int top = std::min(i * rows_, whole.rows()), left = std::min(j * columns_, whole.columns());
-    result_ = whole.part(top, left, std::min(rows_, whole.rows() - top), std::min(columns_, whole.columns() - left));
+    tile_ = whole.part(top, left, std::min(rows_, whole.rows() - top), std::min(columns_, whole.columns() - left));
   }
   /// The length of each of n parts.
   static int cut(int length, int n) { return (length + n - 1) / n; }
@@ -81,25 +80,22 @@ class gemm_sum {
   void add_product(travelling_tile<T>& a, travelling_tile<T>& b) {
     constexpr int some = 112;  // rows of A stay in the second cache while the panels of B pass
     const matrix<const T> left = a.panel(0);
-    for (int i = 0; i < rows_; i += some)
-      for (int p = 0; p < b.panels(); ++p) {
+    for (int i = 0; i < tile_.rows(); i += some)
+      for (int p = 0; p * panel_width < tile_.columns(); ++p) {
+        const int rows = std::min(some, tile_.rows() - i), columns = std::min(panel_width, tile_.columns() - p * panel_width);
         const matrix<const T> right = b.panel(p);
-        const int rows = std::min(some, rows_ - i);
-        const matrix<f32> c = numbers().part(i, p * panel_width, rows, right.columns());
-        if (begun_) multiply_add(c, left.part(i, 0, rows, left.columns()), right);
-        else multiply(c, left.part(i, 0, rows, left.columns()), right);
+        const f32* next = nullptr;
+        if constexpr (std::is_same_v<T, f32>) next = b.panel((p + 1) % b.panels()).first();
+        dense::product(tile_.part(i, p * panel_width, rows, columns), left.part(i, 0, rows, left.columns()), right.part(0, 0, right.rows(), columns), !begun_,
+                       dense::widest(), next);
       }
     begun_ = true;
   }
-  void store() { copy(result_, numbers().part(0, 0, result_.rows(), result_.columns())); }
 
  private:
-  matrix<f32> numbers() { return {numbers_.data(), rows_, columns_, gemm_stride(columns_), 1}; }
-
-  std::vector<f32> numbers_;
-  int rows_ = 0, columns_ = 0;
+  int rows_ = 0, columns_ = 0;  // of all tiles; the last ones of C are smaller
   bool begun_ = false;
-  matrix<f32> result_{nullptr, 0, 0};
+  matrix<f32> tile_{nullptr, 0, 0};
 };
 
 }  // namespace wsl::detail

@@ -11,7 +11,7 @@ namespace wsl::ml {
 class training_run {
  public:
   const network& model() const { return *network_; }
-  weights& parameters() { return memory_.numbers; }
+  parameter_store& parameters() { return memory_.numbers; }
   /// All arrays that training changes, as views to read and to set. With them and the position, a trainer of the same model and
   /// optimizer goes on as this one would, bit for bit.
   std::vector<state_array> state() { return state_of(rule_, memory_); }
@@ -31,9 +31,10 @@ class training_run {
   i64 steps() const { return steps_; }
 
  protected:
-  training_run(network n, const optimizer& rule, u64 seed)
+  /// The numbers lie in memory, or with a folder in a file there.
+  training_run(network n, const optimizer& rule, u64 seed, const std::string& folder = {})
       : network_(std::make_unique<network>(std::move(n))), rule_(rule), seed_(seed),
-        memory_{network_.get(), weights(*network_, seed), weights(*network_), weights(*network_), weights(*network_)} {}
+        memory_{network_.get(), parameter_store(*network_, seed, folder), parameter_store(*network_, folder), parameter_store(*network_, folder), parameter_store(*network_, folder)} {}
 
   /// What is dropped in the step that runs.
   chance chance_of_step() const { return {.on = true, .key = mixed(mixed(0, seed_), static_cast<u64>(steps_))}; }

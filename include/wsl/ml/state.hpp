@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "model/weights.hpp"
+#include "model/store.hpp"
 #include "optim/rule.hpp"
 
 namespace wsl::ml {
@@ -35,7 +35,7 @@ struct position {
 /// All numbers of a run, off the wafer or on it; each PE touches its own only.
 struct memory {
   const network* of = nullptr;
-  weights numbers, gradients, first, second;
+  parameter_store numbers, gradients, first, second;
 };
 
 /// How a step changes the parameters.
@@ -49,7 +49,7 @@ struct learning {
 /// The arrays of a model's parameters and of what a rule keeps of them: all parameters, then all first moments, then all second ones.
 inline std::vector<state_array> state_of(const optimizer& rule, memory& m) {
   std::vector<state_array> all;
-  const auto append = [&](state_array::kind what, const char* suffix, weights& of) {
+  const auto append = [&](state_array::kind what, const char* suffix, parameter_store& of) {
     for (std::size_t k = 0; k < of.size(); ++k) {
       const parameter& p = m.of->parameters()[k];
       all.push_back({p.name + suffix, what, k, p.rows, p.columns, of[k]});

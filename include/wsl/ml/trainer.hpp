@@ -5,6 +5,8 @@
 //   const f64 loss = t.step({.ids = x, .targets = y, .sequences = 12, .length = 64}, 1e-3);
 // See docs/guide/ml.md.
 #pragma once
+#include <optional>
+
 #include "run.hpp"
 #include "stream/memory.hpp"
 #include "stream/swarm.hpp"
@@ -18,14 +20,14 @@ struct training {
   f64 clip_norm = 0;      ///< the largest norm of all gradients together; 0: any
   u64 seed = 1;           ///< of the initial weights and of dropout
   int threads = 0;        ///< 0: WSL_THREADS, or one a core; more than two a worker do not help
+  std::string memory_folder = {};  ///< where the memory keeps its numbers in files that are mapped; empty: in this computer's memory
 };
 
 class trainer : public training_run {
  public:
   /// Throws std::invalid_argument if there cannot be so many wafers or workers.
   trainer(network n, const optimizer& rule, const training& how = {})
-      : training_run(std::move(n), rule, how.seed), how_(checked(how)), there_(*network_, how.workers, false), there_and_back_(*network_, how.workers, true),
-        fabric_(plan(how.workers, how.num_csx), threaded{.threads = how.threads, .pes_per_band = 1}) {}
+      : training_run(std::move(n), rule, how.seed, how.memory_folder), how_(checked(how)), fabric_(plan(how.workers, how.num_csx), threaded{.threads = how.threads, .pes_per_band = 1}) {}
 
   /// One step of training. Returns the mean loss of the tokens that count, before the step. Throws std::invalid_argument if the batch
   /// does not fit the model, or cannot be divided among the wafers.
@@ -35,7 +37,7 @@ class trainer : public training_run {
       throw std::invalid_argument("wsl: num_csx " + std::to_string(how_.num_csx) + " requires the global batch size " + std::to_string(b.sequences) + " to be divisible by num_csx");
     const learning l{rule_, static_cast<f32>(rate), ++steps_, how_.clip_norm == 0};
     stopwatch watch(report_);
-    pass(there_and_back_, b, l, chance_of_step());
+    pass(b, l, chance_of_step(), true);
     log_passes(watch);
     if (!l.now) {
       fabric_.launch<&memory_server::learn>(servers, clip_by_norm(sum(&memory_server::sum_of_squares), how_.clip_norm));
@@ -46,14 +48,14 @@ class trainer : public training_run {
   /// The mean loss without training.
   f64 evaluate(batch b) {
     const f64 counts = check(*network_, b);
-    pass(there_, b, {rule_});
+    pass(b, {rule_});
     return loss() / counts;
   }
   /// The logits of a batch, (tokens, classes); it needs no targets.
   std::vector<f32> predict(batch b) {
     b.targets = {}, b.mask = {};
     check_input(*network_, b);
-    pass(there_, b, {rule_});
+    pass(b, {rule_});
     return logits();
   }
   /// The logits of the last batch, (tokens, classes).
@@ -89,7 +91,8 @@ class trainer : public training_run {
       throw std::invalid_argument("wsl: num_csx is 1 to " + std::to_string(wires::most_wafers) + ", not " + std::to_string(how.num_csx));
     return how;
   }
-  void pass(const itinerary& way, const batch& b, const learning& l, const chance& random = {}) {
+  void pass(const batch& b, const learning& l, const chance& random = {}, bool back = false) {
+    const itinerary& way = way_.emplace(*network_, how_.workers, back, &b);
     fabric_.start<&memory_server::step>(servers, &way, &memory_, l);
     each_swarm_node(how_.num_csx, [&]<int level, int children>(const area& a) { fabric_.start<&swarm_node<level, children>::step>(a, &way); });
     fabric_.start<&worker::step>(at_work, work_order{network_.get(), &way, b, random});
@@ -109,7 +112,7 @@ class trainer : public training_run {
     watch.phase(how_.clip_norm == 0 ? "last gradients and update" : "last gradients", how_.clip_norm == 0 ? sum(&memory_server::work) : 0);
     report_.sent_forward = sum(&memory_server::sent_forward), report_.sent_back = sum(&memory_server::sent_back);
     report_.returned = sum(&memory_server::returned);
-    report_.peak_weights = sizeof(f32) * peak, report_.two_layers = sizeof(f32) * there_and_back_.two_layers();
+    report_.peak_weights = sizeof(f32) * peak, report_.two_layers = sizeof(f32) * way_->two_layers();
   }
 
   /// Calls f(program) for the PEs of an area, wafer by wafer.
@@ -132,7 +135,7 @@ class trainer : public training_run {
   }
 
   training how_;
-  itinerary there_, there_and_back_;
+  std::optional<itinerary> way_;  ///< of the last batch
   fabric fabric_;
   step_report report_;
 };

@@ -32,7 +32,7 @@ lesson points(int count, int width) {
   return t;
 }
 
-f64 distance(ml::weights& x, ml::weights& y) {
+f64 distance(const ml::weights& x, const ml::weights& y) {
   f64 off = 0;
   for (std::size_t k = 0; k < x.size(); ++k) {
     f64 largest = 1e-30, far = 0;
@@ -106,7 +106,7 @@ TEST_CASE("A pipeline's bits do not depend on threads, on the engine, or on a st
   const auto run = [&](int threads) {
     ml::pipelined_trainer t(tied().build(), optimizer::adamw(), {.strips = 4, .micro_batch_size = 1, .clip_norm = 1, .threads = threads});
     for (int step = 0; step < 3; ++step) t.step(l.all(), 1e-2);
-    return t.parameters();
+    return ml::weights(t.parameters());
   };
   ml::weights one = run(1);
   for (int threads : {2, 3, 8}) {
@@ -128,12 +128,12 @@ TEST_CASE("The reference engine, and other orders of the words, train a pipeline
   const auto run = [&](const auto& engine) {
     const ml::network n = tied().build();
     const ml::strips s(n, 3);
-    ml::memory store{&n, ml::weights(n, 5), ml::weights(n), ml::weights(n), ml::weights(n)};
+    ml::memory store{&n, ml::parameter_store(n, 5), ml::parameter_store(n), ml::parameter_store(n), ml::parameter_store(n)};
     ml::batch b = l.all();
     check(n, b);
     fabric f(ml::pipelined_trainer::plan(s.count()), engine);
     f.launch<&ml::strip_worker::step>(all, ml::pipeline_order{&s, &store, b, 3, ml::learning{optimizer::sgd(), 0.5f, 1, true}, {}, true});
-    return store.numbers;
+    return ml::weights(store.numbers);
   };
   ml::weights usual = run(threaded{}), slow = run(reference{});
   CHECK(distance(usual, slow) == 0);

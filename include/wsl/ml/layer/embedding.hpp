@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // y[t] = row id[t] of a table, plus the row of its position if there is a table of positions. While the slabs of a table come by, a
-// PE takes the rows of its tokens.
+// PE takes the rows of its tokens; those that no token needs may stay away.
 #pragma once
 #include <algorithm>
 
@@ -25,15 +25,22 @@ class embedding_stage final : public stage {
     each(at, s, [&](int t, int row) { add(gradient.part(row, 0, 1, dy.columns()), dy.part(t, 0, 1, dy.columns())); });
   }
   bool looks_back_at(int) const override { return false; }
+  rows_needed needs(int which) const override { return which == 0 ? rows_needed::of_ids : rows_needed::of_positions; }
 
  private:
   /// Calls f(token, row) for the tokens whose row is in the slab.
   template <class F>
   void each(const place& at, const slab& s, F f) const {
     for (int t = 0; t < at.tokens(); ++t) {
-      const int row = (s.which == 0 ? at.ids[static_cast<std::size_t>(t)] : t % at.length()) - s.row;
+      const int row = row_in(s, s.which == 0 ? at.ids[static_cast<std::size_t>(t)] : t % at.length());
       if (row >= 0 && row < s.rows.rows()) f(t, row);
     }
+  }
+  /// Where a slab has a row of the table; -1 or beyond its end if it has not.
+  static int row_in(const slab& s, i32 row) {
+    if (s.picks.empty()) return row - s.row;
+    const auto found = std::lower_bound(s.picks.begin(), s.picks.end(), row);
+    return found != s.picks.end() && *found == row ? static_cast<int>(found - s.picks.begin()) : -1;
   }
 
   int y_;

@@ -38,7 +38,11 @@ struct slab {
   int which;        ///< of the stage's parameters
   int row;          ///< the first
   matrix<f32> rows;
+  std::span<const i32> picks = {};  ///< if not empty, which row of the parameter each is; in order
 };
+
+/// Which rows of a parameter a stage reads: all, those with the numbers of the tokens, or those of the positions in a sequence.
+enum class rows_needed : u8 { all, of_ids, of_positions };
 
 /// Fills a matrix with zeros.
 inline void clear(const matrix<f32>& x) {
@@ -122,6 +126,8 @@ class stage {
 
   /// Whether the way back looks at the numbers of a parameter; if not, they need not come by again.
   virtual bool looks_back_at(int /*which*/) const { return true; }
+
+  virtual rows_needed needs(int /*which*/) const { return rows_needed::all; }
 
   /// About how many operations a token needs, forward and back: of the stage's own work (`which` -1, with as many columns as its output) or
   /// of a slab, in sequences of a length.

@@ -7,6 +7,20 @@
 
 namespace wsl::ml {
 
+/// As a parameter starts; the same seed gives the same numbers everywhere.
+inline void initialize(std::span<f32> x, initial start, u64 seed) {
+  // Not the standard distributions, whose numbers differ from library to library.
+  std::mt19937_64 random(seed);
+  const auto open_unit = [&] { return (static_cast<f64>(random() >> 11) + 0.5) * 0x1p-53; };
+  for (f32& v : x) {
+    if (start.how == initial::kind::constant) v = start.size;
+    else if (start.how == initial::kind::uniform) v = static_cast<f32>(2 * open_unit() - 1) * start.size;
+    else v = static_cast<f32>(std::sqrt(-2 * std::log(open_unit())) * std::cos(2 * M_PI * open_unit())) * start.size;
+  }
+}
+/// The seed of a parameter of a model that has one.
+inline u64 seed_of(u64 model, std::size_t parameter) { return model * 0x9e3779b97f4a7c15u + parameter; }
+
 class weights {
  public:
   weights() = default;
@@ -16,7 +30,7 @@ class weights {
   }
   /// As the parameters say they start; the same seed gives the same numbers everywhere.
   weights(const network& n, u64 seed) : weights(n) {
-    for (std::size_t i = 0; i < numbers_.size(); ++i) fill(numbers_[i], n.parameters()[i].start, seed * 0x9e3779b97f4a7c15u + i);
+    for (std::size_t i = 0; i < numbers_.size(); ++i) initialize(numbers_[i], n.parameters()[i].start, seed_of(seed, i));
   }
 
   std::size_t size() const { return numbers_.size(); }
@@ -31,17 +45,6 @@ class weights {
   struct shape {
     int rows, columns;
   };
-  // Not the standard distributions, whose numbers differ from library to library.
-  static void fill(std::vector<f32>& x, initial start, u64 seed) {
-    std::mt19937_64 random(seed);
-    const auto open_unit = [&] { return (static_cast<f64>(random() >> 11) + 0.5) * 0x1p-53; };
-    for (f32& v : x) {
-      if (start.how == initial::kind::constant) v = start.size;
-      else if (start.how == initial::kind::uniform) v = static_cast<f32>(2 * open_unit() - 1) * start.size;
-      else v = static_cast<f32>(std::sqrt(-2 * std::log(open_unit())) * std::cos(2 * M_PI * open_unit())) * start.size;
-    }
-  }
-
   std::vector<std::vector<f32>> numbers_;
   std::vector<shape> shapes_;
 };

@@ -213,7 +213,7 @@ class strip_worker {
     logits.insert(logits.end(), y.first(), y.first() + i64{y.rows()} * y.columns());
   }
   f32* numbers_of(const stage_part& p) { return p.owned ? stored(order_.store->numbers, p) : loans_[p.parameter].numbers.data() + p.first(); }
-  static f32* stored(weights& of, const stage_part& p) { return of[p.parameter].data() + p.first(); }
+  static f32* stored(parameter_store& of, const stage_part& p) { return of[p.parameter].data() + p.first(); }
   static matrix<f32> whole(std::vector<f32>& x) { return {x.data(), 1, static_cast<int>(x.size())}; }
   template <class F>
   void timed(f64& seconds_of, F f) {

@@ -9,10 +9,12 @@
 #include <atomic>
 #include <cmath>
 #include <functional>
+#include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "../optim/schedule.hpp"
-#include "../trainer.hpp"
+#include "../stream/batch.hpp"
 #include "pace.hpp"
 
 namespace wsl::ml {
@@ -34,7 +36,9 @@ class executor {
     f64 time_left = 0;         ///< s
   };
 
-  executor(trainer& t, const plan& p) : trainer_(t), plan_(p) {}
+  /// The trainer has `step(batch, rate)` and `steps()`, and lives longer than this.
+  template <class Trainer>
+  executor(Trainer& t, const plan& p) : one_step_([&t](const batch& b, f64 rate) { return t.step(b, rate); }), steps_([&t] { return t.steps(); }), plan_(p) {}
 
   /// After every step: the number of steps done.
   void on_step(std::function<void(i64)> f) { step_ = std::move(f); }
@@ -48,11 +52,11 @@ class executor {
   void train(Next&& next, const rate::schedule& rate) {
     speed_ = pace();
     i64 samples = 0;  // since the last look
-    while (trainer_.steps() < plan_.steps && !stopped_) {
-      const i64 step = trainer_.steps();
+    while (steps_() < plan_.steps && !stopped_) {
+      const i64 step = steps_();
       const auto numbers = next();
       const batch b = view_of(numbers);
-      const f64 loss = trainer_.step(b, rate(step));
+      const f64 loss = one_step_(b, rate(step));
       if (!std::isfinite(loss))
         throw std::runtime_error("wsl: the loss is " + std::to_string(loss) + " in step " + std::to_string(step + 1) + ": try a smaller learning rate, or clip the gradients' norm");
       samples += b.sequences;
@@ -82,7 +86,8 @@ class executor {
     speed_.skip(pace::clock::now() - start);
   }
 
-  trainer& trainer_;
+  std::function<f64(const batch&, f64)> one_step_;
+  std::function<i64()> steps_;
   plan plan_;
   pace speed_;
   std::atomic<bool> stopped_ = false;

@@ -16,7 +16,7 @@ struct memory_server {
   learning how;
   std::size_t sent = 0, taken = 0;  ///< trips
   int level = 0;                    ///< of the tree of wafers, the next to add
-  std::vector<f32> arrived;
+  std::vector<f32> arrived, leaving;
   f64 sum_of_squares = 0;           ///< of the gradients of the step
   u64 sent_forward = 0, sent_back = 0, returned = 0;  ///< bytes of the step
   f64 work = 0;                     ///< seconds of the step in which numbers were changed
@@ -32,7 +32,7 @@ struct memory_server {
   void learn(pe& me, f32 scale) {
     work = 0;
     for (const trip& t : way->trips())
-      if (t.server == wires::number_in(me.y()) && t.last) change(t, gradient_of(t), scale);
+      if (t.server == wires::number_in(me.y()) && t.last) each_slab(t, [&](const trip& s) { change(s, gradient_of(s), scale); });
   }
 
   void send_next(pe& me) {
@@ -40,7 +40,7 @@ struct memory_server {
     if (sent == trips()) return;
     const trip& t = trip_at(sent++);
     (t.back ? sent_back : sent_forward) += 4 * t.size();
-    me.async(mov(fabout(wires::slabs(wires::number_in(me.y()))), mem(part(store->numbers, t))), then<&memory_server::send_next>());
+    me.async(mov(fabout(wires::slabs(wires::number_in(me.y()))), mem(t.picks.empty() ? part(store->numbers, t) : picked(t))), then<&memory_server::send_next>());
   }
   void take_next(pe& me) {
     while (taken < trips() && !trip_at(taken).returns_to(wires::number_in(me.y()))) ++taken;
@@ -58,14 +58,9 @@ struct memory_server {
     }
     const trip& t = trip_at(taken++);
     returned += 4 * t.size();
-    f32* gradient = arrived.data();
-    if (!how.now || !only_one(t)) {
-      const std::span<f32> sum = part(store->gradients, t);
-      add(matrix(sum.data(), 1, static_cast<int>(sum.size())), matrix<const f32>(gradient, 1, static_cast<int>(sum.size())));
-      gradient = sum.data();
-    }
-    if (t.last && how.now) change(t, gradient, 1);
-    else if (t.last) sum_of_squares += squares(gradient, t.size());
+    const bool whole = how.now && t.picks.empty() && only_one(t);
+    if (!whole) add_to_gradients(t);
+    if (t.last) each_slab(t, [&](const trip& x) { finish(x, whole ? arrived.data() : gradient_of(x)); });
     take_next(me);
   }
 
@@ -77,10 +72,37 @@ struct memory_server {
  private:
   std::size_t trips() const { return way->trips().size(); }
   const trip& trip_at(std::size_t k) const { return way->trips()[k]; }
-  static std::span<f32> part(weights& of, const trip& t) {
-    return std::span(of[t.parameter]).subspan(static_cast<std::size_t>(t.row) * static_cast<std::size_t>(t.columns), t.size());
+  static std::span<f32> part(parameter_store& of, const trip& t) {
+    return of[t.parameter].subspan(static_cast<std::size_t>(t.row) * static_cast<std::size_t>(t.columns), t.size());
+  }
+  static std::span<f32> row(parameter_store& of, const trip& t, i32 row) {
+    return of[t.parameter].subspan(static_cast<std::size_t>(row) * static_cast<std::size_t>(t.columns), static_cast<std::size_t>(t.columns));
   }
   f32* gradient_of(const trip& t) { return part(store->gradients, t).data(); }
+  /// The slab of a trip; of one with picks all slabs of the parameter that this server has.
+  template <class F>
+  void each_slab(const trip& t, F f) {
+    if (t.picks.empty()) f(t);
+    else way->each_slab(t.parameter, t.server, f);
+  }
+  std::span<f32> picked(const trip& t) {
+    leaving.clear();
+    for (i32 r : t.picks) {
+      const std::span<f32> x = row(store->numbers, t, r);
+      leaving.insert(leaving.end(), x.begin(), x.end());
+    }
+    return leaving;
+  }
+  void add_to_gradients(const trip& t) {
+    const auto add_up = [](std::span<f32> to, f32* x) { add(matrix(to.data(), 1, static_cast<int>(to.size())), matrix<const f32>(x, 1, static_cast<int>(to.size()))); };
+    f32* from = arrived.data();
+    if (t.picks.empty()) return add_up(part(store->gradients, t), from);
+    for (i32 r : t.picks) add_up(row(store->gradients, t, r), std::exchange(from, from + t.columns));
+  }
+  void finish(const trip& t, f32* gradient) {
+    if (how.now) change(t, gradient, 1);
+    else sum_of_squares += squares(gradient, t.size());
+  }
   static f64 squares(const f32* x, std::size_t n) {
     f64 sum = 0;
     for (std::size_t i = 0; i < n; ++i) sum += static_cast<f64>(x[i]) * static_cast<f64>(x[i]);

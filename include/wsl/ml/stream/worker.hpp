@@ -92,7 +92,7 @@ class worker {
   }
 
   void use(pe& me, const trip& t) {
-    const slab s{t.which, t.row, matrix(t.brings ? in_[t.server].front() : nullptr, t.rows, t.columns)};
+    const slab s{t.which, t.row, matrix(t.brings ? in_[t.server].front() : nullptr, t.rows, t.columns), t.picks};
     timed(t, [&] { t.back ? t.of->backward(at, s, matrix(out_.of(t).data(), t.rows, t.columns)) : t.of->forward(at, s); });
     if (t.brings) {
       in_[t.server].pop(), log.held -= t.size();

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// A model and a training loop of one's own: model, optimizer, data, executor, what is done at a look and what at a checkpoint. The run
+// stops half way and a second one, which knows nothing but the folder, goes on to the same weights.
+#include <wsl/ml.hpp>
+#include <wsl/ml/data/batches.hpp>
+#include <wsl/ml/data/digits.hpp>
+#include <wsl/ml/file/saved_run.hpp>
+#include <wsl/ml/run/executor.hpp>
+
+#include <cstdio>
+using namespace wsl;
+
+constexpr ml::sequence model{ml::linear<784, 48>{}, ml::elementwise<ml::relu>{}, ml::linear<48, 10>{}};
+
+std::vector<f32> train(const std::string& folder, i64 steps) {
+  ml::trainer t(model.build(), ml::optimizer::adam(), {.workers = 2});
+  ml::batches digits(ml::examples_of(ml::draw_digits(3000, 1)), {.size = 64});
+  const ml::checkpoints saved(folder);
+  if (const auto last = saved.newest()) digits.go_on_from(ml::load_run(*last, t));
+
+  ml::executor run(t, {.steps = steps, .log_steps = 40, .checkpoint_steps = 50});
+  run.on_log([](const ml::executor::look& x) { std::printf("step %3d: the loss is %s\n", static_cast<int>(x.step), x.loss < 0.5 ? "small" : "large"); });
+  run.on_checkpoint([&](i64 step) { std::printf("step %3d: saved\n", static_cast<int>(step)), ml::save_run(saved, t, digits.position()); });
+  run.train([&] { return digits.next(); }, ml::rate::cosine(5e-3, 0, 120));
+  return t.parameters()[1];
+}
+
+int main() {
+  const auto here = std::filesystem::temp_directory_path() / "wsl_own_training";
+  std::filesystem::remove_all(here);
+  const std::vector<f32> whole = train(here / "whole", 120);
+  train(here / "parts", 70);
+  const bool same = train(here / "parts", 120) == whole;
+  std::filesystem::remove_all(here);
+  std::puts(same ? "both runs have the same weights" : "the runs differ");
+  return same ? 0 : 1;
+}
