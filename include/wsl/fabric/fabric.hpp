@@ -105,7 +105,7 @@ class fabric {
   void refresh(coord c, void* bytes, std::size_t size) {
     if (!engine_->spread()) return;
     const memory_part part{engine_->find(c), bytes, size};
-    engine_->refresh({&part, 1});
+    engine_->refresh(&part, 1);
   }
 
   template <class F>

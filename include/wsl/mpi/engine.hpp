@@ -36,7 +36,8 @@ class spread_engine final : public engines::threaded_engine {
     return n;
   }
 
-  void refresh(std::span<const memory_part> parts) override {
+  void refresh(const memory_part* first, std::size_t n) override {
+    const std::span parts(first, n);
     for (int from = 0; from < who_.size(); ++from) {
       std::vector<std::byte> all;
       const auto each = [&](auto use) {
