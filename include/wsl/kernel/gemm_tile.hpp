@@ -4,10 +4,11 @@
 #pragma once
 #include <algorithm>
 #include <span>
-#include <vector>
+#include <utility>
 
 #include "../wsl.hpp"
 #include "dense.hpp"
+#include "huge_array.hpp"
 
 namespace wsl::detail {
 
@@ -27,28 +28,31 @@ class travelling_tile {
 
   void resize(int rows, int columns, int panel_width) {
     rows_ = rows, columns_ = columns, width_ = panel_width;
-    numbers_.resize(static_cast<std::size_t>(rows) * static_cast<std::size_t>(panels() * width_));  // widths are even
+    const std::size_t count = static_cast<std::size_t>(rows) * static_cast<std::size_t>(panels() * width_) * sizeof(T) / sizeof(word);  // widths are even
+    if (count != words_.size()) words_ = huge_array(count);
   }
-  std::span<word> words() { return {reinterpret_cast<word*>(numbers_.data()), numbers_.size() * sizeof(T) / sizeof(word)}; }
+  std::span<word> words() { return {reinterpret_cast<word*>(words_.data()), words_.size()}; }
   int panels() const { return (columns_ + width_ - 1) / width_; }
   matrix<T> panel(int n) {
-    return {numbers_.data() + i64{n} * rows_ * width_, rows_, std::min(width_, columns_ - n * width_), width_, 1};
+    return {numbers() + i64{n} * rows_ * width_, rows_, std::min(width_, columns_ - n * width_), width_, 1};
   }
 
   /// The elements of `whole` that tile (i, j) of a cut into such tiles has; where `whole` ends, zeros.
   void load(const matrix<const T>& whole, int i, int j) {
     const int top = i * rows_, rows = std::clamp(whole.rows() - top, 0, rows_);
-    if (rows < rows_ || whole.columns() < (j + 1) * columns_) std::fill(numbers_.begin(), numbers_.end(), T{});
+    if (rows < rows_ || whole.columns() < (j + 1) * columns_) std::fill_n(words_.data(), words_.size(), 0.f);
     for (int n = 0; n < panels(); ++n) {
       const matrix<T> to = panel(n);
       const int left = j * columns_ + n * width_, columns = std::clamp(whole.columns() - left, 0, to.columns());
       if (rows > 0 && columns > 0) copy(to.part(0, 0, rows, columns), whole.part(top, left, rows, columns));
     }
   }
-  void swap(travelling_tile& other) { numbers_.swap(other.numbers_); }
+  void swap(travelling_tile& other) { std::swap(words_, other.words_); }
 
  private:
-  std::vector<T> numbers_;
+  T* numbers() { return reinterpret_cast<T*>(words_.data()); }
+
+  huge_array words_;  // as many bytes as its words
   int rows_ = 0, columns_ = 0, width_ = 1;
 };
 
