@@ -42,8 +42,7 @@ struct star_reduce {
   /// What it takes on a layout, in cycles, with `words` words.
   constexpr f64 cycles(const layout& l, int words) const {
     const region r = ground(l, where, name);
-    const f64 x = cycles(along(r, axis::x), words), y = cycles(along(r, axis::y), words);
-    return x + y + (x > 0 && y > 0 ? restart : 0);
+    return cycles(along(r, axis::x), words) + cycles(along(r, axis::y), words);
   }
 
   /// The lines along an axis: rows first, then the root's column.
