@@ -22,7 +22,8 @@ std::vector<f32> train(const std::string& folder, i64 steps) {
   run.on_log([](const ml::executor::look& x) { std::printf("step %3d: the loss is %s\n", static_cast<int>(x.step), x.loss < 0.5 ? "small" : "large"); });
   run.on_checkpoint([&](i64 step) { std::printf("step %3d: saved\n", static_cast<int>(step)), ml::save_run(saved, t, digits.position()); });
   run.train([&] { return digits.next(); }, ml::rate::cosine(5e-3, 0, 120));
-  return t.parameters()[1];
+  const auto weights = t.parameter_named("linear 0.weight");
+  return {weights.begin(), weights.end()};
 }
 
 int main() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "export.hpp"
 
+#include <algorithm>
 #include <wsl/ml/file/hugging_face.hpp>
 #include <wsl/ml/file/llmc.hpp>
 
@@ -21,27 +22,37 @@ void must_be_gpt2(const ml::decoder& d) {
     throw std::invalid_argument("only GPT-2 has these files: layernorm, learned positions, as many keys as heads, a head tied to the table of tokens");
 }
 
+ml::weights weights_of(ml::training_run& t) {
+  ml::weights w(t.model());
+  for (std::size_t k = 0; k < w.size(); ++k) std::copy(t.parameters()[k].begin(), t.parameters()[k].end(), w[k].begin());
+  return w;
+}
+
 }  // namespace
+
+void set_weights(ml::training_run& t, const ml::weights& w) {
+  for (std::size_t k = 0; k < w.size(); ++k) std::copy(w[k].begin(), w[k].end(), t.parameters()[k].begin());
+}
 
 void export_llmc(const std::string& folder, const ml::decoder& d, ml::training_run& t) {
   must_be_gpt2(d);
-  ml::write_llmc_model(folder + "/model.bin", ml::llmc_model::of(d, t.model(), t.parameters()));
+  ml::write_llmc_model(folder + "/model.bin", ml::llmc_model::of(d, t.model(), weights_of(t)));
 }
 
 void export_hugging_face(const std::string& folder, const ml::decoder& d, ml::training_run& t) {
   must_be_gpt2(d);
-  ml::write_hugging_face(folder, d, t.model(), t.parameters());
+  ml::write_hugging_face(folder, d, t.model(), weights_of(t));
 }
 
 void import_weights(const std::string& from, const ml::decoder& d, ml::training_run& t) {
   if (from.ends_with(".bin")) {
     const ml::llmc_model m = ml::read_llmc_model(from);
     must_be(from, m.config, d);
-    t.parameters() = m.to_weights(t.model());
+    set_weights(t, m.to_weights(t.model()));
   } else {
     ml::pretrained p = ml::read_hugging_face(from);
     must_be(from, p.config, d);
-    t.parameters() = p.to_weights(t.model());
+    set_weights(t, p.to_weights(t.model()));
   }
 }
 

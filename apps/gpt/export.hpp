@@ -6,6 +6,8 @@
 
 namespace gpt_app {
 
+void set_weights(wsl::ml::training_run& t, const wsl::ml::weights& w);
+
 /// Writes model.bin for llm.c. Throws std::invalid_argument if it has no such model.
 void export_llmc(const std::string& folder, const wsl::ml::decoder& d, wsl::ml::training_run& t);
 /// Writes model.safetensors and config.json for transformers. Throws std::invalid_argument if they have no such model.

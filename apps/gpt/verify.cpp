@@ -7,6 +7,8 @@
 #include <wsl/ml/file/llmc.hpp>
 #include <wsl/ml/trainer.hpp>
 
+#include "export.hpp"
+
 namespace gpt_app {
 namespace {
 
@@ -47,7 +49,7 @@ class protocol {
 
 ml::trainer trainer_of(const ml::llmc_model& m, const ml::optimizer& rule, const verification& v) {
   ml::trainer t(m.config.build(), rule, {.workers = v.workers, .num_csx = v.num_csx});
-  t.parameters() = m.to_weights(t.model());
+  set_weights(t, m.to_weights(t.model()));
   return t;
 }
 

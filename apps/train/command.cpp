@@ -65,6 +65,17 @@ std::string names_of(const program_words& words) {
   return all;
 }
 
+/// The params that a run in the folder wrote, if there is one.
+std::string params_of_run(fields& f, const std::vector<given_option>& given) {
+  const auto folders = f.named("model_dir");
+  if (folders.empty()) return {};
+  std::string folder = *std::get<std::string*>(folders.front()->where);
+  for (const given_option& o : given)
+    if (o.where.front() == folders.front()) folder = o.value;
+  const auto file = std::filesystem::path(folder) / "params.yaml";
+  return std::filesystem::exists(file) ? file.string() : "";
+}
+
 /// A file that is there, or a configuration of that name.
 std::pair<std::string, std::string> configuration(const program_words& words, const std::string& asked) {
   if (asked.empty()) return {words.configurations.front().name, words.configurations.front().text};
@@ -109,8 +120,11 @@ std::optional<std::string> parse(int argc, char** argv, const program_words& wor
   }
   if (const auto extra = app.remaining(true); !extra.empty()) refuse_extra(app, words, extra);
   if (!app.get_subcommands().empty()) mode = app.get_subcommands().front()->get_name();
-  if (std::find(words.without_params.begin(), words.without_params.end(), mode) != words.without_params.end()) return mode;
 
+  if (file.empty()) {
+    file = params_of_run(f, given);
+    if (!file.empty()) std::fprintf(stderr, "%s: with %s\n", words.name.c_str(), file.c_str());
+  }
   const auto [name, text] = configuration(words, file);
   f.read(text, name);
   std::stable_partition(given.begin(), given.end(), [](const given_option& o) { return o.where.size() > 1; });

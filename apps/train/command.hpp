@@ -23,9 +23,8 @@ struct bundled {
 struct program_words {
   std::string name, about;
   std::vector<std::pair<std::string, std::string>> modes;  ///< and what they do
-  std::vector<bundled> configurations;                     ///< the first is taken if none is named
+  std::vector<bundled> configurations;                     ///< the first is taken if none is named and model_dir has no run
   std::function<void(CLI::App&)> more_options = {};
-  std::vector<std::string> without_params = {};            ///< modes that read no configuration
 };
 
 /// Reads the command line, the params file and the fields. Returns the mode; none if there is nothing to do (help was asked for, or

@@ -16,7 +16,6 @@ struct input_params {
   bool shuffle = true;
   i64 shuffle_seed = 1;
   bool drop_last = true;
-  bool use_fake_data = false;
 };
 
 struct optimizer_params {

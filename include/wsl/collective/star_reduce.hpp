@@ -9,6 +9,8 @@
 // the end of a line of P PEs single values take 2 (P - 1) + 2 T + 1 + I cycles: a value and a command for each, with T the ramp's latency
 // and I cycles to issue an operation. B words take (P - 1) (B + S) + 2 T + 2: the root begins and ends an operation for each PE, S cycles.
 #pragma once
+#include <utility>
+
 #include "../fabric/switches.hpp"
 #include "combine.hpp"
 #include "cost.hpp"
@@ -60,13 +62,14 @@ struct star_reduce {
       go_on(me);
     }
     static consteval auto tasks() {
-      return []<std::size_t... side>(std::index_sequence<side...>) {
-        return table(local<&part::go_on>(), local<&part::sent>(), uses_colors<T, net.first, net.colors()>(),
-                     steers<color<T>{net.first + static_cast<int>(side)}>(advance, reset)...);
-      }(std::make_index_sequence<static_cast<std::size_t>(net.colors())>{});
+      return table(local<&part::go_on>(), local<&part::sent>(), uses_colors<T, net.first, net.colors()>(),
+                   commands(std::make_integer_sequence<int, net.colors()>{}));
     }
 
    private:
+    template <int... k>
+    static consteval auto commands(std::integer_sequence<int, k...>) { return table(steers<color<T>{net.first + k}>(advance, reset)...); }
+
     void go_on(pe& me) {
       const lines line = net.along(where_, axis_);
       const int position = collective::along(me.at() - corner(where_), axis_);

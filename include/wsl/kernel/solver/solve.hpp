@@ -57,7 +57,7 @@ class solver_on {
   ending iterate(int iterations) {
     while (iterations > 0 && how() == ending::none) {
       const int now = std::min(iterations, most_iterations_a_launch);
-      fabric_.template launch<&program::iterate>(all, now);
+      cycles_ += fabric_.template launch<&program::iterate>(all, now).cycles;
       const std::span<const f32> measured = first().history();
       history_.insert(history_.end(), measured.begin(), measured.end());
       iterations -= now;
@@ -70,6 +70,8 @@ class solver_on {
     return how();
   }
   ending how() { return first().method.how(); }
+  /// What all iterations took, on an engine that counts cycles.
+  u64 cycles() const { return cycles_; }
   /// What the method measured after each iteration: |r| / |b|, or the eigenvalue.
   const std::vector<f64>& history() const { return history_; }
   /// What the weights of A were divided by, a power of two, so that totals neither overflow nor vanish.
@@ -164,6 +166,7 @@ class solver_on {
   Method method_;
   f64 scale_ = 1, right_scale_ = 1;
   std::vector<f64> history_;
+  u64 cycles_ = 0;
 };
 
 /// x of A x = b, as far as the solver has come.

@@ -11,22 +11,12 @@
 
 namespace wsl::ml {
 
-namespace detail {
-
-inline std::vector<named_array> arrays_of(training_run& t) {
-  std::vector<named_array> all;
-  for (const state_array& a : t.state()) all.push_back({a.name, {static_cast<u64>(a.rows), static_cast<u64>(a.columns)}, a.numbers});
-  return all;
-}
-
-}  // namespace detail
-
 /// Writes a checkpoint with these facts beside the run's own, and returns its file's name. Throws std::runtime_error if it cannot be
 /// written; what was there before stays.
 inline std::string save_run(const checkpoints& to, training_run& t, const data_position& data = {}, text_by_name facts = {}) {
   facts["seed"] = std::to_string(t.position().seed);
   add_facts(facts, data);
-  return to.save(t.steps(), detail::arrays_of(t), std::move(facts));
+  return to.save(t.steps(), named_arrays(t.state()), std::move(facts));
 }
 
 /// Sets the trainer to what a checkpoint holds and returns its place in the data. Throws file_error if it is of another model or
@@ -35,7 +25,7 @@ inline data_position load_run(const std::string& from, training_run& t) {
   checkpoint c(from);
   const data_position data = c.place_in_data();
   const position at{.steps = c.step(), .seed = c.whole_number<u64>("seed")};
-  c.restore(detail::arrays_of(t));
+  c.restore(named_arrays(t.state()));
   t.go_on_from(at);
   return data;
 }
