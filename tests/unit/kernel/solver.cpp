@@ -113,9 +113,9 @@ TEST_CASE("solver: a manufactured solution comes back") {
     CHECK(difference(s.x, expected) < 1e-4);
     return s.iterations();
   };
-  check(convection(size), bicgstab);
-  check(diffusion(size), bicgstab);
-  CHECK(check(diffusion(size), jacobi_conjugate_gradient) < check(diffusion(size), conjugate_gradient));
+  check(convection(size), bicgstab<>);
+  check(diffusion(size), bicgstab<>);
+  CHECK(check(diffusion(size), jacobi_conjugate_gradient<>) < check(diffusion(size), conjugate_gradient<>));
 }
 
 TEST_CASE("solver: the power method finds the Laplacian's largest eigenvalue") {
@@ -147,8 +147,8 @@ TEST_CASE("solver: threads change no bit") {
       CHECK(s.residuals == first.residuals);
     }
   };
-  equal(bicgstab, convection(size));
-  equal(jacobi_conjugate_gradient, diffusion(size));
+  equal(bicgstab<>, convection(size));
+  equal(jacobi_conjugate_gradient<>, diffusion(size));
 }
 
 TEST_CASE("solver: a wafer with one line a PE, on both engines") {
