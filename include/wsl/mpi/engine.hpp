@@ -36,8 +36,8 @@ class spread_engine final : public engines::threaded_engine {
     return n;
   }
 
-  void refresh(const memory_part* first, std::size_t n) override {
-    const std::span parts(first, n);
+  void refresh(const memory_part* first, std::size_t count) override {
+    const std::span parts(first, count);
     for (int from = 0; from < who_.size(); ++from) {
       std::vector<std::byte> all;
       const auto each = [&](auto use) {
