@@ -4,3 +4,8 @@
 add_library(wsl_warnings INTERFACE)
 target_compile_options(wsl_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Werror)
+
+# What computes long is optimised in every preset; the rest compiles faster without.
+function(wsl_computes_long target)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Debug>:-O1>)
+endfunction()

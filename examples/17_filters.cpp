@@ -7,11 +7,11 @@
 #include <cstdio>
 using namespace wsl;
 
-constexpr int parts = 6, length = 4;
+constexpr int length = 4;  // of a part
 constexpr color<halves<i16>> elements{0};
 
 struct reader {
-  void stream(pe& me) {
+  void stream(pe& me, int parts) {
     for (int i = 0; i < parts * length; ++i) me.send(elements, {static_cast<i16>(i * i), static_cast<u16>(i)});
   }
   static consteval auto tasks() { return table(launch<&reader::stream>(), sends<elements>()); }
@@ -23,28 +23,30 @@ struct owner {
   static consteval auto tasks() { return table(on<elements, &owner::keep>()); }
 };
 
-constexpr range_filter mine{.first = 0, .last = length - 1, .per_column = length};
-constexpr range_filter the_last{.first = (parts - 1) * length, .last = parts * length - 1};
-
-constexpr layout scatter = layout{wse2, 1 + parts, 1}
-  .place(column(0),      program_v<reader>)
-  .place(columns(1, end), program_v<owner>)
-  .path(elements, column(0),           ramp >> east)
-  .path(elements, columns(1, end - 1), west >> (ramp | east), mine)
-  .path(elements, column(end - 1),     west >> ramp,          the_last);
-static_assert(routed<scatter>());
+layout scatter(int parts) {
+  const range_filter mine{.first = 0, .last = length - 1, .per_column = length};
+  const range_filter the_last{.first = (parts - 1) * length, .last = parts * length - 1};
+  return layout{wse2, 1 + parts, 1}
+    .place(column(0),       program_v<reader>)
+    .place(columns(1, end), program_v<owner>)
+    .path(elements, column(0),           ramp >> east)
+    .path(elements, columns(1, end - 1), west >> (ramp | east), mine)
+    .path(elements, column(end - 1),     west >> ramp,          the_last);
+}
 
 int main() {
-  fabric f{scatter};
-  const outcome o = f.launch(column(0));
-  std::printf("%llu wavelets were sent, %llu delivered\n", static_cast<unsigned long long>(o.wavelets),
-              static_cast<unsigned long long>(o.delivered));
   int wrong = 0;
-  for (int x = 0; x < parts; ++x, std::printf("\n"))
-    for (int i = 0; i < length; ++i) {
-      const int value = f.program_at<owner>({1 + x, 0}).part[i], at = x * length + i;
-      std::printf("%5d", value);
-      wrong += value != at * at;
-    }
+  for (int parts : {3, 6}) {
+    fabric f{scatter(parts)};
+    const outcome o = f.launch<&reader::stream>(column(0), parts);
+    std::printf("%llu wavelets were sent, %llu delivered\n", static_cast<unsigned long long>(o.wavelets),
+                static_cast<unsigned long long>(o.delivered));
+    for (int x = 0; x < parts; ++x, std::printf("\n"))
+      for (int i = 0; i < length; ++i) {
+        const int value = f.program_at<owner>({1 + x, 0}).part[i], at = x * length + i;
+        std::printf("%5d", value);
+        wrong += value != at * at;
+      }
+  }
   return wrong == 0 ? 0 : 1;
 }

@@ -4,7 +4,7 @@
 #include <wsl/ml.hpp>
 #include <wsl/ml/data/batches.hpp>
 #include <wsl/ml/data/digits.hpp>
-#include <wsl/ml/file/checkpoint.hpp>
+#include <wsl/ml/file/saved_run.hpp>
 
 #include <cstdio>
 #include <filesystem>
@@ -21,17 +21,8 @@ struct run {
     while (model.steps() < until) loss = model.step(data.next().view(), 1e-3);
     return loss;
   }
-  void save(const ml::checkpoints& to) {
-    ml::text_by_name facts{{"about", "digits that nobody wrote"}};
-    add_facts(facts, data.position());
-    to.save(model.steps(), named_arrays(model.state()), facts);
-  }
-  void load(const std::string& file) {
-    ml::checkpoint from(file);
-    from.restore(named_arrays(model.state()));
-    model.go_on_from({.steps = from.step()});
-    data.go_on_from(from.place_in_data());
-  }
+  void save(const ml::checkpoints& to) { save_run(to, model, data.position(), {{"about", "digits that nobody wrote"}}); }
+  void load(const std::string& file) { data.go_on_from(ml::load_run(file, model)); }
 };
 
 int main() {

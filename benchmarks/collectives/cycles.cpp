@@ -67,6 +67,7 @@ class table_of_cycles {
     constexpr reduce<f32> two_phase{.first = 0, .among = each_row, .how = tactic::two_phase};
     constexpr reduce<f32> tree{.first = 0, .among = each_row, .how = tactic::tree, .colors = 9};
     constexpr reduce<f32> automatic{.first = 0, .among = each_row, .words = words, .colors = 8};
+    constexpr star_reduce<f32> star{.first = 0, .among = each_row};
     constexpr all_reduce<f32> total{.first = 0, .among = each_row, .words = words < 2 ? 2 : words};
     constexpr ring_all_reduce<f32> ring{.first = 0};
     constexpr shift<f32> next{.first = 0};
@@ -76,6 +77,7 @@ class table_of_cycles {
     add<two_phase, words>("reduce, two phases", pes, words, in_place);
     add<tree, words>("reduce, tree", pes, words, in_place);
     add<automatic, words>("reduce, automatic", pes, words, in_place);
+    add<star, words>("star reduce", pes, words, in_place);
     add<total, words>("all-reduce, chain", pes, words, in_place);
     add<ring, words>("all-reduce, ring", pes, words, in_place);
     add<next, words>("shift by one", pes, words, exchange);
@@ -87,6 +89,17 @@ class table_of_cycles {
     if (pes * words > most) return;
     add<deal, most>("scatter", pes, words, {pes * words, words, 0, words});
     add<collect, most>("gather", pes, words, {words, pes * words, words, 0});
+  }
+  template <int words>
+  void add_rectangles(int columns, int lines) {
+    constexpr broadcast<f32> spread{.first = 0, .root = {1, 1}};
+    constexpr reduce<f32> chain{.first = 0, .how = tactic::chain, .colors = 2};
+    constexpr star_reduce<f32> star{.first = 0};
+    constexpr all_reduce<f32> total{.first = 0, .words = words < 2 ? 2 : words};
+    add_rectangle<spread, words>("broadcast", columns, lines);
+    add_rectangle<chain, words>("reduce, chain", columns, lines);
+    add_rectangle<star, words>("star reduce", columns, lines);
+    add_rectangle<total, words>("all-reduce, chain", columns, lines);
   }
   /// Square tiles.
   template <int side, int width>
@@ -100,6 +113,13 @@ class table_of_cycles {
   }
 
  private:
+  template <auto net, int words>
+  void add_rectangle(const char* name, int columns, int lines) {
+    layout l{wse2, columns, lines};
+    l.place(all, program_v<member<net, words>>);
+    net.wire(l);
+    rows.push_back({std::string("2-D ") + name, columns * lines, words, net.cycles(l, words) + calling, run<net, words>(l, {0, words, 0, words})});
+  }
   /// The launched task begins and issues the first operation; the last one's completion begins a task that knows of it.
   static constexpr double calling = collective::restart + collective::begin;
 };
@@ -114,6 +134,7 @@ std::vector<cycles_of_case> measure_cycles() {
     t.add_arrays<256>(pes), t.add_blocks<256, 4096>(pes);
     t.add_arrays<4096>(pes);
   }
+  for (auto [columns, lines] : {coord{3, 2}, {8, 8}, {16, 32}}) t.add_rectangles<1>(columns, lines), t.add_rectangles<256>(columns, lines);
   for (auto [columns, lines] : {coord{2, 2}, {16, 1}, {8, 8}, {32, 16}})
     t.add_tiles<1, 1>(columns, lines), t.add_tiles<16, 1>(columns, lines), t.add_tiles<40, 3>(columns, lines);
   return t.rows;

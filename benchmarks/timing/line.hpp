@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 
+#include <wsl/fabric/switches.hpp>
 #include <wsl/fabric/timed.hpp>
 #include <wsl/wsl.hpp>
 
@@ -49,6 +50,26 @@ struct star_member : stop_watch {
   void done(pe& me) { stop(me); }
   static consteval auto tasks() {
     return table(launch<&star_member::start>(), local<&star_member::done>(), sends<even>(), reads<even>());
+  }
+};
+
+/// The same without races: each router lets its own PE's words pass, and then, turned by a command behind them, those from further on.
+struct star_in_turn : stop_watch {
+  f32 x[longest]{};
+  f32 sum = 0;
+  void start(pe& me, int n) {
+    for (int i = 0; i < n; ++i) x[i] = 1;
+    if (me.west_edge()) me.async(add(&sum, 0.f, fabin(even, n * (me.width() - 1))), then<&star_in_turn::done>());
+    else me.async(mov(fabout(even), mem(x).part(0, n)), then<&star_in_turn::hand_over>());
+    begin = me.now();
+  }
+  void hand_over(pe& me) {
+    if (!me.east_edge()) me.send_control(even, advance);
+  }
+  void done(pe& me) { stop(me); }
+  static consteval auto tasks() {
+    return table(launch<&star_in_turn::start>(), local<&star_in_turn::hand_over>(), local<&star_in_turn::done>(), sends<even>(), reads<even>(),
+                 steers<even>(advance));
   }
 };
 
@@ -97,6 +118,19 @@ inline u64 star_cycles(int p, int words) {
   f.launch<&star_member::start>(all, words);
   const star_member& root = f.program_at<star_member>({0, 0});
   must_be(root.sum, static_cast<f32>(words) * static_cast<f32>(p - 1), "star");
+  return root.end - root.begin;
+}
+
+inline u64 switched_star_cycles(int p, int words) {
+  layout line{wse2, p, 1};
+  line.place(all, program_v<star_in_turn>)
+      .path(even, column(0), east >> ramp)
+      .path(even, columns(1, end - 1), ramp >> west, switches{.pos1 = {.from = east}, .pop = pop::on_advance})
+      .path(even, column(end - 1), ramp >> west);
+  fabric f{line, timed{}};
+  f.launch<&star_in_turn::start>(all, words);
+  const star_in_turn& root = f.program_at<star_in_turn>({0, 0});
+  must_be(root.sum, static_cast<f32>(words) * static_cast<f32>(p - 1), "star by switches");
   return root.end - root.begin;
 }
 

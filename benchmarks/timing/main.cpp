@@ -7,6 +7,7 @@
 #include "line.hpp"
 #include "mesh_gemm.hpp"
 #include "pipeline.hpp"
+#include "stencil.hpp"
 #include "vendor.hpp"
 
 using namespace timing_table;
@@ -22,7 +23,7 @@ struct tally {
     const bool hit = std::abs(error) <= bound;
     ++cases, within += hit;
     worst = std::max(worst, std::abs(error));
-    std::printf("%-34s %-5s %10.6g %10.6g %+7.1f %% %5.0f %%%s\n", what, target, published, counted, error, bound, hit ? "" : "  miss");
+    std::printf("%-36s %-5s %10.6g %10.6g %+7.1f %% %5.0f %%%s\n", what, target, published, counted, error, bound, hit ? "" : "  miss");
   }
 };
 
@@ -40,9 +41,10 @@ void line_cases(tally& all_of_it, const char* pattern, u64 (*run)(int, int), f64
 int main() {
   constexpr int ramp_cycles = wse2.ramp_latency;
   tally all_of_it;
-  std::printf("%-34s %-5s %10s %10s %9s %7s\n", "case", "", "published", "counted", "error", "bound");
+  std::printf("%-36s %-5s %10s %10s %9s %7s\n", "case", "", "published", "counted", "error", "bound");
   line_cases(all_of_it, "broadcast", broadcast_cycles, [](int p, int b) -> f64 { return b + p + 2 * ramp_cycles; });
   line_cases(all_of_it, "star", star_cycles, [](int p, int b) -> f64 { return b * (p - 1) + 2 * ramp_cycles + 1; });
+  line_cases(all_of_it, "star by switches", switched_star_cycles, [](int p, int b) -> f64 { return b * (p - 1) + 2 * ramp_cycles + 1; });
   line_cases(all_of_it, "chain", chain_cycles, [](int p, int b) -> f64 { return b + (2 * ramp_cycles + 2) * (p - 1); });
   const auto vendor = [&](const char* what, u64 (*run)(const machine&), f64 on_wse2, f64 on_wse3) {
     all_of_it.compare(what, wse2.name, on_wse2, static_cast<f64>(run(wse2)), 10);
@@ -52,6 +54,9 @@ int main() {
   vendor("vertical recurrence, 4 numbers", vertical_cycles, 35, 32);
   vendor("store and forward, P = 15, B = 128", store_and_forward_cycles, 3920, 3090);
   all_of_it.compare("MeshGEMM, a step", wse3.name, 511841 / 360.0, mesh_gemm_step_cycles(wse3), 10);
+  constexpr f64 wafer = 755 * 994;  // PEs; cells a second for 100 and 1000 cells a PE (arXiv 2204.03775)
+  all_of_it.compare("25-point stencil, 100 cells a PE", wse2.name, wafer * wse2.clock_hz / 8688.8e9, stencil_cycles_a_cell<100, 100>(), 10);
+  all_of_it.compare("25-point stencil, 1000 cells a PE", wse2.name, wafer * wse2.clock_hz / 9937e9, stencil_cycles_a_cell<1000, 336>(), 10);
   all_of_it.compare("words that fit into a pipeline", wse2.name, 14, words_in_pipeline(), 0);
   std::printf("timing: %d of %d cases within bound, worst %.1f %%\n", all_of_it.within, all_of_it.cases, all_of_it.worst);
 }

@@ -4,6 +4,8 @@
 #pragma once
 #include "kernel/fft.hpp"
 #include "kernel/gemm.hpp"
+#include "kernel/gemv.hpp"
 #include "kernel/monte_carlo.hpp"
 #include "kernel/solver.hpp"
+#include "kernel/tlr.hpp"
 #include "kernel/wave25.hpp"

@@ -299,7 +299,7 @@ class findings {
           brought[static_cast<size_t>(s.first)] |= b.commands;
           for (const switch_record& r : l_.switches()) meets = meets || r.path == s.first;
         }
-        if (!meets && (b.commands & 6)) report(fault::no_router_takes_the_command, c, q.where.nth(0));
+        if (!meets && !seen.empty() && (b.commands & 6)) report(fault::no_router_takes_the_command, c, q.where.nth(0));
       }
     for (const switch_record& s : l_.switches()) {
       if (path(s.path).color != c) continue;

@@ -3,6 +3,8 @@
 // on random rectangles, lengths, roots and types, on the reference engine, the timed one, and 1, 2, 3 and 8 threads.
 #include "collective_arrays.hpp"
 
+#include <optional>
+
 using namespace law;
 
 namespace {
@@ -20,9 +22,13 @@ std::vector<T> joined(const std::vector<T>& a, const std::vector<T>& b, Combine 
   return c;
 }
 
+/// No tactic is a star.
+using some_tactic = std::optional<tactic>;
+
 /// One arm of a line, nearest PE first: each entry is what the root hears, in its order.
 template <class T, class Join>
-rows_of_words<T> heard_from(rows_of_words<T> v, tactic how, std::size_t group, Join join) {
+rows_of_words<T> heard_from(rows_of_words<T> v, some_tactic how, std::size_t group, Join join) {
+  if (!how) return v;
   const std::size_t n = v.size();  // v[d - 1] is the PE at distance d
   rows_of_words<T> heard;
   if (n == 0) return heard;
@@ -49,7 +55,7 @@ rows_of_words<T> heard_from(rows_of_words<T> v, tactic how, std::size_t group, J
 
 /// The line's total at its root.
 template <class T, class Combine>
-std::vector<T> line_total(const rows_of_words<T>& parts, std::size_t root, tactic how, Combine join) {
+std::vector<T> line_total(const rows_of_words<T>& parts, std::size_t root, some_tactic how, Combine join) {
   const std::size_t farthest = std::max(root, parts.size() - 1 - root);
   std::size_t group = 1;
   while (group * group < farthest + 1) ++group;
@@ -63,9 +69,10 @@ std::vector<T> line_total(const rows_of_words<T>& parts, std::size_t root, tacti
 
 /// Which tactic an automatic choice took; the law is about its result.
 template <auto net>
-tactic tactic_on(const region& r, collective::axis a) {
-  if (net.how != tactic::automatic) return net.how;
-  return collective::line_reduce::best(collective::lines_of(r, a, net.among, net.root, "a law"), net.words, net.colors);
+some_tactic tactic_on(const region& r, collective::axis a) {
+  if constexpr (!requires { net.how; }) return {};
+  else if (net.how != tactic::automatic) return net.how;
+  else return collective::line_reduce::best(collective::lines_of(r, a, net.among, net.root, "a law"), net.words, net.colors);
 }
 
 template <auto net>
@@ -173,11 +180,24 @@ void rings(int times) {
   law_of<total>(where, times, ring_shares<total>);
 }
 
+template <class T, class Combine, rectangle where, collective::team among>
+void stars(int times) {
+  constexpr star_reduce<T, Combine> at_the_end{.first = 3, .where = where.words, .among = among, .root = {end - 1, 0}};
+  law_of<at_the_end>(where, times, reduce_shares<at_the_end>);
+}
+template <class T, class Combine, collective::team among>
+void stars_inside(int times) {
+  constexpr rectangle where{columns(1).rows(0, end - 1), 5, 4};
+  constexpr star_reduce<T, Combine> middle{.first = 0, .where = where.words, .among = among, .root = {2, 1}};
+  law_of<middle>(where, times, reduce_shares<middle>);
+}
+
 void joins(int times) {
   reduces<f32, plus, whole, everyone>(times), reduces<f16, plus, whole, each_row>(times), reduces<i32, larger, whole, each_column>(times);
   reduces<u32, digits, inner, everyone>(times), reduces<bf16, smaller, strip, each_row>(times), reduces<i16, plus, post, everyone>(times);
   reduces_inside<f32, plus, each_row>(times), reduces_inside<u32, digits, everyone>(times), reduces_inside<f32, smaller, each_column>(times);
   all_reduces<f32, plus, whole, everyone>(times), all_reduces<u32, digits, whole, each_column>(times), all_reduces<f16, larger, low, each_row>(times);
+  stars<f32, plus, whole, each_row>(times), stars_inside<u32, digits, everyone>(times);
   rings<f32, plus, whole, each_row>(times), rings<u32, digits, whole, each_column>(times), rings<i32, larger, inner, each_row>(times);
 }
 
@@ -185,3 +205,40 @@ void joins(int times) {
 
 TEST_CASE("arrays are joined as the serial line joins them") { joins(22); }
 TEST_CASE("many arrays are joined as the serial line joins them", "[.long]") { joins(400); }
+
+namespace {
+
+template <auto net>
+struct timed_member {
+  f32 x[40]{};
+  int words = 0;
+  endpoint<net> here;
+  void begin(pe& me) { here.start(me, mem(x).part(0, words), then<&timed_member::end>()); }
+  void end(pe&) {}
+  static consteval auto tasks() { return table(launch<&timed_member::begin>(), use<&timed_member::here>(), local<&timed_member::end>()); }
+};
+
+/// Cycles of a row on the timed engine against the formula, which counts from the first operation to the end of the last.
+template <auto net>
+void costs_what_it_says() {
+  constexpr double calling = collective::restart + collective::begin;
+  for (int width : {1, 2, 3, 7, 20, 33})
+    for (int words : {1, 5, 40}) {
+      layout l{wse2, width, 1};
+      l.place(all, program_v<timed_member<net>>);
+      net.wire(l);
+      fabric f{l, timed{}};
+      for (int x = 0; x < width; ++x) f.program_at<timed_member<net>>({x, 0}).words = words;
+      INFO(net.name << " of " << words << " words on " << width << " PEs");
+      const double cycles = static_cast<double>(f.launch().cycles);
+      CHECK(cycles == Approx(net.cycles(l, words) + calling).epsilon(0.05));
+    }
+}
+
+}  // namespace
+
+TEST_CASE("reductions take the cycles that their formulas say") {
+  costs_what_it_says<reduce<f32>{.first = 0, .among = each_row, .how = tactic::chain, .colors = 2}>();
+  costs_what_it_says<reduce<f32>{.first = 0, .among = each_row, .how = tactic::two_phase}>();
+  costs_what_it_says<star_reduce<f32>{.first = 0, .among = each_row}>();
+}

@@ -103,9 +103,10 @@ class staffed {
   const layout& plan() const { return plan_; }
 
  private:
-  // The checker is also asked about machines that have none.
+  // The checker is also asked about machines that have none; couriers send on all their colors at once.
   static machine with_queues(machine m) {
-    m.input_queues = std::max(1, m.input_queues), m.output_queues = std::max(1, m.output_queues);
+    m.input_queues = std::max(1, m.input_queues), m.output_queues = colors;
+    for (int& d : m.output_depth) d = std::max(2, d);
     return m;
   }
   const program& courier_for(const program& p) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Layouts of kernels that are checked while compiling, at the sizes of whole wafers.
 #include <wsl/kernel.hpp>
+#include <wsl/kernel/wave25/rotating.hpp>
 
 using namespace wsl;
 
@@ -18,3 +19,7 @@ static_assert(routed<bicgstab_on_wse2>() && routed<bicgstab_on_wse3>() && routed
 
 constexpr layout spectrum_on_wse2 = fft::pencil<fft::one_line(512)>::plan(wse2, 512, 512);
 static_assert(routed<spectrum_on_wse2>());
+
+constexpr layout rotating_on_wse2 = wave25::plan<wave25::one_line<500>, wave25::rotating_part<500>>(wse2, 750, 994);
+constexpr layout rotating_on_wse3 = wave25::plan<wave25::one_line<500>, wave25::rotating_part<500>>(wse3, 755, 1170);
+static_assert(routed<rotating_on_wse2>() && routed<rotating_on_wse3>());

@@ -60,6 +60,19 @@ static_assert(local_position<&part::step>() == 0 && local_position<&part::last>(
 static_assert(find(role::launch, 0)->arguments == 0 && find(role::launch, 1)->arguments == 2 && find(role::data, 0)->arguments == 0);
 static_assert(find(role::local, 0)->start == initially::blocked && find(role::local, 1)->start == initially::active);
 
+// Urgent local tasks have the lowest numbers; modules are read as they are sent.
+struct hurried {
+  void step(pe&) {}
+  void alarm(pe&) {}
+  void hear(pe&, f32) {}
+  static consteval auto tasks() {
+    return table(local<&hurried::step>(), urgent(local<&hurried::alarm>()), urgent(on<red, &hurried::hear>()), reads<both>());
+  }
+};
+static_assert(local_position<&hurried::alarm>() == 0 && local_position<&hurried::step>() == 1);
+static_assert(program_v<hurried>.colors_of(role::read) == (color_bit(4) | color_bit(5)));
+static_assert(table_of<hurried>.entries[2].urgent && !table_of<hurried>.entries[0].urgent);
+
 // Data tasks know their color and its payload; control tasks their id.
 static_assert(named(find(role::data, 0), "hear") && find(role::data, 0)->type == &payload_type_of<f32>);
 static_assert(named(find(role::data, 3), "pair") && find(role::data, 3)->type == &payload_type_of<halves<i16>>);

@@ -32,45 +32,36 @@ struct block_ways {
   }
 };
 
-/// The part of such a module in a PE program; what a step does is the module's.
+/// The part of such a module in a PE program; what a step does is the module's, `Steps`, which derives from this.
 template <auto net, class Steps>
 class block_part {
  protected:
   using T = typename decltype(net)::element;
 
-  void begin(pe& me, memory<T> own, const completion& done) {
-    const region r = ground(me, net.where, net.name);
-    if (own.length() < 1) misuse::a_collective_moves_at_least_one_word(net.name, me.at());
-    const coord at = me.at() - corner(r);
-    ways_ = {net, r};
-    away_ = {ways_.x.where.distance_of(at.x), ways_.y.where.distance_of(at.y)};
-    side_ = {ways_.x.where.side_of(at.x), ways_.y.where.side_of(at.y)};
-    own_ = own, done_ = done, step_ = 0;
+ public:
+  /// At every PE but the root: when `done` happens, its own block is sent or there, and those of the PEs beyond it have passed.
+  void start(pe& me, memory<T> own, completion done = none<T>(net.first)) {
+    begin(me, own, done);
+    if (is_root()) misuse::this_PE_is_the_root(net.name, me.at());
+    go_on(me);
   }
-  void begin_at_root(pe& me, memory<T> blocks, memory<T> own, const completion& done) {
+  static consteval auto tasks() { return table(local<&block_part::go_on>(), uses_colors<T, net.first, net.colors()>()); }
+
+ protected:
+  void start_at_root(pe& me, memory<T> blocks, memory<T> own, const completion& done) {
     begin(me, own, done);
     if (!is_root()) misuse::this_PE_is_not_the_root(net.name, me.at());
     if (blocks.length() != ways_.blocks() * own.length())
       misuse::the_blocks_do_not_fit(net.name, me.at(), blocks.length(), ways_.blocks(), own.length());
     blocks_ = blocks;
-  }
-  void begin_elsewhere(pe& me, memory<T> own, const completion& done) {
-    begin(me, own, done);
-    if (is_root()) misuse::this_PE_is_the_root(net.name, me.at());
+    go_on(me);
   }
 
-  /// Steps say whether they have started an operation: the next one follows its completion.
-  void walk(pe& me) {
-    Steps& steps = static_cast<Steps&>(*this);
-    const int last = away_.x ? 2 : away_.y ? 4 : 3 * ways_.y.where.size();
-    while (step_ < last) {
-      const int step = step_++;
-      if (away_.x ? steps.in_row(me, step) : away_.y ? steps.in_column(me, step) : steps.at_root(me, step)) return;
-    }
-    finish(me, net.first, unused_, done_);
-  }
+  // What a step does and says: whether it has started an operation.
+  bool pass(pe& me, color<T> out, color<T> in, int n) { return n > 0 && run(me, mov(fabout(out), fabin(in, n))); }
+  template <class Operation>
+  bool run(pe& me, const Operation& op) { return me.async(op, then<&block_part::go_on>()), true; }
 
-  bool is_root() const { return away_.x == 0 && away_.y == 0; }
   int block() const { return own_.length(); }
   /// How many words a piece of a row has, and where it lies in the root's array.
   int words(int piece) const { return block() * (piece == 1 ? 1 : ways_.x.where.reach(piece / 2)); }
@@ -85,6 +76,29 @@ class block_part {
   color<T> in_column_color(int beyond) const { return {ways_.y.color_of(side_.y, away_.y + beyond)}; }
   color<T> piece_color(int piece) const { return {ways_.x.color_of(piece / 2, 1)}; }
 
+ private:
+  void begin(pe& me, memory<T> own, const completion& done) {
+    const region r = ground(me, net.where, net.name);
+    if (own.length() < 1) misuse::a_collective_moves_at_least_one_word(net.name, me.at());
+    const coord at = me.at() - corner(r);
+    ways_ = {net, r};
+    away_ = {ways_.x.where.distance_of(at.x), ways_.y.where.distance_of(at.y)};
+    side_ = {ways_.x.where.side_of(at.x), ways_.y.where.side_of(at.y)};
+    own_ = own, done_ = done, step_ = 0;
+  }
+  bool is_root() const { return away_.x == 0 && away_.y == 0; }
+  // The next step follows the completion of an operation.
+  void go_on(pe& me) {
+    Steps& steps = static_cast<Steps&>(*this);
+    const int last = away_.x ? 2 : away_.y ? 4 : 3 * ways_.y.where.size();
+    while (step_ < last) {
+      const int step = step_++;
+      if (away_.x ? steps.in_row(me, step) : away_.y ? steps.in_column(me, step) : steps.at_root(me, step)) return;
+    }
+    finish(me, net.first, unused_, done_);
+  }
+
+ protected:
   block_ways ways_;
   coord away_, side_;
   memory<T> own_{nullptr, 0}, blocks_{nullptr, 0};

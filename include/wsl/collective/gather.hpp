@@ -37,36 +37,28 @@ struct gather {
   }
 
   template <auto net>
-  class part : block_part<net, part<net>> {
+  class part : public block_part<net, part<net>> {
     using base = block_part<net, part>;
     friend base;
 
    public:
+    using base::start;
     /// At the root: collects all blocks, as long as `own`, which is one of them.
     void start(pe& me, memory<T> own, memory<T> blocks, completion done = none<T>(net.first)) {
-      base::begin_at_root(me, blocks, own, done);
-      go_on(me);
+      base::start_at_root(me, blocks, own, done);
     }
-    /// At every other PE: its block has been sent, and those from beyond it, when `done` happens.
-    void start(pe& me, memory<T> own, completion done = none<T>(net.first)) {
-      base::begin_elsewhere(me, own, done);
-      go_on(me);
-    }
-    static consteval auto tasks() { return table(local<&part::go_on>(), uses_colors<T, net.first, net.colors()>()); }
 
    private:
-    void go_on(pe& me) { base::walk(me); }
-
     // First this PE's block, then those from beyond it.
     bool in_row(pe& me, int step) {
-      if (step == 0) return run(me, mov(fabout(base::in_row_color(0)), base::side_.x == 0 ? base::own_.reversed() : base::own_));
-      return pass(me, base::in_row_color(0), base::in_row_color(1), base::words_beyond_in_row());
+      if (step == 0) return base::run(me, mov(fabout(base::in_row_color(0)), base::side_.x == 0 ? base::own_.reversed() : base::own_));
+      return base::pass(me, base::in_row_color(0), base::in_row_color(1), base::words_beyond_in_row());
     }
     bool in_column(pe& me, int step) {
       const color<T> out = base::in_column_color(0);
-      if (step == 1) return run(me, mov(fabout(out), base::own_));
-      if (step < 3) return pass(me, out, base::piece_color(step), base::words(step));
-      return pass(me, out, base::in_column_color(1), base::words_beyond_in_column());
+      if (step == 1) return base::run(me, mov(fabout(out), base::own_));
+      if (step < 3) return base::pass(me, out, base::piece_color(step), base::words(step));
+      return base::pass(me, out, base::in_column_color(1), base::words_beyond_in_column());
     }
     // The root's own row, then those of its north arm, then those of its south arm.
     bool at_root(pe& me, int step) {
@@ -75,12 +67,8 @@ struct gather {
       const memory<T> to = base::piece_of(column.root + (side ? row - column.reach(0) : -row), piece);
       if (row == 0 && piece == 1) return mov(to, base::own_), false;
       const color<T> from = row == 0 ? base::piece_color(piece) : color<T>{base::ways_.y.color_of(side, 1)};
-      return to.length() > 0 && run(me, mov(piece == 0 ? to.reversed() : to, fabin(from)));
+      return to.length() > 0 && base::run(me, mov(piece == 0 ? to.reversed() : to, fabin(from)));
     }
-
-    bool pass(pe& me, color<T> out, color<T> in, int n) { return n > 0 && run(me, mov(fabout(out), fabin(in, n))); }
-    template <class Operation>
-    bool run(pe& me, const Operation& op) { return me.async(op, then<&part::go_on>()), true; }
   };
 };
 

@@ -154,13 +154,15 @@ class line_reduce {
     }
     a.push_back({sends + group_ + handling, group_});
   }
-  // Level by level: a PE of level k has kept what came on the levels below k - 1, and hands on what comes on level k - 1.
+  // The PE at distance 2^k with all its levels below k hands on its last input while it comes. In a line of n PEs beyond the root the last
+  // of them has fewer, and so has the last of those beyond it: the bits of n are their levels.
   constexpr void tree_arrivals(arrivals& a, int n, int words) const {
-    f64 kept = 0, kept_before = 0;
+    f64 kept = 0, whole_sends = 0, last_sends = 0, last_comes = 0;
     for (int k = 0; 1 << k <= n; ++k) {
-      const f64 sends = k == 0 ? 0 : later(a[k - 1].first_word, k > 1 ? kept_before + restart : 0);
-      a.push_back({sends + (1 << k) + handling, 1 << k});
-      kept_before = kept;
+      const f64 ready = k > 0 ? kept + restart : 0;  // the inputs below k are kept
+      if (n >> k & 1) last_comes = last_sends + (1 << k) + handling, last_sends = later(last_comes, ready);
+      a.push_back({2 << k > n ? last_comes : whole_sends + (1 << k) + handling, 1 << k});
+      whole_sends = later(a[k].first_word, ready);
       kept = taken(kept, a[k], words);
     }
   }

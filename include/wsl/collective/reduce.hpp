@@ -39,7 +39,8 @@ struct reduce {
   /// What it takes on a layout, in cycles, with `n` words.
   constexpr f64 cycles(const layout& l, int n) const {
     const region r = ground(l, where, name);
-    return along(r, axis::x).cycles(n) + along(r, axis::y).cycles(n);
+    const f64 rows = along(r, axis::x).cycles(n), columns = along(r, axis::y).cycles(n);
+    return rows + columns + (rows > 0 && columns > 0 ? restart : 0);
   }
 
   /// The reduction of the lines along an axis.

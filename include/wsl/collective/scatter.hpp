@@ -38,36 +38,28 @@ struct scatter {
   }
 
   template <auto net>
-  class part : block_part<net, part<net>> {
+  class part : public block_part<net, part<net>> {
     using base = block_part<net, part>;
     friend base;
 
    public:
+    using base::start;
     /// At the root: sends the blocks, each as long as `own`, and keeps its own.
     void start(pe& me, memory<T> blocks, memory<T> own, completion done = none<T>(net.first)) {
-      base::begin_at_root(me, blocks, own, done);
-      go_on(me);
+      base::start_at_root(me, blocks, own, done);
     }
-    /// At every other PE: its block is there, and those for PEs beyond it are sent, when `done` happens.
-    void start(pe& me, memory<T> own, completion done = none<T>(net.first)) {
-      base::begin_elsewhere(me, own, done);
-      go_on(me);
-    }
-    static consteval auto tasks() { return table(local<&part::go_on>(), uses_colors<T, net.first, net.colors()>()); }
 
    private:
-    void go_on(pe& me) { base::walk(me); }
-
     // First what is for PEs beyond, then this PE's block.
     bool in_row(pe& me, int step) {
-      if (step == 0) return pass(me, base::in_row_color(1), base::in_row_color(0), base::words_beyond_in_row());
-      return run(me, mov(base::side_.x == 1 ? base::own_.reversed() : base::own_, fabin(base::in_row_color(0))));
+      if (step == 0) return base::pass(me, base::in_row_color(1), base::in_row_color(0), base::words_beyond_in_row());
+      return base::run(me, mov(base::side_.x == 1 ? base::own_.reversed() : base::own_, fabin(base::in_row_color(0))));
     }
     bool in_column(pe& me, int step) {
       const color<T> in = base::in_column_color(0);
-      if (step == 0) return pass(me, base::in_column_color(1), in, base::words_beyond_in_column());
-      if (step == 2) return run(me, mov(base::own_, fabin(in)));
-      return pass(me, base::piece_color(step - 1), in, base::words(step - 1));
+      if (step == 0) return base::pass(me, base::in_column_color(1), in, base::words_beyond_in_column());
+      if (step == 2) return base::run(me, mov(base::own_, fabin(in)));
+      return base::pass(me, base::piece_color(step - 1), in, base::words(step - 1));
     }
     // The rows of the north arm and of the south arm, the farthest first, then the root's own.
     bool at_root(pe& me, int step) {
@@ -78,12 +70,8 @@ struct scatter {
       const memory<T> from = base::piece_of(y, piece);
       if (mine && piece == 1) return mov(base::own_, from), false;
       const color<T> to = mine ? base::piece_color(piece) : color<T>{base::ways_.y.color_of(side, 1)};
-      return from.length() > 0 && run(me, mov(fabout(to), piece == 2 ? from.reversed() : from));
+      return from.length() > 0 && base::run(me, mov(fabout(to), piece == 2 ? from.reversed() : from));
     }
-
-    bool pass(pe& me, color<T> out, color<T> in, int n) { return n > 0 && run(me, mov(fabout(out), fabin(in, n))); }
-    template <class Operation>
-    bool run(pe& me, const Operation& op) { return me.async(op, then<&part::go_on>()), true; }
   };
 };
 

@@ -56,4 +56,11 @@ namespace wsl::misuse {
   throw fault_error("wsl: the ids of control tasks are 0 to 63; there is no control task " + std::to_string(id));
 }
 
+[[noreturn]] inline void the_machine_does_not_swap_colors(const char* machine) {
+  throw fault_error(std::string("wsl: ") + machine + " does not swap colors: give each parity paths of its own, with areas that stride by 2");
+}
+[[noreturn]] inline void a_layout_swaps_colors_or_changes_routes() {
+  throw fault_error("wsl: a layout that swaps colors has no switches, filters, phases or closed paths");
+}
+
 }  // namespace wsl::misuse

@@ -9,6 +9,11 @@
 
 namespace wsl::engines {
 
+/// The color with which the words of a path enter the neighbour on one side.
+inline int color_behind(const layout& plan, coord at, int color, port side) {
+  return plan.swapped_colors() & color_bit(color) ? plan.path_at(at, color)->color_through(side) : color;
+}
+
 class deliveries {
  public:
   explicit deliveries(const layout& plan) : plan_(plan), grid_(plan.grid()) {
@@ -23,28 +28,28 @@ class deliveries {
     return {};
   }
 
-  /// Follows a color from the router that it enters through a port. Calls to_ramp(c) for every PE that receives it, to_edge(c, side)
-  /// for every stream and to_crossing(c, port) for every crossing, where it stops; returns the number of links that one wavelet crosses.
+  /// Follows a color from the router that it enters through a port. Calls to_ramp(c, color) for every PE that receives it, to_edge(c, side,
+  /// color) for every stream and to_crossing(c, port) for every crossing, where it stops; returns the number of links that one wavelet crosses.
   template <class Ramp, class Edge, class Crossing>
   int follow(coord from, port through, int color, const crossings* stops, Ramp to_ramp, Edge to_edge, Crossing to_crossing) {
     int links = 0;
     ahead_.clear();
-    const auto enter = [&](coord c, port entered) {
-      const u32 j = stops ? stops->find(c, color) : crossings::none;
-      if (j == crossings::none) ahead_.push_back(c);
+    const auto enter = [&](coord c, port entered, int as) {
+      const u32 j = stops ? stops->find(c, as) : crossings::none;
+      if (j == crossings::none) ahead_.push_back({c, as});
       else to_crossing(j, entered);
     };
-    enter(from, through);
+    enter(from, through, color);
     while (!ahead_.empty()) {
-      const coord c = ahead_.back();
+      const auto [c, as] = ahead_.back();
       ahead_.pop_back();
-      const ports to = at(c, color).to;
-      if (to.has(ramp)) to_ramp(c);
+      const ports to = at(c, as).to;
+      if (to.has(ramp)) to_ramp(c, as);
       for (port side : every_side) {
         if (!to.has(side)) continue;
         ++links;
-        if (const coord next = c + step(side); grid_.has(next)) enter(next, opposite(side));
-        else to_edge(c, side);
+        if (const coord next = c + step(side); grid_.has(next)) enter(next, opposite(side), color_behind(plan_, c, as, side));
+        else to_edge(c, side, as);
       }
     }
     return links;
@@ -54,7 +59,11 @@ class deliveries {
   const layout& plan_;
   region grid_;
   flat_vector<const path_record*> paths_[max_colors];
-  flat_vector<coord> ahead_;
+  struct stop {
+    coord at;
+    int color;
+  };
+  flat_vector<stop> ahead_;
 };
 
 }  // namespace wsl::engines

@@ -45,8 +45,8 @@ class engine : public engine_link {
   virtual bool spread() const { return false; }
   /// Whether this process runs the PE.
   virtual bool here(const pe&) const { return true; }
-  /// Brings parts up to date. Every process must ask for the same.
-  virtual void refresh(std::span<const memory_part>) {}
+  /// Brings n parts up to date. Every process must ask for the same.
+  virtual void refresh(const memory_part*, std::size_t) {}
 
   const layout& plan() const { return plan_; }
 

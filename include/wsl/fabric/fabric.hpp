@@ -79,6 +79,14 @@ class fabric {
     return *static_cast<P*>(state_of(p).memory());
   }
 
+  /// Brings elements that the program on a PE has, as members or behind them, from the process that runs it. Every process must ask for
+  /// the same; one that does not share the work has them already.
+  template <class T>
+  void bring(coord c, std::span<T> elements) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    refresh(c, elements.data(), elements.size_bytes());
+  }
+
   /// Whether this process runs the PE, as one that does not share the work always does.
   bool here(coord c) { return engine_->here(existing(c)); }
 
@@ -97,7 +105,7 @@ class fabric {
   void refresh(coord c, void* bytes, std::size_t size) {
     if (!engine_->spread()) return;
     const memory_part part{engine_->find(c), bytes, size};
-    engine_->refresh({&part, 1});
+    engine_->refresh(&part, 1);
   }
 
   template <class F>

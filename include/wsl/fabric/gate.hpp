@@ -74,6 +74,7 @@ class gated_paths {
     for (const placement& p : plan.placements())
       for (const binding& b : *p.what)
         if (b.what == role::steer) (b.commands & command_bit(teardown) ? rewritten_ : steered_) |= color_bit(b.id);
+    if (plan.swapped_colors() && any()) throw fault_error("wsl: the programs of a layout that swaps colors send no commands to routers");
   }
 
   bool any() const { return rewritten_ || steered_ || plan_.changes(); }

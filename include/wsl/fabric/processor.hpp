@@ -121,11 +121,17 @@ inline void has_output_queue(const pe_state& s, const transfer& t, int sending, 
     throw fault_error("wsl: " + name_of(s) + " starts " + t.name + " while " + std::to_string(sending) + " operations send; " + m.name + " has " +
                       std::to_string(m.output_queues) + " output queues");
 }
+inline void share_a_queue(const pe_state& s, const transfer& t, const transfer& other) {
+  if (s.image->mates_of(t.output) & color_bit(other.output))
+    throw fault_error("wsl: " + name_of(s) + " starts " + t.name + " on color " + std::to_string(t.output) + ", whose output queue the " + other.name +
+                      " on color " + std::to_string(other.output) + " still uses; wait for its completion");
+}
 inline void apart(const pe_state& s, const transfer& t, const flat_vector<transfer>& in_flight, const machine& m) {
   int sending = 0;
   for (const transfer& other : in_flight) {
     sending += other.output >= 0;
     if (may_clash(t)) apart(s, t, other);
+    if (t.output >= 0 && other.output >= 0) share_a_queue(s, t, other);
   }
   has_output_queue(s, t, sending, m);
 }

@@ -187,11 +187,18 @@ class reference_engine final : public engine {
   bool drain(processor& p, pe_state& s) {
     if (p.outbox.empty()) return false;
     const u32 q = output_queue(s, p.outbox.front().color);
-    if (!routers_[q].room()) return false;
+    if (!routers_[q].room() || mates_occupy(s, p.outbox.front().color)) return false;
     routers_.push(q, p.outbox.front());
     p.outbox.pop();
     ++total_.wavelets;
     return true;
+  }
+
+  // Words of another color lie in the output queue that a color shares with it.
+  bool mates_occupy(const pe_state& s, int color) {
+    for (u64 left = s.image->mates_of(color); left; left &= left - 1)
+      if (readable(output_queue(s, std::countr_zero(left)))) return true;
+    return false;
   }
 
   // An operation takes data only: a control wavelet waits for its task, and the operation behind it.
@@ -206,6 +213,7 @@ class reference_engine final : public engine {
         if (starved(s, color)) return false;
       }
     if (t.uses_fifo() && t.allowed() == 0) return false;
+    if (t.output >= 0 && mates_occupy(s, t.output)) return false;
     return t.output < 0 || (routers_[output_queue(s, t.output)].room() && !p.holds_back(t.output));
   }
 

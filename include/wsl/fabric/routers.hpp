@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "deliveries.hpp"
 #include "gate.hpp"
 
 namespace wsl::engines {
@@ -146,7 +147,7 @@ class routers {
         for (port side : every_side) {
           const coord next = coord_of(r) + wsl::step(side);
           if (!every_route(r, l).to.has(side) || !plan.has(next)) continue;
-          lane* other = lane_of(next, l.color);
+          lane* other = lane_of(next, color_behind(plan, coord_of(r), l.color, side));
           l.out[index_of(side)] = other->in[index_of(opposite(side))];
           queues_[l.out[index_of(side)]].filled_by = r;
         }
@@ -195,7 +196,7 @@ class routers {
       if (!m.to.has(p)) continue;
       const u32 q = l.out[index_of(p)];
       hops += p != ramp;
-      if (q == none) left(m.router, p, on);
+      if (q == none) left(m.router, p, wavelet{on.bits, l.color, on.control});
       else push(q, p == ramp ? w : on);
       if (p == ramp) delivered(m.router);
     }

@@ -131,9 +131,9 @@ class threaded_engine : public engine {
     const processor* p = visits_.more(s);
     if (p) operation_waits(open, *p, s, [&](int color) { return visits_.source(b, s, color) == nullptr; });
     held_tasks(open, s);
-    for (const channel& c : wiring::channels_of(s))
-      if (const u32 n = traffic_.held_back(c))
-        open.push_back({wait::reason::output, {s.x, s.y}, color_of(c), s.image->source->name, "send", n});
+    for (u64 left = s.image->present; left; left &= left - 1)
+      if (const u32 n = traffic_.held_back(s.channel_of(std::countr_zero(left))))
+        open.push_back({wait::reason::output, {s.x, s.y}, std::countr_zero(left), s.image->source->name, "send", n});
     for (const inlet& in : wiring::inlets_of(s)) {
       const u32 n = traffic_.available(in);
       if (n == 0) continue;
@@ -143,7 +143,6 @@ class threaded_engine : public engine {
       open.push_back({wait::reason::unread, {s.x, s.y}, in.color, s.image->source->name, task ? task->name : "", n});
     }
   }
-  int color_of(const channel& c) { return traffic_.net.inlets[traffic_.readers_of(c)[0]].color; }
 
   deliveries routes_;
   tiles tiles_;

@@ -95,18 +95,18 @@ struct wiring {
     channel& c = channels.push_back({});
     c.writer = writer & (most_writers - 1);
     u32 readers = 0, room = deep;
-    const auto deliver = [&](u32 reader, u32 between, port entered = ramp) {
+    const auto deliver = [&](u32 reader, u32 between, int as, port entered = ramp) {
       ++readers;
       room = least(room, between);
-      delivered_.push_back({reader, id, static_cast<u8>(color), static_cast<u8>(index_of(entered))});
+      delivered_.push_back({reader, id, static_cast<u8>(as), static_cast<u8>(index_of(entered))});
     };
     const u32 links = links_before + static_cast<u32>(routes_.follow(
         at, through, color, gates,
-        [&](coord to) {
-          if (pe* p = pes_.find(to)) deliver(state_of(*p).index, room_between(writer, at, to, color));
+        [&](coord to, int as) {
+          if (pe* p = pes_.find(to)) deliver(state_of(*p).index, room_between(writer, at, to, color), as);
         },
-        [&](coord to, port side) { deliver(stream_at(to, color, side), deep); },
-        [&](u32 j, port entered) { deliver(first_crossing() + j, room_between(writer, at, (*gates)[j].at, color), entered); }));
+        [&](coord to, port side, int as) { deliver(stream_at(to, as, side), deep, as); },
+        [&](u32 j, port entered) { deliver(first_crossing() + j, room_between(writer, at, (*gates)[j].at, color), (*gates)[j].color, entered); }));
     if (machine_depth_) depths.push_back(static_cast<u16>(room));
     c.listed = readers != 1 || links > 0xffff;
     c.links = static_cast<u16>(links);

@@ -69,7 +69,7 @@ void refresh(engine& from, fabric& on, const Symbol& what, const region& r) {
   std::vector<memory_part> parts;
   for (int i = 0; i < r.count(); ++i)
     parts.push_back({from.find(r.nth(i)), what.at(on, r.nth(i)), Symbol::length * sizeof(typename Symbol::element)});
-  from.refresh(parts);
+  from.refresh(parts.data(), parts.size());
 }
 
 /// Numbers of one type that lie together on both sides move as a block.

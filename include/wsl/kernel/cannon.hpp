@@ -45,7 +45,6 @@ struct cannon_tile {
       me.async(mov(fabout(along_columns.out(me.y(), n)), mem(b.words())), unblocks<&cannon_tile::b_moved>());
     }
     sum.add_product(a, b);
-    if (step == n) sum.store();
   }
   void a_moved(pe& me) {
     me.block<&cannon_tile::a_moved>();

@@ -60,13 +60,17 @@ class edge {
 };
 
 /// C += A B where B is at most two vectors wide and its rows have at least `width` contiguous numbers. The rows of C are cut evenly,
-/// so that no block is much smaller than the others.
-inline void multiply_panel(const unit& u, const matrix<f32>& c, const matrix<const f32>& a, const f32* b, i64 b_row, int width, bool sets) {
+/// so that no block is much smaller than the others. If there is a `next`, it is the
+/// B that comes then; it and the next rows of A are brought near.
+inline void multiply_panel(const unit& u, const matrix<f32>& c, const matrix<const f32>& a, const f32* b, i64 b_row, int width, bool sets,
+                           const f32* next = nullptr) {
   const int vectors = width / u.lanes, blocks = (c.rows() + u.rows - 1) / u.rows;
   const bool whole = c.columns() == width && c.column_stride() == 1;
   for (int n = 0, i = 0; n < blocks; ++n) {
     const int end = static_cast<int>(i64{c.rows()} * (n + 1) / blocks), rows = end - i;
-    block x{&a(i, 0), a.row_stride(), a.column_stride(), b, b_row, c.row(i), c.row_stride(), a.columns(), sets};
+    block x{&a(i, 0), a.row_stride(), a.column_stride(), b, b_row, c.row(i), c.row_stride(), a.columns(), sets, {{b, 0}, {b, 0}}};
+    if (next) x.next[0] = {next + i64{a.columns()} * n / blocks * b_row, (b_row + blocks - 1) / blocks};
+    if (next && end < c.rows()) x.next[1] = {&a(end, 0), (rows * a.row_stride() + a.columns() - 1) / a.columns()};
     if (whole) {
       u.multiply[rows - 1][vectors - 1](x);
     } else {
@@ -104,9 +108,9 @@ void multiply_strip(const unit& u, const matrix<f32>& c, const matrix<const A>& 
   multiply_panel(u, c, a, panel, width, width, sets);
 }
 
-/// C += A B, or C = A B if `sets`.
+/// C += A B, or C = A B if `sets`. `next` may be a B of the same shape that comes then, whose rows lie one behind the other.
 template <class A, class B>
-void product(const matrix<f32>& c, const matrix<A>& a, const matrix<B>& b, bool sets, const unit& u) {
+void product(const matrix<f32>& c, const matrix<A>& a, const matrix<B>& b, bool sets, const unit& u, const f32* next = nullptr) {
   if (a.columns() != b.rows() || c.rows() != a.rows() || c.columns() != b.columns())
     throw std::invalid_argument("wsl: a product C = A B of C " + c.shape() + ", A " + a.shape() + " and B " + b.shape() + ": the shapes do not fit");
   if (c.empty()) return;
@@ -117,7 +121,7 @@ void product(const matrix<f32>& c, const matrix<A>& a, const matrix<B>& b, bool 
   }
   if constexpr (std::is_same_v<A, const f32> && std::is_same_v<B, const f32>)
     if (b.columns() == 2 * u.lanes && b.column_stride() == 1 && b.row_stride() == b.columns())  // the shape it would be given
-      return multiply_panel(u, c, a, b.first(), b.row_stride(), b.columns(), sets);
+      return multiply_panel(u, c, a, b.first(), b.row_stride(), b.columns(), sets, next);
   for (int p = 0; p < a.columns(); p += depth) {
     const int k = a.columns() - p < depth ? a.columns() - p : depth;
     for (int j = 0; j < c.columns(); j += 2 * u.lanes) {

@@ -11,6 +11,12 @@
 
 namespace wsl::dense {
 
+/// What is needed soon and may be far away: with step p of a block the processor is asked for from + p * step.
+struct upcoming {
+  const f32* from;
+  i64 step;
+};
+
 /// rows x (vectors * lanes) elements of C += A B over k steps. Element (r, p) of A is a[r * a_row + p * a_column], row p of B
 /// starts at b + p * b_row and is contiguous, row r of C at c + r * c_row and is contiguous.
 struct block {
@@ -22,6 +28,7 @@ struct block {
   i64 c_row;
   i64 k;
   bool sets;  ///< C = A B instead
+  upcoming next[2];
 };
 
 /// `rows` rows of one or two vectors, from one place to another.
@@ -64,6 +71,7 @@ template <int lanes, int rows, int vectors>
   for (i64 p = 0; p < x.k; ++p, a += x.a_column, b += x.b_row) {
     typename vector<lanes>::type of_b[std::size_t{vectors}];
     for (int v = 0; v < vectors; ++v) of_b[v] = *reinterpret_cast<const unaligned*>(b + v * lanes);
+    for (const upcoming& u : x.next) __builtin_prefetch(u.from + p * u.step, 0, 2);
     for (int r = 0; r < rows; ++r) {
       const f32 of_a = a[r * x.a_row];
       for (int v = 0; v < vectors; ++v) sum[r][v] += of_a * of_b[v];

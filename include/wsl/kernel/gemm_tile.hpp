@@ -4,10 +4,11 @@
 #pragma once
 #include <algorithm>
 #include <span>
-#include <vector>
+#include <utility>
 
 #include "../wsl.hpp"
 #include "dense.hpp"
+#include "huge_array.hpp"
 
 namespace wsl::detail {
 
@@ -27,28 +28,31 @@ class travelling_tile {
 
   void resize(int rows, int columns, int panel_width) {
     rows_ = rows, columns_ = columns, width_ = panel_width;
-    numbers_.resize(static_cast<std::size_t>(rows) * static_cast<std::size_t>(panels() * width_));  // widths are even
+    const std::size_t count = static_cast<std::size_t>(rows) * static_cast<std::size_t>(panels() * width_) * sizeof(T) / sizeof(word);  // widths are even
+    if (count != words_.size()) words_ = huge_array(count);
   }
-  std::span<word> words() { return {reinterpret_cast<word*>(numbers_.data()), numbers_.size() * sizeof(T) / sizeof(word)}; }
+  std::span<word> words() { return {reinterpret_cast<word*>(words_.data()), words_.size()}; }
   int panels() const { return (columns_ + width_ - 1) / width_; }
   matrix<T> panel(int n) {
-    return {numbers_.data() + i64{n} * rows_ * width_, rows_, std::min(width_, columns_ - n * width_), width_, 1};
+    return {numbers() + i64{n} * rows_ * width_, rows_, std::min(width_, columns_ - n * width_), width_, 1};
   }
 
   /// The elements of `whole` that tile (i, j) of a cut into such tiles has; where `whole` ends, zeros.
   void load(const matrix<const T>& whole, int i, int j) {
     const int top = i * rows_, rows = std::clamp(whole.rows() - top, 0, rows_);
-    if (rows < rows_ || whole.columns() < (j + 1) * columns_) std::fill(numbers_.begin(), numbers_.end(), T{});
+    if (rows < rows_ || whole.columns() < (j + 1) * columns_) std::fill_n(words_.data(), words_.size(), 0.f);
     for (int n = 0; n < panels(); ++n) {
       const matrix<T> to = panel(n);
       const int left = j * columns_ + n * width_, columns = std::clamp(whole.columns() - left, 0, to.columns());
       if (rows > 0 && columns > 0) copy(to.part(0, 0, rows, columns), whole.part(top, left, rows, columns));
     }
   }
-  void swap(travelling_tile& other) { numbers_.swap(other.numbers_); }
+  void swap(travelling_tile& other) { std::swap(words_, other.words_); }
 
  private:
-  std::vector<T> numbers_;
+  T* numbers() { return reinterpret_cast<T*>(words_.data()); }
+
+  huge_array words_;  // as many bytes as its words
   int rows_ = 0, columns_ = 0, width_ = 1;
 };
 
@@ -59,7 +63,7 @@ struct gemm_problem {
   matrix<const T> a, b;
 };
 
-/// A PE's tile of C, and where the host wants it.
+/// A PE's tile of C, which it sums up where the host wants it.
 class gemm_sum {
  public:
   static constexpr int panel_width = 32;  ///< of the tiles of B
@@ -67,10 +71,9 @@ class gemm_sum {
   /// Tile (i, j) of a cut of the host's C into n x n tiles.
   void begin(const matrix<f32>& whole, int n, int i, int j) {
     rows_ = cut(whole.rows(), n), columns_ = cut(whole.columns(), n);
-    numbers_.resize(static_cast<std::size_t>(rows_) * static_cast<std::size_t>(gemm_stride(columns_)));
     begun_ = false;
     const int top = std::min(i * rows_, whole.rows()), left = std::min(j * columns_, whole.columns());
-    result_ = whole.part(top, left, std::min(rows_, whole.rows() - top), std::min(columns_, whole.columns() - left));
+    tile_ = whole.part(top, left, std::min(rows_, whole.rows() - top), std::min(columns_, whole.columns() - left));
   }
   /// The length of each of n parts.
   static int cut(int length, int n) { return (length + n - 1) / n; }
@@ -81,25 +84,22 @@ class gemm_sum {
   void add_product(travelling_tile<T>& a, travelling_tile<T>& b) {
     constexpr int some = 112;  // rows of A stay in the second cache while the panels of B pass
     const matrix<const T> left = a.panel(0);
-    for (int i = 0; i < rows_; i += some)
-      for (int p = 0; p < b.panels(); ++p) {
+    for (int i = 0; i < tile_.rows(); i += some)
+      for (int p = 0; p * panel_width < tile_.columns(); ++p) {
+        const int rows = std::min(some, tile_.rows() - i), columns = std::min(panel_width, tile_.columns() - p * panel_width);
         const matrix<const T> right = b.panel(p);
-        const int rows = std::min(some, rows_ - i);
-        const matrix<f32> c = numbers().part(i, p * panel_width, rows, right.columns());
-        if (begun_) multiply_add(c, left.part(i, 0, rows, left.columns()), right);
-        else multiply(c, left.part(i, 0, rows, left.columns()), right);
+        const f32* next = nullptr;
+        if constexpr (std::is_same_v<T, f32>) next = b.panel((p + 1) % b.panels()).first();
+        dense::product(tile_.part(i, p * panel_width, rows, columns), left.part(i, 0, rows, left.columns()), right.part(0, 0, right.rows(), columns), !begun_,
+                       dense::widest(), next);
       }
     begun_ = true;
   }
-  void store() { copy(result_, numbers().part(0, 0, result_.rows(), result_.columns())); }
 
  private:
-  matrix<f32> numbers() { return {numbers_.data(), rows_, columns_, gemm_stride(columns_), 1}; }
-
-  std::vector<f32> numbers_;
-  int rows_ = 0, columns_ = 0;
+  int rows_ = 0, columns_ = 0;  // of all tiles; the last ones of C are smaller
   bool begun_ = false;
-  matrix<f32> result_{nullptr, 0, 0};
+  matrix<f32> tile_{nullptr, 0, 0};
 };
 
 }  // namespace wsl::detail

@@ -54,7 +54,6 @@ struct summa_tile {
     me.block<&summa_tile::multiply>();
     sum.add_product(me.x() == step ? a : came_a, me.y() == step ? b : came_b);
     if (++step < me.width()) exchange(me);
-    else sum.store();
   }
 
   template <int... k>

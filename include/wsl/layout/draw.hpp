@@ -76,7 +76,11 @@ inline flow flow_through(const layout& l, int color, coord from, port side) {
     return false;
   };
   const bool sent = l.has(from) ? l.route_at(from, color).to.has(side) : hosted(to, opposite(side), true);
-  const bool taken = l.has(to) ? l.route_at(to, color).from.has(opposite(side)) : hosted(from, side, false);
+  const auto as = [&](int c) { return l.has(from) && l.has(to) && l.route_at(from, c).to.has(side) ? l.path_at(from, c)->color_through(side) : c; };
+  const bool swapped = l.swapped_colors() >> color & 1;
+  if (swapped && !sent && as(color ^ 1) == color) return flow::none;  // shown where it comes from
+  const int received = swapped ? as(color) : color;
+  const bool taken = l.has(to) ? l.route_at(to, received).from.has(opposite(side)) : hosted(from, side, false);
   if (sent && taken) return l.has(from) && l.has(to) ? flow::whole : flow::hosted;
   return sent ? flow::lost : taken ? flow::unfed : flow::none;
 }

@@ -24,7 +24,10 @@ struct path_record {
   bool merges = false;
   bool closed = false;  ///< when the fabric starts
   u8 phase = 0;
+  ports swaps{};        ///< through which the words leave with the other color of the pair
   const payload_type* type = nullptr;
+
+  constexpr int color_through(port side) const { return color ^ int{swaps.has(side)}; }
 };
 
 /// One program on every PE of a region.
@@ -104,14 +107,20 @@ class layout {
 
   /// For the options of paths: what they add to the last path. Requires room.
   constexpr void add(const switch_record& s, const change_rules& rules) {
-    switches_.push_back(s), rules_ = &rules;
+    switches_.push_back(s), changes_by(rules);
   }
   constexpr void add(const filter_record& f, const change_rules& rules) {
-    filters_.push_back(f), rules_ = &rules;
+    filters_.push_back(f), changes_by(rules);
   }
   constexpr void add_phase(int number, const change_rules& rules) {
     if (number > last_phase_) last_phase_ = number;
-    rules_ = &rules;
+    changes_by(rules);
+  }
+  constexpr void add_swap(int color) {
+    known_color(color | 1);
+    if (!machine_.swaps_colors) misuse::the_machine_does_not_swap_colors(machine_.name);
+    if (rules_) misuse::a_layout_swaps_colors_or_changes_routes();
+    swapped_ |= u64{3} << (color & ~1);
   }
 
   constexpr const wsl::machine& machine() const { return machine_; }
@@ -150,6 +159,8 @@ class layout {
     return resolve(a, grid());
   }
 
+  /// Colors that some path takes or gives for the other of their pair.
+  constexpr u64 swapped_colors() const { return swapped_; }
   constexpr int last_phase() const { return last_phase_; }
   /// Does any route change while the fabric runs, or any filter stand in a way?
   constexpr bool changes() const { return rules_ != nullptr; }
@@ -203,6 +214,10 @@ class layout {
     paths_.push_back({.where = where, .color = c.id, .how = how, .type = &payload_type_of<T>});
   }
 
+  constexpr void changes_by(const change_rules& rules) {
+    if (swapped_) misuse::a_layout_swaps_colors_or_changes_routes();
+    rules_ = &rules;
+  }
   constexpr void give(path_record& p, merge_t) { p.merges = true; }
   template <class Option>
   constexpr void give(path_record& p, const Option& option) { option.give_to(*this, p); }
@@ -222,7 +237,7 @@ class layout {
 
   wsl::machine machine_;
   int width_, height_;
-  u64 idle_colors_ = 0;
+  u64 idle_colors_ = 0, swapped_ = 0;
   int last_phase_ = 0;
   const change_rules* rules_ = nullptr;
   inplace_vector<path_record, max_paths> paths_;

@@ -18,6 +18,7 @@ enum class role : u8 {
   read,     ///< descriptors read this color
   send,     ///< tasks or descriptors send this color
   steer,    ///< tasks send control wavelets of this color that carry commands for routers
+  share,    ///< this color leaves through one output queue with others, where a queue serves one color at a time
 };
 
 /// No machine has more local tasks than this; sets of them are 32-bit masks.
@@ -41,7 +42,7 @@ struct binding {
   const char* name = "";                ///< name of the bound function
   task_function run = nullptr;
   initially start = initially::ready;
-  u64 after = 0;                        ///< send: colors that must have arrived before
+  u64 after = 0;                        ///< send: colors that must have arrived before; share: all colors of the queue
   int arguments = 0;                    ///< launch: what the host must give
   bool urgent = false;                  ///< data, local: goes before tasks that are not
   u8 commands = 0;                      ///< steer: the commands, as a set of command_bit

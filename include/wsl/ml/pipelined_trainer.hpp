@@ -13,6 +13,7 @@ struct pipelining {
   int strips = 4;            ///< PEs at most, each with an even share of the work
   int micro_batch_size = 0;  ///< sequences that travel together; 0: so that there are four micro-batches for each strip
   f64 clip_norm = 0;         ///< the largest norm of all gradients together; 0: any
+  f64 clip_value = 0;        ///< the largest gradient of one number; 0: any
   u64 seed = 1;              ///< of the initial weights and of dropout
   int threads = 0;           ///< 0: WSL_THREADS, or one a core
 };
@@ -28,10 +29,10 @@ class pipelined_trainer : public training_run {
   /// does not fit the model.
   f64 step(batch b, f64 rate) {
     const f64 counts = check(*network_, b);
-    const learning l{rule_, static_cast<f32>(rate), ++steps_, how_.clip_norm == 0};
+    const learning l{rule_, static_cast<f32>(rate), ++steps_, {how_.clip_norm, how_.clip_value}};
     const wall_clock::time_point began = wall_clock::now();
     pass({&strips_, &memory_, b, micro_batches(b), l, chance_of_step(), true});
-    if (!l.now) {
+    if (!l.now()) {
       f64 sum = 0;
       each([&](strip_worker& w) { sum += w.sum_of_squares; });
       fabric_.launch<&strip_worker::learn>(all, clip_by_norm(sum, how_.clip_norm));
@@ -70,6 +71,7 @@ class pipelined_trainer : public training_run {
 
  private:
   static const pipelining& checked(const pipelining& how) {
+    clipping::checked(how.clip_norm, how.clip_value);
     if (how.micro_batch_size < 0) throw std::invalid_argument("wsl: a micro-batch has at least one sequence, or 0 for a size that fits, not " + std::to_string(how.micro_batch_size));
     return how;
   }

@@ -34,7 +34,7 @@ inline i32 draw(std::span<const f32> logits, const drawing& how, std::mt19937_64
   std::vector<i32> order(logits.size());
   std::iota(order.begin(), order.end(), 0);
   const auto logit = [&](i32 k) { return static_cast<f64>(logits[static_cast<std::size_t>(k)]); };
-  std::stable_sort(order.begin(), order.end(), [&](i32 a, i32 b) { return logit(a) > logit(b); });
+  std::sort(order.begin(), order.end(), [&](i32 a, i32 b) { return logit(a) > logit(b) || (logit(a) == logit(b) && a < b); });
   if (how.among) order.resize(std::min(order.size(), static_cast<std::size_t>(how.among)));
   std::vector<f64> up_to;  // sums of weights
   for (f64 sum = 0; i32 k : order) up_to.push_back(sum += std::exp((logit(k) - logit(order[0])) / how.temperature));

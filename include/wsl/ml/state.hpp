@@ -38,12 +38,32 @@ struct memory {
   parameter_store numbers, gradients, first, second;
 };
 
+/// Bounds of gradients; 0: none. The norm is that of all gradients together, the value that of each number.
+struct clipping {
+  f64 norm = 0, value = 0;
+
+  /// Throws std::invalid_argument for both at once, and for bounds that are not positive.
+  static clipping checked(f64 norm, f64 value) {
+    if (!(norm >= 0) || !(value >= 0)) throw std::invalid_argument("wsl: gradients are clipped by a positive norm or value, or by 0 for none, not by " + std::to_string(norm >= 0 ? value : norm));
+    if (norm > 0 && value > 0) throw std::invalid_argument("wsl: gradients are clipped by their norm or by their values, not by both");
+    return {norm, value};
+  }
+};
+
 /// How a step changes the parameters.
 struct learning {
   optimizer rule;
   f32 rate = 0;
   i64 step = 1;       ///< 1, 2, ...
-  bool now = true;    ///< a parameter changes as soon as its gradient is whole; otherwise when the norm of all is known
+  clipping clip = {};
+
+  /// Whether a parameter changes as soon as its gradient is whole, or only when the norm of all is known.
+  bool now() const { return clip.norm == 0; }
+  /// Changes n numbers by their gradient, which is clipped by value before.
+  void change(const parameter& p, f32* numbers, const moments& kept, f32* gradient, f32 scale, int n) const {
+    if (clip.value > 0) clip_by_value(gradient, static_cast<f32>(clip.value), n);
+    update(rule, numbers, kept, gradient, scale, rate, does_decay(rule.which, p), step, n);
+  }
 };
 
 /// The arrays of a model's parameters and of what a rule keeps of them: all parameters, then all first moments, then all second ones.

@@ -18,6 +18,7 @@ struct training {
   int workers = 2;        ///< of a wafer, each with a server of the memory; a wafer's sequences are shared out to them
   int num_csx = 1;        ///< wafers; the global batch is divided evenly among them
   f64 clip_norm = 0;      ///< the largest norm of all gradients together; 0: any
+  f64 clip_value = 0;     ///< the largest gradient of one number; 0: any
   u64 seed = 1;           ///< of the initial weights and of dropout
   int threads = 0;        ///< 0: WSL_THREADS, or one a core; more than two a worker do not help
   std::string memory_folder = {};  ///< where the memory keeps its numbers in files that are mapped; empty: in this computer's memory
@@ -35,11 +36,11 @@ class trainer : public training_run {
     const f64 counts = check(*network_, b);
     if (b.sequences % how_.num_csx)
       throw std::invalid_argument("wsl: num_csx " + std::to_string(how_.num_csx) + " requires the global batch size " + std::to_string(b.sequences) + " to be divisible by num_csx");
-    const learning l{rule_, static_cast<f32>(rate), ++steps_, how_.clip_norm == 0};
+    const learning l{rule_, static_cast<f32>(rate), ++steps_, {how_.clip_norm, how_.clip_value}};
     stopwatch watch(report_);
     pass(b, l, chance_of_step(), true);
     log_passes(watch);
-    if (!l.now) {
+    if (!l.now()) {
       fabric_.launch<&memory_server::learn>(servers, clip_by_norm(sum(&memory_server::sum_of_squares), how_.clip_norm));
       watch.phase("update", sum(&memory_server::work));
     }
@@ -85,6 +86,7 @@ class trainer : public training_run {
   static constexpr area servers = rows(0, end, 2).column(0), at_work = rows(1, end, 2);
 
   static const training& checked(const training& how) {
+    clipping::checked(how.clip_norm, how.clip_value);
     if (how.workers < 1 || how.workers > wires::most)
       throw std::invalid_argument("wsl: a wafer that trains has 1 to " + std::to_string(wires::most) + " workers, not " + std::to_string(how.workers));
     if (how.num_csx < 1 || how.num_csx > wires::most_wafers)

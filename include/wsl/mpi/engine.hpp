@@ -36,7 +36,8 @@ class spread_engine final : public engines::threaded_engine {
     return n;
   }
 
-  void refresh(std::span<const memory_part> parts) override {
+  void refresh(const memory_part* first, std::size_t n) override {
+    const std::span parts(first, n);
     for (int from = 0; from < who_.size(); ++from) {
       std::vector<std::byte> all;
       const auto each = [&](auto use) {
@@ -115,7 +116,8 @@ class spread_engine final : public engines::threaded_engine {
       for (const wait& w : open) put(mine, who, w);
     }
     std::set<std::string> names;  // waits of one program are recognised by its name's address
-    std::vector<std::pair<u32, wait>> all;
+    std::vector<wait> all;
+    std::vector<std::pair<u32, std::size_t>> order;  // who waits, and where in `all`
     for (int from = 0; from < who_.size(); ++from) {
       std::size_t size = mine.bytes().size();
       who_.broadcast(size, from);
@@ -123,23 +125,25 @@ class spread_engine final : public engines::threaded_engine {
       theirs.reset(size);
       if (from == who_.rank()) std::memcpy(theirs.bytes().data(), mine.bytes().data(), size);
       who_.broadcast(theirs.bytes(), from);
-      while (!theirs.at_end()) all.push_back(take(theirs, names));
+      while (!theirs.at_end()) {
+        order.push_back({theirs.take<u32>(), all.size()});
+        all.push_back(take(theirs, names));
+      }
     }
-    std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::sort(order.begin(), order.end());
     open.clear();
-    for (const auto& [who, w] : all) open.push_back(w);
+    for (const auto& [who, place] : order) open.push_back(all[place]);
     if (!open.empty()) throw deadlock(plan(), open);
   }
   static void put(message& m, u32 who, const wait& w) {
     m.put(who), m.put(w);
     m.put(std::string(w.program)), m.put(std::string(w.what));
   }
-  static std::pair<u32, wait> take(message& m, std::set<std::string>& names) {
-    const u32 who = m.take<u32>();
+  static wait take(message& m, std::set<std::string>& names) {
     wait w = m.take<wait>();
     w.program = names.insert(m.take_text()).first->c_str();
     w.what = names.insert(m.take_text()).first->c_str();
-    return {who, w};
+    return w;
   }
 
   /// Other binaries, layouts or settings on another rank would compute nonsense, or wait for ever.

@@ -79,6 +79,7 @@ class exchange {
     bool same;  ///< the words are those of the item before: another receiver of a multicast
     u32 inlet, position, words;
   };
+  static_assert(sizeof(heading) % sizeof(u32) == 0 && sizeof(item) % sizeof(u32) == 0, "words lie where words may lie");
 
   void pack(message& out, u32 from, u32 to, u64 epoch) {
     auto& mail = words_.bands()[from].mail[epoch & 1][to];
@@ -106,16 +107,14 @@ class exchange {
     engines::band& to = words_.bands()[h.to];
     to.senders[epoch & 1].set_bits(u64{1} << h.from);
     auto& mail = words_.bands()[h.from].mail[epoch & 1][h.to];
+    std::span<const u32> latest;
     for (u32 k = 0; k < h.count; ++k) {
       const item i = in_.take<item>();
       news n{i.kind, i.inlet, i.position};
       if (i.kind == news::what::words) {
-        if (!i.same) {
-          latest_.resize(i.words);
-          in_.take(latest_.data(), i.words * sizeof(u32));
-        }
+        if (!i.same) latest = in_.take_words(i.words);
         mirror& m = mirrors_[i.inlet];
-        m.append(latest_, words_.net.inlets[i.inlet].head);
+        m.append(latest, words_.net.inlets[i.inlet].head);
         n.words = m.words.data(), n.origin = m.origin;
       }
       mail.push_back(n);
@@ -127,7 +126,7 @@ class exchange {
     std::vector<u32> words;
     u32 origin = 0;
 
-    void append(const std::vector<u32>& more, u32 head) {
+    void append(std::span<const u32> more, u32 head) {
       if (words.size() + more.size() > words.capacity()) {
         words.erase(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(head - origin));
         origin = head;
@@ -143,7 +142,6 @@ class exchange {
   std::vector<neighbour> neighbours_;
   std::vector<u32> sent_;  ///< by seam: how far the reader's rank has the words
   std::unordered_map<u32, mirror> mirrors_;
-  std::vector<u32> latest_;
   message in_;
 };
 

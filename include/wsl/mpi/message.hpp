@@ -41,6 +41,13 @@ class message {
     at_ += size;
   }
 
+  /// Words where they lie; whatever is put before them must take whole words.
+  std::span<const u32> take_words(std::size_t n) {
+    const auto* words = reinterpret_cast<const u32*>(bytes_.data() + at_);
+    at_ += n * sizeof(u32);
+    return {words, n};
+  }
+
   bool at_end() const { return at_ == bytes_.size(); }
   std::span<std::byte> bytes() { return bytes_; }
   /// Empty again, or with room for what comes; reading begins anew.

@@ -45,30 +45,6 @@ struct box_shape {
   }
 };
 
-/// Stays in its row until the element that is asked for lies in another.
-template <class T>
-struct box_walk {
-  T* origin;
-  box_shape shape;
-  u64 at;
-  mutable T* row = nullptr;
-  mutable u32 begin = 0;  ///< of the row, as an index of the walk, modulo 2^32
-
-  constexpr box_walk(T* first, const box_shape& s, u64 from) : origin(first), shape(s), at(from) { go_to(0); }
-  constexpr T& operator[](u32 i) const {
-    if (i - begin >= shape.row()) go_to(i);
-    return row[static_cast<i64>(i - begin) * shape.stride[3]];
-  }
-
- private:
-  constexpr void go_to(u32 i) const {
-    if (shape.length() == 0) return;
-    const u64 element = at + i;
-    row = origin + shape.start_of(element / shape.row());
-    begin = i - static_cast<u32>(element % shape.row());
-  }
-};
-
 template <class T>
 class box_memory {
  public:
@@ -76,7 +52,11 @@ class box_memory {
   constexpr box_memory(T* first, const box_shape& shape) : first_(first), shape_(shape) {}
 
   constexpr int length() const { return static_cast<int>(shape_.length()); }
-  constexpr box_walk<T> walk(u64 at) const { return {first_, shape_, at}; }
+  constexpr int stride() const { return shape_.stride[3]; }
+  constexpr T* place(u64 at) const {
+    return first_ + shape_.start_of(at / shape_.row()) + static_cast<i64>(at % shape_.row()) * shape_.stride[3];
+  }
+  constexpr u32 run(u64 at) const { return shape_.row() - static_cast<u32>(at % shape_.row()); }
 
  private:
   T* first_;

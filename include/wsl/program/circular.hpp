@@ -16,17 +16,6 @@ namespace detail {
   throw fault_error("wsl: a circular buffer has all elements of its array, not every " + std::to_string(stride));
 }
 
-/// Elements of a ring of `capacity`, from the place `at` on.
-template <class T>
-struct ring_walk {
-  T* ring;
-  u32 at, capacity;
-  constexpr T& operator[](u32 i) const {
-    const u32 place = at + i;
-    return ring[place < capacity ? place : place % capacity];
-  }
-};
-
 template <class T>
 class circular_memory {
  public:
@@ -34,9 +23,9 @@ class circular_memory {
   constexpr circular_memory(T* ring, u32 first, u32 capacity, int count) : ring_(ring), first_(first), capacity_(capacity), count_(count) {}
 
   constexpr int length() const { return count_; }
-  constexpr ring_walk<T> walk(u64 at) const {
-    return {ring_, capacity_ ? static_cast<u32>((first_ + at) % capacity_) : 0, capacity_};
-  }
+  static constexpr int stride() { return 1; }
+  constexpr T* place(u64 at) const { return ring_ + (first_ + at) % capacity_; }
+  constexpr u32 run(u64 at) const { return capacity_ - static_cast<u32>((first_ + at) % capacity_); }
 
  private:
   T* ring_;

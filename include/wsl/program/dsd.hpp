@@ -74,16 +74,27 @@ inline constexpr bool is_accumulator<accumulator<T>> = true;
 template <class X>
 inline constexpr bool is_fabric = is_fabric_input<X> || is_fabric_output<X>;
 
-/// An operand that says itself where its element i lies: walk(at)[i] is element at + i.
+/// An operand whose elements lie in memory in runs: from element `at` on, run(at) elements stand stride() apart from place(at) on.
 template <class X>
-concept walked = requires(const X& x, u64 at) {
+concept in_runs = requires(const X& x, u64 at) {
+  typename X::element;
+  { x.length() } -> std::same_as<int>;
+  x.place(at);
+  x.run(at);
+  x.stride();
+};
+/// One whose elements are computed: walk(at)[i] is element at + i.
+template <class X>
+concept computed = requires(const X& x, u64 at) {
   typename X::element;
   { x.length() } -> std::same_as<int>;
   x.walk(at);
 };
+template <class X>
+concept walked = in_runs<X> || computed<X>;
 /// An end of a FIFO: an operation waits while there is nothing to pop, or no room to push.
 template <class X>
-concept fifo_end = walked<X> && requires(const X& x, u32 n) {
+concept fifo_end = in_runs<X> && requires(const X& x, u32 n) {
   { x.pushes() } -> std::same_as<bool>;
   x.state();
   x.moved(n);

@@ -63,6 +63,7 @@ struct program_image {
   u64 tears = 0;                            ///< colors whose teardown starts a task
   u64 blocked_colors = 0;                   ///< how tasks are when the fabric starts
   u32 blocked_locals = 0, active_locals = 0;
+  u64 mates = 0;                            ///< colors that share an output queue with others
   u64 urgent_colors = 0;                    ///< whose data tasks go before local tasks ...
   u32 urgent_locals = 0;                    ///< ... that are not urgent themselves; they have the lowest numbers
   u64 present = 0;                          ///< colors that a path takes from this PE's ramp
@@ -95,6 +96,7 @@ struct program_image {
           break;
         case role::send: sends |= color_bit(b.id); break;
         case role::steer: steers[b.id] = static_cast<u8>(steers[b.id] | b.commands); break;
+        case role::share: mates |= b.after; break;
         case role::launch: break;
       }
   }
@@ -114,6 +116,12 @@ struct program_image {
     for (const binding& b : *source)
       if (b.what == what && b.id == color) return &b;
     return nullptr;
+  }
+
+  /// The other colors that leave through a color's output queue, where they take turns.
+  u64 mates_of(int color) const {
+    if (!(mates & color_bit(color)) || !engine->target().color_owns_queue) return 0;
+    return entry(role::share, color)->after & ~color_bit(color);
   }
 
   /// The task of control wavelets with this id, null if the program binds none.

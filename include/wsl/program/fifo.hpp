@@ -5,7 +5,7 @@
 #pragma once
 #include <cstddef>
 
-#include "circular.hpp"
+#include "dsd.hpp"
 #include "transfer.hpp"
 
 namespace wsl {
@@ -58,14 +58,18 @@ class fifo_push {
 
   static constexpr bool pushes() { return true; }
   constexpr int length() const { return count_; }
-  constexpr ring_walk<T> walk(u64) const {
-    const u32 end = state_->first + state_->size;
-    return {elements_, end < state_->capacity ? end : end - state_->capacity, state_->capacity};
-  }
+  static constexpr int stride() { return 1; }
+  constexpr T* place(u64) const { return elements_ + end(); }
+  constexpr u32 run(u64) const { return state_->capacity - end(); }
   constexpr const fifo_state& state() const { return *state_; }
   constexpr void moved(u32 n) const { state_->size += n; }
 
  private:
+  constexpr u32 end() const {
+    const u32 place = state_->first + state_->size;
+    return place < state_->capacity ? place : place - state_->capacity;
+  }
+
   fifo_state* state_;
   T* elements_;
   int count_;
@@ -79,7 +83,9 @@ class fifo_pop {
 
   static constexpr bool pushes() { return false; }
   constexpr int length() const { return count_; }
-  constexpr ring_walk<const T> walk(u64) const { return {elements_, state_->first, state_->capacity}; }
+  static constexpr int stride() { return 1; }
+  constexpr const T* place(u64) const { return elements_ + state_->first; }
+  constexpr u32 run(u64) const { return state_->capacity - state_->first; }
   constexpr const fifo_state& state() const { return *state_; }
   constexpr void moved(u32 n) const {
     state_->first += n;

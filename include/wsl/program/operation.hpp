@@ -9,6 +9,7 @@
 #include <tuple>
 #include <type_traits>
 
+#include "../core/least.hpp"
 #include "dsd.hpp"
 #include "effort.hpp"
 #include "transfer.hpp"
@@ -77,7 +78,7 @@ constexpr int length_of(const X& operand) {
 
 template <class X>
 constexpr bool unit_stride(const X& operand) {
-  if constexpr (is_memory<X>) return operand.stride() == 1;
+  if constexpr (is_memory<X> || in_runs<X>) return operand.stride() == 1;
   else return true;
 }
 
@@ -107,8 +108,17 @@ constexpr auto walk(const X& x, u64 at, const u32* const*& input, u32* output) {
   else if constexpr (is_memory<X>) return strided_walk<T>{x.first() + static_cast<i64>(at) * x.stride(), x.stride()};
   else if constexpr (is_fabric_input<X>) return input_walk<T>{*input++};
   else if constexpr (is_fabric_output<X>) return output_walk<T>{output};
-  else if constexpr (walked<X>) return x.walk(at);
+  else if constexpr (in_runs<X> && unit) return unit_walk<std::remove_pointer_t<decltype(x.place(at))>>{x.place(at)};
+  else if constexpr (in_runs<X>) return strided_walk<std::remove_pointer_t<decltype(x.place(at))>>{x.place(at), x.stride()};
+  else if constexpr (computed<X>) return x.walk(at);
   else return constant_walk<T>{x.value};
+}
+
+/// Elements of an operand from `at` on that one loop can walk over.
+template <class X>
+constexpr u32 run_of(const X& x, u64 at) {
+  if constexpr (in_runs<X>) return x.run(at);
+  else return ~u32{0};
 }
 
 [[noreturn]] inline void operands_differ_in_length(const char* operation, int a, int b) {
@@ -138,9 +148,8 @@ class [[nodiscard("an operation with a fabric operand or a FIFO runs only when i
 
   /// Elements done .. done + n - 1 of this operation.
   [[gnu::always_inline]] constexpr void move(u64 done, const u32* const* input, u32* output, u32 n) const {
-    const bool unit = detail::unit_stride(dst_) && detail::with(src_, [](const auto&... s) { return (detail::unit_stride(s) && ...); });
-    if (unit) move_all<true>(done, input, output, n);
-    else move_all<false>(done, input, output, n);
+    if constexpr (has_runs) move_by_runs(done, input, output, n);
+    else move_run(done, input, output, n);
   }
 
   constexpr void run_now() const {
@@ -200,6 +209,25 @@ class [[nodiscard("an operation with a fabric operand or a FIFO runs only when i
   }
 
  private:
+  static constexpr bool has_runs = detail::in_runs<Dst> || (detail::in_runs<Src> || ...);
+
+  // Each piece is a run of every operand: a plain loop.
+  constexpr void move_by_runs(u64 done, const u32* const* input, u32* output, u32 n) const {
+    for (u32 moved = 0, piece; moved < n; moved += piece) {
+      const u64 at = done + moved;
+      piece = least(n - moved, detail::run_of(dst_, at));
+      detail::with(src_, [&](const auto&... s) { ((piece = least(piece, detail::run_of(s, at))), ...); });
+      const u32* rest[2] = {};
+      for (int k = 0; k < fabric_sources; ++k) rest[k] = input[k] + moved;
+      move_run(at, rest, output ? output + moved : nullptr, piece);
+    }
+  }
+  [[gnu::always_inline]] constexpr void move_run(u64 done, const u32* const* input, u32* output, u32 n) const {
+    const bool unit = detail::unit_stride(dst_) && detail::with(src_, [](const auto&... s) { return (detail::unit_stride(s) && ...); });
+    if (unit) move_all<true>(done, input, output, n);
+    else move_all<false>(done, input, output, n);
+  }
+
   template <bool unit>
   [[gnu::always_inline]] constexpr void move_all(u64 done, const u32* const* input, u32* output, u32 n) const {
     detail::with(src_, [&](const auto&... s) {

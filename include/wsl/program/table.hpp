@@ -286,6 +286,16 @@ consteval auto sends() {
                          .after = (u64{0} | ... | color_bit(After.id))}}};
 }
 
+/// These colors leave through one output queue: `shares_queue<first, second>()`. A queue of the WSE-3 serves one color at a time, and a PE
+/// has eight; what is sent on another color of the queue waits until it is empty (CSL's @queue_flush). On other machines it says nothing.
+template <auto... Color>
+  requires(color_like<decltype(Color)> && ...)
+consteval auto shares_queue() {
+  static_assert(sizeof...(Color) > 1, "wsl: a queue is shared by two colors or more: shares_queue<first, second>()");
+  constexpr u64 all_of_them = (u64{0} | ... | color_bit(Color.id));
+  return task_table<sizeof...(Color)>{{{.what = role::share, .id = Color.id, .type = &payload_type_of<typename decltype(Color)::payload>, .after = all_of_them}...}};
+}
+
 /// Tasks of this program send control wavelets of the color that carry these commands: `steers<out>(advance, reset)`.
 template <auto Color, class... Command>
   requires color_like<decltype(Color)>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A descriptor operation that may have to wait, for the fabric or for a FIFO, as an engine runs it (the machine's microthread): how many words it moves, which
-// colors it reads and writes, and one function that moves the next n of them. The engine decides when and how many; the
-// operation neither knows nor cares, which is why every engine computes the same bits.
+// A descriptor operation that may have to wait, for the fabric or for a FIFO, as an engine runs it (the machine's microthread): how many
+// elements it moves, which colors it reads and writes, and one function that moves the next n of them. The engine decides when and how
+// many; the operation neither knows nor cares, which is why every engine computes the same bits.
 #pragma once
 #include "../core/scalar.hpp"
 #include "../core/wavelet.hpp"

@@ -232,6 +232,73 @@ TEMPLATE_LIST_TEST_CASE("more of them are a fault", "", short_queues) {
 
 namespace {
 
+/// Nine colors, of which the last three leave through one queue where a queue serves one color.
+template <bool shares>
+struct nine_senders {
+  f32 x[16]{};
+  void go(pe& me) {
+    for (f32& v : x) v = 3;
+    me.send(c0, 1.f), me.send(c1, 1.f), me.send(c2, 1.f), me.send(c3, 1.f), me.send(c4, 1.f), me.send(c5, 1.f);
+    me.async(mov(fabout(c6), mem(x)), then<&nine_senders::next>());
+  }
+  void next(pe& me) { me.async(mov(fabout(c7), mem(x)), then<&nine_senders::last>()); }
+  void last(pe& me) {
+    for (int i = 0; i < 16; ++i) me.send(c8, 4.f);
+  }
+  void two_at_once(pe& me) { me.async(mov(fabout(c6), mem(x))), me.async(mov(fabout(c7), mem(x))); }
+  static consteval auto tasks() {
+    const auto all_of_it = table(launch<&nine_senders::go>(), launch<&nine_senders::two_at_once>(), local<&nine_senders::next>(), local<&nine_senders::last>(),
+                                 sends<c0>(), sends<c1>(), sends<c2>(), sends<c3>(), sends<c4>(), sends<c5>(), sends<c6>(), sends<c7>(), sends<c8>());
+    if constexpr (shares) return table(all_of_it, shares_queue<c8, c6, c7>());
+    else return all_of_it;
+  }
+};
+
+struct nine_hearers {
+  f32 sum[9]{};
+  template <int k>
+  void hear(pe&, f32 x) { sum[k] += x; }
+  static consteval auto tasks() {
+    return table(on<c0, &nine_hearers::hear<0>>(), on<c1, &nine_hearers::hear<1>>(), on<c2, &nine_hearers::hear<2>>(), on<c3, &nine_hearers::hear<3>>(),
+                 on<c4, &nine_hearers::hear<4>>(), on<c5, &nine_hearers::hear<5>>(), on<c6, &nine_hearers::hear<6>>(), on<c7, &nine_hearers::hear<7>>(),
+                 on<c8, &nine_hearers::hear<8>>());
+  }
+};
+
+/// wse3 with room for the nine data tasks of the receiver.
+constexpr machine hearing = [] {
+  machine m = wse3;
+  m.data_tasks = m.input_queues = 9;
+  return m;
+}();
+
+template <bool shares>
+layout nine() {
+  layout l{hearing, 2, 1};
+  l.place(column(0), program_v<nine_senders<shares>>).place(column(1), program_v<nine_hearers>);
+  for (const auto c : {c0, c1, c2, c3, c4, c5, c6, c7, c8}) l.path(c, column(0), ramp >> east).path(c, column(1), west >> ramp);
+  return l;
+}
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("colors that share an output queue take turns", "", every_engine) {
+  CHECK_THROWS_WITH(fabric(nine<false>(), TestType{}), Contains("the_program_needs_too_many_output_queues"));
+  fabric f{nine<true>(), TestType{}};
+  f.launch<&nine_senders<true>::go>(column(0));
+  const nine_hearers& h = f.program_at<nine_hearers>({1, 0});
+  for (int k = 0; k < 6; ++k) CHECK(h.sum[k] == 1);
+  CHECK((h.sum[6] == 48 && h.sum[7] == 48 && h.sum[8] == 64));
+}
+
+TEMPLATE_LIST_TEST_CASE("two operations at a time on a shared queue are a fault", "", short_queues) {
+  fabric f{nine<true>(), TestType{}};
+  CHECK_THROWS_WITH(f.launch<&nine_senders<true>::two_at_once>(column(0)),
+                    Contains("starts mov on color") && Contains("whose output queue the mov on color") && Contains("still uses"));
+}
+
+namespace {
+
 struct twofold {
   void go(pe& me) {
     me.send(color<f32>{63}, 1.f);  // refused when the task ends, but it ends otherwise

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The solvers against their oracles: the serial methods in f64, eigenvalues of the Laplacian, manufactured solutions, and what must break down.
 #include <wsl/fabric/reference.hpp>
+#include <wsl/fabric/timed.hpp>
 #include <wsl/kernel/solver.hpp>
 
 #include <catch2/catch.hpp>
@@ -112,9 +113,9 @@ TEST_CASE("solver: a manufactured solution comes back") {
     CHECK(difference(s.x, expected) < 1e-4);
     return s.iterations();
   };
-  check(convection(size), bicgstab);
-  check(diffusion(size), bicgstab);
-  CHECK(check(diffusion(size), jacobi_conjugate_gradient) < check(diffusion(size), conjugate_gradient));
+  check(convection(size), bicgstab<>);
+  check(diffusion(size), bicgstab<>);
+  CHECK(check(diffusion(size), jacobi_conjugate_gradient<>) < check(diffusion(size), conjugate_gradient<>));
 }
 
 TEST_CASE("solver: the power method finds the Laplacian's largest eigenvalue") {
@@ -146,8 +147,8 @@ TEST_CASE("solver: threads change no bit") {
       CHECK(s.residuals == first.residuals);
     }
   };
-  equal(bicgstab, convection(size));
-  equal(jacobi_conjugate_gradient, diffusion(size));
+  equal(bicgstab<>, convection(size));
+  equal(jacobi_conjugate_gradient<>, diffusion(size));
 }
 
 TEST_CASE("solver: a wafer with one line a PE, on both engines") {
@@ -164,6 +165,29 @@ TEST_CASE("solver: a wafer with one line a PE, on both engines") {
   CHECK(s.converged());
   CHECK(difference(s.x, expected.x) < 1e-4);
   CHECK(on_wafer(reference{}).x == s.x);
+  CHECK(on_wafer(timed{}).x == s.x);
+}
+
+TEST_CASE("solver: cycles of an iteration on a wafer") {
+  constexpr int nz = 100;
+  const cells size{8, 8, nz};
+  const auto cycles = [&](auto&& s, const std::vector<f32>& b) {
+    s.load(b, {.tolerance = 0});
+    s.iterate(2);
+    const u64 begun = s.cycles();
+    s.iterate(4);
+    return (s.cycles() - begun) / 4;
+  };
+  const std::vector<f32> b = noise(size.count());
+  const u64 any = cycles(solver_on<bicgstab_method, one_line<nz>>{convection(size), size.x, size.y, wse2, timed{}}, b);
+  const u64 symmetric = cycles(solver_on<conjugate_gradient_method<preconditioner::none>, one_line<nz>>{diffusion(size), size.x, size.y, wse2, timed{}}, b);
+  INFO(any << " and " << symmetric << " cycles an iteration");
+  // Words out and in on four sides for each product, and the operations; then two totals of two dimensions each.
+  const u64 totals = 2 * 2 * (6 * 8 + 6 * 8);
+  CHECK(any >= (2 * 8 + 2 * 7 + 13) * nz);
+  CHECK(any < (2 * 8 + 2 * 7 + 13) * nz + 4 * totals);
+  CHECK(symmetric >= (8 + 7 + 5) * nz);
+  CHECK(symmetric < (8 + 7 + 5) * nz + 4 * totals);
 }
 
 TEST_CASE("solver: several right sides, and a few iterations at a time") {

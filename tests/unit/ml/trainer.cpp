@@ -166,7 +166,7 @@ ml::weights after_one_step(const Engine& engine, int workers, int wafers) {
   ml::batch b = t.all();
   b.weight = 1 / 21.f;
   fabric f(ml::trainer::plan(workers, wafers), engine);
-  f.start<&ml::memory_server::step>(rows(0, end, 2).column(0), &way, &store, ml::learning{optimizer::sgd(), 0.5f, 1, true});
+  f.start<&ml::memory_server::step>(rows(0, end, 2).column(0), &way, &store, ml::learning{optimizer::sgd(), 0.5f, 1});
   ml::each_swarm_node(wafers, [&]<int level, int children>(const area& a) { f.start<&ml::swarm_node<level, children>::step>(a, &way); });
   f.start<&ml::worker::step>(rows(1, end, 2), ml::work_order{&n, &way, b});
   f.run();
@@ -272,6 +272,25 @@ TEST_CASE("Clipping bounds the change") {
   CHECK(std::sqrt(norm) == Approx(0.01).epsilon(1e-3));
 }
 
+TEST_CASE("Clipping by value bounds every change, in both modes and with several gradients of a parameter") {
+  const text t(4, 8, 2);
+  ml::trainer free(small().build(), optimizer::sgd(), {.workers = 2, .seed = 3}), streamed(small().build(), optimizer::sgd(), {.workers = 2, .clip_value = 0.01, .seed = 3});
+  ml::pipelined_trainer pipelined(small().build(), optimizer::sgd(), {.strips = 3, .clip_value = 0.01, .seed = 3});
+  const ml::weights before = free.parameters();
+  free.step(t.all(), 1), streamed.step(t.all(), 1), pipelined.step(t.all(), 1);
+  std::size_t clipped = 0;
+  for (std::size_t k = 0; k < before.size(); ++k)
+    for (std::size_t i = 0; i < before[k].size(); ++i) {
+      const f64 wanted = std::clamp(static_cast<f64>(free.parameters()[k][i]) - static_cast<f64>(before[k][i]), -0.01, 0.01);
+      clipped += std::abs(wanted) == 0.01;
+      for (ml::training_run* run : {static_cast<ml::training_run*>(&streamed), static_cast<ml::training_run*>(&pipelined)})
+        REQUIRE(static_cast<f64>(run->parameters()[k][i]) - static_cast<f64>(before[k][i]) == Approx(wanted).margin(1e-6));
+    }
+  CHECK(clipped > 50);
+  CHECK_THROWS_WITH(ml::trainer(small().build(), optimizer::sgd(), {.clip_norm = 1, .clip_value = 1}), "wsl: gradients are clipped by their norm or by their values, not by both");
+  CHECK_THROWS_WITH(ml::pipelined_trainer(small().build(), optimizer::sgd(), {.clip_value = -1}), "wsl: gradients are clipped by a positive norm or value, or by 0 for none, not by -1.000000");
+}
+
 TEST_CASE("A mask leaves tokens out") {
   const text t(2, 6, 4);
   std::vector<f32> mask(12, 1);
@@ -297,6 +316,46 @@ TEST_CASE("Ten steps of the golden GPT-2 on one wafer and on two") {
     trained.parameters() = golden::weights_of(*g, trained.model(), g->parameters);
     for (f64 loss : {4.38713932, 4.15615177, 3.96919441, 3.81132174, 3.67143512, 3.54140902, 3.41578674, 3.29135585, 3.16656613, 3.04125166})
       CHECK(trained.step(b, 1e-3) == Approx(loss).epsilon(1e-5));
+  }
+}
+
+ml::decoder llama(f32 dropout = 0) {
+  return {.vocabulary = 17, .positions = 12, .layers = 2, .heads = 4, .width = 32, .filter = 48, .bias = false, .between = ml::nonlinearity::swiglu, .deviation = 0.05f,
+          .kv_heads = 2, .norm = ml::normalization::rmsnorm, .position = ml::positioning::rotary, .tied = false, .dropout = dropout, .attention_dropout = dropout};
+}
+text counting(int step) {
+  text t(4, 12, 0);
+  for (int i = 0; i < 48; ++i) {
+    const int at = 5 * step + 3 * (i / 12) + i % 12;
+    t.ids[static_cast<std::size_t>(i)] = at * at % 17, t.targets[static_cast<std::size_t>(i)] = (at + 1) * (at + 1) % 17;
+  }
+  return t;
+}
+
+TEST_CASE("A small Llama learns") {
+  ml::trainer t(llama().build(), ml::optimizer::adamw(0.9f, 0.95f), {.workers = 2, .clip_norm = 1});
+  const f64 before = t.evaluate(counting(1000).all());
+  for (int step = 0; step < 60; ++step) t.step(counting(step).all(), 1e-2);
+  CHECK(before > 2);
+  CHECK(t.evaluate(counting(1000).all()) < 0.3);  // two numbers are equal squares: the first of a sequence cannot be told
+}
+
+TEST_CASE("What is dropped depends on the seed and the step, not on workers, wafers or threads") {
+  const auto losses = [](const ml::training& how, f32 dropout) {
+    ml::trainer t(llama(dropout).build(), ml::optimizer::sgd(), how);
+    const f64 first = t.step(counting(0).all(), 0), second = t.step(counting(0).all(), 0);
+    return std::tuple{first, second, t.evaluate(counting(0).all())};
+  };
+  const auto [first, second, without] = losses({.workers = 1}, 0.2f);
+  CHECK(std::abs(first - second) > 1e-4);
+  CHECK(std::abs(first - without) > 1e-4);
+  CHECK(without == std::get<0>(losses({.workers = 1}, 0)));
+  CHECK(std::abs(first - std::get<0>(losses({.workers = 1, .seed = 2}, 0.2f))) > 1e-4);
+  for (const ml::training& how : {ml::training{.workers = 3}, ml::training{.workers = 2, .num_csx = 2}, ml::training{.workers = 2, .threads = 1}}) {
+    const auto [a, b, c] = losses(how, 0.2f);
+    CHECK(a == Approx(first).epsilon(1e-6));
+    CHECK(b == Approx(second).epsilon(1e-6));
+    CHECK(c == Approx(without).epsilon(1e-6));
   }
 }
 

@@ -145,7 +145,10 @@ TEST_CASE("Tokens are written and read as llm.c and nanoGPT have them") {
   write_tokens(name, large, token_format::llmc_llama3);
   CHECK(read_tokens(name)[1] == 128255);
   CHECK_THROWS_WITH(write_tokens(name, large, token_format::raw), Contains("token 128255 does not fit 16 bits"));
-  CHECK(read_tokens(name)[1] == 128255);  // what was there stays
+  const tokens open = read_tokens(name);
+  CHECK(open[1] == 128255);  // what was there stays
+  write_tokens(name, small, token_format::raw);
+  CHECK(open[1] == 128255);  // also for who has it open
   files::write(name, "");
   CHECK(read_tokens(name).size() == 0);
 }

@@ -50,14 +50,14 @@ class bicgstab_method {
 
  private:
   struct measuring {
-    static constexpr int vectors = 6, sums = 1;
+    static constexpr int vectors = 6, sums = 1, operations = 1;
     static constexpr bool multiplies = false;
     template <class Cells>
     [[gnu::always_inline]] void prepare(const Cells& c, typename Cells::numbers* sum) const { sum[0] += c[b] * c[b]; }
   };
   /// The rest of the iteration before, then v = A p.
   struct direction {
-    static constexpr int vectors = 6, sums = 2, from = p, to = v;
+    static constexpr int vectors = 6, sums = 2, operations = 7, from = p, to = v;
     static constexpr bool multiplies = true;
     f32 along_p, along_s, along_t, beta, beta_omega;
     template <class Cells>
@@ -75,7 +75,7 @@ class bicgstab_method {
   };
   /// s = r - alpha v, then t = A s.
   struct correction {
-    static constexpr int vectors = 6, sums = 5, from = r, to = t;
+    static constexpr int vectors = 6, sums = 5, operations = 6, from = r, to = t;
     static constexpr bool multiplies = true;
     f32 alpha;
     template <class Cells>
@@ -90,7 +90,7 @@ class bicgstab_method {
     }
   };
   struct closure {
-    static constexpr int vectors = 6, sums = 2;
+    static constexpr int vectors = 6, sums = 2, operations = 5;
     static constexpr bool multiplies = false;
     f32 along_p, along_s, along_t;
     template <class Cells>

@@ -56,7 +56,7 @@ class conjugate_gradient_method {
 
   /// p = z + beta p, then q = A p.
   struct direction {
-    static constexpr int vectors = conjugate_gradient_method::vectors, sums = 1, from = p, to = q;
+    static constexpr int vectors = conjugate_gradient_method::vectors, sums = 1, operations = jacobi ? 3 : 2, from = p, to = q;
     static constexpr bool multiplies = true;
     f32 beta;
     template <class Cells>
@@ -69,7 +69,7 @@ class conjugate_gradient_method {
     [[gnu::always_inline]] void sum(const Cells& c, const typename Cells::numbers& ap, typename Cells::numbers* sum) const { sum[0] += c[p] * ap; }
   };
   struct correction {
-    static constexpr int vectors = conjugate_gradient_method::vectors, sums = 2;
+    static constexpr int vectors = conjugate_gradient_method::vectors, sums = 2, operations = jacobi ? 5 : 3;
     static constexpr bool multiplies = false;
     f32 alpha;
     template <class Cells>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The inner loops of the solvers. A method is a few passes over its vectors. A pass first changes vectors cell by cell (`prepare`), then
 // takes the product of A with one of them while its lines are in cache, and adds up dot products of what it has in registers. So an
-// iteration moves each vector through memory as seldom as the method's dependences allow.
+// iteration moves each vector through memory as seldom as the method's dependences allow. `operations` are those of a cell beside the
+// product's: additions, multiplications, or both in one.
 #pragma once
 #include <array>
 #include <cstddef>

@@ -77,13 +77,17 @@ class part {
         me.block<&part::at_rim>();
       } else {
         prepare(pass, {{0, own_.x}, {0, own_.y}});
+        spend<Pass>(me, own_.x * own_.y);
         join<Pass>(me);
       }
     });
   }
   void inside(pe& me) {
     method.present([&]<class Pass>(const Pass& pass) {
-      if constexpr (Pass::multiplies) sweep(pass);
+      if constexpr (Pass::multiplies) {
+        sweep(pass);
+        spend<Pass>(me, inner_.count());
+      }
     });
     me.unblock<&part::at_rim>();
   }
@@ -91,6 +95,7 @@ class part {
     method.present([&]<class Pass>(const Pass& pass) {
       if constexpr (Pass::multiplies) {
         rim([&](const grid::lines& l) { multiply(pass, l); });
+        spend<Pass>(me, own_.x * own_.y - inner_.count());
         join<Pass>(me);
       }
     });
@@ -105,6 +110,12 @@ class part {
     const verdict v = method.decide(totals_);
     if (v == verdict::next_iteration || v == verdict::last_iteration) history_[done_++] = method.measured(), --left_;
     if (v == verdict::next_pass || (v == verdict::next_iteration && left_ > 0)) me.activate<&part::proceed>();
+  }
+
+  /// What a pass takes on a wafer for so many lines: a cycle for each operation on f32.
+  template <class Pass>
+  void spend(pe& me, int lines) {
+    me.spend(static_cast<u64>(Pass::operations + (Pass::multiplies ? stencil_points : 0)) * static_cast<u64>(lines) * static_cast<u64>(own_.z));
   }
 
   /// The lines that neighbours need, or that need theirs.

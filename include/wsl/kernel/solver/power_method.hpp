@@ -25,7 +25,7 @@ class product_method {
 
  private:
   struct multiplication {
-    static constexpr int vectors = 2, sums = 0, from = x, to = y;
+    static constexpr int vectors = 2, sums = 0, operations = 0, from = x, to = y;
     static constexpr bool multiplies = true;
     template <class Cells>
     [[gnu::always_inline]] void prepare(const Cells&, typename Cells::numbers*) const {}
@@ -73,14 +73,14 @@ class power_iteration {
 
  private:
   struct measure {
-    static constexpr int vectors = 2, sums = 1;
+    static constexpr int vectors = 2, sums = 1, operations = 1;
     static constexpr bool multiplies = false;
     template <class Cells>
     [[gnu::always_inline]] void prepare(const Cells& c, typename Cells::numbers* sum) const { sum[0] += c[y] * c[y]; }
   };
   /// x = y / |y|, then y = A x.
   struct iteration {
-    static constexpr int vectors = 2, sums = 3, from = x, to = y;
+    static constexpr int vectors = 2, sums = 3, operations = 4, from = x, to = y;
     static constexpr bool multiplies = true;
     f32 scale;
     template <class Cells>

@@ -57,7 +57,7 @@ class solver_on {
   ending iterate(int iterations) {
     while (iterations > 0 && how() == ending::none) {
       const int now = std::min(iterations, most_iterations_a_launch);
-      fabric_.template launch<&program::iterate>(all, now);
+      cycles_ += fabric_.template launch<&program::iterate>(all, now).cycles;
       const std::span<const f32> measured = first().history();
       history_.insert(history_.end(), measured.begin(), measured.end());
       iterations -= now;
@@ -70,6 +70,8 @@ class solver_on {
     return how();
   }
   ending how() { return first().method.how(); }
+  /// What all iterations took, on an engine that counts cycles.
+  u64 cycles() const { return cycles_; }
   /// What the method measured after each iteration: |r| / |b|, or the eigenvalue.
   const std::vector<f64>& history() const { return history_; }
   /// What the weights of A were divided by, a power of two, so that totals neither overflow nor vanish.
@@ -164,6 +166,7 @@ class solver_on {
   Method method_;
   f64 scale_ = 1, right_scale_ = 1;
   std::vector<f64> history_;
+  u64 cycles_ = 0;
 };
 
 /// x of A x = b, as far as the solver has come.
@@ -174,24 +177,30 @@ solution<f32> solve(Solver& s, std::span<const f32> b, const limits& most) {
   return {s.result(s.right_scale() / s.scale()), s.history(), s.how()};
 }
 
+// Templates, so that a program compiles only the methods that it calls.
+
 /// For any operator. Throws std::invalid_argument if the operator or b cannot be.
-inline solution<f32> bicgstab(const stencil& a, std::span<const f32> b, const limits& most = {}, const shares& how = {}) {
-  solver_on<bicgstab_method> s{a, how};
+template <class Storage = block>
+solution<f32> bicgstab(const stencil& a, std::span<const f32> b, const limits& most = {}, const shares& how = {}) {
+  solver_on<bicgstab_method, Storage> s{a, how};
   return solve(s, b, most);
 }
 /// For symmetric positive definite operators.
-inline solution<f32> conjugate_gradient(const stencil& a, std::span<const f32> b, const limits& most = {}, const shares& how = {}) {
-  solver_on<conjugate_gradient_method<preconditioner::none>> s{a, how};
+template <class Storage = block>
+solution<f32> conjugate_gradient(const stencil& a, std::span<const f32> b, const limits& most = {}, const shares& how = {}) {
+  solver_on<conjugate_gradient_method<preconditioner::none>, Storage> s{a, how};
   return solve(s, b, most);
 }
 /// The same with the inverse of the diagonal as preconditioner.
-inline solution<f32> jacobi_conjugate_gradient(const stencil& a, std::span<const f32> b, const limits& most = {}, const shares& how = {}) {
-  solver_on<conjugate_gradient_method<preconditioner::jacobi>> s{a, how};
+template <class Storage = block>
+solution<f32> jacobi_conjugate_gradient(const stencil& a, std::span<const f32> b, const limits& most = {}, const shares& how = {}) {
+  solver_on<conjugate_gradient_method<preconditioner::jacobi>, Storage> s{a, how};
   return solve(s, b, most);
 }
 /// The eigenvalue of largest absolute value of a symmetric operator, and its vector, from a vector that contains some of it.
-inline eigenpair<f32> power_method(const stencil& a, std::span<const f32> start, const limits& most = {}, const shares& how = {}) {
-  solver_on<power_iteration> s{a, how};
+template <class Storage = block>
+eigenpair<f32> power_method(const stencil& a, std::span<const f32> start, const limits& most = {}, const shares& how = {}) {
+  solver_on<power_iteration, Storage> s{a, how};
   s.load(start, most);
   if (s.iterate(most.iterations) == ending::none) s.close();
   eigenpair<f32> e{0, s.result(1), s.history(), s.how()};
@@ -200,8 +209,9 @@ inline eigenpair<f32> power_method(const stencil& a, std::span<const f32> start,
   return e;
 }
 /// A u
-inline std::vector<f32> product(const stencil& a, std::span<const f32> u, const shares& how = {}) {
-  solver_on<product_method> s{a, how};
+template <class Storage = block>
+std::vector<f32> product(const stencil& a, std::span<const f32> u, const shares& how = {}) {
+  solver_on<product_method, Storage> s{a, how};
   s.load(u);
   s.iterate(1);
   return s.result(s.right_scale() * s.scale());

@@ -42,14 +42,15 @@ struct part {
   static consteval auto tasks() {
     return table(launch<&part::march>(), local<&part::proceed>(), local<&part::exchanged>(), use<&part::sides>());
   }
+  static constexpr void wire(layout& l) { halo.wire(l); }
 };
 
 /// wide x high PEs, each with the same program.
-template <class Storage>
+template <class Storage, class Program = part<Storage>>
 constexpr layout plan(const machine& target, int wide, int high) {
   layout l{target, wide, high};
-  l.place(all, program_v<part<Storage>>);
-  halo.wire(l);
+  l.place(all, program_v<Program>);
+  Program::wire(l);
   return l;
 }
 

@@ -27,15 +27,15 @@ struct state {
   std::vector<std::vector<f32>> traces;
 };
 
-template <class Storage>
+template <class Storage, class Program = part<Storage>>
 class simulation_on {
-  using program = part<Storage>;
-
  public:
+  using program = Program;
+
   /// Throws std::invalid_argument if the problem or its partition cannot be, fault_error if the machine is too small for it.
   template <class Engine>
   simulation_on(const problem& p, const partition& cut, const machine& target, const Engine& engine)
-      : problem_(checked(p, cut)), step_(p.time_step()), cut_(cut), fabric_(plan<Storage>(target, cut.wide, cut.high), engine), traces_(p.receivers.size()) {
+      : problem_(checked(p, cut)), step_(p.time_step()), cut_(cut), fabric_(plan<Storage, Program>(target, cut.wide, cut.high), engine), traces_(p.receivers.size()) {
     each_tile([&](tile<Storage>& t, coord pe) {
       t.prepare(problem_, cut_, pe);
       if (!t.stations().empty()) at_stations_.push_back(pe);
@@ -47,15 +47,18 @@ class simulation_on {
   /// Steps done.
   i64 time() const { return time_; }
 
-  void run(i64 steps) {
+  /// Returns the cycles that it took on an engine that counts them, from the first launch on.
+  u64 run(i64 steps) {
+    u64 cycles = 0;
     while (steps > 0) {
       const int now = static_cast<int>(std::min<i64>(steps, most_steps_a_launch));
       give(now);
-      fabric_.template launch<&program::march>(all, now);
+      cycles += fabric_.template launch<&program::march>(all, now).cycles;
       time_ += now;
       take(now);
       steps -= now;
     }
+    return cycles;
   }
 
   /// The field after the last step: x * y * z cells, z fastest, then y.
@@ -109,8 +112,9 @@ class simulation_on {
   }
   void take(int steps) {
     for (coord pe : at_stations_)
-      for (const station& s : tile_of(pe).stations())
+      for (station& s : tile_of(pe).stations())
         if (!s.gives) {
+          fabric_.bring(pe, std::span(s.samples).first(static_cast<std::size_t>(steps)));
           std::vector<f32>& to = traces_[static_cast<std::size_t>(s.number)];
           to.insert(to.end(), s.samples.begin(), s.samples.begin() + steps);
         }
@@ -122,16 +126,19 @@ class simulation_on {
     each_tile([&](tile<Storage>& t, coord pe) {
       const lines own = cut_.own(pe);
       for (int x = own.x.from; x < own.x.to; ++x)
-        for (int y = own.y.from; y < own.y.to; ++y) f((t.*which)(x, y), problem_.size.index({x, y, 0}));
+        for (int y = own.y.from; y < own.y.to; ++y) f((t.*which)(x, y), problem_.size.index({x, y, 0}), pe);
     });
   }
   std::vector<f32> gather(line_of which) {
     std::vector<f32> cells(problem_.size.count());
-    each_line(which, [&](const f32* line, std::size_t at) { std::copy_n(line, problem_.size.z, cells.data() + at); });
+    each_line(which, [&](f32* line, std::size_t at, coord pe) {
+      fabric_.bring(pe, std::span(line, static_cast<std::size_t>(problem_.size.z)));
+      std::copy_n(line, problem_.size.z, cells.data() + at);
+    });
     return cells;
   }
   void scatter(const std::vector<f32>& cells, line_of which) {
-    each_line(which, [&](f32* line, std::size_t at) { std::copy_n(cells.data() + at, problem_.size.z, line); });
+    each_line(which, [&](f32* line, std::size_t at, coord) { std::copy_n(cells.data() + at, problem_.size.z, line); });
   }
 
   problem problem_;
@@ -159,12 +166,13 @@ class simulation : public simulation_on<block> {
   }
 };
 
-/// One line of nz cells a PE, within the limits of a machine.
-template <int nz>
-class wafer_simulation : public simulation_on<one_line<nz>> {
+/// One line of nz cells a PE, within the limits of a machine, on any engine.
+template <int nz, class Program = part<one_line<nz>>>
+class wafer_simulation : public simulation_on<one_line<nz>, Program> {
  public:
-  explicit wafer_simulation(const problem& p, const machine& target = wse2, const threaded& engine = {})
-      : simulation_on<one_line<nz>>(p, {p.size, p.size.x, p.size.y, 1}, target, engine) {}
+  template <class Engine = threaded>
+  explicit wafer_simulation(const problem& p, const machine& target = wse2, const Engine& engine = {})
+      : simulation_on<one_line<nz>, Program>(p, {p.size, p.size.x, p.size.y, 1}, target, engine) {}
 };
 
 }  // namespace wsl::wave25

@@ -68,8 +68,12 @@ constexpr diagnostic input_queues(const layout& l, const placement& p, const usa
   const u64 queued = l.machine().color_owns_queue ? u.data | u.read : u.read;
   return over_limit(fault::the_program_needs_too_many_input_queues, p, std::popcount(queued), l.machine().input_queues);
 }
+/// Colors that share an output queue need one together.
 constexpr diagnostic output_queues(const layout& l, const placement& p, const usage& u) {
-  const int queued = l.machine().color_owns_queue ? std::popcount(u.sent) : 0;
+  u64 owners = u.sent;
+  for (const binding& b : *p.what)
+    if (b.what == role::share && (b.after & owners & (color_bit(b.id) - 1))) owners &= ~color_bit(b.id);
+  const int queued = l.machine().color_owns_queue ? std::popcount(owners) : 0;
   return over_limit(fault::the_program_needs_too_many_output_queues, p, queued, l.machine().output_queues);
 }
 constexpr diagnostic memory(const layout& l, const placement& p, const usage&) {

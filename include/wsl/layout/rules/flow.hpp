@@ -20,7 +20,8 @@ struct stretch {
   u8 from = 0, to = 0;
   bool merges = false;
   const payload_type* type = nullptr;
-  int switched_path = 0;  ///< one more than the number of the path of which this is a position; 0 if its route stays
+  int switched_path = 0;    ///< one more than the number of the path of which this is a position; 0 if its route stays
+  u8 color = 0, swaps = 0;  ///< sides through which words leave with the other color of the pair
 };
 
 struct join {
@@ -41,9 +42,14 @@ class flow {
 
   static constexpr int every = -1;
 
+  /// Where paths swap colors the records of the other color of the pair stand here as well: joins cross over. Only circles and forks
+  /// are asked of both.
+  constexpr bool foreign(int record) const { return pair_ && paths.data()[record].color != color; }
+
   /// Of one phase or of every one; with every position of its switches, or with position `only` of each, the last one where it has
   /// fewer.
-  constexpr flow(const layout& l, int c, int which = 0, int only = every) : plan(l), color(c), phase(which) {
+  constexpr flow(const layout& l, int c, int which = 0, int only = every)
+      : plan(l), color(c), phase(which), pair_((l.swapped_colors() >> c & 1) != 0) {
     gather(only);
     for (int i = 0; i < 4 * paths.size(); ++i) first_out_.push_back(-1), first_in_.push_back(-1);
     sweep();
@@ -69,10 +75,10 @@ class flow {
     i64 wide = 0, high = 0;
     const change_rules* changes = plan.rules();
     for (const path_record& p : plan.paths())
-      if (p.color == color && (p.phase == phase || phase == every)) {
+      if ((p.color == color || (pair_ && p.color == (color ^ 1))) && (p.phase == phase || phase == every)) {
         const int count = changes ? changes->positions(plan, p, only, found) : 0;
         positions = count > positions ? count : positions;
-        if (count == 0) found.push_back({tight(p.where), p.how.from.bits, p.how.to.bits, p.merges, p.type});
+        if (count == 0) found.push_back(record_of(p));
         wide += i64{p.where.x1 - p.where.x0} * plan.height(), high += i64{p.where.y1 - p.where.y0} * plan.width();
       }
     along_x_ = wide <= high;
@@ -80,6 +86,12 @@ class flow {
     for (int i = 0; i < found.size(); ++i) order.push_back(i);
     sort(order, found);
     for (int i = 0; i < found.size(); ++i) paths.push_back(found[order[i]]);
+  }
+  // The ramps of the other color belong to its own flow.
+  constexpr stretch record_of(const path_record& p) const {
+    const u8 kept = p.color == color ? 0xff : static_cast<u8>(~ramp_bit);
+    return {.where = tight(p.where), .from = static_cast<u8>(p.how.from.bits & kept), .to = static_cast<u8>(p.how.to.bits & kept),
+            .merges = p.merges, .type = p.type, .color = static_cast<u8>(p.color), .swaps = p.swaps.bits};
   }
   constexpr int begin_of(const region& r) const { return along_x_ ? r.x0 : r.y0; }
 
@@ -123,7 +135,7 @@ class flow {
   }
   constexpr void compare(int a, int b) {
     work.spent += overlap == nowhere ? 24 : 10;
-    if (overlap == nowhere && (paths[a].switched_path == 0 || paths[a].switched_path != paths[b].switched_path)) {
+    if (overlap == nowhere && !(foreign(a) || foreign(b)) && (paths[a].switched_path == 0 || paths[a].switched_path != paths[b].switched_path)) {
       const region both = intersect(paths[a].where, paths[b].where);
       if (!both.empty()) overlap = both.nth(0);
     }
@@ -133,12 +145,14 @@ class flow {
     const stretch &sender = paths.data()[a], &receiver = paths.data()[b];
     if (!(sender.to & bit_of_side(d)) || !(receiver.from & bit_of_side(d ^ 1))) return;
     work.spent += 16;
+    if (pair_ && (sender.color ^ int{(sender.swaps & bit_of_side(d)) != 0}) != receiver.color) return;
     if (intersect(sender.where.shifted(step(every_side[d])), receiver.where).empty()) return;
     int &out = first_out_[4 * a + d], &in = first_in_[4 * b + (d ^ 1)];
     joins.push_back({a, b, d, out, in});
     out = in = joins.size() - 1;
   }
 
+  bool pair_;
   scratch<int> first_out_, first_in_;
   bool along_x_ = true;
 };

@@ -16,7 +16,7 @@ constexpr diagnostic overlaps(flow& f) {
 
 constexpr diagnostic inputs(flow& f) {
   for (int i = 0; i < f.paths.size(); ++i)
-    if (several(f.paths[i].from) && !f.paths[i].merges)
+    if (several(f.paths[i].from) && !f.paths[i].merges && !f.foreign(i))
       return f.report(fault::a_path_with_several_inputs_must_say_merge, f.paths[i].where.nth(0));
   return {};
 }
@@ -35,7 +35,7 @@ constexpr diagnostic edges(flow& f, bool inbound) {
     streams_through(f, every_side[d], inbound, streams);
     for (int i = 0; i < f.paths.size(); ++i) {
       const stretch& p = f.paths[i];
-      if (!((inbound ? p.from : p.to) & bit_of_side(d))) continue;
+      if (!((inbound ? p.from : p.to) & bit_of_side(d)) || f.foreign(i)) continue;
       const coord bare = uncovered(at_the_edge(p.where, every_side[d], f.plan.grid()), streams, f.work);
       if (bare != nowhere)
         return f.report(inbound ? fault::the_path_listens_beyond_the_grid : fault::the_path_leaves_the_grid, bare, d);
@@ -51,7 +51,7 @@ constexpr diagnostic outputs_to_neighbours(flow& f) {
   scratch<region> listeners;
   for (int i = 0; i < f.paths.size(); ++i)
     for (int d = 0; d < 4; ++d) {
-      if (!(f.paths[i].to & bit_of_side(d))) continue;
+      if (!(f.paths[i].to & bit_of_side(d)) || f.foreign(i)) continue;
       const coord hop = step(every_side[d]);
       listeners.clear();
       for (int j = f.first_out(i, d); j >= 0; j = f.joins[j].next_out) listeners.push_back(f.paths[f.joins[j].to].where);
@@ -66,7 +66,7 @@ constexpr diagnostic inputs_from_neighbours(flow& f) {
   scratch<region> senders;
   for (int i = 0; i < f.paths.size(); ++i)
     for (int d = 0; d < 4; ++d) {
-      if (!(f.paths[i].from & bit_of_side(d))) continue;
+      if (!(f.paths[i].from & bit_of_side(d)) || f.foreign(i)) continue;
       const coord hop = step(every_side[d]);
       senders.clear();
       for (int j = f.first_in(i, d); j >= 0; j = f.joins[j].next_in) senders.push_back(f.paths[f.joins[j].from].where);
@@ -81,7 +81,7 @@ constexpr diagnostic types_of_neighbours(flow& f) {
   for (int i = 0; i < f.joins.size(); ++i) {
     const join& j = f.joins[i];
     const stretch &sender = f.paths[j.from], &receiver = f.paths[j.to];
-    if (sender.type == receiver.type) continue;
+    if (sender.type == receiver.type || f.foreign(j.from)) continue;
     const coord hop = step(every_side[j.side]);
     diagnostic d = f.report(fault::the_neighbour_expects_another_type,
                             intersect(sender.where.shifted(hop), receiver.where).nth(0) - hop, j.side);
@@ -112,7 +112,7 @@ constexpr diagnostic types_of_streams(flow& f) {
     if (s.color != f.color) continue;
     for (int i = 0; i < f.paths.size(); ++i) {
       const stretch& p = f.paths[i];
-      if (s.type == p.type || !((s.inbound ? p.from : p.to) & static_cast<u8>(s.side))) continue;
+      if (s.type == p.type || !((s.inbound ? p.from : p.to) & static_cast<u8>(s.side)) || f.foreign(i)) continue;
       const region both = intersect(tight(s.where), p.where);
       if (both.empty()) continue;
       diagnostic d = f.report(fault::the_stream_carries_another_type, both.nth(0));

@@ -58,12 +58,12 @@ class steering {
 
   constexpr explicit steering(flow& f) : commands(f.paths.size()), flow_(f), seen_(f.paths.size()) {}
 
-  /// Follows the control wavelets of one placement; says whether they meet a switch.
+  /// Follows the control wavelets of one placement; says whether they meet a switch, or have no path to begin with.
   constexpr bool follow(const region& from, u8 what) {
-    bool meets = false;
     for (int i = 0; i < flow_.paths.size(); ++i) seen_[i] = false;
     for (int i = 0; i < flow_.paths.size(); ++i)
       if ((flow_.paths[i].from & ramp_bit) && !intersect(flow_.paths[i].where, from).empty()) enter(i);
+    bool meets = pending_.empty();
     while (!pending_.empty() && !flow_.work.exhausted()) {
       const int i = pending_.pop_back();
       flow_.work.spent += 6;
@@ -86,11 +86,12 @@ class steering {
 
 /// Every command of a table meets a switch somewhere on the way.
 constexpr diagnostic commands_are_taken(flow& f, steering& s) {
+  const bool idle = f.plan.idle_colors() & color_bit(f.color);
   for (const placement& p : f.plan.placements())
     for (const binding& b : *p.what) {
       if (b.what != role::steer || b.id != f.color) continue;
       const u8 moving = static_cast<u8>(b.commands & (command_bit(advance) | command_bit(reset)));
-      if (s.follow(tight(p.where), b.commands) || moving == 0) continue;
+      if (s.follow(tight(p.where), b.commands) || moving == 0 || idle) continue;
       diagnostic d = f.report(fault::no_router_takes_the_command, p.where.nth(0));
       d.name = p.what->name;
       return d;

@@ -127,11 +127,17 @@ constexpr diagnostic used_everywhere(flow& f, const crew& c, bool takes) {
 using task_rule = diagnostic (*)(flow&, const crew&, bool takes);
 inline constexpr task_rule task_rules[] = {staffed, willing, types_of_programs, used};
 
+constexpr bool sends_from(const layout& l, const placement& p, int color) {
+  for (const path_record& way : l.paths())
+    if (way.color == color && way.how.from.has(port::ramp) && !intersect(tight(way.where), tight(p.where)).empty()) return true;
+  return false;
+}
+
 /// Where no route changes nobody takes commands but a teardown. Where some do, rules/switches.hpp looks closer.
 constexpr diagnostic commands_have_a_switch(const layout& l) {
   for (const placement& p : l.placements())
     for (const binding& b : *p.what)
-      if (b.what == role::steer && !l.changes() && (b.commands & (command_bit(advance) | command_bit(reset))))
+      if (b.what == role::steer && !l.changes() && (b.commands & (command_bit(advance) | command_bit(reset))) && sends_from(l, p, b.id))
         return {.what = fault::no_router_takes_the_command, .color = b.id, .at = p.where.nth(0), .name = p.what->name};
   return {};
 }

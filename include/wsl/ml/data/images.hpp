@@ -3,6 +3,7 @@
 //   const images train = read_mnist("mnist", mnist_part::train);
 //   batches b(examples_of(train), {.size = 256});
 #pragma once
+#include <array>
 #include <filesystem>
 
 #include "dataset.hpp"
@@ -48,9 +49,11 @@ struct pixel_scale {
 /// Each image is one token, its pixels the features and its label the target.
 inline dataset examples_of(images x, const pixel_scale& by = {}) {
   const auto all = std::make_shared<const images>(std::move(x));
-  return {.count = all->count(), .length = 1, .width = all->size(), .get = [all, by](i64 which, const example& to) {
+  std::array<f32, 256> feature_of{};
+  for (std::size_t p = 0; p < 256; ++p) feature_of[p] = (static_cast<f32>(p) / 255 - by.mean) / by.deviation;
+  return {.count = all->count(), .length = 1, .width = all->size(), .get = [all, feature_of](i64 which, const example& to) {
     const u8* pixels = all->pixels.data() + which * all->size();
-    for (std::size_t i = 0; i < to.features.size(); ++i) to.features[i] = (static_cast<f32>(pixels[i]) / 255 - by.mean) / by.deviation;
+    for (std::size_t i = 0; i < to.features.size(); ++i) to.features[i] = feature_of[pixels[i]];
     to.targets[0] = all->labels[static_cast<std::size_t>(which)];
   }};
 }

@@ -17,19 +17,21 @@ namespace wsl::ml {
 
 enum class token_format : u8 { llmc, llmc_llama3, raw };
 
-/// Tokens in the width in which they are kept.
+/// Tokens in the width in which they are kept, in memory or in a file. Copies share them.
 class tokens {
  public:
   tokens() = default;
-  tokens(std::vector<u16> numbers) : numbers_(std::move(numbers)) {}
-  tokens(std::vector<u32> numbers) : numbers_(std::move(numbers)) {}
+  tokens(std::vector<u16> numbers) { keep(std::move(numbers)); }
+  tokens(std::vector<u32> numbers) { keep(std::move(numbers)); }
+  template <class T>
+  tokens(mapped<T> of) : owner_(std::move(of.owner)), numbers_(of.numbers) {}
   /// Throws std::invalid_argument for a negative number.
   tokens(std::span<const i32> ids) {
     const auto [least, most] = std::minmax_element(ids.begin(), ids.end());
     if (ids.empty()) return;
     if (*least < 0) throw std::invalid_argument("wsl: tokens have numbers from 0 on, not " + std::to_string(*least));
-    if (*most <= std::numeric_limits<u16>::max()) numbers_ = std::vector<u16>(ids.begin(), ids.end());
-    else numbers_ = std::vector<u32>(ids.begin(), ids.end());
+    if (*most <= std::numeric_limits<u16>::max()) keep(std::vector<u16>(ids.begin(), ids.end()));
+    else keep(std::vector<u32>(ids.begin(), ids.end()));
   }
   tokens(const std::vector<i32>& ids) : tokens(std::span(ids)) {}
 
@@ -50,7 +52,14 @@ class tokens {
   const auto& numbers() const { return numbers_; }
 
  private:
-  std::variant<std::vector<u16>, std::vector<u32>> numbers_;
+  template <class T>
+  void keep(std::vector<T> x) {
+    const auto all = std::make_shared<const std::vector<T>>(std::move(x));
+    owner_ = all, numbers_ = std::span<const T>(*all);
+  }
+
+  std::shared_ptr<const void> owner_;
+  std::variant<std::span<const u16>, std::span<const u32>> numbers_;
 };
 
 /// With what the files of llm.c begin.
@@ -60,7 +69,8 @@ struct token_magic {
 inline constexpr token_magic gpt2_tokens{20240520, 1}, llama3_tokens{20240801, 7};
 inline constexpr std::size_t llmc_header = 256;  ///< words
 
-/// Reads either form; that of llm.c is known by its magic number. Throws file_error.
+/// Opens either form; that of llm.c is known by its magic number. The tokens stay in the file, which must not be made shorter
+/// while they are used. Throws file_error.
 inline tokens read_tokens(const std::string& name) {
   input_file in(name);
   const auto magic = in.left() >= 4 ? in.take<i32>(1, "the magic number")[0] : 0;
@@ -68,7 +78,7 @@ inline tokens read_tokens(const std::string& name) {
   if (!gpt2 && !llama3) {
     in.go_to(0);
     if (in.size() % 2) in.refuse("tokens of 16 bits fill an even number of bytes, not " + std::to_string(in.size()) + ": this is no file of tokens, or it is cut short");
-    return in.take<u16>(in.size() / 2, "tokens");
+    return in.map<u16>(in.size() / 2, "tokens");
   }
   in.go_to(0);
   const std::vector<i32> header = in.take<i32>(llmc_header, "the header of 256 words");
@@ -77,13 +87,13 @@ inline tokens read_tokens(const std::string& name) {
   if (header[2] < 0) in.refuse("the header speaks of " + std::to_string(header[2]) + " tokens");
   const u64 n = static_cast<u64>(header[2]);
   if (gpt2) {
-    std::vector<u16> all = in.take<u16>(n, "tokens");
+    tokens all = in.map<u16>(n, "tokens");
     in.ends_here();
     return all;
   }
-  std::vector<u32> all = in.take<u32>(n, "tokens");
+  const mapped<u32> all = in.map<u32>(n, "tokens");
   in.ends_here();
-  if (std::any_of(all.begin(), all.end(), [](u32 id) { return id > static_cast<u32>(std::numeric_limits<i32>::max()); })) in.refuse("a token has more than 31 bits: the file is damaged");
+  if (std::any_of(all.numbers.begin(), all.numbers.end(), [](u32 id) { return id > static_cast<u32>(std::numeric_limits<i32>::max()); })) in.refuse("a token has more than 31 bits: the file is damaged");
   return all;
 }
 
@@ -99,7 +109,7 @@ inline void write_tokens(const std::string& name, const tokens& x, token_format 
     const std::array<i32, llmc_header> header{m.magic, m.version, static_cast<i32>(x.size())};
     out.write(header.data(), sizeof header);
   }
-  std::visit([&]<class T>(const std::vector<T>& numbers) {
+  std::visit([&]<class T>(std::span<const T> numbers) {
     if ((sizeof(T) == 4) == wide) return out.write(numbers.data(), numbers.size() * sizeof(T));
     for (T id : numbers) wide ? out.write(std::array{static_cast<u32>(id)}.data(), 4) : out.write(std::array{static_cast<u16>(id)}.data(), 2);
   }, x.numbers());

@@ -55,7 +55,7 @@ class vocabulary_events final : public nlohmann::json_sax<nlohmann::json> {
 inline std::vector<std::string> read_vocabulary(const std::string& name) {
   const std::string text = read_text(name);
   detail::vocabulary_events events;
-  if (!nlohmann::json::sax_parse(text, &events)) throw file_error("wsl: " + name + ": " + events.fault);
+  if (!nlohmann::json::sax_parse(text.data(), text.data() + text.size(), &events)) throw file_error("wsl: " + name + ": " + events.fault);
   std::vector<std::string> tokens(events.numbers.size());
   std::vector<bool> seen(tokens.size());
   for (const auto& [token, number] : events.numbers) {
@@ -81,9 +81,9 @@ inline characters read_characters(const std::string& name) {
 }
 /// Throws std::runtime_error if it cannot be written.
 inline void write_characters(const std::string& name, const characters& x) {
-  nlohmann::ordered_json numbers = nlohmann::ordered_json::object();
-  for (i32 id = 0; id < x.size(); ++id) numbers[x.decode({&id, 1})] = id;
-  write_whole_file(name, numbers.dump() + "\n");
+  std::string text;
+  for (i32 id = 0; id < x.size(); ++id) text += (id ? "," : "{") + nlohmann::json(x.decode({&id, 1})).dump() + ":" + std::to_string(id);
+  write_whole_file(name, (text.empty() ? "{" : text) + "}\n");
 }
 
 }  // namespace wsl::ml

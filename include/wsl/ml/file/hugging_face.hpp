@@ -67,7 +67,7 @@ inline decoder gpt2_config(const std::string& name) {
   if (in.size() > 1'000'000) in.refuse("a configuration has less than a million bytes");
   const std::string text = in.take_text(in.size(), "the text");
   const auto refuse = [&](const std::string& why) { throw file_error("wsl: " + name + ": " + why); };
-  const auto json = nlohmann::json::parse(text, nullptr, false);
+  const auto json = nlohmann::json::parse(text.data(), text.data() + text.size(), nullptr, false);
   if (!json.is_object()) refuse("this is no object in JSON");
   const auto whole = [&](const char* key, int otherwise) {
     const auto found = json.find(key);
@@ -170,9 +170,9 @@ inline void write_hugging_face(const std::string& folder, const decoder& d, cons
     }
   }
   if (used != n.parameters().size()) throw std::invalid_argument("wsl: this model has parameters that GPT-2 has not");
-  const nlohmann::ordered_json config{{"architectures", {"GPT2LMHeadModel"}}, {"model_type", "gpt2"}, {"vocab_size", d.vocabulary}, {"n_positions", d.positions},
+  const nlohmann::json config{{"architectures", {"GPT2LMHeadModel"}}, {"model_type", "gpt2"}, {"vocab_size", d.vocabulary}, {"n_positions", d.positions},
                                       {"n_ctx", d.positions}, {"n_embd", d.width}, {"n_layer", d.layers}, {"n_head", d.heads},
-                                      {"n_inner", d.filter ? nlohmann::ordered_json(d.filter) : nlohmann::ordered_json()}, {"activation_function", activation->name},
+                                      {"n_inner", d.filter ? nlohmann::json(d.filter) : nlohmann::json()}, {"activation_function", activation->name},
                                       {"layer_norm_epsilon", d.epsilon}, {"initializer_range", d.deviation}, {"resid_pdrop", 0.}, {"embd_pdrop", 0.}, {"attn_pdrop", 0.},
                                       {"scale_attn_weights", true}, {"tie_word_embeddings", true}, {"torch_dtype", "float32"}};
   std::filesystem::create_directories(folder);

@@ -4,6 +4,7 @@
 //   input_file in("train.bin");
 //   const std::vector<i32> header = in.take<i32>(256, "the header");
 #pragma once
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include <bit>
@@ -11,6 +12,7 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -25,6 +27,13 @@ static_assert(std::endian::native == std::endian::little);
 class file_error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
+};
+
+/// Numbers of a file that stay on the disk until they are looked at. They are there as long as there is an owner.
+template <class T>
+struct mapped {
+  std::shared_ptr<const void> owner;
+  std::span<const T> numbers;
 };
 
 class input_file {
@@ -44,11 +53,22 @@ class input_file {
   /// The next n numbers. Throws file_error if the file has not so many.
   template <class T>
   std::vector<T> take(u64 n, const char* what) {
-    if (n > left() / sizeof(T))
-      refuse(std::string(what) + " should follow, " + std::to_string(n) + " x " + std::to_string(sizeof(T)) + " bytes, but only " + std::to_string(left()) + " are left: the file is cut short, make or fetch it again");
+    must_have(n, sizeof(T), what);
     std::vector<T> numbers(static_cast<std::size_t>(n));
     read(numbers.data(), n * sizeof(T));
     return numbers;
+  }
+  /// The same as a view, for files that are larger than the memory; the place in the file must be a multiple of the size of T.
+  template <class T>
+  mapped<T> map(u64 n, const char* what) {
+    must_have(n, sizeof(T), what);
+    if (n == 0) return {};
+    const auto size = static_cast<std::size_t>(size_);
+    void* all = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, ::fileno(file_.get()), 0);
+    if (all == MAP_FAILED) refuse(std::string("cannot be mapped: ") + std::strerror(errno));
+    mapped<T> m{{all, [size](void* x) { ::munmap(x, size); }}, {reinterpret_cast<const T*>(static_cast<const char*>(all) + at_), static_cast<std::size_t>(n)}};
+    go_to(at_ + n * sizeof(T));
+    return m;
   }
   /// The next n bytes as text.
   std::string take_text(u64 n, const char* what) {
@@ -71,6 +91,11 @@ class input_file {
   [[noreturn]] void refuse(const std::string& why) const { throw file_error("wsl: " + name_ + ", byte " + std::to_string(at_) + ": " + why); }
 
  private:
+  void must_have(u64 n, u64 size, const char* what) const {
+    if (n > left() / size)
+      refuse(std::string(what) + " should follow, " + std::to_string(n) + " x " + std::to_string(size) + " bytes, but only " + std::to_string(left()) + " are left: the file is cut short, make or fetch it again");
+  }
+
   std::string name_;
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
   u64 size_ = 0, at_ = 0;

@@ -65,14 +65,16 @@ inline void write_safetensors(const std::string& name, std::vector<tensor_view> 
   // As the reference writer: the widest types first, so that all are aligned.
   std::sort(tensors.begin(), tensors.end(), [](const tensor_view& a, const tensor_view& b) { return std::pair(-a.type.bits, a.name) < std::pair(-b.type.bits, b.name); });
   metadata.emplace("format", "pt");
-  nlohmann::ordered_json header{{"__metadata__", metadata}};
+  std::string text = "{\"__metadata__\":" + nlohmann::json(metadata).dump();
+  std::set<std::string_view> names;
   u64 at = 0;
   for (const tensor_view& t : tensors) {
-    if (header.contains(t.name)) throw std::invalid_argument("wsl: " + name + ": two tensors have the name '" + t.name + "'");
-    header[t.name] = {{"dtype", t.type.name}, {"shape", t.shape}, {"data_offsets", {at, at + t.bytes.size()}}};
+    if (!names.insert(t.name).second) throw std::invalid_argument("wsl: " + name + ": two tensors have the name '" + t.name + "'");
+    const nlohmann::json shape = t.shape, offsets{at, at + t.bytes.size()};
+    text += "," + nlohmann::json(t.name).dump() + ":{\"dtype\":\"" + std::string(t.type.name) + "\",\"shape\":" + shape.dump() + ",\"data_offsets\":" + offsets.dump() + "}";
     at += t.bytes.size();
   }
-  std::string text = header.dump();
+  text += "}";
   text.resize((text.size() + 7) / 8 * 8, ' ');
   const u64 size = text.size();
   whole_file out(name);

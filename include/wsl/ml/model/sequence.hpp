@@ -35,6 +35,21 @@ struct layer_norm {
   static int build(network& n, const std::string& as, int x) { return n.norm(as, x, 1e-5f); }
 };
 
+template <int width>
+struct rms_norm {
+  static constexpr int takes = width, gives = width;
+  static constexpr const char* name = "norm";
+  static int build(network& n, const std::string& as, int x) { return n.norm(as, x, 1e-5f, false); }
+};
+
+/// In training some features become 0, each with this probability.
+struct dropout {
+  static constexpr int takes = 0, gives = 0;
+  static constexpr const char* name = "dropout";
+  f32 probability;
+  int build(network& n, const std::string& as, int x) const { return n.dropout(as, x, probability); }
+};
+
 namespace detail {
 
 template <class Before, class Layer, int gives, int takes>

@@ -71,7 +71,8 @@ class parameter_store {
   /// Throws std::invalid_argument for weights of another model.
   parameter_store& operator=(const weights& w) {
     for (std::size_t k = 0; k < std::max(size(), w.size()); ++k)
-      if (k >= size() || k >= w.size() || w[k].size() != (*this)[k].size()) throw std::invalid_argument("wsl: these weights are of another model: their parameter " + std::to_string(k) + " differs in size");
+      if (k >= size() || k >= w.size() || w[k].size() != (*this)[k].size())
+        throw std::invalid_argument("wsl: these weights are of another model: their parameter " + std::to_string(k) + " differs in size");
     for (std::size_t k = 0; k < size(); ++k) std::copy(w[k].begin(), w[k].end(), (*this)[k].begin());
     return *this;
   }

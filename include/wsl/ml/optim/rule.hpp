@@ -68,6 +68,12 @@ struct adam_loop {
   }
 };
 
+struct clamp_loop {
+  [[gnu::always_inline]] static void run(f32* g, f32 most, int n) {
+    for (int i = 0; i < n; ++i) g[i] = g[i] < -most ? -most : g[i] > most ? most : g[i];
+  }
+};
+
 }  // namespace detail
 
 /// Changes n numbers w by their gradients times `scale` (that of clipping) in step 1, 2, ...; `decay` says whether they decay.
@@ -82,6 +88,9 @@ inline void update(const optimizer& o, f32* w, const moments& kept, const f32* g
                     apart ? 1 - rate * by : 1, apart ? 0 : by};
   run_vectorized<detail::adam_loop>(w, kept.first, kept.second, gradient, scale, static_cast<const f32*>(of), n);
 }
+
+/// Bounds each of n gradients by a value.
+inline void clip_by_value(f32* gradient, f32 largest, int n) { run_vectorized<detail::clamp_loop>(gradient, largest, n); }
 
 /// By what to multiply gradients so that their norm is at most `largest`: largest / (norm + 1e-6) if that is below 1, as PyTorch.
 inline f32 clip_by_norm(f64 sum_of_squares, f64 largest) {

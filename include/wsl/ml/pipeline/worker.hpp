@@ -189,13 +189,13 @@ class strip_worker {
       f32* gradient = stored(order_.store->gradients, p);
       if (auto l = loans_.find(p.parameter); l != loans_.end())
         add(matrix<f32>(gradient, p.rows, p.columns), matrix<const f32>(l->second.gradients.data() + p.first(), p.rows, p.columns));
-      for (std::size_t i = 0; i < p.size() && !order_.how.now; ++i) sum_of_squares += static_cast<f64>(gradient[i]) * static_cast<f64>(gradient[i]);
+      for (std::size_t i = 0; i < p.size() && !order_.how.now(); ++i) sum_of_squares += static_cast<f64>(gradient[i]) * static_cast<f64>(gradient[i]);
     }
-    if (order_.how.now) learn(me, 1);
+    if (order_.how.now()) learn(me, 1);
   }
   void change(const stage_part& p, f32 scale) {
-    update(order_.how.rule, stored(order_.store->numbers, p), {stored(order_.store->first, p), stored(order_.store->second, p)}, stored(order_.store->gradients, p), scale,
-           order_.how.rate, does_decay(order_.how.rule.which, order_.store->of->parameters()[p.parameter]), order_.how.step, static_cast<int>(p.size()));
+    order_.how.change(order_.store->of->parameters()[p.parameter], stored(order_.store->numbers, p), {stored(order_.store->first, p), stored(order_.store->second, p)},
+                      stored(order_.store->gradients, p), scale, static_cast<int>(p.size()));
   }
 
   void begin(place& at, int k) {

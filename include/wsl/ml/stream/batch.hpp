@@ -25,7 +25,8 @@ namespace detail {
 
 inline void fits(const batch& b, const char* what, std::size_t has, std::size_t wants) {
   if (has != wants)
-    throw std::invalid_argument("wsl: a batch of " + std::to_string(b.sequences) + " sequences of " + std::to_string(b.length) + " has " + std::to_string(has) + " " + what + ", not " + std::to_string(wants));
+    throw std::invalid_argument("wsl: a batch of " + std::to_string(b.sequences) + " sequences of " + std::to_string(b.length) + " has " +
+                                std::to_string(has) + " " + what + ", not " + std::to_string(wants));
 }
 inline void all_below(const char* what, std::span<const i32> numbers, int end) {
   for (std::size_t i = 0; i < numbers.size(); ++i)

@@ -85,7 +85,8 @@ class itinerary {
       const bool brings = !back || s.looks_back_at(which);
       const std::vector<i32> needed = b ? needed_rows(s.needs(which), *b) : std::vector<i32>{};
       if (!needed.empty() && needed.size() < static_cast<std::size_t>(p.rows) / 2) {
-        for (int server = 0; server < servers_; ++server) pick(needed, trip{.of = &s, .which = which, .parameter = k, .columns = p.columns, .server = server, .layer = layers_, .back = back, .brings = brings});
+        for (int server = 0; server < servers_; ++server)
+          pick(needed, trip{.of = &s, .which = which, .parameter = k, .columns = p.columns, .server = server, .layer = layers_, .back = back, .brings = brings});
         continue;
       }
       for (int row = 0; row < p.rows; row += rows_of(k))

@@ -58,7 +58,7 @@ struct memory_server {
     }
     const trip& t = trip_at(taken++);
     returned += 4 * t.size();
-    const bool whole = how.now && t.picks.empty() && only_one(t);
+    const bool whole = how.now() && t.picks.empty() && only_one(t);
     if (!whole) add_to_gradients(t);
     if (t.last) each_slab(t, [&](const trip& x) { finish(x, whole ? arrived.data() : gradient_of(x)); });
     take_next(me);
@@ -100,7 +100,7 @@ struct memory_server {
     for (i32 r : t.picks) add_up(row(store->gradients, t, r), std::exchange(from, from + t.columns));
   }
   void finish(const trip& t, f32* gradient) {
-    if (how.now) change(t, gradient, 1);
+    if (how.now()) change(t, gradient, 1);
     else sum_of_squares += squares(gradient, t.size());
   }
   static f64 squares(const f32* x, std::size_t n) {
@@ -118,8 +118,7 @@ struct memory_server {
   void change(const trip& t, f32* gradient, f32 scale) {
     const parameter& p = store->of->parameters()[t.parameter];
     const wall_clock::time_point from = wall_clock::now();
-    update(how.rule, part(store->numbers, t).data(), {part(store->first, t).data(), part(store->second, t).data()}, gradient, scale, how.rate,
-           does_decay(how.rule.which, p), how.step, static_cast<int>(t.size()));
+    how.change(p, part(store->numbers, t).data(), {part(store->first, t).data(), part(store->second, t).data()}, gradient, scale, static_cast<int>(t.size()));
     if (gradient != arrived.data()) std::fill_n(gradient, t.size(), 0.f);
     work += seconds(wall_clock::now() - from);
   }

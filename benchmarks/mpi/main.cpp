@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+// A fabric on ranks beside the same fabric on as many threads of one process: how much crosses the seam, and what sharing by messages
+// costs. mpirun starts it (see run); the root prints. What ranks compute is checked as in the benchmarks of the engine.
+#include <wsl/kernel/wave25.hpp>
+#include <wsl/mpi.hpp>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <chrono>
+#include <cstdio>
+#include <numeric>
+#include <stdexcept>
+#include <vector>
+
+#include "../fabric/relay.hpp"
+
+namespace {
+using namespace wsl;
+
+const mpi::spread_over& world() {
+  static const mpi::spread_over all = mpi::world();
+  return all;
+}
+
+/// The median of seven runs, in seconds, after one that does not count.
+template <class F>
+f64 seconds(F& run) {
+  std::array<f64, 7> took{};
+  run();
+  for (f64& t : took) {
+    const auto begin = std::chrono::steady_clock::now();
+    run();
+    t = std::chrono::duration<f64>(std::chrono::steady_clock::now() - begin).count();
+  }
+  std::nth_element(took.begin(), took.begin() + 3, took.end());
+  return took[3];
+}
+
+/// Waits for the root without taking its core.
+void sleep_until_root_comes() {
+  MPI_Request came;
+  MPI_Ibarrier(world().who.group(), &came);
+  for (int done = 0; !done; MPI_Test(&came, &done, MPI_STATUS_IGNORE)) {
+    const timespec pause{0, 1'000'000};
+    nanosleep(&pause, nullptr);
+  }
+}
+
+struct comparison {
+  f64 ranks = 0, threads = 0;  ///< seconds
+};
+
+/// A case on all ranks with a thread each, and on as many threads of the root while the other ranks sleep. It must compute the same.
+template <class Case>
+comparison compare(u32 pes_per_band) {
+  comparison c;
+  Case spread(world().with({.threads = 1, .pes_per_band = pes_per_band}));
+  c.ranks = seconds(spread);
+  const u64 result = spread.digest();
+  if (world().root()) {
+    Case alone(threaded{.threads = world().size(), .pes_per_band = pes_per_band});
+    c.threads = seconds(alone);
+    if (alone.digest() != result) throw std::runtime_error("ranks and threads differ");
+  }
+  sleep_until_root_comes();
+  world().who.broadcast(c, 0);
+  return c;
+}
+
+void require(bool ok, const char* what) {
+  if (!ok) throw std::runtime_error(what);
+}
+
+constexpr int lanes = 8, words = 16384 * 40;  // 40 bursts of 64 KiB each
+
+constexpr color<u32> lane(int k) { return color<u32>{k}; }
+
+/// The upper PE sends an array on each of some colors, the lower one takes them: there is only one place to cut.
+template <bool upper>
+struct half {
+  std::vector<std::vector<u32>> data = std::vector(lanes, std::vector<u32>(words, upper ? 7 : 0));
+
+  void go(pe& me) {
+    for (int k = 0; k < lanes; ++k) {
+      const std::span<u32> x = data[static_cast<std::size_t>(k)];
+      if constexpr (upper) me.async(mov(fabout(lane(k)), mem(x)));
+      else me.async(mov(mem(x), fabin(lane(k))));
+    }
+  }
+  static consteval auto tasks() {
+    return table(launch<&half::go>(), []<int... k>(std::integer_sequence<int, k...>) {
+      if constexpr (upper) return table(sends<lane(k)>()...);
+      else return table(reads<lane(k)>()...);
+    }(std::make_integer_sequence<int, lanes>{}));
+  }
+};
+
+class crossing {
+ public:
+  template <class Choice>
+  explicit crossing(const Choice& choice) : fabric_{plan(), choice} {}
+  void operator()() { require(fabric_.launch().delivered == u64{lanes} * words, "words were lost"); }
+  u64 digest() {
+    std::span<u32> last = fabric_.program_at<half<false>>({0, 1}).data[lanes - 1];
+    fabric_.bring({0, 1}, last);
+    return std::accumulate(last.begin(), last.end(), u64{0});
+  }
+
+ private:
+  static layout plan() {
+    layout l{host, 1, 2};
+    l.place(row(0), program_v<half<true>>).place(row(1), program_v<half<false>>);
+    for (int k = 0; k < lanes; ++k) l.path(lane(k), row(0), ramp >> south).path(lane(k), row(1), north >> ramp);
+    return l;
+  }
+  fabric fabric_;
+};
+
+/// Rows in which every PE adds one to what comes and passes it on.
+class mesh {
+ public:
+  template <class Choice>
+  explicit mesh(const Choice& choice) : fabric_{bench::relay_rows(32, 64), choice} {}
+  void operator()() {
+    fabric_.start<&bench::even_relay::start>(column(0), waves);
+    require(fabric_.run().delivered == u64{31} * 64 * waves, "a relay lost wavelets");
+  }
+  u64 digest() { return static_cast<u64>(fabric_.read(31, 63, &bench::odd_relay::sum)); }
+
+  static constexpr int waves = 20'000;
+
+ private:
+  fabric fabric_;
+};
+
+/// Sixteen steps of a wave.
+class wave {
+ public:
+  template <class Choice>
+  explicit wave(const Choice& choice) : on_(problem(), {problem().size, 2, 1, 4}, host, choice) {}
+  void operator()() { on_.run(16); }
+  u64 digest() {
+    u64 sum = 0;
+    for (f32 x : on_.field()) sum = 31 * sum + std::bit_cast<u32>(x);
+    return sum;
+  }
+
+ private:
+  static wave25::problem problem() {
+    return {.size = {256, 256, 128}, .sources = {{.at = {128, 128, 64}}}};
+  }
+  wave25::simulation_on<wave25::block> on_;
+};
+
+}  // namespace
+
+int main() {
+  const comparison exchange = compare<crossing>(1), rows = compare<mesh>(256), waves = compare<wave>(1);
+  if (!world().root()) return 0;
+  const auto row = [](const char* what, f64 amount, const char* unit, const comparison& c) {
+    std::printf("%-36s %9.2f %-9s %9.2f with threads %8.2f x\n", what, amount / c.ranks, unit, amount / c.threads, c.threads / c.ranks);
+  };
+  constexpr f64 bytes = f64{lanes} * words * sizeof(u32);
+  std::printf("%d ranks with one thread each beside %d threads\n", world().size(), world().size());
+  row("arrays on 8 colors over the seam", bytes / 1e9, "GB/s", exchange);
+  row("relays on 32 x 64 PEs", 31. * 64 * mesh::waves / 1e6, "M/s", rows);
+  row("wave25 on 256 x 256 x 128 cells", 16. * 256 * 256 * 128 / 1e9, "Gcells/s", waves);
+  std::printf("mpi: exchange %.2f GB/s, wave %.2f x, mesh %.2f x\n", bytes / exchange.ranks / 1e9, waves.threads / waves.ranks, rows.threads / rows.ranks);
+}
