@@ -88,7 +88,7 @@ bool session::resume(ml::batches* data) {
     if (task_.begin) task_.begin(wafer().run());
     return false;
   }
-  if (const std::string& known = ml::checkpoint(from).fact("vocabulary"); known != task_.vocabulary)
+  if (const std::string known = ml::checkpoint(from).fact("vocabulary"); known != task_.vocabulary)
     throw std::invalid_argument(from + " was trained with another vocabulary: take the text that it was trained with, or another model_dir");
   const ml::data_position at = ml::load_run(from, wafer().run());
   if (data) data->go_on_from(at);
