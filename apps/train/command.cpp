@@ -127,9 +127,11 @@ std::optional<std::string> parse(int argc, char** argv, const program_words& wor
   }
   const auto [name, text] = configuration(words, file);
   f.read(text, name);
-  std::stable_partition(given.begin(), given.end(), [](const given_option& o) { return o.where.size() > 1; });
-  for (const given_option& o : given)
-    for (field* x : o.where) f.read_option(*x, o.value, o.name);
+  // What names one section is stronger than what sets all of them.
+  for (const bool several : {true, false})
+    for (const given_option& o : given)
+      if ((o.where.size() > 1) == several)
+        for (field* x : o.where) f.read_option(*x, o.value, o.name);
   if (lists) {
     std::fputs(f.text().c_str(), stdout);
     return {};

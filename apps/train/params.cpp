@@ -21,7 +21,7 @@ rate::schedule schedule_of(const rate_part& p) {
   if (p.scheduler == "Linear") return rate::linear(first, last, steps_of(p));
   if (p.scheduler == "Polynomial") return rate::polynomial(first, last, steps_of(p), p.power);
   if (p.scheduler == "Exponential") return rate::exponential_decay(first, p.decay_rate, steps_of(p), p.staircase);
-  if (p.scheduler == "InverseSquareRootDecay") return rate::inverse_square_root(first ? first : 1, p.scale, std::max<i64>(p.warmup_steps, 1));
+  if (p.scheduler == "InverseSquareRootDecay") return rate::inverse_square_root(first > 0 ? first : 1, p.scale, std::max<i64>(p.warmup_steps, 1));
   if (p.scheduler == "MultiStep") return rate::multi_step(first, p.gamma, p.milestones);
   return rate::cosine(first, last, steps_of(p));
 }
