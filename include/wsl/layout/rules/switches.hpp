@@ -86,12 +86,11 @@ class steering {
 
 /// Every command of a table meets a switch somewhere on the way.
 constexpr diagnostic commands_are_taken(flow& f, steering& s) {
-  const bool idle = f.plan.idle_colors() & color_bit(f.color);
   for (const placement& p : f.plan.placements())
     for (const binding& b : *p.what) {
       if (b.what != role::steer || b.id != f.color) continue;
       const u8 moving = static_cast<u8>(b.commands & (command_bit(advance) | command_bit(reset)));
-      if (s.follow(tight(p.where), b.commands) || moving == 0 || idle) continue;
+      if (s.follow(tight(p.where), b.commands) || moving == 0) continue;
       diagnostic d = f.report(fault::no_router_takes_the_command, p.where.nth(0));
       d.name = p.what->name;
       return d;
