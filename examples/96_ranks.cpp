@@ -19,7 +19,7 @@ struct part {
   reducer<total> adder;
 
   void begin(pe& me) { adder.contribute(me, mine); }
-  void know(pe&, u32 all) { sum = all; }
+  void know(pe&, u32 x) { sum = x; }
   static consteval auto tasks() { return table(launch<&part::begin>(), use<&part::adder>(), on<total.total(), &part::know>()); }
 };
 constexpr layout square = [] {
