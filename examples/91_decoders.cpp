@@ -48,7 +48,7 @@ bool learns(const ml::decoder& model, const char* name) {
 }
 
 int main() {
-  bool all = true;
-  for (const auto& [model, name] : {std::pair{gpt2(), "GPT-2"}, {llama(), "Llama"}, {gptj(), "GPT-J"}, {mpt(), "MPT"}}) all &= learns(model, name);
-  return all ? 0 : 1;
+  bool learned = true;
+  for (const auto& [model, name] : {std::pair{gpt2(), "GPT-2"}, {llama(), "Llama"}, {gptj(), "GPT-J"}, {mpt(), "MPT"}}) learned &= learns(model, name);
+  return learned ? 0 : 1;
 }

@@ -43,8 +43,8 @@ int main() {
   std::printf("the run that was interrupted ends %s\n", same ? "bit for bit as the one that was not" : "elsewhere");
 
   const ml::images test = ml::draw_digits(500, 2);
-  ml::batches all(ml::examples_of(test), {.size = 500, .shuffle = false});
-  const std::vector<f32> logits = second.model.predict(all.next().view());
+  ml::batches unseen(ml::examples_of(test), {.size = 500, .shuffle = false});
+  const std::vector<f32> logits = second.model.predict(unseen.next().view());
   int right = 0;
   for (std::size_t i = 0; i < 500; ++i) right += ml::likeliest(std::span(logits).subspan(10 * i, 10)) == test.labels[i];
   std::printf("it reads %s of the digits that it has not seen\n", right > 400 ? "more than four in five" : "too few");
