@@ -8,15 +8,15 @@
 
 namespace wsl::ml {
 
-/// e^x; 0 below -87.3, where f32 has no normal numbers, and not larger than e^88.
+/// e^x; 0 below -87.3, where f32 has no normal numbers, and not larger than e^88. Of what is no number it is none.
 [[gnu::always_inline]] inline f32 exponential(f32 x) {
   constexpr f32 lowest = -87.3f, highest = 88.f, log2_e = 1.44269504f, ln2_high = 0.693359375f, ln2_low = -2.12194440e-4f;
   constexpr f32 whole = 12582912.f;  // 1.5 * 2^23: adding it leaves whole numbers
-  const f32 in = x < lowest ? lowest : x > highest ? highest : x;
+  const f32 in = x > lowest ? (x < highest ? x : highest) : lowest;
   const f32 n = (in * log2_e + whole) - whole, r = in - n * ln2_high - n * ln2_low;
   const f32 series = 1 + r * (1 + r * (1.f / 2 + r * (1.f / 6 + r * (1.f / 24 + r * (1.f / 120 + r * (1.f / 720 + r * (1.f / 5040)))))));
   const f32 power = std::bit_cast<f32>((static_cast<i32>(n) + 127) << 23);
-  return x < lowest ? 0 : series * power;
+  return x < lowest ? 0 : x == x ? series * power : x;
 }
 
 /// 1 / (1 + e^-x)
