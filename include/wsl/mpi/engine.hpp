@@ -121,9 +121,8 @@ class spread_engine final : public engines::threaded_engine {
     for (int from = 0; from < who_.size(); ++from) {
       std::size_t size = mine.bytes().size();
       who_.broadcast(size, from);
-      message theirs;
+      message theirs = from == who_.rank() ? mine : message{};
       theirs.reset(size);
-      if (from == who_.rank()) std::memcpy(theirs.bytes().data(), mine.bytes().data(), size);
       who_.broadcast(theirs.bytes(), from);
       while (!theirs.at_end()) {
         order.push_back({theirs.take<u32>(), all.size()});
