@@ -39,8 +39,8 @@ class spin_barrier {
       if (round_.observe() != round) return;
       pause();
     }
-    asleep_.count();
-    while (round_.observe() == round) futex(FUTEX_WAIT_PRIVATE, round);  // returns at once if the round has changed
+    // Who opened the round before may be late to wake its sleepers, and wake this thread instead: then it says again that it sleeps.
+    for (asleep_.count(); round_.observe() == round; asleep_.count()) futex(FUTEX_WAIT_PRIVATE, round);  // returns at once if the round has changed
   }
 
  private:
