@@ -25,6 +25,10 @@ class shared_word {
   [[gnu::always_inline]] T count() { return __atomic_add_fetch(&value_, T{1}, __ATOMIC_SEQ_CST); }
   [[gnu::always_inline]] T take() { return __atomic_exchange_n(&value_, T{}, __ATOMIC_SEQ_CST); }
 
+  /// In that same order, too.
+  [[gnu::always_inline]] T get_in_order() const { return __atomic_load_n(&value_, __ATOMIC_SEQ_CST); }
+  [[gnu::always_inline]] void set_in_order(T value) { __atomic_store_n(&value_, value, __ATOMIC_SEQ_CST); }
+
   /// For system calls that wait for a change.
   T* address() { return &value_; }
 

@@ -29,18 +29,19 @@ class spin_barrier {
 
   void wait() {
     const unsigned round = round_.get();
+    shared_word<unsigned>& asleep = asleep_[round & 1];
     if (arrived_.count() == threads_) {
       arrived_.set(0);
       round_.count();
-      if (asleep_.take() > 0) futex(FUTEX_WAKE_PRIVATE, static_cast<unsigned>(threads_));
+      if (asleep.get_in_order() == round + 1) futex(FUTEX_WAKE_PRIVATE, static_cast<unsigned>(threads_));
       return;
     }
     for (int n = 0; n < spins; ++n) {
       if (round_.observe() != round) return;
       pause();
     }
-    // Who opened the round before may be late to wake its sleepers, and wake this thread instead: then it says again that it sleeps.
-    for (asleep_.count(); round_.observe() == round; asleep_.count()) futex(FUTEX_WAIT_PRIVATE, round);  // returns at once if the round has changed
+    asleep.set_in_order(round + 1);
+    while (round_.get_in_order() == round) futex(FUTEX_WAIT_PRIVATE, round);  // returns at once if the round has changed
   }
 
  private:
@@ -54,7 +55,9 @@ class spin_barrier {
   const int threads_;
   alignas(128) shared_word<int> arrived_;
   alignas(128) shared_word<unsigned> round_;
-  alignas(128) shared_word<int> asleep_;  // or were: a thread that wakes by itself does not say so
+  // By the round's parity the last round, counted from 1, in which a thread slept. Nothing takes it back, so whoever is late to open one
+  // round cannot hide that somebody sleeps in the next; and nobody is two rounds ahead.
+  alignas(128) shared_word<unsigned> asleep_[2];
 };
 
 inline int available_cores();
