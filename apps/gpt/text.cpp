@@ -90,6 +90,7 @@ corpus read_corpus(const corpus_words& asked) {
   std::string text = asked.train.empty() ? own_text() : text_at(asked.train), rest;
   const bool is_one = held_out == asked.train;
   if (!is_one) rest = text_at(held_out);
+  if (text.empty()) throw ml::file_error("wsl: " + asked.train + ": there is no text in it");
   const vocabulary words = vocabulary_for(asked, text + rest);
   if (is_one) {
     std::size_t cut = text.size() / 10 * 9 + text.size() % 10 * 9 / 10;

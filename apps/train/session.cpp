@@ -2,6 +2,7 @@
 #include "session.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <csignal>
 #include <cstdio>
 #include <wsl/host/progress.hpp>
@@ -67,7 +68,9 @@ i64 session::steps_per_epoch() const {
 i64 session::last_step(i64 done) const {
   const run_params& r = params_.run;
   if (!r.max_steps && !r.num_steps && !r.num_epochs) throw std::invalid_argument("runconfig: how long? Give max_steps, num_steps or num_epochs");
-  i64 last = r.num_epochs ? r.num_epochs * steps_per_epoch() : r.max_steps ? r.max_steps : done + r.num_steps;
+  i64 last = std::numeric_limits<i64>::max();  // the first limit that is reached
+  if (r.num_epochs) last = r.num_epochs * steps_per_epoch();
+  if (r.max_steps) last = std::min(last, r.max_steps);
   if (r.num_steps) last = std::min(last, done + r.num_steps);
   return last;
 }

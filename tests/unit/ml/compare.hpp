@@ -7,6 +7,7 @@
 #include <random>
 #include <vector>
 #include <wsl/kernel/matrix.hpp>
+#include <wsl/ml/model/weights.hpp>
 
 namespace compare {
 
@@ -67,6 +68,21 @@ inline f64 weighed(const std::vector<f64>& y, const std::vector<f64>& weights) {
   f64 sum = 0;
   for (std::size_t i = 0; i < y.size(); ++i) sum += y[i] * weights[i];
   return sum;
+}
+
+/// The largest difference of two sets of weights, relative to the largest number of its parameter.
+inline f64 distance(const wsl::ml::weights& x, const wsl::ml::weights& y) {
+  f64 off = 0;
+  for (std::size_t k = 0; k < x.size(); ++k) {
+    f64 largest = 1e-30, far = 0;
+    for (std::size_t i = 0; i < x[k].size(); ++i) {
+      largest = std::max(largest, std::abs(static_cast<f64>(x[k][i])));
+      const f64 d = std::abs(static_cast<f64>(x[k][i]) - static_cast<f64>(y[k][i]));
+      far = d <= far ? far : d;
+    }
+    off = std::max(off, far / largest);
+  }
+  return off;
 }
 
 }  // namespace compare

@@ -32,20 +32,6 @@ lesson points(int count, int width) {
   return t;
 }
 
-f64 distance(const ml::weights& x, const ml::weights& y) {
-  f64 off = 0;
-  for (std::size_t k = 0; k < x.size(); ++k) {
-    f64 largest = 1e-30, far = 0;
-    for (std::size_t i = 0; i < x[k].size(); ++i) {
-      largest = std::max(largest, std::abs(static_cast<f64>(x[k][i])));
-      const f64 d = std::abs(static_cast<f64>(x[k][i]) - static_cast<f64>(y[k][i]));
-      far = d <= far ? far : d;
-    }
-    off = std::max(off, far / largest);
-  }
-  return off;
-}
-
 ml::decoder tied() { return {.vocabulary = 19, .positions = 7, .layers = 2, .heads = 2, .width = 16, .deviation = 0.1f, .dropout = 0.1f}; }
 ml::decoder untied() {
   return {.vocabulary = 19, .positions = 7, .layers = 1, .heads = 4, .width = 16, .bias = false, .between = ml::nonlinearity::swiglu, .deviation = 0.1f,
@@ -64,7 +50,7 @@ void check_model(const std::function<ml::network()>& model, const lesson& l, f64
     ml::pipelined_trainer t(model(), optimizer::sgd(0.9f), {.strips = strips, .micro_batch_size = size, .clip_norm = clip, .seed = 7});
     CHECK(t.layers().count() <= strips);
     for (f64 loss : losses) CHECK(t.step(l.all(), 0.1) == Approx(loss).epsilon(1e-5));
-    CHECK(distance(t.parameters(), streamed.parameters()) < 2e-5);
+    CHECK(compare::distance(t.parameters(), streamed.parameters()) < 2e-5);
     CHECK(t.evaluate(l.all()) == Approx(after).epsilon(1e-5));
     const std::vector<f32> a = t.predict(l.all()), b = streamed.predict(l.all());
     CHECK(a == t.logits());
@@ -112,7 +98,7 @@ TEST_CASE("A pipeline's bits do not depend on threads, on the engine, or on a st
   ml::weights one = run(1);
   for (int threads : {2, 3, 8}) {
     ml::weights other = run(threads);
-    CHECK(distance(one, other) == 0);
+    CHECK(compare::distance(one, other) == 0);
   }
   ml::pipelined_trainer first(tied().build(), optimizer::adamw(), {.strips = 4, .micro_batch_size = 1, .clip_norm = 1});
   first.step(l.all(), 1e-2);
@@ -121,7 +107,7 @@ TEST_CASE("A pipeline's bits do not depend on threads, on the engine, or on a st
   for (std::size_t k = 0; k < from.size(); ++k) std::copy(from[k].numbers.begin(), from[k].numbers.end(), to[k].numbers.begin());
   second.go_on_from(first.position());
   for (int step = 1; step < 3; ++step) second.step(l.all(), 1e-2);
-  CHECK(distance(one, second.parameters()) == 0);
+  CHECK(compare::distance(one, second.parameters()) == 0);
 }
 
 TEST_CASE("The reference engine, and other orders of the words, train a pipeline to the same bits") {
@@ -137,10 +123,10 @@ TEST_CASE("The reference engine, and other orders of the words, train a pipeline
     return ml::weights(store.numbers);
   };
   ml::weights usual = run(threaded{}), slow = run(reference{});
-  CHECK(distance(usual, slow) == 0);
+  CHECK(compare::distance(usual, slow) == 0);
   for (unsigned seed : {1u, 2u, 3u}) {
     ml::weights shuffled = run(threaded{.order = schedule::shuffled{seed}, .pes_per_band = 1});
-    CHECK(distance(usual, shuffled) == 0);
+    CHECK(compare::distance(usual, shuffled) == 0);
   }
 }
 

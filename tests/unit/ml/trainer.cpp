@@ -29,20 +29,6 @@ struct text {
   ml::batch all() const { return {.ids = ids, .targets = targets, .sequences = sequences, .length = length}; }
 };
 
-f64 distance(const ml::weights& x, const ml::weights& y) {
-  f64 off = 0;
-  for (std::size_t k = 0; k < x.size(); ++k) {
-    f64 largest = 1e-30, far = 0;
-    for (std::size_t i = 0; i < x[k].size(); ++i) {
-      largest = std::max(largest, std::abs(static_cast<f64>(x[k][i])));
-      const f64 d = std::abs(static_cast<f64>(x[k][i]) - static_cast<f64>(y[k][i]));
-      far = d <= far ? far : d;
-    }
-    off = std::max(off, far / largest);
-  }
-  return off;
-}
-
 TEST_CASE("Training on a wafer of any height does what training in one place does") {
   const text t(5, 9, 1);
   const optimizer rule = optimizer::sgd(0.9f);
@@ -63,7 +49,7 @@ TEST_CASE("Training on a wafer of any height does what training in one place doe
     INFO(workers << " workers");
     ml::trainer trained(small().build(), rule, {.workers = workers, .seed = 7});
     for (f64 loss : losses) CHECK(trained.step(t.all(), 0.1) == Approx(loss).epsilon(1e-5));
-    CHECK(distance(trained.parameters(), w) < 1e-5);
+    CHECK(compare::distance(trained.parameters(), w) < 1e-5);
   }
 }
 
@@ -78,10 +64,10 @@ TEST_CASE("Neither the number of threads nor a norm to wait for changes a bit") 
     ml::weights one = run(1, 0);
     for (int threads : {2, 3, 8}) {
       ml::weights other = run(threads, 0);
-      CHECK(distance(one, other) == 0);
+      CHECK(compare::distance(one, other) == 0);
     }
     ml::weights clipped = run(2, 1e9);
-    CHECK(distance(one, clipped) == 0);
+    CHECK(compare::distance(one, clipped) == 0);
   }
 }
 
@@ -97,7 +83,7 @@ TEST_CASE("Several wafers do what one does") {
       continue;
     }
     for (int step = 0; step < 2; ++step) CHECK(several.step(lesson.all(), 0.1) == Approx(one.step(lesson.all(), 0.1)).epsilon(1e-5));
-    CHECK(distance(several.parameters(), one.parameters()) < 1e-5);
+    CHECK(compare::distance(several.parameters(), one.parameters()) < 1e-5);
     const std::vector<f32> a = one.predict(lesson.all()), b = several.predict(lesson.all());
     for (std::size_t k = 0; k < a.size(); k += 7) CHECK(b[k] == Approx(a[k]).margin(1e-4));
   }
@@ -118,8 +104,8 @@ TEST_CASE("Of a table only the rows that a batch needs travel, and all of it lea
         CHECK(one.step(t.all(), 0.01) == Approx(loss).epsilon(1e-5));
         CHECK(clipped.step(t.all(), 0.01) == Approx(loss).epsilon(1e-5));
       }
-      CHECK(distance(one.parameters(), resident.parameters()) < 1e-4);
-      CHECK(distance(clipped.parameters(), resident.parameters()) < 1e-4);
+      CHECK(compare::distance(one.parameters(), resident.parameters()) < 1e-4);
+      CHECK(compare::distance(clipped.parameters(), resident.parameters()) < 1e-4);
       const u64 all = 4 * static_cast<u64>(one.model().parameter_count());
       CHECK(one.report().returned < all - (tied ? 0 : 4 * 300 * 16));
     }
@@ -176,10 +162,10 @@ ml::weights after_one_step(const Engine& engine, int workers, int wafers) {
 TEST_CASE("The reference engine trains to the same bits, and no order of the words changes one") {
   for (auto [workers, wafers] : {std::pair{1, 1}, {3, 1}, {1, 5}, {2, 3}}) {
     ml::weights usual = after_one_step(threaded{}, workers, wafers), slow = after_one_step(reference{}, workers, wafers);
-    CHECK(distance(usual, slow) == 0);
+    CHECK(compare::distance(usual, slow) == 0);
     for (unsigned seed : {1u, 2u, 3u}) {
       ml::weights shuffled = after_one_step(threaded{.order = schedule::shuffled{seed}, .pes_per_band = 1}, workers, wafers);
-      CHECK(distance(usual, shuffled) == 0);
+      CHECK(compare::distance(usual, shuffled) == 0);
     }
   }
 }
@@ -222,7 +208,7 @@ TEST_CASE("A memory in files gives the same bits as one in memory") {
     for (int step = 0; step < 3; ++step) trained.step(t.all(), 1e-2);
     return ml::weights(trained.parameters());
   };
-  CHECK(distance(run(folder), run({})) == 0);
+  CHECK(compare::distance(run(folder), run({})) == 0);
   CHECK(std::filesystem::is_empty(folder));
   std::filesystem::remove(folder);
   CHECK_THROWS_WITH(run(folder), "wsl: a file for a memory cannot be made in " + std::string(folder) + ": No such file or directory");
