@@ -155,6 +155,7 @@ int run(int argc, char** argv) {
                            .more_options = [&](CLI::App& app) { declare_rest(app, o); }},
                           f, status);
   if (!mode) return status;
+  if ((*mode == "sample" || *mode == "export" || *mode == "verify") && ranks::size() > 1) throw std::invalid_argument(*mode + " is the work of one process: start it without mpirun");
   if (*mode == "sample") return sample(o), 0;
   if (*mode == "export") return export_model(o), 0;
   if (*mode == "verify") return run_verify(o, f);

@@ -37,6 +37,14 @@ class ranks {
   u64 largest(u64 mine) const { return reduced(mine, MPI_MAX); }
   /// Their sum; together.
   u64 sum(u64 mine) const { return reduced(mine, MPI_SUM); }
+  /// Throws fault_error on all ranks, naming the first that has another number than rank 0; together. "program" is a word for what it says.
+  void require_same(u64 number, const std::string& what) const {
+    u64 roots = number;
+    broadcast(roots, 0);
+    // Counted from the end, so that the largest is the first rank that differs.
+    const u64 differs = largest(roots == number ? 0 : static_cast<u64>(size() - rank()));
+    if (differs) throw fault_error("wsl: rank " + std::to_string(size() - static_cast<int>(differs)) + " has another " + what + " than rank 0; start the same program with the same arguments everywhere");
+  }
   /// Everybody has what `from` has; together.
   void broadcast(std::span<std::byte> bytes, int from) const {
     for (std::size_t done = 0; done < bytes.size(); done += most_at_once)
@@ -133,6 +141,9 @@ struct spread_over {
   /// The caller owns the engine. Together.
   inline engine* make(const layout& plan) const;
 };
+
+/// Whether mpirun, srun or another launcher of MPI programs has started this process. One that was started as any other can do without MPI.
+inline bool launched() { return std::getenv("PMIX_RANK") || std::getenv("PMI_RANK") || std::getenv("OMPI_COMM_WORLD_RANK"); }
 
 /// All ranks of this mpirun; one, if the program was started without it.
 inline spread_over world() {

@@ -6,28 +6,12 @@
 #include <cstring>
 #include <string_view>
 
+#include "../../core/fingerprint.hpp"
 #include "simulation.hpp"
 
 namespace wsl::wave25 {
 
 namespace checks {
-
-/// Fowler, Noll, Vo 1a.
-class fingerprint {
- public:
-  void add(const void* bytes, std::size_t n) {
-    for (std::size_t i = 0; i < n; ++i) hash_ = (hash_ ^ static_cast<const unsigned char*>(bytes)[i]) * 0x100000001b3u;
-  }
-  template <class T>
-  void add(const T& number) {
-    static_assert(std::is_arithmetic_v<T> || std::is_enum_v<T>);
-    add(&number, sizeof number);
-  }
-  u64 value() const { return hash_; }
-
- private:
-  u64 hash_ = 0xcbf29ce484222325u;
-};
 
 inline u64 fingerprint_of(const problem& p) {
   fingerprint f;
