@@ -88,7 +88,7 @@ class fabric {
   }
   /// The same for the PEs of an area, each with an equal part of the elements, along the rows.
   template <class T>
-  void bring(const area& where, std::span<T> elements) {
+  void bring_each(const area& where, std::span<T> elements) {
     static_assert(std::is_trivially_copyable_v<T>);
     const region r = plan().inside(where);
     if (!spread() || r.empty()) return;

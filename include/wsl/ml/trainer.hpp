@@ -183,7 +183,7 @@ class trainer : public training_run {
     std::vector<f64> of(static_cast<std::size_t>(r.count()));
     for (int i = 0; i < r.count(); ++i)
       if (fabric_.here(r.nth(i))) of[static_cast<std::size_t>(i)] = fabric_.program_at<worker>(r.nth(i)).at.loss;
-    fabric_.bring(at_work, std::span(of));
+    fabric_.bring_each(at_work, std::span(of));
     f64 total = 0;
     for (int x = 0; x < r.columns(); ++x)
       for (int y = 0; y < r.rows(); ++y) total += of[static_cast<std::size_t>(y * r.columns() + x)];

@@ -65,7 +65,7 @@ inline std::string to_bytes(const state& s, const problem& p) {
   numbers(s.now), numbers(s.before), numbers(s.phi);
   number(u64{s.traces.size()});
   for (const auto& t : s.traces) numbers(t);
-  checks::fingerprint sum;
+  fingerprint sum;
   sum.add(bytes.data(), bytes.size());
   number(sum.value());
   return bytes;
@@ -75,7 +75,7 @@ inline std::string to_bytes(const state& s, const problem& p) {
 inline state state_from_bytes(std::string_view bytes, const problem& p) {
   if (!bytes.starts_with(checks::checkpoint_magic)) checks::refuse("this is not a checkpoint of wave25");
   if (bytes.size() < checks::checkpoint_magic.size() + sizeof(u64)) checks::refuse("the checkpoint ends too early: it was cut short");
-  checks::fingerprint sum;
+  fingerprint sum;
   sum.add(bytes.data(), bytes.size() - sizeof(u64));
   if (checks::reader(bytes.substr(bytes.size() - sizeof(u64))).number<u64>() != sum.value())
     checks::refuse("the checkpoint's checksum is wrong: it was cut short or damaged");
