@@ -77,8 +77,11 @@ struct summand {
   void fail(pe& me) {
     if (me.south_edge()) throw fault_error("the last row fails");
   }
+  void hang(pe& me) {
+    while (me.south_edge()) sleep(1);
+  }
   static consteval auto tasks() {
-    return table(launch<&summand::start>(), launch<&summand::fail>(), use<&summand::adder>(), on<total.total(), &summand::know>());
+    return table(launch<&summand::start>(), launch<&summand::fail>(), launch<&summand::hang>(), use<&summand::adder>(), on<total.total(), &summand::know>());
   }
 };
 layout sums(int side) {
@@ -139,4 +142,15 @@ TEST_CASE("other layouts on other ranks are refused") {
   const std::string said = thrown([&] { fabric f{sums(rank == size - 1 ? 7 : 6), mpi::world()}; });
   if (size == 1) CHECK(said == "");
   else CHECK(said == "wsl: rank " + std::to_string(size - 1) + " has another program, layout or setting of its engine than rank 0; start the same program with the same arguments everywhere");
+}
+
+// Started by themselves, see ../CMakeLists.txt: they end all ranks.
+TEST_CASE("a rank that computes for ever", "[.hangs]") {
+  fabric f{sums(8), mpi::world().with({.threads = 1, .pes_per_band = 8})};
+  f.launch<&summand::hang>(all);
+}
+TEST_CASE("a rank that ends early", "[.ends]") {
+  fabric f{sums(8), mpi::world().with({.threads = 1, .pes_per_band = 8})};
+  if (mpi::world().rank() == 1) std::exit(0);
+  f.launch<&summand::start>(all);
 }

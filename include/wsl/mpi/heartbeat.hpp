@@ -2,7 +2,7 @@
 // Whether the other ranks still live. Each sends the next one a beat a second, from a thread of its own, and the last one sends to the first.
 // A rank that has not been heard of for some seconds has died with its computer, or is stopped: who listens to it ends all. What computes
 // for ever still beats; so a rank can also be given a limit of seconds between two exchanges with the others, and watches itself.
-//   WSL_RANK_SILENCE  seconds without a beat that are too many, 8 if not set; 0: any
+//   WSL_RANK_SILENCE  seconds without a beat that are too many, and that a rank which has ended waits for the others; 8 if not set, 0: any
 //   WSL_RANK_LIMIT    seconds from one exchange to the next that are too many; not set, or 0: any
 #pragma once
 #include <mpi.h>
@@ -41,6 +41,8 @@ inline f64 seconds_of(const char* name, f64 otherwise) {
   if (*rest || !(seconds >= 0)) throw fault_error(std::string("wsl: ") + name + " is \"" + given + "\"; it must be a number of seconds, or 0 for any");
   return seconds;
 }
+
+inline f64 silence() { return seconds_of("WSL_RANK_SILENCE", 8); }
 
 class heartbeat {
  public:
@@ -111,7 +113,7 @@ class heartbeat {
     MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
   }
 
-  const f64 silence_ = seconds_of("WSL_RANK_SILENCE", 8), limit_ = seconds_of("WSL_RANK_LIMIT", 0);
+  const f64 silence_ = silence(), limit_ = seconds_of("WSL_RANK_LIMIT", 0);
   MPI_Comm group_ = MPI_COMM_NULL;
   int rank_ = 0, size_ = 1;
   bool stopped_ = false;

@@ -5,6 +5,7 @@
 #include <mpi.h>
 #include <time.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 
@@ -25,7 +26,7 @@ class session {
     if (owned_ && !everybody_came()) {
       int rank = 0;
       MPI_Comm_rank(group_, &rank);
-      std::fprintf(stderr, "wsl: rank %d has ended, and others went on for %d s; it ends them\n", rank, patience);
+      std::fprintf(stderr, "wsl: rank %d has ended, and others went on for %.0f s; it ends them\n", rank, patience_);
       MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     }
     heart_.stop();
@@ -38,8 +39,6 @@ class session {
   shared_memory& memory() { return memory_; }
 
  private:
-  static constexpr int patience = 8;  // seconds
-
   /// Whether MPI was not there before.
   static bool start() {
     int started = 0, threads = 0;
@@ -57,16 +56,18 @@ class session {
     const waiting others;
     MPI_Request all;
     MPI_Ibarrier(group_, &all);
-    for (int tenths = 0; tenths < 10 * patience; ++tenths) {
+    const auto begin = std::chrono::steady_clock::now();
+    for (f64 waited = 0; patience_ == 0 || waited < patience_; waited = std::chrono::duration<f64>(std::chrono::steady_clock::now() - begin).count()) {
       int came = 0;
       MPI_Test(&all, &came, MPI_STATUS_IGNORE);
       if (came) return true;
-      const timespec tenth{0, tenths < 10 ? 1'000'000 : 100'000'000};
-      nanosleep(&tenth, nullptr);
+      const timespec pause{0, waited < 0.01 ? 1'000'000 : 100'000'000};
+      nanosleep(&pause, nullptr);
     }
     return false;
   }
 
+  const f64 patience_ = silence();  ///< seconds
   bool owned_;
   MPI_Comm group_;
   shared_memory memory_;
