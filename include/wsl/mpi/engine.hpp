@@ -60,7 +60,7 @@ class spread_engine final : public engines::threaded_engine {
   outcome run() override {
     forget_run();
     epoch_ = engines::run_epochs_across(crew_, bands(), begin(), end(), epoch_, [this](engines::band& b, u64 epoch) { run_band(b, epoch); },
-                                        [this](u64 epoch, engines::sequel mine) { return agree(epoch, mine); });
+                                        [this](u64 epoch, engines::sequel mine) { return exchange_.deliver(epoch, mine); });
     const outcome mine = done();
     const outcome total{0, who_.sum(mine.tasks), who_.sum(mine.wavelets), who_.sum(mine.hops), who_.sum(mine.delivered)};
     rethrow();
@@ -74,11 +74,6 @@ class spread_engine final : public engines::threaded_engine {
   u32 end() const { return share_.first(who_.rank() + 1); }
   bool runs(u32 band) const { return share_.owner(band) == who_.rank(); }
   u32 band_of_stream(int color, coord c, bool inbound) { return words().net.member(pes() + stream(color, c, inbound)).band; }
-
-  engines::sequel agree(u64 epoch, engines::sequel mine) {
-    exchange_.deliver(epoch);
-    return static_cast<engines::sequel>(who_.largest(static_cast<u64>(mine)));
-  }
 
   /// The failure of the first band, as on one rank; elsewhere its text.
   void rethrow() {

@@ -4,8 +4,10 @@
 // Words in memory that both ranks have stay where they are; others travel with the news, and the receiver keeps them in a mirror of the sender's
 // buffer, one for each inlet. It delivers the news as if the band that wrote it were its own. So an epoch begins with the same news on every number of ranks.
 #pragma once
+#include <set>
 #include <unordered_map>
 
+#include "../fabric/epochs.hpp"
 #include "message.hpp"
 #include "world.hpp"
 
@@ -29,52 +31,72 @@ class exchange {
   exchange(engines::traffic& words, const ranks& who, const share& bands)
       : words_(words), who_(who), share_(bands), buffers_(who.size() > 1 ? who.memory() : nullptr), sent_(words.net.seams.size()) {
     for (engines::band& b : words.bands()) b.buffers.source = &buffers_;
-    std::vector<bool> beside(static_cast<std::size_t>(who.size()));
+    std::set<std::pair<int, int>> beside;
     for (const engines::seam& s : words.net.seams) {
       const int from = bands.owner(s.writers_band), to = bands.owner(s.readers_band);
-      if (from == to || (from != who.rank() && to != who.rank())) continue;
-      beside[static_cast<std::size_t>(from == who.rank() ? to : from)] = true;
+      if (from != to) beside.insert({from, to}), beside.insert({to, from});
     }
-    for (int r = 0; r < who.size(); ++r)
-      if (beside[static_cast<std::size_t>(r)]) neighbours_.push_back({.rank = r, .out = {}});
+    for (const auto& [one, other] : beside)
+      if (one == who.rank()) neighbours_.push_back({.rank = other});
+    everybody_hears_all_ = beside.size() == static_cast<std::size_t>(who.size()) * static_cast<std::size_t>(who.size() - 1);
   }
 
-  /// Delivers what was written in an epoch. Together.
-  void deliver(u64 epoch) {
+  /// Delivers what was written in an epoch, and returns the largest of what all ranks say is to follow. Together.
+  engines::sequel deliver(u64 epoch, engines::sequel mine) {
     const detail::waiting others;
     if (who_.memory()) who_.memory()->order();
-    std::vector<MPI_Request> sends(neighbours_.size());
-    for (std::size_t k = 0; k < neighbours_.size(); ++k) {
-      neighbour& n = neighbours_[k];
+    for (neighbour& n : neighbours_) {
       n.out.reset();
+      n.out.put(opening{0, mine});
       for (u32 from = share_.first(who_.rank()); from < share_.first(who_.rank() + 1); ++from)
         for (u32 to = share_.first(n.rank); to < share_.first(n.rank + 1); ++to) pack(n, from, to, epoch);
-      const auto bytes = n.out.bytes();
-      if (bytes.size() > std::size_t{0x7fffffff}) throw fault_error("wsl: an epoch sends more than 2 GB to one rank; use more and smaller bands");
-      MPI_Isend(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, n.rank, tag, who_.group(), &sends[k]);
+      send(n);
     }
-    for (const neighbour& n : neighbours_) {
-      MPI_Message arrived;
-      MPI_Status status;
-      MPI_Mprobe(n.rank, tag, who_.group(), &arrived, &status);
-      int size = 0;
-      MPI_Get_count(&status, MPI_BYTE, &size);
-      in_.reset(static_cast<std::size_t>(size));
-      MPI_Mrecv(in_.bytes().data(), size, MPI_BYTE, &arrived, MPI_STATUS_IGNORE);
+    engines::sequel all = mine;
+    for (neighbour& n : neighbours_) {
+      all = engines::larger(all, receive(n.rank));
       while (!in_.at_end()) unpack(n.rank, epoch);
     }
-    MPI_Waitall(static_cast<int>(sends.size()), sends.data(), MPI_STATUSES_IGNORE);
+    for (neighbour& n : neighbours_) MPI_Waitall(2, n.sends, MPI_STATUSES_IGNORE);
     if (who_.memory()) who_.memory()->order();
+    if (everybody_hears_all_) return all;
+    return static_cast<engines::sequel>(who_.largest(static_cast<u64>(all)));
   }
 
  private:
   using news = engines::news;
   static constexpr int tag = 1;
+  static constexpr std::size_t at_once = 4096;  ///< bytes that the receiver has room for without knowing the message's size
 
   struct neighbour {
     int rank;
-    message out;
+    message out = {};
+    MPI_Request sends[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
   };
+  /// How a message begins.
+  struct opening {
+    u64 size;
+    engines::sequel says;
+  };
+
+  void send(neighbour& n) {
+    const std::span<std::byte> bytes = n.out.bytes();
+    const u64 size = bytes.size();
+    if (size > u64{0x7fffffff}) throw fault_error("wsl: an epoch sends more than 2 GB to one rank; use more and smaller bands");
+    std::memcpy(bytes.data(), &size, sizeof size);
+    const std::size_t first = least(bytes.size(), at_once);
+    MPI_Isend(bytes.data(), static_cast<int>(first), MPI_BYTE, n.rank, tag, who_.group(), &n.sends[0]);
+    if (size > first) MPI_Isend(bytes.data() + first, static_cast<int>(size - first), MPI_BYTE, n.rank, tag, who_.group(), &n.sends[1]);
+  }
+  engines::sequel receive(int from) {
+    in_.reset(at_once);
+    MPI_Recv(in_.bytes().data(), static_cast<int>(at_once), MPI_BYTE, from, tag, who_.group(), MPI_STATUS_IGNORE);
+    const opening o = in_.take<opening>();
+    in_.resize(o.size);
+    if (o.size > at_once) MPI_Recv(in_.bytes().data() + at_once, static_cast<int>(o.size - at_once), MPI_BYTE, from, tag, who_.group(), MPI_STATUS_IGNORE);
+    return o.says;
+  }
+
   /// The news of one band for another.
   struct heading {
     u32 from, to, count;
@@ -166,6 +188,7 @@ class exchange {
   ranks who_;
   share share_;
   std::vector<neighbour> neighbours_;
+  bool everybody_hears_all_ = false;  ///< all ranks are neighbours
   /// How far the reader's rank has words of a seam; those in common memory it has all, and then its mirror none.
   struct progress {
     u32 position = 0;
