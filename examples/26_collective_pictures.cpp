@@ -29,6 +29,6 @@ void draw_colors(const char* what, int width, int height, int colors) {
 int main() {
   draw_colors<broadcast<f32>{.first = 0, .root = {2, 1}}>("broadcast", 6, 3, 1);
   draw_colors<reduce<f32>{.first = 0, .among = each_row, .how = tactic::two_phase}>("reduce, two phases", 9, 1, 4);
-  draw_colors<star_reduce<f32>{.first = 0, .among = each_row, .root = {2}}>("star reduce, from both sides", 6, 1, 2);
+  draw_colors<reduce<f32>{.first = 0, .among = each_row, .root = {2}, .how = tactic::star}>("reduce, a star from both sides", 6, 1, 2);
   draw_colors<shift<f32>{.first = 0, .cyclic = true}>("shift, cyclic", 7, 1, 3);
 }

@@ -306,6 +306,16 @@ consteval auto steers(Command... what) {
                               .commands = static_cast<u8>((0 | ... | command_bit(what)))}}};
 }
 
+/// The same for a module that gives its paths switches on some layouts only: `may_steer<out>(advance, reset)`. Where there are none, none of
+/// its tasks sends commands.
+template <auto Color, class... Command>
+  requires color_like<decltype(Color)>
+consteval auto may_steer(Command... what) {
+  auto entry = steers<Color>(what...);
+  for (binding& b : entry.entries) b.commands = static_cast<u8>(b.commands | where_switched);
+  return entry;
+}
+
 /// This program sends on every color of a library module's set: `sends<halo>()`.
 template <auto Module>
   requires(!color_like<decltype(Module)>) && requires { Module.colors(); }
