@@ -87,7 +87,9 @@ class table_of_cycles {
     constexpr scatter<f32> deal{.first = 0, .among = each_row};
     constexpr gather<f32> collect{.first = 0, .among = each_row};
     if (pes * words > most) return;
+    constexpr all_to_all<f32> turn{.first = 0, .among = each_row};
     add<deal, most>("scatter", pes, words, {pes * words, words, 0, words});
+    add<turn, most>("all-to-all", pes, words, {pes * words, pes * words, pes * words, pes * words});
     add<collect, most>("gather", pes, words, {words, pes * words, words, 0});
   }
   template <int words>
