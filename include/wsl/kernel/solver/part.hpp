@@ -10,10 +10,8 @@
 
 namespace wsl::solver {
 
-template <class Storage>
-inline constexpr neighbours<f32> halo{0, columns(0, end - Storage::totallers)};  ///< colors 0 to 7
-template <class Storage>
-inline constexpr all_reduce<f32> joining{.first = 8, .words = most_sums, .how = Storage::totals, .colors = Storage::colors};  ///< on a wafer colors 8 to 12
+inline constexpr neighbours<f32> halo{0};                                       ///< colors 0 to 7
+inline constexpr all_reduce<f32> joining{.first = 8, .words = most_sums};  ///< colors 8 to 12
 
 /// What a decision leads to: to the next pass, to the first one of the next iteration, or to the end, with or without an iteration more.
 enum class verdict : u8 { next_pass, next_iteration, last_iteration, end };
@@ -72,7 +70,6 @@ class part {
   void proceed(pe& me) {
     for (running_sum& s : sums_) s = {};
     method.present([&]<class Pass>(const Pass& pass) {
-      if (own_.x == 0) return join<Pass>(me);
       if constexpr (Pass::multiplies) {
         rim([&](const grid::lines& l) { prepare(pass, l); });
         sides_.start(me, *this, then<&part::at_rim>());
@@ -195,27 +192,27 @@ class part {
     return from;
   }
 
-  cells own_{0, 0, 0};  // lines in x and y, cells in z
+  cells own_;           // lines in x and y, cells in z
   grid::lines inner_;   // those whose neighbours are all on this PE
   bool backward_ = false;
   int left_ = 0, done_ = 0;
   f32 history_[most_iterations_a_launch]{};
   running_sum sums_[most_sums];
   f32 totals_[most_sums]{};
-  side_exchange<halo<Storage>, part> sides_;
-  endpoint<joining<Storage>> joining_;
+  side_exchange<halo, part> sides_;
+  endpoint<joining> joining_;
 };
 
-/// wide x high PEs with cells, each with the same program. Even and odd columns and rows are placed by themselves: of the eight colors of its
+/// wide x high PEs, each with the same program. Even and odd columns and rows are placed by themselves: of the eight colors of its
 /// neighbours a PE hears four, and a wafer has eight input queues.
 template <class Method, class Storage>
 constexpr layout plan(const machine& target, int wide, int high) {
-  layout l{target, wide + Storage::totallers, high};
-  for (int x = 0; x < least(2, l.width()); ++x)
+  layout l{target, wide, high};
+  for (int x = 0; x < least(2, wide); ++x)
     for (int y = 0; y < least(2, high); ++y) l.place(columns(x, end, 2).rows(y, end, 2), program_v<part<Method, Storage>>);
-  for (color<f32> c : halo<Storage>.colors()) l.path(c, region{}, ramp >> ramp);  // the table names all eight
-  halo<Storage>.wire(l);
-  joining<Storage>.wire(l);
+  for (color<f32> c : halo.colors()) l.path(c, region{}, ramp >> ramp);  // the table names all eight
+  halo.wire(l);
+  joining.wire(l);
   return l;
 }
 

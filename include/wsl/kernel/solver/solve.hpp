@@ -28,15 +28,14 @@ class solver_on {
   /// On this computer: slabs of many lines, one for each thread unless `how` says otherwise. Throws std::invalid_argument.
   explicit solver_on(const stencil& a, const shares& how = {})
       : solver_on(a, width(a.size, how), how.high, host, threaded{.threads = how.threads, .pes_per_band = 1}) {}
-  /// In wide x high blocks, on a machine; fault_error if it is too small for their PEs.
+  /// On wide x high PEs of a machine; fault_error if it is too small for them.
   template <class Engine>
   solver_on(const stencil& a, int wide, int high, const machine& target, const Engine& engine)
       : size_(checked(a, wide, high)), wide_(wide), high_(high), fabric_(plan<Method, Storage>(target, wide, high), engine) {
     scale_ = power_of_two_above(a);
-    each_block([&](program& p, coord pe) { prepare(p, pe, a); });
+    each_pe([&](program& p, coord pe) { prepare(p, pe, a); });
   }
 
-  /// How many PEs have a block.
   int wide() const { return wide_; }
   int high() const { return high_; }
 
@@ -47,8 +46,7 @@ class solver_on {
     if constexpr (requires { Method{most}; }) method_ = Method{most};
     for (int v = 0; v < Method::vectors; ++v)
       if (!keeps(v)) each_line([&](program& p, int x, int y, std::size_t) { std::fill_n(p.store.line(v, x, y), size_.z, 0.f); });
-    for (int y = 0; y < high_; ++y)
-      for (int x = 0; x < wide_ + Storage::totallers; ++x) program_of({x, y}).method = method_;
+    each_pe([&](program& p, coord) { p.method = method_; });
     scatter(Method::right_side, b);
     if constexpr (requires { Method::starts_as_right_side; })
       for (int v : Method::starts_as_right_side) scatter(v, b);
@@ -126,14 +124,14 @@ class solver_on {
   program& program_of(coord pe) { return fabric_.template program_at<program>(pe); }
   program& first() { return program_of({0, 0}); }
   template <class F>
-  void each_block(F f) {
+  void each_pe(F f) {
     for (int y = 0; y < high_; ++y)
       for (int x = 0; x < wide_; ++x) f(program_of({x, y}), coord{x, y});
   }
   /// Of all PEs: x and y in the block, and where the line stands in an array of the host.
   template <class F>
   void each_line(F f) {
-    each_block([&](program& p, coord pe) {
+    each_pe([&](program& p, coord pe) {
       const grid::lines l = own(pe);
       for (int x = 0; x < l.x.size(); ++x)
         for (int y = 0; y < l.y.size(); ++y) f(p, x, y, size_.index({l.x.from + x, l.y.from + y, 0}));

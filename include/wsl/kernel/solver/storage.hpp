@@ -4,7 +4,6 @@
 // for the neighbours' lines of one vector at a time, those next to the block; the program does not know which it runs on. Lines follow
 // each other without a gap: the weights of what lies before a line's first cell and behind its last are zero.
 #pragma once
-#include "../../collective/line_reduce.hpp"
 #include "../huge_array.hpp"
 #include "loops.hpp"
 
@@ -12,9 +11,6 @@ namespace wsl::solver {
 
 template <int nz>
 struct one_line {
-  static constexpr int totallers = 0;  ///< columns of PEs that have no cells and join totals
-  static constexpr tactic totals = tactic::chain;
-  static constexpr int colors = 2;     ///< for that, for each axis
   static const char* misfit(const cells& size, int wide, int high) {
     if (size.z != nz) return "a wafer's program is compiled for one number of cells along z";
     return wide == size.x && high == size.y ? nullptr : "on a wafer each PE has one line along z";
@@ -37,13 +33,7 @@ struct one_line {
   };
 };
 
-/// Whoever joins totals knows them first, and would do the whole of its next pass before another thread hears of them: an engine's bands
-/// tell each other news between epochs. A PE without cells does it, so all that have some begin at the same time; and a tree needs the fewest
-/// epochs.
 struct block {
-  static constexpr int totallers = 1;
-  static constexpr tactic totals = tactic::tree;
-  static constexpr int colors = 16;
   static const char* misfit(const cells&, int, int) { return nullptr; }
 
   template <int vectors>
