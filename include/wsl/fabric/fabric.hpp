@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "../layout/explain.hpp"
-#include "../program/table.hpp"
+#include "../program/uses.hpp"
 #include "threaded.hpp"
 
 namespace wsl {
