@@ -100,8 +100,12 @@ class mesh {
   /// One cycle of a board; more where that can be told.
   [[gnu::always_inline]] void step(u32 actor, u64 now) {
     board& b = boards_[actor - first_board_actor_];
-    if (b.what == board::kind::alone) return step_alone(b, now);
-    b.what == board::kind::shared ? step_in_turn<false>(b, actor, now) : step_in_turn<true>(b, actor, now);
+    switch (b.what) {
+      case board::kind::alone: return step_alone(b, actor, now);
+      case board::kind::link: return step_link(b, actor, now);
+      case board::kind::shared: return step_in_turn<false>(b, actor, now);
+      case board::kind::changing: return step_in_turn<true>(b, actor, now);
+    }
   }
 
   /// The lanes' own words: use(coord, color, pipe).
@@ -127,10 +131,10 @@ class mesh {
   static constexpr u32 nobody = 0;              // a pipe without words
   static constexpr u32 leaves = u32{1} << 31;   // a target beyond the edge of the grid
   struct board {
-    enum class kind : u8 { alone, shared, changing };
+    enum class kind : u8 { alone, link, shared, changing };
     u32 first = 0;    ///< its lanes' pipes stand together
     u8 lanes = 0, turn = 0;
-    kind what = kind::alone;  ///< one lane; several; some with a gate
+    kind what = kind::alone;  ///< one lane; several into one port; into several; some with a gate
     u32 router = 0;
     u64 free_from = 0;        ///< of one lane: the first cycle that is not told yet
   };
@@ -152,7 +156,7 @@ class mesh {
       board& b = boards_.back();
       ++b.lanes;
       if (l.changes || b.what == board::kind::changing) b.what = board::kind::changing;
-      else if (b.lanes > 1) b.what = board::kind::shared;
+      else if (b.lanes > 1) b.what = through[b.first].ports == l.to.bits && l.to.single() && b.what != board::kind::shared ? board::kind::link : board::kind::shared;
       l.pipe = add_pipe({}, {.reader = first_source_actor() - 1, .ports = l.to.bits, .color = l.color});
     }
   }
@@ -247,19 +251,53 @@ class mesh {
     return {in.targets == 1 ? &in.target : targets_.data() + in.target, in.targets};
   }
 
-  // A lane that shares nothing: the words that have come leave at times that nobody can change any more.
-  void step_alone(board& b, u64 now) {
+  // A lane that shares nothing: the words that have come leave at times that nobody can change any more. What is only foretold is
+  // waited for.
+  void step_alone(board& b, u32 actor, u64 now) {
     pipe& in = through[b.first];
     u64 at = std::max(now, b.free_from);
     for (;;) {
-      at = std::max(at, through.ready_at(in));
+      at = std::max(at, in.ready);
       if (at == agenda::never) break;
-      at = std::max(at, room_for(in));
-      if (at == agenda::never) break;
+      if (const u64 free = room_for(in); free > now) [[unlikely]] {
+        if (free == agenda::never) break;
+        if (foretold(in)) {
+          when_->note(actor, free);
+          break;
+        }
+        at = std::max(at, free);
+      }
       move(in, at);
       b.free_from = ++at;
     }
     done.end = std::max(done.end, b.free_from);
+  }
+
+  // Lanes that share one port: one word a cycle.
+  void step_link(board& b, u32 actor, u64 now) {
+    pipe* const lanes = &through[b.first];
+    u32 k = b.turn;
+    u64 next = agenda::never;
+    bool moved = false;
+    for (u32 left = b.lanes; left > 0; --left) {
+      pipe& in = lanes[k];
+      k = k + 1 == b.lanes ? 0 : k + 1;
+      if (in.ready > now) {
+        next = std::min(next, in.ready);
+      } else if (moved) {
+        ++link_stalls;
+        next = now + 1;
+      } else if (const u64 free = room_for(in); free > now) {
+        next = std::min(next, free);
+      } else {
+        move(in, now);
+        moved = true;
+        b.turn = static_cast<u8>(k);
+        next = std::min(next, std::max(in.ready, now + 1));
+      }
+    }
+    if (next != agenda::never) when_->note(actor, next);
+    if (moved) done.end = std::max(done.end, now + 1);
   }
 
   template <bool changing>
@@ -274,7 +312,7 @@ class mesh {
     for (u32 left = b.lanes; left > 0; --left, lane = after(lane)) {
       pipe& in = *lane;
       const bool gated = changing && in.targets == 0;
-      const u64 ready = gated ? ready_at_gate(in) : through.ready_at(in);
+      const u64 ready = gated ? ready_at_gate(in) : in.ready;
       if (ready > now) {
         next = std::min(next, ready);
         continue;
@@ -290,7 +328,7 @@ class mesh {
         moved = true;
         used |= to.bits;
         gated ? pass_gate(in, now) : move(in, now);
-        next = gated ? now + 1 : std::min(next, std::max(through.ready_at(in), now + 1));
+        next = gated ? now + 1 : std::min(next, std::max(in.ready, now + 1));
       }
     }
     if (next != agenda::never) when_->note(actor, next);
@@ -307,7 +345,7 @@ class mesh {
   timed_gate& gate_of(const pipe& in) { return gates_[gated_lanes_[in.target].gate]; }
   wavelet first_of(const pipe& in) const { return {through.first_bits(in), in.color, through.first_is_control(in)}; }
   ports outputs(const pipe& in) { return gate_of(in).way.outputs(first_of(in)); }
-  u64 ready_at_gate(const pipe& in) { return std::max(through.ready_at(in), gate_of(in).takes_from(gated_lanes_[in.target].from)); }
+  u64 ready_at_gate(const pipe& in) { return std::max(in.ready, gate_of(in).takes_from(gated_lanes_[in.target].from)); }
   u64 room_behind(const pipe& in, ports to) {
     u64 free = 0;
     for (port p : every_port)
@@ -340,6 +378,12 @@ class mesh {
     for (u32 q : targets_of(in))
       if (!(q & leaves)) free = std::max(free, through.room_at(through[q]));
     return free;
+  }
+
+  bool foretold(const pipe& in) const {
+    for (u32 q : targets_of(in))
+      if (!(q & leaves) && through.foretold(through[q])) return true;
+    return false;
   }
 
   [[gnu::always_inline]] void move(pipe& in, u64 now) {

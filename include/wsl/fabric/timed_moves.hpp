@@ -66,7 +66,8 @@ class timed_moves {
     for (int k = 0; k < 2; ++k) {
       if (f.op.input[k] < 0) continue;
       const pipe& in = mesh_.through[f.in[k]];
-      if (s.image->data[f.op.input[k]] || left <= 4 * in.places() || in.size + 1 >= in.places() || !mesh_.through.all_data(in)) return false;
+      if (s.image->data[f.op.input[k]] || left <= 4 * in.places() || in.places() == 0 || !mesh_.through.all_data(in)) return false;
+      if (!is_steady(f) && in.size() + 1 >= in.places()) return false;
     }
     return f.op.output < 0 || left > 4 * mesh_.through[f.out].places();
   }
@@ -76,16 +77,17 @@ class timed_moves {
     const flight& f = only_flight(p);
     p.rests = true;
     p.become(timed_processor::state::starved, std::max(p.since, p.kept_until));
-    const u64 late = f.op.output < 0 ? pipe::any : static_cast<u64>(target_.ramp_latency);
-    for (int k = 0; k < 2; ++k) {
-      if (f.op.input[k] < 0) continue;
-      pipe& in = mesh_.through[f.in[k]];
-      in.enough = in.places() - 1;
-      in.late = static_cast<u16>(late);
+    if (is_steady(f)) {
+      pipe& in = mesh_.through[f.in[0]];
+      const u64 to_its_end = f.op.length - f.op.done - 4 * in.places();
+      mesh_.through.read_steadily(in, p.since, f.width, f.hold, static_cast<u32>(std::min<u64>(steady_reader::many, to_its_end)));
+      return agenda::never;
     }
+    for (int k = 0; k < 2; ++k)
+      if (f.op.input[k] >= 0) mesh_.through[f.in[k]].reads = f.op.output < 0 ? pipe::habit::gathers : pipe::habit::relays;
     if (f.op.output < 0) return agenda::never;
     const u64 at = moves_at(p, f, fed_at(f));
-    return at == agenda::never ? at : at + late;
+    return at == agenda::never ? at : at + static_cast<u64>(target_.ramp_latency);
   }
 
   /// Moves what it would have moved before this cycle.
@@ -93,9 +95,9 @@ class timed_moves {
     if (!p.rests) return;
     p.rests = false;
     flight& f = only_flight(p);
+    if (is_steady(f)) move_all(p, f, mesh_.through.stop_reading(mesh_.through[f.in[0]], now));
     for (int k = 0; k < 2; ++k)
-      if (f.op.input[k] >= 0) mesh_.through[f.in[k]].enough = 0;
-    if (f.width == 1 && f.op.input[1] < 0 && f.op.output < 0) take_one_by_one(p, f, now);
+      if (f.op.input[k] >= 0) mesh_.through[f.in[k]].reads = pipe::habit::told;
     for (;;) {
       const u64 fed = fed_at(f);
       wait_for_words(p, std::min(fed, now));
@@ -110,27 +112,29 @@ class timed_moves {
 
  private:
   static constexpr int most_width = 8;
-  static constexpr u32 most_together = 16;
-
   static flight& only_flight(timed_processor& p) { return p.flights[static_cast<std::size_t>(std::countr_zero(p.in_flight))]; }
 
-  // Words that nothing else holds up, moved together: an operation does not know how many it is given.
-  void take_one_by_one(timed_processor& p, flight& f, u64 now) {
-    u32 words[most_together], n = 0;
-    pipe& in = mesh_.through[f.in[0]];
-    for (; n < most_together && in.size && !mesh_.through.first_is_control(in); ++n) {
-      const u64 at = std::max(mesh_.through.ready_at(in), p.since);
-      if (at >= now) break;
-      p.spent.starved += at - p.since;
-      p.since = at + f.hold;
-      words[n] = mesh_.through.first_bits(in);
-      mesh_.through.take(in, at);
+  static bool is_steady(const flight& f) { return f.op.input[0] >= 0 && f.op.input[1] < 0 && f.op.output < 0; }
+
+  // An operation does not know how many words it is given at once.
+  void move_all(timed_processor& p, flight& f, const steady_reader& taken) {
+    constexpr std::size_t most = steady_reader::many;
+    for (std::size_t first = 0; first < taken.words.size(); first += most) {
+      u32 words[most];
+      const std::size_t n = std::min(taken.words.size() - first, most);
+      for (std::size_t k = 0; k < n; ++k) words[k] = taken.words[first + k].bits;
+      const u32* inputs[2] = {words, nullptr};
+      f.op.move(f.op, inputs, nullptr, static_cast<u32>(n));
     }
-    if (n == 0) return;
-    const u32* inputs[2] = {words, nullptr};
-    f.op.move(f.op, inputs, nullptr, n);
-    p.spent.operations += u64{n} * f.hold;
-    moved_until(p, p.since);
+    u64 newest = agenda::never;
+    for (const steady_reader::arrival& a : taken.words) {
+      if (a.taken == newest) continue;
+      newest = a.taken;
+      p.spent.starved += a.taken - p.since;
+      p.spent.operations += f.hold;
+      p.since = a.taken + f.hold;
+    }
+    if (!taken.words.empty()) moved_until(p, p.since);
   }
   void moved_until(timed_processor& p, u64 at) {
     p.turn = static_cast<u8>(std::countr_zero(p.in_flight) + 2);
@@ -144,7 +148,7 @@ class timed_moves {
     for (int k = 0; k < 2; ++k) {
       if (f.op.input[k] < 0) continue;
       const pipe& in = mesh_.through[f.in[k]];
-      at = std::max(at, in.size && mesh_.through.first_is_control(in) ? agenda::never : mesh_.through.ready_at(in));
+      at = std::max(at, !in.empty() && mesh_.through.first_is_control(in) ? agenda::never : in.ready);
     }
     return at;
   }

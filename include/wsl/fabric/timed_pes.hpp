@@ -189,9 +189,9 @@ class timed_pes {
 
   bool take(timed_processor& p, pe_state& s, const lane_node& n, u64 now) {
     pipe& in = mesh_.through[n.down];
-    if (!s.image->data[n.color] && !(in.size && mesh_.through.first_is_control(in))) return false;
-    if (const u64 ready = mesh_.through.ready_at(in); ready > now) {
-      wake_ = std::min(wake_, ready);
+    if (!s.image->data[n.color] && !(!in.empty() && mesh_.through.first_is_control(in))) return false;
+    if (in.ready > now) {
+      wake_ = std::min(wake_, in.ready);
       return false;
     }
     const u32 bits = mesh_.through.first_bits(in);
@@ -236,10 +236,9 @@ class timed_pes {
   // An operation takes data only: a control wavelet waits for its task, and the operation behind it.
   bool has_word(timed_processor& p, u32 from, u64 now) {
     const pipe& in = mesh_.through[from];
-    const u64 ready = mesh_.through.ready_at(in);
-    if (ready <= now && !mesh_.through.first_is_control(in)) return true;
+    if (in.ready <= now && !mesh_.through.first_is_control(in)) return true;
     p.now = timed_processor::state::starved;
-    if (ready > now) wake_ = std::min(wake_, ready);
+    if (in.ready > now) wake_ = std::min(wake_, in.ready);
     return false;
   }
   // Whoever makes room in a FIFO, or fills it, runs on this PE: it is visited again in any case.
