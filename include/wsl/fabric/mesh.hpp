@@ -37,6 +37,7 @@ class mesh {
     connect(plan.machine(), pe_at, input_depth, output_depth);
     for (const stream_record& s : plan.streams())
       for (int i = 0; s.inbound && i < s.where.count(); ++i) add_source(plan.machine(), s, s.where.nth(i));
+    for (board& b : boards_) follow(b);
     through.settle();
   }
 
@@ -97,6 +98,15 @@ class mesh {
     return exits_[k];
   }
 
+  /// Brings what a step needs near to the processor.
+  [[gnu::always_inline]] void fetch(u32 actor) const {
+    const u32 k = actor - first_board_actor_;
+    if (k >= boards_.size()) return;
+    const pipe* lanes = &through[boards_[k].first];
+    __builtin_prefetch(lanes);
+    __builtin_prefetch(lanes + 1);
+  }
+
   /// One cycle of a board; more where that can be told.
   [[gnu::always_inline]] void step(u32 actor, u64 now) {
     board& b = boards_[actor - first_board_actor_];
@@ -136,7 +146,11 @@ class mesh {
     u8 lanes = 0, turn = 0;
     kind what = kind::alone;  ///< one lane; several into one port; into several; some with a gate
     u32 router = 0;
-    u64 free_from = 0;        ///< of one lane: the first cycle that is not told yet
+    // Of one lane: the pipe to its PE; that to a lane of the same kind, which only this one fills; whether there are others; and the
+    // first cycle that is not told yet.
+    u32 down = none, on = none;
+    bool others = false;
+    u64 free_from = 0;
   };
 
   // ---- building --------------------------------------------------------------------------------------------------------------
@@ -202,6 +216,20 @@ class mesh {
     gated_lanes_.push_back(added);
   }
 
+  // What only a lane that is alone fills, and another such lane empties, is looked after by the first.
+  void follow(board& b) {
+    if (b.what != board::kind::alone) return;
+    for (u32 q : targets_of(through[b.first])) {
+      const bool inside = !(q & leaves);
+      if (inside && through[q].to_pe) b.down = q;
+      else if (inside && b.on == none && is_alone(through[q].reader)) b.on = q, through[q].reads = pipe::habit::followed;
+      else b.others = true;
+    }
+  }
+  bool is_alone(u32 actor) const {
+    return actor >= first_board_actor_ && actor < first_source_actor() && boards_[actor - first_board_actor_].what == board::kind::alone;
+  }
+
   // Lanes of one node that merge fill the same pipes.
   template <class PeAt, class InputDepth>
   u32 target_of(const machine& m, const lane& l, lane_node& n, port p, PeAt pe_at, InputDepth input_depth) {
@@ -251,53 +279,94 @@ class mesh {
     return {in.targets == 1 ? &in.target : targets_.data() + in.target, in.targets};
   }
 
-  // A lane that shares nothing: the words that have come leave at times that nobody can change any more. What is only foretold is
-  // waited for.
+  // A lane that shares nothing: the words that have come leave at times that nobody can change any more.
   void step_alone(board& b, u32 actor, u64 now) {
     pipe& in = through[b.first];
-    u64 at = std::max(now, b.free_from);
-    for (;;) {
-      at = std::max(at, in.ready);
-      if (at == agenda::never) break;
-      if (const u64 free = room_for(in); free > now) [[unlikely]] {
-        if (free == agenda::never) break;
-        if (foretold(in)) {
-          when_->note(actor, free);
-          break;
-        }
-        at = std::max(at, free);
-      }
-      move(in, at);
-      b.free_from = ++at;
+    while (!in.empty()) {
+      const u64 at = leaves_at(b, actor, in, std::max(now, in.ready), now);
+      if (at == agenda::never) return;
+      const wavelet w = first_of(in);
+      through.take(in, at);
+      send(b, w, at, now);
     }
-    done.end = std::max(done.end, b.free_from);
+  }
+  // When the next word leaves a lane that is alone, if it can be taken from `ready` on; never if that is not known yet.
+  [[gnu::always_inline]] u64 leaves_at(board& b, u32 actor, const pipe& in, u64 ready, u64 now) {
+    u64 free = b.others ? room_for(in) : 0;
+    if (b.down != none) free = std::max(free, through.room_at(through[b.down]));
+    if (b.on != none) free = std::max(free, through.room_at(through[b.on]));
+    if (free > now) {
+      if (free == agenda::never) return free;
+      if (b.down != none && through.foretold(through[b.down])) {
+        when_->note(actor, free);
+        return agenda::never;
+      }
+    }
+    const u64 at = std::max({b.free_from, ready, free});
+    b.free_from = at + 1;
+    return at;
+  }
+  // Where the next router's lane is alone as well, the word goes on at once.
+  void send(const board& from, const wavelet& w, u64 at, u64 now) {
+    timeline* const watched = traced;
+    u64 hops = 0, delivered = 0;
+    for (const board* b = &from;;) {
+      if (b->down != none) {
+        pipe& down = through[b->down];
+        through.put(down, w.bits, w.control, at + down.latency);
+        ++delivered;
+        if (watched) [[unlikely]] watched->crossed(b->down, at);
+      }
+      if (b->others) [[unlikely]] send_to_others(*b, w, at);
+      if (b->on == none) break;
+      pipe& next = through[b->on];
+      hops += next.links;
+      if (watched) [[unlikely]] watched->crossed(b->on, at);
+      board& there = boards_[next.reader - first_board_actor_];
+      const u64 ready = at + next.latency, on = next.empty() ? leaves_at(there, next.reader, next, ready, now) : agenda::never;
+      if (on == agenda::never) {
+        through.put(next, w.bits, w.control, ready);
+        break;
+      }
+      through.cross(next, ready, on);
+      at = on;
+      b = &there;
+    }
+    done.hops += hops, done.delivered += delivered;
+    done.end = std::max(done.end, at + 1);
+  }
+  [[gnu::noinline]] void send_to_others(const board& b, const wavelet& w, u64 at) {
+    for (u32 q : targets_of(through[b.first]))
+      if (q != b.down && q != b.on) arrive(q, w, at);
   }
 
   // Lanes that share one port: one word a cycle.
   void step_link(board& b, u32 actor, u64 now) {
-    pipe* const lanes = &through[b.first];
-    u32 k = b.turn;
+    pipe *const first = &through[b.first], *const last = first + b.lanes, *lane = first + b.turn, *moved = nullptr;
     u64 next = agenda::never;
-    bool moved = false;
-    for (u32 left = b.lanes; left > 0; --left) {
-      pipe& in = lanes[k];
-      k = k + 1 == b.lanes ? 0 : k + 1;
-      if (in.ready > now) {
-        next = std::min(next, in.ready);
-      } else if (moved) {
-        ++link_stalls;
-        next = now + 1;
-      } else if (const u64 free = room_for(in); free > now) {
-        next = std::min(next, free);
-      } else {
-        move(in, now);
-        moved = true;
-        b.turn = static_cast<u8>(k);
-        next = std::min(next, std::max(in.ready, now + 1));
+    do {
+      pipe& in = *lane;
+      lane = lane + 1 == last ? first : lane + 1;
+      u64 again = in.ready;
+      if (again <= now) {
+        if (moved) {
+          ++link_stalls;
+          again = now + 1;
+        } else {
+          again = room_for(in);
+          if (again <= now) {
+            move(in, now);
+            moved = lane;
+            again = std::max(in.ready, now + 1);
+          }
+        }
       }
-    }
+      next = std::min(next, again);
+    } while (lane != first + b.turn);
     if (next != agenda::never) when_->note(actor, next);
-    if (moved) done.end = std::max(done.end, now + 1);
+    if (!moved) return;
+    b.turn = static_cast<u8>(moved - first);
+    done.end = std::max(done.end, now + 1);
   }
 
   template <bool changing>
@@ -378,12 +447,6 @@ class mesh {
     for (u32 q : targets_of(in))
       if (!(q & leaves)) free = std::max(free, through.room_at(through[q]));
     return free;
-  }
-
-  bool foretold(const pipe& in) const {
-    for (u32 q : targets_of(in))
-      if (!(q & leaves) && through.foretold(through[q])) return true;
-    return false;
   }
 
   [[gnu::always_inline]] void move(pipe& in, u64 now) {

@@ -10,9 +10,10 @@ namespace wsl::engines {
 
 /// Words one behind the other, in a ring of places.
 struct pipe {
-  /// When its reader is told of words: each time a first one comes; when it is about to be full, or a ramp's length after the first;
-  /// when many have been taken, or a control wavelet stands behind them.
-  enum class habit : u8 { told, gathers, relays, steady, stopping };
+  /// When its reader is told of words: each time a first one comes; never, because its filler looks after it; when it is about to be full,
+  /// or a ramp's length after the first; if it takes them steadily, when a control wavelet stands behind them, or when they are many. What
+  /// is foretold of a steady reader is certain where nothing else can come to its PE.
+  enum class habit : u8 { told, followed, gathers, relays, stopping, steady, certain };
 
   u64 ready = agenda::never;          ///< from when on its first word can be taken; never if it is empty
   u64 room = 0;                       ///< from when on its next place can be filled; never if it is full
@@ -65,7 +66,7 @@ class pipes {
   [[gnu::always_inline]] const pipe& operator[](u32 p) const { return pipes_[p]; }
 
   u32 first_bits(const pipe& p) const { return places_[p.head].bits; }
-  bool first_is_control(const pipe& p) const { return places_[p.head].control; }
+  bool first_is_control(const pipe& p) const { return places_[p.head].control != 0; }
   bool all_data(const pipe& p) const {
     bool all = true;
     for (u32 n = p.size(), at = p.head; n > 0; --n, at = after(p, at)) all = all && !places_[at].control;
@@ -88,7 +89,7 @@ class pipes {
     return p.room;
   }
   /// Whether that is foretold, and not certain before its time.
-  bool foretold(const pipe& p) const { return p.reads >= pipe::habit::steady; }
+  bool foretold(const pipe& p) const { return p.reads == pipe::habit::steady || p.reads == pipe::habit::stopping; }
   /// Places that can be filled at `now`, up to `most`.
   u32 room(const pipe& p, u64 now, u32 most) const {
     u32 n = 0;
@@ -97,7 +98,7 @@ class pipes {
     return n;
   }
 
-  void put(pipe& p, u32 bits, bool control, u64 ready) {
+  [[gnu::always_inline]] void put(pipe& p, u32 bits, bool control, u64 ready) {
     ++inside_;
     fill(p, {ready, bits, control});
   }
@@ -107,56 +108,78 @@ class pipes {
   }
   /// From one pipe to the next.
   [[gnu::always_inline]] void pass(pipe& from, pipe& to, u64 now) {
-    const place& l = places_[from.head];
-    fill(to, {now + to.latency, l.bits, l.control});
+    const place& word = places_[from.head];
+    fill(to, {now + to.latency, word.bits, word.control});
     empty(from, now);
+  }
+  /// Through a pipe that is empty and has room: a word that can be taken from `ready` on and is taken at `now`.
+  [[gnu::always_inline]] void cross(pipe& p, u64 ready, u64 now) {
+    ++p.words;
+    waited_ += now - ready;
+    places_[p.tail].time = now + p.credit;
+    p.head = p.tail = after(p, p.tail);
+    p.room = places_[p.tail].time;
   }
 
   // ---- steady readers --------------------------------------------------------------------------------------------------------
 
-  /// The reader of a pipe of data takes words as they come; see steady_reader. It is looked at when there are `enough`, or a control
-  /// wavelet comes.
-  void read_steadily(pipe& p, u64 free_from, u32 width, u32 hold, u32 enough) {
+  /// The reader of a pipe of data takes words as they come; see steady_reader. It is looked at when there are many, or `most`, or a
+  /// control wavelet comes.
+  void read_steadily(pipe& p, u64 free_from, u32 width, u32 hold, u64 most, bool certain) {
     if (p.target == 0) {
       p.target = static_cast<u32>(steady_.size());
       steady_.push_back({});
     }
     steady_reader& r = steady_[p.target];
-    r.begin(free_from, width, hold, enough);
+    r.begin(free_from, width, hold, most);
     for (u32 n = p.size(); n > 0; --n, p.head = after(p, p.head)) {
       place& l = places_[p.head];
-      l.time = r.take(l.bits, l.time) + p.credit;
+      l.time = take_steadily(r, l) + p.credit;
     }
-    p.reads = pipe::habit::steady;
+    p.reads = certain ? pipe::habit::certain : pipe::habit::steady;
     p.ready = agenda::never;
     p.room = places_[p.tail].time;
     if (p.filler_waits) wake_filler(p, p.room);
   }
-  /// What has been taken before `now`; the rest is in the pipe again.
-  steady_reader& stop_reading(pipe& p, u64 now) {
-    steady_reader& r = steady_[p.target];
-    if (foretold(p)) put_back(p, r, now);
-    inside_ -= r.words.size();
-    for (const steady_reader::arrival& a : r.words) waited_ += a.taken - a.ready;
-    return r;
+  steady_reader& reader_of(const pipe& p) { return steady_[p.target]; }
+  /// The first n words have been taken.
+  void taken(const pipe& p, std::size_t n) {
+    steady_reader& r = reader_of(p);
+    inside_ -= n;
+    r.drop(n);
+  }
+  /// What it would have taken later is in the pipe again. Requires room for it there.
+  void stop_reading(pipe& p) {
+    steady_reader& r = reader_of(p);
+    if (p.reads >= pipe::habit::steady) p.head = p.tail;
+    for (std::size_t n = r.words.size(); n > 0; --n) {
+      const steady_reader::arrival& a = r.words[n - 1];
+      p.head = (p.head == p.first ? p.end : p.head) - 1;
+      places_[p.head] = {a.ready, a.bits, 0};
+      waited_ -= a.taken - a.ready;
+      p.ready = a.ready;
+      if (p.head == p.tail) p.room = agenda::never;
+    }
+    r.words.clear();
+    p.reads = pipe::habit::told;
   }
 
  private:
   struct place {
     u64 time = 0;  ///< of a word: from when it can be taken; of a free place: from when it can be filled
     u32 bits = 0;
-    bool control = false;
+    u32 control = 0;  ///< or not; a word is 16 bytes without a gap, which copies in two moves
   };
   [[gnu::always_inline]] void fill(pipe& p, const place& word) {
     ++p.words;
-    if (p.reads == pipe::habit::steady && take_at_once(p, word)) return;
+    if (p.reads >= pipe::habit::steady && take_at_once(p, word)) return;
     places_[p.tail] = word;
     p.tail = after(p, p.tail);
     p.room = p.tail == p.head ? agenda::never : places_[p.tail].time;
     const bool first = p.empty();
     if (first) p.ready = word.time;
-    if (p.reads != pipe::habit::told) [[unlikely]] gather(p, word, first);
-    else if (first) when_->note(p.reader, word.time);
+    if (p.reads > pipe::habit::followed) [[unlikely]] gather(p, word, first);
+    else if (first && p.reads == pipe::habit::told) when_->note(p.reader, word.time);
   }
   // The reader is looked at before the last place is taken. A control wavelet ends its rest.
   [[gnu::noinline]] void gather(pipe& p, const place& word, bool first) {
@@ -171,25 +194,20 @@ class pipes {
       p.reads = pipe::habit::stopping;
       return false;
     }
-    places_[p.tail].time = r.take(word.bits, word.time) + p.credit;
+    places_[p.tail].time = take_steadily(r, word) + p.credit;
     p.tail = after(p, p.tail);
     p.room = places_[p.tail].time;
-    if (r.has_enough()) [[unlikely]] when_->note(p.reader, when_->now() + 1);
+    if (r.has_many()) [[unlikely]] tell(p, r);
     return true;
   }
-  // Their places still wait: nobody fills what is only foretold to be free.
-  [[gnu::noinline]] void put_back(pipe& p, steady_reader& r, u64 now) {
-    if (p.reads == pipe::habit::steady) p.head = p.tail;
-    std::size_t taken = r.words.size();
-    for (; taken > 0 && r.words[taken - 1].taken >= now; --taken) {
-      const steady_reader::arrival& a = r.words[taken - 1];
-      p.head = (p.head == p.first ? p.end : p.head) - 1;
-      places_[p.head] = {a.ready, a.bits, false};
-      p.ready = a.ready;
-      if (p.head == p.tail) p.room = agenda::never;
-    }
-    r.words.shrink(taken);
-    p.reads = pipe::habit::told;
+  [[gnu::always_inline]] u64 take_steadily(steady_reader& r, const place& word) {
+    const u64 taken = r.take(word.bits, word.time);
+    waited_ += taken - word.time;
+    return taken;
+  }
+  [[gnu::noinline]] void tell(pipe& p, const steady_reader& r) {
+    if (r.has_all()) p.reads = pipe::habit::steady;
+    when_->note(p.reader, when_->now() + 1);
   }
   [[gnu::always_inline]] void empty(pipe& p, u64 now) {
     place& l = places_[p.head];

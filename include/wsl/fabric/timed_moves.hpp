@@ -79,8 +79,7 @@ class timed_moves {
     p.become(timed_processor::state::starved, std::max(p.since, p.kept_until));
     if (is_steady(f)) {
       pipe& in = mesh_.through[f.in[0]];
-      const u64 to_its_end = f.op.length - f.op.done - 4 * in.places();
-      mesh_.through.read_steadily(in, p.since, f.width, f.hold, static_cast<u32>(std::min<u64>(steady_reader::many, to_its_end)));
+      mesh_.through.read_steadily(in, p.since, f.width, f.hold, words_before_end(f), p.hears_one);
       return agenda::never;
     }
     for (int k = 0; k < 2; ++k)
@@ -90,12 +89,22 @@ class timed_moves {
     return at == agenda::never ? at : at + static_cast<u64>(target_.ramp_latency);
   }
 
-  /// Moves what it would have moved before this cycle.
-  void wake_up(timed_processor& p, u64 now) {
-    if (!p.rests) return;
-    p.rests = false;
+  /// Moves what it would have moved before this cycle. Says when it must be looked at next, if it goes on resting.
+  u64 wake_up(timed_processor& p, u64 now) {
+    if (!p.rests) return agenda::never;
     flight& f = only_flight(p);
-    if (is_steady(f)) move_all(p, f, mesh_.through.stop_reading(mesh_.through[f.in[0]], now));
+    if (is_steady(f)) {
+      pipe& in = mesh_.through[f.in[0]];
+      steady_reader& r = mesh_.through.reader_of(in);
+      move_first(p, f, r, r.taken_before(now));
+      if (p.hears_one && now != agenda::never) {
+        if (const u64 more = words_before_end(f); in.reads >= pipe::habit::steady && more > r.words.size()) return go_on(in, r, more - r.words.size());
+        if (in.reads == pipe::habit::certain) in.reads = pipe::habit::steady;
+        if (const std::size_t all = r.words.size() + in.size(); all > in.places()) return r.words[all - in.places() - 1].taken + 1;
+      }
+      mesh_.through.stop_reading(in);
+    }
+    p.rests = false;
     for (int k = 0; k < 2; ++k)
       if (f.op.input[k] >= 0) mesh_.through[f.in[k]].reads = pipe::habit::told;
     for (;;) {
@@ -103,7 +112,7 @@ class timed_moves {
       wait_for_words(p, std::min(fed, now));
       const u64 at = moves_at(p, f, fed);
       p.now = fed > p.since ? timed_processor::state::starved : timed_processor::state::held_up;
-      if (at >= now) return;
+      if (at >= now) return agenda::never;
       p.spent.held_up += at - p.since;
       move(p, f, at);
       moved_until(p, p.kept_until);
@@ -116,25 +125,39 @@ class timed_moves {
 
   static bool is_steady(const flight& f) { return f.op.input[0] >= 0 && f.op.input[1] < 0 && f.op.output < 0; }
 
+  // So many words can come without it being complete.
+  u64 words_before_end(const flight& f) const {
+    const u64 left = f.op.length - f.op.done, margin = 4 * mesh_.through[f.in[0]].places();
+    return left > margin ? left - margin : 0;
+  }
+  static u64 go_on(pipe& in, steady_reader& r, u64 more) {
+    in.reads = pipe::habit::certain;
+    r.look_again(more);
+    return agenda::never;
+  }
+
   // An operation does not know how many words it is given at once.
-  void move_all(timed_processor& p, flight& f, const steady_reader& taken) {
+  void move_first(timed_processor& p, flight& f, const steady_reader& r, std::size_t n) {
     constexpr std::size_t most = steady_reader::many;
-    for (std::size_t first = 0; first < taken.words.size(); first += most) {
+    for (std::size_t first = 0; first < n; first += most) {
       u32 words[most];
-      const std::size_t n = std::min(taken.words.size() - first, most);
-      for (std::size_t k = 0; k < n; ++k) words[k] = taken.words[first + k].bits;
+      const std::size_t together = std::min(n - first, most);
+      for (std::size_t k = 0; k < together; ++k) words[k] = r.words[first + k].bits;
       const u32* inputs[2] = {words, nullptr};
-      f.op.move(f.op, inputs, nullptr, static_cast<u32>(n));
+      f.op.move(f.op, inputs, nullptr, static_cast<u32>(together));
     }
-    u64 newest = agenda::never;
-    for (const steady_reader::arrival& a : taken.words) {
-      if (a.taken == newest) continue;
-      newest = a.taken;
-      p.spent.starved += a.taken - p.since;
-      p.spent.operations += f.hold;
-      p.since = a.taken + f.hold;
+    u64 free_from = p.since, newest = agenda::never, starved = 0, operations = 0;
+    for (std::size_t k = 0; k < n; ++k) {
+      if (r.words[k].taken == newest) continue;
+      newest = r.words[k].taken;
+      starved += newest - free_from;
+      operations += f.hold;
+      free_from = newest + f.hold;
     }
-    if (!taken.words.empty()) moved_until(p, p.since);
+    p.since = free_from;
+    p.spent.starved += starved, p.spent.operations += operations;
+    if (n > 0) moved_until(p, p.since);
+    mesh_.through.taken(mesh_.through[f.in[0]], n);
   }
   void moved_until(timed_processor& p, u64 at) {
     p.turn = static_cast<u8>(std::countr_zero(p.in_flight) + 2);

@@ -16,6 +16,7 @@ class timed_pes {
     for (u32 i = 0; i < t.size(); ++i) {
       state(i).defers = true;
       processors_[i].router = mesh_.router_at({state(i).x, state(i).y});
+      processors_[i].hears_one = hears_one(i);
       if (state(i).active) agenda_.note(i, 0);
     }
     tiles_->set_ends(scribe_.channels(), nullptr);
@@ -88,7 +89,8 @@ class timed_pes {
     timed_processor& p = processors_[i];
     pe_state& s = state(i);
     if (p.run != run_) p.run = run_, p.since = now, touched_.push_back(i);
-    moves_.wake_up(p, now);
+    const u64 rests_until = moves_.wake_up(p, now);
+    if (p.rests) return rests_until == never ? void() : agenda_.note(i, rests_until);
     if (p.kept_until > now) return agenda_.note(i, p.kept_until);
     if (p.now == timed_processor::state::computing) happened_until(now);
     settle(p, now);
@@ -108,6 +110,12 @@ class timed_pes {
 
  private:
   static constexpr u64 never = agenda::never;
+
+  bool hears_one(u32 i) {
+    int heard = 0;
+    for (const lane_node& n : mesh_.nodes_of(processors_[i].router)) heard += n.down != mesh::none;
+    return heard == 1 && state(i).image->tears == 0;
+  }
 
   // Brings the main thread to where it needs the datapath, or to where nothing is left to run.
   void get_on(timed_processor& p, pe_state& s, u64 now) {

@@ -58,7 +58,8 @@ struct timed_processor {
   u64 since = 0;                       ///< ... this time
   u64 task_since = 0;
   const char* task = "";
-  bool rests = false;                  ///< see timed_pes::rest
+  bool rests = false;                  ///< see timed_moves::rest
+  bool hears_one = false;              ///< words of one color come to it, and nothing else
   u64 run = 0;                         ///< the run that has touched it last
   pe_cycles spent;
 
