@@ -286,7 +286,7 @@ class timed_oracle final : public engine, private cycle_counter {
   queue* behind(router& r, int color, port p) {
     if (p == ramp) return &r.down.at(color);
     const coord next = r.at + wsl::step(p);
-    return plan().has(next) ? &router_at(next).in.at({color, index_of(opposite(p))}) : nullptr;
+    return plan().has(next) ? &router_at(next).in.at({plan().path_at(r.at, color)->color_through(p), index_of(opposite(p))}) : nullptr;
   }
   bool room_in_all(router& r, int color, ports to) {
     for (port p : every_port) {

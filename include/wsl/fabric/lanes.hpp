@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "../core/flat_vector.hpp"
+#include "deliveries.hpp"
 #include "gate.hpp"
 
 namespace wsl::engines {
@@ -57,11 +58,12 @@ class lanes {
       if (all_[i].color == color && all_[i].from == from) return &all_[i];
     return nullptr;
   }
-  /// Where the words of a lane that passes go next.
-  lane* after(const lane& l) {
-    const port side = only_side(l.to);
-    return at(router_at(coord_of(l.router) + wsl::step(side)), l.color, opposite(side));
+  /// The lane that the words of a lane enter through a side of its router; of a lane that passes the only one.
+  lane* behind(const lane& l, port side) {
+    const coord c = coord_of(l.router);
+    return at(router_at(c + wsl::step(side)), color_behind(*plan_, c, l.color, side), opposite(side));
   }
+  lane* after(const lane& l) { return behind(l, only_side(l.to)); }
   u32 gates() const { return gates_; }
   static port only_side(ports to) {
     for (port p : every_side)

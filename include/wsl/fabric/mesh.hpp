@@ -129,10 +129,12 @@ class mesh {
   void each_link(u32 pipe, Use use) const {
     const origin& from = origins_[pipe];
     u32 r = from.router;
+    int color = from.color;
     for (int k = 0; k < through[pipe].links; ++k) {
       const bool given = k == 0 && from.what == origin::kind::link;
-      const port side = given ? from.side : lanes::only_side(const_cast<lanes&>(lanes_).node_of(r, from.color)->how.to);
+      const port side = given ? from.side : lanes::only_side(const_cast<lanes&>(lanes_).node_of(r, color)->how.to);
       use(r, side);
+      color = color_behind(*plan_, coord_of(r), color, side);
       r = router_at(coord_of(r) + wsl::step(side));
     }
   }
@@ -242,10 +244,7 @@ class mesh {
       through.open(n.down, input_depth(c, l.color) + m.ramp_latency);
       return n.down;
     }
-    if (lanes_.on_grid(next)) {
-      lane* entered = lanes_.at(router_at(next), l.color, opposite(p));
-      return run_from(m, {origin::kind::link, l.color, p, l.router}, entered, actor);
-    }
+    if (lanes_.on_grid(next)) return run_from(m, {origin::kind::link, l.color, p, l.router}, lanes_.behind(l, p), actor);
     for (u32 k = 0; k < exits_.size(); ++k)
       if (exits_[k].router == l.router && exits_[k].color == l.color) return leaves | k;
     exits_.push_back({l.router, l.color, {}});
