@@ -47,10 +47,10 @@ class random_flows {
     else if (chance(10)) tiles_x_ = 1 + below(3), tiles_y_ = 1 + below(3);
     machine_ = chance(50) ? wse2 : wse3;
     vary_times();
-    swaps_ = machine_.swaps_colors && (w_ + 2 * h_) % 5 < 2;
     rounds_ = chance(20) ? 2 : 1;
     size_ = below(10);
     steering_ = chance(25);
+    swaps_ = machine_.swaps_colors && !steering_ && (w_ + 2 * h_) % 5 < 3;  // a control wavelet names the color with which it was sent
     for (bool& h : heard_) h = chance(55);
     cells_.assign(static_cast<std::size_t>(colors), std::vector<cell>(static_cast<std::size_t>(w_ * h_)));
     scripts_.resize(static_cast<std::size_t>(w_ * h_));

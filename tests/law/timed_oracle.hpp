@@ -409,7 +409,8 @@ class timed_oracle final : public engine, private cycle_counter {
     }
     bool behind_sends = false;
     for (const auto& [color, w] : p.outbox) behind_sends = behind_sends || color == found->second.output;
-    if (found->second.output < 0 || (!behind_sends && output(s, found->second.output).room() > 0)) return true;
+    const int out = found->second.output;
+    if (out < 0 || (!behind_sends && output(s, out).room() > 0 && !mates_occupy(s, out))) return true;
     held_up = true;
     return false;
   }
@@ -427,8 +428,15 @@ class timed_oracle final : public engine, private cycle_counter {
     }
     acted(p.kept_until);
   }
+  // Words of another color are in the output queue that a color shares with it, or have left it only now.
+  bool mates_occupy(pe_state& s, int color) {
+    for (int mate = 0; mate < max_colors; ++mate)
+      if (s.image->mates_of(color) & s.image->present & color_bit(mate))
+        if (const queue& q = output(s, mate); !q.words.empty() || q.taken_now > 0) return true;
+    return false;
+  }
   void drain(processor& p, pe_state& s) {
-    if (p.outbox.empty() || output(s, p.outbox.front().first).room() == 0) return;
+    if (p.outbox.empty() || output(s, p.outbox.front().first).room() == 0 || mates_occupy(s, p.outbox.front().first)) return;
     const auto [color, w] = p.outbox.front();
     p.outbox.pop_front();
     put_out(p, s, color, w.bits, w.control);

@@ -88,6 +88,12 @@ class pipes {
     if (p.room == agenda::never) p.filler_waits = true;
     return p.room;
   }
+  /// From when on it is empty. Where it is not its filler is noted for when a word has left.
+  u64 empty_from(pipe& p) {
+    if (p.empty()) return places_[(p.tail == p.first ? p.end : p.tail) - 1].time;
+    p.filler_waits = true;
+    return agenda::never;
+  }
   /// Whether that is foretold, and not certain before its time.
   bool foretold(const pipe& p) const { return p.reads == pipe::habit::steady || p.reads == pipe::habit::stopping; }
   /// Places that can be filled at `now`, up to `most`.

@@ -18,14 +18,23 @@ class timed_moves {
   u64 wavelets = 0;  ///< sent
   u64 end = 0;       ///< of the last cycle in which anything moved
 
-  flight flight_of(const timed_processor& p, const transfer& t) {
+  flight flight_of(const timed_processor& p, const pe_state& s, const transfer& t) {
     flight f{.op = t};
     f.width = static_cast<u32>(std::min(timing::fabric_width(target_, t.cost), most_width));
     f.hold = static_cast<u32>(timing::fabric_cycles(target_, t.cost));
     for (int k = 0; k < 2; ++k)
       if (t.input[k] >= 0) f.in[k] = mesh_.down_pipe(p.router, t.input[k]);
-    if (t.output >= 0) f.out = mesh_.node_of(p.router, t.output)->up;
+    if (t.output >= 0) f.out = mesh_.node_of(p.router, t.output)->up, f.mates = s.image->mates_of(t.output);
     return f;
+  }
+
+  /// From when on the output queue of a color holds no words of those that share it.
+  u64 mates_left(const timed_processor& p, u64 mates) {
+    u64 at = 0;
+    for (; mates; mates &= mates - 1)
+      if (const lane_node* n = mesh_.node_of(p.router, std::countr_zero(mates)); n && n->up != mesh::none)
+        at = std::max(at, mesh_.through.empty_from(mesh_.through[n->up]));
+    return at;
   }
 
   /// A ramp takes one word a cycle.
@@ -61,7 +70,7 @@ class timed_moves {
   bool may_rest(const timed_processor& p, const pe_state& s) const {
     if (!std::has_single_bit(p.in_flight) || p.in_task() || p.resumes || !p.outbox.empty()) return false;
     const flight& f = p.flights[static_cast<std::size_t>(std::countr_zero(p.in_flight))];
-    if (f.op.uses_fifo() || f.op.each_time >= 0) return false;
+    if (f.op.uses_fifo() || f.op.each_time >= 0 || f.mates) return false;
     const u64 left = f.op.length - f.op.done;
     for (int k = 0; k < 2; ++k) {
       if (f.op.input[k] < 0) continue;
@@ -98,7 +107,8 @@ class timed_moves {
       steady_reader& r = mesh_.through.reader_of(in);
       move_first(p, f, r, r.taken_before(now));
       if (p.hears_one && now != agenda::never) {
-        if (const u64 more = words_before_end(f); in.reads >= pipe::habit::steady && more > r.words.size()) return go_on(in, r, more - r.words.size());
+        const u64 more = words_before_end(f);
+        if (in.reads >= pipe::habit::steady && more > r.words.size()) return go_on(in, r, more - r.words.size());
         if (in.reads == pipe::habit::certain) in.reads = pipe::habit::steady;
         if (const std::size_t all = r.words.size() + in.size(); all > in.places()) return r.words[all - in.places() - 1].taken + 1;
       }

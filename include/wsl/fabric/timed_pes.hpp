@@ -62,6 +62,7 @@ class timed_pes {
     int sending = 0;
     p.each_operation([&](const transfer& other) {
       sending += other.output >= 0;
+      if (t.output >= 0 && other.output >= 0) rule::share_a_queue(on, t, other);
       if (rule::may_clash(t)) rule::apart(on, t, other);
     });
     rule::has_output_queue(on, t, sending, *target_);
@@ -73,7 +74,7 @@ class timed_pes {
       rule::one_writer(on, t.output, p.writes(t.output));
       on.channel_of(t.output).close();
     }
-    scribe_.start(moves_.flight_of(p, t));
+    scribe_.start(moves_.flight_of(p, on, t));
   }
 
   /// The task that runs opens a color's gate again.
@@ -104,7 +105,7 @@ class timed_pes {
       if (const u64 next = std::min(for_tasks, moves_.rest(p)); next != never) agenda_.note(i, next);
       return;
     }
-    drain(p, now);
+    drain(p, s, now);
     if (const u64 next = std::min(until, wake_); next != never) agenda_.note(i, next);
   }
 
@@ -234,8 +235,12 @@ class timed_pes {
   }
   bool main_can_move(timed_processor& p, u64 now) { return p.line < p.script.size() || can_move(p, p.own[0], now); }
   u32 up_pipe(const timed_processor& p, int color) { return mesh_.node_of(p.router, color)->up; }
-  bool has_room(timed_processor& p, u32 into, u64 now) {
+  u64 room_for(timed_processor& p, u32 into, u64 mates) {
     const u64 room = mesh_.through.room_at(mesh_.through[into]);
+    return mates ? std::max(room, moves_.mates_left(p, mates)) : room;
+  }
+  bool has_room(timed_processor& p, u32 into, u64 mates, u64 now) {
+    const u64 room = room_for(p, into, mates);
     if (room <= now) return true;
     if (p.now == timed_processor::state::idle) p.now = timed_processor::state::held_up;
     wake_ = std::min(wake_, room);
@@ -260,7 +265,7 @@ class timed_pes {
       if (f.op.input[k] >= 0 && !has_word(p, f.in[k], now)) return false;
     if (f.op.uses_fifo() && !fifos_allow(p, f.op)) return false;
     if (f.op.output < 0) return true;
-    return !p.holds_back(f.op.output) && has_room(p, f.out, now);
+    return !p.holds_back(f.op.output) && has_room(p, f.out, f.mates, now);
   }
 
   // Says when the PE can do the next thing.
@@ -297,14 +302,16 @@ class timed_pes {
     ++p.spent.tasks;
   }
   // One word a cycle that tasks have sent goes into its output queue, if that has room.
-  void drain(timed_processor& p, u64 now) {
+  void drain(timed_processor& p, const pe_state& s, u64 now) {
     if (p.outbox.empty()) return;
-    if (const u32 up = up_pipe(p, p.outbox.front().color); mesh_.through.room_at(mesh_.through[up]) <= now) {
+    const int color = p.outbox.front().color;
+    const u32 up = up_pipe(p, color);
+    if (const u64 room = room_for(p, up, s.image->mates_of(color)); room <= now) {
       moves_.put(p, up, p.outbox.front().bits, p.outbox.front().control, now);
       p.outbox.pop();
       happened_until(now + 1);
       wake_ = std::min(wake_, now + 1);
-    } else if (const u64 room = mesh_.through.room_at(mesh_.through[up]); room != never) {
+    } else if (room != never) {
       wake_ = std::min(wake_, room);
     }
   }

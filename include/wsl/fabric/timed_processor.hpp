@@ -35,6 +35,7 @@ struct flight {
   u32 in[2] = {}, out = 0;  ///< pipes, where the operation has such an operand
   u32 width = 1;            ///< elements it moves at most in a cycle
   u32 hold = 1;             ///< cycles that a move keeps the datapath
+  u64 mates = 0;            ///< the colors that share the output's queue
   u64 since = 0;
 };
 
