@@ -184,7 +184,9 @@ class random_program : public random_flows {
   void add_path(int c, coord at, const cell& k) {
     with_color(c, [&](auto it) {
       const route how{k.from, k.to};
+      const injection rank{static_cast<i8>(machine_.prefers_injected && k.from.has(ramp) ? (at.x + 3 * at.y + c) % 6 % 3 - 1 : 0)};
       if (!k.swaps.empty()) plan_.path(it, everywhere(at), how, color_swap{k.swaps});
+      else if (rank.priority) k.from.single() ? plan_.path(it, everywhere(at), how, rank) : plan_.path(it, everywhere(at), how, merge, rank);
       else k.from.single() ? plan_.path(it, everywhere(at), how) : plan_.path(it, everywhere(at), how, merge);
     });
   }

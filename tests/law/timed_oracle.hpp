@@ -129,6 +129,7 @@ class timed_oracle final : public engine, private cycle_counter {
     int color;
     port from;
     ports to;               // at some time
+    int rank = 0;           // the higher go first
     std::size_t board = 0;  // lanes that share an output port, at once or through others, share a board
   };
   struct router {
@@ -177,7 +178,7 @@ class timed_oracle final : public engine, private cycle_counter {
       if (!how.from.empty()) here.gates.emplace(c, oracle_gate(plan(), here.at, c));
       for (port from : every_port) {
         if (!how.from.has(from)) continue;
-        here.lanes.push_back({c, from, how.to});
+        here.lanes.push_back({c, from, how.to, from == ramp && plan().path_at(here.at, c) ? plan().path_at(here.at, c)->injects : 0});
         queue& q = here.in[{c, index_of(from)}];
         q.capacity = static_cast<std::size_t>(target().router_depth);
         if (from == ramp) q.capacity += static_cast<std::size_t>(output_depth(sent++) + target().ramp_latency);
@@ -265,9 +266,10 @@ class timed_oracle final : public engine, private cycle_counter {
   void arbitrate(router& r, const std::vector<std::size_t>& lanes, std::size_t& turn) {
     u8 used = 0;
     std::size_t first = lanes.size();
-    for (std::size_t k = 0; k < lanes.size(); ++k) {
+    for (std::size_t k = 0; k < 3 * lanes.size(); ++k) {
       const std::size_t nth = (turn + k) % lanes.size();
       const lane& l = r.lanes[lanes[nth]];
+      if (l.rank != 1 - static_cast<int>(k / lanes.size())) continue;
       queue& from = r.in.at({l.color, index_of(l.from)});
       oracle_gate& way = r.gates.at(l.color);
       if (!from.has(cycle_) || !way.takes(l.from)) continue;

@@ -34,6 +34,7 @@ class mesh : public mesh_parts {
       case board::kind::link: return step_link(b, actor, now);
       case board::kind::shared: return step_in_turn<false>(b, actor, now);
       case board::kind::changing: return step_in_turn<true>(b, actor, now);
+      case board::kind::ranked: return step_in_turn<true, true>(b, actor, now);
     }
   }
 
@@ -128,7 +129,7 @@ class mesh : public mesh_parts {
     done.end = std::max(done.end, now + 1);
   }
 
-  template <bool changing>
+  template <bool changing, bool ranked = false>
   void step_in_turn(board& b, u32 actor, u64 now) {
     pipe* const first = &through[b.first];
     pipe* const last = first + b.lanes;
@@ -137,7 +138,8 @@ class mesh : public mesh_parts {
     u32 used = 0;
     u64 next = agenda::never;
     bool moved = false;
-    for (u32 left = b.lanes; left > 0; --left, lane = after(lane)) {
+    for (u32 left = ranked ? 3u * b.lanes : b.lanes, n = 0; n < left; ++n, lane = after(lane)) {
+      if (ranked && rank_of(b.first + static_cast<u32>(lane - first)) != 1 - static_cast<int>(n / b.lanes)) continue;
       pipe& in = *lane;
       const bool gated = changing && in.targets == 0;
       const u64 ready = gated ? ready_at_gate(in) : in.ready;

@@ -36,7 +36,7 @@ class mesh_parts {
     connect(plan.machine(), pe_at, input_depth, output_depth);
     for (const stream_record& s : plan.streams())
       for (int i = 0; s.inbound && i < s.where.count(); ++i) add_source(plan.machine(), s, s.where.nth(i));
-    for (board& b : boards_) follow(b);
+    for (board& b : boards_) rank(b), follow(b);
     through.settle();
   }
 
@@ -107,10 +107,10 @@ class mesh_parts {
   static constexpr u32 nobody = 0;              // a pipe without words
   static constexpr u32 leaves = u32{1} << 31;   // a target beyond the edge of the grid
   struct board {
-    enum class kind : u8 { alone, link, shared, changing };
+    enum class kind : u8 { alone, link, shared, changing, ranked };
     u32 first = 0;    ///< its lanes' pipes stand together
     u8 lanes = 0, turn = 0;
-    kind what = kind::alone;  ///< one lane; several into one port; into several; some with a gate
+    kind what = kind::alone;  ///< one lane; several into one port; into several; some with a gate; of several ranks
     u32 router = 0;
     // Of one lane: the pipe to its PE; that to a lane of the same kind, which only this one fills; whether there are others; and the
     // first cycle that is not told yet.
@@ -134,6 +134,18 @@ class mesh_parts {
   flat_vector<exit> exits_;
   flat_vector<timed_gate> gates_;
   flat_vector<gated_lane> gated_lanes_;
+  struct preference {
+    u32 pipe = 0;
+    i8 rank = 0;
+  };
+  flat_vector<preference> ranked_;  // lanes of another rank than 0, by their pipes
+  const preference* ranked_from(u32 pipe) const {
+    return std::lower_bound(ranked_.begin(), ranked_.end(), pipe, [](const preference& p, u32 k) { return p.pipe < k; });
+  }
+  int rank_of(u32 pipe) const {
+    const preference* p = ranked_from(pipe);
+    return p != ranked_.end() && p->pipe == pipe ? p->rank : 0;
+  }
 
  private:
   u32 add_pipe(origin from, const pipe& p) {
@@ -152,6 +164,7 @@ class mesh_parts {
       ++b.lanes;
       if (l.changes || b.what == board::kind::changing) b.what = board::kind::changing;
       else if (b.lanes > 1) b.what = one_port(b, l) ? board::kind::link : board::kind::shared;
+      if (l.rank != 0) ranked_.push_back({static_cast<u32>(through.size()), l.rank});
       l.pipe = add_pipe({}, {.reader = first_source_actor() - 1, .ports = l.to.bits, .color = l.color});
     }
   }
@@ -199,6 +212,10 @@ class mesh_parts {
 
   bool one_port(const board& b, const lane& l) const {
     return b.what != board::kind::shared && l.to.single() && through[b.first].ports == l.to.bits;
+  }
+  void rank(board& b) {
+    const preference* p = ranked_from(b.first);
+    if (b.lanes > 1 && p != ranked_.end() && p->pipe < b.first + b.lanes) b.what = board::kind::ranked;
   }
   // What only a lane that is alone fills, and another such lane empties, is looked after by the first.
   void follow(board& b) {
