@@ -13,3 +13,4 @@
 #include "collective/scatter.hpp"
 #include "collective/shift.hpp"
 #include "collective/star_reduce.hpp"
+#include "collective/tally.hpp"
