@@ -61,7 +61,7 @@ void declare_rest(CLI::App& app, options& o) {
   option("--model", o.check.model, "model.bin of llm.c", "verify");
   option("--state", o.check.state, "debug_state.bin of llm.c", "verify");
   option("--after", o.check.after, "the model after ten steps of AdamW", "verify");
-  option("--tolerance", o.check.tolerance, "largest error of a tensor, relative to its largest number", "verify")->check(CLI::PositiveNumber);
+  option("--tolerance", o.check.tolerance, "largest error of a tensor, relative to its norm", "verify")->check(CLI::PositiveNumber);
   option("--format", o.format, "llmc (model.bin), hf (model.safetensors, config.json) or both", "export")->check(CLI::IsMember({"llmc", "hf", "both"}));
   option("--out", o.out, "folder for the files", "export");
 }
@@ -126,6 +126,7 @@ void export_model(options& o) {
 int run_verify(options& o, fields& f) {
   if (o.check.model.empty() || o.check.state.empty()) throw std::invalid_argument("verify needs --model and --state, files of llm.c");
   o.check.num_csx = o.common.run.num_csx, o.check.workers = o.common.run.workers;
+  if (o.common.run.execution_strategy == "pipeline") o.check.strips = o.common.run.strips;
   // The configuration is of no model here; what the command line says of the optimizer counts.
   const auto said = [&](const char* name) { return f.named(name).front()->given.starts_with("--"); };
   if (said("learning_rate")) o.check.learning_rate = o.common.optimizer.learning_rate.front().learning_rate;
