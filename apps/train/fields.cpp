@@ -123,32 +123,41 @@ void read_value(field& f, const YAML::Node& value, const std::string& where) {
   f.given = where;
 }
 
-/// The pairs of a map with those that `<<` merges into it, which are weaker than its own. Keys that stand twice are refused.
+/// The pairs of a map with those that `<<` merges into it, which are weaker than its own; what is nearer is stronger. Keys that stand
+/// twice are refused.
 std::vector<std::pair<std::string, YAML::Node>> pairs_of(const YAML::Node& map, const std::string& file, const std::string& what) {
   if (!map.IsMap()) refuse(place(file, map), what + " is a map of fields, not " + shown(map));
-  std::vector<std::pair<std::string, YAML::Node>> own, merged;
+  std::vector<std::pair<std::string, YAML::Node>> all;
   std::map<std::string, int> lines;
+  std::vector<YAML::Node> merged, waiting;  // the last of those that wait is the next
+  const auto merges = [&](const YAML::Node& from) {
+    if (!from.IsSequence()) return waiting.push_back(from);
+    for (std::size_t i = from.size(); i-- > 0;) waiting.push_back(from[i]);
+  };
   for (const auto& pair : map) {
     if (!pair.first.IsScalar()) refuse(place(file, pair.first), what + ": the name of a field is a word");
     const std::string& key = pair.first.Scalar();
     const int line = pair.first.Mark().line + 1;
     if (const auto [before, fresh] = lines.emplace(key, line); !fresh)
       refuse(place(file, pair.first), (what.empty() ? key : what + "." + key) + " stands there twice, before in line " + std::to_string(before->second));
-    if (key != "<<") {
-      own.emplace_back(key, pair.second);
-      continue;
-    }
-    const auto merge = [&](const YAML::Node& from) {
-      if (!from.IsMap()) refuse(place(file, pair.first), what + ": << merges a map, not " + shown(from));
-      for (const auto& weaker : from)
-        if (weaker.first.IsScalar() && weaker.first.Scalar() != "<<") merged.emplace_back(weaker.first.Scalar(), weaker.second);
-    };
-    if (pair.second.IsSequence()) for (const auto& one : pair.second) merge(one);
-    else merge(pair.second);
+    if (key == "<<") merges(pair.second);
+    else all.emplace_back(key, pair.second);
   }
-  for (auto& pair : merged)
-    if (std::none_of(own.begin(), own.end(), [&](const auto& o) { return o.first == pair.first; })) own.push_back(std::move(pair));
-  return own;
+  while (!waiting.empty()) {
+    const YAML::Node from = waiting.back();
+    waiting.pop_back();
+    if (!from.IsMap()) refuse(place(file, from), what + ": << merges a map, not " + shown(from));
+    // An anchor may be merged into what it merges itself.
+    if (std::any_of(merged.begin(), merged.end(), [&](const YAML::Node& m) { return m.is(from); })) continue;
+    merged.push_back(from);
+    if (constexpr std::size_t most = 100; merged.size() + waiting.size() > most) refuse(place(file, map), what + ": << merges more than " + std::to_string(most) + " maps");
+    for (const auto& weaker : from) {
+      if (!weaker.first.IsScalar()) refuse(place(file, weaker.first), what + ": the name of a field is a word");
+      if (weaker.first.Scalar() == "<<") merges(weaker.second);
+      else if (lines.emplace(weaker.first.Scalar(), 0).second) all.emplace_back(weaker.first.Scalar(), weaker.second);
+    }
+  }
+  return all;
 }
 
 YAML::Node parsed(const std::string& text, const std::string& where) {

@@ -101,10 +101,16 @@ bool session::resume(ml::batches* data) {
 
 void session::save(const ml::batches& data) {
   const ml::checkpoints folder(params_.run.model_dir, params_.run.max_checkpoints);
-  say("Saved checkpoint %s\n", ml::save_run(folder, wafer().run(), data.position(), {{"params", params_text_}, {"vocabulary", task_.vocabulary}}).c_str());
+  try {
+    say("Saved checkpoint %s\n", ml::save_run(folder, wafer().run(), data.position(), {{"params", params_text_}, {"vocabulary", task_.vocabulary}}).c_str());
+  } catch (const std::runtime_error& e) {
+    const auto last = folder.newest();
+    throw std::runtime_error(std::string(e.what()) + "; make room and give the same command again: it " + (last ? "goes on from " + *last : "begins anew"));
+  }
 }
 
 void session::train(bool and_eval) {
+  std::signal(SIGXFSZ, SIG_IGN);  // so that a limit on the size of files is an error with a name, as a full disk is
   const run_params& r = params_.run;
   ml::batches data = batches_of(task_.train, params_.train_input, false);
   const ml::rate::schedule rate = params_.optimizer.rate();
@@ -115,10 +121,12 @@ void session::train(bool and_eval) {
   validate();
   app::write_file(file("params.yaml"), params_text_);
   ml::loss_curve curve;
-  if (resumed && std::filesystem::exists(file("loss.csv"))) {
-    curve = ml::loss_curve::from_csv(app::read_file(file("loss.csv")));
-    curve.keep_until(first);
-  }
+  if (resumed && std::filesystem::exists(file("loss.csv"))) try {
+      curve = ml::loss_curve::from_csv(app::read_file(file("loss.csv")));
+      curve.keep_until(first);
+    } catch (const std::invalid_argument& e) {
+      throw std::runtime_error(file("loss.csv").string() + ": " + e.what() + ": remove the file, and the curve begins with the steps that follow");
+    }
   if (first >= last) return say("Nothing to do: %lld of %lld steps are done\n", static_cast<long long>(first), static_cast<long long>(last));
 
   ml::event_file events(file("train"));
