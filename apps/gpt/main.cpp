@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // wsl-gpt: trains language models and lets them write. `wsl-gpt train_and_eval` needs no data and no file: it reads this project's pages.
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <random>
 #include <wsl/ml/file/saved_run.hpp>
@@ -9,6 +8,8 @@
 #include <command.hpp>
 #include <session.hpp>
 
+#include "../command_line.hpp"
+#include "../files.hpp"
 #include "configurations.hpp"
 #include "export.hpp"
 #include "model.hpp"
@@ -56,12 +57,12 @@ void declare_rest(CLI::App& app, options& o) {
   option("--prompt", o.sample.prompt, "what the text begins with", "sample");
   option("--tokens", o.sample.tokens, "how many to write", "sample")->check(CLI::Range(1, 1 << 20));
   option("--temperature", o.sample.temperature, "0 takes the likeliest token", "sample")->check(CLI::Range(0., 100.));
-  option("--top_k", o.sample.top_k, "only so many of the likeliest; 0: all", "sample")->check(CLI::NonNegativeNumber);
+  option("--top_k", o.sample.top_k, "only so many of the likeliest; 0: all", "sample")->check(app::at_least(0));
   option("--sample_seed", o.sample.seed, "of what is drawn", "sample");
   option("--model", o.check.model, "model.bin of llm.c", "verify");
   option("--state", o.check.state, "debug_state.bin of llm.c", "verify");
   option("--after", o.check.after, "the model after ten steps of AdamW", "verify");
-  option("--tolerance", o.check.tolerance, "largest error of a tensor, relative to its largest number", "verify")->check(CLI::PositiveNumber);
+  option("--tolerance", o.check.tolerance, "largest error of a tensor, relative to its largest number", "verify")->check(app::at_least(0, true));
   option("--format", o.format, "llmc (model.bin), hf (model.safetensors, config.json) or both", "export")->check(CLI::IsMember({"llmc", "hf", "both"}));
   option("--out", o.out, "folder for the files", "export");
 }
@@ -71,9 +72,12 @@ task task_of(options& o, const corpus& text) {
   if (!m.vocab_size) m.vocab_size = text.words.size();
   if (!m.vocab_size) throw std::invalid_argument("model.vocab_size is missing: files of tokens do not say it");
   const i32 largest = std::max(text.train.largest(), text.held_out.largest());
-  if (largest >= m.vocab_size) throw std::invalid_argument("the data have token " + std::to_string(largest) + ", beyond model.vocab_size " + std::to_string(m.vocab_size));
+  if (largest >= m.vocab_size)
+    throw std::invalid_argument("the data have token " + std::to_string(largest) + ", beyond model.vocab_size " + std::to_string(m.vocab_size) + ": a run goes on with the text that it began with; a new one needs --vocab_size " + std::to_string(largest + 1) + " or more");
   for (text_params* p : {&o.train, &o.eval})
     if (!p->max_sequence_length) p->max_sequence_length = m.max_position_embeddings;
+    else if (p->max_sequence_length > m.max_position_embeddings)
+      throw std::invalid_argument("max_sequence_length " + std::to_string(p->max_sequence_length) + " of " + (p == &o.train ? "train_input" : "eval_input") + " is more than model.max_position_embeddings " + std::to_string(m.max_position_embeddings));
   if (!o.common.eval_input.batch_size) o.common.eval_input.batch_size = o.common.train_input.batch_size;
   const ml::decoder d = m.decoder();
   task t{.program = "wsl-gpt", .model = [d] { return d.build(); }, .model_words = m.words(), .data_words = text.about + ": " + std::to_string(text.train.size()) + " tokens to train with, " + std::to_string(text.held_out.size()) + " held out"};
@@ -118,7 +122,7 @@ void export_model(options& o) {
   vocabulary words;
   const std::unique_ptr<ml::trainer> t = trained(o, words);
   const ml::decoder d = o.model.decoder();
-  std::filesystem::create_directories(o.out);
+  app::make_folder(o.out);
   if (o.format != "hf") export_llmc(o.out, d, *t), std::printf("%s/model.bin\n", o.out.c_str());
   if (o.format != "llmc") export_hugging_face(o.out, d, *t), std::printf("%s/model.safetensors\n%s/config.json\n", o.out.c_str(), o.out.c_str());
 }
@@ -169,9 +173,6 @@ int run(int argc, char** argv) {
 }  // namespace
 }  // namespace gpt_app
 
-int main(int argc, char** argv) try {
-  return gpt_app::run(argc, argv);
-} catch (const std::exception& e) {
-  std::fprintf(stderr, "wsl-gpt: %s\n", e.what());
-  return 1;
+int main(int argc, char** argv) {
+  return app::run("wsl-gpt", [&] { return gpt_app::run(argc, argv); });
 }

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <wsl/ml/data/digits.hpp>
 
+#include "../command_line.hpp"
 #include "../train/command.hpp"
 #include "../train/session.hpp"
 #include "configurations.hpp"
@@ -108,9 +109,6 @@ int run(int argc, char** argv) {
 
 }  // namespace
 
-int main(int argc, char** argv) try {
-  return run(argc, argv);
-} catch (const std::exception& e) {
-  std::fprintf(stderr, "wsl-mnist: %s\n", e.what());
-  return 1;
+int main(int argc, char** argv) {
+  return app::run("wsl-mnist", [&] { return run(argc, argv); });
 }

@@ -6,10 +6,11 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <numeric>
 #include <map>
 #include <stdexcept>
 #include <utility>
+
+#include "../nearest.hpp"
 
 namespace train_app {
 namespace {
@@ -205,30 +206,13 @@ struct writer {
 
 std::string field::text() const { return std::visit(writer{*this}, where); }
 
-std::string nearest(std::string_view word, const std::vector<std::string>& known) {
-  std::string best;
-  std::size_t least = word.size() / 3 + 2;  // as many changes are another word
-  for (const std::string& k : known) {
-    std::vector<std::size_t> row(k.size() + 1);
-    std::iota(row.begin(), row.end(), 0u);
-    for (std::size_t i = 1; i <= word.size(); ++i) {
-      std::size_t corner = std::exchange(row[0], i);
-      for (std::size_t j = 1; j <= k.size(); ++j)
-        corner = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, corner + (word[i - 1] != k[j - 1])}));
-    }
-    if (row.back() < least) least = row.back(), best = k;
-  }
-  return best;
-}
-
 void fields::read(const std::string& text, const std::string& file) {
   const YAML::Node root = parsed(text, file);
   if (!root.IsMap()) refuse(file, "a params file is a map of sections, not " + shown(root));
   if (root["trainer"]) refuse(place(file, root["trainer"]), "this is the V2 form (trainer:); the V1 form is read here: train_input, eval_input, model, optimizer, runconfig");
   for (const auto& [name, content] : pairs_of(root, file, "")) {
     if (std::find(sections_.begin(), sections_.end(), name) == sections_.end()) {
-      const std::string known = nearest(name, sections_);
-      refuse(place(file, content), name + " is no section" + (known.empty() ? "" : "; the nearest is " + known));
+      refuse(place(file, content), name + " is no section" + app::nearest_words(name, sections_));
     }
     if (!content.IsNull()) read_section(content, name, file);
   }
@@ -246,8 +230,7 @@ void fields::read_section(const YAML::Node& map, const std::string& section, con
       std::vector<std::string> known;
       for (const field& f : all_)
         if (f.section == section) known.push_back(f.name);
-      const std::string near = nearest(name, known);
-      refuse(where, (section.empty() ? name : section + "." + name) + " is no field" + (near.empty() ? "" : "; the nearest is " + near));
+      refuse(where, (section.empty() ? name : section + "." + name) + " is no field" + app::nearest_words(name, known));
     }
     if (!found->given.empty() && found->given.starts_with(file + ":") && found->name != name)
       refuse(where, section + "." + name + " is another name of " + found->name + ", which " + found->given + " gives");
@@ -259,8 +242,9 @@ void fields::read_section(const YAML::Node& map, const std::string& section, con
 void fields::read_option(field& f, const std::string& value, const std::string& option) {
   const bool is_word = std::holds_alternative<std::string*>(f.where);  // a path may look like anything
   const YAML::Node node = is_word ? YAML::Node(value) : parsed(value, option);
-  if (node.IsNull()) refuse(option, f.full_name() + " has no value");
-  read_value(f, node, option);
+  if (!node.IsNull()) return read_value(f, node, option);
+  f.reset();
+  f.given = option;
 }
 
 std::vector<field*> fields::named(std::string_view name) {

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "session.hpp"
 
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <algorithm>
-#include <limits>
 #include <csignal>
 #include <cstdio>
+#include <limits>
 #include <wsl/host/progress.hpp>
 #include <wsl/ml/sample.hpp>
 #include <wsl/ml/file/saved_run.hpp>
@@ -49,6 +52,14 @@ ml::pipelining pipelining_of(const common_params& p) {
 }
 bool in_pipeline(const common_params& p) { return p.run.execution_strategy == "pipeline"; }
 
+/// Refuses a model whose weights, gradients and what Adam keeps are more than this computer has.
+void fits_in_memory(const ml::network& model) {
+  const f64 wanted = 16. * static_cast<f64>(model.parameter_count()), there = static_cast<f64>(sysconf(_SC_PHYS_PAGES)) * static_cast<f64>(sysconf(_SC_PAGE_SIZE));
+  if (wanted <= there) return;
+  throw std::invalid_argument(fmt::format("model: {} parameters take about {:.0f} GB with gradients and what the optimizer keeps, this computer has {:.0f} GB: `compile` shows what a wafer would do; to train, take a smaller model",
+                                          model.parameter_count(), wanted / 1e9, there / 1e9));
+}
+
 ml::batches batches_of(ml::dataset data, const input_params& p, bool in_order) {
   return {std::move(data), {.size = p.batch_size, .shuffle = p.shuffle && !in_order, .seed = static_cast<u64>(p.shuffle_seed), .drop_last = !in_order}};
 }
@@ -77,6 +88,7 @@ i64 session::last_step(i64 done) const {
 
 machine& session::wafer() {
   if (wafer_) return *wafer_;
+  fits_in_memory(task_.model());
   if (in_pipeline(params_)) wafer_ = std::make_unique<machine>(task_.model(), params_.optimizer.rule(), pipelining_of(params_));
   else wafer_ = std::make_unique<machine>(task_.model(), params_.optimizer.rule(), training_of(params_));
   return *wafer_;
@@ -114,11 +126,11 @@ void session::train(bool and_eval) {
   const run_params& r = params_.run;
   ml::batches data = batches_of(task_.train, params_.train_input, false);
   const ml::rate::schedule rate = params_.optimizer.rate();
-  std::filesystem::create_directories(r.model_dir);
   const bool resumed = resume(&data);
   machine& t = wafer();
   const i64 last = last_step(t.steps()), first = t.steps();
   validate();
+  app::make_folder(r.model_dir);
   app::write_file(file("params.yaml"), params_text_);
   ml::loss_curve curve;
   if (resumed && std::filesystem::exists(file("loss.csv"))) try {
