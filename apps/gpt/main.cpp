@@ -147,7 +147,7 @@ int run(int argc, char** argv) {
   declare(f, o.model);
   declare_optimizer(f, o.common.optimizer);
   declare_run(f, o.common.run);
-  f.add("initial_weights", o.initial_weights, "begin with these: model.bin of llm.c, or a folder with model.safetensors and config.json of transformers");
+  f.add("initial_weights", o.initial_weights, "begin with these: model.bin of llm.c, or a folder with config.json and model.safetensors, or its parts and their index, of transformers");
   auto modes = common_modes();
   modes.insert(modes.end(), {{"sample", "write text with a trained model"}, {"verify", "compare with a model and a state of llm.c"}, {"export", "write a trained model for llm.c and for transformers"}});
   int status = 0;
