@@ -90,7 +90,7 @@ task task_of(options& o, const corpus& text) {
 /// A trainer with the weights of a run's last checkpoint, or of the one that was asked for.
 std::unique_ptr<ml::trainer> trained(options& o, vocabulary& words) {
   const run_params& r = o.common.run;
-  const std::string from = r.checkpoint_path.empty() ? newest_checkpoint(r.model_dir) : r.checkpoint_path;
+  const std::string from = checkpoint_to_look_at(r);
   if (from.empty()) throw std::invalid_argument("there is no checkpoint in " + r.model_dir + ": train first, or give --checkpoint_path");
   words = vocabulary::from_saved(ml::checkpoint(from).fact("vocabulary"), o.train.tokenizer_dir);
   if (!o.model.vocab_size) o.model.vocab_size = words.size();
@@ -131,9 +131,8 @@ int run_verify(options& o, fields& f) {
   if (o.check.model.empty() || o.check.state.empty()) throw std::invalid_argument("verify needs --model and --state, files of llm.c");
   o.check.num_csx = o.common.run.num_csx, o.check.workers = o.common.run.workers;
   // The configuration is of no model here; what the command line says of the optimizer counts.
-  const auto said = [&](const char* name) { return f.named(name).front()->given.starts_with("--"); };
-  if (said("learning_rate")) o.check.learning_rate = o.common.optimizer.learning_rate.front().learning_rate;
-  if (said("weight_decay")) o.check.weight_decay = o.common.optimizer.weight_decay;
+  if (f.is_asked("learning_rate")) o.check.learning_rate = o.common.optimizer.learning_rate.front().learning_rate;
+  if (f.is_asked("weight_decay")) o.check.weight_decay = o.common.optimizer.weight_decay;
   return verify(o.check) ? 0 : 1;
 }
 
@@ -159,6 +158,7 @@ int run(int argc, char** argv) {
                            .more_options = [&](CLI::App& app) { declare_rest(app, o); }},
                           f, status);
   if (!mode) return status;
+  o.common.run.checkpoint_asked = f.is_asked("checkpoint_path");
   if (*mode == "sample") return sample(o), 0;
   if (*mode == "export") return export_model(o), 0;
   if (*mode == "verify") return run_verify(o, f);

@@ -95,6 +95,7 @@ int run(int argc, char** argv) {
                             .configurations = configurations()};
   const auto mode = parse(argc, argv, words, f, status);
   if (!mode) return status;
+  p.run.checkpoint_asked = f.is_asked("checkpoint_path");
   if (p.eval_input.batch_size == 0) p.eval_input.batch_size = p.train_input.batch_size;
   check(p);
   task t{.program = "wsl-mnist",

@@ -77,6 +77,8 @@ class fields {
   const std::vector<field>& all() const { return all_; }
   /// Those of that name, in one section or several; of "section.name" exactly that.
   std::vector<field*> named(std::string_view name);
+  /// Whether the command line gave the only field of that name.
+  bool is_asked(std::string_view name) { return named(name).front()->given.starts_with("--"); }
   /// All values, as a file.
   std::string text() const;
   /// What is worth saying about what was read.

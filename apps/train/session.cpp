@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdio>
 #include <limits>
+#include <optional>
 #include <wsl/host/progress.hpp>
 #include <wsl/ml/sample.hpp>
 #include <wsl/ml/file/saved_run.hpp>
@@ -17,6 +18,7 @@
 
 #include "../files.hpp"
 #include "estimate.hpp"
+#include "folder_lock.hpp"
 
 namespace train_app {
 namespace {
@@ -64,6 +66,14 @@ ml::batches batches_of(ml::dataset data, const input_params& p, bool in_order) {
   return {std::move(data), {.size = p.batch_size, .shuffle = p.shuffle && !in_order, .seed = static_cast<u64>(p.shuffle_seed), .drop_last = !in_order}};
 }
 
+/// The newest whole checkpoint of a folder, empty if there is none. Those that are not whole are named on stderr.
+std::string newest_checkpoint(const std::string& folder) {
+  std::vector<std::string> refused;
+  const auto newest = ml::checkpoints(folder).newest(&refused);
+  for (const std::string& why : refused) std::fprintf(stderr, "%s\n", why.c_str());
+  return newest.value_or("");
+}
+
 }  // namespace
 
 session::session(common_params p, std::string params_text, task t) : params_(std::move(p)), params_text_(std::move(params_text)), task_(std::move(t)) {
@@ -95,10 +105,7 @@ machine& session::wafer() {
 }
 
 bool session::resume(ml::batches* data) {
-  const run_params& r = params_.run;
-  const std::string newest = r.autoload_last_checkpoint ? newest_checkpoint(r.model_dir) : "";
-  // A run that began with a checkpoint from elsewhere goes on from its own.
-  const std::string from = newest.empty() ? r.checkpoint_path : newest;
+  const std::string from = data ? checkpoint_to_train_from(params_.run) : checkpoint_to_look_at(params_.run);
   if (from.empty()) {
     if (task_.begin) task_.begin(wafer().run());
     return false;
@@ -126,11 +133,14 @@ void session::train(bool and_eval) {
   const run_params& r = params_.run;
   ml::batches data = batches_of(task_.train, params_.train_input, false);
   const ml::rate::schedule rate = params_.optimizer.rate();
+  std::optional<folder_lock> alone;
+  if (std::filesystem::exists(r.model_dir)) alone.emplace(r.model_dir);
   const bool resumed = resume(&data);
   machine& t = wafer();
   const i64 last = last_step(t.steps()), first = t.steps();
   validate();
   app::make_folder(r.model_dir);
+  if (!alone) alone.emplace(r.model_dir);
   app::write_file(file("params.yaml"), params_text_);
   ml::loss_curve curve;
   if (resumed && std::filesystem::exists(file("loss.csv"))) try {
@@ -246,11 +256,19 @@ void session::compile() const {
   say("%s", (in_pipeline(params_) ? estimate(model, pipelining_of(params_), what) : estimate(model, training_of(params_), what)).c_str());
 }
 
-std::string newest_checkpoint(const std::string& folder) {
-  std::vector<std::string> refused;
-  const auto newest = ml::checkpoints(folder).newest(&refused);
-  for (const std::string& why : refused) std::fprintf(stderr, "%s\n", why.c_str());
-  return newest.value_or("");
+std::string checkpoint_to_look_at(const run_params& r) {
+  if (r.checkpoint_asked) return r.checkpoint_path;
+  const std::string newest = newest_checkpoint(r.model_dir);
+  return newest.empty() ? r.checkpoint_path : newest;
+}
+
+std::string checkpoint_to_train_from(const run_params& r) {
+  const std::string newest = r.autoload_last_checkpoint ? newest_checkpoint(r.model_dir) : "";
+  if (newest.empty()) return r.checkpoint_path;
+  std::error_code none;
+  if (r.checkpoint_asked && !std::filesystem::equivalent(newest, r.checkpoint_path, none))
+    std::fprintf(stderr, "%s has a later checkpoint than its beginning, --checkpoint_path: the run goes on from that; --autoload_last_checkpoint false begins anew\n", r.model_dir.c_str());
+  return newest;
 }
 
 std::vector<std::pair<std::string, std::string>> common_modes() {
