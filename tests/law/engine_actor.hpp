@@ -318,14 +318,16 @@ struct actor {
   }
 };
 
-/// The table of an actor that takes and sends these colors, each taken by a task or by descriptors; some of the tasks are urgent.
-inline std::vector<binding> table_for(u64 hears, u64 reads_them, u64 sends_them, u64 urgent_ones) {
+/// The table of an actor that takes and sends these colors, each taken by a task or by descriptors; some of the tasks are
+/// urgent, some local ones lengthy.
+inline std::vector<binding> table_for(u64 hears, u64 reads_them, u64 sends_them, u64 urgent_ones, u64 lengthy_ones) {
   std::vector<binding> t;
   for (const binding& b : table_of<actor>.entries) {
     const u64 wanted = b.what == role::data ? hears : b.what == role::read ? reads_them : b.what == role::send ? sends_them : ~u64{0};
     if (!(wanted & color_bit(b.id))) continue;
     t.push_back(b);
     t.back().urgent = b.what == role::data && (urgent_ones & color_bit(b.id));
+    t.back().lengthy = b.what == role::local && (lengthy_ones & local_bit(b.id));
   }
   return t;
 }

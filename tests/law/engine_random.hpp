@@ -176,7 +176,7 @@ class random_program : public random_flows {
     }
     const auto key = std::make_tuple(hears, reads_them, sends_them);
     if (!programs_.count(key)) {
-      tables_.push_back(table_for(hears, reads_them, sends_them, chance(20) ? random_() : 0));
+      tables_.push_back(table_for(hears, reads_them, sends_them, chance(20) ? random_() : 0, chance(20) ? random_() : 0));
       programs_.emplace(key, program_for(tables_.back()));
     }
     plan_.place(everywhere(at), programs_.at(key));

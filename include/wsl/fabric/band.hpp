@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A band is a strip of the grid that one thread at a time runs. The strips are fixed by the layout, never by the number of
 // threads: inside an epoch a band runs until nothing is left to do with what it had at the start, and what it wrote for others
-// becomes visible to them in the next epoch, in the order of the bands. That is why results do not depend on threads.
+// becomes visible to them in the next epoch, in the order of the bands. That is why results do not depend on threads. Tasks that compute
+// long wait until no band has news for another, and then run in one epoch, side by side.
 #pragma once
 #include <exception>
 
@@ -146,6 +147,8 @@ struct alignas(128) band {
   work_list work;
   flat_vector<processor*> processors;           ///< of the PEs that have, or once had, calls or operations in flight
   flat_vector<u32> touched;                     ///< who has had work since it was last found to wait for nothing
+  flat_vector<u32> postponed;                   ///< whose lengthy tasks wait until no band has anything else to do
+  bool computes = false;                        ///< in the epoch that runs they need not
   buffer_pool buffers;
   flat_vector<flat_vector<news>> mail[2];       ///< by the epoch's parity and the receiving band
   shared_word<u64> senders[2];                  ///< bands whose mail waits for this one, by the epoch's parity

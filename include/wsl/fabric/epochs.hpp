@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Epochs: every band runs once with what the others wrote for it before, then all meet. A run ends with the epoch in which no
-// band wrote for another. One thread visits only the bands that have news; several share all of them out.
+// Epochs: every band runs once with what the others wrote for it before, then all meet. When no band has written for another, those
+// with lengthy tasks run these; a run ends when there are none. One thread visits only the bands that have something to do; several share
+// all of them out.
 #pragma once
 #include <bit>
 
@@ -9,11 +10,26 @@
 
 namespace wsl::engines {
 
+/// What is to follow an epoch, as one band sees it. The largest that any band says is what follows.
+enum class sequel : u8 { nothing, computing, news, failure };
+
+inline sequel sequel_of(const band& b) {
+  if (b.failure) return sequel::failure;
+  if (b.addressed) return sequel::news;
+  return b.postponed.empty() ? sequel::nothing : sequel::computing;
+}
+inline sequel larger(sequel a, sequel b) { return a < b ? b : a; }
+inline bool goes_on(sequel what) { return what == sequel::computing || what == sequel::news; }
+
 /// Runs epochs from `last` + 1 on, until nothing is left to do or a band has failed; returns the number of the last one.
 template <class RunBand>
 u64 run_epochs_alone(flat_vector<band>& bands, u64 last, RunBand run_band) {
-  u64 now = 0;
-  for (std::size_t b = 0; b < bands.size(); ++b) now |= u64{!bands[b].work.empty() || bands[b].expects_news()} << b;
+  const auto those = [&](auto condition) {
+    u64 set = 0;
+    for (std::size_t b = 0; b < bands.size(); ++b) set |= u64{condition(bands[b])} << b;
+    return set;
+  };
+  u64 now = those([](band& b) { return !b.work.empty() || b.expects_news(); });
   while (now) {
     ++last;
     u64 next = 0;
@@ -24,34 +40,34 @@ u64 run_epochs_alone(flat_vector<band>& bands, u64 last, RunBand run_band) {
       next |= b.addressed;
       failed |= b.failure != nullptr;
     }
-    now = failed ? 0 : next;
+    if (failed) break;
+    now = next ? next : those([](band& b) { return b.computes = !b.postponed.empty(); });
   }
   return last;
 }
 
 template <class RunBand>
 u64 run_epochs_together(crew& threads, flat_vector<band>& bands, u64 last, RunBand run_band) {
-  struct alignas(128) flag {
-    bool set[2];  // by the epoch's parity: a fast thread may be one epoch ahead of who still reads
+  struct alignas(128) saying {
+    sequel what[2];  // by the epoch's parity: a fast thread may be one epoch ahead of who still reads
   };
-  flat_vector<flag> goes_on(static_cast<std::size_t>(threads.size()));
-  shared_word<u64> failed{~u64{0}}, end;  // the first epoch with a failure; the last epoch
+  flat_vector<saying> said(static_cast<std::size_t>(threads.size()));
+  shared_word<u64> end;  // the last epoch
   auto job = [&](int thread) {
-    const auto share = [&](int k) { return static_cast<std::size_t>(k) * bands.size() / goes_on.size(); };
+    const auto share = [&](int k) { return static_cast<std::size_t>(k) * bands.size() / said.size(); };
+    sequel all = sequel::news;
     for (u64 epoch = last + 1;; ++epoch) {
-      bool news = false, failure = false;
+      sequel mine = sequel::nothing;
       for (std::size_t b = share(thread); b < share(thread + 1); ++b) {
+        bands[b].computes = all == sequel::computing;
         run_band(bands[b], epoch);
-        news |= bands[b].addressed != 0;
-        failure |= bands[b].failure != nullptr;
+        mine = larger(mine, sequel_of(bands[b]));
       }
-      goes_on[static_cast<std::size_t>(thread)].set[epoch & 1] = news;
-      if (failure) failed.set(epoch);
+      said[static_cast<std::size_t>(thread)].what[epoch & 1] = mine;
       threads.barrier.wait();
-      bool any = false;
-      for (const flag& f : goes_on) any |= f.set[epoch & 1];
-      // A thread that is ahead may already have failed in the next epoch: all threads must stop in the same one.
-      if (any && failed.get() > epoch) continue;
+      all = sequel::nothing;
+      for (const saying& s : said) all = larger(all, s.what[epoch & 1]);
+      if (goes_on(all)) continue;
       if (thread == 0) end.set(epoch);
       return;
     }
@@ -61,19 +77,22 @@ u64 run_epochs_together(crew& threads, flat_vector<band>& bands, u64 last, RunBa
 }
 
 /// For bands that several processes share: this one runs those from `first` to before `end`. After each epoch, while no band runs,
-/// one thread asks `goes_on(epoch, news, failure)`, which brings news of other processes, whether any of them goes on.
-template <class RunBand, class GoesOn>
-u64 run_epochs_across(crew& threads, flat_vector<band>& bands, u32 first, u32 end, u64 last, RunBand run_band, GoesOn goes_on) {
-  bool more = true;
+/// one thread asks `agree(epoch, sequel)`, which brings news of other processes, what all of them say.
+template <class RunBand, class Agree>
+u64 run_epochs_across(crew& threads, flat_vector<band>& bands, u32 first, u32 end, u64 last, RunBand run_band, Agree agree) {
+  sequel all = sequel::news;
   auto job = [&](int thread) {
     const auto share = [&](int k) { return first + static_cast<u32>(k) * (end - first) / static_cast<u32>(threads.size()); };
-    for (u64 epoch = last + 1; more; ++epoch) {
-      for (u32 b = share(thread); b < share(thread + 1); ++b) run_band(bands[b], epoch);
+    for (u64 epoch = last + 1; goes_on(all); ++epoch) {
+      for (u32 b = share(thread); b < share(thread + 1); ++b) {
+        bands[b].computes = all == sequel::computing;
+        run_band(bands[b], epoch);
+      }
       threads.barrier.wait();
       if (thread == 0) {
-        bool news = false, failure = false;
-        for (u32 b = first; b < end; ++b) news |= bands[b].addressed != 0, failure |= bands[b].failure != nullptr;
-        more = goes_on(epoch, news, failure);
+        sequel mine = sequel::nothing;
+        for (u32 b = first; b < end; ++b) mine = larger(mine, sequel_of(bands[b]));
+        all = agree(epoch, mine);
         last = epoch;
       }
       threads.barrier.wait();

@@ -26,6 +26,8 @@ struct processor {
   u32 turn = 0;                        ///< the microthread that may move next
   u64 torn = 0;                        ///< colors that a command has closed, until their tasks run
   bool awake = false;
+  bool postponed = false;              ///< stands among those whose lengthy tasks wait for their turn ...
+  bool may_compute = false;            ///< ... which has come
 
   /// A task waits in the middle of its body, so no other runs.
   bool suspended() const {

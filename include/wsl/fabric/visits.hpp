@@ -2,9 +2,10 @@
 // What a thread does on a PE that it visits: moves operations on, and runs tasks in batches, until nothing is ready or room is
 // missing. What runs first is defined: operations in flight, then host calls in their order, the activated local task with the
 // lowest number, and the data or control tasks of the lowest color, a batch at a time; of several senders of a merged color the one
-// with the lowest place on the grid goes first. A shuffled schedule draws another legal order.
+// with the lowest place on the grid goes first. Lengthy tasks have epochs of their own. A shuffled schedule draws another legal order.
 #pragma once
 #include <bit>
+#include <utility>
 
 #include "run_log.hpp"
 #include "traffic.hpp"
@@ -22,6 +23,7 @@ class visits {
 
   /// Runs a band until nothing is left to do with what it has.
   void run(band& b) {
+    if (b.computes) let_compute(b);
     while (!b.work.empty()) visit(b, order_.shuffle ? b.work.pop(draw(b, b.work.size())) : b.work.pop());
   }
 
@@ -102,6 +104,27 @@ class visits {
     s.taken = taken_color::none;
   }
 
+  /// Whose lengthy tasks have waited for this epoch.
+  void let_compute(band& b) {
+    b.computes = false;
+    for (u32 who : b.postponed) {
+      processor& p = *more(state(who));
+      p.postponed = false, p.may_compute = true;
+      traffic_.wake(b, who);
+    }
+    b.postponed.clear();
+  }
+  /// The local tasks that may run now, as a mask; of lengthy ones alone only in their epoch.
+  u32 ready_locals(band& b, pe_state& s) {
+    const u32 ready = s.active & ~s.blocked, others = ready & ~s.image->lengthy_locals;
+    if (others || !ready) return others;
+    if (order_.shuffle) return ready;
+    processor& p = extras(s);
+    if (p.may_compute) return ready;
+    if (!std::exchange(p.postponed, true)) b.postponed.push_back(s.index);
+    return 0;
+  }
+
   static u64 draw(band& b, u64 below) {
     b.random ^= b.random << 13, b.random ^= b.random >> 7, b.random ^= b.random << 17;
     return b.random % below;
@@ -159,7 +182,7 @@ class visits {
   /// Local tasks, as long as nothing else may come before them: the way of a program that sends or takes one array after another.
   bool run_locals(band& b, pe_state& s, const processor* p, u32& budget) {
     u32 ran = 0;
-    for (u32 ready; (ready = s.active & ~s.blocked) && ran < budget && b.handed_to.empty();) {
+    for (u32 ready; (ready = ready_locals(b, s)) && ran < budget && b.handed_to.empty();) {
       if (p && !(p->microthreads.empty() && p->calls.empty() && p->torn == 0)) break;
       if (!prepare(b, s, sends_of_a_task)) break;
       ran += run_local(b, s, std::countr_zero(ready), log_ ? 1 : budget - ran);
@@ -183,7 +206,7 @@ class visits {
   }
 
   bool run_next(band& b, pe_state& s, processor* p) {
-    const u32 ready = s.active & ~s.blocked;
+    const u32 ready = ready_locals(b, s);
     const bool called = p && !p->calls.empty();
     if (!called && p && p->torn && run_torn(b, s, *p)) return true;
     if (!called && s.hurries(ready) && run_data(b, s, s.image->urgent_colors)) return true;
@@ -210,6 +233,7 @@ class visits {
   u32 run_local(band& b, pe_state& s, int id, u32 most = 1) {
     const u32 own_bit = local_bit(id);
     s.active &= ~own_bit;
+    if (own_bit & s.image->lengthy_locals) extras(s).may_compute = false, most = 1;
     if (log_) log_->note(s.index, {s.image->local[id]->name, -1, {}, 1});
     return run_task(b, s, *s.image->local[id], &own_bit, most);
   }

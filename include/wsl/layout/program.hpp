@@ -45,6 +45,7 @@ struct binding {
   u64 after = 0;                        ///< send: colors that must have arrived before; share: all colors of the queue
   int arguments = 0;                    ///< launch: what the host must give
   bool urgent = false;                  ///< data, local: goes before tasks that are not
+  bool lengthy = false;                 ///< local: computes long; goes after tasks that do not
   u8 commands = 0;                      ///< steer: the commands, as a set of command_bit
 
   constexpr bool runs() const { return what < role::read; }

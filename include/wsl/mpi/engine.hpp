@@ -59,7 +59,7 @@ class spread_engine final : public engines::threaded_engine {
     forget_run();
     const u32 first = share_.first(who_.rank()), last = share_.first(who_.rank() + 1);
     epoch_ = engines::run_epochs_across(threads(), bands(), first, last, epoch_, [this](engines::band& b, u64 epoch) { run_band(b, epoch); },
-                                        [this](u64 epoch, bool news, bool failure) { return goes_on(epoch, news, failure); });
+                                        [this](u64 epoch, engines::sequel mine) { return agree(epoch, mine); });
     const outcome mine = done();
     const outcome total{0, who_.sum(mine.tasks), who_.sum(mine.wavelets), who_.sum(mine.hops), who_.sum(mine.delivered)};
     rethrow();
@@ -71,10 +71,9 @@ class spread_engine final : public engines::threaded_engine {
   bool runs(u32 band) const { return share_.owner(band) == who_.rank(); }
   u32 band_of_stream(int color, coord c, bool inbound) { return words().net.member(pes() + stream(color, c, inbound)).band; }
 
-  bool goes_on(u64 epoch, bool news, bool failure) {
+  engines::sequel agree(u64 epoch, engines::sequel mine) {
     exchange_.deliver(epoch);
-    const u64 all = who_.largest(failure ? 2 : news ? 1 : 0);
-    return all == 1;
+    return static_cast<engines::sequel>(who_.largest(static_cast<u64>(mine)));
   }
 
   /// The failure of the first band, as on one rank; elsewhere its text.

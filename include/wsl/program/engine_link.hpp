@@ -66,6 +66,7 @@ struct program_image {
   u64 mates = 0;                            ///< colors that share an output queue with others
   u64 urgent_colors = 0;                    ///< whose data tasks go before local tasks ...
   u32 urgent_locals = 0;                    ///< ... that are not urgent themselves; they have the lowest numbers
+  u32 lengthy_locals = 0;                   ///< that compute long; they have the highest numbers
   u64 present = 0;                          ///< colors that a path takes from this PE's ramp
   u16 slot[max_colors] = {};                ///< which of a PE's channels a present color is
   u16 slots = 0;                            ///< how many there are
@@ -87,6 +88,7 @@ struct program_image {
           blocked_locals |= b.start == initially::blocked ? local_bit(b.id) : 0;
           active_locals |= b.start == initially::active ? local_bit(b.id) : 0;
           urgent_locals |= b.urgent ? local_bit(b.id) : 0;
+          lengthy_locals |= b.lengthy ? local_bit(b.id) : 0;
           break;
         case role::control: control[b.id] = &b; break;
         case role::torn: torn[b.id] = &b, tears |= color_bit(b.id); break;

@@ -153,7 +153,7 @@ class pe {
   [[gnu::always_inline]] void async(const operation<F, Dst, Src...>& op, Completion... when_complete) {
     state_.interrupted = true;
     if constexpr (!(std::is_same_v<Completion, microthread> || ...)) {
-      if (moved_at_once(op)) return (happen(when_complete), ...);
+      if ((knows(when_complete) && ...) && moved_at_once<lone_reader>(op)) return (happen(when_complete, when_complete.id), ...);
     }
     op.taken_apart([&](auto... parts) { later<F, Dst, Src...>::start(*this, parts..., when_complete...); });
   }
@@ -161,7 +161,7 @@ class pe {
   /// Does what a completion says: for modules that are given one and have nothing left to wait for.
   void complete(const completion& what) {
     state_.interrupted = true;
-    happen(what);
+    happen(what, place_of(what));
   }
 
   friend pe_state& state_of(pe& me);
@@ -193,15 +193,16 @@ class pe {
     return id;
   }
 
-  // What is there and has room moves without a microthread. All of it inlines into the task, where lengths and colors are known.
-  template <class F, class Dst, class... Src>
+  // What is there and has room moves without a microthread. All of it inlines into the task, where lengths and colors are known, and
+  // none of it calls: a task that does nothing else then needs no registers but those that a call may use.
+  template <class Take, class F, class Dst, class... Src>
   [[gnu::always_inline]] bool moved_at_once(const operation<F, Dst, Src...>& op) {
     using what = operation<F, Dst, Src...>;
     if constexpr (what::uses_fifo) return false;
     else if (what::fabric_sources > 1 || state_.defers) return false;
-    else return moved_now(op);
+    else return moved_now<Take>(op);
   }
-  template <class F, class Dst, class... Src>
+  template <class Take, class F, class Dst, class... Src>
   [[gnu::always_inline]] bool moved_now(const operation<F, Dst, Src...>& op) {
     using what = operation<F, Dst, Src...>;
     engines::channel* to = nullptr;
@@ -213,43 +214,57 @@ class pe {
     const u32* from = nullptr;
     if constexpr (what::fabric_sources > 0) {
       const auto [color, type] = op.input();
-      from = take(color, type, static_cast<u32>(op.length()));
+      from = Take::words(state_, color, type, static_cast<u32>(op.length()));
       if (!from) return false;
     }
     op.move(0, &from, to ? to->room() : nullptr, static_cast<u32>(op.length()));
     if (to) to->wrote(op.length());
     return true;
   }
+
+  // The engine itself must look where a buffer becomes empty or a sender waits for room.
+  struct lone_reader {
+    [[gnu::always_inline]] static const u32* words(pe_state& s, int color, const payload_type* type, u32 n) {
+      const program_image& image = *s.image;
+      engines::inlet *in = s.inlets(), *last = s.end_of_inlets();
+      while (in != last && in->color != color) ++in;
+      if (in == last || !in->is_plain() || s.taken != engines::taken_color::none || image.read_type[color] != type) return nullptr;
+      const engines::channel& c = image.channels[in->from];
+      if (c.tail() - in->head <= n || c.writer_waits) return nullptr;
+      s.taken = engines::taken(color);
+      return c.words + (std::exchange(in->head, in->head + n) - c.origin);
+    }
+  };
+  struct through_engine {
+    static const u32* words(pe_state& s, int color, const payload_type* type, u32 n) { return s.image->engine->take(s, color, type, n); }
+  };
+
   // Gets the parts of an operation one by one, each small enough for registers: an operation that moves at once is then never
   // put together in memory.
   template <class F, class Dst, class... Src>
   struct later {
     template <class... Completion>
     [[gnu::noinline]] static void start(pe& me, const char* name, work what, F f, Dst dst, Src... src, Completion... when_complete) {
-      transfer t = operation<F, Dst, Src...>({name, what}, f, dst, src...).start();
+      const operation<F, Dst, Src...> op({name, what}, f, dst, src...);
+      if constexpr (!(std::is_same_v<Completion, microthread> || ...)) {
+        if (me.moved_at_once<through_engine>(op)) return (me.happen(when_complete, me.place_of(when_complete)), ...);
+      }
+      transfer t = op.start();
       (me.attach(t, when_complete), ...);
       me.state_.image->engine->start(me.state_, t);
     }
   };
 
-  // The engine itself must look where a buffer becomes empty or a sender waits for room.
-  [[gnu::always_inline]] const u32* take(int color, const payload_type* type, u32 n) {
-    const program_image& image = *state_.image;
-    engines::inlet *in = state_.inlets(), *last = state_.end_of_inlets();
-    while (in != last && in->color != color) ++in;
-    if (in != last && in->is_plain() && state_.taken == engines::taken_color::none && image.read_type[color] == type) {
-      const engines::channel& c = image.channels[in->from];
-      if (c.tail() - in->head > n && !c.writer_waits) {
-        state_.taken = engines::taken(color);
-        return c.words + (std::exchange(in->head, in->head + n) - c.origin);
-      }
-    }
-    return image.engine->take(state_, color, type, n);
+  static bool names_a_task(const completion& c) { return c.what != completion::effect::unblock_color && c.what != completion::effect::nothing; }
+  /// Whether the task stands where its own module's table has it, as it does unless other modules come before.
+  [[gnu::always_inline]] bool knows(const completion& c) const {
+    return !names_a_task(c) || state_.image->local_key[least(c.id, max_local_tasks)] == c.task;
   }
-  [[gnu::always_inline]] void happen(const completion& c) {
-    if (c.what == completion::effect::unblock_color) state_.blocked_colors &= ~color_bit(c.id);
-    else if (c.what == completion::effect::unblock) state_.blocked &= ~local_bit(local_id(*c.task, c.id));
-    else if (c.what != completion::effect::nothing) state_.active |= local_bit(local_id(*c.task, c.id));
+  int place_of(const completion& c) const { return names_a_task(c) ? local_id(*c.task, c.id) : c.id; }
+  [[gnu::always_inline]] void happen(const completion& c, int place) {
+    if (c.what == completion::effect::unblock_color) state_.blocked_colors &= ~color_bit(place);
+    else if (c.what == completion::effect::unblock) state_.blocked &= ~local_bit(place);
+    else if (c.what != completion::effect::nothing) state_.active |= local_bit(place);
   }
   void attach(transfer& t, const completion& c) const {
     switch (c.what) {
@@ -260,7 +275,7 @@ class pe {
       case completion::effect::nothing: break;
     }
   }
-  i8 task_number(const completion& c) const { return static_cast<i8>(local_id(*c.task, c.id)); }
+  i8 task_number(const completion& c) const { return static_cast<i8>(place_of(c)); }
   void attach(transfer& t, microthread on) const {
     if (on.number < 0 || on.number >= state_.image->engine->target().microthreads)
       detail::the_machine_has_no_such_microthread(state_.image->engine->target(), on.number);

@@ -17,13 +17,13 @@ template <std::size_t N>
 struct task_table {
   binding entries[N]{};
 
-  /// Local tasks, the urgent ones first, and launches get their numbers in the order of the table.
+  /// Local tasks, the urgent ones first and the lengthy ones last, and launches get their numbers in the order of the table.
   consteval task_table numbered() const {
     task_table t = *this;
     int locals = 0, launches = 0;
-    for (bool urgent : {true, false})
+    for (int turn : {-1, 0, 1})
       for (binding& b : t.entries)
-        if (b.what == role::local && b.urgent == urgent) b.id = locals++;
+        if (b.what == role::local && b.lengthy - b.urgent == turn) b.id = locals++;
     for (binding& b : t.entries)
       if (b.what == role::launch) b.id = launches++;
     return t;
@@ -267,6 +267,22 @@ consteval auto urgent(task_table<N> tasks) {
   for (binding& b : tasks.entries) {
     if (b.what != role::data && b.what != role::local) detail::only_data_tasks_and_local_tasks_are_urgent();
     b.urgent = true;
+  }
+  return tasks;
+}
+
+namespace detail {
+inline void only_local_tasks_are_lengthy() {}
+}  // namespace detail
+
+/// Local tasks that compute long: `lengthy(local<&part::inside>())`. They go after the other ready tasks of their PE; and the threaded
+/// engine, to whom a task is one step, starts them when nothing else is left to do anywhere, all at once: what others wait for is then
+/// on its way, and no thread waits for one that computes. Worth it from some 10 microseconds on.
+template <std::size_t N>
+consteval auto lengthy(task_table<N> tasks) {
+  for (binding& b : tasks.entries) {
+    if (b.what != role::local) detail::only_local_tasks_are_lengthy();
+    b.lengthy = true;
   }
   return tasks;
 }

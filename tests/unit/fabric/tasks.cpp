@@ -343,6 +343,50 @@ TEMPLATE_LIST_TEST_CASE("what is urgent goes first", "", every_engine) {
   CHECK(order_of<hurried<true>, TestType>() == "sBor");
 }
 
+namespace {
+
+/// Has something to compute while its question is on the way.
+template <bool computes_long>
+struct asking {
+  diary log;
+
+  void go(pe& me) {
+    me.send(red, 1.f);
+    me.activate<&asking::compute>();
+  }
+  void compute(pe&) { log.note('c'); }
+  void hear(pe&, f32) { log.note('a'); }
+
+  static consteval auto tasks() {
+    const auto rest = table(launch<&asking::go>(), on<blue, &asking::hear>(), sends<red>());
+    if constexpr (computes_long) return table(lengthy(local<&asking::compute>()), rest);
+    else return table(local<&asking::compute>(), rest);
+  }
+};
+struct answering {
+  void hear(pe& me, f32 x) { me.send(blue, x); }
+  static consteval auto tasks() { return table(on<red, &answering::hear>(), sends<blue, red>()); }
+};
+
+template <bool computes_long>
+std::string order_between_bands(int threads) {
+  layout l{host, 2, 1};
+  l.place(at(0, 0), program_v<asking<computes_long>>).place(at(1, 0), program_v<answering>);
+  l.path(red, at(0, 0), ramp >> east).path(red, at(1, 0), west >> ramp).path(blue, at(1, 0), ramp >> west).path(blue, at(0, 0), east >> ramp);
+  fabric f{l, threaded{.threads = threads, .pes_per_band = 1}};
+  for (int k = 0; k < 3; ++k) f.template launch<&asking<computes_long>::go>(at(0, 0));
+  return f.read(0, 0, &asking<computes_long>::log).text.data();
+}
+
+}  // namespace
+
+TEST_CASE("what computes long waits for what is on its way between bands") {
+  for (int threads : {1, 2}) {
+    CHECK(order_between_bands<false>(threads) == "cacaca");
+    CHECK(order_between_bands<true>(threads) == "acacac");
+  }
+}
+
 TEMPLATE_LIST_TEST_CASE("a program knows its machine", "", every_engine) {
   struct curious {
     const char* name = "";

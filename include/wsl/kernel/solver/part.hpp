@@ -62,7 +62,7 @@ class part {
   std::span<f32> incoming(port side, int piece) { return face(side, piece, true); }
 
   static consteval auto tasks() {
-    return table(launch<&part::iterate>(), launch<&part::close>(), local<&part::proceed>(), local<&part::inside>(), local<&part::at_rim>(), local<&part::decide>(),
+    return table(launch<&part::iterate>(), launch<&part::close>(), local<&part::proceed>(), lengthy(local<&part::inside>()), local<&part::at_rim>(), local<&part::decide>(),
                  use<&part::sides_>(), use<&part::joining_>());
   }
 

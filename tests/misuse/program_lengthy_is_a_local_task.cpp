@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// Only a local task can compute long: the words of a color wait in few places.
+// says: only_local_tasks_are_lengthy
+#include <wsl/wsl.hpp>
+
+using namespace wsl;
+
+struct part {
+  void go(pe&) {}
+  void stop(pe&) {}
+#ifdef WSL_MISUSE
+  static consteval auto tasks() { return table(launch<&part::go>(), lengthy(control<7, &part::stop>())); }
+#else
+  static consteval auto tasks() { return table(launch<&part::go>(), lengthy(local<&part::stop>())); }
+#endif
+};
+
+constexpr layout l = layout{wse2, 1, 1}.place(all, program_v<part>);
