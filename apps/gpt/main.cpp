@@ -56,7 +56,7 @@ void declare_rest(CLI::App& app, options& o) {
   const auto option = [&](const char* name, auto& to, const char* help, const char* group) { return app.add_option(name, to, help)->capture_default_str()->group(group); };
   option("--prompt", o.sample.prompt, "what the text begins with", "sample");
   option("--tokens", o.sample.tokens, "how many to write", "sample")->check(CLI::Range(1, 1 << 20));
-  option("--temperature", o.sample.temperature, "0 takes the likeliest token", "sample")->check(CLI::Range(0., 100.));
+  option("--temperature", o.sample.temperature, "0 takes the likeliest token", "sample")->check(app::at_least(0));
   option("--top_k", o.sample.top_k, "only so many of the likeliest; 0: all", "sample")->check(app::at_least(0));
   option("--sample_seed", o.sample.seed, "of what is drawn", "sample");
   option("--model", o.check.model, "model.bin of llm.c", "verify");
@@ -92,7 +92,11 @@ std::unique_ptr<ml::trainer> trained(options& o, vocabulary& words) {
   const run_params& r = o.common.run;
   const std::string from = checkpoint_to_look_at(r);
   if (from.empty()) throw std::invalid_argument("there is no checkpoint in " + r.model_dir + ": train first, or give --checkpoint_path");
-  words = vocabulary::from_saved(ml::checkpoint(from).fact("vocabulary"), o.train.tokenizer_dir);
+  try {
+    words = vocabulary::from_saved(ml::checkpoint(from).fact("vocabulary"), o.train.tokenizer_dir);
+  } catch (const std::invalid_argument& e) {
+    throw ml::file_error(from + ": its vocabulary is damaged: " + e.what());
+  }
   if (!o.model.vocab_size) o.model.vocab_size = words.size();
   auto t = std::make_unique<ml::trainer>(o.model.decoder().build(), o.common.optimizer.rule(), ml::training{.workers = 1, .threads = r.threads});
   ml::load_run(from, *t);
