@@ -71,7 +71,7 @@ class strip_worker {
   void gone_east(pe& me) { to_east_.open(), me.activate<&strip_worker::work>(); }
 
   static consteval auto tasks() {
-    return table(launch<&strip_worker::step>(), launch<&strip_worker::learn>(), local<&strip_worker::work>(), local<&strip_worker::came_from_west>(),
+    return table(launch<&strip_worker::step>(), launch<&strip_worker::learn>(), lengthy(local<&strip_worker::work>()), local<&strip_worker::came_from_west>(),
                  local<&strip_worker::came_from_east>(), local<&strip_worker::gone_west>(), local<&strip_worker::gone_east>(), reads<pipes::east_from(0)>(),
                  reads<pipes::east_from(1)>(), reads<pipes::west_from(0)>(), reads<pipes::west_from(1)>(), sends<pipes::east_from(0)>(),
                  sends<pipes::east_from(1)>(), sends<pipes::west_from(0)>(), sends<pipes::west_from(1)>());

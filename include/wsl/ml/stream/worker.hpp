@@ -71,7 +71,7 @@ class worker {
     using namespace wires;
     constexpr auto arrivals = []<int... y>(std::integer_sequence<int, y...>) { return table(local<&worker::came<y>>()...); };
     return table(launch<&worker::step>(), arrivals(std::make_integer_sequence<int, most>{}), local<&worker::gone<home_lane>>(),
-                 local<&worker::gone<south_lane>>(), local<&worker::gone<north_lane>>(), local<&worker::work>(), reads_slabs(), sends<home>(),
+                 local<&worker::gone<south_lane>>(), local<&worker::gone<north_lane>>(), lengthy(local<&worker::work>()), reads_slabs(), sends<home>(),
                  sends<south_from(0)>(), sends<south_from(1)>(), sends<north_from(0)>(), sends<north_from(1)>(), reads<south_from(0)>(),
                  reads<south_from(1)>(), reads<north_from(0)>(), reads<north_from(1)>());
   }
