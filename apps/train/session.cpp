@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdio>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <wsl/host/progress.hpp>
 #include <wsl/ml/sample.hpp>
@@ -54,12 +55,16 @@ ml::pipelining pipelining_of(const common_params& p) {
 }
 bool in_pipeline(const common_params& p) { return p.run.execution_strategy == "pipeline"; }
 
-/// Refuses a model whose weights, gradients and what Adam keeps are more than this computer has.
-void fits_in_memory(const ml::network& model) {
-  const f64 wanted = 16. * static_cast<f64>(model.parameter_count()), there = static_cast<f64>(sysconf(_SC_PHYS_PAGES)) * static_cast<f64>(sysconf(_SC_PAGE_SIZE));
-  if (wanted <= there) return;
-  throw std::invalid_argument(fmt::format("model: {} parameters take about {:.0f} GB with gradients and what the optimizer keeps, this computer has {:.0f} GB: `compile` shows what a wafer would do; to train, take a smaller model",
-                                          model.parameter_count(), wanted / 1e9, there / 1e9));
+/// Refuses what this computer has no memory for: of each parameter the weight, its gradient and what Adam keeps, and of each token of a batch
+/// all activations with their gradients.
+void fits_in_memory(const ml::network& model, i64 sequences, int length) {
+  const std::vector<int>& widths = model.widths();
+  const f64 parameters = 16. * static_cast<f64>(model.parameter_count());
+  const f64 activations = 8. * static_cast<f64>(sequences) * length * std::accumulate(widths.begin(), widths.end(), 0.);
+  const f64 there = static_cast<f64>(sysconf(_SC_PHYS_PAGES)) * static_cast<f64>(sysconf(_SC_PAGE_SIZE));
+  if (parameters + activations <= there) return;
+  throw std::invalid_argument(fmt::format("training would take about {:.1f} GB for {} parameters and {:.1f} GB for the activations of a batch of {} samples; this computer has {:.1f} GB: take a smaller batch_size or model, or only `compile` it",
+                                          parameters / 1e9, model.parameter_count(), activations / 1e9, sequences, there / 1e9));
 }
 
 ml::batches batches_of(ml::dataset data, const input_params& p, bool in_order) {
@@ -98,7 +103,7 @@ i64 session::last_step(i64 done) const {
 
 machine& session::wafer() {
   if (wafer_) return *wafer_;
-  fits_in_memory(task_.model());
+  for (const auto& [data, input] : {std::pair(&task_.train, &params_.train_input), {&task_.held_out, &params_.eval_input}}) fits_in_memory(task_.model(), input->batch_size, data->length);
   if (in_pipeline(params_)) wafer_ = std::make_unique<machine>(task_.model(), params_.optimizer.rule(), pipelining_of(params_));
   else wafer_ = std::make_unique<machine>(task_.model(), params_.optimizer.rule(), training_of(params_));
   return *wafer_;
