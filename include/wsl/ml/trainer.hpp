@@ -3,6 +3,7 @@
 // which changes the weights.
 //   ml::trainer t{net, ml::optimizer::adamw()};
 //   const f64 loss = t.step({.ids = x, .targets = y, .sequences = 12, .length = 64}, 1e-3);
+// A bfloat16_trainer streams half as many bytes, see weight_format.hpp.
 // On several processes, each with wafers of its own and the first with the memory, the same bits:
 //   ml::trainer t{net, ml::optimizer::adamw(), {.num_csx = 8}, mpi::world()};
 // See docs/guide/ml.md.
@@ -26,7 +27,9 @@ struct training {
   std::string memory_folder = {};  ///< where the memory keeps its numbers in files that are mapped; empty: in this computer's memory
 };
 
-class trainer : public training_run {
+/// Weights travel and wait as `Weight`, f32 or bf16; all that is computed is f32.
+template <class Weight = f32>
+class basic_trainer : public training_run {
   /// What stands for the processes where there is one.
   struct this_process {
     static bool root() { return true; }
@@ -36,11 +39,11 @@ class trainer : public training_run {
 
  public:
   /// Throws std::invalid_argument if there cannot be so many wafers or workers.
-  trainer(network n, const optimizer& rule, const training& how = {}) : trainer(std::move(n), rule, how, this_process{}) {}
+  basic_trainer(network n, const optimizer& rule, const training& how = {}) : basic_trainer(std::move(n), rule, how, this_process{}) {}
   /// On several processes, as `mpi::world()` has them. All of them make the same calls, with batches that have at least the sequences of
   /// `part()` and all of the mask; losses and logits are known to all. Throws std::invalid_argument if there are fewer wafers than processes.
   template <class Processes>
-  trainer(network n, const optimizer& rule, const training& how, const Processes& all)
+  basic_trainer(network n, const optimizer& rule, const training& how, const Processes& all)
       : training_run(std::move(n), rule, how.seed, how.memory_folder, all.root()), how_(checked(how, all.size())),
         fabric_(plan(how.workers, how.num_csx), all.with({.threads = how.threads, .pes_per_band = 1})) {}
 
@@ -64,8 +67,8 @@ class trainer : public training_run {
     pass(b, l, chance_of_step(), true);
     log_passes(watch);
     if (!l.now()) {
-      fabric_.launch<&memory_server::learn>(servers, clip_by_norm(sum(&memory_server::sum_of_squares), how_.clip_norm));
-      watch.phase("update", sum(&memory_server::work));
+      fabric_.launch<&server::learn>(servers, clip_by_norm(sum(&server::sum_of_squares), how_.clip_norm));
+      watch.phase("update", sum(&server::work));
     }
     return loss() / counts;
   }
@@ -88,12 +91,12 @@ class trainer : public training_run {
   std::vector<f32> logits() {
     const int all_workers = how_.num_csx * how_.workers;
     const std::size_t of_sequence = static_cast<std::size_t>(last_.length) * static_cast<std::size_t>(network_->width(network_->logits()));
-    const auto begin_of = [&](int worker_of_all) { return static_cast<std::size_t>(worker::first_sequence(last_, worker_of_all, all_workers)) * of_sequence; };
+    const auto begin_of = [&](int worker_of_all) { return static_cast<std::size_t>(wafer_worker::first_sequence(last_, worker_of_all, all_workers)) * of_sequence; };
     std::vector<f32> all(begin_of(all_workers));
     for (int k = 0; k < all_workers; ++k) {
       const coord c{k / how_.workers, 2 * (k % how_.workers) + 1};
       const std::span<f32> part = std::span(all).subspan(begin_of(k), begin_of(k + 1) - begin_of(k));
-      if (fabric_.here(c)) std::copy_n(fabric_.program_at<worker>(c).at.value(network_->logits()).first(), part.size(), part.begin());
+      if (fabric_.here(c)) std::copy_n(fabric_.program_at<wafer_worker>(c).at.value(network_->logits()).first(), part.size(), part.begin());
       fabric_.bring(c, part);
     }
     return all;
@@ -106,13 +109,15 @@ class trainer : public training_run {
   /// The layout that trains.
   static layout plan(int workers, int num_csx = 1) {
     layout l{host, num_csx, 2 * workers};
-    l.place(servers, program_v<memory_server>).place(at_work, program_v<worker>);
+    l.place(servers, program_v<server>).place(at_work, program_v<wafer_worker>);
     each_swarm_node(num_csx, [&]<int level, int children>(const area& a) { l.place(a, program_v<swarm_node<level, children>>); });
-    wires::wire(l);
+    wires::wire<Weight>(l);
     return l;
   }
 
  private:
+  using server = memory_server<Weight>;
+  using wafer_worker = worker<Weight>;
   static constexpr area servers = rows(0, end, 2).column(0), at_work = rows(1, end, 2);
 
   static const training& checked(const training& how, int processes) {
@@ -141,26 +146,26 @@ class trainer : public training_run {
   void pass(const batch& b, const learning& l, const chance& random = {}, bool back = false) {
     last_ = {.sequences = b.sequences, .length = b.length};
     const itinerary& way = way_.emplace(*network_, how_.workers, back, &b);
-    fabric_.start<&memory_server::step>(servers, &way, &memory_, l);
+    fabric_.start<&server::step>(servers, &way, &memory_, l);
     each_swarm_node(how_.num_csx, [&]<int level, int children>(const area& a) { fabric_.start<&swarm_node<level, children>::step>(a, &way); });
-    fabric_.start<&worker::step>(at_work, work_order{network_.get(), &way, b, random});
+    fabric_.start<&wafer_worker::step>(at_work, work_order{network_.get(), &way, b, random});
     report_.traffic = fabric_.run();
   }
   void log_passes(stopwatch& watch) {
     wall_clock::time_point turned, finished;
     f64 forward = 0, back = 0;
     u64 peak = 0;
-    each_here<worker>(at_work, [&](worker& w) {
+    each_here<wafer_worker>(at_work, [&](wafer_worker& w) {
       turned = std::max(turned, w.log.turned), finished = std::max(finished, w.log.finished);
       forward += w.log.forward, back += w.log.back;
       peak = std::max<u64>(peak, w.log.peak);
     });
     watch.phase("forward", forward, turned);
     watch.phase("backward", back, finished);
-    watch.phase(how_.clip_norm == 0 ? "last gradients and update" : "last gradients", how_.clip_norm == 0 ? sum(&memory_server::work) : 0);
-    report_.sent_forward = sum(&memory_server::sent_forward), report_.sent_back = sum(&memory_server::sent_back);
-    report_.returned = sum(&memory_server::returned);
-    report_.peak_weights = sizeof(f32) * peak, report_.two_layers = sizeof(f32) * way_->two_layers();
+    watch.phase(how_.clip_norm == 0 ? "last gradients and update" : "last gradients", how_.clip_norm == 0 ? sum(&server::work) : 0);
+    report_.sent_forward = sum(&server::sent_forward), report_.sent_back = sum(&server::sent_back);
+    report_.returned = sum(&server::returned);
+    report_.peak_weights = sizeof(Weight) * peak, report_.two_layers = sizeof(Weight) * way_->two_layers();
   }
 
   /// Calls f(program) for the PEs of an area that this process runs, wafer by wafer.
@@ -172,9 +177,9 @@ class trainer : public training_run {
         if (const coord c = r.nth(y * r.columns() + x); fabric_.here(c)) f(fabric_.program_at<P>(c));
   }
   template <class T>
-  T sum(T memory_server::* of) {
+  T sum(T server::* of) {
     T total = 0;
-    each_here<memory_server>(servers, [&](memory_server& s) { total += s.*of; });
+    each_here<server>(servers, [&](server& s) { total += s.*of; });
     return total;
   }
   /// The sum over all wafers in one order, wherever they are.
@@ -182,7 +187,7 @@ class trainer : public training_run {
     const region r = fabric_.plan().inside(at_work);
     std::vector<f64> of(static_cast<std::size_t>(r.count()));
     for (int i = 0; i < r.count(); ++i)
-      if (fabric_.here(r.nth(i))) of[static_cast<std::size_t>(i)] = fabric_.program_at<worker>(r.nth(i)).at.loss;
+      if (fabric_.here(r.nth(i))) of[static_cast<std::size_t>(i)] = fabric_.program_at<wafer_worker>(r.nth(i)).at.loss;
     fabric_.bring_each(at_work, std::span(of));
     f64 total = 0;
     for (int x = 0; x < r.columns(); ++x)
@@ -197,5 +202,8 @@ class trainer : public training_run {
   fabric fabric_;
   step_report report_;
 };
+
+using trainer = basic_trainer<f32>;
+using bfloat16_trainer = basic_trainer<bf16>;
 
 }  // namespace wsl::ml
