@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "session.hpp"
 
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <algorithm>
-#include <limits>
 #include <csignal>
 #include <cstdio>
+#include <limits>
+#include <numeric>
+#include <optional>
 #include <wsl/host/progress.hpp>
 #include <wsl/ml/sample.hpp>
 #include <wsl/ml/file/saved_run.hpp>
@@ -14,6 +19,7 @@
 
 #include "../files.hpp"
 #include "estimate.hpp"
+#include "folder_lock.hpp"
 
 namespace train_app {
 namespace {
@@ -49,8 +55,28 @@ ml::pipelining pipelining_of(const common_params& p) {
 }
 bool in_pipeline(const common_params& p) { return p.run.execution_strategy == "pipeline"; }
 
+/// Refuses what this computer has no memory for: of each parameter the weight, its gradient and what Adam keeps, and of each token of a batch
+/// all activations with their gradients.
+void fits_in_memory(const ml::network& model, i64 sequences, int length) {
+  const std::vector<int>& widths = model.widths();
+  const f64 parameters = 16. * static_cast<f64>(model.parameter_count());
+  const f64 activations = 8. * static_cast<f64>(sequences) * length * std::accumulate(widths.begin(), widths.end(), 0.);
+  const f64 there = static_cast<f64>(sysconf(_SC_PHYS_PAGES)) * static_cast<f64>(sysconf(_SC_PAGE_SIZE));
+  if (parameters + activations <= there) return;
+  throw std::invalid_argument(fmt::format("training would take about {:.1f} GB for {} parameters and {:.1f} GB for the activations of a batch of {} samples; this computer has {:.1f} GB: take a smaller batch_size or model, or only `compile` it",
+                                          parameters / 1e9, model.parameter_count(), activations / 1e9, sequences, there / 1e9));
+}
+
 ml::batches batches_of(ml::dataset data, const input_params& p, bool in_order) {
   return {std::move(data), {.size = p.batch_size, .shuffle = p.shuffle && !in_order, .seed = static_cast<u64>(p.shuffle_seed), .drop_last = !in_order}};
+}
+
+/// The newest whole checkpoint of a folder, empty if there is none. Those that are not whole are named on stderr.
+std::string newest_checkpoint(const std::string& folder) {
+  std::vector<std::string> refused;
+  const auto newest = ml::checkpoints(folder).newest(&refused);
+  for (const std::string& why : refused) std::fprintf(stderr, "%s\n", why.c_str());
+  return newest.value_or("");
 }
 
 }  // namespace
@@ -77,16 +103,14 @@ i64 session::last_step(i64 done) const {
 
 machine& session::wafer() {
   if (wafer_) return *wafer_;
+  for (const auto& [data, input] : {std::pair(&task_.train, &params_.train_input), {&task_.held_out, &params_.eval_input}}) fits_in_memory(task_.model(), input->batch_size, data->length);
   if (in_pipeline(params_)) wafer_ = std::make_unique<machine>(task_.model(), params_.optimizer.rule(), pipelining_of(params_));
   else wafer_ = std::make_unique<machine>(task_.model(), params_.optimizer.rule(), training_of(params_));
   return *wafer_;
 }
 
 bool session::resume(ml::batches* data) {
-  const run_params& r = params_.run;
-  const std::string newest = r.autoload_last_checkpoint ? newest_checkpoint(r.model_dir) : "";
-  // A run that began with a checkpoint from elsewhere goes on from its own.
-  const std::string from = newest.empty() ? r.checkpoint_path : newest;
+  const std::string from = data ? checkpoint_to_train_from(params_.run) : checkpoint_to_look_at(params_.run);
   if (from.empty()) {
     if (task_.begin) task_.begin(wafer().run());
     return false;
@@ -101,24 +125,35 @@ bool session::resume(ml::batches* data) {
 
 void session::save(const ml::batches& data) {
   const ml::checkpoints folder(params_.run.model_dir, params_.run.max_checkpoints);
-  say("Saved checkpoint %s\n", ml::save_run(folder, wafer().run(), data.position(), {{"params", params_text_}, {"vocabulary", task_.vocabulary}}).c_str());
+  try {
+    say("Saved checkpoint %s\n", ml::save_run(folder, wafer().run(), data.position(), {{"params", params_text_}, {"vocabulary", task_.vocabulary}}).c_str());
+  } catch (const std::runtime_error& e) {
+    const auto last = folder.newest();
+    throw std::runtime_error(std::string(e.what()) + "; make room and give the same command again: it " + (last ? "goes on from " + *last : "begins anew"));
+  }
 }
 
 void session::train(bool and_eval) {
+  std::signal(SIGXFSZ, SIG_IGN);  // so that a limit on the size of files is an error with a name, as a full disk is
   const run_params& r = params_.run;
   ml::batches data = batches_of(task_.train, params_.train_input, false);
   const ml::rate::schedule rate = params_.optimizer.rate();
-  std::filesystem::create_directories(r.model_dir);
+  std::optional<folder_lock> alone;
+  if (std::filesystem::exists(r.model_dir)) alone.emplace(r.model_dir);
   const bool resumed = resume(&data);
   machine& t = wafer();
   const i64 last = last_step(t.steps()), first = t.steps();
   validate();
+  app::make_folder(r.model_dir);
+  if (!alone) alone.emplace(r.model_dir);
   app::write_file(file("params.yaml"), params_text_);
   ml::loss_curve curve;
-  if (resumed && std::filesystem::exists(file("loss.csv"))) {
-    curve = ml::loss_curve::from_csv(app::read_file(file("loss.csv")));
-    curve.keep_until(first);
-  }
+  if (resumed && std::filesystem::exists(file("loss.csv"))) try {
+      curve = ml::loss_curve::from_csv(app::read_file(file("loss.csv")));
+      curve.keep_until(first);
+    } catch (const std::invalid_argument& e) {
+      throw std::runtime_error(file("loss.csv").string() + ": " + e.what() + ": remove the file, and the curve begins with the steps that follow");
+    }
   if (first >= last) return say("Nothing to do: %lld of %lld steps are done\n", static_cast<long long>(first), static_cast<long long>(last));
 
   ml::event_file events(file("train"));
@@ -226,11 +261,19 @@ void session::compile() const {
   say("%s", (in_pipeline(params_) ? estimate(model, pipelining_of(params_), what) : estimate(model, training_of(params_), what)).c_str());
 }
 
-std::string newest_checkpoint(const std::string& folder) {
-  std::vector<std::string> refused;
-  const auto newest = ml::checkpoints(folder).newest(&refused);
-  for (const std::string& why : refused) std::fprintf(stderr, "%s\n", why.c_str());
-  return newest.value_or("");
+std::string checkpoint_to_look_at(const run_params& r) {
+  if (r.checkpoint_asked) return r.checkpoint_path;
+  const std::string newest = newest_checkpoint(r.model_dir);
+  return newest.empty() ? r.checkpoint_path : newest;
+}
+
+std::string checkpoint_to_train_from(const run_params& r) {
+  const std::string newest = r.autoload_last_checkpoint ? newest_checkpoint(r.model_dir) : "";
+  if (newest.empty()) return r.checkpoint_path;
+  std::error_code none;
+  if (r.checkpoint_asked && !std::filesystem::equivalent(newest, r.checkpoint_path, none))
+    std::fprintf(stderr, "%s has a later checkpoint than its beginning, --checkpoint_path: the run goes on from that; --autoload_last_checkpoint false begins anew\n", r.model_dir.c_str());
+  return newest;
 }
 
 std::vector<std::pair<std::string, std::string>> common_modes() {

@@ -52,8 +52,11 @@ class session {
   std::unique_ptr<machine> wafer_;
 };
 
-/// The newest whole checkpoint of a folder, empty if there is none. Those that are not whole are named on stderr.
-std::string newest_checkpoint(const std::string& folder);
+/// The checkpoint to evaluate, or to sample from: the one that the command line names, the newest whole one of the folder, or the one of the
+/// params; empty if there is none. Those that are not whole are named on stderr.
+std::string checkpoint_to_look_at(const run_params& r);
+/// The same to train from: a run that began with a checkpoint from elsewhere goes on from its own.
+std::string checkpoint_to_train_from(const run_params& r);
 
 /// The modes that every application has, and what they do.
 std::vector<std::pair<std::string, std::string>> common_modes();

@@ -3,7 +3,7 @@
 // which changes the weights.
 //   ml::trainer t{net, ml::optimizer::adamw()};
 //   const f64 loss = t.step({.ids = x, .targets = y, .sequences = 12, .length = 64}, 1e-3);
-// See docs/guide/ml.md.
+// A bfloat16_trainer streams half as many bytes, see weight_format.hpp. See docs/guide/ml.md.
 #pragma once
 #include <optional>
 
@@ -24,10 +24,12 @@ struct training {
   std::string memory_folder = {};  ///< where the memory keeps its numbers in files that are mapped; empty: in this computer's memory
 };
 
-class trainer : public training_run {
+/// Weights travel and wait as `Weight`, f32 or bf16; all that is computed is f32.
+template <class Weight = f32>
+class basic_trainer : public training_run {
  public:
   /// Throws std::invalid_argument if there cannot be so many wafers or workers.
-  trainer(network n, const optimizer& rule, const training& how = {})
+  basic_trainer(network n, const optimizer& rule, const training& how = {})
       : training_run(std::move(n), rule, how.seed, how.memory_folder), how_(checked(how)), fabric_(plan(how.workers, how.num_csx), threaded{.threads = how.threads, .pes_per_band = 1}) {}
 
   /// One step of training. Returns the mean loss of the tokens that count, before the step. Throws std::invalid_argument if the batch
@@ -41,8 +43,8 @@ class trainer : public training_run {
     pass(b, l, chance_of_step(), true);
     log_passes(watch);
     if (!l.now()) {
-      fabric_.launch<&memory_server::learn>(servers, clip_by_norm(sum(&memory_server::sum_of_squares), how_.clip_norm));
-      watch.phase("update", sum(&memory_server::work));
+      fabric_.launch<&server::learn>(servers, clip_by_norm(sum(&server::sum_of_squares), how_.clip_norm));
+      watch.phase("update", sum(&server::work));
     }
     return loss() / counts;
   }
@@ -62,7 +64,7 @@ class trainer : public training_run {
   /// The logits of the last batch, (tokens, classes).
   std::vector<f32> logits() {
     std::vector<f32> all;
-    each<worker>(at_work, [&](worker& w) {
+    each<wafer_worker>(at_work, [&](wafer_worker& w) {
       const matrix<f32> part = w.at.value(network_->logits());
       all.insert(all.end(), part.first(), part.first() + i64{part.rows()} * part.columns());
     });
@@ -76,13 +78,15 @@ class trainer : public training_run {
   /// The layout that trains.
   static layout plan(int workers, int num_csx = 1) {
     layout l{host, num_csx, 2 * workers};
-    l.place(servers, program_v<memory_server>).place(at_work, program_v<worker>);
+    l.place(servers, program_v<server>).place(at_work, program_v<wafer_worker>);
     each_swarm_node(num_csx, [&]<int level, int children>(const area& a) { l.place(a, program_v<swarm_node<level, children>>); });
-    wires::wire(l);
+    wires::wire<Weight>(l);
     return l;
   }
 
  private:
+  using server = memory_server<Weight>;
+  using wafer_worker = worker<Weight>;
   static constexpr area servers = rows(0, end, 2).column(0), at_work = rows(1, end, 2);
 
   static const training& checked(const training& how) {
@@ -95,26 +99,26 @@ class trainer : public training_run {
   }
   void pass(const batch& b, const learning& l, const chance& random = {}, bool back = false) {
     const itinerary& way = way_.emplace(*network_, how_.workers, back, &b);
-    fabric_.start<&memory_server::step>(servers, &way, &memory_, l);
+    fabric_.start<&server::step>(servers, &way, &memory_, l);
     each_swarm_node(how_.num_csx, [&]<int level, int children>(const area& a) { fabric_.start<&swarm_node<level, children>::step>(a, &way); });
-    fabric_.start<&worker::step>(at_work, work_order{network_.get(), &way, b, random});
+    fabric_.start<&wafer_worker::step>(at_work, work_order{network_.get(), &way, b, random});
     report_.traffic = fabric_.run();
   }
   void log_passes(stopwatch& watch) {
     wall_clock::time_point turned, finished;
     f64 forward = 0, back = 0;
     u64 peak = 0;
-    each<worker>(at_work, [&](worker& w) {
+    each<wafer_worker>(at_work, [&](wafer_worker& w) {
       turned = std::max(turned, w.log.turned), finished = std::max(finished, w.log.finished);
       forward += w.log.forward, back += w.log.back;
       peak = std::max<u64>(peak, w.log.peak);
     });
     watch.phase("forward", forward, turned);
     watch.phase("backward", back, finished);
-    watch.phase(how_.clip_norm == 0 ? "last gradients and update" : "last gradients", how_.clip_norm == 0 ? sum(&memory_server::work) : 0);
-    report_.sent_forward = sum(&memory_server::sent_forward), report_.sent_back = sum(&memory_server::sent_back);
-    report_.returned = sum(&memory_server::returned);
-    report_.peak_weights = sizeof(f32) * peak, report_.two_layers = sizeof(f32) * way_->two_layers();
+    watch.phase(how_.clip_norm == 0 ? "last gradients and update" : "last gradients", how_.clip_norm == 0 ? sum(&server::work) : 0);
+    report_.sent_forward = sum(&server::sent_forward), report_.sent_back = sum(&server::sent_back);
+    report_.returned = sum(&server::returned);
+    report_.peak_weights = sizeof(Weight) * peak, report_.two_layers = sizeof(Weight) * way_->two_layers();
   }
 
   /// Calls f(program) for the PEs of an area, wafer by wafer.
@@ -125,14 +129,14 @@ class trainer : public training_run {
       for (int y = 0; y < r.rows(); ++y) f(fabric_.program_at<P>(r.nth(y * r.columns() + x)));
   }
   template <class T>
-  T sum(T memory_server::* of) {
+  T sum(T server::* of) {
     T total = 0;
-    each<memory_server>(servers, [&](memory_server& s) { total += s.*of; });
+    each<server>(servers, [&](server& s) { total += s.*of; });
     return total;
   }
   f64 loss() {
     f64 total = 0;
-    each<worker>(at_work, [&](worker& w) { total += w.at.loss; });
+    each<wafer_worker>(at_work, [&](wafer_worker& w) { total += w.at.loss; });
     return total;
   }
 
@@ -141,5 +145,8 @@ class trainer : public training_run {
   fabric fabric_;
   step_report report_;
 };
+
+using trainer = basic_trainer<f32>;
+using bfloat16_trainer = basic_trainer<bf16>;
 
 }  // namespace wsl::ml
