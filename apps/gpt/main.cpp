@@ -62,7 +62,7 @@ void declare_rest(CLI::App& app, options& o) {
   option("--model", o.check.model, "model.bin of llm.c", "verify");
   option("--state", o.check.state, "debug_state.bin of llm.c", "verify");
   option("--after", o.check.after, "the model after ten steps of AdamW", "verify");
-  option("--tolerance", o.check.tolerance, "largest error of a tensor, relative to its largest number", "verify")->check(app::at_least(0, true));
+  option("--tolerance", o.check.tolerance, "largest error of a tensor, relative to its norm", "verify")->check(app::at_least(0, true));
   option("--format", o.format, "llmc (model.bin), hf (model.safetensors, config.json) or both", "export")->check(CLI::IsMember({"llmc", "hf", "both"}));
   option("--out", o.out, "folder for the files", "export");
 }
@@ -134,6 +134,7 @@ void export_model(options& o) {
 int run_verify(options& o, fields& f) {
   if (o.check.model.empty() || o.check.state.empty()) throw std::invalid_argument("verify needs --model and --state, files of llm.c");
   o.check.num_csx = o.common.run.num_csx, o.check.workers = o.common.run.workers;
+  if (o.common.run.execution_strategy == "pipeline") o.check.strips = o.common.run.strips;
   // The configuration is of no model here; what the command line says of the optimizer counts.
   if (f.is_asked("learning_rate")) o.check.learning_rate = o.common.optimizer.learning_rate.front().learning_rate;
   if (f.is_asked("weight_decay")) o.check.weight_decay = o.common.optimizer.weight_decay;
@@ -163,6 +164,7 @@ int run(int argc, char** argv) {
                           f, status);
   if (!mode) return status;
   o.common.run.checkpoint_asked = f.is_asked("checkpoint_path");
+  if ((*mode == "sample" || *mode == "export" || *mode == "verify") && ranks::size() > 1) throw std::invalid_argument(*mode + " is the work of one process: start it without mpirun");
   if (*mode == "sample") return sample(o), 0;
   if (*mode == "export") return export_model(o), 0;
   if (*mode == "verify") return run_verify(o, f);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <wsl/ml/file/llmc.hpp>
+#include <wsl/ml/pipelined_trainer.hpp>
 #include <wsl/ml/trainer.hpp>
 
 #include "export.hpp"
@@ -24,18 +25,16 @@ class protocol {
   /// `skips(i)` leaves a number out.
   template <class Skip>
   void compare(const std::string& what, std::span<const f32> got, std::span<const f32> wanted, Skip skips) {
-    f64 error = 0, largest = 0;
-    bool finite = got.size() == wanted.size();
-    for (std::size_t i = 0; finite && i < got.size(); ++i) {
+    f64 off = 0, size = 0;
+    for (std::size_t i = 0; i < wanted.size() && got.size() == wanted.size(); ++i) {
       if (skips(i)) continue;
-      finite = std::isfinite(got[i]);
-      error = std::max(error, std::abs(static_cast<f64>(got[i]) - static_cast<f64>(wanted[i])));
-      largest = std::max(largest, std::abs(static_cast<f64>(wanted[i])));
+      const f64 w = static_cast<f64>(wanted[i]), d = static_cast<f64>(got[i]) - w;
+      off += d * d, size += w * w;
     }
-    const f64 relative = largest > 0 ? error / largest : error;
-    const bool holds = finite && relative <= tolerance_;
+    const f64 relative = got.size() == wanted.size() ? std::sqrt(size > 0 ? off / size : off) : HUGE_VAL;
+    const bool holds = relative <= tolerance_;  // what is no number does not hold
     all_hold_ = all_hold_ && holds;
-    std::printf("%-42s %9zu numbers, error %.2e %s\n", what.c_str(), got.size(), finite ? relative : HUGE_VAL, holds ? "" : "TOO LARGE");
+    std::printf("%-42s %9zu numbers, error %.2e %s\n", what.c_str(), got.size(), relative, holds ? "" : "TOO LARGE");
   }
   void compare(const std::string& what, std::span<const f32> got, std::span<const f32> wanted) {
     compare(what, got, wanted, [](std::size_t) { return false; });
@@ -47,16 +46,10 @@ class protocol {
   bool all_hold_ = true;
 };
 
-ml::trainer trainer_of(const ml::llmc_model& m, const ml::optimizer& rule, const verification& v) {
-  ml::trainer t(m.config.build(), rule, {.workers = v.workers, .num_csx = v.num_csx});
-  set_weights(t, m.to_weights(t.model()));
-  return t;
-}
-
 /// Calls f(parameter, ours, theirs) for each parameter; a key's bias adds the same to all logits of a query, so softmax takes it away: its
 /// gradient is 0, what a program computes for it is rounding, and Adam makes steps of full length of that.
 template <class F>
-void each_pair(const ml::llmc_model& m, ml::trainer& t, std::span<const f32> file, F f) {
+void each_pair(const ml::llmc_model& m, const ml::training_run& t, std::span<const f32> file, F f) {
   ml::each_llmc_parameter(t.model(), m.config, m.padded, file, [&](std::size_t k, std::span<const f32> wanted) {
     const ml::parameter& p = t.model().parameters()[k];
     const std::size_t width = static_cast<std::size_t>(m.config.width);
@@ -65,18 +58,18 @@ void each_pair(const ml::llmc_model& m, ml::trainer& t, std::span<const f32> fil
   });
 }
 
-}  // namespace
-
-bool verify(const verification& v) {
-  const ml::llmc_model m = ml::read_llmc_model(v.model);
+/// With the trainers that make(rule) gives.
+template <class Make>
+bool verify_trainer(const verification& v, const ml::llmc_model& m, Make make) {
   const ml::llmc_state s = ml::read_llmc_state(v.state, m);
   const ml::batch b{.ids = s.ids, .targets = s.targets, .sequences = s.sequences, .length = s.length};
   protocol lines(v.tolerance);
   {
     // After its first step, what SGD keeps is the gradient.
-    ml::trainer t = trainer_of(m, ml::optimizer::sgd(), v);
+    auto t = make(ml::optimizer::sgd());
+    set_weights(t, m.to_weights(t.model()));
+    lines.compare("logits", t.predict(b), s.logits);
     const f32 loss = static_cast<f32>(t.step(b, 1));
-    lines.compare("logits", t.logits(), s.logits);
     lines.compare("loss", {&loss, 1}, {&s.loss, 1});
     std::vector<ml::state_array> arrays = t.state();
     each_pair(m, t, std::span<const f32>(s.gradients), [&](const ml::parameter& p, std::size_t k, std::span<const f32> wanted, auto) {
@@ -87,7 +80,8 @@ bool verify(const verification& v) {
   if (!v.after.empty()) {
     const ml::llmc_model later = ml::read_llmc_model(v.after);
     if (later.numbers.size() != m.numbers.size()) throw ml::file_error("wsl: " + v.after + " is another model than " + v.model);
-    ml::trainer t = trainer_of(m, ml::optimizer::adamw(0.9f, 0.999f, 1e-8f, static_cast<f32>(v.weight_decay)), v);
+    auto t = make(ml::optimizer::adamw(0.9f, 0.999f, 1e-8f, static_cast<f32>(v.weight_decay)));
+    set_weights(t, m.to_weights(t.model()));
     for (int step = 0; step < 10; ++step) std::printf("step %d: loss %.6f\n", step, t.step(b, v.learning_rate));
     each_pair(m, t, std::span<const f32>(later.numbers), [&](const ml::parameter& p, std::size_t k, std::span<const f32> wanted, auto skips) {
       lines.compare("after ten steps " + p.name, t.parameters()[k], wanted, skips);
@@ -95,6 +89,14 @@ bool verify(const verification& v) {
   }
   std::printf(lines.all_hold() ? "all within %g\n" : "NOT all within %g\n", v.tolerance);
   return lines.all_hold();
+}
+
+}  // namespace
+
+bool verify(const verification& v) {
+  const ml::llmc_model m = ml::read_llmc_model(v.model);
+  if (v.strips) return verify_trainer(v, m, [&](const ml::optimizer& rule) { return ml::pipelined_trainer(m.config.build(), rule, {.strips = v.strips}); });
+  return verify_trainer(v, m, [&](const ml::optimizer& rule) { return ml::trainer(m.config.build(), rule, {.workers = v.workers, .num_csx = v.num_csx}); });
 }
 
 }  // namespace gpt_app

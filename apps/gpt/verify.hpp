@@ -8,11 +8,11 @@ namespace gpt_app {
 
 struct verification {
   std::string model, state, after;  ///< files; no `after` checks one step only
-  wsl::f64 learning_rate = 1e-4, weight_decay = 0.01, tolerance = 1e-4;
-  int num_csx = 1, workers = 2;
+  wsl::f64 learning_rate = 1e-4, weight_decay = 0.01, tolerance = 1e-5;
+  int num_csx = 1, workers = 2, strips = 0;  ///< strips of a pipeline; 0: weight streaming
 };
 
-/// Prints a line for each tensor: its largest error, relative to the largest number of the tensor. Returns whether all are within the
+/// Prints a line for each tensor: the norm of its error, relative to the norm of the tensor. Returns whether all are within the
 /// tolerance. Throws wsl::ml::file_error.
 bool verify(const verification& v);
 

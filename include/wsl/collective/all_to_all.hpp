@@ -5,7 +5,8 @@
 // See examples/22_transpose.cpp.
 //   constexpr all_to_all<f32> turn{.first = 0, .among = each_row};
 //   endpoint<turn> turning; ... turning.start(me, mem(give), mem(take), then<&worker::next>())
-// The PE in the middle is what it costs: it sends and takes P - 1 blocks and passes on (P - 1)^2 / 2. Four colors.
+// The PE in the middle bounds what it costs: it sends and takes P - 1 blocks and passes on (P - 1)^2 / 2. It also waits for others, so the
+// timed engine counts up to 1.7 times as much for long blocks, and more for single words, where operations begin and end. Four colors.
 #pragma once
 #include "cost.hpp"
 #include "relay.hpp"
@@ -36,7 +37,7 @@ struct all_to_all {
     return {{r, direction(), way == 0 ? size - 1 : 0}, first + 2 * way};
   }
 
-  /// What it takes on a layout, in cycles, with blocks of `words` words.
+  /// What it takes at least on a layout, in cycles, with blocks of `words` words.
   constexpr f64 cycles(const layout& l, int words) const {
     const int size = length(ground(l, where, name), direction()), i = size / 2, j = size - 1 - i;
     const f64 own = copying(words, sizeof(T)) + restart, handled = f64(words) * (2 * (size - 1) + 2 * i * j);

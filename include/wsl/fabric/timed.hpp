@@ -182,7 +182,6 @@ struct timed {
   /// The caller owns the engine.
   engine* make(const layout& plan) const {
     timing::must_be_countable(plan.machine());
-    if (plan.swapped_colors()) throw fault_error("wsl: the timed engine does not swap colors; run this layout on the threaded or the reference engine");
     return new engines::timed_engine(plan, trace ? trace : engines::trace_of_environment());
   }
 };

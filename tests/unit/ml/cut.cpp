@@ -5,7 +5,7 @@
 
 namespace {
 using namespace wsl;
-using ml::axis, ml::cut, ml::dimension, ml::partition;
+using ml::axis, ml::cut, ml::partition, ml::placement, ml::tensor_shape;
 
 TEST_CASE("A partition is a function and its inverse") {
   for (int length : {1, 2, 5, 16, 37})
@@ -28,67 +28,128 @@ TEST_CASE("A partition is a function and its inverse") {
 }
 
 TEST_CASE("Cuts are values") {
-  constexpr cut c = cut{}.split(dimension::rows, axis::y).tile(dimension::columns, axis::x, 4);
-  static_assert(c.of(dimension::rows) == axis::y && c.of(dimension::columns) == axis::x && c != cut{});
-  CHECK_THROWS_WITH(c.split(dimension::rows, axis::x), "wsl: a cut uses an axis for one dimension; it uses x already");
-  CHECK_THROWS_WITH(cut{}.split(dimension::rows, axis::x).split(dimension::rows, axis::y), "wsl: a cut cuts a dimension once; it cuts the rows already");
-  CHECK_THROWS_WITH(cut{}.tile(dimension::rows, axis::x, 0), "wsl: a cut deals out tiles of at least 1, not of 0");
+  constexpr cut c = cut{}.split(0, axis::y).tile(1, axis::x, 4);
+  static_assert(c == cut{}.tile(1, axis::x, 4).split(0, axis::y) && c != cut{});  // different axes of different dimensions: in any order
+  static_assert(cut{}.split(0, axis::y).split(0, axis::x) != cut{}.split(0, axis::x).split(0, axis::y));
+  static_assert(c.cuts(0, axis::y) && !c.cuts(0, axis::x) && c.cuts_along(axis::x) && c.dimensions() == 2);
+  static_assert(c.replicate(axis::x) == cut{}.split(0, axis::y) && c.replicate(axis::x).replicate(axis::y) == cut{});
+  static_assert(cut{}.split(0, axis::y).split(0, axis::x).replicate(axis::y) == cut{}.split(0, axis::x));
+  static_assert(c.replicate(axis::x).tile(1, axis::x, 4) == c);
+  CHECK_THROWS_WITH(c.split(2, axis::x), "wsl: a cut uses an axis once; it uses x already");
+  CHECK_THROWS_WITH(cut{}.tile(0, axis::x, 0), "wsl: a cut deals out tiles of at least 1, not of 0");
+  CHECK_THROWS_WITH(cut{}.split(4, axis::x), "wsl: a cut is of one of the dimensions 0 to 3, not of 4");
+  CHECK_THROWS_WITH(cut{}.split(0, axis::none), "wsl: a dimension is cut along axis::x or axis::y");
+  CHECK_THROWS_WITH(placement({3, 4}, cut{}.split(2, axis::x), {2, 2}), "wsl: a cut of dimension 2 does not fit a tensor with the dimensions 0 to 1");
+  CHECK_THROWS_WITH(tensor_shape({1, 2, 3, 4, 5}), "wsl: a tensor has 1 to 4 dimensions, not 5");
+  CHECK_THROWS_WITH(tensor_shape({2, -1}), "wsl: dimension 1 of a tensor has no length of -1");
+  CHECK_THROWS_WITH(ml::cut_tensor({2, 3}, 2, 1).load(std::vector<f32>(5), cut{}), "wsl: a tensor of 6 numbers is loaded with 5");
 }
 
 std::vector<cut> all_cuts() {
-  using enum dimension;
   return {cut{},
-          cut{}.split(rows, axis::x),
-          cut{}.split(rows, axis::y),
-          cut{}.split(columns, axis::x),
-          cut{}.tile(columns, axis::y, 3),
-          cut{}.split(rows, axis::y).split(columns, axis::x),
-          cut{}.split(rows, axis::x).split(columns, axis::y),
-          cut{}.tile(rows, axis::y, 2).tile(columns, axis::x, 1),
-          cut{}.tile(rows, axis::x, 3).split(columns, axis::y)};
+          cut{}.split(0, axis::x),
+          cut{}.split(0, axis::y),
+          cut{}.split(1, axis::x),
+          cut{}.tile(1, axis::y, 3),
+          cut{}.split(0, axis::y).split(1, axis::x),
+          cut{}.split(0, axis::x).split(1, axis::y),
+          cut{}.tile(0, axis::y, 2).tile(1, axis::x, 1),
+          cut{}.tile(0, axis::x, 3).split(1, axis::y),
+          cut{}.split(0, axis::y).split(0, axis::x),
+          cut{}.tile(0, axis::x, 2).split(0, axis::y),
+          cut{}.split(1, axis::x).tile(1, axis::y, 2)};
+}
+
+/// One of all cuts of a tensor with so many dimensions.
+cut some_cut(int dimensions, std::mt19937& random) {
+  const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+  cut c;
+  const axis first = below(2) ? axis::x : axis::y;
+  for (axis a : {first, first == axis::x ? axis::y : axis::x})
+    if (const int how = below(4)) c = how == 1 ? c.tile(below(dimensions), a, 1 + below(3)) : c.split(below(dimensions), a);
+  return c;
+}
+
+TEST_CASE("A placement is a function and its inverse, and every index is somewhere") {
+  for (const cut& c : all_cuts())
+    for (coord grid : {coord{1, 1}, {3, 2}, {2, 5}}) {
+      const placement p({11, 13}, c, grid);
+      std::vector<int> copies(11 * 13);
+      for (int y = 0; y < grid.y; ++y)
+        for (int x = 0; x < grid.x; ++x)
+          for (int i = 0; i < p.size({x, y}, 0); ++i)
+            for (int j = 0; j < p.size({x, y}, 1); ++j) ++copies[static_cast<std::size_t>(p.global({x, y}, 0, i) * 13 + p.global({x, y}, 1, j))];
+      const int wanted = (c.cuts_along(axis::x) ? 1 : grid.x) * (c.cuts_along(axis::y) ? 1 : grid.y);
+      CHECK(std::all_of(copies.begin(), copies.end(), [&](int n) { return n == wanted; }));
+      for (int d : {0, 1})
+        for (int i = 0; i < p.shape().length(d); ++i) REQUIRE(p.global(p.holder(d, i), d, p.local(d, i)) == i);
+    }
+}
+
+std::vector<f32> counted(i64 n) {
+  std::vector<f32> numbers(static_cast<std::size_t>(n));
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<f32>(i + 1);
+  return numbers;
+}
+/// How many numbers are not where the cut of a tensor of counted() puts them.
+int misplaced(ml::cut_tensor& t) {
+  const placement& p = t.now();
+  int wrong = 0;
+  for (int y = 0; y < p.grid().y; ++y)
+    for (int x = 0; x < p.grid().x; ++x) {
+      const ml::patch here = t.patch_at({x, y});
+      const std::vector<f32>& numbers = t.numbers_at({x, y});
+      if (numbers.size() != here.size()) return -1;
+      for (std::size_t k = 0; k < numbers.size(); ++k) {
+        i64 whole = 0, rest = static_cast<i64>(k), stride = 1;  // from the last dimension to the first
+        for (int d = p.shape().dimensions(); d-- > 0; stride *= p.shape().length(d)) {
+          const i64 n = p.size({x, y}, d);
+          whole += stride * p.global({x, y}, d, static_cast<int>(rest % n)), rest /= n;
+        }
+        wrong += numbers[k] != static_cast<f32>(whole + 1);
+      }
+    }
+  return wrong;
 }
 
 TEST_CASE("From every cut to every other, on rectangles of many shapes") {
+  const std::vector<f32> numbers = counted(11 * 13);
   for (auto [width, height] : {std::array{1, 1}, {1, 3}, {4, 1}, {2, 2}, {3, 2}, {5, 4}}) {
-    const int rows = 11, columns = 13;
-    std::vector<f32> whole;
-    for (int i = 0; i < rows * columns; ++i) whole.push_back(static_cast<f32>(i + 1));
-    const matrix<const f32> m(whole.data(), rows, columns);
-    ml::cut_matrix on_fabric(rows, columns, width, height, 2);
+    ml::cut_tensor t({11, 13}, width, height, 2);
     for (const cut& from : all_cuts())
       for (const cut& to : all_cuts()) {
-        on_fabric.load(m, from);
-        on_fabric.recut(to);
-        int wrong = 0;
-        for (int y = 0; y < height; ++y)
-          for (int x = 0; x < width; ++x) {
-            const ml::patch p = on_fabric.patch_of({x, y});
-            const std::vector<f32>& numbers = on_fabric.numbers_at({x, y});
-            REQUIRE(numbers.size() == p.size());
-            std::size_t k = 0;
-            for (int i : p.rows)
-              for (int j : p.columns) wrong += numbers[k++] != m(i, j);
-          }
-        CHECK(wrong == 0);
+        t.load(numbers, from);
+        t.recut(to);
+        CHECK(misplaced(t) == 0);
       }
   }
 }
 
+TEST_CASE("From cut to cut and back, tensors of one to four dimensions") {
+  std::mt19937 random(1);
+  for (const tensor_shape& shape : {tensor_shape{17}, {5, 9}, {3, 4, 5}, {2, 3, 4, 5}, {7, 1, 3}, {1, 1, 1, 1}, {4, 0, 3}})
+    for (auto [width, height] : {std::array{3, 2}, {2, 5}, {4, 4}}) {
+      ml::cut_tensor t(shape, width, height, 1 + static_cast<int>(random() % 3));
+      const std::vector<f32> numbers = counted(shape.size());
+      t.load(numbers, some_cut(shape.dimensions(), random));
+      for (int step = 0; step < 6; ++step) {
+        t.recut(some_cut(shape.dimensions(), random));
+        REQUIRE(misplaced(t) == 0);
+      }
+      CHECK(t.whole() == numbers);
+    }
+}
+
 TEST_CASE("Copies do not travel, and large packets do") {
-  std::vector<f32> whole(200 * 100);
-  for (std::size_t i = 0; i < whole.size(); ++i) whole[i] = static_cast<f32>(i);
-  const matrix<const f32> m(whole.data(), 200, 100);
-  ml::cut_matrix on_fabric(200, 100, 3, 2);
-  const cut by_rows = cut{}.split(dimension::rows, axis::y), by_columns = cut{}.split(dimension::columns, axis::x);
-  on_fabric.load(m, cut{});
-  CHECK(on_fabric.recut(by_rows).wavelets == 0);
-  CHECK(on_fabric.recut(by_columns).wavelets > 0);
-  const ml::patch p = on_fabric.patch_of({2, 1});
-  std::size_t k = 0;
-  int wrong = 0;
-  for (int i : p.rows)
-    for (int j : p.columns) wrong += on_fabric.numbers_at({2, 1})[k++] != m(i, j);
-  CHECK(wrong == 0);
+  const std::vector<f32> numbers = counted(200 * 100);
+  ml::cut_tensor t({200, 100}, 3, 2);
+  const cut by_rows = cut{}.split(0, axis::y);
+  t.load(numbers, cut{});
+  CHECK(t.recut(by_rows).wavelets == 0);
+  CHECK(t.recut(by_rows.split(1, axis::x)).wavelets == 0);  // to cut what is there is to drop the rest
+  CHECK(t.recut(by_rows).wavelets > 0);
+  CHECK(t.recut(cut{}.split(1, axis::x)).wavelets > 0);
+  CHECK(misplaced(t) == 0);
 }
 
 }  // namespace

@@ -216,7 +216,7 @@ ml::decoder llama(f32 dropout = 0) {
 TEST_CASE("A decoder that cannot be says why") {
   ml::decoder d = llama();
   d.kv_heads = 3;
-  CHECK_THROWS_WITH(d.build(), "wsl: layer 0 rotary shares out queries, keys and values of 80 features of layer 0 qkv to 4 heads, 3 of keys: these must divide those, and heads + 2 x heads of keys the features");
+  CHECK_THROWS_WITH(d.build(), "wsl: heads must divide the features, and heads of keys those of queries: layer 0 rotary shares out the 80 features of layer 0 qkv to 4 heads, 3 of keys");
   d = llama();
   d.rotary_features = 3;
   CHECK_THROWS_WITH(d.build(), "wsl: layer 0 rotary turns 3 of the 8 features of a head: an even number of at least 2");

@@ -75,6 +75,39 @@ TEST_CASE("Learning rates") {
   CHECK(both(1600) == 6e-4);
   CHECK(both(76600) == Approx(3e-4));
   CHECK_THROWS_WITH(sequence({}), "wsl: a sequence of learning rates has at least one phase");
+  CHECK(inverse_time(1, 0.5, 4)(6) == Approx(1 / 1.75));
+  CHECK(inverse_time(1, 0.5, 4, 2, true)(3) == 0.5);  // floor(9 / 4) = 2
+  CHECK(piecewise_constant({3, 2, 1}, {10, 15})(9) == 3);
+  CHECK(piecewise_constant({3, 2, 1}, {10, 15})(10) == 2);
+  CHECK(piecewise_constant({3, 2, 1}, {10, 15})(1000) == 1);
+  CHECK_THROWS_WITH(piecewise_constant({1}, {10}), "wsl: 1 milestones lie between one learning rate more, not between 1");
+  CHECK_THROWS_WITH(piecewise_constant({3, 2, 1}, {10, 10}), "wsl: milestones of learning rates rise, but 10 follows 10");
+}
+
+// Values of torch.optim.lr_scheduler (PyTorch 1.13) with a base rate of 1.
+TEST_CASE("Learning rates that go in cycles are those of PyTorch") {
+  using namespace ml::rate;
+  using heights = cycle_heights::kind;
+  const auto check = [](const schedule& rate, std::initializer_list<std::pair<i64, f64>> values) {
+    for (auto [t, wanted] : values) {
+      INFO("step " << t);
+      CHECK(rate(t) == Approx(wanted).epsilon(1e-9));
+    }
+  };
+  check(exponential_decay(1, 0.5, 7, true), {{0, 1}, {6, 1}, {7, 0.5}, {20, 0.25}});  // StepLR
+  check(exponential_decay(1, 0.9, 1), {{3, 0.729}, {10, 0.3486784401}});              // MultiplicativeLR
+  check(cosine_annealing(1, 0.1, 10), {{0, 1}, {3, 0.8145033635316129}, {10, 0.1}, {13, 0.2854966364683871}, {25, 0.55}});
+  check(warm_restarts(1, 0.1, 10), {{3, 0.8145033635316129}, {9, 0.12202456766718092}, {10, 1}, {25, 0.55}});
+  check(cyclic(0.1, 1, 4, 6), {{0, 0.1}, {3, 0.775}, {4, 1}, {7, 0.55}, {10, 0.1}, {14, 1}, {23, 0.775}});
+  check(cyclic(0.1, 1, 4, 6, {heights::halved}), {{7, 0.55}, {14, 0.55}, {23, 0.26875}});
+  check(cyclic(0.1, 1, 4, 6, {heights::shrinking, 0.9}), {{3, 0.592075}, {4, 0.69049}, {7, 0.315233605}, {14, 0.305891132094649}, {23, 0.15982483230765437}});
+  check(one_cycle(0.04, 1, 20), {{0, 0.04}, {3, 0.6683281572999747}, {5, 1}, {6, 0.9874640062350873}, {12, 0.500002}, {19, 4e-6}, {30, 4e-6}});
+  check(one_cycle(0.04, 1, 20, {.straight = true}), {{3, 0.616}, {6, 0.9285717142857143}, {12, 0.500002}});
+  check(one_cycle(0.04, 1, 20, {.three_phases = true}), {{3, 0.6683281572999747}, {8, 0.37167184270002523}, {12, 0.03532135677349332}, {19, 4e-6}});
+  check(chained(1, {exponential_decay(1, 0.9, 1), exponential_decay(1, 0.5, 4, true)}), {{3, 0.729}, {5, 0.295245}, {10, 0.087169610025}});
+  CHECK_THROWS_WITH(warm_restarts(1, 0, 0), "wsl: a learning rate restarts after at least one step, not after 0");
+  CHECK_THROWS_WITH(cyclic(0, 1, 3, 0), "wsl: a cycle of learning rates goes up and down in at least one step each, not in 3 and 0");
+  CHECK_THROWS_WITH(one_cycle(0.1, 1, 3), "wsl: a cycle of 3 learning rates is too short to rise for 0.300000 of it");
 }
 
 TEST_CASE("Ten steps of the golden GPT-2") {
@@ -88,28 +121,14 @@ TEST_CASE("Ten steps of the golden GPT-2") {
   ml::place at;
   at.resize(n.widths(), n.stages().size(), g->sequences, g->length);
   at.ids = g->ids, at.targets = g->targets, at.weight = 1 / static_cast<f32>(at.tokens());
-  const f64 losses[] = {4.38713932, 4.15615177, 3.96919441, 3.81132174, 3.67143512, 3.54140902, 3.41578674, 3.29135585, 3.16656613, 3.04125166};
   for (int t = 1; t <= 10; ++t) {
     ml::weights d(n);
-    CHECK(serial_forward(n, w, at) / at.tokens() == Approx(losses[t - 1]).epsilon(1e-5));
+    CHECK(serial_forward(n, w, at) / at.tokens() == Approx(golden::losses[t - 1]).epsilon(1e-6));
     serial_backward(n, w, d, at);
     for (std::size_t k = 0; k < w.size(); ++k)
       ml::update(optimizer::adamw(), w[k].data(), {first[k].data(), second[k].data()}, d[k].data(), 1, 1e-3f, true, t, static_cast<int>(w[k].size()));
   }
-  golden::each_parameter(*g, n, g->after, [&](std::size_t k, std::span<const f32> x) {
-    INFO(n.parameters()[k].name);
-    f64 size = 0, off = 0, far = 0;
-    const std::size_t third = x.size() / 3;
-    for (std::size_t i = 0; i < x.size(); ++i) {
-      // The gradient of a key's bias is zero but for rounding, which Adam makes as large as any.
-      if (n.parameters()[k].name.ends_with("qkv.bias") && i >= third && i < 2 * third) continue;
-      const f64 d = static_cast<f64>(x[i]) - static_cast<f64>(w[k][i]);
-      size += static_cast<f64>(x[i]) * static_cast<f64>(x[i]), off += d * d;
-      far = std::max(far, std::abs(d));
-    }
-    CHECK(std::sqrt(off / size) < 1e-5);
-    CHECK(far < 5e-5);  // a twentieth of one step of Adam, which makes much of small gradients' rounding
-  });
+  golden::check_after_ten_steps(*g, n, w);
 }
 
 }  // namespace

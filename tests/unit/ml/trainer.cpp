@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <wsl/fabric/reference.hpp>
+#include <wsl/ml/model/sequence.hpp>
 #include <wsl/ml/model/serial.hpp>
 #include <wsl/ml/pipelined_trainer.hpp>
 #include <wsl/ml/report.hpp>
@@ -29,28 +30,85 @@ struct text {
   ml::batch all() const { return {.ids = ids, .targets = targets, .sequences = sequences, .length = length}; }
 };
 
-TEST_CASE("Training on a wafer of any height does what training in one place does") {
-  const text t(5, 9, 1);
-  const optimizer rule = optimizer::sgd(0.9f);
-  const ml::network n = small().build();
+/// Three steps in one place, with weights that are rounded to `Weight` before they are used.
+template <class Weight>
+std::pair<std::vector<f64>, ml::weights> three_steps(const ml::network& n, ml::batch b, const optimizer& rule) {
   ml::weights w(n, 7), velocity(n), unused(n);
+  const f64 counts = check(n, b);
   ml::place at;
-  at.resize(n.widths(), n.stages().size(), t.sequences, t.length);
-  at.ids = t.ids, at.targets = t.targets, at.weight = 1 / 45.f;
+  at.resize(n.widths(), n.stages().size(), b.sequences, b.length);
+  at.ids = b.ids, at.targets = b.targets, at.weight = b.weight;
+  if (!b.features.empty()) copy(at.value(0), matrix(b.features.data(), at.tokens(), n.width(0)));
   std::vector<f64> losses;
   for (int step = 1; step <= 3; ++step) {
-    ml::weights d(n);
-    losses.push_back(serial_forward(n, w, at) / 45);
-    serial_backward(n, w, d, at);
+    ml::weights d(n), rounded = w;
+    for (std::size_t k = 0; k < w.size(); ++k)
+      for (f32& x : rounded[k]) x = static_cast<f32>(Weight(x));
+    losses.push_back(serial_forward(n, rounded, at) / counts);
+    serial_backward(n, rounded, d, at);
     for (std::size_t k = 0; k < w.size(); ++k)
       ml::update(rule, w[k].data(), {velocity[k].data(), unused[k].data()}, d[k].data(), 1, 0.1f, true, step, static_cast<int>(w[k].size()));
   }
-  for (int workers : {1, 2, 3, 5, 7}) {
+  return {losses, w};
+}
+template <class Weight, class Model>
+void check_wafers_of_any_height(const Model& model, const ml::batch& b, std::initializer_list<int> heights, int num_csx = 1) {
+  const optimizer rule = optimizer::sgd(0.9f);
+  const auto [losses, w] = three_steps<Weight>(model.build(), b, rule);
+  for (int workers : heights) {
     INFO(workers << " workers");
-    ml::trainer trained(small().build(), rule, {.workers = workers, .seed = 7});
-    for (f64 loss : losses) CHECK(trained.step(t.all(), 0.1) == Approx(loss).epsilon(1e-5));
+    ml::basic_trainer<Weight> trained(model.build(), rule, {.workers = workers, .num_csx = num_csx, .seed = 7});
+    for (f64 loss : losses) CHECK(trained.step(b, 0.1) == Approx(loss).epsilon(1e-5));
     CHECK(compare::distance(trained.parameters(), w) < 1e-5);
   }
+}
+
+TEST_CASE("Training on a wafer of any height does what training in one place does") {
+  const text t(5, 9, 1);
+  check_wafers_of_any_height<f32>(small(), t.all(), {1, 2, 3, 5, 7});
+}
+
+TEST_CASE("Weights that travel as bf16 are rounded once, and nothing else is") {
+  for (int n : {0, 1, 2, 7, 64, 101}) {
+    compare::both x(1, n, 5);
+    std::vector<ml::weight_format<bf16>::word> room;
+    std::vector<f32> wide;
+    const auto words = ml::weight_format<bf16>::pack(x.single, room);
+    CHECK(words.size() == static_cast<std::size_t>((n + 1) / 2));
+    const f32* back = ml::weight_format<bf16>::unpack(words.data(), x.single.size(), wide);
+    for (std::size_t i = 0; i < x.single.size(); ++i) CHECK(back[i] == static_cast<f32>(bf16(x.single[i])));
+  }
+  const text t(4, 9, 1);
+  check_wafers_of_any_height<bf16>(small(), t.all(), {1, 3});
+  check_wafers_of_any_height<bf16>(small(), t.all(), {2}, 2);
+  constexpr ml::sequence odd{ml::linear<5, 7>{}, ml::elementwise<ml::gelu>{}, ml::linear<7, 3>{}};
+  compare::both x(11, 5, 1);
+  std::vector<i32> classes;
+  for (int i = 0; i < 11; ++i) classes.push_back(i * i % 3);
+  check_wafers_of_any_height<bf16>(odd, {.features = x.single, .targets = classes, .sequences = 11}, {2});
+}
+
+TEST_CASE("Weights that travel as bf16 take half the bytes, learn as much as f32, and to the same bits on any threads") {
+  const text t(6, 8, 2);
+  const ml::training how{.workers = 2, .clip_norm = 1, .seed = 3};
+  ml::trainer whole(small().build(), optimizer::adamw(), how);
+  ml::bfloat16_trainer half(small().build(), optimizer::adamw(), how), alone(small().build(), optimizer::adamw(), {.workers = 2, .clip_norm = 1, .seed = 3, .threads = 1});
+  const f64 before = whole.evaluate(t.all());
+  for (int step = 0; step < 40; ++step) {
+    const f64 loss = whole.step(t.all(), 1e-2);
+    CHECK(half.step(t.all(), 1e-2) == Approx(loss).margin(0.01 * before));
+    alone.step(t.all(), 1e-2);
+  }
+  CHECK(whole.evaluate(t.all()) < before / 4);
+  CHECK(compare::distance(half.parameters(), whole.parameters()) > 1e-4);  // it is another computation
+  CHECK(compare::distance(half.parameters(), alone.parameters()) == 0);
+  const ml::step_report &a = whole.report(), &b = half.report();
+  CHECK(2 * b.sent_forward == a.sent_forward);
+  CHECK(2 * b.sent_back == a.sent_back);
+  CHECK(b.returned == a.returned);
+  CHECK(2 * b.two_layers == a.two_layers);
+  CHECK(b.peak_weights <= b.two_layers);
+  CHECK(4 * b.traffic.wavelets == b.sent_forward + b.sent_back + 2 * b.returned);
 }
 
 TEST_CASE("Neither the number of threads nor a norm to wait for changes a bit") {
@@ -152,9 +210,9 @@ ml::weights after_one_step(const Engine& engine, int workers, int wafers) {
   ml::batch b = t.all();
   b.weight = 1 / 21.f;
   fabric f(ml::trainer::plan(workers, wafers), engine);
-  f.start<&ml::memory_server::step>(rows(0, end, 2).column(0), &way, &store, ml::learning{optimizer::sgd(), 0.5f, 1});
+  f.start<&ml::memory_server<f32>::step>(rows(0, end, 2).column(0), &way, &store, ml::learning{optimizer::sgd(), 0.5f, 1});
   ml::each_swarm_node(wafers, [&]<int level, int children>(const area& a) { f.start<&ml::swarm_node<level, children>::step>(a, &way); });
-  f.start<&ml::worker::step>(rows(1, end, 2), ml::work_order{&n, &way, b});
+  f.start<&ml::worker<f32>::step>(rows(1, end, 2), ml::work_order{&n, &way, b});
   f.run();
   return store.numbers;
 }
@@ -290,18 +348,15 @@ TEST_CASE("A mask leaves tokens out") {
   CHECK_THROWS_WITH(trained.step(b, 1), "wsl: no token of the batch counts: it is empty, or its mask is 0 everywhere");
 }
 
-TEST_CASE("Ten steps of the golden GPT-2 on one wafer and on two") {
+TEST_CASE("The golden GPT-2 on one wafer and on two: logits, loss, gradients, and ten steps") {
   const auto g = golden::load();
   if (!g) {
     WARN("no golden GPT-2 in WSL_DATA_DIR");
     return;
   }
-  const ml::batch b{.ids = g->ids, .targets = g->targets, .sequences = g->sequences, .length = g->length};
-  for (const ml::training& how : {ml::training{.workers = 2}, ml::training{.workers = 1, .num_csx = 2}}) {
-    ml::trainer trained(g->config.build(), optimizer::adamw(), how);
-    trained.parameters() = golden::weights_of(*g, trained.model(), g->parameters);
-    for (f64 loss : {4.38713932, 4.15615177, 3.96919441, 3.81132174, 3.67143512, 3.54140902, 3.41578674, 3.29135585, 3.16656613, 3.04125166})
-      CHECK(trained.step(b, 1e-3) == Approx(loss).epsilon(1e-5));
+  for (const ml::training& how : {ml::training{.workers = 1}, ml::training{.workers = 2}, ml::training{.workers = 1, .num_csx = 2}}) {
+    INFO(how.workers << " workers, num_csx " << how.num_csx);
+    golden::check_trainer(*g, [&](const optimizer& rule) { return ml::trainer(g->config.build(), rule, how); });
   }
 }
 

@@ -25,7 +25,10 @@ struct part {
   }
 
   void proceed(pe& me) {
-    if (stage < here.cut().stages()) return sides.start(me, *this, then<&part::exchanged>());
+    if (stage < here.cut().stages()) sides.start(me, *this, then<&part::exchanged>());
+    else me.activate<&part::advance>();
+  }
+  void advance(pe& me) {
     const int steps = std::min(left, here.cut().depth);
     here.march(steps);
     stage = 0;
@@ -40,7 +43,7 @@ struct part {
   std::span<f32> incoming(port side, int piece) { return here.incoming(stage, side, piece); }
 
   static consteval auto tasks() {
-    return table(launch<&part::march>(), local<&part::proceed>(), local<&part::exchanged>(), use<&part::sides>());
+    return table(launch<&part::march>(), local<&part::proceed>(), lengthy(local<&part::advance>()), local<&part::exchanged>(), use<&part::sides>());
   }
   static constexpr void wire(layout& l) { halo.wire(l); }
 };

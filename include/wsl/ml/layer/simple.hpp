@@ -22,9 +22,11 @@ class norm_stage final : public stage {
   }
   void backward(place& at, const slab& s, const matrix<f32>& gradient) const override {
     clear(gradient);
-    if (s.which == 1) add_sum_of_rows(gradient.first(), at.gradient(y_));
-    else if (centred_) layernorm_back(at.gradient(x_), gradient.first(), nullptr, at.gradient(y_), at.norms(number), at.value(x_), s.rows.first());
-    else rmsnorm_back(at.gradient(x_), gradient.first(), at.gradient(y_), at.norms(number), at.value(x_), s.rows.first());
+    if (s.which == 1) return add_sum_of_rows(gradient.first(), at.gradient(y_));
+    bool sets = false;
+    const matrix<f32> dx = at.gradient(x_, sets);
+    if (centred_) layernorm_back(dx, gradient.first(), nullptr, at.gradient(y_), at.norms(number), at.value(x_), s.rows.first(), sets);
+    else rmsnorm_back(dx, gradient.first(), at.gradient(y_), at.norms(number), at.value(x_), s.rows.first(), sets);
   }
   bool looks_back_at(int which) const override { return which == 0; }
 
@@ -40,7 +42,11 @@ class activation_stage final : public stage {
  public:
   activation_stage(int x, int y) : x_(x), y_(y) {}
   void forward(place& at) const override { activate<F>(at.value(y_), at.value(x_)); }
-  void backward(place& at) const override { activate_back<F>(at.gradient(x_), at.gradient(y_), at.value(x_)); }
+  void backward(place& at) const override {
+    bool sets = false;
+    const matrix<f32> dx = at.gradient(x_, sets);
+    activate_back<F>(dx, at.gradient(y_), at.value(x_), sets);
+  }
 
  private:
   int x_, y_;
@@ -64,10 +70,7 @@ class gate_stage final : public stage {
 class sum_stage final : public stage {
  public:
   sum_stage(int a, int b, int y) : a_(a), b_(b), y_(y) {}
-  void forward(place& at) const override {
-    copy(at.value(y_), at.value(a_));
-    add(at.value(y_), at.value(b_));
-  }
+  void forward(place& at) const override { set_sum(at.value(y_), at.value(a_), at.value(b_)); }
   void backward(place& at) const override {
     for (int x : {a_, b_}) {
       bool sets = false;

@@ -46,7 +46,7 @@ class network {
   int tied_linear(const std::string& name, int x, int table) {
     const parameter& p = parameters_.at(static_cast<std::size_t>(table));
     if (p.columns != width(x))
-      detail::shapes_do_not_fit(name + " takes " + of(x) + " to the rows of " + p.name + ", which have " + std::to_string(p.columns) + " features");
+      detail::shapes_do_not_fit("these two layers do not fit: the second takes another number of features than the first gives: " + of(x) + ", and " + name + " takes the " + std::to_string(p.columns) + " of " + p.name);
     const int y = new_value(name, p.rows);
     add(name, std::make_unique<linear_stage>(x, y, false, x == input_), {x}, y).parameters.push_back(table);
     return y;
@@ -150,16 +150,15 @@ class network {
   int head_width(const std::string& name, int qkv, const attention_heads& h) const {
     const int parts = h.queries + 2 * h.groups();
     if (h.queries >= 1 && h.keys >= 0 && h.queries % h.groups() == 0 && width(qkv) % parts == 0) return width(qkv) / parts;
-    const std::string what = name + " shares out queries, keys and values of " + of(qkv) + " to " + std::to_string(h.queries) + " heads";
-    if (h.groups() == h.queries) detail::shapes_do_not_fit(what + ": 3 x heads must divide the features");
-    detail::shapes_do_not_fit(what + ", " + std::to_string(h.keys) + " of keys: these must divide those, and heads + 2 x heads of keys the features");
+    const std::string of_keys = h.groups() == h.queries ? "" : ", " + std::to_string(h.keys) + " of keys";
+    detail::shapes_do_not_fit("heads must divide the features, and heads of keys those of queries: " + name + " shares out the " + of(qkv) + " to " + std::to_string(h.queries) + " heads" + of_keys);
   }
   static void check_probability(const std::string& name, f32 p) {
     if (!(p >= 0 && p < 1)) detail::shapes_do_not_fit(name + " drops with a probability of at least 0 and below 1, not " + std::to_string(p));
   }
   std::string of(int value) const { return std::to_string(width(value)) + " features of " + names_.at(static_cast<std::size_t>(value)); }
   void same_width(const std::string& name, int a, int b) const {
-    if (width(a) != width(b)) detail::shapes_do_not_fit(name + " joins " + of(a) + " with " + of(b) + ": they must be equally many");
+    if (width(a) != width(b)) detail::shapes_do_not_fit("what is joined must have equally many features on both sides: " + name + " joins " + of(a) + " with " + of(b));
   }
 
   std::vector<int> widths_;

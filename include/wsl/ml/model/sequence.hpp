@@ -59,17 +59,47 @@ consteval bool a_layer_takes_what_the_one_before_gives() {
 }
 
 /// Checks the layers after one that is followed by elementwise ones only.
-template <class Before, class... Layers>
+template <class... Layers>
 struct fitting {
   static constexpr bool value = true;
 };
 template <class Before, class Layer, class... Rest>
 struct fitting<Before, Layer, Rest...> {
   static constexpr bool value = [] {
-    if constexpr (Layer::takes == 0) return fitting<Before, Rest...>::value;
+    if constexpr (Before::gives == 0) return fitting<Layer, Rest...>::value;
+    else if constexpr (Layer::takes == 0) return fitting<Before, Rest...>::value;
     else if constexpr (!a_layer_takes_what_the_one_before_gives<Before, Layer, Before::gives, Layer::takes>()) return false;
     else return fitting<Layer, Rest...>::value;
   }();
+};
+
+/// Layers one after the other, as a part of a model.
+template <class... Layers>
+class chain {
+ public:
+  static_assert(fitting<Layers...>::value, "wsl: the layers of this sequence do not fit, see above");
+  /// 0 if all are elementwise.
+  static constexpr int takes = [] {
+    int n = 0;
+    ((n = n ? n : Layers::takes), ...);
+    return n;
+  }();
+  static constexpr int gives = [] {
+    int n = 0;
+    ((n = Layers::gives ? Layers::gives : n), ...);
+    return n;
+  }();
+
+  constexpr explicit chain(Layers... layers) : layers_(layers...) {}
+
+  int build(network& n, const std::string& prefix, int x) const {
+    int number = 0;
+    boost::hana::for_each(layers_, [&](const auto& layer) { x = layer.build(n, prefix + layer.name + " " + std::to_string(number++), x); });
+    return x;
+  }
+
+ private:
+  boost::hana::tuple<Layers...> layers_;
 };
 
 }  // namespace detail
@@ -77,24 +107,24 @@ struct fitting<Before, Layer, Rest...> {
 template <class First, class... Rest>
 class sequence {
  public:
-  static_assert(First::takes > 0, "wsl: the first layer of a sequence says how many features it takes");
-  static_assert(detail::fitting<First, Rest...>::value, "wsl: the layers of this sequence do not fit, see above");
+  static_assert(First::takes != 0, "wsl: the first layer of a sequence says how many features it takes");
 
   constexpr explicit sequence(First first, Rest... rest) : layers_(first, rest...) {}
 
+  /// Features of a row of the input; of a model that begins with an embedding -1.
   static constexpr int takes = First::takes;
 
   /// The network that classifies: the layers, and the cross-entropy of what they give.
   network build() const {
     network n;
-    int x = n.input("input", takes), number = 0;
-    boost::hana::for_each(layers_, [&](const auto& layer) { x = layer.build(n, layer.name + std::string(" ") + std::to_string(number++), x); });
-    n.cross_entropy("loss", x);
+    int x = -1;
+    if constexpr (takes > 0) x = n.input("input", takes);
+    n.cross_entropy("loss", layers_.build(n, "", x));
     return n;
   }
 
  private:
-  boost::hana::tuple<First, Rest...> layers_;
+  detail::chain<First, Rest...> layers_;
 };
 
 }  // namespace wsl::ml

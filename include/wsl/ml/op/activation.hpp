@@ -15,7 +15,10 @@ struct relu {
 /// x times the probability that a standard normal number is below x
 struct gelu {
   [[gnu::always_inline]] static f32 value(f32 x) { return x * normal_below(x); }
-  [[gnu::always_inline]] static f32 slope(f32 x) { return normal_below(x) + x * normal_density(x); }
+  [[gnu::always_inline]] static f32 slope(f32 x) {
+    const f32 falling = bell(x);
+    return normal_below(x, falling) + x * 0.398942280f * falling;
+  }
 };
 /// x (1 + tanh u) / 2 with u = sqrt(2 / pi) (x + 0.044715 x^3), which is x sigmoid(2 u): the GELU of GPT-2
 struct gelu_tanh {
@@ -43,10 +46,10 @@ struct activation_loop {
     for (int i = 0; i < n; ++i) y[i] = F::value(x[i]);
   }
 };
-template <class F>
+template <class F, bool sets>
 struct activation_back_loop {
   [[gnu::always_inline]] static void run(f32* dx, const f32* dy, const f32* x, int n) {
-    for (int i = 0; i < n; ++i) dx[i] += dy[i] * F::slope(x[i]);
+    for (int i = 0; i < n; ++i) dx[i] = (sets ? 0 : dx[i]) + dy[i] * F::slope(x[i]);
   }
 };
 template <class F>
@@ -72,10 +75,12 @@ template <class F>
 void activate(const matrix<f32>& y, const matrix<const f32>& x) {
   for (int i = 0; i < y.rows(); ++i) run_vectorized<detail::activation_loop<F>>(y.row(i), x.row(i), y.columns());
 }
-/// dx += dy f'(x)
+/// dx += dy f'(x), or if it sets dx = dy f'(x).
 template <class F>
-void activate_back(const matrix<f32>& dx, const matrix<const f32>& dy, const matrix<const f32>& x) {
-  for (int i = 0; i < dx.rows(); ++i) run_vectorized<detail::activation_back_loop<F>>(dx.row(i), dy.row(i), x.row(i), dx.columns());
+void activate_back(const matrix<f32>& dx, const matrix<const f32>& dy, const matrix<const f32>& x, bool sets = false) {
+  for (int i = 0; i < dx.rows(); ++i)
+    if (sets) run_vectorized<detail::activation_back_loop<F, true>>(dx.row(i), dy.row(i), x.row(i), dx.columns());
+    else run_vectorized<detail::activation_back_loop<F, false>>(dx.row(i), dy.row(i), x.row(i), dx.columns());
 }
 
 /// y = x f(gate); with silu the gate of a SwiGLU.

@@ -28,7 +28,7 @@ struct norm_loop {
   }
 };
 
-template <bool centred>
+template <bool centred, bool sets>
 struct norm_back_loop {
   [[gnu::always_inline]] static void run(f32* dx, f32* dgain, f32* dbias, const f32* dy, const norm_state* kept, const f32* x, const f32* gain, int n) {
     const f32 mean = kept->mean, scale = kept->scale;
@@ -37,7 +37,7 @@ struct norm_back_loop {
     for (int i = 0; i < n; ++i) {
       const f32 unit = (x[i] - mean) * scale;
       dgain[i] += dy[i] * unit;
-      dx[i] += (dy[i] * gain[i] - d - unit * d_x) * scale;
+      dx[i] = (sets ? 0 : dx[i]) + (dy[i] * gain[i] - d - unit * d_x) * scale;
     }
     if (dbias) for (int i = 0; i < n; ++i) dbias[i] += dy[i];
   }
@@ -50,9 +50,11 @@ void normalize(const matrix<f32>& y, std::span<norm_state> kept, const matrix<co
 }
 template <bool centred>
 void normalize_back(const matrix<f32>& dx, f32* dgain, f32* dbias, const matrix<const f32>& dy, std::span<const norm_state> kept,
-                    const matrix<const f32>& x, const f32* gain) {
+                    const matrix<const f32>& x, const f32* gain, bool sets) {
+  const auto row = sets ? run_vectorized<norm_back_loop<centred, true>, f32*, f32*, f32*, const f32*, const norm_state*, const f32*, const f32*, int>
+                        : run_vectorized<norm_back_loop<centred, false>, f32*, f32*, f32*, const f32*, const norm_state*, const f32*, const f32*, int>;
   for (int t = 0; t < x.rows(); ++t)
-    run_vectorized<norm_back_loop<centred>>(dx.row(t), dgain, dbias, dy.row(t), &kept[static_cast<std::size_t>(t)], x.row(t), gain, x.columns());
+    row(dx.row(t), dgain, dbias, dy.row(t), &kept[static_cast<std::size_t>(t)], x.row(t), gain, x.columns());
 }
 
 }  // namespace detail
@@ -61,10 +63,10 @@ void normalize_back(const matrix<f32>& dx, f32* dgain, f32* dbias, const matrix<
 inline void layernorm(const matrix<f32>& y, std::span<norm_state> kept, const matrix<const f32>& x, const f32* gain, const f32* bias, f32 epsilon) {
   detail::normalize<true>(y, kept, x, gain, bias, epsilon);
 }
-/// Adds to dx, dgain and dbias; a null dbias is none.
+/// Adds to dx, or if it sets makes it anew, and adds to dgain and dbias; a null dbias is none.
 inline void layernorm_back(const matrix<f32>& dx, f32* dgain, f32* dbias, const matrix<const f32>& dy, std::span<const norm_state> kept,
-                           const matrix<const f32>& x, const f32* gain) {
-  detail::normalize_back<true>(dx, dgain, dbias, dy, kept, x, gain);
+                           const matrix<const f32>& x, const f32* gain, bool sets = false) {
+  detail::normalize_back<true>(dx, dgain, dbias, dy, kept, x, gain, sets);
 }
 
 /// y = x / sqrt(mean of squares + epsilon) * gain
@@ -72,8 +74,8 @@ inline void rmsnorm(const matrix<f32>& y, std::span<norm_state> kept, const matr
   detail::normalize<false>(y, kept, x, gain, nullptr, epsilon);
 }
 inline void rmsnorm_back(const matrix<f32>& dx, f32* dgain, const matrix<const f32>& dy, std::span<const norm_state> kept,
-                         const matrix<const f32>& x, const f32* gain) {
-  detail::normalize_back<false>(dx, dgain, nullptr, dy, kept, x, gain);
+                         const matrix<const f32>& x, const f32* gain, bool sets = false) {
+  detail::normalize_back<false>(dx, dgain, nullptr, dy, kept, x, gain, sets);
 }
 
 }  // namespace wsl::ml

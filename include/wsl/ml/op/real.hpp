@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Functions of one f32 without branches, so that loops over them become vector code. Relative errors are below 3e-7 for exponential,
-// sigmoid and square_root, and 5e-6 for normal_below above -6; below that its absolute error is 1e-14. Tests measure them against f64.
+// sigmoid and square_root, and 2e-6 for normal_below above -6; below that its absolute error is 1e-14. Tests measure them against f64.
 #pragma once
 #include <bit>
 
@@ -31,16 +31,21 @@ namespace wsl::ml {
   return x == 0 ? 0 : root + (x - root * root) * 0.5f * r;
 }
 
-/// The probability that a standard normal number is below x: erfc(-x / sqrt(2)) / 2. Press et al., Numerical Recipes, 6.2: erfcc.
-[[gnu::always_inline]] inline f32 normal_below(f32 x) {
-  const f32 z = (x < 0 ? -x : x) * 0.70710678f, t = 1 / (1 + z / 2);
-  const f32 series = -1.26551223f + t * (1.00002368f + t * (0.37409196f + t * (0.09678418f + t * (-0.18628806f + t * (0.27886807f +
-                     t * (-1.13520398f + t * (1.48851587f + t * (-0.82215223f + t * 0.17087277f))))))));
-  const f32 beyond = t * exponential(series - z * z) / 2;
+/// e^(-x^2 / 2), what the two functions below have in common.
+[[gnu::always_inline]] inline f32 bell(f32 x) { return exponential(x * x * -0.5f); }
+
+/// The probability that a standard normal number is below x, with bell(x): what lies beyond |x| is the bell times a polynomial in
+/// 1 / (1 + 0.42 |x| / sqrt(2)), fitted to a relative error of 4e-8 for |x| below 7.
+[[gnu::always_inline]] inline f32 normal_below(f32 x, f32 bell_of_x) {
+  const f32 t = 1 / (1 + (x < 0 ? -x : x) * 0.296984848f);
+  const f32 series = 0.118368961f + t * (0.12041349f + t * (0.0937040895f + t * (0.14586401f + t * (-0.0860851929f + t * (0.242156699f +
+                     t * (-0.172409356f + t * 0.0379873253f))))));
+  const f32 beyond = t * series * bell_of_x;
   return x < 0 ? beyond : 1 - beyond;
 }
+[[gnu::always_inline]] inline f32 normal_below(f32 x) { return normal_below(x, bell(x)); }
 
 /// The density of the standard normal distribution.
-[[gnu::always_inline]] inline f32 normal_density(f32 x) { return 0.398942280f * exponential(x * x * -0.5f); }
+[[gnu::always_inline]] inline f32 normal_density(f32 x) { return 0.398942280f * bell(x); }
 
 }  // namespace wsl::ml

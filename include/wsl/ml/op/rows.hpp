@@ -16,6 +16,11 @@ struct add_loop {
     for (int i = 0; i < n; ++i) to[i] += x[i];
   }
 };
+struct sum_loop {
+  [[gnu::always_inline]] static void run(f32* to, const f32* a, const f32* b, int n) {
+    for (int i = 0; i < n; ++i) to[i] = a[i] + b[i];
+  }
+};
 
 inline const f32* row_of(const matrix<const f32>& table, i32 which, const char* what) {
   if (which < 0 || which >= table.rows())
@@ -28,6 +33,10 @@ inline const f32* row_of(const matrix<const f32>& table, i32 which, const char* 
 /// to += x, of one shape.
 inline void add(const matrix<f32>& to, const matrix<const f32>& x) {
   for (int t = 0; t < to.rows(); ++t) run_vectorized<detail::add_loop>(to.row(t), x.row(t), to.columns());
+}
+/// to = a + b, of one shape.
+inline void set_sum(const matrix<f32>& to, const matrix<const f32>& a, const matrix<const f32>& b) {
+  for (int t = 0; t < to.rows(); ++t) run_vectorized<detail::sum_loop>(to.row(t), a.row(t), b.row(t), to.columns());
 }
 /// Each row of y becomes or grows by the same: bias is (width).
 inline void set_rows(const matrix<f32>& y, const f32* bias) {

@@ -10,13 +10,17 @@
 
 namespace wsl::ml {
 
+template <class Weight>
 struct memory_server {
+  using format = weight_format<Weight>;
+
   const itinerary* way = nullptr;
   memory* store = nullptr;
   learning how;
   std::size_t sent = 0, taken = 0;  ///< trips
   int level = 0;                    ///< of the tree of wafers, the next to add
-  std::vector<f32> arrived, leaving;
+  std::vector<f32> arrived, gathered;
+  std::vector<typename format::word> leaving;
   f64 sum_of_squares = 0;           ///< of the gradients of the step
   u64 sent_forward = 0, sent_back = 0, returned = 0;  ///< bytes of the step
   f64 work = 0;                     ///< seconds of the step in which numbers were changed
@@ -39,8 +43,9 @@ struct memory_server {
     while (sent < trips() && !trip_at(sent).comes_from(wires::number_in(me.y()))) ++sent;
     if (sent == trips()) return;
     const trip& t = trip_at(sent++);
-    (t.back ? sent_back : sent_forward) += 4 * t.size();
-    me.async(mov(fabout(wires::slabs(wires::number_in(me.y()))), mem(t.picks.empty() ? part(store->numbers, t) : picked(t))), then<&memory_server::send_next>());
+    const auto words = format::pack(t.picks.empty() ? part(store->numbers, t) : picked(t), leaving);
+    (t.back ? sent_back : sent_forward) += 4 * words.size();
+    me.async(mov(fabout(wires::slabs<Weight>(wires::number_in(me.y()))), mem(words)), then<&memory_server::send_next>());
   }
   void take_next(pe& me) {
     while (taken < trips() && !trip_at(taken).returns_to(wires::number_in(me.y()))) ++taken;
@@ -66,7 +71,7 @@ struct memory_server {
 
   static consteval auto tasks() {
     return table(launch<&memory_server::step>(), launch<&memory_server::learn>(), local<&memory_server::send_next>(), local<&memory_server::take>(),
-                 wires::sends_slabs(), wires::reads_sums<wires::levels>());
+                 wires::sends_slabs<Weight>(), wires::reads_sums<wires::levels>());
   }
 
  private:
@@ -86,12 +91,12 @@ struct memory_server {
     else way->each_slab(t.parameter, t.server, f);
   }
   std::span<f32> picked(const trip& t) {
-    leaving.clear();
+    gathered.clear();
     for (i32 r : t.picks) {
       const std::span<f32> x = row(store->numbers, t, r);
-      leaving.insert(leaving.end(), x.begin(), x.end());
+      gathered.insert(gathered.end(), x.begin(), x.end());
     }
-    return leaving;
+    return gathered;
   }
   void add_to_gradients(const trip& t) {
     const auto add_up = [](std::span<f32> to, f32* x) { add(matrix(to.data(), 1, static_cast<int>(to.size())), matrix<const f32>(x, 1, static_cast<int>(to.size()))); };

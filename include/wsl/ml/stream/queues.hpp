@@ -3,18 +3,23 @@
 // memory of a PE holds a few slabs and never a layer.
 #pragma once
 #include "itinerary.hpp"
+#include "weight_format.hpp"
 
 namespace wsl::ml {
 
 /// The slabs of one server: the next may come while the one before waits for its turn.
+template <class Weight>
 class arrivals {
  public:
+  using format = weight_format<Weight>;
+  using word = typename format::word;
+
   void begin(std::size_t longest) {
     first_ = count_ = trip_ = 0, listens_ = false;
-    for (std::vector<f32>& x : numbers_) x.resize(longest);
+    for (std::vector<word>& x : words_) x.resize(format::words(longest));
   }
   bool empty() const { return count_ == 0; }
-  f32* front() { return numbers_[first_ % places].data(); }
+  word* front() { return words_[first_ % places].data(); }
   void pop() { ++first_, --count_; }
   void push() { ++count_, listens_ = false; }
 
@@ -27,11 +32,11 @@ class arrivals {
     listens_ = true;
     return &all[trip_++];
   }
-  std::span<f32> room(const trip& t) { return std::span(numbers_[(first_ + count_) % places]).first(t.size()); }
+  std::span<word> room(const trip& t) { return std::span(words_[(first_ + count_) % places]).first(format::words(t.size())); }
 
  private:
   static constexpr std::size_t places = 2;
-  std::vector<f32> numbers_[places];
+  std::vector<word> words_[places];
   std::size_t first_ = 0, count_ = 0, trip_ = 0;
   bool listens_ = false;
 };

@@ -8,6 +8,7 @@
 #include <bit>
 
 #include "../../wsl.hpp"
+#include "weight_format.hpp"
 
 namespace wsl::ml::wires {
 
@@ -19,7 +20,8 @@ constexpr int number_in(int row) { return row / 2; }
 inline int workers_of(const pe& me) { return me.height() / 2; }
 
 /// The slabs of server y.
-constexpr color<f32> slabs(int y) { return {y}; }
+template <class Weight>
+constexpr color<typename weight_format<Weight>::word> slabs(int y) { return {y}; }
 /// Sums that go south from even or odd workers, and those that go north.
 constexpr color<f32> south_from(int worker) { return {most + worker % 2}; }
 constexpr color<f32> north_from(int worker) { return {most + 2 + worker % 2}; }
@@ -40,11 +42,13 @@ constexpr int children(int x, int wafers) {
 inline int children(const pe& me) { return children(me.x(), me.width()); }
 
 /// The entries for all slabs in the servers' table and in the workers'.
+template <class Weight>
 consteval auto sends_slabs() {
-  return []<int... y>(std::integer_sequence<int, y...>) { return table(sends<slabs(y)>()...); }(std::make_integer_sequence<int, most>{});
+  return []<int... y>(std::integer_sequence<int, y...>) { return table(sends<slabs<Weight>(y)>()...); }(std::make_integer_sequence<int, most>{});
 }
+template <class Weight>
 consteval auto reads_slabs() {
-  return []<int... y>(std::integer_sequence<int, y...>) { return table(reads<slabs(y)>()...); }(std::make_integer_sequence<int, most>{});
+  return []<int... y>(std::integer_sequence<int, y...>) { return table(reads<slabs<Weight>(y)>()...); }(std::make_integer_sequence<int, most>{});
 }
 
 /// The entries for what a port adds up: its wafer's gradients and the sums of so many nodes.
@@ -64,22 +68,24 @@ inline void wire_trees(layout& l) {
   }
 }
 
-inline void wire(layout& l) {
+template <class Weight>
+void wire(layout& l) {
   const int end_row = l.height();  // even
   const bool several = l.width() > 1;
   for (int y = 0; y < most; ++y) {
+    const auto c = slabs<Weight>(y);
     const int at = 2 * y;
     if (at >= end_row) {
-      l.path(slabs(y), columns(0, 0), ramp >> south);
+      l.path(c, columns(0, 0), ramp >> south);
       continue;
     }
     const ports along = y > 0 ? north | south : ports{south};
-    l.path(slabs(y), row(at).column(0), ramp >> (several ? along | east : along));
-    if (several) l.path(slabs(y), row(at).columns(1, end - 1), west >> (along | east)).path(slabs(y), row(at).column(end - 1), west >> along);
-    l.path(slabs(y), rows(2, at, 2), south >> north).path(slabs(y), rows(at + 2, end_row, 2), north >> south);
-    l.path(slabs(y), rows(3, at, 2), south >> (ramp | north)).path(slabs(y), rows(at + 1, end_row - 1, 2), north >> (ramp | south));
-    if (y > 0) l.path(slabs(y), row(1), south >> ramp);
-    l.path(slabs(y), row(end_row - 1), north >> ramp);
+    l.path(c, row(at).column(0), ramp >> (several ? along | east : along));
+    if (several) l.path(c, row(at).columns(1, end - 1), west >> (along | east)).path(c, row(at).column(end - 1), west >> along);
+    l.path(c, rows(2, at, 2), south >> north).path(c, rows(at + 2, end_row, 2), north >> south);
+    l.path(c, rows(3, at, 2), south >> (ramp | north)).path(c, rows(at + 1, end_row - 1, 2), north >> (ramp | south));
+    if (y > 0) l.path(c, row(1), south >> ramp);
+    l.path(c, row(end_row - 1), north >> ramp);
   }
   for (int p : {0, 1}) {
     const int from = 2 * p, to = p ? 0 : 2;  // worker y's server is in row 2 y

@@ -26,6 +26,7 @@ struct work_log {
   std::size_t held = 0, peak = 0;         ///< numbers of weights, now and at most
 };
 
+template <class Weight>
 class worker {
  public:
   place at;
@@ -71,7 +72,7 @@ class worker {
     using namespace wires;
     constexpr auto arrivals = []<int... y>(std::integer_sequence<int, y...>) { return table(local<&worker::came<y>>()...); };
     return table(launch<&worker::step>(), arrivals(std::make_integer_sequence<int, most>{}), local<&worker::gone<home_lane>>(),
-                 local<&worker::gone<south_lane>>(), local<&worker::gone<north_lane>>(), lengthy(local<&worker::work>()), reads_slabs(), sends<home>(),
+                 local<&worker::gone<south_lane>>(), local<&worker::gone<north_lane>>(), lengthy(local<&worker::work>()), reads_slabs<Weight>(), sends<home>(),
                  sends<south_from(0)>(), sends<south_from(1)>(), sends<north_from(0)>(), sends<north_from(1)>(), reads<south_from(0)>(),
                  reads<south_from(1)>(), reads<north_from(0)>(), reads<north_from(1)>());
   }
@@ -92,8 +93,11 @@ class worker {
   }
 
   void use(pe& me, const trip& t) {
-    const slab s{t.which, t.row, matrix(t.brings ? in_[t.server].front() : nullptr, t.rows, t.columns), t.picks};
-    timed(t, [&] { t.back ? t.of->backward(at, s, matrix(out_.of(t).data(), t.rows, t.columns)) : t.of->forward(at, s); });
+    timed(t, [&] {
+      f32* const numbers = t.brings ? weight_format<Weight>::unpack(in_[t.server].front(), t.size(), wide_) : nullptr;
+      const slab s{t.which, t.row, matrix(numbers, t.rows, t.columns), t.picks};
+      t.back ? t.of->backward(at, s, matrix(out_.of(t).data(), t.rows, t.columns)) : t.of->forward(at, s);
+    });
     if (t.brings) {
       in_[t.server].pop(), log.held -= t.size();
       take(me, t.server);
@@ -118,7 +122,7 @@ class worker {
     const trip* t = in_[server].next(way_->trips(), server, layer_ + 1);
     if (!t) return;
     log.held += t->size(), log.peak = std::max(log.peak, log.held);
-    me.async(mov(mem(in_[server].room(*t)), fabin(wires::slabs(server))), arrival(server));
+    me.async(mov(mem(in_[server].room(*t)), fabin(wires::slabs<Weight>(server))), arrival(server));
   }
   void take_from_all(pe& me, int layer) {
     layer_ = layer;
@@ -153,7 +157,8 @@ class worker {
   const itinerary* way_ = nullptr;
   std::size_t next_ = 0;
   int layer_ = 0;  ///< at work
-  arrivals in_[wires::most];
+  arrivals<Weight> in_[wires::most];
+  std::vector<f32> wide_;  ///< the slab at work, if slabs are no f32
   departures out_;
 };
 

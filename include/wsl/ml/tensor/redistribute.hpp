@@ -1,47 +1,12 @@
 // SPDX-License-Identifier: MIT
-// From one cut of a matrix to another, on the fabric: what each PE has travels round the ring of its row, and who passes it on
-// keeps what its column will need; then the same round the rings of the columns. Both ends know the cuts, so no index travels. A matrix whose
-// old cut does not use an axis does not travel along it.
+// From one cut of a tensor to another, on the fabric: what each PE has travels round the ring of its row, and who passes it on
+// keeps what its column will need; then the same round the rings of the columns. Both ends know the cuts, so no index travels. Where all
+// PEs of a row, or of a column, have what they need, nothing does. See examples/93_cuts.cpp.
 #pragma once
-#include <algorithm>
-#include <iterator>
-#include <vector>
-
 #include "../../kernel/folded_ring.hpp"
-#include "../../kernel/matrix.hpp"
-#include "cut.hpp"
+#include "patch.hpp"
 
 namespace wsl::ml {
-
-/// Some rows crossed with some columns of the whole, by number and in order.
-struct patch {
-  std::vector<int> rows, columns;
-
-  std::size_t size() const { return rows.size() * columns.size(); }
-
-  /// What the PE at `at` has under a cut of a (rows, columns) matrix.
-  static patch of(const cut& c, int rows, int columns, coord at, coord grid) {
-    return {indices(c, dimension::rows, rows, at, grid), indices(c, dimension::columns, columns, at, grid)};
-  }
-  static std::vector<int> indices(const cut& c, dimension d, int length, coord at, coord grid) {
-    const partition p = c.of(d, length, grid);
-    std::vector<int> all(static_cast<std::size_t>(p.size(c.part(d, at))));
-    for (std::size_t i = 0; i < all.size(); ++i) all[i] = p.global(c.part(d, at), static_cast<int>(i));
-    return all;
-  }
-};
-
-/// Copies to `to`, the numbers of a patch, those that `from`, the numbers of another, has.
-inline void copy_common(const patch& mine, std::span<f32> to, const patch& theirs, std::span<const f32> from) {
-  const auto common = [](const std::vector<int>& a, const std::vector<int>& b) {
-    std::vector<std::pair<std::size_t, std::size_t>> both;
-    for (std::size_t i = 0, j = 0; i < a.size() && j < b.size(); a[i] < b[j] ? ++i : b[j] < a[i] ? ++j : (both.emplace_back(i, j), ++i, ++j)) {}
-    return both;
-  };
-  const auto columns = common(mine.columns, theirs.columns);
-  for (auto [i, other] : common(mine.rows, theirs.rows))
-    for (auto [j, there] : columns) to[i * mine.columns.size() + j] = from[other * theirs.columns.size() + there];
-}
 
 class redistributor {
  public:
@@ -50,9 +15,10 @@ class redistributor {
   /// What this PE has: before a run under the old cut, after it under the new one; its patch, row-major.
   std::vector<f32> numbers;
 
-  /// The host calls this on every PE with a (rows, columns) matrix.
-  void begin(pe& me, cut from, cut to, int rows, int columns) {
-    from_ = from, to_ = to, rows_ = rows, columns_ = columns;
+  /// The host calls this on every PE.
+  void begin(pe& me, tensor_shape shape, cut from, cut to) {
+    const coord grid{me.width(), me.height()};
+    from_ = placement(shape, from, grid), to_ = placement(shape, to, grid);
     phase_ = axis::x;
     start(me);
   }
@@ -61,7 +27,7 @@ class redistributor {
     me.block<&redistributor::moved>();
     packet_.swap(next_);
     ++step_;
-    copy_common(goal_, gathered_, patch_before(me, source(me, step_)), packet_);
+    copy_common(goal_, gathered_, patch_before(source(me, step_)), packet_);
     shift(me);
   }
 
@@ -78,42 +44,43 @@ class redistributor {
   }
 
  private:
-  static coord grid(const pe& me) { return {me.width(), me.height()}; }
   bool in_rows() const { return phase_ == axis::x; }
   int ring_length(const pe& me) const { return in_rows() ? me.width() : me.height(); }
 
   /// What the PE at `at` has before this phase, and after it. After the rows it has what its row had and its column will need.
-  patch patch_before(const pe& me, coord at) const {
-    return in_rows() ? patch::of(from_, rows_, columns_, at, grid(me)) : between(me, at);
-  }
-  patch patch_after(const pe& me, coord at) const {
-    return in_rows() ? between(me, at) : patch::of(to_, rows_, columns_, at, grid(me));
-  }
-  patch between(const pe& me, coord at) const {
-    const auto along = [&](dimension d, int length) {
-      const bool had = from_.of(d) == axis::y, needed = to_.of(d) == axis::x;
-      const std::vector<int> row = patch::indices(had ? from_ : cut{}, d, length, at, grid(me)), column = patch::indices(needed ? to_ : cut{}, d, length, at, grid(me));
-      std::vector<int> both;
-      std::set_intersection(row.begin(), row.end(), column.begin(), column.end(), std::back_inserter(both));
-      return both;
-    };
-    return {along(dimension::rows, rows_), along(dimension::columns, columns_)};
+  patch patch_before(coord at) const { return in_rows() ? patch::of(from_, at) : between(at); }
+  patch patch_after(coord at) const { return in_rows() ? between(at) : patch::of(to_, at); }
+  patch between(coord at) const {
+    patch p;
+    for (int d = 0; d < from_.shape().dimensions(); ++d) {
+      const std::vector<int> had = patch::indices_of_line(from_, at, axis::x, d), needed = patch::indices_of_line(to_, at, axis::y, d);
+      std::set_intersection(had.begin(), had.end(), needed.begin(), needed.end(), std::back_inserter(p.indices.emplace_back()));
+    }
+    return p;
   }
 
+  /// Whether any PE of this row, or then of this column, does not have all that it is to have: then all take part.
+  bool line_lacks_something(const pe& me) const {
+    for (int k = 0; k < ring_length(me); ++k) {
+      const coord at = in_rows() ? coord{k, me.y()} : coord{me.x(), k};
+      if (!patch_before(at).has(patch_after(at))) return true;
+    }
+    return false;
+  }
   void start(pe& me) {
-    goal_ = patch_after(me, me.at());
+    goal_ = patch_after(me.at());
     gathered_.assign(goal_.size(), 0);
     packet_.swap(numbers);
     step_ = 0;
-    copy_common(goal_, gathered_, patch_before(me, me.at()), packet_);
-    if (from_.cuts_along(phase_)) shift(me);
+    copy_common(goal_, gathered_, patch_before(me.at()), packet_);
+    if (line_lacks_something(me)) shift(me);
     else finish(me);
   }
   void shift(pe& me) {
     const int n = ring_length(me), at = in_rows() ? me.x() : me.y();
     if (step_ + 1 >= n) return finish(me);
     const auto& ring = in_rows() ? along_rows : along_columns;
-    next_.resize(patch_before(me, source(me, step_ + 1)).size());
+    next_.resize(patch_before(source(me, step_ + 1)).size());
     me.async(mov(mem(std::span(next_)), fabin(ring.in(at, n))), then<&redistributor::moved>());
     me.async(mov(fabout(ring.out(at, n)), mem(std::span(packet_))), unblocks<&redistributor::moved>());
   }
@@ -130,48 +97,58 @@ class redistributor {
     return in_rows() ? coord{at, me.y()} : coord{me.x(), at};
   }
 
-  cut from_, to_;
-  int rows_ = 0, columns_ = 0, step_ = 0;
+  placement from_, to_;
+  int step_ = 0;
   axis phase_ = axis::x;
   patch goal_;
   std::vector<f32> packet_, next_, gathered_;
 };
 
-/// A matrix on a rectangle of PEs under a cut, which can change.
-class cut_matrix {
+/// A tensor on a rectangle of PEs under a cut, which can change.
+class cut_tensor {
  public:
-  cut_matrix(int rows, int columns, int width, int height, int threads = 0)
-      : rows_(rows), columns_(columns), grid_{width, height},
-        fabric_(redistributor::plan(width, height), threaded{.threads = threads, .pes_per_band = static_cast<u32>(width)}) {}
+  /// With `width` x `height` PEs; 0 threads: WSL_THREADS, or one a core.
+  cut_tensor(const tensor_shape& shape, int width, int height, int threads = 0)
+      : now_(shape, cut{}, {width, height}), fabric_(redistributor::plan(width, height), threaded{.threads = threads, .pes_per_band = static_cast<u32>(width)}) {}
 
-  /// From the host to the PEs under a cut.
-  void load(const matrix<const f32>& whole, const cut& how) {
-    now_ = how;
-    each([&](const patch& p, std::vector<f32>& numbers) {
-      numbers.clear();
-      for (int i : p.rows)
-        for (int j : p.columns) numbers.push_back(whole(i, j));
+  /// From the host to the PEs under a cut; the numbers of the whole, row-major. Throws std::invalid_argument for another number of them,
+  /// and for a cut of a dimension that the tensor does not have.
+  void load(std::span<const f32> numbers, const cut& how) {
+    if (static_cast<i64>(numbers.size()) != now_.shape().size())
+      throw std::invalid_argument("wsl: a tensor of " + std::to_string(now_.shape().size()) + " numbers is loaded with " + std::to_string(numbers.size()));
+    now_ = placement(now_.shape(), how, now_.grid());
+    const patch all = patch::whole(now_.shape());
+    each([&](const patch& p, std::vector<f32>& here) {
+      here.resize(p.size());
+      copy_common(p, here, all, numbers);
     });
   }
-  /// To another cut, on the fabric.
+  /// To another cut, on the fabric. Throws std::invalid_argument as `load`.
   outcome recut(const cut& how) {
-    const outcome done = fabric_.launch<&redistributor::begin>(all, now_, how, rows_, columns_);
-    now_ = how;
+    const placement after(now_.shape(), how, now_.grid());
+    const outcome done = fabric_.launch<&redistributor::begin>(all, now_.shape(), now_.how(), how);
+    now_ = after;
     return done;
   }
-  /// What one PE has, row-major, and where it stands in the whole.
-  patch patch_of(coord at) const { return patch::of(now_, rows_, columns_, at, grid_); }
+  /// From the PEs to the host: the numbers of the whole.
+  std::vector<f32> whole() {
+    std::vector<f32> numbers(static_cast<std::size_t>(now_.shape().size()));
+    const patch all = patch::whole(now_.shape());
+    each([&](const patch& p, std::vector<f32>& here) { copy_common(all, numbers, p, here); });
+    return numbers;
+  }
+  const placement& now() const { return now_; }
+  /// What one PE has, and its numbers.
+  patch patch_at(coord at) const { return patch::of(now_, at); }
   const std::vector<f32>& numbers_at(coord at) { return fabric_.program_at<redistributor>(at).numbers; }
 
  private:
   template <class F>
   void each(F f) {
-    for (int y = 0; y < grid_.y; ++y)
-      for (int x = 0; x < grid_.x; ++x) f(patch_of({x, y}), fabric_.program_at<redistributor>({x, y}).numbers);
+    for (int y = 0; y < now_.grid().y; ++y)
+      for (int x = 0; x < now_.grid().x; ++x) f(patch_at({x, y}), fabric_.program_at<redistributor>({x, y}).numbers);
   }
-  int rows_, columns_;
-  coord grid_;
-  cut now_;
+  placement now_;
   fabric fabric_;
 };
 
