@@ -43,6 +43,12 @@ class exchange {
 
   /// Delivers what was written in an epoch, and returns the largest of what all ranks say is to follow. Together.
   engines::sequel deliver(u64 epoch, engines::sequel mine) {
+    const engines::sequel all = deliver_to_neighbours(epoch, mine);
+    return everybody_hears_all_ ? all : static_cast<engines::sequel>(who_.largest(static_cast<u64>(all)));
+  }
+
+ private:
+  engines::sequel deliver_to_neighbours(u64 epoch, engines::sequel mine) {
     const detail::waiting others;
     if (who_.memory()) who_.memory()->order();
     for (neighbour& n : neighbours_) {
@@ -59,11 +65,9 @@ class exchange {
     }
     for (neighbour& n : neighbours_) MPI_Waitall(2, n.sends, MPI_STATUSES_IGNORE);
     if (who_.memory()) who_.memory()->order();
-    if (everybody_hears_all_) return all;
-    return static_cast<engines::sequel>(who_.largest(static_cast<u64>(all)));
+    return all;
   }
 
- private:
   using news = engines::news;
   static constexpr int tag = 1;
   static constexpr std::size_t at_once = 4096;  ///< bytes that the receiver has room for without knowing the message's size

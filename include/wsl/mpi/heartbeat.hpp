@@ -17,6 +17,7 @@
 #include <thread>
 
 #include "../core/fault_error.hpp"
+#include "../core/scalar.hpp"
 
 namespace wsl::mpi::detail {
 
