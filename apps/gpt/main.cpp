@@ -164,6 +164,7 @@ int run(int argc, char** argv) {
                           f, status);
   if (!mode) return status;
   o.common.run.checkpoint_asked = f.is_asked("checkpoint_path");
+  if ((*mode == "sample" || *mode == "export" || *mode == "verify") && ranks::size() > 1) throw std::invalid_argument(*mode + " is the work of one process: start it without mpirun");
   if (*mode == "sample") return sample(o), 0;
   if (*mode == "export") return export_model(o), 0;
   if (*mode == "verify") return run_verify(o, f);

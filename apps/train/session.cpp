@@ -15,7 +15,6 @@
 #include <wsl/ml/file/saved_run.hpp>
 #include <wsl/ml/run/event_file.hpp>
 #include <wsl/ml/run/executor.hpp>
-#include <wsl/ml/run/loss_curve.hpp>
 
 #include "../files.hpp"
 #include "estimate.hpp"
@@ -33,9 +32,10 @@ extern "C" void stop_running(int) {
   if (running) running->stop();
 }
 
-/// Says a line of the field's form on stdout, at once.
+/// Says a line of the field's form on stdout, at once, and once.
 template <class... Args>
 void say(const char* format, Args... args) {
+  if (!ranks::root()) return;
   std::printf(format, args...);
   std::fflush(stdout);
 }
@@ -67,8 +67,9 @@ void fits_in_memory(const ml::network& model, i64 sequences, int length) {
                                           parameters / 1e9, model.parameter_count(), activations / 1e9, sequences, there / 1e9));
 }
 
-ml::batches batches_of(ml::dataset data, const input_params& p, bool in_order) {
-  return {std::move(data), {.size = p.batch_size, .shuffle = p.shuffle && !in_order, .seed = static_cast<u64>(p.shuffle_seed), .drop_last = !in_order}};
+/// Shows how far a run is, once.
+std::unique_ptr<wsl::progress> progress_of(const char* what, i64 total) {
+  return ranks::root() ? std::make_unique<wsl::progress>(what, static_cast<u64>(total)) : std::make_unique<wsl::progress>(what, static_cast<u64>(total), wsl::progress::sink());
 }
 
 /// The newest whole checkpoint of a folder, empty if there is none. Those that are not whole are named on stderr.
@@ -83,6 +84,7 @@ std::string newest_checkpoint(const std::string& folder) {
 
 session::session(common_params p, std::string params_text, task t) : params_(std::move(p)), params_text_(std::move(params_text)), task_(std::move(t)) {
   check(params_);
+  if (in_pipeline(params_) && ranks::size() > 1) throw std::invalid_argument("a pipeline's layers lie on one wafer, in one process; mpirun has started " + std::to_string(ranks::size()));
   task_.model();  // refuses sizes that do not fit, before anything is written
 }
 
@@ -109,21 +111,44 @@ machine& session::wafer() {
   return *wafer_;
 }
 
+ml::batches session::batches_of(const ml::dataset& data, const input_params& p, bool in_order) {
+  return {data, {.size = p.batch_size, .shuffle = p.shuffle && !in_order, .seed = static_cast<u64>(p.shuffle_seed), .drop_last = !in_order, .part = wafer().part()}};
+}
+
+void session::require_same() const {
+  wsl::fingerprint words;
+  words.add(params_text_.data(), params_text_.size());
+  ranks::require_same(words.value(), "set of params");
+  for (const ml::dataset* d : {&task_.train, &task_.held_out}) ranks::require_same(d->count ? ml::fingerprint_of(*d) : 0, "set of data");
+}
+
+/// The first process reads it, which has all numbers; the others learn where the run is.
+ml::data_position session::load(const std::string& checkpoint) {
+  ml::training_run& t = wafer().run();
+  ml::data_position data;
+  if (ranks::root()) data = ml::load_run(checkpoint, t);
+  i64 at[] = {t.position().steps, static_cast<i64>(t.position().seed), static_cast<i64>(data.seed), data.epoch, data.example};
+  ranks::share(at);
+  t.go_on_from({.steps = at[0], .seed = static_cast<u64>(at[1])});
+  return {.seed = static_cast<u64>(at[2]), .epoch = at[3], .example = at[4]};
+}
+
 bool session::resume(ml::batches* data) {
-  const std::string from = data ? checkpoint_to_train_from(params_.run) : checkpoint_to_look_at(params_.run);
-  if (from.empty()) {
-    if (task_.begin) task_.begin(wafer().run());
+  const std::string from = !ranks::root() ? "" : data ? checkpoint_to_train_from(params_.run) : checkpoint_to_look_at(params_.run);
+  if (!ranks::any(!from.empty())) {
+    if (task_.begin && ranks::root()) task_.begin(wafer().run());
     return false;
   }
-  if (const std::string known = ml::checkpoint(from).fact("vocabulary"); known != task_.vocabulary)
+  if (ranks::root() && ml::checkpoint(from).fact("vocabulary") != task_.vocabulary)
     throw std::invalid_argument(from + " was trained with another vocabulary: take the text that it was trained with, or another model_dir");
-  const ml::data_position at = ml::load_run(from, wafer().run());
+  const ml::data_position at = load(from);
   if (data) data->go_on_from(at);
   say("Loaded checkpoint %s, after %lld steps\n", from.c_str(), static_cast<long long>(wafer().steps()));
   return true;
 }
 
 void session::save(const ml::batches& data) {
+  if (!ranks::root()) return;
   const ml::checkpoints folder(params_.run.model_dir, params_.run.max_checkpoints);
   try {
     say("Saved checkpoint %s\n", ml::save_run(folder, wafer().run(), data.position(), {{"params", params_text_}, {"vocabulary", task_.vocabulary}}).c_str());
@@ -133,62 +158,76 @@ void session::save(const ml::batches& data) {
   }
 }
 
+/// What the folder has of the curve up to a step.
+ml::loss_curve session::curve_until(i64 step) const {
+  if (!std::filesystem::exists(file("loss.csv"))) return {};
+  try {
+    ml::loss_curve curve = ml::loss_curve::from_csv(app::read_file(file("loss.csv")));
+    curve.keep_until(step);
+    return curve;
+  } catch (const std::invalid_argument& e) {
+    throw std::runtime_error(file("loss.csv").string() + ": " + e.what() + ": remove the file, and the curve begins with the steps that follow");
+  }
+}
+
 void session::train(bool and_eval) {
   std::signal(SIGXFSZ, SIG_IGN);  // so that a limit on the size of files is an error with a name, as a full disk is
   const run_params& r = params_.run;
+  require_same();
   ml::batches data = batches_of(task_.train, params_.train_input, false);
   const ml::rate::schedule rate = params_.optimizer.rate();
   std::optional<folder_lock> alone;
-  if (std::filesystem::exists(r.model_dir)) alone.emplace(r.model_dir);
+  if (ranks::root() && std::filesystem::exists(r.model_dir)) alone.emplace(r.model_dir);
   const bool resumed = resume(&data);
   machine& t = wafer();
   const i64 last = last_step(t.steps()), first = t.steps();
   validate();
-  app::make_folder(r.model_dir);
-  if (!alone) alone.emplace(r.model_dir);
-  app::write_file(file("params.yaml"), params_text_);
   ml::loss_curve curve;
-  if (resumed && std::filesystem::exists(file("loss.csv"))) try {
-      curve = ml::loss_curve::from_csv(app::read_file(file("loss.csv")));
-      curve.keep_until(first);
-    } catch (const std::invalid_argument& e) {
-      throw std::runtime_error(file("loss.csv").string() + ": " + e.what() + ": remove the file, and the curve begins with the steps that follow");
-    }
+  if (ranks::root()) {
+    app::make_folder(r.model_dir);
+    if (!alone) alone.emplace(r.model_dir);
+    app::write_file(file("params.yaml"), params_text_);
+    if (resumed) curve = curve_until(first);
+  }
   if (first >= last) return say("Nothing to do: %lld of %lld steps are done\n", static_cast<long long>(first), static_cast<long long>(last));
 
-  ml::event_file events(file("train"));
-  std::unique_ptr<ml::event_file> eval_events;
-  if (and_eval) eval_events = std::make_unique<ml::event_file>(file("eval"));
-  wsl::progress bar("steps", static_cast<u64>(last));
-  bar.tick(static_cast<u64>(first));
+  std::unique_ptr<ml::event_file> events, eval_events;
+  if (ranks::root()) events = std::make_unique<ml::event_file>(file("train"));
+  if (ranks::root() && and_eval) eval_events = std::make_unique<ml::event_file>(file("eval"));
+  const std::unique_ptr<wsl::progress> bar = progress_of("steps", last);
+  bar->tick(static_cast<u64>(first));
   const auto write_curve = [&] {
     app::write_file(file("loss.csv"), curve.csv());
     app::write_file(file("loss.svg"), curve.svg(task_.model_words));
   };
   const i64 eval_every = !and_eval ? 0 : r.eval_frequency ? r.eval_frequency : last;
   ml::executor run(t, {.steps = last, .log_steps = r.log_steps, .checkpoint_steps = r.checkpoint_steps, .eval_steps = eval_every});
-  run.on_step([&](i64) { bar.tick(); });
+  run.on_stop([](bool asked) { return ranks::any(asked); });
+  run.on_step([&](i64) { bar->tick(); });
   run.on_log([&](const ml::executor::look& x) {
+    if (!ranks::root()) return;
     const f64 tokens = static_cast<f64>(task_.train.length);
     std::string in_tokens;
     if (task_.train.length > 1) in_tokens = ", TokenRate=" + std::to_string(std::llround(x.speed.rate() * tokens)) + " tokens/sec";
     say("| Train Device=fabric, Step=%lld, Loss=%.5f, Rate=%.2f samples/sec, GlobalRate=%.2f samples/sec%s, TimeRemaining=%s\n", static_cast<long long>(x.step), x.loss,
         x.speed.rate(), x.speed.global_rate(), in_tokens.c_str(), ml::clock_text(x.time_left).c_str());
-    events.scalar("loss", x.step, x.loss);
-    events.scalar("lr", x.step, x.rate);
-    events.scalar("local_samples_per_sec", x.step, x.speed.rate());
-    events.scalar("avg_samples_per_sec", x.step, x.speed.global_rate());
+    events->scalar("loss", x.step, x.loss);
+    events->scalar("lr", x.step, x.rate);
+    events->scalar("local_samples_per_sec", x.step, x.speed.rate());
+    events->scalar("avg_samples_per_sec", x.step, x.speed.global_rate());
     if (params_.optimizer.log_summaries)
-      for (const ml::parameter& a : t.run().model().parameters()) events.scalar("param_norm/" + a.name, x.step, norm_of(t.run().parameter_named(a.name)));
+      for (const ml::parameter& a : t.run().model().parameters()) events->scalar("param_norm/" + a.name, x.step, norm_of(t.run().parameter_named(a.name)));
     curve.add({.step = x.step, .loss = x.loss, .rate = x.rate});
   });
   run.on_evaluation([&](i64 step) {
     const evaluation e = evaluate();
+    if (!ranks::root()) return;
     eval_events->scalar("loss", step, e.loss);
     eval_events->scalar("accuracy", step, e.accuracy);
     curve.add({.step = step, .loss = e.loss, .evaluated = true});
   });
   run.on_checkpoint([&](i64) {
+    if (!ranks::root()) return;
     write_curve();
     save(data);
   });
@@ -199,6 +238,7 @@ void session::train(bool and_eval) {
   run.train([&] { return data.next(); }, rate);
   std::signal(SIGINT, old_int), std::signal(SIGTERM, old_term);
   running = nullptr;
+  if (!ranks::root()) return;
 
   const ml::pace& speed = run.speed();
   const f64 tokens_per_sample = task_.train.length;
@@ -221,17 +261,22 @@ evaluation session::evaluate() {
   evaluation e;
   f64 sum = 0;
   i64 right = 0, targets = 0;
-  wsl::progress bar("batches", static_cast<u64>(wanted));
+  const std::unique_ptr<wsl::progress> bar = progress_of("batches", wanted);
   for (; e.batches < wanted; ++e.batches) {
     const ml::loaded_batch b = data.next();
     const f64 count = static_cast<f64>(b.targets.size());
     sum += t.evaluate(b.view()) * count;
     const std::vector<wsl::f32> logits = t.logits();
     const std::size_t classes = logits.size() / b.targets.size();
-    for (std::size_t i = 0; i < b.targets.size(); ++i) right += ml::likeliest(std::span(logits).subspan(i * classes, classes)) == b.targets[i];
+    // What others have read, they count.
+    const auto tokens = static_cast<std::size_t>(b.length);
+    const ml::batch_part mine = t.part();
+    for (std::size_t i = static_cast<std::size_t>(mine.begin_in(b.sequences)) * tokens; i < static_cast<std::size_t>(mine.end_in(b.sequences)) * tokens; ++i)
+      right += ml::likeliest(std::span(logits).subspan(i * classes, classes)) == b.targets[i];
     targets += static_cast<i64>(b.targets.size()), e.samples += b.sequences;
-    bar.tick();
+    bar->tick();
   }
+  right = ranks::sum(right);
   e.loss = sum / static_cast<f64>(targets), e.accuracy = static_cast<f64>(right) / static_cast<f64>(targets);
   say("| Eval Device=fabric, GlobalStep=%lld, Batch=%lld, Loss=%.5f, Accuracy=%.4f", static_cast<long long>(t.steps()), static_cast<long long>(e.batches), e.loss, e.accuracy);
   say(task_.held_out.length > 1 ? ", Perplexity=%.4f\n" : "\n", std::exp(e.loss));
@@ -239,6 +284,7 @@ evaluation session::evaluate() {
 }
 
 void session::eval() {
+  require_same();
   if (!resume(nullptr)) throw std::invalid_argument("there is no checkpoint in " + params_.run.model_dir + ": train first, or give --checkpoint_path");
   const evaluation e = evaluate();
   say("Evaluated %lld sample(s): loss %.5f, accuracy %.2f %%\n", static_cast<long long>(e.samples), e.loss, 100 * e.accuracy);
@@ -250,8 +296,10 @@ void session::validate() const {
   say("%s: %s, %lld parameters\n", task_.program.c_str(), task_.model_words.c_str(), static_cast<long long>(model.parameter_count()));
   say("%s\n", task_.data_words.c_str());
   say("batches of %d, %lld steps an epoch, %lld steps in all; ", params_.train_input.batch_size, static_cast<long long>(steps_per_epoch()), static_cast<long long>(last_step(0)));
-  if (in_pipeline(params_)) say("a pipeline of %d strips\n", r.strips);
-  else say("weight streaming to %d wafer%s of %d workers\n", r.num_csx, r.num_csx > 1 ? "s" : "", r.workers);
+  if (in_pipeline(params_)) say("a pipeline of %d strips", r.strips);
+  else say("weight streaming to %d wafer%s of %d workers", r.num_csx, r.num_csx > 1 ? "s" : "", r.workers);
+  if (ranks::size() > 1) say(", on %d processes", ranks::size());
+  say("\n");
 }
 
 void session::compile() const {

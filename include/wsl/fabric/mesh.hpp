@@ -73,7 +73,7 @@ class mesh : public mesh_parts {
     for (const board* b = &from;;) {
       if (b->down != none) {
         pipe& down = through[b->down];
-        through.put(down, w.bits, w.control, at + down.latency);
+        through.deliver(down, w.bits, w.control, at + down.latency);
         ++delivered;
         if (watched) [[unlikely]] watched->crossed(b->down, at);
       }
@@ -100,33 +100,40 @@ class mesh : public mesh_parts {
       if (q != b.down && q != b.on) arrive(q, w, at);
   }
 
-  // Lanes that share one port: one word a cycle.
+  // Lanes that share one port: one word a cycle. Each has one pipe to go to.
   void step_link(board& b, u32 actor, u64 now) {
-    pipe *const first = &through[b.first], *const last = first + b.lanes, *lane = first + b.turn, *moved = nullptr;
+    if (traced) [[unlikely]] return step_in_turn<false>(b, actor, now);
+    pipe* const lanes = &through[b.first];
+    const u32 n = b.lanes;
+    u32 k = b.turn, moved = none;
     u64 next = agenda::never;
-    do {
-      pipe& in = *lane;
-      lane = lane + 1 == last ? first : lane + 1;
+    for (u32 left = n; left > 0; --left) {
+      pipe& in = lanes[k];
       u64 again = in.ready;
+      if (++k == n) k = 0;
       if (again <= now) {
-        if (moved) {
-          ++link_stalls;
-          again = now + 1;
-        } else {
-          again = room_for(in);
-          if (again <= now) {
-            move(in, now);
-            moved = lane;
-            again = std::max(in.ready, now + 1);
-          }
-        }
+        if (moved != none) again = stalled(now);
+        else if (pass_on(in, now)) moved = k, again = std::max(in.ready, now + 1);
+        else again = through.room_at(through[in.target]);
       }
-      next = std::min(next, again);
-    } while (lane != first + b.turn);
+      if (again < next) next = again;
+    }
     if (next != agenda::never) when_->note(actor, next);
-    if (!moved) return;
-    b.turn = static_cast<u8>(moved - first);
+    if (moved == none) return;
+    b.turn = static_cast<u8>(moved);
     done.end = std::max(done.end, now + 1);
+  }
+  u64 stalled(u64 now) {
+    ++link_stalls;
+    return now + 1;
+  }
+  [[gnu::always_inline]] bool pass_on(pipe& in, u64 now) {
+    pipe& out = through[in.target];
+    if (out.room > now) return false;
+    through.pass(in, out, now);
+    done.hops += out.links;
+    done.delivered += out.to_pe;
+    return true;
   }
 
   template <bool changing, bool ranked = false>

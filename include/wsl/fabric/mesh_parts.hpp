@@ -67,6 +67,7 @@ class mesh_parts {
   std::span<source> sources() { return {sources_.data(), sources_.data() + sources_.size()}; }
 
   u32 first_board_actor() const { return first_board_actor_; }
+  [[gnu::always_inline]] bool is_board(u32 actor) const { return actor - first_board_actor_ < boards_.size(); }
   u32 first_source_actor() const { return first_board_actor_ + static_cast<u32>(boards_.size()); }
   u32 actors() const { return first_source_actor() + static_cast<u32>(sources_.size()); }
 
@@ -210,8 +211,9 @@ class mesh_parts {
     gated_lanes_.push_back(added);
   }
 
+  bool at_edge(const lane& l) const { return !lanes_.on_grid(coord_of(l.router) + wsl::step(lanes::only_side(l.to))); }
   bool one_port(const board& b, const lane& l) const {
-    return b.what != board::kind::shared && l.to.single() && through[b.first].ports == l.to.bits;
+    return b.what != board::kind::shared && l.to.single() && through[b.first].ports == l.to.bits && (l.to.has(ramp) || !at_edge(l));
   }
   void rank(board& b) {
     const preference* p = ranked_from(b.first);
@@ -228,7 +230,7 @@ class mesh_parts {
     }
   }
   bool is_alone(u32 actor) const {
-    return actor >= first_board_actor_ && actor < first_source_actor() && boards_[actor - first_board_actor_].what == board::kind::alone;
+    return is_board(actor) && boards_[actor - first_board_actor_].what == board::kind::alone;
   }
 
   // Lanes of one node that merge fill the same pipes.

@@ -104,6 +104,12 @@ class pipes {
     return n;
   }
 
+  /// The same, into a pipe that may have a steady reader.
+  [[gnu::always_inline]] void deliver(pipe& p, u32 bits, bool control, u64 ready) {
+    if (p.reads < pipe::habit::steady || control) return put(p, bits, control, ready);
+    ++inside_, ++p.words;
+    take_at_once(p, {ready, bits, 0});
+  }
   [[gnu::always_inline]] void put(pipe& p, u32 bits, bool control, u64 ready) {
     ++inside_;
     fill(p, {ready, bits, control});
@@ -178,14 +184,24 @@ class pipes {
   };
   [[gnu::always_inline]] void fill(pipe& p, const place& word) {
     ++p.words;
+    if (p.reads != pipe::habit::told) [[unlikely]] return fill_otherwise(p, word);
+    if (add(p, word)) when_->note(p.reader, word.time);
+  }
+  [[gnu::noinline]] void fill_otherwise(pipe& p, const place& word) {
     if (p.reads >= pipe::habit::steady && take_at_once(p, word)) return;
-    places_[p.tail] = word;
-    p.tail = after(p, p.tail);
-    p.room = p.tail == p.head ? agenda::never : places_[p.tail].time;
-    const bool first = p.empty();
-    if (first) p.ready = word.time;
-    if (p.reads > pipe::habit::followed) [[unlikely]] gather(p, word, first);
-    else if (first && p.reads == pipe::habit::told) when_->note(p.reader, word.time);
+    const bool first = add(p, word);
+    if (p.reads > pipe::habit::followed) gather(p, word, first);
+  }
+  // Says whether it is the first.
+  [[gnu::always_inline]] bool add(pipe& p, const place& word) {
+    u32 tail = p.tail;
+    places_[tail] = word;
+    tail = after(p, tail);
+    p.tail = tail;
+    p.room = tail == p.head ? agenda::never : places_[tail].time;
+    if (!p.empty()) return false;
+    p.ready = word.time;
+    return true;
   }
   // The reader is looked at before the last place is taken. A control wavelet ends its rest.
   [[gnu::noinline]] void gather(pipe& p, const place& word, bool first) {
@@ -216,13 +232,15 @@ class pipes {
     when_->note(p.reader, when_->now() + 1);
   }
   [[gnu::always_inline]] void empty(pipe& p, u64 now) {
-    place& l = places_[p.head];
-    waited_ += now - l.time;
-    l.time = now + p.credit;
-    if (p.head == p.tail) p.room = l.time;
-    p.head = after(p, p.head);
-    p.ready = p.head == p.tail ? agenda::never : places_[p.head].time;
-    if (p.filler_waits) [[unlikely]] wake_filler(p, l.time);
+    u32 head = p.head;
+    const u64 free_from = now + p.credit;
+    waited_ += now - p.ready;
+    places_[head].time = free_from;
+    if (head == p.tail) p.room = free_from;
+    head = after(p, head);
+    p.head = head;
+    p.ready = head == p.tail ? agenda::never : places_[head].time;
+    if (p.filler_waits) [[unlikely]] wake_filler(p, free_from);
   }
   static u32 after(const pipe& p, u32 at) { return at + 1 == p.end ? p.first : at + 1; }
   [[gnu::noinline]] void wake_filler(pipe& p, u64 at) {

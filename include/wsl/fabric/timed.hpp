@@ -116,9 +116,9 @@ class timed_engine final : public engine {
 
   void visit(u32 who) {
     const u64 now = agenda_.now();
+    if (mesh_.is_board(who)) [[likely]] return mesh_.step(who, now);
     if (who < mesh_.first_board_actor()) return pes_.visit(who, now);
-    if (who >= mesh_.first_source_actor()) return visit_source(who - mesh_.first_source_actor(), now);
-    mesh_.step(who, now);
+    visit_source(who - mesh_.first_source_actor(), now);
   }
 
   // A stream gives one word a cycle.
