@@ -176,8 +176,8 @@ void session::train(bool and_eval) {
   require_same();
   ml::batches data = batches_of(task_.train, params_.train_input, false);
   const ml::rate::schedule rate = params_.optimizer.rate();
-  std::optional<folder_lock> alone;
-  if (ranks::root() && std::filesystem::exists(r.model_dir)) alone.emplace(r.model_dir);
+  std::unique_ptr<folder_lock> alone;
+  if (ranks::root() && std::filesystem::exists(r.model_dir)) alone = std::make_unique<folder_lock>(r.model_dir);
   const bool resumed = resume(&data);
   machine& t = wafer();
   const i64 last = last_step(t.steps()), first = t.steps();
@@ -185,7 +185,7 @@ void session::train(bool and_eval) {
   ml::loss_curve curve;
   if (ranks::root()) {
     app::make_folder(r.model_dir);
-    if (!alone) alone.emplace(r.model_dir);
+    if (!alone) alone = std::make_unique<folder_lock>(r.model_dir);
     app::write_file(file("params.yaml"), params_text_);
     if (resumed) curve = curve_until(first);
   }

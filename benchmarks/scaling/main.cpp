@@ -164,9 +164,9 @@ int main() {
   const mpi::spread_over world = mpi::world();
   const some_ranks one(1), two(2);
   const auto wait = [&] {  // without taking the others' cores
-    MPI_Request all;
-    MPI_Ibarrier(world.who.group(), &all);
-    for (int done = 0; !done; MPI_Test(&all, &done, MPI_STATUS_IGNORE)) {
+    MPI_Request came;
+    MPI_Ibarrier(world.who.group(), &came);
+    for (int done = 0; !done; MPI_Test(&came, &done, MPI_STATUS_IGNORE)) {
       const timespec pause{0, 1'000'000};
       nanosleep(&pause, nullptr);
     }
