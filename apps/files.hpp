@@ -19,6 +19,13 @@ inline void write_file(const std::filesystem::path& path, std::string_view bytes
   file.finish();
 }
 
+/// Makes a folder, and those it is in, if it is not there. Throws std::runtime_error.
+inline void make_folder(const std::filesystem::path& path) {
+  std::error_code why;
+  std::filesystem::create_directories(path, why);
+  if (why) throw std::runtime_error("cannot make the folder " + path.string() + ": " + why.message());
+}
+
 inline std::string read_file(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in) throw std::runtime_error("cannot read " + path.string() + ": " + std::strerror(errno));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What collectives make of a layout: a broadcast in a rectangle; the four colors of a reduce in two phases, groups of three and then their
-// leaders; a star, whose routes are switched from PE to PE; and a cyclic shift.
+// leaders; the levels of a tree; a star, whose routes are switched from PE to PE; blocks that pass from PE to PE to a gather's root, and both
+// ways in an all-to-all; a cyclic shift; and the first two of a halo exchange's eight colors. An all-reduce is a reduce and a broadcast.
 #include <wsl/collective.hpp>
 #include <wsl/layout/draw.hpp>
 #include <cstdio>
@@ -8,7 +9,7 @@ using namespace wsl;
 
 template <auto net>
 struct member {
-  f32 x[4]{}, y[4]{};
+  f32 x[9]{}, y[9]{};
   endpoint<net> here;
   void start(pe& me) {
     if constexpr (requires { here.start(me, mem(x), mem(y)); }) here.start(me, mem(x), mem(y));
@@ -29,6 +30,10 @@ void draw_colors(const char* what, int width, int height, int colors) {
 int main() {
   draw_colors<broadcast<f32>{.first = 0, .root = {2, 1}}>("broadcast", 6, 3, 1);
   draw_colors<reduce<f32>{.first = 0, .among = each_row, .how = tactic::two_phase}>("reduce, two phases", 9, 1, 4);
-  draw_colors<star_reduce<f32>{.first = 0, .among = each_row, .root = {2}}>("star reduce, from both sides", 6, 1, 2);
+  draw_colors<reduce<f32>{.first = 0, .among = each_row, .how = tactic::tree}>("reduce, a tree", 8, 1, 3);
+  draw_colors<reduce<f32>{.first = 0, .among = each_row, .root = {2}, .how = tactic::star}>("reduce, a star from both sides", 6, 1, 2);
+  draw_colors<gather<f32>{.first = 0, .among = each_row, .root = {2}}>("gather", 6, 1, 2);
+  draw_colors<all_to_all<f32>{.first = 0}>("all-to-all", 5, 1, 4);
   draw_colors<shift<f32>{.first = 0, .cyclic = true}>("shift, cyclic", 7, 1, 3);
+  draw_colors<halo_exchange<f32>{.first = 0}>("halo exchange, to the east", 5, 2, 2);
 }

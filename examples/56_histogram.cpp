@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // A histogram whose buckets lie on all PEs. A value travels to the PE of its bucket, first along its column and then along a row, on rings
-// that are folded so that no step is long. No PE knows when the last value has arrived; so they add up what they hold, again and
-// again, until nothing is missing. Then the next phase may begin: which bucket is the fullest?
+// that are folded so that no step is long. No PE knows when the last value has arrived; so each reports what it has got, and a tally tells
+// all when nothing is missing. Then the next phase may begin: which bucket is the fullest?
 #include <wsl/collective/all_reduce.hpp>
+#include <wsl/collective/tally.hpp>
 #include <wsl/host/device.hpp>
 #include <wsl/kernel/folded_ring.hpp>
 
@@ -17,7 +18,7 @@ struct parcel {  // four bytes: a payload
   u16 bucket;
 };
 constexpr folded_ring<parcel> in_column{0, folded_ring<parcel>::axis::columns}, in_row{3, folded_ring<parcel>::axis::rows};
-constexpr all_reduce<u32> tally{.first = 6};
+constexpr tally arrivals{.first = 6};
 constexpr all_reduce<u32, larger> fullest{.first = 11};
 
 /// What goes on around a ring waits in memory until the fabric takes it: a PE that cannot send still takes what comes, so no ring of
@@ -42,46 +43,43 @@ class lane {
 };
 
 template <u32 width, u32 height, u32 values, u32 buckets>
-struct counter {
+struct histogram {
   static constexpr u32 all_values = width * height * values;
-  u32 value[values]{}, bucket[buckets]{}, kept = 0, most = 0;
+  u32 value[values]{}, bucket[buckets]{}, most = 0;
   lane<in_column, height * values> vertical;  // never more than that is on its way in a column, or turns into one row
   lane<in_row, width * height * values> horizontal;
-  reducer<tally> counting;
+  teller<arrivals> arrived;
   reducer<fullest> comparing;
 
   void start(pe& me) {
+    arrived.expect(me, all_values);
     for (u32 v : value) {
       const u32 target = v / buckets;
       pass(me, {static_cast<u8>(target % width), static_cast<u8>(target / width), static_cast<u16>(v % buckets)});
     }
-    counting.contribute(me, kept);
   }
   void pass(pe& me, parcel p) {
     if (p.y != me.y()) vertical.put(me, in_column.out(me.y(), me.height()), p);
     else if (p.x != me.x()) horizontal.put(me, in_row.out(me.x(), me.width()), p);
-    else ++bucket[p.bucket], ++kept;
+    else ++bucket[p.bucket], arrived.report(me);
   }
-  void counted(pe& me, u32 arrived) {
-    if (arrived < all_values) counting.contribute(me, kept);
-    else comparing.contribute(me, *std::max_element(bucket, bucket + buckets));
-  }
+  void all_are_here(pe& me, u32) { comparing.contribute(me, *std::max_element(bucket, bucket + buckets)); }
   void compared(pe&, u32 largest) { most = largest; }
 
   static consteval auto tasks() {
-    return table(launch<&counter::start>(), on<in_column, &counter::pass>(), on<in_row, &counter::pass>(), use<&counter::vertical>(),
-                 use<&counter::horizontal>(), use<&counter::counting>(), use<&counter::comparing>(), on<tally.total(), &counter::counted>(),
-                 on<fullest.total(), &counter::compared>());
+    return table(launch<&histogram::start>(), on<in_column, &histogram::pass>(), on<in_row, &histogram::pass>(), use<&histogram::vertical>(),
+                 use<&histogram::horizontal>(), use<&histogram::arrived>(), use<&histogram::comparing>(), on<arrivals.over(), &histogram::all_are_here>(),
+                 on<fullest.total(), &histogram::compared>());
   }
 };
 
 /// Counts random values on the fabric and serially; how many of the numbers differ.
 template <u32 width, u32 height, u32 values, u32 buckets>
 int wrong() {
-  using program = counter<width, height, values, buckets>;
+  using program = histogram<width, height, values, buckets>;
   layout l{wse2, width, height};
   l.place(all, program_v<program>);
-  in_column.wire(l), in_row.wire(l), tally.wire(l), fullest.wire(l);
+  in_column.wire(l), in_row.wire(l), arrivals.wire(l), fullest.wire(l);
   fabric f{l};
   device d{f};
 

@@ -4,6 +4,7 @@
 #include <wsl/ml/file/hugging_face.hpp>
 #include <wsl/ml/file/llmc.hpp>
 
+#include "../files.hpp"
 #include "commands.hpp"
 #include "kind.hpp"
 
@@ -63,7 +64,7 @@ void import_model(const std::string& folder, const std::string& file) {
 
 void tokenize(const tokenizing& how) {
   const std::string text = read_text(how.text);
-  std::filesystem::create_directories(how.out);
+  app::make_folder(how.out);
   if (how.gpt2.empty()) {
     const characters letters = characters::of(text);
     write_characters(how.out + "/vocab.json", letters);
@@ -86,7 +87,7 @@ void say(const std::string& file, const std::string& vocabulary, long long from,
 }
 
 void draw(long long train, long long test, unsigned long long seed, const std::string& out) {
-  std::filesystem::create_directories(out);
+  app::make_folder(out);
   const auto part = [&](const std::string& stem, long long count, u64 of) {
     write_images(out + "/" + stem + "-images-idx3-ubyte", out + "/" + stem + "-labels-idx1-ubyte", draw_digits(count, of));
     std::printf("%s/%s-images-idx3-ubyte, -labels-idx1-ubyte: %lld digits\n", out.c_str(), stem.c_str(), count);

@@ -130,7 +130,11 @@ bool is_text(const std::string& path) {
 kind kind_of(const std::string& path) {
   if (std::filesystem::is_directory(path)) {
     if (std::filesystem::exists(path + "/config.json")) return kind::hugging_face;
-    read_mnist(path, mnist_part::test);  // says what is missing
+    try {
+      read_mnist(path, mnist_part::test);
+    } catch (const file_error& e) {
+      throw file_error(path + " is a folder, but neither one of Hugging Face, for it has no config.json, nor one of MNIST: " + std::string(e.what()).substr(std::string_view("wsl: ").size()));
+    }
     return kind::mnist;
   }
   input_file in(path);

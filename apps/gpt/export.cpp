@@ -1,21 +1,30 @@
 // SPDX-License-Identifier: MIT
 #include "export.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <wsl/ml/file/hugging_face.hpp>
 #include <wsl/ml/file/llmc.hpp>
+
+#include "model.hpp"
 
 namespace gpt_app {
 namespace {
 
 namespace ml = wsl::ml;
 
-std::string words(const ml::decoder& d) {
-  return std::to_string(d.layers) + " layers, " + std::to_string(d.heads) + " heads, width " + std::to_string(d.width) + ", filter " + std::to_string(d.filter ? d.filter : 4 * d.width) + ", " +
-         std::to_string(d.positions) + " positions, vocabulary of " + std::to_string(d.vocabulary) + ", nonlinearity " + std::to_string(static_cast<int>(d.between));
-}
+/// Throws wsl::ml::file_error that says which options make `ours` the model of the file.
 void must_be(const std::string& from, const ml::decoder& theirs, const ml::decoder& ours) {
-  if (words(theirs) != words(ours)) throw ml::file_error("wsl: " + from + " is a model of " + words(theirs) + ", not of " + words(ours));
+  std::string differs;
+  const auto compare = [&](const char* name, const auto& their, const auto& our) {
+    if (their != our) differs += std::string(" --") + name + " " + fmt::format("{}", their) + " (not " + fmt::format("{}", our) + ")";
+  };
+  const auto filter = [](const ml::decoder& d) { return d.filter ? d.filter : 4 * d.width; };
+  compare("num_hidden_layers", theirs.layers, ours.layers), compare("num_heads", theirs.heads, ours.heads), compare("hidden_size", theirs.width, ours.width);
+  compare("filter_size", filter(theirs), filter(ours)), compare("max_position_embeddings", theirs.positions, ours.positions);
+  compare("vocab_size", theirs.vocabulary, ours.vocabulary), compare("nonlinearity", word_of(theirs.between), word_of(ours.between));
+  if (!differs.empty()) throw ml::file_error("--initial_weights: " + from + " is of another model: with these weights go" + differs);
 }
 void must_be_gpt2(const ml::decoder& d) {
   if (d.norm != ml::normalization::layernorm || d.position != ml::positioning::learned || d.order != ml::block_order::sequential || !d.tied || (d.kv_heads && d.kv_heads != d.heads))
@@ -50,6 +59,7 @@ void import_weights(const std::string& from, const ml::decoder& d, ml::training_
     must_be(from, m.config, d);
     set_weights(t, m.to_weights(t.model()));
   } else {
+    if (!std::filesystem::is_directory(from)) throw ml::file_error("--initial_weights: " + from + " is neither a model.bin of llm.c nor a folder with config.json and model.safetensors");
     ml::pretrained p = ml::read_hugging_face(from);
     must_be(from, p.config, d);
     set_weights(t, p.to_weights(t.model()));

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // wsl-gpt: trains language models and lets them write. `wsl-gpt train_and_eval` needs no data and no file: it reads this project's pages.
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <random>
 #include <wsl/ml/file/saved_run.hpp>
@@ -9,6 +8,8 @@
 #include <command.hpp>
 #include <session.hpp>
 
+#include "../command_line.hpp"
+#include "../files.hpp"
 #include "configurations.hpp"
 #include "export.hpp"
 #include "model.hpp"
@@ -55,13 +56,13 @@ void declare_rest(CLI::App& app, options& o) {
   const auto option = [&](const char* name, auto& to, const char* help, const char* group) { return app.add_option(name, to, help)->capture_default_str()->group(group); };
   option("--prompt", o.sample.prompt, "what the text begins with", "sample");
   option("--tokens", o.sample.tokens, "how many to write", "sample")->check(CLI::Range(1, 1 << 20));
-  option("--temperature", o.sample.temperature, "0 takes the likeliest token", "sample")->check(CLI::Range(0., 100.));
-  option("--top_k", o.sample.top_k, "only so many of the likeliest; 0: all", "sample")->check(CLI::NonNegativeNumber);
+  option("--temperature", o.sample.temperature, "0 takes the likeliest token", "sample")->check(app::at_least(0));
+  option("--top_k", o.sample.top_k, "only so many of the likeliest; 0: all", "sample")->check(app::at_least(0));
   option("--sample_seed", o.sample.seed, "of what is drawn", "sample");
   option("--model", o.check.model, "model.bin of llm.c", "verify");
   option("--state", o.check.state, "debug_state.bin of llm.c", "verify");
   option("--after", o.check.after, "the model after ten steps of AdamW", "verify");
-  option("--tolerance", o.check.tolerance, "largest error of a tensor, relative to its norm", "verify")->check(CLI::PositiveNumber);
+  option("--tolerance", o.check.tolerance, "largest error of a tensor, relative to its norm", "verify")->check(app::at_least(0, true));
   option("--format", o.format, "llmc (model.bin), hf (model.safetensors, config.json) or both", "export")->check(CLI::IsMember({"llmc", "hf", "both"}));
   option("--out", o.out, "folder for the files", "export");
 }
@@ -71,9 +72,12 @@ task task_of(options& o, const corpus& text) {
   if (!m.vocab_size) m.vocab_size = text.words.size();
   if (!m.vocab_size) throw std::invalid_argument("model.vocab_size is missing: files of tokens do not say it");
   const i32 largest = std::max(text.train.largest(), text.held_out.largest());
-  if (largest >= m.vocab_size) throw std::invalid_argument("the data have token " + std::to_string(largest) + ", beyond model.vocab_size " + std::to_string(m.vocab_size));
+  if (largest >= m.vocab_size)
+    throw std::invalid_argument("the data have token " + std::to_string(largest) + ", beyond model.vocab_size " + std::to_string(m.vocab_size) + ": a run goes on with the text that it began with; a new one needs --vocab_size " + std::to_string(largest + 1) + " or more");
   for (text_params* p : {&o.train, &o.eval})
     if (!p->max_sequence_length) p->max_sequence_length = m.max_position_embeddings;
+    else if (p->max_sequence_length > m.max_position_embeddings)
+      throw std::invalid_argument("max_sequence_length " + std::to_string(p->max_sequence_length) + " of " + (p == &o.train ? "train_input" : "eval_input") + " is more than model.max_position_embeddings " + std::to_string(m.max_position_embeddings));
   if (!o.common.eval_input.batch_size) o.common.eval_input.batch_size = o.common.train_input.batch_size;
   const ml::decoder d = m.decoder();
   task t{.program = "wsl-gpt", .model = [d] { return d.build(); }, .model_words = m.words(), .data_words = text.about + ": " + std::to_string(text.train.size()) + " tokens to train with, " + std::to_string(text.held_out.size()) + " held out"};
@@ -86,9 +90,13 @@ task task_of(options& o, const corpus& text) {
 /// A trainer with the weights of a run's last checkpoint, or of the one that was asked for.
 std::unique_ptr<ml::trainer> trained(options& o, vocabulary& words) {
   const run_params& r = o.common.run;
-  const std::string from = r.checkpoint_path.empty() ? newest_checkpoint(r.model_dir) : r.checkpoint_path;
+  const std::string from = checkpoint_to_look_at(r);
   if (from.empty()) throw std::invalid_argument("there is no checkpoint in " + r.model_dir + ": train first, or give --checkpoint_path");
-  words = vocabulary::from_saved(ml::checkpoint(from).fact("vocabulary"), o.train.tokenizer_dir);
+  try {
+    words = vocabulary::from_saved(ml::checkpoint(from).fact("vocabulary"), o.train.tokenizer_dir);
+  } catch (const std::invalid_argument& e) {
+    throw ml::file_error(from + ": its vocabulary is damaged: " + e.what());
+  }
   if (!o.model.vocab_size) o.model.vocab_size = words.size();
   auto t = std::make_unique<ml::trainer>(o.model.decoder().build(), o.common.optimizer.rule(), ml::training{.workers = 1, .threads = r.threads});
   ml::load_run(from, *t);
@@ -118,7 +126,7 @@ void export_model(options& o) {
   vocabulary words;
   const std::unique_ptr<ml::trainer> t = trained(o, words);
   const ml::decoder d = o.model.decoder();
-  std::filesystem::create_directories(o.out);
+  app::make_folder(o.out);
   if (o.format != "hf") export_llmc(o.out, d, *t), std::printf("%s/model.bin\n", o.out.c_str());
   if (o.format != "llmc") export_hugging_face(o.out, d, *t), std::printf("%s/model.safetensors\n%s/config.json\n", o.out.c_str(), o.out.c_str());
 }
@@ -128,9 +136,8 @@ int run_verify(options& o, fields& f) {
   o.check.num_csx = o.common.run.num_csx, o.check.workers = o.common.run.workers;
   if (o.common.run.execution_strategy == "pipeline") o.check.strips = o.common.run.strips;
   // The configuration is of no model here; what the command line says of the optimizer counts.
-  const auto said = [&](const char* name) { return f.named(name).front()->given.starts_with("--"); };
-  if (said("learning_rate")) o.check.learning_rate = o.common.optimizer.learning_rate.front().learning_rate;
-  if (said("weight_decay")) o.check.weight_decay = o.common.optimizer.weight_decay;
+  if (f.is_asked("learning_rate")) o.check.learning_rate = o.common.optimizer.learning_rate.front().learning_rate;
+  if (f.is_asked("weight_decay")) o.check.weight_decay = o.common.optimizer.weight_decay;
   return verify(o.check) ? 0 : 1;
 }
 
@@ -144,7 +151,7 @@ int run(int argc, char** argv) {
   declare(f, o.model);
   declare_optimizer(f, o.common.optimizer);
   declare_run(f, o.common.run);
-  f.add("initial_weights", o.initial_weights, "begin with these: model.bin of llm.c, or a folder with model.safetensors and config.json of transformers");
+  f.add("initial_weights", o.initial_weights, "begin with these: model.bin of llm.c, or a folder with config.json and model.safetensors, or its parts and their index, of transformers");
   auto modes = common_modes();
   modes.insert(modes.end(), {{"sample", "write text with a trained model"}, {"verify", "compare with a model and a state of llm.c"}, {"export", "write a trained model for llm.c and for transformers"}});
   int status = 0;
@@ -156,6 +163,8 @@ int run(int argc, char** argv) {
                            .more_options = [&](CLI::App& app) { declare_rest(app, o); }},
                           f, status);
   if (!mode) return status;
+  o.common.run.checkpoint_asked = f.is_asked("checkpoint_path");
+  if ((*mode == "sample" || *mode == "export" || *mode == "verify") && ranks::size() > 1) throw std::invalid_argument(*mode + " is the work of one process: start it without mpirun");
   if (*mode == "sample") return sample(o), 0;
   if (*mode == "export") return export_model(o), 0;
   if (*mode == "verify") return run_verify(o, f);
@@ -170,9 +179,6 @@ int run(int argc, char** argv) {
 }  // namespace
 }  // namespace gpt_app
 
-int main(int argc, char** argv) try {
-  return gpt_app::run(argc, argv);
-} catch (const std::exception& e) {
-  std::fprintf(stderr, "wsl-gpt: %s\n", e.what());
-  return 1;
+int main(int argc, char** argv) {
+  return app::run("wsl-gpt", [&] { return gpt_app::run(argc, argv); });
 }

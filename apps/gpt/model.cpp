@@ -8,11 +8,11 @@ namespace {
 
 namespace ml = wsl::ml;
 
+constexpr std::pair<const char*, ml::nonlinearity> nonlinearities[] = {
+    {"gelu", ml::nonlinearity::gelu},   {"gelu_new", ml::nonlinearity::gelu_tanh}, {"relu", ml::nonlinearity::relu},   {"silu", ml::nonlinearity::silu},
+    {"swish", ml::nonlinearity::silu}, {"swiglu", ml::nonlinearity::swiglu},      {"geglu", ml::nonlinearity::geglu}, {"reglu", ml::nonlinearity::reglu}};
 ml::nonlinearity nonlinearity_of(const std::string& word) {
-  using enum ml::nonlinearity;
-  const std::pair<const char*, ml::nonlinearity> all[] = {{"gelu", gelu}, {"gelu_new", gelu_tanh}, {"relu", relu},   {"silu", silu},
-                                                          {"swish", silu}, {"swiglu", swiglu},      {"geglu", geglu}, {"reglu", reglu}};
-  for (const auto& [name, what] : all)
+  for (const auto& [name, what] : nonlinearities)
     if (word == name) return what;
   throw std::invalid_argument("model.nonlinearity: " + word);
 }
@@ -22,6 +22,12 @@ ml::positioning positioning_of(const std::string& word) {
 }
 
 }  // namespace
+
+std::string word_of(ml::nonlinearity between) {
+  for (const auto& [name, what] : nonlinearities)
+    if (between == what) return name;
+  return "?";
+}
 
 ml::decoder model_params::decoder() const {
   const auto needs = [](const char* what, int value) {

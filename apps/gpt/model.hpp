@@ -21,6 +21,9 @@ struct model_params {
   std::string words() const;
 };
 
+/// The word by which a nonlinearity is known.
+std::string word_of(wsl::ml::nonlinearity between);
+
 void declare(train_app::fields& f, model_params& m);
 
 }  // namespace gpt_app

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <wsl/ml/data/digits.hpp>
 
+#include "../command_line.hpp"
 #include "../train/command.hpp"
 #include "../train/session.hpp"
 #include "configurations.hpp"
@@ -94,6 +95,7 @@ int run(int argc, char** argv) {
                             .configurations = configurations()};
   const auto mode = parse(argc, argv, words, f, status);
   if (!mode) return status;
+  p.run.checkpoint_asked = f.is_asked("checkpoint_path");
   if (p.eval_input.batch_size == 0) p.eval_input.batch_size = p.train_input.batch_size;
   check(p);
   task t{.program = "wsl-mnist",
@@ -108,9 +110,6 @@ int run(int argc, char** argv) {
 
 }  // namespace
 
-int main(int argc, char** argv) try {
-  return run(argc, argv);
-} catch (const std::exception& e) {
-  std::fprintf(stderr, "wsl-mnist: %s\n", e.what());
-  return 1;
+int main(int argc, char** argv) {
+  return app::run("wsl-mnist", [&] { return run(argc, argv); });
 }

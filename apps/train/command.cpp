@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "command.hpp"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 
+#include "../command_line.hpp"
 #include "../files.hpp"
 
 namespace train_app {
@@ -50,7 +50,7 @@ void declare(CLI::App& app, fields& f, std::vector<given_option>& given) {
     seen.push_back(x.name);
     const auto option = [&](const std::string& names, std::vector<field*> where, const std::string& name) {
       app.add_option_function<std::string>(names, [&given, where, name](const std::string& v) { given.push_back({where, v, name}); }, help_of(x))
-          ->type_name(type_of(x))->group(where.size() > 1 ? "of several sections" : x.section)->expected(1);
+          ->type_name(type_of(x))->group(where.size() > 1 ? "of several sections" : x.section)->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
     };
     const std::string full = "--" + x.full_name(), bare = "--" + x.name;
     if (same.size() == 1) option(bare + "," + full, {&x}, bare);
@@ -86,19 +86,6 @@ std::pair<std::string, std::string> configuration(const program_words& words, co
   return {asked, app::read_file(asked)};
 }
 
-[[noreturn]] void refuse_extra(CLI::App& app, const program_words& words, const std::vector<std::string>& extra) {
-  const std::string& word = extra.front();
-  std::vector<std::string> known;
-  for (const auto& mode : words.modes) known.push_back(mode.first);
-  if (word.starts_with("-")) {
-    known.clear();
-    for (const CLI::Option* o : app.get_options())
-      for (const std::string& name : o->get_lnames()) known.push_back("--" + name);
-  }
-  const std::string asked = word.substr(0, word.find('=')), near = nearest(asked, known);
-  throw std::invalid_argument(asked + (word.starts_with("-") ? " is no option" : " is no mode") + (near.empty() ? "" : "; the nearest is " + near) + "; see --help");
-}
-
 }  // namespace
 
 std::optional<std::string> parse(int argc, char** argv, const program_words& words, fields& f, int& status) {
@@ -112,13 +99,7 @@ std::optional<std::string> parse(int argc, char** argv, const program_words& wor
   declare(app, f, given);
   for (const auto& [name, help] : words.modes) app.add_subcommand(name, help)->fallthrough()->allow_extras();
   app.require_subcommand(0, 1)->allow_extras();
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& e) {
-    status = app.exit(e) ? 1 : 0;
-    return {};
-  }
-  if (const auto extra = app.remaining(true); !extra.empty()) refuse_extra(app, words, extra);
+  if (!app::parse(app, argc, argv, "mode", status)) return {};
   if (!app.get_subcommands().empty()) mode = app.get_subcommands().front()->get_name();
 
   if (file.empty()) {

@@ -6,10 +6,11 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <numeric>
 #include <map>
 #include <stdexcept>
 #include <utility>
+
+#include "../nearest.hpp"
 
 namespace train_app {
 namespace {
@@ -123,32 +124,41 @@ void read_value(field& f, const YAML::Node& value, const std::string& where) {
   f.given = where;
 }
 
-/// The pairs of a map with those that `<<` merges into it, which are weaker than its own. Keys that stand twice are refused.
+/// The pairs of a map with those that `<<` merges into it, which are weaker than its own; what is nearer is stronger. Keys that stand
+/// twice are refused.
 std::vector<std::pair<std::string, YAML::Node>> pairs_of(const YAML::Node& map, const std::string& file, const std::string& what) {
   if (!map.IsMap()) refuse(place(file, map), what + " is a map of fields, not " + shown(map));
-  std::vector<std::pair<std::string, YAML::Node>> own, merged;
+  std::vector<std::pair<std::string, YAML::Node>> all;
   std::map<std::string, int> lines;
+  std::vector<YAML::Node> merged, waiting;  // the last of those that wait is the next
+  const auto merges = [&](const YAML::Node& from) {
+    if (!from.IsSequence()) return waiting.push_back(from);
+    for (std::size_t i = from.size(); i-- > 0;) waiting.push_back(from[i]);
+  };
   for (const auto& pair : map) {
     if (!pair.first.IsScalar()) refuse(place(file, pair.first), what + ": the name of a field is a word");
     const std::string& key = pair.first.Scalar();
     const int line = pair.first.Mark().line + 1;
     if (const auto [before, fresh] = lines.emplace(key, line); !fresh)
       refuse(place(file, pair.first), (what.empty() ? key : what + "." + key) + " stands there twice, before in line " + std::to_string(before->second));
-    if (key != "<<") {
-      own.emplace_back(key, pair.second);
-      continue;
-    }
-    const auto merge = [&](const YAML::Node& from) {
-      if (!from.IsMap()) refuse(place(file, pair.first), what + ": << merges a map, not " + shown(from));
-      for (const auto& weaker : from)
-        if (weaker.first.IsScalar() && weaker.first.Scalar() != "<<") merged.emplace_back(weaker.first.Scalar(), weaker.second);
-    };
-    if (pair.second.IsSequence()) for (const auto& one : pair.second) merge(one);
-    else merge(pair.second);
+    if (key == "<<") merges(pair.second);
+    else all.emplace_back(key, pair.second);
   }
-  for (auto& pair : merged)
-    if (std::none_of(own.begin(), own.end(), [&](const auto& o) { return o.first == pair.first; })) own.push_back(std::move(pair));
-  return own;
+  while (!waiting.empty()) {
+    const YAML::Node from = waiting.back();
+    waiting.pop_back();
+    if (!from.IsMap()) refuse(place(file, from), what + ": << merges a map, not " + shown(from));
+    // An anchor may be merged into what it merges itself.
+    if (std::any_of(merged.begin(), merged.end(), [&](const YAML::Node& m) { return m.is(from); })) continue;
+    merged.push_back(from);
+    if (constexpr std::size_t most = 100; merged.size() + waiting.size() > most) refuse(place(file, map), what + ": << merges more than " + std::to_string(most) + " maps");
+    for (const auto& weaker : from) {
+      if (!weaker.first.IsScalar()) refuse(place(file, weaker.first), what + ": the name of a field is a word");
+      if (weaker.first.Scalar() == "<<") merges(weaker.second);
+      else if (lines.emplace(weaker.first.Scalar(), 0).second) all.emplace_back(weaker.first.Scalar(), weaker.second);
+    }
+  }
+  return all;
 }
 
 YAML::Node parsed(const std::string& text, const std::string& where) {
@@ -196,30 +206,13 @@ struct writer {
 
 std::string field::text() const { return std::visit(writer{*this}, where); }
 
-std::string nearest(std::string_view word, const std::vector<std::string>& known) {
-  std::string best;
-  std::size_t least = word.size() / 3 + 2;  // as many changes are another word
-  for (const std::string& k : known) {
-    std::vector<std::size_t> row(k.size() + 1);
-    std::iota(row.begin(), row.end(), 0u);
-    for (std::size_t i = 1; i <= word.size(); ++i) {
-      std::size_t corner = std::exchange(row[0], i);
-      for (std::size_t j = 1; j <= k.size(); ++j)
-        corner = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, corner + (word[i - 1] != k[j - 1])}));
-    }
-    if (row.back() < least) least = row.back(), best = k;
-  }
-  return best;
-}
-
 void fields::read(const std::string& text, const std::string& file) {
   const YAML::Node root = parsed(text, file);
   if (!root.IsMap()) refuse(file, "a params file is a map of sections, not " + shown(root));
   if (root["trainer"]) refuse(place(file, root["trainer"]), "this is the V2 form (trainer:); the V1 form is read here: train_input, eval_input, model, optimizer, runconfig");
   for (const auto& [name, content] : pairs_of(root, file, "")) {
     if (std::find(sections_.begin(), sections_.end(), name) == sections_.end()) {
-      const std::string known = nearest(name, sections_);
-      refuse(place(file, content), name + " is no section" + (known.empty() ? "" : "; the nearest is " + known));
+      refuse(place(file, content), name + " is no section" + app::nearest_words(name, sections_));
     }
     if (!content.IsNull()) read_section(content, name, file);
   }
@@ -237,8 +230,7 @@ void fields::read_section(const YAML::Node& map, const std::string& section, con
       std::vector<std::string> known;
       for (const field& f : all_)
         if (f.section == section) known.push_back(f.name);
-      const std::string near = nearest(name, known);
-      refuse(where, (section.empty() ? name : section + "." + name) + " is no field" + (near.empty() ? "" : "; the nearest is " + near));
+      refuse(where, (section.empty() ? name : section + "." + name) + " is no field" + app::nearest_words(name, known));
     }
     if (!found->given.empty() && found->given.starts_with(file + ":") && found->name != name)
       refuse(where, section + "." + name + " is another name of " + found->name + ", which " + found->given + " gives");
@@ -250,8 +242,9 @@ void fields::read_section(const YAML::Node& map, const std::string& section, con
 void fields::read_option(field& f, const std::string& value, const std::string& option) {
   const bool is_word = std::holds_alternative<std::string*>(f.where);  // a path may look like anything
   const YAML::Node node = is_word ? YAML::Node(value) : parsed(value, option);
-  if (node.IsNull()) refuse(option, f.full_name() + " has no value");
-  read_value(f, node, option);
+  if (!node.IsNull()) return read_value(f, node, option);
+  f.reset();
+  f.given = option;
 }
 
 std::vector<field*> fields::named(std::string_view name) {

@@ -3,6 +3,7 @@
 // YAML file (the V1 form of the Cerebras Model Zoo) or from the command line is checked by the same declaration, and so is a unique
 // sentence for each mistake: params.yaml:14: model.hiden_size is no field; the nearest is hidden_size
 #pragma once
+#include <functional>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -34,6 +35,7 @@ struct field {
 
   std::string section, name, help;
   target where;                        ///< none: a field that is accepted and has no effect here
+  std::function<void()> reset = [] {};   ///< to what it is when nobody gives it
   std::vector<std::string> old_names = {};
   std::vector<std::string> choices = {}; ///< of a word; empty: any
   f64 least = -1e300, most = 1e300;
@@ -57,7 +59,7 @@ class fields {
   void section(std::string name) { sections_.push_back(now_ = std::move(name)); }
   template <class T>
   field& add(std::string name, T& target, std::string help) {
-    return all_.emplace_back(field{.section = now_, .name = std::move(name), .help = std::move(help), .where = &target});
+    return all_.emplace_back(field{.section = now_, .name = std::move(name), .help = std::move(help), .where = &target, .reset = [&target, first = target] { target = first; }});
   }
   /// Fields that files have and that mean nothing here; a note says so when one is given.
   void no_effect(std::initializer_list<const char*> names) {
@@ -66,7 +68,7 @@ class fields {
 
   /// Reads a file's text. Throws std::invalid_argument with the file's name, the line and what is wrong.
   void read(const std::string& text, const std::string& file);
-  /// Reads one value as it stands after `option` on the command line.
+  /// Reads one value as it stands after `option` on the command line; null takes away what a file gave.
   void read_option(field& f, const std::string& value, const std::string& option);
   /// Reads the fields of one section from a map.
   void read_section(const YAML::Node& map, const std::string& section, const std::string& file);
@@ -75,6 +77,8 @@ class fields {
   const std::vector<field>& all() const { return all_; }
   /// Those of that name, in one section or several; of "section.name" exactly that.
   std::vector<field*> named(std::string_view name);
+  /// Whether the command line gave the only field of that name.
+  bool is_asked(std::string_view name) { return named(name).front()->given.starts_with("--"); }
   /// All values, as a file.
   std::string text() const;
   /// What is worth saying about what was read.
@@ -85,8 +89,5 @@ class fields {
   std::vector<std::string> sections_, notes_;
   std::vector<field> all_;
 };
-
-/// The word that takes the fewest changes of a letter to become `word`; empty if all are far from it.
-std::string nearest(std::string_view word, const std::vector<std::string>& known);
 
 }  // namespace train_app

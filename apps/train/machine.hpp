@@ -6,11 +6,13 @@
 #include <wsl/ml/report.hpp>
 #include <wsl/ml/trainer.hpp>
 
+#include "ranks.hpp"
+
 namespace train_app {
 
 class machine {
  public:
-  machine(wsl::ml::network n, const wsl::ml::optimizer& rule, const wsl::ml::training& how) : wafer_(std::make_unique<wsl::ml::trainer>(std::move(n), rule, how)) {}
+  machine(wsl::ml::network n, const wsl::ml::optimizer& rule, const wsl::ml::training& how) : wafer_(ranks::trainer(std::move(n), rule, how)) {}
   machine(wsl::ml::network n, const wsl::ml::optimizer& rule, const wsl::ml::pipelining& how) : wafer_(std::make_unique<wsl::ml::pipelined_trainer>(std::move(n), rule, how)) {}
 
   wsl::f64 step(const wsl::ml::batch& b, wsl::f64 rate) {
@@ -30,6 +32,11 @@ class machine {
     return std::visit([](auto& t) -> wsl::ml::training_run& { return *t; }, wafer_);
   }
   wsl::i64 steps() { return run().steps(); }
+  /// What this process needs of a batch.
+  wsl::ml::batch_part part() {
+    const auto* t = std::get_if<std::unique_ptr<wsl::ml::trainer>>(&wafer_);
+    return t ? (*t)->part() : wsl::ml::batch_part{};
+  }
 
  private:
   std::variant<std::unique_ptr<wsl::ml::trainer>, std::unique_ptr<wsl::ml::pipelined_trainer>> wafer_;

@@ -65,7 +65,7 @@ void declare_optimizer(fields& f, optimizer_params& p) {
   f.add("optimizer_type", p.type, "sgd, adam or adamw").one_of({"sgd", "adam", "adamw", "SGD", "Adam", "AdamW"});
   f.add("learning_rate", p.learning_rate, "a number, or a list of schedulers one after the other").at_least(0);
   f.add("momentum", p.momentum, "of sgd").at_least(0).at_most(1);
-  f.add("betas", p.betas, "of adam and adamw").at_least(0).at_most(1);
+  f.add("betas", p.betas, "of adam and adamw").at_least(0).at_most(0.999999);
   f.add("eps", p.eps, "of adam and adamw").above(0);
   f.add("weight_decay", p.weight_decay, "of adamw apart from the gradient, of the others added to it").at_least(0).once_called("weight_decay_rate");
   f.add("decays", p.decays, "which parameters decay").one_of({"not_bias_or_norm", "matrices", "all"});
@@ -91,7 +91,7 @@ void declare_run(fields& f, run_params& p) {
   f.add("eval_steps", p.eval_steps, "batches of an evaluation; 0: all").at_least(0);
   f.add("eval_frequency", p.eval_frequency, "steps between two evaluations of train_and_eval; 0: only after the last").at_least(0);
   f.add("seed", p.seed, "of the initial weights").at_least(0);
-  f.add("num_csx", p.num_csx, "wafers that share out a batch").at_least(1).at_most(64);
+  f.add("num_csx", p.num_csx, "wafers that share out a batch").at_least(1).at_most(16);
   f.add("execution_strategy", p.execution_strategy, "weights stream past the data, or layers stand side by side").one_of({"weight_streaming", "pipeline"});
   f.add("workers", p.workers, "PEs of a wafer that share out its part of the batch (of this program)").at_least(1);
   f.add("strips", p.strips, "PEs at most that a pipeline's layers lie on (of this program)").at_least(1).at_most(64);

@@ -36,6 +36,7 @@ struct run_params {
   i64 log_steps = 50, checkpoint_steps = 0, eval_steps = 0, eval_frequency = 0;
   i64 seed = 1;
   bool save_initial_checkpoint = false, autoload_last_checkpoint = true;
+  bool checkpoint_asked = false;  ///< checkpoint_path is of the command line, not of a params file
   int max_checkpoints = 0, num_csx = 1, workers = 2, strips = 4, threads = 0;
 };
 

@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: MIT
 #include "session.hpp"
 
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <algorithm>
-#include <limits>
 #include <csignal>
 #include <cstdio>
+#include <limits>
+#include <numeric>
+#include <optional>
 #include <wsl/host/progress.hpp>
 #include <wsl/ml/sample.hpp>
 #include <wsl/ml/file/saved_run.hpp>
 #include <wsl/ml/run/event_file.hpp>
 #include <wsl/ml/run/executor.hpp>
-#include <wsl/ml/run/loss_curve.hpp>
 
 #include "../files.hpp"
 #include "estimate.hpp"
+#include "folder_lock.hpp"
 
 namespace train_app {
 namespace {
@@ -27,9 +32,10 @@ extern "C" void stop_running(int) {
   if (running) running->stop();
 }
 
-/// Says a line of the field's form on stdout, at once.
+/// Says a line of the field's form on stdout, at once, and once.
 template <class... Args>
 void say(const char* format, Args... args) {
+  if (!ranks::root()) return;
   std::printf(format, args...);
   std::fflush(stdout);
 }
@@ -49,14 +55,36 @@ ml::pipelining pipelining_of(const common_params& p) {
 }
 bool in_pipeline(const common_params& p) { return p.run.execution_strategy == "pipeline"; }
 
-ml::batches batches_of(ml::dataset data, const input_params& p, bool in_order) {
-  return {std::move(data), {.size = p.batch_size, .shuffle = p.shuffle && !in_order, .seed = static_cast<u64>(p.shuffle_seed), .drop_last = !in_order}};
+/// Refuses what this computer has no memory for: of each parameter the weight, its gradient and what Adam keeps, and of each token of a batch
+/// all activations with their gradients.
+void fits_in_memory(const ml::network& model, i64 sequences, int length) {
+  const std::vector<int>& widths = model.widths();
+  const f64 parameters = 16. * static_cast<f64>(model.parameter_count());
+  const f64 activations = 8. * static_cast<f64>(sequences) * length * std::accumulate(widths.begin(), widths.end(), 0.);
+  const f64 there = static_cast<f64>(sysconf(_SC_PHYS_PAGES)) * static_cast<f64>(sysconf(_SC_PAGE_SIZE));
+  if (parameters + activations <= there) return;
+  throw std::invalid_argument(fmt::format("training would take about {:.1f} GB for {} parameters and {:.1f} GB for the activations of a batch of {} samples; this computer has {:.1f} GB: take a smaller batch_size or model, or only `compile` it",
+                                          parameters / 1e9, model.parameter_count(), activations / 1e9, sequences, there / 1e9));
+}
+
+/// Shows how far a run is, once.
+std::unique_ptr<wsl::progress> progress_of(const char* what, i64 total) {
+  return ranks::root() ? std::make_unique<wsl::progress>(what, static_cast<u64>(total)) : std::make_unique<wsl::progress>(what, static_cast<u64>(total), wsl::progress::sink());
+}
+
+/// The newest whole checkpoint of a folder, empty if there is none. Those that are not whole are named on stderr.
+std::string newest_checkpoint(const std::string& folder) {
+  std::vector<std::string> refused;
+  const auto newest = ml::checkpoints(folder).newest(&refused);
+  for (const std::string& why : refused) std::fprintf(stderr, "%s\n", why.c_str());
+  return newest.value_or("");
 }
 
 }  // namespace
 
 session::session(common_params p, std::string params_text, task t) : params_(std::move(p)), params_text_(std::move(params_text)), task_(std::move(t)) {
   check(params_);
+  if (in_pipeline(params_) && ranks::size() > 1) throw std::invalid_argument("a pipeline's layers lie on one wafer, in one process; mpirun has started " + std::to_string(ranks::size()));
   task_.model();  // refuses sizes that do not fit, before anything is written
 }
 
@@ -77,83 +105,129 @@ i64 session::last_step(i64 done) const {
 
 machine& session::wafer() {
   if (wafer_) return *wafer_;
+  for (const auto& [data, input] : {std::pair(&task_.train, &params_.train_input), {&task_.held_out, &params_.eval_input}}) fits_in_memory(task_.model(), input->batch_size, data->length);
   if (in_pipeline(params_)) wafer_ = std::make_unique<machine>(task_.model(), params_.optimizer.rule(), pipelining_of(params_));
   else wafer_ = std::make_unique<machine>(task_.model(), params_.optimizer.rule(), training_of(params_));
   return *wafer_;
 }
 
+ml::batches session::batches_of(const ml::dataset& data, const input_params& p, bool in_order) {
+  return {data, {.size = p.batch_size, .shuffle = p.shuffle && !in_order, .seed = static_cast<u64>(p.shuffle_seed), .drop_last = !in_order, .part = wafer().part()}};
+}
+
+void session::require_same() const {
+  wsl::fingerprint words;
+  words.add(params_text_.data(), params_text_.size());
+  ranks::require_same(words.value(), "set of params");
+  for (const ml::dataset* d : {&task_.train, &task_.held_out}) ranks::require_same(d->count ? ml::fingerprint_of(*d) : 0, "set of data");
+}
+
+/// The first process reads it, which has all numbers; the others learn where the run is.
+ml::data_position session::load(const std::string& checkpoint) {
+  ml::training_run& t = wafer().run();
+  ml::data_position data;
+  if (ranks::root()) data = ml::load_run(checkpoint, t);
+  i64 at[] = {t.position().steps, static_cast<i64>(t.position().seed), static_cast<i64>(data.seed), data.epoch, data.example};
+  ranks::share(at);
+  t.go_on_from({.steps = at[0], .seed = static_cast<u64>(at[1])});
+  return {.seed = static_cast<u64>(at[2]), .epoch = at[3], .example = at[4]};
+}
+
 bool session::resume(ml::batches* data) {
-  const run_params& r = params_.run;
-  const std::string newest = r.autoload_last_checkpoint ? newest_checkpoint(r.model_dir) : "";
-  // A run that began with a checkpoint from elsewhere goes on from its own.
-  const std::string from = newest.empty() ? r.checkpoint_path : newest;
-  if (from.empty()) {
-    if (task_.begin) task_.begin(wafer().run());
+  const std::string from = !ranks::root() ? "" : data ? checkpoint_to_train_from(params_.run) : checkpoint_to_look_at(params_.run);
+  if (!ranks::any(!from.empty())) {
+    if (task_.begin && ranks::root()) task_.begin(wafer().run());
     return false;
   }
-  if (const std::string known = ml::checkpoint(from).fact("vocabulary"); known != task_.vocabulary)
+  if (ranks::root() && ml::checkpoint(from).fact("vocabulary") != task_.vocabulary)
     throw std::invalid_argument(from + " was trained with another vocabulary: take the text that it was trained with, or another model_dir");
-  const ml::data_position at = ml::load_run(from, wafer().run());
+  const ml::data_position at = load(from);
   if (data) data->go_on_from(at);
   say("Loaded checkpoint %s, after %lld steps\n", from.c_str(), static_cast<long long>(wafer().steps()));
   return true;
 }
 
 void session::save(const ml::batches& data) {
+  if (!ranks::root()) return;
   const ml::checkpoints folder(params_.run.model_dir, params_.run.max_checkpoints);
-  say("Saved checkpoint %s\n", ml::save_run(folder, wafer().run(), data.position(), {{"params", params_text_}, {"vocabulary", task_.vocabulary}}).c_str());
+  try {
+    say("Saved checkpoint %s\n", ml::save_run(folder, wafer().run(), data.position(), {{"params", params_text_}, {"vocabulary", task_.vocabulary}}).c_str());
+  } catch (const std::runtime_error& e) {
+    const auto last = folder.newest();
+    throw std::runtime_error(std::string(e.what()) + "; make room and give the same command again: it " + (last ? "goes on from " + *last : "begins anew"));
+  }
+}
+
+/// What the folder has of the curve up to a step.
+ml::loss_curve session::curve_until(i64 step) const {
+  if (!std::filesystem::exists(file("loss.csv"))) return {};
+  try {
+    ml::loss_curve curve = ml::loss_curve::from_csv(app::read_file(file("loss.csv")));
+    curve.keep_until(step);
+    return curve;
+  } catch (const std::invalid_argument& e) {
+    throw std::runtime_error(file("loss.csv").string() + ": " + e.what() + ": remove the file, and the curve begins with the steps that follow");
+  }
 }
 
 void session::train(bool and_eval) {
+  std::signal(SIGXFSZ, SIG_IGN);  // so that a limit on the size of files is an error with a name, as a full disk is
   const run_params& r = params_.run;
+  require_same();
   ml::batches data = batches_of(task_.train, params_.train_input, false);
   const ml::rate::schedule rate = params_.optimizer.rate();
-  std::filesystem::create_directories(r.model_dir);
+  std::optional<folder_lock> alone;
+  if (ranks::root() && std::filesystem::exists(r.model_dir)) alone.emplace(r.model_dir);
   const bool resumed = resume(&data);
   machine& t = wafer();
   const i64 last = last_step(t.steps()), first = t.steps();
   validate();
-  app::write_file(file("params.yaml"), params_text_);
   ml::loss_curve curve;
-  if (resumed && std::filesystem::exists(file("loss.csv"))) {
-    curve = ml::loss_curve::from_csv(app::read_file(file("loss.csv")));
-    curve.keep_until(first);
+  if (ranks::root()) {
+    app::make_folder(r.model_dir);
+    if (!alone) alone.emplace(r.model_dir);
+    app::write_file(file("params.yaml"), params_text_);
+    if (resumed) curve = curve_until(first);
   }
   if (first >= last) return say("Nothing to do: %lld of %lld steps are done\n", static_cast<long long>(first), static_cast<long long>(last));
 
-  ml::event_file events(file("train"));
-  std::unique_ptr<ml::event_file> eval_events;
-  if (and_eval) eval_events = std::make_unique<ml::event_file>(file("eval"));
-  wsl::progress bar("steps", static_cast<u64>(last));
-  bar.tick(static_cast<u64>(first));
+  std::unique_ptr<ml::event_file> events, eval_events;
+  if (ranks::root()) events = std::make_unique<ml::event_file>(file("train"));
+  if (ranks::root() && and_eval) eval_events = std::make_unique<ml::event_file>(file("eval"));
+  const std::unique_ptr<wsl::progress> bar = progress_of("steps", last);
+  bar->tick(static_cast<u64>(first));
   const auto write_curve = [&] {
     app::write_file(file("loss.csv"), curve.csv());
     app::write_file(file("loss.svg"), curve.svg(task_.model_words));
   };
   const i64 eval_every = !and_eval ? 0 : r.eval_frequency ? r.eval_frequency : last;
   ml::executor run(t, {.steps = last, .log_steps = r.log_steps, .checkpoint_steps = r.checkpoint_steps, .eval_steps = eval_every});
-  run.on_step([&](i64) { bar.tick(); });
+  run.on_stop([](bool asked) { return ranks::any(asked); });
+  run.on_step([&](i64) { bar->tick(); });
   run.on_log([&](const ml::executor::look& x) {
+    if (!ranks::root()) return;
     const f64 tokens = static_cast<f64>(task_.train.length);
     std::string in_tokens;
     if (task_.train.length > 1) in_tokens = ", TokenRate=" + std::to_string(std::llround(x.speed.rate() * tokens)) + " tokens/sec";
     say("| Train Device=fabric, Step=%lld, Loss=%.5f, Rate=%.2f samples/sec, GlobalRate=%.2f samples/sec%s, TimeRemaining=%s\n", static_cast<long long>(x.step), x.loss,
         x.speed.rate(), x.speed.global_rate(), in_tokens.c_str(), ml::clock_text(x.time_left).c_str());
-    events.scalar("loss", x.step, x.loss);
-    events.scalar("lr", x.step, x.rate);
-    events.scalar("local_samples_per_sec", x.step, x.speed.rate());
-    events.scalar("avg_samples_per_sec", x.step, x.speed.global_rate());
+    events->scalar("loss", x.step, x.loss);
+    events->scalar("lr", x.step, x.rate);
+    events->scalar("local_samples_per_sec", x.step, x.speed.rate());
+    events->scalar("avg_samples_per_sec", x.step, x.speed.global_rate());
     if (params_.optimizer.log_summaries)
-      for (const ml::parameter& a : t.run().model().parameters()) events.scalar("param_norm/" + a.name, x.step, norm_of(t.run().parameter_named(a.name)));
+      for (const ml::parameter& a : t.run().model().parameters()) events->scalar("param_norm/" + a.name, x.step, norm_of(t.run().parameter_named(a.name)));
     curve.add({.step = x.step, .loss = x.loss, .rate = x.rate});
   });
   run.on_evaluation([&](i64 step) {
     const evaluation e = evaluate();
+    if (!ranks::root()) return;
     eval_events->scalar("loss", step, e.loss);
     eval_events->scalar("accuracy", step, e.accuracy);
     curve.add({.step = step, .loss = e.loss, .evaluated = true});
   });
   run.on_checkpoint([&](i64) {
+    if (!ranks::root()) return;
     write_curve();
     save(data);
   });
@@ -164,6 +238,7 @@ void session::train(bool and_eval) {
   run.train([&] { return data.next(); }, rate);
   std::signal(SIGINT, old_int), std::signal(SIGTERM, old_term);
   running = nullptr;
+  if (!ranks::root()) return;
 
   const ml::pace& speed = run.speed();
   const f64 tokens_per_sample = task_.train.length;
@@ -186,17 +261,22 @@ evaluation session::evaluate() {
   evaluation e;
   f64 sum = 0;
   i64 right = 0, targets = 0;
-  wsl::progress bar("batches", static_cast<u64>(wanted));
+  const std::unique_ptr<wsl::progress> bar = progress_of("batches", wanted);
   for (; e.batches < wanted; ++e.batches) {
     const ml::loaded_batch b = data.next();
     const f64 count = static_cast<f64>(b.targets.size());
     sum += t.evaluate(b.view()) * count;
     const std::vector<wsl::f32> logits = t.logits();
     const std::size_t classes = logits.size() / b.targets.size();
-    for (std::size_t i = 0; i < b.targets.size(); ++i) right += ml::likeliest(std::span(logits).subspan(i * classes, classes)) == b.targets[i];
+    // What others have read, they count.
+    const auto tokens = static_cast<std::size_t>(b.length);
+    const ml::batch_part mine = t.part();
+    for (std::size_t i = static_cast<std::size_t>(mine.begin_in(b.sequences)) * tokens; i < static_cast<std::size_t>(mine.end_in(b.sequences)) * tokens; ++i)
+      right += ml::likeliest(std::span(logits).subspan(i * classes, classes)) == b.targets[i];
     targets += static_cast<i64>(b.targets.size()), e.samples += b.sequences;
-    bar.tick();
+    bar->tick();
   }
+  right = ranks::sum(right);
   e.loss = sum / static_cast<f64>(targets), e.accuracy = static_cast<f64>(right) / static_cast<f64>(targets);
   say("| Eval Device=fabric, GlobalStep=%lld, Batch=%lld, Loss=%.5f, Accuracy=%.4f", static_cast<long long>(t.steps()), static_cast<long long>(e.batches), e.loss, e.accuracy);
   say(task_.held_out.length > 1 ? ", Perplexity=%.4f\n" : "\n", std::exp(e.loss));
@@ -204,6 +284,7 @@ evaluation session::evaluate() {
 }
 
 void session::eval() {
+  require_same();
   if (!resume(nullptr)) throw std::invalid_argument("there is no checkpoint in " + params_.run.model_dir + ": train first, or give --checkpoint_path");
   const evaluation e = evaluate();
   say("Evaluated %lld sample(s): loss %.5f, accuracy %.2f %%\n", static_cast<long long>(e.samples), e.loss, 100 * e.accuracy);
@@ -215,8 +296,10 @@ void session::validate() const {
   say("%s: %s, %lld parameters\n", task_.program.c_str(), task_.model_words.c_str(), static_cast<long long>(model.parameter_count()));
   say("%s\n", task_.data_words.c_str());
   say("batches of %d, %lld steps an epoch, %lld steps in all; ", params_.train_input.batch_size, static_cast<long long>(steps_per_epoch()), static_cast<long long>(last_step(0)));
-  if (in_pipeline(params_)) say("a pipeline of %d strips\n", r.strips);
-  else say("weight streaming to %d wafer%s of %d workers\n", r.num_csx, r.num_csx > 1 ? "s" : "", r.workers);
+  if (in_pipeline(params_)) say("a pipeline of %d strips", r.strips);
+  else say("weight streaming to %d wafer%s of %d workers", r.num_csx, r.num_csx > 1 ? "s" : "", r.workers);
+  if (ranks::size() > 1) say(", on %d processes", ranks::size());
+  say("\n");
 }
 
 void session::compile() const {
@@ -226,11 +309,19 @@ void session::compile() const {
   say("%s", (in_pipeline(params_) ? estimate(model, pipelining_of(params_), what) : estimate(model, training_of(params_), what)).c_str());
 }
 
-std::string newest_checkpoint(const std::string& folder) {
-  std::vector<std::string> refused;
-  const auto newest = ml::checkpoints(folder).newest(&refused);
-  for (const std::string& why : refused) std::fprintf(stderr, "%s\n", why.c_str());
-  return newest.value_or("");
+std::string checkpoint_to_look_at(const run_params& r) {
+  if (r.checkpoint_asked) return r.checkpoint_path;
+  const std::string newest = newest_checkpoint(r.model_dir);
+  return newest.empty() ? r.checkpoint_path : newest;
+}
+
+std::string checkpoint_to_train_from(const run_params& r) {
+  const std::string newest = r.autoload_last_checkpoint ? newest_checkpoint(r.model_dir) : "";
+  if (newest.empty()) return r.checkpoint_path;
+  std::error_code none;
+  if (r.checkpoint_asked && !std::filesystem::equivalent(newest, r.checkpoint_path, none))
+    std::fprintf(stderr, "%s has a later checkpoint than its beginning, --checkpoint_path: the run goes on from that; --autoload_last_checkpoint false begins anew\n", r.model_dir.c_str());
+  return newest;
 }
 
 std::vector<std::pair<std::string, std::string>> common_modes() {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // What a trainer does with a model and its data, whichever they are: train, evaluate, say what a run would take. A run lives in its
 // folder: checkpoints, loss.csv and loss.svg, performance.json, the params as they were, and events for TensorBoard in train/ and eval/. Killed at any
-// moment and started again with the same command, it goes on from its last checkpoint to the same bits.
+// moment and started again with the same command, it goes on from its last checkpoint to the same bits. Started by mpirun, its wafers are shared
+// out to the processes; only the first prints and writes.
 #pragma once
 #include <wsl/ml/data/batches.hpp>
+#include <wsl/ml/run/loss_curve.hpp>
 
 #include "machine.hpp"
 #include "params.hpp"
@@ -41,9 +43,13 @@ class session {
   i64 steps_per_epoch() const;
   i64 last_step(i64 done) const;
   machine& wafer();
+  wsl::ml::batches batches_of(const wsl::ml::dataset& data, const input_params& p, bool in_order);
+  void require_same() const;
+  wsl::ml::data_position load(const std::string& checkpoint);
   bool resume(wsl::ml::batches* data);
   evaluation evaluate();
   void save(const wsl::ml::batches& data);
+  wsl::ml::loss_curve curve_until(wsl::i64 step) const;
   std::filesystem::path file(const std::string& name) const { return std::filesystem::path(params_.run.model_dir) / name; }
 
   common_params params_;
@@ -52,8 +58,11 @@ class session {
   std::unique_ptr<machine> wafer_;
 };
 
-/// The newest whole checkpoint of a folder, empty if there is none. Those that are not whole are named on stderr.
-std::string newest_checkpoint(const std::string& folder);
+/// The checkpoint to evaluate, or to sample from: the one that the command line names, the newest whole one of the folder, or the one of the
+/// params; empty if there is none. Those that are not whole are named on stderr.
+std::string checkpoint_to_look_at(const run_params& r);
+/// The same to train from: a run that began with a checkpoint from elsewhere goes on from its own.
+std::string checkpoint_to_train_from(const run_params& r);
 
 /// The modes that every application has, and what they do.
 std::vector<std::pair<std::string, std::string>> common_modes();

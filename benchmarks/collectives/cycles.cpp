@@ -67,7 +67,7 @@ class table_of_cycles {
     constexpr reduce<f32> two_phase{.first = 0, .among = each_row, .how = tactic::two_phase};
     constexpr reduce<f32> tree{.first = 0, .among = each_row, .how = tactic::tree, .colors = 9};
     constexpr reduce<f32> automatic{.first = 0, .among = each_row, .words = words, .colors = 8};
-    constexpr star_reduce<f32> star{.first = 0, .among = each_row};
+    constexpr reduce<f32> star{.first = 0, .among = each_row, .how = tactic::star, .colors = 2};
     constexpr all_reduce<f32> total{.first = 0, .among = each_row, .words = words < 2 ? 2 : words};
     constexpr ring_all_reduce<f32> ring{.first = 0};
     constexpr shift<f32> next{.first = 0};
@@ -76,8 +76,8 @@ class table_of_cycles {
     add<chain, words>("reduce, chain", pes, words, in_place);
     add<two_phase, words>("reduce, two phases", pes, words, in_place);
     add<tree, words>("reduce, tree", pes, words, in_place);
+    add<star, words>("reduce, star", pes, words, in_place);
     add<automatic, words>("reduce, automatic", pes, words, in_place);
-    add<star, words>("star reduce", pes, words, in_place);
     add<total, words>("all-reduce, chain", pes, words, in_place);
     add<ring, words>("all-reduce, ring", pes, words, in_place);
     add<next, words>("shift by one", pes, words, exchange);
@@ -87,18 +87,20 @@ class table_of_cycles {
     constexpr scatter<f32> deal{.first = 0, .among = each_row};
     constexpr gather<f32> collect{.first = 0, .among = each_row};
     if (pes * words > most) return;
+    constexpr all_to_all<f32> turn{.first = 0, .among = each_row};
     add<deal, most>("scatter", pes, words, {pes * words, words, 0, words});
+    add<turn, most>("all-to-all", pes, words, {pes * words, pes * words, pes * words, pes * words});
     add<collect, most>("gather", pes, words, {words, pes * words, words, 0});
   }
   template <int words>
   void add_rectangles(int columns, int lines) {
     constexpr broadcast<f32> spread{.first = 0, .root = {1, 1}};
     constexpr reduce<f32> chain{.first = 0, .how = tactic::chain, .colors = 2};
-    constexpr star_reduce<f32> star{.first = 0};
+    constexpr reduce<f32> star{.first = 0, .how = tactic::star, .colors = 2};
     constexpr all_reduce<f32> total{.first = 0, .words = words < 2 ? 2 : words};
     add_rectangle<spread, words>("broadcast", columns, lines);
     add_rectangle<chain, words>("reduce, chain", columns, lines);
-    add_rectangle<star, words>("star reduce", columns, lines);
+    add_rectangle<star, words>("reduce, star", columns, lines);
     add_rectangle<total, words>("all-reduce, chain", columns, lines);
   }
   /// Square tiles.

@@ -14,7 +14,7 @@ using namespace wsl;
 template <std::size_t words>
 class pairs {
  public:
-  pairs(int side, int bursts, int threads) : side_(side), bursts_(bursts), fabric_{make(side), bench::on_threads(threads)} {}
+  pairs(int side, int bursts, int threads) : side_(side), bursts_(bursts), fabric_{make(side), bench::on(threads)} {}
 
   u64 run() {
     fabric_.start<&sender::start>(columns(0, end, 2), bursts_);
@@ -89,7 +89,8 @@ template <std::size_t words>
 bool add_scaling(int bursts) {
   const std::string row = "bursts of " + std::to_string(words) + " on 32x32, 2 threads";
   return bench::add<pairs<words>>(row, "wsl", giga_per_second, 5, 32, bursts, 2) &&
-         bench::add<pairs<words>>(row, "1 thread", giga_per_second, 5, 32, bursts, 1);
+         bench::add<pairs<words>>(row, "1 thread", giga_per_second, 5, 32, bursts, 1) &&
+         bench::add<pairs<words>>(row, "1 thread, free", giga_per_second, 5, 32, bursts, bench::free_of_epochs);
 }
 
 const bool added[] = {

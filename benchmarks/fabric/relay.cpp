@@ -10,7 +10,7 @@ using namespace wsl;
 class rows_of_relays {
  public:
   rows_of_relays(int width, int height, int waves, int threads)
-      : width_(width), height_(height), waves_(waves), fabric_{bench::relay_rows(width, height), bench::on_threads(threads)} {}
+      : width_(width), height_(height), waves_(waves), fabric_{bench::relay_rows(width, height), bench::on(threads)} {}
 
   u64 run() {
     const outcome done = fabric_.launch<&bench::even_relay::start>(column(0), waves_);
@@ -40,6 +40,7 @@ const bool added[] = {
     bench::add<rows_of_relays>("relay chain of 16", "wsl", mega_per_second, 5, 16, 1, 150'000, 1),
     bench::add<rows_of_relays>("relay 32x32, 2 threads", "wsl", mega_per_second, 5, 32, 32, 50'000, 2),
     bench::add<rows_of_relays>("relay 32x32, 2 threads", "1 thread", mega_per_second, 5, 32, 32, 50'000, 1),
+    bench::add<rows_of_relays>("relay 32x32, 2 threads", "1 thread, free", mega_per_second, 5, 32, 32, 50'000, bench::free_of_epochs),
 };
 
 }  // namespace

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The timed engine on one thread: links crossed by wavelets a second on 32 x 32 PEs, every row busy. What counts is what words meet on their way:
-// routers that only pass them on are crossed in one step; where two colors share each link, and where each PE takes a copy, every hop is
-// looked at. Then what a wafer of idle PEs costs.
+// routers that only pass them on are crossed in one step; where each PE takes a copy, every copy counts; where two colors share each link,
+// every hop is looked at. A slow receiver takes a word in six cycles, so that all queues before it are full. Then what a wafer of idle
+// PEs costs.
 #include "measure.hpp"
 
 #include <wsl/fabric/reference.hpp>
@@ -13,7 +14,10 @@ using namespace wsl;
 constexpr color<f32> red{0}, blue{1};
 
 /// What the west end sends; how the east end, or everybody, takes it.
-enum class road { through, slow_end, shared, multicast };
+enum class road { through, slow_end, shared, shared_slow_end, multicast, slow_multicast };
+constexpr bool two_colors(road how) { return how == road::shared || how == road::shared_slow_end; }
+constexpr bool copies(road how) { return how == road::multicast || how == road::slow_multicast; }
+constexpr bool slow(road how) { return how == road::slow_end || how == road::shared_slow_end || how == road::slow_multicast; }
 
 template <road how>
 struct member {
@@ -21,15 +25,18 @@ struct member {
   void start(pe& me, int n) {
     if (me.west_edge()) {
       me.async(mov(fabout(red, n), 1.f));
-      if constexpr (how == road::shared) me.async(mov(fabout(blue, n), 1.f));
-    } else if (me.east_edge() || how == road::multicast) {
-      if (how == road::slow_end) me.async(map([](f32 a, f32 x) { return a + x; }, &sum, 0.f, fabin(red, n)));
-      else me.async(add(&sum, 0.f, fabin(red, n)));
-      if constexpr (how == road::shared) me.async(add(&other, 0.f, fabin(blue, n)));
+      if constexpr (two_colors(how)) me.async(mov(fabout(blue, n), 1.f));
+    } else if (me.east_edge() || copies(how)) {
+      take(me, sum, red, n);
+      if constexpr (two_colors(how)) take(me, other, blue, n);
     }
   }
+  void take(pe& me, f32& into, color<f32> c, int n) {
+    if (slow(how)) me.async(map([](f32 a, f32 x) { return a + x; }, &into, 0.f, fabin(c, n)));
+    else me.async(add(&into, 0.f, fabin(c, n)));
+  }
   static consteval auto tasks() {
-    if constexpr (how == road::shared)
+    if constexpr (two_colors(how))
       return table(launch<&member::start>(), sends<red>(), reads<red>(), sends<blue>(), reads<blue>());
     else
       return table(launch<&member::start>(), sends<red>(), reads<red>());
@@ -53,8 +60,8 @@ class rows {
     layout l{wse2, 32, 32};
     l.place(all, program_v<member<how>>);
     for (color<f32> c : {red, blue}) {
-      if (c == blue && how != road::shared) continue;
-      l.path(c, column(0), ramp >> east).path(c, columns(1, end - 1), how == road::multicast ? west >> (ramp | east) : west >> east);
+      if (c == blue && !two_colors(how)) continue;
+      l.path(c, column(0), ramp >> east).path(c, columns(1, end - 1), copies(how) ? west >> (ramp | east) : west >> east);
       l.path(c, column(end - 1), west >> ramp);
     }
     return l;
@@ -90,7 +97,9 @@ const bool added[] = {
     add_rows<road::through>("timed: links crossed, straight through", 20'000),
     add_rows<road::slow_end>("timed: ..., to a slow receiver", 5'000),
     add_rows<road::shared>("timed: ..., two colors on each link", 2'000),
+    add_rows<road::shared_slow_end>("timed: ..., and slow receivers", 1'000),
     add_rows<road::multicast>("timed: ..., each PE takes a copy", 2'000),
+    add_rows<road::slow_multicast>("timed: ..., and takes it slowly", 1'000),
     bench::add<pair_on_wafer>("timed: a launch on 512x512", "wsl", microseconds, 20, 512),
     bench::add<pair_on_wafer>("timed: a launch on 512x512", "on 8x8", microseconds, 1000, 8),
 };

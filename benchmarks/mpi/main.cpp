@@ -2,6 +2,8 @@
 // A fabric on ranks beside the same fabric on as many threads of one process: how much crosses the seam, and what sharing by messages
 // costs. mpirun starts it (see run); the root prints. What ranks compute is checked as in the benchmarks of the engine.
 #include <wsl/kernel/wave25.hpp>
+#include <wsl/ml/model/decoder.hpp>
+#include <wsl/ml/trainer.hpp>
 #include <wsl/mpi.hpp>
 
 #include <algorithm>
@@ -153,10 +155,120 @@ class wave {
   wave25::simulation_on<wave25::block> on_;
 };
 
+/// Eight steps of a character model's training, a wafer a rank.
+class training {
+ public:
+  explicit training(const mpi::spread_over& on) : trainer_(model().build(), ml::optimizer::adam(), {.num_csx = on.size(), .threads = 1}, on) {}
+  explicit training(const threaded& on) : trainer_(model().build(), ml::optimizer::adam(), {.num_csx = on.threads, .threads = on.threads}) {}
+  void operator()() {
+    for (int step = 0; step < 8; ++step) loss_ = trainer_.step({.ids = ids_, .targets = ids_, .sequences = sequences, .length = length}, 3e-4);
+  }
+  u64 digest() { return std::bit_cast<u64>(loss_); }
+
+ private:
+  static constexpr int sequences = 12, length = 64;
+  static ml::decoder model() { return {.vocabulary = 65, .positions = length, .layers = 4, .heads = 4, .width = 128, .bias = false}; }
+  static std::vector<i32> text() {
+    std::vector<i32> x(std::size_t{sequences} * length);
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<i32>(i * i % 65);
+    return x;
+  }
+  const std::vector<i32> ids_ = text();
+  ml::trainer trainer_;
+  f64 loss_ = 0;
+};
+
+/// One of a row of PEs that add up as many numbers as GPT-2 small has, from the east to the west, slab by slab; the first sends the sums back.
+constexpr int gpt2_small = 124'439'808, slab = 32'768;
+constexpr color<f32> west_from(bool odd) { return {odd}; }
+constexpr color<f32> sums{2};
+
+template <bool odd>
+struct summand {
+  std::vector<f32> mine, sum;
+  int given = 0, added = 0, returned = 0;
+
+  void begin(pe& me) {
+    if (mine.empty()) mine.assign(gpt2_small, static_cast<f32>(me.x() + 1)), sum.resize(gpt2_small);
+    given = added = returned = 0;
+    give(me);
+    if (me.x() > 0) me.async(mov(mem(std::span(sum)), fabin(sums)));
+  }
+  void give(pe& me) {
+    if (given == gpt2_small) return;
+    const auto part = slab_of(mine, given);
+    if (me.x() == 0) me.async(add(slab_of(sum, given), part, fabin(west_from(!odd))), then<&summand::add_up>());
+    else if (me.east_edge()) me.async(mov(fabout(west_from(odd)), part), then<&summand::give>());
+    else me.async(add(fabout(west_from(odd)), part, fabin(west_from(!odd))), then<&summand::give>());
+    given += std::min(slab, gpt2_small - given);
+  }
+  void add_up(pe& me) {
+    const bool sends = returned < added;
+    added = given;
+    if (!sends) give_back(me);
+    give(me);
+  }
+  void give_back(pe& me) {
+    if (returned == added) return;
+    me.async(mov(fabout(sums), slab_of(sum, returned)), then<&summand::gave_back>());
+  }
+  void gave_back(pe& me) {
+    returned += std::min(slab, gpt2_small - returned);
+    give_back(me);
+  }
+  static consteval auto tasks() {
+    return table(launch<&summand::begin>(), local<&summand::give>(), local<&summand::add_up>(), local<&summand::gave_back>(), sends<west_from(odd)>(),
+                 reads<west_from(!odd)>(), sends<sums>(), reads<sums>());
+  }
+
+ private:
+  static auto slab_of(std::vector<f32>& x, int from) { return mem(std::span(x).subspan(static_cast<std::size_t>(from), static_cast<std::size_t>(std::min(slab, gpt2_small - from)))); }
+};
+
+class reduction {
+ public:
+  reduction() : fabric_{plan(world().size()), world().with({.threads = 1, .pes_per_band = 1})} {}
+  void operator()() { fabric_.launch(); }
+  f32 last() { return world().rank() % 2 ? here<summand<true>>() : here<summand<false>>(); }
+
+ private:
+  template <class P>
+  f32 here() { return fabric_.program_at<P>({world().rank(), 0}).sum.back(); }
+  static layout plan(int n) {
+    layout l{host, n, 1};
+    l.place(columns(0, end, 2), program_v<summand<false>>).place(columns(1, end, 2), program_v<summand<true>>);
+    l.path(west_from(false), columns(2, std::max(2, n), 2), ramp >> west).path(west_from(false), columns(1, n - 1, 2), east >> ramp);
+    l.path(west_from(true), columns(1, n, 2), ramp >> west).path(west_from(true), columns(0, n - 1, 2), east >> ramp);
+    l.path(sums, column(0), ramp >> east).path(sums, columns(1, n - 1), west >> (ramp | east)).path(sums, column(n - 1), west >> ramp);
+    return l;
+  }
+  fabric fabric_;
+};
+
+/// The same by MPI alone.
+class plain_reduction {
+ public:
+  void operator()() { MPI_Allreduce(mine_.data(), sum_.data(), gpt2_small, MPI_FLOAT, MPI_SUM, world().who.group()); }
+  f32 last() const { return sum_.back(); }
+
+ private:
+  std::vector<f32> mine_ = std::vector<f32>(gpt2_small, static_cast<f32>(world().rank() + 1)), sum_ = std::vector<f32>(gpt2_small);
+};
+
+template <class Sum>
+f64 seconds_to_sum() {
+  Sum all;
+  const f64 took = seconds(all);
+  const int n = world().size();
+  require(all.last() == static_cast<f32>(n * (n + 1) / 2), "gradients are added up wrongly");
+  return took;
+}
+
 }  // namespace
 
 int main() {
-  const comparison exchange = compare<crossing>(1), rows = compare<mesh>(256), waves = compare<wave>(1);
+  const comparison exchange = compare<crossing>(1), rows = compare<mesh>(256), waves = compare<wave>(1), learning = compare<training>(1);
+  const f64 plain = seconds_to_sum<plain_reduction>(), summed = seconds_to_sum<reduction>();
   if (!world().root()) return 0;
   const auto row = [](const char* what, f64 amount, const char* unit, const comparison& c) {
     std::printf("%-36s %9.2f %-9s %9.2f with threads %8.2f x\n", what, amount / c.ranks, unit, amount / c.threads, c.threads / c.ranks);
@@ -166,5 +278,8 @@ int main() {
   row("arrays on 8 colors over the seam", bytes / 1e9, "GB/s", exchange);
   row("relays on 32 x 64 PEs", 31. * 64 * mesh::waves / 1e6, "M/s", rows);
   row("wave25 on 256 x 256 x 128 cells", 16. * 256 * 256 * 128 / 1e9, "Gcells/s", waves);
-  std::printf("mpi: exchange %.2f GB/s, wave %.2f x, mesh %.2f x\n", bytes / exchange.ranks / 1e9, waves.threads / waves.ranks, rows.threads / rows.ranks);
+  row("char GPT, a wafer a rank", 8, "steps/s", learning);
+  std::printf("gradients of 124 M numbers, summed  %9.1f ms        %9.1f ms by MPI_Allreduce: %.2f x its time\n", 1e3 * summed, 1e3 * plain, summed / plain);
+  std::printf("mpi: exchange %.2f GB/s, wave %.2f x, mesh %.2f x, train %.2f x\n", bytes / exchange.ranks / 1e9, waves.threads / waves.ranks, rows.threads / rows.ranks,
+              learning.threads / learning.ranks);
 }

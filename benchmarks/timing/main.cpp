@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "kernels.hpp"
 #include "line.hpp"
 #include "mesh_gemm.hpp"
 #include "pipeline.hpp"
@@ -58,5 +59,6 @@ int main() {
   all_of_it.compare("25-point stencil, 100 cells a PE", wse2.name, wafer * wse2.clock_hz / 8688.8e9, stencil_cycles_a_cell<100, 100>(), 10);
   all_of_it.compare("25-point stencil, 1000 cells a PE", wse2.name, wafer * wse2.clock_hz / 9937e9, stencil_cycles_a_cell<1000, 336>(), 10);
   all_of_it.compare("words that fit into a pipeline", wse2.name, 14, words_in_pipeline(), 0);
-  std::printf("timing: %d of %d cases within bound, worst %.1f %%\n", all_of_it.within, all_of_it.cases, all_of_it.worst);
+  print_kernels();
+  std::printf("\ntiming: %d of %d cases within bound, worst %.1f %%\n", all_of_it.within, all_of_it.cases, all_of_it.worst);
 }

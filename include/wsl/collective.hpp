@@ -12,4 +12,4 @@
 #include "collective/ring_all_reduce.hpp"
 #include "collective/scatter.hpp"
 #include "collective/shift.hpp"
-#include "collective/star_reduce.hpp"
+#include "collective/tally.hpp"

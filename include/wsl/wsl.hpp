@@ -7,5 +7,5 @@
 #include "fabric/fabric.hpp"
 #include "layout/check.hpp"
 #include "program/ops.hpp"
-#include "program/table.hpp"
+#include "program/uses.hpp"
 #include "version.hpp"

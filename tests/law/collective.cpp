@@ -80,7 +80,8 @@ void reduces(const layout& l, const region& r, const std::vector<typename declty
 template <class F>
 void on_every_engine(F check) {
   check(reference{});
-  for (int threads : {1, 2, 3}) check(threaded{.threads = threads});
+  check(timed{});
+  for (int threads : {1, 2, 3, 8}) check(threaded{.threads = threads, .pes_per_band = 4});
 }
 
 template <class T, class Combine, rectangle where>

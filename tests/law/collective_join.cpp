@@ -3,8 +3,6 @@
 // on random rectangles, lengths, roots and types, on the reference engine, the timed one, and 1, 2, 3 and 8 threads.
 #include "collective_arrays.hpp"
 
-#include <optional>
-
 using namespace law;
 
 namespace {
@@ -22,13 +20,10 @@ std::vector<T> joined(const std::vector<T>& a, const std::vector<T>& b, Combine 
   return c;
 }
 
-/// No tactic is a star.
-using some_tactic = std::optional<tactic>;
-
 /// One arm of a line, nearest PE first: each entry is what the root hears, in its order.
 template <class T, class Join>
-rows_of_words<T> heard_from(rows_of_words<T> v, some_tactic how, std::size_t group, Join join) {
-  if (!how) return v;
+rows_of_words<T> heard_from(rows_of_words<T> v, tactic how, std::size_t group, Join join) {
+  if (how == tactic::star) return v;
   const std::size_t n = v.size();  // v[d - 1] is the PE at distance d
   rows_of_words<T> heard;
   if (n == 0) return heard;
@@ -55,7 +50,7 @@ rows_of_words<T> heard_from(rows_of_words<T> v, some_tactic how, std::size_t gro
 
 /// The line's total at its root.
 template <class T, class Combine>
-std::vector<T> line_total(const rows_of_words<T>& parts, std::size_t root, some_tactic how, Combine join) {
+std::vector<T> line_total(const rows_of_words<T>& parts, std::size_t root, tactic how, Combine join) {
   const std::size_t farthest = std::max(root, parts.size() - 1 - root);
   std::size_t group = 1;
   while (group * group < farthest + 1) ++group;
@@ -69,10 +64,8 @@ std::vector<T> line_total(const rows_of_words<T>& parts, std::size_t root, some_
 
 /// Which tactic an automatic choice took; the law is about its result.
 template <auto net>
-some_tactic tactic_on(const region& r, collective::axis a) {
-  if constexpr (!requires { net.how; }) return {};
-  else if (net.how != tactic::automatic) return net.how;
-  else return collective::line_reduce::best(collective::lines_of(r, a, net.among, net.root, "a law"), net.words, net.colors);
+tactic tactic_on(const region& r, collective::axis a) {
+  return net.along(r, a).how();
 }
 
 template <auto net>
@@ -150,10 +143,12 @@ void reduces(int times) {
   constexpr reduce<T, Combine> groups{.first = 1, .where = where.words, .among = among, .root = {end - 1, 0}, .how = tactic::two_phase};
   constexpr reduce<T, Combine> tree{.first = 1, .where = where.words, .among = among, .root = {0, end - 1}, .how = tactic::tree};
   constexpr reduce<T, Combine> quick{.first = 1, .where = where.words, .among = among, .words = 5};
+  constexpr reduce<T, Combine> single{.first = 1, .where = where.words, .among = among, .root = {end - 1, 0}};
   law_of<chain>(where, times, reduce_shares<chain>);
   law_of<groups>(where, times, reduce_shares<groups>);
   law_of<tree>(where, times, reduce_shares<tree>);
   law_of<quick>(where, times, reduce_shares<quick>);
+  law_of<single>(where, times, reduce_shares<single>);
 }
 
 // Roots inside hear both arms; the line is long enough for groups of three and trees of three levels on each side.
@@ -182,13 +177,13 @@ void rings(int times) {
 
 template <class T, class Combine, rectangle where, collective::team among>
 void stars(int times) {
-  constexpr star_reduce<T, Combine> at_the_end{.first = 3, .where = where.words, .among = among, .root = {end - 1, 0}};
+  constexpr reduce<T, Combine> at_the_end{.first = 3, .where = where.words, .among = among, .root = {end - 1, 0}, .how = tactic::star, .colors = 2};
   law_of<at_the_end>(where, times, reduce_shares<at_the_end>);
 }
 template <class T, class Combine, collective::team among>
 void stars_inside(int times) {
   constexpr rectangle where{columns(1).rows(0, end - 1), 5, 4};
-  constexpr star_reduce<T, Combine> middle{.first = 0, .where = where.words, .among = among, .root = {2, 1}};
+  constexpr reduce<T, Combine> middle{.first = 0, .where = where.words, .among = among, .root = {2, 1}, .how = tactic::star, .colors = 2};
   law_of<middle>(where, times, reduce_shares<middle>);
 }
 
@@ -240,5 +235,6 @@ void costs_what_it_says() {
 TEST_CASE("reductions take the cycles that their formulas say") {
   costs_what_it_says<reduce<f32>{.first = 0, .among = each_row, .how = tactic::chain, .colors = 2}>();
   costs_what_it_says<reduce<f32>{.first = 0, .among = each_row, .how = tactic::two_phase}>();
-  costs_what_it_says<star_reduce<f32>{.first = 0, .among = each_row}>();
+  costs_what_it_says<reduce<f32>{.first = 0, .among = each_row, .how = tactic::tree, .colors = 6}>();
+  costs_what_it_says<reduce<f32>{.first = 0, .among = each_row, .root = {end - 1}, .how = tactic::star, .colors = 2}>();
 }

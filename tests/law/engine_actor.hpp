@@ -9,6 +9,8 @@
 #include <vector>
 
 #include <wsl/fabric/fabric.hpp>
+#include <wsl/layout/injection.hpp>
+#include <wsl/layout/swaps.hpp>
 #include <wsl/program/fifo.hpp>
 #include <wsl/program/ops.hpp>
 

@@ -50,6 +50,7 @@ class random_flows {
     rounds_ = chance(20) ? 2 : 1;
     size_ = below(10);
     steering_ = chance(25);
+    swaps_ = machine_.swaps_colors && !steering_ && (w_ + 2 * h_) % 5 < 3;  // a control wavelet names the color with which it was sent
     for (bool& h : heard_) h = chance(55);
     cells_.assign(static_cast<std::size_t>(colors), std::vector<cell>(static_cast<std::size_t>(w_ * h_)));
     scripts_.resize(static_cast<std::size_t>(w_ * h_));
@@ -75,8 +76,13 @@ class random_flows {
 
   // ---- flows -----------------------------------------------------------------------------------------------------------------
 
+  /// A router, and the color that words have there.
+  struct spot {
+    coord at;
+    int color;
+  };
   struct cell {
-    ports from, to;
+    ports from, to, swaps;
     bool used() const { return !from.empty(); }
   };
   /// Words of a color that reach a PE.
@@ -89,7 +95,7 @@ class random_flows {
     int color;
     int from;        // the place of its source, -1 for a stream
     int by_job = -1; // or a task
-    std::vector<coord> receivers;
+    std::vector<spot> receivers;
   };
 
   void add_flow() {
@@ -126,7 +132,7 @@ class random_flows {
     if (j.what != job::say) f.by_job = next_job(at);
     if (!lead(f, at, ramp, j.n, j.control_every > 0)) return;
     add_job(at, j);
-    if (races_ && chance(40)) merge_into(f, j.n);
+    if (races_ && !swaps_ && chance(40)) merge_into(f, j.n);
     flows_.push_back(f);
   }
   int next_job(coord at) { return static_cast<int>(script_of(at).jobs.size()); }
@@ -259,52 +265,58 @@ class random_flows {
 
   /// Grows a tree of free routers from one; false, with nothing changed, if it would be too long a way for so many words.
   bool lead(flow& f, coord at, port entry, int n, bool steers) {
-    std::vector<cell>& cells = cells_[static_cast<std::size_t>(f.color)];
     const int most = std::max(1, std::min(1 + below(chance(30) ? 40 : 8), 30000 / n));
-    std::vector<coord> tree{at};
-    cells[place(at)] = {entry, {}};
-    for (int tries = 3 * most; tries > 0 && static_cast<int>(tree.size()) < most; --tries) grow(cells, tree);
+    std::vector<spot> tree;
+    plant(tree, {at, f.color}, entry);
+    for (int tries = 3 * most; tries > 0 && static_cast<int>(tree.size()) < most; --tries) grow(tree);
     const std::size_t streams_before = out_.size();
     bool ends = true;
-    for (coord c : tree) ends &= finish(f, cells, c);
+    for (const spot& c : tree) ends &= finish(f, c);
     if (!ends) {
-      for (coord c : tree) cells[place(c)] = {};
+      for (const spot& c : tree) cell_of(c) = {};
       out_.resize(streams_before);
       return false;
     }
-    for (coord c : f.receivers) {
-      inlets_[place(c)][f.color] = {n, 0, steers, false, {}};
-      if (!heard_[f.color]) ++pending_[place(c)];
+    for (const spot& c : f.receivers) {
+      inlets_[place(c.at)][c.color] = {n, 0, steers, false, {}};
+      if (!heard_[c.color]) ++pending_[place(c.at)];
     }
     return true;
   }
+  cell& cell_of(const spot& s) { return cells_[static_cast<std::size_t>(s.color)][place(s.at)]; }
+  /// Some routers give words of u32 on with the other color of the pair.
+  void plant(std::vector<spot>& tree, const spot& s, ports from) {
+    cell& k = cell_of(s);
+    k = {from, {}, {}};
+    if (swaps_ && s.color < 6 && chance(30)) k.swaps = chance(30) ? east | west | north | south : chance(50) ? east | west : north | south;
+    tree.push_back(s);
+  }
 
-  void grow(std::vector<cell>& cells, std::vector<coord>& tree) {
-    const coord from = chance(75) ? tree.back() : tree[static_cast<std::size_t>(below(static_cast<int>(tree.size())))];
+  void grow(std::vector<spot>& tree) {
+    const spot from = chance(75) ? tree.back() : tree[static_cast<std::size_t>(below(static_cast<int>(tree.size())))];
     const port side = every_side[below(4)];
-    const coord to = from + step(side);
-    if (!inside(to) || cells[place(to)].used()) return;
-    cells[place(from)].to = cells[place(from)].to | side;
-    cells[place(to)].from = opposite(side);
-    tree.push_back(to);
+    const spot to{from.at + step(side), cell_of(from).swaps.has(side) ? from.color ^ 1 : from.color};
+    if (!inside(to.at) || cell_of(to).used()) return;
+    cell_of(from).to = cell_of(from).to | side;
+    plant(tree, to, opposite(side));
   }
 
   /// Says whether the words that come here get somewhere.
-  bool finish(flow& f, std::vector<cell>& cells, coord c) {
-    cell& k = cells[place(c)];
-    if (k.to.empty() && chance(20)) leave(k, f, c);
+  bool finish(flow& f, const spot& c) {
+    cell& k = cell_of(c);
+    if (k.to.empty() && chance(20)) leave(k, c);
     if (!k.to.empty() && chance(75)) return true;
-    if (!heard_[f.color] && !room_for_job(c)) return !k.to.empty();
+    if (!heard_[c.color] && !room_for_job(c.at)) return !k.to.empty();
     k.to = k.to | ramp;
     f.receivers.push_back(c);
     return true;
   }
-  void leave(cell& k, const flow& f, coord c) {
+  void leave(cell& k, const spot& c) {
     if (tiles_x_ * tiles_y_ > 1 || in_.size() + out_.size() > 20) return;
     for (port side : every_side)
-      if (!inside(c + step(side)) && !k.from.has(side)) {
+      if (!inside(c.at + step(side)) && !k.from.has(side)) {
         k.to = side;
-        out_.push_back({f.color, c, side, 0});
+        out_.push_back({c.color, c.at, side, 0});
         return;
       }
   }
@@ -319,7 +331,7 @@ class random_flows {
       if (cells[place(at)].used() || !inside(to) || !room_for_job(at) || !belongs(f, to)) continue;
       job j = sender(f.color, at, n);
       j.control_every = 0;
-      cells[place(at)] = {ramp, side};
+      cells[place(at)] = {ramp, side, {}};
       cells[place(to)].from = cells[place(to)].from | opposite(side);
       for (coord c : reached_from(cells, to)) inlets_[place(c)][f.color].words += j.n;
       add_job(at, j);
@@ -345,7 +357,7 @@ class random_flows {
   bool races_;
   std::mt19937 random_;
   int w_ = 1, h_ = 1, tiles_x_ = 1, tiles_y_ = 1, rounds_ = 1, size_ = 0;
-  bool steering_ = false;
+  bool steering_ = false, swaps_ = false;
   bool heard_[colors] = {};  // by a task; otherwise descriptors read the color
   machine machine_ = wse2;
   std::vector<std::vector<cell>> cells_;

@@ -121,8 +121,8 @@ class random_program : public random_flows {
     bool robust = !waits_ && !races_, light = true;
     std::vector<std::vector<std::size_t>> waits_for(processor(w_ * h_));
     for (const flow& f : flows_)
-      for (coord c : f.receivers) {
-        const inlet& in = inlets_[place(c)][f.color];
+      for (const auto& [c, color] : f.receivers) {
+        const inlet& in = inlets_[place(c)][color];
         light = light && in.words * (in.steered ? 2 : 1) <= 250;
         const int at = static_cast<int>(place(c));
         if (f.from >= 0 && in.jobs.empty()) waits_for[node(f.from, f.by_job)].push_back(processor(at));
@@ -184,7 +184,10 @@ class random_program : public random_flows {
   void add_path(int c, coord at, const cell& k) {
     with_color(c, [&](auto it) {
       const route how{k.from, k.to};
-      k.from.single() ? plan_.path(it, everywhere(at), how) : plan_.path(it, everywhere(at), how, merge);
+      const injection rank{static_cast<i8>(machine_.prefers_injected && k.from.has(ramp) ? (at.x + 3 * at.y + c) % 6 % 3 - 1 : 0)};
+      if (!k.swaps.empty()) plan_.path(it, everywhere(at), how, color_swap{k.swaps});
+      else if (rank.priority) k.from.single() ? plan_.path(it, everywhere(at), how, rank) : plan_.path(it, everywhere(at), how, merge, rank);
+      else k.from.single() ? plan_.path(it, everywhere(at), how) : plan_.path(it, everywhere(at), how, merge);
     });
   }
   void add_stream(const stream_flow& s, bool inbound) {

@@ -132,6 +132,45 @@ void judge_all(unsigned from, unsigned to) {
   say(sum, "programs");
 }
 
+// ---- colors that share an output queue -------------------------------------------------------------------------------------------
+
+constexpr color<u32> first{0}, second{1}, third{2};
+
+/// Sends on three colors, of which two leave through one queue: an operation, then words of tasks, then an operation again.
+struct sharing {
+  u32 sums[3]{};
+  std::vector<u32> words = std::vector<u32>(60);
+  void go(pe& me) {
+    for (std::size_t i = 0; i < words.size(); ++i) words[i] = static_cast<u32>(i);
+    me.async(mov(fabout(first), mem(std::span<u32>(words))), then<&sharing::next>());
+    me.async(mov(fabout(third), mem(std::span<u32>(words))));
+  }
+  void next(pe& me) {
+    for (u32 i = 0; i < 20; ++i) me.send(second, i);
+    me.activate<&sharing::last>();
+  }
+  void last(pe& me) { me.async(mov(fabout(first), mem(std::span<u32>(words)))); }
+  template <int k>
+  void hear(pe& me, u32 x) { sums[k] = law::mixed(sums[k], x + static_cast<u32>(me.now())), me.spend(x % 5); }
+  static consteval auto tasks() {
+    return table(launch<&sharing::go>(), local<&sharing::next>(), local<&sharing::last>(), on<first, &sharing::hear<0>>(), on<second, &sharing::hear<1>>(),
+                 on<third, &sharing::hear<2>>(), sends<first>(), sends<second>(), sends<third>(), shares_queue<first, second>());
+  }
+};
+
+template <class Choice>
+std::pair<outcome, std::vector<u32>> run_sharing(const machine& m, const Choice& choice) {
+  layout l{m, 5, 1};
+  l.place(all, program_v<sharing>);
+  for (color<u32> c : {first, second, third})
+    l.path(c, column(0), ramp >> east).path(c, columns(1, end - 1), west >> (ramp | east)).path(c, column(end - 1), west >> ramp);
+  fabric f{l, choice};
+  const outcome o = f.launch<&sharing::go>(column(0));
+  std::vector<u32> sums;
+  for (int x = 1; x < 5; ++x) sums.insert(sums.end(), std::begin(f.program_at<sharing>({x, 0}).sums), std::end(f.program_at<sharing>({x, 0}).sums));
+  return {o, sums};
+}
+
 // ---- routes that change ---------------------------------------------------------------------------------------------------------
 
 machine with_other_times(machine m, unsigned seed) {
@@ -199,5 +238,13 @@ void judge_all_changing(unsigned from, unsigned to) {
 
 TEST_CASE("random programs take the same cycles as in a simulation of every cycle") { judge_all(0, 400); }
 TEST_CASE("random layouts with changing routes take the same cycles as in a simulation of every cycle") { judge_all_changing(0, 8'000); }
+TEST_CASE("colors that share an output queue take the same cycles as in a simulation of every cycle") {
+  const auto truth = run_sharing(wse3, simulation{}), one = run_sharing(wse3, timed{});
+  CHECK(truth.second == one.second);
+  CHECK(truth.first == one.first);
+  machine apart = wse3;
+  apart.color_owns_queue = false;
+  CHECK(run_sharing(apart, timed{}).second != one.second);  // other times
+}
 TEST_CASE("many random layouts with changing routes", "[.long]") { judge_all_changing(8'000, 400'000); }
 TEST_CASE("many random programs", "[.long]") { judge_all(400, 20'000); }

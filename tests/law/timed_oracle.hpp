@@ -129,6 +129,7 @@ class timed_oracle final : public engine, private cycle_counter {
     int color;
     port from;
     ports to;               // at some time
+    int rank = 0;           // the higher go first
     std::size_t board = 0;  // lanes that share an output port, at once or through others, share a board
   };
   struct router {
@@ -177,7 +178,7 @@ class timed_oracle final : public engine, private cycle_counter {
       if (!how.from.empty()) here.gates.emplace(c, oracle_gate(plan(), here.at, c));
       for (port from : every_port) {
         if (!how.from.has(from)) continue;
-        here.lanes.push_back({c, from, how.to});
+        here.lanes.push_back({c, from, how.to, from == ramp && plan().path_at(here.at, c) ? plan().path_at(here.at, c)->injects : 0});
         queue& q = here.in[{c, index_of(from)}];
         q.capacity = static_cast<std::size_t>(target().router_depth);
         if (from == ramp) q.capacity += static_cast<std::size_t>(output_depth(sent++) + target().ramp_latency);
@@ -265,9 +266,10 @@ class timed_oracle final : public engine, private cycle_counter {
   void arbitrate(router& r, const std::vector<std::size_t>& lanes, std::size_t& turn) {
     u8 used = 0;
     std::size_t first = lanes.size();
-    for (std::size_t k = 0; k < lanes.size(); ++k) {
+    for (std::size_t k = 0; k < 3 * lanes.size(); ++k) {
       const std::size_t nth = (turn + k) % lanes.size();
       const lane& l = r.lanes[lanes[nth]];
+      if (l.rank != 1 - static_cast<int>(k / lanes.size())) continue;
       queue& from = r.in.at({l.color, index_of(l.from)});
       oracle_gate& way = r.gates.at(l.color);
       if (!from.has(cycle_) || !way.takes(l.from)) continue;
@@ -286,7 +288,7 @@ class timed_oracle final : public engine, private cycle_counter {
   queue* behind(router& r, int color, port p) {
     if (p == ramp) return &r.down.at(color);
     const coord next = r.at + wsl::step(p);
-    return plan().has(next) ? &router_at(next).in.at({color, index_of(opposite(p))}) : nullptr;
+    return plan().has(next) ? &router_at(next).in.at({plan().path_at(r.at, color)->color_through(p), index_of(opposite(p))}) : nullptr;
   }
   bool room_in_all(router& r, int color, ports to) {
     for (port p : every_port) {
@@ -409,7 +411,8 @@ class timed_oracle final : public engine, private cycle_counter {
     }
     bool behind_sends = false;
     for (const auto& [color, w] : p.outbox) behind_sends = behind_sends || color == found->second.output;
-    if (found->second.output < 0 || (!behind_sends && output(s, found->second.output).room() > 0)) return true;
+    const int out = found->second.output;
+    if (out < 0 || (!behind_sends && output(s, out).room() > 0 && !mates_occupy(s, out))) return true;
     held_up = true;
     return false;
   }
@@ -427,8 +430,15 @@ class timed_oracle final : public engine, private cycle_counter {
     }
     acted(p.kept_until);
   }
+  // Words of another color are in the output queue that a color shares with it, or have left it only now.
+  bool mates_occupy(pe_state& s, int color) {
+    for (int mate = 0; mate < max_colors; ++mate)
+      if (s.image->mates_of(color) & s.image->present & color_bit(mate))
+        if (const queue& q = output(s, mate); !q.words.empty() || q.taken_now > 0) return true;
+    return false;
+  }
   void drain(processor& p, pe_state& s) {
-    if (p.outbox.empty() || output(s, p.outbox.front().first).room() == 0) return;
+    if (p.outbox.empty() || output(s, p.outbox.front().first).room() == 0 || mates_occupy(s, p.outbox.front().first)) return;
     const auto [color, w] = p.outbox.front();
     p.outbox.pop_front();
     put_out(p, s, color, w.bits, w.control);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Compiling is passing: what a table holds, how modules join it, and what a layout knows of a program.
-#include <wsl/program/table.hpp>
+#include <wsl/program/uses.hpp>
 #include <wsl/program/ops.hpp>
 
 #include <string_view>

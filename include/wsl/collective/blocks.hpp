@@ -22,14 +22,12 @@ struct block_ways {
   constexpr int blocks() const { return x.where.size() * y.where.size(); }
   constexpr int farthest() const { return x.where.farthest() + y.where.farthest(); }
 
-  /// The root handles a block of every other PE, one of them comes a long way, and the root copies its own.
-  constexpr f64 cycles(int words, std::size_t bytes) const {
-    const f64 away = farthest();
-    if (blocks() == 1) return copying(words, bytes) + restart;
-    const f64 busy = pattern{.contention = f64(words) * (blocks() - 1), .distance = 1, .depth = 1}.cycles() + 1;
-    const f64 way = pattern{.contention = f64(words), .energy = words * away, .links = away, .distance = away, .depth = away}.cycles();
-    return (busy > way ? busy : way) + copying(words, bytes) + restart;
-  }
+  /// The root handles a block of every other PE.
+  constexpr f64 busy(int words) const { return pattern{.contention = f64(words) * (blocks() - 1), .distance = 1, .depth = 1}.cycles() + 1; }
+  /// A block passes the PEs on its way to or from the root.
+  static constexpr f64 way(int words, f64 away) { return words + away * (handling + 1); }
+  /// The root copies its own, and all hear that they are done.
+  static constexpr f64 ends(int words, std::size_t bytes) { return copying(words, bytes) + restart; }
 };
 
 /// The part of such a module in a PE program; what a step does is the module's, `Steps`, which derives from this.

@@ -18,13 +18,6 @@ inline constexpr int begin = wse2.task_start, issue = wse2.operation_setup;
 /// From the end of an operation to the first word of the one that its completion starts.
 inline constexpr int restart = begin + issue;
 
-/// What words that could have come at one time and are taken at another lose: a router holds two of a color and hears of room a cycle
-/// late, so a line of full ones moves up at two thirds of the pace until the gaps have passed through it and the queues at its ends.
-constexpr f64 moving_up(f64 words, int hops, f64 waited) {
-  const f64 held = 2 * hops + 8, stands = words < held ? words : held;
-  return waited <= 0 ? 0 : (waited < stands ? waited : stands) / 2;
-}
-
 /// A copy from memory to memory.
 constexpr f64 copying(int words, std::size_t bytes) { return issue + f64(words) / (bytes == 2 ? wse2.simd.add16 : wse2.simd.add32); }
 

@@ -5,7 +5,8 @@
 // column passes on whole rows. See examples/21_scatter_gather.cpp.
 //   constexpr gather<f32> collect{.first = 0, .among = each_row};
 //   endpoint<collect> collecting; ... collecting.start(me, mem(x), then<...>()), and at the root collecting.start(me, mem(x), mem(all), ...)
-// The root is what it costs: it takes (P - 1) B words. Two colors for each axis.
+// The root is what it costs: it takes (P - 1) B words; or the way of the farthest block, B + (2 T + 2) (P - 1) cycles. Then the root
+// copies its own. Two colors for each axis.
 #pragma once
 #include "blocks.hpp"
 
@@ -33,7 +34,10 @@ struct gather {
 
   /// What it takes on a layout, in cycles, with blocks of `words` words.
   constexpr f64 cycles(const layout& l, int words) const {
-    return block_ways{*this, ground(l, where, name)}.cycles(words, sizeof(T));
+    const block_ways ways{*this, ground(l, where, name)};
+    if (ways.blocks() == 1) return ways.ends(words, sizeof(T));
+    const f64 busy = ways.busy(words), way = ways.way(words, ways.farthest());
+    return (busy > way ? busy : way) + ways.ends(words, sizeof(T));
   }
 
   template <auto net>

@@ -4,8 +4,10 @@
 // an axis, unless it is named. In a rectangle the rows reduce first, then the root's column. See examples/20_gemv_collectives.cpp.
 //   constexpr reduce<f32> sum{.first = 1, .among = each_row, .root = {end - 1}, .words = 64};
 //   endpoint<sum> summing; ... summing.start(me, mem(x), then<&worker::next>())
-// Order: parts are joined in the order of their indices, row by row; the tactic only sets the brackets. A chain of P PEs takes
-// B + (2 T + 2) (P - 1) cycles for B words, with T the ramp's latency; the other tactics follow from the same model, cost.hpp.
+// Order: parts are joined in the order of their indices, row by row; the tactic only sets the brackets. On a line of P PEs a chain takes
+// B + (2 T + 2) (P - 1) cycles for B words, with T the ramp's latency. A star takes 2 (P - 1) - 1 for single values, the
+// others behind the root, else (P - 1) (B + S) - S + 2 T + 2: the root begins and ends an operation for each PE, S cycles. In the other two
+// each input waits for its first word and for the input before it, and is held up by the words of later ones that pass it: inputs.hpp.
 #pragma once
 #include "combine.hpp"
 #include "line_reduce.hpp"
@@ -24,7 +26,7 @@ struct reduce {
   spot root = {};         ///< a row uses only x, a column only y
   int words = 1;          ///< for how many the automatic choice is the best
   tactic how = tactic::automatic;
-  int colors = 4;         ///< for each axis; a chain needs 2, two phases 4, a tree one for each level
+  int colors = 4;         ///< for each axis; a chain and a star need 2, two phases 4, a tree one for each level
 
   constexpr int all_colors() const { return among == team::rectangle ? 2 * colors : colors; }
 
@@ -46,11 +48,19 @@ struct reduce {
   /// The reduction of the lines along an axis.
   constexpr line_reduce along(const region& r, axis a) const {
     const lines those = lines_of(r, a, among, root, name);
-    const line_reduce l{how == tactic::automatic ? line_reduce::best(those, words, colors) : how, those};
+    const line_reduce l = how == tactic::automatic ? line_reduce::best(those, words, colors, may_switch()) : line_reduce{how, those};
     if (l.colors() > colors) misuse::the_tactic_needs_more_colors(name, l.colors(), colors);
     return l;
   }
   constexpr int first_of(axis a) const { return a == axis::y && among == team::rectangle ? first + colors : first; }
+  /// Whether its routes may have switches: they are for single values, and every machine has them on these colors.
+  constexpr bool may_switch() const {
+    u64 switched = wse2.switch_colors & wse3.switch_colors;
+    if (how != tactic::automatic || words > 1) return how == tactic::star;
+    for (int c = first; c < first + all_colors(); ++c)
+      if (c >= 64 || !(switched >> c & 1)) return false;
+    return true;
+  }
 
   template <auto net>
   class part {
@@ -62,34 +72,64 @@ struct reduce {
       if (array.length() < 1) misuse::a_collective_moves_at_least_one_word(name, me.at());
       if (next_ < steps_.size()) misuse::the_last_call_is_under_way(name, me.at());
       if (!planned_) plan(me.at() - corner(r), r);
-      array_ = array, done_ = done, next_ = 0;
+      array_ = array, done_ = done, next_ = 0, taken_ = 0;
       go_on(me);
     }
-    static consteval auto tasks() { return table(local<&part::go_on>(), uses_colors<T, net.first, net.all_colors()>()); }
+    static consteval auto tasks() {
+      if constexpr (!net.may_switch()) return table(local<&part::go_on>(), uses_colors<T, net.first, net.all_colors()>());
+      else return table(local<&part::go_on>(), local<&part::turn>(), uses_colors<T, net.first, net.all_colors()>(),
+                        commands(std::make_integer_sequence<int, net.all_colors()>{}));
+    }
 
    private:
+    template <int... k>
+    static consteval auto commands(std::integer_sequence<int, k...>) { return table(may_steer<color<T>{net.first + k}>(advance, reset)...); }
+
     void plan(coord at, const region& r) {
       planned_ = true;
       if (net.along(r, axis::x).append(steps_, at.x, net.first)) net.along(r, axis::y).append(steps_, at.y, net.first_of(axis::y));
     }
     void go_on(pe& me) {
       if (next_ == steps_.size()) return finish(me, net.first, array_[0], done_);
-      const line_reduce::step s = steps_[next_++];
+      const line_reduce::step s = steps_[next_];
+      const int senders = array_.length() == 1 ? s.times : 1;  // single values of several PEs come in one operation
+      if ((taken_ += senders) == s.times) ++next_, taken_ = 0;
       const completion then_what = next_ == steps_.size() ? done_ : then<&part::go_on>();
-      if (s.in < 0) me.async(mov(fabout(color<T>{s.out}), array_), then_what);
+      if (s.in < 0) give(me, s, then_what);
+      else if (senders > 1) add_up(me, fabin(color<T>{s.in}, senders), s.before, then_what);
       else if (s.out < 0) take(me, array_, color<T>{s.in}, s.before, then_what);
       else take(me, fabout(color<T>{s.out}), color<T>{s.in}, s.before, then_what);
+    }
+    void give(pe& me, const line_reduce::step& s, const completion& then_what) {
+      const color<T> out{s.out};
+      if constexpr (net.may_switch()) {
+        if (s.behind != nop && array_.length() > 1) return me.async(mov(fabout(out), array_), then<&part::turn>());
+        if (s.behind != nop) return me.send(out, array_[0]), turn(me);
+      }
+      me.async(mov(fabout(out), array_), then_what);
+    }
+    /// The last thing that a PE of a star does: it gives the line to the next one.
+    void turn(pe& me) {
+      const line_reduce::step& s = steps_[steps_.size() - 1];
+      me.send_control(color<T>{s.out}, s.behind);
+      finish(me, net.first, array_[0], done_);
     }
     template <class To>
     void take(pe& me, const To& to, color<T> from, bool before, const completion& then_what) {
       if (before) me.async(join<Combine>(to, fabin(from), array_), then_what);
       else me.async(join<Combine>(to, array_, fabin(from)), then_what);
     }
+    template <class From>
+    void add_up(pe& me, const From& values, bool before, const completion& then_what) {
+      T* const total = &array_[0];
+      if (before) me.async(map([](T sum, T x) { return Combine{}(x, sum); }, total, *total, values), then_what);
+      else me.async(join<Combine>(total, *total, values), then_what);
+    }
 
     memory<T> array_{nullptr, 0};
     completion done_{};
     line_reduce::steps steps_;
-    int next_ = 0;
+    int next_ = 0, taken_ = 0;
     bool planned_ = false;
   };
 };
@@ -97,5 +137,5 @@ struct reduce {
 }  // namespace wsl::collective
 
 namespace wsl {
-using collective::reduce, collective::tactic;
+using collective::reduce;
 }

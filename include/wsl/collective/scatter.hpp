@@ -5,7 +5,8 @@
 // passes on whole rows. The mirror image of a gather. See examples/21_scatter_gather.cpp.
 //   constexpr scatter<f32> deal{.first = 0, .among = each_column, .root = {0, end - 1}};
 //   endpoint<deal> dealing; ... dealing.start(me, mem(x), then<&worker::next>()), and at the root dealing.start(me, mem(all), mem(x), ...)
-// The root is what it costs: it sends (P - 1) B words. Two colors for each axis.
+// The root is what it costs: it sends (P - 1) B words; or the way to the last PE but one, which passes a block on before it takes its own:
+// 2 B + (2 T + 2) (P - 2) + S, with S cycles to end an operation and begin one. Before that the root copies its own. Two colors for each axis.
 #pragma once
 #include "blocks.hpp"
 
@@ -34,7 +35,12 @@ struct scatter {
   /// What it takes on a layout, in cycles, with blocks of `words` words.
   constexpr f64 cycles(const layout& l, int words) const {
     const block_ways ways{*this, ground(l, where, name)};
-    return ways.cycles(words, sizeof(T)) + (ways.farthest() > 1 ? restart : 0);  // the last one passed on holds up the last one kept
+    if (ways.blocks() == 1) return ways.ends(words, sizeof(T));
+    const f64 holds_up = ways.farthest() > 1 ? restart : 0;  // who passes blocks on takes its own after that
+    const f64 next_to_last = ways.way(2 * words, ways.farthest() - 1) + holds_up, last = ways.way(words, ways.farthest());
+    f64 most = ways.busy(words) + holds_up;
+    for (f64 end : {next_to_last, last}) most = end > most ? end : most;
+    return most + ways.ends(words, sizeof(T));
   }
 
   template <auto net>

@@ -25,6 +25,9 @@ constexpr command unheard(command c) { return static_cast<command>(static_cast<u
 /// A set of commands, a bit for each.
 constexpr u8 command_bit(command c) { return static_cast<u8>(1 << (static_cast<u8>(c) & 3)); }
 
+/// With it, a program sends the commands of a set only where a router has a switch for them.
+inline constexpr u8 where_switched = 1 << 4;
+
 constexpr const char* name_of(command c) {
   constexpr const char* names[] = {"nop", "advance", "reset", "teardown"};
   return names[static_cast<u8>(c) & 3];

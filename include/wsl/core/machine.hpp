@@ -37,6 +37,7 @@ struct machine {
   u64 switch_colors;         ///< colors whose routes may have switch positions, as a mask
   int position_sides;        ///< how many of a route's two sides one switch position may change
   int filters;               ///< filters of one PE
+  bool prefers_injected;     ///< a router can let its processor's words go before, or after, those that pass
   bool swaps_colors;         ///< routers can change a color for its neighbour, 0 for 1, 2 for 3 and so on, on the way out
 
   // What the timed engine counts with; docs/timing.md has the rules and where the numbers come from.
@@ -56,7 +57,7 @@ inline constexpr machine wse2{
     .input_depth = {6, 6, 4, 4, 2, 2, 2, 2}, .output_depth = {2, 2, 6, 6, 2, 2, 0, 0},
     .color_owns_queue = false, .microthreads = 8, .fabric_inputs = 2,
     .memory = 48 * 1024, .ramp_latency = 2, .clock_hz = 850e6,
-    .switch_colors = 0xffffff, .position_sides = 1, .filters = 6, .swaps_colors = true,
+    .switch_colors = 0xffffff, .position_sides = 1, .filters = 6, .prefers_injected = true, .swaps_colors = true,
     .router_depth = 2, .task_start = 6, .operation_setup = 6, .call = 6, .fabric_width = 1,
     .simd = {.add16 = 4, .add32 = 2, .multiply16 = 4, .multiply32 = 1, .compare16 = 1, .compare32 = 1}};
 
@@ -67,7 +68,7 @@ inline constexpr machine wse3{
     .input_depth = {8, 8, 4, 4, 4, 4, 4, 4}, .output_depth = {8, 8, 8, 8, 8, 8, 8, 8},
     .color_owns_queue = true, .microthreads = 8, .fabric_inputs = 1,
     .memory = 48 * 1024, .ramp_latency = 2, .clock_hz = 1.1e9,
-    .switch_colors = 0x3333ff, .position_sides = 2, .filters = 6, .swaps_colors = false,
+    .switch_colors = 0x3333ff, .position_sides = 2, .filters = 6, .prefers_injected = false, .swaps_colors = false,
     .router_depth = 2, .task_start = 6, .operation_setup = 6, .call = 6, .fabric_width = 2,
     .simd = {.add16 = 8, .add32 = 4, .multiply16 = 8, .multiply32 = 1, .compare16 = 8, .compare32 = 4}};
 
@@ -78,7 +79,7 @@ inline constexpr machine host{
     .input_depth = {64, 64, 64, 64, 64, 64, 64, 64}, .output_depth = {64, 64, 64, 64, 64, 64, 64, 64},
     .color_owns_queue = false, .microthreads = 64, .fabric_inputs = 2,
     .memory = 1 << 30, .ramp_latency = 2, .clock_hz = 1e9,
-    .switch_colors = ~u64{0}, .position_sides = 2, .filters = 64, .swaps_colors = true,
+    .switch_colors = ~u64{0}, .position_sides = 2, .filters = 64, .prefers_injected = true, .swaps_colors = true,
     .router_depth = 2, .task_start = 1, .operation_setup = 1, .call = 1, .fabric_width = 1,
     .simd = {.add16 = 1, .add32 = 1, .multiply16 = 1, .multiply32 = 1, .compare16 = 1, .compare32 = 1}};
 

@@ -59,6 +59,13 @@ namespace wsl::misuse {
 [[noreturn]] inline void the_machine_does_not_swap_colors(const char* machine) {
   throw fault_error(std::string("wsl: ") + machine + " does not swap colors: give each parity paths of its own, with areas that stride by 2");
 }
+[[noreturn]] inline void the_machine_has_no_injection_priority(const char* machine) {
+  throw fault_error(std::string("wsl: ") + machine + " lets a processor's words and those that pass take turns: leave out injects_first or injects_last");
+}
+[[noreturn]] inline void what_is_injected_comes_from_the_ramp(int color) {
+  throw fault_error("wsl: a path of color " + std::to_string(color) +
+                    " has an injection priority, but takes no words from the ramp: give it to the path where the processor sends");
+}
 [[noreturn]] inline void a_layout_swaps_colors_or_changes_routes() {
   throw fault_error("wsl: a layout that swaps colors has no switches, filters, phases or closed paths");
 }

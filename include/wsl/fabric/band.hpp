@@ -36,9 +36,21 @@ struct news {
   u32 origin = 0;              ///< ... and its origin
 };
 
+/// Where buffers come from if not from this process's own memory.
+class buffer_source {
+ public:
+  /// One of so many words, null if there is none left.
+  virtual u32* take(int words) = 0;
+
+ protected:
+  ~buffer_source() = default;
+};
+
 /// Buffers of two sizes, lent to channels while something is in them; the one returned last is lent first, because it is in cache.
 class buffer_pool {
  public:
+  buffer_source* source = nullptr;
+
   buffer_pool() = default;
   buffer_pool(const buffer_pool&) = delete;
   buffer_pool& operator=(const buffer_pool&) = delete;
@@ -48,7 +60,10 @@ class buffer_pool {
 
   u32* take(int size) {
     flat_vector<u32*>& free = size == small_buffer ? small_ : large_;
-    if (free.empty()) return all_.push_back(new u32[static_cast<std::size_t>(size)]);
+    if (free.empty()) {
+      u32* lent = source ? source->take(size) : nullptr;
+      return lent ? lent : all_.push_back(new u32[static_cast<std::size_t>(size)]);
+    }
     u32* buffer = free.back();
     free.pop_back();
     return buffer;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Epochs: every band runs once with what the others wrote for it before, then all meet. When no band has written for another, those
-// with lengthy tasks run these; a run ends when there are none. One thread visits only the bands that have something to do; several share
+// Epochs: every band runs once with what the others wrote for it before, then all meet. When no band has written for another or has
+// work left, those with lengthy tasks run these; a run ends when there are none. One thread visits only the bands that have something to do; several share
 // all of them out.
 #pragma once
 #include <bit>
@@ -15,7 +15,7 @@ enum class sequel : u8 { nothing, computing, news, failure };
 
 inline sequel sequel_of(const band& b) {
   if (b.failure) return sequel::failure;
-  if (b.addressed) return sequel::news;
+  if (b.addressed || !b.work.empty()) return sequel::news;
   return b.postponed.empty() ? sequel::nothing : sequel::computing;
 }
 inline sequel larger(sequel a, sequel b) { return a < b ? b : a; }
@@ -37,7 +37,7 @@ u64 run_epochs_alone(flat_vector<band>& bands, u64 last, RunBand run_band) {
     for (; now; now &= now - 1) {
       band& b = bands[static_cast<std::size_t>(std::countr_zero(now))];
       run_band(b, last);
-      next |= b.addressed;
+      next |= b.addressed | u64{!b.work.empty()} << (&b - bands.data());
       failed |= b.failure != nullptr;
     }
     if (failed) break;

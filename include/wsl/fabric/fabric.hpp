@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "../layout/explain.hpp"
-#include "../program/table.hpp"
+#include "../program/uses.hpp"
 #include "threaded.hpp"
 
 namespace wsl {
@@ -86,9 +86,22 @@ class fabric {
     static_assert(std::is_trivially_copyable_v<T>);
     refresh(c, elements.data(), elements.size_bytes());
   }
+  /// The same for the PEs of an area, each with an equal part of the elements, along the rows.
+  template <class T>
+  void bring_each(const area& where, std::span<T> elements) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    const region r = plan().inside(where);
+    if (!spread() || r.empty()) return;
+    const std::size_t size = elements.size() / static_cast<std::size_t>(r.count());
+    flat_vector<memory_part> parts;
+    for (int i = 0; i < r.count(); ++i) parts.push_back({&existing(r.nth(i)), elements.data() + static_cast<std::size_t>(i) * size, size * sizeof(T)});
+    engine_->refresh(parts.data(), parts.size());
+  }
 
   /// Whether this process runs the PE, as one that does not share the work always does.
   bool here(coord c) { return engine_->here(existing(c)); }
+  /// Whether other processes run a part of the PEs.
+  bool spread() const { return engine_->spread(); }
 
   const layout& plan() const { return engine_->plan(); }
   engine& engine_in_use() { return *engine_; }
@@ -103,7 +116,7 @@ class fabric {
   }
 
   void refresh(coord c, void* bytes, std::size_t size) {
-    if (!engine_->spread()) return;
+    if (!spread()) return;
     const memory_part part{engine_->find(c), bytes, size};
     engine_->refresh(&part, 1);
   }

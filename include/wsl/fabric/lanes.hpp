@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "../core/flat_vector.hpp"
+#include "deliveries.hpp"
 #include "gate.hpp"
 
 namespace wsl::engines {
@@ -20,6 +21,7 @@ struct lane_node {
   route how;                   ///< all that it uses at some time, if it changes
   u32 up = none, down = none;  ///< pipes from and to the PE
   u32 gate = none;             ///< its number, if the route changes
+  i8 injects = 0;              ///< its priority where it comes from the PE
 };
 
 struct lane {
@@ -28,6 +30,7 @@ struct lane {
   port from = ramp;
   ports to;
   bool passes = false, changes = false;
+  i8 rank = 0;     ///< the higher go first
   u16 board = 0;   ///< of its router, from 1 on
   u32 pipe = 0;    ///< in which its words come
 };
@@ -57,11 +60,12 @@ class lanes {
       if (all_[i].color == color && all_[i].from == from) return &all_[i];
     return nullptr;
   }
-  /// Where the words of a lane that passes go next.
-  lane* after(const lane& l) {
-    const port side = only_side(l.to);
-    return at(router_at(coord_of(l.router) + wsl::step(side)), l.color, opposite(side));
+  /// The lane that the words of a lane enter through a side of its router; of a lane that passes the only one.
+  lane* behind(const lane& l, port side) {
+    const coord c = coord_of(l.router);
+    return at(router_at(c + wsl::step(side)), color_behind(*plan_, c, l.color, side), opposite(side));
   }
+  lane* after(const lane& l) { return behind(l, only_side(l.to)); }
   u32 gates() const { return gates_; }
   static port only_side(ports to) {
     for (port p : every_side)
@@ -84,6 +88,7 @@ class lanes {
       lane_node& n = nodes_[next[r]++];
       n.color = static_cast<u8>(p.color);
       n.how = p.how;
+      n.injects = p.injects;
       if (!gated_.has(p)) return;
       n.how = plan_->route_at(coord_of(r), p.color);
       n.gate = gates_++;
@@ -103,6 +108,7 @@ class lanes {
         for (port from : every_port) {
           if (!n.how.from.has(from)) continue;
           all_.push_back({.router = r, .color = n.color, .from = from, .to = n.how.to, .changes = n.gate != lane_node::none});
+          if (from == ramp) all_.back().rank = n.injects;
           for (port p : every_port) users[index_of(p)] += n.how.to.has(p);
         }
       make_boards({all_.begin() + first_[r], all_.end()}, users);

@@ -1,80 +1,15 @@
 // SPDX-License-Identifier: MIT
-// The routers of the timed engine at work. A board, lanes that take turns, lets at most one word a cycle through each port. Where
-// words go from a lane is the lane's course, its ports and pipes; where a router has a gate, each word's course is the gate's to say. Straight
-// runs in which nothing can get in the way are single pipes, so that a word crosses them in one step.
+// The routers of the timed engine at work. A board lets at most one word a cycle through each port. Where words go from a lane is the
+// lane's course, its ports and pipes; where a router has a gate, each word's course is the gate's to say.
 #pragma once
-#include "backlog.hpp"
-#include "lanes.hpp"
-#include "pipes.hpp"
-#include "timed_gates.hpp"
+#include "mesh_parts.hpp"
 #include "timeline.hpp"
 
 namespace wsl::engines {
 
-class mesh {
+class mesh : public mesh_parts {
  public:
-  static constexpr u32 none = lane_node::none;
-
-  /// Where a pipe starts.
-  struct origin {
-    enum class kind : u8 { from_pe, to_pe, link, host };
-    kind what;
-    u8 color;
-    port side;      ///< of the router, for a link; on which the words enter, for a host stream
-    u32 router;
-  };
-  struct source {
-    u32 pipe = none;
-    u8 color = 0;
-    coord at;
-  };
-
-  /// `pe_at(c)` is the number of the PE at c, or -1; `input_depth(c, color)` and `output_depth(c, color)` are in words.
-  template <class PeAt, class InputDepth, class OutputDepth>
-  mesh(const layout& plan, agenda& when, u32 pes, PeAt pe_at, InputDepth input_depth, OutputDepth output_depth)
-      : through(when), lanes_(plan), plan_(&plan), when_(&when), first_board_actor_(pes), gates_(lanes_.gates()) {
-    place_pipes();
-    connect(plan.machine(), pe_at, input_depth, output_depth);
-    for (const stream_record& s : plan.streams())
-      for (int i = 0; s.inbound && i < s.where.count(); ++i) add_source(plan.machine(), s, s.where.nth(i));
-    through.settle();
-  }
-
-  pipes through;
-
-  u32 router_at(coord c) const { return lanes_.router_at(c); }
-  coord coord_of(u32 router) const { return lanes_.coord_of(router); }
-  /// In the order of their colors.
-  std::span<lane_node> nodes_of(u32 router) { return lanes_.nodes_of(router); }
-  lane_node* node_of(u32 router, int color) { return lanes_.node_of(router, color); }
-  /// The pipe from which a PE takes a color: an empty one where no path ends.
-  u32 down_pipe(u32 router, int color) {
-    const lane_node* n = node_of(router, color);
-    return n && n->down != none ? n->down : nobody;
-  }
-  /// The gate of a color at a router, null if its route always stays.
-  timed_gate* gate_of(u32 router, int color) {
-    const lane_node* n = node_of(router, color);
-    return n && n->gate != none ? &gates_[n->gate] : nullptr;
-  }
-  /// The gate that does not take the words of a pipe as things stand, or null.
-  const timed_gate* gate_before(const pipe& in) const {
-    if (in.targets > 0) return nullptr;
-    const gated_lane& l = gated_lanes_[in.target];
-    return gates_[l.gate].way.takes(l.from) ? nullptr : &gates_[l.gate];
-  }
-  /// A PE opens a gate that is closed.
-  void reopen(u32 router, int color, const path_record& how, u64 now) {
-    timed_gate& g = *gate_of(router, color);
-    g.open(*plan_, coord_of(router), how, now);
-    when_->note(g.board, now + 1);
-  }
-  const origin& origin_of(u32 pipe) const { return origins_[pipe]; }
-  std::span<source> sources() { return {sources_.data(), sources_.data() + sources_.size()}; }
-
-  u32 first_board_actor() const { return first_board_actor_; }
-  u32 first_source_actor() const { return first_board_actor_ + static_cast<u32>(boards_.size()); }
-  u32 actors() const { return first_source_actor() + static_cast<u32>(sources_.size()); }
+  using mesh_parts::mesh_parts;
 
   /// Of a run.
   struct traffic {
@@ -85,184 +20,123 @@ class mesh {
   u64 link_stalls = 0;           ///< cycles in which a word that could move found its port taken by another color
   timeline* traced = nullptr;    ///< who wants to know, if anybody
 
-  /// Words that left the grid at a router, oldest first.
-  struct exit {
-    u32 router = 0;
-    u8 color = 0;
-    backlog<u32> words;
-  };
-  exit& exit_of(coord c, int color) {
-    u32 k = 0;
-    while (exits_[k].router != router_at(c) || exits_[k].color != color) ++k;
-    return exits_[k];
+  /// A PE opens a gate that is closed.
+  void reopen(u32 router, int color, const path_record& how, u64 now) {
+    timed_gate& g = *gate_of(router, color);
+    g.open(*plan_, coord_of(router), how, now);
+    when_->note(g.board, now + 1);
   }
-
   /// One cycle of a board; more where that can be told.
   [[gnu::always_inline]] void step(u32 actor, u64 now) {
     board& b = boards_[actor - first_board_actor_];
-    if (b.what == board::kind::alone) return step_alone(b, now);
-    b.what == board::kind::shared ? step_in_turn<false>(b, actor, now) : step_in_turn<true>(b, actor, now);
-  }
-
-  /// The lanes' own words: use(coord, color, pipe).
-  template <class Use>
-  void each_lane(Use use) const {
-    for (const board& b : boards_)
-      for (u32 k = b.first; k < b.first + b.lanes; ++k) use(coord_of(b.router), through[k].color, through[k]);
-  }
-  /// The side links that a pipe runs over, one after the other: use(router, side).
-  template <class Use>
-  void each_link(u32 pipe, Use use) const {
-    const origin& from = origins_[pipe];
-    u32 r = from.router;
-    for (int k = 0; k < through[pipe].links; ++k) {
-      const bool given = k == 0 && from.what == origin::kind::link;
-      const port side = given ? from.side : lanes::only_side(const_cast<lanes&>(lanes_).node_of(r, from.color)->how.to);
-      use(r, side);
-      r = router_at(coord_of(r) + wsl::step(side));
+    switch (b.what) {
+      case board::kind::alone: return step_alone(b, actor, now);
+      case board::kind::link: return step_link(b, actor, now);
+      case board::kind::shared: return step_in_turn<false>(b, actor, now);
+      case board::kind::changing: return step_in_turn<true>(b, actor, now);
+      case board::kind::ranked: return step_in_turn<true, true>(b, actor, now);
     }
   }
 
  private:
-  static constexpr u32 nobody = 0;              // a pipe without words
-  static constexpr u32 leaves = u32{1} << 31;   // a target beyond the edge of the grid
-  struct board {
-    enum class kind : u8 { alone, shared, changing };
-    u32 first = 0;    ///< its lanes' pipes stand together
-    u8 lanes = 0, turn = 0;
-    kind what = kind::alone;  ///< one lane; several; some with a gate
-    u32 router = 0;
-    u64 free_from = 0;        ///< of one lane: the first cycle that is not told yet
-  };
-
-  // ---- building --------------------------------------------------------------------------------------------------------------
-
-  u32 add_pipe(origin from, const pipe& p) {
-    origins_.push_back(from);
-    return through.add(p);
-  }
-  void place_pipes() {
-    add_pipe({}, {});
-    u32 router = none;
-    u16 number = 0;
-    for (lane& l : lanes_.all()) {
-      if (l.passes) continue;
-      if (l.router != router || l.board != number) boards_.push_back({.first = static_cast<u32>(through.size()), .router = l.router});
-      router = l.router, number = l.board;
-      board& b = boards_.back();
-      ++b.lanes;
-      if (l.changes || b.what == board::kind::changing) b.what = board::kind::changing;
-      else if (b.lanes > 1) b.what = board::kind::shared;
-      l.pipe = add_pipe({}, {.reader = first_source_actor() - 1, .ports = l.to.bits, .color = l.color});
-    }
-  }
-
-  template <class PeAt, class InputDepth, class OutputDepth>
-  void connect(const machine& m, PeAt pe_at, InputDepth input_depth, OutputDepth output_depth) {
-    for (lane& l : lanes_.all()) {
-      if (l.passes) continue;
-      const coord c = coord_of(l.router);
-      lane_node& n = *node_of(l.router, l.color);
-      if (l.from == ramp) {
-        // A word that is sent in a cycle is out of the processor in the next, and then crosses the ramp.
-        n.up = l.pipe;
-        origins_[l.pipe] = {origin::kind::from_pe, l.color, ramp, l.router};
-        through[l.pipe].filler = static_cast<u32>(pe_at(c));
-        through[l.pipe].latency = static_cast<u16>(1 + m.ramp_latency);
-        through.open(l.pipe, output_depth(c, l.color) + m.ramp_latency + m.router_depth);
-      }
-      if (l.changes) {
-        add_gated_lane(m, l, n, pe_at, input_depth);
-        continue;
-      }
-      const auto first = static_cast<u32>(targets_.size());
-      for (port p : every_port)
-        if (l.to.has(p)) targets_.push_back(target_of(m, l, n, p, pe_at, input_depth));
-      pipe& from = through[l.pipe];
-      from.targets = static_cast<u8>(targets_.size() - first);
-      from.target = from.targets == 1 ? targets_[first] : first;
-    }
-  }
-
-  template <class PeAt, class InputDepth>
-  void add_gated_lane(const machine& m, const lane& l, lane_node& n, PeAt pe_at, InputDepth input_depth) {
-    const coord c = coord_of(l.router);
-    timed_gate& g = gates_[n.gate];
-    g.way = gate(*plan_, c, *plan_->path_at(c, l.color));
-    g.board = through[l.pipe].reader;
-    g.pe = static_cast<u32>(pe_at(c));
-    gated_lane added{.gate = n.gate, .from = l.from};
-    for (port p : every_port)
-      if (l.to.has(p)) added.to[index_of(p)] = target_of(m, l, n, p, pe_at, input_depth);
-    through[l.pipe].target = static_cast<u32>(gated_lanes_.size());
-    gated_lanes_.push_back(added);
-  }
-
-  // Lanes of one node that merge fill the same pipes.
-  template <class PeAt, class InputDepth>
-  u32 target_of(const machine& m, const lane& l, lane_node& n, port p, PeAt pe_at, InputDepth input_depth) {
-    const coord c = coord_of(l.router), next = c + wsl::step(p);
-    const u32 actor = through[l.pipe].reader;
-    if (p == ramp) {
-      if (n.down != none) return n.down;
-      n.down = add_pipe({origin::kind::to_pe, l.color, ramp, l.router},
-                        {.filler = actor, .reader = static_cast<u32>(pe_at(c)), .latency = static_cast<u16>(m.ramp_latency), .to_pe = true});
-      through.open(n.down, input_depth(c, l.color) + m.ramp_latency);
-      return n.down;
-    }
-    if (lanes_.on_grid(next)) {
-      lane* entered = lanes_.at(router_at(next), l.color, opposite(p));
-      return run_from(m, {origin::kind::link, l.color, p, l.router}, entered, actor);
-    }
-    for (u32 k = 0; k < exits_.size(); ++k)
-      if (exits_[k].router == l.router && exits_[k].color == l.color) return leaves | k;
-    exits_.push_back({l.router, l.color, {}});
-    return leaves | static_cast<u32>(exits_.size() - 1);
-  }
-
-  // From where words enter the router of `l`, through all routers that only pass them on, to a lane that does more.
-  u32 run_from(const machine& m, origin from, lane* l, u32 filler) {
-    int h = 1;
-    for (; l->passes; ++h) l = lanes_.after(*l);
-    pipe& p = through[l->pipe];
-    if (p.end != p.first) return l->pipe;  // a lane that merges with this one has opened it
-    origins_[l->pipe] = from;
-    p.filler = filler;
-    p.latency = p.credit = static_cast<u16>(h);
-    p.links = static_cast<u16>(from.what == origin::kind::host ? h - 1 : h);
-    through.open(l->pipe, h * m.router_depth);
-    return l->pipe;
-  }
-
-  void add_source(const machine& m, const stream_record& s, coord c) {
-    const u32 actor = first_source_actor() + static_cast<u32>(sources_.size());
-    lane* entered = lanes_.at(router_at(c), s.color, s.side);
-    const u32 entry = run_from(m, {origin::kind::host, static_cast<u8>(s.color), s.side, router_at(c)}, entered, actor);
-    sources_.push_back({entry, static_cast<u8>(s.color), c});
-  }
-
-  // ---- running ---------------------------------------------------------------------------------------------------------------
-
-  std::span<const u32> targets_of(const pipe& in) const {
-    return {in.targets == 1 ? &in.target : targets_.data() + in.target, in.targets};
-  }
-
   // A lane that shares nothing: the words that have come leave at times that nobody can change any more.
-  void step_alone(board& b, u64 now) {
+  void step_alone(board& b, u32 actor, u64 now) {
     pipe& in = through[b.first];
-    u64 at = std::max(now, b.free_from);
-    for (;;) {
-      at = std::max(at, through.ready_at(in));
-      if (at == agenda::never) break;
-      at = std::max(at, room_for(in));
-      if (at == agenda::never) break;
-      move(in, at);
-      b.free_from = ++at;
+    while (!in.empty()) {
+      const u64 at = leaves_at(b, actor, in, std::max(now, in.ready), now);
+      if (at == agenda::never) return;
+      const wavelet w = first_of(in);
+      through.take(in, at);
+      send(b, w, at, now);
     }
-    done.end = std::max(done.end, b.free_from);
+  }
+  // When the next word leaves a lane that is alone, if it can be taken from `ready` on; never if that is not known yet.
+  [[gnu::always_inline]] u64 leaves_at(board& b, u32 actor, const pipe& in, u64 ready, u64 now) {
+    u64 free = b.others ? room_for(in) : 0;
+    if (b.down != none) free = std::max(free, through.room_at(through[b.down]));
+    if (b.on != none) free = std::max(free, through.room_at(through[b.on]));
+    if (free > now) {
+      if (free == agenda::never) return free;
+      if (b.down != none && through.foretold(through[b.down])) {
+        when_->note(actor, free);
+        return agenda::never;
+      }
+    }
+    const u64 at = std::max({b.free_from, ready, free});
+    b.free_from = at + 1;
+    return at;
+  }
+  // Where the next router's lane is alone as well, the word goes on at once.
+  void send(const board& from, const wavelet& w, u64 at, u64 now) {
+    timeline* const watched = traced;
+    u64 hops = 0, delivered = 0;
+    for (const board* b = &from;;) {
+      if (b->down != none) {
+        pipe& down = through[b->down];
+        through.deliver(down, w.bits, w.control, at + down.latency);
+        ++delivered;
+        if (watched) [[unlikely]] watched->crossed(b->down, at);
+      }
+      if (b->others) [[unlikely]] send_to_others(*b, w, at);
+      if (b->on == none) break;
+      pipe& next = through[b->on];
+      hops += next.links;
+      if (watched) [[unlikely]] watched->crossed(b->on, at);
+      board& there = boards_[next.reader - first_board_actor_];
+      const u64 ready = at + next.latency, on = next.empty() ? leaves_at(there, next.reader, next, ready, now) : agenda::never;
+      if (on == agenda::never) {
+        through.put(next, w.bits, w.control, ready);
+        break;
+      }
+      through.cross(next, ready, on);
+      at = on;
+      b = &there;
+    }
+    done.hops += hops, done.delivered += delivered;
+    done.end = std::max(done.end, at + 1);
+  }
+  [[gnu::noinline]] void send_to_others(const board& b, const wavelet& w, u64 at) {
+    for (u32 q : targets_of(through[b.first]))
+      if (q != b.down && q != b.on) arrive(q, w, at);
   }
 
-  template <bool changing>
+  // Lanes that share one port: one word a cycle. Each has one pipe to go to.
+  void step_link(board& b, u32 actor, u64 now) {
+    if (traced) [[unlikely]] return step_in_turn<false>(b, actor, now);
+    pipe* const lanes = &through[b.first];
+    const u32 n = b.lanes;
+    u32 k = b.turn, moved = none;
+    u64 next = agenda::never;
+    for (u32 left = n; left > 0; --left) {
+      pipe& in = lanes[k];
+      u64 again = in.ready;
+      if (++k == n) k = 0;
+      if (again <= now) {
+        if (moved != none) again = stalled(now);
+        else if (pass_on(in, now)) moved = k, again = std::max(in.ready, now + 1);
+        else again = through.room_at(through[in.target]);
+      }
+      if (again < next) next = again;
+    }
+    if (next != agenda::never) when_->note(actor, next);
+    if (moved == none) return;
+    b.turn = static_cast<u8>(moved);
+    done.end = std::max(done.end, now + 1);
+  }
+  u64 stalled(u64 now) {
+    ++link_stalls;
+    return now + 1;
+  }
+  [[gnu::always_inline]] bool pass_on(pipe& in, u64 now) {
+    pipe& out = through[in.target];
+    if (out.room > now) return false;
+    through.pass(in, out, now);
+    done.hops += out.links;
+    done.delivered += out.to_pe;
+    return true;
+  }
+
+  template <bool changing, bool ranked = false>
   void step_in_turn(board& b, u32 actor, u64 now) {
     pipe* const first = &through[b.first];
     pipe* const last = first + b.lanes;
@@ -271,16 +145,17 @@ class mesh {
     u32 used = 0;
     u64 next = agenda::never;
     bool moved = false;
-    for (u32 left = b.lanes; left > 0; --left, lane = after(lane)) {
+    for (u32 left = ranked ? 3u * b.lanes : b.lanes, n = 0; n < left; ++n, lane = after(lane)) {
+      if (ranked && rank_of(b.first + static_cast<u32>(lane - first)) != 1 - static_cast<int>(n / b.lanes)) continue;
       pipe& in = *lane;
       const bool gated = changing && in.targets == 0;
-      const u64 ready = gated ? ready_at_gate(in) : through.ready_at(in);
+      const u64 ready = gated ? ready_at_gate(in) : in.ready;
       if (ready > now) {
         next = std::min(next, ready);
         continue;
       }
       const ports to = gated ? outputs(in) : ports_of(in);
-      if ((to.bits & used) || (gated && gate_of(in).passed == now)) {
+      if ((to.bits & used) || (gated && gate_after(in).passed == now)) {
         ++link_stalls;
         next = now + 1;
       } else if (const u64 free = gated ? room_behind(in, to) : room_for(in); free > now) {
@@ -290,7 +165,7 @@ class mesh {
         moved = true;
         used |= to.bits;
         gated ? pass_gate(in, now) : move(in, now);
-        next = gated ? now + 1 : std::min(next, std::max(through.ready_at(in), now + 1));
+        next = gated ? now + 1 : std::min(next, std::max(in.ready, now + 1));
       }
     }
     if (next != agenda::never) when_->note(actor, next);
@@ -304,10 +179,10 @@ class mesh {
 
   // ---- gates -----------------------------------------------------------------------------------------------------------------
 
-  timed_gate& gate_of(const pipe& in) { return gates_[gated_lanes_[in.target].gate]; }
+  timed_gate& gate_after(const pipe& in) { return gates_[gated_lanes_[in.target].gate]; }
   wavelet first_of(const pipe& in) const { return {through.first_bits(in), in.color, through.first_is_control(in)}; }
-  ports outputs(const pipe& in) { return gate_of(in).way.outputs(first_of(in)); }
-  u64 ready_at_gate(const pipe& in) { return std::max(through.ready_at(in), gate_of(in).takes_from(gated_lanes_[in.target].from)); }
+  ports outputs(const pipe& in) { return gate_after(in).way.outputs(first_of(in)); }
+  u64 ready_at_gate(const pipe& in) { return std::max(in.ready, gate_after(in).takes_from(gated_lanes_[in.target].from)); }
   u64 room_behind(const pipe& in, ports to) {
     u64 free = 0;
     for (port p : every_port)
@@ -316,7 +191,7 @@ class mesh {
   }
   // The PE hears a control wavelet as it came, the next router as this one has left it.
   void pass_gate(pipe& in, u64 now) {
-    timed_gate& g = gate_of(in);
+    timed_gate& g = gate_after(in);
     const wavelet w = first_of(in);
     const ports to = g.way.outputs(w);
     const wavelet on = g.way.pass(w);
@@ -366,18 +241,6 @@ class mesh {
     exits_[k].words.push(bits);
     ++done.hops, ++done.delivered;
   }
-
-  lanes lanes_;
-  const layout* plan_;
-  agenda* when_;
-  u32 first_board_actor_;
-  flat_vector<board> boards_;
-  flat_vector<u32> targets_;
-  flat_vector<origin> origins_;
-  flat_vector<source> sources_;
-  flat_vector<exit> exits_;
-  flat_vector<timed_gate> gates_;
-  flat_vector<gated_lane> gated_lanes_;
 };
 
 }  // namespace wsl::engines

@@ -4,37 +4,45 @@
 // time from which they can be filled, so that who fills a pipe and who empties it may be looked at in any order within a cycle.
 #pragma once
 #include "calendar.hpp"
+#include "steady_reader.hpp"
 
 namespace wsl::engines {
 
 /// Words one behind the other, in a ring of places.
 struct pipe {
+  /// When its reader is told of words: each time a first one comes; never, because its filler looks after it; when it is about to be full,
+  /// or a ramp's length after the first; if it takes them steadily, when a control wavelet stands behind them, or when they are many. What
+  /// is foretold of a steady reader is certain where nothing else can come to its PE.
+  enum class habit : u8 { told, followed, gathers, relays, stopping, steady, certain };
+
+  u64 ready = agenda::never;          ///< from when on its first word can be taken; never if it is empty
+  u64 room = 0;                       ///< from when on its next place can be filled; never if it is full
+  u64 words = 0;                      ///< that were put in
   u32 first = 0, end = 0;             ///< its places in the arena
-  u32 head = 0, tail = 0, size = 0;   ///< places of the first word and of the next
+  u32 head = 0, tail = 0;             ///< places of the first word and of the next
   u32 filler = 0, reader = 0;         ///< actors
+  u32 target = 0;                     ///< the pipe into which words go from here, or where the list of several starts; before a gate the
+                                      ///< gated lane; of a steady reader its number
   u16 latency = 1;                    ///< cycles from when a word is put in until it can be taken
   u16 credit = 1;                     ///< cycles from when a word is taken until its place can be filled
   u16 links = 0;                      ///< between routers that it runs over
+  u8 ports = 0;                       ///< where the words go from here, if to a router: its ports, ...
+  u8 targets = 0;                     ///< ... and how many pipes (0 before a gate)
+  u8 color = 0;
+  habit reads = habit::told;
   bool to_pe = false;
   bool filler_waits = false;
-  u8 ports = 0;                       ///< where the words go from here, if to a router: its ports, ...
-  u8 targets = 0;                     ///< ... how many pipes (0 before a gate), ...
-  u8 color = 0;
-  u32 target = 0;                     ///< ... the only one, or where the list of several starts; before a gate, the gated lane
-  u32 enough = 0;                     ///< a reader that rests lets this many words come together, ...
-  u16 late = 0;                       ///< ... but wants to be told so long after one has come
-  u64 words = 0;                      ///< that were put in
 
-  static constexpr u16 any = 0xffff;  ///< however late
-  bool full() const { return size == places(); }
+  bool empty() const { return ready == agenda::never; }
   u32 places() const { return end - first; }
+  u32 size() const { return empty() ? 0 : tail > head ? tail - head : tail + places() - head; }
 };
 
 class pipes {
  public:
   static constexpr u32 none = ~u32{0};
 
-  explicit pipes(agenda& when) : when_(&when) {}
+  explicit pipes(agenda& when) : when_(&when), steady_(1) {}
 
   /// A pipe without places.
   u32 add(const pipe& p) {
@@ -54,22 +62,20 @@ class pipes {
   u64 inside() const { return inside_; }
   /// Cycles in all that words could be taken and were not.
   u64 waited() const { return waited_; }
-  pipe& operator[](u32 p) { return pipes_[p]; }
-  const pipe& operator[](u32 p) const { return pipes_[p]; }
+  [[gnu::always_inline]] pipe& operator[](u32 p) { return pipes_[p]; }
+  [[gnu::always_inline]] const pipe& operator[](u32 p) const { return pipes_[p]; }
 
-  /// When its first word can be taken; never if it is empty.
-  u64 ready_at(const pipe& p) const { return p.size ? places_[p.head].time : agenda::never; }
   u32 first_bits(const pipe& p) const { return places_[p.head].bits; }
-  bool first_is_control(const pipe& p) const { return places_[p.head].control; }
+  bool first_is_control(const pipe& p) const { return places_[p.head].control != 0; }
   bool all_data(const pipe& p) const {
     bool all = true;
-    for (u32 n = 0, at = p.head; n < p.size; ++n, at = after(p, at)) all = all && !places_[at].control;
+    for (u32 n = p.size(), at = p.head; n > 0; --n, at = after(p, at)) all = all && !places_[at].control;
     return all;
   }
   /// Its first data words that can be taken at `now`, up to `most`, go to `words`; they stay in the pipe.
   u32 peek(const pipe& p, u64 now, u32 most, u32* words) const {
     u32 n = 0;
-    for (u32 at = p.head; n < most && n < p.size; at = after(p, at)) {
+    for (u32 at = p.head, left = std::min(p.size(), most); n < left; at = after(p, at)) {
       const place& l = places_[at];
       if (l.time > now || l.control) break;
       words[n++] = l.bits;
@@ -78,20 +84,33 @@ class pipes {
   }
 
   /// When its next place can be filled. Where no place is free its filler is noted for when one is.
-  u64 room_at(pipe& p) {
-    if (!p.full()) return places_[p.tail].time;
+  [[gnu::always_inline]] u64 room_at(pipe& p) {
+    if (p.room == agenda::never) p.filler_waits = true;
+    return p.room;
+  }
+  /// From when on it is empty. Where it is not its filler is noted for when a word has left.
+  u64 empty_from(pipe& p) {
+    if (p.empty()) return places_[(p.tail == p.first ? p.end : p.tail) - 1].time;
     p.filler_waits = true;
     return agenda::never;
   }
+  /// Whether that is foretold, and not certain before its time.
+  bool foretold(const pipe& p) const { return p.reads == pipe::habit::steady || p.reads == pipe::habit::stopping; }
   /// Places that can be filled at `now`, up to `most`.
   u32 room(const pipe& p, u64 now, u32 most) const {
-    const u32 free = p.end - p.first - p.size;
     u32 n = 0;
+    const u32 free = p.places() - p.size();
     for (u32 at = p.tail; n < most && n < free && places_[at].time <= now; at = after(p, at)) ++n;
     return n;
   }
 
-  void put(pipe& p, u32 bits, bool control, u64 ready) {
+  /// The same, into a pipe that may have a steady reader.
+  [[gnu::always_inline]] void deliver(pipe& p, u32 bits, bool control, u64 ready) {
+    if (p.reads < pipe::habit::steady || control) return put(p, bits, control, ready);
+    ++inside_, ++p.words;
+    take_at_once(p, {ready, bits, 0});
+  }
+  [[gnu::always_inline]] void put(pipe& p, u32 bits, bool control, u64 ready) {
     ++inside_;
     fill(p, {ready, bits, control});
   }
@@ -101,37 +120,127 @@ class pipes {
   }
   /// From one pipe to the next.
   [[gnu::always_inline]] void pass(pipe& from, pipe& to, u64 now) {
-    const place& l = places_[from.head];
-    fill(to, {now + to.latency, l.bits, l.control});
+    const place& word = places_[from.head];
+    fill(to, {now + to.latency, word.bits, word.control});
     empty(from, now);
+  }
+  /// Through a pipe that is empty and has room: a word that can be taken from `ready` on and is taken at `now`.
+  [[gnu::always_inline]] void cross(pipe& p, u64 ready, u64 now) {
+    ++p.words;
+    waited_ += now - ready;
+    places_[p.tail].time = now + p.credit;
+    p.head = p.tail = after(p, p.tail);
+    p.room = places_[p.tail].time;
+  }
+
+  // ---- steady readers --------------------------------------------------------------------------------------------------------
+
+  /// The reader of a pipe of data takes words as they come; see steady_reader. It is looked at when there are many, or `most`, or a
+  /// control wavelet comes.
+  void read_steadily(pipe& p, u64 free_from, u32 width, u32 hold, u64 most, bool certain) {
+    if (p.target == 0) {
+      p.target = static_cast<u32>(steady_.size());
+      steady_.push_back({});
+    }
+    steady_reader& r = steady_[p.target];
+    r.begin(free_from, width, hold, most);
+    for (u32 n = p.size(); n > 0; --n, p.head = after(p, p.head)) {
+      place& l = places_[p.head];
+      l.time = take_steadily(r, l) + p.credit;
+    }
+    p.reads = certain ? pipe::habit::certain : pipe::habit::steady;
+    p.ready = agenda::never;
+    p.room = places_[p.tail].time;
+    if (p.filler_waits) wake_filler(p, p.room);
+  }
+  steady_reader& reader_of(const pipe& p) { return steady_[p.target]; }
+  /// The first n words have been taken.
+  void taken(const pipe& p, std::size_t n) {
+    steady_reader& r = reader_of(p);
+    inside_ -= n;
+    r.drop(n);
+  }
+  /// What it would have taken later is in the pipe again. Requires room for it there.
+  void stop_reading(pipe& p) {
+    steady_reader& r = reader_of(p);
+    if (p.reads >= pipe::habit::steady) p.head = p.tail;
+    for (std::size_t n = r.words.size(); n > 0; --n) {
+      const steady_reader::arrival& a = r.words[n - 1];
+      p.head = (p.head == p.first ? p.end : p.head) - 1;
+      places_[p.head] = {a.ready, a.bits, 0};
+      waited_ -= a.taken - a.ready;
+      p.ready = a.ready;
+      if (p.head == p.tail) p.room = agenda::never;
+    }
+    r.words.clear();
+    p.reads = pipe::habit::told;
   }
 
  private:
   struct place {
     u64 time = 0;  ///< of a word: from when it can be taken; of a free place: from when it can be filled
     u32 bits = 0;
-    bool control = false;
+    u32 control = 0;  ///< or not; a word is 16 bytes without a gap, which copies in two moves
   };
-  [[gnu::always_inline]] void fill(pipe& p, place word) {
-    places_[p.tail] = word;
-    p.tail = after(p, p.tail);
-    ++p.size, ++p.words;
-    if (p.size > p.enough) [[likely]] when_->note(p.reader, word.time);
-    else gather(p, word);
+  [[gnu::always_inline]] void fill(pipe& p, const place& word) {
+    ++p.words;
+    if (p.reads != pipe::habit::told) [[unlikely]] return fill_otherwise(p, word);
+    if (add(p, word)) when_->note(p.reader, word.time);
+  }
+  [[gnu::noinline]] void fill_otherwise(pipe& p, const place& word) {
+    if (p.reads >= pipe::habit::steady && take_at_once(p, word)) return;
+    const bool first = add(p, word);
+    if (p.reads > pipe::habit::followed) gather(p, word, first);
+  }
+  // Says whether it is the first.
+  [[gnu::always_inline]] bool add(pipe& p, const place& word) {
+    u32 tail = p.tail;
+    places_[tail] = word;
+    tail = after(p, tail);
+    p.tail = tail;
+    p.room = tail == p.head ? agenda::never : places_[tail].time;
+    if (!p.empty()) return false;
+    p.ready = word.time;
+    return true;
   }
   // The reader is looked at before the last place is taken. A control wavelet ends its rest.
-  [[gnu::noinline]] void gather(pipe& p, const place& word) {
-    if (word.control) p.enough = 0;
-    if (word.control || p.size == p.enough) when_->note(p.reader, word.time - p.latency + 1);
-    else if (p.late != pipe::any) when_->note(p.reader, word.time + p.late);
+  [[gnu::noinline]] void gather(pipe& p, const place& word, bool first) {
+    if (word.control || p.size() + 1 == p.places()) when_->note(p.reader, word.time - p.latency + 1);
+    else if (first && p.reads == pipe::habit::relays) when_->note(p.reader, word.time + p.latency);
+    if (word.control && p.reads != pipe::habit::stopping) p.reads = pipe::habit::told;
+  }
+  [[gnu::always_inline]] bool take_at_once(pipe& p, const place& word) {
+    steady_reader& r = steady_[p.target];
+    if (word.control) [[unlikely]] {
+      p.head = p.tail;
+      p.reads = pipe::habit::stopping;
+      return false;
+    }
+    places_[p.tail].time = take_steadily(r, word) + p.credit;
+    p.tail = after(p, p.tail);
+    p.room = places_[p.tail].time;
+    if (r.has_many()) [[unlikely]] tell(p, r);
+    return true;
+  }
+  [[gnu::always_inline]] u64 take_steadily(steady_reader& r, const place& word) {
+    const u64 taken = r.take(word.bits, word.time);
+    waited_ += taken - word.time;
+    return taken;
+  }
+  [[gnu::noinline]] void tell(pipe& p, const steady_reader& r) {
+    if (r.has_all()) p.reads = pipe::habit::steady;
+    when_->note(p.reader, when_->now() + 1);
   }
   [[gnu::always_inline]] void empty(pipe& p, u64 now) {
-    place& l = places_[p.head];
-    waited_ += now - l.time;
-    l.time = now + p.credit;
-    p.head = after(p, p.head);
-    --p.size;
-    if (p.filler_waits) [[unlikely]] wake_filler(p, now + p.credit);
+    u32 head = p.head;
+    const u64 free_from = now + p.credit;
+    waited_ += now - p.ready;
+    places_[head].time = free_from;
+    if (head == p.tail) p.room = free_from;
+    head = after(p, head);
+    p.head = head;
+    p.ready = head == p.tail ? agenda::never : places_[head].time;
+    if (p.filler_waits) [[unlikely]] wake_filler(p, free_from);
   }
   static u32 after(const pipe& p, u32 at) { return at + 1 == p.end ? p.first : at + 1; }
   [[gnu::noinline]] void wake_filler(pipe& p, u64 at) {
@@ -142,6 +251,7 @@ class pipes {
   agenda* when_;
   flat_vector<pipe> pipes_;
   flat_vector<place> places_;
+  flat_vector<steady_reader> steady_;  // from 1 on
   u32 places_needed_ = 0;
   u64 inside_ = 0, waited_ = 0;
 };

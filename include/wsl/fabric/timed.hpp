@@ -116,9 +116,9 @@ class timed_engine final : public engine {
 
   void visit(u32 who) {
     const u64 now = agenda_.now();
+    if (mesh_.is_board(who)) [[likely]] return mesh_.step(who, now);
     if (who < mesh_.first_board_actor()) return pes_.visit(who, now);
-    if (who >= mesh_.first_source_actor()) return visit_source(who - mesh_.first_source_actor(), now);
-    mesh_.step(who, now);
+    visit_source(who - mesh_.first_source_actor(), now);
   }
 
   // A stream gives one word a cycle.
@@ -182,7 +182,6 @@ struct timed {
   /// The caller owns the engine.
   engine* make(const layout& plan) const {
     timing::must_be_countable(plan.machine());
-    if (plan.swapped_colors()) throw fault_error("wsl: the timed engine does not swap colors; run this layout on the threaded or the reference engine");
     return new engines::timed_engine(plan, trace ? trace : engines::trace_of_environment());
   }
 };

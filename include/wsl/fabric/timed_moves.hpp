@@ -18,14 +18,23 @@ class timed_moves {
   u64 wavelets = 0;  ///< sent
   u64 end = 0;       ///< of the last cycle in which anything moved
 
-  flight flight_of(const timed_processor& p, const transfer& t) {
+  flight flight_of(const timed_processor& p, const pe_state& s, const transfer& t) {
     flight f{.op = t};
     f.width = static_cast<u32>(std::min(timing::fabric_width(target_, t.cost), most_width));
     f.hold = static_cast<u32>(timing::fabric_cycles(target_, t.cost));
     for (int k = 0; k < 2; ++k)
       if (t.input[k] >= 0) f.in[k] = mesh_.down_pipe(p.router, t.input[k]);
-    if (t.output >= 0) f.out = mesh_.node_of(p.router, t.output)->up;
+    if (t.output >= 0) f.out = mesh_.node_of(p.router, t.output)->up, f.mates = s.image->mates_of(t.output);
     return f;
+  }
+
+  /// From when on the output queue of a color holds no words of those that share it.
+  u64 mates_left(const timed_processor& p, u64 mates) {
+    u64 at = 0;
+    for (; mates; mates &= mates - 1)
+      if (const lane_node* n = mesh_.node_of(p.router, std::countr_zero(mates)); n && n->up != mesh::none)
+        at = std::max(at, mesh_.through.empty_from(mesh_.through[n->up]));
+    return at;
   }
 
   /// A ramp takes one word a cycle.
@@ -61,12 +70,13 @@ class timed_moves {
   bool may_rest(const timed_processor& p, const pe_state& s) const {
     if (!std::has_single_bit(p.in_flight) || p.in_task() || p.resumes || !p.outbox.empty()) return false;
     const flight& f = p.flights[static_cast<std::size_t>(std::countr_zero(p.in_flight))];
-    if (f.op.uses_fifo() || f.op.each_time >= 0) return false;
+    if (f.op.uses_fifo() || f.op.each_time >= 0 || f.mates) return false;
     const u64 left = f.op.length - f.op.done;
     for (int k = 0; k < 2; ++k) {
       if (f.op.input[k] < 0) continue;
       const pipe& in = mesh_.through[f.in[k]];
-      if (s.image->data[f.op.input[k]] || left <= 4 * in.places() || in.size + 1 >= in.places() || !mesh_.through.all_data(in)) return false;
+      if (s.image->data[f.op.input[k]] || left <= 4 * in.places() || in.places() == 0 || !mesh_.through.all_data(in)) return false;
+      if (!is_steady(f) && in.size() + 1 >= in.places()) return false;
     }
     return f.op.output < 0 || left > 4 * mesh_.through[f.out].places();
   }
@@ -76,32 +86,43 @@ class timed_moves {
     const flight& f = only_flight(p);
     p.rests = true;
     p.become(timed_processor::state::starved, std::max(p.since, p.kept_until));
-    const u64 late = f.op.output < 0 ? pipe::any : static_cast<u64>(target_.ramp_latency);
-    for (int k = 0; k < 2; ++k) {
-      if (f.op.input[k] < 0) continue;
-      pipe& in = mesh_.through[f.in[k]];
-      in.enough = in.places() - 1;
-      in.late = static_cast<u16>(late);
+    if (is_steady(f)) {
+      pipe& in = mesh_.through[f.in[0]];
+      mesh_.through.read_steadily(in, p.since, f.width, f.hold, words_before_end(f), p.hears_one);
+      return agenda::never;
     }
+    for (int k = 0; k < 2; ++k)
+      if (f.op.input[k] >= 0) mesh_.through[f.in[k]].reads = f.op.output < 0 ? pipe::habit::gathers : pipe::habit::relays;
     if (f.op.output < 0) return agenda::never;
     const u64 at = moves_at(p, f, fed_at(f));
-    return at == agenda::never ? at : at + late;
+    return at == agenda::never ? at : at + static_cast<u64>(target_.ramp_latency);
   }
 
-  /// Moves what it would have moved before this cycle.
-  void wake_up(timed_processor& p, u64 now) {
-    if (!p.rests) return;
-    p.rests = false;
+  /// Moves what it would have moved before this cycle. Says when it must be looked at next, if it goes on resting.
+  u64 wake_up(timed_processor& p, u64 now) {
+    if (!p.rests) return agenda::never;
     flight& f = only_flight(p);
+    if (is_steady(f)) {
+      pipe& in = mesh_.through[f.in[0]];
+      steady_reader& r = mesh_.through.reader_of(in);
+      move_first(p, f, r, r.taken_before(now));
+      if (p.hears_one && now != agenda::never) {
+        const u64 more = words_before_end(f);
+        if (in.reads >= pipe::habit::steady && more > r.words.size()) return go_on(in, r, more - r.words.size());
+        if (in.reads == pipe::habit::certain) in.reads = pipe::habit::steady;
+        if (const std::size_t all = r.words.size() + in.size(); all > in.places()) return r.words[all - in.places() - 1].taken + 1;
+      }
+      mesh_.through.stop_reading(in);
+    }
+    p.rests = false;
     for (int k = 0; k < 2; ++k)
-      if (f.op.input[k] >= 0) mesh_.through[f.in[k]].enough = 0;
-    if (f.width == 1 && f.op.input[1] < 0 && f.op.output < 0) take_one_by_one(p, f, now);
+      if (f.op.input[k] >= 0) mesh_.through[f.in[k]].reads = pipe::habit::told;
     for (;;) {
       const u64 fed = fed_at(f);
       wait_for_words(p, std::min(fed, now));
       const u64 at = moves_at(p, f, fed);
       p.now = fed > p.since ? timed_processor::state::starved : timed_processor::state::held_up;
-      if (at >= now) return;
+      if (at >= now) return agenda::never;
       p.spent.held_up += at - p.since;
       move(p, f, at);
       moved_until(p, p.kept_until);
@@ -110,27 +131,43 @@ class timed_moves {
 
  private:
   static constexpr int most_width = 8;
-  static constexpr u32 most_together = 16;
-
   static flight& only_flight(timed_processor& p) { return p.flights[static_cast<std::size_t>(std::countr_zero(p.in_flight))]; }
 
-  // Words that nothing else holds up, moved together: an operation does not know how many it is given.
-  void take_one_by_one(timed_processor& p, flight& f, u64 now) {
-    u32 words[most_together], n = 0;
-    pipe& in = mesh_.through[f.in[0]];
-    for (; n < most_together && in.size && !mesh_.through.first_is_control(in); ++n) {
-      const u64 at = std::max(mesh_.through.ready_at(in), p.since);
-      if (at >= now) break;
-      p.spent.starved += at - p.since;
-      p.since = at + f.hold;
-      words[n] = mesh_.through.first_bits(in);
-      mesh_.through.take(in, at);
+  static bool is_steady(const flight& f) { return f.op.input[0] >= 0 && f.op.input[1] < 0 && f.op.output < 0; }
+
+  // So many words can come without it being complete.
+  u64 words_before_end(const flight& f) const {
+    const u64 left = f.op.length - f.op.done, margin = 4 * mesh_.through[f.in[0]].places();
+    return left > margin ? left - margin : 0;
+  }
+  static u64 go_on(pipe& in, steady_reader& r, u64 more) {
+    in.reads = pipe::habit::certain;
+    r.look_again(more);
+    return agenda::never;
+  }
+
+  // An operation does not know how many words it is given at once.
+  void move_first(timed_processor& p, flight& f, const steady_reader& r, std::size_t n) {
+    constexpr std::size_t most = steady_reader::many;
+    for (std::size_t first = 0; first < n; first += most) {
+      u32 words[most];
+      const std::size_t together = std::min(n - first, most);
+      for (std::size_t k = 0; k < together; ++k) words[k] = r.words[first + k].bits;
+      const u32* inputs[2] = {words, nullptr};
+      f.op.move(f.op, inputs, nullptr, static_cast<u32>(together));
     }
-    if (n == 0) return;
-    const u32* inputs[2] = {words, nullptr};
-    f.op.move(f.op, inputs, nullptr, n);
-    p.spent.operations += u64{n} * f.hold;
-    moved_until(p, p.since);
+    u64 free_from = p.since, newest = agenda::never, starved = 0, operations = 0;
+    for (std::size_t k = 0; k < n; ++k) {
+      if (r.words[k].taken == newest) continue;
+      newest = r.words[k].taken;
+      starved += newest - free_from;
+      operations += f.hold;
+      free_from = newest + f.hold;
+    }
+    p.since = free_from;
+    p.spent.starved += starved, p.spent.operations += operations;
+    if (n > 0) moved_until(p, p.since);
+    mesh_.through.taken(mesh_.through[f.in[0]], n);
   }
   void moved_until(timed_processor& p, u64 at) {
     p.turn = static_cast<u8>(std::countr_zero(p.in_flight) + 2);
@@ -144,7 +181,7 @@ class timed_moves {
     for (int k = 0; k < 2; ++k) {
       if (f.op.input[k] < 0) continue;
       const pipe& in = mesh_.through[f.in[k]];
-      at = std::max(at, in.size && mesh_.through.first_is_control(in) ? agenda::never : mesh_.through.ready_at(in));
+      at = std::max(at, !in.empty() && mesh_.through.first_is_control(in) ? agenda::never : in.ready);
     }
     return at;
   }

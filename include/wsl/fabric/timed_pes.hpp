@@ -16,6 +16,7 @@ class timed_pes {
     for (u32 i = 0; i < t.size(); ++i) {
       state(i).defers = true;
       processors_[i].router = mesh_.router_at({state(i).x, state(i).y});
+      processors_[i].hears_one = hears_one(i);
       if (state(i).active) agenda_.note(i, 0);
     }
     tiles_->set_ends(scribe_.channels(), nullptr);
@@ -61,6 +62,7 @@ class timed_pes {
     int sending = 0;
     p.each_operation([&](const transfer& other) {
       sending += other.output >= 0;
+      if (t.output >= 0 && other.output >= 0) rule::share_a_queue(on, t, other);
       if (rule::may_clash(t)) rule::apart(on, t, other);
     });
     rule::has_output_queue(on, t, sending, *target_);
@@ -72,7 +74,7 @@ class timed_pes {
       rule::one_writer(on, t.output, p.writes(t.output));
       on.channel_of(t.output).close();
     }
-    scribe_.start(moves_.flight_of(p, t));
+    scribe_.start(moves_.flight_of(p, on, t));
   }
 
   /// The task that runs opens a color's gate again.
@@ -88,7 +90,8 @@ class timed_pes {
     timed_processor& p = processors_[i];
     pe_state& s = state(i);
     if (p.run != run_) p.run = run_, p.since = now, touched_.push_back(i);
-    moves_.wake_up(p, now);
+    const u64 rests_until = moves_.wake_up(p, now);
+    if (p.rests) return rests_until == never ? void() : agenda_.note(i, rests_until);
     if (p.kept_until > now) return agenda_.note(i, p.kept_until);
     if (p.now == timed_processor::state::computing) happened_until(now);
     settle(p, now);
@@ -102,12 +105,18 @@ class timed_pes {
       if (const u64 next = std::min(for_tasks, moves_.rest(p)); next != never) agenda_.note(i, next);
       return;
     }
-    drain(p, now);
+    drain(p, s, now);
     if (const u64 next = std::min(until, wake_); next != never) agenda_.note(i, next);
   }
 
  private:
   static constexpr u64 never = agenda::never;
+
+  bool hears_one(u32 i) {
+    int heard = 0;
+    for (const lane_node& n : mesh_.nodes_of(processors_[i].router)) heard += n.down != mesh::none;
+    return heard == 1 && state(i).image->tears == 0;
+  }
 
   // Brings the main thread to where it needs the datapath, or to where nothing is left to run.
   void get_on(timed_processor& p, pe_state& s, u64 now) {
@@ -189,9 +198,9 @@ class timed_pes {
 
   bool take(timed_processor& p, pe_state& s, const lane_node& n, u64 now) {
     pipe& in = mesh_.through[n.down];
-    if (!s.image->data[n.color] && !(in.size && mesh_.through.first_is_control(in))) return false;
-    if (const u64 ready = mesh_.through.ready_at(in); ready > now) {
-      wake_ = std::min(wake_, ready);
+    if (!s.image->data[n.color] && !(!in.empty() && mesh_.through.first_is_control(in))) return false;
+    if (in.ready > now) {
+      wake_ = std::min(wake_, in.ready);
       return false;
     }
     const u32 bits = mesh_.through.first_bits(in);
@@ -226,8 +235,12 @@ class timed_pes {
   }
   bool main_can_move(timed_processor& p, u64 now) { return p.line < p.script.size() || can_move(p, p.own[0], now); }
   u32 up_pipe(const timed_processor& p, int color) { return mesh_.node_of(p.router, color)->up; }
-  bool has_room(timed_processor& p, u32 into, u64 now) {
+  u64 room_for(timed_processor& p, u32 into, u64 mates) {
     const u64 room = mesh_.through.room_at(mesh_.through[into]);
+    return mates ? std::max(room, moves_.mates_left(p, mates)) : room;
+  }
+  bool has_room(timed_processor& p, u32 into, u64 mates, u64 now) {
+    const u64 room = room_for(p, into, mates);
     if (room <= now) return true;
     if (p.now == timed_processor::state::idle) p.now = timed_processor::state::held_up;
     wake_ = std::min(wake_, room);
@@ -236,10 +249,9 @@ class timed_pes {
   // An operation takes data only: a control wavelet waits for its task, and the operation behind it.
   bool has_word(timed_processor& p, u32 from, u64 now) {
     const pipe& in = mesh_.through[from];
-    const u64 ready = mesh_.through.ready_at(in);
-    if (ready <= now && !mesh_.through.first_is_control(in)) return true;
+    if (in.ready <= now && !mesh_.through.first_is_control(in)) return true;
     p.now = timed_processor::state::starved;
-    if (ready > now) wake_ = std::min(wake_, ready);
+    if (in.ready > now) wake_ = std::min(wake_, in.ready);
     return false;
   }
   // Whoever makes room in a FIFO, or fills it, runs on this PE: it is visited again in any case.
@@ -253,7 +265,7 @@ class timed_pes {
       if (f.op.input[k] >= 0 && !has_word(p, f.in[k], now)) return false;
     if (f.op.uses_fifo() && !fifos_allow(p, f.op)) return false;
     if (f.op.output < 0) return true;
-    return !p.holds_back(f.op.output) && has_room(p, f.out, now);
+    return !p.holds_back(f.op.output) && has_room(p, f.out, f.mates, now);
   }
 
   // Says when the PE can do the next thing.
@@ -290,14 +302,16 @@ class timed_pes {
     ++p.spent.tasks;
   }
   // One word a cycle that tasks have sent goes into its output queue, if that has room.
-  void drain(timed_processor& p, u64 now) {
+  void drain(timed_processor& p, const pe_state& s, u64 now) {
     if (p.outbox.empty()) return;
-    if (const u32 up = up_pipe(p, p.outbox.front().color); mesh_.through.room_at(mesh_.through[up]) <= now) {
+    const int color = p.outbox.front().color;
+    const u32 up = up_pipe(p, color);
+    if (const u64 room = room_for(p, up, s.image->mates_of(color)); room <= now) {
       moves_.put(p, up, p.outbox.front().bits, p.outbox.front().control, now);
       p.outbox.pop();
       happened_until(now + 1);
       wake_ = std::min(wake_, now + 1);
-    } else if (const u64 room = mesh_.through.room_at(mesh_.through[up]); room != never) {
+    } else if (room != never) {
       wake_ = std::min(wake_, room);
     }
   }

@@ -35,6 +35,7 @@ struct flight {
   u32 in[2] = {}, out = 0;  ///< pipes, where the operation has such an operand
   u32 width = 1;            ///< elements it moves at most in a cycle
   u32 hold = 1;             ///< cycles that a move keeps the datapath
+  u64 mates = 0;            ///< the colors that share the output's queue
   u64 since = 0;
 };
 
@@ -58,7 +59,8 @@ struct timed_processor {
   u64 since = 0;                       ///< ... this time
   u64 task_since = 0;
   const char* task = "";
-  bool rests = false;                  ///< see timed_pes::rest
+  bool rests = false;                  ///< see timed_moves::rest
+  bool hears_one = false;              ///< words of one color come to it, and nothing else
   u64 run = 0;                         ///< the run that has touched it last
   pe_cycles spent;
 

@@ -10,7 +10,7 @@ namespace wsl::engines {
 inline void operation_waits(waits& open, const timed_processor& p, const pe_state& s, const flight& f, const mesh& m) {
   operation_waits(open, s, f.op, !p.calls.empty() || (s.active & ~s.blocked), [&](int color) {
     const pipe& in = m.through[f.in[color == f.op.input[0] ? 0 : 1]];
-    return in.size == 0 || m.through.first_is_control(in);
+    return in.empty() || m.through.first_is_control(in);
   });
 }
 
@@ -19,7 +19,7 @@ inline void unread_words(waits& open, const timed_processor& p, const pe_state& 
   const bool control = m.through.first_is_control(in);
   if (!control && p.reads(n.color)) return;
   const binding* task = control ? s.image->control_with(control_word{m.through.first_bits(in)}.id()) : s.image->data[n.color];
-  open.push_back({wait::reason::unread, {s.x, s.y}, n.color, s.image->source->name, task ? task->name : "", in.size});
+  open.push_back({wait::reason::unread, {s.x, s.y}, n.color, s.image->source->name, task ? task->name : "", in.size()});
 }
 
 inline void waits_of(waits& open, const timed_processor& p, const pe_state& s, mesh& m) {
@@ -30,14 +30,14 @@ inline void waits_of(waits& open, const timed_processor& p, const pe_state& s, m
   for (const flight& f : p.own) operation_waits(open, p, s, f, m);
   held_tasks(open, s);
   for (const lane_node& n : m.nodes_of(p.router))
-    if (n.down != mesh::none && m.through[n.down].size) unread_words(open, p, s, n, m);
+    if (n.down != mesh::none && !m.through[n.down].empty()) unread_words(open, p, s, n, m);
 }
 
 inline void waits_of(waits& open, const mesh& m) {
   m.each_lane([&](coord at, int color, const pipe& in) {
-    if (in.size == 0) return;
-    if (const timed_gate* g = m.gate_before(in)) open.push_back({wait::reason::gate, at, color, "", "", in.size, g->way.position()});
-    else open.push_back({wait::reason::router, at, color, "", "", in.size});
+    if (in.empty()) return;
+    if (const timed_gate* g = m.gate_before(in)) open.push_back({wait::reason::gate, at, color, "", "", in.size(), g->way.position()});
+    else open.push_back({wait::reason::router, at, color, "", "", in.size()});
   });
 }
 

@@ -21,10 +21,11 @@ class visits {
     for (u32 i = 0; i < this->pes(); ++i) state(i).defers = always_defers();
   }
 
-  /// Runs a band until nothing is left to do with what it has.
+  /// Runs a band until nothing is left to do with what it has, or until it has done so much that others may have news for it: a PE that
+  /// stays busy until a word comes must get the word.
   void run(band& b) {
     if (b.computes) let_compute(b);
-    while (!b.work.empty()) visit(b, order_.shuffle ? b.work.pop(draw(b, b.work.size())) : b.work.pop());
+    for (u32 n = 0; n < most_visits && !b.work.empty(); ++n) visit(b, order_.shuffle ? b.work.pop(draw(b, b.work.size())) : b.work.pop());
   }
 
   /// What a PE has besides its channels: calls and operations in flight; null if it never had any.
@@ -83,6 +84,7 @@ class visits {
 
  private:
   static constexpr u32 visit_budget = 256;  ///< batches and tasks of one visit, so that a PE that feeds itself lets others run
+  static constexpr u32 most_visits = 8192;  ///< of one epoch
 
   u32 pes() const { return static_cast<u32>(tiles_.size()); }
   pe_state& state(u32 i) { return state_of(tiles_[i]); }

@@ -24,6 +24,7 @@ struct path_record {
   bool merges = false;
   bool closed = false;  ///< when the fabric starts
   u8 phase = 0;
+  i8 injects = 0;       ///< words from the ramp go before (1) or after (-1) those of links that want the same port
   ports swaps{};        ///< through which the words leave with the other color of the pair
   const payload_type* type = nullptr;
 
@@ -115,6 +116,10 @@ class layout {
   constexpr void add_phase(int number, const change_rules& rules) {
     if (number > last_phase_) last_phase_ = number;
     changes_by(rules);
+  }
+  constexpr void add_injection(const path_record& p) {
+    if (!machine_.prefers_injected) misuse::the_machine_has_no_injection_priority(machine_.name);
+    if (!every_route(p).from.has(port::ramp)) misuse::what_is_injected_comes_from_the_ramp(p.color);
   }
   constexpr void add_swap(int color) {
     known_color(color | 1);

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <set>
 
+#include "../core/fingerprint.hpp"
 #include "exchange.hpp"
 
 namespace wsl::mpi {
@@ -14,8 +15,8 @@ class spread_engine final : public engines::threaded_engine {
  public:
   spread_engine(const layout& plan, const ranks& who, const threaded& how)
       : threaded_engine(plan, how.threads ? how.threads : engines::default_threads(), how.queues, how.order, most(1u, how.pes_per_band), nullptr),
-        who_(who), share_{words().net.bands, who.size()}, exchange_(words(), who, share_) {
-    require_the_same_everywhere();
+        who_(who), share_{words().net.bands, who.size()}, crew_(most(1, least(threads().size(), static_cast<int>(end() - begin())))), exchange_(words(), who, share_) {
+    who_.require_same(fingerprint_of(words().net), "program, layout or setting of its engine");
   }
 
   bool spread() const override { return who_.size() > 1; }
@@ -49,6 +50,7 @@ class spread_engine final : public engines::threaded_engine {
       all.reserve(size);
       if (from == who_.rank()) each([&](const std::byte* at, std::size_t n) { all.insert(all.end(), at, at + n); });
       all.resize(size);
+      if (size == 0) continue;
       who_.broadcast(all, from);
       std::size_t done = 0;
       if (from != who_.rank()) each([&](std::byte* at, std::size_t n) { std::memcpy(at, all.data() + std::exchange(done, done + n), n); });
@@ -57,9 +59,8 @@ class spread_engine final : public engines::threaded_engine {
 
   outcome run() override {
     forget_run();
-    const u32 first = share_.first(who_.rank()), last = share_.first(who_.rank() + 1);
-    epoch_ = engines::run_epochs_across(threads(), bands(), first, last, epoch_, [this](engines::band& b, u64 epoch) { run_band(b, epoch); },
-                                        [this](u64 epoch, engines::sequel mine) { return agree(epoch, mine); });
+    epoch_ = engines::run_epochs_across(crew_, bands(), begin(), end(), epoch_, [this](engines::band& b, u64 epoch) { run_band(b, epoch); },
+                                        [this](u64 epoch, engines::sequel mine) { return exchange_.deliver(epoch, mine); });
     const outcome mine = done();
     const outcome total{0, who_.sum(mine.tasks), who_.sum(mine.wavelets), who_.sum(mine.hops), who_.sum(mine.delivered)};
     rethrow();
@@ -68,13 +69,11 @@ class spread_engine final : public engines::threaded_engine {
   }
 
  private:
+  // The bands that this rank runs.
+  u32 begin() const { return share_.first(who_.rank()); }
+  u32 end() const { return share_.first(who_.rank() + 1); }
   bool runs(u32 band) const { return share_.owner(band) == who_.rank(); }
   u32 band_of_stream(int color, coord c, bool inbound) { return words().net.member(pes() + stream(color, c, inbound)).band; }
-
-  engines::sequel agree(u64 epoch, engines::sequel mine) {
-    exchange_.deliver(epoch);
-    return static_cast<engines::sequel>(who_.largest(static_cast<u64>(mine)));
-  }
 
   /// The failure of the first band, as on one rank; elsewhere its text.
   void rethrow() {
@@ -104,7 +103,7 @@ class spread_engine final : public engines::threaded_engine {
   /// Every rank gets all that waits, in the order of one rank, and throws the same report.
   void report_deadlock() {
     bool any = false;
-    for (u32 b = share_.first(who_.rank()); b < share_.first(who_.rank() + 1); ++b) any |= any_waits(bands()[b]);
+    for (u32 b = begin(); b < end(); ++b) any |= any_waits(bands()[b]);
     if (!who_.largest(any)) return;
     message mine;
     waits open;
@@ -145,38 +144,24 @@ class spread_engine final : public engines::threaded_engine {
   }
 
   /// Other binaries, layouts or settings on another rank would compute nonsense, or wait for ever.
-  void require_the_same_everywhere() const {
-    const u64 mine = fingerprint(const_cast<spread_engine*>(this)->words().net);
-    u64 roots = mine;
-    who_.broadcast(roots, 0);
-    // Counted from the end, so that the largest is the first rank that differs.
-    const u64 differs = who_.largest(roots == mine ? 0 : static_cast<u64>(who_.size() - who_.rank()));
-    if (differs)
-      throw fault_error("wsl: rank " + std::to_string(who_.size() - static_cast<int>(differs)) +
-                        " has another program, layout or setting of its engine than rank 0; start the same program with the same arguments everywhere");
-  }
-  u64 fingerprint(engines::wiring& net) const {
-    u64 sum = 0xcbf29ce484222325;  // FNV-1a
-    const auto add = [&](const void* what, std::size_t size) {
-      for (std::size_t i = 0; i < size; ++i) sum = (sum ^ static_cast<const unsigned char*>(what)[i]) * 0x100000001b3;
-    };
-    const auto add_number = [&](u64 n) { add(&n, sizeof n); };
-    for (const placement& p : plan().placements())
-      add(p.what->name, std::strlen(p.what->name)), add_number(static_cast<u64>(p.what->bytes)), add_number(static_cast<u64>(p.where.count()));
-    for (const engines::channel& c : net.channels) add_number(c.first_reader), add_number(c.links);
-    for (const engines::inlet& i : net.inlets) add_number(i.from), add_number(i.color);
-    for (u16 d : net.depths) add_number(d);
-    add_number(net.bands);
+  u64 fingerprint_of(engines::wiring& net) const {
+    fingerprint f;
+    for (const placement& p : plan().placements()) f.add(p.what->name, std::strlen(p.what->name)), f.add(p.what->bytes), f.add(p.where.count());
+    for (const engines::channel& c : net.channels) f.add(c.first_reader), f.add(c.links);
+    for (const engines::inlet& i : net.inlets) f.add(i.from), f.add(i.color);
+    for (u16 d : net.depths) f.add(d);
+    f.add(net.bands);
     if (std::FILE* program = std::fopen("/proc/self/exe", "rb")) {
       char block[4096];
-      while (const std::size_t n = std::fread(block, 1, sizeof block, program)) add(block, n);
+      while (const std::size_t n = std::fread(block, 1, sizeof block, program)) f.add(block, n);
       std::fclose(program);
     }
-    return sum;
+    return f.value();
   }
 
   ranks who_;
   share share_;
+  engines::crew crew_;  ///< no more threads than bands are here
   exchange exchange_;
 };
 

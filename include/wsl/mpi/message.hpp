@@ -48,6 +48,8 @@ class message {
     return {words, n};
   }
 
+  /// Room for so much in all, behind what is there.
+  void resize(std::size_t size) { bytes_.resize(size); }
   bool at_end() const { return at_ == bytes_.size(); }
   std::span<std::byte> bytes() { return bytes_; }
   /// Empty again, or with room for what comes; reading begins anew.

@@ -7,22 +7,20 @@
 // See examples/96_ranks.cpp.
 #pragma once
 #include <mpi.h>
-#include <time.h>
 
-#include <cstdio>
-#include <cstdlib>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "../fabric/threaded.hpp"
+#include "session.hpp"
 
 namespace wsl::mpi {
 
 /// A group of ranks. What is called "together" must be called by all of them, in the same order.
 class ranks {
  public:
-  explicit ranks(MPI_Comm group) : group_(group) {
+  /// Some of them may have memory in common.
+  explicit ranks(MPI_Comm group, shared_memory* memory = nullptr) : group_(group), memory_(memory) {
     MPI_Comm_rank(group, &rank_);
     MPI_Comm_size(group, &size_);
   }
@@ -32,13 +30,23 @@ class ranks {
   /// Who prints and writes files.
   bool root() const { return rank_ == 0; }
   MPI_Comm group() const { return group_; }
+  shared_memory* memory() const { return memory_; }
 
   /// The largest of everybody's numbers; together.
   u64 largest(u64 mine) const { return reduced(mine, MPI_MAX); }
   /// Their sum; together.
   u64 sum(u64 mine) const { return reduced(mine, MPI_SUM); }
+  /// Throws fault_error on all ranks, naming the first that has another number than rank 0; together. "program" is a word for what it says.
+  void require_same(u64 number, const std::string& what) const {
+    u64 roots = number;
+    broadcast(roots, 0);
+    // Counted from the end, so that the largest is the first rank that differs.
+    const u64 differs = largest(roots == number ? 0 : static_cast<u64>(size() - rank()));
+    if (differs) throw fault_error("wsl: rank " + std::to_string(size() - static_cast<int>(differs)) + " has another " + what + " than rank 0; start the same program with the same arguments everywhere");
+  }
   /// Everybody has what `from` has; together.
   void broadcast(std::span<std::byte> bytes, int from) const {
+    const detail::waiting others;
     for (std::size_t done = 0; done < bytes.size(); done += most_at_once)
       MPI_Bcast(bytes.data() + done, static_cast<int>(least(bytes.size() - done, most_at_once)), MPI_BYTE, from, group_);
   }
@@ -57,66 +65,16 @@ class ranks {
   static constexpr std::size_t most_at_once = std::size_t{1} << 30;  // MPI counts with int
 
   u64 reduced(u64 mine, MPI_Op how) const {
+    const detail::waiting others;
     u64 all = 0;
     MPI_Allreduce(&mine, &all, 1, MPI_UINT64_T, how, group_);
     return all;
   }
 
   MPI_Comm group_;
+  shared_memory* memory_;
   int rank_ = 0, size_ = 1;
 };
-
-namespace detail {
-
-/// MPI from the first use to the end of the process. A rank that ends while others still work would keep them waiting for ever: then it
-/// ends them all.
-class session {
- public:
-  session() {
-    int started = 0, threads = 0;
-    MPI_Initialized(&started);
-    if (!started) MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &threads);
-    owned_ = !started;
-    MPI_Comm_dup(MPI_COMM_WORLD, &group_);
-  }
-  session(const session&) = delete;
-  session& operator=(const session&) = delete;
-  ~session() {
-    int over = 0;
-    MPI_Finalized(&over);
-    if (!owned_ || over) return;
-    if (!everybody_came()) {
-      int rank = 0;
-      MPI_Comm_rank(group_, &rank);
-      std::fprintf(stderr, "wsl: rank %d has ended, and others went on for %d s; it ends them\n", rank, patience);
-      MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
-    }
-    MPI_Finalize();
-  }
-
-  MPI_Comm group() const { return group_; }
-
- private:
-  static constexpr int patience = 8;  // seconds
-
-  bool everybody_came() const {
-    MPI_Request all;
-    MPI_Ibarrier(group_, &all);
-    for (int tenths = 0; tenths < 10 * patience; ++tenths) {
-      int came = 0;
-      MPI_Test(&all, &came, MPI_STATUS_IGNORE);
-      if (came) return true;
-      const timespec tenth{0, tenths < 10 ? 1'000'000 : 100'000'000};
-      nanosleep(&tenth, nullptr);
-    }
-    return false;
-  }
-
-  MPI_Comm group_ = MPI_COMM_NULL;
-  bool owned_ = false;
-};
-
-}  // namespace detail
 
 /// The choice of an engine whose PEs are spread over ranks.
 struct spread_over {
@@ -134,10 +92,13 @@ struct spread_over {
   inline engine* make(const layout& plan) const;
 };
 
+/// Whether mpirun, srun or another launcher of MPI programs has started this process. One that was started as any other can do without MPI.
+inline bool launched() { return std::getenv("PMIX_RANK") || std::getenv("PMI_RANK") || std::getenv("OMPI_COMM_WORLD_RANK"); }
+
 /// All ranks of this mpirun; one, if the program was started without it.
 inline spread_over world() {
   static detail::session all;
-  return {ranks(all.group())};
+  return {ranks(all.group(), &all.memory())};
 }
 
 }  // namespace wsl::mpi

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// All-reduce on every small rectangle, in several rounds, and what it refuses.
+// All-reduce on every small rectangle, in several rounds, and what it refuses; the same for a tally.
 #include <wsl/collective/all_reduce.hpp>
+#include <wsl/collective/tally.hpp>
 #include <wsl/fabric/reference.hpp>
+#include <wsl/fabric/timed.hpp>
 
 #include <catch2/catch.hpp>
 #include <set>
@@ -136,4 +138,58 @@ TEST_CASE("a constant layout with an all_reduce is checked while compiling") {
   static constexpr layout plate = wired<sum>(48, 32), lone = wired<sum>(1, 1), line = wired<sum>(5, 1), post = wired<sum>(1, 2);
   static_assert(routed<plate>() && routed<lone>() && routed<line>() && routed<post>());
   SUCCEED();
+}
+
+namespace {
+
+constexpr tally reports{.first = 3}, reports_inside{.first = 3, .where = columns(1, 4).rows(1, 3)};
+
+/// Each PE reports as often as its number says, in parts; who hears that a round is over begins the next one.
+template <auto net>
+struct reporter {
+  u32 rounds = 0, over = 0, sum = 0;
+  teller<net> count;
+  void begin(pe& me, u32 number_of_rounds, u32 all_of_them) {
+    rounds = number_of_rounds;
+    count.expect(me, all_of_them);
+    go(me);
+  }
+  void go(pe& me) {
+    for (int i = 0; i < me.x() + 2 * me.y(); ++i) count.report(me);
+    count.report(me, 3);
+  }
+  void next(pe& me, u32 all_of_them) {
+    sum += all_of_them;
+    if (++over < rounds) go(me);
+  }
+  static consteval auto tasks() { return table(launch<&reporter::begin>(), use<&reporter::count>(), on<net.over(), &reporter::next>()); }
+};
+
+template <auto net, class Engine>
+void tallies(int width, int height, const Engine& engine) {
+  layout l{wse2, width, height};
+  l.place(net.where, program_v<reporter<net>>);
+  net.wire(l);
+  fabric f{l, engine};
+  const region r = resolve(net.where, l.grid());
+  u32 expected = 0;
+  for (int i = 0; i < r.count(); ++i) expected += static_cast<u32>(r.nth(i).x + 2 * r.nth(i).y + 3);
+  f.launch<&reporter<net>::begin>(net.where, 3u, expected);
+  for (int i = 0; i < r.count(); ++i) {
+    INFO(width << " x " << height << ", PE " << i);
+    REQUIRE(f.program_at<reporter<net>>(r.nth(i)).over == 3);
+    REQUIRE(f.program_at<reporter<net>>(r.nth(i)).sum == 3 * expected);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a tally is over everywhere when the last report has come") {
+  for (int width : {1, 2, 3, 6})
+    for (int height : {1, 2, 5}) {
+      tallies<reports>(width, height, reference{});
+      tallies<reports>(width, height, timed{});
+      for (int threads : {1, 2, 3, 8}) tallies<reports>(width, height, threaded{.threads = threads, .pes_per_band = 2});
+    }
+  tallies<reports_inside>(5, 4, threaded{.threads = 2, .pes_per_band = 3});
 }

@@ -112,13 +112,16 @@ TEST_CASE("the model gives the published cycles") {
 }
 
 TEST_CASE("a reduce takes what is quickest for its words and colors") {
-  const auto chosen = [](int size, int words, int colors) {
-    return collective::line_reduce::best({{0, size, 0, 1}, collective::axis::x, 0}, words, colors);
+  const auto chosen = [](int size, int words, int colors, bool switched = false) {
+    return collective::line_reduce::best({{0, size, 0, 1}, collective::axis::x, 0}, words, colors, switched).how();
   };
   CHECK(chosen(256, 1, 8) == tactic::tree);
   CHECK(chosen(256, 1, 4) == tactic::two_phase);
   CHECK(chosen(256, 1, 2) == tactic::chain);
   CHECK(chosen(64, 4096, 10) == tactic::chain);
+  CHECK(chosen(16, 1, 8, true) == tactic::star);
+  CHECK(chosen(16, 2, 8, true) == tactic::tree);
+  CHECK(chosen(64, 1, 8, true) == tactic::tree);
 }
 
 TEST_CASE("constant layouts with collectives are checked while compiling") {

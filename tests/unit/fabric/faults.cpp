@@ -291,7 +291,8 @@ TEMPLATE_LIST_TEST_CASE("colors that share an output queue take turns", "", ever
   CHECK((h.sum[6] == 48 && h.sum[7] == 48 && h.sum[8] == 64));
 }
 
-TEMPLATE_LIST_TEST_CASE("two operations at a time on a shared queue are a fault", "", short_queues) {
+using clocked_or_short_queues = std::tuple<reference, timed, machine_depth>;
+TEMPLATE_LIST_TEST_CASE("two operations at a time on a shared queue are a fault", "", clocked_or_short_queues) {
   fabric f{nine<true>(), TestType{}};
   CHECK_THROWS_WITH(f.launch<&nine_senders<true>::two_at_once>(column(0)),
                     Contains("starts mov on color") && Contains("whose output queue the mov on color") && Contains("still uses"));

@@ -17,7 +17,7 @@ using Catch::Contains;
 namespace {
 
 constexpr color<u32> red{0}, blue{1};
-using swapping_engines = std::tuple<reference, on_threads<1>, on_threads<2>, on_threads<3>, on_threads<8>, machine_depth>;
+using swapping_engines = std::tuple<reference, timed, on_threads<1>, on_threads<2>, on_threads<3>, on_threads<8>, machine_depth>;
 
 struct member {
   std::vector<u32> reds, blues;
@@ -126,7 +126,6 @@ TEST_CASE("the checker follows words across colors") {
   CHECK_THAT(says(round), Contains("the_route_goes_in_a_circle"));
 }
 
-TEST_CASE("swapped colors are drawn as they flow, and refused where they cannot be") {
+TEST_CASE("swapped colors are drawn as they flow") {
   for (int c : {0, 1}) CHECK_THAT(draw(row(4), c), Contains("o──►●──►●──►●"));
-  CHECK_THROWS_WITH((fabric{row(3), timed{}}), Contains("the timed engine does not swap colors"));
 }

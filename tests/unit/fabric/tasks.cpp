@@ -387,6 +387,45 @@ TEST_CASE("what computes long waits for what is on its way between bands") {
   }
 }
 
+namespace {
+
+/// Stays busy until a word comes.
+struct impatient {
+  bool here = false;
+  u64 turns = 0;
+
+  void go(pe& me) { me.activate<&impatient::look>(); }
+  void look(pe& me) {
+    ++turns;
+    if (!here) me.activate<&impatient::look>();
+  }
+  void hear(pe&, f32) { here = true; }
+
+  static consteval auto tasks() { return table(launch<&impatient::go>(), local<&impatient::look>(), urgent(on<red, &impatient::hear>())); }
+};
+struct forgetful {
+  void go(pe& me) { me.send(red, 1.f); }
+  static consteval auto tasks() { return table(launch<&forgetful::go>(), sends<red>()); }
+};
+
+}  // namespace
+
+TEST_CASE("a PE that stays busy until a word comes gets the word") {
+  u64 turns[2] = {};
+  for (int threads : {1, 2}) {
+    layout l{host, 2, 1};
+    l.place(at(0, 0), program_v<forgetful>).place(at(1, 0), program_v<impatient>);
+    l.path(red, at(0, 0), ramp >> east).path(red, at(1, 0), west >> ramp);
+    fabric f{l, threaded{.threads = threads, .pes_per_band = 1}};
+    f.start<&impatient::go>(at(1, 0));
+    f.start<&forgetful::go>(at(0, 0));
+    f.run();
+    CHECK(f.read(1, 0, &impatient::here));
+    turns[threads - 1] = f.read(1, 0, &impatient::turns);
+  }
+  CHECK(turns[0] == turns[1]);
+}
+
 TEMPLATE_LIST_TEST_CASE("a program knows its machine", "", every_engine) {
   struct curious {
     const char* name = "";

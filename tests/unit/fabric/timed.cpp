@@ -5,6 +5,7 @@
 #include <wsl/fabric/reference.hpp>
 #include <wsl/fabric/switches.hpp>
 #include <wsl/fabric/timed.hpp>
+#include <wsl/layout/injection.hpp>
 #include <wsl/program/ops.hpp>
 
 #include <catch2/catch.hpp>
@@ -300,4 +301,39 @@ TEST_CASE("constants of the machines") {
   for (int stride : {0, 1, 2, 3, 5, 6, 10, -3}) CHECK(detail::width_of_stride(stride) == 8);
   for (int stride : {4, 7, 9, 12, 15, -9}) CHECK(detail::width_of_stride(stride) == 2);
   for (int stride : {8, 16, -8}) CHECK(detail::width_of_stride(stride) == 1);
+}
+
+namespace {
+
+/// The first two of three PEs send ten words each, which meet at the second one's router; the third writes down whose word comes when.
+struct rival {
+  u32 mine[10]{};
+  std::vector<int> heard;
+  void go(pe& me) {
+    for (u32& x : mine) x = static_cast<u32>(me.x());
+    me.async(mov(fabout(color<u32>{0}), mem(mine)));
+  }
+  void hear(pe&, u32 x) { heard.push_back(static_cast<int>(x)); }
+  static consteval auto tasks() { return table(launch<&rival::go>(), on<color<u32>{0}, &rival::hear>(), sends<color<u32>{0}>()); }
+};
+
+template <class... Priority>
+std::vector<int> order_of_arrival(Priority... priority) {
+  layout l{wse2, 3, 1};
+  l.place(all, program_v<rival>);
+  constexpr color<u32> c{0};
+  l.path(c, column(0), ramp >> east).path(c, column(1), (ramp | west) >> east, merge, priority...).path(c, column(2), west >> ramp);
+  fabric f{l, timed{}};
+  f.launch<&rival::go>(columns(0, 2));
+  return f.program_at<rival>({2, 0}).heard;
+}
+
+}  // namespace
+
+TEST_CASE("an injection priority says who goes first where words meet") {
+  const std::vector<int> in_turn = order_of_arrival(), first = order_of_arrival(injects_first), last = order_of_arrival(injects_last);
+  // The second PE's first word is at its router a cycle before the other's.
+  CHECK(first == std::vector<int>{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
+  CHECK(last == std::vector<int>{1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1});
+  CHECK(in_turn == std::vector<int>{1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0});
 }

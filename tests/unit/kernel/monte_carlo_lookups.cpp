@@ -59,6 +59,12 @@ TEST_CASE("monte carlo: the size that XSBench calls small verifies on the fabric
   CHECK(f.lookups_a_pe().imbalance() < 1.01);
 }
 
+TEST_CASE("monte carlo: the size that XSBench calls large verifies on the fabric", "[.long]") {
+  const reactor r = xsbench_reactor(355);
+  lookup_fabric f{r};
+  CHECK(f.events(0, 17'000'000).verification() == 952'131);
+}
+
 TEST_CASE("monte carlo: what lookups refuse") {
   CHECK_THROWS_WITH(lookup_fabric(core(), {.columns = 0}), Contains("not on 0 x 1"));
   CHECK_THROWS_WITH(lookup_fabric(core(), {.columns = 33}), Contains("not on 33 x 1"));

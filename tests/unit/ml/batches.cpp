@@ -121,4 +121,38 @@ TEST_CASE("Batches that cannot be are refused") {
   CHECK_THROWS_WITH(b.go_on_from({1, 0, 4}), Contains("these are other data"));
 }
 
+TEST_CASE("Processes read their parts of a batch, and together all of it") {
+  const batching whole{.size = 7, .seed = 3, .ahead = 0};
+  batches all(numbers(30), whole);
+  const loaded_batch expected = all.next();
+  std::vector<i32> ids(7);
+  i64 read = 0;
+  for (int k = 0; k < 3; ++k) {
+    batching some = whole;
+    some.part = {.first = k, .end = k + 1, .of = 3};
+    read += some.part.end_in(7) - some.part.begin_in(7);
+    batches mine(numbers(30), some);
+    const loaded_batch b = mine.next();
+    REQUIRE(b.ids.size() == 7);
+    for (std::size_t i = 0; i < 7; ++i) {
+      const bool here = static_cast<i64>(i) >= some.part.begin_in(7) && static_cast<i64>(i) < some.part.end_in(7);
+      CHECK(b.ids[i] == (here ? expected.ids[i] : 0));
+      ids[i] += b.ids[i];
+    }
+  }
+  CHECK(read == 7);
+  CHECK(ids == expected.ids);
+}
+
+TEST_CASE("Fingerprints are those of FNV-1a, and tell data apart") {
+  fingerprint f;
+  f.add("foobar", 6);
+  CHECK(f.value() == 0x85944171f73967e8u);  // of the authors' test vectors
+  CHECK(fingerprint_of(numbers(30)) == fingerprint_of(numbers(30)));
+  CHECK(fingerprint_of(numbers(30)) != fingerprint_of(numbers(31)));
+  std::vector<u16> other = counting(31);
+  other[17] = 3;
+  CHECK(fingerprint_of(windows(other, 1)) != fingerprint_of(numbers(30)));
+}
+
 }  // namespace

@@ -50,6 +50,11 @@ TEST_CASE("A loss curve is read back as it was written, and a damaged one is ref
   curve.keep_until(50);
   CHECK(curve.points().size() == 1);
   CHECK(ml::loss_curve().svg("nothing yet").ends_with("</svg>\n"));
+  // A curve that nobody has seen, but a file may have.
+  ml::loss_curve strange;
+  for (const f64 loss : {1e16, 1e16 + 2, -1e308}) strange.add({.step = std::numeric_limits<i64>::max(), .loss = loss});
+  CHECK(strange.svg("strange").size() < 3000);
+  CHECK(ml::loss_curve::from_csv("step\n1,eval,10000000000000000,\n2,eval,10000000000000002,\n").svg("flat").size() < 4000);
 }
 
 TEST_CASE("Rates and times") {

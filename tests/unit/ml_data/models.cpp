@@ -186,6 +186,52 @@ TEST_CASE("Old names, buffers, tied and strange tensors in a folder of Hugging F
   CHECK(config_says(R"({"model_type":"gpt2","n_inner":null})") == "it is taken");
 }
 
+TEST_CASE("A model in several files is read by their index, and a wrong index is refused") {
+  const files::folder here;
+  const network n = small().build();
+  const weights w(n, 5);
+  write_hugging_face(here / "m", small(), n, w);
+  std::vector<std::vector<f32>> numbers;
+  std::vector<tensor_view> parts[2];
+  nlohmann::json map;
+  {
+    safetensors_file in(here / "m/model.safetensors");
+    numbers.reserve(in.tensors().size());
+    for (const tensor_info& t : in.tensors()) {
+      const std::size_t k = numbers.size() % 2;
+      numbers.push_back(in.numbers(t));
+      parts[k].emplace_back(t.name, t.shape, numbers.back());
+      map[t.name] = k ? "model-00002-of-00002.safetensors" : "model-00001-of-00002.safetensors";
+    }
+  }
+  std::filesystem::remove(here / "m/model.safetensors");
+  write_safetensors(here / "m/model-00001-of-00002.safetensors", parts[0]);
+  write_safetensors(here / "m/model-00002-of-00002.safetensors", parts[1]);
+  const auto says = [&](const std::string& index) {
+    files::write(here / "m/model.safetensors.index.json", index);
+    return files::refusal([&] {
+      pretrained p = read_hugging_face(here / "m");
+      CHECK(equal(p.to_weights(p.config.build()), w));
+    });
+  };
+  const auto with = [&](const char* tensor, const nlohmann::json& file) {
+    nlohmann::json changed = map;
+    changed[tensor] = file;
+    return says(nlohmann::json{{"metadata", {{"total_size", 1}}}, {"weight_map", changed}}.dump());
+  };
+  const char *bias = "transformer.ln_f.bias", *first = "model-00001-of-00002.safetensors";
+  CHECK(with(bias, map[bias]) == "it is taken");
+  CHECK_THAT(says("{"), Contains("index.json: an index is an object in JSON with a 'weight_map'"));
+  CHECK_THAT(says(R"({"weight_map": {}})"), Contains("an index is an object"));
+  CHECK_THAT(says(R"({"weight_map": ["a"]})"), Contains("an index is an object"));
+  for (const nlohmann::json& file : {nlohmann::json("../m/model-00001-of-00002.safetensors"), nlohmann::json("/etc/passwd"), nlohmann::json(""), nlohmann::json(3), nlohmann::json("a.bin")})
+    CHECK_THAT(with(bias, file), Contains("should be in a file <name>.safetensors beside the index, not in " + file.dump()));
+  CHECK_THAT(with(bias, "other.safetensors"), Contains("cannot read " + here / "m/other.safetensors"));
+  CHECK_THAT(with("more", first), Contains("tensor 'more' is not in model-00001-of-00002.safetensors, where it should be"));
+  map.erase(bias);
+  CHECK_THAT(with("transformer.wte.weight", map["transformer.wte.weight"]), Contains("has a tensor 'transformer.ln_f.bias' that the index does not have there"));
+}
+
 struct run {
   std::vector<f32> w{1, 2, 3, 4}, m{5, 6};
   std::vector<named_array> arrays() { return {{"w", {2, 2}, w}, {"m", {2}, m}}; }

@@ -6,28 +6,12 @@
 #include <cstring>
 #include <string_view>
 
+#include "../../core/fingerprint.hpp"
 #include "simulation.hpp"
 
 namespace wsl::wave25 {
 
 namespace checks {
-
-/// Fowler, Noll, Vo 1a.
-class fingerprint {
- public:
-  void add(const void* bytes, std::size_t n) {
-    for (std::size_t i = 0; i < n; ++i) hash_ = (hash_ ^ static_cast<const unsigned char*>(bytes)[i]) * 0x100000001b3u;
-  }
-  template <class T>
-  void add(const T& number) {
-    static_assert(std::is_arithmetic_v<T> || std::is_enum_v<T>);
-    add(&number, sizeof number);
-  }
-  u64 value() const { return hash_; }
-
- private:
-  u64 hash_ = 0xcbf29ce484222325u;
-};
 
 inline u64 fingerprint_of(const problem& p) {
   fingerprint f;
@@ -81,7 +65,7 @@ inline std::string to_bytes(const state& s, const problem& p) {
   numbers(s.now), numbers(s.before), numbers(s.phi);
   number(u64{s.traces.size()});
   for (const auto& t : s.traces) numbers(t);
-  checks::fingerprint sum;
+  fingerprint sum;
   sum.add(bytes.data(), bytes.size());
   number(sum.value());
   return bytes;
@@ -91,7 +75,7 @@ inline std::string to_bytes(const state& s, const problem& p) {
 inline state state_from_bytes(std::string_view bytes, const problem& p) {
   if (!bytes.starts_with(checks::checkpoint_magic)) checks::refuse("this is not a checkpoint of wave25");
   if (bytes.size() < checks::checkpoint_magic.size() + sizeof(u64)) checks::refuse("the checkpoint ends too early: it was cut short");
-  checks::fingerprint sum;
+  fingerprint sum;
   sum.add(bytes.data(), bytes.size() - sizeof(u64));
   if (checks::reader(bytes.substr(bytes.size() - sizeof(u64))).number<u64>() != sum.value())
     checks::refuse("the checkpoint's checksum is wrong: it was cut short or damaged");

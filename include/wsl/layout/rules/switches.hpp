@@ -90,7 +90,7 @@ constexpr diagnostic commands_are_taken(flow& f, steering& s) {
     for (const binding& b : *p.what) {
       if (b.what != role::steer || b.id != f.color) continue;
       const u8 moving = static_cast<u8>(b.commands & (command_bit(advance) | command_bit(reset)));
-      if (s.follow(tight(p.where), b.commands) || moving == 0) continue;
+      if (s.follow(tight(p.where), b.commands) || moving == 0 || (b.commands & where_switched)) continue;
       diagnostic d = f.report(fault::no_router_takes_the_command, p.where.nth(0));
       d.name = p.what->name;
       return d;

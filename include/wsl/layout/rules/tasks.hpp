@@ -137,7 +137,7 @@ constexpr bool sends_from(const layout& l, const placement& p, int color) {
 constexpr diagnostic commands_have_a_switch(const layout& l) {
   for (const placement& p : l.placements())
     for (const binding& b : *p.what)
-      if (b.what == role::steer && !l.changes() && (b.commands & (command_bit(advance) | command_bit(reset))) && sends_from(l, p, b.id))
+      if (b.what == role::steer && !l.changes() && !(b.commands & where_switched) && (b.commands & (command_bit(advance) | command_bit(reset))) && sends_from(l, p, b.id))
         return {.what = fault::no_router_takes_the_command, .color = b.id, .at = p.where.nth(0), .name = p.what->name};
   return {};
 }

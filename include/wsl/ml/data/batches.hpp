@@ -22,6 +22,7 @@ struct batching {
   u64 seed = 1;            ///< of the orders
   bool drop_last = true;   ///< leaves out the rest of an epoch that is no whole batch; otherwise it is a smaller one
   int ahead = 2;           ///< batches made ahead of time, each by a thread; 0: none
+  batch_part part = {};    ///< of which examples are read; the others are zeros
 };
 
 /// A batch with its numbers.
@@ -85,10 +86,10 @@ class batches {
   void begin_one() {
     const data_position at = begin_of(made_);
     const auto policy = how_.ahead ? std::launch::async : std::launch::deferred;
-    coming_.push_back(std::async(policy, &make, from_, at, size_at(at), how_.shuffle));
+    coming_.push_back(std::async(policy, &make, from_, at, size_at(at), how_.shuffle, how_.part));
     made_ = after(made_);
   }
-  static loaded_batch make(const std::shared_ptr<const dataset>& from, data_position at, i64 size, bool shuffle) {
+  static loaded_batch make(const std::shared_ptr<const dataset>& from, data_position at, i64 size, bool shuffle, batch_part mine) {
     const permutation order(from->count, at.seed ^ scramble(static_cast<u64>(at.epoch)));
     const auto n = static_cast<std::size_t>(size), length = static_cast<std::size_t>(from->length), width = static_cast<std::size_t>(from->width);
     loaded_batch b;
@@ -97,9 +98,10 @@ class batches {
     if (width) b.features.resize(n * length * width);
     else b.ids.resize(n * length);
     const auto part = [&](auto& all, std::size_t i) { return std::span(all).subspan(i * all.size() / n, all.size() / n); };
-    for (std::size_t i = 0; i < n; ++i) {
-      const i64 which = at.example + static_cast<i64>(i);
-      from->get(shuffle ? order(which) : which, {part(b.ids, i), part(b.features, i), part(b.targets, i)});
+    for (i64 i = mine.begin_in(size); i < mine.end_in(size); ++i) {
+      const i64 which = at.example + i;
+      const auto k = static_cast<std::size_t>(i);
+      from->get(shuffle ? order(which) : which, {part(b.ids, k), part(b.features, k), part(b.targets, k)});
     }
     return b;
   }

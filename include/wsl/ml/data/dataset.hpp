@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 
+#include "../../core/fingerprint.hpp"
 #include "token_file.hpp"
 
 namespace wsl::ml {
@@ -23,6 +24,21 @@ struct dataset {
   int width = 0;   ///< features of a token; 0: a token is a number, an id
   std::function<void(i64 which, const example& to)> get;  ///< called by several threads at a time
 };
+
+/// Tells data apart: their shape, and some of the examples, spread over all.
+inline u64 fingerprint_of(const dataset& d) {
+  fingerprint f;
+  f.add(d.count), f.add(d.length), f.add(d.width);
+  const auto tokens = static_cast<std::size_t>(d.length), width = static_cast<std::size_t>(d.width);
+  std::vector<i32> ids(width ? 0 : tokens), targets(tokens);
+  std::vector<f32> features(tokens * width);
+  constexpr i64 most = 64;
+  for (i64 k = 0; k < std::min(most, d.count); ++k) {
+    d.get(d.count * k / std::min(most, d.count), {ids, features, targets});
+    f.add(ids.data(), ids.size() * sizeof(i32)), f.add(features.data(), features.size() * sizeof(f32)), f.add(targets.data(), targets.size() * sizeof(i32));
+  }
+  return f.value();
+}
 
 /// Windows of `length` tokens, each with the token after it as target; they begin every `stride` tokens: `length` (0) cuts the text
 /// in pieces, 1 gives every window there is. Throws std::invalid_argument if there is not one.

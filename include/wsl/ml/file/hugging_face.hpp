@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// GPT-2 as Hugging Face's transformers keep it: a folder with config.json and model.safetensors (transformers, models/gpt2,
-// configuration_gpt2.py and modeling_gpt2.py). Their Conv1D has its matrices as (inputs, outputs), ours are (outputs, inputs).
+// GPT-2 as Hugging Face's transformers keep it: a folder with config.json and model.safetensors, or several such files and their index
+// (transformers, models/gpt2, configuration_gpt2.py and modeling_gpt2.py). Their Conv1D has its matrices as (inputs, outputs), ours are (outputs, inputs).
 //   write_hugging_face("export", d, n, w);
 //   const pretrained p = read_hugging_face("export");
 //   const network n = p.config.build();
@@ -11,7 +11,7 @@
 
 #include "../model/weights.hpp"
 #include "gpt2.hpp"
-#include "safetensors.hpp"
+#include "tensor_shards.hpp"
 
 namespace wsl::ml {
 
@@ -112,17 +112,18 @@ class pretrained {
       w[k] = in_.numbers(known.back(), t.shape(rows, columns));
       if (t.transposed) w[k] = detail::transposed(w[k], columns, rows);
     }
-    for (const tensor_info& t : in_.tensors()) {
-      if (std::find(known.begin(), known.end(), t.name) != known.end() || is_buffer(t.name)) continue;
-      if (t.name != "lm_head.weight") throw file_error("wsl: " + in_.name() + " has a tensor '" + t.name + "' that GPT-2 has not");
-      if (in_.numbers(in_.get(t.name, in_.get(known[0], t.shape).shape)) != w[0]) throw file_error("wsl: " + in_.name() + ": lm_head.weight differs from wte.weight; only tied tables are known here");
+    for (const std::string& name : in_.names()) {
+      if (std::find(known.begin(), known.end(), name) != known.end() || is_buffer(name)) continue;
+      if (name != "lm_head.weight") throw file_error("wsl: " + in_.name() + " has a tensor '" + name + "' that GPT-2 has not");
+      const auto& table = n.parameters()[0];
+      if (in_.numbers(name, {static_cast<u64>(table.rows), static_cast<u64>(table.columns)}) != w[0]) throw file_error("wsl: " + in_.name() + ": lm_head.weight differs from wte.weight; only tied tables are known here");
     }
     return w;
   }
 
  private:
   friend pretrained read_hugging_face(const std::string& folder);
-  pretrained(decoder d, safetensors_file in) : config(d), in_(std::move(in)), prefix_(in_.find("wte.weight") ? "" : "transformer.") {}
+  pretrained(decoder d, tensor_shards in) : config(d), in_(std::move(in)), prefix_(in_.has("wte.weight") ? "" : "transformer.") {}
 
   static std::size_t number_of(const network& n, const std::string& name) {
     for (std::size_t k = 0; k < n.parameters().size(); ++k)
@@ -132,14 +133,14 @@ class pretrained {
   // Masks that older versions saved.
   static bool is_buffer(std::string_view name) { return name.ends_with(".attn.bias") || name.ends_with(".attn.masked_bias"); }
 
-  safetensors_file in_;
+  tensor_shards in_;
   std::string prefix_;
 };
 
-/// Reads config.json and the header of model.safetensors. Names may begin with "transformer." or not. Throws file_error.
+/// Reads config.json and the headers of model.safetensors, or of the files that model.safetensors.index.json names. Names may begin with "transformer." or not. Throws file_error.
 inline pretrained read_hugging_face(const std::string& folder) {
   const decoder d = detail::gpt2_config(folder + "/config.json");
-  return {d, safetensors_file(folder + "/model.safetensors")};
+  return {d, tensor_shards(folder)};
 }
 
 /// Writes a model for GPT2LMHeadModel.from_pretrained; a bias that the model has not is written as zeros. Throws std::invalid_argument for a

@@ -54,15 +54,16 @@ class mapped_array {
 
 class parameter_store {
  public:
-  /// All zero, in memory or, with a folder, in a file there.
-  explicit parameter_store(const network& n, const std::string& folder = {}) : of_(&n) {
+  /// All zero, in memory or, with a folder, in a file there; or without any number, where another process keeps them.
+  explicit parameter_store(const network& n, const std::string& folder = {}, bool keeps = true) : of_(&n) {
+    if (!keeps) return;
     for (const parameter& p : n.parameters()) first_.push_back(first_.back() + static_cast<std::size_t>(p.size()));
     const std::size_t all = std::max<std::size_t>(1, first_.back());
     if (folder.empty()) here_ = huge_array(all), numbers_ = here_.data();
     else numbers_ = file_.emplace(all, folder).data();
   }
   /// As the parameters say they start.
-  parameter_store(const network& n, u64 seed, const std::string& folder = {}) : parameter_store(n, folder) {
+  parameter_store(const network& n, u64 seed, const std::string& folder = {}, bool keeps = true) : parameter_store(n, folder, keeps) {
     for (std::size_t k = 0; k < size(); ++k) initialize((*this)[k], n.parameters()[k].start, seed_of(seed, k));
   }
   parameter_store(parameter_store&&) = default;

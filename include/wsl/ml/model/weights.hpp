@@ -15,7 +15,10 @@ inline void initialize(std::span<f32> x, initial start, u64 seed) {
   for (f32& v : x) {
     if (start.how == initial::kind::constant) v = start.size;
     else if (start.how == initial::kind::uniform) v = static_cast<f32>(2 * open_unit() - 1) * start.size;
-    else v = static_cast<f32>(std::sqrt(-2 * std::log(open_unit())) * std::cos(2 * M_PI * open_unit())) * start.size;
+    else {
+      const f64 radius = std::sqrt(-2 * std::log(open_unit())), turn = 2 * M_PI * open_unit();  // one after the other
+      v = static_cast<f32>(radius * std::cos(turn)) * start.size;
+    }
   }
 }
 /// The seed of a parameter of a model that has one.

@@ -8,8 +8,10 @@
 
 #include <array>
 #include <bit>
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <stdexcept>
@@ -91,7 +93,7 @@ class event_file {
   static f64 seconds() { return std::chrono::duration<f64>(std::chrono::system_clock::now().time_since_epoch()).count(); }
   void write(const std::string& bytes) {
     if (!file_ || std::fwrite(bytes.data(), 1, bytes.size(), file_.get()) != bytes.size() || std::fflush(file_.get()) != 0)
-      throw std::runtime_error("wsl: cannot write " + name_.string());
+      throw std::runtime_error("wsl: cannot write " + name_.string() + ": " + std::strerror(errno));
   }
   struct closes {
     void operator()(std::FILE* f) const { std::fclose(f); }

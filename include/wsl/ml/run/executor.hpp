@@ -45,6 +45,8 @@ class executor {
   void on_log(std::function<void(const look&)> f) { log_ = std::move(f); }
   void on_checkpoint(std::function<void(i64)> f) { checkpoint_ = std::move(f); }
   void on_evaluation(std::function<void(i64)> f) { evaluation_ = std::move(f); }
+  /// Whether to stop, for several processes that must agree: gets whether this one was asked to, and is called by all of them equally often.
+  void on_stop(std::function<bool(bool)> f) { agree_ = std::move(f); }
 
   /// Trains with one batch after the other: `next()` gives a batch, or what has a `view()` of one. Throws std::runtime_error when the loss
   /// is no number any more, before anything of that is saved.
@@ -52,7 +54,7 @@ class executor {
   void train(Next&& next, const rate::schedule& rate) {
     speed_ = pace();
     i64 samples = 0;  // since the last look
-    while (steps_() < plan_.steps && !stopped_) {
+    while (steps_() < plan_.steps && !stops()) {
       const i64 step = steps_();
       const auto numbers = next();
       const batch b = view_of(numbers);
@@ -61,20 +63,24 @@ class executor {
         throw std::runtime_error("wsl: the loss is " + std::to_string(loss) + " in step " + std::to_string(step + 1) + ": try a smaller learning rate, or clip the gradients' norm");
       samples += b.sequences;
       if (step_) step_(step + 1);
+      stops();
       if (due(step + 1, plan_.log_steps) || is_last(step + 1)) {
         speed_.add(std::exchange(samples, 0));
         if (log_) log_({step + 1, loss, rate(step), speed_, speed_.time_for((plan_.steps - step - 1) * b.sequences)});
+        stops();
       }
       if (evaluation_ && plan_.eval_steps && (due(step + 1, plan_.eval_steps) || is_last(step + 1))) uncounted(evaluation_, step + 1);
       if (checkpoint_ && (due(step + 1, plan_.checkpoint_steps) || is_last(step + 1))) uncounted(checkpoint_, step + 1);
     }
   }
   /// Lets the step that runs be the last one. May be called from a signal handler or another thread.
-  void stop() { stopped_ = true; }
+  void stop() { asked_ = true; }
   bool stopped() const { return stopped_; }
   const pace& speed() const { return speed_; }
 
  private:
+  // Only where all processes of a run come along: a signal reaches them at different times.
+  bool stops() { return stopped_ = stopped_ || (agree_ ? agree_(asked_) : asked_.load()); }
   static const batch& view_of(const batch& b) { return b; }
   template <class Numbers>
   static batch view_of(const Numbers& b) { return b.view(); }
@@ -90,7 +96,9 @@ class executor {
   std::function<i64()> steps_;
   plan plan_;
   pace speed_;
-  std::atomic<bool> stopped_ = false;
+  std::atomic<bool> asked_ = false;
+  bool stopped_ = false;
+  std::function<bool(bool)> agree_;
   std::function<void(i64)> step_, checkpoint_, evaluation_;
   std::function<void(const look&)> log_;
 };

@@ -110,7 +110,9 @@ class loss_curve {
     const f64 raw = (to - from) / 6, power = std::pow(10, std::floor(std::log10(raw)));
     const f64 every = power * (raw / power > 5 ? 10 : raw / power > 2 ? 5 : raw / power > 1 ? 2 : 1);
     std::vector<f64> all;
-    for (f64 v = std::ceil(from / every) * every; v <= to + every * 1e-6; v += every) all.push_back(v);
+    // Of numbers so large that a tick is nothing beside them there are not more either.
+    for (int i = 0; i < 8; ++i)
+      if (const f64 v = (std::ceil(from / every) + i) * every; v <= to + every * 1e-6) all.push_back(v);
     return all;
   }
   static std::string digits(f64 x) {

@@ -21,6 +21,13 @@ struct batch {
   std::size_t tokens() const { return static_cast<std::size_t>(sequences) * static_cast<std::size_t>(length); }
 };
 
+/// A process's part of every batch: it runs wafers `first` to before `end` of a cluster of `of`, and needs the sequences of these.
+struct batch_part {
+  int first = 0, end = 1, of = 1;
+  i64 begin_in(i64 sequences) const { return sequences * first / of; }
+  i64 end_in(i64 sequences) const { return sequences * end / of; }
+};
+
 namespace detail {
 
 inline void fits(const batch& b, const char* what, std::size_t has, std::size_t wants) {

@@ -1,12 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Every reader of files gets bytes that nobody thought of (libFuzzer). It takes them or throws the error that it promises; whatever else
-// happens is a fault: another exception, a crash, memory that the bytes do not account for, or something that was taken and
-// does not come back when it is written and read again.
-//   readers --reader=idx [libFuzzer's options] [corpus...]
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include <cstdlib>
+// What training reads.
 #include <wsl/ml/data/bpe.hpp>
 #include <wsl/ml/data/characters.hpp>
 #include <wsl/ml/data/images.hpp>
@@ -14,37 +7,14 @@
 #include <wsl/ml/file/checkpoint.hpp>
 #include <wsl/ml/file/hugging_face.hpp>
 #include <wsl/ml/file/llmc.hpp>
+#include <wsl/ml/run/loss_curve.hpp>
+
+#include "fuzz.hpp"
 
 namespace {
 using namespace wsl;
 using namespace wsl::ml;
-
-void holds(bool x) {
-  if (!x) std::abort();
-}
-
-/// Bytes as a file without a disk.
-class memory_file {
- public:
-  explicit memory_file(std::string_view bytes) : file_(::memfd_create("fuzz", 0)) { holds(file_ >= 0 && ::write(file_, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size())); }
-  memory_file(const memory_file&) = delete;
-  memory_file& operator=(const memory_file&) = delete;
-  ~memory_file() { ::close(file_); }
-  std::string name() const { return "/proc/self/fd/" + std::to_string(file_); }
-
- private:
-  int file_;
-};
-
-/// A folder in memory for what is written.
-const std::string& scratch() {
-  static const struct folder {
-    std::string name = "/dev/shm/wsl_fuzz_XXXXXX";
-    folder() { holds(::mkdtemp(name.data())); }
-    ~folder() { std::filesystem::remove_all(name); }
-  } here;
-  return here.name;
-}
+using namespace fuzz;
 
 void safetensors(std::string_view bytes) {
   const memory_file f(bytes);
@@ -138,33 +108,28 @@ void hugging_face(std::string_view bytes) {
   holds(d.width % d.heads == 0 && d.layers > 0);
 }
 
-struct reader {
-  std::string_view name;
-  void (*reads)(std::string_view);
-};
-constexpr reader readers[] = {{"safetensors", safetensors}, {"checkpoint", checkpoints_of}, {"idx", idx},       {"gzip", gzip},
-                              {"text", text},               {"merges", merges},             {"vocabulary", vocabulary}, {"tokens", token_files},
-                              {"llmc", llmc},               {"llmc_state", llmc_states},    {"config", hugging_face}};
-const reader* chosen = nullptr;
-
-}  // namespace
-
-extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
-  for (int i = 1; i < *argc; ++i)
-    for (const reader& r : readers)
-      if ((*argv)[i] == "--reader=" + std::string(r.name)) chosen = &r;
-  if (chosen) return 0;
-  std::fputs("readers: --reader=<name> chooses what is read:", stderr);
-  for (const reader& r : readers) std::fprintf(stderr, " %s", r.name.data());
-  std::fputs("\n", stderr);
-  std::exit(1);
+void shards(std::string_view bytes) {
+  static const std::vector<f32> w{1, 2}, v{3};
+  static const std::string folder = [] {
+    write_safetensors(scratch() + "/a.safetensors", {{"w", {2}, w}, {"x", {1}, v}});
+    write_safetensors(scratch() + "/b.safetensors", {{"v", {1}, v}});
+    return scratch();
+  }();
+  write_whole_file(folder + "/model.safetensors.index.json", std::string(bytes));
+  tensor_shards in(folder);
+  holds(in.names() == std::vector<std::string>{"v"} || in.names() == std::vector<std::string>{"v", "w", "x"} || in.names() == std::vector<std::string>{"w", "x"});
+  if (in.has("w")) holds(in.numbers("w", {2}) == w);
 }
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+void curve(std::string_view bytes) {
   try {
-    chosen->reads({reinterpret_cast<const char*>(data), size});
-  } catch (const file_error& e) {
-    holds(std::string_view(e.what()).starts_with("wsl: "));
+    const loss_curve c = loss_curve::from_csv(bytes);
+    holds(loss_curve::from_csv(c.csv()).csv() == c.csv() && c.svg("a < b").size() < 2000 + 100 * bytes.size());
+  } catch (const std::invalid_argument& e) {
+    holds(std::string_view(e.what()).starts_with("wsl: line "));
   }
-  return 0;
 }
+
+const enter table{{"safetensors", safetensors}, {"checkpoint", checkpoints_of}, {"shards", shards}, {"config", hugging_face}, {"idx", idx},
+                  {"gzip", gzip},               {"text", text},                 {"merges", merges}, {"vocabulary", vocabulary}, {"tokens", token_files},
+                  {"llmc", llmc},               {"llmc_state", llmc_states},    {"curve", curve}};
+}  // namespace

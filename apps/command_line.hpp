@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+// How the applications answer on the command line: each mistake gets one sentence with the program's name before it and the exit status 1.
+#pragma once
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <cstdio>
+#include <exception>
+#include <new>
+#include <wsl/version.hpp>
+
+#include "nearest.hpp"
+
+namespace app {
+
+/// Numbers from `least` on, or above it. (Those of CLI11 say a largest number of 300 digits.)
+inline CLI::Validator at_least(double least, bool above = false) {
+  const auto check = [=](std::string& text) -> std::string {
+    double x = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), x);
+    if (error == std::errc{} && end == text.data() + text.size() && (above ? x > least : x >= least)) return {};
+    char limit[32];
+    std::snprintf(limit, sizeof limit, "%s %g", above ? "above" : "at least", least);
+    return "it is a number " + std::string(limit) + ", not '" + text + "'";
+  };
+  return CLI::Validator(check, "");
+}
+
+/// Refuses a word that nothing takes: an option, or the command of an application that has some.
+[[noreturn]] inline void refuse_word(const CLI::App& app, const std::string& word, const char* what) {
+  std::vector<std::string> known;
+  const std::string asked = word.substr(0, word.find('='));
+  const auto options_of = [&](const CLI::App& a) {
+    for (const CLI::Option* o : a.get_options())
+      for (const std::string& name : o->get_lnames()) known.push_back("--" + name);
+  };
+  if (word.starts_with("-")) {
+    options_of(app);
+    for (const CLI::App* chosen : app.get_subcommands()) options_of(*chosen);
+    throw std::invalid_argument(asked + " is no option" + nearest_words(asked, known));
+  }
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) known.push_back(command->get_name());
+  if (const auto chosen = app.get_subcommands(); !chosen.empty()) {
+    const bool second = std::find(known.begin(), known.end(), word) != known.end();
+    throw std::invalid_argument(second ? "one " + std::string(what) + " at a time, not " + chosen.front()->get_name() + " and " + word : word + " is one word too many after " + chosen.front()->get_name());
+  }
+  throw std::invalid_argument(word + " is no " + what + nearest_words(word, known));
+}
+
+/// Parses the command line. Returns whether there is something to do; otherwise, help was asked for, or something is wrong and said, `status`
+/// is set. `what` is what the application calls its commands; those that nothing takes are allowed as extras by who declares them.
+inline bool parse(CLI::App& app, int argc, char** argv, const char* what, int& status) {
+  const auto version = [] { return std::to_string(WSL_VERSION_MAJOR) + "." + std::to_string(WSL_VERSION_MINOR) + "." + std::to_string(WSL_VERSION_PATCH); };
+  app.set_version_flag("--version", app.get_name() + " " + version(), "print the version, and stop");
+  try {
+    app.parse(argc, argv);
+    if (const auto extra = app.remaining(true); !extra.empty()) refuse_word(app, extra.front(), what);
+    return true;
+  } catch (const CLI::Success& e) {
+    status = app.exit(e);
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "%s: %s; see --help\n", app.get_name().c_str(), e.what());
+    status = 1;
+  }
+  return false;
+}
+
+/// Runs an application's main part and says what it throws. Returns the exit status.
+template <class F>
+int run(const char* program, F f) {
+  try {
+    return f();
+  } catch (const std::bad_alloc&) {
+    std::fprintf(stderr, "%s: there is not enough memory: take a smaller model, batch or file\n", program);
+  } catch (const std::exception& e) {
+    std::string_view sentence = e.what();
+    if (sentence.starts_with("wsl: ")) sentence.remove_prefix(5);
+    std::fprintf(stderr, "%s: %.*s\n", program, static_cast<int>(sentence.size()), sentence.data());
+  }
+  return 1;
+}
+
+}  // namespace app

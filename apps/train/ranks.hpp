@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// The processes that train together: those that mpirun or srun has started, or this one alone. ranks_mpi.cpp knows MPI; a build without it
+// has ranks_alone.cpp.
+#pragma once
+#include <wsl/ml/trainer.hpp>
+
+namespace train_app::ranks {
+
+int rank();
+int size();
+/// Who prints and writes files.
+inline bool root() { return rank() == 0; }
+
+/// What is said to be called together is called by all processes, in the same order.
+std::unique_ptr<wsl::ml::trainer> trainer(wsl::ml::network n, const wsl::ml::optimizer& rule, const wsl::ml::training& how);  // together
+/// The sum of everybody's numbers; together.
+wsl::i64 sum(wsl::i64 mine);
+/// Whether anybody says yes; together.
+inline bool any(bool mine) { return sum(mine) > 0; }
+/// Everybody has the first process's numbers; together.
+void share(std::span<wsl::i64> numbers);
+/// Throws an error, on all, that names the first process that has another number than the first; together.
+void require_same(wsl::u64 number, const std::string& what);
+
+}  // namespace train_app::ranks

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+#include "ranks.hpp"
+
+namespace train_app::ranks {
+
+int rank() { return 0; }
+int size() { return 1; }
+std::unique_ptr<wsl::ml::trainer> trainer(wsl::ml::network n, const wsl::ml::optimizer& rule, const wsl::ml::training& how) {
+  return std::make_unique<wsl::ml::trainer>(std::move(n), rule, how);
+}
+wsl::i64 sum(wsl::i64 mine) { return mine; }
+void share(std::span<wsl::i64>) {}
+void require_same(wsl::u64, const std::string&) {}
+
+}  // namespace train_app::ranks

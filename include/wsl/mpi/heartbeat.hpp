@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+// Whether the other ranks still live. Each sends the next one a beat a second, from a thread of its own, and the last one sends to the first.
+// A rank that has not been heard of for some seconds has died with its computer, or is stopped: who listens to it ends all. What computes
+// for ever still beats; so a rank can also be given a limit of seconds between two exchanges with the others, and watches itself.
+//   WSL_RANK_SILENCE  seconds without a beat that are too many, and that a rank which has ended waits for the others; 8 if not set, 0: any
+//   WSL_RANK_LIMIT    seconds from one exchange to the next that are too many; not set, or 0: any
+#pragma once
+#include <mpi.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "../core/fault_error.hpp"
+#include "../core/scalar.hpp"
+
+namespace wsl::mpi::detail {
+
+/// How often this rank has exchanged something with others, and whether it waits for them now.
+inline std::atomic<u64> exchanges{0};
+inline std::atomic<bool> waits{false};
+
+/// A rank that waits for others is not late.
+struct waiting {
+  waiting() { waits = true; }
+  waiting(const waiting&) = delete;
+  waiting& operator=(const waiting&) = delete;
+  ~waiting() { waits = false, ++exchanges; }
+};
+
+/// Seconds that the environment gives. Throws fault_error.
+inline f64 seconds_of(const char* name, f64 otherwise) {
+  const char* given = std::getenv(name);
+  if (!given || !*given) return otherwise;
+  char* rest = nullptr;
+  const f64 seconds = std::strtod(given, &rest);
+  if (*rest || !(seconds >= 0)) throw fault_error(std::string("wsl: ") + name + " is \"" + given + "\"; it must be a number of seconds, or 0 for any");
+  return seconds;
+}
+
+inline f64 silence() { return seconds_of("WSL_RANK_SILENCE", 8); }
+
+class heartbeat {
+ public:
+  /// Together. MPI must let several threads call it; otherwise nothing beats.
+  explicit heartbeat(MPI_Comm all) {
+    int threads = 0;
+    MPI_Query_thread(&threads);
+    MPI_Comm_rank(all, &rank_);
+    MPI_Comm_size(all, &size_);
+    if (size_ == 1 || threads < MPI_THREAD_MULTIPLE) return;
+    MPI_Comm_dup(all, &group_);
+    thread_ = std::thread([this] { beat(); });
+  }
+  heartbeat(const heartbeat&) = delete;
+  heartbeat& operator=(const heartbeat&) = delete;
+  ~heartbeat() { stop(); }
+
+  void stop() {
+    if (!thread_.joinable()) return;
+    {
+      const std::scoped_lock alone(mutex_);
+      stopped_ = true;
+    }
+    woken_.notify_one();
+    thread_.join();
+  }
+
+ private:
+  using clock = std::chrono::steady_clock;
+  static constexpr std::chrono::milliseconds interval{500};
+
+  void beat() {
+    char in = 0;
+    const char out = 0;
+    const int from = (rank_ + size_ - 1) % size_, to = (rank_ + 1) % size_;
+    MPI_Request coming, going = MPI_REQUEST_NULL;
+    MPI_Irecv(&in, 1, MPI_BYTE, from, 0, group_, &coming);
+    clock::time_point heard = clock::now(), moved = heard;
+    u64 seen = 0;
+    while (!stops_within(interval)) {
+      if (done(going)) MPI_Isend(&out, 1, MPI_BYTE, to, 0, group_, &going);
+      while (done(coming)) {
+        heard = clock::now();
+        MPI_Irecv(&in, 1, MPI_BYTE, from, 0, group_, &coming);
+      }
+      if (waits || seen != exchanges) moved = clock::now(), seen = exchanges;
+      if (silence_ > 0 && since(heard) > silence_) end_all("rank %d has not been heard of for %.0f s: it has died, or is stopped", from, silence_);
+      if (limit_ > 0 && since(moved) > limit_) end_all("rank %d has kept the others waiting for %.0f s, the limit that WSL_RANK_LIMIT sets", rank_, limit_);
+    }
+    MPI_Cancel(&coming);
+    MPI_Wait(&coming, MPI_STATUS_IGNORE);
+    MPI_Wait(&going, MPI_STATUS_IGNORE);
+  }
+  bool stops_within(clock::duration time) {
+    std::unique_lock alone(mutex_);
+    return woken_.wait_for(alone, time, [this] { return stopped_; });
+  }
+  static bool done(MPI_Request& r) {
+    int yes = 0;
+    MPI_Test(&r, &yes, MPI_STATUS_IGNORE);
+    return yes;
+  }
+  static f64 since(clock::time_point t) { return std::chrono::duration<f64>(clock::now() - t).count(); }
+  void end_all(const char* what, int who, f64 seconds) const {
+    std::fprintf(stderr, "wsl: ");
+    std::fprintf(stderr, what, who, seconds);
+    std::fprintf(stderr, "; rank %d ends the run\n", rank_);
+    MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+  }
+
+  const f64 silence_ = silence(), limit_ = seconds_of("WSL_RANK_LIMIT", 0);
+  MPI_Comm group_ = MPI_COMM_NULL;
+  int rank_ = 0, size_ = 1;
+  bool stopped_ = false;
+  std::mutex mutex_;
+  std::condition_variable woken_;
+  std::thread thread_;
+};
+
+}  // namespace wsl::mpi::detail

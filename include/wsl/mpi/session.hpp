@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+// MPI from the first use to the end of the process. A rank that ends while others still work would keep them waiting for ever: then it
+// ends them all.
+#pragma once
+#include <mpi.h>
+#include <time.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+
+#include "heartbeat.hpp"
+#include "shared_memory.hpp"
+
+namespace wsl::mpi::detail {
+
+class session {
+ public:
+  session() : owned_(start()), group_(copy_of_world()), memory_(group_), heart_(group_) {}
+  session(const session&) = delete;
+  session& operator=(const session&) = delete;
+  ~session() {
+    int over = 0;
+    MPI_Finalized(&over);
+    if (over) return;
+    if (owned_ && !everybody_came()) {
+      int rank = 0;
+      MPI_Comm_rank(group_, &rank);
+      std::fprintf(stderr, "wsl: rank %d has ended, and others went on for %.0f s; it ends them\n", rank, patience_);
+      MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+    }
+    heart_.stop();
+    if (!owned_) return;
+    memory_.release();
+    MPI_Finalize();
+  }
+
+  MPI_Comm group() const { return group_; }
+  shared_memory& memory() { return memory_; }
+
+ private:
+  /// Whether MPI was not there before.
+  static bool start() {
+    int started = 0, threads = 0;
+    MPI_Initialized(&started);
+    if (!started) MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &threads);
+    return !started;
+  }
+  static MPI_Comm copy_of_world() {
+    MPI_Comm group = MPI_COMM_NULL;
+    MPI_Comm_dup(MPI_COMM_WORLD, &group);
+    return group;
+  }
+
+  bool everybody_came() const {
+    const waiting others;
+    MPI_Request all;
+    MPI_Ibarrier(group_, &all);
+    const auto begin = std::chrono::steady_clock::now();
+    for (f64 waited = 0; patience_ == 0 || waited < patience_; waited = std::chrono::duration<f64>(std::chrono::steady_clock::now() - begin).count()) {
+      int came = 0;
+      MPI_Test(&all, &came, MPI_STATUS_IGNORE);
+      if (came) return true;
+      const timespec pause{0, waited < 0.01 ? 1'000'000 : 100'000'000};
+      nanosleep(&pause, nullptr);
+    }
+    return false;
+  }
+
+  const f64 patience_ = silence();  ///< seconds
+  bool owned_;
+  MPI_Comm group_;
+  shared_memory memory_;
+  heartbeat heart_;
+};
+
+}  // namespace wsl::mpi::detail

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+// Memory that the ranks of one computer have in common, as an MPI window: each writes in its own part and reads in all. The buffers of
+// channels come from it, so that a word for another rank is written once, and read where it lies.
+#pragma once
+#include <mpi.h>
+
+#include <cstddef>
+#include <mutex>
+#include <vector>
+
+#include "../fabric/band.hpp"
+
+namespace wsl::mpi {
+
+class shared_memory {
+ public:
+  /// Together. Without a second rank on this computer, or if the system has no room, there is none.
+  explicit shared_memory(MPI_Comm group) {
+    MPI_Comm here = MPI_COMM_NULL;
+    MPI_Comm_split_type(group, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here);
+    int neighbours = 0, all = 0;
+    MPI_Comm_size(here, &neighbours);
+    MPI_Comm_size(group, &all);
+    parts_.resize(static_cast<std::size_t>(all));
+    MPI_Comm_set_errhandler(here, MPI_ERRORS_RETURN);
+    if (neighbours > 1 && MPI_Win_allocate_shared(size, sizeof(u32), MPI_INFO_NULL, here, &mine_, &window_) == MPI_SUCCESS) {
+      find_parts(group, here, neighbours);
+      MPI_Win_lock_all(MPI_MODE_NOCHECK, window_);
+    }
+    MPI_Comm_free(&here);
+  }
+  shared_memory(const shared_memory&) = delete;
+  shared_memory& operator=(const shared_memory&) = delete;
+
+  /// Together, when nobody reads any more.
+  void release() {
+    if (window_ == MPI_WIN_NULL) return;
+    MPI_Win_unlock_all(window_);
+    MPI_Win_free(&window_);
+  }
+
+  /// A buffer of this rank's part, which holds so many words; null if there is none left.
+  u32* take(int words) {
+    const std::scoped_lock alone(mutex_);
+    std::vector<u32*>& free = words == engines::small_buffer ? small_ : large_;
+    if (!free.empty()) {
+      u32* buffer = free.back();
+      free.pop_back();
+      return buffer;
+    }
+    const auto bytes = static_cast<std::ptrdiff_t>(sizeof(u32)) * words;
+    if (window_ == MPI_WIN_NULL || used_ + bytes > size) return nullptr;
+    return mine_ + std::exchange(used_, used_ + bytes) / static_cast<std::ptrdiff_t>(sizeof(u32));
+  }
+  void give(u32* buffer, int words) {
+    const std::scoped_lock alone(mutex_);
+    (words == engines::small_buffer ? small_ : large_).push_back(buffer);
+  }
+
+  /// Whether a buffer is this rank's, and lies where a rank can read it.
+  bool seen_by(int rank, const u32* buffer) const { return parts_[static_cast<std::size_t>(rank)] && buffer >= mine_ && buffer < mine_ + size / static_cast<MPI_Aint>(sizeof(u32)); }
+  u32 place_of(const u32* buffer) const { return static_cast<u32>(buffer - mine_); }
+  const u32* at(int rank, u32 place) const { return parts_[static_cast<std::size_t>(rank)] + place; }
+
+  /// Between writing and telling another rank of it, and between hearing of it and reading.
+  void order() const {
+    if (window_ != MPI_WIN_NULL) MPI_Win_sync(window_);
+  }
+
+ private:
+  static constexpr MPI_Aint size = MPI_Aint{1} << 24;  // bytes of a rank
+
+  void find_parts(MPI_Comm group, MPI_Comm here, int neighbours) {
+    MPI_Group of_all, of_here;
+    MPI_Comm_group(group, &of_all);
+    MPI_Comm_group(here, &of_here);
+    for (int k = 0; k < neighbours; ++k) {
+      int rank = 0, unit = 0;
+      MPI_Aint bytes = 0;
+      u32* part = nullptr;
+      MPI_Group_translate_ranks(of_here, 1, &k, of_all, &rank);
+      MPI_Win_shared_query(window_, k, &bytes, &unit, &part);
+      parts_[static_cast<std::size_t>(rank)] = part;
+    }
+    MPI_Group_free(&of_all);
+    MPI_Group_free(&of_here);
+  }
+
+  MPI_Win window_ = MPI_WIN_NULL;
+  u32* mine_ = nullptr;
+  std::vector<const u32*> parts_;  ///< by rank; null on another computer
+  std::ptrdiff_t used_ = 0;        ///< bytes
+  std::vector<u32*> small_, large_;
+  std::mutex mutex_;
+};
+
+/// What one fabric has taken of it.
+class shared_buffers final : public engines::buffer_source {
+ public:
+  explicit shared_buffers(shared_memory* from) : from_(from) {}
+  shared_buffers(const shared_buffers&) = delete;
+  shared_buffers& operator=(const shared_buffers&) = delete;
+  ~shared_buffers() {
+    for (const auto& [buffer, words] : taken_) from_->give(buffer, words);
+  }
+  u32* take(int words) override {
+    u32* buffer = from_ ? from_->take(words) : nullptr;
+    const std::scoped_lock alone(mutex_);
+    if (buffer) taken_.push_back({buffer, words});
+    return buffer;
+  }
+
+ private:
+  shared_memory* from_;
+  std::vector<std::pair<u32*, int>> taken_;
+  std::mutex mutex_;
+};
+
+}  // namespace wsl::mpi
