@@ -198,7 +198,7 @@ void joins(int times) {
 
 }  // namespace
 
-TEST_CASE("arrays are joined as the serial line joins them") { joins(22); }
+TEST_CASE("arrays are joined as the serial line joins them") { joins(18); }
 TEST_CASE("many arrays are joined as the serial line joins them", "[.long]") { joins(400); }
 
 namespace {

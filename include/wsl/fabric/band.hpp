@@ -178,6 +178,10 @@ struct alignas(128) band {
   bool expects_news() const { return (senders[0].get() | senders[1].get()) != 0; }
 
   u64 random = 0;                               ///< state of a shuffled schedule
+  u64 draw(u64 below) {
+    random ^= random << 13, random ^= random >> 7, random ^= random << 17;
+    return random % below;
+  }
 };
 
 }  // namespace wsl::engines

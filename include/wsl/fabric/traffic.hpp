@@ -29,6 +29,12 @@ class traffic {
     return {net.lists.data() + c.first_reader + 2, net.lists[c.first_reader]};
   }
 
+  /// Null if there are several.
+  inlet* only_reader(const channel& c) {
+    const std::span<const u32> all = readers_of(c);
+    return all.size() == 1 ? &net.inlets[all[0]] : nullptr;
+  }
+
   void wake(band& b, u32 who) {
     membership& m = net.member(who);
     if (m.queued) return;

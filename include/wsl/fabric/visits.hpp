@@ -7,8 +7,9 @@
 #include <bit>
 #include <utility>
 
+#include "handover.hpp"
 #include "run_log.hpp"
-#include "traffic.hpp"
+#include "stream_visits.hpp"
 
 namespace wsl::engines {
 
@@ -25,7 +26,7 @@ class visits {
   /// stays busy until a word comes must get the word.
   void run(band& b) {
     if (b.computes) let_compute(b);
-    for (u32 n = 0; n < most_visits && !b.work.empty(); ++n) visit(b, order_.shuffle ? b.work.pop(draw(b, b.work.size())) : b.work.pop());
+    for (u32 n = 0; n < most_visits && !b.work.empty(); ++n) visit(b, order_.shuffle ? b.work.pop(b.draw(b.work.size())) : b.work.pop());
   }
 
   /// What a PE has besides its channels: calls and operations in flight; null if it never had any.
@@ -49,7 +50,7 @@ class visits {
     band& b = traffic_.home(on);
     check(b, on, t);
     // What has an end of a FIFO or a microthread to itself has it until its task ends, as on every engine.
-    if ((t.resumes || !rule::may_clash(t)) && (!order_.shuffle || draw(b, 2))) advance(b, on, t);
+    if ((t.resumes || !rule::may_clash(t)) && (!order_.shuffle || b.draw(2))) advance(b, on, t);
     // A task that waited for its own sends goes on when there is room for more.
     if (t.complete() && (!t.resumes || (t.output < 0 && begin_run(b, on)))) {
       if (!t.resumes) remember(b, on, t);
@@ -127,11 +128,6 @@ class visits {
     return 0;
   }
 
-  static u64 draw(band& b, u64 below) {
-    b.random ^= b.random << 13, b.random ^= b.random >> 7, b.random ^= b.random << 17;
-    return b.random % below;
-  }
-
   void visit(band& b, u32 who) {
     traffic_.net.member(who).queued = 0;
     u32 budget = visit_budget;
@@ -140,7 +136,7 @@ class visits {
       pe_state& s = state(who);
       while (budget && b.handed_to.empty() && act(b, s, budget)) --budget;
     } else if (who < traffic_.net.first_crossing()) {
-      visit_stream(b, who);
+      visit_stream(traffic_, b, who);
     } else {
       visit_crossing(b, who);
     }
@@ -150,23 +146,9 @@ class visits {
     b.handed_to.clear();
   }
 
-  void visit_stream(band& b, u32 who) {
-    stream_end& s = traffic_.net.streams[who - pes()];
-    for (inlet& in : traffic_.net.inlets_of(who))
-      while (traffic_.available(in)) {
-        const bool control = traffic_.control_first(b, in);  // to the host a word like any other
-        const u32 n = control ? 1 : traffic_.readable(b, in);
-        for (u32 i = 0; i < n; ++i) s.words.push(traffic_.words_at(in)[i]);
-        control ? traffic_.consume_control(b, in) : traffic_.consume(b, in, n);
-      }
-    for (channel& c : traffic_.net.channels_of(who))
-      while (const u32 n = s.words.empty() ? 0 : traffic_.room(b, c, static_cast<u32>(least<std::size_t>(s.words.size(), wiring::deep))))
-        for (u32 i = 0; i < n; ++i, s.words.pop(), c.move_to(c.next() + 1)) *c.room() = s.words.front();
-  }
-
   void visit_crossing(band& b, u32 who) {
     const crossing& at = traffic_.net.crossing_of(who);
-    pe* below = traffic_.net.gates->visit(traffic_, b, who, order_.shuffle ? draw(b, 64) : 0) ? tiles_.find(at.at) : nullptr;
+    pe* below = traffic_.net.gates->visit(traffic_, b, who, order_.shuffle ? b.draw(64) : 0) ? tiles_.find(at.at) : nullptr;
     if (!below || !state_of(*below).image->torn[at.color]) return;
     extras(state_of(*below)).torn |= color_bit(at.color);
     traffic_.wake(b, state_of(*below).index);
@@ -174,7 +156,7 @@ class visits {
 
   bool act(band& b, pe_state& s, u32& budget) {
     processor* p = more(s);
-    if (order_.shuffle && draw(b, 2) && !(p && p->suspended()) && run_next(b, s, p)) return true;
+    if (order_.shuffle && b.draw(2) && !(p && p->suspended()) && run_next(b, s, p)) return true;
     if (!order_.shuffle && !s.image->urgent_colors && run_locals(b, s, p, budget)) return true;
     const bool moved = p && !p->microthreads.empty() && move_operations(b, s, *p);
     if (!b.handed_to.empty()) return true;
@@ -212,7 +194,7 @@ class visits {
     const bool called = p && !p->calls.empty();
     if (!called && p && p->torn && run_torn(b, s, *p)) return true;
     if (!called && s.hurries(ready) && run_data(b, s, s.image->urgent_colors)) return true;
-    if (!called && (!ready || (order_.shuffle && draw(b, 2)))) {
+    if (!called && (!ready || (order_.shuffle && b.draw(2)))) {
       if (run_data(b, s)) return true;
       if (!ready) return false;
     }
@@ -240,13 +222,13 @@ class visits {
     return run_task(b, s, *s.image->local[id], &own_bit, most);
   }
   static int any_of(band& b, u64 set) {
-    for (u64 skip = draw(b, static_cast<u64>(std::popcount(set))); skip; --skip) set &= set - 1;
+    for (u64 skip = b.draw(static_cast<u64>(std::popcount(set))); skip; --skip) set &= set - 1;
     return std::countr_zero(set);
   }
 
   bool run_data(band& b, pe_state& s, u64 colors = ~u64{0}) {
     const auto inlets = wiring::inlets_of(s);
-    const std::size_t from = order_.shuffle && !inlets.empty() ? draw(b, inlets.size()) : 0;
+    const std::size_t from = order_.shuffle && !inlets.empty() ? b.draw(inlets.size()) : 0;
     for (std::size_t k = 0; k < inlets.size(); ++k) {
       inlet& in = inlets[from + k < inlets.size() ? from + k : from + k - inlets.size()];
       if ((colors & color_bit(in.color)) && run_batch(b, s, in)) return true;
@@ -260,7 +242,7 @@ class visits {
     const binding* task = s.image->data[in.color];
     if (!task || (s.blocked_colors & color_bit(in.color)) || !prepare(b, s, sends_of_a_data_task)) return false;
     u32 n = traffic_.readable(b, in);
-    if (order_.shuffle) n = 1 + static_cast<u32>(draw(b, n));
+    if (order_.shuffle) n = 1 + static_cast<u32>(b.draw(n));
     const u32 taken = run_task(b, s, *task, traffic_.words_at(in), n);
     if (log_) note(s, task->name, in, taken);
     traffic_.consume(b, in, taken);
@@ -327,27 +309,19 @@ class visits {
     if (t.output >= 0) hold(b, s, t.output, false);
   }
 
-  // The only receiver waits with an operation of its own, and nothing lies before it: then the words go from memory to memory, or from
-  // the sender's memory into the receiver's sum.
+  // The sender's PE leaves the thread to the receiver's.
   bool hand_over(band& b, pe_state& s, transfer& t) {
     channel& c = s.channel_of(t.output);
-    const std::span<const u32> readers = traffic_.readers_of(c);
-    inlet* in = readers.size() == 1 ? &traffic_.net.inlets[readers[0]] : nullptr;
-    if (!in || in->remote || in->head != c.tail() || in->reader >= pes() || always_defers()) return false;
-    processor* p = more(state(in->reader));
+    inlet* in = traffic_.only_reader(c);
+    processor* p = in && !in->remote && in->head == c.tail() && in->reader < pes() && !always_defers() ? more(state(in->reader)) : nullptr;
     transfer* r = p ? p->reader_of(in->color) : nullptr;
-    if (!r || r->input[1] >= 0 || r->output >= 0 || !(t.source || r->target) || t.uses_fifo() || r->uses_fifo() || r->each_time >= 0) return false;
-    const u64 left = t.length - t.done;
-    if (t.endless() || r->length - r->done < left) return false;
-    const u32 n = static_cast<u32>(left);
-    const u32* source = t.source + t.done;
-    if (t.source) r->move(*r, &source, nullptr, n), t.done += n;
-    else t.move(t, nullptr, r->target + r->done, n), r->done += n;
+    if (!r || !fit_together(t, *r)) return false;
+    const u32 n = move_together(t, *r);
     c.origin += n;
     in->head += n;
     traffic_.count(b, c, n);
     b.handed_to.push_back(in->reader);
-    ends_after_this_run(b, s);  // the receiver goes on first
+    ends_after_this_run(b, s);
     return true;
   }
 

@@ -59,6 +59,7 @@ struct wiring {
 
   u32 first_crossing() const { return static_cast<u32>(pes_.size() + streams.size()); }
   u32 writers() const { return first_crossing() + (gates ? gates->size() : 0); }
+  stream_end& stream_of(u32 who) { return streams[who - pes_.size()]; }
   crossing& crossing_of(u32 who) const { return (*gates)[who - first_crossing()]; }
   membership& member(u32 who) {
     if (who < pes_.size()) return state_of(pes_[who]).in;

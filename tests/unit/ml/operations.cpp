@@ -168,6 +168,10 @@ void check_attention(int tokens, int width, f64 slope) {
   ml::attention(y.s(), log_total, third(qkv.s(), 0), third(qkv.s(), 1), third(qkv.s(), 2), how);
   ml::attention_back(third(d.s(), 0), third(d.s(), 1), third(d.s(), 2), dy.s(), y.s(), log_total, third(qkv.s(), 0), third(qkv.s(), 1),
                      third(qkv.s(), 2), how);
+  both set(tokens, 3 * width, 3);  // whatever it was
+  ml::attention_back(third(set.s(), 0), third(set.s(), 1), third(set.s(), 2), dy.s(), y.s(), log_total, third(qkv.s(), 0), third(qkv.s(), 1),
+                     third(qkv.s(), 2), how, {.query = true, .keys = true});
+  CHECK(set.single == d.single);
   const auto forward = [&] {
     plain::attention<f64>(y.e(), weights.e(), third(qkv.e(), 0), third(qkv.e(), 1), third(qkv.e(), 2), scale, slope);
     return weighed(y.exact, dy.exact);

@@ -31,10 +31,11 @@ class attention_stage final : public stage {
     });
   }
   void backward(place& at) const override {
-    const matrix<f32> qkv = at.value(qkv_), d = at.gradient(qkv_);
+    bool sets = false;
+    const matrix<f32> qkv = at.value(qkv_), d = at.gradient(qkv_, sets);
     each(at, [&](const head& h, std::span<f32> totals) {
       attention_back(h.query(d), h.key(d), h.value(d), h.query(at.gradient(y_)), h.query(at.value(y_)), totals, h.query(qkv), h.key(qkv),
-                     h.value(qkv), h.scores);
+                     h.value(qkv), h.scores, {sets, sets && h.first_of_group});
     });
   }
   f64 operations(int, int, int columns, int length) const override { return 7. * length * columns; }
@@ -43,6 +44,7 @@ class attention_stage final : public stage {
   /// One head of one sequence: its tokens, and where its features begin.
   struct head {
     int first, length, width, of_query, of_key, of_value;
+    bool first_of_group;
     scoring scores;
     matrix<f32> query(const matrix<f32>& x) const { return x.part(first, of_query, length, width); }
     matrix<f32> key(const matrix<f32>& x) const { return x.part(first, of_key, length, width); }
@@ -55,8 +57,8 @@ class attention_stage final : public stage {
     const std::span<f32> totals = at.totals(number, heads_.queries);
     for (int s = 0; s < at.sequences(); ++s)
       for (int h = 0; h < heads_.queries; ++h) {
-        const int group = h / (heads_.queries / groups), first_key = all + group * width;
-        f(head{s * length, length, width, h * width, first_key, first_key + groups * width, scores(at, s, h, width)},
+        const int in_group = heads_.queries / groups, first_key = all + h / in_group * width;
+        f(head{s * length, length, width, h * width, first_key, first_key + groups * width, h % in_group == 0, scores(at, s, h, width)},
           totals.subspan(static_cast<std::size_t>((s * heads_.queries + h) * length), static_cast<std::size_t>(length)));
       }
   }

@@ -76,6 +76,11 @@ inline int keys_before(int q, int k, int keys) { return std::min(keys, q - k + 1
 inline matrix<const f32> rows_of(const matrix<const f32>& x, int from, int count) { return x.part(from, 0, count, x.columns()); }
 inline matrix<f32> rows_of(const matrix<f32>& x, int from, int count) { return x.part(from, 0, count, x.columns()); }
 
+inline void set_or_add(bool sets, const matrix<f32>& c, const matrix<const f32>& a, const matrix<const f32>& b) {
+  if (sets) multiply(c, a, b);
+  else multiply_add(c, a, b);
+}
+
 }  // namespace detail
 
 /// y[t] = sum over s <= t of softmax(scores of t)[s] v[s]. log_total has one place a token.
@@ -85,12 +90,11 @@ inline void attention(const matrix<f32>& y, std::span<f32> log_total, const matr
   f32 largest[attention_block], total[attention_block];
   each_attention_block(q.rows(), [&](int first, int queries, int from, int keys) {
     const matrix<f32> s(numbers, queries, keys), out = rows_of(y, first, queries);
-    std::fill_n(numbers, queries * keys, 0.f);
     if (from == 0) {
       std::fill_n(largest, queries, -1e30f), std::fill_n(total, queries, 0.f);
       for (int t = 0; t < queries; ++t) std::fill_n(out.row(t), out.columns(), 0.f);
     }
-    multiply_add(s, rows_of(q, first, queries), rows_of(k, from, keys).transposed());
+    multiply(s, rows_of(q, first, queries), rows_of(k, from, keys).transposed());
     for (int t = 0; t < queries; ++t) {
       const int seen = keys_before(first + t, from, keys);
       run_vectorized<attention_score_loop>(s.row(t), how.scale, how.slope, from - first - t, seen);
@@ -107,9 +111,14 @@ inline void attention(const matrix<f32>& y, std::span<f32> log_total, const matr
   });
 }
 
-/// Adds to dq, dk and dv the gradients through y = attention(q, k, v).
+/// Gradients that nobody has begun.
+struct attention_sets {
+  bool query = false, keys = false;  ///< of keys and values
+};
+/// Adds to dq, dk and dv the gradients through y = attention(q, k, v), or makes anew those that it sets.
 inline void attention_back(const matrix<f32>& dq, const matrix<f32>& dk, const matrix<f32>& dv, const matrix<const f32>& dy, const matrix<const f32>& y,
-                           std::span<const f32> log_total, const matrix<const f32>& q, const matrix<const f32>& k, const matrix<const f32>& v, const scoring& how) {
+                           std::span<const f32> log_total, const matrix<const f32>& q, const matrix<const f32>& k, const matrix<const f32>& v, const scoring& how,
+                           const attention_sets& sets = {}) {
   using namespace detail;
   alignas(64) f32 weights[attention_block * attention_block], slopes[attention_block * attention_block];
   std::vector<f32> mean(static_cast<std::size_t>(q.rows()));
@@ -117,9 +126,8 @@ inline void attention_back(const matrix<f32>& dq, const matrix<f32>& dk, const m
   each_attention_block(q.rows(), [&](int first, int queries, int from, int keys) {
     const matrix<f32> w(weights, queries, keys), dw(slopes, queries, keys);
     const auto of_q = rows_of(q, first, queries), of_k = rows_of(k, from, keys), of_v = rows_of(v, from, keys), of_dy = rows_of(dy, first, queries);
-    std::fill_n(weights, queries * keys, 0.f), std::fill_n(slopes, queries * keys, 0.f);
-    multiply_add(w, of_q, of_k.transposed());
-    multiply_add(dw, of_dy, of_v.transposed());
+    multiply(w, of_q, of_k.transposed());
+    multiply(dw, of_dy, of_v.transposed());
     for (int t = 0; t < queries; ++t) {
       const int seen = keys_before(first + t, from, keys);
       const std::size_t token = static_cast<std::size_t>(first + t);
@@ -131,9 +139,10 @@ inline void attention_back(const matrix<f32>& dq, const matrix<f32>& dk, const m
       if (how.drop.below) drop(w.row(t), w.row(t), dropped, from, seen);
       std::fill(w.row(t) + seen, w.row(t) + keys, 0.f), std::fill(dw.row(t) + seen, dw.row(t) + keys, 0.f);
     }
-    multiply_add(rows_of(dv, from, keys), w.transposed(), of_dy);
-    multiply_add(rows_of(dq, first, queries), dw, of_k);
-    multiply_add(rows_of(dk, from, keys), dw.transposed(), of_q);
+    const bool begins_query = sets.query && from == 0, begins_keys = sets.keys && from == first;  // the first block of its rows
+    set_or_add(begins_keys, rows_of(dv, from, keys), w.transposed(), of_dy);
+    set_or_add(begins_query, rows_of(dq, first, queries), dw, of_k);
+    set_or_add(begins_keys, rows_of(dk, from, keys), dw.transposed(), of_q);
   });
 }
 
