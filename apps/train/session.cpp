@@ -33,12 +33,13 @@ extern "C" void stop_running(int) {
 }
 
 /// Says a line of the field's form on stdout, at once, and once.
-template <class... Args>
-void say(const char* format, Args... args) {
+template <class First, class... Args>
+void say(const char* format, First first, Args... rest) {
   if (!ranks::root()) return;
-  std::printf(format, args...);
+  std::printf(format, first, rest...);
   std::fflush(stdout);
 }
+void say(const char* text) { say("%s", text); }
 
 f64 norm_of(std::span<const wsl::f32> numbers) {
   f64 sum = 0;
