@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Epochs: every band runs once with what the others wrote for it before, then all meet. When no band has written for another or has
-// work left, those with lengthy tasks run these; a run ends when there are none. One thread visits only the bands that have something to do; several share
-// all of them out.
+// work left, those with lengthy tasks run these; a run ends when there are none. One thread visits only the bands that have something
+// to do; several share all of them out.
 #pragma once
 #include <bit>
 
@@ -29,19 +29,17 @@ u64 run_epochs_alone(flat_vector<band>& bands, u64 last, RunBand run_band) {
     for (std::size_t b = 0; b < bands.size(); ++b) set |= u64{condition(bands[b])} << b;
     return set;
   };
-  u64 now = those([](band& b) { return !b.work.empty() || b.expects_news(); });
-  while (now) {
+  u64 next = those([](band& b) { return !b.work.empty() || b.expects_news(); });
+  for (bool failed = false; !failed;) {
+    u64 now = next ? next : those([](band& b) { return b.computes = !b.postponed.empty(); });
+    if (!now) break;
     ++last;
-    u64 next = 0;
-    bool failed = false;
-    for (; now; now &= now - 1) {
+    for (next = 0; now; now &= now - 1) {
       band& b = bands[static_cast<std::size_t>(std::countr_zero(now))];
       run_band(b, last);
       next |= b.addressed | u64{!b.work.empty()} << (&b - bands.data());
       failed |= b.failure != nullptr;
     }
-    if (failed) break;
-    now = next ? next : those([](band& b) { return b.computes = !b.postponed.empty(); });
   }
   return last;
 }

@@ -389,6 +389,36 @@ TEST_CASE("what computes long waits for what is on its way between bands") {
 
 namespace {
 
+struct failing {
+  void go(pe&) { throw fault_error("wsl: no"); }
+  static consteval auto tasks() { return table(launch<&failing::go>()); }
+};
+struct putting_off {
+  int done = 0;
+
+  void go(pe& me) { me.activate<&putting_off::compute>(); }
+  void compute(pe&) { ++done; }
+  static consteval auto tasks() { return table(launch<&putting_off::go>(), lengthy(local<&putting_off::compute>())); }
+};
+
+}  // namespace
+
+TEST_CASE("what a fault has left undone is done by the next run, on any number of threads") {
+  for (int threads : {1, 2, 8}) {
+    layout l{host, 2, 1};
+    l.place(at(0, 0), program_v<failing>).place(at(1, 0), program_v<putting_off>);
+    fabric f{l, threaded{.threads = threads, .pes_per_band = 1}};
+    f.start<&failing::go>(at(0, 0));
+    f.start<&putting_off::go>(at(1, 0));
+    CHECK_THROWS_AS(f.run(), fault_error);
+    CHECK(f.read(1, 0, &putting_off::done) == 0);
+    f.run();
+    CHECK(f.read(1, 0, &putting_off::done) == 1);
+  }
+}
+
+namespace {
+
 /// Stays busy until a word comes.
 struct impatient {
   bool here = false;
