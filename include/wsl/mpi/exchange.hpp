@@ -85,11 +85,11 @@ class exchange {
   /// Waits for what others have sent, and delivers it. Returns the largest of what all ranks say is to follow. Together, when no band runs.
   engines::sequel receive(u64 epoch, engines::sequel mine) {
     engines::sequel all = says_with_news_ ? mine : static_cast<engines::sequel>(who_.largest(static_cast<u64>(mine)));
-    const detail::waiting others;
-    while (!move_on()) {}  // MPI lets others run meanwhile
+    detail::waiting others;
+    while (!move_on()) others.pause();
     for (auto& n : neighbours_) {
       if (says_with_news_) all = engines::larger(all, n.opening.says);
-      while (!n.in.at_end()) unpack(n, epoch);
+      while (!n.in().at_end()) unpack(n, epoch);
     }
     for (auto& n : neighbours_) n.finish(), n.came = false;
     for (packet& p : packets_) p.finish();
@@ -207,18 +207,18 @@ class exchange {
   }
 
   void unpack(neighbour& from, u64 epoch) {
-    const heading h = from.in.take<heading>();
+    const heading h = from.in().take<heading>();
     engines::band& to = words_.bands()[h.to];
     to.senders[epoch & 1].set_bits(u64{1} << h.from);
     auto& mail = words_.bands()[h.from].mail[epoch & 1][h.to];
     std::span<const u32> latest;
     for (u32 k = 0; k < h.count; ++k) {
-      const item i = from.in.take<item>();
+      const item i = from.in().take<item>();
       news n{i.kind, i.inlet, i.position};
       if (i.kind == news::what::words && i.words_are == item::where::shared) {
         n.words = who_.memory()->at(from.rank, i.place), n.origin = i.origin;
       } else if (i.kind == news::what::words) {
-        if (i.words_are == item::where::behind) latest = from.in.take_words(i.words);
+        if (i.words_are == item::where::behind) latest = from.in().take_words(i.words);
         if (i.words_are == item::where::packed) latest = i.words ? packet_of(from.rank)->words.words_at(i.place * sizeof(u32), i.words) : latest.first(0);
         mirror& m = mirrors_[i.inlet];
         if (i.anew) m.begin(i.origin);

@@ -7,16 +7,11 @@
 #include <bit>
 #include <vector>
 
-#include "../core/fault_error.hpp"
+#include "heartbeat.hpp"
 #include "message.hpp"
 
 namespace wsl::mpi::detail {
 
-inline bool done(MPI_Request& r) {
-  int yes = 0;
-  MPI_Test(&r, &yes, MPI_STATUS_IGNORE);
-  return yes;
-}
 inline int count_of(std::span<const std::byte> bytes) {
   if (bytes.size() > 0x7fffffff) throw fault_error("wsl: an epoch sends more than 2 GB to one rank; use more and smaller bands");
   return static_cast<int>(bytes.size());
@@ -27,17 +22,20 @@ template <class Opening>
 class correspondence {
  public:
   int rank;
-  message out, in;
+  message out;
   Opening opening{};  ///< of what has come
 
   correspondence(int with, MPI_Comm group) : rank(with), group_(group) {}
 
   /// Before anything of this epoch is sent.
   void expect() {
-    in.reset(at_once);
+    latest_ = 1 - latest_;
+    in().reset(at_once);
     missing_ = piece::first;
-    receive(in.bytes());
+    receive(in().bytes());
   }
+  /// What comes in this epoch. It stays where it is until the end of the next one.
+  message& in() { return in_[latest_]; }
   /// Empties `out`, but for room for what `send` puts before it.
   void begin() {
     out.reset();
@@ -51,7 +49,7 @@ class correspondence {
     MPI_Isend(bytes.data(), first, MPI_BYTE, rank, tag, group_, &sends_[0]);
     if (size > first) MPI_Isend(bytes.data() + first, size - first, MPI_BYTE, rank, tag, group_, &sends_[1]);
   }
-  /// Whether all of `in` has come.
+  /// Whether all of it has come.
   bool arrived() {
     if (missing_ == piece::first && done(comes_)) begin_to_read();
     if (missing_ == piece::rest && done(comes_)) missing_ = piece::none;
@@ -71,14 +69,16 @@ class correspondence {
 
   void receive(std::span<std::byte> bytes) { MPI_Irecv(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, rank, tag, group_, &comes_); }
   void begin_to_read() {
-    const auto front = in.take<size_and_opening>();
+    const auto front = in().template take<size_and_opening>();
     opening = front.says;
-    in.resize(front.size);
+    in().resize(front.size);
     missing_ = front.size > at_once ? piece::rest : piece::none;
-    if (missing_ == piece::rest) receive(in.bytes().subspan(at_once));
+    if (missing_ == piece::rest) receive(in().bytes().subspan(at_once));
   }
 
   MPI_Comm group_;
+  message in_[2];
+  int latest_ = 0;
   MPI_Request sends_[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL}, comes_ = MPI_REQUEST_NULL;
   piece missing_ = piece::none;
 };

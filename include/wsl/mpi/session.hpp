@@ -3,6 +3,7 @@
 // ends them all.
 #pragma once
 #include <mpi.h>
+#include <sched.h>
 #include <time.h>
 
 #include <chrono>
@@ -16,7 +17,7 @@ namespace wsl::mpi::detail {
 
 class session {
  public:
-  session() : owned_(start()), group_(copy_of_world()), memory_(group_), heart_(group_) {}
+  session() : owned_(start()), group_(copy_of_world()), memory_(group_), heart_(group_) { crowded = has_more_ranks_than_cores(); }
   session(const session&) = delete;
   session& operator=(const session&) = delete;
   ~session() {
@@ -52,15 +53,27 @@ class session {
     return group;
   }
 
+  /// Counts the cores that any rank of this computer may use: each may be bound to one of them.
+  bool has_more_ranks_than_cores() const {
+    MPI_Comm here = MPI_COMM_NULL;
+    MPI_Comm_split_type(group_, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here);
+    int ranks = 1;
+    MPI_Comm_size(here, &ranks);
+    cpu_set_t cores;
+    CPU_ZERO(&cores);
+    sched_getaffinity(0, sizeof cores, &cores);
+    MPI_Allreduce(MPI_IN_PLACE, &cores, sizeof cores, MPI_BYTE, MPI_BOR, here);
+    MPI_Comm_free(&here);
+    return ranks > CPU_COUNT(&cores);
+  }
+
   bool everybody_came() const {
     const waiting others;
     MPI_Request all;
     MPI_Ibarrier(group_, &all);
     const auto begin = std::chrono::steady_clock::now();
     for (f64 waited = 0; patience_ == 0 || waited < patience_; waited = std::chrono::duration<f64>(std::chrono::steady_clock::now() - begin).count()) {
-      int came = 0;
-      MPI_Test(&all, &came, MPI_STATUS_IGNORE);
-      if (came) return true;
+      if (done(all)) return true;
       const timespec pause{0, waited < 0.01 ? 1'000'000 : 100'000'000};
       nanosleep(&pause, nullptr);
     }
