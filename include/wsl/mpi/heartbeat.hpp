@@ -26,6 +26,8 @@ namespace wsl::mpi::detail {
 /// How often this rank has exchanged something with others, and whether it waits for them now.
 inline std::atomic<u64> exchanges{0};
 inline std::atomic<bool> waits{false};
+/// Whether this rank has said with what it ends. Then others have a second to end too.
+inline bool has_failed = false;
 /// Whether this computer has more ranks than cores.
 inline bool crowded = false;
 

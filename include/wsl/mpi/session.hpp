@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "../core/least.hpp"
 #include "heartbeat.hpp"
 #include "shared_memory.hpp"
 
@@ -24,10 +25,11 @@ class session {
     int over = 0;
     MPI_Finalized(&over);
     if (over) return;
-    if (owned_ && !everybody_came()) {
+    const f64 patience = has_failed ? least(1., silence_) : silence_;
+    if (owned_ && !everybody_came(patience)) {
       int rank = 0;
       MPI_Comm_rank(group_, &rank);
-      std::fprintf(stderr, "wsl: rank %d has ended, and others went on for %.0f s; it ends them\n", rank, patience_);
+      std::fprintf(stderr, "wsl: rank %d has ended, and others went on for %.0f s; it ends them\n", rank, patience);
       MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     }
     heart_.stop();
@@ -67,12 +69,13 @@ class session {
     return ranks > CPU_COUNT(&cores);
   }
 
-  bool everybody_came() const {
+  /// Within so many seconds; 0: it takes as long as it takes.
+  bool everybody_came(f64 patience) const {
     const waiting others;
     MPI_Request all;
     MPI_Ibarrier(group_, &all);
     const auto begin = std::chrono::steady_clock::now();
-    for (f64 waited = 0; patience_ == 0 || waited < patience_; waited = std::chrono::duration<f64>(std::chrono::steady_clock::now() - begin).count()) {
+    for (f64 waited = 0; patience == 0 || waited < patience; waited = std::chrono::duration<f64>(std::chrono::steady_clock::now() - begin).count()) {
       if (done(all)) return true;
       const timespec pause{0, waited < 0.01 ? 1'000'000 : 100'000'000};
       nanosleep(&pause, nullptr);
@@ -80,7 +83,7 @@ class session {
     return false;
   }
 
-  const f64 patience_ = silence();  ///< seconds
+  const f64 silence_ = silence();  ///< seconds
   bool owned_;
   MPI_Comm group_;
   shared_memory memory_;

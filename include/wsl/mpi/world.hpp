@@ -46,13 +46,14 @@ class ranks {
     const u64 differs = largest(roots == number ? 0 : static_cast<u64>(size() - rank()));
     if (differs) throw fault_error("wsl: rank " + std::to_string(size() - static_cast<int>(differs)) + " has another " + what + " than rank 0; start the same program with the same arguments everywhere");
   }
-  /// Whether no rank before this one says the same, as far as it is heard within a second: a sentence with which all end is printed once. Each
-  /// rank asks once, and others need not ask at all.
+  /// For what a rank ends with: whether no rank before this one says the same, as far as it is heard within a second, so that a sentence with which
+  /// all end is printed once. Each rank asks once, and others need not ask at all; those that go on are ended soon.
   bool first_to_say(const std::string& sentence) const {
     constexpr int tag = 0;
     fingerprint f;
     f.add(sentence.data(), sentence.size());
     const u64 mine = f.value();
+    detail::has_failed = true;
     for (int to = rank_ + 1; to < size_; ++to) MPI_Send(&mine, 1, MPI_UINT64_T, to, tag, group_);
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
     for (int heard = 0; heard < rank_ && std::chrono::steady_clock::now() < end;) {
