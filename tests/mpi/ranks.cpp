@@ -142,10 +142,10 @@ TEST_CASE("a packet reaches all its readers, and leaves its writer a few times")
   const int size = mpi::world().size(), me = mpi::world().rank();
   for (int writer = 0; writer < size; ++writer)
     for (const u32 n : {1u, 100'000u}) {
-      std::vector<int> all{writer};
+      std::vector<int> members{writer};
       for (int k = 0; k < size; ++k)
-        if (k != writer) all.push_back(k);
-      mpi::detail::packet p(all, me, mpi::world().who.group());
+        if (k != writer) members.push_back(k);
+      mpi::detail::packet p(members, me, mpi::world().who.group());
       if (me == writer) {
         for (u32 k = 0; k < n; ++k) p.words.put(k + static_cast<u32>(writer));
         p.send();
