@@ -254,6 +254,13 @@ std::vector<field*> fields::named(std::string_view name) {
   return found;
 }
 
+std::vector<std::string> fields::notes() const {
+  std::vector<std::string> all = notes_;
+  for (const auto& remark : remarks_)
+    if (std::string said = remark(); !said.empty()) all.push_back(std::move(said));
+  return all;
+}
+
 std::string fields::text() const {
   std::string out;
   for (const std::string& s : sections_) {

@@ -65,6 +65,8 @@ class fields {
   void no_effect(std::initializer_list<const char*> names) {
     for (const char* name : names) all_.push_back({.section = now_, .name = name, .help = "accepted, no effect", .where = {}});
   }
+  /// What to say of the values when all are known; empty for nothing.
+  void remark(std::function<std::string()> f) { remarks_.push_back(std::move(f)); }
 
   /// Reads a file's text. Throws std::invalid_argument with the file's name, the line and what is wrong.
   void read(const std::string& text, const std::string& file);
@@ -82,11 +84,12 @@ class fields {
   /// All values, as a file.
   std::string text() const;
   /// What is worth saying about what was read.
-  const std::vector<std::string>& notes() const { return notes_; }
+  std::vector<std::string> notes() const;
 
  private:
   std::string now_;
   std::vector<std::string> sections_, notes_;
+  std::vector<std::function<std::string()>> remarks_;
   std::vector<field> all_;
 };
 

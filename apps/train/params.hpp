@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The sections that every trainer has: train_input, eval_input, optimizer and runconfig. Names and meanings are those of the Cerebras
+// The sections that every trainer has: train_input, eval_input, optimizer, runconfig, and of the model its precision. Names and meanings are those of the Cerebras
 // Model Zoo's V1 form; what is new here is said in its help.
 #pragma once
 #include <filesystem>
@@ -16,6 +16,19 @@ struct input_params {
   bool shuffle = true;
   i64 shuffle_seed = 1;
   bool drop_last = true;
+};
+
+/// What a weight is on its way to a wafer; all that is computed is f32.
+enum class weights_as { f32, bf16 };
+std::string word_of(weights_as as);
+
+struct precision_params {
+  bool mixed = false, bfloat16 = false;
+  std::string half = "float16";
+
+  weights_as weights() const { return mixed && (bfloat16 || half == "bfloat16") ? weights_as::bf16 : weights_as::f32; }
+  /// What somebody who asked for something else should know; empty for nothing.
+  std::string remark() const;
 };
 
 struct optimizer_params {
@@ -42,11 +55,14 @@ struct run_params {
 
 struct common_params {
   input_params train_input, eval_input;
+  precision_params precision;
   optimizer_params optimizer;
   run_params run;
 };
 
 void declare_input(fields& f, input_params& p);
+/// Fields of the section `model`.
+void declare_precision(fields& f, precision_params& p);
 void declare_optimizer(fields& f, optimizer_params& p);
 void declare_run(fields& f, run_params& p);
 /// What does not depend on one field alone. Throws std::invalid_argument.

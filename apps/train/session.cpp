@@ -19,6 +19,7 @@
 #include "../files.hpp"
 #include "estimate.hpp"
 #include "folder_lock.hpp"
+#include "ranks.hpp"
 
 namespace train_app {
 namespace {
@@ -107,8 +108,8 @@ i64 session::last_step(i64 done) const {
 machine& session::wafer() {
   if (wafer_) return *wafer_;
   for (const auto& [data, input] : {std::pair(&task_.train, &params_.train_input), {&task_.held_out, &params_.eval_input}}) fits_in_memory(task_.model(), input->batch_size, data->length);
-  if (in_pipeline(params_)) wafer_ = std::make_unique<machine>(task_.model(), params_.optimizer.rule(), pipelining_of(params_));
-  else wafer_ = std::make_unique<machine>(task_.model(), params_.optimizer.rule(), training_of(params_));
+  if (in_pipeline(params_)) wafer_ = pipeline(task_.model(), params_.optimizer.rule(), pipelining_of(params_));
+  else wafer_ = ranks::streaming(task_.model(), params_.optimizer.rule(), training_of(params_), params_.precision.weights());
   return *wafer_;
 }
 
@@ -134,6 +135,19 @@ ml::data_position session::load(const std::string& checkpoint) {
   return {.seed = static_cast<u64>(at[2]), .epoch = at[3], .example = at[4]};
 }
 
+/// A run keeps the weights that it began with; from elsewhere, and to be looked at, both come in.
+void session::check_weights(const std::string& checkpoint, bool trains) const {
+  const ml::text_by_name facts = ml::checkpoint(checkpoint).facts();
+  const auto fact = facts.find("weights");
+  const std::string were = fact == facts.end() ? "f32" : fact->second, are = word_of(params_.precision.weights());
+  if (were == are) return;
+  std::error_code none;
+  if (trains && std::filesystem::equivalent(std::filesystem::path(checkpoint).parent_path(), params_.run.model_dir, none))
+    throw std::invalid_argument(checkpoint + " was trained with weights that travel as " + were + ", this run has " + are + ": go on with " +
+                                (were == "bf16" ? "--mixed_precision true --fp16_type bfloat16" : "--mixed_precision false") + ", or begin a run from it with --checkpoint_path and another --model_dir");
+  say("The checkpoint was trained with weights that travel as %s; here they do as %s\n", were.c_str(), are.c_str());
+}
+
 bool session::resume(ml::batches* data) {
   const std::string from = !ranks::root() ? "" : data ? checkpoint_to_train_from(params_.run) : checkpoint_to_look_at(params_.run);
   if (!ranks::any(!from.empty())) {
@@ -142,6 +156,7 @@ bool session::resume(ml::batches* data) {
   }
   if (ranks::root() && ml::checkpoint(from).fact("vocabulary") != task_.vocabulary)
     throw std::invalid_argument(from + " was trained with another vocabulary: take the text that it was trained with, or another model_dir");
+  if (ranks::root()) check_weights(from, data != nullptr);
   const ml::data_position at = load(from);
   if (data) data->go_on_from(at);
   say("Loaded checkpoint %s, after %lld steps\n", from.c_str(), static_cast<long long>(wafer().steps()));
@@ -152,7 +167,7 @@ void session::save(const ml::batches& data) {
   if (!ranks::root()) return;
   const ml::checkpoints folder(params_.run.model_dir, params_.run.max_checkpoints);
   try {
-    say("Saved checkpoint %s\n", ml::save_run(folder, wafer().run(), data.position(), {{"params", params_text_}, {"vocabulary", task_.vocabulary}}).c_str());
+    say("Saved checkpoint %s\n", ml::save_run(folder, wafer().run(), data.position(), {{"params", params_text_}, {"vocabulary", task_.vocabulary}, {"weights", word_of(params_.precision.weights())}}).c_str());
   } catch (const std::runtime_error& e) {
     const auto last = folder.newest();
     throw std::runtime_error(std::string(e.what()) + "; make room and give the same command again: it " + (last ? "goes on from " + *last : "begins anew"));
@@ -241,14 +256,16 @@ void session::train(bool and_eval) {
   running = nullptr;
   if (!ranks::root()) return;
 
+  const bool is_bf16 = params_.precision.weights() == weights_as::bf16;
   const ml::pace& speed = run.speed();
   const f64 tokens_per_sample = task_.train.length;
   char performance[512];
   std::snprintf(performance, sizeof performance,
-                "{\n  \"total_samples\": %lld,\n  \"total_time\": %.6f,\n  \"rate\": %.6f,\n  \"global_rate\": %.6f,\n  \"samples_per_sec\": %.6f,\n  \"tokens_per_sec\": %.6f\n}\n",
-                static_cast<long long>(speed.samples()), speed.elapsed(), speed.rate(), speed.global_rate(), speed.global_rate(), speed.global_rate() * tokens_per_sample);
+                "{\n  \"total_samples\": %lld,\n  \"total_time\": %.6f,\n  \"rate\": %.6f,\n  \"global_rate\": %.6f,\n  \"samples_per_sec\": %.6f,\n  \"tokens_per_sec\": %.6f,\n  \"weights\": \"%s\"\n}\n",
+                static_cast<long long>(speed.samples()), speed.elapsed(), speed.rate(), speed.global_rate(), speed.global_rate(), speed.global_rate() * tokens_per_sample,
+                word_of(params_.precision.weights()).c_str());
   app::write_file(file("performance.json"), performance);
-  say("\nthe last step, %s:\n%s\n", in_pipeline(params_) ? "in a pipeline" : "by weight streaming", t.report().c_str());
+  say("\nthe last step, %s:\n%s\n", in_pipeline(params_) ? "in a pipeline" : is_bf16 ? "by weight streaming as bf16" : "by weight streaming", t.report().c_str());
   say(run.stopped() && t.steps() < last ? "Training was stopped after step %lld; the same command goes on from there.\n" : "Training completed successfully! (step %lld)\n", static_cast<long long>(t.steps()));
   say("Processed %lld training sample(s) in %.2f seconds: %.1f samples/sec", static_cast<long long>(speed.samples()), speed.elapsed(), speed.global_rate());
   if (task_.train.length > 1) say(", %.0f tokens/sec", speed.global_rate() * tokens_per_sample);
@@ -298,14 +315,14 @@ void session::validate() const {
   say("%s\n", task_.data_words.c_str());
   say("batches of %d, %lld steps an epoch, %lld steps in all; ", params_.train_input.batch_size, static_cast<long long>(steps_per_epoch()), static_cast<long long>(last_step(0)));
   if (in_pipeline(params_)) say("a pipeline of %d strips", r.strips);
-  else say("weight streaming to %d wafer%s of %d workers", r.num_csx, r.num_csx > 1 ? "s" : "", r.workers);
+  else say("weight streaming%s to %d wafer%s of %d workers", params_.precision.weights() == weights_as::bf16 ? " as bf16" : "", r.num_csx, r.num_csx > 1 ? "s" : "", r.workers);
   if (ranks::size() > 1) say(", on %d processes", ranks::size());
   say("\n");
 }
 
 void session::compile() const {
   validate();
-  const estimate_of what{.sequences = params_.train_input.batch_size, .length = task_.train.length, .rule = params_.optimizer.rule()};
+  const estimate_of what{.sequences = params_.train_input.batch_size, .length = task_.train.length, .rule = params_.optimizer.rule(), .weights = params_.precision.weights()};
   const ml::network model = task_.model();
   say("%s", (in_pipeline(params_) ? estimate(model, pipelining_of(params_), what) : estimate(model, training_of(params_), what)).c_str());
 }

@@ -46,6 +46,7 @@ class session {
   wsl::ml::batches batches_of(const wsl::ml::dataset& data, const input_params& p, bool in_order);
   void require_same() const;
   wsl::ml::data_position load(const std::string& checkpoint);
+  void check_weights(const std::string& checkpoint, bool trains) const;
   bool resume(wsl::ml::batches* data);
   evaluation evaluate();
   void save(const wsl::ml::batches& data);
