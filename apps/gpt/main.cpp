@@ -84,6 +84,11 @@ task task_of(options& o, const corpus& text) {
   task t{.program = "wsl-gpt", .model = [d] { return d.build(); }, .model_words = m.words(), .data_words = text.about + ": " + std::to_string(text.train.size()) + " tokens to train with, " + std::to_string(text.held_out.size()) + " held out"};
   t.train = ml::windows(text.train, o.train.max_sequence_length, o.train.stride);
   t.held_out = ml::windows(text.held_out, o.eval.max_sequence_length, o.eval.stride);
+  t.groups = {{"embedding", {"embedding.*"}},
+              {"decoder_attention", {"layer * qkv.weight", "layer * projection.weight"}},
+              {"decoder_input_ffn", {"layer * up.weight", "layer * gate.weight"}},
+              {"decoder_output_ffn", {"layer * down.weight"}},
+              {"decoder_kernel", {"layer * qkv.weight", "layer * projection.weight", "layer * up.weight", "layer * gate.weight", "layer * down.weight"}}};
   t.vocabulary = text.words.saved();
   return t;
 }

@@ -37,6 +37,43 @@ std::string limits(const field& f) {
   return words;
 }
 
+/// The pairs of a map with those that `<<` merges into it, which are weaker than its own; what is nearer is stronger. Keys that stand
+/// twice are refused.
+std::vector<std::pair<std::string, YAML::Node>> pairs_of(const YAML::Node& map, const std::string& file, const std::string& what) {
+  if (!map.IsMap()) refuse(place(file, map), what + " is a map of fields, not " + shown(map));
+  std::vector<std::pair<std::string, YAML::Node>> all;
+  std::map<std::string, int> lines;
+  std::vector<YAML::Node> merged, waiting;  // the last of those that wait is the next
+  const auto merges = [&](const YAML::Node& from) {
+    if (!from.IsSequence()) return waiting.push_back(from);
+    for (std::size_t i = from.size(); i-- > 0;) waiting.push_back(from[i]);
+  };
+  for (const auto& pair : map) {
+    if (!pair.first.IsScalar()) refuse(place(file, pair.first), what + ": the name of a field is a word");
+    const std::string& key = pair.first.Scalar();
+    const int line = pair.first.Mark().line + 1;
+    if (const auto [before, fresh] = lines.emplace(key, line); !fresh)
+      refuse(place(file, pair.first), (what.empty() ? key : what + "." + key) + " stands there twice, before in line " + std::to_string(before->second));
+    if (key == "<<") merges(pair.second);
+    else all.emplace_back(key, pair.second);
+  }
+  while (!waiting.empty()) {
+    const YAML::Node from = waiting.back();
+    waiting.pop_back();
+    if (!from.IsMap()) refuse(place(file, from), what + ": << merges a map, not " + shown(from));
+    // An anchor may be merged into what it merges itself.
+    if (std::any_of(merged.begin(), merged.end(), [&](const YAML::Node& m) { return m.is(from); })) continue;
+    merged.push_back(from);
+    if (constexpr std::size_t most = 100; merged.size() + waiting.size() > most) refuse(place(file, map), what + ": << merges more than " + std::to_string(most) + " maps");
+    for (const auto& weaker : from) {
+      if (!weaker.first.IsScalar()) refuse(place(file, weaker.first), what + ": the name of a field is a word");
+      if (weaker.first.Scalar() == "<<") merges(weaker.second);
+      else if (lines.emplace(weaker.first.Scalar(), 0).second) all.emplace_back(weaker.first.Scalar(), weaker.second);
+    }
+  }
+  return all;
+}
+
 /// Reads nodes as one field's values; says what is wrong with them.
 struct reader {
   const field& f;
@@ -91,7 +128,7 @@ struct reader {
     part.add("warmup_steps", to.warmup_steps, "").at_least(1);
     part.add("staircase", to.staircase, "");
     part.add("milestones", to.milestones, "").at_least(0);
-    part.read_section(n, "", where.starts_with("--") ? where : where.substr(0, where.rfind(':')));
+    part.read_section(n, "", file());
     if (n.size() && !n["scheduler"]) refuse(where, f.full_name() + ": a part of a schedule names its scheduler");
   }
   void read(const YAML::Node& n, rate_parts& to) const {
@@ -106,8 +143,14 @@ struct reader {
       to[0].learning_rate = number<f64>(n, "a number, or a list of schedulers");
     }
   }
+  void read(const YAML::Node& n, numbers_by_name& to) const {
+    if (!n.IsMap()) wrong(n, "a map of names and numbers");
+    to.clear();
+    for (const auto& [name, value] : pairs_of(n, file(), f.full_name())) to.emplace_back(name, number<f64>(value, "a map of names and numbers"));
+  }
   void operator()(std::monostate) const {}
 
+  std::string file() const { return where.starts_with("--") ? where : where.substr(0, where.rfind(':')); }
   std::string words() const {
     std::string all;
     for (const std::string& word : f.choices) all += (all.empty() ? "" : ", ") + word;
@@ -122,43 +165,6 @@ void read_value(field& f, const YAML::Node& value, const std::string& where) {
     if constexpr (!std::is_same_v<decltype(to), std::monostate>) r.read(value, *to);
   }, f.where);
   f.given = where;
-}
-
-/// The pairs of a map with those that `<<` merges into it, which are weaker than its own; what is nearer is stronger. Keys that stand
-/// twice are refused.
-std::vector<std::pair<std::string, YAML::Node>> pairs_of(const YAML::Node& map, const std::string& file, const std::string& what) {
-  if (!map.IsMap()) refuse(place(file, map), what + " is a map of fields, not " + shown(map));
-  std::vector<std::pair<std::string, YAML::Node>> all;
-  std::map<std::string, int> lines;
-  std::vector<YAML::Node> merged, waiting;  // the last of those that wait is the next
-  const auto merges = [&](const YAML::Node& from) {
-    if (!from.IsSequence()) return waiting.push_back(from);
-    for (std::size_t i = from.size(); i-- > 0;) waiting.push_back(from[i]);
-  };
-  for (const auto& pair : map) {
-    if (!pair.first.IsScalar()) refuse(place(file, pair.first), what + ": the name of a field is a word");
-    const std::string& key = pair.first.Scalar();
-    const int line = pair.first.Mark().line + 1;
-    if (const auto [before, fresh] = lines.emplace(key, line); !fresh)
-      refuse(place(file, pair.first), (what.empty() ? key : what + "." + key) + " stands there twice, before in line " + std::to_string(before->second));
-    if (key == "<<") merges(pair.second);
-    else all.emplace_back(key, pair.second);
-  }
-  while (!waiting.empty()) {
-    const YAML::Node from = waiting.back();
-    waiting.pop_back();
-    if (!from.IsMap()) refuse(place(file, from), what + ": << merges a map, not " + shown(from));
-    // An anchor may be merged into what it merges itself.
-    if (std::any_of(merged.begin(), merged.end(), [&](const YAML::Node& m) { return m.is(from); })) continue;
-    merged.push_back(from);
-    if (constexpr std::size_t most = 100; merged.size() + waiting.size() > most) refuse(place(file, map), what + ": << merges more than " + std::to_string(most) + " maps");
-    for (const auto& weaker : from) {
-      if (!weaker.first.IsScalar()) refuse(place(file, weaker.first), what + ": the name of a field is a word");
-      if (weaker.first.Scalar() == "<<") merges(weaker.second);
-      else if (lines.emplace(weaker.first.Scalar(), 0).second) all.emplace_back(weaker.first.Scalar(), weaker.second);
-    }
-  }
-  return all;
 }
 
 YAML::Node parsed(const std::string& text, const std::string& where) {
@@ -183,6 +189,8 @@ std::string text_of(const rate_part& p) {
   return out + "}";
 }
 
+std::string text_of(const std::pair<std::string, f64>& p) { return YAML::Dump(YAML::Node(p.first)) + ": " + text_of(p.second); }
+
 /// A number outside its limits is one that was not given.
 struct writer {
   const field& f;
@@ -196,9 +204,10 @@ struct writer {
   template <class T>
   std::string operator()(const std::vector<T>* x) const {
     if (x->empty()) return "null";
-    std::string out = "[";
+    constexpr bool is_map = std::is_same_v<T, numbers_by_name::value_type>;
+    std::string out = is_map ? "{" : "[";
     for (const T& v : *x) out += (out.size() > 1 ? ", " : "") + text_of(v);
-    return out + "]";
+    return out + (is_map ? "}" : "]");
   }
 };
 

@@ -29,9 +29,10 @@ struct rate_part {
   std::vector<i64> milestones = {};
 };
 using rate_parts = std::vector<rate_part>;
+using numbers_by_name = std::vector<std::pair<std::string, f64>>;
 
 struct field {
-  using target = std::variant<std::monostate, bool*, int*, i64*, f64*, std::string*, std::vector<i64>*, std::vector<f64>*, rate_parts*>;
+  using target = std::variant<std::monostate, bool*, int*, i64*, f64*, std::string*, std::vector<i64>*, std::vector<f64>*, rate_parts*, numbers_by_name*>;
 
   std::string section, name, help;
   target where;                        ///< none: a field that is accepted and has no effect here

@@ -80,6 +80,7 @@ void declare_optimizer(fields& f, optimizer_params& p) {
   f.section("optimizer");
   f.add("optimizer_type", p.type, "sgd, adam or adamw").one_of({"sgd", "adam", "adamw", "SGD", "Adam", "AdamW"});
   f.add("learning_rate", p.learning_rate, "a number, or a list of schedulers one after the other").at_least(0);
+  f.add("adjust_learning_rate", p.adjust_learning_rate, "factors of it for groups of parameters, or for parameters by a pattern of their names: {\"*qkv.weight\": 0.5}").at_least(0);
   f.add("momentum", p.momentum, "of sgd").at_least(0).at_most(1);
   f.add("betas", p.betas, "of adam and adamw").at_least(0).at_most(0.999999);
   f.add("eps", p.eps, "of adam and adamw").above(0);
@@ -106,6 +107,7 @@ void declare_run(fields& f, run_params& p) {
   f.add("max_checkpoints", p.max_checkpoints, "how many are kept, the newest; 0: all").at_least(0);
   f.add("eval_steps", p.eval_steps, "batches of an evaluation; 0: all").at_least(0);
   f.add("eval_frequency", p.eval_frequency, "steps between two evaluations of train_and_eval; 0: only after the last").at_least(0);
+  f.add("peak_gflops", p.peak_gflops, "what the computers can do together, in 10^9 operations a second, for flops_utilization; 0: measured before the first step (of this program)").at_least(0);
   f.add("seed", p.seed, "of the initial weights").at_least(0);
   f.add("num_csx", p.num_csx, "wafers that share out a batch").at_least(1).at_most(16);
   f.add("execution_strategy", p.execution_strategy, "weights stream past the data, or layers stand side by side").one_of({"weight_streaming", "pipeline"});

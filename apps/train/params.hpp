@@ -36,6 +36,7 @@ struct optimizer_params {
   rate_parts learning_rate{rate_part{.learning_rate = 1e-3}};
   f64 momentum = 0, eps = 1e-8, weight_decay = 0, max_gradient_norm = 0;
   std::vector<f64> betas{0.9, 0.999};
+  numbers_by_name adjust_learning_rate;
   bool log_summaries = false;
 
   wsl::ml::optimizer rule() const;
@@ -48,6 +49,7 @@ struct run_params {
   i64 max_steps = 0, num_steps = 0, num_epochs = 0, steps_per_epoch = 0;
   i64 log_steps = 50, checkpoint_steps = 0, eval_steps = 0, eval_frequency = 0;
   i64 seed = 1;
+  f64 peak_gflops = 0;
   bool save_initial_checkpoint = false, autoload_last_checkpoint = true;
   bool checkpoint_asked = false;  ///< checkpoint_path is of the command line, not of a params file
   int max_checkpoints = 0, num_csx = 1, workers = 2, strips = 4, threads = 0;

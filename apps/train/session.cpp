@@ -2,7 +2,6 @@
 #include "session.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
@@ -11,14 +10,17 @@
 #include <numeric>
 #include <optional>
 #include <wsl/host/progress.hpp>
+#include <wsl/ml/model/operations.hpp>
 #include <wsl/ml/sample.hpp>
 #include <wsl/ml/file/saved_run.hpp>
 #include <wsl/ml/run/event_file.hpp>
 #include <wsl/ml/run/executor.hpp>
 
 #include "../files.hpp"
+#include "../memory.hpp"
 #include "estimate.hpp"
 #include "folder_lock.hpp"
+#include "peak.hpp"
 #include "ranks.hpp"
 
 namespace train_app {
@@ -63,7 +65,7 @@ void fits_in_memory(const ml::network& model, i64 sequences, int length) {
   const std::vector<int>& widths = model.widths();
   const f64 parameters = 16. * static_cast<f64>(model.parameter_count());
   const f64 activations = 8. * static_cast<f64>(sequences) * length * std::accumulate(widths.begin(), widths.end(), 0.);
-  const f64 there = static_cast<f64>(sysconf(_SC_PHYS_PAGES)) * static_cast<f64>(sysconf(_SC_PAGE_SIZE));
+  const f64 there = app::memory_there();
   if (parameters + activations <= there) return;
   throw std::invalid_argument(fmt::format("training would take about {:.1f} GB for {} parameters and {:.1f} GB for the activations of a batch of {} samples; this computer has {:.1f} GB: take a smaller batch_size or model, or only `compile` it",
                                           parameters / 1e9, model.parameter_count(), activations / 1e9, sequences, there / 1e9));
@@ -82,10 +84,48 @@ std::string newest_checkpoint(const std::string& folder) {
   return newest.value_or("");
 }
 
+/// What a sample is, and what the computers can do.
+struct work {
+  f64 tokens, flops, peak;
+  std::string weights;
+};
+
+/// The keys of the Model Zoo, and what they were made of.
+std::string performance_of(const ml::pace& speed, const work& sample) {
+  const f64 rate = speed.global_rate();
+  return fmt::format(R"({{
+  "total_samples": {},
+  "total_time": {:.6f},
+  "rate": {:.6f},
+  "global_rate": {:.6f},
+  "samples_per_sec": {:.6f},
+  "tokens_per_sec": {:.6f},
+  "flops_utilization": {:.6f},
+  "flops_per_sample": {:.0f},
+  "peak_flops": {:.0f},
+  "weights": "{}"
+}}
+)",
+                     speed.samples(), speed.elapsed(), speed.rate(), rate, rate, rate * sample.tokens, rate * sample.flops / sample.peak, sample.flops, sample.peak, sample.weights);
+}
+
+/// The task's model with the factors of its learning rates.
+std::function<ml::network()> with_factors(const task& t, const numbers_by_name& factors) {
+  return [build = t.model, groups = t.groups, factors] {
+    ml::network n = build();
+    for (const auto& [name, factor] : factors) {
+      const auto group = std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return g.first == name; });
+      n.scale_rates(group == groups.end() ? std::vector{name} : group->second, static_cast<wsl::f32>(factor));
+    }
+    return n;
+  };
+}
+
 }  // namespace
 
 session::session(common_params p, std::string params_text, task t) : params_(std::move(p)), params_text_(std::move(params_text)), task_(std::move(t)) {
   check(params_);
+  task_.model = with_factors(task_, params_.optimizer.adjust_learning_rate);
   if (in_pipeline(params_) && ranks::size() > 1) throw std::invalid_argument("a pipeline's layers lie on one wafer, in one process; mpirun has started " + std::to_string(ranks::size()));
   task_.model();  // refuses sizes that do not fit, before anything is written
 }
@@ -249,6 +289,8 @@ void session::train(bool and_eval) {
   });
   if (r.save_initial_checkpoint && first == 0) save(data);
 
+  // Of all processes, measured at the same time.
+  const f64 peak = r.peak_gflops > 0 ? 1e9 * r.peak_gflops : static_cast<f64>(ranks::sum(static_cast<i64>(measured_peak(r.threads))));
   running = &run;
   const auto old_int = std::signal(SIGINT, &stop_running), old_term = std::signal(SIGTERM, &stop_running);
   run.train([&] { return data.next(); }, rate);
@@ -258,17 +300,13 @@ void session::train(bool and_eval) {
 
   const bool is_bf16 = params_.precision.weights() == weights_as::bf16;
   const ml::pace& speed = run.speed();
-  const f64 tokens_per_sample = task_.train.length;
-  char performance[512];
-  std::snprintf(performance, sizeof performance,
-                "{\n  \"total_samples\": %lld,\n  \"total_time\": %.6f,\n  \"rate\": %.6f,\n  \"global_rate\": %.6f,\n  \"samples_per_sec\": %.6f,\n  \"tokens_per_sec\": %.6f,\n  \"weights\": \"%s\"\n}\n",
-                static_cast<long long>(speed.samples()), speed.elapsed(), speed.rate(), speed.global_rate(), speed.global_rate(), speed.global_rate() * tokens_per_sample,
-                word_of(params_.precision.weights()).c_str());
-  app::write_file(file("performance.json"), performance);
+  const f64 tokens_per_sample = task_.train.length, flops = ml::operations_per_token(t.run().model(), task_.train.length) * tokens_per_sample, used = speed.global_rate() * flops / peak;
+  app::write_file(file("performance.json"), performance_of(speed, {.tokens = tokens_per_sample, .flops = flops, .peak = peak, .weights = word_of(params_.precision.weights())}));
   say("\nthe last step, %s:\n%s\n", in_pipeline(params_) ? "in a pipeline" : is_bf16 ? "by weight streaming as bf16" : "by weight streaming", t.report().c_str());
   say(run.stopped() && t.steps() < last ? "Training was stopped after step %lld; the same command goes on from there.\n" : "Training completed successfully! (step %lld)\n", static_cast<long long>(t.steps()));
   say("Processed %lld training sample(s) in %.2f seconds: %.1f samples/sec", static_cast<long long>(speed.samples()), speed.elapsed(), speed.global_rate());
   if (task_.train.length > 1) say(", %.0f tokens/sec", speed.global_rate() * tokens_per_sample);
+  say(", %.1f GFLOP/s, %.1f %% of the peak", speed.global_rate() * flops / 1e9, 100 * used);
   say("\n%s has the loss curve (loss.svg), checkpoints and events for TensorBoard.\n", r.model_dir.c_str());
 }
 
@@ -318,6 +356,8 @@ void session::validate() const {
   else say("weight streaming%s to %d wafer%s of %d workers", params_.precision.weights() == weights_as::bf16 ? " as bf16" : "", r.num_csx, r.num_csx > 1 ? "s" : "", r.workers);
   if (ranks::size() > 1) say(", on %d processes", ranks::size());
   say("\n");
+  const auto scaled = std::count_if(model.parameters().begin(), model.parameters().end(), [](const ml::parameter& a) { return a.rate_factor != 1; });
+  if (scaled) say("the learning rates of %lld of %lld parameters have factors\n", static_cast<long long>(scaled), static_cast<long long>(model.parameters().size()));
 }
 
 void session::compile() const {
