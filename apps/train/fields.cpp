@@ -28,6 +28,12 @@ std::string text_of(i64 x) { return std::to_string(x); }
 
 std::string shown(const YAML::Node& n) { return n.IsScalar() ? "'" + n.Scalar().substr(0, 60) + "'" : n.IsNull() ? "nothing" : n.IsMap() ? "a map" : "a list"; }
 
+std::string joined(const std::vector<std::string>& words) {
+  std::string all;
+  for (const std::string& word : words) all += (all.empty() ? "" : ", ") + word;
+  return all;
+}
+
 bool is_allowed(const field& f, f64 x) { return x >= f.least && x <= f.most && !(f.above_least && x == f.least); }
 
 std::string limits(const field& f) {
@@ -104,7 +110,7 @@ struct reader {
   }
   void read(const YAML::Node& n, std::string& to) const {
     if (!n.IsScalar()) wrong(n, "a word");
-    if (!f.choices.empty() && std::find(f.choices.begin(), f.choices.end(), n.Scalar()) == f.choices.end()) wrong(n, "one of " + words());
+    if (!f.choices.empty() && std::find(f.choices.begin(), f.choices.end(), n.Scalar()) == f.choices.end()) wrong(n, "one of " + joined(f.choices));
     to = n.Scalar();
   }
   template <class T>
@@ -151,11 +157,6 @@ struct reader {
   void operator()(std::monostate) const {}
 
   std::string file() const { return where.starts_with("--") ? where : where.substr(0, where.rfind(':')); }
-  std::string words() const {
-    std::string all;
-    for (const std::string& word : f.choices) all += (all.empty() ? "" : ", ") + word;
-    return all;
-  }
 };
 
 void read_value(field& f, const YAML::Node& value, const std::string& where) {
@@ -221,7 +222,9 @@ void fields::read(const std::string& text, const std::string& file) {
   if (root["trainer"]) refuse(place(file, root["trainer"]), "this is the V2 form (trainer:); the V1 form is read here: train_input, eval_input, model, optimizer, runconfig");
   for (const auto& [name, content] : pairs_of(root, file, "")) {
     if (std::find(sections_.begin(), sections_.end(), name) == sections_.end()) {
-      refuse(place(file, content), name + " is no section" + app::nearest_words(name, sections_));
+      const std::vector<field*> same = named(name);
+      const std::string near = app::nearest_words(name, sections_);
+      refuse(place(file, content), name + " is no section" + (!same.empty() ? "; it is a field of " + same.front()->section : !near.empty() ? near : "; there are " + joined(sections_)));
     }
     if (!content.IsNull()) read_section(content, name, file);
   }

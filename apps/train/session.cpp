@@ -18,6 +18,7 @@
 
 #include "../files.hpp"
 #include "../memory.hpp"
+#include "command.hpp"
 #include "estimate.hpp"
 #include "folder_lock.hpp"
 #include "peak.hpp"
@@ -242,7 +243,7 @@ void session::train(bool and_eval) {
   if (ranks::root()) {
     app::make_folder(r.model_dir);
     if (!alone) alone = std::make_unique<folder_lock>(r.model_dir);
-    app::write_file(file("params.yaml"), params_text_);
+    app::write_file(file("params.yaml"), params_of + task_.program + "\n" + params_text_);
     if (resumed) curve = curve_until(first);
   }
   if (first >= last) return say("Nothing to do: %lld of %lld steps are done\n", static_cast<long long>(first), static_cast<long long>(last));
