@@ -112,8 +112,8 @@ int run(int argc, char** argv) {
   app.add_option("--rows", o.size.rows, "rows of the matrix")->check(CLI::Range(1, 1 << 20))->capture_default_str();
   app.add_option("--columns", o.size.columns, "columns of the matrix")->check(CLI::Range(1, 1 << 20))->capture_default_str();
   app.add_option("--kernel", o.kernel, "what the matrix is")->check(CLI::IsMember({"exponential", "inverse", "wave"}))->capture_default_str();
-  app.add_option("--length", o.size.length, "over which the exponential falls, or the wavelength")->check(CLI::PositiveNumber)->capture_default_str();
-  app.add_option("--apart", o.size.apart, "how far the two squares of points are apart")->check(CLI::PositiveNumber)->capture_default_str();
+  app.add_option("--length", o.size.length, "over which the exponential falls, or the wavelength")->check(app::at_least(0, true))->capture_default_str();
+  app.add_option("--apart", o.size.apart, "how far the two squares of points are apart")->check(app::at_least(0, true))->capture_default_str();
   app.add_option("--tile", o.tile, "side of a tile")->check(CLI::Range(1, 4096))->capture_default_str();
   app.add_option("--tolerance", o.tolerance, "what may be left out, of the matrix's Frobenius norm")->check(CLI::Range(0., 1.))->capture_default_str();
   const std::map<std::string, side> sides{{"forward", side::forward}, {"transposed", side::transposed}, {"conjugated", side::conjugated}, {"adjoint", side::adjoint}};
@@ -122,7 +122,7 @@ int run(int argc, char** argv) {
   app.add_option("--schedule", o.how.how, "exchange coefficients, or stack both bases on one PE")->transform(CLI::CheckedTransformer(schedules));
   app.add_option("--pes", o.how.pes, "PEs; 0 for one a thread")->check(CLI::Range(0, 1024))->capture_default_str();
   app.add_option("--threads", o.how.threads, "threads; 0 for one a core, or WSL_THREADS")->check(CLI::Range(0, 1024))->capture_default_str();
-  app.add_option("--times", o.times, "products to measure")->check(CLI::PositiveNumber)->capture_default_str();
+  app.add_option("--times", o.times, "products to measure")->check(app::at_least(0, true))->capture_default_str();
   app.allow_extras();
   int status = 0;
   return app::parse(app, argc, argv, "option", status) ? run(o) : status;

@@ -28,11 +28,11 @@ struct words {
 [[noreturn]] void refuse(const std::string& sentence) { throw std::invalid_argument(sentence); }
 
 void declare(CLI::App& app, words& w, options& o) {
-  app.allow_extras();
+  app.allow_extras()->allow_config_extras(false);
   app.set_config("--config", "", "a file of these options: one `name = value` a line");
   app.add_option("--grid", w.grid, "cells along x, y and z (z points down)")->expected(3)->capture_default_str();
   app.add_option("--spacing", w.spacing, "size of a cell in m")->capture_default_str();
-  app.add_option("--steps", o.steps, "time steps to march in all")->required()->check(CLI::NonNegativeNumber);
+  app.add_option("--steps", o.steps, "time steps to march in all")->required()->check(app::at_least(0));
   app.add_option("--time-step", w.step, "s; 0 takes 0.8 of the largest stable one")->capture_default_str();
   app.add_option("--velocity", w.velocity, "m/s, the same in all cells")->capture_default_str();
   app.add_option("--layers", w.layers, "depth in m and velocity in m/s of each layer from the top: 0 1500 800 2500")->excludes("--velocity");
@@ -46,14 +46,14 @@ void declare(CLI::App& app, words& w, options& o) {
   app.add_option("--border", w.edge, "what the border does")->check(CLI::IsMember({"reflects", "sponge", "pml"}))->capture_default_str();
   app.add_option("--border-width", w.edge_width, "cells of a sponge or a pml on each side")->capture_default_str();
   app.add_option("--out", o.out, "folder for all that is written")->required();
-  app.add_option("--snapshot-every", o.snapshot_every, "steps between two snapshots; 0 for none")->check(CLI::NonNegativeNumber)->capture_default_str();
+  app.add_option("--snapshot-every", o.snapshot_every, "steps between two snapshots; 0 for none")->check(app::at_least(0))->capture_default_str();
   app.add_option("--snapshot-format", w.formats, "png (a slice), vtk (the field), or both")->check(CLI::IsMember({"png", "vtk", "both"}))->capture_default_str();
   app.add_option("--slice", w.slice, "the slice to draw, as y=50; through the source by default");
-  app.add_option("--checkpoint-every", o.checkpoint_every, "steps between two checkpoints; 0 for none")->check(CLI::NonNegativeNumber)->capture_default_str();
+  app.add_option("--checkpoint-every", o.checkpoint_every, "steps between two checkpoints; 0 for none")->check(app::at_least(0))->capture_default_str();
   app.add_flag("--resume", o.resume, "go on from the checkpoint in the folder, bit by bit as if nothing had happened; from the start if there is none");
   app.add_option("--threads", o.how.threads, "threads; 0 for one a core, or WSL_THREADS")->check(CLI::Range(0, 1024))->capture_default_str();
-  app.add_option("--pes", o.how.wide, "PEs along x; 0 leaves the choice to the program")->check(CLI::NonNegativeNumber)->capture_default_str();
-  app.add_option("--depth", o.how.depth, "steps between two exchanges; 0 leaves the choice to the program")->check(CLI::NonNegativeNumber)->capture_default_str();
+  app.add_option("--pes", o.how.wide, "PEs along x; 0 leaves the choice to the program")->check(app::at_least(0))->capture_default_str();
+  app.add_option("--depth", o.how.depth, "steps between two exchanges; 0 leaves the choice to the program")->check(app::at_least(0))->capture_default_str();
 }
 
 cells cell(const std::vector<int>& xyz) { return {xyz[0], xyz[1], xyz[2]}; }
