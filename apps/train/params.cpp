@@ -138,6 +138,7 @@ void declare_run(fields& f, run_params& p) {
 
 void check(const common_params& p) {
   const run_params& r = p.run;
+  if (r.model_dir.empty()) refuse("runconfig.model_dir is the name of a folder, not nothing");
   if (p.train_input.batch_size < 1) refuse("train_input.batch_size is missing");
   if (p.train_input.batch_size % r.num_csx)
     refuse("train_input.batch_size " + std::to_string(p.train_input.batch_size) + " must be divisible by num_csx " + std::to_string(r.num_csx) + ": each system has an equal part of the batch");
