@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <optional>
 #include <wsl/host/progress.hpp>
 #include <wsl/kernel/monte_carlo/lookups.hpp>
 
+#include "../memory.hpp"
 #include "command.hpp"
 
 namespace mc_app {
@@ -56,7 +55,7 @@ void check(options& o) {
   if (!o.nuclides) o.nuclides = o.size == "small" ? 68 : 355;
   const f64 gigabyte = 1e9, points = static_cast<f64>(o.nuclides) * o.points;
   const f64 needs = (points * (48 + (o.search == "fabric" ? 64 : 0)) + (o.search == "unionized" ? points * (8 + 4.0 * o.nuclides) : 0)) / gigabyte;
-  const f64 has = static_cast<f64>(sysconf(_SC_PHYS_PAGES)) * static_cast<f64>(sysconf(_SC_PAGESIZE)) / gigabyte;
+  const f64 has = app::memory_there() / gigabyte;
   if (needs > has) refuse(text("the tables take %.1f GB; this computer has %.1f GB", needs, has));
   const f64 places = static_cast<f64>(o.things()) * (o.histories() ? 10.0 * o.lookups_each : 2.0);
   if (places > 4294967295.0) refuse(text("a lookup's place in the random stream fits one wavelet: %.0f places are more than 4294967295", places));

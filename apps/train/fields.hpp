@@ -29,9 +29,10 @@ struct rate_part {
   std::vector<i64> milestones = {};
 };
 using rate_parts = std::vector<rate_part>;
+using numbers_by_name = std::vector<std::pair<std::string, f64>>;
 
 struct field {
-  using target = std::variant<std::monostate, bool*, int*, i64*, f64*, std::string*, std::vector<i64>*, std::vector<f64>*, rate_parts*>;
+  using target = std::variant<std::monostate, bool*, int*, i64*, f64*, std::string*, std::vector<i64>*, std::vector<f64>*, rate_parts*, numbers_by_name*>;
 
   std::string section, name, help;
   target where;                        ///< none: a field that is accepted and has no effect here
@@ -65,6 +66,8 @@ class fields {
   void no_effect(std::initializer_list<const char*> names) {
     for (const char* name : names) all_.push_back({.section = now_, .name = name, .help = "accepted, no effect", .where = {}});
   }
+  /// What to say of the values when all are known; empty for nothing.
+  void remark(std::function<std::string()> f) { remarks_.push_back(std::move(f)); }
 
   /// Reads a file's text. Throws std::invalid_argument with the file's name, the line and what is wrong.
   void read(const std::string& text, const std::string& file);
@@ -82,11 +85,12 @@ class fields {
   /// All values, as a file.
   std::string text() const;
   /// What is worth saying about what was read.
-  const std::vector<std::string>& notes() const { return notes_; }
+  std::vector<std::string> notes() const;
 
  private:
   std::string now_;
   std::vector<std::string> sections_, notes_;
+  std::vector<std::function<std::string()>> remarks_;
   std::vector<field> all_;
 };
 

@@ -28,6 +28,15 @@ rate::schedule schedule_of(const rate_part& p) {
 
 }  // namespace
 
+std::string word_of(weights_as as) { return as == weights_as::bf16 ? "bf16" : "f32"; }
+
+std::string precision_params::remark() const {
+  if (weights() == weights_as::bf16) return "";
+  if (mixed) return "model.mixed_precision has no effect with fp16_type " + half + ": weights travel as f32; with bfloat16 they take half the bytes";
+  if (bfloat16 || half == "bfloat16") return "model.fp16_type bfloat16 has no effect without mixed_precision true";
+  return "";
+}
+
 wsl::ml::optimizer optimizer_params::rule() const {
   using wsl::f32;
   const auto single = [](f64 x) { return static_cast<f32>(x); };
@@ -60,10 +69,18 @@ void declare_input(fields& f, input_params& p) {
   f.no_effect({"data_processor", "num_workers", "prefetch_factor", "persistent_workers", "to_float16", "use_worker_cache", "repeat", "shuffle_buffer"});
 }
 
+void declare_precision(fields& f, precision_params& p) {
+  f.add("mixed_precision", p.mixed, "with fp16_type bfloat16 weights travel to the wafer in half the bytes; what is computed is f32 in any case");
+  f.add("fp16_type", p.half, "of mixed_precision; weights are bfloat16 or f32, so with the others they stay f32").one_of({"float16", "bfloat16", "cbfloat16"});
+  f.add("use_bfloat16", p.bfloat16, "as fp16_type bfloat16, in older files");
+  f.remark([&p] { return p.remark(); });
+}
+
 void declare_optimizer(fields& f, optimizer_params& p) {
   f.section("optimizer");
   f.add("optimizer_type", p.type, "sgd, adam or adamw").one_of({"sgd", "adam", "adamw", "SGD", "Adam", "AdamW"});
   f.add("learning_rate", p.learning_rate, "a number, or a list of schedulers one after the other").at_least(0);
+  f.add("adjust_learning_rate", p.adjust_learning_rate, "factors of it for groups of parameters, or for parameters by a pattern of their names: {\"*qkv.weight\": 0.5}").at_least(0);
   f.add("momentum", p.momentum, "of sgd").at_least(0).at_most(1);
   f.add("betas", p.betas, "of adam and adamw").at_least(0).at_most(0.999999);
   f.add("eps", p.eps, "of adam and adamw").above(0);
@@ -90,6 +107,7 @@ void declare_run(fields& f, run_params& p) {
   f.add("max_checkpoints", p.max_checkpoints, "how many are kept, the newest; 0: all").at_least(0);
   f.add("eval_steps", p.eval_steps, "batches of an evaluation; 0: all").at_least(0);
   f.add("eval_frequency", p.eval_frequency, "steps between two evaluations of train_and_eval; 0: only after the last").at_least(0);
+  f.add("peak_gflops", p.peak_gflops, "what the computers can do together, in 10^9 operations a second, for flops_utilization; 0: measured before the first step (of this program)").at_least(0);
   f.add("seed", p.seed, "of the initial weights").at_least(0);
   f.add("num_csx", p.num_csx, "wafers that share out a batch").at_least(1).at_most(16);
   f.add("execution_strategy", p.execution_strategy, "weights stream past the data, or layers stand side by side").one_of({"weight_streaming", "pipeline"});
@@ -107,6 +125,8 @@ void check(const common_params& p) {
   if (p.train_input.batch_size % r.num_csx)
     refuse("train_input.batch_size " + std::to_string(p.train_input.batch_size) + " must be divisible by num_csx " + std::to_string(r.num_csx) + ": each system has an equal part of the batch");
   if (r.execution_strategy == "pipeline" && r.num_csx > 1) refuse("runconfig.num_csx must be 1 in a pipeline: its layers lie on one wafer");
+  if (r.execution_strategy == "pipeline" && p.precision.weights() == weights_as::bf16)
+    refuse("model.fp16_type bfloat16 is for execution_strategy weight_streaming: in a pipeline weights stay on the PEs, as f32; take that strategy, or mixed_precision false");
   if (!p.train_input.drop_last) refuse("train_input.drop_last is true: all batches have the same size");
   p.optimizer.rule();
   p.optimizer.rate();

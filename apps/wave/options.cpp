@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "options.hpp"
 
-#include <unistd.h>
-
-#include <CLI/CLI.hpp>
 #include <cstring>
 
+#include "../command_line.hpp"
 #include "../files.hpp"
+#include "../memory.hpp"
 
 namespace wave_app {
 namespace {
@@ -26,9 +25,10 @@ struct words {
   std::vector<std::vector<int>> receivers, receiver_lines;
 };
 
-[[noreturn]] void refuse(const std::string& sentence) { throw std::invalid_argument("wsl-wave: " + sentence); }
+[[noreturn]] void refuse(const std::string& sentence) { throw std::invalid_argument(sentence); }
 
 void declare(CLI::App& app, words& w, options& o) {
+  app.allow_extras();
   app.set_config("--config", "", "a file of these options: one `name = value` a line");
   app.add_option("--grid", w.grid, "cells along x, y and z (z points down)")->expected(3)->capture_default_str();
   app.add_option("--spacing", w.spacing, "size of a cell in m")->capture_default_str();
@@ -85,7 +85,7 @@ std::vector<f32> model(const words& w, const cells& size) {
 // Two fields, the velocity factor, phi, and arrays on their way out.
 void fits_in_memory(const cells& size) {
   const f64 wanted = 24. * static_cast<f64>(size.count());
-  const f64 there = static_cast<f64>(sysconf(_SC_PHYS_PAGES)) * static_cast<f64>(sysconf(_SC_PAGE_SIZE));
+  const f64 there = app::memory_there();
   if (wanted > there)
     refuse("--grid: " + text(size) + " cells take about " + std::to_string(static_cast<i64>(wanted / 1e9) + 1) + " GB; this computer has " + std::to_string(static_cast<i64>(there / 1e9)));
 }
@@ -137,12 +137,7 @@ std::optional<options> parse(int argc, char** argv, int& status) {
   words w;
   options o;
   declare(app, w, o);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& e) {
-    status = app.exit(e);
-    return {};
-  }
+  if (!app::parse(app, argc, argv, "option", status)) return {};
   assemble(w, o);
   return o;
 }
