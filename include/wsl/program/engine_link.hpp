@@ -194,6 +194,7 @@ struct pe_state {
     if (t.activates >= 0) active |= local_bit(t.activates);
     if (t.unblocks >= 0) blocked &= ~local_bit(t.unblocks);
     if (t.unblocks_color >= 0) blocked_colors &= ~color_bit(t.unblocks_color);
+    if (t.signals) ++t.signals->size;
   }
 
   /// Whether the local task that has just run is the only one that is ready, nothing may come before it, and there is room for what

@@ -61,6 +61,7 @@ inline constexpr completion then_nothing{completion::effect::nothing, -1};
 /// The microthread on which an operation runs, 0 to 7 on the machines: `me.async(op, microthread{4})`. Two operations on one
 /// microthread at the same time are a fault. Without it the library finds a free one.
 struct microthread {
+  using by_engine = void;
   int number;
 };
 
@@ -152,7 +153,7 @@ class pe {
   template <class F, class Dst, class... Src, class... Completion>
   [[gnu::always_inline]] void async(const operation<F, Dst, Src...>& op, Completion... when_complete) {
     state_.interrupted = true;
-    if constexpr (!(std::is_same_v<Completion, microthread> || ...)) {
+    if constexpr (!(requires { typename Completion::by_engine; } || ...)) {
       if ((knows(when_complete) && ...) && moved_at_once<lone_reader>(op)) return (happen(when_complete, when_complete.id), ...);
     }
     op.taken_apart([&](auto... parts) { later<F, Dst, Src...>::start(*this, parts..., when_complete...); });
@@ -246,7 +247,7 @@ class pe {
     template <class... Completion>
     [[gnu::noinline]] static void start(pe& me, const char* name, work what, F f, Dst dst, Src... src, Completion... when_complete) {
       const operation<F, Dst, Src...> op({name, what}, f, dst, src...);
-      if constexpr (!(std::is_same_v<Completion, microthread> || ...)) {
+      if constexpr (!(requires { typename Completion::by_engine; } || ...)) {
         if (me.moved_at_once<through_engine>(op)) return (me.happen(when_complete, me.place_of(when_complete)), ...);
       }
       transfer t = op.start();
@@ -275,6 +276,8 @@ class pe {
       case completion::effect::nothing: break;
     }
   }
+  template <class Other>
+  void attach(transfer& t, const Other& what) const { what.attach_to(t); }
   i8 task_number(const completion& c) const { return static_cast<i8>(place_of(c)); }
   void attach(transfer& t, microthread on) const {
     if (on.number < 0 || on.number >= state_.image->engine->target().microthreads)
