@@ -80,6 +80,26 @@ std::vector<std::pair<std::string, YAML::Node>> pairs_of(const YAML::Node& map, 
   return all;
 }
 
+void declare(fields& part, rate_part& p) {
+  part.add("scheduler", p.scheduler, "").one_of({"Constant", "Linear", "Polynomial", "Cosine", "CosineDecay", "Exponential", "InverseExponentialTimeDecay", "InverseSquareRootDecay", "MultiStep", "Step",
+                                                 "PiecewiseConstant", "Multiplicative", "CosineAnnealing", "CosineAnnealingWarmRestarts", "Cyclic", "OneCycle"});
+  for (const auto& [name, to] : {std::pair("learning_rate", &p.learning_rate), {"initial_learning_rate", &p.initial_learning_rate}, {"end_learning_rate", &p.end_learning_rate}, {"base_lr", &p.base_lr}, {"max_lr", &p.max_lr}, {"eta_min", &p.eta_min}})
+    part.add(name, *to, "").at_least(0);
+  for (const auto& [name, to] : {std::pair("power", &p.power), {"decay_rate", &p.decay_rate}, {"step_exponent", &p.step_exponent}, {"scale", &p.scale}, {"gamma", &p.gamma}, {"coefficient", &p.coefficient}, {"final_div_factor", &p.final_div_factor}})
+    part.add(name, *to, "").above(0);
+  part.add("total_iters", p.total_iters, "").at_least(1).once_called("steps").once_called("decay_steps");
+  for (const auto& [name, to] : {std::pair("warmup_steps", &p.warmup_steps), {"step_size", &p.step_size}, {"step_size_up", &p.step_size_up}, {"step_size_down", &p.step_size_down}, {"T_max", &p.t_max}, {"T_0", &p.t_0}, {"total_steps", &p.total_steps}})
+    part.add(name, *to, "").at_least(1);
+  part.add("T_mult", p.t_mult, "").at_least(1).at_most(1);
+  part.add("pct_start", p.pct_start, "").above(0).at_most(1);
+  part.add("mode", p.mode, "").one_of({"triangular", "triangular2", "exp_range"});
+  part.add("anneal_strategy", p.anneal_strategy, "").one_of({"cos", "linear"});
+  part.add("staircase", p.staircase, "");
+  part.add("three_phase", p.three_phase, "");
+  part.add("milestones", p.milestones, "").at_least(0);
+  part.add("learning_rates", p.learning_rates, "").at_least(0);
+}
+
 /// Reads nodes as one field's values; says what is wrong with them.
 struct reader {
   const field& f;
@@ -122,18 +142,7 @@ struct reader {
   void read(const YAML::Node& n, rate_part& to) const {
     if (!n.IsMap()) wrong(n, "a number, or a list of schedulers");
     fields part;
-    part.add("scheduler", to.scheduler, "").one_of({"Constant", "Linear", "Polynomial", "Cosine", "CosineDecay", "Exponential", "InverseSquareRootDecay", "MultiStep"});
-    part.add("learning_rate", to.learning_rate, "").at_least(0);
-    part.add("initial_learning_rate", to.initial_learning_rate, "").at_least(0);
-    part.add("end_learning_rate", to.end_learning_rate, "").at_least(0);
-    part.add("power", to.power, "").above(0);
-    part.add("decay_rate", to.decay_rate, "").above(0);
-    part.add("scale", to.scale, "").above(0);
-    part.add("gamma", to.gamma, "").above(0);
-    part.add("total_iters", to.total_iters, "").at_least(1).once_called("steps").once_called("decay_steps");
-    part.add("warmup_steps", to.warmup_steps, "").at_least(1);
-    part.add("staircase", to.staircase, "");
-    part.add("milestones", to.milestones, "").at_least(0);
+    declare(part, to);
     part.read_section(n, "", file());
     if (n.size() && !n["scheduler"]) refuse(where, f.full_name() + ": a part of a schedule names its scheduler");
   }
@@ -152,7 +161,10 @@ struct reader {
   void read(const YAML::Node& n, numbers_by_name& to) const {
     if (!n.IsMap()) wrong(n, "a map of names and numbers");
     to.clear();
-    for (const auto& [name, value] : pairs_of(n, file(), f.full_name())) to.emplace_back(name, number<f64>(value, "a map of names and numbers"));
+    for (const auto& [name, value] : pairs_of(n, file(), f.full_name())) {
+      if (constexpr std::size_t most = 200; name.size() > most) refuse(where, f.full_name() + ": a name has at most " + std::to_string(most) + " letters");
+      to.emplace_back(name, number<f64>(value, "a map of names and numbers"));
+    }
   }
   void operator()(std::monostate) const {}
 
@@ -178,18 +190,18 @@ YAML::Node parsed(const std::string& text, const std::string& where) {
   }
 }
 
+/// What is as nobody gave it is left out.
 std::string text_of(const rate_part& p) {
-  const auto number = [](const char* name, f64 v, f64 silent) { return v == silent ? "" : std::string(", ") + name + ": " + text_of(v); };
-  std::string out = "{scheduler: " + p.scheduler + number("learning_rate", p.learning_rate, 0) + number("initial_learning_rate", p.initial_learning_rate, 0) +
-                    number("end_learning_rate", p.end_learning_rate, 0) + number("power", p.power, 1) + number("decay_rate", p.decay_rate, 1) +
-                    number("scale", p.scale, 1) + number("gamma", p.gamma, 1);
-  if (p.total_iters) out += ", total_iters: " + text_of(p.total_iters);
-  if (p.warmup_steps) out += ", warmup_steps: " + text_of(p.warmup_steps);
-  if (p.staircase) out += ", staircase: true";
-  for (std::size_t i = 0; i < p.milestones.size(); ++i) out += (i ? ", " : ", milestones: [") + text_of(p.milestones[i]) + (i + 1 == p.milestones.size() ? "]" : "");
+  rate_part given = p, usual;
+  fields of_given, of_usual;
+  declare(of_given, given), declare(of_usual, usual);
+  std::string out;
+  for (std::size_t i = 0; i < of_given.all().size(); ++i) {
+    const std::string text = of_given.all()[i].text();
+    if (i == 0 || text != of_usual.all()[i].text()) out += (i ? ", " : "{") + of_given.all()[i].name + ": " + text;
+  }
   return out + "}";
 }
-
 std::string text_of(const std::pair<std::string, f64>& p) { return YAML::Dump(YAML::Node(p.first)) + ": " + text_of(p.second); }
 
 /// A number outside its limits is one that was not given.

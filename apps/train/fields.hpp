@@ -22,11 +22,13 @@ using wsl::i64;
 
 /// A part of a learning-rate schedule, as it is written.
 struct rate_part {
-  std::string scheduler = "Constant";
-  f64 learning_rate = 0, initial_learning_rate = 0, end_learning_rate = 0, power = 1, decay_rate = 1, scale = 1, gamma = 1;
-  i64 total_iters = 0, warmup_steps = 0;
-  bool staircase = false;
+  std::string scheduler = "Constant", mode = "triangular", anneal_strategy = "cos";
+  f64 learning_rate = 0, initial_learning_rate = 0, end_learning_rate = 0, power = 1, decay_rate = 1, step_exponent = 1, scale = 1, gamma = 1, coefficient = 1;
+  f64 base_lr = 0, max_lr = 0, eta_min = 0, pct_start = 0.3, final_div_factor = 1e4;
+  i64 total_iters = 0, warmup_steps = 0, step_size = 0, step_size_up = 2000, step_size_down = 0, t_max = 0, t_0 = 0, t_mult = 1, total_steps = 1000;
+  bool staircase = false, three_phase = false;
   std::vector<i64> milestones = {};
+  std::vector<f64> learning_rates = {};
 };
 using rate_parts = std::vector<rate_part>;
 using numbers_by_name = std::vector<std::pair<std::string, f64>>;

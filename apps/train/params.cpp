@@ -10,9 +10,16 @@ namespace rate = wsl::ml::rate;
 
 [[noreturn]] void refuse(const std::string& sentence) { throw std::invalid_argument(sentence); }
 
-i64 steps_of(const rate_part& p) {
-  if (p.total_iters < 1) refuse("optimizer.learning_rate: a " + p.scheduler + " scheduler needs total_iters, the steps that it takes");
-  return p.total_iters;
+i64 needed(const rate_part& p, i64 steps, const char* name) {
+  if (steps < 1) refuse("optimizer.learning_rate: a " + p.scheduler + " scheduler needs " + name + ", a number of steps");
+  return steps;
+}
+i64 steps_of(const rate_part& p) { return needed(p, p.total_iters, "total_iters"); }
+
+rate::schedule cycle_of(const rate_part& p) {
+  using kind = rate::cycle_heights::kind;
+  const kind how = p.mode == "triangular2" ? kind::halved : p.mode == "exp_range" ? kind::shrinking : kind::even;
+  return rate::cyclic(p.base_lr, p.max_lr, p.step_size_up, p.step_size_down ? p.step_size_down : p.step_size_up, {how, p.gamma});
 }
 
 rate::schedule schedule_of(const rate_part& p) {
@@ -22,7 +29,16 @@ rate::schedule schedule_of(const rate_part& p) {
   if (p.scheduler == "Polynomial") return rate::polynomial(first, last, steps_of(p), p.power);
   if (p.scheduler == "Exponential") return rate::exponential_decay(first, p.decay_rate, steps_of(p), p.staircase);
   if (p.scheduler == "InverseSquareRootDecay") return rate::inverse_square_root(first > 0 ? first : 1, p.scale, std::max<i64>(p.warmup_steps, 1));
+  if (p.scheduler == "InverseExponentialTimeDecay") return rate::inverse_time(first, p.decay_rate, steps_of(p), p.step_exponent, p.staircase);
   if (p.scheduler == "MultiStep") return rate::multi_step(first, p.gamma, p.milestones);
+  if (p.scheduler == "Step") return rate::exponential_decay(first, p.gamma, needed(p, p.step_size, "step_size"), true);
+  if (p.scheduler == "Multiplicative") return rate::exponential_decay(first, p.coefficient, 1);
+  if (p.scheduler == "PiecewiseConstant") return rate::piecewise_constant(p.learning_rates, p.milestones);
+  if (p.scheduler == "CosineAnnealing") return rate::cosine_annealing(first, p.eta_min, needed(p, p.t_max, "T_max"));
+  if (p.scheduler == "CosineAnnealingWarmRestarts") return rate::warm_restarts(first, p.eta_min, needed(p, p.t_0, "T_0"));
+  if (p.scheduler == "Cyclic") return cycle_of(p);
+  if (p.scheduler == "OneCycle")
+    return rate::one_cycle(first, p.max_lr, p.total_steps, {.rise = p.pct_start, .last_divisor = p.final_div_factor, .three_phases = p.three_phase, .straight = p.anneal_strategy == "linear"});
   return rate::cosine(first, last, steps_of(p));
 }
 
@@ -87,6 +103,7 @@ void declare_optimizer(fields& f, optimizer_params& p) {
   f.add("weight_decay", p.weight_decay, "of adamw apart from the gradient, of the others added to it").at_least(0).once_called("weight_decay_rate");
   f.add("decays", p.decays, "which parameters decay").one_of({"not_bias_or_norm", "matrices", "all"});
   f.add("max_gradient_norm", p.max_gradient_norm, "longer gradients are shortened to it").above(0);
+  f.add("max_gradient_value", p.max_gradient_value, "what is larger of a gradient, or smaller than its negative, is set to it").above(0);
   f.add("log_summaries", p.log_summaries, "write the norm of each parameter to the events");
   f.no_effect({"correct_bias", "loss_scaling_factor", "initial_loss_scale", "steps_per_increase", "min_loss_scale", "max_loss_scale"});
 }
@@ -128,6 +145,7 @@ void check(const common_params& p) {
   if (r.execution_strategy == "pipeline" && p.precision.weights() == weights_as::bf16)
     refuse("model.fp16_type bfloat16 is for execution_strategy weight_streaming: in a pipeline weights stay on the PEs, as f32; take that strategy, or mixed_precision false");
   if (!p.train_input.drop_last) refuse("train_input.drop_last is true: all batches have the same size");
+  if (p.optimizer.max_gradient_norm > 0 && p.optimizer.max_gradient_value > 0) refuse("optimizer has max_gradient_norm and max_gradient_value: give one of them");
   p.optimizer.rule();
   p.optimizer.rate();
 }

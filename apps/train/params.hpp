@@ -34,7 +34,7 @@ struct precision_params {
 struct optimizer_params {
   std::string type = "adamw", decays = "not_bias_or_norm";
   rate_parts learning_rate{rate_part{.learning_rate = 1e-3}};
-  f64 momentum = 0, eps = 1e-8, weight_decay = 0, max_gradient_norm = 0;
+  f64 momentum = 0, eps = 1e-8, weight_decay = 0, max_gradient_norm = 0, max_gradient_value = 0;
   std::vector<f64> betas{0.9, 0.999};
   numbers_by_name adjust_learning_rate;
   bool log_summaries = false;

@@ -52,11 +52,11 @@ f64 norm_of(std::span<const wsl::f32> numbers) {
 }
 
 ml::training training_of(const common_params& p) {
-  return {.workers = p.run.workers, .num_csx = p.run.num_csx, .clip_norm = p.optimizer.max_gradient_norm, .seed = static_cast<u64>(p.run.seed), .threads = p.run.threads};
+  return {.workers = p.run.workers, .num_csx = p.run.num_csx, .clip_norm = p.optimizer.max_gradient_norm, .clip_value = p.optimizer.max_gradient_value, .seed = static_cast<u64>(p.run.seed), .threads = p.run.threads};
 }
 
 ml::pipelining pipelining_of(const common_params& p) {
-  return {.strips = p.run.strips, .micro_batch_size = p.train_input.micro_batch_size, .clip_norm = p.optimizer.max_gradient_norm, .seed = static_cast<u64>(p.run.seed), .threads = p.run.threads};
+  return {.strips = p.run.strips, .micro_batch_size = p.train_input.micro_batch_size, .clip_norm = p.optimizer.max_gradient_norm, .clip_value = p.optimizer.max_gradient_value, .seed = static_cast<u64>(p.run.seed), .threads = p.run.threads};
 }
 bool in_pipeline(const common_params& p) { return p.run.execution_strategy == "pipeline"; }
 
