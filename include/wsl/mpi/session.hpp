@@ -32,10 +32,9 @@ class session {
       std::fprintf(stderr, "wsl: rank %d has ended, and others went on for %.0f s; it ends them\n", rank, patience);
       MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     }
+    if (owned_) memory_.release();  // all do that together: a rank that is stopped now is still missed
     heart_.stop();
-    if (!owned_) return;
-    memory_.release();
-    MPI_Finalize();
+    if (owned_) MPI_Finalize();
   }
 
   MPI_Comm group() const { return group_; }
