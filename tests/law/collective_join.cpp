@@ -152,7 +152,9 @@ void reduces_inside(int times) {
 template <class T, class Combine, rectangle where, collective::team among>
 void all_reduces(int times) {
   constexpr all_reduce<T, Combine> total{.first = 2, .where = where.words, .among = among};
+  constexpr all_reduce<T, Combine> frugal{.first = 2, .where = where.words, .among = among, .words = 3, .how = tactic::star, .colors = 1};
   law_of<total>(where, times, all_reduce_shares);
+  law_of<frugal>(where, times, all_reduce_shares);
 }
 template <class T, class Combine, rectangle where, collective::team among>
 void rings(int times) {
