@@ -45,12 +45,13 @@ struct all_to_all {
   /// What it takes on a layout, in cycles, with blocks of `words` words.
   constexpr f64 cycles(const layout& l, int words) const {
     const int size = length(ground(l, where, name), direction()), middle = (size - 1) / 2;
-    if (size == 1) return copying(words, sizeof(T)) + restart;
+    const f64 own = copying(words, sizeof(T)) + begin;
+    if (size == 1) return own;
     f64 most = 0;
     for (int i = size / 2; i < size; ++i)
       if (const f64 taken = busy(i, size - 1 - i, words) + (handling + 1) * (i - 1); taken > most) most = taken;
     const f64 waiting = 2 * words > between_two && middle > 1 ? (2 * middle - 3) * words + (middle - 1) * restart : 0;
-    return copying(words, sizeof(T)) + begin + waiting + most;
+    return own + waiting + most;
   }
 
   template <auto net>
