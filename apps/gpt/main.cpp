@@ -188,5 +188,6 @@ int run(int argc, char** argv) {
 }  // namespace gpt_app
 
 int main(int argc, char** argv) {
+  app::says = &train_app::ranks::first_to_say;
   return app::run("wsl-gpt", [&] { return gpt_app::run(argc, argv); });
 }

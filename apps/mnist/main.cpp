@@ -111,5 +111,6 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  app::says = &train_app::ranks::first_to_say;
   return app::run("wsl-mnist", [&] { return run(argc, argv); });
 }

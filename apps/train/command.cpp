@@ -6,6 +6,7 @@
 
 #include "../command_line.hpp"
 #include "../files.hpp"
+#include "ranks.hpp"
 
 namespace train_app {
 namespace {
@@ -109,7 +110,7 @@ std::optional<std::string> parse(int argc, char** argv, const program_words& wor
 
   if (file.empty()) {
     file = params_of_run(words, f, given);
-    if (!file.empty()) std::fprintf(stderr, "%s: with %s\n", words.name.c_str(), file.c_str());
+    if (!file.empty() && ranks::root()) std::fprintf(stderr, "%s: with %s\n", words.name.c_str(), file.c_str());
   }
   const auto [name, text] = configuration(words, file);
   f.read(text, name);
@@ -122,7 +123,8 @@ std::optional<std::string> parse(int argc, char** argv, const program_words& wor
     std::fputs(f.text().c_str(), stdout);
     return {};
   }
-  for (const std::string& note : f.notes()) std::fprintf(stderr, "%s: %s\n", words.name.c_str(), note.c_str());
+  for (const std::string& note : f.notes())
+    if (ranks::root()) std::fprintf(stderr, "%s: %s\n", words.name.c_str(), note.c_str());
   if (mode.empty() && !f.named("mode").empty() && f.named("mode").front()->text() != "null") mode = f.named("mode").front()->text();
   if (mode.empty()) throw std::invalid_argument("what is there to do? " + words.name + " " + words.modes.front().first + ", for instance; see --help");
   return mode;

@@ -21,6 +21,8 @@ wsl::i64 sum(wsl::i64 mine);
 inline bool any(bool mine) { return sum(mine) > 0; }
 /// Everybody has the first process's numbers; together.
 void share(std::span<wsl::i64> numbers);
+/// Whether no process before this one ends with the same sentence.
+bool first_to_say(const std::string& sentence);
 /// Throws an error, on all, that names the first process that has another number than the first; together.
 void require_same(wsl::u64 number, const std::string& what);
 

@@ -31,6 +31,7 @@ wsl::i64 sum(wsl::i64 mine) { return size() > 1 ? static_cast<wsl::i64>(world()-
 void share(std::span<wsl::i64> numbers) {
   if (size() > 1) world()->who.broadcast(std::as_writable_bytes(numbers), 0);
 }
+bool first_to_say(const std::string& sentence) { return size() == 1 || world()->who.first_to_say(sentence); }
 void require_same(wsl::u64 number, const std::string& what) {
   if (size() > 1) world()->who.require_same(number, what);
 }

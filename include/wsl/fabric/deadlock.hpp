@@ -50,7 +50,7 @@ struct wait_groups {
 inline wait_groups grouped(const waits& open, std::size_t room) {
   using r = wait::reason;
   wait_groups groups;
-  for (r why : {r::input, r::output, r::pop, r::push, r::stream, r::unread, r::held, r::gate, r::router})
+  for (r why : {r::input, r::output, r::pop, r::ended, r::push, r::stream, r::unread, r::held, r::gate, r::router})
     for (const wait& w : open) {
       if (w.why != why) continue;
       if (wait_group* g = groups.of(w, room)) g->add(w);
@@ -81,6 +81,7 @@ inline std::string wait_line(const wait_group& g) {
     case wait::reason::output:
       return who + w.what + " waits to put " + amount(g, "wavelet") + color + " into the full output queue";
     case wait::reason::pop: return who + w.what + " waits for " + amount(g, "element") + " of an empty FIFO";
+    case wait::reason::ended: return who + w.what + " waits for the completion of " + amount(g, "operation");
     case wait::reason::push: return who + w.what + " waits for room for " + amount(g, "element") + " in a full FIFO";
     case wait::reason::unread:
       return who + amount(g, "wavelet") + color + " in the input queue; " +
