@@ -3,6 +3,7 @@
 #pragma once
 #include <CLI/CLI.hpp>
 #include <charconv>
+#include <cmath>
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -17,7 +18,7 @@ inline CLI::Validator at_least(double least, bool above = false) {
   const auto check = [=](std::string& text) -> std::string {
     double x = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), x);
-    if (error == std::errc{} && end == text.data() + text.size() && (above ? x > least : x >= least)) return {};
+    if (error == std::errc{} && end == text.data() + text.size() && std::isfinite(x) && (above ? x > least : x >= least)) return {};
     char limit[32];
     std::snprintf(limit, sizeof limit, "%s %g", above ? "above" : "at least", least);
     return "it is a number " + std::string(limit) + ", not '" + text + "'";
