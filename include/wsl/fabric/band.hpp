@@ -162,6 +162,7 @@ struct alignas(128) band {
   work_list work;
   flat_vector<processor*> processors;           ///< of the PEs that have, or once had, calls or operations in flight
   flat_vector<u32> touched;                     ///< who has had work since it was last found to wait for nothing
+  flat_vector<u32> later;                       ///< who may write more for another band in the next epoch
   flat_vector<u32> postponed;                   ///< whose lengthy tasks wait until no band has anything else to do
   bool computes = false;                        ///< in the epoch that runs they need not
   buffer_pool buffers;

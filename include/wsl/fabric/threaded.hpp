@@ -92,6 +92,7 @@ class threaded_engine : public engine {
     try {
       traffic_.begin(b, epoch);
       visits_.run(b);
+      traffic_.end(b);
     } catch (...) {
       b.failure = std::current_exception();
     }

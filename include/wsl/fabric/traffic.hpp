@@ -83,7 +83,15 @@ class traffic {
     }
     if (!c.words) lend(b, c, c.large || wanted > task_depth);
     if (c.next() == c.size()) move(b, c, true, unread);
-    return least(wanted, least(allowed - unread, static_cast<u32>(c.size() - c.next())));
+    const u32 n = least(wanted, least(allowed - unread, static_cast<u32>(c.size() - c.next())));
+    const inlet* in = allowed == wiring::deep ? only_reader(c) : nullptr;
+    return in && in->remote ? least(n, left_in_epoch(b, c)) : n;
+  }
+
+  /// At the end of an epoch: who has more to write goes on in the next.
+  void end(band& b) {
+    for (u32 who : b.later) wake(b, who);
+    b.later.clear();
   }
 
   /// Words that a task sent beyond what fits; a PE that wants to run another task waits for them sooner.
@@ -185,6 +193,15 @@ class traffic {
       n = most(n, tail - (in.remote ? net.seams[in.from].credited : in.head));
     }
     return n;
+  }
+
+  /// Half of the words that may lie between two bands are written in one epoch: while one half is read, the other is written.
+  static u32 left_in_epoch(band& b, const channel& c) {
+    constexpr u32 half = wiring::deep / 2;
+    const u32 fresh = static_cast<u32>(c.next() - c.announced);
+    if (fresh < half) return half - fresh;
+    b.later.push_back(c.writer);
+    return 0;
   }
 
   void lend(band& b, channel& c, bool large) {
