@@ -15,11 +15,10 @@ u64 run_epochs(engines::crew& threads, flat_vector<engines::band>& bands, u32 fi
   using engines::sequel;
   u32 at_border = 0;
   for (u32 b = first; b < end; ++b) at_border += others.borders(b);
-  const auto says = [&](auto counts) {
-    sequel mine = sequel::nothing;
-    for (u32 b = first; b < end; ++b)
-      if (counts(b)) mine = engines::larger(mine, engines::sequel_of(bands[b]));
-    return mine;
+  const auto mine = [&] {
+    sequel largest = sequel::nothing;
+    for (u32 b = first; b < end; ++b) largest = engines::larger(largest, engines::sequel_of(bands[b]));
+    return largest;
   };
 
   sequel all = sequel::news;
@@ -30,7 +29,7 @@ u64 run_epochs(engines::crew& threads, flat_vector<engines::band>& bands, u32 fi
       bool sent = false;
       const auto move_on = [&] {
         if (sent) others.move_on();
-        else if (ready.observe() == at_border) others.send(epoch, says([&](u32 b) { return others.borders(b); })), sent = true;
+        else if (ready.observe() == at_border) others.send(epoch), sent = true;
       };
       if (thread == 0) others.expect();
       for (const bool first_ones : {true, false})
@@ -45,7 +44,7 @@ u64 run_epochs(engines::crew& threads, flat_vector<engines::band>& bands, u32 fi
       if (thread == 0) {
         if (!sent) move_on();
         ready.set(0);
-        all = others.receive(epoch, says([](u32) { return true; }));
+        all = others.receive(epoch, mine());
         last = epoch;
       }
       threads.barrier.wait();

@@ -44,8 +44,7 @@ class exchange {
     }
     for (const auto& [one, other] : beside)
       if (one == who.rank()) neighbours_.emplace_back(other, who.group());
-    const bool everybody_hears_all = beside.size() == static_cast<std::size_t>(who.size()) * static_cast<std::size_t>(who.size() - 1);
-    says_with_news_ = who.size() == 1 || (everybody_hears_all && static_cast<u32>(std::popcount(borders_)) == bands.bands);
+    everybody_hears_all_ = beside.size() == static_cast<std::size_t>(who.size()) * static_cast<std::size_t>(who.size() - 1);
     find_packets();
   }
 
@@ -54,46 +53,57 @@ class exchange {
 
   /// At the beginning of an epoch.
   void expect() {
-    for (auto& n : neighbours_) n.expect();
+    for (neighbour& n : neighbours_) n.expect();
   }
-  /// As soon as all bands here that border on others' have run; `mine` is what they say is to follow.
-  void send(u64 epoch, engines::sequel mine) {
+  /// As soon as all bands here that border on others' have run. What is short, or has nothing to travel beside, waits until it is known what is to follow the epoch.
+  void send(u64 epoch) {
     if (who_.memory()) who_.memory()->order();
     packet* const own = packet_of(who_.rank());
     packed_.clear();
     if (own) own->words.reset();
-    for (auto& n : neighbours_) {
+    for (neighbour& n : neighbours_) {
       n.begin();
-      for (u32 from = share_.first(who_.rank()); from < share_.first(who_.rank() + 1); ++from)
-        for (u64 to = words_.bands()[from].addressed & bands_of(n.rank); to; to &= to - 1) pack(n, from, static_cast<u32>(std::countr_zero(to)), epoch);
+      const u64 theirs = bands_of(n.rank);
+      for (u64 left = bands_of(who_.rank()) & borders_; left; left &= left - 1) {
+        const u32 from = static_cast<u32>(std::countr_zero(left));
+        for (u64 to = words_.bands()[from].addressed & theirs; to; to &= to - 1) pack(n, from, static_cast<u32>(std::countr_zero(to)), epoch);
+      }
     }
-    for (auto& n : neighbours_) n.send({own ? own->words.size() : 0, mine});
     if (own && own->words.size()) own->send();
+    for (neighbour& n : neighbours_) {
+      n.sent = !everybody_hears_all_ || (inner_work_ && n.out.size() + size_of_packet() > sent_early);
+      if (n.sent) n.send(size_of_packet(), everybody_hears_all_ ? std::nullopt : std::optional(engines::sequel::nothing));
+    }
   }
   /// What has come is read or sent on; between bands. Says whether all is here.
   bool move_on() {
     bool all = true;
-    for (auto& n : neighbours_) {
-      const bool had_come = n.came;
-      n.came = n.arrived();
-      if (packet* p = n.came && !had_come ? packet_of(n.rank) : nullptr) p->expect(n.opening.packet);
-      all &= n.came;
+    for (neighbour& n : neighbours_) {
+      all &= n.arrived();
+      const bool was_open = std::exchange(n.is_open, n.opened());
+      if (packet* p = n.is_open && !was_open ? packet_of(n.rank) : nullptr) p->expect(n.heard.packet);
     }
     for (packet& p : packets_) all &= p.arrived();
     return all;
   }
   /// Waits for what others have sent, and delivers it. Returns the largest of what all ranks say is to follow. Together, when no band runs.
   engines::sequel receive(u64 epoch, engines::sequel mine) {
-    engines::sequel all = says_with_news_ ? mine : static_cast<engines::sequel>(who_.largest(static_cast<u64>(mine)));
+    for (neighbour& n : neighbours_) {
+      if (!n.sent) n.send(size_of_packet(), mine);
+      else if (everybody_hears_all_) n.settle(mine);
+    }
+    engines::sequel all = everybody_hears_all_ ? mine : static_cast<engines::sequel>(who_.largest(static_cast<u64>(mine)));
     detail::waiting others;
     while (!move_on()) others.pause();
-    for (auto& n : neighbours_) {
-      if (says_with_news_) all = engines::larger(all, n.opening.says);
+    for (neighbour& n : neighbours_) {
+      all = engines::larger(all, n.heard.says);
       while (!n.in().at_end()) unpack(n, epoch);
     }
-    for (auto& n : neighbours_) n.finish(), n.came = false;
+    for (neighbour& n : neighbours_) n.finish(), n.is_open = false;
     for (packet& p : packets_) p.finish();
     if (who_.memory()) who_.memory()->order();
+    inner_work_ = false;
+    for (u32 b = share_.first(who_.rank()); b < share_.first(who_.rank() + 1); ++b) inner_work_ |= !borders(b) && will_work(words_.bands()[b], all);
     return all;
   }
 
@@ -101,16 +111,20 @@ class exchange {
   using news = engines::news;
   using packet = detail::packet;
 
-  /// How a message begins.
-  struct opening {
-    u64 packet;  ///< bytes of the sender's
-    engines::sequel says;
-  };
-  struct neighbour : detail::correspondence<opening> {
+  static constexpr std::size_t sent_early = 1 << 15;  ///< bytes that take a network longer than one more message
+
+  struct neighbour : detail::correspondence {
     using correspondence::correspondence;
-    bool came = false;
+    bool sent = false, is_open = false;
   };
 
+  static bool will_work(const engines::band& b, engines::sequel next) {
+    return !b.work.empty() || b.expects_news() || (next == engines::sequel::computing && !b.postponed.empty());
+  }
+  u64 size_of_packet() {
+    const packet* own = packet_of(who_.rank());
+    return own ? own->words.size() : 0;
+  }
   u64 bands_of(int rank) const {
     u64 mask = 0;
     for (u32 b = share_.first(rank); b < share_.first(rank + 1); ++b) mask |= u64{1} << b;
@@ -257,7 +271,8 @@ class exchange {
   ranks who_;
   share share_;
   u64 borders_ = 0;                             ///< bands
-  bool says_with_news_ = false;                 ///< every rank has news from all bands of all others: what follows an epoch need not be agreed on
+  bool everybody_hears_all_ = false;            ///< all ranks are neighbours: what is to follow an epoch need not be agreed on
+  bool inner_work_ = false;                     ///< for bands here that border on none of others', in the next epoch
   std::vector<neighbour> neighbours_;
   std::vector<packet> packets_;                 ///< that this rank writes or reads
   std::unordered_map<u64, u32> packed_;         ///< by channel and position: the places of words in this rank's packet

@@ -5,8 +5,10 @@
 #include <mpi.h>
 
 #include <bit>
+#include <optional>
 #include <vector>
 
+#include "../fabric/epochs.hpp"
 #include "heartbeat.hpp"
 #include "message.hpp"
 
@@ -17,13 +19,19 @@ inline int count_of(std::span<const std::byte> bytes) {
   return static_cast<int>(bytes.size());
 }
 
-/// The messages to and from a neighbour. Those that are short arrive in one piece.
-template <class Opening>
+/// The messages to and from a neighbour. They arrive in one piece if they are short, and what is to follow the epoch may come behind them.
 class correspondence {
  public:
+  /// How a message begins.
+  struct opening {
+    u64 size = 0, packet = 0;  ///< bytes of the message, and of the sender's packet
+    engines::sequel says = engines::sequel::nothing;
+    bool settled = true;       ///< otherwise it says so later
+  };
+
   int rank;
   message out;
-  Opening opening{};  ///< of what has come
+  opening heard;  ///< of what has come
 
   correspondence(int with, MPI_Comm group) : rank(with), group_(group) {}
 
@@ -31,55 +39,65 @@ class correspondence {
   void expect() {
     latest_ = 1 - latest_;
     in().reset(at_once);
-    missing_ = piece::first;
-    receive(in().bytes());
+    receive(piece::first, in().bytes());
   }
   /// What comes in this epoch. It stays where it is until the end of the next one.
   message& in() { return in_[latest_]; }
   /// Empties `out`, but for room for what `send` puts before it.
   void begin() {
     out.reset();
-    out.put(size_and_opening{});
+    out.put(opening{});
   }
-  void send(const Opening& says) {
+  /// What is to follow the epoch, if this rank knows already.
+  void send(u64 bytes_of_packet, std::optional<engines::sequel> says) {
     const std::span<std::byte> bytes = out.bytes();
-    const int size = count_of(bytes), first = least(size, static_cast<int>(at_once));
-    const size_and_opening front{bytes.size(), says};
+    const opening front{bytes.size(), bytes_of_packet, says.value_or(engines::sequel::nothing), says.has_value()};
     std::memcpy(bytes.data(), &front, sizeof front);
-    MPI_Isend(bytes.data(), first, MPI_BYTE, rank, tag, group_, &sends_[0]);
-    if (size > first) MPI_Isend(bytes.data() + first, size - first, MPI_BYTE, rank, tag, group_, &sends_[1]);
+    const std::size_t first = least(bytes.size(), at_once);
+    isend(bytes.first(first), 0);
+    if (bytes.size() > first) isend(bytes.subspan(first), 1);
   }
-  /// Whether all of it has come.
+  void settle(engines::sequel says) {
+    last_ = says;
+    isend(std::as_writable_bytes(std::span(&last_, 1)), 2);
+  }
+  /// Looks for more of it. Says whether all has come.
   bool arrived() {
-    if (missing_ == piece::first && done(comes_)) begin_to_read();
-    if (missing_ == piece::rest && done(comes_)) missing_ = piece::none;
+    if (missing_ == piece::first && done(comes_)) {
+      heard = in().take<opening>();
+      in().resize(heard.size);
+      if (heard.size > at_once) receive(piece::rest, in().bytes().subspan(at_once));
+      else receive_last();
+    }
+    if (missing_ == piece::rest && done(comes_)) receive_last();
+    if (missing_ == piece::last && done(comes_)) missing_ = piece::none;
     return missing_ == piece::none;
   }
+  /// Whether its opening had come by the last look.
+  bool opened() const { return missing_ != piece::first; }
   /// Waits until `out` may change.
-  void finish() { MPI_Waitall(2, sends_, MPI_STATUSES_IGNORE); }
+  void finish() { MPI_Waitall(3, sends_, MPI_STATUSES_IGNORE); }
 
  private:
   static constexpr int tag = 1;
   static constexpr std::size_t at_once = 4000;  ///< bytes; the receiver knows no size yet, and MPI sends so many without asking whether they are expected
-  enum class piece { first, rest, none };
-  struct size_and_opening {
-    u64 size;
-    Opening says;
-  };
+  enum class piece { first, rest, last, none };
 
-  void receive(std::span<std::byte> bytes) { MPI_Irecv(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, rank, tag, group_, &comes_); }
-  void begin_to_read() {
-    const auto front = in().template take<size_and_opening>();
-    opening = front.says;
-    in().resize(front.size);
-    missing_ = front.size > at_once ? piece::rest : piece::none;
-    if (missing_ == piece::rest) receive(in().bytes().subspan(at_once));
+  void isend(std::span<std::byte> bytes, int nth) { MPI_Isend(bytes.data(), count_of(bytes), MPI_BYTE, rank, tag, group_, &sends_[nth]); }
+  void receive(piece which, std::span<std::byte> bytes) {
+    missing_ = which;
+    MPI_Irecv(bytes.data(), count_of(bytes), MPI_BYTE, rank, tag, group_, &comes_);
+  }
+  void receive_last() {
+    missing_ = piece::none;
+    if (!heard.settled) receive(piece::last, std::as_writable_bytes(std::span(&heard.says, 1)));
   }
 
   MPI_Comm group_;
   message in_[2];
   int latest_ = 0;
-  MPI_Request sends_[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL}, comes_ = MPI_REQUEST_NULL;
+  engines::sequel last_ = engines::sequel::nothing;
+  MPI_Request sends_[3] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL, MPI_REQUEST_NULL}, comes_ = MPI_REQUEST_NULL;
   piece missing_ = piece::none;
 };
 
