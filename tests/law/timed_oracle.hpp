@@ -486,6 +486,7 @@ class timed_oracle final : public engine, private cycle_counter {
     if (t.activates >= 0) s.active |= local_bit(t.activates);
     if (t.unblocks >= 0) s.blocked &= ~local_bit(t.unblocks);
     if (t.unblocks_color >= 0) s.blocked_colors &= ~color_bit(t.unblocks_color);
+    if (t.signals) ++t.signals->size;
     if (t.resumes) p.resumes = t.resumes;
   }
 

@@ -113,6 +113,29 @@ TEST_CASE("many programs on ranks end as in one process", "[.long]") {
   for (unsigned seed = 48; seed < 5'000; ++seed) judge(seed, seed % 3 == 0);
 }
 
+TEST_CASE("a packet reaches all its readers, and leaves its writer a few times") {
+  const int size = mpi::world().size(), me = mpi::world().rank();
+  for (int writer = 0; writer < size; ++writer)
+    for (const u32 n : {1u, 100'000u}) {
+      std::vector<int> all{writer};
+      for (int k = 0; k < size; ++k)
+        if (k != writer) all.push_back(k);
+      mpi::detail::packet p(all, me, mpi::world().who.group());
+      if (me == writer) {
+        for (u32 k = 0; k < n; ++k) p.words.put(k + static_cast<u32>(writer));
+        p.send();
+      } else {
+        p.expect(n * sizeof(u32));
+      }
+      while (!p.arrived()) {}
+      p.finish();
+      CHECK(p.words.size() == n * sizeof(u32));
+      CHECK(p.words.words_at((n - 1) * sizeof(u32), 1)[0] == n - 1 + static_cast<u32>(writer));
+      CHECK(p.below().size() <= static_cast<std::size_t>(std::bit_width(static_cast<unsigned>(size - 1))));
+      CHECK(mpi::world().who.sum(p.below().size()) == static_cast<u64>(size - 1));
+    }
+}
+
 TEST_CASE("the host copies and reads on every rank") {
   constexpr int side = 9;
   fabric f{sums(side), mpi::world().with({.threads = 2, .pes_per_band = side})};

@@ -51,7 +51,7 @@ struct wait_groups {
 inline wait_groups grouped(const waits& open, std::size_t room) {
   using r = wait::reason;
   wait_groups groups;
-  for (r why : {r::input, r::output, r::pop, r::push, r::stream, r::unread, r::held, r::gate, r::router})
+  for (r why : {r::input, r::output, r::pop, r::ended, r::push, r::stream, r::unread, r::held, r::gate, r::router})
     for (const wait& w : open) {
       if (w.why != why) continue;
       if (wait_group* g = groups.of(w, room)) g->add(w);
@@ -91,6 +91,7 @@ inline std::string predicate(const wait_group& g) {
     case wait::reason::input: return joined({w.what, " waits for ", so_many("wavelet"), color, "; the input queue is empty"});
     case wait::reason::output: return joined({w.what, " waits to put ", so_many("wavelet"), color, " into the full output queue"});
     case wait::reason::pop: return joined({w.what, " waits for ", so_many("element"), " of an empty FIFO"});
+    case wait::reason::ended: return joined({w.what, " waits for the completion of ", so_many("operation")});
     case wait::reason::push: return joined({w.what, " waits for room for ", so_many("element"), " in a full FIFO"});
     case wait::reason::unread:
       return joined({so_many("wavelet"), color, " in the input queue; ", *w.what ? "task " : "no task or operation takes them", w.what,

@@ -31,6 +31,7 @@ class mesh : public mesh_parts {
     board& b = boards_[actor - first_board_actor_];
     switch (b.what) {
       case board::kind::alone: return step_alone(b, actor, now);
+      case board::kind::road:
       case board::kind::link: return step_link(b, actor, now);
       case board::kind::shared: return step_in_turn<false>(b, actor, now);
       case board::kind::changing: return step_in_turn<true>(b, actor, now);
@@ -38,24 +39,89 @@ class mesh : public mesh_parts {
     }
   }
 
+  /// A word comes into a pipe and can be taken from it from `ready` on. It goes on at once, as far as nothing that is not known yet can
+  /// come in its way.
+  void send(u32 into, const wavelet& w, u64 ready) { traced ? send_on<true>(into, w, ready) : send_on<false>(into, w, ready); }
+
  private:
+  template <bool watched>
+  void send_on(u32 into, const wavelet w, u64 ready) {
+    const u64 now = when_->now();
+    u64 hops = 0, delivered = 0, left = 0;
+    pipe* in = &through[into];
+    for (;;) {
+      if (!watched && !w.control) flow(in, w.bits, ready, hops, delivered, left);
+      hops += in->links;
+      if (in->to_pe) [[unlikely]] {
+        through.deliver(*in, w.bits, w.control, ready);
+        ++delivered;
+        break;
+      }
+      board& b = boards_[in->reader - first_board_actor_];
+      u64 at = agenda::never;
+      u32 next = none;
+      if (b.what == board::kind::alone) {
+        if (in->empty()) at = leaves_alone(b, in->reader, ready, now), next = b.on;
+      } else if (b.what == board::kind::road && passes_at_once(b, *in, ready, now)) {
+        at = ready, next = in->target;
+      }
+      if (at == agenda::never) {
+        through.put(*in, w.bits, w.control, ready);
+        break;
+      }
+      through.cross(*in, ready, at);
+      left = at + 1;
+      if (b.down != none) through.deliver(through[b.down], w.bits, w.control, at + through[b.down].latency), ++delivered;
+      if (watched && b.down != none) traced->crossed(b.down, at);
+      if (b.others) [[unlikely]] send_to_others(b, w, at);
+      if (next == none) break;
+      if (watched) traced->crossed(next, at);
+      in = &through[next];
+      ready = at + in->latency;
+    }
+    done.hops += hops, done.delivered += delivered;
+    done.end = std::max(done.end, left);
+  }
+  // Through as many routers as do nothing else, and find nobody who waits.
+  [[gnu::always_inline]] void flow(pipe*& in, u32 bits, u64& ready, u64& hops, u64& delivered, u64& left) {
+    while (in->links > 0 && in->empty()) {
+      board& b = boards_[in->reader - first_board_actor_];
+      if (!b.flows || b.free_from > ready) return;
+      pipe& next = through[b.on];
+      if (next.room > ready) return;
+      if (b.down != none) {
+        pipe& down = through[b.down];
+        if (!through.taken_as_it_comes(down, bits, ready + down.latency)) return;
+        ++delivered;
+      }
+      ++in->words;
+      hops += in->links;
+      left = b.free_from = ready + 1;
+      ready += next.latency;
+      in = &next;
+    }
+  }
+
   // A lane that shares nothing: the words that have come leave at times that nobody can change any more.
   void step_alone(board& b, u32 actor, u64 now) {
     pipe& in = through[b.first];
     while (!in.empty()) {
-      const u64 at = leaves_at(b, actor, in, std::max(now, in.ready), now);
+      const u64 at = leaves_alone(b, actor, std::max(now, in.ready), now);
       if (at == agenda::never) return;
       const wavelet w = first_of(in);
       through.take(in, at);
-      send(b, w, at, now);
+      done.end = std::max(done.end, at + 1);
+      if (b.down != none) arrive(b.down, w, at);
+      if (b.others) [[unlikely]] send_to_others(b, w, at);
+      if (b.on != none) arrive(b.on, w, at);
     }
   }
   // When the next word leaves a lane that is alone, if it can be taken from `ready` on; never if that is not known yet.
-  [[gnu::always_inline]] u64 leaves_at(board& b, u32 actor, const pipe& in, u64 ready, u64 now) {
-    u64 free = b.others ? room_for(in) : 0;
+  [[gnu::always_inline]] u64 leaves_alone(board& b, u32 actor, u64 ready, u64 now) {
+    u64 free = b.others ? room_for(through[b.first]) : 0;
     if (b.down != none) free = std::max(free, through.room_at(through[b.down]));
     if (b.on != none) free = std::max(free, through.room_at(through[b.on]));
-    if (free > now) {
+    if (free > now) [[unlikely]] {
       if (free == agenda::never) return free;
       if (b.down != none && through.foretold(through[b.down])) {
         when_->note(actor, free);
@@ -66,38 +132,21 @@ class mesh : public mesh_parts {
     b.free_from = at + 1;
     return at;
   }
-  // Where the next router's lane is alone as well, the word goes on at once.
-  void send(const board& from, const wavelet& w, u64 at, u64 now) {
-    timeline* const watched = traced;
-    u64 hops = 0, delivered = 0;
-    for (const board* b = &from;;) {
-      if (b->down != none) {
-        pipe& down = through[b->down];
-        through.deliver(down, w.bits, w.control, at + down.latency);
-        ++delivered;
-        if (watched) [[unlikely]] watched->crossed(b->down, at);
-      }
-      if (b->others) [[unlikely]] send_to_others(*b, w, at);
-      if (b->on == none) break;
-      pipe& next = through[b->on];
-      hops += next.links;
-      if (watched) [[unlikely]] watched->crossed(b->on, at);
-      board& there = boards_[next.reader - first_board_actor_];
-      const u64 ready = at + next.latency, on = next.empty() ? leaves_at(there, next.reader, next, ready, now) : agenda::never;
-      if (on == agenda::never) {
-        through.put(next, w.bits, w.control, ready);
-        break;
-      }
-      through.cross(next, ready, on);
-      at = on;
-      b = &there;
-    }
-    done.hops += hops, done.delivered += delivered;
-    done.end = std::max(done.end, at + 1);
-  }
   [[gnu::noinline]] void send_to_others(const board& b, const wavelet& w, u64 at) {
     for (u32 q : targets_of(through[b.first]))
       if (q != b.down && q != b.on) arrive(q, w, at);
+  }
+
+  // Lanes from one port into another: their words come one a cycle, so one that finds nobody here, and room behind, leaves as it comes.
+  [[gnu::always_inline]] bool passes_at_once(board& b, const pipe& lane, u64 ready, u64 now) {
+    const pipe& out = through[lane.target];
+    if (out.room > ready || (out.room > now && through.foretold(out))) return false;
+    const pipe* const lanes = &through[b.first];
+    for (u32 k = 0; k < b.lanes; ++k)
+      if (!lanes[k].empty()) return false;
+    const auto next = static_cast<u32>(&lane - lanes) + 1;
+    b.turn = static_cast<u8>(next == b.lanes ? 0 : next);
+    return true;
   }
 
   // Lanes that share one port: one word a cycle. Each has one pipe to go to.
@@ -112,8 +161,8 @@ class mesh : public mesh_parts {
       u64 again = in.ready;
       if (++k == n) k = 0;
       if (again <= now) {
-        if (moved != none) again = stalled(now);
-        else if (pass_on(in, now)) moved = k, again = std::max(in.ready, now + 1);
+        if (moved != none) ++link_stalls, again = next_of(in, now);
+        else if (pass_on(in, now)) moved = k, again = next_of(in, now);
         else again = through.room_at(through[in.target]);
       }
       if (again < next) next = again;
@@ -123,17 +172,28 @@ class mesh : public mesh_parts {
     b.turn = static_cast<u8>(moved);
     done.end = std::max(done.end, now + 1);
   }
-  u64 stalled(u64 now) {
-    ++link_stalls;
-    return now + 1;
-  }
   [[gnu::always_inline]] bool pass_on(pipe& in, u64 now) {
-    pipe& out = through[in.target];
+    const pipe& out = through[in.target];
     if (out.room > now) return false;
+    hand_on(in, now);
+    return true;
+  }
+  // To the pipe that a lane goes to.
+  [[gnu::always_inline]] void hand_on(pipe& in, u64 now) {
+    const u32 to = in.target;
+    pipe& out = through[to];
+    if (out.empty() && !out.to_pe) {
+      const wavelet w = first_of(in);
+      through.take(in, now);
+      return send(to, w, now + out.latency);
+    }
     through.pass(in, out, now);
     done.hops += out.links;
     done.delivered += out.to_pe;
-    return true;
+  }
+  // From when on the next word of a lane may leave it, if not in this cycle: only its board fills the pipe that it goes to.
+  [[gnu::always_inline]] u64 next_of(const pipe& in, u64 now) {
+    return in.empty() ? agenda::never : std::max({in.ready, now + 1, through.room_at(through[in.target])});
   }
 
   template <bool changing, bool ranked = false>
@@ -219,10 +279,7 @@ class mesh : public mesh_parts {
 
   [[gnu::always_inline]] void move(pipe& in, u64 now) {
     if (!goes_on(in) || traced) [[unlikely]] return fork(in, now);
-    pipe& out = through[in.target];
-    through.pass(in, out, now);
-    done.hops += out.links;
-    done.delivered += out.to_pe;
+    hand_on(in, now);
   }
   [[gnu::noinline]] void fork(pipe& in, u64 now) {
     const wavelet w = first_of(in);
@@ -231,11 +288,8 @@ class mesh : public mesh_parts {
   }
   [[gnu::always_inline]] void arrive(u32 q, const wavelet& w, u64 now) {
     if (q & leaves) [[unlikely]] return leave(q & ~leaves, w.bits);
-    pipe& out = through[q];
-    through.put(out, w.bits, w.control, now + out.latency);
     if (traced) [[unlikely]] traced->crossed(q, now);
-    done.hops += out.links;
-    done.delivered += out.to_pe;
+    send(q, w, now + through[q].latency);
   }
   [[gnu::noinline]] void leave(u32 k, u32 bits) {
     exits_[k].words.push(bits);

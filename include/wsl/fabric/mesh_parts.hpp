@@ -108,15 +108,15 @@ class mesh_parts {
   static constexpr u32 nobody = 0;              // a pipe without words
   static constexpr u32 leaves = u32{1} << 31;   // a target beyond the edge of the grid
   struct board {
-    enum class kind : u8 { alone, link, shared, changing, ranked };
+    enum class kind : u8 { alone, road, link, shared, changing, ranked };
     u32 first = 0;    ///< its lanes' pipes stand together
     u8 lanes = 0, turn = 0;
-    kind what = kind::alone;  ///< one lane; several into one port; into several; some with a gate; of several ranks
+    kind what = kind::alone;  ///< one lane; several from one port into one; from several into one; into several; some with a gate; of several ranks
     u32 router = 0;
     // Of one lane: the pipe to its PE; that to a lane of the same kind, which only this one fills; whether there are others; and the
     // first cycle that is not told yet.
     u32 down = none, on = none;
-    bool others = false;
+    bool others = false, flows = false;   ///< and whether there is nothing but such a pipe, and perhaps the PE's
     u64 free_from = 0;
   };
 
@@ -157,6 +157,7 @@ class mesh_parts {
     add_pipe({}, {});
     u32 router = none;
     u16 number = 0;
+    port entered = ramp;  // by the first lane of a board
     for (lane& l : lanes_.all()) {
       if (l.passes) continue;
       if (l.router != router || l.board != number) boards_.push_back({.first = static_cast<u32>(through.size()), .router = l.router});
@@ -164,7 +165,9 @@ class mesh_parts {
       board& b = boards_.back();
       ++b.lanes;
       if (l.changes || b.what == board::kind::changing) b.what = board::kind::changing;
-      else if (b.lanes > 1) b.what = one_port(b, l) ? board::kind::link : board::kind::shared;
+      else if (b.lanes == 1) entered = l.from;
+      else if (!one_port(b, l)) b.what = board::kind::shared;
+      else b.what = b.what != board::kind::link && l.from == entered && !from_host(l) ? board::kind::road : board::kind::link;
       if (l.rank != 0) ranked_.push_back({static_cast<u32>(through.size()), l.rank});
       l.pipe = add_pipe({}, {.reader = first_source_actor() - 1, .ports = l.to.bits, .color = l.color});
     }
@@ -211,6 +214,8 @@ class mesh_parts {
     gated_lanes_.push_back(added);
   }
 
+  // Streams bring a word of each color a cycle.
+  bool from_host(const lane& l) const { return l.from != ramp && !lanes_.on_grid(coord_of(l.router) + wsl::step(l.from)); }
   bool at_edge(const lane& l) const { return !lanes_.on_grid(coord_of(l.router) + wsl::step(lanes::only_side(l.to))); }
   bool one_port(const board& b, const lane& l) const {
     return b.what != board::kind::shared && l.to.single() && through[b.first].ports == l.to.bits && (l.to.has(ramp) || !at_edge(l));
@@ -228,6 +233,7 @@ class mesh_parts {
       else if (inside && b.on == none && is_alone(through[q].reader)) b.on = q, through[q].reads = pipe::habit::followed;
       else b.others = true;
     }
+    b.flows = b.on != none && !b.others;
   }
   bool is_alone(u32 actor) const {
     return is_board(actor) && boards_[actor - first_board_actor_].what == board::kind::alone;

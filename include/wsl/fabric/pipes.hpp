@@ -106,9 +106,15 @@ class pipes {
 
   /// The same, into a pipe that may have a steady reader.
   [[gnu::always_inline]] void deliver(pipe& p, u32 bits, bool control, u64 ready) {
-    if (p.reads < pipe::habit::steady || control) return put(p, bits, control, ready);
+    if (p.reads < pipe::habit::steady || control) [[unlikely]] return put(p, bits, control, ready);
     ++inside_, ++p.words;
     take_at_once(p, {ready, bits, 0});
+  }
+  /// The usual word to a reader of whom all is certain. False for another one.
+  [[gnu::always_inline]] bool taken_as_it_comes(pipe& p, u32 bits, u64 ready) {
+    if (p.reads != pipe::habit::certain || !steady_[p.target].take_as_it_comes(bits, ready)) return false;
+    ++inside_, ++p.words;
+    return true;
   }
   [[gnu::always_inline]] void put(pipe& p, u32 bits, bool control, u64 ready) {
     ++inside_;
@@ -124,9 +130,11 @@ class pipes {
     fill(to, {now + to.latency, word.bits, word.control});
     empty(from, now);
   }
-  /// Through a pipe that is empty and has room: a word that can be taken from `ready` on and is taken at `now`.
+  /// Through a pipe that is empty and has room: a word that can be taken from `ready` on and is taken at `now`. What crosses links without
+  /// waiting is out of the way before anybody could miss its place: words come one a cycle, and a link has two places for each of its cycles.
   [[gnu::always_inline]] void cross(pipe& p, u64 ready, u64 now) {
     ++p.words;
+    if (now == ready && p.links > 0) [[likely]] return;
     waited_ += now - ready;
     places_[p.tail].time = now + p.credit;
     p.head = p.tail = after(p, p.tail);
@@ -143,7 +151,7 @@ class pipes {
       steady_.push_back({});
     }
     steady_reader& r = steady_[p.target];
-    r.begin(free_from, width, hold, most);
+    r.begin(free_from, width, hold, p.latency, most);
     for (u32 n = p.size(); n > 0; --n, p.head = after(p, p.head)) {
       place& l = places_[p.head];
       l.time = take_steadily(r, l) + p.credit;
@@ -164,15 +172,15 @@ class pipes {
   void stop_reading(pipe& p) {
     steady_reader& r = reader_of(p);
     if (p.reads >= pipe::habit::steady) p.head = p.tail;
-    for (std::size_t n = r.words.size(); n > 0; --n) {
-      const steady_reader::arrival& a = r.words[n - 1];
+    for (std::size_t n = r.size(); n > 0; --n) {
+      const steady_reader::arrival& a = r[n - 1];
       p.head = (p.head == p.first ? p.end : p.head) - 1;
-      places_[p.head] = {a.ready, a.bits, 0};
+      places_[p.head] = {a.ready, r.bits()[n - 1], 0};
       waited_ -= a.taken - a.ready;
       p.ready = a.ready;
       if (p.head == p.tail) p.room = agenda::never;
     }
-    r.words.clear();
+    r.drop(r.size());
     p.reads = pipe::habit::told;
   }
 
@@ -209,6 +217,7 @@ class pipes {
     else if (first && p.reads == pipe::habit::relays) when_->note(p.reader, word.time + p.latency);
     if (word.control && p.reads != pipe::habit::stopping) p.reads = pipe::habit::told;
   }
+  // What is certain to be taken as it comes is out of the way before anybody could miss its place, if nothing before it had to wait.
   [[gnu::always_inline]] bool take_at_once(pipe& p, const place& word) {
     steady_reader& r = steady_[p.target];
     if (word.control) [[unlikely]] {
@@ -216,9 +225,12 @@ class pipes {
       p.reads = pipe::habit::stopping;
       return false;
     }
-    places_[p.tail].time = take_steadily(r, word) + p.credit;
-    p.tail = after(p, p.tail);
-    p.room = places_[p.tail].time;
+    const u64 taken = take_steadily(r, word);
+    if (p.reads != pipe::habit::certain || r.late() + p.latency > word.time) [[unlikely]] {
+      places_[p.tail].time = taken + p.credit;
+      p.tail = after(p, p.tail);
+      p.room = places_[p.tail].time;
+    }
     if (r.has_many()) [[unlikely]] tell(p, r);
     return true;
   }

@@ -190,7 +190,7 @@ void operation_waits(waits& open, const pe_state& s, const transfer& t, bool mai
   }
   if (t.pops && t.pops->size == 0) {
     fed = false;
-    if (in_need) note(wait::reason::pop, -1);
+    if (in_need) note(t.pops->capacity ? wait::reason::pop : wait::reason::ended, -1);
   }
   if (fed && t.pushes && t.pushes->room() == 0) note(wait::reason::push, -1);
   else if (fed) note(wait::reason::output, t.output);

@@ -124,16 +124,16 @@ class timed_engine final : public engine {
   // A stream gives one word a cycle.
   void visit_source(u32 k, u64 now) {
     const u32 actor = mesh_.first_source_actor() + k;
-    pipe& into = mesh_.through[mesh_.sources()[k].pipe];
+    const mesh::source& at = mesh_.sources()[k];
+    pipe& into = mesh_.through[at.pipe];
     if (supplies_[k].empty()) return;
     if (const u64 room = mesh_.through.room_at(into); room > now) {
       if (room != agenda::never) agenda_.note(actor, room);
       return;
     }
-    mesh_.through.put(into, supplies_[k].front(), false, now + into.latency);
+    mesh_.send(at.pipe, {supplies_[k].front(), at.color, false}, now + into.latency);
     supplies_[k].pop();
     pes_.entered();
-    mesh_.done.hops += into.links;
     pes_.happened_until(now + 1);
     agenda_.note(actor, now + 1);
   }

@@ -39,10 +39,10 @@ class timed_moves {
 
   /// A ramp takes one word a cycle.
   void put(timed_processor& p, u32 into, u32 bits, bool control, u64 now) {
-    pipe& up = mesh_.through[into];
+    const pipe& up = mesh_.through[into];
     const u64 ready = std::max(now + up.latency, p.ramp_free);
     p.ramp_free = ready + 1;
-    mesh_.through.put(up, bits, control, ready);
+    mesh_.send(into, {bits, up.color, control}, ready);
     ++wavelets;
   }
 
@@ -105,12 +105,13 @@ class timed_moves {
     if (is_steady(f)) {
       pipe& in = mesh_.through[f.in[0]];
       steady_reader& r = mesh_.through.reader_of(in);
-      move_first(p, f, r, r.taken_before(now));
+      // What is certain need not be waited for.
+      move_first(p, f, r, in.reads == pipe::habit::certain ? r.size() : r.taken_before(now));
       if (p.hears_one && now != agenda::never) {
         const u64 more = words_before_end(f);
-        if (in.reads >= pipe::habit::steady && more > r.words.size()) return go_on(in, r, more - r.words.size());
+        if (in.reads >= pipe::habit::steady && more > r.size()) return go_on(in, r, more - r.size());
         if (in.reads == pipe::habit::certain) in.reads = pipe::habit::steady;
-        if (const std::size_t all = r.words.size() + in.size(); all > in.places()) return r.words[all - in.places() - 1].taken + 1;
+        if (const std::size_t all = r.size() + in.size(); all > in.places()) return r[all - in.places() - 1].taken + 1;
       }
       mesh_.through.stop_reading(in);
     }
@@ -146,27 +147,13 @@ class timed_moves {
     return agenda::never;
   }
 
-  // An operation does not know how many words it is given at once.
   void move_first(timed_processor& p, flight& f, const steady_reader& r, std::size_t n) {
-    constexpr std::size_t most = steady_reader::many;
-    for (std::size_t first = 0; first < n; first += most) {
-      u32 words[most];
-      const std::size_t together = std::min(n - first, most);
-      for (std::size_t k = 0; k < together; ++k) words[k] = r.words[first + k].bits;
-      const u32* inputs[2] = {words, nullptr};
-      f.op.move(f.op, inputs, nullptr, static_cast<u32>(together));
-    }
-    u64 free_from = p.since, newest = agenda::never, starved = 0, operations = 0;
-    for (std::size_t k = 0; k < n; ++k) {
-      if (r.words[k].taken == newest) continue;
-      newest = r.words[k].taken;
-      starved += newest - free_from;
-      operations += f.hold;
-      free_from = newest + f.hold;
-    }
-    p.since = free_from;
-    p.spent.starved += starved, p.spent.operations += operations;
-    if (n > 0) moved_until(p, p.since);
+    if (n == 0) return;
+    const u32* inputs[2] = {r.bits(), nullptr};
+    f.op.move(f.op, inputs, nullptr, static_cast<u32>(n));
+    const u64 free_from = r[n - 1].taken + f.hold, operations = r.turns(n) * f.hold;
+    p.spent.starved += free_from - p.since - operations, p.spent.operations += operations;
+    moved_until(p, free_from);
     mesh_.through.taken(mesh_.through[f.in[0]], n);
   }
   void moved_until(timed_processor& p, u64 at) {

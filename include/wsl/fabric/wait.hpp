@@ -12,6 +12,7 @@ struct wait {
     input,    ///< a descriptor operation or a suspended task waits for wavelets of `color`; `count` elements are missing
     output,   ///< a send or an operation waits for room towards `color`; `count` wavelets are held back
     pop,      ///< an operation waits for `count` elements of a FIFO
+    ended,    ///< a suspended task waits for the completion of `count` operations
     push,     ///< an operation waits for room for `count` elements in a FIFO
     unread,   ///< `count` wavelets of `color` lie in the input queue and no task or operation may take them
     held,     ///< local task `what` is activated but blocked

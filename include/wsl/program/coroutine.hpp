@@ -47,6 +47,12 @@ class task {
     wait await_transform(const operation<F, Dst, Src...>& op) {
       return {self, op.start()};
     }
+    /// For an event, or what else knows how it is waited for.
+    template <class Event>
+      requires requires(Event& e) { transfer{e.awaited()}; }
+    wait await_transform(Event& e) {
+      return {self, e.awaited()};
+    }
 
     pe_state& self;
     std::exception_ptr* failure = nullptr;  ///< where `resume` looks for what the task throws

@@ -61,6 +61,7 @@ inline constexpr completion then_nothing{completion::effect::nothing, -1};
 /// The microthread on which an operation runs, 0 to 7 on the machines: `me.async(op, microthread{4})`. Two operations on one
 /// microthread at the same time are a fault. Without it the library finds a free one.
 struct microthread {
+  using by_engine = void;
   int number;
 };
 
@@ -152,10 +153,10 @@ class pe {
   template <class F, class Dst, class... Src, class... Completion>
   [[gnu::always_inline]] void async(const operation<F, Dst, Src...>& op, Completion... when_complete) {
     state_.interrupted = true;
-    if constexpr (!(std::is_same_v<Completion, microthread> || ...)) {
+    if constexpr (!(requires { typename Completion::by_engine; } || ...)) {
       if ((knows(when_complete) && ...) && moved_at_once<lone_reader>(op)) return (happen(when_complete, when_complete.id), ...);
     }
-    op.taken_apart([&](auto... parts) { later<F, Dst, Src...>::start(*this, parts..., when_complete...); });
+    op.taken_apart([&](auto... parts) __attribute__((always_inline)) { later<F, Dst, Src...>::start(*this, parts..., when_complete...); });
   }
 
   /// Does what a completion says: for modules that are given one and have nothing left to wait for.
@@ -214,8 +215,7 @@ class pe {
     const u32* from = nullptr;
     if constexpr (what::fabric_sources > 0) {
       const auto [color, type] = op.input();
-      from = Take::words(state_, color, type, static_cast<u32>(op.length()));
-      if (!from) return false;
+      if (!Take::words(state_, color, type, static_cast<u32>(op.length()), from)) return false;
     }
     op.move(0, &from, to ? to->room() : nullptr, static_cast<u32>(op.length()));
     if (to) to->wrote(op.length());
@@ -224,19 +224,26 @@ class pe {
 
   // The engine itself must look where a buffer becomes empty or a sender waits for room.
   struct lone_reader {
-    [[gnu::always_inline]] static const u32* words(pe_state& s, int color, const payload_type* type, u32 n) {
+    [[gnu::always_inline]] static bool words(pe_state& s, int color, const payload_type* type, u32 n, const u32*& first) {
+      for (engines::inlet *in = s.inlets(), *last = s.end_of_inlets(); in != last; ++in)
+        if (in->color == color) return read(s, *in, color, type, n, first);
+      return false;
+    }
+    [[gnu::always_inline]] static bool read(pe_state& s, engines::inlet& in, int color, const payload_type* type, u32 n, const u32*& first) {
       const program_image& image = *s.image;
-      engines::inlet *in = s.inlets(), *last = s.end_of_inlets();
-      while (in != last && in->color != color) ++in;
-      if (in == last || !in->is_plain() || s.taken != engines::taken_color::none || image.read_type[color] != type) return nullptr;
-      const engines::channel& c = image.channels[in->from];
-      if (c.tail() - in->head <= n || c.writer_waits) return nullptr;
+      if (!in.is_plain() || s.taken != engines::taken_color::none || image.read_type[color] != type) return false;
+      const engines::channel& c = image.channels[in.from];
+      if (c.tail() - in.head <= n || c.writer_waits) return false;
       s.taken = engines::taken(color);
-      return c.words + (std::exchange(in->head, in->head + n) - c.origin);
+      first = c.words + (std::exchange(in.head, in.head + n) - c.origin);
+      return true;
     }
   };
   struct through_engine {
-    static const u32* words(pe_state& s, int color, const payload_type* type, u32 n) { return s.image->engine->take(s, color, type, n); }
+    static bool words(pe_state& s, int color, const payload_type* type, u32 n, const u32*& first) {
+      first = s.image->engine->take(s, color, type, n);
+      return first != nullptr;
+    }
   };
 
   // Gets the parts of an operation one by one, each small enough for registers: an operation that moves at once is then never
@@ -246,7 +253,7 @@ class pe {
     template <class... Completion>
     [[gnu::noinline]] static void start(pe& me, const char* name, work what, F f, Dst dst, Src... src, Completion... when_complete) {
       const operation<F, Dst, Src...> op({name, what}, f, dst, src...);
-      if constexpr (!(std::is_same_v<Completion, microthread> || ...)) {
+      if constexpr (!(requires { typename Completion::by_engine; } || ...)) {
         if (me.moved_at_once<through_engine>(op)) return (me.happen(when_complete, me.place_of(when_complete)), ...);
       }
       transfer t = op.start();
@@ -275,6 +282,8 @@ class pe {
       case completion::effect::nothing: break;
     }
   }
+  template <class Other>
+  void attach(transfer& t, const Other& what) const { what.attach_to(t); }
   i8 task_number(const completion& c) const { return static_cast<i8>(place_of(c)); }
   void attach(transfer& t, microthread on) const {
     if (on.number < 0 || on.number >= state_.image->engine->target().microthreads)

@@ -13,7 +13,7 @@ namespace wsl {
 struct fifo_state {
   u32 first = 0;       ///< place of the oldest element
   u32 size = 0;
-  u32 capacity = 0;
+  u32 capacity = 0;    ///< 0: it has no elements, but counts operations that have ended; see event.hpp
 
   u32 room() const { return capacity - size; }
 };
@@ -36,6 +36,7 @@ struct transfer {
   i8 microthread = -1;             ///< the microthread that the program chose, -1 if it left that to the library
   const fifo_state* pushes = nullptr;  ///< the FIFO that its destination is
   const fifo_state* pops = nullptr;    ///< the FIFO that one of its sources is
+  fifo_state* signals = nullptr;   ///< what counts its completion
   const u32* source = nullptr;     ///< all words that it sends, if they lie in memory as they are
   u32* target = nullptr;           ///< where it puts the words that it reads, if it puts them there as they are
   void* resumes = nullptr;         ///< the suspended main thread that completion resumes, as a coroutine's address

@@ -3,6 +3,7 @@
 
 #include "engines.hpp"
 
+#include <wsl/program/event.hpp>
 #include <wsl/program/ops.hpp>
 
 #include <array>
@@ -264,4 +265,65 @@ TEMPLATE_LIST_TEST_CASE("an operation goes on while another one beside it has no
   f.launch<&feeder::go>(at(0, 0), 3, 0);
   CHECK(f.read(1, 0, &three_readers::order) == 21);
   CHECK(f.read(1, 0, &three_readers::x) == numbers{1, 2, 3, 4, 5, 1, 2, 3});
+}
+
+namespace {
+
+/// Sends two arrays at once and overwrites each as soon as it has left.
+struct careful_sender {
+  std::array<f32, 3000> x{}, y{};
+  event left;
+  int stages = 0;
+
+  task go(pe& me) {
+    x.fill(1), y.fill(2);
+    me.async(mov(fabout(red), mem(x)), signals(left));
+    me.async(mov(fabout(blue), mem(y)), signals(left));
+    stages = 1;
+    co_await left;
+    stages = 2;
+    co_await left;
+    stages = 3;
+    x.fill(100), y.fill(100);
+  }
+  task once_too_often(pe& me) {
+    me.async(mov(fabout(red, 3000), 1.f), signals(left));
+    me.async(mov(fabout(blue, 3000), 2.f));
+    co_await left;
+    co_await left;
+  }
+  static consteval auto tasks() {
+    return table(launch<&careful_sender::go>(), launch<&careful_sender::once_too_often>(), sends<red>(), sends<blue>());
+  }
+};
+
+struct two_sums {
+  f32 reds = 0, blues = 0;
+  task go(pe&) {
+    co_await add(&reds, 0.f, fabin(red, 3000));
+    co_await add(&blues, 0.f, fabin(blue, 3000));
+  }
+  static consteval auto tasks() { return table(launch<&two_sums::go>(), reads<red>(), reads<blue>()); }
+};
+
+layout careful() {
+  layout l{wse2, 2, 1};
+  l.place(column(0), program_v<careful_sender>).place(column(1), program_v<two_sums>);
+  for (const auto c : {red, blue}) l.path(c, column(0), ramp >> east).path(c, column(1), west >> ramp);
+  return l;
+}
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("a task waits for the end of operations that it started before", "", every_engine) {
+  fabric f{careful(), TestType{}};
+  f.start<&two_sums::go>(column(1));
+  f.launch<&careful_sender::go>(column(0));
+  CHECK(f.read(0, 0, &careful_sender::stages) == 3);
+  CHECK(f.read(1, 0, &two_sums::reds) == 3000);
+  CHECK(f.read(1, 0, &two_sums::blues) == 6000);
+
+  f.start<&two_sums::go>(column(1));
+  CHECK_THROWS_WITH(f.launch<&careful_sender::once_too_often>(column(0)),
+                    Contains("PE(0, 0) of") && Contains("co_await waits for the completion of 1 operation"));
 }

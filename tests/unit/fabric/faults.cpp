@@ -173,7 +173,10 @@ struct many_senders {
     for (const auto c : {c0, c1, c2, c3, c4, c5, c6, c7, c8})
       if (i++ < n) me.async(mov(fabout(c), mem(x)));
   }
-  static consteval auto tasks() { return table(launch<&many_senders::go>(), sends<c0>(), sends<c1>(), sends<c2>(), sends<c3>(), sends<c4>(), sends<c5>(), sends<c6>()); }
+  void one_word(pe& me) {
+    for (const auto c : {c0, c1, c2, c3, c4, c5, c6}) me.async(mov(fabout(c, 1), 1.f));
+  }
+  static consteval auto tasks() { return table(launch<&many_senders::go>(), launch<&many_senders::one_word>(), sends<c0>(), sends<c1>(), sends<c2>(), sends<c3>(), sends<c4>(), sends<c5>(), sends<c6>()); }
 };
 
 struct listener {
@@ -224,10 +227,17 @@ TEMPLATE_LIST_TEST_CASE("a PE has as many operations that send as its machine ha
   CHECK_NOTHROW(f.launch<&many_senders::go>(column(0), 6));
 }
 
-TEMPLATE_LIST_TEST_CASE("more of them are a fault", "", short_queues) {
+using clocked_or_short_queues = std::tuple<reference, timed, machine_depth>;
+TEMPLATE_LIST_TEST_CASE("more of them are a fault", "", clocked_or_short_queues) {
   fabric f{many_sends_at_once(), TestType{}};
   CHECK_THROWS_WITH(f.launch<&many_senders::go>(column(0), 7),
                     Contains("starts mov while 6 operations send; wse2 has 6 output queues") && Contains("PE(0, 0)"));
+}
+
+using counts_all = std::tuple<reference, timed>;
+TEMPLATE_LIST_TEST_CASE("an operation is in flight until its task ends, however short it is", "", counts_all) {
+  fabric f{many_sends_at_once(), TestType{}};
+  CHECK_THROWS_WITH(f.launch<&many_senders::one_word>(column(0)), Contains("starts mov while 6 operations send; wse2 has 6 output queues"));
 }
 
 namespace {
@@ -291,7 +301,6 @@ TEMPLATE_LIST_TEST_CASE("colors that share an output queue take turns", "", ever
   CHECK((h.sum[6] == 48 && h.sum[7] == 48 && h.sum[8] == 64));
 }
 
-using clocked_or_short_queues = std::tuple<reference, timed, machine_depth>;
 TEMPLATE_LIST_TEST_CASE("two operations at a time on a shared queue are a fault", "", clocked_or_short_queues) {
   fabric f{nine<true>(), TestType{}};
   CHECK_THROWS_WITH(f.launch<&nine_senders<true>::two_at_once>(column(0)),
