@@ -12,7 +12,7 @@ namespace wsl::engines {
 
 class steady_reader {
  public:
-  static constexpr u32 many = 20;  ///< with what comes until it is looked at, 32: less than a kilobyte a PE, of which a wafer has many
+  static constexpr u32 many = 28;  ///< with what comes until it is looked at, 32: less than a kilobyte a PE, of which a wafer has many
 
   struct arrival {
     u64 ready = 0, taken = 0;

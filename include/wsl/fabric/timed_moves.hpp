@@ -121,7 +121,6 @@ class timed_moves {
     p.rests = false;
     for (int k = 0; k < 2; ++k)
       if (f.op.input[k] >= 0) mesh_.through[f.in[k]].reads = pipe::habit::told;
-    if (p.hears_none && f.width == 1 && now != agenda::never) return run_ahead(p, f, now), agenda::never;
     for (;;) {
       const u64 fed = fed_at(f);
       wait_for_words(p, std::min(fed, now));
@@ -136,20 +135,6 @@ class timed_moves {
 
  private:
   static constexpr int most_width = 8;
-  static constexpr u64 ahead = 12;  // cycles: a word finds in the cache what the one before it has left there
-
-  // Nothing comes to it that could change what it sends, so that this can be known before its time. Who sends several words in a cycle must
-  // know of several places.
-  void run_ahead(timed_processor& p, flight& f, u64 now) {
-    while (f.op.length - f.op.done > 4 * mesh_.through[f.out].places()) {
-      const u64 at = moves_at(p, f, p.since);
-      if (at >= now + ahead) return;
-      p.now = timed_processor::state::held_up;
-      p.spent.held_up += at - p.since;
-      move(p, f, at);
-      moved_until(p, p.kept_until);
-    }
-  }
 
   // Several operations that only take: words come one a cycle over the ramp, whatever their color. Where each is taken in a cycle, none
   // waits for another.

@@ -17,7 +17,6 @@ class timed_pes {
       state(i).defers = true;
       processors_[i].router = mesh_.router_at({state(i).x, state(i).y});
       processors_[i].hears_one = colors_heard(i) == 1 && state(i).image->tears == 0;
-      processors_[i].hears_none = colors_heard(i) == 0 && state(i).image->tears == 0;
       processors_[i].hears = hears_commands(i) ? u8{0} : static_cast<u8>(colors_heard(i));
       if (state(i).active) agenda_.note(i, 0);
     }
