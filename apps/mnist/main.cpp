@@ -6,6 +6,7 @@
 
 #include "../command_line.hpp"
 #include "../train/command.hpp"
+#include "../train/ranks.hpp"
 #include "../train/session.hpp"
 #include "configurations.hpp"
 

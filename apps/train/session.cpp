@@ -21,7 +21,7 @@
 #include "command.hpp"
 #include "estimate.hpp"
 #include "folder_lock.hpp"
-#include "peak.hpp"
+#include "performance.hpp"
 #include "ranks.hpp"
 
 namespace train_app {
@@ -83,31 +83,6 @@ std::string newest_checkpoint(const std::string& folder) {
   const auto newest = ml::checkpoints(folder).newest(&refused);
   for (const std::string& why : refused) std::fprintf(stderr, "%s\n", why.c_str());
   return newest.value_or("");
-}
-
-/// What a sample is, and what the computers can do.
-struct work {
-  f64 tokens, flops, peak;
-  std::string weights;
-};
-
-/// The keys of the Model Zoo, and what they were made of.
-std::string performance_of(const ml::pace& speed, const work& sample) {
-  const f64 rate = speed.global_rate();
-  return fmt::format(R"({{
-  "total_samples": {},
-  "total_time": {:.6f},
-  "rate": {:.6f},
-  "global_rate": {:.6f},
-  "samples_per_sec": {:.6f},
-  "tokens_per_sec": {:.6f},
-  "flops_utilization": {:.6f},
-  "flops_per_sample": {:.0f},
-  "peak_flops": {:.0f},
-  "weights": "{}"
-}}
-)",
-                     speed.samples(), speed.elapsed(), speed.rate(), rate, rate, rate * sample.tokens, rate * sample.flops / sample.peak, sample.flops, sample.peak, sample.weights);
 }
 
 /// The task's model with the factors of its learning rates.
@@ -301,13 +276,13 @@ void session::train(bool and_eval) {
 
   const bool is_bf16 = params_.precision.weights() == weights_as::bf16;
   const ml::pace& speed = run.speed();
-  const f64 tokens_per_sample = task_.train.length, flops = ml::operations_per_token(t.run().model(), task_.train.length) * tokens_per_sample, used = speed.global_rate() * flops / peak;
-  app::write_file(file("performance.json"), performance_of(speed, {.tokens = tokens_per_sample, .flops = flops, .peak = peak, .weights = word_of(params_.precision.weights())}));
+  const performance done{.speed = speed, .tokens = task_.train.length, .flops = ml::operations_per_token(t.run().model(), task_.train.length) * task_.train.length, .peak = peak, .weights = word_of(params_.precision.weights())};
+  app::write_file(file("performance.json"), done.json());
   say("\nthe last step, %s:\n%s\n", in_pipeline(params_) ? "in a pipeline" : is_bf16 ? "by weight streaming as bf16" : "by weight streaming", t.report().c_str());
   say(run.stopped() && t.steps() < last ? "Training was stopped after step %lld; the same command goes on from there.\n" : "Training completed successfully! (step %lld)\n", static_cast<long long>(t.steps()));
   say("Processed %lld training sample(s) in %.2f seconds: %.1f samples/sec", static_cast<long long>(speed.samples()), speed.elapsed(), speed.global_rate());
-  if (task_.train.length > 1) say(", %.0f tokens/sec", speed.global_rate() * tokens_per_sample);
-  say(", %.1f GFLOP/s, %.1f %% of the peak", speed.global_rate() * flops / 1e9, 100 * used);
+  if (task_.train.length > 1) say(", %.0f tokens/sec", speed.global_rate() * task_.train.length);
+  say(", %.1f GFLOP/s, %.1f %% of the peak", done.flops_per_second() / 1e9, 100 * done.utilization());
   say("\n%s has the loss curve (loss.svg), checkpoints and events for TensorBoard.\n", r.model_dir.c_str());
 }
 

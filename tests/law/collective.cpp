@@ -7,7 +7,8 @@ using namespace law;
 
 namespace {
 
-constexpr int rounds = 3;
+constexpr int rounds = 3;             // of each run
+constexpr int few = 12, many = 80;  // rectangles of each kind
 
 template <auto net>
 struct worker {
@@ -107,8 +108,8 @@ void reduces(const contest& c, const layout& l, const region& r, const std::vect
   }
 }
 
-void law_of(const contest& c, const rectangle& where) {
-  for (int n = 0; n < 12; ++n) {
+void law_of(const contest& c, const rectangle& where, int times) {
+  for (int n = 0; n < times; ++n) {
     layout l = grid_for(where);
     c.wire(l);
     const region r = l.inside(where.words);
@@ -119,16 +120,16 @@ void law_of(const contest& c, const rectangle& where) {
 }
 
 template <class T, class Combine, rectangle where>
-void all_reduce_law() {
-  law_of(of<all_reduce<T, Combine>{2, where.words}>(), where);
+void all_reduce_law(int times) {
+  law_of(of<all_reduce<T, Combine>{2, where.words}>(), where, times);
 }
 
 template <class Combine>
-void all_reduce_laws() {
-  all_reduce_law<f32, Combine, whole>(), all_reduce_law<f16, Combine, whole>(), all_reduce_law<i32, Combine, whole>();
-  all_reduce_law<u32, Combine, whole>(), all_reduce_law<bf16, Combine, whole>(), all_reduce_law<i16, Combine, whole>();
-  all_reduce_law<f32, Combine, inner>(), all_reduce_law<i32, Combine, inner>();
-  all_reduce_law<f32, Combine, low>(), all_reduce_law<f16, Combine, strip>(), all_reduce_law<u32, Combine, post>();
+void all_reduce_laws(int times) {
+  all_reduce_law<f32, Combine, whole>(times), all_reduce_law<f16, Combine, whole>(times), all_reduce_law<i32, Combine, whole>(times);
+  all_reduce_law<u32, Combine, whole>(times), all_reduce_law<bf16, Combine, whole>(times), all_reduce_law<i16, Combine, whole>(times);
+  all_reduce_law<f32, Combine, inner>(times), all_reduce_law<i32, Combine, inner>(times);
+  all_reduce_law<f32, Combine, low>(times), all_reduce_law<f16, Combine, strip>(times), all_reduce_law<u32, Combine, post>(times);
 }
 
 constexpr int most_words = 6;
@@ -189,13 +190,17 @@ void neighbours_law() {
 
 }  // namespace
 
-TEST_CASE("an all_reduce adds as the serial line does") { all_reduce_laws<plus>(); }
-TEST_CASE("an all_reduce finds the largest as the serial line does") { all_reduce_laws<larger>(); }
-TEST_CASE("an all_reduce finds the smallest as the serial line does") { all_reduce_laws<smaller>(); }
+TEST_CASE("an all_reduce adds as the serial line does") { all_reduce_laws<plus>(few); }
+TEST_CASE("an all_reduce finds the largest as the serial line does") { all_reduce_laws<larger>(few); }
+TEST_CASE("an all_reduce finds the smallest as the serial line does") { all_reduce_laws<smaller>(few); }
+
+TEST_CASE("many all_reduces are what the serial line says", "[.long]") {
+  all_reduce_laws<plus>(many), all_reduce_laws<larger>(many), all_reduce_laws<smaller>(many);
+}
 
 TEST_CASE("contributions are joined in the order of the line, whatever their combination") {
-  all_reduce_law<u32, digits, whole>();
-  all_reduce_law<u32, digits, inner>();
+  all_reduce_law<u32, digits, whole>(few);
+  all_reduce_law<u32, digits, inner>(few);
 }
 
 TEST_CASE("neighbours hear what was said, side by side and in order") {

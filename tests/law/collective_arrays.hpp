@@ -19,6 +19,7 @@ struct seat {
 template <auto net, int most>
 struct member {
   using T = typename decltype(net)::element;
+  static constexpr bool in_place = !requires(endpoint<net> e, pe& me, memory<T> words) { e.start(me, words, words, completion{}); };
   T give[static_cast<std::size_t>(most)]{}, take[static_cast<std::size_t>(most)]{};
   int given = 0, taken = 0, done = 0;
   endpoint<net> here;
@@ -27,15 +28,11 @@ struct member {
   memory<T> in() { return mem(take).part(0, taken); }
   void begin(pe& me) {
     const auto then_end = then<&member::end>();
-    if constexpr (requires { here.start(me, out(), in(), then_end); }) {
-      if constexpr (requires { here.start(me, in(), then_end); }) {  // a collective with a root, which has two arrays
-        if (given && taken) here.start(me, out(), in(), then_end);
-        else here.start(me, given ? out() : in(), then_end);
-      } else here.start(me, out(), in(), then_end);
-    } else {
-      if (given) mov(in(), out());  // its words are given where it takes them
-      here.start(me, in(), then_end);
-    }
+    if constexpr (in_place) here.start(me, in(), then_end);
+    else if constexpr (requires { here.start(me, in(), then_end); }) {  // a collective with a root, which has two arrays
+      if (given && taken) here.start(me, out(), in(), then_end);
+      else here.start(me, given ? out() : in(), then_end);
+    } else here.start(me, out(), in(), then_end);
   }
   void end(pe&) { ++done; }
 
@@ -51,6 +48,7 @@ struct contest {
   int by = 1;
   bool cyclic = false;
   int rows = 0, columns = 0, width = 0;
+  bool in_place;      ///< its words are given where it takes them
   std::size_t bytes;  ///< of an element
   u32 (*value)();
   u32 (*join)(u32, u32) = nullptr;
@@ -67,7 +65,7 @@ contest of() {
   using Net = std::remove_const_t<decltype(net)>;
   using program = member<net, most>;
   using T = typename Net::element;
-  contest c{.name = std::string(type_name<Net>()), .where = net.where, .bytes = sizeof(T), .value = bits_of_value<T>,
+  contest c{.name = std::string(type_name<Net>()), .where = net.where, .in_place = program::in_place, .bytes = sizeof(T), .value = bits_of_value<T>,
             .wire = [](layout& l) { l.place(net.where, program_v<program>), net.wire(l); },
             .at = [](fabric& f, coord x) -> seat {
               program& p = f.program_at<program>(x);
@@ -112,8 +110,9 @@ inline void agrees(const contest& c, const layout& l, const region& r, const sha
       for (int i = 0; i < r.count(); ++i) {
         const share& s = all_shares[static_cast<std::size_t>(i)];
         const seat p = c.at(f, r.nth(i));
-        put(p.give, s.give, c.bytes), put(p.take, words(s.take.size()), c.bytes);
-        p.given = static_cast<int>(s.give.size()), p.taken = static_cast<int>(s.take.size());
+        if (!c.in_place) put(p.give, s.give, c.bytes);
+        put(p.take, c.in_place ? s.give : words(s.take.size()), c.bytes);
+        p.given = static_cast<int>(s.give.size()), p.taken = static_cast<int>(c.in_place ? s.give.size() : s.take.size());
       }
       begin_all(f, c, r, round == 2);
       const auto is_wrong = [&](int i) {
@@ -170,7 +169,7 @@ void costs_what_it_says(std::initializer_list<int> widths, bool blocks) {
       fabric f{l, timed{}};
       for (int x = 0; x < width; ++x) {
         const seat p = c.at(f, {x, 0});
-        p.taken = blocks ? n * width : n, p.given = blocks ? p.taken : 0;
+        p.given = p.taken = blocks ? n * width : n;
       }
       INFO(c.name << " of " << n << " words on " << width << " PEs");
       const double cycles = static_cast<double>(f.launch().cycles);

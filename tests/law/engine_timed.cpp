@@ -171,6 +171,49 @@ std::pair<outcome, std::vector<u32>> run_sharing(const machine& m, const Choice&
   return {o, sums};
 }
 
+// ---- receivers of several colors -------------------------------------------------------------------------------------------------
+
+/// Takes what comes on two colors over one link, and on a third from elsewhere, with three operations at a time. Two add to one number, so that
+/// their order shows.
+struct taking {
+  f32 sum = 0, other = 0;
+  void go(pe& me, int n) {
+    if (me.west_edge()) return me.async(mov(fabout(c0, n), 1e7f)), me.async(mov(fabout(c1, n - 100), 1.f));
+    me.async(add(&sum, 0.f, fabin(c0, n)));
+    me.async(add(&sum, 0.f, fabin(c1, n - 100)));
+    if (me.east_edge()) me.async(add(&other, 0.f, fabin(c2, n)));
+  }
+  static constexpr color<f32> c0{0}, c1{1}, c2{2};
+  static consteval auto tasks() {
+    return table(launch<&taking::go>(), sends<c0>(), sends<c1>(), reads<c0>(), reads<c1>(), reads<c2>());
+  }
+};
+struct from_aside {
+  void go(pe& me, int n) { me.async(mov(fabout(taking::c2, n), 0.5f)); }
+  static consteval auto tasks() { return table(launch<&from_aside::go>(), sends<taking::c2>()); }
+};
+
+template <class Engine, class Choice>
+ending run_taking(const machine& m, int words, const Choice& choice) {
+  layout l{m, 5, 2};
+  l.place(row(0), program_v<taking>).place(column(4).row(1), program_v<from_aside>);
+  for (color<f32> c : {taking::c0, taking::c1})
+    l.path(c, column(0).row(0), ramp >> east).path(c, columns(1, end - 1).row(0), west >> (ramp | east)).path(c, column(end - 1).row(0), west >> ramp);
+  l.path(taking::c2, column(4).row(1), ramp >> north).path(taking::c2, column(4).row(0), south >> ramp);
+  fabric f{l, choice};
+  ending e;
+  f.start<&from_aside::go>(column(4).row(1), words);
+  e.counts = f.launch<&taking::go>(row(0), words);
+  for (int x = 0; x < 5; ++x) {
+    const taking& p = f.program_at<taking>({x, 0});
+    e.memories.insert(e.memories.end(), {std::bit_cast<u32>(p.sum), std::bit_cast<u32>(p.other)});
+    const auto& c = cycles_of(static_cast<const Engine&>(f.engine_in_use()), state_of(*f.engine_in_use().find({x, 0})).index);
+    e.pes.push_back({c.tasks, c.operations, c.starved, c.held_up, 0});
+  }
+  e.link_stalls = link_stalls_of(static_cast<const Engine&>(f.engine_in_use()));
+  return e;
+}
+
 // ---- routes that change ---------------------------------------------------------------------------------------------------------
 
 machine with_other_times(machine m, unsigned seed) {
@@ -245,6 +288,11 @@ TEST_CASE("colors that share an output queue take the same cycles as in a simula
   machine apart = wse3;
   apart.color_owns_queue = false;
   CHECK(run_sharing(apart, timed{}).second != one.second);  // other times
+}
+TEST_CASE("receivers of several colors take the same cycles as in a simulation of every cycle") {
+  for (const machine& m : {wse2, wse3})
+    for (int words : {140, 333, 600})
+      must_agree_in_time(run_taking<law::timed_oracle>(m, words, simulation{}), run_taking<engines::timed_engine>(m, words, timed{}));
 }
 TEST_CASE("many random layouts with changing routes", "[.long]") { judge_all_changing(4'000, 400'000); }
 TEST_CASE("many random programs", "[.long]") { judge_all(400, 20'000); }

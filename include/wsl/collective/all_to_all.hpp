@@ -9,7 +9,8 @@
 // The busiest PE is what it costs. With i PEs on one side and j on the other it handles 2 (P - 1) + 2 i j blocks of B words, in O
 // operations of S cycles to end one and begin the next, about 2 P; then the last word passes max(i, j) - 1 PEs:
 // (2 (P - 1) + 2 i j) B + O S + (2 T + 2) (max(i, j) - 1), with T the ramp's latency, and the copy of its own block. Two blocks that do not
-// fit between two PEs wait at first, until the next PE has sent its own: (2 j - 3) B + (j - 1) S more, for j = (P - 1) / 2. Four colors.
+// fit between two PEs wait at first, until the next PE has sent its own: (2 j - 3) B + (j - 1) S more, for j = (P - 1) / 2. For 2 to
+// 512 PEs the timed engine counts at most 6 % more than that. Four colors.
 #pragma once
 #include <algorithm>
 

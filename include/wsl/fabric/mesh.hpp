@@ -50,7 +50,7 @@ class mesh : public mesh_parts {
     u64 hops = 0, delivered = 0, left = 0;
     pipe* in = &through[into];
     for (;;) {
-      if (!watched && !w.control) flow(in, w.bits, ready, hops, delivered, left);
+      if (!watched && !w.control) flow(in, w.bits, ready, now, hops, delivered, left);
       hops += in->links;
       if (in->to_pe) [[unlikely]] {
         through.deliver(*in, w.bits, w.control, ready);
@@ -82,24 +82,39 @@ class mesh : public mesh_parts {
     done.hops += hops, done.delivered += delivered;
     done.end = std::max(done.end, left);
   }
-  // Through as many routers as do nothing else, and find nobody who waits.
-  [[gnu::always_inline]] void flow(pipe*& in, u32 bits, u64& ready, u64& hops, u64& delivered, u64& left) {
-    while (in->links > 0 && in->empty()) {
+  // Through as many routers as do nothing else, or whose lanes share all their links, where all that comes after is certain.
+  [[gnu::always_inline]] void flow(pipe*& in, u32 bits, u64& ready, u64 now, u64& hops, u64& delivered, u64& left) {
+    u64 copies = 0;
+    while (!in->to_pe && in->empty()) {
       board& b = boards_[in->reader - first_board_actor_];
-      if (!b.flows || b.free_from > ready) return;
-      pipe& next = through[b.on];
-      if (next.room > ready) return;
-      if (b.down != none) {
-        pipe& down = through[b.down];
-        if (!through.taken_as_it_comes(down, bits, ready + down.latency)) return;
-        ++delivered;
+      u64 at = ready;
+      u32 to = b.on;
+      if (b.what == board::kind::road) {
+        if (!passes_at_once(b, *in, ready, now)) break;
+        to = in->target;
+      } else if (!b.flows) {
+        break;
+      } else {
+        at = std::max(std::max(ready, b.free_from), through[to].room);
+        if (at == agenda::never) break;
+        if (b.down != none) {
+          pipe& down = through[b.down];
+          steady_reader* const r = through.certain_reader_of(down);
+          if (!r) break;
+          at = std::max(at, down.room);
+          through.deliver_for_certain(down, *r, bits, at + down.latency);
+          ++copies;
+        }
+        b.free_from = at + 1;
       }
-      ++in->words;
+      through.cross(*in, ready, at);
       hops += in->links;
-      left = b.free_from = ready + 1;
-      ready += next.latency;
-      in = &next;
+      left = at + 1;
+      in = &through[to];
+      ready = at + in->latency;
     }
+    through.more_inside(copies);
+    delivered += copies;
   }
 
   // A lane that shares nothing: the words that have come leave at times that nobody can change any more.

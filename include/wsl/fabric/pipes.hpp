@@ -17,7 +17,7 @@ struct pipe {
 
   u64 ready = agenda::never;          ///< from when on its first word can be taken; never if it is empty
   u64 room = 0;                       ///< from when on its next place can be filled; never if it is full
-  u64 words = 0;                      ///< that were put in
+  u64 words = 0;                      ///< that were put in, of a link
   u32 first = 0, end = 0;             ///< its places in the arena
   u32 head = 0, tail = 0;             ///< places of the first word and of the next
   u32 filler = 0, reader = 0;         ///< actors
@@ -110,12 +110,17 @@ class pipes {
     ++inside_, ++p.words;
     take_at_once(p, {ready, bits, 0});
   }
-  /// The usual word to a reader of whom all is certain. False for another one.
-  [[gnu::always_inline]] bool taken_as_it_comes(pipe& p, u32 bits, u64 ready) {
-    if (p.reads != pipe::habit::certain || !steady_[p.target].take_as_it_comes(bits, ready)) return false;
-    ++inside_, ++p.words;
-    return true;
+  /// The reader of a pipe if it is certain when it takes another word, and that it wants more; else null.
+  [[gnu::always_inline]] steady_reader* certain_reader_of(const pipe& p) {
+    steady_reader& r = steady_[p.target];
+    return p.reads == pipe::habit::certain && r.has_room() ? &r : nullptr;
   }
+  /// The caller counts it with `more_inside`.
+  [[gnu::always_inline]] void deliver_for_certain(pipe& p, steady_reader& r, u32 bits, u64 ready) {
+    if (!r.take_as_it_comes(bits, ready)) take_a_place(p, r, {ready, bits, 0});
+    if (r.has_many_now()) [[unlikely]] tell(p, r);
+  }
+  void more_inside(u64 words) { inside_ += words; }
   [[gnu::always_inline]] void put(pipe& p, u32 bits, bool control, u64 ready) {
     ++inside_;
     fill(p, {ready, bits, control});
@@ -225,14 +230,14 @@ class pipes {
       p.reads = pipe::habit::stopping;
       return false;
     }
-    const u64 taken = take_steadily(r, word);
-    if (p.reads != pipe::habit::certain || r.late() + p.latency > word.time) [[unlikely]] {
-      places_[p.tail].time = taken + p.credit;
-      p.tail = after(p, p.tail);
-      p.room = places_[p.tail].time;
-    }
+    if (p.reads != pipe::habit::certain || !r.has_room() || !r.take_as_it_comes(word.bits, word.time)) take_a_place(p, r, word);
     if (r.has_many()) [[unlikely]] tell(p, r);
     return true;
+  }
+  [[gnu::always_inline]] void take_a_place(pipe& p, steady_reader& r, const place& word) {
+    places_[p.tail].time = take_steadily(r, word) + p.credit;
+    p.tail = after(p, p.tail);
+    p.room = places_[p.tail].time;
   }
   [[gnu::always_inline]] u64 take_steadily(steady_reader& r, const place& word) {
     const u64 taken = r.take(word.bits, word.time);

@@ -49,9 +49,9 @@ class steady_reader {
     note(bits, ready, taken);
     return taken;
   }
-  /// The same for the usual word, which need not wait and is not the last of many. False for another one.
+  /// The same for a word that need not wait, after others that are out of its way; false for another one. Requires has_room.
   [[gnu::always_inline]] bool take_as_it_comes(u32 bits, u64 ready) {
-    if (ready < alert_from_ || size_ >= room_) return false;
+    if (ready < alert_from_) return false;
     newest_ = ready;
     free_from_ = alert_from_ = ready + hold_;
     together_ = 1;
@@ -60,6 +60,10 @@ class steady_reader {
   }
   /// The newest time at which it took a word that had to wait.
   u64 late() const { return late_; }
+  /// For a word that does not make them all.
+  bool has_room() const { return size_ < room_; }
+  /// The newest word has made them many.
+  bool has_many_now() const { return size_ == enough_; }
   bool has_many() const { return size_ >= enough_; }
   bool has_all() const { return size_ >= limit_; }
 
@@ -94,7 +98,7 @@ class steady_reader {
     times_[size_] = {ready, taken};
     ++size_;
   }
-  void find_room() { room_ = std::min<u64>(bits_.size(), enough_ > 0 ? enough_ - 1 : 0); }
+  void find_room() { room_ = std::min<u64>(bits_.size(), limit_ > 0 ? limit_ - 1 : 0); }
   [[gnu::cold, gnu::noinline]] void grow() {
     const std::size_t n = std::max<std::size_t>(2 * size_, 32);
     flat_vector<u32> bits(n);

@@ -68,7 +68,8 @@ class timed_moves {
 
   /// Whether all that a PE does is one operation that is not near its end, and only data come to it.
   bool may_rest(const timed_processor& p, const pe_state& s) const {
-    if (!std::has_single_bit(p.in_flight) || p.in_task() || p.resumes || !p.outbox.empty()) return false;
+    if (p.in_flight == 0 || p.in_task() || p.resumes || !p.outbox.empty()) return false;
+    if (!std::has_single_bit(p.in_flight)) return may_rest_with_several(p, s);
     const flight& f = p.flights[static_cast<std::size_t>(std::countr_zero(p.in_flight))];
     if (f.op.uses_fifo() || f.op.each_time >= 0 || f.mates) return false;
     const u64 left = f.op.length - f.op.done;
@@ -86,6 +87,7 @@ class timed_moves {
     const flight& f = only_flight(p);
     p.rests = true;
     p.become(timed_processor::state::starved, std::max(p.since, p.kept_until));
+    if (!std::has_single_bit(p.in_flight)) return rest_with_several(p);
     if (is_steady(f)) {
       pipe& in = mesh_.through[f.in[0]];
       mesh_.through.read_steadily(in, p.since, f.width, f.hold, words_before_end(f), p.hears_one);
@@ -101,6 +103,7 @@ class timed_moves {
   /// Moves what it would have moved before this cycle. Says when it must be looked at next, if it goes on resting.
   u64 wake_up(timed_processor& p, u64 now) {
     if (!p.rests) return agenda::never;
+    if (!std::has_single_bit(p.in_flight)) return wake_with_several(p, now), agenda::never;
     flight& f = only_flight(p);
     if (is_steady(f)) {
       pipe& in = mesh_.through[f.in[0]];
@@ -132,6 +135,72 @@ class timed_moves {
 
  private:
   static constexpr int most_width = 8;
+
+  // Several operations that only take: words come one a cycle over the ramp, whatever their color. Where each is taken in a cycle, none
+  // waits for another.
+  bool may_rest_with_several(const timed_processor& p, const pe_state& s) const {
+    if (std::popcount(p.in_flight) != p.hears) return false;
+    for (u64 left = p.in_flight; left; left &= left - 1) {
+      const flight& f = p.flights[static_cast<std::size_t>(std::countr_zero(left))];
+      if (!is_steady(f) || f.hold != 1 || f.op.uses_fifo() || f.op.each_time >= 0 || f.mates || s.image->data[f.op.input[0]]) return false;
+      const pipe& in = mesh_.through[f.in[0]];
+      if (in.places() == 0 || in.ready < std::max(p.since, p.kept_until) || !mesh_.through.all_data(in)) return false;
+      if (words_before_end(f) <= in.places()) return false;
+    }
+    return true;
+  }
+  u64 rest_with_several(timed_processor& p) {
+    each_flight(p, [&](flight& f) { mesh_.through.read_steadily(mesh_.through[f.in[0]], p.since, f.width, f.hold, words_before_end(f), true); });
+    return agenda::never;
+  }
+  // What has been sent to it is a beginning of what will come.
+  void wake_with_several(timed_processor& p, u64 now) {
+    take_in_order(p);
+    bool goes_on = now != agenda::never;
+    each_flight(p, [&](flight& f) { goes_on = goes_on && words_before_end(f) > 0 && mesh_.through[f.in[0]].reads == pipe::habit::certain; });
+    p.rests = goes_on;
+    p.now = timed_processor::state::starved;
+    each_flight(p, [&](flight& f) {
+      pipe& in = mesh_.through[f.in[0]];
+      if (goes_on) mesh_.through.reader_of(in).look_again(words_before_end(f));
+      else mesh_.through.stop_reading(in);
+    });
+  }
+  // The words of all operations, each in its cycle.
+  void take_in_order(timed_processor& p) {
+    struct line {
+      flight* f;
+      const steady_reader* words;
+      std::size_t at;
+      u64 next() const { return at < words->size() ? (*words)[at].taken : agenda::never; }
+    };
+    line lines[64];
+    std::size_t n = 0;
+    each_flight(p, [&](flight& f) { lines[n++] = {&f, &mesh_.through.reader_of(mesh_.through[f.in[0]]), 0}; });
+    for (;;) {
+      line* first = &lines[0];
+      u64 others = agenda::never;
+      for (line* l = lines + 1; l < lines + n; ++l) {
+        if (l->next() < first->next()) others = first->next(), first = l;
+        else others = std::min(others, l->next());
+      }
+      const std::size_t from = first->at;
+      while (first->next() < others) ++first->at;
+      if (first->at == from) break;
+      const u32* inputs[2] = {first->words->bits() + from, nullptr};
+      first->f->op.move(first->f->op, inputs, nullptr, static_cast<u32>(first->at - from));
+      const u64 taken = first->at - from, until = (*first->words)[first->at - 1].taken + 1;
+      p.spent.starved += until - p.since - taken, p.spent.operations += taken;
+      p.turn = static_cast<u8>(first->f - p.flights.data() + 2);
+      p.since = p.kept_until = until;
+    }
+    end = std::max(end, p.kept_until);
+    for (std::size_t k = 0; k < n; ++k) mesh_.through.taken(mesh_.through[lines[k].f->in[0]], lines[k].at);
+  }
+  template <class Use>
+  static void each_flight(timed_processor& p, Use use) {
+    for (u64 left = p.in_flight; left; left &= left - 1) use(p.flights[static_cast<std::size_t>(std::countr_zero(left))]);
+  }
   static flight& only_flight(timed_processor& p) { return p.flights[static_cast<std::size_t>(std::countr_zero(p.in_flight))]; }
 
   static bool is_steady(const flight& f) { return f.op.input[0] >= 0 && f.op.input[1] < 0 && f.op.output < 0; }

@@ -16,7 +16,8 @@ class timed_pes {
     for (u32 i = 0; i < t.size(); ++i) {
       state(i).defers = true;
       processors_[i].router = mesh_.router_at({state(i).x, state(i).y});
-      processors_[i].hears_one = hears_one(i);
+      processors_[i].hears_one = colors_heard(i) == 1 && state(i).image->tears == 0;
+      processors_[i].hears = hears_commands(i) ? u8{0} : static_cast<u8>(colors_heard(i));
       if (state(i).active) agenda_.note(i, 0);
     }
     tiles_->set_ends(scribe_.channels(), nullptr);
@@ -112,10 +113,16 @@ class timed_pes {
  private:
   static constexpr u64 never = agenda::never;
 
-  bool hears_one(u32 i) {
+  int colors_heard(u32 i) {
     int heard = 0;
     for (const lane_node& n : mesh_.nodes_of(processors_[i].router)) heard += n.down != mesh::none;
-    return heard == 1 && state(i).image->tears == 0;
+    return heard;
+  }
+
+  bool hears_commands(u32 i) {
+    for (const binding& b : *state(i).image->source)
+      if (b.what == role::control || b.what == role::torn) return true;
+    return false;
   }
 
   // Brings the main thread to where it needs the datapath, or to where nothing is left to run.

@@ -61,6 +61,7 @@ struct timed_processor {
   const char* task = "";
   bool rests = false;                  ///< see timed_moves::rest
   bool hears_one = false;              ///< words of one color come to it, and nothing else
+  u8 hears = 0;                        ///< so many colors come to it, and nothing but data; 0 otherwise
   u64 run = 0;                         ///< the run that has touched it last
   pe_cycles spent;
 

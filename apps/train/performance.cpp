@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "peak.hpp"
+#include "performance.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <barrier>
@@ -50,6 +52,24 @@ f64 measured_peak(int threads) {
     best = std::max(best, together);
   }
   return best;
+}
+
+std::string performance::json() const {
+  const f64 rate = speed.global_rate();
+  return fmt::format(R"({{
+  "total_samples": {},
+  "total_time": {:.6f},
+  "rate": {:.6f},
+  "global_rate": {:.6f},
+  "samples_per_sec": {:.6f},
+  "tokens_per_sec": {:.6f},
+  "flops_utilization": {:.6f},
+  "flops_per_sample": {:.0f},
+  "peak_flops": {:.0f},
+  "weights": "{}"
+}}
+)",
+                     speed.samples(), speed.elapsed(), speed.rate(), rate, rate, rate * static_cast<f64>(tokens), utilization(), flops, peak, weights);
 }
 
 }  // namespace train_app
