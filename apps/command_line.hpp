@@ -3,6 +3,7 @@
 #pragma once
 #include <CLI/CLI.hpp>
 #include <charconv>
+#include <cmath>
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -17,7 +18,7 @@ inline CLI::Validator at_least(double least, bool above = false) {
   const auto check = [=](std::string& text) -> std::string {
     double x = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), x);
-    if (error == std::errc{} && end == text.data() + text.size() && (above ? x > least : x >= least)) return {};
+    if (error == std::errc{} && end == text.data() + text.size() && std::isfinite(x) && (above ? x > least : x >= least)) return {};
     char limit[32];
     std::snprintf(limit, sizeof limit, "%s %g", above ? "above" : "at least", least);
     return "it is a number " + std::string(limit) + ", not '" + text + "'";
@@ -46,6 +47,13 @@ inline CLI::Validator at_least(double least, bool above = false) {
   throw std::invalid_argument(word + " is no " + what + nearest_words(word, known));
 }
 
+/// Whether this process prints what it ends with. One of several that end with the same sentence leaves it to another.
+inline bool (*says)(const std::string& sentence) = [](const std::string&) { return true; };
+
+inline void complain(const std::string& sentence) {
+  if (says(sentence)) std::fprintf(stderr, "%s\n", sentence.c_str());
+}
+
 /// Parses the command line. Returns whether there is something to do; otherwise, help was asked for, or something is wrong and said, `status`
 /// is set. `what` is what the application calls its commands; those that nothing takes are allowed as extras by who declares them.
 inline bool parse(CLI::App& app, int argc, char** argv, const char* what, int& status) {
@@ -58,7 +66,7 @@ inline bool parse(CLI::App& app, int argc, char** argv, const char* what, int& s
   } catch (const CLI::Success& e) {
     status = app.exit(e);
   } catch (const std::exception& e) {
-    std::fprintf(stderr, "%s: %s; see --help\n", app.get_name().c_str(), e.what());
+    complain(app.get_name() + ": " + e.what() + "; see --help");
     status = 1;
   }
   return false;
@@ -70,11 +78,11 @@ int run(const char* program, F f) {
   try {
     return f();
   } catch (const std::bad_alloc&) {
-    std::fprintf(stderr, "%s: there is not enough memory: take a smaller model, batch or file\n", program);
+    complain(std::string(program) + ": there is not enough memory: take a smaller model, batch or file");
   } catch (const std::exception& e) {
     std::string_view sentence = e.what();
     if (sentence.starts_with("wsl: ")) sentence.remove_prefix(5);
-    std::fprintf(stderr, "%s: %.*s\n", program, static_cast<int>(sentence.size()), sentence.data());
+    complain(std::string(program) + ": " + std::string(sentence));
   }
   return 1;
 }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 // A collective of one's own: a scan. Along each row PE i learns the sum of the words of PEs 0 to i, element by element. The module is a
 // constant with two colors, which neighbours take in turns; its part in the program is a member with one task.
+#include <wsl/collective/cost.hpp>
 #include <wsl/collective/relay.hpp>
+#include <wsl/fabric/timed.hpp>
+#include <wsl/layout/draw.hpp>
 #include <cstdio>
 using namespace wsl;
 
@@ -16,6 +19,11 @@ struct scan {
     const region r = collective::ground(l, where, "scan");
     collective::take_colors<T>(l, "scan", first, 2, r);
     way(r).template wire<T>(l);
+  }
+  // PE by PE: the way of the first word, the words, and from their end to the first one that is passed on.
+  constexpr f64 cycles(const layout& l, int words) const {
+    const int others = collective::ground(l, where, "scan").columns() - 1;
+    return others * (words + collective::handling + 1 + collective::restart);
   }
 
   template <auto net>
@@ -63,6 +71,7 @@ constexpr layout grid = [] { layout l{wse2, 7, 2}; l.place(all, program_v<worker
 static_assert(routed<grid>());
 
 int main() {
+  std::puts(draw(grid, 4).c_str());
   fabric f{grid};
   f.launch();
   int wrong = 0;
@@ -70,5 +79,9 @@ int main() {
     for (int i = 0; i < 3; ++i) wrong += f.read(x, 1, &worker::x)[i] != x * (x + 1) / 2 + i * (x + 1) || f.read(x, 1, &worker::told) != 1;
   std::printf("the last PE has %d, %d, %d; %d words are wrong\n", f.read(6, 0, &worker::x)[0], f.read(6, 0, &worker::x)[1],
               f.read(6, 0, &worker::x)[2], wrong);
+  // The launch begins a task, which issues the first operation; the end of the last one begins another task.
+  const auto counted = static_cast<f64>(fabric{grid, timed{}}.launch().cycles);
+  const f64 formula = sums.cycles(grid, 3) + collective::restart + collective::begin;
+  std::printf("a scan of 3 words takes %.0f cycles; %.0f by its formula\n", counted, formula);
   return wrong == 0 ? 0 : 1;
 }

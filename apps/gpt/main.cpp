@@ -6,6 +6,7 @@
 #include <wsl/ml/sample.hpp>
 
 #include <command.hpp>
+#include <ranks.hpp>
 #include <session.hpp>
 
 #include "../command_line.hpp"
@@ -83,12 +84,17 @@ task task_of(options& o, const corpus& text) {
   task t{.program = "wsl-gpt", .model = [d] { return d.build(); }, .model_words = m.words(), .data_words = text.about + ": " + std::to_string(text.train.size()) + " tokens to train with, " + std::to_string(text.held_out.size()) + " held out"};
   t.train = ml::windows(text.train, o.train.max_sequence_length, o.train.stride);
   t.held_out = ml::windows(text.held_out, o.eval.max_sequence_length, o.eval.stride);
+  t.groups = {{"embedding", {"embedding.*"}},
+              {"decoder_attention", {"layer * qkv.weight", "layer * projection.weight"}},
+              {"decoder_input_ffn", {"layer * up.weight", "layer * gate.weight"}},
+              {"decoder_output_ffn", {"layer * down.weight"}},
+              {"decoder_kernel", {"layer * qkv.weight", "layer * projection.weight", "layer * up.weight", "layer * gate.weight", "layer * down.weight"}}};
   t.vocabulary = text.words.saved();
   return t;
 }
 
 /// A trainer with the weights of a run's last checkpoint, or of the one that was asked for.
-std::unique_ptr<ml::trainer> trained(options& o, vocabulary& words) {
+std::unique_ptr<machine> trained(options& o, vocabulary& words) {
   const run_params& r = o.common.run;
   const std::string from = checkpoint_to_look_at(r);
   if (from.empty()) throw std::invalid_argument("there is no checkpoint in " + r.model_dir + ": train first, or give --checkpoint_path");
@@ -98,14 +104,14 @@ std::unique_ptr<ml::trainer> trained(options& o, vocabulary& words) {
     throw ml::file_error(from + ": its vocabulary is damaged: " + e.what());
   }
   if (!o.model.vocab_size) o.model.vocab_size = words.size();
-  auto t = std::make_unique<ml::trainer>(o.model.decoder().build(), o.common.optimizer.rule(), ml::training{.workers = 1, .threads = r.threads});
-  ml::load_run(from, *t);
+  auto t = ranks::streaming(o.model.decoder().build(), o.common.optimizer.rule(), {.workers = 1, .threads = r.threads}, o.common.precision.weights());
+  ml::load_run(from, t->run());
   return t;
 }
 
 void sample(options& o) {
   vocabulary words;
-  const std::unique_ptr<ml::trainer> t = trained(o, words);
+  const std::unique_ptr<machine> t = trained(o, words);
   std::vector<i32> ids = o.sample.prompt.empty() ? std::vector<i32>{0} : words.encode(o.sample.prompt);
   std::mt19937_64 random(o.sample.seed);
   const auto print = [&](std::span<const i32> some) {
@@ -124,15 +130,17 @@ void sample(options& o) {
 
 void export_model(options& o) {
   vocabulary words;
-  const std::unique_ptr<ml::trainer> t = trained(o, words);
+  const std::unique_ptr<machine> t = trained(o, words);
   const ml::decoder d = o.model.decoder();
   app::make_folder(o.out);
-  if (o.format != "hf") export_llmc(o.out, d, *t), std::printf("%s/model.bin\n", o.out.c_str());
-  if (o.format != "llmc") export_hugging_face(o.out, d, *t), std::printf("%s/model.safetensors\n%s/config.json\n", o.out.c_str(), o.out.c_str());
+  if (o.format != "hf") export_llmc(o.out, d, t->run()), std::printf("%s/model.bin\n", o.out.c_str());
+  if (o.format != "llmc") export_hugging_face(o.out, d, t->run()), std::printf("%s/model.safetensors\n%s/config.json\n", o.out.c_str(), o.out.c_str());
 }
 
 int run_verify(options& o, fields& f) {
   if (o.check.model.empty() || o.check.state.empty()) throw std::invalid_argument("verify needs --model and --state, files of llm.c");
+  for (const char* name : {"mixed_precision", "fp16_type", "use_bfloat16"})
+    if (f.is_asked(name)) throw std::invalid_argument("--" + std::string(name) + ": verify compares with llm.c in f32, weights are not rounded");
   o.check.num_csx = o.common.run.num_csx, o.check.workers = o.common.run.workers;
   if (o.common.run.execution_strategy == "pipeline") o.check.strips = o.common.run.strips;
   // The configuration is of no model here; what the command line says of the optimizer counts.
@@ -148,7 +156,7 @@ int run(int argc, char** argv) {
   declare_input(f, o.common.train_input), declare_text(f, o.train);
   f.section("eval_input");
   declare_input(f, o.common.eval_input), declare_text(f, o.eval);
-  declare(f, o.model);
+  declare(f, o.model), declare_precision(f, o.common.precision);
   declare_optimizer(f, o.common.optimizer);
   declare_run(f, o.common.run);
   f.add("initial_weights", o.initial_weights, "begin with these: model.bin of llm.c, or a folder with config.json and model.safetensors, or its parts and their index, of transformers");
@@ -180,5 +188,6 @@ int run(int argc, char** argv) {
 }  // namespace gpt_app
 
 int main(int argc, char** argv) {
+  app::says = &train_app::ranks::first_to_say;
   return app::run("wsl-gpt", [&] { return gpt_app::run(argc, argv); });
 }

@@ -89,7 +89,7 @@ void declare(train_app::fields& f, model_params& m) {
   f.add("initializer_range", m.deviation, "standard deviation of the initial weights").above(0).at_most(10);
   f.add("dropout_rate", m.dropout, "of the embedding and of what blocks add").at_least(0).at_most(0.99).once_called("residual_dropout_rate");
   f.add("attention_dropout_rate", m.attention_dropout, "of the weights of attention; as dropout_rate if not given").at_least(0).at_most(0.99);
-  f.no_effect({"mixed_precision", "fp16_type", "attention_type", "loss_scaling", "loss_weight", "use_position_embedding", "embedding_dropout_rate", "attention_softmax_fp32"});
+  f.no_effect({"attention_type", "loss_scaling", "loss_weight", "use_position_embedding", "embedding_dropout_rate", "attention_softmax_fp32"});
 }
 
 }  // namespace gpt_app

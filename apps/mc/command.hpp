@@ -18,7 +18,7 @@ namespace mc_app {
 std::function<int()> declare_lookups(CLI::App& app);
 std::function<int()> declare_particles(CLI::App& app);
 
-[[noreturn]] inline void refuse(const std::string& sentence) { throw std::invalid_argument("wsl-mc: " + sentence); }
+[[noreturn]] inline void refuse(const std::string& sentence) { throw std::invalid_argument(sentence); }
 
 inline void print(const char* name, const std::string& what) {
   std::printf("%-14s %s\n", name, what.c_str());

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include <unistd.h>
-
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <optional>
 #include <wsl/host/progress.hpp>
 #include <wsl/kernel/monte_carlo/lookups.hpp>
 
+#include "../command_line.hpp"
+#include "../memory.hpp"
 #include "command.hpp"
 
 namespace mc_app {
@@ -56,7 +55,7 @@ void check(options& o) {
   if (!o.nuclides) o.nuclides = o.size == "small" ? 68 : 355;
   const f64 gigabyte = 1e9, points = static_cast<f64>(o.nuclides) * o.points;
   const f64 needs = (points * (48 + (o.search == "fabric" ? 64 : 0)) + (o.search == "unionized" ? points * (8 + 4.0 * o.nuclides) : 0)) / gigabyte;
-  const f64 has = static_cast<f64>(sysconf(_SC_PHYS_PAGES)) * static_cast<f64>(sysconf(_SC_PAGESIZE)) / gigabyte;
+  const f64 has = app::memory_there() / gigabyte;
   if (needs > has) refuse(text("the tables take %.1f GB; this computer has %.1f GB", needs, has));
   const f64 places = static_cast<f64>(o.things()) * (o.histories() ? 10.0 * o.lookups_each : 2.0);
   if (places > 4294967295.0) refuse(text("a lookup's place in the random stream fits one wavelet: %.0f places are more than 4294967295", places));
@@ -121,19 +120,19 @@ std::function<int()> declare_lookups(CLI::App& app) {
   app.add_option("--points", o->points, "points in each nuclide's table")->check(CLI::Range(2, 10'000'000))->capture_default_str();
   app.add_option("--mode", o->mode, "independent lookups (event) or particles that go on (history)")
       ->check(CLI::IsMember({"event", "history"}))->capture_default_str();
-  app.add_option("--lookups", o->lookups, "how many, in event mode")->check(CLI::PositiveNumber)->capture_default_str();
-  app.add_option("--particles", o->particles, "how many, in history mode")->check(CLI::PositiveNumber)->capture_default_str();
+  app.add_option("--lookups", o->lookups, "how many, in event mode")->check(app::at_least(0, true))->capture_default_str();
+  app.add_option("--particles", o->particles, "how many, in history mode")->check(app::at_least(0, true))->capture_default_str();
   app.add_option("--lookups-each", o->lookups_each, "lookups of a history")->check(CLI::Range(1, 1'000'000))->capture_default_str();
   app.add_option("--search", o->search, "on the fabric, or a serial loop that searches each nuclide's grid, a hash grid or the unionized grid")
       ->check(CLI::IsMember({"fabric", "nuclide", "hash", "unionized"}))->capture_default_str();
   app.add_option("--hash-bins", o->bins, "bins of the hash grid")->check(CLI::Range(1, 100'000'000))->capture_default_str();
   app.add_option("--columns", o->grid.columns, "PEs along x")->check(CLI::Range(1, 32))->capture_default_str();
   app.add_option("--rows", o->grid.rows, "PEs along y")->check(CLI::Range(1, 32))->capture_default_str();
-  app.add_option("--batch", o->grid.batch, "lookups, or histories, in flight at once")->check(CLI::PositiveNumber)->capture_default_str();
+  app.add_option("--batch", o->grid.batch, "lookups, or histories, in flight at once")->check(app::at_least(0, true))->capture_default_str();
   app.add_option("--threads", o->grid.threads, "threads; 0 for one a core, or WSL_THREADS")->check(CLI::Range(0, 1024))->capture_default_str();
   app.add_option("--expect", o->expect, "the verification number that the run must give");
   app.add_option("--sample", o->sample, "lookups to compare with a serial search where no number is known")
-      ->check(CLI::PositiveNumber)->capture_default_str();
+      ->check(app::at_least(0, true))->capture_default_str();
   return [o] { return go(*o); };
 }
 

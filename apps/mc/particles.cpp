@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include <CLI/CLI.hpp>
 #include <cmath>
 #include <memory>
 #include <optional>
 #include <wsl/kernel/monte_carlo/wafer.hpp>
 
+#include "../command_line.hpp"
 #include "command.hpp"
 
 namespace mc_app {
@@ -95,12 +95,12 @@ std::function<int()> declare_particles(CLI::App& app) {
   app.add_option("--columns", o->grid.columns, "columns of PEs, which share the nuclides")->check(CLI::Range(1, 32'767))->capture_default_str();
   app.add_option("--rows", o->grid.rows, "rows of PEs, which share the energies")->check(CLI::Range(1, 32'767))->capture_default_str();
   app.add_option("--diffusion-rounds", o->grid.diffusion_rounds, "exchanges that spread the particles along the rows")
-      ->check(CLI::NonNegativeNumber)->capture_default_str();
-  app.add_option("--at-random", o->seed, "a seed: choose one of two points instead of interpolating")->check(CLI::PositiveNumber);
+      ->check(app::at_least(0))->capture_default_str();
+  app.add_option("--at-random", o->seed, "a seed: choose one of two points instead of interpolating")->check(app::at_least(0, true));
   app.add_option("--threads", o->grid.threads, "threads; 0 for one a core, or WSL_THREADS")->check(CLI::Range(0, 1024))->capture_default_str();
   app.add_option("--expect", o->expect, "the checksum that the run must give");
   app.add_option("--sample", o->sample, "particles to compare with double precision where no checksum is known")
-      ->check(CLI::PositiveNumber)->capture_default_str();
+      ->check(app::at_least(0, true))->capture_default_str();
   return [o] { return go(*o); };
 }
 

@@ -6,6 +6,7 @@
 
 #include "../command_line.hpp"
 #include "../train/command.hpp"
+#include "../train/ranks.hpp"
 #include "../train/session.hpp"
 #include "configurations.hpp"
 
@@ -61,7 +62,7 @@ void declare_model(fields& f, model_params& m) {
   f.add("activation_fn", m.activation, "after each hidden layer").one_of({"relu", "gelu", "silu"});
   f.add("use_bias", m.use_bias, "of the layers");
   f.add("dropout", m.dropout, "must be 0").at_least(0).at_most(0);
-  f.no_effect({"mixed_precision", "fp16_type", "to_float16", "disable_softmax", "compute_eval_metrics"});
+  f.no_effect({"to_float16", "disable_softmax", "compute_eval_metrics"});
 }
 
 /// As many as MNIST has, of each part by a seed of its own.
@@ -85,7 +86,7 @@ int run(int argc, char** argv) {
   declare_input(f, p.train_input), declare_drawn(f, to_draw.train);
   f.section("eval_input");
   declare_input(f, p.eval_input), declare_drawn(f, to_draw.held_out);
-  declare_model(f, m);
+  declare_model(f, m), declare_precision(f, p.precision);
   declare_optimizer(f, p.optimizer);
   declare_run(f, p.run);
   int status = 0;
@@ -111,5 +112,6 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  app::says = &train_app::ranks::first_to_say;
   return app::run("wsl-mnist", [&] { return run(argc, argv); });
 }

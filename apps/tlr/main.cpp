@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT
 // wsl-tlr: compresses a dense matrix into tiles of low rank, multiplies it with a vector on a row of PEs, and compares with the dense
 // product. It prints a rate only if the difference is within its bound.
-#include <unistd.h>
-
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
 #include <wsl/host/progress.hpp>
 #include <wsl/kernel/tlr.hpp>
 #include <wsl/kernel/tlr/compress.hpp>
 
+#include "../command_line.hpp"
+#include "../memory.hpp"
 #include "kernels.hpp"
 
 namespace tlr_app {
@@ -49,10 +48,10 @@ double norm(const V& x) {
 
 /// What must not be more than this computer has.
 void check_memory(const options& o, std::size_t bytes) {
-  const double needed = double(o.size.rows) * o.size.columns * double(bytes), there = double(sysconf(_SC_PHYS_PAGES)) * double(sysconf(_SC_PAGESIZE));
+  const double needed = double(o.size.rows) * o.size.columns * double(bytes), there = app::memory_there();
   if (needed < 0.8 * there) return;
   char text[200];
-  std::snprintf(text, sizeof text, "wsl-tlr: the dense matrix takes %.3g GB; this computer has %.3g GB", needed / 1e9, there / 1e9);
+  std::snprintf(text, sizeof text, "the dense matrix takes %.3g GB; this computer has %.3g GB", needed / 1e9, there / 1e9);
   throw std::invalid_argument(text);
 }
 
@@ -106,18 +105,15 @@ int run(const options& o) {
   return go<float>(o, o.kernel == "inverse" ? inverse : exponential);
 }
 
-}  // namespace
-}  // namespace tlr_app
-
-int main(int argc, char** argv) {
-  using wsl::tlr::schedule, wsl::tlr::side;
-  tlr_app::options o;
-  CLI::App app{"Products with matrices of low-rank tiles on a row of processing elements"};
+int run(int argc, char** argv) {
+  using tlr::schedule, tlr::side;
+  options o;
+  CLI::App app("Products with matrices of low-rank tiles on a row of processing elements", "wsl-tlr");
   app.add_option("--rows", o.size.rows, "rows of the matrix")->check(CLI::Range(1, 1 << 20))->capture_default_str();
   app.add_option("--columns", o.size.columns, "columns of the matrix")->check(CLI::Range(1, 1 << 20))->capture_default_str();
   app.add_option("--kernel", o.kernel, "what the matrix is")->check(CLI::IsMember({"exponential", "inverse", "wave"}))->capture_default_str();
-  app.add_option("--length", o.size.length, "over which the exponential falls, or the wavelength")->check(CLI::PositiveNumber)->capture_default_str();
-  app.add_option("--apart", o.size.apart, "how far the two squares of points are apart")->check(CLI::PositiveNumber)->capture_default_str();
+  app.add_option("--length", o.size.length, "over which the exponential falls, or the wavelength")->check(app::at_least(0, true))->capture_default_str();
+  app.add_option("--apart", o.size.apart, "how far the two squares of points are apart")->check(app::at_least(0, true))->capture_default_str();
   app.add_option("--tile", o.tile, "side of a tile")->check(CLI::Range(1, 4096))->capture_default_str();
   app.add_option("--tolerance", o.tolerance, "what may be left out, of the matrix's Frobenius norm")->check(CLI::Range(0., 1.))->capture_default_str();
   const std::map<std::string, side> sides{{"forward", side::forward}, {"transposed", side::transposed}, {"conjugated", side::conjugated}, {"adjoint", side::adjoint}};
@@ -126,12 +122,15 @@ int main(int argc, char** argv) {
   app.add_option("--schedule", o.how.how, "exchange coefficients, or stack both bases on one PE")->transform(CLI::CheckedTransformer(schedules));
   app.add_option("--pes", o.how.pes, "PEs; 0 for one a thread")->check(CLI::Range(0, 1024))->capture_default_str();
   app.add_option("--threads", o.how.threads, "threads; 0 for one a core, or WSL_THREADS")->check(CLI::Range(0, 1024))->capture_default_str();
-  app.add_option("--times", o.times, "products to measure")->check(CLI::PositiveNumber)->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
-  try {
-    return tlr_app::run(o);
-  } catch (const std::exception& e) {
-    std::fprintf(stderr, "%s\n", e.what());
-    return 1;
-  }
+  app.add_option("--times", o.times, "products to measure")->check(app::at_least(0, true))->capture_default_str();
+  app.allow_extras();
+  int status = 0;
+  return app::parse(app, argc, argv, "option", status) ? run(o) : status;
+}
+
+}  // namespace
+}  // namespace tlr_app
+
+int main(int argc, char** argv) {
+  return app::run("wsl-tlr", [&] { return tlr_app::run(argc, argv); });
 }

@@ -6,6 +6,7 @@
 
 #include "../command_line.hpp"
 #include "../files.hpp"
+#include "ranks.hpp"
 
 namespace train_app {
 namespace {
@@ -25,6 +26,7 @@ const char* type_of(const field& f) {
     const char* operator()(const std::string*) const { return "WORD"; }
     const char* operator()(const std::vector<i64>*) const { return "[INT, ...]"; }
     const char* operator()(const std::vector<f64>*) const { return "[NUMBER, ...]"; }
+    const char* operator()(const numbers_by_name*) const { return "{NAME: NUMBER, ...}"; }
     const char* operator()(const rate_parts*) const { return "NUMBER|[{scheduler: ...}, ...]"; }
   } name;
   return std::visit(name, f.where);
@@ -65,15 +67,19 @@ std::string names_of(const program_words& words) {
   return all;
 }
 
-/// The params that a run in the folder wrote, if there is one.
-std::string params_of_run(fields& f, const std::vector<given_option>& given) {
+/// The params that a run in the folder wrote, if there is one. Throws std::invalid_argument if it is a run of another program.
+std::string params_of_run(const program_words& words, fields& f, const std::vector<given_option>& given) {
   const auto folders = f.named("model_dir");
   if (folders.empty()) return {};
   std::string folder = *std::get<std::string*>(folders.front()->where);
   for (const given_option& o : given)
     if (o.where.front() == folders.front()) folder = o.value;
   const auto file = std::filesystem::path(folder) / "params.yaml";
-  return std::filesystem::exists(file) ? file.string() : "";
+  if (!std::filesystem::exists(file)) return "";
+  const std::string text = app::read_file(file), first = text.substr(0, text.find('\n'));
+  if (first.starts_with(params_of) && first != params_of + words.name)
+    throw std::invalid_argument(folder + " has a run of " + first.substr(params_of.size()) + ": give another --model_dir");
+  return file.string();
 }
 
 /// A file that is there, or a configuration of that name.
@@ -97,14 +103,14 @@ std::optional<std::string> parse(int argc, char** argv, const program_words& wor
   app.add_flag("--show_params", lists, "print the configuration as it is after all options, and stop");
   if (words.more_options) words.more_options(app);
   declare(app, f, given);
-  for (const auto& [name, help] : words.modes) app.add_subcommand(name, help)->fallthrough()->allow_extras();
+  for (const auto& [name, help] : words.modes) app.add_subcommand(name, help)->fallthrough()->allow_extras()->footer("with any of the options of " + words.name + " --help");
   app.require_subcommand(0, 1)->allow_extras();
   if (!app::parse(app, argc, argv, "mode", status)) return {};
   if (!app.get_subcommands().empty()) mode = app.get_subcommands().front()->get_name();
 
   if (file.empty()) {
-    file = params_of_run(f, given);
-    if (!file.empty()) std::fprintf(stderr, "%s: with %s\n", words.name.c_str(), file.c_str());
+    file = params_of_run(words, f, given);
+    if (!file.empty() && ranks::root()) std::fprintf(stderr, "%s: with %s\n", words.name.c_str(), file.c_str());
   }
   const auto [name, text] = configuration(words, file);
   f.read(text, name);
@@ -117,7 +123,8 @@ std::optional<std::string> parse(int argc, char** argv, const program_words& wor
     std::fputs(f.text().c_str(), stdout);
     return {};
   }
-  for (const std::string& note : f.notes()) std::fprintf(stderr, "%s: %s\n", words.name.c_str(), note.c_str());
+  for (const std::string& note : f.notes())
+    if (ranks::root()) std::fprintf(stderr, "%s: %s\n", words.name.c_str(), note.c_str());
   if (mode.empty() && !f.named("mode").empty() && f.named("mode").front()->text() != "null") mode = f.named("mode").front()->text();
   if (mode.empty()) throw std::invalid_argument("what is there to do? " + words.name + " " + words.modes.front().first + ", for instance; see --help");
   return mode;

@@ -27,6 +27,9 @@ struct program_words {
   std::function<void(CLI::App&)> more_options = {};
 };
 
+/// What a run's params.yaml begins with, and the program's name after it.
+inline const std::string params_of = "# The params of a run of ";
+
 /// Reads the command line, the params file and the fields. Returns the mode; none if there is nothing to do (help was asked for, or
 /// the words make no sense), and sets the status to exit with. Throws std::invalid_argument for a field that is wrong.
 std::optional<std::string> parse(int argc, char** argv, const program_words& words, fields& f, int& status);

@@ -52,7 +52,9 @@ f64 own_work(const ml::network& model, int length) {
 }  // namespace
 
 std::string estimate(const ml::network& model, const ml::training& how, const estimate_of& what) {
-  const wsl::layout plan = ml::trainer::plan(how.workers, how.num_csx);
+  const bool half = what.weights == weights_as::bf16;
+  const wsl::layout plan = half ? ml::bfloat16_trainer::plan(how.workers, how.num_csx) : ml::trainer::plan(how.workers, how.num_csx);
+  const auto words_of = [&](i64 weights) { return half ? (weights + 1) / 2 : weights; };
   const ml::itinerary way(model, how.workers, true);
   const i64 sequences = (what.sequences / how.num_csx + how.workers - 1) / how.workers, tokens = sequences * what.length;
   i64 widths = 0, out = 0, back = 0;
@@ -60,22 +62,23 @@ std::string estimate(const ml::network& model, const ml::training& how, const es
   for (const int w : model.widths()) widths += w;
   for (const ml::trip& t : way.trips()) {
     if (!t.is_slab()) continue;
-    const i64 words = static_cast<i64>(t.size()), moved = (t.brings ? words : 0) + (t.returns() ? words : 0);
+    const i64 numbers = static_cast<i64>(t.size()), comes = t.brings ? words_of(numbers) : 0, goes = t.returns() ? numbers : 0;
     // Of a slab's work a third is done on the way forward.
     const f64 work = static_cast<f64>(tokens) * t.of->operations(t.which, t.rows, t.columns, what.length) / 2 * (t.back ? 2 : 1) / 3;
-    cycles += std::max(work, static_cast<f64>(moved));
-    out += t.brings ? words : 0, back += t.returns() ? words : 0;
+    cycles += std::max(work, static_cast<f64>(comes + goes));
+    out += comes, back += goes;
   }
-  const i64 longest = static_cast<i64>(way.longest());
+  // From each server two slabs may wait, and four gradients; the slab at work is f32.
+  const i64 longest = static_cast<i64>(way.longest()), arrivals = 2 * how.workers * words_of(longest) + (half ? longest : 0), departures = 4 * how.workers * longest;
   table of(plan);
   of.line("placement", fmt::format("{} x {} PEs: {} workers on {} wafer{}, {} servers of the memory", plan.width(), plan.height(), how.workers * how.num_csx, how.num_csx, how.num_csx > 1 ? "s" : "", how.workers));
   of.colors(plan);
   of.line("a worker", fmt::format("{} sequences of {} tokens; {} of activations and their gradients", sequences, what.length, table::of_words(2 * tokens * widths)));
-  of.line("", fmt::format("{} for slabs that come, {} for gradients that go", table::of_words(2 * how.workers * longest), table::of_words(4 * how.workers * longest)));
+  of.line("", fmt::format("{} for slabs that come as {}, {} for gradients that go", table::of_words(arrivals), word_of(what.weights), table::of_words(departures)));
   of.line("a server", fmt::format("{} of parameters, gradients and what the optimizer keeps", table::of_words((2 + moments(what.rule)) * model.parameter_count() / how.workers)));
   of.line("weights out, a step", table::of_words(out));
   of.line("gradients in, a step", table::of_words(back));
-  of.machine(cycles, 2 * tokens * widths + 6 * how.workers * longest);
+  of.machine(cycles, 2 * tokens * widths + arrivals + departures);
   return of.text();
 }
 

@@ -6,11 +6,14 @@
 #include <wsl/ml/pipelined_trainer.hpp>
 #include <wsl/ml/trainer.hpp>
 
+#include "params.hpp"
+
 namespace train_app {
 
 struct estimate_of {
   int sequences, length;  ///< of a batch
   wsl::ml::optimizer rule;
+  weights_as weights = weights_as::f32;  ///< on their way
 };
 
 /// Where the programs are, the colors, the memory of a PE, and cycles.

@@ -28,6 +28,12 @@ std::string text_of(i64 x) { return std::to_string(x); }
 
 std::string shown(const YAML::Node& n) { return n.IsScalar() ? "'" + n.Scalar().substr(0, 60) + "'" : n.IsNull() ? "nothing" : n.IsMap() ? "a map" : "a list"; }
 
+std::string joined(const std::vector<std::string>& words) {
+  std::string all;
+  for (const std::string& word : words) all += (all.empty() ? "" : ", ") + word;
+  return all;
+}
+
 bool is_allowed(const field& f, f64 x) { return x >= f.least && x <= f.most && !(f.above_least && x == f.least); }
 
 std::string limits(const field& f) {
@@ -35,93 +41,6 @@ std::string limits(const field& f) {
   if (f.least > -1e300) words += std::string(f.above_least ? "above " : "at least ") + text_of(f.least);
   if (f.most < 1e300) words += (words.empty() ? "" : " and ") + std::string("at most ") + text_of(f.most);
   return words;
-}
-
-/// Reads nodes as one field's values; says what is wrong with them.
-struct reader {
-  const field& f;
-  const std::string& where;  // the file, or the option
-
-  [[noreturn]] void wrong(const YAML::Node& n, const std::string& wanted) const {
-    refuse(where, f.full_name() + " is " + wanted + ", not " + shown(n));
-  }
-  template <class T>
-  T number(const YAML::Node& n, const char* wanted) const {
-    T x{};
-    if (!n.IsScalar()) wrong(n, wanted);
-    const std::string& text = n.Scalar();
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), x);
-    if (error != std::errc{} || end != text.data() + text.size()) wrong(n, wanted);
-    const f64 v = static_cast<f64>(x);
-    if (!std::isfinite(v) || !is_allowed(f, v)) wrong(n, limits(f).empty() ? "a finite number" : limits(f));
-    return x;
-  }
-  void read(const YAML::Node& n, i64& to) const { to = number<i64>(n, "a whole number"); }
-  void read(const YAML::Node& n, int& to) const { to = number<int>(n, "a whole number"); }
-  void read(const YAML::Node& n, f64& to) const { to = number<f64>(n, "a number"); }
-  void read(const YAML::Node& n, bool& to) const {
-    const std::string word = n.IsScalar() ? n.Scalar() : "";
-    if (word == "true" || word == "True" || word == "TRUE") to = true;
-    else if (word == "false" || word == "False" || word == "FALSE") to = false;
-    else wrong(n, "true or false");
-  }
-  void read(const YAML::Node& n, std::string& to) const {
-    if (!n.IsScalar()) wrong(n, "a word");
-    if (!f.choices.empty() && std::find(f.choices.begin(), f.choices.end(), n.Scalar()) == f.choices.end()) wrong(n, "one of " + words());
-    to = n.Scalar();
-  }
-  template <class T>
-  void read(const YAML::Node& n, std::vector<T>& to) const {
-    if (!n.IsSequence()) wrong(n, "a list");
-    to.assign(n.size(), T{});
-    for (std::size_t i = 0; i < n.size(); ++i) read(n[i], to[i]);
-  }
-  void read(const YAML::Node& n, rate_part& to) const {
-    if (!n.IsMap()) wrong(n, "a number, or a list of schedulers");
-    fields part;
-    part.add("scheduler", to.scheduler, "").one_of({"Constant", "Linear", "Polynomial", "Cosine", "CosineDecay", "Exponential", "InverseSquareRootDecay", "MultiStep"});
-    part.add("learning_rate", to.learning_rate, "").at_least(0);
-    part.add("initial_learning_rate", to.initial_learning_rate, "").at_least(0);
-    part.add("end_learning_rate", to.end_learning_rate, "").at_least(0);
-    part.add("power", to.power, "").above(0);
-    part.add("decay_rate", to.decay_rate, "").above(0);
-    part.add("scale", to.scale, "").above(0);
-    part.add("gamma", to.gamma, "").above(0);
-    part.add("total_iters", to.total_iters, "").at_least(1).once_called("steps").once_called("decay_steps");
-    part.add("warmup_steps", to.warmup_steps, "").at_least(1);
-    part.add("staircase", to.staircase, "");
-    part.add("milestones", to.milestones, "").at_least(0);
-    part.read_section(n, "", where.starts_with("--") ? where : where.substr(0, where.rfind(':')));
-    if (n.size() && !n["scheduler"]) refuse(where, f.full_name() + ": a part of a schedule names its scheduler");
-  }
-  void read(const YAML::Node& n, rate_parts& to) const {
-    if (n.IsSequence() && n.size()) {
-      to.assign(n.size(), {});
-      for (std::size_t i = 0; i < n.size(); ++i) read(n[i], to[i]);
-    } else if (n.IsMap()) {
-      to.assign(1, {});
-      read(n, to[0]);
-    } else {
-      to.assign(1, {});
-      to[0].learning_rate = number<f64>(n, "a number, or a list of schedulers");
-    }
-  }
-  void operator()(std::monostate) const {}
-
-  std::string words() const {
-    std::string all;
-    for (const std::string& word : f.choices) all += (all.empty() ? "" : ", ") + word;
-    return all;
-  }
-};
-
-void read_value(field& f, const YAML::Node& value, const std::string& where) {
-  if (value.IsNull()) return;  // as if the field were not there
-  const reader r{f, where};
-  std::visit([&](auto to) {
-    if constexpr (!std::is_same_v<decltype(to), std::monostate>) r.read(value, *to);
-  }, f.where);
-  f.given = where;
 }
 
 /// The pairs of a map with those that `<<` merges into it, which are weaker than its own; what is nearer is stronger. Keys that stand
@@ -161,6 +80,106 @@ std::vector<std::pair<std::string, YAML::Node>> pairs_of(const YAML::Node& map, 
   return all;
 }
 
+void declare(fields& part, rate_part& p) {
+  part.add("scheduler", p.scheduler, "").one_of({"Constant", "Linear", "Polynomial", "Cosine", "CosineDecay", "Exponential", "InverseExponentialTimeDecay", "InverseSquareRootDecay", "MultiStep", "Step",
+                                                 "PiecewiseConstant", "Multiplicative", "CosineAnnealing", "CosineAnnealingWarmRestarts", "Cyclic", "OneCycle"});
+  for (const auto& [name, to] : {std::pair("learning_rate", &p.learning_rate), {"initial_learning_rate", &p.initial_learning_rate}, {"end_learning_rate", &p.end_learning_rate}, {"base_lr", &p.base_lr}, {"max_lr", &p.max_lr}, {"eta_min", &p.eta_min}})
+    part.add(name, *to, "").at_least(0);
+  for (const auto& [name, to] : {std::pair("power", &p.power), {"decay_rate", &p.decay_rate}, {"step_exponent", &p.step_exponent}, {"scale", &p.scale}, {"gamma", &p.gamma}, {"coefficient", &p.coefficient}, {"final_div_factor", &p.final_div_factor}})
+    part.add(name, *to, "").above(0);
+  part.add("total_iters", p.total_iters, "").at_least(1).once_called("steps").once_called("decay_steps");
+  for (const auto& [name, to] : {std::pair("warmup_steps", &p.warmup_steps), {"step_size", &p.step_size}, {"step_size_up", &p.step_size_up}, {"step_size_down", &p.step_size_down}, {"T_max", &p.t_max}, {"T_0", &p.t_0}, {"total_steps", &p.total_steps}})
+    part.add(name, *to, "").at_least(1);
+  part.add("T_mult", p.t_mult, "").at_least(1).at_most(1);
+  part.add("pct_start", p.pct_start, "").above(0).at_most(1);
+  part.add("mode", p.mode, "").one_of({"triangular", "triangular2", "exp_range"});
+  part.add("anneal_strategy", p.anneal_strategy, "").one_of({"cos", "linear"});
+  part.add("staircase", p.staircase, "");
+  part.add("three_phase", p.three_phase, "");
+  part.add("milestones", p.milestones, "").at_least(0);
+  part.add("learning_rates", p.learning_rates, "").at_least(0);
+}
+
+/// Reads nodes as one field's values; says what is wrong with them.
+struct reader {
+  const field& f;
+  const std::string& where;  // the file, or the option
+
+  [[noreturn]] void wrong(const YAML::Node& n, const std::string& wanted) const {
+    refuse(where, f.full_name() + " is " + wanted + ", not " + shown(n));
+  }
+  template <class T>
+  T number(const YAML::Node& n, const char* wanted) const {
+    T x{};
+    if (!n.IsScalar()) wrong(n, wanted);
+    const std::string& text = n.Scalar();
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), x);
+    if (error != std::errc{} || end != text.data() + text.size()) wrong(n, wanted);
+    const f64 v = static_cast<f64>(x);
+    if (!std::isfinite(v) || !is_allowed(f, v)) wrong(n, limits(f).empty() ? "a finite number" : limits(f));
+    return x;
+  }
+  void read(const YAML::Node& n, i64& to) const { to = number<i64>(n, "a whole number"); }
+  void read(const YAML::Node& n, int& to) const { to = number<int>(n, "a whole number"); }
+  void read(const YAML::Node& n, f64& to) const { to = number<f64>(n, "a number"); }
+  void read(const YAML::Node& n, bool& to) const {
+    const std::string word = n.IsScalar() ? n.Scalar() : "";
+    if (word == "true" || word == "True" || word == "TRUE") to = true;
+    else if (word == "false" || word == "False" || word == "FALSE") to = false;
+    else wrong(n, "true or false");
+  }
+  void read(const YAML::Node& n, std::string& to) const {
+    if (!n.IsScalar()) wrong(n, "a word");
+    if (!f.choices.empty() && std::find(f.choices.begin(), f.choices.end(), n.Scalar()) == f.choices.end()) wrong(n, "one of " + joined(f.choices));
+    to = n.Scalar();
+  }
+  template <class T>
+  void read(const YAML::Node& n, std::vector<T>& to) const {
+    if (!n.IsSequence()) wrong(n, "a list");
+    to.assign(n.size(), T{});
+    for (std::size_t i = 0; i < n.size(); ++i) read(n[i], to[i]);
+  }
+  void read(const YAML::Node& n, rate_part& to) const {
+    if (!n.IsMap()) wrong(n, "a number, or a list of schedulers");
+    fields part;
+    declare(part, to);
+    part.read_section(n, "", file());
+    if (n.size() && !n["scheduler"]) refuse(where, f.full_name() + ": a part of a schedule names its scheduler");
+  }
+  void read(const YAML::Node& n, rate_parts& to) const {
+    if (n.IsSequence() && n.size()) {
+      to.assign(n.size(), {});
+      for (std::size_t i = 0; i < n.size(); ++i) read(n[i], to[i]);
+    } else if (n.IsMap()) {
+      to.assign(1, {});
+      read(n, to[0]);
+    } else {
+      to.assign(1, {});
+      to[0].learning_rate = number<f64>(n, "a number, or a list of schedulers");
+    }
+  }
+  void read(const YAML::Node& n, numbers_by_name& to) const {
+    if (!n.IsMap()) wrong(n, "a map of names and numbers");
+    to.clear();
+    for (const auto& [name, value] : pairs_of(n, file(), f.full_name())) {
+      if (constexpr std::size_t most = 200; name.size() > most) refuse(where, f.full_name() + ": a name has at most " + std::to_string(most) + " letters");
+      to.emplace_back(name, number<f64>(value, "a map of names and numbers"));
+    }
+  }
+  void operator()(std::monostate) const {}
+
+  std::string file() const { return where.starts_with("--") ? where : where.substr(0, where.rfind(':')); }
+};
+
+void read_value(field& f, const YAML::Node& value, const std::string& where) {
+  if (value.IsNull()) return;  // as if the field were not there
+  const reader r{f, where};
+  std::visit([&](auto to) {
+    if constexpr (!std::is_same_v<decltype(to), std::monostate>) r.read(value, *to);
+  }, f.where);
+  f.given = where;
+}
+
 YAML::Node parsed(const std::string& text, const std::string& where) {
   constexpr std::size_t most = 1 << 20;
   if (text.size() > most) refuse(where, "has " + std::to_string(text.size()) + " bytes; a params file has at most " + std::to_string(most));
@@ -171,17 +190,19 @@ YAML::Node parsed(const std::string& text, const std::string& where) {
   }
 }
 
+/// What is as nobody gave it is left out.
 std::string text_of(const rate_part& p) {
-  const auto number = [](const char* name, f64 v, f64 silent) { return v == silent ? "" : std::string(", ") + name + ": " + text_of(v); };
-  std::string out = "{scheduler: " + p.scheduler + number("learning_rate", p.learning_rate, 0) + number("initial_learning_rate", p.initial_learning_rate, 0) +
-                    number("end_learning_rate", p.end_learning_rate, 0) + number("power", p.power, 1) + number("decay_rate", p.decay_rate, 1) +
-                    number("scale", p.scale, 1) + number("gamma", p.gamma, 1);
-  if (p.total_iters) out += ", total_iters: " + text_of(p.total_iters);
-  if (p.warmup_steps) out += ", warmup_steps: " + text_of(p.warmup_steps);
-  if (p.staircase) out += ", staircase: true";
-  for (std::size_t i = 0; i < p.milestones.size(); ++i) out += (i ? ", " : ", milestones: [") + text_of(p.milestones[i]) + (i + 1 == p.milestones.size() ? "]" : "");
+  rate_part given = p, usual;
+  fields of_given, of_usual;
+  declare(of_given, given), declare(of_usual, usual);
+  std::string out;
+  for (std::size_t i = 0; i < of_given.all().size(); ++i) {
+    const std::string text = of_given.all()[i].text();
+    if (i == 0 || text != of_usual.all()[i].text()) out += (i ? ", " : "{") + of_given.all()[i].name + ": " + text;
+  }
   return out + "}";
 }
+std::string text_of(const std::pair<std::string, f64>& p) { return YAML::Dump(YAML::Node(p.first)) + ": " + text_of(p.second); }
 
 /// A number outside its limits is one that was not given.
 struct writer {
@@ -196,9 +217,10 @@ struct writer {
   template <class T>
   std::string operator()(const std::vector<T>* x) const {
     if (x->empty()) return "null";
-    std::string out = "[";
+    constexpr bool is_map = std::is_same_v<T, numbers_by_name::value_type>;
+    std::string out = is_map ? "{" : "[";
     for (const T& v : *x) out += (out.size() > 1 ? ", " : "") + text_of(v);
-    return out + "]";
+    return out + (is_map ? "}" : "]");
   }
 };
 
@@ -212,7 +234,9 @@ void fields::read(const std::string& text, const std::string& file) {
   if (root["trainer"]) refuse(place(file, root["trainer"]), "this is the V2 form (trainer:); the V1 form is read here: train_input, eval_input, model, optimizer, runconfig");
   for (const auto& [name, content] : pairs_of(root, file, "")) {
     if (std::find(sections_.begin(), sections_.end(), name) == sections_.end()) {
-      refuse(place(file, content), name + " is no section" + app::nearest_words(name, sections_));
+      const std::vector<field*> same = named(name);
+      const std::string near = app::nearest_words(name, sections_);
+      refuse(place(file, content), name + " is no section" + (!same.empty() ? "; it is a field of " + same.front()->section : !near.empty() ? near : "; there are " + joined(sections_)));
     }
     if (!content.IsNull()) read_section(content, name, file);
   }
@@ -252,6 +276,13 @@ std::vector<field*> fields::named(std::string_view name) {
   for (field& f : all_)
     if (f.full_name() == name || f.name == name) found.push_back(&f);
   return found;
+}
+
+std::vector<std::string> fields::notes() const {
+  std::vector<std::string> all = notes_;
+  for (const auto& remark : remarks_)
+    if (std::string said = remark(); !said.empty()) all.push_back(std::move(said));
+  return all;
 }
 
 std::string fields::text() const {

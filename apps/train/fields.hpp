@@ -22,16 +22,19 @@ using wsl::i64;
 
 /// A part of a learning-rate schedule, as it is written.
 struct rate_part {
-  std::string scheduler = "Constant";
-  f64 learning_rate = 0, initial_learning_rate = 0, end_learning_rate = 0, power = 1, decay_rate = 1, scale = 1, gamma = 1;
-  i64 total_iters = 0, warmup_steps = 0;
-  bool staircase = false;
+  std::string scheduler = "Constant", mode = "triangular", anneal_strategy = "cos";
+  f64 learning_rate = 0, initial_learning_rate = 0, end_learning_rate = 0, power = 1, decay_rate = 1, step_exponent = 1, scale = 1, gamma = 1, coefficient = 1;
+  f64 base_lr = 0, max_lr = 0, eta_min = 0, pct_start = 0.3, final_div_factor = 1e4;
+  i64 total_iters = 0, warmup_steps = 0, step_size = 0, step_size_up = 2000, step_size_down = 0, t_max = 0, t_0 = 0, t_mult = 1, total_steps = 1000;
+  bool staircase = false, three_phase = false;
   std::vector<i64> milestones = {};
+  std::vector<f64> learning_rates = {};
 };
 using rate_parts = std::vector<rate_part>;
+using numbers_by_name = std::vector<std::pair<std::string, f64>>;
 
 struct field {
-  using target = std::variant<std::monostate, bool*, int*, i64*, f64*, std::string*, std::vector<i64>*, std::vector<f64>*, rate_parts*>;
+  using target = std::variant<std::monostate, bool*, int*, i64*, f64*, std::string*, std::vector<i64>*, std::vector<f64>*, rate_parts*, numbers_by_name*>;
 
   std::string section, name, help;
   target where;                        ///< none: a field that is accepted and has no effect here
@@ -65,6 +68,8 @@ class fields {
   void no_effect(std::initializer_list<const char*> names) {
     for (const char* name : names) all_.push_back({.section = now_, .name = name, .help = "accepted, no effect", .where = {}});
   }
+  /// What to say of the values when all are known; empty for nothing.
+  void remark(std::function<std::string()> f) { remarks_.push_back(std::move(f)); }
 
   /// Reads a file's text. Throws std::invalid_argument with the file's name, the line and what is wrong.
   void read(const std::string& text, const std::string& file);
@@ -82,11 +87,12 @@ class fields {
   /// All values, as a file.
   std::string text() const;
   /// What is worth saying about what was read.
-  const std::vector<std::string>& notes() const { return notes_; }
+  std::vector<std::string> notes() const;
 
  private:
   std::string now_;
   std::vector<std::string> sections_, notes_;
+  std::vector<std::function<std::string()>> remarks_;
   std::vector<field> all_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The sections that every trainer has: train_input, eval_input, optimizer and runconfig. Names and meanings are those of the Cerebras
+// The sections that every trainer has: train_input, eval_input, optimizer, runconfig, and of the model its precision. Names and meanings are those of the Cerebras
 // Model Zoo's V1 form; what is new here is said in its help.
 #pragma once
 #include <filesystem>
@@ -18,11 +18,25 @@ struct input_params {
   bool drop_last = true;
 };
 
+/// What a weight is on its way to a wafer; all that is computed is f32.
+enum class weights_as { f32, bf16 };
+std::string word_of(weights_as as);
+
+struct precision_params {
+  bool mixed = false, bfloat16 = false;
+  std::string half = "float16";
+
+  weights_as weights() const { return mixed && (bfloat16 || half == "bfloat16") ? weights_as::bf16 : weights_as::f32; }
+  /// What somebody who asked for something else should know; empty for nothing.
+  std::string remark() const;
+};
+
 struct optimizer_params {
   std::string type = "adamw", decays = "not_bias_or_norm";
   rate_parts learning_rate{rate_part{.learning_rate = 1e-3}};
-  f64 momentum = 0, eps = 1e-8, weight_decay = 0, max_gradient_norm = 0;
+  f64 momentum = 0, eps = 1e-8, weight_decay = 0, max_gradient_norm = 0, max_gradient_value = 0;
   std::vector<f64> betas{0.9, 0.999};
+  numbers_by_name adjust_learning_rate;
   bool log_summaries = false;
 
   wsl::ml::optimizer rule() const;
@@ -35,6 +49,7 @@ struct run_params {
   i64 max_steps = 0, num_steps = 0, num_epochs = 0, steps_per_epoch = 0;
   i64 log_steps = 50, checkpoint_steps = 0, eval_steps = 0, eval_frequency = 0;
   i64 seed = 1;
+  f64 peak_gflops = 0;
   bool save_initial_checkpoint = false, autoload_last_checkpoint = true;
   bool checkpoint_asked = false;  ///< checkpoint_path is of the command line, not of a params file
   int max_checkpoints = 0, num_csx = 1, workers = 2, strips = 4, threads = 0;
@@ -42,11 +57,14 @@ struct run_params {
 
 struct common_params {
   input_params train_input, eval_input;
+  precision_params precision;
   optimizer_params optimizer;
   run_params run;
 };
 
 void declare_input(fields& f, input_params& p);
+/// Fields of the section `model`.
+void declare_precision(fields& f, precision_params& p);
 void declare_optimizer(fields& f, optimizer_params& p);
 void declare_run(fields& f, run_params& p);
 /// What does not depend on one field alone. Throws std::invalid_argument.

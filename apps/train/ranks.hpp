@@ -2,7 +2,8 @@
 // The processes that train together: those that mpirun or srun has started, or this one alone. ranks_mpi.cpp knows MPI; a build without it
 // has ranks_alone.cpp.
 #pragma once
-#include <wsl/ml/trainer.hpp>
+#include "machine.hpp"
+#include "params.hpp"
 
 namespace train_app::ranks {
 
@@ -12,13 +13,16 @@ int size();
 inline bool root() { return rank() == 0; }
 
 /// What is said to be called together is called by all processes, in the same order.
-std::unique_ptr<wsl::ml::trainer> trainer(wsl::ml::network n, const wsl::ml::optimizer& rule, const wsl::ml::training& how);  // together
+/// Weights stream to wafers that are shared out to the processes; together.
+std::unique_ptr<machine> streaming(wsl::ml::network n, const wsl::ml::optimizer& rule, const wsl::ml::training& how, weights_as as);
 /// The sum of everybody's numbers; together.
 wsl::i64 sum(wsl::i64 mine);
 /// Whether anybody says yes; together.
 inline bool any(bool mine) { return sum(mine) > 0; }
 /// Everybody has the first process's numbers; together.
 void share(std::span<wsl::i64> numbers);
+/// Whether no process before this one ends with the same sentence.
+bool first_to_say(const std::string& sentence);
 /// Throws an error, on all, that names the first process that has another number than the first; together.
 void require_same(wsl::u64 number, const std::string& what);
 

@@ -2,6 +2,7 @@
 #include <optional>
 #include <wsl/mpi.hpp>
 
+#include "machine_of.hpp"
 #include "ranks.hpp"
 
 namespace train_app::ranks {
@@ -13,17 +14,24 @@ const std::optional<wsl::mpi::spread_over>& world() {
   return all;
 }
 
+template <class Trainer>
+std::unique_ptr<machine> streaming_by(wsl::ml::network n, const wsl::ml::optimizer& rule, const wsl::ml::training& how) {
+  if (size() > 1) return std::make_unique<machine_of<Trainer>>(std::move(n), rule, how, *world());
+  return std::make_unique<machine_of<Trainer>>(std::move(n), rule, how);
+}
+
 }  // namespace
 
 int rank() { return world() ? world()->rank() : 0; }
 int size() { return world() ? world()->size() : 1; }
-std::unique_ptr<wsl::ml::trainer> trainer(wsl::ml::network n, const wsl::ml::optimizer& rule, const wsl::ml::training& how) {
-  return size() > 1 ? std::make_unique<wsl::ml::trainer>(std::move(n), rule, how, *world()) : std::make_unique<wsl::ml::trainer>(std::move(n), rule, how);
+std::unique_ptr<machine> streaming(wsl::ml::network n, const wsl::ml::optimizer& rule, const wsl::ml::training& how, weights_as as) {
+  return as == weights_as::bf16 ? streaming_by<wsl::ml::bfloat16_trainer>(std::move(n), rule, how) : streaming_by<wsl::ml::trainer>(std::move(n), rule, how);
 }
 wsl::i64 sum(wsl::i64 mine) { return size() > 1 ? static_cast<wsl::i64>(world()->who.sum(static_cast<wsl::u64>(mine))) : mine; }
 void share(std::span<wsl::i64> numbers) {
   if (size() > 1) world()->who.broadcast(std::as_writable_bytes(numbers), 0);
 }
+bool first_to_say(const std::string& sentence) { return size() == 1 || world()->who.first_to_say(sentence); }
 void require_same(wsl::u64 number, const std::string& what) {
   if (size() > 1) world()->who.require_same(number, what);
 }

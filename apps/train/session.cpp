@@ -2,7 +2,6 @@
 #include "session.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
@@ -11,14 +10,19 @@
 #include <numeric>
 #include <optional>
 #include <wsl/host/progress.hpp>
+#include <wsl/ml/model/operations.hpp>
 #include <wsl/ml/sample.hpp>
 #include <wsl/ml/file/saved_run.hpp>
 #include <wsl/ml/run/event_file.hpp>
 #include <wsl/ml/run/executor.hpp>
 
 #include "../files.hpp"
+#include "../memory.hpp"
+#include "command.hpp"
 #include "estimate.hpp"
 #include "folder_lock.hpp"
+#include "performance.hpp"
+#include "ranks.hpp"
 
 namespace train_app {
 namespace {
@@ -48,11 +52,11 @@ f64 norm_of(std::span<const wsl::f32> numbers) {
 }
 
 ml::training training_of(const common_params& p) {
-  return {.workers = p.run.workers, .num_csx = p.run.num_csx, .clip_norm = p.optimizer.max_gradient_norm, .seed = static_cast<u64>(p.run.seed), .threads = p.run.threads};
+  return {.workers = p.run.workers, .num_csx = p.run.num_csx, .clip_norm = p.optimizer.max_gradient_norm, .clip_value = p.optimizer.max_gradient_value, .seed = static_cast<u64>(p.run.seed), .threads = p.run.threads};
 }
 
 ml::pipelining pipelining_of(const common_params& p) {
-  return {.strips = p.run.strips, .micro_batch_size = p.train_input.micro_batch_size, .clip_norm = p.optimizer.max_gradient_norm, .seed = static_cast<u64>(p.run.seed), .threads = p.run.threads};
+  return {.strips = p.run.strips, .micro_batch_size = p.train_input.micro_batch_size, .clip_norm = p.optimizer.max_gradient_norm, .clip_value = p.optimizer.max_gradient_value, .seed = static_cast<u64>(p.run.seed), .threads = p.run.threads};
 }
 bool in_pipeline(const common_params& p) { return p.run.execution_strategy == "pipeline"; }
 
@@ -62,7 +66,7 @@ void fits_in_memory(const ml::network& model, i64 sequences, int length) {
   const std::vector<int>& widths = model.widths();
   const f64 parameters = 16. * static_cast<f64>(model.parameter_count());
   const f64 activations = 8. * static_cast<f64>(sequences) * length * std::accumulate(widths.begin(), widths.end(), 0.);
-  const f64 there = static_cast<f64>(sysconf(_SC_PHYS_PAGES)) * static_cast<f64>(sysconf(_SC_PAGE_SIZE));
+  const f64 there = app::memory_there();
   if (parameters + activations <= there) return;
   throw std::invalid_argument(fmt::format("training would take about {:.1f} GB for {} parameters and {:.1f} GB for the activations of a batch of {} samples; this computer has {:.1f} GB: take a smaller batch_size or model, or only `compile` it",
                                           parameters / 1e9, model.parameter_count(), activations / 1e9, sequences, there / 1e9));
@@ -81,10 +85,23 @@ std::string newest_checkpoint(const std::string& folder) {
   return newest.value_or("");
 }
 
+/// The task's model with the factors of its learning rates.
+std::function<ml::network()> with_factors(const task& t, const numbers_by_name& factors) {
+  return [build = t.model, groups = t.groups, factors] {
+    ml::network n = build();
+    for (const auto& [name, factor] : factors) {
+      const auto group = std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return g.first == name; });
+      n.scale_rates(group == groups.end() ? std::vector{name} : group->second, static_cast<wsl::f32>(factor));
+    }
+    return n;
+  };
+}
+
 }  // namespace
 
 session::session(common_params p, std::string params_text, task t) : params_(std::move(p)), params_text_(std::move(params_text)), task_(std::move(t)) {
   check(params_);
+  task_.model = with_factors(task_, params_.optimizer.adjust_learning_rate);
   if (in_pipeline(params_) && ranks::size() > 1) throw std::invalid_argument("a pipeline's layers lie on one wafer, in one process; mpirun has started " + std::to_string(ranks::size()));
   task_.model();  // refuses sizes that do not fit, before anything is written
 }
@@ -107,8 +124,8 @@ i64 session::last_step(i64 done) const {
 machine& session::wafer() {
   if (wafer_) return *wafer_;
   for (const auto& [data, input] : {std::pair(&task_.train, &params_.train_input), {&task_.held_out, &params_.eval_input}}) fits_in_memory(task_.model(), input->batch_size, data->length);
-  if (in_pipeline(params_)) wafer_ = std::make_unique<machine>(task_.model(), params_.optimizer.rule(), pipelining_of(params_));
-  else wafer_ = std::make_unique<machine>(task_.model(), params_.optimizer.rule(), training_of(params_));
+  if (in_pipeline(params_)) wafer_ = pipeline(task_.model(), params_.optimizer.rule(), pipelining_of(params_));
+  else wafer_ = ranks::streaming(task_.model(), params_.optimizer.rule(), training_of(params_), params_.precision.weights());
   return *wafer_;
 }
 
@@ -134,6 +151,19 @@ ml::data_position session::load(const std::string& checkpoint) {
   return {.seed = static_cast<u64>(at[2]), .epoch = at[3], .example = at[4]};
 }
 
+/// A run keeps the weights that it began with; from elsewhere, and to be looked at, both come in.
+void session::check_weights(const std::string& checkpoint, bool trains) const {
+  const ml::text_by_name facts = ml::checkpoint(checkpoint).facts();
+  const auto fact = facts.find("weights");
+  const std::string were = fact == facts.end() ? "f32" : fact->second, are = word_of(params_.precision.weights());
+  if (were == are) return;
+  std::error_code none;
+  if (trains && std::filesystem::equivalent(std::filesystem::path(checkpoint).parent_path(), params_.run.model_dir, none))
+    throw std::invalid_argument(checkpoint + " was trained with weights that travel as " + were + ", this run has " + are + ": go on with " +
+                                (were == "bf16" ? "--mixed_precision true --fp16_type bfloat16" : "--mixed_precision false") + ", or begin a run from it with --checkpoint_path and another --model_dir");
+  say("The checkpoint was trained with weights that travel as %s; here they do as %s\n", were.c_str(), are.c_str());
+}
+
 bool session::resume(ml::batches* data) {
   const std::string from = !ranks::root() ? "" : data ? checkpoint_to_train_from(params_.run) : checkpoint_to_look_at(params_.run);
   if (!ranks::any(!from.empty())) {
@@ -142,6 +172,7 @@ bool session::resume(ml::batches* data) {
   }
   if (ranks::root() && ml::checkpoint(from).fact("vocabulary") != task_.vocabulary)
     throw std::invalid_argument(from + " was trained with another vocabulary: take the text that it was trained with, or another model_dir");
+  if (ranks::root()) check_weights(from, data != nullptr);
   const ml::data_position at = load(from);
   if (data) data->go_on_from(at);
   say("Loaded checkpoint %s, after %lld steps\n", from.c_str(), static_cast<long long>(wafer().steps()));
@@ -152,7 +183,7 @@ void session::save(const ml::batches& data) {
   if (!ranks::root()) return;
   const ml::checkpoints folder(params_.run.model_dir, params_.run.max_checkpoints);
   try {
-    say("Saved checkpoint %s\n", ml::save_run(folder, wafer().run(), data.position(), {{"params", params_text_}, {"vocabulary", task_.vocabulary}}).c_str());
+    say("Saved checkpoint %s\n", ml::save_run(folder, wafer().run(), data.position(), {{"params", params_text_}, {"vocabulary", task_.vocabulary}, {"weights", word_of(params_.precision.weights())}}).c_str());
   } catch (const std::runtime_error& e) {
     const auto last = folder.newest();
     throw std::runtime_error(std::string(e.what()) + "; make room and give the same command again: it " + (last ? "goes on from " + *last : "begins anew"));
@@ -187,7 +218,7 @@ void session::train(bool and_eval) {
   if (ranks::root()) {
     app::make_folder(r.model_dir);
     if (!alone) alone = std::make_unique<folder_lock>(r.model_dir);
-    app::write_file(file("params.yaml"), params_text_);
+    app::write_file(file("params.yaml"), params_of + task_.program + "\n" + params_text_);
     if (resumed) curve = curve_until(first);
   }
   if (first >= last) return say("Nothing to do: %lld of %lld steps are done\n", static_cast<long long>(first), static_cast<long long>(last));
@@ -234,6 +265,8 @@ void session::train(bool and_eval) {
   });
   if (r.save_initial_checkpoint && first == 0) save(data);
 
+  // Of all processes, measured at the same time.
+  const f64 peak = r.peak_gflops > 0 ? 1e9 * r.peak_gflops : static_cast<f64>(ranks::sum(static_cast<i64>(measured_peak(r.threads))));
   running = &run;
   const auto old_int = std::signal(SIGINT, &stop_running), old_term = std::signal(SIGTERM, &stop_running);
   run.train([&] { return data.next(); }, rate);
@@ -241,17 +274,15 @@ void session::train(bool and_eval) {
   running = nullptr;
   if (!ranks::root()) return;
 
+  const bool is_bf16 = params_.precision.weights() == weights_as::bf16;
   const ml::pace& speed = run.speed();
-  const f64 tokens_per_sample = task_.train.length;
-  char performance[512];
-  std::snprintf(performance, sizeof performance,
-                "{\n  \"total_samples\": %lld,\n  \"total_time\": %.6f,\n  \"rate\": %.6f,\n  \"global_rate\": %.6f,\n  \"samples_per_sec\": %.6f,\n  \"tokens_per_sec\": %.6f\n}\n",
-                static_cast<long long>(speed.samples()), speed.elapsed(), speed.rate(), speed.global_rate(), speed.global_rate(), speed.global_rate() * tokens_per_sample);
-  app::write_file(file("performance.json"), performance);
-  say("\nthe last step, %s:\n%s\n", in_pipeline(params_) ? "in a pipeline" : "by weight streaming", t.report().c_str());
+  const performance done{.speed = speed, .tokens = task_.train.length, .flops = ml::operations_per_token(t.run().model(), task_.train.length) * task_.train.length, .peak = peak, .weights = word_of(params_.precision.weights())};
+  app::write_file(file("performance.json"), done.json());
+  say("\nthe last step, %s:\n%s\n", in_pipeline(params_) ? "in a pipeline" : is_bf16 ? "by weight streaming as bf16" : "by weight streaming", t.report().c_str());
   say(run.stopped() && t.steps() < last ? "Training was stopped after step %lld; the same command goes on from there.\n" : "Training completed successfully! (step %lld)\n", static_cast<long long>(t.steps()));
   say("Processed %lld training sample(s) in %.2f seconds: %.1f samples/sec", static_cast<long long>(speed.samples()), speed.elapsed(), speed.global_rate());
-  if (task_.train.length > 1) say(", %.0f tokens/sec", speed.global_rate() * tokens_per_sample);
+  if (task_.train.length > 1) say(", %.0f tokens/sec", speed.global_rate() * task_.train.length);
+  say(", %.1f GFLOP/s, %.1f %% of the peak", done.flops_per_second() / 1e9, 100 * done.utilization());
   say("\n%s has the loss curve (loss.svg), checkpoints and events for TensorBoard.\n", r.model_dir.c_str());
 }
 
@@ -298,14 +329,16 @@ void session::validate() const {
   say("%s\n", task_.data_words.c_str());
   say("batches of %d, %lld steps an epoch, %lld steps in all; ", params_.train_input.batch_size, static_cast<long long>(steps_per_epoch()), static_cast<long long>(last_step(0)));
   if (in_pipeline(params_)) say("a pipeline of %d strips", r.strips);
-  else say("weight streaming to %d wafer%s of %d workers", r.num_csx, r.num_csx > 1 ? "s" : "", r.workers);
+  else say("weight streaming%s to %d wafer%s of %d workers", params_.precision.weights() == weights_as::bf16 ? " as bf16" : "", r.num_csx, r.num_csx > 1 ? "s" : "", r.workers);
   if (ranks::size() > 1) say(", on %d processes", ranks::size());
   say("\n");
+  const auto scaled = std::count_if(model.parameters().begin(), model.parameters().end(), [](const ml::parameter& a) { return a.rate_factor != 1; });
+  if (scaled) say("the learning rates of %lld of %lld parameters have factors\n", static_cast<long long>(scaled), static_cast<long long>(model.parameters().size()));
 }
 
 void session::compile() const {
   validate();
-  const estimate_of what{.sequences = params_.train_input.batch_size, .length = task_.train.length, .rule = params_.optimizer.rule()};
+  const estimate_of what{.sequences = params_.train_input.batch_size, .length = task_.train.length, .rule = params_.optimizer.rule(), .weights = params_.precision.weights()};
   const ml::network model = task_.model();
   say("%s", (in_pipeline(params_) ? estimate(model, pipelining_of(params_), what) : estimate(model, training_of(params_), what)).c_str());
 }

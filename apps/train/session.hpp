@@ -19,6 +19,7 @@ struct task {
   std::string model_words, data_words;           ///< for people
   wsl::ml::dataset train = {}, held_out = {};            ///< one that is not needed may be empty
   std::function<void(wsl::ml::training_run&)> begin = {};  ///< sets the weights that a fresh run begins with; none: by their seed
+  std::vector<std::pair<std::string, std::vector<std::string>>> groups = {};  ///< of parameters: a name, and patterns of theirs
   std::string vocabulary = {};                   ///< kept with the model: what its tokens mean; empty for none
 };
 
@@ -46,6 +47,7 @@ class session {
   wsl::ml::batches batches_of(const wsl::ml::dataset& data, const input_params& p, bool in_order);
   void require_same() const;
   wsl::ml::data_position load(const std::string& checkpoint);
+  void check_weights(const std::string& checkpoint, bool trains) const;
   bool resume(wsl::ml::batches* data);
   evaluation evaluate();
   void save(const wsl::ml::batches& data);

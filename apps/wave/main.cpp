@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <wsl/host/progress.hpp>
 
+#include "../command_line.hpp"
 #include "../files.hpp"
 #include "options.hpp"
 #include "pictures.hpp"
@@ -16,11 +17,11 @@ namespace {
 class run {
  public:
   explicit run(const options& o) : asked_(o), simulation_(o.problem, o.how) {
-    std::filesystem::create_directories(o.out);
+    app::make_folder(o.out);
     if (o.resume && std::filesystem::exists(checkpoint())) {
       const wave25::state s = wave25::state_from_bytes(app::read_file(checkpoint()), o.problem);
       if (s.time > o.steps)
-        throw std::invalid_argument("wsl-wave: the checkpoint is after " + std::to_string(s.time) + " steps, --steps asks for " + std::to_string(o.steps));
+        throw std::invalid_argument("the checkpoint is after " + std::to_string(s.time) + " steps, --steps asks for " + std::to_string(o.steps));
       simulation_.restore(s);
       std::printf("going on after %lld steps\n", static_cast<long long>(s.time));
     }
@@ -70,12 +71,9 @@ class run {
   wave25::simulation simulation_;
 };
 
-}  // namespace
-}  // namespace wave_app
-
-int main(int argc, char** argv) try {
+int march(int argc, char** argv) {
   int status = 0;
-  const auto asked = wave_app::parse(argc, argv, status);
+  const auto asked = parse(argc, argv, status);
   if (!asked) return status;
   const wave25::problem& p = asked->problem;
   std::printf("%s cells of %g m, time step %.6g s, %lld steps\n", text(p.size).c_str(), p.spacing, p.time_step(), static_cast<long long>(asked->steps));
@@ -83,8 +81,13 @@ int main(int argc, char** argv) try {
   const f64 slowest = *std::min_element(p.velocity.begin(), p.velocity.end()), per_wave = slowest / (2.5 * p.sources[0].peak_hz * p.spacing);
   if (per_wave < 3)
     std::fprintf(stderr, "wsl-wave: the shortest waves of the source have %.1f cells where it is slowest; below 3 ripples follow the wave: take a smaller --spacing or --frequency\n", per_wave);
-  wave_app::run(*asked).all();
-} catch (const std::exception& e) {
-  std::fprintf(stderr, "%s\n", e.what());
-  return 1;
+  run(*asked).all();
+  return 0;
+}
+
+}  // namespace
+}  // namespace wave_app
+
+int main(int argc, char** argv) {
+  return app::run("wsl-wave", [&] { return wave_app::march(argc, argv); });
 }

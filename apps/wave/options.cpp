@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "options.hpp"
 
-#include <unistd.h>
-
-#include <CLI/CLI.hpp>
 #include <cstring>
 
+#include "../command_line.hpp"
 #include "../files.hpp"
+#include "../memory.hpp"
 
 namespace wave_app {
 namespace {
@@ -26,13 +25,14 @@ struct words {
   std::vector<std::vector<int>> receivers, receiver_lines;
 };
 
-[[noreturn]] void refuse(const std::string& sentence) { throw std::invalid_argument("wsl-wave: " + sentence); }
+[[noreturn]] void refuse(const std::string& sentence) { throw std::invalid_argument(sentence); }
 
 void declare(CLI::App& app, words& w, options& o) {
+  app.allow_extras()->allow_config_extras(false);
   app.set_config("--config", "", "a file of these options: one `name = value` a line");
   app.add_option("--grid", w.grid, "cells along x, y and z (z points down)")->expected(3)->capture_default_str();
   app.add_option("--spacing", w.spacing, "size of a cell in m")->capture_default_str();
-  app.add_option("--steps", o.steps, "time steps to march in all")->required()->check(CLI::NonNegativeNumber);
+  app.add_option("--steps", o.steps, "time steps to march in all")->required()->check(app::at_least(0));
   app.add_option("--time-step", w.step, "s; 0 takes 0.8 of the largest stable one")->capture_default_str();
   app.add_option("--velocity", w.velocity, "m/s, the same in all cells")->capture_default_str();
   app.add_option("--layers", w.layers, "depth in m and velocity in m/s of each layer from the top: 0 1500 800 2500")->excludes("--velocity");
@@ -46,14 +46,14 @@ void declare(CLI::App& app, words& w, options& o) {
   app.add_option("--border", w.edge, "what the border does")->check(CLI::IsMember({"reflects", "sponge", "pml"}))->capture_default_str();
   app.add_option("--border-width", w.edge_width, "cells of a sponge or a pml on each side")->capture_default_str();
   app.add_option("--out", o.out, "folder for all that is written")->required();
-  app.add_option("--snapshot-every", o.snapshot_every, "steps between two snapshots; 0 for none")->check(CLI::NonNegativeNumber)->capture_default_str();
+  app.add_option("--snapshot-every", o.snapshot_every, "steps between two snapshots; 0 for none")->check(app::at_least(0))->capture_default_str();
   app.add_option("--snapshot-format", w.formats, "png (a slice), vtk (the field), or both")->check(CLI::IsMember({"png", "vtk", "both"}))->capture_default_str();
   app.add_option("--slice", w.slice, "the slice to draw, as y=50; through the source by default");
-  app.add_option("--checkpoint-every", o.checkpoint_every, "steps between two checkpoints; 0 for none")->check(CLI::NonNegativeNumber)->capture_default_str();
+  app.add_option("--checkpoint-every", o.checkpoint_every, "steps between two checkpoints; 0 for none")->check(app::at_least(0))->capture_default_str();
   app.add_flag("--resume", o.resume, "go on from the checkpoint in the folder, bit by bit as if nothing had happened; from the start if there is none");
   app.add_option("--threads", o.how.threads, "threads; 0 for one a core, or WSL_THREADS")->check(CLI::Range(0, 1024))->capture_default_str();
-  app.add_option("--pes", o.how.wide, "PEs along x; 0 leaves the choice to the program")->check(CLI::NonNegativeNumber)->capture_default_str();
-  app.add_option("--depth", o.how.depth, "steps between two exchanges; 0 leaves the choice to the program")->check(CLI::NonNegativeNumber)->capture_default_str();
+  app.add_option("--pes", o.how.wide, "PEs along x; 0 leaves the choice to the program")->check(app::at_least(0))->capture_default_str();
+  app.add_option("--depth", o.how.depth, "steps between two exchanges; 0 leaves the choice to the program")->check(app::at_least(0))->capture_default_str();
 }
 
 cells cell(const std::vector<int>& xyz) { return {xyz[0], xyz[1], xyz[2]}; }
@@ -85,7 +85,7 @@ std::vector<f32> model(const words& w, const cells& size) {
 // Two fields, the velocity factor, phi, and arrays on their way out.
 void fits_in_memory(const cells& size) {
   const f64 wanted = 24. * static_cast<f64>(size.count());
-  const f64 there = static_cast<f64>(sysconf(_SC_PHYS_PAGES)) * static_cast<f64>(sysconf(_SC_PAGE_SIZE));
+  const f64 there = app::memory_there();
   if (wanted > there)
     refuse("--grid: " + text(size) + " cells take about " + std::to_string(static_cast<i64>(wanted / 1e9) + 1) + " GB; this computer has " + std::to_string(static_cast<i64>(there / 1e9)));
 }
@@ -137,12 +137,7 @@ std::optional<options> parse(int argc, char** argv, int& status) {
   words w;
   options o;
   declare(app, w, o);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& e) {
-    status = app.exit(e);
-    return {};
-  }
+  if (!app::parse(app, argc, argv, "option", status)) return {};
   assemble(w, o);
   return o;
 }

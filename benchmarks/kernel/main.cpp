@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <map>
 #include <stdexcept>
+#include <thread>
 
 #include "part.hpp"
 
@@ -25,6 +26,7 @@ std::string measure(const std::string& name, const part& p) {
   std::vector<std::vector<double>> rates(p.contestants.size());
   for (int turn = 0; turn <= turns; ++turn)
     for (std::size_t i = 0; i < rates.size(); ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));  // threads of who ran before, OpenMP's among them, may spin for a while
       const double rate = p.contestants[i].run();
       if (turn > 0) rates[i].push_back(rate);  // the first turn finds nothing in caches
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A fabric on ranks beside the same fabric on as many threads of one process: how much crosses the seam, and what sharing by messages
 // costs. mpirun starts it (see run); the root prints. What ranks compute is checked as in the benchmarks of the engine.
+#include <sched.h>
 #include <wsl/kernel/wave25.hpp>
 #include <wsl/ml/model/decoder.hpp>
 #include <wsl/ml/trainer.hpp>
@@ -49,6 +50,27 @@ void sleep_until_root_comes() {
   }
 }
 
+/// As long as it lives, this thread stays on a core of its rank's own.
+class pinned {
+ public:
+  pinned() {
+    sched_getaffinity(0, sizeof before_, &before_);
+    int skip = world().rank() % CPU_COUNT(&before_);
+    std::size_t core = 0;
+    while (!CPU_ISSET(core, &before_) || skip-- > 0) ++core;
+    cpu_set_t mine;
+    CPU_ZERO(&mine);
+    CPU_SET(core, &mine);
+    sched_setaffinity(0, sizeof mine, &mine);
+  }
+  pinned(const pinned&) = delete;
+  pinned& operator=(const pinned&) = delete;
+  ~pinned() { sched_setaffinity(0, sizeof before_, &before_); }
+
+ private:
+  cpu_set_t before_;
+};
+
 struct comparison {
   f64 ranks = 0, threads = 0;  ///< seconds
 };
@@ -58,7 +80,10 @@ template <class Case>
 comparison compare(u32 pes_per_band) {
   comparison c;
   Case spread(world().with({.threads = 1, .pes_per_band = pes_per_band}));
-  c.ranks = seconds(spread);
+  {
+    const pinned here;
+    c.ranks = seconds(spread);
+  }
   const u64 result = spread.digest();
   if (world().root()) {
     Case alone(threaded{.threads = world().size(), .pes_per_band = pes_per_band});
@@ -258,6 +283,7 @@ class plain_reduction {
 template <class Sum>
 f64 seconds_to_sum() {
   Sum all;
+  const pinned here;
   const f64 took = seconds(all);
   const int n = world().size();
   require(all.last() == static_cast<f32>(n * (n + 1) / 2), "gradients are added up wrongly");

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <bit>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <functional>
 #include <vector>
@@ -53,49 +54,67 @@ f64 message_seconds(int bytes, MPI_Comm two) {
   }) / turns;
 }
 
-constexpr color<u32> there{0}, back{1};
-constexpr int bounces = 2000, words = 1 << 22;
+constexpr color<u32> out{0};
+constexpr color<u32> back(int from) { return {from}; }
+constexpr int rounds = 500, words = 1 << 22;
 
-/// Two PEs on two ranks: a word goes to and fro.
-template <bool first>
-struct end_of_wire {
-  static constexpr color<u32> out = first ? there : back, in = first ? back : there;
-  int left = 0;
-
-  void bounce(pe& me) {
-    left = bounces / 2;
-    if constexpr (first) me.send(out, 1u);
+/// The first of n PEs sends a word to all others, and when all have answered the next: the pattern of slabs and gradients, with next to nothing in it.
+template <int n>
+struct hub {
+  int left = 0, answers = 0;
+  void start(pe& me) {
+    left = rounds, answers = 0;
+    me.send(out, 1u);
   }
-  void hear(pe& me, u32 x) {
-    if (left-- > 0) me.send(out, x);
+  void hear(pe& me, u32) {
+    if (++answers % (n - 1) == 0 && --left > 0) me.send(out, 1u);
   }
-  static consteval auto tasks() { return table(launch<&end_of_wire::bounce>(), on<in, &end_of_wire::hear>(), sends<out>()); }
+  static consteval auto tasks() {
+    return []<int... k>(std::integer_sequence<int, k...>) { return table(launch<&hub::start>(), on<back(k + 1), &hub::hear>()..., sends<out>()); }(std::make_integer_sequence<int, n - 1>{});
+  }
 };
+template <int x>
+struct spoke {
+  void hear(pe& me, u32 word) { me.send(back(x), word); }
+  static consteval auto tasks() { return table(on<out, &spoke::hear>(), sends<back(x)>()); }
+};
+template <int n>
+layout wheel() {
+  layout l{host, n, 1};
+  l.place(column(0), program_v<hub<n>>).path(out, column(0), ramp >> east).path(out, columns(1, n - 1), west >> (ramp | east)).path(out, column(n - 1), west >> ramp);
+  const auto add = [&]<int x>() {
+    l.place(column(x), program_v<spoke<x>>).path(back(x), column(x), ramp >> west).path(back(x), columns(1, x), east >> west).path(back(x), column(0), east >> ramp);
+  };
+  [&]<int... k>(std::integer_sequence<int, k...>) { (add.template operator()<k + 1>(), ...); }(std::make_integer_sequence<int, n - 1>{});
+  return l;
+}
+
+/// Seconds of an epoch of n ranks.
+template <int n>
+f64 epoch_seconds(const some_ranks& some) {
+  if (!some.has_me()) return 0;
+  fabric wheel_on_ranks{wheel<n>(), some.all()};
+  return median_seconds(7, [&] { wheel_on_ranks.launch<&hub<n>::start>(column(0)); }) / (2 * rounds);
+}
 
 /// An array goes over.
 template <bool first>
 struct end_of_pipe {
   std::vector<u32> array = std::vector<u32>(words, 1);
   void go(pe& me) {
-    if constexpr (first) me.async(mov(fabout(there), mem(std::span(array))));
-    else me.async(mov(mem(std::span(array)), fabin(there)));
+    if constexpr (first) me.async(mov(fabout(out), mem(std::span(array))));
+    else me.async(mov(mem(std::span(array)), fabin(out)));
   }
   static consteval auto tasks() {
-    if constexpr (first) return table(launch<&end_of_pipe::go>(), sends<there>());
-    else return table(launch<&end_of_pipe::go>(), reads<there>());
+    if constexpr (first) return table(launch<&end_of_pipe::go>(), sends<out>());
+    else return table(launch<&end_of_pipe::go>(), reads<out>());
   }
 };
 
-layout wire() {
-  layout l{host, 2, 1};
-  l.place(column(0), program_v<end_of_wire<true>>).place(column(1), program_v<end_of_wire<false>>);
-  l.path(there, column(0), ramp >> east).path(there, column(1), west >> ramp).path(back, column(1), ramp >> west).path(back, column(0), east >> ramp);
-  return l;
-}
 layout pipe() {
   layout l{host, 2, 1};
   l.place(column(0), program_v<end_of_pipe<true>>).place(column(1), program_v<end_of_pipe<false>>);
-  l.path(there, column(0), ramp >> east).path(there, column(1), west >> ramp);
+  l.path(out, column(0), ramp >> east).path(out, column(1), west >> ramp);
   return l;
 }
 
@@ -128,41 +147,54 @@ one_step step_on(const mpi::spread_over& all, int wafers, int runs) {
 int doublings(int n) { return static_cast<int>(std::bit_width(static_cast<unsigned>(n - 1))); }
 
 struct parts {
-  f64 latency = 0, per_byte = 0;     ///< of a message
-  f64 epoch = 0, copies = 0;         ///< what an exchange costs without messages; what a byte costs besides
+  f64 latency = 0, per_byte = 0;             ///< of a message
+  f64 epoch_of_two = 0, epoch_of_four = 0;   ///< with next to nothing in it
+  f64 copies = 0;                            ///< what a byte costs besides its message
   one_step alone;
 };
 struct prediction {
   f64 compute, epochs, bytes;
   f64 all() const { return compute + epochs + bytes; }
 };
-prediction predict(const parts& p, int n, u64 epochs, f64 latency, f64 per_byte, int wafers_at_once) {
+/// Of n wafers, of which so many at once have a core: weights leave the first rank, and gradients come to it, along trees.
+prediction predict(const parts& p, int n, u64 epochs, f64 epoch, f64 per_byte, int wafers_at_once) {
   if (n == 1) return {p.alone.seconds, 0, 0};
-  const f64 one = p.epoch + latency * (n > 2 ? 1 + doublings(n) : 1);
-  const f64 moved = static_cast<f64>(p.alone.out) * (n - 1) + static_cast<f64>(p.alone.in) * doublings(n);
-  return {p.alone.seconds * std::max(1., f64(n) / wafers_at_once), static_cast<f64>(epochs) * one, moved * (p.copies + per_byte)};
+  const f64 turns = std::max(1., f64(n) / wafers_at_once), weights = static_cast<f64>(p.alone.out), gradients = static_cast<f64>(p.alone.in);
+  const f64 bytes = weights * (p.copies + doublings(n) * per_byte) + gradients * doublings(n) * (p.copies + per_byte);
+  return {p.alone.seconds * turns, static_cast<f64>(epochs) * epoch, bytes * turns};
+}
+prediction predict_here(const parts& p, int n, u64 epochs) {
+  return predict(p, n, epochs, n == 2 ? p.epoch_of_two : p.epoch_of_four, p.per_byte, engines::available_cores());
+}
+/// On computers of their own: agreeing on the end of an epoch takes a message a doubling where not all ranks are neighbours.
+prediction predict_on_network(const parts& p, int n, u64 epochs) {
+  constexpr f64 latency = 2e-6, per_byte = 1 / 12.5e9;
+  return predict(p, n, epochs, std::max(0., p.epoch_of_two - p.latency) + latency * (n > 2 ? 1 + doublings(n) : 1), per_byte, n);
 }
 
-parts measure(const some_ranks& one, const some_ranks& two) {
+parts measure(const some_ranks& one, const some_ranks& two, const some_ranks& four) {
   parts p;
+  p.epoch_of_four = epoch_seconds<4>(four);
+  p.epoch_of_two = epoch_seconds<2>(two);
+  if (two.has_me()) {
+    p.latency = message_seconds(8, two.group);
+    p.per_byte = message_seconds(1 << 16, two.group) / (1 << 16);
+    fabric moving{pipe(), two.all()};
+    const auto move = [&] { moving.start<&end_of_pipe<true>::go>(column(0)), moving.launch<&end_of_pipe<false>::go>(column(1)); };
+    const u64 epochs = exchanges_of(move);
+    p.copies = std::max(0., (median_seconds(7, move) - static_cast<f64>(epochs) * p.epoch_of_two) / (4. * words) - p.per_byte);
+  }
   if (one.has_me()) p.alone = step_on(one.all(), 1, 9);
-  if (!two.has_me()) return p;
-  p.latency = message_seconds(8, two.group);
-  p.per_byte = message_seconds(1 << 16, two.group) / (1 << 16);
-  fabric bouncing{wire(), two.all()}, moving{pipe(), two.all()};
-  const auto bounce = [&] { bouncing.launch<&end_of_wire<true>::bounce>(column(0)); };
-  p.epoch = std::max(0., median_seconds(7, [&] { bouncing.start<&end_of_wire<false>::bounce>(column(1)), bounce(); }) / bounces - p.latency);
-  const auto move = [&] { moving.start<&end_of_pipe<true>::go>(column(0)), moving.launch<&end_of_pipe<false>::go>(column(1)); };
-  const u64 epochs = exchanges_of(move);
-  p.copies = std::max(0., (median_seconds(7, move) - static_cast<f64>(epochs) * (p.epoch + p.latency)) / (4. * words) - p.per_byte);
   return p;
 }
 
 }  // namespace
 
 int main() {
+  constexpr f64 bound = 0.25;
   const mpi::spread_over world = mpi::world();
-  const some_ranks one(1), two(2);
+  if (world.size() < 4) return std::fprintf(stderr, "bench_scaling: runs on 4 ranks or more\n"), 1;
+  const some_ranks one(1), two(2), four(4);
   const auto wait = [&] {  // without taking the others' cores
     MPI_Request came;
     MPI_Ibarrier(world.who.group(), &came);
@@ -171,28 +203,37 @@ int main() {
       nanosleep(&pause, nullptr);
     }
   };
-  const parts p = measure(one, two);
+  const parts p = measure(one, two, four);
   wait();
   if (world.root()) {
-    std::printf("measured: a message %.2f us and %.2f GB/s; an exchange %.2f us besides, a byte %.3f ns besides\n", 1e6 * p.latency, 1e-9 / p.per_byte, 1e6 * p.epoch, 1e9 * p.copies);
+    std::printf("measured: a message %.2f us and %.2f GB/s; an epoch %.2f us on 2 ranks, %.2f us on 4; a byte %.3f ns besides its message\n", 1e6 * p.latency, 1e-9 / p.per_byte,
+                1e6 * p.epoch_of_two, 1e6 * p.epoch_of_four, 1e9 * p.copies);
     std::printf("a step of one wafer: %.1f ms, %.2f MB of weights out, %.2f MB of gradients in\n\n", 1e3 * p.alone.seconds, 1e-6 * static_cast<f64>(p.alone.out), 1e-6 * static_cast<f64>(p.alone.in));
     std::printf("ranks  epochs   here, ms:  measured  predicted   off    100 Gbit/s, ms:  predicted  computing  epochs   bytes  efficiency\n");
   }
+  f64 most_off = 0;
   for (int n = 1; n <= 16; n *= 2) {
-    const bool runs_here = n <= world.size();
-    const some_ranks some(std::min(n, world.size()));
+    const bool runs_here = n <= 4;
+    const some_ranks some(std::min(n, 4));
     one_step here;
     if (runs_here && some.has_me()) here = step_on(some.all(), n, 9);
     wait();
     if (world.root()) {
       const u64 epochs = step_on(one.all(), n, 0).epochs;
-      const int cores = engines::available_cores();
-      const prediction local = predict(p, n, epochs, p.latency, p.per_byte, cores), network = predict(p, n, epochs, 2e-6, 1 / 12.5e9, n);
+      const prediction network = predict_on_network(p, n, epochs);
       std::printf("%5d %7llu ", n, static_cast<unsigned long long>(epochs));
-      if (runs_here) std::printf("%20.1f %10.1f %5.0f %%", 1e3 * here.seconds, 1e3 * local.all(), 100 * (local.all() / here.seconds - 1));
-      else std::printf("%39s", "");
+      if (runs_here) {
+        const f64 predicted = predict_here(p, n, epochs).all(), off = predicted / here.seconds - 1;
+        most_off = std::max(most_off, std::abs(off));
+        std::printf("%20.1f %10.1f %5.0f %%", 1e3 * here.seconds, 1e3 * predicted, 100 * off);
+      } else {
+        std::printf("%39s", "");
+      }
       std::printf(" %26.1f %10.1f %7.1f %7.1f %9.0f %%\n", 1e3 * network.all(), 1e3 * network.compute, 1e3 * network.epochs, 1e3 * network.bytes, 100 * network.compute / network.all());
     }
     wait();
   }
+  const bool holds = most_off <= bound;
+  if (world.root()) std::printf("scaling: predictions for 1, 2 and 4 ranks are off by at most %.0f %%, %s the bound of %.0f %%\n", 100 * most_off, holds ? "within" : "beyond", 100 * bound);
+  return holds ? 0 : 1;
 }

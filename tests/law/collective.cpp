@@ -7,7 +7,8 @@ using namespace law;
 
 namespace {
 
-constexpr int rounds = 3;
+constexpr int rounds = 3;             // of each run
+constexpr int few = 12, many = 80;  // rectangles of each kind
 
 template <auto net>
 struct worker {
@@ -27,83 +28,108 @@ struct worker {
   static consteval auto tasks() { return table(launch<&worker::begin>(), use<&worker::reduce>(), on<net.total(), &worker::next>()); }
 };
 
-/// Rows from the west, then their results from the north.
-template <auto net, class Part>
-auto serial(const region& r, Part part) {
-  typename decltype(net)::combine join;
+/// What the host sees of a worker.
+struct seat {
+  void* part;
+  const void* total;
+  const int& done;
+};
+
+/// An all_reduce and its program, without their types.
+struct contest {
+  area where;
+  std::size_t bytes;  ///< of an element
+  u32 (*value)();
+  u32 (*join)(u32, u32);
+  void (*wire)(layout&);
+  seat (*at)(fabric&, coord);
+  void (*start)(fabric&, const area&, int);
+};
+
+template <auto net>
+contest of() {
+  using program = worker<net>;
+  using T = typename program::T;
+  return {.where = net.where, .bytes = sizeof(T), .value = bits_of_value<T>, .join = joined_bits<T, typename decltype(net)::combine>,
+          .wire = [](layout& l) { l.place(net.where, program_v<program>), net.wire(l); },
+          .at = [](fabric& f, coord c) -> seat {
+            program& p = f.program_at<program>(c);
+            return {p.part, p.total, p.done};
+          },
+          .start = [](fabric& f, const area& where, int more) { f.start<&program::begin>(where, more); }};
+}
+
+/// Rows from the west, then their results from the north; `parts` are those of a rectangle's PEs.
+u32 serial(const region& r, const words& parts, u32 (*join)(u32, u32)) {
   const auto line = [&](int y) {
-    auto sum = part(r.x0, y);
-    for (int x = r.x0 + 1; x < r.x1; ++x) sum = join(sum, part(x, y));
-    return sum;
+    const auto first = parts.begin() + y * r.columns();
+    return std::accumulate(first + 1, first + r.columns(), *first, join);
   };
-  auto sum = line(r.y0);
-  for (int y = r.y0 + 1; y < r.y1; ++y) sum = join(sum, line(y));
+  u32 sum = line(0);
+  for (int y = 1; y < r.rows(); ++y) sum = join(sum, line(y));
   return sum;
 }
 
 /// How the PEs begin: all at once and round by round; all rounds without the host; or some PEs long before the others.
 enum class beginning { together, alone, scattered };
 
-template <auto net>
-void begin(fabric& f, const region& r, beginning how) {
-  using program = worker<net>;
-  if (how == beginning::alone) f.launch<&program::begin>(net.where, rounds);
+void begin(fabric& f, const contest& c, const region& r, beginning how) {
+  if (how == beginning::alone) c.start(f, c.where, rounds), f.run();
   for (int k = 0; how != beginning::alone && k < rounds; ++k) {
-    if (how == beginning::scattered) {
-      std::vector<int> order(static_cast<std::size_t>(r.count()));
-      for (int i = 0; i < r.count(); ++i) order[static_cast<std::size_t>(i)] = i;
-      std::ranges::shuffle(order, any);
-      for (int i : order) f.launch<&program::begin>(at(r.nth(i).x, r.nth(i).y), 1);
-    } else f.launch<&program::begin>(net.where, 1);
+    if (how == beginning::together) c.start(f, c.where, 1);
+    else
+      for (int i : shuffled(r)) c.start(f, at(r.nth(i).x, r.nth(i).y), 1), f.run();
+    f.run();
   }
 }
 
-template <auto net, class Engine>
-void reduces(const layout& l, const region& r, const std::vector<typename decltype(net)::element>& parts, beginning how, const Engine& engine) {
-  using program = worker<net>;
-  fabric f{l, engine};
-  const auto part = [&](int k) { return [&, k](int x, int y) { return parts[static_cast<std::size_t>(r.rank({x, y}) * rounds + k)]; }; };
-  for (int i = 0; i < r.count(); ++i)
-    for (int k = 0; k < rounds; ++k) f.program_at<program>(r.nth(i)).part[k] = part(k)(r.nth(i).x, r.nth(i).y);
-  begin<net>(f, r, how);
-  for (int k = 0; k < rounds; ++k) {
-    const u32 expected = to_bits(serial<net>(r, part(k)));
+constexpr engine_choice every_engine[]{{0}, {-1}, {1, 4}, {3, 4}, {8, 4}};
+
+/// `parts` of each round.
+void reduces(const contest& c, const layout& l, const region& r, const std::vector<words>& parts, beginning how) {
+  for (const engine_choice& engine : every_engine) {
+    fabric f{l, engine};
     for (int i = 0; i < r.count(); ++i) {
-      INFO("PE " << i << " of " << r.columns() << " x " << r.rows() << ", round " << k);
-      const program& p = f.program_at<program>(r.nth(i));
-      REQUIRE(p.done == rounds);
-      REQUIRE(to_bits(p.total[k]) == expected);
+      words mine;
+      for (const words& round : parts) mine.push_back(round[static_cast<std::size_t>(i)]);
+      put(c.at(f, r.nth(i)).part, mine, c.bytes);
     }
+    begin(f, c, r, how);
+    words expected;
+    for (const words& round : parts) expected.push_back(serial(r, round, c.join));
+    const auto is_wrong = [&](int i) {
+      const seat p = c.at(f, r.nth(i));
+      return p.done != rounds || !holds(p.total, expected, c.bytes);
+    };
+    int i = 0;
+    while (i < r.count() && !is_wrong(i)) ++i;
+    INFO("PE " << i << " of " << r.columns() << " x " << r.rows() << ", engine " << engine.threads);
+    REQUIRE(i == r.count());
   }
 }
 
-template <class F>
-void on_every_engine(F check) {
-  check(reference{});
-  check(timed{});
-  for (int threads : {1, 3, 8}) check(threaded{.threads = threads, .pes_per_band = 4});
+void law_of(const contest& c, const rectangle& where, int times) {
+  for (int n = 0; n < times; ++n) {
+    layout l = grid_for(where);
+    c.wire(l);
+    const region r = l.inside(where.words);
+    std::vector<words> parts;
+    for (int k = 0; k < rounds; ++k) parts.push_back(drawn(r.count(), c.value));
+    reduces(c, l, r, parts, beginning{n % 3});
+  }
 }
 
 template <class T, class Combine, rectangle where>
-void all_reduce_law() {
-  constexpr all_reduce<T, Combine> net{2, where.words};
-  for (int n = 0; n < 12; ++n) {
-    layout l = grid_for(where);
-    const region r = l.inside(where.words);
-    l.place(where.words, program_v<worker<net>>);
-    net.wire(l);
-    std::vector<T> parts(static_cast<std::size_t>(r.count() * rounds));
-    std::ranges::generate(parts, value<T>);
-    on_every_engine([&](const auto& engine) { reduces<net>(l, r, parts, beginning{n % 3}, engine); });
-  }
+void all_reduce_law(int times) {
+  law_of(of<all_reduce<T, Combine>{2, where.words}>(), where, times);
 }
 
 template <class Combine>
-void all_reduce_laws() {
-  all_reduce_law<f32, Combine, whole>(), all_reduce_law<f16, Combine, whole>(), all_reduce_law<i32, Combine, whole>();
-  all_reduce_law<u32, Combine, whole>(), all_reduce_law<bf16, Combine, whole>(), all_reduce_law<i16, Combine, whole>();
-  all_reduce_law<f32, Combine, inner>(), all_reduce_law<i32, Combine, inner>();
-  all_reduce_law<f32, Combine, low>(), all_reduce_law<f16, Combine, strip>(), all_reduce_law<u32, Combine, post>();
+void all_reduce_laws(int times) {
+  all_reduce_law<f32, Combine, whole>(times), all_reduce_law<f16, Combine, whole>(times), all_reduce_law<i32, Combine, whole>(times);
+  all_reduce_law<u32, Combine, whole>(times), all_reduce_law<bf16, Combine, whole>(times), all_reduce_law<i16, Combine, whole>(times);
+  all_reduce_law<f32, Combine, inner>(times), all_reduce_law<i32, Combine, inner>(times);
+  all_reduce_law<f32, Combine, low>(times), all_reduce_law<f16, Combine, strip>(times), all_reduce_law<u32, Combine, post>(times);
 }
 
 constexpr int most_words = 6;
@@ -153,24 +179,28 @@ void neighbours_law() {
     l.place(where.words, program_v<program>);
     halo.wire(l);
     const int words = between(1, most_words);
-    on_every_engine([&](const auto& engine) {
+    for (const engine_choice& engine : every_engine) {
       fabric f{l, engine};
       for (int i = 0; i < r.count(); ++i) std::ranges::generate(f.program_at<program>(r.nth(i)).said, value<T>);
       f.launch<&program::speak>(where.words, words);
       heard_its_neighbours<program>(f, r, words);
-    });
+    }
   }
 }
 
 }  // namespace
 
-TEST_CASE("an all_reduce adds as the serial line does") { all_reduce_laws<plus>(); }
-TEST_CASE("an all_reduce finds the largest as the serial line does") { all_reduce_laws<larger>(); }
-TEST_CASE("an all_reduce finds the smallest as the serial line does") { all_reduce_laws<smaller>(); }
+TEST_CASE("an all_reduce adds as the serial line does") { all_reduce_laws<plus>(few); }
+TEST_CASE("an all_reduce finds the largest as the serial line does") { all_reduce_laws<larger>(few); }
+TEST_CASE("an all_reduce finds the smallest as the serial line does") { all_reduce_laws<smaller>(few); }
+
+TEST_CASE("many all_reduces are what the serial line says", "[.long]") {
+  all_reduce_laws<plus>(many), all_reduce_laws<larger>(many), all_reduce_laws<smaller>(many);
+}
 
 TEST_CASE("contributions are joined in the order of the line, whatever their combination") {
-  all_reduce_law<u32, digits, whole>();
-  all_reduce_law<u32, digits, inner>();
+  all_reduce_law<u32, digits, whole>(few);
+  all_reduce_law<u32, digits, inner>(few);
 }
 
 TEST_CASE("neighbours hear what was said, side by side and in order") {

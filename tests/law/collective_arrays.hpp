@@ -2,26 +2,24 @@
 // One collective of arrays on one random case: the rectangle, how many words, in what order the PEs begin, and what each of them must have
 // at the end.
 #pragma once
-#include <cstring>
-
 #include "collective_cases.hpp"
 
 namespace law {
 
-/// The engine: -1 is the timed one, 0 the reference, others are numbers of threads on bands of one PE.
-struct engine_choice {
-  int threads;
-  engine* make(const layout& plan) const {
-    if (threads < 0) return timed{}.make(plan);
-    if (threads == 0) return reference{}.make(plan);
-    return threaded{.threads = threads, .pes_per_band = 1}.make(plan);
-  }
+/// What the host sees of a PE that takes part.
+struct seat {
+  void* give;
+  void* take;
+  int& given;
+  int& taken;
+  int& done;
 };
 
 /// A PE that takes part: what it gives, what it has then, and how often it was told that all is done.
 template <auto net, int most>
 struct member {
   using T = typename decltype(net)::element;
+  static constexpr bool in_place = !requires(endpoint<net> e, pe& me, memory<T> words) { e.start(me, words, words, completion{}); };
   T give[static_cast<std::size_t>(most)]{}, take[static_cast<std::size_t>(most)]{};
   int given = 0, taken = 0, done = 0;
   endpoint<net> here;
@@ -30,61 +28,102 @@ struct member {
   memory<T> in() { return mem(take).part(0, taken); }
   void begin(pe& me) {
     const auto then_end = then<&member::end>();
-    if constexpr (requires { here.start(me, out(), in(), then_end); }) {
-      if constexpr (requires { here.start(me, in(), then_end); }) {  // a collective with a root, which has two arrays
-        if (given && taken) here.start(me, out(), in(), then_end);
-        else here.start(me, given ? out() : in(), then_end);
-      } else here.start(me, out(), in(), then_end);
-    } else {
-      mov(in(), out());
-      here.start(me, in(), then_end);
-    }
+    if constexpr (in_place) here.start(me, in(), then_end);
+    else if constexpr (requires { here.start(me, in(), then_end); }) {  // a collective with a root, which has two arrays
+      if (given && taken) here.start(me, out(), in(), then_end);
+      else here.start(me, given ? out() : in(), then_end);
+    } else here.start(me, out(), in(), then_end);
   }
   void end(pe&) { ++done; }
 
   static consteval auto tasks() { return table(launch<&member::begin>(), use<&member::here>(), local<&member::end>()); }
 };
 
-/// What a PE gives and must have; what is not compared is left out by `compared`.
-template <class T>
-struct share {
-  std::vector<T> give, take;
-  bool compared = true;
+/// A collective and the program that takes part in it, without their types. What it has no field for stays as it is here.
+struct contest {
+  std::string name;
+  area where;
+  collective::team among = everyone;
+  collective::spot root{end - 1, end - 1};  ///< all_reduces have theirs there
+  int by = 1;
+  bool cyclic = false;
+  int rows = 0, columns = 0, width = 0;
+  bool in_place;      ///< its words are given where it takes them
+  std::size_t bytes;  ///< of an element
+  u32 (*value)();
+  u32 (*join)(u32, u32) = nullptr;
+  tactic (*how)(const region&, collective::axis) = nullptr;  ///< which an automatic choice took; the law is about its result
+  void (*wire)(layout&);
+  seat (*at)(fabric&, coord);
+
+  /// The rank of the root in each team.
+  int root_rank(const region& r) const { return collective::rank_in(r, collective::root_in(r, root, among, "a law"), among); }
 };
 
 template <auto net, int most>
-void begin_all(fabric& f, const region& r, bool scattered) {
+contest of() {
+  using Net = std::remove_const_t<decltype(net)>;
   using program = member<net, most>;
-  if (!scattered) return void(f.launch<&program::begin>(net.where));
-  std::vector<int> order(static_cast<std::size_t>(r.count()));
-  for (int i = 0; i < r.count(); ++i) order[static_cast<std::size_t>(i)] = i;
-  std::ranges::shuffle(order, any);
-  for (int i : order) f.start<&program::begin>(at(r.nth(i).x, r.nth(i).y));
+  using T = typename Net::element;
+  contest c{.name = std::string(type_name<Net>()), .where = net.where, .in_place = program::in_place, .bytes = sizeof(T), .value = bits_of_value<T>,
+            .wire = [](layout& l) { l.place(net.where, program_v<program>), net.wire(l); },
+            .at = [](fabric& f, coord x) -> seat {
+              program& p = f.program_at<program>(x);
+              return {p.give, p.take, p.given, p.taken, p.done};
+            }};
+  if constexpr (requires { net.among; }) c.among = net.among;
+  if constexpr (requires { net.root; }) c.root = net.root;
+  if constexpr (requires { net.by; }) c.by = net.by, c.cyclic = net.cyclic;
+  if constexpr (requires { net.width; }) c.rows = net.rows, c.columns = net.columns, c.width = net.width;
+  if constexpr (requires { typename Net::combine; }) c.join = joined_bits<T, typename Net::combine>;
+  if constexpr (requires(region r) { net.along(r, collective::axis::x); })
+    c.how = [](const region& r, collective::axis a) { return net.along(r, a).how(); };
+  else if constexpr (requires { net.gathering(); }) c.how = [](const region& r, collective::axis a) { return net.gathering().along(r, a).how(); };
+  return c;
+}
+
+/// What a PE gives and must have; what is not compared is left out by `compared`.
+struct share {
+  words give, take;
+  bool compared = true;
+};
+using shares = std::vector<share>;  ///< of a rectangle's PEs, row by row
+
+/// Each PE gives so many words.
+inline shares given_by_all(const contest& c, const region& r, int n) {
+  shares s(static_cast<std::size_t>(r.count()));
+  for (share& one : s) one.give = drawn(n, c.value);
+  return s;
+}
+
+inline void begin_all(fabric& f, const contest& c, const region& r, bool scattered) {
+  if (!scattered) return void(f.launch(c.where));
+  for (int i : shuffled(r)) f.start(at(r.nth(i).x, r.nth(i).y));
   f.run();
 }
 
-/// Runs it twice on every engine, together and scattered; the shares are those of the rectangle's PEs, row by row.
-template <auto net, int most>
-void agrees(const layout& l, const region& r, const std::vector<share<typename decltype(net)::element>>& shares) {
-  using program = member<net, most>;
+/// Runs it twice on every engine, together and scattered.
+inline void agrees(const contest& c, const layout& l, const region& r, const shares& all_shares) {
   for (int n : {-1, 0, 1, 2, 3, 8}) {
     fabric f{l, engine_choice{n}};
     for (int round = 1; round <= 2; ++round) {
       for (int i = 0; i < r.count(); ++i) {
-        program& p = f.program_at<program>(r.nth(i));
-        const auto& s = shares[static_cast<std::size_t>(i)];
-        std::ranges::copy(s.give, p.give);
-        std::ranges::fill(p.take, typename program::T{});
-        p.given = static_cast<int>(s.give.size()), p.taken = static_cast<int>(s.take.size());
+        const share& s = all_shares[static_cast<std::size_t>(i)];
+        const seat p = c.at(f, r.nth(i));
+        if (!c.in_place) put(p.give, s.give, c.bytes);
+        put(p.take, c.in_place ? s.give : words(s.take.size()), c.bytes);
+        p.given = static_cast<int>(s.give.size()), p.taken = static_cast<int>(c.in_place ? s.give.size() : s.take.size());
       }
-      begin_all<net, most>(f, r, round == 2);
-      for (int i = 0; i < r.count(); ++i) {
-        const program& p = f.program_at<program>(r.nth(i));
-        const auto& s = shares[static_cast<std::size_t>(i)];
-        INFO(wsl::type_name<decltype(net)>() << " on PE " << i << " of " << r.columns() << " x " << r.rows() << ", " << s.take.size() << " words, engine " << n << ", round " << round);
-        REQUIRE(p.done == round);
-        if (s.compared && !s.take.empty()) REQUIRE(std::memcmp(p.take, s.take.data(), s.take.size() * sizeof(typename program::T)) == 0);
-      }
+      begin_all(f, c, r, round == 2);
+      const auto is_wrong = [&](int i) {
+        const share& s = all_shares[static_cast<std::size_t>(i)];
+        const seat p = c.at(f, r.nth(i));
+        return p.done != round || (s.compared && !holds(p.take, s.take, c.bytes));
+      };
+      int i = 0;
+      while (i < r.count() && !is_wrong(i)) ++i;
+      INFO(c.name << " on PE " << i << " of " << r.columns() << " x " << r.rows() << ", engine " << n << ", round " << round);
+      REQUIRE(i == r.count());
     }
   }
 }
@@ -92,20 +131,14 @@ void agrees(const layout& l, const region& r, const std::vector<share<typename d
 /// Short arrays that fit the queues, or long ones that do not.
 inline int length_up_to(int most) { return between(0, 2) ? between(1, 9) : between(10, most); }
 
-/// A layout with the module on a random grid.
-template <auto net, int most>
-layout wired(const rectangle& where) {
-  layout l = grid_for(where);
-  l.place(net.where, program_v<member<net, most>>);
-  net.wire(l);
-  return l;
-}
-
-template <class T>
-std::vector<T> values(int n) {
-  std::vector<T> all_values(static_cast<std::size_t>(n));
-  std::ranges::generate(all_values, value<T>);
-  return all_values;
+/// `times` random grids and lengths for one collective; `expected` makes what everyone gives and must have.
+inline void law_of(const contest& c, const rectangle& where, int times, int most, shares (*expected)(const contest&, const region&, int)) {
+  for (int n = 0; n < times; ++n) {
+    layout l = grid_for(where);
+    c.wire(l);
+    const region r = l.inside(c.where);
+    agrees(c, l, r, expected(c, r, length_up_to(most)));
+  }
 }
 
 /// The PEs of the team to which PE i of a rectangle belongs, in their order, and where i stands among them.
@@ -122,6 +155,26 @@ inline crowd crowd_of(const region& r, int i, collective::team among) {
     c.members.push_back(k);
   }
   return c;
+}
+
+/// Cycles of a row on the timed engine against the formula, which counts from the first operation to the end of the last: the launched
+/// task begins and issues the first, and the completion of the last begins a task that knows of it. `blocks`: one for each PE, to give and to take.
+template <auto net, int most>
+void costs_what_it_says(std::initializer_list<int> widths, bool blocks) {
+  const contest c = of<net, most>();
+  for (int width : widths)
+    for (int n : {1, 5, 40}) {
+      layout l{wse2, width, 1};
+      c.wire(l);
+      fabric f{l, timed{}};
+      for (int x = 0; x < width; ++x) {
+        const seat p = c.at(f, {x, 0});
+        p.given = p.taken = blocks ? n * width : n;
+      }
+      INFO(c.name << " of " << n << " words on " << width << " PEs");
+      const double cycles = static_cast<double>(f.launch().cycles);
+      CHECK(cycles == Approx(net.cycles(l, n) + collective::restart + collective::begin).epsilon(0.05));
+    }
 }
 
 }  // namespace law

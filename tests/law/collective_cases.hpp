@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Random cases for the laws of collectives: values, rectangles on grids of all sizes, and the engines to run them on.
+// What does not depend on a collective's type is compiled once: the laws have hundreds of them.
 #pragma once
 #include <wsl/collective.hpp>
 #include <wsl/core/half.hpp>
@@ -9,6 +10,8 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cstring>
+#include <numeric>
 #include <random>
 #include <vector>
 
@@ -40,6 +43,46 @@ inline constexpr rectangle whole{all, 1, 1}, inner{columns(1, end - 1).rows(1, e
 
 inline layout grid_for(const rectangle& where) {
   return {between(0, 1) ? wse2 : wse3, where.least_width + between(0, 5), where.least_height + between(0, 4)};
+}
+
+/// The engine: -1 is the timed one, 0 the reference, others are numbers of threads.
+struct engine_choice {
+  int threads;
+  u32 pes_per_band = 1;
+  engine* make(const layout& plan) const {
+    if (threads < 0) return timed{}.make(plan);
+    if (threads == 0) return reference{}.make(plan);
+    return threaded{.threads = threads, .pes_per_band = pes_per_band}.make(plan);
+  }
+};
+
+/// Elements as bits: what is drawn, joined and compared is then the same code for all types.
+using words = std::vector<u32>;
+template <class T>
+u32 bits_of_value() { return to_bits(value<T>()); }
+template <class T, class Combine>
+u32 joined_bits(u32 a, u32 b) { return to_bits(Combine{}(from_bits<T>(a), from_bits<T>(b))); }
+
+inline words drawn(int n, u32 (*value_of)()) {
+  words all_values(static_cast<std::size_t>(n));
+  std::ranges::generate(all_values, value_of);
+  return all_values;
+}
+inline void put(void* to, const words& from, std::size_t bytes) {
+  for (std::size_t i = 0; i < from.size(); ++i) std::memcpy(static_cast<char*>(to) + i * bytes, &from[i], bytes);
+}
+inline bool holds(const void* there, const words& expected, std::size_t bytes) {
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    if (std::memcmp(static_cast<const char*>(there) + i * bytes, &expected[i], bytes) != 0) return false;
+  return true;
+}
+
+/// The PEs of a rectangle in any order.
+inline std::vector<int> shuffled(const region& r) {
+  std::vector<int> order(static_cast<std::size_t>(r.count()));
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::shuffle(order, any);
+  return order;
 }
 
 /// Neither commutative nor associative: the result shows the order and the brackets.

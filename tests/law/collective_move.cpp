@@ -9,116 +9,76 @@ namespace {
 
 constexpr int most_block = 40, most_team = 8 * 8;
 
-template <auto net>
-int root_rank(const region& r) {
-  return collective::rank_in(r, collective::root_in(r, net.root, net.among, "a law"), net.among);
+share& at(shares& s, int i) { return s[static_cast<std::size_t>(i)]; }
+share& root_of(const contest& c, const region& r, shares& s, const crowd& team) { return at(s, team.members[static_cast<std::size_t>(c.root_rank(r))]); }
+
+shares broadcast_shares(const contest& c, const region& r, int n) {
+  shares s = given_by_all(c, r, n);
+  for (int i = 0; i < r.count(); ++i) at(s, i).take = root_of(c, r, s, crowd_of(r, i, c.among)).give;
+  return s;
 }
 
-template <auto net>
-auto broadcast_shares(const region& r, int words) {
-  using T = typename decltype(net)::element;
-  std::vector<share<T>> s(static_cast<std::size_t>(r.count()));
-  for (auto& one : s) one.give = values<T>(words);
+shares scatter_shares(const contest& c, const region& r, int n) {
+  shares s(static_cast<std::size_t>(r.count()));
+  for (int i = 0; i < r.count(); ++i)
+    if (const crowd t = crowd_of(r, i, c.among); t.rank == c.root_rank(r)) at(s, i).give = drawn(n * static_cast<int>(t.members.size()), c.value);
   for (int i = 0; i < r.count(); ++i) {
-    const crowd c = crowd_of(r, i, net.among);
-    s[static_cast<std::size_t>(i)].take = s[static_cast<std::size_t>(c.members[static_cast<std::size_t>(root_rank<net>(r))])].give;
+    const crowd t = crowd_of(r, i, c.among);
+    const words& blocks = root_of(c, r, s, t).give;
+    at(s, i).take.assign(blocks.begin() + t.rank * n, blocks.begin() + (t.rank + 1) * n);
   }
   return s;
 }
 
-template <auto net>
-auto scatter_shares(const region& r, int words) {
-  using T = typename decltype(net)::element;
-  std::vector<share<T>> s(static_cast<std::size_t>(r.count()));
+shares gather_shares(const contest& c, const region& r, int n) {
+  shares s = given_by_all(c, r, n);
   for (int i = 0; i < r.count(); ++i)
-    if (const crowd c = crowd_of(r, i, net.among); c.rank == root_rank<net>(r))
-      s[static_cast<std::size_t>(i)].give = values<T>(words * static_cast<int>(c.members.size()));
-  for (int i = 0; i < r.count(); ++i) {
-    const crowd c = crowd_of(r, i, net.among);
-    const auto& blocks = s[static_cast<std::size_t>(c.members[static_cast<std::size_t>(root_rank<net>(r))])].give;
-    s[static_cast<std::size_t>(i)].take.assign(blocks.begin() + c.rank * words, blocks.begin() + (c.rank + 1) * words);
-  }
+    if (const crowd t = crowd_of(r, i, c.among); t.rank == c.root_rank(r))
+      for (int k : t.members) at(s, i).take.insert(at(s, i).take.end(), at(s, k).give.begin(), at(s, k).give.end());
   return s;
 }
 
-template <auto net>
-auto gather_shares(const region& r, int words) {
-  using T = typename decltype(net)::element;
-  std::vector<share<T>> s(static_cast<std::size_t>(r.count()));
-  for (auto& one : s) one.give = values<T>(words);
-  for (int i = 0; i < r.count(); ++i)
-    if (const crowd c = crowd_of(r, i, net.among); c.rank == root_rank<net>(r))
-      for (int k : c.members) {
-        auto& blocks = s[static_cast<std::size_t>(i)].take;
-        blocks.insert(blocks.end(), s[static_cast<std::size_t>(k)].give.begin(), s[static_cast<std::size_t>(k)].give.end());
-      }
-  return s;
-}
-
-template <auto net>
-auto all_to_all_shares(const region& r, int words) {
-  using T = typename decltype(net)::element;
-  const int size = collective::team_size(r, net.among);
-  std::vector<share<T>> s(static_cast<std::size_t>(r.count()));
-  for (auto& one : s) one.give = values<T>(words * size);
+shares all_to_all_shares(const contest& c, const region& r, int n) {
+  shares s = given_by_all(c, r, n * collective::team_size(r, c.among));
   for (int i = 0; i < r.count(); ++i) {
-    const crowd c = crowd_of(r, i, net.among);
-    for (int k : c.members) {
-      const auto from = s[static_cast<std::size_t>(k)].give.begin() + c.rank * words;
-      s[static_cast<std::size_t>(i)].take.insert(s[static_cast<std::size_t>(i)].take.end(), from, from + words);
+    const crowd t = crowd_of(r, i, c.among);
+    for (int k : t.members) {
+      const auto from = at(s, k).give.begin() + t.rank * n;
+      at(s, i).take.insert(at(s, i).take.end(), from, from + n);
     }
   }
   return s;
 }
 
-template <auto net>
-auto shift_shares(const region& r, int words) {
-  using T = typename decltype(net)::element;
-  std::vector<share<T>> s(static_cast<std::size_t>(r.count()));
-  for (auto& one : s) one.give = values<T>(words);
+shares shift_shares(const contest& c, const region& r, int n) {
+  shares s = given_by_all(c, r, n);
   for (int i = 0; i < r.count(); ++i) {
-    const crowd c = crowd_of(r, i, net.among);
-    const int size = static_cast<int>(c.members.size()), from = c.rank - net.by;
-    auto& take = s[static_cast<std::size_t>(i)].take;
-    take.resize(static_cast<std::size_t>(words));  // what a PE without a source keeps
-    if (net.cyclic || (from >= 0 && from < size))
-      take = s[static_cast<std::size_t>(c.members[static_cast<std::size_t>(((from % size) + size) % size)])].give;
+    const crowd t = crowd_of(r, i, c.among);
+    const int size = static_cast<int>(t.members.size()), from = t.rank - c.by;
+    if (c.cyclic || (from >= 0 && from < size)) at(s, i).take = at(s, t.members[static_cast<std::size_t>(((from % size) + size) % size)]).give;
+    else at(s, i).take.resize(static_cast<std::size_t>(n));  // what a PE without a source keeps
   }
   return s;
 }
 
 /// The field of the whole rectangle; what is outside stays what each PE had in its rim, but north and south neighbours hand on theirs.
-template <auto net>
-auto halo_shares(const region& r, int) {
-  using T = typename decltype(net)::element;
-  std::vector<share<T>> s(static_cast<std::size_t>(r.count()));
-  for (auto& one : s) one.give = values<T>(net.cells());
+shares halo_shares(const contest& c, const region& r, int) {
+  const int pitch = c.columns + 2 * c.width;
+  shares s = given_by_all(c, r, (c.rows + 2 * c.width) * pitch);
   for (int i = 0; i < r.count(); ++i) {
-    auto& mine = s[static_cast<std::size_t>(i)];
+    share& mine = at(s, i);
     mine.take = mine.give;
-    for (int y = -net.width; y < net.rows + net.width; ++y)
-      for (int x = -net.width; x < net.columns + net.width; ++x) {
-        coord away{x < 0 ? -1 : x >= net.columns, y < 0 ? -1 : y >= net.rows};
+    for (int y = -c.width; y < c.rows + c.width; ++y)
+      for (int x = -c.width; x < c.columns + c.width; ++x) {
+        coord away{x < 0 ? -1 : x >= c.columns, y < 0 ? -1 : y >= c.rows};
         if (!r.has(r.nth(i) + away)) away.x = 0;
         const coord there = r.nth(i) + away;
         if (away == coord{} || !r.has(there)) continue;
-        const int from = (y - away.y * net.rows + net.width) * net.pitch() + x - away.x * net.columns + net.width;
-        mine.take[static_cast<std::size_t>((y + net.width) * net.pitch() + x + net.width)] =
-            s[static_cast<std::size_t>(r.rank(there))].give[static_cast<std::size_t>(from)];
+        const int from = (y - away.y * c.rows + c.width) * pitch + x - away.x * c.columns + c.width;
+        mine.take[static_cast<std::size_t>((y + c.width) * pitch + x + c.width)] = at(s, r.rank(there)).give[static_cast<std::size_t>(from)];
       }
   }
   return s;
-}
-
-/// `times` random grids and lengths for one module; `shares` makes what everyone gives and must have.
-template <auto net, rectangle where, int most, class Shares>
-void law_of(int times, Shares shares) {
-  for (int n = 0; n < times; ++n) {
-    const layout l = wired<net, most>(where);
-    const region r = l.inside(net.where);
-    const auto s = shares(r, length_up_to(most_block));
-    agrees<net, most>(l, r, s);
-  }
 }
 
 template <class T, rectangle where, collective::team among>
@@ -128,10 +88,10 @@ void rooted(int times) {
   constexpr broadcast<T> echoed{.first = 0, .where = where.words, .among = among, .root = {0, end - 1}, .echo = true};
   constexpr scatter<T> deal{.first = 1, .where = where.words, .among = among, .root = {0, end - 1}};
   constexpr gather<T> collect{.first = 5, .where = where.words, .among = among, .root = {end - 1, 0}};
-  law_of<spread, where, most_block>(times, broadcast_shares<spread>);
-  law_of<echoed, where, most_block>(times, broadcast_shares<echoed>);
-  law_of<deal, where, blocks>(times, scatter_shares<deal>);
-  law_of<collect, where, blocks>(times, gather_shares<collect>);
+  law_of(of<spread, most_block>(), where, times, most_block, broadcast_shares);
+  law_of(of<echoed, most_block>(), where, times, most_block, broadcast_shares);
+  law_of(of<deal, blocks>(), where, times, most_block, scatter_shares);
+  law_of(of<collect, blocks>(), where, times, most_block, gather_shares);
 }
 
 // Roots inside need rectangles that have an inside.
@@ -142,9 +102,9 @@ void rooted_inside(int times) {
   constexpr broadcast<T> spread{.first = 3, .where = where.words, .among = among, .root = {2, 1}};
   constexpr scatter<T> deal{.first = 1, .where = where.words, .among = among, .root = {1, end - 2}};
   constexpr gather<T> collect{.first = 5, .where = where.words, .among = among, .root = {end - 2, 1}};
-  law_of<spread, where, most_block>(times, broadcast_shares<spread>);
-  law_of<deal, where, blocks>(times, scatter_shares<deal>);
-  law_of<collect, where, blocks>(times, gather_shares<collect>);
+  law_of(of<spread, most_block>(), where, times, most_block, broadcast_shares);
+  law_of(of<deal, blocks>(), where, times, most_block, scatter_shares);
+  law_of(of<collect, blocks>(), where, times, most_block, gather_shares);
 }
 
 template <class T, rectangle where, collective::team among>
@@ -153,17 +113,17 @@ void lined(int times) {
   constexpr shift<T> next{.first = 4, .where = where.words, .among = among}, back{.first = 4, .where = where.words, .among = among, .by = -3};
   constexpr shift<T> around{.first = 4, .where = where.words, .among = among, .by = 2, .cyclic = true};
   constexpr shift<T> round_back{.first = 4, .where = where.words, .among = among, .by = -1, .cyclic = true};
-  law_of<turn, where, most_block * 10>(times, all_to_all_shares<turn>);
-  law_of<next, where, most_block>(times, shift_shares<next>);
-  law_of<back, where, most_block>(times, shift_shares<back>);
-  law_of<around, where, most_block>(times, shift_shares<around>);
-  law_of<round_back, where, most_block>(times, shift_shares<round_back>);
+  law_of(of<turn, most_block * 10>(), where, times, most_block, all_to_all_shares);
+  law_of(of<next, most_block>(), where, times, most_block, shift_shares);
+  law_of(of<back, most_block>(), where, times, most_block, shift_shares);
+  law_of(of<around, most_block>(), where, times, most_block, shift_shares);
+  law_of(of<round_back, most_block>(), where, times, most_block, shift_shares);
 }
 
 template <class T, rectangle where, int rows, int columns, int width>
 void rimmed(int times) {
   constexpr halo_exchange<T> rim{.first = 1, .where = where.words, .rows = rows, .columns = columns, .width = width};
-  law_of<rim, where, rim.cells()>(times, halo_shares<rim>);
+  law_of(of<rim, rim.cells()>(), where, times, most_block, halo_shares);
 }
 
 void moves(int times) {
@@ -178,3 +138,7 @@ void moves(int times) {
 
 TEST_CASE("collectives that move words leave them where the serial line says") { moves(22); }
 TEST_CASE("many collectives that move words", "[.long]") { moves(400); }
+
+TEST_CASE("an all-to-all takes the cycles that its formula says") {
+  costs_what_it_says<all_to_all<f32>{.first = 0}, 33 * 40>({1, 2, 3, 4, 7, 20, 33}, true);
+}

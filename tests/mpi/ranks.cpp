@@ -91,6 +91,31 @@ layout sums(int side) {
   return l;
 }
 
+/// Each PE of a column sends the one below it an array: long news at the border of ranks, beside work in bands within.
+constexpr int height = 24;
+constexpr u32 length = 20'000;
+constexpr color<u32> down_from(bool odd) { return {odd}; }
+
+template <bool odd>
+struct step_down {
+  std::vector<u32> mine, above;
+
+  void go(pe& me) {
+    mine.resize(length), above.resize(length);
+    std::iota(mine.begin(), mine.end(), length * static_cast<u32>(me.y()));
+    if (!me.south_edge()) me.async(mov(fabout(down_from(odd)), mem(std::span(mine))));
+    if (me.y() > 0) me.async(mov(mem(std::span(above)), fabin(down_from(!odd))));
+  }
+  static consteval auto tasks() { return table(launch<&step_down::go>(), sends<down_from(odd)>(), reads<down_from(!odd)>()); }
+};
+layout stairs() {
+  layout l{host, 1, height};
+  l.place(rows(0, end, 2), program_v<step_down<false>>).place(rows(1, end, 2), program_v<step_down<true>>);
+  l.path(down_from(false), rows(0, height - 1, 2), ramp >> south).path(down_from(false), rows(1, height, 2), north >> ramp);
+  l.path(down_from(true), rows(1, height - 1, 2), ramp >> south).path(down_from(true), rows(2, height, 2), north >> ramp);
+  return l;
+}
+
 /// What a call throws.
 template <class F>
 std::string thrown(F f) {
@@ -113,6 +138,29 @@ TEST_CASE("many programs on ranks end as in one process", "[.long]") {
   for (unsigned seed = 48; seed < 5'000; ++seed) judge(seed, seed % 3 == 0);
 }
 
+TEST_CASE("a packet reaches all its readers, and leaves its writer a few times") {
+  const int size = mpi::world().size(), me = mpi::world().rank();
+  for (int writer = 0; writer < size; ++writer)
+    for (const u32 n : {1u, 100'000u}) {
+      std::vector<int> members{writer};
+      for (int k = 0; k < size; ++k)
+        if (k != writer) members.push_back(k);
+      mpi::detail::packet p(members, me, mpi::world().who.group());
+      if (me == writer) {
+        for (u32 k = 0; k < n; ++k) p.words.put(k + static_cast<u32>(writer));
+        p.send();
+      } else {
+        p.expect(n * sizeof(u32));
+      }
+      while (!p.arrived()) {}
+      p.finish();
+      CHECK(p.words.size() == n * sizeof(u32));
+      CHECK(p.words.words_at((n - 1) * sizeof(u32), 1)[0] == n - 1 + static_cast<u32>(writer));
+      CHECK(p.below().size() <= static_cast<std::size_t>(std::bit_width(static_cast<unsigned>(size - 1))));
+      CHECK(mpi::world().who.sum(p.below().size()) == static_cast<u64>(size - 1));
+    }
+}
+
 TEST_CASE("the host copies and reads on every rank") {
   constexpr int side = 9;
   fabric f{sums(side), mpi::world().with({.threads = 2, .pes_per_band = side})};
@@ -128,6 +176,21 @@ TEST_CASE("the host copies and reads on every rank") {
   CHECK(f.read(8, 8, &summand::several)[2] == 3 * 81);
   const u64 pes_here = static_cast<u64>(f.here({0, 0})) + static_cast<u64>(f.here({8, 8}));
   CHECK(mpi::world().who.sum(pes_here) == 2);
+}
+
+TEST_CASE("long news of ranks without common memory") {
+  const mpi::ranks apart(mpi::world().who.group());
+  for (const int threads : {1, 2}) {
+    fabric f{stairs(), mpi::spread_over{apart, {.threads = threads, .pes_per_band = 1}}};
+    for (int time = 0; time < 2; ++time) CHECK(f.launch().delivered == u64{height - 1} * length);
+    for (int y = 1; y < height; ++y) {
+      const coord c{0, y};
+      if (!f.here(c)) continue;
+      std::vector<u32> expected(length);
+      std::iota(expected.begin(), expected.end(), length * static_cast<u32>(y - 1));
+      CHECK((y % 2 ? f.program_at<step_down<true>>(c).above : f.program_at<step_down<false>>(c).above) == expected);
+    }
+  }
 }
 
 TEST_CASE("a fault on one rank is everybody's") {

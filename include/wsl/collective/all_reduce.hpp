@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Every PE of a row, a column or the rectangle contributes and learns the total: a reduce to one PE, then a broadcast from it. Five colors
-// for a rectangle. The module has two parts: a constant that wires the layout, and a member of the PE program that holds its state and
-// tasks. For arrays that member is the endpoint; for single values, where a task per total is quicker, the reducer:
+// for a rectangle, or three with `.how = tactic::star, .colors = 1`, which takes longer. The module has two parts: a constant that wires
+// the layout, and a member of the PE program that holds its state and tasks. For arrays that member is the endpoint; for single values,
+// where a task per total is quicker, the reducer:
 //   constexpr all_reduce<f32> sum{0};                                  // colors 0 to 4
 //   struct solver { endpoint<sum> summing; ... summing.start(me, mem(x), then<&solver::next>()) ... };
 //   struct worker { reducer<sum> reduce; ... use<&worker::reduce>(), on<sum.total(), &worker::done>() ... };

@@ -41,6 +41,7 @@ class line_reduce {
   constexpr tactic how() const { return how_; }
   constexpr int colors() const {
     if (size() == 1) return 0;
+    if (how_ == tactic::star) return (where_.reach(0) > 0) + (where_.reach(1) > 0);
     return how_ == tactic::tree ? levels(0) + levels(1) : how_ == tactic::two_phase ? 4 : 2;
   }
 
@@ -50,7 +51,7 @@ class line_reduce {
     for (int side : {0, 1}) {
       const arm a = where_.side(side);
       if (how_ == tactic::star) {
-        wire_star<T>(l, a, {first + side});
+        wire_star<T>(l, a, {first + color_of(side, 1)});
         continue;
       }
       if (how_ == tactic::tree) {
@@ -110,7 +111,7 @@ class line_reduce {
 
   // Next to each other, PEs receive one color and send the other; the arms begin with different ones, for the root hears both.
   constexpr int color_of(int side, int distance) const {
-    if (how_ == tactic::star) return side;
+    if (how_ == tactic::star) return side == 1 && where_.reach(0) > 0;  // an arm has a color of its own
     if (how_ == tactic::tree) return tree_color(side, level_of(distance));
     if (how_ == tactic::two_phase && distance % group_ == 0) return 2 + (distance / group_ + side) % 2;
     return (distance + side) % 2;

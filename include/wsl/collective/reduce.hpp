@@ -26,7 +26,7 @@ struct reduce {
   spot root = {};         ///< a row uses only x, a column only y
   int words = 1;          ///< for how many the automatic choice is the best
   tactic how = tactic::automatic;
-  int colors = 4;         ///< for each axis; a chain and a star need 2, two phases 4, a tree one for each level
+  int colors = 4;         ///< for each axis; a chain needs 2, a star 1 for each side of the root, two phases 4, a tree one for each level
 
   constexpr int all_colors() const { return among == team::rectangle ? 2 * colors : colors; }
 

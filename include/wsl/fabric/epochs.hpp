@@ -74,33 +74,6 @@ u64 run_epochs_together(crew& threads, flat_vector<band>& bands, u64 last, RunBa
   return end.get();
 }
 
-/// For bands that several processes share: this one runs those from `first` to before `end`. After each epoch, while no band runs,
-/// one thread asks `agree(epoch, sequel)`, which brings news of other processes, what all of them say.
-template <class RunBand, class Agree>
-u64 run_epochs_across(crew& threads, flat_vector<band>& bands, u32 first, u32 end, u64 last, RunBand run_band, Agree agree) {
-  sequel all = sequel::news;
-  auto job = [&](int thread) {
-    const auto share = [&](int k) { return first + static_cast<u32>(k) * (end - first) / static_cast<u32>(threads.size()); };
-    for (u64 epoch = last + 1; goes_on(all); ++epoch) {
-      for (u32 b = share(thread); b < share(thread + 1); ++b) {
-        bands[b].computes = all == sequel::computing;
-        run_band(bands[b], epoch);
-      }
-      threads.barrier.wait();
-      if (thread == 0) {
-        sequel mine = sequel::nothing;
-        for (u32 b = first; b < end; ++b) mine = larger(mine, sequel_of(bands[b]));
-        all = agree(epoch, mine);
-        last = epoch;
-      }
-      threads.barrier.wait();
-    }
-  };
-  if (threads.size() == 1) job(0);
-  else threads.run(job);
-  return last;
-}
-
 template <class RunBand>
 u64 run_epochs(crew& threads, flat_vector<band>& bands, u64 last, RunBand run_band) {
   return threads.size() == 1 ? run_epochs_alone(bands, last, run_band) : run_epochs_together(threads, bands, last, run_band);

@@ -61,7 +61,7 @@ class traffic {
   bool prepare(band& b, channel& c, int most) {
     if (c.operated) return true;
     const u32 unread = unread_of(c), deep = depth_of(c);
-    if (unread <= task_depth) c.lenient = false;
+    if (unread == 0) c.lenient = false;
     const u32 allowed = c.lenient ? deep : least(deep, task_depth);
     if (unread > allowed) {
       c.writer_waits = true;
@@ -81,7 +81,7 @@ class traffic {
       c.writer_waits = true;
       return 0;
     }
-    if (!c.words) lend(b, c, wanted > task_depth);
+    if (!c.words) lend(b, c, c.large || wanted > task_depth);
     if (c.next() == c.size()) move(b, c, true, unread);
     return least(wanted, least(allowed - unread, static_cast<u32>(c.size() - c.next())));
   }

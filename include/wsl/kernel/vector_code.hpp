@@ -26,6 +26,13 @@ template <int lanes>
 /// out = the elements n, n + 1, ... of low and high side by side.
 template <int n, int lanes>
 [[gnu::always_inline]] inline void slide(vec<lanes>& out, const vec<lanes>& low, const vec<lanes>& high) {
+#if defined(__x86_64__) && !defined(__clang__)
+  if constexpr (lanes == 16) {
+    // GCC would take a permutation that holds a register with indices for every n: a loop that slides a lot runs out of registers.
+    asm("valignd %3, %1, %2, %0" : "=v"(out) : "v"(low), "v"(high), "i"(n));
+    return;
+  }
+#endif
   [&]<int... i>(std::integer_sequence<int, i...>) __attribute__((always_inline)) {
     out = __builtin_shufflevector(low, high, (i + n)...);
   }(std::make_integer_sequence<int, lanes>{});

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "../core/fault_error.hpp"
+#include "../core/joined.hpp"
 #include "check.hpp"
 
 namespace wsl {
@@ -13,16 +14,16 @@ namespace detail {
 
 inline std::string place_of(const diagnostic& d) {
   std::string s;
-  if (d.color >= 0) s += "color " + std::to_string(d.color) + ", ";
-  if (d.at != rules::nowhere) s += "PE (" + std::to_string(d.at.x) + ", " + std::to_string(d.at.y) + ")";
-  if (d.side != port::ramp) s += std::string(", side ") + name_of(d.side);
+  if (d.color >= 0) s += joined({"color ", d.color, ", "});
+  if (d.at != rules::nowhere) s += joined({"PE (", d.at.x, ", ", d.at.y, ")"});
+  if (d.side != port::ramp) s += joined({", side ", name_of(d.side)});
   return s;
 }
 
 inline std::string colors_of(u64 mask) {
   std::string s;
   for (int c = 0; c < max_colors; ++c)
-    if (mask >> c & 1) s += (s.empty() ? "" : ", ") + std::to_string(c);
+    if (mask >> c & 1) s += joined({s.empty() ? "" : ", ", c});
   return s;
 }
 
@@ -33,13 +34,13 @@ inline bool is_about_position(fault what) {
 
 inline std::string details_of(const diagnostic& d) {
   std::string s;
-  const auto add = [&](const std::string& text) { s += (s.empty() ? " (" : "; ") + text; };
-  if (*d.name) add(*d.other ? std::string(d.name) + " and " + d.other : std::string(d.name));
-  if (d.fork != rules::nowhere) add("the fork is PE (" + std::to_string(d.fork.x) + ", " + std::to_string(d.fork.y) + ")");
-  if (is_about_position(d.what)) add("position " + std::to_string(d.have) + " of 0 to " + std::to_string(d.limit));
-  else if (d.limit != 0 || d.have != 0) add("has " + std::to_string(d.have) + ", the limit is " + std::to_string(d.limit));
-  if (d.colors != 0) add("waits for colors " + colors_of(d.colors));
-  return s.empty() ? s : s + ")";
+  const auto add = [&](std::initializer_list<piece> pieces) { s += joined({s.empty() ? " (" : "; ", joined(pieces)}); };
+  if (*d.name) add({d.name, *d.other ? " and " : "", d.other});
+  if (d.fork != rules::nowhere) add({"the fork is PE (", d.fork.x, ", ", d.fork.y, ")"});
+  if (is_about_position(d.what)) add({"position ", d.have, " of 0 to ", d.limit});
+  else if (d.limit != 0 || d.have != 0) add({"has ", d.have, ", the limit is ", d.limit});
+  if (d.colors != 0) add({"waits for colors ", colors_of(d.colors)});
+  return s.empty() ? s : joined({s, ")"});
 }
 
 }  // namespace detail
@@ -48,7 +49,7 @@ inline std::string details_of(const diagnostic& d) {
 inline std::string sentence(const diagnostic& d) {
   const fault_text& t = text_of(d.what);
   const std::string place = detail::place_of(d);
-  return std::string("wsl: ") + t.name + ": " + (place.empty() ? place : place + ": ") + t.text + detail::details_of(d);
+  return detail::joined({"wsl: ", t.name, ": ", place, place.empty() ? "" : ": ", t.text, detail::details_of(d)});
 }
 
 /// Throws the sentence of the first fault of a layout.

@@ -17,7 +17,7 @@ namespace wsl::ml {
 
 inline std::string to_text(const step_report& r) {
   std::string out = fmt::format("{:<26}{:>10}{:>10}{:>10}\n", "phase", "ms", "of step", "work, ms");
-  const f64 all = r.seconds();
+  const f64 all = r.seconds;
   f64 work = 0;
   const auto row = [&](const char* name, f64 seconds, f64 worked) {
     fmt::format_to(std::back_inserter(out), "{:<26}{:>10.3f}{:>8.1f} %{:>10.3f}\n", name, 1e3 * seconds, all > 0 ? 100 * seconds / all : 0, 1e3 * worked);

@@ -62,7 +62,7 @@ struct learning {
   /// Changes n numbers by their gradient, which is clipped by value before.
   void change(const parameter& p, f32* numbers, const moments& kept, f32* gradient, f32 scale, int n) const {
     if (clip.value > 0) clip_by_value(gradient, static_cast<f32>(clip.value), n);
-    update(rule, numbers, kept, gradient, scale, rate, does_decay(rule.which, p), step, n);
+    update(rule, numbers, kept, gradient, scale, rate * p.rate_factor, does_decay(rule.which, p), step, n);
   }
 };
 

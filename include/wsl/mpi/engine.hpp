@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // The threaded engine on several ranks. The grid is cut into the same bands as on one; each rank runs a run of them, and what they write
-// for others' bands travels after each epoch. Everything that the host sees is the same on every rank.
+// for others' bands travels in each epoch. Everything that the host sees is the same on every rank.
 #pragma once
 #include <algorithm>
 #include <cstdio>
 #include <set>
 
 #include "../core/fingerprint.hpp"
-#include "exchange.hpp"
+#include "epochs.hpp"
 
 namespace wsl::mpi {
 
@@ -59,8 +59,7 @@ class spread_engine final : public engines::threaded_engine {
 
   outcome run() override {
     forget_run();
-    epoch_ = engines::run_epochs_across(crew_, bands(), begin(), end(), epoch_, [this](engines::band& b, u64 epoch) { run_band(b, epoch); },
-                                        [this](u64 epoch, engines::sequel mine) { return exchange_.deliver(epoch, mine); });
+    epoch_ = run_epochs(crew_, bands(), begin(), end(), epoch_, exchange_, [this](engines::band& b, u64 epoch) { run_band(b, epoch); });
     const outcome mine = done();
     const outcome total{0, who_.sum(mine.tasks), who_.sum(mine.wavelets), who_.sum(mine.hops), who_.sum(mine.delivered)};
     rethrow();
@@ -105,7 +104,7 @@ class spread_engine final : public engines::threaded_engine {
     bool any = false;
     for (u32 b = begin(); b < end(); ++b) any |= any_waits(bands()[b]);
     if (!who_.largest(any)) return;
-    message mine;
+    message mine, others;
     waits open;
     for (u32 who = 0; who < words().net.writers(); ++who) {
       if (!runs(words().net.member(who).band)) continue;
@@ -117,10 +116,10 @@ class spread_engine final : public engines::threaded_engine {
     std::vector<wait> all;
     std::vector<std::pair<u32, std::size_t>> order;  // who waits, and where in `all`
     for (int from = 0; from < who_.size(); ++from) {
-      std::size_t size = mine.bytes().size();
+      std::size_t size = mine.size();
       who_.broadcast(size, from);
-      message theirs = from == who_.rank() ? mine : message{};
-      theirs.reset(size);
+      message& theirs = from == who_.rank() ? mine : others;
+      if (from != who_.rank()) theirs.reset(size);
       who_.broadcast(theirs.bytes(), from);
       while (!theirs.at_end()) {
         order.push_back({theirs.take<u32>(), all.size()});

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: MIT
-// News between bands that different ranks run. Every rank has all channels and inlets, but only those of its own bands live. After an
-// epoch each rank sends its neighbours one message with the news of all its bands for theirs, and with the words that the news is about.
+// News between bands that different ranks run. Every rank has all channels and inlets, but only those of its own bands live. In an
+// epoch each rank sends its neighbours one message with the news of all its bands for theirs, and with the words that the news is about;
+// those that several ranks read go in a packet.
 // Words in memory that both ranks have stay where they are; others travel with the news, and the receiver keeps them in a mirror of the sender's
 // buffer, one for each inlet. It delivers the news as if the band that wrote it were its own. So an epoch begins with the same news on every number of ranks.
 #pragma once
+#include <bit>
+#include <map>
 #include <set>
 #include <unordered_map>
 
 #include "../fabric/epochs.hpp"
-#include "message.hpp"
+#include "letters.hpp"
 #include "world.hpp"
 
 namespace wsl::mpi {
@@ -28,77 +31,133 @@ struct share {
 
 class exchange {
  public:
+  /// Together.
   exchange(engines::traffic& words, const ranks& who, const share& bands)
       : words_(words), who_(who), share_(bands), buffers_(who.size() > 1 ? who.memory() : nullptr), sent_(words.net.seams.size()) {
     for (engines::band& b : words.bands()) b.buffers.source = &buffers_;
     std::set<std::pair<int, int>> beside;
     for (const engines::seam& s : words.net.seams) {
       const int from = bands.owner(s.writers_band), to = bands.owner(s.readers_band);
-      if (from != to) beside.insert({from, to}), beside.insert({to, from});
+      if (from == to) continue;
+      borders_ |= u64{1} << s.writers_band | u64{1} << s.readers_band;
+      beside.insert({from, to}), beside.insert({to, from});
     }
     for (const auto& [one, other] : beside)
-      if (one == who.rank()) neighbours_.push_back({.rank = other});
+      if (one == who.rank()) neighbours_.emplace_back(other, who.group());
     everybody_hears_all_ = beside.size() == static_cast<std::size_t>(who.size()) * static_cast<std::size_t>(who.size() - 1);
+    find_packets();
   }
 
-  /// Delivers what was written in an epoch, and returns the largest of what all ranks say is to follow. Together.
-  engines::sequel deliver(u64 epoch, engines::sequel mine) {
-    const engines::sequel all = deliver_to_neighbours(epoch, mine);
-    return everybody_hears_all_ ? all : static_cast<engines::sequel>(who_.largest(static_cast<u64>(all)));
-  }
+  /// Whether a band has news for another rank's, or hears of them.
+  bool borders(u32 band) const { return (borders_ >> band & 1) != 0; }
 
- private:
-  engines::sequel deliver_to_neighbours(u64 epoch, engines::sequel mine) {
-    const detail::waiting others;
+  /// At the beginning of an epoch.
+  void expect() {
+    for (neighbour& n : neighbours_) n.expect();
+  }
+  /// As soon as all bands here that border on others' have run. What is short, or has nothing to travel beside, waits until it is known what is to follow the epoch.
+  void send(u64 epoch) {
     if (who_.memory()) who_.memory()->order();
+    packet* const own = packet_of(who_.rank());
+    packed_.clear();
+    if (own) own->words.reset();
     for (neighbour& n : neighbours_) {
-      n.out.reset();
-      n.out.put(opening{0, mine});
-      for (u32 from = share_.first(who_.rank()); from < share_.first(who_.rank() + 1); ++from)
-        for (u32 to = share_.first(n.rank); to < share_.first(n.rank + 1); ++to) pack(n, from, to, epoch);
-      send(n);
+      n.begin();
+      const u64 theirs = bands_of(n.rank);
+      for (u64 left = bands_of(who_.rank()) & borders_; left; left &= left - 1) {
+        const u32 from = static_cast<u32>(std::countr_zero(left));
+        for (u64 to = words_.bands()[from].addressed & theirs; to; to &= to - 1) pack(n, from, static_cast<u32>(std::countr_zero(to)), epoch);
+      }
     }
-    engines::sequel all = mine;
+    if (own && own->words.size()) own->send();
     for (neighbour& n : neighbours_) {
-      all = engines::larger(all, receive(n.rank));
-      while (!in_.at_end()) unpack(n.rank, epoch);
+      n.sent = !everybody_hears_all_ || (inner_work_ && n.out.size() + size_of_packet() > sent_early);
+      if (n.sent) n.send(size_of_packet(), everybody_hears_all_ ? std::nullopt : std::optional(engines::sequel::nothing));
     }
-    for (neighbour& n : neighbours_) MPI_Waitall(2, n.sends, MPI_STATUSES_IGNORE);
+  }
+  /// What has come is read or sent on; between bands. Says whether all is here.
+  bool move_on() {
+    bool all = true;
+    for (neighbour& n : neighbours_) {
+      all &= n.arrived();
+      const bool was_open = std::exchange(n.is_open, n.opened());
+      if (packet* p = n.is_open && !was_open ? packet_of(n.rank) : nullptr) p->expect(n.heard.packet);
+    }
+    for (packet& p : packets_) all &= p.arrived();
+    return all;
+  }
+  /// Waits for what others have sent, and delivers it. Returns the largest of what all ranks say is to follow. Together, when no band runs.
+  engines::sequel receive(u64 epoch, engines::sequel mine) {
+    for (neighbour& n : neighbours_) {
+      if (!n.sent) n.send(size_of_packet(), mine);
+      else if (everybody_hears_all_) n.settle(mine);
+    }
+    engines::sequel all = everybody_hears_all_ ? mine : static_cast<engines::sequel>(who_.largest(static_cast<u64>(mine)));
+    detail::waiting others;
+    while (!move_on()) others.pause();
+    for (neighbour& n : neighbours_) {
+      all = engines::larger(all, n.heard.says);
+      while (!n.in().at_end()) unpack(n, epoch);
+    }
+    for (neighbour& n : neighbours_) n.finish(), n.is_open = false;
+    for (packet& p : packets_) p.finish();
     if (who_.memory()) who_.memory()->order();
+    inner_work_ = false;
+    for (u32 b = share_.first(who_.rank()); b < share_.first(who_.rank() + 1); ++b) inner_work_ |= !borders(b) && will_work(words_.bands()[b], all);
     return all;
   }
 
+ private:
   using news = engines::news;
-  static constexpr int tag = 1;
-  static constexpr std::size_t at_once = 4096;  ///< bytes that the receiver has room for without knowing the message's size
+  using packet = detail::packet;
 
-  struct neighbour {
-    int rank;
-    message out = {};
-    MPI_Request sends[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
-  };
-  /// How a message begins.
-  struct opening {
-    u64 size;
-    engines::sequel says;
+  static constexpr std::size_t sent_early = 1 << 15;  ///< bytes that take a network longer than one more message
+
+  struct neighbour : detail::correspondence {
+    using correspondence::correspondence;
+    bool sent = false, is_open = false;
   };
 
-  void send(neighbour& n) {
-    const std::span<std::byte> bytes = n.out.bytes();
-    const u64 size = bytes.size();
-    if (size > u64{0x7fffffff}) throw fault_error("wsl: an epoch sends more than 2 GB to one rank; use more and smaller bands");
-    std::memcpy(bytes.data(), &size, sizeof size);
-    const std::size_t first = least(bytes.size(), at_once);
-    MPI_Isend(bytes.data(), static_cast<int>(first), MPI_BYTE, n.rank, tag, who_.group(), &n.sends[0]);
-    if (size > first) MPI_Isend(bytes.data() + first, static_cast<int>(size - first), MPI_BYTE, n.rank, tag, who_.group(), &n.sends[1]);
+  static bool will_work(const engines::band& b, engines::sequel next) {
+    return !b.work.empty() || b.expects_news() || (next == engines::sequel::computing && !b.postponed.empty());
   }
-  engines::sequel receive(int from) {
-    in_.reset(at_once);
-    MPI_Recv(in_.bytes().data(), static_cast<int>(at_once), MPI_BYTE, from, tag, who_.group(), MPI_STATUS_IGNORE);
-    const opening o = in_.take<opening>();
-    in_.resize(o.size);
-    if (o.size > at_once) MPI_Recv(in_.bytes().data() + at_once, static_cast<int>(o.size - at_once), MPI_BYTE, from, tag, who_.group(), MPI_STATUS_IGNORE);
-    return o.says;
+  u64 size_of_packet() {
+    const packet* own = packet_of(who_.rank());
+    return own ? own->words.size() : 0;
+  }
+  u64 bands_of(int rank) const {
+    u64 mask = 0;
+    for (u32 b = share_.first(rank); b < share_.first(rank + 1); ++b) mask |= u64{1} << b;
+    return mask;
+  }
+  packet* packet_of(int writer) {
+    for (packet& p : packets_)
+      if (p.writer() == writer) return &p;
+    return nullptr;
+  }
+
+  /// Words of a channel that several ranks read by messages go in its writer's packet.
+  void find_packets() {
+    const auto by_message = [&](const engines::seam& s) {
+      const int from = share_.owner(s.writers_band), to = share_.owner(s.readers_band);
+      return from != to && !(who_.memory() && who_.memory()->common(from, to));
+    };
+    std::map<u32, std::set<int>> readers;  // by channel
+    for (const engines::seam& s : words_.net.seams)
+      if (by_message(s)) readers[s.channel].insert(share_.owner(s.readers_band));
+    std::map<int, std::set<int>> of_packet;  // by writer
+    for (std::size_t k = 0; k < sent_.size(); ++k) {
+      const engines::seam& s = words_.net.seams[k];
+      if (!by_message(s) || readers[s.channel].size() < 2) continue;
+      sent_[k].packed = true;
+      of_packet[share_.owner(s.writers_band)].merge(std::set(readers[s.channel]));
+    }
+    for (const auto& [writer, its_readers] : of_packet) {
+      if (writer != who_.rank() && !its_readers.contains(who_.rank())) continue;
+      std::vector<int> all{writer};
+      all.insert(all.end(), its_readers.begin(), its_readers.end());
+      packets_.emplace_back(std::move(all), who_.rank(), who_.group());
+    }
   }
 
   /// The news of one band for another.
@@ -107,14 +166,15 @@ class exchange {
   };
   struct item {
     enum class where : u8 {
-      behind,   ///< the words follow the item, those that the mirror lacks
-      anew,     ///< all that the buffer holds follow it: the mirror had none
+      behind,   ///< the words follow the item
+      packed,   ///< they lie in the sender's packet, from a place on
       same,     ///< they are those of the item before: another receiver of a multicast
       shared    ///< they lie in the sender's memory, from a place on, the first one being `origin`
     };
     news::what kind;
     where words_are;
-    u32 inlet, position, words, origin;
+    bool anew;  ///< all that the buffer holds, because the mirror had none; otherwise those that it lacks
+    u32 inlet, position, words, origin, place;
   };
   static_assert(sizeof(heading) % sizeof(u32) == 0 && sizeof(item) % sizeof(u32) == 0, "words lie where words may lie");
 
@@ -126,44 +186,56 @@ class exchange {
     const news* before = nullptr;
     u32 begin = 0;
     for (const news& n : mail) {
-      item i{n.kind, item::where::behind, n.inlet, n.position, 0, n.origin};
+      item i{n.kind, item::where::behind, false, n.inlet, n.position, 0, n.origin, 0};
       if (n.kind != news::what::words) {
         out.put(i);
         continue;
       }
-      progress& sent = sent_[words_.net.inlets[n.inlet].from];
+      const u32 seam = words_.net.inlets[n.inlet].from;
+      progress& sent = sent_[seam];
       if (who_.memory() && who_.memory()->seen_by(to_rank.rank, n.words)) {
-        i.words_are = item::where::shared, i.words = who_.memory()->place_of(n.words);
+        i.words_are = item::where::shared, i.place = who_.memory()->place_of(n.words);
         sent.mirrored = false, before = nullptr;
         out.put(i);
         continue;
       }
-      if (!sent.mirrored) i.words_are = item::where::anew, sent = {n.origin, true};
+      if (!sent.mirrored) i.anew = sent.mirrored = true, sent.position = n.origin;
       else if (before && before->words == n.words && before->position == n.position && begin == sent.position) i.words_are = item::where::same;
       begin = std::exchange(sent.position, n.position);
       i.words = n.position - begin;
-      before = &n;
+      const std::span<const u32> words(n.words + (begin - n.origin), i.words);
+      before = sent.packed ? nullptr : &n;
+      if (sent.packed) i.words_are = item::where::packed, i.place = place_in_packet(words_.net.seams[seam].channel, n.position, words);
       out.put(i);
-      if (i.words_are != item::where::same) out.put(std::span<const u32>(n.words + (begin - n.origin), i.words));
+      if (i.words_are == item::where::behind) out.put(words);
     }
     mail.clear();
   }
+  /// All readers of a channel have heard the same, so what one lacks the others lack.
+  u32 place_in_packet(u32 channel, u32 position, std::span<const u32> words) {
+    if (words.empty()) return 0;
+    message& all = packet_of(who_.rank())->words;
+    const auto [entry, is_new] = packed_.try_emplace(u64{channel} << 32 | position, static_cast<u32>(all.size() / sizeof(u32)));
+    if (is_new) all.put(words);
+    return entry->second;
+  }
 
-  void unpack(int from, u64 epoch) {
-    const heading h = in_.take<heading>();
+  void unpack(neighbour& from, u64 epoch) {
+    const heading h = from.in().take<heading>();
     engines::band& to = words_.bands()[h.to];
     to.senders[epoch & 1].set_bits(u64{1} << h.from);
     auto& mail = words_.bands()[h.from].mail[epoch & 1][h.to];
     std::span<const u32> latest;
     for (u32 k = 0; k < h.count; ++k) {
-      const item i = in_.take<item>();
+      const item i = from.in().take<item>();
       news n{i.kind, i.inlet, i.position};
       if (i.kind == news::what::words && i.words_are == item::where::shared) {
-        n.words = who_.memory()->at(from, i.words), n.origin = i.origin;
+        n.words = who_.memory()->at(from.rank, i.place), n.origin = i.origin;
       } else if (i.kind == news::what::words) {
-        if (i.words_are != item::where::same) latest = in_.take_words(i.words);
+        if (i.words_are == item::where::behind) latest = from.in().take_words(i.words);
+        if (i.words_are == item::where::packed) latest = i.words ? packet_of(from.rank)->words.words_at(i.place * sizeof(u32), i.words) : latest.first(0);
         mirror& m = mirrors_[i.inlet];
-        if (i.words_are == item::where::anew) m.begin(i.origin);
+        if (i.anew) m.begin(i.origin);
         m.append(latest, words_.net.inlets[i.inlet].head);
         n.words = m.words.data(), n.origin = m.origin;
       }
@@ -188,20 +260,25 @@ class exchange {
     }
   };
 
-  engines::traffic& words_;
-  ranks who_;
-  share share_;
-  std::vector<neighbour> neighbours_;
-  bool everybody_hears_all_ = false;  ///< all ranks are neighbours
   /// How far the reader's rank has words of a seam; those in common memory it has all, and then its mirror none.
   struct progress {
     u32 position = 0;
     bool mirrored = false;
+    bool packed = false;  ///< its words go in the packet
   };
+
+  engines::traffic& words_;
+  ranks who_;
+  share share_;
+  u64 borders_ = 0;                             ///< bands
+  bool everybody_hears_all_ = false;            ///< all ranks are neighbours: what is to follow an epoch need not be agreed on
+  bool inner_work_ = false;                     ///< for bands here that border on none of others', in the next epoch
+  std::vector<neighbour> neighbours_;
+  std::vector<packet> packets_;                 ///< that this rank writes or reads
+  std::unordered_map<u64, u32> packed_;         ///< by channel and position: the places of words in this rank's packet
   shared_buffers buffers_;
-  std::vector<progress> sent_;  ///< by seam
+  std::vector<progress> sent_;                  ///< by seam
   std::unordered_map<u32, mirror> mirrors_;
-  message in_;
 };
 
 }  // namespace wsl::mpi

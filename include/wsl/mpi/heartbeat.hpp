@@ -6,6 +6,8 @@
 //   WSL_RANK_LIMIT    seconds from one exchange to the next that are too many; not set, or 0: any
 #pragma once
 #include <mpi.h>
+#include <sched.h>
+#include <time.h>
 
 #include <atomic>
 #include <chrono>
@@ -24,13 +26,32 @@ namespace wsl::mpi::detail {
 /// How often this rank has exchanged something with others, and whether it waits for them now.
 inline std::atomic<u64> exchanges{0};
 inline std::atomic<bool> waits{false};
+/// Whether this rank has said with what it ends. Then others have a second to end too.
+inline bool has_failed = false;
+/// Whether this computer has more ranks than cores.
+inline bool crowded = false;
 
 /// A rank that waits for others is not late.
-struct waiting {
+class waiting {
+ public:
   waiting() { waits = true; }
   waiting(const waiting&) = delete;
   waiting& operator=(const waiting&) = delete;
   ~waiting() { waits = false, ++exchanges; }
+
+  /// Between two looks at what is to come. Where ranks share a core, it is left to those that compute.
+  void pause() {
+    if (!crowded) return;
+    if (++looks_ < 100) {
+      sched_yield();
+      return;
+    }
+    const timespec nap{0, 20'000};
+    nanosleep(&nap, nullptr);
+  }
+
+ private:
+  int looks_ = 0;
 };
 
 /// Seconds that the environment gives. Throws fault_error.
@@ -44,6 +65,12 @@ inline f64 seconds_of(const char* name, f64 otherwise) {
 }
 
 inline f64 silence() { return seconds_of("WSL_RANK_SILENCE", 8); }
+
+inline bool done(MPI_Request& r) {
+  int yes = 0;
+  MPI_Test(&r, &yes, MPI_STATUS_IGNORE);
+  return yes;
+}
 
 class heartbeat {
  public:
@@ -81,9 +108,11 @@ class heartbeat {
     const int from = (rank_ + size_ - 1) % size_, to = (rank_ + 1) % size_;
     MPI_Request coming, going = MPI_REQUEST_NULL;
     MPI_Irecv(&in, 1, MPI_BYTE, from, 0, group_, &coming);
-    clock::time_point heard = clock::now(), moved = heard;
+    clock::time_point heard = clock::now(), moved = heard, awake = heard;
     u64 seen = 0;
     while (!stops_within(interval)) {
+      if (since(awake) > 4 * std::chrono::duration<f64>(interval).count()) heard = moved = clock::now();  // this rank was stopped itself, perhaps with all others
+      awake = clock::now();
       if (done(going)) MPI_Isend(&out, 1, MPI_BYTE, to, 0, group_, &going);
       while (done(coming)) {
         heard = clock::now();
@@ -100,11 +129,6 @@ class heartbeat {
   bool stops_within(clock::duration time) {
     std::unique_lock alone(mutex_);
     return woken_.wait_for(alone, time, [this] { return stopped_; });
-  }
-  static bool done(MPI_Request& r) {
-    int yes = 0;
-    MPI_Test(&r, &yes, MPI_STATUS_IGNORE);
-    return yes;
   }
   static f64 since(clock::time_point t) { return std::chrono::duration<f64>(clock::now() - t).count(); }
   void end_all(const char* what, int who, f64 seconds) const {

@@ -3,11 +3,12 @@
 // program on machines of one kind, so values travel as they lie in memory.
 #pragma once
 #include <cstring>
+#include <memory>
 #include <span>
 #include <string>
 #include <type_traits>
-#include <vector>
 
+#include "../core/least.hpp"
 #include "../core/scalar.hpp"
 
 namespace wsl::mpi {
@@ -37,35 +38,47 @@ class message {
     return text;
   }
   void take(void* to, std::size_t size) {
-    if (size) std::memcpy(to, bytes_.data() + at_, size);
+    if (size) std::memcpy(to, bytes_.get() + at_, size);
     at_ += size;
   }
 
   /// Words where they lie; whatever is put before them must take whole words.
   std::span<const u32> take_words(std::size_t n) {
-    const auto* words = reinterpret_cast<const u32*>(bytes_.data() + at_);
+    const std::span<const u32> words = words_at(at_, n);
     at_ += n * sizeof(u32);
-    return {words, n};
+    return words;
   }
+  std::span<const u32> words_at(std::size_t byte, std::size_t n) const { return {reinterpret_cast<const u32*>(bytes_.get() + byte), n}; }
 
+  std::size_t size() const { return size_; }
+  bool at_end() const { return at_ == size_; }
+  std::span<std::byte> bytes() { return {bytes_.get(), size_}; }
   /// Room for so much in all, behind what is there.
-  void resize(std::size_t size) { bytes_.resize(size); }
-  bool at_end() const { return at_ == bytes_.size(); }
-  std::span<std::byte> bytes() { return bytes_; }
+  void resize(std::size_t size) {
+    if (size > room_) grow(size);
+    size_ = size;
+  }
   /// Empty again, or with room for what comes; reading begins anew.
   void reset(std::size_t size = 0) {
-    bytes_.resize(size);
-    at_ = 0;
+    size_ = at_ = 0;
+    resize(size);
   }
 
  private:
   void put(const void* from, std::size_t size) {
-    const auto* bytes = static_cast<const std::byte*>(from);
-    bytes_.insert(bytes_.end(), bytes, bytes + size);
+    const std::size_t before = size_;
+    resize(before + size);
+    if (size) std::memcpy(bytes_.get() + before, from, size);
+  }
+  void grow(std::size_t size) {
+    room_ = most(size, 2 * room_);
+    std::unique_ptr<std::byte[]> larger(new std::byte[room_]);  // not set to zero: that would be one more pass over long messages
+    if (size_) std::memcpy(larger.get(), bytes_.get(), size_);
+    bytes_ = std::move(larger);
   }
 
-  std::vector<std::byte> bytes_;
-  std::size_t at_ = 0;
+  std::unique_ptr<std::byte[]> bytes_;
+  std::size_t size_ = 0, room_ = 0, at_ = 0;
 };
 
 }  // namespace wsl::mpi

@@ -3,12 +3,14 @@
 // ends them all.
 #pragma once
 #include <mpi.h>
+#include <sched.h>
 #include <time.h>
 
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 
+#include "../core/least.hpp"
 #include "heartbeat.hpp"
 #include "shared_memory.hpp"
 
@@ -16,23 +18,23 @@ namespace wsl::mpi::detail {
 
 class session {
  public:
-  session() : owned_(start()), group_(copy_of_world()), memory_(group_), heart_(group_) {}
+  session() : owned_(start()), group_(copy_of_world()), memory_(group_), heart_(group_) { crowded = has_more_ranks_than_cores(); }
   session(const session&) = delete;
   session& operator=(const session&) = delete;
   ~session() {
     int over = 0;
     MPI_Finalized(&over);
     if (over) return;
-    if (owned_ && !everybody_came()) {
+    const f64 patience = has_failed ? least(1., silence_) : silence_;
+    if (owned_ && !everybody_came(patience)) {
       int rank = 0;
       MPI_Comm_rank(group_, &rank);
-      std::fprintf(stderr, "wsl: rank %d has ended, and others went on for %.0f s; it ends them\n", rank, patience_);
+      std::fprintf(stderr, "wsl: rank %d has ended, and others went on for %.0f s; it ends them\n", rank, patience);
       MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     }
+    if (owned_) memory_.release();  // all do that together: a rank that is stopped now is still missed
     heart_.stop();
-    if (!owned_) return;
-    memory_.release();
-    MPI_Finalize();
+    if (owned_) MPI_Finalize();
   }
 
   MPI_Comm group() const { return group_; }
@@ -52,22 +54,35 @@ class session {
     return group;
   }
 
-  bool everybody_came() const {
+  /// Counts the cores that any rank of this computer may use: each may be bound to one of them.
+  bool has_more_ranks_than_cores() const {
+    MPI_Comm here = MPI_COMM_NULL;
+    MPI_Comm_split_type(group_, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here);
+    int ranks = 1;
+    MPI_Comm_size(here, &ranks);
+    cpu_set_t cores;
+    CPU_ZERO(&cores);
+    sched_getaffinity(0, sizeof cores, &cores);
+    MPI_Allreduce(MPI_IN_PLACE, &cores, sizeof cores, MPI_BYTE, MPI_BOR, here);
+    MPI_Comm_free(&here);
+    return ranks > CPU_COUNT(&cores);
+  }
+
+  /// Within so many seconds; 0: it takes as long as it takes.
+  bool everybody_came(f64 patience) const {
     const waiting others;
     MPI_Request all;
     MPI_Ibarrier(group_, &all);
     const auto begin = std::chrono::steady_clock::now();
-    for (f64 waited = 0; patience_ == 0 || waited < patience_; waited = std::chrono::duration<f64>(std::chrono::steady_clock::now() - begin).count()) {
-      int came = 0;
-      MPI_Test(&all, &came, MPI_STATUS_IGNORE);
-      if (came) return true;
+    for (f64 waited = 0; patience == 0 || waited < patience; waited = std::chrono::duration<f64>(std::chrono::steady_clock::now() - begin).count()) {
+      if (done(all)) return true;
       const timespec pause{0, waited < 0.01 ? 1'000'000 : 100'000'000};
       nanosleep(&pause, nullptr);
     }
     return false;
   }
 
-  const f64 patience_ = silence();  ///< seconds
+  const f64 silence_ = silence();  ///< seconds
   bool owned_;
   MPI_Comm group_;
   shared_memory memory_;

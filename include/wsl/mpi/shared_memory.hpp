@@ -22,11 +22,16 @@ class shared_memory {
     MPI_Comm_size(here, &neighbours);
     MPI_Comm_size(group, &all);
     parts_.resize(static_cast<std::size_t>(all));
+    int first_here = 0;
+    MPI_Comm_rank(group, &first_here);
     MPI_Comm_set_errhandler(here, MPI_ERRORS_RETURN);
     if (neighbours > 1 && MPI_Win_allocate_shared(size, sizeof(u32), MPI_INFO_NULL, here, &mine_, &window_) == MPI_SUCCESS) {
       find_parts(group, here, neighbours);
       MPI_Win_lock_all(MPI_MODE_NOCHECK, window_);
+      MPI_Allreduce(MPI_IN_PLACE, &first_here, 1, MPI_INT, MPI_MIN, here);
     }
+    first_beside_.resize(parts_.size());
+    MPI_Allgather(&first_here, 1, MPI_INT, first_beside_.data(), 1, MPI_INT, group);
     MPI_Comm_free(&here);
   }
   shared_memory(const shared_memory&) = delete;
@@ -59,6 +64,8 @@ class shared_memory {
 
   /// Whether a buffer is this rank's, and lies where a rank can read it.
   bool seen_by(int rank, const u32* buffer) const { return parts_[static_cast<std::size_t>(rank)] && buffer >= mine_ && buffer < mine_ + size / static_cast<MPI_Aint>(sizeof(u32)); }
+  /// Whether two ranks, any ones, have memory in common.
+  bool common(int one, int other) const { return first_beside_[static_cast<std::size_t>(one)] == first_beside_[static_cast<std::size_t>(other)]; }
   u32 place_of(const u32* buffer) const { return static_cast<u32>(buffer - mine_); }
   const u32* at(int rank, u32 place) const { return parts_[static_cast<std::size_t>(rank)] + place; }
 
@@ -89,6 +96,7 @@ class shared_memory {
   MPI_Win window_ = MPI_WIN_NULL;
   u32* mine_ = nullptr;
   std::vector<const u32*> parts_;  ///< by rank; null on another computer
+  std::vector<int> first_beside_;  ///< by rank: the first that has memory in common with it
   std::ptrdiff_t used_ = 0;        ///< bytes
   std::vector<u32*> small_, large_;
   std::mutex mutex_;

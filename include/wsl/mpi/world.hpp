@@ -8,9 +8,11 @@
 #pragma once
 #include <mpi.h>
 
+#include <chrono>
 #include <span>
 #include <string>
 
+#include "../core/fingerprint.hpp"
 #include "../fabric/threaded.hpp"
 #include "session.hpp"
 
@@ -44,6 +46,27 @@ class ranks {
     const u64 differs = largest(roots == number ? 0 : static_cast<u64>(size() - rank()));
     if (differs) throw fault_error("wsl: rank " + std::to_string(size() - static_cast<int>(differs)) + " has another " + what + " than rank 0; start the same program with the same arguments everywhere");
   }
+  /// For what a rank ends with: whether no rank before this one says the same, as far as it is heard within a second, so that a sentence with which
+  /// all end is printed once. Each rank asks once, and others need not ask at all; those that go on are ended soon.
+  bool first_to_say(const std::string& sentence) const {
+    constexpr int tag = 0;
+    fingerprint f;
+    f.add(sentence.data(), sentence.size());
+    const u64 mine = f.value();
+    detail::has_failed = true;
+    for (int to = rank_ + 1; to < size_; ++to) MPI_Send(&mine, 1, MPI_UINT64_T, to, tag, group_);
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+    for (int heard = 0; heard < rank_ && std::chrono::steady_clock::now() < end;) {
+      int has_come = 0;
+      MPI_Iprobe(MPI_ANY_SOURCE, tag, group_, &has_come, MPI_STATUS_IGNORE);
+      if (!has_come) continue;
+      u64 theirs = 0;
+      MPI_Recv(&theirs, 1, MPI_UINT64_T, MPI_ANY_SOURCE, tag, group_, MPI_STATUS_IGNORE);
+      if (theirs == mine) return false;
+      ++heard;
+    }
+    return true;
+  }
   /// Everybody has what `from` has; together.
   void broadcast(std::span<std::byte> bytes, int from) const {
     const detail::waiting others;
@@ -65,9 +88,12 @@ class ranks {
   static constexpr std::size_t most_at_once = std::size_t{1} << 30;  // MPI counts with int
 
   u64 reduced(u64 mine, MPI_Op how) const {
-    const detail::waiting others;
+    detail::waiting others;
     u64 all = 0;
-    MPI_Allreduce(&mine, &all, 1, MPI_UINT64_T, how, group_);
+    if (!detail::crowded) return MPI_Allreduce(&mine, &all, 1, MPI_UINT64_T, how, group_), all;
+    MPI_Request r;
+    MPI_Iallreduce(&mine, &all, 1, MPI_UINT64_T, how, group_, &r);
+    while (!detail::done(r)) others.pause();
     return all;
   }
 

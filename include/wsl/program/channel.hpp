@@ -38,7 +38,7 @@ struct channel {
   bool writer_waits : 1 = false;  ///< a receiver that makes room must wake the writer
   bool large : 1 = false;         ///< which size of buffer it is
   bool operated : 1 = false;      ///< an operation in flight writes here: tasks may not
-  bool lenient : 1 = false;       ///< an operation wrote last: what it left unread keeps no task from running
+  bool lenient : 1 = false;       ///< operations write here: what they left unread keeps no task from running, until all is read
 
   int size() const { return large ? large_buffer : small_buffer; }
   int next() const { return static_cast<int>(end); }

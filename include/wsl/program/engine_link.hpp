@@ -197,14 +197,14 @@ struct pe_state {
     if (t.signals) ++t.signals->size;
   }
 
-  /// Whether the local task that has just run is the only one that is ready, nothing may come before it, and there is room for what
+  /// Whether the local task that has just run is the only one that is active, nothing may come before it, and there is room for what
   /// it may send; then it has begun.
   [[gnu::always_inline]] bool again(u32 own_bit) {
-    if (((active & ~blocked) != own_bit) | (taken == engines::taken_color::several)) return false;
+    if (active != own_bit || (blocked & own_bit) || taken == engines::taken_color::several) return false;
     engines::channel* c = channels();
     for (u32 left = image->slots; left; --left, ++c)
       if (!c->reopen()) return false;
-    active &= ~own_bit;
+    active = 0;
     interrupted = false;
     taken = engines::taken_color::none;
     return true;

@@ -6,7 +6,6 @@
 #include <cstring>
 #include <new>
 #include <string>
-#include <tuple>
 #include <type_traits>
 
 #include "../core/least.hpp"
@@ -59,10 +58,26 @@ struct pack<Head, Tail...> {
 };
 
 template <class Use>
-constexpr decltype(auto) with(const pack<>&, Use use) { return use(); }
+[[gnu::always_inline]] constexpr decltype(auto) with(const pack<>&, Use use) { return use(); }
 template <class Head, class... Tail, class Use>
-constexpr decltype(auto) with(const pack<Head, Tail...>& p, Use use) {
-  return with(p.tail, [&](const auto&... rest) -> decltype(auto) { return use(p.head, rest...); });
+[[gnu::always_inline]] constexpr decltype(auto) with(const pack<Head, Tail...>& p, Use use) {
+  return with(p.tail, [&](const auto&... rest) __attribute__((always_inline)) -> decltype(auto) { return use(p.head, rest...); });
+}
+
+/// Calls `use` with values that its braces make from left to right.
+template <class Use>
+struct in_order {
+  template <class... X>
+  [[gnu::always_inline]] constexpr explicit in_order(Use use, const X&... x) { use(x...); }
+};
+
+/// A copy, put together from its parts: compilers then keep the parts of the original in registers.
+template <class X>
+constexpr X anew(const X& operand) {
+  if constexpr (is_memory<X>) return {operand.first(), operand.length(), operand.stride()};
+  else if constexpr (is_fabric_input<X>) return {operand.from, operand.count};
+  else if constexpr (is_fabric_output<X>) return {operand.to, operand.count};
+  else return operand;
 }
 
 constexpr pack<> make_pack() { return {}; }
@@ -170,14 +185,14 @@ class [[nodiscard("an operation with a fabric operand or a FIFO runs only when i
   fabric_end output() const { return {dst_.to.id, &payload_type_of<T>}; }
   fabric_end input() const {
     fabric_end found;
-    detail::with(src_, [&](const auto&... s) { (find_input(found, s), ...); });
+    detail::with(src_, [&](const auto&... s) __attribute__((always_inline)) { (find_input(found, s), ...); });
     return found;
   }
 
   /// Calls `use` with what the constructor was given.
   template <class Use>
   [[gnu::always_inline]] void taken_apart(Use use) const {
-    detail::with(src_, [&](const auto&... s) { use(name_, what_, f_, dst_, s...); });
+    detail::with(src_, [&](const auto&... s) __attribute__((always_inline)) { use(name_, what_, f_, detail::anew(dst_), detail::anew(s)...); });
   }
 
   /// The operation as a microthread that an engine runs.
@@ -223,17 +238,16 @@ class [[nodiscard("an operation with a fabric operand or a FIFO runs only when i
     }
   }
   [[gnu::always_inline]] constexpr void move_run(u64 done, const u32* const* input, u32* output, u32 n) const {
-    const bool unit = detail::unit_stride(dst_) && detail::with(src_, [](const auto&... s) { return (detail::unit_stride(s) && ...); });
+    const bool unit = detail::unit_stride(dst_) && detail::with(src_, [](const auto&... s) __attribute__((always_inline)) { return (detail::unit_stride(s) && ...); });
     if (unit) move_all<true>(done, input, output, n);
     else move_all<false>(done, input, output, n);
   }
 
   template <bool unit>
   [[gnu::always_inline]] constexpr void move_all(u64 done, const u32* const* input, u32* output, u32 n) const {
-    detail::with(src_, [&](const auto&... s) {
+    detail::with(src_, [&](const auto&... s) __attribute__((always_inline)) {
       // Braces fix the order in which the sources take their input words.
-      const std::tuple walks{detail::walk<unit>(s, done, input, output)...};
-      std::apply([&](const auto&... w) {
+      detail::in_order{[&](const auto&... w) __attribute__((always_inline)) {
         if constexpr (detail::is_accumulator<Dst>) accumulate(done, n, w...);
         else {
           const auto d = detail::walk<unit>(dst_, done, input, output);
@@ -242,7 +256,7 @@ class [[nodiscard("an operation with a fabric operand or a FIFO runs only when i
           }
           for (u32 i = 0; i < n; ++i) d[i] = static_cast<T>(f_(w[i]...));
         }
-      }, walks);
+      }, detail::walk<unit>(s, done, input, output)...};
       if constexpr (uses_fifo) passed(dst_, n), (passed(s, n), ...);
     });
   }
@@ -262,11 +276,15 @@ class [[nodiscard("an operation with a fabric operand or a FIFO runs only when i
     return true;
   }
 
-  // A short block is copied here. Where the length of a longer one is known, GCC would say `rep movs`, which takes longer to start
-  // than a call of memcpy.
+  // A short block is copied here, its ends last: they are what a program has most likely just written, word by word, and a load of four
+  // words waits until such a store has left the processor's queue. Where the length of a longer block is known, GCC would say `rep movs`,
+  // which takes longer to start than a call of memcpy.
   [[gnu::always_inline]] static void copy(void* to, const void* from, std::uintptr_t bytes) {
     if (bytes <= 256 && bytes % 16 == 0) {
-      for (std::uintptr_t i = 0; i < bytes; i += 16) std::memcpy(static_cast<char*>(to) + i, static_cast<const char*>(from) + i, 16);
+      const auto piece = [&](std::uintptr_t i) { std::memcpy(static_cast<char*>(to) + i, static_cast<const char*>(from) + i, 16); };
+      for (std::uintptr_t i = 16; i + 16 < bytes; i += 16) piece(i);
+      if (bytes > 0) piece(0);
+      if (bytes > 16) piece(bytes - 16);
     } else {
       asm("" : "+r"(bytes));
       std::memcpy(to, from, bytes);

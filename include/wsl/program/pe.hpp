@@ -156,7 +156,7 @@ class pe {
     if constexpr (!(requires { typename Completion::by_engine; } || ...)) {
       if ((knows(when_complete) && ...) && moved_at_once<lone_reader>(op)) return (happen(when_complete, when_complete.id), ...);
     }
-    op.taken_apart([&](auto... parts) { later<F, Dst, Src...>::start(*this, parts..., when_complete...); });
+    op.taken_apart([&](auto... parts) __attribute__((always_inline)) { later<F, Dst, Src...>::start(*this, parts..., when_complete...); });
   }
 
   /// Does what a completion says: for modules that are given one and have nothing left to wait for.
@@ -215,8 +215,7 @@ class pe {
     const u32* from = nullptr;
     if constexpr (what::fabric_sources > 0) {
       const auto [color, type] = op.input();
-      from = Take::words(state_, color, type, static_cast<u32>(op.length()));
-      if (!from) return false;
+      if (!Take::words(state_, color, type, static_cast<u32>(op.length()), from)) return false;
     }
     op.move(0, &from, to ? to->room() : nullptr, static_cast<u32>(op.length()));
     if (to) to->wrote(op.length());
@@ -225,19 +224,26 @@ class pe {
 
   // The engine itself must look where a buffer becomes empty or a sender waits for room.
   struct lone_reader {
-    [[gnu::always_inline]] static const u32* words(pe_state& s, int color, const payload_type* type, u32 n) {
+    [[gnu::always_inline]] static bool words(pe_state& s, int color, const payload_type* type, u32 n, const u32*& first) {
+      for (engines::inlet *in = s.inlets(), *last = s.end_of_inlets(); in != last; ++in)
+        if (in->color == color) return read(s, *in, color, type, n, first);
+      return false;
+    }
+    [[gnu::always_inline]] static bool read(pe_state& s, engines::inlet& in, int color, const payload_type* type, u32 n, const u32*& first) {
       const program_image& image = *s.image;
-      engines::inlet *in = s.inlets(), *last = s.end_of_inlets();
-      while (in != last && in->color != color) ++in;
-      if (in == last || !in->is_plain() || s.taken != engines::taken_color::none || image.read_type[color] != type) return nullptr;
-      const engines::channel& c = image.channels[in->from];
-      if (c.tail() - in->head <= n || c.writer_waits) return nullptr;
+      if (!in.is_plain() || s.taken != engines::taken_color::none || image.read_type[color] != type) return false;
+      const engines::channel& c = image.channels[in.from];
+      if (c.tail() - in.head <= n || c.writer_waits) return false;
       s.taken = engines::taken(color);
-      return c.words + (std::exchange(in->head, in->head + n) - c.origin);
+      first = c.words + (std::exchange(in.head, in.head + n) - c.origin);
+      return true;
     }
   };
   struct through_engine {
-    static const u32* words(pe_state& s, int color, const payload_type* type, u32 n) { return s.image->engine->take(s, color, type, n); }
+    static bool words(pe_state& s, int color, const payload_type* type, u32 n, const u32*& first) {
+      first = s.image->engine->take(s, color, type, n);
+      return first != nullptr;
+    }
   };
 
   // Gets the parts of an operation one by one, each small enough for registers: an operation that moves at once is then never

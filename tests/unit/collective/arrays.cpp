@@ -101,6 +101,26 @@ TEST_CASE("modules take no more colors than they say") {
   CHECK(l.claims().size() == 7);
 }
 
+// <collectives_2d> has two colors for each axis; a two-level tree of chains in a line has eight (WaferLLM's MeshGEMV).
+TEST_CASE("collectives take no more colors than those of published libraries") {
+  const auto taken = [](const auto& net) {
+    layout l{wse2, 9, 7};
+    net.wire(l);
+    std::set<int> colors;
+    for (const path_record& p : l.paths()) colors.insert(p.color);
+    return colors.size();
+  };
+  CHECK(taken(broadcast<f32>{.first = 0}) == 1);
+  CHECK(taken(scatter<f32>{.first = 0}) == 2 + 2);
+  CHECK(taken(gather<f32>{.first = 0}) == 2 + 2);
+  CHECK(taken(reduce<f32>{.first = 0, .root = {3, 2}, .how = tactic::chain, .colors = 2}) == 2 + 2);
+  CHECK(taken(reduce<f32>{.first = 0, .root = {3, 2}, .how = tactic::star, .colors = 2}) == 2 + 2);
+  CHECK(taken(reduce<f32>{.first = 0, .among = each_row, .root = {3}, .how = tactic::two_phase}) == 4);
+  CHECK(taken(all_reduce<f32>{.first = 0, .words = 8}) == 2 + 2 + 1);
+  CHECK(taken(all_reduce<f32>{.first = 0, .words = 8, .how = tactic::star, .colors = 1}) == 1 + 1 + 1);
+  CHECK_THROWS_WITH(taken(reduce<f32>{.first = 0, .root = {3, 2}, .how = tactic::star, .colors = 1}), Contains("needs 2 colors"));
+}
+
 TEST_CASE("the model gives the published cycles") {
   const auto reduced = [](int size, int words, tactic how) {
     return reduce<f32>{.first = 0, .among = each_row, .how = how, .colors = 10}.cycles(line(size), words);

@@ -5,6 +5,7 @@
 #include <wsl/kernel/solver.hpp>
 
 #include <catch2/catch.hpp>
+#include <functional>
 
 using namespace wsl;
 using namespace wsl::solver;
@@ -61,6 +62,9 @@ stencil diffusion(const cells& size) {
         }
   return a;
 }
+
+/// Compiled once: each assertion of Catch2 is some hundred lines of code.
+void refuses(const std::function<void()>& call, const char* sentence) { CHECK_THROWS_WITH(call(), Catch::Matchers::Contains(sentence)); }
 
 const std::vector<cells> odd_sizes{{1, 1, 1}, {1, 1, 37}, {1, 13, 5}, {17, 1, 16}, {3, 2, 1}, {9, 8, 7}, {11, 7, 33}};
 
@@ -256,15 +260,14 @@ TEST_CASE("solver: how a method ends is said") {
 TEST_CASE("solver: what cannot be solved is refused in a sentence") {
   const cells size{4, 3, 5};
   const std::vector<f32> b(size.count(), 1);
-  using Catch::Matchers::Contains;
-  CHECK_THROWS_WITH(bicgstab({.size = {4, 0, 5}}, b), Contains("at least one cell along each axis, not 4 x 0 x 5"));
-  CHECK_THROWS_WITH(bicgstab({.size = size, .up = {1, 2}}, b), Contains("the weight up has 1 number, 5 (one for each z) or 60"));
-  CHECK_THROWS_WITH(bicgstab({.size = size, .down = {NAN}}, b), Contains("the weight down has the number nan at place 0"));
-  CHECK_THROWS_WITH(bicgstab({.size = size}, std::vector<f32>(59)), Contains("has 59 numbers; a grid of 4 x 3 x 5 cells needs 60"));
-  CHECK_THROWS_WITH(bicgstab({.size = size}, std::vector<f32>(60, INFINITY)), Contains("it takes finite ones"));
-  CHECK_THROWS_WITH(bicgstab({.size = size}, b, {}, {.wide = 5}), Contains("no block for each of 5 x 1 PEs"));
-  CHECK_THROWS_WITH(jacobi_conjugate_gradient({.size = size, .centre = {0}}, b), Contains("its inverse is the preconditioner"));
+  refuses([&] { bicgstab({.size = {4, 0, 5}}, b); }, "at least one cell along each axis, not 4 x 0 x 5");
+  refuses([&] { bicgstab({.size = size, .up = {1, 2}}, b); }, "the weight up has 1 number, 5 (one for each z) or 60");
+  refuses([&] { bicgstab({.size = size, .down = {NAN}}, b); }, "the weight down has the number nan at place 0");
+  refuses([&] { bicgstab({.size = size}, std::vector<f32>(59)); }, "has 59 numbers; a grid of 4 x 3 x 5 cells needs 60");
+  refuses([&] { bicgstab({.size = size}, std::vector<f32>(60, INFINITY)); }, "it takes finite ones");
+  refuses([&] { bicgstab({.size = size}, b, {}, {.wide = 5}); }, "no block for each of 5 x 1 PEs");
+  refuses([&] { jacobi_conjugate_gradient({.size = size, .centre = {0}}, b); }, "its inverse is the preconditioner");
   using wafer = solver_on<bicgstab_method, one_line<5>>;
-  CHECK_THROWS_WITH((wafer{stencil{.size = {4, 3, 6}}, 4, 3, wse2, threaded{}}), Contains("compiled for one number of cells along z"));
-  CHECK_THROWS_WITH((wafer{stencil{.size = size}, 2, 3, wse2, threaded{}}), Contains("each PE has one line along z"));
+  refuses([&] { (wafer{stencil{.size = {4, 3, 6}}, 4, 3, wse2, threaded{}}); }, "compiled for one number of cells along z");
+  refuses([&] { (wafer{stencil{.size = size}, 2, 3, wse2, threaded{}}); }, "each PE has one line along z");
 }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include <wsl/ml/model/decoder.hpp>
+#include <wsl/ml/model/operations.hpp>
 #include <wsl/ml/model/serial.hpp>
 #include <wsl/ml/optim/rule.hpp>
 #include <wsl/ml/optim/schedule.hpp>
@@ -49,6 +51,14 @@ TEST_CASE("Which parameters decay") {
   CHECK((does_decay(decays::all, bias) && does_decay(decays::all, matrix)));
   CHECK((does_decay(decays::matrices, matrix) && !does_decay(decays::matrices, row) && !does_decay(decays::matrices, gain)));
   CHECK((does_decay(decays::not_bias_or_norm, row) && !does_decay(decays::not_bias_or_norm, bias) && !does_decay(decays::not_bias_or_norm, gain)));
+}
+
+TEST_CASE("Operations of a model, as they are counted by hand") {
+  // 2 layers of width 16 over 8 tokens: a block has 12 matrices of 16 x 16 and a bias for each output, two norms, attention, gelu, two sums.
+  const ml::decoder d{.vocabulary = 37, .positions = 12, .layers = 2, .heads = 2, .width = 16};
+  constexpr f64 block = 6 * 12 * 16 * 16 + 2 * (48 + 16 + 64 + 16) + 2 * 30 * 16 + 7 * 8 * 16 + 10 * 64 + 2 * 10 * 16;
+  constexpr f64 around = 3 * 10 * 16 + 30 * 16 + 6 * 37 * 16 + 10 * 37;  // tables, the last norm, the head, the loss
+  CHECK(ml::operations_per_token(d.build(), 8) == 2 * block + around);
 }
 
 TEST_CASE("Clipping") {

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <map>
 #include <set>
+#include <sstream>
 
 #include "compare.hpp"
 #include "golden_gpt2.hpp"
@@ -169,6 +170,77 @@ TEST_CASE("Of a table only the rows that a batch needs travel, and all of it lea
     }
 }
 
+TEST_CASE("A factor of a parameter's learning rate does what a step at that rate does") {
+  const text t(6, 8, 2);
+  const std::vector<std::string> wide{"layer * qkv.weight", "layer 1 up.*"};
+  for (const optimizer& rule : {optimizer::sgd(0.9f, 0.01f), optimizer::adam(), optimizer::adamw(0.9f, 0.999f, 1e-8f, 0.1f)}) {
+    const auto after_step = [&](f32 factor, f64 rate, auto how) {
+      ml::network n = small().build();
+      CHECK(n.scale_rates(wide, factor) == 4);  // of two layers the qkv, of one the weight and the bias of what follows
+      using trainer = std::conditional_t<std::is_same_v<decltype(how), ml::training>, ml::trainer, ml::pipelined_trainer>;
+      trainer trained(std::move(n), rule, how);
+      trained.step(t.all(), rate);
+      return ml::weights(trained.parameters());
+    };
+    const ml::network n = small().build();
+    const auto check = [&](auto how) {
+      const ml::weights scaled = after_step(0.25f, 1e-2, how), quarter = after_step(1, 0.25e-2, how), whole = after_step(1, 1e-2, how);
+      for (std::size_t k = 0; k < scaled.size(); ++k) {
+        INFO(n.parameters()[k].name);
+        const bool is_wide = n.parameters()[k].name.ends_with("qkv.weight") || n.parameters()[k].name.starts_with("layer 1 up.");
+        CHECK(scaled[k] == (is_wide ? quarter : whole)[k]);
+        CHECK((quarter[k] != whole[k] || n.parameters()[k].name.ends_with("qkv.bias")));
+      }
+    };
+    check(ml::training{.seed = 7});
+    check(ml::training{.num_csx = 2, .clip_norm = 0.5, .seed = 7});
+    check(ml::pipelining{.strips = 2, .seed = 7});
+  }
+  ml::network n = small().build();
+  CHECK(n.scale_rates({"head*", "embedding.*", "embedding.tokens"}, 0) == 2);
+  CHECK_THROWS_WITH(n.scale_rates({"*tokens"}, 0.5f), "wsl: the learning rate of embedding.tokens has two factors, 0.000000 and 0.500000");
+  CHECK_THROWS_WITH(n.scale_rates({"layer 2 *"}, 0.5f), "wsl: a factor of the learning rate is for no parameter: none is called layer 2 *; the first is embedding.tokens");
+  CHECK_THROWS_WITH(n.scale_rates({"layer 1 *"}, -1), "wsl: a factor of a learning rate is a number of at least 0, not -1.000000");
+}
+
+/// What a printed report has in a column of the rows that are phases, and in that of the step.
+std::pair<f64, f64> sum_and_step(const std::string& printed, int column) {
+  std::istringstream lines(printed);
+  std::string line;
+  f64 sum = 0;
+  std::getline(lines, line);
+  while (std::getline(lines, line)) {
+    const bool is_step = line.starts_with("step ");
+    std::istringstream words(line.substr(26));
+    f64 x[3];
+    std::string percent;
+    REQUIRE(words >> x[0] >> x[1] >> percent >> x[2]);
+    if (is_step) return {sum, x[column]};
+    sum += x[column];
+  }
+  FAIL("no step in " << printed);
+  return {};
+}
+
+TEST_CASE("A stopwatch leaves no time out and counts none twice") {
+  const auto start = ml::wall_clock::now();
+  const auto at = [&](int ms) { return start + std::chrono::milliseconds(ms); };
+  ml::step_report r;
+  ml::stopwatch watch(r, start);
+  watch.phase("forward", 1, at(30));
+  watch.phase("backward", 2, at(20));  // was ready before the one before it had ended
+  watch.phase("update", 3, at(100));
+  CHECK(r.seconds == Approx(0.1));
+  CHECK(r.phases[0].seconds == Approx(0.03));
+  CHECK(r.phases[1].seconds == 0);
+  CHECK(r.phases[2].seconds == Approx(0.07));
+  CHECK(sum_and_step(ml::to_text(r), 0) == std::pair(100., 100.));
+  CHECK(sum_and_step(ml::to_text(r), 1) == std::pair(100., 100.));
+  CHECK(sum_and_step(ml::to_text(r), 2) == std::pair(6000., 6000.));
+  r.phases.erase(r.phases.begin());
+  CHECK(sum_and_step(ml::to_text(r), 0) == std::pair(70., 100.));  // a table whose rows do not sum to the step says so
+}
+
 TEST_CASE("A step's report: its rows sum to the step, its bytes are those of the fabric's counters") {
   const text t(6, 8, 2);
   for (auto [num_csx, workers, clip] : {std::tuple{1, 1, 0.}, {1, 3, 1.}, {3, 2, 0.}}) {
@@ -179,7 +251,11 @@ TEST_CASE("A step's report: its rows sum to the step, its bytes are those of the
     const ml::step_report& r = trained.report();
     CHECK(r.phases.size() == (clip > 0 ? 4 : 3));
     for (const auto& p : r.phases) CHECK((p.seconds >= 0 && p.work >= 0));
-    CHECK(r.seconds() <= all);
+    f64 sum = 0, work = 0;
+    for (const auto& p : r.phases) sum += p.seconds, work += p.work;
+    CHECK(sum == Approx(r.seconds).epsilon(1e-9));
+    CHECK((r.seconds > 0 && r.seconds <= all));
+    CHECK(work > 0);
     u64 numbers = 0, weights_and_gains = 0, tied = 0, looked_up = 0;
     const std::set<i32> seen(t.ids.begin(), t.ids.end());
     for (const ml::parameter& p : trained.model().parameters()) {
@@ -197,6 +273,10 @@ TEST_CASE("A step's report: its rows sum to the step, its bytes are those of the
     CHECK(r.two_layers < 4 * (numbers + tied));
     const std::string text = ml::to_text(r);
     CHECK(text.find("gradients in") != std::string::npos);
+    for (const int column : {0, 1, 2}) {
+      const auto [rows, step] = sum_and_step(text, column);
+      CHECK(rows == Approx(step).margin(column == 1 ? 0.26 : 0.003));  // of numbers that are printed with one or three places
+    }
   }
 }
 

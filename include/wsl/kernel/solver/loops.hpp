@@ -120,4 +120,29 @@ template <class Pass>
 inline const auto multiply_lines =
     vector_code<loops::multiplying<Pass>, const Pass&, const bundle<Pass::vectors>&, const surroundings&, std::ptrdiff_t, int, int, f32*>::best();
 
+/// A pass without its type, so that only its loops are compiled for it and not what leads to them. It lives no longer than the pass.
+template <int vectors>
+struct any_pass {
+  const void* self;
+  void (*prepare)(const void*, const bundle<vectors>&, std::ptrdiff_t, int, int, f32*);
+  void (*multiply)(const void*, const bundle<vectors>&, const surroundings&, std::ptrdiff_t, int, int, f32*) = nullptr;  ///< if it has a product
+  int from = 0, sums = 0;
+  int operations = 0;  ///< with the product's
+};
+
+template <class Pass>
+any_pass<Pass::vectors> without_type(const Pass& pass) {
+  using lines = bundle<Pass::vectors>;
+  any_pass<Pass::vectors> any{.self = &pass, .prepare = [](const void* self, const lines& first, std::ptrdiff_t stride, int count, int to, f32* sums) {
+    prepare_lines<Pass>(*static_cast<const Pass*>(self), first, stride, count, to, sums);
+  }, .sums = Pass::sums, .operations = Pass::operations};
+  if constexpr (Pass::multiplies) {
+    any.from = Pass::from, any.operations += stencil_points;
+    any.multiply = [](const void* self, const lines& first, const surroundings& around, std::ptrdiff_t stride, int count, int to, f32* sums) {
+      multiply_lines<Pass>(*static_cast<const Pass*>(self), first, around, stride, count, to, sums);
+    };
+  }
+  return any;
+}
+
 }  // namespace wsl::solver

@@ -67,43 +67,45 @@ class part {
   }
 
  private:
+  using pass = any_pass<Method::vectors>;
+  void present(pe& me, void (part::*go)(pe&, const pass&)) {
+    method.present([&](const auto& p) { (this->*go)(me, without_type(p)); });
+  }
+
   void proceed(pe& me) {
     for (running_sum& s : sums_) s = {};
-    method.present([&]<class Pass>(const Pass& pass) {
-      if constexpr (Pass::multiplies) {
-        rim([&](const grid::lines& l) { prepare(pass, l); });
-        sides_.start(me, *this, then<&part::at_rim>());
-        me.activate<&part::inside>();
-        me.block<&part::at_rim>();
-      } else {
-        prepare(pass, {{0, own_.x}, {0, own_.y}});
-        spend<Pass>(me, own_.x * own_.y);
-        join<Pass>(me);
-      }
-    });
+    present(me, &part::begin);
   }
   void inside(pe& me) {
-    method.present([&]<class Pass>(const Pass& pass) {
-      if constexpr (Pass::multiplies) {
-        sweep(pass);
-        spend<Pass>(me, inner_.count());
-      }
-    });
+    present(me, &part::go_through);
     me.unblock<&part::at_rim>();
   }
-  void at_rim(pe& me) {
-    method.present([&]<class Pass>(const Pass& pass) {
-      if constexpr (Pass::multiplies) {
-        rim([&](const grid::lines& l) { multiply(pass, l); });
-        spend<Pass>(me, own_.x * own_.y - inner_.count());
-        join<Pass>(me);
-      }
-    });
+  void at_rim(pe& me) { present(me, &part::go_around); }
+
+  void begin(pe& me, const pass& p) {
+    if (p.multiply) {
+      rim([&](const grid::lines& l) { prepare(p, l); });
+      sides_.start(me, *this, then<&part::at_rim>());
+      me.activate<&part::inside>();
+      me.block<&part::at_rim>();
+    } else {
+      prepare(p, {{0, own_.x}, {0, own_.y}});
+      spend(me, p, own_.x * own_.y);
+      join(me, p);
+    }
   }
-  template <class Pass>
-  void join(pe& me) {
+  void go_through(pe& me, const pass& p) {
+    sweep(p);
+    spend(me, p, inner_.count());
+  }
+  void go_around(pe& me, const pass& p) {
+    rim([&](const grid::lines& l) { multiply(p, l); });
+    spend(me, p, own_.x * own_.y - inner_.count());
+    join(me, p);
+  }
+  void join(pe& me, const pass& p) {
     for (int k = 0; k < most_sums; ++k) totals_[k] = sums_[k].value();
-    if (Pass::sums > 0) joining_.start(me, mem(totals_).part(0, Pass::sums), then<&part::decide>());
+    if (p.sums > 0) joining_.start(me, mem(totals_).part(0, p.sums), then<&part::decide>());
     else me.activate<&part::decide>();
   }
   void decide(pe& me) {
@@ -113,9 +115,8 @@ class part {
   }
 
   /// What a pass takes on a wafer for so many lines: a cycle for each operation on f32.
-  template <class Pass>
-  void spend(pe& me, int lines) {
-    me.spend(static_cast<u64>(Pass::operations + (Pass::multiplies ? stencil_points : 0)) * static_cast<u64>(lines) * static_cast<u64>(own_.z));
+  void spend(pe& me, const pass& p, int lines) {
+    me.spend(static_cast<u64>(p.operations) * static_cast<u64>(lines) * static_cast<u64>(own_.z));
   }
 
   /// The lines that neighbours need, or that need theirs.
@@ -129,8 +130,7 @@ class part {
 
   // Plane after plane; the product is one plane behind what it needs, and one line: a tile's lines of a few planes stay in cache.
   // Every other pass goes the other way and finds what the one before it had last.
-  template <class Pass>
-  void sweep(const Pass& pass) {
+  void sweep(const pass& p) {
     const int planes = inner_.x.size(), tile = std::max(8, static_cast<int>(words_a_tile / store.stride()));
     backward_ = !backward_;
     const auto plane = [&](int i) { return backward_ ? inner_.x.to - 1 - i : inner_.x.from + i; };
@@ -138,35 +138,31 @@ class part {
       const bool last = y + tile >= inner_.y.to;
       const grid::range ahead{y, last ? inner_.y.to : y + tile}, behind{y == inner_.y.from ? y : y - 1, last ? inner_.y.to : y + tile - 1};
       for (int i = 0; i <= planes; ++i) {
-        if (i < planes) prepare(pass, {{plane(i), plane(i) + 1}, ahead});
-        if (i > 0) multiply(pass, {{plane(i - 1), plane(i - 1) + 1}, behind});
+        if (i < planes) prepare(p, {{plane(i), plane(i) + 1}, ahead});
+        if (i > 0) multiply(p, {{plane(i - 1), plane(i - 1) + 1}, behind});
       }
     }
   }
   static constexpr std::ptrdiff_t words_a_tile = 1 << 15;
 
-  template <class Pass>
-  void prepare(const Pass& pass, const grid::lines& l) {
-    each_plane<Pass>(l, [&](int x, f32* sums) {
-      prepare_lines<Pass>(pass, lines_at(x, l.y.from), store.stride(), l.y.size(), whole_vectors(own_.z), sums);
-    });
+  void prepare(const pass& p, const grid::lines& l) {
+    each_plane(p, l, [&](int x, f32* sums) { p.prepare(p.self, lines_at(x, l.y.from), store.stride(), l.y.size(), whole_vectors(own_.z), sums); });
   }
-  template <class Pass>
-  void multiply(const Pass& pass, const grid::lines& l) {
-    each_plane<Pass>(l, [&](int x, f32* sums) {
-      surroundings s{store.line(Pass::from, x - 1, l.y.from), store.line(Pass::from, x + 1, l.y.from), store.line(Pass::from, x, l.y.from - 1),
-                     store.line(Pass::from, x, l.y.from + 1), {}, {}};
+  void multiply(const pass& p, const grid::lines& l) {
+    each_plane(p, l, [&](int x, f32* sums) {
+      surroundings s{store.line(p.from, x - 1, l.y.from), store.line(p.from, x + 1, l.y.from), store.line(p.from, x, l.y.from - 1),
+                     store.line(p.from, x, l.y.from + 1), {}, {}};
       for (int k = 0; k < stencil_points; ++k) s.weights[k] = store.weights(k, x, l.y.from), s.steps[k] = store.weight_step(k);
-      multiply_lines<Pass>(pass, lines_at(x, l.y.from), s, store.stride(), l.y.size(), whole_vectors(own_.z), sums);
+      p.multiply(p.self, lines_at(x, l.y.from), s, store.stride(), l.y.size(), whole_vectors(own_.z), sums);
     });
   }
-  template <class Pass, class F>
-  void each_plane(const grid::lines& l, F f) {
+  template <class F>
+  void each_plane(const pass& p, const grid::lines& l, F f) {
     if (l.count() == 0) return;
     for (int x = l.x.from; x < l.x.to; ++x) {
       f32 sums[most_sums]{};
       f(x, sums);
-      for (int k = 0; k < Pass::sums; ++k) sums_[k].add(sums[k]);
+      for (int k = 0; k < p.sums; ++k) sums_[k].add(sums[k]);
     }
   }
   bundle<Method::vectors> lines_at(int x, int y) {

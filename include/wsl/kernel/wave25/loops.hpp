@@ -84,7 +84,7 @@ struct plain {
     const int third = (planes * count + 2) / 3;
     for (int i = 0; i < count; ++i) {
       const f32* soon[std::size_t{planes}];
-      for (int p = 0; p < planes; ++p) soon[p] = next.from[(planes * i + p) / third] + ((planes * i + p) % third) * (to - from);
+      for (int p = 0; p < planes; ++p) soon[p] = next.from[(planes * i + p) / third] + ((planes * i + p) % third) * l.sy;
       for (std::ptrdiff_t z = from; z < to; z += lanes) {
         const across<lanes, planes> sides(l, z);
         vec<lanes> results[std::size_t{planes}];

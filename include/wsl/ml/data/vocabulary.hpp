@@ -55,7 +55,8 @@ class vocabulary_events final : public nlohmann::json_sax<nlohmann::json> {
 inline std::vector<std::string> read_vocabulary(const std::string& name) {
   const std::string text = read_text(name);
   detail::vocabulary_events events;
-  if (!nlohmann::json::sax_parse(text.data(), text.data() + text.size(), &events)) throw file_error("wsl: " + name + ": " + events.fault);
+  nlohmann::json_sax<nlohmann::json>* const listener = &events;  // by this type the parser is compiled once for all that listen
+  if (!nlohmann::json::sax_parse(text.data(), text.data() + text.size(), listener)) throw file_error("wsl: " + name + ": " + events.fault);
   std::vector<std::string> tokens(events.numbers.size());
   std::vector<bool> seen(tokens.size());
   for (const auto& [token, number] : events.numbers) {

@@ -153,7 +153,8 @@ inline std::string parse_safetensors_header(std::string_view text, u64 data_byte
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos || text[first] != '{') return "it does not begin with {";
   detail::header_events events;
-  if (!nlohmann::json::sax_parse(text.data(), text.data() + text.size(), &events)) return events.fault;
+  nlohmann::json_sax<nlohmann::json>* const listener = &events;  // by this type the parser is compiled once for all that listen
+  if (!nlohmann::json::sax_parse(text.data(), text.data() + text.size(), listener)) return events.fault;
   to = std::move(events.result);
   std::sort(to.tensors.begin(), to.tensors.end(), [](const tensor_info& a, const tensor_info& b) { return std::pair(a.begin, a.end) < std::pair(b.begin, b.end); });
   u64 at = 0;

@@ -30,6 +30,7 @@ struct parameter {
   std::string name;
   int rows = 1, columns = 1;
   initial start;
+  f32 rate_factor = 1;  ///< of its learning rate
   i64 size() const { return i64{rows} * columns; }
 };
 

@@ -3,6 +3,8 @@
 // and return the number of its value; what does not fit is refused by a sentence that names the stages and the shapes. Models are
 // written with sequence.hpp and decoder.hpp, which build this.
 #pragma once
+#include <fnmatch.h>
+
 #include <memory>
 #include <stdexcept>
 
@@ -113,6 +115,22 @@ class network {
   void cross_entropy(const std::string& name, int logits) {
     logits_ = logits;
     add(name, std::make_unique<cross_entropy_stage>(logits), {logits}, logits);
+  }
+
+  /// The learning rate of all parameters whose names match one of the patterns (as of files: "layer * qkv.weight") is that of the step times
+  /// a factor, and so is their decay: ScalePerParamLR of the Cerebras Model Zoo (1.9.1, optim/lr_scheduler.py), with which muP lets layers of any
+  /// width learn equally fast. Returns how many there are. Throws std::invalid_argument if there is none, if one has a factor already, and for a
+  /// factor that is negative or no number.
+  int scale_rates(const std::vector<std::string>& patterns, f32 factor) {
+    if (!(factor >= 0) || std::isinf(factor)) throw std::invalid_argument("wsl: a factor of a learning rate is a number of at least 0, not " + std::to_string(factor));
+    int found = 0;
+    for (parameter& p : parameters_) {
+      if (std::none_of(patterns.begin(), patterns.end(), [&](const std::string& x) { return ::fnmatch(x.c_str(), p.name.c_str(), 0) == 0; })) continue;
+      if (p.rate_factor != 1) throw std::invalid_argument("wsl: the learning rate of " + p.name + " has two factors, " + std::to_string(p.rate_factor) + " and " + std::to_string(factor));
+      p.rate_factor = factor, ++found;
+    }
+    if (!found) throw std::invalid_argument("wsl: a factor of the learning rate is for no parameter: none is called " + (patterns.empty() ? "nothing" : patterns.front()) + "; the first is " + (parameters_.empty() ? "missing, too" : parameters_.front().name));
+    return found;
   }
 
   int width(int value) const { return widths_.at(static_cast<std::size_t>(value)); }

@@ -8,45 +8,53 @@
 
 namespace wsl::ml {
 
+/// What all nodes do, compiled once.
+class swarm_branch {
+ public:
+  void step(pe& me, const itinerary* way, int level, int children) {
+    way_ = way, level_ = level, children_ = children, trip_now_ = 0;
+    sum_.resize(children > 1 ? way->longest() : 0);
+    next(me);
+  }
+  static consteval auto tasks() { return table(local<&swarm_branch::next>(), local<&swarm_branch::add_next>()); }
+
+ private:
+  /// Goes on with the next gradient of the server in this row.
+  void next(pe& me) {
+    const std::vector<trip>& all = way_->trips();
+    while (trip_now_ < all.size() && !all[trip_now_].returns_to(wires::number_in(me.y()))) ++trip_now_;
+    if (trip_now_ == all.size()) return;
+    const int words = static_cast<int>(all[trip_now_++].size());
+    const auto up = fabout(wires::up(level_), words);
+    added_ = 1;
+    if (children_ == 0) me.async(mov(up, fabin(wires::home)), then<&swarm_branch::next>());
+    else if (children_ == 1) me.async(wsl::add(up, fabin(wires::home), fabin(wires::up(0))), then<&swarm_branch::next>());
+    else me.async(wsl::add(part(words), fabin(wires::home), fabin(wires::up(0))), then<&swarm_branch::add_next>());
+  }
+  void add_next(pe& me) {
+    const auto so_far = part(static_cast<int>(way_->trips()[trip_now_ - 1].size()));
+    const auto from = fabin(wires::up(added_++));
+    if (added_ < children_) me.async(wsl::add(so_far, so_far, from), then<&swarm_branch::add_next>());
+    else me.async(wsl::add(fabout(wires::up(level_)), so_far, from), then<&swarm_branch::next>());
+  }
+  wsl::memory<f32> part(int words) { return mem(std::span(sum_)).part(0, words); }
+
+  const itinerary* way_ = nullptr;
+  int level_ = 0, children_ = 0;
+  std::size_t trip_now_ = 0;
+  int added_ = 0;  // children
+  std::vector<f32> sum_;
+};
+
 /// A node whose sums go 2^level columns to the west, with so many nodes below it.
 template <int level, int children>
 struct swarm_node {
-  const itinerary* way = nullptr;
-  std::size_t trip_now = 0;
-  int added = 0;                 ///< children
-  std::vector<f32> sum;
+  swarm_branch branch;
 
-  void step(pe& me, const itinerary* w) {
-    way = w, trip_now = 0;
-    sum.resize(children > 1 ? way->longest() : 0);
-    next(me);
-  }
-  /// Goes on with the next gradient of the server in this row.
-  void next(pe& me) {
-    const std::vector<trip>& all = way->trips();
-    while (trip_now < all.size() && !all[trip_now].returns_to(wires::number_in(me.y()))) ++trip_now;
-    if (trip_now == all.size()) return;
-    const int words = static_cast<int>(all[trip_now++].size());
-    const auto up = fabout(wires::up(level), words);
-    added = 1;
-    if constexpr (children == 0) me.async(mov(up, fabin(wires::home)), then<&swarm_node::next>());
-    else if constexpr (children == 1) me.async(wsl::add(up, fabin(wires::home), fabin(wires::up(0))), then<&swarm_node::next>());
-    else me.async(wsl::add(part(words), fabin(wires::home), fabin(wires::up(0))), then<&swarm_node::add_next>());
-  }
-  void add_next(pe& me) {
-    const auto so_far = part(static_cast<int>(way->trips()[trip_now - 1].size()));
-    const auto from = fabin(wires::up(added++));
-    if (added < children) me.async(wsl::add(so_far, so_far, from), then<&swarm_node::add_next>());
-    else me.async(wsl::add(fabout(wires::up(level)), so_far, from), then<&swarm_node::next>());
-  }
-
+  void step(pe& me, const itinerary* way) { branch.step(me, way, level, children); }
   static consteval auto tasks() {
-    return table(launch<&swarm_node::step>(), local<&swarm_node::next>(), local<&swarm_node::add_next>(), sends<wires::up(level)>(),
-                 wires::reads_sums<children>());
+    return table(launch<&swarm_node::step>(), use<&swarm_node::branch>(), sends<wires::up(level)>(), wires::reads_sums<children>());
   }
-
- private:
-  wsl::memory<f32> part(int words) { return mem(std::span(sum)).part(0, words); }
 };
 
 /// Calls f.operator()<level, children>(columns) for each kind of node that a cluster of so many wafers has, with the area of those nodes

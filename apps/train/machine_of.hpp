@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// A machine that is one of the trainers of wsl/ml.
+#pragma once
+#include <wsl/ml/report.hpp>
+
+#include "machine.hpp"
+
+namespace train_app {
+
+template <class Trainer>
+class machine_of final : public machine {
+ public:
+  template <class... How>
+  explicit machine_of(wsl::ml::network n, const How&... how) : trainer_(std::move(n), how...) {}
+
+  wsl::f64 step(const wsl::ml::batch& b, wsl::f64 rate) override { return trainer_.step(b, rate); }
+  wsl::f64 evaluate(const wsl::ml::batch& b) override { return trainer_.evaluate(b); }
+  std::vector<wsl::f32> predict(const wsl::ml::batch& b) override { return trainer_.predict(b); }
+  std::vector<wsl::f32> logits() override { return trainer_.logits(); }
+  std::string report() const override { return wsl::ml::to_text(trainer_.report()); }
+  wsl::ml::training_run& run() override { return trainer_; }
+  wsl::ml::batch_part part() override {
+    if constexpr (requires { trainer_.part(); }) return trainer_.part();
+    else return {};
+  }
+
+ private:
+  Trainer trainer_;
+};
+
+}  // namespace train_app

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+#include "performance.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <barrier>
+#include <chrono>
+#include <thread>
+#include <vector>
+#include <wsl/fabric/crew.hpp>
+#include <wsl/kernel/dense.hpp>
+
+namespace train_app {
+namespace {
+
+using wsl::f32;
+using wsl::f64;
+using clock = std::chrono::steady_clock;
+
+constexpr int side = 128, rounds = 5;
+constexpr auto of_round = std::chrono::milliseconds(4);
+
+/// The operations a second of one thread in the rounds that all begin together.
+void multiply(std::barrier<>& all, f64* speeds) {
+  std::vector<f32> numbers(3 * side * side, 0.5f);
+  const wsl::matrix<f32> a(numbers.data(), side, side), b(a.first() + side * side, side, side), c(b.first() + side * side, side, side);
+  for (int r = 0; r < rounds; ++r) {
+    all.arrive_and_wait();
+    int products = 0;
+    const clock::time_point began = clock::now();
+    clock::time_point now = began;
+    for (; now < began + of_round; ++products, now = clock::now()) wsl::multiply(c, a, b);
+    speeds[r] = products * 2. * side * side * side / std::chrono::duration<f64>(now - began).count();
+  }
+}
+
+}  // namespace
+
+f64 measured_peak(int threads) {
+  const int count = threads ? threads : wsl::engines::default_threads();
+  std::barrier all(count);
+  std::vector<f64> speeds(static_cast<std::size_t>(count) * rounds);
+  std::vector<std::jthread> others;
+  for (int t = 1; t < count; ++t) others.emplace_back(multiply, std::ref(all), speeds.data() + t * rounds);
+  multiply(all, speeds.data());
+  others.clear();
+  f64 best = 0;
+  for (int r = 0; r < rounds; ++r) {
+    f64 together = 0;
+    for (int t = 0; t < count; ++t) together += speeds[static_cast<std::size_t>(t * rounds + r)];
+    best = std::max(best, together);
+  }
+  return best;
+}
+
+std::string performance::json() const {
+  const f64 rate = speed.global_rate();
+  return fmt::format(R"({{
+  "total_samples": {},
+  "total_time": {:.6f},
+  "rate": {:.6f},
+  "global_rate": {:.6f},
+  "samples_per_sec": {:.6f},
+  "tokens_per_sec": {:.6f},
+  "flops_utilization": {:.6f},
+  "flops_per_sample": {:.0f},
+  "peak_flops": {:.0f},
+  "weights": "{}"
+}}
+)",
+                     speed.samples(), speed.elapsed(), speed.rate(), rate, rate, rate * static_cast<f64>(tokens), utilization(), flops, peak, weights);
+}
+
+}  // namespace train_app
