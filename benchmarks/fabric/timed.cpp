@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The timed engine on one thread: links crossed by wavelets a second on 32 x 32 PEs, every row busy. What counts is what words meet on their way:
-// routers that only pass them on are crossed in one step; where each PE takes a copy, every copy counts; where two colors share each link,
-// every hop is looked at. A slow receiver takes a word in six cycles, so that all queues before it are full. Then what a wafer of idle
+// routers that only pass them on are crossed in one step; where each PE takes a copy, every copy counts; where two colors share each link
+// and words wait, every hop is looked at. A slow receiver takes a word in six cycles, so that all queues before it are full. Then what a wafer of idle
 // PEs costs.
 #include "measure.hpp"
 
