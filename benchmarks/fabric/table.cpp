@@ -95,10 +95,13 @@ void table::print() const {
   for (const char* peer : {"oneTBB", "CAF"})
     if (median("relay 32x32", "wsl") != 0 && median("relay 32x32", peer) == 0)
       std::printf("without %s: scripts/setup.sh benchmarks installs it\n", peer);
-  double kept = 1;
+  double alone = 1, together = 1;
   for (const char* row : {"relay 32x32, 2 threads", "bursts of 64 on 32x32, 2 threads", "bursts of 1024 on 32x32, 2 threads"})
-    if (const double r = ratio(row, "1 thread, free") / 2; r != 0) kept = std::min(kept, r);
-  std::printf("two threads keep %.2f of what two free ones could do\n", kept);
+    if (const double free = median(row, "1 thread, free"); free != 0) {
+      alone = std::min(alone, median(row, "1 thread") / free);
+      together = std::min(together, median(row, "wsl") / (2 * free));
+    }
+  std::printf("of what it does free of epochs one thread keeps %.2f; two threads keep %.2f of what two free ones could do at best\n", alone, together);
   std::printf("wavelets: scalar %.0f M/s, %.1f x TBB, %.2f of ring ceiling; burst1024 %.2f G words/s, %.2f of memcpy\n",
               median("relay 32x32", "wsl"), ratio("relay 32x32", "oneTBB"), ratio("relay 32x32", "plain rings"),
               median("burst of 1024", "wsl"), ratio("burst of 1024", "memcpy"));
