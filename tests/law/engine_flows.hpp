@@ -144,7 +144,7 @@ class random_flows {
     if (j.what == job::say) {
       j.n = std::min(n, sends_of_a_task - 100);
       if (steering_ && chance(40)) j.control_every = 1 + below(j.n + 1);
-      if (j.n / std::max(1, j.control_every) + j.n > sends_of_a_task) j.control_every = 100;
+      if (j.control_every && j.n / j.control_every + j.n > sends_of_a_task) j.control_every = 100;
     } else if (j.what != job::fill_out) {
       j.where = own_memory(at, n);
       if (word && chance(20)) give_fifo(at, j, job::fill_fifo);
