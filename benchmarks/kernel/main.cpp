@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// scripts/bench kernels: medians of five turns a contestant, and one line that says how wsl compares with its peers.
+// scripts/bench kernels: medians of five turns a contestant, each the second of two runs, and one line that says how wsl compares with its peers.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -24,11 +24,11 @@ std::map<std::string, std::function<part()>>& entered() {
 /// Prints the part's rows; returns what the last line says of it: "wave 2.10 x loop".
 std::string measure(const std::string& name, const part& p) {
   std::vector<std::vector<double>> rates(p.contestants.size());
-  for (int turn = 0; turn <= turns; ++turn)
+  for (int turn = 0; turn < turns; ++turn)
     for (std::size_t i = 0; i < rates.size(); ++i) {
       std::this_thread::sleep_for(std::chrono::milliseconds(50));  // threads of who ran before, OpenMP's among them, may spin for a while
-      const double rate = p.contestants[i].run();
-      if (turn > 0) rates[i].push_back(rate);  // the first turn finds nothing in caches
+      p.contestants[i].run();                                      // and its own may sleep, with nothing in their caches
+      rates[i].push_back(p.contestants[i].run());
     }
   if (p.check) p.check();
   std::printf("%s: %s, %s\n", name.c_str(), p.work.c_str(), p.unit.c_str());
