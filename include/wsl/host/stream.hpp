@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "../core/joined.hpp"
 #include "../fabric/fabric.hpp"
 
 namespace wsl {
