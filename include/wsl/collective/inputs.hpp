@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What a PE loses that takes several inputs one after the other, over links and a ramp which these share. An input that comes before its
 // turn waits in the queue, the ramp and the routers before them; its words get there between those of the input whose turn it is, and
-// each of them takes a place on the line. All numbers are the machine's. line_reduce.hpp counts with this.
+// each of them takes a place on the line. All numbers are the machine's. reduce_cost.hpp counts with this.
 #pragma once
 #include "../core/inplace_vector.hpp"
 #include "cost.hpp"

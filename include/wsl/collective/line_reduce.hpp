@@ -3,10 +3,10 @@
 // then a chain of their leaders, whose words pass the groups on routes that are switched when these are done. A tree: at level k every odd
 // multiple of 2^k sends to the multiple before. And a star: every PE sends its words straight to the root, the nearest first, on routes
 // that are switched from one to the next. All are one scheme: a PE joins what comes in, input after input, and sends what it then has.
-// Distances count from the root, each arm for itself.
+// Distances count from the root, each arm for itself. What they cost is in reduce_cost.hpp.
 #pragma once
 #include "../fabric/switches.hpp"
-#include "inputs.hpp"
+#include "cost.hpp"
 #include "relay.hpp"
 
 namespace wsl::collective {
@@ -29,23 +29,24 @@ class line_reduce {
   constexpr line_reduce(tactic how, const lines& where)
       : how_(how), where_(where), leaders_{leaders_of(how, where.reach(0)), leaders_of(how, where.reach(1))} {}
 
-  /// The cheapest of the tactics that need no more than so many colors. Two phases and a star take `switched` colors, and a star is good
-  /// for single values.
-  static constexpr line_reduce best(const lines& where, int words, int colors, bool switched) {
-    line_reduce chosen{tactic::chain, where};
-    for (tactic t : {tactic::two_phase, tactic::tree, tactic::star}) {
-      const line_reduce l{t, where};
-      const bool possible = l.colors() <= colors && (t == tactic::tree || switched) && (t != tactic::star || words == 1);
-      if (possible && l.cycles(words) < chosen.cycles(words)) chosen = l;
-    }
-    return chosen;
-  }
+  using distances = inplace_vector<int, 48>;
 
   constexpr tactic how() const { return how_; }
+  constexpr const lines& where() const { return where_; }
+  /// Where the leaders of an arm stand; the root is the first.
+  constexpr const distances& leaders(int side) const { return leaders_[side]; }
   constexpr int colors() const {
-    if (size() == 1) return 0;
+    if (where_.size() == 1) return 0;
     if (how_ == tactic::star) return (where_.reach(0) > 0) + (where_.reach(1) > 0);
     return how_ == tactic::tree ? levels(0) + levels(1) : 2;
+  }
+
+  /// The color that a PE sends. PEs receive one color and send the other, and so do leaders; the arms begin with different ones, for the
+  /// root hears both.
+  constexpr int color_of(int side, int distance) const {
+    if (how_ == tactic::star) return side == 1 && where_.reach(0) > 0;  // an arm has a color of its own
+    if (how_ == tactic::tree) return tree_color(side, level_of(distance));
+    return (offset_of(side, distance) + group_of(side, distance) + side) % 2;
   }
 
   /// Adds the paths of all lines to a layout, on the colors from `first` on; those of a star with more options.
@@ -76,21 +77,9 @@ class line_reduce {
     return false;
   }
 
-  /// From the first operation's start to the last one's end.
-  constexpr f64 cycles(int words) const {
-    if (how_ == tactic::star) return star_cycles(words);
-    inputs all;
-    f64 last_turned = 0;
-    for (int side : {0, 1}) last_turned = later(last_turned, hear(all, side, words));
-    return later(last_turned, taken(all, words));
-  }
-
  private:
-  constexpr int size() const { return where_.size(); }
-
   // From the far end on a group has 4 PEs, 5, 7, 9, 11, 14 and so on: while the words from beyond come over the links of a group, a cycle each,
   // and up and down a ramp, its own chain, with a ramp for each PE, is just done. The root's group is what is left.
-  using distances = inplace_vector<int, 48>;
   static constexpr distances leaders_of(tactic how, int reach) {
     distances outside_in, leaders;
     int pes = 4;
@@ -119,13 +108,6 @@ class line_reduce {
     int k = 0;
     while (distance % (2 << k) == 0) ++k;
     return k;
-  }
-
-  // PEs receive one color and send the other, and so do leaders; the arms begin with different ones, for the root hears both.
-  constexpr int color_of(int side, int distance) const {
-    if (how_ == tactic::star) return side == 1 && where_.reach(0) > 0;  // an arm has a color of its own
-    if (how_ == tactic::tree) return tree_color(side, level_of(distance));
-    return (offset_of(side, distance) + group_of(side, distance) + side) % 2;
   }
 
   /// The command that follows what a PE sends. A leader's are the last words on their way.
@@ -180,64 +162,6 @@ class line_reduce {
       if (distance == leaders_[side][group]) hear(end);
     }
     return to.size() - before;
-  }
-
-  // Single values come in one operation a side: a value and its command pass for each PE, an element of a call takes longer, and what has
-  // come meanwhile is waiting. Arrays come one by one. A sender is done when it has sent its command, a single value without an operation.
-  constexpr f64 star_cycles(int words) const {
-    const int before = where_.reach(0), behind = where_.reach(1);
-    if (size() == 1) return 0;
-    if (words > 1) {
-      const input west = heard(0, 0, 1, 0), east = heard(1, 0, 1, 0);
-      const f64 between = before && behind ? held_up(west, 0, east, words) : 0;
-      return later((size() - 1) * (words + restart) - restart + handling + 1 + between, words + begin + 1 + issue);
-    }
-    const f64 first = before > 1 ? wse2.call * before : before, waiting = before ? first + restart + behind : 0;
-    return later(later(2 * behind - 1, behind ? waiting : first), 2);
-  }
-
-  // What the root hears from one side, in its order, and when all switches are turned back. A PE keeps what comes in, all of it, but its last
-  // input it hands on while it comes.
-  constexpr f64 hear(inputs& to, int side, int words) const {
-    if (where_.reach(side) == 0) return 0;
-    if (how_ != tactic::tree) return hear_groups(to, side, words);
-    hear_tree(to, side, words);
-    return 0;
-  }
-  constexpr input heard(int side, f64 first_word, int from, int shared) const { return {first_word, color_of(side, from), side, shared}; }
-  static constexpr f64 chained(int pes) { return pes * (handling + 1); }
-  static constexpr f64 later(f64 a, f64 b) { return a > b ? a : b; }
-
-  // A leader hears its group and then the next leader; the farthest, alone with its group, is the last of a chain.
-  constexpr f64 hear_groups(inputs& to, int side, int words) const {
-    const distances& leaders = leaders_[side];
-    const int last = leaders.size() - 1;
-    f64 sends = 0, comes = chained(where_.reach(side) - leaders[last]);
-    for (int i = last - 1; i >= 0; --i) {
-      const f64 own = chained(leaders[i + 1] - leaders[i] - 1);
-      sends = comes, comes = sends + (leaders[i + 1] - leaders[i]) + handling;
-      if (i == 0 && own > 0) to.push_back(heard(side, own, 1, 0));
-      if (i > 0 && own > 0) comes = later(comes, own + words + restart);
-    }
-    to.push_back(heard(side, comes, 1, 0));
-    return last > 0 ? sends + words + 1 + restart : 0;
-  }
-  // The PE at distance 2^k with all its levels below k hands on its last input while it comes. In a line of n PEs beyond the root the last
-  // of them has fewer, and so has the last of those beyond it: the bits of n are their levels.
-  constexpr void hear_tree(inputs& to, int side, int words) const {
-    const int n = where_.reach(side);
-    const auto level = [&](int k, f64 sends) { return heard(side, sends + (1 << k) + handling, 1 << k, 1 << k); };
-    f64 ready = 0, last_comes = 0, last_sends = 0;
-    input whole = level(0, 0);
-    for (int k = 0; 1 << k <= n; ++k) {
-      const f64 start = later(ready, whole.first_word);
-      if (n >> k & 1) last_comes = last_sends + (1 << k) + handling, last_sends = later(last_comes, ready);
-      to.push_back(whole);
-      if (2 << k > n) to[to.size() - 1].first_word = last_comes;
-      const input next = level(k + 1, start);
-      ready = start + words + held_up(whole, start, next, words) + restart;
-      whole = next;
-    }
   }
 
   tactic how_;

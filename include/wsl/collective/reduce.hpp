@@ -10,7 +10,7 @@
 // each input waits for its first word and for the input before it; on colors of their own, in a tree, later ones hold it up: inputs.hpp.
 #pragma once
 #include "combine.hpp"
-#include "line_reduce.hpp"
+#include "reduce_cost.hpp"
 
 namespace wsl::collective {
 
@@ -41,14 +41,14 @@ struct reduce {
   /// What it takes on a layout, in cycles, with `n` words.
   constexpr f64 cycles(const layout& l, int n) const {
     const region r = ground(l, where, name);
-    const f64 rows = along(r, axis::x).cycles(n), columns = along(r, axis::y).cycles(n);
+    const f64 rows = reduce_cost{along(r, axis::x), n}.cycles(), columns = reduce_cost{along(r, axis::y), n}.cycles();
     return rows + columns + (rows > 0 && columns > 0 ? restart : 0);
   }
 
   /// The reduction of the lines along an axis.
   constexpr line_reduce along(const region& r, axis a) const {
     const lines those = lines_of(r, a, among, root, name);
-    const line_reduce l = how == tactic::automatic ? line_reduce::best(those, words, colors, may_switch()) : line_reduce{how, those};
+    const line_reduce l = how == tactic::automatic ? cheapest(those, words, colors, may_switch()) : line_reduce{how, those};
     if (l.colors() > colors) misuse::the_tactic_needs_more_colors(name, l.colors(), colors);
     return l;
   }

@@ -8,7 +8,7 @@
 #pragma once
 #include "broadcast.hpp"
 #include "combine.hpp"
-#include "line_reduce.hpp"
+#include "reduce_cost.hpp"
 
 namespace wsl::collective {
 
@@ -36,7 +36,7 @@ constexpr f64 cycles(const layout& l, const Net& net, int words) {
   const region r = ground(l, net.where, net.name);
   f64 sum = 0;
   for (axis a : {axis::x, axis::y})
-    if (const line_reduce star = net.gathering().along(r, a); star.colors() > 0) sum += star.cycles(words) + change;
+    if (const line_reduce star = net.gathering().along(r, a); star.colors() > 0) sum += reduce_cost{star, words}.cycles() + change;
   return sum + net.spreading().cycles(l, words) + (sum > 0 ? end(words) : 0);
 }
 

@@ -119,7 +119,7 @@ TEST_CASE("the model gives the published cycles") {
 
 TEST_CASE("a reduce takes what is quickest for its words and colors") {
   const auto chosen = [](int size, int words, int colors, bool switched = false) {
-    return collective::line_reduce::best({{0, size, 0, 1}, collective::axis::x, 0}, words, colors, switched).how();
+    return collective::cheapest({{0, size, 0, 1}, collective::axis::x, 0}, words, colors, switched).how();
   };
   CHECK(chosen(256, 1, 8, true) == tactic::tree);
   CHECK(chosen(256, 1, 2, true) == tactic::two_phase);
