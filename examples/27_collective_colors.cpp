@@ -10,13 +10,15 @@
 #include <set>
 using namespace wsl;
 
+/// `published` is 0 where no library has it.
 void row(const char* what, const auto& net, int width, int height, int published, const char* library) {
   layout l{wse2, width, height};
   net.wire(l);
   std::set<int> taken;
   for (const path_record& p : l.paths()) taken.insert(p.color);
   const int here = static_cast<int>(taken.size());
-  std::printf("%-36s %4d %10d  %s%s\n", what, here, published, library, here > published ? " (*)" : "");
+  if (published) std::printf("%-36s %4d %10d  %s%s\n", what, here, published, library, here > published ? " (*)" : "");
+  else std::printf("%-36s %4d %10s\n", what, here, "-");
 }
 
 int main() {
@@ -38,4 +40,7 @@ int main() {
   line("reduce in a line, a tree", reduce<f32>{.first = 0, .among = each_row, .how = tactic::tree, .colors = 4}, 2, "ETH");
   line("all-reduce in a line, two phases", all_reduce<f32>{.first = 0, .among = each_row, .how = tactic::two_phase}, 10, "WaferLLM");
   line("shift around a line", shift<f32>{.first = 0, .cyclic = true}, 3, "WaferLLM");
+  line("all-reduce in a line, a ring", ring_all_reduce<f32>{.first = 0}, 0, "");
+  line("all-to-all in a line", all_to_all<f32>{.first = 0}, 0, "");
+  std::printf("(*) more than published\n");
 }
