@@ -28,8 +28,9 @@ int main() {
   rectangle("broadcast", broadcast<f32>{.first = 0, .root = {3, 2}}, 4, "collectives_2d");
   rectangle("scatter", scatter<f32>{.first = 0, .root = {3, 2}}, 4, "collectives_2d");
   rectangle("gather", gather<f32>{.first = 0, .root = {3, 2}}, 4, "collectives_2d");
-  rectangle("reduce", reduce<f32>{.first = 0, .root = {3, 2}}, 4, "collectives_2d");
-  rectangle("all-reduce", all_reduce<f32>{.first = 0}, 1, "allreduce");
+  rectangle("reduce", reduce<f32>{.first = 0, .root = {3, 2}, .words = 16}, 4, "collectives_2d");
+  rectangle("reduce to a corner", reduce<f32>{.first = 0, .words = 16}, 4, "collectives_2d");
+  rectangle("all-reduce", all_reduce<f32>{.first = 0}, 4, "collectives_2d: a reduce, a broadcast");
   rectangle("all-reduce, .colors = 1", all_reduce<f32>{.first = 0, .colors = 1}, 1, "allreduce");
   rectangle("halo exchange", halo_exchange<f32>{.first = 0}, 8, "stencil_3d_7pts");
   rectangle("tally", tally{.first = 0}, 3, "tally");

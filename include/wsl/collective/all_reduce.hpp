@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Every PE of a row, a column or the rectangle contributes and learns the total: a reduce to one PE, then a broadcast from it. Five colors
+// Every PE of a row, a column or the rectangle contributes and learns the total: a reduce to one PE, then a broadcast from it. Four colors
 // for a rectangle; or with `.colors = 1` a single one, which takes longer (taking_turns.hpp). The module has two parts: a constant that
 // wires the layout, and a member of the PE program that holds its state and tasks. For arrays that member is the endpoint; for single
 // values, where a task per total is quicker, the reducer:
-//   constexpr all_reduce<f32> sum{0};                                  // colors 0 to 4
+//   constexpr all_reduce<f32> sum{0};                                  // colors 0 to 3
 //   struct solver { endpoint<sum> summing; ... summing.start(me, mem(x), then<&solver::next>()) ... };
 //   struct worker { reducer<sum> reduce; ... use<&worker::reduce>(), on<sum.total(), &worker::done>() ... };
 // The total is the same on every PE, bit for bit: rows are joined from the west, then their results from the north. A chain of P PEs and
@@ -84,14 +84,15 @@ class reducer {
   }
 
   static consteval auto tasks() {
-    return table(on<row(0), &reducer::add_to_row>(), on<row(1), &reducer::add_to_row>(),
-                 on<column(0), &reducer::add_to_column>(), on<column(1), &reducer::add_to_column>(),
-                 sends<row(0)>(), sends<row(1)>(), sends<column(0)>(), sends<column(1)>(), sends<net.total()>());
+    return table(on<row(1), &reducer::add_to_row>(), on<row(2), &reducer::add>(), on<column(2), &reducer::add_to_column>(),
+                 sends<row(1)>(), sends<row(2)>(), sends<column(2)>(), sends<net.total()>());
   }
 
  private:
-  static constexpr color<T> row(int distance) { return {net.gathering().first_of(axis::x) + distance % 2}; }
-  static constexpr color<T> column(int distance) { return {net.gathering().first_of(axis::y) + distance % 2}; }
+  // What the PE at a distance from the last one sends. The column of the last PEs hears its rows on row(1), and has row(2) for itself.
+  static constexpr color<T> row(int distance) { return {net.first + (distance + 1) % 2}; }
+  static constexpr color<T> column(int distance) { return {net.first + 1 + (distance + 1) % 2}; }
+  static_assert(row(2) == column(1) && column(1).id == net.gathering().first_of(axis::y));
 
   // A sum of two parts: the one from the west or north and this PE's, in this order whichever comes first. The first PE of a line
   // has only its own.
@@ -111,6 +112,7 @@ class reducer {
     static T join(T first, T second) { return typename decltype(net)::combine{}(first, second); }
   };
 
+  void add(pe& me, T part) { me.x() + 1 < inside(me).x1 ? add_to_row(me, part) : add_to_column(me, part); }
   void add_to_row(pe& me, T part) {
     if (row_.complete(me, part, partial::before, false)) pass_row(me);
   }

@@ -41,12 +41,13 @@ class line_reduce {
     return how_ == tactic::tree ? levels(0) + levels(1) : 2;
   }
 
-  /// The color that a PE sends. PEs receive one color and send the other, and so do leaders; the arms begin with different ones, for the
-  /// root hears both.
+  /// The color that a PE sends. PEs receive one color and send the other, and so do leaders; the root hears its arms on different ones, the
+  /// only arm on 0.
   constexpr int color_of(int side, int distance) const {
-    if (how_ == tactic::star) return side == 1 && where_.reach(0) > 0;  // an arm has a color of its own
     if (how_ == tactic::tree) return tree_color(side, level_of(distance));
-    return (offset_of(side, distance) + group_of(side, distance) + side) % 2;
+    const bool second = side == 1 && where_.reach(0) > 0;
+    if (how_ == tactic::star) return second;
+    return (offset_of(side, distance) + group_of(side, distance) + 1 + second) % 2;
   }
 
   /// Adds the paths of all lines to a layout, on the colors from `first` on; those of a star with more options.

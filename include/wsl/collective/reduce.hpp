@@ -28,7 +28,13 @@ struct reduce {
   tactic how = tactic::automatic;
   int colors = 2;         ///< for each axis; a chain and two phases need 2, a star 1 for each side of the root, a tree one for each level
 
-  constexpr int all_colors() const { return among == team::rectangle ? 2 * colors : colors; }
+  constexpr int all_colors() const { return among == team::rectangle ? 2 * colors - shares() : colors; }
+  /// A root at the west or east edge hears its row on the first color only: the column of the roots has use for the second. A tree needs both,
+  /// but one of two colors is never the cheapest.
+  constexpr bool shares() const {
+    const bool at_edge = root.x.offset == (root.x.far ? -1 : 0);
+    return among == team::rectangle && at_edge && colors == 2 && how != tactic::tree;
+  }
 
   /// `as` is the module that it works for.
   constexpr void wire(layout& l, const char* as = name) const {
@@ -52,7 +58,7 @@ struct reduce {
     if (l.colors() > colors) misuse::the_tactic_needs_more_colors(name, l.colors(), colors);
     return l;
   }
-  constexpr int first_of(axis a) const { return a == axis::y && among == team::rectangle ? first + colors : first; }
+  constexpr int first_of(axis a) const { return a == axis::y && among == team::rectangle ? first + colors - shares() : first; }
   /// Whether its routes may have switches: if the tactic is not named, every machine has them on these colors.
   constexpr bool may_switch() const {
     u64 switched = wse2.switch_colors & wse3.switch_colors;

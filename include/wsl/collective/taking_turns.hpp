@@ -54,17 +54,17 @@ class taking_turns {
   void start(pe& me, memory<T> array, completion done = none<T>(net.first)) {
     const region r = ground(me, net.where, net.name);
     if (array.length() < 1) misuse::a_collective_moves_at_least_one_word(net.name, me.at());
+    if (stage_ != idle) misuse::the_last_call_is_under_way(net.name, me.at());
     if (team_size(r, net.among) == 1) return finish(me, net.first, array[0], done);
     array_ = array, done_ = done;
     rows_ = lines_of(r, axis::x, net.among, net.gathering().root, net.name);
     columns_ = lines_of(r, axis::y, net.among, net.gathering().root, net.name);
     away_ = {rows_.distance_of(me.x() - r.x0), columns_.distance_of(me.y() - r.y0)};
-    stage_ = -1;
     go_on(me);
   }
   static consteval auto tasks() {
-    return table(local<&taking_turns::receive>(), local<&taking_turns::sent>(), local<&taking_turns::over>(blocked), on_teardown<line, &taking_turns::torn>(),
-                 uses_colors<T, net.first, 1>(), may_steer<line>(advance, teardown));
+    return table(local<&taking_turns::receive>(), local<&taking_turns::sent>(), local<&taking_turns::over>(blocked),
+                 on_teardown<line, &taking_turns::torn>(), uses_colors<T, net.first, 1>(), may_steer<line>(advance, teardown));
   }
 
  private:
@@ -104,6 +104,7 @@ class taking_turns {
   void over(pe& me) {
     me.block<&taking_turns::over>();
     if (stage_ == spreading()) {
+      stage_ = idle;
       me.reopen(line, phase{0});
       return finish(me, net.first, array_[0], done_);
     }
@@ -115,7 +116,8 @@ class taking_turns {
   completion done_{};
   lines rows_, columns_;
   coord away_;
-  int stage_ = 0, missing_ = 0;
+  static constexpr int idle = -1;
+  int stage_ = idle, missing_ = 0;
 };
 
 }  // namespace wsl::collective

@@ -88,6 +88,23 @@ TEST_CASE("a collective that has begun is not begun again") {
   CHECK_THROWS_WITH(f.run(), Contains("wsl: PE(1, 1)") && Contains("reads color"));
 }
 
+TEST_CASE("nor is an all-reduce that takes turns") {
+  static constexpr all_reduce<f32> total{.first = 0, .words = 2, .colors = 1};
+  struct member {
+    f32 x[2]{};
+    endpoint<total> totals;
+    void start(pe& me) { totals.start(me, mem(x)); }
+    static consteval auto tasks() { return table(launch<&member::start>(), use<&member::totals>()); }
+  };
+  layout l{wse2, 3, 2};
+  l.place(all, program_v<member>);
+  total.wire(l);
+  fabric f{l, reference{}};
+  f.launch(), f.launch();
+  f.start(at(0, 1)), f.start(at(0, 1));
+  CHECK_THROWS_WITH(f.run(), Contains("wsl: PE(0, 1) calls all_reduce again before its last call is complete"));
+}
+
 TEST_CASE("who waits for a PE that does not call is a deadlock") {
   fabric f{everything(), reference{}};
   CHECK_THROWS_AS(f.launch<&caller::add_up>(column(1).rows(1)), deadlock);
