@@ -175,7 +175,8 @@ struct alignas(128) band {
   control_marks marks;
   outcome done;
   std::exception_ptr failure;
-  u64 read_now = 0;                             ///< colors that operations of the running task read
+  u64 read_now = 0;                             ///< colors that operations of the running task read ...
+  int read_in_pairs = 0;                        ///< ... and how many of those read two of them
   flat_vector<u32> handed_to;                   ///< who has been handed words in the visit that runs
   int prepared = 0;                             ///< wavelets of a color for which the PE that is visited has room on each
   bool will_compute() const { return !postponed.empty() || !errands.empty(); }

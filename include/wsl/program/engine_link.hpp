@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "../core/area.hpp"
+#include "../core/least.hpp"
 #include "../core/machine.hpp"
 #include "../layout/program.hpp"
 #include "channel.hpp"
@@ -73,6 +74,7 @@ struct program_image {
   u64 present = 0;                          ///< colors that a path takes from this PE's ramp
   u16 slot[max_colors] = {};                ///< which of a PE's channels a present color is
   u16 slots = 0;                            ///< how many there are
+  bool sends_many = false;                  ///< more than the machine has output queues, or microthreads besides one for a reader
   i16 width = 0, height = 0;                ///< of the grid
   const payload_type* sent_type[max_colors] = {};  ///< what a present color carries; none for the others
   const payload_type* read_type[max_colors] = {};  ///< what descriptors read from a color
@@ -114,6 +116,7 @@ struct program_image {
       slot[c] = here ? slots++ : u16{0};
       sent_type[c] = here ? entry(role::send, c)->type : nullptr;
     }
+    sends_many = slots > least(engine->target().output_queues, engine->target().microthreads - 1);
   }
 
   /// The entry that declares a color for a role, null if there is none.

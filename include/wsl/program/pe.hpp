@@ -232,7 +232,7 @@ class pe {
       if (!Take::words(state_, color, type, static_cast<u32>(op.length()), from)) return false;
     }
     op.move(0, &from, to ? to->room() : nullptr, static_cast<u32>(op.length()));
-    if (to) to->wrote(op.length());
+    if (to) to->wrote(op.length(), what::fabric_sources > 0);
     return true;
   }
 
