@@ -64,6 +64,7 @@ class threaded_engine : public engine {
     net.gates->reopen(on, color, phase);
     traffic_.wake(traffic_.home(on), net.first_crossing() + net.gates->find({on.x, on.y}, color));
   }
+  void beside(pe_state& on, const errand& what) override { traffic_.home(on).errands.push_back(new open_errand(what, on.index)); }
   bool start(pe_state& on, transfer& t) override { return visits_.start(on, t); }
   const u32* take(pe_state& on, int color, const payload_type* type, u32 n) override { return visits_.take(on, color, type, n); }
 

@@ -104,6 +104,7 @@ class visits {
       traffic_.wake(b, who);
     }
     b.postponed.clear();
+    while (!b.errands.empty()) traffic_.wake(b, complete_first(b.errands, state(b.errands[0]->who)));
   }
   /// The local tasks that may run now, as a mask; of lengthy ones alone only in their epoch.
   u32 ready_locals(band& b, pe_state& s) {

@@ -34,10 +34,6 @@ class requests {
     if (yes) open_.clear();
     return yes;
   }
-  void wait() {
-    MPI_Waitall(static_cast<int>(open_.size()), open_.data(), MPI_STATUSES_IGNORE);
-    open_.clear();
-  }
 
  private:
   template <class Byte, class F>
@@ -101,8 +97,8 @@ class correspondence {
   }
   /// Whether its opening had come by the last look.
   bool opened() const { return missing_ != piece::first; }
-  /// Waits until `out` may change.
-  void finish() { sends_.wait(); }
+  /// Whether `out` may change.
+  bool left() { return sends_.done(); }
 
  private:
   static constexpr int tag = 1;
@@ -159,8 +155,8 @@ class packet {
     send();
     return true;
   }
-  /// Waits until `words` may change.
-  void finish() { sends_.wait(); }
+  /// Whether `words` may change.
+  bool left() { return sends_.done(); }
 
  private:
   static constexpr int tag = 2;  // and more, one a writer

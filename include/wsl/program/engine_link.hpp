@@ -8,7 +8,7 @@
 #include "../core/machine.hpp"
 #include "../layout/program.hpp"
 #include "channel.hpp"
-#include "transfer.hpp"
+#include "errand.hpp"
 
 namespace wsl {
 
@@ -23,6 +23,9 @@ class engine_link {
   /// A descriptor operation with a fabric operand starts on this PE. Says whether it completed at once: then a waiting task goes
   /// on without suspending.
   virtual bool start(pe_state& on, transfer& operation) = 0;
+
+  /// This PE computes something beside its tasks.
+  virtual void beside(pe_state& on, const errand& what) = 0;
 
   /// Most operations find their words there and move without becoming a microthread: takes the next n words of a color if they
   /// have arrived and lie in one piece, and says where; null otherwise. They stay there until the running task calls the engine again.
