@@ -10,7 +10,7 @@
 namespace wsl {
 namespace dense {
 
-inline constexpr int depth = 192;        // of k, in one go: a panel of B then stays in near caches
+inline constexpr int depth = 128;        // of k, in one go: a panel of B then stays in near caches
 inline constexpr int widest_panel = 64;  // columns
 
 /// Some columns of B as rows of `width` contiguous numbers; what is missing at the right is zero.
@@ -131,7 +131,7 @@ void product(const matrix<f32>& c, const matrix<A>& a, const matrix<B>& b, bool 
   for (int p = 0; p < a.columns(); p += depth) {
     const int k = a.columns() - p < depth ? a.columns() - p : depth;
     for (int j = 0, n = 0; j < c.columns(); j += n) {
-      const int left = c.columns() - j, width = u.vectors_for(left) * u.lanes;
+      const int left = c.columns() - j, width = u.vectors_for(left, a.column_stride() == 1) * u.lanes;
       n = left < width ? left : width;
       const matrix<const std::remove_const_t<A>> of_a = a.part(0, p, a.rows(), k);
       const matrix<const std::remove_const_t<B>> of_b = b.part(p, j, k, n);

@@ -149,9 +149,10 @@ struct unit {
   copier copy[most_vectors];                     ///< [vectors - 1]
   void (*transpose)(const square&);
 
-  /// How many vectors the blocks have whose columns are so many, or the first of so many.
-  constexpr int vectors_for(int columns) const {
-    return columns > 2 * lanes && rows[3] ? 4 : columns > lanes ? 2 : 1;
+  /// How many vectors the blocks have whose columns are so many, or the first of so many: little of a block should be for nothing. Low blocks
+  /// are for an A whose rows are contiguous; of its columns they would take too few numbers from a cache line.
+  constexpr int vectors_for(int columns, bool rows_of_a = true) const {
+    return columns > 3 * lanes && rows[3] && rows_of_a ? 4 : columns > lanes ? 2 : 1;
   }
 };
 
