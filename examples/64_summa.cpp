@@ -36,8 +36,8 @@ struct tile {
   }
   void multiply(pe& me) {
     me.block<&tile::multiply>();
-    for (int j = 0; j < N; ++j)
-      for (int i = 0; i < K; ++i) fmac(mem(c).part(j * M, M), mem(c).part(j * M, M), mem(a_here).part(i * M, M), b_here[j * K + i]);
+    for (int i = 0; i < K; ++i)
+      for (int j = 0; j < N; ++j) fmac(mem(c).part(j * M, M), mem(c).part(j * M, M), mem(a_here).part(i * M, M), b_here[j * K + i]);
     if (++k < P) exchange(me);
   }
   template <int... step>

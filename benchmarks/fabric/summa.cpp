@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // C = A B on 32 x 32 PEs with tiles of 14 x 14: in step k the PEs of column k send their tile of A along their rows, those of row
 // k their tile of B along their columns, and every PE adds the product of the two to its tile of C, a column times a number at a
-// time. Each step has colors of its own, so that no two senders meet.
+// time, in the order of the vendor's gemm-collectives_2d. Each step has colors of its own, so that no two senders meet.
 #include <utility>
 #include <vector>
 
@@ -47,10 +47,8 @@ struct tile {
 
   void multiply(pe& me) {
     me.block<&tile::multiply>();
-    for (int j = 0; j < N; ++j) {
-      const memory<f32> c = mem(C).part(j * N, N);
-      for (int k = 0; k < N; ++k) fmac(c, c, mem(a).part(k * N, N), b[j * N + k]);
-    }
+    for (int k = 0; k < N; ++k)
+      for (int j = 0; j < N; ++j) fmac(mem(C).part(j * N, N), mem(C).part(j * N, N), mem(a).part(k * N, N), b[j * N + k]);
     if (++step < P) exchange(me);
   }
 

@@ -157,9 +157,11 @@ class threaded_engine : public engine {
 
 }  // namespace engines
 
+using engines::default_threads;
+
 /// The choice of the threaded engine: `fabric f{plan, threaded{.threads = 4}}`.
 struct threaded {
-  int threads = 0;           ///< 0: WSL_THREADS, or one a core
+  int threads = 0;           ///< 0: default_threads(), which is WSL_THREADS, or one a core
   depth queues = depth::deep;
   schedule order = {};
   u32 pes_per_band = 256;    ///< how finely the grid is cut; fewer let a test have several bands on a small grid
@@ -181,7 +183,7 @@ inline void require_possible(const threaded& how, const layout& plan) {
 
 inline engine* threaded::make(const layout& plan) const {
   engines::require_possible(*this, plan);
-  return new engines::threaded_engine(plan, threads ? threads : engines::default_threads(), queues, order, most(1u, pes_per_band), log);
+  return new engines::threaded_engine(plan, threads ? threads : default_threads(), queues, order, most(1u, pes_per_band), log);
 }
 
 }  // namespace wsl

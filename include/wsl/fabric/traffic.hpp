@@ -84,8 +84,7 @@ class traffic {
     if (!c.words) lend(b, c, c.large || wanted > task_depth);
     if (c.next() == c.size()) move(b, c, true, unread);
     const u32 n = least(wanted, least(allowed - unread, static_cast<u32>(c.size() - c.next())));
-    const inlet* in = allowed == wiring::deep ? only_reader(c) : nullptr;
-    return in && in->remote ? least(n, left_in_epoch(b, c)) : n;
+    return fresh_of(c) + n > half && allowed == wiring::deep && leaves_band(c) ? least(n, left_in_epoch(b, c)) : n;
   }
 
   /// At the end of an epoch: who has more to write goes on in the next.
@@ -196,9 +195,14 @@ class traffic {
   }
 
   /// Half of the words that may lie between two bands are written in one epoch: while one half is read, the other is written.
+  static constexpr u32 half = wiring::deep / 2;
+  static u32 fresh_of(const channel& c) { return static_cast<u32>(c.next() - c.announced); }
+  bool leaves_band(const channel& c) {
+    const inlet* in = only_reader(c);
+    return in && in->remote;
+  }
   static u32 left_in_epoch(band& b, const channel& c) {
-    constexpr u32 half = wiring::deep / 2;
-    const u32 fresh = static_cast<u32>(c.next() - c.announced);
+    const u32 fresh = fresh_of(c);
     if (fresh < half) return half - fresh;
     b.later.push_back(c.writer);
     return 0;
