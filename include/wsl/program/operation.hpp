@@ -8,6 +8,7 @@
 #include <string>
 #include <type_traits>
 
+#include "../core/copy_block.hpp"
 #include "../core/least.hpp"
 #include "dsd.hpp"
 #include "effort.hpp"
@@ -287,7 +288,7 @@ class [[nodiscard("an operation with a fabric operand or a FIFO runs only when i
       if (bytes > 16) piece(bytes - 16);
     } else {
       asm("" : "+r"(bytes));
-      std::memcpy(to, from, bytes);
+      copy_block(to, from, bytes);
     }
   }
 
