@@ -97,8 +97,10 @@ class staged {
   }
 
  private:
-  static bool has(const std::vector<binding>& t, const binding& b) {  // several descriptors may read a color, but one task takes it
-    return std::any_of(t.begin(), t.end(), [&](const binding& old) { return old.what == b.what && old.id == b.id && old.run == b.run; });
+  static bool has(const std::vector<binding>& t, const binding& b) {  // descriptors may read one color, but one task takes it
+    return std::any_of(t.begin(), t.end(), [&](const binding& old) {
+      return old.what == b.what && old.id == b.id && old.run == b.run && old.commands == b.commands;
+    });
   }
   program with_actor(const program& p) {
     std::vector<binding>& t = tables_.emplace_back(std::begin(table_of<actor>.entries), std::end(table_of<actor>.entries));

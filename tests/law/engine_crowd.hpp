@@ -110,7 +110,8 @@ class random_crowd {
   std::string expected() const {
     u64 reads = 0, writes = 0;
     for (const auto& s : script_.starts) {
-      if (s.out >= 0 && (writes & mates_of(s.out))) return "whose output queue an operation on color " + std::to_string(std::countr_zero(writes & mates_of(s.out)));
+      const u64 mates = s.out >= 0 ? writes & mates_of(s.out) : 0;
+      if (mates) return "whose output queue an operation on color " + std::to_string(std::countr_zero(mates));
       for (int c : s.in) {
         if (c >= 0 && (reads & color_bit(c))) return "reads color " + std::to_string(c) + " twice at once";
         reads |= c >= 0 ? color_bit(c) : 0;

@@ -4,14 +4,15 @@
 #pragma once
 #include "scribe.hpp"
 #include "tiles.hpp"
-#include "timed_moves.hpp"
+#include "timed_rest.hpp"
 
 namespace wsl::engines {
 
 class timed_pes {
  public:
   timed_pes(const layout& plan, tiles& t, mesh& m, agenda& when, engine_link& engine)
-      : tiles_(&t), mesh_(m), agenda_(when), target_(&engine.target()), plan_(plan), scribe_(engine), moves_(m, engine.target()), processors_(t.size()) {
+      : tiles_(&t), mesh_(m), agenda_(when), target_(&engine.target()), plan_(plan), scribe_(engine), moves_(m, engine.target()),
+        rest_(m, moves_, engine.target()), processors_(t.size()) {
     agenda_.open(m.actors());
     for (u32 i = 0; i < t.size(); ++i) {
       state(i).defers = true;
@@ -45,7 +46,7 @@ class timed_pes {
   }
   /// What a processor has waited for until now counts.
   void end_run() {
-    for (u32 i : touched_) moves_.wake_up(processors_[i], never);
+    for (u32 i : touched_) rest_.wake_up(processors_[i], never);
     for (u32 i : touched_) settle(processors_[i], std::max(processors_[i].since, moves_.end));
   }
   /// Whether a PE that the run has touched may still wait for something.
@@ -86,7 +87,7 @@ class timed_pes {
     timed_processor& p = processors_[i];
     pe_state& s = state(i);
     if (p.run != run_) p.run = run_, p.since = now, touched_.push_back(i);
-    const u64 rests_until = moves_.wake_up(p, now);
+    const u64 rests_until = rest_.wake_up(p, now);
     if (p.rests) return rests_until == never ? void() : agenda_.note(i, rests_until);
     if (p.kept_until > now) return agenda_.note(i, p.kept_until);
     if (p.now == timed_processor::state::computing) happened_until(now);
@@ -97,8 +98,8 @@ class timed_pes {
     const int who = next_thread(p, now);
     const u64 until = who < 0 ? never : beat(p, s, who, now);
     if (who < 0) p.since = now;
-    if (p.in_flight == in_flight && !traced && moves_.may_rest(p, s)) {
-      if (const u64 next = std::min(for_tasks, moves_.rest(p)); next != never) agenda_.note(i, next);
+    if (p.in_flight == in_flight && !traced && rest_.may_rest(p, s)) {
+      if (const u64 next = std::min(for_tasks, rest_.rest(p)); next != never) agenda_.note(i, next);
       return;
     }
     drain(p, s, now);
@@ -364,6 +365,7 @@ class timed_pes {
   const layout& plan_;
   scribe scribe_;
   timed_moves moves_;
+  timed_rest rest_;
   flat_vector<timed_processor> processors_;
   flat_vector<u32> touched_;
   u64 run_ = 0, tasks_ = 0;

@@ -59,7 +59,7 @@ struct timed_processor {
   u64 since = 0;                       ///< ... this time
   u64 task_since = 0;
   const char* task = "";
-  bool rests = false;                  ///< see timed_moves::rest
+  bool rests = false;                  ///< see timed_rest.hpp
   bool hears_one = false;              ///< words of one color come to it, and nothing else
   u8 hears = 0;                        ///< so many colors come to it, and nothing but data; 0 otherwise
   u64 run = 0;                         ///< the run that has touched it last
