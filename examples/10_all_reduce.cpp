@@ -5,7 +5,7 @@
 #include <cstdio>
 using namespace wsl;
 
-constexpr all_reduce<f32> sum{0};  // colors 0 to 4
+constexpr all_reduce<f32> sum{0};  // colors 0 to 3
 
 struct worker {
   f32 total = 0;

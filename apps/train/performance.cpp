@@ -38,7 +38,7 @@ void multiply(std::barrier<>& all, f64* speeds) {
 }  // namespace
 
 f64 measured_peak(int threads) {
-  const int count = threads ? threads : wsl::engines::default_threads();
+  const int count = threads ? threads : wsl::default_threads();
   std::barrier all(count);
   std::vector<f64> speeds(static_cast<std::size_t>(count) * rounds);
   std::vector<std::jthread> others;

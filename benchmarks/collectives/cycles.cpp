@@ -4,6 +4,8 @@
 #include <wsl/collective.hpp>
 #include <wsl/fabric/timed.hpp>
 
+#include <set>
+
 namespace bench {
 namespace {
 using namespace wsl;
@@ -57,7 +59,7 @@ class table_of_cycles {
     } catch (const fault_error&) {
       return;  // more colors than its block or its queues have
     }
-    rows.push_back({name, pes, words, net.cycles(l, words) + calling, run<net, most>(l, n)});
+    rows.push_back({name, pes, words, colors<net>(l), net.cycles(l, words) + calling, run<net, most>(l, n)});
   }
 
   template <int words>
@@ -66,7 +68,8 @@ class table_of_cycles {
     constexpr reduce<f32> chain{.first = 0, .among = each_row, .how = tactic::chain, .colors = 2};
     constexpr reduce<f32> two_phase{.first = 0, .among = each_row, .how = tactic::two_phase};
     constexpr reduce<f32> tree{.first = 0, .among = each_row, .how = tactic::tree, .colors = 9};
-    constexpr reduce<f32> automatic{.first = 0, .among = each_row, .words = words, .colors = 8};
+    constexpr reduce<f32> automatic{.first = 0, .among = each_row, .words = words};
+    constexpr reduce<f32> of_eight{.first = 0, .among = each_row, .words = words, .colors = 8};
     constexpr reduce<f32> star{.first = 0, .among = each_row, .how = tactic::star, .colors = 2};
     constexpr all_reduce<f32> total{.first = 0, .among = each_row, .words = words < 2 ? 2 : words};
     constexpr ring_all_reduce<f32> ring{.first = 0};
@@ -78,6 +81,7 @@ class table_of_cycles {
     add<tree, words>("reduce, tree", pes, words, in_place);
     add<star, words>("reduce, star", pes, words, in_place);
     add<automatic, words>("reduce, automatic", pes, words, in_place);
+    add<of_eight, words>("reduce, automatic", pes, words, in_place);
     add<total, words>("all-reduce, chain", pes, words, in_place);
     add<ring, words>("all-reduce, ring", pes, words, in_place);
     add<next, words>("shift by one", pes, words, exchange);
@@ -98,10 +102,12 @@ class table_of_cycles {
     constexpr reduce<f32> chain{.first = 0, .how = tactic::chain, .colors = 2};
     constexpr reduce<f32> star{.first = 0, .how = tactic::star, .colors = 2};
     constexpr all_reduce<f32> total{.first = 0, .words = words < 2 ? 2 : words};
+    constexpr all_reduce<f32> frugal{.first = 0, .words = words, .colors = 1};
     add_rectangle<spread, words>("broadcast", columns, lines);
     add_rectangle<chain, words>("reduce, chain", columns, lines);
     add_rectangle<star, words>("reduce, star", columns, lines);
     add_rectangle<total, words>("all-reduce, chain", columns, lines);
+    add_rectangle<frugal, words>("all-reduce, 1 color", columns, lines);
   }
   /// Square tiles.
   template <int side, int width>
@@ -111,16 +117,24 @@ class table_of_cycles {
     layout l{wse2, columns, lines};
     l.place(all, program_v<member<rim, cells>>);
     rim.wire(l);
-    rows.push_back({"halo exchange", columns * lines, cells, rim.cycles(l) + calling, run<rim, cells>(l, {0, cells, 0, cells})});
+    rows.push_back({"halo exchange", columns * lines, cells, colors<rim>(l), rim.cycles(l) + calling, run<rim, cells>(l, {0, cells, 0, cells})});
   }
 
  private:
+  template <auto net>
+  static int colors(const layout& l) {
+    if constexpr (requires { net.how; })
+      if (net.how == tactic::automatic) return net.colors;
+    std::set<int> taken;
+    for (const path_record& p : l.paths()) taken.insert(p.color);
+    return static_cast<int>(taken.size());
+  }
   template <auto net, int words>
   void add_rectangle(const char* name, int columns, int lines) {
     layout l{wse2, columns, lines};
     l.place(all, program_v<member<net, words>>);
     net.wire(l);
-    rows.push_back({std::string("2-D ") + name, columns * lines, words, net.cycles(l, words) + calling, run<net, words>(l, {0, words, 0, words})});
+    rows.push_back({std::string("2-D ") + name, columns * lines, words, colors<net>(l), net.cycles(l, words) + calling, run<net, words>(l, {0, words, 0, words})});
   }
   /// The launched task begins and issues the first operation; the last one's completion begins a task that knows of it.
   static constexpr double calling = collective::restart + collective::begin;

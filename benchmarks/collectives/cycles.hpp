@@ -8,7 +8,7 @@ namespace bench {
 
 struct cycles_of_case {
   std::string collective;
-  int pes, words;
+  int pes, words, colors;  ///< that its paths have; of an automatic choice, that they may have
   double formula, measured;
 };
 

@@ -20,19 +20,19 @@ struct count {
   }
 };
 
-/// The best of the named tactics at this size.
+/// The best of the named tactics that needs no more colors, at this size.
 double best_reduce(const std::vector<bench::cycles_of_case>& rows, const bench::cycles_of_case& at) {
   double best = at.measured;
   for (const auto& r : rows)
-    if (r.pes == at.pes && r.words == at.words && r.collective.starts_with("reduce")) best = std::min(best, r.measured);
+    if (r.pes == at.pes && r.words == at.words && r.colors <= at.colors && r.collective.starts_with("reduce")) best = std::min(best, r.measured);
   return best;
 }
 
 count print_cycles(const std::vector<bench::cycles_of_case>& rows) {
   count c;
-  std::printf("%-20s %5s %6s %9s %9s %7s\n", "collective", "PEs", "words", "cycles", "formula", "differ");
+  std::printf("%-23s %5s %6s %6s %9s %9s %7s\n", "collective", "PEs", "words", "colors", "cycles", "formula", "differ");
   for (const auto& r : rows) {
-    std::printf("%-20s %5d %6d ", r.collective.c_str(), r.pes, r.words);
+    std::printf("%-23s %5d %6d %6d ", r.collective.c_str(), r.pes, r.words, r.colors);
     const double difference = r.measured / r.formula - 1;
     const bool good = c.add(std::abs(difference) <= 0.05);
     std::printf("%9.0f %9.0f %+6.1f%%%s", r.measured, r.formula, 100 * difference, good ? "" : " *");

@@ -86,11 +86,8 @@ void contest(event e, int m, int k, int n, int rounds) {
 }
 
 void on_the_fabric(const product& p) {
-  static std::map<int, wsl::gemm_fabric<float>> of_side;
-  int side = 2;
-  while (std::max({p.m, p.k, p.n}) > 512 * side) side *= 2;
-  const auto f = of_side.try_emplace(side, side).first;
-  f->second(wsl::matrix(p.c, p.m, p.n), wsl::matrix(p.a, p.m, p.k), wsl::matrix(p.b, p.k, p.n));
+  static wsl::gemm_fabric<float> on_pes(wsl::default_threads());
+  on_pes(wsl::matrix(p.c, p.m, p.n), wsl::matrix(p.a, p.m, p.k), wsl::matrix(p.b, p.k, p.n));
 }
 void as_a_tile(const product& p) {
   wsl::multiply_add(wsl::matrix(p.c, p.m, p.n), wsl::matrix(p.a, p.m, p.k), wsl::matrix(p.b, p.k, p.n));

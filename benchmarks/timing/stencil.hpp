@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <wsl/fabric/switches.hpp>
+#include <wsl/program/box.hpp>
 
 #include "line.hpp"
 
@@ -17,68 +18,87 @@ inline constexpr f32 weights[senders]{-205 / 72.f, 8 / 5.f, -1 / 5.f, 8 / 315.f,
 inline constexpr port directions[]{east, west, south, north};
 template <int d>
 inline constexpr color<f32> heading{d};  // of the direction with this number
+template <class Use>
+void each_of_four(Use use) {
+  [&]<int... d>(std::integer_sequence<int, d...>) { (use.template operator()<d>(), ...); }(std::make_integer_sequence<int, 4>{});
+}
 
-/// nz cells, of which the four directions exchange `chunk` at a time.
-template <int nz, int chunk>
+/// nz cells, in as many equal chunks as the example makes of them. Task by task and operation by operation what the example does, except
+/// for its source of waves, which one PE adds to one cell.
+template <int nz>
 struct column_of_cells {
-  static constexpr std::size_t height = nz, padded = nz + 2 * reach, most = chunk;
+  static constexpr int chunks = 1 + nz / 401, chunk = (nz + chunks - 1) / chunks;
+  static constexpr std::size_t height = nz, padded = chunks * chunk, all_heard = senders * chunk;
   // In the order of the example, which decides what lies in which bank.
-  f32 u[2][padded]{};              // zero beyond both ends
+  f32 u[2][padded + 2 * reach]{};  // zero beyond both ends
   f32 speed[height]{};             // the square of velocity and time step
-  f32 acc[height]{};
-  f32 heard[4][senders][most]{};
-  int now = 0, steps_left = 0, at = 0, open = 0, blocks[4]{};
+  f32 factors[4][senders]{};       // for those who are heard, in their turn
+  f32 acc[padded]{};
+  f32 heard[4 * all_heard]{};
+  int now = 0, steps_left = 0, ways_sent = 0, ways_heard = 0, chunks_sent = 0, chunks_heard = 0;
   std::vector<u64> ends;
 
   void start(pe& me, int steps) {
     steps_left = steps;
-    exchange(me);
+    for (int d = 0; d < 4; ++d) set_factors(me, d);
+    me.activate<&column_of_cells::exchange>();
   }
   void exchange(pe& me) {
-    open = 8;
-    begin<0>(me), begin<1>(me), begin<2>(me), begin<3>(me);
+    mov(mem(acc).part(0, nz), 0);
+    chunks_sent = chunks_heard = 0;
+    each_of_four([&]<int d>() { listen<d>(me); });
+    each_of_four([&]<int d>() { send<d>(me); });
   }
+
   template <int d>
-  void begin(pe& me) {
-    blocks[d] = 0;
-    me.async(mov(fabout(heading<d>), mem(u[now]).part(reach + at, length())), then<&column_of_cells::sent<d>>());
-    listen<d>(me);
+  void send(pe& me) {
+    me.async(mov(fabout(heading<d>), mem(u[now]).part(reach + chunks_sent * chunk, chunk)), then<&column_of_cells::sent<d>>());
   }
-  // The PE gives up the turn, and becomes the end of the next one's way.
+  // The PE gives up the turn, then becomes the end of the next one's way. A command is a word in memory, which an operation sends.
   template <int d>
   void sent(pe& me) {
+    me.spend(static_cast<u64>(me.machine().operation_setup));
     me.send_control(heading<d>, {advance, advance, nop, nop, advance});
-    me.send_control(heading<d>, advance);
-    done(me);
+    me.activate<&column_of_cells::gave_up<d>>();
   }
   template <int d>
+  void gave_up(pe& me) {
+    me.spend(static_cast<u64>(me.machine().operation_setup));
+    me.send_control(heading<d>, advance);
+    me.activate<&column_of_cells::stood_back<d>>();
+  }
+  template <int d>
+  void stood_back(pe& me) {
+    if (++ways_sent < 4) return;
+    ways_sent = 0;
+    if (++chunks_sent < chunks) each_of_four([&]<int e>() { send<e>(me); });
+    else if (chunks_heard == chunks) end_step(me);
+  }
+
+  template <int d>
   void listen(pe& me) {
-    me.async(mul(mem(heard[d][blocks[d]]).part(0, length()), fabin(heading<d>), factor(me, d)), then<&column_of_cells::took<d>>());
+    const int n = count(me, d);
+    me.async(mul(mem(heard).part(d * senders * chunk, n * chunk), fabin(heading<d>, n * chunk), box(mem(factors[d]), {n, chunk}, {1, 0})),
+             then<&column_of_cells::took<d>>());
   }
   template <int d>
   void took(pe& me) {
-    if (++blocks[d] < std::min(senders, place(me, d) + 1)) listen<d>(me);
-    else done(me);
-  }
-  void done(pe& me) {
-    if (--open == 0) me.activate<&column_of_cells::reduce>();
+    if (++ways_heard < 4) return;
+    ways_heard = 0;
+    const auto sum = box(mem(acc).part(chunks_heard * chunk, chunk), {4, senders, chunk}, {0, 0, 1});
+    add(sum, sum, mem(heard));
+    if (++chunks_heard < chunks) each_of_four([&]<int e>() { listen<e>(me); });
+    else if (chunks_sent == chunks) end_step(me);
   }
 
-  void reduce(pe& me) {
-    const memory<f32> sum = mem(acc).part(at, length());
-    mov(sum, 0);
-    for (int d = 0; d < 4; ++d)
-      for (int k = 0; k < blocks[d]; ++k) add(sum, sum, mem(heard[d][k]).part(0, length()));
-    at += length();
-    if (at < nz) return exchange(me);
-    at = 0;
+  void end_step(pe& me) {
     along_z();
     ends.push_back(me.now());
-    if (--steps_left > 0) exchange(me);
+    if (--steps_left > 0) me.activate<&column_of_cells::exchange>();
   }
   void along_z() {
     const auto moved = [&](int k) { return mem(u[now]).part(reach + k, nz); };
-    const memory<f32> sum = mem(acc), next = mem(u[1 - now]).part(reach, nz);
+    const memory<f32> sum = mem(acc).part(0, nz), next = mem(u[1 - now]).part(reach, nz);
     for (int k = 1; k <= reach; ++k) fmac(sum, sum, moved(k), weights[k]), fmac(sum, sum, moved(-k), weights[k]);
     mul(sum, sum, mem(speed));
     fmac(sum, sum, moved(0), 2);
@@ -86,25 +106,24 @@ struct column_of_cells {
     now = 1 - now;
   }
 
-  int length() const { return std::min(chunk, nz - at); }
-  /// From where the words of a direction come.
+  /// From where the words of a direction come, and how many PEs' words.
   static int place(const pe& me, int d) {
     return directions[d] == east ? me.x() : directions[d] == west ? me.width() - 1 - me.x() : directions[d] == south ? me.y() : me.height() - 1 - me.y();
   }
-  // Who is heard now: the turn goes by the place's rest. Its own words count once, for all three axes.
-  f32 factor(const pe& me, int d) const {
-    const int mine = place(me, d), first = std::max(0, mine - reach);
-    int heard_before = blocks[d];
-    for (int rest = 0; rest < senders; ++rest)
-      for (int from = first; from <= mine; ++from)
-        if (from % senders == rest && heard_before-- == 0) return from < mine ? weights[mine - from] : d == 0 ? 3 * weights[0] : 0;
-    return 0;
+  static int count(const pe& me, int d) { return std::min(senders, place(me, d) + 1); }
+  // The turn goes by the place's rest. A PE's own words count once, for all three axes.
+  void set_factors(const pe& me, int d) {
+    const int mine = place(me, d);
+    for (int rest = 0, turn = 0; rest < senders; ++rest)
+      for (int from = std::max(0, mine - reach); from <= mine; ++from)
+        if (from % senders == rest) factors[d][turn++] = from < mine ? weights[mine - from] : d == 0 ? 3 * weights[0] : 0;
   }
 
   static consteval auto tasks() {
     return []<int... d>(std::integer_sequence<int, d...>) {
-      return table(launch<&column_of_cells::start>(), local<&column_of_cells::reduce>(), local<&column_of_cells::sent<d>>()...,
-                   local<&column_of_cells::took<d>>()..., sends<heading<d>>()..., reads<heading<d>>()..., steers<heading<d>>(advance)...);
+      return table(launch<&column_of_cells::start>(), local<&column_of_cells::exchange>(), local<&column_of_cells::sent<d>>()...,
+                   local<&column_of_cells::gave_up<d>>()..., local<&column_of_cells::stood_back<d>>()..., local<&column_of_cells::took<d>>()...,
+                   sends<heading<d>>()..., reads<heading<d>>()..., steers<heading<d>>(advance)...);
     }(std::make_integer_sequence<int, 4>{});
   }
 };
@@ -118,6 +137,17 @@ inline void wire_localized_broadcast(layout& l, color<f32> c, port to, const are
   if (place >= reach) s.pos3 = {.from = opposite(to)};
   s.start = place % senders == 0 ? 1 : place % senders == reach ? 3 : 0;
   l.path(c, where, opposite(to) >> on, s);
+}
+/// All PEs from one edge to the other; from `reach` on every fifth is wired alike, but for the last.
+inline void wire_localized_broadcast(layout& l, color<f32> c, port to) {
+  const bool forward = to == east || to == south, along_x = to == east || to == west;
+  const auto places = [&](int first, int last) {
+    const int from = forward ? first : side_length - 1 - last, until = forward ? last + 1 : side_length - first;
+    return along_x ? columns(from, until, senders) : rows(from, until, senders);
+  };
+  for (int first = 0; first < reach + senders && first < side_length - 1; ++first)
+    wire_localized_broadcast(l, c, to, places(first, first < reach ? first : side_length - 2 - (side_length - 2 - first) % senders), first);
+  wire_localized_broadcast(l, c, to, places(side_length - 1, side_length - 1), side_length - 1);
 }
 
 /// The same in f64, one cell after the other.
@@ -142,19 +172,14 @@ inline std::vector<f64> serial_stencil(std::vector<f64> u, int nz, int steps, f6
 }
 
 /// Cycles that the slowest PE takes for a step, for each of its cells.
-template <int nz, int chunk>
+template <int nz>
 f64 stencil_cycles_a_cell() {
-  using cells = column_of_cells<nz, chunk>;
+  using cells = column_of_cells<nz>;
   constexpr int n = side_length, steps = 4;
   constexpr f32 speed = 0.05f;
   layout plate{wse2, n, n};
   plate.place(all, program_v<cells>);
-  for (int i = 0; i < n; ++i) {
-    wire_localized_broadcast(plate, heading<0>, east, column(i), i);
-    wire_localized_broadcast(plate, heading<1>, west, column(i), n - 1 - i);
-    wire_localized_broadcast(plate, heading<2>, south, row(i), i);
-    wire_localized_broadcast(plate, heading<3>, north, row(i), n - 1 - i);
-  }
+  each_of_four([&]<int d>() { wire_localized_broadcast(plate, heading<d>, directions[d]); });
   fabric f{plate, timed{}};
   std::vector<f64> u(static_cast<std::size_t>(n * n * nz));
   for (int i = 0; i < n * n; ++i) {

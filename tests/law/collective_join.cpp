@@ -20,7 +20,7 @@ words joined(const words& a, const words& b, join_bits join) {
 }
 
 /// One arm of a line, nearest PE first: each entry is what the root hears, in its order. What is farther is joined before or behind.
-rows_of_words heard_from(rows_of_words v, tactic how, std::size_t group, join_bits join, bool farther_first) {
+rows_of_words heard_from(rows_of_words v, tactic how, join_bits join, bool farther_first) {
   if (how == tactic::star) return v;
   const std::size_t n = v.size();  // v[d - 1] is the PE at distance d
   rows_of_words heard;
@@ -33,12 +33,14 @@ rows_of_words heard_from(rows_of_words v, tactic how, std::size_t group, join_bi
     return {v[0]};
   }
   if (how == tactic::two_phase) {
+    std::vector<std::size_t> leaders;  // from the far end: groups of 4, 5, 7, 9, 11 ...; the last one is the root's
+    for (std::size_t size = 4, d = n + 1; d > size; size += size / 5 + 1) leaders.push_back(d -= size);
+    const auto leads = [&](std::size_t d) { return std::ranges::find(leaders, d) != leaders.end(); };
     for (std::size_t d = n - 1; d >= 1; --d)
-      if ((d + 1) % group) meet(d, d + 1);
-    if (n >= group)
-      for (std::size_t leader = n / group * group - group; leader >= group; leader -= group) meet(leader, leader + group);
-    if (group > 1) heard.push_back(v[0]);
-    if (n >= group) heard.push_back(v[group - 1]);
+      if (!leads(d + 1)) meet(d, d + 1);
+    for (std::size_t i = 1; i < leaders.size(); ++i) meet(leaders[i], leaders[i - 1]);
+    if (!leads(1)) heard.push_back(v[0]);
+    if (!leaders.empty()) heard.push_back(v[leaders.back() - 1]);
     return heard;
   }
   for (std::size_t hop = 1; hop <= n; hop *= 2) {
@@ -50,14 +52,11 @@ rows_of_words heard_from(rows_of_words v, tactic how, std::size_t group, join_bi
 
 /// The line's total at its root.
 words line_total(const rows_of_words& parts, std::size_t root, tactic how, join_bits join) {
-  const std::size_t farthest = std::max(root, parts.size() - 1 - root);
-  std::size_t group = 1;
-  while (group * group < farthest + 1) ++group;
   const rows_of_words before(parts.rend() - static_cast<std::ptrdiff_t>(root), parts.rend());
   const rows_of_words behind(parts.begin() + static_cast<std::ptrdiff_t>(root) + 1, parts.end());
   words total = parts[root];
-  for (const words& h : heard_from(before, how, group, join, true)) total = joined(h, total, join);
-  for (const words& h : heard_from(behind, how, group, join, false)) total = joined(total, h, join);
+  for (const words& h : heard_from(before, how, join, true)) total = joined(h, total, join);
+  for (const words& h : heard_from(behind, how, join, false)) total = joined(total, h, join);
   return total;
 }
 
@@ -126,7 +125,7 @@ template <class T, class Combine, rectangle where, collective::team among>
 void reduces(int times) {
   constexpr reduce<T, Combine> chain{.first = 1, .where = where.words, .among = among, .root = {0, end - 1}, .how = tactic::chain, .colors = 2};
   constexpr reduce<T, Combine> groups{.first = 1, .where = where.words, .among = among, .root = {end - 1, 0}, .how = tactic::two_phase};
-  constexpr reduce<T, Combine> tree{.first = 1, .where = where.words, .among = among, .root = {0, end - 1}, .how = tactic::tree};
+  constexpr reduce<T, Combine> tree{.first = 1, .where = where.words, .among = among, .root = {0, end - 1}, .how = tactic::tree, .colors = 4};
   constexpr reduce<T, Combine> quick{.first = 1, .where = where.words, .among = among, .words = 5};
   constexpr reduce<T, Combine> single{.first = 1, .where = where.words, .among = among, .root = {end - 1, 0}};
   law_of<chain>(where, times, reduce_shares);
@@ -136,7 +135,7 @@ void reduces(int times) {
   law_of<single>(where, times, reduce_shares);
 }
 
-// Roots inside hear both arms; the line is long enough for groups of three and trees of three levels on each side.
+// Roots inside hear both arms; the line is long enough for three groups and trees of three levels.
 template <class T, class Combine, collective::team among>
 void reduces_inside(int times) {
   constexpr rectangle where{columns(1).rows(0, end - 1), 9, 4};
@@ -152,10 +151,18 @@ void reduces_inside(int times) {
 template <class T, class Combine, rectangle where, collective::team among>
 void all_reduces(int times) {
   constexpr all_reduce<T, Combine> total{.first = 2, .where = where.words, .among = among};
-  constexpr all_reduce<T, Combine> frugal{.first = 2, .where = where.words, .among = among, .words = 3, .how = tactic::star, .colors = 1};
+  constexpr all_reduce<T, Combine> frugal{.first = 2, .where = where.words, .among = among, .words = 3, .colors = 1};
   law_of<total>(where, times, all_reduce_shares);
   law_of<frugal>(where, times, all_reduce_shares);
 }
+// Long enough for seven groups on one side and three on the other.
+template <class T, class Combine>
+void many_groups(int times) {
+  constexpr rectangle where{columns(1), 70, 1};
+  constexpr reduce<T, Combine> groups{.first = 6, .where = where.words, .among = each_row, .root = {50}, .how = tactic::two_phase};
+  law_of<groups>(where, times, reduce_shares);
+}
+
 template <class T, class Combine, rectangle where, collective::team among>
 void rings(int times) {
   constexpr ring_all_reduce<T, Combine> total{.first = 2, .where = where.words, .among = among};
@@ -179,7 +186,7 @@ void joins(int times) {
   reduces<u32, digits, inner, everyone>(times), reduces<bf16, smaller, strip, each_row>(times), reduces<i16, plus, post, everyone>(times);
   reduces_inside<f32, plus, each_row>(times), reduces_inside<u32, digits, everyone>(times), reduces_inside<f32, smaller, each_column>(times);
   all_reduces<f32, plus, whole, everyone>(times), all_reduces<u32, digits, whole, each_column>(times), all_reduces<f16, larger, low, each_row>(times);
-  stars<f32, plus, whole, each_row>(times), stars_inside<u32, digits, everyone>(times);
+  stars<f32, plus, whole, each_row>(times), stars_inside<u32, digits, everyone>(times), many_groups<u32, digits>(times / 3);
   rings<f32, plus, whole, each_row>(times), rings<u32, digits, whole, each_column>(times), rings<i32, larger, inner, each_row>(times);
 }
 
@@ -193,5 +200,6 @@ TEST_CASE("reductions take the cycles that their formulas say") {
   costs_what_it_says<reduce<f32>{.first = 0, .among = each_row, .how = tactic::chain, .colors = 2}, 40>(widths, false);
   costs_what_it_says<reduce<f32>{.first = 0, .among = each_row, .how = tactic::two_phase}, 40>(widths, false);
   costs_what_it_says<reduce<f32>{.first = 0, .among = each_row, .how = tactic::tree, .colors = 6}, 40>(widths, false);
+  costs_what_it_says<all_reduce<f32>{.first = 0, .words = 40, .colors = 1}, 40>(widths, false);
   costs_what_it_says<reduce<f32>{.first = 0, .among = each_row, .root = {end - 1}, .how = tactic::star, .colors = 2}, 40>(widths, false);
 }

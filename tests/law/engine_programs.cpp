@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Law: a program whose result does not depend on the order in which independent wavelets arrive ends the same, bit by bit, on every
 // engine, on any number of threads and in any legal order; and a program whose result does depend on it ends the same on any number
-// of threads.
+// of threads. What a task may not start at once is the same fault, in the same words, on every engine.
 #include <catch2/catch.hpp>
 #include <cstdio>
 #include <optional>
 
 #include <wsl/fabric/reference.hpp>
+#include <wsl/fabric/timed.hpp>
 
+#include "engine_crowd.hpp"
 #include "engine_endings.hpp"
 
 using namespace wsl;
@@ -71,6 +73,22 @@ void judge_with_races(unsigned seed, tally& sum) {
   ++sum.programs;
 }
 
+void judge_crowds(unsigned from, unsigned to) {
+  std::map<std::string, int> faults;
+  for (unsigned seed = from; seed < to; ++seed) {
+    INFO("crowd of seed " << seed);
+    const law::random_crowd c(seed);
+    const std::string truth = c.end(reference{}), fault = c.expected();
+    if (fault.empty() ? truth.find("wsl: ") != std::string::npos : truth.find(fault) == std::string::npos) FAIL("not \"" << fault << "\", but " << truth);
+    CHECK(c.end(timed{}) == truth);
+    for (const schedule order : {schedule{}, schedule{schedule::shuffled{seed}}})
+      for (const depth queues : {depth::deep, depth::machine})
+        for (int threads : {1, 3}) CHECK(c.end(threaded{.threads = threads, .queues = queues, .order = order, .pes_per_band = 1}) == truth);
+    ++faults[fault.substr(0, fault.find(' '))];
+  }
+  REQUIRE(faults.size() == 5);  // whose queue, reads twice, sends while, has more, and none
+}
+
 template <class Judge>
 void judge_all(const char* what, unsigned from, unsigned to, Judge judge) {
   tally sum;
@@ -87,6 +105,9 @@ void judge_all(const char* what, unsigned from, unsigned to, Judge judge) {
 
 TEST_CASE("programs without races end the same on every engine") { judge_all("without races", 0, 800, judge_without_races); }
 TEST_CASE("programs with races end the same on any number of threads") { judge_all("with races", 0, 300, judge_with_races); }
+
+TEST_CASE("what a task starts beyond its machine's means is one fault on every engine") { judge_crowds(0, 150); }
+TEST_CASE("many crowds", "[.long]") { judge_crowds(150, 100'000); }
 
 TEST_CASE("many programs without races", "[.long]") { judge_all("without races", 800, 100'000, judge_without_races); }
 TEST_CASE("many programs with races", "[.long]") { judge_all("with races", 300, 30'000, judge_with_races); }

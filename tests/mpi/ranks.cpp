@@ -153,7 +153,7 @@ TEST_CASE("a packet reaches all its readers, and leaves its writer a few times")
         p.expect(n * sizeof(u32));
       }
       while (!p.arrived()) {}
-      p.finish();
+      while (!p.left()) {}
       CHECK(p.words.size() == n * sizeof(u32));
       CHECK(p.words.words_at((n - 1) * sizeof(u32), 1)[0] == n - 1 + static_cast<u32>(writer));
       CHECK(p.below().size() <= static_cast<std::size_t>(std::bit_width(static_cast<unsigned>(size - 1))));

@@ -64,6 +64,19 @@ TEST_CASE("wafers on ranks learn the same bits") {
   }
 }
 
+TEST_CASE("weights and gradients travel while wafers compute") {
+  const mpi::spread_over world = mpi::world();
+  if (world.size() == 1) return;
+  const lesson text(world.size() * 2, 16, 100);
+  const ml::decoder model{.vocabulary = text.vocabulary, .positions = 16, .layers = 2, .heads = 2, .width = 32};
+  ml::trainer t(model.build(), ml::optimizer::sgd(), {.num_csx = world.size(), .threads = 2}, mpi::spread_over{mpi::ranks(world.who.group())});
+  const u64 before = mpi::detail::arrived, beside = mpi::detail::arrived_beside;
+  t.step(text.only(t.part()).all(), 1e-2);
+  const u64 came = mpi::detail::arrived - before, came_beside = mpi::detail::arrived_beside - beside;
+  CAPTURE(came, came_beside);
+  CHECK(came_beside > came * 3 / 4);
+}
+
 TEST_CASE("no rank is without a wafer") {
   const ml::decoder model{.vocabulary = 8, .positions = 8, .layers = 1, .heads = 2, .width = 16};
   const auto train_on_one = [&] { ml::trainer t(model.build(), ml::optimizer::sgd(), {}, mpi::world()); };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Every PE of a row, a column or the rectangle contributes and learns the total: a reduce to one PE, then a broadcast from it. Five colors
-// for a rectangle, or three with `.how = tactic::star, .colors = 1`, which takes longer. The module has two parts: a constant that wires
-// the layout, and a member of the PE program that holds its state and tasks. For arrays that member is the endpoint; for single values,
-// where a task per total is quicker, the reducer:
-//   constexpr all_reduce<f32> sum{0};                                  // colors 0 to 4
+// Every PE of a row, a column or the rectangle contributes and learns the total: a reduce to one PE, then a broadcast from it. Four colors
+// for a rectangle; or with `.colors = 1` a single one, which takes longer (taking_turns.hpp). The module has two parts: a constant that
+// wires the layout, and a member of the PE program that holds its state and tasks. For arrays that member is the endpoint; for single
+// values, where a task per total is quicker, the reducer:
+//   constexpr all_reduce<f32> sum{0};                                  // colors 0 to 3
 //   struct solver { endpoint<sum> summing; ... summing.start(me, mem(x), then<&solver::next>()) ... };
 //   struct worker { reducer<sum> reduce; ... use<&worker::reduce>(), on<sum.total(), &worker::done>() ... };
 // The total is the same on every PE, bit for bit: rows are joined from the west, then their results from the north. A chain of P PEs and
@@ -11,6 +11,7 @@
 #pragma once
 #include "broadcast.hpp"
 #include "reduce.hpp"
+#include "taking_turns.hpp"
 
 namespace wsl::collective {
 
@@ -25,29 +26,37 @@ struct all_reduce {
   team among = everyone;
   int words = 1;          ///< of the arrays; with 1 the total goes to all as a reducer needs it, in one more word
   tactic how = tactic::chain;
-  int colors = 2;         ///< of the reduce, for each axis
+  int colors = 2;         ///< of the reduce, for each axis; with 1 there is no other, and the reduce is a star
 
-  constexpr reduce<T, Combine> gathering() const { return {first, where, among, {end - 1, end - 1}, words, how, colors}; }
-  constexpr broadcast<T> spreading() const { return {first + gathering().all_colors(), where, among, {end - 1, end - 1}, words == 1}; }
+  constexpr bool takes_turns() const { return colors == 1; }
+  constexpr reduce<T, Combine> gathering() const {
+    return {first, where, among, {end - 1, end - 1}, words, takes_turns() ? tactic::star : how, colors};
+  }
+  constexpr broadcast<T> spreading() const {
+    return {takes_turns() ? first : first + gathering().all_colors(), where, among, {end - 1, end - 1}, words == 1 && !takes_turns()};
+  }
   /// The color on which the total arrives at every PE.
   constexpr color<T> total() const { return spreading().line(); }
 
   constexpr void wire(layout& l) const {
+    if (takes_turns()) return turns::wire(l, *this);
     gathering().wire(l, name);
     spreading().wire(l, name);
   }
   /// What it takes on a layout, in cycles, with `n` words.
-  constexpr f64 cycles(const layout& l, int n) const { return gathering().cycles(l, n) + restart + spreading().cycles(l, n); }
+  constexpr f64 cycles(const layout& l, int n) const {
+    return takes_turns() ? turns::cycles(l, *this, n) : gathering().cycles(l, n) + restart + spreading().cycles(l, n);
+  }
 
   template <auto net>
-  class part {
+  class two_modules {
    public:
     /// Joins the arrays of all PEs of a team and leaves the total in each.
     void start(pe& me, memory<T> array, completion done = none<T>(net.first)) {
       array_ = array, done_ = done;
-      gathering_.start(me, array, then<&part::spread>());
+      gathering_.start(me, array, then<&two_modules::spread>());
     }
-    static consteval auto tasks() { return table(use<&part::gathering_>(), use<&part::spreading_>(), local<&part::spread>()); }
+    static consteval auto tasks() { return table(use<&two_modules::gathering_>(), use<&two_modules::spreading_>(), local<&two_modules::spread>()); }
 
    private:
     void spread(pe& me) { spreading_.start(me, array_, done_); }
@@ -57,13 +66,15 @@ struct all_reduce {
     memory<T> array_{nullptr, 0};
     completion done_{};
   };
+  template <auto net>
+  using part = std::conditional_t<net.takes_turns(), taking_turns<net>, two_modules<net>>;
 };
 
 /// What a PE keeps of an all_reduce of single values over a rectangle, and what it does for it.
 template <auto net>
 class reducer {
   using T = typename decltype(net)::element;
-  static_assert(net.among == everyone && net.how == tactic::chain && net.words == 1,
+  static_assert(net.among == everyone && net.how == tactic::chain && net.words == 1 && !net.takes_turns(),
                 "wsl: a reducer joins single values over the rectangle, in chains; otherwise use an endpoint");
 
  public:
@@ -73,14 +84,15 @@ class reducer {
   }
 
   static consteval auto tasks() {
-    return table(on<row(0), &reducer::add_to_row>(), on<row(1), &reducer::add_to_row>(),
-                 on<column(0), &reducer::add_to_column>(), on<column(1), &reducer::add_to_column>(),
-                 sends<row(0)>(), sends<row(1)>(), sends<column(0)>(), sends<column(1)>(), sends<net.total()>());
+    return table(on<row(1), &reducer::add_to_row>(), on<row(2), &reducer::add>(), on<column(2), &reducer::add_to_column>(),
+                 sends<row(1)>(), sends<row(2)>(), sends<column(2)>(), sends<net.total()>());
   }
 
  private:
-  static constexpr color<T> row(int distance) { return {net.gathering().first_of(axis::x) + distance % 2}; }
-  static constexpr color<T> column(int distance) { return {net.gathering().first_of(axis::y) + distance % 2}; }
+  // What the PE at a distance from the last one sends. The column of the last PEs hears its rows on row(1), and has row(2) for itself.
+  static constexpr color<T> row(int distance) { return {net.first + (distance + 1) % 2}; }
+  static constexpr color<T> column(int distance) { return {net.first + 1 + (distance + 1) % 2}; }
+  static_assert(row(2) == column(1) && column(1).id == net.gathering().first_of(axis::y));
 
   // A sum of two parts: the one from the west or north and this PE's, in this order whichever comes first. The first PE of a line
   // has only its own.
@@ -100,6 +112,7 @@ class reducer {
     static T join(T first, T second) { return typename decltype(net)::combine{}(first, second); }
   };
 
+  void add(pe& me, T part) { me.x() + 1 < inside(me).x1 ? add_to_row(me, part) : add_to_column(me, part); }
   void add_to_row(pe& me, T part) {
     if (row_.complete(me, part, partial::before, false)) pass_row(me);
   }

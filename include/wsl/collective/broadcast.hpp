@@ -26,16 +26,21 @@ struct broadcast {
 
   /// `as` is the module that it works for.
   constexpr void wire(layout& l, const char* as = name) const {
+    take_colors<T>(l, as, first, colors, ground(l, where, as));
+    wire_paths(l, as);
+  }
+  /// Only the paths, with options that all of them have.
+  template <class... Option>
+  constexpr void wire_paths(layout& l, const char* as, const Option&... options) const {
     const region r = ground(l, where, as);
     const coord c = root_in(r, root, among, as);
-    take_colors<T>(l, as, first, colors, r);
     const lines upright{r, axis::y, c.y};
     const lines flat{among == team::rectangle ? upright.roots() : r, axis::x, c.x};
     const ports down = among == team::row ? ports{} : upright.ways();
-    if (among != team::row) wire_arms(l, upright, {});
-    if (among != team::column) wire_arms(l, flat, down);
+    if (among != team::row) wire_arms(l, upright, {}, options...);
+    if (among != team::column) wire_arms(l, flat, down, options...);
     const ports out = (among == team::column ? ports{} : flat.ways()) | down | (echo ? ports{ramp} : ports{});
-    if (!out.empty()) l.path(line(), among == team::column ? upright.roots() : flat.roots(), ramp >> out);
+    if (!out.empty()) l.path(line(), among == team::column ? upright.roots() : flat.roots(), ramp >> out, options...);
   }
 
   /// What it takes on a layout, in cycles, with `words` words.
@@ -73,11 +78,12 @@ struct broadcast {
 
  private:
   // Both arms pass the words on and keep a copy; `more` is where each of their PEs sends another.
-  constexpr void wire_arms(layout& l, const lines& from, ports more) const {
+  template <class... Option>
+  constexpr void wire_arms(layout& l, const lines& from, ports more, const Option&... options) const {
     for (int side : {0, 1}) {
       const arm a = from.side(side);
-      l.path(line(), a.beyond(), a.inward() >> (ramp | a.outward | more));
-      l.path(line(), a.tip(), a.inward() >> (ramp | more));
+      l.path(line(), a.beyond(), a.inward() >> (ramp | a.outward | more), options...);
+      l.path(line(), a.tip(), a.inward() >> (ramp | more), options...);
     }
   }
   constexpr f64 distance(const region& r, coord c) const {

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: MIT
 // What a PE loses that takes several inputs one after the other, over links and a ramp which these share. An input that comes before its
 // turn waits in the queue, the ramp and the routers before them; its words get there between those of the input whose turn it is, and
-// each of them takes a place on the line. All numbers are the machine's. line_reduce.hpp counts with this.
+// each of them takes a place on the line. All numbers are the machine's. reduce_cost.hpp counts with this.
 #pragma once
 #include "../core/inplace_vector.hpp"
 #include "cost.hpp"
 
 namespace wsl::collective {
 
-/// As many words as all others, on a color of its own. Times count from the start of the first operation.
+/// As many words as all others. Times count from the start of the first operation.
 struct input {
   f64 first_word = 0;   ///< when it could be taken, if nothing were in its way
   int queue = 0;        ///< its place among the colors that the PE hears
   int side = 0;         ///< inputs from one side share links, all share the ramp
   int shared = 0;       ///< last links of its way that later ones from its side share
-  f64 stagger = 0;      ///< for each of these links its words take so much longer than theirs, because PEs handle them in between
 
   constexpr int depth() const { return wse2.input_depth[queue < wse2.input_queues ? queue : wse2.input_queues - 1]; }
 };
@@ -26,7 +25,7 @@ constexpr f64 held_up(const input& now, f64 start, const input& later, int words
   const f64 waited = start - now.first_word, full = now.depth() - 1, spare = waited < full ? waited : full;
   f64 most = 0;
   for (int link = 0; link <= (now.side == later.side ? now.shared : 0); ++link) {
-    const f64 ahead = start - later.first_word - (link > 1 ? now.stagger * (link - 1) : 0);
+    const f64 ahead = start - later.first_word;
     const f64 fits = wse2.router_depth * link + ramp_latency + later.depth() - spare - (ahead > 0 ? ahead : 0);  // the first hurt nobody
     const f64 over = wse2.router_depth * link + 3, stood = waited < over ? waited : over;  // of an input that waits so many are over the link
     const f64 left = words - 2 * spare - (-ahead > stood ? -ahead : stood);
@@ -36,6 +35,12 @@ constexpr f64 held_up(const input& now, f64 start, const input& later, int words
   return most;
 }
 
+/// Whether one of the inputs from i on is of the same color as a later one, which comes behind it.
+constexpr bool queues(const inputs& all, int i, int later) {
+  while (all[i].queue != all[later].queue) ++i;
+  return i < later;
+}
+
 /// When the last word of the last of them has been taken, in this order.
 constexpr f64 taken(const inputs& all, int words) {
   f64 end = 0;
@@ -43,7 +48,7 @@ constexpr f64 taken(const inputs& all, int words) {
     const f64 before = end, ready = i ? end + restart : 0, start = ready > all[i].first_word ? ready : all[i].first_word;
     end = start + words;
     for (int m = i + 1; m < all.size(); ++m)
-      if ((i == 0 || all[m].first_word >= before) && all[m].first_word < end) end += held_up(all[i], start, all[m], words);
+      if ((i == 0 || all[m].first_word >= before) && all[m].first_word < end && !queues(all, i, m)) end += held_up(all[i], start, all[m], words);
   }
   return end;
 }

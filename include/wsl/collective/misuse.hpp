@@ -6,6 +6,7 @@
 
 #include "../core/area.hpp"
 #include "../core/fault_error.hpp"
+#include "../core/joined.hpp"
 
 namespace wsl::misuse {
 
@@ -43,7 +44,7 @@ inline std::string text(const region& r) {
                     text(columns) + " cells: the width is at least 1 and the tile at least as wide and high");
 }
 [[noreturn]] inline void the_tactic_needs_more_colors(const char* module, int needed, int colors) {
-  throw fault_error(std::string("wsl: the tactic of ") + module + " needs " + text(needed) + " colors for a line of its rectangle, not " +
+  throw fault_error(std::string("wsl: the tactic of ") + module + " needs " + detail::counted(needed, "color") + " for a line of its rectangle, not " +
                     text(colors) + ": give it more with .colors, or another tactic");
 }
 
@@ -54,8 +55,8 @@ inline std::string text(const region& r) {
   throw fault_error("wsl: PE" + text(at) + " calls " + module + " with no words: every PE of the rectangle gives the same number, at least one");
 }
 [[noreturn]] inline void the_blocks_do_not_fit(const char* module, coord at, int words, int blocks, int block) {
-  throw fault_error("wsl: PE" + text(at) + " calls " + module + " with an array of " + text(words) + " words for " +
-                    text(blocks) + " blocks of " + text(block) + ": it needs " +
+  throw fault_error("wsl: PE" + text(at) + " calls " + module + " with an array of " + detail::counted(words, "word") + " for " +
+                    detail::counted(blocks, "block") + " of " + text(block) + ": it needs " +
                     std::to_string(static_cast<long long>(blocks) * block));
 }
 [[noreturn]] inline void this_PE_is_the_root(const char* module, coord at) {
@@ -65,12 +66,12 @@ inline std::string text(const region& r) {
   throw fault_error("wsl: PE" + text(at) + " is not the root of " + module + ": it calls without the array of all blocks");
 }
 [[noreturn]] inline void the_field_does_not_fit(const char* module, coord at, int words, int rows, int columns) {
-  throw fault_error("wsl: PE" + text(at) + " calls " + module + " with an array of " + text(words) + " words: a tile with its rim has " +
+  throw fault_error("wsl: PE" + text(at) + " calls " + module + " with an array of " + detail::counted(words, "word") + ": a tile with its rim has " +
                     text(rows) + " x " + text(columns));
 }
 [[noreturn]] inline void the_arrays_differ(const char* module, coord at, int a, int b) {
-  throw fault_error("wsl: PE" + text(at) + " calls " + module + " with arrays of " + text(a) + " and " + text(b) +
-                    " words: they are equally long");
+  throw fault_error("wsl: PE" + text(at) + " calls " + module + " with arrays of " + text(a) + " and " + detail::counted(b, "word") +
+                    ": they are equally long");
 }
 [[noreturn]] inline void the_last_call_is_under_way(const char* module, coord at) {
   throw fault_error("wsl: PE" + text(at) + " calls " + module + " again before its last call is complete: start it from the completion");

@@ -7,10 +7,10 @@
 // Order: parts are joined in the order of their indices, row by row; the tactic only sets the brackets. On a line of P PEs a chain takes
 // B + (2 T + 2) (P - 1) cycles for B words, with T the ramp's latency. A star takes 2 (P - 1) - 1 for single values, the
 // others behind the root, else (P - 1) (B + S) - S + 2 T + 2: the root begins and ends an operation for each PE, S cycles. In the other two
-// each input waits for its first word and for the input before it, and is held up by the words of later ones that pass it: inputs.hpp.
+// each input waits for its first word and for the input before it; on colors of their own, in a tree, later ones hold it up: inputs.hpp.
 #pragma once
 #include "combine.hpp"
-#include "line_reduce.hpp"
+#include "reduce_cost.hpp"
 
 namespace wsl::collective {
 
@@ -26,9 +26,15 @@ struct reduce {
   spot root = {};         ///< a row uses only x, a column only y
   int words = 1;          ///< for how many the automatic choice is the best
   tactic how = tactic::automatic;
-  int colors = 4;         ///< for each axis; a chain needs 2, a star 1 for each side of the root, two phases 4, a tree one for each level
+  int colors = 2;         ///< for each axis; a chain and two phases need 2, a star 1 for each side of the root, a tree one for each level
 
-  constexpr int all_colors() const { return among == team::rectangle ? 2 * colors : colors; }
+  constexpr int all_colors() const { return among == team::rectangle ? 2 * colors - shares() : colors; }
+  /// A root at the west or east edge hears its row on the first color only: the column of the roots has use for the second. A tree needs both,
+  /// but one of two colors is never the cheapest.
+  constexpr bool shares() const {
+    const bool at_edge = root.x.offset == (root.x.far ? -1 : 0);
+    return among == team::rectangle && at_edge && colors == 2 && how != tactic::tree;
+  }
 
   /// `as` is the module that it works for.
   constexpr void wire(layout& l, const char* as = name) const {
@@ -41,22 +47,22 @@ struct reduce {
   /// What it takes on a layout, in cycles, with `n` words.
   constexpr f64 cycles(const layout& l, int n) const {
     const region r = ground(l, where, name);
-    const f64 rows = along(r, axis::x).cycles(n), columns = along(r, axis::y).cycles(n);
+    const f64 rows = reduce_cost{along(r, axis::x), n}.cycles(), columns = reduce_cost{along(r, axis::y), n}.cycles();
     return rows + columns + (rows > 0 && columns > 0 ? restart : 0);
   }
 
   /// The reduction of the lines along an axis.
   constexpr line_reduce along(const region& r, axis a) const {
     const lines those = lines_of(r, a, among, root, name);
-    const line_reduce l = how == tactic::automatic ? line_reduce::best(those, words, colors, may_switch()) : line_reduce{how, those};
+    const line_reduce l = how == tactic::automatic ? cheapest(those, words, colors, may_switch()) : line_reduce{how, those};
     if (l.colors() > colors) misuse::the_tactic_needs_more_colors(name, l.colors(), colors);
     return l;
   }
-  constexpr int first_of(axis a) const { return a == axis::y && among == team::rectangle ? first + colors : first; }
-  /// Whether its routes may have switches: they are for single values, and every machine has them on these colors.
+  constexpr int first_of(axis a) const { return a == axis::y && among == team::rectangle ? first + colors - shares() : first; }
+  /// Whether its routes may have switches: if the tactic is not named, every machine has them on these colors.
   constexpr bool may_switch() const {
     u64 switched = wse2.switch_colors & wse3.switch_colors;
-    if (how != tactic::automatic || words > 1) return how == tactic::star;
+    if (how != tactic::automatic) return how == tactic::star || how == tactic::two_phase;
     for (int c = first; c < first + all_colors(); ++c)
       if (c >= 64 || !(switched >> c & 1)) return false;
     return true;
@@ -94,24 +100,29 @@ struct reduce {
       const line_reduce::step s = steps_[next_];
       const int senders = array_.length() == 1 ? s.times : 1;  // single values of several PEs come in one operation
       if ((taken_ += senders) == s.times) ++next_, taken_ = 0;
-      const completion then_what = next_ == steps_.size() ? done_ : then<&part::go_on>();
+      const completion then_what = next_ < steps_.size() ? then<&part::go_on>() : after(s);
       if (s.in < 0) give(me, s, then_what);
       else if (senders > 1) add_up(me, fabin(color<T>{s.in}, senders), s.before, then_what);
       else if (s.out < 0) take(me, array_, color<T>{s.in}, s.before, then_what);
       else take(me, fabout(color<T>{s.out}), color<T>{s.in}, s.before, then_what);
     }
+    completion after(const line_reduce::step& last) const {
+      if constexpr (net.may_switch())
+        if (last.behind != nop) return then<&part::turn>();
+      return done_;
+    }
     void give(pe& me, const line_reduce::step& s, const completion& then_what) {
       const color<T> out{s.out};
-      if constexpr (net.may_switch()) {
-        if (s.behind != nop && array_.length() > 1) return me.async(mov(fabout(out), array_), then<&part::turn>());
-        if (s.behind != nop) return me.send(out, array_[0]), turn(me);
-      }
+      if constexpr (net.may_switch())
+        if (s.behind != nop && array_.length() == 1) return me.send(out, array_[0]), turn(me);
       me.async(mov(fabout(out), array_), then_what);
     }
-    /// The last thing that a PE of a star does: it gives the line to the next one.
+    /// The last thing that a PE does where routes are switched: it lets others pass.
     void turn(pe& me) {
       const line_reduce::step& s = steps_[steps_.size() - 1];
-      me.send_control(color<T>{s.out}, s.behind);
+      const color<T> out{s.out};
+      if (s.behind == reset) me.send_control(out, reset);
+      else me.send_control(out, {advance, advance});
       finish(me, net.first, array_[0], done_);
     }
     template <class To>

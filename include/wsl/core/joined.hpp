@@ -27,4 +27,7 @@ inline std::string joined(std::initializer_list<piece> pieces) {
   return all;
 }
 
+/// "1 word", "2 words".
+inline std::string counted(std::integral auto n, const char* one) { return joined({n, " ", one, n == 1 ? "" : "s"}); }
+
 }  // namespace wsl::detail

@@ -7,8 +7,8 @@
 #include <exception>
 
 #include "../core/shared_word.hpp"
+#include "errands.hpp"
 #include "outcome.hpp"
-#include "processor.hpp"
 
 namespace wsl::engines {
 
@@ -157,6 +157,7 @@ struct alignas(128) band {
   band& operator=(const band&) = delete;
   ~band() {
     for (processor* p : processors) delete p;
+    for (open_errand* e : errands) delete e;
   }
 
   work_list work;
@@ -165,6 +166,7 @@ struct alignas(128) band {
   flat_vector<u32> later;                       ///< who may write more for another band in the next epoch
   flat_vector<u32> postponed;                   ///< whose lengthy tasks wait until no band has anything else to do
   bool computes = false;                        ///< in the epoch that runs they need not
+  flat_vector<open_errand*> errands;            ///< what PEs compute beside their tasks; it is complete in the next such epoch
   buffer_pool buffers;
   flat_vector<flat_vector<news>> mail[2];       ///< by the epoch's parity and the receiving band
   shared_word<u64> senders[2];                  ///< bands whose mail waits for this one, by the epoch's parity
@@ -173,9 +175,11 @@ struct alignas(128) band {
   control_marks marks;
   outcome done;
   std::exception_ptr failure;
-  u64 read_now = 0;                             ///< colors that operations of the running task read
+  u64 read_now = 0;                             ///< colors that operations of the running task read ...
+  int read_in_pairs = 0;                        ///< ... and how many of those read two of them
   flat_vector<u32> handed_to;                   ///< who has been handed words in the visit that runs
   int prepared = 0;                             ///< wavelets of a color for which the PE that is visited has room on each
+  bool will_compute() const { return !postponed.empty() || !errands.empty(); }
   bool expects_news() const { return (senders[0].get() | senders[1].get()) != 0; }
 
   u64 random = 0;                               ///< state of a shuffled schedule

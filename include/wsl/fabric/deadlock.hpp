@@ -14,8 +14,6 @@ namespace detail {
 
 inline std::string pe_text(coord c) { return joined({"PE(", c.x, ", ", c.y, ")"}); }
 
-inline std::string counted(u64 n, const char* one) { return joined({n, " ", one, n == 1 ? "" : "s"}); }
-
 /// Equal waits of several PEs: their amounts may differ.
 struct wait_group {
   const wait* first;

@@ -48,6 +48,12 @@ class engine : public engine_link {
   /// Brings n parts up to date. Every process must ask for the same.
   virtual void refresh(const memory_part*, std::size_t) {}
 
+  /// At once: only what an engine can overlap with something is worth waiting for.
+  void beside(pe_state& on, const errand& what) override {
+    what.compute(what.part);
+    on.complete(what.then);
+  }
+
   const layout& plan() const { return plan_; }
 
  protected:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Epochs: every band runs once with what the others wrote for it before, then all meet. When no band has written for another or has
-// work left, those with lengthy tasks run these; a run ends when there are none. One thread visits only the bands that have something
+// work left, those with lengthy tasks run these, and errands are complete; a run ends when there are none. One thread visits only the bands that have something
 // to do; several share all of them out.
 #pragma once
 #include <bit>
@@ -16,7 +16,7 @@ enum class sequel : u8 { nothing, computing, news, failure };
 inline sequel sequel_of(const band& b) {
   if (b.failure) return sequel::failure;
   if (b.addressed || !b.work.empty()) return sequel::news;
-  return b.postponed.empty() ? sequel::nothing : sequel::computing;
+  return b.will_compute() ? sequel::computing : sequel::nothing;
 }
 inline sequel larger(sequel a, sequel b) { return a < b ? b : a; }
 inline bool goes_on(sequel what) { return what == sequel::computing || what == sequel::news; }
@@ -31,7 +31,7 @@ u64 run_epochs_alone(flat_vector<band>& bands, u64 last, RunBand run_band) {
   };
   u64 next = those([](band& b) { return !b.work.empty() || b.expects_news(); });
   for (bool failed = false; !failed;) {
-    u64 now = next ? next : those([](band& b) { return b.computes = !b.postponed.empty(); });
+    u64 now = next ? next : those([](band& b) { return b.computes = b.will_compute(); });
     if (!now) break;
     ++last;
     for (next = 0; now; now &= now - 1) {

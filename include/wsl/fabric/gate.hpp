@@ -71,9 +71,12 @@ class gated_paths {
   explicit gated_paths(const layout& plan) : plan_(plan) {
     for (const path_record& p : plan.paths())
       if (p.phase > 0 || p.closed) rewritten_ |= color_bit(p.color);
+    u64 switched = rewritten_;
+    for (const switch_record& s : plan.switches()) switched |= color_bit(plan.paths()[s.path].color);
     for (const placement& p : plan.placements())
       for (const binding& b : *p.what)
-        if (b.what == role::steer) (b.commands & command_bit(teardown) ? rewritten_ : steered_) |= color_bit(b.id);
+        if (b.what == role::steer && (!(b.commands & where_switched) || (switched & color_bit(b.id))))
+          (b.commands & command_bit(teardown) ? rewritten_ : steered_) |= color_bit(b.id);
     if (plan.swapped_colors() && any()) throw fault_error("wsl: the programs of a layout that swaps colors send no commands to routers");
   }
 

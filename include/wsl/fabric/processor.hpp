@@ -24,6 +24,7 @@ struct processor {
   backlog<wavelet> outbox;             ///< sent by tasks, not yet in an output queue
   flat_vector<transfer> microthreads;  ///< descriptor operations in flight
   u32 turn = 0;                        ///< the microthread that may move next
+  const binding* task = nullptr;       ///< that the main thread runs, or ran last with operations in flight
   u64 torn = 0;                        ///< colors that a command has closed, until their tasks run
   bool awake = false;
   bool postponed = false;              ///< stands among those whose lengthy tasks wait for their turn ...
@@ -83,7 +84,7 @@ inline void one_writer(const pe_state& s, int color, bool in_flight) {
                       " while an operation still sends on it; wait for its completion");
 }
 
-inline void may_start(const pe_state& s, const transfer& t, std::size_t in_flight, const machine& m) {
+inline void may_start(const pe_state& s, const transfer& t, const machine& m) {
   int inputs = 0;
   for (int k = 0; k < 2; ++k) {
     if (t.input[k] < 0) continue;
@@ -100,9 +101,23 @@ inline void may_start(const pe_state& s, const transfer& t, std::size_t in_fligh
   if (inputs > m.fabric_inputs)
     throw fault_error("wsl: " + name_of(s) + " reads " + std::to_string(inputs) + " colors in one " + t.name + "; " + m.name + " reads " +
                       std::to_string(m.fabric_inputs));
-  if (!t.resumes && in_flight >= static_cast<std::size_t>(m.microthreads))
-    throw fault_error("wsl: " + name_of(s) + " starts " + t.name + " while " + std::to_string(in_flight) +
-                      " operations are in flight; " + m.name + " has " + std::to_string(m.microthreads) + " microthreads");
+}
+
+/// Operations of a PE at the end of a run of a task, those included that its run has started.
+struct in_flight {
+  int operations = 0;  ///< microthreads: what the main thread waits for is none
+  int sending = 0;
+
+  void count(const transfer& t) { operations += !t.resumes, sending += t.output >= 0; }
+};
+/// Looked at when a run ends and not before, because what moves at once does not call its engine.
+inline void fits(const pe_state& s, const in_flight& all, const machine& m) {
+  const auto refuse = [&](const char* what, int most, const char* places) {
+    throw fault_error("wsl: " + name_of(s) + " has more than " + std::to_string(most) + what + "; " + m.name + " has " + std::to_string(most) + places +
+                      ": wait for the completion of some before starting others");
+  };
+  if (all.operations > m.microthreads) refuse(" operations in flight", m.microthreads, " microthreads");
+  if (all.sending > m.output_queues) refuse(" operations that send in flight", m.output_queues, " output queues");
 }
 
 /// Two operations of a PE at the same time: what one of them has for itself alone.
@@ -117,25 +132,18 @@ inline void apart(const pe_state& s, const transfer& t, const transfer& other) {
 }
 /// Whether an operation needs that rule: most do not.
 inline bool may_clash(const transfer& t) { return t.uses_fifo() || t.microthread >= 0; }
-/// An output queue has one operation at a time.
-inline void has_output_queue(const pe_state& s, const transfer& t, int sending, const machine& m) {
-  if (t.output >= 0 && sending >= m.output_queues)
-    throw fault_error("wsl: " + name_of(s) + " starts " + t.name + " while " + std::to_string(sending) + " operations send; " + m.name + " has " +
-                      std::to_string(m.output_queues) + " output queues");
+inline void apart(const pe_state& s, const transfer& t, const flat_vector<transfer>& in_flight) {
+  if (!may_clash(t)) return;
+  for (const transfer& other : in_flight) apart(s, t, other);
 }
-inline void share_a_queue(const pe_state& s, const transfer& t, const transfer& other) {
-  if (s.image->mates_of(t.output) & color_bit(other.output))
-    throw fault_error("wsl: " + name_of(s) + " starts " + t.name + " on color " + std::to_string(t.output) + ", whose output queue the " + other.name +
-                      " on color " + std::to_string(other.output) + " still uses; wait for its completion");
-}
-inline void apart(const pe_state& s, const transfer& t, const flat_vector<transfer>& in_flight, const machine& m) {
-  int sending = 0;
-  for (const transfer& other : in_flight) {
-    sending += other.output >= 0;
-    if (may_clash(t)) apart(s, t, other);
-    if (t.output >= 0 && other.output >= 0) share_a_queue(s, t, other);
-  }
-  has_output_queue(s, t, sending, m);
+/// An output queue has one operation at a time; `sends(color)` says whether one in flight sends a color.
+template <class Sends>
+void has_queue_alone(const pe_state& s, const transfer& t, Sends sends) {
+  if (t.output < 0) return;
+  for (u64 left = s.image->mates_of(t.output) & s.image->present; left; left &= left - 1)
+    if (const int color = std::countr_zero(left); sends(color))
+      throw fault_error("wsl: " + name_of(s) + " starts " + t.name + " on color " + std::to_string(t.output) + ", whose output queue an operation on color " +
+                        std::to_string(color) + " still uses; wait for its completion");
 }
 
 inline void one_reader(const pe_state& s, int color, bool taken) {

@@ -77,8 +77,9 @@ class reference_engine final : public engine {
   }
   bool start(pe_state& on, transfer& t) override {
     processor& p = processors_[on.index];
-    rule::may_start(on, t, p.microthreads.size(), target());
-    rule::apart(on, t, p.microthreads, target());
+    rule::may_start(on, t, target());
+    rule::apart(on, t, p.microthreads);
+    rule::has_queue_alone(on, t, [&](int color) { return p.writes(color); });
     for (int k = 0; k < 2; ++k)
       if (t.input[k] >= 0) rule::one_reader(on, t.input[k], p.reads(t.input[k]) || (k == 1 && t.input[0] == t.input[1]));
     if (t.output >= 0) {
@@ -250,7 +251,7 @@ class reference_engine final : public engine {
     const transfer t = p.microthreads[which];
     p.microthreads.erase(which);
     s.complete(t);
-    if (t.resumes) run_on(p, s, t.name, sends_of_a_task, [&] { resume(t.resumes); });
+    if (t.resumes) run_on(p, s, p.task->name, sends_of_a_task, [&] { resume(t.resumes); });
   }
 
   bool run_one_task(processor& p, pe_state& s) {
@@ -299,6 +300,7 @@ class reference_engine final : public engine {
     ++total_.tasks;
     s.interrupted = false;
     const int most = b.what == role::data ? sends_of_a_data_task : sends_of_a_task;
+    processors_[s.index].task = &b;
     run_on(processors_[s.index], s, b.name, most, [&] { b.run(s.memory(), tiles_[s.index], input, 1); });
     return true;
   }
@@ -318,6 +320,9 @@ class reference_engine final : public engine {
       if (refused.color >= 0) refuse(s, refused.color, refused.type);
       for (u64 left = s.image->present; left; left &= left - 1)
         if (const int color = std::countr_zero(left); s.channel_of(color).next() > most) refuse(s, color, s.image->sent_type[color]);
+      rule::in_flight all;
+      for (const transfer& t : p.microthreads) all.count(t);
+      rule::fits(s, all, target());
     });
     u32 read[max_colors] = {};
     for (const u32* sent = journal_.data(); sent != journal; ++sent) {

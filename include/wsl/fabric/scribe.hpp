@@ -53,6 +53,10 @@ class scribe final : private cycle_counter {
       if (refused.color >= 0) refuse(s, refused.color, refused.type);
       for (u64 left = s.image->present; left; left &= left - 1)
         if (const int color = std::countr_zero(left); s.channel_of(color).next() > most) refuse(s, color, s.image->sent_type[color]);
+      if (p.asked.empty()) return;
+      rule::in_flight all;
+      p.each_operation([&](const transfer& t) { all.count(t); });
+      rule::fits(s, all, engine_->target());
     });
     note_sends();
     running_ = nullptr;

@@ -64,6 +64,7 @@ class threaded_engine : public engine {
     net.gates->reopen(on, color, phase);
     traffic_.wake(traffic_.home(on), net.first_crossing() + net.gates->find({on.x, on.y}, color));
   }
+  void beside(pe_state& on, const errand& what) override { traffic_.home(on).errands.push_back(new open_errand(what, on.index)); }
   bool start(pe_state& on, transfer& t) override { return visits_.start(on, t); }
   const u32* take(pe_state& on, int color, const payload_type* type, u32 n) override { return visits_.take(on, color, type, n); }
 
@@ -157,9 +158,11 @@ class threaded_engine : public engine {
 
 }  // namespace engines
 
+using engines::default_threads;
+
 /// The choice of the threaded engine: `fabric f{plan, threaded{.threads = 4}}`.
 struct threaded {
-  int threads = 0;           ///< 0: WSL_THREADS, or one a core
+  int threads = 0;           ///< 0: default_threads(), which is WSL_THREADS, or one a core
   depth queues = depth::deep;
   schedule order = {};
   u32 pes_per_band = 256;    ///< how finely the grid is cut; fewer let a test have several bands on a small grid
@@ -181,7 +184,7 @@ inline void require_possible(const threaded& how, const layout& plan) {
 
 inline engine* threaded::make(const layout& plan) const {
   engines::require_possible(*this, plan);
-  return new engines::threaded_engine(plan, threads ? threads : engines::default_threads(), queues, order, most(1u, pes_per_band), log);
+  return new engines::threaded_engine(plan, threads ? threads : default_threads(), queues, order, most(1u, pes_per_band), log);
 }
 
 }  // namespace wsl

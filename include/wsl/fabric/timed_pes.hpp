@@ -59,14 +59,9 @@ class timed_pes {
   /// The task that runs starts an operation.
   void start(pe_state& on, const transfer& t) {
     const timed_processor& p = processors_[on.index];
-    rule::may_start(on, t, p.operations(), *target_);
-    int sending = 0;
-    p.each_operation([&](const transfer& other) {
-      sending += other.output >= 0;
-      if (t.output >= 0 && other.output >= 0) rule::share_a_queue(on, t, other);
-      if (rule::may_clash(t)) rule::apart(on, t, other);
-    });
-    rule::has_output_queue(on, t, sending, *target_);
+    rule::may_start(on, t, *target_);
+    if (rule::may_clash(t)) p.each_operation([&](const transfer& other) { rule::apart(on, t, other); });
+    rule::has_queue_alone(on, t, [&](int color) { return p.writes(color); });
     for (int k = 0; k < 2; ++k)
       if (t.input[k] >= 0) rule::one_reader(on, t.input[k], p.reads(t.input[k]) || (k == 1 && t.input[0] == t.input[1]));
     if (t.output >= 0) {

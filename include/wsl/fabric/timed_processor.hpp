@@ -99,8 +99,6 @@ struct timed_processor {
       if (w.color == color) return true;
     return false;
   }
-  std::size_t operations() const { return static_cast<std::size_t>(std::popcount(in_flight)) + asked.size(); }
-
   u32 free_microthread() {
     const auto k = static_cast<u32>(std::countr_one(in_flight));
     if (k == flights.size()) flights.push_back({});

@@ -10,6 +10,7 @@
 #include "handover.hpp"
 #include "run_log.hpp"
 #include "stream_visits.hpp"
+#include "task_run.hpp"
 
 namespace wsl::engines {
 
@@ -18,14 +19,14 @@ class visits {
   visits(tiles& pes, traffic& words, const machine& target, schedule order, run_log* log)
       : tiles_(pes), traffic_(words), machine_(target), order_(order), log_(log) {
     if (log_) log_->open(pes.size());
-    // A log knows microthreads only, and another order may let an operation wait.
-    for (u32 i = 0; i < this->pes(); ++i) state(i).defers = always_defers();
+    for (u32 i = 0; i < this->pes(); ++i) state(i).defers = defers(state(i));
   }
 
   /// Runs a band until nothing is left to do with what it has, or until it has done so much that others may have news for it: a PE that
   /// stays busy until a word comes must get the word.
   void run(band& b) {
     if (b.computes) let_compute(b);
+    b.read_in_pairs = 0;  // of a task that has thrown
     for (u32 n = 0; n < most_visits && !b.work.empty(); ++n) visit(b, order_.shuffle ? b.work.pop(b.draw(b.work.size())) : b.work.pop());
   }
 
@@ -59,19 +60,19 @@ class visits {
     }
     if (t.output >= 0) hold(b, on, t.output, true);
     extras(on).microthreads.push_back(t);
-    ends_after_this_run(b, on);
+    task_run{b, on}.is_last();
     on.defers = true;
     return false;
   }
 
   const u32* take(pe_state& on, int color, const payload_type* type, u32 n) {
     band& b = traffic_.home(on);
-    if (on.image->read_type[color] != type || reads_now(b, on, color)) return nullptr;
+    if (on.image->read_type[color] != type || task_run{b, on}.reads(color)) return nullptr;
     inlet* in = source(b, on, color);
     if (!in || traffic_.readable(b, *in) < n) return nullptr;
     const u32* words = traffic_.words_at(*in);
     if (on.taken == taken_color::none) on.taken = taken(color);
-    else note_read(b, on, color);
+    else task_run{b, on}.note_read(color);
     traffic_.consume(b, *in, n);
     return words;
   }
@@ -89,23 +90,10 @@ class visits {
 
   u32 pes() const { return static_cast<u32>(tiles_.size()); }
   pe_state& state(u32 i) { return state_of(tiles_[i]); }
+  // A log knows microthreads only, and another order may let an operation wait.
   bool always_defers() const { return order_.shuffle || log_; }
-
-  /// Whether an operation that the running task has started reads the color.
-  static bool reads_now(const band& b, const pe_state& s, int color) { return s.taken == taken(color) || (b.read_now & color_bit(color)) != 0; }
-  static void note_read(band& b, pe_state& s, int color) {
-    b.read_now |= color_bit(color);
-    ends_after_this_run(b, s);
-  }
-  /// The running task does not run again at once, whatever it activates.
-  static void ends_after_this_run(band& b, pe_state& s) {
-    if (s.taken != taken_color::none && s.taken != taken_color::several) b.read_now |= color_bit(static_cast<int>(s.taken) - 1);
-    s.taken = taken_color::several;
-  }
-  static void no_reads(band& b, pe_state& s) {
-    b.read_now = 0;
-    s.taken = taken_color::none;
-  }
+  // Where operations may want one output queue, or more than there are, the engine must see each.
+  bool defers(const pe_state& s) const { return always_defers() || s.image->sends_many || (s.image->mates && machine_.color_owns_queue); }
 
   /// Whose lengthy tasks have waited for this epoch.
   void let_compute(band& b) {
@@ -116,6 +104,7 @@ class visits {
       traffic_.wake(b, who);
     }
     b.postponed.clear();
+    while (!b.errands.empty()) traffic_.wake(b, complete_first(b.errands, state(b.errands[0]->who)));
   }
   /// The local tasks that may run now, as a mask; of lengthy ones alone only in their epoch.
   u32 ready_locals(band& b, pe_state& s) {
@@ -260,12 +249,11 @@ class visits {
   }
 
   u32 run_task(band& b, pe_state& s, const binding& task, const void* input, u32 count = 1) {
-    s.interrupted = false;
-    no_reads(b, s);
+    task_run{b, s}.begin();
     u32 taken = 0;
     guarded(s, task.name, [&] {
       taken = task.run(s.memory(), tiles_[s.index], input, count);
-      if (refused.color >= 0) refuse(s, refused.color, refused.type);
+      end_run(b, s, task);
     });
     b.done.tasks += taken;
     return taken;
@@ -277,8 +265,16 @@ class visits {
 
   /// A run of a task ends at each wait, also where it need not wait: what it may send counts anew.
   bool begin_run(band& b, pe_state& s) {
-    no_reads(b, s);
+    if (task_run{b, s}.may_not_fit()) task_run{b, s}.must_fit(more(s), machine_);
+    task_run{b, s}.go_on();
     return prepare(b, s, sends_of_a_task);
+  }
+  void end_run(band& b, pe_state& s, const binding& task) {
+    if (refused.color >= 0) refuse(s, refused.color, refused.type);
+    if (!task_run{b, s}.may_not_fit()) [[likely]] return;
+    processor* p = more(s);
+    task_run{b, s}.must_fit(p, machine_);
+    if (p) p->task = &task;  // which may wait
   }
 
   [[noreturn]] void refuse(pe_state& s, int color, const payload_type* type) {
@@ -289,24 +285,25 @@ class visits {
 
   // ---- operations ------------------------------------------------------------------------------------------------------------
 
-  void check(band& b, const pe_state& s, const transfer& t) {
+  void check(band& b, pe_state& s, const transfer& t) {
     const processor* p = more(s);
-    rule::may_start(s, t, p ? p->microthreads.size() : 0, machine_);
-    if (p) rule::apart(s, t, p->microthreads, machine_);
-    const auto reads = [&](int color) { return reads_now(b, s, color) || (p && p->reads(color)); };
+    rule::may_start(s, t, machine_);
+    if (p) rule::apart(s, t, p->microthreads);
+    const auto sends = [&](int color) { return s.channel_of(color).is_closed(); };
+    rule::has_queue_alone(s, t, sends);
+    const auto reads = [&](int color) { return task_run{b, s}.reads(color) || (p && p->reads(color)); };
     for (int k = 0; k < 2; ++k)
       if (t.input[k] >= 0) rule::one_reader(s, t.input[k], reads(t.input[k]) || (k == 1 && t.input[0] == t.input[1]));
     if (t.output < 0) return;
     rule::declares_send(s, t.output, t.output_type);
     rule::has_path(s, t.output, (s.image->present & color_bit(t.output)) != 0);
-    rule::one_writer(s, t.output, s.channel_of(t.output).is_closed());
+    rule::one_writer(s, t.output, sends(t.output));
   }
 
   // An operation that completed at once still counts as in flight until the task that started it ends, as on every engine.
   void remember(band& b, pe_state& s, const transfer& t) {
-    for (int color : t.input)
-      if (color >= 0) note_read(b, s, color);
     if (t.output >= 0) hold(b, s, t.output, false);
+    task_run{b, s}.note(t);
   }
 
   // The sender's PE leaves the thread to the receiver's.
@@ -321,7 +318,7 @@ class visits {
     in->head += n;
     traffic_.count(b, c, n);
     b.handed_to.push_back(in->reader);
-    ends_after_this_run(b, s);
+    task_run{b, s}.is_last();
     return true;
   }
 
@@ -344,14 +341,14 @@ class visits {
         continue;
       }
       p.microthreads.erase(k);
-      s.defers = always_defers() || !p.microthreads.empty();
+      s.defers = defers(s) || !p.microthreads.empty();
       s.complete(t);
       moved = true;
       if (!t.resumes) continue;
-      no_reads(b, s);
-      guarded(s, t.name, [&] {
+      task_run{b, s}.go_on();
+      guarded(s, p.task->name, [&] {
         resume(t.resumes);
-        if (refused.color >= 0) refuse(s, refused.color, refused.type);
+        end_run(b, s, *p.task);
       });
     }
     return moved;

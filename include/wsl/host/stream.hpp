@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "../core/joined.hpp"
 #include "../fabric/fabric.hpp"
 
 namespace wsl {
@@ -101,15 +102,15 @@ class host_streams {
   [[noreturn]] static void too_few(const inbox& box, std::size_t n) {
     std::size_t k = 0;
     while (box.words[k].size() >= n) ++k;
-    throw fault_error("wsl: the stream of color " + std::to_string(box.color) + " has " + std::to_string(box.words[k].size()) +
-                      " words at PE(" + std::to_string(box.at[k].x) + ", " + std::to_string(box.at[k].y) + "), the host reads " +
+    throw fault_error("wsl: the stream of color " + std::to_string(box.color) + " has " + detail::counted(box.words[k].size(), "word") +
+                      " at PE(" + std::to_string(box.at[k].x) + ", " + std::to_string(box.at[k].y) + "), the host reads " +
                       std::to_string(n) + " there, and nothing moves any more");
   }
 
   static std::size_t part(int color, std::size_t words, std::size_t pes) {
     if (words % pes == 0) return words / pes;
-    throw fault_error("wsl: the stream of color " + std::to_string(color) + " has " + std::to_string(pes) + " PEs, which cannot share " +
-                      std::to_string(words) + " words equally");
+    throw fault_error("wsl: the stream of color " + std::to_string(color) + " has " + detail::counted(pes, "PE") + ", which cannot share " +
+                      detail::counted(words, "word") + " equally");
   }
 
   /// The PEs of a stream; throws if there is no such stream or it carries something else.

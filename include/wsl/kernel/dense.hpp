@@ -10,7 +10,8 @@
 namespace wsl {
 namespace dense {
 
-inline constexpr int depth = 192;  // of k, in one go: a panel of B then stays in the first cache
+inline constexpr int depth = 192;        // of k, in one go: a panel of B then stays in near caches
+inline constexpr int widest_panel = 64;  // columns
 
 /// Some columns of B as rows of `width` contiguous numbers; what is missing at the right is zero.
 template <class T>
@@ -54,17 +55,17 @@ class edge {
   }
 
  private:
-  alignas(64) f32 numbers_[14 * 32];
+  alignas(64) f32 numbers_[448];  // the largest block: 14 x 32
   matrix<f32> c_;
   int width_;
 };
 
-/// C += A B where B is at most two vectors wide and its rows have at least `width` contiguous numbers. The rows of C are cut evenly,
+/// C += A B where B is as wide as a block, and its rows have at least `width` contiguous numbers. The rows of C are cut evenly,
 /// so that no block is much smaller than the others. If there is a `next`, it is the
 /// B that comes then; it and the next rows of A are brought near.
 inline void multiply_panel(const unit& u, const matrix<f32>& c, const matrix<const f32>& a, const f32* b, i64 b_row, int width, bool sets,
                            const f32* next = nullptr) {
-  const int vectors = width / u.lanes, blocks = (c.rows() + u.rows - 1) / u.rows;
+  const int vectors = width / u.lanes, most = u.rows[vectors - 1], blocks = (c.rows() + most - 1) / most;
   const bool whole = c.columns() == width && c.column_stride() == 1;
   for (int n = 0, i = 0; n < blocks; ++n) {
     const int end = static_cast<int>(i64{c.rows()} * (n + 1) / blocks), rows = end - i;
@@ -101,9 +102,9 @@ void multiply_panel(const unit& u, const matrix<f32>& c, const matrix<const T>& 
 template <class A, class B>
 void multiply_strip(const unit& u, const matrix<f32>& c, const matrix<const A>& a, const matrix<const B>& b, int width, bool sets) {
   if constexpr (std::is_same_v<B, f32>)
-    if (b.column_stride() == 1 && b.columns() == width && c.rows() <= 5 * u.rows)
+    if (b.column_stride() == 1 && b.columns() == width && c.rows() <= 5 * u.rows[width / u.lanes - 1])
       return multiply_panel(u, c, a, b.first(), b.row_stride(), width, sets);
-  alignas(64) f32 panel[depth * 32];
+  alignas(64) f32 panel[depth * widest_panel];
   pack(u, panel, width, b);
   multiply_panel(u, c, a, panel, width, width, sets);
 }
@@ -119,13 +120,19 @@ void product(const matrix<f32>& c, const matrix<A>& a, const matrix<B>& b, bool 
       for (int j = 0; j < c.columns(); ++j) c(i, j) = 0;
     return;
   }
-  if constexpr (std::is_same_v<A, const f32> && std::is_same_v<B, const f32>)
-    if (b.columns() == 2 * u.lanes && b.column_stride() == 1 && b.row_stride() == b.columns())  // the shape it would be given
-      return multiply_panel(u, c, a, b.first(), b.row_stride(), b.columns(), sets, next);
+  if constexpr (std::is_same_v<A, const f32> && std::is_same_v<B, const f32>) {
+    const int width = u.vectors_for(b.columns()) * u.lanes;
+    if (b.columns() % width == 0 && b.columns() <= widest_panel && b.column_stride() == 1 && b.row_stride() == b.columns()) {  // as it would be packed
+      for (int j = 0; j < b.columns(); j += width)
+        multiply_panel(u, c.part(0, j, c.rows(), width), a, b.first() + j, b.row_stride(), width, sets, width == b.columns() ? next : nullptr);
+      return;
+    }
+  }
   for (int p = 0; p < a.columns(); p += depth) {
     const int k = a.columns() - p < depth ? a.columns() - p : depth;
-    for (int j = 0; j < c.columns(); j += 2 * u.lanes) {
-      const int left = c.columns() - j, width = left > u.lanes ? 2 * u.lanes : u.lanes, n = left < width ? left : width;
+    for (int j = 0, n = 0; j < c.columns(); j += n) {
+      const int left = c.columns() - j, width = u.vectors_for(left) * u.lanes;
+      n = left < width ? left : width;
       const matrix<const std::remove_const_t<A>> of_a = a.part(0, p, a.rows(), k);
       const matrix<const std::remove_const_t<B>> of_b = b.part(p, j, k, n);
       multiply_strip(u, c.part(0, j, c.rows(), n), of_a, of_b, width, sets && p == 0);

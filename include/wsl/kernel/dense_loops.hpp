@@ -31,7 +31,7 @@ struct block {
   upcoming next[2];
 };
 
-/// `rows` rows of one or two vectors, from one place to another.
+/// `rows` rows of some vectors, from one place to another.
 struct strip {
   const f32* from;
   i64 from_row;
@@ -46,6 +46,8 @@ struct square {
   f32* to;
   i64 to_row;
 };
+
+inline constexpr int most_vectors = 4, most_rows = 14;
 
 namespace detail {
 
@@ -105,9 +107,10 @@ template <int lanes, int... i>
   for (int r = 0; r < lanes; ++r) *reinterpret_cast<unaligned*>(x.to + r * x.to_row) = row[r];
 }
 
-// One set of functions for each instruction set. Attributes cannot be parameters, so the three differ in one word.
+// One set of functions for each instruction set. Attributes cannot be parameters, so the three differ in one word. rows[n - 1] rows of n
+// vectors leave registers for B and A; low wide blocks read A seldom and touch few rows of C, high narrow ones are for narrow C.
 struct baseline {
-  static constexpr int lanes = 4, rows = 6;
+  static constexpr int lanes = 4, rows[most_vectors] = {6, 6, 0, 0};
   template <int r, int v>
   static void multiply(const block& x) { multiply_block<lanes, r, v>(x); }
   template <int v>
@@ -116,7 +119,7 @@ struct baseline {
 };
 #ifdef __x86_64__
 struct avx2 {
-  static constexpr int lanes = 8, rows = 6;
+  static constexpr int lanes = 8, rows[most_vectors] = {6, 6, 0, 0};
   template <int r, int v>
   [[gnu::target("avx2,fma")]] static void multiply(const block& x) { multiply_block<lanes, r, v>(x); }
   template <int v>
@@ -124,7 +127,7 @@ struct avx2 {
   [[gnu::target("avx2,fma")]] static void transpose(const square& x) { transpose_square<lanes>(x, std::make_integer_sequence<int, lanes>{}); }
 };
 struct avx512 {
-  static constexpr int lanes = 16, rows = 14;
+  static constexpr int lanes = 16, rows[most_vectors] = {14, 14, 0, 6};
   template <int r, int v>
   [[gnu::target("avx512f,fma")]] static void multiply(const block& x) { multiply_block<lanes, r, v>(x); }
   template <int v>
@@ -135,20 +138,44 @@ struct avx512 {
 
 }  // namespace detail
 
-/// What one instruction set offers: blocks of up to `rows` rows and one or two vectors of `lanes` elements, and what brings B into their shape.
+/// What one instruction set offers: blocks of up to `rows[n - 1]` rows and n vectors of `lanes` elements, none if that is 0, and what
+/// brings B into their shape.
 struct unit {
   using multiplier = void (*)(const block&);
-  int lanes, rows;
-  multiplier multiply[14][2];  ///< [rows - 1][vectors - 1]
-  void (*copy[2])(const strip&);  ///< [vectors - 1]
+  using copier = void (*)(const strip&);
+  int lanes;
+  int rows[most_vectors];
+  multiplier multiply[most_rows][most_vectors];  ///< [rows - 1][vectors - 1]
+  copier copy[most_vectors];                     ///< [vectors - 1]
   void (*transpose)(const square&);
+
+  /// How many vectors the blocks have whose columns are so many, or the first of so many.
+  constexpr int vectors_for(int columns) const {
+    return columns > 2 * lanes && rows[3] ? 4 : columns > lanes ? 2 : 1;
+  }
 };
 
+namespace detail {
+
+template <class Set, int vectors>
+constexpr void enter(unit& u) {
+  if constexpr (Set::rows[vectors - 1] > 0) {
+    u.copy[vectors - 1] = &Set::template copy<vectors>;
+    [&]<int... r>(std::integer_sequence<int, r...>) {
+      ((u.multiply[r][vectors - 1] = &Set::template multiply<r + 1, vectors>), ...);
+    }(std::make_integer_sequence<int, Set::rows[vectors - 1]>{});
+  }
+}
+
+}  // namespace detail
+
 template <class Set>
-inline constexpr unit unit_of = []<int... r>(std::integer_sequence<int, r...>) {
-  return unit{Set::lanes, Set::rows, {{&Set::template multiply<r + 1, 1>, &Set::template multiply<r + 1, 2>}...},
-              {&Set::template copy<1>, &Set::template copy<2>}, &Set::transpose};
-}(std::make_integer_sequence<int, Set::rows>{});
+inline constexpr unit unit_of = [] {
+  unit u{Set::lanes, {}, {}, {}, &Set::transpose};
+  for (int v = 0; v < most_vectors; ++v) u.rows[v] = Set::rows[v];
+  [&]<int... v>(std::integer_sequence<int, v...>) { (detail::enter<Set, v + 1>(u), ...); }(std::make_integer_sequence<int, most_vectors>{});
+  return u;
+}();
 
 /// The widest that this processor has.
 inline const unit& widest() {

@@ -6,7 +6,7 @@
 #include <span>
 #include <utility>
 
-#include "../wsl.hpp"
+#include "../collective/broadcast.hpp"
 #include "dense.hpp"
 #include "huge_array.hpp"
 
@@ -15,6 +15,13 @@ namespace wsl::detail {
 /// What one wavelet carries of a tile: one number of four bytes, or the bits of two numbers of two bytes.
 template <class T>
 using gemm_word = std::conditional_t<sizeof(T) == 4, T, u32>;
+
+/// The route of a step of a product, if the grid is large enough for the step. All steps are in the program's table.
+template <class T>
+constexpr void wire_broadcast(layout& l, const broadcast<T>& step, bool taken) {
+  if (taken) step.wire(l);
+  else l.path(step.line(), region{}, ramp >> ramp);
+}
 
 /// How far apart the rows of a tile are: whole vectors, an odd number of them, so that rows do not meet in one set of a cache.
 inline int gemm_stride(int columns) { return ((columns + 15) / 16 | 1) * 16; }
@@ -32,6 +39,7 @@ class travelling_tile {
     if (count != words_.size()) words_ = huge_array(count);
   }
   std::span<word> words() { return {reinterpret_cast<word*>(words_.data()), words_.size()}; }
+  int rows() const { return rows_; }
   int panels() const { return (columns_ + width_ - 1) / width_; }
   matrix<T> panel(int n) {
     return {numbers() + i64{n} * rows_ * width_, rows_, std::min(width_, columns_ - n * width_), width_, 1};
@@ -66,38 +74,47 @@ struct gemm_problem {
 /// A PE's tile of C, which it sums up where the host wants it.
 class gemm_sum {
  public:
-  static constexpr int panel_width = 32;  ///< of the tiles of B
+  static constexpr int panel_width = dense::widest_panel;  ///< of the tiles of B
+  static constexpr int rows_at_once = 108;                 ///< of A; they stay in the second cache while the panels of B pass
 
-  /// Tile (i, j) of a cut of the host's C into n x n tiles.
-  void begin(const matrix<f32>& whole, int n, int i, int j) {
-    rows_ = cut(whole.rows(), n), columns_ = cut(whole.columns(), n);
+  /// The tile at `place` of a cut of the host's C into as many as `cuts` says, along x and y.
+  void begin(const matrix<f32>& whole, coord cuts, coord place) {
+    rows_ = cut(whole.rows(), cuts.y), columns_ = cut(whole.columns(), cuts.x);
     begun_ = false;
-    const int top = std::min(i * rows_, whole.rows()), left = std::min(j * columns_, whole.columns());
-    tile_ = whole.part(top, left, std::min(rows_, whole.rows() - top), std::min(columns_, whole.columns() - left));
+    at_ = {std::min(place.x * columns_, whole.columns()), std::min(place.y * rows_, whole.rows())};
+    tile_ = whole.part(at_.y, at_.x, std::min(rows_, whole.rows() - at_.y), std::min(columns_, whole.columns() - at_.x));
   }
   /// The length of each of n parts.
   static int cut(int length, int n) { return (length + n - 1) / n; }
-  int rows() const { return rows_; }
+  int rows() const { return rows_; }  ///< of all tiles; the last ones of C are smaller
   int columns() const { return columns_; }
+  coord at() const { return at_; }  ///< where the tile begins in C
+  const matrix<f32>& tile() const { return tile_; }
 
-  template <class T>
-  void add_product(travelling_tile<T>& a, travelling_tile<T>& b) {
-    constexpr int some = 112;  // rows of A stay in the second cache while the panels of B pass
-    const matrix<const T> left = a.panel(0);
-    for (int i = 0; i < tile_.rows(); i += some)
+  /// Adds the product of A and the panels of `b`; `rows_of_a(from, rows)` are some rows of A.
+  template <class T, class Rows>
+  void add_product(travelling_tile<T>& b, Rows rows_of_a) {
+    for (int i = 0; i < tile_.rows(); i += rows_at_once) {
+      const int rows = std::min(rows_at_once, tile_.rows() - i);
+      const matrix<const T> left = rows_of_a(i, rows);
       for (int p = 0; p * panel_width < tile_.columns(); ++p) {
-        const int rows = std::min(some, tile_.rows() - i), columns = std::min(panel_width, tile_.columns() - p * panel_width);
+        const int columns = std::min(panel_width, tile_.columns() - p * panel_width);
         const matrix<const T> right = b.panel(p);
         const f32* next = nullptr;
         if constexpr (std::is_same_v<T, f32>) next = b.panel((p + 1) % b.panels()).first();
-        dense::product(tile_.part(i, p * panel_width, rows, columns), left.part(i, 0, rows, left.columns()), right.part(0, 0, right.rows(), columns), !begun_,
-                       dense::widest(), next);
+        dense::product(tile_.part(i, p * panel_width, rows, columns), left, right.part(0, 0, right.rows(), columns), !begun_, dense::widest(), next);
       }
+    }
     begun_ = true;
+  }
+  template <class T>
+  void add_product(travelling_tile<T>& a, travelling_tile<T>& b) {
+    add_product(b, [&](int from, int rows) { return a.panel(0).part(from, 0, rows, b.rows()); });
   }
 
  private:
-  int rows_ = 0, columns_ = 0;  // of all tiles; the last ones of C are smaller
+  int rows_ = 0, columns_ = 0;
+  coord at_;
   bool begun_ = false;
   matrix<f32> tile_{nullptr, 0, 0};
 };

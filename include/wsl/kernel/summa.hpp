@@ -13,8 +13,10 @@ template <class T>
 struct summa_tile {
   using word = gemm_word<T>;
   static constexpr int largest_side = host.colors / 2;
-  static constexpr color<word> of_a(int step) { return {step}; }
-  static constexpr color<word> of_b(int step) { return {largest_side + step}; }
+  static constexpr broadcast<word> a_in_step(int k) { return {.first = k, .among = each_row, .root = {k, 0}}; }
+  static constexpr broadcast<word> b_in_step(int k) { return {.first = largest_side + k, .among = each_column, .root = {0, k}}; }
+  static constexpr color<word> of_a(int step) { return a_in_step(step).line(); }
+  static constexpr color<word> of_b(int step) { return b_in_step(step).line(); }
 
   travelling_tile<T> a, b, came_a, came_b;
   gemm_sum sum;
@@ -23,16 +25,16 @@ struct summa_tile {
   static layout plan(int side) {
     layout l{host, side, side};
     l.place(all, program_v<summa_tile>);
-    for (int k = 0; k < largest_side; ++k) {  // an area beyond the grid has no PEs, and the step is not taken
-      spread(l, of_a(k), k, west, east, [](int from, int to) { return columns(from, to); });
-      spread(l, of_b(k), k, north, south, [](int from, int to) { return rows(from, to); });
+    for (int k = 0; k < largest_side; ++k) {
+      wire_broadcast(l, a_in_step(k), k < side);
+      wire_broadcast(l, b_in_step(k), k < side);
     }
     return l;
   }
 
   void begin(pe& me, const gemm_problem<T>& p) {
     const int n = me.width(), depth = sum.cut(p.a.columns(), n);
-    sum.begin(p.c, n, me.y(), me.x());
+    sum.begin(p.c, {n, n}, me.at());
     for (travelling_tile<T>* t : {&a, &came_a}) t->resize(sum.rows(), depth, gemm_stride(depth));
     for (travelling_tile<T>* t : {&b, &came_b}) t->resize(depth, sum.columns(), sum.panel_width);
     a.load(p.a, me.y(), me.x());
@@ -62,18 +64,6 @@ struct summa_tile {
   }
   static consteval auto tasks() {
     return table(launch<&summa_tile::begin>(), lengthy(local<&summa_tile::multiply>(blocked)), broadcasts(std::make_integer_sequence<int, largest_side>{}));
-  }
-
- private:
-  /// From line k of PEs to all others; `lines(from, to)` are some of them.
-  template <class Lines>
-  static void spread(layout& l, color<word> c, int k, port back, port ahead, Lines lines) {
-    const int n = l.width(), last = n - 1;
-    if (k >= n || n == 1) return void(l.path(c, columns(0, 0), ramp >> ahead));
-    l.path(c, lines(k, k + 1), ramp >> (k == 0 ? ports{ahead} : k == last ? ports{back} : back | ahead));
-    l.path(c, lines(1, k), ahead >> (ramp | back)).path(c, lines(k + 1, last), back >> (ramp | ahead));
-    if (k > 0) l.path(c, lines(0, 1), ahead >> ramp);
-    if (k < last) l.path(c, lines(last, n), back >> ramp);
   }
 };
 

@@ -55,7 +55,7 @@ struct claim {
 
 class layout {
  public:
-  static constexpr int max_paths = 1024, max_placements = 256, max_streams = 32, max_claims = 32, max_switches = 64,
+  static constexpr int max_paths = 1024, max_placements = 256, max_streams = 32, max_claims = 64, max_switches = 128,
                        max_filters = 32;
 
   constexpr layout(const wsl::machine& target, int width, int height) : machine_(target), width_(width), height_(height) {

@@ -14,8 +14,9 @@ namespace wsl::mpi {
 class spread_engine final : public engines::threaded_engine {
  public:
   spread_engine(const layout& plan, const ranks& who, const threaded& how)
-      : threaded_engine(plan, how.threads ? how.threads : engines::default_threads(), how.queues, how.order, most(1u, how.pes_per_band), nullptr),
-        who_(who), share_{words().net.bands, who.size()}, crew_(most(1, least(threads().size(), static_cast<int>(end() - begin())))), exchange_(words(), who, share_) {
+      : threaded_engine(plan, threads_of(how), how.queues, how.order, most(1u, how.pes_per_band), nullptr),
+        who_(who), share_{words().net.bands, who.size()}, crew_(most(1, least(threads_of(how), static_cast<int>(end() - begin())))), helpers_{threads_of(how)},
+        exchange_(words(), who, share_, threads_of(how)) {
     who_.require_same(fingerprint_of(words().net), "program, layout or setting of its engine");
   }
 
@@ -59,7 +60,7 @@ class spread_engine final : public engines::threaded_engine {
 
   outcome run() override {
     forget_run();
-    epoch_ = run_epochs(crew_, bands(), begin(), end(), epoch_, exchange_, [this](engines::band& b, u64 epoch) { run_band(b, epoch); });
+    epoch_ = run_epochs(crew_, helpers_, bands(), begin(), end(), epoch_, exchange_, [this](engines::band& b, u64 epoch) { run_band(b, epoch); });
     const outcome mine = done();
     const outcome total{0, who_.sum(mine.tasks), who_.sum(mine.wavelets), who_.sum(mine.hops), who_.sum(mine.delivered)};
     rethrow();
@@ -68,6 +69,8 @@ class spread_engine final : public engines::threaded_engine {
   }
 
  private:
+  static int threads_of(const threaded& how) { return how.threads ? how.threads : engines::default_threads(); }
+
   // The bands that this rank runs.
   u32 begin() const { return share_.first(who_.rank()); }
   u32 end() const { return share_.first(who_.rank() + 1); }
@@ -161,6 +164,7 @@ class spread_engine final : public engines::threaded_engine {
   ranks who_;
   share share_;
   engines::crew crew_;  ///< no more threads than bands are here
+  assistants helpers_;
   exchange exchange_;
 };
 

@@ -7,6 +7,7 @@
 #pragma once
 #include <bit>
 #include <map>
+#include <optional>
 #include <set>
 #include <unordered_map>
 
@@ -32,8 +33,8 @@ struct share {
 class exchange {
  public:
   /// Together.
-  exchange(engines::traffic& words, const ranks& who, const share& bands)
-      : words_(words), who_(who), share_(bands), buffers_(who.size() > 1 ? who.memory() : nullptr), sent_(words.net.seams.size()) {
+  exchange(engines::traffic& words, const ranks& who, const share& bands, int threads)
+      : words_(words), who_(who), share_(bands), crowded_(detail::crowded(threads)), buffers_(who.size() > 1 ? who.memory() : nullptr), sent_(words.net.seams.size()) {
     for (engines::band& b : words.bands()) b.buffers.source = &buffers_;
     std::set<std::pair<int, int>> beside;
     for (const engines::seam& s : words.net.seams) {
@@ -86,21 +87,32 @@ class exchange {
     for (packet& p : packets_) all &= p.arrived();
     return all;
   }
-  /// Waits for what others have sent, and delivers it. Returns the largest of what all ranks say is to follow. Together, when no band runs.
-  engines::sequel receive(u64 epoch, engines::sequel mine) {
+  /// Waits for what others have sent, and delivers it. Returns the largest of what all ranks say is to follow. Together, when no band runs. Calls do_else()
+  /// as long as it waits and that returns true; `beside` says whether other threads compute meanwhile.
+  template <class Else>
+  engines::sequel receive(u64 epoch, engines::sequel mine, bool beside, Else do_else) {
     for (neighbour& n : neighbours_) {
       if (!n.sent) n.send(size_of_packet(), mine);
       else if (everybody_hears_all_) n.settle(mine);
     }
     engines::sequel all = everybody_hears_all_ ? mine : static_cast<engines::sequel>(who_.largest(static_cast<u64>(mine)));
-    detail::waiting others;
-    while (!move_on()) others.pause();
+    while (!move_on() && do_else()) beside = true;
+    std::optional<detail::waiting> others;
+    if (beside && crowded_) others.emplace(true, 0);  // who computes here would keep a core that it is given
+    else others.emplace();
+    while (!move_on()) others->pause();
     for (neighbour& n : neighbours_) {
       all = engines::larger(all, n.heard.says);
+      const u64 bytes = n.heard.size + (packet_of(n.rank) ? n.heard.packet : 0);
+      detail::arrived += bytes, detail::arrived_beside += beside ? bytes : 0;
       while (!n.in().at_end()) unpack(n, epoch);
     }
-    for (neighbour& n : neighbours_) n.finish(), n.is_open = false;
-    for (packet& p : packets_) p.finish();
+    for (neighbour& n : neighbours_) {
+      while (!n.left()) others->pause();
+      n.is_open = false;
+    }
+    for (packet& p : packets_)
+      while (!p.left()) others->pause();
     if (who_.memory()) who_.memory()->order();
     inner_work_ = false;
     for (u32 b = share_.first(who_.rank()); b < share_.first(who_.rank() + 1); ++b) inner_work_ |= !borders(b) && will_work(words_.bands()[b], all);
@@ -119,7 +131,7 @@ class exchange {
   };
 
   static bool will_work(const engines::band& b, engines::sequel next) {
-    return !b.work.empty() || b.expects_news() || (next == engines::sequel::computing && !b.postponed.empty());
+    return !b.work.empty() || b.expects_news() || (next == engines::sequel::computing && b.will_compute());
   }
   u64 size_of_packet() {
     const packet* own = packet_of(who_.rank());
@@ -270,6 +282,7 @@ class exchange {
   engines::traffic& words_;
   ranks who_;
   share share_;
+  bool crowded_;                                ///< if all threads of this rank have something to do
   u64 borders_ = 0;                             ///< bands
   bool everybody_hears_all_ = false;            ///< all ranks are neighbours: what is to follow an epoch need not be agreed on
   bool inner_work_ = false;                     ///< for bands here that border on none of others', in the next epoch

@@ -26,23 +26,30 @@ namespace wsl::mpi::detail {
 /// How often this rank has exchanged something with others, and whether it waits for them now.
 inline std::atomic<u64> exchanges{0};
 inline std::atomic<bool> waits{false};
+/// Bytes that have come from others, and those of them that came in epochs beside which a PE here computed.
+inline std::atomic<u64> arrived{0}, arrived_beside{0};
 /// Whether this rank has said with what it ends. Then others have a second to end too.
 inline bool has_failed = false;
-/// Whether this computer has more ranks than cores.
-inline bool crowded = false;
+/// Of this computer: ranks, and the cores that any of them may use.
+inline int ranks_here = 1, cores_here = 1;
+/// Whether they have more threads than cores, if each has so many.
+inline bool crowded(int threads = 1) { return ranks_here * threads > cores_here; }
 
 /// A rank that waits for others is not late.
 class waiting {
  public:
-  waiting() { waits = true; }
+  waiting() : waiting(crowded(), 100) {}
+  /// With as many looks before it sleeps between them.
+  waiting(bool leaves_core, int looks) : leaves_core_(leaves_core), looks_(looks) { waits = true; }
   waiting(const waiting&) = delete;
   waiting& operator=(const waiting&) = delete;
   ~waiting() { waits = false, ++exchanges; }
 
   /// Between two looks at what is to come. Where ranks share a core, it is left to those that compute.
   void pause() {
-    if (!crowded) return;
-    if (++looks_ < 100) {
+    if (!leaves_core_) return;
+    if (looks_ > 0) {
+      --looks_;
       sched_yield();
       return;
     }
@@ -51,7 +58,8 @@ class waiting {
   }
 
  private:
-  int looks_ = 0;
+  const bool leaves_core_;
+  int looks_;  ///< still to come
 };
 
 /// Seconds that the environment gives. Throws fault_error.

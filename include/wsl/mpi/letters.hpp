@@ -14,12 +14,36 @@
 
 namespace wsl::mpi::detail {
 
-inline int count_of(std::span<const std::byte> bytes) {
-  if (bytes.size() > 0x7fffffff) throw fault_error("wsl: an epoch sends more than 2 GB to one rank; use more and smaller bands");
-  return static_cast<int>(bytes.size());
-}
+/// Bytes that MPI sends without asking first whether they are expected: Open MPI over TCP 64 KiB with its own header, and what is expected it takes at once
+/// over any network. Asking takes longer than the messages themselves, so all that is longer goes in pieces.
+inline constexpr std::size_t at_once = 60'000;
 
-/// The messages to and from a neighbour. They arrive in one piece if they are short, and what is to follow the epoch may come behind them.
+/// Messages that are on their way.
+class requests {
+ public:
+  void send(std::span<const std::byte> bytes, int to, int tag, MPI_Comm group) {
+    each_piece(bytes, [&](auto piece, int size) { MPI_Isend(piece.data(), size, MPI_BYTE, to, tag, group, &open_.emplace_back()); });
+  }
+  void receive(std::span<std::byte> bytes, int from, int tag, MPI_Comm group) {
+    each_piece(bytes, [&](auto piece, int size) { MPI_Irecv(piece.data(), size, MPI_BYTE, from, tag, group, &open_.emplace_back()); });
+  }
+  /// Whether all have arrived, or left.
+  bool done() {
+    int yes = 0;
+    MPI_Testall(static_cast<int>(open_.size()), open_.data(), &yes, MPI_STATUSES_IGNORE);
+    if (yes) open_.clear();
+    return yes;
+  }
+
+ private:
+  template <class Byte, class F>
+  static void each_piece(std::span<Byte> bytes, F f) {
+    for (; !bytes.empty(); bytes = bytes.subspan(least(bytes.size(), at_once))) f(bytes, static_cast<int>(least(bytes.size(), at_once)));
+  }
+  std::vector<MPI_Request> open_;
+};
+
+/// The messages to and from a neighbour. What is to follow the epoch may come behind them.
 class correspondence {
  public:
   /// How a message begins.
@@ -53,40 +77,36 @@ class correspondence {
     const std::span<std::byte> bytes = out.bytes();
     const opening front{bytes.size(), bytes_of_packet, says.value_or(engines::sequel::nothing), says.has_value()};
     std::memcpy(bytes.data(), &front, sizeof front);
-    const std::size_t first = least(bytes.size(), at_once);
-    isend(bytes.first(first), 0);
-    if (bytes.size() > first) isend(bytes.subspan(first), 1);
+    sends_.send(bytes, rank, tag, group_);
   }
   void settle(engines::sequel says) {
     last_ = says;
-    isend(std::as_writable_bytes(std::span(&last_, 1)), 2);
+    sends_.send(std::as_bytes(std::span(&last_, 1)), rank, tag, group_);
   }
   /// Looks for more of it. Says whether all has come.
   bool arrived() {
-    if (missing_ == piece::first && done(comes_)) {
+    if (missing_ == piece::first && comes_.done()) {
       heard = in().take<opening>();
       in().resize(heard.size);
       if (heard.size > at_once) receive(piece::rest, in().bytes().subspan(at_once));
       else receive_last();
     }
-    if (missing_ == piece::rest && done(comes_)) receive_last();
-    if (missing_ == piece::last && done(comes_)) missing_ = piece::none;
+    if (missing_ == piece::rest && comes_.done()) receive_last();
+    if (missing_ == piece::last && comes_.done()) missing_ = piece::none;
     return missing_ == piece::none;
   }
   /// Whether its opening had come by the last look.
   bool opened() const { return missing_ != piece::first; }
-  /// Waits until `out` may change.
-  void finish() { MPI_Waitall(3, sends_, MPI_STATUSES_IGNORE); }
+  /// Whether `out` may change.
+  bool left() { return sends_.done(); }
 
  private:
   static constexpr int tag = 1;
-  static constexpr std::size_t at_once = 4000;  ///< bytes; the receiver knows no size yet, and MPI sends so many without asking whether they are expected
   enum class piece { first, rest, last, none };
 
-  void isend(std::span<std::byte> bytes, int nth) { MPI_Isend(bytes.data(), count_of(bytes), MPI_BYTE, rank, tag, group_, &sends_[nth]); }
   void receive(piece which, std::span<std::byte> bytes) {
     missing_ = which;
-    MPI_Irecv(bytes.data(), count_of(bytes), MPI_BYTE, rank, tag, group_, &comes_);
+    comes_.receive(bytes, rank, tag, group_);
   }
   void receive_last() {
     missing_ = piece::none;
@@ -97,7 +117,7 @@ class correspondence {
   message in_[2];
   int latest_ = 0;
   engines::sequel last_ = engines::sequel::nothing;
-  MPI_Request sends_[3] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL, MPI_REQUEST_NULL}, comes_ = MPI_REQUEST_NULL;
+  requests sends_, comes_;
   piece missing_ = piece::none;
 };
 
@@ -122,24 +142,21 @@ class packet {
   void expect(std::size_t size) {
     if (size == 0) return;
     words.reset(size);
-    MPI_Irecv(words.bytes().data(), count_of(words.bytes()), MPI_BYTE, ranks_[place_ & (place_ - 1)], tag + writer(), group_, &comes_);
+    comes_.receive(words.bytes(), ranks_[place_ & (place_ - 1)], tag + writer(), group_);
     missing_ = true;
   }
   void send() {
-    for (int to : below_) MPI_Isend(words.bytes().data(), count_of(words.bytes()), MPI_BYTE, to, tag + writer(), group_, &sends_.emplace_back());
+    for (int to : below_) sends_.send(words.bytes(), to, tag + writer(), group_);
   }
   /// Whether all of it is here. Then it has also been sent on.
   bool arrived() {
-    if (!missing_ || !done(comes_)) return !missing_;
+    if (!missing_ || !comes_.done()) return !missing_;
     missing_ = false;
     send();
     return true;
   }
-  /// Waits until `words` may change.
-  void finish() {
-    MPI_Waitall(static_cast<int>(sends_.size()), sends_.data(), MPI_STATUSES_IGNORE);
-    sends_.clear();
-  }
+  /// Whether `words` may change.
+  bool left() { return sends_.done(); }
 
  private:
   static constexpr int tag = 2;  // and more, one a writer
@@ -147,8 +164,7 @@ class packet {
   std::vector<int> ranks_, below_;
   std::size_t place_ = 0;  ///< of this rank among them
   MPI_Comm group_;
-  std::vector<MPI_Request> sends_;
-  MPI_Request comes_ = MPI_REQUEST_NULL;
+  requests sends_, comes_;
   bool missing_ = false;
 };
 

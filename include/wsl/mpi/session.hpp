@@ -18,7 +18,7 @@ namespace wsl::mpi::detail {
 
 class session {
  public:
-  session() : owned_(start()), group_(copy_of_world()), memory_(group_), heart_(group_) { crowded = has_more_ranks_than_cores(); }
+  session() : owned_(start()), group_(copy_of_world()), memory_(group_), heart_(group_) { count_cores(); }
   session(const session&) = delete;
   session& operator=(const session&) = delete;
   ~session() {
@@ -55,17 +55,16 @@ class session {
   }
 
   /// Counts the cores that any rank of this computer may use: each may be bound to one of them.
-  bool has_more_ranks_than_cores() const {
+  void count_cores() const {
     MPI_Comm here = MPI_COMM_NULL;
     MPI_Comm_split_type(group_, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here);
-    int ranks = 1;
-    MPI_Comm_size(here, &ranks);
+    MPI_Comm_size(here, &ranks_here);
     cpu_set_t cores;
     CPU_ZERO(&cores);
     sched_getaffinity(0, sizeof cores, &cores);
     MPI_Allreduce(MPI_IN_PLACE, &cores, sizeof cores, MPI_BYTE, MPI_BOR, here);
     MPI_Comm_free(&here);
-    return ranks > CPU_COUNT(&cores);
+    cores_here = CPU_COUNT(&cores);
   }
 
   /// Within so many seconds; 0: it takes as long as it takes.

@@ -90,7 +90,7 @@ class ranks {
   u64 reduced(u64 mine, MPI_Op how) const {
     detail::waiting others;
     u64 all = 0;
-    if (!detail::crowded) return MPI_Allreduce(&mine, &all, 1, MPI_UINT64_T, how, group_), all;
+    if (!detail::crowded()) return MPI_Allreduce(&mine, &all, 1, MPI_UINT64_T, how, group_), all;
     MPI_Request r;
     MPI_Iallreduce(&mine, &all, 1, MPI_UINT64_T, how, group_, &r);
     while (!detail::done(r)) others.pause();

@@ -50,24 +50,27 @@ struct channel {
   void open(int limit) { soft = place{static_cast<u32>(limit)}; }
   /// No task may write until its engine has made room.
   void close() { soft = place{static_cast<u32>(soft) | closed}; }
+  /// By an operation that has read a color, too, and counts as a reader of that.
+  void close_behind_reader() { soft = place{static_cast<u32>(soft) | closed | behind_reader}; }
   bool is_closed() const { return limit() < 0; }
+  bool is_closed_behind_reader() const { return (static_cast<u32>(soft) & behind_reader) != 0; }
   /// Takes back a close; says whether another run of a task has room.
   bool reopen() {
-    soft = place{static_cast<u32>(soft) & ~closed};
+    soft = place{static_cast<u32>(soft) & ~(closed | behind_reader)};
     return next() <= limit();
   }
 
   /// Whether an operation may write n words in one piece, all at once.
   bool fits(int n) const { return n <= limit() - next(); }
-  /// An operation has written n words. Until its task ends it counts as in flight.
-  void wrote(int n) {
+  /// An operation has written n words, perhaps of a color that it has read. Until its task ends it counts as in flight.
+  void wrote(int n, bool has_read) {
     move_to(next() + n);
     lenient = true;
-    close();
+    has_read ? close_behind_reader() : close();
   }
 
  private:
-  static constexpr u32 closed = 0x80000000;
+  static constexpr u32 closed = 0x80000000, behind_reader = 0x40000000;
 };
 static_assert(sizeof(channel) == 32, "a wafer has a million of them");
 

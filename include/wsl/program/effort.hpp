@@ -58,16 +58,16 @@ struct effort_of_operands {
   template <class T>
   void width() { sum.bytes = sizeof(T) > sum.bytes ? u8{sizeof(T)} : sum.bytes; }
   template <class T>
-  void stride(const memory<T>& m) {
+  void stride(i64 elements) {
     width<T>();
-    const u8 allowed = width_of_stride(m.stride());
+    const u8 allowed = width_of_stride(elements);
     sum.stride_width = allowed < sum.stride_width ? allowed : sum.stride_width;
   }
   /// The memory has 8 banks of 16 bits; two wide reads in one cycle need opposite halves.
   template <class T>
-  void source(const memory<T>& m) {
-    stride(m);
-    const auto at = reinterpret_cast<std::uintptr_t>(m.first());
+  void source(const T* first, i64 elements) {
+    stride<T>(elements);
+    const auto at = reinterpret_cast<std::uintptr_t>(first);
     if (has_source && (at - first_source) % 16 != 8) sum.banks_clash = true;
     if (!has_source) first_source = at;
     has_source = true;

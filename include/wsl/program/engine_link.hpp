@@ -4,10 +4,11 @@
 #include <cstddef>
 
 #include "../core/area.hpp"
+#include "../core/least.hpp"
 #include "../core/machine.hpp"
 #include "../layout/program.hpp"
 #include "channel.hpp"
-#include "transfer.hpp"
+#include "errand.hpp"
 
 namespace wsl {
 
@@ -22,6 +23,9 @@ class engine_link {
   /// A descriptor operation with a fabric operand starts on this PE. Says whether it completed at once: then a waiting task goes
   /// on without suspending.
   virtual bool start(pe_state& on, transfer& operation) = 0;
+
+  /// This PE computes something beside its tasks.
+  virtual void beside(pe_state& on, const errand& what) = 0;
 
   /// Most operations find their words there and move without becoming a microthread: takes the next n words of a color if they
   /// have arrived and lie in one piece, and says where; null otherwise. They stay there until the running task calls the engine again.
@@ -70,6 +74,7 @@ struct program_image {
   u64 present = 0;                          ///< colors that a path takes from this PE's ramp
   u16 slot[max_colors] = {};                ///< which of a PE's channels a present color is
   u16 slots = 0;                            ///< how many there are
+  bool sends_many = false;                  ///< more than the machine has output queues, or microthreads besides one for a reader
   i16 width = 0, height = 0;                ///< of the grid
   const payload_type* sent_type[max_colors] = {};  ///< what a present color carries; none for the others
   const payload_type* read_type[max_colors] = {};  ///< what descriptors read from a color
@@ -111,6 +116,7 @@ struct program_image {
       slot[c] = here ? slots++ : u16{0};
       sent_type[c] = here ? entry(role::send, c)->type : nullptr;
     }
+    sends_many = slots > least(engine->target().output_queues, engine->target().microthreads - 1);
   }
 
   /// The entry that declares a color for a role, null if there is none.

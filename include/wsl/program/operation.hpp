@@ -8,6 +8,7 @@
 #include <string>
 #include <type_traits>
 
+#include "../core/copy_block.hpp"
 #include "../core/least.hpp"
 #include "dsd.hpp"
 #include "effort.hpp"
@@ -287,20 +288,24 @@ class [[nodiscard("an operation with a fabric operand or a FIFO runs only when i
       if (bytes > 16) piece(bytes - 16);
     } else {
       asm("" : "+r"(bytes));
-      std::memcpy(to, from, bytes);
+      copy_block(to, from, bytes);
     }
   }
 
   [[gnu::cold, gnu::noinline]] effort cost() const {
     detail::effort_of_operands operands{.sum = {.what = what_}};
-    if constexpr (detail::is_memory<Dst>) operands.stride(dst_);
+    if constexpr (lies_in_memory<Dst>) operands.template stride<T>(dst_.stride());
     else operands.template width<T>();
     detail::with(src_, [&](const auto&... s) { (add_source(operands, s), ...); });
     return operands.sum;
   }
+  // Of several rows the first counts. Where the elements of a FIFO stand changes.
+  template <class X>
+  static constexpr bool lies_in_memory = detail::is_memory<X> || (detail::in_runs<X> && !detail::fifo_end<X>);
   template <class S>
   static void add_source(detail::effort_of_operands& operands, const S& s) {
-    if constexpr (detail::is_memory<S>) operands.source(s);
+    if constexpr (detail::is_memory<S>) operands.source(s.first(), s.stride());
+    else if constexpr (lies_in_memory<S>) operands.source(s.place(0), s.stride());
     else operands.template width<typename S::element>();
   }
 

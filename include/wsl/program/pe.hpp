@@ -159,6 +159,20 @@ class pe {
     op.taken_apart([&](auto... parts) __attribute__((always_inline)) { later<F, Dst, Src...>::start(*this, parts..., when_complete...); });
   }
 
+  /// Computes beside the tasks, in memory that none of them touches until it is complete: `me.beside<&part::compute>(*this, then<&part::computed>())`, where
+  /// compute() has no arguments, so it can neither send nor read. The threaded engine completes it when no band has news for another, and may
+  /// do it on another thread while they have; ranks do, so that words travel meanwhile. Worth it from some 10 microseconds on.
+  template <auto Compute, class Part, class... Completion>
+  void beside(Part& part, Completion... when_complete) {
+    static_assert(std::is_invocable_v<decltype(Compute), Part&>, "wsl: what a PE computes beside its tasks is a member function without arguments: void f()");
+    if constexpr (std::is_invocable_v<decltype(Compute), Part&>) {
+      state_.interrupted = true;
+      errand e{[](void* what) { (static_cast<Part*>(what)->*Compute)(); }, &part, function_name<Compute>(), {}};
+      (attach(e.then, when_complete), ...);
+      state_.image->engine->beside(state_, e);
+    }
+  }
+
   /// Does what a completion says: for modules that are given one and have nothing left to wait for.
   void complete(const completion& what) {
     state_.interrupted = true;
@@ -218,7 +232,7 @@ class pe {
       if (!Take::words(state_, color, type, static_cast<u32>(op.length()), from)) return false;
     }
     op.move(0, &from, to ? to->room() : nullptr, static_cast<u32>(op.length()));
-    if (to) to->wrote(op.length());
+    if (to) to->wrote(op.length(), what::fabric_sources > 0);
     return true;
   }
 

@@ -31,25 +31,28 @@ consteval auto shares_queue() {
   return task_table<sizeof...(Color)>{{{.what = role::share, .id = Color.id, .type = &payload_type_of<typename decltype(Color)::payload>, .after = all_of_them}...}};
 }
 
-/// Tasks of this program send control wavelets of the color that carry these commands: `steers<out>(advance, reset)`.
+namespace detail {
+
 template <auto Color, class... Command>
-  requires color_like<decltype(Color)>
-consteval auto steers(Command... what) {
+constexpr auto steering(u8 where, Command... what) {
   static_assert((std::is_same_v<Command, command> && ...), "wsl: the commands of steers<color>(...) are advance, reset and teardown");
   if constexpr (!(std::is_same_v<Command, command> && ...)) return task_table<1>{};
   else return task_table<1>{{{.what = role::steer, .id = Color.id, .type = &payload_type_of<typename decltype(Color)::payload>,
-                              .commands = static_cast<u8>((0 | ... | command_bit(what)))}}};
+                              .commands = static_cast<u8>((where | ... | command_bit(what)))}}};
 }
+
+}  // namespace detail
+
+/// Tasks of this program send control wavelets of the color that carry these commands: `steers<out>(advance, reset)`.
+template <auto Color, class... Command>
+  requires color_like<decltype(Color)>
+consteval auto steers(Command... what) { return detail::steering<Color>(0, what...); }
 
 /// The same for a module that gives its paths switches on some layouts only: `may_steer<out>(advance, reset)`. Where there are none, none of
 /// its tasks sends commands.
 template <auto Color, class... Command>
   requires color_like<decltype(Color)>
-consteval auto may_steer(Command... what) {
-  auto entry = steers<Color>(what...);
-  for (binding& b : entry.entries) b.commands = static_cast<u8>(b.commands | where_switched);
-  return entry;
-}
+consteval auto may_steer(Command... what) { return detail::steering<Color>(where_switched, what...); }
 
 /// This program sends on every color of a library module's set: `sends<halo>()`.
 template <auto Module>

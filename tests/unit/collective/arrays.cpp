@@ -76,6 +76,7 @@ TEST_CASE("who calls a collective wrongly hears why") {
   says([&] { f.launch<&caller::collect_all>(at(2, 2), 2, 19); }, "wsl: PE(2, 2) calls gather with an array of 19 words for 9 blocks of 2: it needs 18");
   says([&] { f.launch<&caller::shift_of>(at(2, 2), 2, 3); }, "wsl: PE(2, 2) calls shift with arrays of 2 and 3 words: they are equally long");
   says([&] { f.launch<&caller::turn_of>(at(2, 2), 7); }, "wsl: PE(2, 2) calls all_to_all with an array of 7 words for 3 blocks of 3: it needs 9");
+  says([&] { f.launch<&caller::turn_of>(at(2, 2), 1); }, "wsl: PE(2, 2) calls all_to_all with an array of 1 word for 3 blocks of 1: it needs 3");
   says([&] { f.launch<&caller::meet>(at(2, 2), 15); }, "wsl: PE(2, 2) calls halo_exchange with an array of 15 words: a tile with its rim has 4 x 4");
   says([&] { f.launch<&caller::broadcast_of>(at(1, 1), 41); }, "wsl: a descriptor of 41 elements from element 0 on leaves its array of 40 elements");
 }
@@ -85,6 +86,23 @@ TEST_CASE("a collective that has begun is not begun again") {
   f.start<&caller::add_up>(at(1, 1));
   f.start<&caller::add_up>(at(1, 1));
   CHECK_THROWS_WITH(f.run(), Contains("wsl: PE(1, 1)") && Contains("reads color"));
+}
+
+TEST_CASE("nor is an all-reduce that takes turns") {
+  static constexpr all_reduce<f32> total{.first = 0, .words = 2, .colors = 1};
+  struct member {
+    f32 x[2]{};
+    endpoint<total> totals;
+    void start(pe& me) { totals.start(me, mem(x)); }
+    static consteval auto tasks() { return table(launch<&member::start>(), use<&member::totals>()); }
+  };
+  layout l{wse2, 3, 2};
+  l.place(all, program_v<member>);
+  total.wire(l);
+  fabric f{l, reference{}};
+  f.launch(), f.launch();
+  f.start(at(0, 1)), f.start(at(0, 1));
+  CHECK_THROWS_WITH(f.run(), Contains("wsl: PE(0, 1) calls all_reduce again before its last call is complete"));
 }
 
 TEST_CASE("who waits for a PE that does not call is a deadlock") {
@@ -101,24 +119,9 @@ TEST_CASE("modules take no more colors than they say") {
   CHECK(l.claims().size() == 7);
 }
 
-// <collectives_2d> has two colors for each axis; a two-level tree of chains in a line has eight (WaferLLM's MeshGEMV).
-TEST_CASE("collectives take no more colors than those of published libraries") {
-  const auto taken = [](const auto& net) {
-    layout l{wse2, 9, 7};
-    net.wire(l);
-    std::set<int> colors;
-    for (const path_record& p : l.paths()) colors.insert(p.color);
-    return colors.size();
-  };
-  CHECK(taken(broadcast<f32>{.first = 0}) == 1);
-  CHECK(taken(scatter<f32>{.first = 0}) == 2 + 2);
-  CHECK(taken(gather<f32>{.first = 0}) == 2 + 2);
-  CHECK(taken(reduce<f32>{.first = 0, .root = {3, 2}, .how = tactic::chain, .colors = 2}) == 2 + 2);
-  CHECK(taken(reduce<f32>{.first = 0, .root = {3, 2}, .how = tactic::star, .colors = 2}) == 2 + 2);
-  CHECK(taken(reduce<f32>{.first = 0, .among = each_row, .root = {3}, .how = tactic::two_phase}) == 4);
-  CHECK(taken(all_reduce<f32>{.first = 0, .words = 8}) == 2 + 2 + 1);
-  CHECK(taken(all_reduce<f32>{.first = 0, .words = 8, .how = tactic::star, .colors = 1}) == 1 + 1 + 1);
-  CHECK_THROWS_WITH(taken(reduce<f32>{.first = 0, .root = {3, 2}, .how = tactic::star, .colors = 1}), Contains("needs 2 colors"));
+TEST_CASE("a star from both sides of its root has a color for each") {
+  layout l{wse2, 9, 7};
+  CHECK_THROWS_WITH((reduce<f32>{.first = 0, .root = {3, 2}, .how = tactic::star, .colors = 1}.wire(l)), Contains("needs 2 colors"));
 }
 
 TEST_CASE("the model gives the published cycles") {
@@ -133,15 +136,16 @@ TEST_CASE("the model gives the published cycles") {
 
 TEST_CASE("a reduce takes what is quickest for its words and colors") {
   const auto chosen = [](int size, int words, int colors, bool switched = false) {
-    return collective::line_reduce::best({{0, size, 0, 1}, collective::axis::x, 0}, words, colors, switched).how();
+    return collective::cheapest({{0, size, 0, 1}, collective::axis::x, 0}, words, colors, switched).how();
   };
-  CHECK(chosen(256, 1, 8) == tactic::tree);
-  CHECK(chosen(256, 1, 4) == tactic::two_phase);
+  CHECK(chosen(256, 1, 8, true) == tactic::tree);
+  CHECK(chosen(256, 1, 2, true) == tactic::two_phase);
   CHECK(chosen(256, 1, 2) == tactic::chain);
-  CHECK(chosen(64, 4096, 10) == tactic::chain);
-  CHECK(chosen(16, 1, 8, true) == tactic::star);
-  CHECK(chosen(16, 2, 8, true) == tactic::tree);
-  CHECK(chosen(64, 1, 8, true) == tactic::tree);
+  CHECK(chosen(256, 1, 8) == tactic::tree);
+  CHECK(chosen(256, 16, 8, true) == tactic::two_phase);
+  CHECK(chosen(64, 4096, 10, true) == tactic::chain);
+  CHECK(chosen(16, 1, 2, true) == tactic::star);
+  CHECK(chosen(16, 2, 2, true) == tactic::two_phase);
 }
 
 TEST_CASE("constant layouts with collectives are checked while compiling") {

@@ -389,6 +389,79 @@ TEST_CASE("what computes long waits for what is on its way between bands") {
 
 namespace {
 
+/// Computes while its question is on the way.
+struct thinking {
+  diary log;
+  int sum = 0;
+
+  void go(pe& me) {
+    me.beside<&thinking::compute>(*this, then<&thinking::computed>());
+    me.send(red, 1.f);
+  }
+  void compute() { for (int k = 1; k <= 10; ++k) sum += k; }
+  void computed(pe&) { log.note('c'); }
+  void hear(pe&, f32) { log.note('a'); }
+
+  static consteval auto tasks() { return table(launch<&thinking::go>(), local<&thinking::computed>(), on<blue, &thinking::hear>(), sends<red>()); }
+};
+layout question() {
+  layout l{host, 2, 1};
+  l.place(at(0, 0), program_v<thinking>).place(at(1, 0), program_v<answering>);
+  l.path(red, at(0, 0), ramp >> east).path(red, at(1, 0), west >> ramp).path(blue, at(1, 0), ramp >> west).path(blue, at(0, 0), east >> ramp);
+  return l;
+}
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("what is computed beside the tasks is complete once", "", every_engine) {
+  fabric f{question(), TestType{}};
+  f.launch(at(0, 0));
+  CHECK(f.read(0, 0, &thinking::sum) == 55);
+  const std::string order = f.read(0, 0, &thinking::log).text.data();
+  CHECK((order == "ca" || order == "ac"));
+}
+
+TEST_CASE("words travel between bands while a PE computes beside its tasks") {
+  for (int threads : {1, 2}) {
+    fabric f{question(), threaded{.threads = threads, .pes_per_band = 1}};
+    for (int k = 1; k <= 3; ++k) {
+      f.launch<&thinking::go>(at(0, 0));
+      CHECK(f.read(0, 0, &thinking::sum) == 55 * k);
+    }
+    CHECK(std::string(f.read(0, 0, &thinking::log).text.data()) == "acacac");
+  }
+}
+
+namespace {
+
+struct stumbling {
+  int done = 0;
+
+  void go(pe& me) { me.beside<&stumbling::compute>(*this, then<&stumbling::computed>()); }
+  void compute() { if (++done == 1) throw fault_error("wsl: too steep"); }
+  void computed(pe&) { done += 10; }
+  static consteval auto tasks() { return table(launch<&stumbling::go>(), local<&stumbling::computed>()); }
+};
+
+}  // namespace
+
+TEST_CASE("what fails beside the tasks says where, and the rest is done by the next run") {
+  for (int threads : {1, 2, 8}) {
+    layout l{host, 2, 1};
+    l.place(all, program_v<stumbling>);
+    fabric f{l, threaded{.threads = threads, .pes_per_band = 2}};
+    f.start<&stumbling::go>(all);
+    CHECK_THROWS_WITH(f.run(), Catch::Contains("too steep") && Catch::Contains("PE(1, 0) of"));
+    CHECK(f.read(0, 0, &stumbling::done) + f.read(1, 0, &stumbling::done) == 1);
+    CHECK_THROWS_WITH(f.run(), Catch::Contains("PE(0, 0) of"));
+    f.launch<&stumbling::go>(all);
+    CHECK(f.read(0, 0, &stumbling::done) == 12);
+    CHECK(f.read(1, 0, &stumbling::done) == 12);
+  }
+}
+
+namespace {
+
 struct failing {
   void go(pe&) { throw fault_error("wsl: no"); }
   static consteval auto tasks() { return table(launch<&failing::go>()); }

@@ -6,6 +6,7 @@
 #include <wsl/fabric/switches.hpp>
 #include <wsl/fabric/timed.hpp>
 #include <wsl/layout/injection.hpp>
+#include <wsl/program/box.hpp>
 #include <wsl/program/ops.hpp>
 
 #include <catch2/catch.hpp>
@@ -43,6 +44,9 @@ struct calculator {
     fmac(mem(halves), mem(halves), 2, f16(1)), note(me);
     map([](f32 x) { return x + 1; }, mem(a), mem(b)), note(me);
     mov(mem(a).part(0, 0), mem(b).part(0, 0)), note(me);
+    mov(mem(a), box(mem(wide), {2, 8}, {1, 8})), note(me);                        // the first row: one bank
+    add(mem(a), box(mem(b), {4, 4}, {0, 1}), mem(c)), note(me);                   // rows are as good as arrays
+    add(mem(a), box(mem(a), {4, 4}, {0, 1}), box(mem(b), {4, 4})), note(me);      // and clash as they do
   }
   static consteval auto tasks() { return table(launch<&calculator::start>()); }
 };
@@ -159,7 +163,7 @@ TEST_CASE("operations over memory take a setup and the elements divided by the w
   fabric f{one, timed{}};
   const outcome o = f.launch();
   const calculator& p = f.program_at<calculator>({0, 0});
-  const u64 expected[] = {10, 3, 5 + 8, 5 + 16, 5 + 8, 5 + 16, 5 + 16, 5 + 16, 5 + 3, 5 + 16 * 7, 5};
+  const u64 expected[] = {10, 3, 5 + 8, 5 + 16, 5 + 8, 5 + 16, 5 + 16, 5 + 16, 5 + 3, 5 + 16 * 7, 5, 5 + 16, 5 + 8, 5 + 16};
   CHECK(p.at[0] == expected[0]);
   for (int i = 1; i < p.n; ++i) CHECK(p.at[i] - p.at[i - 1] == expected[i]);
   CHECK(o.cycles == p.at[p.n - 1]);

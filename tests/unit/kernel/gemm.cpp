@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <array>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <random>
@@ -9,7 +10,8 @@
 
 namespace {
 using namespace wsl;
-using wsl::detail::cannon_tile, wsl::detail::gemm_problem, wsl::detail::summa_tile;
+using wsl::detail::cannon_tile, wsl::detail::gemm_problem, wsl::detail::row_tile, wsl::detail::summa_tile;
+constexpr std::array methods{gemm_method::rows, gemm_method::cannon, gemm_method::summa};
 
 template <class T>
 std::vector<T> random_numbers(int n, unsigned seed) {
@@ -45,10 +47,10 @@ struct example {
 };
 
 TEST_CASE("Products of odd sizes on grids of any side are within their bound of the exact ones") {
-  for (gemm_method method : {gemm_method::cannon, gemm_method::summa})
+  for (gemm_method method : methods)
     for (int side : {1, 2, 3, 4, 5, 6, 7}) {
       gemm_fabric<f32> product(side, method, 2);
-      for (auto [m, k, n] : {std::array{1, 1, 1}, {7, 5, 3}, {1, 33, 64}, {40, 1, 1}, {67, 70, 45}, {16, 3, 130}, {8, 0, 8}}) {
+      for (auto [m, k, n] : {std::array{1, 1, 1}, {7, 5, 3}, {1, 33, 64}, {40, 1, 1}, {67, 70, 45}, {16, 3, 130}, {8, 0, 8}, {3, 5, 0}, {0, 5, 3}}) {
         example<f32> x{m, k, n};
         product(x.c(), x.a(), x.b());
         x.check();
@@ -57,7 +59,7 @@ TEST_CASE("Products of odd sizes on grids of any side are within their bound of 
 }
 
 TEST_CASE("Inputs of 16 bits are summed in f32") {
-  for (gemm_method method : {gemm_method::cannon, gemm_method::summa})
+  for (gemm_method method : methods)
     for (int side : {1, 2, 3, 4}) {
       example<bf16> x{45, 31, 29};
       gemm(x.c(), x.a(), x.b(), {.method = method, .side = side});
@@ -74,6 +76,18 @@ TEST_CASE("Tiles longer than a queue, and the default choice of a grid") {
   x.check();
   gemm(x.c(), x.a(), x.b(), {.method = gemm_method::summa, .side = 3});
   x.check();
+  gemm(x.c(), x.a(), x.b(), {.method = gemm_method::cannon});
+  x.check();
+}
+
+TEST_CASE("Rows of B in several parts, owned by the first of more PEs") {
+  example<f32> x{41, 1100, 70}, y = x;
+  for (int side : {1, 2, 3, 4, 5, 60}) {
+    gemm(x.c(), x.a(), x.b(), {.side = side, .threads = 2});
+    x.check();
+    if (side > 1) CHECK(x.of_c == y.of_c);
+    y.of_c = x.of_c;
+  }
 }
 
 TEST_CASE("Transposed matrices and parts are operands like others") {
@@ -87,7 +101,7 @@ TEST_CASE("Transposed matrices and parts are operands like others") {
 }
 
 TEST_CASE("The number of threads does not change a bit") {
-  for (gemm_method method : {gemm_method::cannon, gemm_method::summa}) {
+  for (gemm_method method : methods) {
     example<f32> one{203, 101, 150}, other = one;
     gemm(one.c(), one.a(), one.b(), {.method = method, .side = 5, .threads = 1});
     for (int threads : {2, 3, 8}) {
@@ -101,15 +115,16 @@ TEST_CASE("With broadcast tiles the number of PEs does not change a bit") {
   example<f32> one{203, 101, 150}, other = one;
   std::fill(one.of_c.begin(), one.of_c.end(), 0.f);
   multiply_add(one.c(), one.a(), one.b());
-  for (int side : {1, 2, 4, 7}) {
-    gemm(other.c(), other.a(), other.b(), {.method = gemm_method::summa, .side = side});
-    CHECK(one.of_c == other.of_c);
-  }
+  for (gemm_method method : {gemm_method::rows, gemm_method::summa})
+    for (int side : {1, 2, 4, 7, 32}) {
+      gemm(other.c(), other.a(), other.b(), {.method = method, .side = side});
+      CHECK(one.of_c == other.of_c);
+    }
 }
 
 TEST_CASE("The reference engine computes the same bits, and no order of the words changes one") {
   example<f32> x{9, 10, 11}, y = x;
-  gemm(x.c(), x.a(), x.b(), {.side = 3});
+  gemm(x.c(), x.a(), x.b(), {.method = gemm_method::cannon, .side = 3});
   fabric slow{gemm_fabric<f32>::plan(3, gemm_method::cannon), reference{}};
   slow.launch<&cannon_tile<f32>::begin>(all, gemm_problem<f32>{y.c(), y.a(), y.b()});
   CHECK(x.of_c == y.of_c);
@@ -117,7 +132,15 @@ TEST_CASE("The reference engine computes the same bits, and no order of the word
   fabric steps{gemm_fabric<f32>::plan(3, gemm_method::summa), reference{}};
   steps.launch<&summa_tile<f32>::begin>(all, gemm_problem<f32>{y.c(), y.a(), y.b()});
   CHECK(x.of_c == y.of_c);
+  example<f32> z{9, 800, 11}, w = z;
+  gemm(z.c(), z.a(), z.b(), {.side = 3});
+  fabric column{gemm_fabric<f32>::plan(3, gemm_method::rows), reference{}};
+  column.launch<&row_tile<f32>::begin>(all, gemm_problem<f32>{w.c(), w.a(), w.b()});
+  CHECK(z.of_c == w.of_c);
   for (unsigned seed : {1u, 2u, 3u}) {
+    fabric parts{gemm_fabric<f32>::plan(3, gemm_method::rows), threaded{.order = schedule::shuffled{seed}}};
+    parts.launch<&row_tile<f32>::begin>(all, gemm_problem<f32>{w.c(), w.a(), w.b()});
+    CHECK(z.of_c == w.of_c);
     fabric shuffled{gemm_fabric<f32>::plan(3, gemm_method::summa), threaded{.order = schedule::shuffled{seed}}};
     shuffled.launch<&summa_tile<f32>::begin>(all, gemm_problem<f32>{y.c(), y.a(), y.b()});
     CHECK(x.of_c == y.of_c);
@@ -137,7 +160,7 @@ TEST_CASE("What does not fit is named") {
   f32 x[12]{};
   CHECK_THROWS_WITH(gemm(matrix(x, 2, 2), matrix(x, 2, 3), matrix(x, 2, 2)), "wsl: C = A B of C (2, 2), A (2, 3) and B (2, 2): the shapes do not fit");
   CHECK_THROWS_WITH(gemm_fabric<f32>(33, gemm_method::summa), "wsl: a grid of a product has a side of 1 to 32 PEs, not 33");
-  CHECK_THROWS_WITH(gemm_fabric<f32>(-1), "wsl: a grid of a product has a side of 1 to 128 PEs, not -1");
+  CHECK_THROWS_WITH(gemm_fabric<f32>(-1), "wsl: a grid of a product has a side of 1 to 1024 PEs, not -1");
 }
 
 }  // namespace

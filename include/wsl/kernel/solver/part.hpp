@@ -11,7 +11,7 @@
 namespace wsl::solver {
 
 inline constexpr neighbours<f32> halo{0};                                       ///< colors 0 to 7
-inline constexpr all_reduce<f32> joining{.first = 8, .words = most_sums};  ///< colors 8 to 12
+inline constexpr all_reduce<f32> joining{.first = 8, .words = most_sums};  ///< colors 8 to 11
 
 /// What a decision leads to: to the next pass, to the first one of the next iteration, or to the end, with or without an iteration more.
 enum class verdict : u8 { next_pass, next_iteration, last_iteration, end };

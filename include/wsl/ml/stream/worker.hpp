@@ -37,23 +37,48 @@ class worker {
 
   void step(pe& me, work_order w) {
     begin(me, *w.of, w.all, w.random);
-    way_ = w.way, next_ = 0, log = {}, log.turned = wall_clock::now();
+    way_ = w.way, next_ = until_ = 0, log = {}, log.turned = wall_clock::now();
     out_.begin(way_->longest(), wires::workers_of(me));
     for (int server = 0; server < wires::workers_of(me); ++server) in_[server].begin(way_->longest());
     take_from_all(me, 0);
     work(me);
   }
 
-  /// Does what can be done, in the order of the itinerary; goes on when a slab has come or a gradient has gone.
+  /// Lets the stages do what can be done now, in the order of the itinerary, with no more than one slab of each server: meanwhile the next
+  /// ones come, and gradients go.
   void work(pe& me) {
-    for (; next_ < way_->trips().size(); ++next_) {
-      const trip& t = way_->trips()[next_];
-      if (t.layer > layer_) take_from_all(me, t.layer);
-      if ((t.brings && in_[t.server].empty()) || (t.returns() && !out_.has_room(t))) return;
-      if (t.is_slab()) use(me, t);
-      else timed(t, [&] { t.back ? t.of->backward(at) : t.of->forward(at); });
+    if (next_ < until_) return;
+    u32 used = 0;  // servers
+    for (; until_ < way_->trips().size(); ++until_) {
+      const trip& t = way_->trips()[until_];
+      if (t.layer > layer_ && until_ == next_) take_from_all(me, t.layer);
+      const u32 server = u32{1} << t.server;
+      if ((t.brings && ((used & server) || in_[t.server].empty())) || (t.returns() && !out_.has_room(t))) break;
+      used |= t.brings ? server : 0;
     }
-    log.finished = wall_clock::now();
+    if (next_ < until_) me.beside<&worker::compute>(*this, then<&worker::computed>());
+    else if (next_ == way_->trips().size()) log.finished = wall_clock::now();
+  }
+  void compute() {
+    for (std::size_t k = next_; k < until_; ++k) {
+      const trip& t = way_->trips()[k];
+      timed(t, [&] {
+        if (t.is_slab()) use(t);
+        else t.back ? t.of->backward(at) : t.of->forward(at);
+      });
+    }
+  }
+  void computed(pe& me) {
+    for (; next_ < until_; ++next_) {
+      const trip& t = way_->trips()[next_];
+      if (t.brings) {
+        in_[t.server].pop(), log.held -= t.size();
+        take(me, t.server);
+      }
+      if (t.returns()) out_.made(t);
+    }
+    give(me);
+    work(me);
   }
   template <int server>
   void came(pe& me) {
@@ -72,7 +97,7 @@ class worker {
     using namespace wires;
     constexpr auto arrivals = []<int... y>(std::integer_sequence<int, y...>) { return table(local<&worker::came<y>>()...); };
     return table(launch<&worker::step>(), arrivals(std::make_integer_sequence<int, most>{}), local<&worker::gone<home_lane>>(),
-                 local<&worker::gone<south_lane>>(), local<&worker::gone<north_lane>>(), lengthy(local<&worker::work>()), reads_slabs<Weight>(), sends<home>(),
+                 local<&worker::gone<south_lane>>(), local<&worker::gone<north_lane>>(), local<&worker::work>(), local<&worker::computed>(), reads_slabs<Weight>(), sends<home>(),
                  sends<south_from(0)>(), sends<south_from(1)>(), sends<north_from(0)>(), sends<north_from(1)>(), reads<south_from(0)>(),
                  reads<south_from(1)>(), reads<north_from(0)>(), reads<north_from(1)>());
   }
@@ -92,20 +117,10 @@ class worker {
     if (!b.features.empty()) copy(at.value(0), matrix(b.features.data() + first * static_cast<std::size_t>(n.width(0)), at.tokens(), n.width(0)));
   }
 
-  void use(pe& me, const trip& t) {
-    timed(t, [&] {
-      f32* const numbers = t.brings ? weight_format<Weight>::unpack(in_[t.server].front(), t.size(), wide_) : nullptr;
-      const slab s{t.which, t.row, matrix(numbers, t.rows, t.columns), t.picks};
-      t.back ? t.of->backward(at, s, matrix(out_.of(t).data(), t.rows, t.columns)) : t.of->forward(at, s);
-    });
-    if (t.brings) {
-      in_[t.server].pop(), log.held -= t.size();
-      take(me, t.server);
-    }
-    if (t.returns()) {
-      out_.made(t);
-      give(me);
-    }
+  void use(const trip& t) {
+    f32* const numbers = t.brings ? weight_format<Weight>::unpack(in_[t.server].front(), t.size(), wide_) : nullptr;
+    const slab s{t.which, t.row, matrix(numbers, t.rows, t.columns), t.picks};
+    t.back ? t.of->backward(at, s, matrix(out_.of(t).data(), t.rows, t.columns)) : t.of->forward(at, s);
   }
 
   template <class F>
@@ -155,8 +170,8 @@ class worker {
   }
 
   const itinerary* way_ = nullptr;
-  std::size_t next_ = 0;
-  int layer_ = 0;  ///< at work
+  std::size_t next_ = 0, until_ = 0;  ///< trips: those between are at work
+  int layer_ = 0;  ///< of the first
   arrivals<Weight> in_[wires::most];
   std::vector<f32> wide_;  ///< the slab at work, if slabs are no f32
   departures out_;

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// What computes beside the tasks can neither send nor read, so it is not given the PE.
+// says: what a PE computes beside its tasks is a member function without arguments: void f()
+#include <wsl/wsl.hpp>
+using namespace wsl;
+
+struct part {
+#ifdef WSL_MISUSE
+  void compute(pe&) {}
+#else
+  void compute() {}
+#endif
+  void go(pe& me) { me.beside<&part::compute>(*this, then<&part::done>()); }
+  void done(pe&) {}
+  static consteval auto tasks() { return table(launch<&part::go>(), local<&part::done>()); }
+};
+
+constexpr layout alone = layout{wse2, 1, 1}.place(all, program_v<part>);
+
+int main() { fabric f{alone}; }
