@@ -1,10 +1,19 @@
 # SPDX-License-Identifier: MIT
-# cmake -D source=<file> -D compiler=<c++> -D include=<folder> -P misuse.cmake
+# cmake -D compiler=<c++> -D include=<folder> -D headers=<file> [-D source=<file>] -P misuse.cmake
+#
+# Without a source: writes the file `headers` and beside it what it includes, precompiled, for the sources to begin with.
 #
 # A misuse test compiles as it stands, and with WSL_MISUSE defined it does not: then the compiler says every regular
 # expression that follows a "// says: " of the file.
 set(ENV{LC_ALL} C) # messages in ASCII quotes
-set(compile ${compiler} -std=c++20 -fsyntax-only -DFMT_HEADER_ONLY -I${include})
+set(compile ${compiler} -std=c++20 -DFMT_HEADER_ONLY -I${include})
+
+if(NOT DEFINED source)
+  file(WRITE ${headers} "#include <wsl/wsl.hpp>\n")
+  execute_process(COMMAND ${compile} -x c++-header ${headers} -o ${headers}.gch COMMAND_ERROR_IS_FATAL ANY)
+  return()
+endif()
+list(APPEND compile -fsyntax-only -include ${headers})
 
 execute_process(COMMAND ${compile} ${source} RESULT_VARIABLE failed ERROR_VARIABLE output)
 if(failed)

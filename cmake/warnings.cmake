@@ -6,8 +6,3 @@ target_compile_options(wsl_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Werror
   # GCC 12 finds overlaps in std::string's operator+ that are not there (its bug 105651).
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
-
-# What computes long is optimised in every preset; the rest compiles faster without.
-function(wsl_computes_long target)
-  target_compile_options(${target} PRIVATE $<$<CONFIG:Debug>:-O1>)
-endfunction()

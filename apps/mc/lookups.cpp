@@ -35,12 +35,12 @@ std::optional<u64> published(const options& o) {
 }
 
 template <class Search>
-tally serial(const options& o, const reactor& r, const Search& search, u64 first, u64 count) {
+monte_carlo::tally serial(const options& o, const reactor& r, const Search& search, u64 first, u64 count) {
   return o.histories() ? histories(r, search, first, count, o.lookups_each) : events(r, search, first, count);
 }
 
 /// Does things first .. first + count - 1.
-using runner = std::function<tally(u64 first, u64 count)>;
+using runner = std::function<monte_carlo::tally(u64 first, u64 count)>;
 
 template <class Search>
 runner loop(const options& o, const reactor& r, std::shared_ptr<Search> search) {
@@ -62,10 +62,10 @@ void check(options& o) {
 }
 
 /// In parts, so that the user sees it go on; fewer than a batch would be slow.
-tally in_parts(const options& o, const runner& run) {
+monte_carlo::tally in_parts(const options& o, const runner& run) {
   const u64 part = std::max(o.grid.batch, o.things() / 50 + 1);
   progress shown(o.histories() ? "histories" : "lookups", o.things());
-  tally total;
+  monte_carlo::tally total;
   for (u64 first = 0; first < o.things(); first += part) {
     const u64 count = std::min(part, o.things() - first);
     total = total + run(first, count);
@@ -74,7 +74,7 @@ tally in_parts(const options& o, const runner& run) {
   return total;
 }
 
-verdict judge(const options& o, const reactor& r, const runner& run, const tally& total) {
+verdict judge(const options& o, const reactor& r, const runner& run, const monte_carlo::tally& total) {
   if (o.expect) return {total.verification(), *o.expect, "--expect"};
   if (const auto known = published(o)) return {total.verification(), *known, "XSBench"};
   const u64 count = std::min(o.things(), std::max<u64>(1, o.sample / o.each()));
@@ -85,9 +85,9 @@ verdict judge(const options& o, const reactor& r, const runner& run, const tally
 int go(options o) {
   check(o);
   f64 setup = 0, seconds = 0;
-  const reactor r = timed(setup, [&] { return xsbench_reactor(o.nuclides, o.points); });
+  const reactor r = monte_carlo::timed(setup, [&] { return xsbench_reactor(o.nuclides, o.points); });
   std::optional<lookup_fabric> f;
-  const runner run = timed(setup, [&]() -> runner {
+  const runner run = monte_carlo::timed(setup, [&]() -> runner {
     if (o.search == "nuclide") return loop(o, r, std::make_shared<nuclide_search>(r));
     if (o.search == "unionized") return loop(o, r, std::make_shared<unionized_search>(r));
     if (o.search == "hash") return loop(o, r, std::make_shared<hash_search>(r, o.bins));
@@ -98,7 +98,7 @@ int go(options o) {
                      static_cast<unsigned long long>(o.each())));
   print("search", f ? text("sorted on %d x %d PEs", o.grid.columns, o.grid.rows) : o.search + " grid, a serial loop");
   print("setup", text("%.3g s", setup));
-  const tally total = timed(seconds, [&] { return in_parts(o, run); });
+  const monte_carlo::tally total = monte_carlo::timed(seconds, [&] { return in_parts(o, run); });
   if (f) {
     const lookup_phases& p = f->spent();
     print("phases", text("draw %.1f %%, look up %.1f %%, exchange %.1f %%", 100 * p.draw / seconds, 100 * p.look_up / seconds,

@@ -61,9 +61,9 @@ u64 sum_of(std::span<const u64> words) {
 
 int go(const options& o) {
   f64 setup = 0;
-  const fuel_problem p = timed(setup, [&] { return make_fuel_problem(o.particles, o.nuclides, o.points); });
+  const fuel_problem p = monte_carlo::timed(setup, [&] { return make_fuel_problem(o.particles, o.nuclides, o.points); });
   std::optional<wafer_fabric<>> w;
-  timed(setup, [&] { return w.emplace(p.material, o.grid), 0; });
+  monte_carlo::timed(setup, [&] { return w.emplace(p.material, o.grid), 0; });
   print("problem", text("%d nuclides of %d points, 6 numbers a point in single precision", o.nuclides, o.points));
   print("work", text("%llu particles, %s", static_cast<unsigned long long>(o.particles), o.seed ? "points chosen at random" : "interpolated"));
   print("grid", text("%d columns for nuclides x %d rows for energies, %d rounds of diffusion", o.grid.columns, o.grid.rows, o.grid.diffusion_rounds));

@@ -14,7 +14,7 @@ using oracle::findings;
 namespace {
 
 /// Counts of one run over many layouts.
-struct tally {
+struct counts {
   long layouts = 0, accepted = 0, accepted_changing = 0, first[fault_count] = {}, found[fault_count] = {};
 };
 
@@ -25,7 +25,7 @@ constexpr auto nothing_at = [](const findings& truth, int color, std::initialize
 };
 
 /// A rule found a fault exactly if there is one of its kinds, and there it is.
-void agree(const findings& truth, const diagnostic& d, int color, std::initializer_list<fault> kinds, tally& sum) {
+void agree(const findings& truth, const diagnostic& d, int color, std::initializer_list<fault> kinds, counts& sum) {
   if (!d.found()) {
     if (!nothing_at(truth, color, kinds)) FAIL("missed a fault like " << text_of(*kinds.begin()).name << " of color " << color);
     return;
@@ -37,7 +37,7 @@ void agree(const findings& truth, const diagnostic& d, int color, std::initializ
 }
 
 /// The rules that are asked for every phase: a fault of a kind that one finds in no phase is in none of them.
-void agree_on_routes(const layout& l, const findings& truth, int color, tally& sum) {
+void agree_on_routes(const layout& l, const findings& truth, int color, counts& sum) {
   using enum fault;
   const auto in_some_phase = [&](auto rule, std::initializer_list<fault> kinds) {
     diagnostic first;
@@ -64,7 +64,7 @@ void agree_on_routes(const layout& l, const findings& truth, int color, tally& s
   in_some_phase(cycles, {a_fork_meets_itself_again});
 }
 
-void agree_on_color(const layout& l, const findings& truth, int color, tally& sum) {
+void agree_on_color(const layout& l, const findings& truth, int color, counts& sum) {
   using enum fault;
   agree_on_routes(l, truth, color, sum);
   rules::flow f(l, color, rules::flow::every);
@@ -90,7 +90,7 @@ diagnostic first_in_budget(const layout& l, rules::budget_rule rule) {
   return {};
 }
 
-void agree_on_layout(const layout& l, const findings& truth, tally& sum) {
+void agree_on_layout(const layout& l, const findings& truth, counts& sum) {
   using enum fault;
   const auto budget = [&](rules::budget_rule rule, fault kind) { agree(truth, first_in_budget(l, rule), -1, {kind}, sum); };
   agree(truth, rules::claims_are_apart(l), -1, {two_modules_claim_one_color}, sum);
@@ -132,7 +132,7 @@ void nothing_gets_lost(const layout& l, const findings& truth) {
     }
 }
 
-void judge(unsigned seed, bool changing, tally& sum) {
+void judge(unsigned seed, bool changing, counts& sum) {
   const oracle::random_layout source(seed, changing);
   const layout l = source.build();
   const findings truth(l);
@@ -146,7 +146,7 @@ void judge(unsigned seed, bool changing, tally& sum) {
   if (!l.changes()) nothing_gets_lost(l, truth);
 }
 
-void judge_all(unsigned from, unsigned plain, unsigned changing, tally& sum) {
+void judge_all(unsigned from, unsigned plain, unsigned changing, counts& sum) {
   for (unsigned seed = from; seed < plain; ++seed) {
     INFO("layout of seed " << seed);
     judge(seed, false, sum);
@@ -160,13 +160,13 @@ void judge_all(unsigned from, unsigned plain, unsigned changing, tally& sum) {
 }  // namespace
 
 TEST_CASE("the checker finds in many layouts what sending wavelets through every PE finds", "[.long]") {
-  tally sum;
+  counts sum;
   judge_all(15'000, 1'000'000, 500'000, sum);
   CHECK(sum.accepted * 5 >= sum.layouts);
 }
 
 TEST_CASE("the checker finds what sending wavelets through every PE finds") {
-  tally sum;
+  counts sum;
   judge_all(0, 15'000, 7'500, sum);
   std::printf("%ld layouts, %ld accepted (%.1f %%), %ld of them with routes that change\n", sum.layouts, sum.accepted,
               100.0 * double(sum.accepted) / double(sum.layouts), sum.accepted_changing);

@@ -52,12 +52,12 @@ void must_not_fall_behind(const ending& a, const ending& b, const std::string& w
   a.stopped ? must_continue(a, b) : must_be_equal(a, b, who);
 }
 
-struct tally {
+struct counts {
   long layouts = 0, stopped = 0, only_reference_stopped = 0;
   u64 delivered = 0;
 };
 
-void judge(unsigned seed, tally& sum) {
+void judge(unsigned seed, counts& sum) {
   const oracle::random_layout source(seed, true);
   const layout drawn = source.build();
   if (!drawn.changes() || !without_races(drawn) || check(drawn).found()) return;
@@ -78,7 +78,7 @@ void judge(unsigned seed, tally& sum) {
 }  // namespace
 
 TEST_CASE("what a layout with changing routes does, does not depend on the engine, the threads or the order") {
-  tally sum;
+  counts sum;
   for (unsigned seed = 0; seed < 60'000; ++seed) {
     INFO("changing layout of seed " << seed);
     judge(seed, sum);

@@ -13,14 +13,14 @@ template <int id>
 constexpr program steering = with(steering_table<id>);
 
 template <int id>
-constexpr layout fork = layout{wse3, 3, 1}
+constexpr layout forked = layout{wse3, 3, 1}
     .place(all, steering<id>)
     .path(signal<id>, at(1, 0), ramp >> west, switches{.pos1 = {.to = east}})
     .path(signal<id>, at(0, 0), east >> ramp)
     .path(signal<id>, at(2, 0), west >> ramp);
 
 #ifdef WSL_MISUSE
-static_assert(routed<fork<10>>());
+static_assert(routed<forked<10>>());
 #else
-static_assert(routed<fork<12>>());
+static_assert(routed<forked<12>>());
 #endif

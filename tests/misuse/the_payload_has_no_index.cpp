@@ -8,17 +8,17 @@
 constexpr color<i16> plain{2};
 constexpr color<halves<i16>> indexed{2};
 template <payload T>
-constexpr binding table[] = {launches, sends(color<T>{2}), takes(color<T>{2})};
+constexpr binding entries[] = {launches, sends(color<T>{2}), takes(color<T>{2})};
 
 #ifdef WSL_MISUSE
-constexpr program plainly = with(table<i16>);
+constexpr program plainly = with(entries<i16>);
 constexpr layout wrong = layout{wse2, 2, 1}
     .place(all, plainly)
     .path(plain, at(0, 0), ramp >> east)
     .path(plain, at(1, 0), west >> ramp, range_filter{.first = 0, .last = 3});
 static_assert(routed<wrong>());
 #else
-constexpr program with_index = with(table<halves<i16>>);
+constexpr program with_index = with(entries<halves<i16>>);
 constexpr layout right = layout{wse2, 2, 1}
     .place(all, with_index)
     .path(indexed, at(0, 0), ramp >> east)

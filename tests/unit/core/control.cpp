@@ -55,12 +55,12 @@ TEST_CASE("commands come out in order, with the id and the data") {
     must_yield(control_word::of(packed(eight)), eight, 8, false);
     must_yield(control_word::of(packed(eight), id), eight, 8, true);
     must_yield(control_word::of(packed(three), id, data), three, 3, true);
-    control_word all = control_word::of(packed(eight), id), with_data = control_word::of(packed(three), id, data);
-    for (int k = 0; k < 10; ++k, all = all.popped(), with_data = with_data.popped()) {
-      CHECK(all.id() == id);
+    control_word plain = control_word::of(packed(eight), id), with_data = control_word::of(packed(three), id, data);
+    for (int k = 0; k < 10; ++k, plain = plain.popped(), with_data = with_data.popped()) {
+      CHECK(plain.id() == id);
       CHECK(with_data.id() == id);
       CHECK(with_data.data() == data);
-      CHECK((!all.has_data() && with_data.has_data()));
+      CHECK((!plain.has_data() && with_data.has_data()));
     }
   }
 }

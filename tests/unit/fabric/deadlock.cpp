@@ -21,7 +21,7 @@ constexpr color<f32> red{0}, blue{1}, green{2};
 
 /// What the run of f says when it stops.
 template <class Run>
-std::string report(Run run_it) {
+std::string report_of(Run run_it) {
   try {
     run_it();
   } catch (const deadlock& d) {
@@ -79,7 +79,7 @@ static_assert(routed<couple>());
 TEMPLATE_LIST_TEST_CASE("a reader whose partner never sends: the partner is the culprit", "", every_engine) {
   fabric f{couple, TestType{}};
   f.start<&right::receive>(at(1, 0), 8);
-  const std::string text = report([&] { f.launch<&left::send>(at(0, 0), 5); });
+  const std::string text = report_of([&] { f.launch<&left::send>(at(0, 0), 5); });
   CHECK_THAT(text, StartsWith("wsl: deadlock: nothing moves any more, but something waits\n  PE(1, 0) of "));
   CHECK_THAT(text, Contains("mov waits for 3 wavelets of color 0; the input queue is empty"));
   CHECK_THAT(text,
@@ -91,7 +91,7 @@ TEMPLATE_LIST_TEST_CASE("two readers that wait for each other are a cycle", "", 
   fabric f{couple, TestType{}};
   f.start<&left::receive_then_send>(at(0, 0));
   f.start<&right::receive_then_send>(at(1, 0));
-  const std::string text = report([&] { f.run(); });
+  const std::string text = report_of([&] { f.run(); });
   CHECK_THAT(text, Contains("\nPE(0, 0) waits for color 1 from PE(1, 0), which waits for color 0 from PE(0, 0): a cycle."));
   CHECK_THAT(text, EndsWith("Let one of them send before it waits."));
 }
@@ -100,7 +100,7 @@ TEMPLATE_LIST_TEST_CASE("two senders that wait for each other to receive are a c
   fabric f{couple, TestType{}};
   f.start<&left::send_then_receive>(at(0, 0));
   f.start<&right::send_then_receive>(at(1, 0));
-  const std::string text = report([&] { f.run(); });
+  const std::string text = report_of([&] { f.run(); });
   CHECK_THAT(text, Contains("mov waits to put 54 wavelets of color 0 into the full output queue"));
   // The threaded engine has no routers: what lies in them it counts to the input queue.
   CHECK_THAT(text, Contains(" wavelets of color 1 in the input queue; no task or operation takes them"));
@@ -137,7 +137,7 @@ TEMPLATE_LIST_TEST_CASE("a sender and a reader that take two colors in different
   l.place(column(0), program_v<red_first>).place(column(1), program_v<green_first>);
   for (const auto c : {red, green}) l.path(c, column(0), ramp >> east).path(c, column(1), west >> ramp);
   fabric f{l, TestType{}};
-  const std::string text = report([&] { f.launch(); });
+  const std::string text = report_of([&] { f.launch(); });
   CHECK_THAT(text,
              Contains("\nPE(0, 0) waits for room on color 0 towards PE(1, 0), which waits for color 2 from PE(0, 0): a cycle."));
   CHECK_THAT(text, Contains("me.async"));
@@ -145,21 +145,21 @@ TEMPLATE_LIST_TEST_CASE("a sender and a reader that take two colors in different
 
 TEMPLATE_LIST_TEST_CASE("a sender whose words nobody takes: the receiver is the culprit", "", short_queues) {
   fabric f{couple, TestType{}};
-  const std::string text = report([&] { f.launch<&left::stream>(at(0, 0)); });
+  const std::string text = report_of([&] { f.launch<&left::stream>(at(0, 0)); });
   CHECK_THAT(text, Contains("PE(0, 0) waits for room on color 0 towards PE(1, 0), where nothing takes color 0."));
   CHECK_THAT(text, Contains("\nBind a task to color 0 on PE(1, 0) of "));
 }
 
 TEST_CASE("what a task sent and could not leave is counted") {
   fabric f{couple, reference{}};
-  const std::string text = report([&] { f.launch<&left::send>(at(0, 0), 20); });
+  const std::string text = report_of([&] { f.launch<&left::send>(at(0, 0), 20); });
   CHECK_THAT(text, Contains("send waits to put 10 wavelets of color 0 into the full output queue"));
   CHECK_THAT(text, Contains("2 routers (PE(0, 0), PE(1, 0)): 2 wavelets of color 0 each cannot move on"));
 }
 
 TEMPLATE_LIST_TEST_CASE("unread words alone are a deadlock too", "", every_engine) {
   fabric f{couple, TestType{}};
-  const std::string text = report([&] { f.launch<&left::send>(at(0, 0), 1); });
+  const std::string text = report_of([&] { f.launch<&left::send>(at(0, 0), 1); });
   CHECK_THAT(text,
              Contains("\n  PE(1, 0) of ") &&
              Contains("1 wavelet of color 0 in the input queue; no task or operation takes them"));
@@ -169,7 +169,7 @@ TEMPLATE_LIST_TEST_CASE("unread words alone are a deadlock too", "", every_engin
 
 TEMPLATE_LIST_TEST_CASE("a task that is activated but blocked", "", every_engine) {
   fabric f{couple, TestType{}};
-  const std::string text = report([&] { f.launch<&left::hold>(at(0, 0)); });
+  const std::string text = report_of([&] { f.launch<&left::hold>(at(0, 0)); });
   CHECK_THAT(text, Contains("task step is activated but blocked"));
   CHECK_THAT(text, Contains("\nLet PE(0, 0) of ") && EndsWith(" unblock step, or do not activate it."));
 }
@@ -177,7 +177,7 @@ TEMPLATE_LIST_TEST_CASE("a task that is activated but blocked", "", every_engine
 TEMPLATE_LIST_TEST_CASE("a control wavelet waits for its task while a task that waits holds the PE", "", every_engine) {
   fabric f{couple, TestType{}};
   f.start<&right::receive>(at(1, 0), 1);
-  const std::string text = report([&] { f.launch<&left::control_then_receive>(at(0, 0)); });
+  const std::string text = report_of([&] { f.launch<&left::control_then_receive>(at(0, 0)); });
   CHECK_THAT(text, Contains("mov waits for 1 wavelet of color 0"));
   CHECK_THAT(text, Contains("2 wavelets of color 0 in the input queue; task stop may not run"));
 }
@@ -205,7 +205,7 @@ TEMPLATE_LIST_TEST_CASE("a blocked data task is named, with what unblocks it", "
   l.place(column(0), program_v<giver>).place(column(2), program_v<taker>);
   l.path(red, column(0), ramp >> east).path(red, column(1), west >> east).path(red, column(2), west >> ramp);
   fabric f{l, TestType{}};
-  const std::string text = report([&] { f.launch<&giver::give>(at(0, 0), 30); });
+  const std::string text = report_of([&] { f.launch<&giver::give>(at(0, 0), 30); });
   CHECK_THAT(text, Contains(" wavelets of color 0 in the input queue; task take may not run"));
   CHECK_THAT(text, Contains("PE(0, 0) waits for room on color 0 towards PE(2, 0), whose task take may not run."));
   CHECK_THAT(text, Contains("\nLet PE(2, 0) of ") && Contains("unblock color 0 or end what keeps it busy, so that take runs"));
@@ -236,7 +236,7 @@ void write(fabric& f, std::size_t n) {
 TEMPLATE_LIST_TEST_CASE("a host that writes too few words", "", every_engine) {
   fabric f{streamed(program_v<reader>), TestType{}};
   write(f, 3);
-  const std::string text = report([&] { f.launch<&reader::read>(at(1, 0), 5); });
+  const std::string text = report_of([&] { f.launch<&reader::read>(at(1, 0), 5); });
   CHECK_THAT(text, Contains("mov waits for 2 wavelets of color 0"));
   CHECK_THAT(text, Contains("PE(1, 0) waits for color 0 from the host stream at PE(0, 0): the host wrote too few words."));
   CHECK_THAT(text, EndsWith("Write as many words of color 0 into the stream as the PEs read."));
@@ -245,7 +245,7 @@ TEMPLATE_LIST_TEST_CASE("a host that writes too few words", "", every_engine) {
 TEMPLATE_LIST_TEST_CASE("a host that writes more words than are taken", "", short_queues) {
   fabric f{streamed(program_v<taker>), TestType{}};
   write(f, 25);
-  const std::string text = report([&] { f.run(); });
+  const std::string text = report_of([&] { f.run(); });
   CHECK_THAT(text, Contains("host stream at PE(0, 0): 15 words of color 0 cannot enter the grid"));
   CHECK_THAT(text, Contains("the host at PE(0, 0) waits for room on color 0 towards PE(1, 0), whose task take may not run."));
 }
@@ -255,7 +255,7 @@ TEMPLATE_LIST_TEST_CASE("a reader on a PE that no path reaches", "", every_engin
   l.place(column(0), program_v<giver>).place(columns(1, end), program_v<reader>);
   l.path(red, column(0), ramp >> east).path(red, column(1), west >> ramp);
   fabric f{l, TestType{}};
-  const std::string text = report([&] { f.launch<&reader::read>(at(2, 0), 5); });
+  const std::string text = report_of([&] { f.launch<&reader::read>(at(2, 0), 5); });
   CHECK_THAT(text, Contains("PE(2, 0) waits for color 0, which no path brings there."));
   CHECK_THAT(text, Contains("\nAdd a path of color 0 that ends in the ramp of PE(2, 0) of "));
 }
@@ -266,7 +266,7 @@ TEST_CASE("a multicast that one receiver stops starves the other") {
   l.path(red, column(1), ramp >> (west | east)).path(red, column(0), east >> ramp).path(red, column(2), west >> ramp);
   fabric f{l, reference{}};
   f.start<&reader::read>(at(0, 0), 16);
-  const std::string text = report([&] { f.launch<&giver::give>(at(1, 0), 10); });
+  const std::string text = report_of([&] { f.launch<&giver::give>(at(1, 0), 10); });
   CHECK_THAT(text, Contains("PE(0, 0) waits for color 0, which is held up by PE(2, 0), whose task take may not run."));
 }
 
@@ -295,7 +295,7 @@ layout chain(int width) {
 
 TEMPLATE_LIST_TEST_CASE("a long chain is followed to its beginning, and only its ends are printed", "", every_engine) {
   fabric f{chain(600), TestType{}};
-  const std::string text = report([&] { f.launch(columns(1, end)); });
+  const std::string text = report_of([&] { f.launch(columns(1, end)); });
   CHECK_THAT(text,
              Contains("300 PEs of ") &&
              Contains("(PE(1, 0), PE(3, 0), PE(5, 0), PE(7, 0), ...): mov waits for 1 wavelet of color 0 each"));
@@ -308,7 +308,7 @@ TEMPLATE_LIST_TEST_CASE("a long chain is followed to its beginning, and only its
   fabric g{chain(600), TestType{}};
   g.start(at(599, 0));
   g.start(columns(1, end - 1));
-  CHECK(report([&] { g.run(); }).size() < 1500);
+  CHECK(report_of([&] { g.run(); }).size() < 1500);
 }
 
 TEST_CASE("the links in the middle of a chain are counted") {

@@ -156,7 +156,7 @@ layout queue_of(int width) {
 }
 
 template <class Run>
-std::string report(Run run_it) {
+std::string report_of(Run run_it) {
   try {
     run_it();
   } catch (const deadlock& d) {
@@ -182,7 +182,7 @@ TEMPLATE_LIST_TEST_CASE("who is not selected waits, and nothing is lost", "", ch
 TEMPLATE_LIST_TEST_CASE("a report names the router, the position and the remedy", "", changing_engines) {
   fabric f{queue_of(5), TestType{}};
   f.start<&in_turn::go>(columns(2, end));
-  const std::string text = report([&] { f.launch<&in_turn::forget>(at(1, 0)); });
+  const std::string text = report_of([&] { f.launch<&in_turn::forget>(at(1, 0)); });
   CHECK_THAT(text, Contains("PE(1, 0), router: ") && Contains("of color 0 wait for the switch to leave position 0"));
   CHECK_THAT(text, Contains("Let a control wavelet with advance or reset pass the switch of color 0 at PE(1, 0)"));
 }
@@ -204,7 +204,7 @@ TEMPLATE_LIST_TEST_CASE("who waits for wavelets that wait at a switch is told so
   fabric f{l, TestType{}};
   for (int i = 0; i < 4; ++i) f.start<&conductor::say>(at(2, 0), i);
   f.start<&reader::read>(at(0, 0));
-  const std::string text = report([&] { f.run(); });
+  const std::string text = report_of([&] { f.run(); });
   CHECK_THAT(text, Contains("PE(0, 0) waits for color 0, which waits at the router of PE(1, 0): no control wavelet moves its switch."));
   f.launch<&conductor::tell>(at(1, 0), command_list{advance});
   CHECK(f.program_at<reader>({0, 0}).x[3] == 3);
@@ -236,7 +236,7 @@ struct station {
   }
 };
 
-layout broadcast(int width) {
+layout localized(int width) {
   layout l{wse2, width, 1};
   l.place(all, program_v<station>);
   const auto kind = [&](int x, int start) {
@@ -258,7 +258,7 @@ layout broadcast(int width) {
 TEMPLATE_LIST_TEST_CASE("a localized broadcast: every PE hears itself and the four before it, in the order of their turns", "", changing_engines) {
   for (int width : {2, 4, 5, 6, 9, 10, 11, 23}) {
     INFO("width " << width);
-    fabric f{broadcast(width), TestType{}};
+    fabric f{localized(width), TestType{}};
     f.launch();
     for (int x = 0; x < width; ++x) {
       std::vector<i32> expected;  // senders x - 4 to x, by rest
@@ -367,7 +367,7 @@ TEMPLATE_LIST_TEST_CASE("a closed path lets nothing in until it is opened, and t
   l.place(at(0, 0), program_v<visitor>).place(at(1, 0), program_v<doorkeeper>);
   l.path(red, at(0, 0), ramp >> east).path(red, at(1, 0), west >> ramp, starts_closed);
   fabric f{l, TestType{}};
-  const std::string text = report([&] { f.launch<&visitor::knock>(at(0, 0), 5); });
+  const std::string text = report_of([&] { f.launch<&visitor::knock>(at(0, 0), 5); });
   CHECK_THAT(text, Contains("PE(1, 0), router: 1 wavelet of color 0 waits for the color to be reopened"));
   CHECK_THAT(text, Contains("call me.reopen for color 0."));
   f.launch<&doorkeeper::open>(at(1, 0));
@@ -381,7 +381,7 @@ TEMPLATE_LIST_TEST_CASE("a closed path lets nothing in until it is opened, and t
 
 namespace {
 
-constexpr color<halves<i16>> indexed{2};
+constexpr color<halves<i16>> numbered{2};
 
 struct source {
   void count(pe& me, int n) {
@@ -459,14 +459,14 @@ namespace {
 
 struct scatterer {
   void scatter(pe& me, int n) {
-    for (int i = 0; i < n; ++i) me.send(indexed, {static_cast<i16>(10 * i), static_cast<u16>(i)});
+    for (int i = 0; i < n; ++i) me.send(numbered, {static_cast<i16>(10 * i), static_cast<u16>(i)});
   }
-  static consteval auto tasks() { return table(launch<&scatterer::scatter>(), sends<indexed>()); }
+  static consteval auto tasks() { return table(launch<&scatterer::scatter>(), sends<numbered>()); }
 };
 struct part_owner {
   std::vector<i32> heard;
   void hear(pe&, i16 x, u16 at) { heard.push_back(x + at); }
-  static consteval auto tasks() { return table(on<indexed, &part_owner::hear>()); }
+  static consteval auto tasks() { return table(on<numbered, &part_owner::hear>()); }
 };
 
 }  // namespace
@@ -474,10 +474,10 @@ struct part_owner {
 TEMPLATE_LIST_TEST_CASE("a range of indices gives each PE its part", "", changing_engines) {
   layout l{wse2, 5, 3};
   l.place(at(0, 0), program_v<scatterer>).place(columns(1, end), program_v<part_owner>);
-  l.path(indexed, at(0, 0), ramp >> (east | south)).path(indexed, at(0, 1), north >> (east | south)).path(indexed, at(0, 2), north >> east);
+  l.path(numbered, at(0, 0), ramp >> (east | south)).path(numbered, at(0, 1), north >> (east | south)).path(numbered, at(0, 2), north >> east);
   const range_filter part{.first = 0, .last = 2, .per_column = 3, .per_row = 12};
-  l.path(indexed, columns(1, end - 1), west >> (ramp | east), part);
-  l.path(indexed, column(end - 1), west >> ramp, range_filter{.first = 9, .last = 11, .per_row = 12});
+  l.path(numbered, columns(1, end - 1), west >> (ramp | east), part);
+  l.path(numbered, column(end - 1), west >> ramp, range_filter{.first = 9, .last = 11, .per_row = 12});
   fabric f{l, TestType{}};
   f.launch<&scatterer::scatter>(at(0, 0), 40);
   for (int y = 0; y < 3; ++y)

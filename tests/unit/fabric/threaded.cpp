@@ -347,7 +347,7 @@ struct crowd {
 };
 
 /// From the north-west corner along row 0, and from there down every column.
-layout broadcast(int w, int h) {
+layout to_all(int w, int h) {
   layout l{host, w, h};
   l.place(at(0, 0), program_v<herald>).place(row(0).columns(1), program_v<crowd>).place(rows(1), program_v<crowd>);
   l.path(red, at(0, 0), ramp >> (east | south)).path(red, row(0).columns(1, end - 1), west >> (ramp | east | south));
@@ -358,7 +358,7 @@ layout broadcast(int w, int h) {
 }  // namespace
 
 TEMPLATE_LIST_TEST_CASE("a multicast with control wavelets reaches hundreds of PEs in many bands, in order", "", every_engine) {
-  fabric f{broadcast(20, 25), TestType{}};
+  fabric f{to_all(20, 25), TestType{}};
   const outcome o = f.launch<&herald::speak>(at(0, 0), 1000);
   CHECK(o.wavelets == 1010);
   CHECK(o.hops == 499 * 1010);
@@ -373,7 +373,7 @@ TEMPLATE_LIST_TEST_CASE("a multicast with control wavelets reaches hundreds of P
 }
 
 TEST_CASE("a multicast reaches more PEs than 16 bits count") {
-  fabric f{broadcast(300, 250), threaded{.threads = 2}};
+  fabric f{to_all(300, 250), threaded{.threads = 2}};
   const outcome o = f.launch<&herald::speak>(at(0, 0), 3);
   CHECK(o.hops == 3 * 74'999);
   CHECK(o.delivered == 3 * 74'999);
@@ -384,7 +384,7 @@ TEST_CASE("a multicast reaches more PEs than 16 bits count") {
 
 TEMPLATE_LIST_TEST_CASE("a multicast goes on beside a slow receiver until the queues are full, and the slow one misses nothing", "",
                         long_queues) {
-  fabric f{broadcast(4, 5), TestType{}};
+  fabric f{to_all(4, 5), TestType{}};
   f.launch<&crowd::leave>(at(2, 3));
   for (int round = 0; round < 3; ++round) CHECK_THROWS_AS(f.launch<&herald::stream>(at(0, 0)), deadlock);  // words are left in a queue
   CHECK_NOTHROW(f.launch<&crowd::come>(at(2, 3)));
@@ -497,7 +497,7 @@ struct patient {
   static consteval auto tasks() { return table(launch<&patient::read>(), reads<blue>()); }
 };
 template <class Engine, class Use>
-std::string report(const layout& l, const Engine& engine, Use use) {
+std::string report_of(const layout& l, const Engine& engine, Use use) {
   fabric f{l, engine};
   try {
     use(f);
@@ -517,24 +517,24 @@ TEMPLATE_LIST_TEST_CASE("where queues make no difference a deadlock reads as on 
   layout l{wse2, 3, 1};
   l.place(column(0), program_v<asks_often>).place(column(1), program_v<tripler>).place(column(2), program_v<counter>);
   l.path(blue, column(0), ramp >> east).path(blue, column(1), west >> ramp).path(red, column(1), ramp >> east).path(red, column(2), west >> ramp);
-  const std::string text = report(l, reference{}, starved);
+  const std::string text = report_of(l, reference{}, starved);
   CHECK_THAT(text, Contains("mov waits for 1 wavelet of color 1"));
-  CHECK(report(l, TestType{}, starved) == text);
+  CHECK(report_of(l, TestType{}, starved) == text);
 
   const auto nobody_came = [](fabric& f) {
     f.launch<&crowd::leave>(at(1, 1));
     f.launch<&herald::speak>(at(0, 0), 1);
   };
-  const layout b = broadcast(3, 3);
-  CHECK_THAT(report(b, reference{}, nobody_came), Contains("task hear may not run"));
-  CHECK(report(b, TestType{}, nobody_came) == report(b, reference{}, nobody_came));
+  const layout b = to_all(3, 3);
+  CHECK_THAT(report_of(b, reference{}, nobody_came), Contains("task hear may not run"));
+  CHECK(report_of(b, TestType{}, nobody_came) == report_of(b, reference{}, nobody_came));
 }
 
 TEMPLATE_LIST_TEST_CASE("where data tasks wait for room the report follows them to the culprit", "", threaded_engines) {
   layout l{wse2, 3, 1};
   l.place(column(0), program_v<endless>).place(column(1), program_v<doubler>).place(column(2), program_v<patient>);
   l.path(red, column(0), ramp >> east).path(red, column(1), west >> ramp).path(blue, column(1), ramp >> east).path(blue, column(2), west >> ramp);
-  const std::string text = report(l, TestType{}, [](fabric& f) {
+  const std::string text = report_of(l, TestType{}, [](fabric& f) {
     f.start<&patient::read>(at(2, 0), 50);
     f.launch<&endless::by_waiting>(at(0, 0));
   });

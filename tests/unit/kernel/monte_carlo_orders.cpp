@@ -43,7 +43,7 @@ std::vector<std::vector<f32>> blocks(const Choice& choice) {
 }
 
 template <class Choice>
-tally lookups(const Choice& choice) {
+monte_carlo::tally lookups(const Choice& choice) {
   static const reactor r = xsbench_reactor(68, 30);
   fabric f{lookup_layout(columns_of_pes, rows_of_pes), choice};
   each([&](int x, int y) { f.program_at<lookup_pe>({x, y}).load(r, {x, y}, columns_of_pes, rows_of_pes); });
@@ -53,7 +53,7 @@ tally lookups(const Choice& choice) {
   f.launch<&lookup_pe::exchange>(all);
   f.launch<&lookup_pe::exchange>(all);
   f.launch<&lookup_pe::look_up>(all, false);
-  tally total;
+  monte_carlo::tally total;
   each([&](int x, int y) { total = total + f.program_at<lookup_pe>({x, y}).collect(); });
   return total;
 }
@@ -87,7 +87,7 @@ TEST_CASE("monte carlo: particles are conserved, and the sum of their energies")
 }
 
 TEST_CASE("monte carlo: lookups find the same on every engine and in every order") {
-  const tally found = lookups(reference{});
+  const monte_carlo::tally found = lookups(reference{});
   const reactor r = xsbench_reactor(68, 30);
   CHECK(found == histories(r, nuclide_search{r}, 0, 300, 2));
   same_in_all_orders(&lookups<threaded>, found);

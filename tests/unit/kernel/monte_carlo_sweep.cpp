@@ -57,19 +57,19 @@ std::vector<int> widths() {
 TEMPLATE_TEST_CASE("monte carlo: a sweep finds what lookups find", "", f32, f64) {
   using T = TestType;
   const f64 tolerance = sizeof(T) == 4 ? 2e-5 : 1e-11;
-  for (const nuclides<T>& all : {nuclides<T>{1, 2}, {3, 40}, {17, 40}, {68, 9}})
+  for (const nuclides<T>& library : {nuclides<T>{1, 2}, {3, 40}, {17, 40}, {68, 9}})
     for (std::size_t n : {0u, 1u, 7u, 8u, 9u, 16u, 33u, 500u}) {
       std::vector<T> energies;
       random_stream draw{n};
       for (std::size_t i = 0; i < n; ++i) energies.push_back(static_cast<T>(draw.next() * 1.02 - 0.01));  // some beyond the tables
       std::sort(energies.begin(), energies.end());
       for (int width : widths()) {
-        const auto found = all.swept(energies, width);
+        const auto found = library.swept(energies, width);
         REQUIRE(found.size() == n);
         for (std::size_t i = 0; i < n; ++i) {
-          const auto expected = all.serial(static_cast<f64>(energies[i]));
+          const auto expected = library.serial(static_cast<f64>(energies[i]));
           for (std::size_t k = 0; k < channels; ++k)
-            if (std::abs(static_cast<f64>(found[i][k]) - expected[k]) > tolerance * (1 + std::abs(expected[k])) * all.count)
+            if (std::abs(static_cast<f64>(found[i][k]) - expected[k]) > tolerance * (1 + std::abs(expected[k])) * library.count)
               FAIL("energy " << energies[i] << ", channel " << k << ": " << found[i][k] << " instead of " << expected[k]);
         }
       }

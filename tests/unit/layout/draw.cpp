@@ -33,7 +33,7 @@ constexpr layout chain(int width, int height) {
       .path(blue, columns(2, end, 2), west >> ramp);
 }
 
-constexpr layout broadcast(int width, int height) {
+constexpr layout from_host(int width, int height) {
   return layout{wse2, width, height}
       .place(all, cell)
       .path(green, at(0, 0), west >> (ramp | east | south))
@@ -146,7 +146,7 @@ TEST_CASE("a chain shows the route of one color") {
 }
 
 TEST_CASE("a broadcast forks on its way from the host") {
-  CHECK(draw(broadcast(4, 3), green) == R"(wse2, 4 x 3 PEs, color 2 (unsigned int): 0 PEs send, 12 receive, 8 forward
+  CHECK(draw(from_host(4, 3), green) == R"(wse2, 4 x 3 PEs, color 2 (unsigned int): 0 PEs send, 12 receive, 8 forward
 
        0   1   2   3
  0  ══►●──►●──►●──►●
@@ -247,13 +247,13 @@ color     send  receive  forward  payload  module  host
     0   372750   372750        0  float    -       -
     1   371756   371756        0  float    -       -
 )");
-  for (const std::string& text : {draw(wafer, blue), draw(broadcast(750, 994), green), draw(halo(750, 994), red)}) {
+  for (const std::string& text : {draw(wafer, blue), draw(from_host(750, 994), green), draw(halo(750, 994), red)}) {
     INFO(text);
     CHECK(size_of(text).lines <= 60);
     CHECK(size_of(text).columns <= 100);
   }
-  CHECK(contains(draw(broadcast(750, 994), green), "0 PEs send, 745500 receive, 744750 forward"));
-  CHECK(contains(draw(broadcast(750, 994), green), "   0  ══►●──►●──►●──► … ──►●──►●──►●\n"));
+  CHECK(contains(draw(from_host(750, 994), green), "0 PEs send, 745500 receive, 744750 forward"));
+  CHECK(contains(draw(from_host(750, 994), green), "   0  ══►●──►●──►●──► … ──►●──►●──►●\n"));
 }
 
 TEST_CASE("what differs everywhere is cut in the middle") {
@@ -305,7 +305,7 @@ TEST_CASE("a gap hides only columns like the drawn ones") {
 }
 
 TEST_CASE("pictures are well-formed, with names escaped and nothing from elsewhere") {
-  for (const std::string& svg : {draw_svg(chain(8, 1)), draw_svg(chain(8, 1), red), draw_svg(broadcast(750, 994), green),
+  for (const std::string& svg : {draw_svg(chain(8, 1)), draw_svg(chain(8, 1), red), draw_svg(from_host(750, 994), green),
                                  draw_svg(halo(4, 3)), draw_svg(knots(), 1), draw_svg(layout{wse2, 1, 1})}) {
     CHECK(xml_complaint(svg) == "");
     CHECK(contains(svg, " viewBox=\"0 0 "));
@@ -343,8 +343,8 @@ TEST_CASE("a picture shows what crosses the sides of a gap, and the streams of i
   // Drawn are the columns 0 to 4 and 745 to 749: 0, 2, 4, 746, 748 and the hidden 744 send; one arrow is in the legend.
   CHECK(times(draw_svg(chain(750, 1), red), "Z") == 7);
   const std::string mark = " rx=\"1\"";  // host memory, and three in the legend
-  CHECK(times(draw_svg(broadcast(4, 3), green), mark) == 4);
-  CHECK(times(draw_svg(broadcast(4, 3), red), mark) == 3);
+  CHECK(times(draw_svg(from_host(4, 3), green), mark) == 4);
+  CHECK(times(draw_svg(from_host(4, 3), red), mark) == 3);
 }
 
 TEST_CASE("programs keep apart by hue, then by lightness") {

@@ -80,7 +80,7 @@ TEST_CASE("Learning rates") {
   CHECK(inverse_square_root(1, 2, 100)(50) == Approx(0.2));
   CHECK(inverse_square_root(1, 2, 100)(400) == Approx(0.1));
   CHECK(multi_step(1, 0.1, {10, 20})(15) == Approx(0.1));
-  const schedule both = sequence({{1600, linear(0, 6e-4, 1600)}, {0, linear(6e-4, 0, 150000)}});
+  const ml::rate::schedule both = sequence({{1600, linear(0, 6e-4, 1600)}, {0, linear(6e-4, 0, 150000)}});
   CHECK(both(800) == Approx(3e-4));
   CHECK(both(1600) == 6e-4);
   CHECK(both(76600) == Approx(3e-4));
@@ -98,7 +98,7 @@ TEST_CASE("Learning rates") {
 TEST_CASE("Learning rates that go in cycles are those of PyTorch") {
   using namespace ml::rate;
   using heights = cycle_heights::kind;
-  const auto check = [](const schedule& rate, std::initializer_list<std::pair<i64, f64>> values) {
+  const auto check = [](const ml::rate::schedule& rate, std::initializer_list<std::pair<i64, f64>> values) {
     for (auto [t, wanted] : values) {
       INFO("step " << t);
       CHECK(rate(t) == Approx(wanted).epsilon(1e-9));

@@ -60,18 +60,18 @@ TEST_CASE("a stride beyond the array leaves the first element") {
 
 TEST_CASE("nothing outside the array can be named") {
   numbers n;
-  const auto all = mem(n.x);
-  CHECK_THROWS_WITH(all.part(8, 3), "wsl: a descriptor of 3 elements from element 8 on leaves its array of 10 elements");
-  CHECK_THROWS_WITH(all.part(-1, 3), Contains("from element -1 on"));
-  CHECK_THROWS_WITH(all.part(0, -1), Contains("a descriptor of -1 elements"));
-  CHECK_THROWS_WITH(all.part(11, 0), Contains("a descriptor of 0 elements from element 11"));
-  CHECK_THROWS_WITH(all.part(2, 0x7fffffff), Contains("leaves its array of 10 elements"));
-  CHECK_THROWS_WITH(all.from(12), "wsl: a descriptor of 0 elements from element 12 on leaves its array of 10 elements");
-  CHECK_THROWS_WITH(all.from(-2), "wsl: a descriptor of 12 elements from element -2 on leaves its array of 10 elements");
-  CHECK_THROWS_WITH(all.every(3).part(3, 2), Contains("leaves its array of 4 elements"));
-  CHECK_THROWS_WITH(all.part(2, 3).from(4), Contains("leaves its array of 3 elements"));
-  CHECK_THROWS_WITH(all.every(0), "wsl: a descriptor takes every n-th element, n at least 1, not every 0");
-  CHECK_THROWS_AS(all.every(-2), fault_error);
+  const auto whole = mem(n.x);
+  CHECK_THROWS_WITH(whole.part(8, 3), "wsl: a descriptor of 3 elements from element 8 on leaves its array of 10 elements");
+  CHECK_THROWS_WITH(whole.part(-1, 3), Contains("from element -1 on"));
+  CHECK_THROWS_WITH(whole.part(0, -1), Contains("a descriptor of -1 elements"));
+  CHECK_THROWS_WITH(whole.part(11, 0), Contains("a descriptor of 0 elements from element 11"));
+  CHECK_THROWS_WITH(whole.part(2, 0x7fffffff), Contains("leaves its array of 10 elements"));
+  CHECK_THROWS_WITH(whole.from(12), "wsl: a descriptor of 0 elements from element 12 on leaves its array of 10 elements");
+  CHECK_THROWS_WITH(whole.from(-2), "wsl: a descriptor of 12 elements from element -2 on leaves its array of 10 elements");
+  CHECK_THROWS_WITH(whole.every(3).part(3, 2), Contains("leaves its array of 4 elements"));
+  CHECK_THROWS_WITH(whole.part(2, 3).from(4), Contains("leaves its array of 3 elements"));
+  CHECK_THROWS_WITH(whole.every(0), "wsl: a descriptor takes every n-th element, n at least 1, not every 0");
+  CHECK_THROWS_AS(whole.every(-2), fault_error);
 }
 
 TEST_CASE("arrays of all kinds have views") {

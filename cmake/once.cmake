@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: MIT
+# How the tests, examples and applications are compiled quickly.
+#
+# wsl_computes_long(<target>)
+#   What computes long is optimised in every preset; the rest compiles twice as fast without.
+#
+# wsl_compiled_once(<target>)
+#   The library is headers, so every program compiles it anew: the front end reads some 300 headers, and the back end translates
+#   engines, checks and reports, although they are the same in all programs. With WSL_COMPILE_ONCE (Clang and Ninja) the targets named
+#   here share this work. A precompiled header takes in all headers, and Clang translates what they define, inline functions and the
+#   templates that these use, into one object (-fpch-codegen), which the targets link. A program then costs what it defines itself, a
+#   fifth of before. The shared object is optimised, so that the programs need not be, whether they compute long or not.
+#   The one difference that a program sees is that all headers are there: what it defines beside `using namespace wsl` needs names that
+#   wsl does not have. Where that is not so ("reference to 'x' is ambiguous"), choose another name, or compile the program by itself.
+option(WSL_COMPILE_ONCE "Compile the library once for all tests, examples and applications (Clang)" OFF)
+
+function(wsl_computes_long target)
+  if(NOT WSL_COMPILE_ONCE)
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Debug>:-O1>)
+  endif()
+endfunction()
+
+function(wsl_compiled_once target)
+  if(WSL_COMPILE_ONCE)
+    target_precompile_headers(${target} REUSE_FROM wsl_precompiled)
+    target_link_libraries(${target} PRIVATE wsl_once)
+  endif()
+endfunction()
+
+if(NOT WSL_COMPILE_ONCE)
+  return()
+endif()
+if(NOT CMAKE_CXX_COMPILER_ID STREQUAL Clang)
+  message(FATAL_ERROR "WSL_COMPILE_ONCE needs Clang, but the compiler is ${CMAKE_CXX_COMPILER_ID}")
+endif()
+
+# The owner of the precompiled header; CMake wants it to have a source.
+set(once ${PROJECT_BINARY_DIR}/once)
+file(CONFIGURE OUTPUT ${once}/empty.cpp CONTENT "")
+add_library(wsl_precompiled OBJECT EXCLUDE_FROM_ALL ${once}/empty.cpp)
+target_link_libraries(wsl_precompiled PRIVATE wsl::wsl wsl_warnings)
+target_precompile_headers(wsl_precompiled PRIVATE ${headers})
+if(TARGET wsl::ml_data)
+  target_link_libraries(wsl_precompiled PRIVATE wsl::ml_data)
+  target_precompile_headers(wsl_precompiled PRIVATE ${data_headers})
+endif()
+target_compile_options(wsl_precompiled PRIVATE -fpch-codegen)
+
+# Its code. No program waits for it before it is linked: a library with this object as its source would be waited for to begin with.
+string(TOUPPER "CMAKE_CXX_FLAGS_${CMAKE_BUILD_TYPE}" flags_of_type)
+separate_arguments(flags UNIX_COMMAND "${CMAKE_CXX_FLAGS} ${${flags_of_type}}")
+set(precompiled ${PROJECT_BINARY_DIR}/CMakeFiles/wsl_precompiled.dir/cmake_pch.hxx.pch)
+add_custom_command(OUTPUT ${once}/once.o
+  COMMAND ${CMAKE_CXX_COMPILER} ${flags} -O1 -ffunction-sections -fdata-sections -c ${precompiled} -o ${once}/once.o
+  DEPENDS ${precompiled}
+  COMMENT "Compiling the library once"
+  VERBATIM)
+add_custom_target(wsl_once_code DEPENDS ${once}/once.o)
+add_library(wsl_once INTERFACE)
+target_link_libraries(wsl_once INTERFACE ${once}/once.o wsl::wsl $<TARGET_NAME_IF_EXISTS:wsl::ml_data>)
+target_link_options(wsl_once INTERFACE -Wl,--gc-sections) # of which a program takes what it uses
+set_target_properties(wsl_once PROPERTIES INTERFACE_LINK_DEPENDS ${once}/once.o)
