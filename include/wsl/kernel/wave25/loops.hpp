@@ -68,8 +68,8 @@ struct neighbourhood {
 };
 
 /// v = 2 u - v + k Lap for `count` lines that follow each other in y, of one or two planes, and their cells from .. to - 1, both
-/// multiples of 16. Two planes share most of their neighbours in x. With each cache line a line of what comes soon is asked for: memory
-/// is read while the processor computes.
+/// multiples of 16. Two planes share most of their neighbours in x. With each cache line a line of what comes soon is asked for, into the second cache:
+/// memory is read while the processor computes. So are v and k of the next line, which nothing else has brought near.
 struct plain {
   template <int lanes>
   [[gnu::always_inline]] static inline void run(const line& first, int planes, int count, int from, int to, const upcoming& next) {
@@ -89,7 +89,10 @@ struct plain {
         const across<lanes, planes> sides(l, z);
         vec<lanes> results[std::size_t{planes}];
         for (int p = 0; p < planes; ++p) {
-          if (z % widest_lanes == 0) __builtin_prefetch(soon[p] + z);
+          if (z % widest_lanes == 0) {
+            __builtin_prefetch(soon[p] + z, 0, 2);
+            __builtin_prefetch(l.v + p * l.sx + l.sy + z, 1), __builtin_prefetch(l.k + p * l.skx + l.sk + z);
+          }
           const neighbourhood<lanes> around({l.u + p * l.sx, nullptr, l.y + p * l.sx, l.sx, l.sy, nullptr, nullptr, 0, 0}, z, sides.at + p);
           results[p] = (around.centre + around.centre - vec_at<lanes>(l.v + p * l.sx + z)) + vec_at<lanes>(l.k + p * l.skx + z) * around.laplacian;
         }
