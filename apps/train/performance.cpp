@@ -8,7 +8,7 @@
 #include <chrono>
 #include <thread>
 #include <vector>
-#include <wsl/fabric/crew.hpp>
+#include <wsl/fabric/threaded.hpp>
 #include <wsl/kernel/dense.hpp>
 
 namespace train_app {
