@@ -96,7 +96,7 @@ class tiles {
     image.engine = &engine;
     image.memories = b.bytes;
     image.first = b.first;
-    image.set_present(present);
+    image.set_present(present, image.engine->target());
     image.width = static_cast<i16>(plan.width());
     image.height = static_cast<i16>(plan.height());
     return image;

@@ -108,15 +108,15 @@ struct program_image {
       }
   }
 
-  /// Which of the declared sends have a path on the PEs that share this image, in the order of their channels.
-  void set_present(u64 colors) {
+  /// Which of the declared sends have a path on the PEs that share this image, in the order of their channels, on such a machine.
+  void set_present(u64 colors, const machine& target) {
     present = colors & sends;
     for (int c = 0; c < max_colors; ++c) {
       const bool here = (present & color_bit(c)) != 0;
       slot[c] = here ? slots++ : u16{0};
       sent_type[c] = here ? entry(role::send, c)->type : nullptr;
     }
-    sends_many = slots > least(engine->target().output_queues, engine->target().microthreads - 1);
+    sends_many = slots > least(target.output_queues, target.microthreads - 1);
   }
 
   /// The entry that declares a color for a role, null if there is none.

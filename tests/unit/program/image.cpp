@@ -65,14 +65,15 @@ TEST_CASE("a local task is found by what it is") {
 
 TEST_CASE("sends that have a path get channels in the order of the colors") {
   program_image image{program_v<part>};
-  image.set_present(color_bit(green.id) | color_bit(blue.id) | color_bit(1));
+  image.set_present(color_bit(green.id) | color_bit(blue.id) | color_bit(1), wse2);
   CHECK(image.present == (color_bit(green.id) | color_bit(blue.id)));
   CHECK(image.slot[blue.id] == 0);
   CHECK(image.slot[green.id] == 1);
   CHECK(image.sent_type[green.id] == &payload_type_of<f32>);
   CHECK(image.sent_type[red.id] == nullptr);
   CHECK(image.sent_type[1] == nullptr);
-  image.set_present(0);
+  CHECK_FALSE(image.sends_many);
+  image.set_present(0, wse2);
   CHECK(image.sent_type[green.id] == nullptr);
 }
 
