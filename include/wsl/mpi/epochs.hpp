@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Epochs of bands that several ranks share. A rank runs those of its bands first that border on another rank's, and sends what they have
 // written; it is on its way while the others run. In which order bands run says nothing: what one writes the others see in the next epoch.
-// While PEs here compute beside their tasks, one thread alone sees to the epochs and others compute; where there is only one, it computes as long as it waits.
+// While PEs here compute beside their tasks, one thread alone sees to the epochs and others compute. Where there is only one, it computes when no news is left:
+// others would wait for it.
 #pragma once
 #include <optional>
 
@@ -66,7 +67,7 @@ u64 run_epochs(engines::crew& threads, assistants& helpers, flat_vector<engines:
       ready.set(0);
       sequel mine = sequel::nothing;
       for (u32 b = first; b < end; ++b) mine = engines::larger(mine, engines::sequel_of(bands[b]));
-      all = others.receive(last + 1, mine, one_leads, [&] { return helpers.most == 1 && do_one(); });
+      all = others.receive(last + 1, mine, one_leads);
       ++last;
     };
     const auto share = [&](int k) { return first + static_cast<u32>(k) * (end - first) / static_cast<u32>(threads.size()); };

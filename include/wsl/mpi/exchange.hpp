@@ -87,16 +87,14 @@ class exchange {
     for (packet& p : packets_) all &= p.arrived();
     return all;
   }
-  /// Waits for what others have sent, and delivers it. Returns the largest of what all ranks say is to follow. Together, when no band runs. Calls do_else()
-  /// as long as it waits and that returns true; `beside` says whether other threads compute meanwhile.
-  template <class Else>
-  engines::sequel receive(u64 epoch, engines::sequel mine, bool beside, Else do_else) {
+  /// Waits for what others have sent, and delivers it. Returns the largest of what all ranks say is to follow. Together, when no band runs;
+  /// `beside` says whether other threads compute meanwhile.
+  engines::sequel receive(u64 epoch, engines::sequel mine, bool beside) {
     for (neighbour& n : neighbours_) {
       if (!n.sent) n.send(size_of_packet(), mine);
       else if (everybody_hears_all_) n.settle(mine);
     }
     engines::sequel all = everybody_hears_all_ ? mine : static_cast<engines::sequel>(who_.largest(static_cast<u64>(mine)));
-    while (!move_on() && do_else()) beside = true;
     std::optional<detail::waiting> others;
     if (beside && crowded_) others.emplace(true, 0);  // who computes here would keep a core that it is given
     else others.emplace();
