@@ -39,7 +39,7 @@ auto with_tile(gemm_method method, Use use) {
 /// How many PEs a product of one call gets.
 inline int gemm_side(int rows, int longest, const gemm_options& how) {
   if (how.side) return how.side;
-  if (how.method == gemm_method::rows) return std::clamp(rows / 64, 1, how.threads ? how.threads : default_threads());
+  if (how.method == gemm_method::rows) return std::clamp(rows / 64, 1, how.threads > 0 ? how.threads : default_threads());
   int side = longest < 128 ? 1 : 2;
   while (side < 32 && longest > 512 * side) side *= 2;
   return side;

@@ -159,6 +159,7 @@ TEST_CASE("A folded ring visits every PE once and never goes further than two") 
 TEST_CASE("What does not fit is named") {
   f32 x[12]{};
   CHECK_THROWS_WITH(gemm(matrix(x, 2, 2), matrix(x, 2, 3), matrix(x, 2, 2)), "wsl: C = A B of C (2, 2), A (2, 3) and B (2, 2): the shapes do not fit");
+  CHECK_THROWS_WITH(gemm(matrix(x, 2, 2), matrix(x, 2, 3), matrix(x, 3, 2), {.threads = -1}), "wsl: an engine runs on 1 to 1024 threads, not on -1");
   CHECK_THROWS_WITH(gemm_fabric<f32>(33, gemm_method::summa), "wsl: a grid of a product has a side of 1 to 32 PEs, not 33");
   CHECK_THROWS_WITH(gemm_fabric<f32>(-1), "wsl: a grid of a product has a side of 1 to 1024 PEs, not -1");
 }
