@@ -21,6 +21,10 @@ struct seam {
   u32 visible = 0;             ///< words that the reader may read
   u32 origin = 0;              ///< the channel's buffer and its origin
   const u32* words = nullptr;
+  bool direct = false;         ///< words may go from memory to memory: a PE writes, and nobody else reads
+  bool wishes = false;         ///< the reader's operation waits for all words ...
+  u32 wished = 0;              ///< ... up to here, as far as the writer knows
+  u32 asked = 0;               ///< the last such place that the reader has told
 };
 
 /// Band numbers fit a mask.
@@ -28,12 +32,14 @@ inline constexpr u32 most_bands = 64;
 
 /// News for another band, delivered at the start of its next epoch.
 struct news {
-  enum class what : u8 { words, mark, credit };
+  enum class what : u8 { words, mark, credit, wish, offer };
   what kind;
   u32 inlet;
-  u32 position;                ///< tail of the channel, place of a control wavelet, or head of the inlet
+  u32 position;                ///< tail of the channel, place of a control wavelet, head of the inlet, end of an operation, or of the words offered their first's
   const u32* words = nullptr;  ///< with words: the buffer ...
-  u32 origin = 0;              ///< ... and its origin
+  u32 origin = 0;              ///< ... and its origin; with an offer: the sender's memory, and how many words
+
+  u32 offered() const { return origin; }
 };
 
 /// Where buffers come from if not from this process's own memory.
@@ -163,7 +169,8 @@ struct alignas(128) band {
   work_list work;
   flat_vector<processor*> processors;           ///< of the PEs that have, or once had, calls or operations in flight
   flat_vector<u32> touched;                     ///< who has had work since it was last found to wait for nothing
-  flat_vector<u32> later;                       ///< who may write more for another band in the next epoch
+  flat_vector<u32> later;                       ///< who may write more for another band in the next epoch, or is away in this one
+  flat_vector<news> offers;                     ///< to PEs here, of the epoch that runs
   flat_vector<u32> postponed;                   ///< whose lengthy tasks wait until no band has anything else to do
   bool computes = false;                        ///< in the epoch that runs they need not
   flat_vector<open_errand*> errands;            ///< what PEs compute beside their tasks; it is complete in the next such epoch
