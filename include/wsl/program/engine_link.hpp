@@ -196,6 +196,11 @@ struct pe_state {
   /// Whether urgent data tasks go before the local tasks that are ready.
   bool hurries(u32 ready) const { return image->urgent_colors && !(ready & image->urgent_locals); }
 
+  /// Stores only what is new: a processor stores one word a cycle, and a task may start one operation after the other.
+  [[gnu::always_inline]] void interrupt() {
+    if (!interrupted) interrupted = true;
+  }
+
   /// What the completion of an operation does to the tasks.
   void complete(const transfer& t) {
     if (t.activates >= 0) active |= local_bit(t.activates);
@@ -212,8 +217,7 @@ struct pe_state {
     for (u32 left = image->slots; left; --left, ++c)
       if (!c->reopen()) return false;
     active = 0;
-    interrupted = false;
-    taken = engines::taken_color::none;
+    if (taken != engines::taken_color::none) taken = engines::taken_color::none;
     return true;
   }
 };
