@@ -318,21 +318,22 @@ class visits {
   bool move_operations(band& b, pe_state& s, processor& p) {
     bool moved = false;
     for (std::size_t k = 0; k < p.microthreads.size();) {
-      moved |= advance(b, s, p.microthreads[k]);
-      const transfer t = p.microthreads[k];
+      transfer& t = p.microthreads[k];
+      moved |= advance(b, s, t);
       if (t.complete() && t.output >= 0) hold(b, s, t.output, false);
       if (!t.complete() || (t.resumes && !prepare(b, s, sends_of_a_task))) {
         ++k;
         continue;
       }
+      void* const waiting = t.resumes;
+      s.complete(t);
       p.microthreads.erase(k);
       s.defers = defers(s) || !p.microthreads.empty();
-      s.complete(t);
       moved = true;
-      if (!t.resumes) continue;
+      if (!waiting) continue;
       task_run{b, s}.go_on();
       guarded(s, p.task->name, [&] {
-        resume(t.resumes);
+        resume(waiting);
         end_run(b, s, *p.task);
       });
     }

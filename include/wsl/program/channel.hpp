@@ -65,7 +65,7 @@ struct channel {
   /// An operation has written n words, perhaps of a color that it has read. Until its task ends it counts as in flight.
   void wrote(int n, bool has_read) {
     move_to(next() + n);
-    lenient = true;
+    if (!lenient) lenient = true;
     has_read ? close_behind_reader() : close();
   }
 
@@ -80,8 +80,8 @@ struct inlet {
   u32 reader = 0;       ///< the PE, or host stream, that reads
   u32 head = 0;         ///< words read so far
   u8 color = 0;
-  bool remote = false;  ///< writer and reader are run by different threads
-  bool marked = false;  ///< control wavelets lie in the channel; the engine knows where
+  bool remote : 1 = false;  ///< writer and reader are run by different threads
+  bool marked : 1 = false;  ///< control wavelets lie in the channel; the engine knows where
   u8 port = 0;          ///< of a junction: through which one its words come, as a place in every_port
 
   /// Whether it brings nothing but data, from a writer that the same thread runs.
