@@ -80,8 +80,8 @@ struct inlet {
   u32 reader = 0;       ///< the PE, or host stream, that reads
   u32 head = 0;         ///< words read so far
   u8 color = 0;
-  bool remote : 1 = false;  ///< writer and reader are run by different threads
-  bool marked : 1 = false;  ///< control wavelets lie in the channel; the engine knows where
+  bool remote = false;  ///< writer and reader are run by different threads
+  bool marked = false;  ///< control wavelets lie in the channel; the engine knows where
   u8 port = 0;          ///< of a junction: through which one its words come, as a place in every_port
 
   /// Whether it brings nothing but data, from a writer that the same thread runs.
