@@ -32,6 +32,17 @@ rows_of_words heard_from(rows_of_words v, tactic how, join_bits join, bool farth
     for (std::size_t d = n - 1; d >= 1; --d) meet(d, d + 1);
     return {v[0]};
   }
+  if (how == tactic::star_chain) {
+    std::vector<std::size_t> leaders;  // from the far end: groups of 7, 14, 28 ...; the last one is the root's
+    for (std::size_t size = 7, d = n + 1; d > size; size *= 2) leaders.push_back(d -= size);
+    std::size_t last = n;
+    for (const std::size_t leader : leaders) {
+      for (std::size_t d = leader + 1; d <= last; ++d) meet(leader, d);
+      last = leader;
+    }
+    v.resize(last);
+    return v;
+  }
   if (how == tactic::two_phase) {
     std::vector<std::size_t> leaders;  // from the far end: groups of 4, 5, 7, 9, 11 ...; the last one is the root's
     for (std::size_t size = 4, d = n + 1; d > size; size += size / 5 + 1) leaders.push_back(d -= size);
@@ -155,12 +166,14 @@ void all_reduces(int times) {
   law_of<total>(where, times, all_reduce_shares);
   law_of<frugal>(where, times, all_reduce_shares);
 }
-// Long enough for seven groups on one side and three on the other.
+// Long enough for seven groups on one side and three on the other; and for three stars and two.
 template <class T, class Combine>
 void many_groups(int times) {
   constexpr rectangle where{columns(1), 70, 1};
   constexpr reduce<T, Combine> groups{.first = 6, .where = where.words, .among = each_row, .root = {50}, .how = tactic::two_phase};
+  constexpr reduce<T, Combine> stars{.first = 6, .where = where.words, .among = each_row, .root = {50}, .how = tactic::star_chain};
   law_of<groups>(where, times, reduce_shares);
+  law_of<stars>(where, times, reduce_shares);
 }
 
 template <class T, class Combine, rectangle where, collective::team among>
@@ -202,4 +215,5 @@ TEST_CASE("reductions take the cycles that their formulas say") {
   costs_what_it_says<reduce<f32>{.first = 0, .among = each_row, .how = tactic::tree, .colors = 6}, 40>(widths, false);
   costs_what_it_says<all_reduce<f32>{.first = 0, .words = 40, .colors = 1}, 40>(widths, false);
   costs_what_it_says<reduce<f32>{.first = 0, .among = each_row, .root = {end - 1}, .how = tactic::star, .colors = 2}, 40>(widths, false);
+  costs_what_it_says<reduce<f32>{.first = 0, .among = each_row, .root = {end - 1}, .how = tactic::star_chain}, 40>({2, 7, 8, 20, 33, 70}, false);
 }

@@ -9,6 +9,7 @@
 // others behind the root, else (P - 1) (B + S) - S + 2 T + 2: the root begins and ends an operation for each PE, S cycles. In the other two
 // each input waits for its first word and for the input before it; on colors of their own, in a tree, later ones hold it up: inputs.hpp.
 #pragma once
+#include "../program/box.hpp"
 #include "combine.hpp"
 #include "reduce_cost.hpp"
 
@@ -62,7 +63,7 @@ struct reduce {
   /// Whether its routes may have switches: if the tactic is not named, every machine has them on these colors.
   constexpr bool may_switch() const {
     u64 switched = wse2.switch_colors & wse3.switch_colors;
-    if (how != tactic::automatic) return how == tactic::star || how == tactic::two_phase;
+    if (how != tactic::automatic) return how != tactic::chain && how != tactic::tree;
     for (int c = first; c < first + all_colors(); ++c)
       if (c >= 64 || !(switched >> c & 1)) return false;
     return true;
@@ -78,7 +79,7 @@ struct reduce {
       if (array.length() < 1) misuse::a_collective_moves_at_least_one_word(name, me.at());
       if (next_ < steps_.size()) misuse::the_last_call_is_under_way(name, me.at());
       if (!planned_) plan(me.at() - corner(r), r);
-      array_ = array, done_ = done, next_ = 0, taken_ = 0;
+      array_ = array, done_ = done, next_ = 0;
       go_on(me);
     }
     static consteval auto tasks() {
@@ -97,14 +98,12 @@ struct reduce {
     }
     void go_on(pe& me) {
       if (next_ == steps_.size()) return finish(me, net.first, array_[0], done_);
-      const line_reduce::step s = steps_[next_];
-      const int senders = array_.length() == 1 ? s.times : 1;  // single values of several PEs come in one operation
-      if ((taken_ += senders) == s.times) ++next_, taken_ = 0;
+      const line_reduce::step s = steps_[next_++];
       const completion then_what = next_ < steps_.size() ? then<&part::go_on>() : after(s);
-      if (s.in < 0) give(me, s, then_what);
-      else if (senders > 1) add_up(me, fabin(color<T>{s.in}, senders), s.before, then_what);
-      else if (s.out < 0) take(me, array_, color<T>{s.in}, s.before, then_what);
-      else take(me, fabout(color<T>{s.out}), color<T>{s.in}, s.before, then_what);
+      if (s.in < 0) return give(me, s, then_what);
+      const auto all = box(array_, {s.times, array_.length()}, {0, 1});  // the sum, once for each sender
+      if (s.out < 0) take(me, all, color<T>{s.in}, all, s.before, then_what);
+      else take(me, fabout(color<T>{s.out}), color<T>{s.in}, array_, s.before, then_what);
     }
     completion after(const line_reduce::step& last) const {
       if constexpr (net.may_switch())
@@ -125,22 +124,16 @@ struct reduce {
       else me.send_control(out, {advance, advance});
       finish(me, net.first, array_[0], done_);
     }
-    template <class To>
-    void take(pe& me, const To& to, color<T> from, bool before, const completion& then_what) {
-      if (before) me.async(join<Combine>(to, fabin(from), array_), then_what);
-      else me.async(join<Combine>(to, array_, fabin(from)), then_what);
-    }
-    template <class From>
-    void add_up(pe& me, const From& values, bool before, const completion& then_what) {
-      T* const total = &array_[0];
-      if (before) me.async(map([](T sum, T x) { return Combine{}(x, sum); }, total, *total, values), then_what);
-      else me.async(join<Combine>(total, *total, values), then_what);
+    template <class To, class Sum>
+    void take(pe& me, const To& to, color<T> from, const Sum& sum, bool before, const completion& then_what) {
+      if (before) me.async(join<Combine>(to, fabin(from), sum), then_what);
+      else me.async(join<Combine>(to, sum, fabin(from)), then_what);
     }
 
     memory<T> array_{nullptr, 0};
     completion done_{};
     line_reduce::steps steps_;
-    int next_ = 0, taken_ = 0;
+    int next_ = 0;
     bool planned_ = false;
   };
 };

@@ -13,7 +13,7 @@ class reduce_cost {
 
   /// From the first operation's start to the last one's end.
   constexpr f64 cycles() const {
-    if (line_.how() == tactic::star) return star_cycles();
+    if (line_.has_stars()) return star_cycles();
     inputs all;
     f64 last_turned = 0;
     for (int side : {0, 1}) last_turned = later(last_turned, hear(all, side));
@@ -21,18 +21,47 @@ class reduce_cost {
   }
 
  private:
-  // Single values come in one operation a side: a value and its command pass for each PE, an element of a call takes longer, and what has
-  // come meanwhile is waiting. Arrays come one by one. A sender is done when it has sent its command, a single value without an operation.
+  // A leader hears its star and then, at its end, what the next leader has heard; all but the root hand that on while it comes. The farthest
+  // leader gives what it has, a single value without an operation. A sender is done when a task has sent the command behind its words.
   constexpr f64 star_cycles() const {
-    const int before = line_.where().reach(0), behind = line_.where().reach(1);
     if (line_.where().size() == 1) return 0;
-    if (words_ > 1) {
-      const input west = heard(0, 0, 1, 0), east = heard(1, 0, 1, 0);
-      const f64 between = before && behind ? held_up(west, 0, east, words_) : 0;
-      return later((line_.where().size() - 1) * (words_ + restart) - restart + handling + 1 + between, words_ + begin + 1 + issue);
+    const int begun = words_ > 1 ? begin : 0, issued = words_ > 1 ? issue : 0;
+    f64 end = 0, done = words_ + begun + 1 + issued;
+    for (int side : {0, 1}) {
+      const int pes = line_.star_of(side, 0).reach, last = line_.leaders(side).size() - 1;
+      if (pes == 0) continue;
+      f64 comes = star(pes);
+      if (last > 0) {
+        f64 sends = star(line_.star_of(side, last).reach) + begin + issued;
+        if (last == 1) done = later(done, sends + words_ + begun + 1 + issue);
+        for (int i = last - 1; i > 0; --i) {
+          const int size = line_.star_of(side, i).reach;
+          sends = later(star(size - 1) + restart, sends + size + handling);
+          done = later(done, sends + words_ + begin + 1 + issue);
+        }
+        comes = later(comes, sends + pes + handling + words_);
+      }
+      end = end > 0 ? later(comes, end + restart + waiting_star(pes)) : comes;
     }
-    const f64 first = before > 1 ? wse2.call * before : before, waiting = before ? first + restart + behind : 0;
-    return later(later(2 * behind - 1, behind ? waiting : first), 2);
+    return later(end, done);
+  }
+  // From the start of a leader's operation to the last of so many PEs' words. A value and its command pass for each PE. With arrays the first
+  // command has a task; those after it stand behind their words, if all of these have left their PE while others send.
+  constexpr f64 star(int pes) const {
+    if (words_ == 1) return 2 * pes - 1;
+    if (pes == 1) return words_ + handling + 1;
+    return words_ + begin + 1 + handling + (pes - 1) * turn();
+  }
+  constexpr f64 turn() const {
+    constexpr int places = wse2.output_depth[0] + ramp_latency + 2 * wse2.router_depth;
+    return words_ + 1 + (words_ > places ? begin + 1 + handling - places : 0);
+  }
+  // The same of a star behind the root, when that has heard the other: what fits a queue has come. It has held up the words of a single PE;
+  // while more of them take turns the line has a rest.
+  constexpr f64 waiting_star(int pes) const {
+    const input before = heard(0, 0, 1, 0), behind = heard(1, 0, 1, 0);
+    const f64 all = f64(pes) * words_, rest = all - behind.depth() - 1;
+    return later(all, rest / words_ * turn()) + (line_.star_of(0, 0).reach == 1 ? held_up(before, 0, behind, words_) : 0);
   }
 
   // What the root hears from one side, in its order, and when all switches are turned back. A PE keeps what comes in, all of it, but its last
@@ -83,13 +112,12 @@ class reduce_cost {
   int words_;
 };
 
-/// The cheapest of the tactics that need no more than so many colors. Two phases and a star take `switched` colors, and a star is good for
-/// single values.
+/// The cheapest of the tactics that need no more than so many colors. Two phases and stars take `switched` colors.
 constexpr line_reduce cheapest(const lines& where, int words, int colors, bool switched) {
   line_reduce chosen{tactic::chain, where};
-  for (tactic t : {tactic::two_phase, tactic::tree, tactic::star}) {
+  for (tactic t : {tactic::two_phase, tactic::tree, tactic::star, tactic::star_chain}) {
     const line_reduce l{t, where};
-    const bool possible = l.colors() <= colors && (t == tactic::tree || switched) && (t != tactic::star || words == 1);
+    const bool possible = l.colors() <= colors && (t == tactic::tree || switched);
     if (possible && reduce_cost{l, words}.cycles() < reduce_cost{chosen, words}.cycles()) chosen = l;
   }
   return chosen;
