@@ -5,9 +5,9 @@
 //   constexpr reduce<f32> sum{.first = 1, .among = each_row, .root = {end - 1}, .words = 64};
 //   endpoint<sum> summing; ... summing.start(me, mem(x), then<&worker::next>())
 // Order: parts are joined in the order of their indices, row by row; the tactic only sets the brackets. On a line of P PEs a chain takes
-// B + (2 T + 2) (P - 1) cycles for B words, with T the ramp's latency. A star takes 2 (P - 1) - 1 for single values, the
-// others behind the root, else (P - 1) (B + S) - S + 2 T + 2: the root begins and ends an operation for each PE, S cycles. In the other two
-// each input waits for its first word and for the input before it; on colors of their own, in a tree, later ones hold it up: inputs.hpp.
+// B + (2 T + 2) (P - 1) cycles for B words, with T the ramp's latency. A star takes 2 (P - 1) - 1 for single values and a turn of B + 1 for each
+// PE's array; with groups of B + 1 PEs that is about P + (2 T + 2) B + 11. In the other two each input waits for its first word and for the
+// input before it; on colors of their own, in a tree, later ones hold it up: inputs.hpp.
 #pragma once
 #include "../program/box.hpp"
 #include "combine.hpp"
@@ -25,9 +25,9 @@ struct reduce {
   area where = all;       ///< the rectangle, without strides
   team among = everyone;
   spot root = {};         ///< a row uses only x, a column only y
-  int words = 1;          ///< for how many the automatic choice is the best
+  int words = 1;          ///< for how many the automatic choice, and a grouped star, is the best
   tactic how = tactic::automatic;
-  int colors = 2;         ///< for each axis; a chain and two phases need 2, a star 1 for each side of the root, a tree one for each level
+  int colors = 2;         ///< for each axis; a star needs 1 for each side of the root, a tree one for each level, the others 2
 
   constexpr int all_colors() const { return among == team::rectangle ? 2 * colors - shares() : colors; }
   /// A root at the west or east edge hears its row on the first color only: the column of the roots has use for the second. A tree needs both,
@@ -55,7 +55,7 @@ struct reduce {
   /// The reduction of the lines along an axis.
   constexpr line_reduce along(const region& r, axis a) const {
     const lines those = lines_of(r, a, among, root, name);
-    const line_reduce l = how == tactic::automatic ? cheapest(those, words, colors, may_switch()) : line_reduce{how, those};
+    const line_reduce l = how == tactic::automatic ? cheapest(those, words, colors, may_switch()) : line_reduce{how, those, words};
     if (l.colors() > colors) misuse::the_tactic_needs_more_colors(name, l.colors(), colors);
     return l;
   }

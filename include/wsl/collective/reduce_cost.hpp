@@ -13,7 +13,7 @@ class reduce_cost {
 
   /// From the first operation's start to the last one's end.
   constexpr f64 cycles() const {
-    if (line_.has_stars()) return star_cycles();
+    if (line_.is_star()) return star_cycles();
     inputs all;
     f64 last_turned = 0;
     for (int side : {0, 1}) last_turned = later(last_turned, hear(all, side));
@@ -21,47 +21,43 @@ class reduce_cost {
   }
 
  private:
-  // A leader hears its star and then, at its end, what the next leader has heard; all but the root hand that on while it comes. The farthest
-  // leader gives what it has, a single value without an operation. A sender is done when a task has sent the command behind its words.
+  // The root hears one side in one operation, then the other. A sender is done when a task has sent the command behind its words; a single
+  // value that waits for no other is sent without an operation, and the command with it.
   constexpr f64 star_cycles() const {
     if (line_.where().size() == 1) return 0;
-    const int begun = words_ > 1 ? begin : 0, issued = words_ > 1 ? issue : 0;
-    f64 end = 0, done = words_ + begun + 1 + issued;
-    for (int side : {0, 1}) {
-      const int pes = line_.star_of(side, 0).reach, last = line_.leaders(side).size() - 1;
-      if (pes == 0) continue;
-      f64 comes = star(pes);
-      if (last > 0) {
-        f64 sends = star(line_.star_of(side, last).reach) + begin + issued;
-        if (last == 1) done = later(done, sends + words_ + begun + 1 + issue);
-        for (int i = last - 1; i > 0; --i) {
-          const int size = line_.star_of(side, i).reach;
-          sends = later(star(size - 1) + restart, sends + size + handling);
-          done = later(done, sends + words_ + begin + 1 + issue);
-        }
-        comes = later(comes, sends + pes + handling + words_);
-      }
-      end = end > 0 ? later(comes, end + restart + waiting_star(pes)) : comes;
-    }
-    return later(end, done);
+    const f64 before = star(0), behind = star(1);
+    const f64 all = before > 0 && behind > 0 ? later(behind, before + restart + waiting_star()) : later(before, behind);
+    const f64 done = at_once() ? 2 : later(grouped(0), grouped(1)) + words_ + begin + 1 + issue;
+    return later(all, done);
   }
-  // From the start of a leader's operation to the last of so many PEs' words. A value and its command pass for each PE. With arrays the first
-  // command has a task; those after it stand behind their words, if all of these have left their PE while others send.
-  constexpr f64 star(int pes) const {
-    if (words_ == 1) return 2 * pes - 1;
-    if (pes == 1) return words_ + handling + 1;
-    return words_ + begin + 1 + handling + (pes - 1) * turn();
+  // From the start of the root's operation to the last words of a side. Those of the second leader have a group's way, or wait for the first
+  // one's command, which a task sends; those of each later leader have a group's way or the turn of the one before.
+  constexpr f64 star(int side) const {
+    const int leaders = line_.groups(side), size = line_.group_size();
+    if (leaders == 0) return 0;
+    if (at_once()) return 2 * leaders - 1;
+    const f64 first = star_begins(side) + words_;
+    return leaders == 1 ? first : first + later(size, begin + turn()) + (leaders - 2) * later(size, turn());
   }
+  constexpr bool at_once() const { return words_ == 1 && (line_.group_size() == 1 || line_.where().farthest() == 1); }
+  /// When the first leader sends, and when its words have come.
+  constexpr f64 grouped(int side) const {
+    const int reach = line_.where().reach(side), size = line_.group_size();
+    return reach > 0 ? chained((reach < size ? reach : size) - 1) : 0;
+  }
+  constexpr f64 star_begins(int side) const { return grouped(side) + handling + 1; }
+  // A leader's words and its command, which comes at once if those that wait have room on their way.
   constexpr f64 turn() const {
     constexpr int places = wse2.output_depth[0] + ramp_latency + 2 * wse2.router_depth;
-    return words_ + 1 + (words_ > places ? begin + 1 + handling - places : 0);
+    const int waits = words_ + begin + 1 - line_.group_size();
+    return words_ + 1 + (words_ > places && waits > places ? begin + 1 + handling - places : 0);
   }
-  // The same of a star behind the root, when that has heard the other: what fits a queue has come. It has held up the words of a single PE;
-  // while more of them take turns the line has a rest.
-  constexpr f64 waiting_star(int pes) const {
-    const input before = heard(0, 0, 1, 0), behind = heard(1, 0, 1, 0);
-    const f64 all = f64(pes) * words_, rest = all - behind.depth() - 1;
-    return later(all, rest / words_ * turn()) + (line_.star_of(0, 0).reach == 1 ? held_up(before, 0, behind, words_) : 0);
+  // What the root hears behind itself when it has heard the other side: what fits a queue has come. It has held up the words of a single
+  // leader; while more of them take turns the line has a rest.
+  constexpr f64 waiting_star() const {
+    const input first = heard(0, star_begins(0), 1, 0), second = heard(1, star_begins(1), 1, 0);
+    const f64 all = f64(line_.groups(1)) * words_, rest = all - second.depth() - 1;
+    return later(all, rest / words_ * turn()) + (line_.groups(0) == 1 ? held_up(first, first.first_word, second, words_) : 0);
   }
 
   // What the root hears from one side, in its order, and when all switches are turned back. A PE keeps what comes in, all of it, but its last
@@ -114,9 +110,9 @@ class reduce_cost {
 
 /// The cheapest of the tactics that need no more than so many colors. Two phases and stars take `switched` colors.
 constexpr line_reduce cheapest(const lines& where, int words, int colors, bool switched) {
-  line_reduce chosen{tactic::chain, where};
-  for (tactic t : {tactic::two_phase, tactic::tree, tactic::star, tactic::star_chain}) {
-    const line_reduce l{t, where};
+  line_reduce chosen{tactic::chain, where, words};
+  for (tactic t : {tactic::two_phase, tactic::tree, tactic::star, tactic::grouped_star}) {
+    const line_reduce l{t, where, words};
     const bool possible = l.colors() <= colors && (t == tactic::tree || switched);
     if (possible && reduce_cost{l, words}.cycles() < reduce_cost{chosen, words}.cycles()) chosen = l;
   }
