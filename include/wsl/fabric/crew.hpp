@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The threads of an engine: made at the first run that needs them, asleep between runs. Inside a run they meet at a barrier that
-// spins at first, because an epoch is often shorter than a system call. They are the system's threads themselves (POSIX), because <thread>
+// The threads of an engine: made at the first run that needs them, asleep between runs. Inside a run, and before the next, they meet at a
+// barrier that spins at first, because an epoch is often shorter than a system call. They are the system's threads themselves (POSIX), because <thread>
 // would cost every program that includes the library 0.1 s of compile time.
 #pragma once
 #include <linux/futex.h>
@@ -69,10 +69,9 @@ class crew {
   crew& operator=(const crew&) = delete;
   ~crew() {
     if (workers_.empty()) return;
-    begin(nullptr, nullptr);
+    job_ = nullptr;
+    barrier.wait();
     for (worker& w : workers_) pthread_join(w.thread, nullptr);
-    pthread_cond_destroy(&started_);
-    pthread_mutex_destroy(&mutex_);
   }
 
   int size() const { return threads_; }
@@ -81,7 +80,8 @@ class crew {
   template <class Job>
   void run(Job& job) {
     if (workers_.empty()) hire();
-    begin([](void* what, int k) { (*static_cast<Job*>(what))(k); }, &job);
+    job_ = [](void* what, int k) { (*static_cast<Job*>(what))(k); }, argument_ = &job;
+    barrier.wait();
     job(0);
     barrier.wait();
   }
@@ -98,8 +98,6 @@ class crew {
   void hire() {
     static const int cores = available_cores();
     if (threads_ > cores) barrier.spins = 0;
-    pthread_mutex_init(&mutex_, nullptr);
-    pthread_cond_init(&started_, nullptr);
     workers_ = flat_vector<worker>(static_cast<std::size_t>(threads_ - 1));
     for (worker& w : workers_) {
       w.owner = this;
@@ -112,21 +110,11 @@ class crew {
     std::abort();  // some threads exist and wait at a barrier that can never open
   }
 
-  void begin(void (*job)(void*, int), void* argument) {
-    pthread_mutex_lock(&mutex_);
-    job_ = job, argument_ = argument, ++round_;
-    pthread_cond_broadcast(&started_);
-    pthread_mutex_unlock(&mutex_);
-  }
-
   static void* work(void* what) {
     const worker& me = *static_cast<worker*>(what);
     crew& c = *me.owner;
-    for (unsigned seen = 0;;) {
-      pthread_mutex_lock(&c.mutex_);
-      while (c.round_ == seen) pthread_cond_wait(&c.started_, &c.mutex_);
-      pthread_mutex_unlock(&c.mutex_);
-      ++seen;
+    for (;;) {
+      c.barrier.wait();
       if (!c.job_) return nullptr;
       c.job_(c.argument_, me.number);
       c.barrier.wait();
@@ -135,9 +123,6 @@ class crew {
 
   const int threads_;
   flat_vector<worker> workers_;
-  pthread_mutex_t mutex_{};
-  pthread_cond_t started_{};
-  unsigned round_ = 0;
   void (*job_)(void*, int) = nullptr;
   void* argument_ = nullptr;
 };

@@ -49,11 +49,13 @@ class travelling_tile {
   void load(const matrix<const T>& whole, int i, int j) {
     const int top = i * rows_, rows = std::clamp(whole.rows() - top, 0, rows_);
     if (rows < rows_ || whole.columns() < (j + 1) * columns_) std::fill_n(words_.data(), words_.size(), 0.f);
-    for (int n = 0; n < panels(); ++n) {
-      const matrix<T> to = panel(n);
-      const int left = j * columns_ + n * width_, columns = std::clamp(whole.columns() - left, 0, to.columns());
-      if (rows > 0 && columns > 0) copy(to.part(0, 0, rows, columns), whole.part(top, left, rows, columns));
-    }
+    constexpr int some = 32;  // rows at a time, so that the pages of `whole` are visited once
+    for (int from = 0; from < rows; from += some)
+      for (int n = 0; n < panels(); ++n) {
+        const matrix<T> to = panel(n);
+        const int left = j * columns_ + n * width_, columns = std::min(whole.columns() - left, to.columns()), height = std::min(some, rows - from);
+        if (columns > 0) copy(to.part(from, 0, height, columns), whole.part(top + from, left, height, columns));
+      }
   }
   void swap(travelling_tile& other) { std::swap(words_, other.words_); }
 
@@ -91,7 +93,7 @@ class gemm_sum {
   coord at() const { return at_; }  ///< where the tile begins in C
   const matrix<f32>& tile() const { return tile_; }
 
-  /// Adds the product of A and the panels of `b`; `rows_of_a(from, rows)` are some rows of A.
+  /// Adds the product of A and the panels of `b`; `rows_of_a(from, rows)` are some rows of A, which has no more columns than `b` rows.
   template <class T, class Rows>
   void add_product(travelling_tile<T>& b, Rows rows_of_a) {
     for (int i = 0; i < tile_.rows(); i += rows_at_once) {
@@ -102,7 +104,7 @@ class gemm_sum {
         const matrix<const T> right = b.panel(p);
         const f32* next = nullptr;
         if constexpr (std::is_same_v<T, f32>) next = b.panel((p + 1) % b.panels()).first();
-        dense::product(tile_.part(i, p * panel_width, rows, columns), left, right.part(0, 0, right.rows(), columns), !begun_, dense::widest(), next);
+        dense::product(tile_.part(i, p * panel_width, rows, columns), left, right.part(0, 0, left.columns(), columns), !begun_, dense::widest(), next);
       }
     }
     begun_ = true;

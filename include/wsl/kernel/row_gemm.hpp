@@ -16,7 +16,7 @@ struct row_tile {
   static constexpr broadcast<word> part_of_b(int k) { return {.first = k, .among = each_column, .root = {0, k}}; }
 
   matrix<const T> a{nullptr, 0, 0};
-  travelling_tile<T> own, came[2], rows_of_a;  // those of A are copied to where they are near, some at a time
+  travelling_tile<T> own, came[2], turned;  // the last: some rows of an A that lies by columns
   gemm_sum sum;
   int step = 0, parts = 0;
 
@@ -33,7 +33,7 @@ struct row_tile {
     const int depth = sum.cut(p.a.columns(), parts);
     sum.begin(p.c, {1, me.height()}, {0, me.y()});
     a = p.a.part(sum.at().y, 0, sum.tile().rows(), p.a.columns());
-    rows_of_a.resize(sum.rows_at_once, depth, gemm_stride(depth));
+    if (a.column_stride() != 1) turned.resize(sum.rows_at_once, depth, gemm_stride(depth));
     const auto resize = [&](travelling_tile<T>& t) { t.resize(depth, p.b.columns(), sum.panel_width); };
     if (me.height() > 1) resize(came[0]), resize(came[1]);
     if (me.y() < parts) {
@@ -55,9 +55,11 @@ struct row_tile {
   void multiply(pe& me) {
     me.block<&row_tile::multiply<place>>();
     travelling_tile<T>& b = step == me.y() ? own : came[place];
-    sum.add_product(b, [&](int from, int rows) {
-      rows_of_a.load(a.part(from, 0, rows, a.columns()), 0, step);
-      return rows_of_a.panel(0).part(0, 0, rows, b.rows());
+    const int left = step * b.rows(), columns = std::clamp(a.columns() - left, 0, b.rows());
+    sum.add_product(b, [&](int from, int rows) -> matrix<const T> {
+      if (a.column_stride() == 1) return a.part(from, std::min(left, a.columns()), rows, columns);
+      turned.load(a.part(from, 0, rows, a.columns()), 0, step);
+      return turned.panel(0).part(0, 0, rows, columns);
     });
     expect<place>(me, ++step + 1);
     me.unblock<&row_tile::multiply<1 - place>>();
