@@ -38,6 +38,7 @@ int main() {
   line("reduce in a line, a star", reduce<f32>{.first = 0, .among = each_row, .how = tactic::star}, 1, "ETH");
   line("reduce in a line, a chain", reduce<f32>{.first = 0, .among = each_row, .how = tactic::chain}, 2, "ETH");
   line("reduce in a line, two phases", reduce<f32>{.first = 0, .among = each_row, .how = tactic::two_phase}, 2, "ETH");
+  line("reduce in a line, a grouped star", reduce<f32>{.first = 0, .among = each_row, .how = tactic::grouped_star}, 0, "");
   line("reduce in a line, a tree", reduce<f32>{.first = 0, .among = each_row, .how = tactic::tree, .colors = 4}, 2, "ETH");
   line("all-reduce in a line, two phases", all_reduce<f32>{.first = 0, .among = each_row, .how = tactic::two_phase}, 10, "WaferLLM");
   line("shift around a line", shift<f32>{.first = 0, .cyclic = true}, 3, "WaferLLM");

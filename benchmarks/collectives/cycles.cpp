@@ -71,6 +71,7 @@ class table_of_cycles {
     constexpr reduce<f32> automatic{.first = 0, .among = each_row, .words = words};
     constexpr reduce<f32> of_eight{.first = 0, .among = each_row, .words = words, .colors = 8};
     constexpr reduce<f32> star{.first = 0, .among = each_row, .how = tactic::star, .colors = 2};
+    constexpr reduce<f32> grouped{.first = 0, .among = each_row, .words = words, .how = tactic::grouped_star};
     constexpr all_reduce<f32> total{.first = 0, .among = each_row, .words = words < 2 ? 2 : words};
     constexpr ring_all_reduce<f32> ring{.first = 0};
     constexpr shift<f32> next{.first = 0};
@@ -80,6 +81,7 @@ class table_of_cycles {
     add<two_phase, words>("reduce, two phases", pes, words, in_place);
     add<tree, words>("reduce, tree", pes, words, in_place);
     add<star, words>("reduce, star", pes, words, in_place);
+    add<grouped, words>("reduce, grouped star", pes, words, in_place);
     add<automatic, words>("reduce, automatic", pes, words, in_place);
     add<of_eight, words>("reduce, automatic", pes, words, in_place);
     add<total, words>("all-reduce, chain", pes, words, in_place);

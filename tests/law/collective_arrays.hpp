@@ -47,6 +47,7 @@ struct contest {
   collective::spot root{end - 1, end - 1};  ///< all_reduces have theirs there
   int by = 1;
   bool cyclic = false;
+  int planned = 1;  ///< for how many words its tactic is
   int rows = 0, columns = 0, width = 0;
   bool in_place;      ///< its words are given where it takes them
   std::size_t bytes;  ///< of an element
@@ -73,6 +74,7 @@ contest of() {
             }};
   if constexpr (requires { net.among; }) c.among = net.among;
   if constexpr (requires { net.root; }) c.root = net.root;
+  if constexpr (requires { net.words; }) c.planned = net.words;
   if constexpr (requires { net.by; }) c.by = net.by, c.cyclic = net.cyclic;
   if constexpr (requires { net.width; }) c.rows = net.rows, c.columns = net.columns, c.width = net.width;
   if constexpr (requires { typename Net::combine; }) c.join = joined_bits<T, typename Net::combine>;

@@ -19,8 +19,9 @@ words joined(const words& a, const words& b, join_bits join) {
   return c;
 }
 
-/// One arm of a line, nearest PE first: each entry is what the root hears, in its order. What is farther is joined before or behind.
-rows_of_words heard_from(rows_of_words v, tactic how, join_bits join, bool farther_first) {
+/// One arm of a line, nearest PE first: each entry is what the root hears, in its order. What is farther is joined before or behind. The
+/// tactic is planned for so many words.
+rows_of_words heard_from(rows_of_words v, tactic how, int planned, join_bits join, bool farther_first) {
   if (how == tactic::star) return v;
   const std::size_t n = v.size();  // v[d - 1] is the PE at distance d
   rows_of_words heard;
@@ -31,6 +32,13 @@ rows_of_words heard_from(rows_of_words v, tactic how, join_bits join, bool farth
   if (how == tactic::chain) {
     for (std::size_t d = n - 1; d >= 1; --d) meet(d, d + 1);
     return {v[0]};
+  }
+  if (how == tactic::grouped_star) {  // from the root on: chains of as many PEs as there are words, and one more
+    const std::size_t size = static_cast<std::size_t>(std::min(planned + 1, 16));
+    for (std::size_t d = n - 1; d >= 1; --d)
+      if (d % size) meet(d, d + 1);
+    for (std::size_t d = 1; d <= n; d += size) heard.push_back(v[d - 1]);
+    return heard;
   }
   if (how == tactic::two_phase) {
     std::vector<std::size_t> leaders;  // from the far end: groups of 4, 5, 7, 9, 11 ...; the last one is the root's
@@ -51,12 +59,12 @@ rows_of_words heard_from(rows_of_words v, tactic how, join_bits join, bool farth
 }
 
 /// The line's total at its root.
-words line_total(const rows_of_words& parts, std::size_t root, tactic how, join_bits join) {
+words line_total(const rows_of_words& parts, std::size_t root, tactic how, const contest& c) {
   const rows_of_words before(parts.rend() - static_cast<std::ptrdiff_t>(root), parts.rend());
   const rows_of_words behind(parts.begin() + static_cast<std::ptrdiff_t>(root) + 1, parts.end());
   words total = parts[root];
-  for (const words& h : heard_from(before, how, join, true)) total = joined(h, total, join);
-  for (const words& h : heard_from(behind, how, join, false)) total = joined(total, h, join);
+  for (const words& h : heard_from(before, how, c.planned, c.join, true)) total = joined(h, total, c.join);
+  for (const words& h : heard_from(behind, how, c.planned, c.join, false)) total = joined(total, h, c.join);
   return total;
 }
 
@@ -69,10 +77,10 @@ shares reduce_shares(const contest& c, const region& r, int n) {
   const auto row_total = [&](int y) {
     rows_of_words parts;
     for (int x = 0; x < r.columns(); ++x) parts.push_back(part(x, y).give);
-    return line_total(parts, static_cast<std::size_t>(root.x), c.how(r, collective::axis::x), c.join);
+    return line_total(parts, static_cast<std::size_t>(root.x), c.how(r, collective::axis::x), c);
   };
   const auto column_total = [&](const rows_of_words& parts) {
-    return line_total(parts, static_cast<std::size_t>(root.y), c.how(r, collective::axis::y), c.join);
+    return line_total(parts, static_cast<std::size_t>(root.y), c.how(r, collective::axis::y), c);
   };
   rows_of_words upright;
   for (int y = 0; y < r.rows() && c.among != each_column; ++y) upright.push_back(row_total(y));
@@ -155,12 +163,19 @@ void all_reduces(int times) {
   law_of<total>(where, times, all_reduce_shares);
   law_of<frugal>(where, times, all_reduce_shares);
 }
-// Long enough for seven groups on one side and three on the other.
+// Long enough for seven groups on one side and three on the other; and, of a star, for many with a smaller one at the end: of two PEs, of five
+// or, for more words than fit, of sixteen.
 template <class T, class Combine>
 void many_groups(int times) {
   constexpr rectangle where{columns(1), 70, 1};
   constexpr reduce<T, Combine> groups{.first = 6, .where = where.words, .among = each_row, .root = {50}, .how = tactic::two_phase};
+  constexpr reduce<T, Combine> pairs{.first = 6, .where = where.words, .among = each_row, .root = {51}, .how = tactic::grouped_star};
+  constexpr reduce<T, Combine> fives{.first = 6, .where = where.words, .among = each_row, .root = {50}, .words = 4, .how = tactic::grouped_star};
+  constexpr reduce<T, Combine> large{.first = 6, .where = where.words, .among = each_row, .words = 40, .how = tactic::grouped_star};
   law_of<groups>(where, times, reduce_shares);
+  law_of<pairs>(where, times, reduce_shares);
+  law_of<fives>(where, times, reduce_shares);
+  law_of<large>(where, times, reduce_shares);
 }
 
 template <class T, class Combine, rectangle where, collective::team among>
@@ -202,4 +217,5 @@ TEST_CASE("reductions take the cycles that their formulas say") {
   costs_what_it_says<reduce<f32>{.first = 0, .among = each_row, .how = tactic::tree, .colors = 6}, 40>(widths, false);
   costs_what_it_says<all_reduce<f32>{.first = 0, .words = 40, .colors = 1}, 40>(widths, false);
   costs_what_it_says<reduce<f32>{.first = 0, .among = each_row, .root = {end - 1}, .how = tactic::star, .colors = 2}, 40>(widths, false);
+  costs_what_it_says<reduce<f32>{.first = 0, .among = each_row, .root = {end - 1}, .words = 5, .how = tactic::grouped_star}, 40>(widths, false);
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// How the PEs of a line add up to a root, in four ways. A chain: each PE adds its words to those that pass. Two phases: chains in groups,
+// How the PEs of a line add up to a root, in five ways. A chain: each PE adds its words to those that pass. Two phases: chains in groups,
 // then a chain of their leaders, whose words pass the groups on routes that are switched when these are done. A tree: at level k every odd
-// multiple of 2^k sends to the multiple before. And a star: every PE sends its words straight to the root, the nearest first, on routes
-// that are switched from one to the next. All are one scheme: a PE joins what comes in, input after input, and sends what it then has.
-// Distances count from the root, each arm for itself. What they cost is in reduce_cost.hpp.
+// multiple of 2^k sends to the multiple before. A star: every PE sends its words straight to the root, the nearest first, on routes that
+// are switched from one to the next. And a grouped star: chains in groups, then a star of their leaders. All are one scheme: a PE joins what
+// comes in, input after input, and sends what it then has. Distances count from the root, each arm for itself. What they cost is in
+// reduce_cost.hpp.
 #pragma once
 #include "../fabric/switches.hpp"
 #include "cost.hpp"
@@ -12,7 +13,7 @@
 namespace wsl::collective {
 
 /// How a reduction goes about it; `automatic` takes the cheapest by the model.
-enum class tactic : int { automatic, chain, two_phase, tree, star };
+enum class tactic : int { automatic, chain, two_phase, tree, star, grouped_star };
 
 /// A tactic on lines with a root. Colors are counted from 0.
 class line_reduce {
@@ -26,15 +27,20 @@ class line_reduce {
   };
   using steps = inplace_vector<step, 64>;  // both arms of both axes, 15 levels each
 
-  constexpr line_reduce(tactic how, const lines& where)
-      : how_(how), where_(where), leaders_{leaders_of(how, where.reach(0)), leaders_of(how, where.reach(1))} {}
+  /// The groups of a star are for so many words.
+  constexpr line_reduce(tactic how, const lines& where, int words)
+      : how_(how), where_(where), leaders_{leaders_of(how, where.reach(0)), leaders_of(how, where.reach(1))}, group_size_(group_size_for(how, words)) {}
 
   using distances = inplace_vector<int, 48>;
 
   constexpr tactic how() const { return how_; }
   constexpr const lines& where() const { return where_; }
-  /// Where the leaders of an arm stand; the root is the first.
+  /// Where the leaders of an arm stand in two phases; the root is the first.
   constexpr const distances& leaders(int side) const { return leaders_[side]; }
+  constexpr bool is_star() const { return how_ == tactic::star || how_ == tactic::grouped_star; }
+  /// Of a star: how many PEs have a leader, and how many leaders the root hears. The nearest of a group leads it; the farthest may be smaller.
+  constexpr int group_size() const { return group_size_; }
+  constexpr int groups(int side) const { return (where_.reach(side) + group_size_ - 1) / group_size_; }
   constexpr int colors() const {
     if (where_.size() == 1) return 0;
     if (how_ == tactic::star) return (where_.reach(0) > 0) + (where_.reach(1) > 0);
@@ -46,7 +52,7 @@ class line_reduce {
   constexpr int color_of(int side, int distance) const {
     if (how_ == tactic::tree) return tree_color(side, level_of(distance));
     const bool second = side == 1 && where_.reach(0) > 0;
-    if (how_ == tactic::star) return second;
+    if (is_star()) return (place_of(distance) + second) % 2;
     return (offset_of(side, distance) + group_of(side, distance) + 1 + second) % 2;
   }
 
@@ -55,7 +61,7 @@ class line_reduce {
   constexpr void wire(layout& l, int first, const Option&... options) const {
     for (int side : {0, 1}) {
       const arm a = where_.side(side);
-      if (how_ == tactic::star) wire_star(l, a, color<T>{first + color_of(side, 1)}, options...);
+      if (is_star()) wire_star<T>(l, a, side, first, options...);
       else if (how_ == tactic::tree)
         for (int k = 0; k < levels(side); ++k) wire_hops<T>(l, a, {first + tree_color(side, k)}, 1 << k, a.reach + 1, 2 << k, 1 << k);
       else
@@ -79,6 +85,11 @@ class line_reduce {
   }
 
  private:
+  // In a star a leader has a PE more than words: while the next leader's words are on their way to it, its own and their command pass.
+  static constexpr int group_size_for(tactic how, int words) {
+    if (how != tactic::grouped_star) return 1;
+    return words < most_stride ? words + 1 : most_stride;
+  }
   // From the far end on a group has 4 PEs, 5, 7, 9, 11, 14 and so on: while the words from beyond come over the links of a group, a cycle each,
   // and up and down a ramp, its own chain, with a ramp for each PE, is just done. The root's group is what is left.
   static constexpr distances leaders_of(tactic how, int reach) {
@@ -99,6 +110,10 @@ class line_reduce {
   constexpr bool followed(int side, int group) const { return group + 1 < leaders_[side].size(); }
   constexpr int end_of(int side, int group) const { return followed(side, group) ? leaders_[side][group + 1] : where_.reach(side) + 1; }
 
+  /// Where a PE stands in its group of a star; its leader has place 0.
+  constexpr int place_of(int distance) const { return (distance - 1) % group_size_; }
+  constexpr int last_leader(int side) const { return (groups(side) - 1) * group_size_ + 1; }
+
   constexpr int levels(int side) const {
     int k = 0;
     while (1 << k <= where_.reach(side)) ++k;
@@ -113,7 +128,7 @@ class line_reduce {
 
   /// The command that follows what a PE sends. A leader's are the last words on their way.
   constexpr command behind(int side, int distance) const {
-    if (how_ == tactic::star) return distance == where_.reach(side) ? reset : advance;
+    if (is_star()) return distance == last_leader(side) ? reset : distance > last_leader(side) || place_of(distance) % 2 ? nop : advance;
     if (how_ != tactic::two_phase) return nop;
     const int group = group_of(side, distance), offset = offset_of(side, distance);
     if (offset == 0) return distance - leaders_[side][group - 1] > 1 ? reset : nop;
@@ -137,14 +152,25 @@ class line_reduce {
     l.path(c, a.cell(end), ramp >> a.inward());
   }
 
-  // At first a router takes words from its own PE; the command behind them turns it to those from beyond, and that of the last PE turns
-  // all of them back for the next time. The last PE has nobody beyond it: its switch stands there because its command, too, is for switches.
+  // At first a router takes words from its own PE, or gives it those of the next one in its group; the command behind them lets pass what
+  // comes from beyond, and that of the last leader turns all back for the next time. The last leader has none beyond it: its switch stands
+  // there because its command, too, is for switches.
   template <payload T, class... Option>
-  constexpr void wire_star(layout& l, const arm& a, color<T> c, const Option&... options) const {
+  constexpr void wire_star(layout& l, const arm& a, int side, int first, const Option&... options) const {
     if (a.reach == 0) return;
-    l.path(c, a.beyond(), ramp >> a.inward(), switches{.pos1 = {.from = a.outward}, .pop = pop::on_advance}, options...);
-    l.path(c, a.tip(), ramp >> a.inward(), switches{.pos1 = {.to = a.inward()}, .pop = pop::on_advance}, options...);
-    l.path(c, a.roots, a.outward >> ramp, options...);
+    const color<T> leaders{first + color_of(side, 1)}, others{first + color_of(side, 2)};
+    const int last = last_leader(side), size = group_size_;
+    const switches then_from_beyond{.pos1 = {.from = a.outward}, .pop = pop::on_advance}, then_inward{.pos1 = {.to = a.inward()}, .pop = pop::on_advance};
+    for (int place = 0; place < size; place += 2) {
+      l.path(leaders, a.cells(1 + place, last, size), ramp >> a.inward(), then_from_beyond, options...);
+      if (place > 0) l.path(leaders, a.cells(place, last, size), a.outward >> ramp, then_inward, options...);
+    }
+    if (size % 2 == 0) l.path(leaders, a.cells(size, last, size), a.outward >> a.inward(), options...);
+    l.path(leaders, a.cell(last), ramp >> a.inward(), then_inward, options...);
+    l.path(leaders, a.roots, a.outward >> ramp, options...);
+    for (int place = 1; place < size; place += 2) wire_hops<T>(l, a, others, 1 + place, last, size, 1);
+    wire_hops<T>(l, a, others, last + 1, a.reach + 1, 2, 1);
+    wire_hops<T>(l, a, leaders, last + 2, a.reach + 1, 2, 1);
   }
 
   constexpr int add_inputs(steps& to, int first, int side, int distance) const {
@@ -153,8 +179,9 @@ class line_reduce {
       if (from > where_.reach(side)) return;
       to.push_back({static_cast<i8>(first + color_of(side, from)), -1, side == 0, nop, static_cast<i16>(times)});
     };
-    if (how_ == tactic::star) {
-      if (distance == 0) hear(1, where_.reach(side));
+    if (is_star()) {
+      if (distance == 0) hear(1, groups(side));
+      else if (place_of(distance) + 1 < group_size_) hear(distance + 1);
     } else if (how_ == tactic::tree) {
       for (int k = 0; k < levels(side) && distance % (2 << k) == 0; ++k) hear(distance + (1 << k));
     } else {
@@ -168,6 +195,7 @@ class line_reduce {
   tactic how_;
   lines where_;
   distances leaders_[2];
+  int group_size_;
 };
 
 }  // namespace wsl::collective

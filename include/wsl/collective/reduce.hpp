@@ -5,10 +5,11 @@
 //   constexpr reduce<f32> sum{.first = 1, .among = each_row, .root = {end - 1}, .words = 64};
 //   endpoint<sum> summing; ... summing.start(me, mem(x), then<&worker::next>())
 // Order: parts are joined in the order of their indices, row by row; the tactic only sets the brackets. On a line of P PEs a chain takes
-// B + (2 T + 2) (P - 1) cycles for B words, with T the ramp's latency. A star takes 2 (P - 1) - 1 for single values, the
-// others behind the root, else (P - 1) (B + S) - S + 2 T + 2: the root begins and ends an operation for each PE, S cycles. In the other two
-// each input waits for its first word and for the input before it; on colors of their own, in a tree, later ones hold it up: inputs.hpp.
+// B + (2 T + 2) (P - 1) cycles for B words, with T the ramp's latency. A star takes 2 (P - 1) - 1 for single values and a turn of B + 1 for each
+// PE's array; with groups of B + 1 PEs that is about P + (2 T + 2) B + 11. In the other two each input waits for its first word and for the
+// input before it; on colors of their own, in a tree, later ones hold it up: inputs.hpp.
 #pragma once
+#include "../program/box.hpp"
 #include "combine.hpp"
 #include "reduce_cost.hpp"
 
@@ -24,9 +25,9 @@ struct reduce {
   area where = all;       ///< the rectangle, without strides
   team among = everyone;
   spot root = {};         ///< a row uses only x, a column only y
-  int words = 1;          ///< for how many the automatic choice is the best
+  int words = 1;          ///< for how many the automatic choice, and a grouped star, is the best
   tactic how = tactic::automatic;
-  int colors = 2;         ///< for each axis; a chain and two phases need 2, a star 1 for each side of the root, a tree one for each level
+  int colors = 2;         ///< for each axis; a star needs 1 for each side of the root, a tree one for each level, the others 2
 
   constexpr int all_colors() const { return among == team::rectangle ? 2 * colors - shares() : colors; }
   /// A root at the west or east edge hears its row on the first color only: the column of the roots has use for the second. A tree needs both,
@@ -54,7 +55,7 @@ struct reduce {
   /// The reduction of the lines along an axis.
   constexpr line_reduce along(const region& r, axis a) const {
     const lines those = lines_of(r, a, among, root, name);
-    const line_reduce l = how == tactic::automatic ? cheapest(those, words, colors, may_switch()) : line_reduce{how, those};
+    const line_reduce l = how == tactic::automatic ? cheapest(those, words, colors, may_switch()) : line_reduce{how, those, words};
     if (l.colors() > colors) misuse::the_tactic_needs_more_colors(name, l.colors(), colors);
     return l;
   }
@@ -62,7 +63,7 @@ struct reduce {
   /// Whether its routes may have switches: if the tactic is not named, every machine has them on these colors.
   constexpr bool may_switch() const {
     u64 switched = wse2.switch_colors & wse3.switch_colors;
-    if (how != tactic::automatic) return how == tactic::star || how == tactic::two_phase;
+    if (how != tactic::automatic) return how != tactic::chain && how != tactic::tree;
     for (int c = first; c < first + all_colors(); ++c)
       if (c >= 64 || !(switched >> c & 1)) return false;
     return true;
@@ -78,7 +79,7 @@ struct reduce {
       if (array.length() < 1) misuse::a_collective_moves_at_least_one_word(name, me.at());
       if (next_ < steps_.size()) misuse::the_last_call_is_under_way(name, me.at());
       if (!planned_) plan(me.at() - corner(r), r);
-      array_ = array, done_ = done, next_ = 0, taken_ = 0;
+      array_ = array, done_ = done, next_ = 0;
       go_on(me);
     }
     static consteval auto tasks() {
@@ -97,14 +98,12 @@ struct reduce {
     }
     void go_on(pe& me) {
       if (next_ == steps_.size()) return finish(me, net.first, array_[0], done_);
-      const line_reduce::step s = steps_[next_];
-      const int senders = array_.length() == 1 ? s.times : 1;  // single values of several PEs come in one operation
-      if ((taken_ += senders) == s.times) ++next_, taken_ = 0;
+      const line_reduce::step s = steps_[next_++];
       const completion then_what = next_ < steps_.size() ? then<&part::go_on>() : after(s);
-      if (s.in < 0) give(me, s, then_what);
-      else if (senders > 1) add_up(me, fabin(color<T>{s.in}, senders), s.before, then_what);
-      else if (s.out < 0) take(me, array_, color<T>{s.in}, s.before, then_what);
-      else take(me, fabout(color<T>{s.out}), color<T>{s.in}, s.before, then_what);
+      if (s.in < 0) return give(me, s, then_what);
+      const auto all = box(array_, {s.times, array_.length()}, {0, 1});  // the sum, once for each sender
+      if (s.out < 0) take(me, all, color<T>{s.in}, all, s.before, then_what);
+      else take(me, fabout(color<T>{s.out}), color<T>{s.in}, array_, s.before, then_what);
     }
     completion after(const line_reduce::step& last) const {
       if constexpr (net.may_switch())
@@ -125,22 +124,16 @@ struct reduce {
       else me.send_control(out, {advance, advance});
       finish(me, net.first, array_[0], done_);
     }
-    template <class To>
-    void take(pe& me, const To& to, color<T> from, bool before, const completion& then_what) {
-      if (before) me.async(join<Combine>(to, fabin(from), array_), then_what);
-      else me.async(join<Combine>(to, array_, fabin(from)), then_what);
-    }
-    template <class From>
-    void add_up(pe& me, const From& values, bool before, const completion& then_what) {
-      T* const total = &array_[0];
-      if (before) me.async(map([](T sum, T x) { return Combine{}(x, sum); }, total, *total, values), then_what);
-      else me.async(join<Combine>(total, *total, values), then_what);
+    template <class To, class Sum>
+    void take(pe& me, const To& to, color<T> from, const Sum& sum, bool before, const completion& then_what) {
+      if (before) me.async(join<Combine>(to, fabin(from), sum), then_what);
+      else me.async(join<Combine>(to, sum, fabin(from)), then_what);
     }
 
     memory<T> array_{nullptr, 0};
     completion done_{};
     line_reduce::steps steps_;
-    int next_ = 0, taken_ = 0;
+    int next_ = 0;
     bool planned_ = false;
   };
 };

@@ -13,7 +13,7 @@ class reduce_cost {
 
   /// From the first operation's start to the last one's end.
   constexpr f64 cycles() const {
-    if (line_.how() == tactic::star) return star_cycles();
+    if (line_.is_star()) return star_cycles();
     inputs all;
     f64 last_turned = 0;
     for (int side : {0, 1}) last_turned = later(last_turned, hear(all, side));
@@ -21,18 +21,43 @@ class reduce_cost {
   }
 
  private:
-  // Single values come in one operation a side: a value and its command pass for each PE, an element of a call takes longer, and what has
-  // come meanwhile is waiting. Arrays come one by one. A sender is done when it has sent its command, a single value without an operation.
+  // The root hears one side in one operation, then the other. A sender is done when a task has sent the command behind its words; a single
+  // value that waits for no other is sent without an operation, and the command with it.
   constexpr f64 star_cycles() const {
-    const int before = line_.where().reach(0), behind = line_.where().reach(1);
     if (line_.where().size() == 1) return 0;
-    if (words_ > 1) {
-      const input west = heard(0, 0, 1, 0), east = heard(1, 0, 1, 0);
-      const f64 between = before && behind ? held_up(west, 0, east, words_) : 0;
-      return later((line_.where().size() - 1) * (words_ + restart) - restart + handling + 1 + between, words_ + begin + 1 + issue);
-    }
-    const f64 first = before > 1 ? wse2.call * before : before, waiting = before ? first + restart + behind : 0;
-    return later(later(2 * behind - 1, behind ? waiting : first), 2);
+    const f64 before = star(0), behind = star(1);
+    const f64 all = before > 0 && behind > 0 ? later(behind, before + restart + waiting_star()) : later(before, behind);
+    const f64 done = at_once() ? 2 : later(grouped(0), grouped(1)) + words_ + begin + 1 + issue;
+    return later(all, done);
+  }
+  // From the start of the root's operation to the last words of a side. Those of the second leader have a group's way, or wait for the first
+  // one's command, which a task sends; those of each later leader have a group's way or the turn of the one before.
+  constexpr f64 star(int side) const {
+    const int leaders = line_.groups(side), size = line_.group_size();
+    if (leaders == 0) return 0;
+    if (at_once()) return 2 * leaders - 1;
+    const f64 first = star_begins(side) + words_;
+    return leaders == 1 ? first : first + later(size, begin + turn()) + (leaders - 2) * later(size, turn());
+  }
+  constexpr bool at_once() const { return words_ == 1 && (line_.group_size() == 1 || line_.where().farthest() == 1); }
+  /// When the first leader sends, and when its words have come.
+  constexpr f64 grouped(int side) const {
+    const int reach = line_.where().reach(side), size = line_.group_size();
+    return reach > 0 ? chained((reach < size ? reach : size) - 1) : 0;
+  }
+  constexpr f64 star_begins(int side) const { return grouped(side) + handling + 1; }
+  // A leader's words and its command, which comes at once if those that wait have room on their way.
+  constexpr f64 turn() const {
+    constexpr int places = wse2.output_depth[0] + ramp_latency + 2 * wse2.router_depth;
+    const int waits = words_ + begin + 1 - line_.group_size();
+    return words_ + 1 + (words_ > places && waits > places ? begin + 1 + handling - places : 0);
+  }
+  // What the root hears behind itself when it has heard the other side: what fits a queue has come. It has held up the words of a single
+  // leader; while more of them take turns the line has a rest.
+  constexpr f64 waiting_star() const {
+    const input first = heard(0, star_begins(0), 1, 0), second = heard(1, star_begins(1), 1, 0);
+    const f64 all = f64(line_.groups(1)) * words_, rest = all - second.depth() - 1;
+    return later(all, rest / words_ * turn()) + (line_.groups(0) == 1 ? held_up(first, first.first_word, second, words_) : 0);
   }
 
   // What the root hears from one side, in its order, and when all switches are turned back. A PE keeps what comes in, all of it, but its last
@@ -83,13 +108,12 @@ class reduce_cost {
   int words_;
 };
 
-/// The cheapest of the tactics that need no more than so many colors. Two phases and a star take `switched` colors, and a star is good for
-/// single values.
+/// The cheapest of the tactics that need no more than so many colors. Two phases and stars take `switched` colors.
 constexpr line_reduce cheapest(const lines& where, int words, int colors, bool switched) {
-  line_reduce chosen{tactic::chain, where};
-  for (tactic t : {tactic::two_phase, tactic::tree, tactic::star}) {
-    const line_reduce l{t, where};
-    const bool possible = l.colors() <= colors && (t == tactic::tree || switched) && (t != tactic::star || words == 1);
+  line_reduce chosen{tactic::chain, where, words};
+  for (tactic t : {tactic::two_phase, tactic::tree, tactic::star, tactic::grouped_star}) {
+    const line_reduce l{t, where, words};
+    const bool possible = l.colors() <= colors && (t == tactic::tree || switched);
     if (possible && reduce_cost{l, words}.cycles() < reduce_cost{chosen, words}.cycles()) chosen = l;
   }
   return chosen;

@@ -6,6 +6,8 @@
 
 namespace wsl::collective {
 
+inline constexpr int most_stride = 16;  ///< of an area
+
 /// PEs at distances from, from + every, ... last send one color over `hop` links toward the root.
 template <payload T>
 constexpr void wire_senders(layout& l, const arm& a, color<T> c, int from, int last, int every, int hop) {
@@ -22,9 +24,9 @@ constexpr void wire_hops(layout& l, const arm& a, color<T> c, int from, int to, 
   if (to > a.reach + 1) to = a.reach + 1;
   if (from >= to) return;
   const int last = from + (to - 1 - from) / every * every;
-  if (every > 16)  // more than an area can stride: one after the other
+  if (every > most_stride)  // one after the other
     for (; from < last; from += every) wire_senders(l, a, c, from, from, 1, hop);
-  wire_senders(l, a, c, from, last, every > 16 ? 1 : every, hop);
+  wire_senders(l, a, c, from, last, every > most_stride ? 1 : every, hop);
 }
 
 /// Between the root of a line and both its ends, either way: toward the root every PE receives from the one beyond it and sends to the

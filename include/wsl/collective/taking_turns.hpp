@@ -6,6 +6,7 @@
 // Its cost is that of the stars and of the broadcast, S + 7 cycles for each change between them and S + 13 at the end, S + 1 for single
 // values, with S = 12 to end an operation and begin one.
 #pragma once
+#include "../program/box.hpp"
 #include "broadcast.hpp"
 #include "combine.hpp"
 #include "reduce_cost.hpp"
@@ -63,7 +64,7 @@ class taking_turns {
     go_on(me);
   }
   static consteval auto tasks() {
-    return table(local<&taking_turns::receive>(), local<&taking_turns::sent>(), local<&taking_turns::over>(blocked),
+    return table(local<&taking_turns::sent>(), local<&taking_turns::over>(blocked),
                  on_teardown<line, &taking_turns::torn>(), uses_colors<T, net.first, 1>(), may_steer<line>(advance, teardown));
   }
 
@@ -78,7 +79,6 @@ class taking_turns {
   void go_on(pe& me) {
     stage_ = stage_ == 0 && rows_.size() > 1 && away_.x > 0 ? spreading() : stage_ + 1;
     if (stage_ == spreading()) return is_root() ? send(me) : me.async(mov(array_, fabin(line)), then<&taking_turns::over>());
-    missing_ = crowd().size() - 1;
     away() > 0 ? send(me) : receive(me);
   }
   void send(pe& me) {
@@ -91,13 +91,11 @@ class taking_turns {
     else me.send_control(line, advance);
     me.activate<&taking_turns::over>();
   }
-  // Single values of all PEs come in one operation.
+  // The arrays of all PEs come in one operation.
   void receive(pe& me) {
-    const int senders = array_.length() == 1 ? missing_ : 1;
-    const completion next = (missing_ -= senders) > 0 ? then<&taking_turns::receive>() : then<&taking_turns::over>();
-    T* const total = &array_[0];
-    if (senders > 1) me.async(map([](T sum, T x) { return Combine{}(x, sum); }, total, *total, fabin(line, senders)), next);
-    else me.async(join<Combine>(array_, fabin(line), array_), next);
+    const int senders = crowd().size() - 1;
+    const auto all = box(array_, {senders, array_.length()}, {0, 1});
+    me.async(join<Combine>(all, fabin(line), all), then<&taking_turns::over>());
   }
   void torn(pe& me) { me.unblock<&taking_turns::over>(); }
   /// What this PE does in a stage is done, and the color is torn down at its router.
@@ -117,7 +115,7 @@ class taking_turns {
   lines rows_, columns_;
   coord away_;
   static constexpr int idle = -1;
-  int stage_ = idle, missing_ = 0;
+  int stage_ = idle;
 };
 
 }  // namespace wsl::collective
