@@ -52,7 +52,7 @@ struct engine_choice {
   engine* make(const layout& plan) const {
     if (threads < 0) return timed{}.make(plan);
     if (threads == 0) return reference{}.make(plan);
-    return threaded{.threads = threads, .pes_per_band = pes_per_band}.make(plan);
+    return threaded{.threads = threads, .pes_per_band = pes_per_band, .offered_from = threads % 2 ? 2u : 8192u}.make(plan);
   }
 };
 

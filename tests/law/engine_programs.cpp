@@ -23,6 +23,7 @@ namespace {
 
 /// Small bands, so that there are several on a small grid.
 u32 band_size(unsigned seed, const random_program& p) { return p.pes() > 300 && seed % 2 ? 256 : 1 + seed % 7 * 3; }
+u32 offered_from(unsigned seed) { return seed % 3 ? 1 + seed % 16 : 8192; }
 
 struct tally {
   long programs = 0, of_mode[3] = {}, reference_stopped = 0, threaded_stopped = 0, machine_stopped = 0;
@@ -39,12 +40,12 @@ void must_end(const ending& e, const std::string& who) {
 
 void judge_without_races(unsigned seed, tally& sum) {
   const random_program p(seed, false);
-  const u32 band = band_size(seed, p);
-  const ending truth = run(p, reference{}), one = run(p, threaded{.threads = 1, .pes_per_band = band});
+  const u32 band = band_size(seed, p), offered = offered_from(seed);
+  const ending truth = run(p, reference{}), one = run(p, threaded{.threads = 1, .pes_per_band = band, .offered_from = offered});
   if (p.promise() == mode::robust) must_end(truth, "the reference engine");
   if (p.promise() != mode::heavy) must_end(one, "one thread");
   must_agree_if_it_ends(truth, one, "one thread");
-  for (int threads : {2, 3, 8}) must_agree(one, run(p, threaded{.threads = threads, .pes_per_band = band}), std::to_string(threads) + " threads");
+  for (int threads : {2, 3, 8}) must_agree(one, run(p, threaded{.threads = threads, .pes_per_band = band, .offered_from = offered}), std::to_string(threads) + " threads");
   for (unsigned s = 0; s < 3; ++s) {
     const int threads = 1 + static_cast<int>((seed + s) % 3);
     const ending other = run(p, threaded{.threads = threads, .order = schedule::shuffled{seed + s}, .pes_per_band = band});
@@ -62,10 +63,10 @@ void judge_without_races(unsigned seed, tally& sum) {
 
 void judge_with_races(unsigned seed, tally& sum) {
   const random_program p(seed, true);
-  const u32 band = band_size(seed, p);
+  const u32 band = band_size(seed, p), offered = offered_from(seed);
   for (const schedule order : {schedule{}, schedule{schedule::shuffled{seed}}})
     for (const depth queues : {depth::deep, depth::machine}) {
-      const auto with = [&](int threads) { return run(p, threaded{threads, queues, order, band}); };
+      const auto with = [&](int threads) { return run(p, threaded{threads, queues, order, band, offered}); };
       const ending one = with(1);
       for (int threads : {2, 3, 8}) must_agree(one, with(threads), std::to_string(threads) + " threads");
       sum.threaded_stopped += !one.deadlock.empty(), sum.wavelets += one.counts.wavelets;
@@ -83,7 +84,7 @@ void judge_crowds(unsigned from, unsigned to) {
     CHECK(c.end(timed{}) == truth);
     for (const schedule order : {schedule{}, schedule{schedule::shuffled{seed}}})
       for (const depth queues : {depth::deep, depth::machine})
-        for (int threads : {1, 3}) CHECK(c.end(threaded{.threads = threads, .queues = queues, .order = order, .pes_per_band = 1}) == truth);
+        for (int threads : {1, 3}) CHECK(c.end(threaded{.threads = threads, .queues = queues, .order = order, .pes_per_band = 1, .offered_from = offered_from(seed)}) == truth);
     ++faults[fault.substr(0, fault.find(' '))];
   }
   REQUIRE(faults.size() == 5);  // whose queue, reads twice, sends while, has more, and none

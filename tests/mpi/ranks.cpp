@@ -49,7 +49,7 @@ bool judge(unsigned seed, bool races) {
   const u32 band = 1 + seed % 7 * 3;
   const depth queues = seed % 3 ? depth::deep : depth::machine;
   const schedule order = races && seed % 2 ? schedule{schedule::shuffled{seed}} : schedule{};
-  const threaded alone{1, queues, order, band};
+  const threaded alone{1, queues, order, band, seed % 3 == 2 ? 8192 : 1 + seed % 16};
   threaded spread = alone;
   spread.threads = 1 + (mpi::world().rank() + static_cast<int>(seed)) % 3;
   const law::ending expected = law::run(p, alone);

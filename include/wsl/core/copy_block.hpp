@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Copies a block of words whose length is known when the program runs. From 2 KB on some C libraries begin with `rep movsb`, which
-// on an AMD EPYC of the fifth generation moves 4 KB within the first cache at 19 G words/s where vectors of 32 bytes move them at 30.
+// Copies a block of words with vectors of 32 bytes where they are faster than what a C library does. From 2 KB on some begin with
+// `rep movsb`, which on an AMD EPYC of the fifth generation moves 4 KB within the first cache at 19 G words/s where vectors move them at 30.
+// Up to 256 bytes eight vectors do, without a loop and without asking how long the block is.
 #pragma once
 #include <cstddef>
 #include <cstring>
@@ -10,13 +11,24 @@ namespace wsl {
 namespace detail {
 
 #ifdef __x86_64__
+typedef char vector_of_32 __attribute__((vector_size(32), aligned(1), may_alias));
+
+/// 128 to 256 bytes. The ends go last: they are what a program has most likely just written, word by word, and a load of several words
+/// waits until such a store has left the processor's queue.
+[[gnu::target("avx2"), gnu::noinline]] inline void copy_eight_vectors(char* to, const char* from, std::size_t bytes) {
+  const auto copy = [&](std::size_t at) __attribute__((always_inline)) {
+    *reinterpret_cast<vector_of_32*>(to + at) = *reinterpret_cast<const vector_of_32*>(from + at);
+  };
+  copy(32), copy(64), copy(96), copy(bytes - 128), copy(bytes - 96), copy(bytes - 64);
+  copy(0), copy(bytes - 32);
+}
+
 /// 128 bytes or more.
 [[gnu::target("avx2"), gnu::noinline]] inline void copy_in_vectors(char* to, const char* from, std::size_t bytes) {
-  typedef char vector __attribute__((vector_size(32), aligned(1), may_alias));
   const auto copy = [&](std::size_t at) __attribute__((always_inline)) {
-    const vector* source = reinterpret_cast<const vector*>(from + at);  // `auto` would forget how it is aligned
-    vector* target = reinterpret_cast<vector*>(to + at);
-    const vector a = source[0], b = source[1], c = source[2], d = source[3];
+    const vector_of_32* source = reinterpret_cast<const vector_of_32*>(from + at);  // `auto` would forget how it is aligned
+    vector_of_32* target = reinterpret_cast<vector_of_32*>(to + at);
+    const vector_of_32 a = source[0], b = source[1], c = source[2], d = source[3];
     target[0] = a, target[1] = b, target[2] = c, target[3] = d;
   };
   for (std::size_t i = 0; i + 128 < bytes; i += 128) copy(i);
@@ -26,12 +38,14 @@ namespace detail {
 
 }  // namespace detail
 
-/// The blocks do not overlap.
-inline void copy_block(void* to, const void* from, std::size_t bytes) {
+/// The blocks do not overlap. A call, so that where it stands little is stored: processors store one word, or vector, a cycle.
+[[gnu::noinline]] inline void copy_block(void* to, const void* from, std::size_t bytes) {
 #ifdef __x86_64__
-  constexpr std::size_t shortest = 2048, longest = 8192;  // beyond that `rep movsb` wins: the block leaves the first cache
-  if (bytes >= shortest && bytes <= longest && __builtin_cpu_supports("avx2"))
-    return detail::copy_in_vectors(static_cast<char*>(to), static_cast<const char*>(from), bytes);
+  char* const target = static_cast<char*>(to);
+  const char* const source = static_cast<const char*>(from);
+  if (bytes >= 128 && bytes <= 256 && __builtin_cpu_supports("avx2")) return detail::copy_eight_vectors(target, source, bytes);
+  // Beyond 8 KB `rep movsb` wins: the block leaves the first cache.
+  if (bytes >= 2048 && bytes <= 8192 && __builtin_cpu_supports("avx2")) return detail::copy_in_vectors(target, source, bytes);
 #endif
   std::memcpy(to, from, bytes);
 }

@@ -5,6 +5,7 @@
 // long wait until no band has news for another, and then run in one epoch, side by side.
 #pragma once
 #include <exception>
+#include <new>
 
 #include "../core/shared_word.hpp"
 #include "errands.hpp"
@@ -21,6 +22,10 @@ struct seam {
   u32 visible = 0;             ///< words that the reader may read
   u32 origin = 0;              ///< the channel's buffer and its origin
   const u32* words = nullptr;
+  bool direct = false;         ///< words may go from memory to memory: a PE writes, and nobody else reads
+  bool wishes = false;         ///< the reader's operation waits for all words ...
+  u32 wished = 0;              ///< ... up to here, as far as the writer knows
+  u32 asked = 0;               ///< the last such place that the reader has told
 };
 
 /// Band numbers fit a mask.
@@ -28,12 +33,14 @@ inline constexpr u32 most_bands = 64;
 
 /// News for another band, delivered at the start of its next epoch.
 struct news {
-  enum class what : u8 { words, mark, credit };
+  enum class what : u8 { words, mark, credit, wish, offer };
   what kind;
   u32 inlet;
-  u32 position;                ///< tail of the channel, place of a control wavelet, or head of the inlet
+  u32 position;                ///< tail of the channel, place of a control wavelet, head of the inlet, end of an operation, or of the words offered their first's
   const u32* words = nullptr;  ///< with words: the buffer ...
-  u32 origin = 0;              ///< ... and its origin
+  u32 origin = 0;              ///< ... and its origin; with an offer: the sender's memory, and how many words
+
+  u32 offered() const { return origin; }
 };
 
 /// Where buffers come from if not from this process's own memory.
@@ -55,14 +62,14 @@ class buffer_pool {
   buffer_pool(const buffer_pool&) = delete;
   buffer_pool& operator=(const buffer_pool&) = delete;
   ~buffer_pool() {
-    for (u32* buffer : all_) delete[] buffer;
+    for (u32* buffer : all_) ::operator delete[](buffer, line);
   }
 
   u32* take(int size) {
     flat_vector<u32*>& free = size == small_buffer ? small_ : large_;
     if (free.empty()) {
       u32* lent = source ? source->take(size) : nullptr;
-      return lent ? lent : all_.push_back(new u32[static_cast<std::size_t>(size)]);
+      return lent ? lent : all_.push_back(new (line) u32[static_cast<std::size_t>(size)]);
     }
     u32* buffer = free.back();
     free.pop_back();
@@ -86,6 +93,7 @@ class buffer_pool {
     int size;
     u64 epoch;
   };
+  static constexpr std::align_val_t line{64};  // of a cache: a vector that is stored across two takes twice as long
   flat_vector<u32*> small_, large_, all_;
   flat_vector<retired> retired_;
 };
@@ -163,7 +171,8 @@ struct alignas(128) band {
   work_list work;
   flat_vector<processor*> processors;           ///< of the PEs that have, or once had, calls or operations in flight
   flat_vector<u32> touched;                     ///< who has had work since it was last found to wait for nothing
-  flat_vector<u32> later;                       ///< who may write more for another band in the next epoch
+  flat_vector<u32> later;                       ///< who may write more for another band in the next epoch, or is away in this one
+  flat_vector<news> offers;                     ///< to PEs here, of the epoch that runs
   flat_vector<u32> postponed;                   ///< whose lengthy tasks wait until no band has anything else to do
   bool computes = false;                        ///< in the epoch that runs they need not
   flat_vector<open_errand*> errands;            ///< what PEs compute beside their tasks; it is complete in the next such epoch

@@ -29,6 +29,7 @@ struct processor {
   bool awake = false;
   bool postponed = false;              ///< stands among those whose lengthy tasks wait for their turn ...
   bool may_compute = false;            ///< ... which has come
+  u64 back_in = 0;                     ///< before this epoch its memory is read by another band, and it is not visited
 
   /// A task waits in the middle of its body, so no other runs.
   bool suspended() const {

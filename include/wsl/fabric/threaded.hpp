@@ -13,9 +13,9 @@ namespace engines {
 
 class threaded_engine : public engine {
  public:
-  threaded_engine(const layout& plan, int threads, depth queues, schedule order, u32 pes_per_band, run_log* log)
+  threaded_engine(const layout& plan, int threads, depth queues, schedule order, u32 pes_per_band, u32 offered_from, run_log* log)
       : engine(plan), routes_(engine::plan()), tiles_(engine::plan(), routes_, *this, log != nullptr),
-        traffic_(engine::plan(), routes_, tiles_, queues, pes_per_band), visits_(tiles_, traffic_, target(), order, log),
+        traffic_(engine::plan(), routes_, tiles_, queues, pes_per_band), visits_(tiles_, traffic_, target(), order, most(1u, offered_from), log),
         crew_(least(threads, static_cast<int>(traffic_.net.bands))) {
     for (band& b : bands()) b.random = (order.seed + 1) * 0x9e3779b97f4a7c15u + static_cast<u64>(&b - bands().data());
     for (u32 i = 0; i < pes(); ++i)
@@ -166,6 +166,7 @@ struct threaded {
   depth queues = depth::deep;
   schedule order = {};
   u32 pes_per_band = 256;    ///< how finely the grid is cut; fewer let a test have several bands on a small grid
+  u32 offered_from = 8192;   ///< words that an operation sends to another band from memory to memory, if the receiver's waits for so many; fewer go through buffers
   run_log* log = nullptr;    ///< where to write down what each PE does, for one engine at a time; see race.hpp
 
   /// The caller owns the engine.
@@ -184,7 +185,7 @@ inline void require_possible(const threaded& how, const layout& plan) {
 
 inline engine* threaded::make(const layout& plan) const {
   engines::require_possible(*this, plan);
-  return new engines::threaded_engine(plan, threads ? threads : default_threads(), queues, order, most(1u, pes_per_band), log);
+  return new engines::threaded_engine(plan, threads ? threads : default_threads(), queues, order, most(1u, pes_per_band), offered_from, log);
 }
 
 }  // namespace wsl

@@ -59,15 +59,23 @@ class tiles {
     int built = 0;
 
     void build(bool zeroed) {
-      bytes = ::operator new(static_cast<std::size_t>(what->bytes) * static_cast<std::size_t>(where.count()), alignment());
-      if (zeroed) std::memset(bytes, 0, static_cast<std::size_t>(what->bytes) * static_cast<std::size_t>(where.count()));
+      const std::size_t all = stride() * static_cast<std::size_t>(where.count());
+      bytes = ::operator new(all, alignment());
+      if (zeroed) std::memset(bytes, 0, all);
       for (; built < where.count(); ++built) what->construct(memory(built));
     }
     void clear() {
       while (built > 0) what->destroy(memory(--built));
       if (bytes) ::operator delete(bytes, alignment());
     }
-    void* memory(int i) const { return static_cast<unsigned char*>(bytes) + static_cast<std::size_t>(i) * static_cast<std::size_t>(what->bytes); }
+    void* memory(int i) const { return static_cast<unsigned char*>(bytes) + static_cast<std::size_t>(i) * stride(); }
+    /// Bytes from one memory to the next. Where it costs less than a quarter each begins a line of a cache: a vector that is stored across
+    /// two takes twice as long.
+    std::size_t stride() const {
+      constexpr std::size_t line = 64;
+      const std::size_t n = static_cast<std::size_t>(what->bytes);
+      return n < 4 * line ? n : (n + line - 1) / line * line;
+    }
     std::align_val_t alignment() const { return std::align_val_t{static_cast<std::size_t>(what->alignment > 64 ? what->alignment : 64)}; }
   };
 
@@ -95,6 +103,7 @@ class tiles {
     program_image& image = *images_.push_back(new program_image(*b.what));
     image.engine = &engine;
     image.memories = b.bytes;
+    image.stride = b.stride();
     image.first = b.first;
     image.set_present(present, image.engine->target());
     image.width = static_cast<i16>(plan.width());

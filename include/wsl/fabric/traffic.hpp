@@ -23,6 +23,8 @@ class traffic {
   flat_vector<band>& bands() { return bands_; }
   band& home(u32 who) { return bands_[net.member(who).band]; }
   band& home(const pe_state& s) { return bands_[s.in.band]; }
+  /// What a PE has besides its channels: calls and operations in flight; null if it never had any.
+  processor* processor_of(const pe_state& s) { return s.more ? home(s).processors[s.more - 1] : nullptr; }
 
   std::span<const u32> readers_of(const channel& c) const {
     if (!c.listed) return {&c.first_reader, 1};
@@ -160,6 +162,42 @@ class traffic {
     consume(b, in, 1);
   }
 
+  // ---- from memory to memory, between bands -----------------------------------------------------------------------------------
+
+  /// Lets the writer of a color know that an operation in another band waits for n words of it.
+  void wish(band& b, std::span<inlet> inlets, int color, u32 n) {
+    inlet* in = nullptr;
+    for (inlet& i : inlets)
+      if (i.color == color && std::exchange(in, &i)) return;  // of several writers nobody knows how much will be his
+    if (!in || !in->remote) return;
+    seam& s = net.seams[in->from];
+    if (!s.direct || s.asked == in->head + n) return;
+    s.asked = in->head + n;
+    post(b, s.writers_band, {news::what::wish, number_of(*in), s.asked});
+  }
+  /// How many of `wanted` words an operation in another band waits for, as far as the writer knows.
+  u32 wished(const channel& c, u64 wanted) const {
+    if (c.listed || !net.inlets[c.first_reader].remote) return 0;
+    const seam& s = net.seams[net.inlets[c.first_reader].from];
+    const i32 open = static_cast<i32>(s.wished - c.tail());
+    return s.wishes && open > 0 ? static_cast<u32>(least(wanted, u64{least(most_offered, static_cast<u32>(open))})) : 0;
+  }
+  /// Offers them, if all words before them have been read; otherwise the writer is woken when they have.
+  bool offer(band& b, channel& c, const u32* words, u32 n) {
+    const u32 reader = c.first_reader, place = c.tail();
+    seam& s = net.seams[net.inlets[reader].from];
+    if (s.credited != place) {
+      c.writer_waits = true;
+      return false;
+    }
+    reclaim(b, c);
+    c.origin += n;
+    credit(s, place + n);
+    count(b, c, n);
+    post(b, s.readers_band, {news::what::offer, reader, place, words, n});
+    return true;
+  }
+
   // ---- news ------------------------------------------------------------------------------------------------------------------
 
   /// Takes in the news that was posted in the epoch before this one.
@@ -176,7 +214,8 @@ class traffic {
   }
 
  private:
-  static constexpr u32 task_depth = 256;  ///< unread words beyond which a PE starts no other task
+  static constexpr u32 task_depth = 256;         ///< unread words beyond which a PE starts no other task
+  static constexpr u32 most_offered = 1u << 18;  ///< in one go, so that ranks need not hold more
 
   u32 number_of(const inlet& in) const { return static_cast<u32>(&in - net.inlets.data()); }
   u32 depth_of(const channel& c) const {
@@ -270,6 +309,11 @@ class traffic {
     from.mail[parity][to].push_back(n);
   }
 
+  static void credit(seam& s, u32 position) {
+    s.credited = position;
+    if (static_cast<i32>(position - s.wished) >= 0) s.wishes = false;
+  }
+
   void take_in(band& b, const news& n) {
     inlet& in = net.inlets[n.inlet];
     seam& s = net.seams[in.from];
@@ -281,9 +325,14 @@ class traffic {
         break;
       case news::what::mark: mark(b, n.inlet, n.position); break;
       case news::what::credit:
-        s.credited = n.position;
+        credit(s, n.position);
         wake_writer(b, c);
         reclaim(b, c);
+        break;
+      case news::what::wish: s.wished = n.position, s.wishes = true; break;
+      case news::what::offer:
+        s.visible = n.position + n.offered();
+        b.offers.push_back(n);
         break;
     }
   }

@@ -16,8 +16,8 @@ namespace wsl::engines {
 
 class visits {
  public:
-  visits(tiles& pes, traffic& words, const machine& target, schedule order, run_log* log)
-      : tiles_(pes), traffic_(words), machine_(target), order_(order), log_(log) {
+  visits(tiles& pes, traffic& words, const machine& target, schedule order, u32 offered_from, run_log* log)
+      : tiles_(pes), traffic_(words), machine_(target), order_(order), handovers_(pes, words, offered_from), log_(log) {
     if (log_) log_->open(pes.size());
     for (u32 i = 0; i < this->pes(); ++i) state(i).defers = defers(state(i));
   }
@@ -26,12 +26,12 @@ class visits {
   /// stays busy until a word comes must get the word.
   void run(band& b) {
     if (b.computes) let_compute(b);
+    handovers_.accept(b);
     b.read_in_pairs = 0;  // of a task that has thrown
     for (u32 n = 0; n < most_visits && !b.work.empty(); ++n) visit(b, order_.shuffle ? b.work.pop(b.draw(b.work.size())) : b.work.pop());
   }
 
-  /// What a PE has besides its channels: calls and operations in flight; null if it never had any.
-  processor* more(const pe_state& s) { return s.more ? traffic_.home(s).processors[s.more - 1] : nullptr; }
+  processor* more(const pe_state& s) { return traffic_.processor_of(s); }
   processor& extras(pe_state& s) {
     if (s.more) return *more(s);
     flat_vector<processor*>& all = traffic_.home(s).processors;
@@ -123,6 +123,7 @@ class visits {
     b.prepared = 0;
     if (who < pes()) {
       pe_state& s = state(who);
+      if (const processor* p = more(s); p && p->back_in > b.epoch) return b.later.push_back(who), void();
       while (budget && b.handed_to.empty() && act(b, s, budget)) --budget;
     } else if (who < traffic_.net.first_crossing()) {
       visit_stream(traffic_, b, who);
@@ -306,22 +307,6 @@ class visits {
     task_run{b, s}.note(t);
   }
 
-  // The sender's PE leaves the thread to the receiver's.
-  bool hand_over(band& b, pe_state& s, transfer& t) {
-    channel& c = s.channel_of(t.output);
-    inlet* in = traffic_.only_reader(c);
-    processor* p = in && !in->remote && in->head == c.tail() && in->reader < pes() && !always_defers() ? more(state(in->reader)) : nullptr;
-    transfer* r = p ? p->reader_of(in->color) : nullptr;
-    if (!r || !fit_together(t, *r)) return false;
-    const u32 n = move_together(t, *r);
-    c.origin += n;
-    in->head += n;
-    traffic_.count(b, c, n);
-    b.handed_to.push_back(in->reader);
-    task_run{b, s}.is_last();
-    return true;
-  }
-
   static void hold(band& b, const pe_state& s, int color, bool held) {
     channel& c = s.channel_of(color);
     c.operated = held;
@@ -333,21 +318,22 @@ class visits {
   bool move_operations(band& b, pe_state& s, processor& p) {
     bool moved = false;
     for (std::size_t k = 0; k < p.microthreads.size();) {
-      moved |= advance(b, s, p.microthreads[k]);
-      const transfer t = p.microthreads[k];
+      transfer& t = p.microthreads[k];
+      moved |= advance(b, s, t);
       if (t.complete() && t.output >= 0) hold(b, s, t.output, false);
       if (!t.complete() || (t.resumes && !prepare(b, s, sends_of_a_task))) {
         ++k;
         continue;
       }
+      void* const waiting = t.resumes;
+      s.complete(t);
       p.microthreads.erase(k);
       s.defers = defers(s) || !p.microthreads.empty();
-      s.complete(t);
       moved = true;
-      if (!t.resumes) continue;
+      if (!waiting) continue;
       task_run{b, s}.go_on();
       guarded(s, p.task->name, [&] {
-        resume(t.resumes);
+        resume(waiting);
         end_run(b, s, *p.task);
       });
     }
@@ -357,7 +343,14 @@ class visits {
   /// Moves an operation on as far as its inputs and its output allow, span by span.
   bool advance(band& b, pe_state& s, transfer& t) {
     channel* out = t.output >= 0 ? &s.channel_of(t.output) : nullptr;
-    bool moved = t.output >= 0 && t.input[0] < 0 && t.length - t.done >= handed_over && hand_over(b, s, t);
+    if (t.offered && more(s)->back_in > b.epoch) return false;
+    bool moved = t.offered != 0;
+    t.done += std::exchange(t.offered, 0);
+    if (t.output >= 0 && t.input[0] < 0 && !always_defers()) {
+      const u64 left = t.length - t.done;
+      if (left >= handed_over && handovers_.within_band(b, s, t)) task_run{b, s}.is_last(), moved = true;
+      else if (left >= handovers_.offered_from && handovers_.offer(b, s, t, extras(s))) return moved;
+    }
     while (!t.complete()) {
       u32 n = static_cast<u32>(least(t.length - t.done, u64{1} << 30));
       if (t.uses_fifo() && (n = least(n, t.allowed())) == 0) return moved;
@@ -366,7 +359,10 @@ class visits {
       for (int k = 0; k < 2; ++k) {
         if (t.input[k] < 0) continue;
         in[k] = source(b, s, t.input[k]);
-        if (!in[k]) return moved;
+        if (!in[k]) {
+          if (!always_defers()) handovers_.wish(b, s, t);
+          return moved;
+        }
         n = least(n, traffic_.readable(b, *in[k]));
         input[k] = traffic_.words_at(*in[k]);
       }
@@ -389,6 +385,7 @@ class visits {
   traffic& traffic_;
   const machine& machine_;
   schedule order_;
+  handovers handovers_;
   run_log* log_;
 };
 

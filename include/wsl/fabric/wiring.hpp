@@ -228,7 +228,8 @@ struct wiring {
   void sew(inlet& in) {
     const u8 to = member(in.reader).band, from = member(channels[in.from].writer).band;
     if (from == to) return;
-    seams.push_back({.channel = in.from, .writer = channels[in.from].writer, .writers_band = from, .readers_band = to});
+    const channel& c = channels[in.from];
+    seams.push_back({.channel = in.from, .writer = c.writer, .writers_band = from, .readers_band = to, .direct = !machine_depth_ && !c.listed && c.writer < pes_.size()});
     in.from = static_cast<u32>(seams.size()) - 1;
     in.remote = true;
   }

@@ -14,10 +14,10 @@ namespace wsl::mpi {
 class spread_engine final : public engines::threaded_engine {
  public:
   spread_engine(const layout& plan, const ranks& who, const threaded& how)
-      : threaded_engine(plan, threads_of(how), how.queues, how.order, most(1u, how.pes_per_band), nullptr),
+      : threaded_engine(plan, threads_of(how), how.queues, how.order, most(1u, how.pes_per_band), how.offered_from, nullptr),
         who_(who), share_{words().net.bands, who.size()}, crew_(most(1, least(threads_of(how), static_cast<int>(end() - begin())))), helpers_{threads_of(how)},
         exchange_(words(), who, share_, threads_of(how)) {
-    who_.require_same(fingerprint_of(words().net), "program, layout or setting of its engine");
+    who_.require_same(fingerprint_of(words().net, how.offered_from), "program, layout or setting of its engine");
   }
 
   bool spread() const override { return who_.size() > 1; }
@@ -146,13 +146,13 @@ class spread_engine final : public engines::threaded_engine {
   }
 
   /// Other binaries, layouts or settings on another rank would compute nonsense, or wait for ever.
-  u64 fingerprint_of(engines::wiring& net) const {
+  u64 fingerprint_of(engines::wiring& net, u32 offered_from) const {
     fingerprint f;
     for (const placement& p : plan().placements()) f.add(p.what->name, std::strlen(p.what->name)), f.add(p.what->bytes), f.add(p.where.count());
     for (const engines::channel& c : net.channels) f.add(c.first_reader), f.add(c.links);
     for (const engines::inlet& i : net.inlets) f.add(i.from), f.add(i.color);
     for (u16 d : net.depths) f.add(d);
-    f.add(net.bands);
+    f.add(net.bands), f.add(offered_from);
     if (std::FILE* program = std::fopen("/proc/self/exe", "rb")) {
       char block[4096];
       while (const std::size_t n = std::fread(block, 1, sizeof block, program)) f.add(block, n);

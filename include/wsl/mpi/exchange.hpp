@@ -192,11 +192,18 @@ class exchange {
     message& out = to_rank.out;
     auto& mail = words_.bands()[from].mail[epoch & 1][to];
     if (mail.empty()) return;
-    out.put(heading{from, to, static_cast<u32>(mail.size())});
+    std::size_t items = 0;
+    for (const news& n : mail) items += n.kind == news::what::offer ? pieces_of(n) : 1;
+    out.put(heading{from, to, static_cast<u32>(items)});
     const news* before = nullptr;
     u32 begin = 0;
     for (const news& n : mail) {
       item i{n.kind, item::where::behind, false, n.inlet, n.position, 0, n.origin, 0};
+      if (n.kind == news::what::offer) {
+        pack_offer(to_rank, n, epoch);
+        before = nullptr;
+        continue;
+      }
       if (n.kind != news::what::words) {
         out.put(i);
         continue;
@@ -221,6 +228,27 @@ class exchange {
     }
     mail.clear();
   }
+  /// What is offered travels in pieces that fit a buffer: through memory that both ranks have, as long as there is some, or behind the items.
+  static u32 pieces_of(const news& offer) { return (offer.offered() + engines::large_buffer - 1) / engines::large_buffer; }
+  void pack_offer(neighbour& to_rank, const news& n, u64 epoch) {
+    sent_[words_.net.inlets[n.inlet].from].mirrored = false;
+    for (u32 done = 0, some; done < n.offered(); done += some) {
+      some = least(n.offered() - done, u32{engines::large_buffer});
+      item i{n.kind, item::where::behind, false, n.inlet, n.position + done, some, some, 0};
+      u32* const common = who_.memory() && who_.memory()->common(who_.rank(), to_rank.rank) ? lend(epoch) : nullptr;
+      if (common) i.words_are = item::where::shared, i.place = who_.memory()->place_of(common), std::memcpy(common, n.words + done, some * sizeof(u32));
+      to_rank.out.put(i);
+      if (!common) to_rank.out.put(std::span(n.words + done, some));
+    }
+  }
+  /// A buffer in common memory that is read in the next epoch, null if there is none.
+  u32* lend(u64 epoch) {
+    for (loan& l : loans_)
+      if (l.epoch + 1 < epoch) return l.epoch = epoch, l.buffer;
+    u32* const buffer = buffers_.take(engines::large_buffer);
+    if (buffer) loans_.push_back({buffer, epoch});
+    return buffer;
+  }
   /// All readers of a channel have heard the same, so what one lacks the others lack.
   u32 place_in_packet(u32 channel, u32 position, std::span<const u32> words) {
     if (words.empty()) return 0;
@@ -241,6 +269,8 @@ class exchange {
       news n{i.kind, i.inlet, i.position};
       if (i.kind == news::what::words && i.words_are == item::where::shared) {
         n.words = who_.memory()->at(from.rank, i.place), n.origin = i.origin;
+      } else if (i.kind == news::what::offer) {
+        n.words = i.words_are == item::where::shared ? who_.memory()->at(from.rank, i.place) : from.in().take_words(i.words).data(), n.origin = i.words;
       } else if (i.kind == news::what::words) {
         if (i.words_are == item::where::behind) latest = from.in().take_words(i.words);
         if (i.words_are == item::where::packed) latest = i.words ? packet_of(from.rank)->words.words_at(i.place * sizeof(u32), i.words) : latest.first(0);
@@ -270,6 +300,11 @@ class exchange {
     }
   };
 
+  struct loan {
+    u32* buffer;
+    u64 epoch;  ///< in which it was last filled
+  };
+
   /// How far the reader's rank has words of a seam; those in common memory it has all, and then its mirror none.
   struct progress {
     u32 position = 0;
@@ -288,6 +323,7 @@ class exchange {
   std::vector<packet> packets_;                 ///< that this rank writes or reads
   std::unordered_map<u64, u32> packed_;         ///< by channel and position: the places of words in this rank's packet
   shared_buffers buffers_;
+  std::vector<loan> loans_;
   std::vector<progress> sent_;                  ///< by seam
   std::unordered_map<u32, mirror> mirrors_;
 };

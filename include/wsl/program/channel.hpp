@@ -65,7 +65,7 @@ struct channel {
   /// An operation has written n words, perhaps of a color that it has read. Until its task ends it counts as in flight.
   void wrote(int n, bool has_read) {
     move_to(next() + n);
-    lenient = true;
+    if (!lenient) lenient = true;
     has_read ? close_behind_reader() : close();
   }
 

@@ -56,6 +56,7 @@ struct program_image {
   engines::channel* channels = nullptr;     ///< of the whole engine
   engines::inlet* inlets = nullptr;
   void* memories = nullptr;                 ///< of the placement's PEs, one after the other
+  std::size_t stride = 0;                   ///< bytes from one of them to the next
   u32 first = 0;                            ///< the placement's first PE
   const binding* data[max_colors] = {};
   const binding* local[max_local_tasks] = {};
@@ -183,7 +184,7 @@ struct pe_state {
   engines::membership in;
 
   void* memory() const {
-    return static_cast<unsigned char*>(image->memories) + static_cast<std::size_t>(index - image->first) * static_cast<std::size_t>(image->source->bytes);
+    return static_cast<unsigned char*>(image->memories) + static_cast<std::size_t>(index - image->first) * image->stride;
   }
   /// Of the colors present in the image, one after the other.
   engines::channel* channels() const { return image->channels + static_cast<u32>(first_channel); }
@@ -194,6 +195,11 @@ struct pe_state {
 
   /// Whether urgent data tasks go before the local tasks that are ready.
   bool hurries(u32 ready) const { return image->urgent_colors && !(ready & image->urgent_locals); }
+
+  /// Stores only what is new: a processor stores one word a cycle, and a task may start one operation after the other.
+  [[gnu::always_inline]] void interrupt() {
+    if (!interrupted) interrupted = true;
+  }
 
   /// What the completion of an operation does to the tasks.
   void complete(const transfer& t) {
@@ -211,8 +217,7 @@ struct pe_state {
     for (u32 left = image->slots; left; --left, ++c)
       if (!c->reopen()) return false;
     active = 0;
-    interrupted = false;
-    taken = engines::taken_color::none;
+    if (taken != engines::taken_color::none) taken = engines::taken_color::none;
     return true;
   }
 };

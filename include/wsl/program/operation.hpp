@@ -278,18 +278,13 @@ class [[nodiscard("an operation with a fabric operand or a FIFO runs only when i
   }
 
   // A short block is copied here, its ends last: they are what a program has most likely just written, word by word, and a load of four
-  // words waits until such a store has left the processor's queue. Where the length of a longer block is known, GCC would say `rep movs`,
-  // which takes longer to start than a call of memcpy.
+  // words waits until such a store has left the processor's queue.
   [[gnu::always_inline]] static void copy(void* to, const void* from, std::uintptr_t bytes) {
-    if (bytes <= 256 && bytes % 16 == 0) {
-      const auto piece = [&](std::uintptr_t i) { std::memcpy(static_cast<char*>(to) + i, static_cast<const char*>(from) + i, 16); };
-      for (std::uintptr_t i = 16; i + 16 < bytes; i += 16) piece(i);
-      if (bytes > 0) piece(0);
-      if (bytes > 16) piece(bytes - 16);
-    } else {
-      asm("" : "+r"(bytes));
-      copy_block(to, from, bytes);
-    }
+    if (bytes >= 128 || bytes % 16 != 0) return copy_block(to, from, bytes);
+    const auto piece = [&](std::uintptr_t i) { std::memcpy(static_cast<char*>(to) + i, static_cast<const char*>(from) + i, 16); };
+    for (std::uintptr_t i = 16; i + 16 < bytes; i += 16) piece(i);
+    if (bytes > 0) piece(0);
+    if (bytes > 16) piece(bytes - 16);
   }
 
   [[gnu::cold, gnu::noinline]] effort cost() const {

@@ -152,9 +152,13 @@ class pe {
   /// complete when its last word is in the output queue), the completions happen: `me.async(op, then<&part::sent>())`.
   template <class F, class Dst, class... Src, class... Completion>
   [[gnu::always_inline]] void async(const operation<F, Dst, Src...>& op, Completion... when_complete) {
-    state_.interrupted = true;
+    state_.interrupt();
     if constexpr (!(requires { typename Completion::by_engine; } || ...)) {
-      if ((knows(when_complete) && ...) && moved_at_once<lone_reader>(op)) return (happen(when_complete, when_complete.id), ...);
+      at_once now;
+      if ((knows(when_complete) && ...) && moves_at_once<lone_reader>(op, now)) {
+        (happen(when_complete, when_complete.id), ...);
+        return op.move(0, &now.from, now.to, static_cast<u32>(op.length()));
+      }
     }
     op.taken_apart([&](auto... parts) __attribute__((always_inline)) { later<F, Dst, Src...>::start(*this, parts..., when_complete...); });
   }
@@ -209,16 +213,20 @@ class pe {
   }
 
   // What is there and has room moves without a microthread. All of it inlines into the task, where lengths and colors are known, and
-  // none of it calls: a task that does nothing else then needs no registers but those that a call may use.
+  // what is kept of it is kept before the words move: where a call moves them, it is the last thing, and nothing is saved around it.
+  struct at_once {
+    const u32* from = nullptr;
+    u32* to = nullptr;
+  };
   template <class Take, class F, class Dst, class... Src>
-  [[gnu::always_inline]] bool moved_at_once(const operation<F, Dst, Src...>& op) {
+  [[gnu::always_inline]] bool moves_at_once(const operation<F, Dst, Src...>& op, at_once& now) {
     using what = operation<F, Dst, Src...>;
     if constexpr (what::uses_fifo) return false;
     else if (what::fabric_sources > 1 || state_.defers) return false;
-    else return moved_now<Take>(op);
+    else return moves_now<Take>(op, now);
   }
   template <class Take, class F, class Dst, class... Src>
-  [[gnu::always_inline]] bool moved_now(const operation<F, Dst, Src...>& op) {
+  [[gnu::always_inline]] bool moves_now(const operation<F, Dst, Src...>& op, at_once& now) {
     using what = operation<F, Dst, Src...>;
     engines::channel* to = nullptr;
     if constexpr (what::sends) {
@@ -226,13 +234,14 @@ class pe {
       to = &state_.channel_of(color);
       if (op.length() >= engines::handed_over || state_.image->sent_type[color] != type || !to->fits(op.length())) return false;
     }
-    const u32* from = nullptr;
     if constexpr (what::fabric_sources > 0) {
       const auto [color, type] = op.input();
-      if (!Take::words(state_, color, type, static_cast<u32>(op.length()), from)) return false;
+      if (!Take::words(state_, color, type, static_cast<u32>(op.length()), now.from)) return false;
     }
-    op.move(0, &from, to ? to->room() : nullptr, static_cast<u32>(op.length()));
-    if (to) to->wrote(op.length(), what::fabric_sources > 0);
+    if constexpr (what::sends) {
+      now.to = to->room();
+      to->wrote(op.length(), what::fabric_sources > 0);
+    }
     return true;
   }
 
@@ -268,7 +277,11 @@ class pe {
     [[gnu::noinline]] static void start(pe& me, const char* name, work what, F f, Dst dst, Src... src, Completion... when_complete) {
       const operation<F, Dst, Src...> op({name, what}, f, dst, src...);
       if constexpr (!(requires { typename Completion::by_engine; } || ...)) {
-        if (me.moved_at_once<through_engine>(op)) return (me.happen(when_complete, me.place_of(when_complete)), ...);
+        at_once now;
+        if (me.moves_at_once<through_engine>(op, now)) {
+          (me.happen(when_complete, me.place_of(when_complete)), ...);
+          return op.move(0, &now.from, now.to, static_cast<u32>(op.length()));
+        }
       }
       transfer t = op.start();
       (me.attach(t, when_complete), ...);

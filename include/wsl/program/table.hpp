@@ -100,10 +100,11 @@ u32 run_data(void* state, pe& me, const void* input, u32 count) {
 // A task that sends or takes one array after another activates itself again and again; as long as nothing else may come before it,
 // it runs on without its engine.
 template <auto Task>
-u32 run_local(void* state, pe& me, const void* own_bit, u32 most) {
+u32 run_local(void* state, pe& me, const void* bit, u32 most) {
+  const u32 own_bit = *static_cast<const u32*>(bit);
   u32 ran = 0;
   do (static_cast<owner_of<Task>*>(state)->*Task)(me);
-  while (++ran < most && state_of(me).again(*static_cast<const u32*>(own_bit)));
+  while (++ran < most && state_of(me).again(own_bit));
   return ran;
 }
 

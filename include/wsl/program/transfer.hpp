@@ -27,6 +27,7 @@ struct transfer {
   mover move = nullptr;
   u64 length = 0;                  ///< elements in all; the largest value never completes
   u64 done = 0;                    ///< elements moved so far
+  u32 offered = 0;                 ///< elements that move as soon as its PE is visited again
   i8 input[2] = {-1, -1};          ///< colors of the fabric sources, -1 for none
   i8 output = -1;                  ///< color of the fabric destination, -1 for none
   i8 activates = -1;               ///< local task that completion activates

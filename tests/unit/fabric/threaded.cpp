@@ -487,6 +487,86 @@ TEST_CASE("a buffer that another band still reads is not used again") {
   }
 }
 
+// ---- arrays that cross from memory to memory ------------------------------------------------------------------------------------
+
+namespace {
+
+/// Two PEs, each a band, send each other an array. What one meets with while its words are on their way is a program's own fault, but
+/// not chance.
+template <auto out, auto in>
+struct trader {
+  std::vector<u32> give, take;
+  int changes_left = 0, ended = 0;
+
+  void begin(pe& me, int n, bool in_place, int changes) {
+    for (int i = 0; i < n; ++i) give.push_back(static_cast<u32>(n + i * 7) ^ static_cast<u32>(me.x()));
+    take.resize(give.size());
+    changes_left = changes;
+    me.async(mov(fabout(out), mem(std::span(give))), then<&trader::sent>());
+    me.async(mov(mem(std::span(in_place ? give : take)), fabin(in)), then<&trader::took>());
+    if (changes) me.activate<&trader::change>();
+  }
+  void change(pe& me) {
+    for (u32& w : give) w = w * 3 + 1;
+    if (--changes_left) me.activate<&trader::change>();
+  }
+  void sent(pe&) {
+    ++ended;
+    if (give.data() != take.data()) std::fill(give.begin(), give.end(), 0u);
+  }
+  void took(pe&) { ++ended; }
+  static consteval auto tasks() {
+    return table(launch<&trader::begin>(), local<&trader::change>(), local<&trader::sent>(), local<&trader::took>(), sends<out>(), reads<in>());
+  }
+};
+using left_trader = trader<red, blue>;
+using right_trader = trader<blue, red>;
+constexpr layout market = layout{host, 2, 1}
+  .place(column(0), program_v<left_trader>).place(column(1), program_v<right_trader>)
+  .path(red, column(0), ramp >> east).path(red, column(1), west >> ramp).path(blue, column(1), ramp >> west).path(blue, column(0), east >> ramp);
+
+struct traded {
+  std::vector<u32> words;  ///< all arrays of both
+  u64 wavelets = 0;
+  bool operator==(const traded&) const = default;
+};
+traded trade(const threaded& how, int n, bool in_place, int changes) {
+  fabric f{market, how};
+  f.start<&left_trader::begin>(column(0), n, in_place, changes);
+  const outcome done = f.launch<&right_trader::begin>(column(1), n, in_place, changes);
+  left_trader& left = f.program_at<left_trader>({0, 0});
+  right_trader& right = f.program_at<right_trader>({1, 0});
+  CHECK(left.ended + right.ended == 4);
+  traded all{{}, done.wavelets};
+  for (const auto* array : {&left.give, &left.take, &right.give, &right.take}) all.words.insert(all.words.end(), array->begin(), array->end());
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("a long array that crosses to another band arrives as it was, and its sender may then change it") {
+  for (int n : {1, 4'097, 8'192, 600'000})  // the last takes more than one offer
+    for (u32 offered_from : {1u, 5'000u, 8'192u, 1'000'000u})
+      for (int threads : {1, 2}) {
+        const traded all = trade({.threads = threads, .pes_per_band = 1, .offered_from = offered_from}, n, false, 0);
+        std::vector<u32> expected;
+        for (int array = 0; array < 4; ++array)  // those that were sent are zeros
+          for (int i = 0; i < n; ++i) expected.push_back(array % 2 == 0 ? 0 : static_cast<u32>(n + i * 7) ^ (array == 1 ? 1u : 0u));
+        CHECK((all.words == expected));  // not all of them in a message
+        CHECK(all.wavelets == 2 * static_cast<u64>(n));
+      }
+}
+
+TEST_CASE("what a program does to words that are on their way has the same result on any number of threads") {
+  for (u32 offered_from : {1u, 8'192u})
+    for (bool in_place : {false, true})
+      for (int changes : {1, 40}) {
+        const threaded one{.threads = 1, .pes_per_band = 1, .offered_from = offered_from}, two{.threads = 2, .pes_per_band = 1, .offered_from = offered_from};
+        const traded truth = trade(one, 20'000, in_place, changes);
+        for (int again = 0; again < 5; ++again) CHECK((trade(two, 20'000, in_place, changes) == truth));
+      }
+}
+
 // ---- deadlock reports ---------------------------------------------------------------------------------------------------------
 
 namespace {
