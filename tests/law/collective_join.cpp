@@ -176,6 +176,8 @@ void many_groups(int times) {
   law_of<pairs>(where, times, reduce_shares);
   law_of<fives>(where, times, reduce_shares);
   law_of<large>(where, times, reduce_shares);
+  constexpr all_reduce<T, Combine> total{.first = 5, .where = where.words, .among = each_row, .words = 2, .how = tactic::automatic};
+  law_of<total>(where, times, all_reduce_shares);
 }
 
 template <class T, class Combine, rectangle where, collective::team among>

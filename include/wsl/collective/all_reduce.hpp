@@ -25,7 +25,7 @@ struct all_reduce {
   area where = all;       ///< the rectangle, without strides
   team among = everyone;
   int words = 1;          ///< of the arrays; with 1 the total goes to all as a reducer needs it, in one more word
-  tactic how = tactic::chain;
+  tactic how = tactic::chain;  ///< of the reduce; a reducer has chains
   int colors = 2;         ///< of the reduce, for each axis; with 1 there is no other, and the reduce is a star
 
   constexpr bool takes_turns() const { return colors == 1; }

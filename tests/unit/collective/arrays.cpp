@@ -2,6 +2,7 @@
 // Collectives of arrays: what they refuse at run time, how many colors they take, what their model says, and which tactic it chooses.
 #include <wsl/collective.hpp>
 #include <wsl/fabric/reference.hpp>
+#include <wsl/fabric/timed.hpp>
 
 #include <catch2/catch.hpp>
 #include <set>
@@ -122,6 +123,34 @@ TEST_CASE("modules take no more colors than they say") {
 TEST_CASE("a star from both sides of its root has a color for each") {
   layout l{wse2, 9, 7};
   CHECK_THROWS_WITH((reduce<f32>{.first = 0, .root = {3, 2}, .how = tactic::star, .colors = 1}.wire(l)), Contains("needs 2 colors"));
+}
+
+TEST_CASE("whoever is done with a reduction may begin the next, whatever the others do") {
+  static constexpr reduce<u32> total{.first = 0, .root = {20, 1}, .words = 2, .how = tactic::grouped_star};
+  static constexpr int calls = 5;
+  struct member {
+    u32 x[2]{}, sums[calls]{};
+    int called = 0;
+    endpoint<total> totals;
+    void start(pe& me) {
+      x[0] = x[1] = static_cast<u32>(called + 1);
+      totals.start(me, mem(x), then<&member::again>());
+    }
+    void again(pe& me) {
+      sums[called++] = x[1];
+      if (called < calls) start(me);
+    }
+    static consteval auto tasks() { return table(launch<&member::start>(), use<&member::totals>(), local<&member::again>()); }
+  };
+  layout l{wse2, 33, 8};
+  l.place(all, program_v<member>);
+  total.wire(l);
+  const auto adds_up = [&](const auto& engine) {
+    fabric f{l, engine};
+    f.launch();
+    for (int n = 0; n < calls; ++n) CHECK(f.read(20, 1, &member::sums)[n] == static_cast<u32>(33 * 8 * (n + 1)));
+  };
+  adds_up(reference{}), adds_up(timed{}), adds_up(threaded{.threads = 2});
 }
 
 TEST_CASE("the model gives the published cycles") {
