@@ -537,9 +537,9 @@ traded trade(const threaded& how, int n, bool in_place, int changes) {
   left_trader& left = f.program_at<left_trader>({0, 0});
   right_trader& right = f.program_at<right_trader>({1, 0});
   CHECK(left.ended + right.ended == 4);
-  traded all{{}, done.wavelets};
-  for (const auto* array : {&left.give, &left.take, &right.give, &right.take}) all.words.insert(all.words.end(), array->begin(), array->end());
-  return all;
+  traded result{{}, done.wavelets};
+  for (const auto* array : {&left.give, &left.take, &right.give, &right.take}) result.words.insert(result.words.end(), array->begin(), array->end());
+  return result;
 }
 
 }  // namespace
@@ -548,12 +548,12 @@ TEST_CASE("a long array that crosses to another band arrives as it was, and its 
   for (int n : {1, 4'097, 8'192, 600'000})  // the last takes more than one offer
     for (u32 offered_from : {1u, 5'000u, 8'192u, 1'000'000u})
       for (int threads : {1, 2}) {
-        const traded all = trade({.threads = threads, .pes_per_band = 1, .offered_from = offered_from}, n, false, 0);
+        const traded got = trade({.threads = threads, .pes_per_band = 1, .offered_from = offered_from}, n, false, 0);
         std::vector<u32> expected;
         for (int array = 0; array < 4; ++array)  // those that were sent are zeros
           for (int i = 0; i < n; ++i) expected.push_back(array % 2 == 0 ? 0 : static_cast<u32>(n + i * 7) ^ (array == 1 ? 1u : 0u));
-        CHECK((all.words == expected));  // not all of them in a message
-        CHECK(all.wavelets == 2 * static_cast<u64>(n));
+        CHECK((got.words == expected));  // not all of them in a message
+        CHECK(got.wavelets == 2 * static_cast<u64>(n));
       }
 }
 
