@@ -150,6 +150,8 @@ class visits {
     if (!order_.shuffle && !s.image->urgent_colors && run_locals(b, s, p, budget)) return true;
     const bool moved = p && !p->microthreads.empty() && move_operations(b, s, *p);
     if (!b.handed_to.empty()) return true;
+    // What was waited for has come: the task that it activates may run again and again.
+    if (moved && !order_.shuffle && !s.image->urgent_colors && p->microthreads.empty() && run_locals(b, s, p, budget)) return true;
     return (!(p && p->suspended()) && run_next(b, s, p)) || moved;
   }
 
