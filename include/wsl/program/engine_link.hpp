@@ -217,7 +217,7 @@ struct pe_state {
     for (u32 left = image->slots; left; --left, ++c)
       if (!c->reopen()) return false;
     active = 0;
-    if (taken != engines::taken_color::none) taken = engines::taken_color::none;
+    taken = engines::taken_color::none;
     return true;
   }
 };
