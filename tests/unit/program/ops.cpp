@@ -3,6 +3,7 @@
 #include <wsl/core/half.hpp>
 #include <wsl/program/ops.hpp>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <random>
@@ -274,4 +275,16 @@ TEST_CASE("an operation with a fabric operand says so too, before it is started"
   CHECK_THROWS_WITH(static_cast<void>(mov(mem(x), fabin(red, 3))), Contains("mov differ in length: 4 and 3"));
   CHECK_THROWS_WITH(static_cast<void>(mov(fabout(red, 5), mem(x))), Contains("mov differ in length: 5 and 4"));
   CHECK_THROWS_WITH(static_cast<void>(add(&s, 0, fabin(red, -1))), "wsl: an operand of add has -1 elements");
+}
+
+TEST_CASE("a mov copies blocks of every length, and nothing beside them") {
+  const std::vector<u32> from = values<u32>(2300);
+  for (int n = 0; n < 2200; n += n < 80 || (n >= 500 && n < 520) || n >= 2040 ? 1 : 37)
+    for (int shift : {0, 1, 3}) {
+      std::vector<u32> to(from.size(), 7), expected = to;
+      std::copy_n(from.begin() + 1, n, expected.begin() + shift);
+      const auto at = static_cast<std::size_t>(shift), length = static_cast<std::size_t>(n);
+      mov(mem(std::span{to}.subspan(at, length)), mem(std::span{from}.subspan(1, length)));
+      if (to != expected) FAIL(n << " words to place " << shift);
+    }
 }
