@@ -69,7 +69,7 @@ class buffer_pool {
     flat_vector<u32*>& free = size == small_buffer ? small_ : large_;
     if (free.empty()) {
       u32* lent = source ? source->take(size) : nullptr;
-      return lent ? lent : all_.push_back(new (line) u32[static_cast<std::size_t>(size)]);
+      return lent ? lent : all_.push_back(new (line) u32[static_cast<std::size_t>(size + apart)]);
     }
     u32* buffer = free.back();
     free.pop_back();
@@ -94,6 +94,7 @@ class buffer_pool {
     u64 epoch;
   };
   static constexpr std::align_val_t line{64};  // of a cache: a vector that is stored across two takes twice as long
+  static constexpr int apart = 256;            // words: a load that runs ahead of a store with the same place in a page waits for it
   flat_vector<u32*> small_, large_, all_;
   flat_vector<retired> retired_;
 };

@@ -123,7 +123,7 @@ class visits {
     b.prepared = 0;
     if (who < pes()) {
       pe_state& s = state(who);
-      if (const processor* p = more(s); p && p->back_in > b.epoch) return b.later.push_back(who), void();
+      if (s.more && is_away(b, s)) [[unlikely]] return b.later.push_back(who), void();
       while (budget && b.handed_to.empty() && act(b, s, budget)) --budget;
     } else if (who < traffic_.net.first_crossing()) {
       visit_stream(traffic_, b, who);
@@ -135,6 +135,8 @@ class visits {
     for (u32 reader : b.handed_to) traffic_.wake(b, reader);  // who is woken last goes first, and waits for more when this PE sends again
     b.handed_to.clear();
   }
+
+  [[gnu::noinline]] bool is_away(const band& b, const pe_state& s) { return more(s)->back_in > b.epoch; }
 
   void visit_crossing(band& b, u32 who) {
     const crossing& at = traffic_.net.crossing_of(who);
