@@ -45,7 +45,11 @@ void set_weights(ml::training_run& t, const ml::weights& w) {
 
 void export_llmc(const std::string& folder, const ml::decoder& d, ml::training_run& t) {
   must_be_gpt2(d);
-  ml::write_llmc_model(folder + "/model.bin", ml::llmc_model::of(d, t.model(), weights_of(t)));
+  try {
+    ml::write_llmc_model(folder + "/model.bin", ml::llmc_model::of(d, t.model(), weights_of(t)));
+  } catch (const std::invalid_argument& e) {
+    throw std::invalid_argument(std::string(e.what()) + ": the files of Hugging Face can hold it, --format hf");
+  }
 }
 
 void export_hugging_face(const std::string& folder, const ml::decoder& d, ml::training_run& t) {

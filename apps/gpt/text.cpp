@@ -40,7 +40,7 @@ std::string own_text() {
 
 vocabulary vocabulary_for(const corpus_words& asked, std::string_view text) {
   if (asked.kind == "characters") return vocabulary(ml::characters::of(text));
-  if (asked.tokenizer_dir.empty()) throw std::invalid_argument("train_input.vocabulary is gpt2: give train_input.tokenizer_dir, a folder with encoder.json and vocab.bpe");
+  if (asked.tokenizer_dir.empty()) throw std::invalid_argument("train_input.vocabulary is gpt2: give train_input.tokenizer_dir, a folder with encoder.json and vocab.bpe, or take --vocabulary characters");
   return vocabulary(std::make_shared<const ml::bpe>(ml::bpe::in_folder(asked.tokenizer_dir)));
 }
 

@@ -37,6 +37,7 @@ std::string joined(const std::vector<std::string>& words) {
 bool is_allowed(const field& f, f64 x) { return x >= f.least && x <= f.most && !(f.above_least && x == f.least); }
 
 std::string limits(const field& f) {
+  if (f.least == f.most) return text_of(f.least);
   std::string words;
   if (f.least > -1e300) words += std::string(f.above_least ? "above " : "at least ") + text_of(f.least);
   if (f.most < 1e300) words += (words.empty() ? "" : " and ") + std::string("at most ") + text_of(f.most);

@@ -76,8 +76,11 @@ struct llmc_model {
   /// Of a model. Throws std::invalid_argument if llm.c has no such model.
   static llmc_model of(const decoder& d, const network& n, const weights& w) {
     check_is_gpt2(d);
-    if (d.between != nonlinearity::gelu_tanh || (d.filter && d.filter != 4 * d.width) || !d.bias || d.epsilon != 1e-5f)
-      throw std::invalid_argument("wsl: a model of llm.c has gelu by tanh, biases, a filter of 4 x width and an epsilon of 1e-5; this one has not");
+    std::string lacks;
+    const auto needs = [&](const char* what, bool has) { lacks += has ? "" : (lacks.empty() ? "" : ", ") + std::string(what); };
+    needs("gelu by tanh", d.between == nonlinearity::gelu_tanh), needs("biases", d.bias);
+    needs("a filter of 4 x width", !d.filter || d.filter == 4 * d.width), needs("an epsilon of 1e-5", d.epsilon == 1e-5f);
+    if (!lacks.empty()) throw std::invalid_argument("wsl: every model of llm.c has " + lacks + "; this one has not");
     llmc_model m{d, detail::padded_vocabulary(d), {}};
     m.numbers.resize(static_cast<std::size_t>(detail::llmc_parameters(d, m.padded)));
     each_llmc_parameter(n, d, m.padded, std::span(m.numbers), [&](std::size_t k, std::span<f32> x) { std::copy(w[k].begin(), w[k].end(), x.begin()); });
