@@ -5,6 +5,9 @@
 // task's sums and the channel's end in registers. For the same reason places are numbers of types
 // that cannot alias the words.
 #pragma once
+#include <array>
+#include <bit>
+
 #include "../core/scalar.hpp"
 
 namespace wsl {
@@ -84,8 +87,12 @@ struct inlet {
   bool marked = false;  ///< control wavelets lie in the channel; the engine knows where
   u8 port = 0;          ///< of a junction: through which one its words come, as a place in every_port
 
-  /// Whether it brings nothing but data, from a writer that the same thread runs.
-  bool is_plain() const { return !(remote | marked); }
+  /// Whether it brings this color, and nothing but data, from a writer that the same thread runs: one comparison.
+  bool is_plain(int of_color) const {
+    constexpr u32 but_port = std::bit_cast<u32>(std::array<u8, 4>{255, 255, 255, 0});
+    const auto all = std::bit_cast<std::array<u32, 4>>(*this);
+    return (all[3] & but_port) == std::bit_cast<u32>(std::array<u8, 4>{static_cast<u8>(of_color), 0, 0, 0});
+  }
 };
 static_assert(sizeof(inlet) == 16);
 

@@ -213,9 +213,9 @@ struct pe_state {
   /// it may send; then it has begun.
   [[gnu::always_inline]] bool again(u32 own_bit) {
     if (active != own_bit || (blocked & own_bit) || taken == engines::taken_color::several) return false;
-    engines::channel* c = channels();
-    for (u32 left = image->slots; left; --left, ++c)
-      if (!c->reopen()) return false;
+    if (u32 left = image->slots)
+      for (engines::channel* c = channels(); left; --left, ++c)
+        if (!c->reopen()) return false;
     active = 0;
     taken = engines::taken_color::none;
     return true;

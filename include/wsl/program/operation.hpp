@@ -277,14 +277,19 @@ class [[nodiscard("an operation with a fabric operand or a FIFO runs only when i
     return true;
   }
 
-  // A short block is copied here, its ends last: they are what a program has most likely just written, word by word, and a load of four
-  // words waits until such a store has left the processor's queue.
+  // A short block whose length is known is copied here. What is sent has ends that a program has most likely just written, word by word; see copy_fresh_ends.
   [[gnu::always_inline]] static void copy(void* to, const void* from, std::uintptr_t bytes) {
-    if (bytes >= 128 || bytes % 16 != 0) return copy_block(to, from, bytes);
+    constexpr bool fresh = detail::is_fabric_output<Dst>;
+    if (!__builtin_constant_p(bytes) || bytes >= 128 || bytes % 16 != 0) return copy_block<fresh ? ends::fresh : ends::old>(to, from, bytes);
+    const auto word = [&](std::uintptr_t i) { std::memcpy(static_cast<char*>(to) + i, static_cast<const char*>(from) + i, 4); };
     const auto piece = [&](std::uintptr_t i) { std::memcpy(static_cast<char*>(to) + i, static_cast<const char*>(from) + i, 16); };
     for (std::uintptr_t i = 16; i + 16 < bytes; i += 16) piece(i);
-    if (bytes > 0) piece(0);
-    if (bytes > 16) piece(bytes - 16);
+    if (bytes > 16 && fresh) {
+      piece(4), piece(bytes - 20), word(0), word(bytes - 4);
+    } else if (bytes > 0) {
+      piece(0);
+      if (bytes > 16) piece(bytes - 16);
+    }
   }
 
   [[gnu::cold, gnu::noinline]] effort cost() const {

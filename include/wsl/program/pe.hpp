@@ -248,13 +248,15 @@ class pe {
   // The engine itself must look where a buffer becomes empty or a sender waits for room.
   struct lone_reader {
     [[gnu::always_inline]] static bool words(pe_state& s, int color, const payload_type* type, u32 n, const u32*& first) {
-      for (engines::inlet *in = s.inlets(), *last = s.end_of_inlets(); in != last; ++in)
-        if (in->color == color) return read(s, *in, color, type, n, first);
+      for (engines::inlet *in = s.inlets(), *last = s.end_of_inlets(); in != last; ++in) {
+        if (in->is_plain(color)) [[likely]] return read(s, *in, color, type, n, first);
+        if (in->color == color) return false;
+      }
       return false;
     }
     [[gnu::always_inline]] static bool read(pe_state& s, engines::inlet& in, int color, const payload_type* type, u32 n, const u32*& first) {
       const program_image& image = *s.image;
-      if (!in.is_plain() || s.taken != engines::taken_color::none || image.read_type[color] != type) return false;
+      if (s.taken != engines::taken_color::none || image.read_type[color] != type) return false;
       const engines::channel& c = image.channels[in.from];
       if (c.tail() - in.head <= n || c.writer_waits) return false;
       s.taken = engines::taken(color);
