@@ -66,6 +66,7 @@ struct program_image {
   int locals = 0;
   u64 takes = 0, reads = 0, sends = 0;      ///< colors of data tasks; colors that descriptors read; colors that are sent
   u64 tears = 0;                            ///< colors whose teardown starts a task
+  bool reacts = false;                      ///< to words: has data or control tasks
   u64 blocked_colors = 0;                   ///< how tasks are when the fabric starts
   u32 blocked_locals = 0, active_locals = 0;
   u64 mates = 0;                            ///< colors that share an output queue with others
@@ -85,7 +86,7 @@ struct program_image {
     for (const binding& b : p) switch (b.what) {
         case role::data:
           data[b.id] = &b;
-          takes |= color_bit(b.id);
+          takes |= color_bit(b.id), reacts = true;
           blocked_colors |= b.start == initially::blocked ? color_bit(b.id) : 0;
           urgent_colors |= b.urgent ? color_bit(b.id) : 0;
           break;
@@ -96,7 +97,7 @@ struct program_image {
           urgent_locals |= b.urgent ? local_bit(b.id) : 0;
           lengthy_locals |= b.lengthy ? local_bit(b.id) : 0;
           break;
-        case role::control: control[b.id] = &b; break;
+        case role::control: control[b.id] = &b, reacts = true; break;
         case role::torn: torn[b.id] = &b, tears |= color_bit(b.id); break;
         case role::read:
           reads |= color_bit(b.id);
