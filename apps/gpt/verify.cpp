@@ -5,8 +5,8 @@
 #include <cmath>
 #include <cstdio>
 #include <wsl/ml/file/llmc.hpp>
-#include <wsl/ml/pipelined_trainer.hpp>
-#include <wsl/ml/trainer.hpp>
+
+#include <ranks.hpp>
 
 #include "export.hpp"
 
@@ -14,6 +14,8 @@ namespace gpt_app {
 namespace {
 
 namespace ml = wsl::ml;
+namespace ranks = train_app::ranks;
+using train_app::machine;
 using wsl::f32;
 using wsl::f64;
 
@@ -58,18 +60,25 @@ void each_pair(const ml::llmc_model& m, const ml::training_run& t, std::span<con
   });
 }
 
-/// With the trainers that make(rule) gives.
-template <class Make>
-bool verify_trainer(const verification& v, const ml::llmc_model& m, Make make) {
+std::unique_ptr<machine> machine_for(const verification& v, const ml::llmc_model& m, const ml::optimizer& rule) {
+  if (v.strips) return train_app::pipeline(m.config.build(), rule, {.strips = v.strips});
+  return ranks::streaming(m.config.build(), rule, {.workers = v.workers, .num_csx = v.num_csx}, train_app::weights_as::f32);
+}
+
+}  // namespace
+
+bool verify(const verification& v) {
+  const ml::llmc_model m = ml::read_llmc_model(v.model);
   const ml::llmc_state s = ml::read_llmc_state(v.state, m);
   const ml::batch b{.ids = s.ids, .targets = s.targets, .sequences = s.sequences, .length = s.length};
   protocol lines(v.tolerance);
   {
     // After its first step, what SGD keeps is the gradient.
-    auto t = make(ml::optimizer::sgd());
+    const std::unique_ptr<machine> wafer = machine_for(v, m, ml::optimizer::sgd());
+    ml::training_run& t = wafer->run();
     set_weights(t, m.to_weights(t.model()));
-    lines.compare("logits", t.predict(b), s.logits);
-    const f32 loss = static_cast<f32>(t.step(b, 1));
+    lines.compare("logits", wafer->predict(b), s.logits);
+    const f32 loss = static_cast<f32>(wafer->step(b, 1));
     lines.compare("loss", {&loss, 1}, {&s.loss, 1});
     std::vector<ml::state_array> arrays = t.state();
     each_pair(m, t, std::span<const f32>(s.gradients), [&](const ml::parameter& p, std::size_t k, std::span<const f32> wanted, auto) {
@@ -80,23 +89,16 @@ bool verify_trainer(const verification& v, const ml::llmc_model& m, Make make) {
   if (!v.after.empty()) {
     const ml::llmc_model later = ml::read_llmc_model(v.after);
     if (later.numbers.size() != m.numbers.size()) throw ml::file_error("wsl: " + v.after + " is another model than " + v.model);
-    auto t = make(ml::optimizer::adamw(0.9f, 0.999f, 1e-8f, static_cast<f32>(v.weight_decay)));
+    const std::unique_ptr<machine> wafer = machine_for(v, m, ml::optimizer::adamw(0.9f, 0.999f, 1e-8f, static_cast<f32>(v.weight_decay)));
+    ml::training_run& t = wafer->run();
     set_weights(t, m.to_weights(t.model()));
-    for (int step = 0; step < 10; ++step) std::printf("step %d: loss %.6f\n", step, t.step(b, v.learning_rate));
+    for (int step = 0; step < 10; ++step) std::printf("step %d: loss %.6f\n", step, wafer->step(b, v.learning_rate));
     each_pair(m, t, std::span<const f32>(later.numbers), [&](const ml::parameter& p, std::size_t k, std::span<const f32> wanted, auto skips) {
       lines.compare("after ten steps " + p.name, t.parameters()[k], wanted, skips);
     });
   }
   std::printf(lines.all_hold() ? "all within %g\n" : "NOT all within %g\n", v.tolerance);
   return lines.all_hold();
-}
-
-}  // namespace
-
-bool verify(const verification& v) {
-  const ml::llmc_model m = ml::read_llmc_model(v.model);
-  if (v.strips) return verify_trainer(v, m, [&](const ml::optimizer& rule) { return ml::pipelined_trainer(m.config.build(), rule, {.strips = v.strips}); });
-  return verify_trainer(v, m, [&](const ml::optimizer& rule) { return ml::trainer(m.config.build(), rule, {.workers = v.workers, .num_csx = v.num_csx}); });
 }
 
 }  // namespace gpt_app
