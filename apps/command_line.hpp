@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT
-// How the applications answer on the command line: each mistake gets one sentence with the program's name before it and the exit status 1.
+// How the applications answer on the command line: each mistake gets one sentence, as run.hpp says it.
 #pragma once
 #include <CLI/CLI.hpp>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
-#include <exception>
-#include <new>
 #include <wsl/version.hpp>
 
 #include "nearest.hpp"
+#include "run.hpp"
 
 namespace app {
 
@@ -47,13 +46,6 @@ inline CLI::Validator at_least(double least, bool above = false) {
   throw std::invalid_argument(word + " is no " + what + nearest_words(word, known));
 }
 
-/// Whether this process prints what it ends with. One of several that end with the same sentence leaves it to another.
-inline bool (*says)(const std::string& sentence) = [](const std::string&) { return true; };
-
-inline void complain(const std::string& sentence) {
-  if (says(sentence)) std::fprintf(stderr, "%s\n", sentence.c_str());
-}
-
 /// Parses the command line. Returns whether there is something to do; otherwise, help was asked for, or something is wrong and said, `status`
 /// is set. `what` is what the application calls its commands; those that nothing takes are allowed as extras by who declares them.
 inline bool parse(CLI::App& app, int argc, char** argv, const char* what, int& status) {
@@ -70,21 +62,6 @@ inline bool parse(CLI::App& app, int argc, char** argv, const char* what, int& s
     status = 1;
   }
   return false;
-}
-
-/// Runs an application's main part and says what it throws. Returns the exit status.
-template <class F>
-int run(const char* program, F f) {
-  try {
-    return f();
-  } catch (const std::bad_alloc&) {
-    complain(std::string(program) + ": there is not enough memory: take a smaller model, batch or file");
-  } catch (const std::exception& e) {
-    std::string_view sentence = e.what();
-    if (sentence.starts_with("wsl: ")) sentence.remove_prefix(5);
-    complain(std::string(program) + ": " + std::string(sentence));
-  }
-  return 1;
 }
 
 }  // namespace app

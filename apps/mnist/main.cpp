@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <wsl/ml/data/digits.hpp>
 
-#include "../command_line.hpp"
+#include "../run.hpp"
 #include "../train/command.hpp"
 #include "../train/ranks.hpp"
 #include "../train/session.hpp"

@@ -4,8 +4,8 @@
 #include <cstdio>
 #include <wsl/host/progress.hpp>
 
-#include "../command_line.hpp"
 #include "../files.hpp"
+#include "../run.hpp"
 #include "options.hpp"
 #include "pictures.hpp"
 
