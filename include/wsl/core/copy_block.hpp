@@ -94,12 +94,13 @@ class chosen_copier {
 /// Whether a program has most likely just written the first or last word of a block.
 enum class ends { old, fresh };
 
-/// The blocks do not overlap.
+/// The blocks do not overlap. One without bytes may be nowhere.
 template <ends are = ends::old>
 [[gnu::always_inline]] inline void copy_block(void* to, const void* from, std::size_t bytes) {
   using detail::block, detail::chosen_copier;
   if (bytes >= 128 && bytes <= 256) return chosen_copier<are == ends::fresh ? block::with_fresh_ends : block::with_old_ends>::copy(to, from, bytes);
   if (bytes >= 2048 && bytes <= 8192) return chosen_copier<block::long_one>::copy(to, from, bytes);  // beyond, `rep movsb` wins: the block leaves the first cache
+  if (bytes == 0) return;
   asm("" : "+r"(bytes));  // where the length is known GCC would say `rep movs`, which takes longer to start than a call of memcpy
   std::memcpy(to, from, bytes);
 }

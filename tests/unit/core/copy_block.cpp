@@ -32,6 +32,13 @@ TEST_CASE("A block is copied, and nothing beside it, whatever its length and pla
       }
 }
 
+TEST_CASE("A block without bytes may be nowhere") {
+  std::size_t none = 0;
+  asm("" : "+r"(none));
+  copy_block<ends::old>(nullptr, nullptr, none);
+  copy_block<ends::fresh>(nullptr, nullptr, none);
+}
+
 TEST_CASE("Every way to copy that this processor has copies the same") {
   std::vector<char> source(256);
   std::iota(source.begin(), source.end(), static_cast<char>(1));
