@@ -149,11 +149,11 @@ class visits {
   bool act(band& b, pe_state& s, u32& budget) {
     processor* p = more(s);
     if (order_.shuffle && b.draw(2) && !(p && p->suspended()) && run_next(b, s, p)) return true;
-    if (!order_.shuffle && !s.image->urgent_colors && run_locals(b, s, p, budget)) return !is_at_rest(s);
+    if (!order_.shuffle && !s.image->urgent_colors && run_locals(b, s, p, budget)) return !rule::is_at_rest(s, more(s));
     const bool moved = p && !p->microthreads.empty() && move_operations(b, s, *p);
     if (!b.handed_to.empty()) return true;
     // What was waited for has come: the task that it activates may run again and again.
-    if (moved && !order_.shuffle && !s.image->urgent_colors && p->microthreads.empty() && run_locals(b, s, p, budget)) return !is_at_rest(s);
+    if (moved && !order_.shuffle && !s.image->urgent_colors && p->microthreads.empty() && run_locals(b, s, p, budget)) return !rule::is_at_rest(s, more(s));
     return (!(p && p->suspended()) && run_next(b, s, p)) || moved;
   }
 
@@ -168,15 +168,6 @@ class visits {
     }
     budget -= ran ? ran - 1 : 0;
     return ran > 0;
-  }
-
-  /// Whether it is sure, without a look at all that might be ready, that nothing is: the last local task has started an operation, which
-  /// has just moved as far as it can, and only its completion can activate another.
-  bool is_at_rest(const pe_state& s) {
-    const processor* p = more(s);
-    if ((s.active & ~s.blocked) || s.image->reacts || !p || p->microthreads.size() != 1 || !p->calls.empty() || p->torn) return false;
-    const transfer& t = p->microthreads[0];
-    return !t.complete() && !t.resumes && !rule::may_clash(t);
   }
 
   /// Room for one run of a task on every channel of its PE.
