@@ -83,13 +83,14 @@ task task_of(options& o, const corpus& text) {
   const ml::decoder d = m.decoder();
   task t{.program = "wsl-gpt", .model = [d] { return d.build(); }, .model_words = m.words(), .data_words = text.about + ": " + std::to_string(text.train.size()) + " tokens to train with, " + std::to_string(text.held_out.size()) + " held out"};
   const auto windows_of = [&](const ml::tokens& part, const text_params& p, const char* what) {
-    if (part.size() <= p.max_sequence_length)
-      throw std::invalid_argument(text.about + ": its " + std::to_string(part.size()) + " tokens " + what + " have no window of " + std::to_string(p.max_sequence_length) +
-                                  " with a token after it: it takes a longer text, or a smaller max_sequence_length");
-    return ml::windows(part, p.max_sequence_length, p.stride);
+    try {
+      return ml::windows(part, p.max_sequence_length, p.stride);
+    } catch (const std::invalid_argument& e) {
+      throw std::invalid_argument(std::string(e.what()) + " " + what + " of " + text.about + ": it takes a longer text, or a smaller max_sequence_length");
+    }
   };
-  t.train = windows_of(text.train, o.train, "to train with");
-  t.held_out = windows_of(text.held_out, o.eval, "held out");
+  t.train = windows_of(text.train, o.train, "in the part to train with");
+  t.held_out = windows_of(text.held_out, o.eval, "in the part that is held out");
   t.groups = {{"embedding", {"embedding.*"}},
               {"decoder_attention", {"layer * qkv.weight", "layer * projection.weight"}},
               {"decoder_input_ffn", {"layer * up.weight", "layer * gate.weight"}},

@@ -133,13 +133,6 @@ inline void apart(const pe_state& s, const transfer& t, const transfer& other) {
 }
 /// Whether an operation needs that rule: most do not.
 inline bool may_clash(const transfer& t) { return t.uses_fifo() || t.microthread >= 0; }
-/// Whether it is sure, when a local task has just run, that nothing is ready, without a look at all that might be: the task has started
-/// an operation, which has moved as far as it can, and only its completion can activate another.
-inline bool is_at_rest(const pe_state& s, const processor* p) {
-  if ((s.active & ~s.blocked) || s.image->reacts || !p || p->microthreads.size() != 1 || !p->calls.empty() || p->torn) return false;
-  const transfer& t = p->microthreads[0];
-  return !t.complete() && !t.resumes && !may_clash(t);
-}
 inline void apart(const pe_state& s, const transfer& t, const flat_vector<transfer>& in_flight) {
   if (!may_clash(t)) return;
   for (const transfer& other : in_flight) apart(s, t, other);
@@ -180,6 +173,14 @@ inline void one_reader(const pe_state& s, int color, bool taken) {
 }
 
 }  // namespace rule
+
+/// Whether it is sure, when a local task has just run, that nothing is ready, without a look at all that might be: the task has started
+/// an operation, which has moved as far as it can, and only its completion can activate another.
+inline bool is_at_rest(const pe_state& s, const processor* p) {
+  if ((s.active & ~s.blocked) || s.image->reacts || !p || p->microthreads.size() != 1 || !p->calls.empty() || p->torn) return false;
+  const transfer& t = p->microthreads[0];
+  return !t.complete() && !t.resumes && !rule::may_clash(t);
+}
 
 /// Runs a task: what it throws says where it happened. Inlined, because copying the call's captures would stall every task.
 template <class F>

@@ -149,11 +149,11 @@ class visits {
   bool act(band& b, pe_state& s, u32& budget) {
     processor* p = more(s);
     if (order_.shuffle && b.draw(2) && !(p && p->suspended()) && run_next(b, s, p)) return true;
-    if (!order_.shuffle && !s.image->urgent_colors && run_locals(b, s, p, budget)) return !rule::is_at_rest(s, more(s));
+    if (!order_.shuffle && !s.image->urgent_colors && run_locals(b, s, p, budget)) return !is_at_rest(s, more(s));
     const bool moved = p && !p->microthreads.empty() && move_operations(b, s, *p);
     if (!b.handed_to.empty()) return true;
     // What was waited for has come: the task that it activates may run again and again.
-    if (moved && !order_.shuffle && !s.image->urgent_colors && p->microthreads.empty() && run_locals(b, s, p, budget)) return !rule::is_at_rest(s, more(s));
+    if (moved && !order_.shuffle && !s.image->urgent_colors && p->microthreads.empty() && run_locals(b, s, p, budget)) return !is_at_rest(s, more(s));
     return (!(p && p->suspended()) && run_next(b, s, p)) || moved;
   }
 
