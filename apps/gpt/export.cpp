@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "export.hpp"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <wsl/ml/file/hugging_face.hpp>
 #include <wsl/ml/file/llmc.hpp>
@@ -14,11 +12,14 @@ namespace {
 
 namespace ml = wsl::ml;
 
+std::string text_of(int n) { return std::to_string(n); }
+const std::string& text_of(const std::string& word) { return word; }
+
 /// Throws wsl::ml::file_error that says which options make `ours` the model of the file.
 void must_be(const std::string& from, const ml::decoder& theirs, const ml::decoder& ours) {
   std::string differs;
   const auto compare = [&](const char* name, const auto& their, const auto& our) {
-    if (their != our) differs += std::string(" --") + name + " " + fmt::format("{}", their) + " (not " + fmt::format("{}", our) + ")";
+    if (their != our) differs += std::string(" --") + name + " " + text_of(their) + " (not " + text_of(our) + ")";
   };
   const auto filter = [](const ml::decoder& d) { return d.filter ? d.filter : 4 * d.width; };
   compare("num_hidden_layers", theirs.layers, ours.layers), compare("num_heads", theirs.heads, ours.heads), compare("hidden_size", theirs.width, ours.width);

@@ -9,8 +9,8 @@
 #include <ranks.hpp>
 #include <session.hpp>
 
-#include "../command_line.hpp"
 #include "../files.hpp"
+#include "../run.hpp"
 #include "configurations.hpp"
 #include "export.hpp"
 #include "model.hpp"
@@ -34,7 +34,7 @@ struct sampling {
   std::string prompt;
   int tokens = 300, top_k = 0;
   f64 temperature = 0.8;
-  wsl::u64 seed = 1;
+  i64 seed = 1;
 };
 
 struct options {
@@ -53,19 +53,21 @@ void declare_text(fields& f, text_params& p) {
   f.add("tokenizer_dir", p.tokenizer_dir, "folder with encoder.json and vocab.bpe (vocab.json and merges.txt), for gpt2");
 }
 
-void declare_rest(CLI::App& app, options& o) {
-  const auto option = [&](const char* name, auto& to, const char* help, const char* group) { return app.add_option(name, to, help)->capture_default_str()->group(group); };
-  option("--prompt", o.sample.prompt, "what the text begins with", "sample");
-  option("--tokens", o.sample.tokens, "how many to write", "sample")->check(CLI::Range(1, 1 << 20));
-  option("--temperature", o.sample.temperature, "0 takes the likeliest token", "sample")->check(app::at_least(0));
-  option("--top_k", o.sample.top_k, "only so many of the likeliest; 0: all", "sample")->check(app::at_least(0));
-  option("--sample_seed", o.sample.seed, "of what is drawn", "sample");
-  option("--model", o.check.model, "model.bin of llm.c", "verify");
-  option("--state", o.check.state, "debug_state.bin of llm.c", "verify");
-  option("--after", o.check.after, "the model after ten steps of AdamW", "verify");
-  option("--tolerance", o.check.tolerance, "largest error of a tensor, relative to its norm", "verify")->check(app::at_least(0, true));
-  option("--format", o.format, "llmc (model.bin), hf (model.safetensors, config.json) or both", "export")->check(CLI::IsMember({"llmc", "hf", "both"}));
-  option("--out", o.out, "folder for the files", "export");
+void declare_rest(fields& f, options& o) {
+  f.options_of("sample");
+  f.add("prompt", o.sample.prompt, "what the text begins with");
+  f.add("tokens", o.sample.tokens, "how many to write").at_least(1).at_most(1 << 20);
+  f.add("temperature", o.sample.temperature, "0 takes the likeliest token").at_least(0);
+  f.add("top_k", o.sample.top_k, "only so many of the likeliest; 0: all").at_least(0);
+  f.add("sample_seed", o.sample.seed, "of what is drawn").at_least(0);
+  f.options_of("verify");
+  f.add("model", o.check.model, "model.bin of llm.c");
+  f.add("state", o.check.state, "debug_state.bin of llm.c");
+  f.add("after", o.check.after, "the model after ten steps of AdamW");
+  f.add("tolerance", o.check.tolerance, "largest error of a tensor, relative to its norm").above(0);
+  f.options_of("export");
+  f.add("format", o.format, "llmc (model.bin), hf (model.safetensors, config.json) or both").one_of({"llmc", "hf", "both"});
+  f.add("out", o.out, "folder for the files");
 }
 
 task task_of(options& o, const corpus& text) {
@@ -81,7 +83,7 @@ task task_of(options& o, const corpus& text) {
       throw std::invalid_argument("max_sequence_length " + std::to_string(p->max_sequence_length) + " of " + (p == &o.train ? "train_input" : "eval_input") + " is more than model.max_position_embeddings " + std::to_string(m.max_position_embeddings));
   if (!o.common.eval_input.batch_size) o.common.eval_input.batch_size = o.common.train_input.batch_size;
   const ml::decoder d = m.decoder();
-  task t{.program = "wsl-gpt", .model = [d] { return d.build(); }, .model_words = m.words(), .data_words = text.about + ": " + std::to_string(text.train.size()) + " tokens to train with, " + std::to_string(text.held_out.size()) + " held out"};
+  task t{.program = "wsl-gpt", .model = [d] { return network_of(d); }, .model_words = m.words(), .data_words = text.about + ": " + std::to_string(text.train.size()) + " tokens to train with, " + std::to_string(text.held_out.size()) + " held out"};
   const auto windows_of = [&](const ml::tokens& part, const text_params& p, const char* what) {
     try {
       return ml::windows(part, p.max_sequence_length, p.stride);
@@ -111,7 +113,7 @@ std::unique_ptr<machine> trained(options& o, vocabulary& words) {
     throw ml::file_error(from + ": its vocabulary is damaged: " + e.what());
   }
   if (!o.model.vocab_size) o.model.vocab_size = words.size();
-  auto t = ranks::streaming(o.model.decoder().build(), o.common.optimizer.rule(), {.workers = 1, .threads = r.threads}, o.common.precision.weights());
+  auto t = ranks::streaming(network_of(o.model.decoder()), o.common.optimizer.rule(), {.workers = 1, .threads = r.threads}, o.common.precision.weights());
   ml::load_run(from, t->run());
   return t;
 }
@@ -120,7 +122,7 @@ void sample(options& o) {
   vocabulary words;
   const std::unique_ptr<machine> t = trained(o, words);
   std::vector<i32> ids = o.sample.prompt.empty() ? std::vector<i32>{0} : words.encode(o.sample.prompt);
-  std::mt19937_64 random(o.sample.seed);
+  std::mt19937_64 random(static_cast<wsl::u64>(o.sample.seed));
   const auto print = [&](std::span<const i32> some) {
     std::fputs(words.decode(some).c_str(), stdout);
     std::fflush(stdout);
@@ -167,6 +169,7 @@ int run(int argc, char** argv) {
   declare_optimizer(f, o.common.optimizer);
   declare_run(f, o.common.run);
   f.add("initial_weights", o.initial_weights, "begin with these: model.bin of llm.c, or a folder with config.json and model.safetensors, or its parts and their index, of transformers");
+  declare_rest(f, o);
   auto modes = common_modes();
   modes.insert(modes.end(), {{"sample", "write text with a trained model"}, {"verify", "compare with a model and a state of llm.c"}, {"export", "write a trained model for llm.c and for transformers"}});
   int status = 0;
@@ -174,8 +177,7 @@ int run(int argc, char** argv) {
                           {.name = "wsl-gpt",
                            .about = "Trains language models, by weight streaming on a simulated wafer, and lets them write.\nwsl-gpt train_and_eval --data_dir input.txt --model_dir run; wsl-gpt sample --model_dir run",
                            .modes = modes,
-                           .configurations = configurations(),
-                           .more_options = [&](CLI::App& app) { declare_rest(app, o); }},
+                           .configurations = configurations()},
                           f, status);
   if (!mode) return status;
   o.common.run.checkpoint_asked = f.is_asked("checkpoint_path");

@@ -63,6 +63,8 @@ std::string model_params::words() const {
   return std::to_string(layers) + " layers, " + std::to_string(heads) + " heads, width " + std::to_string(hidden_size) + ", vocabulary of " + std::to_string(vocab_size);
 }
 
+ml::network network_of(const ml::decoder& d) { return d.build(); }
+
 void declare(train_app::fields& f, model_params& m) {
   constexpr int largest = 1 << 20;
   f.section("model");

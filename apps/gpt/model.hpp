@@ -26,4 +26,7 @@ std::string word_of(wsl::ml::nonlinearity between);
 
 void declare(train_app::fields& f, model_params& m);
 
+/// The network of a decoder. Who calls this compiles no layers.
+wsl::ml::network network_of(const wsl::ml::decoder& d);
+
 }  // namespace gpt_app

@@ -9,6 +9,7 @@
 #include <ranks.hpp>
 
 #include "export.hpp"
+#include "model.hpp"
 
 namespace gpt_app {
 namespace {
@@ -61,8 +62,8 @@ void each_pair(const ml::llmc_model& m, const ml::training_run& t, std::span<con
 }
 
 std::unique_ptr<machine> machine_for(const verification& v, const ml::llmc_model& m, const ml::optimizer& rule) {
-  if (v.strips) return train_app::pipeline(m.config.build(), rule, {.strips = v.strips});
-  return ranks::streaming(m.config.build(), rule, {.workers = v.workers, .num_csx = v.num_csx}, train_app::weights_as::f32);
+  if (v.strips) return train_app::pipeline(network_of(m.config), rule, {.strips = v.strips});
+  return ranks::streaming(network_of(m.config), rule, {.workers = v.workers, .num_csx = v.num_csx}, train_app::weights_as::f32);
 }
 
 }  // namespace

@@ -101,7 +101,6 @@ std::optional<std::string> parse(int argc, char** argv, const program_words& wor
   bool lists = false;
   app.add_option("-p,--params", file, "a params.yaml, or one of " + names_of(words))->type_name("FILE|NAME");
   app.add_flag("--show_params", lists, "print the configuration as it is after all options, and stop");
-  if (words.more_options) words.more_options(app);
   declare(app, f, given);
   for (const auto& [name, help] : words.modes) app.add_subcommand(name, help)->fallthrough()->allow_extras()->footer("with any of the options of " + words.name + " --help");
   app.require_subcommand(0, 1)->allow_extras();

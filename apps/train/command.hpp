@@ -2,17 +2,12 @@
 // The command line of a trainer: a mode, a params file or one of those that the program brings along, and every field of it as an
 // option, --section.name, or --name, which sets it in all sections that have it.
 #pragma once
-#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "fields.hpp"
-
-namespace CLI {
-class App;
-}
 
 namespace train_app {
 
@@ -24,7 +19,6 @@ struct program_words {
   std::string name, about;
   std::vector<std::pair<std::string, std::string>> modes;  ///< and what they do
   std::vector<bundled> configurations;                     ///< the first is taken if none is named and model_dir has no run
-  std::function<void(CLI::App&)> more_options = {};
 };
 
 /// What a run's params.yaml begins with, and the program's name after it.

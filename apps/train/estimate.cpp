@@ -3,7 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <numeric>
+#include <stdexcept>
 #include <wsl/layout/draw.hpp>
+
+#include "../memory.hpp"
+#include "ranks.hpp"
 
 namespace train_app {
 namespace {
@@ -53,7 +58,7 @@ f64 own_work(const ml::network& model, int length) {
 
 std::string estimate(const ml::network& model, const ml::training& how, const estimate_of& what) {
   const bool half = what.weights == weights_as::bf16;
-  const wsl::layout plan = half ? ml::bfloat16_trainer::plan(how.workers, how.num_csx) : ml::trainer::plan(how.workers, how.num_csx);
+  const wsl::layout plan = ranks::streaming_plan(how, what.weights);
   const auto words_of = [&](i64 weights) { return half ? (weights + 1) / 2 : weights; };
   const ml::itinerary way(model, how.workers, true);
   const i64 sequences = (what.sequences / how.num_csx + how.workers - 1) / how.workers, tokens = sequences * what.length;
@@ -84,7 +89,7 @@ std::string estimate(const ml::network& model, const ml::training& how, const es
 
 std::string estimate(const ml::network& model, const ml::pipelining& how, const estimate_of& what) {
   const ml::strips strips(model, how.strips);
-  const wsl::layout plan = ml::pipelined_trainer::plan(strips.count());
+  const wsl::layout plan = pipeline_plan(strips.count());
   const int micro = how.micro_batch_size ? (what.sequences + how.micro_batch_size - 1) / how.micro_batch_size : std::min(what.sequences, 4 * strips.count());
   const i64 tokens = i64{what.sequences} * what.length;
   table of(plan);
@@ -106,6 +111,16 @@ std::string estimate(const ml::network& model, const ml::pipelining& how, const 
   const f64 of_micro = busiest / 2 * static_cast<f64>(tokens) / micro;
   of.machine(of_micro * (micro + strips.count() - 1), largest);
   return of.text();
+}
+
+void require_memory(const ml::network& model, int sequences, int length) {
+  const std::vector<int>& widths = model.widths();
+  const f64 parameters = 16. * static_cast<f64>(model.parameter_count());
+  const f64 activations = 8. * sequences * length * std::accumulate(widths.begin(), widths.end(), 0.);
+  const f64 there = app::memory_there();
+  if (parameters + activations <= there) return;
+  throw std::invalid_argument(fmt::format("training would take about {:.1f} GB for {} parameters and {:.1f} GB for the activations of a batch of {} samples; this computer has {:.1f} GB: take a smaller batch_size or model, or only `compile` it",
+                                          parameters / 1e9, model.parameter_count(), activations / 1e9, sequences, there / 1e9));
 }
 
 }  // namespace train_app

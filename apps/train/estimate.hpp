@@ -20,4 +20,8 @@ struct estimate_of {
 std::string estimate(const wsl::ml::network& model, const wsl::ml::training& how, const estimate_of& what);
 std::string estimate(const wsl::ml::network& model, const wsl::ml::pipelining& how, const estimate_of& what);
 
+/// Throws std::invalid_argument if this computer has no memory for training: for each parameter's weight, gradient and what Adam keeps, and
+/// for each token of a batch all activations with their gradients.
+void require_memory(const wsl::ml::network& model, int sequences, int length);
+
 }  // namespace train_app

@@ -235,9 +235,9 @@ void fields::read(const std::string& text, const std::string& file) {
   if (root["trainer"]) refuse(place(file, root["trainer"]), "this is the V2 form (trainer:); the V1 form is read here: train_input, eval_input, model, optimizer, runconfig");
   for (const auto& [name, content] : pairs_of(root, file, "")) {
     if (std::find(sections_.begin(), sections_.end(), name) == sections_.end()) {
-      const std::vector<field*> same = named(name);
+      const auto same = std::find_if(all_.begin(), all_.end(), [&](const field& f) { return f.name == name && std::find(sections_.begin(), sections_.end(), f.section) != sections_.end(); });
       const std::string near = app::nearest_words(name, sections_);
-      refuse(place(file, content), name + " is no section" + (!same.empty() ? "; it is a field of " + same.front()->section : !near.empty() ? near : "; there are " + joined(sections_)));
+      refuse(place(file, content), name + " is no section" + (same != all_.end() ? "; it is a field of " + same->section : !near.empty() ? near : "; there are " + joined(sections_)));
     }
     if (!content.IsNull()) read_section(content, name, file);
   }

@@ -60,6 +60,8 @@ class fields {
  public:
   /// The fields that follow belong to this section.
   void section(std::string name) { sections_.push_back(now_ = std::move(name)); }
+  /// The fields that follow are options of the command line, no part of a file.
+  void options_of(std::string mode) { now_ = std::move(mode); }
   template <class T>
   field& add(std::string name, T& target, std::string help) {
     return all_.emplace_back(field{.section = now_, .name = std::move(name), .help = std::move(help), .where = &target, .reset = [&target, first = target] { target = first; }});

@@ -28,5 +28,7 @@ class machine {
 
 /// Weights stay where their layers are; ranks.hpp has the machines to which they stream.
 std::unique_ptr<machine> pipeline(wsl::ml::network n, const wsl::ml::optimizer& rule, const wsl::ml::pipelining& how);
+/// Its layout.
+wsl::layout pipeline_plan(int strips);
 
 }  // namespace train_app

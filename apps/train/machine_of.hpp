@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // A machine that is one of the trainers of wsl/ml.
 #pragma once
-#include <wsl/ml/report.hpp>
-
 #include "machine.hpp"
+#include "params.hpp"
+#include "performance.hpp"
 
 namespace train_app {
 
@@ -17,7 +17,7 @@ class machine_of final : public machine {
   wsl::f64 evaluate(const wsl::ml::batch& b) override { return trainer_.evaluate(b); }
   std::vector<wsl::f32> predict(const wsl::ml::batch& b) override { return trainer_.predict(b); }
   std::vector<wsl::f32> logits() override { return trainer_.logits(); }
-  std::string report() const override { return wsl::ml::to_text(trainer_.report()); }
+  std::string report() const override { return table_of(trainer_.report()); }
   wsl::ml::training_run& run() override { return trainer_; }
   wsl::ml::batch_part part() override {
     if constexpr (requires { trainer_.part(); }) return trainer_.part();
@@ -27,5 +27,9 @@ class machine_of final : public machine {
  private:
   Trainer trainer_;
 };
+
+inline wsl::layout plan_of(const wsl::ml::training& how, weights_as as) {
+  return as == weights_as::bf16 ? wsl::ml::bfloat16_trainer::plan(how.workers, how.num_csx) : wsl::ml::trainer::plan(how.workers, how.num_csx);
+}
 
 }  // namespace train_app

@@ -10,6 +10,7 @@
 #include <vector>
 #include <wsl/fabric/threaded.hpp>
 #include <wsl/kernel/dense.hpp>
+#include <wsl/ml/report.hpp>
 
 namespace train_app {
 namespace {
@@ -71,5 +72,8 @@ std::string performance::json() const {
 )",
                      speed.samples(), speed.elapsed(), speed.rate(), rate, rate, rate * static_cast<f64>(tokens), utilization(), flops, peak, weights);
 }
+
+std::string table_of(const wsl::ml::step_report& r) { return wsl::ml::to_text(r); }
+std::string table_of(const wsl::ml::pipeline_report& r) { return wsl::ml::to_text(r); }
 
 }  // namespace train_app

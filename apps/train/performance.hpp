@@ -2,7 +2,9 @@
 // How fast a run was, and how much of what its computers can do that is.
 #pragma once
 #include <string>
+#include <wsl/ml/pipeline/report.hpp>
 #include <wsl/ml/run/pace.hpp>
+#include <wsl/ml/stream/report.hpp>
 
 namespace train_app {
 
@@ -21,5 +23,9 @@ struct performance {
   /// With the Model Zoo's keys, and what flops_utilization was made of.
   std::string json() const;
 };
+
+/// Where a step went.
+std::string table_of(const wsl::ml::step_report& r);
+std::string table_of(const wsl::ml::pipeline_report& r);
 
 }  // namespace train_app

@@ -7,4 +7,6 @@ std::unique_ptr<machine> pipeline(wsl::ml::network n, const wsl::ml::optimizer& 
   return std::make_unique<machine_of<wsl::ml::pipelined_trainer>>(std::move(n), rule, how);
 }
 
+wsl::layout pipeline_plan(int strips) { return wsl::ml::pipelined_trainer::plan(strips); }
+
 }  // namespace train_app

@@ -27,6 +27,7 @@ int size() { return world() ? world()->size() : 1; }
 std::unique_ptr<machine> streaming(wsl::ml::network n, const wsl::ml::optimizer& rule, const wsl::ml::training& how, weights_as as) {
   return as == weights_as::bf16 ? streaming_by<wsl::ml::bfloat16_trainer>(std::move(n), rule, how) : streaming_by<wsl::ml::trainer>(std::move(n), rule, how);
 }
+wsl::layout streaming_plan(const wsl::ml::training& how, weights_as as) { return plan_of(how, as); }
 wsl::i64 sum(wsl::i64 mine) { return size() > 1 ? static_cast<wsl::i64>(world()->who.sum(static_cast<wsl::u64>(mine))) : mine; }
 void share(std::span<wsl::i64> numbers) {
   if (size() > 1) world()->who.broadcast(std::as_writable_bytes(numbers), 0);

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "session.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <limits>
-#include <numeric>
 #include <optional>
 #include <wsl/host/progress.hpp>
 #include <wsl/ml/model/operations.hpp>
@@ -17,7 +14,6 @@
 #include <wsl/ml/run/executor.hpp>
 
 #include "../files.hpp"
-#include "../memory.hpp"
 #include "command.hpp"
 #include "estimate.hpp"
 #include "folder_lock.hpp"
@@ -59,18 +55,6 @@ ml::pipelining pipelining_of(const common_params& p) {
   return {.strips = p.run.strips, .micro_batch_size = p.train_input.micro_batch_size, .clip_norm = p.optimizer.max_gradient_norm, .clip_value = p.optimizer.max_gradient_value, .seed = static_cast<u64>(p.run.seed), .threads = p.run.threads};
 }
 bool in_pipeline(const common_params& p) { return p.run.execution_strategy == "pipeline"; }
-
-/// Refuses what this computer has no memory for: of each parameter the weight, its gradient and what Adam keeps, and of each token of a batch
-/// all activations with their gradients.
-void fits_in_memory(const ml::network& model, i64 sequences, int length) {
-  const std::vector<int>& widths = model.widths();
-  const f64 parameters = 16. * static_cast<f64>(model.parameter_count());
-  const f64 activations = 8. * static_cast<f64>(sequences) * length * std::accumulate(widths.begin(), widths.end(), 0.);
-  const f64 there = app::memory_there();
-  if (parameters + activations <= there) return;
-  throw std::invalid_argument(fmt::format("training would take about {:.1f} GB for {} parameters and {:.1f} GB for the activations of a batch of {} samples; this computer has {:.1f} GB: take a smaller batch_size or model, or only `compile` it",
-                                          parameters / 1e9, model.parameter_count(), activations / 1e9, sequences, there / 1e9));
-}
 
 /// Shows how far a run is, once.
 std::unique_ptr<wsl::progress> progress_of(const char* what, i64 total) {
@@ -123,7 +107,7 @@ i64 session::last_step(i64 done) const {
 
 machine& session::wafer() {
   if (wafer_) return *wafer_;
-  for (const auto& [data, input] : {std::pair(&task_.train, &params_.train_input), {&task_.held_out, &params_.eval_input}}) fits_in_memory(task_.model(), input->batch_size, data->length);
+  for (const auto& [data, input] : {std::pair(&task_.train, &params_.train_input), {&task_.held_out, &params_.eval_input}}) require_memory(task_.model(), input->batch_size, data->length);
   if (in_pipeline(params_)) wafer_ = pipeline(task_.model(), params_.optimizer.rule(), pipelining_of(params_));
   else wafer_ = ranks::streaming(task_.model(), params_.optimizer.rule(), training_of(params_), params_.precision.weights());
   return *wafer_;
