@@ -2,7 +2,6 @@
 // wsl-gpt: trains language models and lets them write. `wsl-gpt train_and_eval` needs no data and no file: it reads this project's pages.
 #include <cstdio>
 #include <random>
-#include <wsl/ml/file/saved_run.hpp>
 #include <wsl/ml/sample.hpp>
 
 #include <command.hpp>
@@ -108,13 +107,13 @@ std::unique_ptr<machine> trained(options& o, vocabulary& words) {
   const std::string from = checkpoint_to_look_at(r);
   if (from.empty()) throw std::invalid_argument("there is no checkpoint in " + r.model_dir + ": train first, or give --checkpoint_path");
   try {
-    words = vocabulary::from_saved(ml::checkpoint(from).fact("vocabulary"), o.train.tokenizer_dir);
+    words = vocabulary::from_saved(fact_of(from, "vocabulary"), o.train.tokenizer_dir);
   } catch (const std::invalid_argument& e) {
     throw ml::file_error(from + ": its vocabulary is damaged: " + e.what());
   }
   if (!o.model.vocab_size) o.model.vocab_size = words.size();
   auto t = ranks::streaming(network_of(o.model.decoder()), o.common.optimizer.rule(), {.workers = 1, .threads = r.threads}, o.common.precision.weights());
-  ml::load_run(from, t->run());
+  load(from, *t);
   return t;
 }
 

@@ -6,6 +6,8 @@
 #include <numeric>
 #include <stdexcept>
 #include <wsl/layout/draw.hpp>
+#include <wsl/ml/pipeline/strips.hpp>
+#include <wsl/ml/stream/itinerary.hpp>
 
 #include "../memory.hpp"
 #include "ranks.hpp"

@@ -3,8 +3,8 @@
 // of f32 a cycle (`multiply32` of the machines) and takes one word a cycle from its router.
 #pragma once
 #include <string>
-#include <wsl/ml/pipelined_trainer.hpp>
-#include <wsl/ml/trainer.hpp>
+#include <wsl/ml/model/network.hpp>
+#include <wsl/ml/training.hpp>
 
 #include "params.hpp"
 

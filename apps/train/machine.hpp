@@ -4,8 +4,10 @@
 #pragma once
 #include <memory>
 #include <string>
-#include <wsl/ml/pipelined_trainer.hpp>
-#include <wsl/ml/trainer.hpp>
+#include <wsl/layout/layout.hpp>
+#include <wsl/ml/run.hpp>
+#include <wsl/ml/stream/batch.hpp>
+#include <wsl/ml/training.hpp>
 
 namespace train_app {
 

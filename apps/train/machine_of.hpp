@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 // A machine that is one of the trainers of wsl/ml.
 #pragma once
+#include <wsl/ml/pipelined_trainer.hpp>
+#include <wsl/ml/trainer.hpp>
+
 #include "machine.hpp"
 #include "params.hpp"
 #include "performance.hpp"

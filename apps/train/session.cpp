@@ -154,7 +154,7 @@ bool session::resume(ml::batches* data) {
     if (task_.begin && ranks::root()) task_.begin(wafer().run());
     return false;
   }
-  if (ranks::root() && ml::checkpoint(from).fact("vocabulary") != task_.vocabulary)
+  if (ranks::root() && fact_of(from, "vocabulary") != task_.vocabulary)
     throw std::invalid_argument(from + " was trained with another vocabulary: take the text that it was trained with, or another model_dir");
   if (ranks::root()) check_weights(from, data != nullptr);
   const ml::data_position at = load(from);
@@ -341,6 +341,9 @@ std::string checkpoint_to_train_from(const run_params& r) {
     std::fprintf(stderr, "%s has a later checkpoint than its beginning, --checkpoint_path: the run goes on from that; --autoload_last_checkpoint false begins anew\n", r.model_dir.c_str());
   return newest;
 }
+
+std::string fact_of(const std::string& checkpoint, const std::string& name) { return ml::checkpoint(checkpoint).fact(name); }
+void load(const std::string& checkpoint, machine& m) { ml::load_run(checkpoint, m.run()); }
 
 std::vector<std::pair<std::string, std::string>> common_modes() {
   return {{"train", "train, going on from the last checkpoint in model_dir if there is one"},

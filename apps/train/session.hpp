@@ -66,6 +66,11 @@ std::string checkpoint_to_look_at(const run_params& r);
 /// The same to train from: a run that began with a checkpoint from elsewhere goes on from its own.
 std::string checkpoint_to_train_from(const run_params& r);
 
+/// What a checkpoint says of itself under a name.
+std::string fact_of(const std::string& checkpoint, const std::string& name);
+/// Gives a machine all that a checkpoint has of a run.
+void load(const std::string& checkpoint, machine& m);
+
 /// The modes that every application has, and what they do.
 std::vector<std::pair<std::string, std::string>> common_modes();
 /// Does what one of them says. Returns whether it is one of them.

@@ -6,17 +6,9 @@
 #pragma once
 #include "pipeline/report.hpp"
 #include "pipeline/worker.hpp"
+#include "training.hpp"
 
 namespace wsl::ml {
-
-struct pipelining {
-  int strips = 4;            ///< PEs at most, each with an even share of the work
-  int micro_batch_size = 0;  ///< sequences that travel together; 0: so that there are four micro-batches for each strip
-  f64 clip_norm = 0;         ///< the largest norm of all gradients together; 0: any
-  f64 clip_value = 0;        ///< the largest gradient of one number; 0: any
-  u64 seed = 1;              ///< of the initial weights and of dropout
-  int threads = 0;           ///< 0: WSL_THREADS, or one a core
-};
 
 class pipelined_trainer : public training_run {
  public:

@@ -14,18 +14,9 @@
 #include "stream/memory.hpp"
 #include "stream/swarm.hpp"
 #include "stream/worker.hpp"
+#include "training.hpp"
 
 namespace wsl::ml {
-
-struct training {
-  int workers = 2;        ///< of a wafer, each with a server of the memory; a wafer's sequences are shared out to them
-  int num_csx = 1;        ///< wafers; the global batch is divided evenly among them
-  f64 clip_norm = 0;      ///< the largest norm of all gradients together; 0: any
-  f64 clip_value = 0;     ///< the largest gradient of one number; 0: any
-  u64 seed = 1;           ///< of the initial weights and of dropout
-  int threads = 0;        ///< 0: WSL_THREADS, or one a core; more than two a worker do not help
-  std::string memory_folder = {};  ///< where the memory keeps its numbers in files that are mapped; empty: in this computer's memory
-};
 
 /// Weights travel and wait as `Weight`, f32 or bf16; all that is computed is f32.
 template <class Weight = f32>
