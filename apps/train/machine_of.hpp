@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A machine that is one of the trainers of wsl/ml.
+// A machine that is one of the trainers of wsl/ml. Only who makes one includes this.
 #pragma once
 #include <wsl/ml/pipelined_trainer.hpp>
 #include <wsl/ml/trainer.hpp>
@@ -31,6 +31,7 @@ class machine_of final : public machine {
   Trainer trainer_;
 };
 
+/// The layout of weight streaming with such weights.
 inline wsl::layout plan_of(const wsl::ml::training& how, weights_as as) {
   return as == weights_as::bf16 ? wsl::ml::bfloat16_trainer::plan(how.workers, how.num_csx) : wsl::ml::trainer::plan(how.workers, how.num_csx);
 }
