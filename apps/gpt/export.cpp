@@ -25,6 +25,8 @@ void must_be(const std::string& from, const ml::decoder& theirs, const ml::decod
   compare("num_hidden_layers", theirs.layers, ours.layers), compare("num_heads", theirs.heads, ours.heads), compare("hidden_size", theirs.width, ours.width);
   compare("filter_size", filter(theirs), filter(ours)), compare("max_position_embeddings", theirs.positions, ours.positions);
   compare("vocab_size", theirs.vocabulary, ours.vocabulary), compare("nonlinearity", word_of(theirs.between), word_of(ours.between));
+  const auto yes = [](bool b) { return std::string(b ? "true" : "false"); };
+  for (const char* name : {"use_ffn_bias", "use_ffn_bias_in_attention", "use_projection_bias_in_attention"}) compare(name, yes(theirs.bias), yes(ours.bias));
   if (!differs.empty()) throw ml::file_error("--initial_weights: " + from + " is of another model: with these weights go" + differs);
 }
 void must_be_gpt2(const ml::decoder& d) {
