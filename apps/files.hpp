@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <wsl/core/whole_file.hpp>
+#include <wsl/support/whole_file.hpp>
 
 namespace app {
 

@@ -2,7 +2,7 @@
 // A layout can be drawn before it is checked or run: the programs on the grid with a table of the colors, and the routes of one
 // color. With the name of a file, as in `12_drawing turn.svg`, the routes are drawn into it as a picture.
 #include <wsl/layout/draw.hpp>
-#include <wsl/layout/draw_svg.hpp>
+#include <wsl/layout/draw/layout_svg.hpp>
 #include <wsl/wsl.hpp>
 
 #include <cstdio>

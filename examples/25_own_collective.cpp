@@ -3,7 +3,7 @@
 // constant with two colors, which neighbours take in turns; its part in the program is a member with one task.
 #include <wsl/collective/cost.hpp>
 #include <wsl/collective/relay.hpp>
-#include <wsl/fabric/timed.hpp>
+#include <wsl/engine/timed.hpp>
 #include <wsl/layout/draw.hpp>
 #include <cstdio>
 using namespace wsl;

@@ -3,7 +3,7 @@
 // added. Two operations move beside the tasks, one at each end of the FIFO; the host may write as many words as the FIFO
 // holds before anybody takes one.
 #include <wsl/host/device.hpp>
-#include <wsl/program/fifo.hpp>
+#include <wsl/program/descriptor/fifo.hpp>
 #include <wsl/wsl.hpp>
 
 #include <cstdio>

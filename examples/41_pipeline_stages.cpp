@@ -2,7 +2,7 @@
 // FIFOs belong at the rim: the PE that computes has neither a buffer nor a microthread to spare for one. A PE to its west collects
 // what comes from the host, one to its east what goes there, so the host may write everything before it reads anything.
 #include <wsl/host/device.hpp>
-#include <wsl/program/fifo.hpp>
+#include <wsl/program/descriptor/fifo.hpp>
 #include <wsl/wsl.hpp>
 
 #include <cstdio>

@@ -2,7 +2,7 @@
 // A FIFO in front of a task: words that stream in are kept, ten is added on the way in, the sign turned on the way out, and a path
 // from the ramp to the ramp brings each to a data task of the same PE. The task cubes it and closes itself until its answer has left.
 #include <wsl/host/device.hpp>
-#include <wsl/program/fifo.hpp>
+#include <wsl/program/descriptor/fifo.hpp>
 #include <wsl/wsl.hpp>
 
 #include <cstdio>

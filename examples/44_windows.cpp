@@ -2,9 +2,9 @@
 // Descriptors beyond a line of elements. A window keeps its place over an array from one operation to the next: a matrix-vector
 // product column by column without an address in sight. A box walks in up to four dimensions: a transpose, and the sum of all columns.
 // A circular buffer keeps the last values of a stream.
-#include <wsl/program/box.hpp>
-#include <wsl/program/circular.hpp>
-#include <wsl/program/window.hpp>
+#include <wsl/program/descriptor/box.hpp>
+#include <wsl/program/descriptor/circular.hpp>
+#include <wsl/program/descriptor/window.hpp>
 #include <wsl/wsl.hpp>
 
 #include <cstdio>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Libraries at work: random numbers, the standard library's functions, and the PE's clock. Every PE throws darts at a square and counts
 // those that hit the circle in it; the timed engine says how long a dart takes if a square root takes 20 cycles.
-#include <wsl/fabric/timed.hpp>
+#include <wsl/engine/timed.hpp>
 #include <wsl/program/random.hpp>
 #include <wsl/wsl.hpp>
 

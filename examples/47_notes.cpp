@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Tasks keep notes: texts, values and times, which the host reads when the run has ended. A sender's numbers go to two receivers, which
 // double and add them up; the notes show what each of them did, and in which cycle of the machine.
-#include <wsl/fabric/timed.hpp>
+#include <wsl/engine/timed.hpp>
 #include <wsl/program/notes.hpp>
 #include <wsl/wsl.hpp>
 

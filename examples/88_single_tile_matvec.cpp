@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What every PE of a low-rank product does: y = A x with a tile of its own, by one fmac for each column. The timed engine counts the cycles,
 // and with them the bytes that a wafer reads and writes a second.
-#include <wsl/fabric/timed.hpp>
+#include <wsl/engine/timed.hpp>
 #include <wsl/host/device.hpp>
 #include <wsl/wsl.hpp>
 

@@ -4,7 +4,7 @@
 #include <wsl/ml.hpp>
 #include <wsl/ml/data/batches.hpp>
 #include <wsl/ml/data/digits.hpp>
-#include <wsl/ml/file/saved_run.hpp>
+#include <wsl/ml/io/saved_run.hpp>
 #include <wsl/ml/run/executor.hpp>
 
 #include <cstdio>

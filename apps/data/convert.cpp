@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <wsl/ml/data/bpe.hpp>
 #include <wsl/ml/data/digits.hpp>
-#include <wsl/ml/file/hugging_face.hpp>
-#include <wsl/ml/file/llmc.hpp>
+#include <wsl/ml/io/hugging_face.hpp>
+#include <wsl/ml/io/llmc.hpp>
 
 #include "../files.hpp"
 #include "commands.hpp"

@@ -3,9 +3,9 @@
 #include <numeric>
 #include <wsl/ml/data/bpe.hpp>
 #include <wsl/ml/data/images.hpp>
-#include <wsl/ml/file/checkpoint.hpp>
-#include <wsl/ml/file/hugging_face.hpp>
-#include <wsl/ml/file/llmc.hpp>
+#include <wsl/ml/io/checkpoint.hpp>
+#include <wsl/ml/io/hugging_face.hpp>
+#include <wsl/ml/io/llmc.hpp>
 
 #include "commands.hpp"
 #include "kind.hpp"

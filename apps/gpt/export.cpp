@@ -2,8 +2,8 @@
 #include "export.hpp"
 
 #include <algorithm>
-#include <wsl/ml/file/hugging_face.hpp>
-#include <wsl/ml/file/llmc.hpp>
+#include <wsl/ml/io/hugging_face.hpp>
+#include <wsl/ml/io/llmc.hpp>
 
 #include "model.hpp"
 

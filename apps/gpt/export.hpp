@@ -2,7 +2,7 @@
 // Models in the files of other programs: GPT-2 as llm.c and as Hugging Face's transformers have it.
 #pragma once
 #include <wsl/ml/model/decoder.hpp>
-#include <wsl/ml/run.hpp>
+#include <wsl/ml/train/run.hpp>
 
 namespace gpt_app {
 

@@ -2,7 +2,7 @@
 // wsl-gpt: trains language models and lets them write. `wsl-gpt train_and_eval` needs no data and no file: it reads this project's pages.
 #include <cstdio>
 #include <random>
-#include <wsl/ml/sample.hpp>
+#include <wsl/ml/run/sample.hpp>
 
 #include <command.hpp>
 #include <ranks.hpp>

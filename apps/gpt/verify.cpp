@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <wsl/ml/file/llmc.hpp>
+#include <wsl/ml/io/llmc.hpp>
 
 #include <ranks.hpp>
 

@@ -6,8 +6,8 @@
 #include <numeric>
 #include <stdexcept>
 #include <wsl/layout/draw.hpp>
-#include <wsl/ml/pipeline/strips.hpp>
-#include <wsl/ml/stream/itinerary.hpp>
+#include <wsl/ml/train/pipelined/strips.hpp>
+#include <wsl/ml/train/streaming/schedule.hpp>
 
 #include "../memory.hpp"
 #include "ranks.hpp"

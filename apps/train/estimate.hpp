@@ -4,7 +4,7 @@
 #pragma once
 #include <string>
 #include <wsl/ml/model/network.hpp>
-#include <wsl/ml/training.hpp>
+#include <wsl/ml/train/settings.hpp>
 
 #include "params.hpp"
 

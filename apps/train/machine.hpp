@@ -5,9 +5,9 @@
 #include <memory>
 #include <string>
 #include <wsl/layout/layout.hpp>
-#include <wsl/ml/run.hpp>
-#include <wsl/ml/stream/batch.hpp>
-#include <wsl/ml/training.hpp>
+#include <wsl/ml/train/run.hpp>
+#include <wsl/ml/model/batch.hpp>
+#include <wsl/ml/train/settings.hpp>
 
 namespace train_app {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A machine that is one of the trainers of wsl/ml. Only who makes one includes this.
 #pragma once
-#include <wsl/ml/pipelined_trainer.hpp>
-#include <wsl/ml/trainer.hpp>
+#include <wsl/ml/train/pipelined_trainer.hpp>
+#include <wsl/ml/train/trainer.hpp>
 
 #include "machine.hpp"
 #include "params.hpp"

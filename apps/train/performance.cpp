@@ -8,9 +8,9 @@
 #include <chrono>
 #include <thread>
 #include <vector>
-#include <wsl/fabric/threaded.hpp>
-#include <wsl/kernel/dense.hpp>
-#include <wsl/ml/report.hpp>
+#include <wsl/engine/threaded.hpp>
+#include <wsl/linalg/dense.hpp>
+#include <wsl/ml/train/report.hpp>
 
 namespace train_app {
 namespace {

@@ -2,9 +2,9 @@
 // How fast a run was, and how much of what its computers can do that is.
 #pragma once
 #include <string>
-#include <wsl/ml/pipeline/report.hpp>
+#include <wsl/ml/train/pipelined/report.hpp>
 #include <wsl/ml/run/pace.hpp>
-#include <wsl/ml/stream/report.hpp>
+#include <wsl/ml/train/streaming/report.hpp>
 
 namespace train_app {
 

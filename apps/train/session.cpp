@@ -8,8 +8,8 @@
 #include <optional>
 #include <wsl/host/progress.hpp>
 #include <wsl/ml/model/operations.hpp>
-#include <wsl/ml/sample.hpp>
-#include <wsl/ml/file/saved_run.hpp>
+#include <wsl/ml/run/sample.hpp>
+#include <wsl/ml/io/saved_run.hpp>
 #include <wsl/ml/run/event_file.hpp>
 #include <wsl/ml/run/executor.hpp>
 

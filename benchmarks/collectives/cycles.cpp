@@ -2,7 +2,7 @@
 #include "cycles.hpp"
 
 #include <wsl/collective.hpp>
-#include <wsl/fabric/timed.hpp>
+#include <wsl/engine/timed.hpp>
 
 #include <set>
 

@@ -5,8 +5,8 @@
 // PEs costs.
 #include "measure.hpp"
 
-#include <wsl/fabric/reference.hpp>
-#include <wsl/fabric/timed.hpp>
+#include <wsl/engine/reference.hpp>
+#include <wsl/engine/timed.hpp>
 
 namespace {
 using namespace wsl;

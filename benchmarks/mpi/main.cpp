@@ -4,7 +4,7 @@
 #include <sched.h>
 #include <wsl/kernel/wave25.hpp>
 #include <wsl/ml/model/decoder.hpp>
-#include <wsl/ml/trainer.hpp>
+#include <wsl/ml/train/trainer.hpp>
 #include <wsl/mpi.hpp>
 
 #include <algorithm>

@@ -2,9 +2,9 @@
 // How long a step of training takes on n ranks with a wafer each and the same number of sequences a wafer: a model of communication from
 // parts that are measured here, checked against 1, 2 and 4 ranks of this computer, and used for 1 to 16 ranks on a network of 100 Gbit/s. mpirun
 // starts it on 4 ranks (see run); docs/scaling.md explains the model. Words travel by messages, as between computers.
-#include <wsl/fabric/crew.hpp>
+#include <wsl/engine/threaded/thread_pool.hpp>
 #include <wsl/ml/model/decoder.hpp>
-#include <wsl/ml/trainer.hpp>
+#include <wsl/ml/train/trainer.hpp>
 #include <wsl/mpi.hpp>
 
 #include <algorithm>

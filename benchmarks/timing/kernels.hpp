@@ -5,7 +5,7 @@
 #pragma once
 #include <cstdio>
 
-#include <wsl/fabric/timed.hpp>
+#include <wsl/engine/timed.hpp>
 #include <wsl/kernel/solver.hpp>
 #include <wsl/kernel/wave25/rotating.hpp>
 

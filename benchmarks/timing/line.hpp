@@ -7,7 +7,7 @@
 #include <string>
 
 #include <wsl/fabric/switches.hpp>
-#include <wsl/fabric/timed.hpp>
+#include <wsl/engine/timed.hpp>
 #include <wsl/wsl.hpp>
 
 namespace timing_table {

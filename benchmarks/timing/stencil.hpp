@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <wsl/fabric/switches.hpp>
-#include <wsl/program/box.hpp>
+#include <wsl/program/descriptor/box.hpp>
 
 #include "line.hpp"
 

@@ -7,7 +7,7 @@
 #include <thread>
 #include <wsl/ml/model/serial.hpp>
 #include <wsl/ml/optim/rule.hpp>
-#include <wsl/ml/stream/batch.hpp>
+#include <wsl/ml/model/batch.hpp>
 
 namespace bench {
 using namespace wsl;

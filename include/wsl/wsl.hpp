@@ -6,6 +6,6 @@
 #include "core/half.hpp"
 #include "fabric/fabric.hpp"
 #include "layout/check.hpp"
-#include "program/ops.hpp"
-#include "program/uses.hpp"
+#include "program/descriptor/ops.hpp"
+#include "program/declarations.hpp"
 #include "version.hpp"

@@ -8,7 +8,7 @@
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
-#include <wsl/ml/file/input_file.hpp>
+#include <wsl/ml/io/input_file.hpp>
 
 #include "fuzz.hpp"
 

@@ -4,9 +4,9 @@
 #include <wsl/ml/data/characters.hpp>
 #include <wsl/ml/data/images.hpp>
 #include <wsl/ml/data/token_file.hpp>
-#include <wsl/ml/file/checkpoint.hpp>
-#include <wsl/ml/file/hugging_face.hpp>
-#include <wsl/ml/file/llmc.hpp>
+#include <wsl/ml/io/checkpoint.hpp>
+#include <wsl/ml/io/hugging_face.hpp>
+#include <wsl/ml/io/llmc.hpp>
 #include <wsl/ml/run/loss_curve.hpp>
 
 #include "fuzz.hpp"

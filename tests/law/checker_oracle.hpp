@@ -7,7 +7,7 @@
 #include <tuple>
 #include <vector>
 
-#include <wsl/layout/fault.hpp>
+#include <wsl/layout/faults/table.hpp>
 #include <wsl/layout/layout.hpp>
 
 namespace oracle {

@@ -4,9 +4,9 @@
 #pragma once
 #include <wsl/collective.hpp>
 #include <wsl/core/half.hpp>
-#include <wsl/fabric/reference.hpp>
-#include <wsl/fabric/threaded.hpp>
-#include <wsl/fabric/timed.hpp>
+#include <wsl/engine/reference.hpp>
+#include <wsl/engine/threaded.hpp>
+#include <wsl/engine/timed.hpp>
 
 #include <algorithm>
 #include <catch2/catch.hpp>

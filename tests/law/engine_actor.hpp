@@ -11,8 +11,8 @@
 #include <wsl/fabric/fabric.hpp>
 #include <wsl/layout/injection.hpp>
 #include <wsl/layout/swaps.hpp>
-#include <wsl/program/fifo.hpp>
-#include <wsl/program/ops.hpp>
+#include <wsl/program/descriptor/fifo.hpp>
+#include <wsl/program/descriptor/ops.hpp>
 
 namespace law {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include <wsl/fabric/fabric.hpp>
-#include <wsl/program/ops.hpp>
+#include <wsl/program/descriptor/ops.hpp>
 
 namespace law {
 

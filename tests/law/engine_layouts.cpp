@@ -11,8 +11,8 @@
 #include <vector>
 
 #include <wsl/fabric/fabric.hpp>
-#include <wsl/fabric/reference.hpp>
-#include <wsl/program/ops.hpp>
+#include <wsl/engine/reference.hpp>
+#include <wsl/program/descriptor/ops.hpp>
 
 #include "checker_layouts.hpp"
 

@@ -6,8 +6,8 @@
 #include <cstdio>
 #include <optional>
 
-#include <wsl/fabric/reference.hpp>
-#include <wsl/fabric/timed.hpp>
+#include <wsl/engine/reference.hpp>
+#include <wsl/engine/timed.hpp>
 
 #include "engine_crowd.hpp"
 #include "engine_endings.hpp"

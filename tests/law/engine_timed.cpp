@@ -5,8 +5,8 @@
 #include <catch2/catch.hpp>
 #include <cstdio>
 
-#include <wsl/fabric/reference.hpp>
-#include <wsl/fabric/timed.hpp>
+#include <wsl/engine/reference.hpp>
+#include <wsl/engine/timed.hpp>
 
 #include "engine_changing.hpp"
 #include "engine_random.hpp"

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 // The oracle of the timed engine: the rules of docs/timing.md, carried out cycle by cycle and hop by hop for every router, queue and
-// PE of the grid, however idle. It shares no code with what it judges but the costs of an operation (fabric/timing.hpp), the PEs'
+// PE of the grid, however idle. It shares no code with what it judges but the costs of an operation (engine/timed/costs.hpp), the PEs'
 // memories and the faults of programs.
 #pragma once
 #include <deque>
 #include <map>
 #include <vector>
 
-#include <wsl/fabric/deadlock.hpp>
-#include <wsl/fabric/engine.hpp>
-#include <wsl/fabric/processor.hpp>
-#include <wsl/fabric/tiles.hpp>
-#include <wsl/fabric/timing.hpp>
+#include <wsl/engine/diagnose/deadlock.hpp>
+#include <wsl/engine/engine.hpp>
+#include <wsl/engine/processor.hpp>
+#include <wsl/engine/tiles.hpp>
+#include <wsl/engine/timed/costs.hpp>
 
 #include "timed_oracle_gate.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The end of a FIFO into which elements go cannot be read.
 // says: wsl: into is a destination: the sources of an operation are memory, fabin, out_of or scalars
-#include <wsl/program/fifo.hpp>
+#include <wsl/program/descriptor/fifo.hpp>
 #include <wsl/wsl.hpp>
 
 using namespace wsl;

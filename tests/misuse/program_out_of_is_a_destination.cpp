@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The end of a FIFO from which elements come cannot be written.
 // says: wsl: out_of is a source: the destination of an operation is memory, fabout, into or a scalar's address
-#include <wsl/program/fifo.hpp>
+#include <wsl/program/descriptor/fifo.hpp>
 #include <wsl/wsl.hpp>
 
 using namespace wsl;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // says: weights travel as f32 or as bf16
-#include <wsl/ml/stream/weight_format.hpp>
+#include <wsl/ml/train/streaming/weight_format.hpp>
 using namespace wsl;
 
 #ifdef WSL_MISUSE

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Wafers that train on several ranks learn what they learn in one process, bit by bit, though each rank has only its part of the data.
 #include <wsl/ml/model/decoder.hpp>
-#include <wsl/ml/trainer.hpp>
+#include <wsl/ml/train/trainer.hpp>
 #include <wsl/mpi.hpp>
 
 #include <catch2/catch.hpp>

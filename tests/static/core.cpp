@@ -3,7 +3,7 @@
 #include <wsl/core/area.hpp>
 #include <wsl/core/color.hpp>
 #include <wsl/core/half.hpp>
-#include <wsl/core/inplace_vector.hpp>
+#include <wsl/support/inplace_vector.hpp>
 #include <wsl/core/machine.hpp>
 
 #include <algorithm>

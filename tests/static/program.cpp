@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Compiling is passing: what a table holds, how modules join it, and what a layout knows of a program.
-#include <wsl/program/uses.hpp>
-#include <wsl/program/ops.hpp>
+#include <wsl/program/declarations.hpp>
+#include <wsl/program/descriptor/ops.hpp>
 
 #include <string_view>
 

@@ -3,7 +3,7 @@
 // turn waits in the queue, the ramp and the routers before them; its words get there between those of the input whose turn it is, and
 // each of them takes a place on the line. All numbers are the machine's. reduce_cost.hpp counts with this.
 #pragma once
-#include "../core/inplace_vector.hpp"
+#include "../support/inplace_vector.hpp"
 #include "cost.hpp"
 
 namespace wsl::collective {

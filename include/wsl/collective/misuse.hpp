@@ -5,8 +5,8 @@
 #include <string>
 
 #include "../core/area.hpp"
-#include "../core/fault_error.hpp"
-#include "../core/joined.hpp"
+#include "../core/fault.hpp"
+#include "../support/joined.hpp"
 
 namespace wsl::misuse {
 

@@ -9,7 +9,7 @@
 // PE's array; with groups of B + 1 PEs that is about P + (2 T + 2) B + 11. In the other two each input waits for its first word and for the
 // input before it; on colors of their own, in a tree, later ones hold it up: inputs.hpp.
 #pragma once
-#include "../program/box.hpp"
+#include "../program/descriptor/box.hpp"
 #include "combine.hpp"
 #include "reduce_cost.hpp"
 

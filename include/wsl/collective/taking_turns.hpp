@@ -6,7 +6,7 @@
 // Its cost is that of the stars and of the broadcast, S + 7 cycles for each change between them and S + 13 at the end, S + 1 for single
 // values, with S = 12 to end an operation and begin one.
 #pragma once
-#include "../program/box.hpp"
+#include "../program/descriptor/box.hpp"
 #include "broadcast.hpp"
 #include "combine.hpp"
 #include "reduce_cost.hpp"

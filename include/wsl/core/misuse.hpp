@@ -4,7 +4,7 @@
 #pragma once
 #include <string>
 
-#include "fault_error.hpp"
+#include "fault.hpp"
 
 namespace wsl::misuse {
 

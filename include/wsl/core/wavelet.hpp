@@ -7,7 +7,7 @@
 #include <type_traits>
 
 #include "scalar.hpp"
-#include "type_name.hpp"
+#include "../support/type_name.hpp"
 
 namespace wsl {
 

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "../layout/explain.hpp"
-#include "../program/uses.hpp"
-#include "threaded.hpp"
+#include "../program/declarations.hpp"
+#include "../engine/threaded.hpp"
 
 namespace wsl {
 

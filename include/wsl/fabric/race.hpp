@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "fabric.hpp"
-#include "run_log.hpp"
+#include "../engine/diagnose/run_log.hpp"
 
 namespace wsl {
 

@@ -3,7 +3,7 @@
 // the engines. Programs that use them include this header beside wsl/wsl.hpp; others do not pay for it. See examples/16_switches.cpp.
 #pragma once
 #include "fabric.hpp"
-#include "junctions.hpp"
+#include "../engine/threaded/router_switches.hpp"
 
 namespace wsl::engines {
 

@@ -13,10 +13,10 @@
 #include <tuple>
 #include <vector>
 
-#include "../core/whole_file.hpp"
-#include "../layout/svg.hpp"
+#include "../support/whole_file.hpp"
+#include "../layout/draw/svg.hpp"
 #include "fabric.hpp"
-#include "timed.hpp"
+#include "../engine/timed.hpp"
 
 namespace wsl {
 

@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "../core/fault_error.hpp"
+#include "../core/fault.hpp"
 #include "../core/half.hpp"
 
 namespace wsl {

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "../core/joined.hpp"
+#include "../support/joined.hpp"
 #include "../fabric/fabric.hpp"
 
 namespace wsl {

@@ -3,9 +3,9 @@
 //   gemm(matrix(c, m, n), matrix(a, m, k), matrix(b, k, n));
 // On this computer a PE may own a tile as large as a cache, so one PE a thread is enough. See examples/30_gemm.cpp.
 #pragma once
-#include "cannon.hpp"
-#include "row_gemm.hpp"
-#include "summa.hpp"
+#include "gemm/cannon.hpp"
+#include "gemm/rows.hpp"
+#include "gemm/summa.hpp"
 
 namespace wsl {
 

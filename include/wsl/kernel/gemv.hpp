@@ -13,8 +13,8 @@
 #include "../collective/broadcast.hpp"
 #include "../collective/reduce.hpp"
 #include "../collective/scatter.hpp"
-#include "huge_array.hpp"
-#include "matrix.hpp"
+#include "../support/huge_array.hpp"
+#include "../linalg/matrix.hpp"
 #include "tlr/loops.hpp"
 
 namespace wsl {

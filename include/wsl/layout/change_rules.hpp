@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The rules of routes that change, as a layout that has some carries them.
 #pragma once
-#include "change_misuse.hpp"
-#include "errors/switches.hpp"
+#include "faults/path_options.hpp"
+#include "faults/switches.hpp"
 #include "rules/filters.hpp"
 #include "rules/switches.hpp"
 

@@ -5,7 +5,7 @@
 #pragma once
 #include <utility>
 
-#include "errors.hpp"
+#include "faults/report.hpp"
 #include "rules/budget.hpp"
 #include "rules/cycles.hpp"
 #include "rules/forks.hpp"

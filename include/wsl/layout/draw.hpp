@@ -9,8 +9,8 @@
 //
 // A large grid is drawn with gaps: `+742` above a column of dots are 742 columns that continue the pattern beside them.
 #pragma once
-#include "draw_changes.hpp"
-#include "draw_text.hpp"
+#include "draw/changes.hpp"
+#include "draw/text.hpp"
 
 namespace wsl::drawing {
 

@@ -4,8 +4,8 @@
 #pragma once
 #include <string>
 
-#include "../core/fault_error.hpp"
-#include "../core/joined.hpp"
+#include "../core/fault.hpp"
+#include "../support/joined.hpp"
 #include "check.hpp"
 
 namespace wsl {

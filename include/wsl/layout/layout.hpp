@@ -4,7 +4,7 @@
 // A layout can only be checked, drawn and given to a fabric.
 #pragma once
 #include "../core/area.hpp"
-#include "../core/inplace_vector.hpp"
+#include "../support/inplace_vector.hpp"
 #include "../core/machine.hpp"
 #include "../core/misuse.hpp"
 #include "changes.hpp"

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <set>
 
-#include "../core/fingerprint.hpp"
+#include "../support/fingerprint.hpp"
 #include "epochs.hpp"
 
 namespace wsl::mpi {

@@ -6,8 +6,8 @@
 #pragma once
 #include <optional>
 
-#include "../core/shared_word.hpp"
-#include "../fabric/epochs.hpp"
+#include "../support/shared_word.hpp"
+#include "../engine/threaded/superstep.hpp"
 #include "exchange.hpp"
 
 namespace wsl::mpi {

@@ -11,7 +11,7 @@
 #include <set>
 #include <unordered_map>
 
-#include "../fabric/epochs.hpp"
+#include "../engine/threaded/superstep.hpp"
 #include "letters.hpp"
 #include "world.hpp"
 

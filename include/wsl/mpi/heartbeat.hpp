@@ -18,7 +18,7 @@
 #include <string>
 #include <thread>
 
-#include "../core/fault_error.hpp"
+#include "../core/fault.hpp"
 #include "../core/scalar.hpp"
 
 namespace wsl::mpi::detail {

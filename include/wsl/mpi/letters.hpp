@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "../fabric/epochs.hpp"
+#include "../engine/threaded/superstep.hpp"
 #include "heartbeat.hpp"
 #include "message.hpp"
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <type_traits>
 
-#include "../core/least.hpp"
+#include "../support/least.hpp"
 #include "../core/scalar.hpp"
 
 namespace wsl::mpi {

@@ -10,7 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "../core/least.hpp"
+#include "../support/least.hpp"
 #include "heartbeat.hpp"
 #include "shared_memory.hpp"
 

@@ -8,7 +8,7 @@
 #include <mutex>
 #include <vector>
 
-#include "../fabric/band.hpp"
+#include "../engine/threaded/partition.hpp"
 
 namespace wsl::mpi {
 

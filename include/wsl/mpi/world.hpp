@@ -12,8 +12,8 @@
 #include <span>
 #include <string>
 
-#include "../core/fingerprint.hpp"
-#include "../fabric/threaded.hpp"
+#include "../support/fingerprint.hpp"
+#include "../engine/threaded.hpp"
 #include "session.hpp"
 
 namespace wsl::mpi {

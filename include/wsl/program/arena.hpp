@@ -7,7 +7,7 @@
 #include <new>
 #include <type_traits>
 
-#include "memory.hpp"
+#include "descriptor/memory.hpp"
 
 namespace wsl {
 

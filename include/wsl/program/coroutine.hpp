@@ -8,7 +8,7 @@
 #include <type_traits>
 
 #include "engine_link.hpp"
-#include "operation.hpp"
+#include "descriptor/operation.hpp"
 
 namespace wsl {
 

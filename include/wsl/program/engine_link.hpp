@@ -4,11 +4,11 @@
 #include <cstddef>
 
 #include "../core/area.hpp"
-#include "../core/least.hpp"
+#include "../support/least.hpp"
 #include "../core/machine.hpp"
 #include "../layout/program.hpp"
 #include "channel.hpp"
-#include "errand.hpp"
+#include "offloaded_job.hpp"
 
 namespace wsl {
 

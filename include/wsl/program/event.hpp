@@ -3,7 +3,7 @@
 // `co_await sent` in a task that waits goes on when it is complete, wherever between the two something else was done. An event counts: each
 // co_await waits for one more operation. See docs/guide/program.md.
 #pragma once
-#include "transfer.hpp"
+#include "descriptor/transfer.hpp"
 
 namespace wsl {
 

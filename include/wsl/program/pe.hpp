@@ -3,7 +3,7 @@
 // completion, one at a time; an activation is a single bit, not a count. See examples/05_local_tasks.cpp.
 #pragma once
 #include "../core/control.hpp"
-#include "../core/least.hpp"
+#include "../support/least.hpp"
 #include "coroutine.hpp"
 #include "task_traits.hpp"
 

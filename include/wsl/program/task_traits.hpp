@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "../core/color.hpp"
-#include "../core/type_name.hpp"
+#include "../support/type_name.hpp"
 #include "../layout/program.hpp"
 
 namespace wsl {

@@ -2,8 +2,8 @@
 // All-reduce on every small rectangle, in several rounds, and what it refuses; the same for a tally.
 #include <wsl/collective/all_reduce.hpp>
 #include <wsl/collective/tally.hpp>
-#include <wsl/fabric/reference.hpp>
-#include <wsl/fabric/timed.hpp>
+#include <wsl/engine/reference.hpp>
+#include <wsl/engine/timed.hpp>
 
 #include <catch2/catch.hpp>
 #include <set>

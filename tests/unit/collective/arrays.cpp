@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Collectives of arrays: what they refuse at run time, how many colors they take, what their model says, and which tactic it chooses.
 #include <wsl/collective.hpp>
-#include <wsl/fabric/reference.hpp>
-#include <wsl/fabric/timed.hpp>
+#include <wsl/engine/reference.hpp>
+#include <wsl/engine/timed.hpp>
 
 #include <catch2/catch.hpp>
 #include <set>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Neighbours on every small rectangle: who hears whom, on how many colors, and where the rectangle ends.
 #include <wsl/collective/neighbours.hpp>
-#include <wsl/fabric/reference.hpp>
+#include <wsl/engine/reference.hpp>
 
 #include <catch2/catch.hpp>
 #include <set>

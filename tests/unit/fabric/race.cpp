@@ -2,7 +2,7 @@
 // The race detector finds what depends on the order, says where and between what, and is silent about what does not.
 
 #include <wsl/fabric/race.hpp>
-#include <wsl/program/ops.hpp>
+#include <wsl/program/descriptor/ops.hpp>
 
 #include <array>
 #include <catch2/catch.hpp>

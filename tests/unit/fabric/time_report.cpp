@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Reports, heat maps and traces of the timed engine, on a run that is small enough to know.
 #include <wsl/fabric/time_report.hpp>
-#include <wsl/program/ops.hpp>
+#include <wsl/program/descriptor/ops.hpp>
 
 #include <catch2/catch.hpp>
 #include <cstdio>

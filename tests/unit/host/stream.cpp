@@ -4,7 +4,7 @@
 #include <vector>
 #include <wsl/core/half.hpp>
 #include <wsl/host/device.hpp>
-#include <wsl/program/ops.hpp>
+#include <wsl/program/descriptor/ops.hpp>
 
 #include "mentions.hpp"
 

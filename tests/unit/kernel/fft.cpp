@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 #include <random>
-#include <wsl/fabric/reference.hpp>
+#include <wsl/engine/reference.hpp>
 #include <wsl/kernel/fft.hpp>
 
 namespace {

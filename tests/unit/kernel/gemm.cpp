@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 #include <wsl/fabric/race.hpp>
-#include <wsl/fabric/reference.hpp>
+#include <wsl/engine/reference.hpp>
 #include <wsl/kernel/gemm.hpp>
 
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Monte Carlo programs on the reference engine, with queues of a machine's depth, and in shuffled orders: no result depends on them.
-#include <wsl/fabric/reference.hpp>
+#include <wsl/engine/reference.hpp>
 #include <wsl/kernel/monte_carlo.hpp>
 
 #include <catch2/catch.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The solvers against their oracles: the serial methods in f64, eigenvalues of the Laplacian, manufactured solutions, and what must break down.
-#include <wsl/fabric/reference.hpp>
-#include <wsl/fabric/timed.hpp>
+#include <wsl/engine/reference.hpp>
+#include <wsl/engine/timed.hpp>
 #include <wsl/kernel/solver.hpp>
 
 #include <catch2/catch.hpp>

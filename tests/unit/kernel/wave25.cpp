@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // wave25 against its oracles: published numbers, the serial reference, exact solutions of the difference and of the differential
 // equation, and laws of physics.
-#include <wsl/fabric/reference.hpp>
+#include <wsl/engine/reference.hpp>
 #include <wsl/kernel/wave25.hpp>
 
 #include <catch2/catch.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The localized broadcast with rotating senders computes the bits of the relays, on all engines; how many cycles both take.
-#include <wsl/fabric/reference.hpp>
-#include <wsl/fabric/timed.hpp>
+#include <wsl/engine/reference.hpp>
+#include <wsl/engine/timed.hpp>
 #include <wsl/kernel/wave25/rotating.hpp>
 
 #include <catch2/catch.hpp>

@@ -95,7 +95,7 @@ TEST_CASE("every fault has a misuse test and an entry in docs/errors.md") {
 }
 
 TEST_CASE("every mistake of the builder has a misuse test and an entry in docs/errors.md") {
-  const std::string source = read("include/wsl/core/misuse.hpp") + read("include/wsl/layout/change_misuse.hpp"), page = read("docs/errors.md");
+  const std::string source = read("include/wsl/core/misuse.hpp") + read("include/wsl/layout/faults/path_options.hpp"), page = read("docs/errors.md");
   const std::string mark = "[[noreturn]] inline void ";
   int mistakes = 0;
   for (size_t at = source.find(mark); at != std::string::npos; at = source.find(mark, at + 1), ++mistakes) {

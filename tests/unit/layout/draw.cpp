@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Drawings: exact text of small layouts, bounds on the size of large ones, and pictures that are well-formed XML.
 #include <wsl/layout/draw.hpp>
-#include <wsl/layout/draw_svg.hpp>
+#include <wsl/layout/draw/layout_svg.hpp>
 
 #include <catch2/catch.hpp>
 

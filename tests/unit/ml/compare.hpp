@@ -6,7 +6,7 @@
 #include <functional>
 #include <random>
 #include <vector>
-#include <wsl/kernel/matrix.hpp>
+#include <wsl/linalg/matrix.hpp>
 #include <wsl/ml/model/weights.hpp>
 
 namespace compare {

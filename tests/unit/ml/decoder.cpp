@@ -3,7 +3,7 @@
 #include <wsl/ml/model/decoder.hpp>
 #include <wsl/ml/model/serial.hpp>
 #include <wsl/ml/op/reference.hpp>
-#include <wsl/ml/stream/batch.hpp>
+#include <wsl/ml/model/batch.hpp>
 
 #include <complex>
 #include <map>

@@ -6,9 +6,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
-#include <wsl/ml/file/llmc.hpp>
+#include <wsl/ml/io/llmc.hpp>
 #include <wsl/ml/optim/rule.hpp>
-#include <wsl/ml/stream/batch.hpp>
+#include <wsl/ml/model/batch.hpp>
 
 namespace golden {
 

@@ -3,7 +3,7 @@
 #include <wsl/ml/run/event_file.hpp>
 #include <wsl/ml/run/executor.hpp>
 #include <wsl/ml/run/loss_curve.hpp>
-#include <wsl/ml/trainer.hpp>
+#include <wsl/ml/train/trainer.hpp>
 
 #include <catch2/catch.hpp>
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include <wsl/fabric/reference.hpp>
+#include <wsl/engine/reference.hpp>
 #include <wsl/ml/model/sequence.hpp>
 #include <wsl/ml/model/serial.hpp>
-#include <wsl/ml/pipelined_trainer.hpp>
-#include <wsl/ml/report.hpp>
-#include <wsl/ml/sample.hpp>
-#include <wsl/ml/trainer.hpp>
+#include <wsl/ml/train/pipelined_trainer.hpp>
+#include <wsl/ml/train/report.hpp>
+#include <wsl/ml/run/sample.hpp>
+#include <wsl/ml/train/trainer.hpp>
 
 #include <filesystem>
 #include <map>

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
-#include <wsl/ml/file/input_file.hpp>
+#include <wsl/ml/io/input_file.hpp>
 
 namespace files {
 

@@ -6,9 +6,9 @@
 #include <catch2/catch.hpp>
 #include <wsl/ml/data/images.hpp>
 #include <wsl/ml/model/sequence.hpp>
-#include <wsl/ml/pipelined_trainer.hpp>
-#include <wsl/ml/sample.hpp>
-#include <wsl/ml/trainer.hpp>
+#include <wsl/ml/train/pipelined_trainer.hpp>
+#include <wsl/ml/run/sample.hpp>
+#include <wsl/ml/train/trainer.hpp>
 
 namespace {
 using namespace wsl;

@@ -5,9 +5,9 @@
 
 #include <csignal>
 #include <random>
-#include <wsl/ml/file/checkpoint.hpp>
-#include <wsl/ml/file/hugging_face.hpp>
-#include <wsl/ml/file/llmc.hpp>
+#include <wsl/ml/io/checkpoint.hpp>
+#include <wsl/ml/io/hugging_face.hpp>
+#include <wsl/ml/io/llmc.hpp>
 #include <wsl/ml/model/serial.hpp>
 
 #include "files.hpp"

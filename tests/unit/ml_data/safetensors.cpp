@@ -3,7 +3,7 @@
 #include <sys/resource.h>
 
 #include <csignal>
-#include <wsl/ml/file/safetensors.hpp>
+#include <wsl/ml/io/safetensors.hpp>
 
 #include "files.hpp"
 

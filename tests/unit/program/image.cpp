@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A program's table as engines read it: what a color, a control id or a local task calls, and which sends have a path.
-#include <wsl/program/uses.hpp>
+#include <wsl/program/declarations.hpp>
 
 #include <catch2/catch.hpp>
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Views of memory, alone and nested, against lists of the elements that they name.
-#include <wsl/program/memory.hpp>
+#include <wsl/program/descriptor/memory.hpp>
 
 #include <algorithm>
 #include <catch2/catch.hpp>

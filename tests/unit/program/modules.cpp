@@ -3,7 +3,7 @@
 #include <wsl/core/half.hpp>
 #include <wsl/program/arena.hpp>
 #include <wsl/program/notes.hpp>
-#include <wsl/program/ops.hpp>
+#include <wsl/program/descriptor/ops.hpp>
 #include <wsl/program/random.hpp>
 
 #include <catch2/catch.hpp>

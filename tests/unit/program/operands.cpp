@@ -2,11 +2,11 @@
 // Operands with a walk of their own against plain loops: boxes, circular buffers, windows, elements with their numbers; and the
 // operations on bits.
 #include <wsl/core/half.hpp>
-#include <wsl/program/bits.hpp>
-#include <wsl/program/box.hpp>
-#include <wsl/program/circular.hpp>
-#include <wsl/program/indexed.hpp>
-#include <wsl/program/window.hpp>
+#include <wsl/program/descriptor/bits.hpp>
+#include <wsl/program/descriptor/box.hpp>
+#include <wsl/program/descriptor/circular.hpp>
+#include <wsl/program/descriptor/indexed.hpp>
+#include <wsl/program/descriptor/window.hpp>
 
 #include <array>
 #include <catch2/catch.hpp>

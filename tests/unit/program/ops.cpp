@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Every operation over memory, on every element type, against a plain loop: random views, in place, with scalars, into a scalar.
 #include <wsl/core/half.hpp>
-#include <wsl/program/ops.hpp>
+#include <wsl/program/descriptor/ops.hpp>
 
 #include <algorithm>
 #include <catch2/catch.hpp>

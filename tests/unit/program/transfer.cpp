@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // An operation with a fabric operand, moved without an engine: in random pieces it does what it does at once.
 #include <wsl/core/half.hpp>
-#include <wsl/program/ops.hpp>
+#include <wsl/program/descriptor/ops.hpp>
 
 #include <catch2/catch.hpp>
 #include <random>

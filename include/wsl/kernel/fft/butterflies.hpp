@@ -5,7 +5,7 @@
 #pragma once
 #include <cstddef>
 
-#include "../vector_code.hpp"
+#include "../../linalg/vector_code.hpp"
 
 namespace wsl::fft {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "../dense_loops.hpp"
+#include "../../linalg/dense_loops.hpp"
 #include "line.hpp"
 
 namespace wsl::fft {

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "../../core/inplace_vector.hpp"
+#include "../../support/inplace_vector.hpp"
 #include "butterflies.hpp"
 #include "words.hpp"
 

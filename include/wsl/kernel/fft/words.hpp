@@ -5,8 +5,8 @@
 #include <span>
 #include <string>
 
-#include "../../core/fault_error.hpp"
-#include "../huge_array.hpp"
+#include "../../core/fault.hpp"
+#include "../../support/huge_array.hpp"
 
 namespace wsl::fft {
 

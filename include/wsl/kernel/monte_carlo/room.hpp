@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "../../core/fault_error.hpp"
+#include "../../core/fault.hpp"
 
 namespace wsl::monte_carlo {
 

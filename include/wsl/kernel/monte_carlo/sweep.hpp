@@ -5,7 +5,7 @@
 #pragma once
 #include <limits>
 
-#include "../vector_code.hpp"
+#include "../../linalg/vector_code.hpp"
 #include "reactor.hpp"
 
 namespace wsl::monte_carlo {

@@ -7,7 +7,7 @@
 #include <array>
 #include <cstddef>
 
-#include "../vector_code.hpp"
+#include "../../linalg/vector_code.hpp"
 #include "stencil.hpp"
 
 namespace wsl::solver {

@@ -5,7 +5,7 @@
 // totals are joined over the fabric. The wafer's algorithm: arXiv 2010.03660.
 #pragma once
 #include "../../collective/all_reduce.hpp"
-#include "../side_exchange.hpp"
+#include "../stencil/side_exchange.hpp"
 #include "storage.hpp"
 
 namespace wsl::solver {

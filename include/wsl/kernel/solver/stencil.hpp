@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "../grid.hpp"
+#include "../stencil/grid.hpp"
 
 namespace wsl::solver {
 

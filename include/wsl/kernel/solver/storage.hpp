@@ -4,7 +4,7 @@
 // for the neighbours' lines of one vector at a time, those next to the block; the program does not know which it runs on. Lines follow
 // each other without a gap: the weights of what lies before a line's first cell and behind its last are zero.
 #pragma once
-#include "../huge_array.hpp"
+#include "../../support/huge_array.hpp"
 #include "loops.hpp"
 
 namespace wsl::solver {

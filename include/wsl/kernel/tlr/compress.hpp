@@ -7,7 +7,7 @@
 #include <cmath>
 #include <functional>
 
-#include "../matrix.hpp"
+#include "../../linalg/matrix.hpp"
 #include "low_rank.hpp"
 
 namespace wsl::tlr {

@@ -5,7 +5,7 @@
 // After Hong et al., SC'21, and Ltaief et al., SC'23. The user's door is multiply.hpp; see examples/89_low_rank.cpp.
 #pragma once
 #include "../../collective/all_to_all.hpp"
-#include "../huge_array.hpp"
+#include "../../support/huge_array.hpp"
 #include "loops.hpp"
 #include "low_rank.hpp"
 

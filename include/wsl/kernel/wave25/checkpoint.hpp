@@ -6,7 +6,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "../../core/fingerprint.hpp"
+#include "../../support/fingerprint.hpp"
 #include "simulation.hpp"
 
 namespace wsl::wave25 {

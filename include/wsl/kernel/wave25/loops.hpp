@@ -4,7 +4,7 @@
 #pragma once
 #include <cstddef>
 
-#include "../vector_code.hpp"
+#include "../../linalg/vector_code.hpp"
 #include "scheme.hpp"
 
 namespace wsl::wave25 {

@@ -4,7 +4,7 @@
 // apart. The exchange uses two colors a direction, one for even and one for odd PEs. Lines that must go further than to the
 // neighbour are passed on, a stage for each hop.
 #pragma once
-#include "../side_exchange.hpp"
+#include "../stencil/side_exchange.hpp"
 #include "tile.hpp"
 
 namespace wsl::wave25 {

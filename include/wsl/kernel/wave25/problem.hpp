@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "../grid.hpp"
+#include "../stencil/grid.hpp"
 #include "damping.hpp"
 #include "scheme.hpp"
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "../huge_array.hpp"
+#include "../../support/huge_array.hpp"
 #include "loops.hpp"
 #include "partition.hpp"
 

@@ -4,9 +4,9 @@
 #pragma once
 #include <bit>
 
-#include "../../core/least.hpp"
+#include "../../support/least.hpp"
 #include "../cover.hpp"
-#include "../fault.hpp"
+#include "../faults/table.hpp"
 #include "../layout.hpp"
 
 namespace wsl::rules {

@@ -5,7 +5,7 @@
 // switch is one record for each of its positions: which of them stand at the same time is up to the control wavelets.
 #pragma once
 #include "../cover.hpp"
-#include "../fault.hpp"
+#include "../faults/table.hpp"
 #include "../layout.hpp"
 
 namespace wsl::rules {

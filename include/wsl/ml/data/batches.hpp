@@ -9,8 +9,8 @@
 #include <deque>
 #include <future>
 
-#include "../stream/batch.hpp"
-#include "data_position.hpp"
+#include "../model/batch.hpp"
+#include "../io/data_position.hpp"
 #include "dataset.hpp"
 #include "permutation.hpp"
 

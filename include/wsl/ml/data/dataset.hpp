@@ -6,7 +6,7 @@
 #include <memory>
 #include <span>
 
-#include "../../core/fingerprint.hpp"
+#include "../../support/fingerprint.hpp"
 #include "token_file.hpp"
 
 namespace wsl::ml {

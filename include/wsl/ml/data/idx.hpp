@@ -8,8 +8,8 @@
 #include <limits>
 #include <variant>
 
-#include "../../core/whole_file.hpp"
-#include "../file/gzip_file.hpp"
+#include "../../support/whole_file.hpp"
+#include "../io/gzip_file.hpp"
 
 namespace wsl::ml {
 

@@ -10,8 +10,8 @@
 #include <span>
 #include <variant>
 
-#include "../../core/whole_file.hpp"
-#include "../file/input_file.hpp"
+#include "../../support/whole_file.hpp"
+#include "../io/input_file.hpp"
 
 namespace wsl::ml {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "../file/input_file.hpp"
+#include "../io/input_file.hpp"
 
 namespace wsl::ml {
 

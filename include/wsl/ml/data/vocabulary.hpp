@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "../../core/whole_file.hpp"
+#include "../../support/whole_file.hpp"
 #include "characters.hpp"
 
 namespace wsl::ml {

@@ -2,7 +2,7 @@
 // y = x W^T + bias. W is (outputs, inputs), so a slab is some outputs with all their weights: it gives as many columns of y. With
 // the table of an embedding for W it is the head of a language model.
 #pragma once
-#include "../../kernel/dense.hpp"
+#include "../../linalg/dense.hpp"
 #include "../op/rows.hpp"
 #include "stage.hpp"
 

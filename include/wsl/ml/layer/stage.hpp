@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "../../kernel/matrix.hpp"
+#include "../../linalg/matrix.hpp"
 #include "../op/dropout.hpp"
 #include "../op/norm.hpp"
 

@@ -16,7 +16,7 @@
 #include <string>
 #include <utility>
 
-#include "../../kernel/huge_array.hpp"
+#include "../../support/huge_array.hpp"
 #include "weights.hpp"
 
 namespace wsl::ml {

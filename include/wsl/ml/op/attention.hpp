@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "../../kernel/dense.hpp"
+#include "../../linalg/dense.hpp"
 #include "dropout.hpp"
 #include "loop.hpp"
 #include "real.hpp"

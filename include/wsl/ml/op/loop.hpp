@@ -2,8 +2,8 @@
 // How the operations' inner loops run: compiled for several vector widths, and sums over a row in sixteen parts whatever the width,
 // so that an operation gives the same bits on every processor that has fused multiply-adds.
 #pragma once
-#include "../../kernel/matrix.hpp"
-#include "../../kernel/vector_code.hpp"
+#include "../../linalg/matrix.hpp"
+#include "../../linalg/vector_code.hpp"
 
 namespace wsl::ml {
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "../../kernel/matrix.hpp"
+#include "../../linalg/matrix.hpp"
 
 namespace wsl::ml::reference {
 

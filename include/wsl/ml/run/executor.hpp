@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "../optim/schedule.hpp"
-#include "../stream/batch.hpp"
+#include "../model/batch.hpp"
 #include "pace.hpp"
 
 namespace wsl::ml {

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "../../layout/svg.hpp"
+#include "../../layout/draw/svg.hpp"
 
 namespace wsl::ml {
 

@@ -3,7 +3,7 @@
 // keeps what its column will need; then the same round the rings of the columns. Both ends know the cuts, so no index travels. Where all
 // PEs of a row, or of a column, have what they need, nothing does. See examples/93_cuts.cpp.
 #pragma once
-#include "../../kernel/folded_ring.hpp"
+#include "../../kernel/gemm/folded_ring.hpp"
 #include "patch.hpp"
 
 namespace wsl::ml {

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// What each PE did, in its order: tasks, host calls and operations, equal ones in a row counted. The threaded engine keeps such a log
+// when it is given one; a PE is run by one thread at a time, so nothing locks. See race.hpp, which compares logs.
+#pragma once
+#include "../../core/coord.hpp"
+#include "../../support/flat_vector.hpp"
+
+namespace wsl {
+
+struct run_entry {
+  const char* what = "";  ///< name of the task or operation
+  int color = -1;         ///< whose wavelets it took, -1 for none
+  coord from;             ///< who sent them
+  u64 times = 0;          ///< wavelets, or 1
+
+  bool same_kind(const run_entry& other) const { return what == other.what && color == other.color && from == other.from; }
+};
+
+class run_log {
+ public:
+  void open(std::size_t pes) { runs_ = flat_vector<flat_vector<run_entry>>(pes); }
+
+  void note(u32 pe, const run_entry& e) {
+    flat_vector<run_entry>& runs = runs_[pe];
+    if (!runs.empty() && runs.back().same_kind(e)) runs.back().times += e.times;
+    else runs.push_back(e);
+  }
+  /// Of the PE with this index in its engine.
+  const flat_vector<run_entry>& of(u32 pe) const { return runs_[pe]; }
+
+ private:
+  flat_vector<flat_vector<run_entry>> runs_;
+};
+
+}  // namespace wsl

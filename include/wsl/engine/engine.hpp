@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// What every engine offers to the fabric's front end and to the host. Engines differ in how they order and time what may happen
+// at once, never in what a program that does not depend on that order computes.
+#pragma once
+#include <span>
+
+#include "../layout/layout.hpp"
+#include "../program/pe.hpp"
+#include "outcome.hpp"
+#include "diagnose/wait.hpp"
+
+namespace wsl {
+
+/// A host call that waits on a PE until the fabric runs.
+struct host_call {
+  const binding* entry = nullptr;
+  const void* arguments = nullptr;  ///< shared by all PEs of the launch; the host keeps them until the run has ended
+};
+
+/// Bytes in the memory of a PE that the host is about to read.
+struct memory_part {
+  const pe* of = nullptr;
+  void* bytes = nullptr;
+  std::size_t size = 0;
+};
+
+class engine : public engine_link {
+ public:
+  virtual ~engine() = default;
+
+  /// The PE at c, null where no program is placed.
+  virtual pe* find(coord c) = 0;
+  virtual void call(pe& on, host_call what) = 0;
+
+  /// Words that enter the grid at PE c, one after the other; the stream must exist.
+  virtual void stream_write(int color, coord c, std::span<const u32> words) = 0;
+  /// Takes up to words.size() words that left the grid at PE c; returns how many there were.
+  virtual std::size_t stream_read(int color, coord c, std::span<u32> words) = 0;
+
+  /// Runs until nothing can happen any more. Throws `deadlock` if something still waits then.
+  virtual outcome run() = 0;
+
+  /// Whether other processes run a part of the PEs. Then every process has the memory of all PEs, but only what it runs itself is
+  /// always up to date there; the host's copies and reads bring the rest.
+  virtual bool spread() const { return false; }
+  /// Whether this process runs the PE.
+  virtual bool here(const pe&) const { return true; }
+  /// Brings n parts up to date. Every process must ask for the same.
+  virtual void refresh(const memory_part*, std::size_t) {}
+
+  /// At once: only what an engine can overlap with something is worth waiting for.
+  void beside(pe_state& on, const errand& what) override {
+    what.compute(what.part);
+    on.complete(what.then);
+  }
+
+  const layout& plan() const { return plan_; }
+
+ protected:
+  explicit engine(const layout& plan) : engine_link(plan.machine(), plan.grid()), plan_(plan) {}
+
+ private:
+  layout plan_;
+};
+
+}  // namespace wsl

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: MIT
+// The routers of a layout, hop by hop: for every color that passes a PE a lane with one bounded queue an input port, and for
+// every queue who fills and who empties it. A wavelet crosses one link a cycle; a link carries one wavelet a cycle, whatever
+// its color; a multicast moves when all its outputs have room. Where several wavelets want one link, the one whose turn it is by
+// the cycle's number goes first: that is the order of merges. Where a color has a switch, wavelets from a port that its position does
+// not take wait, and control wavelets change the position when they have passed.
+#pragma once
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include "../resolved_routes.hpp"
+#include "../router_switch.hpp"
+
+namespace wsl::engines {
+
+/// Words that a router buffers for each color and input: two, the least with which a color flows at one word a cycle.
+inline constexpr int router_depth = 2;
+
+class routers {
+ public:
+  static constexpr u32 none = ~u32{0};
+
+  /// A bounded queue in the arena, between the one that fills it and the one that empties it.
+  struct queue {
+    u32 first = 0;
+    u16 capacity = 0, head = 0, size = 0;
+    u32 filled_by = none, emptied_by = none;  ///< routers by their place on the grid
+    bool room() const { return size < capacity; }
+  };
+
+  struct lane {
+    u8 color = 0;
+    route how;
+    u32 gate = none;                              ///< decides instead of `how` if there is one
+    u32 in[5] = {none, none, none, none, none};   ///< queues by input port; in[0] is the output queue of the processor
+    u32 out[5] = {none, none, none, none, none};  ///< queues by output port; out[0] is the input queue of the processor
+  };
+
+  routers(const layout& plan, const auto& input_depth_of) : plan_(plan), gated_(plan), grid_(plan.grid()) {
+    place_lanes(plan);
+    const machine& m = plan.machine();
+    for (std::size_t r = 0; r + 1 < first_lane_.size(); ++r) {
+      int sends = 0;
+      for (lane& l : lanes_of(static_cast<u32>(r))) {
+        const route every = every_route(static_cast<u32>(r), l);
+        for (port p : every_port)
+          if (every.from.has(p))
+            l.in[index_of(p)] = add_queue(p == ramp ? m.output_depth[sends++ % std::min(m.output_queues, 8)] : router_depth, none,
+                                          static_cast<u32>(r));
+        if (every.to.has(ramp)) l.out[0] = add_queue(input_depth_of(coord_of(static_cast<u32>(r)), l.color), static_cast<u32>(r), none);
+      }
+    }
+    connect(plan);
+    arena_.resize(arena_size_);
+    awake_flag_.resize(first_lane_.size());
+  }
+
+  u32 router_at(coord c) const { return static_cast<u32>(grid_.rank(c)); }
+  coord coord_of(u32 router) const { return grid_.nth(static_cast<int>(router)); }
+
+  std::span<lane> lanes_of(u32 router) { return {lanes_.data() + first_lane_[router], lanes_.data() + first_lane_[router + 1]}; }
+  lane* lane_of(coord c, int color) {
+    for (lane& l : lanes_of(router_at(c)))
+      if (l.color == color) return &l;
+    return nullptr;
+  }
+
+  /// The gate of a lane, null if its route always stays.
+  gate* gate_of(const lane& l) { return l.gate == none ? nullptr : &gates_[l.gate]; }
+  bool takes(const lane& l, port p) const { return l.gate == none ? l.how.from.has(p) : gates_[l.gate].takes(p); }
+
+  const queue& operator[](u32 q) const { return queues_[q]; }
+  const wavelet& front(u32 q) const { return arena_[queues_[q].first + queues_[q].head]; }
+  void push(u32 q, wavelet w) {
+    queue& k = queues_[q];
+    arena_[k.first + (u32{k.head} + k.size++) % k.capacity] = w;
+    wake(k.emptied_by);
+  }
+  void pop(u32 q) {
+    queue& k = queues_[q];
+    k.head = static_cast<u16>((k.head + 1) % k.capacity);
+    --k.size;
+    wake(k.filled_by);
+  }
+  void wake(u32 router) {
+    if (router == none || awake_flag_[router]) return;
+    awake_flag_[router] = 1;
+    awake_.push_back(router);
+  }
+  bool idle() const { return awake_.empty(); }
+
+  /// One cycle: every wavelet that can move does. Calls delivered(router) for wavelets that reach a processor,
+  /// accepted(router) when an output queue of a processor gets room, left(router, port, wavelet) at the grid's edge, and
+  /// torn(router, color) when a command has closed a color.
+  template <class Delivered, class Accepted, class Left, class Torn>
+  u64 step(u64 cycle, Delivered delivered, Accepted accepted, Left left, Torn torn) {
+    now_.swap(awake_);
+    awake_.clear();
+    for (u32 r : now_) awake_flag_[r] = 0;
+    moves_.clear();
+    for (u32 r : now_) choose(r, cycle);  // all choices see the state at the start of the cycle
+    u64 hops = 0;
+    for (const move& m : moves_) hops += carry_out(m, delivered, accepted, left, torn);
+    return hops;
+  }
+
+ private:
+  struct move {
+    u32 router, lane, port;
+    ports to;
+  };
+
+  void place_lanes(const layout& plan) {
+    first_lane_.assign(static_cast<std::size_t>(grid_.count()) + 1, 0);
+    const auto each = [&](auto use) {
+      for (const path_record& p : plan.paths())
+        for (int i = 0; i < p.where.count() && p.phase == 0; ++i) use(router_at(p.where.nth(i)), p);
+    };
+    each([&](u32 r, const path_record&) { ++first_lane_[r + 1]; });
+    for (std::size_t r = 1; r < first_lane_.size(); ++r) first_lane_[r] += first_lane_[r - 1];
+    lanes_.resize(first_lane_.back());
+    std::vector<u32> next(first_lane_.begin(), first_lane_.end() - 1);
+    each([&](u32 r, const path_record& p) {
+      lane& l = lanes_[next[r]++];
+      l.color = static_cast<u8>(p.color);
+      l.how = p.how;
+      if (!gated_.has(p)) return;
+      l.gate = static_cast<u32>(gates_.size());
+      gates_.push_back({plan, coord_of(r), p});
+    });
+  }
+
+  // All ports that a lane uses at some time.
+  route every_route(u32 r, const lane& l) const { return l.gate == none ? l.how : plan_.route_at(coord_of(r), l.color); }
+
+  u32 add_queue(int capacity, u32 filled_by, u32 emptied_by) {
+    queues_.push_back({arena_size_, static_cast<u16>(capacity), 0, 0, filled_by, emptied_by});
+    arena_size_ += static_cast<u32>(capacity);
+    return static_cast<u32>(queues_.size() - 1);
+  }
+
+  // What leaves through a side of one router enters the opposite side of its neighbour.
+  void connect(const layout& plan) {
+    for (u32 r = 0; r + 1 < first_lane_.size(); ++r)
+      for (lane& l : lanes_of(r))
+        for (port side : every_side) {
+          const coord next = coord_of(r) + wsl::step(side);
+          if (!every_route(r, l).to.has(side) || !plan.has(next)) continue;
+          lane* other = lane_of(next, color_behind(plan, coord_of(r), l.color, side));
+          l.out[index_of(side)] = other->in[index_of(opposite(side))];
+          queues_[l.out[index_of(side)]].filled_by = r;
+        }
+  }
+
+  ports outputs_of(const lane& l, const wavelet& w) const { return l.gate == none ? l.how.to : gates_[l.gate].outputs(w); }
+
+  bool can_move(const lane& l, ports to, u8 used) const {
+    if (to.bits & used) return false;
+    for (port p : every_port) {
+      const u32 q = l.out[index_of(p)];
+      if (to.has(p) && q != none && !queues_[q].room()) return false;
+    }
+    return true;
+  }
+
+  void choose(u32 r, u64 cycle) {
+    const auto lanes = lanes_of(r);
+    u8 used = 0;
+    for (std::size_t k = 0; k < lanes.size(); ++k) {
+      const std::size_t turn = (k + cycle) % lanes.size();
+      const lane& l = lanes[turn];
+      for (u32 i = 0; i < 5; ++i) {
+        const u32 p = static_cast<u32>((i + cycle) % 5);
+        if (l.in[p] == none || queues_[l.in[p]].size == 0 || !takes(l, every_port[p])) continue;
+        const ports to = outputs_of(l, front(l.in[p]));
+        if (!can_move(l, to, used)) continue;
+        used = static_cast<u8>(used | to.bits);
+        moves_.push_back({r, static_cast<u32>(turn), p, to});
+        if (l.gate != none) break;  // what passes may change the way of the next
+      }
+    }
+  }
+
+  template <class Delivered, class Accepted, class Left, class Torn>
+  u64 carry_out(const move& m, Delivered delivered, Accepted accepted, Left left, Torn torn) {
+    const lane& l = lanes_of(m.router)[m.lane];
+    const u32 from = l.in[m.port];
+    const wavelet w = front(from);
+    const wavelet on = l.gate == none ? w : gates_[l.gate].pass(w);
+    pop(from);
+    if (m.port == 0) accepted(m.router);
+    wake(m.router);
+    u64 hops = 0;
+    for (port p : every_port) {
+      if (!m.to.has(p)) continue;
+      const u32 q = l.out[index_of(p)];
+      hops += p != ramp;
+      if (q == none) left(m.router, p, wavelet{on.bits, l.color, on.control});
+      else push(q, p == ramp ? w : on);
+      if (p == ramp) delivered(m.router);
+    }
+    if (l.gate != none && gates_[l.gate].closed()) torn(m.router, l.color);
+    return hops;
+  }
+
+  const layout& plan_;
+  gated_paths gated_;
+  region grid_;
+  std::vector<gate> gates_;
+  std::vector<u32> first_lane_;  // the lanes of router r stand from first_lane_[r] to first_lane_[r + 1]
+  std::vector<lane> lanes_;
+  std::vector<queue> queues_;
+  std::vector<wavelet> arena_;
+  u32 arena_size_ = 0;
+  std::vector<u32> awake_, now_;
+  std::vector<u8> awake_flag_;
+  std::vector<move> moves_;
+};
+
+}  // namespace wsl::engines

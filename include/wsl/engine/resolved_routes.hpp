@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+// Where the wavelets of a color go: most routes do not change while a fabric runs, so each place where a color enters the fabric is
+// resolved once, before the run, to the ramps, edges of the grid and crossings that it reaches.
+#pragma once
+
+#include "../support/flat_vector.hpp"
+#include "../layout/layout.hpp"
+#include "threaded/switched_routers.hpp"
+
+namespace wsl::engines {
+
+/// The color with which the words of a path enter the neighbour on one side.
+inline int color_behind(const layout& plan, coord at, int color, port side) {
+  return plan.swapped_colors() & color_bit(color) ? plan.path_at(at, color)->color_through(side) : color;
+}
+
+class deliveries {
+ public:
+  explicit deliveries(const layout& plan) : plan_(plan), grid_(plan.grid()) {
+    for (const path_record& p : plan.paths()) paths_[p.color].push_back(&p);
+  }
+
+  /// The route of a color on a PE, both sides empty where there is none; of a route that changes, all ports that it uses.
+  route at(coord c, int color) const {
+    if (plan_.changes()) return plan_.route_at(c, color);
+    for (const path_record* p : paths_[color])
+      if (p->where.has(c)) return p->how;
+    return {};
+  }
+
+  /// Follows a color from the router that it enters through a port. Calls to_ramp(c, color) for every PE that receives it, to_edge(c, side,
+  /// color) for every stream and to_crossing(c, port) for every crossing, where it stops; returns the number of links that one wavelet crosses.
+  template <class Ramp, class Edge, class Crossing>
+  int follow(coord from, port through, int color, const crossings* stops, Ramp to_ramp, Edge to_edge, Crossing to_crossing) {
+    int links = 0;
+    ahead_.clear();
+    const auto enter = [&](coord c, port entered, int as) {
+      const u32 j = stops ? stops->find(c, as) : crossings::none;
+      if (j == crossings::none) ahead_.push_back({c, as});
+      else to_crossing(j, entered);
+    };
+    enter(from, through, color);
+    while (!ahead_.empty()) {
+      const auto [c, as] = ahead_.back();
+      ahead_.pop_back();
+      const ports to = at(c, as).to;
+      if (to.has(ramp)) to_ramp(c, as);
+      for (port side : every_side) {
+        if (!to.has(side)) continue;
+        ++links;
+        if (const coord next = c + step(side); grid_.has(next)) enter(next, opposite(side), color_behind(plan_, c, as, side));
+        else to_edge(c, side, as);
+      }
+    }
+    return links;
+  }
+
+ private:
+  const layout& plan_;
+  region grid_;
+  flat_vector<const path_record*> paths_[max_colors];
+  struct stop {
+    coord at;
+    int color;
+  };
+  flat_vector<stop> ahead_;
+};
+
+}  // namespace wsl::engines

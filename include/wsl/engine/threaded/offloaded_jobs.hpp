@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// What PEs of a band compute beside their tasks, from the request to the next epoch in which bands compute: there it is complete, whoever has done it, and
+// when. So results do not depend on who was fast.
+#pragma once
+#include <exception>
+
+#include "../../support/shared_word.hpp"
+#include "../processor.hpp"
+
+namespace wsl::engines {
+
+class open_errand {
+ public:
+  const errand what;
+  const u32 who;
+  std::exception_ptr failure;
+
+  open_errand(const errand& w, u32 on) : what(w), who(on) {}
+
+  /// Whichever thread comes first does it. Says whether that was this one.
+  bool do_if_first() {
+    if (comers_.count() != 1) return false;
+    try {
+      what.compute(what.part);
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    return true;
+  }
+
+ private:
+  shared_word<u32> comers_;
+};
+
+/// The first of all, which no thread is doing any more, on its PE; returns that PE's number. Throws what it has thrown.
+inline u32 complete_first(flat_vector<open_errand*>& all, pe_state& on) {
+  open_errand* const first = all[0];
+  all.erase(0);
+  first->do_if_first();
+  const errand what = first->what;
+  const std::exception_ptr failure = first->failure;
+  delete first;
+  guarded(on, what.name, [&] {
+    if (failure) std::rethrow_exception(failure);
+  });
+  on.complete(what.then);
+  return on.index;
+}
+
+}  // namespace wsl::engines

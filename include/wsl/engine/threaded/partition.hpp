@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+// A band is a strip of the grid that one thread at a time runs. The strips are fixed by the layout, never by the number of
+// threads: inside an epoch a band runs until nothing is left to do with what it had at the start, and what it wrote for others
+// becomes visible to them in the next epoch, in the order of the bands. That is why results do not depend on threads. Tasks that compute
+// long wait until no band has news for another, and then run in one epoch, side by side.
+#pragma once
+#include <exception>
+#include <new>
+
+#include "../../support/shared_word.hpp"
+#include "offloaded_jobs.hpp"
+#include "../outcome.hpp"
+
+namespace wsl::engines {
+
+/// What news brings over the seam between two bands, for one inlet.
+struct seam {
+  u32 channel = 0;
+  u32 writer = 0;              ///< as the channel has it, for other threads than the writer's
+  u8 writers_band = 0, readers_band = 0;
+  u32 credited = 0;            ///< words read as far as the writer knows
+  u32 visible = 0;             ///< words that the reader may read
+  u32 origin = 0;              ///< the channel's buffer and its origin
+  const u32* words = nullptr;
+  bool direct = false;         ///< words may go from memory to memory: a PE writes, and nobody else reads
+  bool wishes = false;         ///< the reader's operation waits for all words ...
+  u32 wished = 0;              ///< ... up to here, as far as the writer knows
+  u32 asked = 0;               ///< the last such place that the reader has told
+};
+
+/// Band numbers fit a mask.
+inline constexpr u32 most_bands = 64;
+
+/// News for another band, delivered at the start of its next epoch.
+struct news {
+  enum class what : u8 { words, mark, credit, wish, offer };
+  what kind;
+  u32 inlet;
+  u32 position;                ///< tail of the channel, place of a control wavelet, head of the inlet, end of an operation, or of the words offered their first's
+  const u32* words = nullptr;  ///< with words: the buffer ...
+  u32 origin = 0;              ///< ... and its origin; with an offer: the sender's memory, and how many words
+
+  u32 offered() const { return origin; }
+};
+
+/// Where buffers come from if not from this process's own memory.
+class buffer_source {
+ public:
+  /// One of so many words, null if there is none left.
+  virtual u32* take(int words) = 0;
+
+ protected:
+  ~buffer_source() = default;
+};
+
+/// Buffers of two sizes, lent to channels while something is in them; the one returned last is lent first, because it is in cache.
+class buffer_pool {
+ public:
+  buffer_source* source = nullptr;
+
+  buffer_pool() = default;
+  buffer_pool(const buffer_pool&) = delete;
+  buffer_pool& operator=(const buffer_pool&) = delete;
+  ~buffer_pool() {
+    for (u32* buffer : all_) ::operator delete[](buffer, line);
+  }
+
+  u32* take(int size) {
+    flat_vector<u32*>& free = size == small_buffer ? small_ : large_;
+    if (free.empty()) {
+      u32* lent = source ? source->take(size) : nullptr;
+      return lent ? lent : all_.push_back(new (line) u32[static_cast<std::size_t>(size + apart)]);
+    }
+    u32* buffer = free.back();
+    free.pop_back();
+    return buffer;
+  }
+  void give(u32* buffer, int size) { (size == small_buffer ? small_ : large_).push_back(buffer); }
+
+  /// Keeps a buffer that a reader in another band may still read until that band has had the news.
+  void retire(u32* buffer, int size, u64 epoch) { retired_.push_back({buffer, size, epoch}); }
+  void release(u64 epoch) {
+    for (std::size_t i = retired_.size(); i-- > 0;) {
+      if (retired_[i].epoch + 2 > epoch) continue;
+      give(retired_[i].buffer, retired_[i].size);
+      retired_.erase(i);
+    }
+  }
+
+ private:
+  struct retired {
+    u32* buffer;
+    int size;
+    u64 epoch;
+  };
+  static constexpr std::align_val_t line{64};  // of a cache: a vector that is stored across two takes twice as long
+  static constexpr int apart = 256;            // words: a load that runs ahead of a store with the same place in a page waits for it
+  flat_vector<u32*> small_, large_, all_;
+  flat_vector<retired> retired_;
+};
+
+/// PEs that have something to do, each once. The newest goes first: what it was sent is still in cache, and its sender's buffer is
+/// soon free for the next. Every so often the oldest does, so that PEs which keep each other busy cannot hold up the rest.
+class work_list {
+ public:
+  bool empty() const { return count_ == 0; }
+  void push(u32 who) {
+    if (count_ == ring_.size()) grow();
+    ring_[(head_ + count_++) & (ring_.size() - 1)] = who;
+  }
+  u32 pop() {
+    if (++pops_ % oldest_every == 0) return pop_oldest();
+    return ring_[(head_ + --count_) & (ring_.size() - 1)];
+  }
+  /// A shuffled schedule takes any.
+  u32 pop(std::size_t n) {
+    std::swap(ring_[head_], ring_[(head_ + n) & (ring_.size() - 1)]);
+    return pop_oldest();
+  }
+  std::size_t size() const { return count_; }
+
+ private:
+  static constexpr u32 oldest_every = 64;
+
+  u32 pop_oldest() {
+    const u32 who = ring_[head_];
+    head_ = (head_ + 1) & (ring_.size() - 1);
+    --count_;
+    return who;
+  }
+  void grow() {
+    flat_vector<u32> larger(ring_.size() * 2);
+    for (std::size_t i = 0; i < count_; ++i) larger[i] = ring_[(head_ + i) & (ring_.size() - 1)];
+    ring_.swap(larger);
+    head_ = 0;
+  }
+  flat_vector<u32> ring_{64};
+  std::size_t head_ = 0, count_ = 0;
+  u32 pops_ = 0;
+};
+
+/// Where control wavelets lie in channels; there are seldom more than a few.
+class control_marks {
+ public:
+  void push(u32 inlet, u32 position) { list_.push_back({inlet, position}); }
+  bool has(u32 inlet) const { return first(inlet) < list_.size(); }
+  u32 front(u32 inlet) const { return list_[first(inlet)].position; }
+  void pop(u32 inlet) { list_.erase(first(inlet)); }
+
+ private:
+  struct mark {
+    u32 inlet;
+    u32 position;
+  };
+  std::size_t first(u32 inlet) const {
+    std::size_t i = 0;
+    while (i < list_.size() && list_[i].inlet != inlet) ++i;
+    return i;
+  }
+  flat_vector<mark> list_;
+};
+
+struct alignas(128) band {
+  band() = default;
+  band(const band&) = delete;
+  band& operator=(const band&) = delete;
+  ~band() {
+    for (processor* p : processors) delete p;
+    for (open_errand* e : errands) delete e;
+  }
+
+  work_list work;
+  flat_vector<processor*> processors;           ///< of the PEs that have, or once had, calls or operations in flight
+  flat_vector<u32> touched;                     ///< who has had work since it was last found to wait for nothing
+  flat_vector<u32> later;                       ///< who may write more for another band in the next epoch, or is away in this one
+  flat_vector<news> offers;                     ///< to PEs here, of the epoch that runs
+  flat_vector<u32> postponed;                   ///< whose lengthy tasks wait until no band has anything else to do
+  bool computes = false;                        ///< in the epoch that runs they need not
+  flat_vector<open_errand*> errands;            ///< what PEs compute beside their tasks; it is complete in the next such epoch
+  buffer_pool buffers;
+  flat_vector<flat_vector<news>> mail[2];       ///< by the epoch's parity and the receiving band
+  shared_word<u64> senders[2];                  ///< bands whose mail waits for this one, by the epoch's parity
+  u64 addressed = 0;                            ///< bands that this one has written to in this epoch
+  u64 epoch = 0;                                ///< the epoch that runs
+  control_marks marks;
+  outcome done;
+  std::exception_ptr failure;
+  u64 read_now = 0;                             ///< colors that operations of the running task read ...
+  int read_in_pairs = 0;                        ///< ... and how many of those read two of them
+  flat_vector<u32> handed_to;                   ///< who has been handed words in the visit that runs
+  int prepared = 0;                             ///< wavelets of a color for which the PE that is visited has room on each
+  bool will_compute() const { return !postponed.empty() || !errands.empty(); }
+  bool expects_news() const { return (senders[0].get() | senders[1].get()) != 0; }
+
+  u64 random = 0;                               ///< state of a shuffled schedule
+  u64 draw(u64 below) {
+    random ^= random << 13, random ^= random >> 7, random ^= random << 17;
+    return random % below;
+  }
+};
+
+}  // namespace wsl::engines

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+// Long arrays go from memory to memory, or from the sender's memory into the receiver's sum, where the only receiver waits for them with an
+// operation of its own and nothing lies before them: no buffer is touched. Within a band this is done at once. Between bands it takes epochs: in one the
+// receiver says what it wishes for, in the next the sender offers its memory, in the third the receiver's band copies. A sender is away from its offer until
+// that epoch has ended: nothing runs on it, so its memory stays as it is, whatever the program does.
+#pragma once
+#include "../../support/least.hpp"
+#include "transport.hpp"
+
+namespace wsl::engines {
+
+class handovers {
+ public:
+  const u32 offered_from;  ///< words; of an array that crosses to another band
+
+  handovers(tiles& pes, traffic& words, u32 from) : offered_from(from), tiles_(pes), traffic_(words) {}
+
+  /// Moves all that the operation has left to send. The sender's PE leaves the thread to the receiver's.
+  bool within_band(band& b, pe_state& s, transfer& t) {
+    channel& c = s.channel_of(t.output);
+    inlet* in = traffic_.only_reader(c);
+    processor* p = in && !in->remote && in->head == c.tail() && in->reader < tiles_.size() ? traffic_.processor_of(reader_of(*in)) : nullptr;
+    transfer* r = p && p->back_in <= b.epoch ? p->reader_of(in->color) : nullptr;
+    if (!r || !fit_together(t, *r)) return false;
+    const u32 n = move_together(t, *r);
+    c.origin += n;
+    in->head += n;
+    traffic_.count(b, c, n);
+    b.handed_to.push_back(in->reader);
+    return true;
+  }
+
+  /// Tells the sender in another band what the operation, which waits for words, lacks.
+  void wish(band& b, const pe_state& s, const transfer& t) {
+    const u64 n = t.length - t.done;
+    if (n < offered_from || t.endless() || !t.target || t.input[1] >= 0 || t.output >= 0 || !is_plain(t)) return;
+    traffic_.wish(b, wiring::inlets_of(s), t.input[0], static_cast<u32>(least(n, u64{1} << 30)));
+  }
+  /// Offers what another band's operation waits for. Says whether words may go no other way now.
+  bool offer(band& b, const pe_state& s, transfer& t, processor& p) {
+    if (t.length - t.done < offered_from || !t.source || !is_plain(t)) return false;
+    channel& c = s.channel_of(t.output);
+    const u32 n = traffic_.wished(c, t.length - t.done);
+    if (n == 0 || n < offered_from) return false;
+    for (const transfer& r : p.microthreads)
+      if (!apart(t, n, r)) return false;
+    if (!traffic_.offer(b, c, t.source + t.done, n)) return true;
+    t.offered = n;
+    p.back_in = b.epoch + 2;
+    b.later.push_back(s.index);
+    return true;
+  }
+  /// Copies what has been offered to PEs of a band.
+  void accept(band& b) {
+    for (const news& n : b.offers) {
+      inlet& in = traffic_.net.inlets[n.inlet];
+      transfer& t = *traffic_.processor_of(reader_of(in))->reader_of(in.color);
+      t.move(t, &n.words, nullptr, n.offered());
+      in.head += n.offered();
+      traffic_.wake(b, in.reader);
+    }
+    b.offers.clear();
+  }
+
+ private:
+  const pe_state& reader_of(const inlet& in) const { return state_of(tiles_[in.reader]); }
+  static bool is_plain(const transfer& t) { return !t.uses_fifo() && t.each_time < 0; }
+
+  /// Whether the one that reads can take all that the one that writes has left, in one piece.
+  static bool fit_together(const transfer& writes, const transfer& reads) {
+    if (reads.input[1] >= 0 || reads.output >= 0 || !(writes.source || reads.target) || writes.uses_fifo() || !is_plain(reads)) return false;
+    return !writes.endless() && reads.length - reads.done >= writes.length - writes.done;
+  }
+  static u32 move_together(transfer& writes, transfer& reads) {
+    const u32 n = static_cast<u32>(writes.length - writes.done);
+    const u32* source = writes.source + writes.done;
+    if (writes.source) reads.move(reads, &source, nullptr, n), writes.done += n;
+    else writes.move(writes, nullptr, reads.target + reads.done, n), reads.done += n;
+    return n;
+  }
+  /// Whether what `reads` puts into memory is known to lie elsewhere than the next n words that `writes` sends.
+  static bool apart(const transfer& writes, u32 n, const transfer& reads) {
+    if (reads.input[0] < 0 || reads.output >= 0) return true;
+    const u32* const first = writes.source + writes.done;
+    return reads.target && (reads.target + reads.length <= first || first + n <= reads.target);
+  }
+
+  tiles& tiles_;
+  traffic& traffic_;
+};
+
+}  // namespace wsl::engines

@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: MIT
+// What a thread does on a PE that it visits: moves operations on, and runs tasks in batches, until nothing is ready or room is
+// missing. What runs first is defined: operations in flight, then host calls in their order, the activated local task with the
+// lowest number, and the data or control tasks of the lowest color, a batch at a time; of several senders of a merged color the one
+// with the lowest place on the grid goes first. Lengthy tasks have epochs of their own. A shuffled schedule draws another legal order.
+#pragma once
+#include <bit>
+#include <utility>
+
+#include "rendezvous.hpp"
+#include "../diagnose/run_log.hpp"
+#include "streams.hpp"
+#include "task_run.hpp"
+
+namespace wsl::engines {
+
+class visits {
+ public:
+  visits(tiles& pes, traffic& words, const machine& target, schedule order, u32 offered_from, run_log* log)
+      : tiles_(pes), traffic_(words), machine_(target), order_(order), handovers_(pes, words, offered_from), log_(log) {
+    if (log_) log_->open(pes.size());
+    for (u32 i = 0; i < this->pes(); ++i) state(i).defers = defers(state(i));
+  }
+
+  /// Runs a band until nothing is left to do with what it has, or until it has done so much that others may have news for it: a PE that
+  /// stays busy until a word comes must get the word.
+  void run(band& b) {
+    if (b.computes) let_compute(b);
+    handovers_.accept(b);
+    b.read_in_pairs = 0;  // of a task that has thrown
+    for (u32 n = 0; n < most_visits && !b.work.empty(); ++n) visit(b, order_.shuffle ? b.work.pop(b.draw(b.work.size())) : b.work.pop());
+  }
+
+  processor* more(const pe_state& s) { return traffic_.processor_of(s); }
+  processor& extras(pe_state& s) {
+    if (s.more) return *more(s);
+    flat_vector<processor*>& all = traffic_.home(s).processors;
+    processor& p = *all.push_back(new processor);
+    s.more = static_cast<u32>(all.size());
+    return p;
+  }
+  void send_control(pe_state& from, int color, const payload_type* type, u32 bits) {
+    if (from.image->sent_type[color] != type) refuse(from, color, type);
+    channel& out = from.channel_of(color);
+    if (out.next() == out.size() || out.is_closed()) refuse(from, color, type);
+    traffic_.put_control(traffic_.home(from), out, bits);
+    from.interrupted = true;
+  }
+
+  bool start(pe_state& on, transfer& t) {
+    band& b = traffic_.home(on);
+    check(b, on, t);
+    // What has an end of a FIFO or a microthread to itself has it until its task ends, as on every engine.
+    if ((t.resumes || !rule::may_clash(t)) && (!order_.shuffle || b.draw(2))) advance(b, on, t);
+    // A task that waited for its own sends goes on when there is room for more.
+    if (t.complete() && (!t.resumes || (t.output < 0 && begin_run(b, on)))) {
+      if (!t.resumes) remember(b, on, t);
+      on.complete(t);
+      return true;
+    }
+    if (t.output >= 0) hold(b, on, t.output, true);
+    extras(on).microthreads.push_back(t);
+    task_run{b, on}.is_last();
+    on.defers = true;
+    return false;
+  }
+
+  const u32* take(pe_state& on, int color, const payload_type* type, u32 n) {
+    band& b = traffic_.home(on);
+    if (on.image->read_type[color] != type || task_run{b, on}.reads(color)) return nullptr;
+    inlet* in = source(b, on, color);
+    if (!in || traffic_.readable(b, *in) < n) return nullptr;
+    const u32* words = traffic_.words_at(*in);
+    if (on.taken == taken_color::none) on.taken = taken(color);
+    else task_run{b, on}.note_read(color);
+    traffic_.consume(b, *in, n);
+    return words;
+  }
+
+  /// An inlet of this color with data to read; of a merge the first sender's.
+  inlet* source(band& b, const pe_state& s, int color) {
+    for (inlet& in : wiring::inlets_of(s))
+      if (in.color == color && traffic_.readable(b, in)) return &in;
+    return nullptr;
+  }
+
+ private:
+  static constexpr u32 visit_budget = 256;  ///< batches and tasks of one visit, so that a PE that feeds itself lets others run
+  static constexpr u32 most_visits = 8192;  ///< of one epoch
+
+  u32 pes() const { return static_cast<u32>(tiles_.size()); }
+  pe_state& state(u32 i) { return state_of(tiles_[i]); }
+  // A log knows microthreads only, and another order may let an operation wait.
+  bool always_defers() const { return order_.shuffle || log_; }
+  // Where operations may want one output queue, or more than there are, the engine must see each.
+  bool defers(const pe_state& s) const { return always_defers() || s.image->sends_many || (s.image->mates && machine_.color_owns_queue); }
+
+  /// Whose lengthy tasks have waited for this epoch.
+  void let_compute(band& b) {
+    b.computes = false;
+    for (u32 who : b.postponed) {
+      processor& p = *more(state(who));
+      p.postponed = false, p.may_compute = true;
+      traffic_.wake(b, who);
+    }
+    b.postponed.clear();
+    while (!b.errands.empty()) traffic_.wake(b, complete_first(b.errands, state(b.errands[0]->who)));
+  }
+  /// The local tasks that may run now, as a mask; of lengthy ones alone only in their epoch.
+  u32 ready_locals(band& b, pe_state& s) {
+    const u32 ready = s.active & ~s.blocked, others = ready & ~s.image->lengthy_locals;
+    if (others || !ready) return others;
+    if (order_.shuffle) return ready;
+    processor& p = extras(s);
+    if (p.may_compute) return ready;
+    if (!std::exchange(p.postponed, true)) b.postponed.push_back(s.index);
+    return 0;
+  }
+
+  void visit(band& b, u32 who) {
+    traffic_.net.member(who).queued = 0;
+    u32 budget = visit_budget;
+    b.prepared = 0;
+    if (who < pes()) {
+      pe_state& s = state(who);
+      if (s.more && is_away(b, s)) [[unlikely]] return b.later.push_back(who), void();
+      while (budget && b.handed_to.empty() && act(b, s, budget)) --budget;
+    } else if (who < traffic_.net.first_crossing()) {
+      visit_stream(traffic_, b, who);
+    } else {
+      visit_crossing(b, who);
+    }
+    traffic_.announce(b, who);
+    if (!budget || !b.handed_to.empty()) traffic_.wake(b, who);
+    for (u32 reader : b.handed_to) traffic_.wake(b, reader);  // who is woken last goes first, and waits for more when this PE sends again
+    b.handed_to.clear();
+  }
+
+  [[gnu::noinline]] bool is_away(const band& b, const pe_state& s) { return more(s)->back_in > b.epoch; }
+
+  void visit_crossing(band& b, u32 who) {
+    const crossing& at = traffic_.net.crossing_of(who);
+    pe* below = traffic_.net.gates->visit(traffic_, b, who, order_.shuffle ? b.draw(64) : 0) ? tiles_.find(at.at) : nullptr;
+    if (!below || !state_of(*below).image->torn[at.color]) return;
+    extras(state_of(*below)).torn |= color_bit(at.color);
+    traffic_.wake(b, state_of(*below).index);
+  }
+
+  bool act(band& b, pe_state& s, u32& budget) {
+    processor* p = more(s);
+    if (order_.shuffle && b.draw(2) && !(p && p->suspended()) && run_next(b, s, p)) return true;
+    if (!order_.shuffle && !s.image->urgent_colors && run_locals(b, s, p, budget)) return !is_at_rest(s, more(s));
+    const bool moved = p && !p->microthreads.empty() && move_operations(b, s, *p);
+    if (!b.handed_to.empty()) return true;
+    // What was waited for has come: the task that it activates may run again and again.
+    if (moved && !order_.shuffle && !s.image->urgent_colors && p->microthreads.empty() && run_locals(b, s, p, budget)) return !is_at_rest(s, more(s));
+    return (!(p && p->suspended()) && run_next(b, s, p)) || moved;
+  }
+
+  /// Local tasks, as long as nothing else may come before them: the way of a program that sends or takes one array after another.
+  bool run_locals(band& b, pe_state& s, const processor* p, u32& budget) {
+    u32 ran = 0;
+    for (u32 ready; (ready = ready_locals(b, s)) && ran < budget && b.handed_to.empty();) {
+      if (p && !(p->microthreads.empty() && p->calls.empty() && p->torn == 0)) break;
+      if (!prepare(b, s, sends_of_a_task)) break;
+      ran += run_local(b, s, std::countr_zero(ready), log_ ? 1 : budget - ran);
+      p = more(s);
+    }
+    budget -= ran ? ran - 1 : 0;
+    return ran > 0;
+  }
+
+  /// Room for one run of a task on every channel of its PE.
+  bool prepare(band& b, const pe_state& s, int most) {
+    const std::span<channel> channels = wiring::channels_of(s);
+    bool ready = b.prepared >= most;
+    if (ready && s.interrupted)
+      for (channel& c : channels) ready &= c.operated || c.reopen();
+    if (ready) return true;
+    ready = true;
+    for (channel& c : channels) ready &= traffic_.prepare(b, c, most);
+    b.prepared = ready ? most : 0;
+    return ready;
+  }
+
+  bool run_next(band& b, pe_state& s, processor* p) {
+    const u32 ready = ready_locals(b, s);
+    const bool called = p && !p->calls.empty();
+    if (!called && p && p->torn && run_torn(b, s, *p)) return true;
+    if (!called && s.hurries(ready) && run_data(b, s, s.image->urgent_colors)) return true;
+    if (!called && (!ready || (order_.shuffle && b.draw(2)))) {
+      if (run_data(b, s)) return true;
+      if (!ready) return false;
+    }
+    if (!prepare(b, s, sends_of_a_task)) return false;
+    if (called) {
+      const host_call c = p->calls.front();
+      p->calls.pop();
+      if (log_) log_->note(s.index, {c.entry->name, -1, {}, 1});
+      return run_task(b, s, *c.entry, c.arguments);
+    }
+    return run_local(b, s, order_.shuffle ? any_of(b, ready) : std::countr_zero(ready));
+  }
+  bool run_torn(band& b, pe_state& s, processor& p) {
+    if (!prepare(b, s, sends_of_a_task)) return false;
+    const binding& task = *s.image->torn[std::countr_zero(p.torn)];
+    p.torn &= p.torn - 1;
+    if (log_) log_->note(s.index, {task.name, -1, {}, 1});
+    return run_task(b, s, task, nullptr);
+  }
+  u32 run_local(band& b, pe_state& s, int id, u32 most = 1) {
+    const u32 own_bit = local_bit(id);
+    s.active &= ~own_bit;
+    if (own_bit & s.image->lengthy_locals) extras(s).may_compute = false, most = 1;
+    if (log_) log_->note(s.index, {s.image->local[id]->name, -1, {}, 1});
+    return run_task(b, s, *s.image->local[id], &own_bit, most);
+  }
+  static int any_of(band& b, u64 set) {
+    for (u64 skip = b.draw(static_cast<u64>(std::popcount(set))); skip; --skip) set &= set - 1;
+    return std::countr_zero(set);
+  }
+
+  bool run_data(band& b, pe_state& s, u64 colors = ~u64{0}) {
+    const auto inlets = wiring::inlets_of(s);
+    const std::size_t from = order_.shuffle && !inlets.empty() ? b.draw(inlets.size()) : 0;
+    for (std::size_t k = 0; k < inlets.size(); ++k) {
+      inlet& in = inlets[from + k < inlets.size() ? from + k : from + k - inlets.size()];
+      if ((colors & color_bit(in.color)) && run_batch(b, s, in)) return true;
+    }
+    return false;
+  }
+
+  bool run_batch(band& b, pe_state& s, inlet& in) {
+    if (traffic_.available(in) == 0) return false;
+    if (traffic_.control_first(b, in)) return run_control(b, s, in);
+    const binding* task = s.image->data[in.color];
+    if (!task || (s.blocked_colors & color_bit(in.color)) || !prepare(b, s, sends_of_a_data_task)) return false;
+    u32 n = traffic_.readable(b, in);
+    if (order_.shuffle) n = 1 + static_cast<u32>(b.draw(n));
+    const u32 taken = run_task(b, s, *task, traffic_.words_at(in), n);
+    if (log_) note(s, task->name, in, taken);
+    traffic_.consume(b, in, taken);
+    return true;
+  }
+
+  bool run_control(band& b, pe_state& s, inlet& in) {
+    const u32 word = *traffic_.words_at(in);
+    const binding* task = s.image->control_with(control_word{word}.id());
+    if (!task) rule::no_control_task(s, in.color, control_word{word}.id());
+    if (!prepare(b, s, sends_of_a_task)) return false;
+    if (log_) note(s, task->name, in, 1);
+    traffic_.consume_control(b, in);
+    return run_task(b, s, *task, &word);
+  }
+
+  u32 run_task(band& b, pe_state& s, const binding& task, const void* input, u32 count = 1) {
+    task_run{b, s}.begin();
+    u32 taken = 0;
+    guarded(s, task.name, [&] {
+      taken = task.run(s.memory(), tiles_[s.index], input, count);
+      end_run(b, s, task);
+    });
+    b.done.tasks += taken;
+    return taken;
+  }
+
+  void note(const pe_state& s, const char* what, const inlet& in, u64 times) {
+    log_->note(s.index, {what, in.color, traffic_.net.place_of(traffic_.writer_of(in)), times});
+  }
+
+  /// A run of a task ends at each wait, also where it need not wait: what it may send counts anew.
+  bool begin_run(band& b, pe_state& s) {
+    if (task_run{b, s}.may_not_fit()) task_run{b, s}.must_fit(more(s), machine_);
+    task_run{b, s}.go_on();
+    return prepare(b, s, sends_of_a_task);
+  }
+  void end_run(band& b, pe_state& s, const binding& task) {
+    if (refused.color >= 0) refuse(s, refused.color, refused.type);
+    if (!task_run{b, s}.may_not_fit()) [[likely]] return;
+    processor* p = more(s);
+    task_run{b, s}.must_fit(p, machine_);
+    if (p) p->task = &task;  // which may wait
+  }
+
+  [[noreturn]] void refuse(pe_state& s, int color, const payload_type* type) {
+    refused = {};
+    const bool present = (s.image->present & color_bit(color)) != 0;
+    rule::refuse_send(s, color, type, present && s.channel_of(color).is_closed());
+  }
+
+  // ---- operations ------------------------------------------------------------------------------------------------------------
+
+  void check(band& b, pe_state& s, const transfer& t) {
+    const processor* p = more(s);
+    rule::may_start(s, t, machine_);
+    if (p) rule::apart(s, t, p->microthreads);
+    const auto sends = [&](int color) { return s.channel_of(color).is_closed(); };
+    rule::has_queue_alone(s, t, sends);
+    const auto reads = [&](int color) { return task_run{b, s}.reads(color) || (p && p->reads(color)); };
+    for (int k = 0; k < 2; ++k)
+      if (t.input[k] >= 0) rule::one_reader(s, t.input[k], reads(t.input[k]) || (k == 1 && t.input[0] == t.input[1]));
+    if (t.output < 0) return;
+    rule::declares_send(s, t.output, t.output_type);
+    rule::has_path(s, t.output, (s.image->present & color_bit(t.output)) != 0);
+    rule::one_writer(s, t.output, sends(t.output));
+  }
+
+  // An operation that completed at once still counts as in flight until the task that started it ends, as on every engine.
+  void remember(band& b, pe_state& s, const transfer& t) {
+    if (t.output >= 0) hold(b, s, t.output, false);
+    task_run{b, s}.note(t);
+  }
+
+  static void hold(band& b, const pe_state& s, int color, bool held) {
+    channel& c = s.channel_of(color);
+    c.operated = held;
+    c.lenient = true;
+    c.close();
+    b.prepared = 0;
+  }
+
+  bool move_operations(band& b, pe_state& s, processor& p) {
+    bool moved = false;
+    for (std::size_t k = 0; k < p.microthreads.size();) {
+      transfer& t = p.microthreads[k];
+      moved |= advance(b, s, t);
+      if (t.complete() && t.output >= 0) hold(b, s, t.output, false);
+      if (!t.complete() || (t.resumes && !prepare(b, s, sends_of_a_task))) {
+        ++k;
+        continue;
+      }
+      void* const waiting = t.resumes;
+      s.complete(t);
+      p.microthreads.erase(k);
+      s.defers = defers(s) || !p.microthreads.empty();
+      moved = true;
+      if (!waiting) continue;
+      task_run{b, s}.go_on();
+      guarded(s, p.task->name, [&] {
+        resume(waiting);
+        end_run(b, s, *p.task);
+      });
+    }
+    return moved;
+  }
+
+  /// Moves an operation on as far as its inputs and its output allow, span by span.
+  bool advance(band& b, pe_state& s, transfer& t) {
+    channel* out = t.output >= 0 ? &s.channel_of(t.output) : nullptr;
+    if (t.offered && more(s)->back_in > b.epoch) return false;
+    bool moved = t.offered != 0;
+    t.done += std::exchange(t.offered, 0);
+    if (t.output >= 0 && t.input[0] < 0 && !always_defers()) {
+      const u64 left = t.length - t.done;
+      if (left >= handed_over && handovers_.within_band(b, s, t)) task_run{b, s}.is_last(), moved = true;
+      else if (left >= handovers_.offered_from && handovers_.offer(b, s, t, extras(s))) return moved;
+    }
+    while (!t.complete()) {
+      u32 n = static_cast<u32>(least(t.length - t.done, u64{1} << 30));
+      if (t.uses_fifo() && (n = least(n, t.allowed())) == 0) return moved;
+      inlet* in[2] = {};
+      const u32* input[2] = {};
+      for (int k = 0; k < 2; ++k) {
+        if (t.input[k] < 0) continue;
+        in[k] = source(b, s, t.input[k]);
+        if (!in[k]) {
+          if (!always_defers()) handovers_.wish(b, s, t);
+          return moved;
+        }
+        n = least(n, traffic_.readable(b, *in[k]));
+        input[k] = traffic_.words_at(*in[k]);
+      }
+      if (out && (n = traffic_.room(b, *out, n)) == 0) return moved;
+      t.move(t, input, out ? out->room() : nullptr, n);
+      if (t.each_time >= 0) s.active |= local_bit(t.each_time);
+      if (out) out->move_to(out->next() + static_cast<int>(n));
+      if (out && out->operated) out->close();
+      for (inlet* i : in)
+        if (i) {
+          if (log_) note(s, t.name, *i, n);
+          traffic_.consume(b, *i, n);
+        }
+      moved = true;
+    }
+    return moved;
+  }
+
+  tiles& tiles_;
+  traffic& traffic_;
+  const machine& machine_;
+  schedule order_;
+  handovers handovers_;
+  run_log* log_;
+};
+
+}  // namespace wsl::engines

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+// The PEs of a layout: their programs' memory, and what the engine keeps for each. PEs of one placement stand together in
+// row-major order, their memories in one block, so that an engine walks over equal programs in a straight line.
+#pragma once
+#include <bit>
+#include <cstring>
+#include <new>
+
+#include "../support/flat_vector.hpp"
+#include "../program/pe.hpp"
+#include "resolved_routes.hpp"
+
+namespace wsl::engines {
+
+class tiles {
+ public:
+  /// With `zeroed`, equal programs are equal byte by byte: their padding is zero.
+  tiles(const layout& plan, const deliveries& routes, engine_link& engine, bool zeroed = false) {
+    std::size_t n = 0;
+    for (const placement& p : plan.placements()) n += static_cast<std::size_t>(p.where.count());
+    pes_ = flat_vector<pe>(n + 1);  // the last says where the inlets of the one before it end
+    u32 first = 0;
+    for (const placement& p : plan.placements()) {
+      block& b = blocks_.push_back({p.where, p.what, first});
+      b.build(zeroed);
+      for (int i = 0; i < p.where.count(); ++i) settle(b, i, plan, routes, engine);
+      first += static_cast<u32>(p.where.count());
+    }
+  }
+
+  tiles(const tiles&) = delete;
+  tiles& operator=(const tiles&) = delete;
+  ~tiles() {
+    for (block& b : blocks_) b.clear();
+    for (program_image* i : images_) delete i;
+  }
+
+  std::size_t size() const { return pes_.size() - 1; }
+  /// Where the channels and inlets of all PEs stand, one PE's after the other's.
+  void set_ends(channel* channels, inlet* inlets) {
+    for (program_image* i : images_) i->channels = channels, i->inlets = inlets;
+  }
+  pe& operator[](std::size_t i) { return pes_[i]; }
+
+  /// The PE at c, null where no program is placed or c is outside the grid.
+  pe* find(coord c) {
+    for (const block& b : blocks_)
+      if (b.where.has(c)) return &pes_[b.first + static_cast<u32>(b.where.rank(c))];
+    return nullptr;
+  }
+
+ private:
+  /// The memories of the PEs of one placement.
+  struct block {
+    region where;
+    const program* what = nullptr;
+    u32 first = 0;           ///< its first PE
+    void* bytes = nullptr;
+    int built = 0;
+
+    void build(bool zeroed) {
+      const std::size_t all = stride() * static_cast<std::size_t>(where.count());
+      bytes = ::operator new(all, alignment());
+      if (zeroed) std::memset(bytes, 0, all);
+      for (; built < where.count(); ++built) what->construct(memory(built));
+    }
+    void clear() {
+      while (built > 0) what->destroy(memory(--built));
+      if (bytes) ::operator delete(bytes, alignment());
+    }
+    void* memory(int i) const { return static_cast<unsigned char*>(bytes) + static_cast<std::size_t>(i) * stride(); }
+    /// Bytes from one memory to the next. Where it costs less than a quarter each begins a line of a cache: a vector that is stored across
+    /// two takes twice as long.
+    std::size_t stride() const {
+      constexpr std::size_t line = 64;
+      const std::size_t n = static_cast<std::size_t>(what->bytes);
+      return n < 4 * line ? n : (n + line - 1) / line * line;
+    }
+    std::align_val_t alignment() const { return std::align_val_t{static_cast<std::size_t>(what->alignment > 64 ? what->alignment : 64)}; }
+  };
+
+  void settle(const block& b, int nth, const layout& plan, const deliveries& routes, engine_link& engine) {
+    const coord c = b.where.nth(nth);
+    const u32 i = b.first + static_cast<u32>(nth);
+    const program_image& image = image_for(b, c, plan, routes, engine);
+    pe_state& s = state_of(pes_[i]);
+    s.image = &image;
+    s.blocked_colors = image.blocked_colors;
+    s.active = image.active_locals;
+    s.blocked = image.blocked_locals;
+    s.index = i;
+    s.x = static_cast<i16>(c.x);
+    s.y = static_cast<i16>(c.y);
+  }
+
+  // PEs of one placement whose ramps send the same colors share an image: inner PEs, an edge, a corner.
+  const program_image& image_for(const block& b, coord c, const layout& plan, const deliveries& routes, engine_link& engine) {
+    u64 present = 0;
+    for (u64 left = b.what->colors_of(role::send); left; left &= left - 1)
+      if (routes.at(c, std::countr_zero(left)).from.has(ramp)) present |= left & (~left + 1);
+    for (std::size_t i = images_.size(); i-- > 0 && images_[i]->memories == b.bytes;)
+      if (images_[i]->present == present) return *images_[i];
+    program_image& image = *images_.push_back(new program_image(*b.what));
+    image.engine = &engine;
+    image.memories = b.bytes;
+    image.stride = b.stride();
+    image.first = b.first;
+    image.set_present(present, image.engine->target());
+    image.width = static_cast<i16>(plan.width());
+    image.height = static_cast<i16>(plan.height());
+    return image;
+  }
+
+  flat_vector<program_image*> images_;
+  flat_vector<block> blocks_;
+  flat_vector<pe> pes_;
+};
+
+}  // namespace wsl::engines

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+// The timed engine runs the same programs as the others and counts the cycles that the layout's machine would take:
+// `fabric f{plan, timed{}}`, with <wsl/engine/timed.hpp>. The rules it counts by are in docs/timing.md. It looks at a PE or a router
+// only when something can happen there, and a word crosses a run of routers in one step, so that idle parts cost nothing.
+#pragma once
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <utility>
+
+#include "../support/whole_file.hpp"
+#include "diagnose/deadlock.hpp"
+#include "engine.hpp"
+#include "timed/pes.hpp"
+#include "timed/waits.hpp"
+#include "diagnose/trace_json.hpp"
+
+namespace wsl {
+namespace engines {
+
+class timed_engine final : public engine {
+ public:
+  /// Writes a trace of what it has run into a file, if that has a name.
+  explicit timed_engine(const layout& plan, std::string trace = "")
+      : engine(plan), routes_(engine::plan()), tiles_(engine::plan(), routes_, *this),
+        mesh_(engine::plan(), agenda_, static_cast<u32>(tiles_.size()), [this](coord c) { return number_of(c); },
+              [this](coord c, int color) { return input_depth(c, color); }, [this](coord c, int color) { return output_depth(c, color); }),
+        pes_(engine::plan(), tiles_, mesh_, agenda_, *this), supplies_(mesh_.sources().size()), trace_(std::move(trace)) {
+    if (!trace_.empty()) pes_.traced = mesh_.traced = &timeline_;
+  }
+
+  // The trace is written when the fabric is gone; what goes wrong there can only be said.
+  ~timed_engine() override {
+    if (trace_.empty()) return;
+    try {
+      write_whole_file(trace_, trace_json(timeline_, pes_, mesh_).text());
+    } catch (const std::exception& e) {
+      std::fprintf(stderr, "%s\n", e.what());
+    }
+  }
+
+  pe* find(coord c) override { return tiles_.find(c); }
+
+  void call(pe& on, host_call what) override {
+    const u32 i = state_of(on).index;
+    pes_[i].calls.push(what);
+    agenda_.note(i, agenda_.now());
+  }
+
+  void stream_write(int color, coord c, std::span<const u32> words) override {
+    const u32 k = source_at(color, c);
+    for (u32 w : words) supplies_[k].push(w);
+    agenda_.note(mesh_.first_source_actor() + k, agenda_.now());
+  }
+  std::size_t stream_read(int color, coord c, std::span<u32> words) override {
+    backlog<u32>& from = mesh_.exit_of(c, color).words;
+    std::size_t n = 0;
+    for (; n < words.size() && !from.empty(); from.pop()) words[n++] = from.front();
+    return n;
+  }
+
+  outcome run() override {
+    refused = {};  // by a task that then threw something else, perhaps in another fabric
+    const scribe::listening ears(pes_.writer());
+    const u64 begin = agenda_.now();
+    pes_.begin_run(begin);
+    mesh_.done = {.end = begin};
+    while (agenda_.advance()) {
+      agenda_.take([this](u32 who) { visit(who); });
+    }
+    pes_.happened_until(mesh_.done.end);
+    pes_.end_run();
+    agenda_.set_now(pes_.end());
+    if (const waits open = pending(); !open.empty()) throw deadlock(plan(), open);
+    return {.cycles = pes_.end() - begin, .tasks = pes_.tasks(), .wavelets = pes_.wavelets(), .hops = mesh_.done.hops,
+            .delivered = mesh_.done.delivered};
+  }
+
+  void reopen(pe_state& on, int color, int phase) override { pes_.reopen(on, color, phase); }
+  void send_control(pe_state& from, int color, const payload_type* type, u32 bits) override {
+    pes_.writer().send_control(from, color, type, bits);
+  }
+  bool start(pe_state& on, transfer& t) override {
+    pes_.start(on, t);
+    return false;
+  }
+  u64 now(const pe_state& s) const override { return pes_.writer().now(s, agenda_.now()); }
+
+  // What a report reads.
+  u64 now() const { return agenda_.now(); }
+  timed_pes& processors() { return pes_; }
+  const timed_pes& processors() const { return pes_; }
+  const mesh& routers() const { return mesh_; }
+
+ private:
+  int number_of(coord c) {
+    pe* p = find(c);
+    return p ? static_cast<int>(state_of(*p).index) : -1;
+  }
+  // A PE's input queues are its program's consumed colors, in order; its output queues those that it sends.
+  int input_depth(coord c, int color) {
+    const program_image& image = *state_of(*find(c)).image;
+    const u64 before = (image.takes | image.reads) & (color_bit(color) - 1);
+    return target().input_depth[std::popcount(before) % std::min(target().input_queues, 8)];
+  }
+  int output_depth(coord c, int color) {
+    const u64 before = state_of(*find(c)).image->present & (color_bit(color) - 1);
+    return target().output_depth[std::popcount(before) % std::min(target().output_queues, 8)];
+  }
+  u32 source_at(int color, coord c) {
+    auto k = static_cast<u32>(mesh_.sources().size()) - 1;  // of a color's streams into one PE, the last is written to, as on all engines
+    while (mesh_.sources()[k].color != color || mesh_.sources()[k].at != c) --k;
+    return k;
+  }
+
+  void visit(u32 who) {
+    const u64 now = agenda_.now();
+    if (mesh_.is_board(who)) [[likely]] return mesh_.step(who, now);
+    if (who < mesh_.first_board_actor()) return pes_.visit(who, now);
+    visit_source(who - mesh_.first_source_actor(), now);
+  }
+
+  // A stream gives one word a cycle.
+  void visit_source(u32 k, u64 now) {
+    const u32 actor = mesh_.first_source_actor() + k;
+    const mesh::source& at = mesh_.sources()[k];
+    pipe& into = mesh_.through[at.pipe];
+    if (supplies_[k].empty()) return;
+    if (const u64 room = mesh_.through.room_at(into); room > now) {
+      if (room != agenda::never) agenda_.note(actor, room);
+      return;
+    }
+    mesh_.send(at.pipe, {supplies_[k].front(), at.color, false}, now + into.latency);
+    supplies_[k].pop();
+    pes_.entered();
+    pes_.happened_until(now + 1);
+    agenda_.note(actor, now + 1);
+  }
+
+  // Only what a run has touched can wait: all is looked at only if something there does.
+  waits pending() {
+    waits open;
+    bool nothing = mesh_.through.inside() == 0 && !pes_.may_wait();
+    for (const backlog<u32>& s : supplies_) nothing = nothing && s.empty();
+    if (nothing) return open;
+    for (u32 i = 0; i < pes_.size(); ++i) waits_of(open, pes_[i], pes_.state(i), mesh_);
+    waits_of(open, mesh_);
+    for (u32 k = 0; k < supplies_.size(); ++k)
+      if (const mesh::source& s = mesh_.sources()[k]; !supplies_[k].empty())
+        open.push_back({wait::reason::stream, s.at, s.color, "", "", supplies_[k].size()});
+    return open;
+  }
+
+  agenda agenda_;
+  deliveries routes_;
+  tiles tiles_;
+  mesh mesh_;
+  timed_pes pes_;
+  flat_vector<backlog<u32>> supplies_;
+  std::string trace_;
+  timeline timeline_;
+};
+
+/// The file that WSL_TRACE names for the next fabric of this process, or nothing.
+inline std::string trace_of_environment() {
+  static std::atomic<int> fabrics = 0;
+  const char* named = std::getenv("WSL_TRACE");
+  if (!named || !*named) return "";
+  const int n = ++fabrics;
+  return n == 1 ? named : named + std::string(".") + std::to_string(n);
+}
+
+}  // namespace engines
+
+/// The choice of the timed engine: `fabric f{plan, timed{}}`.
+struct timed {
+  /// The file of a trace, in the format of trace_json.hpp. If none is named here WSL_TRACE may name one; a process's further fabrics
+  /// then add their numbers to the name.
+  const char* trace = nullptr;
+
+  /// The caller owns the engine.
+  engine* make(const layout& plan) const {
+    timing::must_be_countable(plan.machine());
+    return new engines::timed_engine(plan, trace ? trace : engines::trace_of_environment());
+  }
+};
+
+}  // namespace wsl

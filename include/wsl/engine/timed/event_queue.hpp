@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+// Who has to be looked at when. Time has no steps here: the engine goes from one noted time to the next, so what is idle costs
+// nothing. What is due in the next cycle stands in a list of its own, because most is; near times stand in a ring of lists, one a cycle;
+// the few far ones in a heap.
+#pragma once
+#include <algorithm>
+#include <bit>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "../../support/flat_vector.hpp"
+#include "../../core/scalar.hpp"
+
+namespace wsl::engines {
+
+class calendar {
+ public:
+  static constexpr u64 never = ~u64{0};
+
+  /// For at most n actors, each noted at most once for one time.
+  void open(std::size_t n) { soon_ = flat_vector<u32>(n), due_ = flat_vector<u32>(n), soon_.clear(), due_.clear(); }
+
+  /// Notes `who` for a time that has not passed.
+  [[gnu::always_inline]] void add(u64 at, u32 who) {
+    if (at == now_ + 1) soon_.push_within(who);
+    else add_later(at, who);
+  }
+
+  /// Goes on to the next noted time; false if there is none.
+  bool advance() {
+    const u64 next = soon_.empty() ? std::min(next_near(), far_.empty() ? never : far_.front().first) : now_ + 1;
+    if (next == never) return false;
+    now_ = next;
+    due_.swap(soon_);
+    soon_.clear();
+    while (!far_.empty() && far_.front().first - now_ < ring) {
+      const auto [at, who] = far_.front();
+      std::pop_heap(far_.begin(), far_.end(), std::greater<>{});
+      far_.pop_back();
+      add_later(at, who);
+    }
+    return true;
+  }
+  u64 now() const { return now_; }
+  /// Nothing is noted before this time.
+  void set_now(u64 at) { now_ = at; }
+
+  /// Takes the list of this time: calls visit(who) for each. What is noted meanwhile is for later.
+  template <class Visit>
+  void take(Visit visit) {
+    for (u32 who : due_) visit(who);
+    if (!(used_[now_ % ring / 64] >> now_ % 64 & 1)) return;
+    used_[now_ % ring / 64] &= ~(u64{1} << now_ % 64);
+    due_now_.swap(lists_[now_ % ring]);
+    for (u32 who : due_now_) visit(who);
+    due_now_.clear();
+  }
+
+ private:
+  static constexpr u64 ring = 1024;
+
+  void add_later(u64 at, u32 who) {
+    if (at - now_ >= ring) return add_far(at, who);
+    lists_[at % ring].push_back(who);
+    used_[at % ring / 64] |= u64{1} << at % 64;
+  }
+  void add_far(u64 at, u32 who) {
+    far_.push_back({at, who});
+    std::push_heap(far_.begin(), far_.end(), std::greater<>{});
+  }
+  u64 next_near() const {
+    const u64 first = now_ % ring / 64;
+    u64 word = used_[first] & (~u64{0} << now_ % 64);
+    for (u64 k = 0; k <= ring / 64; ++k) {
+      const u64 at = (first + k) % (ring / 64);
+      if (k == ring / 64) word = used_[first] & ~(~u64{0} << now_ % 64);
+      else if (k) word = used_[at];
+      if (word) return now_ + (at * 64 + static_cast<u64>(std::countr_zero(word)) + ring - now_ % ring) % ring;
+    }
+    return never;
+  }
+
+  u64 now_ = 0;
+  u64 used_[ring / 64] = {};
+  flat_vector<u32> lists_[ring];
+  flat_vector<u32> soon_;      // due at now_ + 1, with room for all actors
+  flat_vector<u32> due_;       // was that list in the cycle before
+  flat_vector<u32> due_now_;   // taken from the ring
+  std::vector<std::pair<u64, u32>> far_;
+};
+
+/// The calendar of numbered actors, each noted for the earliest time that it asked for.
+class agenda {
+ public:
+  static constexpr u64 never = calendar::never;
+
+  /// Actors have numbers below n.
+  void open(std::size_t n) {
+    due_ = flat_vector<u64>(n);
+    for (u64& d : due_) d = never;
+    calendar_.open(n);
+  }
+  [[gnu::always_inline]] void note(u32 who, u64 at) {
+    if (at >= due_[who]) return;
+    due_[who] = at;
+    calendar_.add(at, who);
+  }
+  bool advance() { return calendar_.advance(); }
+  u64 now() const { return calendar_.now(); }
+  void set_now(u64 at) { calendar_.set_now(at); }
+
+  /// Calls visit(who) for each actor that is due now.
+  template <class Visit>
+  void take(Visit visit) {
+    calendar_.take([&](u32 who) {
+      if (due_[who] != now()) return;  // it was noted for an earlier time afterwards
+      due_[who] = never;
+      visit(who);
+    });
+  }
+
+ private:
+  calendar calendar_;
+  flat_vector<u64> due_;
+};
+
+}  // namespace wsl::engines

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// How operations with a fabric operand move their words in the timed engine, a turn at a time; and how words get onto a ramp.
+#pragma once
+#include <bit>
+
+#include "mesh.hpp"
+#include "processor.hpp"
+#include "costs.hpp"
+
+namespace wsl::engines {
+
+class timed_moves {
+ public:
+  timed_moves(mesh& m, const machine& target) : mesh_(m), target_(target) {}
+
+  u64 wavelets = 0;  ///< sent
+  u64 end = 0;       ///< of the last cycle in which anything moved
+
+  flight flight_of(const timed_processor& p, const pe_state& s, const transfer& t) {
+    flight f{.op = t};
+    f.width = static_cast<u32>(std::min(timing::fabric_width(target_, t.cost), most_width));
+    f.hold = static_cast<u32>(timing::fabric_cycles(target_, t.cost));
+    for (int k = 0; k < 2; ++k)
+      if (t.input[k] >= 0) f.in[k] = mesh_.down_pipe(p.router, t.input[k]);
+    if (t.output >= 0) f.out = mesh_.node_of(p.router, t.output)->up, f.mates = s.image->mates_of(t.output);
+    return f;
+  }
+
+  /// From when on the output queue of a color holds no words of those that share it.
+  u64 mates_left(const timed_processor& p, u64 mates) {
+    u64 at = 0;
+    for (; mates; mates &= mates - 1)
+      if (const lane_node* n = mesh_.node_of(p.router, std::countr_zero(mates)); n && n->up != mesh::none)
+        at = std::max(at, mesh_.through.empty_from(mesh_.through[n->up]));
+    return at;
+  }
+
+  /// A ramp takes one word a cycle.
+  void put(timed_processor& p, u32 into, u32 bits, bool control, u64 now) {
+    const pipe& up = mesh_.through[into];
+    const u64 ready = std::max(now + up.latency, p.ramp_free);
+    p.ramp_free = ready + 1;
+    mesh_.send(into, {bits, up.color, control}, ready);
+    ++wavelets;
+  }
+
+  /// One turn of an operation that can move.
+  void move(timed_processor& p, flight& f, u64 now) {
+    u32 in[2][most_width], out[most_width];
+    const u64 left = f.op.length - f.op.done;
+    u32 n = left < f.width ? static_cast<u32>(left) : f.width;
+    for (int k = 0; k < 2; ++k)
+      if (f.op.input[k] >= 0) n = mesh_.through.peek(mesh_.through[f.in[k]], now, n, in[k]);
+    if (f.op.output >= 0) n = mesh_.through.room(mesh_.through[f.out], now, n);
+    if (f.op.uses_fifo()) n = std::min(n, f.op.allowed());
+    const u32* inputs[2] = {in[0], in[1]};
+    f.op.move(f.op, inputs, out, n);
+    for (int k = 0; k < 2; ++k)
+      for (u32 j = 0; f.op.input[k] >= 0 && j < n; ++j) mesh_.through.take(mesh_.through[f.in[k]], now);
+    for (u32 j = 0; f.op.output >= 0 && j < n; ++j) put(p, f.out, out[j], false, now);
+    p.spent.operations += f.hold;
+    p.kept_until = now + f.hold;
+  }
+
+ private:
+  static constexpr int most_width = 8;
+
+  mesh& mesh_;
+  const machine& target_;
+};
+
+}  // namespace wsl::engines

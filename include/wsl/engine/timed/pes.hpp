@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: MIT
+// The processors of the timed engine, cycle by cycle where they have something to do: which task is next, who has the datapath, what
+// moves. A processor is visited when a word it could take has come, when a place it could fill is free, or when it said so.
+#pragma once
+#include "script_recorder.hpp"
+#include "../tiles.hpp"
+#include "rest.hpp"
+
+namespace wsl::engines {
+
+class timed_pes {
+ public:
+  timed_pes(const layout& plan, tiles& t, mesh& m, agenda& when, engine_link& engine)
+      : tiles_(&t), mesh_(m), agenda_(when), target_(&engine.target()), plan_(plan), scribe_(engine), moves_(m, engine.target()),
+        rest_(m, moves_, engine.target()), processors_(t.size()) {
+    agenda_.open(m.actors());
+    for (u32 i = 0; i < t.size(); ++i) {
+      state(i).defers = true;
+      processors_[i].router = mesh_.router_at({state(i).x, state(i).y});
+      processors_[i].hears_one = colors_heard(i) == 1 && state(i).image->tears == 0;
+      processors_[i].hears = hears_commands(i) ? u8{0} : static_cast<u8>(colors_heard(i));
+      if (state(i).active) agenda_.note(i, 0);
+    }
+    tiles_->set_ends(scribe_.channels(), nullptr);
+  }
+
+  scribe& writer() { return scribe_; }
+  const scribe& writer() const { return scribe_; }
+  std::size_t size() const { return processors_.size(); }
+  timed_processor& operator[](std::size_t i) { return processors_[i]; }
+  const timed_processor& operator[](std::size_t i) const { return processors_[i]; }
+  pe_state& state(std::size_t i) { return state_of((*tiles_)[i]); }
+
+  /// Of a run; `end` is that of the last cycle in which anything moved.
+  u64 tasks() const { return tasks_; }
+  u64 wavelets() const { return moves_.wavelets; }
+  u64 end() const { return moves_.end; }
+  void entered() { ++moves_.wavelets; }
+  timeline* traced = nullptr;  ///< who wants to know more, if anybody
+
+  void begin_run(u64 now) {
+    ++run_;
+    tasks_ = moves_.wavelets = 0;
+    moves_.end = now;
+    touched_.clear();
+  }
+  /// What a processor has waited for until now counts.
+  void end_run() {
+    for (u32 i : touched_) rest_.wake_up(processors_[i], never);
+    for (u32 i : touched_) settle(processors_[i], std::max(processors_[i].since, moves_.end));
+  }
+  /// Whether a PE that the run has touched may still wait for something.
+  bool may_wait() {
+    for (u32 i : touched_)
+      if (const timed_processor& p = processors_[i]; !p.outbox.empty() || p.in_flight || !p.own.empty() || (state(i).active & state(i).blocked)) return true;
+    return false;
+  }
+  void happened_until(u64 at) { moves_.end = std::max(moves_.end, at); }
+
+  /// The task that runs starts an operation.
+  void start(pe_state& on, const transfer& t) {
+    const timed_processor& p = processors_[on.index];
+    rule::may_start(on, t, *target_);
+    if (rule::may_clash(t)) p.each_operation([&](const transfer& other) { rule::apart(on, t, other); });
+    rule::has_queue_alone(on, t, [&](int color) { return p.writes(color); });
+    for (int k = 0; k < 2; ++k)
+      if (t.input[k] >= 0) rule::one_reader(on, t.input[k], p.reads(t.input[k]) || (k == 1 && t.input[0] == t.input[1]));
+    if (t.output >= 0) {
+      rule::declares_send(on, t.output, t.output_type);
+      rule::has_path(on, t.output, (on.image->present & color_bit(t.output)) != 0);
+      rule::one_writer(on, t.output, p.writes(t.output));
+      on.channel_of(t.output).close();
+    }
+    scribe_.start(moves_.flight_of(p, on, t));
+  }
+
+  /// The task that runs opens a color's gate again.
+  void reopen(pe_state& on, int color, int phase) {
+    timed_gate* g = mesh_.gate_of(processors_[on.index].router, color);
+    if (g && g->reopening) rule::not_closed(on, color);
+    rule::reopened_path(on, color, phase, g ? &g->way : nullptr, plan_);
+    g->reopening = true;
+    scribe_.reopen(color, phase);
+  }
+
+  void visit(u32 i, u64 now) {
+    timed_processor& p = processors_[i];
+    pe_state& s = state(i);
+    if (p.run != run_) p.run = run_, p.since = now, touched_.push_back(i);
+    const u64 rests_until = rest_.wake_up(p, now);
+    if (p.rests) return rests_until == never ? void() : agenda_.note(i, rests_until);
+    if (p.kept_until > now) return agenda_.note(i, p.kept_until);
+    if (p.now == timed_processor::state::computing) happened_until(now);
+    settle(p, now);
+    wake_ = never;
+    get_on(p, s, now);
+    const u64 for_tasks = wake_, in_flight = p.in_flight;
+    const int who = next_thread(p, now);
+    const u64 until = who < 0 ? never : beat(p, s, who, now);
+    if (who < 0) p.since = now;
+    if (p.in_flight == in_flight && !traced && rest_.may_rest(p, s)) {
+      if (const u64 next = std::min(for_tasks, rest_.rest(p)); next != never) agenda_.note(i, next);
+      return;
+    }
+    drain(p, s, now);
+    if (const u64 next = std::min(until, wake_); next != never) agenda_.note(i, next);
+  }
+
+ private:
+  static constexpr u64 never = agenda::never;
+
+  int colors_heard(u32 i) {
+    int heard = 0;
+    for (const lane_node& n : mesh_.nodes_of(processors_[i].router)) heard += n.down != mesh::none;
+    return heard;
+  }
+
+  bool hears_commands(u32 i) {
+    for (const binding& b : *state(i).image->source)
+      if (b.what == role::control || b.what == role::torn) return true;
+    return false;
+  }
+
+  // Brings the main thread to where it needs the datapath, or to where nothing is left to run.
+  void get_on(timed_processor& p, pe_state& s, u64 now) {
+    for (;;) {
+      while (p.line < p.script.size() && p.script[p.line].what == act::kind::start) begin_operation(p, s, now);
+      if (p.in_task()) return;
+      end_task(p, now);
+      if (void* waiting = std::exchange(p.resumes, nullptr)) scribe_.run(p, s, p.task, sends_of_a_task, now, [=] { resume(waiting); });
+      else if (!p.outbox.empty() || !pick(p, s, now)) return;
+    }
+  }
+
+  void end_task(timed_processor& p, u64 now) {
+    if (traced && !p.script.empty()) note(p, timeline::event::kind::task, 0, p.task, p.task_since, now);
+    p.task_since = now;
+    p.script.clear();
+    p.line = 0;
+  }
+  void settle(timed_processor& p, u64 now) {
+    using state = timed_processor::state;
+    if (traced && p.now == state::starved) note(p, timeline::event::kind::starved, 0, "", p.since, now);
+    if (traced && p.now == state::held_up) note(p, timeline::event::kind::held_up, 0, "", p.since, now);
+    p.settle(now);
+  }
+  [[gnu::cold, gnu::noinline]] void note(const timed_processor& p, timeline::event::kind what, u8 thread, const char* name, u64 from, u64 to) {
+    traced->note({what, thread, static_cast<u32>(&p - processors_.data()), name, from, to});
+  }
+
+  void begin_operation(timed_processor& p, pe_state& s, u64 now) {
+    ++p.line;
+    flight f = p.asked.front();
+    p.asked.pop();
+    f.since = now;
+    if (f.op.complete()) return finish(p, s, f.op);
+    if (f.op.resumes) return void(p.own.push_back(f));
+    const u32 k = p.free_microthread();
+    p.flights[k] = f;
+    p.in_flight |= u64{1} << k;
+  }
+
+  bool pick(timed_processor& p, pe_state& s, u64 now) {
+    if (!p.calls.empty()) {
+      const host_call c = p.calls.front();
+      p.calls.pop();
+      run_task(p, s, *c.entry, c.arguments, now);
+      return true;
+    }
+    for (u64 left = s.image->tears; left; left &= left - 1)
+      if (tear(p, s, std::countr_zero(left), now)) return true;
+    const u32 ready = s.active & ~s.blocked;
+    if (s.hurries(ready) && take_first(p, s, s.image->urgent_colors, now)) return true;
+    if (ready) {
+      const int id = std::countr_zero(ready);
+      s.active &= ~local_bit(id);
+      const u32 own_bit = local_bit(id);
+      run_task(p, s, *s.image->local[id], &own_bit, now);
+      return true;
+    }
+    return take_first(p, s, ~u64{0}, now);
+  }
+  bool take_first(timed_processor& p, pe_state& s, u64 colors, u64 now) {
+    for (const lane_node& n : mesh_.nodes_of(p.router))
+      if ((colors & color_bit(n.color)) && n.down != mesh::none && take(p, s, n, now)) return true;
+    return false;
+  }
+
+  // Runs the task of a color that was torn down.
+  bool tear(timed_processor& p, pe_state& s, int color, u64 now) {
+    timed_gate* g = mesh_.gate_of(p.router, color);
+    if (!g) return false;
+    if (g->heard_from > now) {
+      wake_ = std::min(wake_, g->heard_from);
+      return false;
+    }
+    g->heard_from = never;
+    run_task(p, s, *s.image->torn[color], nullptr, now);
+    return true;
+  }
+
+  bool take(timed_processor& p, pe_state& s, const lane_node& n, u64 now) {
+    pipe& in = mesh_.through[n.down];
+    if (!s.image->data[n.color] && !(!in.empty() && mesh_.through.first_is_control(in))) return false;
+    if (in.ready > now) {
+      wake_ = std::min(wake_, in.ready);
+      return false;
+    }
+    const u32 bits = mesh_.through.first_bits(in);
+    const bool control = mesh_.through.first_is_control(in);
+    const int id = control_word{bits}.id();
+    const binding* b = control ? s.image->control_with(id) : s.image->data[n.color];
+    if (control && !b) rule::no_control_task(s, n.color, id);
+    if (!b || (!control && (s.blocked_colors & color_bit(n.color)))) return false;
+    mesh_.through.take(in, now);
+    run_task(p, s, *b, &bits, now);
+    return true;
+  }
+
+  // Who moves in this cycle: the first that can, from the thread whose turn it is on. -1: nobody.
+  int next_thread(timed_processor& p, u64 now) {
+    p.now = p.outbox.empty() ? timed_processor::state::idle : timed_processor::state::held_up;
+    const bool main = p.in_task() && main_can_move(p, now);
+    const int from = p.turn;
+    if (main && from == 0) return 0;
+    const u64 later = from ? ~u64{0} << (from - 1) : ~u64{0};
+    if (const int k = first_that_moves(p, p.in_flight & later, now); k >= 0) return k + 1;
+    if (main) return 0;
+    const int k = first_that_moves(p, p.in_flight & ~later, now);
+    return k >= 0 ? k + 1 : -1;
+  }
+  int first_that_moves(timed_processor& p, u64 among, u64 now) {
+    for (; among; among &= among - 1) {
+      const int k = std::countr_zero(among);
+      if (can_move(p, p.flights[static_cast<std::size_t>(k)], now)) return k;
+    }
+    return -1;
+  }
+  bool main_can_move(timed_processor& p, u64 now) { return p.line < p.script.size() || can_move(p, p.own[0], now); }
+  u32 up_pipe(const timed_processor& p, int color) { return mesh_.node_of(p.router, color)->up; }
+  u64 room_for(timed_processor& p, u32 into, u64 mates) {
+    const u64 room = mesh_.through.room_at(mesh_.through[into]);
+    return mates ? std::max(room, moves_.mates_left(p, mates)) : room;
+  }
+  bool has_room(timed_processor& p, u32 into, u64 mates, u64 now) {
+    const u64 room = room_for(p, into, mates);
+    if (room <= now) return true;
+    if (p.now == timed_processor::state::idle) p.now = timed_processor::state::held_up;
+    wake_ = std::min(wake_, room);
+    return false;
+  }
+  // An operation takes data only: a control wavelet waits for its task, and the operation behind it.
+  bool has_word(timed_processor& p, u32 from, u64 now) {
+    const pipe& in = mesh_.through[from];
+    if (in.ready <= now && !mesh_.through.first_is_control(in)) return true;
+    p.now = timed_processor::state::starved;
+    if (in.ready > now) wake_ = std::min(wake_, in.ready);
+    return false;
+  }
+  // Whoever makes room in a FIFO, or fills it, runs on this PE: it is visited again in any case.
+  static bool fifos_allow(timed_processor& p, const transfer& t) {
+    if (t.pops && t.pops->size == 0) p.now = timed_processor::state::starved;
+    else if (t.pushes && t.pushes->room() == 0 && p.now == timed_processor::state::idle) p.now = timed_processor::state::held_up;
+    return t.allowed() > 0;
+  }
+  bool can_move(timed_processor& p, const flight& f, u64 now) {
+    for (int k = 0; k < 2; ++k)
+      if (f.op.input[k] >= 0 && !has_word(p, f.in[k], now)) return false;
+    if (f.op.uses_fifo() && !fifos_allow(p, f.op)) return false;
+    if (f.op.output < 0) return true;
+    return !p.holds_back(f.op.output) && has_room(p, f.out, f.mates, now);
+  }
+
+  // Says when the PE can do the next thing.
+  u64 beat(timed_processor& p, pe_state& s, int who, u64 now) {
+    p.turn = static_cast<u8>(who + 1);
+    p.become(timed_processor::state::idle, now);
+    if (who == 0 && p.line < p.script.size()) {
+      act& a = p.script[p.line];
+      if (a.what == act::kind::busy) return compute(p, a, now);
+      a.what == act::kind::send ? send(p, a) : reopen(p, s, a, now);
+      happened_until(now + 1);
+      return now + 1;
+    }
+    const u64 held = who > 0 ? move_microthread(p, s, static_cast<u32>(who - 1), now) : move_own(p, s, now);
+    happened_until(now + held);
+    return now + held;
+  }
+
+  // The main thread goes on by itself until a microthread can move; who makes that possible notes this PE.
+  u64 compute(timed_processor& p, const act& a, u64 now) {
+    const bool contended = first_that_moves(p, p.in_flight, now) >= 0;
+    p.become(timed_processor::state::computing, now);
+    return contended ? now + 1 : std::min(now + a.value, wake_);
+  }
+
+  void send(timed_processor& p, const act& a) {
+    p.outbox.push({static_cast<u32>(a.value), a.color, a.control});
+    ++p.line;
+    ++p.spent.tasks;
+  }
+  void reopen(timed_processor& p, const pe_state& s, const act& a, u64 now) {
+    mesh_.reopen(p.router, a.color, *plan_.path_at({s.x, s.y}, a.color, static_cast<int>(a.value)), now);
+    ++p.line;
+    ++p.spent.tasks;
+  }
+  // One word a cycle that tasks have sent goes into its output queue, if that has room.
+  void drain(timed_processor& p, const pe_state& s, u64 now) {
+    if (p.outbox.empty()) return;
+    const int color = p.outbox.front().color;
+    const u32 up = up_pipe(p, color);
+    if (const u64 room = room_for(p, up, s.image->mates_of(color)); room <= now) {
+      moves_.put(p, up, p.outbox.front().bits, p.outbox.front().control, now);
+      p.outbox.pop();
+      happened_until(now + 1);
+      wake_ = std::min(wake_, now + 1);
+    } else if (room != never) {
+      wake_ = std::min(wake_, room);
+    }
+  }
+  void move(timed_processor& p, pe_state& s, flight& f, u64 now) {
+    moves_.move(p, f, now);
+    if (f.op.each_time >= 0) s.active |= local_bit(f.op.each_time);
+  }
+  u64 move_microthread(timed_processor& p, pe_state& s, u32 k, u64 now) {
+    flight& f = p.flights[k];
+    move(p, s, f, now);
+    if (f.op.complete()) {
+      if (traced) note(p, timeline::event::kind::operation, static_cast<u8>(k + 1), f.op.name, f.since, now + f.hold);
+      p.in_flight &= ~(u64{1} << k);
+      finish(p, s, f.op);
+    }
+    return p.kept_until - now;
+  }
+  u64 move_own(timed_processor& p, pe_state& s, u64 now) {
+    flight& f = p.own[0];
+    move(p, s, f, now);
+    if (f.op.complete()) {
+      const transfer complete = f.op;
+      p.own.clear();
+      finish(p, s, complete);
+    }
+    return p.kept_until - now;
+  }
+
+  static void finish(timed_processor& p, pe_state& s, const transfer& t) {
+    s.complete(t);
+    p.resumes = t.resumes ? t.resumes : p.resumes;
+  }
+
+  void run_task(timed_processor& p, pe_state& s, const binding& b, const void* input, u64 now) {
+    ++tasks_;
+    s.interrupted = false;
+    p.task = b.name;
+    p.task_since = now;
+    const int most = b.what == role::data ? sends_of_a_data_task : sends_of_a_task;
+    p.script.push_back({act::kind::busy, 0, false, static_cast<u64>(target_->task_start)});
+    scribe_.run(p, s, b.name, most, now, [&] { b.run(s.memory(), (*tiles_)[s.index], input, 1); });
+  }
+
+  tiles* tiles_;
+  mesh& mesh_;
+  agenda& agenda_;
+  const machine* target_;
+  const layout& plan_;
+  scribe scribe_;
+  timed_moves moves_;
+  timed_rest rest_;
+  flat_vector<timed_processor> processors_;
+  flat_vector<u32> touched_;
+  u64 run_ = 0, tasks_ = 0;
+  u64 wake_ = 0;  // when what the visited PE waits for is there, as far as is known
+};
+
+}  // namespace wsl::engines

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: MIT
+// A pipe is a bounded queue through which words take time: a link with the next router's buffer, a ramp with its queue, or a straight
+// run of links and routers where nothing can get in the way. Words carry the time from which they can be taken, free places the
+// time from which they can be filled, so that who fills a pipe and who empties it may be looked at in any order within a cycle.
+#pragma once
+#include "event_queue.hpp"
+#include "steady_reader.hpp"
+
+namespace wsl::engines {
+
+/// Words one behind the other, in a ring of places.
+struct pipe {
+  /// When its reader is told of words: each time a first one comes; never, because its filler looks after it; when it is about to be full,
+  /// or a ramp's length after the first; if it takes them steadily, when a control wavelet stands behind them, or when they are many. What
+  /// is foretold of a steady reader is certain where nothing else can come to its PE.
+  enum class habit : u8 { told, followed, gathers, relays, stopping, steady, certain };
+
+  u64 ready = agenda::never;          ///< from when on its first word can be taken; never if it is empty
+  u64 room = 0;                       ///< from when on its next place can be filled; never if it is full
+  u64 words = 0;                      ///< that were put in, of a link
+  u32 first = 0, end = 0;             ///< its places in the arena
+  u32 head = 0, tail = 0;             ///< places of the first word and of the next
+  u32 filler = 0, reader = 0;         ///< actors
+  u32 target = 0;                     ///< the pipe into which words go from here, or where the list of several starts; before a gate the
+                                      ///< gated lane; of a steady reader its number
+  u16 latency = 1;                    ///< cycles from when a word is put in until it can be taken
+  u16 credit = 1;                     ///< cycles from when a word is taken until its place can be filled
+  u16 links = 0;                      ///< between routers that it runs over
+  u8 ports = 0;                       ///< where the words go from here, if to a router: its ports, ...
+  u8 targets = 0;                     ///< ... and how many pipes (0 before a gate)
+  u8 color = 0;
+  habit reads = habit::told;
+  bool to_pe = false;
+  bool filler_waits = false;
+
+  bool empty() const { return ready == agenda::never; }
+  u32 places() const { return end - first; }
+  u32 size() const { return empty() ? 0 : tail > head ? tail - head : tail + places() - head; }
+};
+
+class pipes {
+ public:
+  static constexpr u32 none = ~u32{0};
+
+  explicit pipes(agenda& when) : when_(&when), steady_(1) {}
+
+  /// A pipe without places.
+  u32 add(const pipe& p) {
+    pipes_.push_back(p);
+    return static_cast<u32>(pipes_.size() - 1);
+  }
+  void open(u32 which, int capacity) {
+    pipe& p = pipes_[which];
+    p.first = p.head = p.tail = places_needed_;
+    places_needed_ = p.end = p.first + static_cast<u32>(capacity);
+  }
+  /// When all pipes are there.
+  void settle() { places_ = flat_vector<place>(places_needed_); }
+
+  std::size_t size() const { return pipes_.size(); }
+  /// Words that are in some pipe.
+  u64 inside() const { return inside_; }
+  /// Cycles in all that words could be taken and were not.
+  u64 waited() const { return waited_; }
+  [[gnu::always_inline]] pipe& operator[](u32 p) { return pipes_[p]; }
+  [[gnu::always_inline]] const pipe& operator[](u32 p) const { return pipes_[p]; }
+
+  u32 first_bits(const pipe& p) const { return places_[p.head].bits; }
+  bool first_is_control(const pipe& p) const { return places_[p.head].control != 0; }
+  bool all_data(const pipe& p) const {
+    bool all = true;
+    for (u32 n = p.size(), at = p.head; n > 0; --n, at = after(p, at)) all = all && !places_[at].control;
+    return all;
+  }
+  /// Its first data words that can be taken at `now`, up to `most`, go to `words`; they stay in the pipe.
+  u32 peek(const pipe& p, u64 now, u32 most, u32* words) const {
+    u32 n = 0;
+    for (u32 at = p.head, left = std::min(p.size(), most); n < left; at = after(p, at)) {
+      const place& l = places_[at];
+      if (l.time > now || l.control) break;
+      words[n++] = l.bits;
+    }
+    return n;
+  }
+
+  /// When its next place can be filled. Where no place is free its filler is noted for when one is.
+  [[gnu::always_inline]] u64 room_at(pipe& p) {
+    if (p.room == agenda::never) p.filler_waits = true;
+    return p.room;
+  }
+  /// From when on it is empty. Where it is not its filler is noted for when a word has left.
+  u64 empty_from(pipe& p) {
+    if (p.empty()) return places_[(p.tail == p.first ? p.end : p.tail) - 1].time;
+    p.filler_waits = true;
+    return agenda::never;
+  }
+  /// Whether that is foretold, and not certain before its time.
+  bool foretold(const pipe& p) const { return p.reads == pipe::habit::steady || p.reads == pipe::habit::stopping; }
+  /// Places that can be filled at `now`, up to `most`.
+  u32 room(const pipe& p, u64 now, u32 most) const {
+    u32 n = 0;
+    const u32 free = p.places() - p.size();
+    for (u32 at = p.tail; n < most && n < free && places_[at].time <= now; at = after(p, at)) ++n;
+    return n;
+  }
+
+  /// The same, into a pipe that may have a steady reader.
+  [[gnu::always_inline]] void deliver(pipe& p, u32 bits, bool control, u64 ready) {
+    if (p.reads < pipe::habit::steady || control) [[unlikely]] return put(p, bits, control, ready);
+    ++inside_, ++p.words;
+    take_at_once(p, {ready, bits, 0});
+  }
+  /// The reader of a pipe if it is certain when it takes another word, and that it wants more; else null.
+  [[gnu::always_inline]] steady_reader* certain_reader_of(const pipe& p) {
+    steady_reader& r = steady_[p.target];
+    return p.reads == pipe::habit::certain && r.has_room() ? &r : nullptr;
+  }
+  /// The caller counts it with `more_inside`.
+  [[gnu::always_inline]] void deliver_for_certain(pipe& p, steady_reader& r, u32 bits, u64 ready) {
+    if (!r.take_as_it_comes(bits, ready)) take_a_place(p, r, {ready, bits, 0});
+    if (r.has_many_now()) [[unlikely]] tell(p, r);
+  }
+  void more_inside(u64 words) { inside_ += words; }
+  [[gnu::always_inline]] void put(pipe& p, u32 bits, bool control, u64 ready) {
+    ++inside_;
+    fill(p, {ready, bits, control});
+  }
+  void take(pipe& p, u64 now) {
+    --inside_;
+    empty(p, now);
+  }
+  /// From one pipe to the next.
+  [[gnu::always_inline]] void pass(pipe& from, pipe& to, u64 now) {
+    const place& word = places_[from.head];
+    fill(to, {now + to.latency, word.bits, word.control});
+    empty(from, now);
+  }
+  /// Through a pipe that is empty and has room: a word that can be taken from `ready` on and is taken at `now`. What crosses links without
+  /// waiting is out of the way before anybody could miss its place: words come one a cycle, and a link has two places for each of its cycles.
+  [[gnu::always_inline]] void cross(pipe& p, u64 ready, u64 now) {
+    ++p.words;
+    if (now == ready && p.links > 0) [[likely]] return;
+    waited_ += now - ready;
+    places_[p.tail].time = now + p.credit;
+    p.head = p.tail = after(p, p.tail);
+    p.room = places_[p.tail].time;
+  }
+
+  // ---- steady readers --------------------------------------------------------------------------------------------------------
+
+  /// The reader of a pipe of data takes words as they come; see steady_reader. It is looked at when there are many, or `most`, or a
+  /// control wavelet comes.
+  void read_steadily(pipe& p, u64 free_from, u32 width, u32 hold, u64 most, bool certain) {
+    if (p.target == 0) {
+      p.target = static_cast<u32>(steady_.size());
+      steady_.push_back({});
+    }
+    steady_reader& r = steady_[p.target];
+    r.begin(free_from, width, hold, p.latency, most);
+    for (u32 n = p.size(); n > 0; --n, p.head = after(p, p.head)) {
+      place& l = places_[p.head];
+      l.time = take_steadily(r, l) + p.credit;
+    }
+    p.reads = certain ? pipe::habit::certain : pipe::habit::steady;
+    p.ready = agenda::never;
+    p.room = places_[p.tail].time;
+    if (p.filler_waits) wake_filler(p, p.room);
+  }
+  steady_reader& reader_of(const pipe& p) { return steady_[p.target]; }
+  /// The first n words have been taken.
+  void taken(const pipe& p, std::size_t n) {
+    steady_reader& r = reader_of(p);
+    inside_ -= n;
+    r.drop(n);
+  }
+  /// What it would have taken later is in the pipe again. Requires room for it there.
+  void stop_reading(pipe& p) {
+    steady_reader& r = reader_of(p);
+    if (p.reads >= pipe::habit::steady) p.head = p.tail;
+    for (std::size_t n = r.size(); n > 0; --n) {
+      const steady_reader::arrival& a = r[n - 1];
+      p.head = (p.head == p.first ? p.end : p.head) - 1;
+      places_[p.head] = {a.ready, r.bits()[n - 1], 0};
+      waited_ -= a.taken - a.ready;
+      p.ready = a.ready;
+      if (p.head == p.tail) p.room = agenda::never;
+    }
+    r.drop(r.size());
+    p.reads = pipe::habit::told;
+  }
+
+ private:
+  struct place {
+    u64 time = 0;  ///< of a word: from when it can be taken; of a free place: from when it can be filled
+    u32 bits = 0;
+    u32 control = 0;  ///< or not; a word is 16 bytes without a gap, which copies in two moves
+  };
+  [[gnu::always_inline]] void fill(pipe& p, const place& word) {
+    ++p.words;
+    if (p.reads != pipe::habit::told) [[unlikely]] return fill_otherwise(p, word);
+    if (add(p, word)) when_->note(p.reader, word.time);
+  }
+  [[gnu::noinline]] void fill_otherwise(pipe& p, const place& word) {
+    if (p.reads >= pipe::habit::steady && take_at_once(p, word)) return;
+    const bool first = add(p, word);
+    if (p.reads > pipe::habit::followed) gather(p, word, first);
+  }
+  // Says whether it is the first.
+  [[gnu::always_inline]] bool add(pipe& p, const place& word) {
+    u32 tail = p.tail;
+    places_[tail] = word;
+    tail = after(p, tail);
+    p.tail = tail;
+    p.room = tail == p.head ? agenda::never : places_[tail].time;
+    if (!p.empty()) return false;
+    p.ready = word.time;
+    return true;
+  }
+  // The reader is looked at before the last place is taken. A control wavelet ends its rest.
+  [[gnu::noinline]] void gather(pipe& p, const place& word, bool first) {
+    if (word.control || p.size() + 1 == p.places()) when_->note(p.reader, word.time - p.latency + 1);
+    else if (first && p.reads == pipe::habit::relays) when_->note(p.reader, word.time + p.latency);
+    if (word.control && p.reads != pipe::habit::stopping) p.reads = pipe::habit::told;
+  }
+  // What is certain to be taken as it comes is out of the way before anybody could miss its place, if nothing before it had to wait.
+  [[gnu::always_inline]] bool take_at_once(pipe& p, const place& word) {
+    steady_reader& r = steady_[p.target];
+    if (word.control) [[unlikely]] {
+      p.head = p.tail;
+      p.reads = pipe::habit::stopping;
+      return false;
+    }
+    if (p.reads != pipe::habit::certain || !r.has_room() || !r.take_as_it_comes(word.bits, word.time)) take_a_place(p, r, word);
+    if (r.has_many()) [[unlikely]] tell(p, r);
+    return true;
+  }
+  [[gnu::always_inline]] void take_a_place(pipe& p, steady_reader& r, const place& word) {
+    places_[p.tail].time = take_steadily(r, word) + p.credit;
+    p.tail = after(p, p.tail);
+    p.room = places_[p.tail].time;
+  }
+  [[gnu::always_inline]] u64 take_steadily(steady_reader& r, const place& word) {
+    const u64 taken = r.take(word.bits, word.time);
+    waited_ += taken - word.time;
+    return taken;
+  }
+  [[gnu::noinline]] void tell(pipe& p, const steady_reader& r) {
+    if (r.has_all()) p.reads = pipe::habit::steady;
+    when_->note(p.reader, when_->now() + 1);
+  }
+  [[gnu::always_inline]] void empty(pipe& p, u64 now) {
+    u32 head = p.head;
+    const u64 free_from = now + p.credit;
+    waited_ += now - p.ready;
+    places_[head].time = free_from;
+    if (head == p.tail) p.room = free_from;
+    head = after(p, head);
+    p.head = head;
+    p.ready = head == p.tail ? agenda::never : places_[head].time;
+    if (p.filler_waits) [[unlikely]] wake_filler(p, free_from);
+  }
+  static u32 after(const pipe& p, u32 at) { return at + 1 == p.end ? p.first : at + 1; }
+  [[gnu::noinline]] void wake_filler(pipe& p, u64 at) {
+    p.filler_waits = false;
+    when_->note(p.filler, std::max(at, when_->now() + 1));
+  }
+
+  agenda* when_;
+  flat_vector<pipe> pipes_;
+  flat_vector<place> places_;
+  flat_vector<steady_reader> steady_;  // from 1 on
+  u32 places_needed_ = 0;
+  u64 inside_ = 0, waited_ = 0;
+};
+
+}  // namespace wsl::engines

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+// One PE's processor in the timed engine. A task runs at once when it starts and leaves a script of what it does, cycle by cycle; the
+// main thread then plays the script while operations in flight, the microthreads, take turns with it on the one datapath.
+#pragma once
+#include <bit>
+#include <coroutine>
+
+#include "../processor.hpp"
+
+namespace wsl::engines {
+
+/// How a PE spent its cycles. What is left of a run's cycles it had nothing to do.
+struct pe_cycles {
+  u64 tasks = 0;        ///< the main thread's: tasks, their sends, their operations over memory
+  u64 operations = 0;   ///< moves of operations with a fabric operand
+  u64 starved = 0;      ///< nothing moved: an operation waits for wavelets
+  u64 held_up = 0;      ///< nothing moved: a send or an operation waits for room
+
+  u64 busy() const { return tasks + operations; }
+  friend bool operator==(const pe_cycles&, const pe_cycles&) = default;
+};
+
+/// One step of a task's script.
+struct act {
+  enum class kind : u8 { busy, send, start, reopen };
+  kind what;
+  u8 color = 0;
+  bool control = false;
+  u64 value = 0;  ///< cycles, the wavelet's bits, or the phase
+};
+
+/// An operation in flight, with what it needs of its transfer at every move.
+struct flight {
+  transfer op;
+  u32 in[2] = {}, out = 0;  ///< pipes, where the operation has such an operand
+  u32 width = 1;            ///< elements it moves at most in a cycle
+  u32 hold = 1;             ///< cycles that a move keeps the datapath
+  u64 mates = 0;            ///< the colors that share the output's queue
+  u64 since = 0;
+};
+
+struct timed_processor {
+  enum class state : u8 { idle, computing, starved, held_up };
+
+  backlog<host_call> calls;
+  flat_vector<act> script;             ///< of the running task
+  u32 line = 0;                        ///< the next act
+  backlog<wavelet> outbox;             ///< sent by tasks, not yet in an output queue
+  backlog<flight> asked;               ///< operations that the running task is going to start
+  flat_vector<flight> flights;         ///< the microthreads, by their numbers ...
+  u64 in_flight = 0;                   ///< ... and which of them are in use
+  flat_vector<flight> own;             ///< the operation that the main thread waits for, if it waits
+  void* resumes = nullptr;             ///< the main thread's task, when that operation is complete
+  u8 turn = 0;                         ///< the thread whose turn it is: 0 the main thread, k + 1 microthread k
+  u32 router = 0;
+  u64 ramp_free = 0;                   ///< when the ramp takes the next word
+  u64 kept_until = 0;                  ///< the datapath is taken
+  state now = state::idle;             ///< what it has done since ...
+  u64 since = 0;                       ///< ... this time
+  u64 task_since = 0;
+  const char* task = "";
+  bool rests = false;                  ///< see timed_rest.hpp
+  bool hears_one = false;              ///< words of one color come to it, and nothing else
+  u8 hears = 0;                        ///< so many colors come to it, and nothing but data; 0 otherwise
+  u64 run = 0;                         ///< the run that has touched it last
+  pe_cycles spent;
+
+  timed_processor() = default;
+  timed_processor(const timed_processor&) = delete;
+  timed_processor& operator=(const timed_processor&) = delete;
+  ~timed_processor() {
+    destroy(resumes);
+    for (const flight& f : own) destroy(f.op.resumes);
+    for (const flight& f : asked) destroy(f.op.resumes);
+  }
+
+  bool in_task() const { return line < script.size() || !own.empty(); }
+
+  template <class Use>
+  bool any_operation(Use use) const {
+    for (u64 left = in_flight; left; left &= left - 1)
+      if (use(flights[static_cast<std::size_t>(std::countr_zero(left))].op)) return true;
+    for (const flight& f : asked)
+      if (use(f.op)) return true;
+    return !own.empty() && use(own[0].op);
+  }
+  template <class Use>
+  void each_operation(Use use) const {
+    any_operation([&](const transfer& t) { return use(t), false; });
+  }
+  bool reads(int color) const {
+    return any_operation([=](const transfer& t) { return t.input[0] == color || t.input[1] == color; });
+  }
+  bool writes(int color) const {
+    return any_operation([=](const transfer& t) { return t.output == color; });
+  }
+  bool holds_back(int color) const {
+    for (const wavelet& w : outbox)
+      if (w.color == color) return true;
+    return false;
+  }
+  u32 free_microthread() {
+    const auto k = static_cast<u32>(std::countr_one(in_flight));
+    if (k == flights.size()) flights.push_back({});
+    return k;
+  }
+
+  void settle(u64 at) {
+    const u64 passed = at - since;
+    if (now == state::computing) {
+      spent.tasks += passed;
+      script[line].value -= passed;
+      if (script[line].value == 0) ++line;
+    }
+    if (now == state::starved) spent.starved += passed;
+    if (now == state::held_up) spent.held_up += passed;
+    now = state::idle;
+  }
+  void become(state what, u64 at) { now = what, since = at; }
+
+ private:
+  static void destroy(void* waiting) {
+    if (waiting) std::coroutine_handle<>::from_address(waiting).destroy();
+  }
+};
+
+}  // namespace wsl::engines

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+// How a PE of the timed engine rests that does nothing but move words. Who only takes words as they come is seen by nobody as long as there is
+// room for more; what it sends is seen a ramp later. So such a PE is not looked at in every cycle: it catches up, with every word at its time.
+#pragma once
+#include <bit>
+
+#include "moves.hpp"
+
+namespace wsl::engines {
+
+class timed_rest {
+ public:
+  timed_rest(mesh& m, timed_moves& moves, const machine& target) : mesh_(m), moves_(moves), ramp_latency_(static_cast<u64>(target.ramp_latency)) {}
+
+  /// Whether all that a PE does is one operation that is not near its end, and only data come to it.
+  bool may_rest(const timed_processor& p, const pe_state& s) const {
+    if (p.in_flight == 0 || p.in_task() || p.resumes || !p.outbox.empty()) return false;
+    if (!std::has_single_bit(p.in_flight)) return may_rest_with_several(p, s);
+    const flight& f = p.flights[static_cast<std::size_t>(std::countr_zero(p.in_flight))];
+    if (f.op.uses_fifo() || f.op.each_time >= 0 || f.mates) return false;
+    const u64 left = f.op.length - f.op.done;
+    for (int k = 0; k < 2; ++k) {
+      if (f.op.input[k] < 0) continue;
+      const pipe& in = mesh_.through[f.in[k]];
+      if (s.image->data[f.op.input[k]] || left <= 4 * in.places() || in.places() == 0 || !mesh_.through.all_data(in)) return false;
+      if (!is_steady(f) && in.size() + 1 >= in.places()) return false;
+    }
+    return f.op.output < 0 || left > 4 * mesh_.through[f.out].places();
+  }
+
+  /// Returns when the PE must be looked at next, if it has not been before.
+  u64 rest(timed_processor& p) {
+    const flight& f = only_flight(p);
+    p.rests = true;
+    p.become(timed_processor::state::starved, std::max(p.since, p.kept_until));
+    if (!std::has_single_bit(p.in_flight)) return rest_with_several(p);
+    if (is_steady(f)) {
+      pipe& in = mesh_.through[f.in[0]];
+      mesh_.through.read_steadily(in, p.since, f.width, f.hold, words_before_end(f), p.hears_one);
+      return agenda::never;
+    }
+    for (int k = 0; k < 2; ++k)
+      if (f.op.input[k] >= 0) mesh_.through[f.in[k]].reads = f.op.output < 0 ? pipe::habit::gathers : pipe::habit::relays;
+    if (f.op.output < 0) return agenda::never;
+    const u64 at = moves_at(p, f, fed_at(f));
+    return at == agenda::never ? at : at + ramp_latency_;
+  }
+
+  /// Moves what it would have moved before this cycle. Says when it must be looked at next, if it goes on resting.
+  u64 wake_up(timed_processor& p, u64 now) {
+    if (!p.rests) return agenda::never;
+    if (!std::has_single_bit(p.in_flight)) return wake_with_several(p, now), agenda::never;
+    flight& f = only_flight(p);
+    if (is_steady(f)) {
+      pipe& in = mesh_.through[f.in[0]];
+      steady_reader& r = mesh_.through.reader_of(in);
+      // What is certain need not be waited for.
+      move_first(p, f, r, in.reads == pipe::habit::certain ? r.size() : r.taken_before(now));
+      if (p.hears_one && now != agenda::never) {
+        const u64 more = words_before_end(f);
+        if (in.reads >= pipe::habit::steady && more > r.size()) return go_on(in, r, more - r.size());
+        if (in.reads == pipe::habit::certain) in.reads = pipe::habit::steady;
+        if (const std::size_t all = r.size() + in.size(); all > in.places()) return r[all - in.places() - 1].taken + 1;
+      }
+      mesh_.through.stop_reading(in);
+    }
+    p.rests = false;
+    for (int k = 0; k < 2; ++k)
+      if (f.op.input[k] >= 0) mesh_.through[f.in[k]].reads = pipe::habit::told;
+    for (;;) {
+      const u64 fed = fed_at(f);
+      wait_for_words(p, std::min(fed, now));
+      const u64 at = moves_at(p, f, fed);
+      p.now = fed > p.since ? timed_processor::state::starved : timed_processor::state::held_up;
+      if (at >= now) return agenda::never;
+      p.spent.held_up += at - p.since;
+      moves_.move(p, f, at);
+      moved_until(p, p.kept_until);
+    }
+  }
+
+ private:
+  // Several operations that only take: words come one a cycle over the ramp, whatever their color. Where each is taken in a cycle, none
+  // waits for another.
+  bool may_rest_with_several(const timed_processor& p, const pe_state& s) const {
+    if (std::popcount(p.in_flight) != p.hears) return false;
+    for (u64 left = p.in_flight; left; left &= left - 1) {
+      const flight& f = p.flights[static_cast<std::size_t>(std::countr_zero(left))];
+      if (!is_steady(f) || f.hold != 1 || f.op.uses_fifo() || f.op.each_time >= 0 || f.mates || s.image->data[f.op.input[0]]) return false;
+      const pipe& in = mesh_.through[f.in[0]];
+      if (in.places() == 0 || in.ready < std::max(p.since, p.kept_until) || !mesh_.through.all_data(in)) return false;
+      if (words_before_end(f) <= in.places()) return false;
+    }
+    return true;
+  }
+  u64 rest_with_several(timed_processor& p) {
+    each_flight(p, [&](flight& f) { mesh_.through.read_steadily(mesh_.through[f.in[0]], p.since, f.width, f.hold, words_before_end(f), true); });
+    return agenda::never;
+  }
+  // What has been sent to it is a beginning of what will come.
+  void wake_with_several(timed_processor& p, u64 now) {
+    take_in_order(p);
+    bool goes_on = now != agenda::never;
+    each_flight(p, [&](flight& f) { goes_on = goes_on && words_before_end(f) > 0 && mesh_.through[f.in[0]].reads == pipe::habit::certain; });
+    p.rests = goes_on;
+    p.now = timed_processor::state::starved;
+    each_flight(p, [&](flight& f) {
+      pipe& in = mesh_.through[f.in[0]];
+      if (goes_on) mesh_.through.reader_of(in).look_again(words_before_end(f));
+      else mesh_.through.stop_reading(in);
+    });
+  }
+  // The words of all operations, each in its cycle.
+  void take_in_order(timed_processor& p) {
+    struct line {
+      flight* f;
+      const steady_reader* words;
+      std::size_t at;
+      u64 next() const { return at < words->size() ? (*words)[at].taken : agenda::never; }
+    };
+    line lines[64];
+    std::size_t n = 0;
+    each_flight(p, [&](flight& f) { lines[n++] = {&f, &mesh_.through.reader_of(mesh_.through[f.in[0]]), 0}; });
+    for (;;) {
+      line* first = &lines[0];
+      u64 others = agenda::never;
+      for (line* l = lines + 1; l < lines + n; ++l) {
+        if (l->next() < first->next()) others = first->next(), first = l;
+        else others = std::min(others, l->next());
+      }
+      const std::size_t from = first->at;
+      while (first->next() < others) ++first->at;
+      if (first->at == from) break;
+      const u32* inputs[2] = {first->words->bits() + from, nullptr};
+      first->f->op.move(first->f->op, inputs, nullptr, static_cast<u32>(first->at - from));
+      const u64 taken = first->at - from, until = (*first->words)[first->at - 1].taken + 1;
+      p.spent.starved += until - p.since - taken, p.spent.operations += taken;
+      p.turn = static_cast<u8>(first->f - p.flights.data() + 2);
+      p.since = p.kept_until = until;
+    }
+    moves_.end = std::max(moves_.end, p.kept_until);
+    for (std::size_t k = 0; k < n; ++k) mesh_.through.taken(mesh_.through[lines[k].f->in[0]], lines[k].at);
+  }
+  template <class Use>
+  static void each_flight(timed_processor& p, Use use) {
+    for (u64 left = p.in_flight; left; left &= left - 1) use(p.flights[static_cast<std::size_t>(std::countr_zero(left))]);
+  }
+  static flight& only_flight(timed_processor& p) { return p.flights[static_cast<std::size_t>(std::countr_zero(p.in_flight))]; }
+
+  static bool is_steady(const flight& f) { return f.op.input[0] >= 0 && f.op.input[1] < 0 && f.op.output < 0; }
+
+  // So many words can come without it being complete.
+  u64 words_before_end(const flight& f) const {
+    const u64 left = f.op.length - f.op.done, margin = 4 * mesh_.through[f.in[0]].places();
+    return left > margin ? left - margin : 0;
+  }
+  static u64 go_on(pipe& in, steady_reader& r, u64 more) {
+    in.reads = pipe::habit::certain;
+    r.look_again(more);
+    return agenda::never;
+  }
+
+  void move_first(timed_processor& p, flight& f, const steady_reader& r, std::size_t n) {
+    if (n == 0) return;
+    const u32* inputs[2] = {r.bits(), nullptr};
+    f.op.move(f.op, inputs, nullptr, static_cast<u32>(n));
+    const u64 free_from = r[n - 1].taken + f.hold, operations = r.turns(n) * f.hold;
+    p.spent.starved += free_from - p.since - operations, p.spent.operations += operations;
+    moved_until(p, free_from);
+    mesh_.through.taken(mesh_.through[f.in[0]], n);
+  }
+  void moved_until(timed_processor& p, u64 at) {
+    p.turn = static_cast<u8>(std::countr_zero(p.in_flight) + 2);
+    p.since = p.kept_until = at;
+    moves_.end = std::max(moves_.end, at);
+  }
+
+  // When all inputs have a word of data; never, as things stand.
+  u64 fed_at(const flight& f) const {
+    u64 at = 0;
+    for (int k = 0; k < 2; ++k) {
+      if (f.op.input[k] < 0) continue;
+      const pipe& in = mesh_.through[f.in[k]];
+      at = std::max(at, !in.empty() && mesh_.through.first_is_control(in) ? agenda::never : in.ready);
+    }
+    return at;
+  }
+  u64 moves_at(const timed_processor& p, const flight& f, u64 fed) {
+    const u64 at = std::max(p.since, fed);
+    return f.op.output < 0 ? at : std::max(at, mesh_.through.room_at(mesh_.through[f.out]));
+  }
+  static void wait_for_words(timed_processor& p, u64 until) {
+    if (until == agenda::never || until <= p.since) return;
+    p.spent.starved += until - p.since;
+    p.since = until;
+  }
+
+  mesh& mesh_;
+  timed_moves& moves_;
+  u64 ramp_latency_;
+};
+
+}  // namespace wsl::engines

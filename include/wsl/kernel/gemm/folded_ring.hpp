@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// A ring on a line of PEs without a long way back: the line is folded, 0 -> 2 -> 4 -> ... -> 5 -> 3 -> 1 -> 0, so every step of the
+// ring crosses at most two links. Three colors in turn keep what a PE sends, what it receives and what passes it apart. Products
+// with rotating tiles use one ring along the rows and one along the columns: gemm.hpp. After MeshGEMM (WaferLLM, arXiv 2502.04563).
+#pragma once
+#include <array>
+
+#include "../../wsl.hpp"
+
+namespace wsl {
+
+/// Rings along the rows, or along the columns, of a whole grid; three colors from `first` on.
+template <payload T>
+struct folded_ring {
+  enum class axis : u8 { rows, columns };
+
+  int first;
+  axis along;
+
+  constexpr std::array<color<T>, 3> colors() const { return {nth(0), nth(1), nth(2)}; }
+
+  /// Which place on the ring the PE `at` of a line of n has: 0, 1, 2, ... from one PE to where it sends.
+  static constexpr int place(int at, int n) { return at % 2 ? n - (at + 1) / 2 : at / 2; }
+
+  /// The color on which the PE `at` of a line of n, two or more, sends to the next of the ring.
+  constexpr color<T> out(int at, int n) const { return at % 2 ? nth(at - 1) : at == n - 1 ? nth(at) : nth(at + 1); }
+  /// The color on which it receives from the one before.
+  constexpr color<T> in(int at, int n) const {
+    if (at % 2) return at == n - 1 ? nth(at) : nth(at + 1);
+    return at == 0 ? nth(0) : nth(at - 1);
+  }
+
+  constexpr void wire(layout& l) const {
+    const bool rows = along == axis::rows;
+    const port back = rows ? west : north, ahead = rows ? east : south;
+    const int n = rows ? l.width() : l.height();
+    l.claim_colors("folded_ring", first, 3, l.grid());
+    for (color<T> c : colors()) l.path(c, columns(0, 0), ramp >> ramp);  // a line of one or two PEs uses fewer
+    for (int at = 0; at < n && n > 1; ++at) {
+      const area line = rows ? column(at) : row(at);
+      const bool odd = at % 2, last = at == n - 1;
+      l.path(out(at, n), line, ramp >> (odd || last ? back : ahead));
+      l.path(in(at, n), line, (at == 0 || (odd && !last) ? ahead : back) >> ramp);
+      if (at > 0 && !last) l.path(nth(at), line, odd ? back >> ahead : ahead >> back);
+    }
+  }
+
+ private:
+  constexpr color<T> nth(int k) const { return {first + k % 3}; }
+};
+
+/// The entries of a ring in a program's table, for descriptors that send and receive on it.
+template <auto ring>
+consteval auto ring_entries() {
+  return []<std::size_t... k>(std::index_sequence<k...>) {
+    return table(sends<ring.colors()[k]>()..., reads<ring.colors()[k]>()...);
+  }(std::make_index_sequence<3>{});
+}
+
+}  // namespace wsl

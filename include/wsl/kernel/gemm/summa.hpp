@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+// C = A B as a sum of outer products (SUMMA): in step k the PEs of column k send their tile of A along their rows, those of row k
+// their tile of B along their columns, and every PE multiplies the two. Each step has colors of its own, so that no two senders
+// meet. Every element is summed in the order of k: the result is the same bits on any number of PEs. The user's door is gemm.hpp.
+#pragma once
+#include <utility>
+
+#include "tile.hpp"
+
+namespace wsl::detail {
+
+template <class T>
+struct summa_tile {
+  using word = gemm_word<T>;
+  static constexpr int largest_side = host.colors / 2;
+  static constexpr broadcast<word> a_in_step(int k) { return {.first = k, .among = each_row, .root = {k, 0}}; }
+  static constexpr broadcast<word> b_in_step(int k) { return {.first = largest_side + k, .among = each_column, .root = {0, k}}; }
+  static constexpr color<word> of_a(int step) { return a_in_step(step).line(); }
+  static constexpr color<word> of_b(int step) { return b_in_step(step).line(); }
+
+  travelling_tile<T> a, b, came_a, came_b;
+  gemm_sum sum;
+  int step = 0;
+
+  static layout plan(int side) {
+    layout l{host, side, side};
+    l.place(all, program_v<summa_tile>);
+    for (int k = 0; k < largest_side; ++k) {
+      wire_broadcast(l, a_in_step(k), k < side);
+      wire_broadcast(l, b_in_step(k), k < side);
+    }
+    return l;
+  }
+
+  void begin(pe& me, const gemm_problem<T>& p) {
+    const int n = me.width(), depth = sum.cut(p.a.columns(), n);
+    sum.begin(p.c, {n, n}, me.at());
+    for (travelling_tile<T>* t : {&a, &came_a}) t->resize(sum.rows(), depth, gemm_stride(depth));
+    for (travelling_tile<T>* t : {&b, &came_b}) t->resize(depth, sum.columns(), sum.panel_width);
+    a.load(p.a, me.y(), me.x());
+    b.load(p.b, me.y(), me.x());
+    step = 0;
+    exchange(me);
+  }
+  // `multiply` is activated by A and unblocked by B.
+  void exchange(pe& me) {
+    const bool alone = me.width() == 1;
+    if (me.x() != step) me.async(mov(mem(came_a.words()), fabin(of_a(step))), then<&summa_tile::multiply>());
+    else if (alone) me.activate<&summa_tile::multiply>();
+    else me.async(mov(fabout(of_a(step)), mem(a.words())), then<&summa_tile::multiply>());
+    if (me.y() != step) me.async(mov(mem(came_b.words()), fabin(of_b(step))), unblocks<&summa_tile::multiply>());
+    else if (alone) me.unblock<&summa_tile::multiply>();
+    else me.async(mov(fabout(of_b(step)), mem(b.words())), unblocks<&summa_tile::multiply>());
+  }
+  void multiply(pe& me) {
+    me.block<&summa_tile::multiply>();
+    sum.add_product(me.x() == step ? a : came_a, me.y() == step ? b : came_b);
+    if (++step < me.width()) exchange(me);
+  }
+
+  template <int... k>
+  static consteval auto broadcasts(std::integer_sequence<int, k...>) {
+    return table(sends<of_a(k)>()..., reads<of_a(k)>()..., sends<of_b(k)>()..., reads<of_b(k)>()...);
+  }
+  static consteval auto tasks() {
+    return table(launch<&summa_tile::begin>(), lengthy(local<&summa_tile::multiply>(blocked)), broadcasts(std::make_integer_sequence<int, largest_side>{}));
+  }
+};
+
+}  // namespace wsl::detail

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+// What the programs of a product C = A B on a square of PEs share: tiles that are numbers to the processor and words to the
+// fabric, and how a PE adds a product of tiles to its tile of C. cannon.hpp and summa.hpp differ in how the tiles travel.
+#pragma once
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "../../collective/broadcast.hpp"
+#include "../../linalg/dense.hpp"
+#include "../../support/huge_array.hpp"
+
+namespace wsl::detail {
+
+/// What one wavelet carries of a tile: one number of four bytes, or the bits of two numbers of two bytes.
+template <class T>
+using gemm_word = std::conditional_t<sizeof(T) == 4, T, u32>;
+
+/// The route of a step of a product, if the grid is large enough for the step. All steps are in the program's table.
+template <class T>
+constexpr void wire_broadcast(layout& l, const broadcast<T>& step, bool taken) {
+  if (taken) step.wire(l);
+  else l.path(step.line(), region{}, ramp >> ramp);
+}
+
+/// How far apart the rows of a tile are: whole vectors, an odd number of them, so that rows do not meet in one set of a cache.
+inline int gemm_stride(int columns) { return ((columns + 15) / 16 | 1) * 16; }
+
+/// A tile of a PE, as numbers to the processor and as words to the fabric. It consists of panels, each row-major: A of one,
+/// B of narrow ones, through which the innermost loop runs in one go.
+template <class T>
+class travelling_tile {
+ public:
+  using word = gemm_word<T>;
+
+  void resize(int rows, int columns, int panel_width) {
+    rows_ = rows, columns_ = columns, width_ = panel_width;
+    const std::size_t count = static_cast<std::size_t>(rows) * static_cast<std::size_t>(panels() * width_) * sizeof(T) / sizeof(word);  // widths are even
+    if (count != words_.size()) words_ = huge_array(count);
+  }
+  std::span<word> words() { return {reinterpret_cast<word*>(words_.data()), words_.size()}; }
+  int rows() const { return rows_; }
+  int panels() const { return (columns_ + width_ - 1) / width_; }
+  matrix<T> panel(int n) {
+    return {numbers() + i64{n} * rows_ * width_, rows_, std::min(width_, columns_ - n * width_), width_, 1};
+  }
+
+  /// The elements of `whole` that tile (i, j) of a cut into such tiles has; where `whole` ends, zeros.
+  void load(const matrix<const T>& whole, int i, int j) {
+    const int top = i * rows_, rows = std::clamp(whole.rows() - top, 0, rows_);
+    if (rows < rows_ || whole.columns() < (j + 1) * columns_) std::fill_n(words_.data(), words_.size(), 0.f);
+    constexpr int some = 32;  // rows at a time, so that the pages of `whole` are visited once
+    for (int from = 0; from < rows; from += some)
+      for (int n = 0; n < panels(); ++n) {
+        const matrix<T> to = panel(n);
+        const int left = j * columns_ + n * width_, columns = std::min(whole.columns() - left, to.columns()), height = std::min(some, rows - from);
+        if (columns > 0) copy(to.part(from, 0, height, columns), whole.part(top + from, left, height, columns));
+      }
+  }
+  void swap(travelling_tile& other) { std::swap(words_, other.words_); }
+
+ private:
+  T* numbers() { return reinterpret_cast<T*>(words_.data()); }
+
+  huge_array words_;  // as many bytes as its words
+  int rows_ = 0, columns_ = 0, width_ = 1;
+};
+
+/// What the host gives to every PE: where its matrices are.
+template <class T>
+struct gemm_problem {
+  matrix<f32> c;
+  matrix<const T> a, b;
+};
+
+/// A PE's tile of C, which it sums up where the host wants it.
+class gemm_sum {
+ public:
+  static constexpr int panel_width = dense::widest_panel;  ///< of the tiles of B
+  static constexpr int rows_at_once = 108;                 ///< of A; they stay in the second cache while the panels of B pass
+
+  /// The tile at `place` of a cut of the host's C into as many as `cuts` says, along x and y.
+  void begin(const matrix<f32>& whole, coord cuts, coord place) {
+    rows_ = cut(whole.rows(), cuts.y), columns_ = cut(whole.columns(), cuts.x);
+    begun_ = false;
+    at_ = {std::min(place.x * columns_, whole.columns()), std::min(place.y * rows_, whole.rows())};
+    tile_ = whole.part(at_.y, at_.x, std::min(rows_, whole.rows() - at_.y), std::min(columns_, whole.columns() - at_.x));
+  }
+  /// The length of each of n parts.
+  static int cut(int length, int n) { return (length + n - 1) / n; }
+  int rows() const { return rows_; }  ///< of all tiles; the last ones of C are smaller
+  int columns() const { return columns_; }
+  coord at() const { return at_; }  ///< where the tile begins in C
+  const matrix<f32>& tile() const { return tile_; }
+
+  /// Adds the product of A and the panels of `b`; `rows_of_a(from, rows)` are some rows of A, which has no more columns than `b` rows.
+  template <class T, class Rows>
+  void add_product(travelling_tile<T>& b, Rows rows_of_a) {
+    for (int i = 0; i < tile_.rows(); i += rows_at_once) {
+      const int rows = std::min(rows_at_once, tile_.rows() - i);
+      const matrix<const T> left = rows_of_a(i, rows);
+      for (int p = 0; p * panel_width < tile_.columns(); ++p) {
+        const int columns = std::min(panel_width, tile_.columns() - p * panel_width);
+        const matrix<const T> right = b.panel(p);
+        const f32* next = nullptr;
+        if constexpr (std::is_same_v<T, f32>) next = b.panel((p + 1) % b.panels()).first();
+        dense::product(tile_.part(i, p * panel_width, rows, columns), left, right.part(0, 0, left.columns(), columns), !begun_, dense::widest(), next);
+      }
+    }
+    begun_ = true;
+  }
+  template <class T>
+  void add_product(travelling_tile<T>& a, travelling_tile<T>& b) {
+    add_product(b, [&](int from, int rows) { return a.panel(0).part(from, 0, rows, b.rows()); });
+  }
+
+ private:
+  int rows_ = 0, columns_ = 0;
+  coord at_;
+  bool begun_ = false;
+  matrix<f32> tile_{nullptr, 0, 0};
+};
+
+}  // namespace wsl::detail

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// Lines of a block cross its four sides, each side for itself and at its own pace: the exchange of kernels on a grid. What crosses
+// a side lies in one or more pieces of memory; the owner says which, and whole lines travel without a copy. A member of the PE
+// program, with `use<&part::sides>()` in its table. See kernel/wave25/part.hpp and kernel/solver/part.hpp.
+#pragma once
+#include <span>
+#include <utility>
+
+#include "../../collective/neighbours.hpp"
+
+namespace wsl {
+
+/// `halo` is the neighbours<f32> of the layout. The owner has `std::span<f32> outgoing(port side, int i)` and `incoming(port side, int i)`:
+/// the i-th piece that leaves or enters by a side, empty after the last. Both ends of a side have pieces of the same lengths.
+template <auto halo, class Owner>
+class side_exchange {
+ public:
+  void start(pe& me, Owner& owner, completion done) {
+    owner_ = &owner, done_ = done, open_ = 8;
+    begin<east>(me), begin<west>(me), begin<north>(me), begin<south>(me);
+  }
+
+  static consteval auto tasks() {
+    return table(local<&side_exchange::template send<east>>(), local<&side_exchange::template send<west>>(),
+                 local<&side_exchange::template send<north>>(), local<&side_exchange::template send<south>>(),
+                 local<&side_exchange::template receive<east>>(), local<&side_exchange::template receive<west>>(),
+                 local<&side_exchange::template receive<north>>(), local<&side_exchange::template receive<south>>(),
+                 sends<halo>(), reads_all(std::make_index_sequence<8>{}));
+  }
+
+ private:
+  template <std::size_t... i>
+  static consteval auto reads_all(std::index_sequence<i...>) { return table(reads<halo.colors()[i]>()...); }
+
+  template <port side>
+  void begin(pe& me) {
+    pieces_out_[index_of(side)] = pieces_in_[index_of(side)] = 0;
+    send<side>(me);
+    receive<side>(me);
+  }
+  // The completion of an operation starts the next. An activation is one bit, so each of the eight directions has a task of its own.
+  template <port side>
+  void send(pe& me) {
+    const auto words = halo.edge(me, side) ? std::span<f32>{} : owner_->outgoing(side, pieces_out_[index_of(side)]++);
+    if (words.empty()) return ended(me);
+    me.async(mov(fabout(halo.out(me, side)), mem(words)), then<&side_exchange::template send<side>>());
+  }
+  template <port side>
+  void receive(pe& me) {
+    const auto words = halo.edge(me, side) ? std::span<f32>{} : owner_->incoming(side, pieces_in_[index_of(side)]++);
+    if (words.empty()) return ended(me);
+    me.async(mov(mem(words), fabin(halo.in(me, side))), then<&side_exchange::template receive<side>>());
+  }
+  void ended(pe& me) {
+    if (--open_ == 0) collective::finish(me, halo.first, unused_, done_);
+  }
+
+  Owner* owner_ = nullptr;
+  completion done_{};
+  int open_ = 0;                          ///< directions that are not done yet
+  int pieces_out_[5]{}, pieces_in_[5]{};  ///< by side
+  f32 unused_ = 0;
+};
+
+}  // namespace wsl

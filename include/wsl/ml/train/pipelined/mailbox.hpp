@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// The wires of a pipeline, one row of PEs that pass packets to their neighbours, and what a PE keeps of a packet that comes or goes.
+#pragma once
+#include <span>
+#include <vector>
+
+#include "../../../linalg/matrix.hpp"
+#include "../../../wsl.hpp"
+#include "../../op/rows.hpp"
+
+namespace wsl::ml {
+
+namespace pipes {
+
+/// From the PE in column x to its neighbour; neighbours differ in parity.
+constexpr color<f32> east_from(int x) { return {x % 2}; }
+constexpr color<f32> west_from(int x) { return {2 + x % 2}; }
+
+inline void wire(layout& l) {
+  const int n = l.width();
+  const auto every_second = [&](int from, int to) { return columns(std::min(from, std::max(to, 0)), std::max(to, 0), 2); };
+  for (int p : {0, 1}) {
+    l.path(east_from(p), every_second(p, n - 1), ramp >> east).path(east_from(p), every_second(p + 1, n), west >> ramp);
+    l.path(west_from(p), every_second(2 - p, n), ramp >> west).path(west_from(p), every_second(1 - p, n - 1), east >> ramp);
+  }
+}
+
+}  // namespace pipes
+
+/// Puts matrices into a packet, one after the other.
+class packer {
+ public:
+  explicit packer(f32* to) : to_(to) {}
+  void put(const matrix<f32>& x) {
+    copy(matrix<f32>(to_, x.rows(), x.columns()), x);
+    to_ += i64{x.rows()} * x.columns();
+  }
+
+ private:
+  f32* to_;
+};
+/// Takes them out again in the same order.
+class unpacker {
+ public:
+  explicit unpacker(f32* from) : from_(from) {}
+  void get(const matrix<f32>& x) { copy(x, next(x)); }
+  void add(const matrix<f32>& x) { ml::add(x, next(x)); }
+
+ private:
+  matrix<f32> next(const matrix<f32>& x) { return {std::exchange(from_, from_ + i64{x.rows()} * x.columns()), x.rows(), x.columns()}; }
+  f32* from_;
+};
+
+/// A packet that comes: awaited, then here until it is unpacked.
+class inbox {
+ public:
+  void open() { now_ = state::idle; }
+  bool waits() const { return now_ == state::idle; }
+  wsl::memory<f32> room(std::size_t words) {
+    now_ = state::listens;
+    numbers_.resize(words);
+    return mem(std::span(numbers_));
+  }
+  void close() { now_ = state::full; }
+  bool full() const { return now_ == state::full; }
+  unpacker unpack() {
+    now_ = state::idle;
+    return unpacker(numbers_.data());
+  }
+
+ private:
+  enum class state : u8 { idle, listens, full };
+  std::vector<f32> numbers_;
+  state now_ = state::idle;
+};
+
+/// A packet that goes, and keeps its room until it has gone.
+class outbox {
+ public:
+  bool empty() const { return !full_; }
+  packer pack(std::size_t words) {
+    full_ = true;
+    numbers_.resize(words);
+    return packer(numbers_.data());
+  }
+  wsl::memory<f32> words() { return mem(std::span(numbers_)); }
+  void open() { full_ = false; }
+
+ private:
+  std::vector<f32> numbers_;
+  bool full_ = false;
+};
+
+}  // namespace wsl::ml

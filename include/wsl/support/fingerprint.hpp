@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// A number that tells apart what should be the same: problems and the states saved of them, programs and data on several processes. It
+// finds mistakes, not malice. Fowler, Noll, Vo 1a.
+#pragma once
+#include <type_traits>
+
+include <cstdint>
+
+namespace wsl {
+
+class fingerprint {
+ public:
+  void add(const void* bytes, std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) hash_ = (hash_ ^ static_cast<const unsigned char*>(bytes)[i]) * 0x100000001b3u;
+  }
+  template <class T>
+  void add(const T& number) {
+    static_assert(std::is_arithmetic_v<T> || std::is_enum_v<T>);
+    add(&number, sizeof number);
+  }
+  std::uint64_t value() const { return hash_; }
+
+ private:
+  std::uint64_t hash_ = 0xcbf29ce484222325u;
+};
+
+}  // namespace wsl

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// First in, first out, in one array: most backlogs never hold more than a few.
+#pragma once
+#include <cstddef>
+#include <utility>
+
+#include "flat_vector.hpp"
+
+namespace wsl::engines {
+
+template <class T>
+class backlog {
+ public:
+  bool empty() const { return head_ == items_.size(); }
+  std::size_t size() const { return items_.size() - head_; }
+  T& front() { return items_[head_]; }
+  void push(T item) { items_.push_back(std::move(item)); }
+  void pop() {
+    if (++head_ == items_.size()) items_.clear(), head_ = 0;
+  }
+  const T* begin() const { return items_.begin() + head_; }
+  const T* end() const { return items_.end(); }
+
+ private:
+  flat_vector<T> items_;
+  std::size_t head_ = 0;
+};
+
+}  // namespace wsl::engines

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: MIT
+// What a program may not do with the fabric. Each fault names the PE, its program and the task that did it.
+
+#include "engines.hpp"
+
+#include <wsl/program/descriptor/ops.hpp>
+
+#include <array>
+#include <catch2/catch.hpp>
+#include <stdexcept>
+
+using namespace wsl;
+using Catch::Contains;
+
+namespace {
+
+constexpr color<f32> red{0}, blue{1}, green{2};
+constexpr color<i32> red_as_i32{0}, blue_as_i32{1};
+
+struct culprit {
+  std::array<f32, 8> x{};
+  std::array<i32, 8> n{};
+  void read_twice(pe& me) {
+    me.async(mov(mem(x), fabin(red)));
+    me.async(mov(mem(x), fabin(red)));
+  }
+  void read_one_color_as_two(pe& me) { me.async(add(mem(x), fabin(red), fabin(red))); }
+  void send_twice(pe& me) {
+    me.async(mov(fabout(blue), mem(x)));
+    me.async(mov(fabout(blue), mem(x)));
+  }
+  void send_into_operation(pe& me) {
+    me.async(mov(fabout(blue), mem(x)));
+    me.send(blue, 1.f);
+  }
+  void undeclared_send(pe& me) { me.send(green, 1.f); }
+  void undeclared_output(pe& me) { me.async(mov(fabout(green, 8), mem(x))); }
+  void undeclared_read(pe& me) { me.async(mov(mem(x), fabin(green))); }
+  void wrong_send(pe& me) { me.send(blue_as_i32, 1); }
+  void wrong_output(pe& me) { me.async(mov(fabout(blue_as_i32), mem(n))); }
+  void wrong_read(pe& me) { me.async(mov(mem(n), fabin(red_as_i32))); }
+  void unbound(pe& me) { me.activate<&culprit::not_in_the_table>(); }
+  void not_in_the_table(pe&) {}
+  void out_of_the_array(pe&) { mov(mem(x), mem(x).part(4, 5)); }
+  void lengths(pe& me) { me.async(mov(mem(x), fabin(red, 7))); }
+  task after_a_wait(pe& me) {
+    co_await mov(fabout(blue), mem(x));
+    me.send(green, 1.f);
+  }
+  void own_exception(pe&) { throw std::invalid_argument("of the program"); }
+  task own_exception_after_a_wait(pe&) {
+    co_await mov(fabout(blue), mem(x));
+    throw std::invalid_argument("of the program");
+  }
+  static consteval auto tasks() {
+    return table(launch<&culprit::read_twice>(), launch<&culprit::read_one_color_as_two>(), launch<&culprit::send_twice>(),
+                 launch<&culprit::send_into_operation>(), launch<&culprit::undeclared_send>(),
+                   launch<&culprit::undeclared_output>(),
+                 launch<&culprit::undeclared_read>(), launch<&culprit::wrong_send>(), launch<&culprit::wrong_output>(),
+                 launch<&culprit::wrong_read>(), launch<&culprit::unbound>(), launch<&culprit::out_of_the_array>(),
+                 launch<&culprit::lengths>(), launch<&culprit::after_a_wait>(), launch<&culprit::own_exception>(),
+                 launch<&culprit::own_exception_after_a_wait>(), reads<red>(), sends<blue>());
+  }
+};
+
+struct partner {
+  void say(pe& me) { me.send(red, 1.f); }
+  void hear(pe&, f32) {}
+  static consteval auto tasks() { return table(launch<&partner::say>(), on<blue, &partner::hear>(), sends<red>()); }
+};
+
+/// The culprit stands at (1, 0) and, without paths, at (1, 1).
+constexpr layout scene = layout{wse2, 2, 2}
+  .place(at(0, 0), program_v<partner>).place(column(1), program_v<culprit>)
+  .path(red, at(0, 0), ramp >> east).path(red, at(1, 0), west >> ramp)
+  .path(blue, at(1, 0), ramp >> west).path(blue, at(0, 0), east >> ramp);
+static_assert(routed<scene>());
+
+template <class Engine, auto Task>
+void provoke(const area& where = at(1, 0)) {
+  fabric f{scene, Engine{}};
+  f.launch<Task>(where);
+}
+
+const auto who = Contains("wsl: PE(1, 0) of ");
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("a color has one reader at a time", "", every_engine) {
+  CHECK_THROWS_WITH((provoke<TestType, &culprit::read_twice>()),
+                    who && Contains("culprit reads color 0 twice at once") && Contains("in read_twice on PE(1, 0) of"));
+  CHECK_THROWS_WITH((provoke<TestType, &culprit::read_one_color_as_two>()), who && Contains("reads color 0 twice at once"));
+}
+
+TEMPLATE_LIST_TEST_CASE("a color has one writer at a time", "", every_engine) {
+  CHECK_THROWS_WITH((provoke<TestType, &culprit::send_twice>()), who && Contains("sends color 1 while an operation still sends on it"));
+  CHECK_THROWS_WITH((provoke<TestType, &culprit::send_into_operation>()),
+                    who && Contains("sends color 1 while an operation still sends on it"));
+}
+
+TEMPLATE_LIST_TEST_CASE("what a table does not declare is not sent or read", "", every_engine) {
+  CHECK_THROWS_WITH((provoke<TestType, &culprit::undeclared_send>()),
+                    who && Contains("sends color 2, but its table does not say sends<color>()"));
+  CHECK_THROWS_WITH((provoke<TestType, &culprit::undeclared_output>()),
+                    who && Contains("sends color 2, but its table does not say sends<color>()"));
+  CHECK_THROWS_WITH((provoke<TestType, &culprit::undeclared_read>()),
+                    who && Contains("reads color 2 with mov, but its table does not say reads<color>()"));
+  CHECK_THROWS_WITH((provoke<TestType, &culprit::unbound>()),
+                    Contains("does not bind local<&not_in_the_table>()") && Contains("in unbound on PE(1, 0)"));
+}
+
+TEMPLATE_LIST_TEST_CASE("a color carries one payload", "", every_engine) {
+  CHECK_THROWS_WITH((provoke<TestType, &culprit::wrong_send>()), who && Contains("sends int on color 1, which carries float"));
+  CHECK_THROWS_WITH((provoke<TestType, &culprit::wrong_output>()), who && Contains("sends int on color 1, which carries float"));
+  CHECK_THROWS_WITH((provoke<TestType, &culprit::wrong_read>()), who && Contains("reads int from color 0, which carries float"));
+}
+
+TEMPLATE_LIST_TEST_CASE("a PE without a path cannot send", "", every_engine) {
+  CHECK_THROWS_WITH((provoke<TestType, &culprit::send_twice>(at(1, 1))),
+                    Contains("PE(1, 1)") && Contains("sends color 1, but no path leads from its ramp"));
+  CHECK_THROWS_WITH((provoke<TestType, &culprit::send_into_operation>(at(1, 1))), Contains("but no path leads from its ramp"));
+}
+
+TEMPLATE_LIST_TEST_CASE("operands must fit each other and their arrays", "", every_engine) {
+  CHECK_THROWS_WITH((provoke<TestType, &culprit::out_of_the_array>()),
+                    Contains("5 elements from element 4 on leaves its array of 8") &&
+                      Contains("in out_of_the_array on PE(1, 0)"));
+  CHECK_THROWS_WITH((provoke<TestType, &culprit::lengths>()), Contains("the operands of mov differ in length: 8 and 7"));
+}
+
+TEMPLATE_LIST_TEST_CASE("a fault after a wait names its place like any other", "", every_engine) {
+  CHECK_THROWS_WITH((provoke<TestType, &culprit::after_a_wait>()),
+                    who && Contains("sends color 2, but its table") && Contains("on PE(1, 0) of"));
+}
+
+TEMPLATE_LIST_TEST_CASE("exceptions of the program itself pass through", "", every_engine) {
+  CHECK_THROWS_WITH((provoke<TestType, &culprit::own_exception>()), "of the program");
+  CHECK_THROWS_WITH((provoke<TestType, &culprit::own_exception_after_a_wait>()), "of the program");
+  CHECK_THROWS_AS((provoke<TestType, &culprit::own_exception>()), std::invalid_argument);
+}
+
+namespace {
+
+constexpr color<f32> c0{10}, c1{11}, c2{12}, c3{13}, c4{14}, c5{15}, c6{16}, c7{17}, c8{18};
+
+struct many_readers {
+  std::array<f32, 9> x{};
+  void go(pe& me, int n) {
+    int i = 0;
+    for (const auto c : {c0, c1, c2, c3, c4, c5, c6, c7, c8})
+      if (i++ < n) me.async(mov(mem(x).part(i - 1, 1), fabin(c)));
+  }
+  static consteval auto tasks() {
+    return table(launch<&many_readers::go>(), reads<c0>(), reads<c1>(), reads<c2>(), reads<c3>(), reads<c4>(), reads<c5>(),
+                 reads<c6>(), reads<c7>(), reads<c8>());
+  }
+};
+
+struct many_sends {
+  void go(pe& me) {
+    for (const auto c : {c0, c1, c2, c3, c4, c5, c6, c7, c8}) me.send(c, static_cast<f32>(c.id));
+  }
+  static consteval auto tasks() {
+    return table(launch<&many_sends::go>(), sends<c0>(), sends<c1>(), sends<c2>(), sends<c3>(), sends<c4>(), sends<c5>(),
+                 sends<c6>(), sends<c7>(), sends<c8>());
+  }
+};
+
+struct many_senders {
+  f32 x[16]{};
+  void go(pe& me, int n) {
+    int i = 0;
+    for (const auto c : {c0, c1, c2, c3, c4, c5, c6, c7, c8})
+      if (i++ < n) me.async(mov(fabout(c), mem(x)));
+  }
+  void one_word(pe& me) {
+    for (const auto c : {c0, c1, c2, c3, c4, c5, c6}) me.async(mov(fabout(c, 1), 1.f));
+  }
+  // A task that engines may repeat at once, and that starts too much the third time.
+  void again_and_again(pe& me) { me.activate<&many_senders::again>(); }
+  void again(pe& me) {
+    if (++runs < 3) me.async(mov(fabout(c0, 1), 1.f), then<&many_senders::again>());
+    else one_word(me);
+  }
+  int runs = 0;
+  static consteval auto tasks() { return table(launch<&many_senders::go>(), launch<&many_senders::one_word>(), launch<&many_senders::again_and_again>(), local<&many_senders::again>(), sends<c0>(), sends<c1>(), sends<c2>(), sends<c3>(), sends<c4>(), sends<c5>(), sends<c6>()); }
+};
+
+struct listener {
+  f32 x[16]{};
+  task go(pe&) {
+    for (const auto c : {c0, c1, c2, c3, c4, c5}) co_await mov(mem(x), fabin(c));
+  }
+  static consteval auto tasks() { return table(launch<&listener::go>(), reads<c0>(), reads<c1>(), reads<c2>(), reads<c3>(), reads<c4>(), reads<c5>(), reads<c6>()); }
+};
+
+/// As wse2, with a queue more, so that the microthreads are what runs out.
+constexpr machine queued = [] {
+  machine m = wse2;
+  m.input_queues = 16;
+  return m;
+}();
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("a PE has as many operations in flight as its machine has microthreads", "", every_engine) {
+  layout l{queued, 2, 1};
+  l.place(column(0), program_v<many_sends>).place(column(1), program_v<many_readers>);
+  for (const auto c : {c0, c1, c2, c3, c4, c5, c6, c7, c8}) l.path(c, column(0), ramp >> east).path(c, column(1), west >> ramp);
+  fabric f{l, TestType{}};
+  CHECK_THROWS_WITH(f.launch<&many_readers::go>(at(1, 0), 9),
+                    Contains("PE(1, 0)") && Contains("many_readers has more than 8 operations in flight; wse2 has 8 microthreads") && Contains("in go on PE(1, 0)"));
+  fabric g{l, TestType{}};
+  g.start<&many_readers::go>(at(1, 0), 8);
+  CHECK_THROWS_AS(g.launch(at(0, 0)), deadlock);  // the ninth wavelet has no reader
+  CHECK(g.read(1, 0, &many_readers::x)[7] == 17);
+  CHECK(g.read(1, 0, &many_readers::x)[8] == 0);
+}
+
+namespace {
+
+layout many_sends_at_once() {
+  layout l{wse2, 2, 1};
+  l.place(column(0), program_v<many_senders>).place(column(1), program_v<listener>);
+  for (const auto c : {c0, c1, c2, c3, c4, c5, c6}) l.path(c, column(0), ramp >> east).path(c, column(1), west >> ramp);
+  return l;
+}
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("a PE has as many operations that send as its machine has output queues", "", every_engine) {
+  fabric f{many_sends_at_once(), TestType{}};
+  f.start<&listener::go>(column(1));
+  CHECK_NOTHROW(f.launch<&many_senders::go>(column(0), 6));
+}
+
+TEMPLATE_LIST_TEST_CASE("an operation is in flight until its task ends, however short it is", "", every_engine) {
+  const auto too_many = Contains("many_senders has more than 6 operations that send in flight; wse2 has 6 output queues");
+  fabric f{many_sends_at_once(), TestType{}}, g{many_sends_at_once(), TestType{}}, h{many_sends_at_once(), TestType{}};
+  CHECK_THROWS_WITH(f.launch<&many_senders::go>(column(0), 7), too_many && Contains("in go on PE(0, 0)"));
+  CHECK_THROWS_WITH(g.launch<&many_senders::one_word>(column(0)), too_many && Contains("in one_word on PE(0, 0)"));
+  h.start<&listener::go>(column(1));
+  CHECK_THROWS_WITH(h.launch<&many_senders::again_and_again>(column(0)), too_many && Contains("in again on PE(0, 0)"));
+  CHECK(h.read(0, 0, &many_senders::runs) == 3);
+}
+
+namespace {
+
+/// Nine colors, of which the last three leave through one queue where a queue serves one color.
+template <bool shares>
+struct nine_senders {
+  f32 x[16]{};
+  void go(pe& me) {
+    for (f32& v : x) v = 3;
+    me.send(c0, 1.f), me.send(c1, 1.f), me.send(c2, 1.f), me.send(c3, 1.f), me.send(c4, 1.f), me.send(c5, 1.f);
+    me.async(mov(fabout(c6), mem(x)), then<&nine_senders::next>());
+  }
+  void next(pe& me) { me.async(mov(fabout(c7), mem(x)), then<&nine_senders::last>()); }
+  void last(pe& me) {
+    for (int i = 0; i < 16; ++i) me.send(c8, 4.f);
+  }
+  void two_at_once(pe& me) { me.async(mov(fabout(c6), mem(x))), me.async(mov(fabout(c7), mem(x))); }
+  static consteval auto tasks() {
+    const auto all_of_it = table(launch<&nine_senders::go>(), launch<&nine_senders::two_at_once>(), local<&nine_senders::next>(), local<&nine_senders::last>(),
+                                 sends<c0>(), sends<c1>(), sends<c2>(), sends<c3>(), sends<c4>(), sends<c5>(), sends<c6>(), sends<c7>(), sends<c8>());
+    if constexpr (shares) return table(all_of_it, shares_queue<c8, c6, c7>());
+    else return all_of_it;
+  }
+};
+
+struct nine_hearers {
+  f32 sum[9]{};
+  template <int k>
+  void hear(pe&, f32 x) { sum[k] += x; }
+  static consteval auto tasks() {
+    return table(on<c0, &nine_hearers::hear<0>>(), on<c1, &nine_hearers::hear<1>>(), on<c2, &nine_hearers::hear<2>>(), on<c3, &nine_hearers::hear<3>>(),
+                 on<c4, &nine_hearers::hear<4>>(), on<c5, &nine_hearers::hear<5>>(), on<c6, &nine_hearers::hear<6>>(), on<c7, &nine_hearers::hear<7>>(),
+                 on<c8, &nine_hearers::hear<8>>());
+  }
+};
+
+/// wse3 with room for the nine data tasks of the receiver.
+constexpr machine hearing = [] {
+  machine m = wse3;
+  m.data_tasks = m.input_queues = 9;
+  return m;
+}();
+
+template <bool shares>
+layout nine() {
+  layout l{hearing, 2, 1};
+  l.place(column(0), program_v<nine_senders<shares>>).place(column(1), program_v<nine_hearers>);
+  for (const auto c : {c0, c1, c2, c3, c4, c5, c6, c7, c8}) l.path(c, column(0), ramp >> east).path(c, column(1), west >> ramp);
+  return l;
+}
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("colors that share an output queue take turns", "", every_engine) {
+  CHECK_THROWS_WITH(fabric(nine<false>(), TestType{}), Contains("the_program_needs_too_many_output_queues"));
+  fabric f{nine<true>(), TestType{}};
+  f.launch<&nine_senders<true>::go>(column(0));
+  const nine_hearers& h = f.program_at<nine_hearers>({1, 0});
+  for (int k = 0; k < 6; ++k) CHECK(h.sum[k] == 1);
+  CHECK((h.sum[6] == 48 && h.sum[7] == 48 && h.sum[8] == 64));
+}
+
+TEMPLATE_LIST_TEST_CASE("two operations at a time on a shared queue are a fault", "", every_engine) {
+  fabric f{nine<true>(), TestType{}};
+  CHECK_THROWS_WITH(f.launch<&nine_senders<true>::two_at_once>(column(0)),
+                    Contains("starts mov on color") && Contains("whose output queue an operation on color") && Contains("still uses"));
+}
+
+namespace {
+
+struct twofold {
+  void go(pe& me) {
+    me.send(color<f32>{63}, 1.f);  // refused when the task ends, but it ends otherwise
+    throw std::runtime_error("its own");
+  }
+  void rest(pe&) {}
+  static consteval auto tasks() { return table(launch<&twofold::go>(), launch<&twofold::rest>()); }
+};
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("what a task was refused before it threw is no fault of the next fabric", "", every_engine) {
+  const layout one = layout{host, 1, 1}.place(all, program_v<twofold>);
+  fabric f{one, TestType{}}, g{one, TestType{}};
+  CHECK_THROWS_WITH(f.launch<&twofold::go>(all), "its own");
+  CHECK_NOTHROW(g.launch<&twofold::rest>(all));
+}

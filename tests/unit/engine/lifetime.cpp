@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+// What a fabric builds it destroys: programs, and tasks that still wait. The leak checker of the address sanitizer sees the rest.
+
+#include "engines.hpp"
+
+#include <wsl/program/descriptor/ops.hpp>
+
+#include <array>
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <memory>
+#include <stdexcept>
+
+using namespace wsl;
+
+namespace {
+
+constexpr color<f32> red{0};
+
+std::atomic<int> alive{0};  // PEs run on several threads
+struct counted {
+  counted() { ++alive; }
+  counted(const counted&) = delete;
+  counted& operator=(const counted&) = delete;
+  ~counted() { --alive; }
+};
+
+struct alignas(128) owner {
+  counted self;
+  std::unique_ptr<int> heap = std::make_unique<int>(7);
+  std::array<f32, 4> x{};
+  int awake = 0;
+  task wait(pe&, int rounds) {
+    const counted local_variable;
+    for (int i = 0; i < rounds; ++i) {
+      co_await mov(mem(x), fabin(red));
+      ++awake;
+    }
+  }
+  task fail(pe&) {
+    const counted local_variable;
+    co_await mov(mem(x), fabin(red));
+    throw std::runtime_error("after the wait");
+  }
+  task fail_at_once(pe&) {
+    const counted local_variable;
+    if (heap) throw std::runtime_error("before the wait");
+    co_return;
+  }
+  static consteval auto tasks() {
+    return table(launch<&owner::wait>(), launch<&owner::fail>(), launch<&owner::fail_at_once>(), reads<red>());
+  }
+};
+
+struct sender {
+  void send(pe& me, int n) {
+    for (int i = 0; i < n; ++i) me.send(red, 1.f);
+  }
+  static consteval auto tasks() { return table(launch<&sender::send>(), sends<red>()); }
+};
+
+constexpr layout fan = layout{wse2, 4, 1}
+  .place(column(0), program_v<sender>).place(columns(1, end), program_v<owner>)
+  .path(red, column(0), ramp >> east).path(red, columns(1, end - 1), west >> (ramp | east)).path(red, column(end - 1),
+    west >> ramp);
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("programs are built and destroyed once on each PE, where their alignment wants them", "", every_engine) {
+  {
+    fabric f{fan, TestType{}};
+    CHECK(alive == 3);
+    for (int x : {1, 2, 3}) {
+      CHECK(*f.read(x, 0, &owner::heap) == 7);
+      CHECK(reinterpret_cast<std::uintptr_t>(&f.program_at<owner>({x, 0})) % 128 == 0);
+    }
+  }
+  CHECK(alive == 0);
+}
+
+TEMPLATE_LIST_TEST_CASE("a fabric may be destroyed while its tasks wait, before and after they have been resumed", "", every_engine) {
+  for (int words : {0, 4, 6}) {
+    {
+      fabric f{fan, TestType{}};
+      f.start<&owner::wait>(columns(1, end), 2);
+      CHECK_THROWS_AS(f.launch<&sender::send>(at(0, 0), words), deadlock);
+      CHECK(alive == 6);
+      CHECK(f.read(2, 0, &owner::awake) == words / 4);
+    }
+    CHECK(alive == 0);
+  }
+}
+
+TEMPLATE_LIST_TEST_CASE("a task that waited goes on in a later run", "", every_engine) {
+  fabric f{fan, TestType{}};
+  f.start<&owner::wait>(columns(1, end), 2);
+  CHECK_THROWS_AS(f.launch<&sender::send>(at(0, 0), 5), deadlock);
+  f.launch<&sender::send>(at(0, 0), 3);
+  CHECK(f.read(3, 0, &owner::awake) == 2);
+  CHECK(alive == 3);
+}
+
+TEMPLATE_LIST_TEST_CASE("a task that throws is gone, with what it held", "", every_engine) {
+  {
+    fabric f{fan, TestType{}};
+    f.start<&owner::fail>(at(3, 0));
+    f.start<&owner::wait>(columns(1, 3), 1);
+    CHECK_THROWS_WITH(f.launch<&sender::send>(at(0, 0), 4), "after the wait");
+    CHECK_THROWS_WITH(f.launch<&owner::fail_at_once>(at(3, 0)), "before the wait");
+  }
+  CHECK(alive == 0);
+}
+
+TEMPLATE_LIST_TEST_CASE("a run that never began leaves its arguments behind", "", every_engine) {
+  const auto held = std::make_shared<int>(1);
+  struct holder {
+    void take(pe&, std::shared_ptr<int>) {}
+    static consteval auto tasks() { return table(launch<&holder::take>()); }
+  };
+  {
+    fabric f{layout{wse2, 2, 2}.place(all, program_v<holder>), TestType{}};
+    f.start<&holder::take>(all, held);
+    CHECK(held.use_count() == 2);  // one for all PEs
+  }
+  CHECK(held.use_count() == 1);
+}

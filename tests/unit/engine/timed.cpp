@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: MIT
+// What the timed engine counts, on programs whose cycles can be counted by hand with the rules of docs/timing.md.
+#include <wsl/core/half.hpp>
+#include <wsl/fabric/fabric.hpp>
+#include <wsl/engine/reference.hpp>
+#include <wsl/fabric/switches.hpp>
+#include <wsl/engine/timed.hpp>
+#include <wsl/layout/injection.hpp>
+#include <wsl/program/descriptor/box.hpp>
+#include <wsl/program/descriptor/ops.hpp>
+
+#include <catch2/catch.hpp>
+
+using namespace wsl;
+using Catch::Contains;
+
+namespace {
+
+constexpr color<f32> red{0}, blue{1};
+
+/// wse2 with numbers that no test could confuse.
+constexpr machine counted = [] {
+  machine m = wse2;
+  m.task_start = 10, m.operation_setup = 5, m.call = 7;
+  return m;
+}();
+
+/// The cycles that each operation of a task takes, as the task's clock shows them.
+struct calculator {
+  f32 a[16]{}, b[16]{}, gap[2]{}, c[16]{}, wide[128]{};
+  f16 halves[12]{}, others[12]{};
+  u64 at[16]{};
+  int n = 0;
+  void note(pe& me) { at[n++] = me.now(); }
+  void start(pe& me) {
+    note(me);
+    me.spend(3), note(me);
+    mov(mem(a), mem(c)), note(me);               // one source, two a cycle
+    add(mem(a), mem(a), mem(b)), note(me);       // sources 64 bytes apart: they clash
+    add(mem(a), mem(b), mem(c)), note(me);       // 72 bytes apart: they do not
+    fmac(mem(a), mem(b), mem(c), 2), note(me);   // one a cycle
+    max(mem(a), mem(b), mem(c)), note(me);
+    add(mem(a), mem(wide).every(8), 1), note(me);  // all elements in one bank
+    fmac(mem(halves), mem(halves), 2, f16(1)), note(me);
+    map([](f32 x) { return x + 1; }, mem(a), mem(b)), note(me);
+    mov(mem(a).part(0, 0), mem(b).part(0, 0)), note(me);
+    mov(mem(a), box(mem(wide), {2, 8}, {1, 8})), note(me);                        // the first row: one bank
+    add(mem(a), box(mem(b), {4, 4}, {0, 1}), mem(c)), note(me);                   // rows are as good as arrays
+    add(mem(a), box(mem(a), {4, 4}, {0, 1}), box(mem(b), {4, 4})), note(me);      // and clash as they do
+  }
+  static consteval auto tasks() { return table(launch<&calculator::start>()); }
+};
+
+/// Sends n numbers east, or takes them from the west, and notes when its operation begins and when it has ended.
+struct messenger {
+  f32 x[256]{};
+  u64 begin = 0, end = 0;
+  void start(pe& me, int n) {
+    if (me.west_edge()) me.async(mov(fabout(red), mem(x).part(0, n)), then<&messenger::done>());
+    if (me.east_edge()) me.async(mov(mem(x).part(0, n), fabin(red)), then<&messenger::done>());
+    begin = me.now();
+  }
+  void done(pe& me) { end = me.now(); }
+  static consteval auto tasks() { return table(launch<&messenger::start>(), local<&messenger::done>(), sends<red>(), reads<red>()); }
+};
+
+layout line_of(const machine& m, int p) {
+  layout line{m, p, 1};
+  return line.place(all, program_v<messenger>)
+      .path(red, column(0), ramp >> east)
+      .path(red, columns(1, end - 1), west >> east)
+      .path(red, column(end - 1), west >> ramp);
+}
+
+/// Two colors from the west to the east, over the same links.
+struct two_streams {
+  u64 end[2]{};
+  void start(pe& me, int n) {
+    if (me.west_edge()) me.async(mov(fabout(red, n), 1.f)), me.async(mov(fabout(blue, n), 1.f));
+    else {
+      me.async(mov(&x, fabin(red, n)), then<&two_streams::red_done>());
+      me.async(mov(&x, fabin(blue, n)), then<&two_streams::blue_done>());
+    }
+  }
+  void red_done(pe& me) { end[0] = me.now(); }
+  void blue_done(pe& me) { end[1] = me.now(); }
+  f32 x = 0;
+  static consteval auto tasks() {
+    return table(launch<&two_streams::start>(), local<&two_streams::red_done>(), local<&two_streams::blue_done>(), sends<red>(), sends<blue>(),
+                 reads<red>(), reads<blue>());
+  }
+};
+
+/// A task that computes while a message comes.
+struct busy {
+  f32 x[64]{};
+  u64 computed = 0;
+  void start(pe& me, int n) {
+    if (me.west_edge()) return me.async(mov(fabout(red, n), 1.f));
+    me.async(mov(mem(x).part(0, n), fabin(red)));
+    me.activate<&busy::compute>();
+  }
+  void compute(pe& me) {
+    me.spend(200);
+    me.activate<&busy::after>();
+  }
+  void after(pe& me) { computed = me.now(); }
+  static consteval auto tasks() {
+    return table(launch<&busy::start>(), local<&busy::compute>(), local<&busy::after>(), sends<red>(), reads<red>());
+  }
+};
+
+/// Sends words that nobody takes at the east end, and in the middle passes them on if it is told to.
+struct sender {
+  void start(pe& me, bool relays) {
+    if (me.west_edge()) me.async(mov(fabout(red, 1000), 1.f));
+    else if (!me.east_edge() && relays) me.async(add(fabout(blue), fabin(red), 1.f));
+  }
+  static consteval auto tasks() { return table(launch<&sender::start>(), sends<red>(), sends<blue>(), reads<red>(), reads<blue>()); }
+};
+
+u64 words_before_the_stall(layout line, bool relays) {
+  fabric f{line, timed{}};
+  try {
+    f.launch<&sender::start>(columns(0, end, relays ? 1 : 2), relays);
+  } catch (const deadlock& d) {
+    for (const wait& w : d.open())
+      if (w.why == wait::reason::output && w.at == coord{0, 0}) return 1000 - w.count;
+  }
+  return 0;
+}
+
+struct clock_reader {
+  u64 first = 0, second = 0;
+  void start(pe& me) {
+    first = me.now();
+    me.spend(1000);
+    me.activate<&clock_reader::later>();
+  }
+  void later(pe& me) { second = me.now(); }
+  static consteval auto tasks() { return table(launch<&clock_reader::start>(), local<&clock_reader::later>()); }
+};
+
+template <class Engine>
+clock_reader clocks_on(const Engine& engine) {
+  layout one{counted, 1, 1};
+  one.place(all, program_v<clock_reader>);
+  fabric f{one, engine};
+  f.launch();
+  return f.program_at<clock_reader>({0, 0});
+}
+
+const engines::pe_cycles& cycles_of(fabric& f, coord c) {
+  engine& e = f.engine_in_use();
+  return static_cast<engines::timed_engine&>(e).processors()[state_of(*e.find(c)).index].spent;
+}
+
+}  // namespace
+
+TEST_CASE("operations over memory take a setup and the elements divided by the width") {
+  layout one{counted, 1, 1};
+  one.place(all, program_v<calculator>);
+  fabric f{one, timed{}};
+  const outcome o = f.launch();
+  const calculator& p = f.program_at<calculator>({0, 0});
+  const u64 expected[] = {10, 3, 5 + 8, 5 + 16, 5 + 8, 5 + 16, 5 + 16, 5 + 16, 5 + 3, 5 + 16 * 7, 5, 5 + 16, 5 + 8, 5 + 16};
+  CHECK(p.at[0] == expected[0]);
+  for (int i = 1; i < p.n; ++i) CHECK(p.at[i] - p.at[i - 1] == expected[i]);
+  CHECK(o.cycles == p.at[p.n - 1]);
+  CHECK(cycles_of(f, {0, 0}).tasks == o.cycles);
+}
+
+TEST_CASE("a message takes its words, its hops and two ramps") {
+  const int p = GENERATE(2, 3, 9, 64), n = GENERATE(1, 2, 7, 256);
+  const machine m = GENERATE(false, true) ? counted : wse2;
+  fabric f{line_of(m, p), timed{}};
+  const outcome o = f.launch<&messenger::start>(all, n);
+  const messenger& last = f.program_at<messenger>({p - 1, 0});
+  const auto task = static_cast<u64>(m.task_start), ramps = static_cast<u64>(2 * m.ramp_latency), words = static_cast<u64>(n), hops = static_cast<u64>(p - 1);
+  CHECK(last.begin == task + static_cast<u64>(m.operation_setup));
+  CHECK(last.end - last.begin == words + hops + 1 + ramps + task);
+  CHECK(f.program_at<messenger>({0, 0}).end - last.begin == words + task);
+  CHECK(o.cycles == last.end);
+  CHECK(o.hops == words * hops);
+}
+
+TEST_CASE("a second launch goes on from the time of the first") {
+  fabric f{line_of(counted, 4), timed{}};
+  const outcome first = f.launch<&messenger::start>(all, 8);
+  const u64 after_first = f.program_at<messenger>({3, 0}).end;
+  CHECK(f.launch<&messenger::start>(all, 8) == first);
+  CHECK(f.program_at<messenger>({3, 0}).end == after_first + first.cycles);
+}
+
+TEST_CASE("two colors share a link word by word") {
+  const int p = GENERATE(2, 5);
+  layout line{wse2, p, 1};
+  const area ends = columns(0, end, p - 1);
+  line.place(ends, program_v<two_streams>);
+  for (color<f32> c : {red, blue})
+    line.path(c, column(0), ramp >> east).path(c, columns(1, end - 1), west >> east).path(c, column(end - 1), west >> ramp);
+  fabric f{line, timed{}};
+  const u64 n = 500;
+  const outcome o = f.launch<&two_streams::start>(ends, static_cast<int>(n));
+  const two_streams& last = f.program_at<two_streams>({p - 1, 0});
+  CHECK(o.cycles >= 2 * n);
+  CHECK(o.cycles < 2 * n + 50);
+  CHECK(last.end[0] + 20 > last.end[1]);
+  CHECK(last.end[1] + 20 > last.end[0]);
+}
+
+TEST_CASE("a task and the words that arrive meanwhile share the datapath") {
+  const int n = GENERATE(0, 20, 64);
+  layout line{wse2, 2, 1};
+  line.place(all, program_v<busy>).path(red, column(0), ramp >> east).path(red, column(1), west >> ramp);
+  fabric f{line, timed{}};
+  f.launch<&busy::start>(all, n);
+  const u64 alone = 6 + 6 + (6 + 200) + 6;  // launch and setup, the task, and what reads the clock
+  CHECK(f.program_at<busy>({1, 0}).computed == alone + static_cast<u64>(n));
+  CHECK(cycles_of(f, {1, 0}).operations == static_cast<u64>(n));
+}
+
+TEST_CASE("a pipeline stalls above 14 words in flight") {
+  layout relayed{wse2, 3, 1}, direct{wse2, 3, 1};
+  relayed.place(all, program_v<sender>)
+      .path(red, column(0), ramp >> east).path(red, column(1), west >> ramp)
+      .path(blue, column(1), ramp >> east).path(blue, column(2), west >> ramp);
+  direct.place(columns(0, end, 2), program_v<sender>)
+      .path(red, column(0), ramp >> east).path(red, column(1), west >> east).path(red, column(2), west >> ramp)
+      .path(blue, columns(3, end), ramp >> east);
+  const u64 through = words_before_the_stall(direct, false);
+  CHECK(through == 6 + 2 * 2 + 6 + 2);  // the first PE's way out, two links, and the last PE's way in
+  CHECK(words_before_the_stall(relayed, true) == through + 14);
+}
+
+namespace {
+
+/// Sends three wavelets one after the other, the one in the middle a command; who hears the words notes when.
+struct commander {
+  u64 heard[2]{};
+  int n = 0;
+  void start(pe& me, command_list what) {
+    me.send(red, 1.f);
+    me.send_control(red, what);
+    me.send(red, 2.f);
+  }
+  void hear(pe& me, f32) { heard[n++] = me.now(); }
+  void torn(pe& me) { me.reopen(red, phase{0}); }
+  static consteval auto tasks() {
+    return table(launch<&commander::start>(), on<red, &commander::hear>(), on_teardown<red, &commander::torn>(), sends<red>(),
+                 steers<red>(advance, teardown));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a switch turns for the wavelet behind the command, without a pause") {
+  layout l{counted, 3, 1};
+  l.place(all, program_v<commander>);
+  l.path(red, column(1), ramp >> west, switches{.pos1 = {.to = east}});
+  l.path(red, column(0), east >> ramp).path(red, column(2), west >> ramp);
+  fabric f{l, timed{}};
+  f.launch<&commander::start>(at(1, 0), command_list{advance});
+  const u64 one_way = 10 + 1 + 2 + 1 + 2;  // the launch's start, out of the PE, a ramp, a hop, a ramp; the turns before a send count besides
+  CHECK(f.program_at<commander>({0, 0}).heard[0] == one_way + 10);
+  CHECK(f.program_at<commander>({2, 0}).heard[0] == one_way + 2 + 10);
+}
+
+TEST_CASE("a color that is torn down waits for the tasks of both PEs") {
+  layout l{counted, 2, 1};
+  l.place(all, program_v<commander>).path(red, column(1), west >> ramp);
+  l.path(red, column(0), ramp >> east, switches{.pos1 = {.to = east}});  // the table speaks of advance, too
+  fabric f{l, timed{}};
+  f.launch<&commander::start>(at(0, 0), command_list{teardown});
+  const commander& last = f.program_at<commander>({1, 0});
+  const u64 one_way = 10 + 1 + 2 + 1 + 2;
+  CHECK(last.heard[0] == one_way + 10);
+  const u64 second_task_ends = one_way + 10 + 10;  // it starts when the first word's task ends, and reopens the color in its last turn
+  CHECK(last.heard[1] == second_task_ends + 1 + 2 + 10);
+}
+
+TEST_CASE("a machine must leave a cycle between what is done and what is seen") {
+  machine m = wse2;
+  m.ramp_latency = 0;
+  layout one{m, 1, 1};
+  one.place(all, program_v<clock_reader>);
+  CHECK_THROWS_WITH((fabric{one, timed{}}), Contains("machine wse2 has a ramp_latency of 0; the timed engine needs at least 1"));
+}
+
+TEST_CASE("clocks") {
+  const clock_reader timed_one = clocks_on(timed{}), stepped = clocks_on(reference{}), untimed = clocks_on(threaded{});
+  CHECK(timed_one.first == 10);
+  CHECK(timed_one.second == 10 + 1000 + 10);
+  CHECK(stepped.second == stepped.first + 1);
+  CHECK(untimed.first == 0);
+  CHECK(untimed.second == 0);
+}
+
+TEST_CASE("constants of the machines") {
+  CHECK(timing::width(wse2, {.what = work::add, .bytes = 4}) == 2);
+  CHECK(timing::width(wse3, {.what = work::add, .bytes = 2}) == 8);
+  CHECK(timing::width(wse3, {.what = work::multiply, .bytes = 4}) == 1);
+  CHECK(timing::width(wse2, {.what = work::multiply, .bytes = 2, .banks_clash = true}) == 2);
+  CHECK(timing::width(wse2, {.what = work::compare, .bytes = 2, .banks_clash = true}) == 1);
+  for (int stride : {0, 1, 2, 3, 5, 6, 10, -3}) CHECK(detail::width_of_stride(stride) == 8);
+  for (int stride : {4, 7, 9, 12, 15, -9}) CHECK(detail::width_of_stride(stride) == 2);
+  for (int stride : {8, 16, -8}) CHECK(detail::width_of_stride(stride) == 1);
+}
+
+namespace {
+
+/// The first two of three PEs send ten words each, which meet at the second one's router; the third writes down whose word comes when.
+struct rival {
+  u32 mine[10]{};
+  std::vector<int> heard;
+  void go(pe& me) {
+    for (u32& x : mine) x = static_cast<u32>(me.x());
+    me.async(mov(fabout(color<u32>{0}), mem(mine)));
+  }
+  void hear(pe&, u32 x) { heard.push_back(static_cast<int>(x)); }
+  static consteval auto tasks() { return table(launch<&rival::go>(), on<color<u32>{0}, &rival::hear>(), sends<color<u32>{0}>()); }
+};
+
+template <class... Priority>
+std::vector<int> order_of_arrival(Priority... priority) {
+  layout l{wse2, 3, 1};
+  l.place(all, program_v<rival>);
+  constexpr color<u32> c{0};
+  l.path(c, column(0), ramp >> east).path(c, column(1), (ramp | west) >> east, merge, priority...).path(c, column(2), west >> ramp);
+  fabric f{l, timed{}};
+  f.launch<&rival::go>(columns(0, 2));
+  return f.program_at<rival>({2, 0}).heard;
+}
+
+}  // namespace
+
+TEST_CASE("an injection priority says who goes first where words meet") {
+  const std::vector<int> in_turn = order_of_arrival(), first = order_of_arrival(injects_first), last = order_of_arrival(injects_last);
+  // The second PE's first word is at its router a cycle before the other's.
+  CHECK(first == std::vector<int>{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
+  CHECK(last == std::vector<int>{1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1});
+  CHECK(in_turn == std::vector<int>{1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0});
+}
