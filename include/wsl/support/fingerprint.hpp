@@ -2,9 +2,8 @@
 // A number that tells apart what should be the same: problems and the states saved of them, programs and data on several processes. It
 // finds mistakes, not malice. Fowler, Noll, Vo 1a.
 #pragma once
+#include <cstdint>
 #include <type_traits>
-
-include <cstdint>
 
 namespace wsl {
 

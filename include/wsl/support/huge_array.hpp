@@ -9,7 +9,6 @@
 #include <memory>
 #include <new>
 
-
 namespace wsl {
 
 class huge_array {
