@@ -14,7 +14,7 @@ namespace app {
 
 /// Writes a file that is whole or not there. Throws std::runtime_error.
 inline void write_file(const std::filesystem::path& path, std::string_view bytes) {
-  wsl::whole_file file(path.string());
+  wsl::support::whole_file file(path.string());
   file.write(bytes.data(), bytes.size());
   file.finish();
 }

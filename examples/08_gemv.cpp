@@ -88,7 +88,7 @@ int main(int argc, char** argv) try {
   int differ = 0;
   for (int k = 2; k < argc; k += 2) differ += wrong(std::atoi(argv[k - 1]), std::atoi(argv[k]));
   return differ == 0 ? 0 : 1;
-} catch (const fault_error& e) {
+} catch (const fault& e) {
   std::fprintf(stderr, "%s\n", e.what());
   return 1;
 }

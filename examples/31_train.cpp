@@ -43,12 +43,12 @@ bool learns_a_sentence() {
     }
     t.step({.ids = ids, .targets = next, .sequences = sequences, .length = length}, rate(step));
   }
-  // It says the sentence: again and again the likeliest letter after the last ones.
+  // It says the sentence: again and again the argmax letter after the last ones.
   std::string said = sentence.substr(0, length);
   while (said.size() < sentence.size()) {
     const std::vector<i32> ids(said.end() - length, said.end());
     const std::vector<f32> logits = t.predict({.ids = ids, .sequences = 1, .length = length});
-    said += static_cast<char>(ml::likeliest(std::span(logits).last(128)));
+    said += static_cast<char>(ml::argmax(std::span(logits).last(128)));
   }
   std::printf("the sentence: %s\n", said.c_str());
   return said == sentence;

@@ -31,7 +31,7 @@ f64 learned(Trainer& t) {
   for (int step = 0; step < 40; ++step) t.step(lesson.all(), 2e-3);
   const std::vector<f32> logits = t.predict(test.all());
   int right = 0;
-  for (std::size_t i = 0; i < count; ++i) right += ml::likeliest(std::span(logits).subspan(i * digits, digits)) == test.labels[i];
+  for (std::size_t i = 0; i < count; ++i) right += ml::argmax(std::span(logits).subspan(i * digits, digits)) == test.labels[i];
   return 100. * right / count;
 }
 

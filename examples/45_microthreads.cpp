@@ -50,7 +50,7 @@ int main() {
   bool refused = false;
   try {
     f.launch<&left::twice>(column(0));
-  } catch (const fault_error& e) {
+  } catch (const fault& e) {
     refused = std::puts(e.what()) >= 0;
   }
   return right_numbers && refused ? 0 : 1;

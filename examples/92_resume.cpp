@@ -22,7 +22,7 @@ struct run {
     return loss;
   }
   void save(const ml::checkpoints& to) { save_run(to, model, data.position(), {{"about", "digits that nobody wrote"}}); }
-  void load(const std::string& file) { data.go_on_from(ml::load_run(file, model)); }
+  void load(const std::string& file) { data.resume(ml::load_run(file, model)); }
 };
 
 int main() {
@@ -46,7 +46,7 @@ int main() {
   ml::batches unseen(ml::examples_of(test), {.size = 500, .shuffle = false});
   const std::vector<f32> logits = second.model.predict(unseen.next().view());
   int right = 0;
-  for (std::size_t i = 0; i < 500; ++i) right += ml::likeliest(std::span(logits).subspan(10 * i, 10)) == test.labels[i];
+  for (std::size_t i = 0; i < 500; ++i) right += ml::argmax(std::span(logits).subspan(10 * i, 10)) == test.labels[i];
   std::printf("it reads %s of the digits that it has not seen\n", right > 400 ? "more than four in five" : "too few");
   std::filesystem::remove_all(folder);
   return same ? 0 : 1;

@@ -16,7 +16,7 @@ std::vector<f32> train(const std::string& folder, i64 steps) {
   ml::trainer t(model.build(), ml::optimizer::adam(), {.workers = 2});
   ml::batches digits(ml::examples_of(ml::draw_digits(3000, 1)), {.size = 64});
   const ml::checkpoints saved(folder);
-  if (const auto last = saved.newest()) digits.go_on_from(ml::load_run(*last, t));
+  if (const auto last = saved.newest()) digits.resume(ml::load_run(*last, t));
 
   ml::executor run(t, {.steps = steps, .log_steps = 40, .checkpoint_steps = 50});
   run.on_log([](const ml::executor::look& x) { std::printf("step %3d: the loss is %s\n", static_cast<int>(x.step), x.loss < 0.5 ? "small" : "large"); });

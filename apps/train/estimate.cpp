@@ -62,12 +62,12 @@ std::string estimate(const ml::network& model, const ml::training& how, const es
   const bool half = what.weights == weights_as::bf16;
   const wsl::layout plan = ranks::streaming_plan(how, what.weights);
   const auto words_of = [&](i64 weights) { return half ? (weights + 1) / 2 : weights; };
-  const ml::itinerary way(model, how.workers, true);
+  const ml::streaming_schedule way(model, how.workers, true);
   const i64 sequences = (what.sequences / how.num_csx + how.workers - 1) / how.workers, tokens = sequences * what.length;
   i64 widths = 0, out = 0, back = 0;
   f64 cycles = own_work(model, what.length) * static_cast<f64>(tokens);
   for (const int w : model.widths()) widths += w;
-  for (const ml::trip& t : way.trips()) {
+  for (const ml::weight_transfer& t : way.weight_transfers()) {
     if (!t.is_slab()) continue;
     const i64 numbers = static_cast<i64>(t.size()), comes = t.brings ? words_of(numbers) : 0, goes = t.returns() ? numbers : 0;
     // Of a slab's work a third is done on the way forward.

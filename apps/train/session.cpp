@@ -118,7 +118,7 @@ ml::batches session::batches_of(const ml::dataset& data, const input_params& p, 
 }
 
 void session::require_same() const {
-  wsl::fingerprint words;
+  wsl::support::fingerprint words;
   words.add(params_text_.data(), params_text_.size());
   ranks::require_same(words.value(), "set of params");
   for (const ml::dataset* d : {&task_.train, &task_.held_out}) ranks::require_same(d->count ? ml::fingerprint_of(*d) : 0, "set of data");
@@ -131,7 +131,7 @@ ml::data_position session::load(const std::string& checkpoint) {
   if (ranks::root()) data = ml::load_run(checkpoint, t);
   i64 at[] = {t.position().steps, static_cast<i64>(t.position().seed), static_cast<i64>(data.seed), data.epoch, data.example};
   ranks::share(at);
-  t.go_on_from({.steps = at[0], .seed = static_cast<u64>(at[1])});
+  t.resume({.steps = at[0], .seed = static_cast<u64>(at[1])});
   return {.seed = static_cast<u64>(at[2]), .epoch = at[3], .example = at[4]};
 }
 
@@ -158,7 +158,7 @@ bool session::resume(ml::batches* data) {
     throw std::invalid_argument(from + " was trained with another vocabulary: take the text that it was trained with, or another model_dir");
   if (ranks::root()) check_weights(from, data != nullptr);
   const ml::data_position at = load(from);
-  if (data) data->go_on_from(at);
+  if (data) data->resume(at);
   say("Loaded checkpoint %s, after %lld steps\n", from.c_str(), static_cast<long long>(wafer().steps()));
   return true;
 }
@@ -288,7 +288,7 @@ evaluation session::evaluate() {
     const auto tokens = static_cast<std::size_t>(b.length);
     const ml::batch_part mine = t.part();
     for (std::size_t i = static_cast<std::size_t>(mine.begin_in(b.sequences)) * tokens; i < static_cast<std::size_t>(mine.end_in(b.sequences)) * tokens; ++i)
-      right += ml::likeliest(std::span(logits).subspan(i * classes, classes)) == b.targets[i];
+      right += ml::argmax(std::span(logits).subspan(i * classes, classes)) == b.targets[i];
     targets += static_cast<i64>(b.targets.size()), e.samples += b.sequences;
     bar->tick();
   }

@@ -24,7 +24,7 @@ struct task {
 };
 
 struct evaluation {
-  f64 loss = 0, accuracy = 0;  ///< of the held-out targets, the mean and how many are the likeliest class
+  f64 loss = 0, accuracy = 0;  ///< of the held-out targets, the mean and how many are the argmax class
   i64 batches = 0, samples = 0;
 };
 

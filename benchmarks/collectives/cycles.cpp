@@ -56,7 +56,7 @@ class table_of_cycles {
     try {
       net.wire(l);
       require(l);
-    } catch (const fault_error&) {
+    } catch (const fault&) {
       return;  // more colors than its block or its queues have
     }
     rows.push_back({name, pes, words, colors<net>(l), net.cycles(l, words) + calling, run<net, most>(l, n)});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A fabric on ranks beside the same fabric on as many threads of one process: how much crosses the seam, and what sharing by messages
+// A fabric on ranks beside the same fabric on as many threads of one process: how much crosses the cut_edge, and what sharing by messages
 // costs. mpirun starts it (see run); the root prints. What ranks compute is checked as in the benchmarks of the engine.
 #include <sched.h>
 #include <wsl/kernel/wave25.hpp>
@@ -77,16 +77,16 @@ struct comparison {
 
 /// A case on all ranks with a thread each, and on as many threads of the root while the other ranks sleep. It must compute the same.
 template <class Case>
-comparison compare(u32 pes_per_band) {
+comparison compare(u32 pes_per_partition) {
   comparison c;
-  Case spread(world().with({.threads = 1, .pes_per_band = pes_per_band}));
+  Case spread(world().with({.threads = 1, .pes_per_partition = pes_per_partition}));
   {
     const pinned here;
     c.ranks = seconds(spread);
   }
   const u64 result = spread.digest();
   if (world().root()) {
-    Case alone(threaded{.threads = world().size(), .pes_per_band = pes_per_band});
+    Case alone(threaded{.threads = world().size(), .pes_per_partition = pes_per_partition});
     c.threads = seconds(alone);
     if (alone.digest() != result) throw std::runtime_error("ranks and threads differ");
   }
@@ -123,10 +123,10 @@ struct half {
   }
 };
 
-class crossing {
+class switched_router {
  public:
   template <class Choice>
-  explicit crossing(const Choice& choice) : fabric_{plan(), choice} {}
+  explicit switched_router(const Choice& choice) : fabric_{plan(), choice} {}
   void operator()() { require(fabric_.launch().delivered == u64{lanes} * words, "words were lost"); }
   u64 digest() {
     std::span<u32> last = fabric_.program_at<half<false>>({0, 1}).data[lanes - 1];
@@ -252,7 +252,7 @@ struct summand {
 
 class reduction {
  public:
-  reduction() : fabric_{plan(world().size()), world().with({.threads = 1, .pes_per_band = 1})} {}
+  reduction() : fabric_{plan(world().size()), world().with({.threads = 1, .pes_per_partition = 1})} {}
   void operator()() { fabric_.launch(); }
   f32 last() { return world().rank() % 2 ? here<summand<true>>() : here<summand<false>>(); }
 
@@ -293,7 +293,7 @@ f64 seconds_to_sum() {
 }  // namespace
 
 int main() {
-  const comparison exchange = compare<crossing>(1), rows = compare<mesh>(256), waves = compare<wave>(1), learning = compare<training>(1);
+  const comparison exchange = compare<switched_router>(1), rows = compare<mesh>(256), waves = compare<wave>(1), learning = compare<training>(1);
   const f64 plain = seconds_to_sum<plain_reduction>(), summed = seconds_to_sum<reduction>();
   if (!world().root()) return 0;
   const auto row = [](const char* what, f64 amount, const char* unit, const comparison& c) {

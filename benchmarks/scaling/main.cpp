@@ -25,7 +25,7 @@ struct some_ranks {
   some_ranks(const some_ranks&) = delete;
   some_ranks& operator=(const some_ranks&) = delete;
   bool has_me() const { return group != MPI_COMM_NULL; }
-  mpi::spread_over all() const { return {mpi::ranks(group), {.threads = 1, .pes_per_band = 1}}; }
+  mpi::spread_over all() const { return {mpi::ranks(group), {.threads = 1, .pes_per_partition = 1}}; }
 };
 
 f64 median_seconds(int runs, const std::function<void()>& run) {
@@ -89,7 +89,7 @@ layout wheel() {
   return l;
 }
 
-/// Seconds of an epoch of n ranks.
+/// Seconds of an superstep of n ranks.
 template <int n>
 f64 epoch_seconds(const some_ranks& some) {
   if (!some.has_me()) return 0;
@@ -130,7 +130,7 @@ ml::decoder model() { return {.vocabulary = 65, .positions = length, .layers = 4
 
 struct one_step {
   f64 seconds = 0;
-  u64 epochs = 0, out = 0, in = 0;  ///< bytes of weights and of gradients
+  u64 supersteps = 0, out = 0, in = 0;  ///< bytes of weights and of gradients
 };
 one_step step_on(const mpi::spread_over& all, int wafers, int runs) {
   ml::trainer t(model().build(), ml::optimizer::adam(), {.num_csx = wafers, .threads = 1}, all);
@@ -138,7 +138,7 @@ one_step step_on(const mpi::spread_over& all, int wafers, int runs) {
   for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<i32>(i * i % 65);
   const auto go = [&] { t.step({.ids = ids, .targets = ids, .sequences = wafers * sequences, .length = length}, 1e-4); };
   one_step s;
-  s.epochs = exchanges_of(go);
+  s.supersteps = exchanges_of(go);
   if (runs) s.seconds = median_seconds(runs, go);
   s.out = t.report().sent_forward + t.report().sent_back, s.in = t.report().returned;
   return s;
@@ -153,23 +153,23 @@ struct parts {
   one_step alone;
 };
 struct prediction {
-  f64 compute, epochs, bytes;
-  f64 all() const { return compute + epochs + bytes; }
+  f64 compute, supersteps, bytes;
+  f64 all() const { return compute + supersteps + bytes; }
 };
 /// Of n wafers, of which so many at once have a core: weights leave the first rank, and gradients come to it, along trees.
-prediction predict(const parts& p, int n, u64 epochs, f64 epoch, f64 per_byte, int wafers_at_once) {
+prediction predict(const parts& p, int n, u64 supersteps, f64 superstep, f64 per_byte, int wafers_at_once) {
   if (n == 1) return {p.alone.seconds, 0, 0};
   const f64 turns = std::max(1., f64(n) / wafers_at_once), weights = static_cast<f64>(p.alone.out), gradients = static_cast<f64>(p.alone.in);
   const f64 bytes = weights * (p.copies + doublings(n) * per_byte) + gradients * doublings(n) * (p.copies + per_byte);
-  return {p.alone.seconds * turns, static_cast<f64>(epochs) * epoch, bytes * turns};
+  return {p.alone.seconds * turns, static_cast<f64>(supersteps) * superstep, bytes * turns};
 }
-prediction predict_here(const parts& p, int n, u64 epochs) {
-  return predict(p, n, epochs, n == 2 ? p.epoch_of_two : p.epoch_of_four, p.per_byte, engines::available_cores());
+prediction predict_here(const parts& p, int n, u64 supersteps) {
+  return predict(p, n, supersteps, n == 2 ? p.epoch_of_two : p.epoch_of_four, p.per_byte, engines::available_cores());
 }
-/// On computers of their own: agreeing on the end of an epoch takes a message a doubling where not all ranks are neighbours.
-prediction predict_on_network(const parts& p, int n, u64 epochs) {
+/// On computers of their own: agreeing on the end of an superstep takes a message a doubling where not all ranks are neighbours.
+prediction predict_on_network(const parts& p, int n, u64 supersteps) {
   constexpr f64 latency = 2e-6, per_byte = 1 / 12.5e9;
-  return predict(p, n, epochs, std::max(0., p.epoch_of_two - p.latency) + latency * (n > 2 ? 1 + doublings(n) : 1), per_byte, n);
+  return predict(p, n, supersteps, std::max(0., p.epoch_of_two - p.latency) + latency * (n > 2 ? 1 + doublings(n) : 1), per_byte, n);
 }
 
 parts measure(const some_ranks& one, const some_ranks& two, const some_ranks& four) {
@@ -181,8 +181,8 @@ parts measure(const some_ranks& one, const some_ranks& two, const some_ranks& fo
     p.per_byte = message_seconds(1 << 16, two.group) / (1 << 16);
     fabric moving{pipe(), two.all()};
     const auto move = [&] { moving.start<&end_of_pipe<true>::go>(column(0)), moving.launch<&end_of_pipe<false>::go>(column(1)); };
-    const u64 epochs = exchanges_of(move);
-    p.copies = std::max(0., (median_seconds(7, move) - static_cast<f64>(epochs) * p.epoch_of_two) / (4. * words) - p.per_byte);
+    const u64 supersteps = exchanges_of(move);
+    p.copies = std::max(0., (median_seconds(7, move) - static_cast<f64>(supersteps) * p.epoch_of_two) / (4. * words) - p.per_byte);
   }
   if (one.has_me()) p.alone = step_on(one.all(), 1, 9);
   return p;
@@ -219,17 +219,17 @@ int main() {
     if (runs_here && some.has_me()) here = step_on(some.all(), n, 9);
     wait();
     if (world.root()) {
-      const u64 epochs = step_on(one.all(), n, 0).epochs;
-      const prediction network = predict_on_network(p, n, epochs);
-      std::printf("%5d %7llu ", n, static_cast<unsigned long long>(epochs));
+      const u64 supersteps = step_on(one.all(), n, 0).supersteps;
+      const prediction network = predict_on_network(p, n, supersteps);
+      std::printf("%5d %7llu ", n, static_cast<unsigned long long>(supersteps));
       if (runs_here) {
-        const f64 predicted = predict_here(p, n, epochs).all(), off = predicted / here.seconds - 1;
+        const f64 predicted = predict_here(p, n, supersteps).all(), off = predicted / here.seconds - 1;
         most_off = std::max(most_off, std::abs(off));
         std::printf("%20.1f %10.1f %5.0f %%", 1e3 * here.seconds, 1e3 * predicted, 100 * off);
       } else {
         std::printf("%39s", "");
       }
-      std::printf(" %26.1f %10.1f %7.1f %7.1f %9.0f %%\n", 1e3 * network.all(), 1e3 * network.compute, 1e3 * network.epochs, 1e3 * network.bytes, 100 * network.compute / network.all());
+      std::printf(" %26.1f %10.1f %7.1f %7.1f %9.0f %%\n", 1e3 * network.all(), 1e3 * network.compute, 1e3 * network.supersteps, 1e3 * network.bytes, 100 * network.compute / network.all());
     }
     wait();
   }

@@ -115,7 +115,7 @@ void shards(std::string_view bytes) {
     write_safetensors(scratch() + "/b.safetensors", {{"v", {1}, v}});
     return scratch();
   }();
-  write_whole_file(folder + "/model.safetensors.index.json", std::string(bytes));
+  support::write_whole_file(folder + "/model.safetensors.index.json", std::string(bytes));
   tensor_shards in(folder);
   holds(in.names() == std::vector<std::string>{"v"} || in.names() == std::vector<std::string>{"v", "w", "x"} || in.names() == std::vector<std::string>{"w", "x"});
   if (in.has("w")) holds(in.numbers("w", {2}) == w);

@@ -13,7 +13,7 @@ void wave(std::string_view bytes) {
   std::string all(checks::checkpoint_magic);
   add(all, checks::fingerprint_of(p));
   all += bytes;
-  wsl::fingerprint sum;
+  wsl::support::fingerprint sum;
   sum.add(all.data(), all.size());
   add(all, sum.value());
   for (const std::string_view text : {std::string_view(all), bytes}) try {

@@ -18,28 +18,28 @@ struct counts {
   long layouts = 0, accepted = 0, accepted_changing = 0, first[fault_count] = {}, found[fault_count] = {};
 };
 
-constexpr auto nothing_at = [](const findings& truth, int color, std::initializer_list<fault> kinds) {
-  for (fault k : kinds)
+constexpr auto nothing_at = [](const findings& truth, int color, std::initializer_list<fault_kind> kinds) {
+  for (fault_kind k : kinds)
     if (color < 0 ? truth.has(k) : truth.has(k, color)) return false;
   return true;
 };
 
 /// A rule found a fault exactly if there is one of its kinds, and there it is.
-void agree(const findings& truth, const diagnostic& d, int color, std::initializer_list<fault> kinds, counts& sum) {
+void agree(const findings& truth, const diagnostic& d, int color, std::initializer_list<fault_kind> kinds, counts& sum) {
   if (!d.found()) {
     if (!nothing_at(truth, color, kinds)) FAIL("missed a fault like " << text_of(*kinds.begin()).name << " of color " << color);
     return;
   }
   ++sum.found[static_cast<int>(d.what)];
   bool kind = false;
-  for (fault k : kinds) kind = kind || k == d.what;
+  for (fault_kind k : kinds) kind = kind || k == d.what;
   if (!kind || !truth.confirms(d)) FAIL("not so: " << sentence(d));
 }
 
 /// The rules that are asked for every phase: a fault of a kind that one finds in no phase is in none of them.
 void agree_on_routes(const layout& l, const findings& truth, int color, counts& sum) {
-  using enum fault;
-  const auto in_some_phase = [&](auto rule, std::initializer_list<fault> kinds) {
+  using enum fault_kind;
+  const auto in_some_phase = [&](auto rule, std::initializer_list<fault_kind> kinds) {
     diagnostic first;
     for (int phase = 0; phase <= l.last_phase() && !first.found(); ++phase) {
       rules::flow f(l, color, phase);
@@ -65,14 +65,14 @@ void agree_on_routes(const layout& l, const findings& truth, int color, counts& 
 }
 
 void agree_on_color(const layout& l, const findings& truth, int color, counts& sum) {
-  using enum fault;
+  using enum fault_kind;
   agree_on_routes(l, truth, color, sum);
   rules::flow f(l, color, rules::flow::every);
   const rules::crew c(l, color);
-  agree(truth, rules::staffed(f, c, true), color, {no_program_takes_the_delivery}, sum);
-  agree(truth, rules::staffed(f, c, false), color, {no_program_sends_into_the_path}, sum);
-  agree(truth, rules::willing(f, c, true), color, {the_program_does_not_take_the_color}, sum);
-  agree(truth, rules::willing(f, c, false), color, {the_program_does_not_send_the_color}, sum);
+  agree(truth, rules::has_program(f, c, true), color, {no_program_takes_the_delivery}, sum);
+  agree(truth, rules::has_program(f, c, false), color, {no_program_sends_into_the_path}, sum);
+  agree(truth, rules::names_color(f, c, true), color, {the_program_does_not_take_the_color}, sum);
+  agree(truth, rules::names_color(f, c, false), color, {the_program_does_not_send_the_color}, sum);
   agree(truth, rules::types_of_programs(f, c, true), color, {the_program_takes_another_type}, sum);
   agree(truth, rules::types_of_programs(f, c, false), color, {the_program_sends_another_type}, sum);
   agree(truth, rules::used(f, c, true), color, {no_path_feeds_the_program}, sum);
@@ -91,8 +91,8 @@ diagnostic first_in_budget(const layout& l, rules::budget_rule rule) {
 }
 
 void agree_on_layout(const layout& l, const findings& truth, counts& sum) {
-  using enum fault;
-  const auto budget = [&](rules::budget_rule rule, fault kind) { agree(truth, first_in_budget(l, rule), -1, {kind}, sum); };
+  using enum fault_kind;
+  const auto budget = [&](rules::budget_rule rule, fault_kind kind) { agree(truth, first_in_budget(l, rule), -1, {kind}, sum); };
   agree(truth, rules::claims_are_apart(l), -1, {two_modules_claim_one_color}, sum);
   agree(truth, rules::placements_are_apart(l), -1, {two_programs_run_on_one_pe}, sum);
   agree(truth, rules::tables_are_unambiguous(l), -1, {the_program_takes_one_color_twice, the_program_binds_one_control_id_twice}, sum);
@@ -108,13 +108,13 @@ void agree_on_layout(const layout& l, const findings& truth, counts& sum) {
   budget(rules::memory, the_program_is_larger_than_the_memory);
 }
 
-bool opt_in(fault f) {
-  return f == fault::nobody_can_start_the_color || f == fault::no_path_feeds_the_program_on_this_pe ||
-         f == fault::no_path_takes_what_the_program_sends_on_this_pe;
+bool opt_in(fault_kind f) {
+  return f == fault_kind::nobody_can_start_the_color || f == fault_kind::no_path_feeds_the_program_on_this_pe ||
+         f == fault_kind::no_path_takes_what_the_program_sends_on_this_pe;
 }
 /// A constant expression may give up; a run never does.
-bool only_while_compiling(fault f) {
-  return f == fault::the_paths_meet_too_often_to_check_while_compiling || f == fault::the_routes_turn_too_often_to_check_while_compiling;
+bool only_while_compiling(fault_kind f) {
+  return f == fault_kind::the_paths_meet_too_often_to_check_while_compiling || f == fault_kind::the_routes_turn_too_often_to_check_while_compiling;
 }
 
 bool faulty(const findings& truth) {
@@ -171,12 +171,12 @@ TEST_CASE("the checker finds what sending wavelets through every PE finds") {
   std::printf("%ld layouts, %ld accepted (%.1f %%), %ld of them with routes that change\n", sum.layouts, sum.accepted,
               100.0 * double(sum.accepted) / double(sum.layouts), sum.accepted_changing);
   for (const fault_text& t : fault_texts)
-    if (t.what != fault::none)
+    if (t.what != fault_kind::none)
       std::printf("%8ld found, %8ld first: %s\n", sum.found[int(t.what)], sum.first[int(t.what)], t.name);
   CHECK(sum.accepted * 5 >= sum.layouts);
   CHECK(sum.accepted_changing >= 300);
   for (const fault_text& t : fault_texts) {
     INFO(t.name);
-    if (t.what != fault::none && !only_while_compiling(t.what)) CHECK(sum.found[int(t.what)] > 0);
+    if (t.what != fault_kind::none && !only_while_compiling(t.what)) CHECK(sum.found[int(t.what)] > 0);
   }
 }

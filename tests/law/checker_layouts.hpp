@@ -261,7 +261,7 @@ class random_layout {
     if (kind == 0 && !placements_.empty()) {
       placement& p = any(placements_);
       std::vector<binding>& t = tables_.emplace_back(p.what->begin(), p.what->end());
-      t.push_back({.what = chance(50) ? role::steer : role::torn, .id = below(colors), .type = address(0), .commands = static_cast<u8>(2 << below(3))});
+      t.push_back({.what = chance(50) ? role::steer : role::torn_down, .id = below(colors), .type = address(0), .commands = static_cast<u8>(2 << below(3))});
       p.what = finish(t, p.what->bytes);
     }
     if (paths_.empty()) return;
@@ -330,7 +330,7 @@ class random_layout {
       const bool steered = n.sends[c] && chance(switched ? 75 : 2);
       const int commands = (chance(90) ? command_bit(advance) : 0) | (chance(40) ? command_bit(reset) : 0) | (chance(10) ? command_bit(teardown) : 0);
       if (steered) t.push_back({.what = role::steer, .id = c, .type = address(n.sends[c] - 1), .commands = static_cast<u8>(commands)});
-      if (late && chance(90)) t.push_back({.what = role::torn, .id = c});
+      if (late && chance(90)) t.push_back({.what = role::torn_down, .id = c});
     }
   }
   u64 after(const needs& n) {

@@ -48,18 +48,18 @@ class findings {
     liveness();
   }
 
-  bool has(fault f) const { return !spots_[static_cast<int>(f)].empty(); }
-  bool has(fault f, int color) const {
+  bool has(fault_kind f) const { return !spots_[static_cast<int>(f)].empty(); }
+  bool has(fault_kind f, int color) const {
     const auto& s = spots_[static_cast<int>(f)];
     return std::any_of(s.begin(), s.end(), [&](const spot& p) { return p.color == color; });
   }
   bool confirms(const diagnostic& d) const {
     const auto& s = spots_[static_cast<int>(d.what)];
     const auto same = [&](const spot& p) { return p.color == d.color && p.at == d.at && p.side == d.side; };
-    return std::any_of(s.begin(), s.end(), same) && (d.what != fault::a_fork_meets_itself_again || parts_at(d));
+    return std::any_of(s.begin(), s.end(), same) && (d.what != fault_kind::a_fork_meets_itself_again || parts_at(d));
   }
   /// How often a wavelet that enters the router of a PE arrives at each ramp and stream_out; requires a color without circles.
-  int deliveries(int color, coord at, coord target) const {
+  int resolved_routes(int color, coord at, coord target) const {
     std::vector<int> arrivals(static_cast<size_t>(l_.width() * l_.height()));
     send(color, {at, 0}, arrivals);
     return arrivals[index(target)];
@@ -77,7 +77,7 @@ class findings {
  private:
   size_t index(coord c) const { return static_cast<size_t>(c.y * l_.width() + c.x); }
   router& at(int color, coord c, int phase) { return routers_[static_cast<size_t>(phase + 1)][static_cast<size_t>(color)][index(c)]; }
-  void report(fault f, int color, coord c, port side = port::ramp) { spots_[static_cast<int>(f)].push_back({color, c, side}); }
+  void report(fault_kind f, int color, coord c, port side = port::ramp) { spots_[static_cast<int>(f)].push_back({color, c, side}); }
 
   template <class Function>
   void each_pe(Function f) const {
@@ -124,8 +124,8 @@ class findings {
     bool overlap = false;
     each_pe([&](coord p) {
       const router& r = cell(c, p);
-      if (r.routes > 1) report(fault::two_paths_of_one_color_cover_one_pe, c, p), overlap = true;
-      if (r.unmerged) report(fault::a_path_with_several_inputs_must_say_merge, c, p);
+      if (r.routes > 1) report(fault_kind::two_paths_of_one_color_cover_one_pe, c, p), overlap = true;
+      if (r.unmerged) report(fault_kind::a_path_with_several_inputs_must_say_merge, c, p);
       for (port side : every_side) link_rules(c, p, side);
     });
     if (overlap) return;
@@ -134,7 +134,7 @@ class findings {
       for (int i = 0; i < positions(c, p); ++i)
         for (port side : every_side)
           for (const node& next : after({p, i}, c, side))
-            if (reach(c, next).count({p, i})) report(fault::the_route_goes_in_a_circle, c, p, side), circle = true;
+            if (reach(c, next).count({p, i})) report(fault_kind::the_route_goes_in_a_circle, c, p, side), circle = true;
     });
     int most = 0;
     each_pe([&](coord p) { most = std::max(most, positions(c, p)); });
@@ -148,26 +148,26 @@ class findings {
     const int i = index_of(side), back = index_of(opposite(side));
     const coord q = p + step(side);
     if (!l_.has(q)) {
-      if (r.to[i] && r.streams_out[i].empty()) report(fault::the_path_leaves_the_grid, c, p, side);
-      if (r.from[i] && r.streams_in[i].empty()) report(fault::the_path_listens_beyond_the_grid, c, p, side);
+      if (r.to[i] && r.streams_out[i].empty()) report(fault_kind::the_path_leaves_the_grid, c, p, side);
+      if (r.from[i] && r.streams_in[i].empty()) report(fault_kind::the_path_listens_beyond_the_grid, c, p, side);
     } else {
       const router& n = cell(c, q);
-      if (r.to[i] && !n.from[back]) report(fault::the_neighbour_does_not_listen, c, p, side);
-      if (r.from[i] && !n.to[back]) report(fault::the_path_listens_to_silence, c, p, side);
-      if (differ(r.type_to[i], n.type_from[back])) report(fault::the_neighbour_expects_another_type, c, p, side);
+      if (r.to[i] && !n.from[back]) report(fault_kind::the_neighbour_does_not_listen, c, p, side);
+      if (r.from[i] && !n.to[back]) report(fault_kind::the_path_listens_to_silence, c, p, side);
+      if (differ(r.type_to[i], n.type_from[back])) report(fault_kind::the_neighbour_expects_another_type, c, p, side);
     }
     if (differ(r.streams_in[i], r.type_from[i]) || differ(r.streams_out[i], r.type_to[i]))
-      report(fault::the_stream_carries_another_type, c, p, side);
+      report(fault_kind::the_stream_carries_another_type, c, p, side);
   }
   void stream_rules(int c) {
     each_pe([&](coord p) {
       const router& r = cell(c, p);
       for (port side : every_side) {
         const int i = index_of(side);
-        if (!r.streams_in[i].empty() && !r.from[i]) report(fault::the_stream_in_enters_no_path, c, p, side);
-        if (!r.streams_out[i].empty() && !r.to[i]) report(fault::the_stream_out_leaves_no_path, c, p, side);
+        if (!r.streams_in[i].empty() && !r.from[i]) report(fault_kind::the_stream_in_enters_no_path, c, p, side);
+        if (!r.streams_out[i].empty() && !r.to[i]) report(fault_kind::the_stream_out_leaves_no_path, c, p, side);
         if (r.streams_in[i].size() > 1 || r.streams_out[i].size() > 1)
-          report(fault::two_streams_use_one_side_of_one_pe, c, p, side);
+          report(fault_kind::two_streams_use_one_side_of_one_pe, c, p, side);
       }
     });
   }
@@ -222,7 +222,7 @@ class findings {
     std::vector<int> arrivals(static_cast<size_t>(l_.width() * l_.height()));
     send(c, {p, std::min(together_, positions(c, p) - 1)}, arrivals);
     each_pe([&](coord q) {
-      if (arrivals[index(q)] > 1) report(fault::a_fork_meets_itself_again, c, q);
+      if (arrivals[index(q)] > 1) report(fault_kind::a_fork_meets_itself_again, c, q);
     });
   }
   bool parts_at(const diagnostic& d) const {
@@ -243,12 +243,12 @@ class findings {
     for (const switch_record& s : l_.switches()) {
       const coord first = path(s.path).where.nth(0);
       if (path(s.path).color != c) continue;
-      if (!(l_.machine().switch_colors >> c & 1)) report(fault::the_machine_cannot_switch_the_color, c, first);
+      if (!(l_.machine().switch_colors >> c & 1)) report(fault_kind::the_machine_cannot_switch_the_color, c, first);
       for (int i = 1; i < s.count; ++i) {
         const route now = s.position(i), old = s.position(i - 1);
-        if (l_.machine().position_sides == 1 && now.from != old.from && now.to != old.to) report(fault::a_position_changes_both_sides, c, first);
+        if (l_.machine().position_sides == 1 && now.from != old.from && now.to != old.to) report(fault_kind::a_position_changes_both_sides, c, first);
         if ((now.from != old.from && !now.from.single()) || (now.to != old.to && !now.to.single()))
-          report(fault::a_position_has_several_ports, c, first);
+          report(fault_kind::a_position_has_several_ports, c, first);
       }
     }
     command_rules(c);
@@ -256,11 +256,11 @@ class findings {
       bool late = false, able = false;
       for (const path_record& r : l_.paths()) late = late || (r.color == c && r.where.has(p) && (r.phase > 0 || r.closed));
       for (const placement& q : l_.placements())
-        for (const binding& b : *q.what) able = able || (q.where.has(p) && b.what == role::torn && b.id == c);
-      if (late && !able) report(fault::no_program_reopens_the_color, c, p);
+        for (const binding& b : *q.what) able = able || (q.where.has(p) && b.what == role::torn_down && b.id == c);
+      if (late && !able) report(fault_kind::no_program_reopens_the_color, c, p);
       bool first = false, later = false;
       for (const path_record& r : l_.paths()) (r.phase > 0 ? later : first) |= r.color == c && r.where.has(p);
-      if (later && !first) report(fault::the_phase_has_no_beginning, c, p);
+      if (later && !first) report(fault_kind::the_phase_has_no_beginning, c, p);
     });
   }
 
@@ -299,7 +299,7 @@ class findings {
           brought[static_cast<size_t>(s.first)] |= b.commands;
           for (const switch_record& r : l_.switches()) meets = meets || r.path == s.first;
         }
-        if (!meets && !seen.empty() && (b.commands & 6)) report(fault::no_router_takes_the_command, c, q.where.nth(0));
+        if (!meets && !seen.empty() && (b.commands & 6)) report(fault_kind::no_router_takes_the_command, c, q.where.nth(0));
       }
     for (const switch_record& s : l_.switches()) {
       if (path(s.path).color != c) continue;
@@ -310,7 +310,7 @@ class findings {
           if (commands & 2) found.insert(at + 1 < s.count ? at + 1 : s.ring ? 0 : at);
           if (commands & 4) found.insert(0);
         }
-      if (static_cast<int>(found.size()) < s.count) report(fault::no_command_reaches_the_position, c, path(s.path).where.nth(0));
+      if (static_cast<int>(found.size()) < s.count) report(fault_kind::no_command_reaches_the_position, c, path(s.path).where.nth(0));
     }
   }
 
@@ -319,13 +319,13 @@ class findings {
       const path_record& p = path(f.path);
       bool to_ramp = false;
       for (const route& how : positions_of(l_, p)) to_ramp = to_ramp || how.to.has(ramp);
-      if (!to_ramp) report(fault::the_filter_has_nothing_to_filter, p.color, p.where.nth(0));
-      if (f.by_index && p.type == &payload_type_of<i16>) report(fault::the_payload_has_no_index, p.color, p.where.nth(0));
+      if (!to_ramp) report(fault_kind::the_filter_has_nothing_to_filter, p.color, p.where.nth(0));
+      if (f.by_index && p.type == &payload_type_of<i16>) report(fault_kind::the_payload_has_no_index, p.color, p.where.nth(0));
     }
     each_pe([&](coord p) {
       int filters = 0;
       for (const filter_record& f : l_.filters()) filters += path(f.path).where.has(p);
-      if (filters > l_.machine().filters) report(fault::the_pe_has_too_many_filters, -1, p);
+      if (filters > l_.machine().filters) report(fault_kind::the_pe_has_too_many_filters, -1, p);
     });
   }
 
@@ -334,7 +334,7 @@ class findings {
       for (int c = 0; c < colors_; ++c) {
         int owners = 0;
         for (const claim& k : l_.claims()) owners += k.where.has(p) && c >= k.first && c < k.first + k.count;
-        if (owners > 1) report(fault::two_modules_claim_one_color, c, p);
+        if (owners > 1) report(fault_kind::two_modules_claim_one_color, c, p);
       }
     });
   }
@@ -346,11 +346,11 @@ class findings {
       std::vector<const program*> here;
       for (const placement& q : l_.placements())
         if (q.where.has(p)) here.push_back(q.what);
-      if (here.size() > 1) report(fault::two_programs_run_on_one_pe, -1, p);
+      if (here.size() > 1) report(fault_kind::two_programs_run_on_one_pe, -1, p);
       for (int c = 0; c < colors_; ++c) {
         const router& r = cell(c, p);
-        if (r.to[0] && here.empty()) report(fault::no_program_takes_the_delivery, c, p);
-        if (r.from[0] && here.empty()) report(fault::no_program_sends_into_the_path, c, p);
+        if (r.to[0] && here.empty()) report(fault_kind::no_program_takes_the_delivery, c, p);
+        if (r.from[0] && here.empty()) report(fault_kind::no_program_sends_into_the_path, c, p);
         for (const program* g : here) program_rules(c, p, *g);
       }
     });
@@ -364,12 +364,12 @@ class findings {
       if (b.id == c && is_take(b)) takes.push_back(b.type);
       if (b.id == c && b.what == role::send) sends.push_back(b.type);
     }
-    if (r.to[0] && takes.empty()) report(fault::the_program_does_not_take_the_color, c, p);
-    if (r.from[0] && sends.empty()) report(fault::the_program_does_not_send_the_color, c, p);
-    if (differ(r.type_to[0], takes)) report(fault::the_program_takes_another_type, c, p);
-    if (differ(r.type_from[0], sends)) report(fault::the_program_sends_another_type, c, p);
-    if (!r.to[0] && !takes.empty()) report(fault::no_path_feeds_the_program_on_this_pe, c, p);
-    if (!r.from[0] && !sends.empty()) report(fault::no_path_takes_what_the_program_sends_on_this_pe, c, p);
+    if (r.to[0] && takes.empty()) report(fault_kind::the_program_does_not_take_the_color, c, p);
+    if (r.from[0] && sends.empty()) report(fault_kind::the_program_does_not_send_the_color, c, p);
+    if (differ(r.type_to[0], takes)) report(fault_kind::the_program_takes_another_type, c, p);
+    if (differ(r.type_from[0], sends)) report(fault_kind::the_program_sends_another_type, c, p);
+    if (!r.to[0] && !takes.empty()) report(fault_kind::no_path_feeds_the_program_on_this_pe, c, p);
+    if (!r.from[0] && !sends.empty()) report(fault_kind::no_path_takes_what_the_program_sends_on_this_pe, c, p);
   }
 
   bool any_ramp(int c, const region& where, bool to) const {
@@ -391,31 +391,31 @@ class findings {
     }
     for (int id : data)
       if (std::count(data.begin(), data.end(), id) + std::count(read.begin(), read.end(), id) > 1)
-        report(fault::the_program_takes_one_color_twice, id, first);
+        report(fault_kind::the_program_takes_one_color_twice, id, first);
     for (int id : control) {
-      if (std::count(control.begin(), control.end(), id) > 1) report(fault::the_program_binds_one_control_id_twice, -1, first);
-      if (id < 0 || id >= m.control_tasks) report(fault::the_control_id_does_not_exist, -1, first);
+      if (std::count(control.begin(), control.end(), id) > 1) report(fault_kind::the_program_binds_one_control_id_twice, -1, first);
+      if (id < 0 || id >= m.control_tasks) report(fault_kind::the_control_id_does_not_exist, -1, first);
     }
     std::set<int> fed_data, fed_read, taken;
-    const auto unused = [&](fault f, int id) {
+    const auto unused = [&](fault_kind f, int id) {
       if (!(l_.idle_colors() & color_bit(id))) report(f, id, first);
     };
-    for (int id : data) any_ramp(id, q.where, true) ? void(fed_data.insert(id)) : unused(fault::no_path_feeds_the_program, id);
-    for (int id : read) any_ramp(id, q.where, true) ? void(fed_read.insert(id)) : unused(fault::no_path_feeds_the_program, id);
+    for (int id : data) any_ramp(id, q.where, true) ? void(fed_data.insert(id)) : unused(fault_kind::no_path_feeds_the_program, id);
+    for (int id : read) any_ramp(id, q.where, true) ? void(fed_read.insert(id)) : unused(fault_kind::no_path_feeds_the_program, id);
     for (int id : send)
-      any_ramp(id, q.where, false) ? void(taken.insert(id)) : unused(fault::no_path_takes_what_the_program_sends, id);
+      any_ramp(id, q.where, false) ? void(taken.insert(id)) : unused(fault_kind::no_path_takes_what_the_program_sends, id);
 
     std::set<int> queued = fed_read;
     if (m.color_owns_queue) queued.insert(fed_data.begin(), fed_data.end());
-    const auto limit = [&](fault f, size_t have, int most) {
+    const auto limit = [&](fault_kind f, size_t have, int most) {
       if (static_cast<int>(have) > most) report(f, -1, first);
     };
-    limit(fault::the_program_has_too_many_local_tasks, local.size(), m.local_tasks);
-    limit(fault::the_program_has_too_many_data_tasks, fed_data.size(), m.data_tasks);
-    limit(fault::the_program_has_too_many_tasks, fed_data.size() + local.size(), m.task_ids);
-    limit(fault::the_program_needs_too_many_input_queues, queued.size(), m.input_queues);
-    limit(fault::the_program_needs_too_many_output_queues, m.color_owns_queue ? taken.size() : 0, m.output_queues);
-    limit(fault::the_program_is_larger_than_the_memory, static_cast<size_t>(q.what->bytes), m.memory);
+    limit(fault_kind::the_program_has_too_many_local_tasks, local.size(), m.local_tasks);
+    limit(fault_kind::the_program_has_too_many_data_tasks, fed_data.size(), m.data_tasks);
+    limit(fault_kind::the_program_has_too_many_tasks, fed_data.size() + local.size(), m.task_ids);
+    limit(fault_kind::the_program_needs_too_many_input_queues, queued.size(), m.input_queues);
+    limit(fault_kind::the_program_needs_too_many_output_queues, m.color_owns_queue ? taken.size() : 0, m.output_queues);
+    limit(fault_kind::the_program_is_larger_than_the_memory, static_cast<size_t>(q.what->bytes), m.memory);
   }
 
   /// Colors start one after the other until no further one can.
@@ -432,7 +432,7 @@ class findings {
     for (const placement& q : l_.placements())
       for (const binding& b : *q.what)
         if (b.what == role::send && any_ramp(b.id, q.where, false) && !started.count(b.id))
-          report(fault::nobody_can_start_the_color, b.id, q.where.nth(0));
+          report(fault_kind::nobody_can_start_the_color, b.id, q.where.nth(0));
   }
   bool can_send(const placement& q, const binding& send, const std::set<int>& started) const {
     for (int c = 0; c < max_colors; ++c)

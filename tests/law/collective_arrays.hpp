@@ -66,7 +66,7 @@ contest of() {
   using Net = std::remove_const_t<decltype(net)>;
   using program = member<net, most>;
   using T = typename Net::element;
-  contest c{.name = std::string(type_name<Net>()), .where = net.where, .in_place = program::in_place, .bytes = sizeof(T), .value = bits_of_value<T>,
+  contest c{.name = std::string(wsl::support::type_name<Net>()), .where = net.where, .in_place = program::in_place, .bytes = sizeof(T), .value = bits_of_value<T>,
             .wire = [](layout& l) { l.place(net.where, program_v<program>), net.wire(l); },
             .at = [](fabric& f, coord x) -> seat {
               program& p = f.program_at<program>(x);

@@ -48,11 +48,11 @@ inline layout grid_for(const rectangle& where) {
 /// The engine: -1 is the timed one, 0 the reference, others are numbers of threads.
 struct engine_choice {
   int threads;
-  u32 pes_per_band = 1;
+  u32 pes_per_partition = 1;
   engine* make(const layout& plan) const {
     if (threads < 0) return timed{}.make(plan);
     if (threads == 0) return reference{}.make(plan);
-    return threaded{.threads = threads, .pes_per_band = pes_per_band, .offered_from = threads % 2 ? 2u : 8192u}.make(plan);
+    return threaded{.threads = threads, .pes_per_partition = pes_per_partition, .rendezvous_from = threads % 2 ? 2u : 8192u}.make(plan);
   }
 };
 

@@ -128,7 +128,7 @@ struct actor {
   }
   template <int i>
   void finished(pe& me) {
-    if (i == 0 && what->jobs[0].factor % 2) return me.beside<&actor::ponder>(*this, then<&actor::pondered>());
+    if (i == 0 && what->jobs[0].factor % 2) return me.async_compute<&actor::ponder>(*this, then<&actor::pondered>());
     ++ends[i];
     happened(me, after_job + i);
   }
@@ -338,7 +338,7 @@ inline std::vector<binding> table_for(u64 hears, u64 reads_them, u64 sends_them,
     if (!(wanted & color_bit(b.id))) continue;
     t.push_back(b);
     t.back().urgent = b.what == role::data && (urgent_ones & color_bit(b.id));
-    t.back().lengthy = b.what == role::local && (lengthy_ones & local_bit(b.id));
+    t.back().long_running = b.what == role::local && (lengthy_ones & local_bit(b.id));
   }
   return t;
 }

@@ -51,7 +51,7 @@ struct actor {
 
   /// Goes on in the next phase that the PE has.
   template <int c>
-  void torn(pe& me) {
+  void torn_down(pe& me) {
     heard[colors + c].push_back(static_cast<u32>(next_phase[c]));
     me.reopen(color<u32>{c}, phase{next_phase[c]});
     next_phase[c] = alternates[c] ? 1 - next_phase[c] : next_phase[c];
@@ -61,7 +61,7 @@ struct actor {
   template <class T>
   static consteval auto of_type() {
     return []<int... c>(std::integer_sequence<int, c...>) {
-      return table(on<color<T>{c}, &actor::hear<c, T>>()..., sends<color<T>{c}>()..., on_teardown<color<u32>{c}, &actor::torn<c>>()...);
+      return table(on<color<T>{c}, &actor::hear<c, T>>()..., sends<color<T>{c}>()..., on_teardown<color<u32>{c}, &actor::torn_down<c>>()...);
     }(std::make_integer_sequence<int, colors>{});
   }
   static consteval auto tasks() { return table(launch<&actor::act>(), control<cue_id, &actor::cue>()); }
@@ -73,7 +73,7 @@ inline binding real(const binding& b) {
   const role what = b.what == role::read ? role::data : b.what;
   for (const auto* entries : {&of_f32.entries, &of_u32.entries, &of_i16.entries})
     for (const binding& r : *entries)
-      if (r.what == what && r.id == b.id && (r.type == b.type || what == role::torn)) return r;
+      if (r.what == what && r.id == b.id && (r.type == b.type || what == role::torn_down)) return r;
   return b;  // the commands of a steer
 }
 

@@ -110,8 +110,8 @@ class random_crowd {
   std::string expected() const {
     u64 reads = 0, writes = 0;
     for (const auto& s : script_.starts) {
-      const u64 mates = s.out >= 0 ? writes & mates_of(s.out) : 0;
-      if (mates) return "whose output queue an operation on color " + std::to_string(std::countr_zero(mates));
+      const u64 sharing_queue = s.out >= 0 ? writes & sharing_queue_with(s.out) : 0;
+      if (sharing_queue) return "whose output queue an operation on color " + std::to_string(std::countr_zero(sharing_queue));
       for (int c : s.in) {
         if (c >= 0 && (reads & color_bit(c))) return "reads color " + std::to_string(c) + " twice at once";
         reads |= c >= 0 ? color_bit(c) : 0;
@@ -133,7 +133,7 @@ class random_crowd {
     try {
       f.start<&giver::go>(at(0, 0));
       f.launch<&crowd::go>(at(1, 0));
-    } catch (const fault_error& e) {
+    } catch (const fault& e) {
       return e.what();
     }
     std::string all;
@@ -156,7 +156,7 @@ class random_crowd {
     if (below(40) != 0 && colors.size() > 1) colors.pop_back();
     return c;
   }
-  u64 mates_of(int color) const {
+  u64 sharing_queue_with(int color) const {
     constexpr u64 four = u64{15} << crowd_ways, two = u64{3} << (crowd_ways + 4);
     return !machine_.color_owns_queue ? 0 : (color_bit(color) & four ? four : color_bit(color) & two ? two : 0) & ~color_bit(color);
   }

@@ -86,7 +86,7 @@ class random_flows {
     bool used() const { return !from.empty(); }
   };
   /// Words of a color that reach a PE.
-  struct inlet {
+  struct cursor {
     int words = 0, taken = 0;
     bool steered = false, forwarded = false;
     std::vector<int> jobs;  // that read it; none if an ear does
@@ -173,7 +173,7 @@ class random_flows {
   }
 
   void forward_heard(int c, int k, coord at) {
-    inlet& in = inlets_[place(at)][k];
+    cursor& in = inlets_[place(at)][k];
     forward* free_one = nullptr;
     for (forward& f : script_of(at).ears[k].on)
       if (f.out < 0) free_one = &f;
@@ -191,7 +191,7 @@ class random_flows {
   }
 
   void relay(int c, int k, coord at) {
-    inlet& in = inlets_[place(at)][k];
+    cursor& in = inlets_[place(at)][k];
     if (class_of(c) != payload_class::word || class_of(k) != payload_class::word) return;
     job j{.what = chance(50) ? job::relay : job::relay_map, .in = {k, -1}, .out = c, .n = in.words, .factor = static_cast<u32>(random_()), .plus = 7};
     const int other = chance(60) ? partner(k, at) : -1;
@@ -217,7 +217,7 @@ class random_flows {
     const int id = add_job(at, j);
     for (int k : j.in)
       if (k >= 0) {
-        inlet& in = inlets_[place(at)][k];
+        cursor& in = inlets_[place(at)][k];
         if (in.taken == 0) --pending_[place(at)];
         in.jobs.push_back(id), in.taken += j.n;
       }
@@ -362,7 +362,7 @@ class random_flows {
   machine machine_ = wse2;
   std::vector<std::vector<cell>> cells_;
   std::vector<script> scripts_;
-  std::vector<std::map<int, inlet>> inlets_;
+  std::vector<std::map<int, cursor>> inlets_;
   std::vector<std::size_t> pending_;  // colors of a PE that no job reads yet
   std::vector<flow> flows_;
   std::vector<stream_flow> in_, out_;

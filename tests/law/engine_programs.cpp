@@ -21,9 +21,9 @@ using law::run;
 
 namespace {
 
-/// Small bands, so that there are several on a small grid.
+/// Small partitions, so that there are several on a small grid.
 u32 band_size(unsigned seed, const random_program& p) { return p.pes() > 300 && seed % 2 ? 256 : 1 + seed % 7 * 3; }
-u32 offered_from(unsigned seed) { return seed % 3 ? 1 + seed % 16 : 8192; }
+u32 rendezvous_from(unsigned seed) { return seed % 3 ? 1 + seed % 16 : 8192; }
 
 struct tally {
   long programs = 0, of_mode[3] = {}, reference_stopped = 0, threaded_stopped = 0, machine_stopped = 0;
@@ -40,19 +40,19 @@ void must_end(const ending& e, const std::string& who) {
 
 void judge_without_races(unsigned seed, tally& sum) {
   const random_program p(seed, false);
-  const u32 band = band_size(seed, p), offered = offered_from(seed);
-  const ending truth = run(p, reference{}), one = run(p, threaded{.threads = 1, .pes_per_band = band, .offered_from = offered});
+  const u32 partition = band_size(seed, p), granted = rendezvous_from(seed);
+  const ending truth = run(p, reference{}), one = run(p, threaded{.threads = 1, .pes_per_partition = partition, .rendezvous_from = granted});
   if (p.promise() == mode::robust) must_end(truth, "the reference engine");
   if (p.promise() != mode::heavy) must_end(one, "one thread");
   must_agree_if_it_ends(truth, one, "one thread");
-  for (int threads : {2, 3, 8}) must_agree(one, run(p, threaded{.threads = threads, .pes_per_band = band, .offered_from = offered}), std::to_string(threads) + " threads");
+  for (int threads : {2, 3, 8}) must_agree(one, run(p, threaded{.threads = threads, .pes_per_partition = partition, .rendezvous_from = granted}), std::to_string(threads) + " threads");
   for (unsigned s = 0; s < 3; ++s) {
     const int threads = 1 + static_cast<int>((seed + s) % 3);
-    const ending other = run(p, threaded{.threads = threads, .order = schedule::shuffled{seed + s}, .pes_per_band = band});
+    const ending other = run(p, threaded{.threads = threads, .order = schedule::shuffled{seed + s}, .pes_per_partition = partition});
     if (p.promise() != mode::heavy) must_end(other, "a shuffled run");
     must_agree_if_it_ends(one, other, "a shuffled run");
   }
-  const ending tight = run(p, threaded{.threads = 1 + static_cast<int>(seed % 2), .queues = depth::machine, .pes_per_band = band});
+  const ending tight = run(p, threaded{.threads = 1 + static_cast<int>(seed % 2), .queues = depth::machine, .pes_per_partition = partition});
   if (p.promise() == mode::robust) must_end(tight, "short queues");
   must_agree_if_it_ends(one, tight, "short queues");
 
@@ -63,10 +63,10 @@ void judge_without_races(unsigned seed, tally& sum) {
 
 void judge_with_races(unsigned seed, tally& sum) {
   const random_program p(seed, true);
-  const u32 band = band_size(seed, p), offered = offered_from(seed);
+  const u32 partition = band_size(seed, p), granted = rendezvous_from(seed);
   for (const schedule order : {schedule{}, schedule{schedule::shuffled{seed}}})
     for (const depth queues : {depth::deep, depth::machine}) {
-      const auto with = [&](int threads) { return run(p, threaded{threads, queues, order, band, offered}); };
+      const auto with = [&](int threads) { return run(p, threaded{threads, queues, order, partition, granted}); };
       const ending one = with(1);
       for (int threads : {2, 3, 8}) must_agree(one, with(threads), std::to_string(threads) + " threads");
       sum.threaded_stopped += !one.deadlock.empty(), sum.wavelets += one.counts.wavelets;
@@ -79,13 +79,13 @@ void judge_crowds(unsigned from, unsigned to) {
   for (unsigned seed = from; seed < to; ++seed) {
     INFO("crowd of seed " << seed);
     const law::random_crowd c(seed);
-    const std::string truth = c.end(reference{}), fault = c.expected();
-    if (fault.empty() ? truth.find("wsl: ") != std::string::npos : truth.find(fault) == std::string::npos) FAIL("not \"" << fault << "\", but " << truth);
+    const std::string truth = c.end(reference{}), fault_kind = c.expected();
+    if (fault_kind.empty() ? truth.find("wsl: ") != std::string::npos : truth.find(fault_kind) == std::string::npos) FAIL("not \"" << fault_kind << "\", but " << truth);
     CHECK(c.end(timed{}) == truth);
     for (const schedule order : {schedule{}, schedule{schedule::shuffled{seed}}})
       for (const depth queues : {depth::deep, depth::machine})
-        for (int threads : {1, 3}) CHECK(c.end(threaded{.threads = threads, .queues = queues, .order = order, .pes_per_band = 1, .offered_from = offered_from(seed)}) == truth);
-    ++faults[fault.substr(0, fault.find(' '))];
+        for (int threads : {1, 3}) CHECK(c.end(threaded{.threads = threads, .queues = queues, .order = order, .pes_per_partition = 1, .rendezvous_from = rendezvous_from(seed)}) == truth);
+    ++faults[fault_kind.substr(0, fault_kind.find(' '))];
   }
   REQUIRE(faults.size() == 5);  // whose queue, reads twice, sends while, has more, and none
 }

@@ -38,7 +38,7 @@ class random_program : public random_flows {
     }
   }
 
-  void listen(coord at, int k, const inlet& in) {
+  void listen(coord at, int k, const cursor& in) {
     ear& e = script_of(at).ears[k];
     e.expected = in.words;
     if (chance(10)) e.pause_every = 1 + below(in.words);
@@ -50,7 +50,7 @@ class random_program : public random_flows {
     e.held = true;
   }
 
-  void read_rest(coord at, int k, inlet& in) {
+  void read_rest(coord at, int k, cursor& in) {
     if (in.taken == in.words) return;
     const int other = chance(50) && class_of(k) == payload_class::word ? partner(k, at) : -1;
     if (other >= 0) return void(take(at, reader_of_two(at, k, other, in.words)));
@@ -122,7 +122,7 @@ class random_program : public random_flows {
     std::vector<std::vector<std::size_t>> waits_for(processor(w_ * h_));
     for (const flow& f : flows_)
       for (const auto& [c, color] : f.receivers) {
-        const inlet& in = inlets_[place(c)][color];
+        const cursor& in = inlets_[place(c)][color];
         light = light && in.words * (in.steered ? 2 : 1) <= 250;
         const int at = static_cast<int>(place(c));
         if (f.from >= 0 && in.jobs.empty()) waits_for[node(f.from, f.by_job)].push_back(processor(at));

@@ -63,7 +63,7 @@ void judge(unsigned seed, counts& sum) {
   if (!drawn.changes() || !without_races(drawn) || check(drawn).found()) return;
   const staged stage(drawn);
   const layout l = stage.build(source);
-  const ending truth = play(l, seed, reference{}), one = play(l, seed, threaded{.threads = 1, .pes_per_band = 1 + seed % 5});
+  const ending truth = play(l, seed, reference{}), one = play(l, seed, threaded{.threads = 1, .pes_per_partition = 1 + seed % 5});
   ++sum.layouts, sum.stopped += one.stopped, sum.only_reference_stopped += truth.stopped && !one.stopped;
   sum.delivered += truth.counts.delivered;
   must_not_fall_behind(truth, one, "one thread");
@@ -71,8 +71,8 @@ void judge(unsigned seed, counts& sum) {
   must_not_fall_behind(truth, clocked, "the timed engine");
   must_not_fall_behind(clocked, one, "one thread after the timed engine");
   for (int threads : {2, 3, 8})
-    must_be_equal(one, play(l, seed, threaded{.threads = threads, .pes_per_band = 1 + seed % 5}), std::to_string(threads) + " threads");
-  must_be_equal(one, play(l, seed, threaded{.threads = 2, .order = schedule::shuffled{seed}, .pes_per_band = 2}), "another order");
+    must_be_equal(one, play(l, seed, threaded{.threads = threads, .pes_per_partition = 1 + seed % 5}), std::to_string(threads) + " threads");
+  must_be_equal(one, play(l, seed, threaded{.threads = 2, .order = schedule::shuffled{seed}, .pes_per_partition = 2}), "another order");
 }
 
 }  // namespace

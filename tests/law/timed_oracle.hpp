@@ -18,7 +18,7 @@
 namespace law {
 
 using namespace wsl;
-using engines::channel, engines::deliveries, engines::tiles;
+using engines::channel, engines::resolved_routes, engines::tiles;
 
 /// What a PE did with its cycles, by the oracle's count.
 struct oracle_cycles {
@@ -125,18 +125,18 @@ class timed_oracle final : public engine, private cycle_counter {
     bool has(u64 cycle) const { return !words.empty() && words.front().ready <= cycle; }
     std::size_t room() const { return capacity - words.size() - taken_now; }
   };
-  struct lane {
+  struct virtual_channel {
     int color;
     port from;
     ports to;               // at some time
     int rank = 0;           // the higher go first
-    std::size_t board = 0;  // lanes that share an output port, at once or through others, share a board
+    std::size_t arbiter = 0;  // virtual_channels that share an output port, at once or through others, share a arbiter
   };
   struct router {
     coord at;
-    std::vector<lane> lanes;  // by color, then port
+    std::vector<virtual_channel> virtual_channels;  // by color, then port
     std::vector<std::size_t> turn;
-    std::map<int, oracle_gate> gates;         // by color
+    std::map<int, oracle_gate> router_switches;         // by color
     std::map<std::pair<int, int>, queue> in;  // by color and port: what came over a link, or from the processor
     std::map<int, queue> down;                // by color: to the processor
   };
@@ -153,7 +153,7 @@ class timed_oracle final : public engine, private cycle_counter {
     std::deque<std::pair<int, word>> outbox;  // with their colors
     std::map<int, transfer> threads;  // 0: the main thread's own
     int turn = 0;
-    std::map<int, u64> torn;          // colors, and from when on their tasks may run
+    std::map<int, u64> torn_down;          // colors, and from when on their tasks may run
     void* resumes = nullptr;
     const char* task = "";
     u64 ramp_free = 0, kept_until = 0;
@@ -175,10 +175,10 @@ class timed_oracle final : public engine, private cycle_counter {
     int sent = 0;
     for (int c = 0; c < max_colors; ++c) {
       const route how = plan().route_at(here.at, c);
-      if (!how.from.empty()) here.gates.emplace(c, oracle_gate(plan(), here.at, c));
+      if (!how.from.empty()) here.router_switches.emplace(c, oracle_gate(plan(), here.at, c));
       for (port from : every_port) {
         if (!how.from.has(from)) continue;
-        here.lanes.push_back({c, from, how.to, from == ramp && plan().path_at(here.at, c) ? plan().path_at(here.at, c)->injects : 0});
+        here.virtual_channels.push_back({c, from, how.to, from == ramp && plan().path_at(here.at, c) ? plan().path_at(here.at, c)->injects : 0});
         queue& q = here.in[{c, index_of(from)}];
         q.capacity = static_cast<std::size_t>(target().router_depth);
         if (from == ramp) q.capacity += static_cast<std::size_t>(output_depth(sent++) + target().ramp_latency);
@@ -194,14 +194,14 @@ class timed_oracle final : public engine, private cycle_counter {
     return target().input_depth[before % std::min(target().input_queues, 8)];
   }
   static void group(router& r) {
-    for (std::size_t i = 0; i < r.lanes.size(); ++i) r.lanes[i].board = i;
+    for (std::size_t i = 0; i < r.virtual_channels.size(); ++i) r.virtual_channels[i].arbiter = i;
     for (bool changed = true; changed;) {
       changed = false;
-      for (lane& a : r.lanes)
-        for (lane& b : r.lanes)
-          if ((a.to.bits & b.to.bits) && a.board != b.board) a.board = b.board = std::min(a.board, b.board), changed = true;
+      for (virtual_channel& a : r.virtual_channels)
+        for (virtual_channel& b : r.virtual_channels)
+          if ((a.to.bits & b.to.bits) && a.arbiter != b.arbiter) a.arbiter = b.arbiter = std::min(a.arbiter, b.arbiter), changed = true;
     }
-    r.turn.assign(r.lanes.size(), 0);
+    r.turn.assign(r.virtual_channels.size(), 0);
   }
   router& router_at(coord c) { return routers_[static_cast<std::size_t>(grid().rank(c))]; }
 
@@ -225,7 +225,7 @@ class timed_oracle final : public engine, private cycle_counter {
   bool on_the_way() {
     for (const processor& p : processors_) {
       if (p.kept_until > cycle_) return true;
-      for (const auto& [color, from] : p.torn)
+      for (const auto& [color, from] : p.torn_down)
         if (from > cycle_) return true;
     }
     for (router& r : routers_) {
@@ -256,22 +256,22 @@ class timed_oracle final : public engine, private cycle_counter {
   }
 
   void let_through(router& r) {
-    for (std::size_t b = 0; b < r.lanes.size(); ++b) {
+    for (std::size_t b = 0; b < r.virtual_channels.size(); ++b) {
       std::vector<std::size_t> mine;
-      for (std::size_t i = 0; i < r.lanes.size(); ++i)
-        if (r.lanes[i].board == b) mine.push_back(i);
+      for (std::size_t i = 0; i < r.virtual_channels.size(); ++i)
+        if (r.virtual_channels[i].arbiter == b) mine.push_back(i);
       if (!mine.empty()) arbitrate(r, mine, r.turn[b]);
     }
   }
-  void arbitrate(router& r, const std::vector<std::size_t>& lanes, std::size_t& turn) {
+  void arbitrate(router& r, const std::vector<std::size_t>& virtual_channels, std::size_t& turn) {
     u8 used = 0;
-    std::size_t first = lanes.size();
-    for (std::size_t k = 0; k < 3 * lanes.size(); ++k) {
-      const std::size_t nth = (turn + k) % lanes.size();
-      const lane& l = r.lanes[lanes[nth]];
-      if (l.rank != 1 - static_cast<int>(k / lanes.size())) continue;
+    std::size_t first = virtual_channels.size();
+    for (std::size_t k = 0; k < 3 * virtual_channels.size(); ++k) {
+      const std::size_t nth = (turn + k) % virtual_channels.size();
+      const virtual_channel& l = r.virtual_channels[virtual_channels[nth]];
+      if (l.rank != 1 - static_cast<int>(k / virtual_channels.size())) continue;
       queue& from = r.in.at({l.color, index_of(l.from)});
-      oracle_gate& way = r.gates.at(l.color);
+      oracle_gate& way = r.router_switches.at(l.color);
       if (!from.has(cycle_) || !way.takes(l.from)) continue;
       const ports to = way.outputs(from.words.front().bits, from.words.front().control);
       if ((used & to.bits) || way.passed == cycle_) {
@@ -280,10 +280,10 @@ class timed_oracle final : public engine, private cycle_counter {
       }
       if (!room_in_all(r, l.color, to)) continue;
       used = static_cast<u8>(used | to.bits);
-      if (first == lanes.size()) first = nth;
+      if (first == virtual_channels.size()) first = nth;
       cross(r, l.color, way, to, take(from));
     }
-    if (first != lanes.size()) turn = (first + 1) % lanes.size();
+    if (first != virtual_channels.size()) turn = (first + 1) % virtual_channels.size();
   }
   queue* behind(router& r, int color, port p) {
     if (p == ramp) return &r.down.at(color);
@@ -313,7 +313,7 @@ class timed_oracle final : public engine, private cycle_counter {
   }
   void tell(coord at, int color) {
     pe* p = find(at);
-    if (p && state_of(*p).image->torn[color]) processors_[state_of(*p).index].torn[color] = cycle_ + static_cast<u64>(target().ramp_latency);
+    if (p && state_of(*p).image->torn_down[color]) processors_[state_of(*p).index].torn_down[color] = cycle_ + static_cast<u64>(target().ramp_latency);
   }
 
   // ---- a PE ------------------------------------------------------------------------------------------------------------------
@@ -364,10 +364,10 @@ class timed_oracle final : public engine, private cycle_counter {
       p.calls.pop_front();
       return run_task(p, s, *c.entry, c.arguments);
     }
-    for (auto torn = p.torn.begin(); torn != p.torn.end(); ++torn) {
-      if (torn->second > cycle_) continue;
-      const binding& task = *s.image->torn[torn->first];
-      p.torn.erase(torn);
+    for (auto torn_down = p.torn_down.begin(); torn_down != p.torn_down.end(); ++torn_down) {
+      if (torn_down->second > cycle_) continue;
+      const binding& task = *s.image->torn_down[torn_down->first];
+      p.torn_down.erase(torn_down);
       return run_task(p, s, task, nullptr);
     }
     bool hurry = s.image->urgent_colors != 0;
@@ -422,7 +422,7 @@ class timed_oracle final : public engine, private cycle_counter {
     if (thread == 0 && !p.script.empty()) {
       step& x = p.script.front();
       if (x.what == step::sends) p.outbox.push_back({x.color, {static_cast<u32>(x.value), x.control, 0}});
-      if (x.what == step::reopens) router_at({s.x, s.y}).gates.at(x.color).open(static_cast<int>(x.value));
+      if (x.what == step::reopens) router_at({s.x, s.y}).router_switches.at(x.color).open(static_cast<int>(x.value));
       if (x.what != step::computes || --x.value == 0) p.script.pop_front();
       ++p.spent.tasks;
     } else {
@@ -433,7 +433,7 @@ class timed_oracle final : public engine, private cycle_counter {
   // Words of another color are in the output queue that a color shares with it, or have left it only now.
   bool mates_occupy(pe_state& s, int color) {
     for (int mate = 0; mate < max_colors; ++mate)
-      if (s.image->mates_of(color) & s.image->present & color_bit(mate))
+      if (s.image->sharing_queue_with(color) & s.image->present & color_bit(mate))
         if (const queue& q = output(s, mate); !q.words.empty() || q.taken_now > 0) return true;
     return false;
   }
@@ -527,7 +527,7 @@ class timed_oracle final : public engine, private cycle_counter {
     note_sends();
     processors_[running_->index].script.push_back({step::computes, cycles, 0, false});
   }
-  void operate(const effort& what, u64 elements) override {
+  void operate(const operation_cost& what, u64 elements) override {
     spend(static_cast<u64>(target().operation_setup) + timing::cycles(target(), what, elements));
   }
 
@@ -552,7 +552,7 @@ class timed_oracle final : public engine, private cycle_counter {
     return false;
   }
 
-  deliveries routes_;
+  resolved_routes routes_;
   tiles tiles_;
   std::vector<router> routers_;
   std::vector<processor> processors_;

@@ -10,7 +10,7 @@ struct part {
 #else
   void compute() {}
 #endif
-  void go(pe& me) { me.beside<&part::compute>(*this, then<&part::done>()); }
+  void go(pe& me) { me.async_compute<&part::compute>(*this, then<&part::done>()); }
   void done(pe&) {}
   static consteval auto tasks() { return table(launch<&part::go>(), local<&part::done>()); }
 };

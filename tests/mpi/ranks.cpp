@@ -46,10 +46,10 @@ class scarcity {
 /// Says whether queues have stopped it.
 bool judge(unsigned seed, bool races) {
   const law::random_program p(seed, races);
-  const u32 band = 1 + seed % 7 * 3;
+  const u32 partition = 1 + seed % 7 * 3;
   const depth queues = seed % 3 ? depth::deep : depth::machine;
   const schedule order = races && seed % 2 ? schedule{schedule::shuffled{seed}} : schedule{};
-  const threaded alone{1, queues, order, band, seed % 3 == 2 ? 8192 : 1 + seed % 16};
+  const threaded alone{1, queues, order, partition, seed % 3 == 2 ? 8192 : 1 + seed % 16};
   threaded spread = alone;
   spread.threads = 1 + (mpi::world().rank() + static_cast<int>(seed)) % 3;
   const law::ending expected = law::run(p, alone);
@@ -75,7 +75,7 @@ struct summand {
   }
   void know(pe&, f32 x) { sum = x; }
   void fail(pe& me) {
-    if (me.south_edge()) throw fault_error("the last row fails");
+    if (me.south_edge()) throw fault("the last row fails");
   }
   void hang(pe& me) {
     while (me.south_edge()) sleep(1);
@@ -91,7 +91,7 @@ layout sums(int side) {
   return l;
 }
 
-/// Each PE of a column sends the one below it an array: long news at the border of ranks, beside work in bands within.
+/// Each PE of a column sends the one below it an array: long news at the border of ranks, beside work in partitions within.
 constexpr int height = 24;
 constexpr u32 length = 20'000;
 constexpr color<u32> down_from(bool odd) { return {odd}; }
@@ -145,7 +145,7 @@ TEST_CASE("a packet reaches all its readers, and leaves its writer a few times")
       std::vector<int> members{writer};
       for (int k = 0; k < size; ++k)
         if (k != writer) members.push_back(k);
-      mpi::detail::packet p(members, me, mpi::world().who.group());
+      mpi::detail::tree_broadcast p(members, me, mpi::world().who.group());
       if (me == writer) {
         for (u32 k = 0; k < n; ++k) p.words.put(k + static_cast<u32>(writer));
         p.send();
@@ -163,7 +163,7 @@ TEST_CASE("a packet reaches all its readers, and leaves its writer a few times")
 
 TEST_CASE("the host copies and reads on every rank") {
   constexpr int side = 9;
-  fabric f{sums(side), mpi::world().with({.threads = 2, .pes_per_band = side})};
+  fabric f{sums(side), mpi::world().with({.threads = 2, .pes_per_partition = side})};
   device d{f};
   std::vector<f32> x(side * side);
   std::iota(x.begin(), x.end(), 1.f);
@@ -181,7 +181,7 @@ TEST_CASE("the host copies and reads on every rank") {
 TEST_CASE("long news of ranks without common memory") {
   const mpi::ranks apart(mpi::world().who.group());
   for (const int threads : {1, 2}) {
-    fabric f{stairs(), mpi::spread_over{apart, {.threads = threads, .pes_per_band = 1}}};
+    fabric f{stairs(), mpi::spread_over{apart, {.threads = threads, .pes_per_partition = 1}}};
     for (int time = 0; time < 2; ++time) CHECK(f.launch().delivered == u64{height - 1} * length);
     for (int y = 1; y < height; ++y) {
       const coord c{0, y};
@@ -194,7 +194,7 @@ TEST_CASE("long news of ranks without common memory") {
 }
 
 TEST_CASE("a fault on one rank is everybody's") {
-  fabric alone{sums(8), threaded{.threads = 1, .pes_per_band = 8}}, spread{sums(8), mpi::world().with({.threads = 1, .pes_per_band = 8})};
+  fabric alone{sums(8), threaded{.threads = 1, .pes_per_partition = 8}}, spread{sums(8), mpi::world().with({.threads = 1, .pes_per_partition = 8})};
   const std::string said = thrown([&] { alone.launch<&summand::fail>(all); });
   CHECK_THAT(said, Catch::Contains("the last row fails"));
   CHECK(thrown([&] { spread.launch<&summand::fail>(all); }) == said);
@@ -209,11 +209,11 @@ TEST_CASE("other layouts on other ranks are refused") {
 
 // Started by themselves, see ../CMakeLists.txt: they end all ranks.
 TEST_CASE("a rank that computes for ever", "[.hangs]") {
-  fabric f{sums(8), mpi::world().with({.threads = 1, .pes_per_band = 8})};
+  fabric f{sums(8), mpi::world().with({.threads = 1, .pes_per_partition = 8})};
   f.launch<&summand::hang>(all);
 }
 TEST_CASE("a rank that ends early", "[.ends]") {
-  fabric f{sums(8), mpi::world().with({.threads = 1, .pes_per_band = 8})};
+  fabric f{sums(8), mpi::world().with({.threads = 1, .pes_per_partition = 8})};
   if (mpi::world().rank() == 1) std::exit(0);
   f.launch<&summand::start>(all);
 }

@@ -114,20 +114,20 @@ struct runner {
 void free_function() {}
 
 constexpr bool same(const char* a, std::string_view b) { return a == b; }
-static_assert(same(type_name<f32>(), "float") && same(type_name<color<f32>>(), "color<float>"));
-static_assert(same(function_name<&runner<color<f32>{1}>::pass>(), "pass"));
-static_assert(same(function_name<&runner<color<f32>{1}>::step<3>>(), "step<3>") || same(function_name<&runner<color<f32>{1}>::step<3>>(), "step"));
-static_assert(same(function_name<&free_function>(), "free_function"));
-static_assert(std::string_view{type_name<runner<color<f32>{1}>>()}.find("runner<") != std::string_view::npos);
-static_assert(std::string_view{type_name<halves<i16>>()}.starts_with("halves<short"));
+static_assert(same(support::type_name<f32>(), "float") && same(support::type_name<color<f32>>(), "color<float>"));
+static_assert(same(support::function_name<&runner<color<f32>{1}>::pass>(), "pass"));
+static_assert(same(support::function_name<&runner<color<f32>{1}>::step<3>>(), "step<3>") || same(support::function_name<&runner<color<f32>{1}>::step<3>>(), "step"));
+static_assert(same(support::function_name<&free_function>(), "free_function"));
+static_assert(std::string_view{support::type_name<runner<color<f32>{1}>>()}.find("runner<") != std::string_view::npos);
+static_assert(std::string_view{support::type_name<halves<i16>>()}.starts_with("halves<short"));
 template <class...>
 struct many {};
-static_assert(std::string_view{type_name<many<pixel, pixel, pixel, pixel, pixel, pixel, pixel, pixel, pixel, pixel, pixel, pixel, pixel>>()}.size() == 95,
+static_assert(std::string_view{support::type_name<many<pixel, pixel, pixel, pixel, pixel, pixel, pixel, pixel, pixel, pixel, pixel, pixel, pixel>>()}.size() == 95,
               "a name that is too long is cut");
 
 // Vectors in constants.
 constexpr auto numbers = [] {
-  inplace_vector<int, 3> v;
+  support::inplace_vector<int, 3> v;
   v.push_back(4), v.push_back(5) += 1;
   v[0] = 7;
   return v;
@@ -137,7 +137,7 @@ static_assert(numbers[0] == 7 && numbers[1] == 6 && numbers.data()[1] == 6 && nu
 static_assert([] {
   auto v = numbers;
   v.push_back(1);
-  return v.full() && inplace_vector<int, 3>{}.empty();
+  return v.full() && support::inplace_vector<int, 3>{}.empty();
 }());
 
 // The published numbers of the machines.

@@ -17,7 +17,7 @@ struct input {
 
   constexpr int depth() const { return wse2.input_depth[queue < wse2.input_queues ? queue : wse2.input_queues - 1]; }
 };
-using inputs = inplace_vector<input, 32>;
+using inputs = support::inplace_vector<input, 32>;
 
 /// By how much `later` holds up `now`, of so many words, which is taken from `start` on. It must have come before its turn.
 constexpr f64 held_up(const input& now, f64 start, const input& later, int words) {

@@ -25,13 +25,13 @@ class line_reduce {
     command behind = nop;  ///< follows what goes out: an advance for the two routers that it leaves first, or a reset for all on its way
     i16 times = 1;         ///< so many PEs send, one after the other
   };
-  using steps = inplace_vector<step, 64>;  // both arms of both axes, 15 levels each
+  using steps = support::inplace_vector<step, 64>;  // both arms of both axes, 15 levels each
 
   /// The groups of a star are for so many words.
   constexpr line_reduce(tactic how, const lines& where, int words)
       : how_(how), where_(where), leaders_{leaders_of(how, where.reach(0)), leaders_of(how, where.reach(1))}, group_size_(group_size_for(how, words)) {}
 
-  using distances = inplace_vector<int, 48>;
+  using distances = support::inplace_vector<int, 48>;
 
   constexpr tactic how() const { return how_; }
   constexpr const lines& where() const { return where_; }

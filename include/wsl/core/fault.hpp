@@ -6,7 +6,7 @@
 
 namespace wsl {
 
-class fault_error : public std::logic_error {
+class fault : public std::logic_error {
  public:
   using std::logic_error::logic_error;
 };

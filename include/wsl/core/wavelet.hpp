@@ -43,7 +43,7 @@ struct payload_type {
 };
 
 template <payload T>
-inline constexpr payload_type payload_type_of{type_name<T>(), sizeof(T)};
+inline constexpr payload_type payload_type_of{support::type_name<T>(), sizeof(T)};
 
 /// One word on the fabric, as routers and queues hold it.
 struct wavelet {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What every engine offers to the fabric's front end and to the host. Engines differ in how they order and time what may happen
+// What every engine grants to the fabric's front end and to the host. Engines differ in how they order and time what may happen
 // at once, never in what a program that does not depend on that order computes.
 #pragma once
 #include <span>
@@ -49,7 +49,7 @@ class engine : public engine_link {
   virtual void refresh(const memory_part*, std::size_t) {}
 
   /// At once: only what an engine can overlap with something is worth waiting for.
-  void beside(pe_state& on, const errand& what) override {
+  void async_compute(pe_state& on, const offloaded_job& what) override {
     what.compute(what.part);
     on.complete(what.then);
   }

@@ -20,16 +20,16 @@ struct processor {
       if (t.resumes) std::coroutine_handle<>::from_address(t.resumes).destroy();
   }
 
-  backlog<host_call> calls;
-  backlog<wavelet> outbox;             ///< sent by tasks, not yet in an output queue
-  flat_vector<transfer> microthreads;  ///< descriptor operations in flight
+  support::flat_queue<host_call> calls;
+  support::flat_queue<wavelet> outbox;             ///< sent by tasks, not yet in an output queue
+  support::flat_vector<transfer> microthreads;  ///< descriptor operations in flight
   u32 turn = 0;                        ///< the microthread that may move next
   const binding* task = nullptr;       ///< that the main thread runs, or ran last with operations in flight
-  u64 torn = 0;                        ///< colors that a command has closed, until their tasks run
+  u64 torn_down = 0;                        ///< colors that a command has closed, until their tasks run
   bool awake = false;
   bool postponed = false;              ///< stands among those whose lengthy tasks wait for their turn ...
   bool may_compute = false;            ///< ... which has come
-  u64 back_in = 0;                     ///< before this epoch its memory is read by another band, and it is not visited
+  u64 back_in = 0;                     ///< before this superstep its memory is read by another partition, and it is not visited
 
   /// A task waits in the middle of its body, so no other runs.
   bool suspended() const {
@@ -68,20 +68,20 @@ inline void declares_send(const pe_state& s, int color, const payload_type* type
   if (s.image->sent_type[color] == type) return;
   const binding* b = s.image->entry(role::send, color);
   if (!b)
-    throw fault_error("wsl: " + name_of(s) + " sends color " + std::to_string(color) + ", but its table does not say sends<color>()");
+    throw fault("wsl: " + name_of(s) + " sends color " + std::to_string(color) + ", but its table does not say sends<color>()");
   if (b->type != type)
-    throw fault_error("wsl: " + name_of(s) + " sends " + type->name + " on color " + std::to_string(color) + ", which carries " + b->type->name);
+    throw fault("wsl: " + name_of(s) + " sends " + type->name + " on color " + std::to_string(color) + ", which carries " + b->type->name);
 }
 
 inline void has_path(const pe_state& s, int color, bool path) {
   if (!path)
-    throw fault_error("wsl: " + name_of(s) + " sends color " + std::to_string(color) +
+    throw fault("wsl: " + name_of(s) + " sends color " + std::to_string(color) +
                       ", but no path leads from its ramp; add .path(color, area, ramp >> ...) there or do not send on this PE");
 }
 
 inline void one_writer(const pe_state& s, int color, bool in_flight) {
   if (in_flight)
-    throw fault_error("wsl: " + name_of(s) + " sends color " + std::to_string(color) +
+    throw fault("wsl: " + name_of(s) + " sends color " + std::to_string(color) +
                       " while an operation still sends on it; wait for its completion");
 }
 
@@ -93,14 +93,14 @@ inline void may_start(const pe_state& s, const transfer& t, const machine& m) {
     if (s.image->read_type[t.input[k]] == t.input_type[k]) continue;
     const binding* b = s.image->entry(role::read, t.input[k]);
     if (!b)
-      throw fault_error("wsl: " + name_of(s) + " reads color " + std::to_string(t.input[k]) + " with " + t.name +
+      throw fault("wsl: " + name_of(s) + " reads color " + std::to_string(t.input[k]) + " with " + t.name +
                         ", but its table does not say reads<color>()");
     if (b->type != t.input_type[k])
-      throw fault_error("wsl: " + name_of(s) + " reads " + t.input_type[k]->name + " from color " + std::to_string(t.input[k]) +
+      throw fault("wsl: " + name_of(s) + " reads " + t.input_type[k]->name + " from color " + std::to_string(t.input[k]) +
                         ", which carries " + b->type->name);
   }
   if (inputs > m.fabric_inputs)
-    throw fault_error("wsl: " + name_of(s) + " reads " + std::to_string(inputs) + " colors in one " + t.name + "; " + m.name + " reads " +
+    throw fault("wsl: " + name_of(s) + " reads " + std::to_string(inputs) + " colors in one " + t.name + "; " + m.name + " reads " +
                       std::to_string(m.fabric_inputs));
 }
 
@@ -114,7 +114,7 @@ struct in_flight {
 /// Looked at when a run ends and not before, because what moves at once does not call its engine.
 inline void fits(const pe_state& s, const in_flight& all, const machine& m) {
   const auto refuse = [&](const char* what, int most, const char* places) {
-    throw fault_error("wsl: " + name_of(s) + " has more than " + std::to_string(most) + what + "; " + m.name + " has " + std::to_string(most) + places +
+    throw fault("wsl: " + name_of(s) + " has more than " + std::to_string(most) + what + "; " + m.name + " has " + std::to_string(most) + places +
                       ": wait for the completion of some before starting others");
   };
   if (all.operations > m.microthreads) refuse(" operations in flight", m.microthreads, " microthreads");
@@ -124,7 +124,7 @@ inline void fits(const pe_state& s, const in_flight& all, const machine& m) {
 /// Two operations of a PE at the same time: what one of them has for itself alone.
 inline void apart(const pe_state& s, const transfer& t, const transfer& other) {
   const auto refuse = [&](const std::string& what, const char* remedy) {
-    throw fault_error("wsl: " + name_of(s) + " starts " + t.name + what + " of the " + other.name + " that is in flight; " + remedy);
+    throw fault("wsl: " + name_of(s) + " starts " + t.name + what + " of the " + other.name + " that is in flight; " + remedy);
   };
   if (t.microthread >= 0 && t.microthread == other.microthread)
     refuse(" on microthread " + std::to_string(t.microthread), "choose another, or wait for its completion");
@@ -133,7 +133,7 @@ inline void apart(const pe_state& s, const transfer& t, const transfer& other) {
 }
 /// Whether an operation needs that rule: most do not.
 inline bool may_clash(const transfer& t) { return t.uses_fifo() || t.microthread >= 0; }
-inline void apart(const pe_state& s, const transfer& t, const flat_vector<transfer>& in_flight) {
+inline void apart(const pe_state& s, const transfer& t, const support::flat_vector<transfer>& in_flight) {
   if (!may_clash(t)) return;
   for (const transfer& other : in_flight) apart(s, t, other);
 }
@@ -141,15 +141,15 @@ inline void apart(const pe_state& s, const transfer& t, const flat_vector<transf
 template <class Sends>
 void has_queue_alone(const pe_state& s, const transfer& t, Sends sends) {
   if (t.output < 0) return;
-  for (u64 left = s.image->mates_of(t.output) & s.image->present; left; left &= left - 1)
+  for (u64 left = s.image->sharing_queue_with(t.output) & s.image->present; left; left &= left - 1)
     if (const int color = std::countr_zero(left); sends(color))
-      throw fault_error("wsl: " + name_of(s) + " starts " + t.name + " on color " + std::to_string(t.output) + ", whose output queue an operation on color " +
+      throw fault("wsl: " + name_of(s) + " starts " + t.name + " on color " + std::to_string(t.output) + ", whose output queue an operation on color " +
                         std::to_string(color) + " still uses; wait for its completion");
 }
 
 inline void one_reader(const pe_state& s, int color, bool taken) {
   if (taken)
-    throw fault_error("wsl: " + name_of(s) + " reads color " + std::to_string(color) +
+    throw fault("wsl: " + name_of(s) + " reads color " + std::to_string(color) +
                       " twice at once; a color has one reader: wait for the completion of the operation that reads it");
 }
 
@@ -158,17 +158,17 @@ inline void one_reader(const pe_state& s, int color, bool taken) {
   declares_send(s, color, type);
   has_path(s, color, (s.image->present & color_bit(color)) != 0);
   one_writer(s, color, in_flight);
-  throw fault_error("wsl: " + name_of(s) + " sends too many wavelets of color " + std::to_string(color) + " in one run of a task; a data task may send " +
+  throw fault("wsl: " + name_of(s) + " sends too many wavelets of color " + std::to_string(color) + " in one run of a task; a data task may send " +
                     std::to_string(sends_of_a_data_task) + ", another task " + std::to_string(sends_of_a_task) +
                     ": send more with a descriptor, me.async(mov(fabout(color), mem(array)))");
 }
 
 [[noreturn]] inline void not_closed(const pe_state& s, int color) {
-  throw fault_error("wsl: " + name_of(s) + " reopens color " + std::to_string(color) + ", which is open: no command has torn it down");
+  throw fault("wsl: " + name_of(s) + " reopens color " + std::to_string(color) + ", which is open: no command has torn it down");
 }
 
 [[noreturn]] inline void no_control_task(const pe_state& s, int color, int id) {
-  throw fault_error("wsl: a control wavelet with id " + std::to_string(id) + " on color " + std::to_string(color) + " arrived at " +
+  throw fault("wsl: a control wavelet with id " + std::to_string(id) + " on color " + std::to_string(color) + " arrived at " +
                     name_of(s) + ", which binds no such control task");
 }
 
@@ -177,7 +177,7 @@ inline void one_reader(const pe_state& s, int color, bool taken) {
 /// Whether it is sure, when a local task has just run, that nothing is ready, without a look at all that might be: the task has started
 /// an operation, which has moved as far as it can, and only its completion can activate another.
 inline bool is_at_rest(const pe_state& s, const processor* p) {
-  if ((s.active & ~s.blocked) || s.image->reacts || !p || p->microthreads.size() != 1 || !p->calls.empty() || p->torn) return false;
+  if ((s.active & ~s.blocked) || s.image->reacts || !p || p->microthreads.size() != 1 || !p->calls.empty() || p->torn_down) return false;
   const transfer& t = p->microthreads[0];
   return !t.complete() && !t.resumes && !rule::may_clash(t);
 }
@@ -187,8 +187,8 @@ template <class F>
 [[gnu::always_inline]] inline void guarded(const pe_state& s, const char* what, F&& f) {
   try {
     f();
-  } catch (const fault_error& e) {
-    throw fault_error(std::string(e.what()) + "\n  in " + what + " on " + name_of(s));
+  } catch (const fault& e) {
+    throw fault(std::string(e.what()) + "\n  in " + what + " on " + name_of(s));
   }
 }
 

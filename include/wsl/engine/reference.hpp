@@ -46,7 +46,7 @@ class reference_engine final : public engine {
     for (u32 w : words) sources_.at(key(color, c)).words.push({w, static_cast<u8>(color), false});
   }
   std::size_t stream_read(int color, coord c, std::span<u32> words) override {
-    backlog<u32>& from = sinks_.at(key(color, c));
+    support::flat_queue<u32>& from = sinks_.at(key(color, c));
     std::size_t n = 0;
     for (; n < words.size() && !from.empty(); from.pop()) words[n++] = from.front();
     return n;
@@ -54,7 +54,7 @@ class reference_engine final : public engine {
 
   outcome run() override {
     total_ = {};
-    refused = {};  // by a task that then threw something else, perhaps in another fabric
+    rejected = {};  // by a task that then threw something else, perhaps in another fabric
     while (step()) ++total_.cycles;
     if (const waits open = pending(); !open.empty()) throw deadlock(plan(), open);
     return total_;
@@ -71,8 +71,8 @@ class reference_engine final : public engine {
   u64 now(const pe_state&) const override { return cycle_; }
   void reopen(pe_state& on, int color, int phase) override {
     const coord at{on.x, on.y};
-    const routers::lane* l = routers_.lane_of(at, color);
-    rule::reopen(on, color, phase, l ? routers_.gate_of(*l) : nullptr, plan());
+    const routers::virtual_channel* l = routers_.virtual_channel_of(at, color);
+    rule::reopen(on, color, phase, l ? routers_.switch_of(*l) : nullptr, plan());
     routers_.wake(routers_.router_at(at));
   }
   bool start(pe_state& on, transfer& t) override {
@@ -96,7 +96,7 @@ class reference_engine final : public engine {
  private:
   struct source {
     u32 queue;
-    backlog<wavelet> words;
+    support::flat_queue<wavelet> words;
   };
 
   pe_state& state(std::size_t i) { return state_of(tiles_[i]); }
@@ -114,7 +114,7 @@ class reference_engine final : public engine {
   }
 
   void open(const stream_record& s, coord c) {
-    if (s.inbound) sources_[key(s.color, c)] = {routers_.lane_of(c, s.color)->in[index_of(s.side)], {}};
+    if (s.inbound) sources_[key(s.color, c)] = {routers_.virtual_channel_of(c, s.color)->in[index_of(s.side)], {}};
     else sinks_[key(s.color, c)];
   }
 
@@ -127,11 +127,11 @@ class reference_engine final : public engine {
   }
 
   u32 output_queue(const pe_state& s, int color) {
-    const routers::lane* l = routers_.lane_of({s.x, s.y}, color);
+    const routers::virtual_channel* l = routers_.virtual_channel_of({s.x, s.y}, color);
     return l ? l->in[0] : routers::none;
   }
   u32 input_queue(const pe_state& s, int color) {
-    const routers::lane* l = routers_.lane_of({s.x, s.y}, color);
+    const routers::virtual_channel* l = routers_.virtual_channel_of({s.x, s.y}, color);
     return l ? l->out[0] : routers::none;
   }
   bool readable(u32 queue) const { return queue != routers::none && routers_[queue].size > 0; }
@@ -152,7 +152,7 @@ class reference_engine final : public engine {
         },
         [this](u32 router, int color) {
           pe* p = find(routers_.coord_of(router));
-          if (p && state_of(*p).image->torn[color]) processors_[state_of(*p).index].torn |= color_bit(color);
+          if (p && state_of(*p).image->torn_down[color]) processors_[state_of(*p).index].torn_down |= color_bit(color);
           wake_at(router);
         });
     now_.swap(awake_);
@@ -197,7 +197,7 @@ class reference_engine final : public engine {
 
   // Words of another color lie in the output queue that a color shares with it.
   bool mates_occupy(const pe_state& s, int color) {
-    for (u64 left = s.image->mates_of(color); left; left &= left - 1)
+    for (u64 left = s.image->sharing_queue_with(color); left; left &= left - 1)
       if (readable(output_queue(s, std::countr_zero(left)))) return true;
     return false;
   }
@@ -260,9 +260,9 @@ class reference_engine final : public engine {
       p.calls.pop();
       return run_task(s, *c.entry, c.arguments);
     }
-    if (p.torn) {
-      const binding& task = *s.image->torn[std::countr_zero(p.torn)];
-      p.torn &= p.torn - 1;
+    if (p.torn_down) {
+      const binding& task = *s.image->torn_down[std::countr_zero(p.torn_down)];
+      p.torn_down &= p.torn_down - 1;
       return run_task(s, task, nullptr);
     }
     const u32 ready = s.active & ~s.blocked;
@@ -278,8 +278,8 @@ class reference_engine final : public engine {
 
   // Lanes stand in the order of the layout's paths; of the colors that are asked for the lowest goes first.
   bool take_first(pe_state& s, u64 colors) {
-    const routers::lane* first = nullptr;
-    for (const routers::lane& l : routers_.lanes_of(routers_.router_at({s.x, s.y})))
+    const routers::virtual_channel* first = nullptr;
+    for (const routers::virtual_channel& l : routers_.virtual_channels_of(routers_.router_at({s.x, s.y})))
       if ((colors & color_bit(l.color)) && (!first || l.color < first->color) && readable(l.out[0]) && task_for(s, l)) first = &l;
     if (!first) return false;
     const binding& b = *task_for(s, *first);
@@ -288,7 +288,7 @@ class reference_engine final : public engine {
     return run_task(s, b, &word);
   }
 
-  const binding* task_for(pe_state& s, const routers::lane& l) {
+  const binding* task_for(pe_state& s, const routers::virtual_channel& l) {
     const wavelet w = routers_.front(l.out[0]);
     if (!w.control) return s.blocked_colors & color_bit(l.color) ? nullptr : s.image->data[l.color];
     const binding* b = s.image->control_with(control_word{w.bits}.id());
@@ -317,7 +317,7 @@ class reference_engine final : public engine {
     }
     guarded(s, name, [&] {
       f();
-      if (refused.color >= 0) refuse(s, refused.color, refused.type);
+      if (rejected.color >= 0) refuse(s, rejected.color, rejected.type);
       for (u64 left = s.image->present; left; left &= left - 1)
         if (const int color = std::countr_zero(left); s.channel_of(color).next() > most) refuse(s, color, s.image->sent_type[color]);
       rule::in_flight all;
@@ -332,7 +332,7 @@ class reference_engine final : public engine {
     }
   }
   [[noreturn]] void refuse(pe_state& s, int color, const payload_type* type) {
-    refused = {};
+    rejected = {};
     rule::refuse_send(s, color, type, processors_[s.index].writes(color));
   }
 
@@ -343,7 +343,7 @@ class reference_engine final : public engine {
       held_tasks(open, state(i));
     }
     for (u32 r = 0; r < static_cast<u32>(grid().count()); ++r)
-      for (const routers::lane& l : routers_.lanes_of(r)) router_waits(open, r, l);
+      for (const routers::virtual_channel& l : routers_.virtual_channels_of(r)) router_waits(open, r, l);
     for (auto& [where, s] : sources_)
       if (!s.words.empty())
         open.push_back({wait::reason::stream, {static_cast<int>(where & 0xffff), static_cast<int>(where >> 16 & 0xffff)},
@@ -351,12 +351,12 @@ class reference_engine final : public engine {
     return open;
   }
 
-  void router_waits(waits& open, u32 r, const routers::lane& l) {
+  void router_waits(waits& open, u32 r, const routers::virtual_channel& l) {
     const coord at = routers_.coord_of(r);
     u64 held = 0, shut_out = 0;
     for (port p : every_port)
       if (const u32 q = l.in[index_of(p)]; q != routers::none) (routers_.takes(l, p) ? held : shut_out) += routers_[q].size;
-    if (shut_out) open.push_back({wait::reason::gate, at, l.color, "", "", shut_out, routers_.gate_of(l)->position()});
+    if (shut_out) open.push_back({wait::reason::router_switch, at, l.color, "", "", shut_out, routers_.switch_of(l)->position()});
     if (held) open.push_back({wait::reason::router, at, l.color, "", "", held});
     pe* p = readable(l.out[0]) ? find(at) : nullptr;
     if (!p) return;
@@ -369,12 +369,12 @@ class reference_engine final : public engine {
 
   static constexpr u32 control_flag = 0x100;
 
-  deliveries routes_;
+  resolved_routes routes_;
   tiles tiles_;
   std::vector<processor> processors_;
   routers routers_;
   std::map<u64, source> sources_;
-  std::map<u64, backlog<u32>> sinks_;
+  std::map<u64, support::flat_queue<u32>> sinks_;
   channel channels_[max_colors];
   std::vector<u32> words_;
   std::vector<u32> journal_;

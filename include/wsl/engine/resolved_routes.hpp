@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Where the wavelets of a color go: most routes do not change while a fabric runs, so each place where a color enters the fabric is
-// resolved once, before the run, to the ramps, edges of the grid and crossings that it reaches.
+// resolved once, before the run, to the ramps, edges of the grid and switched_routers that it reaches.
 #pragma once
 
 #include "../support/flat_vector.hpp"
@@ -14,9 +14,9 @@ inline int color_behind(const layout& plan, coord at, int color, port side) {
   return plan.swapped_colors() & color_bit(color) ? plan.path_at(at, color)->color_through(side) : color;
 }
 
-class deliveries {
+class resolved_routes {
  public:
-  explicit deliveries(const layout& plan) : plan_(plan), grid_(plan.grid()) {
+  explicit resolved_routes(const layout& plan) : plan_(plan), grid_(plan.grid()) {
     for (const path_record& p : plan.paths()) paths_[p.color].push_back(&p);
   }
 
@@ -29,14 +29,14 @@ class deliveries {
   }
 
   /// Follows a color from the router that it enters through a port. Calls to_ramp(c, color) for every PE that receives it, to_edge(c, side,
-  /// color) for every stream and to_crossing(c, port) for every crossing, where it stops; returns the number of links that one wavelet crosses.
+  /// color) for every stream and to_crossing(c, port) for every switched_router, where it stops; returns the number of links that one wavelet crosses.
   template <class Ramp, class Edge, class Crossing>
-  int follow(coord from, port through, int color, const crossings* stops, Ramp to_ramp, Edge to_edge, Crossing to_crossing) {
+  int follow(coord from, port through, int color, const switched_routers* stops, Ramp to_ramp, Edge to_edge, Crossing to_crossing) {
     int links = 0;
     ahead_.clear();
     const auto enter = [&](coord c, port entered, int as) {
-      const u32 j = stops ? stops->find(c, as) : crossings::none;
-      if (j == crossings::none) ahead_.push_back({c, as});
+      const u32 j = stops ? stops->find(c, as) : switched_routers::none;
+      if (j == switched_routers::none) ahead_.push_back({c, as});
       else to_crossing(j, entered);
     };
     enter(from, through, color);
@@ -58,12 +58,12 @@ class deliveries {
  private:
   const layout& plan_;
   region grid_;
-  flat_vector<const path_record*> paths_[max_colors];
+  support::flat_vector<const path_record*> paths_[max_colors];
   struct stop {
     coord at;
     int color;
   };
-  flat_vector<stop> ahead_;
+  support::flat_vector<stop> ahead_;
 };
 
 }  // namespace wsl::engines

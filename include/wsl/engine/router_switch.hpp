@@ -8,10 +8,10 @@
 
 namespace wsl::engines {
 
-class gate {
+class router_switch {
  public:
-  gate() = default;
-  gate(const layout& plan, coord at, const path_record& p) {
+  router_switch() = default;
+  router_switch(const layout& plan, coord at, const path_record& p) {
     open(plan, at, p);
     closed_ = p.closed;
   }
@@ -66,9 +66,9 @@ class gate {
 };
 
 /// The paths of a layout whose routers are gates.
-class gated_paths {
+class switched_paths {
  public:
-  explicit gated_paths(const layout& plan) : plan_(plan) {
+  explicit switched_paths(const layout& plan) : plan_(plan) {
     for (const path_record& p : plan.paths())
       if (p.phase > 0 || p.closed) rewritten_ |= color_bit(p.color);
     u64 switched = rewritten_;
@@ -77,7 +77,7 @@ class gated_paths {
       for (const binding& b : *p.what)
         if (b.what == role::steer && (!(b.commands & where_switched) || (switched & color_bit(b.id))))
           (b.commands & command_bit(teardown) ? rewritten_ : steered_) |= color_bit(b.id);
-    if (plan.swapped_colors() && any()) throw fault_error("wsl: the programs of a layout that swaps colors send no commands to routers");
+    if (plan.swapped_colors() && any()) throw fault("wsl: the programs of a layout that swaps colors send no commands to routers");
   }
 
   bool any() const { return rewritten_ || steered_ || plan_.changes(); }
@@ -96,16 +96,16 @@ class gated_paths {
 namespace rule {
 
 /// The path on which a PE's router reopens a color that is closed there.
-inline const path_record& reopened_path(const pe_state& s, int color, int phase, const gate* g, const layout& plan) {
+inline const path_record& reopened_path(const pe_state& s, int color, int phase, const router_switch* g, const layout& plan) {
   if (!g || !g->closed()) not_closed(s, color);
   const path_record* p = plan.path_at({s.x, s.y}, color, phase);
   if (!p)
-    throw fault_error("wsl: " + name_of(s) + " reopens color " + std::to_string(color) + " in phase " + std::to_string(phase) +
+    throw fault("wsl: " + name_of(s) + " reopens color " + std::to_string(color) + " in phase " + std::to_string(phase) +
                       ", but no path of this phase covers the PE; add .path(color, area, ..., phase{" + std::to_string(phase) + "})");
   return *p;
 }
 /// Opens the gate of a color at a PE's router.
-inline void reopen(const pe_state& s, int color, int phase, gate* g, const layout& plan) {
+inline void reopen(const pe_state& s, int color, int phase, router_switch* g, const layout& plan) {
   g->open(plan, {s.x, s.y}, reopened_path(s, color, phase, g, plan));
 }
 

@@ -15,10 +15,10 @@ namespace wsl::engines {
 class tiles {
  public:
   /// With `zeroed`, equal programs are equal byte by byte: their padding is zero.
-  tiles(const layout& plan, const deliveries& routes, engine_link& engine, bool zeroed = false) {
+  tiles(const layout& plan, const resolved_routes& routes, engine_link& engine, bool zeroed = false) {
     std::size_t n = 0;
     for (const placement& p : plan.placements()) n += static_cast<std::size_t>(p.where.count());
-    pes_ = flat_vector<pe>(n + 1);  // the last says where the inlets of the one before it end
+    pes_ = support::flat_vector<pe>(n + 1);  // the last says where the cursors of the one before it end
     u32 first = 0;
     for (const placement& p : plan.placements()) {
       block& b = blocks_.push_back({p.where, p.what, first});
@@ -36,9 +36,9 @@ class tiles {
   }
 
   std::size_t size() const { return pes_.size() - 1; }
-  /// Where the channels and inlets of all PEs stand, one PE's after the other's.
-  void set_ends(channel* channels, inlet* inlets) {
-    for (program_image* i : images_) i->channels = channels, i->inlets = inlets;
+  /// Where the channels and cursors of all PEs stand, one PE's after the other's.
+  void set_ends(channel* channels, cursor* cursors) {
+    for (program_image* i : images_) i->channels = channels, i->cursors = cursors;
   }
   pe& operator[](std::size_t i) { return pes_[i]; }
 
@@ -79,7 +79,7 @@ class tiles {
     std::align_val_t alignment() const { return std::align_val_t{static_cast<std::size_t>(what->alignment > 64 ? what->alignment : 64)}; }
   };
 
-  void settle(const block& b, int nth, const layout& plan, const deliveries& routes, engine_link& engine) {
+  void settle(const block& b, int nth, const layout& plan, const resolved_routes& routes, engine_link& engine) {
     const coord c = b.where.nth(nth);
     const u32 i = b.first + static_cast<u32>(nth);
     const program_image& image = image_for(b, c, plan, routes, engine);
@@ -94,7 +94,7 @@ class tiles {
   }
 
   // PEs of one placement whose ramps send the same colors share an image: inner PEs, an edge, a corner.
-  const program_image& image_for(const block& b, coord c, const layout& plan, const deliveries& routes, engine_link& engine) {
+  const program_image& image_for(const block& b, coord c, const layout& plan, const resolved_routes& routes, engine_link& engine) {
     u64 present = 0;
     for (u64 left = b.what->colors_of(role::send); left; left &= left - 1)
       if (routes.at(c, std::countr_zero(left)).from.has(ramp)) present |= left & (~left + 1);
@@ -111,9 +111,9 @@ class tiles {
     return image;
   }
 
-  flat_vector<program_image*> images_;
-  flat_vector<block> blocks_;
-  flat_vector<pe> pes_;
+  support::flat_vector<program_image*> images_;
+  support::flat_vector<block> blocks_;
+  support::flat_vector<pe> pes_;
 };
 
 }  // namespace wsl::engines

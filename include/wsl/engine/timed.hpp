@@ -24,9 +24,9 @@ class timed_engine final : public engine {
   /// Writes a trace of what it has run into a file, if that has a name.
   explicit timed_engine(const layout& plan, std::string trace = "")
       : engine(plan), routes_(engine::plan()), tiles_(engine::plan(), routes_, *this),
-        mesh_(engine::plan(), agenda_, static_cast<u32>(tiles_.size()), [this](coord c) { return number_of(c); },
+        mesh_(engine::plan(), events_, static_cast<u32>(tiles_.size()), [this](coord c) { return number_of(c); },
               [this](coord c, int color) { return input_depth(c, color); }, [this](coord c, int color) { return output_depth(c, color); }),
-        pes_(engine::plan(), tiles_, mesh_, agenda_, *this), supplies_(mesh_.sources().size()), trace_(std::move(trace)) {
+        pes_(engine::plan(), tiles_, mesh_, events_, *this), supplies_(mesh_.sources().size()), trace_(std::move(trace)) {
     if (!trace_.empty()) pes_.traced = mesh_.traced = &timeline_;
   }
 
@@ -34,7 +34,7 @@ class timed_engine final : public engine {
   ~timed_engine() override {
     if (trace_.empty()) return;
     try {
-      write_whole_file(trace_, trace_json(timeline_, pes_, mesh_).text());
+      support::write_whole_file(trace_, trace_json(timeline_, pes_, mesh_).text());
     } catch (const std::exception& e) {
       std::fprintf(stderr, "%s\n", e.what());
     }
@@ -45,33 +45,33 @@ class timed_engine final : public engine {
   void call(pe& on, host_call what) override {
     const u32 i = state_of(on).index;
     pes_[i].calls.push(what);
-    agenda_.note(i, agenda_.now());
+    events_.note(i, events_.now());
   }
 
   void stream_write(int color, coord c, std::span<const u32> words) override {
     const u32 k = source_at(color, c);
     for (u32 w : words) supplies_[k].push(w);
-    agenda_.note(mesh_.first_source_actor() + k, agenda_.now());
+    events_.note(mesh_.first_source_actor() + k, events_.now());
   }
   std::size_t stream_read(int color, coord c, std::span<u32> words) override {
-    backlog<u32>& from = mesh_.exit_of(c, color).words;
+    support::flat_queue<u32>& from = mesh_.exit_of(c, color).words;
     std::size_t n = 0;
     for (; n < words.size() && !from.empty(); from.pop()) words[n++] = from.front();
     return n;
   }
 
   outcome run() override {
-    refused = {};  // by a task that then threw something else, perhaps in another fabric
-    const scribe::listening ears(pes_.writer());
-    const u64 begin = agenda_.now();
+    rejected = {};  // by a task that then threw something else, perhaps in another fabric
+    const script_recorder::listening ears(pes_.writer());
+    const u64 begin = events_.now();
     pes_.begin_run(begin);
     mesh_.done = {.end = begin};
-    while (agenda_.advance()) {
-      agenda_.take([this](u32 who) { visit(who); });
+    while (events_.advance()) {
+      events_.take([this](u32 who) { visit(who); });
     }
     pes_.happened_until(mesh_.done.end);
     pes_.end_run();
-    agenda_.set_now(pes_.end());
+    events_.set_now(pes_.end());
     if (const waits open = pending(); !open.empty()) throw deadlock(plan(), open);
     return {.cycles = pes_.end() - begin, .tasks = pes_.tasks(), .wavelets = pes_.wavelets(), .hops = mesh_.done.hops,
             .delivered = mesh_.done.delivered};
@@ -85,10 +85,10 @@ class timed_engine final : public engine {
     pes_.start(on, t);
     return false;
   }
-  u64 now(const pe_state& s) const override { return pes_.writer().now(s, agenda_.now()); }
+  u64 now(const pe_state& s) const override { return pes_.writer().now(s, events_.now()); }
 
   // What a report reads.
-  u64 now() const { return agenda_.now(); }
+  u64 now() const { return events_.now(); }
   timed_pes& processors() { return pes_; }
   const timed_pes& processors() const { return pes_; }
   const mesh& routers() const { return mesh_; }
@@ -115,9 +115,9 @@ class timed_engine final : public engine {
   }
 
   void visit(u32 who) {
-    const u64 now = agenda_.now();
-    if (mesh_.is_board(who)) [[likely]] return mesh_.step(who, now);
-    if (who < mesh_.first_board_actor()) return pes_.visit(who, now);
+    const u64 now = events_.now();
+    if (mesh_.is_arbiter(who)) [[likely]] return mesh_.step(who, now);
+    if (who < mesh_.first_arbiter_actor()) return pes_.visit(who, now);
     visit_source(who - mesh_.first_source_actor(), now);
   }
 
@@ -128,21 +128,21 @@ class timed_engine final : public engine {
     pipe& into = mesh_.through[at.pipe];
     if (supplies_[k].empty()) return;
     if (const u64 room = mesh_.through.room_at(into); room > now) {
-      if (room != agenda::never) agenda_.note(actor, room);
+      if (room != event_queue::never) events_.note(actor, room);
       return;
     }
     mesh_.send(at.pipe, {supplies_[k].front(), at.color, false}, now + into.latency);
     supplies_[k].pop();
     pes_.entered();
     pes_.happened_until(now + 1);
-    agenda_.note(actor, now + 1);
+    events_.note(actor, now + 1);
   }
 
   // Only what a run has touched can wait: all is looked at only if something there does.
   waits pending() {
     waits open;
     bool nothing = mesh_.through.inside() == 0 && !pes_.may_wait();
-    for (const backlog<u32>& s : supplies_) nothing = nothing && s.empty();
+    for (const support::flat_queue<u32>& s : supplies_) nothing = nothing && s.empty();
     if (nothing) return open;
     for (u32 i = 0; i < pes_.size(); ++i) waits_of(open, pes_[i], pes_.state(i), mesh_);
     waits_of(open, mesh_);
@@ -152,12 +152,12 @@ class timed_engine final : public engine {
     return open;
   }
 
-  agenda agenda_;
-  deliveries routes_;
+  event_queue events_;
+  resolved_routes routes_;
   tiles tiles_;
   mesh mesh_;
   timed_pes pes_;
-  flat_vector<backlog<u32>> supplies_;
+  support::flat_vector<support::flat_queue<u32>> supplies_;
   std::string trace_;
   timeline timeline_;
 };

@@ -16,7 +16,7 @@ namespace wsl {
 
 class fabric {
  public:
-  /// Throws fault_error, with the sentence the compiler would print, if the layout has a fault.
+  /// Throws fault, with the sentence the compiler would print, if the layout has a fault.
   explicit fabric(const layout& plan) : fabric(plan, threaded{}) {}
   template <class Choice>
   fabric(const layout& plan, const Choice& choice) : engine_((require(plan), choice.make(plan))) {}
@@ -75,7 +75,7 @@ class fabric {
     pe& p = existing(c);
     const program& placed = *state_of(p).image->source;
     if (&placed != &program_v<P>)
-      throw fault_error("wsl: PE(" + std::to_string(c.x) + ", " + std::to_string(c.y) + ") runs " + placed.name + ", not " + type_name<P>());
+      throw fault("wsl: PE(" + std::to_string(c.x) + ", " + std::to_string(c.y) + ") runs " + placed.name + ", not " + support::type_name<P>());
     return *static_cast<P*>(state_of(p).memory());
   }
 
@@ -93,7 +93,7 @@ class fabric {
     const region r = plan().inside(where);
     if (!spread() || r.empty()) return;
     const std::size_t size = elements.size() / static_cast<std::size_t>(r.count());
-    flat_vector<memory_part> parts;
+    support::flat_vector<memory_part> parts;
     for (int i = 0; i < r.count(); ++i) parts.push_back({&existing(r.nth(i)), elements.data() + static_cast<std::size_t>(i) * size, size * sizeof(T)});
     engine_->refresh(parts.data(), parts.size());
   }
@@ -110,7 +110,7 @@ class fabric {
   pe& existing(coord c) {
     pe* p = engine_->find(c);
     if (!p)
-      throw fault_error("wsl: there is no program at PE(" + std::to_string(c.x) + ", " + std::to_string(c.y) + ") of a grid of " +
+      throw fault("wsl: there is no program at PE(" + std::to_string(c.x) + ", " + std::to_string(c.y) + ") of a grid of " +
                         std::to_string(plan().width()) + " x " + std::to_string(plan().height()));
     return *p;
   }
@@ -124,7 +124,7 @@ class fabric {
   template <class F>
   void each(const area& where, F f) {
     const region r = plan().inside(where);
-    if (r.empty()) throw fault_error("wsl: there is no PE in the area of this launch");
+    if (r.empty()) throw fault("wsl: there is no PE in the area of this launch");
     for (int i = 0; i < r.count(); ++i) f(existing(r.nth(i)));
   }
 
@@ -141,12 +141,12 @@ class fabric {
     const binding* found = nullptr;
     for (const binding& b : what)
       if (b.what == role::launch) {
-        if (found) throw fault_error(std::string("wsl: ") + what.name + " has several host functions; name one: f.launch<&...>(area)");
+        if (found) throw fault(std::string("wsl: ") + what.name + " has several host functions; name one: f.launch<&...>(area)");
         found = &b;
       }
-    if (!found) throw fault_error(std::string("wsl: ") + what.name + " has no host function; bind one with launch<&...>()");
+    if (!found) throw fault(std::string("wsl: ") + what.name + " has no host function; bind one with launch<&...>()");
     if (found->arguments)
-      throw fault_error(std::string("wsl: ") + what.name + "'s host function " + found->name + " takes arguments: f.launch<&...>(area, ...)");
+      throw fault(std::string("wsl: ") + what.name + "'s host function " + found->name + " takes arguments: f.launch<&...>(area, ...)");
     return *found;
   }
 
@@ -155,8 +155,8 @@ class fabric {
     const program& what = *state_of(p).image->source;
     for (const binding& b : what)
       if (b.what == role::launch && b.key == &task_key<Task>) return b;
-    throw fault_error(std::string("wsl: ") + what.name + " at PE(" + std::to_string(state_of(p).x) + ", " + std::to_string(state_of(p).y) +
-                      ") does not bind launch<&" + function_name<Task>() + ">()");
+    throw fault(std::string("wsl: ") + what.name + " at PE(" + std::to_string(state_of(p).x) + ", " + std::to_string(state_of(p).y) +
+                      ") does not bind launch<&" + support::function_name<Task>() + ">()");
   }
 
   // Arguments of launches, until the run that uses them has ended.
@@ -170,7 +170,7 @@ class fabric {
   }
 
   engine* engine_;  // owned; std::unique_ptr would bring all of <memory> into every program
-  flat_vector<argument> kept_;
+  support::flat_vector<argument> kept_;
 };
 
 }  // namespace wsl

@@ -50,7 +50,7 @@ struct trial {
       drive(f);
     } catch (const deadlock& d) {
       thrown = d.what();
-    } catch (const fault_error& e) {
+    } catch (const fault& e) {
       thrown = e.what();
     }
   }
@@ -72,7 +72,7 @@ inline bool differ(const pe_state& a, const pe_state& same, const pe_state& b) {
   const auto bytes = [](const pe_state& s) { return static_cast<const unsigned char*>(s.memory()); };
   const std::size_t size = static_cast<std::size_t>(a.image->source->bytes);
   for (std::size_t i = 0; i < size; i += sizeof(void*)) {
-    const std::size_t n = least(sizeof(void*), size - i);
+    const std::size_t n = support::min(sizeof(void*), size - i);
     if (std::memcmp(bytes(a) + i, bytes(b) + i, n) != 0 && std::memcmp(bytes(a) + i, bytes(same) + i, n) == 0) return true;
   }
   return false;
@@ -86,7 +86,7 @@ inline std::string name_of(const run_entry& e, bool with_sender) {
 }
 
 /// Where two logs part: what had its turn in the one and in the other.
-inline void explain(race_report& r, const flat_vector<run_entry>& a, const flat_vector<run_entry>& b) {
+inline void explain(race_report& r, const support::flat_vector<run_entry>& a, const support::flat_vector<run_entry>& b) {
   std::size_t i = 0;
   while (i < a.size() && i < b.size() && a[i].same_kind(b[i]) && a[i].times == b[i].times) ++i;
   if (i == a.size() || i == b.size()) return;

@@ -7,9 +7,9 @@
 
 namespace wsl::engines {
 
-inline crossings* junctions_of(const layout& plan) { return gated_paths(plan).any() ? new junctions(plan) : nullptr; }
+inline switched_routers* router_switches_of(const layout& plan) { return switched_paths(plan).any() ? new router_switches(plan) : nullptr; }
 
 /// Tells the threaded engine where to find them.
-inline const bool has_junctions = (find_crossings = junctions_of, true);
+inline const bool has_router_switches = (find_switched_routers = router_switches_of, true);
 
 }  // namespace wsl::engines

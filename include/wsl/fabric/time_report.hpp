@@ -34,10 +34,10 @@ struct link_times {
 
 class time_report {
  public:
-  /// Throws fault_error if the fabric's engine counts no cycles.
+  /// Throws fault if the fabric's engine counts no cycles.
   explicit time_report(fabric& f) : machine_(f.plan().machine()), grid_(f.plan().grid()) {
     auto* timed_one = dynamic_cast<engines::timed_engine*>(&f.engine_in_use());
-    if (!timed_one) throw fault_error("wsl: a time report needs the timed engine: fabric f{plan, timed{}}");
+    if (!timed_one) throw fault("wsl: a time report needs the timed engine: fabric f{plan, timed{}}");
     read(*timed_one);
   }
 
@@ -81,7 +81,7 @@ class time_report {
     out += squares(block, wide, high) + bars(block, wide);
     return out + "</svg>\n";
   }
-  void write_heat_map(const std::string& file) const { write_whole_file(file, heat_map()); }
+  void write_heat_map(const std::string& file) const { support::write_whole_file(file, heat_map()); }
 
  private:
   static constexpr std::size_t listed = 10;

@@ -51,7 +51,7 @@ class commands {
  public:
   /// Copies numbers of the host into a member of each PE of an area: `d.copy_in(&part::x, all, x)`. With an area of w x h PEs and
   /// n elements a PE, the array has w * h * n elements, placed as `order` says. Numbers convert as in convert.hpp.
-  /// Throws fault_error if a PE of the area runs none of the symbol's programs or if the array has another size.
+  /// Throws fault if a PE of the area runs none of the symbol's programs or if the array has another size.
   template <symbol_like S, host_array Data>
   auto copy_in(S what, const area& where, Data&& data, order by = row_major) {
     return send(what, where, std::forward<Data>(data), by, detail::sharing::none);
@@ -125,7 +125,7 @@ class commands {
   }
 
   /// Writes words to the stream into the grid on a color, in equal parts to its PEs; they enter when the fabric runs.
-  /// Throws fault_error if there is no such stream or the PEs cannot share the words equally.
+  /// Throws fault if there is no such stream or the PEs cannot share the words equally.
   template <payload T, host_array Data>
   auto write(color<T> c, Data&& words) {
     return execute([c, from = detail::kept<Data>(std::forward<Data>(words))](host_link& h) {
@@ -133,7 +133,7 @@ class commands {
     });
   }
   /// Reads words of the stream out of the grid on a color, in equal parts from its PEs, and runs the fabric if too few are there.
-  /// What arrived beyond them stays for later. Returns the outcome of that run. Throws fault_error as write, and if too few words
+  /// What arrived beyond them stays for later. Returns the outcome of that run. Throws fault as write, and if too few words
   /// arrive; `deadlock` if because something waits. The words that are there stay then.
   template <payload T, class Data>
     requires detail::writable<Data>

@@ -21,7 +21,7 @@ template <class T>
 concept whole = std::integral<T> && !std::same_as<T, bool>;
 
 [[noreturn]] inline void does_not_fit(const std::string& number, std::size_t bytes, bool has_sign) {
-  throw fault_error("wsl: " + number + " does not fit into " + (has_sign ? "a signed" : "an unsigned") + " number of " +
+  throw fault("wsl: " + number + " does not fit into " + (has_sign ? "a signed" : "an unsigned") + " number of " +
                     std::to_string(8 * bytes) + " bits");
 }
 
@@ -31,7 +31,7 @@ template <class From, class To>
 concept becomes = std::same_as<From, To> || (detail::floating<To> && (detail::floating<From> || std::integral<From>)) ||
                   (detail::whole<To> && detail::whole<From>);
 
-/// Throws fault_error if a whole number does not fit.
+/// Throws fault if a whole number does not fit.
 template <class To, class From>
 constexpr To convert(From x) {
   static_assert(becomes<From, To>,

@@ -59,7 +59,7 @@ void each_block(fabric& on, const Symbol& what, const region& r, const host_inde
 template <class Symbol>
 void check_size(const region& r, const host_index& at, std::size_t given) {
   if (given == at.size) return;
-  throw fault_error("wsl: " + text_of(r) + " of " + Symbol::programs() + ": this copy takes " + std::to_string(at.size) +
+  throw fault("wsl: " + text_of(r) + " of " + Symbol::programs() + ": this copy takes " + std::to_string(at.size) +
                     " elements of the host, in blocks of " + std::to_string(Symbol::length) + ", and its array has " + std::to_string(given));
 }
 

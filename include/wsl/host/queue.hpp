@@ -115,7 +115,7 @@ class device_queue final : public commands<device_queue>, private background {
   friend commands<device_queue>;
 
   static device& free(device& d) {
-    if (d.behind_) throw fault_error("wsl: this device has a queue already; a device has one at a time");
+    if (d.behind_) throw fault("wsl: this device has a queue already; a device has one at a time");
     return d;
   }
 

@@ -102,14 +102,14 @@ class host_streams {
   [[noreturn]] static void too_few(const inbox& box, std::size_t n) {
     std::size_t k = 0;
     while (box.words[k].size() >= n) ++k;
-    throw fault_error("wsl: the stream of color " + std::to_string(box.color) + " has " + detail::counted(box.words[k].size(), "word") +
+    throw fault("wsl: the stream of color " + std::to_string(box.color) + " has " + detail::counted(box.words[k].size(), "word") +
                       " at PE(" + std::to_string(box.at[k].x) + ", " + std::to_string(box.at[k].y) + "), the host reads " +
                       std::to_string(n) + " there, and nothing moves any more");
   }
 
   static std::size_t part(int color, std::size_t words, std::size_t pes) {
     if (words % pes == 0) return words / pes;
-    throw fault_error("wsl: the stream of color " + std::to_string(color) + " has " + detail::counted(pes, "PE") + ", which cannot share " +
+    throw fault("wsl: the stream of color " + std::to_string(color) + " has " + detail::counted(pes, "PE") + ", which cannot share " +
                       detail::counted(words, "word") + " equally");
   }
 
@@ -119,7 +119,7 @@ class host_streams {
     for (const stream_record& s : fabric_.plan().streams()) {
       if (s.color != color || s.inbound != inbound) continue;
       if (s.type != &type)
-        throw fault_error("wsl: the stream of color " + std::to_string(color) + " carries " + s.type->name + ", not " + type.name);
+        throw fault("wsl: the stream of color " + std::to_string(color) + " carries " + s.type->name + ", not " + type.name);
       for (int i = 0; i < s.where.count(); ++i) at.push_back(s.where.nth(i));
     }
     if (at.empty()) no_such_stream(color, inbound);
@@ -130,7 +130,7 @@ class host_streams {
     std::string known;
     for (const stream_record& s : fabric_.plan().streams())
       known += (known.empty() ? "" : ", ") + std::string(s.inbound ? "in" : "out") + " color " + std::to_string(s.color) + " of " + s.type->name;
-    throw fault_error(std::string("wsl: no host stream leads ") + (inbound ? "into" : "out of") + " the grid on color " + std::to_string(color) +
+    throw fault(std::string("wsl: no host stream leads ") + (inbound ? "into" : "out of") + " the grid on color " + std::to_string(color) +
                       "; the layout's streams: " + (known.empty() ? "none" : known));
   }
 

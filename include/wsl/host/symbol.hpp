@@ -54,7 +54,7 @@ class symbol {
 
   constexpr symbol(First member, More... same) : members_(member, same...) {}
 
-  /// The first of the elements on the PE at c. Throws fault_error if none of the symbol's programs runs there.
+  /// The first of the elements on the PE at c. Throws fault if none of the symbol's programs runs there.
   element* at(fabric& f, coord c) const {
     pe* p = f.engine_in_use().find(c);
     element* found = p ? std::apply([p](auto... m) { return first_of({elements(*p, m)...}); }, members_) : nullptr;
@@ -64,8 +64,8 @@ class symbol {
 
   /// "part", or "even_part or odd_part".
   static std::string programs() {
-    std::string names = type_name<typename detail::member<First>::owner>();
-    ((names += std::string(" or ") + type_name<typename detail::member<More>::owner>()), ...);
+    std::string names = support::type_name<typename detail::member<First>::owner>();
+    ((names += std::string(" or ") + support::type_name<typename detail::member<More>::owner>()), ...);
     return names;
   }
 
@@ -84,8 +84,8 @@ class symbol {
 
   [[noreturn]] static void not_here(pe* p, coord c) {
     const std::string at = "wsl: PE(" + std::to_string(c.x) + ", " + std::to_string(c.y) + ") ";
-    if (!p) throw fault_error(at + "has no program; the host names a member of " + programs());
-    throw fault_error(at + "runs " + state_of(*p).image->source->name + ", not " + programs());
+    if (!p) throw fault(at + "has no program; the host names a member of " + programs());
+    throw fault(at + "runs " + state_of(*p).image->source->name + ", not " + programs());
   }
 
   std::tuple<First, More...> members_;

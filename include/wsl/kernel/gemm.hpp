@@ -53,7 +53,7 @@ class gemm_fabric {
  public:
   /// Throws std::invalid_argument if the method has no grid of this side.
   explicit gemm_fabric(int side, gemm_method method = gemm_method::rows, int threads = 0)
-      : method_(method), fabric_(plan(side, method), threaded{.threads = threads, .pes_per_band = static_cast<u32>(method == gemm_method::rows ? 1 : side)}) {}
+      : method_(method), fabric_(plan(side, method), threaded{.threads = threads, .pes_per_partition = static_cast<u32>(method == gemm_method::rows ? 1 : side)}) {}
 
   /// C is (m, n), A is (m, k), B is (k, n), each with any strides; C overlaps neither A nor B. An element differs from the exact one
   /// by at most k * 2^-24 * |A| |B|. Throws std::invalid_argument if the shapes do not fit.

@@ -40,8 +40,8 @@ struct gemv_tile {
   static constexpr reduce<f32> sum{.first = 3, .among = each_row, .words = 1024};
 
   std::vector<T> narrow;     // the tile, (rows, width) with whole vectors, as it is ...
-  huge_array wide, some;     // ... or as f32, and some rows of it
-  huge_array blocks, x, y;   // all of x at the first PE; this PE's parts
+  support::huge_array wide, some;     // ... or as f32, and some rows of it
+  support::huge_array blocks, x, y;   // all of x at the first PE; this PE's parts
   int rows = 0, columns = 0, width = 0;
   gemv_problem<T> problem;
   endpoint<deal> dealing;
@@ -65,15 +65,15 @@ struct gemv_tile {
     const int top = std::min(a.rows(), j * rows), left = std::min(a.columns(), i * columns);
     const matrix<const T> mine = a.part(top, left, std::min(rows, a.rows() - top), std::min(columns, a.columns() - left));
     if constexpr (std::is_same_v<T, f32>) {
-      wide = huge_array(size(rows) * size(width));
+      wide = support::huge_array(size(rows) * size(width));
       copy(matrix<f32>(wide.data(), mine.rows(), mine.columns(), width, 1), mine);
     } else {
       narrow.assign(size(rows) * size(width), T{});
       copy(matrix<T>(narrow.data(), mine.rows(), mine.columns(), width, 1), mine);
-      some = huge_array(size(at_a_time) * size(width));
+      some = support::huge_array(size(at_a_time) * size(width));
     }
-    x = huge_array(size(width)), y = huge_array(size(rows));
-    if (i == 0 && j == 0) blocks = huge_array(size(columns) * size(pes_wide));
+    x = support::huge_array(size(width)), y = support::huge_array(size(rows));
+    if (i == 0 && j == 0) blocks = support::huge_array(size(columns) * size(pes_wide));
   }
 
   void begin(pe& me, const gemv_problem<T>& p) {
@@ -140,7 +140,7 @@ class gemv_fabric {
       throw std::invalid_argument("wsl: a product runs on at least 1 x 1 PEs, not on " + std::to_string(how.wide) + " x " + std::to_string(how.high));
     return how;
   }
-  static threaded engine(const gemv_options& how) { return {.threads = how.threads, .pes_per_band = static_cast<u32>(how.wide)}; }
+  static threaded engine(const gemv_options& how) { return {.threads = how.threads, .pes_per_partition = static_cast<u32>(how.wide)}; }
 
   int rows_, columns_;
   gemv_options how_;

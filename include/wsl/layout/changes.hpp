@@ -67,7 +67,7 @@ class layout;
 struct diagnostic;
 struct path_record;
 namespace rules {
-struct stretch;
+struct route_segment;
 template <class T>
 class scratch;
 }  // namespace rules
@@ -78,7 +78,7 @@ struct change_rules {
   diagnostic (*of_color)(const layout&, int color);
   diagnostic (*of_filters)(const layout&);
   /// Appends the positions of a path's switch, all or one; returns how many there are.
-  int (*positions)(const layout&, const path_record&, int only, rules::scratch<rules::stretch>& found);
+  int (*positions)(const layout&, const path_record&, int only, rules::scratch<rules::route_segment>& found);
 };
 
 }  // namespace wsl

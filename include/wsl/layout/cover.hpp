@@ -12,7 +12,7 @@ namespace wsl::rules {
 
 /// What a rule has spent. A constant expression may take a limited number of steps, so there it must give up in time, with a
 /// sentence of its own; at run time it never does. A unit is about five steps of an evaluator.
-struct effort {
+struct step_budget {
   static constexpr int limit = 140'000;
   int spent = 0;
   constexpr bool exhausted() const { return std::is_constant_evaluated() && spent > limit; }
@@ -76,7 +76,7 @@ constexpr void subtract(const region& whole, const region& part, scratch<region>
 
 /// A PE of `what` that none of the regions `by` has, or nowhere. Each piece that is left meets only the regions after the one
 /// that cut it off; without such a region it is the answer. Exhausted effort answers nowhere.
-constexpr coord uncovered(const region& what, const scratch<region>& by, effort& work) {
+constexpr coord uncovered(const region& what, const scratch<region>& by, step_budget& work) {
   scratch<region> pieces;
   scratch<int> next;
   if (!what.empty()) pieces.push_back(what), next.push_back(0);

@@ -27,8 +27,8 @@ inline std::string colors_of(u64 mask) {
   return s;
 }
 
-inline bool is_about_position(fault what) {
-  using enum fault;
+inline bool is_about_position(fault_kind what) {
+  using enum fault_kind;
   return what == a_position_changes_both_sides || what == a_position_has_several_ports || what == no_command_reaches_the_position;
 }
 
@@ -54,7 +54,7 @@ inline std::string sentence(const diagnostic& d) {
 
 /// Throws the sentence of the first fault of a layout.
 inline void require(const layout& l) {
-  if (const diagnostic d = check(l); d.found()) throw fault_error(sentence(d));
+  if (const diagnostic d = check(l); d.found()) throw fault(sentence(d));
 }
 
 namespace detail {

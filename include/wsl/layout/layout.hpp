@@ -245,12 +245,12 @@ class layout {
   u64 idle_colors_ = 0, swapped_ = 0;
   int last_phase_ = 0;
   const change_rules* rules_ = nullptr;
-  inplace_vector<path_record, max_paths> paths_;
-  inplace_vector<placement, max_placements> placements_;
-  inplace_vector<stream_record, max_streams> streams_;
-  inplace_vector<claim, max_claims> claims_;
-  inplace_vector<switch_record, max_switches> switches_;
-  inplace_vector<filter_record, max_filters> filters_;
+  support::inplace_vector<path_record, max_paths> paths_;
+  support::inplace_vector<placement, max_placements> placements_;
+  support::inplace_vector<stream_record, max_streams> streams_;
+  support::inplace_vector<claim, max_claims> claims_;
+  support::inplace_vector<switch_record, max_switches> switches_;
+  support::inplace_vector<filter_record, max_filters> filters_;
 };
 
 }  // namespace wsl

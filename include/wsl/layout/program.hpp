@@ -14,7 +14,7 @@ enum class role : u8 {
   data,     ///< a task that a data wavelet of a color triggers
   local,    ///< a task that software activates
   control,  ///< a task that a control wavelet with an id triggers
-  torn,     ///< a task that runs when a command has torn down a color at its PE's router
+  torn_down,     ///< a task that runs when a command has torn down a color at its PE's router
   read,     ///< descriptors read this color
   send,     ///< tasks or descriptors send this color
   steer,    ///< tasks send control wavelets of this color that carry commands for routers
@@ -45,7 +45,7 @@ struct binding {
   u64 after = 0;                        ///< send: colors that must have arrived before; share: all colors of the queue
   int arguments = 0;                    ///< launch: what the host must give
   bool urgent = false;                  ///< data, local: goes before tasks that are not
-  bool lengthy = false;                 ///< local: computes long; goes after tasks that do not
+  bool long_running = false;                 ///< local: computes long; goes after tasks that do not
   u8 commands = 0;                      ///< steer: the commands, as a set of command_bit
 
   constexpr bool runs() const { return what < role::read; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The threaded engine on several ranks. The grid is cut into the same bands as on one; each rank runs a run of them, and what they write
-// for others' bands travels in each epoch. Everything that the host sees is the same on every rank.
+// The threaded engine on several ranks. The grid is cut into the same partitions as on one; each rank runs a run of them, and what they write
+// for others' partitions travels in each superstep. Everything that the host sees is the same on every rank.
 #pragma once
 #include <algorithm>
 #include <cstdio>
@@ -14,14 +14,14 @@ namespace wsl::mpi {
 class spread_engine final : public engines::threaded_engine {
  public:
   spread_engine(const layout& plan, const ranks& who, const threaded& how)
-      : threaded_engine(plan, threads_of(how), how.queues, how.order, most(1u, how.pes_per_band), how.offered_from, nullptr),
-        who_(who), share_{words().net.bands, who.size()}, crew_(most(1, least(threads_of(how), static_cast<int>(end() - begin())))), helpers_{threads_of(how)},
+      : threaded_engine(plan, threads_of(how), how.queues, how.order, support::max(1u, how.pes_per_partition), how.rendezvous_from, nullptr),
+        who_(who), share_{words().net.partitions, who.size()}, thread_pool_(support::max(1, support::min(threads_of(how), static_cast<int>(end() - begin())))), helpers_{threads_of(how)},
         exchange_(words(), who, share_, threads_of(how)) {
-    who_.require_same(fingerprint_of(words().net, how.offered_from), "program, layout or setting of its engine");
+    who_.require_same(fingerprint_of(words().net, how.rendezvous_from), "program, layout or setting of its engine");
   }
 
   bool spread() const override { return who_.size() > 1; }
-  bool here(const pe& p) const override { return runs(state_of(const_cast<pe&>(p)).in.band); }
+  bool here(const pe& p) const override { return runs(state_of(const_cast<pe&>(p)).in.partition); }
 
   void call(pe& on, host_call what) override {
     if (here(on)) threaded_engine::call(on, what);
@@ -44,7 +44,7 @@ class spread_engine final : public engines::threaded_engine {
       std::vector<std::byte> all;
       const auto each = [&](auto use) {
         for (const memory_part& p : parts)
-          if (share_.owner(state_of(const_cast<pe&>(*p.of)).in.band) == from) use(static_cast<std::byte*>(p.bytes), p.size);
+          if (share_.owner(state_of(const_cast<pe&>(*p.of)).in.partition) == from) use(static_cast<std::byte*>(p.bytes), p.size);
       };
       std::size_t size = 0;
       each([&](std::byte*, std::size_t n) { size += n; });
@@ -60,7 +60,7 @@ class spread_engine final : public engines::threaded_engine {
 
   outcome run() override {
     forget_run();
-    epoch_ = run_epochs(crew_, helpers_, bands(), begin(), end(), epoch_, exchange_, [this](engines::band& b, u64 epoch) { run_band(b, epoch); });
+    superstep_ = run_supersteps(thread_pool_, helpers_, partitions(), begin(), end(), superstep_, exchange_, [this](engines::partition& b, u64 superstep) { run_partition(b, superstep); });
     const outcome mine = done();
     const outcome total{0, who_.sum(mine.tasks), who_.sum(mine.wavelets), who_.sum(mine.hops), who_.sum(mine.delivered)};
     rethrow();
@@ -71,26 +71,26 @@ class spread_engine final : public engines::threaded_engine {
  private:
   static int threads_of(const threaded& how) { return how.threads ? how.threads : engines::default_threads(); }
 
-  // The bands that this rank runs.
+  // The partitions that this rank runs.
   u32 begin() const { return share_.first(who_.rank()); }
   u32 end() const { return share_.first(who_.rank() + 1); }
-  bool runs(u32 band) const { return share_.owner(band) == who_.rank(); }
-  u32 band_of_stream(int color, coord c, bool inbound) { return words().net.member(pes() + stream(color, c, inbound)).band; }
+  bool runs(u32 partition) const { return share_.owner(partition) == who_.rank(); }
+  u32 band_of_stream(int color, coord c, bool inbound) { return words().net.member(pes() + stream(color, c, inbound)).partition; }
 
-  /// The failure of the first band, as on one rank; elsewhere its text.
+  /// The failure of the first partition, as on one rank; elsewhere its text.
   void rethrow() {
-    const engines::band* failed = nullptr;
+    const engines::partition* failed = nullptr;
     u64 first = 0;  // counted from the end, so that the largest is the first
-    for (const engines::band& b : bands())
-      if (b.failure && !failed) failed = &b, first = bands().size() - static_cast<u64>(&b - bands().data());
+    for (const engines::partition& b : partitions())
+      if (b.failure && !failed) failed = &b, first = partitions().size() - static_cast<u64>(&b - partitions().data());
     const u64 agreed = who_.largest(first);
     if (!agreed) return;
-    const int from = share_.owner(static_cast<u32>(bands().size() - agreed));
+    const int from = share_.owner(static_cast<u32>(partitions().size() - agreed));
     std::string text;
     if (from == who_.rank()) text = text_of(failed->failure);
     text = who_.broadcast(text, from);
     if (from == who_.rank()) std::rethrow_exception(failed->failure);
-    throw fault_error(text);
+    throw fault(text);
   }
   static std::string text_of(const std::exception_ptr& failure) {
     try {
@@ -105,12 +105,12 @@ class spread_engine final : public engines::threaded_engine {
   /// Every rank gets all that waits, in the order of one rank, and throws the same report.
   void report_deadlock() {
     bool any = false;
-    for (u32 b = begin(); b < end(); ++b) any |= any_waits(bands()[b]);
+    for (u32 b = begin(); b < end(); ++b) any |= any_waits(partitions()[b]);
     if (!who_.largest(any)) return;
     message mine, others;
     waits open;
     for (u32 who = 0; who < words().net.writers(); ++who) {
-      if (!runs(words().net.member(who).band)) continue;
+      if (!runs(words().net.member(who).partition)) continue;
       open.clear();
       waits_at(open, who);
       for (const wait& w : open) put(mine, who, w);
@@ -146,13 +146,13 @@ class spread_engine final : public engines::threaded_engine {
   }
 
   /// Other binaries, layouts or settings on another rank would compute nonsense, or wait for ever.
-  u64 fingerprint_of(engines::wiring& net, u32 offered_from) const {
-    fingerprint f;
+  u64 fingerprint_of(engines::topology& net, u32 rendezvous_from) const {
+    support::fingerprint f;
     for (const placement& p : plan().placements()) f.add(p.what->name, std::strlen(p.what->name)), f.add(p.what->bytes), f.add(p.where.count());
     for (const engines::channel& c : net.channels) f.add(c.first_reader), f.add(c.links);
-    for (const engines::inlet& i : net.inlets) f.add(i.from), f.add(i.color);
+    for (const engines::cursor& i : net.cursors) f.add(i.from), f.add(i.color);
     for (u16 d : net.depths) f.add(d);
-    f.add(net.bands), f.add(offered_from);
+    f.add(net.partitions), f.add(rendezvous_from);
     if (std::FILE* program = std::fopen("/proc/self/exe", "rb")) {
       char block[4096];
       while (const std::size_t n = std::fread(block, 1, sizeof block, program)) f.add(block, n);
@@ -163,14 +163,14 @@ class spread_engine final : public engines::threaded_engine {
 
   ranks who_;
   share share_;
-  engines::crew crew_;  ///< no more threads than bands are here
+  engines::thread_pool thread_pool_;  ///< no more threads than partitions are here
   assistants helpers_;
   exchange exchange_;
 };
 
 inline engine* spread_over::make(const layout& plan) const {
   engines::require_possible(how, plan);
-  if (how.log) throw fault_error("wsl: a log of what each PE does is kept by one process; look for races without mpirun");
+  if (how.log) throw fault("wsl: a log of what each PE does is kept by one process; look for races without mpirun");
   return new spread_engine(plan, who, how);
 }
 

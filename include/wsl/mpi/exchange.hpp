@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// News between bands that different ranks run. Every rank has all channels and inlets, but only those of its own bands live. In an
-// epoch each rank sends its neighbours one message with the news of all its bands for theirs, and with the words that the news is about;
-// those that several ranks read go in a packet.
+// News between partitions that different ranks run. Every rank has all channels and cursors, but only those of its own partitions live. In an
+// superstep each rank sends its neighbours one message with the news of all its partitions for theirs, and with the words that the news is about;
+// those that several ranks read go in a tree_broadcast.
 // Words in memory that both ranks have stay where they are; others travel with the news, and the receiver keeps them in a mirror of the sender's
-// buffer, one for each inlet. It delivers the news as if the band that wrote it were its own. So an epoch begins with the same news on every number of ranks.
+// buffer, one for each cursor. It delivers the news as if the partition that wrote it were its own. So an superstep begins with the same news on every number of ranks.
 #pragma once
 #include <bit>
 #include <map>
@@ -17,15 +17,15 @@
 
 namespace wsl::mpi {
 
-/// Which rank runs which bands: runs of about the same length.
+/// Which rank runs which partitions: runs of about the same length.
 struct share {
-  u32 bands = 1;
+  u32 partitions = 1;
   int ranks = 1;
 
-  u32 first(int rank) const { return static_cast<u32>(u64{bands} * static_cast<u64>(rank) / static_cast<u64>(ranks)); }
-  int owner(u32 band) const {
-    int rank = static_cast<int>(u64{band} * static_cast<u64>(ranks) / bands);
-    while (first(rank + 1) <= band) ++rank;
+  u32 first(int rank) const { return static_cast<u32>(u64{partitions} * static_cast<u64>(rank) / static_cast<u64>(ranks)); }
+  int owner(u32 partition) const {
+    int rank = static_cast<int>(u64{partition} * static_cast<u64>(ranks) / partitions);
+    while (first(rank + 1) <= partition) ++rank;
     return rank;
   }
 };
@@ -33,14 +33,14 @@ struct share {
 class exchange {
  public:
   /// Together.
-  exchange(engines::traffic& words, const ranks& who, const share& bands, int threads)
-      : words_(words), who_(who), share_(bands), crowded_(detail::crowded(threads)), buffers_(who.size() > 1 ? who.memory() : nullptr), sent_(words.net.seams.size()) {
-    for (engines::band& b : words.bands()) b.buffers.source = &buffers_;
+  exchange(engines::transport& words, const ranks& who, const share& partitions, int threads)
+      : words_(words), who_(who), share_(partitions), crowded_(detail::crowded(threads)), buffers_(who.size() > 1 ? who.memory() : nullptr), sent_(words.net.cut_edges.size()) {
+    for (engines::partition& b : words.partitions()) b.buffers.source = &buffers_;
     std::set<std::pair<int, int>> beside;
-    for (const engines::seam& s : words.net.seams) {
-      const int from = bands.owner(s.writers_band), to = bands.owner(s.readers_band);
+    for (const engines::cut_edge& s : words.net.cut_edges) {
+      const int from = partitions.owner(s.writers_partition), to = partitions.owner(s.readers_partition);
       if (from == to) continue;
-      borders_ |= u64{1} << s.writers_band | u64{1} << s.readers_band;
+      borders_ |= u64{1} << s.writers_partition | u64{1} << s.readers_partition;
       beside.insert({from, to}), beside.insert({to, from});
     }
     for (const auto& [one, other] : beside)
@@ -49,17 +49,17 @@ class exchange {
     find_packets();
   }
 
-  /// Whether a band has news for another rank's, or hears of them.
-  bool borders(u32 band) const { return (borders_ >> band & 1) != 0; }
+  /// Whether a partition has news for another rank's, or hears of them.
+  bool borders(u32 partition) const { return (borders_ >> partition & 1) != 0; }
 
-  /// At the beginning of an epoch.
+  /// At the beginning of an superstep.
   void expect() {
     for (neighbour& n : neighbours_) n.expect();
   }
-  /// As soon as all bands here that border on others' have run. What is short, or has nothing to travel beside, waits until it is known what is to follow the epoch.
-  void send(u64 epoch) {
+  /// As soon as all partitions here that border on others' have run. What is short, or has nothing to travel beside, waits until it is known what is to follow the superstep.
+  void send(u64 superstep) {
     if (who_.memory()) who_.memory()->order();
-    packet* const own = packet_of(who_.rank());
+    tree_broadcast* const own = packet_of(who_.rank());
     packed_.clear();
     if (own) own->words.reset();
     for (neighbour& n : neighbours_) {
@@ -67,72 +67,72 @@ class exchange {
       const u64 theirs = bands_of(n.rank);
       for (u64 left = bands_of(who_.rank()) & borders_; left; left &= left - 1) {
         const u32 from = static_cast<u32>(std::countr_zero(left));
-        for (u64 to = words_.bands()[from].addressed & theirs; to; to &= to - 1) pack(n, from, static_cast<u32>(std::countr_zero(to)), epoch);
+        for (u64 to = words_.partitions()[from].addressed & theirs; to; to &= to - 1) pack(n, from, static_cast<u32>(std::countr_zero(to)), superstep);
       }
     }
     if (own && own->words.size()) own->send();
     for (neighbour& n : neighbours_) {
       n.sent = !everybody_hears_all_ || (inner_work_ && n.out.size() + size_of_packet() > sent_early);
-      if (n.sent) n.send(size_of_packet(), everybody_hears_all_ ? std::nullopt : std::optional(engines::sequel::nothing));
+      if (n.sent) n.send(size_of_packet(), everybody_hears_all_ ? std::nullopt : std::optional(engines::termination_vote::nothing));
     }
   }
-  /// What has come is read or sent on; between bands. Says whether all is here.
+  /// What has come is read or sent on; between partitions. Says whether all is here.
   bool move_on() {
     bool all = true;
     for (neighbour& n : neighbours_) {
       all &= n.arrived();
       const bool was_open = std::exchange(n.is_open, n.opened());
-      if (packet* p = n.is_open && !was_open ? packet_of(n.rank) : nullptr) p->expect(n.heard.packet);
+      if (tree_broadcast* p = n.is_open && !was_open ? packet_of(n.rank) : nullptr) p->expect(n.heard.tree_broadcast);
     }
-    for (packet& p : packets_) all &= p.arrived();
+    for (tree_broadcast& p : packets_) all &= p.arrived();
     return all;
   }
-  /// Waits for what others have sent, and delivers it. Returns the largest of what all ranks say is to follow. Together, when no band runs;
+  /// Waits for what others have sent, and delivers it. Returns the largest of what all ranks say is to follow. Together, when no partition runs;
   /// `beside` says whether other threads compute meanwhile.
-  engines::sequel receive(u64 epoch, engines::sequel mine, bool beside) {
+  engines::termination_vote receive(u64 superstep, engines::termination_vote mine, bool beside) {
     for (neighbour& n : neighbours_) {
       if (!n.sent) n.send(size_of_packet(), mine);
       else if (everybody_hears_all_) n.settle(mine);
     }
-    engines::sequel all = everybody_hears_all_ ? mine : static_cast<engines::sequel>(who_.largest(static_cast<u64>(mine)));
+    engines::termination_vote all = everybody_hears_all_ ? mine : static_cast<engines::termination_vote>(who_.largest(static_cast<u64>(mine)));
     std::optional<detail::waiting> others;
     if (beside && crowded_) others.emplace(true, 0);  // who computes here would keep a core that it is given
     else others.emplace();
     while (!move_on()) others->pause();
     for (neighbour& n : neighbours_) {
       all = engines::larger(all, n.heard.says);
-      const u64 bytes = n.heard.size + (packet_of(n.rank) ? n.heard.packet : 0);
+      const u64 bytes = n.heard.size + (packet_of(n.rank) ? n.heard.tree_broadcast : 0);
       detail::arrived += bytes, detail::arrived_beside += beside ? bytes : 0;
-      while (!n.in().at_end()) unpack(n, epoch);
+      while (!n.in().at_end()) unpack(n, superstep);
     }
     for (neighbour& n : neighbours_) {
       while (!n.left()) others->pause();
       n.is_open = false;
     }
-    for (packet& p : packets_)
+    for (tree_broadcast& p : packets_)
       while (!p.left()) others->pause();
     if (who_.memory()) who_.memory()->order();
     inner_work_ = false;
-    for (u32 b = share_.first(who_.rank()); b < share_.first(who_.rank() + 1); ++b) inner_work_ |= !borders(b) && will_work(words_.bands()[b], all);
+    for (u32 b = share_.first(who_.rank()); b < share_.first(who_.rank() + 1); ++b) inner_work_ |= !borders(b) && will_work(words_.partitions()[b], all);
     return all;
   }
 
  private:
-  using news = engines::news;
-  using packet = detail::packet;
+  using partition_message = engines::partition_message;
+  using tree_broadcast = detail::tree_broadcast;
 
   static constexpr std::size_t sent_early = 1 << 15;  ///< bytes that take a network longer than one more message
 
-  struct neighbour : detail::correspondence {
-    using correspondence::correspondence;
+  struct neighbour : detail::peer_channel {
+    using peer_channel::peer_channel;
     bool sent = false, is_open = false;
   };
 
-  static bool will_work(const engines::band& b, engines::sequel next) {
-    return !b.work.empty() || b.expects_news() || (next == engines::sequel::computing && b.will_compute());
+  static bool will_work(const engines::partition& b, engines::termination_vote next) {
+    return !b.work.empty() || b.expects_news() || (next == engines::termination_vote::computing && b.will_compute());
   }
   u64 size_of_packet() {
-    const packet* own = packet_of(who_.rank());
+    const tree_broadcast* own = packet_of(who_.rank());
     return own ? own->words.size() : 0;
   }
   u64 bands_of(int rank) const {
@@ -140,27 +140,27 @@ class exchange {
     for (u32 b = share_.first(rank); b < share_.first(rank + 1); ++b) mask |= u64{1} << b;
     return mask;
   }
-  packet* packet_of(int writer) {
-    for (packet& p : packets_)
+  tree_broadcast* packet_of(int writer) {
+    for (tree_broadcast& p : packets_)
       if (p.writer() == writer) return &p;
     return nullptr;
   }
 
-  /// Words of a channel that several ranks read by messages go in its writer's packet.
+  /// Words of a channel that several ranks read by messages go in its writer's tree_broadcast.
   void find_packets() {
-    const auto by_message = [&](const engines::seam& s) {
-      const int from = share_.owner(s.writers_band), to = share_.owner(s.readers_band);
+    const auto by_message = [&](const engines::cut_edge& s) {
+      const int from = share_.owner(s.writers_partition), to = share_.owner(s.readers_partition);
       return from != to && !(who_.memory() && who_.memory()->common(from, to));
     };
     std::map<u32, std::set<int>> readers;  // by channel
-    for (const engines::seam& s : words_.net.seams)
-      if (by_message(s)) readers[s.channel].insert(share_.owner(s.readers_band));
+    for (const engines::cut_edge& s : words_.net.cut_edges)
+      if (by_message(s)) readers[s.channel].insert(share_.owner(s.readers_partition));
     std::map<int, std::set<int>> of_packet;  // by writer
     for (std::size_t k = 0; k < sent_.size(); ++k) {
-      const engines::seam& s = words_.net.seams[k];
+      const engines::cut_edge& s = words_.net.cut_edges[k];
       if (!by_message(s) || readers[s.channel].size() < 2) continue;
       sent_[k].packed = true;
-      of_packet[share_.owner(s.writers_band)].merge(std::set(readers[s.channel]));
+      of_packet[share_.owner(s.writers_partition)].merge(std::set(readers[s.channel]));
     }
     for (const auto& [writer, its_readers] : of_packet) {
       if (writer != who_.rank() && !its_readers.contains(who_.rank())) continue;
@@ -170,46 +170,46 @@ class exchange {
     }
   }
 
-  /// The news of one band for another.
+  /// The news of one partition for another.
   struct heading {
     u32 from, to, count;
   };
   struct item {
     enum class where : u8 {
       behind,   ///< the words follow the item
-      packed,   ///< they lie in the sender's packet, from a place on
+      packed,   ///< they lie in the sender's tree_broadcast, from a place on
       same,     ///< they are those of the item before: another receiver of a multicast
       shared    ///< they lie in the sender's memory, from a place on, the first one being `origin`
     };
-    news::what kind;
+    partition_message::what kind;
     where words_are;
     bool anew;  ///< all that the buffer holds, because the mirror had none; otherwise those that it lacks
-    u32 inlet, position, words, origin, place;
+    u32 cursor, position, words, origin, place;
   };
   static_assert(sizeof(heading) % sizeof(u32) == 0 && sizeof(item) % sizeof(u32) == 0, "words lie where words may lie");
 
-  void pack(neighbour& to_rank, u32 from, u32 to, u64 epoch) {
+  void pack(neighbour& to_rank, u32 from, u32 to, u64 superstep) {
     message& out = to_rank.out;
-    auto& mail = words_.bands()[from].mail[epoch & 1][to];
-    if (mail.empty()) return;
+    auto& mailboxes = words_.partitions()[from].mailboxes[superstep & 1][to];
+    if (mailboxes.empty()) return;
     std::size_t items = 0;
-    for (const news& n : mail) items += n.kind == news::what::offer ? pieces_of(n) : 1;
+    for (const partition_message& n : mailboxes) items += n.kind == partition_message::what::grant ? pieces_of(n) : 1;
     out.put(heading{from, to, static_cast<u32>(items)});
-    const news* before = nullptr;
+    const partition_message* before = nullptr;
     u32 begin = 0;
-    for (const news& n : mail) {
-      item i{n.kind, item::where::behind, false, n.inlet, n.position, 0, n.origin, 0};
-      if (n.kind == news::what::offer) {
-        pack_offer(to_rank, n, epoch);
+    for (const partition_message& n : mailboxes) {
+      item i{n.kind, item::where::behind, false, n.cursor, n.position, 0, n.origin, 0};
+      if (n.kind == partition_message::what::grant) {
+        pack_offer(to_rank, n, superstep);
         before = nullptr;
         continue;
       }
-      if (n.kind != news::what::words) {
+      if (n.kind != partition_message::what::words) {
         out.put(i);
         continue;
       }
-      const u32 seam = words_.net.inlets[n.inlet].from;
-      progress& sent = sent_[seam];
+      const u32 cut_edge = words_.net.cursors[n.cursor].from;
+      progress& sent = sent_[cut_edge];
       if (who_.memory() && who_.memory()->seen_by(to_rank.rank, n.words)) {
         i.words_are = item::where::shared, i.place = who_.memory()->place_of(n.words);
         sent.mirrored = false, before = nullptr;
@@ -222,31 +222,31 @@ class exchange {
       i.words = n.position - begin;
       const std::span<const u32> words(n.words + (begin - n.origin), i.words);
       before = sent.packed ? nullptr : &n;
-      if (sent.packed) i.words_are = item::where::packed, i.place = place_in_packet(words_.net.seams[seam].channel, n.position, words);
+      if (sent.packed) i.words_are = item::where::packed, i.place = place_in_packet(words_.net.cut_edges[cut_edge].channel, n.position, words);
       out.put(i);
       if (i.words_are == item::where::behind) out.put(words);
     }
-    mail.clear();
+    mailboxes.clear();
   }
-  /// What is offered travels in pieces that fit a buffer: through memory that both ranks have, as long as there is some, or behind the items.
-  static u32 pieces_of(const news& offer) { return (offer.offered() + engines::large_buffer - 1) / engines::large_buffer; }
-  void pack_offer(neighbour& to_rank, const news& n, u64 epoch) {
-    sent_[words_.net.inlets[n.inlet].from].mirrored = false;
-    for (u32 done = 0, some; done < n.offered(); done += some) {
-      some = least(n.offered() - done, u32{engines::large_buffer});
-      item i{n.kind, item::where::behind, false, n.inlet, n.position + done, some, some, 0};
-      u32* const common = who_.memory() && who_.memory()->common(who_.rank(), to_rank.rank) ? lend(epoch) : nullptr;
+  /// What is granted travels in pieces that fit a buffer: through memory that both ranks have, as long as there is some, or behind the items.
+  static u32 pieces_of(const partition_message& grant) { return (grant.granted() + engines::large_buffer - 1) / engines::large_buffer; }
+  void pack_offer(neighbour& to_rank, const partition_message& n, u64 superstep) {
+    sent_[words_.net.cursors[n.cursor].from].mirrored = false;
+    for (u32 done = 0, some; done < n.granted(); done += some) {
+      some = support::min(n.granted() - done, u32{engines::large_buffer});
+      item i{n.kind, item::where::behind, false, n.cursor, n.position + done, some, some, 0};
+      u32* const common = who_.memory() && who_.memory()->common(who_.rank(), to_rank.rank) ? lend(superstep) : nullptr;
       if (common) i.words_are = item::where::shared, i.place = who_.memory()->place_of(common), std::memcpy(common, n.words + done, some * sizeof(u32));
       to_rank.out.put(i);
       if (!common) to_rank.out.put(std::span(n.words + done, some));
     }
   }
-  /// A buffer in common memory that is read in the next epoch, null if there is none.
-  u32* lend(u64 epoch) {
+  /// A buffer in common memory that is read in the next superstep, null if there is none.
+  u32* lend(u64 superstep) {
     for (loan& l : loans_)
-      if (l.epoch + 1 < epoch) return l.epoch = epoch, l.buffer;
+      if (l.superstep + 1 < superstep) return l.superstep = superstep, l.buffer;
     u32* const buffer = buffers_.take(engines::large_buffer);
-    if (buffer) loans_.push_back({buffer, epoch});
+    if (buffer) loans_.push_back({buffer, superstep});
     return buffer;
   }
   /// All readers of a channel have heard the same, so what one lacks the others lack.
@@ -258,32 +258,32 @@ class exchange {
     return entry->second;
   }
 
-  void unpack(neighbour& from, u64 epoch) {
+  void unpack(neighbour& from, u64 superstep) {
     const heading h = from.in().take<heading>();
-    engines::band& to = words_.bands()[h.to];
-    to.senders[epoch & 1].set_bits(u64{1} << h.from);
-    auto& mail = words_.bands()[h.from].mail[epoch & 1][h.to];
+    engines::partition& to = words_.partitions()[h.to];
+    to.senders[superstep & 1].set_bits(u64{1} << h.from);
+    auto& mailboxes = words_.partitions()[h.from].mailboxes[superstep & 1][h.to];
     std::span<const u32> latest;
     for (u32 k = 0; k < h.count; ++k) {
       const item i = from.in().take<item>();
-      news n{i.kind, i.inlet, i.position};
-      if (i.kind == news::what::words && i.words_are == item::where::shared) {
+      partition_message n{i.kind, i.cursor, i.position};
+      if (i.kind == partition_message::what::words && i.words_are == item::where::shared) {
         n.words = who_.memory()->at(from.rank, i.place), n.origin = i.origin;
-      } else if (i.kind == news::what::offer) {
+      } else if (i.kind == partition_message::what::grant) {
         n.words = i.words_are == item::where::shared ? who_.memory()->at(from.rank, i.place) : from.in().take_words(i.words).data(), n.origin = i.words;
-      } else if (i.kind == news::what::words) {
+      } else if (i.kind == partition_message::what::words) {
         if (i.words_are == item::where::behind) latest = from.in().take_words(i.words);
         if (i.words_are == item::where::packed) latest = i.words ? packet_of(from.rank)->words.words_at(i.place * sizeof(u32), i.words) : latest.first(0);
-        mirror& m = mirrors_[i.inlet];
+        mirror& m = mirrors_[i.cursor];
         if (i.anew) m.begin(i.origin);
-        m.append(latest, words_.net.inlets[i.inlet].head);
+        m.append(latest, words_.net.cursors[i.cursor].head);
         n.words = m.words.data(), n.origin = m.origin;
       }
-      mail.push_back(n);
+      mailboxes.push_back(n);
     }
   }
 
-  /// What the writer's buffer holds for an inlet here. It changes only between epochs, when nobody reads it.
+  /// What the writer's buffer holds for an cursor here. It changes only between supersteps, when nobody reads it.
   struct mirror {
     std::vector<u32> words;
     u32 origin = 0;
@@ -291,10 +291,10 @@ class exchange {
     void begin(u32 at) { words.clear(), origin = at; }
     void append(std::span<const u32> more, u32 head) {
       if (words.size() + more.size() > words.capacity()) {
-        const u32 read = least(head - origin, static_cast<u32>(words.size()));
+        const u32 read = support::min(head - origin, static_cast<u32>(words.size()));
         words.erase(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(read));
         origin += read;
-        words.reserve(most<std::size_t>(2 * (words.size() + more.size()), engines::small_buffer));
+        words.reserve(support::max<std::size_t>(2 * (words.size() + more.size()), engines::small_buffer));
       }
       words.insert(words.end(), more.begin(), more.end());
     }
@@ -302,29 +302,29 @@ class exchange {
 
   struct loan {
     u32* buffer;
-    u64 epoch;  ///< in which it was last filled
+    u64 superstep;  ///< in which it was last filled
   };
 
-  /// How far the reader's rank has words of a seam; those in common memory it has all, and then its mirror none.
+  /// How far the reader's rank has words of a cut_edge; those in common memory it has all, and then its mirror none.
   struct progress {
     u32 position = 0;
     bool mirrored = false;
-    bool packed = false;  ///< its words go in the packet
+    bool packed = false;  ///< its words go in the tree_broadcast
   };
 
-  engines::traffic& words_;
+  engines::transport& words_;
   ranks who_;
   share share_;
   bool crowded_;                                ///< if all threads of this rank have something to do
-  u64 borders_ = 0;                             ///< bands
-  bool everybody_hears_all_ = false;            ///< all ranks are neighbours: what is to follow an epoch need not be agreed on
-  bool inner_work_ = false;                     ///< for bands here that border on none of others', in the next epoch
+  u64 borders_ = 0;                             ///< partitions
+  bool everybody_hears_all_ = false;            ///< all ranks are neighbours: what is to follow an superstep need not be agreed on
+  bool inner_work_ = false;                     ///< for partitions here that border on none of others', in the next superstep
   std::vector<neighbour> neighbours_;
-  std::vector<packet> packets_;                 ///< that this rank writes or reads
-  std::unordered_map<u64, u32> packed_;         ///< by channel and position: the places of words in this rank's packet
+  std::vector<tree_broadcast> packets_;                 ///< that this rank writes or reads
+  std::unordered_map<u64, u32> packed_;         ///< by channel and position: the places of words in this rank's tree_broadcast
   shared_buffers buffers_;
   std::vector<loan> loans_;
-  std::vector<progress> sent_;                  ///< by seam
+  std::vector<progress> sent_;                  ///< by cut_edge
   std::unordered_map<u32, mirror> mirrors_;
 };
 

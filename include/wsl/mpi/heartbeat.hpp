@@ -26,7 +26,7 @@ namespace wsl::mpi::detail {
 /// How often this rank has exchanged something with others, and whether it waits for them now.
 inline std::atomic<u64> exchanges{0};
 inline std::atomic<bool> waits{false};
-/// Bytes that have come from others, and those of them that came in epochs beside which a PE here computed.
+/// Bytes that have come from others, and those of them that came in supersteps beside which a PE here computed.
 inline std::atomic<u64> arrived{0}, arrived_beside{0};
 /// Whether this rank has said with what it ends. Then others have a second to end too.
 inline bool has_failed = false;
@@ -62,13 +62,13 @@ class waiting {
   int looks_;  ///< still to come
 };
 
-/// Seconds that the environment gives. Throws fault_error.
+/// Seconds that the environment gives. Throws fault.
 inline f64 seconds_of(const char* name, f64 otherwise) {
   const char* given = std::getenv(name);
   if (!given || !*given) return otherwise;
   char* rest = nullptr;
   const f64 seconds = std::strtod(given, &rest);
-  if (*rest || !(seconds >= 0)) throw fault_error(std::string("wsl: ") + name + " is \"" + given + "\"; it must be a number of seconds, or 0 for any");
+  if (*rest || !(seconds >= 0)) throw fault(std::string("wsl: ") + name + " is \"" + given + "\"; it must be a number of seconds, or 0 for any");
   return seconds;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What ranks send each other in an epoch: one message from each to each neighbour, and packets, which those that read them pass on among
-// themselves. Nothing here waits, but for what has been sent to have left: all of it is on its way while bands run.
+// What ranks send each other in an superstep: one message from each to each neighbour, and packets, which those that read them pass on among
+// themselves. Nothing here waits, but for what has been sent to have left: all of it is on its way while partitions run.
 #pragma once
 #include <mpi.h>
 
@@ -38,18 +38,18 @@ class requests {
  private:
   template <class Byte, class F>
   static void each_piece(std::span<Byte> bytes, F f) {
-    for (; !bytes.empty(); bytes = bytes.subspan(least(bytes.size(), at_once))) f(bytes, static_cast<int>(least(bytes.size(), at_once)));
+    for (; !bytes.empty(); bytes = bytes.subspan(support::min(bytes.size(), at_once))) f(bytes, static_cast<int>(support::min(bytes.size(), at_once)));
   }
   std::vector<MPI_Request> open_;
 };
 
-/// The messages to and from a neighbour. What is to follow the epoch may come behind them.
-class correspondence {
+/// The messages to and from a neighbour. What is to follow the superstep may come behind them.
+class peer_channel {
  public:
   /// How a message begins.
   struct opening {
-    u64 size = 0, packet = 0;  ///< bytes of the message, and of the sender's packet
-    engines::sequel says = engines::sequel::nothing;
+    u64 size = 0, tree_broadcast = 0;  ///< bytes of the message, and of the sender's tree_broadcast
+    engines::termination_vote says = engines::termination_vote::nothing;
     bool settled = true;       ///< otherwise it says so later
   };
 
@@ -57,29 +57,29 @@ class correspondence {
   message out;
   opening heard;  ///< of what has come
 
-  correspondence(int with, MPI_Comm group) : rank(with), group_(group) {}
+  peer_channel(int with, MPI_Comm group) : rank(with), group_(group) {}
 
-  /// Before anything of this epoch is sent.
+  /// Before anything of this superstep is sent.
   void expect() {
     latest_ = 1 - latest_;
     in().reset(at_once);
     receive(piece::first, in().bytes());
   }
-  /// What comes in this epoch. It stays where it is until the end of the next one.
+  /// What comes in this superstep. It stays where it is until the end of the next one.
   message& in() { return in_[latest_]; }
   /// Empties `out`, but for room for what `send` puts before it.
   void begin() {
     out.reset();
     out.put(opening{});
   }
-  /// What is to follow the epoch, if this rank knows already.
-  void send(u64 bytes_of_packet, std::optional<engines::sequel> says) {
+  /// What is to follow the superstep, if this rank knows already.
+  void send(u64 bytes_of_packet, std::optional<engines::termination_vote> says) {
     const std::span<std::byte> bytes = out.bytes();
-    const opening front{bytes.size(), bytes_of_packet, says.value_or(engines::sequel::nothing), says.has_value()};
+    const opening front{bytes.size(), bytes_of_packet, says.value_or(engines::termination_vote::nothing), says.has_value()};
     std::memcpy(bytes.data(), &front, sizeof front);
     sends_.send(bytes, rank, tag, group_);
   }
-  void settle(engines::sequel says) {
+  void settle(engines::termination_vote says) {
     last_ = says;
     sends_.send(std::as_bytes(std::span(&last_, 1)), rank, tag, group_);
   }
@@ -116,18 +116,18 @@ class correspondence {
   MPI_Comm group_;
   message in_[2];
   int latest_ = 0;
-  engines::sequel last_ = engines::sequel::nothing;
+  engines::termination_vote last_ = engines::termination_vote::nothing;
   requests sends_, comes_;
   piece missing_ = piece::none;
 };
 
 /// Words that one rank writes and several read. They go along a binomial tree of ranks, so they leave the first one log2 n times, not n - 1 times.
-class packet {
+class tree_broadcast {
  public:
   message words;
 
   /// Of its writer and its readers, in this order; this rank is one of them.
-  packet(std::vector<int> writer_and_readers, int me, MPI_Comm group) : ranks_(std::move(writer_and_readers)), group_(group) {
+  tree_broadcast(std::vector<int> writer_and_readers, int me, MPI_Comm group) : ranks_(std::move(writer_and_readers)), group_(group) {
     while (ranks_[place_] != me) ++place_;
     const std::size_t end = place_ ? place_ & (~place_ + 1) : std::bit_ceil(ranks_.size());
     for (std::size_t step = end / 2; step > 0; step /= 2)

@@ -8,7 +8,7 @@
 #include <string>
 #include <type_traits>
 
-#include "../support/least.hpp"
+#include "../support/min_max.hpp"
 #include "../core/scalar.hpp"
 
 namespace wsl::mpi {
@@ -71,7 +71,7 @@ class message {
     if (size) std::memcpy(bytes_.get() + before, from, size);
   }
   void grow(std::size_t size) {
-    room_ = most(size, 2 * room_);
+    room_ = support::max(size, 2 * room_);
     std::unique_ptr<std::byte[]> larger(new std::byte[room_]);  // not set to zero: that would be one more pass over long messages
     if (size_) std::memcpy(larger.get(), bytes_.get(), size_);
     bytes_ = std::move(larger);

@@ -10,7 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "../support/least.hpp"
+#include "../support/min_max.hpp"
 #include "heartbeat.hpp"
 #include "shared_memory.hpp"
 
@@ -25,7 +25,7 @@ class session {
     int over = 0;
     MPI_Finalized(&over);
     if (over) return;
-    const f64 patience = has_failed ? least(1., silence_) : silence_;
+    const f64 patience = has_failed ? support::min(1., silence_) : silence_;
     if (owned_ && !everybody_came(patience)) {
       int rank = 0;
       MPI_Comm_rank(group_, &rank);

@@ -38,19 +38,19 @@ class ranks {
   u64 largest(u64 mine) const { return reduced(mine, MPI_MAX); }
   /// Their sum; together.
   u64 sum(u64 mine) const { return reduced(mine, MPI_SUM); }
-  /// Throws fault_error on all ranks, naming the first that has another number than rank 0; together. "program" is a word for what it says.
+  /// Throws fault on all ranks, naming the first that has another number than rank 0; together. "program" is a word for what it says.
   void require_same(u64 number, const std::string& what) const {
     u64 roots = number;
     broadcast(roots, 0);
     // Counted from the end, so that the largest is the first rank that differs.
     const u64 differs = largest(roots == number ? 0 : static_cast<u64>(size() - rank()));
-    if (differs) throw fault_error("wsl: rank " + std::to_string(size() - static_cast<int>(differs)) + " has another " + what + " than rank 0; start the same program with the same arguments everywhere");
+    if (differs) throw fault("wsl: rank " + std::to_string(size() - static_cast<int>(differs)) + " has another " + what + " than rank 0; start the same program with the same arguments everywhere");
   }
   /// For what a rank ends with: whether no rank before this one says the same, as far as it is heard within a second, so that a sentence with which
   /// all end is printed once. Each rank asks once, and others need not ask at all; those that go on are ended soon.
   bool first_to_say(const std::string& sentence) const {
     constexpr int tag = 0;
-    fingerprint f;
+    support::fingerprint f;
     f.add(sentence.data(), sentence.size());
     const u64 mine = f.value();
     detail::has_failed = true;
@@ -71,7 +71,7 @@ class ranks {
   void broadcast(std::span<std::byte> bytes, int from) const {
     const detail::waiting others;
     for (std::size_t done = 0; done < bytes.size(); done += most_at_once)
-      MPI_Bcast(bytes.data() + done, static_cast<int>(least(bytes.size() - done, most_at_once)), MPI_BYTE, from, group_);
+      MPI_Bcast(bytes.data() + done, static_cast<int>(support::min(bytes.size() - done, most_at_once)), MPI_BYTE, from, group_);
   }
   template <class T>
     requires std::is_trivially_copyable_v<T>

@@ -25,7 +25,7 @@ class arena {
   memory<T> take(int n) {
     static_assert(std::is_trivially_destructible_v<T> && alignof(T) <= 16, "wsl: an arena holds plain elements: numbers, structs of numbers");
     if (!has_room<T>(n))
-      throw fault_error("wsl: an arena of " + std::to_string(bytes) + " bytes has " + std::to_string(bytes - used_) + " left, not room for " +
+      throw fault("wsl: an arena of " + std::to_string(bytes) + " bytes has " + std::to_string(bytes - used_) + " left, not room for " +
                         std::to_string(n) + " elements of " + std::to_string(sizeof(T)) + " bytes");
     unsigned char* first = store_ + start_for<T>();
     used_ = start_for<T>() + n * static_cast<int>(sizeof(T));

@@ -23,7 +23,7 @@ inline constexpr int small_buffer = 1024, large_buffer = 16384;
 static_assert(2 * sends_of_a_data_task <= small_buffer && 2 * sends_of_a_task <= large_buffer);
 
 /// From this many words on an engine looks for a receiver who waits, to hand them over without a buffer.
-inline constexpr int handed_over = 2048;
+inline constexpr int rendezvous_words = 2048;
 
 /// Where in a buffer: 32 bits, because processors forward a stored word to the next load faster than a half.
 enum class place : u32 {};
@@ -35,7 +35,7 @@ struct channel {
   u32 origin = 0;            ///< words written before the buffer's first; positions count modulo 2^32
   i16 announced = 0;         ///< up to where the receivers know of the words
   u16 links = 0;             ///< that one word crosses on its way to all receivers; of a listed channel they stand in the list
-  u32 first_reader = 0;      ///< the only inlet, or with `listed` where the list of inlets starts
+  u32 first_reader = 0;      ///< the only cursor, or with `listed` where the list of cursors starts
   u32 writer : 27 = 0;       ///< the PE, or host stream, that writes
   bool listed : 1 = false;
   bool writer_waits : 1 = false;  ///< a receiver that makes room must wake the writer
@@ -78,8 +78,8 @@ struct channel {
 static_assert(sizeof(channel) == 32, "a wafer has a million of them");
 
 /// The receiving end of a channel: how far one PE, or one host stream, has read it. Positions count modulo 2^32.
-struct inlet {
-  u32 from = 0;         ///< the channel; of a remote inlet, its seam
+struct cursor {
+  u32 from = 0;         ///< the channel; of a remote cursor, its cut_edge
   u32 reader = 0;       ///< the PE, or host stream, that reads
   u32 head = 0;         ///< words read so far
   u8 color = 0;
@@ -94,7 +94,7 @@ struct inlet {
     return (all[3] & but_port) == std::bit_cast<u32>(std::array<u8, 4>{static_cast<u8>(of_color), 0, 0, 0});
   }
 };
-static_assert(sizeof(inlet) == 16);
+static_assert(sizeof(cursor) == 16);
 
 /// No engine has more PEs and host streams than channels can name.
 inline constexpr u32 most_writers = u32{1} << 27;

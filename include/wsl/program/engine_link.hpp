@@ -4,7 +4,7 @@
 #include <cstddef>
 
 #include "../core/area.hpp"
-#include "../support/least.hpp"
+#include "../support/min_max.hpp"
 #include "../core/machine.hpp"
 #include "../layout/program.hpp"
 #include "channel.hpp"
@@ -25,7 +25,7 @@ class engine_link {
   virtual bool start(pe_state& on, transfer& operation) = 0;
 
   /// This PE computes something beside its tasks.
-  virtual void beside(pe_state& on, const errand& what) = 0;
+  virtual void async_compute(pe_state& on, const offloaded_job& what) = 0;
 
   /// Most operations find their words there and move without becoming a microthread: takes the next n words of a color if they
   /// have arrived and lie in one piece, and says where; null otherwise. They stay there until the running task calls the engine again.
@@ -54,7 +54,7 @@ struct program_image {
   const program* source = nullptr;
   engine_link* engine = nullptr;
   engines::channel* channels = nullptr;     ///< of the whole engine
-  engines::inlet* inlets = nullptr;
+  engines::cursor* cursors = nullptr;
   void* memories = nullptr;                 ///< of the placement's PEs, one after the other
   std::size_t stride = 0;                   ///< bytes from one of them to the next
   u32 first = 0;                            ///< the placement's first PE
@@ -62,17 +62,17 @@ struct program_image {
   const binding* local[max_local_tasks] = {};
   const void* local_key[max_local_tasks + 1] = {};  ///< their identities; none for the last
   const binding* control[max_colors] = {};
-  const binding* torn[max_colors] = {};
+  const binding* torn_down[max_colors] = {};
   int locals = 0;
   u64 takes = 0, reads = 0, sends = 0;      ///< colors of data tasks; colors that descriptors read; colors that are sent
   u64 tears = 0;                            ///< colors whose teardown starts a task
   bool reacts = false;                      ///< to words: has data or control tasks
   u64 blocked_colors = 0;                   ///< how tasks are when the fabric starts
   u32 blocked_locals = 0, active_locals = 0;
-  u64 mates = 0;                            ///< colors that share an output queue with others
+  u64 sharing_queue = 0;                            ///< colors that share an output queue with others
   u64 urgent_colors = 0;                    ///< whose data tasks go before local tasks ...
   u32 urgent_locals = 0;                    ///< ... that are not urgent themselves; they have the lowest numbers
-  u32 lengthy_locals = 0;                   ///< that compute long; they have the highest numbers
+  u32 long_running_locals = 0;                   ///< that compute long; they have the highest numbers
   u64 present = 0;                          ///< colors that a path takes from this PE's ramp
   u16 slot[max_colors] = {};                ///< which of a PE's channels a present color is
   u16 slots = 0;                            ///< how many there are
@@ -95,17 +95,17 @@ struct program_image {
           blocked_locals |= b.start == initially::blocked ? local_bit(b.id) : 0;
           active_locals |= b.start == initially::active ? local_bit(b.id) : 0;
           urgent_locals |= b.urgent ? local_bit(b.id) : 0;
-          lengthy_locals |= b.lengthy ? local_bit(b.id) : 0;
+          long_running_locals |= b.long_running ? local_bit(b.id) : 0;
           break;
         case role::control: control[b.id] = &b, reacts = true; break;
-        case role::torn: torn[b.id] = &b, tears |= color_bit(b.id); break;
+        case role::torn_down: torn_down[b.id] = &b, tears |= color_bit(b.id); break;
         case role::read:
           reads |= color_bit(b.id);
           read_type[b.id] = b.type;
           break;
         case role::send: sends |= color_bit(b.id); break;
         case role::steer: steers[b.id] = static_cast<u8>(steers[b.id] | b.commands); break;
-        case role::share: mates |= b.after; break;
+        case role::share: sharing_queue |= b.after; break;
         case role::launch: break;
       }
   }
@@ -118,7 +118,7 @@ struct program_image {
       slot[c] = here ? slots++ : u16{0};
       sent_type[c] = here ? entry(role::send, c)->type : nullptr;
     }
-    sends_many = slots > least(target.output_queues, target.microthreads - 1);
+    sends_many = slots > support::min(target.output_queues, target.microthreads - 1);
   }
 
   /// The entry that declares a color for a role, null if there is none.
@@ -129,8 +129,8 @@ struct program_image {
   }
 
   /// The other colors that leave through a color's output queue, where they take turns.
-  u64 mates_of(int color) const {
-    if (!(mates & color_bit(color)) || !engine->target().color_owns_queue) return 0;
+  u64 sharing_queue_with(int color) const {
+    if (!(sharing_queue & color_bit(color)) || !engine->target().color_owns_queue) return 0;
     return entry(role::share, color)->after & ~color_bit(color);
   }
 
@@ -148,11 +148,11 @@ struct program_image {
 namespace engines {
 
 /// What the task that runs on this thread tried to send and could not. The engine looks as soon as the task has ended.
-struct refusal {
+struct rejected_send {
   int color = -1;
   const payload_type* type = nullptr;
 };
-inline constinit thread_local refusal refused;
+inline constinit thread_local rejected_send rejected;
 
 /// The color that an operation of the running task has read at once, counted from 1. `several` where it is more than one, which the
 /// engine knows, and wherever the task may not run again without its engine. A type of its own for the reason that channel_index
@@ -160,9 +160,9 @@ inline constinit thread_local refusal refused;
 enum class taken_color : u8 { none, several = 255 };
 constexpr taken_color taken(int color) { return taken_color(color + 1); }
 
-/// Which band of an engine a PE or host stream belongs to, and whether it stands in the band's lists.
+/// Which partition of an engine a PE or host stream belongs to, and whether it stands in the partition's lists.
 struct membership {
-  u8 band : 6 = 0;
+  u8 partition : 6 = 0;
   u8 queued : 1 = 0;   ///< has work
   u8 touched : 1 = 0;  ///< has had work since it was last found to wait for nothing
 };
@@ -176,7 +176,7 @@ struct pe_state {
   u32 active = 0, blocked = 0;   ///< local tasks: activated; may not run
   u32 index = 0;                 ///< position among the engine's PEs
   engines::channel_index first_channel{};  ///< what the PE writes, one channel for each color present in the image
-  u32 first_inlet = 0;           ///< what it reads
+  u32 first_cursor = 0;           ///< what it reads
   u32 more = 0;                  ///< where the engine keeps calls and operations in flight; 0 if there never were any
   i16 x = 0, y = 0;
   engines::taken_color taken{};  ///< of the running task
@@ -191,8 +191,8 @@ struct pe_state {
   engines::channel* channels() const { return image->channels + static_cast<u32>(first_channel); }
   engines::channel& channel_of(int color) const { return channels()[image->slot[color]]; }
   /// By color and writer; the PE after this one, or the end of all, says where they end.
-  engines::inlet* inlets() const { return image->inlets + first_inlet; }
-  engines::inlet* end_of_inlets() const { return image->inlets + this[1].first_inlet; }
+  engines::cursor* cursors() const { return image->cursors + first_cursor; }
+  engines::cursor* end_of_cursors() const { return image->cursors + this[1].first_cursor; }
 
   /// Whether urgent data tasks go before the local tasks that are ready.
   bool hurries(u32 ready) const { return image->urgent_colors && !(ready & image->urgent_locals); }
@@ -212,7 +212,7 @@ struct pe_state {
 
   /// Whether the local task that has just run is the only one that is active, nothing may come before it, and there is room for what
   /// it may send; then it has begun.
-  [[gnu::always_inline]] bool again(u32 own_bit) {
+  [[gnu::always_inline]] bool try_rerun(u32 own_bit) {
     if (active != own_bit || (blocked & own_bit) || taken == engines::taken_color::several) return false;
     if (u32 left = image->slots)
       for (engines::channel* c = channels(); left; --left, ++c)

@@ -33,7 +33,7 @@ class notes {
   int lost() const { return lost_; }
   /// Note i as text: a time stamp reads "@1234".
   std::string text(int i) const {
-    if (i < 0 || i >= size_) throw fault_error("wsl: there are " + std::to_string(size_) + " notes and none has the number " + std::to_string(i));
+    if (i < 0 || i >= size_) throw fault("wsl: there are " + std::to_string(size_) + " notes and none has the number " + std::to_string(i));
     const entry& e = entries_[i];
     switch (e.what) {
       case kind::text: return e.words;

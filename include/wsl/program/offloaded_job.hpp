@@ -7,7 +7,7 @@
 
 namespace wsl {
 
-struct errand {
+struct offloaded_job {
   void (*compute)(void* part) = nullptr;
   void* part = nullptr;
   const char* name = "";  ///< for reports

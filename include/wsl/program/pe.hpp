@@ -3,7 +3,7 @@
 // completion, one at a time; an activation is a single bit, not a count. See examples/05_local_tasks.cpp.
 #pragma once
 #include "../core/control.hpp"
-#include "../support/least.hpp"
+#include "../support/min_max.hpp"
 #include "coroutine.hpp"
 #include "task_traits.hpp"
 
@@ -11,15 +11,15 @@ namespace wsl {
 
 namespace detail {
 [[noreturn]] inline void the_program_does_not_bind_this_task(const char* program, const char* task) {
-  throw fault_error(std::string("wsl: program ") + program + " does not bind local<&" + task + ">() in its table");
+  throw fault(std::string("wsl: program ") + program + " does not bind local<&" + task + ">() in its table");
 }
 [[noreturn]] inline void the_table_does_not_say_steers(const program_image& image, int color, int missing) {
   const command what = missing & command_bit(advance) ? advance : missing & command_bit(reset) ? reset : teardown;
-  throw fault_error(std::string("wsl: program ") + image.source->name + " sends a command on color " + std::to_string(color) +
+  throw fault(std::string("wsl: program ") + image.source->name + " sends a command on color " + std::to_string(color) +
                     ", but its table does not say steers<color>(" + name_of(what) + ")");
 }
 [[noreturn]] inline void the_machine_has_no_such_microthread(const machine& m, int number) {
-  throw fault_error(std::string("wsl: ") + m.name + " has the microthreads 0 to " + std::to_string(m.microthreads - 1) + "; there is no microthread " +
+  throw fault(std::string("wsl: ") + m.name + " has the microthreads 0 to " + std::to_string(m.microthreads - 1) + "; there is no microthread " +
                     std::to_string(number));
 }
 }  // namespace detail
@@ -164,16 +164,16 @@ class pe {
   }
 
   /// Computes beside the tasks, in memory that none of them touches until it is complete: `me.beside<&part::compute>(*this, then<&part::computed>())`, where
-  /// compute() has no arguments, so it can neither send nor read. The threaded engine completes it when no band has news for another, and may
+  /// compute() has no arguments, so it can neither send nor read. The threaded engine completes it when no partition has news for another, and may
   /// do it on another thread while they have; ranks do, so that words travel meanwhile. Worth it from some 10 microseconds on.
   template <auto Compute, class Part, class... Completion>
-  void beside(Part& part, Completion... when_complete) {
+  void async_compute(Part& part, Completion... when_complete) {
     static_assert(std::is_invocable_v<decltype(Compute), Part&>, "wsl: what a PE computes beside its tasks is a member function without arguments: void f()");
     if constexpr (std::is_invocable_v<decltype(Compute), Part&>) {
       state_.interrupted = true;
-      errand e{[](void* what) { (static_cast<Part*>(what)->*Compute)(); }, &part, function_name<Compute>(), {}};
+      offloaded_job e{[](void* what) { (static_cast<Part*>(what)->*Compute)(); }, &part, support::function_name<Compute>(), {}};
       (attach(e.then, when_complete), ...);
-      state_.image->engine->beside(state_, e);
+      state_.image->engine->async_compute(state_, e);
     }
   }
 
@@ -196,7 +196,7 @@ class pe {
   // The engine says what is wrong when the task has ended: a call from here would cost every task that sends.
   template <payload T>
   void refuse(color<T> c) {
-    engines::refused = {c.id, &payload_type_of<T>};
+    engines::rejected = {c.id, &payload_type_of<T>};
     state_.taken = engines::taken_color::several;  // so that it does not run again at once
     state_.interrupted = true;
   }
@@ -204,7 +204,7 @@ class pe {
   template <auto Task>
   int local_id() const { return local_id(task_key<Task>, local_position<Task>()); }
   [[gnu::always_inline]] int local_id(const task_identity& task, int guess) const {
-    return state_.image->local_key[least(guess, max_local_tasks)] == &task ? guess : searched_id(task);
+    return state_.image->local_key[support::min(guess, max_local_tasks)] == &task ? guess : searched_id(task);
   }
   int searched_id(const task_identity& task) const {
     const int id = state_.image->local_with(&task);
@@ -232,7 +232,7 @@ class pe {
     if constexpr (what::sends) {
       const auto [color, type] = op.output();
       to = &state_.channel_of(color);
-      if (op.length() >= engines::handed_over || state_.image->sent_type[color] != type || !to->fits(op.length())) return false;
+      if (op.length() >= engines::rendezvous_words || state_.image->sent_type[color] != type || !to->fits(op.length())) return false;
     }
     if constexpr (what::fabric_sources > 0) {
       const auto [color, type] = op.input();
@@ -248,13 +248,13 @@ class pe {
   // The engine itself must look where a buffer becomes empty or a sender waits for room.
   struct lone_reader {
     [[gnu::always_inline]] static bool words(pe_state& s, int color, const payload_type* type, u32 n, const u32*& first) {
-      for (engines::inlet *in = s.inlets(), *last = s.end_of_inlets(); in != last; ++in) {
+      for (engines::cursor *in = s.cursors(), *last = s.end_of_cursors(); in != last; ++in) {
         if (in->is_plain(color)) [[likely]] return read(s, *in, color, type, n, first);
         if (in->color == color) return false;
       }
       return false;
     }
-    [[gnu::always_inline]] static bool read(pe_state& s, engines::inlet& in, int color, const payload_type* type, u32 n, const u32*& first) {
+    [[gnu::always_inline]] static bool read(pe_state& s, engines::cursor& in, int color, const payload_type* type, u32 n, const u32*& first) {
       const program_image& image = *s.image;
       if (s.taken != engines::taken_color::none || image.read_type[color] != type) return false;
       const engines::channel& c = image.channels[in.from];
@@ -294,7 +294,7 @@ class pe {
   static bool names_a_task(const completion& c) { return c.what != completion::effect::unblock_color && c.what != completion::effect::nothing; }
   /// Whether the task stands where its own module's table has it, as it does unless other modules come before.
   [[gnu::always_inline]] bool knows(const completion& c) const {
-    return !names_a_task(c) || state_.image->local_key[least(c.id, max_local_tasks)] == c.task;
+    return !names_a_task(c) || state_.image->local_key[support::min(c.id, max_local_tasks)] == c.task;
   }
   int place_of(const completion& c) const { return names_a_task(c) ? local_id(*c.task, c.id) : c.id; }
   [[gnu::always_inline]] void happen(const completion& c, int place) {

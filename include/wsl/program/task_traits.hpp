@@ -18,7 +18,7 @@ struct task_identity {
   const char* name;
 };
 template <auto Task>
-inline constexpr task_identity task_key{function_name<Task>()};
+inline constexpr task_identity task_key{support::function_name<Task>()};
 /// The identity of a library module is the address of this.
 template <class Module>
 inline constexpr char module_key = 0;

@@ -23,7 +23,7 @@ struct task_table {
     int locals = 0, launches = 0;
     for (int turn : {-1, 0, 1})
       for (binding& b : t.entries)
-        if (b.what == role::local && b.lengthy - b.urgent == turn) b.id = locals++;
+        if (b.what == role::local && b.long_running - b.urgent == turn) b.id = locals++;
     for (binding& b : t.entries)
       if (b.what == role::launch) b.id = launches++;
     return t;
@@ -104,7 +104,7 @@ u32 run_local(void* state, pe& me, const void* bit, u32 most) {
   const u32 own_bit = *static_cast<const u32*>(bit);
   u32 ran = 0;
   do (static_cast<owner_of<Task>*>(state)->*Task)(me);
-  while (++ran < most && state_of(me).again(own_bit));
+  while (++ran < most && state_of(me).try_rerun(own_bit));
   return ran;
 }
 
@@ -127,7 +127,7 @@ u32 run_launch(void* state, pe& me, const void* input, u32) {
 template <auto Task>
 consteval binding bind(role what, int id, const payload_type* type, task_function run, initially start) {
   const int arguments = what == role::launch ? signature_of<Task>::inputs : 0;
-  return {what, id, type, &task_key<Task>, nullptr, function_name<Task>(), run, start, 0, arguments};
+  return {what, id, type, &task_key<Task>, nullptr, support::function_name<Task>(), run, start, 0, arguments};
 }
 
 // Every entry asks this first, and builds nothing for what is not a task: the sentence is then the only error.
@@ -253,7 +253,7 @@ consteval auto on_teardown() {
     constexpr bool takes = detail::signature_of<Task>::inputs == 0;
     static_assert(takes, "wsl: a task of a teardown takes only the PE: void f(pe& me)");
     if constexpr (!takes) return task_table<1>{};
-    else return task_table<1>{{detail::bind<Task>(role::torn, Color.id, nullptr, &detail::run_control<Task>, initially::ready)}};
+    else return task_table<1>{{detail::bind<Task>(role::torn_down, Color.id, nullptr, &detail::run_control<Task>, initially::ready)}};
   }
 }
 
@@ -273,17 +273,17 @@ consteval auto urgent(task_table<N> tasks) {
 }
 
 namespace detail {
-inline void only_local_tasks_are_lengthy() {}
+inline void only_local_tasks_are_long_running() {}
 }  // namespace detail
 
 /// Local tasks that compute long: `lengthy(local<&part::inside>())`. They go after the other ready tasks of their PE; and the threaded
 /// engine, to whom a task is one step, starts them when nothing else is left to do anywhere, all at once: what others wait for is then
 /// on its way, and no thread waits for one that computes. Worth it from some 10 microseconds on.
 template <std::size_t N>
-consteval auto lengthy(task_table<N> tasks) {
+consteval auto long_running(task_table<N> tasks) {
   for (binding& b : tasks.entries) {
-    if (b.what != role::local) detail::only_local_tasks_are_lengthy();
-    b.lengthy = true;
+    if (b.what != role::local) detail::only_local_tasks_are_long_running();
+    b.long_running = true;
   }
   return tasks;
 }
@@ -334,7 +334,7 @@ consteval program describe() {
                 "wsl: a PE program has a public table: static consteval auto tasks() { return table(launch<&part::start>()); }");
   if constexpr (!pe_program<P>) return {};
   else return {
-      .name = type_name<P>(),
+      .name = support::type_name<P>(),
       .bytes = sizeof(P),
       .alignment = alignof(P),
       .table = table_of<P>.entries,

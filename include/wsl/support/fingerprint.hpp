@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace wsl {
+namespace wsl::support {
 
 class fingerprint {
  public:
@@ -23,4 +23,4 @@ class fingerprint {
   std::uint64_t hash_ = 0xcbf29ce484222325u;
 };
 
-}  // namespace wsl
+}  // namespace wsl::support

@@ -6,10 +6,10 @@
 
 #include "flat_vector.hpp"
 
-namespace wsl::engines {
+namespace wsl::support {
 
 template <class T>
-class backlog {
+class flat_queue {
  public:
   bool empty() const { return head_ == items_.size(); }
   std::size_t size() const { return items_.size() - head_; }
@@ -26,4 +26,4 @@ class backlog {
   std::size_t head_ = 0;
 };
 
-}  // namespace wsl::engines
+}  // namespace wsl::support

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <utility>
 
-namespace wsl {
+namespace wsl::support {
 
 template <class T>
 class flat_vector {
@@ -73,4 +73,4 @@ class flat_vector {
   std::size_t size_ = 0, capacity_ = 0;
 };
 
-}  // namespace wsl
+}  // namespace wsl::support

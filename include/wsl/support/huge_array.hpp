@@ -9,7 +9,7 @@
 #include <memory>
 #include <new>
 
-namespace wsl {
+namespace wsl::support {
 
 class huge_array {
  public:
@@ -41,4 +41,4 @@ class huge_array {
   std::size_t size_ = 0;
 };
 
-}  // namespace wsl
+}  // namespace wsl::support

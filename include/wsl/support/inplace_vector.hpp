@@ -3,7 +3,7 @@
 // call per element would double the cost of checking a layout at compile time.
 #pragma once
 
-namespace wsl {
+namespace wsl::support {
 
 template <class T, int Capacity>
 class inplace_vector {
@@ -25,4 +25,4 @@ class inplace_vector {
   int size_ = 0;
 };
 
-}  // namespace wsl
+}  // namespace wsl::support

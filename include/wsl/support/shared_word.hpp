@@ -3,7 +3,7 @@
 // 0.05 s of compile time, into every program that includes the library.
 #pragma once
 
-namespace wsl {
+namespace wsl::support {
 
 template <class T>
 class shared_word {
@@ -36,4 +36,4 @@ class shared_word {
   T value_{};
 };
 
-}  // namespace wsl
+}  // namespace wsl::support

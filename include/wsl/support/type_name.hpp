@@ -2,7 +2,7 @@
 // The name of a type or of a function as the compiler prints it, for messages: `runner<color<float>{1}, ...>`.
 #pragma once
 
-namespace wsl {
+namespace wsl::support {
 
 /// Text of fixed capacity that can live in a constant: what a long name does not fit into is cut.
 struct name_text {
@@ -63,4 +63,4 @@ constexpr const char* type_name() { return detail::type_name_text<T>.text; }
 template <auto F>
 constexpr const char* function_name() { return detail::function_name_text<F>.text; }
 
-}  // namespace wsl
+}  // namespace wsl::support

@@ -12,7 +12,7 @@
 #include <string>
 #include <utility>
 
-namespace wsl {
+namespace wsl::support {
 
 class whole_file {
  public:
@@ -62,4 +62,4 @@ inline void write_whole_file(const std::string& name, const std::string& text) {
   file.finish();
 }
 
-}  // namespace wsl
+}  // namespace wsl::support

@@ -189,7 +189,7 @@ TEST_CASE("a tally is over everywhere when the last report has come") {
     for (int height : {1, 2, 5}) {
       tallies<reports>(width, height, reference{});
       tallies<reports>(width, height, timed{});
-      for (int threads : {1, 2, 3, 8}) tallies<reports>(width, height, threaded{.threads = threads, .pes_per_band = 2});
+      for (int threads : {1, 2, 3, 8}) tallies<reports>(width, height, threaded{.threads = threads, .pes_per_partition = 2});
     }
-  tallies<reports_inside>(5, 4, threaded{.threads = 2, .pes_per_band = 3});
+  tallies<reports_inside>(5, 4, threaded{.threads = 2, .pes_per_partition = 3});
 }

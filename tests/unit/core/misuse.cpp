@@ -13,7 +13,7 @@ template <class F>
 std::string said(F mistake) {
   try {
     mistake();
-  } catch (const fault_error& e) {
+  } catch (const fault& e) {
     return e.what();
   }
   return "nothing";

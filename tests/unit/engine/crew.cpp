@@ -10,7 +10,7 @@ using namespace wsl;
 TEST_CASE("threads that sleep at a barrier are woken in every round") {
   constexpr int rounds = 20'000;
   for (int threads : {2, 3, 5}) {
-    engines::crew c(threads);
+    engines::thread_pool c(threads);
     c.barrier.spins = 0;
     std::vector<int> done(static_cast<std::size_t>(threads) * 64);  // each on a line of its own
     int behind = 0;

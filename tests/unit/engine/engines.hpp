@@ -8,10 +8,10 @@
 #include <wsl/fabric/switches.hpp>
 #include <wsl/engine/timed.hpp>
 
-/// The threaded engine with bands of one PE, so that small grids have several.
+/// The threaded engine with partitions of one PE, so that small grids have several.
 template <int n, wsl::depth queues = wsl::depth::deep>
 struct on_threads {
-  auto make(const wsl::layout& plan) const { return wsl::threaded{.threads = n, .queues = queues, .pes_per_band = 1}.make(plan); }
+  auto make(const wsl::layout& plan) const { return wsl::threaded{.threads = n, .queues = queues, .pes_per_partition = 1}.make(plan); }
 };
 
 using machine_depth = on_threads<2, wsl::depth::machine>;

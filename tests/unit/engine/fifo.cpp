@@ -78,7 +78,7 @@ namespace {
 struct between_tasks {
   fifo<u32, 4> there, back;
   std::array<u32, longest> heard{};
-  int n = 0, refused = 0;
+  int n = 0, rejected = 0;
 
   task go(pe& me, int count) {
     me.async(mov(fabout(out, count), out_of(there)));
@@ -88,7 +88,7 @@ struct between_tasks {
   void look(pe&) {
     u32 x = 0;
     while (back.try_pop(x)) heard[static_cast<std::size_t>(n++)] = x;
-    refused += back.try_pop(x);
+    rejected += back.try_pop(x);
   }
   static consteval auto tasks() {
     return table(launch<&between_tasks::go>(), local<&between_tasks::look>(), reads<in>(), sends<out>());
@@ -105,7 +105,7 @@ TEMPLATE_LIST_TEST_CASE("tasks stand at one end of a FIFO, operations at the oth
     f.launch<&sink::go>(column(2), n);
     const between_tasks& p = f.program_at<between_tasks>({1, 0});
     REQUIRE(p.n == n);
-    CHECK(p.refused == 0);
+    CHECK(p.rejected == 0);
     for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i) {
       REQUIRE(p.heard[i] == i * i);
       REQUIRE(f.read(2, 0, &sink::y)[i] == i * 3);

@@ -295,6 +295,6 @@ TEMPLATE_LIST_TEST_CASE("a layout may be built from what is known only at run ti
 TEST_CASE("a layout with a fault does not become a fabric") {
   layout l{wse2, 2, 1};
   l.place(column(0), program_v<speaker<red>>).path(red, all, ramp >> east);
-  CHECK_THROWS_AS(fabric{l}, fault_error);
+  CHECK_THROWS_AS(fabric{l}, fault);
   CHECK_THROWS_WITH(fabric{l}, Contains("wsl: ") && Contains("color 0"));
 }

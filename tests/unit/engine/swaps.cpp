@@ -99,7 +99,7 @@ TEST_CASE("the checker follows words across colors") {
   const auto says = [](const layout& l) {
     try {
       fabric f{l};
-    } catch (const fault_error& e) {
+    } catch (const fault& e) {
       return std::string(e.what());
     }
     return std::string("nothing");

@@ -293,7 +293,7 @@ struct summing {
     sum += x, --missing;
     tell_if_complete(me);
   }
-  void torn(pe& me) {
+  void torn_down(pe& me) {
     torn_down = true;
     me.west_edge() ? tell_if_complete(me) : me.reopen(red, phase{1});
   }
@@ -305,7 +305,7 @@ struct summing {
   void open_twice(pe& me) { me.reopen(red); }
   static consteval auto tasks() {
     return table(launch<&summing::start>(), launch<&summing::open_twice>(), on<red, &summing::take>(), sends<red>(),
-                 steers<red>(advance, teardown), on_teardown<red, &summing::torn>());
+                 steers<red>(advance, teardown), on_teardown<red, &summing::torn_down>());
   }
 };
 
@@ -332,9 +332,9 @@ TEMPLATE_LIST_TEST_CASE("only a color that is torn down can be reopened, and onl
   CHECK_THROWS_WITH(f.launch<&summing::open_twice>(at(1, 0)), Contains("PE(1, 0)") && Contains("reopens color 0, which is open"));
   struct wrong {
     void go(pe& me) { me.send_control(red, teardown); }
-    void torn(pe& me) { me.reopen(red, phase{3}); }
+    void torn_down(pe& me) { me.reopen(red, phase{3}); }
     static consteval auto tasks() {
-      return table(launch<&wrong::go>(), sends<red>(), steers<red>(teardown), on_teardown<red, &wrong::torn>());
+      return table(launch<&wrong::go>(), sends<red>(), steers<red>(teardown), on_teardown<red, &wrong::torn_down>());
     }
   };
   layout l{wse2, 2, 1};

@@ -60,15 +60,15 @@ namespace {
 struct waiting_room {
   diary log;
   void boot(pe&) { log.note('b'); }
-  void gate(pe& me) {
+  void router_switch(pe& me) {
     log.note('g');
-    me.block<&waiting_room::gate>();
-    me.activate<&waiting_room::gate>();
+    me.block<&waiting_room::router_switch>();
+    me.activate<&waiting_room::router_switch>();
   }
-  void want(pe& me) { me.activate<&waiting_room::gate>(); }
-  void open(pe& me) { me.unblock<&waiting_room::gate>(); }
+  void want(pe& me) { me.activate<&waiting_room::router_switch>(); }
+  void open(pe& me) { me.unblock<&waiting_room::router_switch>(); }
   static consteval auto tasks() {
-    return table(local<&waiting_room::boot>(active), local<&waiting_room::gate>(blocked), launch<&waiting_room::want>(),
+    return table(local<&waiting_room::boot>(active), local<&waiting_room::router_switch>(blocked), launch<&waiting_room::want>(),
                  launch<&waiting_room::open>());
   }
 };
@@ -112,17 +112,17 @@ struct gated {
   static consteval auto tasks() { return table(on<red, &gated::take>(blocked), launch<&gated::open>()); }
 };
 
-constexpr layout gate = layout{wse2, 2, 1}
+constexpr layout router_switch = layout{wse2, 2, 1}
   .place(column(0), program_v<counter>)
   .place(column(1), program_v<gated>)
   .path(red, column(0), ramp >> east)
   .path(red, column(1), west >> ramp);
-static_assert(routed<gate>());
+static_assert(routed<router_switch>());
 
 }  // namespace
 
 TEMPLATE_LIST_TEST_CASE("a blocked data task leaves its wavelets in the queue, in order", "", every_engine) {
-  fabric f{gate, TestType{}};
+  fabric f{router_switch, TestType{}};
   CHECK_THROWS_AS(f.launch<&counter::count>(at(0, 0), 5), deadlock);
   CHECK(f.read(1, 0, &gated::taken) == 0);
   CHECK_THROWS_AS(f.launch<&gated::open>(at(1, 0)), deadlock);
@@ -359,7 +359,7 @@ struct asking {
 
   static consteval auto tasks() {
     const auto rest = table(launch<&asking::go>(), on<blue, &asking::hear>(), sends<red>());
-    if constexpr (computes_long) return table(lengthy(local<&asking::compute>()), rest);
+    if constexpr (computes_long) return table(long_running(local<&asking::compute>()), rest);
     else return table(local<&asking::compute>(), rest);
   }
 };
@@ -373,7 +373,7 @@ std::string order_between_bands(int threads) {
   layout l{host, 2, 1};
   l.place(at(0, 0), program_v<asking<computes_long>>).place(at(1, 0), program_v<answering>);
   l.path(red, at(0, 0), ramp >> east).path(red, at(1, 0), west >> ramp).path(blue, at(1, 0), ramp >> west).path(blue, at(0, 0), east >> ramp);
-  fabric f{l, threaded{.threads = threads, .pes_per_band = 1}};
+  fabric f{l, threaded{.threads = threads, .pes_per_partition = 1}};
   for (int k = 0; k < 3; ++k) f.template launch<&asking<computes_long>::go>(at(0, 0));
   return f.read(0, 0, &asking<computes_long>::log).text.data();
 }
@@ -395,7 +395,7 @@ struct thinking {
   int sum = 0;
 
   void go(pe& me) {
-    me.beside<&thinking::compute>(*this, then<&thinking::computed>());
+    me.async_compute<&thinking::compute>(*this, then<&thinking::computed>());
     me.send(red, 1.f);
   }
   void compute() { for (int k = 1; k <= 10; ++k) sum += k; }
@@ -423,7 +423,7 @@ TEMPLATE_LIST_TEST_CASE("what is computed beside the tasks is complete once", ""
 
 TEST_CASE("words travel between bands while a PE computes beside its tasks") {
   for (int threads : {1, 2}) {
-    fabric f{question(), threaded{.threads = threads, .pes_per_band = 1}};
+    fabric f{question(), threaded{.threads = threads, .pes_per_partition = 1}};
     for (int k = 1; k <= 3; ++k) {
       f.launch<&thinking::go>(at(0, 0));
       CHECK(f.read(0, 0, &thinking::sum) == 55 * k);
@@ -437,8 +437,8 @@ namespace {
 struct stumbling {
   int done = 0;
 
-  void go(pe& me) { me.beside<&stumbling::compute>(*this, then<&stumbling::computed>()); }
-  void compute() { if (++done == 1) throw fault_error("wsl: too steep"); }
+  void go(pe& me) { me.async_compute<&stumbling::compute>(*this, then<&stumbling::computed>()); }
+  void compute() { if (++done == 1) throw fault("wsl: too steep"); }
   void computed(pe&) { done += 10; }
   static consteval auto tasks() { return table(launch<&stumbling::go>(), local<&stumbling::computed>()); }
 };
@@ -449,7 +449,7 @@ TEST_CASE("what fails beside the tasks says where, and the rest is done by the n
   for (int threads : {1, 2, 8}) {
     layout l{host, 2, 1};
     l.place(all, program_v<stumbling>);
-    fabric f{l, threaded{.threads = threads, .pes_per_band = 2}};
+    fabric f{l, threaded{.threads = threads, .pes_per_partition = 2}};
     f.start<&stumbling::go>(all);
     CHECK_THROWS_WITH(f.run(), Catch::Contains("too steep") && Catch::Contains("PE(1, 0) of"));
     CHECK(f.read(0, 0, &stumbling::done) + f.read(1, 0, &stumbling::done) == 1);
@@ -463,7 +463,7 @@ TEST_CASE("what fails beside the tasks says where, and the rest is done by the n
 namespace {
 
 struct failing {
-  void go(pe&) { throw fault_error("wsl: no"); }
+  void go(pe&) { throw fault("wsl: no"); }
   static consteval auto tasks() { return table(launch<&failing::go>()); }
 };
 struct putting_off {
@@ -471,7 +471,7 @@ struct putting_off {
 
   void go(pe& me) { me.activate<&putting_off::compute>(); }
   void compute(pe&) { ++done; }
-  static consteval auto tasks() { return table(launch<&putting_off::go>(), lengthy(local<&putting_off::compute>())); }
+  static consteval auto tasks() { return table(launch<&putting_off::go>(), long_running(local<&putting_off::compute>())); }
 };
 
 }  // namespace
@@ -480,10 +480,10 @@ TEST_CASE("what a fault has left undone is done by the next run, on any number o
   for (int threads : {1, 2, 8}) {
     layout l{host, 2, 1};
     l.place(at(0, 0), program_v<failing>).place(at(1, 0), program_v<putting_off>);
-    fabric f{l, threaded{.threads = threads, .pes_per_band = 1}};
+    fabric f{l, threaded{.threads = threads, .pes_per_partition = 1}};
     f.start<&failing::go>(at(0, 0));
     f.start<&putting_off::go>(at(1, 0));
-    CHECK_THROWS_AS(f.run(), fault_error);
+    CHECK_THROWS_AS(f.run(), fault);
     CHECK(f.read(1, 0, &putting_off::done) == 0);
     f.run();
     CHECK(f.read(1, 0, &putting_off::done) == 1);
@@ -519,7 +519,7 @@ TEST_CASE("a PE that stays busy until a word comes gets the word") {
     layout l{host, 2, 1};
     l.place(at(0, 0), program_v<forgetful>).place(at(1, 0), program_v<impatient>);
     l.path(red, at(0, 0), ramp >> east).path(red, at(1, 0), west >> ramp);
-    fabric f{l, threaded{.threads = threads, .pes_per_band = 1}};
+    fabric f{l, threaded{.threads = threads, .pes_per_partition = 1}};
     f.start<&impatient::go>(at(1, 0));
     f.start<&forgetful::go>(at(0, 0));
     f.run();

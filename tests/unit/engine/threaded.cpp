@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is particular to the threaded engine: threads and bands, long queues and their ends, buffers that move. Everything that all
+// What is particular to the threaded engine: threads and partitions, long queues and their ends, buffers that move. Everything that all
 // engines do alike is tested beside it, on each of them.
 #include "engines.hpp"
 
@@ -47,29 +47,29 @@ const layout adders = layout{wse2, 9, 9}.place(all, program_v<adder>);
 }  // namespace
 
 TEST_CASE("the number of threads is the program's, the environment's or the machine's") {
-  for (const char* wish : {"1", "3", "1024", ""}) {
-    const thread_wish w(wish);
-    fabric f{adders, threaded{.pes_per_band = 9}};
+  for (const char* request : {"1", "3", "1024", ""}) {
+    const thread_wish w(request);
+    fabric f{adders, threaded{.pes_per_partition = 9}};
     CHECK_NOTHROW(f.launch<&adder::add>(all, 2u, 9));
     CHECK(f.read(8, 8, &adder::sum) == 2);
   }
-  for (const char* wish : {"0", "-1", "1025", "four", "4x", "4 ", "99999999999999999999"}) {
-    const thread_wish w(wish);
-    CHECK_THROWS_WITH((fabric{adders, threaded{}}), StartsWith("wsl: WSL_THREADS is \"" + std::string(wish) + "\"") && Contains("from 1 to 1024"));
+  for (const char* request : {"0", "-1", "1025", "four", "4x", "4 ", "99999999999999999999"}) {
+    const thread_wish w(request);
+    CHECK_THROWS_WITH((fabric{adders, threaded{}}), StartsWith("wsl: WSL_THREADS is \"" + std::string(request) + "\"") && Contains("from 1 to 1024"));
     CHECK_NOTHROW(fabric{adders, threaded{.threads = 2}});
   }
 }
 
 TEST_CASE("a number of threads that cannot be is a fault") {
   for (int n : {-1, 1025}) CHECK_THROWS_WITH((fabric{adders, threaded{.threads = n}}), Contains("on 1 to 1024 threads, not on " + std::to_string(n)));
-  CHECK_NOTHROW(fabric{adders, threaded{.threads = 1024, .pes_per_band = 0}});
+  CHECK_NOTHROW(fabric{adders, threaded{.threads = 1024, .pes_per_partition = 0}});
 }
 
 TEMPLATE_LIST_TEST_CASE("of the exceptions of a run the first band's comes out, whatever thread it was on", "", threaded_engines) {
   for (int first : {0, 1, 5, 8}) {
     fabric f{adders, TestType{}};
     CHECK_THROWS_WITH((f.launch<&adder::add>(column(4), 1u, first)), std::to_string(first));
-    CHECK(f.read(4, 8, &adder::sum) == 1);  // the other bands ran
+    CHECK(f.read(4, 8, &adder::sum) == 1);  // the other partitions ran
   }
 }
 
@@ -129,7 +129,7 @@ TEMPLATE_LIST_TEST_CASE("a task may send as much as it is promised, and who send
     std::string text;
     try {
       launch_it(g);
-    } catch (const fault_error& e) {
+    } catch (const fault& e) {
       text = e.what();
     }
     CHECK_THAT(text, Contains("PE(1, 0)") && Contains("sends too many wavelets of color 0") && Contains(task));
@@ -190,7 +190,7 @@ struct soliloquy {
     me.send(red, x + 1);
     co_await mov(&x, fabin(red, 1));
   }
-  void beside(pe& me) {
+  void async_compute(pe& me) {
     me.send(red, 1u);
     me.async(mov(mem(y), fabin(red)));
     me.send(red, 2u);
@@ -312,7 +312,7 @@ TEMPLATE_LIST_TEST_CASE("a million words go through host streams, in pieces", ""
   CHECK(wrong == 0);
 }
 
-// ---- across bands -------------------------------------------------------------------------------------------------------------
+// ---- across partitions -------------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -427,7 +427,7 @@ namespace {
 
 constexpr color<u32> tick{4}, tock{5}, pulse{6}, trigger{8}, flood{9};
 
-/// With every tock, which comes in every epoch, 100 words for the relay in the other band.
+/// With every tock, which comes in every superstep, 100 words for the relay in the other partition.
 struct pacemaker {
   u32 left = 100, next = 0;
   void start(pe& me) { me.send(tick, 0u); }
@@ -464,7 +464,7 @@ struct drain {
   static consteval auto tasks() { return table(on<flood, &drain::take>()); }
 };
 
-/// Two bands: the upper and the lower row.
+/// Two partitions: the upper and the lower row.
 constexpr layout heart = layout{wse2, 4, 2}
   .place(at(0, 0), program_v<pendulum>).place(at(1, 0), program_v<relay>).place(at(2, 0), program_v<spendthrift>)
   .place(at(3, 0), program_v<drain>).place(at(0, 1), program_v<pacemaker>).place(at(3, 1), program_v<counter>)
@@ -478,7 +478,7 @@ static_assert(routed<heart>());
 
 TEST_CASE("a buffer that another band still reads is not used again") {
   for (int threads : {1, 2}) {
-    fabric f{heart, threaded{.threads = threads, .pes_per_band = 3}};
+    fabric f{heart, threaded{.threads = threads, .pes_per_partition = 3}};
     f.start<&pendulum::start>(at(0, 0));
     f.launch<&pacemaker::start>(at(0, 1));
     CHECK(f.read(3, 1, &counter::n) == 10'000);
@@ -491,7 +491,7 @@ TEST_CASE("a buffer that another band still reads is not used again") {
 
 namespace {
 
-/// Two PEs, each a band, send each other an array. What one meets with while its words are on their way is a program's own fault, but
+/// Two PEs, each a partition, send each other an array. What one meets with while its words are on their way is a program's own fault, but
 /// not chance.
 template <auto out, auto in>
 struct trader {
@@ -545,10 +545,10 @@ traded trade(const threaded& how, int n, bool in_place, int changes) {
 }  // namespace
 
 TEST_CASE("a long array that crosses to another band arrives as it was, and its sender may then change it") {
-  for (int n : {1, 4'097, 8'192, 600'000})  // the last takes more than one offer
-    for (u32 offered_from : {1u, 5'000u, 8'192u, 1'000'000u})
+  for (int n : {1, 4'097, 8'192, 600'000})  // the last takes more than one grant
+    for (u32 rendezvous_from : {1u, 5'000u, 8'192u, 1'000'000u})
       for (int threads : {1, 2}) {
-        const traded got = trade({.threads = threads, .pes_per_band = 1, .offered_from = offered_from}, n, false, 0);
+        const traded got = trade({.threads = threads, .pes_per_partition = 1, .rendezvous_from = rendezvous_from}, n, false, 0);
         std::vector<u32> expected;
         for (int array = 0; array < 4; ++array)  // those that were sent are zeros
           for (int i = 0; i < n; ++i) expected.push_back(array % 2 == 0 ? 0 : static_cast<u32>(n + i * 7) ^ (array == 1 ? 1u : 0u));
@@ -558,10 +558,10 @@ TEST_CASE("a long array that crosses to another band arrives as it was, and its 
 }
 
 TEST_CASE("what a program does to words that are on their way has the same result on any number of threads") {
-  for (u32 offered_from : {1u, 8'192u})
+  for (u32 rendezvous_from : {1u, 8'192u})
     for (bool in_place : {false, true})
       for (int changes : {1, 40}) {
-        const threaded one{.threads = 1, .pes_per_band = 1, .offered_from = offered_from}, two{.threads = 2, .pes_per_band = 1, .offered_from = offered_from};
+        const threaded one{.threads = 1, .pes_per_partition = 1, .rendezvous_from = rendezvous_from}, two{.threads = 2, .pes_per_partition = 1, .rendezvous_from = rendezvous_from};
         const traded truth = trade(one, 20'000, in_place, changes);
         for (int again = 0; again < 5; ++again) CHECK((trade(two, 20'000, in_place, changes) == truth));
       }

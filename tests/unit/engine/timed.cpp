@@ -245,9 +245,9 @@ struct commander {
     me.send(red, 2.f);
   }
   void hear(pe& me, f32) { heard[n++] = me.now(); }
-  void torn(pe& me) { me.reopen(red, phase{0}); }
+  void torn_down(pe& me) { me.reopen(red, phase{0}); }
   static consteval auto tasks() {
-    return table(launch<&commander::start>(), on<red, &commander::hear>(), on_teardown<red, &commander::torn>(), sends<red>(),
+    return table(launch<&commander::start>(), on<red, &commander::hear>(), on_teardown<red, &commander::torn_down>(), sends<red>(),
                  steers<red>(advance, teardown));
   }
 };

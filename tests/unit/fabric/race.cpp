@@ -72,7 +72,7 @@ TEST_CASE("a race is found and named: the PE, its program, the tasks and their c
   CHECK_THAT(r.program, EndsWith("register_file"));
   CHECK_THAT(r.text(), StartsWith("PE(3, 1) of ") && Contains("register_file ends differently under seed " + std::to_string(r.seed)));
   CHECK_THAT(r.text(), Contains("add (color 2)") && Contains("reset (color 7)") && Contains("the order of ") && EndsWith("changed its memory"));
-  const race_report again = find_race(talk<register_file>(), both_speak, 16, {.threads = 3, .pes_per_band = 1});
+  const race_report again = find_race(talk<register_file>(), both_speak, 16, {.threads = 3, .pes_per_partition = 1});
   REQUIRE(again);
   CHECK(again.at == r.at);
 }

@@ -109,9 +109,9 @@ TEST_CASE("commands queued before the host saw an error do not run, even if it i
   device_queue later{d};
   auto failing = later.fill(&part::x, at(3, 0), 1);
   auto behind = later.fill(&part::x, all, 2);
-  CHECK_THROWS_AS(failing.wait(), fault_error);
+  CHECK_THROWS_AS(failing.wait(), fault);
   auto after = later.launch<&part::note>(all, 7);
-  CHECK_THROWS_AS(behind.wait(), fault_error);
+  CHECK_THROWS_AS(behind.wait(), fault);
   CHECK_NOTHROW(after.wait());
   CHECK((f.read(0, 0, &part::x) == 0 && f.read(0, 0, &part::log) == 7));
 }
@@ -155,7 +155,7 @@ TEST_CASE("a device has one queue at a time", "[queue]") {
   device d{f};
   {
     device_queue later{d};
-    CHECK_THROWS_AS(device_queue{d}, fault_error);
+    CHECK_THROWS_AS(device_queue{d}, fault);
     CHECK_NOTHROW(later.fill(&part::x, all, 5).wait());
   }
   CHECK_NOTHROW(device_queue{d}.fill(&part::x, all, 5).wait());

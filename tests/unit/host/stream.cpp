@@ -155,11 +155,11 @@ TEST_CASE("a stream that does not exist, or carries something else", "[stream]")
   CHECK_THROWS_WITH(d.write(color<f32>{9}, x), known && mentions("color 9"));
   CHECK_THROWS_WITH(d.write(color<u32>{0}, words), mentions("color 0 carries float, not unsigned int"));
   CHECK_THROWS_WITH(d.read(color<u32>{1}, words), mentions("color 1 carries float"));
-  CHECK_THROWS_AS(d.unread(color<f32>{5}), fault_error);
+  CHECK_THROWS_AS(d.unread(color<f32>{5}), fault);
 
   layout l{wse2, 1, 1};
   l.place(all, program_v<blocks>).path(in, all, west >> ramp).path(out, all, ramp >> east);
-  CHECK_THROWS_AS(fabric{l}, fault_error);
+  CHECK_THROWS_AS(fabric{l}, fault);
 }
 
 TEST_CASE("words that nobody takes are a deadlock", "[stream]") {

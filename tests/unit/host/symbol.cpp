@@ -59,7 +59,7 @@ TEST_CASE("a symbol says which PE has no such member", "[symbol]") {
   fabric f{two()};
   CHECK_THROWS_WITH(symbol{&left::x}.at(f, {2, 0}), mentions("PE(2, 0) runs", "right, not", "left"));
   CHECK_THROWS_WITH((symbol{&left::x, &right::x}.at(f, {3, 0})), mentions("PE(3, 0) has no program", " or "));
-  CHECK_THROWS_AS(symbol{&left::x}.at(f, {-1, 0}), fault_error);
+  CHECK_THROWS_AS(symbol{&left::x}.at(f, {-1, 0}), fault);
 }
 
 TEST_CASE("numbers become elements with one rounding", "[convert]") {
@@ -78,6 +78,6 @@ TEST_CASE("whole numbers must fit", "[convert]") {
   CHECK(convert<i16>(u64{32767}) == 32767);
   CHECK_THROWS_WITH(convert<u8>(256), "wsl: 256 does not fit into an unsigned number of 8 bits");
   CHECK_THROWS_WITH(convert<i16>(-32769), mentions("-32769", "a signed number of 16 bits"));
-  CHECK_THROWS_AS(convert<u32>(-1), fault_error);
-  CHECK_THROWS_AS(convert<i32>(std::numeric_limits<u32>::max()), fault_error);
+  CHECK_THROWS_AS(convert<u32>(-1), fault);
+  CHECK_THROWS_AS(convert<i32>(std::numeric_limits<u32>::max()), fault);
 }

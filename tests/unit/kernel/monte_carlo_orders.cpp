@@ -61,9 +61,9 @@ monte_carlo::tally lookups(const Choice& choice) {
 template <class Result>
 void same_in_all_orders(Result (*run)(const threaded&), const Result& expected) {
   CHECK(run(threaded{.threads = 1}) == expected);
-  CHECK(run(threaded{.threads = 2, .pes_per_band = 1}) == expected);
+  CHECK(run(threaded{.threads = 2, .pes_per_partition = 1}) == expected);
   CHECK(run(threaded{.threads = 1, .queues = depth::machine}) == expected);
-  for (u64 seed = 1; seed <= 8; ++seed) CHECK(run(threaded{.threads = 1, .order = schedule::shuffled{seed}, .pes_per_band = 2}) == expected);
+  for (u64 seed = 1; seed <= 8; ++seed) CHECK(run(threaded{.threads = 1, .order = schedule::shuffled{seed}, .pes_per_partition = 2}) == expected);
 }
 
 }  // namespace

@@ -165,7 +165,7 @@ TEST_CASE("solver: a wafer with one line a PE, on both engines") {
     solver_on<bicgstab_method, one_line<21>> s{a, size.x, size.y, wse2, engine};
     return solve(s, b, most);
   };
-  const solution<f32> s = on_wafer(threaded{.threads = 2, .pes_per_band = 4});
+  const solution<f32> s = on_wafer(threaded{.threads = 2, .pes_per_partition = 4});
   CHECK(s.converged());
   CHECK(difference(s.x, expected.x) < 1e-4);
   CHECK(on_wafer(reference{}).x == s.x);

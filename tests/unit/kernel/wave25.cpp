@@ -113,7 +113,7 @@ TEST_CASE("wave25: a wafer with one line a PE computes the same bits as blocks")
   simulation blocks{p};
   blocks.run(20);
   for (int threads : {1, 2, 3, 8}) {
-    wafer_simulation<21> wafer{p, wse2, {.threads = threads, .pes_per_band = 5}};
+    wafer_simulation<21> wafer{p, wse2, {.threads = threads, .pes_per_partition = 5}};
     wafer.run(20);
     CHECK(wafer.field() == blocks.field());
     CHECK(wafer.trace(1) == blocks.trace(1));

@@ -72,7 +72,7 @@ TEST_CASE("a checkpoint with a right checksum and wrong counts is refused") {
   for (const u64 n : {u64{0}, u64{1}, u64{314}, u64{316}, u64{1} << 40, ~u64{0}}) {
     std::string changed = bytes.substr(0, bytes.size() - sizeof(u64));
     std::memcpy(changed.data() + counts, &n, sizeof n);
-    fingerprint sum;
+    support::fingerprint sum;
     sum.add(changed.data(), changed.size());
     const u64 value = sum.value();
     changed.append(reinterpret_cast<const char*>(&value), sizeof value);

@@ -32,7 +32,7 @@ TEST_CASE("wave25: rotating senders bring the same lines as relays") {
       rotating.run(3);
       CHECK(rotating.field() == relays.field());
     };
-    for (int threads : {1, 2, 3, 8}) check(threaded{.threads = threads, .pes_per_band = 5});
+    for (int threads : {1, 2, 3, 8}) check(threaded{.threads = threads, .pes_per_partition = 5});
     check(reference{});
     check(timed{});
   }

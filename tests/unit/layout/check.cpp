@@ -47,7 +47,7 @@ layout chain(int width) {
 TEST_CASE("a fault names color, PE, side and remedy, and is thrown by require") {
   CHECK_NOTHROW(require(chain(8)));
   const diagnostic d = check(chain(7));
-  CHECK(d.what == fault::the_path_leaves_the_grid);
+  CHECK(d.what == fault_kind::the_path_leaves_the_grid);
   CHECK((d.color == 0 && d.at == coord{6, 0} && d.side == east));
   CHECK_THROWS_WITH(require(chain(7)), sentence(d));
   CHECK(sentence(d) ==
@@ -76,7 +76,7 @@ TEST_CASE("the texts of the compiler and of a run are the same") {
   const std::string source = read(errors + "routes.hpp") + read(errors + "switches.hpp") + read(errors + "programs.hpp");
   for (const fault_text& t : fault_texts) {
     CHECK(&t == &text_of(t.what));
-    if (t.what == fault::none) continue;
+    if (t.what == fault_kind::none) continue;
     INFO(t.name);
     const size_t begin = source.find("constexpr bool " + std::string(t.name) + "()");
     REQUIRE(begin != std::string::npos);
@@ -87,7 +87,7 @@ TEST_CASE("the texts of the compiler and of a run are the same") {
 TEST_CASE("every fault has a misuse test and an entry in docs/errors.md") {
   const std::string page = read("docs/errors.md");
   for (const fault_text& t : fault_texts) {
-    if (t.what == fault::none) continue;
+    if (t.what == fault_kind::none) continue;
     INFO(t.name);
     CHECK_THAT(page, Contains("### " + std::string(t.name) + "\n") && Contains("](#" + std::string(t.name) + ")") && Contains(t.text));
     CHECK(std::filesystem::exists(root() / "tests/misuse" / (std::string(t.name) + ".cpp")));
@@ -111,7 +111,7 @@ TEST_CASE("every mistake of the builder has a misuse test and an entry in docs/e
 TEST_CASE("a run walks as many PEs as it takes") {
   CHECK_NOTHROW(require(shapes::weave(744, 994)));
   const diagnostic circle = check(shapes::weave(744, 994, true));
-  CHECK(circle.what == fault::the_route_goes_in_a_circle);
+  CHECK(circle.what == fault_kind::the_route_goes_in_a_circle);
   CHECK((circle.at.x < 4 && circle.at.y < 2));
 }
 
@@ -128,7 +128,7 @@ TEST_CASE("a straight run needs no walk") {
   const layout l = shapes::snake(750, 994);
   rules::flow f(l, 0);
   rules::scratch<bool> chosen;
-  for (int j = 0; j < f.joins.size(); ++j) chosen.push_back(true);
+  for (int j = 0; j < f.edges.size(); ++j) chosen.push_back(true);
   while (rules::drop(f, chosen)) {}
   CHECK(rules::walk(f, chosen).size == 0);
 }

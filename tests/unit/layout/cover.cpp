@@ -78,7 +78,7 @@ TEST_CASE("an uncovered PE is found exactly when there is one") {
     scratch<region> by;
     for (int n = random.below(12); n > 0; --n) by.push_back(random.one());
     if (random.below(2)) by.push_back({0, side, 0, side, 1, 1});
-    rules::effort work;
+    rules::step_budget work;
     const coord bare = uncovered(what, by, work);
     const bool covered = on_every_pe([&](coord c) { return !what.has(c) || times_covered(by, c) > 0; });
     REQUIRE((bare == nowhere) == covered);

@@ -67,7 +67,7 @@ TEST_CASE("What is made ahead does not change what comes, and a saved position g
       if (i == stop) {
         const data_position p = b->position();
         b = std::make_unique<batches>(numbers(23), batching{.size = 4, .seed = 1, .ahead = ahead});
-        b->go_on_from(p);
+        b->resume(p);
       }
       all.push_back(b->next().ids);
     }
@@ -118,7 +118,7 @@ TEST_CASE("Batches that cannot be are refused") {
   CHECK_THROWS_WITH(batches(numbers(3), {.size = 4}), "wsl: the data have 3 examples, a batch 4: take a smaller batch or more data");
   CHECK_THROWS_WITH(batches(numbers(3), {.size = 0}), Contains("at least one example"));
   batches b(numbers(3), {.size = 1});
-  CHECK_THROWS_WITH(b.go_on_from({1, 0, 4}), Contains("these are other data"));
+  CHECK_THROWS_WITH(b.resume({1, 0, 4}), Contains("these are other data"));
 }
 
 TEST_CASE("Processes read their parts of a batch, and together all of it") {
@@ -145,7 +145,7 @@ TEST_CASE("Processes read their parts of a batch, and together all of it") {
 }
 
 TEST_CASE("Fingerprints are those of FNV-1a, and tell data apart") {
-  fingerprint f;
+  support::fingerprint f;
   f.add("foobar", 6);
   CHECK(f.value() == 0x85944171f73967e8u);  // of the authors' test vectors
   CHECK(fingerprint_of(numbers(30)) == fingerprint_of(numbers(30)));

@@ -105,7 +105,7 @@ TEST_CASE("A pipeline's bits do not depend on threads, on the engine, or on a st
   ml::pipelined_trainer second(tied().build(), optimizer::adamw(), {.strips = 4, .micro_batch_size = 1, .clip_norm = 1, .seed = 9});
   const auto from = first.state(), to = second.state();
   for (std::size_t k = 0; k < from.size(); ++k) std::copy(from[k].numbers.begin(), from[k].numbers.end(), to[k].numbers.begin());
-  second.go_on_from(first.position());
+  second.resume(first.position());
   for (int step = 1; step < 3; ++step) second.step(l.all(), 1e-2);
   CHECK(compare::distance(one, second.parameters()) == 0);
 }
@@ -125,7 +125,7 @@ TEST_CASE("The reference engine, and other orders of the words, train a pipeline
   ml::weights usual = run(threaded{}), slow = run(reference{});
   CHECK(compare::distance(usual, slow) == 0);
   for (unsigned seed : {1u, 2u, 3u}) {
-    ml::weights shuffled = run(threaded{.order = schedule::shuffled{seed}, .pes_per_band = 1});
+    ml::weights shuffled = run(threaded{.order = schedule::shuffled{seed}, .pes_per_partition = 1});
     CHECK(compare::distance(usual, shuffled) == 0);
   }
 }

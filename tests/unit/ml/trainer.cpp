@@ -285,7 +285,7 @@ template <class Engine>
 ml::weights after_one_step(const Engine& engine, int workers, int wafers) {
   const text t(3 * wafers, 7, 2);
   const ml::network n = small().build();
-  const ml::itinerary way(n, workers, true);
+  const ml::streaming_schedule way(n, workers, true);
   ml::memory store{&n, ml::parameter_store(n, 5), ml::parameter_store(n), ml::parameter_store(n), ml::parameter_store(n)};
   ml::batch b = t.all();
   b.weight = 1 / 21.f;
@@ -302,7 +302,7 @@ TEST_CASE("The reference engine trains to the same bits, and no order of the wor
     ml::weights usual = after_one_step(threaded{}, workers, wafers), slow = after_one_step(reference{}, workers, wafers);
     CHECK(compare::distance(usual, slow) == 0);
     for (unsigned seed : {1u, 2u, 3u}) {
-      ml::weights shuffled = after_one_step(threaded{.order = schedule::shuffled{seed}, .pes_per_band = 1}, workers, wafers);
+      ml::weights shuffled = after_one_step(threaded{.order = schedule::shuffled{seed}, .pes_per_partition = 1}, workers, wafers);
       CHECK(compare::distance(usual, shuffled) == 0);
     }
   }
@@ -323,7 +323,7 @@ TEST_CASE("A run goes on from its state as if it had not stopped") {
     const ml::position at = whole.position();
     steps(whole, 3, 6);
     for (const ml::state_array& x : later.state()) std::copy(saved.at(x.name).begin(), saved.at(x.name).end(), x.numbers.begin());
-    later.go_on_from(at);
+    later.resume(at);
     CHECK(later.steps() == 3);
     steps(later, 3, 6);
     CHECK(later.position() == whole.position());
@@ -334,7 +334,7 @@ TEST_CASE("A run goes on from its state as if it had not stopped") {
   ml::trainer t(small().build(), optimizer::adam());
   CHECK(t.parameter_named("layer 1 qkv.weight").size() == 3 * 16 * 16);
   CHECK_THROWS_WITH(t.parameter_named("layer 2 qkv.weight"), "wsl: the model has no parameter layer 2 qkv.weight; its first is embedding.tokens");
-  CHECK_THROWS_WITH(t.go_on_from({.steps = -1}), "wsl: training goes on after 0 or more steps, not after -1");
+  CHECK_THROWS_WITH(t.resume({.steps = -1}), "wsl: training goes on after 0 or more steps, not after -1");
 }
 
 TEST_CASE("A memory in files gives the same bits as one in memory") {
@@ -372,7 +372,7 @@ TEST_CASE("Logits need no targets, and a token is drawn from them") {
     for (int i = 0; i < 20000; ++i) share[static_cast<std::size_t>(ml::draw(logits, how, random))] += 1 / 20000.;
     return share;
   };
-  CHECK(ml::likeliest(logits) == 3);
+  CHECK(ml::argmax(logits) == 3);
   CHECK(drawn({.temperature = 0})[3] == Approx(1));
   const std::vector<f64> all = drawn({}), hot = drawn({.temperature = 0.5}), best = drawn({.among = 2});
   for (std::size_t k = 0; k < 5; ++k) {

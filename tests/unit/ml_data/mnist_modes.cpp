@@ -33,7 +33,7 @@ f64 accuracy(Trainer t, const ml::images& train, const lesson& test, int steps) 
   for (int step = 0; step < steps; ++step) t.step(lesson(train, 256 * (step % 234), 256).all(), 1e-3);
   const std::vector<f32> logits = t.predict(test.all());
   f64 right = 0;
-  for (std::size_t i = 0; i < test.targets.size(); ++i) right += ml::likeliest(std::span(logits).subspan(classes * i, classes)) == test.targets[i];
+  for (std::size_t i = 0; i < test.targets.size(); ++i) right += ml::argmax(std::span(logits).subspan(classes * i, classes)) == test.targets[i];
   return right / static_cast<f64>(test.targets.size());
 }
 

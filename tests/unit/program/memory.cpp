@@ -71,7 +71,7 @@ TEST_CASE("nothing outside the array can be named") {
   CHECK_THROWS_WITH(whole.every(3).part(3, 2), Contains("leaves its array of 4 elements"));
   CHECK_THROWS_WITH(whole.part(2, 3).from(4), Contains("leaves its array of 3 elements"));
   CHECK_THROWS_WITH(whole.every(0), "wsl: a descriptor takes every n-th element, n at least 1, not every 0");
-  CHECK_THROWS_AS(whole.every(-2), fault_error);
+  CHECK_THROWS_AS(whole.every(-2), fault);
 }
 
 TEST_CASE("arrays of all kinds have views") {

@@ -18,7 +18,7 @@ bool copies(std::size_t bytes, std::size_t from, std::size_t to) {
   std::iota(source.begin(), source.end(), static_cast<unsigned char>(bytes));
   std::vector<unsigned char> expected = target;
   for (std::size_t i = 0; i < bytes; ++i) expected[to + i] = source[from + i];
-  copy_block<are>(target.data() + to, source.data() + from, bytes);
+  support::copy_block<are>(target.data() + to, source.data() + from, bytes);
   return target == expected;
 }
 
@@ -27,16 +27,16 @@ TEST_CASE("A block is copied, and nothing beside it, whatever its length and pla
     for (std::size_t from : {0u, 4u, 12u, 32u, 60u})
       for (std::size_t to : {0u, 4u, 28u, 64u}) {
         CAPTURE(words, from, to);
-        REQUIRE(copies<ends::old>(4 * words, from, to));
-        REQUIRE(copies<ends::fresh>(4 * words, from, to));
+        REQUIRE(copies<ends::settled>(4 * words, from, to));
+        REQUIRE(copies<ends::just_stored>(4 * words, from, to));
       }
 }
 
 TEST_CASE("A block without bytes may be nowhere") {
   std::size_t none = 0;
   asm("" : "+r"(none));
-  copy_block<ends::old>(nullptr, nullptr, none);
-  copy_block<ends::fresh>(nullptr, nullptr, none);
+  support::copy_block<ends::settled>(nullptr, nullptr, none);
+  support::copy_block<ends::just_stored>(nullptr, nullptr, none);
 }
 
 TEST_CASE("Every way to copy that this processor has copies the same") {
@@ -54,7 +54,7 @@ TEST_CASE("Every way to copy that this processor has copies the same") {
 #ifdef __x86_64__
   if (__builtin_cpu_supports("avx2")) {
     CHECK(agrees(detail::copy_eight_vectors));
-    CHECK(agrees(detail::copy_fresh_ends));
+    CHECK(agrees(detail::copy_just_stored_ends));
     CHECK(agrees(detail::copy_in_vectors));
   }
   if (__builtin_cpu_supports("avx512f")) CHECK(agrees(detail::copy_four_vectors));

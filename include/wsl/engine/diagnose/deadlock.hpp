@@ -18,7 +18,7 @@ inline std::string pe_text(coord c) { return joined({"PE(", c.x, ", ", c.y, ")"}
 struct wait_group {
   const wait* first;
   u64 least, most, places = 0;
-  flat_vector<coord> some;
+  support::flat_vector<coord> some;
 
   bool takes(const wait& w) const {
     return w.why == first->why && w.color == first->color && w.program == first->program && w.what == first->what &&
@@ -34,7 +34,7 @@ struct wait_group {
 
 /// The groups of waits for one reason; beyond `room` groups the rest is only counted.
 struct wait_groups {
-  flat_vector<wait_group> list;
+  support::flat_vector<wait_group> list;
   u64 left_out = 0;
 
   wait_group* of(const wait& w, std::size_t room) {
@@ -49,7 +49,7 @@ struct wait_groups {
 inline wait_groups grouped(const waits& open, std::size_t room) {
   using r = wait::reason;
   wait_groups groups;
-  for (r why : {r::input, r::output, r::pop, r::ended, r::push, r::stream, r::unread, r::held, r::gate, r::router})
+  for (r why : {r::input, r::output, r::pop, r::ended, r::push, r::stream, r::unread, r::held, r::router_switch, r::router})
     for (const wait& w : open) {
       if (w.why != why) continue;
       if (wait_group* g = groups.of(w, room)) g->add(w);
@@ -75,7 +75,7 @@ inline std::string subject(const wait_group& g) {
   const wait& w = *g.first;
   switch (w.why) {
     case wait::reason::stream: return joined({"host stream at ", places_text(g, "")});
-    case wait::reason::gate:
+    case wait::reason::router_switch:
     case wait::reason::router: return places_text(g, g.places == 1 ? ", router" : "", "routers");
     default: return places_text(g, joined({" of ", w.program}));
   }
@@ -96,7 +96,7 @@ inline std::string predicate(const wait_group& g) {
                      *w.what ? " may not run" : ""});
     case wait::reason::held: return joined({"task ", w.what, " is activated but blocked"});
     case wait::reason::stream: return joined({so_many("word"), color, " cannot enter the grid"});
-    case wait::reason::gate:
+    case wait::reason::router_switch:
       return joined({so_many("wavelet"), color, g.least == 1 && g.most == 1 ? " waits" : " wait",
                      w.position < 0 ? " for the color to be reopened" : " for the switch to leave position ",
                      w.position < 0 ? "" : std::to_string(w.position)});
@@ -114,13 +114,13 @@ inline std::string link_text(const wait_link& l) {
     case wait_link::kind::room: before = "waits for room on color ", behind = " towards "; break;
     case wait_link::kind::branch: behind = ", which is held up by "; break;
     case wait_link::kind::stream: behind = " from the host stream at "; break;
-    case wait_link::kind::gate: behind = ", which waits at the router of "; break;
+    case wait_link::kind::router_switch: behind = ", which waits at the router of "; break;
     case wait_link::kind::nothing: return joined({before, l.color, behind});
   }
   return joined({before, l.color, behind, pe_text(l.to)});
 }
 
-inline std::string links_text(const flat_vector<wait_link>& links) {
+inline std::string links_text(const support::flat_vector<wait_link>& links) {
   const std::size_t head = 5, tail = 2;
   std::string text = joined({links[0].from_host ? "the host at " : "", pe_text(links[0].from), " "});
   for (std::size_t i = 0; i < links.size(); ++i) {

@@ -18,18 +18,18 @@ struct run_entry {
 
 class run_log {
  public:
-  void open(std::size_t pes) { runs_ = flat_vector<flat_vector<run_entry>>(pes); }
+  void open(std::size_t pes) { runs_ = support::flat_vector<support::flat_vector<run_entry>>(pes); }
 
   void note(u32 pe, const run_entry& e) {
-    flat_vector<run_entry>& runs = runs_[pe];
+    support::flat_vector<run_entry>& runs = runs_[pe];
     if (!runs.empty() && runs.back().same_kind(e)) runs.back().times += e.times;
     else runs.push_back(e);
   }
   /// Of the PE with this index in its engine.
-  const flat_vector<run_entry>& of(u32 pe) const { return runs_[pe]; }
+  const support::flat_vector<run_entry>& of(u32 pe) const { return runs_[pe]; }
 
  private:
-  flat_vector<flat_vector<run_entry>> runs_;
+  support::flat_vector<support::flat_vector<run_entry>> runs_;
 };
 
 }  // namespace wsl

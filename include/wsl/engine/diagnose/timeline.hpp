@@ -40,17 +40,17 @@ class timeline {
     counts_.push_back({pipe, 1, now / window});
   }
 
-  const flat_vector<event>& events() const { return events_; }
-  const flat_vector<count>& counts() const { return counts_; }
+  const support::flat_vector<event>& events() const { return events_; }
+  const support::flat_vector<count>& counts() const { return counts_; }
   bool cut() const { return cut_; }
 
  private:
   static constexpr u32 none = ~u32{0};
   bool full() const { return events_.size() + counts_.size() >= most_events; }
 
-  flat_vector<event> events_;
-  flat_vector<count> counts_;
-  flat_vector<u32> last_;  // of each pipe, its newest count
+  support::flat_vector<event> events_;
+  support::flat_vector<count> counts_;
+  support::flat_vector<u32> last_;  // of each pipe, its newest count
   bool cut_ = false;
 };
 

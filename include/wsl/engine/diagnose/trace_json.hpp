@@ -84,7 +84,7 @@ class trace_json {
   timed_pes& pes_;
   const mesh& routers_;
   std::string text_;
-  flat_vector<flat_vector<u64>> named_;
+  support::flat_vector<support::flat_vector<u64>> named_;
 };
 
 }  // namespace wsl::engines

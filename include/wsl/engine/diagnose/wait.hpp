@@ -18,7 +18,7 @@ struct wait {
     held,     ///< local task `what` is activated but blocked
     stream,   ///< `count` words of the host stream of `color` could not enter the grid
     router,   ///< `count` wavelets of `color` lie in the router
-    gate,     ///< `count` wavelets of `color` wait in the router for its switch to leave `position`, or to be reopened if that is -1
+    router_switch,     ///< `count` wavelets of `color` wait in the router for its switch to leave `position`, or to be reopened if that is -1
   };
   reason why;
   coord at;
@@ -29,6 +29,6 @@ struct wait {
   int position = -1;          ///< of a switch
 };
 
-using waits = flat_vector<wait>;
+using waits = support::flat_vector<wait>;
 
 }  // namespace wsl

@@ -16,7 +16,7 @@ struct wait_link {
     room,     ///< for room on `color`, whose wavelets end at `to`
     branch,   ///< for wavelets of `color` that lie in a router because `to`, on another branch, does not take them
     stream,   ///< for wavelets of `color` that the host streams in at `to`
-    gate,     ///< for wavelets of `color` that wait at the router of `to` for its switch, or for the color to be reopened
+    router_switch,     ///< for wavelets of `color` that wait at the router of `to` for its switch, or for the color to be reopened
     nothing,  ///< for wavelets of `color`, which no path brings
   };
   kind what;
@@ -39,7 +39,7 @@ struct wait_chain {
     no_path,     ///< nothing leads to the PE that waits
   };
   ending how = ending::unknown;
-  flat_vector<wait_link> links;
+  support::flat_vector<wait_link> links;
   coord last;
   int color = -1;
   const char* task = "";
@@ -68,7 +68,7 @@ class wait_graph {
     for (const wait& w : open_)
       if ((w.why == wait::reason::unread || w.why == wait::reason::held || of_fifo(w)) && search(w)) return found_;
     for (const wait& w : open_)
-      if (w.why == wait::reason::gate && !done()) found_ = {wait_chain::ending::gated, {}, w.at, w.color, "", w.position};
+      if (w.why == wait::reason::router_switch && !done()) found_ = {wait_chain::ending::gated, {}, w.at, w.color, "", w.position};
     return found_;
   }
 
@@ -78,7 +78,7 @@ class wait_graph {
 
   struct node {
     coord at;
-    flat_vector<wait_link> links;
+    support::flat_vector<wait_link> links;
     std::size_t taken = 0;
   };
 
@@ -96,7 +96,7 @@ class wait_graph {
   }
   bool stuck(coord c) const {
     return wait_at(c, [](const wait& w) {
-      return w.why != wait::reason::stream && w.why != wait::reason::router && w.why != wait::reason::gate;
+      return w.why != wait::reason::stream && w.why != wait::reason::router && w.why != wait::reason::router_switch;
     });
   }
   // A processor that waits for a color has an empty queue of it: it is not the one that lets the color pile up.
@@ -133,7 +133,7 @@ class wait_graph {
     }
     const wait_link l = top.links[top.taken++];
     using k = wait_link::kind;
-    if (l.what == k::stream || l.what == k::nothing || l.what == k::gate || !stuck(l.to)) remember_end(l);
+    if (l.what == k::stream || l.what == k::nothing || l.what == k::router_switch || !stuck(l.to)) remember_end(l);
     else if (visited_[place(l.to)] == open) return remember_cycle(l.to);
     else if (visited_[place(l.to)] == unseen) enter(l.to);
     return false;
@@ -170,11 +170,11 @@ class wait_graph {
     using e = wait_chain::ending;
     const e how = l.what == k::stream    ? e::stream_dry
                   : l.what == k::nothing ? e::no_path
-                  : l.what == k::gate    ? e::gated
+                  : l.what == k::router_switch    ? e::gated
                   : l.what == k::supply  ? e::never_sent
                                          : e::never_took;
     remember(how, l.to, l.color, "");
-    if (const wait* gate = how == e::gated ? wait_at(l.to, wait::reason::gate, l.color) : nullptr) found_.position = gate->position;
+    if (const wait* router_switch = how == e::gated ? wait_at(l.to, wait::reason::router_switch, l.color) : nullptr) found_.position = router_switch->position;
   }
   bool remember_cycle(coord c) {
     std::size_t from = 0;
@@ -187,20 +187,20 @@ class wait_graph {
     return n.links[n.taken - 1];
   }
 
-  static void append(flat_vector<wait_link>& to, const flat_vector<wait_link>& more) {
+  static void append(support::flat_vector<wait_link>& to, const support::flat_vector<wait_link>& more) {
     for (const wait_link& l : more) to.push_back(l);
   }
 
-  flat_vector<wait_link> links_of(const wait& w) {
+  support::flat_vector<wait_link> links_of(const wait& w) {
     if (w.why == wait::reason::input) return supply(w);
     if (w.why == wait::reason::output || w.why == wait::reason::stream) return room(w);
     return {};
   }
 
-  flat_vector<wait_link> supply(const wait& w) {
-    flat_vector<wait_link> links;
+  support::flat_vector<wait_link> supply(const wait& w) {
+    support::flat_vector<wait_link> links;
     const upstream up = walk_back(w.at, w.color);
-    if (!shut_.empty()) return links.push_back({wait_link::kind::gate, w.at, shut_[0], w.color}), links;
+    if (!shut_.empty()) return links.push_back({wait_link::kind::router_switch, w.at, shut_[0], w.color}), links;
     for (coord c : up.clogged)
       for (coord to : walk_on(c, w.color))
         if (stops(to, w.color)) links.push_back({wait_link::kind::branch, w.at, to, w.color});
@@ -212,8 +212,8 @@ class wait_graph {
   }
 
   struct upstream {
-    flat_vector<coord> ramps, streams;  // that feed the color
-    flat_vector<coord> clogged;         // routers on the way in which wavelets of the color lie
+    support::flat_vector<coord> ramps, streams;  // that feed the color
+    support::flat_vector<coord> clogged;         // routers on the way in which wavelets of the color lie
   };
 
   static wait_link silence(const wait& w, const upstream& up) {
@@ -222,11 +222,11 @@ class wait_graph {
     return {wait_link::kind::nothing, w.at, w.at, w.color};
   }
 
-  flat_vector<wait_link> room(const wait& w) {
-    flat_vector<wait_link> links;
-    const flat_vector<coord> receivers = walk_on(w.at, w.color);
+  support::flat_vector<wait_link> room(const wait& w) {
+    support::flat_vector<wait_link> links;
+    const support::flat_vector<coord> receivers = walk_on(w.at, w.color);
     const bool from_host = w.why == wait::reason::stream;
-    if (!shut_.empty()) return links.push_back({wait_link::kind::gate, w.at, shut_[0], w.color, from_host}), links;
+    if (!shut_.empty()) return links.push_back({wait_link::kind::router_switch, w.at, shut_[0], w.color, from_host}), links;
     for (coord c : receivers)
       if (stops(c, w.color)) links.push_back({wait_link::kind::room, w.at, c, w.color, from_host});
     if (links.empty() && !receivers.empty()) links.push_back({wait_link::kind::room, w.at, receivers[0], w.color, from_host});
@@ -250,8 +250,8 @@ class wait_graph {
     return up;
   }
 
-  flat_vector<coord> walk_on(coord from, int color) {
-    flat_vector<coord> receivers;
+  support::flat_vector<coord> walk_on(coord from, int color) {
+    support::flat_vector<coord> receivers;
     for (begin_walk(from, color); coord* c = next_stop();) {
       const coord here = *c;
       const ports to = plan_.route_at(here, color).to;
@@ -278,7 +278,7 @@ class wait_graph {
     if (todo_.empty()) return nullptr;
     here_ = todo_.back();
     todo_.pop_back();
-    if (wait_at(here_, wait::reason::gate, color_)) shut_.push_back(here_);
+    if (wait_at(here_, wait::reason::router_switch, color_)) shut_.push_back(here_);
     return &here_;
   }
 
@@ -286,11 +286,11 @@ class wait_graph {
 
   const layout& plan_;
   const waits& open_;
-  flat_vector<std::size_t> first_, next_;  // the waits of a PE: first_[place], then next_[wait]
-  flat_vector<u32> seen_;
-  flat_vector<u8> visited_;
-  flat_vector<node> path_;
-  flat_vector<coord> todo_, shut_;  // where a walk goes on; routers on its way whose switch keeps wavelets waiting
+  support::flat_vector<std::size_t> first_, next_;  // the waits of a PE: first_[place], then next_[wait]
+  support::flat_vector<u32> seen_;
+  support::flat_vector<u8> visited_;
+  support::flat_vector<node> path_;
+  support::flat_vector<coord> todo_, shut_;  // where a walk goes on; routers on its way whose switch keeps wavelets waiting
   coord here_;
   int color_ = -1;
   u32 walk_ = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The routers of a layout, hop by hop: for every color that passes a PE a lane with one bounded queue an input port, and for
+// The routers of a layout, hop by hop: for every color that passes a PE a virtual_channel with one bounded queue an input port, and for
 // every queue who fills and who empties it. A wavelet crosses one link a cycle; a link carries one wavelet a cycle, whatever
 // its color; a multicast moves when all its outputs have room. Where several wavelets want one link, the one whose turn it is by
 // the cycle's number goes first: that is the order of merges. Where a color has a switch, wavelets from a port that its position does
@@ -29,10 +29,10 @@ class routers {
     bool room() const { return size < capacity; }
   };
 
-  struct lane {
+  struct virtual_channel {
     u8 color = 0;
     route how;
-    u32 gate = none;                              ///< decides instead of `how` if there is one
+    u32 router_switch = none;                              ///< decides instead of `how` if there is one
     u32 in[5] = {none, none, none, none, none};   ///< queues by input port; in[0] is the output queue of the processor
     u32 out[5] = {none, none, none, none, none};  ///< queues by output port; out[0] is the input queue of the processor
   };
@@ -42,7 +42,7 @@ class routers {
     const machine& m = plan.machine();
     for (std::size_t r = 0; r + 1 < first_lane_.size(); ++r) {
       int sends = 0;
-      for (lane& l : lanes_of(static_cast<u32>(r))) {
+      for (virtual_channel& l : virtual_channels_of(static_cast<u32>(r))) {
         const route every = every_route(static_cast<u32>(r), l);
         for (port p : every_port)
           if (every.from.has(p))
@@ -59,16 +59,16 @@ class routers {
   u32 router_at(coord c) const { return static_cast<u32>(grid_.rank(c)); }
   coord coord_of(u32 router) const { return grid_.nth(static_cast<int>(router)); }
 
-  std::span<lane> lanes_of(u32 router) { return {lanes_.data() + first_lane_[router], lanes_.data() + first_lane_[router + 1]}; }
-  lane* lane_of(coord c, int color) {
-    for (lane& l : lanes_of(router_at(c)))
+  std::span<virtual_channel> virtual_channels_of(u32 router) { return {channels_.data() + first_lane_[router], channels_.data() + first_lane_[router + 1]}; }
+  virtual_channel* virtual_channel_of(coord c, int color) {
+    for (virtual_channel& l : virtual_channels_of(router_at(c)))
       if (l.color == color) return &l;
     return nullptr;
   }
 
-  /// The gate of a lane, null if its route always stays.
-  gate* gate_of(const lane& l) { return l.gate == none ? nullptr : &gates_[l.gate]; }
-  bool takes(const lane& l, port p) const { return l.gate == none ? l.how.from.has(p) : gates_[l.gate].takes(p); }
+  /// The gate of a virtual_channel, null if its route always stays.
+  router_switch* switch_of(const virtual_channel& l) { return l.router_switch == none ? nullptr : &switches_[l.router_switch]; }
+  bool takes(const virtual_channel& l, port p) const { return l.router_switch == none ? l.how.from.has(p) : switches_[l.router_switch].takes(p); }
 
   const queue& operator[](u32 q) const { return queues_[q]; }
   const wavelet& front(u32 q) const { return arena_[queues_[q].first + queues_[q].head]; }
@@ -94,20 +94,20 @@ class routers {
   /// accepted(router) when an output queue of a processor gets room, left(router, port, wavelet) at the grid's edge, and
   /// torn(router, color) when a command has closed a color.
   template <class Delivered, class Accepted, class Left, class Torn>
-  u64 step(u64 cycle, Delivered delivered, Accepted accepted, Left left, Torn torn) {
+  u64 step(u64 cycle, Delivered delivered, Accepted accepted, Left left, Torn torn_down) {
     now_.swap(awake_);
     awake_.clear();
     for (u32 r : now_) awake_flag_[r] = 0;
     moves_.clear();
     for (u32 r : now_) choose(r, cycle);  // all choices see the state at the start of the cycle
     u64 hops = 0;
-    for (const move& m : moves_) hops += carry_out(m, delivered, accepted, left, torn);
+    for (const move& m : moves_) hops += carry_out(m, delivered, accepted, left, torn_down);
     return hops;
   }
 
  private:
   struct move {
-    u32 router, lane, port;
+    u32 router, virtual_channel, port;
     ports to;
   };
 
@@ -119,20 +119,20 @@ class routers {
     };
     each([&](u32 r, const path_record&) { ++first_lane_[r + 1]; });
     for (std::size_t r = 1; r < first_lane_.size(); ++r) first_lane_[r] += first_lane_[r - 1];
-    lanes_.resize(first_lane_.back());
+    channels_.resize(first_lane_.back());
     std::vector<u32> next(first_lane_.begin(), first_lane_.end() - 1);
     each([&](u32 r, const path_record& p) {
-      lane& l = lanes_[next[r]++];
+      virtual_channel& l = channels_[next[r]++];
       l.color = static_cast<u8>(p.color);
       l.how = p.how;
       if (!gated_.has(p)) return;
-      l.gate = static_cast<u32>(gates_.size());
-      gates_.push_back({plan, coord_of(r), p});
+      l.router_switch = static_cast<u32>(switches_.size());
+      switches_.push_back({plan, coord_of(r), p});
     });
   }
 
-  // All ports that a lane uses at some time.
-  route every_route(u32 r, const lane& l) const { return l.gate == none ? l.how : plan_.route_at(coord_of(r), l.color); }
+  // All ports that a virtual_channel uses at some time.
+  route every_route(u32 r, const virtual_channel& l) const { return l.router_switch == none ? l.how : plan_.route_at(coord_of(r), l.color); }
 
   u32 add_queue(int capacity, u32 filled_by, u32 emptied_by) {
     queues_.push_back({arena_size_, static_cast<u16>(capacity), 0, 0, filled_by, emptied_by});
@@ -143,19 +143,19 @@ class routers {
   // What leaves through a side of one router enters the opposite side of its neighbour.
   void connect(const layout& plan) {
     for (u32 r = 0; r + 1 < first_lane_.size(); ++r)
-      for (lane& l : lanes_of(r))
+      for (virtual_channel& l : virtual_channels_of(r))
         for (port side : every_side) {
           const coord next = coord_of(r) + wsl::step(side);
           if (!every_route(r, l).to.has(side) || !plan.has(next)) continue;
-          lane* other = lane_of(next, color_behind(plan, coord_of(r), l.color, side));
+          virtual_channel* other = virtual_channel_of(next, color_behind(plan, coord_of(r), l.color, side));
           l.out[index_of(side)] = other->in[index_of(opposite(side))];
           queues_[l.out[index_of(side)]].filled_by = r;
         }
   }
 
-  ports outputs_of(const lane& l, const wavelet& w) const { return l.gate == none ? l.how.to : gates_[l.gate].outputs(w); }
+  ports outputs_of(const virtual_channel& l, const wavelet& w) const { return l.router_switch == none ? l.how.to : switches_[l.router_switch].outputs(w); }
 
-  bool can_move(const lane& l, ports to, u8 used) const {
+  bool can_move(const virtual_channel& l, ports to, u8 used) const {
     if (to.bits & used) return false;
     for (port p : every_port) {
       const u32 q = l.out[index_of(p)];
@@ -165,11 +165,11 @@ class routers {
   }
 
   void choose(u32 r, u64 cycle) {
-    const auto lanes = lanes_of(r);
+    const auto virtual_channels = virtual_channels_of(r);
     u8 used = 0;
-    for (std::size_t k = 0; k < lanes.size(); ++k) {
-      const std::size_t turn = (k + cycle) % lanes.size();
-      const lane& l = lanes[turn];
+    for (std::size_t k = 0; k < virtual_channels.size(); ++k) {
+      const std::size_t turn = (k + cycle) % virtual_channels.size();
+      const virtual_channel& l = virtual_channels[turn];
       for (u32 i = 0; i < 5; ++i) {
         const u32 p = static_cast<u32>((i + cycle) % 5);
         if (l.in[p] == none || queues_[l.in[p]].size == 0 || !takes(l, every_port[p])) continue;
@@ -177,17 +177,17 @@ class routers {
         if (!can_move(l, to, used)) continue;
         used = static_cast<u8>(used | to.bits);
         moves_.push_back({r, static_cast<u32>(turn), p, to});
-        if (l.gate != none) break;  // what passes may change the way of the next
+        if (l.router_switch != none) break;  // what passes may change the way of the next
       }
     }
   }
 
   template <class Delivered, class Accepted, class Left, class Torn>
-  u64 carry_out(const move& m, Delivered delivered, Accepted accepted, Left left, Torn torn) {
-    const lane& l = lanes_of(m.router)[m.lane];
+  u64 carry_out(const move& m, Delivered delivered, Accepted accepted, Left left, Torn torn_down) {
+    const virtual_channel& l = virtual_channels_of(m.router)[m.virtual_channel];
     const u32 from = l.in[m.port];
     const wavelet w = front(from);
-    const wavelet on = l.gate == none ? w : gates_[l.gate].pass(w);
+    const wavelet on = l.router_switch == none ? w : switches_[l.router_switch].pass(w);
     pop(from);
     if (m.port == 0) accepted(m.router);
     wake(m.router);
@@ -200,16 +200,16 @@ class routers {
       else push(q, p == ramp ? w : on);
       if (p == ramp) delivered(m.router);
     }
-    if (l.gate != none && gates_[l.gate].closed()) torn(m.router, l.color);
+    if (l.router_switch != none && switches_[l.router_switch].closed()) torn_down(m.router, l.color);
     return hops;
   }
 
   const layout& plan_;
-  gated_paths gated_;
+  switched_paths gated_;
   region grid_;
-  std::vector<gate> gates_;
-  std::vector<u32> first_lane_;  // the lanes of router r stand from first_lane_[r] to first_lane_[r + 1]
-  std::vector<lane> lanes_;
+  std::vector<router_switch> switches_;
+  std::vector<u32> first_lane_;  // the virtual_channels of router r stand from first_lane_[r] to first_lane_[r + 1]
+  std::vector<virtual_channel> channels_;
   std::vector<queue> queues_;
   std::vector<wavelet> arena_;
   u32 arena_size_ = 0;

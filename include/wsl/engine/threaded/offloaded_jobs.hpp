@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What PEs of a band compute beside their tasks, from the request to the next epoch in which bands compute: there it is complete, whoever has done it, and
+// What PEs of a partition compute beside their tasks, from the request to the next superstep in which partitions compute: there it is complete, whoever has done it, and
 // when. So results do not depend on who was fast.
 #pragma once
 #include <exception>
@@ -9,13 +9,13 @@
 
 namespace wsl::engines {
 
-class open_errand {
+class open_job {
  public:
-  const errand what;
+  const offloaded_job what;
   const u32 who;
   std::exception_ptr failure;
 
-  open_errand(const errand& w, u32 on) : what(w), who(on) {}
+  open_job(const offloaded_job& w, u32 on) : what(w), who(on) {}
 
   /// Whichever thread comes first does it. Says whether that was this one.
   bool do_if_first() {
@@ -29,15 +29,15 @@ class open_errand {
   }
 
  private:
-  shared_word<u32> comers_;
+  support::shared_word<u32> comers_;
 };
 
 /// The first of all, which no thread is doing any more, on its PE; returns that PE's number. Throws what it has thrown.
-inline u32 complete_first(flat_vector<open_errand*>& all, pe_state& on) {
-  open_errand* const first = all[0];
+inline u32 complete_first_job(support::flat_vector<open_job*>& all, pe_state& on) {
+  open_job* const first = all[0];
   all.erase(0);
   first->do_if_first();
-  const errand what = first->what;
+  const offloaded_job what = first->what;
   const std::exception_ptr failure = first->failure;
   delete first;
   guarded(on, what.name, [&] {

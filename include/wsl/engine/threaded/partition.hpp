@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A band is a strip of the grid that one thread at a time runs. The strips are fixed by the layout, never by the number of
-// threads: inside an epoch a band runs until nothing is left to do with what it had at the start, and what it wrote for others
-// becomes visible to them in the next epoch, in the order of the bands. That is why results do not depend on threads. Tasks that compute
-// long wait until no band has news for another, and then run in one epoch, side by side.
+// A partition is a strip of the grid that one thread at a time runs. The strips are fixed by the layout, never by the number of
+// threads: inside an superstep a partition runs until nothing is left to do with what it had at the start, and what it wrote for others
+// becomes visible to them in the next superstep, in the order of the partitions. That is why results do not depend on threads. Tasks that compute
+// long wait until no partition has news for another, and then run in one superstep, side by side.
 #pragma once
 #include <exception>
 #include <new>
@@ -13,34 +13,34 @@
 
 namespace wsl::engines {
 
-/// What news brings over the seam between two bands, for one inlet.
-struct seam {
+/// What news brings over the cut_edge between two partitions, for one cursor.
+struct cut_edge {
   u32 channel = 0;
   u32 writer = 0;              ///< as the channel has it, for other threads than the writer's
-  u8 writers_band = 0, readers_band = 0;
+  u8 writers_partition = 0, readers_partition = 0;
   u32 credited = 0;            ///< words read as far as the writer knows
   u32 visible = 0;             ///< words that the reader may read
   u32 origin = 0;              ///< the channel's buffer and its origin
   const u32* words = nullptr;
   bool direct = false;         ///< words may go from memory to memory: a PE writes, and nobody else reads
-  bool wishes = false;         ///< the reader's operation waits for all words ...
-  u32 wished = 0;              ///< ... up to here, as far as the writer knows
+  bool has_request = false;         ///< the reader's operation waits for all words ...
+  u32 requested = 0;              ///< ... up to here, as far as the writer knows
   u32 asked = 0;               ///< the last such place that the reader has told
 };
 
 /// Band numbers fit a mask.
-inline constexpr u32 most_bands = 64;
+inline constexpr u32 max_partitions = 64;
 
-/// News for another band, delivered at the start of its next epoch.
-struct news {
-  enum class what : u8 { words, mark, credit, wish, offer };
+/// News for another partition, delivered at the start of its next superstep.
+struct partition_message {
+  enum class what : u8 { words, mark, credit, request, grant };
   what kind;
-  u32 inlet;
-  u32 position;                ///< tail of the channel, place of a control wavelet, head of the inlet, end of an operation, or of the words offered their first's
+  u32 cursor;
+  u32 position;                ///< tail of the channel, place of a control wavelet, head of the cursor, end of an operation, or of the words granted their first's
   const u32* words = nullptr;  ///< with words: the buffer ...
-  u32 origin = 0;              ///< ... and its origin; with an offer: the sender's memory, and how many words
+  u32 origin = 0;              ///< ... and its origin; with an grant: the sender's memory, and how many words
 
-  u32 offered() const { return origin; }
+  u32 granted() const { return origin; }
 };
 
 /// Where buffers come from if not from this process's own memory.
@@ -66,7 +66,7 @@ class buffer_pool {
   }
 
   u32* take(int size) {
-    flat_vector<u32*>& free = size == small_buffer ? small_ : large_;
+    support::flat_vector<u32*>& free = size == small_buffer ? small_ : large_;
     if (free.empty()) {
       u32* lent = source ? source->take(size) : nullptr;
       return lent ? lent : all_.push_back(new (line) u32[static_cast<std::size_t>(size + apart)]);
@@ -77,11 +77,11 @@ class buffer_pool {
   }
   void give(u32* buffer, int size) { (size == small_buffer ? small_ : large_).push_back(buffer); }
 
-  /// Keeps a buffer that a reader in another band may still read until that band has had the news.
-  void retire(u32* buffer, int size, u64 epoch) { retired_.push_back({buffer, size, epoch}); }
-  void release(u64 epoch) {
+  /// Keeps a buffer that a reader in another partition may still read until that partition has had the news.
+  void retire(u32* buffer, int size, u64 superstep) { retired_.push_back({buffer, size, superstep}); }
+  void release(u64 superstep) {
     for (std::size_t i = retired_.size(); i-- > 0;) {
-      if (retired_[i].epoch + 2 > epoch) continue;
+      if (retired_[i].superstep + 2 > superstep) continue;
       give(retired_[i].buffer, retired_[i].size);
       retired_.erase(i);
     }
@@ -91,12 +91,12 @@ class buffer_pool {
   struct retired {
     u32* buffer;
     int size;
-    u64 epoch;
+    u64 superstep;
   };
   static constexpr std::align_val_t line{64};  // of a cache: a vector that is stored across two takes twice as long
   static constexpr int apart = 256;            // words: a load that runs ahead of a store with the same place in a page waits for it
-  flat_vector<u32*> small_, large_, all_;
-  flat_vector<retired> retired_;
+  support::flat_vector<u32*> small_, large_, all_;
+  support::flat_vector<retired> retired_;
 };
 
 /// PEs that have something to do, each once. The newest goes first: what it was sent is still in cache, and its sender's buffer is
@@ -129,12 +129,12 @@ class work_list {
     return who;
   }
   void grow() {
-    flat_vector<u32> larger(ring_.size() * 2);
+    support::flat_vector<u32> larger(ring_.size() * 2);
     for (std::size_t i = 0; i < count_; ++i) larger[i] = ring_[(head_ + i) & (ring_.size() - 1)];
     ring_.swap(larger);
     head_ = 0;
   }
-  flat_vector<u32> ring_{64};
+  support::flat_vector<u32> ring_{64};
   std::size_t head_ = 0, count_ = 0;
   u32 pops_ = 0;
 };
@@ -142,54 +142,54 @@ class work_list {
 /// Where control wavelets lie in channels; there are seldom more than a few.
 class control_marks {
  public:
-  void push(u32 inlet, u32 position) { list_.push_back({inlet, position}); }
-  bool has(u32 inlet) const { return first(inlet) < list_.size(); }
-  u32 front(u32 inlet) const { return list_[first(inlet)].position; }
-  void pop(u32 inlet) { list_.erase(first(inlet)); }
+  void push(u32 cursor, u32 position) { list_.push_back({cursor, position}); }
+  bool has(u32 cursor) const { return first(cursor) < list_.size(); }
+  u32 front(u32 cursor) const { return list_[first(cursor)].position; }
+  void pop(u32 cursor) { list_.erase(first(cursor)); }
 
  private:
   struct mark {
-    u32 inlet;
+    u32 cursor;
     u32 position;
   };
-  std::size_t first(u32 inlet) const {
+  std::size_t first(u32 cursor) const {
     std::size_t i = 0;
-    while (i < list_.size() && list_[i].inlet != inlet) ++i;
+    while (i < list_.size() && list_[i].cursor != cursor) ++i;
     return i;
   }
-  flat_vector<mark> list_;
+  support::flat_vector<mark> list_;
 };
 
-struct alignas(128) band {
-  band() = default;
-  band(const band&) = delete;
-  band& operator=(const band&) = delete;
-  ~band() {
+struct alignas(128) partition {
+  partition() = default;
+  partition(const partition&) = delete;
+  partition& operator=(const partition&) = delete;
+  ~partition() {
     for (processor* p : processors) delete p;
-    for (open_errand* e : errands) delete e;
+    for (open_job* e : offloaded_jobs) delete e;
   }
 
   work_list work;
-  flat_vector<processor*> processors;           ///< of the PEs that have, or once had, calls or operations in flight
-  flat_vector<u32> touched;                     ///< who has had work since it was last found to wait for nothing
-  flat_vector<u32> later;                       ///< who may write more for another band in the next epoch, or is away in this one
-  flat_vector<news> offers;                     ///< to PEs here, of the epoch that runs
-  flat_vector<u32> postponed;                   ///< whose lengthy tasks wait until no band has anything else to do
-  bool computes = false;                        ///< in the epoch that runs they need not
-  flat_vector<open_errand*> errands;            ///< what PEs compute beside their tasks; it is complete in the next such epoch
+  support::flat_vector<processor*> processors;           ///< of the PEs that have, or once had, calls or operations in flight
+  support::flat_vector<u32> touched;                     ///< who has had work since it was last found to wait for nothing
+  support::flat_vector<u32> later;                       ///< who may write more for another partition in the next superstep, or is away in this one
+  support::flat_vector<partition_message> grants;                     ///< to PEs here, of the superstep that runs
+  support::flat_vector<u32> postponed;                   ///< whose lengthy tasks wait until no partition has anything else to do
+  bool computes = false;                        ///< in the superstep that runs they need not
+  support::flat_vector<open_job*> offloaded_jobs;            ///< what PEs compute beside their tasks; it is complete in the next such superstep
   buffer_pool buffers;
-  flat_vector<flat_vector<news>> mail[2];       ///< by the epoch's parity and the receiving band
-  shared_word<u64> senders[2];                  ///< bands whose mail waits for this one, by the epoch's parity
-  u64 addressed = 0;                            ///< bands that this one has written to in this epoch
-  u64 epoch = 0;                                ///< the epoch that runs
+  support::flat_vector<support::flat_vector<partition_message>> mailboxes[2];       ///< by the superstep's parity and the receiving partition
+  support::shared_word<u64> senders[2];                  ///< partitions whose mail waits for this one, by the superstep's parity
+  u64 addressed = 0;                            ///< partitions that this one has written to in this superstep
+  u64 superstep = 0;                                ///< the superstep that runs
   control_marks marks;
   outcome done;
   std::exception_ptr failure;
   u64 read_now = 0;                             ///< colors that operations of the running task read ...
   int read_in_pairs = 0;                        ///< ... and how many of those read two of them
-  flat_vector<u32> handed_to;                   ///< who has been handed words in the visit that runs
+  support::flat_vector<u32> rendezvous_receivers;                   ///< who has been handed words in the visit that runs
   int prepared = 0;                             ///< wavelets of a color for which the PE that is visited has room on each
-  bool will_compute() const { return !postponed.empty() || !errands.empty(); }
+  bool will_compute() const { return !postponed.empty() || !offloaded_jobs.empty(); }
   bool expects_news() const { return (senders[0].get() | senders[1].get()) != 0; }
 
   u64 random = 0;                               ///< state of a shuffled schedule

@@ -1,69 +1,69 @@
 // SPDX-License-Identifier: MIT
 // Long arrays go from memory to memory, or from the sender's memory into the receiver's sum, where the only receiver waits for them with an
-// operation of its own and nothing lies before them: no buffer is touched. Within a band this is done at once. Between bands it takes epochs: in one the
-// receiver says what it wishes for, in the next the sender offers its memory, in the third the receiver's band copies. A sender is away from its offer until
-// that epoch has ended: nothing runs on it, so its memory stays as it is, whatever the program does.
+// operation of its own and nothing lies before them: no buffer is touched. Within a partition this is done at once. Between partitions it takes supersteps: in one the
+// receiver says what it has_request for, in the next the sender grants its memory, in the third the receiver's partition copies. A sender is away from its grant until
+// that superstep has ended: nothing runs on it, so its memory stays as it is, whatever the program does.
 #pragma once
-#include "../../support/least.hpp"
+#include "../../support/min_max.hpp"
 #include "transport.hpp"
 
 namespace wsl::engines {
 
-class handovers {
+class rendezvous_transfers {
  public:
-  const u32 offered_from;  ///< words; of an array that crosses to another band
+  const u32 rendezvous_from;  ///< words; of an array that crosses to another partition
 
-  handovers(tiles& pes, traffic& words, u32 from) : offered_from(from), tiles_(pes), traffic_(words) {}
+  rendezvous_transfers(tiles& pes, transport& words, u32 from) : rendezvous_from(from), tiles_(pes), transport_(words) {}
 
   /// Moves all that the operation has left to send. The sender's PE leaves the thread to the receiver's.
-  bool within_band(band& b, pe_state& s, transfer& t) {
+  bool within_partition(partition& b, pe_state& s, transfer& t) {
     channel& c = s.channel_of(t.output);
-    inlet* in = traffic_.only_reader(c);
-    processor* p = in && !in->remote && in->head == c.tail() && in->reader < tiles_.size() ? traffic_.processor_of(reader_of(*in)) : nullptr;
-    transfer* r = p && p->back_in <= b.epoch ? p->reader_of(in->color) : nullptr;
+    cursor* in = transport_.only_reader(c);
+    processor* p = in && !in->remote && in->head == c.tail() && in->reader < tiles_.size() ? transport_.processor_of(reader_of(*in)) : nullptr;
+    transfer* r = p && p->back_in <= b.superstep ? p->reader_of(in->color) : nullptr;
     if (!r || !fit_together(t, *r)) return false;
     const u32 n = move_together(t, *r);
     c.origin += n;
     in->head += n;
-    traffic_.count(b, c, n);
-    b.handed_to.push_back(in->reader);
+    transport_.count(b, c, n);
+    b.rendezvous_receivers.push_back(in->reader);
     return true;
   }
 
-  /// Tells the sender in another band what the operation, which waits for words, lacks.
-  void wish(band& b, const pe_state& s, const transfer& t) {
+  /// Tells the sender in another partition what the operation, which waits for words, lacks.
+  void request(partition& b, const pe_state& s, const transfer& t) {
     const u64 n = t.length - t.done;
-    if (n < offered_from || t.endless() || !t.target || t.input[1] >= 0 || t.output >= 0 || !is_plain(t)) return;
-    traffic_.wish(b, wiring::inlets_of(s), t.input[0], static_cast<u32>(least(n, u64{1} << 30)));
+    if (n < rendezvous_from || t.endless() || !t.target || t.input[1] >= 0 || t.output >= 0 || !is_plain(t)) return;
+    transport_.request(b, topology::cursors_of(s), t.input[0], static_cast<u32>(support::min(n, u64{1} << 30)));
   }
-  /// Offers what another band's operation waits for. Says whether words may go no other way now.
-  bool offer(band& b, const pe_state& s, transfer& t, processor& p) {
-    if (t.length - t.done < offered_from || !t.source || !is_plain(t)) return false;
+  /// Offers what another partition's operation waits for. Says whether words may go no other way now.
+  bool grant(partition& b, const pe_state& s, transfer& t, processor& p) {
+    if (t.length - t.done < rendezvous_from || !t.source || !is_plain(t)) return false;
     channel& c = s.channel_of(t.output);
-    const u32 n = traffic_.wished(c, t.length - t.done);
-    if (n == 0 || n < offered_from) return false;
+    const u32 n = transport_.requested(c, t.length - t.done);
+    if (n == 0 || n < rendezvous_from) return false;
     for (const transfer& r : p.microthreads)
       if (!apart(t, n, r)) return false;
-    if (!traffic_.offer(b, c, t.source + t.done, n)) return true;
-    t.offered = n;
-    p.back_in = b.epoch + 2;
+    if (!transport_.grant(b, c, t.source + t.done, n)) return true;
+    t.granted = n;
+    p.back_in = b.superstep + 2;
     b.later.push_back(s.index);
     return true;
   }
-  /// Copies what has been offered to PEs of a band.
-  void accept(band& b) {
-    for (const news& n : b.offers) {
-      inlet& in = traffic_.net.inlets[n.inlet];
-      transfer& t = *traffic_.processor_of(reader_of(in))->reader_of(in.color);
-      t.move(t, &n.words, nullptr, n.offered());
-      in.head += n.offered();
-      traffic_.wake(b, in.reader);
+  /// Copies what has been granted to PEs of a partition.
+  void accept(partition& b) {
+    for (const partition_message& n : b.grants) {
+      cursor& in = transport_.net.cursors[n.cursor];
+      transfer& t = *transport_.processor_of(reader_of(in))->reader_of(in.color);
+      t.move(t, &n.words, nullptr, n.granted());
+      in.head += n.granted();
+      transport_.wake(b, in.reader);
     }
-    b.offers.clear();
+    b.grants.clear();
   }
 
  private:
-  const pe_state& reader_of(const inlet& in) const { return state_of(tiles_[in.reader]); }
+  const pe_state& reader_of(const cursor& in) const { return state_of(tiles_[in.reader]); }
   static bool is_plain(const transfer& t) { return !t.uses_fifo() && t.each_time < 0; }
 
   /// Whether the one that reads can take all that the one that writes has left, in one piece.
@@ -86,7 +86,7 @@ class handovers {
   }
 
   tiles& tiles_;
-  traffic& traffic_;
+  transport& transport_;
 };
 
 }  // namespace wsl::engines

@@ -2,7 +2,7 @@
 // What a thread does on a PE that it visits: moves operations on, and runs tasks in batches, until nothing is ready or room is
 // missing. What runs first is defined: operations in flight, then host calls in their order, the activated local task with the
 // lowest number, and the data or control tasks of the lowest color, a batch at a time; of several senders of a merged color the one
-// with the lowest place on the grid goes first. Lengthy tasks have epochs of their own. A shuffled schedule draws another legal order.
+// with the lowest place on the grid goes first. Lengthy tasks have supersteps of their own. A shuffled schedule draws another legal order.
 #pragma once
 #include <bit>
 #include <utility>
@@ -14,27 +14,27 @@
 
 namespace wsl::engines {
 
-class visits {
+class pe_scheduler {
  public:
-  visits(tiles& pes, traffic& words, const machine& target, schedule order, u32 offered_from, run_log* log)
-      : tiles_(pes), traffic_(words), machine_(target), order_(order), handovers_(pes, words, offered_from), log_(log) {
+  pe_scheduler(tiles& pes, transport& words, const machine& target, schedule order, u32 rendezvous_from, run_log* log)
+      : tiles_(pes), transport_(words), machine_(target), order_(order), rendezvous_(pes, words, rendezvous_from), log_(log) {
     if (log_) log_->open(pes.size());
     for (u32 i = 0; i < this->pes(); ++i) state(i).defers = defers(state(i));
   }
 
-  /// Runs a band until nothing is left to do with what it has, or until it has done so much that others may have news for it: a PE that
+  /// Runs a partition until nothing is left to do with what it has, or until it has done so much that others may have news for it: a PE that
   /// stays busy until a word comes must get the word.
-  void run(band& b) {
+  void run(partition& b) {
     if (b.computes) let_compute(b);
-    handovers_.accept(b);
+    rendezvous_.accept(b);
     b.read_in_pairs = 0;  // of a task that has thrown
     for (u32 n = 0; n < most_visits && !b.work.empty(); ++n) visit(b, order_.shuffle ? b.work.pop(b.draw(b.work.size())) : b.work.pop());
   }
 
-  processor* more(const pe_state& s) { return traffic_.processor_of(s); }
+  processor* more(const pe_state& s) { return transport_.processor_of(s); }
   processor& extras(pe_state& s) {
     if (s.more) return *more(s);
-    flat_vector<processor*>& all = traffic_.home(s).processors;
+    support::flat_vector<processor*>& all = transport_.home(s).processors;
     processor& p = *all.push_back(new processor);
     s.more = static_cast<u32>(all.size());
     return p;
@@ -43,12 +43,12 @@ class visits {
     if (from.image->sent_type[color] != type) refuse(from, color, type);
     channel& out = from.channel_of(color);
     if (out.next() == out.size() || out.is_closed()) refuse(from, color, type);
-    traffic_.put_control(traffic_.home(from), out, bits);
+    transport_.put_control(transport_.home(from), out, bits);
     from.interrupted = true;
   }
 
   bool start(pe_state& on, transfer& t) {
-    band& b = traffic_.home(on);
+    partition& b = transport_.home(on);
     check(b, on, t);
     // What has an end of a FIFO or a microthread to itself has it until its task ends, as on every engine.
     if ((t.resumes || !rule::may_clash(t)) && (!order_.shuffle || b.draw(2))) advance(b, on, t);
@@ -66,49 +66,49 @@ class visits {
   }
 
   const u32* take(pe_state& on, int color, const payload_type* type, u32 n) {
-    band& b = traffic_.home(on);
+    partition& b = transport_.home(on);
     if (on.image->read_type[color] != type || task_run{b, on}.reads(color)) return nullptr;
-    inlet* in = source(b, on, color);
-    if (!in || traffic_.readable(b, *in) < n) return nullptr;
-    const u32* words = traffic_.words_at(*in);
+    cursor* in = source(b, on, color);
+    if (!in || transport_.readable(b, *in) < n) return nullptr;
+    const u32* words = transport_.words_at(*in);
     if (on.taken == taken_color::none) on.taken = taken(color);
     else task_run{b, on}.note_read(color);
-    traffic_.consume(b, *in, n);
+    transport_.consume(b, *in, n);
     return words;
   }
 
-  /// An inlet of this color with data to read; of a merge the first sender's.
-  inlet* source(band& b, const pe_state& s, int color) {
-    for (inlet& in : wiring::inlets_of(s))
-      if (in.color == color && traffic_.readable(b, in)) return &in;
+  /// An cursor of this color with data to read; of a merge the first sender's.
+  cursor* source(partition& b, const pe_state& s, int color) {
+    for (cursor& in : topology::cursors_of(s))
+      if (in.color == color && transport_.readable(b, in)) return &in;
     return nullptr;
   }
 
  private:
   static constexpr u32 visit_budget = 256;  ///< batches and tasks of one visit, so that a PE that feeds itself lets others run
-  static constexpr u32 most_visits = 8192;  ///< of one epoch
+  static constexpr u32 most_visits = 8192;  ///< of one superstep
 
   u32 pes() const { return static_cast<u32>(tiles_.size()); }
   pe_state& state(u32 i) { return state_of(tiles_[i]); }
   // A log knows microthreads only, and another order may let an operation wait.
   bool always_defers() const { return order_.shuffle || log_; }
   // Where operations may want one output queue, or more than there are, the engine must see each.
-  bool defers(const pe_state& s) const { return always_defers() || s.image->sends_many || (s.image->mates && machine_.color_owns_queue); }
+  bool defers(const pe_state& s) const { return always_defers() || s.image->sends_many || (s.image->sharing_queue && machine_.color_owns_queue); }
 
-  /// Whose lengthy tasks have waited for this epoch.
-  void let_compute(band& b) {
+  /// Whose lengthy tasks have waited for this superstep.
+  void let_compute(partition& b) {
     b.computes = false;
     for (u32 who : b.postponed) {
       processor& p = *more(state(who));
       p.postponed = false, p.may_compute = true;
-      traffic_.wake(b, who);
+      transport_.wake(b, who);
     }
     b.postponed.clear();
-    while (!b.errands.empty()) traffic_.wake(b, complete_first(b.errands, state(b.errands[0]->who)));
+    while (!b.offloaded_jobs.empty()) transport_.wake(b, complete_first_job(b.offloaded_jobs, state(b.offloaded_jobs[0]->who)));
   }
-  /// The local tasks that may run now, as a mask; of lengthy ones alone only in their epoch.
-  u32 ready_locals(band& b, pe_state& s) {
-    const u32 ready = s.active & ~s.blocked, others = ready & ~s.image->lengthy_locals;
+  /// The local tasks that may run now, as a mask; of lengthy ones alone only in their superstep.
+  u32 ready_locals(partition& b, pe_state& s) {
+    const u32 ready = s.active & ~s.blocked, others = ready & ~s.image->long_running_locals;
     if (others || !ready) return others;
     if (order_.shuffle) return ready;
     processor& p = extras(s);
@@ -117,51 +117,51 @@ class visits {
     return 0;
   }
 
-  void visit(band& b, u32 who) {
-    traffic_.net.member(who).queued = 0;
+  void visit(partition& b, u32 who) {
+    transport_.net.member(who).queued = 0;
     u32 budget = visit_budget;
     b.prepared = 0;
     if (who < pes()) {
       pe_state& s = state(who);
       if (s.more && is_away(b, s)) [[unlikely]] return b.later.push_back(who), void();
-      while (budget && b.handed_to.empty() && act(b, s, budget)) --budget;
-    } else if (who < traffic_.net.first_crossing()) {
-      visit_stream(traffic_, b, who);
+      while (budget && b.rendezvous_receivers.empty() && act(b, s, budget)) --budget;
+    } else if (who < transport_.net.first_switched_router()) {
+      visit_stream(transport_, b, who);
     } else {
-      visit_crossing(b, who);
+      visit_switched_router(b, who);
     }
-    traffic_.announce(b, who);
-    if (!budget || !b.handed_to.empty()) traffic_.wake(b, who);
-    for (u32 reader : b.handed_to) traffic_.wake(b, reader);  // who is woken last goes first, and waits for more when this PE sends again
-    b.handed_to.clear();
+    transport_.announce(b, who);
+    if (!budget || !b.rendezvous_receivers.empty()) transport_.wake(b, who);
+    for (u32 reader : b.rendezvous_receivers) transport_.wake(b, reader);  // who is woken last goes first, and waits for more when this PE sends again
+    b.rendezvous_receivers.clear();
   }
 
-  [[gnu::noinline]] bool is_away(const band& b, const pe_state& s) { return more(s)->back_in > b.epoch; }
+  [[gnu::noinline]] bool is_away(const partition& b, const pe_state& s) { return more(s)->back_in > b.superstep; }
 
-  void visit_crossing(band& b, u32 who) {
-    const crossing& at = traffic_.net.crossing_of(who);
-    pe* below = traffic_.net.gates->visit(traffic_, b, who, order_.shuffle ? b.draw(64) : 0) ? tiles_.find(at.at) : nullptr;
-    if (!below || !state_of(*below).image->torn[at.color]) return;
-    extras(state_of(*below)).torn |= color_bit(at.color);
-    traffic_.wake(b, state_of(*below).index);
+  void visit_switched_router(partition& b, u32 who) {
+    const switched_router& at = transport_.net.switched_router_of(who);
+    pe* below = transport_.net.router_switches->visit(transport_, b, who, order_.shuffle ? b.draw(64) : 0) ? tiles_.find(at.at) : nullptr;
+    if (!below || !state_of(*below).image->torn_down[at.color]) return;
+    extras(state_of(*below)).torn_down |= color_bit(at.color);
+    transport_.wake(b, state_of(*below).index);
   }
 
-  bool act(band& b, pe_state& s, u32& budget) {
+  bool act(partition& b, pe_state& s, u32& budget) {
     processor* p = more(s);
     if (order_.shuffle && b.draw(2) && !(p && p->suspended()) && run_next(b, s, p)) return true;
     if (!order_.shuffle && !s.image->urgent_colors && run_locals(b, s, p, budget)) return !is_at_rest(s, more(s));
     const bool moved = p && !p->microthreads.empty() && move_operations(b, s, *p);
-    if (!b.handed_to.empty()) return true;
+    if (!b.rendezvous_receivers.empty()) return true;
     // What was waited for has come: the task that it activates may run again and again.
     if (moved && !order_.shuffle && !s.image->urgent_colors && p->microthreads.empty() && run_locals(b, s, p, budget)) return !is_at_rest(s, more(s));
     return (!(p && p->suspended()) && run_next(b, s, p)) || moved;
   }
 
   /// Local tasks, as long as nothing else may come before them: the way of a program that sends or takes one array after another.
-  bool run_locals(band& b, pe_state& s, const processor* p, u32& budget) {
+  bool run_locals(partition& b, pe_state& s, const processor* p, u32& budget) {
     u32 ran = 0;
-    for (u32 ready; (ready = ready_locals(b, s)) && ran < budget && b.handed_to.empty();) {
-      if (p && !(p->microthreads.empty() && p->calls.empty() && p->torn == 0)) break;
+    for (u32 ready; (ready = ready_locals(b, s)) && ran < budget && b.rendezvous_receivers.empty();) {
+      if (p && !(p->microthreads.empty() && p->calls.empty() && p->torn_down == 0)) break;
       if (!prepare(b, s, sends_of_a_task)) break;
       ran += run_local(b, s, std::countr_zero(ready), log_ ? 1 : budget - ran);
       p = more(s);
@@ -171,22 +171,22 @@ class visits {
   }
 
   /// Room for one run of a task on every channel of its PE.
-  bool prepare(band& b, const pe_state& s, int most) {
-    const std::span<channel> channels = wiring::channels_of(s);
+  bool prepare(partition& b, const pe_state& s, int most) {
+    const std::span<channel> channels = topology::channels_of(s);
     bool ready = b.prepared >= most;
     if (ready && s.interrupted)
       for (channel& c : channels) ready &= c.operated || c.reopen();
     if (ready) return true;
     ready = true;
-    for (channel& c : channels) ready &= traffic_.prepare(b, c, most);
+    for (channel& c : channels) ready &= transport_.prepare(b, c, most);
     b.prepared = ready ? most : 0;
     return ready;
   }
 
-  bool run_next(band& b, pe_state& s, processor* p) {
+  bool run_next(partition& b, pe_state& s, processor* p) {
     const u32 ready = ready_locals(b, s);
     const bool called = p && !p->calls.empty();
-    if (!called && p && p->torn && run_torn(b, s, *p)) return true;
+    if (!called && p && p->torn_down && run_torn(b, s, *p)) return true;
     if (!called && s.hurries(ready) && run_data(b, s, s.image->urgent_colors)) return true;
     if (!called && (!ready || (order_.shuffle && b.draw(2)))) {
       if (run_data(b, s)) return true;
@@ -201,59 +201,59 @@ class visits {
     }
     return run_local(b, s, order_.shuffle ? any_of(b, ready) : std::countr_zero(ready));
   }
-  bool run_torn(band& b, pe_state& s, processor& p) {
+  bool run_torn(partition& b, pe_state& s, processor& p) {
     if (!prepare(b, s, sends_of_a_task)) return false;
-    const binding& task = *s.image->torn[std::countr_zero(p.torn)];
-    p.torn &= p.torn - 1;
+    const binding& task = *s.image->torn_down[std::countr_zero(p.torn_down)];
+    p.torn_down &= p.torn_down - 1;
     if (log_) log_->note(s.index, {task.name, -1, {}, 1});
     return run_task(b, s, task, nullptr);
   }
-  u32 run_local(band& b, pe_state& s, int id, u32 most = 1) {
+  u32 run_local(partition& b, pe_state& s, int id, u32 most = 1) {
     const u32 own_bit = local_bit(id);
     s.active &= ~own_bit;
-    if (own_bit & s.image->lengthy_locals) extras(s).may_compute = false, most = 1;
+    if (own_bit & s.image->long_running_locals) extras(s).may_compute = false, most = 1;
     if (log_) log_->note(s.index, {s.image->local[id]->name, -1, {}, 1});
     return run_task(b, s, *s.image->local[id], &own_bit, most);
   }
-  static int any_of(band& b, u64 set) {
+  static int any_of(partition& b, u64 set) {
     for (u64 skip = b.draw(static_cast<u64>(std::popcount(set))); skip; --skip) set &= set - 1;
     return std::countr_zero(set);
   }
 
-  bool run_data(band& b, pe_state& s, u64 colors = ~u64{0}) {
-    const auto inlets = wiring::inlets_of(s);
-    const std::size_t from = order_.shuffle && !inlets.empty() ? b.draw(inlets.size()) : 0;
-    for (std::size_t k = 0; k < inlets.size(); ++k) {
-      inlet& in = inlets[from + k < inlets.size() ? from + k : from + k - inlets.size()];
+  bool run_data(partition& b, pe_state& s, u64 colors = ~u64{0}) {
+    const auto cursors = topology::cursors_of(s);
+    const std::size_t from = order_.shuffle && !cursors.empty() ? b.draw(cursors.size()) : 0;
+    for (std::size_t k = 0; k < cursors.size(); ++k) {
+      cursor& in = cursors[from + k < cursors.size() ? from + k : from + k - cursors.size()];
       if ((colors & color_bit(in.color)) && run_batch(b, s, in)) return true;
     }
     return false;
   }
 
-  bool run_batch(band& b, pe_state& s, inlet& in) {
-    if (traffic_.available(in) == 0) return false;
-    if (traffic_.control_first(b, in)) return run_control(b, s, in);
+  bool run_batch(partition& b, pe_state& s, cursor& in) {
+    if (transport_.available(in) == 0) return false;
+    if (transport_.control_first(b, in)) return run_control(b, s, in);
     const binding* task = s.image->data[in.color];
     if (!task || (s.blocked_colors & color_bit(in.color)) || !prepare(b, s, sends_of_a_data_task)) return false;
-    u32 n = traffic_.readable(b, in);
+    u32 n = transport_.readable(b, in);
     if (order_.shuffle) n = 1 + static_cast<u32>(b.draw(n));
-    const u32 taken = run_task(b, s, *task, traffic_.words_at(in), n);
+    const u32 taken = run_task(b, s, *task, transport_.words_at(in), n);
     if (log_) note(s, task->name, in, taken);
-    traffic_.consume(b, in, taken);
+    transport_.consume(b, in, taken);
     return true;
   }
 
-  bool run_control(band& b, pe_state& s, inlet& in) {
-    const u32 word = *traffic_.words_at(in);
+  bool run_control(partition& b, pe_state& s, cursor& in) {
+    const u32 word = *transport_.words_at(in);
     const binding* task = s.image->control_with(control_word{word}.id());
     if (!task) rule::no_control_task(s, in.color, control_word{word}.id());
     if (!prepare(b, s, sends_of_a_task)) return false;
     if (log_) note(s, task->name, in, 1);
-    traffic_.consume_control(b, in);
+    transport_.consume_control(b, in);
     return run_task(b, s, *task, &word);
   }
 
-  u32 run_task(band& b, pe_state& s, const binding& task, const void* input, u32 count = 1) {
+  u32 run_task(partition& b, pe_state& s, const binding& task, const void* input, u32 count = 1) {
     task_run{b, s}.begin();
     u32 taken = 0;
     guarded(s, task.name, [&] {
@@ -264,18 +264,18 @@ class visits {
     return taken;
   }
 
-  void note(const pe_state& s, const char* what, const inlet& in, u64 times) {
-    log_->note(s.index, {what, in.color, traffic_.net.place_of(traffic_.writer_of(in)), times});
+  void note(const pe_state& s, const char* what, const cursor& in, u64 times) {
+    log_->note(s.index, {what, in.color, transport_.net.place_of(transport_.writer_of(in)), times});
   }
 
   /// A run of a task ends at each wait, also where it need not wait: what it may send counts anew.
-  bool begin_run(band& b, pe_state& s) {
+  bool begin_run(partition& b, pe_state& s) {
     if (task_run{b, s}.may_not_fit()) task_run{b, s}.must_fit(more(s), machine_);
     task_run{b, s}.go_on();
     return prepare(b, s, sends_of_a_task);
   }
-  void end_run(band& b, pe_state& s, const binding& task) {
-    if (refused.color >= 0) refuse(s, refused.color, refused.type);
+  void end_run(partition& b, pe_state& s, const binding& task) {
+    if (rejected.color >= 0) refuse(s, rejected.color, rejected.type);
     if (!task_run{b, s}.may_not_fit()) [[likely]] return;
     processor* p = more(s);
     task_run{b, s}.must_fit(p, machine_);
@@ -283,14 +283,14 @@ class visits {
   }
 
   [[noreturn]] void refuse(pe_state& s, int color, const payload_type* type) {
-    refused = {};
+    rejected = {};
     const bool present = (s.image->present & color_bit(color)) != 0;
     rule::refuse_send(s, color, type, present && s.channel_of(color).is_closed());
   }
 
   // ---- operations ------------------------------------------------------------------------------------------------------------
 
-  void check(band& b, pe_state& s, const transfer& t) {
+  void check(partition& b, pe_state& s, const transfer& t) {
     const processor* p = more(s);
     rule::may_start(s, t, machine_);
     if (p) rule::apart(s, t, p->microthreads);
@@ -306,12 +306,12 @@ class visits {
   }
 
   // An operation that completed at once still counts as in flight until the task that started it ends, as on every engine.
-  void remember(band& b, pe_state& s, const transfer& t) {
+  void remember(partition& b, pe_state& s, const transfer& t) {
     if (t.output >= 0) hold(b, s, t.output, false);
     task_run{b, s}.note(t);
   }
 
-  static void hold(band& b, const pe_state& s, int color, bool held) {
+  static void hold(partition& b, const pe_state& s, int color, bool held) {
     channel& c = s.channel_of(color);
     c.operated = held;
     c.lenient = true;
@@ -319,7 +319,7 @@ class visits {
     b.prepared = 0;
   }
 
-  bool move_operations(band& b, pe_state& s, processor& p) {
+  bool move_operations(partition& b, pe_state& s, processor& p) {
     bool moved = false;
     for (std::size_t k = 0; k < p.microthreads.size();) {
       transfer& t = p.microthreads[k];
@@ -345,40 +345,40 @@ class visits {
   }
 
   /// Moves an operation on as far as its inputs and its output allow, span by span.
-  bool advance(band& b, pe_state& s, transfer& t) {
+  bool advance(partition& b, pe_state& s, transfer& t) {
     channel* out = t.output >= 0 ? &s.channel_of(t.output) : nullptr;
-    if (t.offered && more(s)->back_in > b.epoch) return false;
-    bool moved = t.offered != 0;
-    t.done += std::exchange(t.offered, 0);
+    if (t.granted && more(s)->back_in > b.superstep) return false;
+    bool moved = t.granted != 0;
+    t.done += std::exchange(t.granted, 0);
     if (t.output >= 0 && t.input[0] < 0 && !always_defers()) {
       const u64 left = t.length - t.done;
-      if (left >= handed_over && handovers_.within_band(b, s, t)) task_run{b, s}.is_last(), moved = true;
-      else if (left >= handovers_.offered_from && handovers_.offer(b, s, t, extras(s))) return moved;
+      if (left >= rendezvous_words && rendezvous_.within_partition(b, s, t)) task_run{b, s}.is_last(), moved = true;
+      else if (left >= rendezvous_.rendezvous_from && rendezvous_.grant(b, s, t, extras(s))) return moved;
     }
     while (!t.complete()) {
-      u32 n = static_cast<u32>(least(t.length - t.done, u64{1} << 30));
-      if (t.uses_fifo() && (n = least(n, t.allowed())) == 0) return moved;
-      inlet* in[2] = {};
+      u32 n = static_cast<u32>(support::min(t.length - t.done, u64{1} << 30));
+      if (t.uses_fifo() && (n = support::min(n, t.allowed())) == 0) return moved;
+      cursor* in[2] = {};
       const u32* input[2] = {};
       for (int k = 0; k < 2; ++k) {
         if (t.input[k] < 0) continue;
         in[k] = source(b, s, t.input[k]);
         if (!in[k]) {
-          if (!always_defers()) handovers_.wish(b, s, t);
+          if (!always_defers()) rendezvous_.request(b, s, t);
           return moved;
         }
-        n = least(n, traffic_.readable(b, *in[k]));
-        input[k] = traffic_.words_at(*in[k]);
+        n = support::min(n, transport_.readable(b, *in[k]));
+        input[k] = transport_.words_at(*in[k]);
       }
-      if (out && (n = traffic_.room(b, *out, n)) == 0) return moved;
+      if (out && (n = transport_.room(b, *out, n)) == 0) return moved;
       t.move(t, input, out ? out->room() : nullptr, n);
       if (t.each_time >= 0) s.active |= local_bit(t.each_time);
       if (out) out->move_to(out->next() + static_cast<int>(n));
       if (out && out->operated) out->close();
-      for (inlet* i : in)
+      for (cursor* i : in)
         if (i) {
           if (log_) note(s, t.name, *i, n);
-          traffic_.consume(b, *i, n);
+          transport_.consume(b, *i, n);
         }
       moved = true;
     }
@@ -386,10 +386,10 @@ class visits {
   }
 
   tiles& tiles_;
-  traffic& traffic_;
+  transport& transport_;
   const machine& machine_;
   schedule order_;
-  handovers handovers_;
+  rendezvous_transfers rendezvous_;
   run_log* log_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Epochs: every band runs once with what the others wrote for it before, then all meet. When no band has written for another or has
-// work left, those with lengthy tasks run these, and errands are complete; a run ends when there are none. One thread visits only the bands that have something
+// Epochs: every partition runs once with what the others wrote for it before, then all meet. When no partition has written for another or has
+// work left, those with lengthy tasks run these, and errands are complete; a run ends when there are none. One thread visits only the partitions that have something
 // to do; several share all of them out.
 #pragma once
 #include <bit>
@@ -10,34 +10,34 @@
 
 namespace wsl::engines {
 
-/// What is to follow an epoch, as one band sees it. The largest that any band says is what follows.
-enum class sequel : u8 { nothing, computing, news, failure };
+/// What is to follow an superstep, as one partition sees it. The largest that any partition says is what follows.
+enum class termination_vote : u8 { nothing, computing, partition_message, failure };
 
-inline sequel sequel_of(const band& b) {
-  if (b.failure) return sequel::failure;
-  if (b.addressed || !b.work.empty()) return sequel::news;
-  return b.will_compute() ? sequel::computing : sequel::nothing;
+inline termination_vote vote_of(const partition& b) {
+  if (b.failure) return termination_vote::failure;
+  if (b.addressed || !b.work.empty()) return termination_vote::partition_message;
+  return b.will_compute() ? termination_vote::computing : termination_vote::nothing;
 }
-inline sequel larger(sequel a, sequel b) { return a < b ? b : a; }
-inline bool goes_on(sequel what) { return what == sequel::computing || what == sequel::news; }
+inline termination_vote larger(termination_vote a, termination_vote b) { return a < b ? b : a; }
+inline bool goes_on(termination_vote what) { return what == termination_vote::computing || what == termination_vote::partition_message; }
 
-/// Runs epochs from `last` + 1 on, until nothing is left to do or a band has failed; returns the number of the last one.
+/// Runs supersteps from `last` + 1 on, until nothing is left to do or a partition has failed; returns the number of the last one.
 template <class RunBand>
-u64 run_epochs_alone(flat_vector<band>& bands, u64 last, RunBand run_band) {
+u64 run_epochs_alone(support::flat_vector<partition>& partitions, u64 last, RunBand run_partition) {
   const auto those = [&](auto condition) {
     u64 set = 0;
-    for (std::size_t b = 0; b < bands.size(); ++b) set |= u64{condition(bands[b])} << b;
+    for (std::size_t b = 0; b < partitions.size(); ++b) set |= u64{condition(partitions[b])} << b;
     return set;
   };
-  u64 next = those([](band& b) { return !b.work.empty() || b.expects_news(); });
+  u64 next = those([](partition& b) { return !b.work.empty() || b.expects_news(); });
   for (bool failed = false; !failed;) {
-    u64 now = next ? next : those([](band& b) { return b.computes = b.will_compute(); });
+    u64 now = next ? next : those([](partition& b) { return b.computes = b.will_compute(); });
     if (!now) break;
     ++last;
     for (next = 0; now; now &= now - 1) {
-      band& b = bands[static_cast<std::size_t>(std::countr_zero(now))];
-      run_band(b, last);
-      next |= b.addressed | u64{!b.work.empty()} << (&b - bands.data());
+      partition& b = partitions[static_cast<std::size_t>(std::countr_zero(now))];
+      run_partition(b, last);
+      next |= b.addressed | u64{!b.work.empty()} << (&b - partitions.data());
       failed |= b.failure != nullptr;
     }
   }
@@ -45,28 +45,28 @@ u64 run_epochs_alone(flat_vector<band>& bands, u64 last, RunBand run_band) {
 }
 
 template <class RunBand>
-u64 run_epochs_together(crew& threads, flat_vector<band>& bands, u64 last, RunBand run_band) {
+u64 run_epochs_together(thread_pool& threads, support::flat_vector<partition>& partitions, u64 last, RunBand run_partition) {
   struct alignas(128) saying {
-    sequel what[2];  // by the epoch's parity: a fast thread may be one epoch ahead of who still reads
+    termination_vote what[2];  // by the superstep's parity: a fast thread may be one superstep ahead of who still reads
   };
-  flat_vector<saying> said(static_cast<std::size_t>(threads.size()));
-  shared_word<u64> end;  // the last epoch
+  support::flat_vector<saying> said(static_cast<std::size_t>(threads.size()));
+  support::shared_word<u64> end;  // the last superstep
   auto job = [&](int thread) {
-    const auto share = [&](int k) { return static_cast<std::size_t>(k) * bands.size() / said.size(); };
-    sequel all = sequel::news;
-    for (u64 epoch = last + 1;; ++epoch) {
-      sequel mine = sequel::nothing;
+    const auto share = [&](int k) { return static_cast<std::size_t>(k) * partitions.size() / said.size(); };
+    termination_vote all = termination_vote::partition_message;
+    for (u64 superstep = last + 1;; ++superstep) {
+      termination_vote mine = termination_vote::nothing;
       for (std::size_t b = share(thread); b < share(thread + 1); ++b) {
-        bands[b].computes = all == sequel::computing;
-        run_band(bands[b], epoch);
-        mine = larger(mine, sequel_of(bands[b]));
+        partitions[b].computes = all == termination_vote::computing;
+        run_partition(partitions[b], superstep);
+        mine = larger(mine, vote_of(partitions[b]));
       }
-      said[static_cast<std::size_t>(thread)].what[epoch & 1] = mine;
+      said[static_cast<std::size_t>(thread)].what[superstep & 1] = mine;
       threads.barrier.wait();
-      all = sequel::nothing;
-      for (const saying& s : said) all = larger(all, s.what[epoch & 1]);
+      all = termination_vote::nothing;
+      for (const saying& s : said) all = larger(all, s.what[superstep & 1]);
       if (goes_on(all)) continue;
-      if (thread == 0) end.set(epoch);
+      if (thread == 0) end.set(superstep);
       return;
     }
   };
@@ -75,8 +75,8 @@ u64 run_epochs_together(crew& threads, flat_vector<band>& bands, u64 last, RunBa
 }
 
 template <class RunBand>
-u64 run_epochs(crew& threads, flat_vector<band>& bands, u64 last, RunBand run_band) {
-  return threads.size() == 1 ? run_epochs_alone(bands, last, run_band) : run_epochs_together(threads, bands, last, run_band);
+u64 run_supersteps(thread_pool& threads, support::flat_vector<partition>& partitions, u64 last, RunBand run_partition) {
+  return threads.size() == 1 ? run_epochs_alone(partitions, last, run_partition) : run_epochs_together(threads, partitions, last, run_partition);
 }
 
 }  // namespace wsl::engines

@@ -12,7 +12,7 @@
 namespace wsl::engines {
 
 struct task_run {
-  band& b;
+  partition& b;
   pe_state& s;
 
   void begin() const {
@@ -53,7 +53,7 @@ struct task_run {
     rule::in_flight all{.operations = std::popcount(b.read_now) - std::exchange(b.read_in_pairs, 0)};
     if (p)
       for (const transfer& t : p->microthreads) all.operations += !t.resumes;
-    for (const channel& c : wiring::channels_of(s)) {
+    for (const channel& c : topology::channels_of(s)) {
       all.sending += c.is_closed();
       all.operations += c.is_closed() && !c.operated && !c.is_closed_behind_reader();
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The threads of an engine: made at the first run that needs them, asleep between runs. Inside a run, and before the next, they meet at a
-// barrier that spins at first, because an epoch is often shorter than a system call. They are the system's threads themselves (POSIX), because <thread>
+// barrier that spins at first, because an superstep is often shorter than a system call. They are the system's threads themselves (POSIX), because <thread>
 // would cost every program that includes the library 0.1 s of compile time.
 #pragma once
 #include <linux/futex.h>
@@ -29,7 +29,7 @@ class spin_barrier {
 
   void wait() {
     const unsigned round = round_.get();
-    shared_word<unsigned>& asleep = asleep_[round & 1];
+    support::shared_word<unsigned>& asleep = asleep_[round & 1];
     if (arrived_.count() == threads_) {
       arrived_.set(0);
       round_.count();
@@ -53,21 +53,21 @@ class spin_barrier {
   }
 
   const int threads_;
-  alignas(128) shared_word<int> arrived_;
-  alignas(128) shared_word<unsigned> round_;
+  alignas(128) support::shared_word<int> arrived_;
+  alignas(128) support::shared_word<unsigned> round_;
   // By the round's parity the last round, counted from 1, in which a thread slept. Nothing takes it back, so whoever is late to open one
   // round cannot hide that somebody sleeps in the next; and nobody is two rounds ahead.
-  alignas(128) shared_word<unsigned> asleep_[2];
+  alignas(128) support::shared_word<unsigned> asleep_[2];
 };
 
 inline int available_cores();
 
-class crew {
+class thread_pool {
  public:
-  explicit crew(int threads) : barrier(threads), threads_(threads) {}
-  crew(const crew&) = delete;
-  crew& operator=(const crew&) = delete;
-  ~crew() {
+  explicit thread_pool(int threads) : barrier(threads), threads_(threads) {}
+  thread_pool(const thread_pool&) = delete;
+  thread_pool& operator=(const thread_pool&) = delete;
+  ~thread_pool() {
     if (workers_.empty()) return;
     job_ = nullptr;
     barrier.wait();
@@ -90,7 +90,7 @@ class crew {
 
  private:
   struct worker {
-    crew* owner = nullptr;
+    thread_pool* owner = nullptr;
     int number = 0;
     pthread_t thread{};
   };
@@ -98,7 +98,7 @@ class crew {
   void hire() {
     static const int cores = available_cores();
     if (threads_ > cores) barrier.spins = 0;
-    workers_ = flat_vector<worker>(static_cast<std::size_t>(threads_ - 1));
+    workers_ = support::flat_vector<worker>(static_cast<std::size_t>(threads_ - 1));
     for (worker& w : workers_) {
       w.owner = this;
       w.number = static_cast<int>(&w - workers_.data()) + 1;
@@ -112,7 +112,7 @@ class crew {
 
   static void* work(void* what) {
     const worker& me = *static_cast<worker*>(what);
-    crew& c = *me.owner;
+    thread_pool& c = *me.owner;
     for (;;) {
       c.barrier.wait();
       if (!c.job_) return nullptr;
@@ -122,7 +122,7 @@ class crew {
   }
 
   const int threads_;
-  flat_vector<worker> workers_;
+  support::flat_vector<worker> workers_;
   void (*job_)(void*, int) = nullptr;
   void* argument_ = nullptr;
 };
@@ -150,12 +150,12 @@ inline int available_cores() {
 
 /// How many threads an engine uses when the program does not say: WSL_THREADS, or one for each core that it may use.
 inline int default_threads() {
-  const char* wish = std::getenv("WSL_THREADS");
-  if (!wish || !*wish) return available_cores();
+  const char* request = std::getenv("WSL_THREADS");
+  if (!request || !*request) return available_cores();
   char* rest = nullptr;
-  const long n = std::strtol(wish, &rest, 10);
+  const long n = std::strtol(request, &rest, 10);
   if (*rest || n < 1 || n > 1024)
-    throw fault_error(std::string("wsl: WSL_THREADS is \"") + wish + "\"; it must be a number of threads from 1 to 1024");
+    throw fault(std::string("wsl: WSL_THREADS is \"") + request + "\"; it must be a number of threads from 1 to 1024");
   return static_cast<int>(n);
 }
 

@@ -11,7 +11,7 @@
 namespace wsl::timing {
 
 /// Elements that an operation over memory does in a cycle, at least 1.
-constexpr int width(const machine& m, const effort& e) {
+constexpr int width(const machine& m, const operation_cost& e) {
   const bool half = e.bytes <= 2;
   int w = half ? m.simd.add16 : m.simd.add32;
   if (e.what == work::multiply) w = half ? m.simd.multiply16 : m.simd.multiply32;
@@ -22,23 +22,23 @@ constexpr int width(const machine& m, const effort& e) {
 }
 
 /// Cycles of n elements over memory, without the setup.
-constexpr u64 cycles(const machine& m, const effort& e, u64 n) {
+constexpr u64 cycles(const machine& m, const operation_cost& e, u64 n) {
   if (e.what == work::call) return n * static_cast<u64>(m.call);
   const auto w = static_cast<u64>(width(m, e));
   return (n + w - 1) / w;
 }
 
 /// Elements that an operation with a fabric operand moves at most in a cycle.
-constexpr int fabric_width(const machine& m, const effort& e) { return std::min(width(m, e), m.fabric_width); }
+constexpr int fabric_width(const machine& m, const operation_cost& e) { return std::min(width(m, e), m.fabric_width); }
 
 /// Cycles for which such a move keeps the PE's datapath.
-constexpr u64 fabric_cycles(const machine& m, const effort& e) { return e.what == work::call ? static_cast<u64>(m.call) : 1; }
+constexpr u64 fabric_cycles(const machine& m, const operation_cost& e) { return e.what == work::call ? static_cast<u64>(m.call) : 1; }
 
-/// The rules need a cycle between what is done and what is seen. Throws fault_error naming the machine's member that denies it.
+/// The rules need a cycle between what is done and what is seen. Throws fault naming the machine's member that denies it.
 inline void must_be_countable(const machine& m) {
   const auto at_least = [&](const char* member, int value, int least) {
     if (value < least)
-      throw fault_error(std::string("wsl: machine ") + m.name + " has a " + member + " of " + std::to_string(value) +
+      throw fault(std::string("wsl: machine ") + m.name + " has a " + member + " of " + std::to_string(value) +
                         "; the timed engine needs at least " + std::to_string(least));
   };
   at_least("ramp_latency", m.ramp_latency, 1);

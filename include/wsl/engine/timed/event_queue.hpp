@@ -14,12 +14,12 @@
 
 namespace wsl::engines {
 
-class calendar {
+class calendar_queue {
  public:
   static constexpr u64 never = ~u64{0};
 
   /// For at most n actors, each noted at most once for one time.
-  void open(std::size_t n) { soon_ = flat_vector<u32>(n), due_ = flat_vector<u32>(n), soon_.clear(), due_.clear(); }
+  void open(std::size_t n) { soon_ = support::flat_vector<u32>(n), due_ = support::flat_vector<u32>(n), soon_.clear(), due_.clear(); }
 
   /// Notes `who` for a time that has not passed.
   [[gnu::always_inline]] void add(u64 at, u32 who) {
@@ -83,21 +83,21 @@ class calendar {
 
   u64 now_ = 0;
   u64 used_[ring / 64] = {};
-  flat_vector<u32> lists_[ring];
-  flat_vector<u32> soon_;      // due at now_ + 1, with room for all actors
-  flat_vector<u32> due_;       // was that list in the cycle before
-  flat_vector<u32> due_now_;   // taken from the ring
+  support::flat_vector<u32> lists_[ring];
+  support::flat_vector<u32> soon_;      // due at now_ + 1, with room for all actors
+  support::flat_vector<u32> due_;       // was that list in the cycle before
+  support::flat_vector<u32> due_now_;   // taken from the ring
   std::vector<std::pair<u64, u32>> far_;
 };
 
-/// The calendar of numbered actors, each noted for the earliest time that it asked for.
-class agenda {
+/// The calendar_queue of numbered actors, each noted for the earliest time that it asked for.
+class event_queue {
  public:
-  static constexpr u64 never = calendar::never;
+  static constexpr u64 never = calendar_queue::never;
 
   /// Actors have numbers below n.
   void open(std::size_t n) {
-    due_ = flat_vector<u64>(n);
+    due_ = support::flat_vector<u64>(n);
     for (u64& d : due_) d = never;
     calendar_.open(n);
   }
@@ -121,8 +121,8 @@ class agenda {
   }
 
  private:
-  calendar calendar_;
-  flat_vector<u64> due_;
+  calendar_queue calendar_;
+  support::flat_vector<u64> due_;
 };
 
 }  // namespace wsl::engines

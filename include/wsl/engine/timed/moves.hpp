@@ -22,15 +22,15 @@ class timed_moves {
     f.hold = static_cast<u32>(timing::fabric_cycles(target_, t.cost));
     for (int k = 0; k < 2; ++k)
       if (t.input[k] >= 0) f.in[k] = mesh_.down_pipe(p.router, t.input[k]);
-    if (t.output >= 0) f.out = mesh_.node_of(p.router, t.output)->up, f.mates = s.image->mates_of(t.output);
+    if (t.output >= 0) f.out = mesh_.node_of(p.router, t.output)->up, f.sharing_queue = s.image->sharing_queue_with(t.output);
     return f;
   }
 
   /// From when on the output queue of a color holds no words of those that share it.
-  u64 mates_left(const timed_processor& p, u64 mates) {
+  u64 mates_left(const timed_processor& p, u64 sharing_queue) {
     u64 at = 0;
-    for (; mates; mates &= mates - 1)
-      if (const lane_node* n = mesh_.node_of(p.router, std::countr_zero(mates)); n && n->up != mesh::none)
+    for (; sharing_queue; sharing_queue &= sharing_queue - 1)
+      if (const channel_node* n = mesh_.node_of(p.router, std::countr_zero(sharing_queue)); n && n->up != mesh::none)
         at = std::max(at, mesh_.through.empty_from(mesh_.through[n->up]));
     return at;
   }

@@ -10,22 +10,22 @@ namespace wsl::engines {
 
 class timed_pes {
  public:
-  timed_pes(const layout& plan, tiles& t, mesh& m, agenda& when, engine_link& engine)
-      : tiles_(&t), mesh_(m), agenda_(when), target_(&engine.target()), plan_(plan), scribe_(engine), moves_(m, engine.target()),
+  timed_pes(const layout& plan, tiles& t, mesh& m, event_queue& when, engine_link& engine)
+      : tiles_(&t), mesh_(m), events_(when), target_(&engine.target()), plan_(plan), recorder_(engine), moves_(m, engine.target()),
         rest_(m, moves_, engine.target()), processors_(t.size()) {
-    agenda_.open(m.actors());
+    events_.open(m.actors());
     for (u32 i = 0; i < t.size(); ++i) {
       state(i).defers = true;
       processors_[i].router = mesh_.router_at({state(i).x, state(i).y});
       processors_[i].hears_one = colors_heard(i) == 1 && state(i).image->tears == 0;
       processors_[i].hears = hears_commands(i) ? u8{0} : static_cast<u8>(colors_heard(i));
-      if (state(i).active) agenda_.note(i, 0);
+      if (state(i).active) events_.note(i, 0);
     }
-    tiles_->set_ends(scribe_.channels(), nullptr);
+    tiles_->set_ends(recorder_.channels(), nullptr);
   }
 
-  scribe& writer() { return scribe_; }
-  const scribe& writer() const { return scribe_; }
+  script_recorder& writer() { return recorder_; }
+  const script_recorder& writer() const { return recorder_; }
   std::size_t size() const { return processors_.size(); }
   timed_processor& operator[](std::size_t i) { return processors_[i]; }
   const timed_processor& operator[](std::size_t i) const { return processors_[i]; }
@@ -71,16 +71,16 @@ class timed_pes {
       rule::one_writer(on, t.output, p.writes(t.output));
       on.channel_of(t.output).close();
     }
-    scribe_.start(moves_.flight_of(p, on, t));
+    recorder_.start(moves_.flight_of(p, on, t));
   }
 
   /// The task that runs opens a color's gate again.
   void reopen(pe_state& on, int color, int phase) {
-    timed_gate* g = mesh_.gate_of(processors_[on.index].router, color);
+    timed_switch* g = mesh_.switch_of(processors_[on.index].router, color);
     if (g && g->reopening) rule::not_closed(on, color);
     rule::reopened_path(on, color, phase, g ? &g->way : nullptr, plan_);
     g->reopening = true;
-    scribe_.reopen(color, phase);
+    recorder_.reopen(color, phase);
   }
 
   void visit(u32 i, u64 now) {
@@ -88,8 +88,8 @@ class timed_pes {
     pe_state& s = state(i);
     if (p.run != run_) p.run = run_, p.since = now, touched_.push_back(i);
     const u64 rests_until = rest_.wake_up(p, now);
-    if (p.rests) return rests_until == never ? void() : agenda_.note(i, rests_until);
-    if (p.kept_until > now) return agenda_.note(i, p.kept_until);
+    if (p.rests) return rests_until == never ? void() : events_.note(i, rests_until);
+    if (p.kept_until > now) return events_.note(i, p.kept_until);
     if (p.now == timed_processor::state::computing) happened_until(now);
     settle(p, now);
     wake_ = never;
@@ -99,25 +99,25 @@ class timed_pes {
     const u64 until = who < 0 ? never : beat(p, s, who, now);
     if (who < 0) p.since = now;
     if (p.in_flight == in_flight && !traced && rest_.may_rest(p, s)) {
-      if (const u64 next = std::min(for_tasks, rest_.rest(p)); next != never) agenda_.note(i, next);
+      if (const u64 next = std::min(for_tasks, rest_.rest(p)); next != never) events_.note(i, next);
       return;
     }
     drain(p, s, now);
-    if (const u64 next = std::min(until, wake_); next != never) agenda_.note(i, next);
+    if (const u64 next = std::min(until, wake_); next != never) events_.note(i, next);
   }
 
  private:
-  static constexpr u64 never = agenda::never;
+  static constexpr u64 never = event_queue::never;
 
   int colors_heard(u32 i) {
     int heard = 0;
-    for (const lane_node& n : mesh_.nodes_of(processors_[i].router)) heard += n.down != mesh::none;
+    for (const channel_node& n : mesh_.nodes_of(processors_[i].router)) heard += n.down != mesh::none;
     return heard;
   }
 
   bool hears_commands(u32 i) {
     for (const binding& b : *state(i).image->source)
-      if (b.what == role::control || b.what == role::torn) return true;
+      if (b.what == role::control || b.what == role::torn_down) return true;
     return false;
   }
 
@@ -127,7 +127,7 @@ class timed_pes {
       while (p.line < p.script.size() && p.script[p.line].what == act::kind::start) begin_operation(p, s, now);
       if (p.in_task()) return;
       end_task(p, now);
-      if (void* waiting = std::exchange(p.resumes, nullptr)) scribe_.run(p, s, p.task, sends_of_a_task, now, [=] { resume(waiting); });
+      if (void* waiting = std::exchange(p.resumes, nullptr)) recorder_.run(p, s, p.task, sends_of_a_task, now, [=] { resume(waiting); });
       else if (!p.outbox.empty() || !pick(p, s, now)) return;
     }
   }
@@ -181,25 +181,25 @@ class timed_pes {
     return take_first(p, s, ~u64{0}, now);
   }
   bool take_first(timed_processor& p, pe_state& s, u64 colors, u64 now) {
-    for (const lane_node& n : mesh_.nodes_of(p.router))
+    for (const channel_node& n : mesh_.nodes_of(p.router))
       if ((colors & color_bit(n.color)) && n.down != mesh::none && take(p, s, n, now)) return true;
     return false;
   }
 
   // Runs the task of a color that was torn down.
   bool tear(timed_processor& p, pe_state& s, int color, u64 now) {
-    timed_gate* g = mesh_.gate_of(p.router, color);
+    timed_switch* g = mesh_.switch_of(p.router, color);
     if (!g) return false;
     if (g->heard_from > now) {
       wake_ = std::min(wake_, g->heard_from);
       return false;
     }
     g->heard_from = never;
-    run_task(p, s, *s.image->torn[color], nullptr, now);
+    run_task(p, s, *s.image->torn_down[color], nullptr, now);
     return true;
   }
 
-  bool take(timed_processor& p, pe_state& s, const lane_node& n, u64 now) {
+  bool take(timed_processor& p, pe_state& s, const channel_node& n, u64 now) {
     pipe& in = mesh_.through[n.down];
     if (!s.image->data[n.color] && !(!in.empty() && mesh_.through.first_is_control(in))) return false;
     if (in.ready > now) {
@@ -238,12 +238,12 @@ class timed_pes {
   }
   bool main_can_move(timed_processor& p, u64 now) { return p.line < p.script.size() || can_move(p, p.own[0], now); }
   u32 up_pipe(const timed_processor& p, int color) { return mesh_.node_of(p.router, color)->up; }
-  u64 room_for(timed_processor& p, u32 into, u64 mates) {
+  u64 room_for(timed_processor& p, u32 into, u64 sharing_queue) {
     const u64 room = mesh_.through.room_at(mesh_.through[into]);
-    return mates ? std::max(room, moves_.mates_left(p, mates)) : room;
+    return sharing_queue ? std::max(room, moves_.mates_left(p, sharing_queue)) : room;
   }
-  bool has_room(timed_processor& p, u32 into, u64 mates, u64 now) {
-    const u64 room = room_for(p, into, mates);
+  bool has_room(timed_processor& p, u32 into, u64 sharing_queue, u64 now) {
+    const u64 room = room_for(p, into, sharing_queue);
     if (room <= now) return true;
     if (p.now == timed_processor::state::idle) p.now = timed_processor::state::held_up;
     wake_ = std::min(wake_, room);
@@ -268,7 +268,7 @@ class timed_pes {
       if (f.op.input[k] >= 0 && !has_word(p, f.in[k], now)) return false;
     if (f.op.uses_fifo() && !fifos_allow(p, f.op)) return false;
     if (f.op.output < 0) return true;
-    return !p.holds_back(f.op.output) && has_room(p, f.out, f.mates, now);
+    return !p.holds_back(f.op.output) && has_room(p, f.out, f.sharing_queue, now);
   }
 
   // Says when the PE can do the next thing.
@@ -309,7 +309,7 @@ class timed_pes {
     if (p.outbox.empty()) return;
     const int color = p.outbox.front().color;
     const u32 up = up_pipe(p, color);
-    if (const u64 room = room_for(p, up, s.image->mates_of(color)); room <= now) {
+    if (const u64 room = room_for(p, up, s.image->sharing_queue_with(color)); room <= now) {
       moves_.put(p, up, p.outbox.front().bits, p.outbox.front().control, now);
       p.outbox.pop();
       happened_until(now + 1);
@@ -355,19 +355,19 @@ class timed_pes {
     p.task_since = now;
     const int most = b.what == role::data ? sends_of_a_data_task : sends_of_a_task;
     p.script.push_back({act::kind::busy, 0, false, static_cast<u64>(target_->task_start)});
-    scribe_.run(p, s, b.name, most, now, [&] { b.run(s.memory(), (*tiles_)[s.index], input, 1); });
+    recorder_.run(p, s, b.name, most, now, [&] { b.run(s.memory(), (*tiles_)[s.index], input, 1); });
   }
 
   tiles* tiles_;
   mesh& mesh_;
-  agenda& agenda_;
+  event_queue& events_;
   const machine* target_;
   const layout& plan_;
-  scribe scribe_;
+  script_recorder recorder_;
   timed_moves moves_;
   timed_rest rest_;
-  flat_vector<timed_processor> processors_;
-  flat_vector<u32> touched_;
+  support::flat_vector<timed_processor> processors_;
+  support::flat_vector<u32> touched_;
   u64 run_ = 0, tasks_ = 0;
   u64 wake_ = 0;  // when what the visited PE waits for is there, as far as is known
 };

@@ -13,27 +13,27 @@ struct pipe {
   /// When its reader is told of words: each time a first one comes; never, because its filler looks after it; when it is about to be full,
   /// or a ramp's length after the first; if it takes them steadily, when a control wavelet stands behind them, or when they are many. What
   /// is foretold of a steady reader is certain where nothing else can come to its PE.
-  enum class habit : u8 { told, followed, gathers, relays, stopping, steady, certain };
+  enum class wake_policy : u8 { told, followed, gathers, relays, stopping, steady, certain };
 
-  u64 ready = agenda::never;          ///< from when on its first word can be taken; never if it is empty
+  u64 ready = event_queue::never;          ///< from when on its first word can be taken; never if it is empty
   u64 room = 0;                       ///< from when on its next place can be filled; never if it is full
   u64 words = 0;                      ///< that were put in, of a link
   u32 first = 0, end = 0;             ///< its places in the arena
   u32 head = 0, tail = 0;             ///< places of the first word and of the next
   u32 filler = 0, reader = 0;         ///< actors
   u32 target = 0;                     ///< the pipe into which words go from here, or where the list of several starts; before a gate the
-                                      ///< gated lane; of a steady reader its number
+                                      ///< gated virtual_channel; of a steady reader its number
   u16 latency = 1;                    ///< cycles from when a word is put in until it can be taken
   u16 credit = 1;                     ///< cycles from when a word is taken until its place can be filled
   u16 links = 0;                      ///< between routers that it runs over
   u8 ports = 0;                       ///< where the words go from here, if to a router: its ports, ...
   u8 targets = 0;                     ///< ... and how many pipes (0 before a gate)
   u8 color = 0;
-  habit reads = habit::told;
+  wake_policy reads = wake_policy::told;
   bool to_pe = false;
   bool filler_waits = false;
 
-  bool empty() const { return ready == agenda::never; }
+  bool empty() const { return ready == event_queue::never; }
   u32 places() const { return end - first; }
   u32 size() const { return empty() ? 0 : tail > head ? tail - head : tail + places() - head; }
 };
@@ -42,7 +42,7 @@ class pipes {
  public:
   static constexpr u32 none = ~u32{0};
 
-  explicit pipes(agenda& when) : when_(&when), steady_(1) {}
+  explicit pipes(event_queue& when) : when_(&when), steady_(1) {}
 
   /// A pipe without places.
   u32 add(const pipe& p) {
@@ -55,7 +55,7 @@ class pipes {
     places_needed_ = p.end = p.first + static_cast<u32>(capacity);
   }
   /// When all pipes are there.
-  void settle() { places_ = flat_vector<place>(places_needed_); }
+  void settle() { places_ = support::flat_vector<place>(places_needed_); }
 
   std::size_t size() const { return pipes_.size(); }
   /// Words that are in some pipe.
@@ -85,17 +85,17 @@ class pipes {
 
   /// When its next place can be filled. Where no place is free its filler is noted for when one is.
   [[gnu::always_inline]] u64 room_at(pipe& p) {
-    if (p.room == agenda::never) p.filler_waits = true;
+    if (p.room == event_queue::never) p.filler_waits = true;
     return p.room;
   }
   /// From when on it is empty. Where it is not its filler is noted for when a word has left.
   u64 empty_from(pipe& p) {
     if (p.empty()) return places_[(p.tail == p.first ? p.end : p.tail) - 1].time;
     p.filler_waits = true;
-    return agenda::never;
+    return event_queue::never;
   }
   /// Whether that is foretold, and not certain before its time.
-  bool foretold(const pipe& p) const { return p.reads == pipe::habit::steady || p.reads == pipe::habit::stopping; }
+  bool foretold(const pipe& p) const { return p.reads == pipe::wake_policy::steady || p.reads == pipe::wake_policy::stopping; }
   /// Places that can be filled at `now`, up to `most`.
   u32 room(const pipe& p, u64 now, u32 most) const {
     u32 n = 0;
@@ -106,14 +106,14 @@ class pipes {
 
   /// The same, into a pipe that may have a steady reader.
   [[gnu::always_inline]] void deliver(pipe& p, u32 bits, bool control, u64 ready) {
-    if (p.reads < pipe::habit::steady || control) [[unlikely]] return put(p, bits, control, ready);
+    if (p.reads < pipe::wake_policy::steady || control) [[unlikely]] return put(p, bits, control, ready);
     ++inside_, ++p.words;
     take_at_once(p, {ready, bits, 0});
   }
   /// The reader of a pipe if it is certain when it takes another word, and that it wants more; else null.
   [[gnu::always_inline]] steady_reader* certain_reader_of(const pipe& p) {
     steady_reader& r = steady_[p.target];
-    return p.reads == pipe::habit::certain && r.has_room() ? &r : nullptr;
+    return p.reads == pipe::wake_policy::certain && r.has_room() ? &r : nullptr;
   }
   /// The caller counts it with `more_inside`.
   [[gnu::always_inline]] void deliver_for_certain(pipe& p, steady_reader& r, u32 bits, u64 ready) {
@@ -161,8 +161,8 @@ class pipes {
       place& l = places_[p.head];
       l.time = take_steadily(r, l) + p.credit;
     }
-    p.reads = certain ? pipe::habit::certain : pipe::habit::steady;
-    p.ready = agenda::never;
+    p.reads = certain ? pipe::wake_policy::certain : pipe::wake_policy::steady;
+    p.ready = event_queue::never;
     p.room = places_[p.tail].time;
     if (p.filler_waits) wake_filler(p, p.room);
   }
@@ -176,17 +176,17 @@ class pipes {
   /// What it would have taken later is in the pipe again. Requires room for it there.
   void stop_reading(pipe& p) {
     steady_reader& r = reader_of(p);
-    if (p.reads >= pipe::habit::steady) p.head = p.tail;
+    if (p.reads >= pipe::wake_policy::steady) p.head = p.tail;
     for (std::size_t n = r.size(); n > 0; --n) {
       const steady_reader::arrival& a = r[n - 1];
       p.head = (p.head == p.first ? p.end : p.head) - 1;
       places_[p.head] = {a.ready, r.bits()[n - 1], 0};
       waited_ -= a.taken - a.ready;
       p.ready = a.ready;
-      if (p.head == p.tail) p.room = agenda::never;
+      if (p.head == p.tail) p.room = event_queue::never;
     }
     r.drop(r.size());
-    p.reads = pipe::habit::told;
+    p.reads = pipe::wake_policy::told;
   }
 
  private:
@@ -197,13 +197,13 @@ class pipes {
   };
   [[gnu::always_inline]] void fill(pipe& p, const place& word) {
     ++p.words;
-    if (p.reads != pipe::habit::told) [[unlikely]] return fill_otherwise(p, word);
+    if (p.reads != pipe::wake_policy::told) [[unlikely]] return fill_otherwise(p, word);
     if (add(p, word)) when_->note(p.reader, word.time);
   }
   [[gnu::noinline]] void fill_otherwise(pipe& p, const place& word) {
-    if (p.reads >= pipe::habit::steady && take_at_once(p, word)) return;
+    if (p.reads >= pipe::wake_policy::steady && take_at_once(p, word)) return;
     const bool first = add(p, word);
-    if (p.reads > pipe::habit::followed) gather(p, word, first);
+    if (p.reads > pipe::wake_policy::followed) gather(p, word, first);
   }
   // Says whether it is the first.
   [[gnu::always_inline]] bool add(pipe& p, const place& word) {
@@ -211,7 +211,7 @@ class pipes {
     places_[tail] = word;
     tail = after(p, tail);
     p.tail = tail;
-    p.room = tail == p.head ? agenda::never : places_[tail].time;
+    p.room = tail == p.head ? event_queue::never : places_[tail].time;
     if (!p.empty()) return false;
     p.ready = word.time;
     return true;
@@ -219,18 +219,18 @@ class pipes {
   // The reader is looked at before the last place is taken. A control wavelet ends its rest.
   [[gnu::noinline]] void gather(pipe& p, const place& word, bool first) {
     if (word.control || p.size() + 1 == p.places()) when_->note(p.reader, word.time - p.latency + 1);
-    else if (first && p.reads == pipe::habit::relays) when_->note(p.reader, word.time + p.latency);
-    if (word.control && p.reads != pipe::habit::stopping) p.reads = pipe::habit::told;
+    else if (first && p.reads == pipe::wake_policy::relays) when_->note(p.reader, word.time + p.latency);
+    if (word.control && p.reads != pipe::wake_policy::stopping) p.reads = pipe::wake_policy::told;
   }
   // What is certain to be taken as it comes is out of the way before anybody could miss its place, if nothing before it had to wait.
   [[gnu::always_inline]] bool take_at_once(pipe& p, const place& word) {
     steady_reader& r = steady_[p.target];
     if (word.control) [[unlikely]] {
       p.head = p.tail;
-      p.reads = pipe::habit::stopping;
+      p.reads = pipe::wake_policy::stopping;
       return false;
     }
-    if (p.reads != pipe::habit::certain || !r.has_room() || !r.take_as_it_comes(word.bits, word.time)) take_a_place(p, r, word);
+    if (p.reads != pipe::wake_policy::certain || !r.has_room() || !r.take_as_it_comes(word.bits, word.time)) take_a_place(p, r, word);
     if (r.has_many()) [[unlikely]] tell(p, r);
     return true;
   }
@@ -245,7 +245,7 @@ class pipes {
     return taken;
   }
   [[gnu::noinline]] void tell(pipe& p, const steady_reader& r) {
-    if (r.has_all()) p.reads = pipe::habit::steady;
+    if (r.has_all()) p.reads = pipe::wake_policy::steady;
     when_->note(p.reader, when_->now() + 1);
   }
   [[gnu::always_inline]] void empty(pipe& p, u64 now) {
@@ -256,7 +256,7 @@ class pipes {
     if (head == p.tail) p.room = free_from;
     head = after(p, head);
     p.head = head;
-    p.ready = head == p.tail ? agenda::never : places_[head].time;
+    p.ready = head == p.tail ? event_queue::never : places_[head].time;
     if (p.filler_waits) [[unlikely]] wake_filler(p, free_from);
   }
   static u32 after(const pipe& p, u32 at) { return at + 1 == p.end ? p.first : at + 1; }
@@ -265,10 +265,10 @@ class pipes {
     when_->note(p.filler, std::max(at, when_->now() + 1));
   }
 
-  agenda* when_;
-  flat_vector<pipe> pipes_;
-  flat_vector<place> places_;
-  flat_vector<steady_reader> steady_;  // from 1 on
+  event_queue* when_;
+  support::flat_vector<pipe> pipes_;
+  support::flat_vector<place> places_;
+  support::flat_vector<steady_reader> steady_;  // from 1 on
   u32 places_needed_ = 0;
   u64 inside_ = 0, waited_ = 0;
 };

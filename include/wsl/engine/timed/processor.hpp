@@ -35,21 +35,21 @@ struct flight {
   u32 in[2] = {}, out = 0;  ///< pipes, where the operation has such an operand
   u32 width = 1;            ///< elements it moves at most in a cycle
   u32 hold = 1;             ///< cycles that a move keeps the datapath
-  u64 mates = 0;            ///< the colors that share the output's queue
+  u64 sharing_queue = 0;            ///< the colors that share the output's queue
   u64 since = 0;
 };
 
 struct timed_processor {
   enum class state : u8 { idle, computing, starved, held_up };
 
-  backlog<host_call> calls;
-  flat_vector<act> script;             ///< of the running task
+  support::flat_queue<host_call> calls;
+  support::flat_vector<act> script;             ///< of the running task
   u32 line = 0;                        ///< the next act
-  backlog<wavelet> outbox;             ///< sent by tasks, not yet in an output queue
-  backlog<flight> asked;               ///< operations that the running task is going to start
-  flat_vector<flight> flights;         ///< the microthreads, by their numbers ...
+  support::flat_queue<wavelet> outbox;             ///< sent by tasks, not yet in an output queue
+  support::flat_queue<flight> asked;               ///< operations that the running task is going to start
+  support::flat_vector<flight> flights;         ///< the microthreads, by their numbers ...
   u64 in_flight = 0;                   ///< ... and which of them are in use
-  flat_vector<flight> own;             ///< the operation that the main thread waits for, if it waits
+  support::flat_vector<flight> own;             ///< the operation that the main thread waits for, if it waits
   void* resumes = nullptr;             ///< the main thread's task, when that operation is complete
   u8 turn = 0;                         ///< the thread whose turn it is: 0 the main thread, k + 1 microthread k
   u32 router = 0;

@@ -17,7 +17,7 @@ class timed_rest {
     if (p.in_flight == 0 || p.in_task() || p.resumes || !p.outbox.empty()) return false;
     if (!std::has_single_bit(p.in_flight)) return may_rest_with_several(p, s);
     const flight& f = p.flights[static_cast<std::size_t>(std::countr_zero(p.in_flight))];
-    if (f.op.uses_fifo() || f.op.each_time >= 0 || f.mates) return false;
+    if (f.op.uses_fifo() || f.op.each_time >= 0 || f.sharing_queue) return false;
     const u64 left = f.op.length - f.op.done;
     for (int k = 0; k < 2; ++k) {
       if (f.op.input[k] < 0) continue;
@@ -37,42 +37,42 @@ class timed_rest {
     if (is_steady(f)) {
       pipe& in = mesh_.through[f.in[0]];
       mesh_.through.read_steadily(in, p.since, f.width, f.hold, words_before_end(f), p.hears_one);
-      return agenda::never;
+      return event_queue::never;
     }
     for (int k = 0; k < 2; ++k)
-      if (f.op.input[k] >= 0) mesh_.through[f.in[k]].reads = f.op.output < 0 ? pipe::habit::gathers : pipe::habit::relays;
-    if (f.op.output < 0) return agenda::never;
+      if (f.op.input[k] >= 0) mesh_.through[f.in[k]].reads = f.op.output < 0 ? pipe::wake_policy::gathers : pipe::wake_policy::relays;
+    if (f.op.output < 0) return event_queue::never;
     const u64 at = moves_at(p, f, fed_at(f));
-    return at == agenda::never ? at : at + ramp_latency_;
+    return at == event_queue::never ? at : at + ramp_latency_;
   }
 
   /// Moves what it would have moved before this cycle. Says when it must be looked at next, if it goes on resting.
   u64 wake_up(timed_processor& p, u64 now) {
-    if (!p.rests) return agenda::never;
-    if (!std::has_single_bit(p.in_flight)) return wake_with_several(p, now), agenda::never;
+    if (!p.rests) return event_queue::never;
+    if (!std::has_single_bit(p.in_flight)) return wake_with_several(p, now), event_queue::never;
     flight& f = only_flight(p);
     if (is_steady(f)) {
       pipe& in = mesh_.through[f.in[0]];
       steady_reader& r = mesh_.through.reader_of(in);
       // What is certain need not be waited for.
-      move_first(p, f, r, in.reads == pipe::habit::certain ? r.size() : r.taken_before(now));
-      if (p.hears_one && now != agenda::never) {
+      move_first(p, f, r, in.reads == pipe::wake_policy::certain ? r.size() : r.taken_before(now));
+      if (p.hears_one && now != event_queue::never) {
         const u64 more = words_before_end(f);
-        if (in.reads >= pipe::habit::steady && more > r.size()) return go_on(in, r, more - r.size());
-        if (in.reads == pipe::habit::certain) in.reads = pipe::habit::steady;
+        if (in.reads >= pipe::wake_policy::steady && more > r.size()) return go_on(in, r, more - r.size());
+        if (in.reads == pipe::wake_policy::certain) in.reads = pipe::wake_policy::steady;
         if (const std::size_t all = r.size() + in.size(); all > in.places()) return r[all - in.places() - 1].taken + 1;
       }
       mesh_.through.stop_reading(in);
     }
     p.rests = false;
     for (int k = 0; k < 2; ++k)
-      if (f.op.input[k] >= 0) mesh_.through[f.in[k]].reads = pipe::habit::told;
+      if (f.op.input[k] >= 0) mesh_.through[f.in[k]].reads = pipe::wake_policy::told;
     for (;;) {
       const u64 fed = fed_at(f);
       wait_for_words(p, std::min(fed, now));
       const u64 at = moves_at(p, f, fed);
       p.now = fed > p.since ? timed_processor::state::starved : timed_processor::state::held_up;
-      if (at >= now) return agenda::never;
+      if (at >= now) return event_queue::never;
       p.spent.held_up += at - p.since;
       moves_.move(p, f, at);
       moved_until(p, p.kept_until);
@@ -86,7 +86,7 @@ class timed_rest {
     if (std::popcount(p.in_flight) != p.hears) return false;
     for (u64 left = p.in_flight; left; left &= left - 1) {
       const flight& f = p.flights[static_cast<std::size_t>(std::countr_zero(left))];
-      if (!is_steady(f) || f.hold != 1 || f.op.uses_fifo() || f.op.each_time >= 0 || f.mates || s.image->data[f.op.input[0]]) return false;
+      if (!is_steady(f) || f.hold != 1 || f.op.uses_fifo() || f.op.each_time >= 0 || f.sharing_queue || s.image->data[f.op.input[0]]) return false;
       const pipe& in = mesh_.through[f.in[0]];
       if (in.places() == 0 || in.ready < std::max(p.since, p.kept_until) || !mesh_.through.all_data(in)) return false;
       if (words_before_end(f) <= in.places()) return false;
@@ -95,13 +95,13 @@ class timed_rest {
   }
   u64 rest_with_several(timed_processor& p) {
     each_flight(p, [&](flight& f) { mesh_.through.read_steadily(mesh_.through[f.in[0]], p.since, f.width, f.hold, words_before_end(f), true); });
-    return agenda::never;
+    return event_queue::never;
   }
   // What has been sent to it is a beginning of what will come.
   void wake_with_several(timed_processor& p, u64 now) {
     take_in_order(p);
-    bool goes_on = now != agenda::never;
-    each_flight(p, [&](flight& f) { goes_on = goes_on && words_before_end(f) > 0 && mesh_.through[f.in[0]].reads == pipe::habit::certain; });
+    bool goes_on = now != event_queue::never;
+    each_flight(p, [&](flight& f) { goes_on = goes_on && words_before_end(f) > 0 && mesh_.through[f.in[0]].reads == pipe::wake_policy::certain; });
     p.rests = goes_on;
     p.now = timed_processor::state::starved;
     each_flight(p, [&](flight& f) {
@@ -116,14 +116,14 @@ class timed_rest {
       flight* f;
       const steady_reader* words;
       std::size_t at;
-      u64 next() const { return at < words->size() ? (*words)[at].taken : agenda::never; }
+      u64 next() const { return at < words->size() ? (*words)[at].taken : event_queue::never; }
     };
     line lines[64];
     std::size_t n = 0;
     each_flight(p, [&](flight& f) { lines[n++] = {&f, &mesh_.through.reader_of(mesh_.through[f.in[0]]), 0}; });
     for (;;) {
       line* first = &lines[0];
-      u64 others = agenda::never;
+      u64 others = event_queue::never;
       for (line* l = lines + 1; l < lines + n; ++l) {
         if (l->next() < first->next()) others = first->next(), first = l;
         else others = std::min(others, l->next());
@@ -155,9 +155,9 @@ class timed_rest {
     return left > margin ? left - margin : 0;
   }
   static u64 go_on(pipe& in, steady_reader& r, u64 more) {
-    in.reads = pipe::habit::certain;
+    in.reads = pipe::wake_policy::certain;
     r.look_again(more);
-    return agenda::never;
+    return event_queue::never;
   }
 
   void move_first(timed_processor& p, flight& f, const steady_reader& r, std::size_t n) {
@@ -181,7 +181,7 @@ class timed_rest {
     for (int k = 0; k < 2; ++k) {
       if (f.op.input[k] < 0) continue;
       const pipe& in = mesh_.through[f.in[k]];
-      at = std::max(at, !in.empty() && mesh_.through.first_is_control(in) ? agenda::never : in.ready);
+      at = std::max(at, !in.empty() && mesh_.through.first_is_control(in) ? event_queue::never : in.ready);
     }
     return at;
   }
@@ -190,7 +190,7 @@ class timed_rest {
     return f.op.output < 0 ? at : std::max(at, mesh_.through.room_at(mesh_.through[f.out]));
   }
   static void wait_for_words(timed_processor& p, u64 until) {
-    if (until == agenda::never || until <= p.since) return;
+    if (until == event_queue::never || until <= p.since) return;
     p.spent.starved += until - p.since;
     p.since = until;
   }

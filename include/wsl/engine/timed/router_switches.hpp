@@ -7,18 +7,18 @@
 
 namespace wsl::engines {
 
-struct timed_gate {
+struct timed_switch {
   static constexpr u32 none = ~u32{0};
-  gate way;
-  u32 board = 0;                     ///< the actor that moves the color's words
+  router_switch way;
+  u32 arbiter = 0;                     ///< the actor that moves the color's words
   u32 pe = none;                     ///< at the router, if there is one
   u64 open_from = 0;                 ///< reopened, it takes words from this cycle on
-  u64 heard_from = agenda::never;    ///< torn down, it makes its PE start the task for that, from this cycle on
-  u64 passed = agenda::never;        ///< the cycle of its newest word
+  u64 heard_from = event_queue::never;    ///< torn down, it makes its PE start the task for that, from this cycle on
+  u64 passed = event_queue::never;        ///< the cycle of its newest word
   bool reopening = false;            ///< its PE runs a task that will reopen it
 
   /// From when on it takes words from a port; never, as things stand.
-  u64 takes_from(port p) const { return way.takes(p) ? open_from : agenda::never; }
+  u64 takes_from(port p) const { return way.takes(p) ? open_from : event_queue::never; }
   void open(const layout& plan, coord at, const path_record& how, u64 now) {
     way.open(plan, at, how);
     open_from = now + 1;
@@ -27,8 +27,8 @@ struct timed_gate {
 };
 
 /// Words of a gate's color from one port, and where they may go from there.
-struct gated_lane {
-  u32 gate = 0;
+struct switched_channel {
+  u32 router_switch = 0;
   port from = ramp;
   u32 to[5] = {};  ///< by output port
 };

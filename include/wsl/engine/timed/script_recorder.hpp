@@ -9,13 +9,13 @@
 
 namespace wsl::engines {
 
-class scribe final : private cycle_counter {
+class script_recorder final : private cycle_counter {
  public:
-  explicit scribe(engine_link& engine) : engine_(&engine), words_(max_colors * large_buffer), journal_(max_colors * large_buffer) {
+  explicit script_recorder(engine_link& engine) : engine_(&engine), words_(max_colors * large_buffer), journal_(max_colors * large_buffer) {
     for (int k = 0; k < max_colors; ++k) channels_[k].large = true, channels_[k].words = words_.data() + k * large_buffer;
   }
-  scribe(const scribe&) = delete;
-  scribe& operator=(const scribe&) = delete;
+  script_recorder(const script_recorder&) = delete;
+  script_recorder& operator=(const script_recorder&) = delete;
 
   /// Tasks send into channels that all PEs share; the journal says in which order the words go to the output queues.
   channel* channels() { return channels_; }
@@ -23,7 +23,7 @@ class scribe final : private cycle_counter {
   /// While it lives, the operations that tasks run on this thread are counted.
   class listening {
    public:
-    explicit listening(scribe& s) : before_(std::exchange(listening_counter, static_cast<cycle_counter*>(&s))) {}
+    explicit listening(script_recorder& s) : before_(std::exchange(listening_counter, static_cast<cycle_counter*>(&s))) {}
     listening(const listening&) = delete;
     listening& operator=(const listening&) = delete;
     ~listening() { listening_counter = before_; }
@@ -50,7 +50,7 @@ class scribe final : private cycle_counter {
     spent_ = p.script.empty() ? 0 : p.script[0].value;
     guarded(s, name, [&] {
       f();
-      if (refused.color >= 0) refuse(s, refused.color, refused.type);
+      if (rejected.color >= 0) refuse(s, rejected.color, rejected.type);
       for (u64 left = s.image->present; left; left &= left - 1)
         if (const int color = std::countr_zero(left); s.channel_of(color).next() > most) refuse(s, color, s.image->sent_type[color]);
       if (p.asked.empty()) return;
@@ -94,7 +94,7 @@ class scribe final : private cycle_counter {
   static constexpr u32 control_flag = 0x100;
 
   [[noreturn]] void refuse(pe_state& s, int color, const payload_type* type) {
-    refused = {};
+    rejected = {};
     rule::refuse_send(s, color, type, processor_->writes(color));
   }
 
@@ -110,17 +110,17 @@ class scribe final : private cycle_counter {
     if (!running_ || cycles == 0) return;
     note_sends();
     spent_ += cycles;
-    flat_vector<act>& script = processor_->script;
+    support::flat_vector<act>& script = processor_->script;
     if (!script.empty() && script.back().what == act::kind::busy) script.back().value += cycles;
     else script.push_back({act::kind::busy, 0, false, cycles});
   }
-  void operate(const effort& what, u64 elements) override {
+  void operate(const operation_cost& what, u64 elements) override {
     spend(static_cast<u64>(engine_->target().operation_setup) + timing::cycles(engine_->target(), what, elements));
   }
 
   engine_link* engine_;
   channel channels_[max_colors];
-  flat_vector<u32> words_, journal_;
+  support::flat_vector<u32> words_, journal_;
   timed_processor* processor_ = nullptr;
   const pe_state* running_ = nullptr;  // whose task runs, and what its script has so far
   const u32* written_ = nullptr;

@@ -101,8 +101,8 @@ class steady_reader {
   void find_room() { room_ = std::min<u64>(bits_.size(), limit_ > 0 ? limit_ - 1 : 0); }
   [[gnu::cold, gnu::noinline]] void grow() {
     const std::size_t n = std::max<std::size_t>(2 * size_, 32);
-    flat_vector<u32> bits(n);
-    flat_vector<arrival> times(n);
+    support::flat_vector<u32> bits(n);
+    support::flat_vector<arrival> times(n);
     for (std::size_t k = 0; k < size_; ++k) bits[k] = bits_[k], times[k] = times_[k];
     bits_.swap(bits);
     times_.swap(times);
@@ -113,8 +113,8 @@ class steady_reader {
   u64 size_ = 0, room_ = 0;
   u64 free_from_ = 0, newest_ = 0, late_ = 0, enough_ = 0, limit_ = 0;
   u32 width_ = 1, hold_ = 1, latency_ = 1, together_ = 0;
-  flat_vector<u32> bits_;
-  flat_vector<arrival> times_;
+  support::flat_vector<u32> bits_;
+  support::flat_vector<arrival> times_;
 };
 
 }  // namespace wsl::engines

@@ -14,7 +14,7 @@ inline void operation_waits(waits& open, const timed_processor& p, const pe_stat
   });
 }
 
-inline void unread_words(waits& open, const timed_processor& p, const pe_state& s, const lane_node& n, const mesh& m) {
+inline void unread_words(waits& open, const timed_processor& p, const pe_state& s, const channel_node& n, const mesh& m) {
   const pipe& in = m.through[n.down];
   const bool control = m.through.first_is_control(in);
   if (!control && p.reads(n.color)) return;
@@ -29,14 +29,14 @@ inline void waits_of(waits& open, const timed_processor& p, const pe_state& s, m
     operation_waits(open, p, s, p.flights[static_cast<std::size_t>(std::countr_zero(left))], m);
   for (const flight& f : p.own) operation_waits(open, p, s, f, m);
   held_tasks(open, s);
-  for (const lane_node& n : m.nodes_of(p.router))
+  for (const channel_node& n : m.nodes_of(p.router))
     if (n.down != mesh::none && !m.through[n.down].empty()) unread_words(open, p, s, n, m);
 }
 
 inline void waits_of(waits& open, const mesh& m) {
-  m.each_lane([&](coord at, int color, const pipe& in) {
+  m.each_virtual_channel([&](coord at, int color, const pipe& in) {
     if (in.empty()) return;
-    if (const timed_gate* g = m.gate_before(in)) open.push_back({wait::reason::gate, at, color, "", "", in.size(), g->way.position()});
+    if (const timed_switch* g = m.switch_before(in)) open.push_back({wait::reason::router_switch, at, color, "", "", in.size(), g->way.position()});
     else open.push_back({wait::reason::router, at, color, "", "", in.size()});
   });
 }

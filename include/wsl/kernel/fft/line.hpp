@@ -72,7 +72,7 @@ class line {
 
  private:
   int length_ = 0;
-  inplace_vector<int, 32> radices_;
+  support::inplace_vector<int, 32> radices_;
   words<room> roots_;
 };
 

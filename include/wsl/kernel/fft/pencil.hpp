@@ -70,7 +70,7 @@ class pencil {
   }
 
   static consteval auto tasks() {
-    return table(launch<&pencil::begin>(), lengthy(table(local<&pencil::column_has_given>(), local<&pencil::row_has_given>(), local<&pencil::next_plane>())),
+    return table(launch<&pencil::begin>(), long_running(table(local<&pencil::column_has_given>(), local<&pencil::row_has_given>(), local<&pencil::next_plane>())),
                  use<&pencil::to_row_>(), use<&pencil::to_column_>());
   }
 

@@ -44,7 +44,7 @@ inline void length(int n) {
 template <room r>
 class transform_on {
  public:
-  /// Throws std::invalid_argument for axes or a grid that cannot be, fault_error if the machine is too small.
+  /// Throws std::invalid_argument for axes or a grid that cannot be, fault if the machine is too small.
   template <class Engine>
   transform_on(const std::vector<int>& axes, bool real, const shares& how, const machine& target, const Engine& engine)
       : axes_(checked(axes, real)), real_(real), cut_(make_cut(axes, real, how)), fabric_(pencil<r>::plan(target, cut_.wide, cut_.high), engine) {
@@ -130,7 +130,7 @@ class transform_on {
 class transform : public transform_on<room{}> {
  public:
   explicit transform(const std::vector<int>& axes, const shares& how = {})
-      : transform_on(axes, false, how, host, threaded{.threads = how.threads, .pes_per_band = 1}) {}
+      : transform_on(axes, false, how, host, threaded{.threads = how.threads, .pes_per_partition = 1}) {}
 
   outcome forward(std::span<number> to, std::span<const number> from) { return run(parts(from), from.size(), parts(to), to.size(), false); }
   outcome inverse(std::span<number> to, std::span<const number> from) { return run(parts(from), from.size(), parts(to), to.size(), true); }
@@ -145,7 +145,7 @@ class transform : public transform_on<room{}> {
 class real_transform : public transform_on<room{}> {
  public:
   explicit real_transform(const std::vector<int>& axes, const shares& how = {})
-      : transform_on(axes, true, how, host, threaded{.threads = how.threads, .pes_per_band = 1}) {}
+      : transform_on(axes, true, how, host, threaded{.threads = how.threads, .pes_per_partition = 1}) {}
 
   outcome forward(std::span<number> spectrum, std::span<const f32> field) {
     return run(field.data(), field.size(), reinterpret_cast<f32*>(spectrum.data()), spectrum.size(), false);

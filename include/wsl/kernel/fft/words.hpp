@@ -18,7 +18,7 @@ class words {
   std::span<f32> all() { return {numbers_, size_}; }
   void resize(std::size_t n) {
     if (n > static_cast<std::size_t>(room))
-      throw fault_error("wsl: a PE has room for " + std::to_string(room) + " numbers of a transform that needs " + std::to_string(n) +
+      throw fault("wsl: a PE has room for " + std::to_string(room) + " numbers of a transform that needs " + std::to_string(n) +
                         ": use more PEs, or another program");
     size_ = n;
   }
@@ -33,10 +33,10 @@ class words<0> {
  public:
   f32* data() { return numbers_.data(); }
   std::span<f32> all() { return {numbers_.data(), numbers_.size()}; }
-  void resize(std::size_t n) { if (n != numbers_.size()) numbers_ = huge_array(n); }
+  void resize(std::size_t n) { if (n != numbers_.size()) numbers_ = support::huge_array(n); }
 
  private:
-  huge_array numbers_;
+  support::huge_array numbers_;
 };
 
 }  // namespace wsl::fft

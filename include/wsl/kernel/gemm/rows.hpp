@@ -70,7 +70,7 @@ struct row_tile {
     return table(sends<part_of_b(k).line()>()..., reads<part_of_b(k).line()>()...);
   }
   static consteval auto tasks() {
-    return table(launch<&row_tile::begin>(), lengthy(local<&row_tile::multiply<0>>()), lengthy(local<&row_tile::multiply<1>>()),
+    return table(launch<&row_tile::begin>(), long_running(local<&row_tile::multiply<0>>()), long_running(local<&row_tile::multiply<1>>()),
                  broadcasts(std::make_integer_sequence<int, most_parts>{}));
   }
 };

@@ -63,7 +63,7 @@ struct summa_tile {
     return table(sends<of_a(k)>()..., reads<of_a(k)>()..., sends<of_b(k)>()..., reads<of_b(k)>()...);
   }
   static consteval auto tasks() {
-    return table(launch<&summa_tile::begin>(), lengthy(local<&summa_tile::multiply>(blocked)), broadcasts(std::make_integer_sequence<int, largest_side>{}));
+    return table(launch<&summa_tile::begin>(), long_running(local<&summa_tile::multiply>(blocked)), broadcasts(std::make_integer_sequence<int, largest_side>{}));
   }
 };
 

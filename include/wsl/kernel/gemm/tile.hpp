@@ -36,7 +36,7 @@ class travelling_tile {
   void resize(int rows, int columns, int panel_width) {
     rows_ = rows, columns_ = columns, width_ = panel_width;
     const std::size_t count = static_cast<std::size_t>(rows) * static_cast<std::size_t>(panels() * width_) * sizeof(T) / sizeof(word);  // widths are even
-    if (count != words_.size()) words_ = huge_array(count);
+    if (count != words_.size()) words_ = support::huge_array(count);
   }
   std::span<word> words() { return {reinterpret_cast<word*>(words_.data()), words_.size()}; }
   int rows() const { return rows_; }
@@ -62,7 +62,7 @@ class travelling_tile {
  private:
   T* numbers() { return reinterpret_cast<T*>(words_.data()); }
 
-  huge_array words_;  // as many bytes as its words
+  support::huge_array words_;  // as many bytes as its words
   int rows_ = 0, columns_ = 0, width_ = 1;
 };
 

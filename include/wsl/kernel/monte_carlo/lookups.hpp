@@ -75,7 +75,7 @@ class lookup_fabric {
   }
   // Bands of the grid that threads take: sixteen, so that they can be shared out evenly.
   static threaded engine(const lookup_grid& grid) {
-    return {.threads = grid.threads, .pes_per_band = static_cast<u32>(std::max(1, grid.columns * grid.rows / 16))};
+    return {.threads = grid.threads, .pes_per_partition = static_cast<u32>(std::max(1, grid.columns * grid.rows / 16))};
   }
   static void fits(u64 apart, u64 first, u64 count) {
     const f64 places = static_cast<f64>(apart) * (static_cast<f64>(first) + static_cast<f64>(count));  // may be more than 64 bits

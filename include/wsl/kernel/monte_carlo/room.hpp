@@ -39,7 +39,7 @@ class bounded_list {
   }
   void resize(std::size_t n) {
     if (n > static_cast<std::size_t>(room))
-      throw fault_error("wsl: a PE has room for " + std::to_string(room) + " elements of a list that needs " + std::to_string(n) +
+      throw fault("wsl: a PE has room for " + std::to_string(room) + " elements of a list that needs " + std::to_string(n) +
                         ": give it more, or use more PEs");
     for (std::size_t i = size_; i < n; ++i) items_[i] = T{};
     size_ = n;

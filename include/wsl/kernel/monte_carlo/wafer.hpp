@@ -35,11 +35,11 @@ class wafer_fabric {
   using program = wafer_pe<room>;
 
  public:
-  /// Throws std::invalid_argument for an empty grid, for a negative number of rounds and for tables that do not ascend; fault_error
+  /// Throws std::invalid_argument for an empty grid, for a negative number of rounds and for tables that do not ascend; fault
   /// where a PE has too little room, here or later.
   explicit wafer_fabric(const fuel& m, const wafer_grid& grid = {}, const machine& target = host)
       : grid_(checked(grid)), fabric_(wafer_layout<room>(target, grid.columns, grid.rows),
-                                       threaded{.threads = grid.threads, .pes_per_band = pes_per_band(grid)}) {
+                                       threaded{.threads = grid.threads, .pes_per_partition = pes_per_partition(grid)}) {
     const std::vector<f32> edge = edges(m, grid.rows);
     each([&](program& p, int x, int y) {
       const auto share = [&](int i) { return static_cast<int>(i64{i} * m.nuclides() / grid.columns); };
@@ -80,7 +80,7 @@ class wafer_fabric {
       throw std::invalid_argument("wsl: diffusion takes 0 rounds or more, not " + std::to_string(grid.diffusion_rounds));
     return grid;
   }
-  static u32 pes_per_band(const wafer_grid& grid) { return static_cast<u32>(std::max(1, grid.columns * grid.rows / 16)); }
+  static u32 pes_per_partition(const wafer_grid& grid) { return static_cast<u32>(std::max(1, grid.columns * grid.rows / 16)); }
 
   /// Edges of bands that hold equally many points of all nuclides together.
   static std::vector<f32> edges(const fuel& m, int rows) {

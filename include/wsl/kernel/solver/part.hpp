@@ -62,7 +62,7 @@ class part {
   std::span<f32> incoming(port side, int piece) { return face(side, piece, true); }
 
   static consteval auto tasks() {
-    return table(launch<&part::iterate>(), launch<&part::close>(), local<&part::proceed>(), lengthy(local<&part::inside>()), local<&part::at_rim>(), local<&part::decide>(),
+    return table(launch<&part::iterate>(), launch<&part::close>(), local<&part::proceed>(), long_running(local<&part::inside>()), local<&part::at_rim>(), local<&part::decide>(),
                  use<&part::sides_>(), use<&part::joining_>());
   }
 
@@ -204,8 +204,8 @@ class part {
 template <class Method, class Storage>
 constexpr layout plan(const machine& target, int wide, int high) {
   layout l{target, wide, high};
-  for (int x = 0; x < least(2, wide); ++x)
-    for (int y = 0; y < least(2, high); ++y) l.place(columns(x, end, 2).rows(y, end, 2), program_v<part<Method, Storage>>);
+  for (int x = 0; x < support::min(2, wide); ++x)
+    for (int y = 0; y < support::min(2, high); ++y) l.place(columns(x, end, 2).rows(y, end, 2), program_v<part<Method, Storage>>);
   for (color<f32> c : halo.colors()) l.path(c, region{}, ramp >> ramp);  // the table names all eight
   halo.wire(l);
   joining.wire(l);

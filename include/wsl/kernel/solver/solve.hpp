@@ -27,8 +27,8 @@ class solver_on {
  public:
   /// On this computer: slabs of many lines, one for each thread unless `how` says otherwise. Throws std::invalid_argument.
   explicit solver_on(const stencil& a, const shares& how = {})
-      : solver_on(a, width(a.size, how), how.high, host, threaded{.threads = how.threads, .pes_per_band = 1}) {}
-  /// On wide x high PEs of a machine; fault_error if it is too small for them.
+      : solver_on(a, width(a.size, how), how.high, host, threaded{.threads = how.threads, .pes_per_partition = 1}) {}
+  /// On wide x high PEs of a machine; fault if it is too small for them.
   template <class Engine>
   solver_on(const stencil& a, int wide, int high, const machine& target, const Engine& engine)
       : size_(checked(a, wide, high)), wide_(wide), high_(high), fabric_(plan<Method, Storage>(target, wide, high), engine) {

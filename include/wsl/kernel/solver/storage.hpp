@@ -43,10 +43,10 @@ struct block {
     void shape(const stencil& a, const cells& own) {
       stride_ = whole_vectors(own.z), stride_x_ = stride_ * (own.y + 2);
       pitch_ = stride_x_ * (own.x + 2) + stagger;
-      vectors_ = huge_array(static_cast<std::size_t>(pitch_ * vectors + 2 * line_front));
+      vectors_ = support::huge_array(static_cast<std::size_t>(pitch_ * vectors + 2 * line_front));
       for (int k = 0; k < stencil_points; ++k) {
         equal_[k] = equal_lines(a, a.*stencil_sides[k].weights);
-        weights_[k] = huge_array(static_cast<std::size_t>(equal_[k] ? stride_ + line_front : pitch_ + line_front + k * stagger));
+        weights_[k] = support::huge_array(static_cast<std::size_t>(equal_[k] ? stride_ + line_front : pitch_ + line_front + k * stagger));
       }
     }
     std::ptrdiff_t stride() const { return stride_; }
@@ -60,7 +60,7 @@ struct block {
     static constexpr std::ptrdiff_t stagger = 11 * widest_lanes;
     std::ptrdiff_t place(int x, int y) const { return (x + 1) * stride_x_ + (y + 1) * stride_ + line_front; }
 
-    huge_array vectors_, weights_[stencil_points];
+    support::huge_array vectors_, weights_[stencil_points];
     bool equal_[stencil_points]{};
     std::ptrdiff_t stride_ = 0, stride_x_ = 0, pitch_ = 0;
   };

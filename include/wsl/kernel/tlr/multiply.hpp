@@ -23,7 +23,7 @@ class multiplier {
  public:
   /// `a` outlives the multiplier. Throws std::invalid_argument for a row of less than one PE.
   explicit multiplier(const low_rank<T>& a, const shares& how = {})
-      : a_(a), how_(how), pes_(choose(a, how)), fabric_(worker<T>::plan(host, pes_), threaded{.threads = how.threads, .pes_per_band = 1}) {
+      : a_(a), how_(how), pes_(choose(a, how)), fabric_(worker<T>::plan(host, pes_), threaded{.threads = how.threads, .pes_per_partition = 1}) {
     for (int p = 0; p < pes_; ++p) fabric_.template program_at<worker<T>>({p, 0}).prepare(a, p, pes_, how.how);
   }
 

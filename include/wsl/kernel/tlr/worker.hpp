@@ -33,7 +33,7 @@ class bases {
     std::size_t ranks = 0;
     for (int i = rows.from; i < rows.to; ++i)
       for (int j = columns.from; j < columns.to; ++j) ranks += static_cast<std::size_t>(a.at(i, j).rank);
-    numbers_ = huge_array(std::max<std::size_t>(1, ranks * static_cast<std::size_t>(stride())));
+    numbers_ = support::huge_array(std::max<std::size_t>(1, ranks * static_cast<std::size_t>(stride())));
     f32* to = numbers_.data();
     for (int i = rows.from; i < rows.to; ++i)
       for (int j = columns.from; j < columns.to; ++j) {
@@ -60,7 +60,7 @@ class bases {
   }
 
  private:
-  huge_array numbers_;
+  support::huge_array numbers_;
   int width_ = 0;
 };
 
@@ -88,10 +88,10 @@ class worker {
     for (int i = 0; i < a.tile_rows(); ++i)
       for (int j = 0; j < a.tile_columns(); ++j) before_.push_back(before_.back() + a.at(i, j).rank);
     const int tiles = std::max({rows_.size(), columns_.size(), 1});
-    x_ = huge_array(static_cast<std::size_t>(tiles * v_.stride())), y_ = huge_array(static_cast<std::size_t>(tiles * v_.stride()));
+    x_ = support::huge_array(static_cast<std::size_t>(tiles * v_.stride())), y_ = support::huge_array(static_cast<std::size_t>(tiles * v_.stride()));
     block_ = how == schedule::stacked ? largest_tile() : largest_block();
     const std::size_t words = static_cast<std::size_t>(std::max(1, block_ * parts)) * static_cast<std::size_t>(how == schedule::stacked ? 1 : pes);
-    give_ = huge_array(words), take_ = huge_array(words);
+    give_ = support::huge_array(words), take_ = support::huge_array(words);
   }
 
   void begin(pe& me, const job<T>& j) {
@@ -173,7 +173,7 @@ class worker {
       for (int j = columns_.from; j < columns_.to; ++j) most = std::max(most, ranks(i, {j, j + 1}));
     return most;
   }
-  f32* block(huge_array& of, int p) { return of.data() + p * block_ * parts; }
+  f32* block(support::huge_array& of, int p) { return of.data() + p * block_ * parts; }
 
   void along_v() {
     const loop dot = vector_code<dots<parts>, const f32*, const f32*, f32*, int, int>::best();
@@ -249,7 +249,7 @@ class worker {
   range rows_, columns_;       ///< of tiles: whose U, and whose V, are here
   bases<T> u_, v_;
   std::vector<int> before_;    ///< ranks of all tiles before tile (i, j), in the order of rows
-  huge_array x_, y_, give_, take_;
+  support::huge_array x_, y_, give_, take_;
   job<T> job_{};
   endpoint<turn> turning_;
 };

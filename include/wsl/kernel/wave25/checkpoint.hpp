@@ -14,7 +14,7 @@ namespace wsl::wave25 {
 namespace checks {
 
 inline u64 fingerprint_of(const problem& p) {
-  fingerprint f;
+  support::fingerprint f;
   const auto add = [&](const cells& c) { f.add(c.x), f.add(c.y), f.add(c.z); };
   add(p.size), f.add(p.spacing), f.add(p.time_step()), f.add(p.edge), f.add(p.edge_width);
   f.add(p.velocity.data(), p.velocity.size() * sizeof(f32));
@@ -65,7 +65,7 @@ inline std::string to_bytes(const state& s, const problem& p) {
   numbers(s.now), numbers(s.before), numbers(s.phi);
   number(u64{s.traces.size()});
   for (const auto& t : s.traces) numbers(t);
-  fingerprint sum;
+  support::fingerprint sum;
   sum.add(bytes.data(), bytes.size());
   number(sum.value());
   return bytes;
@@ -75,7 +75,7 @@ inline std::string to_bytes(const state& s, const problem& p) {
 inline state state_from_bytes(std::string_view bytes, const problem& p) {
   if (!bytes.starts_with(checks::checkpoint_magic)) checks::refuse("this is not a checkpoint of wave25");
   if (bytes.size() < checks::checkpoint_magic.size() + sizeof(u64)) checks::refuse("the checkpoint ends too early: it was cut short");
-  fingerprint sum;
+  support::fingerprint sum;
   sum.add(bytes.data(), bytes.size() - sizeof(u64));
   if (checks::reader(bytes.substr(bytes.size() - sizeof(u64))).number<u64>() != sum.value())
     checks::refuse("the checkpoint's checksum is wrong: it was cut short or damaged");

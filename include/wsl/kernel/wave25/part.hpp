@@ -43,7 +43,7 @@ struct part {
   std::span<f32> incoming(port side, int piece) { return here.incoming(stage, side, piece); }
 
   static consteval auto tasks() {
-    return table(launch<&part::march>(), local<&part::proceed>(), lengthy(local<&part::advance>()), local<&part::exchanged>(), use<&part::sides>());
+    return table(launch<&part::march>(), local<&part::proceed>(), long_running(local<&part::advance>()), local<&part::exchanged>(), use<&part::sides>());
   }
   static constexpr void wire(layout& l) { halo.wire(l); }
 };

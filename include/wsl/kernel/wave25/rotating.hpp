@@ -27,7 +27,7 @@ constexpr void wire_rotation(layout& l, color<f32> c, const collective::arm& way
     l.path(c, where, way.inward() >> on, s);
   };
   if (way.reach == 0) return void(l.path(c, region{}, ramp >> ramp));  // nobody to talk to
-  for (int place = 0; place < reach; ++place) path(way.cells(place, least(place + 1, way.reach)), place, way.outward | ramp);
+  for (int place = 0; place < reach; ++place) path(way.cells(place, support::min(place + 1, way.reach)), place, way.outward | ramp);
   for (int place = reach; place < reach + senders; ++place) path(way.cells(place, way.reach, senders), place, way.outward | ramp);
   path(way.tip(), way.reach, ramp);
 }

@@ -32,7 +32,7 @@ class simulation_on {
  public:
   using program = Program;
 
-  /// Throws std::invalid_argument if the problem or its partition cannot be, fault_error if the machine is too small for it.
+  /// Throws std::invalid_argument if the problem or its partition cannot be, fault if the machine is too small for it.
   template <class Engine>
   simulation_on(const problem& p, const partition& cut, const machine& target, const Engine& engine)
       : problem_(checked(p, cut)), step_(p.time_step()), cut_(cut), fabric_(plan<Storage, Program>(target, cut.wide, cut.high), engine), traces_(p.receivers.size()) {
@@ -154,7 +154,7 @@ class simulation_on {
 class simulation : public simulation_on<block> {
  public:
   explicit simulation(const problem& p, const shares& how = {})
-      : simulation_on(p, choose(p, how), host, threaded{.threads = how.threads, .pes_per_band = 1}) {}
+      : simulation_on(p, choose(p, how), host, threaded{.threads = how.threads, .pes_per_partition = 1}) {}
 
  private:
   static partition choose(const problem& p, const shares& how) {

@@ -79,12 +79,12 @@ class block {
     stride_ = line_stride(p.size.z);
     stride_x_ = stride_ * (known.y.size() + 2 * reach);
     const std::size_t n = static_cast<std::size_t>(stride_x_) * static_cast<std::size_t>(known.x.size() + 2 * reach) + line_front;
-    for (huge_array& f : fields_) f = huge_array(n);
+    for (support::huge_array& f : fields_) f = support::huge_array(n);
     equal_lines_ = equal_lines;
     const std::size_t one_line = static_cast<std::size_t>(stride_) + line_front;
-    factor_ = huge_array(equal_lines ? one_line : n);
-    if (pml) phi_ = huge_array(n);
-    profile_ = huge_array(one_line), slope_ = huge_array(one_line);
+    factor_ = support::huge_array(equal_lines ? one_line : n);
+    if (pml) phi_ = support::huge_array(n);
+    profile_ = support::huge_array(one_line), slope_ = support::huge_array(one_line);
     stations_.clear();
   }
   static const char* misfit(const partition&) { return nullptr; }
@@ -108,7 +108,7 @@ class block {
  private:
   std::ptrdiff_t place(int x, int y) const { return (x - x0_) * stride_x_ + (y - y0_) * stride_ + line_front; }
 
-  huge_array fields_[2], phi_, factor_, profile_, slope_;
+  support::huge_array fields_[2], phi_, factor_, profile_, slope_;
   std::ptrdiff_t stride_ = 0, stride_x_ = 0;
   int x0_ = 0, y0_ = 0;
   bool equal_lines_ = true;

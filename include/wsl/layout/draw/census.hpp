@@ -40,7 +40,7 @@ class program_census {
     const int i = index_of(p.what);
     (i < 0 ? uses_.push_back({p.what, 0}) : uses_[i]).pes += p.where.count();
   }
-  inplace_vector<program_use, layout::max_placements> uses_;
+  support::inplace_vector<program_use, layout::max_placements> uses_;
 };
 
 /// A letter for each program; beyond 52 of them the letters say no more.
@@ -97,8 +97,8 @@ inline std::string streams_of(const layout& l, int color) {
 }
 
 /// The colors that a path or a stream uses or a module claims.
-inline inplace_vector<int, max_colors> colors_of(const layout& l) {
-  inplace_vector<int, max_colors> ids;
+inline support::inplace_vector<int, max_colors> colors_of(const layout& l) {
+  support::inplace_vector<int, max_colors> ids;
   for (int id = 0; id < l.machine().colors; ++id)
     if (use_of(l, id).type || !modules_of(l, id).empty()) ids.push_back(id);
   return ids;

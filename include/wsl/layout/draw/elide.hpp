@@ -22,7 +22,7 @@ struct slot {
   friend constexpr bool operator==(const slot&, const slot&) = default;
 };
 
-using slots = inplace_vector<slot, 128>;
+using slots = support::inplace_vector<slot, 128>;
 
 /// Whether the slots of an axis leave something out that continues the pattern, or that does not.
 inline bool has_gap(const slots& shown, bool alike) {
@@ -107,7 +107,7 @@ class axis {
   }
 
   int extent_;
-  inplace_vector<stripe, layout::max_paths + layout::max_placements + layout::max_streams> stripes_;
+  support::inplace_vector<stripe, layout::max_paths + layout::max_placements + layout::max_streams> stripes_;
 };
 
 /// Both axes of a layout.

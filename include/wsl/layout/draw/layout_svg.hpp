@@ -11,7 +11,7 @@ namespace wsl::drawing {
 
 class picture {
  public:
-  picture(const layout& l, const inplace_vector<int, max_colors>& colors, const std::string& title)
+  picture(const layout& l, const support::inplace_vector<int, max_colors>& colors, const std::string& title)
       : l_(l), programs_(l), colors_(colors), title_(title), plain_(colors.size() == 1) {
     axes a{l};
     a.add_programs(l);
@@ -224,7 +224,7 @@ class picture {
 
   const layout& l_;
   program_census programs_;
-  inplace_vector<int, max_colors> colors_;
+  support::inplace_vector<int, max_colors> colors_;
   std::string title_;
   bool plain_;
   int left_ = 62, top_ = 74;
@@ -243,7 +243,7 @@ inline std::string draw_svg(const layout& l) {
 
 /// The routes of one color.
 inline std::string draw_svg(const layout& l, int color) {
-  inplace_vector<int, max_colors> only;
+  support::inplace_vector<int, max_colors> only;
   only.push_back(color);
   return drawing::picture{l, only, drawing::title_of(l) + ", color " + std::to_string(color)}.text();
 }

@@ -82,15 +82,15 @@ constexpr bool report_change() {
   constexpr column x{D.at.x};
   constexpr row y{D.at.y};
   constexpr number have{D.have}, limit{D.limit};
-  if constexpr (D.what == fault::the_machine_cannot_switch_the_color) return the_machine_cannot_switch_the_color<color, x, y>();
-  else if constexpr (D.what == fault::a_position_changes_both_sides) return a_position_changes_both_sides<color, x, y, have>();
-  else if constexpr (D.what == fault::a_position_has_several_ports) return a_position_has_several_ports<color, x, y, have>();
-  else if constexpr (D.what == fault::no_command_reaches_the_position) return no_command_reaches_the_position<color, x, y, have>();
-  else if constexpr (D.what == fault::no_program_reopens_the_color) return no_program_reopens_the_color<color, x, y>();
-  else if constexpr (D.what == fault::the_phase_has_no_beginning) return the_phase_has_no_beginning<color, x, y>();
-  else if constexpr (D.what == fault::the_filter_has_nothing_to_filter) return the_filter_has_nothing_to_filter<color, x, y>();
-  else if constexpr (D.what == fault::the_payload_has_no_index) return the_payload_has_no_index<color, x, y>();
-  else if constexpr (D.what == fault::the_pe_has_too_many_filters) return the_pe_has_too_many_filters<have, limit, x, y>();
+  if constexpr (D.what == fault_kind::the_machine_cannot_switch_the_color) return the_machine_cannot_switch_the_color<color, x, y>();
+  else if constexpr (D.what == fault_kind::a_position_changes_both_sides) return a_position_changes_both_sides<color, x, y, have>();
+  else if constexpr (D.what == fault_kind::a_position_has_several_ports) return a_position_has_several_ports<color, x, y, have>();
+  else if constexpr (D.what == fault_kind::no_command_reaches_the_position) return no_command_reaches_the_position<color, x, y, have>();
+  else if constexpr (D.what == fault_kind::no_program_reopens_the_color) return no_program_reopens_the_color<color, x, y>();
+  else if constexpr (D.what == fault_kind::the_phase_has_no_beginning) return the_phase_has_no_beginning<color, x, y>();
+  else if constexpr (D.what == fault_kind::the_filter_has_nothing_to_filter) return the_filter_has_nothing_to_filter<color, x, y>();
+  else if constexpr (D.what == fault_kind::the_payload_has_no_index) return the_payload_has_no_index<color, x, y>();
+  else if constexpr (D.what == fault_kind::the_pe_has_too_many_filters) return the_pe_has_too_many_filters<have, limit, x, y>();
   else return true;
 }
 

@@ -25,7 +25,7 @@ class components {
     while (!calls_.empty()) {
       const int v = calls_[calls_.size() - 1];
       if (cursor_[v] == graph_.first[v + 1]) leave(v);
-      else visit(v, graph_.net.joins[graph_.out[cursor_[v]++]].to);
+      else visit(v, graph_.net.edges[graph_.out[cursor_[v]++]].to);
     }
   }
   constexpr void enter(int v) {
@@ -56,14 +56,14 @@ class components {
 constexpr bool drop(const flow& f, scratch<bool>& chosen) {
   const components c(f, chosen);
   scratch<u8> sides(f.paths.size());  // of the joins inside a component
-  for (int j = 0; j < f.joins.size(); ++j) {
-    const join& k = f.joins[j];
+  for (int j = 0; j < f.edges.size(); ++j) {
+    const edge& k = f.edges[j];
     if (c.of[k.from] != c.of[k.to]) chosen[j] = false;
     if (chosen[j]) sides[c.of[k.to]] = static_cast<u8>(sides[c.of[k.to]] | bit_of_side(k.side));
   }
   bool changed = false;
-  for (int j = 0; j < f.joins.size(); ++j) {
-    const join& k = f.joins[j];
+  for (int j = 0; j < f.edges.size(); ++j) {
+    const edge& k = f.edges[j];
     if (!chosen[j] || sides[c.of[k.to]] & bit_of_side(k.side ^ 1)) continue;
     chosen[j] = false, changed = true;
   }
@@ -78,11 +78,11 @@ constexpr diagnostic name_circle(const walk& w, scratch<int>& inputs, const scra
     place before;
     int side = 0;
     for (int d = 0; d < 4; ++d)
-      for (int j = f.first_in(p.record, d); j >= 0; j = f.joins[j].next_in) {
-        const place q{f.joins[j].from, p.at + step(every_side[d])};
+      for (int j = f.first_in(p.record, d); j >= 0; j = f.edges[j].next_in) {
+        const place q{f.edges[j].from, p.at + step(every_side[d])};
         if (chosen[j] && f.paths[q.record].where.has(q.at) && inputs[w.node(q)] != 0) before = q, side = d ^ 1;
       }
-    if (inputs[w.node(before)] < 0) return f.report(fault::the_route_goes_in_a_circle, before.at, side);
+    if (inputs[w.node(before)] < 0) return f.report(fault_kind::the_route_goes_in_a_circle, before.at, side);
     p = before;
   }
 }
@@ -102,7 +102,7 @@ constexpr diagnostic walk_circles(const walk& w, const scratch<bool>& chosen) {
   }
   if (left == 0) return {};
   for (int i = 0; i < w.out.size(); ++i) {
-    const int record = w.net.joins[w.out[i]].to;
+    const int record = w.net.edges[w.out[i]].to;
     for (int n = 0; n < w.net.paths[record].where.count(); ++n) {
       const place p{record, w.net.paths[record].where.nth(n)};
       if (count[w.node(p)] > 0) return name_circle(w, inputs, chosen, p);
@@ -115,7 +115,7 @@ constexpr diagnostic walk_circles(const walk& w, const scratch<bool>& chosen) {
 constexpr diagnostic circles(flow& f) {
   if (f.overlap != nowhere || f.work.exhausted()) return f.nothing();
   scratch<bool> chosen;
-  for (int j = 0; j < f.joins.size(); ++j) chosen.push_back(true);
+  for (int j = 0; j < f.edges.size(); ++j) chosen.push_back(true);
   while (drop(f, chosen)) {}
   const walk w(f, chosen);
   if (w.too_long()) return w.refusal();

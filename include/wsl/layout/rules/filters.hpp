@@ -6,7 +6,7 @@
 
 namespace wsl::rules {
 
-constexpr diagnostic at_filter(const layout& l, const filter_record& r, fault what) {
+constexpr diagnostic at_filter(const layout& l, const filter_record& r, fault_kind what) {
   const path_record& p = l.paths()[r.path];
   return {.what = what, .color = p.color, .at = p.where.nth(0)};
 }
@@ -14,8 +14,8 @@ constexpr diagnostic at_filter(const layout& l, const filter_record& r, fault wh
 constexpr diagnostic filters_are_used(const layout& l) {
   for (const filter_record& r : l.filters()) {
     const path_record& p = l.paths()[r.path];
-    if (!l.every_route(p).to.has(port::ramp)) return at_filter(l, r, fault::the_filter_has_nothing_to_filter);
-    if (r.by_index && p.type->bytes < 4) return at_filter(l, r, fault::the_payload_has_no_index);
+    if (!l.every_route(p).to.has(port::ramp)) return at_filter(l, r, fault_kind::the_filter_has_nothing_to_filter);
+    if (r.by_index && p.type->bytes < 4) return at_filter(l, r, fault_kind::the_payload_has_no_index);
   }
   return {};
 }
@@ -37,7 +37,7 @@ constexpr diagnostic filters_fit(const layout& l) {
       const shared_piece more{intersect(pieces[i].where, where), pieces[i].depth + 1};
       if (more.where.empty()) continue;
       if (more.depth > l.machine().filters)
-        return {.what = fault::the_pe_has_too_many_filters, .at = more.where.nth(0), .have = more.depth, .limit = l.machine().filters};
+        return {.what = fault_kind::the_pe_has_too_many_filters, .at = more.where.nth(0), .have = more.depth, .limit = l.machine().filters};
       if (more.where == pieces[i].where) pieces[i].depth = more.depth;
       else pieces.push_back(more);
     }

@@ -15,7 +15,7 @@ constexpr u8 bit_of_side(int d) { return static_cast<u8>(2 << d); }
 inline constexpr u8 ramp_bit = 1, side_bits = 30;
 constexpr bool several(int bits) { return (bits & (bits - 1)) != 0; }
 
-struct stretch {
+struct route_segment {
   region where;
   u8 from = 0, to = 0;
   bool merges = false;
@@ -24,7 +24,7 @@ struct stretch {
   u8 color = 0, swaps = 0;  ///< sides through which words leave with the other color of the pair
 };
 
-struct join {
+struct edge {
   int from = 0, to = 0, side = 0;
   int next_out = -1;  ///< the next join out of the same record through the same side
   int next_in = -1;   ///< the next join into the same record through the same side
@@ -34,11 +34,11 @@ class flow {
  public:
   const layout& plan;
   const int color, phase;
-  scratch<stretch> paths;
-  scratch<join> joins;
+  scratch<route_segment> paths;
+  scratch<edge> edges;
   int positions = 1;        ///< the most that a switch of the color has
   coord overlap = nowhere;  ///< a PE that two of the records cover
-  effort work;  ///< of all rules that ask this flow
+  step_budget work;  ///< of all rules that ask this flow
 
   static constexpr int every = -1;
 
@@ -59,19 +59,19 @@ class flow {
   constexpr int first_out(int record, int side) const { return first_out_[4 * record + side]; }
   constexpr int first_in(int record, int side) const { return first_in_[4 * record + side]; }
 
-  constexpr diagnostic report(fault what, coord at, int side = -1) const {
+  constexpr diagnostic report(fault_kind what, coord at, int side = -1) const {
     return {.what = what, .color = color, .at = at, .side = side < 0 ? port::ramp : every_side[side]};
   }
   /// What a rule answers when it found nothing: nothing, unless it had to give up.
   constexpr diagnostic nothing() const {
     if (!work.exhausted()) return {};
-    return report(fault::the_paths_meet_too_often_to_check_while_compiling, paths[0].where.nth(0));
+    return report(fault_kind::the_paths_meet_too_often_to_check_while_compiling, paths[0].where.nth(0));
   }
 
  private:
   // Records in the order of their first column or row, whichever separates them better, so that the sweep meets few pairs.
   constexpr void gather(int only) {
-    scratch<stretch> found;
+    scratch<route_segment> found;
     i64 wide = 0, high = 0;
     const change_rules* changes = plan.rules();
     for (const path_record& p : plan.paths())
@@ -88,14 +88,14 @@ class flow {
     for (int i = 0; i < found.size(); ++i) paths.push_back(found[order[i]]);
   }
   // The ramps of the other color belong to its own flow.
-  constexpr stretch record_of(const path_record& p) const {
+  constexpr route_segment record_of(const path_record& p) const {
     const u8 kept = p.color == color ? 0xff : static_cast<u8>(~ramp_bit);
     return {.where = tight(p.where), .from = static_cast<u8>(p.how.from.bits & kept), .to = static_cast<u8>(p.how.to.bits & kept),
             .merges = p.merges, .type = p.type, .color = static_cast<u8>(p.color), .swaps = p.swaps.bits};
   }
   constexpr int begin_of(const region& r) const { return along_x_ ? r.x0 : r.y0; }
 
-  constexpr void sort(scratch<int>& order, const scratch<stretch>& by) const {
+  constexpr void sort(scratch<int>& order, const scratch<route_segment>& by) const {
     int* item = order.data();
     for (int gap : {301, 132, 57, 23, 10, 4, 1})
       for (int i = gap; i < order.size(); ++i) {
@@ -114,7 +114,7 @@ class flow {
   }
 
   constexpr void sweep() {
-    const stretch* p = paths.data();
+    const route_segment* p = paths.data();
     for (int a = 0; a < paths.size() && !work.exhausted(); ++a) {
       const region r = p[a].where;
       const int last = along_x_ ? r.x1 : r.y1;
@@ -142,14 +142,14 @@ class flow {
     for (int d = 0; d < 4; ++d) join_through(a, b, d), join_through(b, a, d);
   }
   constexpr void join_through(int a, int b, int d) {
-    const stretch &sender = paths.data()[a], &receiver = paths.data()[b];
+    const route_segment &sender = paths.data()[a], &receiver = paths.data()[b];
     if (!(sender.to & bit_of_side(d)) || !(receiver.from & bit_of_side(d ^ 1))) return;
     work.spent += 16;
     if (pair_ && (sender.color ^ int{(sender.swaps & bit_of_side(d)) != 0}) != receiver.color) return;
     if (intersect(sender.where.shifted(step(every_side[d])), receiver.where).empty()) return;
     int &out = first_out_[4 * a + d], &in = first_in_[4 * b + (d ^ 1)];
-    joins.push_back({a, b, d, out, in});
-    out = in = joins.size() - 1;
+    edges.push_back({a, b, d, out, in});
+    out = in = edges.size() - 1;
   }
 
   bool pair_;

@@ -7,8 +7,8 @@
 
 namespace wsl::rules {
 
-constexpr bool forks(const stretch& p) { return several(p.to & side_bits); }
-constexpr bool gathers(const stretch& p) { return several(p.from & side_bits); }
+constexpr bool forks(const route_segment& p) { return several(p.to & side_bits); }
+constexpr bool gathers(const route_segment& p) { return several(p.from & side_bits); }
 
 /// Records from which a merge can be reached.
 constexpr void leading_to_merges(const flow& f, scratch<bool>& leads) {
@@ -18,8 +18,8 @@ constexpr void leading_to_merges(const flow& f, scratch<bool>& leads) {
   while (!pending.empty()) {
     const int i = pending.pop_back();
     for (int d = 0; d < 4; ++d)
-      for (int j = f.first_in(i, d); j >= 0; j = f.joins[j].next_in)
-        if (const int before = f.joins[j].from; !leads[before]) leads[before] = true, pending.push_back(before);
+      for (int j = f.first_in(i, d); j >= 0; j = f.edges[j].next_in)
+        if (const int before = f.edges[j].from; !leads[before]) leads[before] = true, pending.push_back(before);
   }
 }
 
@@ -33,12 +33,12 @@ constexpr void reach(flow& f, int fork, const scratch<bool>& leads, scratch<u8>&
   };
   for (int i = 0; i < by.size(); ++i) by[i] = 0;
   for (int d = 0; d < 4; ++d)
-    for (int j = f.first_out(fork, d); j >= 0; j = f.joins[j].next_out) enter(f.joins[j].to, bit_of_side(d));
+    for (int j = f.first_out(fork, d); j >= 0; j = f.edges[j].next_out) enter(f.edges[j].to, bit_of_side(d));
   while (!pending.empty() && !f.work.exhausted()) {
     const int i = pending.pop_back();
     f.work.spent += 6;
     for (int d = 0; d < 4; ++d)
-      for (int j = f.first_out(i, d); j >= 0; j = f.joins[j].next_out) enter(f.joins[j].to, by[i]);
+      for (int j = f.first_out(i, d); j >= 0; j = f.edges[j].next_out) enter(f.edges[j].to, by[i]);
   }
 }
 
@@ -56,24 +56,24 @@ constexpr void choose(flow& f, scratch<bool>& chosen) {
     for (int k = 0; k < n; ++k) meets = meets || (several(by[k]) && gathers(f.paths[k]));
     for (int k = 0; k < n && meets; ++k) inside[k] = inside[k] || by[k] != 0 || k == i;
   }
-  for (int j = 0; j < f.joins.size(); ++j) chosen.push_back(inside[f.joins[j].from] && inside[f.joins[j].to]);
+  for (int j = 0; j < f.edges.size(); ++j) chosen.push_back(inside[f.edges[j].from] && inside[f.edges[j].to]);
 }
 
 /// A flood from one source: the node before each that it reached.
-struct flood {
+struct breadth_first_search {
   scratch<int> number;    ///< of the flood that reached a node last
   scratch<place> before;  ///< the place before a node in that flood
-  constexpr explicit flood(int size) : number(size), before(size) {}
+  constexpr explicit breadth_first_search(int size) : number(size), before(size) {}
 };
 
 /// Where the ways to two places part.
-constexpr place parting(const walk& w, flood& found, place a, place b) {
+constexpr place parting(const walk& w, breadth_first_search& found, place a, place b) {
   for (; a.record >= 0; a = found.before[w.node(a)]) found.number[w.node(a)] = -1;
   while (found.number[w.node(b)] != -1) b = found.before[w.node(b)];
   return b;
 }
 
-constexpr diagnostic run_flood(flow& f, const walk& w, flood& found, const place& source, int number) {
+constexpr diagnostic run_search(flow& f, const walk& w, breadth_first_search& found, const place& source, int number) {
   scratch<place> pending;
   pending.push_back(source);
   found.before[w.node(source)] = {};
@@ -84,7 +84,7 @@ constexpr diagnostic run_flood(flow& f, const walk& w, flood& found, const place
       const place q = w.follow(p, k);
       if (q.record < 0) continue;
       if (found.number[w.node(q)] == number) {
-        diagnostic d = f.report(fault::a_fork_meets_itself_again, q.at);
+        diagnostic d = f.report(fault_kind::a_fork_meets_itself_again, q.at);
         d.fork = parting(w, found, found.before[w.node(q)], p).at;
         return d;
       }
@@ -106,9 +106,9 @@ constexpr diagnostic meetings(flow& f) {
   scratch<int> inputs(w.size);
   scratch<place> sources;
   w.count_inputs(inputs), w.sources(inputs, sources);
-  flood found(w.size);
+  breadth_first_search found(w.size);
   for (int i = 0; i < sources.size(); ++i)
-    if (const diagnostic d = run_flood(f, w, found, sources[i], i + 1); d.found()) return d;
+    if (const diagnostic d = run_search(f, w, found, sources[i], i + 1); d.found()) return d;
   return f.work.exhausted() ? w.refusal() : diagnostic{};
 }
 

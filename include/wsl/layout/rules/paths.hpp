@@ -11,13 +11,13 @@ namespace wsl::rules {
 /// Two records of the color cover one PE.
 constexpr diagnostic overlaps(flow& f) {
   if (f.overlap == nowhere) return f.nothing();
-  return f.report(fault::two_paths_of_one_color_cover_one_pe, f.overlap);
+  return f.report(fault_kind::two_paths_of_one_color_cover_one_pe, f.overlap);
 }
 
 constexpr diagnostic inputs(flow& f) {
   for (int i = 0; i < f.paths.size(); ++i)
     if (several(f.paths[i].from) && !f.paths[i].merges && !f.foreign(i))
-      return f.report(fault::a_path_with_several_inputs_must_say_merge, f.paths[i].where.nth(0));
+      return f.report(fault_kind::a_path_with_several_inputs_must_say_merge, f.paths[i].where.nth(0));
   return {};
 }
 
@@ -34,11 +34,11 @@ constexpr diagnostic edges(flow& f, bool inbound) {
   for (int d = 0; d < 4; ++d) {
     streams_through(f, every_side[d], inbound, streams);
     for (int i = 0; i < f.paths.size(); ++i) {
-      const stretch& p = f.paths[i];
+      const route_segment& p = f.paths[i];
       if (!((inbound ? p.from : p.to) & bit_of_side(d)) || f.foreign(i)) continue;
       const coord bare = uncovered(at_the_edge(p.where, every_side[d], f.plan.grid()), streams, f.work);
       if (bare != nowhere)
-        return f.report(inbound ? fault::the_path_listens_beyond_the_grid : fault::the_path_leaves_the_grid, bare, d);
+        return f.report(inbound ? fault_kind::the_path_listens_beyond_the_grid : fault_kind::the_path_leaves_the_grid, bare, d);
     }
   }
   return f.nothing();
@@ -54,9 +54,9 @@ constexpr diagnostic outputs_to_neighbours(flow& f) {
       if (!(f.paths[i].to & bit_of_side(d)) || f.foreign(i)) continue;
       const coord hop = step(every_side[d]);
       listeners.clear();
-      for (int j = f.first_out(i, d); j >= 0; j = f.joins[j].next_out) listeners.push_back(f.paths[f.joins[j].to].where);
+      for (int j = f.first_out(i, d); j >= 0; j = f.edges[j].next_out) listeners.push_back(f.paths[f.edges[j].to].where);
       const coord deaf = uncovered(intersect(f.paths[i].where.shifted(hop), f.plan.grid()), listeners, f.work);
-      if (deaf != nowhere) return f.report(fault::the_neighbour_does_not_listen, deaf - hop, d);
+      if (deaf != nowhere) return f.report(fault_kind::the_neighbour_does_not_listen, deaf - hop, d);
     }
   return f.nothing();
 }
@@ -69,21 +69,21 @@ constexpr diagnostic inputs_from_neighbours(flow& f) {
       if (!(f.paths[i].from & bit_of_side(d)) || f.foreign(i)) continue;
       const coord hop = step(every_side[d]);
       senders.clear();
-      for (int j = f.first_in(i, d); j >= 0; j = f.joins[j].next_in) senders.push_back(f.paths[f.joins[j].from].where);
+      for (int j = f.first_in(i, d); j >= 0; j = f.edges[j].next_in) senders.push_back(f.paths[f.edges[j].from].where);
       const coord silent = uncovered(intersect(f.paths[i].where.shifted(hop), f.plan.grid()), senders, f.work);
-      if (silent != nowhere) return f.report(fault::the_path_listens_to_silence, silent - hop, d);
+      if (silent != nowhere) return f.report(fault_kind::the_path_listens_to_silence, silent - hop, d);
     }
   return f.nothing();
 }
 
 /// Types matter only where paths touch: in another place the color may carry another type.
 constexpr diagnostic types_of_neighbours(flow& f) {
-  for (int i = 0; i < f.joins.size(); ++i) {
-    const join& j = f.joins[i];
-    const stretch &sender = f.paths[j.from], &receiver = f.paths[j.to];
+  for (int i = 0; i < f.edges.size(); ++i) {
+    const edge& j = f.edges[i];
+    const route_segment &sender = f.paths[j.from], &receiver = f.paths[j.to];
     if (sender.type == receiver.type || f.foreign(j.from)) continue;
     const coord hop = step(every_side[j.side]);
-    diagnostic d = f.report(fault::the_neighbour_expects_another_type,
+    diagnostic d = f.report(fault_kind::the_neighbour_expects_another_type,
                             intersect(sender.where.shifted(hop), receiver.where).nth(0) - hop, j.side);
     d.name = sender.type->name, d.other = receiver.type->name;
     return d;
@@ -99,7 +99,7 @@ constexpr diagnostic streams_meet_paths(flow& f) {
     open.clear();
     for (const path_record& p : f.plan.paths())
       if (p.color == f.color && (s.inbound ? f.plan.every_route(p).from : f.plan.every_route(p).to).has(s.side)) open.push_back(tight(p.where));
-    diagnostic d = f.report(s.inbound ? fault::the_stream_in_enters_no_path : fault::the_stream_out_leaves_no_path,
+    diagnostic d = f.report(s.inbound ? fault_kind::the_stream_in_enters_no_path : fault_kind::the_stream_out_leaves_no_path,
                             uncovered(tight(s.where), open, f.work));
     d.side = s.side;
     if (d.at != nowhere) return d;
@@ -111,11 +111,11 @@ constexpr diagnostic types_of_streams(flow& f) {
   for (const stream_record& s : f.plan.streams()) {
     if (s.color != f.color) continue;
     for (int i = 0; i < f.paths.size(); ++i) {
-      const stretch& p = f.paths[i];
+      const route_segment& p = f.paths[i];
       if (s.type == p.type || !((s.inbound ? p.from : p.to) & static_cast<u8>(s.side)) || f.foreign(i)) continue;
       const region both = intersect(tight(s.where), p.where);
       if (both.empty()) continue;
-      diagnostic d = f.report(fault::the_stream_carries_another_type, both.nth(0));
+      diagnostic d = f.report(fault_kind::the_stream_carries_another_type, both.nth(0));
       d.side = s.side, d.name = s.type->name, d.other = p.type->name;
       return d;
     }
@@ -130,7 +130,7 @@ constexpr diagnostic streams_are_apart(flow& f) {
       if (s[j].color != f.color || s[j].side != s[i].side || s[j].inbound != s[i].inbound) continue;
       const region both = intersect(tight(s[i].where), tight(s[j].where));
       if (both.empty()) continue;
-      diagnostic d = f.report(fault::two_streams_use_one_side_of_one_pe, both.nth(0));
+      diagnostic d = f.report(fault_kind::two_streams_use_one_side_of_one_pe, both.nth(0));
       d.side = s[i].side;
       return d;
     }
@@ -151,7 +151,7 @@ constexpr diagnostic claims_are_apart(const layout& l) {
       if (first >= c[i].first + c[i].count || first >= c[j].first + c[j].count) continue;
       const region both = intersect(tight(c[i].where), tight(c[j].where));
       if (both.empty()) continue;
-      return {.what = fault::two_modules_claim_one_color, .color = first, .at = both.nth(0), .name = c[j].module, .other = c[i].module};
+      return {.what = fault_kind::two_modules_claim_one_color, .color = first, .at = both.nth(0), .name = c[j].module, .other = c[i].module};
     }
   return {};
 }

@@ -12,7 +12,7 @@ namespace wsl::rules {
 constexpr u64 switched_colors(const layout& l) {
   u64 mask = 0;
   for (const switch_record& s : l.switches()) mask |= color_bit(l.paths()[s.path].color);
-  for (const placement& p : l.placements()) mask |= p.what->colors_of(role::torn);
+  for (const placement& p : l.placements()) mask |= p.what->colors_of(role::torn_down);
   if (l.changes())
     for (const path_record& p : l.paths()) mask |= p.phase > 0 || p.closed ? color_bit(p.color) : 0;
   for (const placement& p : l.placements()) mask |= p.what->colors_of(role::steer);
@@ -20,7 +20,7 @@ constexpr u64 switched_colors(const layout& l) {
 }
 
 /// The positions of a path's switch as records of a flow.
-constexpr int add_positions(const layout& l, const path_record& p, int only, scratch<stretch>& found) {
+constexpr int add_positions(const layout& l, const path_record& p, int only, scratch<route_segment>& found) {
   const switch_record* s = l.switch_of(p);
   for (int i = 0; s && i < s->count; ++i)
     if (only < 0 || i == only || (i < only && i == s->count - 1))
@@ -28,14 +28,14 @@ constexpr int add_positions(const layout& l, const path_record& p, int only, scr
   return s ? s->count : 0;
 }
 
-constexpr diagnostic at_switch(const layout& l, const switch_record& s, fault what, int position) {
+constexpr diagnostic at_switch(const layout& l, const switch_record& s, fault_kind what, int position) {
   const path_record& p = l.paths()[s.path];
   return {.what = what, .color = p.color, .at = p.where.nth(0), .have = position, .limit = s.count - 1};
 }
 
 constexpr diagnostic machine_switches(const layout& l, const switch_record& s) {
   const bool able = (l.machine().switch_colors & color_bit(l.paths()[s.path].color)) != 0;
-  diagnostic d = at_switch(l, s, fault::the_machine_cannot_switch_the_color, 0);
+  diagnostic d = at_switch(l, s, fault_kind::the_machine_cannot_switch_the_color, 0);
   d.have = d.limit = 0;
   return able ? diagnostic{} : d;
 }
@@ -45,8 +45,8 @@ constexpr diagnostic positions_are_simple(const layout& l, const switch_record& 
   for (int i = 1; i < s.count; ++i) {
     const route now = s.position(i), before = s.position(i - 1);
     const bool from = now.from != before.from, to = now.to != before.to;
-    if (from && to && l.machine().position_sides < 2) return at_switch(l, s, fault::a_position_changes_both_sides, i);
-    if ((from && !now.from.single()) || (to && !now.to.single())) return at_switch(l, s, fault::a_position_has_several_ports, i);
+    if (from && to && l.machine().position_sides < 2) return at_switch(l, s, fault_kind::a_position_changes_both_sides, i);
+    if ((from && !now.from.single()) || (to && !now.to.single())) return at_switch(l, s, fault_kind::a_position_has_several_ports, i);
   }
   return {};
 }
@@ -70,7 +70,7 @@ class steering {
       commands[i] = static_cast<u8>(commands[i] | what);
       meets = meets || flow_.paths[i].switched_path != 0;
       for (int d = 0; d < 4; ++d)
-        for (int j = flow_.first_out(i, d); j >= 0; j = flow_.joins[j].next_out) enter(flow_.joins[j].to);
+        for (int j = flow_.first_out(i, d); j >= 0; j = flow_.edges[j].next_out) enter(flow_.edges[j].to);
     }
     return meets;
   }
@@ -91,7 +91,7 @@ constexpr diagnostic commands_are_taken(flow& f, steering& s) {
       if (b.what != role::steer || b.id != f.color) continue;
       const u8 moving = static_cast<u8>(b.commands & (command_bit(advance) | command_bit(reset)));
       if (s.follow(tight(p.where), b.commands) || moving == 0 || (b.commands & where_switched)) continue;
-      diagnostic d = f.report(fault::no_router_takes_the_command, p.where.nth(0));
+      diagnostic d = f.report(fault_kind::no_router_takes_the_command, p.where.nth(0));
       d.name = p.what->name;
       return d;
     }
@@ -119,7 +119,7 @@ constexpr diagnostic positions_are_reached(flow& f, const steering& s) {
     f.work.spent += f.paths.size();
     const int found = reachable(r, commands);
     for (int i = 0; i < r.count; ++i)
-      if (!(found >> i & 1)) return at_switch(f.plan, r, fault::no_command_reaches_the_position, i);
+      if (!(found >> i & 1)) return at_switch(f.plan, r, fault_kind::no_command_reaches_the_position, i);
   }
   return f.nothing();
 }
@@ -128,11 +128,11 @@ constexpr diagnostic positions_are_reached(flow& f, const steering& s) {
 constexpr diagnostic phases_begin(flow& f) {
   scratch<region> able;
   for (const placement& p : f.plan.placements())
-    if (p.what->colors_of(role::torn) & color_bit(f.color)) able.push_back(tight(p.where));
+    if (p.what->colors_of(role::torn_down) & color_bit(f.color)) able.push_back(tight(p.where));
   for (const path_record& p : f.plan.paths()) {
     if (p.color != f.color || (p.phase == 0 && !p.closed)) continue;
     const coord bare = uncovered(tight(p.where), able, f.work);
-    if (bare != nowhere) return f.report(fault::no_program_reopens_the_color, bare);
+    if (bare != nowhere) return f.report(fault_kind::no_program_reopens_the_color, bare);
   }
   return f.nothing();
 }
@@ -145,7 +145,7 @@ constexpr diagnostic phases_follow(flow& f) {
   for (const path_record& p : f.plan.paths()) {
     if (p.color != f.color || p.phase == 0) continue;
     const coord bare = uncovered(tight(p.where), first, f.work);
-    if (bare != nowhere) return f.report(fault::the_phase_has_no_beginning, bare);
+    if (bare != nowhere) return f.report(fault_kind::the_phase_has_no_beginning, bare);
   }
   return f.nothing();
 }

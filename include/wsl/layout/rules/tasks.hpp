@@ -37,7 +37,7 @@ class crew {
 };
 
 /// Does the record go to the ramp, where programs take, or come from it, where they send?
-constexpr bool at_ramp(const stretch& p, bool takes) { return ((takes ? p.to : p.from) & ramp_bit) != 0; }
+constexpr bool at_ramp(const route_segment& p, bool takes) { return ((takes ? p.to : p.from) & ramp_bit) != 0; }
 
 constexpr diagnostic named(diagnostic d, const flow& f, int placement) {
   d.name = f.plan.placements()[placement].what->name;
@@ -45,17 +45,17 @@ constexpr diagnostic named(diagnostic d, const flow& f, int placement) {
 }
 
 /// A ramp on a path belongs to a PE with a program.
-constexpr diagnostic staffed(flow& f, const crew& c, bool takes) {
+constexpr diagnostic has_program(flow& f, const crew& c, bool takes) {
   for (int i = 0; i < f.paths.size(); ++i) {
     if (!at_ramp(f.paths[i], takes)) continue;
     const coord bare = uncovered(f.paths[i].where, c.areas, f.work);
-    if (bare != nowhere) return f.report(takes ? fault::no_program_takes_the_delivery : fault::no_program_sends_into_the_path, bare);
+    if (bare != nowhere) return f.report(takes ? fault_kind::no_program_takes_the_delivery : fault_kind::no_program_sends_into_the_path, bare);
   }
   return f.nothing();
 }
 
 /// ... and that program names the color.
-constexpr diagnostic willing(flow& f, const crew& c, bool takes) {
+constexpr diagnostic names_color(flow& f, const crew& c, bool takes) {
   for (int i = 0; i < f.paths.size(); ++i) {
     if (!at_ramp(f.paths[i], takes)) continue;
     f.work.spent += c.areas.size();
@@ -64,7 +64,7 @@ constexpr diagnostic willing(flow& f, const crew& c, bool takes) {
       f.work.spent += 14;
       const region both = intersect(f.paths[i].where, c.areas[k]);
       if (both.empty()) continue;
-      const fault what = takes ? fault::the_program_does_not_take_the_color : fault::the_program_does_not_send_the_color;
+      const fault_kind what = takes ? fault_kind::the_program_does_not_take_the_color : fault_kind::the_program_does_not_send_the_color;
       return named(f.report(what, both.nth(0)), f, k);
     }
   }
@@ -77,12 +77,12 @@ constexpr diagnostic types_of_programs(flow& f, const crew& c, bool takes) {
     const party& p = c.parties[k];
     f.work.spent += f.paths.size();
     for (int i = 0; i < f.paths.size() && p.takes == takes && !f.work.exhausted(); ++i) {
-      const stretch& s = f.paths.data()[i];
+      const route_segment& s = f.paths.data()[i];
       if (s.type == p.type || !at_ramp(s, takes)) continue;
       f.work.spent += 14;
       const region both = intersect(s.where, c.areas[p.placement]);
       if (both.empty()) continue;
-      diagnostic d = f.report(takes ? fault::the_program_takes_another_type : fault::the_program_sends_another_type, both.nth(0));
+      diagnostic d = f.report(takes ? fault_kind::the_program_takes_another_type : fault_kind::the_program_sends_another_type, both.nth(0));
       d.other = s.type->name;
       return named(d, f, p.placement);
     }
@@ -103,7 +103,7 @@ constexpr diagnostic used(flow& f, const crew& c, bool takes) {
       found = !intersect(f.paths[i].where, c.areas[k]).empty();
     }
     if (found) continue;
-    const fault what = takes ? fault::no_path_feeds_the_program : fault::no_path_takes_what_the_program_sends;
+    const fault_kind what = takes ? fault_kind::no_path_feeds_the_program : fault_kind::no_path_takes_what_the_program_sends;
     return named(f.report(what, c.areas[k].nth(0)), f, k);
   }
   return f.nothing();
@@ -117,15 +117,15 @@ constexpr diagnostic used_everywhere(flow& f, const crew& c, bool takes) {
   for (int k = 0; k < c.areas.size(); ++k) {
     if (!(c.roles[k] & crew::role_bit(takes))) continue;
     const coord bare = uncovered(c.areas[k], ramps, f.work);
-    const fault what =
-        takes ? fault::no_path_feeds_the_program_on_this_pe : fault::no_path_takes_what_the_program_sends_on_this_pe;
+    const fault_kind what =
+        takes ? fault_kind::no_path_feeds_the_program_on_this_pe : fault_kind::no_path_takes_what_the_program_sends_on_this_pe;
     if (bare != nowhere) return named(f.report(what, bare), f, k);
   }
   return f.nothing();
 }
 
 using task_rule = diagnostic (*)(flow&, const crew&, bool takes);
-inline constexpr task_rule task_rules[] = {staffed, willing, types_of_programs, used};
+inline constexpr task_rule task_rules[] = {has_program, names_color, types_of_programs, used};
 
 constexpr bool sends_from(const layout& l, const placement& p, int color) {
   for (const path_record& way : l.paths())
@@ -138,7 +138,7 @@ constexpr diagnostic commands_have_a_switch(const layout& l) {
   for (const placement& p : l.placements())
     for (const binding& b : *p.what)
       if (b.what == role::steer && !l.changes() && !(b.commands & where_switched) && (b.commands & (command_bit(advance) | command_bit(reset))) && sends_from(l, p, b.id))
-        return {.what = fault::no_router_takes_the_command, .color = b.id, .at = p.where.nth(0), .name = p.what->name};
+        return {.what = fault_kind::no_router_takes_the_command, .color = b.id, .at = p.where.nth(0), .name = p.what->name};
   return {};
 }
 
@@ -152,7 +152,7 @@ constexpr diagnostic placements_are_apart(const layout& l) {
       if (apart(a[i], a[j])) continue;
       const region both = intersect(a[i], a[j]);
       if (both.empty()) continue;
-      return {.what = fault::two_programs_run_on_one_pe, .at = both.nth(0),
+      return {.what = fault_kind::two_programs_run_on_one_pe, .at = both.nth(0),
               .name = l.placements()[j].what->name, .other = l.placements()[i].what->name};
     }
   return {};
@@ -172,8 +172,8 @@ constexpr diagnostic tables_are_unambiguous(const layout& l) {
         const binding &a = p.what->table[i], &b = p.what->table[j];
         if (!compete(a, b)) continue;
         if (a.what == role::control)
-          return {.what = fault::the_program_binds_one_control_id_twice, .at = p.where.nth(0), .have = a.id, .name = p.what->name};
-        return {.what = fault::the_program_takes_one_color_twice, .color = a.id, .at = p.where.nth(0), .name = p.what->name};
+          return {.what = fault_kind::the_program_binds_one_control_id_twice, .at = p.where.nth(0), .have = a.id, .name = p.what->name};
+        return {.what = fault_kind::the_program_takes_one_color_twice, .color = a.id, .at = p.where.nth(0), .name = p.what->name};
       }
   return {};
 }

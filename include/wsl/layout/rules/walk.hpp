@@ -25,16 +25,16 @@ class walk {
     for (int i = 0; i < n; ++i) {
       first.push_back(out.size()), base_.push_back(-1);
       for (int d = 0; d < 4; ++d)
-        for (int j = f.first_out(i, d); j >= 0; j = f.joins[j].next_out)
+        for (int j = f.first_out(i, d); j >= 0; j = f.edges[j].next_out)
           if (chosen[j]) out.push_back(j);
     }
     first.push_back(out.size());
-    for (int i = 0; i < out.size(); ++i) number(f.joins[out[i]].from), number(f.joins[out[i]].to);
+    for (int i = 0; i < out.size(); ++i) number(f.edges[out[i]].from), number(f.edges[out[i]].to);
   }
 
   constexpr bool too_long() const { return std::is_constant_evaluated() && size > limit; }
   constexpr diagnostic refusal() const {
-    diagnostic d = net.report(fault::the_routes_turn_too_often_to_check_while_compiling, net.paths[net.joins[out[0]].from].where.nth(0));
+    diagnostic d = net.report(fault_kind::the_routes_turn_too_often_to_check_while_compiling, net.paths[net.edges[out[0]].from].where.nth(0));
     d.have = size, d.limit = limit;
     return d;
   }
@@ -44,7 +44,7 @@ class walk {
   constexpr void count_inputs(scratch<int>& inputs) const {
     int* count = inputs.data();
     for (int i = 0; i < out.size(); ++i) {
-      const join& j = net.joins[out[i]];
+      const edge& j = net.edges[out[i]];
       const region& to = net.paths[j.to].where;
       const region hit = intersect(net.paths[j.from].where.shifted(step(every_side[j.side])), to);
       for (int y = hit.y0; y < hit.y1; y += hit.sy) {
@@ -69,7 +69,7 @@ class walk {
 
   /// Where join number k of `out` leads from a place: record -1 when the neighbour is not in the join's target.
   constexpr place follow(const place& p, int k) const {
-    const join& j = net.joins.data()[out.data()[k]];
+    const edge& j = net.edges.data()[out.data()[k]];
     const coord q = p.at + step(every_side[j.side]);
     return net.paths.data()[j.to].where.has(q) ? place{j.to, q} : place{};
   }

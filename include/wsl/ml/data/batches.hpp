@@ -4,7 +4,7 @@
 //   batches train(windows(read_tokens("train.bin"), 64), {.size = 12, .seed = 7});
 //   const loaded_batch b = train.next();
 //   t.step(b.view(), rate);
-//   const data_position p = train.position();  // to save; train.go_on_from(p) in the next life
+//   const data_position p = train.position();  // to save; train.resume(p) in the next life
 #pragma once
 #include <deque>
 #include <future>
@@ -57,7 +57,7 @@ class batches {
       given_ = after(given_);
       return b;
     } catch (...) {
-      go_on_from(given_);  // the same batch again, if it is asked for
+      resume(given_);  // the same batch again, if it is asked for
       throw;
     }
   }
@@ -65,7 +65,7 @@ class batches {
   /// After the batches that `next` gave.
   data_position position() const { return given_; }
   /// Throws std::invalid_argument if no run on these data can be there.
-  void go_on_from(const data_position& p) {
+  void resume(const data_position& p) {
     if (p.epoch < 0 || p.example < 0 || p.example > count())
       throw std::invalid_argument("wsl: a run cannot go on at example " + std::to_string(p.example) + " of epoch " + std::to_string(p.epoch) + " of " + std::to_string(count()) + " examples: these are other data");
     coming_.clear();

@@ -27,7 +27,7 @@ struct dataset {
 
 /// Tells data apart: their shape, and some of the examples, spread over all.
 inline u64 fingerprint_of(const dataset& d) {
-  fingerprint f;
+  support::fingerprint f;
   f.add(d.count), f.add(d.length), f.add(d.width);
   const auto tokens = static_cast<std::size_t>(d.length), width = static_cast<std::size_t>(d.width);
   std::vector<i32> ids(width ? 0 : tokens), targets(tokens);

@@ -40,9 +40,9 @@ inline std::span<const std::span<const dot>> strokes_of(int digit) {
 }
 
 // Random numbers of one image.
-class chance {
+class dropout_generator {
  public:
-  explicit chance(u64 seed) : state_(seed) {}
+  explicit dropout_generator(u64 seed) : state_(seed) {}
   /// From -1 to 1.
   f64 both_ways() { return static_cast<f64>(scramble(state_++) >> 11) * 0x1p-52 - 1; }
   f64 between(f64 low, f64 high) { return low + (high - low) * (both_ways() + 1) / 2; }
@@ -56,7 +56,7 @@ class pen {
  public:
   static constexpr int side = 28;
 
-  pen(chance& by, u8* pixels) : pixels_(pixels), width_(by.between(0.9, 1.9)), dark_(by.between(200, 255)) {
+  pen(dropout_generator& by, u8* pixels) : pixels_(pixels), width_(by.between(0.9, 1.9)), dark_(by.between(200, 255)) {
     const f64 size = by.between(8, 10.5), turn = 0.25 * by.both_ways(), slant = 0.25 * by.both_ways(), wide = by.between(0.7, 1.15);
     const f64 norm = std::sqrt(1 + turn * turn);
     across_ = {size * wide / norm, size * wide * turn / norm};
@@ -65,7 +65,7 @@ class pen {
   }
 
   /// A Catmull-Rom curve through the points, each of which is a little off.
-  void stroke(std::span<const dot> points, chance& by) {
+  void stroke(std::span<const dot> points, dropout_generator& by) {
     std::vector<dot> p;
     for (const dot& d : points) p.push_back(place({d.x + 0.07 * by.both_ways(), d.y + 0.07 * by.both_ways()}));
     const auto at = [&](std::ptrdiff_t i) { return p[static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(i, 0, std::ssize(p) - 1))]; };
@@ -108,7 +108,7 @@ inline images draw_digits(i64 count, u64 seed) {
   constexpr int side = detail::pen::side;
   images x{side, side, std::vector<u8>(static_cast<std::size_t>(count) * side * side), std::vector<u8>(static_cast<std::size_t>(count))};
   for (i64 i = 0; i < count; ++i) {
-    detail::chance by(scramble(seed) + (static_cast<u64>(i) << 20));
+    detail::dropout_generator by(scramble(seed) + (static_cast<u64>(i) << 20));
     u8* pixels = x.pixels.data() + i * side * side;
     const int digit = static_cast<int>(by.below(10));
     x.labels[static_cast<std::size_t>(i)] = static_cast<u8>(digit);

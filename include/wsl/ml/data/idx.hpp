@@ -71,7 +71,7 @@ inline void write_idx(const std::string& name, const idx_array& x) {
   for (u32 n : x.shape) count *= n;
   const std::size_t there = std::visit([](const auto& numbers) { return numbers.size(); }, x.numbers);
   if (count != there || x.shape.size() > 255) throw std::invalid_argument("wsl: " + name + ": an array of " + std::to_string(there) + " numbers has a shape of " + std::to_string(count));
-  whole_file out(name);
+  support::whole_file out(name);
   const u8 magic[] = {0, 0, detail::idx_codes[x.numbers.index()], static_cast<u8>(x.shape.size())};
   out.write(magic, sizeof magic);
   const auto put = [&](auto numbers) {

@@ -103,7 +103,7 @@ inline void write_tokens(const std::string& name, const tokens& x, token_format 
   const bool wide = how == token_format::llmc_llama3;
   if (!wide && x.largest() > std::numeric_limits<u16>::max()) throw std::invalid_argument("wsl: " + name + ": token " + std::to_string(x.largest()) + " does not fit 16 bits; write token_format::llmc_llama3");
   if (how != token_format::raw && x.size() > std::numeric_limits<i32>::max()) throw std::invalid_argument("wsl: " + name + ": a file of llm.c has less than 2^31 tokens, not " + std::to_string(x.size()) + "; write several");
-  whole_file out(name);
+  support::whole_file out(name);
   if (how != token_format::raw) {
     const token_magic m = wide ? llama3_tokens : gpt2_tokens;
     const std::array<i32, llmc_header> header{m.magic, m.version, static_cast<i32>(x.size())};

@@ -84,7 +84,7 @@ inline characters read_characters(const std::string& name) {
 inline void write_characters(const std::string& name, const characters& x) {
   std::string text;
   for (i32 id = 0; id < x.size(); ++id) text += (id ? "," : "{") + nlohmann::json(x.decode({&id, 1})).dump() + ":" + std::to_string(id);
-  write_whole_file(name, (text.empty() ? "{" : text) + "}\n");
+  support::write_whole_file(name, (text.empty() ? "{" : text) + "}\n");
 }
 
 }  // namespace wsl::ml

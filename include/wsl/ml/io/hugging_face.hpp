@@ -178,7 +178,7 @@ inline void write_hugging_face(const std::string& folder, const decoder& d, cons
                                       {"scale_attn_weights", true}, {"tie_word_embeddings", true}, {"torch_dtype", "float32"}};
   std::filesystem::create_directories(folder);
   write_safetensors(folder + "/model.safetensors", std::move(tensors));
-  write_whole_file(folder + "/config.json", config.dump(2) + "\n");
+  support::write_whole_file(folder + "/config.json", config.dump(2) + "\n");
 }
 
 }  // namespace wsl::ml

@@ -122,7 +122,7 @@ inline llmc_model read_llmc_model(const std::string& name) {
 inline void write_llmc_model(const std::string& name, const llmc_model& m) {
   const decoder& d = m.config;
   const detail::llmc_words h{llmc_model_magic, detail::llmc_f32, d.positions, d.vocabulary, d.layers, d.heads, d.width, m.padded};
-  whole_file out(name);
+  support::whole_file out(name);
   out.write(h.data(), sizeof h);
   out.write(m.numbers.data(), m.numbers.size() * sizeof(f32));
   out.finish();
@@ -151,7 +151,7 @@ inline llmc_state read_llmc_state(const std::string& name, const llmc_model& of)
 /// Throws std::runtime_error if it cannot be written.
 inline void write_llmc_state(const std::string& name, const llmc_state& s) {
   const detail::llmc_words h{llmc_state_magic, detail::llmc_state_version, s.sequences, s.length};
-  whole_file out(name);
+  support::whole_file out(name);
   out.write(h.data(), sizeof h);
   const auto put = [&](const auto& x) { out.write(x.data(), x.size() * sizeof x[0]); };
   put(s.ids), put(s.targets), put(s.logits), put(std::array{s.loss}), put(s.gradients);

@@ -77,7 +77,7 @@ inline void write_safetensors(const std::string& name, std::vector<tensor_view> 
   text += "}";
   text.resize((text.size() + 7) / 8 * 8, ' ');
   const u64 size = text.size();
-  whole_file out(name);
+  support::whole_file out(name);
   out.write(&size, sizeof size);
   out.write(text);
   for (const tensor_view& t : tensors) out.write(t.bytes.data(), t.bytes.size());

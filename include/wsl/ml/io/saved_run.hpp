@@ -3,7 +3,7 @@
 // never stopped, bit for bit.
 //   const checkpoints saved("model_dir", 3);
 //   save_run(saved, t, data.position());
-//   if (const auto last = saved.newest()) data.go_on_from(load_run(*last, t));
+//   if (const auto last = saved.newest()) data.resume(load_run(*last, t));
 // See examples/94_own_training.cpp.
 #pragma once
 #include "../train/run.hpp"
@@ -26,7 +26,7 @@ inline data_position load_run(const std::string& from, training_run& t) {
   const data_position data = c.place_in_data();
   const position at{.steps = c.step(), .seed = c.whole_number<u64>("seed")};
   c.restore(named_arrays(t.state()));
-  t.go_on_from(at);
+  t.resume(at);
   return data;
 }
 

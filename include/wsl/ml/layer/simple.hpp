@@ -15,12 +15,12 @@ class norm_stage final : public stage {
  public:
   norm_stage(int x, int y, bool centred, f32 epsilon) : x_(x), y_(y), centred_(centred), epsilon_(epsilon) {}
 
-  void forward(place& at, const slab& s) const override {
+  void forward(place& at, const weight_tile& s) const override {
     if (s.which == 1) add_to_rows(at.value(y_), s.rows.first());
     else if (centred_) layernorm(at.value(y_), at.norms(number), at.value(x_), s.rows.first(), nullptr, epsilon_);
     else rmsnorm(at.value(y_), at.norms(number), at.value(x_), s.rows.first(), epsilon_);
   }
-  void backward(place& at, const slab& s, const matrix<f32>& gradient) const override {
+  void backward(place& at, const weight_tile& s, const matrix<f32>& gradient) const override {
     clear(gradient);
     if (s.which == 1) return add_sum_of_rows(gradient.first(), at.gradient(y_));
     bool sets = false;
@@ -28,7 +28,7 @@ class norm_stage final : public stage {
     if (centred_) layernorm_back(dx, gradient.first(), nullptr, at.gradient(y_), at.norms(number), at.value(x_), s.rows.first(), sets);
     else rmsnorm_back(dx, gradient.first(), at.gradient(y_), at.norms(number), at.value(x_), s.rows.first(), sets);
   }
-  bool looks_back_at(int which) const override { return which == 0; }
+  bool needs_weight_in_backward(int which) const override { return which == 0; }
 
  private:
   int x_, y_;

@@ -35,11 +35,11 @@ struct parameter {
 };
 
 /// Some rows of a parameter, on a PE for as long as a stage uses them.
-struct slab {
+struct weight_tile {
   int which;        ///< of the stage's parameters
   int row;          ///< the first
   matrix<f32> rows;
-  std::span<const i32> picks = {};  ///< if not empty, which row of the parameter each is; in order
+  std::span<const i32> gathered_rows = {};  ///< if not empty, which row of the parameter each is; in order
 };
 
 /// Which rows of a parameter a stage reads: all, those with the numbers of the tokens, or those of the positions in a sequence.
@@ -77,7 +77,7 @@ class place {
     sets = !std::exchange(g.begun, true);
     return g.all();
   }
-  void forget_gradients() {
+  void zero_grad() {
     for (buffer& g : gradients_) g.begun = false;
   }
 
@@ -89,7 +89,7 @@ class place {
   std::span<const i32> targets;  ///< the right answer for each token, or for each row
   std::span<const f32> mask;     ///< how much each counts for the loss; empty: all the same
   f32 weight = 1;                ///< of one token in the loss: 1 / (tokens that count, on all PEs)
-  chance random;                 ///< what is dropped
+  dropout_generator random;                 ///< what is dropped
   f64 loss = 0;                  ///< the sum over this PE's tokens, not weighed
 
  private:
@@ -119,14 +119,14 @@ class stage {
   /// What can be done before any slab has come; for a stage without parameters all of it.
   virtual void forward(place&) const {}
   /// With a slab; those of the parameters come in order.
-  virtual void forward(place&, const slab&) const {}
+  virtual void forward(place&, const weight_tile&) const {}
 
   /// The same on the way back: adds to the gradients of the values that the stage reads, and sets that of the slab.
   virtual void backward(place&) const {}
-  virtual void backward(place&, const slab& /*weights*/, const matrix<f32>& /*gradient*/) const {}
+  virtual void backward(place&, const weight_tile& /*weights*/, const matrix<f32>& /*gradient*/) const {}
 
   /// Whether the way back looks at the numbers of a parameter; if not, they need not come by again.
-  virtual bool looks_back_at(int /*which*/) const { return true; }
+  virtual bool needs_weight_in_backward(int /*which*/) const { return true; }
 
   virtual rows_needed needs(int /*which*/) const { return rows_needed::all; }
 

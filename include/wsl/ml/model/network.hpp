@@ -190,8 +190,8 @@ class network {
 /// and as many for each server.
 inline int slab_rows(const parameter& p, int servers) {
   constexpr i64 words = 32768, lanes = 16;
-  const i64 least = (p.size() + words - 1) / words, slabs = (least + servers - 1) / servers * servers;
-  const i64 rows = (p.rows + slabs - 1) / slabs;
+  const i64 least = (p.size() + words - 1) / words, weight_tiles = (least + servers - 1) / servers * servers;
+  const i64 rows = (p.rows + weight_tiles - 1) / weight_tiles;
   return static_cast<int>(std::min<i64>(p.rows, (rows + lanes - 1) / lanes * lanes));
 }
 

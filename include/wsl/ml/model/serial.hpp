@@ -14,16 +14,16 @@ void each_slab(const network& n, const stage& s, weights& numbers, F f) {
     const parameter& p = n.parameters()[which];
     const int rows = slab_rows(p, 1);
     for (int row = 0; row < p.rows; row += rows)
-      f(slab{static_cast<int>(k), row, numbers.of(which).part(row, 0, std::min(rows, p.rows - row), p.columns)}, which);
+      f(weight_tile{static_cast<int>(k), row, numbers.of(which).part(row, 0, std::min(rows, p.rows - row), p.columns)}, which);
   }
 }
 
 /// The loss's sum over the tokens of `at`, which has its ids, or its input values, and its targets.
 inline f64 serial_forward(const network& n, weights& numbers, place& at) {
-  at.forget_gradients();
+  at.zero_grad();
   for (const auto& s : n.stages()) {
     s->forward(at);
-    each_slab(n, *s, numbers, [&](const slab& x, std::size_t) { s->forward(at, x); });
+    each_slab(n, *s, numbers, [&](const weight_tile& x, std::size_t) { s->forward(at, x); });
   }
   return at.loss;
 }
@@ -34,7 +34,7 @@ inline void serial_backward(const network& n, weights& numbers, weights& gradien
   for (std::size_t k = n.stages().size(); k-- > 0;) {
     const stage& s = *n.stages()[k];
     s.backward(at);
-    each_slab(n, s, numbers, [&](const slab& x, std::size_t which) {
+    each_slab(n, s, numbers, [&](const weight_tile& x, std::size_t which) {
       of_slab.resize(static_cast<std::size_t>(x.rows.rows()) * static_cast<std::size_t>(x.rows.columns()));
       const matrix<f32> gradient(of_slab.data(), x.rows.rows(), x.rows.columns());
       s.backward(at, x, gradient);

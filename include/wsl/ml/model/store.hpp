@@ -59,7 +59,7 @@ class parameter_store {
     if (!keeps) return;
     for (const parameter& p : n.parameters()) first_.push_back(first_.back() + static_cast<std::size_t>(p.size()));
     const std::size_t all = std::max<std::size_t>(1, first_.back());
-    if (folder.empty()) here_ = huge_array(all), numbers_ = here_.data();
+    if (folder.empty()) here_ = support::huge_array(all), numbers_ = here_.data();
     else numbers_ = file_.emplace(all, folder).data();
   }
   /// As the parameters say they start.
@@ -89,7 +89,7 @@ class parameter_store {
  private:
   const network* of_;
   std::vector<std::size_t> first_{0};             ///< number of each parameter, and one past the last
-  huge_array here_;
+  support::huge_array here_;
   std::optional<mapped_array> file_;
   f32* numbers_ = nullptr;
 };

@@ -17,7 +17,7 @@ namespace wsl::ml {
 inline u32 mixed(u32 key, u64 with) { return mixed(mixed(key ^ static_cast<u32>(with)) + static_cast<u32>(with >> 32) * 0x9e3779b9u); }
 
 /// What decides in a step.
-struct chance {
+struct dropout_generator {
   bool on = false;        ///< off: nothing is dropped, as after training
   u32 key = 0;            ///< of the step
   i64 first_sequence = 0; ///< of the place, in the batch

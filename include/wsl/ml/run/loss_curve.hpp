@@ -3,7 +3,7 @@
 // nothing but a browser.
 //   ml::loss_curve curve;
 //   curve.add({.step = 100, .loss = 2.1, .rate = 1e-3});
-//   write_whole_file("loss.svg", curve.svg("char GPT"));
+//   support::write_whole_file("loss.svg", curve.svg("char GPT"));
 #pragma once
 #include <algorithm>
 #include <charconv>

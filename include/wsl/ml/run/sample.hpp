@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The next token from the logits of the last one: the likeliest, or one drawn with the model's probabilities.
+// The next token from the logits of the last one: the argmax, or one drawn with the model's probabilities.
 //   const std::vector<f32> logits = t.predict({.ids = text, .sequences = 1, .length = n});
 //   text.push_back(ml::draw(std::span(logits).last(vocabulary), {.temperature = 0.8}, random));
 #pragma once
@@ -16,21 +16,21 @@
 namespace wsl::ml {
 
 struct drawing {
-  f64 temperature = 1;  ///< logits are divided by it; 0: always the likeliest
-  int among = 0;        ///< only so many of the likeliest (top-k); 0: all
+  f64 temperature = 1;  ///< logits are divided by it; 0: always the argmax
+  int among = 0;        ///< only so many of the argmax (top-k); 0: all
 };
 
 /// The number of the largest logit, the first of equal ones.
-inline i32 likeliest(std::span<const f32> logits) {
+inline i32 argmax(std::span<const f32> logits) {
   return static_cast<i32>(std::max_element(logits.begin(), logits.end()) - logits.begin());
 }
 
-/// A token with probability softmax(logits / temperature) among the likeliest. The same engine state gives the same token everywhere. Throws
+/// A token with probability softmax(logits / temperature) among the argmax. The same engine state gives the same token everywhere. Throws
 /// std::invalid_argument without logits, and for a negative temperature or count.
 inline i32 draw(std::span<const f32> logits, const drawing& how, std::mt19937_64& random) {
   if (logits.empty()) throw std::invalid_argument("wsl: a token is drawn from at least one logit");
   if (!(how.temperature >= 0) || how.among < 0) throw std::invalid_argument("wsl: a token is drawn with a temperature and among a number of tokens that are not negative");
-  if (how.temperature == 0) return likeliest(logits);
+  if (how.temperature == 0) return argmax(logits);
   std::vector<i32> order(logits.size());
   std::iota(order.begin(), order.end(), 0);
   const auto logit = [&](i32 k) { return static_cast<f64>(logits[static_cast<std::size_t>(k)]); };

@@ -109,7 +109,7 @@ class cut_tensor {
  public:
   /// With `width` x `height` PEs; 0 threads: WSL_THREADS, or one a core.
   cut_tensor(const tensor_shape& shape, int width, int height, int threads = 0)
-      : now_(shape, cut{}, {width, height}), fabric_(redistributor::plan(width, height), threaded{.threads = threads, .pes_per_band = static_cast<u32>(width)}) {}
+      : now_(shape, cut{}, {width, height}), fabric_(redistributor::plan(width, height), threaded{.threads = threads, .pes_per_partition = static_cast<u32>(width)}) {}
 
   /// From the host to the PEs under a cut; the numbers of the whole, row-major. Throws std::invalid_argument for another number of them,
   /// and for a cut of a dimension that the tensor does not have.

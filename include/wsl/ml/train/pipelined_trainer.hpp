@@ -15,7 +15,7 @@ class pipelined_trainer : public training_run {
   /// Throws std::invalid_argument for a number of strips or a micro-batch size that cannot be.
   pipelined_trainer(network n, const optimizer& rule, const pipelining& how = {})
       : training_run(std::move(n), rule, how.seed), how_(checked(how)), strips_(*network_, how.strips),
-        fabric_(plan(strips_.count()), threaded{.threads = how.threads, .pes_per_band = 1}) {}
+        fabric_(plan(strips_.count()), threaded{.threads = how.threads, .pes_per_partition = 1}) {}
 
   /// One step of training. Returns the mean loss of the tokens that count, before the step. Throws std::invalid_argument if the batch
   /// does not fit the model.

@@ -24,7 +24,7 @@ class training_run {
   }
   ml::position position() const { return {steps_, seed_}; }
   /// Where to go on from, after the arrays have been set. Throws std::invalid_argument for a negative number of steps.
-  void go_on_from(const ml::position& p) {
+  void resume(const ml::position& p) {
     if (p.steps < 0) throw std::invalid_argument("wsl: training goes on after 0 or more steps, not after " + std::to_string(p.steps));
     steps_ = p.steps, seed_ = p.seed;
   }
@@ -38,7 +38,7 @@ class training_run {
         memory_{network_.get(), parameter_store(*network_, seed, folder, keeps), parameter_store(*network_, folder, keeps), parameter_store(*network_, folder, keeps), parameter_store(*network_, folder, keeps)} {}
 
   /// What is dropped in the step that runs.
-  chance chance_of_step() const { return {.on = true, .key = mixed(mixed(0, seed_), static_cast<u64>(steps_))}; }
+  dropout_generator chance_of_step() const { return {.on = true, .key = mixed(mixed(0, seed_), static_cast<u64>(steps_))}; }
 
   std::unique_ptr<network> network_;
   optimizer rule_;

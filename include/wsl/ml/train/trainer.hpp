@@ -36,7 +36,7 @@ class basic_trainer : public training_run {
   template <class Processes>
   basic_trainer(network n, const optimizer& rule, const training& how, const Processes& all)
       : training_run(std::move(n), rule, how.seed, how.memory_folder, all.root()), how_(checked(how, all.size())),
-        fabric_(plan(how.workers, how.num_csx), all.with({.threads = how.threads, .pes_per_band = 1})) {}
+        fabric_(plan(how.workers, how.num_csx), all.with({.threads = how.threads, .pes_per_partition = 1})) {}
 
   /// What this process needs of a batch.
   batch_part part() {
@@ -134,9 +134,9 @@ class basic_trainer : public training_run {
     }
     b.ids = ids_;
   }
-  void pass(const batch& b, const learning& l, const chance& random = {}, bool back = false) {
+  void pass(const batch& b, const learning& l, const dropout_generator& random = {}, bool back = false) {
     last_ = {.sequences = b.sequences, .length = b.length};
-    const itinerary& way = way_.emplace(*network_, how_.workers, back, &b);
+    const streaming_schedule& way = way_.emplace(*network_, how_.workers, back, &b);
     fabric_.start<&server::step>(servers, &way, &memory_, l);
     each_swarm_node(how_.num_csx, [&]<int level, int children>(const area& a) { fabric_.start<&swarm_node<level, children>::step>(a, &way); });
     fabric_.start<&wafer_worker::step>(at_work, work_order{network_.get(), &way, b, random});
@@ -187,7 +187,7 @@ class basic_trainer : public training_run {
   }
 
   training how_;
-  std::optional<itinerary> way_;  ///< of the last batch
+  std::optional<streaming_schedule> way_;  ///< of the last batch
   batch last_;                    ///< its shape
   std::vector<i32> ids_;          ///< of all processes
   fabric fabric_;

@@ -13,16 +13,16 @@ namespace wsl {
 namespace detail {
 
 [[noreturn]] inline void a_box_has_one_to_four_dimensions(std::size_t n) {
-  throw fault_error("wsl: a box has one to four dimensions, not " + std::to_string(n));
+  throw fault("wsl: a box has one to four dimensions, not " + std::to_string(n));
 }
 [[noreturn]] inline void a_box_has_a_stride_for_each_dimension(std::size_t strides, std::size_t dimensions) {
-  throw fault_error("wsl: a box of " + std::to_string(dimensions) + " dimensions has as many strides, not " + std::to_string(strides));
+  throw fault("wsl: a box of " + std::to_string(dimensions) + " dimensions has as many strides, not " + std::to_string(strides));
 }
 [[noreturn]] inline void a_box_has_no_negative_length(int n) {
-  throw fault_error("wsl: a box has 0 or more elements along each dimension, not " + std::to_string(n));
+  throw fault("wsl: a box has 0 or more elements along each dimension, not " + std::to_string(n));
 }
 [[noreturn]] inline void the_box_leaves_its_array(i64 lowest, i64 highest, int length) {
-  throw fault_error("wsl: a box from element " + std::to_string(lowest) + " to element " + std::to_string(highest) +
+  throw fault("wsl: a box from element " + std::to_string(lowest) + " to element " + std::to_string(highest) +
                     " leaves its array of " + std::to_string(length) + " elements");
 }
 

@@ -9,11 +9,11 @@ namespace wsl {
 namespace detail {
 
 [[noreturn]] inline void a_circular_buffer_has_no_such_element(int first, int count, int length) {
-  throw fault_error("wsl: a circular buffer of " + std::to_string(length) + " elements has no " + std::to_string(count) +
+  throw fault("wsl: a circular buffer of " + std::to_string(length) + " elements has no " + std::to_string(count) +
                     " elements from element " + std::to_string(first) + " on");
 }
 [[noreturn]] inline void a_circular_buffer_has_no_stride(int stride) {
-  throw fault_error("wsl: a circular buffer has all elements of its array, not every " + std::to_string(stride));
+  throw fault("wsl: a circular buffer has all elements of its array, not every " + std::to_string(stride));
 }
 
 template <class T>

@@ -19,7 +19,7 @@ struct verb {
 };
 
 /// An operation as its clock sees it; docs/timing.md has the rules.
-struct effort {
+struct operation_cost {
   work what = work::move;
   u8 bytes = 0;             ///< of its widest element
   u8 stride_width = 8;      ///< elements a cycle that its strides allow
@@ -30,7 +30,7 @@ struct effort {
 class cycle_counter {
  public:
   virtual void spend(u64 cycles) = 0;
-  virtual void operate(const effort& what, u64 elements) = 0;
+  virtual void operate(const operation_cost& what, u64 elements) = 0;
 
  protected:
   ~cycle_counter() = default;
@@ -50,8 +50,8 @@ constexpr u8 width_of_stride(i64 stride) {
 }
 
 /// Collects what the operands of an operation are.
-struct effort_of_operands {
-  effort sum;
+struct cost_of_operands {
+  operation_cost sum;
   std::uintptr_t first_source = 0;
   bool has_source = false;
 

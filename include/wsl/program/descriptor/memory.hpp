@@ -14,11 +14,11 @@ namespace wsl {
 
 namespace detail {
 [[noreturn]] inline void part_leaves_the_array(int offset, int count, int length) {
-  throw fault_error("wsl: a descriptor of " + std::to_string(count) + " elements from element " + std::to_string(offset) +
+  throw fault("wsl: a descriptor of " + std::to_string(count) + " elements from element " + std::to_string(offset) +
                     " on leaves its array of " + std::to_string(length) + " elements");
 }
 [[noreturn]] inline void stride_must_be_positive(int stride) {
-  throw fault_error("wsl: a descriptor takes every n-th element, n at least 1, not every " + std::to_string(stride));
+  throw fault("wsl: a descriptor takes every n-th element, n at least 1, not every " + std::to_string(stride));
 }
 }  // namespace detail
 

@@ -9,7 +9,7 @@
 #include <type_traits>
 
 #include "../../support/copy/copy_block.hpp"
-#include "../../support/least.hpp"
+#include "../../support/min_max.hpp"
 #include "operands.hpp"
 #include "cost.hpp"
 #include "transfer.hpp"
@@ -138,14 +138,14 @@ constexpr u32 run_of(const X& x, u64 at) {
 }
 
 [[noreturn]] inline void operands_differ_in_length(const char* operation, int a, int b) {
-  throw fault_error(std::string("wsl: the operands of ") + operation + " differ in length: " + std::to_string(a) + " and " +
+  throw fault(std::string("wsl: the operands of ") + operation + " differ in length: " + std::to_string(a) + " and " +
                     std::to_string(b) + " elements");
 }
 [[noreturn]] inline void operand_has_a_negative_length(const char* operation, int n) {
-  throw fault_error(std::string("wsl: an operand of ") + operation + " has " + std::to_string(n) + " elements");
+  throw fault(std::string("wsl: an operand of ") + operation + " has " + std::to_string(n) + " elements");
 }
 [[noreturn]] inline void operation_has_no_length(const char* operation) {
-  throw fault_error(std::string("wsl: no operand of ") + operation + " says how many elements there are");
+  throw fault(std::string("wsl: no operand of ") + operation + " says how many elements there are");
 }
 
 }  // namespace detail
@@ -231,8 +231,8 @@ class [[nodiscard("an operation with a fabric operand or a FIFO runs only when i
   constexpr void move_by_runs(u64 done, const u32* const* input, u32* output, u32 n) const {
     for (u32 moved = 0, piece; moved < n; moved += piece) {
       const u64 at = done + moved;
-      piece = least(n - moved, detail::run_of(dst_, at));
-      detail::with(src_, [&](const auto&... s) { ((piece = least(piece, detail::run_of(s, at))), ...); });
+      piece = support::min(n - moved, detail::run_of(dst_, at));
+      detail::with(src_, [&](const auto&... s) { ((piece = support::min(piece, detail::run_of(s, at))), ...); });
       const u32* rest[2] = {};
       for (int k = 0; k < fabric_sources; ++k) rest[k] = input[k] + moved;
       move_run(at, rest, output ? output + moved : nullptr, piece);
@@ -277,14 +277,14 @@ class [[nodiscard("an operation with a fabric operand or a FIFO runs only when i
     return true;
   }
 
-  // A short block whose length is known is copied here. What is sent has ends that a program has most likely just written, word by word; see copy_fresh_ends.
+  // A short block whose length is known is copied here. What is sent has ends that a program has most likely just written, word by word; see copy_just_stored_ends.
   [[gnu::always_inline]] static void copy(void* to, const void* from, std::uintptr_t bytes) {
-    constexpr bool fresh = detail::is_fabric_output<Dst>;
-    if (!__builtin_constant_p(bytes) || bytes >= 128 || bytes % 16 != 0) return copy_block<fresh ? ends::fresh : ends::old>(to, from, bytes);
+    constexpr bool just_stored = detail::is_fabric_output<Dst>;
+    if (!__builtin_constant_p(bytes) || bytes >= 128 || bytes % 16 != 0) return support::copy_block<just_stored ? support::ends::just_stored : support::ends::settled>(to, from, bytes);
     const auto word = [&](std::uintptr_t i) { std::memcpy(static_cast<char*>(to) + i, static_cast<const char*>(from) + i, 4); };
     const auto piece = [&](std::uintptr_t i) { std::memcpy(static_cast<char*>(to) + i, static_cast<const char*>(from) + i, 16); };
     for (std::uintptr_t i = 16; i + 16 < bytes; i += 16) piece(i);
-    if (bytes > 16 && fresh) {
+    if (bytes > 16 && just_stored) {
       piece(4), piece(bytes - 20), word(0), word(bytes - 4);
     } else if (bytes > 0) {
       piece(0);
@@ -292,8 +292,8 @@ class [[nodiscard("an operation with a fabric operand or a FIFO runs only when i
     }
   }
 
-  [[gnu::cold, gnu::noinline]] effort cost() const {
-    detail::effort_of_operands operands{.sum = {.what = what_}};
+  [[gnu::cold, gnu::noinline]] operation_cost cost() const {
+    detail::cost_of_operands operands{.sum = {.what = what_}};
     if constexpr (lies_in_memory<Dst>) operands.template stride<T>(dst_.stride());
     else operands.template width<T>();
     detail::with(src_, [&](const auto&... s) { (add_source(operands, s), ...); });
@@ -303,7 +303,7 @@ class [[nodiscard("an operation with a fabric operand or a FIFO runs only when i
   template <class X>
   static constexpr bool lies_in_memory = detail::is_memory<X> || (detail::in_runs<X> && !detail::fifo_end<X>);
   template <class S>
-  static void add_source(detail::effort_of_operands& operands, const S& s) {
+  static void add_source(detail::cost_of_operands& operands, const S& s) {
     if constexpr (detail::is_memory<S>) operands.source(s.first(), s.stride());
     else if constexpr (lies_in_memory<S>) operands.source(s.place(0), s.stride());
     else operands.template width<typename S::element>();

@@ -27,7 +27,7 @@ struct transfer {
   mover move = nullptr;
   u64 length = 0;                  ///< elements in all; the largest value never completes
   u64 done = 0;                    ///< elements moved so far
-  u32 offered = 0;                 ///< elements that move as soon as its PE is visited again
+  u32 granted = 0;                 ///< elements that move as soon as its PE is visited again
   i8 input[2] = {-1, -1};          ///< colors of the fabric sources, -1 for none
   i8 output = -1;                  ///< color of the fabric destination, -1 for none
   i8 activates = -1;               ///< local task that completion activates
@@ -41,7 +41,7 @@ struct transfer {
   const u32* source = nullptr;     ///< all words that it sends, if they lie in memory as they are
   u32* target = nullptr;           ///< where it puts the words that it reads, if it puts them there as they are
   void* resumes = nullptr;         ///< the suspended main thread that completion resumes, as a coroutine's address
-  effort cost;                     ///< for an engine that counts cycles; others leave it as it is
+  operation_cost cost;                     ///< for an engine that counts cycles; others leave it as it is
   const payload_type* input_type[2] = {};
   const payload_type* output_type = nullptr;
   const char* name = "";           ///< the operation, for reports

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstring>
 
-namespace wsl {
+namespace wsl::support {
 
 namespace detail {
 
@@ -37,7 +37,7 @@ typedef char vector_of_64 __attribute__((vector_size(64), aligned(1), may_alias)
 
 /// 128 to 256 bytes whose ends were just written, word by word: a load of several words would wait until such a store has left the
 /// processor's queue, one of the word itself need not. So the first and the last word go by themselves.
-[[gnu::target("avx2")]] inline void copy_fresh_ends(char* to, const char* from, std::size_t bytes) {
+[[gnu::target("avx2")]] inline void copy_just_stored_ends(char* to, const char* from, std::size_t bytes) {
   const auto copy = [&](std::size_t at) __attribute__((always_inline)) {
     *reinterpret_cast<vector_of_32*>(to + at) = *reinterpret_cast<const vector_of_32*>(from + at);
   };
@@ -67,7 +67,7 @@ enum class block { with_old_ends, with_fresh_ends, long_one };
 inline copier* best_for([[maybe_unused]] block what) {
 #ifdef __x86_64__
   if (what == block::with_old_ends && has_fast_avx512()) return copy_four_vectors;
-  if (__builtin_cpu_supports("avx2")) return what == block::long_one ? copy_in_vectors : what == block::with_fresh_ends ? copy_fresh_ends : copy_eight_vectors;
+  if (__builtin_cpu_supports("avx2")) return what == block::long_one ? copy_in_vectors : what == block::with_fresh_ends ? copy_just_stored_ends : copy_eight_vectors;
 #endif
   return copy_as_c_does;
 }
@@ -92,17 +92,17 @@ class chosen_copier {
 }  // namespace detail
 
 /// Whether a program has most likely just written the first or last word of a block.
-enum class ends { old, fresh };
+enum class ends { settled, just_stored };
 
 /// The blocks do not overlap. One without bytes may be nowhere.
-template <ends are = ends::old>
+template <ends are = ends::settled>
 [[gnu::always_inline]] inline void copy_block(void* to, const void* from, std::size_t bytes) {
   using detail::block, detail::chosen_copier;
-  if (bytes >= 128 && bytes <= 256) return chosen_copier<are == ends::fresh ? block::with_fresh_ends : block::with_old_ends>::copy(to, from, bytes);
+  if (bytes >= 128 && bytes <= 256) return chosen_copier<are == ends::just_stored ? block::with_fresh_ends : block::with_old_ends>::copy(to, from, bytes);
   if (bytes >= 2048 && bytes <= 8192) return chosen_copier<block::long_one>::copy(to, from, bytes);  // beyond, `rep movsb` wins: the block leaves the first cache
   if (bytes == 0) return;
   asm("" : "+r"(bytes));  // where the length is known GCC would say `rep movs`, which takes longer to start than a call of memcpy
   std::memcpy(to, from, bytes);
 }
 
-}  // namespace wsl
+}  // namespace wsl::support

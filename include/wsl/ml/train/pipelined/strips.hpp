@@ -19,7 +19,7 @@ struct stage_part {
   int row, rows, columns;
   bool owned = true;      ///< this is the parameter's first stage; others borrow its numbers
   f64 work = 0;
-  slab use(f32* numbers) const { return {which, row, matrix<f32>(numbers, rows, columns)}; }
+  weight_tile use(f32* numbers) const { return {which, row, matrix<f32>(numbers, rows, columns)}; }
   std::size_t first() const { return static_cast<std::size_t>(row) * static_cast<std::size_t>(columns); }
   std::size_t size() const { return static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns); }
 };

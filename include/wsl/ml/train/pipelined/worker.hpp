@@ -18,7 +18,7 @@ struct pipeline_order {
   batch all;
   int micro_batches;
   learning how;
-  chance random = {};
+  dropout_generator random = {};
   bool back = false;
 
   int first_sequence(int k) const { return static_cast<int>(i64{all.sequences} * k / micro_batches); }
@@ -71,7 +71,7 @@ class strip_worker {
   void gone_east(pe& me) { to_east_.open(), me.activate<&strip_worker::work>(); }
 
   static consteval auto tasks() {
-    return table(launch<&strip_worker::step>(), launch<&strip_worker::learn>(), lengthy(local<&strip_worker::work>()), local<&strip_worker::came_from_west>(),
+    return table(launch<&strip_worker::step>(), launch<&strip_worker::learn>(), long_running(local<&strip_worker::work>()), local<&strip_worker::came_from_west>(),
                  local<&strip_worker::came_from_east>(), local<&strip_worker::gone_west>(), local<&strip_worker::gone_east>(), reads<pipes::east_from(0)>(),
                  reads<pipes::east_from(1)>(), reads<pipes::west_from(0)>(), reads<pipes::west_from(1)>(), sends<pipes::east_from(0)>(),
                  sends<pipes::east_from(1)>(), sends<pipes::west_from(0)>(), sends<pipes::west_from(1)>());
@@ -206,7 +206,7 @@ class strip_worker {
     const auto mine = [&](auto all) { return all.empty() ? all : all.subspan(from, order_.tokens(k)); };
     at.ids = mine(b.ids), at.targets = mine(b.targets), at.mask = mine(b.mask), at.weight = b.weight, at.loss = 0;
     at.random = {order_.random.on, order_.random.key, first};
-    at.forget_gradients();
+    at.zero_grad();
   }
   void keep_logits(place& at) {
     const matrix<f32> y = at.value(order_.store->of->logits());

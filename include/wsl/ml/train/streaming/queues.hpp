@@ -25,14 +25,14 @@ class arrivals {
 
   /// The next trip whose slab may come now; null if one is on its way, if there is no room, if its layer is after `layer`, or after the
   /// last.
-  const trip* next(const std::vector<trip>& all, int server, int layer) {
+  const weight_transfer* next(const std::vector<weight_transfer>& all, int server, int layer) {
     if (listens_ || count_ == places) return nullptr;
     while (trip_ < all.size() && !all[trip_].comes_from(server)) ++trip_;
     if (trip_ == all.size() || all[trip_].layer > layer) return nullptr;
     listens_ = true;
     return &all[trip_++];
   }
-  std::span<word> room(const trip& t) { return std::span(words_[(first_ + count_) % places]).first(format::words(t.size())); }
+  std::span<word> room(const weight_transfer& t) { return std::span(words_[(first_ + count_) % places]).first(format::words(t.size())); }
 
  private:
   static constexpr std::size_t places = 2;
@@ -51,16 +51,16 @@ class departures {
     for (slot& s : slots_) s.numbers.resize(longest), s.holds = nothing;
     trip_ = started_ = gone_ = 0;
   }
-  bool has_room(const trip& t) const { return t.gradient < gone_ + slots_.size(); }
-  std::span<f32> of(const trip& t) { return std::span(at(t.gradient).numbers).first(t.size()); }
-  void made(const trip& t) { at(t.gradient).holds = t.gradient; }
+  bool has_room(const weight_transfer& t) const { return t.gradient < gone_ + slots_.size(); }
+  std::span<f32> of(const weight_transfer& t) { return std::span(at(t.gradient).numbers).first(t.size()); }
+  void made(const weight_transfer& t) { at(t.gradient).holds = t.gradient; }
 
   /// The next in order; null if it is not made yet, or after the last.
-  const trip* next(const std::vector<trip>& all) {
+  const weight_transfer* next(const std::vector<weight_transfer>& all) {
     while (trip_ < all.size() && !all[trip_].returns()) ++trip_;
     return trip_ < all.size() && at(all[trip_].gradient).holds == all[trip_].gradient ? &all[trip_] : nullptr;
   }
-  void start(const trip& t, int lane) {
+  void start(const weight_transfer& t, int lane) {
     ++trip_, ++started_;
     on_lane_[lane] = &at(t.gradient);
   }

@@ -12,12 +12,12 @@
 
 namespace wsl::ml {
 
-struct trip {
+struct weight_transfer {
   const stage* of = nullptr;
   int which = 0;              ///< of the stage's parameters, -1: only the stage's own work
   std::size_t parameter = 0;
   int row = 0, rows = 0, columns = 0;
-  std::span<const i32> picks = {};  ///< the rows that travel, if they do not lie together
+  std::span<const i32> gathered_rows = {};  ///< the rows that travel, if they do not lie together
   int server = 0;
   int layer = 0;              ///< stages with parameters before, on the way
   std::size_t gradient = 0;   ///< of those that return: 0, 1, ...
@@ -31,10 +31,10 @@ struct trip {
   bool returns_to(int s) const { return returns() && server == s; }
 };
 
-class itinerary {
+class streaming_schedule {
  public:
   /// For any batch, or for one.
-  itinerary(const network& n, int servers, bool and_back, const batch* b = nullptr) : parameters_(n.parameters()), servers_(servers), first_(parameters_.size()) {
+  streaming_schedule(const network& n, int servers, bool and_back, const batch* b = nullptr) : parameters_(n.parameters()), servers_(servers), first_(parameters_.size()) {
     for (std::size_t k = 0, all = 0; k < first_.size(); ++k) {
       const parameter& p = parameters_[k];
       first_[k] = static_cast<int>(all);
@@ -44,19 +44,19 @@ class itinerary {
     for (std::size_t k = n.stages().size(); and_back && k-- > 0;) visit(*n.stages()[k], true, b);
     mark_last();
   }
-  itinerary(itinerary&&) = default;
-  itinerary& operator=(itinerary&&) = delete;
+  streaming_schedule(streaming_schedule&&) = default;
+  streaming_schedule& operator=(streaming_schedule&&) = delete;
 
-  const std::vector<trip>& trips() const { return trips_; }
+  const std::vector<weight_transfer>& weight_transfers() const { return trips_; }
   std::size_t longest() const {
     std::size_t words = 0;
-    for (const trip& t : trips_) words = std::max(words, t.size());
+    for (const weight_transfer& t : trips_) words = std::max(words, t.size());
     return words;
   }
   /// Numbers of the two layers, one after the other on the way, that together have the most.
   u64 two_layers() const {
     std::vector<u64> layer(2);
-    for (const trip& t : trips_) {
+    for (const weight_transfer& t : trips_) {
       layer.resize(std::max(layer.size(), static_cast<std::size_t>(t.layer) + 1));
       if (t.brings) layer[static_cast<std::size_t>(t.layer)] += t.size();
     }
@@ -70,7 +70,7 @@ class itinerary {
     const auto& p = parameters_[parameter];
     const int rows = rows_of(parameter);
     for (int row = 0; row < p.rows; row += rows)
-      if (server_of(parameter, row) == server) f(trip{.parameter = parameter, .row = row, .rows = std::min(rows, p.rows - row), .columns = p.columns, .server = server});
+      if (server_of(parameter, row) == server) f(weight_transfer{.parameter = parameter, .row = row, .rows = std::min(rows, p.rows - row), .columns = p.columns, .server = server});
   }
 
  private:
@@ -82,11 +82,11 @@ class itinerary {
     for (int which = 0; which < static_cast<int>(s.parameters.size()); ++which) {
       const std::size_t k = static_cast<std::size_t>(s.parameters[static_cast<std::size_t>(which)]);
       const parameter& p = parameters_[k];
-      const bool brings = !back || s.looks_back_at(which);
+      const bool brings = !back || s.needs_weight_in_backward(which);
       const std::vector<i32> needed = b ? needed_rows(s.needs(which), *b) : std::vector<i32>{};
       if (!needed.empty() && needed.size() < static_cast<std::size_t>(p.rows) / 2) {
         for (int server = 0; server < servers_; ++server)
-          pick(needed, trip{.of = &s, .which = which, .parameter = k, .columns = p.columns, .server = server, .layer = layers_, .back = back, .brings = brings});
+          pick(needed, weight_transfer{.of = &s, .which = which, .parameter = k, .columns = p.columns, .server = server, .layer = layers_, .back = back, .brings = brings});
         continue;
       }
       for (int row = 0; row < p.rows; row += rows_of(k))
@@ -94,7 +94,7 @@ class itinerary {
     }
     layers_ += !s.parameters.empty();
   }
-  void append(trip t) {
+  void append(weight_transfer t) {
     if (t.back) t.gradient = gradients_++;
     trips_.push_back(t);
   }
@@ -112,28 +112,28 @@ class itinerary {
   }
   /// Appends trips with the needed rows that a server has, no more in one than in a slab. A server that has none of them sends one of
   /// its rows all the same, so that its share of the table has a last gradient.
-  void pick(const std::vector<i32>& needed, trip t) {
+  void pick(const std::vector<i32>& needed, weight_transfer t) {
     std::vector<i32> mine;
     std::copy_if(needed.begin(), needed.end(), std::back_inserter(mine), [&](i32 row) { return server_of(t.parameter, row) == t.server; });
-    if (mine.empty()) each_slab(t.parameter, t.server, [&](const trip& slab) { mine.assign(1, slab.row); });
-    const std::span<const i32> picks = picks_.emplace_back(std::move(mine));
+    if (mine.empty()) each_slab(t.parameter, t.server, [&](const weight_transfer& weight_tile) { mine.assign(1, weight_tile.row); });
+    const std::span<const i32> gathered_rows = picks_.emplace_back(std::move(mine));
     const std::size_t most = static_cast<std::size_t>(rows_of(t.parameter));
-    for (std::size_t from = 0; from < picks.size(); from += most) {
-      t.picks = picks.subspan(from, std::min(most, picks.size() - from)), t.rows = static_cast<int>(t.picks.size());
+    for (std::size_t from = 0; from < gathered_rows.size(); from += most) {
+      t.gathered_rows = gathered_rows.subspan(from, std::min(most, gathered_rows.size() - from)), t.rows = static_cast<int>(t.gathered_rows.size());
       append(t);
     }
   }
   void mark_last() {
     std::vector<std::vector<int>> seen(parameters_.size());  // first rows of slabs whose last gradient is known
     for (std::size_t k = trips_.size(); k-- > 0;) {
-      trip& t = trips_[k];
+      weight_transfer& t = trips_[k];
       if (!t.returns()) continue;
       std::vector<int>& rows = seen[t.parameter];
-      const auto mark = [&](const trip& slab) {
-        t.last = std::find(rows.begin(), rows.end(), slab.row) == rows.end();
-        rows.push_back(slab.row);
+      const auto mark = [&](const weight_transfer& weight_tile) {
+        t.last = std::find(rows.begin(), rows.end(), weight_tile.row) == rows.end();
+        rows.push_back(weight_tile.row);
       };
-      if (t.picks.empty()) mark(t);
+      if (t.gathered_rows.empty()) mark(t);
       else each_slab(t.parameter, t.server, mark);
     }
   }
@@ -141,7 +141,7 @@ class itinerary {
   const std::vector<parameter>& parameters_;
   int servers_;
   std::vector<int> first_;  ///< slabs of the parameters before
-  std::vector<trip> trips_;
+  std::vector<weight_transfer> trips_;
   std::vector<std::vector<i32>> picks_;
   std::size_t gradients_ = 0;
   int layers_ = 0;

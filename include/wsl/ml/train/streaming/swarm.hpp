@@ -11,7 +11,7 @@ namespace wsl::ml {
 /// What all nodes do, compiled once.
 class swarm_branch {
  public:
-  void step(pe& me, const itinerary* way, int level, int children) {
+  void step(pe& me, const streaming_schedule* way, int level, int children) {
     way_ = way, level_ = level, children_ = children, trip_now_ = 0;
     sum_.resize(children > 1 ? way->longest() : 0);
     next(me);
@@ -21,7 +21,7 @@ class swarm_branch {
  private:
   /// Goes on with the next gradient of the server in this row.
   void next(pe& me) {
-    const std::vector<trip>& all = way_->trips();
+    const std::vector<weight_transfer>& all = way_->weight_transfers();
     while (trip_now_ < all.size() && !all[trip_now_].returns_to(wires::number_in(me.y()))) ++trip_now_;
     if (trip_now_ == all.size()) return;
     const int words = static_cast<int>(all[trip_now_++].size());
@@ -32,14 +32,14 @@ class swarm_branch {
     else me.async(wsl::add(part(words), fabin(wires::home), fabin(wires::up(0))), then<&swarm_branch::add_next>());
   }
   void add_next(pe& me) {
-    const auto so_far = part(static_cast<int>(way_->trips()[trip_now_ - 1].size()));
+    const auto so_far = part(static_cast<int>(way_->weight_transfers()[trip_now_ - 1].size()));
     const auto from = fabin(wires::up(added_++));
     if (added_ < children_) me.async(wsl::add(so_far, so_far, from), then<&swarm_branch::add_next>());
     else me.async(wsl::add(fabout(wires::up(level_)), so_far, from), then<&swarm_branch::next>());
   }
   wsl::memory<f32> part(int words) { return mem(std::span(sum_)).part(0, words); }
 
-  const itinerary* way_ = nullptr;
+  const streaming_schedule* way_ = nullptr;
   int level_ = 0, children_ = 0;
   std::size_t trip_now_ = 0;
   int added_ = 0;  // children
@@ -51,7 +51,7 @@ template <int level, int children>
 struct swarm_node {
   swarm_branch branch;
 
-  void step(pe& me, const itinerary* way) { branch.step(me, way, level, children); }
+  void step(pe& me, const streaming_schedule* way) { branch.step(me, way, level, children); }
   static consteval auto tasks() {
     return table(launch<&swarm_node::step>(), use<&swarm_node::branch>(), sends<wires::up(level)>(), wires::reads_sums<children>());
   }

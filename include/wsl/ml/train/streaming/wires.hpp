@@ -21,7 +21,7 @@ inline int workers_of(const pe& me) { return me.height() / 2; }
 
 /// The slabs of server y.
 template <class Weight>
-constexpr color<typename weight_format<Weight>::word> slabs(int y) { return {y}; }
+constexpr color<typename weight_format<Weight>::word> weight_tiles(int y) { return {y}; }
 /// Sums that go south from even or odd workers, and those that go north.
 constexpr color<f32> south_from(int worker) { return {most + worker % 2}; }
 constexpr color<f32> north_from(int worker) { return {most + 2 + worker % 2}; }
@@ -44,11 +44,11 @@ inline int children(const pe& me) { return children(me.x(), me.width()); }
 /// The entries for all slabs in the servers' table and in the workers'.
 template <class Weight>
 consteval auto sends_slabs() {
-  return []<int... y>(std::integer_sequence<int, y...>) { return table(sends<slabs<Weight>(y)>()...); }(std::make_integer_sequence<int, most>{});
+  return []<int... y>(std::integer_sequence<int, y...>) { return table(sends<weight_tiles<Weight>(y)>()...); }(std::make_integer_sequence<int, most>{});
 }
 template <class Weight>
 consteval auto reads_slabs() {
-  return []<int... y>(std::integer_sequence<int, y...>) { return table(reads<slabs<Weight>(y)>()...); }(std::make_integer_sequence<int, most>{});
+  return []<int... y>(std::integer_sequence<int, y...>) { return table(reads<weight_tiles<Weight>(y)>()...); }(std::make_integer_sequence<int, most>{});
 }
 
 /// The entries for what a port adds up: its wafer's gradients and the sums of so many nodes.
@@ -73,7 +73,7 @@ void wire(layout& l) {
   const int end_row = l.height();  // even
   const bool several = l.width() > 1;
   for (int y = 0; y < most; ++y) {
-    const auto c = slabs<Weight>(y);
+    const auto c = weight_tiles<Weight>(y);
     const int at = 2 * y;
     if (at >= end_row) {
       l.path(c, columns(0, 0), ramp >> south);

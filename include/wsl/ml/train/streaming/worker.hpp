@@ -14,9 +14,9 @@ namespace wsl::ml {
 /// What a worker does in a step.
 struct work_order {
   const network* of;
-  const itinerary* way;
+  const streaming_schedule* way;
   batch all;
-  chance random = {};
+  dropout_generator random = {};
 };
 
 /// What a worker says of its step.
@@ -49,19 +49,19 @@ class worker {
   void work(pe& me) {
     if (next_ < until_) return;
     u32 used = 0;  // servers
-    for (; until_ < way_->trips().size(); ++until_) {
-      const trip& t = way_->trips()[until_];
+    for (; until_ < way_->weight_transfers().size(); ++until_) {
+      const weight_transfer& t = way_->weight_transfers()[until_];
       if (t.layer > layer_ && until_ == next_) take_from_all(me, t.layer);
       const u32 server = u32{1} << t.server;
       if ((t.brings && ((used & server) || in_[t.server].empty())) || (t.returns() && !out_.has_room(t))) break;
       used |= t.brings ? server : 0;
     }
-    if (next_ < until_) me.beside<&worker::compute>(*this, then<&worker::computed>());
-    else if (next_ == way_->trips().size()) log.finished = wall_clock::now();
+    if (next_ < until_) me.async_compute<&worker::compute>(*this, then<&worker::computed>());
+    else if (next_ == way_->weight_transfers().size()) log.finished = wall_clock::now();
   }
   void compute() {
     for (std::size_t k = next_; k < until_; ++k) {
-      const trip& t = way_->trips()[k];
+      const weight_transfer& t = way_->weight_transfers()[k];
       timed(t, [&] {
         if (t.is_slab()) use(t);
         else t.back ? t.of->backward(at) : t.of->forward(at);
@@ -70,7 +70,7 @@ class worker {
   }
   void computed(pe& me) {
     for (; next_ < until_; ++next_) {
-      const trip& t = way_->trips()[next_];
+      const weight_transfer& t = way_->weight_transfers()[next_];
       if (t.brings) {
         in_[t.server].pop(), log.held -= t.size();
         take(me, t.server);
@@ -105,7 +105,7 @@ class worker {
  private:
   static constexpr int home_lane = 0, south_lane = 1, north_lane = 2;
 
-  void begin(pe& me, const network& n, const batch& b, const chance& random) {
+  void begin(pe& me, const network& n, const batch& b, const dropout_generator& random) {
     const int here = wires::workers_of(me), me_of_all = me.x() * here + wires::number_in(me.y()), all_workers = me.width() * here;
     const int from = first_sequence(b, me_of_all, all_workers), count = first_sequence(b, me_of_all + 1, all_workers) - from;
     const std::size_t first = static_cast<std::size_t>(from * b.length), tokens = static_cast<std::size_t>(count * b.length);
@@ -113,18 +113,18 @@ class worker {
     const auto mine = [&](auto all) { return all.empty() ? all : all.subspan(first, tokens); };
     at.ids = mine(b.ids), at.targets = mine(b.targets), at.mask = mine(b.mask), at.weight = b.weight, at.loss = 0;
     at.random = {random.on, random.key, from};
-    at.forget_gradients();
+    at.zero_grad();
     if (!b.features.empty()) copy(at.value(0), matrix(b.features.data() + first * static_cast<std::size_t>(n.width(0)), at.tokens(), n.width(0)));
   }
 
-  void use(const trip& t) {
+  void use(const weight_transfer& t) {
     f32* const numbers = t.brings ? weight_format<Weight>::unpack(in_[t.server].front(), t.size(), wide_) : nullptr;
-    const slab s{t.which, t.row, matrix(numbers, t.rows, t.columns), t.picks};
+    const weight_tile s{t.which, t.row, matrix(numbers, t.rows, t.columns), t.gathered_rows};
     t.back ? t.of->backward(at, s, matrix(out_.of(t).data(), t.rows, t.columns)) : t.of->forward(at, s);
   }
 
   template <class F>
-  void timed(const trip& t, F f) {
+  void timed(const weight_transfer& t, F f) {
     const wall_clock::time_point from = wall_clock::now();
     f();
     const wall_clock::time_point now = wall_clock::now();
@@ -134,10 +134,10 @@ class worker {
 
   /// Lets the next slab of a server come, if it belongs to the layer at work or the one after it.
   void take(pe& me, int server) {
-    const trip* t = in_[server].next(way_->trips(), server, layer_ + 1);
+    const weight_transfer* t = in_[server].next(way_->weight_transfers(), server, layer_ + 1);
     if (!t) return;
     log.held += t->size(), log.peak = std::max(log.peak, log.held);
-    me.async(mov(mem(in_[server].room(*t)), fabin(wires::slabs<Weight>(server))), arrival(server));
+    me.async(mov(mem(in_[server].room(*t)), fabin(wires::weight_tiles<Weight>(server))), arrival(server));
   }
   void take_from_all(pe& me, int layer) {
     layer_ = layer;
@@ -153,7 +153,7 @@ class worker {
   void give(pe& me) {
     const int y = wires::number_in(me.y());
     const bool above = y > 0, below = y + 1 < wires::workers_of(me);
-    while (const trip* t = out_.next(way_->trips())) {
+    while (const weight_transfer* t = out_.next(way_->weight_transfers())) {
       const int lane = t->server == y ? home_lane : t->server > y ? south_lane : north_lane;
       const bool north = above && lane != north_lane, south = below && lane != south_lane;  // where sums come from
       if (out_.busy(lane) || (north && (out_.busy(home_lane) || out_.busy(south_lane))) || (south && (out_.busy(home_lane) || out_.busy(north_lane)))) return;
@@ -169,7 +169,7 @@ class worker {
     }
   }
 
-  const itinerary* way_ = nullptr;
+  const streaming_schedule* way_ = nullptr;
   std::size_t next_ = 0, until_ = 0;  ///< trips: those between are at work
   int layer_ = 0;  ///< of the first
   arrivals<Weight> in_[wires::most];
