@@ -17,7 +17,9 @@ inline CLI::Validator at_least(double least, bool above = false) {
   const auto check = [=](std::string& text) -> std::string {
     double x = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), x);
-    if (error == std::errc{} && end == text.data() + text.size() && std::isfinite(x) && (above ? x > least : x >= least)) return {};
+    if (error == std::errc{} && end == text.data() + text.size() && std::isfinite(x) &&
+        (above ? x > least : x >= least))
+      return {};
     char limit[32];
     std::snprintf(limit, sizeof limit, "%s %g", above ? "above" : "at least", least);
     return "it is a number " + std::string(limit) + ", not '" + text + "'";
@@ -38,26 +40,31 @@ inline CLI::Validator at_least(double least, bool above = false) {
     for (const CLI::App* chosen : app.get_subcommands()) options_of(*chosen);
     throw std::invalid_argument(asked + " is no option" + nearest_words(asked, known));
   }
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) known.push_back(command->get_name());
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    known.push_back(command->get_name());
   if (const auto chosen = app.get_subcommands(); !chosen.empty()) {
     const bool second = std::find(known.begin(), known.end(), word) != known.end();
-    throw std::invalid_argument(second ? "one " + std::string(what) + " at a time, not " + chosen.front()->get_name() + " and " + word : word + " is one word too many after " + chosen.front()->get_name());
+    throw std::invalid_argument(second ? "one " + std::string(what) + " at a time, not " +
+                                             chosen.front()->get_name() + " and " + word
+                                       : word + " is one word too many after " + chosen.front()->get_name());
   }
   throw std::invalid_argument(word + " is no " + what + nearest_words(word, known));
 }
 
-/// Parses the command line. Returns whether there is something to do; otherwise, help was asked for, or something is wrong and said, `status`
-/// is set. `what` is what the application calls its commands; those that nothing takes are allowed as extras by who declares them.
+/// Parses the command line. Returns whether there is something to do; otherwise, help was asked for, or
+/// something is wrong and said, `status` is set. `what` is what the application calls its commands; those
+/// that nothing takes are allowed as extras by who declares them.
 inline bool parse(CLI::App& app, int argc, char** argv, const char* what, int& status) {
-  const auto version = [] { return std::to_string(WSL_VERSION_MAJOR) + "." + std::to_string(WSL_VERSION_MINOR) + "." + std::to_string(WSL_VERSION_PATCH); };
+  const auto version = [] {
+    return std::to_string(WSL_VERSION_MAJOR) + "." + std::to_string(WSL_VERSION_MINOR) + "." +
+           std::to_string(WSL_VERSION_PATCH);
+  };
   app.set_version_flag("--version", app.get_name() + " " + version(), "print the version, and stop");
   try {
     app.parse(argc, argv);
     if (const auto extra = app.remaining(true); !extra.empty()) refuse_word(app, extra.front(), what);
     return true;
-  } catch (const CLI::Success& e) {
-    status = app.exit(e);
-  } catch (const std::exception& e) {
+  } catch (const CLI::Success& e) { status = app.exit(e); } catch (const std::exception& e) {
     complain(app.get_name() + ": " + e.what() + "; see --help");
     status = 1;
   }

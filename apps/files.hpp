@@ -30,7 +30,8 @@ inline std::string read_file(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in) throw std::runtime_error("cannot read " + path.string() + ": " + std::strerror(errno));
   std::string bytes(static_cast<std::size_t>(std::filesystem::file_size(path)), '\0');
-  if (!in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()))) throw std::runtime_error("cannot read " + path.string() + ": " + std::strerror(errno));
+  if (!in.read(bytes.data(), static_cast<std::streamsize>(bytes.size())))
+    throw std::runtime_error("cannot read " + path.string() + ": " + std::strerror(errno));
   return bytes;
 }
 

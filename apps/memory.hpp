@@ -6,6 +6,8 @@
 namespace app {
 
 /// Bytes of memory that this computer has.
-inline double memory_there() { return static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE)); }
+inline double memory_there() {
+  return static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+}
 
 }  // namespace app

@@ -20,7 +20,8 @@ inline std::string nearest(std::string_view word, const std::vector<std::string>
     for (std::size_t i = 1; i <= word.size(); ++i) {
       std::size_t corner = std::exchange(row[0], i);
       for (std::size_t j = 1; j <= k.size(); ++j)
-        corner = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, corner + (word[i - 1] != k[j - 1])}));
+        corner =
+            std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, corner + (word[i - 1] != k[j - 1])}));
     }
     if (row.back() < least) least = row.back(), best = k;
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How the applications end: each mistake gets one sentence with the program's name before it and the exit status 1.
+// How the applications end: each mistake gets one sentence with the program's name before it and the exit
+// status 1.
 #pragma once
 #include <cstdio>
 #include <exception>
@@ -9,7 +10,8 @@
 
 namespace app {
 
-/// Whether this process prints what it ends with. One of several that end with the same sentence leaves it to another.
+/// Whether this process prints what it ends with. One of several that end with the same sentence leaves it to
+/// another.
 inline bool (*says)(const std::string& sentence) = [](const std::string&) { return true; };
 
 inline void complain(const std::string& sentence) {

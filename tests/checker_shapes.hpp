@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Layouts that are hard on the checker, for tests at compile time and at run time; benchmarks/compile measures some of them.
+// Layouts that are hard on the checker, for tests at compile time and at run time; benchmarks/compile
+// measures some of them.
 #pragma once
 #include <wsl/layout/check.hpp>
 
@@ -21,7 +22,10 @@ constexpr talker_table talker_entries = [] {
   return t;
 }();
 template <int Colors>
-constexpr program talker{.name = "talker", .bytes = 64, .table = talker_entries<Colors>.entries, .entries = talker_entries<Colors>.size};
+constexpr program talker{.name = "talker",
+                         .bytes = 64,
+                         .table = talker_entries<Colors>.entries,
+                         .entries = talker_entries<Colors>.size};
 
 /// Pairs of paths, at most 512, spread over so many colors.
 template <int Colors>
@@ -45,7 +49,8 @@ constexpr layout beads(int n) {
   }
   return l;
 }
-/// Full-size strided regions that all overlap in their bounding boxes: each residue class of columns is a path of its own.
+/// Full-size strided regions that all overlap in their bounding boxes: each residue class of columns is a
+/// path of its own.
 constexpr layout combs(int stride) {
   layout l{wse2, 750, 994};
   l.place(all, talker<1>);
@@ -56,7 +61,8 @@ constexpr layout combs(int stride) {
   }
   return l;
 }
-/// Receivers with strides that have no common measure with those of the senders: rows of stride 16 against stride 15, 14, ...
+/// Receivers with strides that have no common measure with those of the senders: rows of stride 16 against
+/// stride 15, 14, ...
 constexpr layout mixed() {
   layout l{wse2, 750, 994};
   l.place(all, talker<1>);
@@ -85,9 +91,9 @@ constexpr layout snake(int w, int h) {
   return l;
 }
 
-/// Blocks of four columns, each a snake; the even ones go south, the odd ones north, and the runs between the turns are the same
-/// records. So the records go in circles although no wavelet does, and only a walk over the PEs can tell. With `closed` the first
-/// two rows of the first block are a circle.
+/// Blocks of four columns, each a snake; the even ones go south, the odd ones north, and the runs between the
+/// turns are the same records. So the records go in circles although no wavelet does, and only a walk over
+/// the PEs can tell. With `closed` the first two rows of the first block are a circle.
 constexpr layout weave(int w, int h, bool closed = false) {
   layout l{wse2, w, h};
   l.place(all, talker<1>);
@@ -97,8 +103,12 @@ constexpr layout weave(int w, int h, bool closed = false) {
     l.path(c, columns(x, end, 4).rows(1, end, 2), east >> west);
   }
   const int turns = closed ? 8 : 0;
-  if (closed) l.path(c, at(0, 0), (ramp | south) >> east, merge).path(c, at(0, 1), east >> north).path(c, at(0, 2), ramp >> east);
-  if (closed) l.path(c, column(0).rows(4, end, 2), north >> east).path(c, column(0).rows(3, end - 1, 2), east >> south);
+  if (closed)
+    l.path(c, at(0, 0), (ramp | south) >> east, merge)
+        .path(c, at(0, 1), east >> north)
+        .path(c, at(0, 2), ramp >> east);
+  if (closed)
+    l.path(c, column(0).rows(4, end, 2), north >> east).path(c, column(0).rows(3, end - 1, 2), east >> south);
   if (closed) l.path(c, at(0, end - 1), east >> ramp);
   l.path(c, columns(turns, end, 8).row(0), ramp >> east);
   l.path(c, columns(turns, end, 8).rows(2, end, 2), north >> east);
@@ -115,19 +125,23 @@ constexpr layout weave(int w, int h, bool closed = false) {
   return l;
 }
 
-/// Senders and receivers cover the same links with strides that have nothing in common, so that every record meets every other.
+/// Senders and receivers cover the same links with strides that have nothing in common, so that every record
+/// meets every other.
 constexpr layout tangle(int send_every, int take_every) {
   layout l{wse2, 750, 994};
   l.place(all, talker<1>);
   const color<f32> c{0};
   for (int y = 0; y < send_every; ++y)
-    for (int x = 0; x < send_every; x += 2) l.path(c, columns(x, end - 1, send_every).rows(y, end, send_every), ramp >> east);
+    for (int x = 0; x < send_every; x += 2)
+      l.path(c, columns(x, end - 1, send_every).rows(y, end, send_every), ramp >> east);
   for (int y = 0; y < take_every; ++y)
-    for (int x = 1; x < take_every + 1; x += 2) l.path(c, columns(x, end, take_every).rows(y, end, take_every), west >> ramp);
+    for (int x = 1; x < take_every + 1; x += 2)
+      l.path(c, columns(x, end, take_every).rows(y, end, take_every), west >> ramp);
   return l;
 }
 
-/// Every second row: a fork whose branches end at two different merges of one record, so that only a walk can tell.
+/// Every second row: a fork whose branches end at two different merges of one record, so that only a walk can
+/// tell.
 constexpr layout shuttles(int h) {
   layout l{wse2, 9, h};
   l.place(all, talker<1>);
@@ -150,7 +164,9 @@ inline constexpr int halo_colors = 8, reduce_x = 8, reduce_y = 9, result = 10;
 struct cell_table {
   binding entries[32]{};
   int size = 0;
-  constexpr void add(role what, int color) { entries[size++] = {.what = what, .id = color, .type = &payload_type_of<f32>}; }
+  constexpr void add(role what, int color) {
+    entries[size++] = {.what = what, .id = color, .type = &payload_type_of<f32>};
+  }
 };
 
 inline constexpr cell_table cell_entries = [] {
@@ -161,7 +177,8 @@ inline constexpr cell_table cell_entries = [] {
   t.add(role::data, result), t.add(role::send, result);
   return t;
 }();
-inline constexpr program cell{.name = "cell", .bytes = 4096, .table = cell_entries.entries, .entries = cell_entries.size};
+inline constexpr program cell{
+    .name = "cell", .bytes = 4096, .table = cell_entries.entries, .entries = cell_entries.size};
 
 /// Even columns (rows) talk to odd ones in one color and odd ones to even ones in the next.
 constexpr void wire_halo(layout& l) {

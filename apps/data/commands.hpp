@@ -13,10 +13,10 @@ void inspect(const std::string& path, const std::string& model);
 /// How a text becomes tokens.
 struct tokenizing {
   std::string text, out;
-  std::string gpt2;              ///< folder of encoder.json and vocab.bpe; empty: by characters
-  bool sections = false;         ///< with <|endoftext|> before each, as llm.c
-  double train = 0.9;            ///< the part of the text that is for training
-  long long validation = -1;     ///< instead: so many tokens at the beginning are for validation
+  std::string gpt2;           ///< folder of encoder.json and vocab.bpe; empty: by characters
+  bool sections = false;      ///< with <|endoftext|> before each, as llm.c
+  double train = 0.9;         ///< the part of the text that is for training
+  long long validation = -1;  ///< instead: so many tokens at the beginning are for validation
   wsl::ml::token_format form = wsl::ml::token_format::llmc;
 };
 void tokenize(const tokenizing&);

@@ -32,7 +32,9 @@ void write_split(const tokenizing& how, const std::string& text, Encode encode) 
   if (how.validation >= 0) {
     const std::vector<i32> ids = encode(text);
     const auto n = static_cast<std::size_t>(how.validation);
-    if (n > ids.size()) refuse("--validation-tokens: the text has " + std::to_string(ids.size()) + " tokens, not " + std::to_string(n));
+    if (n > ids.size())
+      refuse("--validation-tokens: the text has " + std::to_string(ids.size()) + " tokens, not " +
+             std::to_string(n));
     write_part(how.out + "/val.bin", std::span(ids).first(n), how.form);
     return write_part(how.out + "/train.bin", std::span(ids).subspan(n), how.form);
   }
@@ -48,16 +50,19 @@ void convert_tokens(const std::string& in, const std::string& out, token_format 
 }
 
 void export_model(const llmc_model& m, const std::string& folder) {
-  if (folder.ends_with(".bin")) refuse(folder + " is the name of a file; a model of llm.c is converted to a folder of Hugging Face");
+  if (folder.ends_with(".bin"))
+    refuse(folder + " is the name of a file; a model of llm.c is converted to a folder of Hugging Face");
   const network n = m.config.build();
   write_hugging_face(folder, m.config, n, m.to_weights(n));
-  std::printf("%s: config.json, model.safetensors, %lld parameters\n", folder.c_str(), static_cast<long long>(n.parameter_count()));
+  std::printf("%s: config.json, model.safetensors, %lld parameters\n", folder.c_str(),
+              static_cast<long long>(n.parameter_count()));
 }
 void import_model(const std::string& folder, const std::string& file) {
   pretrained p = read_hugging_face(folder);
   const network n = p.config.build();
   write_llmc_model(file, llmc_model::of(p.config, n, p.to_weights(n)));
-  std::printf("%s: a model of llm.c, %lld parameters\n", file.c_str(), static_cast<long long>(n.parameter_count()));
+  std::printf("%s: a model of llm.c, %lld parameters\n", file.c_str(),
+              static_cast<long long>(n.parameter_count()));
 }
 
 }  // namespace
@@ -72,7 +77,9 @@ void tokenize(const tokenizing& how) {
     return write_split(how, text, [&](std::string_view part) { return letters.encode(part); });
   }
   const bpe gpt2 = bpe::in_folder(how.gpt2);
-  write_split(how, text, [&](std::string_view part) { return how.sections ? encode_sections(gpt2, part) : gpt2.encode(part); });
+  write_split(how, text, [&](std::string_view part) {
+    return how.sections ? encode_sections(gpt2, part) : gpt2.encode(part);
+  });
 }
 
 void say(const std::string& file, const std::string& vocabulary, long long from, long long count) {
@@ -81,7 +88,8 @@ void say(const std::string& file, const std::string& vocabulary, long long from,
   std::vector<i32> ids(static_cast<std::size_t>(std::min<i64>(count, all.size() - from)));
   all.copy(from, ids);
   const bool folder = std::filesystem::is_directory(vocabulary);
-  const std::string text = folder ? bpe::in_folder(vocabulary).decode(ids) : read_characters(vocabulary).decode(ids);
+  const std::string text =
+      folder ? bpe::in_folder(vocabulary).decode(ids) : read_characters(vocabulary).decode(ids);
   std::fwrite(text.data(), 1, text.size(), stdout);
   std::printf("\n");
 }
@@ -89,8 +97,10 @@ void say(const std::string& file, const std::string& vocabulary, long long from,
 void draw(long long train, long long test, unsigned long long seed, const std::string& out) {
   app::make_folder(out);
   const auto part = [&](const std::string& stem, long long count, u64 of) {
-    write_images(out + "/" + stem + "-images-idx3-ubyte", out + "/" + stem + "-labels-idx1-ubyte", draw_digits(count, of));
-    std::printf("%s/%s-images-idx3-ubyte, -labels-idx1-ubyte: %lld digits\n", out.c_str(), stem.c_str(), count);
+    write_images(out + "/" + stem + "-images-idx3-ubyte", out + "/" + stem + "-labels-idx1-ubyte",
+                 draw_digits(count, of));
+    std::printf("%s/%s-images-idx3-ubyte, -labels-idx1-ubyte: %lld digits\n", out.c_str(), stem.c_str(),
+                count);
   };
   part("train", train, 2 * seed);
   part("t10k", test, 2 * seed + 1);
@@ -103,7 +113,10 @@ void convert(const std::string& in, const std::string& out, token_format form) {
     case kind::llmc_tokens: return convert_tokens(in, out, form);
     case kind::raw_tokens: return convert_tokens(in, out, form);
     case kind::idx: return write_idx(out, read_idx(in));
-    default: refuse(in + " has no other form to convert to; `wsl-data inspect` says what it is, `wsl-data tokenize` makes tokens of a text");
+    default:
+      refuse(in +
+             " has no other form to convert to; `wsl-data inspect` says what it is, `wsl-data tokenize` "
+             "makes tokens of a text");
   }
 }
 

@@ -28,7 +28,8 @@ void range(const char* what, const std::vector<T>& x) {
   if (x.empty()) return line("%s: none", what);
   const auto [least, most] = std::minmax_element(x.begin(), x.end());
   const f64 sum = std::accumulate(x.begin(), x.end(), 0., [](f64 s, T v) { return s + static_cast<f64>(v); });
-  line("%s: %zu, from %g to %g, mean %g", what, x.size(), static_cast<f64>(*least), static_cast<f64>(*most), sum / static_cast<f64>(x.size()));
+  line("%s: %zu, from %g to %g, mean %g", what, x.size(), static_cast<f64>(*least), static_cast<f64>(*most),
+       sum / static_cast<f64>(x.size()));
 }
 
 /// A small grey image in characters, two for each pixel.
@@ -49,7 +50,8 @@ void say_idx(const std::string& path) {
   line("IDX: %s of shape %s", names[x.numbers.index()], text_of(shape).c_str());
   std::visit([](const auto& numbers) { range("numbers", numbers); }, x.numbers);
   const auto* bytes = std::get_if<std::vector<u8>>(&x.numbers);
-  if (bytes && x.shape.size() == 3 && x.shape[0] && x.shape[1] <= 64 && x.shape[2] <= 64) line("the first image:"), picture(bytes->data(), x.shape[1], x.shape[2]);
+  if (bytes && x.shape.size() == 3 && x.shape[0] && x.shape[1] <= 64 && x.shape[2] <= 64)
+    line("the first image:"), picture(bytes->data(), x.shape[1], x.shape[2]);
 }
 
 void say_safetensors(const std::string& path) {
@@ -65,7 +67,8 @@ void say_safetensors(const std::string& path) {
 }
 
 void say_decoder(const decoder& d) {
-  line("a vocabulary of %d, %d positions, %d layers of %d heads, %d wide", d.vocabulary, d.positions, d.layers, d.heads, d.width);
+  line("a vocabulary of %d, %d positions, %d layers of %d heads, %d wide", d.vocabulary, d.positions,
+       d.layers, d.heads, d.width);
 }
 
 void say_model(const std::string& path) {
@@ -86,7 +89,8 @@ void say_state(const std::string& path, const std::string& model) {
 
 void say_tokens(const std::string& path, const char* form) {
   const tokens x = read_tokens(path);
-  line("tokens, %s: %lld of them, %d bits each, the largest %d", form, static_cast<long long>(x.size()), x.numbers().index() ? 32 : 16, x.largest());
+  line("tokens, %s: %lld of them, %d bits each, the largest %d", form, static_cast<long long>(x.size()),
+       x.numbers().index() ? 32 : 16, x.largest());
   std::string first;
   for (i64 i = 0; i < std::min<i64>(x.size(), 12); ++i) first += " " + std::to_string(x[i]);
   line("they begin with%s", first.c_str());
@@ -94,7 +98,8 @@ void say_tokens(const std::string& path, const char* form) {
 
 void say_text(const std::string& path) {
   const std::string text = read_text(path);
-  line("text: %zu bytes, %td lines, %d different characters", text.size(), std::count(text.begin(), text.end(), '\n'), characters::of(text).size());
+  line("text: %zu bytes, %td lines, %d different characters", text.size(),
+       std::count(text.begin(), text.end(), '\n'), characters::of(text).size());
 }
 
 void say_hugging_face(const std::string& path) {
@@ -113,16 +118,15 @@ void say_mnist(const std::string& path) {
     for (u8 l : x.labels) ++of[l];
     std::string counts;
     for (int n : std::span(of).first(10)) counts += " " + std::to_string(n);
-    line("MNIST for %s: %lld images of %d x %d; of 0 to 9 there are%s", name, static_cast<long long>(x.count()), x.rows, x.columns, counts.c_str());
+    line("MNIST for %s: %lld images of %d x %d; of 0 to 9 there are%s", name,
+         static_cast<long long>(x.count()), x.rows, x.columns, counts.c_str());
   }
 }
 
 bool is_text(const std::string& path) {
   try {
     return read_text(path).find('\0') == std::string::npos;
-  } catch (const file_error&) {
-    return false;
-  }
+  } catch (const file_error&) { return false; }
 }
 
 }  // namespace
@@ -133,7 +137,10 @@ kind kind_of(const std::string& path) {
     try {
       read_mnist(path, mnist_part::test);
     } catch (const file_error& e) {
-      throw file_error(path + " is a folder, but neither one of Hugging Face, for it has no config.json, nor one of MNIST: " + std::string(e.what()).substr(std::string_view("wsl: ").size()));
+      throw file_error(
+          path +
+          " is a folder, but neither one of Hugging Face, for it has no config.json, nor one of MNIST: " +
+          std::string(e.what()).substr(std::string_view("wsl: ").size()));
     }
     return kind::mnist;
   }
@@ -147,7 +154,9 @@ kind kind_of(const std::string& path) {
   if (word == llmc_model_magic) return kind::llmc_model;
   if (word == llmc_state_magic) return kind::llmc_state;
   if (word == gpt2_tokens.magic || word == llama3_tokens.magic) return kind::llmc_tokens;
-  if (first.starts_with("\x1f\x8b") || (first.size() >= 4 && !first[0] && !first[1] && first[2] >= 8 && first[2] <= 14 && first[3] >= 0 && first[3] < 8)) return kind::idx;
+  if (first.starts_with("\x1f\x8b") || (first.size() >= 4 && !first[0] && !first[1] && first[2] >= 8 &&
+                                        first[2] <= 14 && first[3] >= 0 && first[3] < 8))
+    return kind::idx;
   if (first.size() == 9 && first[8] == '{' && !first[7] && !first[6]) return kind::safetensors;
   return is_text(path) ? kind::text : kind::raw_tokens;
 }

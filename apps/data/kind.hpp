@@ -5,7 +5,17 @@
 
 namespace data_app {
 
-enum class kind { idx, safetensors, llmc_model, llmc_state, llmc_tokens, hugging_face, mnist, text, raw_tokens };
+enum class kind {
+  idx,
+  safetensors,
+  llmc_model,
+  llmc_state,
+  llmc_tokens,
+  hugging_face,
+  mnist,
+  text,
+  raw_tokens
+};
 
 /// Throws file_error if it cannot be read, or is a folder of nothing that is known.
 kind kind_of(const std::string& path);

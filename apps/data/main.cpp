@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// wsl-data: says what is in the files of training, makes tokens of text, draws digits, and converts between formats.
+// wsl-data: says what is in the files of training, makes tokens of text, draws digits, and converts between
+// formats.
 #include <cstdio>
 
 #include "../command_line.hpp"
@@ -21,9 +22,12 @@ struct words {
 };
 
 void add_form(CLI::App& to, token_format& form) {
-  const std::map<std::string, token_format> forms{{"llmc", token_format::llmc}, {"llama3", token_format::llmc_llama3}, {"nanogpt", token_format::raw}};
-  to.add_option_function<std::string>("--form", [&form, forms](const std::string& word) { form = forms.at(word); },
-                                      "of files of tokens: llmc (with a header, 16 bits a token), llama3 (32 bits) or nanogpt (16 bits, no header); llmc by default")
+  const std::map<std::string, token_format> forms{
+      {"llmc", token_format::llmc}, {"llama3", token_format::llmc_llama3}, {"nanogpt", token_format::raw}};
+  to.add_option_function<std::string>(
+        "--form", [&form, forms](const std::string& word) { form = forms.at(word); },
+        "of files of tokens: llmc (with a header, 16 bits a token), llama3 (32 bits) or nanogpt (16 bits, no "
+        "header); llmc by default")
       ->check(CLI::IsMember({"llmc", "llama3", "nanogpt"}));
 }
 
@@ -35,7 +39,10 @@ void declare(CLI::App& app, words& w) {
   };
   const auto does = [&w](CLI::App* c, std::function<void()> f) { c->callback([&w, f] { w.chosen = f; }); };
   CLI::App* i = command("inspect", "say what is in files and folders");
-  i->add_option("path", w.paths, "files of IDX (.gz or not), safetensors, tokens, models and states of llm.c, text; folders of MNIST and Hugging Face")->required();
+  i->add_option("path", w.paths,
+                "files of IDX (.gz or not), safetensors, tokens, models and states of llm.c, text; folders "
+                "of MNIST and Hugging Face")
+      ->required();
   i->add_option("--model", w.model, "the model of a debug state of llm.c");
   does(i, [&w] {
     for (const std::string& path : w.paths) inspect(path, w.model);
@@ -44,28 +51,46 @@ void declare(CLI::App& app, words& w) {
   CLI::App* t = command("tokenize", "make train.bin and val.bin of a text");
   t->add_option("text", w.how.text, "a file in UTF-8")->required();
   t->add_option("--out", w.how.out, "the folder for the files")->required();
-  t->add_option("--gpt2", w.how.gpt2, "the folder of GPT-2's encoder.json and vocab.bpe; otherwise tokens are characters, and vocab.json has their numbers");
-  t->add_flag("--sections", w.how.sections, "begin each section, after an empty line, with <|endoftext|>, as llm.c does")->needs("--gpt2");
-  CLI::Option* part = t->add_option("--train", w.how.train, "the part of the text that is for training; the rest is for validation")->check(CLI::Range(0., 1.))->capture_default_str();
-  t->add_option("--validation-tokens", w.how.validation, "instead of a part: so many tokens at the beginning are for validation, as llm.c's 32768")->check(app::at_least(0))->excludes(part);
+  t->add_option("--gpt2", w.how.gpt2,
+                "the folder of GPT-2's encoder.json and vocab.bpe; otherwise tokens are characters, and "
+                "vocab.json has their numbers");
+  t->add_flag("--sections", w.how.sections,
+              "begin each section, after an empty line, with <|endoftext|>, as llm.c does")
+      ->needs("--gpt2");
+  CLI::Option* part = t->add_option("--train", w.how.train,
+                                    "the part of the text that is for training; the rest is for validation")
+                          ->check(CLI::Range(0., 1.))
+                          ->capture_default_str();
+  t->add_option("--validation-tokens", w.how.validation,
+                "instead of a part: so many tokens at the beginning are for validation, as llm.c's 32768")
+      ->check(app::at_least(0))
+      ->excludes(part);
   add_form(*t, w.how.form);
   does(t, [&w] { tokenize(w.how); });
 
   CLI::App* s = command("say", "print tokens as text");
   s->add_option("tokens", w.in, "a file of tokens")->required();
-  s->add_option("--vocabulary", w.vocabulary, "vocab.json of characters, or the folder of GPT-2's encoder.json and vocab.bpe")->required();
+  s->add_option("--vocabulary", w.vocabulary,
+                "vocab.json of characters, or the folder of GPT-2's encoder.json and vocab.bpe")
+      ->required();
   s->add_option("--from", w.from, "the first token")->check(app::at_least(0))->capture_default_str();
   s->add_option("--count", w.count, "how many tokens")->check(app::at_least(0))->capture_default_str();
   does(s, [&w] { say(w.in, w.vocabulary, w.from, w.count); });
 
   CLI::App* d = command("digits", "draw digits, in the four files of MNIST");
   d->add_option("--out", w.out, "the folder for the files")->required();
-  d->add_option("--train", w.train, "images for training")->check(CLI::Range(1, 10'000'000))->capture_default_str();
-  d->add_option("--test", w.test, "images for testing")->check(CLI::Range(1, 10'000'000))->capture_default_str();
+  d->add_option("--train", w.train, "images for training")
+      ->check(CLI::Range(1, 10'000'000))
+      ->capture_default_str();
+  d->add_option("--test", w.test, "images for testing")
+      ->check(CLI::Range(1, 10'000'000))
+      ->capture_default_str();
   d->add_option("--seed", w.seed, "the same seed draws the same images")->capture_default_str();
   does(d, [&w] { draw(w.train, w.test, w.seed, w.out); });
 
-  CLI::App* c = command("convert", "a model between llm.c (.bin) and Hugging Face (a folder); tokens to another form; IDX from .gz to none");
+  CLI::App* c = command("convert",
+                        "a model between llm.c (.bin) and Hugging Face (a folder); tokens to another form; "
+                        "IDX from .gz to none");
   c->add_option("in", w.in, "what to convert, known by its content")->required();
   c->add_option("out", w.out, "the file or folder to write")->required();
   add_form(*c, w.form);
@@ -81,7 +106,8 @@ int main(int argc, char** argv) {
     declare(app, w);
     int status = 0;
     if (!app::parse(app, argc, argv, "command", status)) return status;
-    if (!w.chosen) throw std::invalid_argument("what is there to do? wsl-data inspect <file>, for instance; see --help");
+    if (!w.chosen)
+      throw std::invalid_argument("what is there to do? wsl-data inspect <file>, for instance; see --help");
     w.chosen();
     return 0;
   });

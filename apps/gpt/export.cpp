@@ -19,24 +19,35 @@ const std::string& text_of(const std::string& word) { return word; }
 void must_be(const std::string& from, const ml::decoder& theirs, const ml::decoder& ours) {
   std::string differs;
   const auto compare = [&](const char* name, const auto& their, const auto& our) {
-    if (their != our) differs += std::string(" --") + name + " " + text_of(their) + " (not " + text_of(our) + ")";
+    if (their != our)
+      differs += std::string(" --") + name + " " + text_of(their) + " (not " + text_of(our) + ")";
   };
   const auto filter = [](const ml::decoder& d) { return d.filter ? d.filter : 4 * d.width; };
-  compare("num_hidden_layers", theirs.layers, ours.layers), compare("num_heads", theirs.heads, ours.heads), compare("hidden_size", theirs.width, ours.width);
-  compare("filter_size", filter(theirs), filter(ours)), compare("max_position_embeddings", theirs.positions, ours.positions);
-  compare("vocab_size", theirs.vocabulary, ours.vocabulary), compare("nonlinearity", word_of(theirs.between), word_of(ours.between));
+  compare("num_hidden_layers", theirs.layers, ours.layers), compare("num_heads", theirs.heads, ours.heads),
+      compare("hidden_size", theirs.width, ours.width);
+  compare("filter_size", filter(theirs), filter(ours)),
+      compare("max_position_embeddings", theirs.positions, ours.positions);
+  compare("vocab_size", theirs.vocabulary, ours.vocabulary),
+      compare("nonlinearity", word_of(theirs.between), word_of(ours.between));
   const auto yes = [](bool b) { return std::string(b ? "true" : "false"); };
-  for (const char* name : {"use_ffn_bias", "use_ffn_bias_in_attention", "use_projection_bias_in_attention"}) compare(name, yes(theirs.bias), yes(ours.bias));
-  if (!differs.empty()) throw ml::file_error("--initial_weights: " + from + " is of another model: with these weights go" + differs);
+  for (const char* name : {"use_ffn_bias", "use_ffn_bias_in_attention", "use_projection_bias_in_attention"})
+    compare(name, yes(theirs.bias), yes(ours.bias));
+  if (!differs.empty())
+    throw ml::file_error("--initial_weights: " + from + " is of another model: with these weights go" +
+                         differs);
 }
 void must_be_gpt2(const ml::decoder& d) {
-  if (d.norm != ml::normalization::layernorm || d.position != ml::positioning::learned || d.order != ml::block_order::sequential || !d.tied || (d.kv_heads && d.kv_heads != d.heads))
-    throw std::invalid_argument("only GPT-2 has these files: layernorm, learned positions, as many keys as heads, a head tied to the table of tokens");
+  if (d.norm != ml::normalization::layernorm || d.position != ml::positioning::learned ||
+      d.order != ml::block_order::sequential || !d.tied || (d.kv_heads && d.kv_heads != d.heads))
+    throw std::invalid_argument(
+        "only GPT-2 has these files: layernorm, learned positions, as many keys as heads, a head tied to the "
+        "table of tokens");
 }
 
 ml::weights weights_of(ml::training_run& t) {
   ml::weights w(t.model());
-  for (std::size_t k = 0; k < w.size(); ++k) std::copy(t.parameters()[k].begin(), t.parameters()[k].end(), w[k].begin());
+  for (std::size_t k = 0; k < w.size(); ++k)
+    std::copy(t.parameters()[k].begin(), t.parameters()[k].end(), w[k].begin());
   return w;
 }
 
@@ -51,7 +62,8 @@ void export_llmc(const std::string& folder, const ml::decoder& d, ml::training_r
   try {
     ml::write_llmc_model(folder + "/model.bin", ml::llmc_model::of(d, t.model(), weights_of(t)));
   } catch (const std::invalid_argument& e) {
-    throw std::invalid_argument(std::string(e.what()) + ": the files of Hugging Face can hold it, --format hf");
+    throw std::invalid_argument(std::string(e.what()) +
+                                ": the files of Hugging Face can hold it, --format hf");
   }
 }
 
@@ -66,7 +78,10 @@ void import_weights(const std::string& from, const ml::decoder& d, ml::training_
     must_be(from, m.config, d);
     set_weights(t, m.to_weights(t.model()));
   } else {
-    if (!std::filesystem::is_directory(from)) throw ml::file_error("--initial_weights: " + from + " is neither a model.bin of llm.c nor a folder with config.json and model.safetensors");
+    if (!std::filesystem::is_directory(from))
+      throw ml::file_error(
+          "--initial_weights: " + from +
+          " is neither a model.bin of llm.c nor a folder with config.json and model.safetensors");
     ml::pretrained p = ml::read_hugging_face(from);
     must_be(from, p.config, d);
     set_weights(t, p.to_weights(t.model()));

@@ -10,10 +10,11 @@ void set_weights(wsl::ml::training_run& t, const wsl::ml::weights& w);
 
 /// Writes model.bin for llm.c. Throws std::invalid_argument if it has no such model.
 void export_llmc(const std::string& folder, const wsl::ml::decoder& d, wsl::ml::training_run& t);
-/// Writes model.safetensors and config.json for transformers. Throws std::invalid_argument if they have no such model.
+/// Writes model.safetensors and config.json for transformers. Throws std::invalid_argument if they have no
+/// such model.
 void export_hugging_face(const std::string& folder, const wsl::ml::decoder& d, wsl::ml::training_run& t);
-/// Sets the weights to those of a model.bin, or of a folder with model.safetensors and config.json. Throws wsl::ml::file_error if it is
-/// another model than d.
+/// Sets the weights to those of a model.bin, or of a folder with model.safetensors and config.json. Throws
+/// wsl::ml::file_error if it is another model than d.
 void import_weights(const std::string& from, const wsl::ml::decoder& d, wsl::ml::training_run& t);
 
 }  // namespace gpt_app

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// wsl-gpt: trains language models and lets them write. `wsl-gpt train_and_eval` needs no data and no file: it reads this project's pages.
+// wsl-gpt: trains language models and lets them write. `wsl-gpt train_and_eval` needs no data and no file: it
+// reads this project's pages.
 #include <cstdio>
 #include <random>
 #include <wsl/ml/run/sample.hpp>
@@ -46,10 +47,14 @@ struct options {
 };
 
 void declare_text(fields& f, text_params& p) {
-  f.add("max_sequence_length", p.max_sequence_length, "tokens of a sample; null: max_position_embeddings").at_least(1);
-  f.add("stride", p.stride, "tokens from one sample to the next; null: max_sequence_length, 1: from every token on").at_least(1);
+  f.add("max_sequence_length", p.max_sequence_length, "tokens of a sample; null: max_position_embeddings")
+      .at_least(1);
+  f.add("stride", p.stride,
+        "tokens from one sample to the next; null: max_sequence_length, 1: from every token on")
+      .at_least(1);
   f.add("vocabulary", p.vocabulary, "what a text's tokens are").one_of({"characters", "gpt2"});
-  f.add("tokenizer_dir", p.tokenizer_dir, "folder with encoder.json and vocab.bpe (vocab.json and merges.txt), for gpt2");
+  f.add("tokenizer_dir", p.tokenizer_dir,
+        "folder with encoder.json and vocab.bpe (vocab.json and merges.txt), for gpt2");
 }
 
 void declare_rest(fields& f, options& o) {
@@ -65,29 +70,43 @@ void declare_rest(fields& f, options& o) {
   f.add("after", o.check.after, "the model after ten steps of AdamW");
   f.add("tolerance", o.check.tolerance, "largest error of a tensor, relative to its norm").above(0);
   f.options_of("export");
-  f.add("format", o.format, "llmc (model.bin), hf (model.safetensors, config.json) or both").one_of({"llmc", "hf", "both"});
+  f.add("format", o.format, "llmc (model.bin), hf (model.safetensors, config.json) or both")
+      .one_of({"llmc", "hf", "both"});
   f.add("out", o.out, "folder for the files");
 }
 
 task task_of(options& o, const corpus& text) {
   model_params& m = o.model;
   if (!m.vocab_size) m.vocab_size = text.words.size();
-  if (!m.vocab_size) throw std::invalid_argument("model.vocab_size is missing: files of tokens do not say it");
+  if (!m.vocab_size)
+    throw std::invalid_argument("model.vocab_size is missing: files of tokens do not say it");
   const i32 largest = std::max(text.train.largest(), text.held_out.largest());
   if (largest >= m.vocab_size)
-    throw std::invalid_argument("the data have token " + std::to_string(largest) + ", beyond model.vocab_size " + std::to_string(m.vocab_size) + ": a run goes on with the text that it began with; a new one needs --vocab_size " + std::to_string(largest + 1) + " or more");
+    throw std::invalid_argument(
+        "the data have token " + std::to_string(largest) + ", beyond model.vocab_size " +
+        std::to_string(m.vocab_size) +
+        ": a run goes on with the text that it began with; a new one needs --vocab_size " +
+        std::to_string(largest + 1) + " or more");
   for (text_params* p : {&o.train, &o.eval})
     if (!p->max_sequence_length) p->max_sequence_length = m.max_position_embeddings;
     else if (p->max_sequence_length > m.max_position_embeddings)
-      throw std::invalid_argument("max_sequence_length " + std::to_string(p->max_sequence_length) + " of " + (p == &o.train ? "train_input" : "eval_input") + " is more than model.max_position_embeddings " + std::to_string(m.max_position_embeddings));
+      throw std::invalid_argument("max_sequence_length " + std::to_string(p->max_sequence_length) + " of " +
+                                  (p == &o.train ? "train_input" : "eval_input") +
+                                  " is more than model.max_position_embeddings " +
+                                  std::to_string(m.max_position_embeddings));
   if (!o.common.eval_input.batch_size) o.common.eval_input.batch_size = o.common.train_input.batch_size;
   const ml::decoder d = m.decoder();
-  task t{.program = "wsl-gpt", .model = [d] { return network_of(d); }, .model_words = m.words(), .data_words = text.about + ": " + std::to_string(text.train.size()) + " tokens to train with, " + std::to_string(text.held_out.size()) + " held out"};
+  task t{.program = "wsl-gpt",
+         .model = [d] { return network_of(d); },
+         .model_words = m.words(),
+         .data_words = text.about + ": " + std::to_string(text.train.size()) + " tokens to train with, " +
+                       std::to_string(text.held_out.size()) + " held out"};
   const auto windows_of = [&](const ml::tokens& part, const text_params& p, const char* what) {
     try {
       return ml::windows(part, p.max_sequence_length, p.stride);
     } catch (const std::invalid_argument& e) {
-      throw std::invalid_argument(std::string(e.what()) + " " + what + " of " + text.about + ": it takes a longer text, or a smaller max_sequence_length");
+      throw std::invalid_argument(std::string(e.what()) + " " + what + " of " + text.about +
+                                  ": it takes a longer text, or a smaller max_sequence_length");
     }
   };
   t.train = windows_of(text.train, o.train, "in the part to train with");
@@ -96,7 +115,9 @@ task task_of(options& o, const corpus& text) {
               {"decoder_attention", {"layer * qkv.weight", "layer * projection.weight"}},
               {"decoder_input_ffn", {"layer * up.weight", "layer * gate.weight"}},
               {"decoder_output_ffn", {"layer * down.weight"}},
-              {"decoder_kernel", {"layer * qkv.weight", "layer * projection.weight", "layer * up.weight", "layer * gate.weight", "layer * down.weight"}}};
+              {"decoder_kernel",
+               {"layer * qkv.weight", "layer * projection.weight", "layer * up.weight", "layer * gate.weight",
+                "layer * down.weight"}}};
   t.vocabulary = text.words.saved();
   return t;
 }
@@ -105,14 +126,17 @@ task task_of(options& o, const corpus& text) {
 std::unique_ptr<machine> trained(options& o, vocabulary& words) {
   const run_params& r = o.common.run;
   const std::string from = checkpoint_to_look_at(r);
-  if (from.empty()) throw std::invalid_argument("there is no checkpoint in " + r.model_dir + ": train first, or give --checkpoint_path");
+  if (from.empty())
+    throw std::invalid_argument("there is no checkpoint in " + r.model_dir +
+                                ": train first, or give --checkpoint_path");
   try {
     words = vocabulary::from_saved(fact_of(from, "vocabulary"), o.train.tokenizer_dir);
   } catch (const std::invalid_argument& e) {
     throw ml::file_error(from + ": its vocabulary is damaged: " + e.what());
   }
   if (!o.model.vocab_size) o.model.vocab_size = words.size();
-  auto t = ranks::streaming(network_of(o.model.decoder()), o.common.optimizer.rule(), {.workers = 1, .threads = r.threads}, o.common.precision.weights());
+  auto t = ranks::streaming(network_of(o.model.decoder()), o.common.optimizer.rule(),
+                            {.workers = 1, .threads = r.threads}, o.common.precision.weights());
   load(from, *t);
   return t;
 }
@@ -128,9 +152,12 @@ void sample(options& o) {
   };
   if (!o.sample.prompt.empty()) print(ids);
   for (int n = 0; n < o.sample.tokens; ++n) {
-    const std::span<const i32> seen = std::span(ids).last(std::min(ids.size(), static_cast<std::size_t>(o.model.max_position_embeddings)));
-    const std::vector<wsl::f32> logits = t->predict({.ids = seen, .sequences = 1, .length = static_cast<int>(seen.size())});
-    ids.push_back(ml::draw(std::span(logits).last(static_cast<std::size_t>(o.model.vocab_size)), {.temperature = o.sample.temperature, .among = o.sample.top_k}, random));
+    const std::span<const i32> seen =
+        std::span(ids).last(std::min(ids.size(), static_cast<std::size_t>(o.model.max_position_embeddings)));
+    const std::vector<wsl::f32> logits =
+        t->predict({.ids = seen, .sequences = 1, .length = static_cast<int>(seen.size())});
+    ids.push_back(ml::draw(std::span(logits).last(static_cast<std::size_t>(o.model.vocab_size)),
+                           {.temperature = o.sample.temperature, .among = o.sample.top_k}, random));
     print(std::span(ids).last(1));
   }
   std::puts("");
@@ -142,17 +169,23 @@ void export_model(options& o) {
   const ml::decoder d = o.model.decoder();
   app::make_folder(o.out);
   if (o.format != "hf") export_llmc(o.out, d, t->run()), std::printf("%s/model.bin\n", o.out.c_str());
-  if (o.format != "llmc") export_hugging_face(o.out, d, t->run()), std::printf("%s/model.safetensors\n%s/config.json\n", o.out.c_str(), o.out.c_str());
+  if (o.format != "llmc")
+    export_hugging_face(o.out, d, t->run()),
+        std::printf("%s/model.safetensors\n%s/config.json\n", o.out.c_str(), o.out.c_str());
 }
 
 int run_verify(options& o, fields& f) {
-  if (o.check.model.empty() || o.check.state.empty()) throw std::invalid_argument("verify needs --model and --state, files of llm.c");
+  if (o.check.model.empty() || o.check.state.empty())
+    throw std::invalid_argument("verify needs --model and --state, files of llm.c");
   for (const char* name : {"mixed_precision", "fp16_type", "use_bfloat16"})
-    if (f.is_asked(name)) throw std::invalid_argument("--" + std::string(name) + ": verify compares with llm.c in f32, weights are not rounded");
+    if (f.is_asked(name))
+      throw std::invalid_argument("--" + std::string(name) +
+                                  ": verify compares with llm.c in f32, weights are not rounded");
   o.check.num_csx = o.common.run.num_csx, o.check.workers = o.common.run.workers;
   if (o.common.run.execution_strategy == "pipeline") o.check.strips = o.common.run.strips;
   // The configuration is of no model here; what the command line says of the optimizer counts.
-  if (f.is_asked("learning_rate")) o.check.learning_rate = o.common.optimizer.learning_rate.front().learning_rate;
+  if (f.is_asked("learning_rate"))
+    o.check.learning_rate = o.common.optimizer.learning_rate.front().learning_rate;
   if (f.is_asked("weight_decay")) o.check.weight_decay = o.common.optimizer.weight_decay;
   return verify(o.check) ? 0 : 1;
 }
@@ -167,26 +200,38 @@ int run(int argc, char** argv) {
   declare(f, o.model), declare_precision(f, o.common.precision);
   declare_optimizer(f, o.common.optimizer);
   declare_run(f, o.common.run);
-  f.add("initial_weights", o.initial_weights, "begin with these: model.bin of llm.c, or a folder with config.json and model.safetensors, or its parts and their index, of transformers");
+  f.add("initial_weights", o.initial_weights,
+        "begin with these: model.bin of llm.c, or a folder with config.json and model.safetensors, or its "
+        "parts and their index, of transformers");
   declare_rest(f, o);
   auto modes = common_modes();
-  modes.insert(modes.end(), {{"sample", "write text with a trained model"}, {"verify", "compare with a model and a state of llm.c"}, {"export", "write a trained model for llm.c and for transformers"}});
+  modes.insert(modes.end(), {{"sample", "write text with a trained model"},
+                             {"verify", "compare with a model and a state of llm.c"},
+                             {"export", "write a trained model for llm.c and for transformers"}});
   int status = 0;
-  const auto mode = parse(argc, argv,
-                          {.name = "wsl-gpt",
-                           .about = "Trains language models, by weight streaming on a simulated wafer, and lets them write.\nwsl-gpt train_and_eval --data_dir input.txt --model_dir run; wsl-gpt sample --model_dir run",
-                           .modes = modes,
-                           .configurations = configurations()},
-                          f, status);
+  const auto mode = parse(
+      argc, argv,
+      {.name = "wsl-gpt",
+       .about =
+           "Trains language models, by weight streaming on a simulated wafer, and lets them write.\nwsl-gpt "
+           "train_and_eval --data_dir input.txt --model_dir run; wsl-gpt sample --model_dir run",
+       .modes = modes,
+       .configurations = configurations()},
+      f, status);
   if (!mode) return status;
   o.common.run.checkpoint_asked = f.is_asked("checkpoint_path");
-  if ((*mode == "sample" || *mode == "export" || *mode == "verify") && ranks::size() > 1) throw std::invalid_argument(*mode + " is the work of one process: start it without mpirun");
+  if ((*mode == "sample" || *mode == "export" || *mode == "verify") && ranks::size() > 1)
+    throw std::invalid_argument(*mode + " is the work of one process: start it without mpirun");
   if (*mode == "sample") return sample(o), 0;
   if (*mode == "export") return export_model(o), 0;
   if (*mode == "verify") return run_verify(o, f);
-  const corpus text = read_corpus({.train = o.common.train_input.data_dir, .held_out = o.common.eval_input.data_dir, .kind = o.train.vocabulary, .tokenizer_dir = o.train.tokenizer_dir});
+  const corpus text = read_corpus({.train = o.common.train_input.data_dir,
+                                   .held_out = o.common.eval_input.data_dir,
+                                   .kind = o.train.vocabulary,
+                                   .tokenizer_dir = o.train.tokenizer_dir});
   task t = task_of(o, text);
-  if (!o.initial_weights.empty()) t.begin = [&o](ml::training_run& to) { import_weights(o.initial_weights, o.model.decoder(), to); };
+  if (!o.initial_weights.empty())
+    t.begin = [&o](ml::training_run& to) { import_weights(o.initial_weights, o.model.decoder(), to); };
   session s(o.common, f.text(), std::move(t));
   run_mode(*mode, s);
   return 0;

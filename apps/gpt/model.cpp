@@ -9,8 +9,10 @@ namespace {
 namespace ml = wsl::ml;
 
 constexpr std::pair<const char*, ml::nonlinearity> nonlinearities[] = {
-    {"gelu", ml::nonlinearity::gelu},   {"gelu_new", ml::nonlinearity::gelu_tanh}, {"relu", ml::nonlinearity::relu},   {"silu", ml::nonlinearity::silu},
-    {"swish", ml::nonlinearity::silu}, {"swiglu", ml::nonlinearity::swiglu},      {"geglu", ml::nonlinearity::geglu}, {"reglu", ml::nonlinearity::reglu}};
+    {"gelu", ml::nonlinearity::gelu},   {"gelu_new", ml::nonlinearity::gelu_tanh},
+    {"relu", ml::nonlinearity::relu},   {"silu", ml::nonlinearity::silu},
+    {"swish", ml::nonlinearity::silu},  {"swiglu", ml::nonlinearity::swiglu},
+    {"geglu", ml::nonlinearity::geglu}, {"reglu", ml::nonlinearity::reglu}};
 ml::nonlinearity nonlinearity_of(const std::string& word) {
   for (const auto& [name, what] : nonlinearities)
     if (word == name) return what;
@@ -18,7 +20,11 @@ ml::nonlinearity nonlinearity_of(const std::string& word) {
 }
 ml::positioning positioning_of(const std::string& word) {
   using enum ml::positioning;
-  return word == "learned" ? learned : word == "fixed" ? fixed : word == "rotary" ? rotary : word == "alibi" ? alibi : none;
+  return word == "learned"  ? learned
+         : word == "fixed"  ? fixed
+         : word == "rotary" ? rotary
+         : word == "alibi"  ? alibi
+                            : none;
 }
 
 }  // namespace
@@ -36,9 +42,13 @@ ml::decoder model_params::decoder() const {
   needs("hidden_size", hidden_size), needs("num_hidden_layers", layers), needs("num_heads", heads);
   needs("max_position_embeddings", max_position_embeddings), needs("vocab_size", vocab_size);
   if (projection_bias != ffn_bias || attention_output_bias != ffn_bias)
-    throw std::invalid_argument("model: all layers have a bias or none: use_projection_bias_in_attention, use_ffn_bias_in_attention and use_ffn_bias must be equal");
-  if (output_bias) throw std::invalid_argument("model.use_bias_in_output must be false: the head has no bias");
-  if (attention == "multiquery_attention" && !kv_groups) throw std::invalid_argument("model: multiquery_attention needs num_kv_groups");
+    throw std::invalid_argument(
+        "model: all layers have a bias or none: use_projection_bias_in_attention, use_ffn_bias_in_attention "
+        "and use_ffn_bias must be equal");
+  if (output_bias)
+    throw std::invalid_argument("model.use_bias_in_output must be false: the head has no bias");
+  if (attention == "multiquery_attention" && !kv_groups)
+    throw std::invalid_argument("model: multiquery_attention needs num_kv_groups");
   return {.vocabulary = vocab_size,
           .positions = max_position_embeddings,
           .layers = layers,
@@ -60,7 +70,8 @@ ml::decoder model_params::decoder() const {
 }
 
 std::string model_params::words() const {
-  return std::to_string(layers) + " layers, " + std::to_string(heads) + " heads, width " + std::to_string(hidden_size) + ", vocabulary of " + std::to_string(vocab_size);
+  return std::to_string(layers) + " layers, " + std::to_string(heads) + " heads, width " +
+         std::to_string(hidden_size) + ", vocabulary of " + std::to_string(vocab_size);
 }
 
 ml::network network_of(const ml::decoder& d) { return d.build(); }
@@ -69,29 +80,47 @@ void declare(train_app::fields& f, model_params& m) {
   constexpr int largest = 1 << 20;
   f.section("model");
   f.add("name", m.name, "of the model");
-  f.add("vocab_size", m.vocab_size, "tokens there are; null: as many as the data have").at_least(1).at_most(1 << 24);
+  f.add("vocab_size", m.vocab_size, "tokens there are; null: as many as the data have")
+      .at_least(1)
+      .at_most(1 << 24);
   f.add("hidden_size", m.hidden_size, "features of a token").at_least(1).at_most(largest);
   f.add("num_hidden_layers", m.layers, "blocks").at_least(1).at_most(1000);
   f.add("num_heads", m.heads, "of attention, in a block").at_least(1).at_most(largest);
-  f.add("max_position_embeddings", m.max_position_embeddings, "the longest sequence").at_least(1).at_most(largest);
-  f.add("filter_size", m.filter_size, "features inside the feed-forward part; null: 4 hidden_size").at_least(1).at_most(largest);
-  f.add("nonlinearity", m.nonlinearity, "inside the feed-forward part").one_of({"gelu", "gelu_new", "relu", "silu", "swish", "swiglu", "geglu", "reglu"});
+  f.add("max_position_embeddings", m.max_position_embeddings, "the longest sequence")
+      .at_least(1)
+      .at_most(largest);
+  f.add("filter_size", m.filter_size, "features inside the feed-forward part; null: 4 hidden_size")
+      .at_least(1)
+      .at_most(largest);
+  f.add("nonlinearity", m.nonlinearity, "inside the feed-forward part")
+      .one_of({"gelu", "gelu_new", "relu", "silu", "swish", "swiglu", "geglu", "reglu"});
   f.add("norm_type", m.norm, "of the norms").one_of({"layernorm", "rmsnorm"});
   f.add("layer_norm_epsilon", m.epsilon, "of the norms").above(0).at_most(1);
-  f.add("position_embedding_type", m.positions, "how a token knows its place").one_of({"learned", "fixed", "rotary", "alibi", "none"});
+  f.add("position_embedding_type", m.positions, "how a token knows its place")
+      .one_of({"learned", "fixed", "rotary", "alibi", "none"});
   f.add("rotary_dim", m.rotary_dim, "features of a head that turn; null: all").at_least(2).at_most(largest);
   f.add("rope_theta", m.rope_theta, "base of the rotary frequencies").above(1);
-  f.add("attention_module", m.attention, "heads with keys of their own, or shared ones").one_of({"aiayn_attention", "multiquery_attention"});
-  f.add("num_kv_groups", m.kv_groups, "heads of keys and values; null: as many as heads").at_least(1).at_most(largest);
+  f.add("attention_module", m.attention, "heads with keys of their own, or shared ones")
+      .one_of({"aiayn_attention", "multiquery_attention"});
+  f.add("num_kv_groups", m.kv_groups, "heads of keys and values; null: as many as heads")
+      .at_least(1)
+      .at_most(largest);
   f.add("share_embedding_weights", m.share_embedding_weights, "the table of tokens is the head, too");
   f.add("use_projection_bias_in_attention", m.projection_bias, "queries, keys and values have a bias");
   f.add("use_ffn_bias_in_attention", m.attention_output_bias, "what attention gives has a bias");
   f.add("use_ffn_bias", m.ffn_bias, "the feed-forward part and the norms have biases");
   f.add("use_bias_in_output", m.output_bias, "of the head; must be false");
   f.add("initializer_range", m.deviation, "standard deviation of the initial weights").above(0).at_most(10);
-  f.add("dropout_rate", m.dropout, "of the embedding and of what blocks add").at_least(0).at_most(0.99).once_called("residual_dropout_rate");
-  f.add("attention_dropout_rate", m.attention_dropout, "of the weights of attention; as dropout_rate if not given").at_least(0).at_most(0.99);
-  f.no_effect({"attention_type", "loss_scaling", "loss_weight", "use_position_embedding", "embedding_dropout_rate", "attention_softmax_fp32"});
+  f.add("dropout_rate", m.dropout, "of the embedding and of what blocks add")
+      .at_least(0)
+      .at_most(0.99)
+      .once_called("residual_dropout_rate");
+  f.add("attention_dropout_rate", m.attention_dropout,
+        "of the weights of attention; as dropout_rate if not given")
+      .at_least(0)
+      .at_most(0.99);
+  f.no_effect({"attention_type", "loss_scaling", "loss_weight", "use_position_embedding",
+               "embedding_dropout_rate", "attention_softmax_fp32"});
 }
 
 }  // namespace gpt_app

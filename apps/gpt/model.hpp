@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The section `model` of a language model, with the names of the Cerebras Model Zoo, and the decoder that it means.
+// The section `model` of a language model, with the names of the Cerebras Model Zoo, and the decoder that it
+// means.
 #pragma once
 #include <fields.hpp>
 #include <wsl/ml/model/decoder.hpp>
@@ -10,10 +11,13 @@ using train_app::f64;
 using train_app::i64;
 
 struct model_params {
-  std::string name = "gpt", positions = "learned", nonlinearity = "gelu", norm = "layernorm", attention = "aiayn_attention";
-  int vocab_size = 0, hidden_size = 0, layers = 0, heads = 0, filter_size = 0, max_position_embeddings = 0, kv_groups = 0, rotary_dim = 0;
+  std::string name = "gpt", positions = "learned", nonlinearity = "gelu", norm = "layernorm",
+              attention = "aiayn_attention";
+  int vocab_size = 0, hidden_size = 0, layers = 0, heads = 0, filter_size = 0, max_position_embeddings = 0,
+      kv_groups = 0, rotary_dim = 0;
   f64 epsilon = 1e-5, deviation = 0.02, rope_theta = 10000, dropout = 0, attention_dropout = -1;
-  bool share_embedding_weights = true, projection_bias = true, attention_output_bias = true, ffn_bias = true, output_bias = false;
+  bool share_embedding_weights = true, projection_bias = true, attention_output_bias = true, ffn_bias = true,
+       output_bias = false;
 
   /// Throws std::invalid_argument for what no decoder can have.
   wsl::ml::decoder decoder() const;

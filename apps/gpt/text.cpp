@@ -18,7 +18,10 @@ bool holds_tokens(const fs::path& p) { return p.extension() == ".bin"; }
 std::vector<fs::path> files_in(const fs::path& folder, std::initializer_list<const char*> ends) {
   std::vector<fs::path> all;
   for (const auto& entry : fs::directory_iterator(folder))
-    if (entry.is_regular_file() && std::any_of(ends.begin(), ends.end(), [&](const char* end) { return entry.path().filename().string().ends_with(end); })) all.push_back(entry.path());
+    if (entry.is_regular_file() && std::any_of(ends.begin(), ends.end(), [&](const char* end) {
+          return entry.path().filename().string().ends_with(end);
+        }))
+      all.push_back(entry.path());
   std::sort(all.begin(), all.end());
   return all;
 }
@@ -26,7 +29,8 @@ std::vector<fs::path> files_in(const fs::path& folder, std::initializer_list<con
 std::string text_at(const std::string& where) {
   if (!fs::is_directory(where)) return ml::read_text(where);
   const auto files = files_in(where, {".txt", ".md"});
-  if (files.empty()) throw ml::file_error("wsl: " + where + " has neither train.bin and val.bin nor text (.txt, .md)");
+  if (files.empty())
+    throw ml::file_error("wsl: " + where + " has neither train.bin and val.bin nor text (.txt, .md)");
   std::string all;
   for (const fs::path& file : files) all += ml::read_text(file);
   return all;
@@ -40,7 +44,10 @@ std::string own_text() {
 
 vocabulary vocabulary_for(const corpus_words& asked, std::string_view text) {
   if (asked.kind == "characters") return vocabulary(ml::characters::of(text));
-  if (asked.tokenizer_dir.empty()) throw std::invalid_argument("train_input.vocabulary is gpt2: give train_input.tokenizer_dir, a folder with encoder.json and vocab.bpe, or take --vocabulary characters");
+  if (asked.tokenizer_dir.empty())
+    throw std::invalid_argument(
+        "train_input.vocabulary is gpt2: give train_input.tokenizer_dir, a folder with encoder.json and "
+        "vocab.bpe, or take --vocabulary characters");
   return vocabulary(std::make_shared<const ml::bpe>(ml::bpe::in_folder(asked.tokenizer_dir)));
 }
 
@@ -53,7 +60,9 @@ fs::path token_file(const fs::path& where, const char* part) {
 
 corpus of_tokens(const fs::path& train, const fs::path& held_out, const corpus_words& asked) {
   corpus c{.train = ml::read_tokens(train), .held_out = ml::read_tokens(held_out), .words = {}, .about = {}};
-  if (!asked.tokenizer_dir.empty()) c.words = vocabulary_for({.train = {}, .held_out = {}, .kind = "gpt2", .tokenizer_dir = asked.tokenizer_dir}, {});
+  if (!asked.tokenizer_dir.empty())
+    c.words = vocabulary_for(
+        {.train = {}, .held_out = {}, .kind = "gpt2", .tokenizer_dir = asked.tokenizer_dir}, {});
   c.about = "tokens of " + train.string() + " and " + held_out.string();
   return c;
 }
@@ -63,7 +72,8 @@ corpus of_tokens(const fs::path& train, const fs::path& held_out, const corpus_w
 std::vector<wsl::i32> vocabulary::encode(std::string_view text) const {
   if (letters_) return letters_->encode(text);
   if (words_) return words_->encode(text);
-  throw std::invalid_argument("the model's tokens have no words: give --tokenizer_dir, a folder with encoder.json and vocab.bpe");
+  throw std::invalid_argument(
+      "the model's tokens have no words: give --tokenizer_dir, a folder with encoder.json and vocab.bpe");
 }
 
 std::string vocabulary::decode(std::span<const wsl::i32> ids) const {
@@ -76,15 +86,20 @@ std::string vocabulary::decode(std::span<const wsl::i32> ids) const {
 
 vocabulary vocabulary::from_saved(const std::string& text, const std::string& folder) {
   constexpr std::string_view letters = "characters\n";
-  if (text.starts_with(letters)) return vocabulary(ml::characters::in_order(std::string_view(text).substr(letters.size())));
-  return folder.empty() ? vocabulary() : vocabulary(std::make_shared<const ml::bpe>(ml::bpe::in_folder(folder)));
+  if (text.starts_with(letters))
+    return vocabulary(ml::characters::in_order(std::string_view(text).substr(letters.size())));
+  return folder.empty() ? vocabulary()
+                        : vocabulary(std::make_shared<const ml::bpe>(ml::bpe::in_folder(folder)));
 }
 
 corpus read_corpus(const corpus_words& asked) {
   const std::string held_out = asked.held_out.empty() ? asked.train : asked.held_out;
   for (const std::string& where : {asked.train, held_out})
-    if (!where.empty() && !fs::exists(where)) throw ml::file_error("wsl: there is nothing at data_dir " + where);
-  if (const fs::path t = token_file(asked.train, "train.bin"), v = token_file(held_out, "val.bin"); holds_tokens(t) && holds_tokens(v)) return of_tokens(t, v, asked);
+    if (!where.empty() && !fs::exists(where))
+      throw ml::file_error("wsl: there is nothing at data_dir " + where);
+  if (const fs::path t = token_file(asked.train, "train.bin"), v = token_file(held_out, "val.bin");
+      holds_tokens(t) && holds_tokens(v))
+    return of_tokens(t, v, asked);
 
   // The last tenth of one text is held out, as nanoGPT does it; a place between two characters.
   std::string text = asked.train.empty() ? own_text() : text_at(asked.train), rest;
@@ -98,8 +113,11 @@ corpus read_corpus(const corpus_words& asked) {
     rest = text.substr(cut);
     text.resize(cut);
   }
-  return {.train = ml::tokens(words.encode(text)), .held_out = ml::tokens(words.encode(rest)), .words = words,
-          .about = (asked.train.empty() ? "the text of this project's pages" : "the text of " + asked.train) + ", " + std::to_string(text.size() + rest.size()) + " bytes"};
+  return {.train = ml::tokens(words.encode(text)),
+          .held_out = ml::tokens(words.encode(rest)),
+          .words = words,
+          .about = (asked.train.empty() ? "the text of this project's pages" : "the text of " + asked.train) +
+                   ", " + std::to_string(text.size() + rest.size()) + " bytes"};
 }
 
 }  // namespace gpt_app

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a language model reads: files of text or of tokens, and the vocabulary that leads from one to the other.
+// What a language model reads: files of text or of tokens, and the vocabulary that leads from one to the
+// other.
 #pragma once
 #include <memory>
 #include <optional>
@@ -45,8 +46,8 @@ struct corpus_words {
   std::string tokenizer_dir;
 };
 
-/// Reads what there is: a file of text, of which the last tenth is held out; a file or a folder of tokens (train.bin and val.bin); or a folder
-/// of .txt and .md files. Throws wsl::ml::file_error.
+/// Reads what there is: a file of text, of which the last tenth is held out; a file or a folder of tokens
+/// (train.bin and val.bin); or a folder of .txt and .md files. Throws wsl::ml::file_error.
 corpus read_corpus(const corpus_words& asked);
 
 }  // namespace gpt_app

@@ -37,7 +37,8 @@ class protocol {
     const f64 relative = got.size() == wanted.size() ? std::sqrt(size > 0 ? off / size : off) : HUGE_VAL;
     const bool holds = relative <= tolerance_;  // what is no number does not hold
     all_hold_ = all_hold_ && holds;
-    std::printf("%-42s %9zu numbers, error %.2e %s\n", what.c_str(), got.size(), relative, holds ? "" : "TOO LARGE");
+    std::printf("%-42s %9zu numbers, error %.2e %s\n", what.c_str(), got.size(), relative,
+                holds ? "" : "TOO LARGE");
   }
   void compare(const std::string& what, std::span<const f32> got, std::span<const f32> wanted) {
     compare(what, got, wanted, [](std::size_t) { return false; });
@@ -49,21 +50,25 @@ class protocol {
   bool all_hold_ = true;
 };
 
-/// Calls f(parameter, ours, theirs) for each parameter; a key's bias adds the same to all logits of a query, so softmax takes it away: its
-/// gradient is 0, what a program computes for it is rounding, and Adam makes steps of full length of that.
+/// Calls f(parameter, ours, theirs) for each parameter; a key's bias adds the same to all logits of a query,
+/// so softmax takes it away: its gradient is 0, what a program computes for it is rounding, and Adam makes
+/// steps of full length of that.
 template <class F>
 void each_pair(const ml::llmc_model& m, const ml::training_run& t, std::span<const f32> file, F f) {
-  ml::each_llmc_parameter(t.model(), m.config, m.padded, file, [&](std::size_t k, std::span<const f32> wanted) {
-    const ml::parameter& p = t.model().parameters()[k];
-    const std::size_t width = static_cast<std::size_t>(m.config.width);
-    const bool has_keys = p.name.ends_with("qkv.bias");
-    f(p, k, wanted, [=](std::size_t i) { return has_keys && i / width == 1; });
-  });
+  ml::each_llmc_parameter(t.model(), m.config, m.padded, file,
+                          [&](std::size_t k, std::span<const f32> wanted) {
+                            const ml::parameter& p = t.model().parameters()[k];
+                            const std::size_t width = static_cast<std::size_t>(m.config.width);
+                            const bool has_keys = p.name.ends_with("qkv.bias");
+                            f(p, k, wanted, [=](std::size_t i) { return has_keys && i / width == 1; });
+                          });
 }
 
-std::unique_ptr<machine> machine_for(const verification& v, const ml::llmc_model& m, const ml::optimizer& rule) {
+std::unique_ptr<machine> machine_for(const verification& v, const ml::llmc_model& m,
+                                     const ml::optimizer& rule) {
   if (v.strips) return train_app::pipeline(network_of(m.config), rule, {.strips = v.strips});
-  return ranks::streaming(network_of(m.config), rule, {.workers = v.workers, .num_csx = v.num_csx}, train_app::weights_as::f32);
+  return ranks::streaming(network_of(m.config), rule, {.workers = v.workers, .num_csx = v.num_csx},
+                          train_app::weights_as::f32);
 }
 
 }  // namespace
@@ -82,21 +87,29 @@ bool verify(const verification& v) {
     const f32 loss = static_cast<f32>(wafer->step(b, 1));
     lines.compare("loss", {&loss, 1}, {&s.loss, 1});
     std::vector<ml::state_array> arrays = t.state();
-    each_pair(m, t, std::span<const f32>(s.gradients), [&](const ml::parameter& p, std::size_t k, std::span<const f32> wanted, auto) {
-      const auto velocity = std::find_if(arrays.begin(), arrays.end(), [&](const ml::state_array& a) { return a.parameter == k && a.what == ml::state_array::kind::first; });
-      lines.compare("gradient of " + p.name, velocity->numbers, wanted);
-    });
+    each_pair(m, t, std::span<const f32>(s.gradients),
+              [&](const ml::parameter& p, std::size_t k, std::span<const f32> wanted, auto) {
+                const auto velocity =
+                    std::find_if(arrays.begin(), arrays.end(), [&](const ml::state_array& a) {
+                      return a.parameter == k && a.what == ml::state_array::kind::first;
+                    });
+                lines.compare("gradient of " + p.name, velocity->numbers, wanted);
+              });
   }
   if (!v.after.empty()) {
     const ml::llmc_model later = ml::read_llmc_model(v.after);
-    if (later.numbers.size() != m.numbers.size()) throw ml::file_error("wsl: " + v.after + " is another model than " + v.model);
-    const std::unique_ptr<machine> wafer = machine_for(v, m, ml::optimizer::adamw(0.9f, 0.999f, 1e-8f, static_cast<f32>(v.weight_decay)));
+    if (later.numbers.size() != m.numbers.size())
+      throw ml::file_error("wsl: " + v.after + " is another model than " + v.model);
+    const std::unique_ptr<machine> wafer =
+        machine_for(v, m, ml::optimizer::adamw(0.9f, 0.999f, 1e-8f, static_cast<f32>(v.weight_decay)));
     ml::training_run& t = wafer->run();
     set_weights(t, m.to_weights(t.model()));
-    for (int step = 0; step < 10; ++step) std::printf("step %d: loss %.6f\n", step, wafer->step(b, v.learning_rate));
-    each_pair(m, t, std::span<const f32>(later.numbers), [&](const ml::parameter& p, std::size_t k, std::span<const f32> wanted, auto skips) {
-      lines.compare("after ten steps " + p.name, t.parameters()[k], wanted, skips);
-    });
+    for (int step = 0; step < 10; ++step)
+      std::printf("step %d: loss %.6f\n", step, wafer->step(b, v.learning_rate));
+    each_pair(m, t, std::span<const f32>(later.numbers),
+              [&](const ml::parameter& p, std::size_t k, std::span<const f32> wanted, auto skips) {
+                lines.compare("after ten steps " + p.name, t.parameters()[k], wanted, skips);
+              });
   }
   std::printf(lines.all_hold() ? "all within %g\n" : "NOT all within %g\n", v.tolerance);
   return lines.all_hold();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Checks training against a model in the files of llm.c: logits, loss and gradients of one step, and the weights after ten.
+// Checks training against a model in the files of llm.c: logits, loss and gradients of one step, and the
+// weights after ten.
 #pragma once
 #include <string>
 #include <wsl/core/scalar.hpp>
@@ -12,8 +13,8 @@ struct verification {
   int num_csx = 1, workers = 2, strips = 0;  ///< strips of a pipeline; 0: weight streaming
 };
 
-/// Prints a line for each tensor: the norm of its error, relative to the norm of the tensor. Returns whether all are within the
-/// tolerance. Throws wsl::ml::file_error.
+/// Prints a line for each tensor: the norm of its error, relative to the norm of the tensor. Returns whether
+/// all are within the tolerance. Throws wsl::ml::file_error.
 bool verify(const verification& v);
 
 }  // namespace gpt_app

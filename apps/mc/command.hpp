@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What the commands of wsl-mc share: each declares its options, and runs when the user has named it. A run prints lines of a name and
-// what it is; it returns the program's exit status, and prints a rate only of what it has verified.
+// What the commands of wsl-mc share: each declares its options, and runs when the user has named it. A run
+// prints lines of a name and what it is; it returns the program's exit status, and prints a rate only of what
+// it has verified.
 #pragma once
 #include <cstdio>
 #include <functional>
@@ -34,8 +35,8 @@ std::string text(const char* format, X... x) {
 }
 
 inline std::string text(const wsl::monte_carlo::load& l) {
-  return text("%llu to %llu, the largest %.3f times the mean", static_cast<unsigned long long>(l.least), static_cast<unsigned long long>(l.most),
-              l.imbalance());
+  return text("%llu to %llu, the largest %.3f times the mean", static_cast<unsigned long long>(l.least),
+              static_cast<unsigned long long>(l.most), l.imbalance());
 }
 
 /// A number that should be another one, and who says so.
@@ -47,7 +48,8 @@ struct verdict {
   /// Prints itself, and what was measured only if it is right; returns the exit status.
   int report(wsl::u64 lookups, wsl::f64 seconds) const {
     const auto number = [](wsl::u64 n) { return std::to_string(n); };
-    print("verification", number(found) + (right() ? ", valid: as " + by : ", INVALID: " + by + " is " + number(expected)));
+    print("verification",
+          number(found) + (right() ? ", valid: as " + by : ", INVALID: " + by + " is " + number(expected)));
     if (!right()) return 1;
     print("time", text("%.4g s", seconds));
     print("rate", text("%.4g million lookups/s", static_cast<wsl::f64>(lookups) / seconds / 1e6));

@@ -28,7 +28,9 @@ struct options {
 
 /// What XSBench prints for its own sizes.
 std::optional<u64> published(const options& o) {
-  if (o.points != 11'303 || (o.histories() ? o.particles != 500'000 || o.lookups_each != 34 : o.lookups != 17'000'000)) return {};
+  if (o.points != 11'303 ||
+      (o.histories() ? o.particles != 500'000 || o.lookups_each != 34 : o.lookups != 17'000'000))
+    return {};
   if (o.nuclides == 68) return o.histories() ? 941'535 : 945'990;
   if (o.nuclides == 355) return o.histories() ? 954'318 : 952'131;
   return {};
@@ -48,17 +50,24 @@ runner loop(const options& o, const reactor& r, std::shared_ptr<Search> search) 
 }
 
 runner on_fabric(const options& o, lookup_fabric& f) {
-  return [&o, &f](u64 first, u64 count) { return o.histories() ? f.histories(first, count, o.lookups_each) : f.events(first, count); };
+  return [&o, &f](u64 first, u64 count) {
+    return o.histories() ? f.histories(first, count, o.lookups_each) : f.events(first, count);
+  };
 }
 
 void check(options& o) {
   if (!o.nuclides) o.nuclides = o.size == "small" ? 68 : 355;
   const f64 gigabyte = 1e9, points = static_cast<f64>(o.nuclides) * o.points;
-  const f64 needs = (points * (48 + (o.search == "fabric" ? 64 : 0)) + (o.search == "unionized" ? points * (8 + 4.0 * o.nuclides) : 0)) / gigabyte;
+  const f64 needs = (points * (48 + (o.search == "fabric" ? 64 : 0)) +
+                     (o.search == "unionized" ? points * (8 + 4.0 * o.nuclides) : 0)) /
+                    gigabyte;
   const f64 has = app::memory_there() / gigabyte;
   if (needs > has) refuse(text("the tables take %.1f GB; this computer has %.1f GB", needs, has));
   const f64 places = static_cast<f64>(o.things()) * (o.histories() ? 10.0 * o.lookups_each : 2.0);
-  if (places > 4294967295.0) refuse(text("a lookup's place in the random stream fits one wavelet: %.0f places are more than 4294967295", places));
+  if (places > 4294967295.0)
+    refuse(
+        text("a lookup's place in the random stream fits one wavelet: %.0f places are more than 4294967295",
+             places));
 }
 
 /// In parts, so that the user sees it go on; fewer than a batch would be slow.
@@ -79,7 +88,9 @@ verdict judge(const options& o, const reactor& r, const runner& run, const monte
   if (const auto known = published(o)) return {total.verification(), *known, "XSBench"};
   const u64 count = std::min(o.things(), std::max<u64>(1, o.sample / o.each()));
   const u64 expected = serial(o, r, nuclide_search{r}, 0, count).largest, found = run(0, count).largest;
-  return {found, expected, text("a serial search of the first %llu lookups", static_cast<unsigned long long>(count * o.each()))};
+  return {
+      found, expected,
+      text("a serial search of the first %llu lookups", static_cast<unsigned long long>(count * o.each()))};
 }
 
 int go(options o) {
@@ -93,16 +104,18 @@ int go(options o) {
     if (o.search == "hash") return loop(o, r, std::make_shared<hash_search>(r, o.bins));
     return on_fabric(o, f.emplace(r, o.grid));
   });
-  print("problem", text("%d nuclides of %d points, 12 materials, 6 numbers a point in double precision", o.nuclides, o.points));
-  print("work", text("%llu %s of %llu lookups", static_cast<unsigned long long>(o.things()), o.histories() ? "histories" : "events",
-                     static_cast<unsigned long long>(o.each())));
-  print("search", f ? text("sorted on %d x %d PEs", o.grid.columns, o.grid.rows) : o.search + " grid, a serial loop");
+  print("problem", text("%d nuclides of %d points, 12 materials, 6 numbers a point in double precision",
+                        o.nuclides, o.points));
+  print("work", text("%llu %s of %llu lookups", static_cast<unsigned long long>(o.things()),
+                     o.histories() ? "histories" : "events", static_cast<unsigned long long>(o.each())));
+  print("search",
+        f ? text("sorted on %d x %d PEs", o.grid.columns, o.grid.rows) : o.search + " grid, a serial loop");
   print("setup", text("%.3g s", setup));
   const monte_carlo::tally total = monte_carlo::timed(seconds, [&] { return in_parts(o, run); });
   if (f) {
     const lookup_phases& p = f->spent();
-    print("phases", text("draw %.1f %%, look up %.1f %%, exchange %.1f %%", 100 * p.draw / seconds, 100 * p.look_up / seconds,
-                         100 * p.exchange / seconds));
+    print("phases", text("draw %.1f %%, look up %.1f %%, exchange %.1f %%", 100 * p.draw / seconds,
+                         100 * p.look_up / seconds, 100 * p.exchange / seconds));
     print("lookups a PE", text(f->lookups_a_pe()) + ", in the last part");
     print("wavelets", text("%llu over %llu links", static_cast<unsigned long long>(f->traffic().wavelets),
                            static_cast<unsigned long long>(f->traffic().hops)));
@@ -115,24 +128,47 @@ int go(options o) {
 std::function<int()> declare_lookups(CLI::App& app) {
   const auto o = std::make_shared<options>();
   app.add_option("--size", o->size, "the reactor: 68 nuclides (small) or 355 (large)")
-      ->check(CLI::IsMember({"small", "large"}))->capture_default_str();
-  app.add_option("--nuclides", o->nuclides, "another number of nuclides, at least 68")->check(CLI::Range(68, 100'000));
-  app.add_option("--points", o->points, "points in each nuclide's table")->check(CLI::Range(2, 10'000'000))->capture_default_str();
+      ->check(CLI::IsMember({"small", "large"}))
+      ->capture_default_str();
+  app.add_option("--nuclides", o->nuclides, "another number of nuclides, at least 68")
+      ->check(CLI::Range(68, 100'000));
+  app.add_option("--points", o->points, "points in each nuclide's table")
+      ->check(CLI::Range(2, 10'000'000))
+      ->capture_default_str();
   app.add_option("--mode", o->mode, "independent lookups (event) or particles that go on (history)")
-      ->check(CLI::IsMember({"event", "history"}))->capture_default_str();
-  app.add_option("--lookups", o->lookups, "how many, in event mode")->check(app::at_least(0, true))->capture_default_str();
-  app.add_option("--particles", o->particles, "how many, in history mode")->check(app::at_least(0, true))->capture_default_str();
-  app.add_option("--lookups-each", o->lookups_each, "lookups of a history")->check(CLI::Range(1, 1'000'000))->capture_default_str();
-  app.add_option("--search", o->search, "on the fabric, or a serial loop that searches each nuclide's grid, a hash grid or the unionized grid")
-      ->check(CLI::IsMember({"fabric", "nuclide", "hash", "unionized"}))->capture_default_str();
-  app.add_option("--hash-bins", o->bins, "bins of the hash grid")->check(CLI::Range(1, 100'000'000))->capture_default_str();
-  app.add_option("--columns", o->grid.columns, "PEs along x")->check(CLI::Range(1, 32))->capture_default_str();
+      ->check(CLI::IsMember({"event", "history"}))
+      ->capture_default_str();
+  app.add_option("--lookups", o->lookups, "how many, in event mode")
+      ->check(app::at_least(0, true))
+      ->capture_default_str();
+  app.add_option("--particles", o->particles, "how many, in history mode")
+      ->check(app::at_least(0, true))
+      ->capture_default_str();
+  app.add_option("--lookups-each", o->lookups_each, "lookups of a history")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  app.add_option("--search", o->search,
+                 "on the fabric, or a serial loop that searches each nuclide's grid, a hash grid or the "
+                 "unionized grid")
+      ->check(CLI::IsMember({"fabric", "nuclide", "hash", "unionized"}))
+      ->capture_default_str();
+  app.add_option("--hash-bins", o->bins, "bins of the hash grid")
+      ->check(CLI::Range(1, 100'000'000))
+      ->capture_default_str();
+  app.add_option("--columns", o->grid.columns, "PEs along x")
+      ->check(CLI::Range(1, 32))
+      ->capture_default_str();
   app.add_option("--rows", o->grid.rows, "PEs along y")->check(CLI::Range(1, 32))->capture_default_str();
-  app.add_option("--batch", o->grid.batch, "lookups, or histories, in flight at once")->check(app::at_least(0, true))->capture_default_str();
-  app.add_option("--threads", o->grid.threads, "threads; 0 for one a core, or WSL_THREADS")->check(CLI::Range(0, 1024))->capture_default_str();
+  app.add_option("--batch", o->grid.batch, "lookups, or histories, in flight at once")
+      ->check(app::at_least(0, true))
+      ->capture_default_str();
+  app.add_option("--threads", o->grid.threads, "threads; 0 for one a core, or WSL_THREADS")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
   app.add_option("--expect", o->expect, "the verification number that the run must give");
   app.add_option("--sample", o->sample, "lookups to compare with a serial search where no number is known")
-      ->check(app::at_least(0, true))->capture_default_str();
+      ->check(app::at_least(0, true))
+      ->capture_default_str();
   return [o] { return go(*o); };
 }
 

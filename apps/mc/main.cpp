@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// wsl-mc: Monte Carlo cross-section lookups from the command line, XSBench's problem (`wsl-mc lookups`) and particles on a wafer
-// (`wsl-mc particles`).
+// wsl-mc: Monte Carlo cross-section lookups from the command line, XSBench's problem (`wsl-mc lookups`) and
+// particles on a wafer (`wsl-mc particles`).
 #include "../command_line.hpp"
 #include "command.hpp"
 
@@ -14,8 +14,11 @@ int run(int argc, char** argv) {
     CLI::App* one = app.add_subcommand(name, what)->allow_extras();
     one->callback([&chosen, run = declare(*one)] { chosen = run; });
   };
-  command("lookups", "XSBench's problem: a reactor of 68 or 355 nuclides and 12 materials, in double precision", mc_app::declare_lookups);
-  command("particles", "one material's nuclides over columns of PEs, energies over rows, in single precision", mc_app::declare_particles);
+  command("lookups",
+          "XSBench's problem: a reactor of 68 or 355 nuclides and 12 materials, in double precision",
+          mc_app::declare_lookups);
+  command("particles", "one material's nuclides over columns of PEs, energies over rows, in single precision",
+          mc_app::declare_particles);
   int status = 0;
   if (!app::parse(app, argc, argv, "command", status)) return status;
   if (!chosen) throw std::invalid_argument("what is there to do? wsl-mc lookups, for instance; see --help");

@@ -27,30 +27,37 @@ std::optional<u64> known(const options& o) {
   return {};
 }
 
-/// Some particles, compared with lookups in double precision: how many agree to 1e-5 of their largest channel.
+/// Some particles, compared with lookups in double precision: how many agree to 1e-5 of their largest
+/// channel.
 verdict compare(const options& o, const fuel_problem& p, const std::vector<cross_sections<f32>>& found) {
   u64 right = 0, compared = 0;
   for (u64 i = 0; i < o.particles; i += o.particles / std::min(o.particles, o.sample)) {
     const auto expected = look_up<f64>(p.material, p.energies[i]);
     f64 largest = 0, error = 0;
     for (std::size_t k = 0; k < channels; ++k)
-      largest = std::max(largest, std::abs(expected[k])), error = std::max(error, std::abs(found[i][k] - expected[k]));
+      largest = std::max(largest, std::abs(expected[k])),
+      error = std::max(error, std::abs(found[i][k] - expected[k]));
     ++compared, right += error <= 1e-5 * largest;
   }
   return {right, compared, "the number of particles compared with double precision"};
 }
 
-/// Of points chosen at random only the mean is known: over all particles together it is within four standard deviations.
-verdict compare_means(const options& o, const fuel_problem& p, const std::vector<cross_sections<f32>>& found) {
+/// Of points chosen at random only the mean is known: over all particles together it is within four standard
+/// deviations.
+verdict compare_means(const options& o, const fuel_problem& p,
+                      const std::vector<cross_sections<f32>>& found) {
   f64 sum = 0, squares = 0;
-  const u64 stride = o.particles / std::min(o.particles, o.sample), compared = (o.particles + stride - 1) / stride;
+  const u64 stride = o.particles / std::min(o.particles, o.sample),
+            compared = (o.particles + stride - 1) / stride;
   for (u64 i = 0; i < o.particles; i += stride) {
     const f64 difference = found[i][0] / look_up<f64>(p.material, p.energies[i])[0] - 1;
     sum += difference, squares += difference * difference;
   }
-  const f64 n = static_cast<f64>(compared), mean = sum / n, sigma = std::sqrt(std::max(0.0, squares / n - mean * mean) / n);
+  const f64 n = static_cast<f64>(compared), mean = sum / n,
+            sigma = std::sqrt(std::max(0.0, squares / n - mean * mean) / n);
   print("mean error", text("%.2e, with a standard deviation of %.2e", mean, sigma));
-  return {static_cast<u64>(std::abs(mean) <= 4 * sigma), 1, "a mean within four standard deviations (1 for yes)"};
+  return {static_cast<u64>(std::abs(mean) <= 4 * sigma), 1,
+          "a mean within four standard deviations (1 for yes)"};
 }
 
 u64 sum_of(std::span<const u64> words) {
@@ -61,12 +68,16 @@ u64 sum_of(std::span<const u64> words) {
 
 int go(const options& o) {
   f64 setup = 0;
-  const fuel_problem p = monte_carlo::timed(setup, [&] { return make_fuel_problem(o.particles, o.nuclides, o.points); });
+  const fuel_problem p =
+      monte_carlo::timed(setup, [&] { return make_fuel_problem(o.particles, o.nuclides, o.points); });
   std::optional<wafer_fabric<>> w;
   monte_carlo::timed(setup, [&] { return w.emplace(p.material, o.grid), 0; });
-  print("problem", text("%d nuclides of %d points, 6 numbers a point in single precision", o.nuclides, o.points));
-  print("work", text("%llu particles, %s", static_cast<unsigned long long>(o.particles), o.seed ? "points chosen at random" : "interpolated"));
-  print("grid", text("%d columns for nuclides x %d rows for energies, %d rounds of diffusion", o.grid.columns, o.grid.rows, o.grid.diffusion_rounds));
+  print("problem",
+        text("%d nuclides of %d points, 6 numbers a point in single precision", o.nuclides, o.points));
+  print("work", text("%llu particles, %s", static_cast<unsigned long long>(o.particles),
+                     o.seed ? "points chosen at random" : "interpolated"));
+  print("grid", text("%d columns for nuclides x %d rows for energies, %d rounds of diffusion", o.grid.columns,
+                     o.grid.rows, o.grid.diffusion_rounds));
   print("setup", text("%.3g s", setup));
   const wafer_result r = w->look_up(p.energies, o.seed);
   const f64 all = r.seconds();
@@ -75,13 +86,15 @@ int go(const options& o) {
   print("after sorting", text(r.sorted) + " particles a PE");
   print("spread out", text(r.spread) + " particles a PE");
   const u64 wavelets[] = {r.sort.wavelets, r.diffuse.wavelets, r.circulate.wavelets};
-  print("wavelets", text("%llu: %llu to sort, %llu to diffuse, %llu to circulate", static_cast<unsigned long long>(sum_of(wavelets)),
-                         static_cast<unsigned long long>(wavelets[0]), static_cast<unsigned long long>(wavelets[1]),
-                         static_cast<unsigned long long>(wavelets[2])));
+  print("wavelets",
+        text("%llu: %llu to sort, %llu to diffuse, %llu to circulate",
+             static_cast<unsigned long long>(sum_of(wavelets)), static_cast<unsigned long long>(wavelets[0]),
+             static_cast<unsigned long long>(wavelets[1]), static_cast<unsigned long long>(wavelets[2])));
   const u64 sum = checksum(std::span<const cross_sections<f32>>(r.found));
   print("checksum", std::to_string(sum));
   if (o.seed && !o.expect) return compare_means(o, p, r.found).report(o.particles, all);
-  if (const auto expected = known(o)) return verdict{sum, *expected, o.expect ? "--expect" : "the publication's code"}.report(o.particles, all);
+  if (const auto expected = known(o))
+    return verdict{sum, *expected, o.expect ? "--expect" : "the publication's code"}.report(o.particles, all);
   return compare(o, p, r.found).report(o.particles, all);
 }
 
@@ -89,18 +102,35 @@ int go(const options& o) {
 
 std::function<int()> declare_particles(CLI::App& app) {
   const auto o = std::make_shared<options>();
-  app.add_option("--particles", o->particles, "how many")->check(CLI::Range(u64{1}, u64{wafer_fabric<>::most_particles}))->capture_default_str();
-  app.add_option("--nuclides", o->nuclides, "of the material")->check(CLI::Range(1, 100'000))->capture_default_str();
-  app.add_option("--points", o->points, "in each nuclide's table")->check(CLI::Range(2, 1'000'000))->capture_default_str();
-  app.add_option("--columns", o->grid.columns, "columns of PEs, which share the nuclides")->check(CLI::Range(1, 32'767))->capture_default_str();
-  app.add_option("--rows", o->grid.rows, "rows of PEs, which share the energies")->check(CLI::Range(1, 32'767))->capture_default_str();
-  app.add_option("--diffusion-rounds", o->grid.diffusion_rounds, "exchanges that spread the particles along the rows")
-      ->check(app::at_least(0))->capture_default_str();
-  app.add_option("--at-random", o->seed, "a seed: choose one of two points instead of interpolating")->check(app::at_least(0, true));
-  app.add_option("--threads", o->grid.threads, "threads; 0 for one a core, or WSL_THREADS")->check(CLI::Range(0, 1024))->capture_default_str();
+  app.add_option("--particles", o->particles, "how many")
+      ->check(CLI::Range(u64{1}, u64{wafer_fabric<>::most_particles}))
+      ->capture_default_str();
+  app.add_option("--nuclides", o->nuclides, "of the material")
+      ->check(CLI::Range(1, 100'000))
+      ->capture_default_str();
+  app.add_option("--points", o->points, "in each nuclide's table")
+      ->check(CLI::Range(2, 1'000'000))
+      ->capture_default_str();
+  app.add_option("--columns", o->grid.columns, "columns of PEs, which share the nuclides")
+      ->check(CLI::Range(1, 32'767))
+      ->capture_default_str();
+  app.add_option("--rows", o->grid.rows, "rows of PEs, which share the energies")
+      ->check(CLI::Range(1, 32'767))
+      ->capture_default_str();
+  app.add_option("--diffusion-rounds", o->grid.diffusion_rounds,
+                 "exchanges that spread the particles along the rows")
+      ->check(app::at_least(0))
+      ->capture_default_str();
+  app.add_option("--at-random", o->seed, "a seed: choose one of two points instead of interpolating")
+      ->check(app::at_least(0, true));
+  app.add_option("--threads", o->grid.threads, "threads; 0 for one a core, or WSL_THREADS")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
   app.add_option("--expect", o->expect, "the checksum that the run must give");
-  app.add_option("--sample", o->sample, "particles to compare with double precision where no checksum is known")
-      ->check(app::at_least(0, true))->capture_default_str();
+  app.add_option("--sample", o->sample,
+                 "particles to compare with double precision where no checksum is known")
+      ->check(app::at_least(0, true))
+      ->capture_default_str();
   return [o] { return go(*o); };
 }
 

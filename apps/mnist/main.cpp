@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// wsl-mnist: trains perceptrons that recognise digits. `wsl-mnist train_and_eval` needs no data and no file: it draws its own digits.
+// wsl-mnist: trains perceptrons that recognise digits. `wsl-mnist train_and_eval` needs no data and no file:
+// it draws its own digits.
 #include <cmath>
 #include <cstdio>
 #include <wsl/ml/data/digits.hpp>
@@ -23,9 +24,11 @@ struct model_params {
   f64 dropout = 0;
 
   std::vector<i64> sizes() const {
-    if (!hidden_sizes.empty() && depth) throw std::invalid_argument("model has hidden_sizes and depth: give one of them");
+    if (!hidden_sizes.empty() && depth)
+      throw std::invalid_argument("model has hidden_sizes and depth: give one of them");
     if (!hidden_sizes.empty()) return hidden_sizes;
-    if (!depth || !hidden_size) throw std::invalid_argument("model needs hidden_sizes, or depth and hidden_size");
+    if (!depth || !hidden_size)
+      throw std::invalid_argument("model needs hidden_sizes, or depth and hidden_size");
     return std::vector<i64>(static_cast<std::size_t>(depth), hidden_size);
   }
   std::string words() const {
@@ -72,10 +75,13 @@ struct drawn {
 
 ml::dataset images_of(const input_params& in, ml::mnist_part part, i64 to_draw) {
   const wsl::u64 seed = part == ml::mnist_part::train ? 1 : 2;
-  return ml::examples_of(in.data_dir.empty() ? ml::draw_digits(to_draw, seed) : ml::read_mnist(in.data_dir, part));
+  return ml::examples_of(in.data_dir.empty() ? ml::draw_digits(to_draw, seed)
+                                             : ml::read_mnist(in.data_dir, part));
 }
 
-void declare_drawn(fields& f, i64& n) { f.add("drawn_digits", n, "how many to draw, if there is no data_dir").at_least(1).at_most(10'000'000); }
+void declare_drawn(fields& f, i64& n) {
+  f.add("drawn_digits", n, "how many to draw, if there is no data_dir").at_least(1).at_most(10'000'000);
+}
 
 int run(int argc, char** argv) {
   common_params p;
@@ -91,7 +97,9 @@ int run(int argc, char** argv) {
   declare_run(f, p.run);
   int status = 0;
   const program_words words{.name = "wsl-mnist",
-                            .about = "Trains perceptrons that recognise digits, by weight streaming on a simulated wafer.\nwsl-mnist train_and_eval --data_dir mnist --model_dir run",
+                            .about =
+                                "Trains perceptrons that recognise digits, by weight streaming on a "
+                                "simulated wafer.\nwsl-mnist train_and_eval --data_dir mnist --model_dir run",
                             .modes = common_modes(),
                             .configurations = configurations()};
   const auto mode = parse(argc, argv, words, f, status);
@@ -102,8 +110,10 @@ int run(int argc, char** argv) {
   task t{.program = "wsl-mnist",
          .model = [m] { return m.network(); },
          .model_words = m.words(),
-         .data_words = p.train_input.data_dir.empty() ? "digits that this program draws" : "images of " + p.train_input.data_dir};
-  t.train = images_of(p.train_input, ml::mnist_part::train, to_draw.train), t.held_out = images_of(p.eval_input, ml::mnist_part::test, to_draw.held_out);
+         .data_words = p.train_input.data_dir.empty() ? "digits that this program draws"
+                                                      : "images of " + p.train_input.data_dir};
+  t.train = images_of(p.train_input, ml::mnist_part::train, to_draw.train),
+  t.held_out = images_of(p.eval_input, ml::mnist_part::test, to_draw.held_out);
   session s(p, f.text(), std::move(t));
   run_mode(*mode, s);
   return 0;

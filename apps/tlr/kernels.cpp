@@ -18,7 +18,8 @@ std::vector<point> points(int n) {
   std::vector<point> some;
   for (int i = 0; i < n; ++i) {
     int x = 0, y = 0;
-    for (int bit = 0; i >> 2 * bit; ++bit) x |= (i >> 2 * bit & 1) << bit, y |= (i >> (2 * bit + 1) & 1) << bit;
+    for (int bit = 0; i >> 2 * bit; ++bit)
+      x |= (i >> 2 * bit & 1) << bit, y |= (i >> (2 * bit + 1) & 1) << bit;
     some.push_back({(x + 0.5) / side, (y + 0.5) / side});
   }
   return some;
@@ -43,7 +44,8 @@ std::vector<float> inverse(const shape& s) {
   return fill<float>(s, [](double r) { return 1 / r; });
 }
 std::vector<std::complex<float>> wave(const shape& s) {
-  return fill<std::complex<float>>(s, [&](double r) { return std::polar(1 / r, 2 * std::numbers::pi * r / s.length); });
+  return fill<std::complex<float>>(
+      s, [&](double r) { return std::polar(1 / r, 2 * std::numbers::pi * r / s.length); });
 }
 
 }  // namespace tlr_app

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// wsl-tlr: compresses a dense matrix into tiles of low rank, multiplies it with a vector on a row of PEs, and compares with the dense
-// product. It prints a rate only if the difference is within its bound.
+// wsl-tlr: compresses a dense matrix into tiles of low rank, multiplies it with a vector on a row of PEs, and
+// compares with the dense product. It prints a rate only if the difference is within its bound.
 #include <chrono>
 #include <cstdio>
 #include <wsl/host/progress.hpp>
@@ -51,7 +51,8 @@ void check_memory(const options& o, std::size_t bytes) {
   const double needed = double(o.size.rows) * o.size.columns * double(bytes), there = app::memory_there();
   if (needed < 0.8 * there) return;
   char text[200];
-  std::snprintf(text, sizeof text, "the dense matrix takes %.3g GB; this computer has %.3g GB", needed / 1e9, there / 1e9);
+  std::snprintf(text, sizeof text, "the dense matrix takes %.3g GB; this computer has %.3g GB", needed / 1e9,
+                there / 1e9);
   throw std::invalid_argument(text);
 }
 
@@ -72,18 +73,23 @@ int go(const options& o, std::vector<T> (*make)(const shape&)) {
   const std::vector<T> a = make(o.size);
   tlr::low_rank<T> compressed(o.size.rows, o.size.columns, o.tile);
   const int tiles = compressed.tile_rows() * compressed.tile_columns();
-  print("matrix", "%d x %d, %s, length %g, squares %g apart", o.size.rows, o.size.columns, o.kernel.c_str(), o.size.length, o.size.apart);
+  print("matrix", "%d x %d, %s, length %g, squares %g apart", o.size.rows, o.size.columns, o.kernel.c_str(),
+        o.size.length, o.size.apart);
   const double took = seconds([&] {
     progress p("tiles", static_cast<u64>(tiles));
-    compressed = tlr::compress<T>(matrix<const T>(a.data(), o.size.rows, o.size.columns), o.tile, o.tolerance, [&] { p.tick(); });
+    compressed = tlr::compress<T>(matrix<const T>(a.data(), o.size.rows, o.size.columns), o.tile, o.tolerance,
+                                  [&] { p.tick(); });
   });
-  print("compressed", "%d tiles of %d, ranks %.3g on average, %.3g s", tiles, o.tile, double(compressed.ranks()) / tiles, took);
-  print("kept", "%.3g %% of %lld numbers", 100 * double(compressed.numbers()) / double(compressed.dense_numbers()),
+  print("compressed", "%d tiles of %d, ranks %.3g on average, %.3g s", tiles, o.tile,
+        double(compressed.ranks()) / tiles, took);
+  print("kept", "%.3g %% of %lld numbers",
+        100 * double(compressed.numbers()) / double(compressed.dense_numbers()),
         static_cast<long long>(compressed.dense_numbers()));
 
   tlr::multiplier<T> product(compressed, o.how);
   const bool across = tlr::transposes(o.which);
-  std::vector<T> x(std::size_t(across ? o.size.rows : o.size.columns)), y(std::size_t(across ? o.size.columns : o.size.rows));
+  std::vector<T> x(std::size_t(across ? o.size.rows : o.size.columns)),
+      y(std::size_t(across ? o.size.columns : o.size.rows));
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<T>(float(i * 7919 % 1000) / 500 - 1);
   product(y, x, o.which);
 
@@ -92,10 +98,15 @@ int go(const options& o, std::vector<T> (*make)(const shape&)) {
   for (std::size_t i = 0; i < y.size(); ++i) difference[i] -= tlr::wide<T>(y[i]);
   const double found = norm(difference) / size, bound = (compressed.error * norm(x) + 1e-5 * norm(y)) / size;
   const bool right = found <= bound;
-  print("difference", "%.3g of the dense product; %s its bound, %.3g", found, right ? "within" : "BEYOND", bound);
+  print("difference", "%.3g of the dense product; %s its bound, %.3g", found, right ? "within" : "BEYOND",
+        bound);
   if (!right) return 1;
-  const double each = seconds([&] { for (int i = 0; i < o.times; ++i) product(y, x, o.which); }) / o.times;
-  print("product", "%.4g us on %d PEs, %s", each * 1e6, product.pes(), o.how.how == tlr::schedule::stacked ? "stacked" : "with an exchange");
+  const double each = seconds([&] {
+                        for (int i = 0; i < o.times; ++i) product(y, x, o.which);
+                      }) /
+                      o.times;
+  print("product", "%.4g us on %d PEs, %s", each * 1e6, product.pes(),
+        o.how.how == tlr::schedule::stacked ? "stacked" : "with an exchange");
   print("rate", "%.4g GB/s of bases", double(compressed.numbers()) * sizeof(T) / each / 1e9);
   return 0;
 }
@@ -109,20 +120,44 @@ int run(int argc, char** argv) {
   using tlr::schedule, tlr::side;
   options o;
   CLI::App app("Products with matrices of low-rank tiles on a row of processing elements", "wsl-tlr");
-  app.add_option("--rows", o.size.rows, "rows of the matrix")->check(CLI::Range(1, 1 << 20))->capture_default_str();
-  app.add_option("--columns", o.size.columns, "columns of the matrix")->check(CLI::Range(1, 1 << 20))->capture_default_str();
-  app.add_option("--kernel", o.kernel, "what the matrix is")->check(CLI::IsMember({"exponential", "inverse", "wave"}))->capture_default_str();
-  app.add_option("--length", o.size.length, "over which the exponential falls, or the wavelength")->check(app::at_least(0, true))->capture_default_str();
-  app.add_option("--apart", o.size.apart, "how far the two squares of points are apart")->check(app::at_least(0, true))->capture_default_str();
+  app.add_option("--rows", o.size.rows, "rows of the matrix")
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
+  app.add_option("--columns", o.size.columns, "columns of the matrix")
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
+  app.add_option("--kernel", o.kernel, "what the matrix is")
+      ->check(CLI::IsMember({"exponential", "inverse", "wave"}))
+      ->capture_default_str();
+  app.add_option("--length", o.size.length, "over which the exponential falls, or the wavelength")
+      ->check(app::at_least(0, true))
+      ->capture_default_str();
+  app.add_option("--apart", o.size.apart, "how far the two squares of points are apart")
+      ->check(app::at_least(0, true))
+      ->capture_default_str();
   app.add_option("--tile", o.tile, "side of a tile")->check(CLI::Range(1, 4096))->capture_default_str();
-  app.add_option("--tolerance", o.tolerance, "what may be left out, of the matrix's Frobenius norm")->check(CLI::Range(0., 1.))->capture_default_str();
-  const std::map<std::string, side> sides{{"forward", side::forward}, {"transposed", side::transposed}, {"conjugated", side::conjugated}, {"adjoint", side::adjoint}};
-  app.add_option("--product", o.which, "A x, A^T x, conj(A) x or A^H x")->transform(CLI::CheckedTransformer(sides));
-  const std::map<std::string, schedule> schedules{{"exchange", schedule::exchange}, {"stacked", schedule::stacked}};
-  app.add_option("--schedule", o.how.how, "exchange coefficients, or stack both bases on one PE")->transform(CLI::CheckedTransformer(schedules));
-  app.add_option("--pes", o.how.pes, "PEs; 0 for one a thread")->check(CLI::Range(0, 1024))->capture_default_str();
-  app.add_option("--threads", o.how.threads, "threads; 0 for one a core, or WSL_THREADS")->check(CLI::Range(0, 1024))->capture_default_str();
-  app.add_option("--times", o.times, "products to measure")->check(app::at_least(0, true))->capture_default_str();
+  app.add_option("--tolerance", o.tolerance, "what may be left out, of the matrix's Frobenius norm")
+      ->check(CLI::Range(0., 1.))
+      ->capture_default_str();
+  const std::map<std::string, side> sides{{"forward", side::forward},
+                                          {"transposed", side::transposed},
+                                          {"conjugated", side::conjugated},
+                                          {"adjoint", side::adjoint}};
+  app.add_option("--product", o.which, "A x, A^T x, conj(A) x or A^H x")
+      ->transform(CLI::CheckedTransformer(sides));
+  const std::map<std::string, schedule> schedules{{"exchange", schedule::exchange},
+                                                  {"stacked", schedule::stacked}};
+  app.add_option("--schedule", o.how.how, "exchange coefficients, or stack both bases on one PE")
+      ->transform(CLI::CheckedTransformer(schedules));
+  app.add_option("--pes", o.how.pes, "PEs; 0 for one a thread")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+  app.add_option("--threads", o.how.threads, "threads; 0 for one a core, or WSL_THREADS")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+  app.add_option("--times", o.times, "products to measure")
+      ->check(app::at_least(0, true))
+      ->capture_default_str();
   app.allow_extras();
   int status = 0;
   return app::parse(app, argc, argv, "option", status) ? run(o) : status;

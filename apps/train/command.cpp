@@ -51,8 +51,13 @@ void declare(CLI::App& app, fields& f, std::vector<given_option>& given) {
     const bool first = std::find(seen.begin(), seen.end(), x.name) == seen.end();
     seen.push_back(x.name);
     const auto option = [&](const std::string& names, std::vector<field*> where, const std::string& name) {
-      app.add_option_function<std::string>(names, [&given, where, name](const std::string& v) { given.push_back({where, v, name}); }, help_of(x))
-          ->type_name(type_of(x))->group(where.size() > 1 ? "of several sections" : x.section)->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+      app.add_option_function<std::string>(
+             names, [&given, where, name](const std::string& v) { given.push_back({where, v, name}); },
+             help_of(x))
+          ->type_name(type_of(x))
+          ->group(where.size() > 1 ? "of several sections" : x.section)
+          ->expected(1)
+          ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
     };
     const std::string full = "--" + x.full_name(), bare = "--" + x.name;
     if (same.size() == 1) option(bare + "," + full, {&x}, bare);
@@ -67,7 +72,8 @@ std::string names_of(const program_words& words) {
   return all;
 }
 
-/// The params that a run in the folder wrote, if there is one. Throws std::invalid_argument if it is a run of another program.
+/// The params that a run in the folder wrote, if there is one. Throws std::invalid_argument if it is a run of
+/// another program.
 std::string params_of_run(const program_words& words, fields& f, const std::vector<given_option>& given) {
   const auto folders = f.named("model_dir");
   if (folders.empty()) return {};
@@ -78,7 +84,8 @@ std::string params_of_run(const program_words& words, fields& f, const std::vect
   if (!std::filesystem::exists(file)) return "";
   const std::string text = app::read_file(file), first = text.substr(0, text.find('\n'));
   if (first.starts_with(params_of) && first != params_of + words.name)
-    throw std::invalid_argument(folder + " has a run of " + first.substr(params_of.size()) + ": give another --model_dir");
+    throw std::invalid_argument(folder + " has a run of " + first.substr(params_of.size()) +
+                                ": give another --model_dir");
   return file.string();
 }
 
@@ -87,8 +94,11 @@ std::pair<std::string, std::string> configuration(const program_words& words, co
   if (asked.empty()) return {words.configurations.front().name, words.configurations.front().text};
   for (const bundled& b : words.configurations)
     if (b.name == asked) return {b.name, b.text};
-  if (!std::filesystem::exists(asked)) throw std::invalid_argument("--params: there is no file " + asked + ", and no configuration of that name; there are " + names_of(words));
-  if (!std::filesystem::is_regular_file(asked)) throw std::invalid_argument("--params: " + asked + " is no file");
+  if (!std::filesystem::exists(asked))
+    throw std::invalid_argument("--params: there is no file " + asked +
+                                ", and no configuration of that name; there are " + names_of(words));
+  if (!std::filesystem::is_regular_file(asked))
+    throw std::invalid_argument("--params: " + asked + " is no file");
   return {asked, app::read_file(asked)};
 }
 
@@ -102,14 +112,19 @@ std::optional<std::string> parse(int argc, char** argv, const program_words& wor
   app.add_option("-p,--params", file, "a params.yaml, or one of " + names_of(words))->type_name("FILE|NAME");
   app.add_flag("--show_params", lists, "print the configuration as it is after all options, and stop");
   declare(app, f, given);
-  for (const auto& [name, help] : words.modes) app.add_subcommand(name, help)->fallthrough()->allow_extras()->footer("with any of the options of " + words.name + " --help");
+  for (const auto& [name, help] : words.modes)
+    app.add_subcommand(name, help)
+        ->fallthrough()
+        ->allow_extras()
+        ->footer("with any of the options of " + words.name + " --help");
   app.require_subcommand(0, 1)->allow_extras();
   if (!app::parse(app, argc, argv, "mode", status)) return {};
   if (!app.get_subcommands().empty()) mode = app.get_subcommands().front()->get_name();
 
   if (file.empty()) {
     file = params_of_run(words, f, given);
-    if (!file.empty() && ranks::root()) std::fprintf(stderr, "%s: with %s\n", words.name.c_str(), file.c_str());
+    if (!file.empty() && ranks::root())
+      std::fprintf(stderr, "%s: with %s\n", words.name.c_str(), file.c_str());
   }
   const auto [name, text] = configuration(words, file);
   f.read(text, name);
@@ -124,8 +139,11 @@ std::optional<std::string> parse(int argc, char** argv, const program_words& wor
   }
   for (const std::string& note : f.notes())
     if (ranks::root()) std::fprintf(stderr, "%s: %s\n", words.name.c_str(), note.c_str());
-  if (mode.empty() && !f.named("mode").empty() && f.named("mode").front()->text() != "null") mode = f.named("mode").front()->text();
-  if (mode.empty()) throw std::invalid_argument("what is there to do? " + words.name + " " + words.modes.front().first + ", for instance; see --help");
+  if (mode.empty() && !f.named("mode").empty() && f.named("mode").front()->text() != "null")
+    mode = f.named("mode").front()->text();
+  if (mode.empty())
+    throw std::invalid_argument("what is there to do? " + words.name + " " + words.modes.front().first +
+                                ", for instance; see --help");
   return mode;
 }
 

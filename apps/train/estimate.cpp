@@ -35,10 +35,15 @@ class table {
   /// Cycles, and whether so many words fit into the memory of a PE.
   void machine(f64 cycles, i64 words) {
     const wsl::machine& m = wsl::wse2;
-    line("cycles of a step, at least", fmt::format("{:.0f}, {:.3f} ms at {:.0f} MHz ({})", cycles, 1e3 * cycles / m.clock_hz, m.clock_hz / 1e6, m.name));
+    line("cycles of a step, at least", fmt::format("{:.0f}, {:.3f} ms at {:.0f} MHz ({})", cycles,
+                                                   1e3 * cycles / m.clock_hz, m.clock_hz / 1e6, m.name));
     const i64 bytes = 4 * words, times = (bytes + m.memory - 1) / m.memory;
-    line("memory of a PE", times <= 1 ? fmt::format("the largest takes {} of the {} bytes of a PE of {}", bytes, m.memory, m.name)
-                                      : fmt::format("the largest takes {}, {} times the memory of a PE of {}: a wafer would cut it into more", of_words(words), times, m.name));
+    line("memory of a PE",
+         times <= 1
+             ? fmt::format("the largest takes {} of the {} bytes of a PE of {}", bytes, m.memory, m.name)
+             : fmt::format(
+                   "the largest takes {}, {} times the memory of a PE of {}: a wafer would cut it into more",
+                   of_words(words), times, m.name));
   }
   const std::string& text() const { return text_; }
 
@@ -63,26 +68,37 @@ std::string estimate(const ml::network& model, const ml::training& how, const es
   const wsl::layout plan = ranks::streaming_plan(how, what.weights);
   const auto words_of = [&](i64 weights) { return half ? (weights + 1) / 2 : weights; };
   const ml::streaming_schedule way(model, how.workers, true);
-  const i64 sequences = (what.sequences / how.num_csx + how.workers - 1) / how.workers, tokens = sequences * what.length;
+  const i64 sequences = (what.sequences / how.num_csx + how.workers - 1) / how.workers,
+            tokens = sequences * what.length;
   i64 widths = 0, out = 0, back = 0;
   f64 cycles = own_work(model, what.length) * static_cast<f64>(tokens);
   for (const int w : model.widths()) widths += w;
   for (const ml::weight_transfer& t : way.weight_transfers()) {
     if (!t.is_slab()) continue;
-    const i64 numbers = static_cast<i64>(t.size()), comes = t.brings ? words_of(numbers) : 0, goes = t.returns() ? numbers : 0;
+    const i64 numbers = static_cast<i64>(t.size()), comes = t.brings ? words_of(numbers) : 0,
+              goes = t.returns() ? numbers : 0;
     // Of a slab's work a third is done on the way forward.
-    const f64 work = static_cast<f64>(tokens) * t.of->operations(t.which, t.rows, t.columns, what.length) / 2 * (t.back ? 2 : 1) / 3;
+    const f64 work = static_cast<f64>(tokens) * t.of->operations(t.which, t.rows, t.columns, what.length) /
+                     2 * (t.back ? 2 : 1) / 3;
     cycles += std::max(work, static_cast<f64>(comes + goes));
     out += comes, back += goes;
   }
   // From each server two slabs may wait, and four gradients; the slab at work is f32.
-  const i64 longest = static_cast<i64>(way.longest()), arrivals = 2 * how.workers * words_of(longest) + (half ? longest : 0), departures = 4 * how.workers * longest;
+  const i64 longest = static_cast<i64>(way.longest()),
+            arrivals = 2 * how.workers * words_of(longest) + (half ? longest : 0),
+            departures = 4 * how.workers * longest;
   table of(plan);
-  of.line("placement", fmt::format("{} x {} PEs: {} workers on {} wafer{}, {} servers of the memory", plan.width(), plan.height(), how.workers * how.num_csx, how.num_csx, how.num_csx > 1 ? "s" : "", how.workers));
+  of.line("placement", fmt::format("{} x {} PEs: {} workers on {} wafer{}, {} servers of the memory",
+                                   plan.width(), plan.height(), how.workers * how.num_csx, how.num_csx,
+                                   how.num_csx > 1 ? "s" : "", how.workers));
   of.colors(plan);
-  of.line("a worker", fmt::format("{} sequences of {} tokens; {} of activations and their gradients", sequences, what.length, table::of_words(2 * tokens * widths)));
-  of.line("", fmt::format("{} for slabs that come as {}, {} for gradients that go", table::of_words(arrivals), word_of(what.weights), table::of_words(departures)));
-  of.line("a server", fmt::format("{} of parameters, gradients and what the optimizer keeps", table::of_words((2 + moments(what.rule)) * model.parameter_count() / how.workers)));
+  of.line("a worker", fmt::format("{} sequences of {} tokens; {} of activations and their gradients",
+                                  sequences, what.length, table::of_words(2 * tokens * widths)));
+  of.line("", fmt::format("{} for slabs that come as {}, {} for gradients that go", table::of_words(arrivals),
+                          word_of(what.weights), table::of_words(departures)));
+  of.line("a server",
+          fmt::format("{} of parameters, gradients and what the optimizer keeps",
+                      table::of_words((2 + moments(what.rule)) * model.parameter_count() / how.workers)));
   of.line("weights out, a step", table::of_words(out));
   of.line("gradients in, a step", table::of_words(back));
   of.machine(cycles, 2 * tokens * widths + arrivals + departures);
@@ -92,10 +108,12 @@ std::string estimate(const ml::network& model, const ml::training& how, const es
 std::string estimate(const ml::network& model, const ml::pipelining& how, const estimate_of& what) {
   const ml::strips strips(model, how.strips);
   const wsl::layout plan = pipeline_plan(strips.count());
-  const int micro = how.micro_batch_size ? (what.sequences + how.micro_batch_size - 1) / how.micro_batch_size : std::min(what.sequences, 4 * strips.count());
+  const int micro = how.micro_batch_size ? (what.sequences + how.micro_batch_size - 1) / how.micro_batch_size
+                                         : std::min(what.sequences, 4 * strips.count());
   const i64 tokens = i64{what.sequences} * what.length;
   table of(plan);
-  of.line("placement", fmt::format("{} strips, {} micro-batches of {} sequences of {} tokens", strips.count(), micro, (what.sequences + micro - 1) / micro, what.length));
+  of.line("placement", fmt::format("{} strips, {} micro-batches of {} sequences of {} tokens", strips.count(),
+                                   micro, (what.sequences + micro - 1) / micro, what.length));
   of.colors(plan);
   f64 all = 0, busiest = 0;
   for (int x = 0; x < strips.count(); ++x) all += strips[x].work, busiest = std::max(busiest, strips[x].work);
@@ -107,7 +125,9 @@ std::string estimate(const ml::network& model, const ml::pipelining& how, const 
     for (const int w : s.widths) widths += w;
     const i64 words = (2 + moments(what.rule)) * parameters + 2 * tokens * widths;
     largest = std::max(largest, words);
-    of.line(x ? "" : "strips", fmt::format("{} .. {}: {:.1f} % of the work, {} with its activations", s.parts.front().of->name, s.parts.back().of->name, 100 * s.work / all, table::of_words(words)));
+    of.line(x ? "" : "strips",
+            fmt::format("{} .. {}: {:.1f} % of the work, {} with its activations", s.parts.front().of->name,
+                        s.parts.back().of->name, 100 * s.work / all, table::of_words(words)));
   }
   // The busiest strip works all the time but while the pipeline fills and drains.
   const f64 of_micro = busiest / 2 * static_cast<f64>(tokens) / micro;
@@ -121,8 +141,10 @@ void require_memory(const ml::network& model, int sequences, int length) {
   const f64 activations = 8. * sequences * length * std::accumulate(widths.begin(), widths.end(), 0.);
   const f64 there = app::memory_there();
   if (parameters + activations <= there) return;
-  throw std::invalid_argument(fmt::format("training would take about {:.1f} GB for {} parameters and {:.1f} GB for the activations of a batch of {} samples; this computer has {:.1f} GB: take a smaller batch_size or model, or only `compile` it",
-                                          parameters / 1e9, model.parameter_count(), activations / 1e9, sequences, there / 1e9));
+  throw std::invalid_argument(fmt::format(
+      "training would take about {:.1f} GB for {} parameters and {:.1f} GB for the activations of a batch of "
+      "{} samples; this computer has {:.1f} GB: take a smaller batch_size or model, or only `compile` it",
+      parameters / 1e9, model.parameter_count(), activations / 1e9, sequences, there / 1e9));
 }
 
 }  // namespace train_app

@@ -15,9 +15,13 @@
 namespace train_app {
 namespace {
 
-[[noreturn]] void refuse(const std::string& where, const std::string& sentence) { throw std::invalid_argument(where + ": " + sentence); }
+[[noreturn]] void refuse(const std::string& where, const std::string& sentence) {
+  throw std::invalid_argument(where + ": " + sentence);
+}
 
-std::string place(const std::string& file, const YAML::Node& node) { return file + ":" + std::to_string(node.Mark().line + 1); }
+std::string place(const std::string& file, const YAML::Node& node) {
+  return file + ":" + std::to_string(node.Mark().line + 1);
+}
 
 /// The shortest digits that read back as the same number.
 std::string text_of(f64 x) {
@@ -26,7 +30,12 @@ std::string text_of(f64 x) {
 }
 std::string text_of(i64 x) { return std::to_string(x); }
 
-std::string shown(const YAML::Node& n) { return n.IsScalar() ? "'" + n.Scalar().substr(0, 60) + "'" : n.IsNull() ? "nothing" : n.IsMap() ? "a map" : "a list"; }
+std::string shown(const YAML::Node& n) {
+  return n.IsScalar() ? "'" + n.Scalar().substr(0, 60) + "'"
+         : n.IsNull() ? "nothing"
+         : n.IsMap()  ? "a map"
+                      : "a list";
+}
 
 std::string joined(const std::vector<std::string>& words) {
   std::string all;
@@ -34,7 +43,9 @@ std::string joined(const std::vector<std::string>& words) {
   return all;
 }
 
-bool is_allowed(const field& f, f64 x) { return x >= f.least && x <= f.most && !(f.above_least && x == f.least); }
+bool is_allowed(const field& f, f64 x) {
+  return x >= f.least && x <= f.most && !(f.above_least && x == f.least);
+}
 
 std::string limits(const field& f) {
   if (f.least == f.most) return text_of(f.least);
@@ -44,9 +55,10 @@ std::string limits(const field& f) {
   return words;
 }
 
-/// The pairs of a map with those that `<<` merges into it, which are weaker than its own; what is nearer is stronger. Keys that stand
-/// twice are refused.
-std::vector<std::pair<std::string, YAML::Node>> pairs_of(const YAML::Node& map, const std::string& file, const std::string& what) {
+/// The pairs of a map with those that `<<` merges into it, which are weaker than its own; what is nearer is
+/// stronger. Keys that stand twice are refused.
+std::vector<std::pair<std::string, YAML::Node>> pairs_of(const YAML::Node& map, const std::string& file,
+                                                         const std::string& what) {
   if (!map.IsMap()) refuse(place(file, map), what + " is a map of fields, not " + shown(map));
   std::vector<std::pair<std::string, YAML::Node>> all;
   std::map<std::string, int> lines;
@@ -60,7 +72,9 @@ std::vector<std::pair<std::string, YAML::Node>> pairs_of(const YAML::Node& map, 
     const std::string& key = pair.first.Scalar();
     const int line = pair.first.Mark().line + 1;
     if (const auto [before, fresh] = lines.emplace(key, line); !fresh)
-      refuse(place(file, pair.first), (what.empty() ? key : what + "." + key) + " stands there twice, before in line " + std::to_string(before->second));
+      refuse(place(file, pair.first), (what.empty() ? key : what + "." + key) +
+                                          " stands there twice, before in line " +
+                                          std::to_string(before->second));
     if (key == "<<") merges(pair.second);
     else all.emplace_back(key, pair.second);
   }
@@ -71,25 +85,48 @@ std::vector<std::pair<std::string, YAML::Node>> pairs_of(const YAML::Node& map, 
     // An anchor may be merged into what it merges itself.
     if (std::any_of(merged.begin(), merged.end(), [&](const YAML::Node& m) { return m.is(from); })) continue;
     merged.push_back(from);
-    if (constexpr std::size_t most = 100; merged.size() + waiting.size() > most) refuse(place(file, map), what + ": << merges more than " + std::to_string(most) + " maps");
+    if (constexpr std::size_t most = 100; merged.size() + waiting.size() > most)
+      refuse(place(file, map), what + ": << merges more than " + std::to_string(most) + " maps");
     for (const auto& weaker : from) {
-      if (!weaker.first.IsScalar()) refuse(place(file, weaker.first), what + ": the name of a field is a word");
+      if (!weaker.first.IsScalar())
+        refuse(place(file, weaker.first), what + ": the name of a field is a word");
       if (weaker.first.Scalar() == "<<") merges(weaker.second);
-      else if (lines.emplace(weaker.first.Scalar(), 0).second) all.emplace_back(weaker.first.Scalar(), weaker.second);
+      else if (lines.emplace(weaker.first.Scalar(), 0).second)
+        all.emplace_back(weaker.first.Scalar(), weaker.second);
     }
   }
   return all;
 }
 
 void declare(fields& part, rate_part& p) {
-  part.add("scheduler", p.scheduler, "").one_of({"Constant", "Linear", "Polynomial", "Cosine", "CosineDecay", "Exponential", "InverseExponentialTimeDecay", "InverseSquareRootDecay", "MultiStep", "Step",
-                                                 "PiecewiseConstant", "Multiplicative", "CosineAnnealing", "CosineAnnealingWarmRestarts", "Cyclic", "OneCycle"});
-  for (const auto& [name, to] : {std::pair("learning_rate", &p.learning_rate), {"initial_learning_rate", &p.initial_learning_rate}, {"end_learning_rate", &p.end_learning_rate}, {"base_lr", &p.base_lr}, {"max_lr", &p.max_lr}, {"eta_min", &p.eta_min}})
+  part.add("scheduler", p.scheduler, "")
+      .one_of({"Constant", "Linear", "Polynomial", "Cosine", "CosineDecay", "Exponential",
+               "InverseExponentialTimeDecay", "InverseSquareRootDecay", "MultiStep", "Step",
+               "PiecewiseConstant", "Multiplicative", "CosineAnnealing", "CosineAnnealingWarmRestarts",
+               "Cyclic", "OneCycle"});
+  for (const auto& [name, to] : {std::pair("learning_rate", &p.learning_rate),
+                                 {"initial_learning_rate", &p.initial_learning_rate},
+                                 {"end_learning_rate", &p.end_learning_rate},
+                                 {"base_lr", &p.base_lr},
+                                 {"max_lr", &p.max_lr},
+                                 {"eta_min", &p.eta_min}})
     part.add(name, *to, "").at_least(0);
-  for (const auto& [name, to] : {std::pair("power", &p.power), {"decay_rate", &p.decay_rate}, {"step_exponent", &p.step_exponent}, {"scale", &p.scale}, {"gamma", &p.gamma}, {"coefficient", &p.coefficient}, {"final_div_factor", &p.final_div_factor}})
+  for (const auto& [name, to] : {std::pair("power", &p.power),
+                                 {"decay_rate", &p.decay_rate},
+                                 {"step_exponent", &p.step_exponent},
+                                 {"scale", &p.scale},
+                                 {"gamma", &p.gamma},
+                                 {"coefficient", &p.coefficient},
+                                 {"final_div_factor", &p.final_div_factor}})
     part.add(name, *to, "").above(0);
   part.add("total_iters", p.total_iters, "").at_least(1).once_called("steps").once_called("decay_steps");
-  for (const auto& [name, to] : {std::pair("warmup_steps", &p.warmup_steps), {"step_size", &p.step_size}, {"step_size_up", &p.step_size_up}, {"step_size_down", &p.step_size_down}, {"T_max", &p.t_max}, {"T_0", &p.t_0}, {"total_steps", &p.total_steps}})
+  for (const auto& [name, to] : {std::pair("warmup_steps", &p.warmup_steps),
+                                 {"step_size", &p.step_size},
+                                 {"step_size_up", &p.step_size_up},
+                                 {"step_size_down", &p.step_size_down},
+                                 {"T_max", &p.t_max},
+                                 {"T_0", &p.t_0},
+                                 {"total_steps", &p.total_steps}})
     part.add(name, *to, "").at_least(1);
   part.add("T_mult", p.t_mult, "").at_least(1).at_most(1);
   part.add("pct_start", p.pct_start, "").above(0).at_most(1);
@@ -131,7 +168,8 @@ struct reader {
   }
   void read(const YAML::Node& n, std::string& to) const {
     if (!n.IsScalar()) wrong(n, "a word");
-    if (!f.choices.empty() && std::find(f.choices.begin(), f.choices.end(), n.Scalar()) == f.choices.end()) wrong(n, "one of " + joined(f.choices));
+    if (!f.choices.empty() && std::find(f.choices.begin(), f.choices.end(), n.Scalar()) == f.choices.end())
+      wrong(n, "one of " + joined(f.choices));
     to = n.Scalar();
   }
   template <class T>
@@ -145,7 +183,8 @@ struct reader {
     fields part;
     declare(part, to);
     part.read_section(n, "", file());
-    if (n.size() && !n["scheduler"]) refuse(where, f.full_name() + ": a part of a schedule names its scheduler");
+    if (n.size() && !n["scheduler"])
+      refuse(where, f.full_name() + ": a part of a schedule names its scheduler");
   }
   void read(const YAML::Node& n, rate_parts& to) const {
     if (n.IsSequence() && n.size()) {
@@ -163,7 +202,8 @@ struct reader {
     if (!n.IsMap()) wrong(n, "a map of names and numbers");
     to.clear();
     for (const auto& [name, value] : pairs_of(n, file(), f.full_name())) {
-      if (constexpr std::size_t most = 200; name.size() > most) refuse(where, f.full_name() + ": a name has at most " + std::to_string(most) + " letters");
+      if (constexpr std::size_t most = 200; name.size() > most)
+        refuse(where, f.full_name() + ": a name has at most " + std::to_string(most) + " letters");
       to.emplace_back(name, number<f64>(value, "a map of names and numbers"));
     }
   }
@@ -175,19 +215,24 @@ struct reader {
 void read_value(field& f, const YAML::Node& value, const std::string& where) {
   if (value.IsNull()) return;  // as if the field were not there
   const reader r{f, where};
-  std::visit([&](auto to) {
-    if constexpr (!std::is_same_v<decltype(to), std::monostate>) r.read(value, *to);
-  }, f.where);
+  std::visit(
+      [&](auto to) {
+        if constexpr (!std::is_same_v<decltype(to), std::monostate>) r.read(value, *to);
+      },
+      f.where);
   f.given = where;
 }
 
 YAML::Node parsed(const std::string& text, const std::string& where) {
   constexpr std::size_t most = 1 << 20;
-  if (text.size() > most) refuse(where, "has " + std::to_string(text.size()) + " bytes; a params file has at most " + std::to_string(most));
+  if (text.size() > most)
+    refuse(where, "has " + std::to_string(text.size()) + " bytes; a params file has at most " +
+                      std::to_string(most));
   try {
     return YAML::Load(text);
   } catch (const YAML::Exception& e) {
-    refuse(e.mark.line >= 0 ? where + ":" + std::to_string(e.mark.line + 1) : where, "this is no YAML: " + e.msg);
+    refuse(e.mark.line >= 0 ? where + ":" + std::to_string(e.mark.line + 1) : where,
+           "this is no YAML: " + e.msg);
   }
 }
 
@@ -199,11 +244,14 @@ std::string text_of(const rate_part& p) {
   std::string out;
   for (std::size_t i = 0; i < of_given.all().size(); ++i) {
     const std::string text = of_given.all()[i].text();
-    if (i == 0 || text != of_usual.all()[i].text()) out += (i ? ", " : "{") + of_given.all()[i].name + ": " + text;
+    if (i == 0 || text != of_usual.all()[i].text())
+      out += (i ? ", " : "{") + of_given.all()[i].name + ": " + text;
   }
   return out + "}";
 }
-std::string text_of(const std::pair<std::string, f64>& p) { return YAML::Dump(YAML::Node(p.first)) + ": " + text_of(p.second); }
+std::string text_of(const std::pair<std::string, f64>& p) {
+  return YAML::Dump(YAML::Node(p.first)) + ": " + text_of(p.second);
+}
 
 /// A number outside its limits is one that was not given.
 struct writer {
@@ -214,7 +262,9 @@ struct writer {
   std::string operator()(const i64* x) const { return operator()(*x); }
   std::string operator()(i64 x) const { return is_allowed(f, static_cast<f64>(x)) ? text_of(x) : "null"; }
   std::string operator()(const f64* x) const { return is_allowed(f, *x) ? text_of(*x) : "null"; }
-  std::string operator()(const std::string* x) const { return x->empty() ? "null" : YAML::Dump(YAML::Node(*x)); }
+  std::string operator()(const std::string* x) const {
+    return x->empty() ? "null" : YAML::Dump(YAML::Node(*x));
+  }
   template <class T>
   std::string operator()(const std::vector<T>* x) const {
     if (x->empty()) return "null";
@@ -232,12 +282,20 @@ std::string field::text() const { return std::visit(writer{*this}, where); }
 void fields::read(const std::string& text, const std::string& file) {
   const YAML::Node root = parsed(text, file);
   if (!root.IsMap()) refuse(file, "a params file is a map of sections, not " + shown(root));
-  if (root["trainer"]) refuse(place(file, root["trainer"]), "this is the V2 form (trainer:); the V1 form is read here: train_input, eval_input, model, optimizer, runconfig");
+  if (root["trainer"])
+    refuse(place(file, root["trainer"]),
+           "this is the V2 form (trainer:); the V1 form is read here: train_input, eval_input, model, "
+           "optimizer, runconfig");
   for (const auto& [name, content] : pairs_of(root, file, "")) {
     if (std::find(sections_.begin(), sections_.end(), name) == sections_.end()) {
-      const auto same = std::find_if(all_.begin(), all_.end(), [&](const field& f) { return f.name == name && std::find(sections_.begin(), sections_.end(), f.section) != sections_.end(); });
+      const auto same = std::find_if(all_.begin(), all_.end(), [&](const field& f) {
+        return f.name == name && std::find(sections_.begin(), sections_.end(), f.section) != sections_.end();
+      });
       const std::string near = app::nearest_words(name, sections_);
-      refuse(place(file, content), name + " is no section" + (same != all_.end() ? "; it is a field of " + same->section : !near.empty() ? near : "; there are " + joined(sections_)));
+      refuse(place(file, content), name + " is no section" +
+                                       (same != all_.end() ? "; it is a field of " + same->section
+                                        : !near.empty()    ? near
+                                                           : "; there are " + joined(sections_)));
     }
     if (!content.IsNull()) read_section(content, name, file);
   }
@@ -247,7 +305,8 @@ void fields::read_section(const YAML::Node& map, const std::string& section, con
   const bool is_option = file.starts_with("--");
   for (const auto& [name, value] : pairs_of(map, file, section)) {
     const auto is_called = [&](const field& f) {
-      return f.section == section && (f.name == name || std::find(f.old_names.begin(), f.old_names.end(), name) != f.old_names.end());
+      return f.section == section &&
+             (f.name == name || std::find(f.old_names.begin(), f.old_names.end(), name) != f.old_names.end());
     };
     const auto found = std::find_if(all_.begin(), all_.end(), is_called);
     const std::string where = is_option ? file : place(file, value);
@@ -255,12 +314,15 @@ void fields::read_section(const YAML::Node& map, const std::string& section, con
       std::vector<std::string> known;
       for (const field& f : all_)
         if (f.section == section) known.push_back(f.name);
-      refuse(where, (section.empty() ? name : section + "." + name) + " is no field" + app::nearest_words(name, known));
+      refuse(where, (section.empty() ? name : section + "." + name) + " is no field" +
+                        app::nearest_words(name, known));
     }
     if (!found->given.empty() && found->given.starts_with(file + ":") && found->name != name)
-      refuse(where, section + "." + name + " is another name of " + found->name + ", which " + found->given + " gives");
+      refuse(where, section + "." + name + " is another name of " + found->name + ", which " + found->given +
+                        " gives");
     read_value(*found, value, where);
-    if (std::holds_alternative<std::monostate>(found->where) && !value.IsNull()) notes_.push_back(where + ": " + found->full_name() + " has no effect here");
+    if (std::holds_alternative<std::monostate>(found->where) && !value.IsNull())
+      notes_.push_back(where + ": " + found->full_name() + " has no effect here");
   }
 }
 
@@ -291,7 +353,8 @@ std::string fields::text() const {
   for (const std::string& s : sections_) {
     out += s + ":\n";
     for (const field& f : all_)
-      if (f.section == s && !std::holds_alternative<std::monostate>(f.where)) out += "  " + f.name + ": " + f.text() + "\n";
+      if (f.section == s && !std::holds_alternative<std::monostate>(f.where))
+        out += "  " + f.name + ": " + f.text() + "\n";
   }
   return out;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The fields of a params file, declared once: their sections, names, types and limits, and where their values go. What is read from a
-// YAML file (the V1 form of the Cerebras Model Zoo) or from the command line is checked by the same declaration, and so is a unique
-// sentence for each mistake: params.yaml:14: model.hiden_size is no field; the nearest is hidden_size
+// The fields of a params file, declared once: their sections, names, types and limits, and where their values
+// go. What is read from a YAML file (the V1 form of the Cerebras Model Zoo) or from the command line is
+// checked by the same declaration, and so is a unique sentence for each mistake: params.yaml:14:
+// model.hiden_size is no field; the nearest is hidden_size
 #pragma once
 #include <functional>
 #include <initializer_list>
@@ -23,9 +24,11 @@ using wsl::i64;
 /// A part of a learning-rate schedule, as it is written.
 struct rate_part {
   std::string scheduler = "Constant", mode = "triangular", anneal_strategy = "cos";
-  f64 learning_rate = 0, initial_learning_rate = 0, end_learning_rate = 0, power = 1, decay_rate = 1, step_exponent = 1, scale = 1, gamma = 1, coefficient = 1;
+  f64 learning_rate = 0, initial_learning_rate = 0, end_learning_rate = 0, power = 1, decay_rate = 1,
+      step_exponent = 1, scale = 1, gamma = 1, coefficient = 1;
   f64 base_lr = 0, max_lr = 0, eta_min = 0, pct_start = 0.3, final_div_factor = 1e4;
-  i64 total_iters = 0, warmup_steps = 0, step_size = 0, step_size_up = 2000, step_size_down = 0, t_max = 0, t_0 = 0, t_mult = 1, total_steps = 1000;
+  i64 total_iters = 0, warmup_steps = 0, step_size = 0, step_size_up = 2000, step_size_down = 0, t_max = 0,
+      t_0 = 0, t_mult = 1, total_steps = 1000;
   bool staircase = false, three_phase = false;
   std::vector<i64> milestones = {};
   std::vector<f64> learning_rates = {};
@@ -34,16 +37,18 @@ using rate_parts = std::vector<rate_part>;
 using numbers_by_name = std::vector<std::pair<std::string, f64>>;
 
 struct field {
-  using target = std::variant<std::monostate, bool*, int*, i64*, f64*, std::string*, std::vector<i64>*, std::vector<f64>*, rate_parts*, numbers_by_name*>;
+  using target = std::variant<std::monostate, bool*, int*, i64*, f64*, std::string*, std::vector<i64>*,
+                              std::vector<f64>*, rate_parts*, numbers_by_name*>;
 
   std::string section, name, help;
-  target where;                        ///< none: a field that is accepted and has no effect here
-  std::function<void()> reset = [] {};   ///< to what it is when nobody gives it
+  target where;                         ///< none: a field that is accepted and has no effect here
+  std::function<void()> reset = [] {};  ///< to what it is when nobody gives it
   std::vector<std::string> old_names = {};
-  std::vector<std::string> choices = {}; ///< of a word; empty: any
+  std::vector<std::string> choices = {};  ///< of a word; empty: any
   f64 least = -1e300, most = 1e300;
   bool above_least = false;
-  std::string given = {};                ///< where the value was given: a file and line, or an option; empty: the default
+  /// where the value was given: a file and line, or an option; empty: the default
+  std::string given = {};
 
   field& at_least(f64 n) { return least = n, *this; }
   field& above(f64 n) { return least = n, above_least = true, *this; }
@@ -64,11 +69,16 @@ class fields {
   void options_of(std::string mode) { now_ = std::move(mode); }
   template <class T>
   field& add(std::string name, T& target, std::string help) {
-    return all_.emplace_back(field{.section = now_, .name = std::move(name), .help = std::move(help), .where = &target, .reset = [&target, first = target] { target = first; }});
+    return all_.emplace_back(field{.section = now_,
+                                   .name = std::move(name),
+                                   .help = std::move(help),
+                                   .where = &target,
+                                   .reset = [&target, first = target] { target = first; }});
   }
   /// Fields that files have and that mean nothing here; a note says so when one is given.
   void no_effect(std::initializer_list<const char*> names) {
-    for (const char* name : names) all_.push_back({.section = now_, .name = name, .help = "accepted, no effect", .where = {}});
+    for (const char* name : names)
+      all_.push_back({.section = now_, .name = name, .help = "accepted, no effect", .where = {}});
   }
   /// What to say of the values when all are known; empty for nothing.
   void remark(std::function<std::string()> f) { remarks_.push_back(std::move(f)); }

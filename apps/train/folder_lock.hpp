@@ -15,10 +15,12 @@ namespace train_app {
 class folder_lock {
  public:
   /// Throws std::runtime_error if another process holds it. Where files cannot be locked nothing is held.
-  explicit folder_lock(const std::filesystem::path& folder) : file_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+  explicit folder_lock(const std::filesystem::path& folder)
+      : file_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
     if (file_ < 0 || ::flock(file_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
     ::close(file_);
-    throw std::runtime_error("another process trains in " + folder.string() + ": wait until it has ended, or take another --model_dir");
+    throw std::runtime_error("another process trains in " + folder.string() +
+                             ": wait until it has ended, or take another --model_dir");
   }
   folder_lock(const folder_lock&) = delete;
   folder_lock& operator=(const folder_lock&) = delete;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// A wafer that trains in the way that `execution_strategy` and the precision name, with one vocabulary for all ways. Who uses it compiles no
-// trainer: that is done once for each, by machine_of.hpp where a machine is made.
+// A wafer that trains in the way that `execution_strategy` and the precision name, with one vocabulary for
+// all ways. Who uses it compiles no trainer: that is done once for each, by machine_of.hpp where a machine is
+// made.
 #pragma once
 #include <memory>
 #include <string>
 #include <wsl/layout/layout.hpp>
-#include <wsl/ml/train/run.hpp>
 #include <wsl/ml/model/batch.hpp>
+#include <wsl/ml/train/run.hpp>
 #include <wsl/ml/train/settings.hpp>
 
 namespace train_app {
@@ -29,7 +30,8 @@ class machine {
 };
 
 /// Weights stay where their layers are; ranks.hpp has the machines to which they stream.
-std::unique_ptr<machine> pipeline(wsl::ml::network n, const wsl::ml::optimizer& rule, const wsl::ml::pipelining& how);
+std::unique_ptr<machine> pipeline(wsl::ml::network n, const wsl::ml::optimizer& rule,
+                                  const wsl::ml::pipelining& how);
 /// Its layout.
 wsl::layout pipeline_plan(int strips);
 

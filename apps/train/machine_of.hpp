@@ -33,7 +33,8 @@ class machine_of final : public machine {
 
 /// The layout of weight streaming with such weights.
 inline wsl::layout plan_of(const wsl::ml::training& how, weights_as as) {
-  return as == weights_as::bf16 ? wsl::ml::bfloat16_trainer::plan(how.workers, how.num_csx) : wsl::ml::trainer::plan(how.workers, how.num_csx);
+  return as == weights_as::bf16 ? wsl::ml::bfloat16_trainer::plan(how.workers, how.num_csx)
+                                : wsl::ml::trainer::plan(how.workers, how.num_csx);
 }
 
 }  // namespace train_app

@@ -11,15 +11,19 @@ namespace rate = wsl::ml::rate;
 [[noreturn]] void refuse(const std::string& sentence) { throw std::invalid_argument(sentence); }
 
 i64 needed(const rate_part& p, i64 steps, const char* name) {
-  if (steps < 1) refuse("optimizer.learning_rate: a " + p.scheduler + " scheduler needs " + name + ", a number of steps");
+  if (steps < 1)
+    refuse("optimizer.learning_rate: a " + p.scheduler + " scheduler needs " + name + ", a number of steps");
   return steps;
 }
 i64 steps_of(const rate_part& p) { return needed(p, p.total_iters, "total_iters"); }
 
 rate::schedule cycle_of(const rate_part& p) {
   using kind = rate::cycle_heights::kind;
-  const kind how = p.mode == "triangular2" ? kind::halved : p.mode == "exp_range" ? kind::shrinking : kind::even;
-  return rate::cyclic(p.base_lr, p.max_lr, p.step_size_up, p.step_size_down ? p.step_size_down : p.step_size_up, {how, p.gamma});
+  const kind how = p.mode == "triangular2" ? kind::halved
+                   : p.mode == "exp_range" ? kind::shrinking
+                                           : kind::even;
+  return rate::cyclic(p.base_lr, p.max_lr, p.step_size_up,
+                      p.step_size_down ? p.step_size_down : p.step_size_up, {how, p.gamma});
 }
 
 rate::schedule schedule_of(const rate_part& p) {
@@ -27,18 +31,28 @@ rate::schedule schedule_of(const rate_part& p) {
   if (p.scheduler == "Constant") return rate::constant(p.learning_rate);
   if (p.scheduler == "Linear") return rate::linear(first, last, steps_of(p));
   if (p.scheduler == "Polynomial") return rate::polynomial(first, last, steps_of(p), p.power);
-  if (p.scheduler == "Exponential") return rate::exponential_decay(first, p.decay_rate, steps_of(p), p.staircase);
-  if (p.scheduler == "InverseSquareRootDecay") return rate::inverse_square_root(first > 0 ? first : 1, p.scale, std::max<i64>(p.warmup_steps, 1));
-  if (p.scheduler == "InverseExponentialTimeDecay") return rate::inverse_time(first, p.decay_rate, steps_of(p), p.step_exponent, p.staircase);
+  if (p.scheduler == "Exponential")
+    return rate::exponential_decay(first, p.decay_rate, steps_of(p), p.staircase);
+  if (p.scheduler == "InverseSquareRootDecay")
+    return rate::inverse_square_root(first > 0 ? first : 1, p.scale, std::max<i64>(p.warmup_steps, 1));
+  if (p.scheduler == "InverseExponentialTimeDecay")
+    return rate::inverse_time(first, p.decay_rate, steps_of(p), p.step_exponent, p.staircase);
   if (p.scheduler == "MultiStep") return rate::multi_step(first, p.gamma, p.milestones);
-  if (p.scheduler == "Step") return rate::exponential_decay(first, p.gamma, needed(p, p.step_size, "step_size"), true);
+  if (p.scheduler == "Step")
+    return rate::exponential_decay(first, p.gamma, needed(p, p.step_size, "step_size"), true);
   if (p.scheduler == "Multiplicative") return rate::exponential_decay(first, p.coefficient, 1);
   if (p.scheduler == "PiecewiseConstant") return rate::piecewise_constant(p.learning_rates, p.milestones);
-  if (p.scheduler == "CosineAnnealing") return rate::cosine_annealing(first, p.eta_min, needed(p, p.t_max, "T_max"));
-  if (p.scheduler == "CosineAnnealingWarmRestarts") return rate::warm_restarts(first, p.eta_min, needed(p, p.t_0, "T_0"));
+  if (p.scheduler == "CosineAnnealing")
+    return rate::cosine_annealing(first, p.eta_min, needed(p, p.t_max, "T_max"));
+  if (p.scheduler == "CosineAnnealingWarmRestarts")
+    return rate::warm_restarts(first, p.eta_min, needed(p, p.t_0, "T_0"));
   if (p.scheduler == "Cyclic") return cycle_of(p);
   if (p.scheduler == "OneCycle")
-    return rate::one_cycle(first, p.max_lr, p.total_steps, {.rise = p.pct_start, .last_divisor = p.final_div_factor, .three_phases = p.three_phase, .straight = p.anneal_strategy == "linear"});
+    return rate::one_cycle(first, p.max_lr, p.total_steps,
+                           {.rise = p.pct_start,
+                            .last_divisor = p.final_div_factor,
+                            .three_phases = p.three_phase,
+                            .straight = p.anneal_strategy == "linear"});
   return rate::cosine(first, last, steps_of(p));
 }
 
@@ -48,8 +62,11 @@ std::string word_of(weights_as as) { return as == weights_as::bf16 ? "bf16" : "f
 
 std::string precision_params::remark() const {
   if (weights() == weights_as::bf16) return "";
-  if (mixed) return "model.mixed_precision has no effect with fp16_type " + half + ": weights travel as f32; with bfloat16 they take half the bytes";
-  if (bfloat16 || half == "bfloat16") return "model.fp16_type bfloat16 has no effect without mixed_precision true";
+  if (mixed)
+    return "model.mixed_precision has no effect with fp16_type " + half +
+           ": weights travel as f32; with bfloat16 they take half the bytes";
+  if (bfloat16 || half == "bfloat16")
+    return "model.fp16_type bfloat16 has no effect without mixed_precision true";
   return "";
 }
 
@@ -59,9 +76,12 @@ wsl::ml::optimizer optimizer_params::rule() const {
   wsl::ml::optimizer o;
   if (betas.size() != 2) refuse("optimizer.betas are two numbers, not " + std::to_string(betas.size()));
   if (type == "sgd" || type == "SGD") o = wsl::ml::optimizer::sgd(single(momentum), single(weight_decay));
-  else if (type == "adam" || type == "Adam") o = wsl::ml::optimizer::adam(single(betas[0]), single(betas[1]), single(eps), single(weight_decay));
+  else if (type == "adam" || type == "Adam")
+    o = wsl::ml::optimizer::adam(single(betas[0]), single(betas[1]), single(eps), single(weight_decay));
   else o = wsl::ml::optimizer::adamw(single(betas[0]), single(betas[1]), single(eps), single(weight_decay));
-  o.which = decays == "all" ? wsl::ml::decays::all : decays == "matrices" ? wsl::ml::decays::matrices : wsl::ml::decays::not_bias_or_norm;
+  o.which = decays == "all"        ? wsl::ml::decays::all
+            : decays == "matrices" ? wsl::ml::decays::matrices
+                                   : wsl::ml::decays::not_bias_or_norm;
   return o;
 }
 
@@ -78,62 +98,106 @@ rate::schedule optimizer_params::rate() const {
 void declare_input(fields& f, input_params& p) {
   f.add("data_dir", p.data_dir, "where the data is");
   f.add("batch_size", p.batch_size, "samples of a step, on all systems together").at_least(1);
-  f.add("micro_batch_size", p.micro_batch_size, "samples that pass through a pipeline together; null: as fits").at_least(1);
+  f.add("micro_batch_size", p.micro_batch_size,
+        "samples that pass through a pipeline together; null: as fits")
+      .at_least(1);
   f.add("shuffle", p.shuffle, "draw the samples of an epoch in another order each time");
   f.add("shuffle_seed", p.shuffle_seed, "of that order").at_least(0);
-  f.add("drop_last", p.drop_last, "leave out the samples that do not fill a batch").once_called("drop_last_batch");
-  f.no_effect({"data_processor", "num_workers", "prefetch_factor", "persistent_workers", "to_float16", "use_worker_cache", "repeat", "shuffle_buffer"});
+  f.add("drop_last", p.drop_last, "leave out the samples that do not fill a batch")
+      .once_called("drop_last_batch");
+  f.no_effect({"data_processor", "num_workers", "prefetch_factor", "persistent_workers", "to_float16",
+               "use_worker_cache", "repeat", "shuffle_buffer"});
 }
 
 void declare_precision(fields& f, precision_params& p) {
-  f.add("mixed_precision", p.mixed, "with fp16_type bfloat16 weights travel to the wafer in half the bytes; what is computed is f32 in any case");
-  f.add("fp16_type", p.half, "of mixed_precision; weights are bfloat16 or f32, so with the others they stay f32").one_of({"float16", "bfloat16", "cbfloat16"});
+  f.add("mixed_precision", p.mixed,
+        "with fp16_type bfloat16 weights travel to the wafer in half the bytes; what is computed is f32 in "
+        "any case");
+  f.add("fp16_type", p.half,
+        "of mixed_precision; weights are bfloat16 or f32, so with the others they stay f32")
+      .one_of({"float16", "bfloat16", "cbfloat16"});
   f.add("use_bfloat16", p.bfloat16, "as fp16_type bfloat16, in older files");
   f.remark([&p] { return p.remark(); });
 }
 
 void declare_optimizer(fields& f, optimizer_params& p) {
   f.section("optimizer");
-  f.add("optimizer_type", p.type, "sgd, adam or adamw").one_of({"sgd", "adam", "adamw", "SGD", "Adam", "AdamW"});
-  f.add("learning_rate", p.learning_rate, "a number, or a list of schedulers one after the other").at_least(0);
-  f.add("adjust_learning_rate", p.adjust_learning_rate, "factors of it for groups of parameters, or for parameters by a pattern of their names: {\"*qkv.weight\": 0.5}").at_least(0);
+  f.add("optimizer_type", p.type, "sgd, adam or adamw")
+      .one_of({"sgd", "adam", "adamw", "SGD", "Adam", "AdamW"});
+  f.add("learning_rate", p.learning_rate, "a number, or a list of schedulers one after the other")
+      .at_least(0);
+  f.add("adjust_learning_rate", p.adjust_learning_rate,
+        "factors of it for groups of parameters, or for parameters by a pattern of their names: "
+        "{\"*qkv.weight\": 0.5}")
+      .at_least(0);
   f.add("momentum", p.momentum, "of sgd").at_least(0).at_most(1);
   f.add("betas", p.betas, "of adam and adamw").at_least(0).at_most(0.999999);
   f.add("eps", p.eps, "of adam and adamw").above(0);
-  f.add("weight_decay", p.weight_decay, "of adamw apart from the gradient, of the others added to it").at_least(0).once_called("weight_decay_rate");
+  f.add("weight_decay", p.weight_decay, "of adamw apart from the gradient, of the others added to it")
+      .at_least(0)
+      .once_called("weight_decay_rate");
   f.add("decays", p.decays, "which parameters decay").one_of({"not_bias_or_norm", "matrices", "all"});
   f.add("max_gradient_norm", p.max_gradient_norm, "longer gradients are shortened to it").above(0);
-  f.add("max_gradient_value", p.max_gradient_value, "what is larger of a gradient, or smaller than its negative, is set to it").above(0);
+  f.add("max_gradient_value", p.max_gradient_value,
+        "what is larger of a gradient, or smaller than its negative, is set to it")
+      .above(0);
   f.add("log_summaries", p.log_summaries, "write the norm of each parameter to the events");
-  f.no_effect({"correct_bias", "loss_scaling_factor", "initial_loss_scale", "steps_per_increase", "min_loss_scale", "max_loss_scale"});
+  f.no_effect({"correct_bias", "loss_scaling_factor", "initial_loss_scale", "steps_per_increase",
+               "min_loss_scale", "max_loss_scale"});
 }
 
 void declare_run(fields& f, run_params& p) {
   f.section("runconfig");
-  f.add("mode", p.mode, "what to do if the command line does not say it").one_of({"train", "eval", "train_and_eval"});
+  f.add("mode", p.mode, "what to do if the command line does not say it")
+      .one_of({"train", "eval", "train_and_eval"});
   f.add("model_dir", p.model_dir, "folder for all that is written");
   f.add("checkpoint_path", p.checkpoint_path, "go on from this checkpoint");
-  f.add("autoload_last_checkpoint", p.autoload_last_checkpoint, "go on from the last checkpoint in model_dir");
+  f.add("autoload_last_checkpoint", p.autoload_last_checkpoint,
+        "go on from the last checkpoint in model_dir");
   f.add("max_steps", p.max_steps, "steps in all, with those before a checkpoint").at_least(0);
   f.add("num_steps", p.num_steps, "steps of this run").at_least(1);
-  f.add("num_epochs", p.num_epochs, "times through the data; the first limit of num_epochs, max_steps and num_steps ends a run").at_least(1);
+  f.add("num_epochs", p.num_epochs,
+        "times through the data; the first limit of num_epochs, max_steps and num_steps ends a run")
+      .at_least(1);
   f.add("steps_per_epoch", p.steps_per_epoch, "a shorter epoch than the whole data").at_least(1);
   f.add("log_steps", p.log_steps, "steps between two lines").at_least(1);
-  f.add("checkpoint_steps", p.checkpoint_steps, "steps between two checkpoints; 0: only the last").at_least(0);
+  f.add("checkpoint_steps", p.checkpoint_steps, "steps between two checkpoints; 0: only the last")
+      .at_least(0);
   f.add("save_initial_checkpoint", p.save_initial_checkpoint, "before the first step");
   f.add("max_checkpoints", p.max_checkpoints, "how many are kept, the newest; 0: all").at_least(0);
   f.add("eval_steps", p.eval_steps, "batches of an evaluation; 0: all").at_least(0);
-  f.add("eval_frequency", p.eval_frequency, "steps between two evaluations of train_and_eval; 0: only after the last").at_least(0);
-  f.add("peak_gflops", p.peak_gflops, "what the computers can do together, in 10^9 operations a second, for flops_utilization; 0: measured before the first step (of this program)").at_least(0);
+  f.add("eval_frequency", p.eval_frequency,
+        "steps between two evaluations of train_and_eval; 0: only after the last")
+      .at_least(0);
+  f.add("peak_gflops", p.peak_gflops,
+        "what the computers can do together, in 10^9 operations a second, for flops_utilization; 0: measured "
+        "before the first step (of this program)")
+      .at_least(0);
   f.add("seed", p.seed, "of the initial weights").at_least(0);
   f.add("num_csx", p.num_csx, "wafers that share out a batch").at_least(1).at_most(16);
-  f.add("execution_strategy", p.execution_strategy, "weights stream past the data, or layers stand side by side").one_of({"weight_streaming", "pipeline"});
-  f.add("workers", p.workers, "PEs of a wafer that share out its part of the batch (of this program)").at_least(1);
-  f.add("strips", p.strips, "PEs at most that a pipeline's layers lie on (of this program)").at_least(1).at_most(64);
-  f.add("threads", p.threads, "of this computer; 0: one a core, or WSL_THREADS (of this program)").at_least(0).at_most(1024);
-  f.no_effect({"check_loss_values", "compile_dir", "precision_opt_level", "num_workers_per_csx", "num_wgt_servers", "num_act_servers", "log_summaries", "save_losses",
-               "show_debug_metrics", "job_labels", "job_priority", "mount_dirs", "python_paths", "disable_strict_checkpoint_loading", "mgmt_address", "mgmt_namespace",
-               "credentials_path", "debug_args_path", "target_device", "enable_distributed", "sync_batchnorm", "logging", "steps_per_update"});
+  f.add("execution_strategy", p.execution_strategy,
+        "weights stream past the data, or layers stand side by side")
+      .one_of({"weight_streaming", "pipeline"});
+  f.add("workers", p.workers, "PEs of a wafer that share out its part of the batch (of this program)")
+      .at_least(1);
+  f.add("strips", p.strips, "PEs at most that a pipeline's layers lie on (of this program)")
+      .at_least(1)
+      .at_most(64);
+  f.add("threads", p.threads, "of this computer; 0: one a core, or WSL_THREADS (of this program)")
+      .at_least(0)
+      .at_most(1024);
+  f.no_effect({"check_loss_values",   "compile_dir",
+               "precision_opt_level", "num_workers_per_csx",
+               "num_wgt_servers",     "num_act_servers",
+               "log_summaries",       "save_losses",
+               "show_debug_metrics",  "job_labels",
+               "job_priority",        "mount_dirs",
+               "python_paths",        "disable_strict_checkpoint_loading",
+               "mgmt_address",        "mgmt_namespace",
+               "credentials_path",    "debug_args_path",
+               "target_device",       "enable_distributed",
+               "sync_batchnorm",      "logging",
+               "steps_per_update"});
 }
 
 void check(const common_params& p) {
@@ -141,12 +205,18 @@ void check(const common_params& p) {
   if (r.model_dir.empty()) refuse("runconfig.model_dir is the name of a folder, not nothing");
   if (p.train_input.batch_size < 1) refuse("train_input.batch_size is missing");
   if (p.train_input.batch_size % r.num_csx)
-    refuse("train_input.batch_size " + std::to_string(p.train_input.batch_size) + " must be divisible by num_csx " + std::to_string(r.num_csx) + ": each system has an equal part of the batch");
-  if (r.execution_strategy == "pipeline" && r.num_csx > 1) refuse("runconfig.num_csx must be 1 in a pipeline: its layers lie on one wafer");
+    refuse("train_input.batch_size " + std::to_string(p.train_input.batch_size) +
+           " must be divisible by num_csx " + std::to_string(r.num_csx) +
+           ": each system has an equal part of the batch");
+  if (r.execution_strategy == "pipeline" && r.num_csx > 1)
+    refuse("runconfig.num_csx must be 1 in a pipeline: its layers lie on one wafer");
   if (r.execution_strategy == "pipeline" && p.precision.weights() == weights_as::bf16)
-    refuse("model.fp16_type bfloat16 is for execution_strategy weight_streaming: in a pipeline weights stay on the PEs, as f32; take that strategy, or mixed_precision false");
+    refuse(
+        "model.fp16_type bfloat16 is for execution_strategy weight_streaming: in a pipeline weights stay on "
+        "the PEs, as f32; take that strategy, or mixed_precision false");
   if (!p.train_input.drop_last) refuse("train_input.drop_last is true: all batches have the same size");
-  if (p.optimizer.max_gradient_norm > 0 && p.optimizer.max_gradient_value > 0) refuse("optimizer has max_gradient_norm and max_gradient_value: give one of them");
+  if (p.optimizer.max_gradient_norm > 0 && p.optimizer.max_gradient_value > 0)
+    refuse("optimizer has max_gradient_norm and max_gradient_value: give one of them");
   p.optimizer.rule();
   p.optimizer.rate();
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The sections that every trainer has: train_input, eval_input, optimizer, runconfig, and of the model its precision. Names and meanings are those of the Cerebras
-// Model Zoo's V1 form; what is new here is said in its help.
+// The sections that every trainer has: train_input, eval_input, optimizer, runconfig, and of the model its
+// precision. Names and meanings are those of the Cerebras Model Zoo's V1 form; what is new here is said in
+// its help.
 #pragma once
 #include <filesystem>
 #include <wsl/ml/optim/rule.hpp>
@@ -26,7 +27,9 @@ struct precision_params {
   bool mixed = false, bfloat16 = false;
   std::string half = "float16";
 
-  weights_as weights() const { return mixed && (bfloat16 || half == "bfloat16") ? weights_as::bf16 : weights_as::f32; }
+  weights_as weights() const {
+    return mixed && (bfloat16 || half == "bfloat16") ? weights_as::bf16 : weights_as::f32;
+  }
   /// What somebody who asked for something else should know; empty for nothing.
   std::string remark() const;
 };

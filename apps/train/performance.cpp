@@ -25,7 +25,8 @@ constexpr auto of_round = std::chrono::milliseconds(4);
 /// The operations a second of one thread in the rounds that all begin together.
 void multiply(std::barrier<>& all, f64* speeds) {
   std::vector<f32> numbers(3 * side * side, 0.5f);
-  const wsl::matrix<f32> a(numbers.data(), side, side), b(a.first() + side * side, side, side), c(b.first() + side * side, side, side);
+  const wsl::matrix<f32> a(numbers.data(), side, side), b(a.first() + side * side, side, side),
+      c(b.first() + side * side, side, side);
   for (int r = 0; r < rounds; ++r) {
     all.arrive_and_wait();
     int products = 0;
@@ -70,7 +71,8 @@ std::string performance::json() const {
   "weights": "{}"
 }}
 )",
-                     speed.samples(), speed.elapsed(), speed.rate(), rate, rate, rate * static_cast<f64>(tokens), utilization(), flops, peak, weights);
+                     speed.samples(), speed.elapsed(), speed.rate(), rate, rate,
+                     rate * static_cast<f64>(tokens), utilization(), flops, peak, weights);
 }
 
 std::string table_of(const wsl::ml::step_report& r) { return wsl::ml::to_text(r); }

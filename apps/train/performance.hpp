@@ -2,21 +2,23 @@
 // How fast a run was, and how much of what its computers can do that is.
 #pragma once
 #include <string>
-#include <wsl/ml/train/pipelined/report.hpp>
 #include <wsl/ml/run/pace.hpp>
+#include <wsl/ml/train/pipelined/report.hpp>
 #include <wsl/ml/train/streaming/report.hpp>
 
 namespace train_app {
 
-/// Operations a second of products of f32 tiles that stay in a core's cache, the fastest way in which this program multiplies, by so many threads at a
-/// time (0: one a core, or WSL_THREADS): the best of some rounds, which take about 20 ms. A data sheet says somewhat more.
+/// Operations a second of products of f32 tiles that stay in a core's cache, the fastest way in which this
+/// program multiplies, by so many threads at a time (0: one a core, or WSL_THREADS): the best of some rounds,
+/// which take about 20 ms. A data sheet says somewhat more.
 wsl::f64 measured_peak(int threads);
 
 struct performance {
   const wsl::ml::pace& speed;  ///< in samples
   wsl::i64 tokens;             ///< of a sample
-  wsl::f64 flops, peak;        ///< operations of a sample, and those that all computers together can do in a second
-  std::string weights;         ///< what they travelled as
+  /// operations of a sample, and those that all computers together can do in a second
+  wsl::f64 flops, peak;
+  std::string weights;  ///< what they travelled as
 
   wsl::f64 flops_per_second() const { return speed.global_rate() * flops; }
   wsl::f64 utilization() const { return flops_per_second() / peak; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The processes that train together: those that mpirun or srun has started, or this one alone. ranks_mpi.cpp knows MPI; a build without it
-// has ranks_alone.cpp.
+// The processes that train together: those that mpirun or srun has started, or this one alone. ranks_mpi.cpp
+// knows MPI; a build without it has ranks_alone.cpp.
 #pragma once
 #include "machine.hpp"
 #include "params.hpp"
@@ -14,7 +14,8 @@ inline bool root() { return rank() == 0; }
 
 /// What is said to be called together is called by all processes, in the same order.
 /// Weights stream to wafers that are shared out to the processes; together.
-std::unique_ptr<machine> streaming(wsl::ml::network n, const wsl::ml::optimizer& rule, const wsl::ml::training& how, weights_as as);
+std::unique_ptr<machine> streaming(wsl::ml::network n, const wsl::ml::optimizer& rule,
+                                   const wsl::ml::training& how, weights_as as);
 /// Its layout.
 wsl::layout streaming_plan(const wsl::ml::training& how, weights_as as);
 /// The sum of everybody's numbers; together.

@@ -10,12 +10,14 @@ namespace {
 
 /// None for a program that was started as any other: it does not need MPI.
 const std::optional<wsl::mpi::spread_over>& world() {
-  static const std::optional<wsl::mpi::spread_over> all = wsl::mpi::launched() ? std::optional(wsl::mpi::world()) : std::nullopt;
+  static const std::optional<wsl::mpi::spread_over> all =
+      wsl::mpi::launched() ? std::optional(wsl::mpi::world()) : std::nullopt;
   return all;
 }
 
 template <class Trainer>
-std::unique_ptr<machine> streaming_by(wsl::ml::network n, const wsl::ml::optimizer& rule, const wsl::ml::training& how) {
+std::unique_ptr<machine> streaming_by(wsl::ml::network n, const wsl::ml::optimizer& rule,
+                                      const wsl::ml::training& how) {
   if (size() > 1) return std::make_unique<machine_of<Trainer>>(std::move(n), rule, how, *world());
   return std::make_unique<machine_of<Trainer>>(std::move(n), rule, how);
 }
@@ -24,11 +26,15 @@ std::unique_ptr<machine> streaming_by(wsl::ml::network n, const wsl::ml::optimiz
 
 int rank() { return world() ? world()->rank() : 0; }
 int size() { return world() ? world()->size() : 1; }
-std::unique_ptr<machine> streaming(wsl::ml::network n, const wsl::ml::optimizer& rule, const wsl::ml::training& how, weights_as as) {
-  return as == weights_as::bf16 ? streaming_by<wsl::ml::bfloat16_trainer>(std::move(n), rule, how) : streaming_by<wsl::ml::trainer>(std::move(n), rule, how);
+std::unique_ptr<machine> streaming(wsl::ml::network n, const wsl::ml::optimizer& rule,
+                                   const wsl::ml::training& how, weights_as as) {
+  return as == weights_as::bf16 ? streaming_by<wsl::ml::bfloat16_trainer>(std::move(n), rule, how)
+                                : streaming_by<wsl::ml::trainer>(std::move(n), rule, how);
 }
 wsl::layout streaming_plan(const wsl::ml::training& how, weights_as as) { return plan_of(how, as); }
-wsl::i64 sum(wsl::i64 mine) { return size() > 1 ? static_cast<wsl::i64>(world()->who.sum(static_cast<wsl::u64>(mine))) : mine; }
+wsl::i64 sum(wsl::i64 mine) {
+  return size() > 1 ? static_cast<wsl::i64>(world()->who.sum(static_cast<wsl::u64>(mine))) : mine;
+}
 void share(std::span<wsl::i64> numbers) {
   if (size() > 1) world()->who.broadcast(std::as_writable_bytes(numbers), 0);
 }

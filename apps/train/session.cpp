@@ -7,11 +7,11 @@
 #include <limits>
 #include <optional>
 #include <wsl/host/progress.hpp>
-#include <wsl/ml/model/operations.hpp>
-#include <wsl/ml/run/sample.hpp>
 #include <wsl/ml/io/saved_run.hpp>
+#include <wsl/ml/model/operations.hpp>
 #include <wsl/ml/run/event_file.hpp>
 #include <wsl/ml/run/executor.hpp>
+#include <wsl/ml/run/sample.hpp>
 
 #include "../files.hpp"
 #include "command.hpp"
@@ -48,20 +48,33 @@ f64 norm_of(std::span<const wsl::f32> numbers) {
 }
 
 ml::training training_of(const common_params& p) {
-  return {.workers = p.run.workers, .num_csx = p.run.num_csx, .clip_norm = p.optimizer.max_gradient_norm, .clip_value = p.optimizer.max_gradient_value, .seed = static_cast<u64>(p.run.seed), .threads = p.run.threads};
+  return {.workers = p.run.workers,
+          .num_csx = p.run.num_csx,
+          .clip_norm = p.optimizer.max_gradient_norm,
+          .clip_value = p.optimizer.max_gradient_value,
+          .seed = static_cast<u64>(p.run.seed),
+          .threads = p.run.threads};
 }
 
 ml::pipelining pipelining_of(const common_params& p) {
-  return {.strips = p.run.strips, .micro_batch_size = p.train_input.micro_batch_size, .clip_norm = p.optimizer.max_gradient_norm, .clip_value = p.optimizer.max_gradient_value, .seed = static_cast<u64>(p.run.seed), .threads = p.run.threads};
+  return {.strips = p.run.strips,
+          .micro_batch_size = p.train_input.micro_batch_size,
+          .clip_norm = p.optimizer.max_gradient_norm,
+          .clip_value = p.optimizer.max_gradient_value,
+          .seed = static_cast<u64>(p.run.seed),
+          .threads = p.run.threads};
 }
 bool in_pipeline(const common_params& p) { return p.run.execution_strategy == "pipeline"; }
 
 /// Shows how far a run is, once.
 std::unique_ptr<wsl::progress> progress_of(const char* what, i64 total) {
-  return ranks::root() ? std::make_unique<wsl::progress>(what, static_cast<u64>(total)) : std::make_unique<wsl::progress>(what, static_cast<u64>(total), wsl::progress::sink());
+  return ranks::root()
+             ? std::make_unique<wsl::progress>(what, static_cast<u64>(total))
+             : std::make_unique<wsl::progress>(what, static_cast<u64>(total), wsl::progress::sink());
 }
 
-/// The newest whole checkpoint of a folder, empty if there is none. Those that are not whole are named on stderr.
+/// The newest whole checkpoint of a folder, empty if there is none. Those that are not whole are named on
+/// stderr.
 std::string newest_checkpoint(const std::string& folder) {
   std::vector<std::string> refused;
   const auto newest = ml::checkpoints(folder).newest(&refused);
@@ -74,7 +87,8 @@ std::function<ml::network()> with_factors(const task& t, const numbers_by_name& 
   return [build = t.model, groups = t.groups, factors] {
     ml::network n = build();
     for (const auto& [name, factor] : factors) {
-      const auto group = std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return g.first == name; });
+      const auto group =
+          std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return g.first == name; });
       n.scale_rates(group == groups.end() ? std::vector{name} : group->second, static_cast<wsl::f32>(factor));
     }
     return n;
@@ -83,10 +97,13 @@ std::function<ml::network()> with_factors(const task& t, const numbers_by_name& 
 
 }  // namespace
 
-session::session(common_params p, std::string params_text, task t) : params_(std::move(p)), params_text_(std::move(params_text)), task_(std::move(t)) {
+session::session(common_params p, std::string params_text, task t)
+    : params_(std::move(p)), params_text_(std::move(params_text)), task_(std::move(t)) {
   check(params_);
   task_.model = with_factors(task_, params_.optimizer.adjust_learning_rate);
-  if (in_pipeline(params_) && ranks::size() > 1) throw std::invalid_argument("a pipeline's layers lie on one wafer, in one process; mpirun has started " + std::to_string(ranks::size()));
+  if (in_pipeline(params_) && ranks::size() > 1)
+    throw std::invalid_argument("a pipeline's layers lie on one wafer, in one process; mpirun has started " +
+                                std::to_string(ranks::size()));
   task_.model();  // refuses sizes that do not fit, before anything is written
 }
 
@@ -97,7 +114,8 @@ i64 session::steps_per_epoch() const {
 
 i64 session::last_step(i64 done) const {
   const run_params& r = params_.run;
-  if (!r.max_steps && !r.num_steps && !r.num_epochs) throw std::invalid_argument("runconfig: how long? Give max_steps, num_steps or num_epochs");
+  if (!r.max_steps && !r.num_steps && !r.num_epochs)
+    throw std::invalid_argument("runconfig: how long? Give max_steps, num_steps or num_epochs");
   i64 last = std::numeric_limits<i64>::max();  // the first limit that is reached
   if (r.num_epochs) last = r.num_epochs * steps_per_epoch();
   if (r.max_steps) last = std::min(last, r.max_steps);
@@ -107,21 +125,32 @@ i64 session::last_step(i64 done) const {
 
 machine& session::wafer() {
   if (wafer_) return *wafer_;
-  for (const auto& [data, input] : {std::pair(&task_.train, &params_.train_input), {&task_.held_out, &params_.eval_input}}) require_memory(task_.model(), input->batch_size, data->length);
-  if (in_pipeline(params_)) wafer_ = pipeline(task_.model(), params_.optimizer.rule(), pipelining_of(params_));
-  else wafer_ = ranks::streaming(task_.model(), params_.optimizer.rule(), training_of(params_), params_.precision.weights());
+  for (const auto& [data, input] :
+       {std::pair(&task_.train, &params_.train_input), {&task_.held_out, &params_.eval_input}})
+    require_memory(task_.model(), input->batch_size, data->length);
+  if (in_pipeline(params_))
+    wafer_ = pipeline(task_.model(), params_.optimizer.rule(), pipelining_of(params_));
+  else
+    wafer_ = ranks::streaming(task_.model(), params_.optimizer.rule(), training_of(params_),
+                              params_.precision.weights());
   return *wafer_;
 }
 
 ml::batches session::batches_of(const ml::dataset& data, const input_params& p, bool in_order) {
-  return {data, {.size = p.batch_size, .shuffle = p.shuffle && !in_order, .seed = static_cast<u64>(p.shuffle_seed), .drop_last = !in_order, .part = wafer().part()}};
+  return {data,
+          {.size = p.batch_size,
+           .shuffle = p.shuffle && !in_order,
+           .seed = static_cast<u64>(p.shuffle_seed),
+           .drop_last = !in_order,
+           .part = wafer().part()}};
 }
 
 void session::require_same() const {
   wsl::support::fingerprint words;
   words.add(params_text_.data(), params_text_.size());
   ranks::require_same(words.value(), "set of params");
-  for (const ml::dataset* d : {&task_.train, &task_.held_out}) ranks::require_same(d->count ? ml::fingerprint_of(*d) : 0, "set of data");
+  for (const ml::dataset* d : {&task_.train, &task_.held_out})
+    ranks::require_same(d->count ? ml::fingerprint_of(*d) : 0, "set of data");
 }
 
 /// The first process reads it, which has all numbers; the others learn where the run is.
@@ -129,7 +158,8 @@ ml::data_position session::load(const std::string& checkpoint) {
   ml::training_run& t = wafer().run();
   ml::data_position data;
   if (ranks::root()) data = ml::load_run(checkpoint, t);
-  i64 at[] = {t.position().steps, static_cast<i64>(t.position().seed), static_cast<i64>(data.seed), data.epoch, data.example};
+  i64 at[] = {t.position().steps, static_cast<i64>(t.position().seed), static_cast<i64>(data.seed),
+              data.epoch, data.example};
   ranks::share(at);
   t.resume({.steps = at[0], .seed = static_cast<u64>(at[1])});
   return {.seed = static_cast<u64>(at[2]), .epoch = at[3], .example = at[4]};
@@ -139,23 +169,33 @@ ml::data_position session::load(const std::string& checkpoint) {
 void session::check_weights(const std::string& checkpoint, bool trains) const {
   const ml::text_by_name facts = ml::checkpoint(checkpoint).facts();
   const auto fact = facts.find("weights");
-  const std::string were = fact == facts.end() ? "f32" : fact->second, are = word_of(params_.precision.weights());
+  const std::string were = fact == facts.end() ? "f32" : fact->second,
+                    are = word_of(params_.precision.weights());
   if (were == are) return;
   std::error_code none;
-  if (trains && std::filesystem::equivalent(std::filesystem::path(checkpoint).parent_path(), params_.run.model_dir, none))
-    throw std::invalid_argument(checkpoint + " was trained with weights that travel as " + were + ", this run has " + are + ": go on with " +
-                                (were == "bf16" ? "--mixed_precision true --fp16_type bfloat16" : "--mixed_precision false") + ", or begin a run from it with --checkpoint_path and another --model_dir");
-  say("The checkpoint was trained with weights that travel as %s; here they do as %s\n", were.c_str(), are.c_str());
+  if (trains && std::filesystem::equivalent(std::filesystem::path(checkpoint).parent_path(),
+                                            params_.run.model_dir, none))
+    throw std::invalid_argument(
+        checkpoint + " was trained with weights that travel as " + were + ", this run has " + are +
+        ": go on with " +
+        (were == "bf16" ? "--mixed_precision true --fp16_type bfloat16" : "--mixed_precision false") +
+        ", or begin a run from it with --checkpoint_path and another --model_dir");
+  say("The checkpoint was trained with weights that travel as %s; here they do as %s\n", were.c_str(),
+      are.c_str());
 }
 
 bool session::resume(ml::batches* data) {
-  const std::string from = !ranks::root() ? "" : data ? checkpoint_to_train_from(params_.run) : checkpoint_to_look_at(params_.run);
+  const std::string from = !ranks::root() ? ""
+                           : data         ? checkpoint_to_train_from(params_.run)
+                                          : checkpoint_to_look_at(params_.run);
   if (!ranks::any(!from.empty())) {
     if (task_.begin && ranks::root()) task_.begin(wafer().run());
     return false;
   }
   if (ranks::root() && fact_of(from, "vocabulary") != task_.vocabulary)
-    throw std::invalid_argument(from + " was trained with another vocabulary: take the text that it was trained with, or another model_dir");
+    throw std::invalid_argument(
+        from +
+        " was trained with another vocabulary: take the text that it was trained with, or another model_dir");
   if (ranks::root()) check_weights(from, data != nullptr);
   const ml::data_position at = load(from);
   if (data) data->resume(at);
@@ -167,10 +207,15 @@ void session::save(const ml::batches& data) {
   if (!ranks::root()) return;
   const ml::checkpoints folder(params_.run.model_dir, params_.run.max_checkpoints);
   try {
-    say("Saved checkpoint %s\n", ml::save_run(folder, wafer().run(), data.position(), {{"params", params_text_}, {"vocabulary", task_.vocabulary}, {"weights", word_of(params_.precision.weights())}}).c_str());
+    say("Saved checkpoint %s\n", ml::save_run(folder, wafer().run(), data.position(),
+                                              {{"params", params_text_},
+                                               {"vocabulary", task_.vocabulary},
+                                               {"weights", word_of(params_.precision.weights())}})
+                                     .c_str());
   } catch (const std::runtime_error& e) {
     const auto last = folder.newest();
-    throw std::runtime_error(std::string(e.what()) + "; make room and give the same command again: it " + (last ? "goes on from " + *last : "begins anew"));
+    throw std::runtime_error(std::string(e.what()) + "; make room and give the same command again: it " +
+                             (last ? "goes on from " + *last : "begins anew"));
   }
 }
 
@@ -182,18 +227,21 @@ ml::loss_curve session::curve_until(i64 step) const {
     curve.keep_until(step);
     return curve;
   } catch (const std::invalid_argument& e) {
-    throw std::runtime_error(file("loss.csv").string() + ": " + e.what() + ": remove the file, and the curve begins with the steps that follow");
+    throw std::runtime_error(file("loss.csv").string() + ": " + e.what() +
+                             ": remove the file, and the curve begins with the steps that follow");
   }
 }
 
 void session::train(bool and_eval) {
-  std::signal(SIGXFSZ, SIG_IGN);  // so that a limit on the size of files is an error with a name, as a full disk is
+  // so that a limit on the size of files is an error with a name, as a full disk is
+  std::signal(SIGXFSZ, SIG_IGN);
   const run_params& r = params_.run;
   require_same();
   ml::batches data = batches_of(task_.train, params_.train_input, false);
   const ml::rate::schedule rate = params_.optimizer.rate();
   std::unique_ptr<folder_lock> alone;
-  if (ranks::root() && std::filesystem::exists(r.model_dir)) alone = std::make_unique<folder_lock>(r.model_dir);
+  if (ranks::root() && std::filesystem::exists(r.model_dir))
+    alone = std::make_unique<folder_lock>(r.model_dir);
   const bool resumed = resume(&data);
   machine& t = wafer();
   const i64 last = last_step(t.steps()), first = t.steps();
@@ -205,7 +253,9 @@ void session::train(bool and_eval) {
     app::write_file(file("params.yaml"), params_of + task_.program + "\n" + params_text_);
     if (resumed) curve = curve_until(first);
   }
-  if (first >= last) return say("Nothing to do: %lld of %lld steps are done\n", static_cast<long long>(first), static_cast<long long>(last));
+  if (first >= last)
+    return say("Nothing to do: %lld of %lld steps are done\n", static_cast<long long>(first),
+               static_cast<long long>(last));
 
   std::unique_ptr<ml::event_file> events, eval_events;
   if (ranks::root()) events = std::make_unique<ml::event_file>(file("train"));
@@ -217,22 +267,29 @@ void session::train(bool and_eval) {
     app::write_file(file("loss.svg"), curve.svg(task_.model_words));
   };
   const i64 eval_every = !and_eval ? 0 : r.eval_frequency ? r.eval_frequency : last;
-  ml::executor run(t, {.steps = last, .log_steps = r.log_steps, .checkpoint_steps = r.checkpoint_steps, .eval_steps = eval_every});
+  ml::executor run(t, {.steps = last,
+                       .log_steps = r.log_steps,
+                       .checkpoint_steps = r.checkpoint_steps,
+                       .eval_steps = eval_every});
   run.on_stop([](bool asked) { return ranks::any(asked); });
   run.on_step([&](i64) { bar->tick(); });
   run.on_log([&](const ml::executor::look& x) {
     if (!ranks::root()) return;
     const f64 tokens = static_cast<f64>(task_.train.length);
     std::string in_tokens;
-    if (task_.train.length > 1) in_tokens = ", TokenRate=" + std::to_string(std::llround(x.speed.rate() * tokens)) + " tokens/sec";
-    say("| Train Device=fabric, Step=%lld, Loss=%.5f, Rate=%.2f samples/sec, GlobalRate=%.2f samples/sec%s, TimeRemaining=%s\n", static_cast<long long>(x.step), x.loss,
-        x.speed.rate(), x.speed.global_rate(), in_tokens.c_str(), ml::clock_text(x.time_left).c_str());
+    if (task_.train.length > 1)
+      in_tokens = ", TokenRate=" + std::to_string(std::llround(x.speed.rate() * tokens)) + " tokens/sec";
+    say("| Train Device=fabric, Step=%lld, Loss=%.5f, Rate=%.2f samples/sec, GlobalRate=%.2f samples/sec%s, "
+        "TimeRemaining=%s\n",
+        static_cast<long long>(x.step), x.loss, x.speed.rate(), x.speed.global_rate(), in_tokens.c_str(),
+        ml::clock_text(x.time_left).c_str());
     events->scalar("loss", x.step, x.loss);
     events->scalar("lr", x.step, x.rate);
     events->scalar("local_samples_per_sec", x.step, x.speed.rate());
     events->scalar("avg_samples_per_sec", x.step, x.speed.global_rate());
     if (params_.optimizer.log_summaries)
-      for (const ml::parameter& a : t.run().model().parameters()) events->scalar("param_norm/" + a.name, x.step, norm_of(t.run().parameter_named(a.name)));
+      for (const ml::parameter& a : t.run().model().parameters())
+        events->scalar("param_norm/" + a.name, x.step, norm_of(t.run().parameter_named(a.name)));
     curve.add({.step = x.step, .loss = x.loss, .rate = x.rate});
   });
   run.on_evaluation([&](i64 step) {
@@ -250,7 +307,9 @@ void session::train(bool and_eval) {
   if (r.save_initial_checkpoint && first == 0) save(data);
 
   // Of all processes, measured at the same time.
-  const f64 peak = r.peak_gflops > 0 ? 1e9 * r.peak_gflops : static_cast<f64>(ranks::sum(static_cast<i64>(measured_peak(r.threads))));
+  const f64 peak = r.peak_gflops > 0
+                       ? 1e9 * r.peak_gflops
+                       : static_cast<f64>(ranks::sum(static_cast<i64>(measured_peak(r.threads))));
   running = &run;
   const auto old_int = std::signal(SIGINT, &stop_running), old_term = std::signal(SIGTERM, &stop_running);
   run.train([&] { return data.next(); }, rate);
@@ -260,11 +319,24 @@ void session::train(bool and_eval) {
 
   const bool is_bf16 = params_.precision.weights() == weights_as::bf16;
   const ml::pace& speed = run.speed();
-  const performance done{.speed = speed, .tokens = task_.train.length, .flops = ml::operations_per_token(t.run().model(), task_.train.length) * task_.train.length, .peak = peak, .weights = word_of(params_.precision.weights())};
+  const performance done{
+      .speed = speed,
+      .tokens = task_.train.length,
+      .flops = ml::operations_per_token(t.run().model(), task_.train.length) * task_.train.length,
+      .peak = peak,
+      .weights = word_of(params_.precision.weights())};
   app::write_file(file("performance.json"), done.json());
-  say("\nthe last step, %s:\n%s\n", in_pipeline(params_) ? "in a pipeline" : is_bf16 ? "by weight streaming as bf16" : "by weight streaming", t.report().c_str());
-  say(run.stopped() && t.steps() < last ? "Training was stopped after step %lld; the same command goes on from there.\n" : "Training completed successfully! (step %lld)\n", static_cast<long long>(t.steps()));
-  say("Processed %lld training sample(s) in %.2f seconds: %.1f samples/sec", static_cast<long long>(speed.samples()), speed.elapsed(), speed.global_rate());
+  say("\nthe last step, %s:\n%s\n",
+      in_pipeline(params_) ? "in a pipeline"
+      : is_bf16            ? "by weight streaming as bf16"
+                           : "by weight streaming",
+      t.report().c_str());
+  say(run.stopped() && t.steps() < last
+          ? "Training was stopped after step %lld; the same command goes on from there.\n"
+          : "Training completed successfully! (step %lld)\n",
+      static_cast<long long>(t.steps()));
+  say("Processed %lld training sample(s) in %.2f seconds: %.1f samples/sec",
+      static_cast<long long>(speed.samples()), speed.elapsed(), speed.global_rate());
   if (task_.train.length > 1) say(", %.0f tokens/sec", speed.global_rate() * task_.train.length);
   say(", %.1f GFLOP/s, %.1f %% of the peak", done.flops_per_second() / 1e9, 100 * done.utilization());
   say("\n%s has the loss curve (loss.svg), checkpoints and events for TensorBoard.\n", r.model_dir.c_str());
@@ -272,7 +344,8 @@ void session::train(bool and_eval) {
 
 evaluation session::evaluate() {
   ml::batches data = batches_of(task_.held_out, params_.eval_input, true);
-  const i64 wanted = params_.run.eval_steps ? std::min(params_.run.eval_steps, data.per_epoch()) : data.per_epoch();
+  const i64 wanted =
+      params_.run.eval_steps ? std::min(params_.run.eval_steps, data.per_epoch()) : data.per_epoch();
   machine& t = wafer();
   evaluation e;
   f64 sum = 0;
@@ -287,44 +360,62 @@ evaluation session::evaluate() {
     // What others have read, they count.
     const auto tokens = static_cast<std::size_t>(b.length);
     const ml::batch_part mine = t.part();
-    for (std::size_t i = static_cast<std::size_t>(mine.begin_in(b.sequences)) * tokens; i < static_cast<std::size_t>(mine.end_in(b.sequences)) * tokens; ++i)
+    for (std::size_t i = static_cast<std::size_t>(mine.begin_in(b.sequences)) * tokens;
+         i < static_cast<std::size_t>(mine.end_in(b.sequences)) * tokens; ++i)
       right += ml::argmax(std::span(logits).subspan(i * classes, classes)) == b.targets[i];
     targets += static_cast<i64>(b.targets.size()), e.samples += b.sequences;
     bar->tick();
   }
   right = ranks::sum(right);
   e.loss = sum / static_cast<f64>(targets), e.accuracy = static_cast<f64>(right) / static_cast<f64>(targets);
-  say("| Eval Device=fabric, GlobalStep=%lld, Batch=%lld, Loss=%.5f, Accuracy=%.4f", static_cast<long long>(t.steps()), static_cast<long long>(e.batches), e.loss, e.accuracy);
+  say("| Eval Device=fabric, GlobalStep=%lld, Batch=%lld, Loss=%.5f, Accuracy=%.4f",
+      static_cast<long long>(t.steps()), static_cast<long long>(e.batches), e.loss, e.accuracy);
   say(task_.held_out.length > 1 ? ", Perplexity=%.4f\n" : "\n", std::exp(e.loss));
   return e;
 }
 
 void session::eval() {
   require_same();
-  if (!resume(nullptr)) throw std::invalid_argument("there is no checkpoint in " + params_.run.model_dir + ": train first, or give --checkpoint_path");
+  if (!resume(nullptr))
+    throw std::invalid_argument("there is no checkpoint in " + params_.run.model_dir +
+                                ": train first, or give --checkpoint_path");
   const evaluation e = evaluate();
-  say("Evaluated %lld sample(s): loss %.5f, accuracy %.2f %%\n", static_cast<long long>(e.samples), e.loss, 100 * e.accuracy);
+  say("Evaluated %lld sample(s): loss %.5f, accuracy %.2f %%\n", static_cast<long long>(e.samples), e.loss,
+      100 * e.accuracy);
 }
 
 void session::validate() const {
   const ml::network model = task_.model();
   const run_params& r = params_.run;
-  say("%s: %s, %lld parameters\n", task_.program.c_str(), task_.model_words.c_str(), static_cast<long long>(model.parameter_count()));
+  say("%s: %s, %lld parameters\n", task_.program.c_str(), task_.model_words.c_str(),
+      static_cast<long long>(model.parameter_count()));
   say("%s\n", task_.data_words.c_str());
-  say("batches of %d, %lld steps an epoch, %lld steps in all; ", params_.train_input.batch_size, static_cast<long long>(steps_per_epoch()), static_cast<long long>(last_step(0)));
+  say("batches of %d, %lld steps an epoch, %lld steps in all; ", params_.train_input.batch_size,
+      static_cast<long long>(steps_per_epoch()), static_cast<long long>(last_step(0)));
   if (in_pipeline(params_)) say("a pipeline of %d strips", r.strips);
-  else say("weight streaming%s to %d wafer%s of %d workers", params_.precision.weights() == weights_as::bf16 ? " as bf16" : "", r.num_csx, r.num_csx > 1 ? "s" : "", r.workers);
+  else
+    say("weight streaming%s to %d wafer%s of %d workers",
+        params_.precision.weights() == weights_as::bf16 ? " as bf16" : "", r.num_csx,
+        r.num_csx > 1 ? "s" : "", r.workers);
   if (ranks::size() > 1) say(", on %d processes", ranks::size());
   say("\n");
-  const auto scaled = std::count_if(model.parameters().begin(), model.parameters().end(), [](const ml::parameter& a) { return a.rate_factor != 1; });
-  if (scaled) say("the learning rates of %lld of %lld parameters have factors\n", static_cast<long long>(scaled), static_cast<long long>(model.parameters().size()));
+  const auto scaled = std::count_if(model.parameters().begin(), model.parameters().end(),
+                                    [](const ml::parameter& a) { return a.rate_factor != 1; });
+  if (scaled)
+    say("the learning rates of %lld of %lld parameters have factors\n", static_cast<long long>(scaled),
+        static_cast<long long>(model.parameters().size()));
 }
 
 void session::compile() const {
   validate();
-  const estimate_of what{.sequences = params_.train_input.batch_size, .length = task_.train.length, .rule = params_.optimizer.rule(), .weights = params_.precision.weights()};
+  const estimate_of what{.sequences = params_.train_input.batch_size,
+                         .length = task_.train.length,
+                         .rule = params_.optimizer.rule(),
+                         .weights = params_.precision.weights()};
   const ml::network model = task_.model();
-  say("%s", (in_pipeline(params_) ? estimate(model, pipelining_of(params_), what) : estimate(model, training_of(params_), what)).c_str());
+  say("%s", (in_pipeline(params_) ? estimate(model, pipelining_of(params_), what)
+                                  : estimate(model, training_of(params_), what))
+                .c_str());
 }
 
 std::string checkpoint_to_look_at(const run_params& r) {
@@ -338,11 +429,16 @@ std::string checkpoint_to_train_from(const run_params& r) {
   if (newest.empty()) return r.checkpoint_path;
   std::error_code none;
   if (r.checkpoint_asked && !std::filesystem::equivalent(newest, r.checkpoint_path, none))
-    std::fprintf(stderr, "%s has a later checkpoint than its beginning, --checkpoint_path: the run goes on from that; --autoload_last_checkpoint false begins anew\n", r.model_dir.c_str());
+    std::fprintf(stderr,
+                 "%s has a later checkpoint than its beginning, --checkpoint_path: the run goes on from "
+                 "that; --autoload_last_checkpoint false begins anew\n",
+                 r.model_dir.c_str());
   return newest;
 }
 
-std::string fact_of(const std::string& checkpoint, const std::string& name) { return ml::checkpoint(checkpoint).fact(name); }
+std::string fact_of(const std::string& checkpoint, const std::string& name) {
+  return ml::checkpoint(checkpoint).fact(name);
+}
 void load(const std::string& checkpoint, machine& m) { ml::load_run(checkpoint, m.run()); }
 
 std::vector<std::pair<std::string, std::string>> common_modes() {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What a trainer does with a model and its data, whichever they are: train, evaluate, say what a run would take. A run lives in its
-// folder: checkpoints, loss.csv and loss.svg, performance.json, the params as they were, and events for TensorBoard in train/ and eval/. Killed at any
-// moment and started again with the same command, it goes on from its last checkpoint to the same bits. Started by mpirun, its wafers are shared
-// out to the processes; only the first prints and writes.
+// What a trainer does with a model and its data, whichever they are: train, evaluate, say what a run would
+// take. A run lives in its folder: checkpoints, loss.csv and loss.svg, performance.json, the params as they
+// were, and events for TensorBoard in train/ and eval/. Killed at any moment and started again with the same
+// command, it goes on from its last checkpoint to the same bits. Started by mpirun, its wafers are shared out
+// to the processes; only the first prints and writes.
 #pragma once
 #include <wsl/ml/data/batches.hpp>
 #include <wsl/ml/run/loss_curve.hpp>
@@ -14,13 +15,16 @@ namespace train_app {
 
 /// What an application trains.
 struct task {
-  std::string program;                           ///< its name
+  std::string program;  ///< its name
   std::function<wsl::ml::network()> model;
-  std::string model_words, data_words;           ///< for people
-  wsl::ml::dataset train = {}, held_out = {};            ///< one that is not needed may be empty
-  std::function<void(wsl::ml::training_run&)> begin = {};  ///< sets the weights that a fresh run begins with; none: by their seed
-  std::vector<std::pair<std::string, std::vector<std::string>>> groups = {};  ///< of parameters: a name, and patterns of theirs
-  std::string vocabulary = {};                   ///< kept with the model: what its tokens mean; empty for none
+  std::string model_words, data_words;         ///< for people
+  wsl::ml::dataset train = {}, held_out = {};  ///< one that is not needed may be empty
+  /// sets the weights that a fresh run begins with; none: by their seed
+  std::function<void(wsl::ml::training_run&)> begin = {};
+  /// of parameters: a name, and patterns of theirs
+  std::vector<std::pair<std::string, std::vector<std::string>>> groups = {};
+  /// kept with the model: what its tokens mean; empty for none
+  std::string vocabulary = {};
 };
 
 struct evaluation {
@@ -52,7 +56,9 @@ class session {
   evaluation evaluate();
   void save(const wsl::ml::batches& data);
   wsl::ml::loss_curve curve_until(wsl::i64 step) const;
-  std::filesystem::path file(const std::string& name) const { return std::filesystem::path(params_.run.model_dir) / name; }
+  std::filesystem::path file(const std::string& name) const {
+    return std::filesystem::path(params_.run.model_dir) / name;
+  }
 
   common_params params_;
   std::string params_text_;
@@ -60,8 +66,9 @@ class session {
   std::unique_ptr<machine> wafer_;
 };
 
-/// The checkpoint to evaluate, or to sample from: the one that the command line names, the newest whole one of the folder, or the one of the
-/// params; empty if there is none. Those that are not whole are named on stderr.
+/// The checkpoint to evaluate, or to sample from: the one that the command line names, the newest whole one
+/// of the folder, or the one of the params; empty if there is none. Those that are not whole are named on
+/// stderr.
 std::string checkpoint_to_look_at(const run_params& r);
 /// The same to train from: a run that began with a checkpoint from elsewhere goes on from its own.
 std::string checkpoint_to_train_from(const run_params& r);

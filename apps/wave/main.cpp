@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// wsl-wave: the acoustic wave equation from the command line. It marches to the next thing that is due, a snapshot, a checkpoint or
-// the end, and does it. What it writes does not depend on whether, and where, it was interrupted and resumed.
+// wsl-wave: the acoustic wave equation from the command line. It marches to the next thing that is due, a
+// snapshot, a checkpoint or the end, and does it. What it writes does not depend on whether, and where, it
+// was interrupted and resumed.
 #include <cstdio>
 #include <wsl/host/progress.hpp>
 
@@ -21,7 +22,8 @@ class run {
     if (o.resume && std::filesystem::exists(checkpoint())) {
       const wave25::state s = wave25::state_from_bytes(app::read_file(checkpoint()), o.problem);
       if (s.time > o.steps)
-        throw std::invalid_argument("the checkpoint is after " + std::to_string(s.time) + " steps, --steps asks for " + std::to_string(o.steps));
+        throw std::invalid_argument("the checkpoint is after " + std::to_string(s.time) +
+                                    " steps, --steps asks for " + std::to_string(o.steps));
       simulation_.restore(s);
       std::printf("going on after %lld steps\n", static_cast<long long>(s.time));
     }
@@ -31,11 +33,13 @@ class run {
     progress shown("steps", static_cast<u64>(asked_.steps));
     shown.tick(static_cast<u64>(now()));
     while (now() < asked_.steps) {
-      const i64 next = std::min({due_after(asked_.snapshot_every), due_after(asked_.checkpoint_every), asked_.steps, now() + at_a_time});
+      const i64 next = std::min({due_after(asked_.snapshot_every), due_after(asked_.checkpoint_every),
+                                 asked_.steps, now() + at_a_time});
       const i64 steps = next - now();
       simulation_.run(steps);
       if (due(asked_.snapshot_every)) snapshot();
-      if (due(asked_.checkpoint_every)) app::write_file(checkpoint(), to_bytes(simulation_.save(), asked_.problem));
+      if (due(asked_.checkpoint_every))
+        app::write_file(checkpoint(), to_bytes(simulation_.save(), asked_.problem));
       shown.tick(static_cast<u64>(steps));
     }
     record();
@@ -54,8 +58,11 @@ class run {
     char name[32];
     std::snprintf(name, sizeof name, "u%08lld", static_cast<long long>(now()));
     const auto& size = asked_.problem.size;
-    if (asked_.png) app::write_file(asked_.out / (std::string(name) + ".png"), png_of_slice(field, size, asked_.slice_axis, asked_.slice_at));
-    if (asked_.vtk) app::write_file(asked_.out / (std::string(name) + ".vtk"), vtk(field, size, asked_.problem.spacing));
+    if (asked_.png)
+      app::write_file(asked_.out / (std::string(name) + ".png"),
+                      png_of_slice(field, size, asked_.slice_axis, asked_.slice_at));
+    if (asked_.vtk)
+      app::write_file(asked_.out / (std::string(name) + ".vtk"), vtk(field, size, asked_.problem.spacing));
   }
 
   void record() {
@@ -76,11 +83,16 @@ int march(int argc, char** argv) {
   const auto asked = parse(argc, argv, status);
   if (!asked) return status;
   const wave25::problem& p = asked->problem;
-  std::printf("%s cells of %g m, time step %.6g s, %lld steps\n", text(p.size).c_str(), p.spacing, p.time_step(), static_cast<long long>(asked->steps));
+  std::printf("%s cells of %g m, time step %.6g s, %lld steps\n", text(p.size).c_str(), p.spacing,
+              p.time_step(), static_cast<long long>(asked->steps));
   std::fflush(stdout);
-  const f64 slowest = *std::min_element(p.velocity.begin(), p.velocity.end()), per_wave = slowest / (2.5 * p.sources[0].peak_hz * p.spacing);
+  const f64 slowest = *std::min_element(p.velocity.begin(), p.velocity.end()),
+            per_wave = slowest / (2.5 * p.sources[0].peak_hz * p.spacing);
   if (per_wave < 3)
-    std::fprintf(stderr, "wsl-wave: the shortest waves of the source have %.1f cells where it is slowest; below 3 ripples follow the wave: take a smaller --spacing or --frequency\n", per_wave);
+    std::fprintf(stderr,
+                 "wsl-wave: the shortest waves of the source have %.1f cells where it is slowest; below 3 "
+                 "ripples follow the wave: take a smaller --spacing or --frequency\n",
+                 per_wave);
   run(*asked).all();
   return 0;
 }

@@ -30,37 +30,68 @@ struct words {
 void declare(CLI::App& app, words& w, options& o) {
   app.allow_extras()->allow_config_extras(false);
   app.set_config("--config", "", "a file of these options: one `name = value` a line");
-  app.add_option("--grid", w.grid, "cells along x, y and z (z points down)")->expected(3)->capture_default_str();
+  app.add_option("--grid", w.grid, "cells along x, y and z (z points down)")
+      ->expected(3)
+      ->capture_default_str();
   app.add_option("--spacing", w.spacing, "size of a cell in m")->capture_default_str();
   app.add_option("--steps", o.steps, "time steps to march in all")->required()->check(app::at_least(0));
   app.add_option("--time-step", w.step, "s; 0 takes 0.8 of the largest stable one")->capture_default_str();
   app.add_option("--velocity", w.velocity, "m/s, the same in all cells")->capture_default_str();
-  app.add_option("--layers", w.layers, "depth in m and velocity in m/s of each layer from the top: 0 1500 800 2500")->excludes("--velocity");
-  app.add_option("--model", w.model, "file of little-endian f32, m/s, one for each cell, z fastest, then y")->excludes("--velocity")->excludes("--layers");
+  app.add_option("--layers", w.layers,
+                 "depth in m and velocity in m/s of each layer from the top: 0 1500 800 2500")
+      ->excludes("--velocity");
+  app.add_option("--model", w.model, "file of little-endian f32, m/s, one for each cell, z fastest, then y")
+      ->excludes("--velocity")
+      ->excludes("--layers");
   app.add_option("--source", w.source, "cell of the source; the middle of the grid by default")->expected(3);
-  app.add_option("--frequency", w.frequency, "peak of the source's Ricker wavelet in Hz")->capture_default_str();
+  app.add_option("--frequency", w.frequency, "peak of the source's Ricker wavelet in Hz")
+      ->capture_default_str();
   app.add_option("--amplitude", w.amplitude, "of the source")->capture_default_str();
   app.add_option("--delay", w.delay, "s until the source's peak; 1.2 periods by default");
-  app.add_option("--receiver", w.receivers, "cell of a receiver: x y z; may be repeated")->expected(3)->allow_extra_args(false);
-  app.add_option("--receiver-line", w.receiver_lines, "receivers along x: first x, last x, distance, y, z; may be repeated")->expected(5)->allow_extra_args(false);
-  app.add_option("--border", w.edge, "what the border does")->check(CLI::IsMember({"reflects", "sponge", "pml"}))->capture_default_str();
-  app.add_option("--border-width", w.edge_width, "cells of a sponge or a pml on each side")->capture_default_str();
+  app.add_option("--receiver", w.receivers, "cell of a receiver: x y z; may be repeated")
+      ->expected(3)
+      ->allow_extra_args(false);
+  app.add_option("--receiver-line", w.receiver_lines,
+                 "receivers along x: first x, last x, distance, y, z; may be repeated")
+      ->expected(5)
+      ->allow_extra_args(false);
+  app.add_option("--border", w.edge, "what the border does")
+      ->check(CLI::IsMember({"reflects", "sponge", "pml"}))
+      ->capture_default_str();
+  app.add_option("--border-width", w.edge_width, "cells of a sponge or a pml on each side")
+      ->capture_default_str();
   app.add_option("--out", o.out, "folder for all that is written")->required();
-  app.add_option("--snapshot-every", o.snapshot_every, "steps between two snapshots; 0 for none")->check(app::at_least(0))->capture_default_str();
-  app.add_option("--snapshot-format", w.formats, "png (a slice), vtk (the field), or both")->check(CLI::IsMember({"png", "vtk", "both"}))->capture_default_str();
+  app.add_option("--snapshot-every", o.snapshot_every, "steps between two snapshots; 0 for none")
+      ->check(app::at_least(0))
+      ->capture_default_str();
+  app.add_option("--snapshot-format", w.formats, "png (a slice), vtk (the field), or both")
+      ->check(CLI::IsMember({"png", "vtk", "both"}))
+      ->capture_default_str();
   app.add_option("--slice", w.slice, "the slice to draw, as y=50; through the source by default");
-  app.add_option("--checkpoint-every", o.checkpoint_every, "steps between two checkpoints; 0 for none")->check(app::at_least(0))->capture_default_str();
-  app.add_flag("--resume", o.resume, "go on from the checkpoint in the folder, bit by bit as if nothing had happened; from the start if there is none");
-  app.add_option("--threads", o.how.threads, "threads; 0 for one a core, or WSL_THREADS")->check(CLI::Range(0, 1024))->capture_default_str();
-  app.add_option("--pes", o.how.wide, "PEs along x; 0 leaves the choice to the program")->check(app::at_least(0))->capture_default_str();
-  app.add_option("--depth", o.how.depth, "steps between two exchanges; 0 leaves the choice to the program")->check(app::at_least(0))->capture_default_str();
+  app.add_option("--checkpoint-every", o.checkpoint_every, "steps between two checkpoints; 0 for none")
+      ->check(app::at_least(0))
+      ->capture_default_str();
+  app.add_flag("--resume", o.resume,
+               "go on from the checkpoint in the folder, bit by bit as if nothing had happened; from the "
+               "start if there is none");
+  app.add_option("--threads", o.how.threads, "threads; 0 for one a core, or WSL_THREADS")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+  app.add_option("--pes", o.how.wide, "PEs along x; 0 leaves the choice to the program")
+      ->check(app::at_least(0))
+      ->capture_default_str();
+  app.add_option("--depth", o.how.depth, "steps between two exchanges; 0 leaves the choice to the program")
+      ->check(app::at_least(0))
+      ->capture_default_str();
 }
 
 cells cell(const std::vector<int>& xyz) { return {xyz[0], xyz[1], xyz[2]}; }
 
 std::vector<f32> layered(const words& w) {
   std::vector<f32> v(static_cast<std::size_t>(w.grid[2]));
-  if (w.layers.front().first != 0) refuse("--layers: the first layer begins at a depth of 0 m, not " + std::to_string(w.layers.front().first));
+  if (w.layers.front().first != 0)
+    refuse("--layers: the first layer begins at a depth of 0 m, not " +
+           std::to_string(w.layers.front().first));
   for (std::size_t i = 1; i < w.layers.size(); ++i)
     if (!(w.layers[i].first > w.layers[i - 1].first)) refuse("--layers: depths grow from layer to layer");
   for (std::size_t z = 0; z < v.size(); ++z)
@@ -75,7 +106,9 @@ std::vector<f32> model(const words& w, const cells& size) {
   std::error_code unreadable;
   const std::uintmax_t there = std::filesystem::file_size(w.model, unreadable);
   if (unreadable) refuse("--model: cannot read " + w.model + ": " + unreadable.message());
-  if (there != wanted) refuse("--model: " + w.model + " has " + std::to_string(there) + " bytes; a grid of " + text(size) + " cells takes " + std::to_string(wanted) + " (4 a cell)");
+  if (there != wanted)
+    refuse("--model: " + w.model + " has " + std::to_string(there) + " bytes; a grid of " + text(size) +
+           " cells takes " + std::to_string(wanted) + " (4 a cell)");
   const std::string bytes = app::read_file(w.model);
   std::vector<f32> v(size.count());
   std::memcpy(v.data(), bytes.data(), bytes.size());
@@ -87,15 +120,22 @@ void fits_in_memory(const cells& size) {
   const f64 wanted = 24. * static_cast<f64>(size.count());
   const f64 there = app::memory_there();
   if (wanted > there)
-    refuse("--grid: " + text(size) + " cells take about " + std::to_string(static_cast<i64>(wanted / 1e9) + 1) + " GB; this computer has " + std::to_string(static_cast<i64>(there / 1e9)));
+    refuse("--grid: " + text(size) + " cells take about " +
+           std::to_string(static_cast<i64>(wanted / 1e9) + 1) + " GB; this computer has " +
+           std::to_string(static_cast<i64>(there / 1e9)));
 }
 
 void receivers(const words& w, problem& p) {
   for (const auto& r : w.receivers) p.receivers.push_back(cell(r));
   for (const auto& l : w.receiver_lines) {
-    if (l[2] < 1) refuse("--receiver-line: receivers are at least one cell apart, not " + std::to_string(l[2]));
-    if (l[1] < l[0]) refuse("--receiver-line: the last x, " + std::to_string(l[1]) + ", is before the first, " + std::to_string(l[0]));
-    if (l[1] >= p.size.x) refuse("--receiver-line: the last x, " + std::to_string(l[1]) + ", is outside the grid of " + text(p.size) + " cells");
+    if (l[2] < 1)
+      refuse("--receiver-line: receivers are at least one cell apart, not " + std::to_string(l[2]));
+    if (l[1] < l[0])
+      refuse("--receiver-line: the last x, " + std::to_string(l[1]) + ", is before the first, " +
+             std::to_string(l[0]));
+    if (l[1] >= p.size.x)
+      refuse("--receiver-line: the last x, " + std::to_string(l[1]) + ", is outside the grid of " +
+             text(p.size) + " cells");
     for (int x = l[0]; x <= l[1]; x += l[2]) p.receivers.push_back({x, l[3], l[4]});
   }
 }
@@ -109,7 +149,8 @@ void slice(const words& w, options& o) {
   const int n = axis == 0 ? size.x : axis == 1 ? size.y : size.z;
   char* end = nullptr;
   const long at = w.slice.size() > 2 ? std::strtol(w.slice.c_str() + 2, &end, 10) : -1;
-  if (axis > 2 || w.slice[1] != '=' || !end || *end) refuse("--slice: a slice is an axis and a cell, as y=50, not " + w.slice);
+  if (axis > 2 || w.slice[1] != '=' || !end || *end)
+    refuse("--slice: a slice is an axis and a cell, as y=50, not " + w.slice);
   if (at < 0 || at >= n) refuse("--slice: " + w.slice + " is outside the grid of " + text(size) + " cells");
   o.slice_axis = w.slice[0], o.slice_at = static_cast<int>(at);
 }
@@ -118,9 +159,12 @@ void assemble(const words& w, options& o) {
   problem& p = o.problem;
   p.size = cell(w.grid), p.spacing = w.spacing, p.step = w.step, p.edge_width = w.edge_width;
   p.edge = w.edge == "pml" ? border::pml : w.edge == "sponge" ? border::sponge : border::reflects;
-  if (p.size.x < 1 || p.size.y < 1 || p.size.z < 1) refuse("--grid: a grid has at least one cell along each axis, not " + text(p.size));
+  if (p.size.x < 1 || p.size.y < 1 || p.size.z < 1)
+    refuse("--grid: a grid has at least one cell along each axis, not " + text(p.size));
   fits_in_memory(p.size);
-  p.velocity = !w.model.empty() ? model(w, p.size) : !w.layers.empty() ? layered(w) : std::vector<f32>{static_cast<f32>(w.velocity)};
+  p.velocity = !w.model.empty()    ? model(w, p.size)
+               : !w.layers.empty() ? layered(w)
+                                   : std::vector<f32>{static_cast<f32>(w.velocity)};
   const cells at = w.source.empty() ? cells{p.size.x / 2, p.size.y / 2, p.size.z / 2} : cell(w.source);
   p.sources = {{at, w.frequency, w.amplitude, w.delay >= 0 ? w.delay : 1.2 / w.frequency}};
   receivers(w, p);
@@ -132,8 +176,11 @@ void assemble(const words& w, options& o) {
 }  // namespace
 
 std::optional<options> parse(int argc, char** argv, int& status) {
-  CLI::App app("The acoustic wave equation on a wafer: a source shakes a model of the earth, receivers record it.\n"
-               "wsl-wave --grid 201 201 101 --layers 0 1500 800 2500 --steps 800 --receiver-line 30 170 5 100 22 --snapshot-every 100 --out shot", "wsl-wave");
+  CLI::App app(
+      "The acoustic wave equation on a wafer: a source shakes a model of the earth, receivers record it.\n"
+      "wsl-wave --grid 201 201 101 --layers 0 1500 800 2500 --steps 800 --receiver-line 30 170 5 100 22 "
+      "--snapshot-every 100 --out shot",
+      "wsl-wave");
   words w;
   options o;
   declare(app, w, o);

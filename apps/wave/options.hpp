@@ -18,8 +18,8 @@ struct options {
   int slice_at = 0;
 };
 
-/// Reads and checks everything, and throws before any work starts; nothing where the user only asked for help, which is printed
-/// then. `status` is what the program returns in that case.
+/// Reads and checks everything, and throws before any work starts; nothing where the user only asked for
+/// help, which is printed then. `status` is what the program returns in that case.
 std::optional<options> parse(int argc, char** argv, int& status);
 
 }  // namespace wave_app

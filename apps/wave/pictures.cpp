@@ -50,7 +50,8 @@ std::string png(const std::vector<f32>& numbers, int width, int height) {
   image.format = PNG_FORMAT_RGB;
   std::string bytes(PNG_IMAGE_PNG_SIZE_MAX(image), '\0');
   png_alloc_size_t size = bytes.size();
-  if (!png_image_write_to_memory(&image, bytes.data(), &size, 0, rgb.data(), 0, nullptr)) throw std::runtime_error(std::string("libpng: ") + image.message);
+  if (!png_image_write_to_memory(&image, bytes.data(), &size, 0, rgb.data(), 0, nullptr))
+    throw std::runtime_error(std::string("libpng: ") + image.message);
   bytes.resize(size);
   return bytes;
 }
@@ -60,7 +61,9 @@ std::string png_of_slice(const std::vector<f32>& field, const cells& size, char 
   std::vector<f32> numbers;
   for (int row = 0; row < height; ++row)
     for (int i = 0; i < width; ++i)
-      numbers.push_back(field[size.index(axis == 'x' ? cells{at, i, row} : axis == 'y' ? cells{i, at, row} : cells{i, row, at})]);
+      numbers.push_back(field[size.index(axis == 'x'   ? cells{at, i, row}
+                                         : axis == 'y' ? cells{i, at, row}
+                                                       : cells{i, row, at})]);
   return png(numbers, width, height);
 }
 
@@ -74,7 +77,8 @@ std::string png_of_traces(const std::vector<std::vector<f32>>& traces) {
 
 std::string vtk(const std::vector<f32>& field, const cells& size, f64 spacing) {
   std::string bytes = "# vtk DataFile Version 3.0\nwsl-wave\nBINARY\nDATASET STRUCTURED_POINTS\n";
-  bytes += text("DIMENSIONS %d %d %d\nORIGIN 0 0 0\nSPACING %.9g %.9g %.9g\n", size.x, size.y, size.z, spacing, spacing, spacing);
+  bytes += text("DIMENSIONS %d %d %d\nORIGIN 0 0 0\nSPACING %.9g %.9g %.9g\n", size.x, size.y, size.z,
+                spacing, spacing, spacing);
   bytes += text("POINT_DATA %zu\nSCALARS u float 1\nLOOKUP_TABLE default\n", field.size());
   for (int z = 0; z < size.z; ++z)  // there x is fastest, and numbers are big-endian
     for (int y = 0; y < size.y; ++y)

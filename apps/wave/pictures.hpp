@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Fields and traces as files that others can read: PNG pictures, legacy VTK volumes (ParaView, VisIt) and tables.
+// Fields and traces as files that others can read: PNG pictures, legacy VTK volumes (ParaView, VisIt) and
+// tables.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,12 +8,14 @@
 
 namespace wave_app {
 
-/// A picture of numbers, rows from the top, blue for negative ones and red for positive ones. The colors are full where 99 % of the
-/// numbers are smaller.
+/// A picture of numbers, rows from the top, blue for negative ones and red for positive ones. The colors are
+/// full where 99 % of the numbers are smaller.
 std::string png(const std::vector<wsl::f32>& numbers, int width, int height);
 
-/// The slice of a field where the coordinate of an axis ('x', 'y' or 'z') is `at`: z points down, or y where z is cut.
-std::string png_of_slice(const std::vector<wsl::f32>& field, const wsl::wave25::cells& size, char axis, int at);
+/// The slice of a field where the coordinate of an axis ('x', 'y' or 'z') is `at`: z points down, or y where
+/// z is cut.
+std::string png_of_slice(const std::vector<wsl::f32>& field, const wsl::wave25::cells& size, char axis,
+                         int at);
 
 /// All traces side by side, time points down.
 std::string png_of_traces(const std::vector<std::vector<wsl::f32>>& traces);

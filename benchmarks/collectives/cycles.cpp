@@ -19,14 +19,18 @@ struct member {
 
   void begin(pe& me) {
     const auto out = mem(give).part(0, given), in = mem(take).part(0, taken);
-    if constexpr (!requires { here.start(me, out, in, then<&member::end>()); }) here.start(me, in, then<&member::end>());
-    else if constexpr (!requires { here.start(me, in, then<&member::end>()); }) here.start(me, out, in, then<&member::end>());
+    if constexpr (!requires { here.start(me, out, in, then<&member::end>()); })
+      here.start(me, in, then<&member::end>());
+    else if constexpr (!requires { here.start(me, in, then<&member::end>()); })
+      here.start(me, out, in, then<&member::end>());
     else if (given && taken) here.start(me, out, in, then<&member::end>());
     else here.start(me, given ? out : in, then<&member::end>());
   }
   void end(pe&) {}
 
-  static consteval auto tasks() { return table(launch<&member::begin>(), use<&member::here>(), local<&member::end>()); }
+  static consteval auto tasks() {
+    return table(launch<&member::begin>(), use<&member::here>(), local<&member::end>());
+  }
 };
 
 /// How many words the root and the others give and take.
@@ -119,7 +123,8 @@ class table_of_cycles {
     layout l{wse2, columns, lines};
     l.place(all, program_v<member<rim, cells>>);
     rim.wire(l);
-    rows.push_back({"halo exchange", columns * lines, cells, colors<rim>(l), rim.cycles(l) + calling, run<rim, cells>(l, {0, cells, 0, cells})});
+    rows.push_back({"halo exchange", columns * lines, cells, colors<rim>(l), rim.cycles(l) + calling,
+                    run<rim, cells>(l, {0, cells, 0, cells})});
   }
 
  private:
@@ -136,9 +141,11 @@ class table_of_cycles {
     layout l{wse2, columns, lines};
     l.place(all, program_v<member<net, words>>);
     net.wire(l);
-    rows.push_back({std::string("2-D ") + name, columns * lines, words, colors<net>(l), net.cycles(l, words) + calling, run<net, words>(l, {0, words, 0, words})});
+    rows.push_back({std::string("2-D ") + name, columns * lines, words, colors<net>(l),
+                    net.cycles(l, words) + calling, run<net, words>(l, {0, words, 0, words})});
   }
-  /// The launched task begins and issues the first operation; the last one's completion begins a task that knows of it.
+  /// The launched task begins and issues the first operation; the last one's completion begins a task that
+  /// knows of it.
   static constexpr double calling = collective::restart + collective::begin;
 };
 
@@ -152,7 +159,8 @@ std::vector<cycles_of_case> measure_cycles() {
     t.add_arrays<256>(pes), t.add_blocks<256, 4096>(pes);
     t.add_arrays<4096>(pes);
   }
-  for (auto [columns, lines] : {coord{3, 2}, {8, 8}, {16, 32}}) t.add_rectangles<1>(columns, lines), t.add_rectangles<256>(columns, lines);
+  for (auto [columns, lines] : {coord{3, 2}, {8, 8}, {16, 32}})
+    t.add_rectangles<1>(columns, lines), t.add_rectangles<256>(columns, lines);
   for (auto [columns, lines] : {coord{2, 2}, {16, 1}, {8, 8}, {32, 16}})
     t.add_tiles<1, 1>(columns, lines), t.add_tiles<16, 1>(columns, lines), t.add_tiles<40, 3>(columns, lines);
   return t.rows;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Cycles of the collectives against their formulas and, for reduces, of the automatic choice against the best tactic; then how fast the
-// threaded engine runs an all-reduce. The last line counts what is within its bound.
+// Cycles of the collectives against their formulas and, for reduces, of the automatic choice against the best
+// tactic; then how fast the threaded engine runs an all-reduce. The last line counts what is within its
+// bound.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -24,13 +25,15 @@ struct count {
 double best_reduce(const std::vector<bench::cycles_of_case>& rows, const bench::cycles_of_case& at) {
   double best = at.measured;
   for (const auto& r : rows)
-    if (r.pes == at.pes && r.words == at.words && r.collective.starts_with("reduce")) best = std::min(best, r.measured);
+    if (r.pes == at.pes && r.words == at.words && r.collective.starts_with("reduce"))
+      best = std::min(best, r.measured);
   return best;
 }
 
 count print_cycles(const std::vector<bench::cycles_of_case>& rows) {
   count c;
-  std::printf("%-23s %5s %6s %6s %9s %9s %7s\n", "collective", "PEs", "words", "colors", "cycles", "formula", "differ");
+  std::printf("%-23s %5s %6s %6s %9s %9s %7s\n", "collective", "PEs", "words", "colors", "cycles", "formula",
+              "differ");
   for (const auto& r : rows) {
     std::printf("%-23s %5d %6d %6d ", r.collective.c_str(), r.pes, r.words, r.colors);
     const double difference = r.measured / r.formula - 1;
@@ -56,7 +59,9 @@ struct worker {
     for (int i = 0; i < words; ++i) x[i] = static_cast<f32>((me.x() + me.y() + i) % 7);
   }
   void start(pe& me) { summing.start(me, mem(x)); }
-  static consteval auto tasks() { return table(launch<&worker::fill>(), launch<&worker::start>(), use<&worker::summing>()); }
+  static consteval auto tasks() {
+    return table(launch<&worker::fill>(), launch<&worker::start>(), use<&worker::summing>());
+  }
 };
 
 bool right(fabric& f) {
@@ -69,8 +74,8 @@ bool right(fabric& f) {
   return true;
 }
 
-/// Words delivered in a second by an all-reduce of 4096 words on 32 x 32 PEs, one thread: the median run. A word counts once at each PE to
-/// which a router hands it.
+/// Words delivered in a second by an all-reduce of 4096 words on 32 x 32 PEs, one thread: the median run. A
+/// word counts once at each PE to which a router hands it.
 double all_reduce_words_per_second() {
   layout l{wse2, side, side};
   l.place(all, program_v<worker>);
@@ -96,8 +101,11 @@ int main() {
   const auto rows = bench::measure_cycles();
   count c = print_cycles(rows);
   const double rate = all_reduce_words_per_second();
-  std::printf("all-reduce of %d words on %d x %d PEs, 1 thread: %.2f G words/s delivered, at least %.0f G words/s wanted\n", words, side, side,
-              rate * 1e-9, least * 1e-9);
-  std::printf("collectives: %d of %d cases within bound, allreduce %.2f G words/s\n", c.within, c.of, rate * 1e-9);
+  std::printf(
+      "all-reduce of %d words on %d x %d PEs, 1 thread: %.2f G words/s delivered, at least %.0f G words/s "
+      "wanted\n",
+      words, side, side, rate * 1e-9, least * 1e-9);
+  std::printf("collectives: %d of %d cases within bound, allreduce %.2f G words/s\n", c.within, c.of,
+              rate * 1e-9);
   return rate >= least ? 0 : 1;
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// How fast arrays of the host come into the memories of PEs and back, per second of the host's clock: copies in both orders, one block for
-// each row or column, and streams; beside them a plain copy of as many bytes. Every copy is checked word by word.
-#include <algorithm>
+// How fast arrays of the host come into the memories of PEs and back, per second of the host's clock: copies
+// in both orders, one block for each row or column, and streams; beside them a plain copy of as many bytes.
+// Every copy is checked word by word.
 #include <benchmark/benchmark.h>
+#include <algorithm>
 #include <cstring>
 #include <numeric>
 #include <wsl/host/device.hpp>
@@ -34,7 +35,8 @@ std::vector<f32> numbers(int blocks) {
   return x;
 }
 
-/// Repeats a copy of `x`, counts its bytes, and stops the benchmark with an error if `same` does not hold afterwards.
+/// Repeats a copy of `x`, counts its bytes, and stops the benchmark with an error if `same` does not hold
+/// afterwards.
 template <class Copy, class Check>
 void repeat(benchmark::State& state, std::size_t bytes, Copy copy, Check same) {
   for (auto _ : state) copy();
@@ -51,7 +53,8 @@ void host_copies(benchmark::State& state) {
   device d{f};
   const bool by_lines = how == way::rows || how == way::columns || how == way::streams;
   const std::vector<f32> x = numbers(by_lines ? side : side * side);
-  std::vector<f32> y(how == way::rows || how == way::columns ? x.size() * static_cast<std::size_t>(side) : x.size());
+  std::vector<f32> y(how == way::rows || how == way::columns ? x.size() * static_cast<std::size_t>(side)
+                                                             : x.size());
   const std::size_t bytes = y.size() * sizeof(f32);
   const auto back = [&](order by) { return d.copy_out(&cell::x, all, by) == x; };
   // Word i of the PE in column c and row r is that of its row's or column's block.
@@ -64,17 +67,28 @@ void host_copies(benchmark::State& state) {
     return true;
   };
   if constexpr (how == way::plain)
-    repeat(state, bytes, [&] { std::memcpy(y.data(), x.data(), bytes), benchmark::DoNotOptimize(y.data()), benchmark::ClobberMemory(); }, [&] { return x == y; });
-  else if constexpr (how == way::in_row_major) repeat(state, bytes, [&] { d.copy_in(&cell::x, all, x); }, [&] { return back(row_major); });
+    repeat(
+        state, bytes,
+        [&] {
+          std::memcpy(y.data(), x.data(), bytes), benchmark::DoNotOptimize(y.data()),
+              benchmark::ClobberMemory();
+        },
+        [&] { return x == y; });
+  else if constexpr (how == way::in_row_major)
+    repeat(state, bytes, [&] { d.copy_in(&cell::x, all, x); }, [&] { return back(row_major); });
   else if constexpr (how == way::in_column_major)
-    repeat(state, bytes, [&] { d.copy_in(&cell::x, all, x, column_major); }, [&] { return back(column_major); });
+    repeat(
+        state, bytes, [&] { d.copy_in(&cell::x, all, x, column_major); }, [&] { return back(column_major); });
   else if constexpr (how == way::out_row_major)
-    d.copy_in(&cell::x, all, x), repeat(state, bytes, [&] { d.copy_out(&cell::x, all, y); }, [&] { return x == y; });
+    d.copy_in(&cell::x, all, x),
+        repeat(state, bytes, [&] { d.copy_out(&cell::x, all, y); }, [&] { return x == y; });
   else if constexpr (how == way::rows)
     repeat(state, bytes, [&] { d.broadcast_along_rows(&cell::x, all, x); }, [&] { return lines(true); });
   else if constexpr (how == way::columns)
     repeat(state, bytes, [&] { d.broadcast_along_columns(&cell::x, all, x); }, [&] { return lines(false); });
-  else f.launch<&cell::echo>(column(0)), repeat(state, 2 * bytes, [&] { d.write(in, x), d.read(out, y); }, [&] { return x == y; });
+  else
+    f.launch<&cell::echo>(column(0)),
+        repeat(state, 2 * bytes, [&] { d.write(in, x), d.read(out, y); }, [&] { return x == y; });
 }
 
 BENCHMARK(host_copies<way::plain>)->Name("plain copy")->Arg(16)->Arg(64);

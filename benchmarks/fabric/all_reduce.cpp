@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The time of one all-reduce: every PE contributes, and when the total arrives it contributes to the next one.
+// The time of one all-reduce: every PE contributes, and when the total arrives it contributes to the next
+// one.
 #include <wsl/collective.hpp>
 
 #include "measure.hpp"
@@ -30,7 +31,8 @@ struct voter {
 
 class rounds_of_votes {
  public:
-  rounds_of_votes(int side, int rounds) : side_(side), rounds_(rounds), fabric_{make(side), bench::on_threads(1)} {}
+  rounds_of_votes(int side, int rounds)
+      : side_(side), rounds_(rounds), fabric_{make(side), bench::on_threads(1)} {}
 
   int run() {
     fabric_.launch<&voter::start>(all, rounds_);
@@ -40,7 +42,8 @@ class rounds_of_votes {
   void check() {
     const f64 expected = static_cast<f64>(side_ * side_) * rounds_ * runs_;
     for (int y = 0; y < side_; ++y)
-      for (int x = 0; x < side_; ++x) bench::require(fabric_.read(x, y, &voter::totals) == expected, "an all-reduce has a wrong total");
+      for (int x = 0; x < side_; ++x)
+        bench::require(fabric_.read(x, y, &voter::totals) == expected, "an all-reduce has a wrong total");
   }
 
  private:
@@ -57,8 +60,10 @@ class rounds_of_votes {
 
 bool add_side(int side, int rounds) {
   const std::string name = std::to_string(side);
-  return bench::add<rounds_of_votes>("all-reduce " + name + "x" + name, "wsl", bench::unit::microseconds, 5, side, rounds);
+  return bench::add<rounds_of_votes>("all-reduce " + name + "x" + name, "wsl", bench::unit::microseconds, 5,
+                                     side, rounds);
 }
-const bool added[] = {add_side(4, 20'000), add_side(8, 6'000), add_side(16, 1'500), add_side(32, 400), add_side(64, 80)};
+const bool added[] = {add_side(4, 20'000), add_side(8, 6'000), add_side(16, 1'500), add_side(32, 400),
+                      add_side(64, 80)};
 
 }  // namespace

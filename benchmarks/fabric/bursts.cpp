@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Arrays from neighbour to neighbour: every PE of an even column sends to the next. The receivers' memory is the end of the way,
-// as in memcpy, with which this is compared; but there each burst is copied once, and nobody is told.
+// Arrays from neighbour to neighbour: every PE of an even column sends to the next. The receivers' memory is
+// the end of the way, as in memcpy, with which this is compared; but there each burst is copied once, and
+// nobody is told.
 #include "bursts.hpp"
 
 #include <cstring>
@@ -14,7 +15,8 @@ using namespace wsl;
 template <std::size_t words>
 class pairs {
  public:
-  pairs(int side, int bursts, int threads) : side_(side), bursts_(bursts), fabric_{make(side), bench::on(threads)} {}
+  pairs(int side, int bursts, int threads)
+      : side_(side), bursts_(bursts), fabric_{make(side), bench::on(threads)} {}
 
   u64 run() {
     fabric_.start<&sender::start>(columns(0, end, 2), bursts_);
@@ -28,8 +30,9 @@ class pairs {
   void check() {
     for (int y = 0; y < side_; ++y)
       for (int x = 1; x < side_; x += 2)
-        bench::require(fabric_.program_at<receiver>({x, y}).has(runs_ * bench::sum_of_marks(bursts_), runs_ * bursts_),
-                       "a burst arrived with wrong words");
+        bench::require(
+            fabric_.program_at<receiver>({x, y}).has(runs_ * bench::sum_of_marks(bursts_), runs_ * bursts_),
+            "a burst arrived with wrong words");
   }
 
  private:
@@ -38,10 +41,10 @@ class pairs {
 
   static layout make(int side) {
     return layout{host, side, side}
-      .place(columns(0, end, 2), program_v<sender>)
-      .place(columns(1, end, 2), program_v<receiver>)
-      .path(bench::stream, columns(0, end, 2), ramp >> east)
-      .path(bench::stream, columns(1, end, 2), west >> ramp);
+        .place(columns(0, end, 2), program_v<sender>)
+        .place(columns(1, end, 2), program_v<receiver>)
+        .path(bench::stream, columns(0, end, 2), ramp >> east)
+        .path(bench::stream, columns(1, end, 2), west >> ramp);
   }
 
   int side_, bursts_, runs_ = 0;
@@ -53,7 +56,10 @@ template <std::size_t words>
 class copies {
  public:
   explicit copies(int side, int bursts)
-      : bursts_(bursts), from_(static_cast<std::size_t>(side / 2 * side) * words, 1.f), to_(from_.size()), sums_(from_.size() / words) {}
+      : bursts_(bursts),
+        from_(static_cast<std::size_t>(side / 2 * side) * words, 1.f),
+        to_(from_.size()),
+        sums_(from_.size() / words) {}
 
   u64 run() {
     for (int k = bursts_; k > 0; --k)
@@ -90,12 +96,13 @@ bool add_scaling(int bursts) {
   const std::string row = "bursts of " + std::to_string(words) + " on 32x32, 2 threads";
   return bench::add<pairs<words>>(row, "wsl", giga_per_second, 5, 32, bursts, 2) &&
          bench::add<pairs<words>>(row, "1 thread", giga_per_second, 5, 32, bursts, 1) &&
-         bench::add<pairs<words>>(row, "1 thread, free", giga_per_second, 5, 32, bursts, bench::free_of_epochs);
+         bench::add<pairs<words>>(row, "1 thread, free", giga_per_second, 5, 32, bursts,
+                                  bench::free_of_epochs);
 }
 
 const bool added[] = {
-    add_burst<16>(12'000), add_burst<64>(10'000), add_burst<256>(6'000), add_burst<1024>(3'000), add_burst<4096>(1'000),
-    add_scaling<64>(1'000), add_scaling<1024>(300),
+    add_burst<16>(12'000),  add_burst<64>(10'000),  add_burst<256>(6'000),  add_burst<1024>(3'000),
+    add_burst<4096>(1'000), add_scaling<64>(1'000), add_scaling<1024>(300),
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Programs that send and take whole arrays with descriptors, burst after burst: the completion of one starts the next.
+// Programs that send and take whole arrays with descriptors, burst after burst: the completion of one starts
+// the next.
 #pragma once
 #include <cstddef>
 #include <wsl/wsl.hpp>
@@ -33,7 +34,8 @@ struct burst_sender {
   }
 
   static consteval auto tasks() {
-    return wsl::table(wsl::launch<&burst_sender::start>(), wsl::local<&burst_sender::next>(), wsl::sends<stream>());
+    return wsl::table(wsl::launch<&burst_sender::start>(), wsl::local<&burst_sender::next>(),
+                      wsl::sends<stream>());
   }
 };
 
@@ -48,7 +50,9 @@ struct burst_receiver {
     left = bursts;
     listen(me);
   }
-  void listen(wsl::pe& me) { me.async(wsl::mov(wsl::mem(data), wsl::fabin(stream)), wsl::then<&burst_receiver::take>()); }
+  void listen(wsl::pe& me) {
+    me.async(wsl::mov(wsl::mem(data), wsl::fabin(stream)), wsl::then<&burst_receiver::take>());
+  }
   void take(wsl::pe& me) {
     first += data[0];
     last += data[words - 1];
@@ -57,7 +61,8 @@ struct burst_receiver {
   bool has(wsl::f64 sum, int) const { return first == sum && last == sum && data[words / 2] == 1; }
 
   static consteval auto tasks() {
-    return wsl::table(wsl::launch<&burst_receiver::start>(), wsl::local<&burst_receiver::take>(), wsl::reads<stream>());
+    return wsl::table(wsl::launch<&burst_receiver::start>(), wsl::local<&burst_receiver::take>(),
+                      wsl::reads<stream>());
   }
 };
 
@@ -72,17 +77,20 @@ struct burst_adder {
     listen(me);
   }
   void listen(wsl::pe& me) {
-    me.async(wsl::fmac(wsl::mem(data), wsl::mem(data), wsl::fabin(stream), 0.5f), wsl::then<&burst_adder::take>());
+    me.async(wsl::fmac(wsl::mem(data), wsl::mem(data), wsl::fabin(stream), 0.5f),
+             wsl::then<&burst_adder::take>());
   }
   void take(wsl::pe& me) {
     if (--left) listen(me);
   }
   bool has(wsl::f64 sum, int bursts) const {
-    return data[0] == sum / 2 && data[words - 1] == sum / 2 && data[words / 2] == static_cast<wsl::f32>(bursts) / 2;
+    return data[0] == sum / 2 && data[words - 1] == sum / 2 &&
+           data[words / 2] == static_cast<wsl::f32>(bursts) / 2;
   }
 
   static consteval auto tasks() {
-    return wsl::table(wsl::launch<&burst_adder::start>(), wsl::local<&burst_adder::take>(), wsl::reads<stream>());
+    return wsl::table(wsl::launch<&burst_adder::start>(), wsl::local<&burst_adder::take>(),
+                      wsl::reads<stream>());
   }
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the PEs that do nothing cost: one wavelet runs to and fro along a row while the rest of the grid waits. A hop should take
-// as long on 512 x 512 PEs as on 8 x 8.
+// What the PEs that do nothing cost: one wavelet runs to and fro along a row while the rest of the grid
+// waits. A hop should take as long on 512 x 512 PEs as on 8 x 8.
 #include "measure.hpp"
 
 namespace {
@@ -23,8 +23,8 @@ struct runner {
   }
 
   static consteval auto tasks() {
-    return table(launch<&runner::start>(), on<from_west, &runner::eastward>(), on<from_east, &runner::westward>(), sends<to_east>(),
-                 sends<to_west>());
+    return table(launch<&runner::start>(), on<from_west, &runner::eastward>(),
+                 on<from_east, &runner::westward>(), sends<to_east>(), sends<to_west>());
   }
 };
 
@@ -35,12 +35,16 @@ using odd_runner = runner<east_of_even, east_of_odd, west_of_even, west_of_odd>;
 layout track(int side) {
   const area even = columns(0, end, 2), odd = columns(1, end, 2);
   return layout{host, side, side}
-    .place(even, program_v<even_runner>)
-    .place(odd,  program_v<odd_runner>)
-    .path(east_of_even, columns(0, end - 1, 2), ramp >> east).path(east_of_even, odd,                    west >> ramp)
-    .path(east_of_odd,  columns(1, end - 1, 2), ramp >> east).path(east_of_odd,  columns(2, end, 2),     west >> ramp)
-    .path(west_of_even, columns(2, end, 2),     ramp >> west).path(west_of_even, columns(1, end - 1, 2), east >> ramp)
-    .path(west_of_odd,  odd,                    ramp >> west).path(west_of_odd,  columns(0, end - 1, 2), east >> ramp);
+      .place(even, program_v<even_runner>)
+      .place(odd, program_v<odd_runner>)
+      .path(east_of_even, columns(0, end - 1, 2), ramp >> east)
+      .path(east_of_even, odd, west >> ramp)
+      .path(east_of_odd, columns(1, end - 1, 2), ramp >> east)
+      .path(east_of_odd, columns(2, end, 2), west >> ramp)
+      .path(west_of_even, columns(2, end, 2), ramp >> west)
+      .path(west_of_even, columns(1, end - 1, 2), east >> ramp)
+      .path(west_of_odd, odd, ramp >> west)
+      .path(west_of_odd, columns(0, end - 1, 2), east >> ramp);
 }
 
 class one_runner {

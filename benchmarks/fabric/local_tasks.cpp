@@ -42,7 +42,8 @@ class clocks {
     const u64 expected = static_cast<u64>(turns_) * runs_;
     for (int y = 0; y < side; ++y)
       for (int x = 0; x < side; ++x)
-        bench::require(fabric_.read(x, y, &clockwork::ticks) == expected && fabric_.read(x, y, &clockwork::tocks) == expected,
+        bench::require(fabric_.read(x, y, &clockwork::ticks) == expected &&
+                           fabric_.read(x, y, &clockwork::tocks) == expected,
                        "a task ran too often or not often enough");
   }
 

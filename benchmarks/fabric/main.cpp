@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What the fabric does in a second: scripts/bench wavelets. Without options every case runs five times, in an order that is drawn
-// anew each time, so that what disturbs the computer disturbs all alike. The table holds medians; ratios are within one run.
+// What the fabric does in a second: scripts/bench wavelets. Without options every case runs five times, in an
+// order that is drawn anew each time, so that what disturbs the computer disturbs all alike. The table holds
+// medians; ratios are within one run.
 #include <string_view>
 #include <vector>
 
@@ -9,7 +10,8 @@
 double bench::measured(const std::function<double()>& run) { return run(); }
 
 int main(int argc, char** argv) {
-  std::vector<std::string> options{argv[0], "--benchmark_repetitions=5", "--benchmark_enable_random_interleaving=true"};
+  std::vector<std::string> options{argv[0], "--benchmark_repetitions=5",
+                                   "--benchmark_enable_random_interleaving=true"};
   bool other_format = false;
   for (int i = 1; i < argc; ++i) {
     const std::string_view option = argv[i];

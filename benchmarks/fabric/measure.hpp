@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// How a case becomes a number of the table. A case is a struct: its constructor builds what is measured, run() runs it once and
-// says how many things it moved, and check() compares, after the last run, what has arrived with what should have. Who measures
-// something else, bytes for instance, returns it from run() and takes the unit `plain`.
+// How a case becomes a number of the table. A case is a struct: its constructor builds what is measured,
+// run() runs it once and says how many things it moved, and check() compares, after the last run, what has
+// arrived with what should have. Who measures something else, bytes for instance, returns it from run() and
+// takes the unit `plain`.
 #pragma once
 #include <benchmark/benchmark.h>
 
@@ -13,7 +14,8 @@
 
 namespace bench {
 
-/// What the table prints of a number of things and the time they took: things a second, time for one, or the number itself.
+/// What the table prints of a number of things and the time they took: things a second, time for one, or the
+/// number itself.
 enum class unit { mega_per_second, giga_per_second, nanoseconds, microseconds, milliseconds, seconds, plain };
 
 /// The unit of a row; `table` learns it here.
@@ -29,26 +31,35 @@ inline void require(bool right, const std::string& otherwise) {
   std::abort();
 }
 
-/// Adds the case to a row of the table, in the column of `who`; each repetition makes it anew and runs it `runs` times.
+/// Adds the case to a row of the table, in the column of `who`; each repetition makes it anew and runs it
+/// `runs` times.
 template <class Case, class... Arguments>
 bool add(const std::string& row, const std::string& who, unit u, int runs, Arguments... arguments) {
   set_unit(row, u);
-  benchmark::RegisterBenchmark((row + "|" + who).c_str(), [=](benchmark::State& state) {
-    Case measurable{arguments...};
-    measurable.run();  // the first run finds nothing in caches
-    double things = 0;
-    for (auto _ : state) things += measured([&] { return static_cast<double>(measurable.run()); });
-    measurable.check();
-    state.counters["things"] = things;
-  })->Iterations(runs)->UseRealTime();
+  benchmark::RegisterBenchmark((row + "|" + who).c_str(),
+                               [=](benchmark::State& state) {
+                                 Case measurable{arguments...};
+                                 measurable.run();  // the first run finds nothing in caches
+                                 double things = 0;
+                                 for (auto _ : state)
+                                   things += measured([&] { return static_cast<double>(measurable.run()); });
+                                 measurable.check();
+                                 state.counters["things"] = things;
+                               })
+      ->Iterations(runs)
+      ->UseRealTime();
   return true;
 }
 
 /// The choice of engine of most rows: one thread.
 inline wsl::threaded on_threads(int n) { return wsl::threaded{.threads = n}; }
-/// One thread and one partition: what is written is seen at once, and nobody waits for an superstep to end. Two threads that were as free would
-/// be twice as fast at best; what they lack is the most that being deterministic can cost.
+/// One thread and one partition: what is written is seen at once, and nobody waits for an superstep to end.
+/// Two threads that were as free would be twice as fast at best; what they lack is the most that being
+/// deterministic can cost.
 inline constexpr int free_of_epochs = 0;
-inline wsl::threaded on(int threads) { return threads == free_of_epochs ? wsl::threaded{.threads = 1, .pes_per_partition = 1u << 30} : on_threads(threads); }
+inline wsl::threaded on(int threads) {
+  return threads == free_of_epochs ? wsl::threaded{.threads = 1, .pes_per_partition = 1u << 30}
+                                   : on_threads(threads);
+}
 
 }  // namespace bench

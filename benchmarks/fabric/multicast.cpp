@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One array to many: the first PE of each row sends, the 32 after it receive. The table counts the words that are delivered.
+// One array to many: the first PE of each row sends, the 32 after it receive. The table counts the words that
+// are delivered.
 #include "bursts.hpp"
 #include "measure.hpp"
 
@@ -9,13 +10,15 @@ using namespace wsl;
 template <class Sender, class Receiver>
 class rows_of_listeners {
  public:
-  rows_of_listeners(int words, int bursts) : words_(words), bursts_(bursts), fabric_{make(), bench::on_threads(1)} {}
+  rows_of_listeners(int words, int bursts)
+      : words_(words), bursts_(bursts), fabric_{make(), bench::on_threads(1)} {}
 
   u64 run() {
     fabric_.start<&Sender::start>(column(0), bursts_);
     fabric_.start<&Receiver::start>(columns(1, end), bursts_);
     const outcome done = fabric_.run();
-    const u64 moved = static_cast<u64>(listeners * rows) * static_cast<u64>(bursts_) * static_cast<u64>(words_);
+    const u64 moved =
+        static_cast<u64>(listeners * rows) * static_cast<u64>(bursts_) * static_cast<u64>(words_);
     bench::require(done.delivered == moved, "a multicast lost words");
     ++runs_;
     return moved;
@@ -23,8 +26,9 @@ class rows_of_listeners {
   void check() {
     for (int y = 0; y < rows; ++y)
       for (int x = 1; x <= listeners; ++x)
-        bench::require(fabric_.program_at<Receiver>({x, y}).has(runs_ * bench::sum_of_marks(bursts_), runs_ * bursts_),
-                       "a multicast arrived with wrong words");
+        bench::require(
+            fabric_.program_at<Receiver>({x, y}).has(runs_ * bench::sum_of_marks(bursts_), runs_ * bursts_),
+            "a multicast arrived with wrong words");
   }
 
  private:
@@ -32,11 +36,11 @@ class rows_of_listeners {
 
   static layout make() {
     return layout{host, 1 + listeners, rows}
-      .place(column(0), program_v<Sender>)
-      .place(columns(1, end), program_v<Receiver>)
-      .path(bench::stream, column(0),           ramp >> east)
-      .path(bench::stream, columns(1, end - 1), west >> (ramp | east))
-      .path(bench::stream, column(end - 1),     west >> ramp);
+        .place(column(0), program_v<Sender>)
+        .place(columns(1, end), program_v<Receiver>)
+        .path(bench::stream, column(0), ramp >> east)
+        .path(bench::stream, columns(1, end - 1), west >> (ramp | east))
+        .path(bench::stream, column(end - 1), west >> ramp);
   }
 
   int words_, bursts_, runs_ = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The practical ceiling of the relay: the same rows as one loop over plain ring buffers, written for this one task. Nothing is
-// looked up, nothing is checked, and every node takes all that its ring holds.
+// The practical ceiling of the relay: the same rows as one loop over plain ring buffers, written for this one
+// task. Nothing is looked up, nothing is checked, and every node takes all that its ring holds.
 #include <cstdint>
 #include <vector>
 
@@ -17,7 +17,8 @@ struct node {
 
 class rows_of_rings {
  public:
-  rows_of_rings(int width, int height, int waves) : width_(width), height_(height), waves_(waves), nodes_(static_cast<std::size_t>(width * height)) {}
+  rows_of_rings(int width, int height, int waves)
+      : width_(width), height_(height), waves_(waves), nodes_(static_cast<std::size_t>(width * height)) {}
 
   double run() {
     for (int y = 0; y < height_; ++y)
@@ -33,7 +34,8 @@ class rows_of_rings {
   void check() const {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       const int x = static_cast<int>(i) % width_;
-      bench::require(nodes_[i].sum == static_cast<float>(x) * static_cast<float>(waves_ * runs_), "a plain ring has a wrong sum");
+      bench::require(nodes_[i].sum == static_cast<float>(x) * static_cast<float>(waves_ * runs_),
+                     "a plain ring has a wrong sum");
     }
   }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The smallest program in which wavelets do something: each PE adds up what arrives and sends one more to the east. Colors
-// alternate, for a PE receives one and sends the other.
+// The smallest program in which wavelets do something: each PE adds up what arrives and sends one more to the
+// east. Colors alternate, for a PE receives one and sends the other.
 #pragma once
 #include <wsl/wsl.hpp>
 
@@ -16,7 +16,9 @@ struct relay {
     if (!me.east_edge()) me.send(out, x + 1);
   }
 
-  static consteval auto tasks() { return wsl::table(wsl::launch<&relay::start>(), wsl::on<in, &relay::pass>(), wsl::sends<out>()); }
+  static consteval auto tasks() {
+    return wsl::table(wsl::launch<&relay::start>(), wsl::on<in, &relay::pass>(), wsl::sends<out>());
+  }
 };
 
 inline constexpr wsl::color<wsl::f32> red{0}, blue{1};
@@ -27,12 +29,12 @@ inline wsl::layout relay_rows(int width, int height) {
   using namespace wsl;
   const area even = columns(0, end, 2), odd = columns(1, end, 2);
   return layout{host, width, height}
-    .place(even, program_v<even_relay>)
-    .place(odd,  program_v<odd_relay>)
-    .path(red,   columns(0, end - 1, 2), ramp >> east)
-    .path(red,   odd,                    west >> ramp)
-    .path(blue,  columns(1, end - 1, 2), ramp >> east)
-    .path(blue,  columns(2, end, 2),     west >> ramp);
+      .place(even, program_v<even_relay>)
+      .place(odd, program_v<odd_relay>)
+      .path(red, columns(0, end - 1, 2), ramp >> east)
+      .path(red, odd, west >> ramp)
+      .path(blue, columns(1, end - 1, 2), ramp >> east)
+      .path(blue, columns(2, end, 2), west >> ramp);
 }
 
 }  // namespace bench

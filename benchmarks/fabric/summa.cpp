@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// C = A B on 32 x 32 PEs with tiles of 14 x 14: in step k the PEs of column k send their tile of A along their rows, those of row
-// k their tile of B along their columns, and every PE adds the product of the two to its tile of C, a column times a number at a
-// time, in the order of the vendor's gemm-collectives_2d. Each step has colors of its own, so that no two senders meet.
+// C = A B on 32 x 32 PEs with tiles of 14 x 14: in step k the PEs of column k send their tile of A along
+// their rows, those of row k their tile of B along their columns, and every PE adds the product of the two to
+// its tile of C, a column times a number at a time, in the order of the vendor's gemm-collectives_2d. Each
+// step has colors of its own, so that no two senders meet.
 #include <utility>
 #include <vector>
 
@@ -48,16 +49,19 @@ struct tile {
   void multiply(pe& me) {
     me.block<&tile::multiply>();
     for (int k = 0; k < N; ++k)
-      for (int j = 0; j < N; ++j) fmac(mem(C).part(j * N, N), mem(C).part(j * N, N), mem(a).part(k * N, N), b[j * N + k]);
+      for (int j = 0; j < N; ++j)
+        fmac(mem(C).part(j * N, N), mem(C).part(j * N, N), mem(a).part(k * N, N), b[j * N + k]);
     if (++step < P) exchange(me);
   }
 
   template <int... step>
   static consteval auto broadcasts(std::integer_sequence<int, step...>) {
-    return table(sends<along_row(step)>()..., reads<along_row(step)>()..., sends<along_column(step)>()..., reads<along_column(step)>()...);
+    return table(sends<along_row(step)>()..., reads<along_row(step)>()..., sends<along_column(step)>()...,
+                 reads<along_column(step)>()...);
   }
   static consteval auto tasks() {
-    return table(launch<&tile::start>(), local<&tile::multiply>(blocked), broadcasts(std::make_integer_sequence<int, P>{}));
+    return table(launch<&tile::start>(), local<&tile::multiply>(blocked),
+                 broadcasts(std::make_integer_sequence<int, P>{}));
   }
 };
 
@@ -67,11 +71,16 @@ layout grid() {
   for (int k = 0; k < P; ++k) {
     const bool from_start = k == 0, to_end = k == P - 1;
     l.path(along_row(k), column(k), ramp >> (from_start ? ports{east} : to_end ? ports{west} : east | west));
-    l.path(along_row(k), columns(1, k), east >> (ramp | west)).path(along_row(k), columns(k + 1, P - 1), west >> (ramp | east));
+    l.path(along_row(k), columns(1, k), east >> (ramp | west))
+        .path(along_row(k), columns(k + 1, P - 1), west >> (ramp | east));
     if (!from_start) l.path(along_row(k), column(0), east >> ramp);
     if (!to_end) l.path(along_row(k), column(P - 1), west >> ramp);
-    l.path(along_column(k), row(k), ramp >> (from_start ? ports{south} : to_end ? ports{north} : south | north));
-    l.path(along_column(k), rows(1, k), south >> (ramp | north)).path(along_column(k), rows(k + 1, P - 1), north >> (ramp | south));
+    l.path(along_column(k), row(k),
+           ramp >> (from_start ? ports{south}
+                    : to_end   ? ports{north}
+                               : south | north));
+    l.path(along_column(k), rows(1, k), south >> (ramp | north))
+        .path(along_column(k), rows(k + 1, P - 1), north >> (ramp | south));
     if (!from_start) l.path(along_column(k), row(0), south >> ramp);
     if (!to_end) l.path(along_column(k), row(P - 1), north >> ramp);
   }
@@ -123,7 +132,9 @@ class on_the_fabric {
   void check() {
     serial reference;
     reference.run();
-    each([&](const tile& t, int i, int j, int k) { bench::require(t.C[k] == reference.at(i, j), "SUMMA has a wrong element"); });
+    each([&](const tile& t, int i, int j, int k) {
+      bench::require(t.C[k] == reference.at(i, j), "SUMMA has a wrong element");
+    });
   }
 
  private:

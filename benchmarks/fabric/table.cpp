@@ -6,19 +6,39 @@
 namespace bench {
 namespace {
 
-// The rows in the order of the table: single wavelets, bursts, tasks, large fabrics, a whole program, threads.
+// The rows in the order of the table: single wavelets, bursts, tasks, large fabrics, a whole program,
+// threads.
 const char* const order[] = {
-    "relay 32x32", "relay chain of 16",
-    "burst of 16", "burst of 64", "burst of 256", "burst of 1024", "burst of 4096",
-    "multicast of 16 to 32", "multicast of 256 to 32", "multicast of 1024 to 32", "multicast of 256 to 32, fmac",
-    "all-reduce 4x4", "all-reduce 8x8", "all-reduce 16x16", "all-reduce 32x32", "all-reduce 64x64",
+    "relay 32x32",
+    "relay chain of 16",
+    "burst of 16",
+    "burst of 64",
+    "burst of 256",
+    "burst of 1024",
+    "burst of 4096",
+    "multicast of 16 to 32",
+    "multicast of 256 to 32",
+    "multicast of 1024 to 32",
+    "multicast of 256 to 32, fmac",
+    "all-reduce 4x4",
+    "all-reduce 8x8",
+    "all-reduce 16x16",
+    "all-reduce 32x32",
+    "all-reduce 64x64",
     "local tasks",
-    "a hop on 512x512", "a launch on 512x512",
+    "a hop on 512x512",
+    "a launch on 512x512",
     "SUMMA 32x32, tiles 14x14",
-    "building 750x994", "bytes a PE of 750x994",
-    "timed: links crossed, straight through", "timed: ..., to a slow receiver", "timed: ..., two colors on each link",
-    "timed: ..., each PE takes a copy", "timed: a launch on 512x512",
-    "relay 32x32, 2 threads", "bursts of 64 on 32x32, 2 threads", "bursts of 1024 on 32x32, 2 threads",
+    "building 750x994",
+    "bytes a PE of 750x994",
+    "timed: links crossed, straight through",
+    "timed: ..., to a slow receiver",
+    "timed: ..., two colors on each link",
+    "timed: ..., each PE takes a copy",
+    "timed: a launch on 512x512",
+    "relay 32x32, 2 threads",
+    "bursts of 64 on 32x32, 2 threads",
+    "bursts of 1024 on 32x32, 2 threads",
 };
 
 struct scale {
@@ -96,15 +116,21 @@ void table::print() const {
     if (median("relay 32x32", "wsl") != 0 && median("relay 32x32", peer) == 0)
       std::printf("without %s: scripts/setup.sh benchmarks installs it\n", peer);
   double alone = 1, together = 1;
-  for (const char* row : {"relay 32x32, 2 threads", "bursts of 64 on 32x32, 2 threads", "bursts of 1024 on 32x32, 2 threads"})
+  for (const char* row :
+       {"relay 32x32, 2 threads", "bursts of 64 on 32x32, 2 threads", "bursts of 1024 on 32x32, 2 threads"})
     if (const double free = median(row, "1 thread, free"); free != 0) {
       alone = std::min(alone, median(row, "1 thread") / free);
       together = std::min(together, median(row, "wsl") / (2 * free));
     }
-  std::printf("of what it does free of epochs one thread keeps %.2f; two threads keep %.2f of what two free ones could do at best\n", alone, together);
-  std::printf("wavelets: scalar %.0f M/s, %.1f x TBB, %.2f of ring ceiling; burst1024 %.2f G words/s, %.2f of memcpy\n",
-              median("relay 32x32", "wsl"), ratio("relay 32x32", "oneTBB"), ratio("relay 32x32", "plain rings"),
-              median("burst of 1024", "wsl"), ratio("burst of 1024", "memcpy"));
+  std::printf(
+      "of what it does free of epochs one thread keeps %.2f; two threads keep %.2f of what two free ones "
+      "could do at best\n",
+      alone, together);
+  std::printf(
+      "wavelets: scalar %.0f M/s, %.1f x TBB, %.2f of ring ceiling; burst1024 %.2f G words/s, %.2f of "
+      "memcpy\n",
+      median("relay 32x32", "wsl"), ratio("relay 32x32", "oneTBB"), ratio("relay 32x32", "plain rings"),
+      median("burst of 1024", "wsl"), ratio("burst of 1024", "memcpy"));
 }
 
 }  // namespace bench

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Collects the measurements by row and column, and prints their medians: wsl's number, and under each other those it is
-// compared with. A ratio above 1 means that wsl is faster, whatever the unit.
+// Collects the measurements by row and column, and prints their medians: wsl's number, and under each other
+// those it is compared with. A ratio above 1 means that wsl is faster, whatever the unit.
 #pragma once
 #include <map>
 #include <vector>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The timed engine on one thread: links crossed by wavelets a second on 32 x 32 PEs, every row busy. What counts is what words meet on their way:
-// routers that only pass them on are crossed in one step; where each PE takes a copy, every copy counts; where two colors share each link
-// and words wait, every hop is looked at. A slow receiver takes a word in six cycles, so that all queues before it are full. Then what a wafer of idle
-// PEs costs.
+// The timed engine on one thread: links crossed by wavelets a second on 32 x 32 PEs, every row busy. What
+// counts is what words meet on their way: routers that only pass them on are crossed in one step; where each
+// PE takes a copy, every copy counts; where two colors share each link and words wait, every hop is looked
+// at. A slow receiver takes a word in six cycles, so that all queues before it are full. Then what a wafer of
+// idle PEs costs.
 #include "measure.hpp"
 
 #include <wsl/engine/reference.hpp>
@@ -17,7 +18,9 @@ constexpr color<f32> red{0}, blue{1};
 enum class road { through, slow_end, shared, shared_slow_end, multicast, slow_multicast };
 constexpr bool two_colors(road how) { return how == road::shared || how == road::shared_slow_end; }
 constexpr bool copies(road how) { return how == road::multicast || how == road::slow_multicast; }
-constexpr bool slow(road how) { return how == road::slow_end || how == road::shared_slow_end || how == road::slow_multicast; }
+constexpr bool slow(road how) {
+  return how == road::slow_end || how == road::shared_slow_end || how == road::slow_multicast;
+}
 
 template <road how>
 struct member {
@@ -38,8 +41,7 @@ struct member {
   static consteval auto tasks() {
     if constexpr (two_colors(how))
       return table(launch<&member::start>(), sends<red>(), reads<red>(), sends<blue>(), reads<blue>());
-    else
-      return table(launch<&member::start>(), sends<red>(), reads<red>());
+    else return table(launch<&member::start>(), sends<red>(), reads<red>());
   }
 };
 
@@ -61,7 +63,8 @@ class rows {
     l.place(all, program_v<member<how>>);
     for (color<f32> c : {red, blue}) {
       if (c == blue && !two_colors(how)) continue;
-      l.path(c, column(0), ramp >> east).path(c, columns(1, end - 1), copies(how) ? west >> (ramp | east) : west >> east);
+      l.path(c, column(0), ramp >> east)
+          .path(c, columns(1, end - 1), copies(how) ? west >> (ramp | east) : west >> east);
       l.path(c, column(end - 1), west >> ramp);
     }
     return l;
@@ -74,7 +77,8 @@ class rows {
 struct pair_on_wafer {
   explicit pair_on_wafer(int side) : fabric_{plan(side), timed{}} {}
   int run() {
-    bench::require(fabric_.launch<&member<road::multicast>::start>(columns(0, 2).row(0), 1).delivered == 1, "the wavelet was lost");
+    bench::require(fabric_.launch<&member<road::multicast>::start>(columns(0, 2).row(0), 1).delivered == 1,
+                   "the wavelet was lost");
     return 1;
   }
   void check() {}
@@ -82,7 +86,9 @@ struct pair_on_wafer {
  private:
   static layout plan(int side) {
     layout l{wse2, side, side};
-    return l.place(all, program_v<member<road::multicast>>).path(red, column(0), ramp >> east).path(red, column(1), west >> ramp);
+    return l.place(all, program_v<member<road::multicast>>)
+        .path(red, column(0), ramp >> east)
+        .path(red, column(1), west >> ramp);
   }
   fabric fabric_;
 };

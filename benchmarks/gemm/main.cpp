@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// GFLOP/s of products on the fabric and of single tiles, beside libraries for the same: scripts/bench gemm [<rounds> [<side>]], where a
-// side leaves all but products of that size on the fabric out. In every round each
-// contestant has a turn of several products, after a rest in which the threads of the one before fall asleep; the table holds medians
-// over the rounds, and every result is checked.
+// GFLOP/s of products on the fabric and of single tiles, beside libraries for the same: scripts/bench gemm
+// [<rounds> [<side>]], where a side leaves all but products of that size on the fabric out. In every round
+// each contestant has a turn of several products, after a rest in which the threads of the one before fall
+// asleep; the table holds medians over the rounds, and every result is checked.
 #include <unistd.h>
 
 #include <algorithm>

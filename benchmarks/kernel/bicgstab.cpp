@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// BiCGStab on 128^3 cells beside plain OpenMP loops. What bounds both is memory: wsl moves 16 words of its vectors a cell and iteration,
-// and a word for each weight that differs from cell to cell twice; the loops 25 and as many. With one such weight 18 words are 151 MB.
+// BiCGStab on 128^3 cells beside plain OpenMP loops. What bounds both is memory: wsl moves 16 words of its
+// vectors a cell and iteration, and a word for each weight that differs from cell to cell twice; the loops 25
+// and as many. With one such weight 18 words are 151 MB.
 #include <wsl/kernel/solver.hpp>
 
 #include <memory>
@@ -14,7 +15,8 @@ namespace {
 
 constexpr int n = 128, iterations = 20;
 
-/// The test system of the SDK's bicgstab, 6 + y and -1, or one that convects and diffuses differently from cell to cell.
+/// The test system of the SDK's bicgstab, 6 + y and -1, or one that convects and diffuses differently from
+/// cell to cell.
 solver::stencil make_system(bool all_weights) {
   solver::stencil a{.size = {n, n, n}};
   for (int k = 0; k < (all_weights ? solver::stencil_points : 1); ++k) {
@@ -22,7 +24,9 @@ solver::stencil make_system(bool all_weights) {
     w.clear();
     for (int x = 0; x < n; ++x)
       for (int y = 0; y < n; ++y)
-        for (int z = 0; z < n; ++z) w.push_back(k == 0 ? 6.f + (all_weights ? 0.5f : static_cast<f32>(y)) : -1 - static_cast<f32>((x * 7 + y * 13 + z * 29 + k) % 8) / 64);
+        for (int z = 0; z < n; ++z)
+          w.push_back(k == 0 ? 6.f + (all_weights ? 0.5f : static_cast<f32>(y))
+                             : -1 - static_cast<f32>((x * 7 + y * 13 + z * 29 + k) % 8) / 64);
   }
   return a;
 }
@@ -33,12 +37,14 @@ struct contest {
   solver::solver_on<solver::bicgstab_method> ours;
   std::vector<f32> b;
 
-  explicit contest(bool all_weights) : a(make_system(all_weights)), loop(n, all_weights), ours(a), b(a.size.count()) {
+  explicit contest(bool all_weights)
+      : a(make_system(all_weights)), loop(n, all_weights), ours(a), b(a.size.count()) {
     for (int x = 0; x < n; ++x)
       for (int y = 0; y < n; ++y)
         for (int z = 0; z < n; ++z) {
           const grid::cells at{x, y, z};
-          loop.right_side(x, y, z) = b[a.size.index(at)] = 1 + static_cast<f32>((x * 31 + y * 17 + z * 5) % 64);
+          loop.right_side(x, y, z) = b[a.size.index(at)] =
+              1 + static_cast<f32>((x * 31 + y * 17 + z * 5) % 64);
           for (int k = 0; k < (all_weights ? solver::stencil_points : 1); ++k)
             loop.weight(k, x, y, z) = solver::weight_at(a, a.*solver::stencil_sides[k].weights, at);
         }
@@ -69,21 +75,23 @@ struct contest {
     // Neither has converged; to have come equally far, to a tenth, is what counts.
     const f64 left = solver::serial::relative_residual(a, x, b);
     if (!(error <= left * largest) || !(std::abs(left - loop.residual()) < 0.1 * left))
-      throw std::runtime_error("bicgstab and the loop differ by " + std::to_string(error) + " of " + std::to_string(largest) + ", the residuals are " +
-                               std::to_string(left) + " and " + std::to_string(loop.residual()));
+      throw std::runtime_error("bicgstab and the loop differ by " + std::to_string(error) + " of " +
+                               std::to_string(largest) + ", the residuals are " + std::to_string(left) +
+                               " and " + std::to_string(loop.residual()));
   }
 };
 
 const bool entered = bench::enter("bicgstab", [] {
   const auto one = std::make_shared<contest>(false), seven = std::make_shared<contest>(true);
-  return bench::part{std::to_string(n) + "^3 cells, f32, one weight of its own in each cell; " + std::to_string(one->ours.wide()) + " x " +
-                         std::to_string(one->ours.high()) + " PEs",
-                     "iterations/s",
-                     {{"wsl", [one] { return one->rate_of_ours(); }},
-                      {"loop", [one] { return one->rate_of_loop(); }},
-                      {"wsl, seven weights of its own in each cell", [seven] { return seven->rate_of_ours(); }},
-                      {"loop, seven weights of its own in each cell", [seven] { return seven->rate_of_loop(); }}},
-                     [one, seven] { one->check(), seven->check(); }};
+  return bench::part{
+      std::to_string(n) + "^3 cells, f32, one weight of its own in each cell; " +
+          std::to_string(one->ours.wide()) + " x " + std::to_string(one->ours.high()) + " PEs",
+      "iterations/s",
+      {{"wsl", [one] { return one->rate_of_ours(); }},
+       {"loop", [one] { return one->rate_of_loop(); }},
+       {"wsl, seven weights of its own in each cell", [seven] { return seven->rate_of_ours(); }},
+       {"loop, seven weights of its own in each cell", [seven] { return seven->rate_of_loop(); }}},
+      [one, seven] { one->check(), seven->check(); }};
 });
 
 }  // namespace

@@ -32,11 +32,13 @@ template <bool all_weights>
 void bicgstab_loop::weigh(const float* u, float* v, long first) const {
   const long sy = n_ + 2, sx = sy * sy, end = first + n_;
   const auto weights = [this](std::size_t k) { return weights_[all_weights ? k : 0].data(); };
-  const float *centre = weights(0), *west = weights(1), *east = weights(2), *north = weights(3), *south = weights(4), *down = weights(5), *up = weights(6);
+  const float *centre = weights(0), *west = weights(1), *east = weights(2), *north = weights(3),
+              *south = weights(4), *down = weights(5), *up = weights(6);
 #pragma omp simd
   for (long i = first; i < end; ++i)
     if constexpr (all_weights)
-      v[i] = centre[i] * u[i] + west[i] * u[i - sx] + east[i] * u[i + sx] + north[i] * u[i - sy] + south[i] * u[i + sy] + down[i] * u[i - 1] + up[i] * u[i + 1];
+      v[i] = centre[i] * u[i] + west[i] * u[i - sx] + east[i] * u[i + sx] + north[i] * u[i - sy] +
+             south[i] * u[i + sy] + down[i] * u[i - 1] + up[i] * u[i + 1];
     else v[i] = centre[i] * u[i] - (u[i - sx] + u[i + sx] + u[i - sy] + u[i + sy] + u[i - 1] + u[i + 1]);
 }
 

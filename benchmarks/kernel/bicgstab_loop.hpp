@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The peer of the BiCGStab solver: the method as books write it, five loops over the cells an iteration with OpenMP, on arrays with a frame
-// of zero cells. Dot products are taken in the loop whose result they need; all inner loops are vectorised.
+// The peer of the BiCGStab solver: the method as books write it, five loops over the cells an iteration with
+// OpenMP, on arrays with a frame of zero cells. Dot products are taken in the loop whose result they need;
+// all inner loops are vectorised.
 #pragma once
 #include <cstddef>
 #include <vector>
@@ -12,7 +13,9 @@ class bicgstab_loop {
   /// n^3 cells. Weights: a centre in each cell and -1 for its neighbours, or seven in each cell.
   bicgstab_loop(long n, bool all_weights);
 
-  float& weight(int k, long x, long y, long z) { return weights_[static_cast<std::size_t>(k)][static_cast<std::size_t>(index(x, y, z))]; }
+  float& weight(int k, long x, long y, long z) {
+    return weights_[static_cast<std::size_t>(k)][static_cast<std::size_t>(index(x, y, z))];
+  }
   float& right_side(long x, long y, long z) { return b_[static_cast<std::size_t>(index(x, y, z))]; }
   float solution(long x, long y, long z) const { return x_[static_cast<std::size_t>(index(x, y, z))]; }
 

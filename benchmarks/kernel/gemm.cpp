@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A dense product of 1024^3 beside the faster one of the libraries that are installed: the peers of ../gemm, which has more sizes. What
-// bounds all is arithmetic: 2.1 GFLOP for 12.6 MB.
+// A dense product of 1024^3 beside the faster one of the libraries that are installed: the peers of ../gemm,
+// which has more sizes. What bounds all is arithmetic: 2.1 GFLOP for 12.6 MB.
 #include <wsl/kernel/gemm.hpp>
 
 #include <algorithm>
@@ -22,36 +22,45 @@ std::vector<void (*)(const bench::product&)>& libraries() {
 }
 
 struct contest {
-  std::vector<float> a = small_numbers(7), b = small_numbers(11), ours = std::vector<float>(a.size()), theirs = ours;
+  std::vector<float> a = small_numbers(7), b = small_numbers(11), ours = std::vector<float>(a.size()),
+                     theirs = ours;
   wsl::gemm_fabric<float> on_pes{wsl::default_threads()};
 
   /// Numbers whose products' sums are exact in f32, in any order.
   static std::vector<float> small_numbers(int step) {
     std::vector<float> x(std::size_t{n} * n);
-    for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(static_cast<int>(i * static_cast<std::size_t>(step) % 17) - 8);
+    for (std::size_t i = 0; i < x.size(); ++i)
+      x[i] = static_cast<float>(static_cast<int>(i * static_cast<std::size_t>(step) % 17) - 8);
     return x;
   }
   template <class F>
   static double rate(F multiply) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));  // in which the threads of the one before fall asleep
+    // in which the threads of the one before fall asleep
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
     multiply();
     return 2. * n * n * n * times / bench::seconds([&] {
-      for (int i = 0; i < times; ++i) multiply();
-    }) / 1e9;
+             for (int i = 0; i < times; ++i) multiply();
+           }) /
+           1e9;
   }
   double rate_of_ours() {
-    return rate([&] { on_pes(wsl::matrix(ours.data(), n, n), wsl::matrix(std::as_const(a).data(), n, n), wsl::matrix(std::as_const(b).data(), n, n)); });
+    return rate([&] {
+      on_pes(wsl::matrix(ours.data(), n, n), wsl::matrix(std::as_const(a).data(), n, n),
+             wsl::matrix(std::as_const(b).data(), n, n));
+    });
   }
   double best_of_theirs() {
     double best = 0;
-    for (const auto library : libraries()) best = std::max(best, rate([&] { library({n, n, n, a.data(), b.data(), theirs.data()}); }));
+    for (const auto library : libraries())
+      best = std::max(best, rate([&] { library({n, n, n, a.data(), b.data(), theirs.data()}); }));
     return best;
   }
 };
 
 bench::part make() {
   const auto c = std::make_shared<contest>();
-  return {std::to_string(n) + "^3, f32; a PE a thread", "GFLOP/s",
+  return {std::to_string(n) + "^3, f32; a PE a thread",
+          "GFLOP/s",
           {{"wsl", [c] { return c->rate_of_ours(); }}, {"BLAS", [c] { return c->best_of_theirs(); }}},
           [c] {
             if (c->ours != c->theirs) throw std::runtime_error("gemm and the libraries differ");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// scripts/bench kernels: medians of five turns a contestant, each the second of two runs, and one line that says how wsl compares with its peers.
+// scripts/bench kernels: medians of five turns a contestant, each the second of two runs, and one line that
+// says how wsl compares with its peers.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -26,8 +27,10 @@ std::string measure(const std::string& name, const part& p) {
   std::vector<std::vector<double>> rates(p.contestants.size());
   for (int turn = 0; turn < turns; ++turn)
     for (std::size_t i = 0; i < rates.size(); ++i) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));  // threads of who ran before, OpenMP's among them, may spin for a while
-      p.contestants[i].run();                                      // and its own may sleep, with nothing in their caches
+      // threads of who ran before, OpenMP's among them, may spin for a while
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      // and its own may sleep, with nothing in their caches
+      p.contestants[i].run();
       rates[i].push_back(p.contestants[i].run());
     }
   if (p.check) p.check();
@@ -36,17 +39,21 @@ std::string measure(const std::string& name, const part& p) {
   for (std::size_t i = 0; i < rates.size(); ++i) {
     std::sort(rates[i].begin(), rates[i].end());
     medians.push_back(rates[i][turns / 2]);
-    std::printf("  %-44s %10.4g   %.4g to %.4g\n", p.contestants[i].name.c_str(), medians[i], rates[i].front(), rates[i].back());
+    std::printf("  %-44s %10.4g   %.4g to %.4g\n", p.contestants[i].name.c_str(), medians[i],
+                rates[i].front(), rates[i].back());
   }
   std::fflush(stdout);
   char text[200];
-  std::snprintf(text, sizeof text, "%s %.2f x %s", name.c_str(), medians[0] / medians.at(1), p.contestants[1].name.c_str());
+  std::snprintf(text, sizeof text, "%s %.2f x %s", name.c_str(), medians[0] / medians.at(1),
+                p.contestants[1].name.c_str());
   return text;
 }
 
 }  // namespace
 
-bool enter(const std::string& name, std::function<part()> make) { return entered().emplace(name, std::move(make)).second; }
+bool enter(const std::string& name, std::function<part()> make) {
+  return entered().emplace(name, std::move(make)).second;
+}
 
 double seconds(const std::function<void()>& run) {
   const auto begin = std::chrono::steady_clock::now();
@@ -63,7 +70,9 @@ int main(int argc, char** argv) try {
   std::string line;
   for (const std::string name : bench::order) {
     const auto found = bench::entered().find(name);
-    if (found == bench::entered().end() || (!wanted.empty() && std::find(wanted.begin(), wanted.end(), name) == wanted.end())) continue;
+    if (found == bench::entered().end() ||
+        (!wanted.empty() && std::find(wanted.begin(), wanted.end(), name) == wanted.end()))
+      continue;
     line += (line.empty() ? "kernels: " : ", ") + bench::measure(name, found->second());
   }
   std::printf("%s\n", line.c_str());

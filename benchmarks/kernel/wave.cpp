@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// wave25 on 256^3 cells beside plain OpenMP loops. What bounds both: 25 flop-pairs a cell are little, but 16 bytes a cell and step
-// cross the memory bus (read u, v and the velocity factor, write v), unless several steps are done in cache.
+// wave25 on 256^3 cells beside plain OpenMP loops. What bounds both: 25 flop-pairs a cell are little, but 16
+// bytes a cell and step cross the memory bus (read u, v and the velocity factor, write v), unless several
+// steps are done in cache.
 #include <wsl/kernel/wave25.hpp>
 
 #include <memory>
@@ -30,7 +31,8 @@ struct contest {
         for (int z = 0; z < n; ++z) {
           const f64 courant = p.velocity_at({x, y, z}) * scale;
           loop.factor(x, y, z) = plain.factor(x, y, z) = static_cast<f32>(courant * courant);
-          loop.now(x, y, z) = plain.now(x, y, z) = start.now[p.size.index({x, y, z})] = static_cast<f32>((x * 31 + y * 17 + z * 5) % 64) - 31.5f;
+          loop.now(x, y, z) = plain.now(x, y, z) = start.now[p.size.index({x, y, z})] =
+              static_cast<f32>((x * 31 + y * 17 + z * 5) % 64) - 31.5f;
         }
     ours.restore(start);
   }
@@ -55,18 +57,22 @@ struct contest {
           largest = std::max(largest, std::abs(expected));
           error = std::max(error, std::abs(static_cast<f64>(field[p.size.index({x, y, z})]) - expected));
         }
-    if (!(error <= 1e-5 * largest)) throw std::runtime_error("wave25 and the loop differ by " + std::to_string(error) + " of " + std::to_string(largest));
+    if (!(error <= 1e-5 * largest))
+      throw std::runtime_error("wave25 and the loop differ by " + std::to_string(error) + " of " +
+                               std::to_string(largest));
   }
 };
 
-double rate(const std::function<void()>& run) { return steps * static_cast<double>(n) * n * n / bench::seconds(run) / 1e9; }
+double rate(const std::function<void()>& run) {
+  return steps * static_cast<double>(n) * n * n / bench::seconds(run) / 1e9;
+}
 
 const bool entered = bench::enter("wave", [] {
   const auto both = std::make_shared<contest>();
   const wave25::partition& cut = both->ours.cut();
   return bench::part{
-      std::to_string(n) + "^3 cells, f32, a velocity in each cell; " + std::to_string(cut.wide) + " x " + std::to_string(cut.high) + " PEs, " +
-          std::to_string(cut.depth) + " steps between exchanges",
+      std::to_string(n) + "^3 cells, f32, a velocity in each cell; " + std::to_string(cut.wide) + " x " +
+          std::to_string(cut.high) + " PEs, " + std::to_string(cut.depth) + " steps between exchanges",
       "Gcells/s",
       {{"wsl", [both] { return rate([&] { both->ours.run(steps); }); }},
        {"loop", [both] { return rate([&] { both->loop.run(steps, true); }); }},

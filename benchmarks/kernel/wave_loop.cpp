@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Compiled for this computer. The first loop carries the pragma that lets compilers vectorise it; the second is as one writes it at
-// first, and GCC 12 does not.
+// Compiled for this computer. The first loop carries the pragma that lets compilers vectorise it; the second
+// is as one writes it at first, and GCC 12 does not.
 #include "wave_loop.hpp"
 
 namespace bench {
@@ -15,7 +15,8 @@ void wave_loop::step_vectorised(const float* u, float* v, const float* k) const 
       for (long z = 4; z < n + 4; ++z) {
         const long i = x * sx + y * sy + z;
         float sum = 3 * c[0] * u[i];
-        for (long r = 1; r <= 4; ++r) sum += c[r] * (u[i - r] + u[i + r] + u[i - r * sy] + u[i + r * sy] + u[i - r * sx] + u[i + r * sx]);
+        for (long r = 1; r <= 4; ++r)
+          sum += c[r] * (u[i - r] + u[i + r] + u[i - r * sy] + u[i + r * sy] + u[i - r * sx] + u[i + r * sx]);
         v[i] = 2 * u[i] - v[i] + k[i] * sum;
       }
 }
@@ -28,11 +29,13 @@ void wave_loop::step_plain(const float* u, float* v, const float* k) const {
     for (long y = 4; y < n + 4; ++y)
       for (long z = 4; z < n + 4; ++z) {
         const long i = x * sx + y * sy + z;
-        v[i] = 2 * u[i] - v[i] + k[i] * (3 * c0 * u[i] +
-          c1 * (u[i - 1] + u[i + 1] + u[i - sy] + u[i + sy] + u[i - sx] + u[i + sx]) +
-          c2 * (u[i - 2] + u[i + 2] + u[i - 2 * sy] + u[i + 2 * sy] + u[i - 2 * sx] + u[i + 2 * sx]) +
-          c3 * (u[i - 3] + u[i + 3] + u[i - 3 * sy] + u[i + 3 * sy] + u[i - 3 * sx] + u[i + 3 * sx]) +
-          c4 * (u[i - 4] + u[i + 4] + u[i - 4 * sy] + u[i + 4 * sy] + u[i - 4 * sx] + u[i + 4 * sx]));
+        v[i] =
+            2 * u[i] - v[i] +
+            k[i] *
+                (3 * c0 * u[i] + c1 * (u[i - 1] + u[i + 1] + u[i - sy] + u[i + sy] + u[i - sx] + u[i + sx]) +
+                 c2 * (u[i - 2] + u[i + 2] + u[i - 2 * sy] + u[i + 2 * sy] + u[i - 2 * sx] + u[i + 2 * sx]) +
+                 c3 * (u[i - 3] + u[i + 3] + u[i - 3 * sy] + u[i + 3 * sy] + u[i - 3 * sx] + u[i + 3 * sx]) +
+                 c4 * (u[i - 4] + u[i + 4] + u[i - 4 * sy] + u[i + 4 * sy] + u[i - 4 * sx] + u[i + 4 * sx]));
       }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The peer of wave25: the same scheme as a plain loop over three axes with OpenMP, on arrays with a frame of four zero cells.
+// The peer of wave25: the same scheme as a plain loop over three axes with OpenMP, on arrays with a frame of
+// four zero cells.
 #pragma once
 #include <vector>
 
@@ -23,10 +24,14 @@ class wave_loop {
  private:
   void step_vectorised(const float* u, float* v, const float* k) const;
   void step_plain(const float* u, float* v, const float* k) const;
-  std::size_t cells() const { return static_cast<std::size_t>(n_ + 8) * static_cast<std::size_t>(n_ + 8) * static_cast<std::size_t>(n_ + 8); }
+  std::size_t cells() const {
+    return static_cast<std::size_t>(n_ + 8) * static_cast<std::size_t>(n_ + 8) *
+           static_cast<std::size_t>(n_ + 8);
+  }
   std::size_t index(int x, int y, int z) const {
     const std::size_t s = static_cast<std::size_t>(n_ + 8);
-    return (static_cast<std::size_t>(x + 4) * s + static_cast<std::size_t>(y + 4)) * s + static_cast<std::size_t>(z + 4);
+    return (static_cast<std::size_t>(x + 4) * s + static_cast<std::size_t>(y + 4)) * s +
+           static_cast<std::size_t>(z + 4);
   }
 
   int n_;

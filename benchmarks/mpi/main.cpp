@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A fabric on ranks beside the same fabric on as many threads of one process: how much crosses the cut_edge, and what sharing by messages
-// costs. mpirun starts it (see run); the root prints. What ranks compute is checked as in the benchmarks of the engine.
+// A fabric on ranks beside the same fabric on as many threads of one process: how much crosses the cut_edge,
+// and what sharing by messages costs. mpirun starts it (see run); the root prints. What ranks compute is
+// checked as in the benchmarks of the engine.
 #include <sched.h>
 #include <wsl/kernel/wave25.hpp>
 #include <wsl/ml/model/decoder.hpp>
@@ -75,7 +76,8 @@ struct comparison {
   f64 ranks = 0, threads = 0;  ///< seconds
 };
 
-/// A case on all ranks with a thread each, and on as many threads of the root while the other ranks sleep. It must compute the same.
+/// A case on all ranks with a thread each, and on as many threads of the root while the other ranks sleep. It
+/// must compute the same.
 template <class Case>
 comparison compare(u32 pes_per_partition) {
   comparison c;
@@ -103,7 +105,8 @@ constexpr int lanes = 8, words = 16384 * 40;  // 40 bursts of 64 KiB each
 
 constexpr color<u32> lane(int k) { return color<u32>{k}; }
 
-/// The upper PE sends an array on each of some colors, the lower one takes them: there is only one place to cut.
+/// The upper PE sends an array on each of some colors, the lower one takes them: there is only one place to
+/// cut.
 template <bool upper>
 struct half {
   std::vector<std::vector<u32>> data = std::vector(lanes, std::vector<u32>(words, upper ? 7 : 0));
@@ -138,7 +141,8 @@ class switched_router {
   static layout plan() {
     layout l{host, 1, 2};
     l.place(row(0), program_v<half<true>>).place(row(1), program_v<half<false>>);
-    for (int k = 0; k < lanes; ++k) l.path(lane(k), row(0), ramp >> south).path(lane(k), row(1), north >> ramp);
+    for (int k = 0; k < lanes; ++k)
+      l.path(lane(k), row(0), ramp >> south).path(lane(k), row(1), north >> ramp);
     return l;
   }
   fabric fabric_;
@@ -174,25 +178,28 @@ class wave {
   }
 
  private:
-  static wave25::problem problem() {
-    return {.size = {256, 256, 128}, .sources = {{.at = {128, 128, 64}}}};
-  }
+  static wave25::problem problem() { return {.size = {256, 256, 128}, .sources = {{.at = {128, 128, 64}}}}; }
   wave25::simulation_on<wave25::block> on_;
 };
 
 /// Eight steps of a character model's training, a wafer a rank.
 class training {
  public:
-  explicit training(const mpi::spread_over& on) : trainer_(model().build(), ml::optimizer::adam(), {.num_csx = on.size(), .threads = 1}, on) {}
-  explicit training(const threaded& on) : trainer_(model().build(), ml::optimizer::adam(), {.num_csx = on.threads, .threads = on.threads}) {}
+  explicit training(const mpi::spread_over& on)
+      : trainer_(model().build(), ml::optimizer::adam(), {.num_csx = on.size(), .threads = 1}, on) {}
+  explicit training(const threaded& on)
+      : trainer_(model().build(), ml::optimizer::adam(), {.num_csx = on.threads, .threads = on.threads}) {}
   void operator()() {
-    for (int step = 0; step < 8; ++step) loss_ = trainer_.step({.ids = ids_, .targets = ids_, .sequences = sequences, .length = length}, 3e-4);
+    for (int step = 0; step < 8; ++step)
+      loss_ = trainer_.step({.ids = ids_, .targets = ids_, .sequences = sequences, .length = length}, 3e-4);
   }
   u64 digest() { return std::bit_cast<u64>(loss_); }
 
  private:
   static constexpr int sequences = 12, length = 64;
-  static ml::decoder model() { return {.vocabulary = 65, .positions = length, .layers = 4, .heads = 4, .width = 128, .bias = false}; }
+  static ml::decoder model() {
+    return {.vocabulary = 65, .positions = length, .layers = 4, .heads = 4, .width = 128, .bias = false};
+  }
   static std::vector<i32> text() {
     std::vector<i32> x(std::size_t{sequences} * length);
     for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<i32>(i * i % 65);
@@ -203,7 +210,8 @@ class training {
   f64 loss_ = 0;
 };
 
-/// One of a row of PEs that add up as many numbers as GPT-2 small has, from the east to the west, slab by slab; the first sends the sums back.
+/// One of a row of PEs that add up as many numbers as GPT-2 small has, from the east to the west, slab by
+/// slab; the first sends the sums back.
 constexpr int gpt2_small = 124'439'808, slab = 32'768;
 constexpr color<f32> west_from(bool odd) { return {odd}; }
 constexpr color<f32> sums{2};
@@ -222,7 +230,8 @@ struct summand {
   void give(pe& me) {
     if (given == gpt2_small) return;
     const auto part = slab_of(mine, given);
-    if (me.x() == 0) me.async(add(slab_of(sum, given), part, fabin(west_from(!odd))), then<&summand::add_up>());
+    if (me.x() == 0)
+      me.async(add(slab_of(sum, given), part, fabin(west_from(!odd))), then<&summand::add_up>());
     else if (me.east_edge()) me.async(mov(fabout(west_from(odd)), part), then<&summand::give>());
     else me.async(add(fabout(west_from(odd)), part, fabin(west_from(!odd))), then<&summand::give>());
     given += std::min(slab, gpt2_small - given);
@@ -242,12 +251,16 @@ struct summand {
     give_back(me);
   }
   static consteval auto tasks() {
-    return table(launch<&summand::begin>(), local<&summand::give>(), local<&summand::add_up>(), local<&summand::gave_back>(), sends<west_from(odd)>(),
-                 reads<west_from(!odd)>(), sends<sums>(), reads<sums>());
+    return table(launch<&summand::begin>(), local<&summand::give>(), local<&summand::add_up>(),
+                 local<&summand::gave_back>(), sends<west_from(odd)>(), reads<west_from(!odd)>(),
+                 sends<sums>(), reads<sums>());
   }
 
  private:
-  static auto slab_of(std::vector<f32>& x, int from) { return mem(std::span(x).subspan(static_cast<std::size_t>(from), static_cast<std::size_t>(std::min(slab, gpt2_small - from)))); }
+  static auto slab_of(std::vector<f32>& x, int from) {
+    return mem(std::span(x).subspan(static_cast<std::size_t>(from),
+                                    static_cast<std::size_t>(std::min(slab, gpt2_small - from))));
+  }
 };
 
 class reduction {
@@ -258,13 +271,20 @@ class reduction {
 
  private:
   template <class P>
-  f32 here() { return fabric_.program_at<P>({world().rank(), 0}).sum.back(); }
+  f32 here() {
+    return fabric_.program_at<P>({world().rank(), 0}).sum.back();
+  }
   static layout plan(int n) {
     layout l{host, n, 1};
-    l.place(columns(0, end, 2), program_v<summand<false>>).place(columns(1, end, 2), program_v<summand<true>>);
-    l.path(west_from(false), columns(2, std::max(2, n), 2), ramp >> west).path(west_from(false), columns(1, n - 1, 2), east >> ramp);
-    l.path(west_from(true), columns(1, n, 2), ramp >> west).path(west_from(true), columns(0, n - 1, 2), east >> ramp);
-    l.path(sums, column(0), ramp >> east).path(sums, columns(1, n - 1), west >> (ramp | east)).path(sums, column(n - 1), west >> ramp);
+    l.place(columns(0, end, 2), program_v<summand<false>>)
+        .place(columns(1, end, 2), program_v<summand<true>>);
+    l.path(west_from(false), columns(2, std::max(2, n), 2), ramp >> west)
+        .path(west_from(false), columns(1, n - 1, 2), east >> ramp);
+    l.path(west_from(true), columns(1, n, 2), ramp >> west)
+        .path(west_from(true), columns(0, n - 1, 2), east >> ramp);
+    l.path(sums, column(0), ramp >> east)
+        .path(sums, columns(1, n - 1), west >> (ramp | east))
+        .path(sums, column(n - 1), west >> ramp);
     return l;
   }
   fabric fabric_;
@@ -273,11 +293,14 @@ class reduction {
 /// The same by MPI alone.
 class plain_reduction {
  public:
-  void operator()() { MPI_Allreduce(mine_.data(), sum_.data(), gpt2_small, MPI_FLOAT, MPI_SUM, world().who.group()); }
+  void operator()() {
+    MPI_Allreduce(mine_.data(), sum_.data(), gpt2_small, MPI_FLOAT, MPI_SUM, world().who.group());
+  }
   f32 last() const { return sum_.back(); }
 
  private:
-  std::vector<f32> mine_ = std::vector<f32>(gpt2_small, static_cast<f32>(world().rank() + 1)), sum_ = std::vector<f32>(gpt2_small);
+  std::vector<f32> mine_ = std::vector<f32>(gpt2_small, static_cast<f32>(world().rank() + 1)),
+                   sum_ = std::vector<f32>(gpt2_small);
 };
 
 template <class Sum>
@@ -293,11 +316,13 @@ f64 seconds_to_sum() {
 }  // namespace
 
 int main() {
-  const comparison exchange = compare<switched_router>(1), rows = compare<mesh>(256), waves = compare<wave>(1), learning = compare<training>(1);
+  const comparison exchange = compare<switched_router>(1), rows = compare<mesh>(256),
+                   waves = compare<wave>(1), learning = compare<training>(1);
   const f64 plain = seconds_to_sum<plain_reduction>(), summed = seconds_to_sum<reduction>();
   if (!world().root()) return 0;
   const auto row = [](const char* what, f64 amount, const char* unit, const comparison& c) {
-    std::printf("%-36s %9.2f %-9s %9.2f with threads %8.2f x\n", what, amount / c.ranks, unit, amount / c.threads, c.threads / c.ranks);
+    std::printf("%-36s %9.2f %-9s %9.2f with threads %8.2f x\n", what, amount / c.ranks, unit,
+                amount / c.threads, c.threads / c.ranks);
   };
   constexpr f64 bytes = f64{lanes} * words * sizeof(u32);
   std::printf("%d ranks with one thread each beside %d threads\n", world().size(), world().size());
@@ -305,7 +330,10 @@ int main() {
   row("relays on 32 x 64 PEs", 31. * 64 * mesh::waves / 1e6, "M/s", rows);
   row("wave25 on 256 x 256 x 128 cells", 16. * 256 * 256 * 128 / 1e9, "Gcells/s", waves);
   row("char GPT, a wafer a rank", 8, "steps/s", learning);
-  std::printf("gradients of 124 M numbers, summed  %9.1f ms        %9.1f ms by MPI_Allreduce: %.2f x its time\n", 1e3 * summed, 1e3 * plain, summed / plain);
-  std::printf("mpi: exchange %.2f GB/s, wave %.2f x, mesh %.2f x, train %.2f x\n", bytes / exchange.ranks / 1e9, waves.threads / waves.ranks, rows.threads / rows.ranks,
+  std::printf(
+      "gradients of 124 M numbers, summed  %9.1f ms        %9.1f ms by MPI_Allreduce: %.2f x its time\n",
+      1e3 * summed, 1e3 * plain, summed / plain);
+  std::printf("mpi: exchange %.2f GB/s, wave %.2f x, mesh %.2f x, train %.2f x\n",
+              bytes / exchange.ranks / 1e9, waves.threads / waves.ranks, rows.threads / rows.ranks,
               learning.threads / learning.ranks);
 }

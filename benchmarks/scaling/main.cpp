@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// How long a step of training takes on n ranks with a wafer each and the same number of sequences a wafer: a model of communication from
-// parts that are measured here, checked against 1, 2 and 4 ranks of this computer, and used for 1 to 16 ranks on a network of 100 Gbit/s. mpirun
-// starts it on 4 ranks (see run); docs/scaling.md explains the model. Words travel by messages, as between computers.
+// How long a step of training takes on n ranks with a wafer each and the same number of sequences a wafer: a
+// model of communication from parts that are measured here, checked against 1, 2 and 4 ranks of this
+// computer, and used for 1 to 16 ranks on a network of 100 Gbit/s. mpirun starts it on 4 ranks (see run);
+// docs/scaling.md explains the model. Words travel by messages, as between computers.
 #include <wsl/engine/threaded/thread_pool.hpp>
 #include <wsl/ml/model/decoder.hpp>
 #include <wsl/ml/train/trainer.hpp>
@@ -21,7 +22,9 @@ using namespace wsl;
 /// The first ranks of all, without the memory that they have in common.
 struct some_ranks {
   MPI_Comm group = MPI_COMM_NULL;
-  explicit some_ranks(int n) { MPI_Comm_split(mpi::world().who.group(), mpi::world().rank() < n ? 0 : MPI_UNDEFINED, 0, &group); }
+  explicit some_ranks(int n) {
+    MPI_Comm_split(mpi::world().who.group(), mpi::world().rank() < n ? 0 : MPI_UNDEFINED, 0, &group);
+  }
   some_ranks(const some_ranks&) = delete;
   some_ranks& operator=(const some_ranks&) = delete;
   bool has_me() const { return group != MPI_COMM_NULL; }
@@ -46,19 +49,22 @@ f64 message_seconds(int bytes, MPI_Comm two) {
   MPI_Comm_rank(two, &rank);
   std::vector<char> data(static_cast<std::size_t>(bytes));
   constexpr int turns = 200;
-  return median_seconds(7, [&] {
-    for (int k = 0; k < turns; ++k) {
-      if (rank == k % 2) MPI_Send(data.data(), bytes, MPI_BYTE, 1 - rank, 0, two);
-      else MPI_Recv(data.data(), bytes, MPI_BYTE, 1 - rank, 0, two, MPI_STATUS_IGNORE);
-    }
-  }) / turns;
+  return median_seconds(7,
+                        [&] {
+                          for (int k = 0; k < turns; ++k) {
+                            if (rank == k % 2) MPI_Send(data.data(), bytes, MPI_BYTE, 1 - rank, 0, two);
+                            else MPI_Recv(data.data(), bytes, MPI_BYTE, 1 - rank, 0, two, MPI_STATUS_IGNORE);
+                          }
+                        }) /
+         turns;
 }
 
 constexpr color<u32> out{0};
 constexpr color<u32> back(int from) { return {from}; }
 constexpr int rounds = 500, words = 1 << 22;
 
-/// The first of n PEs sends a word to all others, and when all have answered the next: the pattern of slabs and gradients, with next to nothing in it.
+/// The first of n PEs sends a word to all others, and when all have answered the next: the pattern of slabs
+/// and gradients, with next to nothing in it.
 template <int n>
 struct hub {
   int left = 0, answers = 0;
@@ -70,7 +76,9 @@ struct hub {
     if (++answers % (n - 1) == 0 && --left > 0) me.send(out, 1u);
   }
   static consteval auto tasks() {
-    return []<int... k>(std::integer_sequence<int, k...>) { return table(launch<&hub::start>(), on<back(k + 1), &hub::hear>()..., sends<out>()); }(std::make_integer_sequence<int, n - 1>{});
+    return []<int... k>(std::integer_sequence<int, k...>) {
+      return table(launch<&hub::start>(), on<back(k + 1), &hub::hear>()..., sends<out>());
+    }(std::make_integer_sequence<int, n - 1>{});
   }
 };
 template <int x>
@@ -81,11 +89,19 @@ struct spoke {
 template <int n>
 layout wheel() {
   layout l{host, n, 1};
-  l.place(column(0), program_v<hub<n>>).path(out, column(0), ramp >> east).path(out, columns(1, n - 1), west >> (ramp | east)).path(out, column(n - 1), west >> ramp);
+  l.place(column(0), program_v<hub<n>>)
+      .path(out, column(0), ramp >> east)
+      .path(out, columns(1, n - 1), west >> (ramp | east))
+      .path(out, column(n - 1), west >> ramp);
   const auto add = [&]<int x>() {
-    l.place(column(x), program_v<spoke<x>>).path(back(x), column(x), ramp >> west).path(back(x), columns(1, x), east >> west).path(back(x), column(0), east >> ramp);
+    l.place(column(x), program_v<spoke<x>>)
+        .path(back(x), column(x), ramp >> west)
+        .path(back(x), columns(1, x), east >> west)
+        .path(back(x), column(0), east >> ramp);
   };
-  [&]<int... k>(std::integer_sequence<int, k...>) { (add.template operator()<k + 1>(), ...); }(std::make_integer_sequence<int, n - 1>{});
+  [&]<int... k>(std::integer_sequence<int, k...>) {
+    (add.template operator()<k + 1>(), ...);
+  }(std::make_integer_sequence<int, n - 1>{});
   return l;
 }
 
@@ -126,7 +142,9 @@ u64 exchanges_of(const std::function<void()>& call) {
 }
 
 constexpr int sequences = 6, length = 64;  // of a wafer
-ml::decoder model() { return {.vocabulary = 65, .positions = length, .layers = 4, .heads = 4, .width = 128, .bias = false}; }
+ml::decoder model() {
+  return {.vocabulary = 65, .positions = length, .layers = 4, .heads = 4, .width = 128, .bias = false};
+}
 
 struct one_step {
   f64 seconds = 0;
@@ -136,7 +154,9 @@ one_step step_on(const mpi::spread_over& all, int wafers, int runs) {
   ml::trainer t(model().build(), ml::optimizer::adam(), {.num_csx = wafers, .threads = 1}, all);
   std::vector<i32> ids(static_cast<std::size_t>(wafers * sequences * length));
   for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<i32>(i * i % 65);
-  const auto go = [&] { t.step({.ids = ids, .targets = ids, .sequences = wafers * sequences, .length = length}, 1e-4); };
+  const auto go = [&] {
+    t.step({.ids = ids, .targets = ids, .sequences = wafers * sequences, .length = length}, 1e-4);
+  };
   one_step s;
   s.supersteps = exchanges_of(go);
   if (runs) s.seconds = median_seconds(runs, go);
@@ -147,29 +167,36 @@ one_step step_on(const mpi::spread_over& all, int wafers, int runs) {
 int doublings(int n) { return static_cast<int>(std::bit_width(static_cast<unsigned>(n - 1))); }
 
 struct parts {
-  f64 latency = 0, per_byte = 0;             ///< of a message
-  f64 epoch_of_two = 0, epoch_of_four = 0;   ///< with next to nothing in it
-  f64 copies = 0;                            ///< what a byte costs besides its message
+  f64 latency = 0, per_byte = 0;            ///< of a message
+  f64 epoch_of_two = 0, epoch_of_four = 0;  ///< with next to nothing in it
+  f64 copies = 0;                           ///< what a byte costs besides its message
   one_step alone;
 };
 struct prediction {
   f64 compute, supersteps, bytes;
   f64 all() const { return compute + supersteps + bytes; }
 };
-/// Of n wafers, of which so many at once have a core: weights leave the first rank, and gradients come to it, along trees.
+/// Of n wafers, of which so many at once have a core: weights leave the first rank, and gradients come to it,
+/// along trees.
 prediction predict(const parts& p, int n, u64 supersteps, f64 superstep, f64 per_byte, int wafers_at_once) {
   if (n == 1) return {p.alone.seconds, 0, 0};
-  const f64 turns = std::max(1., f64(n) / wafers_at_once), weights = static_cast<f64>(p.alone.out), gradients = static_cast<f64>(p.alone.in);
-  const f64 bytes = weights * (p.copies + doublings(n) * per_byte) + gradients * doublings(n) * (p.copies + per_byte);
+  const f64 turns = std::max(1., f64(n) / wafers_at_once), weights = static_cast<f64>(p.alone.out),
+            gradients = static_cast<f64>(p.alone.in);
+  const f64 bytes =
+      weights * (p.copies + doublings(n) * per_byte) + gradients * doublings(n) * (p.copies + per_byte);
   return {p.alone.seconds * turns, static_cast<f64>(supersteps) * superstep, bytes * turns};
 }
 prediction predict_here(const parts& p, int n, u64 supersteps) {
-  return predict(p, n, supersteps, n == 2 ? p.epoch_of_two : p.epoch_of_four, p.per_byte, engines::available_cores());
+  return predict(p, n, supersteps, n == 2 ? p.epoch_of_two : p.epoch_of_four, p.per_byte,
+                 engines::available_cores());
 }
-/// On computers of their own: agreeing on the end of an superstep takes a message a doubling where not all ranks are neighbours.
+/// On computers of their own: agreeing on the end of an superstep takes a message a doubling where not all
+/// ranks are neighbours.
 prediction predict_on_network(const parts& p, int n, u64 supersteps) {
   constexpr f64 latency = 2e-6, per_byte = 1 / 12.5e9;
-  return predict(p, n, supersteps, std::max(0., p.epoch_of_two - p.latency) + latency * (n > 2 ? 1 + doublings(n) : 1), per_byte, n);
+  return predict(p, n, supersteps,
+                 std::max(0., p.epoch_of_two - p.latency) + latency * (n > 2 ? 1 + doublings(n) : 1),
+                 per_byte, n);
 }
 
 parts measure(const some_ranks& one, const some_ranks& two, const some_ranks& four) {
@@ -180,9 +207,13 @@ parts measure(const some_ranks& one, const some_ranks& two, const some_ranks& fo
     p.latency = message_seconds(8, two.group);
     p.per_byte = message_seconds(1 << 16, two.group) / (1 << 16);
     fabric moving{pipe(), two.all()};
-    const auto move = [&] { moving.start<&end_of_pipe<true>::go>(column(0)), moving.launch<&end_of_pipe<false>::go>(column(1)); };
+    const auto move = [&] {
+      moving.start<&end_of_pipe<true>::go>(column(0)), moving.launch<&end_of_pipe<false>::go>(column(1));
+    };
     const u64 supersteps = exchanges_of(move);
-    p.copies = std::max(0., (median_seconds(7, move) - static_cast<f64>(supersteps) * p.epoch_of_two) / (4. * words) - p.per_byte);
+    p.copies = std::max(
+        0., (median_seconds(7, move) - static_cast<f64>(supersteps) * p.epoch_of_two) / (4. * words) -
+                p.per_byte);
   }
   if (one.has_me()) p.alone = step_on(one.all(), 1, 9);
   return p;
@@ -206,10 +237,16 @@ int main() {
   const parts p = measure(one, two, four);
   wait();
   if (world.root()) {
-    std::printf("measured: a message %.2f us and %.2f GB/s; an epoch %.2f us on 2 ranks, %.2f us on 4; a byte %.3f ns besides its message\n", 1e6 * p.latency, 1e-9 / p.per_byte,
-                1e6 * p.epoch_of_two, 1e6 * p.epoch_of_four, 1e9 * p.copies);
-    std::printf("a step of one wafer: %.1f ms, %.2f MB of weights out, %.2f MB of gradients in\n\n", 1e3 * p.alone.seconds, 1e-6 * static_cast<f64>(p.alone.out), 1e-6 * static_cast<f64>(p.alone.in));
-    std::printf("ranks  epochs   here, ms:  measured  predicted   off    100 Gbit/s, ms:  predicted  computing  epochs   bytes  efficiency\n");
+    std::printf(
+        "measured: a message %.2f us and %.2f GB/s; an epoch %.2f us on 2 ranks, %.2f us on 4; a byte %.3f "
+        "ns besides its message\n",
+        1e6 * p.latency, 1e-9 / p.per_byte, 1e6 * p.epoch_of_two, 1e6 * p.epoch_of_four, 1e9 * p.copies);
+    std::printf("a step of one wafer: %.1f ms, %.2f MB of weights out, %.2f MB of gradients in\n\n",
+                1e3 * p.alone.seconds, 1e-6 * static_cast<f64>(p.alone.out),
+                1e-6 * static_cast<f64>(p.alone.in));
+    std::printf(
+        "ranks  epochs   here, ms:  measured  predicted   off    100 Gbit/s, ms:  predicted  computing  "
+        "epochs   bytes  efficiency\n");
   }
   f64 most_off = 0;
   for (int n = 1; n <= 16; n *= 2) {
@@ -229,11 +266,15 @@ int main() {
       } else {
         std::printf("%39s", "");
       }
-      std::printf(" %26.1f %10.1f %7.1f %7.1f %9.0f %%\n", 1e3 * network.all(), 1e3 * network.compute, 1e3 * network.supersteps, 1e3 * network.bytes, 100 * network.compute / network.all());
+      std::printf(" %26.1f %10.1f %7.1f %7.1f %9.0f %%\n", 1e3 * network.all(), 1e3 * network.compute,
+                  1e3 * network.supersteps, 1e3 * network.bytes, 100 * network.compute / network.all());
     }
     wait();
   }
   const bool holds = most_off <= bound;
-  if (world.root()) std::printf("scaling: predictions for 1, 2 and 4 ranks are off by at most %.0f %%, %s the bound of %.0f %%\n", 100 * most_off, holds ? "within" : "beyond", 100 * bound);
+  if (world.root())
+    std::printf(
+        "scaling: predictions for 1, 2 and 4 ranks are off by at most %.0f %%, %s the bound of %.0f %%\n",
+        100 * most_off, holds ? "within" : "beyond", 100 * bound);
   return holds ? 0 : 1;
 }

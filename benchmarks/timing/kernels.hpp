@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What the library's own kernels take with a column of cells on each PE, beside what authors measured of theirs for the same task. These are
-// other programs, so there is no bound. The solvers compute in f32; the published BiCGStab (arXiv 2010.03660) in f16 with sums in f32, on 1536
-// cells a PE of a CS-1: 28.1 us an iteration.
+// What the library's own kernels take with a column of cells on each PE, beside what authors measured of
+// theirs for the same task. These are other programs, so there is no bound. The solvers compute in f32; the
+// published BiCGStab (arXiv 2010.03660) in f16 with sums in f32, on 1536 cells a PE of a CS-1: 28.1 us an
+// iteration.
 #pragma once
 #include <cstdio>
 
@@ -18,7 +19,8 @@ inline constexpr int cells_a_pe = 100, edge_of_plate = 12;
 /// A diffusion with zero outside: symmetric, and the same in all directions.
 inline solver::stencil diffusion(const solver::cells& size) {
   solver::stencil a{.size = size};
-  for (const solver::side_of_stencil& s : solver::stencil_sides) (a.*s.weights).assign(size.count(), s.weights == &solver::stencil::centre ? 6.5f : -1.f);
+  for (const solver::side_of_stencil& s : solver::stencil_sides)
+    (a.*s.weights).assign(size.count(), s.weights == &solver::stencil::centre ? 6.5f : -1.f);
   return a;
 }
 
@@ -46,12 +48,18 @@ f64 exchange_cycles_a_cell() {
 }
 
 inline void print_kernels() {
-  const auto line = [](const char* what, const char* published, f64 counted) { std::printf("%-50s %10s %10.3g\n", what, published, counted); };
-  std::printf("\n%-50s %10s %10s\n", "the library's kernels on wse2, cycles for a cell", "published", "counted");
+  const auto line = [](const char* what, const char* published, f64 counted) {
+    std::printf("%-50s %10s %10.3g\n", what, published, counted);
+  };
+  std::printf("\n%-50s %10s %10s\n", "the library's kernels on wse2, cycles for a cell", "published",
+              "counted");
   line("BiCGStab, an iteration", "15.5", solver_cycles_a_cell<solver::bicgstab_method>());
-  line("conjugate gradients, an iteration", "", solver_cycles_a_cell<solver::conjugate_gradient_method<solver::preconditioner::none>>());
-  line("wave25, exchange of a step, senders in turn", "", exchange_cycles_a_cell<wave25::rotating_simulation<cells_a_pe>>());
-  line("wave25, exchange of a step, relays", "", exchange_cycles_a_cell<wave25::wafer_simulation<cells_a_pe>>());
+  line("conjugate gradients, an iteration", "",
+       solver_cycles_a_cell<solver::conjugate_gradient_method<solver::preconditioner::none>>());
+  line("wave25, exchange of a step, senders in turn", "",
+       exchange_cycles_a_cell<wave25::rotating_simulation<cells_a_pe>>());
+  line("wave25, exchange of a step, relays", "",
+       exchange_cycles_a_cell<wave25::wafer_simulation<cells_a_pe>>());
 }
 
 }  // namespace timing_table

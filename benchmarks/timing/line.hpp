@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Reductions and a broadcast along a line of P PEs, B words each, whose times are known in closed form ("Near-Optimal Wafer-Scale
-// Reduce", arXiv 2404.15888). Each function returns the cycles from the first instruction of the operations, which all PEs issue at the
-// same time, until the last word is where it belongs; and throws if that is not the right word.
+// Reductions and a broadcast along a line of P PEs, B words each, whose times are known in closed form
+// ("Near-Optimal Wafer-Scale Reduce", arXiv 2404.15888). Each function returns the cycles from the first
+// instruction of the operations, which all PEs issue at the same time, until the last word is where it
+// belongs; and throws if that is not the right word.
 #pragma once
 #include <stdexcept>
 #include <string>
 
-#include <wsl/fabric/switches.hpp>
 #include <wsl/engine/timed.hpp>
+#include <wsl/fabric/switches.hpp>
 #include <wsl/wsl.hpp>
 
 namespace timing_table {
@@ -17,10 +18,12 @@ using namespace wsl;
 inline constexpr int longest = 4096;
 inline constexpr color<f32> even{0}, odd{1};
 
-/// What all programs on the line share: they note when their operation begins, and when its last word is there.
+/// What all programs on the line share: they note when their operation begins, and when its last word is
+/// there.
 struct stop_watch {
   u64 begin = 0, end = 0;
-  void stop(pe& me) { end = me.now() - static_cast<u64>(wse2.task_start); }  // it is a task that reads the clock
+  // it is a task that reads the clock
+  void stop(pe& me) { end = me.now() - static_cast<u64>(wse2.task_start); }
 };
 
 struct receiver : stop_watch {
@@ -43,7 +46,8 @@ struct star_member : stop_watch {
   f32 sum = 0;
   void start(pe& me, int n) {
     for (int i = 0; i < n; ++i) x[i] = 1;
-    if (me.west_edge()) me.async(add(&sum, 0.f, fabin(even, n * (me.width() - 1))), then<&star_member::done>());
+    if (me.west_edge())
+      me.async(add(&sum, 0.f, fabin(even, n * (me.width() - 1))), then<&star_member::done>());
     else me.async(mov(fabout(even), mem(x).part(0, n)));
     begin = me.now();
   }
@@ -53,13 +57,15 @@ struct star_member : stop_watch {
   }
 };
 
-/// The same without races: each router lets its own PE's words pass, and then, turned by a command behind them, those from further on.
+/// The same without races: each router lets its own PE's words pass, and then, turned by a command behind
+/// them, those from further on.
 struct star_in_turn : stop_watch {
   f32 x[longest]{};
   f32 sum = 0;
   void start(pe& me, int n) {
     for (int i = 0; i < n; ++i) x[i] = 1;
-    if (me.west_edge()) me.async(add(&sum, 0.f, fabin(even, n * (me.width() - 1))), then<&star_in_turn::done>());
+    if (me.west_edge())
+      me.async(add(&sum, 0.f, fabin(even, n * (me.width() - 1))), then<&star_in_turn::done>());
     else me.async(mov(fabout(even), mem(x).part(0, n)), then<&star_in_turn::hand_over>());
     begin = me.now();
   }
@@ -68,8 +74,8 @@ struct star_in_turn : stop_watch {
   }
   void done(pe& me) { stop(me); }
   static consteval auto tasks() {
-    return table(launch<&star_in_turn::start>(), local<&star_in_turn::hand_over>(), local<&star_in_turn::done>(), sends<even>(), reads<even>(),
-                 steers<even>(advance));
+    return table(launch<&star_in_turn::start>(), local<&star_in_turn::hand_over>(),
+                 local<&star_in_turn::done>(), sends<even>(), reads<even>(), steers<even>(advance));
   }
 };
 
@@ -87,12 +93,15 @@ struct chain_member : stop_watch {
   }
   void done(pe& me) { stop(me); }
   static consteval auto tasks() {
-    return table(launch<&chain_member::start>(), local<&chain_member::done>(), sends<even>(), sends<odd>(), reads<even>(), reads<odd>());
+    return table(launch<&chain_member::start>(), local<&chain_member::done>(), sends<even>(), sends<odd>(),
+                 reads<even>(), reads<odd>());
   }
 };
 
 inline void must_be(f32 value, f32 right, const char* what) {
-  if (value != right) throw std::runtime_error(std::string(what) + " computes " + std::to_string(value) + ", not " + std::to_string(right));
+  if (value != right)
+    throw std::runtime_error(std::string(what) + " computes " + std::to_string(value) + ", not " +
+                             std::to_string(right));
 }
 
 inline u64 broadcast_cycles(int p, int words) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The inner step of a distributed matrix product (MeshGEMM, github MeshInfra/WaferLLM): P x P PEs, tiles of 12 x 12 halves. While a PE
-// multiplies its tiles, one after the other moves on along the rows' and columns' rings. A ring is folded onto the line, 0, 2, 4, ...
-// 5, 3, 1, so that no hop is longer than two. The published time is that of P = 360; a step does not depend on P.
+// The inner step of a distributed matrix product (MeshGEMM, github MeshInfra/WaferLLM): P x P PEs, tiles of
+// 12 x 12 halves. While a PE multiplies its tiles, one after the other moves on along the rows' and columns'
+// rings. A ring is folded onto the line, 0, 2, 4, ... 5, 3, 1, so that no hop is longer than two. The
+// published time is that of P = 360; a step does not depend on P.
 #pragma once
 #include "line.hpp"
 
@@ -69,12 +70,15 @@ struct multiplier {
   }
 
   // Two halves travel in one wavelet.
-  static memory<pair> words(f16 (&numbers)[tile * tile]) { return {reinterpret_cast<pair*>(numbers), tile * tile / 2}; }
+  static memory<pair> words(f16 (&numbers)[tile * tile]) {
+    return {reinterpret_cast<pair*>(numbers), tile * tile / 2};
+  }
 
   static consteval auto tasks() {
     return []<int... k>(std::integer_sequence<int, k...>) {
-      return table(launch<&multiplier::start>(), local<&multiplier::step>(), local<&multiplier::x_sent>(blocked),
-                   local<&multiplier::x_here>(blocked), local<&multiplier::w_sent>(blocked), local<&multiplier::w_here>(blocked),
+      return table(launch<&multiplier::start>(), local<&multiplier::step>(),
+                   local<&multiplier::x_sent>(blocked), local<&multiplier::x_here>(blocked),
+                   local<&multiplier::w_sent>(blocked), local<&multiplier::w_here>(blocked),
                    sends<color<pair>{k}>()..., reads<color<pair>{k}>()...);
     }(std::make_integer_sequence<int, 6>{});
   }
@@ -84,7 +88,8 @@ struct multiplier {
 inline f64 mesh_gemm_step_cycles(const machine& m) {
   layout mesh{m, ring, ring};
   mesh.place(all, program_v<multiplier>);
-  for (int at = 0; at < ring; ++at) rows_ring.wire(mesh, column(at), at), columns_ring.wire(mesh, row(at), at);
+  for (int at = 0; at < ring; ++at)
+    rows_ring.wire(mesh, column(at), at), columns_ring.wire(mesh, row(at), at);
   fabric f{mesh, timed{}};
   f.launch<&multiplier::start>(all, ring);
   u64 begin = ~u64{0}, end = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// How many words fit into a PE that passes on what it hears when nobody takes what it says: from its router over the ramp, the input queue,
-// one operation, the output queue and the ramp back into the router. (The vendor's tutorial pipeline-01 names the number.)
+// How many words fit into a PE that passes on what it hears when nobody takes what it says: from its router
+// over the ramp, the input queue, one operation, the output queue and the ramp back into the router. (The
+// vendor's tutorial pipeline-01 names the number.)
 #pragma once
 #include "line.hpp"
 
@@ -12,14 +13,18 @@ struct pipe_end {
     else if (!me.east_edge()) me.async(add(fabout(odd), fabin(even), u16{1}));
   }
   static constexpr color<u16> even{0}, odd{1};
-  static consteval auto tasks() { return table(launch<&pipe_end::start>(), sends<even>(), sends<odd>(), reads<even>(), reads<odd>()); }
+  static consteval auto tasks() {
+    return table(launch<&pipe_end::start>(), sends<even>(), sends<odd>(), reads<even>(), reads<odd>());
+  }
 };
 /// The same without the operation in the middle: one color goes through.
 struct wire_end {
   void start(pe& me) {
     if (me.west_edge()) me.async(mov(fabout(pipe_end::even, 1000), u16{1}));
   }
-  static consteval auto tasks() { return table(launch<&wire_end::start>(), sends<pipe_end::even>(), reads<pipe_end::even>()); }
+  static consteval auto tasks() {
+    return table(launch<&wire_end::start>(), sends<pipe_end::even>(), reads<pipe_end::even>());
+  }
 };
 
 /// Words that leave the first PE before everything stands still.
@@ -38,11 +43,15 @@ inline int words_in_pipeline() {
   constexpr auto in = pipe_end::even, out = pipe_end::odd;
   layout relayed{wse2, 3, 1};
   relayed.place(all, program_v<pipe_end>)
-      .path(in, column(0), ramp >> east).path(in, column(1), west >> ramp)
-      .path(out, column(1), ramp >> east).path(out, column(2), west >> ramp);
+      .path(in, column(0), ramp >> east)
+      .path(in, column(1), west >> ramp)
+      .path(out, column(1), ramp >> east)
+      .path(out, column(2), west >> ramp);
   layout direct{wse2, 3, 1};
   direct.place(columns(0, end, 2), program_v<wire_end>)
-      .path(in, column(0), ramp >> east).path(in, column(1), west >> east).path(in, column(2), west >> ramp);
+      .path(in, column(0), ramp >> east)
+      .path(in, column(1), west >> east)
+      .path(in, column(2), west >> ramp);
   return words_until_stall(relayed, all) - words_until_stall(direct, columns(0, end, 2));
 }
 

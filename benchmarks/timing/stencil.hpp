@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A 25-point stencil with a column of cells on each PE (arXiv 2204.03775; the vendor's example 25-pt-stencil): in each of four directions
-// every PE hears itself and the four before it, one after the other, and multiplies what it hears at once; switches hand the right to send
-// on. Then it adds up, and does the rest along z in its memory. The published times are those of a whole wafer; here a part of it.
+// A 25-point stencil with a column of cells on each PE (arXiv 2204.03775; the vendor's example
+// 25-pt-stencil): in each of four directions every PE hears itself and the four before it, one after the
+// other, and multiplies what it hears at once; switches hand the right to send on. Then it adds up, and does
+// the rest along z in its memory. The published times are those of a whole wafer; here a part of it.
 #pragma once
 #include <cmath>
 #include <vector>
@@ -20,11 +21,13 @@ template <int d>
 inline constexpr color<f32> heading{d};  // of the direction with this number
 template <class Use>
 void each_of_four(Use use) {
-  [&]<int... d>(std::integer_sequence<int, d...>) { (use.template operator()<d>(), ...); }(std::make_integer_sequence<int, 4>{});
+  [&]<int... d>(std::integer_sequence<int, d...>) {
+    (use.template operator()<d>(), ...);
+  }(std::make_integer_sequence<int, 4>{});
 }
 
-/// nz cells, in as many equal chunks as the example makes of them. Task by task and operation by operation what the example does, except
-/// for its source of waves, which one PE adds to one cell.
+/// nz cells, in as many equal chunks as the example makes of them. Task by task and operation by operation
+/// what the example does, except for its source of waves, which one PE adds to one cell.
 template <int nz>
 struct column_of_cells {
   static constexpr int chunks = 1 + nz / 401, chunk = (nz + chunks - 1) / chunks;
@@ -52,9 +55,11 @@ struct column_of_cells {
 
   template <int d>
   void send(pe& me) {
-    me.async(mov(fabout(heading<d>), mem(u[now]).part(reach + chunks_sent * chunk, chunk)), then<&column_of_cells::sent<d>>());
+    me.async(mov(fabout(heading<d>), mem(u[now]).part(reach + chunks_sent * chunk, chunk)),
+             then<&column_of_cells::sent<d>>());
   }
-  // The PE gives up the turn, then becomes the end of the next one's way. A command is a word in memory, which an operation sends.
+  // The PE gives up the turn, then becomes the end of the next one's way. A command is a word in memory,
+  // which an operation sends.
   template <int d>
   void sent(pe& me) {
     me.spend(static_cast<u64>(me.machine().operation_setup));
@@ -78,7 +83,8 @@ struct column_of_cells {
   template <int d>
   void listen(pe& me) {
     const int n = count(me, d);
-    me.async(mul(mem(heard).part(d * senders * chunk, n * chunk), fabin(heading<d>, n * chunk), box(mem(factors[d]), {n, chunk}, {1, 0})),
+    me.async(mul(mem(heard).part(d * senders * chunk, n * chunk), fabin(heading<d>, n * chunk),
+                 box(mem(factors[d]), {n, chunk}, {1, 0})),
              then<&column_of_cells::took<d>>());
   }
   template <int d>
@@ -99,7 +105,8 @@ struct column_of_cells {
   void along_z() {
     const auto moved = [&](int k) { return mem(u[now]).part(reach + k, nz); };
     const memory<f32> sum = mem(acc).part(0, nz), next = mem(u[1 - now]).part(reach, nz);
-    for (int k = 1; k <= reach; ++k) fmac(sum, sum, moved(k), weights[k]), fmac(sum, sum, moved(-k), weights[k]);
+    for (int k = 1; k <= reach; ++k)
+      fmac(sum, sum, moved(k), weights[k]), fmac(sum, sum, moved(-k), weights[k]);
     mul(sum, sum, mem(speed));
     fmac(sum, sum, moved(0), 2);
     sub(next, sum, next);
@@ -108,7 +115,10 @@ struct column_of_cells {
 
   /// From where the words of a direction come, and how many PEs' words.
   static int place(const pe& me, int d) {
-    return directions[d] == east ? me.x() : directions[d] == west ? me.width() - 1 - me.x() : directions[d] == south ? me.y() : me.height() - 1 - me.y();
+    return directions[d] == east    ? me.x()
+           : directions[d] == west  ? me.width() - 1 - me.x()
+           : directions[d] == south ? me.y()
+                                    : me.height() - 1 - me.y();
   }
   static int count(const pe& me, int d) { return std::min(senders, place(me, d) + 1); }
   // The turn goes by the place's rest. A PE's own words count once, for all three axes.
@@ -116,13 +126,15 @@ struct column_of_cells {
     const int mine = place(me, d);
     for (int rest = 0, turn = 0; rest < senders; ++rest)
       for (int from = std::max(0, mine - reach); from <= mine; ++from)
-        if (from % senders == rest) factors[d][turn++] = from < mine ? weights[mine - from] : d == 0 ? 3 * weights[0] : 0;
+        if (from % senders == rest)
+          factors[d][turn++] = from < mine ? weights[mine - from] : d == 0 ? 3 * weights[0] : 0;
   }
 
   static consteval auto tasks() {
     return []<int... d>(std::integer_sequence<int, d...>) {
-      return table(launch<&column_of_cells::start>(), local<&column_of_cells::exchange>(), local<&column_of_cells::sent<d>>()...,
-                   local<&column_of_cells::gave_up<d>>()..., local<&column_of_cells::stood_back<d>>()..., local<&column_of_cells::took<d>>()...,
+      return table(launch<&column_of_cells::start>(), local<&column_of_cells::exchange>(),
+                   local<&column_of_cells::sent<d>>()..., local<&column_of_cells::gave_up<d>>()...,
+                   local<&column_of_cells::stood_back<d>>()..., local<&column_of_cells::took<d>>()...,
                    sends<heading<d>>()..., reads<heading<d>>()..., steers<heading<d>>(advance)...);
     }(std::make_integer_sequence<int, 4>{});
   }
@@ -132,7 +144,9 @@ struct column_of_cells {
 inline void wire_localized_broadcast(layout& l, color<f32> c, port to, const area& where, int place) {
   const bool last = place == side_length - 1;
   const ports on = last ? ports{ramp} : to | ramp;
-  if (place == 0) return void(l.path(c, where, ramp >> on, switches{.pos1 = {.to = ramp}, .ring = true, .pop = pop::always}));
+  if (place == 0)
+    return void(
+        l.path(c, where, ramp >> on, switches{.pos1 = {.to = ramp}, .ring = true, .pop = pop::always}));
   switches s{.pos1 = {.from = ramp}, .pos2 = {.to = ramp}, .ring = true, .pop = pop::always};
   if (place >= reach) s.pos3 = {.from = opposite(to)};
   s.start = place % senders == 0 ? 1 : place % senders == reach ? 3 : 0;
@@ -142,11 +156,14 @@ inline void wire_localized_broadcast(layout& l, color<f32> c, port to, const are
 inline void wire_localized_broadcast(layout& l, color<f32> c, port to) {
   const bool forward = to == east || to == south, along_x = to == east || to == west;
   const auto places = [&](int first, int last) {
-    const int from = forward ? first : side_length - 1 - last, until = forward ? last + 1 : side_length - first;
+    const int from = forward ? first : side_length - 1 - last,
+              until = forward ? last + 1 : side_length - first;
     return along_x ? columns(from, until, senders) : rows(from, until, senders);
   };
   for (int first = 0; first < reach + senders && first < side_length - 1; ++first)
-    wire_localized_broadcast(l, c, to, places(first, first < reach ? first : side_length - 2 - (side_length - 2 - first) % senders), first);
+    wire_localized_broadcast(
+        l, c, to,
+        places(first, first < reach ? first : side_length - 2 - (side_length - 2 - first) % senders), first);
   wire_localized_broadcast(l, c, to, places(side_length - 1, side_length - 1), side_length - 1);
 }
 
@@ -155,14 +172,17 @@ inline std::vector<f64> serial_stencil(std::vector<f64> u, int nz, int steps, f6
   constexpr int n = side_length;
   std::vector<f64> before(u.size()), next(u.size());
   const auto cell = [&](int x, int y, int z) {
-    return x < 0 || y < 0 || z < 0 || x >= n || y >= n || z >= nz ? 0 : u[static_cast<std::size_t>((y * n + x) * nz + z)];
+    return x < 0 || y < 0 || z < 0 || x >= n || y >= n || z >= nz
+               ? 0
+               : u[static_cast<std::size_t>((y * n + x) * nz + z)];
   };
   for (; steps > 0; --steps) {
     for (int i = 0; i < n * n * nz; ++i) {
       const int x = i / nz % n, y = i / nz / n, z = i % nz;
       f64 sum = 3 * f64{weights[0]} * cell(x, y, z);
       for (int k = 1; k <= reach; ++k)
-        sum += f64{weights[k]} * (cell(x - k, y, z) + cell(x + k, y, z) + cell(x, y - k, z) + cell(x, y + k, z) + cell(x, y, z - k) + cell(x, y, z + k));
+        sum += f64{weights[k]} * (cell(x - k, y, z) + cell(x + k, y, z) + cell(x, y - k, z) +
+                                  cell(x, y + k, z) + cell(x, y, z - k) + cell(x, y, z + k));
       const auto k = static_cast<std::size_t>(i);
       next[k] = 2 * u[k] - before[k] + speed * sum;
     }
@@ -185,7 +205,8 @@ f64 stencil_cycles_a_cell() {
   for (int i = 0; i < n * n; ++i) {
     cells& p = f.program_at<cells>({i % n, i / n});
     for (int z = 0; z < nz; ++z)
-      p.speed[z] = speed, u[static_cast<std::size_t>(i * nz + z)] = p.u[0][reach + z] = static_cast<f32>(std::sin(0.7 * i + 0.3 * z));
+      p.speed[z] = speed, u[static_cast<std::size_t>(i * nz + z)] = p.u[0][reach + z] =
+                              static_cast<f32>(std::sin(0.7 * i + 0.3 * z));
   }
   f.template launch<&cells::start>(all, steps);
   u = serial_stencil(u, nz, steps, speed);
@@ -193,7 +214,8 @@ f64 stencil_cycles_a_cell() {
   for (int i = 0; i < n * n; ++i) {
     const cells& p = f.program_at<cells>({i % n, i / n});
     for (int z = 0; z < nz; ++z)
-      if (const f64 right = u[static_cast<std::size_t>(i * nz + z)]; std::abs(p.u[p.now][reach + z] - right) > 2e-5)
+      if (const f64 right = u[static_cast<std::size_t>(i * nz + z)];
+          std::abs(p.u[p.now][reach + z] - right) > 2e-5)
         must_be(p.u[p.now][reach + z], static_cast<f32>(right), "the stencil");
     slowest = std::max(slowest, p.ends[steps - 1] - p.ends[0]);
   }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Small programs whose cycles the vendor's simulator is reported to have counted (SPADA, arXiv 2511.09447 and the repository's issue 79):
-// a copy, a vertical recurrence, and a reduction that stores all of a vector before it forwards it. Each `await` of the original ends a task
-// here. Where the original computes with scalars, a statement is charged as one cycle.
+// Small programs whose cycles the vendor's simulator is reported to have counted (SPADA, arXiv 2511.09447 and
+// the repository's issue 79): a copy, a vertical recurrence, and a reduction that stores all of a vector
+// before it forwards it. Each `await` of the original ends a task here. Where the original computes with
+// scalars, a statement is charged as one cycle.
 #pragma once
 #include "line.hpp"
 
@@ -70,8 +71,8 @@ struct forwarder {
   static color<f32> in(const pe& me) { return me.x() % 2 ? even : odd; }
   static color<f32> out_of(const pe& me) { return me.x() % 2 ? odd : even; }
   static consteval auto tasks() {
-    return table(launch<&forwarder::start>(), local<&forwarder::sum>(), local<&forwarder::deliver>(), sends<even>(), sends<odd>(),
-                 reads<even>(), reads<odd>());
+    return table(launch<&forwarder::start>(), local<&forwarder::sum>(), local<&forwarder::deliver>(),
+                 sends<even>(), sends<odd>(), reads<even>(), reads<odd>());
   }
 };
 

@@ -10,7 +10,8 @@ namespace {
 
 struct parameter {
   numbers value, gradient, first, second;
-  explicit parameter(numbers v) : value(std::move(v)), gradient(value.size()), first(value.size()), second(value.size()) {}
+  explicit parameter(numbers v)
+      : value(std::move(v)), gradient(value.size()), first(value.size()), second(value.size()) {}
 };
 
 std::size_t size(int a, int b) { return static_cast<std::size_t>(a) * static_cast<std::size_t>(b); }
@@ -28,7 +29,9 @@ struct linear {
     for (int o = 0; o < outputs; ++o)
       for (int t = 0; t < rows; ++t) {
         float sum = bias ? bias->value[static_cast<std::size_t>(o)] : 0;
-        for (int i = 0; i < inputs; ++i) sum += w[size(o, inputs) + static_cast<std::size_t>(i)] * x[size(t, inputs) + static_cast<std::size_t>(i)];
+        for (int i = 0; i < inputs; ++i)
+          sum += w[size(o, inputs) + static_cast<std::size_t>(i)] *
+                 x[size(t, inputs) + static_cast<std::size_t>(i)];
         y[size(t, outputs) + static_cast<std::size_t>(o)] = sum;
       }
   }
@@ -41,13 +44,18 @@ struct linear {
 #pragma omp parallel for
       for (int t = 0; t < rows; ++t)
         for (int o = 0; o < outputs; ++o)
-          for (int i = 0; i < inputs; ++i) (*dx)[size(t, inputs) + static_cast<std::size_t>(i)] += dy[size(t, outputs) + static_cast<std::size_t>(o)] * w[size(o, inputs) + static_cast<std::size_t>(i)];
+          for (int i = 0; i < inputs; ++i)
+            (*dx)[size(t, inputs) + static_cast<std::size_t>(i)] +=
+                dy[size(t, outputs) + static_cast<std::size_t>(o)] *
+                w[size(o, inputs) + static_cast<std::size_t>(i)];
     }
 #pragma omp parallel for
     for (int o = 0; o < outputs; ++o)
       for (int t = 0; t < rows; ++t) {
         const float d = dy[size(t, outputs) + static_cast<std::size_t>(o)];
-        for (int i = 0; i < inputs; ++i) dw[size(o, inputs) + static_cast<std::size_t>(i)] += d * x[size(t, inputs) + static_cast<std::size_t>(i)];
+        for (int i = 0; i < inputs; ++i)
+          dw[size(o, inputs) + static_cast<std::size_t>(i)] +=
+              d * x[size(t, inputs) + static_cast<std::size_t>(i)];
         if (bias) bias->gradient[static_cast<std::size_t>(o)] += d;
       }
   }
@@ -67,21 +75,28 @@ struct norm {
       float sum = 0, squares = 0;
       for (std::size_t i = 0; i < n; ++i) sum += x[token * n + i];
       mean[token] = sum / static_cast<float>(width);
-      for (std::size_t i = 0; i < n; ++i) squares += (x[token * n + i] - mean[token]) * (x[token * n + i] - mean[token]);
+      for (std::size_t i = 0; i < n; ++i)
+        squares += (x[token * n + i] - mean[token]) * (x[token * n + i] - mean[token]);
       scale[token] = 1 / std::sqrt(squares / static_cast<float>(width) + 1e-5f);
-      for (std::size_t i = 0; i < n; ++i) y[token * n + i] = (x[token * n + i] - mean[token]) * scale[token] * gain->value[i] + (bias ? bias->value[i] : 0);
+      for (std::size_t i = 0; i < n; ++i)
+        y[token * n + i] =
+            (x[token * n + i] - mean[token]) * scale[token] * gain->value[i] + (bias ? bias->value[i] : 0);
     }
   }
   void backward(numbers& dx, const numbers& dy, const numbers& x) const {
     const std::size_t n = static_cast<std::size_t>(width), rows = x.size() / n;
     for (std::size_t t = 0; t < rows; ++t) {
       float d = 0, d_x = 0;
-      for (std::size_t i = 0; i < n; ++i) d += dy[t * n + i] * gain->value[i], d_x += dy[t * n + i] * gain->value[i] * (x[t * n + i] - mean[t]) * scale[t];
+      for (std::size_t i = 0; i < n; ++i)
+        d += dy[t * n + i] * gain->value[i],
+            d_x += dy[t * n + i] * gain->value[i] * (x[t * n + i] - mean[t]) * scale[t];
       for (std::size_t i = 0; i < n; ++i) {
         const float unit = (x[t * n + i] - mean[t]) * scale[t];
         gain->gradient[i] += dy[t * n + i] * unit;
         if (bias) bias->gradient[i] += dy[t * n + i];
-        dx[t * n + i] += (dy[t * n + i] * gain->value[i] - d / static_cast<float>(width) - unit * d_x / static_cast<float>(width)) * scale[t];
+        dx[t * n + i] += (dy[t * n + i] * gain->value[i] - d / static_cast<float>(width) -
+                          unit * d_x / static_cast<float>(width)) *
+                         scale[t];
       }
     }
   }
@@ -92,8 +107,12 @@ struct attention {
   int sequences, length, heads, width;
   numbers weights;
 
-  std::size_t query(int s, int t, int h) const { return size(s * length + t, 3 * width) + size(h, width / heads); }
-  std::size_t result(int s, int t, int h) const { return size(s * length + t, width) + size(h, width / heads); }
+  std::size_t query(int s, int t, int h) const {
+    return size(s * length + t, 3 * width) + size(h, width / heads);
+  }
+  std::size_t result(int s, int t, int h) const {
+    return size(s * length + t, width) + size(h, width / heads);
+  }
   std::size_t row(int s, int h, int t) const { return size((s * heads + h) * length + t, length); }
 
   void forward(numbers& y, const numbers& qkv) {
@@ -154,7 +173,8 @@ struct attention {
 constexpr float root_2_over_pi = 0.797884561f, root_half = 0.707106781f;
 
 float gelu(float x, bool by_tanh) {
-  return by_tanh ? 0.5f * x * (1 + std::tanh(root_2_over_pi * (x + 0.044715f * x * x * x))) : 0.5f * x * (1 + std::erf(x * root_half));
+  return by_tanh ? 0.5f * x * (1 + std::tanh(root_2_over_pi * (x + 0.044715f * x * x * x)))
+                 : 0.5f * x * (1 + std::erf(x * root_half));
 }
 float gelu_slope(float x, bool by_tanh) {
   if (!by_tanh) return 0.5f * (1 + std::erf(x * root_half)) + x * 0.398942280f * std::exp(-0.5f * x * x);
@@ -185,7 +205,8 @@ class with_adam : public trainer {
     for (parameter& p : parameters_) std::fill(p.gradient.begin(), p.gradient.end(), 0.f);
     const double loss = forward_and_back();
     ++steps_;
-    const float correct1 = 1 - std::pow(0.9f, static_cast<float>(steps_)), correct2 = 1 - std::pow(0.999f, static_cast<float>(steps_));
+    const float correct1 = 1 - std::pow(0.9f, static_cast<float>(steps_)),
+                correct2 = 1 - std::pow(0.999f, static_cast<float>(steps_));
     for (parameter& p : parameters_)
 #pragma omp parallel for
       for (std::size_t i = 0; i < p.value.size(); ++i) {
@@ -213,7 +234,9 @@ class with_adam : public trainer {
 
 class perceptron_trainer final : public with_adam {
  public:
-  perceptron_trainer(std::vector<numbers> parameters, const std::vector<int>& widths, numbers features, std::vector<int> targets) : with_adam(std::move(parameters)), targets_(std::move(targets)) {
+  perceptron_trainer(std::vector<numbers> parameters, const std::vector<int>& widths, numbers features,
+                     std::vector<int> targets)
+      : with_adam(std::move(parameters)), targets_(std::move(targets)) {
     values_.push_back(std::move(features));
     for (std::size_t l = 0; l + 1 < widths.size(); ++l) {
       parameter* const bias = next();
@@ -246,10 +269,23 @@ class perceptron_trainer final : public with_adam {
 
 class decoder_trainer final : public with_adam {
  public:
-  decoder_trainer(std::vector<numbers> parameters, const decoder_shape& s, std::vector<int> ids, std::vector<int> targets)
-      : with_adam(std::move(parameters)), of_(s), ids_(std::move(ids)), targets_(std::move(targets)), tokens_(next()), positions_(next()) {
+  decoder_trainer(std::vector<numbers> parameters, const decoder_shape& s, std::vector<int> ids,
+                  std::vector<int> targets)
+      : with_adam(std::move(parameters)),
+        of_(s),
+        ids_(std::move(ids)),
+        targets_(std::move(targets)),
+        tokens_(next()),
+        positions_(next()) {
     const int w = s.width;
-    for (int l = 0; l < s.layers; ++l) layers_.push_back({a_norm(), a_linear(w, 3 * w), {s.sequences, s.length, s.heads, w, {}}, a_linear(w, w), a_norm(), a_linear(w, 4 * w), a_linear(4 * w, w)});
+    for (int l = 0; l < s.layers; ++l)
+      layers_.push_back({a_norm(),
+                         a_linear(w, 3 * w),
+                         {s.sequences, s.length, s.heads, w, {}},
+                         a_linear(w, w),
+                         a_norm(),
+                         a_linear(w, 4 * w),
+                         a_linear(4 * w, w)});
     last_ = a_norm(), head_ = {w, s.vocabulary, nullptr, tokens_};
   }
 
@@ -276,7 +312,9 @@ class decoder_trainer final : public with_adam {
     const std::size_t w = static_cast<std::size_t>(of_.width);
     numbers x(ids_.size() * w), y;
     for (std::size_t t = 0; t < ids_.size(); ++t)
-      for (std::size_t i = 0; i < w; ++i) x[t * w + i] = tokens_->value[size(ids_[t], of_.width) + i] + positions_->value[t % static_cast<std::size_t>(of_.length) * w + i];
+      for (std::size_t i = 0; i < w; ++i)
+        x[t * w + i] = tokens_->value[size(ids_[t], of_.width) + i] +
+                       positions_->value[t % static_cast<std::size_t>(of_.length) * w + i];
     for (block& b : layers_) forward(b, x, y);
     numbers n, logits, d(x.size());
     last_.forward(n, x);
@@ -298,7 +336,8 @@ class decoder_trainer final : public with_adam {
       for (std::size_t i = 0; i < x.size(); ++i) x[i] += y[i];
     };
     b.x = x;
-    b.norm1.forward(b.n1, x), b.qkv.forward(b.of_qkv, b.n1), b.heads.forward(b.attended, b.of_qkv), b.projection.forward(y, b.attended);
+    b.norm1.forward(b.n1, x), b.qkv.forward(b.of_qkv, b.n1), b.heads.forward(b.attended, b.of_qkv),
+        b.projection.forward(y, b.attended);
     add();
     b.x2 = x;
     b.norm2.forward(b.n2, x), b.up.forward(b.of_up, b.n2);
@@ -334,10 +373,13 @@ class decoder_trainer final : public with_adam {
 
 }  // namespace
 
-std::unique_ptr<trainer> perceptron(std::vector<numbers> parameters, std::vector<int> widths, numbers features, std::vector<int> targets) {
-  return std::make_unique<perceptron_trainer>(std::move(parameters), widths, std::move(features), std::move(targets));
+std::unique_ptr<trainer> perceptron(std::vector<numbers> parameters, std::vector<int> widths,
+                                    numbers features, std::vector<int> targets) {
+  return std::make_unique<perceptron_trainer>(std::move(parameters), widths, std::move(features),
+                                              std::move(targets));
 }
-std::unique_ptr<trainer> decoder(std::vector<numbers> parameters, const decoder_shape& shape, std::vector<int> ids, std::vector<int> targets) {
+std::unique_ptr<trainer> decoder(std::vector<numbers> parameters, const decoder_shape& shape,
+                                 std::vector<int> ids, std::vector<int> targets) {
   return std::make_unique<decoder_trainer>(std::move(parameters), shape, std::move(ids), std::move(targets));
 }
 

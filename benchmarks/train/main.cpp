@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Milliseconds of a step of training: bench_train <model> <steps> [<way>], the models being mnist, char and 124m. The ways are streaming; bf16
-// (weights travel in half the bytes); pipeline; resident (no wafer: two threads, all weights where they lie); and loops, a program of plain
-// loops, whose first losses must be those of streaming. The batch is made up, and learned by heart: a run whose loss does not fall is an
-// error. `run` prints it beside PyTorch.
+// Milliseconds of a step of training: bench_train <model> <steps> [<way>], the models being mnist, char and
+// 124m. The ways are streaming; bf16 (weights travel in half the bytes); pipeline; resident (no wafer: two
+// threads, all weights where they lie); and loops, a program of plain loops, whose first losses must be those
+// of streaming. The batch is made up, and learned by heart: a run whose loss does not fall is an error. `run`
+// prints it beside PyTorch.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -33,7 +34,8 @@ std::vector<i32> some_numbers(int count, int below) {
 }
 
 lesson images() {
-  constexpr ml::sequence net{ml::linear<784, 500>{}, ml::elementwise<ml::relu>{}, ml::linear<500, 300>{}, ml::elementwise<ml::relu>{}, ml::linear<300, 10>{}};
+  constexpr ml::sequence net{ml::linear<784, 500>{}, ml::elementwise<ml::relu>{}, ml::linear<500, 300>{},
+                             ml::elementwise<ml::relu>{}, ml::linear<300, 10>{}};
   lesson t{net.build()};
   t.targets = some_numbers(256, 10);
   for (i32 v : some_numbers(256 * 784, 256)) t.features.push_back(static_cast<f32>(v) / 255);
@@ -42,16 +44,27 @@ lesson images() {
 }
 lesson text(const ml::decoder& model, int sequences, int length) {
   lesson t{model.build()};
-  t.ids = some_numbers(sequences * length, model.vocabulary), t.targets = some_numbers(sequences * length, model.vocabulary);
+  t.ids = some_numbers(sequences * length, model.vocabulary),
+  t.targets = some_numbers(sequences * length, model.vocabulary);
   t.data = {.ids = t.ids, .targets = t.targets, .sequences = sequences, .length = length};
-  t.shape = {model.vocabulary, model.layers, model.heads, model.width, model.bias, model.between == ml::nonlinearity::gelu_tanh, sequences, length};
+  t.shape = {model.vocabulary, model.layers, model.heads,
+             model.width,      model.bias,   model.between == ml::nonlinearity::gelu_tanh,
+             sequences,        length};
   return t;
 }
 lesson of(std::string_view model) {
   if (model == "mnist") return images();
-  if (model == "char") return text({.vocabulary = 65, .positions = 64, .layers = 4, .heads = 4, .width = 128, .bias = false}, 12, 64);
+  if (model == "char")
+    return text({.vocabulary = 65, .positions = 64, .layers = 4, .heads = 4, .width = 128, .bias = false}, 12,
+                64);
   if (model == "124m")
-    return text({.vocabulary = 50257, .positions = 1024, .layers = 12, .heads = 12, .width = 768, .between = ml::nonlinearity::gelu_tanh}, 4, 64);
+    return text({.vocabulary = 50257,
+                 .positions = 1024,
+                 .layers = 12,
+                 .heads = 12,
+                 .width = 768,
+                 .between = ml::nonlinearity::gelu_tanh},
+                4, 64);
   std::fprintf(stderr, "the models are mnist, char and 124m\n");
   std::exit(1);
 }
@@ -63,7 +76,8 @@ class looping_trainer {
     const ml::weights start(work.net, ml::training{}.seed);
     std::vector<loops::numbers> parameters;
     for (std::size_t k = 0; k < start.size(); ++k) parameters.push_back(start[k]);
-    if (work.ids.empty()) loops_ = loops::perceptron(std::move(parameters), {784, 500, 300, 10}, work.features, work.targets);
+    if (work.ids.empty())
+      loops_ = loops::perceptron(std::move(parameters), {784, 500, 300, 10}, work.features, work.targets);
     else loops_ = loops::decoder(std::move(parameters), work.shape, work.ids, work.targets);
   }
   f64 step(const ml::batch&, f64 rate) { return loops_->step(static_cast<f32>(rate)); }
@@ -105,11 +119,17 @@ f64 milliseconds(Trainer&& t, const ml::batch& data, int steps) {
   return times[times.size() / 2];
 }
 f64 milliseconds(lesson& work, std::string_view way, int steps) {
-  if (way == "streaming") return milliseconds(ml::trainer(std::move(work.net), ml::optimizer::adam()), work.data, steps);
-  if (way == "bf16") return milliseconds(ml::bfloat16_trainer(std::move(work.net), ml::optimizer::adam()), work.data, steps);
-  if (way == "pipeline") return milliseconds(ml::pipelined_trainer(std::move(work.net), ml::optimizer::adam(), {.strips = 2}), work.data, steps);
+  if (way == "streaming")
+    return milliseconds(ml::trainer(std::move(work.net), ml::optimizer::adam()), work.data, steps);
+  if (way == "bf16")
+    return milliseconds(ml::bfloat16_trainer(std::move(work.net), ml::optimizer::adam()), work.data, steps);
+  if (way == "pipeline")
+    return milliseconds(ml::pipelined_trainer(std::move(work.net), ml::optimizer::adam(), {.strips = 2}),
+                        work.data, steps);
   if (way == "loops") return milliseconds(looping_trainer(work), work.data, steps);
-  if (way == "resident") return milliseconds(bench::resident_trainer(std::move(work.net), ml::optimizer::adam()), work.data, steps);
+  if (way == "resident")
+    return milliseconds(bench::resident_trainer(std::move(work.net), ml::optimizer::adam()), work.data,
+                        steps);
   std::fprintf(stderr, "the ways are streaming, bf16, pipeline, resident and loops\n");
   std::exit(1);
 }

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: MIT
-// A step of training without a wafer and without streaming: two threads with half of the batch each read all weights where they lie and
-// keep a gradient of each; then each changes half of the weights. It runs the same stages, so what it needs less is the cost of streaming.
+// A step of training without a wafer and without streaming: two threads with half of the batch each read all
+// weights where they lie and keep a gradient of each; then each changes half of the weights. It runs the same
+// stages, so what it needs less is the cost of streaming.
 #pragma once
 #include <array>
 #include <barrier>
 #include <thread>
+#include <wsl/ml/model/batch.hpp>
 #include <wsl/ml/model/serial.hpp>
 #include <wsl/ml/optim/rule.hpp>
-#include <wsl/ml/model/batch.hpp>
 
 namespace bench {
 using namespace wsl;
 
 class resident_trainer {
  public:
-  resident_trainer(ml::network n, const ml::optimizer& rule) : net_(std::move(n)), rule_(rule), numbers_(net_, 1), first_(net_), second_(net_) {
+  resident_trainer(ml::network n, const ml::optimizer& rule)
+      : net_(std::move(n)), rule_(rule), numbers_(net_, 1), first_(net_), second_(net_) {
     for (half& h : halves_) h.gradients = ml::weights(net_);
   }
   f64 step(ml::batch b, f64 rate) {
@@ -39,21 +41,27 @@ class resident_trainer {
   };
   void pass(half& h, const ml::batch& b, int k) {
     const int from = b.sequences * k / 2, count = b.sequences * (k + 1) / 2 - from;
-    const std::size_t first = static_cast<std::size_t>(from * b.length), tokens = static_cast<std::size_t>(count * b.length);
+    const std::size_t first = static_cast<std::size_t>(from * b.length),
+                      tokens = static_cast<std::size_t>(count * b.length);
     if (h.at.sequences() != count) h.at.resize(net_.widths(), net_.stages().size(), count, b.length);
     const auto mine = [&](auto all) { return all.empty() ? all : all.subspan(first, tokens); };
     h.at.ids = mine(b.ids), h.at.targets = mine(b.targets), h.at.weight = b.weight;
-    if (!b.features.empty()) copy(h.at.value(0), matrix(b.features.data() + first * static_cast<std::size_t>(net_.width(0)), h.at.tokens(), net_.width(0)));
+    if (!b.features.empty())
+      copy(h.at.value(0), matrix(b.features.data() + first * static_cast<std::size_t>(net_.width(0)),
+                                 h.at.tokens(), net_.width(0)));
     h.gradients.clear();
     serial_forward(net_, numbers_, h.at);
     serial_backward(net_, numbers_, h.gradients, h.at);
   }
   void learn(int k, f32 rate) {
     for (std::size_t p = 0; p < numbers_.size(); ++p) {
-      const std::size_t size = numbers_[p].size(), from = size * static_cast<std::size_t>(k) / 2, n = size * static_cast<std::size_t>(k + 1) / 2 - from;
+      const std::size_t size = numbers_[p].size(), from = size * static_cast<std::size_t>(k) / 2,
+                        n = size * static_cast<std::size_t>(k + 1) / 2 - from;
       f32* gradient = halves_[0].gradients[p].data() + from;
-      ml::add(matrix<f32>(gradient, 1, static_cast<int>(n)), matrix<f32>(halves_[1].gradients[p].data() + from, 1, static_cast<int>(n)));
-      update(rule_, numbers_[p].data() + from, {first_[p].data() + from, second_[p].data() + from}, gradient, 1, rate, does_decay(rule_.which, net_.parameters()[p]), steps_, static_cast<int>(n));
+      ml::add(matrix<f32>(gradient, 1, static_cast<int>(n)),
+              matrix<f32>(halves_[1].gradients[p].data() + from, 1, static_cast<int>(n)));
+      update(rule_, numbers_[p].data() + from, {first_[p].data() + from, second_[p].data() + from}, gradient,
+             1, rate, does_decay(rule_.which, net_.parameters()[p]), steps_, static_cast<int>(n));
     }
   }
 

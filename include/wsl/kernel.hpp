@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Floor 5: kernels of scientific computing, each with a serial reference, a PE program, its layout and a call that runs it on arrays
-// of the host.
+// Floor 5: kernels of scientific computing, each with a serial reference, a PE program, its layout and a call
+// that runs it on arrays of the host.
 #pragma once
 #include "kernel/fft.hpp"
 #include "kernel/gemm.hpp"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The fabric on several machines: `fabric f{plan, mpi::world()}`. An optional part, wsl::mpi; it needs an MPI library.
+// The fabric on several machines: `fabric f{plan, mpi::world()}`. An optional part, wsl::mpi; it needs an MPI
+// library.
 #pragma once
 #include "mpi/engine.hpp"

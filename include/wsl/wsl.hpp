@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The language, the checker and the fabric: floors 0 to 3 of the library, what every program needs. The host's device, streams and
-// reports are included by name, from host/, because a program that only launches and reads members does not pay for them.
-// Collectives have an umbrella header of their own.
+// The language, the checker and the fabric: floors 0 to 3 of the library, what every program needs. The
+// host's device, streams and reports are included by name, from host/, because a program that only launches
+// and reads members does not pay for them. Collectives have an umbrella header of their own.
 #pragma once
 #include "core/half.hpp"
 #include "fabric/fabric.hpp"
 #include "layout/check.hpp"
-#include "program/descriptor/ops.hpp"
 #include "program/declarations.hpp"
+#include "program/descriptor/ops.hpp"
 #include "version.hpp"

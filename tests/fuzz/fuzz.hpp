@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the fuzzed readers share: a table of them by name, bytes as a file without a disk, and a folder for what is written.
+// What the fuzzed readers share: a table of them by name, bytes as a file without a disk, and a folder for
+// what is written.
 #pragma once
 #include <sys/mman.h>
 #include <unistd.h>
@@ -32,7 +33,9 @@ struct enter {
 
 class memory_file {
  public:
-  explicit memory_file(std::string_view bytes) : file_(::memfd_create("fuzz", 0)) { holds(file_ >= 0 && ::write(file_, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size())); }
+  explicit memory_file(std::string_view bytes) : file_(::memfd_create("fuzz", 0)) {
+    holds(file_ >= 0 && ::write(file_, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()));
+  }
   memory_file(const memory_file&) = delete;
   memory_file& operator=(const memory_file&) = delete;
   ~memory_file() { ::close(file_); }

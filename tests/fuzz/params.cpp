@@ -16,7 +16,8 @@ struct everything {
   everything() {
     f.section("train_input"), declare_input(f, common.train_input);
     f.section("eval_input"), declare_input(f, common.eval_input);
-    f.section("model"), f.add("hidden_sizes", sizes, "").at_least(1).at_most(1 << 20), declare_precision(f, common.precision);
+    f.section("model"), f.add("hidden_sizes", sizes, "").at_least(1).at_most(1 << 20),
+        declare_precision(f, common.precision);
     declare_optimizer(f, common.optimizer), declare_run(f, common.run);
   }
 };
@@ -31,8 +32,7 @@ void params(std::string_view bytes) {
   try {
     check(x.common);
     x.common.optimizer.rate()(1000);
-  } catch (const std::invalid_argument&) {
-  }
+  } catch (const std::invalid_argument&) {}
   everything y;
   y.f.read(x.f.text(), "a.yaml");
   fuzz::holds(x.f.text() == y.f.text());

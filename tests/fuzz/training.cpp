@@ -39,7 +39,11 @@ void idx(std::string_view bytes) {
   const idx_array y = read_idx(scratch() + "/idx");
   // Numbers that are NaN are not equal, their bytes are.
   const auto bytes_of = [](const idx_array& a) {
-    return std::visit([](const auto& n) { return std::string(reinterpret_cast<const char*>(n.data()), n.size() * sizeof n[0]); }, a.numbers);
+    return std::visit(
+        [](const auto& n) {
+          return std::string(reinterpret_cast<const char*>(n.data()), n.size() * sizeof n[0]);
+        },
+        a.numbers);
   };
   holds(x.shape == y.shape && bytes_of(x) == bytes_of(y));
 }
@@ -52,7 +56,8 @@ void text(std::string_view bytes) {
   const memory_file f(bytes);
   const std::string all = read_text(f.name());
   const characters letters = characters::of(all);
-  holds(letters.decode(letters.encode(all)) == all && characters::in_order(letters.letters()).size() == letters.size());
+  holds(letters.decode(letters.encode(all)) == all &&
+        characters::in_order(letters.letters()).size() == letters.size());
   for (std::size_t at = 0; at < all.size();) {
     const std::size_t word = pretoken_at(all, at);
     holds(word > 0 && word <= all.size() - at);
@@ -66,7 +71,8 @@ std::string bytes_in_json() {
     append_utf8(token, c);
     numbers[token] = numbers.size();
   }
-  for (const char* token : {"ab", "abc", "bc", "aa", "aaaa", "<|endoftext|>"}) numbers[token] = numbers.size();
+  for (const char* token : {"ab", "abc", "bc", "aa", "aaaa", "<|endoftext|>"})
+    numbers[token] = numbers.size();
   return numbers.dump();
 }
 void merges(std::string_view bytes) {
@@ -98,7 +104,14 @@ void llmc(std::string_view bytes) {
   holds(read_llmc_model(scratch() + "/model").numbers.size() == m.numbers.size());
 }
 void llmc_states(std::string_view bytes) {
-  const llmc_model m{{.vocabulary = 3, .positions = 4, .layers = 1, .heads = 1, .width = 1, .between = nonlinearity::gelu_tanh}, 4, std::vector<f32>(10)};
+  const llmc_model m{{.vocabulary = 3,
+                      .positions = 4,
+                      .layers = 1,
+                      .heads = 1,
+                      .width = 1,
+                      .between = nonlinearity::gelu_tanh},
+                     4,
+                     std::vector<f32>(10)};
   const memory_file f(bytes);
   holds(read_llmc_state(f.name(), m).gradients.size() == 10);
 }
@@ -117,19 +130,30 @@ void shards(std::string_view bytes) {
   }();
   support::write_whole_file(folder + "/model.safetensors.index.json", std::string(bytes));
   tensor_shards in(folder);
-  holds(in.names() == std::vector<std::string>{"v"} || in.names() == std::vector<std::string>{"v", "w", "x"} || in.names() == std::vector<std::string>{"w", "x"});
+  holds(in.names() == std::vector<std::string>{"v"} ||
+        in.names() == std::vector<std::string>{"v", "w", "x"} ||
+        in.names() == std::vector<std::string>{"w", "x"});
   if (in.has("w")) holds(in.numbers("w", {2}) == w);
 }
 void curve(std::string_view bytes) {
   try {
     const loss_curve c = loss_curve::from_csv(bytes);
-    holds(loss_curve::from_csv(c.csv()).csv() == c.csv() && c.svg("a < b").size() < 2000 + 100 * bytes.size());
-  } catch (const std::invalid_argument& e) {
-    holds(std::string_view(e.what()).starts_with("wsl: line "));
-  }
+    holds(loss_curve::from_csv(c.csv()).csv() == c.csv() &&
+          c.svg("a < b").size() < 2000 + 100 * bytes.size());
+  } catch (const std::invalid_argument& e) { holds(std::string_view(e.what()).starts_with("wsl: line ")); }
 }
 
-const enter table{{"safetensors", safetensors}, {"checkpoint", checkpoints_of}, {"shards", shards}, {"config", hugging_face}, {"idx", idx},
-                  {"gzip", gzip},               {"text", text},                 {"merges", merges}, {"vocabulary", vocabulary}, {"tokens", token_files},
-                  {"llmc", llmc},               {"llmc_state", llmc_states},    {"curve", curve}};
+const enter table{{"safetensors", safetensors},
+                  {"checkpoint", checkpoints_of},
+                  {"shards", shards},
+                  {"config", hugging_face},
+                  {"idx", idx},
+                  {"gzip", gzip},
+                  {"text", text},
+                  {"merges", merges},
+                  {"vocabulary", vocabulary},
+                  {"tokens", token_files},
+                  {"llmc", llmc},
+                  {"llmc_state", llmc_states},
+                  {"curve", curve}};
 }  // namespace

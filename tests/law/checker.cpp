@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Law: the checker, which reasons over regions, finds exactly the faults that sending wavelets through every PE finds.
+// Law: the checker, which reasons over regions, finds exactly the faults that sending wavelets through every
+// PE finds.
 #include <catch2/catch.hpp>
 #include <cstdio>
 
@@ -25,9 +26,11 @@ constexpr auto nothing_at = [](const findings& truth, int color, std::initialize
 };
 
 /// A rule found a fault exactly if there is one of its kinds, and there it is.
-void agree(const findings& truth, const diagnostic& d, int color, std::initializer_list<fault_kind> kinds, counts& sum) {
+void agree(const findings& truth, const diagnostic& d, int color, std::initializer_list<fault_kind> kinds,
+           counts& sum) {
   if (!d.found()) {
-    if (!nothing_at(truth, color, kinds)) FAIL("missed a fault like " << text_of(*kinds.begin()).name << " of color " << color);
+    if (!nothing_at(truth, color, kinds))
+      FAIL("missed a fault like " << text_of(*kinds.begin()).name << " of color " << color);
     return;
   }
   ++sum.found[static_cast<int>(d.what)];
@@ -78,10 +81,13 @@ void agree_on_color(const layout& l, const findings& truth, int color, counts& s
   agree(truth, rules::used(f, c, true), color, {no_path_feeds_the_program}, sum);
   agree(truth, rules::used(f, c, false), color, {no_path_takes_what_the_program_sends}, sum);
   agree(truth, rules::used_everywhere(f, c, true), color, {no_path_feeds_the_program_on_this_pe}, sum);
-  agree(truth, rules::used_everywhere(f, c, false), color, {no_path_takes_what_the_program_sends_on_this_pe}, sum);
+  agree(truth, rules::used_everywhere(f, c, false), color, {no_path_takes_what_the_program_sends_on_this_pe},
+        sum);
   agree(truth, rules::switches_of(l, color), color,
-        {the_machine_cannot_switch_the_color, a_position_changes_both_sides, a_position_has_several_ports, no_command_reaches_the_position,
-         no_router_takes_the_command, no_program_reopens_the_color, the_phase_has_no_beginning}, sum);
+        {the_machine_cannot_switch_the_color, a_position_changes_both_sides, a_position_has_several_ports,
+         no_command_reaches_the_position, no_router_takes_the_command, no_program_reopens_the_color,
+         the_phase_has_no_beginning},
+        sum);
 }
 
 diagnostic first_in_budget(const layout& l, rules::budget_rule rule) {
@@ -92,11 +98,15 @@ diagnostic first_in_budget(const layout& l, rules::budget_rule rule) {
 
 void agree_on_layout(const layout& l, const findings& truth, counts& sum) {
   using enum fault_kind;
-  const auto budget = [&](rules::budget_rule rule, fault_kind kind) { agree(truth, first_in_budget(l, rule), -1, {kind}, sum); };
+  const auto budget = [&](rules::budget_rule rule, fault_kind kind) {
+    agree(truth, first_in_budget(l, rule), -1, {kind}, sum);
+  };
   agree(truth, rules::claims_are_apart(l), -1, {two_modules_claim_one_color}, sum);
   agree(truth, rules::placements_are_apart(l), -1, {two_programs_run_on_one_pe}, sum);
-  agree(truth, rules::tables_are_unambiguous(l), -1, {the_program_takes_one_color_twice, the_program_binds_one_control_id_twice}, sum);
-  agree(truth, rules::filters_are_used(l), -1, {the_filter_has_nothing_to_filter, the_payload_has_no_index}, sum);
+  agree(truth, rules::tables_are_unambiguous(l), -1,
+        {the_program_takes_one_color_twice, the_program_binds_one_control_id_twice}, sum);
+  agree(truth, rules::filters_are_used(l), -1, {the_filter_has_nothing_to_filter, the_payload_has_no_index},
+        sum);
   agree(truth, rules::filters_fit(l), -1, {the_pe_has_too_many_filters}, sum);
   agree(truth, rules::colors_can_start(l), -1, {nobody_can_start_the_color}, sum);
   budget(rules::local_tasks, the_program_has_too_many_local_tasks);
@@ -109,12 +119,14 @@ void agree_on_layout(const layout& l, const findings& truth, counts& sum) {
 }
 
 bool opt_in(fault_kind f) {
-  return f == fault_kind::nobody_can_start_the_color || f == fault_kind::no_path_feeds_the_program_on_this_pe ||
+  return f == fault_kind::nobody_can_start_the_color ||
+         f == fault_kind::no_path_feeds_the_program_on_this_pe ||
          f == fault_kind::no_path_takes_what_the_program_sends_on_this_pe;
 }
 /// A constant expression may give up; a run never does.
 bool only_while_compiling(fault_kind f) {
-  return f == fault_kind::the_paths_meet_too_often_to_check_while_compiling || f == fault_kind::the_routes_turn_too_often_to_check_while_compiling;
+  return f == fault_kind::the_paths_meet_too_often_to_check_while_compiling ||
+         f == fault_kind::the_routes_turn_too_often_to_check_while_compiling;
 }
 
 bool faulty(const findings& truth) {
@@ -128,7 +140,8 @@ void nothing_gets_lost(const layout& l, const findings& truth) {
   for (const path_record& p : l.paths())
     for (int i = 0; i < p.where.count(); ++i) {
       const coord at = p.where.nth(i);
-      if (!truth.reaches_somebody(p.color, at)) FAIL("a wavelet from PE " << at.x << ", " << at.y << " reaches nobody");
+      if (!truth.reaches_somebody(p.color, at))
+        FAIL("a wavelet from PE " << at.x << ", " << at.y << " reaches nobody");
     }
 }
 
@@ -168,8 +181,8 @@ TEST_CASE("the checker finds in many layouts what sending wavelets through every
 TEST_CASE("the checker finds what sending wavelets through every PE finds") {
   counts sum;
   judge_all(0, 15'000, 7'500, sum);
-  std::printf("%ld layouts, %ld accepted (%.1f %%), %ld of them with routes that change\n", sum.layouts, sum.accepted,
-              100.0 * double(sum.accepted) / double(sum.layouts), sum.accepted_changing);
+  std::printf("%ld layouts, %ld accepted (%.1f %%), %ld of them with routes that change\n", sum.layouts,
+              sum.accepted, 100.0 * double(sum.accepted) / double(sum.layouts), sum.accepted_changing);
   for (const fault_text& t : fault_texts)
     if (t.what != fault_kind::none)
       std::printf("%8ld found, %8ld first: %s\n", sum.found[int(t.what)], sum.first[int(t.what)], t.name);

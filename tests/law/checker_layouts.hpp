@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Random small layouts, right ones and nearly right ones. A color begins as a random set of links between neighbours, from which
-// every PE's route follows, so all links agree; equal routes are then joined into random strided rectangles, programs are made to
-// fit, and a few mutations of the records follow. In a layout that changes, some routes are split into the positions of a switch, some
-// are filtered, and some colors have a second phase.
+// Random small layouts, right ones and nearly right ones. A color begins as a random set of links between
+// neighbours, from which every PE's route follows, so all links agree; equal routes are then joined into
+// random strided rectangles, programs are made to fit, and a few mutations of the records follow. In a layout
+// that changes, some routes are split into the positions of a switch, some are filtered, and some colors have
+// a second phase.
 #pragma once
 #include <deque>
 #include <optional>
@@ -51,7 +52,9 @@ class random_layout {
   int below(int n) { return static_cast<int>(random_() % static_cast<unsigned>(n)); }
   bool chance(int percent) { return below(100) < percent; }
   template <class T>
-  T& any(std::vector<T>& v) { return v[static_cast<size_t>(below(static_cast<int>(v.size())))]; }
+  T& any(std::vector<T>& v) {
+    return v[static_cast<size_t>(below(static_cast<int>(v.size())))];
+  }
 
   void shape() {
     w_ = 1 + below(6), h_ = chance(25) ? 1 : 1 + below(6);
@@ -65,7 +68,7 @@ class random_layout {
     machine_.input_queues = below(4), machine_.output_queues = below(4);
   }
 
-  // ---- routes ----
+  // ---- routes -----------------------------------------------------------------------------------
   struct cell {
     ports from, to;
     bool operator==(const cell&) const = default;
@@ -101,7 +104,8 @@ class random_layout {
           const bool turn = y % 2 == 0 ? x == w_ - 1 : x == 0;
           const port side = turn ? south : y % 2 == 0 ? east : west;
           if (inside(p + step(side))) link(cells, p, side);
-        } else if (const port side = by_column ? south : east; inside(p + step(side)) && (by_column ? y : x) % period < length) {
+        } else if (const port side = by_column ? south : east;
+                   inside(p + step(side)) && (by_column ? y : x) % period < length) {
           link(cells, p, side);
         }
       }
@@ -147,7 +151,9 @@ class random_layout {
       for (int x = 0; x < w_; ++x) {
         if (done[index({x, y})]) continue;
         const T& value = cells[index({x, y})];
-        const auto free = [&](int u, int v) { return u < w_ && v < h_ && !done[index({u, v})] && cells[index({u, v})] == value; };
+        const auto free = [&](int u, int v) {
+          return u < w_ && v < h_ && !done[index({u, v})] && cells[index({u, v})] == value;
+        };
         const int sx = 1 + below(4), sy = 1 + below(4);
         int columns = 1, rows = 1;
         while (free(x + columns * sx, y)) ++columns;
@@ -156,7 +162,9 @@ class random_layout {
         for (int j = 0; j < rows; ++j)
           for (int i = 0; i < columns; ++i) done[index({x + i * sx, y + j * sy})] = true;
         const int slack_x = below(sx), slack_y = below(sy);  // bounds need not be tight
-        emit(region{x, std::min(w_, x + (columns - 1) * sx + 1 + slack_x), y, std::min(h_, y + (rows - 1) * sy + 1 + slack_y), sx, sy}, value);
+        emit(region{x, std::min(w_, x + (columns - 1) * sx + 1 + slack_x), y,
+                    std::min(h_, y + (rows - 1) * sy + 1 + slack_y), sx, sy},
+             value);
       }
   }
 
@@ -174,7 +182,8 @@ class random_layout {
     route ports_used() const {
       route r = how;
       if (changes)
-        for (const route& later : {changes->pos1, changes->pos2, changes->pos3}) r = {r.from | later.from, r.to | later.to};
+        for (const route& later : {changes->pos1, changes->pos2, changes->pos3})
+          r = {r.from | later.from, r.to | later.to};
       return r;
     }
   };
@@ -188,7 +197,8 @@ class random_layout {
 
   void compress(const std::vector<cell>& cells, int c, int type) {
     cover(cells, [&](const region& r, const cell& k) {
-      if (!k.from.empty()) paths_.push_back({c, r, {k.from, k.to}, !k.from.single() || chance(10), type, {}, {}, 0, false});
+      if (!k.from.empty())
+        paths_.push_back({c, r, {k.from, k.to}, !k.from.single() || chance(10), type, {}, {}, 0, false});
     });
   }
 
@@ -206,24 +216,32 @@ class random_layout {
   static void add_path(layout& l, const path_of& p) {
     with_type(p.type, [&](auto t) {
       const auto with_filter = [&](const auto&... options) {
-        std::visit([&](const auto& f) {
-          if constexpr (std::is_same_v<decltype(f), const std::monostate&>) l.path(color<decltype(t)>{p.color}, p.where, p.how, options...);
-          else l.path(color<decltype(t)>{p.color}, p.where, p.how, options..., f);
-        }, p.filter);
+        std::visit(
+            [&](const auto& f) {
+              if constexpr (std::is_same_v<decltype(f), const std::monostate&>)
+                l.path(color<decltype(t)>{p.color}, p.where, p.how, options...);
+              else l.path(color<decltype(t)>{p.color}, p.where, p.how, options..., f);
+            },
+            p.filter);
       };
-      const auto with_switch = [&](const auto&... options) { p.changes ? with_filter(options..., *p.changes) : with_filter(options...); };
-      const auto with_merge = [&](const auto&... options) { p.merges ? with_switch(options..., merge) : with_switch(options...); };
+      const auto with_switch = [&](const auto&... options) {
+        p.changes ? with_filter(options..., *p.changes) : with_filter(options...);
+      };
+      const auto with_merge = [&](const auto&... options) {
+        p.merges ? with_switch(options..., merge) : with_switch(options...);
+      };
       p.closed ? with_merge(phase{p.phase}, starts_closed) : with_merge(phase{p.phase});
     });
   }
 
-  // ---- routes that change ----
+  // ---- routes that change -----------------------------------------------------------------------
   void change_some() {
     const std::size_t first = paths_.size();
     for (int c = 0; c < colors; ++c)
       if (chance(15)) color_routes(c);
     for (std::size_t i = first; i < paths_.size(); ++i) paths_[i].phase = 1;
-    int switches_left = layout::max_switches - 2, filters_left = layout::max_filters - 2;  // mutations may add some
+    // mutations may add some
+    int switches_left = layout::max_switches - 2, filters_left = layout::max_filters - 2;
     for (path_of& p : paths_) {
       if (chance(35) && switches_left-- > 0) split(p);
       if (chance(p.ports_used().to.has(ramp) ? 20 : 1) && filters_left-- > 0) p.filter = random_filter();
@@ -247,13 +265,25 @@ class random_layout {
     p.changes = s;
   }
   std::variant<std::monostate, counter_filter, sparse_counter_filter, range_filter> random_filter() {
-    const int kind = below(3), per_column = below(5) - 2, per_row = below(3) - 1, period = 1 + below(9), last = below(period);
+    const int kind = below(3), per_column = below(5) - 2, per_row = below(3) - 1, period = 1 + below(9),
+              last = below(period);
     if (kind == 0) {
       const int counted = below(8);
-      return counter_filter{.keep = 1 + last, .period = period, .start = below(9), .per_column = per_column, .per_row = per_row,
-                            .counts_data = counted != 1, .counts_control = counted < 3, .holds_control = counted % 3 == 1};
+      return counter_filter{.keep = 1 + last,
+                            .period = period,
+                            .start = below(9),
+                            .per_column = per_column,
+                            .per_row = per_row,
+                            .counts_data = counted != 1,
+                            .counts_control = counted < 3,
+                            .holds_control = counted % 3 == 1};
     }
-    if (kind == 1) return sparse_counter_filter{.first = below(1 + last), .last = last, .period = period, .per_column = per_column, .per_row = per_row};
+    if (kind == 1)
+      return sparse_counter_filter{.first = below(1 + last),
+                                   .last = last,
+                                   .period = period,
+                                   .per_column = per_column,
+                                   .per_row = per_row};
     return range_filter{.first = below(1 + last), .last = last, .per_column = per_column, .per_row = per_row};
   }
   void mutate_change() {
@@ -261,7 +291,10 @@ class random_layout {
     if (kind == 0 && !placements_.empty()) {
       placement& p = any(placements_);
       std::vector<binding>& t = tables_.emplace_back(p.what->begin(), p.what->end());
-      t.push_back({.what = chance(50) ? role::steer : role::torn_down, .id = below(colors), .type = address(0), .commands = static_cast<u8>(2 << below(3))});
+      t.push_back({.what = chance(50) ? role::steer : role::torn_down,
+                   .id = below(colors),
+                   .type = address(0),
+                   .commands = static_cast<u8>(2 << below(3))});
       p.what = finish(t, p.what->bytes);
     }
     if (paths_.empty()) return;
@@ -283,13 +316,14 @@ class random_layout {
     });
   }
 
-  // ---- programs ----
+  // ---- programs ---------------------------------------------------------------------------------
   struct needs {
     int takes[colors] = {}, sends[colors] = {};  // 1 + payload type, 0 for none
     bool operator==(const needs&) const = default;
     bool any() const { return *this != needs{}; }
     void add(const needs& other) {
-      for (int c = 0; c < colors; ++c) takes[c] = std::max(takes[c], other.takes[c]), sends[c] = std::max(sends[c], other.sends[c]);
+      for (int c = 0; c < colors; ++c)
+        takes[c] = std::max(takes[c], other.takes[c]), sends[c] = std::max(sends[c], other.sends[c]);
     }
   };
 
@@ -312,8 +346,10 @@ class random_layout {
   const program* make_program(const needs& n) {
     std::vector<binding>& t = tables_.emplace_back();
     for (int c = 0; c < colors; ++c) {
-      if (n.takes[c]) t.push_back({.what = chance(60) ? role::data : role::read, .id = c, .type = address(n.takes[c] - 1)});
-      if (n.sends[c]) t.push_back({.what = role::send, .id = c, .type = address(n.sends[c] - 1), .after = after(n)});
+      if (n.takes[c])
+        t.push_back({.what = chance(60) ? role::data : role::read, .id = c, .type = address(n.takes[c] - 1)});
+      if (n.sends[c])
+        t.push_back({.what = role::send, .id = c, .type = address(n.sends[c] - 1), .after = after(n)});
     }
     if (chance(60)) t.push_back({.what = role::launch, .id = 0});
     for (int i = chance(70) ? 0 : below(4); i > 0; --i)
@@ -328,8 +364,13 @@ class random_layout {
       for (const path_of& p : paths_)
         if (p.color == c) switched = switched || p.changes, late = late || p.phase > 0 || p.closed;
       const bool steered = n.sends[c] && chance(switched ? 75 : 2);
-      const int commands = (chance(90) ? command_bit(advance) : 0) | (chance(40) ? command_bit(reset) : 0) | (chance(10) ? command_bit(teardown) : 0);
-      if (steered) t.push_back({.what = role::steer, .id = c, .type = address(n.sends[c] - 1), .commands = static_cast<u8>(commands)});
+      const int commands = (chance(90) ? command_bit(advance) : 0) | (chance(40) ? command_bit(reset) : 0) |
+                           (chance(10) ? command_bit(teardown) : 0);
+      if (steered)
+        t.push_back({.what = role::steer,
+                     .id = c,
+                     .type = address(n.sends[c] - 1),
+                     .commands = static_cast<u8>(commands)});
       if (late && chance(90)) t.push_back({.what = role::torn_down, .id = c});
     }
   }
@@ -349,7 +390,7 @@ class random_layout {
     else if (first > 0) claims_.push_back({region{0, w, 0, h, 1, 1}, "below", 0, first});
   }
 
-  // ---- mutations ----
+  // ---- mutations --------------------------------------------------------------------------------
   void mutate() {
     if (changing_ && chance(40)) return mutate_change();
     const int kind = below(20);
@@ -370,7 +411,9 @@ class random_layout {
     if (kind == 4) p.merges = !p.merges;
     if (kind == 5) p.type = below(3);
     if (kind == 6) p.color = below(colors);
-    if (kind == 7) paths_.push_back({p.color, random_region(), p.how, p.merges, p.type, p.changes, p.filter, p.phase, p.closed});
+    if (kind == 7)
+      paths_.push_back(
+          {p.color, random_region(), p.how, p.merges, p.type, p.changes, p.filter, p.phase, p.closed});
     if (kind == 8) p.how = {ports{ramp}, ports{ramp}};
   }
   void mutate_placement(int kind) {
@@ -379,7 +422,8 @@ class random_layout {
     if (kind == 10) p.where = random_region();
     if (kind == 11) placements_.push_back({random_region(), p.what});
     if (kind == 12) p.what = placements_[0].what;
-    if (kind == 13) p.what = finish(tables_.emplace_back(p.what->begin(), p.what->end()), 48 * 1024 + 1 - below(2));
+    if (kind == 13)
+      p.what = finish(tables_.emplace_back(p.what->begin(), p.what->end()), 48 * 1024 + 1 - below(2));
     if (kind == 14) mutate_table();
   }
   void mutate_table() {

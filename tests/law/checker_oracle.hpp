@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What is wrong with a small layout, found the slow way: tables with one entry per PE, and wavelets that are really sent around.
-// It shares nothing with the checker but the builder's data, and says of every fault everywhere it occurs.
+// What is wrong with a small layout, found the slow way: tables with one entry per PE, and wavelets that are
+// really sent around. It shares nothing with the checker but the builder's data, and says of every fault
+// everywhere it occurs.
 #pragma once
 #include <algorithm>
 #include <set>
@@ -23,10 +24,10 @@ struct spot {
 /// Everything that any record says about one color on one PE, in one phase or in all of them.
 struct router {
   int routes = 0;
-  std::vector<route> positions;  // of its switch, or its only route
-  bool from[5] = {}, to[5] = {};                                     // by index_of(port)
-  std::vector<const payload_type*> type_from[5], type_to[5];         // of the records that use the port
-  std::vector<const payload_type*> streams_in[5], streams_out[5];    // of the host streams at the side
+  std::vector<route> positions;                                    // of its switch, or its only route
+  bool from[5] = {}, to[5] = {};                                   // by index_of(port)
+  std::vector<const payload_type*> type_from[5], type_to[5];       // of the records that use the port
+  std::vector<const payload_type*> streams_in[5], streams_out[5];  // of the host streams at the side
   bool unmerged = false;
 };
 
@@ -35,7 +36,8 @@ class findings {
   explicit findings(const layout& l) : l_(l), colors_(l.machine().colors) {
     for (int phase = every; phase <= l.last_phase(); ++phase) {
       routers_.emplace_back();
-      for (int c = 0; c < colors_; ++c) routers_.back().emplace_back(static_cast<size_t>(l.width() * l.height()));
+      for (int c = 0; c < colors_; ++c)
+        routers_.back().emplace_back(static_cast<size_t>(l.width() * l.height()));
       fill(phase);
     }
     for (phase_ = 0; phase_ <= l.last_phase(); ++phase_)
@@ -56,9 +58,11 @@ class findings {
   bool confirms(const diagnostic& d) const {
     const auto& s = spots_[static_cast<int>(d.what)];
     const auto same = [&](const spot& p) { return p.color == d.color && p.at == d.at && p.side == d.side; };
-    return std::any_of(s.begin(), s.end(), same) && (d.what != fault_kind::a_fork_meets_itself_again || parts_at(d));
+    return std::any_of(s.begin(), s.end(), same) &&
+           (d.what != fault_kind::a_fork_meets_itself_again || parts_at(d));
   }
-  /// How often a wavelet that enters the router of a PE arrives at each ramp and stream_out; requires a color without circles.
+  /// How often a wavelet that enters the router of a PE arrives at each ramp and stream_out; requires a color
+  /// without circles.
   int resolved_routes(int color, coord at, coord target) const {
     std::vector<int> arrivals(static_cast<size_t>(l_.width() * l_.height()));
     send(color, {at, 0}, arrivals);
@@ -72,12 +76,18 @@ class findings {
     return false;
   }
   /// In the phase that is looked at, or in any.
-  const router& cell(int color, coord at) const { return routers_[static_cast<size_t>(phase_ + 1)][static_cast<size_t>(color)][index(at)]; }
+  const router& cell(int color, coord at) const {
+    return routers_[static_cast<size_t>(phase_ + 1)][static_cast<size_t>(color)][index(at)];
+  }
 
  private:
   size_t index(coord c) const { return static_cast<size_t>(c.y * l_.width() + c.x); }
-  router& at(int color, coord c, int phase) { return routers_[static_cast<size_t>(phase + 1)][static_cast<size_t>(color)][index(c)]; }
-  void report(fault_kind f, int color, coord c, port side = port::ramp) { spots_[static_cast<int>(f)].push_back({color, c, side}); }
+  router& at(int color, coord c, int phase) {
+    return routers_[static_cast<size_t>(phase + 1)][static_cast<size_t>(color)][index(c)];
+  }
+  void report(fault_kind f, int color, coord c, port side = port::ramp) {
+    spots_[static_cast<int>(f)].push_back({color, c, side});
+  }
 
   template <class Function>
   void each_pe(Function f) const {
@@ -134,7 +144,8 @@ class findings {
       for (int i = 0; i < positions(c, p); ++i)
         for (port side : every_side)
           for (const node& next : after({p, i}, c, side))
-            if (reach(c, next).count({p, i})) report(fault_kind::the_route_goes_in_a_circle, c, p, side), circle = true;
+            if (reach(c, next).count({p, i}))
+              report(fault_kind::the_route_goes_in_a_circle, c, p, side), circle = true;
     });
     int most = 0;
     each_pe([&](coord p) { most = std::max(most, positions(c, p)); });
@@ -149,12 +160,14 @@ class findings {
     const coord q = p + step(side);
     if (!l_.has(q)) {
       if (r.to[i] && r.streams_out[i].empty()) report(fault_kind::the_path_leaves_the_grid, c, p, side);
-      if (r.from[i] && r.streams_in[i].empty()) report(fault_kind::the_path_listens_beyond_the_grid, c, p, side);
+      if (r.from[i] && r.streams_in[i].empty())
+        report(fault_kind::the_path_listens_beyond_the_grid, c, p, side);
     } else {
       const router& n = cell(c, q);
       if (r.to[i] && !n.from[back]) report(fault_kind::the_neighbour_does_not_listen, c, p, side);
       if (r.from[i] && !n.to[back]) report(fault_kind::the_path_listens_to_silence, c, p, side);
-      if (differ(r.type_to[i], n.type_from[back])) report(fault_kind::the_neighbour_expects_another_type, c, p, side);
+      if (differ(r.type_to[i], n.type_from[back]))
+        report(fault_kind::the_neighbour_expects_another_type, c, p, side);
     }
     if (differ(r.streams_in[i], r.type_from[i]) || differ(r.streams_out[i], r.type_to[i]))
       report(fault_kind::the_stream_carries_another_type, c, p, side);
@@ -164,8 +177,10 @@ class findings {
       const router& r = cell(c, p);
       for (port side : every_side) {
         const int i = index_of(side);
-        if (!r.streams_in[i].empty() && !r.from[i]) report(fault_kind::the_stream_in_enters_no_path, c, p, side);
-        if (!r.streams_out[i].empty() && !r.to[i]) report(fault_kind::the_stream_out_leaves_no_path, c, p, side);
+        if (!r.streams_in[i].empty() && !r.from[i])
+          report(fault_kind::the_stream_in_enters_no_path, c, p, side);
+        if (!r.streams_out[i].empty() && !r.to[i])
+          report(fault_kind::the_stream_out_leaves_no_path, c, p, side);
         if (r.streams_in[i].size() > 1 || r.streams_out[i].size() > 1)
           report(fault_kind::two_streams_use_one_side_of_one_pe, c, p, side);
       }
@@ -189,14 +204,17 @@ class findings {
     }
   };
   int positions(int c, coord p) const { return static_cast<int>(cell(c, p).positions.size()); }
-  bool stands(int c, coord p, int i) const { return together_ < 0 || i == std::min(together_, positions(c, p) - 1); }
+  bool stands(int c, coord p, int i) const {
+    return together_ < 0 || i == std::min(together_, positions(c, p) - 1);
+  }
   /// Where a wavelet comes from a node through a side: the positions of the neighbour that listen there.
   std::vector<node> after(const node& n, int c, port side) const {
     std::vector<node> found;
     const coord q = n.at + step(side);
     if (!l_.has(q) || !cell(c, n.at).positions[static_cast<size_t>(n.position)].to.has(side)) return found;
     for (int i = 0; i < positions(c, q); ++i)
-      if (stands(c, q, i) && cell(c, q).positions[static_cast<size_t>(i)].from.has(opposite(side))) found.push_back({q, i});
+      if (stands(c, q, i) && cell(c, q).positions[static_cast<size_t>(i)].from.has(opposite(side)))
+        found.push_back({q, i});
     return found;
   }
   std::set<node> reach(int c, const node& from) const {
@@ -236,17 +254,19 @@ class findings {
     return false;
   }
 
-  // ---- what changes ----
+  // ---- what changes -----------------------------------------------------------------------------
   const path_record& path(int i) const { return l_.paths()[i]; }
 
   void switch_rules(int c) {
     for (const switch_record& s : l_.switches()) {
       const coord first = path(s.path).where.nth(0);
       if (path(s.path).color != c) continue;
-      if (!(l_.machine().switch_colors >> c & 1)) report(fault_kind::the_machine_cannot_switch_the_color, c, first);
+      if (!(l_.machine().switch_colors >> c & 1))
+        report(fault_kind::the_machine_cannot_switch_the_color, c, first);
       for (int i = 1; i < s.count; ++i) {
         const route now = s.position(i), old = s.position(i - 1);
-        if (l_.machine().position_sides == 1 && now.from != old.from && now.to != old.to) report(fault_kind::a_position_changes_both_sides, c, first);
+        if (l_.machine().position_sides == 1 && now.from != old.from && now.to != old.to)
+          report(fault_kind::a_position_changes_both_sides, c, first);
         if ((now.from != old.from && !now.from.single()) || (now.to != old.to && !now.to.single()))
           report(fault_kind::a_position_has_several_ports, c, first);
       }
@@ -254,9 +274,11 @@ class findings {
     command_rules(c);
     each_pe([&](coord p) {
       bool late = false, able = false;
-      for (const path_record& r : l_.paths()) late = late || (r.color == c && r.where.has(p) && (r.phase > 0 || r.closed));
+      for (const path_record& r : l_.paths())
+        late = late || (r.color == c && r.where.has(p) && (r.phase > 0 || r.closed));
       for (const placement& q : l_.placements())
-        for (const binding& b : *q.what) able = able || (q.where.has(p) && b.what == role::torn_down && b.id == c);
+        for (const binding& b : *q.what)
+          able = able || (q.where.has(p) && b.what == role::torn_down && b.id == c);
       if (late && !able) report(fault_kind::no_program_reopens_the_color, c, p);
       bool first = false, later = false;
       for (const path_record& r : l_.paths()) (r.phase > 0 ? later : first) |= r.color == c && r.where.has(p);
@@ -269,11 +291,14 @@ class findings {
     each_pe([&](coord p) { found = found || (a.has(p) && b.has(p + step(through))); });
     return found;
   }
-  /// Commands go from path to path: from one that some PE of the program sends into, over those of which some PE hands on to some PE.
+  /// Commands go from path to path: from one that some PE of the program sends into, over those of which some
+  /// PE hands on to some PE.
   void command_rules(int c) {
     using stand = std::pair<int, int>;  // a path and a position
     std::vector<int> brought(static_cast<size_t>(l_.paths().size()));
-    const auto route_of = [&](const stand& s) { return positions_of(l_, path(s.first))[static_cast<size_t>(s.second)]; };
+    const auto route_of = [&](const stand& s) {
+      return positions_of(l_, path(s.first))[static_cast<size_t>(s.second)];
+    };
     const auto each_stand = [&](auto use) {
       for (int i = 0; i < l_.paths().size(); ++i)
         for (int k = 0; k < static_cast<int>(positions_of(l_, path(i)).size()); ++k)
@@ -284,14 +309,20 @@ class findings {
         if (b.what != role::steer || b.id != c) continue;
         std::set<stand> seen;
         std::vector<stand> pending;
-        const auto enter = [&](const stand& s) { if (seen.insert(s).second) pending.push_back(s); };
-        each_stand([&](const stand& s) { if (route_of(s).from.has(ramp) && share(q.where, path(s.first).where)) enter(s); });
+        const auto enter = [&](const stand& s) {
+          if (seen.insert(s).second) pending.push_back(s);
+        };
+        each_stand([&](const stand& s) {
+          if (route_of(s).from.has(ramp) && share(q.where, path(s.first).where)) enter(s);
+        });
         while (!pending.empty()) {
           const stand s = pending.back();
           pending.pop_back();
           each_stand([&](const stand& t) {
             for (port side : every_side)
-              if (route_of(s).to.has(side) && route_of(t).from.has(opposite(side)) && share(path(s.first).where, path(t.first).where, side)) enter(t);
+              if (route_of(s).to.has(side) && route_of(t).from.has(opposite(side)) &&
+                  share(path(s.first).where, path(t.first).where, side))
+                enter(t);
           });
         }
         bool meets = false;
@@ -299,7 +330,8 @@ class findings {
           brought[static_cast<size_t>(s.first)] |= b.commands;
           for (const switch_record& r : l_.switches()) meets = meets || r.path == s.first;
         }
-        if (!meets && !seen.empty() && (b.commands & 6)) report(fault_kind::no_router_takes_the_command, c, q.where.nth(0));
+        if (!meets && !seen.empty() && (b.commands & 6))
+          report(fault_kind::no_router_takes_the_command, c, q.where.nth(0));
       }
     for (const switch_record& s : l_.switches()) {
       if (path(s.path).color != c) continue;
@@ -310,7 +342,8 @@ class findings {
           if (commands & 2) found.insert(at + 1 < s.count ? at + 1 : s.ring ? 0 : at);
           if (commands & 4) found.insert(0);
         }
-      if (static_cast<int>(found.size()) < s.count) report(fault_kind::no_command_reaches_the_position, c, path(s.path).where.nth(0));
+      if (static_cast<int>(found.size()) < s.count)
+        report(fault_kind::no_command_reaches_the_position, c, path(s.path).where.nth(0));
     }
   }
 
@@ -320,7 +353,8 @@ class findings {
       bool to_ramp = false;
       for (const route& how : positions_of(l_, p)) to_ramp = to_ramp || how.to.has(ramp);
       if (!to_ramp) report(fault_kind::the_filter_has_nothing_to_filter, p.color, p.where.nth(0));
-      if (f.by_index && p.type == &payload_type_of<i16>) report(fault_kind::the_payload_has_no_index, p.color, p.where.nth(0));
+      if (f.by_index && p.type == &payload_type_of<i16>)
+        report(fault_kind::the_payload_has_no_index, p.color, p.where.nth(0));
     }
     each_pe([&](coord p) {
       int filters = 0;
@@ -369,12 +403,14 @@ class findings {
     if (differ(r.type_to[0], takes)) report(fault_kind::the_program_takes_another_type, c, p);
     if (differ(r.type_from[0], sends)) report(fault_kind::the_program_sends_another_type, c, p);
     if (!r.to[0] && !takes.empty()) report(fault_kind::no_path_feeds_the_program_on_this_pe, c, p);
-    if (!r.from[0] && !sends.empty()) report(fault_kind::no_path_takes_what_the_program_sends_on_this_pe, c, p);
+    if (!r.from[0] && !sends.empty())
+      report(fault_kind::no_path_takes_what_the_program_sends_on_this_pe, c, p);
   }
 
   bool any_ramp(int c, const region& where, bool to) const {
     bool found = false;
-    each_pe([&](coord p) { found = found || (where.has(p) && (to ? cell(c, p).to[0] : cell(c, p).from[0])); });
+    each_pe(
+        [&](coord p) { found = found || (where.has(p) && (to ? cell(c, p).to[0] : cell(c, p).from[0])); });
     return found;
   }
 
@@ -393,17 +429,23 @@ class findings {
       if (std::count(data.begin(), data.end(), id) + std::count(read.begin(), read.end(), id) > 1)
         report(fault_kind::the_program_takes_one_color_twice, id, first);
     for (int id : control) {
-      if (std::count(control.begin(), control.end(), id) > 1) report(fault_kind::the_program_binds_one_control_id_twice, -1, first);
+      if (std::count(control.begin(), control.end(), id) > 1)
+        report(fault_kind::the_program_binds_one_control_id_twice, -1, first);
       if (id < 0 || id >= m.control_tasks) report(fault_kind::the_control_id_does_not_exist, -1, first);
     }
     std::set<int> fed_data, fed_read, taken;
     const auto unused = [&](fault_kind f, int id) {
       if (!(l_.idle_colors() & color_bit(id))) report(f, id, first);
     };
-    for (int id : data) any_ramp(id, q.where, true) ? void(fed_data.insert(id)) : unused(fault_kind::no_path_feeds_the_program, id);
-    for (int id : read) any_ramp(id, q.where, true) ? void(fed_read.insert(id)) : unused(fault_kind::no_path_feeds_the_program, id);
+    for (int id : data)
+      any_ramp(id, q.where, true) ? void(fed_data.insert(id))
+                                  : unused(fault_kind::no_path_feeds_the_program, id);
+    for (int id : read)
+      any_ramp(id, q.where, true) ? void(fed_read.insert(id))
+                                  : unused(fault_kind::no_path_feeds_the_program, id);
     for (int id : send)
-      any_ramp(id, q.where, false) ? void(taken.insert(id)) : unused(fault_kind::no_path_takes_what_the_program_sends, id);
+      any_ramp(id, q.where, false) ? void(taken.insert(id))
+                                   : unused(fault_kind::no_path_takes_what_the_program_sends, id);
 
     std::set<int> queued = fed_read;
     if (m.color_owns_queue) queued.insert(fed_data.begin(), fed_data.end());
@@ -414,7 +456,8 @@ class findings {
     limit(fault_kind::the_program_has_too_many_data_tasks, fed_data.size(), m.data_tasks);
     limit(fault_kind::the_program_has_too_many_tasks, fed_data.size() + local.size(), m.task_ids);
     limit(fault_kind::the_program_needs_too_many_input_queues, queued.size(), m.input_queues);
-    limit(fault_kind::the_program_needs_too_many_output_queues, m.color_owns_queue ? taken.size() : 0, m.output_queues);
+    limit(fault_kind::the_program_needs_too_many_output_queues, m.color_owns_queue ? taken.size() : 0,
+          m.output_queues);
     limit(fault_kind::the_program_is_larger_than_the_memory, static_cast<size_t>(q.what->bytes), m.memory);
   }
 
@@ -427,7 +470,8 @@ class findings {
       before = started.size();
       for (const placement& q : l_.placements())
         for (const binding& b : *q.what)
-          if (b.what == role::send && any_ramp(b.id, q.where, false) && can_send(q, b, started)) started.insert(b.id);
+          if (b.what == role::send && any_ramp(b.id, q.where, false) && can_send(q, b, started))
+            started.insert(b.id);
     }
     for (const placement& q : l_.placements())
       for (const binding& b : *q.what)
@@ -449,7 +493,8 @@ class findings {
   static constexpr int every = -1;
   int phase_ = every;     // that is looked at
   int together_ = every;  // the position in which all switches stand
-  std::vector<std::vector<std::vector<router>>> routers_;  // by phase, the first being all of them, color and PE
+  // by phase, the first being all of them, color and PE
+  std::vector<std::vector<std::vector<router>>> routers_;
   std::vector<spot> spots_[fault_count];
 };
 

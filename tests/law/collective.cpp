@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Law: on every rectangle, type and engine, an all_reduce gives every PE what the serial line in the module's order gives, bit for
-// bit, and neighbours hear exactly what their neighbours said.
+// Law: on every rectangle, type and engine, an all_reduce gives every PE what the serial line in the module's
+// order gives, bit for bit, and neighbours hear exactly what their neighbours said.
 #include "collective_cases.hpp"
 
 using namespace law;
 
 namespace {
 
-constexpr int rounds = 3;             // of each run
+constexpr int rounds = 3;           // of each run
 constexpr int few = 12, many = 80;  // rectangles of each kind
 
 template <auto net>
@@ -25,7 +25,9 @@ struct worker {
     total[done++] = t;
     if (done < goal) reduce.contribute(me, part[done]);
   }
-  static consteval auto tasks() { return table(launch<&worker::begin>(), use<&worker::reduce>(), on<net.total(), &worker::next>()); }
+  static consteval auto tasks() {
+    return table(launch<&worker::begin>(), use<&worker::reduce>(), on<net.total(), &worker::next>());
+  }
 };
 
 /// What the host sees of a worker.
@@ -50,7 +52,10 @@ template <auto net>
 contest of() {
   using program = worker<net>;
   using T = typename program::T;
-  return {.where = net.where, .bytes = sizeof(T), .value = bits_of_value<T>, .join = joined_bits<T, typename decltype(net)::combine>,
+  return {.where = net.where,
+          .bytes = sizeof(T),
+          .value = bits_of_value<T>,
+          .join = joined_bits<T, typename decltype(net)::combine>,
           .wire = [](layout& l) { l.place(net.where, program_v<program>), net.wire(l); },
           .at = [](fabric& f, coord c) -> seat {
             program& p = f.program_at<program>(c);
@@ -70,7 +75,8 @@ u32 serial(const region& r, const words& parts, u32 (*join)(u32, u32)) {
   return sum;
 }
 
-/// How the PEs begin: all at once and round by round; all rounds without the host; or some PEs long before the others.
+/// How the PEs begin: all at once and round by round; all rounds without the host; or some PEs long before
+/// the others.
 enum class beginning { together, alone, scattered };
 
 void begin(fabric& f, const contest& c, const region& r, beginning how) {
@@ -86,7 +92,8 @@ void begin(fabric& f, const contest& c, const region& r, beginning how) {
 constexpr engine_choice every_engine[]{{0}, {-1}, {1, 4}, {3, 4}, {8, 4}};
 
 /// `parts` of each round.
-void reduces(const contest& c, const layout& l, const region& r, const std::vector<words>& parts, beginning how) {
+void reduces(const contest& c, const layout& l, const region& r, const std::vector<words>& parts,
+             beginning how) {
   for (const engine_choice& engine : every_engine) {
     fabric f{l, engine};
     for (int i = 0; i < r.count(); ++i) {
@@ -126,10 +133,13 @@ void all_reduce_law(int times) {
 
 template <class Combine>
 void all_reduce_laws(int times) {
-  all_reduce_law<f32, Combine, whole>(times), all_reduce_law<f16, Combine, whole>(times), all_reduce_law<i32, Combine, whole>(times);
-  all_reduce_law<u32, Combine, whole>(times), all_reduce_law<bf16, Combine, whole>(times), all_reduce_law<i16, Combine, whole>(times);
+  all_reduce_law<f32, Combine, whole>(times), all_reduce_law<f16, Combine, whole>(times),
+      all_reduce_law<i32, Combine, whole>(times);
+  all_reduce_law<u32, Combine, whole>(times), all_reduce_law<bf16, Combine, whole>(times),
+      all_reduce_law<i16, Combine, whole>(times);
   all_reduce_law<f32, Combine, inner>(times), all_reduce_law<i32, Combine, inner>(times);
-  all_reduce_law<f32, Combine, low>(times), all_reduce_law<f16, Combine, strip>(times), all_reduce_law<u32, Combine, post>(times);
+  all_reduce_law<f32, Combine, low>(times), all_reduce_law<f16, Combine, strip>(times),
+      all_reduce_law<u32, Combine, post>(times);
 }
 
 constexpr int most_words = 6;
@@ -148,7 +158,9 @@ struct cell {
     const int side = index_of(from) - 1;
     heard[side][count[side]++] = x;
   }
-  static consteval auto tasks() { return table(launch<&cell::speak>(), on<halo, &cell::hear>(), sends<halo>()); }
+  static consteval auto tasks() {
+    return table(launch<&cell::speak>(), on<halo, &cell::hear>(), sends<halo>());
+  }
 };
 
 /// Every PE of r has heard n words of each of its neighbours, in order, and no other.
@@ -163,7 +175,8 @@ void heard_its_neighbours(fabric& f, const region& r, int n) {
       neighbours_of_p += r.has(there);
       INFO("PE " << i << " of " << r.columns() << " x " << r.rows() << ", " << name_of(side));
       REQUIRE(p.count[s] == (r.has(there) ? n : 0));
-      for (int k = 0; k < p.count[s]; ++k) REQUIRE(to_bits(p.heard[s][k]) == to_bits(f.program_at<P>(there).said[k]));
+      for (int k = 0; k < p.count[s]; ++k)
+        REQUIRE(to_bits(p.heard[s][k]) == to_bits(f.program_at<P>(there).said[k]));
     }
     REQUIRE(p.degree == neighbours_of_p);
   }
@@ -181,7 +194,8 @@ void neighbours_law() {
     const int words = between(1, most_words);
     for (const engine_choice& engine : every_engine) {
       fabric f{l, engine};
-      for (int i = 0; i < r.count(); ++i) std::ranges::generate(f.program_at<program>(r.nth(i)).said, value<T>);
+      for (int i = 0; i < r.count(); ++i)
+        std::ranges::generate(f.program_at<program>(r.nth(i)).said, value<T>);
       f.launch<&program::speak>(where.words, words);
       heard_its_neighbours<program>(f, r, words);
     }
@@ -205,5 +219,6 @@ TEST_CASE("contributions are joined in the order of the line, whatever their com
 
 TEST_CASE("neighbours hear what was said, side by side and in order") {
   neighbours_law<f32, whole>(), neighbours_law<f16, whole>(), neighbours_law<u32, whole>();
-  neighbours_law<f32, inner>(), neighbours_law<i16, low>(), neighbours_law<i32, strip>(), neighbours_law<bf16, post>();
+  neighbours_law<f32, inner>(), neighbours_law<i16, low>(), neighbours_law<i32, strip>(),
+      neighbours_law<bf16, post>();
 }

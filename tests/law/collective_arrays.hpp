@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One collective of arrays on one random case: the rectangle, how many words, in what order the PEs begin, and what each of them must have
-// at the end.
+// One collective of arrays on one random case: the rectangle, how many words, in what order the PEs begin,
+// and what each of them must have at the end.
 #pragma once
 #include "collective_cases.hpp"
 
@@ -19,7 +19,8 @@ struct seat {
 template <auto net, int most>
 struct member {
   using T = typename decltype(net)::element;
-  static constexpr bool in_place = !requires(endpoint<net> e, pe& me, memory<T> words) { e.start(me, words, words, completion{}); };
+  static constexpr bool in_place =
+      !requires(endpoint<net> e, pe& me, memory<T> words) { e.start(me, words, words, completion{}); };
   T give[static_cast<std::size_t>(most)]{}, take[static_cast<std::size_t>(most)]{};
   int given = 0, taken = 0, done = 0;
   endpoint<net> here;
@@ -29,17 +30,21 @@ struct member {
   void begin(pe& me) {
     const auto then_end = then<&member::end>();
     if constexpr (in_place) here.start(me, in(), then_end);
-    else if constexpr (requires { here.start(me, in(), then_end); }) {  // a collective with a root, which has two arrays
+    // a collective with a root, which has two arrays
+    else if constexpr (requires { here.start(me, in(), then_end); }) {
       if (given && taken) here.start(me, out(), in(), then_end);
       else here.start(me, given ? out() : in(), then_end);
     } else here.start(me, out(), in(), then_end);
   }
   void end(pe&) { ++done; }
 
-  static consteval auto tasks() { return table(launch<&member::begin>(), use<&member::here>(), local<&member::end>()); }
+  static consteval auto tasks() {
+    return table(launch<&member::begin>(), use<&member::here>(), local<&member::end>());
+  }
 };
 
-/// A collective and the program that takes part in it, without their types. What it has no field for stays as it is here.
+/// A collective and the program that takes part in it, without their types. What it has no field for stays as
+/// it is here.
 struct contest {
   std::string name;
   area where;
@@ -53,12 +58,15 @@ struct contest {
   std::size_t bytes;  ///< of an element
   u32 (*value)();
   u32 (*join)(u32, u32) = nullptr;
-  tactic (*how)(const region&, collective::axis) = nullptr;  ///< which an automatic choice took; the law is about its result
+  /// which an automatic choice took; the law is about its result
+  tactic (*how)(const region&, collective::axis) = nullptr;
   void (*wire)(layout&);
   seat (*at)(fabric&, coord);
 
   /// The rank of the root in each team.
-  int root_rank(const region& r) const { return collective::rank_in(r, collective::root_in(r, root, among, "a law"), among); }
+  int root_rank(const region& r) const {
+    return collective::rank_in(r, collective::root_in(r, root, among, "a law"), among);
+  }
 };
 
 template <auto net, int most>
@@ -66,7 +74,11 @@ contest of() {
   using Net = std::remove_const_t<decltype(net)>;
   using program = member<net, most>;
   using T = typename Net::element;
-  contest c{.name = std::string(wsl::support::type_name<Net>()), .where = net.where, .in_place = program::in_place, .bytes = sizeof(T), .value = bits_of_value<T>,
+  contest c{.name = std::string(wsl::support::type_name<Net>()),
+            .where = net.where,
+            .in_place = program::in_place,
+            .bytes = sizeof(T),
+            .value = bits_of_value<T>,
             .wire = [](layout& l) { l.place(net.where, program_v<program>), net.wire(l); },
             .at = [](fabric& f, coord x) -> seat {
               program& p = f.program_at<program>(x);
@@ -80,7 +92,8 @@ contest of() {
   if constexpr (requires { typename Net::combine; }) c.join = joined_bits<T, typename Net::combine>;
   if constexpr (requires(region r) { net.along(r, collective::axis::x); })
     c.how = [](const region& r, collective::axis a) { return net.along(r, a).how(); };
-  else if constexpr (requires { net.gathering(); }) c.how = [](const region& r, collective::axis a) { return net.gathering().along(r, a).how(); };
+  else if constexpr (requires { net.gathering(); })
+    c.how = [](const region& r, collective::axis a) { return net.gathering().along(r, a).how(); };
   return c;
 }
 
@@ -114,7 +127,8 @@ inline void agrees(const contest& c, const layout& l, const region& r, const sha
         const seat p = c.at(f, r.nth(i));
         if (!c.in_place) put(p.give, s.give, c.bytes);
         put(p.take, c.in_place ? s.give : words(s.take.size()), c.bytes);
-        p.given = static_cast<int>(s.give.size()), p.taken = static_cast<int>(c.in_place ? s.give.size() : s.take.size());
+        p.given = static_cast<int>(s.give.size()),
+        p.taken = static_cast<int>(c.in_place ? s.give.size() : s.take.size());
       }
       begin_all(f, c, r, round == 2);
       const auto is_wrong = [&](int i) {
@@ -124,7 +138,8 @@ inline void agrees(const contest& c, const layout& l, const region& r, const sha
       };
       int i = 0;
       while (i < r.count() && !is_wrong(i)) ++i;
-      INFO(c.name << " on PE " << i << " of " << r.columns() << " x " << r.rows() << ", engine " << n << ", round " << round);
+      INFO(c.name << " on PE " << i << " of " << r.columns() << " x " << r.rows() << ", engine " << n
+                  << ", round " << round);
       REQUIRE(i == r.count());
     }
   }
@@ -134,7 +149,8 @@ inline void agrees(const contest& c, const layout& l, const region& r, const sha
 inline int length_up_to(int most) { return between(0, 2) ? between(1, 9) : between(10, most); }
 
 /// `times` random grids and lengths for one collective; `expected` makes what everyone gives and must have.
-inline void law_of(const contest& c, const rectangle& where, int times, int most, shares (*expected)(const contest&, const region&, int)) {
+inline void law_of(const contest& c, const rectangle& where, int times, int most,
+                   shares (*expected)(const contest&, const region&, int)) {
   for (int n = 0; n < times; ++n) {
     layout l = grid_for(where);
     c.wire(l);
@@ -159,8 +175,9 @@ inline crowd crowd_of(const region& r, int i, collective::team among) {
   return c;
 }
 
-/// Cycles of a row on the timed engine against the formula, which counts from the first operation to the end of the last: the launched
-/// task begins and issues the first, and the completion of the last begins a task that knows of it. `blocks`: one for each PE, to give and to take.
+/// Cycles of a row on the timed engine against the formula, which counts from the first operation to the end
+/// of the last: the launched task begins and issues the first, and the completion of the last begins a task
+/// that knows of it. `blocks`: one for each PE, to give and to take.
 template <auto net, int most>
 void costs_what_it_says(std::initializer_list<int> widths, bool blocks) {
   const contest c = of<net, most>();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Random cases for the laws of collectives: values, rectangles on grids of all sizes, and the engines to run them on.
-// What does not depend on a collective's type is compiled once: the laws have hundreds of them.
+// Random cases for the laws of collectives: values, rectangles on grids of all sizes, and the engines to run
+// them on. What does not depend on a collective's type is compiled once: the laws have hundreds of them.
 #pragma once
 #include <wsl/collective.hpp>
 #include <wsl/core/half.hpp>
@@ -21,7 +21,8 @@ using namespace wsl;
 inline std::mt19937_64 any{31};
 inline int between(int from, int to) { return std::uniform_int_distribution{from, to}(any); }
 
-// Whole numbers over their whole range; the others with zeros of both signs, and sums that depend on their order.
+// Whole numbers over their whole range; the others with zeros of both signs, and sums that depend on their
+// order.
 template <class T>
 T value() {
   if constexpr (std::is_integral_v<T>) return static_cast<T>(any());
@@ -38,8 +39,8 @@ struct rectangle {
   area words;
   int least_width, least_height;
 };
-inline constexpr rectangle whole{all, 1, 1}, inner{columns(1, end - 1).rows(1, end - 1), 3, 3}, low{columns(end - 3).rows(2), 3, 3},
-                           strip{row(end - 1).columns(2), 3, 1}, post{column(1), 2, 1};
+inline constexpr rectangle whole{all, 1, 1}, inner{columns(1, end - 1).rows(1, end - 1), 3, 3},
+    low{columns(end - 3).rows(2), 3, 3}, strip{row(end - 1).columns(2), 3, 1}, post{column(1), 2, 1};
 
 inline layout grid_for(const rectangle& where) {
   return {between(0, 1) ? wse2 : wse3, where.least_width + between(0, 5), where.least_height + between(0, 4)};
@@ -52,16 +53,23 @@ struct engine_choice {
   engine* make(const layout& plan) const {
     if (threads < 0) return timed{}.make(plan);
     if (threads == 0) return reference{}.make(plan);
-    return threaded{.threads = threads, .pes_per_partition = pes_per_partition, .rendezvous_from = threads % 2 ? 2u : 8192u}.make(plan);
+    return threaded{.threads = threads,
+                    .pes_per_partition = pes_per_partition,
+                    .rendezvous_from = threads % 2 ? 2u : 8192u}
+        .make(plan);
   }
 };
 
 /// Elements as bits: what is drawn, joined and compared is then the same code for all types.
 using words = std::vector<u32>;
 template <class T>
-u32 bits_of_value() { return to_bits(value<T>()); }
+u32 bits_of_value() {
+  return to_bits(value<T>());
+}
 template <class T, class Combine>
-u32 joined_bits(u32 a, u32 b) { return to_bits(Combine{}(from_bits<T>(a), from_bits<T>(b))); }
+u32 joined_bits(u32 a, u32 b) {
+  return to_bits(Combine{}(from_bits<T>(a), from_bits<T>(b)));
+}
 
 inline words drawn(int n, u32 (*value_of)()) {
   words all_values(static_cast<std::size_t>(n));
@@ -69,7 +77,8 @@ inline words drawn(int n, u32 (*value_of)()) {
   return all_values;
 }
 inline void put(void* to, const words& from, std::size_t bytes) {
-  for (std::size_t i = 0; i < from.size(); ++i) std::memcpy(static_cast<char*>(to) + i * bytes, &from[i], bytes);
+  for (std::size_t i = 0; i < from.size(); ++i)
+    std::memcpy(static_cast<char*>(to) + i * bytes, &from[i], bytes);
 }
 inline bool holds(const void* there, const words& expected, std::size_t bytes) {
   for (std::size_t i = 0; i < expected.size(); ++i)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Law: reduces and all-reduces give what the serial line gives in the order and with the brackets that their headers promise, bit for bit,
-// on random rectangles, lengths, roots and types, on the reference engine, the timed one, and 1, 2, 3 and 8 threads.
+// Law: reduces and all-reduces give what the serial line gives in the order and with the brackets that their
+// headers promise, bit for bit, on random rectangles, lengths, roots and types, on the reference engine, the
+// timed one, and 1, 2, 3 and 8 threads.
 #include "collective_arrays.hpp"
 
 using namespace law;
@@ -19,8 +20,8 @@ words joined(const words& a, const words& b, join_bits join) {
   return c;
 }
 
-/// One arm of a line, nearest PE first: each entry is what the root hears, in its order. What is farther is joined before or behind. The
-/// tactic is planned for so many words.
+/// One arm of a line, nearest PE first: each entry is what the root hears, in its order. What is farther is
+/// joined before or behind. The tactic is planned for so many words.
 rows_of_words heard_from(rows_of_words v, tactic how, int planned, join_bits join, bool farther_first) {
   if (how == tactic::star) return v;
   const std::size_t n = v.size();  // v[d - 1] is the PE at distance d
@@ -33,7 +34,8 @@ rows_of_words heard_from(rows_of_words v, tactic how, int planned, join_bits joi
     for (std::size_t d = n - 1; d >= 1; --d) meet(d, d + 1);
     return {v[0]};
   }
-  if (how == tactic::grouped_star) {  // from the root on: chains of as many PEs as there are words, and one more
+  // from the root on: chains of as many PEs as there are words, and one more
+  if (how == tactic::grouped_star) {
     const std::size_t size = static_cast<std::size_t>(std::min(planned + 1, 16));
     for (std::size_t d = n - 1; d >= 1; --d)
       if (d % size) meet(d, d + 1);
@@ -41,7 +43,8 @@ rows_of_words heard_from(rows_of_words v, tactic how, int planned, join_bits joi
     return heard;
   }
   if (how == tactic::two_phase) {
-    std::vector<std::size_t> leaders;  // from the far end: groups of 4, 5, 7, 9, 11 ...; the last one is the root's
+    // from the far end: groups of 4, 5, 7, 9, 11 ...; the last one is the root's
+    std::vector<std::size_t> leaders;
     for (std::size_t size = 4, d = n + 1; d > size; size += size / 5 + 1) leaders.push_back(d -= size);
     const auto leads = [&](std::size_t d) { return std::ranges::find(leaders, d) != leaders.end(); };
     for (std::size_t d = n - 1; d >= 1; --d)
@@ -73,7 +76,9 @@ shares reduce_shares(const contest& c, const region& r, int n) {
   for (share& one : s) one.take = one.give, one.compared = false;
   const coord root = collective::root_in(r, c.root, c.among, "a law");
   const auto part = [&](int x, int y) -> share& { return s[static_cast<std::size_t>(y * r.columns() + x)]; };
-  const auto settle = [&](int x, int y, const words& total) { part(x, y).take = total, part(x, y).compared = true; };
+  const auto settle = [&](int x, int y, const words& total) {
+    part(x, y).take = total, part(x, y).compared = true;
+  };
   const auto row_total = [&](int y) {
     rows_of_words parts;
     for (int x = 0; x < r.columns(); ++x) parts.push_back(part(x, y).give);
@@ -99,7 +104,8 @@ shares all_reduce_shares(const contest& c, const region& r, int n) {
   shares s = reduce_shares(c, r, n);
   for (int i = 0; i < r.count(); ++i) {
     share& mine = s[static_cast<std::size_t>(i)];
-    mine.take = s[static_cast<std::size_t>(crowd_of(r, i, c.among).members.back())].take, mine.compared = true;
+    mine.take = s[static_cast<std::size_t>(crowd_of(r, i, c.among).members.back())].take,
+    mine.compared = true;
   }
   return s;
 }
@@ -115,7 +121,9 @@ shares ring_shares(const contest& c, const region& r, int n) {
     take.resize(count);
     for (std::size_t k = 0; k < size; ++k)
       for (std::size_t w = k * count / size; w < (k + 1) * count / size; ++w) {
-        const auto part = [&](std::size_t m) { return s[static_cast<std::size_t>(t.members[(k + m) % size])].give[w]; };
+        const auto part = [&](std::size_t m) {
+          return s[static_cast<std::size_t>(t.members[(k + m) % size])].give[w];
+        };
         u32 total = part(0);
         for (std::size_t m = 1; m < size; ++m) total = c.join(total, part(m));
         take[w] = total;
@@ -131,9 +139,20 @@ void law_of(const rectangle& where, int times, shares (*expected)(const contest&
 
 template <class T, class Combine, rectangle where, collective::team among>
 void reduces(int times) {
-  constexpr reduce<T, Combine> chain{.first = 1, .where = where.words, .among = among, .root = {0, end - 1}, .how = tactic::chain, .colors = 2};
-  constexpr reduce<T, Combine> groups{.first = 1, .where = where.words, .among = among, .root = {end - 1, 0}, .how = tactic::two_phase};
-  constexpr reduce<T, Combine> tree{.first = 1, .where = where.words, .among = among, .root = {0, end - 1}, .how = tactic::tree, .colors = 4};
+  constexpr reduce<T, Combine> chain{.first = 1,
+                                     .where = where.words,
+                                     .among = among,
+                                     .root = {0, end - 1},
+                                     .how = tactic::chain,
+                                     .colors = 2};
+  constexpr reduce<T, Combine> groups{
+      .first = 1, .where = where.words, .among = among, .root = {end - 1, 0}, .how = tactic::two_phase};
+  constexpr reduce<T, Combine> tree{.first = 1,
+                                    .where = where.words,
+                                    .among = among,
+                                    .root = {0, end - 1},
+                                    .how = tactic::tree,
+                                    .colors = 4};
   constexpr reduce<T, Combine> quick{.first = 1, .where = where.words, .among = among, .words = 5};
   constexpr reduce<T, Combine> single{.first = 1, .where = where.words, .among = among, .root = {end - 1, 0}};
   law_of<chain>(where, times, reduce_shares);
@@ -148,35 +167,49 @@ template <class T, class Combine, collective::team among>
 void reduces_inside(int times) {
   constexpr rectangle where{columns(1).rows(0, end - 1), 9, 4};
   constexpr area words = where.words;
-  constexpr reduce<T, Combine> chain{.first = 0, .where = words, .among = among, .root = {2, 1}, .how = tactic::chain, .colors = 2};
-  constexpr reduce<T, Combine> groups{.first = 0, .where = words, .among = among, .root = {end - 2, 1}, .how = tactic::two_phase};
-  [[maybe_unused]] constexpr reduce<T, Combine> tree{.first = 0, .where = words, .among = among, .root = {4, end - 2}, .how = tactic::tree, .colors = 8};
+  constexpr reduce<T, Combine> chain{
+      .first = 0, .where = words, .among = among, .root = {2, 1}, .how = tactic::chain, .colors = 2};
+  constexpr reduce<T, Combine> groups{
+      .first = 0, .where = words, .among = among, .root = {end - 2, 1}, .how = tactic::two_phase};
+  [[maybe_unused]] constexpr reduce<T, Combine> tree{
+      .first = 0, .where = words, .among = among, .root = {4, end - 2}, .how = tactic::tree, .colors = 8};
   law_of<chain>(where, times, reduce_shares);
   law_of<groups>(where, times, reduce_shares);
-  if constexpr (among != everyone) law_of<tree>(where, times, reduce_shares);  // on two axes it reads more colors than a PE has queues
+  // on two axes it reads more colors than a PE has queues
+  if constexpr (among != everyone) law_of<tree>(where, times, reduce_shares);
 }
 
 template <class T, class Combine, rectangle where, collective::team among>
 void all_reduces(int times) {
   constexpr all_reduce<T, Combine> total{.first = 2, .where = where.words, .among = among};
-  constexpr all_reduce<T, Combine> frugal{.first = 2, .where = where.words, .among = among, .words = 3, .colors = 1};
+  constexpr all_reduce<T, Combine> frugal{
+      .first = 2, .where = where.words, .among = among, .words = 3, .colors = 1};
   law_of<total>(where, times, all_reduce_shares);
   law_of<frugal>(where, times, all_reduce_shares);
 }
-// Long enough for seven groups on one side and three on the other; and, of a star, for many with a smaller one at the end: of two PEs, of five
-// or, for more words than fit, of sixteen.
+// Long enough for seven groups on one side and three on the other; and, of a star, for many with a smaller
+// one at the end: of two PEs, of five or, for more words than fit, of sixteen.
 template <class T, class Combine>
 void many_groups(int times) {
   constexpr rectangle where{columns(1), 70, 1};
-  constexpr reduce<T, Combine> groups{.first = 6, .where = where.words, .among = each_row, .root = {50}, .how = tactic::two_phase};
-  constexpr reduce<T, Combine> pairs{.first = 6, .where = where.words, .among = each_row, .root = {51}, .how = tactic::grouped_star};
-  constexpr reduce<T, Combine> fives{.first = 6, .where = where.words, .among = each_row, .root = {50}, .words = 4, .how = tactic::grouped_star};
-  constexpr reduce<T, Combine> large{.first = 6, .where = where.words, .among = each_row, .words = 40, .how = tactic::grouped_star};
+  constexpr reduce<T, Combine> groups{
+      .first = 6, .where = where.words, .among = each_row, .root = {50}, .how = tactic::two_phase};
+  constexpr reduce<T, Combine> pairs{
+      .first = 6, .where = where.words, .among = each_row, .root = {51}, .how = tactic::grouped_star};
+  constexpr reduce<T, Combine> fives{.first = 6,
+                                     .where = where.words,
+                                     .among = each_row,
+                                     .root = {50},
+                                     .words = 4,
+                                     .how = tactic::grouped_star};
+  constexpr reduce<T, Combine> large{
+      .first = 6, .where = where.words, .among = each_row, .words = 40, .how = tactic::grouped_star};
   law_of<groups>(where, times, reduce_shares);
   law_of<pairs>(where, times, reduce_shares);
   law_of<fives>(where, times, reduce_shares);
   law_of<large>(where, times, reduce_shares);
-  constexpr all_reduce<T, Combine> total{.first = 5, .where = where.words, .among = each_row, .words = 2, .how = tactic::automatic};
+  constexpr all_reduce<T, Combine> total{
+      .first = 5, .where = where.words, .among = each_row, .words = 2, .how = tactic::automatic};
   law_of<total>(where, times, all_reduce_shares);
 }
 
@@ -188,23 +221,35 @@ void rings(int times) {
 
 template <class T, class Combine, rectangle where, collective::team among>
 void stars(int times) {
-  constexpr reduce<T, Combine> at_the_end{.first = 3, .where = where.words, .among = among, .root = {end - 1, 0}, .how = tactic::star, .colors = 2};
+  constexpr reduce<T, Combine> at_the_end{.first = 3,
+                                          .where = where.words,
+                                          .among = among,
+                                          .root = {end - 1, 0},
+                                          .how = tactic::star,
+                                          .colors = 2};
   law_of<at_the_end>(where, times, reduce_shares);
 }
 template <class T, class Combine, collective::team among>
 void stars_inside(int times) {
   constexpr rectangle where{columns(1).rows(0, end - 1), 5, 4};
-  constexpr reduce<T, Combine> middle{.first = 0, .where = where.words, .among = among, .root = {2, 1}, .how = tactic::star, .colors = 2};
+  constexpr reduce<T, Combine> middle{
+      .first = 0, .where = where.words, .among = among, .root = {2, 1}, .how = tactic::star, .colors = 2};
   law_of<middle>(where, times, reduce_shares);
 }
 
 void joins(int times) {
-  reduces<f32, plus, whole, everyone>(times), reduces<f16, plus, whole, each_row>(times), reduces<i32, larger, whole, each_column>(times);
-  reduces<u32, digits, inner, everyone>(times), reduces<bf16, smaller, strip, each_row>(times), reduces<i16, plus, post, everyone>(times);
-  reduces_inside<f32, plus, each_row>(times), reduces_inside<u32, digits, everyone>(times), reduces_inside<f32, smaller, each_column>(times);
-  all_reduces<f32, plus, whole, everyone>(times), all_reduces<u32, digits, whole, each_column>(times), all_reduces<f16, larger, low, each_row>(times);
-  stars<f32, plus, whole, each_row>(times), stars_inside<u32, digits, everyone>(times), many_groups<u32, digits>(times / 3);
-  rings<f32, plus, whole, each_row>(times), rings<u32, digits, whole, each_column>(times), rings<i32, larger, inner, each_row>(times);
+  reduces<f32, plus, whole, everyone>(times), reduces<f16, plus, whole, each_row>(times),
+      reduces<i32, larger, whole, each_column>(times);
+  reduces<u32, digits, inner, everyone>(times), reduces<bf16, smaller, strip, each_row>(times),
+      reduces<i16, plus, post, everyone>(times);
+  reduces_inside<f32, plus, each_row>(times), reduces_inside<u32, digits, everyone>(times),
+      reduces_inside<f32, smaller, each_column>(times);
+  all_reduces<f32, plus, whole, everyone>(times), all_reduces<u32, digits, whole, each_column>(times),
+      all_reduces<f16, larger, low, each_row>(times);
+  stars<f32, plus, whole, each_row>(times), stars_inside<u32, digits, everyone>(times),
+      many_groups<u32, digits>(times / 3);
+  rings<f32, plus, whole, each_row>(times), rings<u32, digits, whole, each_column>(times),
+      rings<i32, larger, inner, each_row>(times);
 }
 
 }  // namespace
@@ -214,10 +259,16 @@ TEST_CASE("many arrays are joined as the serial line joins them", "[.long]") { j
 
 TEST_CASE("reductions take the cycles that their formulas say") {
   const std::initializer_list<int> widths{1, 2, 3, 7, 20, 33};
-  costs_what_it_says<reduce<f32>{.first = 0, .among = each_row, .how = tactic::chain, .colors = 2}, 40>(widths, false);
+  costs_what_it_says<reduce<f32>{.first = 0, .among = each_row, .how = tactic::chain, .colors = 2}, 40>(
+      widths, false);
   costs_what_it_says<reduce<f32>{.first = 0, .among = each_row, .how = tactic::two_phase}, 40>(widths, false);
-  costs_what_it_says<reduce<f32>{.first = 0, .among = each_row, .how = tactic::tree, .colors = 6}, 40>(widths, false);
+  costs_what_it_says<reduce<f32>{.first = 0, .among = each_row, .how = tactic::tree, .colors = 6}, 40>(widths,
+                                                                                                       false);
   costs_what_it_says<all_reduce<f32>{.first = 0, .words = 40, .colors = 1}, 40>(widths, false);
-  costs_what_it_says<reduce<f32>{.first = 0, .among = each_row, .root = {end - 1}, .how = tactic::star, .colors = 2}, 40>(widths, false);
-  costs_what_it_says<reduce<f32>{.first = 0, .among = each_row, .root = {end - 1}, .words = 5, .how = tactic::grouped_star}, 40>(widths, false);
+  costs_what_it_says<
+      reduce<f32>{.first = 0, .among = each_row, .root = {end - 1}, .how = tactic::star, .colors = 2}, 40>(
+      widths, false);
+  costs_what_it_says<
+      reduce<f32>{.first = 0, .among = each_row, .root = {end - 1}, .words = 5, .how = tactic::grouped_star},
+      40>(widths, false);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A PE program that does what a small script in its memory says, so that random programs need no new C++ types. What it computes
-// does not depend on the order in which wavelets of different colors arrive: each color has a state of its own and is sent by one
-// part of the program only. A script that asks for races adds a state that every part changes.
+// A PE program that does what a small script in its memory says, so that random programs need no new C++
+// types. What it computes does not depend on the order in which wavelets of different colors arrive: each
+// color has a state of its own and is sent by one part of the program only. A script that asks for races adds
+// a state that every part changes.
 #pragma once
 #include <bit>
 #include <new>
@@ -32,7 +33,8 @@ template <int k>
 inline constexpr color<payload_of<k>> color_v{k};
 
 /// What starts a job: the launch, the end of another job, the last word of an ear, or the join of two jobs.
-inline constexpr int at_launch = 0, after_job = 1, after_ear = after_job + max_jobs, after_join = after_ear + colors;
+inline constexpr int at_launch = 0, after_job = 1, after_ear = after_job + max_jobs,
+                     after_join = after_ear + colors;
 
 struct view {
   int offset = 0, stride = 1;
@@ -41,13 +43,27 @@ struct view {
 
 struct job {
   enum kind : u8 {
-    say,                                             // one send after the other
-    copy_out, map_out, fill_out,                     // memory or a scalar to fabric
-    copy_in, add_in, mac_in, map_in,                 // fabric to memory
-    sum_in, fold_in, last_in,                        // fabric to a scalar
-    relay, relay_map,                                // fabric to fabric
-    add_both, sub_both, fold_both, relay_both,       // two colors to memory, a scalar, fabric
-    relay_fifo, fill_fifo, drain_fifo,               // fabric, or memory, through a FIFO to fabric; fabric through one to memory
+    say,  // one send after the other
+    copy_out,
+    map_out,
+    fill_out,  // memory or a scalar to fabric
+    copy_in,
+    add_in,
+    mac_in,
+    map_in,  // fabric to memory
+    sum_in,
+    fold_in,
+    last_in,  // fabric to a scalar
+    relay,
+    relay_map,  // fabric to fabric
+    add_both,
+    sub_both,
+    fold_both,
+    relay_both,  // two colors to memory, a scalar, fabric
+    // fabric, or memory, through a FIFO to fabric; fabric through one to memory
+    relay_fifo,
+    fill_fifo,
+    drain_fifo,
   };
   kind what = say;
   int after = at_launch;
@@ -91,8 +107,8 @@ struct actor {
   u32 heard[colors] = {}, hash[colors] = {}, steered[colors] = {}, total[max_jobs] = {}, ends[max_jobs] = {};
   u32 race = 0, joins = 0;
   u32 thought = 0;  // computed beside the tasks when the first job has ended
-  u32 times = 0;   // what the clock showed: no part of the digest, because engines differ in it
-  u32 events = 0;  // that have happened and started nothing yet; bit 0: the launch still runs
+  u32 times = 0;    // what the clock showed: no part of the digest, because engines differ in it
+  u32 events = 0;   // that have happened and started nothing yet; bit 0: the launch still runs
 
   task launched(pe& me) {
     begin_round(me);
@@ -103,7 +119,8 @@ struct actor {
       if (!j.waits) start(me, j, i);
       else if (j.what == job::copy_in) co_await mov(part(j), fabin(word(j.in[0])));
       else if (j.what == job::sum_in) co_await add(&total[i], j.plus, fabin(word(j.in[0]), j.n));
-      else if (j.what == job::relay) co_await mul(fabout(word(j.out), j.n), fabin(word(j.in[0]), j.n), j.factor);
+      else if (j.what == job::relay)
+        co_await mul(fabout(word(j.out), j.n), fabin(word(j.in[0]), j.n), j.factor);
       else if (j.what == job::add_both) co_await add(part(j), fabin(word(j.in[0])), fabin(word(j.in[1])));
       else co_await mov(fabout(word(j.out)), part(j));
       if (j.waits) ++ends[i];
@@ -128,7 +145,8 @@ struct actor {
   }
   template <int i>
   void finished(pe& me) {
-    if (i == 0 && what->jobs[0].factor % 2) return me.async_compute<&actor::ponder>(*this, then<&actor::pondered>());
+    if (i == 0 && what->jobs[0].factor % 2)
+      return me.async_compute<&actor::ponder>(*this, then<&actor::pondered>());
     ++ends[i];
     happened(me, after_job + i);
   }
@@ -141,10 +159,14 @@ struct actor {
   }
 
   template <int k>
-  void hear(pe& me, payload_of<k> x) { listen<k>(me, to_bits(x)); }
+  void hear(pe& me, payload_of<k> x) {
+    listen<k>(me, to_bits(x));
+  }
   void hear_halves(pe& me, u16 data, u16 index) { listen<6>(me, to_bits(pair_of_halves{data, index})); }
   template <int k>
-  void reopen(pe& me) { me.unblock<color_v<k>>(); }
+  void reopen(pe& me) {
+    me.unblock<color_v<k>>();
+  }
   template <int k>
   void steer(pe&, u16 data) {
     stir(data);
@@ -162,13 +184,15 @@ struct actor {
 
   static consteval auto tasks() {
     return []<int... k>(std::integer_sequence<int, k...>) {
-      return table(launch<&actor::launched>(), local<&actor::finished<0>>(), local<&actor::finished<1>>(), local<&actor::finished<2>>(),
-                   local<&actor::finished<3>>(), local<&actor::finished<4>>(), local<&actor::finished<5>>(), local<&actor::pump>(),
-                   local<&actor::joined>(blocked), local<&actor::pondered>(), local<&actor::reopen<k>>()..., control<k, &actor::steer<k>>()...,
-                   on<color_v<0>, &actor::hear<0>>(), on<color_v<1>, &actor::hear<1>>(), on<color_v<2>, &actor::hear<2>>(),
-                   on<color_v<3>, &actor::hear<3>>(), on<color_v<4>, &actor::hear<4>>(), on<color_v<5>, &actor::hear<5>>(),
-                   on<color_v<6>, &actor::hear_halves>(), on<color_v<7>, &actor::hear<7>>(), reads<color_v<k>>()...,
-                   sends<color_v<k>>()...);
+      return table(launch<&actor::launched>(), local<&actor::finished<0>>(), local<&actor::finished<1>>(),
+                   local<&actor::finished<2>>(), local<&actor::finished<3>>(), local<&actor::finished<4>>(),
+                   local<&actor::finished<5>>(), local<&actor::pump>(), local<&actor::joined>(blocked),
+                   local<&actor::pondered>(), local<&actor::reopen<k>>()...,
+                   control<k, &actor::steer<k>>()..., on<color_v<0>, &actor::hear<0>>(),
+                   on<color_v<1>, &actor::hear<1>>(), on<color_v<2>, &actor::hear<2>>(),
+                   on<color_v<3>, &actor::hear<3>>(), on<color_v<4>, &actor::hear<4>>(),
+                   on<color_v<5>, &actor::hear<5>>(), on<color_v<6>, &actor::hear_halves>(),
+                   on<color_v<7>, &actor::hear<7>>(), reads<color_v<k>>()..., sends<color_v<k>>()...);
     }(std::make_integer_sequence<int, colors>{});
   }
 
@@ -196,7 +220,9 @@ struct actor {
   }
   template <class Use>
   static void for_colors(Use use) {
-    [&]<int... k>(std::integer_sequence<int, k...>) { (use.template operator()<k>(), ...); }(std::make_integer_sequence<int, colors>{});
+    [&]<int... k>(std::integer_sequence<int, k...>) {
+      (use.template operator()<k>(), ...);
+    }(std::make_integer_sequence<int, colors>{});
   }
 
   template <int k>
@@ -234,7 +260,8 @@ struct actor {
   }
 
   memory<u32> part(const job& j) {
-    const memory<u32> all_of_it = mem(std::span<u32>(words)).part(j.where.offset, j.n * j.where.stride).every(j.where.stride);
+    const memory<u32> all_of_it =
+        mem(std::span<u32>(words)).part(j.where.offset, j.n * j.where.stride).every(j.where.stride);
     return j.where.reversed ? all_of_it.reversed() : all_of_it;
   }
 
@@ -268,7 +295,9 @@ struct actor {
   }
   template <class Operation>
   void begin(pe& me, const Operation& op, const job& j, int i) {
-    const completion done = j.joins == 1 ? then<&actor::joined>() : j.joins == 2 ? unblocks<&actor::joined>() : finish(i);
+    const completion done = j.joins == 1   ? then<&actor::joined>()
+                            : j.joins == 2 ? unblocks<&actor::joined>()
+                                           : finish(i);
     if (j.opens >= 0) me.async(op, done, completion{completion::effect::unblock_color, j.opens});
     else me.async(op, done);
   }
@@ -295,7 +324,9 @@ struct actor {
       case job::relay_map: return begin(me, map(linear, out, in), j, i);
       case job::add_both: return begin(me, add(part(j), in, other), j, i);
       case job::sub_both: return begin(me, sub(part(j), in, other), j, i);
-      case job::fold_both: return begin(me, map([](u32 a, u32 x, u32 y) { return mixed(a, x - 3 * y); }, &total[i], p, in, other), j, i);
+      case job::fold_both:
+        return begin(
+            me, map([](u32 a, u32 x, u32 y) { return mixed(a, x - 3 * y); }, &total[i], p, in, other), j, i);
       case job::relay_both: return begin(me, sub(out, in, other), j, i);
       case job::relay_fifo:
       case job::fill_fifo:
@@ -329,12 +360,16 @@ struct actor {
   }
 };
 
-/// The table of an actor that takes and sends these colors, each taken by a task or by descriptors; some of the tasks are
-/// urgent, some local ones lengthy.
-inline std::vector<binding> table_for(u64 hears, u64 reads_them, u64 sends_them, u64 urgent_ones, u64 lengthy_ones) {
+/// The table of an actor that takes and sends these colors, each taken by a task or by descriptors; some of
+/// the tasks are urgent, some local ones lengthy.
+inline std::vector<binding> table_for(u64 hears, u64 reads_them, u64 sends_them, u64 urgent_ones,
+                                      u64 lengthy_ones) {
   std::vector<binding> t;
   for (const binding& b : table_of<actor>.entries) {
-    const u64 wanted = b.what == role::data ? hears : b.what == role::read ? reads_them : b.what == role::send ? sends_them : ~u64{0};
+    const u64 wanted = b.what == role::data   ? hears
+                       : b.what == role::read ? reads_them
+                       : b.what == role::send ? sends_them
+                                              : ~u64{0};
     if (!(wanted & color_bit(b.id))) continue;
     t.push_back(b);
     t.back().urgent = b.what == role::data && (urgent_ones & color_bit(b.id));
@@ -350,6 +385,8 @@ inline program program_for(const std::vector<binding>& t) {
   return p;
 }
 
-inline actor& actor_at(fabric& f, coord c) { return *static_cast<actor*>(state_of(*f.engine_in_use().find(c)).memory()); }
+inline actor& actor_at(fabric& f, coord c) {
+  return *static_cast<actor*>(state_of(*f.engine_in_use().find(c)).memory());
+}
 
 }  // namespace law

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Actors for random layouts whose routes change: each sends what its script says, data and commands, and writes down what it hears.
+// Actors for random layouts whose routes change: each sends what its script says, data and commands, and
+// writes down what it hears.
 #pragma once
 #include <algorithm>
 #include <deque>
@@ -21,18 +22,21 @@ constexpr int colors = oracle::random_layout::colors, cue_id = 5;
 
 struct send_action {
   int color;
-  u32 word;                     // of data
+  u32 word;  // of data
   std::optional<control_word> control;
 };
 
 /// Sends what its script says, and writes down what it hears.
 struct actor {
   std::vector<send_action> script;
-  std::vector<u32> heard[2 * colors];  // of each color, and then how often it was torn down: no order holds between these
+  // of each color, and then how often it was torn down: no order holds between these
+  std::vector<u32> heard[2 * colors];
   int next_phase[colors]{};
 
   template <int c, class T>
-  void hear(pe&, T x) { heard[c].push_back(to_bits(x)); }
+  void hear(pe&, T x) {
+    heard[c].push_back(to_bits(x));
+  }
   void cue(pe&, u16 data) { heard[data % colors].push_back(0xc0000000 | data); }
 
   void act(pe& me) {
@@ -61,7 +65,8 @@ struct actor {
   template <class T>
   static consteval auto of_type() {
     return []<int... c>(std::integer_sequence<int, c...>) {
-      return table(on<color<T>{c}, &actor::hear<c, T>>()..., sends<color<T>{c}>()..., on_teardown<color<u32>{c}, &actor::torn_down<c>>()...);
+      return table(on<color<T>{c}, &actor::hear<c, T>>()..., sends<color<T>{c}>()...,
+                   on_teardown<color<u32>{c}, &actor::torn_down<c>>()...);
     }(std::make_integer_sequence<int, colors>{});
   }
   static consteval auto tasks() { return table(launch<&actor::act>(), control<cue_id, &actor::cue>()); }
@@ -69,7 +74,8 @@ struct actor {
 
 /// The entry of the actor for an entry of a random program: what descriptors would read, a task takes.
 inline binding real(const binding& b) {
-  static constexpr auto of_f32 = actor::of_type<f32>(), of_u32 = actor::of_type<u32>(), of_i16 = actor::of_type<i16>();
+  static constexpr auto of_f32 = actor::of_type<f32>(), of_u32 = actor::of_type<u32>(),
+                        of_i16 = actor::of_type<i16>();
   const role what = b.what == role::read ? role::data : b.what;
   for (const auto* entries : {&of_f32.entries, &of_u32.entries, &of_i16.entries})
     for (const binding& r : *entries)
@@ -97,15 +103,18 @@ class staged {
   }
 
  private:
-  static bool has(const std::vector<binding>& t, const binding& b) {  // descriptors may read one color, but one task takes it
+  // descriptors may read one color, but one task takes it
+  static bool has(const std::vector<binding>& t, const binding& b) {
     return std::any_of(t.begin(), t.end(), [&](const binding& old) {
       return old.what == b.what && old.id == b.id && old.run == b.run && old.commands == b.commands;
     });
   }
   program with_actor(const program& p) {
-    std::vector<binding>& t = tables_.emplace_back(std::begin(table_of<actor>.entries), std::end(table_of<actor>.entries));
+    std::vector<binding>& t =
+        tables_.emplace_back(std::begin(table_of<actor>.entries), std::end(table_of<actor>.entries));
     for (const binding& b : p)
-      if (b.what != role::launch && b.what != role::local && b.what != role::control && !has(t, real(b))) t.push_back(real(b));
+      if (b.what != role::launch && b.what != role::local && b.what != role::control && !has(t, real(b)))
+        t.push_back(real(b));
     program made = program_v<actor>;
     made.table = t.data(), made.entries = static_cast<int>(t.size());
     return made;
@@ -141,8 +150,11 @@ inline std::vector<send_action> random_script(std::mt19937& random, const progra
       else if (const u8 may = image.steers[c]; may && random() % 4) {
         const command_list list{any_command(random, may), any_command(random, may), any_command(random, may)};
         const u16 data = static_cast<u16>(word << 2 | static_cast<u32>(c));
-        script.push_back({c, 0, random() % 3 ? control_word::of(list) : control_word::of(list, cue_id, data)});
-      } else script.push_back({c, 0, control_word::of({}, cue_id, static_cast<u16>(word << 2 | static_cast<u32>(c)))});
+        script.push_back(
+            {c, 0, random() % 3 ? control_word::of(list) : control_word::of(list, cue_id, data)});
+      } else
+        script.push_back(
+            {c, 0, control_word::of({}, cue_id, static_cast<u16>(word << 2 | static_cast<u32>(c)))});
     }
   }
   return script;
@@ -160,16 +172,20 @@ inline void give_scripts(fabric& f, const layout& l, unsigned seed) {
   std::mt19937 random(seed);
   each_actor(f, l, [&](actor& a, pe_state& s) {
     a.script = random_script(random, *s.image, static_cast<u32>(l.grid().rank({s.x, s.y})));
-    for (int c = 0; c < colors; ++c) a.alternates[c] = l.path_at({s.x, s.y}, c, 1) && l.path_at({s.x, s.y}, c, 0), a.next_phase[c] = a.alternates[c];
+    for (int c = 0; c < colors; ++c)
+      a.alternates[c] = l.path_at({s.x, s.y}, c, 1) && l.path_at({s.x, s.y}, c, 0),
+      a.next_phase[c] = a.alternates[c];
   });
 }
 inline void start_all(fabric& f, const layout& l) {
-  for (const placement& p : l.placements()) f.start(area{p.where.x0, p.where.x1, p.where.y0, p.where.y1, p.where.sx, p.where.sy});
+  for (const placement& p : l.placements())
+    f.start(area{p.where.x0, p.where.x1, p.where.y0, p.where.y1, p.where.sx, p.where.sy});
 }
 /// By PE and color.
 inline std::vector<std::vector<u32>> heard_by_all(fabric& f, const layout& l) {
   std::vector<std::vector<u32>> heard;
-  each_actor(f, l, [&](actor& a, pe_state&) { heard.insert(heard.end(), std::begin(a.heard), std::end(a.heard)); });
+  each_actor(f, l,
+             [&](actor& a, pe_state&) { heard.insert(heard.end(), std::begin(a.heard), std::end(a.heard)); });
   return heard;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A PE whose one task starts as many operations as a script says, often more than its machine can have in flight; and what comes of it.
+// A PE whose one task starts as many operations as a script says, often more than its machine can have in
+// flight; and what comes of it.
 #pragma once
 #include <random>
 #include <string>
@@ -12,7 +13,8 @@ namespace law {
 
 using namespace wsl;
 
-/// Colors 0 to 9 come from the west, and 10 to 19 go on to the east; where a queue serves one color, 10 to 13 share one, and 14 and 15.
+/// Colors 0 to 9 come from the west, and 10 to 19 go on to the east; where a queue serves one color, 10 to 13
+/// share one, and 14 and 15.
 inline constexpr int crowd_ways = 10;
 inline constexpr color<u32> word_to_read{20}, word_to_hear{21};
 template <int k>
@@ -61,7 +63,8 @@ struct crowd {
   }
   void start(pe& me) {
     for (const auto& s : what->starts) {
-      const auto in = fabin(color<u32>{s.in[0]}, what->words), other = fabin(color<u32>{s.in[1]}, what->words);
+      const auto in = fabin(color<u32>{s.in[0]}, what->words),
+                 other = fabin(color<u32>{s.in[1]}, what->words);
       const auto out = fabout(color<u32>{s.out}, what->words);
       if (s.in[0] < 0) me.async(mov(out, 7u));
       else if (s.in[1] >= 0) me.async(add(mem(x[s.in[0]]).part(0, what->words), in, other));
@@ -71,8 +74,10 @@ struct crowd {
   }
   static consteval auto tasks() {
     return []<int... k>(std::integer_sequence<int, k...>) {
-      return table(launch<&crowd::go>(), local<&crowd::start>(), on<word_to_hear, &crowd::hear>(), reads<word_to_read>(), reads<way_in<k>>()...,
-                   sends<way_out<k>>()..., shares_queue<way_out<0>, way_out<1>, way_out<2>, way_out<3>>(), shares_queue<way_out<4>, way_out<5>>());
+      return table(launch<&crowd::go>(), local<&crowd::start>(), on<word_to_hear, &crowd::hear>(),
+                   reads<word_to_read>(), reads<way_in<k>>()..., sends<way_out<k>>()...,
+                   shares_queue<way_out<0>, way_out<1>, way_out<2>, way_out<3>>(),
+                   shares_queue<way_out<4>, way_out<5>>());
     }(std::make_integer_sequence<int, crowd_ways>{});
   }
 };
@@ -80,7 +85,9 @@ struct crowd {
 struct crowd_receiver {
   u32 x[crowd_ways]{};
   template <int k>
-  void hear(pe&, u32 word) { x[k] = x[k] * 5 + word; }
+  void hear(pe&, u32 word) {
+    x[k] = x[k] * 5 + word;
+  }
   static consteval auto tasks() {
     return []<int... k>(std::integer_sequence<int, k...>) {
       return table(on<way_out<k>, &crowd_receiver::hear<k>>()...);
@@ -101,7 +108,8 @@ class random_crowd {
     for (int i = 0; i < all_of_them; ++i) {
       const int kind = below(7);  // 0, 1: send; 2, 3: read; 4, 5: both; 6: read two
       const int first = kind < 2 ? -1 : next(in);
-      script_.starts.push_back({{first, kind == 6 ? next(in) : -1}, kind / 2 % 2 == 1 || kind == 6 ? -1 : next(out)});
+      script_.starts.push_back(
+          {{first, kind == 6 ? next(in) : -1}, kind / 2 % 2 == 1 || kind == 6 ? -1 : next(out)});
     }
     build();
   }
@@ -111,16 +119,20 @@ class random_crowd {
     u64 reads = 0, writes = 0;
     for (const auto& s : script_.starts) {
       const u64 sharing_queue = s.out >= 0 ? writes & sharing_queue_with(s.out) : 0;
-      if (sharing_queue) return "whose output queue an operation on color " + std::to_string(std::countr_zero(sharing_queue));
+      if (sharing_queue)
+        return "whose output queue an operation on color " + std::to_string(std::countr_zero(sharing_queue));
       for (int c : s.in) {
         if (c >= 0 && (reads & color_bit(c))) return "reads color " + std::to_string(c) + " twice at once";
         reads |= c >= 0 ? color_bit(c) : 0;
       }
-      if (s.out >= 0 && (writes & color_bit(s.out))) return "sends color " + std::to_string(s.out) + " while an operation still sends on it";
+      if (s.out >= 0 && (writes & color_bit(s.out)))
+        return "sends color " + std::to_string(s.out) + " while an operation still sends on it";
       writes |= s.out >= 0 ? color_bit(s.out) : 0;
     }
-    if (static_cast<int>(script_.starts.size()) > machine_.microthreads) return "has more than " + std::to_string(machine_.microthreads) + " operations in flight";
-    if (std::popcount(writes) > machine_.output_queues) return "has more than " + std::to_string(machine_.output_queues) + " operations that send";
+    if (static_cast<int>(script_.starts.size()) > machine_.microthreads)
+      return "has more than " + std::to_string(machine_.microthreads) + " operations in flight";
+    if (std::popcount(writes) > machine_.output_queues)
+      return "has more than " + std::to_string(machine_.output_queues) + " operations that send";
     return {};
   }
 
@@ -133,9 +145,7 @@ class random_crowd {
     try {
       f.start<&giver::go>(at(0, 0));
       f.launch<&crowd::go>(at(1, 0));
-    } catch (const fault& e) {
-      return e.what();
-    }
+    } catch (const fault& e) { return e.what(); }
     std::string all;
     for (const auto& row : f.program_at<crowd>({1, 0}).x)
       for (u32 word : row) all += std::to_string(word) + ' ';
@@ -158,12 +168,18 @@ class random_crowd {
   }
   u64 sharing_queue_with(int color) const {
     constexpr u64 four = u64{15} << crowd_ways, two = u64{3} << (crowd_ways + 4);
-    return !machine_.color_owns_queue ? 0 : (color_bit(color) & four ? four : color_bit(color) & two ? two : 0) & ~color_bit(color);
+    return !machine_.color_owns_queue ? 0
+                                      : (color_bit(color) & four  ? four
+                                         : color_bit(color) & two ? two
+                                                                  : 0) &
+                                            ~color_bit(color);
   }
 
   void build() {
     plan_ = layout{machine_, 3, 1};
-    plan_.place(column(0), program_v<giver>).place(column(1), program_v<crowd>).place(column(2), program_v<crowd_receiver>);
+    plan_.place(column(0), program_v<giver>)
+        .place(column(1), program_v<crowd>)
+        .place(column(2), program_v<crowd_receiver>);
     for (int k = 0; k < crowd_ways; ++k) connect(0, k), connect(1, crowd_ways + k);
     connect(0, word_to_read.id), connect(0, word_to_hear.id);
   }

@@ -12,7 +12,7 @@ struct ending {
   std::vector<u32> memories;            // a digest for every PE that is here
   std::vector<std::vector<u32>> words;  // of every stream out of the grid
   outcome counts;
-  std::string deadlock;                 // its report, or nothing
+  std::string deadlock;  // its report, or nothing
 };
 
 template <class Engine>
@@ -26,10 +26,9 @@ ending run(const random_program& p, const Engine& engine) {
       f.start();
       e.counts = e.counts + f.run();
     }
-  } catch (const deadlock& d) {
-    e.deadlock = d.what();
-  }
-  e.counts.cycles = e.counts.tasks = 0;  // of the reference engine alone; an activation is a bit, so local tasks may run once for two
+  } catch (const deadlock& d) { e.deadlock = d.what(); }
+  // of the reference engine alone; an activation is a bit, so local tasks may run once for two
+  e.counts.cycles = e.counts.tasks = 0;
   for (int i = 0; i < p.plan().grid().count(); ++i) {
     const coord at = p.plan().grid().nth(i);
     e.memories.push_back(f.here(at) ? actor_at(f, at).digest() : 0);
@@ -44,7 +43,8 @@ ending run(const random_program& p, const Engine& engine) {
 inline void must_agree(const ending& a, const ending& b, const std::string& who) {
   if (a.deadlock != b.deadlock) FAIL(who << " reports\n" << b.deadlock << "\ninstead of\n" << a.deadlock);
   for (std::size_t i = 0; i < a.memories.size(); ++i)
-    if (a.memories[i] != b.memories[i]) FAIL(who << ": another memory of the PE with number " << i << " in row-major order");
+    if (a.memories[i] != b.memories[i])
+      FAIL(who << ": another memory of the PE with number " << i << " in row-major order");
   if (a.words != b.words) FAIL(who << ": other words in a stream");
   if (!(a.counts == b.counts)) FAIL(who << ": other counts");
 }

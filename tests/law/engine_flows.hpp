@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Random flows of words through a grid of actors (engine_actor.hpp): a source, a tree of free routers of one color, receivers. A
-// source starts by itself or because of words of earlier flows, so nothing waits in a circle.
+// Random flows of words through a grid of actors (engine_actor.hpp): a source, a tree of free routers of one
+// color, receivers. A source starts by itself or because of words of earlier flows, so nothing waits in a
+// circle.
 #pragma once
 #include <algorithm>
 #include <map>
@@ -32,7 +33,7 @@ class random_flows {
   const std::vector<stream_flow>& outbound() const { return out_; }
 
  protected:
-  // ---- choices ---------------------------------------------------------------------------------------------------------------
+  // ---- choices ----------------------------------------------------------------------------------
 
   int below(int n) { return static_cast<int>(random_() % static_cast<unsigned>(n)); }
   bool chance(int percent) { return below(100) < percent; }
@@ -50,7 +51,8 @@ class random_flows {
     rounds_ = chance(20) ? 2 : 1;
     size_ = below(10);
     steering_ = chance(25);
-    swaps_ = machine_.swaps_colors && !steering_ && (w_ + 2 * h_) % 5 < 3;  // a control wavelet names the color with which it was sent
+    // a control wavelet names the color with which it was sent
+    swaps_ = machine_.swaps_colors && !steering_ && (w_ + 2 * h_) % 5 < 3;
     for (bool& h : heard_) h = chance(55);
     cells_.assign(static_cast<std::size_t>(colors), std::vector<cell>(static_cast<std::size_t>(w_ * h_)));
     scripts_.resize(static_cast<std::size_t>(w_ * h_));
@@ -64,8 +66,10 @@ class random_flows {
     const u32 x = static_cast<u32>(w_ * 31 + h_) * 2654435761u >> 8;
     if (x % 3 == 0) return;
     machine_.task_start = 1 + static_cast<int>(x % 7), machine_.operation_setup = static_cast<int>(x / 7 % 5);
-    machine_.ramp_latency = 1 + static_cast<int>(x / 35 % 4), machine_.call = 1 + static_cast<int>(x / 140 % 3);
-    machine_.fabric_width = 1 + static_cast<int>(x / 420 % 3), machine_.router_depth = 2 + static_cast<int>(x / 1260 % 2);
+    machine_.ramp_latency = 1 + static_cast<int>(x / 35 % 4),
+    machine_.call = 1 + static_cast<int>(x / 140 % 3);
+    machine_.fabric_width = 1 + static_cast<int>(x / 420 % 3),
+    machine_.router_depth = 2 + static_cast<int>(x / 1260 % 2);
   }
 
   int some_words() {
@@ -74,7 +78,7 @@ class random_flows {
     return 1 + below(chance(20) ? 200 : 24);
   }
 
-  // ---- flows -----------------------------------------------------------------------------------------------------------------
+  // ---- flows ------------------------------------------------------------------------------------
 
   /// A router, and the color that words have there.
   struct spot {
@@ -93,8 +97,8 @@ class random_flows {
   };
   struct flow {
     int color;
-    int from;        // the place of its source, -1 for a stream
-    int by_job = -1; // or a task
+    int from;         // the place of its source, -1 for a stream
+    int by_job = -1;  // or a task
     std::vector<spot> receivers;
   };
 
@@ -111,7 +115,9 @@ class random_flows {
 
   script& script_of(coord c) { return scripts_[place(c)]; }
   /// One place is kept for the job of the flow that is being made.
-  bool room_for_job(coord c) { return script_of(c).jobs.size() + pending_[place(c)] + 1 < static_cast<std::size_t>(max_jobs); }
+  bool room_for_job(coord c) {
+    return script_of(c).jobs.size() + pending_[place(c)] + 1 < static_cast<std::size_t>(max_jobs);
+  }
   int add_job(coord c, const job& j) {
     script_of(c).jobs.push_back(j);
     return static_cast<int>(script_of(c).jobs.size()) - 1;
@@ -140,7 +146,10 @@ class random_flows {
   job sender(int c, coord at, int n) {
     job j{.out = c, .n = n, .factor = static_cast<u32>(random_()), .plus = static_cast<u32>(random_())};
     const bool word = class_of(c) == payload_class::word;
-    j.what = chance(50) ? job::say : !word || chance(50) ? job::copy_out : chance(50) ? job::map_out : job::fill_out;
+    j.what = chance(50)            ? job::say
+             : !word || chance(50) ? job::copy_out
+             : chance(50)          ? job::map_out
+                                   : job::fill_out;
     if (j.what == job::say) {
       j.n = std::min(n, sends_of_a_task - 100);
       if (steering_ && chance(40)) j.control_every = 1 + below(j.n + 1);
@@ -178,8 +187,11 @@ class random_flows {
     for (forward& f : script_of(at).ears[k].on)
       if (f.out < 0) free_one = &f;
     if (!free_one) return;
-    forward f{.out = c, .every = 1 + (chance(30) ? below(5) : 0), .copies = 1 + (chance(25) ? below(3) : 0),
-              .factor = static_cast<u32>(random_()), .plus = static_cast<u32>(random_())};
+    forward f{.out = c,
+              .every = 1 + (chance(30) ? below(5) : 0),
+              .copies = 1 + (chance(25) ? below(3) : 0),
+              .factor = static_cast<u32>(random_()),
+              .plus = static_cast<u32>(random_())};
     if (in.words < 20 && chance(5)) f.copies = 100 + below(400);
     if (steering_ && chance(30)) f.control_every = 1 + below(in.words);
     const int n = in.words / f.every * f.copies;
@@ -193,7 +205,12 @@ class random_flows {
   void relay(int c, int k, coord at) {
     cursor& in = inlets_[place(at)][k];
     if (class_of(c) != payload_class::word || class_of(k) != payload_class::word) return;
-    job j{.what = chance(50) ? job::relay : job::relay_map, .in = {k, -1}, .out = c, .n = in.words, .factor = static_cast<u32>(random_()), .plus = 7};
+    job j{.what = chance(50) ? job::relay : job::relay_map,
+          .in = {k, -1},
+          .out = c,
+          .n = in.words,
+          .factor = static_cast<u32>(random_()),
+          .plus = 7};
     const int other = chance(60) ? partner(k, at) : -1;
     if (other >= 0) j.what = job::relay_both, j.in[1] = other;
     else if (chance(35)) give_fifo(at, j, job::relay_fifo);
@@ -207,8 +224,8 @@ class random_flows {
   int partner(int k, coord at) {
     if (machine_.fabric_inputs < 2) return -1;
     for (const auto& [other, in] : inlets_[place(at)])
-      if (other != k && !heard_[other] && in.jobs.empty() && in.taken == 0 && class_of(other) == payload_class::word &&
-          in.words == inlets_[place(at)][k].words)
+      if (other != k && !heard_[other] && in.jobs.empty() && in.taken == 0 &&
+          class_of(other) == payload_class::word && in.words == inlets_[place(at)][k].words)
         return other;
     return -1;
   }
@@ -245,7 +262,9 @@ class random_flows {
 
   // What a job wrote is sent on when it has ended.
   void reuse_memory(coord at, int event, job& j) {
-    if (event < after_job || event >= after_ear || j.what == job::say || j.what == job::fill_out || chance(40)) return;
+    if (event < after_job || event >= after_ear || j.what == job::say || j.what == job::fill_out ||
+        chance(40))
+      return;
     const job& before = script_of(at).jobs[static_cast<std::size_t>(event - after_job)];
     if (before.what == job::copy_in || before.what == job::add_in || before.what == job::map_in)
       j.where = before.where, j.n = before.n, j.where.reversed = chance(50);
@@ -261,9 +280,10 @@ class random_flows {
     flows_.push_back(f);
   }
 
-  // ---- routes ----------------------------------------------------------------------------------------------------------------
+  // ---- routes -----------------------------------------------------------------------------------
 
-  /// Grows a tree of free routers from one; false, with nothing changed, if it would be too long a way for so many words.
+  /// Grows a tree of free routers from one; false, with nothing changed, if it would be too long a way for so
+  /// many words.
   bool lead(flow& f, coord at, port entry, int n, bool steers) {
     const int most = std::max(1, std::min(1 + below(chance(30) ? 40 : 8), 30000 / n));
     std::vector<spot> tree;
@@ -288,12 +308,14 @@ class random_flows {
   void plant(std::vector<spot>& tree, const spot& s, ports from) {
     cell& k = cell_of(s);
     k = {from, {}, {}};
-    if (swaps_ && s.color < 6 && chance(30)) k.swaps = chance(30) ? east | west | north | south : chance(50) ? east | west : north | south;
+    if (swaps_ && s.color < 6 && chance(30))
+      k.swaps = chance(30) ? east | west | north | south : chance(50) ? east | west : north | south;
     tree.push_back(s);
   }
 
   void grow(std::vector<spot>& tree) {
-    const spot from = chance(75) ? tree.back() : tree[static_cast<std::size_t>(below(static_cast<int>(tree.size())))];
+    const spot from =
+        chance(75) ? tree.back() : tree[static_cast<std::size_t>(below(static_cast<int>(tree.size())))];
     const port side = every_side[below(4)];
     const spot to{from.at + step(side), cell_of(from).swaps.has(side) ? from.color ^ 1 : from.color};
     if (!inside(to.at) || cell_of(to).used()) return;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Law: in a layout that the checker accepts no wavelet is lost, stuck or delivered twice. Programs that send tagged words on every
-// color they may send, and keep everything that they take, stand where the random layouts have programs; who must hear whom is found
-// by walking from router to router.
-#include <catch2/catch.hpp>
+// Law: in a layout that the checker accepts no wavelet is lost, stuck or delivered twice. Programs that send
+// tagged words on every color they may send, and keep everything that they take, stand where the random
+// layouts have programs; who must hear whom is found by walking from router to router.
 #include <algorithm>
+#include <catch2/catch.hpp>
 #include <cstdio>
 #include <deque>
 #include <map>
 #include <span>
 #include <vector>
 
-#include <wsl/fabric/fabric.hpp>
 #include <wsl/engine/reference.hpp>
+#include <wsl/fabric/fabric.hpp>
 #include <wsl/program/descriptor/ops.hpp>
 
 #include "checker_layouts.hpp"
@@ -44,20 +44,25 @@ struct courier {
   std::vector<u32> tags;
 
   template <int c, class T>
-  void hear(pe&, T x) { got[c].push_back(to_bits(x)); }
+  void hear(pe&, T x) {
+    got[c].push_back(to_bits(x));
+  }
 
   void go(pe& me) {
     const program_image& image = *state_of(me).image;  // a random table may name a color twice
     for (int k = 0; k < colors; ++k) {
-      if (image.reads & color_bit(k)) typed(image.entry(role::read, k)->type, k, [&](auto c) { collect(me, c); });
-      if (image.present & color_bit(k)) typed(image.entry(role::send, k)->type, k, [&](auto c) { say(me, c); });
+      if (image.reads & color_bit(k))
+        typed(image.entry(role::read, k)->type, k, [&](auto c) { collect(me, c); });
+      if (image.present & color_bit(k))
+        typed(image.entry(role::send, k)->type, k, [&](auto c) { say(me, c); });
     }
   }
 
   template <class T>
   static consteval auto of_type() {
     return []<int... c>(std::integer_sequence<int, c...>) {
-      return table(on<color<T>{c}, &courier::hear<c, T>>()..., reads<color<T>{c}>()..., sends<color<T>{c}>()...);
+      return table(on<color<T>{c}, &courier::hear<c, T>>()..., reads<color<T>{c}>()...,
+                   sends<color<T>{c}>()...);
     }(std::make_integer_sequence<int, colors>{});
   }
   static consteval auto tasks() { return table(launch<&courier::go>()); }
@@ -83,7 +88,8 @@ const binding* real(const binding& b) {
       if (r.what == b.what && r.id == b.id && r.type == b.type) return &r;
     return nullptr;
   };
-  static constexpr auto of_f32 = courier::of_type<f32>(), of_u32 = courier::of_type<u32>(), of_i16 = courier::of_type<i16>();
+  static constexpr auto of_f32 = courier::of_type<f32>(), of_u32 = courier::of_type<u32>(),
+                        of_i16 = courier::of_type<i16>();
   if (const binding* r = find(of_f32.entries)) return r;
   if (const binding* r = find(of_u32.entries)) return r;
   return find(of_i16.entries);
@@ -95,7 +101,8 @@ class staffed {
   explicit staffed(const layout& l) : plan_(with_queues(l.machine()), l.width(), l.height()) {
     for (const placement& p : l.placements()) plan_.place(p.where, courier_for(*p.what));
     for (const path_record& p : l.paths())
-      typed(p.type, p.color, [&](auto c) { p.merges ? plan_.path(c, p.where, p.how, merge) : plan_.path(c, p.where, p.how); });
+      typed(p.type, p.color,
+            [&](auto c) { p.merges ? plan_.path(c, p.where, p.how, merge) : plan_.path(c, p.where, p.how); });
     for (int c = 0; c < colors; ++c)
       if (l.idle_colors() & color_bit(c)) plan_.path(color<u32>{c}, region{}, ramp >> east);
     for (const stream_record& s : l.streams()) add_stream(s);
@@ -111,7 +118,8 @@ class staffed {
   }
   const program& courier_for(const program& p) {
     if (known_.count(&p)) return *known_[&p];
-    std::vector<binding>& t = tables_.emplace_back(std::begin(table_of<courier>.entries), std::end(table_of<courier>.entries));
+    std::vector<binding>& t =
+        tables_.emplace_back(std::begin(table_of<courier>.entries), std::end(table_of<courier>.entries));
     for (const binding& b : p)
       if (b.type) t.push_back(*real(b));
     program& made = programs_.emplace_back(program_v<courier>);
@@ -122,7 +130,9 @@ class staffed {
   }
   void add_stream(const stream_record& s) {
     const area where{s.where.x0, s.where.x1, s.where.y0, s.where.y1, s.where.sx, s.where.sy};
-    typed(s.type, s.color, [&](auto c) { s.inbound ? plan_.stream_in(c, where, s.side) : plan_.stream_out(c, where, s.side); });
+    typed(s.type, s.color, [&](auto c) {
+      s.inbound ? plan_.stream_in(c, where, s.side) : plan_.stream_out(c, where, s.side);
+    });
   }
 
   layout plan_;
@@ -131,7 +141,7 @@ class staffed {
   std::map<const program*, const program*> known_;
 };
 
-// ---- who must hear whom -------------------------------------------------------------------------------------------------------
+// ---- who must hear whom -------------------------------------------------------------------------
 
 struct place {
   int color;
@@ -141,8 +151,8 @@ struct place {
   }
 };
 
-/// For every ramp, and for every PE at which words leave the grid, the senders whose words come there, each as often as they do.
-/// The PEs of the grid are senders in row-major order, then the host at each of them.
+/// For every ramp, and for every PE at which words leave the grid, the senders whose words come there, each
+/// as often as they do. The PEs of the grid are senders in row-major order, then the host at each of them.
 class expectation {
  public:
   std::map<place, std::vector<int>> at_ramp, at_edge;
@@ -175,7 +185,8 @@ class expectation {
 /// Every word of each sender came as often as it should, in the order in which it was sent.
 void must_be_all_of(const std::vector<int>& senders, const std::vector<u32>& got, const place& p) {
   INFO("color " << p.color << " at PE(" << p.at.x << ", " << p.at.y << ")");
-  if (got.size() != senders.size() * words_of_a_sender) FAIL(got.size() << " words instead of " << senders.size() * words_of_a_sender);
+  if (got.size() != senders.size() * words_of_a_sender)
+    FAIL(got.size() << " words instead of " << senders.size() * words_of_a_sender);
   std::map<int, int> times, taken;  // how often a sender's words come here; how many have
   for (int s : senders) ++times[s];
   std::map<u32, int> came;
@@ -184,15 +195,19 @@ void must_be_all_of(const std::vector<int>& senders, const std::vector<u32>& got
     if (!times.count(s)) FAIL("a word of sender " << s << ", who does not send here");
     if (++came[w] > times[s]) FAIL("word " << w << " came " << came[w] << " times");
     // Out of the two sides of a corner a word comes twice, to the host in one stream.
-    if (times[s] == 1 && w != tag(s, taken[s]++)) FAIL("word " << w << " of sender " << s << " is out of order");
+    if (times[s] == 1 && w != tag(s, taken[s]++))
+      FAIL("word " << w << " of sender " << s << " is out of order");
   }
 }
 
-courier& courier_at(fabric& f, coord c) { return *static_cast<courier*>(state_of(*f.engine_in_use().find(c)).memory()); }
+courier& courier_at(fabric& f, coord c) {
+  return *static_cast<courier*>(state_of(*f.engine_in_use().find(c)).memory());
+}
 
 void start(fabric& f, const layout& l, const expectation& e) {
   for (const placement& p : l.placements()) {
-    for (int i = 0; i < p.where.count(); ++i) courier_at(f, p.where.nth(i)).tags = tags_of(l.grid().rank(p.where.nth(i)));
+    for (int i = 0; i < p.where.count(); ++i)
+      courier_at(f, p.where.nth(i)).tags = tags_of(l.grid().rank(p.where.nth(i)));
     f.start(area{p.where.x0, p.where.x1, p.where.y0, p.where.y1, p.where.sx, p.where.sy});
   }
   for (const auto& [p, senders] : e.at_ramp)
@@ -207,13 +222,15 @@ u64 nothing_gets_lost(const layout& l, const expectation& e, const Engine& engin
   start(f, l, e);
   const outcome done = f.run();
   std::size_t expected = 0;
-  for (const auto& [p, senders] : e.at_ramp) must_be_all_of(senders, courier_at(f, p.at).got[p.color], p), expected += senders.size();
+  for (const auto& [p, senders] : e.at_ramp)
+    must_be_all_of(senders, courier_at(f, p.at).got[p.color], p), expected += senders.size();
   for (const auto& [p, senders] : e.at_edge) {
     std::vector<u32> words(100'000);
     words.resize(f.engine_in_use().stream_read(p.color, p.at, words));
     must_be_all_of(senders, words, p), expected += senders.size();
   }
-  if (done.delivered != expected * words_of_a_sender) FAIL(done.delivered << " wavelets were delivered instead of " << expected * words_of_a_sender);
+  if (done.delivered != expected * words_of_a_sender)
+    FAIL(done.delivered << " wavelets were delivered instead of " << expected * words_of_a_sender);
   return done.delivered;
 }
 
@@ -228,7 +245,12 @@ long judge(unsigned seed, u64& delivered) {
   const u64 n = nothing_gets_lost(l, e, reference{});
   const threaded engine{.threads = 1 + static_cast<int>(seed / 2 % 3), .pes_per_partition = 1 + seed / 6 % 5};
   if (nothing_gets_lost(l, e, engine) != n) FAIL("the engines deliver different numbers of wavelets");
-  if (seed % 4 == 0) nothing_gets_lost(l, e, threaded{.threads = 1, .queues = depth::machine, .order = schedule::shuffled{seed}, .pes_per_partition = 3});
+  if (seed % 4 == 0)
+    nothing_gets_lost(l, e,
+                      threaded{.threads = 1,
+                               .queues = depth::machine,
+                               .order = schedule::shuffled{seed},
+                               .pes_per_partition = 3});
   delivered += n;
   return 1;
 }
@@ -240,12 +262,17 @@ long judge_all(unsigned from, unsigned to) {
     INFO("layout of seed " << seed);
     accepted += judge(seed, delivered);
   }
-  std::printf("%u layouts, %ld accepted; %llu wavelets delivered\n", to - from, accepted, static_cast<unsigned long long>(delivered));
+  std::printf("%u layouts, %ld accepted; %llu wavelets delivered\n", to - from, accepted,
+              static_cast<unsigned long long>(delivered));
   return accepted;
 }
 
 }  // namespace
 
-TEST_CASE("in a layout that the checker accepts every wavelet arrives once, where it should") { CHECK(judge_all(0, 12'000) >= 3'200); }
+TEST_CASE("in a layout that the checker accepts every wavelet arrives once, where it should") {
+  CHECK(judge_all(0, 12'000) >= 3'200);
+}
 
-TEST_CASE("in many layouts that the checker accepts every wavelet arrives once", "[.long]") { CHECK(judge_all(12'000, 1'000'000) >= 260'000); }
+TEST_CASE("in many layouts that the checker accepts every wavelet arrives once", "[.long]") {
+  CHECK(judge_all(12'000, 1'000'000) >= 260'000);
+}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Random programs that end: random flows (engine_flows.hpp), and what takes their words. What queues that are too short can still
-// stop is known: see `mode`.
+// Random programs that end: random flows (engine_flows.hpp), and what takes their words. What queues that are
+// too short can still stop is known: see `mode`.
 #pragma once
 #include <deque>
 
@@ -10,9 +10,11 @@ namespace law {
 
 /// What is promised about a program.
 enum class mode {
-  robust,  ///< ends whatever the depth of the queues is: no part of it waits for words while others wait for it to take theirs
-  light,   ///< ends where 256 words fit between a sender and a receiver
-  heavy,   ///< may be stopped by queues
+  /// ends whatever the depth of the queues is: no part of it waits for words while others wait for it to take
+  /// theirs
+  robust,
+  light,  ///< ends where 256 words fit between a sender and a receiver
+  heavy,  ///< may be stopped by queues
 };
 
 class random_program : public random_flows {
@@ -28,7 +30,7 @@ class random_program : public random_flows {
   mode promise() const { return promise_; }
 
  private:
-  // ---- what takes the words --------------------------------------------------------------------------------------------------
+  // ---- what takes the words ---------------------------------------------------------------------
 
   void take_the_rest(int i) {
     const coord at{i % w_, i / w_};
@@ -45,7 +47,8 @@ class random_program : public random_flows {
     std::vector<job>& jobs = script_of(at).jobs;
     if (jobs.empty() || in.forwarded || !chance(15)) return;
     job& opener = jobs[static_cast<std::size_t>(below(static_cast<int>(jobs.size())))];
-    if (opener.what == job::say || opener.after != at_launch || opener.in[0] >= 0 || opener.opens >= 0) return;
+    if (opener.what == job::say || opener.after != at_launch || opener.in[0] >= 0 || opener.opens >= 0)
+      return;
     opener.opens = k;
     e.held = true;
   }
@@ -65,9 +68,11 @@ class random_program : public random_flows {
 
   job reader(coord at, int k, int n) {
     job j{.in = {k, -1}, .n = n, .factor = static_cast<u32>(random_()), .plus = static_cast<u32>(random_())};
-    constexpr job::kind kinds[] = {job::copy_in, job::add_in, job::mac_in, job::map_in, job::fold_in, job::sum_in, job::last_in};
+    constexpr job::kind kinds[] = {job::copy_in, job::add_in, job::mac_in, job::map_in,
+                                   job::fold_in, job::sum_in, job::last_in};
     j.what = class_of(k) == payload_class::word ? kinds[below(7)] : chance(50) ? job::copy_in : job::fold_in;
-    if (j.what != job::fold_in && j.what != job::sum_in && j.what != job::last_in) j.where = own_memory(at, n);
+    if (j.what != job::fold_in && j.what != job::sum_in && j.what != job::last_in)
+      j.where = own_memory(at, n);
     if (j.what == job::mac_in && chance(40)) give_fifo(at, j, job::drain_fifo);
     return j;
   }
@@ -83,7 +88,8 @@ class random_program : public random_flows {
     std::vector<job>& jobs = script_of(at).jobs;
     if (joined_.count(place(at)) || !chance(30)) return;
     for (std::size_t i = 0; i < jobs.size(); ++i) {
-      const bool free = jobs[i].what != job::say && jobs[i].after == at_launch && !starts_something(at, static_cast<int>(i));
+      const bool free = jobs[i].what != job::say && jobs[i].after == at_launch &&
+                        !starts_something(at, static_cast<int>(i));
       if (static_cast<int>(i) == id || !free || starts_something(at, id)) continue;
       jobs[i].joins = 1, jobs[static_cast<std::size_t>(id)].joins = 2;
       joined_.insert({place(at), true});
@@ -96,7 +102,8 @@ class random_program : public random_flows {
     return false;
   }
 
-  // Where the launch starts everything and tasks pass nothing on, the launch may wait for its operations in their order.
+  // Where the launch starts everything and tasks pass nothing on, the launch may wait for its operations in
+  // their order.
   void let_launches_wait() {
     for (std::size_t i = 0; i < scripts_.size(); ++i) {
       bool may = chance(50);
@@ -104,16 +111,18 @@ class random_program : public random_flows {
       for (const auto& [k, in] : inlets_[i]) may = may && !in.forwarded && !in.steered;
       for (job& j : scripts_[i].jobs) {
         const int c = j.in[0] >= 0 ? j.in[0] : j.out;
-        const bool awaitable = j.what == job::copy_in || j.what == job::sum_in || j.what == job::relay || j.what == job::add_both || j.what == job::copy_out;
+        const bool awaitable = j.what == job::copy_in || j.what == job::sum_in || j.what == job::relay ||
+                               j.what == job::add_both || j.what == job::copy_out;
         if (!may || !awaitable || class_of(c) != payload_class::word || !chance(70)) continue;
         j.waits = waits_ = true;
       }
     }
   }
 
-  // ---- the promise -----------------------------------------------------------------------------------------------------------
+  // ---- the promise ------------------------------------------------------------------------------
 
-  // Who waits for room waits for the processor, or operation, that takes the words. Nobody waits in a circle if that order has none.
+  // Who waits for room waits for the processor, or operation, that takes the words. Nobody waits in a circle
+  // if that order has none.
   std::size_t processor(int at) const { return static_cast<std::size_t>(at) * (max_jobs + 1); }
   std::size_t node(int at, int by_job) const { return processor(at) + static_cast<std::size_t>(by_job + 1); }
 
@@ -133,13 +142,15 @@ class random_program : public random_flows {
       }
     for (const script& s : scripts_) {
       for (const ear& e : s.ears) robust = robust && !e.held;
-      for (const job& j : s.jobs) robust = robust && j.in[1] < 0 && (j.in[0] < 0 || j.after == at_launch || split(s, j));
+      for (const job& j : s.jobs)
+        robust = robust && j.in[1] < 0 && (j.in[0] < 0 || j.after == at_launch || split(s, j));
     }
     robust = robust && !circular(waits_for);
     promise_ = robust ? mode::robust : light ? mode::light : mode::heavy;
   }
   static bool split(const script& s, const job& j) {
-    return j.after >= after_job && j.after < after_ear && s.jobs[static_cast<std::size_t>(j.after - after_job)].in[0] == j.in[0];
+    return j.after >= after_job && j.after < after_ear &&
+           s.jobs[static_cast<std::size_t>(j.after - after_job)].in[0] == j.in[0];
   }
   static bool circular(const std::vector<std::vector<std::size_t>>& next) {
     std::vector<int> degree(next.size());
@@ -154,14 +165,15 @@ class random_program : public random_flows {
     return free.size() < next.size();
   }
 
-  // ---- the layout ------------------------------------------------------------------------------------------------------------
+  // ---- the layout -------------------------------------------------------------------------------
 
   void build() {
     plan_ = layout{machine_, w_ * tiles_x_, h_ * tiles_y_};
     for (int i = 0; i < w_ * h_; ++i) place_program({i % w_, i / w_});
     for (int c = 0; c < colors; ++c)
       for (int i = 0; i < w_ * h_; ++i)
-        if (const cell& k = cells_[static_cast<std::size_t>(c)][static_cast<std::size_t>(i)]; k.used()) add_path(c, {i % w_, i / w_}, k);
+        if (const cell& k = cells_[static_cast<std::size_t>(c)][static_cast<std::size_t>(i)]; k.used())
+          add_path(c, {i % w_, i / w_}, k);
     for (const stream_flow& s : in_) add_stream(s, true);
     for (const stream_flow& s : out_) add_stream(s, false);
   }
@@ -176,7 +188,8 @@ class random_program : public random_flows {
     }
     const auto key = std::make_tuple(hears, reads_them, sends_them);
     if (!programs_.count(key)) {
-      tables_.push_back(table_for(hears, reads_them, sends_them, chance(20) ? random_() : 0, chance(20) ? random_() : 0));
+      tables_.push_back(
+          table_for(hears, reads_them, sends_them, chance(20) ? random_() : 0, chance(20) ? random_() : 0));
       programs_.emplace(key, program_for(tables_.back()));
     }
     plan_.place(everywhere(at), programs_.at(key));
@@ -184,15 +197,20 @@ class random_program : public random_flows {
   void add_path(int c, coord at, const cell& k) {
     with_color(c, [&](auto it) {
       const route how{k.from, k.to};
-      const injection rank{static_cast<i8>(machine_.prefers_injected && k.from.has(ramp) ? (at.x + 3 * at.y + c) % 6 % 3 - 1 : 0)};
+      const injection rank{static_cast<i8>(
+          machine_.prefers_injected && k.from.has(ramp) ? (at.x + 3 * at.y + c) % 6 % 3 - 1 : 0)};
       if (!k.swaps.empty()) plan_.path(it, everywhere(at), how, color_swap{k.swaps});
-      else if (rank.priority) k.from.single() ? plan_.path(it, everywhere(at), how, rank) : plan_.path(it, everywhere(at), how, merge, rank);
+      else if (rank.priority)
+        k.from.single() ? plan_.path(it, everywhere(at), how, rank)
+                        : plan_.path(it, everywhere(at), how, merge, rank);
       else k.from.single() ? plan_.path(it, everywhere(at), how) : plan_.path(it, everywhere(at), how, merge);
     });
   }
   void add_stream(const stream_flow& s, bool inbound) {
     const area where = wsl::at(s.at.x, s.at.y);
-    with_color(s.color, [&](auto it) { inbound ? plan_.stream_in(it, where, s.side) : plan_.stream_out(it, where, s.side); });
+    with_color(s.color, [&](auto it) {
+      inbound ? plan_.stream_in(it, where, s.side) : plan_.stream_out(it, where, s.side);
+    });
   }
   template <class Use>
   static void with_color(int c, Use use) {
@@ -226,7 +244,8 @@ inline void give_scripts(fabric& f, const random_program& p) {
 inline void write_streams(fabric& f, const random_program& p, int round) {
   for (const stream_flow& s : p.inbound()) {
     std::vector<u32> words(static_cast<std::size_t>(s.words));
-    for (std::size_t i = 0; i < words.size(); ++i) words[i] = mixed(static_cast<u32>(round), static_cast<u32>(i)) & 0xffff;
+    for (std::size_t i = 0; i < words.size(); ++i)
+      words[i] = mixed(static_cast<u32>(round), static_cast<u32>(i)) & 0xffff;
     f.engine_in_use().stream_write(s.color, s.at, words);
   }
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Law: routes that change do so alike on every engine. Where no two wavelets race, since every position of every switch takes one port,
-// what each PE hears does not depend on the engine or the number of threads. Words that end up waiting at a switch are allowed: then the
-// threaded engine, whose queues are deeper, may have come further, but on the same way.
+// Law: routes that change do so alike on every engine. Where no two wavelets race, since every position of
+// every switch takes one port, what each PE hears does not depend on the engine or the number of threads.
+// Words that end up waiting at a switch are allowed: then the threaded engine, whose queues are deeper, may
+// have come further, but on the same way.
 #include <catch2/catch.hpp>
 #include <cstdio>
 
@@ -29,9 +30,7 @@ ending play(const layout& l, unsigned seed, const Engine& engine) {
   try {
     start_all(f, l);
     e.counts = f.run();
-  } catch (const deadlock&) {
-    e.stopped = true;
-  }
+  } catch (const deadlock&) { e.stopped = true; }
   e.heard = heard_by_all(f, l);
   e.counts.cycles = e.counts.tasks = 0;
   return e;
@@ -45,7 +44,8 @@ void must_be_equal(const ending& a, const ending& b, const std::string& who) {
 /// `b` has come at least as far as `a`, on the same way.
 void must_continue(const ending& a, const ending& b) {
   for (std::size_t i = 0; i < a.heard.size(); ++i)
-    if (a.heard[i].size() > b.heard[i].size() || !std::equal(a.heard[i].begin(), a.heard[i].end(), b.heard[i].begin()))
+    if (a.heard[i].size() > b.heard[i].size() ||
+        !std::equal(a.heard[i].begin(), a.heard[i].end(), b.heard[i].begin()))
       FAIL("list " << i << " of what was heard is not continued");
 }
 void must_not_fall_behind(const ending& a, const ending& b, const std::string& who) {
@@ -63,28 +63,35 @@ void judge(unsigned seed, counts& sum) {
   if (!drawn.changes() || !without_races(drawn) || check(drawn).found()) return;
   const staged stage(drawn);
   const layout l = stage.build(source);
-  const ending truth = play(l, seed, reference{}), one = play(l, seed, threaded{.threads = 1, .pes_per_partition = 1 + seed % 5});
+  const ending truth = play(l, seed, reference{}),
+               one = play(l, seed, threaded{.threads = 1, .pes_per_partition = 1 + seed % 5});
   ++sum.layouts, sum.stopped += one.stopped, sum.only_reference_stopped += truth.stopped && !one.stopped;
   sum.delivered += truth.counts.delivered;
   must_not_fall_behind(truth, one, "one thread");
-  const ending clocked = play(l, seed, timed{});  // its queues hold more than the reference engine's, and less than the threaded engine's
+  // its queues hold more than the reference engine's, and less than the threaded engine's
+  const ending clocked = play(l, seed, timed{});
   must_not_fall_behind(truth, clocked, "the timed engine");
   must_not_fall_behind(clocked, one, "one thread after the timed engine");
   for (int threads : {2, 3, 8})
-    must_be_equal(one, play(l, seed, threaded{.threads = threads, .pes_per_partition = 1 + seed % 5}), std::to_string(threads) + " threads");
-  must_be_equal(one, play(l, seed, threaded{.threads = 2, .order = schedule::shuffled{seed}, .pes_per_partition = 2}), "another order");
+    must_be_equal(one, play(l, seed, threaded{.threads = threads, .pes_per_partition = 1 + seed % 5}),
+                  std::to_string(threads) + " threads");
+  must_be_equal(
+      one, play(l, seed, threaded{.threads = 2, .order = schedule::shuffled{seed}, .pes_per_partition = 2}),
+      "another order");
 }
 
 }  // namespace
 
-TEST_CASE("what a layout with changing routes does, does not depend on the engine, the threads or the order") {
+TEST_CASE(
+    "what a layout with changing routes does, does not depend on the engine, the threads or the order") {
   counts sum;
   for (unsigned seed = 0; seed < 60'000; ++seed) {
     INFO("changing layout of seed " << seed);
     judge(seed, sum);
   }
-  std::printf("%ld layouts, %ld of them stop, %ld only on the reference engine; %llu wavelets delivered\n", sum.layouts, sum.stopped,
-              sum.only_reference_stopped, static_cast<unsigned long long>(sum.delivered));
+  std::printf("%ld layouts, %ld of them stop, %ld only on the reference engine; %llu wavelets delivered\n",
+              sum.layouts, sum.stopped, sum.only_reference_stopped,
+              static_cast<unsigned long long>(sum.delivered));
   CHECK(sum.layouts >= 1'000);
   CHECK(sum.stopped * 2 <= sum.layouts);
 }

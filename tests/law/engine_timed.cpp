@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Law: the timed engine counts what a plain simulation of every cycle and every hop counts, cycle for cycle: random programs end at
-// the same time on both, each PE having spent its cycles in the same way; and they compute what the reference engine computes. So do
-// random layouts whose routes change, with races where wavelets of one color meet.
+// Law: the timed engine counts what a plain simulation of every cycle and every hop counts, cycle for cycle:
+// random programs end at the same time on both, each PE having spent its cycles in the same way; and they
+// compute what the reference engine computes. So do random layouts whose routes change, with races where
+// wavelets of one color meet.
 #include <catch2/catch.hpp>
 #include <cstdio>
 
@@ -39,7 +40,9 @@ struct ending {
 };
 
 const law::oracle_cycles& cycles_of(const law::timed_oracle& e, std::size_t i) { return e.cycles_of(i); }
-const engines::pe_cycles& cycles_of(const engines::timed_engine& e, std::size_t i) { return e.processors()[i].spent; }
+const engines::pe_cycles& cycles_of(const engines::timed_engine& e, std::size_t i) {
+  return e.processors()[i].spent;
+}
 
 template <class Engine>
 void look_at_pes(ending& e, fabric& f, const random_program& p) {
@@ -64,10 +67,9 @@ ending run(const random_program& p, const Choice& choice) {
       f.start();
       e.counts = e.counts + f.run();
     }
-  } catch (const deadlock&) {
-    e.stopped = true;
-  }
-  for (int i = 0; i < p.plan().grid().count(); ++i) e.memories.push_back(law::actor_at(f, p.plan().grid().nth(i)).digest());
+  } catch (const deadlock&) { e.stopped = true; }
+  for (int i = 0; i < p.plan().grid().count(); ++i)
+    e.memories.push_back(law::actor_at(f, p.plan().grid().nth(i)).digest());
   for (const law::stream_flow& s : p.outbound()) {
     e.words.emplace_back(100'000);
     e.words.back().resize(f.engine_in_use().stream_read(s.color, s.at, e.words.back()));
@@ -83,17 +85,22 @@ void must_agree(const ending& a, const ending& b, const std::string& who) {
   if (a.stopped != b.stopped) FAIL(who << (b.stopped ? " is stopped" : " is not stopped"));
   if (a.words != b.words) FAIL(who << ": other words in a stream");
   for (std::size_t i = 0; i < a.memories.size(); ++i)
-    if (a.memories[i] != b.memories[i]) FAIL(who << ": another memory of the PE with number " << i << " in row-major order");
+    if (a.memories[i] != b.memories[i])
+      FAIL(who << ": another memory of the PE with number " << i << " in row-major order");
 }
 void must_agree_in_time(const ending& truth, const ending& b) {
   must_agree(truth, b, "compared with the oracle, the timed engine");
-  // Where words stay in the routers for good, the last of them may come to rest after the last event of the timed engine.
+  // Where words stay in the routers for good, the last of them may come to rest after the last event of the
+  // timed engine.
   if (truth.stopped) return;
   for (std::size_t i = 0; i < truth.pes.size(); ++i)
     if (const pe_history &x = truth.pes[i], &y = b.pes[i]; !(x == y))
-      FAIL("PE " << i << ": tasks " << y.tasks << " not " << x.tasks << ", operations " << y.operations << " not " << x.operations << ", starved "
-                 << y.starved << " not " << x.starved << ", held up " << y.held_up << " not " << x.held_up << ", stamps " << y.times << " not " << x.times);
-  if (truth.link_stalls != b.link_stalls) FAIL("link stalls " << b.link_stalls << " not " << truth.link_stalls);
+      FAIL("PE " << i << ": tasks " << y.tasks << " not " << x.tasks << ", operations " << y.operations
+                 << " not " << x.operations << ", starved " << y.starved << " not " << x.starved
+                 << ", held up " << y.held_up << " not " << x.held_up << ", stamps " << y.times << " not "
+                 << x.times);
+  if (truth.link_stalls != b.link_stalls)
+    FAIL("link stalls " << b.link_stalls << " not " << truth.link_stalls);
   if (!(truth.counts == b.counts)) FAIL("cycles " << b.counts.cycles << " not " << truth.counts.cycles);
 }
 
@@ -103,8 +110,9 @@ struct tally {
 };
 
 void say(const tally& sum, const char* what) {
-  std::printf("%ld %s, %llu cycles, %llu hops, the same on both; %ld of them stopped by queues\n", sum.programs, what,
-              static_cast<unsigned long long>(sum.cycles), static_cast<unsigned long long>(sum.hops), sum.stopped);
+  std::printf("%ld %s, %llu cycles, %llu hops, the same on both; %ld of them stopped by queues\n",
+              sum.programs, what, static_cast<unsigned long long>(sum.cycles),
+              static_cast<unsigned long long>(sum.hops), sum.stopped);
 }
 
 void judge(unsigned seed, bool races, tally& sum) {
@@ -116,7 +124,8 @@ void judge(unsigned seed, bool races, tally& sum) {
   if (!races) {
     const ending reference_one = run<engine>(p, reference{});
     if (p.promise() == mode::robust && timed_one.stopped) FAIL("must end");
-    if (!timed_one.stopped && !reference_one.stopped) must_agree(reference_one, timed_one, "compared with the reference engine, the timed one");
+    if (!timed_one.stopped && !reference_one.stopped)
+      must_agree(reference_one, timed_one, "compared with the reference engine, the timed one");
   }
   ++sum.programs, sum.stopped += truth.stopped;
   sum.cycles += truth.counts.cycles, sum.hops += truth.counts.hops;
@@ -132,11 +141,12 @@ void judge_all(unsigned from, unsigned to) {
   say(sum, "programs");
 }
 
-// ---- colors that share an output queue -------------------------------------------------------------------------------------------
+// ---- colors that share an output queue ----------------------------------------------------------
 
 constexpr color<u32> first{0}, second{1}, third{2};
 
-/// Sends on three colors, of which two leave through one queue: an operation, then words of tasks, then an operation again.
+/// Sends on three colors, of which two leave through one queue: an operation, then words of tasks, then an
+/// operation again.
 struct sharing {
   u32 sums[3]{};
   std::vector<u32> words = std::vector<u32>(60);
@@ -151,10 +161,14 @@ struct sharing {
   }
   void last(pe& me) { me.async(mov(fabout(first), mem(std::span<u32>(words)))); }
   template <int k>
-  void hear(pe& me, u32 x) { sums[k] = law::mixed(sums[k], x + static_cast<u32>(me.now())), me.spend(x % 5); }
+  void hear(pe& me, u32 x) {
+    sums[k] = law::mixed(sums[k], x + static_cast<u32>(me.now())), me.spend(x % 5);
+  }
   static consteval auto tasks() {
-    return table(launch<&sharing::go>(), local<&sharing::next>(), local<&sharing::last>(), on<first, &sharing::hear<0>>(), on<second, &sharing::hear<1>>(),
-                 on<third, &sharing::hear<2>>(), sends<first>(), sends<second>(), sends<third>(), shares_queue<first, second>());
+    return table(launch<&sharing::go>(), local<&sharing::next>(), local<&sharing::last>(),
+                 on<first, &sharing::hear<0>>(), on<second, &sharing::hear<1>>(),
+                 on<third, &sharing::hear<2>>(), sends<first>(), sends<second>(), sends<third>(),
+                 shares_queue<first, second>());
   }
 };
 
@@ -163,18 +177,22 @@ std::pair<outcome, std::vector<u32>> run_sharing(const machine& m, const Choice&
   layout l{m, 5, 1};
   l.place(all, program_v<sharing>);
   for (color<u32> c : {first, second, third})
-    l.path(c, column(0), ramp >> east).path(c, columns(1, end - 1), west >> (ramp | east)).path(c, column(end - 1), west >> ramp);
+    l.path(c, column(0), ramp >> east)
+        .path(c, columns(1, end - 1), west >> (ramp | east))
+        .path(c, column(end - 1), west >> ramp);
   fabric f{l, choice};
   const outcome o = f.launch<&sharing::go>(column(0));
   std::vector<u32> sums;
-  for (int x = 1; x < 5; ++x) sums.insert(sums.end(), std::begin(f.program_at<sharing>({x, 0}).sums), std::end(f.program_at<sharing>({x, 0}).sums));
+  for (int x = 1; x < 5; ++x)
+    sums.insert(sums.end(), std::begin(f.program_at<sharing>({x, 0}).sums),
+                std::end(f.program_at<sharing>({x, 0}).sums));
   return {o, sums};
 }
 
-// ---- receivers of several colors -------------------------------------------------------------------------------------------------
+// ---- receivers of several colors ----------------------------------------------------------------
 
-/// Takes what comes on two colors over one link, and on a third from elsewhere, with three operations at a time. Two add to one number, so that
-/// their order shows.
+/// Takes what comes on two colors over one link, and on a third from elsewhere, with three operations at a
+/// time. Two add to one number, so that their order shows.
 struct taking {
   f32 sum = 0, other = 0;
   void go(pe& me, int n) {
@@ -198,7 +216,9 @@ ending run_taking(const machine& m, int words, const Choice& choice) {
   layout l{m, 5, 2};
   l.place(row(0), program_v<taking>).place(column(4).row(1), program_v<from_aside>);
   for (color<f32> c : {taking::c0, taking::c1})
-    l.path(c, column(0).row(0), ramp >> east).path(c, columns(1, end - 1).row(0), west >> (ramp | east)).path(c, column(end - 1).row(0), west >> ramp);
+    l.path(c, column(0).row(0), ramp >> east)
+        .path(c, columns(1, end - 1).row(0), west >> (ramp | east))
+        .path(c, column(end - 1).row(0), west >> ramp);
   l.path(taking::c2, column(4).row(1), ramp >> north).path(taking::c2, column(4).row(0), south >> ramp);
   fabric f{l, choice};
   ending e;
@@ -207,14 +227,15 @@ ending run_taking(const machine& m, int words, const Choice& choice) {
   for (int x = 0; x < 5; ++x) {
     const taking& p = f.program_at<taking>({x, 0});
     e.memories.insert(e.memories.end(), {std::bit_cast<u32>(p.sum), std::bit_cast<u32>(p.other)});
-    const auto& c = cycles_of(static_cast<const Engine&>(f.engine_in_use()), state_of(*f.engine_in_use().find({x, 0})).index);
+    const auto& c = cycles_of(static_cast<const Engine&>(f.engine_in_use()),
+                              state_of(*f.engine_in_use().find({x, 0})).index);
     e.pes.push_back({c.tasks, c.operations, c.starved, c.held_up, 0});
   }
   e.link_stalls = link_stalls_of(static_cast<const Engine&>(f.engine_in_use()));
   return e;
 }
 
-// ---- routes that change ---------------------------------------------------------------------------------------------------------
+// ---- routes that change -------------------------------------------------------------------------
 
 machine with_other_times(machine m, unsigned seed) {
   const int x = static_cast<int>(seed * 2654435761u >> 8);
@@ -242,9 +263,7 @@ ending run(const layout& l, unsigned seed, const Choice& choice) {
       law::changing::start_all(f, l);
       e.counts = e.counts + f.run();
     }
-  } catch (const deadlock&) {
-    e.stopped = true;
-  }
+  } catch (const deadlock&) { e.stopped = true; }
   e.words = law::changing::heard_by_all(f, l);
   law::changing::each_actor(f, l, [&](law::changing::actor&, pe_state& s) {
     const auto& c = cycles_of(engine, s.index);
@@ -277,7 +296,8 @@ void judge_all_changing(unsigned from, unsigned to) {
   CHECK(sum.stopped * 2 <= sum.programs);
 }
 
-// With a sanitizer a simulation of every cycle takes some fifteen times as long: a part of the programs will do.
+// With a sanitizer a simulation of every cycle takes some fifteen times as long: a part of the programs will
+// do.
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define SANITIZED
@@ -291,8 +311,12 @@ constexpr unsigned part = 1;
 
 }  // namespace
 
-TEST_CASE("random programs take the same cycles as in a simulation of every cycle") { judge_all(0, 400 / part); }
-TEST_CASE("random layouts with changing routes take the same cycles as in a simulation of every cycle") { judge_all_changing(0, 4'000 / part); }
+TEST_CASE("random programs take the same cycles as in a simulation of every cycle") {
+  judge_all(0, 400 / part);
+}
+TEST_CASE("random layouts with changing routes take the same cycles as in a simulation of every cycle") {
+  judge_all_changing(0, 4'000 / part);
+}
 TEST_CASE("colors that share an output queue take the same cycles as in a simulation of every cycle") {
   const auto truth = run_sharing(wse3, simulation{}), one = run_sharing(wse3, timed{});
   CHECK(truth.second == one.second);
@@ -304,7 +328,8 @@ TEST_CASE("colors that share an output queue take the same cycles as in a simula
 TEST_CASE("receivers of several colors take the same cycles as in a simulation of every cycle") {
   for (const machine& m : {wse2, wse3})
     for (int words : {140, 333, 600})
-      must_agree_in_time(run_taking<law::timed_oracle>(m, words, simulation{}), run_taking<engines::timed_engine>(m, words, timed{}));
+      must_agree_in_time(run_taking<law::timed_oracle>(m, words, simulation{}),
+                         run_taking<engines::timed_engine>(m, words, timed{}));
 }
 TEST_CASE("many random layouts with changing routes", "[.long]") { judge_all_changing(4'000, 400'000); }
 TEST_CASE("many random programs", "[.long]") { judge_all(400, 20'000); }

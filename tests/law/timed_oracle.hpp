@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The oracle of the timed engine: the rules of docs/timing.md, carried out cycle by cycle and hop by hop for every router, queue and
-// PE of the grid, however idle. It shares no code with what it judges but the costs of an operation (engine/timed/costs.hpp), the PEs'
-// memories and the faults of programs.
+// The oracle of the timed engine: the rules of docs/timing.md, carried out cycle by cycle and hop by hop for
+// every router, queue and PE of the grid, however idle. It shares no code with what it judges but the costs
+// of an operation (engine/timed/costs.hpp), the PEs' memories and the faults of programs.
 #pragma once
 #include <deque>
 #include <map>
@@ -28,15 +28,22 @@ struct oracle_cycles {
 class timed_oracle final : public engine, private cycle_counter {
  public:
   explicit timed_oracle(const layout& plan)
-      : engine(plan), routes_(engine::plan()), tiles_(engine::plan(), routes_, *this), routers_(static_cast<std::size_t>(grid().count())),
-        processors_(tiles_.size()), words_(max_colors * engines::large_buffer), journal_(max_colors * engines::large_buffer) {
+      : engine(plan),
+        routes_(engine::plan()),
+        tiles_(engine::plan(), routes_, *this),
+        routers_(static_cast<std::size_t>(grid().count())),
+        processors_(tiles_.size()),
+        words_(max_colors * engines::large_buffer),
+        journal_(max_colors * engines::large_buffer) {
     tiles_.set_ends(channels_, nullptr);
     for (std::size_t i = 0; i < tiles_.size(); ++i) state_of(tiles_[i]).defers = true;
-    for (int k = 0; k < max_colors; ++k) channels_[k].large = true, channels_[k].words = words_.data() + k * engines::large_buffer;
+    for (int k = 0; k < max_colors; ++k)
+      channels_[k].large = true, channels_[k].words = words_.data() + k * engines::large_buffer;
     for (int r = 0; r < grid().count(); ++r) build(static_cast<std::size_t>(r));
     for (std::size_t r = 0; r < routers_.size(); ++r) group(routers_[r]);
     for (const stream_record& s : engine::plan().streams())
-      for (int i = 0; s.inbound && i < s.where.count(); ++i) supplies_[{s.color, s.where.nth(i).x, s.where.nth(i).y}].side = s.side;
+      for (int i = 0; s.inbound && i < s.where.count(); ++i)
+        supplies_[{s.color, s.where.nth(i).x, s.where.nth(i).y}].side = s.side;
   }
 
   ~timed_oracle() {
@@ -102,7 +109,8 @@ class timed_oracle final : public engine, private cycle_counter {
   u64 now(const pe_state& s) const override {
     if (running_ != &s) return cycle_;
     u64 sum = cycle_;
-    for (const step& x : processors_[s.index].script) sum += x.what == step::computes ? x.value : x.what == step::sends || x.what == step::reopens;
+    for (const step& x : processors_[s.index].script)
+      sum += x.what == step::computes ? x.value : x.what == step::sends || x.what == step::reopens;
     return sum + static_cast<u64>(journal - noted_);
   }
 
@@ -110,7 +118,7 @@ class timed_oracle final : public engine, private cycle_counter {
   u64 link_stalls = 0;
 
  private:
-  // ---- the parts -------------------------------------------------------------------------------------------------------------
+  // ---- the parts --------------------------------------------------------------------------------
 
   struct word {
     u32 bits;
@@ -128,17 +136,19 @@ class timed_oracle final : public engine, private cycle_counter {
   struct virtual_channel {
     int color;
     port from;
-    ports to;               // at some time
-    int rank = 0;           // the higher go first
-    std::size_t arbiter = 0;  // virtual_channels that share an output port, at once or through others, share a arbiter
+    ports to;      // at some time
+    int rank = 0;  // the higher go first
+    // virtual_channels that share an output port, at once or through others, share a arbiter
+    std::size_t arbiter = 0;
   };
   struct router {
     coord at;
     std::vector<virtual_channel> virtual_channels;  // by color, then port
     std::vector<std::size_t> turn;
-    std::map<int, oracle_gate> router_switches;         // by color
-    std::map<std::pair<int, int>, queue> in;  // by color and port: what came over a link, or from the processor
-    std::map<int, queue> down;                // by color: to the processor
+    std::map<int, oracle_gate> router_switches;  // by color
+    // by color and port: what came over a link, or from the processor
+    std::map<std::pair<int, int>, queue> in;
+    std::map<int, queue> down;  // by color: to the processor
   };
   struct step {
     enum { computes, sends, starts, reopens } what;
@@ -151,9 +161,9 @@ class timed_oracle final : public engine, private cycle_counter {
     std::deque<host_call> calls;
     std::deque<step> script;
     std::deque<std::pair<int, word>> outbox;  // with their colors
-    std::map<int, transfer> threads;  // 0: the main thread's own
+    std::map<int, transfer> threads;          // 0: the main thread's own
     int turn = 0;
-    std::map<int, u64> torn_down;          // colors, and from when on their tasks may run
+    std::map<int, u64> torn_down;  // colors, and from when on their tasks may run
     void* resumes = nullptr;
     const char* task = "";
     u64 ramp_free = 0, kept_until = 0;
@@ -178,12 +188,16 @@ class timed_oracle final : public engine, private cycle_counter {
       if (!how.from.empty()) here.router_switches.emplace(c, oracle_gate(plan(), here.at, c));
       for (port from : every_port) {
         if (!how.from.has(from)) continue;
-        here.virtual_channels.push_back({c, from, how.to, from == ramp && plan().path_at(here.at, c) ? plan().path_at(here.at, c)->injects : 0});
+        here.virtual_channels.push_back(
+            {c, from, how.to,
+             from == ramp && plan().path_at(here.at, c) ? plan().path_at(here.at, c)->injects : 0});
         queue& q = here.in[{c, index_of(from)}];
         q.capacity = static_cast<std::size_t>(target().router_depth);
-        if (from == ramp) q.capacity += static_cast<std::size_t>(output_depth(sent++) + target().ramp_latency);
+        if (from == ramp)
+          q.capacity += static_cast<std::size_t>(output_depth(sent++) + target().ramp_latency);
       }
-      if (how.to.has(ramp)) here.down[c].capacity = static_cast<std::size_t>(input_depth(here.at, c) + target().ramp_latency);
+      if (how.to.has(ramp))
+        here.down[c].capacity = static_cast<std::size_t>(input_depth(here.at, c) + target().ramp_latency);
     }
   }
   int output_depth(int nth) const { return target().output_depth[nth % std::min(target().output_queues, 8)]; }
@@ -199,13 +213,14 @@ class timed_oracle final : public engine, private cycle_counter {
       changed = false;
       for (virtual_channel& a : r.virtual_channels)
         for (virtual_channel& b : r.virtual_channels)
-          if ((a.to.bits & b.to.bits) && a.arbiter != b.arbiter) a.arbiter = b.arbiter = std::min(a.arbiter, b.arbiter), changed = true;
+          if ((a.to.bits & b.to.bits) && a.arbiter != b.arbiter)
+            a.arbiter = b.arbiter = std::min(a.arbiter, b.arbiter), changed = true;
     }
     r.turn.assign(r.virtual_channels.size(), 0);
   }
   router& router_at(coord c) { return routers_[static_cast<std::size_t>(grid().rank(c))]; }
 
-  // ---- one cycle -------------------------------------------------------------------------------------------------------------
+  // ---- one cycle --------------------------------------------------------------------------------
 
   bool one_cycle() {
     acted_ = false;
@@ -288,7 +303,9 @@ class timed_oracle final : public engine, private cycle_counter {
   queue* behind(router& r, int color, port p) {
     if (p == ramp) return &r.down.at(color);
     const coord next = r.at + wsl::step(p);
-    return plan().has(next) ? &router_at(next).in.at({plan().path_at(r.at, color)->color_through(p), index_of(opposite(p))}) : nullptr;
+    return plan().has(next) ? &router_at(next).in.at(
+                                  {plan().path_at(r.at, color)->color_through(p), index_of(opposite(p))})
+                            : nullptr;
   }
   bool room_in_all(router& r, int color, ports to) {
     for (port p : every_port) {
@@ -304,7 +321,9 @@ class timed_oracle final : public engine, private cycle_counter {
       if (!to.has(p)) continue;
       total_.hops += p != ramp;
       queue* q = behind(r, color, p);
-      if (q) put(*q, {p == ramp ? w.bits : on, w.control, cycle_ + static_cast<u64>(p == ramp ? target().ramp_latency : 1)});
+      if (q)
+        put(*q, {p == ramp ? w.bits : on, w.control,
+                 cycle_ + static_cast<u64>(p == ramp ? target().ramp_latency : 1)});
       else sinks_[{color, r.at.x, r.at.y}].push_back(on);
       total_.delivered += p == ramp || !q;
     }
@@ -313,10 +332,11 @@ class timed_oracle final : public engine, private cycle_counter {
   }
   void tell(coord at, int color) {
     pe* p = find(at);
-    if (p && state_of(*p).image->torn_down[color]) processors_[state_of(*p).index].torn_down[color] = cycle_ + static_cast<u64>(target().ramp_latency);
+    if (p && state_of(*p).image->torn_down[color])
+      processors_[state_of(*p).index].torn_down[color] = cycle_ + static_cast<u64>(target().ramp_latency);
   }
 
-  // ---- a PE ------------------------------------------------------------------------------------------------------------------
+  // ---- a PE -------------------------------------------------------------------------------------
 
   void process(std::size_t i) {
     processor& p = processors_[i];
@@ -372,7 +392,8 @@ class timed_oracle final : public engine, private cycle_counter {
     }
     bool hurry = s.image->urgent_colors != 0;
     for (int id = 0; id < s.image->locals; ++id)
-      if (s.image->local[id]->urgent && (s.active & local_bit(id)) && !(s.blocked & local_bit(id))) hurry = false;
+      if (s.image->local[id]->urgent && (s.active & local_bit(id)) && !(s.blocked & local_bit(id)))
+        hurry = false;
     if (hurry && take_first(p, s, true)) return true;
     for (int id = 0; id < s.image->locals; ++id)
       if ((s.active & local_bit(id)) && !(s.blocked & local_bit(id))) {
@@ -385,7 +406,9 @@ class timed_oracle final : public engine, private cycle_counter {
   bool take_first(processor& p, pe_state& s, bool only_urgent) {
     for (auto& [color, q] : router_at({s.x, s.y}).down) {
       if (!q.has(cycle_) || (only_urgent && !(s.image->urgent_colors & color_bit(color)))) continue;
-      const binding* b = q.words.front().control ? s.image->control_with(control_word{q.words.front().bits}.id()) : s.image->data[color];
+      const binding* b = q.words.front().control
+                             ? s.image->control_with(control_word{q.words.front().bits}.id())
+                             : s.image->data[color];
       if (!b || (!q.words.front().control && (s.blocked_colors & color_bit(color)))) continue;
       const u32 bits = take(q).bits;
       return run_task(p, s, *b, &bits);
@@ -422,7 +445,8 @@ class timed_oracle final : public engine, private cycle_counter {
     if (thread == 0 && !p.script.empty()) {
       step& x = p.script.front();
       if (x.what == step::sends) p.outbox.push_back({x.color, {static_cast<u32>(x.value), x.control, 0}});
-      if (x.what == step::reopens) router_at({s.x, s.y}).router_switches.at(x.color).open(static_cast<int>(x.value));
+      if (x.what == step::reopens)
+        router_at({s.x, s.y}).router_switches.at(x.color).open(static_cast<int>(x.value));
       if (x.what != step::computes || --x.value == 0) p.script.pop_front();
       ++p.spent.tasks;
     } else {
@@ -438,7 +462,9 @@ class timed_oracle final : public engine, private cycle_counter {
     return false;
   }
   void drain(processor& p, pe_state& s) {
-    if (p.outbox.empty() || output(s, p.outbox.front().first).room() == 0 || mates_occupy(s, p.outbox.front().first)) return;
+    if (p.outbox.empty() || output(s, p.outbox.front().first).room() == 0 ||
+        mates_occupy(s, p.outbox.front().first))
+      return;
     const auto [color, w] = p.outbox.front();
     p.outbox.pop_front();
     put_out(p, s, color, w.bits, w.control);
@@ -490,7 +516,7 @@ class timed_oracle final : public engine, private cycle_counter {
     if (t.resumes) p.resumes = t.resumes;
   }
 
-  // ---- tasks -----------------------------------------------------------------------------------------------------------------
+  // ---- tasks ------------------------------------------------------------------------------------
 
   bool run_task(processor& p, pe_state& s, const binding& b, const void* input) {
     ++total_.tasks;
@@ -519,7 +545,8 @@ class timed_oracle final : public engine, private cycle_counter {
     for (; noted_ != journal; ++noted_) {
       const auto color = static_cast<int>(*noted_ & 0xff);
       const u16 slot = running_->image->slot[color];
-      processors_[running_->index].script.push_back({step::sends, channels_[slot].words[sent_[slot]++], color, (*noted_ & 0x100) != 0});
+      processors_[running_->index].script.push_back(
+          {step::sends, channels_[slot].words[sent_[slot]++], color, (*noted_ & 0x100) != 0});
     }
   }
   void spend(u64 cycles) override {
@@ -531,7 +558,7 @@ class timed_oracle final : public engine, private cycle_counter {
     spend(static_cast<u64>(target().operation_setup) + timing::cycles(target(), what, elements));
   }
 
-  // ---- the end ---------------------------------------------------------------------------------------------------------------
+  // ---- the end ----------------------------------------------------------------------------------
 
   bool stuck() {
     for (router& r : routers_) {

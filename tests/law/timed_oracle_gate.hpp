@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A router's way for one color in the oracle of the timed engine, told from the layout's records. Each is taken for one that may change.
+// A router's way for one color in the oracle of the timed engine, told from the layout's records. Each is
+// taken for one that may change.
 #pragma once
 #include <wsl/core/control.hpp>
 #include <wsl/layout/layout.hpp>
@@ -29,12 +30,14 @@ class oracle_gate {
   bool takes(port p) const { return !closed_ && now().from.has(p); }
   ports outputs(u32 bits, bool control) const {
     ports to = now().to;
-    if (to.has(ramp) && !((!control || control_word{bits}.heard()) && keeps(bits, control))) to.bits = static_cast<u8>(to.bits - ports{ramp}.bits);
+    if (to.has(ramp) && !((!control || control_word{bits}.heard()) && keeps(bits, control)))
+      to.bits = static_cast<u8>(to.bits - ports{ramp}.bits);
     return to;
   }
   /// A word has passed; returns what goes on to the next router.
   u32 pass(u32 bits, bool control) {
-    if (const filter_record* f = plan_->filter_of(*path_)) words_ += control ? f->counts_control : f->counts_data;
+    if (const filter_record* f = plan_->filter_of(*path_))
+      words_ += control ? f->counts_control : f->counts_data;
     if (!control) return bits;
     const control_word word{bits};
     closed_ = word.head() == teardown;

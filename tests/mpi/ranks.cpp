@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What several ranks compute is what one process computes, bit by bit, and the host sees it on each of them. Every rank runs all of this
-// (mpirun starts it), and beside the ranks' fabric one of its own.
+// What several ranks compute is what one process computes, bit by bit, and the host sees it on each of them.
+// Every rank runs all of this (mpirun starts it), and beside the ranks' fabric one of its own.
 #include <wsl/collective/all_reduce.hpp>
 #include <wsl/fabric/switches.hpp>
 #include <wsl/host/device.hpp>
@@ -20,16 +20,19 @@ namespace {
 void must_agree_here(law::ending alone, const law::ending& spread, unsigned seed) {
   for (std::size_t i = 0; i < alone.memories.size(); ++i)
     if (spread.memories[i] == 0) alone.memories[i] = 0;
-  law::must_agree(alone, spread, "program " + std::to_string(seed) + " on rank " + std::to_string(mpi::world().rank()));
+  law::must_agree(alone, spread,
+                  "program " + std::to_string(seed) + " on rank " + std::to_string(mpi::world().rank()));
 }
 
-/// Leaves a few buffers of the memory that ranks have in common, so that some channels lie in it and others do not.
+/// Leaves a few buffers of the memory that ranks have in common, so that some channels lie in it and others
+/// do not.
 class scarcity {
  public:
   explicit scarcity(mpi::shared_memory& m) : memory_(m) {
     while (u32* buffer = m.take(engines::large_buffer)) large_.push_back(buffer);
     while (u32* buffer = m.take(engines::small_buffer)) small_.push_back(buffer);
-    for (int k = 0; k < 6 && !small_.empty(); ++k) m.give(small_.back(), engines::small_buffer), small_.pop_back();
+    for (int k = 0; k < 6 && !small_.empty(); ++k)
+      m.give(small_.back(), engines::small_buffer), small_.pop_back();
   }
   scarcity(const scarcity&) = delete;
   scarcity& operator=(const scarcity&) = delete;
@@ -58,7 +61,8 @@ bool judge(unsigned seed, bool races) {
     const scarcity few(*mpi::world().who.memory());
     must_agree_here(expected, law::run(p, mpi::world().with(spread)), seed);
   } else if (seed % 4 == 3) {  // as on several computers
-    must_agree_here(expected, law::run(p, mpi::spread_over{mpi::ranks(mpi::world().who.group()), spread}), seed);
+    must_agree_here(expected, law::run(p, mpi::spread_over{mpi::ranks(mpi::world().who.group()), spread}),
+                    seed);
   }
   return !expected.deadlock.empty();
 }
@@ -81,7 +85,8 @@ struct summand {
     while (me.south_edge()) sleep(1);
   }
   static consteval auto tasks() {
-    return table(launch<&summand::start>(), launch<&summand::fail>(), launch<&summand::hang>(), use<&summand::adder>(), on<total.total(), &summand::know>());
+    return table(launch<&summand::start>(), launch<&summand::fail>(), launch<&summand::hang>(),
+                 use<&summand::adder>(), on<total.total(), &summand::know>());
   }
 };
 layout sums(int side) {
@@ -91,7 +96,8 @@ layout sums(int side) {
   return l;
 }
 
-/// Each PE of a column sends the one below it an array: long news at the border of ranks, beside work in partitions within.
+/// Each PE of a column sends the one below it an array: long news at the border of ranks, beside work in
+/// partitions within.
 constexpr int height = 24;
 constexpr u32 length = 20'000;
 constexpr color<u32> down_from(bool odd) { return {odd}; }
@@ -106,13 +112,17 @@ struct step_down {
     if (!me.south_edge()) me.async(mov(fabout(down_from(odd)), mem(std::span(mine))));
     if (me.y() > 0) me.async(mov(mem(std::span(above)), fabin(down_from(!odd))));
   }
-  static consteval auto tasks() { return table(launch<&step_down::go>(), sends<down_from(odd)>(), reads<down_from(!odd)>()); }
+  static consteval auto tasks() {
+    return table(launch<&step_down::go>(), sends<down_from(odd)>(), reads<down_from(!odd)>());
+  }
 };
 layout stairs() {
   layout l{host, 1, height};
   l.place(rows(0, end, 2), program_v<step_down<false>>).place(rows(1, end, 2), program_v<step_down<true>>);
-  l.path(down_from(false), rows(0, height - 1, 2), ramp >> south).path(down_from(false), rows(1, height, 2), north >> ramp);
-  l.path(down_from(true), rows(1, height - 1, 2), ramp >> south).path(down_from(true), rows(2, height, 2), north >> ramp);
+  l.path(down_from(false), rows(0, height - 1, 2), ramp >> south)
+      .path(down_from(false), rows(1, height, 2), north >> ramp);
+  l.path(down_from(true), rows(1, height - 1, 2), ramp >> south)
+      .path(down_from(true), rows(2, height, 2), north >> ramp);
   return l;
 }
 
@@ -121,9 +131,7 @@ template <class F>
 std::string thrown(F f) {
   try {
     f();
-  } catch (const std::exception& e) {
-    return e.what();
-  }
+  } catch (const std::exception& e) { return e.what(); }
   return "";
 }
 
@@ -188,13 +196,15 @@ TEST_CASE("long news of ranks without common memory") {
       if (!f.here(c)) continue;
       std::vector<u32> expected(length);
       std::iota(expected.begin(), expected.end(), length * static_cast<u32>(y - 1));
-      CHECK((y % 2 ? f.program_at<step_down<true>>(c).above : f.program_at<step_down<false>>(c).above) == expected);
+      CHECK((y % 2 ? f.program_at<step_down<true>>(c).above : f.program_at<step_down<false>>(c).above) ==
+            expected);
     }
   }
 }
 
 TEST_CASE("a fault on one rank is everybody's") {
-  fabric alone{sums(8), threaded{.threads = 1, .pes_per_partition = 8}}, spread{sums(8), mpi::world().with({.threads = 1, .pes_per_partition = 8})};
+  fabric alone{sums(8), threaded{.threads = 1, .pes_per_partition = 8}},
+      spread{sums(8), mpi::world().with({.threads = 1, .pes_per_partition = 8})};
   const std::string said = thrown([&] { alone.launch<&summand::fail>(all); });
   CHECK_THAT(said, Catch::Contains("the last row fails"));
   CHECK(thrown([&] { spread.launch<&summand::fail>(all); }) == said);
@@ -204,7 +214,10 @@ TEST_CASE("other layouts on other ranks are refused") {
   const int size = mpi::world().size(), rank = mpi::world().rank();
   const std::string said = thrown([&] { fabric f{sums(rank == size - 1 ? 7 : 6), mpi::world()}; });
   if (size == 1) CHECK(said == "");
-  else CHECK(said == "wsl: rank " + std::to_string(size - 1) + " has another program, layout or setting of its engine than rank 0; start the same program with the same arguments everywhere");
+  else
+    CHECK(said == "wsl: rank " + std::to_string(size - 1) +
+                      " has another program, layout or setting of its engine than rank 0; start the same "
+                      "program with the same arguments everywhere");
 }
 
 // Started by themselves, see ../CMakeLists.txt: they end all ranks.

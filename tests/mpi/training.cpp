@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Wafers that train on several ranks learn what they learn in one process, bit by bit, though each rank has only its part of the data.
+// Wafers that train on several ranks learn what they learn in one process, bit by bit, though each rank has
+// only its part of the data.
 #include <wsl/ml/model/decoder.hpp>
 #include <wsl/ml/train/trainer.hpp>
 #include <wsl/mpi.hpp>
@@ -23,7 +24,8 @@ struct lesson {
   lesson only(const ml::batch_part& p) const {
     lesson mine = *this;
     for (i64 i = 0; i < i64{sequences} * length; ++i)
-      if (i < p.begin_in(sequences) * length || i >= p.end_in(sequences) * length) mine.ids[static_cast<std::size_t>(i)] = mine.targets[static_cast<std::size_t>(i)] = 0;
+      if (i < p.begin_in(sequences) * length || i >= p.end_in(sequences) * length)
+        mine.ids[static_cast<std::size_t>(i)] = mine.targets[static_cast<std::size_t>(i)] = 0;
     return mine;
   }
   ml::batch all() const { return {.ids = ids, .targets = targets, .sequences = sequences, .length = length}; }
@@ -40,27 +42,36 @@ learned learn(ml::trainer& t, const lesson& whole) {
   for (int step = 0; step < 3; ++step) all.losses.push_back(t.step(mine.all(), 1e-2));
   all.losses.push_back(t.evaluate(mine.all()));
   all.logits = t.predict(mine.all());
-  for (const ml::state_array& a : t.state()) all.numbers.insert(all.numbers.end(), a.numbers.begin(), a.numbers.end());
+  for (const ml::state_array& a : t.state())
+    all.numbers.insert(all.numbers.end(), a.numbers.begin(), a.numbers.end());
   return all;
 }
 
 }  // namespace
 
 TEST_CASE("wafers on ranks learn the same bits") {
-  const mpi::spread_over world = mpi::world(), apart{mpi::ranks(world.who.group())};  // as on several computers
+  // as on several computers
+  const mpi::spread_over world = mpi::world(), apart{mpi::ranks(world.who.group())};
   for (const auto& [num_csx, workers, clip] : {std::tuple{2, 2, 0.}, {3, 1, 1.}, {8, 1, 0.}}) {
     if (num_csx < world.size()) continue;
     INFO(num_csx << " wafers on " << world.size() << " ranks");
     const lesson text(num_csx * 2, 5, num_csx == 3 ? 40 : 600);  // of the larger tables only some rows travel
-    const ml::decoder model{.vocabulary = text.vocabulary, .positions = 8, .layers = 1, .heads = 2, .width = 16};
-    const ml::training how{.workers = workers, .num_csx = num_csx, .clip_norm = clip, .seed = 3, .threads = 1 + world.rank() % 3};
-    ml::trainer alone(model.build(), ml::optimizer::adamw(), how), spread(model.build(), ml::optimizer::adamw(), how, num_csx == 8 ? apart : world);
+    const ml::decoder model{
+        .vocabulary = text.vocabulary, .positions = 8, .layers = 1, .heads = 2, .width = 16};
+    const ml::training how{.workers = workers,
+                           .num_csx = num_csx,
+                           .clip_norm = clip,
+                           .seed = 3,
+                           .threads = 1 + world.rank() % 3};
+    ml::trainer alone(model.build(), ml::optimizer::adamw(), how),
+        spread(model.build(), ml::optimizer::adamw(), how, num_csx == 8 ? apart : world);
     const learned expected = learn(alone, text), got = learn(spread, text);
     CHECK(got.losses == expected.losses);
     CHECK(got.logits == expected.logits);
     CHECK(got.numbers == (world.root() ? expected.numbers : std::vector<f32>{}));
     CHECK(alone.part().end == num_csx);
-    CHECK(static_cast<int>(world.who.sum(static_cast<u64>(spread.part().end - spread.part().first))) == num_csx);
+    CHECK(static_cast<int>(world.who.sum(static_cast<u64>(spread.part().end - spread.part().first))) ==
+          num_csx);
   }
 }
 
@@ -68,8 +79,10 @@ TEST_CASE("weights and gradients travel while wafers compute") {
   const mpi::spread_over world = mpi::world();
   if (world.size() == 1) return;
   const lesson text(world.size() * 2, 16, 100);
-  const ml::decoder model{.vocabulary = text.vocabulary, .positions = 16, .layers = 2, .heads = 2, .width = 32};
-  ml::trainer t(model.build(), ml::optimizer::sgd(), {.num_csx = world.size(), .threads = 2}, mpi::spread_over{mpi::ranks(world.who.group())});
+  const ml::decoder model{
+      .vocabulary = text.vocabulary, .positions = 16, .layers = 2, .heads = 2, .width = 32};
+  ml::trainer t(model.build(), ml::optimizer::sgd(), {.num_csx = world.size(), .threads = 2},
+                mpi::spread_over{mpi::ranks(world.who.group())});
   const u64 before = mpi::detail::arrived, beside = mpi::detail::arrived_beside;
   t.step(text.only(t.part()).all(), 1e-2);
   const u64 came = mpi::detail::arrived - before, came_beside = mpi::detail::arrived_beside - beside;
@@ -81,5 +94,7 @@ TEST_CASE("no rank is without a wafer") {
   const ml::decoder model{.vocabulary = 8, .positions = 8, .layers = 1, .heads = 2, .width = 16};
   const auto train_on_one = [&] { ml::trainer t(model.build(), ml::optimizer::sgd(), {}, mpi::world()); };
   if (mpi::world().size() == 1) CHECK_NOTHROW(train_on_one());
-  else CHECK_THROWS_WITH(train_on_one(), Catch::Contains("processes train on at least as many wafers, not on num_csx 1"));
+  else
+    CHECK_THROWS_WITH(train_on_one(),
+                      Catch::Contains("processes train on at least as many wafers, not on num_csx 1"));
 }

@@ -11,7 +11,9 @@ struct echo {
   f32 heard = 0;
   void start(pe& me) { me.send(red, 42.f); }
   void hear(pe&, f32 x) { heard = x; }
-  static consteval auto tasks() { return table(launch<&echo::start>(), on<red, &echo::hear>(), sends<red>()); }
+  static consteval auto tasks() {
+    return table(launch<&echo::start>(), on<red, &echo::hear>(), sends<red>());
+  }
 };
 
 constexpr layout one = layout{wse3, 1, 1}.place(all, program_v<echo>).path(red, all, ramp >> ramp);
@@ -20,5 +22,6 @@ static_assert(routed<one>());
 int main() {
   fabric f{one};
   f.launch();
-  fmt::print("wsl {}.{}.{} heard {}\n", WSL_VERSION_MAJOR, WSL_VERSION_MINOR, WSL_VERSION_PATCH, f.read(0, 0, &echo::heard));
+  fmt::print("wsl {}.{}.{} heard {}\n", WSL_VERSION_MAJOR, WSL_VERSION_MINOR, WSL_VERSION_PATCH,
+             f.read(0, 0, &echo::heard));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Compiling is passing: a constant layout of the size of a wafer is checked within the default limits of the compilers, at a cost
-// that does not depend on the number of PEs.
+// Compiling is passing: a constant layout of the size of a wafer is checked within the default limits of the
+// compilers, at a cost that does not depend on the number of PEs.
 #include "../checker_shapes.hpp"
 
 using namespace wsl;

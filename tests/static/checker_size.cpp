@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Compiling is passing: layouts of several hundred paths, mixed strides, and the longest walks over PEs stay within the default
-// limits of the compilers; what would not is refused with a sentence instead of a step limit.
+// Compiling is passing: layouts of several hundred paths, mixed strides, and the longest walks over PEs stay
+// within the default limits of the compilers; what would not is refused with a sentence instead of a step
+// limit.
 #include "../checker_shapes.hpp"
 
 using namespace wsl;
@@ -29,7 +30,8 @@ constexpr layout longest_walk = shapes::weave(64, 64);
 static_assert(routed<longest_walk>());
 
 constexpr layout too_long = shapes::weave(72, 64);
-static_assert(rules::cycles_of(too_long, 0, 0).what == fault_kind::the_routes_turn_too_often_to_check_while_compiling);
+static_assert(rules::cycles_of(too_long, 0, 0).what ==
+              fault_kind::the_routes_turn_too_often_to_check_while_compiling);
 
 constexpr layout forks_and_merges = shapes::shuttles(101);
 static_assert(routed<forks_and_merges>());
@@ -38,7 +40,8 @@ constexpr layout too_many_beads = shapes::beads(750);
 static_assert(routed<too_many_beads>());
 
 constexpr layout tangled = shapes::tangle(16, 14);
-static_assert(rules::paths_of(tangled, 0, 0).what == fault_kind::the_paths_meet_too_often_to_check_while_compiling);
+static_assert(rules::paths_of(tangled, 0, 0).what ==
+              fault_kind::the_paths_meet_too_often_to_check_while_compiling);
 
 constexpr layout less_tangled = shapes::tangle(8, 6);
 static_assert(routed<less_tangled>());

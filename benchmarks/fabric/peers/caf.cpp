@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The relay as actors of the C++ Actor Framework: one a PE, on one worker thread; another thread puts the waves in.
+// The relay as actors of the C++ Actor Framework: one a PE, on one worker thread; another thread puts the
+// waves in.
 #include <caf/all.hpp>
 
 #include <atomic>
@@ -33,7 +34,8 @@ class rows_of_actors {
     all_.sums.resize(static_cast<std::size_t>(width * height));
     for (int y = 0; y < height; ++y) {
       caf::actor next;
-      for (int x = width - 1; x >= 0; --x) next = system_.spawn(relay, &all_, static_cast<std::size_t>(y * width + x), next);
+      for (int x = width - 1; x >= 0; --x)
+        next = system_.spawn(relay, &all_, static_cast<std::size_t>(y * width + x), next);
       first_.push_back(next);
     }
   }
@@ -52,7 +54,8 @@ class rows_of_actors {
   }
   void check() const {
     for (std::size_t i = 0; i < all_.sums.size(); ++i)
-      bench::require(all_.sums[i] == static_cast<float>(static_cast<int>(i) % width_ + 1) * static_cast<float>(waves_ * runs_),
+      bench::require(all_.sums[i] == static_cast<float>(static_cast<int>(i) % width_ + 1) *
+                                         static_cast<float>(waves_ * runs_),
                      "CAF has a wrong sum");
   }
 

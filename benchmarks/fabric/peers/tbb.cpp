@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The relay as a oneTBB flow graph: a function_node for each PE, serial, with the policy under which it runs fastest.
+// The relay as a oneTBB flow graph: a function_node for each PE, serial, with the policy under which it runs
+// fastest.
 #include <oneapi/tbb/flow_graph.h>
 #include <oneapi/tbb/global_control.h>
 
@@ -12,7 +13,8 @@ namespace tbb = oneapi::tbb;
 
 class rows_of_nodes {
  public:
-  rows_of_nodes(int width, int height, int waves) : width_(width), waves_(waves), sums_(static_cast<std::size_t>(width * height)) {
+  rows_of_nodes(int width, int height, int waves)
+      : width_(width), waves_(waves), sums_(static_cast<std::size_t>(width * height)) {
     for (std::size_t i = 0; i < sums_.size(); ++i) {
       nodes_.emplace_back(graph_, tbb::flow::serial, [&sum = sums_[i]](float x) {
         sum += x;
@@ -24,14 +26,16 @@ class rows_of_nodes {
 
   double run() {
     for (int k = 0; k < waves_; ++k)
-      for (std::size_t first = 0; first < nodes_.size(); first += static_cast<std::size_t>(width_)) nodes_[first].try_put(1);
+      for (std::size_t first = 0; first < nodes_.size(); first += static_cast<std::size_t>(width_))
+        nodes_[first].try_put(1);
     graph_.wait_for_all();
     ++runs_;
     return static_cast<double>(nodes_.size()) * waves_;
   }
   void check() const {
     for (std::size_t i = 0; i < sums_.size(); ++i)
-      bench::require(sums_[i] == static_cast<float>(static_cast<int>(i) % width_ + 1) * static_cast<float>(waves_ * runs_),
+      bench::require(sums_[i] == static_cast<float>(static_cast<int>(i) % width_ + 1) *
+                                     static_cast<float>(waves_ * runs_),
                      "oneTBB has a wrong sum");
   }
 

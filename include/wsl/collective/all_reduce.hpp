@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Every PE of a row, a column or the rectangle contributes and learns the total: a reduce to one PE, then a broadcast from it. Four colors
-// for a rectangle; or with `.colors = 1` a single one, which takes longer (taking_turns.hpp). The module has two parts: a constant that
-// wires the layout, and a member of the PE program that holds its state and tasks. For arrays that member is the endpoint; for single
-// values, where a task per total is quicker, the reducer:
+// Every PE of a row, a column or the rectangle contributes and learns the total: a reduce to one PE, then a
+// broadcast from it. Four colors for a rectangle; or with `.colors = 1` a single one, which takes longer
+// (taking_turns.hpp). The module has two parts: a constant that wires the layout, and a member of the PE
+// program that holds its state and tasks. For arrays that member is the endpoint; for single values, where a
+// task per total is quicker, the reducer:
 //   constexpr all_reduce<f32> sum{0};                                  // colors 0 to 3
 //   struct solver { endpoint<sum> summing; ... summing.start(me, mem(x), then<&solver::next>()) ... };
 //   struct worker { reducer<sum> reduce; ... use<&worker::reduce>(), on<sum.total(), &worker::done>() ... };
-// The total is the same on every PE, bit for bit: rows are joined from the west, then their results from the north. A chain of P PEs and
-// the broadcast take B + (2 T + 2) (P - 1) and B + P + 2 T cycles for B words. See examples/10_all_reduce.cpp.
+// The total is the same on every PE, bit for bit: rows are joined from the west, then their results from the
+// north. A chain of P PEs and the broadcast take B + (2 T + 2) (P - 1) and B + P + 2 T cycles for B words.
+// See examples/10_all_reduce.cpp.
 #pragma once
 #include "broadcast.hpp"
 #include "reduce.hpp"
@@ -21,19 +23,25 @@ struct all_reduce {
   using combine = Combine;
   static constexpr const char* name = "all_reduce";
 
-  int first;              ///< the first of its colors
-  area where = all;       ///< the rectangle, without strides
+  int first;         ///< the first of its colors
+  area where = all;  ///< the rectangle, without strides
   team among = everyone;
-  int words = 1;          ///< of the arrays; with 1 the total goes to all as a reducer needs it, in one more word
+  /// of the arrays; with 1 the total goes to all as a reducer needs it, in one more word
+  int words = 1;
   tactic how = tactic::chain;  ///< of the reduce; a reducer has chains
-  int colors = 2;         ///< of the reduce, for each axis; with 1 there is no other, and the reduce is a star
+  /// of the reduce, for each axis; with 1 there is no other, and the reduce is a star
+  int colors = 2;
 
   constexpr bool takes_turns() const { return colors == 1; }
   constexpr reduce<T, Combine> gathering() const {
     return {first, where, among, {end - 1, end - 1}, words, takes_turns() ? tactic::star : how, colors};
   }
   constexpr broadcast<T> spreading() const {
-    return {takes_turns() ? first : first + gathering().all_colors(), where, among, {end - 1, end - 1}, words == 1 && !takes_turns()};
+    return {takes_turns() ? first : first + gathering().all_colors(),
+            where,
+            among,
+            {end - 1, end - 1},
+            words == 1 && !takes_turns()};
   }
   /// The color on which the total arrives at every PE.
   constexpr color<T> total() const { return spreading().line(); }
@@ -45,7 +53,8 @@ struct all_reduce {
   }
   /// What it takes on a layout, in cycles, with `n` words.
   constexpr f64 cycles(const layout& l, int n) const {
-    return takes_turns() ? turns::cycles(l, *this, n) : gathering().cycles(l, n) + restart + spreading().cycles(l, n);
+    return takes_turns() ? turns::cycles(l, *this, n)
+                         : gathering().cycles(l, n) + restart + spreading().cycles(l, n);
   }
 
   template <auto net>
@@ -56,7 +65,10 @@ struct all_reduce {
       array_ = array, done_ = done;
       gathering_.start(me, array, then<&two_modules::spread>());
     }
-    static consteval auto tasks() { return table(use<&two_modules::gathering_>(), use<&two_modules::spreading_>(), local<&two_modules::spread>()); }
+    static consteval auto tasks() {
+      return table(use<&two_modules::gathering_>(), use<&two_modules::spreading_>(),
+                   local<&two_modules::spread>());
+    }
 
    private:
     void spread(pe& me) { spreading_.start(me, array_, done_); }
@@ -74,28 +86,32 @@ struct all_reduce {
 template <auto net>
 class reducer {
   using T = typename decltype(net)::element;
-  static_assert(net.among == everyone && net.how == tactic::chain && net.words == 1 && !net.takes_turns(),
-                "wsl: a reducer joins single values over the rectangle, in chains; otherwise use an endpoint");
+  static_assert(
+      net.among == everyone && net.how == tactic::chain && net.words == 1 && !net.takes_turns(),
+      "wsl: a reducer joins single values over the rectangle, in chains; otherwise use an endpoint");
 
  public:
-  /// This PE's part of the next total; each PE contributes once for each total, and not again before the total has come.
+  /// This PE's part of the next total; each PE contributes once for each total, and not again before the
+  /// total has come.
   void contribute(pe& me, T value) {
     if (row_.complete(me, value, partial::own, me.x() == inside(me).x0)) pass_row(me);
   }
 
   static consteval auto tasks() {
-    return table(on<row(1), &reducer::add_to_row>(), on<row(2), &reducer::add>(), on<column(2), &reducer::add_to_column>(),
-                 sends<row(1)>(), sends<row(2)>(), sends<column(2)>(), sends<net.total()>());
+    return table(on<row(1), &reducer::add_to_row>(), on<row(2), &reducer::add>(),
+                 on<column(2), &reducer::add_to_column>(), sends<row(1)>(), sends<row(2)>(),
+                 sends<column(2)>(), sends<net.total()>());
   }
 
  private:
-  // What the PE at a distance from the last one sends. The column of the last PEs hears its rows on row(1), and has row(2) for itself.
+  // What the PE at a distance from the last one sends. The column of the last PEs hears its rows on row(1),
+  // and has row(2) for itself.
   static constexpr color<T> row(int distance) { return {net.first + (distance + 1) % 2}; }
   static constexpr color<T> column(int distance) { return {net.first + 1 + (distance + 1) % 2}; }
   static_assert(row(2) == column(1) && column(1).id == net.gathering().first_of(axis::y));
 
-  // A sum of two parts: the one from the west or north and this PE's, in this order whichever comes first. The first PE of a line
-  // has only its own.
+  // A sum of two parts: the one from the west or north and this PE's, in this order whichever comes first.
+  // The first PE of a line has only its own.
   struct partial {
     enum origin : u8 { nothing, before, own };
     T value{};
@@ -103,7 +119,8 @@ class reducer {
     bool complete(const pe& me, T part, origin from, bool alone) {
       if (waits == from)
         throw fault("wsl: PE(" + std::to_string(me.x()) + ", " + std::to_string(me.y()) +
-                          ") has two contributions to one total of an all_reduce: contribute again when the total has come");
+                    ") has two contributions to one total of an all_reduce: contribute again when the total "
+                    "has come");
       if (waits == nothing) value = part;
       else value = from == own ? join(value, part) : join(part, value);
       waits = waits == nothing && !alone ? from : nothing;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What a scatter and a gather share: a root with a block of words for, or from, every PE of its row, its column or the rectangle, in the
-// order of their indices, row by row. Blocks pass from PE to PE along the rows and along the root's column, which passes on whole rows. A
-// row goes in three pieces: what is west of the root's column, the block in it, and what is east of it.
+// What a scatter and a gather share: a root with a block of words for, or from, every PE of its row, its
+// column or the rectangle, in the order of their indices, row by row. Blocks pass from PE to PE along the
+// rows and along the root's column, which passes on whole rows. A row goes in three pieces: what is west of
+// the root's column, the block in it, and what is east of it.
 #pragma once
 #include "cost.hpp"
 #include "relay.hpp"
@@ -15,7 +16,8 @@ struct block_ways {
   template <class Net>
   constexpr block_ways(const Net& net, const region& r)
       : x{lines_of(r, axis::x, net.among, net.root, net.name), net.first},
-        y{lines_of(r, axis::y, net.among, net.root, net.name), net.among == team::rectangle ? net.first + 2 : net.first} {}
+        y{lines_of(r, axis::y, net.among, net.root, net.name),
+          net.among == team::rectangle ? net.first + 2 : net.first} {}
   constexpr block_ways() = default;
 
   static constexpr int colors(team among) { return among == team::rectangle ? 4 : 2; }
@@ -23,27 +25,33 @@ struct block_ways {
   constexpr int farthest() const { return x.where.farthest() + y.where.farthest(); }
 
   /// The root handles a block of every other PE.
-  constexpr f64 busy(int words) const { return pattern{.contention = f64(words) * (blocks() - 1), .distance = 1, .depth = 1}.cycles() + 1; }
+  constexpr f64 busy(int words) const {
+    return pattern{.contention = f64(words) * (blocks() - 1), .distance = 1, .depth = 1}.cycles() + 1;
+  }
   /// A block passes the PEs on its way to or from the root.
   static constexpr f64 way(int words, f64 away) { return words + away * (handling + 1); }
   /// The root copies its own, and all hear that they are done.
   static constexpr f64 ends(int words, std::size_t bytes) { return copying(words, bytes) + restart; }
 };
 
-/// The part of such a module in a PE program; what a step does is the module's, `Steps`, which derives from this.
+/// The part of such a module in a PE program; what a step does is the module's, `Steps`, which derives from
+/// this.
 template <auto net, class Steps>
 class block_part {
  protected:
   using T = typename decltype(net)::element;
 
  public:
-  /// At every PE but the root: when `done` happens, its own block is sent or there, and those of the PEs beyond it have passed.
+  /// At every PE but the root: when `done` happens, its own block is sent or there, and those of the PEs
+  /// beyond it have passed.
   void start(pe& me, memory<T> own, completion done = none<T>(net.first)) {
     begin(me, own, done);
     if (is_root()) misuse::this_PE_is_the_root(net.name, me.at());
     go_on(me);
   }
-  static consteval auto tasks() { return table(local<&block_part::go_on>(), uses_colors<T, net.first, net.colors()>()); }
+  static consteval auto tasks() {
+    return table(local<&block_part::go_on>(), uses_colors<T, net.first, net.colors()>());
+  }
 
  protected:
   void start_at_root(pe& me, memory<T> blocks, memory<T> own, const completion& done) {
@@ -56,9 +64,13 @@ class block_part {
   }
 
   // What a step does and says: whether it has started an operation.
-  bool pass(pe& me, color<T> out, color<T> in, int n) { return n > 0 && run(me, mov(fabout(out), fabin(in, n))); }
+  bool pass(pe& me, color<T> out, color<T> in, int n) {
+    return n > 0 && run(me, mov(fabout(out), fabin(in, n)));
+  }
   template <class Operation>
-  bool run(pe& me, const Operation& op) { return me.async(op, then<&block_part::go_on>()), true; }
+  bool run(pe& me, const Operation& op) {
+    return me.async(op, then<&block_part::go_on>()), true;
+  }
 
   int block() const { return own_.length(); }
   /// How many words a piece of a row has, and where it lies in the root's array.
@@ -68,7 +80,9 @@ class block_part {
     return blocks_.part(row * ways_.x.where.size() * block() + before, words(piece));
   }
   int words_beyond_in_row() const { return (ways_.x.where.reach(side_.x) - away_.x) * block(); }
-  int words_beyond_in_column() const { return (ways_.y.where.reach(side_.y) - away_.y) * ways_.x.where.size() * block(); }
+  int words_beyond_in_column() const {
+    return (ways_.y.where.reach(side_.y) - away_.y) * ways_.x.where.size() * block();
+  }
   /// The color to the PE before this one, or to the next one beyond it; and to a piece of a root's row.
   color<T> in_row_color(int beyond) const { return {ways_.x.color_of(side_.x, away_.x + beyond)}; }
   color<T> in_column_color(int beyond) const { return {ways_.y.color_of(side_.y, away_.y + beyond)}; }
@@ -91,7 +105,8 @@ class block_part {
     const int last = away_.x ? 2 : away_.y ? 4 : 3 * ways_.y.where.size();
     while (step_ < last) {
       const int step = step_++;
-      if (away_.x ? steps.in_row(me, step) : away_.y ? steps.in_column(me, step) : steps.at_root(me, step)) return;
+      if (away_.x ? steps.in_row(me, step) : away_.y ? steps.in_column(me, step) : steps.at_root(me, step))
+        return;
     }
     finish(me, net.first, unused_, done_);
   }

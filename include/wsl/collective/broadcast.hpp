@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// A root's words reach every PE of its row, its column or the rectangle: one color that forks on its way, and one descriptor at each
-// end. The routers copy, so no PE waits for another. See examples/20_gemv_collectives.cpp.
+// A root's words reach every PE of its row, its column or the rectangle: one color that forks on its way, and
+// one descriptor at each end. The routers copy, so no PE waits for another. See
+// examples/20_gemv_collectives.cpp.
 //   constexpr broadcast<f32> spread{.first = 0, .among = each_row, .root = {end - 1}};
 //   endpoint<spread> spreading; ... spreading.start(me, mem(x), then<&worker::next>())
-// A team of P PEs in a line: B + P + 2 T cycles for B words, with T the ramp's latency; in a rectangle of W x H: B + W + H - 1 + 2 T.
+// A team of P PEs in a line: B + P + 2 T cycles for B words, with T the ramp's latency; in a rectangle of W x
+// H: B + W + H - 1 + 2 T.
 #pragma once
 #include "cost.hpp"
 #include "line.hpp"
@@ -16,11 +18,11 @@ struct broadcast {
   static constexpr const char* name = "broadcast";
   static constexpr int colors = 1;
 
-  int first = 0;          ///< its color
-  area where = all;       ///< the rectangle, without strides
+  int first = 0;     ///< its color
+  area where = all;  ///< the rectangle, without strides
   team among = everyone;
-  spot root = {};         ///< a row uses only x, a column only y
-  bool echo = false;      ///< the root hears its own words
+  spot root = {};     ///< a row uses only x, a column only y
+  bool echo = false;  ///< the root hears its own words
 
   constexpr color<T> line() const { return {first}; }
 
@@ -40,7 +42,8 @@ struct broadcast {
     if (among != team::row) wire_arms(l, upright, {}, options...);
     if (among != team::column) wire_arms(l, flat, down, options...);
     const ports out = (among == team::column ? ports{} : flat.ways()) | down | (echo ? ports{ramp} : ports{});
-    if (!out.empty()) l.path(line(), among == team::column ? upright.roots() : flat.roots(), ramp >> out, options...);
+    if (!out.empty())
+      l.path(line(), among == team::column ? upright.roots() : flat.roots(), ramp >> out, options...);
   }
 
   /// What it takes on a layout, in cycles, with `words` words.
@@ -55,7 +58,8 @@ struct broadcast {
   template <auto net>
   class part {
    public:
-    /// Sends the root's words into those of every other PE; everyone gives as many. They may be used when `done` happens.
+    /// Sends the root's words into those of every other PE; everyone gives as many. They may be used when
+    /// `done` happens.
     void start(pe& me, memory<T> words, completion done = none<T>(net.first)) {
       const region r = ground(me, net.where, name);
       if (words.length() < 1) misuse::a_collective_moves_at_least_one_word(name, me.at());
@@ -88,7 +92,8 @@ struct broadcast {
   }
   constexpr f64 distance(const region& r, coord c) const {
     const auto farther = [](int at, int size) { return at > size - 1 - at ? at : size - 1 - at; };
-    return (among == team::column ? 0 : farther(c.x, r.columns())) + (among == team::row ? 0 : farther(c.y, r.rows()));
+    return (among == team::column ? 0 : farther(c.x, r.columns())) +
+           (among == team::row ? 0 : farther(c.y, r.rows()));
   }
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How reductions join two contributions, the one from further away first. Any type with such a call can stand in; it should be
-// associative, because their grouping follows the layout.
+// How reductions join two contributions, the one from further away first. Any type with such a call can stand
+// in; it should be associative, because their grouping follows the layout.
 #pragma once
 #include <type_traits>
 
@@ -12,17 +12,23 @@ namespace wsl {
 struct plus {
   template <class T>
   constexpr T operator()(T a, T b) const {
-    if constexpr (std::is_integral_v<T>) return static_cast<T>(static_cast<std::make_unsigned_t<T>>(a) + static_cast<std::make_unsigned_t<T>>(b));
+    if constexpr (std::is_integral_v<T>)
+      return static_cast<T>(static_cast<std::make_unsigned_t<T>>(a) +
+                            static_cast<std::make_unsigned_t<T>>(b));
     else return static_cast<T>(a + b);
   }
 };
 struct larger {
   template <class T>
-  constexpr T operator()(T a, T b) const { return a < b ? b : a; }
+  constexpr T operator()(T a, T b) const {
+    return a < b ? b : a;
+  }
 };
 struct smaller {
   template <class T>
-  constexpr T operator()(T a, T b) const { return b < a ? b : a; }
+  constexpr T operator()(T a, T b) const {
+    return b < a ? b : a;
+  }
 };
 
 namespace collective {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What a collective costs, before it runs: four numbers of a pattern of communication and one formula give its cycles on a machine of
-// these links and ramps. Nothing in it is fitted. The formula is that of "Near-Optimal Wafer-Scale Reduce" (arXiv 2404.15888), whose
-// authors measured an error below 4 % on a WSE-2. Counted is from the first operation's start to the last operation's end.
+// What a collective costs, before it runs: four numbers of a pattern of communication and one formula give
+// its cycles on a machine of these links and ramps. Nothing in it is fitted. The formula is that of
+// "Near-Optimal Wafer-Scale Reduce" (arXiv 2404.15888), whose authors measured an error below 4 % on a WSE-2.
+// Counted is from the first operation's start to the last operation's end.
 #pragma once
 #include <cstddef>
 
@@ -11,7 +12,8 @@ namespace wsl::collective {
 
 // The constants are the WSE-2's, on which the model was measured.
 inline constexpr int ramp_latency = wse2.ramp_latency;
-/// From a word's arrival in the router of a PE to its departure there, when the PE handles it in between: up the ramp and down again.
+/// From a word's arrival in the router of a PE to its departure there, when the PE handles it in between: up
+/// the ramp and down again.
 inline constexpr int handling = 2 * ramp_latency + 1;
 /// To begin a task, and to issue an operation.
 inline constexpr int begin = wse2.task_start, issue = wse2.operation_setup;
@@ -19,16 +21,20 @@ inline constexpr int begin = wse2.task_start, issue = wse2.operation_setup;
 inline constexpr int restart = begin + issue;
 
 /// A copy from memory to memory.
-constexpr f64 copying(int words, std::size_t bytes) { return issue + f64(words) / (bytes == 2 ? wse2.simd.add16 : wse2.simd.add32); }
+constexpr f64 copying(int words, std::size_t bytes) {
+  return issue + f64(words) / (bytes == 2 ? wse2.simd.add16 : wse2.simd.add32);
+}
 
 struct pattern {
-  f64 contention = 0;  ///< most words through one link, or through the operations of one PE: it handles one in a cycle
-  f64 energy = 0;      ///< word-hops in all
-  f64 links = 1;       ///< links that carry them
-  f64 distance = 0;    ///< most hops of a word's way
-  f64 depth = 0;       ///< PEs that handle a word one after the other, after the first
+  /// most words through one link, or through the operations of one PE: it handles one in a cycle
+  f64 contention = 0;
+  f64 energy = 0;    ///< word-hops in all
+  f64 links = 1;     ///< links that carry them
+  f64 distance = 0;  ///< most hops of a word's way
+  f64 depth = 0;     ///< PEs that handle a word one after the other, after the first
 
-  /// A word passes one ramp or link in a cycle; each PE on the way takes it from its ramp, handles it and sends it on.
+  /// A word passes one ramp or link in a cycle; each PE on the way takes it from its ramp, handles it and
+  /// sends it on.
   constexpr f64 cycles() const {
     const f64 flowing = energy / links + distance;
     return (contention > flowing ? contention : flowing) + handling * depth;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// A root collects a block of words from every PE of its row, its column or the rectangle, in the order of their indices, row by row. Each
-// PE sends its block toward the root and then passes on what comes from beyond it, so nobody stores what is not his. From the west
-// blocks arrive backwards, so there their words run backwards, too, and the root fills its array from behind. In a rectangle the root's
-// column passes on whole rows. See examples/21_scatter_gather.cpp.
+// A root collects a block of words from every PE of its row, its column or the rectangle, in the order of
+// their indices, row by row. Each PE sends its block toward the root and then passes on what comes from
+// beyond it, so nobody stores what is not his. From the west blocks arrive backwards, so there their words
+// run backwards, too, and the root fills its array from behind. In a rectangle the root's column passes on
+// whole rows. See examples/21_scatter_gather.cpp.
 //   constexpr gather<f32> collect{.first = 0, .among = each_row};
 //   endpoint<collect> collecting; ... collecting.start(me, mem(x), then<...>()), and at the root collecting.start(me, mem(x), mem(all), ...)
-// The root is what it costs: it takes (P - 1) B words; or the way of the farthest block, B + (2 T + 2) (P - 1) cycles. Then the root
-// copies its own. Two colors for each axis.
+// The root is what it costs: it takes (P - 1) B words; or the way of the farthest block, B + (2 T + 2) (P -
+// 1) cycles. Then the root copies its own. Two colors for each axis.
 #pragma once
 #include "blocks.hpp"
 
@@ -17,10 +18,10 @@ struct gather {
   using element = T;
   static constexpr const char* name = "gather";
 
-  int first = 0;          ///< the first of its colors
-  area where = all;       ///< the rectangle, without strides
+  int first = 0;     ///< the first of its colors
+  area where = all;  ///< the rectangle, without strides
   team among = everyone;
-  spot root = {};         ///< a row uses only x, a column only y
+  spot root = {};  ///< a row uses only x, a column only y
 
   constexpr int colors() const { return block_ways::colors(among); }
 
@@ -55,7 +56,9 @@ struct gather {
    private:
     // First this PE's block, then those from beyond it.
     bool in_row(pe& me, int step) {
-      if (step == 0) return base::run(me, mov(fabout(base::in_row_color(0)), base::side_.x == 0 ? base::own_.reversed() : base::own_));
+      if (step == 0)
+        return base::run(
+            me, mov(fabout(base::in_row_color(0)), base::side_.x == 0 ? base::own_.reversed() : base::own_));
       return base::pass(me, base::in_row_color(0), base::in_row_color(1), base::words_beyond_in_row());
     }
     bool in_column(pe& me, int step) {

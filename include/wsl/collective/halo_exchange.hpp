@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Every PE of a rectangle has a tile of a large field with a rim of `width` cells around it, and fills the rim with its neighbours' cells,
-// corners included. First columns go east and west, then whole rows, with the rims just filled, go north and south: that is how a corner
-// gets around without a color of its own. At the rectangle's edge the rim stays as it is, except that rows bring along what north and
-// south neighbours have in theirs.
-// See examples/23_game_of_life.cpp.
+// Every PE of a rectangle has a tile of a large field with a rim of `width` cells around it, and fills the
+// rim with its neighbours' cells, corners included. First columns go east and west, then whole rows, with the
+// rims just filled, go north and south: that is how a corner gets around without a color of its own. At the
+// rectangle's edge the rim stays as it is, except that rows bring along what north and south neighbours have
+// in theirs. See examples/23_game_of_life.cpp.
 //   constexpr halo_exchange<f32> rim{.first = 0, .rows = 16, .columns = 16, .width = 2};
 //   f32 u[rim.cells()]{};  endpoint<rim> filling; ... filling.start(me, mem(u), then<&worker::step>())
-// A PE handles a word in a cycle, and S cycles begin and end each of its four operations for an axis: with R rows and C columns that is
-// 4 W (R + S) + 4 (W (C + 2 W) + S) cycles, half of a term where the axis has two PEs. The links' latency hides behind it. Eight colors,
-// those of `neighbours`.
+// A PE handles a word in a cycle, and S cycles begin and end each of its four operations for an axis: with R
+// rows and C columns that is 4 W (R + S) + 4 (W (C + 2 W) + S) cycles, half of a term where the axis has two
+// PEs. The links' latency hides behind it. Eight colors, those of `neighbours`.
 #pragma once
 #include "cost.hpp"
 #include "line.hpp"
@@ -22,13 +22,14 @@ struct halo_exchange {
   static constexpr const char* name = "halo_exchange";
   static constexpr int colors = 8;
 
-  int first = 0;           ///< the first of its colors
-  area where = all;        ///< the rectangle, without strides
+  int first = 0;              ///< the first of its colors
+  area where = all;           ///< the rectangle, without strides
   int rows = 1, columns = 1;  ///< of a PE's tile, without the rim
-  int width = 1;           ///< of the rim
+  int width = 1;              ///< of the rim
 
-  constexpr int pitch() const { return columns + 2 * width; }          ///< of the array, which is row-major
-  constexpr int cells() const { return (rows + 2 * width) * pitch(); }  ///< of the array, (rows + 2 width, columns + 2 width)
+  constexpr int pitch() const { return columns + 2 * width; }  ///< of the array, which is row-major
+  /// of the array, (rows + 2 width, columns + 2 width)
+  constexpr int cells() const { return (rows + 2 * width) * pitch(); }
   constexpr neighbours<T> near() const { return {first, where}; }
 
   constexpr void wire(layout& l) const {
@@ -56,8 +57,9 @@ struct halo_exchange {
       go_on(me);
     }
     static consteval auto tasks() {
-      return table(local<&part::template ended<0>>(), local<&part::template ended<1>>(), local<&part::template ended<2>>(),
-                   local<&part::template ended<3>>(), uses_colors<T, net.first, colors>());
+      return table(local<&part::template ended<0>>(), local<&part::template ended<1>>(),
+                   local<&part::template ended<2>>(), local<&part::template ended<3>>(),
+                   uses_colors<T, net.first, colors>());
     }
 
    private:
@@ -78,8 +80,10 @@ struct halo_exchange {
     void exchange(pe& me, port side, int step) {
       if (net.near().edge(me, side)) return;
       open_ += 2;
-      me.async(mov(fabout(net.near().out(me, side)), strip(side, step, false)), then<&part::template ended<n>>());
-      me.async(mov(strip(side, step, true), fabin(net.near().in(me, side))), then<&part::template ended<n + 1>>());
+      me.async(mov(fabout(net.near().out(me, side)), strip(side, step, false)),
+               then<&part::template ended<n>>());
+      me.async(mov(strip(side, step, true), fabin(net.near().in(me, side))),
+               then<&part::template ended<n + 1>>());
     }
     // Four completions, four tasks: an activation is not counted.
     template <int>
@@ -94,7 +98,9 @@ struct halo_exchange {
       const int row = side == south ? (in_rim ? w : 0) + net.rows : in_rim ? 0 : w;
       return field_.part(row * net.pitch(), w * net.pitch());
     }
-    memory<T> column(int x) const { return field_.from(net.width * net.pitch() + x).every(net.pitch()).part(0, net.rows); }
+    memory<T> column(int x) const {
+      return field_.from(net.width * net.pitch() + x).every(net.pitch()).part(0, net.rows);
+    }
 
     memory<T> field_{nullptr, 0};
     completion done_{};

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What a PE loses that takes several inputs one after the other, over links and a ramp which these share. An input that comes before its
-// turn waits in the queue, the ramp and the routers before them; its words get there between those of the input whose turn it is, and
-// each of them takes a place on the line. All numbers are the machine's. reduce_cost.hpp counts with this.
+// What a PE loses that takes several inputs one after the other, over links and a ramp which these share. An
+// input that comes before its turn waits in the queue, the ramp and the routers before them; its words get
+// there between those of the input whose turn it is, and each of them takes a place on the line. All numbers
+// are the machine's. reduce_cost.hpp counts with this.
 #pragma once
 #include "../support/inplace_vector.hpp"
 #include "cost.hpp"
@@ -10,24 +11,31 @@ namespace wsl::collective {
 
 /// As many words as all others. Times count from the start of the first operation.
 struct input {
-  f64 first_word = 0;   ///< when it could be taken, if nothing were in its way
-  int queue = 0;        ///< its place among the colors that the PE hears
-  int side = 0;         ///< inputs from one side share links, all share the ramp
-  int shared = 0;       ///< last links of its way that later ones from its side share
+  f64 first_word = 0;  ///< when it could be taken, if nothing were in its way
+  int queue = 0;       ///< its place among the colors that the PE hears
+  int side = 0;        ///< inputs from one side share links, all share the ramp
+  int shared = 0;      ///< last links of its way that later ones from its side share
 
-  constexpr int depth() const { return wse2.input_depth[queue < wse2.input_queues ? queue : wse2.input_queues - 1]; }
+  constexpr int depth() const {
+    return wse2.input_depth[queue < wse2.input_queues ? queue : wse2.input_queues - 1];
+  }
 };
 using inputs = support::inplace_vector<input, 32>;
 
-/// By how much `later` holds up `now`, of so many words, which is taken from `start` on. It must have come before its turn.
+/// By how much `later` holds up `now`, of so many words, which is taken from `start` on. It must have come
+/// before its turn.
 constexpr f64 held_up(const input& now, f64 start, const input& later, int words) {
-  // While an input waits its queue fills; the PE lives on that, but for the word that it takes, while others have the line.
+  // While an input waits its queue fills; the PE lives on that, but for the word that it takes, while others
+  // have the line.
   const f64 waited = start - now.first_word, full = now.depth() - 1, spare = waited < full ? waited : full;
   f64 most = 0;
   for (int link = 0; link <= (now.side == later.side ? now.shared : 0); ++link) {
     const f64 ahead = start - later.first_word;
-    const f64 fits = wse2.router_depth * link + ramp_latency + later.depth() - spare - (ahead > 0 ? ahead : 0);  // the first hurt nobody
-    const f64 over = wse2.router_depth * link + 3, stood = waited < over ? waited : over;  // of an input that waits so many are over the link
+    // the first hurt nobody
+    const f64 fits =
+        wse2.router_depth * link + ramp_latency + later.depth() - spare - (ahead > 0 ? ahead : 0);
+    // of an input that waits so many are over the link
+    const f64 over = wse2.router_depth * link + 3, stood = waited < over ? waited : over;
     const f64 left = words - 2 * spare - (-ahead > stood ? -ahead : stood);
     const f64 here = fits < left ? fits : left;
     if (here > most) most = here;
@@ -45,10 +53,12 @@ constexpr bool queues(const inputs& all, int i, int later) {
 constexpr f64 taken(const inputs& all, int words) {
   f64 end = 0;
   for (int i = 0; i < all.size(); ++i) {
-    const f64 before = end, ready = i ? end + restart : 0, start = ready > all[i].first_word ? ready : all[i].first_word;
+    const f64 before = end, ready = i ? end + restart : 0,
+              start = ready > all[i].first_word ? ready : all[i].first_word;
     end = start + words;
     for (int m = i + 1; m < all.size(); ++m)
-      if ((i == 0 || all[m].first_word >= before) && all[m].first_word < end && !queues(all, i, m)) end += held_up(all[i], start, all[m], words);
+      if ((i == 0 || all[m].first_word >= before) && all[m].first_word < end && !queues(all, i, m))
+        end += held_up(all[i], start, all[m], words);
   }
   return end;
 }

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
-// The ground that collectives stand on: a rectangle of the grid, the teams into which it falls, and lines of PEs. Seen from a root a
-// line has two arms; a PE of an arm is known by its distance, and what flows along an arm comes from or goes to one side, so one
-// description of an arm serves all four directions.
+// The ground that collectives stand on: a rectangle of the grid, the teams into which it falls, and lines of
+// PEs. Seen from a root a line has two arms; a PE of an arm is known by its distance, and what flows along an
+// arm comes from or goes to one side, so one description of an arm serves all four directions.
 #pragma once
 #include "../wsl.hpp"
 #include "misuse.hpp"
 
 namespace wsl::collective {
 
-/// Who works together: each row of the rectangle for itself, each column, or all of it. Of four bytes, as are all fields of a module that
-/// others follow: Clang 19 misplaces what comes after a smaller one in a template argument.
+/// Who works together: each row of the rectangle for itself, each column, or all of it. Of four bytes, as are
+/// all fields of a module that others follow: Clang 19 misplaces what comes after a smaller one in a template
+/// argument.
 enum class team : int { row, column, rectangle };
 inline constexpr team each_row = team::row, each_column = team::column, everyone = team::rectangle;
 
@@ -31,7 +32,8 @@ constexpr int team_size(const region& r, team who) {
 
 /// The rectangle of a module on a layout's grid.
 constexpr region ground(const layout& l, const area& where, const char* module) {
-  if (where.sx != 1 || where.sy != 1) misuse::the_rectangle_of_a_collective_has_no_strides(module, where.sx, where.sy);
+  if (where.sx != 1 || where.sy != 1)
+    misuse::the_rectangle_of_a_collective_has_no_strides(module, where.sx, where.sy);
   const region r = resolve(where, l.grid());
   if (r.empty()) misuse::the_rectangle_of_a_collective_holds_no_PE(module);
   if (r.x0 < 0 || r.y0 < 0 || r.x1 > l.width() || r.y1 > l.height())
@@ -77,7 +79,8 @@ struct arm {
   constexpr region tip() const { return cells(reach < 1 ? 1 : reach, reach + 1); }
 };
 
-/// The lines of a rectangle along an axis with their root at one position: the arms toward the west or north (0), east or south (1).
+/// The lines of a rectangle along an axis with their root at one position: the arms toward the west or north
+/// (0), east or south (1).
 struct lines {
   region where;
   axis direction = axis::x;
@@ -90,20 +93,26 @@ struct lines {
     return r;
   }
   constexpr int reach(int side) const { return side ? length(where, direction) - 1 - root : root; }
-  constexpr arm side(int n) const { return {roots(), n ? forward(direction) : backward(direction), reach(n)}; }
+  constexpr arm side(int n) const {
+    return {roots(), n ? forward(direction) : backward(direction), reach(n)};
+  }
   /// The ports through which the root reaches its arms.
   constexpr ports ways() const {
-    return (reach(0) ? ports{backward(direction)} : ports{}) | (reach(1) ? ports{forward(direction)} : ports{});
+    return (reach(0) ? ports{backward(direction)} : ports{}) |
+           (reach(1) ? ports{forward(direction)} : ports{});
   }
   constexpr int size() const { return length(where, direction); }
   constexpr int farthest() const { return reach(0) > reach(1) ? reach(0) : reach(1); }
   /// The arm on which a PE stands, and how far out; the root is on both. The only PE of a line is its root.
   constexpr int side_of(int position) const { return position > root; }
-  constexpr int distance_of(int position) const { return size() == 1 ? 0 : position > root ? position - root : root - position; }
+  constexpr int distance_of(int position) const {
+    return size() == 1 ? 0 : position > root ? position - root : root - position;
+  }
 };
 
-/// The lines of a team along an axis, with their roots: all rows or all columns of the rectangle; in a rectangle that is one team its
-/// rows, and the column of their roots. A team that does not extend along the axis has lines of one PE.
+/// The lines of a team along an axis, with their roots: all rows or all columns of the rectangle; in a
+/// rectangle that is one team its rows, and the column of their roots. A team that does not extend along the
+/// axis has lines of one PE.
 constexpr lines lines_of(const region& r, axis a, team among, spot root, const char* module) {
   const coord c = root_in(r, root, among, module);
   if (a == axis::x && among == team::column) return {{r.x0, r.x0 + 1, r.y0, r.y1}, a, 0};
@@ -116,14 +125,16 @@ constexpr int rank_in(const region& r, coord at, team among) {
   return among == team::row ? at.x : among == team::column ? at.y : at.y * r.columns() + at.x;
 }
 
-/// A module names its colors in the table of every program: at some sizes of the rectangle some of them have nowhere to go.
+/// A module names its colors in the table of every program: at some sizes of the rectangle some of them have
+/// nowhere to go.
 template <payload T>
 constexpr void take_colors(layout& l, const char* module, int first, int count, const region& r) {
   l.claim_colors(module, first, count, r);
   for (int k = 0; k < count; ++k) l.path(color<T>{first + k}, region{}, ramp >> ramp);
 }
 
-/// The part of a module in a PE program, a member: `endpoint<spread> spreading;` with `use<&worker::spreading>()` in the table.
+/// The part of a module in a PE program, a member: `endpoint<spread> spreading;` with
+/// `use<&worker::spreading>()` in the table.
 template <auto net>
 using endpoint = typename decltype(net)::template part<net>;
 
@@ -131,17 +142,22 @@ using endpoint = typename decltype(net)::template part<net>;
 template <payload T, int first, int count>
 consteval auto uses_colors() {
   return []<std::size_t... I>(std::index_sequence<I...>) {
-    return table(reads<color<T>{first + static_cast<int>(I)}>()..., sends<color<T>{first + static_cast<int>(I)}>()...);
+    return table(reads<color<T>{first + static_cast<int>(I)}>()...,
+                 sends<color<T>{first + static_cast<int>(I)}>()...);
   }(std::make_index_sequence<static_cast<std::size_t>(count)>{});
 }
 
 /// A completion that does nothing: no data task waits for a module's colors.
 template <payload T>
-completion none(int own_color) { return {completion::effect::unblock_color, own_color}; }
+completion none(int own_color) {
+  return {completion::effect::unblock_color, own_color};
+}
 
 /// Nothing is left to do: the completion happens. The color is one that the endpoint reads.
 template <payload T>
-void finish(pe& me, int own_color, T& unused, const completion& done) { me.async(mov(&unused, fabin(color<T>{own_color}, 0)), done); }
+void finish(pe& me, int own_color, T& unused, const completion& done) {
+  me.async(mov(&unused, fabin(color<T>{own_color}, 0)), done);
+}
 
 }  // namespace wsl::collective
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// How the PEs of a line add up to a root, in five ways. A chain: each PE adds its words to those that pass. Two phases: chains in groups,
-// then a chain of their leaders, whose words pass the groups on routes that are switched when these are done. A tree: at level k every odd
-// multiple of 2^k sends to the multiple before. A star: every PE sends its words straight to the root, the nearest first, on routes that
-// are switched from one to the next. And a grouped star: chains in groups, then a star of their leaders. All are one scheme: a PE joins what
-// comes in, input after input, and sends what it then has. Distances count from the root, each arm for itself. What they cost is in
-// reduce_cost.hpp.
+// How the PEs of a line add up to a root, in five ways. A chain: each PE adds its words to those that pass.
+// Two phases: chains in groups, then a chain of their leaders, whose words pass the groups on routes that are
+// switched when these are done. A tree: at level k every odd multiple of 2^k sends to the multiple before. A
+// star: every PE sends its words straight to the root, the nearest first, on routes that are switched from
+// one to the next. And a grouped star: chains in groups, then a star of their leaders. All are one scheme: a
+// PE joins what comes in, input after input, and sends what it then has. Distances count from the root, each
+// arm for itself. What they cost is in reduce_cost.hpp.
 #pragma once
 #include "../fabric/switches.hpp"
 #include "cost.hpp"
@@ -18,18 +19,24 @@ enum class tactic : int { automatic, chain, two_phase, tree, star, grouped_star 
 /// A tactic on lines with a root. Colors are counted from 0.
 class line_reduce {
  public:
-  /// One step of a PE: what comes in on a color is joined with what it has, before it or behind it, and the result stays or goes out.
+  /// One step of a PE: what comes in on a color is joined with what it has, before it or behind it, and the
+  /// result stays or goes out.
   struct step {
     i8 in = -1, out = -1;  ///< colors, -1 for none
     bool before = false;
-    command behind = nop;  ///< follows what goes out: an advance for the two routers that it leaves first, or a reset for all on its way
-    i16 times = 1;         ///< so many PEs send, one after the other
+    /// follows what goes out: an advance for the two routers that it leaves first, or a reset for all on its
+    /// way
+    command behind = nop;
+    i16 times = 1;  ///< so many PEs send, one after the other
   };
   using steps = support::inplace_vector<step, 64>;  // both arms of both axes, 15 levels each
 
   /// The groups of a star are for so many words.
   constexpr line_reduce(tactic how, const lines& where, int words)
-      : how_(how), where_(where), leaders_{leaders_of(how, where.reach(0)), leaders_of(how, where.reach(1))}, group_size_(group_size_for(how, words)) {}
+      : how_(how),
+        where_(where),
+        leaders_{leaders_of(how, where.reach(0)), leaders_of(how, where.reach(1))},
+        group_size_(group_size_for(how, words)) {}
 
   using distances = support::inplace_vector<int, 48>;
 
@@ -38,7 +45,8 @@ class line_reduce {
   /// Where the leaders of an arm stand in two phases; the root is the first.
   constexpr const distances& leaders(int side) const { return leaders_[side]; }
   constexpr bool is_star() const { return how_ == tactic::star || how_ == tactic::grouped_star; }
-  /// Of a star: how many PEs have a leader, and how many leaders the root hears. The nearest of a group leads it; the farthest may be smaller.
+  /// Of a star: how many PEs have a leader, and how many leaders the root hears. The nearest of a group leads
+  /// it; the farthest may be smaller.
   constexpr int group_size() const { return group_size_; }
   constexpr int groups(int side) const { return (where_.reach(side) + group_size_ - 1) / group_size_; }
   constexpr int colors() const {
@@ -47,8 +55,8 @@ class line_reduce {
     return how_ == tactic::tree ? levels(0) + levels(1) : 2;
   }
 
-  /// The color that a PE sends. PEs receive one color and send the other, and so do leaders; the root hears its arms on different ones, the
-  /// only arm on 0.
+  /// The color that a PE sends. PEs receive one color and send the other, and so do leaders; the root hears
+  /// its arms on different ones, the only arm on 0.
   constexpr int color_of(int side, int distance) const {
     if (how_ == tactic::tree) return tree_color(side, level_of(distance));
     const bool second = side == 1 && where_.reach(0) > 0;
@@ -56,20 +64,23 @@ class line_reduce {
     return (offset_of(side, distance) + group_of(side, distance) + 1 + second) % 2;
   }
 
-  /// Adds the paths of all lines to a layout, on the colors from `first` on; those of a star with more options.
+  /// Adds the paths of all lines to a layout, on the colors from `first` on; those of a star with more
+  /// options.
   template <payload T, class... Option>
   constexpr void wire(layout& l, int first, const Option&... options) const {
     for (int side : {0, 1}) {
       const arm a = where_.side(side);
       if (is_star()) wire_star<T>(l, a, side, first, options...);
       else if (how_ == tactic::tree)
-        for (int k = 0; k < levels(side); ++k) wire_hops<T>(l, a, {first + tree_color(side, k)}, 1 << k, a.reach + 1, 2 << k, 1 << k);
+        for (int k = 0; k < levels(side); ++k)
+          wire_hops<T>(l, a, {first + tree_color(side, k)}, 1 << k, a.reach + 1, 2 << k, 1 << k);
       else
         for (int i = 0; i < leaders_[side].size(); ++i) wire_group<T>(l, a, side, i, first);
     }
   }
 
-  /// Appends what the PE at a position of its line does, on the colors from `first` on. Says whether the line's result is then there.
+  /// Appends what the PE at a position of its line does, on the colors from `first` on. Says whether the
+  /// line's result is then there.
   constexpr bool append(steps& to, int position, int first) const {
     const int side = where_.side_of(position), distance = where_.distance_of(position);
     if (distance == 0) {
@@ -85,17 +96,20 @@ class line_reduce {
   }
 
  private:
-  // In a star a leader has a PE more than words: while the next leader's words are on their way to it, its own and their command pass.
+  // In a star a leader has a PE more than words: while the next leader's words are on their way to it, its
+  // own and their command pass.
   static constexpr int group_size_for(tactic how, int words) {
     if (how != tactic::grouped_star) return 1;
     return words < most_stride ? words + 1 : most_stride;
   }
-  // From the far end on a group has 4 PEs, 5, 7, 9, 11, 14 and so on: while the words from beyond come over the links of a group, a cycle each,
-  // and up and down a ramp, its own chain, with a ramp for each PE, is just done. The root's group is what is left.
+  // From the far end on a group has 4 PEs, 5, 7, 9, 11, 14 and so on: while the words from beyond come over
+  // the links of a group, a cycle each, and up and down a ramp, its own chain, with a ramp for each PE, is
+  // just done. The root's group is what is left.
   static constexpr distances leaders_of(tactic how, int reach) {
     distances outside_in, leaders;
     int pes = 4;
-    for (int d = reach + 1 - pes; how == tactic::two_phase && d > 0; d -= pes) outside_in.push_back(d), pes += pes / handling + 1;
+    for (int d = reach + 1 - pes; how == tactic::two_phase && d > 0; d -= pes)
+      outside_in.push_back(d), pes += pes / handling + 1;
     leaders.push_back(0);
     for (int i = outside_in.size(); i > 0; --i) leaders.push_back(outside_in[i - 1]);
     return leaders;
@@ -106,9 +120,13 @@ class line_reduce {
     while (leaders_[side][i] > distance) --i;
     return i;
   }
-  constexpr int offset_of(int side, int distance) const { return distance - leaders_[side][group_of(side, distance)]; }
+  constexpr int offset_of(int side, int distance) const {
+    return distance - leaders_[side][group_of(side, distance)];
+  }
   constexpr bool followed(int side, int group) const { return group + 1 < leaders_[side].size(); }
-  constexpr int end_of(int side, int group) const { return followed(side, group) ? leaders_[side][group + 1] : where_.reach(side) + 1; }
+  constexpr int end_of(int side, int group) const {
+    return followed(side, group) ? leaders_[side][group + 1] : where_.reach(side) + 1;
+  }
 
   /// Where a PE stands in its group of a star; its leader has place 0.
   constexpr int place_of(int distance) const { return (distance - 1) % group_size_; }
@@ -128,15 +146,19 @@ class line_reduce {
 
   /// The command that follows what a PE sends. A leader's are the last words on their way.
   constexpr command behind(int side, int distance) const {
-    if (is_star()) return distance == last_leader(side) ? reset : distance > last_leader(side) || place_of(distance) % 2 ? nop : advance;
+    if (is_star())
+      return distance == last_leader(side)                            ? reset
+             : distance > last_leader(side) || place_of(distance) % 2 ? nop
+                                                                      : advance;
     if (how_ != tactic::two_phase) return nop;
     const int group = group_of(side, distance), offset = offset_of(side, distance);
     if (offset == 0) return distance - leaders_[side][group - 1] > 1 ? reset : nop;
     return followed(side, group) && offset % 2 ? advance : nop;
   }
 
-  // A chain. If another leader follows, its words come over every other link's color: a router takes words from its own PE, or gives it
-  // those of the next one, until the command behind them lets pass what comes from beyond; the command behind the leader's turns all back.
+  // A chain. If another leader follows, its words come over every other link's color: a router takes words
+  // from its own PE, or gives it those of the next one, until the command behind them lets pass what comes
+  // from beyond; the command behind the leader's turns all back.
   template <payload T>
   constexpr void wire_group(layout& l, const arm& a, int side, int group, int first) const {
     const int leader = leaders_[side][group], end = end_of(side, group);
@@ -146,21 +168,25 @@ class line_reduce {
     const color<T> c = line(end);
     const bool takes_none = (end - leader) % 2;  // the last PE before the next leader, on this color
     l.path(c, a.cell(leader), a.outward >> ramp);
-    l.path(c, a.cells(leader + 1, end, 2), ramp >> a.inward(), switches{.pos1 = {.from = a.outward}, .pop = pop::on_advance});
-    l.path(c, a.cells(leader + 2, end - takes_none, 2), a.outward >> ramp, switches{.pos1 = {.to = a.inward()}, .pop = pop::on_advance});
+    l.path(c, a.cells(leader + 1, end, 2), ramp >> a.inward(),
+           switches{.pos1 = {.from = a.outward}, .pop = pop::on_advance});
+    l.path(c, a.cells(leader + 2, end - takes_none, 2), a.outward >> ramp,
+           switches{.pos1 = {.to = a.inward()}, .pop = pop::on_advance});
     if (takes_none && end - leader > 1) l.path(c, a.cell(end - 1), a.outward >> a.inward());
     l.path(c, a.cell(end), ramp >> a.inward());
   }
 
-  // At first a router takes words from its own PE, or gives it those of the next one in its group; the command behind them lets pass what
-  // comes from beyond, and that of the last leader turns all back for the next time. The last leader has none beyond it: its switch stands
-  // there because its command, too, is for switches.
+  // At first a router takes words from its own PE, or gives it those of the next one in its group; the
+  // command behind them lets pass what comes from beyond, and that of the last leader turns all back for the
+  // next time. The last leader has none beyond it: its switch stands there because its command, too, is for
+  // switches.
   template <payload T, class... Option>
   constexpr void wire_star(layout& l, const arm& a, int side, int first, const Option&... options) const {
     if (a.reach == 0) return;
     const color<T> leaders{first + color_of(side, 1)}, others{first + color_of(side, 2)};
     const int last = last_leader(side), size = group_size_;
-    const switches then_from_beyond{.pos1 = {.from = a.outward}, .pop = pop::on_advance}, then_inward{.pos1 = {.to = a.inward()}, .pop = pop::on_advance};
+    const switches then_from_beyond{.pos1 = {.from = a.outward}, .pop = pop::on_advance},
+        then_inward{.pos1 = {.to = a.inward()}, .pop = pop::on_advance};
     for (int place = 0; place < size; place += 2) {
       l.path(leaders, a.cells(1 + place, last, size), ramp >> a.inward(), then_from_beyond, options...);
       if (place > 0) l.path(leaders, a.cells(place, last, size), a.outward >> ramp, then_inward, options...);
@@ -177,7 +203,8 @@ class line_reduce {
     const int before = to.size();
     const auto hear = [&](int from, int times = 1) {
       if (from > where_.reach(side)) return;
-      to.push_back({static_cast<i8>(first + color_of(side, from)), -1, side == 0, nop, static_cast<i16>(times)});
+      to.push_back(
+          {static_cast<i8>(first + color_of(side, from)), -1, side == 0, nop, static_cast<i16>(times)});
     };
     if (is_star()) {
       if (distance == 0) hear(1, groups(side));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Each PE of a rectangle talks to its neighbours on the four sides: eight colors, one for each direction and parity, so that no
-// PE sends and receives one color. The module is a constant: it wires a layout, and tells programs which color leads where.
+// Each PE of a rectangle talks to its neighbours on the four sides: eight colors, one for each direction and
+// parity, so that no PE sends and receives one color. The module is a constant: it wires a layout, and tells
+// programs which color leads where.
 //   constexpr neighbours<f32> halo{0};   // colors 0 to 7
 // See examples/09_heat_stencil.cpp.
 #pragma once
@@ -12,18 +13,21 @@ namespace wsl {
 
 template <payload T>
 struct neighbours {
-  int first;          ///< the first of eight colors
-  area where = all;   ///< the rectangle, without strides
+  int first;         ///< the first of eight colors
+  area where = all;  ///< the rectangle, without strides
 
   /// Toward east, west, north and south, from even and from odd PEs.
-  constexpr color<T> toward(port side, int parity) const { return {first + 2 * (index_of(side) - 1) + parity}; }
+  constexpr color<T> toward(port side, int parity) const {
+    return {first + 2 * (index_of(side) - 1) + parity};
+  }
 
   constexpr std::array<color<T>, 8> colors() const {
     std::array<color<T>, 8> all_eight{};
     for (int i = 0; i < 8; ++i) all_eight[static_cast<std::size_t>(i)] = {first + i};
     return all_eight;
   }
-  /// The side from which wavelets of the i-th color arrive: a task may ask for it, `void hear(pe& me, f32 x, port from)`.
+  /// The side from which wavelets of the i-th color arrive: a task may ask for it, `void hear(pe& me, f32 x,
+  /// port from)`.
   constexpr port arrives_from(int i) const { return opposite(every_side[i / 2]); }
 
   /// `as` is the module that it works for.
@@ -46,7 +50,8 @@ struct neighbours {
     for (port side : every_side) n += !edge(me, side);
     return n;
   }
-  /// The color with which this PE sends toward a side, and the one that its neighbour on that side sends with.
+  /// The color with which this PE sends toward a side, and the one that its neighbour on that side sends
+  /// with.
   color<T> out(const pe& me, port side) const { return toward(side, parity(me, side)); }
   color<T> in(const pe& me, port side) const { return toward(opposite(side), 1 - parity(me, side)); }
 

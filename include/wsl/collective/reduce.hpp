@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
-// The words of all PEs of a row, a column or the rectangle are joined element by element at a root, by any associative operation. Which
-// way the words take is a tactic of line_reduce.hpp: the cheapest by the model for so many `words` that needs no more than `colors` for
-// an axis, unless it is named. In a rectangle the rows reduce first, then the root's column. See examples/20_gemv_collectives.cpp.
+// The words of all PEs of a row, a column or the rectangle are joined element by element at a root, by any
+// associative operation. Which way the words take is a tactic of line_reduce.hpp: the cheapest by the model
+// for so many `words` that needs no more than `colors` for an axis, unless it is named. In a rectangle the
+// rows reduce first, then the root's column. See examples/20_gemv_collectives.cpp.
 //   constexpr reduce<f32> sum{.first = 1, .among = each_row, .root = {end - 1}, .words = 64};
 //   endpoint<sum> summing; ... summing.start(me, mem(x), then<&worker::next>())
-// Order: parts are joined in the order of their indices, row by row; the tactic only sets the brackets. On a line of P PEs a chain takes
-// B + (2 T + 2) (P - 1) cycles for B words, with T the ramp's latency. A star takes 2 (P - 1) - 1 for single values and a turn of B + 1 for each
-// PE's array; with groups of B + 1 PEs that is about P + (2 T + 2) B + 11. In the other two each input waits for its first word and for the
-// input before it; on colors of their own, in a tree, later ones hold it up: inputs.hpp.
+// Order: parts are joined in the order of their indices, row by row; the tactic only sets the brackets. On a
+// line of P PEs a chain takes B + (2 T + 2) (P - 1) cycles for B words, with T the ramp's latency. A star
+// takes 2 (P - 1) - 1 for single values and a turn of B + 1 for each PE's array; with groups of B + 1 PEs
+// that is about P + (2 T + 2) B + 11. In the other two each input waits for its first word and for the input
+// before it; on colors of their own, in a tree, later ones hold it up: inputs.hpp.
 #pragma once
 #include "../program/descriptor/box.hpp"
 #include "combine.hpp"
@@ -21,17 +23,18 @@ struct reduce {
   using combine = Combine;
   static constexpr const char* name = "reduce";
 
-  int first = 0;          ///< the first of its colors
-  area where = all;       ///< the rectangle, without strides
+  int first = 0;     ///< the first of its colors
+  area where = all;  ///< the rectangle, without strides
   team among = everyone;
-  spot root = {};         ///< a row uses only x, a column only y
-  int words = 1;          ///< for how many the automatic choice, and a grouped star, is the best
+  spot root = {};  ///< a row uses only x, a column only y
+  int words = 1;   ///< for how many the automatic choice, and a grouped star, is the best
   tactic how = tactic::automatic;
-  int colors = 2;         ///< for each axis; a star needs 1 for each side of the root, a tree one for each level, the others 2
+  /// for each axis; a star needs 1 for each side of the root, a tree one for each level, the others 2
+  int colors = 2;
 
   constexpr int all_colors() const { return among == team::rectangle ? 2 * colors - shares() : colors; }
-  /// A root at the west or east edge hears its row on the first color only: the column of the roots has use for the second. A tree needs both,
-  /// but one of two colors is never the cheapest.
+  /// A root at the west or east edge hears its row on the first color only: the column of the roots has use
+  /// for the second. A tree needs both, but one of two colors is never the cheapest.
   constexpr bool shares() const {
     const bool at_edge = root.x.offset == (root.x.far ? -1 : 0);
     return among == team::rectangle && at_edge && colors == 2 && how != tactic::tree;
@@ -48,19 +51,24 @@ struct reduce {
   /// What it takes on a layout, in cycles, with `n` words.
   constexpr f64 cycles(const layout& l, int n) const {
     const region r = ground(l, where, name);
-    const f64 rows = reduce_cost{along(r, axis::x), n}.cycles(), columns = reduce_cost{along(r, axis::y), n}.cycles();
+    const f64 rows = reduce_cost{along(r, axis::x), n}.cycles(),
+              columns = reduce_cost{along(r, axis::y), n}.cycles();
     return rows + columns + (rows > 0 && columns > 0 ? restart : 0);
   }
 
   /// The reduction of the lines along an axis.
   constexpr line_reduce along(const region& r, axis a) const {
     const lines those = lines_of(r, a, among, root, name);
-    const line_reduce l = how == tactic::automatic ? cheapest(those, words, colors, may_switch()) : line_reduce{how, those, words};
+    const line_reduce l = how == tactic::automatic ? cheapest(those, words, colors, may_switch())
+                                                   : line_reduce{how, those, words};
     if (l.colors() > colors) misuse::the_tactic_needs_more_colors(name, l.colors(), colors);
     return l;
   }
-  constexpr int first_of(axis a) const { return a == axis::y && among == team::rectangle ? first + colors - shares() : first; }
-  /// Whether its routes may have switches: if the tactic is not named, every machine has them on these colors.
+  constexpr int first_of(axis a) const {
+    return a == axis::y && among == team::rectangle ? first + colors - shares() : first;
+  }
+  /// Whether its routes may have switches: if the tactic is not named, every machine has them on these
+  /// colors.
   constexpr bool may_switch() const {
     u64 switched = wse2.switch_colors & wse3.switch_colors;
     if (how != tactic::automatic) return how != tactic::chain && how != tactic::tree;
@@ -72,8 +80,9 @@ struct reduce {
   template <auto net>
   class part {
    public:
-    /// Joins the arrays of all PEs of a team into the root's; those of other PEs are spent. They are equally long, and left
-    /// alone until `done` happens: then the root has the result, and elsewhere what the PE had to give has been sent.
+    /// Joins the arrays of all PEs of a team into the root's; those of other PEs are spent. They are equally
+    /// long, and left alone until `done` happens: then the root has the result, and elsewhere what the PE had
+    /// to give has been sent.
     void start(pe& me, memory<T> array, completion done = none<T>(net.first)) {
       const region r = ground(me, net.where, name);
       if (array.length() < 1) misuse::a_collective_moves_at_least_one_word(name, me.at());
@@ -83,18 +92,24 @@ struct reduce {
       go_on(me);
     }
     static consteval auto tasks() {
-      if constexpr (!net.may_switch()) return table(local<&part::go_on>(), uses_colors<T, net.first, net.all_colors()>());
-      else return table(local<&part::go_on>(), local<&part::turn>(), uses_colors<T, net.first, net.all_colors()>(),
-                        commands(std::make_integer_sequence<int, net.all_colors()>{}));
+      if constexpr (!net.may_switch())
+        return table(local<&part::go_on>(), uses_colors<T, net.first, net.all_colors()>());
+      else
+        return table(local<&part::go_on>(), local<&part::turn>(),
+                     uses_colors<T, net.first, net.all_colors()>(),
+                     commands(std::make_integer_sequence<int, net.all_colors()>{}));
     }
 
    private:
     template <int... k>
-    static consteval auto commands(std::integer_sequence<int, k...>) { return table(may_steer<color<T>{net.first + k}>(advance, reset)...); }
+    static consteval auto commands(std::integer_sequence<int, k...>) {
+      return table(may_steer<color<T>{net.first + k}>(advance, reset)...);
+    }
 
     void plan(coord at, const region& r) {
       planned_ = true;
-      if (net.along(r, axis::x).append(steps_, at.x, net.first)) net.along(r, axis::y).append(steps_, at.y, net.first_of(axis::y));
+      if (net.along(r, axis::x).append(steps_, at.x, net.first))
+        net.along(r, axis::y).append(steps_, at.y, net.first_of(axis::y));
     }
     void go_on(pe& me) {
       if (next_ == steps_.size()) return finish(me, net.first, array_[0], done_);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a reduction on lines costs, tactic by tactic, by the model of cost.hpp and inputs.hpp: a PE takes its inputs one after the other, and
-// sends while it takes the last. Which tactic is the cheapest is what reduce.hpp asks.
+// What a reduction on lines costs, tactic by tactic, by the model of cost.hpp and inputs.hpp: a PE takes its
+// inputs one after the other, and sends while it takes the last. Which tactic is the cheapest is what
+// reduce.hpp asks.
 #pragma once
 #include "inputs.hpp"
 #include "line_reduce.hpp"
@@ -21,17 +22,20 @@ class reduce_cost {
   }
 
  private:
-  // The root hears one side in one operation, then the other. A sender is done when a task has sent the command behind its words; a single
-  // value that waits for no other is sent without an operation, and the command with it.
+  // The root hears one side in one operation, then the other. A sender is done when a task has sent the
+  // command behind its words; a single value that waits for no other is sent without an operation, and the
+  // command with it.
   constexpr f64 star_cycles() const {
     if (line_.where().size() == 1) return 0;
     const f64 before = star(0), behind = star(1);
-    const f64 all = before > 0 && behind > 0 ? later(behind, before + restart + waiting_star()) : later(before, behind);
+    const f64 all =
+        before > 0 && behind > 0 ? later(behind, before + restart + waiting_star()) : later(before, behind);
     const f64 done = at_once() ? 2 : later(grouped(0), grouped(1)) + words_ + begin + 1 + issue;
     return later(all, done);
   }
-  // From the start of the root's operation to the last words of a side. Those of the second leader have a group's way, or wait for the first
-  // one's command, which a task sends; those of each later leader have a group's way or the turn of the one before.
+  // From the start of the root's operation to the last words of a side. Those of the second leader have a
+  // group's way, or wait for the first one's command, which a task sends; those of each later leader have a
+  // group's way or the turn of the one before.
   constexpr f64 star(int side) const {
     const int leaders = line_.groups(side), size = line_.group_size();
     if (leaders == 0) return 0;
@@ -39,7 +43,9 @@ class reduce_cost {
     const f64 first = star_begins(side) + words_;
     return leaders == 1 ? first : first + later(size, begin + turn()) + (leaders - 2) * later(size, turn());
   }
-  constexpr bool at_once() const { return words_ == 1 && (line_.group_size() == 1 || line_.where().farthest() == 1); }
+  constexpr bool at_once() const {
+    return words_ == 1 && (line_.group_size() == 1 || line_.where().farthest() == 1);
+  }
   /// When the first leader sends, and when its words have come.
   constexpr f64 grouped(int side) const {
     const int reach = line_.where().reach(side), size = line_.group_size();
@@ -52,27 +58,31 @@ class reduce_cost {
     const int waits = words_ + begin + 1 - line_.group_size();
     return words_ + 1 + (words_ > places && waits > places ? begin + 1 + handling - places : 0);
   }
-  // What the root hears behind itself when it has heard the other side: what fits a queue has come. It has held up the words of a single
-  // leader; while more of them take turns the line has a rest.
+  // What the root hears behind itself when it has heard the other side: what fits a queue has come. It has
+  // held up the words of a single leader; while more of them take turns the line has a rest.
   constexpr f64 waiting_star() const {
     const input first = heard(0, star_begins(0), 1, 0), second = heard(1, star_begins(1), 1, 0);
     const f64 all = f64(line_.groups(1)) * words_, rest = all - second.depth() - 1;
-    return later(all, rest / words_ * turn()) + (line_.groups(0) == 1 ? held_up(first, first.first_word, second, words_) : 0);
+    return later(all, rest / words_ * turn()) +
+           (line_.groups(0) == 1 ? held_up(first, first.first_word, second, words_) : 0);
   }
 
-  // What the root hears from one side, in its order, and when all switches are turned back. A PE keeps what comes in, all of it, but its last
-  // input it hands on while it comes.
+  // What the root hears from one side, in its order, and when all switches are turned back. A PE keeps what
+  // comes in, all of it, but its last input it hands on while it comes.
   constexpr f64 hear(inputs& to, int side) const {
     if (line_.where().reach(side) == 0) return 0;
     if (line_.how() != tactic::tree) return hear_groups(to, side);
     hear_tree(to, side);
     return 0;
   }
-  constexpr input heard(int side, f64 first_word, int from, int shared) const { return {first_word, line_.color_of(side, from), side, shared}; }
+  constexpr input heard(int side, f64 first_word, int from, int shared) const {
+    return {first_word, line_.color_of(side, from), side, shared};
+  }
   static constexpr f64 chained(int pes) { return pes * (handling + 1); }
   static constexpr f64 later(f64 a, f64 b) { return a > b ? a : b; }
 
-  // A leader hears its group and then the next leader; the farthest, alone with its group, is the last of a chain.
+  // A leader hears its group and then the next leader; the farthest, alone with its group, is the last of a
+  // chain.
   constexpr f64 hear_groups(inputs& to, int side) const {
     const line_reduce::distances& leaders = line_.leaders(side);
     const int last = leaders.size() - 1;
@@ -86,11 +96,14 @@ class reduce_cost {
     to.push_back(heard(side, comes, 1, 0));
     return last > 0 ? sends + words_ + 1 + restart : 0;
   }
-  // The PE at distance 2^k with all its levels below k hands on its last input while it comes. In a line of n PEs beyond the root the last
-  // of them has fewer, and so has the last of those beyond it: the bits of n are their levels.
+  // The PE at distance 2^k with all its levels below k hands on its last input while it comes. In a line of n
+  // PEs beyond the root the last of them has fewer, and so has the last of those beyond it: the bits of n are
+  // their levels.
   constexpr void hear_tree(inputs& to, int side) const {
     const int n = line_.where().reach(side);
-    const auto level = [&](int k, f64 sends) { return heard(side, sends + (1 << k) + handling, 1 << k, 1 << k); };
+    const auto level = [&](int k, f64 sends) {
+      return heard(side, sends + (1 << k) + handling, 1 << k, 1 << k);
+    };
     f64 ready = 0, last_comes = 0, last_sends = 0;
     input whole = level(0, 0);
     for (int k = 0; 1 << k <= n; ++k) {
@@ -108,7 +121,8 @@ class reduce_cost {
   int words_;
 };
 
-/// The cheapest of the tactics that need no more than so many colors. Two phases and stars take `switched` colors.
+/// The cheapest of the tactics that need no more than so many colors. Two phases and stars take `switched`
+/// colors.
 constexpr line_reduce cheapest(const lines& where, int words, int colors, bool switched) {
   line_reduce chosen{tactic::chain, where, words};
   for (tactic t : {tactic::two_phase, tactic::tree, tactic::star, tactic::grouped_star}) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Words that go from PE to PE along a line. A PE cannot take and send the same color, so colors alternate: two are enough for neighbours,
-// h + 1 for hops over h links. A relay is what gathers, all-to-alls and chains are made of.
+// Words that go from PE to PE along a line. A PE cannot take and send the same color, so colors alternate:
+// two are enough for neighbours, h + 1 for hops over h links. A relay is what gathers, all-to-alls and chains
+// are made of.
 #pragma once
 #include "line.hpp"
 
@@ -29,19 +30,21 @@ constexpr void wire_hops(layout& l, const arm& a, color<T> c, int from, int to, 
   wire_senders(l, a, c, from, last, every > most_stride ? 1 : every, hop);
 }
 
-/// Between the root of a line and both its ends, either way: toward the root every PE receives from the one beyond it and sends to the
-/// one before it, outward it is the other way round.
+/// Between the root of a line and both its ends, either way: toward the root every PE receives from the one
+/// beyond it and sends to the one before it, outward it is the other way round.
 struct relay {
   lines where;
   int first = 0;  ///< of two colors
 
-  /// The color between the PE at a distance and the one before it; the arms begin with different ones, for the root has both.
+  /// The color between the PE at a distance and the one before it; the arms begin with different ones, for
+  /// the root has both.
   constexpr int color_of(int side, int distance) const { return first + (distance + side) % 2; }
 
   template <payload T>
   constexpr void wire(layout& l) const {
     for (int side : {0, 1})
-      for (int d : {1, 2}) wire_hops<T>(l, where.side(side), {color_of(side, d)}, d, where.reach(side) + 1, 2, 1);
+      for (int d : {1, 2})
+        wire_hops<T>(l, where.side(side), {color_of(side, d)}, d, where.reach(side) + 1, 2, 1);
   }
   template <payload T>
   constexpr void wire_outward(layout& l) const {

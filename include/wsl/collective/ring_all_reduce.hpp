@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// An all-reduce for long arrays on short lines: the array is cut into one chunk a PE, each chunk goes around the line once and is joined on
-// the way, and once more to tell everybody. A step keeps each PE busy with two chunks. Three colors, those of a cyclic shift by one.
+// An all-reduce for long arrays on short lines: the array is cut into one chunk a PE, each chunk goes around
+// the line once and is joined on the way, and once more to tell everybody. A step keeps each PE busy with two
+// chunks. Three colors, those of a cyclic shift by one.
 //   constexpr ring_all_reduce<f32> sum{.first = 0, .among = each_row};
 //   endpoint<sum> summing; ... summing.start(me, mem(x), then<&worker::next>())
-// Order: chunk k is joined from PE k on around the line, so the operation should be commutative, too. On P PEs it is
-// 2 (P - 1) steps of 2 B / P + 2 T + 2 cycles and a restart, and twice the way back over the line: on a line with one ramp a PE, where
-// it is here for comparison, an all_reduce is quicker.
+// Order: chunk k is joined from PE k on around the line, so the operation should be commutative, too. On P
+// PEs it is 2 (P - 1) steps of 2 B / P + 2 T + 2 cycles and a restart, and twice the way back over the line:
+// on a line with one ramp a PE, where it is here for comparison, an all_reduce is quicker.
 #pragma once
 #include "combine.hpp"
 #include "shift.hpp"
@@ -19,9 +20,9 @@ struct ring_all_reduce {
   static constexpr const char* name = "ring_all_reduce";
   static constexpr int colors = 3;
 
-  int first = 0;           ///< the first of its colors
-  area where = all;        ///< the rectangle, without strides
-  team among = each_row;   ///< each_row or each_column
+  int first = 0;          ///< the first of its colors
+  area where = all;       ///< the rectangle, without strides
+  team among = each_row;  ///< each_row or each_column
 
   constexpr shift<T> ring() const { return {first, where, among, 1, true}; }
   constexpr void wire(layout& l) const { ring().wire(l, name); }
@@ -30,7 +31,8 @@ struct ring_all_reduce {
   constexpr f64 cycles(const layout& l, int words) const {
     const int size = length(ground(l, where, name), ring().direction()), steps = 2 * (size - 1);
     if (size == 1) return 0;
-    const f64 step = pattern{.contention = 2 * f64(words) / size, .distance = 1, .depth = 1}.cycles() + 1 + restart;
+    const f64 step =
+        pattern{.contention = 2 * f64(words) / size, .distance = 1, .depth = 1}.cycles() + 1 + restart;
     return steps * step + 2 * (size - 2);  // each chunk goes back over the whole line twice
   }
 
@@ -46,7 +48,9 @@ struct ring_all_reduce {
       words_ = words, done_ = done, step_ = 0;
       step(me);
     }
-    static consteval auto tasks() { return table(local<&part::stepped>(blocked), uses_colors<T, net.first, colors>()); }
+    static consteval auto tasks() {
+      return table(local<&part::stepped>(blocked), uses_colors<T, net.first, colors>());
+    }
 
    private:
     color<T> out() const { return {net.ring().out(size_, place_)}; }
@@ -58,7 +62,8 @@ struct ring_all_reduce {
       return words_.part(from, to - from);
     }
 
-    // A chunk leaves while the one before it comes in: on the first way round it is joined, on the second it is complete.
+    // A chunk leaves while the one before it comes in: on the first way round it is joined, on the second it
+    // is complete.
     void step(pe& me) {
       const int now = step_++;
       if (now == 2 * (size_ - 1)) return finish(me, net.first, words_[0], done_);

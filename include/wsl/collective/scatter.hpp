@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
-// A root has a block of words for every PE of its row, its column or the rectangle, in the order of their indices, row by row; each gets
-// its own. The root sends those for the farthest PE first; a PE passes on what is for PEs beyond it and keeps the rest, so nobody stores
-// what is not his. To the east the root sends from behind, and there the words of a block run backwards. In a rectangle the root's column
-// passes on whole rows. The mirror image of a gather. See examples/21_scatter_gather.cpp.
+// A root has a block of words for every PE of its row, its column or the rectangle, in the order of their
+// indices, row by row; each gets its own. The root sends those for the farthest PE first; a PE passes on what
+// is for PEs beyond it and keeps the rest, so nobody stores what is not his. To the east the root sends from
+// behind, and there the words of a block run backwards. In a rectangle the root's column passes on whole
+// rows. The mirror image of a gather. See examples/21_scatter_gather.cpp.
 //   constexpr scatter<f32> deal{.first = 0, .among = each_column, .root = {0, end - 1}};
 //   endpoint<deal> dealing; ... dealing.start(me, mem(x), then<&worker::next>()), and at the root dealing.start(me, mem(all), mem(x), ...)
-// The root is what it costs: it sends (P - 1) B words; or the way to the last PE but one, which passes a block on before it takes its own:
-// 2 B + (2 T + 2) (P - 2) + S, with S cycles to end an operation and begin one. Before that the root copies its own. Two colors for each axis.
+// The root is what it costs: it sends (P - 1) B words; or the way to the last PE but one, which passes a
+// block on before it takes its own: 2 B + (2 T + 2) (P - 2) + S, with S cycles to end an operation and begin
+// one. Before that the root copies its own. Two colors for each axis.
 #pragma once
 #include "blocks.hpp"
 
@@ -17,10 +19,10 @@ struct scatter {
   using element = T;
   static constexpr const char* name = "scatter";
 
-  int first = 0;          ///< the first of its colors
-  area where = all;       ///< the rectangle, without strides
+  int first = 0;     ///< the first of its colors
+  area where = all;  ///< the rectangle, without strides
   team among = everyone;
-  spot root = {};         ///< a row uses only x, a column only y
+  spot root = {};  ///< a row uses only x, a column only y
 
   constexpr int colors() const { return block_ways::colors(among); }
 
@@ -37,7 +39,8 @@ struct scatter {
     const block_ways ways{*this, ground(l, where, name)};
     if (ways.blocks() == 1) return ways.ends(words, sizeof(T));
     const f64 holds_up = ways.farthest() > 1 ? restart : 0;  // who passes blocks on takes its own after that
-    const f64 next_to_last = ways.way(2 * words, ways.farthest() - 1) + holds_up, last = ways.way(words, ways.farthest());
+    const f64 next_to_last = ways.way(2 * words, ways.farthest() - 1) + holds_up,
+              last = ways.way(words, ways.farthest());
     f64 most = ways.busy(words) + holds_up;
     for (f64 end : {next_to_last, last}) most = end > most ? end : most;
     return most + ways.ends(words, sizeof(T));
@@ -58,8 +61,10 @@ struct scatter {
    private:
     // First what is for PEs beyond, then this PE's block.
     bool in_row(pe& me, int step) {
-      if (step == 0) return base::pass(me, base::in_row_color(1), base::in_row_color(0), base::words_beyond_in_row());
-      return base::run(me, mov(base::side_.x == 1 ? base::own_.reversed() : base::own_, fabin(base::in_row_color(0))));
+      if (step == 0)
+        return base::pass(me, base::in_row_color(1), base::in_row_color(0), base::words_beyond_in_row());
+      return base::run(
+          me, mov(base::side_.x == 1 ? base::own_.reversed() : base::own_, fabin(base::in_row_color(0))));
     }
     bool in_column(pe& me, int step) {
       const color<T> in = base::in_column_color(0);

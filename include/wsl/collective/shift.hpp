@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Every PE of a row or column gives its words to the one `by` places on, and takes those of the one as far before it; a cyclic shift
-// goes around. The words of a PE pass the PEs between on a color of their own, so a shift by k has k + 1 colors, and k more for those
-// that go back from the end to the beginning. See examples/24_rotating_gemm.cpp.
+// Every PE of a row or column gives its words to the one `by` places on, and takes those of the one as far
+// before it; a cyclic shift goes around. The words of a PE pass the PEs between on a color of their own, so a
+// shift by k has k + 1 colors, and k more for those that go back from the end to the beginning. See
+// examples/24_rotating_gemm.cpp.
 //   constexpr shift<f32> pass{.first = 0, .among = each_row, .by = 1};
 //   endpoint<pass> passing; ... passing.start(me, mem(give), mem(take), then<&worker::next>())
-// A PE that sends and takes handles 2 B words, and a link carries k B: B max(2, k) + 2 T + 1 cycles, with T the ramp's latency; around a
-// line of P PEs not less than B + P - k + 2 T + 1.
+// A PE that sends and takes handles 2 B words, and a link carries k B: B max(2, k) + 2 T + 1 cycles, with T
+// the ramp's latency; around a line of P PEs not less than B + P - k + 2 T + 1.
 #pragma once
 #include "cost.hpp"
 #include "relay.hpp"
@@ -17,10 +18,10 @@ struct shift {
   using element = T;
   static constexpr const char* name = "shift";
 
-  int first = 0;           ///< the first of its colors
-  area where = all;        ///< the rectangle, without strides
-  team among = each_row;   ///< each_row or each_column
-  int by = 1;              ///< places to the east or south; negative to the west or north
+  int first = 0;          ///< the first of its colors
+  area where = all;       ///< the rectangle, without strides
+  team among = each_row;  ///< each_row or each_column
+  int by = 1;             ///< places to the east or south; negative to the west or north
   bool cyclic = false;
 
   constexpr int hop() const { return by < 0 ? -by : by; }
@@ -32,11 +33,14 @@ struct shift {
     take_colors<T>(l, as, first, colors(), r);
     const int size = length(r, direction()), h = hop_in(size);
     if (h == 0) return;
-    // Their distance from the end to which the shift leads is at least the hop; h + 1 neighbours have different colors.
+    // Their distance from the end to which the shift leads is at least the hop; h + 1 neighbours have
+    // different colors.
     const arm ahead = lines{r, direction(), by > 0 ? size - 1 : 0}.side(by < 0);
-    for (int d = h; d <= 2 * h; ++d) wire_hops<T>(l, ahead, {color_of(size, size - 1 - d)}, d, size, h + 1, h);
+    for (int d = h; d <= 2 * h; ++d)
+      wire_hops<T>(l, ahead, {color_of(size, size - 1 - d)}, d, size, h + 1, h);
     const arm back = lines{r, direction(), by > 0 ? 0 : size - 1}.side(by > 0);
-    for (int p = size - h; cyclic && p < size; ++p) wire_hops<T>(l, back, {color_of(size, p)}, p, p + 1, 1, size - h);
+    for (int p = size - h; cyclic && p < size; ++p)
+      wire_hops<T>(l, back, {color_of(size, p)}, p, p + 1, 1, size - h);
   }
 
   /// What it takes on a layout, in cycles, with `words` words.
@@ -47,13 +51,20 @@ struct shift {
     const bool both = cyclic || size > 2 * h;  // some PE sends and takes
     const int side_by_side = h < size - h ? h : size - h, hops = cyclic && size - h > h ? size - h : h;
     const int busiest = side_by_side > 1 + both ? side_by_side : 1 + both;
-    const pattern p{.contention = f64(words) * busiest, .energy = f64(words) * hops, .links = f64(hops), .distance = f64(hops), .depth = 1};
+    const pattern p{.contention = f64(words) * busiest,
+                    .energy = f64(words) * hops,
+                    .links = f64(hops),
+                    .distance = f64(hops),
+                    .depth = 1};
     return p.cycles() + both * restart;
   }
 
   constexpr axis direction() const { return among == team::row ? axis::x : axis::y; }
-  /// The color that the PE at a place sends, and the one that it takes, -1 for none. Places count in the direction of the shift.
-  constexpr int out(int size, int place) const { return cyclic || place + hop() < size ? color_of(size, place) : -1; }
+  /// The color that the PE at a place sends, and the one that it takes, -1 for none. Places count in the
+  /// direction of the shift.
+  constexpr int out(int size, int place) const {
+    return cyclic || place + hop() < size ? color_of(size, place) : -1;
+  }
   constexpr int in(int size, int place) const {
     const int h = hop_in(size);
     return place >= h ? color_of(size, place - h) : cyclic ? color_of(size, place - h + size) : -1;
@@ -65,12 +76,15 @@ struct shift {
   template <auto net>
   class part {
    public:
-    /// Sends `give` and fills `take`, another array as long; where the line has nobody to take from, `take` stays as it is.
+    /// Sends `give` and fills `take`, another array as long; where the line has nobody to take from, `take`
+    /// stays as it is.
     void start(pe& me, memory<T> give, memory<T> take, completion done = none<T>(net.first)) {
       const region r = ground(me, net.where, name);
-      const int size = length(r, net.direction()), place = net.place_of(size, along(me.at() - corner(r), net.direction()));
+      const int size = length(r, net.direction()),
+                place = net.place_of(size, along(me.at() - corner(r), net.direction()));
       if (give.length() < 1) misuse::a_collective_moves_at_least_one_word(name, me.at());
-      if (give.length() != take.length()) misuse::the_arrays_differ(name, me.at(), give.length(), take.length());
+      if (give.length() != take.length())
+        misuse::the_arrays_differ(name, me.at(), give.length(), take.length());
       const int out = net.out(size, place), in = net.in(size, place);
       if (net.hop_in(size) == 0) return mov(take, give), finish(me, net.first, unused_, done);
       done_ = done;
@@ -81,7 +95,9 @@ struct shift {
       else if (in >= 0) me.async(mov(take, fabin(color<T>{in})), done);
       else finish(me, net.first, unused_, done);
     }
-    static consteval auto tasks() { return table(local<&part::exchanged>(blocked), uses_colors<T, net.first, net.colors()>()); }
+    static consteval auto tasks() {
+      return table(local<&part::exchanged>(blocked), uses_colors<T, net.first, net.colors()>());
+    }
 
    private:
     void exchanged(pe& me) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// An all-reduce on one color: first the rows have it, each a star with its root at the east end, then the column of these roots, and at
-// last the way back. The last command of each stage tears the color down at the routers that it passes, and each PE's program opens it
-// again for the PE's next stage. It is for programs with few colors left: all_reduce.hpp with `.colors = 1`.
+// An all-reduce on one color: first the rows have it, each a star with its root at the east end, then the
+// column of these roots, and at last the way back. The last command of each stage tears the color down at the
+// routers that it passes, and each PE's program opens it again for the PE's next stage. It is for programs
+// with few colors left: all_reduce.hpp with `.colors = 1`.
 //   constexpr all_reduce<f32> sum{.first = 5, .words = 3, .colors = 1};
-// Its cost is that of the stars and of the broadcast, S + 7 cycles for each change between them and S + 13 at the end, S + 1 for single
-// values, with S = 12 to end an operation and begin one.
+// Its cost is that of the stars and of the broadcast, S + 7 cycles for each change between them and S + 13 at
+// the end, S + 1 for single values, with S = 12 to end an operation and begin one.
 #pragma once
 #include "../program/descriptor/box.hpp"
 #include "broadcast.hpp"
@@ -23,13 +24,15 @@ constexpr void wire(layout& l, const Net& net) {
   take_colors<T>(l, net.name, net.first, 1, r);
   int stage = 0;
   for (axis a : {axis::x, axis::y})
-    if (const line_reduce star = net.gathering().along(r, a); star.colors() > 0) star.template wire<T>(l, net.first, phase{stage++});
+    if (const line_reduce star = net.gathering().along(r, a); star.colors() > 0)
+      star.template wire<T>(l, net.first, phase{stage++});
   if (stage > 0) net.spreading().wire_paths(l, net.name, phase{stage});
 }
 
 /// A stage ends with a task that hears of the teardown and one that begins the next.
 inline constexpr f64 change = restart + begin + 1;
-/// So does the last; there the teardown follows when the root's operation has ended, but a single value needs none.
+/// So does the last; there the teardown follows when the root's operation has ended, but a single value needs
+/// none.
 constexpr f64 end(int words) { return words > 1 ? change + begin : change - begin; }
 
 template <class Net>
@@ -37,7 +40,8 @@ constexpr f64 cycles(const layout& l, const Net& net, int words) {
   const region r = ground(l, net.where, net.name);
   f64 sum = 0;
   for (axis a : {axis::x, axis::y})
-    if (const line_reduce star = net.gathering().along(r, a); star.colors() > 0) sum += reduce_cost{star, words}.cycles() + change;
+    if (const line_reduce star = net.gathering().along(r, a); star.colors() > 0)
+      sum += reduce_cost{star, words}.cycles() + change;
   return sum + net.spreading().cycles(l, words) + (sum > 0 ? end(words) : 0);
 }
 
@@ -65,7 +69,8 @@ class taking_turns {
   }
   static consteval auto tasks() {
     return table(local<&taking_turns::sent>(), local<&taking_turns::over>(blocked),
-                 on_teardown<line, &taking_turns::torn>(), uses_colors<T, net.first, 1>(), may_steer<line>(advance, teardown));
+                 on_teardown<line, &taking_turns::torn>(), uses_colors<T, net.first, 1>(),
+                 may_steer<line>(advance, teardown));
   }
 
  private:
@@ -78,7 +83,8 @@ class taking_turns {
   // The next stage of this PE: who is not in the column of the roots has no part in its turn.
   void go_on(pe& me) {
     stage_ = stage_ == 0 && rows_.size() > 1 && away_.x > 0 ? spreading() : stage_ + 1;
-    if (stage_ == spreading()) return is_root() ? send(me) : me.async(mov(array_, fabin(line)), then<&taking_turns::over>());
+    if (stage_ == spreading())
+      return is_root() ? send(me) : me.async(mov(array_, fabin(line)), then<&taking_turns::over>());
     away() > 0 ? send(me) : receive(me);
   }
   void send(pe& me) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Counts what happens anywhere in a rectangle, until as much has happened as was expected; then all PEs hear of it (CSL's <kernels/tally>).
-// It is for programs in which no PE knows that it has received its last word, because others choose the receiver. Reports go along the rows
-// to the first column and up that to the first PE; those of several PEs meet on the way, and only their sum counts. See
-// examples/56_histogram.cpp.
+// Counts what happens anywhere in a rectangle, until as much has happened as was expected; then all PEs hear
+// of it (CSL's <kernels/tally>). It is for programs in which no PE knows that it has received its last word,
+// because others choose the receiver. Reports go along the rows to the first column and up that to the first
+// PE; those of several PEs meet on the way, and only their sum counts. See examples/56_histogram.cpp.
 //   constexpr tally arrivals{.first = 6};
 //   teller<arrivals> arrived; ... arrived.expect(me, all_of_them); ... arrived.report(me);
 //   ... on<arrivals.over(), &worker::next>()
-// From the last report until the farthest of W x H PEs knows, two ramps, at most two tasks and the way there and back pass by:
-// 2 (W + H) cycles and what these take.
+// From the last report until the farthest of W x H PEs knows, two ramps, at most two tasks and the way there
+// and back pass by: 2 (W + H) cycles and what these take.
 #pragma once
 #include "broadcast.hpp"
 
@@ -17,8 +17,8 @@ struct tally {
   static constexpr const char* name = "tally";
   static constexpr int colors = 3;
 
-  int first = 0;    ///< the first of its colors
-  area where = all; ///< the rectangle, without strides
+  int first = 0;     ///< the first of its colors
+  area where = all;  ///< the rectangle, without strides
 
   constexpr color<u32> along_row() const { return {first}; }
   constexpr color<u32> along_column() const { return {first + 1}; }
@@ -29,14 +29,17 @@ struct tally {
     const region r = ground(l, where, name);
     take_colors<u32>(l, name, first, 2, r);
     const region column{r.x0, r.x0 + 1, r.y0, r.y1};
-    wire_line(l, along_row(), {r.x0 + 1, r.x1 - 1, r.y0, r.y1}, {r.x1 - 1, r.x1, r.y0, r.y1}, column, east, r.columns());
-    wire_line(l, along_column(), {r.x0, r.x0 + 1, r.y0 + 1, r.y1 - 1}, {r.x0, r.x0 + 1, r.y1 - 1, r.y1}, {r.x0, r.x0 + 1, r.y0, r.y0 + 1}, south, r.rows());
+    wire_line(l, along_row(), {r.x0 + 1, r.x1 - 1, r.y0, r.y1}, {r.x1 - 1, r.x1, r.y0, r.y1}, column, east,
+              r.columns());
+    wire_line(l, along_column(), {r.x0, r.x0 + 1, r.y0 + 1, r.y1 - 1}, {r.x0, r.x0 + 1, r.y1 - 1, r.y1},
+              {r.x0, r.x0 + 1, r.y0, r.y0 + 1}, south, r.rows());
     to_all().wire(l, name);
   }
 
  private:
   constexpr broadcast<u32> to_all() const { return {.first = first + 2, .where = where, .echo = true}; }
-  static constexpr void wire_line(layout& l, color<u32> c, const region& inner, const region& tip, const region& root, port outward, int size) {
+  static constexpr void wire_line(layout& l, color<u32> c, const region& inner, const region& tip,
+                                  const region& root, port outward, int size) {
     if (size == 1) return;
     if (!inner.empty()) l.path(c, inner, (ramp | outward) >> opposite(outward), merge);
     l.path(c, tip, ramp >> opposite(outward));
@@ -48,8 +51,8 @@ struct tally {
 template <auto net>
 class teller {
  public:
-  /// How much is to be reported until it is over, at least 1; every PE says so, and says the same, before its first report. A tally that is
-  /// over begins anew.
+  /// How much is to be reported until it is over, at least 1; every PE says so, and says the same, before its
+  /// first report. A tally that is over begins anew.
   void expect(pe& me, u32 most) {
     expected_ = most;
     look(me);
@@ -62,8 +65,8 @@ class teller {
   }
 
   static consteval auto tasks() {
-    return table(on<net.along_row(), &teller::add>(), on<net.along_column(), &teller::add>(), sends<net.along_row()>(), sends<net.along_column()>(),
-                 sends<net.over()>());
+    return table(on<net.along_row(), &teller::add>(), on<net.along_column(), &teller::add>(),
+                 sends<net.along_row()>(), sends<net.along_column()>(), sends<net.over()>());
   }
 
  private:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Areas name PEs before the size of the grid is known: bounds count from the west or north edge, or back from the far edge with
-// `end`, and may stride. A region is an area on a grid of a known size, with plain numbers. See examples/03_edges_and_areas.cpp.
+// Areas name PEs before the size of the grid is known: bounds count from the west or north edge, or back from
+// the far edge with `end`, and may stride. A region is an area on a grid of a known size, with plain numbers.
+// See examples/03_edges_and_areas.cpp.
 #pragma once
 #include "coord.hpp"
 
@@ -25,8 +26,12 @@ struct area {
   int sx = 1, sy = 1;
 
   /// The same rows, other columns; and the same columns, other rows: `columns(1, end, 2).row(0)`.
-  constexpr area columns(bound from, bound to = end, int every = 1) const { return {from, to, y0, y1, every, sy}; }
-  constexpr area rows(bound from, bound to = end, int every = 1) const { return {x0, x1, from, to, sx, every}; }
+  constexpr area columns(bound from, bound to = end, int every = 1) const {
+    return {from, to, y0, y1, every, sy};
+  }
+  constexpr area rows(bound from, bound to = end, int every = 1) const {
+    return {x0, x1, from, to, sx, every};
+  }
   constexpr area column(bound x) const { return columns(x, x + 1); }
   constexpr area row(bound y) const { return rows(y, y + 1); }
 };
@@ -38,8 +43,8 @@ constexpr area column(bound x) { return all.column(x); }
 constexpr area row(bound y) { return all.row(y); }
 constexpr area at(bound x, bound y) { return all.column(x).row(y); }
 
-/// An area on a grid of a known size: columns x0, x0 + sx, ... below x1, and rows likewise. x1 and y1 are one past the last
-/// column and row that belong to it.
+/// An area on a grid of a known size: columns x0, x0 + sx, ... below x1, and rows likewise. x1 and y1 are one
+/// past the last column and row that belong to it.
 struct region {
   int x0 = 0, x1 = 0, y0 = 0, y1 = 0, sx = 1, sy = 1;
 
@@ -59,11 +64,12 @@ struct region {
   friend constexpr bool operator==(const region&, const region&) = default;
 };
 
-/// The PEs of `a` when its edges are those of `grid`: a module that lives in a rectangle of the wafer resolves its areas in it.
-/// Requires positive strides.
+/// The PEs of `a` when its edges are those of `grid`: a module that lives in a rectangle of the wafer
+/// resolves its areas in it. Requires positive strides.
 constexpr region resolve(const area& a, const region& grid) {
   const int w = grid.x1 - grid.x0, h = grid.y1 - grid.y0;
-  region r{grid.x0 + a.x0.in(w), grid.x0 + a.x1.in(w), grid.y0 + a.y0.in(h), grid.y0 + a.y1.in(h), a.sx, a.sy};
+  region r{
+      grid.x0 + a.x0.in(w), grid.x0 + a.x1.in(w), grid.y0 + a.y0.in(h), grid.y0 + a.y1.in(h), a.sx, a.sy};
   if (r.empty()) return {};
   r.x1 = r.x0 + (r.x1 - r.x0 - 1) / r.sx * r.sx + 1;
   r.y1 = r.y0 + (r.y1 - r.y0 - 1) / r.sy * r.sy + 1;

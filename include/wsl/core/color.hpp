@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A color is a virtual channel of the fabric: every router has one route for it. Here a color also knows what its wavelets
-// carry, so that a task, a descriptor and a path that disagree about the payload do not compile. See examples/01_hello_wavelet.cpp.
+// A color is a virtual channel of the fabric: every router has one route for it. Here a color also knows what
+// its wavelets carry, so that a task, a descriptor and a path that disagree about the payload do not compile.
+// See examples/01_hello_wavelet.cpp.
 #pragma once
 #include "wavelet.hpp"
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A control wavelet steers the routers that it passes: it carries up to eight commands, of which every router carries out the first
-// and may take it out of the list for the next. It may also name a control task, with sixteen bits of data, which it runs where it
-// is delivered. `me.send_control(c, {advance, nop, advance})`; see examples/16_switches.cpp.
+// A control wavelet steers the routers that it passes: it carries up to eight commands, of which every router
+// carries out the first and may take it out of the list for the next. It may also name a control task, with
+// sixteen bits of data, which it runs where it is delivered. `me.send_control(c, {advance, nop, advance})`;
+// see examples/16_switches.cpp.
 #pragma once
 #include <initializer_list>
 
@@ -17,7 +18,8 @@ enum class command : u8 {
   reset,     ///< to position 0
   teardown,  ///< lets no wavelet of the color in any more until the PE's program reopens it
 };
-inline constexpr command nop = command::nop, advance = command::advance, reset = command::reset, teardown = command::teardown;
+inline constexpr command nop = command::nop, advance = command::advance, reset = command::reset,
+                         teardown = command::teardown;
 
 /// The same command; the processor of the PE whose router carries it out does not hear of the wavelet.
 constexpr command unheard(command c) { return static_cast<command>(static_cast<u8>(c) | 4); }
@@ -40,8 +42,10 @@ class command_list {
 
   constexpr command_list(command only) : command_list({only}) {}
   constexpr command_list(std::initializer_list<command> list) {
-    if (list.size() > most) misuse::a_control_wavelet_carries_at_most_8_commands(static_cast<int>(list.size()));
-    for (command c : list) list_ |= static_cast<u32>(c) << 3 * count_++, set_ = static_cast<u8>(set_ | command_bit(c));
+    if (list.size() > most)
+      misuse::a_control_wavelet_carries_at_most_8_commands(static_cast<int>(list.size()));
+    for (command c : list)
+      list_ |= static_cast<u32>(c) << 3 * count_++, set_ = static_cast<u8>(set_ | command_bit(c));
   }
 
   constexpr int count() const { return count_; }
@@ -56,8 +60,8 @@ class command_list {
   u8 set_ = 0;
 };
 
-/// The payload of a control wavelet. Bits 16 to 21 are the id of a control task, bits 22 to 30 the first three commands. The low half
-/// holds the other five, or data if bit 31 is set.
+/// The payload of a control wavelet. Bits 16 to 21 are the id of a control task, bits 22 to 30 the first
+/// three commands. The low half holds the other five, or data if bit 31 is set.
 struct control_word {
   u32 bits = 0;
 
@@ -69,7 +73,8 @@ struct control_word {
   /// Runs control task `id` where it is delivered.
   static constexpr control_word of(const command_list& what, int id) { return make(what.list(), id); }
   static constexpr control_word of(const command_list& what, int id, u16 data) {
-    if (what.count() > commands_beside_data) misuse::a_control_wavelet_with_data_carries_at_most_3_commands(what.count());
+    if (what.count() > commands_beside_data)
+      misuse::a_control_wavelet_with_data_carries_at_most_3_commands(what.count());
     return {make(what.list(), id).bits | u32{1} << 31 | data};
   }
 

@@ -34,7 +34,8 @@ namespace detail {
 // A float or double seen as a word of bits, and the landmarks of a 16-bit format in it. Every format is sign,
 // exponent, mantissa: magnitudes order like integers, and a carry out of the mantissa is the step to the next
 // exponent or to infinity.
-template <int exponent_bits, int mantissa_bits, class Wide> struct seen_as {
+template <int exponent_bits, int mantissa_bits, class Wide>
+struct seen_as {
   using limits = std::numeric_limits<Wide>;
   using word = std::conditional_t<sizeof(Wide) == 4, std::uint32_t, std::uint64_t>;
   static_assert(limits::is_iec559 && sizeof(Wide) == sizeof(word));
@@ -55,12 +56,14 @@ template <int exponent_bits, int mantissa_bits, class Wide> struct seen_as {
 };
 
 // A choice that stays free of branches: a branch would keep a loop of conversions from becoming vector code.
-template <class Word> constexpr Word select(bool which, Word yes, Word no) {
+template <class Word>
+constexpr Word select(bool which, Word yes, Word no) {
   return no ^ ((yes ^ no) & (Word{0} - Word{which}));
 }
 
 // To nearest, ties to even; a NaN becomes quiet and keeps its sign and the leading bits of its payload.
-template <int exponent_bits, int mantissa_bits, class Wide> constexpr std::uint16_t narrow(Wide x) {
+template <int exponent_bits, int mantissa_bits, class Wide>
+constexpr std::uint16_t narrow(Wide x) {
   using in = seen_as<exponent_bits, mantissa_bits, Wide>;
   using word = typename in::word;
   const word bits = std::bit_cast<word>(x), magnitude = bits & (word(-1) >> 1);
@@ -81,7 +84,8 @@ template <int exponent_bits, int mantissa_bits, class Wide> constexpr std::uint1
   return std::uint16_t(sign | select(magnitude > in::infinity, nan, finite));
 }
 
-template <int exponent_bits, int mantissa_bits> constexpr float widen(std::uint16_t bits) {
+template <int exponent_bits, int mantissa_bits>
+constexpr float widen(std::uint16_t bits) {
   using out = seen_as<exponent_bits, mantissa_bits, float>;
   using word = typename out::word;
   if constexpr (out::rebias == 0) return std::bit_cast<float>(word{bits} << out::dropped);
@@ -95,8 +99,8 @@ template <int exponent_bits, int mantissa_bits> constexpr float widen(std::uint1
 
   const word quiet = select<word>(magnitude > out::half_infinity, out::exponent_step >> 1, 0);
   const word finite = select(magnitude < out::half_smallest_normal, subnormal, normal);
-  return std::bit_cast<float>(
-    sign | select(magnitude < out::half_infinity, finite, (normal + out::rebias) | quiet));
+  return std::bit_cast<float>(sign |
+                              select(magnitude < out::half_infinity, finite, (normal + out::rebias) | quiet));
 }
 
 // Up to 2^53 an integer is a double. Beyond, its last bits, far below the rounding, become one: "no tie".
@@ -104,7 +108,8 @@ constexpr double without_ties(std::uint64_t n) {
   return n >> 53 == 0 ? double(n) : 2048 * double(n >> 11 | std::uint64_t{(n & 2047) != 0});
 }
 
-template <std::integral Integer> constexpr double without_ties(Integer n) {
+template <std::integral Integer>
+constexpr double without_ties(Integer n) {
   if constexpr (std::numeric_limits<Integer>::digits <= 53) return double(n);
   else if (n < 0) return -without_ties(0 - std::uint64_t(n));
   else return without_ties(std::uint64_t(n));
@@ -125,9 +130,10 @@ inline float widen_f16c(std::uint16_t bits) {
 }
 #endif
 
-} // namespace detail
+}  // namespace detail
 
-template <int exponent_bits, int mantissa_bits> struct basic_half {
+template <int exponent_bits, int mantissa_bits>
+struct basic_half {
   static_assert(1 + exponent_bits + mantissa_bits == 16);
 
   std::uint16_t bits = 0;
@@ -137,7 +143,8 @@ template <int exponent_bits, int mantissa_bits> struct basic_half {
   constexpr explicit basic_half(double x) : bits{detail::narrow<exponent_bits, mantissa_bits>(x)} {}
 
   template <std::integral Integer>
-  requires(sizeof(Integer) <= 8) constexpr basic_half(Integer n) : basic_half{detail::without_ties(n)} {}
+    requires(sizeof(Integer) <= 8)
+  constexpr basic_half(Integer n) : basic_half{detail::without_ties(n)} {}
 
   static constexpr basic_half from_bits(std::uint16_t bits) {
     basic_half x;
@@ -162,7 +169,7 @@ template <int exponent_bits, int mantissa_bits> struct basic_half {
   friend constexpr basic_half operator-(basic_half x) { return from_bits(x.bits ^ 0x8000); }
   friend constexpr basic_half abs(basic_half x) { return from_bits(x.bits & 0x7fff); }
 
-private:
+ private:
   static constexpr std::uint16_t round(float x) {
 #ifdef __F16C__
     if (exponent_bits == 5 && !std::is_constant_evaluated()) return detail::narrow_f16c(x);
@@ -176,18 +183,20 @@ using bf16 = basic_half<8, 7>;
 
 namespace detail {
 
-template <class T> inline constexpr bool is_half = false;
+template <class T>
+inline constexpr bool is_half = false;
 template <int exponent_bits, int mantissa_bits>
 inline constexpr bool is_half<basic_half<exponent_bits, mantissa_bits>> = true;
 
 // Two halves of one format, or one half and an integer, calculate in the format of the half.
 template <class B, class A>
-concept operand_beside = (is_half<A> && (std::same_as<A, B> || std::integral<B>))
-                         || (is_half<B> && std::integral<A>);
+concept operand_beside =
+    (is_half<A> && (std::same_as<A, B> || std::integral<B>)) || (is_half<B> && std::integral<A>);
 
-template <class A, class B> using half_of = std::conditional_t<is_half<A>, A, B>;
+template <class A, class B>
+using half_of = std::conditional_t<is_half<A>, A, B>;
 
-} // namespace detail
+}  // namespace detail
 
 template <class A, detail::operand_beside<A> B, class Half = detail::half_of<A, B>>
 constexpr Half operator+(A a, B b) {
@@ -209,18 +218,18 @@ constexpr Half operator/(A a, B b) {
   return Half(float(Half(a)) / float(Half(b)));
 }
 
-} // namespace wsl
+}  // namespace wsl
 
 // What is not said here is as for float: radix, infinities, NaNs, rounding style.
 template <int exponent_bits, int mantissa_bits>
 struct std::numeric_limits<wsl::basic_half<exponent_bits, mantissa_bits>> : std::numeric_limits<float> {
-private:
+ private:
   using half = wsl::basic_half<exponent_bits, mantissa_bits>;
   static constexpr int infinity_bits = ((1 << exponent_bits) - 1) << mantissa_bits;
   static constexpr half pattern(int bits) { return half::from_bits(std::uint16_t(bits)); }
-  static constexpr int decimals(int binary) { return binary * 30103 / 100000; } // log10(2) = .30103
+  static constexpr int decimals(int binary) { return binary * 30103 / 100000; }  // log10(2) = .30103
 
-public:
+ public:
   static constexpr int digits = mantissa_bits + 1, digits10 = decimals(mantissa_bits),
                        max_digits10 = 2 + decimals(digits);
   static constexpr int max_exponent = 1 << (exponent_bits - 1), max_exponent10 = decimals(max_exponent);

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-// The machines a layout can be checked for. One program source serves all of them: what a machine cannot hold is a fault that
-// names the limit. `wse2` and `wse3` carry the published constants (Cerebras SDK language reference and examples v2.10);
-// `host` is for programs that only ever run on this computer and has room for whatever fits in its memory.
+// The machines a layout can be checked for. One program source serves all of them: what a machine cannot hold
+// is a fault that names the limit. `wse2` and `wse3` carry the published constants (Cerebras SDK language
+// reference and examples v2.10); `host` is for programs that only ever run on this computer and has room for
+// whatever fits in its memory.
 #pragma once
 #include "scalar.hpp"
 
 namespace wsl {
 
-/// Elements that a descriptor operation does in a cycle, by the size of its elements. What the machine has no instruction for counts
-/// as its nearest: a 32-bit whole number as a float, a minimum as a maximum.
+/// Elements that a descriptor operation does in a cycle, by the size of its elements. What the machine has no
+/// instruction for counts as its nearest: a 32-bit whole number as a float, a minimum as a maximum.
 struct simd_widths {
   int add16, add32;            ///< mov, add, sub, neg, abs
   int multiply16, multiply32;  ///< mul, fmac
@@ -18,69 +19,131 @@ struct simd_widths {
 
 struct machine {
   const char* name;
-  int width, height;         ///< largest rectangle of PEs a program may use
-  int colors;                ///< routable colors
-  int data_tasks;            ///< data-triggered tasks of one PE
-  int local_tasks;           ///< tasks of one PE that only software activates
-  int task_ids;              ///< data and local tasks together
-  int control_tasks;         ///< control task ids: 0 .. control_tasks - 1
-  int input_queues;          ///< queues between the router and the processor ...
-  int output_queues;         ///< ... and back
-  int input_depth[8];        ///< words that each input queue holds
-  int output_depth[8];       ///< words that each output queue holds
-  bool color_owns_queue;     ///< an output queue, and a data task's input queue, serves one color only (WSE-3)
-  int microthreads;          ///< asynchronous descriptor operations in flight on one PE
-  int fabric_inputs;         ///< fabric operands that one operation may read
-  int memory;                ///< bytes of SRAM of one PE
-  int ramp_latency;          ///< cycles between processor and router, each way
+  int width, height;    ///< largest rectangle of PEs a program may use
+  int colors;           ///< routable colors
+  int data_tasks;       ///< data-triggered tasks of one PE
+  int local_tasks;      ///< tasks of one PE that only software activates
+  int task_ids;         ///< data and local tasks together
+  int control_tasks;    ///< control task ids: 0 .. control_tasks - 1
+  int input_queues;     ///< queues between the router and the processor ...
+  int output_queues;    ///< ... and back
+  int input_depth[8];   ///< words that each input queue holds
+  int output_depth[8];  ///< words that each output queue holds
+  /// an output queue, and a data task's input queue, serves one color only (WSE-3)
+  bool color_owns_queue;
+  int microthreads;   ///< asynchronous descriptor operations in flight on one PE
+  int fabric_inputs;  ///< fabric operands that one operation may read
+  int memory;         ///< bytes of SRAM of one PE
+  int ramp_latency;   ///< cycles between processor and router, each way
   f64 clock_hz;
-  u64 switch_colors;         ///< colors whose routes may have switch positions, as a mask
-  int position_sides;        ///< how many of a route's two sides one switch position may change
-  int filters;               ///< filters of one PE
-  bool prefers_injected;     ///< a router can let its processor's words go before, or after, those that pass
-  bool swaps_colors;         ///< routers can change a color for its neighbour, 0 for 1, 2 for 3 and so on, on the way out
+  u64 switch_colors;      ///< colors whose routes may have switch positions, as a mask
+  int position_sides;     ///< how many of a route's two sides one switch position may change
+  int filters;            ///< filters of one PE
+  bool prefers_injected;  ///< a router can let its processor's words go before, or after, those that pass
+  /// routers can change a color for its neighbour, 0 for 1, 2 for 3 and so on, on the way out
+  bool swaps_colors;
 
   // What the timed engine counts with; docs/timing.md has the rules and where the numbers come from.
-  int router_depth;          ///< words that a router buffers for each color and input
-  int task_start;            ///< cycles from the choice of a task to its first instruction
-  int operation_setup;       ///< cycles to issue a descriptor operation
-  int call;                  ///< cycles that `map` takes for an element
-  int fabric_width;          ///< wavelets of one operand that an operation moves in a cycle
+  int router_depth;     ///< words that a router buffers for each color and input
+  int task_start;       ///< cycles from the choice of a task to its first instruction
+  int operation_setup;  ///< cycles to issue a descriptor operation
+  int call;             ///< cycles that `map` takes for an element
+  int fabric_width;     ///< wavelets of one operand that an operation moves in a cycle
   simd_widths simd;
   friend constexpr bool operator==(const machine&, const machine&) = default;
 };
 
 inline constexpr machine wse2{
-    .name = "wse2", .width = 750, .height = 994, .colors = 24,
-    .data_tasks = 24, .local_tasks = 31, .task_ids = 31, .control_tasks = 64,
-    .input_queues = 8, .output_queues = 6,
-    .input_depth = {6, 6, 4, 4, 2, 2, 2, 2}, .output_depth = {2, 2, 6, 6, 2, 2, 0, 0},
-    .color_owns_queue = false, .microthreads = 8, .fabric_inputs = 2,
-    .memory = 48 * 1024, .ramp_latency = 2, .clock_hz = 850e6,
-    .switch_colors = 0xffffff, .position_sides = 1, .filters = 6, .prefers_injected = true, .swaps_colors = true,
-    .router_depth = 2, .task_start = 6, .operation_setup = 6, .call = 6, .fabric_width = 1,
+    .name = "wse2",
+    .width = 750,
+    .height = 994,
+    .colors = 24,
+    .data_tasks = 24,
+    .local_tasks = 31,
+    .task_ids = 31,
+    .control_tasks = 64,
+    .input_queues = 8,
+    .output_queues = 6,
+    .input_depth = {6, 6, 4, 4, 2, 2, 2, 2},
+    .output_depth = {2, 2, 6, 6, 2, 2, 0, 0},
+    .color_owns_queue = false,
+    .microthreads = 8,
+    .fabric_inputs = 2,
+    .memory = 48 * 1024,
+    .ramp_latency = 2,
+    .clock_hz = 850e6,
+    .switch_colors = 0xffffff,
+    .position_sides = 1,
+    .filters = 6,
+    .prefers_injected = true,
+    .swaps_colors = true,
+    .router_depth = 2,
+    .task_start = 6,
+    .operation_setup = 6,
+    .call = 6,
+    .fabric_width = 1,
     .simd = {.add16 = 4, .add32 = 2, .multiply16 = 4, .multiply32 = 1, .compare16 = 1, .compare32 = 1}};
 
 inline constexpr machine wse3{
-    .name = "wse3", .width = 755, .height = 1170, .colors = 24,
-    .data_tasks = 8, .local_tasks = 23, .task_ids = 31, .control_tasks = 64,
-    .input_queues = 8, .output_queues = 8,
-    .input_depth = {8, 8, 4, 4, 4, 4, 4, 4}, .output_depth = {8, 8, 8, 8, 8, 8, 8, 8},
-    .color_owns_queue = true, .microthreads = 8, .fabric_inputs = 1,
-    .memory = 48 * 1024, .ramp_latency = 2, .clock_hz = 1.1e9,
-    .switch_colors = 0x3333ff, .position_sides = 2, .filters = 6, .prefers_injected = false, .swaps_colors = false,
-    .router_depth = 2, .task_start = 6, .operation_setup = 6, .call = 6, .fabric_width = 2,
+    .name = "wse3",
+    .width = 755,
+    .height = 1170,
+    .colors = 24,
+    .data_tasks = 8,
+    .local_tasks = 23,
+    .task_ids = 31,
+    .control_tasks = 64,
+    .input_queues = 8,
+    .output_queues = 8,
+    .input_depth = {8, 8, 4, 4, 4, 4, 4, 4},
+    .output_depth = {8, 8, 8, 8, 8, 8, 8, 8},
+    .color_owns_queue = true,
+    .microthreads = 8,
+    .fabric_inputs = 1,
+    .memory = 48 * 1024,
+    .ramp_latency = 2,
+    .clock_hz = 1.1e9,
+    .switch_colors = 0x3333ff,
+    .position_sides = 2,
+    .filters = 6,
+    .prefers_injected = false,
+    .swaps_colors = false,
+    .router_depth = 2,
+    .task_start = 6,
+    .operation_setup = 6,
+    .call = 6,
+    .fabric_width = 2,
     .simd = {.add16 = 8, .add32 = 4, .multiply16 = 8, .multiply32 = 1, .compare16 = 8, .compare32 = 4}};
 
 inline constexpr machine host{
-    .name = "host", .width = 32767, .height = 32767, .colors = 64,
-    .data_tasks = 64, .local_tasks = 32, .task_ids = 96, .control_tasks = 64,
-    .input_queues = 64, .output_queues = 64,
-    .input_depth = {64, 64, 64, 64, 64, 64, 64, 64}, .output_depth = {64, 64, 64, 64, 64, 64, 64, 64},
-    .color_owns_queue = false, .microthreads = 64, .fabric_inputs = 2,
-    .memory = 1 << 30, .ramp_latency = 2, .clock_hz = 1e9,
-    .switch_colors = ~u64{0}, .position_sides = 2, .filters = 64, .prefers_injected = true, .swaps_colors = true,
-    .router_depth = 2, .task_start = 1, .operation_setup = 1, .call = 1, .fabric_width = 1,
+    .name = "host",
+    .width = 32767,
+    .height = 32767,
+    .colors = 64,
+    .data_tasks = 64,
+    .local_tasks = 32,
+    .task_ids = 96,
+    .control_tasks = 64,
+    .input_queues = 64,
+    .output_queues = 64,
+    .input_depth = {64, 64, 64, 64, 64, 64, 64, 64},
+    .output_depth = {64, 64, 64, 64, 64, 64, 64, 64},
+    .color_owns_queue = false,
+    .microthreads = 64,
+    .fabric_inputs = 2,
+    .memory = 1 << 30,
+    .ramp_latency = 2,
+    .clock_hz = 1e9,
+    .switch_colors = ~u64{0},
+    .position_sides = 2,
+    .filters = 64,
+    .prefers_injected = true,
+    .swaps_colors = true,
+    .router_depth = 2,
+    .task_start = 1,
+    .operation_setup = 1,
+    .call = 1,
+    .fabric_width = 1,
     .simd = {.add16 = 1, .add32 = 1, .multiply16 = 1, .multiply32 = 1, .compare16 = 1, .compare32 = 1}};
 
 }  // namespace wsl

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A router's five ports: the ramp to its own processor and the links to its four neighbours. Sets of ports, and a route that
-// sends what arrives on some ports out through others: `west >> (ramp | east)`.
+// A router's five ports: the ramp to its own processor and the links to its four neighbours. Sets of ports,
+// and a route that sends what arrives on some ports out through others: `west >> (ramp | east)`.
 #pragma once
 #include "scalar.hpp"
 
@@ -8,7 +8,8 @@ namespace wsl {
 
 enum class port : u8 { ramp = 1, east = 2, west = 4, north = 8, south = 16 };
 
-inline constexpr port ramp = port::ramp, east = port::east, west = port::west, north = port::north, south = port::south;
+inline constexpr port ramp = port::ramp, east = port::east, west = port::west, north = port::north,
+                      south = port::south;
 inline constexpr port every_port[] = {ramp, east, west, north, south};
 inline constexpr port every_side[] = {east, west, north, south};
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// A wavelet is what travels on the fabric: 32 bits of payload, a color, and a bit that says whether it carries data or control.
-// Any trivially copyable type of two or four bytes can be a payload; `halves` is the machine's pair of a 16-bit datum and a
-// 16-bit index in one wavelet.
+// A wavelet is what travels on the fabric: 32 bits of payload, a color, and a bit that says whether it
+// carries data or control. Any trivially copyable type of two or four bytes can be a payload; `halves` is the
+// machine's pair of a 16-bit datum and a 16-bit index in one wavelet.
 #pragma once
 #include <bit>
 #include <type_traits>
 
-#include "scalar.hpp"
 #include "../support/type_name.hpp"
+#include "scalar.hpp"
 
 namespace wsl {
 
@@ -36,7 +36,8 @@ constexpr T from_bits(u32 bits) {
   else return std::bit_cast<T>(static_cast<u16>(bits));
 }
 
-/// Identity of a payload type in constant data: two colors carry the same type when these addresses are equal.
+/// Identity of a payload type in constant data: two colors carry the same type when these addresses are
+/// equal.
 struct payload_type {
   const char* name;
   int bytes;

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: MIT
-// What every engine grants to the fabric's front end and to the host. Engines differ in how they order and time what may happen
-// at once, never in what a program that does not depend on that order computes.
+// What every engine grants to the fabric's front end and to the host. Engines differ in how they order and
+// time what may happen at once, never in what a program that does not depend on that order computes.
 #pragma once
 #include <span>
 
 #include "../layout/layout.hpp"
 #include "../program/pe.hpp"
-#include "outcome.hpp"
 #include "diagnose/wait.hpp"
+#include "outcome.hpp"
 
 namespace wsl {
 
 /// A host call that waits on a PE until the fabric runs.
 struct host_call {
   const binding* entry = nullptr;
-  const void* arguments = nullptr;  ///< shared by all PEs of the launch; the host keeps them until the run has ended
+  /// shared by all PEs of the launch; the host keeps them until the run has ended
+  const void* arguments = nullptr;
 };
 
 /// Bytes in the memory of a PE that the host is about to read.
@@ -40,8 +41,8 @@ class engine : public engine_link {
   /// Runs until nothing can happen any more. Throws `deadlock` if something still waits then.
   virtual outcome run() = 0;
 
-  /// Whether other processes run a part of the PEs. Then every process has the memory of all PEs, but only what it runs itself is
-  /// always up to date there; the host's copies and reads bring the rest.
+  /// Whether other processes run a part of the PEs. Then every process has the memory of all PEs, but only
+  /// what it runs itself is always up to date there; the host's copies and reads bring the rest.
   virtual bool spread() const { return false; }
   /// Whether this process runs the PE.
   virtual bool here(const pe&) const { return true; }

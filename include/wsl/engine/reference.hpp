@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
-// The reference engine: one thread, one cycle after the other, every wavelet hop by hop through bounded queues of the machine's
-// depths. It is slow and simple, and the oracle of every other engine. `fabric f{plan, reference{}}`.
+// The reference engine: one thread, one cycle after the other, every wavelet hop by hop through bounded
+// queues of the machine's depths. It is slow and simple, and the oracle of every other engine. `fabric
+// f{plan, reference{}}`.
 //
-// What runs first on a PE is defined: host calls in their order, then tasks of colors that were torn down, then the activated
-// local task with the lowest number, then the control or data task of the lowest color whose wavelet is at the head of its queue; what is
-// urgent goes before what is not. In a cycle a PE puts at most one wavelet
-// that its tasks sent into an output queue, moves one element of one of its operations in turn, and runs at most one task.
+// What runs first on a PE is defined: host calls in their order, then tasks of colors that were torn down,
+// then the activated local task with the lowest number, then the control or data task of the lowest color
+// whose wavelet is at the head of its queue; what is urgent goes before what is not. In a cycle a PE puts at
+// most one wavelet that its tasks sent into an output queue, moves one element of one of its operations in
+// turn, and runs at most one task.
 #pragma once
 #include <bit>
 #include <map>
@@ -22,9 +24,15 @@ namespace engines {
 class reference_engine final : public engine {
  public:
   explicit reference_engine(const layout& plan)
-      : engine(plan), routes_(engine::plan()), tiles_(engine::plan(), routes_, *this), processors_(tiles_.size()),
-        routers_(engine::plan(), [this](coord c, int color) { return input_depth(c, color); }), words_(max_colors * large_buffer), journal_(max_colors * large_buffer) {
-    for (int k = 0; k < max_colors; ++k) channels_[k].large = true, channels_[k].words = words_.data() + k * large_buffer;
+      : engine(plan),
+        routes_(engine::plan()),
+        tiles_(engine::plan(), routes_, *this),
+        processors_(tiles_.size()),
+        routers_(engine::plan(), [this](coord c, int color) { return input_depth(c, color); }),
+        words_(max_colors * large_buffer),
+        journal_(max_colors * large_buffer) {
+    for (int k = 0; k < max_colors; ++k)
+      channels_[k].large = true, channels_[k].words = words_.data() + k * large_buffer;
     tiles_.set_ends(channels_, nullptr);
     for (const stream_record& s : engine::plan().streams())
       for (int i = 0; i < s.where.count(); ++i) open(s, s.where.nth(i));
@@ -81,7 +89,8 @@ class reference_engine final : public engine {
     rule::apart(on, t, p.microthreads);
     rule::has_queue_alone(on, t, [&](int color) { return p.writes(color); });
     for (int k = 0; k < 2; ++k)
-      if (t.input[k] >= 0) rule::one_reader(on, t.input[k], p.reads(t.input[k]) || (k == 1 && t.input[0] == t.input[1]));
+      if (t.input[k] >= 0)
+        rule::one_reader(on, t.input[k], p.reads(t.input[k]) || (k == 1 && t.input[0] == t.input[1]));
     if (t.output >= 0) {
       rule::declares_send(on, t.output, t.output_type);
       rule::has_path(on, t.output, (on.image->present & color_bit(t.output)) != 0);
@@ -114,7 +123,8 @@ class reference_engine final : public engine {
   }
 
   void open(const stream_record& s, coord c) {
-    if (s.inbound) sources_[key(s.color, c)] = {routers_.virtual_channel_of(c, s.color)->in[index_of(s.side)], {}};
+    if (s.inbound)
+      sources_[key(s.color, c)] = {routers_.virtual_channel_of(c, s.color)->in[index_of(s.side)], {}};
     else sinks_[key(s.color, c)];
   }
 
@@ -152,7 +162,8 @@ class reference_engine final : public engine {
         },
         [this](u32 router, int color) {
           pe* p = find(routers_.coord_of(router));
-          if (p && state_of(*p).image->torn_down[color]) processors_[state_of(*p).index].torn_down |= color_bit(color);
+          if (p && state_of(*p).image->torn_down[color])
+            processors_[state_of(*p).index].torn_down |= color_bit(color);
           wake_at(router);
         });
     now_.swap(awake_);
@@ -280,7 +291,9 @@ class reference_engine final : public engine {
   bool take_first(pe_state& s, u64 colors) {
     const routers::virtual_channel* first = nullptr;
     for (const routers::virtual_channel& l : routers_.virtual_channels_of(routers_.router_at({s.x, s.y})))
-      if ((colors & color_bit(l.color)) && (!first || l.color < first->color) && readable(l.out[0]) && task_for(s, l)) first = &l;
+      if ((colors & color_bit(l.color)) && (!first || l.color < first->color) && readable(l.out[0]) &&
+          task_for(s, l))
+        first = &l;
     if (!first) return false;
     const binding& b = *task_for(s, *first);
     const u32 word = routers_.front(first->out[0]).bits;
@@ -305,7 +318,8 @@ class reference_engine final : public engine {
     return true;
   }
 
-  // Tasks send into channels that all PEs share; the journal says in which order the words go to the output queues.
+  // Tasks send into channels that all PEs share; the journal says in which order the words go to the output
+  // queues.
   template <class F>
   void run_on(processor& p, pe_state& s, const char* name, int most, F f) {
     journal = journal_.data();
@@ -319,7 +333,8 @@ class reference_engine final : public engine {
       f();
       if (rejected.color >= 0) refuse(s, rejected.color, rejected.type);
       for (u64 left = s.image->present; left; left &= left - 1)
-        if (const int color = std::countr_zero(left); s.channel_of(color).next() > most) refuse(s, color, s.image->sent_type[color]);
+        if (const int color = std::countr_zero(left); s.channel_of(color).next() > most)
+          refuse(s, color, s.image->sent_type[color]);
       rule::in_flight all;
       for (const transfer& t : p.microthreads) all.count(t);
       rule::fits(s, all, target());
@@ -346,8 +361,12 @@ class reference_engine final : public engine {
       for (const routers::virtual_channel& l : routers_.virtual_channels_of(r)) router_waits(open, r, l);
     for (auto& [where, s] : sources_)
       if (!s.words.empty())
-        open.push_back({wait::reason::stream, {static_cast<int>(where & 0xffff), static_cast<int>(where >> 16 & 0xffff)},
-                        s.words.front().color, "", "", s.words.size()});
+        open.push_back({wait::reason::stream,
+                        {static_cast<int>(where & 0xffff), static_cast<int>(where >> 16 & 0xffff)},
+                        s.words.front().color,
+                        "",
+                        "",
+                        s.words.size()});
     return open;
   }
 
@@ -355,16 +374,21 @@ class reference_engine final : public engine {
     const coord at = routers_.coord_of(r);
     u64 held = 0, shut_out = 0;
     for (port p : every_port)
-      if (const u32 q = l.in[index_of(p)]; q != routers::none) (routers_.takes(l, p) ? held : shut_out) += routers_[q].size;
-    if (shut_out) open.push_back({wait::reason::router_switch, at, l.color, "", "", shut_out, routers_.switch_of(l)->position()});
+      if (const u32 q = l.in[index_of(p)]; q != routers::none)
+        (routers_.takes(l, p) ? held : shut_out) += routers_[q].size;
+    if (shut_out)
+      open.push_back(
+          {wait::reason::router_switch, at, l.color, "", "", shut_out, routers_.switch_of(l)->position()});
     if (held) open.push_back({wait::reason::router, at, l.color, "", "", held});
     pe* p = readable(l.out[0]) ? find(at) : nullptr;
     if (!p) return;
     const wavelet first = routers_.front(l.out[0]);
     if (!first.control && processors_[state_of(*p).index].reads(l.color)) return;
     const program_image& image = *state_of(*p).image;
-    const binding* task = first.control ? image.control_with(control_word{first.bits}.id()) : image.data[l.color];
-    open.push_back({wait::reason::unread, at, l.color, image.source->name, task ? task->name : "", routers_[l.out[0]].size});
+    const binding* task =
+        first.control ? image.control_with(control_word{first.bits}.id()) : image.data[l.color];
+    open.push_back({wait::reason::unread, at, l.color, image.source->name, task ? task->name : "",
+                    routers_[l.out[0]].size});
   }
 
   static constexpr u32 control_flag = 0x100;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Where the wavelets of a color go: most routes do not change while a fabric runs, so each place where a color enters the fabric is
-// resolved once, before the run, to the ramps, edges of the grid and switched_routers that it reaches.
+// Where the wavelets of a color go: most routes do not change while a fabric runs, so each place where a
+// color enters the fabric is resolved once, before the run, to the ramps, edges of the grid and
+// switched_routers that it reaches.
 #pragma once
 
-#include "../support/flat_vector.hpp"
 #include "../layout/layout.hpp"
+#include "../support/flat_vector.hpp"
 #include "threaded/switched_routers.hpp"
 
 namespace wsl::engines {
@@ -20,7 +21,8 @@ class resolved_routes {
     for (const path_record& p : plan.paths()) paths_[p.color].push_back(&p);
   }
 
-  /// The route of a color on a PE, both sides empty where there is none; of a route that changes, all ports that it uses.
+  /// The route of a color on a PE, both sides empty where there is none; of a route that changes, all ports
+  /// that it uses.
   route at(coord c, int color) const {
     if (plan_.changes()) return plan_.route_at(c, color);
     for (const path_record* p : paths_[color])
@@ -28,10 +30,12 @@ class resolved_routes {
     return {};
   }
 
-  /// Follows a color from the router that it enters through a port. Calls to_ramp(c, color) for every PE that receives it, to_edge(c, side,
-  /// color) for every stream and to_crossing(c, port) for every switched_router, where it stops; returns the number of links that one wavelet crosses.
+  /// Follows a color from the router that it enters through a port. Calls to_ramp(c, color) for every PE that
+  /// receives it, to_edge(c, side, color) for every stream and to_crossing(c, port) for every
+  /// switched_router, where it stops; returns the number of links that one wavelet crosses.
   template <class Ramp, class Edge, class Crossing>
-  int follow(coord from, port through, int color, const switched_routers* stops, Ramp to_ramp, Edge to_edge, Crossing to_crossing) {
+  int follow(coord from, port through, int color, const switched_routers* stops, Ramp to_ramp, Edge to_edge,
+             Crossing to_crossing) {
     int links = 0;
     ahead_.clear();
     const auto enter = [&](coord c, port entered, int as) {
@@ -48,7 +52,8 @@ class resolved_routes {
       for (port side : every_side) {
         if (!to.has(side)) continue;
         ++links;
-        if (const coord next = c + step(side); grid_.has(next)) enter(next, opposite(side), color_behind(plan_, c, as, side));
+        if (const coord next = c + step(side); grid_.has(next))
+          enter(next, opposite(side), color_behind(plan_, c, as, side));
         else to_edge(c, side, as);
       }
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A router that does not always send a color the same way: it has a switch or a filter, its route may be torn down and rewritten, or
-// control wavelets for other routers pass its ramp. A gate is what such a router keeps for the color. See examples/16_switches.cpp.
+// A router that does not always send a color the same way: it has a switch or a filter, its route may be torn
+// down and rewritten, or control wavelets for other routers pass its ramp. A gate is what such a router keeps
+// for the color. See examples/16_switches.cpp.
 #pragma once
 #include "../layout/filters.hpp"
 #include "../layout/switches.hpp"
@@ -77,14 +78,16 @@ class switched_paths {
       for (const binding& b : *p.what)
         if (b.what == role::steer && (!(b.commands & where_switched) || (switched & color_bit(b.id))))
           (b.commands & command_bit(teardown) ? rewritten_ : steered_) |= color_bit(b.id);
-    if (plan.swapped_colors() && any()) throw fault("wsl: the programs of a layout that swaps colors send no commands to routers");
+    if (plan.swapped_colors() && any())
+      throw fault("wsl: the programs of a layout that swaps colors send no commands to routers");
   }
 
   bool any() const { return rewritten_ || steered_ || plan_.changes(); }
   /// For paths of phase 0.
   bool has(const path_record& p) const {
     if (rewritten_ & color_bit(p.color)) return true;
-    return plan_.switch_of(p) || plan_.filter_of(p) || ((steered_ & color_bit(p.color)) && p.how.to.has(ramp));
+    return plan_.switch_of(p) || plan_.filter_of(p) ||
+           ((steered_ & color_bit(p.color)) && p.how.to.has(ramp));
   }
 
  private:
@@ -96,12 +99,15 @@ class switched_paths {
 namespace rule {
 
 /// The path on which a PE's router reopens a color that is closed there.
-inline const path_record& reopened_path(const pe_state& s, int color, int phase, const router_switch* g, const layout& plan) {
+inline const path_record& reopened_path(const pe_state& s, int color, int phase, const router_switch* g,
+                                        const layout& plan) {
   if (!g || !g->closed()) not_closed(s, color);
   const path_record* p = plan.path_at({s.x, s.y}, color, phase);
   if (!p)
-    throw fault("wsl: " + name_of(s) + " reopens color " + std::to_string(color) + " in phase " + std::to_string(phase) +
-                      ", but no path of this phase covers the PE; add .path(color, area, ..., phase{" + std::to_string(phase) + "})");
+    throw fault("wsl: " + name_of(s) + " reopens color " + std::to_string(color) + " in phase " +
+                std::to_string(phase) +
+                ", but no path of this phase covers the PE; add .path(color, area, ..., phase{" +
+                std::to_string(phase) + "})");
   return *p;
 }
 /// Opens the gate of a color at a PE's router.

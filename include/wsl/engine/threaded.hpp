@@ -1,23 +1,28 @@
 // SPDX-License-Identifier: MIT
-// The engine that users run: every wavelet goes straight from its sender's channel to its receivers, tasks run in batches,
-// operations move whole spans, and only PEs with work are visited. Bands of the grid run on threads, with the same results for
-// any number of them, and the same as the reference engine's for every program that does not depend on the order in which
-// independent wavelets arrive.
+// The engine that users run: every wavelet goes straight from its sender's channel to its receivers, tasks
+// run in batches, operations move whole spans, and only PEs with work are visited. Bands of the grid run on
+// threads, with the same results for any number of them, and the same as the reference engine's for every
+// program that does not depend on the order in which independent wavelets arrive.
 #pragma once
 #include "diagnose/deadlock.hpp"
-#include "threaded/superstep.hpp"
 #include "threaded/scheduler.hpp"
+#include "threaded/superstep.hpp"
 
 namespace wsl {
 namespace engines {
 
 class threaded_engine : public engine {
  public:
-  threaded_engine(const layout& plan, int threads, depth queues, schedule order, u32 pes_per_partition, u32 rendezvous_from, run_log* log)
-      : engine(plan), routes_(engine::plan()), tiles_(engine::plan(), routes_, *this, log != nullptr),
-        transport_(engine::plan(), routes_, tiles_, queues, pes_per_partition), scheduler_(tiles_, transport_, target(), order, support::max(1u, rendezvous_from), log),
+  threaded_engine(const layout& plan, int threads, depth queues, schedule order, u32 pes_per_partition,
+                  u32 rendezvous_from, run_log* log)
+      : engine(plan),
+        routes_(engine::plan()),
+        tiles_(engine::plan(), routes_, *this, log != nullptr),
+        transport_(engine::plan(), routes_, tiles_, queues, pes_per_partition),
+        scheduler_(tiles_, transport_, target(), order, support::max(1u, rendezvous_from), log),
         thread_pool_(support::min(threads, static_cast<int>(transport_.net.partitions))) {
-    for (partition& b : partitions()) b.random = (order.seed + 1) * 0x9e3779b97f4a7c15u + static_cast<u64>(&b - partitions().data());
+    for (partition& b : partitions())
+      b.random = (order.seed + 1) * 0x9e3779b97f4a7c15u + static_cast<u64>(&b - partitions().data());
     for (u32 i = 0; i < pes(); ++i)
       if (state(i).active) transport_.wake(transport_.home(i), i);
   }
@@ -37,7 +42,8 @@ class threaded_engine : public engine {
   }
   std::size_t stream_read(int color, coord c, std::span<u32> words) override {
     std::size_t n = 0;
-    for (u32 k = stream(color, c, false); k < transport_.net.streams.size(); ++k) {  // at a corner words may leave through two sides
+    // at a corner words may leave through two sides
+    for (u32 k = stream(color, c, false); k < transport_.net.streams.size(); ++k) {
       stream_end& s = transport_.net.streams[k];
       if (s.color != color || s.at != c || s.inbound) continue;
       for (; n < words.size() && !s.words.empty(); s.words.pop()) words[n++] = s.words.front();
@@ -47,7 +53,8 @@ class threaded_engine : public engine {
 
   outcome run() override {
     forget_run();
-    superstep_ = run_supersteps(thread_pool_, partitions(), superstep_, [this](partition& b, u64 superstep) { run_partition(b, superstep); });
+    superstep_ = run_supersteps(thread_pool_, partitions(), superstep_,
+                                [this](partition& b, u64 superstep) { run_partition(b, superstep); });
     const outcome total = done();
     for (const partition& b : partitions())
       if (b.failure) std::rethrow_exception(b.failure);
@@ -62,11 +69,16 @@ class threaded_engine : public engine {
     const topology& net = transport_.net;
     if (!net.router_switches) rule::not_closed(on, color);
     net.router_switches->reopen(on, color, phase);
-    transport_.wake(transport_.home(on), net.first_switched_router() + net.router_switches->find({on.x, on.y}, color));
+    transport_.wake(transport_.home(on),
+                    net.first_switched_router() + net.router_switches->find({on.x, on.y}, color));
   }
-  void async_compute(pe_state& on, const offloaded_job& what) override { transport_.home(on).offloaded_jobs.push_back(new open_job(what, on.index)); }
+  void async_compute(pe_state& on, const offloaded_job& what) override {
+    transport_.home(on).offloaded_jobs.push_back(new open_job(what, on.index));
+  }
   bool start(pe_state& on, transfer& t) override { return scheduler_.start(on, t); }
-  const u32* take(pe_state& on, int color, const payload_type* type, u32 n) override { return scheduler_.take(on, color, type, n); }
+  const u32* take(pe_state& on, int color, const payload_type* type, u32 n) override {
+    return scheduler_.take(on, color, type, n);
+  }
 
  protected:
   support::flat_vector<partition>& partitions() { return transport_.partitions(); }
@@ -76,8 +88,8 @@ class threaded_engine : public engine {
     const auto& streams = transport_.net.streams;
     for (u32 k = 0; k < streams.size(); ++k)
       if (streams[k].color == color && streams[k].at == c && streams[k].inbound == inbound) return k;
-    throw fault("wsl: no host stream of color " + std::to_string(color) + " is bound to PE(" + std::to_string(c.x) + ", " +
-                      std::to_string(c.y) + ")");
+    throw fault("wsl: no host stream of color " + std::to_string(color) + " is bound to PE(" +
+                std::to_string(c.x) + ", " + std::to_string(c.y) + ")");
   }
 
   void forget_run() {
@@ -94,9 +106,7 @@ class threaded_engine : public engine {
       transport_.begin(b, superstep);
       scheduler_.run(b);
       transport_.end(b);
-    } catch (...) {
-      b.failure = std::current_exception();
-    }
+    } catch (...) { b.failure = std::current_exception(); }
   }
 
   // Looks only at whom the run has touched: a wafer with one moving wavelet is not searched for it.
@@ -110,7 +120,8 @@ class threaded_engine : public engine {
   }
   void waits_at(waits& open, u32 who) {
     if (who < pes()) pe_waits(open, transport_.home(who), state(who));
-    else if (who < transport_.net.first_switched_router()) stream_waits(open, transport_.net.streams[who - pes()]);
+    else if (who < transport_.net.first_switched_router())
+      stream_waits(open, transport_.net.streams[who - pes()]);
     else transport_.net.router_switches->waits_at(open, transport_, who);
   }
 
@@ -126,7 +137,8 @@ class threaded_engine : public engine {
     return open;
   }
   static void stream_waits(waits& open, const stream_end& s) {
-    if (s.inbound && !s.words.empty()) open.push_back({wait::reason::stream, s.at, s.color, "", "", s.words.size()});
+    if (s.inbound && !s.words.empty())
+      open.push_back({wait::reason::stream, s.at, s.color, "", "", s.words.size()});
   }
 
   void pe_waits(waits& open, partition& b, pe_state& s) {
@@ -135,14 +147,17 @@ class threaded_engine : public engine {
     held_tasks(open, s);
     for (u64 left = s.image->present; left; left &= left - 1)
       if (const u32 n = transport_.held_back(s.channel_of(std::countr_zero(left))))
-        open.push_back({wait::reason::output, {s.x, s.y}, std::countr_zero(left), s.image->source->name, "send", n});
+        open.push_back(
+            {wait::reason::output, {s.x, s.y}, std::countr_zero(left), s.image->source->name, "send", n});
     for (const cursor& in : topology::cursors_of(s)) {
       const u32 n = transport_.available(in);
       if (n == 0) continue;
       const bool control = transport_.control_first(b, in);
       if (!control && p && p->reads(in.color)) continue;
-      const binding* task = control ? s.image->control_with(control_word{*transport_.words_at(in)}.id()) : s.image->data[in.color];
-      open.push_back({wait::reason::unread, {s.x, s.y}, in.color, s.image->source->name, task ? task->name : "", n});
+      const binding* task = control ? s.image->control_with(control_word{*transport_.words_at(in)}.id())
+                                    : s.image->data[in.color];
+      open.push_back(
+          {wait::reason::unread, {s.x, s.y}, in.color, s.image->source->name, task ? task->name : "", n});
     }
   }
 
@@ -162,12 +177,16 @@ using engines::default_threads;
 
 /// The choice of the threaded engine: `fabric f{plan, threaded{.threads = 4}}`.
 struct threaded {
-  int threads = 0;           ///< 0: default_threads(), which is WSL_THREADS, or one a core
+  int threads = 0;  ///< 0: default_threads(), which is WSL_THREADS, or one a core
   depth queues = depth::deep;
   schedule order = {};
-  u32 pes_per_partition = 256;    ///< how finely the grid is cut; fewer let a test have several partitions on a small grid
-  u32 rendezvous_from = 8192;   ///< words that an operation sends to another partition from memory to memory, if the receiver's waits for so many; fewer go through buffers
-  run_log* log = nullptr;    ///< where to write down what each PE does, for one engine at a time; see race.hpp
+  /// how finely the grid is cut; fewer let a test have several partitions on a small grid
+  u32 pes_per_partition = 256;
+  /// words that an operation sends to another partition from memory to memory, if the receiver's waits for so
+  /// many; fewer go through buffers
+  u32 rendezvous_from = 8192;
+  /// where to write down what each PE does, for one engine at a time; see race.hpp
+  run_log* log = nullptr;
 
   /// The caller owns the engine.
   engine* make(const layout& plan) const;
@@ -179,13 +198,16 @@ inline void require_possible(const threaded& how, const layout& plan) {
   if (how.threads < 0 || how.threads > 1024)
     throw fault("wsl: an engine runs on 1 to 1024 threads, not on " + std::to_string(how.threads));
   if (plan.changes() && !find_switched_routers)
-    throw fault("wsl: the layout has routes that change; a program that uses them says #include <wsl/fabric/switches.hpp>");
+    throw fault(
+        "wsl: the layout has routes that change; a program that uses them says #include "
+        "<wsl/fabric/switches.hpp>");
 }
 }  // namespace engines
 
 inline engine* threaded::make(const layout& plan) const {
   engines::require_possible(*this, plan);
-  return new engines::threaded_engine(plan, threads ? threads : default_threads(), queues, order, support::max(1u, pes_per_partition), rendezvous_from, log);
+  return new engines::threaded_engine(plan, threads ? threads : default_threads(), queues, order,
+                                      support::max(1u, pes_per_partition), rendezvous_from, log);
 }
 
 }  // namespace wsl

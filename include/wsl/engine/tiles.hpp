@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The PEs of a layout: their programs' memory, and what the engine keeps for each. PEs of one placement stand together in
-// row-major order, their memories in one block, so that an engine walks over equal programs in a straight line.
+// The PEs of a layout: their programs' memory, and what the engine keeps for each. PEs of one placement stand
+// together in row-major order, their memories in one block, so that an engine walks over equal programs in a
+// straight line.
 #pragma once
 #include <bit>
 #include <cstring>
 #include <new>
 
-#include "../support/flat_vector.hpp"
 #include "../program/pe.hpp"
+#include "../support/flat_vector.hpp"
 #include "resolved_routes.hpp"
 
 namespace wsl::engines {
@@ -54,7 +55,7 @@ class tiles {
   struct block {
     region where;
     const program* what = nullptr;
-    u32 first = 0;           ///< its first PE
+    u32 first = 0;  ///< its first PE
     void* bytes = nullptr;
     int built = 0;
 
@@ -68,18 +69,23 @@ class tiles {
       while (built > 0) what->destroy(memory(--built));
       if (bytes) ::operator delete(bytes, alignment());
     }
-    void* memory(int i) const { return static_cast<unsigned char*>(bytes) + static_cast<std::size_t>(i) * stride(); }
-    /// Bytes from one memory to the next. Where it costs less than a quarter each begins a line of a cache: a vector that is stored across
-    /// two takes twice as long.
+    void* memory(int i) const {
+      return static_cast<unsigned char*>(bytes) + static_cast<std::size_t>(i) * stride();
+    }
+    /// Bytes from one memory to the next. Where it costs less than a quarter each begins a line of a cache: a
+    /// vector that is stored across two takes twice as long.
     std::size_t stride() const {
       constexpr std::size_t line = 64;
       const std::size_t n = static_cast<std::size_t>(what->bytes);
       return n < 4 * line ? n : (n + line - 1) / line * line;
     }
-    std::align_val_t alignment() const { return std::align_val_t{static_cast<std::size_t>(what->alignment > 64 ? what->alignment : 64)}; }
+    std::align_val_t alignment() const {
+      return std::align_val_t{static_cast<std::size_t>(what->alignment > 64 ? what->alignment : 64)};
+    }
   };
 
-  void settle(const block& b, int nth, const layout& plan, const resolved_routes& routes, engine_link& engine) {
+  void settle(const block& b, int nth, const layout& plan, const resolved_routes& routes,
+              engine_link& engine) {
     const coord c = b.where.nth(nth);
     const u32 i = b.first + static_cast<u32>(nth);
     const program_image& image = image_for(b, c, plan, routes, engine);
@@ -94,7 +100,8 @@ class tiles {
   }
 
   // PEs of one placement whose ramps send the same colors share an image: inner PEs, an edge, a corner.
-  const program_image& image_for(const block& b, coord c, const layout& plan, const resolved_routes& routes, engine_link& engine) {
+  const program_image& image_for(const block& b, coord c, const layout& plan, const resolved_routes& routes,
+                                 engine_link& engine) {
     u64 present = 0;
     for (u64 left = b.what->colors_of(role::send); left; left &= left - 1)
       if (routes.at(c, std::countr_zero(left)).from.has(ramp)) present |= left & (~left + 1);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The timed engine runs the same programs as the others and counts the cycles that the layout's machine would take:
-// `fabric f{plan, timed{}}`, with <wsl/engine/timed.hpp>. The rules it counts by are in docs/timing.md. It looks at a PE or a router
-// only when something can happen there, and a word crosses a run of routers in one step, so that idle parts cost nothing.
+// The timed engine runs the same programs as the others and counts the cycles that the layout's machine would
+// take: `fabric f{plan, timed{}}`, with <wsl/engine/timed.hpp>. The rules it counts by are in docs/timing.md.
+// It looks at a PE or a router only when something can happen there, and a word crosses a run of routers in
+// one step, so that idle parts cost nothing.
 #pragma once
 #include <atomic>
 #include <cstdio>
@@ -11,10 +12,10 @@
 
 #include "../support/whole_file.hpp"
 #include "diagnose/deadlock.hpp"
+#include "diagnose/trace_json.hpp"
 #include "engine.hpp"
 #include "timed/pes.hpp"
 #include "timed/waits.hpp"
-#include "diagnose/trace_json.hpp"
 
 namespace wsl {
 namespace engines {
@@ -23,10 +24,17 @@ class timed_engine final : public engine {
  public:
   /// Writes a trace of what it has run into a file, if that has a name.
   explicit timed_engine(const layout& plan, std::string trace = "")
-      : engine(plan), routes_(engine::plan()), tiles_(engine::plan(), routes_, *this),
-        mesh_(engine::plan(), events_, static_cast<u32>(tiles_.size()), [this](coord c) { return number_of(c); },
-              [this](coord c, int color) { return input_depth(c, color); }, [this](coord c, int color) { return output_depth(c, color); }),
-        pes_(engine::plan(), tiles_, mesh_, events_, *this), supplies_(mesh_.sources().size()), trace_(std::move(trace)) {
+      : engine(plan),
+        routes_(engine::plan()),
+        tiles_(engine::plan(), routes_, *this),
+        mesh_(
+            engine::plan(), events_, static_cast<u32>(tiles_.size()),
+            [this](coord c) { return number_of(c); },
+            [this](coord c, int color) { return input_depth(c, color); },
+            [this](coord c, int color) { return output_depth(c, color); }),
+        pes_(engine::plan(), tiles_, mesh_, events_, *this),
+        supplies_(mesh_.sources().size()),
+        trace_(std::move(trace)) {
     if (!trace_.empty()) pes_.traced = mesh_.traced = &timeline_;
   }
 
@@ -35,9 +43,7 @@ class timed_engine final : public engine {
     if (trace_.empty()) return;
     try {
       support::write_whole_file(trace_, trace_json(timeline_, pes_, mesh_).text());
-    } catch (const std::exception& e) {
-      std::fprintf(stderr, "%s\n", e.what());
-    }
+    } catch (const std::exception& e) { std::fprintf(stderr, "%s\n", e.what()); }
   }
 
   pe* find(coord c) override { return tiles_.find(c); }
@@ -73,7 +79,10 @@ class timed_engine final : public engine {
     pes_.end_run();
     events_.set_now(pes_.end());
     if (const waits open = pending(); !open.empty()) throw deadlock(plan(), open);
-    return {.cycles = pes_.end() - begin, .tasks = pes_.tasks(), .wavelets = pes_.wavelets(), .hops = mesh_.done.hops,
+    return {.cycles = pes_.end() - begin,
+            .tasks = pes_.tasks(),
+            .wavelets = pes_.wavelets(),
+            .hops = mesh_.done.hops,
             .delivered = mesh_.done.delivered};
   }
 
@@ -109,14 +118,16 @@ class timed_engine final : public engine {
     return target().output_depth[std::popcount(before) % std::min(target().output_queues, 8)];
   }
   u32 source_at(int color, coord c) {
-    auto k = static_cast<u32>(mesh_.sources().size()) - 1;  // of a color's streams into one PE, the last is written to, as on all engines
+    // of a color's streams into one PE, the last is written to, as on all engines
+    auto k = static_cast<u32>(mesh_.sources().size()) - 1;
     while (mesh_.sources()[k].color != color || mesh_.sources()[k].at != c) --k;
     return k;
   }
 
   void visit(u32 who) {
     const u64 now = events_.now();
-    if (mesh_.is_arbiter(who)) [[likely]] return mesh_.step(who, now);
+    if (mesh_.is_arbiter(who)) [[likely]]
+      return mesh_.step(who, now);
     if (who < mesh_.first_arbiter_actor()) return pes_.visit(who, now);
     visit_source(who - mesh_.first_source_actor(), now);
   }
@@ -175,8 +186,8 @@ inline std::string trace_of_environment() {
 
 /// The choice of the timed engine: `fabric f{plan, timed{}}`.
 struct timed {
-  /// The file of a trace, in the format of trace_json.hpp. If none is named here WSL_TRACE may name one; a process's further fabrics
-  /// then add their numbers to the name.
+  /// The file of a trace, in the format of trace_json.hpp. If none is named here WSL_TRACE may name one; a
+  /// process's further fabrics then add their numbers to the name.
   const char* trace = nullptr;
 
   /// The caller owns the engine.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A fabric is a layout that runs: it checks the layout with the rules that a constant layout is checked with, builds the PEs'
-// memories, launches host functions and runs until nothing can happen any more.
+// A fabric is a layout that runs: it checks the layout with the rules that a constant layout is checked with,
+// builds the PEs' memories, launches host functions and runs until nothing can happen any more.
 //   fabric f{chain};
 //   f.launch(0, 0);
 //   f.read(7, 0, &runner<red, blue>::seen)
@@ -8,9 +8,9 @@
 #include <string>
 #include <utility>
 
+#include "../engine/threaded.hpp"
 #include "../layout/explain.hpp"
 #include "../program/declarations.hpp"
-#include "../engine/threaded.hpp"
 
 namespace wsl {
 
@@ -21,14 +21,16 @@ class fabric {
   template <class Choice>
   fabric(const layout& plan, const Choice& choice) : engine_((require(plan), choice.make(plan))) {}
 
-  fabric(fabric&& other) noexcept : engine_(std::exchange(other.engine_, nullptr)), kept_(std::move(other.kept_)) {}
+  fabric(fabric&& other) noexcept
+      : engine_(std::exchange(other.engine_, nullptr)), kept_(std::move(other.kept_)) {}
   fabric& operator=(fabric&&) = delete;
   ~fabric() {
     release();
     delete engine_;
   }
 
-  /// Runs the only host function of the programs in an area, on each of their PEs, and then the fabric until it is quiet.
+  /// Runs the only host function of the programs in an area, on each of their PEs, and then the fabric until
+  /// it is quiet.
   outcome launch(const area& where = all) {
     start(where);
     return run();
@@ -66,21 +68,25 @@ class fabric {
     return value;
   }
   template <class P, class T>
-  void write(int x, int y, T P::* member, const std::type_identity_t<T>& value) { program_at<P>({x, y}).*member = value; }
+  void write(int x, int y, T P::* member, const std::type_identity_t<T>& value) {
+    program_at<P>({x, y}).*member = value;
+  }
 
-  /// The program on one PE; its type must be the one that was placed there. Where several processes share the PEs, one that another
-  /// runs is as this host has left it: `here` tells, and `read` brings a member's value.
+  /// The program on one PE; its type must be the one that was placed there. Where several processes share the
+  /// PEs, one that another runs is as this host has left it: `here` tells, and `read` brings a member's
+  /// value.
   template <class P>
   P& program_at(coord c) {
     pe& p = existing(c);
     const program& placed = *state_of(p).image->source;
     if (&placed != &program_v<P>)
-      throw fault("wsl: PE(" + std::to_string(c.x) + ", " + std::to_string(c.y) + ") runs " + placed.name + ", not " + support::type_name<P>());
+      throw fault("wsl: PE(" + std::to_string(c.x) + ", " + std::to_string(c.y) + ") runs " + placed.name +
+                  ", not " + support::type_name<P>());
     return *static_cast<P*>(state_of(p).memory());
   }
 
-  /// Brings elements that the program on a PE has, as members or behind them, from the process that runs it. Every process must ask for
-  /// the same; one that does not share the work has them already.
+  /// Brings elements that the program on a PE has, as members or behind them, from the process that runs it.
+  /// Every process must ask for the same; one that does not share the work has them already.
   template <class T>
   void bring(coord c, std::span<T> elements) {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -94,7 +100,9 @@ class fabric {
     if (!spread() || r.empty()) return;
     const std::size_t size = elements.size() / static_cast<std::size_t>(r.count());
     support::flat_vector<memory_part> parts;
-    for (int i = 0; i < r.count(); ++i) parts.push_back({&existing(r.nth(i)), elements.data() + static_cast<std::size_t>(i) * size, size * sizeof(T)});
+    for (int i = 0; i < r.count(); ++i)
+      parts.push_back(
+          {&existing(r.nth(i)), elements.data() + static_cast<std::size_t>(i) * size, size * sizeof(T)});
     engine_->refresh(parts.data(), parts.size());
   }
 
@@ -110,8 +118,9 @@ class fabric {
   pe& existing(coord c) {
     pe* p = engine_->find(c);
     if (!p)
-      throw fault("wsl: there is no program at PE(" + std::to_string(c.x) + ", " + std::to_string(c.y) + ") of a grid of " +
-                        std::to_string(plan().width()) + " x " + std::to_string(plan().height()));
+      throw fault("wsl: there is no program at PE(" + std::to_string(c.x) + ", " + std::to_string(c.y) +
+                  ") of a grid of " + std::to_string(plan().width()) + " x " +
+                  std::to_string(plan().height()));
     return *p;
   }
 
@@ -141,12 +150,16 @@ class fabric {
     const binding* found = nullptr;
     for (const binding& b : what)
       if (b.what == role::launch) {
-        if (found) throw fault(std::string("wsl: ") + what.name + " has several host functions; name one: f.launch<&...>(area)");
+        if (found)
+          throw fault(std::string("wsl: ") + what.name +
+                      " has several host functions; name one: f.launch<&...>(area)");
         found = &b;
       }
-    if (!found) throw fault(std::string("wsl: ") + what.name + " has no host function; bind one with launch<&...>()");
+    if (!found)
+      throw fault(std::string("wsl: ") + what.name + " has no host function; bind one with launch<&...>()");
     if (found->arguments)
-      throw fault(std::string("wsl: ") + what.name + "'s host function " + found->name + " takes arguments: f.launch<&...>(area, ...)");
+      throw fault(std::string("wsl: ") + what.name + "'s host function " + found->name +
+                  " takes arguments: f.launch<&...>(area, ...)");
     return *found;
   }
 
@@ -155,8 +168,9 @@ class fabric {
     const program& what = *state_of(p).image->source;
     for (const binding& b : what)
       if (b.what == role::launch && b.key == &task_key<Task>) return b;
-    throw fault(std::string("wsl: ") + what.name + " at PE(" + std::to_string(state_of(p).x) + ", " + std::to_string(state_of(p).y) +
-                      ") does not bind launch<&" + support::function_name<Task>() + ">()");
+    throw fault(std::string("wsl: ") + what.name + " at PE(" + std::to_string(state_of(p).x) + ", " +
+                std::to_string(state_of(p).y) + ") does not bind launch<&" + support::function_name<Task>() +
+                ">()");
   }
 
   // Arguments of launches, until the run that uses them has ended.

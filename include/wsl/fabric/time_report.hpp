@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Where the cycles went: how busy PEs and links were, what stalled them, the slowest of each, and a heat map of the fabric.
+// Where the cycles went: how busy PEs and links were, what stalled them, the slowest of each, and a heat map
+// of the fabric.
 //   fabric f{plan, timed{}};
 //   f.launch();
 //   const time_report where{f};
@@ -13,10 +14,10 @@
 #include <tuple>
 #include <vector>
 
-#include "../support/whole_file.hpp"
-#include "../layout/draw/svg.hpp"
-#include "fabric.hpp"
 #include "../engine/timed.hpp"
+#include "../layout/draw/svg.hpp"
+#include "../support/whole_file.hpp"
+#include "fabric.hpp"
 
 namespace wsl {
 
@@ -56,11 +57,14 @@ class time_report {
   std::string text() const {
     const u64 all_pes = cycles_ * pes_.size();
     std::string out = format("%s, %llu cycles, %.6g us\n", machine_.name, number(cycles_), 1e6 * seconds());
-    out += format("%zu PEs: %.1f %% busy (tasks %.1f %%, operations %.1f %%), %.1f %% waiting for wavelets, %.1f %% for room\n", pes_.size(),
-                  share(sum_.busy(), all_pes), share(sum_.tasks, all_pes), share(sum_.operations, all_pes), share(sum_.starved, all_pes),
-                  share(sum_.held_up, all_pes));
-    out += format("%zu links in use: %.1f %% busy; words waited %llu cycles for their link and %llu in queues\n", links_.size(),
-                  share(words_, cycles_ * links_.size()), number(link_stalls_), number(queued_));
+    out += format(
+        "%zu PEs: %.1f %% busy (tasks %.1f %%, operations %.1f %%), %.1f %% waiting for wavelets, %.1f %% "
+        "for room\n",
+        pes_.size(), share(sum_.busy(), all_pes), share(sum_.tasks, all_pes), share(sum_.operations, all_pes),
+        share(sum_.starved, all_pes), share(sum_.held_up, all_pes));
+    out +=
+        format("%zu links in use: %.1f %% busy; words waited %llu cycles for their link and %llu in queues\n",
+               links_.size(), share(words_, cycles_ * links_.size()), number(link_stalls_), number(queued_));
     out += "\nbusiest PEs\n";
     for (std::size_t i = 0; i < pes_.size() && i < listed; ++i) out += line_of(pes_[i]);
     out += "\nbusiest links\n";
@@ -68,15 +72,18 @@ class time_report {
     return out;
   }
 
-  /// An SVG: squares for PEs, bars for the links between them, the darker the busier. Large grids are shown in blocks of PEs.
+  /// An SVG: squares for PEs, bars for the links between them, the darker the busier. Large grids are shown
+  /// in blocks of PEs.
   std::string heat_map() const {
     const int block = (std::max(grid_.columns(), grid_.rows()) + most_cells - 1) / most_cells;
     const int wide = (grid_.columns() + block - 1) / block, high = (grid_.rows() + block - 1) / block;
     using namespace drawing;
-    const std::string title = format("%s, %d x %d PEs, %llu cycles", machine_.name, grid_.columns(), grid_.rows(), number(cycles_));
+    const std::string title =
+        format("%s, %d x %d PEs, %llu cycles", machine_.name, grid_.columns(), grid_.rows(), number(cycles_));
     const coord sheet{std::max(wide * pitch + 2 * margin, 360), high * pitch + 2 * margin + 30};
-    std::string out = "<svg xmlns=\"http://www.w3.org/2000/svg\"" + attribute("width", sheet.x) + attribute("height", sheet.y) +
-                      attribute("font-family", "sans-serif") + attribute("font-size", 12) + ">\n<title>" + escaped(title) + "</title>\n" +
+    std::string out = "<svg xmlns=\"http://www.w3.org/2000/svg\"" + attribute("width", sheet.x) +
+                      attribute("height", sheet.y) + attribute("font-family", "sans-serif") +
+                      attribute("font-size", 12) + ">\n<title>" + escaped(title) + "</title>\n" +
                       rectangle({0, 0}, sheet, 0, attribute("fill", "#fdfdfb")) + label({margin, 24}, title);
     out += squares(block, wide, high) + bars(block, wide);
     return out + "</svg>\n";
@@ -94,26 +101,34 @@ class time_report {
       const pe_state& s = all_of_them.state(i);
       const engines::pe_cycles& c = all_of_them[i].spent;
       pes_.push_back({{s.x, s.y}, s.image->source->name, c});
-      sum_.tasks += c.tasks, sum_.operations += c.operations, sum_.starved += c.starved, sum_.held_up += c.held_up;
+      sum_.tasks += c.tasks, sum_.operations += c.operations, sum_.starved += c.starved,
+          sum_.held_up += c.held_up;
     }
     const engines::mesh& m = e.routers();
     std::vector<u64> words(static_cast<std::size_t>(grid_.count()) * 5);
     for (u32 p = 0; p < m.through.size(); ++p) {
-      m.each_link(p, [&](u32 router, port side) { words[router * 5 + static_cast<u32>(index_of(side))] += m.through[p].words; });
+      m.each_link(p, [&](u32 router, port side) {
+        words[router * 5 + static_cast<u32>(index_of(side))] += m.through[p].words;
+      });
     }
     for (std::size_t k = 0; k < words.size(); ++k)
-      if (words[k]) links_.push_back({m.coord_of(static_cast<u32>(k / 5)), every_port[k % 5], words[k]}), words_ += words[k];
+      if (words[k])
+        links_.push_back({m.coord_of(static_cast<u32>(k / 5)), every_port[k % 5], words[k]}),
+            words_ += words[k];
     link_stalls_ = m.link_stalls, queued_ = m.through.waited();
     std::sort(pes_.begin(), pes_.end(), [](const pe_times& a, const pe_times& b) {
       return std::tuple(b.spent.busy(), a.at.y, a.at.x) < std::tuple(a.spent.busy(), b.at.y, b.at.x);
     });
     std::sort(links_.begin(), links_.end(), [](const link_times& a, const link_times& b) {
-      return std::tuple(b.words, a.from.y, a.from.x, a.side) < std::tuple(a.words, b.from.y, b.from.x, b.side);
+      return std::tuple(b.words, a.from.y, a.from.x, a.side) <
+             std::tuple(a.words, b.from.y, b.from.x, b.side);
     });
   }
 
   static unsigned long long number(u64 n) { return n; }
-  static f64 share(u64 part, u64 whole) { return whole ? 100 * static_cast<f64>(part) / static_cast<f64>(whole) : 0; }
+  static f64 share(u64 part, u64 whole) {
+    return whole ? 100 * static_cast<f64>(part) / static_cast<f64>(whole) : 0;
+  }
   template <class... X>
   static std::string format(const char* how, X... values) {
     char line[400];
@@ -122,16 +137,19 @@ class time_report {
   }
 
   std::string line_of(const pe_times& p) const {
-    return format("  PE(%d, %d) of %.60s: busy %llu (%.1f %%), waited %llu for wavelets, %llu for room\n", p.at.x, p.at.y, p.program,
-                  number(p.spent.busy()), share(p.spent.busy(), cycles_), number(p.spent.starved), number(p.spent.held_up));
+    return format("  PE(%d, %d) of %.60s: busy %llu (%.1f %%), waited %llu for wavelets, %llu for room\n",
+                  p.at.x, p.at.y, p.program, number(p.spent.busy()), share(p.spent.busy(), cycles_),
+                  number(p.spent.starved), number(p.spent.held_up));
   }
   std::string line_of(const link_times& l) const {
-    return format("  PE(%d, %d) %s: %llu words (%.1f %%)\n", l.from.x, l.from.y, name_of(l.side), number(l.words), share(l.words, cycles_));
+    return format("  PE(%d, %d) %s: %llu words (%.1f %%)\n", l.from.x, l.from.y, name_of(l.side),
+                  number(l.words), share(l.words, cycles_));
   }
 
   // From white to a dark red.
   static std::string paint(f64 percent) {
-    return drawing::attribute("fill", drawing::tint{250, 240, 230}.towards({140, 10, 30}, static_cast<int>(percent + 0.5)).hex());
+    return drawing::attribute(
+        "fill", drawing::tint{250, 240, 230}.towards({140, 10, 30}, static_cast<int>(percent + 0.5)).hex());
   }
 
   std::string squares(int block, int wide, int high) const {
@@ -146,7 +164,8 @@ class time_report {
       if (!members[i]) continue;
       const f64 percent = share(busy[i], members[i] * cycles_);
       const coord at{k % wide, k / wide};
-      out += drawing::rectangle({margin + at.x * pitch, margin + at.y * pitch}, {square, square}, 1, paint(percent),
+      out += drawing::rectangle({margin + at.x * pitch, margin + at.y * pitch}, {square, square}, 1,
+                                paint(percent),
                                 format("PE(%d, %d): %.1f %% busy", at.x * block, at.y * block, percent));
     }
     return out;
@@ -160,11 +179,14 @@ class time_report {
       const coord corner{margin + l.from.x * pitch, margin + l.from.y * pitch};
       const bool across = l.side == east || l.side == west, back = l.side == west || l.side == north;
       const int apart = back ? 5 : 2;
-      const coord gap = l.side == east || l.side == south ? coord{square, square} : coord{square - pitch, square - pitch};
+      const coord gap =
+          l.side == east || l.side == south ? coord{square, square} : coord{square - pitch, square - pitch};
       const coord at = across ? corner + coord{gap.x, apart} : corner + coord{apart, gap.y};
       const coord size = across ? coord{pitch - square, 2} : coord{2, pitch - square};
       const f64 percent = share(l.words, cycles_);
-      out += drawing::rectangle(at, size, 0, paint(percent), format("PE(%d, %d) %s: %.1f %%", l.from.x, l.from.y, name_of(l.side), percent));
+      out +=
+          drawing::rectangle(at, size, 0, paint(percent),
+                             format("PE(%d, %d) %s: %.1f %%", l.from.x, l.from.y, name_of(l.side), percent));
     }
     return out;
   }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What the host can ask of a fabric, written once: `device` does a command at once, `device_queue` lets a thread of its own do
-// it and returns a ticket. Each command is a function of the fabric and its streams; who inherits `commands` decides when it runs.
-// "Returns" below is what the device returns; the queue returns a ticket for it, and its errors come from the ticket.
+// What the host can ask of a fabric, written once: `device` does a command at once, `device_queue` lets a
+// thread of its own do it and returns a ticket. Each command is a function of the fabric and its streams; who
+// inherits `commands` decides when it runs. "Returns" below is what the device returns; the queue returns a
+// ticket for it, and its errors come from the ticket.
 #pragma once
 #include "copy.hpp"
 #include "stream.hpp"
@@ -22,7 +23,8 @@ namespace detail {
 
 // An array with a name is used where it is, a temporary moves into the command, which may run later.
 template <class Data>
-using kept = std::conditional_t<std::is_lvalue_reference_v<Data>, decltype(std::span(std::declval<Data&>())), std::remove_cvref_t<Data>>;
+using kept = std::conditional_t<std::is_lvalue_reference_v<Data>, decltype(std::span(std::declval<Data&>())),
+                                std::remove_cvref_t<Data>>;
 
 template <class Data>
 auto constants(const Data& data) {
@@ -41,28 +43,33 @@ auto words_of(const Data& data) {
 }
 
 template <class Data>
-concept writable = host_array<Data> && !std::is_const_v<typename decltype(std::span(std::declval<kept<Data>&>()))::element_type> &&
-                   (std::is_lvalue_reference_v<Data> || std::is_trivially_copyable_v<Data>);
+concept writable =
+    host_array<Data> &&
+    !std::is_const_v<typename decltype(std::span(std::declval<kept<Data>&>()))::element_type> &&
+    (std::is_lvalue_reference_v<Data> || std::is_trivially_copyable_v<Data>);
 
 }  // namespace detail
 
 template <class Executor>
 class commands {
  public:
-  /// Copies numbers of the host into a member of each PE of an area: `d.copy_in(&part::x, all, x)`. With an area of w x h PEs and
-  /// n elements a PE, the array has w * h * n elements, placed as `order` says. Numbers convert as in convert.hpp.
-  /// Throws fault if a PE of the area runs none of the symbol's programs or if the array has another size.
+  /// Copies numbers of the host into a member of each PE of an area: `d.copy_in(&part::x, all, x)`. With an
+  /// area of w x h PEs and n elements a PE, the array has w * h * n elements, placed as `order` says. Numbers
+  /// convert as in convert.hpp. Throws fault if a PE of the area runs none of the symbol's programs or if the
+  /// array has another size.
   template <symbol_like S, host_array Data>
   auto copy_in(S what, const area& where, Data&& data, order by = row_major) {
     return send(what, where, std::forward<Data>(data), by, detail::sharing::none);
   }
 
-  /// One block of n elements for each row, h * n in all: block y goes to all PEs of row y (CSL: memcpy_h2d_rowbcast).
+  /// One block of n elements for each row, h * n in all: block y goes to all PEs of row y (CSL:
+  /// memcpy_h2d_rowbcast).
   template <symbol_like S, host_array Data>
   auto broadcast_along_rows(S what, const area& where, Data&& data, order by = row_major) {
     return send(what, where, std::forward<Data>(data), by, detail::sharing::row);
   }
-  /// One block of n elements for each column, w * n in all: block x goes to all PEs of column x (CSL: memcpy_h2d_colbcast).
+  /// One block of n elements for each column, w * n in all: block x goes to all PEs of column x (CSL:
+  /// memcpy_h2d_colbcast).
   template <symbol_like S, host_array Data>
   auto broadcast_along_columns(S what, const area& where, Data&& data, order by = row_major) {
     return send(what, where, std::forward<Data>(data), by, detail::sharing::column);
@@ -78,12 +85,13 @@ class commands {
   auto fill(S what, const area& where, T value) {
     return execute([=](host_link& h) {
       const T one[] = {value};
-      detail::copy_in(h.on, symbol{what}, h.on.plan().inside(where), detail::host_index{}, std::span<const T>(one));
+      detail::copy_in(h.on, symbol{what}, h.on.plan().inside(where), detail::host_index{},
+                      std::span<const T>(one));
     });
   }
 
-  /// Copies a member of each PE of an area into an array of the host, which has w * h * n elements: `d.copy_out(&part::y, all, y)`.
-  /// Throws as copy_in.
+  /// Copies a member of each PE of an area into an array of the host, which has w * h * n elements:
+  /// `d.copy_out(&part::y, all, y)`. Throws as copy_in.
   template <symbol_like S, class Data>
     requires detail::writable<Data>
   auto copy_out(S what, const area& where, Data&& into, order by = row_major) {
@@ -92,7 +100,8 @@ class commands {
       const region r = h.on.plan().inside(where);
       const auto numbers = std::span(to);
       using number = typename decltype(numbers)::element_type;
-      detail::copy_out(h.on, from, r, detail::index_of(r, from.length, by, detail::sharing::none), std::span<number>(numbers));
+      detail::copy_out(h.on, from, r, detail::index_of(r, from.length, by, detail::sharing::none),
+                       std::span<number>(numbers));
     });
   }
   /// The same as a new std::vector of the member's elements: `auto y = d.copy_out(&part::y, all)`.
@@ -108,8 +117,8 @@ class commands {
     });
   }
 
-  /// Runs a host function on each PE of an area, then the fabric until it is quiet. Returns the outcome; throws `deadlock` if
-  /// something still waits then.
+  /// Runs a host function on each PE of an area, then the fabric until it is quiet. Returns the outcome;
+  /// throws `deadlock` if something still waits then.
   template <auto Task, class... Arguments>
     requires task_like<Task>
   auto launch(const area& where, const Arguments&... arguments) {
@@ -124,21 +133,24 @@ class commands {
     return execute([](host_link& h) { return h.on.run(); });
   }
 
-  /// Writes words to the stream into the grid on a color, in equal parts to its PEs; they enter when the fabric runs.
-  /// Throws fault if there is no such stream or the PEs cannot share the words equally.
+  /// Writes words to the stream into the grid on a color, in equal parts to its PEs; they enter when the
+  /// fabric runs. Throws fault if there is no such stream or the PEs cannot share the words equally.
   template <payload T, host_array Data>
   auto write(color<T> c, Data&& words) {
     return execute([c, from = detail::kept<Data>(std::forward<Data>(words))](host_link& h) {
       h.streams.write(c, std::span<const T>(detail::words_of<T>(from)));
     });
   }
-  /// Reads words of the stream out of the grid on a color, in equal parts from its PEs, and runs the fabric if too few are there.
-  /// What arrived beyond them stays for later. Returns the outcome of that run. Throws fault as write, and if too few words
-  /// arrive; `deadlock` if because something waits. The words that are there stay then.
+  /// Reads words of the stream out of the grid on a color, in equal parts from its PEs, and runs the fabric
+  /// if too few are there. What arrived beyond them stays for later. Returns the outcome of that run. Throws
+  /// fault as write, and if too few words arrive; `deadlock` if because something waits. The words that are
+  /// there stay then.
   template <payload T, class Data>
     requires detail::writable<Data>
   auto read(color<T> c, Data&& words) {
-    return execute([c, to = detail::kept<Data>(words)](host_link& h) { return h.streams.read(c, detail::words_of<T>(to)); });
+    return execute([c, to = detail::kept<Data>(words)](host_link& h) {
+      return h.streams.read(c, detail::words_of<T>(to));
+    });
   }
   /// Words of that stream that are there to be read, of all its PEs together.
   template <payload T>
@@ -152,7 +164,9 @@ class commands {
 
  private:
   template <class F>
-  auto execute(F command) { return static_cast<Executor&>(*this).execute(std::move(command)); }
+  auto execute(F command) {
+    return static_cast<Executor&>(*this).execute(std::move(command));
+  }
 
   template <class S, class Data>
   auto send(S what, const area& where, Data&& data, order by, detail::sharing how) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Where a host array keeps the elements of the PEs of an area, and the copies in both directions. An area of h rows and w
-// columns with n elements a PE is an array of shape (h, w, n) to the host, in one of two orders. Rows and columns count the PEs
-// of the area: with `columns(0, end, 2)` column 1 is the grid's column 2.
+// Where a host array keeps the elements of the PEs of an area, and the copies in both directions. An area of
+// h rows and w columns with n elements a PE is an array of shape (h, w, n) to the host, in one of two orders.
+// Rows and columns count the PEs of the area: with `columns(0, end, 2)` column 1 is the grid's column 2.
 #pragma once
 #include <algorithm>
 #include <span>
@@ -29,8 +29,10 @@ struct host_index {
 };
 
 constexpr host_index index_of(const region& r, std::size_t n, order by, sharing how) {
-  const bool one_column = how == sharing::row || how == sharing::area, one_row = how == sharing::column || how == sharing::area;
-  const std::size_t w = one_column ? 1 : static_cast<std::size_t>(r.columns()), h = one_row ? 1 : static_cast<std::size_t>(r.rows());
+  const bool one_column = how == sharing::row || how == sharing::area,
+             one_row = how == sharing::column || how == sharing::area;
+  const std::size_t w = one_column ? 1 : static_cast<std::size_t>(r.columns()),
+                    h = one_row ? 1 : static_cast<std::size_t>(r.rows());
   host_index at = by == row_major ? host_index{n, w * n, 1, h * w * n} : host_index{h, 1, h * w, h * w * n};
   if (one_column) at.column = 0;
   if (one_row) at.row = 0;
@@ -44,7 +46,8 @@ inline std::string span_text(const char* what, int from, int to, int every) {
   return std::string(what) + "s " + std::to_string(from) + " to " + std::to_string(to - 1) + steps;
 }
 inline std::string text_of(const region& r) {
-  return r.empty() ? "no PE" : span_text("column", r.x0, r.x1, r.sx) + " and " + span_text("row", r.y0, r.y1, r.sy);
+  return r.empty() ? "no PE"
+                   : span_text("column", r.x0, r.x1, r.sx) + " and " + span_text("row", r.y0, r.y1, r.sy);
 }
 
 /// Calls f(elements, host offset) for each PE of r. Checks all PEs first: a copy is done to all or to none.
@@ -53,14 +56,16 @@ void each_block(fabric& on, const Symbol& what, const region& r, const host_inde
   for (int i = 0; i < r.count(); ++i) what.at(on, r.nth(i));
   for (int y = 0; y < r.rows(); ++y)
     for (int x = 0; x < r.columns(); ++x)
-      f(what.at(on, {r.x0 + x * r.sx, r.y0 + y * r.sy}), static_cast<std::size_t>(x) * at.column + static_cast<std::size_t>(y) * at.row);
+      f(what.at(on, {r.x0 + x * r.sx, r.y0 + y * r.sy}),
+        static_cast<std::size_t>(x) * at.column + static_cast<std::size_t>(y) * at.row);
 }
 
 template <class Symbol>
 void check_size(const region& r, const host_index& at, std::size_t given) {
   if (given == at.size) return;
-  throw fault("wsl: " + text_of(r) + " of " + Symbol::programs() + ": this copy takes " + std::to_string(at.size) +
-                    " elements of the host, in blocks of " + std::to_string(Symbol::length) + ", and its array has " + std::to_string(given));
+  throw fault("wsl: " + text_of(r) + " of " + Symbol::programs() + ": this copy takes " +
+              std::to_string(at.size) + " elements of the host, in blocks of " +
+              std::to_string(Symbol::length) + ", and its array has " + std::to_string(given));
 }
 
 /// Brings a symbol's elements from the processes that run its PEs.
@@ -68,7 +73,8 @@ template <class Symbol>
 void refresh(engine& from, fabric& on, const Symbol& what, const region& r) {
   std::vector<memory_part> parts;
   for (int i = 0; i < r.count(); ++i)
-    parts.push_back({from.find(r.nth(i)), what.at(on, r.nth(i)), Symbol::length * sizeof(typename Symbol::element)});
+    parts.push_back(
+        {from.find(r.nth(i)), what.at(on, r.nth(i)), Symbol::length * sizeof(typename Symbol::element)});
   from.refresh(parts.data(), parts.size());
 }
 
@@ -81,10 +87,13 @@ void copy_numbers(To* to, std::size_t to_step, const From* from, std::size_t fro
 }
 
 template <class Symbol, class Host>
-void copy_in(fabric& on, const Symbol& what, const region& r, const host_index& at, std::span<const Host> host) {
+void copy_in(fabric& on, const Symbol& what, const region& r, const host_index& at,
+             std::span<const Host> host) {
   using element = typename Symbol::element;
   check_size<Symbol>(r, at, host.size());
-  each_block(on, what, r, at, [&](element* to, std::size_t from) { copy_numbers(to, 1, host.data() + from, at.element, Symbol::length); });
+  each_block(on, what, r, at, [&](element* to, std::size_t from) {
+    copy_numbers(to, 1, host.data() + from, at.element, Symbol::length);
+  });
 }
 
 template <class Symbol, class Host>
@@ -92,7 +101,9 @@ void copy_out(fabric& on, const Symbol& what, const region& r, const host_index&
   using element = typename Symbol::element;
   check_size<Symbol>(r, at, host.size());
   if (on.engine_in_use().spread()) refresh(on.engine_in_use(), on, what, r);
-  each_block(on, what, r, at, [&](const element* from, std::size_t to) { copy_numbers(host.data() + to, at.element, from, 1, Symbol::length); });
+  each_block(on, what, r, at, [&](const element* from, std::size_t to) {
+    copy_numbers(host.data() + to, at.element, from, 1, Symbol::length);
+  });
 }
 
 }  // namespace detail

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The device is how the host works with a fabric: numbers in, functions launched, numbers out. Its commands, listed in
-// commands.hpp, are done when they return.
+// The device is how the host works with a fabric: numbers in, functions launched, numbers out. Its commands,
+// listed in commands.hpp, are done when they return.
 //   device d{f};
 //   d.copy_in(&part::x, all, x);
 //   d.launch<&part::go>(all, 0.5f);
@@ -28,7 +28,8 @@ class device : public commands<device> {
   device(const device&) = delete;
   device& operator=(const device&) = delete;
 
-  /// Waits for the commands in the queue, as every command does first; throws an error of theirs that the host has not seen.
+  /// Waits for the commands in the queue, as every command does first; throws an error of theirs that the
+  /// host has not seen.
   void wait() {
     if (behind_) behind_->wait();
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// How far a long run is, shown on stderr at most a few times a second if somebody looks at it: on a terminal in one line that
-// rewrites itself, elsewhere only if WSL_PROGRESS is set, line by line. WSL_PROGRESS=0 keeps quiet everywhere.
+// How far a long run is, shown on stderr at most a few times a second if somebody looks at it: on a terminal
+// in one line that rewrites itself, elsewhere only if WSL_PROGRESS is set, line by line. WSL_PROGRESS=0 keeps
+// quiet everywhere.
 //   progress p{"steps", total};
 //   for (...) { step(); p.tick(); }
 #pragma once
@@ -24,10 +25,17 @@ class progress {
   enum class shape : u8 { lines, one_line };
 
   /// Shows on stderr. `total` is how many ticks make it complete, 0 if nobody knows.
-  progress(std::string what, u64 total) : progress(std::move(what), total, stderr_sink(), on_terminal() ? shape::one_line : shape::lines) {}
+  progress(std::string what, u64 total)
+      : progress(std::move(what), total, stderr_sink(), on_terminal() ? shape::one_line : shape::lines) {}
   /// Shows in a sink, at most once an interval. An empty sink shows nothing.
-  progress(std::string what, u64 total, sink where, shape how = shape::lines, clock::duration interval = std::chrono::milliseconds(250))
-      : what_(std::move(what)), total_(total), where_(std::move(where)), shape_(how), interval_(interval), next_(clock::now() + interval) {}
+  progress(std::string what, u64 total, sink where, shape how = shape::lines,
+           clock::duration interval = std::chrono::milliseconds(250))
+      : what_(std::move(what)),
+        total_(total),
+        where_(std::move(where)),
+        shape_(how),
+        interval_(interval),
+        next_(clock::now() + interval) {}
   progress(const progress&) = delete;
   progress& operator=(const progress&) = delete;
 
@@ -60,7 +68,9 @@ class progress {
   }
 
  private:
-  u64 percent() const { return static_cast<u64>(100.0 * static_cast<double>(done_) / static_cast<double>(total_)); }
+  u64 percent() const {
+    return static_cast<u64>(100.0 * static_cast<double>(done_) / static_cast<double>(total_));
+  }
 
   void show() {
     const bool rewrite = shape_ == shape::one_line;

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
-// A queue of commands for a device (CSL's nonblock=True): each returns a ticket at once, and a thread of the queue does them in
-// order while the host goes on. A command of the device itself waits for all of them.
+// A queue of commands for a device (CSL's nonblock=True): each returns a ticket at once, and a thread of the
+// queue does them in order while the host goes on. A command of the device itself waits for all of them.
 //   device_queue later{d};
 //   later.copy_in(&part::x, all, x);
 //   ticket run = later.launch<&part::go>(all);
 //   prepare(next);                                // at the same time
 //   d.copy_out(&part::y, all, y);                 // after the launch
 //   run.wait().cycles
-// After a command fails, those queued behind it are not done and fail with the same error, until the host has seen it: thrown by
-// a ticket's wait, or else by the next command of the device. The arrays of a queued command must live until it is done
-// (temporaries are moved into it); the fabric itself must be left alone meanwhile.
+// After a command fails, those queued behind it are not done and fail with the same error, until the host has
+// seen it: thrown by a ticket's wait, or else by the next command of the device. The arrays of a queued
+// command must live until it is done (temporaries are moved into it); the fabric itself must be left alone
+// meanwhile.
 #pragma once
 #include <atomic>
 #include <condition_variable>
@@ -27,9 +28,10 @@ namespace wsl {
 
 namespace detail {
 
-/// The commands between two moments at which the host saw an error: the first failure among them is the error of the rest.
+/// The commands between two moments at which the host saw an error: the first failure among them is the error
+/// of the rest.
 struct command_batch {
-  std::exception_ptr error;         // by the worker; for the host once a command of the batch is done
+  std::exception_ptr error;  // by the worker; for the host once a command of the batch is done
   std::atomic<bool> seen = false;
 };
 
@@ -56,9 +58,7 @@ struct command_result {
     try {
       if constexpr (std::is_void_v<T>) command(link);
       else value = command(link);
-    } catch (...) {
-      batch->error = std::current_exception();
-    }
+    } catch (...) { batch->error = std::current_exception(); }
   }
 };
 
@@ -127,7 +127,8 @@ class device_queue final : public commands<device_queue>, private background {
       const std::lock_guard lock(mutex_);
       if (batch_->seen) batch_ = std::make_shared<detail::command_batch>();
       promised->batch = batch_;
-      commands_.push_back([this, promised, what = std::move(command)]() mutable { promised->fulfil(what, device_.link_); });
+      commands_.push_back(
+          [this, promised, what = std::move(command)]() mutable { promised->fulfil(what, device_.link_); });
     }
     more_.notify_one();
     return ticket<result>(std::move(promised));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a run did, for people to read: the machine and the grid, the programs and their share of a PE's memory, and the outcome
-// in cycles, time at the machine's clock and wavelets. `fmt::print("{}", report(f, done));`
+// What a run did, for people to read: the machine and the grid, the programs and their share of a PE's
+// memory, and the outcome in cycles, time at the machine's clock and wavelets. `fmt::print("{}", report(f,
+// done));`
 #pragma once
 #ifndef FMT_HEADER_ONLY
 #define FMT_HEADER_ONLY
@@ -25,7 +26,9 @@ inline std::string with_unit(double value, std::initializer_list<std::pair<doubl
   const auto& [scale, unit] = *std::prev(units.end());
   return fmt::format("{:.4g} {}", value / scale, unit);
 }
-inline std::string time_text(double seconds) { return with_unit(seconds, {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}}); }
+inline std::string time_text(double seconds) {
+  return with_unit(seconds, {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}});
+}
 inline std::string clock_text(double hz) { return with_unit(hz, {{1e9, "GHz"}, {1e6, "MHz"}, {1, "Hz"}}); }
 
 }  // namespace detail
@@ -39,14 +42,19 @@ class report {
 
   std::string text() const {
     std::string out;
-    auto line = [&](const char* what, const std::string& value) { fmt::format_to(std::back_inserter(out), "{:<10} {}\n", what, value); };
+    auto line = [&](const char* what, const std::string& value) {
+      fmt::format_to(std::back_inserter(out), "{:<10} {}\n", what, value);
+    };
     line("machine", fmt::format("{}, {}", machine_.name, detail::clock_text(machine_.clock_hz)));
     line("grid", fmt::format("{} x {}", grid_.columns(), grid_.rows()));
     for (std::size_t i = 0; i < programs_.size(); ++i) line(i ? "" : "programs", program_line(programs_[i]));
-    line("cycles", done_.cycles ? fmt::format("{}, {}", done_.cycles, detail::time_text(static_cast<double>(done_.cycles) / machine_.clock_hz))
-                                : std::string("not counted by this engine"));
+    line("cycles", done_.cycles
+                       ? fmt::format("{}, {}", done_.cycles,
+                                     detail::time_text(static_cast<double>(done_.cycles) / machine_.clock_hz))
+                       : std::string("not counted by this engine"));
     line("tasks", fmt::format("{}", done_.tasks));
-    line("wavelets", fmt::format("{} over {} links, {} delivered", done_.wavelets, done_.hops, done_.delivered));
+    line("wavelets",
+         fmt::format("{} over {} links, {} delivered", done_.wavelets, done_.hops, done_.delivered));
     return out;
   }
 
@@ -57,15 +65,16 @@ class report {
   };
 
   void count(const placement& p) {
-    const auto known = std::find_if(programs_.begin(), programs_.end(), [&](const use& u) { return u.what == p.what; });
+    const auto known =
+        std::find_if(programs_.begin(), programs_.end(), [&](const use& u) { return u.what == p.what; });
     if (known == programs_.end()) programs_.push_back({p.what, p.where.count()});
     else known->pes += p.where.count();
     widest_ = std::max(widest_, fmt::string_view(p.what->name).size());
   }
 
   std::string program_line(const use& u) const {
-    return fmt::format("{:<{}}  {:>6} {}  {:>6} bytes, {:.1f} % of its memory", u.what->name, widest_, u.pes, u.pes == 1 ? "PE " : "PEs",
-                       u.what->bytes, 100.0 * u.what->bytes / machine_.memory);
+    return fmt::format("{:<{}}  {:>6} {}  {:>6} bytes, {:.1f} % of its memory", u.what->name, widest_, u.pes,
+                       u.pes == 1 ? "PE " : "PEs", u.what->bytes, 100.0 * u.what->bytes / machine_.memory);
   }
 
   machine machine_;
@@ -83,5 +92,7 @@ template <>
 struct fmt::formatter<wsl::report> {
   constexpr auto parse(fmt::format_parse_context& context) { return context.begin(); }
   template <class Context>
-  auto format(const wsl::report& r, Context& context) const { return fmt::format_to(context.out(), "{}", r.text()); }
+  auto format(const wsl::report& r, Context& context) const {
+    return fmt::format_to(context.out(), "{}", r.text());
+  }
 };

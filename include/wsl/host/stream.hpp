@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Host streams: words that enter and leave the grid at its edge, on the colors that the layout bound with `stream_in` and
-// `stream_out`. A stream over several PEs takes equal parts, one part after the other in the row-major order of its PEs.
-// The users' door is the device: `d.write(red, x)`, `d.read(blue, y)`.
+// Host streams: words that enter and leave the grid at its edge, on the colors that the layout bound with
+// `stream_in` and `stream_out`. A stream over several PEs takes equal parts, one part after the other in the
+// row-major order of its PEs. The users' door is the device: `d.write(red, x)`, `d.read(blue, y)`.
 #pragma once
 #include <algorithm>
 #include <span>
 #include <vector>
 
-#include "../support/joined.hpp"
 #include "../fabric/fabric.hpp"
+#include "../support/joined.hpp"
 
 namespace wsl {
 
@@ -23,7 +23,8 @@ class host_streams {
     const std::size_t n = part(c.id, words.size(), to.size());
     std::vector<u32> bits(n);
     for (std::size_t k = 0; k < to.size(); ++k) {
-      std::transform(words.begin() + offset(k * n), words.begin() + offset(k * n + n), bits.begin(), to_bits<T>);
+      std::transform(words.begin() + offset(k * n), words.begin() + offset(k * n + n), bits.begin(),
+                     to_bits<T>);
       fabric_.engine_in_use().stream_write(c.id, to[k], bits);
     }
   }
@@ -53,7 +54,8 @@ class host_streams {
   }
 
  private:
-  // What was taken from the engine and not yet read: a read that fails for one PE loses nothing of the others.
+  // What was taken from the engine and not yet read: a read that fails for one PE loses nothing of the
+  // others.
   struct inbox {
     int color;
     std::vector<coord> at;
@@ -102,15 +104,16 @@ class host_streams {
   [[noreturn]] static void too_few(const inbox& box, std::size_t n) {
     std::size_t k = 0;
     while (box.words[k].size() >= n) ++k;
-    throw fault("wsl: the stream of color " + std::to_string(box.color) + " has " + detail::counted(box.words[k].size(), "word") +
-                      " at PE(" + std::to_string(box.at[k].x) + ", " + std::to_string(box.at[k].y) + "), the host reads " +
-                      std::to_string(n) + " there, and nothing moves any more");
+    throw fault("wsl: the stream of color " + std::to_string(box.color) + " has " +
+                detail::counted(box.words[k].size(), "word") + " at PE(" + std::to_string(box.at[k].x) +
+                ", " + std::to_string(box.at[k].y) + "), the host reads " + std::to_string(n) +
+                " there, and nothing moves any more");
   }
 
   static std::size_t part(int color, std::size_t words, std::size_t pes) {
     if (words % pes == 0) return words / pes;
-    throw fault("wsl: the stream of color " + std::to_string(color) + " has " + detail::counted(pes, "PE") + ", which cannot share " +
-                      detail::counted(words, "word") + " equally");
+    throw fault("wsl: the stream of color " + std::to_string(color) + " has " + detail::counted(pes, "PE") +
+                ", which cannot share " + detail::counted(words, "word") + " equally");
   }
 
   /// The PEs of a stream; throws if there is no such stream or it carries something else.
@@ -119,7 +122,8 @@ class host_streams {
     for (const stream_record& s : fabric_.plan().streams()) {
       if (s.color != color || s.inbound != inbound) continue;
       if (s.type != &type)
-        throw fault("wsl: the stream of color " + std::to_string(color) + " carries " + s.type->name + ", not " + type.name);
+        throw fault("wsl: the stream of color " + std::to_string(color) + " carries " + s.type->name +
+                    ", not " + type.name);
       for (int i = 0; i < s.where.count(); ++i) at.push_back(s.where.nth(i));
     }
     if (at.empty()) no_such_stream(color, inbound);
@@ -129,9 +133,11 @@ class host_streams {
   [[noreturn]] void no_such_stream(int color, bool inbound) const {
     std::string known;
     for (const stream_record& s : fabric_.plan().streams())
-      known += (known.empty() ? "" : ", ") + std::string(s.inbound ? "in" : "out") + " color " + std::to_string(s.color) + " of " + s.type->name;
-    throw fault(std::string("wsl: no host stream leads ") + (inbound ? "into" : "out of") + " the grid on color " + std::to_string(color) +
-                      "; the layout's streams: " + (known.empty() ? "none" : known));
+      known += (known.empty() ? "" : ", ") + std::string(s.inbound ? "in" : "out") + " color " +
+               std::to_string(s.color) + " of " + s.type->name;
+    throw fault(std::string("wsl: no host stream leads ") + (inbound ? "into" : "out of") +
+                " the grid on color " + std::to_string(color) +
+                "; the layout's streams: " + (known.empty() ? "none" : known));
   }
 
   fabric& fabric_;

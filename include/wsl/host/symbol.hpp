@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A symbol is what the host calls a member of a PE program: some elements of one type in the memory of each PE that runs the
-// program. Scalars are one element, arrays of any nesting their elements in row-major order. Where programs of several types
-// have the same member, one symbol names them all: `symbol{&even_part::x, &odd_part::x}`.
+// A symbol is what the host calls a member of a PE program: some elements of one type in the memory of each
+// PE that runs the program. Scalars are one element, arrays of any nesting their elements in row-major order.
+// Where programs of several types have the same member, one symbol names them all: `symbol{&even_part::x,
+// &odd_part::x}`.
 #pragma once
 #include <array>
 
@@ -57,7 +58,8 @@ class symbol {
   /// The first of the elements on the PE at c. Throws fault if none of the symbol's programs runs there.
   element* at(fabric& f, coord c) const {
     pe* p = f.engine_in_use().find(c);
-    element* found = p ? std::apply([p](auto... m) { return first_of({elements(*p, m)...}); }, members_) : nullptr;
+    element* found =
+        p ? std::apply([p](auto... m) { return first_of({elements(*p, m)...}); }, members_) : nullptr;
     if (!found) not_here(p, c);
     return found;
   }

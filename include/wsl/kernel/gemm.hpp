@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// C = A B on a column or a square of PEs, for matrices of the host of any sizes: each PE owns a tile of C, and the tiles of A and B travel.
+// C = A B on a column or a square of PEs, for matrices of the host of any sizes: each PE owns a tile of C,
+// and the tiles of A and B travel.
 //   gemm(matrix(c, m, n), matrix(a, m, k), matrix(b, k, n));
-// On this computer a PE may own a tile as large as a cache, so one PE a thread is enough. See examples/30_gemm.cpp.
+// On this computer a PE may own a tile as large as a cache, so one PE a thread is enough. See
+// examples/30_gemm.cpp.
 #pragma once
 #include "gemm/cannon.hpp"
 #include "gemm/rows.hpp"
@@ -11,15 +13,19 @@ namespace wsl {
 
 /// How the tiles of A and B get to the PEs.
 enum class gemm_method : u8 {
-  rows,    ///< a column of PEs that own rows of A and C; rows of B are broadcast: the fewest words, and the same bits for any number of PEs
+  /// a column of PEs that own rows of A and C; rows of B are broadcast: the fewest words, and the same bits
+  /// for any number of PEs
+  rows,
   cannon,  ///< a square; tiles rotate by one PE a step: short ways, equal work for all
   summa,   ///< a square; tiles are broadcast along rows and columns: the same bits for any number of PEs
 };
 
 struct gemm_options {
   gemm_method method = gemm_method::rows;
-  int side = 0;     ///< PEs of a column. 0: of `rows` one for each thread, but for 64 rows at least; of a square the smallest power of
-                    ///< two whose tiles are not larger than 512 x 512, one PE below 128
+  /// PEs of a column. 0: of `rows` one for each thread, but for 64 rows at least; of a square the smallest
+  /// power of
+  int side = 0;
+  ///< two whose tiles are not larger than 512 x 512, one PE below 128
   int threads = 0;  ///< 0: WSL_THREADS, or one a core; more than `side` do not help
 };
 
@@ -39,7 +45,8 @@ auto with_tile(gemm_method method, Use use) {
 /// How many PEs a product of one call gets.
 inline int gemm_side(int rows, int longest, const gemm_options& how) {
   if (how.side) return how.side;
-  if (how.method == gemm_method::rows) return std::clamp(rows / 64, 1, how.threads > 0 ? how.threads : default_threads());
+  if (how.method == gemm_method::rows)
+    return std::clamp(rows / 64, 1, how.threads > 0 ? how.threads : default_threads());
   int side = longest < 128 ? 1 : 2;
   while (side < 32 && longest > 512 * side) side *= 2;
   return side;
@@ -47,28 +54,36 @@ inline int gemm_side(int rows, int longest, const gemm_options& how) {
 
 }  // namespace detail
 
-/// A grid of PEs that computes C = A B, made once for many products. A and B have elements f32, f16 or bf16; the sums are f32.
+/// A grid of PEs that computes C = A B, made once for many products. A and B have elements f32, f16 or bf16;
+/// the sums are f32.
 template <class T>
 class gemm_fabric {
  public:
   /// Throws std::invalid_argument if the method has no grid of this side.
   explicit gemm_fabric(int side, gemm_method method = gemm_method::rows, int threads = 0)
-      : method_(method), fabric_(plan(side, method), threaded{.threads = threads, .pes_per_partition = static_cast<u32>(method == gemm_method::rows ? 1 : side)}) {}
+      : method_(method),
+        fabric_(plan(side, method),
+                threaded{.threads = threads,
+                         .pes_per_partition = static_cast<u32>(method == gemm_method::rows ? 1 : side)}) {}
 
-  /// C is (m, n), A is (m, k), B is (k, n), each with any strides; C overlaps neither A nor B. An element differs from the exact one
-  /// by at most k * 2^-24 * |A| |B|. Throws std::invalid_argument if the shapes do not fit.
+  /// C is (m, n), A is (m, k), B is (k, n), each with any strides; C overlaps neither A nor B. An element
+  /// differs from the exact one by at most k * 2^-24 * |A| |B|. Throws std::invalid_argument if the shapes do
+  /// not fit.
   outcome operator()(const matrix<f32>& c, const matrix<const T>& a, const matrix<const T>& b) {
     if (a.columns() != b.rows() || c.rows() != a.rows() || c.columns() != b.columns())
-      throw std::invalid_argument("wsl: C = A B of C " + c.shape() + ", A " + a.shape() + " and B " + b.shape() + ": the shapes do not fit");
+      throw std::invalid_argument("wsl: C = A B of C " + c.shape() + ", A " + a.shape() + " and B " +
+                                  b.shape() + ": the shapes do not fit");
     const detail::gemm_problem<T> p{c, a, b};
-    return detail::with_tile<T>(method_, [&]<class Tile>(std::type_identity<Tile>) { return fabric_.launch<&Tile::begin>(all, p); });
+    return detail::with_tile<T>(
+        method_, [&]<class Tile>(std::type_identity<Tile>) { return fabric_.launch<&Tile::begin>(all, p); });
   }
 
   /// The layout on which the product runs; for drawings, and for other engines.
   static layout plan(int side, gemm_method method) {
     return detail::with_tile<T>(method, [&]<class Tile>(std::type_identity<Tile>) {
       if (side < 1 || side > Tile::largest_side)
-        throw std::invalid_argument("wsl: a grid of a product has a side of 1 to " + std::to_string(Tile::largest_side) + " PEs, not " + std::to_string(side));
+        throw std::invalid_argument("wsl: a grid of a product has a side of 1 to " +
+                                    std::to_string(Tile::largest_side) + " PEs, not " + std::to_string(side));
       return Tile::plan(side);
     });
   }

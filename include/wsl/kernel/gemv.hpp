@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// y = A x on a grid of PEs, each of which keeps a tile of A: x is scattered along the first row and broadcast down the columns, every PE
-// multiplies, and the rows sum up what their PEs have. A stays where it is from product to product.
+// y = A x on a grid of PEs, each of which keeps a tile of A: x is scattered along the first row and broadcast
+// down the columns, every PE multiplies, and the rows sum up what their PEs have. A stays where it is from
+// product to product.
 //   gemv_fabric<f32> product(matrix(a, m, n));
 //   product(y, x);
 // See examples/87_gemv.cpp.
@@ -13,8 +14,8 @@
 #include "../collective/broadcast.hpp"
 #include "../collective/reduce.hpp"
 #include "../collective/scatter.hpp"
-#include "../support/huge_array.hpp"
 #include "../linalg/matrix.hpp"
+#include "../support/huge_array.hpp"
 #include "tlr/loops.hpp"
 
 namespace wsl {
@@ -39,9 +40,9 @@ struct gemv_tile {
   static constexpr broadcast<f32> spread{.first = 2, .among = each_column};
   static constexpr reduce<f32> sum{.first = 3, .among = each_row, .words = 1024};
 
-  std::vector<T> narrow;     // the tile, (rows, width) with whole vectors, as it is ...
-  support::huge_array wide, some;     // ... or as f32, and some rows of it
-  support::huge_array blocks, x, y;   // all of x at the first PE; this PE's parts
+  std::vector<T> narrow;             // the tile, (rows, width) with whole vectors, as it is ...
+  support::huge_array wide, some;    // ... or as f32, and some rows of it
+  support::huge_array blocks, x, y;  // all of x at the first PE; this PE's parts
   int rows = 0, columns = 0, width = 0;
   gemv_problem<T> problem;
   endpoint<deal> dealing;
@@ -60,10 +61,12 @@ struct gemv_tile {
   /// The host gives the PE in column i and row j its tile.
   void load(const matrix<const T>& a, int pes_wide, int pes_high, int i, int j) {
     const auto size = [](int n) { return static_cast<std::size_t>(n); };
-    rows = std::max(1, (a.rows() + pes_high - 1) / pes_high), columns = std::max(1, (a.columns() + pes_wide - 1) / pes_wide);
+    rows = std::max(1, (a.rows() + pes_high - 1) / pes_high),
+    columns = std::max(1, (a.columns() + pes_wide - 1) / pes_wide);
     width = (columns + widest_lanes - 1) / widest_lanes * widest_lanes;
     const int top = std::min(a.rows(), j * rows), left = std::min(a.columns(), i * columns);
-    const matrix<const T> mine = a.part(top, left, std::min(rows, a.rows() - top), std::min(columns, a.columns() - left));
+    const matrix<const T> mine =
+        a.part(top, left, std::min(rows, a.rows() - top), std::min(columns, a.columns() - left));
     if constexpr (std::is_same_v<T, f32>) {
       wide = support::huge_array(size(rows) * size(width));
       copy(matrix<f32>(wide.data(), mine.rows(), mine.columns(), width, 1), mine);
@@ -90,7 +93,8 @@ struct gemv_tile {
     else
       for (int r = 0; r < rows; r += at_a_time) {
         const int n = std::min(at_a_time, rows - r);
-        for (i64 k = 0; k < i64{n} * width; ++k) some.data()[k] = static_cast<f32>(narrow[static_cast<std::size_t>(i64{r} * width + k)]);
+        for (i64 k = 0; k < i64{n} * width; ++k)
+          some.data()[k] = static_cast<f32>(narrow[static_cast<std::size_t>(i64{r} * width + k)]);
         dot(some.data(), x.data(), y.data() + r, n, width);
       }
     summing.start(me, mem(std::span(y.data(), y.size())), then<&gemv_tile::summed>());
@@ -103,44 +107,56 @@ struct gemv_tile {
   memory<f32> x_words() { return mem(std::span(x.data(), static_cast<std::size_t>(columns))); }
 
   static consteval auto tasks() {
-    return table(launch<&gemv_tile::begin>(), local<&gemv_tile::x_is_here>(), local<&gemv_tile::multiply>(), local<&gemv_tile::summed>(),
-                 use<&gemv_tile::dealing>(), use<&gemv_tile::spreading>(), use<&gemv_tile::summing>());
+    return table(launch<&gemv_tile::begin>(), local<&gemv_tile::x_is_here>(), local<&gemv_tile::multiply>(),
+                 local<&gemv_tile::summed>(), use<&gemv_tile::dealing>(), use<&gemv_tile::spreading>(),
+                 use<&gemv_tile::summing>());
   }
 };
 
 }  // namespace detail
 
-/// A grid of PEs with the tiles of a matrix A, for many products. A has elements f32, f16 or bf16; the sums are f32.
+/// A grid of PEs with the tiles of a matrix A, for many products. A has elements f32, f16 or bf16; the sums
+/// are f32.
 template <class T>
 class gemv_fabric {
  public:
-  /// A is (m, n), with any strides; it is copied. Throws std::invalid_argument for a grid of less than one PE.
+  /// A is (m, n), with any strides; it is copied. Throws std::invalid_argument for a grid of less than one
+  /// PE.
   explicit gemv_fabric(const matrix<const T>& a, const gemv_options& how = {})
-      : rows_(a.rows()), columns_(a.columns()), how_(choose(a, how)), fabric_(detail::gemv_tile<T>::plan(how_.wide, how_.high), engine(how_)) {
+      : rows_(a.rows()),
+        columns_(a.columns()),
+        how_(choose(a, how)),
+        fabric_(detail::gemv_tile<T>::plan(how_.wide, how_.high), engine(how_)) {
     for (int j = 0; j < how_.high; ++j)
-      for (int i = 0; i < how_.wide; ++i) fabric_.template program_at<detail::gemv_tile<T>>({i, j}).load(a, how_.wide, how_.high, i, j);
+      for (int i = 0; i < how_.wide; ++i)
+        fabric_.template program_at<detail::gemv_tile<T>>({i, j}).load(a, how_.wide, how_.high, i, j);
   }
 
-  /// y of m numbers, x of n. An element of y differs from the exact one by at most n * 2^-24 * |A| |x|. Throws std::invalid_argument if
-  /// the lengths do not fit.
+  /// y of m numbers, x of n. An element of y differs from the exact one by at most n * 2^-24 * |A| |x|.
+  /// Throws std::invalid_argument if the lengths do not fit.
   outcome operator()(std::span<f32> y, std::span<const T> x) {
     if (y.size() != static_cast<std::size_t>(rows_) || x.size() != static_cast<std::size_t>(columns_))
-      throw std::invalid_argument("wsl: y = A x of y (" + std::to_string(y.size()) + "), A (" + std::to_string(rows_) + ", " + std::to_string(columns_) +
-                                  ") and x (" + std::to_string(x.size()) + "): the shapes do not fit");
+      throw std::invalid_argument("wsl: y = A x of y (" + std::to_string(y.size()) + "), A (" +
+                                  std::to_string(rows_) + ", " + std::to_string(columns_) + ") and x (" +
+                                  std::to_string(x.size()) + "): the shapes do not fit");
     if (y.empty()) return {};
     return fabric_.template launch<&detail::gemv_tile<T>::begin>(all, detail::gemv_problem<T>{y, x});
   }
 
  private:
   static gemv_options choose(const matrix<const T>& a, gemv_options how) {
-    const int cores = how.threads > 0 ? how.threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    const int cores =
+        how.threads > 0 ? how.threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
     if (how.wide == 0) how.wide = 1;
     if (how.high == 0) how.high = std::clamp(cores, 1, std::max(1, a.rows()));
     if (how.wide < 1 || how.high < 1)
-      throw std::invalid_argument("wsl: a product runs on at least 1 x 1 PEs, not on " + std::to_string(how.wide) + " x " + std::to_string(how.high));
+      throw std::invalid_argument("wsl: a product runs on at least 1 x 1 PEs, not on " +
+                                  std::to_string(how.wide) + " x " + std::to_string(how.high));
     return how;
   }
-  static threaded engine(const gemv_options& how) { return {.threads = how.threads, .pes_per_partition = static_cast<u32>(how.wide)}; }
+  static threaded engine(const gemv_options& how) {
+    return {.threads = how.threads, .pes_per_partition = static_cast<u32>(how.wide)};
+  }
 
   int rows_, columns_;
   gemv_options how_;
@@ -149,7 +165,8 @@ class gemv_fabric {
 
 /// y = A x once; see gemv_fabric.
 template <class T>
-outcome gemv(std::span<f32> y, const matrix<T>& a, std::span<const std::remove_const_t<T>> x, const gemv_options& how = {}) {
+outcome gemv(std::span<f32> y, const matrix<T>& a, std::span<const std::remove_const_t<T>> x,
+             const gemv_options& how = {}) {
   return gemv_fabric<std::remove_const_t<T>>(a, how)(y, x);
 }
 

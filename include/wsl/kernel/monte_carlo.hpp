@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Monte Carlo cross-section lookups: XSBench's problem, its serial reference and lookups as dataflow; particles on a wafer. See
-// examples/34_lookups.cpp and 35_particles.cpp.
+// Monte Carlo cross-section lookups: XSBench's problem, its serial reference and lookups as dataflow;
+// particles on a wafer. See examples/34_lookups.cpp and 35_particles.cpp.
 #pragma once
 #include "monte_carlo/lookups.hpp"
 #include "monte_carlo/wafer.hpp"

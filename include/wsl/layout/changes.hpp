@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: MIT
-// What a layout keeps of routes that change and of filters. How a program says it is in switches.hpp and filters.hpp.
+// What a layout keeps of routes that change and of filters. How a program says it is in switches.hpp and
+// filters.hpp.
 #pragma once
 #include "../core/control.hpp"
 #include "../core/port.hpp"
 
 namespace wsl {
 
-/// When a router takes the first command out of a control wavelet that it passes on, so that the next router sees the one after it.
+/// When a router takes the first command out of a control wavelet that it passes on, so that the next router
+/// sees the one after it.
 enum class pop : u8 {
-  never,              ///< every router on the way carries out the same command
-  always,             ///< the k-th router on the way carries out the k-th command
-  on_advance,         ///< only if the command is advance
+  never,       ///< every router on the way carries out the same command
+  always,      ///< the k-th router on the way carries out the k-th command
+  on_advance,  ///< only if the command is advance
   on_advance_or_nop,
 };
 
@@ -18,7 +20,7 @@ inline constexpr int max_positions = 4;
 
 /// The switch of one path: its positions in full.
 struct switch_record {
-  short path = 0;  ///< which of the layout's paths
+  short path = 0;                                 ///< which of the layout's paths
   u8 from[max_positions]{}, to[max_positions]{};  ///< the ports of each position
   u8 count = 0, start = 0;
   bool ring = false;
@@ -43,14 +45,16 @@ struct switch_record {
   /// What the router makes of a control wavelet that it passes on.
   constexpr control_word passed_on(control_word w) const {
     const command what = w.head();
-    const bool pops = what == advance ? pop != wsl::pop::never
-                                      : pop == wsl::pop::always || (pop == wsl::pop::on_advance_or_nop && what == nop);
+    const bool pops = what == advance
+                          ? pop != wsl::pop::never
+                          : pop == wsl::pop::always || (pop == wsl::pop::on_advance_or_nop && what == nop);
     return pops ? w.popped() : w;
   }
 };
 
-/// The filter of one path, on all its PEs: it keeps wavelets whose index is `first` to `last`, or the first `last` + 1 of every
-/// `period`. What moves from PE to PE is the range of the index, or where the PE begins to count.
+/// The filter of one path, on all its PEs: it keeps wavelets whose index is `first` to `last`, or the first
+/// `last` + 1 of every `period`. What moves from PE to PE is the range of the index, or where the PE begins
+/// to count.
 struct filter_record {
   int path = 0;  ///< which of the layout's paths
   bool by_index = false;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The checker proves a layout before it runs. `static_assert(routed<plate>())` for a constant layout, `check(l)` for any: both
-// apply the same rules in the same order, paths, cycles, switches, tasks, budget, and name the first fault with its color and PE. The cost
-// depends on the number of paths and placements, not on the number of PEs. See docs/errors.md and examples/02_broadcast.cpp.
+// The checker proves a layout before it runs. `static_assert(routed<plate>())` for a constant layout,
+// `check(l)` for any: both apply the same rules in the same order, paths, cycles, switches, tasks, budget,
+// and name the first fault with its color and PE. The cost depends on the number of paths and placements, not
+// on the number of PEs. See docs/errors.md and examples/02_broadcast.cpp.
 #pragma once
 #include <utility>
 
@@ -20,7 +21,18 @@ namespace rules {
 /// Rules that are asked together, for one color, for a phase of one, for one group of placements or for
 /// the whole layout. In a constant expression
 /// each such question has the evaluator's step budget for itself.
-enum class family : u8 { paths, claims, cycles, switches, filters, placements, tasks, budget, complete, live };
+enum class family : u8 {
+  paths,
+  claims,
+  cycles,
+  switches,
+  filters,
+  placements,
+  tasks,
+  budget,
+  complete,
+  live
+};
 
 inline constexpr int placements_at_once = 8;
 
@@ -79,7 +91,8 @@ constexpr diagnostic placements_of(const layout& l) {
 }
 
 constexpr diagnostic budget_of(const layout& l, int group) {
-  for (int i = group * placements_at_once; i < l.placements().size() && i < (group + 1) * placements_at_once; ++i) {
+  for (int i = group * placements_at_once; i < l.placements().size() && i < (group + 1) * placements_at_once;
+       ++i) {
     const usage u = usage_of(l, l.placements()[i]);
     for (budget_rule rule : budget_rules)
       if (const diagnostic d = rule(l, l.placements()[i], u); d.found()) return d;
@@ -92,7 +105,8 @@ constexpr int questions(const layout& l, family f) {
   if (f == family::claims || f == family::placements || f == family::live) return 1;
   if (f == family::switches) return l.rules() ? std::popcount(l.rules()->colors(l)) : 0;
   if (f == family::filters) return !l.filters().empty();
-  if (f == family::paths || f == family::cycles) return std::popcount(colors_in_play(l)) * (l.last_phase() + 1);
+  if (f == family::paths || f == family::cycles)
+    return std::popcount(colors_in_play(l)) * (l.last_phase() + 1);
   if (f == family::budget) return (l.placements().size() + placements_at_once - 1) / placements_at_once;
   return std::popcount(colors_in_play(l));
 }
@@ -154,13 +168,14 @@ constexpr diagnostic check(const layout& l) {
   return {};
 }
 
-/// Every PE of a program has a path for every color in the program's table. To be asked where check found nothing.
+/// Every PE of a program has a path for every color in the program's table. To be asked where check found
+/// nothing.
 constexpr diagnostic check_complete(const layout& l) { return rules::ask_all(l, rules::family::complete); }
 /// Every color that is sent can start. To be asked where check found nothing.
 constexpr diagnostic check_live(const layout& l) { return rules::ask_all(l, rules::family::live); }
 
-/// `static_assert(routed<plate>())`: true, or the compiler prints the first fault as a sentence. A family of rules is asked only
-/// when those before it found nothing.
+/// `static_assert(routed<plate>())`: true, or the compiler prints the first fault as a sentence. A family of
+/// rules is asked only when those before it found nothing.
 template <const layout& L>
 consteval bool routed() {
   using enum rules::family;
@@ -177,10 +192,14 @@ consteval bool routed() {
 
 /// Opt-in: every PE of a program has a path for every color in the program's table.
 template <const layout& L>
-consteval bool complete() { return rules::satisfies<L, rules::family::complete>() || true; }
+consteval bool complete() {
+  return rules::satisfies<L, rules::family::complete>() || true;
+}
 
 /// Opt-in: every color that is sent can start.
 template <const layout& L>
-consteval bool live() { return rules::satisfies<L, rules::family::live>() || true; }
+consteval bool live() {
+  return rules::satisfies<L, rules::family::live>() || true;
+}
 
 }  // namespace wsl

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The algebra of regions: what two of them share, and which PE of one is left when others are taken away. A region is a strided
-// rectangle; so is the intersection of two, and a difference is a handful of them. This is how a rule speaks about every PE of a
-// wafer while its cost depends on the number of regions only. The results are exact for any mix of strides.
+// The algebra of regions: what two of them share, and which PE of one is left when others are taken away. A
+// region is a strided rectangle; so is the intersection of two, and a difference is a handful of them. This
+// is how a rule speaks about every PE of a wafer while its cost depends on the number of regions only. The
+// results are exact for any mix of strides.
 #pragma once
 #include <type_traits>
 
@@ -10,8 +11,9 @@
 
 namespace wsl::rules {
 
-/// What a rule has spent. A constant expression may take a limited number of steps, so there it must give up in time, with a
-/// sentence of its own; at run time it never does. A unit is about five steps of an evaluator.
+/// What a rule has spent. A constant expression may take a limited number of steps, so there it must give up
+/// in time, with a sentence of its own; at run time it never does. A unit is about five steps of an
+/// evaluator.
 struct step_budget {
   static constexpr int limit = 140'000;
   int spent = 0;
@@ -30,8 +32,8 @@ constexpr run tight(int first, int past, int step) {
   return first >= past ? run{} : run{first, (past - 1 - first) / step * step + first + 1, step};
 }
 
-/// What two runs share. The common positions repeat after the least common multiple of the steps, and the first of them is at
-/// most b.step steps of `a` away.
+/// What two runs share. The common positions repeat after the least common multiple of the steps, and the
+/// first of them is at most b.step steps of `a` away.
 constexpr run meet(const run& a, const run& b) {
   const int low = a.first > b.first ? a.first : b.first, high = a.end < b.end ? a.end : b.end;
   if (a.step == b.step) return (a.first - b.first) % a.step ? run{} : run{low, high, a.step};
@@ -43,7 +45,9 @@ constexpr run meet(const run& a, const run& b) {
 }
 
 /// Do the bounding boxes have nothing in common?
-constexpr bool apart(const region& a, const region& b) { return a.x1 <= b.x0 || b.x1 <= a.x0 || a.y1 <= b.y0 || b.y1 <= a.y0; }
+constexpr bool apart(const region& a, const region& b) {
+  return a.x1 <= b.x0 || b.x1 <= a.x0 || a.y1 <= b.y0 || b.y1 <= a.y0;
+}
 
 constexpr region cross(const run& x, const run& y) {
   return x.empty() || y.empty() ? region{} : region{x.first, x.end, y.first, y.end, x.step, y.step};
@@ -59,7 +63,8 @@ constexpr region intersect(const region& a, const region& b) {
   return x.empty() ? region{} : cross(x, meet({a.y0, a.y1, a.sy}, {b.y0, b.y1, b.sy}));
 }
 
-/// Appends what is left of `whole` without `part`, as disjoint regions. Requires `part` to be its intersection with something.
+/// Appends what is left of `whole` without `part`, as disjoint regions. Requires `part` to be its
+/// intersection with something.
 constexpr void subtract(const region& whole, const region& part, scratch<region>& rest) {
   const auto keep = [&](const run& x, const run& y) {
     if (!x.empty() && !y.empty()) rest.push_back(cross(x, y));
@@ -74,8 +79,9 @@ constexpr void subtract(const region& whole, const region& part, scratch<region>
   for (int x = whole.sx; x < part.sx; x += whole.sx) keep(tight(part.x0 + x, part.x1, part.sx), part_y);
 }
 
-/// A PE of `what` that none of the regions `by` has, or nowhere. Each piece that is left meets only the regions after the one
-/// that cut it off; without such a region it is the answer. Exhausted effort answers nowhere.
+/// A PE of `what` that none of the regions `by` has, or nowhere. Each piece that is left meets only the
+/// regions after the one that cut it off; without such a region it is the answer. Exhausted effort answers
+/// nowhere.
 constexpr coord uncovered(const region& what, const scratch<region>& by, step_budget& work) {
   scratch<region> pieces;
   scratch<int> next;

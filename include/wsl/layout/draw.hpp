@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// A layout as text for a terminal (UTF-8), to look at before it is checked or run. draw(plate) shows which program runs where
-// and who uses which color, draw(plate, red) the way of one color:
+// A layout as text for a terminal (UTF-8), to look at before it is checked or run. draw(plate) shows which
+// program runs where and who uses which color, draw(plate, red) the way of one color:
 //
 //     0   1   2   3
 //  0  o──►●──►┐   ·     (0, 0) sends from its ramp, (1, 0) receives it and passes it on,
 //             ▼         (2, 0) turns it to the south
 //  1  ·   ●◄──┴──►●     (2, 1) forks it to (1, 1) and (3, 1)
 //
-// A large grid is drawn with gaps: `+742` above a column of dots are 742 columns that continue the pattern beside them.
+// A large grid is drawn with gaps: `+742` above a column of dots are 742 columns that continue the pattern
+// beside them.
 #pragma once
 #include "draw/changes.hpp"
 #include "draw/text.hpp"
@@ -17,11 +18,13 @@ namespace wsl::drawing {
 inline std::string program_legend(const layout& l, const program_census& programs) {
   const std::string memory = "bytes of " + std::to_string(l.machine().memory);
   const auto line = [&](char letter, i64 pes, const std::string& bytes, const std::string& name) {
-    return std::string{letter} + to_right(std::to_string(pes), 9) + to_right(bytes, length(memory) + 2) + "  " + name + "\n";
+    return std::string{letter} + to_right(std::to_string(pes), 9) + to_right(bytes, length(memory) + 2) +
+           "  " + name + "\n";
   };
   std::string out = "       PEs  " + memory + "  program\n";
   for (const program_use& use : programs)
-    out += line(letter_of(programs.index_of(use.what)), use.pes, std::to_string(use.what->bytes), use.what->name);
+    out += line(letter_of(programs.index_of(use.what)), use.pes, std::to_string(use.what->bytes),
+                use.what->name);
   const i64 empty = i64{l.width()} * l.height() - programs.pes();
   return empty > 0 ? out + line('.', empty, "-", "(no program)") : out;
 }
@@ -40,9 +43,10 @@ inline std::string color_table(const layout& l) {
   out += to_left("payload", payload) + "  " + to_left("module", owner) + "  host\n";
   for (const int id : ids) {
     const color_use use = use_of(l, id);
-    out += to_right(std::to_string(id), 5) + to_right(std::to_string(use.send), 9) + to_right(std::to_string(use.receive), 9) +
-           to_right(std::to_string(use.forward), 9) + "  " + to_left(payload_of(id), payload) + "  " +
-           to_left(owner_of(id), owner) + "  " + or_dash(streams_of(l, id)) + "\n";
+    out += to_right(std::to_string(id), 5) + to_right(std::to_string(use.send), 9) +
+           to_right(std::to_string(use.receive), 9) + to_right(std::to_string(use.forward), 9) + "  " +
+           to_left(payload_of(id), payload) + "  " + to_left(owner_of(id), owner) + "  " +
+           or_dash(streams_of(l, id)) + "\n";
   }
   return out;
 }
@@ -76,11 +80,16 @@ inline flow flow_through(const layout& l, int color, coord from, port side) {
     return false;
   };
   const bool sent = l.has(from) ? l.route_at(from, color).to.has(side) : hosted(to, opposite(side), true);
-  const auto as = [&](int c) { return l.has(from) && l.has(to) && l.route_at(from, c).to.has(side) ? l.path_at(from, c)->color_through(side) : c; };
+  const auto as = [&](int c) {
+    return l.has(from) && l.has(to) && l.route_at(from, c).to.has(side)
+               ? l.path_at(from, c)->color_through(side)
+               : c;
+  };
   const bool swapped = l.swapped_colors() >> color & 1;
   if (swapped && !sent && as(color ^ 1) == color) return flow::none;  // shown where it comes from
   const int received = swapped ? as(color) : color;
-  const bool taken = l.has(to) ? l.route_at(to, received).from.has(opposite(side)) : hosted(from, side, false);
+  const bool taken =
+      l.has(to) ? l.route_at(to, received).from.has(opposite(side)) : hosted(from, side, false);
   if (sent && taken) return l.has(from) && l.has(to) ? flow::whole : flow::hosted;
   return sent ? flow::lost : taken ? flow::unfed : flow::none;
 }
@@ -116,13 +125,15 @@ class route_drawing {
     return glyphs[static_cast<int>(f)];
   }
   const char* across(coord at) {  // between the west neighbour of `at` and `at`
-    const flow out = flow_through(l_, color_, at + step(west), east), back = flow_through(l_, color_, at, west);
+    const flow out = flow_through(l_, color_, at + step(west), east),
+               back = flow_through(l_, color_, at, west);
     if (out != flow::none && back != flow::none) return "◄─►";
     if (back == flow::none) return shown(out, {"   ", "──►", "══►", "──✕", "··▷"});
     return shown(back, {"   ", "◄──", "◄══", "✕──", "◁··"});
   }
   const char* down(coord at) {  // between the north neighbour of `at` and `at`
-    const flow out = flow_through(l_, color_, at + step(north), south), back = flow_through(l_, color_, at, north);
+    const flow out = flow_through(l_, color_, at + step(north), south),
+               back = flow_through(l_, color_, at, north);
     if (out != flow::none && back != flow::none) return "⇅";
     if (back == flow::none) return shown(out, {" ", "▼", "⇓", "✕", "▽"});
     return shown(back, {" ", "▲", "⇑", "✕", "△"});
@@ -131,7 +142,8 @@ class route_drawing {
   std::string links_above(int y, bool edge) {
     std::string line = spaces(page_.margin() + edge_);
     if (!tall_) return "";
-    for (const slot& x : page_.xs) line += x.gap ? std::string(6, ' ') : std::string(down({x.first, y})) + "   ";
+    for (const slot& x : page_.xs)
+      line += x.gap ? std::string(6, ' ') : std::string(down({x.first, y})) + "   ";
     return trimmed(line) == "\n" && edge ? "" : trimmed(line);
   }
   std::string row(const slot& y) {
@@ -154,13 +166,15 @@ class route_drawing {
   }
   // One bit for each of east, west, north and south.
   static const char* bend(int sides) {
-    constexpr const char* bends[] = {"┼", "┼", "┼", "─", "┼", "└", "┘", "┴", "┼", "┌", "┐", "┬", "│", "├", "┤", "┼"};
+    constexpr const char* bends[] = {"┼", "┼", "┼", "─", "┼", "└", "┘", "┴",
+                                     "┼", "┌", "┐", "┬", "│", "├", "┤", "┼"};
     return bends[sides];
   }
 
   std::string legend() const {
-    constexpr const char* kinds[] = {"o sends from its ramp", "● receives at its ramp", "◉ both", "┼ ─ ┐ passes on",
-                                     "· no route", "◆ has a switch"};
+    constexpr const char* kinds[] = {
+        "o sends from its ramp", "● receives at its ramp", "◉ both", "┼ ─ ┐ passes on", "· no route",
+        "◆ has a switch"};
     std::string out;
     for (int i = 0; i < 6; ++i)
       if (kinds_[i]) out += (out.empty() ? "  " : "   ") + std::string(kinds[i]);
@@ -187,13 +201,14 @@ namespace wsl {
 /// The programs of a layout on its grid, and a table of its colors.
 inline std::string draw(const layout& l) {
   const drawing::program_census programs{l};
-  return drawing::title_of(l) + "\n\n" + drawing::program_grid(l, programs) + "\n" + drawing::program_legend(l, programs) +
-         drawing::color_table(l);
+  return drawing::title_of(l) + "\n\n" + drawing::program_grid(l, programs) + "\n" +
+         drawing::program_legend(l, programs) + drawing::color_table(l);
 }
 
 /// The routes of one color.
 inline std::string draw(const layout& l, int color) {
-  return drawing::title_of(l) + ", " + drawing::title_of(l, color) + "\n\n" + drawing::route_drawing{l, color}.text();
+  return drawing::title_of(l) + ", " + drawing::title_of(l, color) + "\n\n" +
+         drawing::route_drawing{l, color}.text();
 }
 template <payload T>
 std::string draw(const layout& l, color<T> c) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The same sentences at run time, with the names that only a run can print. `require(l)` throws the first one, `explain(l)` lists
-// one per rule and color: what to read when a layout that is built from arguments is refused.
+// The same sentences at run time, with the names that only a run can print. `require(l)` throws the first
+// one, `explain(l)` lists one per rule and color: what to read when a layout that is built from arguments is
+// refused.
 #pragma once
 #include <string>
 
@@ -29,12 +30,15 @@ inline std::string colors_of(u64 mask) {
 
 inline bool is_about_position(fault_kind what) {
   using enum fault_kind;
-  return what == a_position_changes_both_sides || what == a_position_has_several_ports || what == no_command_reaches_the_position;
+  return what == a_position_changes_both_sides || what == a_position_has_several_ports ||
+         what == no_command_reaches_the_position;
 }
 
 inline std::string details_of(const diagnostic& d) {
   std::string s;
-  const auto add = [&](std::initializer_list<piece> pieces) { s += joined({s.empty() ? " (" : "; ", joined(pieces)}); };
+  const auto add = [&](std::initializer_list<piece> pieces) {
+    s += joined({s.empty() ? " (" : "; ", joined(pieces)});
+  };
   if (*d.name) add({d.name, *d.other ? " and " : "", d.other});
   if (d.fork != rules::nowhere) add({"the fork is PE (", d.fork.x, ", ", d.fork.y, ")"});
   if (is_about_position(d.what)) add({"position ", d.have, " of 0 to ", d.limit});
@@ -49,7 +53,8 @@ inline std::string details_of(const diagnostic& d) {
 inline std::string sentence(const diagnostic& d) {
   const fault_text& t = text_of(d.what);
   const std::string place = detail::place_of(d);
-  return detail::joined({"wsl: ", t.name, ": ", place, place.empty() ? "" : ": ", t.text, detail::details_of(d)});
+  return detail::joined(
+      {"wsl: ", t.name, ": ", place, place.empty() ? "" : ": ", t.text, detail::details_of(d)});
 }
 
 /// Throws the sentence of the first fault of a layout.
@@ -86,7 +91,8 @@ inline std::string explain(const layout& l) {
   for (int c = 0; l.rules() && c < max_colors; ++c)
     if (l.rules()->colors(l) >> c & 1) add(l.rules()->of_color(l, c));
   if (l.rules()) add(l.rules()->of_filters(l));
-  add(rules::commands_have_a_switch(l)), add(rules::claims_are_apart(l)), add(rules::placements_are_apart(l)), add(rules::tables_are_unambiguous(l));
+  add(rules::commands_have_a_switch(l)), add(rules::claims_are_apart(l)), add(rules::placements_are_apart(l)),
+      add(rules::tables_are_unambiguous(l));
   for (const placement& p : l.placements())
     for (rules::budget_rule rule : rules::budget_rules) add(rule(l, p, rules::usage_of(l, p)));
   return text;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The layout: which program runs where, and where each color flows. It is a plain value, built by the same functions in a
-// constant expression and at run time, and nothing in it grows with the number of PEs: paths and placements cover areas.
-// A layout can only be checked, drawn and given to a fabric.
+// The layout: which program runs where, and where each color flows. It is a plain value, built by the same
+// functions in a constant expression and at run time, and nothing in it grows with the number of PEs: paths
+// and placements cover areas. A layout can only be checked, drawn and given to a fabric.
 #pragma once
 #include "../core/area.hpp"
-#include "../support/inplace_vector.hpp"
 #include "../core/machine.hpp"
 #include "../core/misuse.hpp"
+#include "../support/inplace_vector.hpp"
 #include "changes.hpp"
 #include "program.hpp"
 
@@ -24,11 +24,14 @@ struct path_record {
   bool merges = false;
   bool closed = false;  ///< when the fabric starts
   u8 phase = 0;
-  i8 injects = 0;       ///< words from the ramp go before (1) or after (-1) those of links that want the same port
-  ports swaps{};        ///< through which the words leave with the other color of the pair
+  /// words from the ramp go before (1) or after (-1) those of links that want the same port
+  i8 injects = 0;
+  ports swaps{};  ///< through which the words leave with the other color of the pair
   const payload_type* type = nullptr;
 
-  constexpr int color_through(port side) const { return color ^ int{swaps.has(side)}; }
+  constexpr int color_through(port side) const {
+    return color ^ int { swaps.has(side) };
+  }
 };
 
 /// One program on every PE of a region.
@@ -55,10 +58,11 @@ struct claim {
 
 class layout {
  public:
-  static constexpr int max_paths = 1024, max_placements = 256, max_streams = 32, max_claims = 64, max_switches = 128,
-                       max_filters = 32;
+  static constexpr int max_paths = 1024, max_placements = 256, max_streams = 32, max_claims = 64,
+                       max_switches = 128, max_filters = 32;
 
-  constexpr layout(const wsl::machine& target, int width, int height) : machine_(target), width_(width), height_(height) {
+  constexpr layout(const wsl::machine& target, int width, int height)
+      : machine_(target), width_(width), height_(height) {
     if (width < 1 || height < 1) misuse::a_grid_has_at_least_one_row_and_one_column(width, height);
     if (width > target.width || height > target.height)
       misuse::the_grid_is_larger_than_the_machine(target.name, width, height, target.width, target.height);
@@ -74,14 +78,19 @@ class layout {
     return *this;
   }
 
-  /// Routes a color on every PE of an area. An area without PEs (`columns(1, end)` of a single column) adds no route; it says that
-  /// at this size of the grid the color has nowhere to go, so a program may name it without having a path.
+  /// Routes a color on every PE of an area. An area without PEs (`columns(1, end)` of a single column) adds
+  /// no route; it says that at this size of the grid the color has nowhere to go, so a program may name it
+  /// without having a path.
   template <payload T>
-  constexpr layout& path(color<T> c, const area& where, route how) { return add_path(c, inside(where), how), *this; }
+  constexpr layout& path(color<T> c, const area& where, route how) {
+    return add_path(c, inside(where), how), *this;
+  }
   template <payload T>
-  constexpr layout& path(color<T> c, const region& where, route how) { return add_path(c, where, how), *this; }
-  /// With `merge`, or with `switches{...}`, one of the filters, `phase{n}` or `starts_closed`, or several of them; what is not merge
-  /// comes with switches.hpp and filters.hpp.
+  constexpr layout& path(color<T> c, const region& where, route how) {
+    return add_path(c, where, how), *this;
+  }
+  /// With `merge`, or with `switches{...}`, one of the filters, `phase{n}` or `starts_closed`, or several of
+  /// them; what is not merge comes with switches.hpp and filters.hpp.
   template <payload T, class Where, class... Options>
   constexpr layout& path(color<T> c, const Where& where, route how, const Options&... options) {
     const int before = paths_.size();
@@ -90,12 +99,17 @@ class layout {
     return *this;
   }
 
-  /// The host writes words of this color into the grid through one side of edge PEs: `stream_in(c, at(0, 0), west)`.
+  /// The host writes words of this color into the grid through one side of edge PEs: `stream_in(c, at(0, 0),
+  /// west)`.
   template <payload T>
-  constexpr layout& stream_in(color<T> c, const area& where, port side) { return add_stream(c, inside(where), side, true); }
+  constexpr layout& stream_in(color<T> c, const area& where, port side) {
+    return add_stream(c, inside(where), side, true);
+  }
   /// The host reads words of this color that leave the grid through one side of edge PEs.
   template <payload T>
-  constexpr layout& stream_out(color<T> c, const area& where, port side) { return add_stream(c, inside(where), side, false); }
+  constexpr layout& stream_out(color<T> c, const area& where, port side) {
+    return add_stream(c, inside(where), side, false);
+  }
 
   /// A library module takes `count` colors from `first` on for itself, inside a region.
   constexpr layout& claim_colors(const char* module, int first, int count, const region& where) {
@@ -178,7 +192,8 @@ class layout {
       if (p.color == color && p.phase == phase && p.where.has(c)) return &p;
     return nullptr;
   }
-  /// The route of a color on one PE, or none (both sides empty); of a route that changes, all ports that it uses at some time.
+  /// The route of a color on one PE, or none (both sides empty); of a route that changes, all ports that it
+  /// uses at some time.
   constexpr route route_at(coord c, int color) const {
     route found;
     for (const path_record& p : paths_) {
@@ -209,7 +224,8 @@ class layout {
   template <payload T>
   constexpr void add_path(color<T> c, const region& where, route how) {
     known_color(c.id);
-    if (how.from.empty() || how.to.empty()) misuse::a_path_needs_a_port_to_come_from_and_a_port_to_go_to(c.id);
+    if (how.from.empty() || how.to.empty())
+      misuse::a_path_needs_a_port_to_come_from_and_a_port_to_go_to(c.id);
     if (where.empty()) {
       idle_colors_ |= color_bit(c.id);
       return;
@@ -225,7 +241,9 @@ class layout {
   }
   constexpr void give(path_record& p, merge_t) { p.merges = true; }
   template <class Option>
-  constexpr void give(path_record& p, const Option& option) { option.give_to(*this, p); }
+  constexpr void give(path_record& p, const Option& option) {
+    option.give_to(*this, p);
+  }
 
   template <payload T>
   constexpr layout& add_stream(color<T> c, const region& where, port side, bool inbound) {
@@ -234,7 +252,8 @@ class layout {
     on_grid(where);
     const coord first = where.nth(0) + step(side), last = where.nth(where.count() - 1) + step(side);
     const bool edge = side == port::east || side == port::west ? where.columns() == 1 : where.rows() == 1;
-    if (side == port::ramp || !edge || has(first) || has(last)) misuse::a_stream_enters_or_leaves_through_a_side_of_the_grid(c.id);
+    if (side == port::ramp || !edge || has(first) || has(last))
+      misuse::a_stream_enters_or_leaves_through_a_side_of_the_grid(c.id);
     if (streams_.full()) misuse::the_layout_has_more_streams_than_it_can_hold(max_streams);
     streams_.push_back({where, c.id, side, inbound, &payload_type_of<T>});
     return *this;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a layout knows of a PE program: its name, the bytes its members take, and the table of what it binds. The rules read
-// the table, the engines call what it points to. Programs describe themselves with program/task.hpp; this is only the data.
+// What a layout knows of a PE program: its name, the bytes its members take, and the table of what it binds.
+// The rules read the table, the engines call what it points to. Programs describe themselves with
+// program/task.hpp; this is only the data.
 #pragma once
 #include "../core/color.hpp"
 
@@ -10,24 +11,26 @@ class pe;
 
 /// The word of a program's table: what one entry binds. What an engine runs stands before `read`.
 enum class role : u8 {
-  launch,   ///< a function that the host calls
-  data,     ///< a task that a data wavelet of a color triggers
-  local,    ///< a task that software activates
-  control,  ///< a task that a control wavelet with an id triggers
-  torn_down,     ///< a task that runs when a command has torn down a color at its PE's router
-  read,     ///< descriptors read this color
-  send,     ///< tasks or descriptors send this color
-  steer,    ///< tasks send control wavelets of this color that carry commands for routers
-  share,    ///< this color leaves through one output queue with others, where a queue serves one color at a time
+  launch,     ///< a function that the host calls
+  data,       ///< a task that a data wavelet of a color triggers
+  local,      ///< a task that software activates
+  control,    ///< a task that a control wavelet with an id triggers
+  torn_down,  ///< a task that runs when a command has torn down a color at its PE's router
+  read,       ///< descriptors read this color
+  send,       ///< tasks or descriptors send this color
+  steer,      ///< tasks send control wavelets of this color that carry commands for routers
+  /// this color leaves through one output queue with others, where a queue serves one color at a time
+  share,
 };
 
 /// No machine has more local tasks than this; sets of them are 32-bit masks.
 inline constexpr int max_local_tasks = 32;
 constexpr u32 local_bit(int id) { return u32{1} << id; }
 
-/// Runs a task for one PE. `input` is an array of `count` words for a data or control task, the host's arguments for a launch,
-/// for a local task its bit (local_bit) and `count` how often it may run where nothing else is ready. Returns how many inputs it took,
-/// or how often it ran: a task that suspends or blocks itself ends the batch.
+/// Runs a task for one PE. `input` is an array of `count` words for a data or control task, the host's
+/// arguments for a launch, for a local task its bit (local_bit) and `count` how often it may run where
+/// nothing else is ready. Returns how many inputs it took, or how often it ran: a task that suspends or
+/// blocks itself ends the batch.
 using task_function = u32 (*)(void* state, pe& me, const void* input, u32 count);
 
 /// How a task is when its fabric starts.
@@ -35,18 +38,21 @@ enum class initially : u8 { ready, blocked, active };
 
 struct binding {
   role what = role::launch;
-  int id = -1;                          ///< color of data, torn, read, send and steer; id of control; position among its kind of launch and local
-  const payload_type* type = nullptr;   ///< payload of a color; none for the others
-  const void* key = nullptr;            ///< identity of the bound function
-  const void* module = nullptr;         ///< identity of the library module that brought the entry; none for the program's own
-  const char* name = "";                ///< name of the bound function
+  /// color of data, torn, read, send and steer; id of control; position among its kind of launch and local
+  int id = -1;
+  const payload_type* type = nullptr;  ///< payload of a color; none for the others
+  const void* key = nullptr;           ///< identity of the bound function
+  /// identity of the library module that brought the entry; none for the program's own
+  const void* module = nullptr;
+  const char* name = "";  ///< name of the bound function
   task_function run = nullptr;
   initially start = initially::ready;
-  u64 after = 0;                        ///< send: colors that must have arrived before; share: all colors of the queue
-  int arguments = 0;                    ///< launch: what the host must give
-  bool urgent = false;                  ///< data, local: goes before tasks that are not
-  bool long_running = false;                 ///< local: computes long; goes after tasks that do not
-  u8 commands = 0;                      ///< steer: the commands, as a set of command_bit
+  /// send: colors that must have arrived before; share: all colors of the queue
+  u64 after = 0;
+  int arguments = 0;          ///< launch: what the host must give
+  bool urgent = false;        ///< data, local: goes before tasks that are not
+  bool long_running = false;  ///< local: computes long; goes after tasks that do not
+  u8 commands = 0;            ///< steer: the commands, as a set of command_bit
 
   constexpr bool runs() const { return what < role::read; }
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Working memory of a rule: an array that grows, in a constant expression and at run time alike. It is not std::vector because
-// the floor of layouts pays for no header that it can do without, and because constant evaluation pays for every call.
+// Working memory of a rule: an array that grows, in a constant expression and at run time alike. It is not
+// std::vector because the floor of layouts pays for no header that it can do without, and because constant
+// evaluation pays for every call.
 #pragma once
 
 namespace wsl::rules {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// A route that changes: a router keeps up to four positions for each color, and control wavelets that pass it choose among them.
+// A route that changes: a router keeps up to four positions for each color, and control wavelets that pass it
+// choose among them.
 //   .path(red, at(1, 1), ramp >> west, switches{.pos1 = {.to = north}, .pos2 = {.to = east}, .ring = true})
-// Position 0 is the path's route. A position says what changes: a side that it leaves out stays as it is in the position before. A
-// wavelet from a port that the current position does not take waits in the router. See examples/16_switches.cpp.
+// Position 0 is the path's route. A position says what changes: a side that it leaves out stays as it is in
+// the position before. A wavelet from a port that the current position does not take waits in the router. See
+// examples/16_switches.cpp.
 #pragma once
 #include "change_rules.hpp"
 
@@ -17,8 +19,9 @@ constexpr route changed(const route& before, const route& change) {
 
 struct switches {
   route pos1{}, pos2{}, pos3{};
-  int start = 0;      ///< the position in which the fabric starts
-  bool ring = false;  ///< an advance leads from the last position to position 0; else it stays in the last one
+  int start = 0;  ///< the position in which the fabric starts
+  /// an advance leads from the last position to position 0; else it stays in the last one
+  bool ring = false;
   wsl::pop pop = wsl::pop::never;
 
   constexpr void give_to(layout& l, path_record& p) const {
@@ -30,15 +33,16 @@ struct switches {
       const route now = i == 0 ? p.how : changed(s.position(i - 1), changes[i]);
       s.from[i] = now.from.bits, s.to[i] = now.to.bits, s.count = static_cast<u8>(i + 1);
     }
-    if (start < 0 || start >= s.count) misuse::a_switch_starts_in_one_of_its_positions(p.color, start, s.count);
+    if (start < 0 || start >= s.count)
+      misuse::a_switch_starts_in_one_of_its_positions(p.color, start, s.count);
     if (l.switches().full()) misuse::the_layout_has_more_switches_than_it_can_hold(layout::max_switches);
     s.start = static_cast<u8>(start);
     l.add(s, rules::of_changes);
   }
 };
 
-/// A path of phase n takes the place of the color's path on its PEs when their program, after a teardown, calls
-/// `me.reopen(color, phase{n})`. All paths without a phase are phase 0, in which the fabric starts.
+/// A path of phase n takes the place of the color's path on its PEs when their program, after a teardown,
+/// calls `me.reopen(color, phase{n})`. All paths without a phase are phase 0, in which the fabric starts.
 struct phase {
   int number = 0;
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The dense product of a PE's tiles: C += A B with sums in f32, of tiles that are stored as f32, f16 or bf16, whichever way they lie
-// in memory. What a PE of the machine does with a loop of fmac over columns, a PE of this computer does with its vector units;
-// on both, every element of C is summed in the order of k. See examples/30_gemm.cpp.
+// The dense product of a PE's tiles: C += A B with sums in f32, of tiles that are stored as f32, f16 or bf16,
+// whichever way they lie in memory. What a PE of the machine does with a loop of fmac over columns, a PE of
+// this computer does with its vector units; on both, every element of C is summed in the order of k. See
+// examples/30_gemm.cpp.
 #pragma once
 #include "../core/half.hpp"
 #include "dense_loops.hpp"
@@ -24,7 +25,8 @@ void pack(const unit& u, f32* to, int width, const matrix<const T>& b) {
     if (b.row_stride() == 1 && b.column_stride() != 1) {  // rows lie across: turn squares
       const int whole = k / u.lanes * u.lanes;
       for (; done + u.lanes <= columns; done += u.lanes) {
-        for (int p = 0; p < whole; p += u.lanes) u.transpose({&b(p, done), b.column_stride(), to + p * width + done, width});
+        for (int p = 0; p < whole; p += u.lanes)
+          u.transpose({&b(p, done), b.column_stride(), to + p * width + done, width});
         for (int p = whole; p < k; ++p)
           for (int j = done; j < done + u.lanes; ++j) to[p * width + j] = b(p, j);
       }
@@ -60,18 +62,20 @@ class edge {
   int width_;
 };
 
-/// C += A B where B is as wide as a block, and its rows have at least `width` contiguous numbers. The rows of C are cut evenly,
-/// so that no block is much smaller than the others. If there is a `next`, it is the
-/// B that comes then; it and the next rows of A are brought near.
-inline void multiply_panel(const unit& u, const matrix<f32>& c, const matrix<const f32>& a, const f32* b, i64 b_row, int width, bool sets,
-                           const f32* next = nullptr) {
+/// C += A B where B is as wide as a block, and its rows have at least `width` contiguous numbers. The rows of
+/// C are cut evenly, so that no block is much smaller than the others. If there is a `next`, it is the B that
+/// comes then; it and the next rows of A are brought near.
+inline void multiply_panel(const unit& u, const matrix<f32>& c, const matrix<const f32>& a, const f32* b,
+                           i64 b_row, int width, bool sets, const f32* next = nullptr) {
   const int vectors = width / u.lanes, most = u.rows[vectors - 1], blocks = (c.rows() + most - 1) / most;
   const bool whole = c.columns() == width && c.column_stride() == 1;
   for (int n = 0, i = 0; n < blocks; ++n) {
     const int end = static_cast<int>(i64{c.rows()} * (n + 1) / blocks), rows = end - i;
-    block x{&a(i, 0), a.row_stride(), a.column_stride(), b, b_row, c.row(i), c.row_stride(), a.columns(), sets, {{b, 0}, {b, 0}}};
+    block x{&a(i, 0), a.row_stride(), a.column_stride(), b,    b_row,
+            c.row(i), c.row_stride(), a.columns(),       sets, {{b, 0}, {b, 0}}};
     if (next) x.next[0] = {next + i64{a.columns()} * n / blocks * b_row, (b_row + blocks - 1) / blocks};
-    if (next && end < c.rows()) x.next[1] = {&a(end, 0), (rows * a.row_stride() + a.columns() - 1) / a.columns()};
+    if (next && end < c.rows())
+      x.next[1] = {&a(end, 0), (rows * a.row_stride() + a.columns() - 1) / a.columns()};
     if (whole) {
       u.multiply[rows - 1][vectors - 1](x);
     } else {
@@ -86,7 +90,8 @@ inline void multiply_panel(const unit& u, const matrix<f32>& c, const matrix<con
 
 /// The same for an A that is stored in 16 bits: some rows at a time become f32.
 template <class T>
-void multiply_panel(const unit& u, const matrix<f32>& c, const matrix<const T>& a, const f32* b, i64 b_row, int width, bool sets) {
+void multiply_panel(const unit& u, const matrix<f32>& c, const matrix<const T>& a, const f32* b, i64 b_row,
+                    int width, bool sets) {
   constexpr int some = 28;
   alignas(64) f32 wide[some * depth];
   const int k = a.columns();
@@ -94,13 +99,16 @@ void multiply_panel(const unit& u, const matrix<f32>& c, const matrix<const T>& 
     const int rows = c.rows() - from < some ? c.rows() - from : some;
     for (int i = 0; i < rows; ++i)
       for (int p = 0; p < k; ++p) wide[i * k + p] = a(from + i, p);
-    multiply_panel(u, c.part(from, 0, rows, c.columns()), matrix<const f32>(wide, rows, k), b, b_row, width, sets);
+    multiply_panel(u, c.part(from, 0, rows, c.columns()), matrix<const f32>(wide, rows, k), b, b_row, width,
+                   sets);
   }
 }
 
-/// C += A B, where B is not deeper than `depth` and not wider than `width`. B is copied to where it is contiguous, if that pays.
+/// C += A B, where B is not deeper than `depth` and not wider than `width`. B is copied to where it is
+/// contiguous, if that pays.
 template <class A, class B>
-void multiply_strip(const unit& u, const matrix<f32>& c, const matrix<const A>& a, const matrix<const B>& b, int width, bool sets) {
+void multiply_strip(const unit& u, const matrix<f32>& c, const matrix<const A>& a, const matrix<const B>& b,
+                    int width, bool sets) {
   if constexpr (std::is_same_v<B, f32>)
     if (b.column_stride() == 1 && b.columns() == width && c.rows() <= 5 * u.rows[width / u.lanes - 1])
       return multiply_panel(u, c, a, b.first(), b.row_stride(), width, sets);
@@ -109,11 +117,14 @@ void multiply_strip(const unit& u, const matrix<f32>& c, const matrix<const A>& 
   multiply_panel(u, c, a, panel, width, width, sets);
 }
 
-/// C += A B, or C = A B if `sets`. `next` may be a B of the same shape that comes then, whose rows lie one behind the other.
+/// C += A B, or C = A B if `sets`. `next` may be a B of the same shape that comes then, whose rows lie one
+/// behind the other.
 template <class A, class B>
-void product(const matrix<f32>& c, const matrix<A>& a, const matrix<B>& b, bool sets, const unit& u, const f32* next = nullptr) {
+void product(const matrix<f32>& c, const matrix<A>& a, const matrix<B>& b, bool sets, const unit& u,
+             const f32* next = nullptr) {
   if (a.columns() != b.rows() || c.rows() != a.rows() || c.columns() != b.columns())
-    throw std::invalid_argument("wsl: a product C = A B of C " + c.shape() + ", A " + a.shape() + " and B " + b.shape() + ": the shapes do not fit");
+    throw std::invalid_argument("wsl: a product C = A B of C " + c.shape() + ", A " + a.shape() + " and B " +
+                                b.shape() + ": the shapes do not fit");
   if (c.empty()) return;
   if (a.columns() == 0) {  // nothing to add; the operands may have no memory at all
     for (int i = 0; sets && i < c.rows(); ++i)
@@ -122,9 +133,12 @@ void product(const matrix<f32>& c, const matrix<A>& a, const matrix<B>& b, bool 
   }
   if constexpr (std::is_same_v<A, const f32> && std::is_same_v<B, const f32>) {
     const int width = u.vectors_for(b.columns()) * u.lanes;
-    if (b.columns() % width == 0 && b.columns() <= widest_panel && b.column_stride() == 1 && b.row_stride() == b.columns()) {  // as it would be packed
+    // as it would be packed
+    if (b.columns() % width == 0 && b.columns() <= widest_panel && b.column_stride() == 1 &&
+        b.row_stride() == b.columns()) {
       for (int j = 0; j < b.columns(); j += width)
-        multiply_panel(u, c.part(0, j, c.rows(), width), a, b.first() + j, b.row_stride(), width, sets, width == b.columns() ? next : nullptr);
+        multiply_panel(u, c.part(0, j, c.rows(), width), a, b.first() + j, b.row_stride(), width, sets,
+                       width == b.columns() ? next : nullptr);
       return;
     }
   }
@@ -142,16 +156,18 @@ void product(const matrix<f32>& c, const matrix<A>& a, const matrix<B>& b, bool 
 
 }  // namespace dense
 
-/// C += A B. C is (m, n), A is (m, k), B is (k, n), each with any strides; f32, f16 and bf16 elements of A and B are exact as f32.
-/// Each element of C differs from the exact one by at most k * 2^-24 * (|A| |B| + |C|). Throws std::invalid_argument if the
-/// shapes do not fit.
+/// C += A B. C is (m, n), A is (m, k), B is (k, n), each with any strides; f32, f16 and bf16 elements of A
+/// and B are exact as f32. Each element of C differs from the exact one by at most k * 2^-24 * (|A| |B| +
+/// |C|). Throws std::invalid_argument if the shapes do not fit.
 template <class A, class B>
-void multiply_add(const matrix<f32>& c, const matrix<A>& a, const matrix<B>& b, const dense::unit& u = dense::widest()) {
+void multiply_add(const matrix<f32>& c, const matrix<A>& a, const matrix<B>& b,
+                  const dense::unit& u = dense::widest()) {
   dense::product(c, a, b, false, u);
 }
 /// C = A B, whatever C was.
 template <class A, class B>
-void multiply(const matrix<f32>& c, const matrix<A>& a, const matrix<B>& b, const dense::unit& u = dense::widest()) {
+void multiply(const matrix<f32>& c, const matrix<A>& a, const matrix<B>& b,
+              const dense::unit& u = dense::widest()) {
   dense::product(c, a, b, true, u);
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The innermost loops of a dense product, for each vector width that the processor may have: a block of C stays in registers
-// while k runs. They are compiled for all widths and chosen when the program starts, so a plain -O3 build is fast. Every element of
-// C is a chain c = c + a_k b_k in the order of k, whatever the block: how a product is cut into tiles along rows and columns
-// does not change a bit.
+// The innermost loops of a dense product, for each vector width that the processor may have: a block of C
+// stays in registers while k runs. They are compiled for all widths and chosen when the program starts, so a
+// plain -O3 build is fast. Every element of C is a chain c = c + a_k b_k in the order of k, whatever the
+// block: how a product is cut into tiles along rows and columns does not change a bit.
 #pragma once
 #include <cstddef>
 #include <utility>
@@ -11,14 +11,16 @@
 
 namespace wsl::dense {
 
-/// What is needed soon and may be far away: with step p of a block the processor is asked for from + p * step.
+/// What is needed soon and may be far away: with step p of a block the processor is asked for from + p *
+/// step.
 struct upcoming {
   const f32* from;
   i64 step;
 };
 
-/// rows x (vectors * lanes) elements of C += A B over k steps. Element (r, p) of A is a[r * a_row + p * a_column], row p of B
-/// starts at b + p * b_row and is contiguous, row r of C at c + r * c_row and is contiguous.
+/// rows x (vectors * lanes) elements of C += A B over k steps. Element (r, p) of A is a[r * a_row + p *
+/// a_column], row p of B starts at b + p * b_row and is contiguous, row r of C at c + r * c_row and is
+/// contiguous.
 struct block {
   const f32* a;
   i64 a_row, a_column;
@@ -80,7 +82,8 @@ template <int lanes, int rows, int vectors>
     }
   }
   for (int r = 0; r < rows; ++r)
-    for (int v = 0; v < vectors; ++v) *reinterpret_cast<unaligned*>(x.c + r * x.c_row + v * lanes) = sum[r][v];
+    for (int v = 0; v < vectors; ++v)
+      *reinterpret_cast<unaligned*>(x.c + r * x.c_row + v * lanes) = sum[r][v];
 }
 
 template <int lanes, int vectors>
@@ -88,7 +91,8 @@ template <int lanes, int vectors>
   using unaligned = typename vector<lanes>::unaligned;
   for (i64 r = 0; r < x.rows; ++r)
     for (int v = 0; v < vectors; ++v)
-      *reinterpret_cast<unaligned*>(x.to + r * x.to_row + v * lanes) = *reinterpret_cast<const unaligned*>(x.from + r * x.from_row + v * lanes);
+      *reinterpret_cast<unaligned*>(x.to + r * x.to_row + v * lanes) =
+          *reinterpret_cast<const unaligned*>(x.from + r * x.from_row + v * lanes);
 }
 
 // Each round interleaves the rows of the upper half with those of the lower; log2(lanes) rounds transpose.
@@ -100,46 +104,66 @@ template <int lanes, int... i>
   for (int round = 1; round < lanes; round *= 2) {
     for (int r = 0; r < lanes / 2; ++r) {
       next[2 * r] = __builtin_shufflevector(row[r], row[r + lanes / 2], (i % 2 * lanes + i / 2)...);
-      next[2 * r + 1] = __builtin_shufflevector(row[r], row[r + lanes / 2], (i % 2 * lanes + i / 2 + lanes / 2)...);
+      next[2 * r + 1] =
+          __builtin_shufflevector(row[r], row[r + lanes / 2], (i % 2 * lanes + i / 2 + lanes / 2)...);
     }
     for (int r = 0; r < lanes; ++r) row[r] = next[r];
   }
   for (int r = 0; r < lanes; ++r) *reinterpret_cast<unaligned*>(x.to + r * x.to_row) = row[r];
 }
 
-// One set of functions for each instruction set. Attributes cannot be parameters, so the three differ in one word. rows[n - 1] rows of n
-// vectors leave registers for B and A; low wide blocks read A seldom and touch few rows of C, high narrow ones are for narrow C.
+// One set of functions for each instruction set. Attributes cannot be parameters, so the three differ in one
+// word. rows[n - 1] rows of n vectors leave registers for B and A; low wide blocks read A seldom and touch
+// few rows of C, high narrow ones are for narrow C.
 struct baseline {
   static constexpr int lanes = 4, rows[most_vectors] = {6, 6, 0, 0};
   template <int r, int v>
-  static void multiply(const block& x) { multiply_block<lanes, r, v>(x); }
+  static void multiply(const block& x) {
+    multiply_block<lanes, r, v>(x);
+  }
   template <int v>
-  static void copy(const strip& x) { copy_strip<lanes, v>(x); }
-  static void transpose(const square& x) { transpose_square<lanes>(x, std::make_integer_sequence<int, lanes>{}); }
+  static void copy(const strip& x) {
+    copy_strip<lanes, v>(x);
+  }
+  static void transpose(const square& x) {
+    transpose_square<lanes>(x, std::make_integer_sequence<int, lanes>{});
+  }
 };
 #ifdef __x86_64__
 struct avx2 {
   static constexpr int lanes = 8, rows[most_vectors] = {6, 6, 0, 0};
   template <int r, int v>
-  [[gnu::target("avx2,fma")]] static void multiply(const block& x) { multiply_block<lanes, r, v>(x); }
+  [[gnu::target("avx2,fma")]] static void multiply(const block& x) {
+    multiply_block<lanes, r, v>(x);
+  }
   template <int v>
-  [[gnu::target("avx2,fma")]] static void copy(const strip& x) { copy_strip<lanes, v>(x); }
-  [[gnu::target("avx2,fma")]] static void transpose(const square& x) { transpose_square<lanes>(x, std::make_integer_sequence<int, lanes>{}); }
+  [[gnu::target("avx2,fma")]] static void copy(const strip& x) {
+    copy_strip<lanes, v>(x);
+  }
+  [[gnu::target("avx2,fma")]] static void transpose(const square& x) {
+    transpose_square<lanes>(x, std::make_integer_sequence<int, lanes>{});
+  }
 };
 struct avx512 {
   static constexpr int lanes = 16, rows[most_vectors] = {14, 14, 0, 6};
   template <int r, int v>
-  [[gnu::target("avx512f,fma")]] static void multiply(const block& x) { multiply_block<lanes, r, v>(x); }
+  [[gnu::target("avx512f,fma")]] static void multiply(const block& x) {
+    multiply_block<lanes, r, v>(x);
+  }
   template <int v>
-  [[gnu::target("avx512f,fma")]] static void copy(const strip& x) { copy_strip<lanes, v>(x); }
-  [[gnu::target("avx512f,fma")]] static void transpose(const square& x) { transpose_square<lanes>(x, std::make_integer_sequence<int, lanes>{}); }
+  [[gnu::target("avx512f,fma")]] static void copy(const strip& x) {
+    copy_strip<lanes, v>(x);
+  }
+  [[gnu::target("avx512f,fma")]] static void transpose(const square& x) {
+    transpose_square<lanes>(x, std::make_integer_sequence<int, lanes>{});
+  }
 };
 #endif
 
 }  // namespace detail
 
-/// What one instruction set offers: blocks of up to `rows[n - 1]` rows and n vectors of `lanes` elements, none if that is 0, and what
-/// brings B into their shape.
+/// What one instruction set offers: blocks of up to `rows[n - 1]` rows and n vectors of `lanes` elements,
+/// none if that is 0, and what brings B into their shape.
 struct unit {
   using multiplier = void (*)(const block&);
   using copier = void (*)(const strip&);
@@ -149,8 +173,9 @@ struct unit {
   copier copy[most_vectors];                     ///< [vectors - 1]
   void (*transpose)(const square&);
 
-  /// How many vectors the blocks have whose columns are so many, or the first of so many: little of a block should be for nothing. Low blocks
-  /// are for an A whose rows are contiguous; of its columns they would take too few numbers from a cache line.
+  /// How many vectors the blocks have whose columns are so many, or the first of so many: little of a block
+  /// should be for nothing. Low blocks are for an A whose rows are contiguous; of its columns they would take
+  /// too few numbers from a cache line.
   constexpr int vectors_for(int columns, bool rows_of_a = true) const {
     return columns > 3 * lanes && rows[3] && rows_of_a ? 4 : columns > lanes ? 2 : 1;
   }
@@ -174,7 +199,9 @@ template <class Set>
 inline constexpr unit unit_of = [] {
   unit u{Set::lanes, {}, {}, {}, &Set::transpose};
   for (int v = 0; v < most_vectors; ++v) u.rows[v] = Set::rows[v];
-  [&]<int... v>(std::integer_sequence<int, v...>) { (detail::enter<Set, v + 1>(u), ...); }(std::make_integer_sequence<int, most_vectors>{});
+  [&]<int... v>(std::integer_sequence<int, v...>) {
+    (detail::enter<Set, v + 1>(u), ...);
+  }(std::make_integer_sequence<int, most_vectors>{});
   return u;
 }();
 
@@ -182,8 +209,9 @@ inline constexpr unit unit_of = [] {
 inline const unit& widest() {
 #ifdef __x86_64__
   static const unit& best = __builtin_cpu_supports("avx512f") ? unit_of<detail::avx512>
-                            : __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? unit_of<detail::avx2>
-                                                                                              : unit_of<detail::baseline>;
+                            : __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")
+                                ? unit_of<detail::avx2>
+                                : unit_of<detail::baseline>;
   return best;
 #else
   return unit_of<detail::baseline>;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A matrix that somebody else owns, on the host or in a PE: where its first element stands and how far apart rows and columns are.
-// Parts and the transposed matrix are views of the same elements, so C += A^T B needs no function of its own:
+// A matrix that somebody else owns, on the host or in a PE: where its first element stands and how far apart
+// rows and columns are. Parts and the transposed matrix are views of the same elements, so C += A^T B needs
+// no function of its own:
 //   multiply_add(c, a.transposed(), b)
 // See examples/30_gemm.cpp.
 #pragma once
@@ -22,11 +23,18 @@ class matrix {
   constexpr matrix(T* first, int rows, int columns) : matrix(first, rows, columns, columns, 1) {}
   /// Element (i, j) at first[i * row_stride + j * column_stride].
   constexpr matrix(T* first, int rows, int columns, i64 row_stride, i64 column_stride)
-      : first_(first), rows_(rows), columns_(columns), row_stride_(row_stride), column_stride_(column_stride) {
-    if (rows < 0 || columns < 0) throw std::invalid_argument("wsl: a matrix has no shape " + shape(rows, columns));
+      : first_(first),
+        rows_(rows),
+        columns_(columns),
+        row_stride_(row_stride),
+        column_stride_(column_stride) {
+    if (rows < 0 || columns < 0)
+      throw std::invalid_argument("wsl: a matrix has no shape " + shape(rows, columns));
   }
   /// What may be written may be read.
-  constexpr operator matrix<const T>() const { return {first_, rows_, columns_, row_stride_, column_stride_}; }
+  constexpr operator matrix<const T>() const {
+    return {first_, rows_, columns_, row_stride_, column_stride_};
+  }
 
   constexpr T* first() const { return first_; }
   constexpr int rows() const { return rows_; }
@@ -41,15 +49,19 @@ class matrix {
   /// `rows` x `columns` elements from (i, j) on.
   constexpr matrix part(int i, int j, int rows, int columns) const {
     if (i < 0 || j < 0 || rows < 0 || columns < 0 || i > rows_ - rows || j > columns_ - columns)
-      throw std::invalid_argument("wsl: a part of " + shape(rows, columns) + " from " + shape(i, j) + " on leaves its matrix of " + shape());
-    return {rows && columns ? first_ + i * row_stride_ + j * column_stride_ : first_, rows, columns, row_stride_, column_stride_};
+      throw std::invalid_argument("wsl: a part of " + shape(rows, columns) + " from " + shape(i, j) +
+                                  " on leaves its matrix of " + shape());
+    return {rows && columns ? first_ + i * row_stride_ + j * column_stride_ : first_, rows, columns,
+            row_stride_, column_stride_};
   }
 
   /// "(3, 4)", as messages name it.
   std::string shape() const { return shape(rows_, columns_); }
 
  private:
-  static std::string shape(int rows, int columns) { return std::string("(") + std::to_string(rows) + ", " + std::to_string(columns) + ")"; }
+  static std::string shape(int rows, int columns) {
+    return std::string("(") + std::to_string(rows) + ", " + std::to_string(columns) + ")";
+  }
 
   T* first_;
   int rows_, columns_;
@@ -62,7 +74,8 @@ void copy(const matrix<T>& to, const matrix<U>& from) {
   const bool whole_rows = to.column_stride() == 1 && from.column_stride() == 1;
   for (int i = 0; i < to.rows(); ++i)
     if (whole_rows) std::copy_n(from.row(i), to.columns(), to.row(i));
-    else for (int j = 0; j < to.columns(); ++j) to(i, j) = from(i, j);
+    else
+      for (int j = 0; j < to.columns(); ++j) to(i, j) = from(i, j);
 }
 
 }  // namespace wsl

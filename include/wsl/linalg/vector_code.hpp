@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// An inner loop compiled several times, for vectors of 4, 8 and 16 numbers, and run with the widest ones that this processor has.
-// A header cannot ask its user for compiler options; with this it does not need them. A loop is a struct with one function,
-// `template <int lanes> static void run(Arguments...)`, marked always_inline; kernel/wave25/loops.hpp holds some.
+// An inner loop compiled several times, for vectors of 4, 8 and 16 numbers, and run with the widest ones that
+// this processor has. A header cannot ask its user for compiler options; with this it does not need them. A
+// loop is a struct with one function, `template <int lanes> static void run(Arguments...)`, marked
+// always_inline; kernel/wave25/loops.hpp holds some.
 #pragma once
 #include <utility>
 
@@ -9,8 +10,8 @@
 
 namespace wsl {
 
-/// `lanes` numbers side by side. Loads and stores through a reference need no alignment. By reference also between functions: how
-/// vectors are passed by value depends on the processor.
+/// `lanes` numbers side by side. Loads and stores through a reference need no alignment. By reference also
+/// between functions: how vectors are passed by value depends on the processor.
 template <int lanes>
 struct vector_of {
   typedef f32 type __attribute__((vector_size(lanes * 4), aligned(4), may_alias));
@@ -19,16 +20,21 @@ template <int lanes>
 using vec = typename vector_of<lanes>::type;
 
 template <int lanes>
-[[gnu::always_inline]] inline vec<lanes>& vec_at(f32* p) { return *reinterpret_cast<vec<lanes>*>(p); }
+[[gnu::always_inline]] inline vec<lanes>& vec_at(f32* p) {
+  return *reinterpret_cast<vec<lanes>*>(p);
+}
 template <int lanes>
-[[gnu::always_inline]] inline const vec<lanes>& vec_at(const f32* p) { return *reinterpret_cast<const vec<lanes>*>(p); }
+[[gnu::always_inline]] inline const vec<lanes>& vec_at(const f32* p) {
+  return *reinterpret_cast<const vec<lanes>*>(p);
+}
 
 /// out = the elements n, n + 1, ... of low and high side by side.
 template <int n, int lanes>
 [[gnu::always_inline]] inline void slide(vec<lanes>& out, const vec<lanes>& low, const vec<lanes>& high) {
 #if defined(__x86_64__) && !defined(__clang__)
   if constexpr (lanes == 16) {
-    // GCC would take a permutation that holds a register with indices for every n: a loop that slides a lot runs out of registers.
+    // GCC would take a permutation that holds a register with indices for every n: a loop that slides a lot
+    // runs out of registers.
     asm("valignd %3, %1, %2, %0" : "=v"(out) : "v"(low), "v"(high), "i"(n));
     return;
   }
@@ -43,13 +49,18 @@ inline constexpr int widest_lanes = 16;
 constexpr int whole_vectors(int n) { return (n + widest_lanes - 1) / widest_lanes * widest_lanes; }
 /// Zeros before a line of cells.
 inline constexpr int line_front = widest_lanes;
-/// From one line of n cells to the next: an odd number of cache lines, so that neighbouring lines do not compete for the same sets.
-constexpr int line_stride(int n) { return line_front + whole_vectors(n) + (whole_vectors(n) / widest_lanes % 2 ? widest_lanes : 0); }
+/// From one line of n cells to the next: an odd number of cache lines, so that neighbouring lines do not
+/// compete for the same sets.
+constexpr int line_stride(int n) {
+  return line_front + whole_vectors(n) + (whole_vectors(n) / widest_lanes % 2 ? widest_lanes : 0);
+}
 
 /// Numbers that one instruction of this processor works on: 4, 8 or 16.
 inline int processor_lanes() {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) return 16;
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512vl"))
+    return 16;
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return 8;
 #endif
   return 4;
@@ -75,7 +86,9 @@ class vector_code {
   static void with_4(Arguments... a) { Loop::template run<4>(a...); }
 #if defined(__x86_64__)
   [[gnu::target("avx2,fma")]] static void with_8(Arguments... a) { Loop::template run<8>(a...); }
-  [[gnu::target("avx512f,avx512dq,avx512vl,avx2,fma")]] static void with_16(Arguments... a) { Loop::template run<16>(a...); }
+  [[gnu::target("avx512f,avx512dq,avx512vl,avx2,fma")]] static void with_16(Arguments... a) {
+    Loop::template run<16>(a...);
+  }
 #endif
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The threaded engine on several ranks. The grid is cut into the same partitions as on one; each rank runs a run of them, and what they write
-// for others' partitions travels in each superstep. Everything that the host sees is the same on every rank.
+// The threaded engine on several ranks. The grid is cut into the same partitions as on one; each rank runs a
+// run of them, and what they write for others' partitions travels in each superstep. Everything that the host
+// sees is the same on every rank.
 #pragma once
 #include <algorithm>
 #include <cstdio>
@@ -14,10 +15,15 @@ namespace wsl::mpi {
 class spread_engine final : public engines::threaded_engine {
  public:
   spread_engine(const layout& plan, const ranks& who, const threaded& how)
-      : threaded_engine(plan, threads_of(how), how.queues, how.order, support::max(1u, how.pes_per_partition), how.rendezvous_from, nullptr),
-        who_(who), share_{words().net.partitions, who.size()}, thread_pool_(support::max(1, support::min(threads_of(how), static_cast<int>(end() - begin())))), helpers_{threads_of(how)},
+      : threaded_engine(plan, threads_of(how), how.queues, how.order, support::max(1u, how.pes_per_partition),
+                        how.rendezvous_from, nullptr),
+        who_(who),
+        share_{words().net.partitions, who.size()},
+        thread_pool_(support::max(1, support::min(threads_of(how), static_cast<int>(end() - begin())))),
+        helpers_{threads_of(how)},
         exchange_(words(), who, share_, threads_of(how)) {
-    who_.require_same(fingerprint_of(words().net, how.rendezvous_from), "program, layout or setting of its engine");
+    who_.require_same(fingerprint_of(words().net, how.rendezvous_from),
+                      "program, layout or setting of its engine");
   }
 
   bool spread() const override { return who_.size() > 1; }
@@ -44,45 +50,58 @@ class spread_engine final : public engines::threaded_engine {
       std::vector<std::byte> all;
       const auto each = [&](auto use) {
         for (const memory_part& p : parts)
-          if (share_.owner(state_of(const_cast<pe&>(*p.of)).in.partition) == from) use(static_cast<std::byte*>(p.bytes), p.size);
+          if (share_.owner(state_of(const_cast<pe&>(*p.of)).in.partition) == from)
+            use(static_cast<std::byte*>(p.bytes), p.size);
       };
       std::size_t size = 0;
       each([&](std::byte*, std::size_t n) { size += n; });
       all.reserve(size);
-      if (from == who_.rank()) each([&](const std::byte* at, std::size_t n) { all.insert(all.end(), at, at + n); });
+      if (from == who_.rank())
+        each([&](const std::byte* at, std::size_t n) { all.insert(all.end(), at, at + n); });
       all.resize(size);
       if (size == 0) continue;
       who_.broadcast(all, from);
       std::size_t done = 0;
-      if (from != who_.rank()) each([&](std::byte* at, std::size_t n) { std::memcpy(at, all.data() + std::exchange(done, done + n), n); });
+      if (from != who_.rank())
+        each([&](std::byte* at, std::size_t n) {
+          std::memcpy(at, all.data() + std::exchange(done, done + n), n);
+        });
     }
   }
 
   outcome run() override {
     forget_run();
-    superstep_ = run_supersteps(thread_pool_, helpers_, partitions(), begin(), end(), superstep_, exchange_, [this](engines::partition& b, u64 superstep) { run_partition(b, superstep); });
+    superstep_ =
+        run_supersteps(thread_pool_, helpers_, partitions(), begin(), end(), superstep_, exchange_,
+                       [this](engines::partition& b, u64 superstep) { run_partition(b, superstep); });
     const outcome mine = done();
-    const outcome total{0, who_.sum(mine.tasks), who_.sum(mine.wavelets), who_.sum(mine.hops), who_.sum(mine.delivered)};
+    const outcome total{0, who_.sum(mine.tasks), who_.sum(mine.wavelets), who_.sum(mine.hops),
+                        who_.sum(mine.delivered)};
     rethrow();
     report_deadlock();
     return total;
   }
 
  private:
-  static int threads_of(const threaded& how) { return how.threads ? how.threads : engines::default_threads(); }
+  static int threads_of(const threaded& how) {
+    return how.threads ? how.threads : engines::default_threads();
+  }
 
   // The partitions that this rank runs.
   u32 begin() const { return share_.first(who_.rank()); }
   u32 end() const { return share_.first(who_.rank() + 1); }
   bool runs(u32 partition) const { return share_.owner(partition) == who_.rank(); }
-  u32 band_of_stream(int color, coord c, bool inbound) { return words().net.member(pes() + stream(color, c, inbound)).partition; }
+  u32 band_of_stream(int color, coord c, bool inbound) {
+    return words().net.member(pes() + stream(color, c, inbound)).partition;
+  }
 
   /// The failure of the first partition, as on one rank; elsewhere its text.
   void rethrow() {
     const engines::partition* failed = nullptr;
     u64 first = 0;  // counted from the end, so that the largest is the first
     for (const engines::partition& b : partitions())
-      if (b.failure && !failed) failed = &b, first = partitions().size() - static_cast<u64>(&b - partitions().data());
+      if (b.failure && !failed)
+        failed = &b, first = partitions().size() - static_cast<u64>(&b - partitions().data());
     const u64 agreed = who_.largest(first);
     if (!agreed) return;
     const int from = share_.owner(static_cast<u32>(partitions().size() - agreed));
@@ -95,9 +114,7 @@ class spread_engine final : public engines::threaded_engine {
   static std::string text_of(const std::exception_ptr& failure) {
     try {
       std::rethrow_exception(failure);
-    } catch (const std::exception& e) {
-      return e.what();
-    } catch (...) {
+    } catch (const std::exception& e) { return e.what(); } catch (...) {
       return "an exception that is no std::exception";
     }
   }
@@ -148,7 +165,8 @@ class spread_engine final : public engines::threaded_engine {
   /// Other binaries, layouts or settings on another rank would compute nonsense, or wait for ever.
   u64 fingerprint_of(engines::topology& net, u32 rendezvous_from) const {
     support::fingerprint f;
-    for (const placement& p : plan().placements()) f.add(p.what->name, std::strlen(p.what->name)), f.add(p.what->bytes), f.add(p.where.count());
+    for (const placement& p : plan().placements())
+      f.add(p.what->name, std::strlen(p.what->name)), f.add(p.what->bytes), f.add(p.where.count());
     for (const engines::channel& c : net.channels) f.add(c.first_reader), f.add(c.links);
     for (const engines::cursor& i : net.cursors) f.add(i.from), f.add(i.color);
     for (u16 d : net.depths) f.add(d);
@@ -170,7 +188,8 @@ class spread_engine final : public engines::threaded_engine {
 
 inline engine* spread_over::make(const layout& plan) const {
   engines::require_possible(how, plan);
-  if (how.log) throw fault("wsl: a log of what each PE does is kept by one process; look for races without mpirun");
+  if (how.log)
+    throw fault("wsl: a log of what each PE does is kept by one process; look for races without mpirun");
   return new spread_engine(plan, who, how);
 }
 

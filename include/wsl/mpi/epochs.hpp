@@ -1,40 +1,48 @@
 // SPDX-License-Identifier: MIT
-// Epochs of partitions that several ranks share. A rank runs those of its partitions first that border on another rank's, and sends what they have
-// written; it is on its way while the others run. In which order partitions run says nothing: what one writes the others see in the next superstep.
-// While PEs here compute beside their tasks, one thread alone sees to the supersteps and others compute. Where there is only one, it computes when no news is left:
-// others would wait for it.
+// Epochs of partitions that several ranks share. A rank runs those of its partitions first that border on
+// another rank's, and sends what they have written; it is on its way while the others run. In which order
+// partitions run says nothing: what one writes the others see in the next superstep. While PEs here compute
+// beside their tasks, one thread alone sees to the supersteps and others compute. Where there is only one, it
+// computes when no news is left: others would wait for it.
 #pragma once
 #include <optional>
 
-#include "../support/shared_word.hpp"
 #include "../engine/threaded/superstep.hpp"
+#include "../support/shared_word.hpp"
 #include "exchange.hpp"
 
 namespace wsl::mpi {
 
-/// Threads beside the one that sees to the supersteps, no more of them than have something to compute when they are first needed.
+/// Threads beside the one that sees to the supersteps, no more of them than have something to compute when
+/// they are first needed.
 struct assistants {
   int most;  ///< that one included
   std::optional<engines::thread_pool> thread_pool = {};
 
   engines::thread_pool& all(std::size_t offloaded_jobs) {
-    if (!thread_pool) thread_pool.emplace(static_cast<int>(support::min<std::size_t>(static_cast<std::size_t>(most), offloaded_jobs + 1)));
+    if (!thread_pool)
+      thread_pool.emplace(
+          static_cast<int>(support::min<std::size_t>(static_cast<std::size_t>(most), offloaded_jobs + 1)));
     return *thread_pool;
   }
 };
 
-/// Runs the partitions from `first` to before `end` in supersteps from `last` + 1 on, until no rank has anything left to do or a partition has failed; returns the number
-/// of the last superstep. Together. Only the calling thread calls MPI. Where one thread is enough for the partitions, `helpers` compute beside it.
+/// Runs the partitions from `first` to before `end` in supersteps from `last` + 1 on, until no rank has
+/// anything left to do or a partition has failed; returns the number of the last superstep. Together. Only
+/// the calling thread calls MPI. Where one thread is enough for the partitions, `helpers` compute beside it.
 template <class RunBand>
-u64 run_supersteps(engines::thread_pool& threads, assistants& helpers, support::flat_vector<engines::partition>& partitions, u32 first, u32 end, u64 last, exchange& others, RunBand run_partition) {
+u64 run_supersteps(engines::thread_pool& threads, assistants& helpers,
+                   support::flat_vector<engines::partition>& partitions, u32 first, u32 end, u64 last,
+                   exchange& others, RunBand run_partition) {
   using engines::termination_vote;
   u32 at_border = 0;
   for (u32 b = first; b < end; ++b) at_border += others.borders(b);
 
   termination_vote all = termination_vote::partition_message;
-  support::shared_word<u32> ready;                      // partitions at the border that have run
-  support::flat_vector<engines::open_job*> offloaded_jobs;  // of the partitions here, when all of them last ran
-  bool one_leads = false;                      // and the other threads do these
+  support::shared_word<u32> ready;  // partitions at the border that have run
+  // of the partitions here, when all of them last ran
+  support::flat_vector<engines::open_job*> offloaded_jobs;
+  bool one_leads = false;  // and the other threads do these
   const auto find_errands = [&] {
     offloaded_jobs.clear();
     for (u32 b = first; b < end; ++b)
@@ -70,7 +78,9 @@ u64 run_supersteps(engines::thread_pool& threads, assistants& helpers, support::
       all = others.receive(last + 1, mine, one_leads);
       ++last;
     };
-    const auto share = [&](int k) { return first + static_cast<u32>(k) * (end - first) / static_cast<u32>(threads.size()); };
+    const auto share = [&](int k) {
+      return first + static_cast<u32>(k) * (end - first) / static_cast<u32>(threads.size());
+    };
     auto lead = [&](int k) {
       if (k == 0) receive();
       while (k == 0 && all == termination_vote::partition_message) run(first, end), receive();

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// News between partitions that different ranks run. Every rank has all channels and cursors, but only those of its own partitions live. In an
-// superstep each rank sends its neighbours one message with the news of all its partitions for theirs, and with the words that the news is about;
-// those that several ranks read go in a tree_broadcast.
-// Words in memory that both ranks have stay where they are; others travel with the news, and the receiver keeps them in a mirror of the sender's
-// buffer, one for each cursor. It delivers the news as if the partition that wrote it were its own. So an superstep begins with the same news on every number of ranks.
+// News between partitions that different ranks run. Every rank has all channels and cursors, but only those
+// of its own partitions live. In an superstep each rank sends its neighbours one message with the news of all
+// its partitions for theirs, and with the words that the news is about; those that several ranks read go in a
+// tree_broadcast. Words in memory that both ranks have stay where they are; others travel with the news, and
+// the receiver keeps them in a mirror of the sender's buffer, one for each cursor. It delivers the news as if
+// the partition that wrote it were its own. So an superstep begins with the same news on every number of
+// ranks.
 #pragma once
 #include <bit>
 #include <map>
@@ -22,7 +24,9 @@ struct share {
   u32 partitions = 1;
   int ranks = 1;
 
-  u32 first(int rank) const { return static_cast<u32>(u64{partitions} * static_cast<u64>(rank) / static_cast<u64>(ranks)); }
+  u32 first(int rank) const {
+    return static_cast<u32>(u64{partitions} * static_cast<u64>(rank) / static_cast<u64>(ranks));
+  }
   int owner(u32 partition) const {
     int rank = static_cast<int>(u64{partition} * static_cast<u64>(ranks) / partitions);
     while (first(rank + 1) <= partition) ++rank;
@@ -34,7 +38,12 @@ class exchange {
  public:
   /// Together.
   exchange(engines::transport& words, const ranks& who, const share& partitions, int threads)
-      : words_(words), who_(who), share_(partitions), crowded_(detail::crowded(threads)), buffers_(who.size() > 1 ? who.memory() : nullptr), sent_(words.net.cut_edges.size()) {
+      : words_(words),
+        who_(who),
+        share_(partitions),
+        crowded_(detail::crowded(threads)),
+        buffers_(who.size() > 1 ? who.memory() : nullptr),
+        sent_(words.net.cut_edges.size()) {
     for (engines::partition& b : words.partitions()) b.buffers.source = &buffers_;
     std::set<std::pair<int, int>> beside;
     for (const engines::cut_edge& s : words.net.cut_edges) {
@@ -45,7 +54,8 @@ class exchange {
     }
     for (const auto& [one, other] : beside)
       if (one == who.rank()) neighbours_.emplace_back(other, who.group());
-    everybody_hears_all_ = beside.size() == static_cast<std::size_t>(who.size()) * static_cast<std::size_t>(who.size() - 1);
+    everybody_hears_all_ =
+        beside.size() == static_cast<std::size_t>(who.size()) * static_cast<std::size_t>(who.size() - 1);
     find_packets();
   }
 
@@ -56,7 +66,8 @@ class exchange {
   void expect() {
     for (neighbour& n : neighbours_) n.expect();
   }
-  /// As soon as all partitions here that border on others' have run. What is short, or has nothing to travel beside, waits until it is known what is to follow the superstep.
+  /// As soon as all partitions here that border on others' have run. What is short, or has nothing to travel
+  /// beside, waits until it is known what is to follow the superstep.
   void send(u64 superstep) {
     if (who_.memory()) who_.memory()->order();
     tree_broadcast* const own = packet_of(who_.rank());
@@ -67,13 +78,16 @@ class exchange {
       const u64 theirs = bands_of(n.rank);
       for (u64 left = bands_of(who_.rank()) & borders_; left; left &= left - 1) {
         const u32 from = static_cast<u32>(std::countr_zero(left));
-        for (u64 to = words_.partitions()[from].addressed & theirs; to; to &= to - 1) pack(n, from, static_cast<u32>(std::countr_zero(to)), superstep);
+        for (u64 to = words_.partitions()[from].addressed & theirs; to; to &= to - 1)
+          pack(n, from, static_cast<u32>(std::countr_zero(to)), superstep);
       }
     }
     if (own && own->words.size()) own->send();
     for (neighbour& n : neighbours_) {
       n.sent = !everybody_hears_all_ || (inner_work_ && n.out.size() + size_of_packet() > sent_early);
-      if (n.sent) n.send(size_of_packet(), everybody_hears_all_ ? std::nullopt : std::optional(engines::termination_vote::nothing));
+      if (n.sent)
+        n.send(size_of_packet(),
+               everybody_hears_all_ ? std::nullopt : std::optional(engines::termination_vote::nothing));
     }
   }
   /// What has come is read or sent on; between partitions. Says whether all is here.
@@ -82,19 +96,22 @@ class exchange {
     for (neighbour& n : neighbours_) {
       all &= n.arrived();
       const bool was_open = std::exchange(n.is_open, n.opened());
-      if (tree_broadcast* p = n.is_open && !was_open ? packet_of(n.rank) : nullptr) p->expect(n.heard.tree_broadcast);
+      if (tree_broadcast* p = n.is_open && !was_open ? packet_of(n.rank) : nullptr)
+        p->expect(n.heard.tree_broadcast);
     }
     for (tree_broadcast& p : packets_) all &= p.arrived();
     return all;
   }
-  /// Waits for what others have sent, and delivers it. Returns the largest of what all ranks say is to follow. Together, when no partition runs;
-  /// `beside` says whether other threads compute meanwhile.
+  /// Waits for what others have sent, and delivers it. Returns the largest of what all ranks say is to
+  /// follow. Together, when no partition runs; `beside` says whether other threads compute meanwhile.
   engines::termination_vote receive(u64 superstep, engines::termination_vote mine, bool beside) {
     for (neighbour& n : neighbours_) {
       if (!n.sent) n.send(size_of_packet(), mine);
       else if (everybody_hears_all_) n.settle(mine);
     }
-    engines::termination_vote all = everybody_hears_all_ ? mine : static_cast<engines::termination_vote>(who_.largest(static_cast<u64>(mine)));
+    engines::termination_vote all =
+        everybody_hears_all_ ? mine
+                             : static_cast<engines::termination_vote>(who_.largest(static_cast<u64>(mine)));
     std::optional<detail::waiting> others;
     if (beside && crowded_) others.emplace(true, 0);  // who computes here would keep a core that it is given
     else others.emplace();
@@ -113,7 +130,8 @@ class exchange {
       while (!p.left()) others->pause();
     if (who_.memory()) who_.memory()->order();
     inner_work_ = false;
-    for (u32 b = share_.first(who_.rank()); b < share_.first(who_.rank() + 1); ++b) inner_work_ |= !borders(b) && will_work(words_.partitions()[b], all);
+    for (u32 b = share_.first(who_.rank()); b < share_.first(who_.rank() + 1); ++b)
+      inner_work_ |= !borders(b) && will_work(words_.partitions()[b], all);
     return all;
   }
 
@@ -121,7 +139,8 @@ class exchange {
   using partition_message = engines::partition_message;
   using tree_broadcast = detail::tree_broadcast;
 
-  static constexpr std::size_t sent_early = 1 << 15;  ///< bytes that take a network longer than one more message
+  /// bytes that take a network longer than one more message
+  static constexpr std::size_t sent_early = 1 << 15;
 
   struct neighbour : detail::peer_channel {
     using peer_channel::peer_channel;
@@ -129,7 +148,8 @@ class exchange {
   };
 
   static bool will_work(const engines::partition& b, engines::termination_vote next) {
-    return !b.work.empty() || b.expects_news() || (next == engines::termination_vote::computing && b.will_compute());
+    return !b.work.empty() || b.expects_news() ||
+           (next == engines::termination_vote::computing && b.will_compute());
   }
   u64 size_of_packet() {
     const tree_broadcast* own = packet_of(who_.rank());
@@ -176,24 +196,26 @@ class exchange {
   };
   struct item {
     enum class where : u8 {
-      behind,   ///< the words follow the item
-      packed,   ///< they lie in the sender's tree_broadcast, from a place on
-      same,     ///< they are those of the item before: another receiver of a multicast
-      shared    ///< they lie in the sender's memory, from a place on, the first one being `origin`
+      behind,  ///< the words follow the item
+      packed,  ///< they lie in the sender's tree_broadcast, from a place on
+      same,    ///< they are those of the item before: another receiver of a multicast
+      shared   ///< they lie in the sender's memory, from a place on, the first one being `origin`
     };
     partition_message::what kind;
     where words_are;
     bool anew;  ///< all that the buffer holds, because the mirror had none; otherwise those that it lacks
     u32 cursor, position, words, origin, place;
   };
-  static_assert(sizeof(heading) % sizeof(u32) == 0 && sizeof(item) % sizeof(u32) == 0, "words lie where words may lie");
+  static_assert(sizeof(heading) % sizeof(u32) == 0 && sizeof(item) % sizeof(u32) == 0,
+                "words lie where words may lie");
 
   void pack(neighbour& to_rank, u32 from, u32 to, u64 superstep) {
     message& out = to_rank.out;
     auto& mailboxes = words_.partitions()[from].mailboxes[superstep & 1][to];
     if (mailboxes.empty()) return;
     std::size_t items = 0;
-    for (const partition_message& n : mailboxes) items += n.kind == partition_message::what::grant ? pieces_of(n) : 1;
+    for (const partition_message& n : mailboxes)
+      items += n.kind == partition_message::what::grant ? pieces_of(n) : 1;
     out.put(heading{from, to, static_cast<u32>(items)});
     const partition_message* before = nullptr;
     u32 begin = 0;
@@ -217,26 +239,35 @@ class exchange {
         continue;
       }
       if (!sent.mirrored) i.anew = sent.mirrored = true, sent.position = n.origin;
-      else if (before && before->words == n.words && before->position == n.position && begin == sent.position) i.words_are = item::where::same;
+      else if (before && before->words == n.words && before->position == n.position && begin == sent.position)
+        i.words_are = item::where::same;
       begin = std::exchange(sent.position, n.position);
       i.words = n.position - begin;
       const std::span<const u32> words(n.words + (begin - n.origin), i.words);
       before = sent.packed ? nullptr : &n;
-      if (sent.packed) i.words_are = item::where::packed, i.place = place_in_packet(words_.net.cut_edges[cut_edge].channel, n.position, words);
+      if (sent.packed)
+        i.words_are = item::where::packed,
+        i.place = place_in_packet(words_.net.cut_edges[cut_edge].channel, n.position, words);
       out.put(i);
       if (i.words_are == item::where::behind) out.put(words);
     }
     mailboxes.clear();
   }
-  /// What is granted travels in pieces that fit a buffer: through memory that both ranks have, as long as there is some, or behind the items.
-  static u32 pieces_of(const partition_message& grant) { return (grant.granted() + engines::large_buffer - 1) / engines::large_buffer; }
+  /// What is granted travels in pieces that fit a buffer: through memory that both ranks have, as long as
+  /// there is some, or behind the items.
+  static u32 pieces_of(const partition_message& grant) {
+    return (grant.granted() + engines::large_buffer - 1) / engines::large_buffer;
+  }
   void pack_offer(neighbour& to_rank, const partition_message& n, u64 superstep) {
     sent_[words_.net.cursors[n.cursor].from].mirrored = false;
     for (u32 done = 0, some; done < n.granted(); done += some) {
       some = support::min(n.granted() - done, u32{engines::large_buffer});
       item i{n.kind, item::where::behind, false, n.cursor, n.position + done, some, some, 0};
-      u32* const common = who_.memory() && who_.memory()->common(who_.rank(), to_rank.rank) ? lend(superstep) : nullptr;
-      if (common) i.words_are = item::where::shared, i.place = who_.memory()->place_of(common), std::memcpy(common, n.words + done, some * sizeof(u32));
+      u32* const common =
+          who_.memory() && who_.memory()->common(who_.rank(), to_rank.rank) ? lend(superstep) : nullptr;
+      if (common)
+        i.words_are = item::where::shared, i.place = who_.memory()->place_of(common),
+        std::memcpy(common, n.words + done, some * sizeof(u32));
       to_rank.out.put(i);
       if (!common) to_rank.out.put(std::span(n.words + done, some));
     }
@@ -253,7 +284,8 @@ class exchange {
   u32 place_in_packet(u32 channel, u32 position, std::span<const u32> words) {
     if (words.empty()) return 0;
     message& all = packet_of(who_.rank())->words;
-    const auto [entry, is_new] = packed_.try_emplace(u64{channel} << 32 | position, static_cast<u32>(all.size() / sizeof(u32)));
+    const auto [entry, is_new] =
+        packed_.try_emplace(u64{channel} << 32 | position, static_cast<u32>(all.size() / sizeof(u32)));
     if (is_new) all.put(words);
     return entry->second;
   }
@@ -270,10 +302,14 @@ class exchange {
       if (i.kind == partition_message::what::words && i.words_are == item::where::shared) {
         n.words = who_.memory()->at(from.rank, i.place), n.origin = i.origin;
       } else if (i.kind == partition_message::what::grant) {
-        n.words = i.words_are == item::where::shared ? who_.memory()->at(from.rank, i.place) : from.in().take_words(i.words).data(), n.origin = i.words;
+        n.words = i.words_are == item::where::shared ? who_.memory()->at(from.rank, i.place)
+                                                     : from.in().take_words(i.words).data(),
+        n.origin = i.words;
       } else if (i.kind == partition_message::what::words) {
         if (i.words_are == item::where::behind) latest = from.in().take_words(i.words);
-        if (i.words_are == item::where::packed) latest = i.words ? packet_of(from.rank)->words.words_at(i.place * sizeof(u32), i.words) : latest.first(0);
+        if (i.words_are == item::where::packed)
+          latest = i.words ? packet_of(from.rank)->words.words_at(i.place * sizeof(u32), i.words)
+                           : latest.first(0);
         mirror& m = mirrors_[i.cursor];
         if (i.anew) m.begin(i.origin);
         m.append(latest, words_.net.cursors[i.cursor].head);
@@ -283,7 +319,8 @@ class exchange {
     }
   }
 
-  /// What the writer's buffer holds for an cursor here. It changes only between supersteps, when nobody reads it.
+  /// What the writer's buffer holds for an cursor here. It changes only between supersteps, when nobody reads
+  /// it.
   struct mirror {
     std::vector<u32> words;
     u32 origin = 0;
@@ -305,7 +342,8 @@ class exchange {
     u64 superstep;  ///< in which it was last filled
   };
 
-  /// How far the reader's rank has words of a cut_edge; those in common memory it has all, and then its mirror none.
+  /// How far the reader's rank has words of a cut_edge; those in common memory it has all, and then its
+  /// mirror none.
   struct progress {
     u32 position = 0;
     bool mirrored = false;
@@ -315,16 +353,19 @@ class exchange {
   engines::transport& words_;
   ranks who_;
   share share_;
-  bool crowded_;                                ///< if all threads of this rank have something to do
-  u64 borders_ = 0;                             ///< partitions
-  bool everybody_hears_all_ = false;            ///< all ranks are neighbours: what is to follow an superstep need not be agreed on
-  bool inner_work_ = false;                     ///< for partitions here that border on none of others', in the next superstep
+  bool crowded_;     ///< if all threads of this rank have something to do
+  u64 borders_ = 0;  ///< partitions
+  /// all ranks are neighbours: what is to follow an superstep need not be agreed on
+  bool everybody_hears_all_ = false;
+  /// for partitions here that border on none of others', in the next superstep
+  bool inner_work_ = false;
   std::vector<neighbour> neighbours_;
-  std::vector<tree_broadcast> packets_;                 ///< that this rank writes or reads
-  std::unordered_map<u64, u32> packed_;         ///< by channel and position: the places of words in this rank's tree_broadcast
+  std::vector<tree_broadcast> packets_;  ///< that this rank writes or reads
+  /// by channel and position: the places of words in this rank's tree_broadcast
+  std::unordered_map<u64, u32> packed_;
   shared_buffers buffers_;
   std::vector<loan> loans_;
-  std::vector<progress> sent_;                  ///< by cut_edge
+  std::vector<progress> sent_;  ///< by cut_edge
   std::unordered_map<u32, mirror> mirrors_;
 };
 

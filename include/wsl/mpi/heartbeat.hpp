@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Whether the other ranks still live. Each sends the next one a beat a second, from a thread of its own, and the last one sends to the first.
-// A rank that has not been heard of for some seconds has died with its computer, or is stopped: who listens to it ends all. What computes
-// for ever still beats; so a rank can also be given a limit of seconds between two exchanges with the others, and watches itself.
+// Whether the other ranks still live. Each sends the next one a beat a second, from a thread of its own, and
+// the last one sends to the first. A rank that has not been heard of for some seconds has died with its
+// computer, or is stopped: who listens to it ends all. What computes for ever still beats; so a rank can also
+// be given a limit of seconds between two exchanges with the others, and watches itself.
 //   WSL_RANK_SILENCE  seconds without a beat that are too many, and that a rank which has ended waits for the others; 8 if not set, 0: any
 //   WSL_RANK_LIMIT    seconds from one exchange to the next that are too many; not set, or 0: any
 #pragma once
@@ -26,7 +27,8 @@ namespace wsl::mpi::detail {
 /// How often this rank has exchanged something with others, and whether it waits for them now.
 inline std::atomic<u64> exchanges{0};
 inline std::atomic<bool> waits{false};
-/// Bytes that have come from others, and those of them that came in supersteps beside which a PE here computed.
+/// Bytes that have come from others, and those of them that came in supersteps beside which a PE here
+/// computed.
 inline std::atomic<u64> arrived{0}, arrived_beside{0};
 /// Whether this rank has said with what it ends. Then others have a second to end too.
 inline bool has_failed = false;
@@ -68,7 +70,9 @@ inline f64 seconds_of(const char* name, f64 otherwise) {
   if (!given || !*given) return otherwise;
   char* rest = nullptr;
   const f64 seconds = std::strtod(given, &rest);
-  if (*rest || !(seconds >= 0)) throw fault(std::string("wsl: ") + name + " is \"" + given + "\"; it must be a number of seconds, or 0 for any");
+  if (*rest || !(seconds >= 0))
+    throw fault(std::string("wsl: ") + name + " is \"" + given +
+                "\"; it must be a number of seconds, or 0 for any");
   return seconds;
 }
 
@@ -119,7 +123,8 @@ class heartbeat {
     clock::time_point heard = clock::now(), moved = heard, awake = heard;
     u64 seen = 0;
     while (!stops_within(interval)) {
-      if (since(awake) > 4 * std::chrono::duration<f64>(interval).count()) heard = moved = clock::now();  // this rank was stopped itself, perhaps with all others
+      // this rank was stopped itself, perhaps with all others
+      if (since(awake) > 4 * std::chrono::duration<f64>(interval).count()) heard = moved = clock::now();
       awake = clock::now();
       if (done(going)) MPI_Isend(&out, 1, MPI_BYTE, to, 0, group_, &going);
       while (done(coming)) {
@@ -127,8 +132,11 @@ class heartbeat {
         MPI_Irecv(&in, 1, MPI_BYTE, from, 0, group_, &coming);
       }
       if (waits || seen != exchanges) moved = clock::now(), seen = exchanges;
-      if (silence_ > 0 && since(heard) > silence_) end_all("rank %d has not been heard of for %.0f s: it has died, or is stopped", from, silence_);
-      if (limit_ > 0 && since(moved) > limit_) end_all("rank %d has kept the others waiting for %.0f s, the limit that WSL_RANK_LIMIT sets", rank_, limit_);
+      if (silence_ > 0 && since(heard) > silence_)
+        end_all("rank %d has not been heard of for %.0f s: it has died, or is stopped", from, silence_);
+      if (limit_ > 0 && since(moved) > limit_)
+        end_all("rank %d has kept the others waiting for %.0f s, the limit that WSL_RANK_LIMIT sets", rank_,
+                limit_);
     }
     MPI_Cancel(&coming);
     MPI_Wait(&coming, MPI_STATUS_IGNORE);

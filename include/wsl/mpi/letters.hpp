@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What ranks send each other in an superstep: one message from each to each neighbour, and packets, which those that read them pass on among
-// themselves. Nothing here waits, but for what has been sent to have left: all of it is on its way while partitions run.
+// What ranks send each other in an superstep: one message from each to each neighbour, and packets, which
+// those that read them pass on among themselves. Nothing here waits, but for what has been sent to have left:
+// all of it is on its way while partitions run.
 #pragma once
 #include <mpi.h>
 
@@ -14,18 +15,23 @@
 
 namespace wsl::mpi::detail {
 
-/// Bytes that MPI sends without asking first whether they are expected: Open MPI over TCP 64 KiB with its own header, and what is expected it takes at once
-/// over any network. Asking takes longer than the messages themselves, so all that is longer goes in pieces.
+/// Bytes that MPI sends without asking first whether they are expected: Open MPI over TCP 64 KiB with its own
+/// header, and what is expected it takes at once over any network. Asking takes longer than the messages
+/// themselves, so all that is longer goes in pieces.
 inline constexpr std::size_t at_once = 60'000;
 
 /// Messages that are on their way.
 class requests {
  public:
   void send(std::span<const std::byte> bytes, int to, int tag, MPI_Comm group) {
-    each_piece(bytes, [&](auto piece, int size) { MPI_Isend(piece.data(), size, MPI_BYTE, to, tag, group, &open_.emplace_back()); });
+    each_piece(bytes, [&](auto piece, int size) {
+      MPI_Isend(piece.data(), size, MPI_BYTE, to, tag, group, &open_.emplace_back());
+    });
   }
   void receive(std::span<std::byte> bytes, int from, int tag, MPI_Comm group) {
-    each_piece(bytes, [&](auto piece, int size) { MPI_Irecv(piece.data(), size, MPI_BYTE, from, tag, group, &open_.emplace_back()); });
+    each_piece(bytes, [&](auto piece, int size) {
+      MPI_Irecv(piece.data(), size, MPI_BYTE, from, tag, group, &open_.emplace_back());
+    });
   }
   /// Whether all have arrived, or left.
   bool done() {
@@ -38,7 +44,8 @@ class requests {
  private:
   template <class Byte, class F>
   static void each_piece(std::span<Byte> bytes, F f) {
-    for (; !bytes.empty(); bytes = bytes.subspan(support::min(bytes.size(), at_once))) f(bytes, static_cast<int>(support::min(bytes.size(), at_once)));
+    for (; !bytes.empty(); bytes = bytes.subspan(support::min(bytes.size(), at_once)))
+      f(bytes, static_cast<int>(support::min(bytes.size(), at_once)));
   }
   std::vector<MPI_Request> open_;
 };
@@ -50,7 +57,7 @@ class peer_channel {
   struct opening {
     u64 size = 0, tree_broadcast = 0;  ///< bytes of the message, and of the sender's tree_broadcast
     engines::termination_vote says = engines::termination_vote::nothing;
-    bool settled = true;       ///< otherwise it says so later
+    bool settled = true;  ///< otherwise it says so later
   };
 
   int rank;
@@ -75,7 +82,8 @@ class peer_channel {
   /// What is to follow the superstep, if this rank knows already.
   void send(u64 bytes_of_packet, std::optional<engines::termination_vote> says) {
     const std::span<std::byte> bytes = out.bytes();
-    const opening front{bytes.size(), bytes_of_packet, says.value_or(engines::termination_vote::nothing), says.has_value()};
+    const opening front{bytes.size(), bytes_of_packet, says.value_or(engines::termination_vote::nothing),
+                        says.has_value()};
     std::memcpy(bytes.data(), &front, sizeof front);
     sends_.send(bytes, rank, tag, group_);
   }
@@ -121,13 +129,15 @@ class peer_channel {
   piece missing_ = piece::none;
 };
 
-/// Words that one rank writes and several read. They go along a binomial tree of ranks, so they leave the first one log2 n times, not n - 1 times.
+/// Words that one rank writes and several read. They go along a binomial tree of ranks, so they leave the
+/// first one log2 n times, not n - 1 times.
 class tree_broadcast {
  public:
   message words;
 
   /// Of its writer and its readers, in this order; this rank is one of them.
-  tree_broadcast(std::vector<int> writer_and_readers, int me, MPI_Comm group) : ranks_(std::move(writer_and_readers)), group_(group) {
+  tree_broadcast(std::vector<int> writer_and_readers, int me, MPI_Comm group)
+      : ranks_(std::move(writer_and_readers)), group_(group) {
     while (ranks_[place_] != me) ++place_;
     const std::size_t end = place_ ? place_ & (~place_ + 1) : std::bit_ceil(ranks_.size());
     for (std::size_t step = end / 2; step > 0; step /= 2)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Bytes on their way to another rank: plain values one after the other, read in the order in which they were put. All ranks run the same
-// program on machines of one kind, so values travel as they lie in memory.
+// Bytes on their way to another rank: plain values one after the other, read in the order in which they were
+// put. All ranks run the same program on machines of one kind, so values travel as they lie in memory.
 #pragma once
 #include <cstring>
 #include <memory>
@@ -8,8 +8,8 @@
 #include <string>
 #include <type_traits>
 
-#include "../support/min_max.hpp"
 #include "../core/scalar.hpp"
+#include "../support/min_max.hpp"
 
 namespace wsl::mpi {
 
@@ -17,13 +17,17 @@ class message {
  public:
   template <class T>
     requires std::is_trivially_copyable_v<T>
-  void put(const T& value) { put(&value, sizeof value); }
+  void put(const T& value) {
+    put(&value, sizeof value);
+  }
   void put(const std::string& text) {
     put(text.size());
     put(text.data(), text.size());
   }
   template <class T>
-  void put(std::span<const T> values) { put(values.data(), values.size_bytes()); }
+  void put(std::span<const T> values) {
+    put(values.data(), values.size_bytes());
+  }
 
   template <class T>
     requires std::is_trivially_copyable_v<T>
@@ -48,7 +52,9 @@ class message {
     at_ += n * sizeof(u32);
     return words;
   }
-  std::span<const u32> words_at(std::size_t byte, std::size_t n) const { return {reinterpret_cast<const u32*>(bytes_.get() + byte), n}; }
+  std::span<const u32> words_at(std::size_t byte, std::size_t n) const {
+    return {reinterpret_cast<const u32*>(bytes_.get() + byte), n};
+  }
 
   std::size_t size() const { return size_; }
   bool at_end() const { return at_ == size_; }
@@ -72,7 +78,8 @@ class message {
   }
   void grow(std::size_t size) {
     room_ = support::max(size, 2 * room_);
-    std::unique_ptr<std::byte[]> larger(new std::byte[room_]);  // not set to zero: that would be one more pass over long messages
+    // not set to zero: that would be one more pass over long messages
+    std::unique_ptr<std::byte[]> larger(new std::byte[room_]);
     if (size_) std::memcpy(larger.get(), bytes_.get(), size_);
     bytes_ = std::move(larger);
   }

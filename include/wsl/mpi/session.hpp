@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// MPI from the first use to the end of the process. A rank that ends while others still work would keep them waiting for ever: then it
-// ends them all.
+// MPI from the first use to the end of the process. A rank that ends while others still work would keep them
+// waiting for ever: then it ends them all.
 #pragma once
 #include <mpi.h>
 #include <sched.h>
@@ -29,7 +29,8 @@ class session {
     if (owned_ && !everybody_came(patience)) {
       int rank = 0;
       MPI_Comm_rank(group_, &rank);
-      std::fprintf(stderr, "wsl: rank %d has ended, and others went on for %.0f s; it ends them\n", rank, patience);
+      std::fprintf(stderr, "wsl: rank %d has ended, and others went on for %.0f s; it ends them\n", rank,
+                   patience);
       MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     }
     if (owned_) memory_.release();  // all do that together: a rank that is stopped now is still missed
@@ -73,7 +74,8 @@ class session {
     MPI_Request all;
     MPI_Ibarrier(group_, &all);
     const auto begin = std::chrono::steady_clock::now();
-    for (f64 waited = 0; patience == 0 || waited < patience; waited = std::chrono::duration<f64>(std::chrono::steady_clock::now() - begin).count()) {
+    for (f64 waited = 0; patience == 0 || waited < patience;
+         waited = std::chrono::duration<f64>(std::chrono::steady_clock::now() - begin).count()) {
       if (done(all)) return true;
       const timespec pause{0, waited < 0.01 ? 1'000'000 : 100'000'000};
       nanosleep(&pause, nullptr);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Memory that the ranks of one computer have in common, as an MPI window: each writes in its own part and reads in all. The buffers of
-// channels come from it, so that a word for another rank is written once, and read where it lies.
+// Memory that the ranks of one computer have in common, as an MPI window: each writes in its own part and
+// reads in all. The buffers of channels come from it, so that a word for another rank is written once, and
+// read where it lies.
 #pragma once
 #include <mpi.h>
 
@@ -25,7 +26,8 @@ class shared_memory {
     int first_here = 0;
     MPI_Comm_rank(group, &first_here);
     MPI_Comm_set_errhandler(here, MPI_ERRORS_RETURN);
-    if (neighbours > 1 && MPI_Win_allocate_shared(size, sizeof(u32), MPI_INFO_NULL, here, &mine_, &window_) == MPI_SUCCESS) {
+    if (neighbours > 1 &&
+        MPI_Win_allocate_shared(size, sizeof(u32), MPI_INFO_NULL, here, &mine_, &window_) == MPI_SUCCESS) {
       find_parts(group, here, neighbours);
       MPI_Win_lock_all(MPI_MODE_NOCHECK, window_);
       MPI_Allreduce(MPI_IN_PLACE, &first_here, 1, MPI_INT, MPI_MIN, here);
@@ -63,9 +65,14 @@ class shared_memory {
   }
 
   /// Whether a buffer is this rank's, and lies where a rank can read it.
-  bool seen_by(int rank, const u32* buffer) const { return parts_[static_cast<std::size_t>(rank)] && buffer >= mine_ && buffer < mine_ + size / static_cast<MPI_Aint>(sizeof(u32)); }
+  bool seen_by(int rank, const u32* buffer) const {
+    return parts_[static_cast<std::size_t>(rank)] && buffer >= mine_ &&
+           buffer < mine_ + size / static_cast<MPI_Aint>(sizeof(u32));
+  }
   /// Whether two ranks, any ones, have memory in common.
-  bool common(int one, int other) const { return first_beside_[static_cast<std::size_t>(one)] == first_beside_[static_cast<std::size_t>(other)]; }
+  bool common(int one, int other) const {
+    return first_beside_[static_cast<std::size_t>(one)] == first_beside_[static_cast<std::size_t>(other)];
+  }
   u32 place_of(const u32* buffer) const { return static_cast<u32>(buffer - mine_); }
   const u32* at(int rank, u32 place) const { return parts_[static_cast<std::size_t>(rank)] + place; }
 

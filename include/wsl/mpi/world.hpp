@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The processes that mpirun or srun has started, one rank each. All of them run the same program; a fabric that is given
-// `mpi::world()` spreads its PEs over them and computes, bit by bit, what one process would:
+// The processes that mpirun or srun has started, one rank each. All of them run the same program; a fabric
+// that is given `mpi::world()` spreads its PEs over them and computes, bit by bit, what one process would:
 //   fabric f{plan, mpi::world()};
 //   ...
 //   if (mpi::world().root()) fmt::print(...);
@@ -12,8 +12,8 @@
 #include <span>
 #include <string>
 
-#include "../support/fingerprint.hpp"
 #include "../engine/threaded.hpp"
+#include "../support/fingerprint.hpp"
 #include "session.hpp"
 
 namespace wsl::mpi {
@@ -38,16 +38,20 @@ class ranks {
   u64 largest(u64 mine) const { return reduced(mine, MPI_MAX); }
   /// Their sum; together.
   u64 sum(u64 mine) const { return reduced(mine, MPI_SUM); }
-  /// Throws fault on all ranks, naming the first that has another number than rank 0; together. "program" is a word for what it says.
+  /// Throws fault on all ranks, naming the first that has another number than rank 0; together. "program" is
+  /// a word for what it says.
   void require_same(u64 number, const std::string& what) const {
     u64 roots = number;
     broadcast(roots, 0);
     // Counted from the end, so that the largest is the first rank that differs.
     const u64 differs = largest(roots == number ? 0 : static_cast<u64>(size() - rank()));
-    if (differs) throw fault("wsl: rank " + std::to_string(size() - static_cast<int>(differs)) + " has another " + what + " than rank 0; start the same program with the same arguments everywhere");
+    if (differs)
+      throw fault("wsl: rank " + std::to_string(size() - static_cast<int>(differs)) + " has another " + what +
+                  " than rank 0; start the same program with the same arguments everywhere");
   }
-  /// For what a rank ends with: whether no rank before this one says the same, as far as it is heard within a second, so that a sentence with which
-  /// all end is printed once. Each rank asks once, and others need not ask at all; those that go on are ended soon.
+  /// For what a rank ends with: whether no rank before this one says the same, as far as it is heard within a
+  /// second, so that a sentence with which all end is printed once. Each rank asks once, and others need not
+  /// ask at all; those that go on are ended soon.
   bool first_to_say(const std::string& sentence) const {
     constexpr int tag = 0;
     support::fingerprint f;
@@ -71,11 +75,14 @@ class ranks {
   void broadcast(std::span<std::byte> bytes, int from) const {
     const detail::waiting others;
     for (std::size_t done = 0; done < bytes.size(); done += most_at_once)
-      MPI_Bcast(bytes.data() + done, static_cast<int>(support::min(bytes.size() - done, most_at_once)), MPI_BYTE, from, group_);
+      MPI_Bcast(bytes.data() + done, static_cast<int>(support::min(bytes.size() - done, most_at_once)),
+                MPI_BYTE, from, group_);
   }
   template <class T>
     requires std::is_trivially_copyable_v<T>
-  void broadcast(T& value, int from) const { broadcast(std::as_writable_bytes(std::span(&value, 1)), from); }
+  void broadcast(T& value, int from) const {
+    broadcast(std::as_writable_bytes(std::span(&value, 1)), from);
+  }
   std::string broadcast(std::string text, int from) const {
     std::size_t size = text.size();
     broadcast(size, from);
@@ -118,8 +125,11 @@ struct spread_over {
   inline engine* make(const layout& plan) const;
 };
 
-/// Whether mpirun, srun or another launcher of MPI programs has started this process. One that was started as any other can do without MPI.
-inline bool launched() { return std::getenv("PMIX_RANK") || std::getenv("PMI_RANK") || std::getenv("OMPI_COMM_WORLD_RANK"); }
+/// Whether mpirun, srun or another launcher of MPI programs has started this process. One that was started as
+/// any other can do without MPI.
+inline bool launched() {
+  return std::getenv("PMIX_RANK") || std::getenv("PMI_RANK") || std::getenv("OMPI_COMM_WORLD_RANK");
+}
 
 /// All ranks of this mpirun; one, if the program was started without it.
 inline spread_over world() {

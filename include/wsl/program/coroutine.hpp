@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-// A task that waits in the middle of its body is a coroutine: it returns `task` and says `co_await` before each descriptor
-// operation with a fabric operand. While it waits, its PE runs no other task (the machine's main thread is busy); operations
-// started with `me.async` go on. A task that never waits is a plain function and costs nothing of this.
+// A task that waits in the middle of its body is a coroutine: it returns `task` and says `co_await` before
+// each descriptor operation with a fabric operand. While it waits, its PE runs no other task (the machine's
+// main thread is busy); operations started with `me.async` go on. A task that never waits is a plain function
+// and costs nothing of this.
 #pragma once
 #include <coroutine>
 #include <exception>
 #include <type_traits>
 
-#include "engine_link.hpp"
 #include "descriptor/operation.hpp"
+#include "engine_link.hpp"
 
 namespace wsl {
 
@@ -59,8 +60,9 @@ class task {
   };
 };
 
-/// Continues a task that waits. What the task throws comes out of here, and the task is gone. It does not pass through
-/// the coroutine's own resume(): Clang would destroy the task's locals a second time with its frame.
+/// Continues a task that waits. What the task throws comes out of here, and the task is gone. It does not
+/// pass through the coroutine's own resume(): Clang would destroy the task's locals a second time with its
+/// frame.
 inline void resume(void* task_that_waits) {
   std::exception_ptr failure;
   const auto waiting = std::coroutine_handle<task::promise_type>::from_address(task_that_waits);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// What a PE asks of the engine that runs it, and what the engine keeps for a PE. Programs see neither: they see `pe`.
+// What a PE asks of the engine that runs it, and what the engine keeps for a PE. Programs see neither: they
+// see `pe`.
 #pragma once
 #include <cstddef>
 
 #include "../core/area.hpp"
-#include "../support/min_max.hpp"
 #include "../core/machine.hpp"
 #include "../layout/program.hpp"
+#include "../support/min_max.hpp"
 #include "channel.hpp"
 #include "offloaded_job.hpp"
 
@@ -20,15 +21,16 @@ class engine_link {
   virtual void send_control(pe_state& from, int color, const payload_type* type, u32 bits) = 0;
   /// The router of this PE lets wavelets of a color in again, on the path of a phase.
   virtual void reopen(pe_state& on, int color, int phase) = 0;
-  /// A descriptor operation with a fabric operand starts on this PE. Says whether it completed at once: then a waiting task goes
-  /// on without suspending.
+  /// A descriptor operation with a fabric operand starts on this PE. Says whether it completed at once: then
+  /// a waiting task goes on without suspending.
   virtual bool start(pe_state& on, transfer& operation) = 0;
 
   /// This PE computes something beside its tasks.
   virtual void async_compute(pe_state& on, const offloaded_job& what) = 0;
 
-  /// Most operations find their words there and move without becoming a microthread: takes the next n words of a color if they
-  /// have arrived and lie in one piece, and says where; null otherwise. They stay there until the running task calls the engine again.
+  /// Most operations find their words there and move without becoming a microthread: takes the next n words
+  /// of a color if they have arrived and lie in one piece, and says where; null otherwise. They stay there
+  /// until the running task calls the engine again.
   virtual const u32* take(pe_state&, int, const payload_type*, u32) { return nullptr; }
 
   /// The time on this PE in cycles, as `pe::now` gives it; 0 on an engine without a clock.
@@ -48,39 +50,42 @@ class engine_link {
   region grid_;
 };
 
-/// A program's table sorted for running: which entry a color, a local task or a control wavelet calls; and what PEs of one placement
-/// whose ramps send the same colors have in common.
+/// A program's table sorted for running: which entry a color, a local task or a control wavelet calls; and
+/// what PEs of one placement whose ramps send the same colors have in common.
 struct program_image {
   const program* source = nullptr;
   engine_link* engine = nullptr;
-  engines::channel* channels = nullptr;     ///< of the whole engine
+  engines::channel* channels = nullptr;  ///< of the whole engine
   engines::cursor* cursors = nullptr;
-  void* memories = nullptr;                 ///< of the placement's PEs, one after the other
-  std::size_t stride = 0;                   ///< bytes from one of them to the next
-  u32 first = 0;                            ///< the placement's first PE
+  void* memories = nullptr;  ///< of the placement's PEs, one after the other
+  std::size_t stride = 0;    ///< bytes from one of them to the next
+  u32 first = 0;             ///< the placement's first PE
   const binding* data[max_colors] = {};
   const binding* local[max_local_tasks] = {};
   const void* local_key[max_local_tasks + 1] = {};  ///< their identities; none for the last
   const binding* control[max_colors] = {};
   const binding* torn_down[max_colors] = {};
   int locals = 0;
-  u64 takes = 0, reads = 0, sends = 0;      ///< colors of data tasks; colors that descriptors read; colors that are sent
-  u64 tears = 0;                            ///< colors whose teardown starts a task
-  bool reacts = false;                      ///< to words: has data or control tasks
-  u64 blocked_colors = 0;                   ///< how tasks are when the fabric starts
+  /// colors of data tasks; colors that descriptors read; colors that are sent
+  u64 takes = 0, reads = 0, sends = 0;
+  u64 tears = 0;           ///< colors whose teardown starts a task
+  bool reacts = false;     ///< to words: has data or control tasks
+  u64 blocked_colors = 0;  ///< how tasks are when the fabric starts
   u32 blocked_locals = 0, active_locals = 0;
-  u64 sharing_queue = 0;                            ///< colors that share an output queue with others
-  u64 urgent_colors = 0;                    ///< whose data tasks go before local tasks ...
-  u32 urgent_locals = 0;                    ///< ... that are not urgent themselves; they have the lowest numbers
-  u32 long_running_locals = 0;                   ///< that compute long; they have the highest numbers
-  u64 present = 0;                          ///< colors that a path takes from this PE's ramp
-  u16 slot[max_colors] = {};                ///< which of a PE's channels a present color is
-  u16 slots = 0;                            ///< how many there are
-  bool sends_many = false;                  ///< more than the machine has output queues, or microthreads besides one for a reader
-  i16 width = 0, height = 0;                ///< of the grid
+  u64 sharing_queue = 0;  ///< colors that share an output queue with others
+  u64 urgent_colors = 0;  ///< whose data tasks go before local tasks ...
+  /// ... that are not urgent themselves; they have the lowest numbers
+  u32 urgent_locals = 0;
+  u32 long_running_locals = 0;  ///< that compute long; they have the highest numbers
+  u64 present = 0;              ///< colors that a path takes from this PE's ramp
+  u16 slot[max_colors] = {};    ///< which of a PE's channels a present color is
+  u16 slots = 0;                ///< how many there are
+  /// more than the machine has output queues, or microthreads besides one for a reader
+  bool sends_many = false;
+  i16 width = 0, height = 0;                       ///< of the grid
   const payload_type* sent_type[max_colors] = {};  ///< what a present color carries; none for the others
   const payload_type* read_type[max_colors] = {};  ///< what descriptors read from a color
-  u8 steers[max_colors] = {};               ///< commands that control wavelets of a color carry
+  u8 steers[max_colors] = {};                      ///< commands that control wavelets of a color carry
 
   explicit program_image(const program& p) : source(&p) {
     for (const binding& b : p) switch (b.what) {
@@ -110,7 +115,8 @@ struct program_image {
       }
   }
 
-  /// Which of the declared sends have a path on the PEs that share this image, in the order of their channels, on such a machine.
+  /// Which of the declared sends have a path on the PEs that share this image, in the order of their
+  /// channels, on such a machine.
   void set_present(u64 colors, const machine& target) {
     present = colors & sends;
     for (int c = 0; c < max_colors; ++c) {
@@ -147,20 +153,22 @@ struct program_image {
 
 namespace engines {
 
-/// What the task that runs on this thread tried to send and could not. The engine looks as soon as the task has ended.
+/// What the task that runs on this thread tried to send and could not. The engine looks as soon as the task
+/// has ended.
 struct rejected_send {
   int color = -1;
   const payload_type* type = nullptr;
 };
 inline constinit thread_local rejected_send rejected;
 
-/// The color that an operation of the running task has read at once, counted from 1. `several` where it is more than one, which the
-/// engine knows, and wherever the task may not run again without its engine. A type of its own for the reason that channel_index
-/// is one.
+/// The color that an operation of the running task has read at once, counted from 1. `several` where it is
+/// more than one, which the engine knows, and wherever the task may not run again without its engine. A type
+/// of its own for the reason that channel_index is one.
 enum class taken_color : u8 { none, several = 255 };
 constexpr taken_color taken(int color) { return taken_color(color + 1); }
 
-/// Which partition of an engine a PE or host stream belongs to, and whether it stands in the partition's lists.
+/// Which partition of an engine a PE or host stream belongs to, and whether it stands in the partition's
+/// lists.
 struct membership {
   u8 partition : 6 = 0;
   u8 queued : 1 = 0;   ///< has work
@@ -172,12 +180,14 @@ struct membership {
 /// What the engine keeps for a PE. A wafer has a million of them, so each byte counts.
 struct pe_state {
   const program_image* image = nullptr;
-  u64 blocked_colors = 0;        ///< data tasks that may not run
-  u32 active = 0, blocked = 0;   ///< local tasks: activated; may not run
-  u32 index = 0;                 ///< position among the engine's PEs
-  engines::channel_index first_channel{};  ///< what the PE writes, one channel for each color present in the image
-  u32 first_cursor = 0;           ///< what it reads
-  u32 more = 0;                  ///< where the engine keeps calls and operations in flight; 0 if there never were any
+  u64 blocked_colors = 0;       ///< data tasks that may not run
+  u32 active = 0, blocked = 0;  ///< local tasks: activated; may not run
+  u32 index = 0;                ///< position among the engine's PEs
+  /// what the PE writes, one channel for each color present in the image
+  engines::channel_index first_channel{};
+  u32 first_cursor = 0;  ///< what it reads
+  /// where the engine keeps calls and operations in flight; 0 if there never were any
+  u32 more = 0;
   i16 x = 0, y = 0;
   engines::taken_color taken{};  ///< of the running task
   bool interrupted = false;      ///< the running task did something after which the engine must choose anew
@@ -185,7 +195,8 @@ struct pe_state {
   engines::membership in;
 
   void* memory() const {
-    return static_cast<unsigned char*>(image->memories) + static_cast<std::size_t>(index - image->first) * image->stride;
+    return static_cast<unsigned char*>(image->memories) +
+           static_cast<std::size_t>(index - image->first) * image->stride;
   }
   /// Of the colors present in the image, one after the other.
   engines::channel* channels() const { return image->channels + static_cast<u32>(first_channel); }
@@ -197,7 +208,8 @@ struct pe_state {
   /// Whether urgent data tasks go before the local tasks that are ready.
   bool hurries(u32 ready) const { return image->urgent_colors && !(ready & image->urgent_locals); }
 
-  /// Stores only what is new: a processor stores one word a cycle, and a task may start one operation after the other.
+  /// Stores only what is new: a processor stores one word a cycle, and a task may start one operation after
+  /// the other.
   [[gnu::always_inline]] void interrupt() {
     if (!interrupted) interrupted = true;
   }
@@ -210,8 +222,8 @@ struct pe_state {
     if (t.signals) ++t.signals->size;
   }
 
-  /// Whether the local task that has just run is the only one that is active, nothing may come before it, and there is room for what
-  /// it may send; then it has begun.
+  /// Whether the local task that has just run is the only one that is active, nothing may come before it, and
+  /// there is room for what it may send; then it has begun.
   [[gnu::always_inline]] bool try_rerun(u32 own_bit) {
     if (active != own_bit || (blocked & own_bit) || taken == engines::taken_color::several) return false;
     if (u32 left = image->slots)

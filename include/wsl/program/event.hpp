@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The end of an operation as something to wait for. `me.async(mov(fabout(out), mem(x)), signals(sent))` starts it beside the task;
-// `co_await sent` in a task that waits goes on when it is complete, wherever between the two something else was done. An event counts: each
-// co_await waits for one more operation. See docs/guide/program.md.
+// The end of an operation as something to wait for. `me.async(mov(fabout(out), mem(x)), signals(sent))`
+// starts it beside the task; `co_await sent` in a task that waits goes on when it is complete, wherever
+// between the two something else was done. An event counts: each co_await waits for one more operation. See
+// docs/guide/program.md.
 #pragma once
 #include "descriptor/transfer.hpp"
 

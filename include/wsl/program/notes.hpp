@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a PE's tasks write down while they run, for the host to read afterwards (CSL's <debug>): texts, numbers and time stamps, in
-// their order. Printing from a task works as well, but the lines of several PEs come in the order of the engine's threads.
-// See examples/47_notes.cpp.
+// What a PE's tasks write down while they run, for the host to read afterwards (CSL's <debug>): texts,
+// numbers and time stamps, in their order. Printing from a task works as well, but the lines of several PEs
+// come in the order of the engine's threads. See examples/47_notes.cpp.
 #pragma once
 #include <string>
 #include <type_traits>
@@ -33,7 +33,9 @@ class notes {
   int lost() const { return lost_; }
   /// Note i as text: a time stamp reads "@1234".
   std::string text(int i) const {
-    if (i < 0 || i >= size_) throw fault("wsl: there are " + std::to_string(size_) + " notes and none has the number " + std::to_string(i));
+    if (i < 0 || i >= size_)
+      throw fault("wsl: there are " + std::to_string(size_) + " notes and none has the number " +
+                  std::to_string(i));
     const entry& e = entries_[i];
     switch (e.what) {
       case kind::text: return e.words;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A processing element as its own tasks see it: where it stands, what it sends, and which of its tasks may run. Tasks run to
-// completion, one at a time; an activation is a single bit, not a count. See examples/05_local_tasks.cpp.
+// A processing element as its own tasks see it: where it stands, what it sends, and which of its tasks may
+// run. Tasks run to completion, one at a time; an activation is a single bit, not a count. See
+// examples/05_local_tasks.cpp.
 #pragma once
 #include "../core/control.hpp"
 #include "../support/min_max.hpp"
@@ -14,26 +15,29 @@ namespace detail {
   throw fault(std::string("wsl: program ") + program + " does not bind local<&" + task + ">() in its table");
 }
 [[noreturn]] inline void the_table_does_not_say_steers(const program_image& image, int color, int missing) {
-  const command what = missing & command_bit(advance) ? advance : missing & command_bit(reset) ? reset : teardown;
-  throw fault(std::string("wsl: program ") + image.source->name + " sends a command on color " + std::to_string(color) +
-                    ", but its table does not say steers<color>(" + name_of(what) + ")");
+  const command what = missing & command_bit(advance) ? advance
+                       : missing & command_bit(reset) ? reset
+                                                      : teardown;
+  throw fault(std::string("wsl: program ") + image.source->name + " sends a command on color " +
+              std::to_string(color) + ", but its table does not say steers<color>(" + name_of(what) + ")");
 }
 [[noreturn]] inline void the_machine_has_no_such_microthread(const machine& m, int number) {
-  throw fault(std::string("wsl: ") + m.name + " has the microthreads 0 to " + std::to_string(m.microthreads - 1) + "; there is no microthread " +
-                    std::to_string(number));
+  throw fault(std::string("wsl: ") + m.name + " has the microthreads 0 to " +
+              std::to_string(m.microthreads - 1) + "; there is no microthread " + std::to_string(number));
 }
 }  // namespace detail
 
-/// What the completion of an asynchronous operation does: activate or unblock a local task, or unblock a color's data task.
+/// What the completion of an asynchronous operation does: activate or unblock a local task, or unblock a
+/// color's data task.
 struct completion {
   enum class effect : u8 { activate, unblock, unblock_color, each_time, nothing };
   effect what;
-  int id;                     ///< of the color, or the position of the task in its own module's table
+  int id;  ///< of the color, or the position of the task in its own module's table
   const task_identity* task = nullptr;
 };
 
-// Not constexpr on purpose: a program's table is known only after its class, and the bodies of plain function templates are
-// compiled after that.
+// Not constexpr on purpose: a program's table is known only after its class, and the bodies of plain function
+// templates are compiled after that.
 
 /// Completion activates this local task.
 template <auto Task>
@@ -48,8 +52,8 @@ completion unblocks() {
   else return {completion::effect::unblock, local_position<What>(), &task_key<What>};
 }
 
-/// This local task is activated each time the operation has moved elements, not only when it is complete: a task that looks after
-/// what a FIFO gets. It may run once for several elements.
+/// This local task is activated each time the operation has moved elements, not only when it is complete: a
+/// task that looks after what a FIFO gets. It may run once for several elements.
 template <auto Task>
 completion each_time() {
   return {completion::effect::each_time, local_position<Task>(), &task_key<Task>};
@@ -58,8 +62,8 @@ completion each_time() {
 /// A completion that does nothing, for what insists on one.
 inline constexpr completion then_nothing{completion::effect::nothing, -1};
 
-/// The microthread on which an operation runs, 0 to 7 on the machines: `me.async(op, microthread{4})`. Two operations on one
-/// microthread at the same time are a fault. Without it the library finds a free one.
+/// The microthread on which an operation runs, 0 to 7 on the machines: `me.async(op, microthread{4})`. Two
+/// operations on one microthread at the same time are a fault. Without it the library finds a free one.
 struct microthread {
   using by_engine = void;
   int number;
@@ -86,19 +90,24 @@ class pe {
   /// What the layout was declared for: a program may choose by it, as CSL's @is_arch does.
   const wsl::machine& machine() const { return state_.image->engine->target(); }
 
-  /// The PE's 48-bit time stamp counter, in cycles (CSL's <time>). All PEs of a fabric count from its construction on. The timed
-  /// engine counts the machine's cycles, the reference engine its steps; on the threaded engine, which has no clock, it stays 0.
+  /// The PE's 48-bit time stamp counter, in cycles (CSL's <time>). All PEs of a fabric count from its
+  /// construction on. The timed engine counts the machine's cycles, the reference engine its steps; on the
+  /// threaded engine, which has no clock, it stays 0.
   u64 now() const { return state_.image->engine->now(state_) & 0xffff'ffff'ffff; }
-  /// The task's own code takes so many cycles more: what C++ computes costs nothing unless the task says so. Only the timed engine
-  /// counts it. Sends, descriptor operations and the start of the task are counted without a word.
+  /// The task's own code takes so many cycles more: what C++ computes costs nothing unless the task says so.
+  /// Only the timed engine counts it. Sends, descriptor operations and the start of the task are counted
+  /// without a word.
   void spend(u64 cycles) {
-    if (listening_counter) [[unlikely]] listening_counter->spend(cycles);
+    if (listening_counter) [[unlikely]]
+      listening_counter->spend(cycles);
   }
 
-  /// Sends one wavelet. Where the output queue is full it leaves when there is room; until then this PE starts no other task.
+  /// Sends one wavelet. Where the output queue is full it leaves when there is room; until then this PE
+  /// starts no other task.
   template <payload T>
   void send(color<T> c, T value) {
-    if (state_.image->sent_type[c.id] != &payload_type_of<T>) [[unlikely]] return refuse(c);
+    if (state_.image->sent_type[c.id] != &payload_type_of<T>) [[unlikely]]
+      return refuse(c);
     engines::channel& out = state_.channel_of(c.id);
     const int at = out.next();
     if (at >= out.limit()) [[unlikely]] {
@@ -111,21 +120,35 @@ class pe {
   }
   /// Sends a control wavelet: it runs the control task `id` where it is delivered, with 16 bits of data.
   template <payload T>
-  void send_control(color<T> c, int id, u16 data = 0) { steer(c, {}, control_word::of({}, id, data)); }
-  /// Sends up to eight commands to the routers on the way: `me.send_control(c, {advance, nop, advance})`. No processor hears of them.
+  void send_control(color<T> c, int id, u16 data = 0) {
+    steer(c, {}, control_word::of({}, id, data));
+  }
+  /// Sends up to eight commands to the routers on the way: `me.send_control(c, {advance, nop, advance})`. No
+  /// processor hears of them.
   template <payload T>
-  void send_control(color<T> c, const command_list& what) { steer(c, what, control_word::of(what)); }
-  /// Both: the wavelet also runs the control task `id` where it is delivered; with 16 bits of data it carries up to three commands.
+  void send_control(color<T> c, const command_list& what) {
+    steer(c, what, control_word::of(what));
+  }
+  /// Both: the wavelet also runs the control task `id` where it is delivered; with 16 bits of data it carries
+  /// up to three commands.
   template <payload T>
-  void send_control(color<T> c, const command_list& what, int id) { steer(c, what, control_word::of(what, id)); }
+  void send_control(color<T> c, const command_list& what, int id) {
+    steer(c, what, control_word::of(what, id));
+  }
   template <payload T>
-  void send_control(color<T> c, const command_list& what, int id, u16 data) { steer(c, what, control_word::of(what, id, data)); }
+  void send_control(color<T> c, const command_list& what, int id, u16 data) {
+    steer(c, what, control_word::of(what, id, data));
+  }
 
   /// Lets wavelets of a color into this PE's router again after a teardown, on the path of a phase.
   template <payload T>
-  void reopen(color<T> c) { state_.image->engine->reopen(state_, c.id, 0); }
+  void reopen(color<T> c) {
+    state_.image->engine->reopen(state_, c.id, 0);
+  }
   template <payload T, class Phase>
-  void reopen(color<T> c, Phase which) { state_.image->engine->reopen(state_, c.id, which.number); }
+  void reopen(color<T> c, Phase which) {
+    state_.image->engine->reopen(state_, c.id, which.number);
+  }
 
   /// Sets the activation bit of a local task; activating twice before it runs is activating once.
   template <auto Task>
@@ -134,7 +157,8 @@ class pe {
     state_.interrupted = true;
   }
 
-  /// A blocked task keeps its activation, or its wavelets, until it is unblocked. Names a local task or a color.
+  /// A blocked task keeps its activation, or its wavelets, until it is unblocked. Names a local task or a
+  /// color.
   template <auto What>
   void block() {
     if constexpr (color_like<decltype(What)>) state_.blocked_colors |= color_bit(What.id);
@@ -148,8 +172,9 @@ class pe {
     state_.interrupted = true;
   }
 
-  /// Starts a descriptor operation with a fabric operand beside the running task; when the last element has moved (a send is
-  /// complete when its last word is in the output queue), the completions happen: `me.async(op, then<&part::sent>())`.
+  /// Starts a descriptor operation with a fabric operand beside the running task; when the last element has
+  /// moved (a send is complete when its last word is in the output queue), the completions happen:
+  /// `me.async(op, then<&part::sent>())`.
   template <class F, class Dst, class... Src, class... Completion>
   [[gnu::always_inline]] void async(const operation<F, Dst, Src...>& op, Completion... when_complete) {
     state_.interrupt();
@@ -160,18 +185,27 @@ class pe {
         return op.move(0, &now.from, now.to, static_cast<u32>(op.length()));
       }
     }
-    op.taken_apart([&](auto... parts) __attribute__((always_inline)) { later<F, Dst, Src...>::start(*this, parts..., when_complete...); });
+    op.taken_apart([&](auto... parts) __attribute__((always_inline)) {
+      later<F, Dst, Src...>::start(*this, parts..., when_complete...);
+    });
   }
 
-  /// Computes beside the tasks, in memory that none of them touches until it is complete: `me.beside<&part::compute>(*this, then<&part::computed>())`, where
-  /// compute() has no arguments, so it can neither send nor read. The threaded engine completes it when no partition has news for another, and may
-  /// do it on another thread while they have; ranks do, so that words travel meanwhile. Worth it from some 10 microseconds on.
+  /// Computes beside the tasks, in memory that none of them touches until it is complete:
+  /// `me.beside<&part::compute>(*this, then<&part::computed>())`, where compute() has no arguments, so it can
+  /// neither send nor read. The threaded engine completes it when no partition has news for another, and may
+  /// do it on another thread while they have; ranks do, so that words travel meanwhile. Worth it from some 10
+  /// microseconds on.
   template <auto Compute, class Part, class... Completion>
   void async_compute(Part& part, Completion... when_complete) {
-    static_assert(std::is_invocable_v<decltype(Compute), Part&>, "wsl: what a PE computes beside its tasks is a member function without arguments: void f()");
+    static_assert(
+        std::is_invocable_v<decltype(Compute), Part&>,
+        "wsl: what a PE computes beside its tasks is a member function without arguments: void f()");
     if constexpr (std::is_invocable_v<decltype(Compute), Part&>) {
       state_.interrupted = true;
-      offloaded_job e{[](void* what) { (static_cast<Part*>(what)->*Compute)(); }, &part, support::function_name<Compute>(), {}};
+      offloaded_job e{[](void* what) { (static_cast<Part*>(what)->*Compute)(); },
+                      &part,
+                      support::function_name<Compute>(),
+                      {}};
       (attach(e.then, when_complete), ...);
       state_.image->engine->async_compute(state_, e);
     }
@@ -202,7 +236,9 @@ class pe {
   }
 
   template <auto Task>
-  int local_id() const { return local_id(task_key<Task>, local_position<Task>()); }
+  int local_id() const {
+    return local_id(task_key<Task>, local_position<Task>());
+  }
   [[gnu::always_inline]] int local_id(const task_identity& task, int guess) const {
     return state_.image->local_key[support::min(guess, max_local_tasks)] == &task ? guess : searched_id(task);
   }
@@ -212,8 +248,9 @@ class pe {
     return id;
   }
 
-  // What is there and has room moves without a microthread. All of it inlines into the task, where lengths and colors are known, and
-  // what is kept of it is kept before the words move: where a call moves them, it is the last thing, and nothing is saved around it.
+  // What is there and has room moves without a microthread. All of it inlines into the task, where lengths
+  // and colors are known, and what is kept of it is kept before the words move: where a call moves them, it
+  // is the last thing, and nothing is saved around it.
   struct at_once {
     const u32* from = nullptr;
     u32* to = nullptr;
@@ -232,7 +269,9 @@ class pe {
     if constexpr (what::sends) {
       const auto [color, type] = op.output();
       to = &state_.channel_of(color);
-      if (op.length() >= engines::rendezvous_words || state_.image->sent_type[color] != type || !to->fits(op.length())) return false;
+      if (op.length() >= engines::rendezvous_words || state_.image->sent_type[color] != type ||
+          !to->fits(op.length()))
+        return false;
     }
     if constexpr (what::fabric_sources > 0) {
       const auto [color, type] = op.input();
@@ -247,14 +286,17 @@ class pe {
 
   // The engine itself must look where a buffer becomes empty or a sender waits for room.
   struct lone_reader {
-    [[gnu::always_inline]] static bool words(pe_state& s, int color, const payload_type* type, u32 n, const u32*& first) {
-      for (engines::cursor *in = s.cursors(), *last = s.end_of_cursors(); in != last; ++in) {
-        if (in->is_plain(color)) [[likely]] return read(s, *in, color, type, n, first);
+    [[gnu::always_inline]] static bool words(pe_state& s, int color, const payload_type* type, u32 n,
+                                             const u32*& first) {
+      for (engines::cursor* in = s.cursors(), *last = s.end_of_cursors(); in != last; ++in) {
+        if (in->is_plain(color)) [[likely]]
+          return read(s, *in, color, type, n, first);
         if (in->color == color) return false;
       }
       return false;
     }
-    [[gnu::always_inline]] static bool read(pe_state& s, engines::cursor& in, int color, const payload_type* type, u32 n, const u32*& first) {
+    [[gnu::always_inline]] static bool read(pe_state& s, engines::cursor& in, int color,
+                                            const payload_type* type, u32 n, const u32*& first) {
       const program_image& image = *s.image;
       if (s.taken != engines::taken_color::none || image.read_type[color] != type) return false;
       const engines::channel& c = image.channels[in.from];
@@ -271,12 +313,13 @@ class pe {
     }
   };
 
-  // Gets the parts of an operation one by one, each small enough for registers: an operation that moves at once is then never
-  // put together in memory.
+  // Gets the parts of an operation one by one, each small enough for registers: an operation that moves at
+  // once is then never put together in memory.
   template <class F, class Dst, class... Src>
   struct later {
     template <class... Completion>
-    [[gnu::noinline]] static void start(pe& me, const char* name, work what, F f, Dst dst, Src... src, Completion... when_complete) {
+    [[gnu::noinline]] static void start(pe& me, const char* name, work what, F f, Dst dst, Src... src,
+                                        Completion... when_complete) {
       const operation<F, Dst, Src...> op({name, what}, f, dst, src...);
       if constexpr (!(requires { typename Completion::by_engine; } || ...)) {
         at_once now;
@@ -291,8 +334,11 @@ class pe {
     }
   };
 
-  static bool names_a_task(const completion& c) { return c.what != completion::effect::unblock_color && c.what != completion::effect::nothing; }
-  /// Whether the task stands where its own module's table has it, as it does unless other modules come before.
+  static bool names_a_task(const completion& c) {
+    return c.what != completion::effect::unblock_color && c.what != completion::effect::nothing;
+  }
+  /// Whether the task stands where its own module's table has it, as it does unless other modules come
+  /// before.
   [[gnu::always_inline]] bool knows(const completion& c) const {
     return !names_a_task(c) || state_.image->local_key[support::min(c.id, max_local_tasks)] == c.task;
   }
@@ -312,7 +358,9 @@ class pe {
     }
   }
   template <class Other>
-  void attach(transfer& t, const Other& what) const { what.attach_to(t); }
+  void attach(transfer& t, const Other& what) const {
+    what.attach_to(t);
+  }
   i8 task_number(const completion& c) const { return static_cast<i8>(place_of(c)); }
   void attach(transfer& t, microthread on) const {
     if (on.number < 0 || on.number >= state_.image->engine->target().microthreads)

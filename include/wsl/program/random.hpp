@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Random numbers of a PE (CSL's <random>): a generator of eight bytes as a member of the program. Seeded with its PE, equal programs
-// draw different numbers, the same in every run and on every engine. See examples/46_random_and_time.cpp.
+// Random numbers of a PE (CSL's <random>): a generator of eight bytes as a member of the program. Seeded with
+// its PE, equal programs draw different numbers, the same in every run and on every engine. See
+// examples/46_random_and_time.cpp.
 //
-// The generator is SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014): it passes the
-// usual tests, has the period 2^64, and a step is an addition and two multiplications.
+// The generator is SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA
+// 2014): it passes the usual tests, has the period 2^64, and a step is an addition and two multiplications.
 #pragma once
 #include <cmath>
 
@@ -18,7 +19,9 @@ class prng {
 
   constexpr void seed(u64 n) { state_ = n; }
   /// Another stream on each PE.
-  void seed(u64 n, const pe& me) { state_ = mixed(n + mixed(static_cast<u64>(me.y()) << 32 | static_cast<u64>(me.x()))); }
+  void seed(u64 n, const pe& me) {
+    state_ = mixed(n + mixed(static_cast<u64>(me.y()) << 32 | static_cast<u64>(me.x())));
+  }
 
   constexpr u64 bits64() { return mixed(state_ += step); }
   constexpr u32 bits() { return static_cast<u32>(bits64() >> 32); }
@@ -28,7 +31,8 @@ class prng {
   constexpr f32 uniform() { return static_cast<f32>(bits() >> 8) * 0x1p-24f; }
   /// From `low` up to `high`, which rounding may reach.
   constexpr f32 uniform(f32 low, f32 high) { return low + (high - low) * uniform(); }
-  /// Of the normal distribution with this mean and standard deviation (Box and Muller); at most 5.8 deviations from the mean.
+  /// Of the normal distribution with this mean and standard deviation (Box and Muller); at most 5.8
+  /// deviations from the mean.
   f32 normal(f32 mean = 0, f32 deviation = 1) {
     const f32 radius = std::sqrt(-2 * std::log(1 - uniform()));
     return mean + deviation * radius * std::cos(6.2831853f * uniform());

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "../core/color.hpp"
-#include "../support/type_name.hpp"
 #include "../layout/program.hpp"
+#include "../support/type_name.hpp"
 
 namespace wsl {
 
@@ -55,7 +55,8 @@ using signature_of = signature<decltype(Task)>;
 
 /// What a task refers to is gone when it continues after a wait.
 template <auto Task>
-inline constexpr bool outlives_its_arguments = signature_of<Task>::waits && !by_value<typename signature_of<Task>::input>;
+inline constexpr bool outlives_its_arguments =
+    signature_of<Task>::waits && !by_value<typename signature_of<Task>::input>;
 
 /// The arguments of a host call, as the host keeps them until every PE has run it.
 template <auto Task>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The table of a PE program (CSL's comptime block): what it listens to, what its descriptors read, what it sends, and what the
-// host may call. The checker sees all of it.
+// The table of a PE program (CSL's comptime block): what it listens to, what its descriptors read, what it
+// sends, and what the host may call. The checker sees all of it.
 //   static consteval auto tasks() { return table(launch<&part::start>(), on<in, &part::pass>(), sends<out>()); }
 #pragma once
 #include <cstddef>
@@ -17,7 +17,8 @@ template <std::size_t N>
 struct task_table {
   binding entries[N]{};
 
-  /// Local tasks, the urgent ones first and the lengthy ones last, and launches get their numbers in the order of the table.
+  /// Local tasks, the urgent ones first and the lengthy ones last, and launches get their numbers in the
+  /// order of the table.
   consteval task_table numbered() const {
     task_table t = *this;
     int locals = 0, launches = 0;
@@ -32,7 +33,8 @@ struct task_table {
 
 template <std::size_t... N>
 consteval auto table(const task_table<N>&... parts) {
-  static_assert(sizeof...(N) > 0, "wsl: a table has at least one entry: launch, on, local, control, reads, sends or use");
+  static_assert(sizeof...(N) > 0,
+                "wsl: a table has at least one entry: launch, on, local, control, reads, sends or use");
   task_table<(N + ... + 0)> joined;
   std::size_t i = 0;
   const auto append = [&](const auto& part) {
@@ -52,7 +54,8 @@ using input_of = std::tuple_element_t<I, typename signature_of<Task>::input>;
 // How one word becomes the arguments of a task: whole, or as the two halves of a `halves` payload.
 template <auto Task, class Payload>
 inline constexpr bool takes_whole = [] {
-  if constexpr (signature_of<Task>::inputs == 1) return std::is_same_v<std::remove_cvref_t<input_of<Task, 0>>, Payload>;
+  if constexpr (signature_of<Task>::inputs == 1)
+    return std::is_same_v<std::remove_cvref_t<input_of<Task, 0>>, Payload>;
   else return false;
 }();
 template <auto Task, class Payload>
@@ -67,13 +70,15 @@ inline constexpr bool takes_halves = [] {
 template <auto Task, class Payload>
 inline constexpr bool takes_side = [] {
   if constexpr (signature_of<Task>::inputs == 2)
-    return std::is_same_v<std::remove_cvref_t<input_of<Task, 0>>, Payload> && std::is_same_v<input_of<Task, 1>, port>;
+    return std::is_same_v<std::remove_cvref_t<input_of<Task, 0>>, Payload> &&
+           std::is_same_v<input_of<Task, 1>, port>;
   else return false;
 }();
 
 template <auto Task>
 inline constexpr bool takes_nothing_or_data = [] {
-  if constexpr (signature_of<Task>::inputs == 1) return std::is_same_v<std::remove_cvref_t<input_of<Task, 0>>, u16>;
+  if constexpr (signature_of<Task>::inputs == 1)
+    return std::is_same_v<std::remove_cvref_t<input_of<Task, 0>>, u16>;
   else return signature_of<Task>::inputs == 0;
 }();
 
@@ -85,8 +90,9 @@ inline void call(owner_of<Task>& program, pe& me, u32 word) {
   else (program.*Task)(me, value);
 }
 
-// The loop lives here, around the task, so that the task inlines: an engine makes one indirect call a batch. There is always a
-// first word, and saying so in the form of the loop is what lets compilers keep the program's members in registers.
+// The loop lives here, around the task, so that the task inlines: an engine makes one indirect call a batch.
+// There is always a first word, and saying so in the form of the loop is what lets compilers keep the
+// program's members in registers.
 template <auto Task, class Payload, port from>
 u32 run_data(void* state, pe& me, const void* input, u32 count) {
   auto& program = *static_cast<owner_of<Task>*>(state);
@@ -97,8 +103,8 @@ u32 run_data(void* state, pe& me, const void* input, u32 count) {
   return taken;
 }
 
-// A task that sends or takes one array after another activates itself again and again; as long as nothing else may come before it,
-// it runs on without its engine.
+// A task that sends or takes one array after another activates itself again and again; as long as nothing
+// else may come before it, it runs on without its engine.
 template <auto Task>
 u32 run_local(void* state, pe& me, const void* bit, u32 most) {
   const u32 own_bit = *static_cast<const u32*>(bit);
@@ -130,13 +136,16 @@ consteval binding bind(role what, int id, const payload_type* type, task_functio
   return {what, id, type, &task_key<Task>, nullptr, support::function_name<Task>(), run, start, 0, arguments};
 }
 
-// Every entry asks this first, and builds nothing for what is not a task: the sentence is then the only error.
+// Every entry asks this first, and builds nothing for what is not a task: the sentence is then the only
+// error.
 template <auto Task>
 consteval bool is_task() {
   static_assert(task_like<Task>,
-                "wsl: a task is a member function of the program that takes the PE first and returns void or task: void f(pe& me)");
+                "wsl: a task is a member function of the program that takes the PE first and returns void or "
+                "task: void f(pe& me)");
   if constexpr (task_like<Task>) {
-    static_assert(!outlives_its_arguments<Task>, "wsl: a task that waits takes its arguments by value, not by reference");
+    static_assert(!outlives_its_arguments<Task>,
+                  "wsl: a task that waits takes its arguments by value, not by reference");
     return !outlives_its_arguments<Task>;
   }
   return false;
@@ -155,7 +164,8 @@ template <auto Task, class... Arguments>
 consteval bool fits_launch() {
   if constexpr (!is_task<Task>()) return false;
   else {
-    static_assert(accepts<Task, Arguments...>, "wsl: the arguments of a launch are those of the task after the PE, in number and type");
+    static_assert(accepts<Task, Arguments...>,
+                  "wsl: the arguments of a launch are those of the task after the PE, in number and type");
     return accepts<Task, Arguments...>;
   }
 }
@@ -166,11 +176,13 @@ consteval bool fits_launch() {
 template <auto Task>
 consteval auto launch() {
   if constexpr (!detail::is_task<Task>()) return task_table<1>{};
-  else return task_table<1>{{detail::bind<Task>(role::launch, -1, nullptr, &detail::run_launch<Task>, initially::ready)}};
+  else
+    return task_table<1>{
+        {detail::bind<Task>(role::launch, -1, nullptr, &detail::run_launch<Task>, initially::ready)}};
 }
 
-/// A task that each data wavelet of a color triggers: `on<in, &part::pass>()`. Its parameter is the color's payload, or the two
-/// halves of it. `on<in, &part::pass>(blocked)` waits for the first unblock.
+/// A task that each data wavelet of a color triggers: `on<in, &part::pass>()`. Its parameter is the color's
+/// payload, or the two halves of it. `on<in, &part::pass>(blocked)` waits for the first unblock.
 template <auto Color, auto Task>
   requires color_like<decltype(Color)>
 consteval auto on(initially start = initially::ready) {
@@ -178,10 +190,13 @@ consteval auto on(initially start = initially::ready) {
   if constexpr (!detail::is_task<Task>()) return task_table<1>{};
   else {
     constexpr bool takes = detail::takes_whole<Task, payload> || detail::takes_halves<Task, payload>;
-    static_assert(takes, "wsl: the task's parameter must be the payload of its color: void f(pe& me, f32 x) for a color<f32>");
+    static_assert(
+        takes,
+        "wsl: the task's parameter must be the payload of its color: void f(pe& me, f32 x) for a color<f32>");
     if constexpr (!takes) return task_table<1>{};
-    else return task_table<1>{{detail::bind<Task>(role::data, Color.id, &payload_type_of<payload>,
-                                                  &detail::run_data<Task, payload, ramp>, start)}};
+    else
+      return task_table<1>{{detail::bind<Task>(role::data, Color.id, &payload_type_of<payload>,
+                                               &detail::run_data<Task, payload, ramp>, start)}};
   }
 }
 
@@ -193,7 +208,8 @@ consteval auto on_nth() {
   using payload = typename decltype(c)::payload;
   if constexpr (takes_side<Task, payload>) {
     constexpr port from = Module.arrives_from(static_cast<int>(I));
-    return task_table<1>{{bind<Task>(role::data, c.id, &payload_type_of<payload>, &run_data<Task, payload, from>, initially::ready)}};
+    return task_table<1>{{bind<Task>(role::data, c.id, &payload_type_of<payload>,
+                                     &run_data<Task, payload, from>, initially::ready)}};
   } else {
     return on<c, Task>();
   }
@@ -201,13 +217,14 @@ consteval auto on_nth() {
 
 }  // namespace detail
 
-/// One task for all colors of a library module's set: `on<halo, &cell::hear>()`. It takes the payload, or the payload and the
-/// side from which it came: void hear(pe& me, f32 x, port from).
+/// One task for all colors of a library module's set: `on<halo, &cell::hear>()`. It takes the payload, or the
+/// payload and the side from which it came: void hear(pe& me, f32 x, port from).
 template <auto Module, auto Task>
   requires(!color_like<decltype(Module)>)
 consteval auto on(initially start = initially::ready) {
-  static_assert(requires { Module.colors(); },
-                "wsl: on<...> names a color or a module with colors: on<in, &part::hear>() or on<halo, &part::hear>()");
+  static_assert(
+      requires { Module.colors(); },
+      "wsl: on<...> names a color or a module with colors: on<in, &part::hear>() or on<halo, &part::hear>()");
   if constexpr (!detail::is_task<Task>() || !requires { Module.colors(); }) return task_table<1>{};
   else {
     auto t = []<std::size_t... I>(std::index_sequence<I...>) {
@@ -218,8 +235,8 @@ consteval auto on(initially start = initially::ready) {
   }
 }
 
-/// A task that `me.activate` or the completion of an operation runs: `local<&part::step>()`, `local<&part::step>(blocked)`, or
-/// `local<&part::step>(active)` to run when the fabric starts.
+/// A task that `me.activate` or the completion of an operation runs: `local<&part::step>()`,
+/// `local<&part::step>(blocked)`, or `local<&part::step>(active)` to run when the fabric starts.
 template <auto Task>
 consteval auto local(initially start = initially::ready) {
   if constexpr (!detail::is_task<Task>()) return task_table<1>{};
@@ -227,24 +244,30 @@ consteval auto local(initially start = initially::ready) {
     constexpr bool takes = detail::signature_of<Task>::inputs == 0;
     static_assert(takes, "wsl: a local task takes only the PE: void f(pe& me)");
     if constexpr (!takes) return task_table<1>{};
-    else return task_table<1>{{detail::bind<Task>(role::local, -1, nullptr, &detail::run_local<Task>, start)}};
+    else
+      return task_table<1>{{detail::bind<Task>(role::local, -1, nullptr, &detail::run_local<Task>, start)}};
   }
 }
 
-/// A task that control wavelets with this id run, whatever their color: `control<7, &part::stop>()`. It may take 16 bits of data.
+/// A task that control wavelets with this id run, whatever their color: `control<7, &part::stop>()`. It may
+/// take 16 bits of data.
 template <int id, auto Task>
 consteval auto control() {
   if constexpr (!detail::is_task<Task>()) return task_table<1>{};
   else {
     constexpr bool takes = detail::takes_nothing_or_data<Task>;
-    static_assert(takes, "wsl: a control task takes the PE, and the wavelet's 16 bits if it wants them: void f(pe& me, u16 data)");
+    static_assert(takes,
+                  "wsl: a control task takes the PE, and the wavelet's 16 bits if it wants them: void f(pe& "
+                  "me, u16 data)");
     if constexpr (!takes) return task_table<1>{};
-    else return task_table<1>{{detail::bind<Task>(role::control, id, nullptr, &detail::run_control<Task>, initially::ready)}};
+    else
+      return task_table<1>{
+          {detail::bind<Task>(role::control, id, nullptr, &detail::run_control<Task>, initially::ready)}};
   }
 }
 
-/// A task that runs when a command has torn down a color at the router of its PE: `on_teardown<sum, &part::next>()`. Wavelets of the
-/// color wait until it, or a later task, calls `me.reopen(sum)`.
+/// A task that runs when a command has torn down a color at the router of its PE: `on_teardown<sum,
+/// &part::next>()`. Wavelets of the color wait until it, or a later task, calls `me.reopen(sum)`.
 template <auto Color, auto Task>
   requires color_like<decltype(Color)>
 consteval auto on_teardown() {
@@ -253,16 +276,19 @@ consteval auto on_teardown() {
     constexpr bool takes = detail::signature_of<Task>::inputs == 0;
     static_assert(takes, "wsl: a task of a teardown takes only the PE: void f(pe& me)");
     if constexpr (!takes) return task_table<1>{};
-    else return task_table<1>{{detail::bind<Task>(role::torn_down, Color.id, nullptr, &detail::run_control<Task>, initially::ready)}};
+    else
+      return task_table<1>{{detail::bind<Task>(role::torn_down, Color.id, nullptr, &detail::run_control<Task>,
+                                               initially::ready)}};
   }
 }
 
 namespace detail {
-inline void only_data_tasks_and_local_tasks_are_urgent() {}  // not constexpr: its name is what the compiler says
+// not constexpr: its name is what the compiler says
+inline void only_data_tasks_and_local_tasks_are_urgent() {}
 }  // namespace detail
 
-/// Tasks that go before the other ready tasks of their PE (CSL's task_priority): `urgent(on<alarm, &part::stop>())`. A program whose
-/// result depends on it has a race; it is for who must not be kept waiting.
+/// Tasks that go before the other ready tasks of their PE (CSL's task_priority): `urgent(on<alarm,
+/// &part::stop>())`. A program whose result depends on it has a race; it is for who must not be kept waiting.
 template <std::size_t N>
 consteval auto urgent(task_table<N> tasks) {
   for (binding& b : tasks.entries) {
@@ -276,9 +302,10 @@ namespace detail {
 inline void only_local_tasks_are_long_running() {}
 }  // namespace detail
 
-/// Local tasks that compute long: `lengthy(local<&part::inside>())`. They go after the other ready tasks of their PE; and the threaded
-/// engine, to whom a task is one step, starts them when nothing else is left to do anywhere, all at once: what others wait for is then
-/// on its way, and no thread waits for one that computes. Worth it from some 10 microseconds on.
+/// Local tasks that compute long: `lengthy(local<&part::inside>())`. They go after the other ready tasks of
+/// their PE; and the threaded engine, to whom a task is one step, starts them when nothing else is left to do
+/// anywhere, all at once: what others wait for is then on its way, and no thread waits for one that computes.
+/// Worth it from some 10 microseconds on.
 template <std::size_t N>
 consteval auto long_running(task_table<N> tasks) {
   for (binding& b : tasks.entries) {
@@ -329,19 +356,22 @@ namespace detail {
 
 template <class P>
 consteval program describe() {
-  static_assert(std::is_default_constructible_v<P>, "wsl: the members of a PE program have default values: f32 x = 0;");
+  static_assert(std::is_default_constructible_v<P>,
+                "wsl: the members of a PE program have default values: f32 x = 0;");
   static_assert(!std::is_default_constructible_v<P> || pe_program<P>,
-                "wsl: a PE program has a public table: static consteval auto tasks() { return table(launch<&part::start>()); }");
+                "wsl: a PE program has a public table: static consteval auto tasks() { return "
+                "table(launch<&part::start>()); }");
   if constexpr (!pe_program<P>) return {};
-  else return {
-      .name = support::type_name<P>(),
-      .bytes = sizeof(P),
-      .alignment = alignof(P),
-      .table = table_of<P>.entries,
-      .entries = static_cast<int>(std::size(table_of<P>.entries)),
-      .construct = [](void* where) { ::new (where) P{}; },
-      .destroy = [](void* what) { static_cast<P*>(what)->~P(); },
-  };
+  else
+    return {
+        .name = support::type_name<P>(),
+        .bytes = sizeof(P),
+        .alignment = alignof(P),
+        .table = table_of<P>.entries,
+        .entries = static_cast<int>(std::size(table_of<P>.entries)),
+        .construct = [](void* where) { ::new (where) P{}; },
+        .destroy = [](void* what) { static_cast<P*>(what)->~P(); },
+    };
 }
 
 }  // namespace detail

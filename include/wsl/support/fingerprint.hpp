@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A number that tells apart what should be the same: problems and the states saved of them, programs and data on several processes. It
-// finds mistakes, not malice. Fowler, Noll, Vo 1a.
+// A number that tells apart what should be the same: problems and the states saved of them, programs and data
+// on several processes. It finds mistakes, not malice. Fowler, Noll, Vo 1a.
 #pragma once
 #include <cstdint>
 #include <type_traits>
@@ -10,7 +10,8 @@ namespace wsl::support {
 class fingerprint {
  public:
   void add(const void* bytes, std::size_t n) {
-    for (std::size_t i = 0; i < n; ++i) hash_ = (hash_ ^ static_cast<const unsigned char*>(bytes)[i]) * 0x100000001b3u;
+    for (std::size_t i = 0; i < n; ++i)
+      hash_ = (hash_ ^ static_cast<const unsigned char*>(bytes)[i]) * 0x100000001b3u;
   }
   template <class T>
   void add(const T& number) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A growing array for the engines. It does less than std::vector and costs a tenth of it to compile: a program that includes the
-// library instantiates two dozen element types, and at -O0 every std::vector of them brings some forty functions. Elements are
-// default-constructible; clear() keeps them until they are overwritten. Access is inlined in every build, so that it costs neither a
-// function to compile nor, without optimisation, a call.
+// A growing array for the engines. It does less than std::vector and costs a tenth of it to compile: a
+// program that includes the library instantiates two dozen element types, and at -O0 every std::vector of
+// them brings some forty functions. Elements are default-constructible; clear() keeps them until they are
+// overwritten. Access is inlined in every build, so that it costs neither a function to compile nor, without
+// optimisation, a call.
 #pragma once
 #include <cstddef>
 #include <utility>

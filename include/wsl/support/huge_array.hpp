@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A large array of zeros in memory that the operating system may map in large pages: loops over many megabytes then miss the TLB
-// far less often.
+// A large array of zeros in memory that the operating system may map in large pages: loops over many
+// megabytes then miss the TLB far less often.
 #pragma once
 #include <sys/mman.h>
 
@@ -28,7 +28,8 @@ class huge_array {
     void* memory = std::aligned_alloc(alignment, whole);
     if (!memory) throw std::bad_alloc();
 #ifdef MADV_HUGEPAGE
-    if (alignment == page) madvise(memory, whole, MADV_HUGEPAGE);  // a wish: without large pages it is only slower
+    // a wish: without large pages it is only slower
+    if (alignment == page) madvise(memory, whole, MADV_HUGEPAGE);
 #endif
     std::memset(memory, 0, whole);
     return static_cast<float*>(memory);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A sentence of pieces, texts and whole numbers: joined({"PE(", c.x, ", ", c.y, ")"}). A chain of + makes a string for each piece, with
-// the code that destroys it, and what explains a deadlock is compiled in every program that has a fabric. See engine/diagnose/deadlock.hpp.
+// A sentence of pieces, texts and whole numbers: joined({"PE(", c.x, ", ", c.y, ")"}). A chain of + makes a
+// string for each piece, with the code that destroys it, and what explains a deadlock is compiled in every
+// program that has a fabric. See engine/diagnose/deadlock.hpp.
 #pragma once
 #include <concepts>
 #include <initializer_list>
@@ -28,6 +29,8 @@ inline std::string joined(std::initializer_list<piece> pieces) {
 }
 
 /// "1 word", "2 words".
-inline std::string counted(std::integral auto n, const char* one) { return joined({n, " ", one, n == 1 ? "" : "s"}); }
+inline std::string counted(std::integral auto n, const char* one) {
+  return joined({n, " ", one, n == 1 ? "" : "s"});
+}
 
 }  // namespace wsl::detail

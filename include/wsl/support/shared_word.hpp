@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A number that several threads read and write. It is std::atomic without its header, which in C++20 brings waiting, and with it
-// 0.05 s of compile time, into every program that includes the library.
+// A number that several threads read and write. It is std::atomic without its header, which in C++20 brings
+// waiting, and with it 0.05 s of compile time, into every program that includes the library.
 #pragma once
 
 namespace wsl::support {
@@ -21,7 +21,8 @@ class shared_word {
   /// What one thread did before `publish` is seen by a thread that `observe`s the value.
   [[gnu::always_inline]] T observe() const { return __atomic_load_n(&value_, __ATOMIC_ACQUIRE); }
   [[gnu::always_inline]] void publish(T value) { __atomic_store_n(&value_, value, __ATOMIC_RELEASE); }
-  /// Adds one and returns the sum; sets to zero and returns what was there. In one order with all of these, on whatever word.
+  /// Adds one and returns the sum; sets to zero and returns what was there. In one order with all of these,
+  /// on whatever word.
   [[gnu::always_inline]] T count() { return __atomic_add_fetch(&value_, T{1}, __ATOMIC_SEQ_CST); }
   [[gnu::always_inline]] T take() { return __atomic_exchange_n(&value_, T{}, __ATOMIC_SEQ_CST); }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The name of a type or of a function as the compiler prints it, for messages: `runner<color<float>{1}, ...>`.
+// The name of a type or of a function as the compiler prints it, for messages: `runner<color<float>{1},
+// ...>`.
 #pragma once
 
 namespace wsl::support {
@@ -12,12 +13,16 @@ struct name_text {
 namespace detail {
 
 template <class T>
-constexpr const char* pretty() { return __PRETTY_FUNCTION__; }
+constexpr const char* pretty() {
+  return __PRETTY_FUNCTION__;
+}
 template <auto V>
-constexpr const char* pretty() { return __PRETTY_FUNCTION__; }
+constexpr const char* pretty() {
+  return __PRETTY_FUNCTION__;
+}
 
-// GCC writes "... [with T = X]" or "[with auto V = X]", Clang "... [T = X]": the name stands between "= " and the last "]".
-// The library's own namespace only makes names longer.
+// GCC writes "... [with T = X]" or "[with auto V = X]", Clang "... [T = X]": the name stands between "= " and
+// the last "]". The library's own namespace only makes names longer.
 constexpr name_text between_equals_and_bracket(const char* s) {
   const char* from = s;
   while (*from && !(from[0] == ' ' && from[1] == '=' && from[2] == ' ')) ++from;
@@ -57,10 +62,14 @@ inline constexpr name_text function_name_text = last_component(between_equals_an
 
 /// The name of T without the library's namespace.
 template <class T>
-constexpr const char* type_name() { return detail::type_name_text<T>.text; }
+constexpr const char* type_name() {
+  return detail::type_name_text<T>.text;
+}
 
 /// The unqualified name of the function that F points to.
 template <auto F>
-constexpr const char* function_name() { return detail::function_name_text<F>.text; }
+constexpr const char* function_name() {
+  return detail::function_name_text<F>.text;
+}
 
 }  // namespace wsl::support

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A file that is there complete or not at all, whatever happens meanwhile: it is written under another name first, reaches the disk,
-// and is then renamed. Without `finish` nothing is left and what was there before stays.
+// A file that is there complete or not at all, whatever happens meanwhile: it is written under another name
+// first, reaches the disk, and is then renamed. Without `finish` nothing is left and what was there before
+// stays.
 #pragma once
 #include <fcntl.h>
 #include <unistd.h>
@@ -16,8 +17,12 @@ namespace wsl::support {
 
 class whole_file {
  public:
-  /// All functions throw std::runtime_error with the file's name and the system's reason, such as a full disk.
-  explicit whole_file(std::string name) : name_(std::move(name)), unfinished_(name_ + ".unfinished"), file_(std::fopen(unfinished_.c_str(), "wb")) {
+  /// All functions throw std::runtime_error with the file's name and the system's reason, such as a full
+  /// disk.
+  explicit whole_file(std::string name)
+      : name_(std::move(name)),
+        unfinished_(name_ + ".unfinished"),
+        file_(std::fopen(unfinished_.c_str(), "wb")) {
     if (!file_) fail();
   }
   whole_file(const whole_file&) = delete;
@@ -31,10 +36,14 @@ class whole_file {
 
   void finish() {
     if (std::fflush(file_) != 0 || ::fsync(::fileno(file_)) != 0) fail();
-    if (std::fclose(std::exchange(file_, nullptr)) != 0 || std::rename(unfinished_.c_str(), name_.c_str()) != 0) fail();
-    // The new name reaches the disk with its folder; a file system that cannot promise that is no reason to fail.
+    if (std::fclose(std::exchange(file_, nullptr)) != 0 ||
+        std::rename(unfinished_.c_str(), name_.c_str()) != 0)
+      fail();
+    // The new name reaches the disk with its folder; a file system that cannot promise that is no reason to
+    // fail.
     const std::size_t slash = name_.rfind('/');
-    const int folder = ::open(slash == std::string::npos ? "." : name_.substr(0, slash + 1).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const int folder = ::open(slash == std::string::npos ? "." : name_.substr(0, slash + 1).c_str(),
+                              O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder < 0) return;
     ::fsync(folder);
     ::close(folder);

@@ -34,7 +34,8 @@ struct worker {
     reduce.contribute(me, 1);
   }
   static consteval auto tasks() {
-    return table(launch<&worker::begin>(), launch<&worker::twice>(), use<&worker::reduce>(), on<net.total(), &worker::next>());
+    return table(launch<&worker::begin>(), launch<&worker::twice>(), use<&worker::reduce>(),
+                 on<net.total(), &worker::next>());
   }
 };
 
@@ -131,11 +132,13 @@ TEST_CASE("a second contribution of a PE to one total is a fault") {
   const layout l = wired<sum>(3, 2);
   fabric f{l, reference{}};
   CHECK_THROWS_WITH(f.launch<&worker<sum>::twice>(at(1, 0)),
-                    Contains("wsl: PE(1, 0) has two contributions to one total of an all_reduce: contribute again when the total has come"));
+                    Contains("wsl: PE(1, 0) has two contributions to one total of an all_reduce: contribute "
+                             "again when the total has come"));
 }
 
 TEST_CASE("a constant layout with an all_reduce is checked while compiling") {
-  static constexpr layout plate = wired<sum>(48, 32), lone = wired<sum>(1, 1), line = wired<sum>(5, 1), post = wired<sum>(1, 2);
+  static constexpr layout plate = wired<sum>(48, 32), lone = wired<sum>(1, 1), line = wired<sum>(5, 1),
+                          post = wired<sum>(1, 2);
   static_assert(routed<plate>() && routed<lone>() && routed<line>() && routed<post>());
   SUCCEED();
 }
@@ -162,7 +165,9 @@ struct reporter {
     sum += all_of_them;
     if (++over < rounds) go(me);
   }
-  static consteval auto tasks() { return table(launch<&reporter::begin>(), use<&reporter::count>(), on<net.over(), &reporter::next>()); }
+  static consteval auto tasks() {
+    return table(launch<&reporter::begin>(), use<&reporter::count>(), on<net.over(), &reporter::next>());
+  }
 };
 
 template <auto net, class Engine>
@@ -189,7 +194,8 @@ TEST_CASE("a tally is over everywhere when the last report has come") {
     for (int height : {1, 2, 5}) {
       tallies<reports>(width, height, reference{});
       tallies<reports>(width, height, timed{});
-      for (int threads : {1, 2, 3, 8}) tallies<reports>(width, height, threaded{.threads = threads, .pes_per_partition = 2});
+      for (int threads : {1, 2, 3, 8})
+        tallies<reports>(width, height, threaded{.threads = threads, .pes_per_partition = 2});
     }
   tallies<reports_inside>(5, 4, threaded{.threads = 2, .pes_per_partition = 3});
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Collectives of arrays: what they refuse at run time, how many colors they take, what their model says, and which tactic it chooses.
+// Collectives of arrays: what they refuse at run time, how many colors they take, what their model says, and
+// which tactic it chooses.
 #include <wsl/collective.hpp>
 #include <wsl/engine/reference.hpp>
 #include <wsl/engine/timed.hpp>
@@ -35,20 +36,28 @@ struct caller {
 
   void broadcast_of(pe& me, int words) { spreading.start(me, mem(a).part(0, words), then<&caller::end>()); }
   void deal_own(pe& me, int words) { dealing.start(me, mem(b).part(0, words)); }
-  void deal_all(pe& me, int words, int all_words) { dealing.start(me, mem(a).part(0, all_words), mem(b).part(0, words)); }
+  void deal_all(pe& me, int words, int all_words) {
+    dealing.start(me, mem(a).part(0, all_words), mem(b).part(0, words));
+  }
   void collect_own(pe& me, int words) { collecting.start(me, mem(b).part(0, words)); }
-  void collect_all(pe& me, int words, int all_words) { collecting.start(me, mem(b).part(0, words), mem(a).part(0, all_words)); }
-  void shift_of(pe& me, int words, int others) { passing.start(me, mem(a).part(0, words), mem(b).part(0, others)); }
+  void collect_all(pe& me, int words, int all_words) {
+    collecting.start(me, mem(b).part(0, words), mem(a).part(0, all_words));
+  }
+  void shift_of(pe& me, int words, int others) {
+    passing.start(me, mem(a).part(0, words), mem(b).part(0, others));
+  }
   void turn_of(pe& me, int words) { turning.start(me, mem(a).part(0, words), mem(b).part(0, words)); }
   void add_up(pe& me) { adding.start(me, mem(a).part(0, 4), then<&caller::end>()); }
   void meet(pe& me, int cells) { meeting.start(me, mem(a).part(0, cells)); }
   void end(pe&) { ++done; }
 
   static consteval auto tasks() {
-    return table(launch<&caller::broadcast_of>(), launch<&caller::deal_own>(), launch<&caller::deal_all>(), launch<&caller::collect_own>(),
-                 launch<&caller::collect_all>(), launch<&caller::shift_of>(), launch<&caller::turn_of>(), launch<&caller::add_up>(),
-                 launch<&caller::meet>(), local<&caller::end>(), use<&caller::spreading>(), use<&caller::dealing>(), use<&caller::collecting>(),
-                 use<&caller::passing>(), use<&caller::turning>(), use<&caller::adding>(), use<&caller::meeting>());
+    return table(launch<&caller::broadcast_of>(), launch<&caller::deal_own>(), launch<&caller::deal_all>(),
+                 launch<&caller::collect_own>(), launch<&caller::collect_all>(), launch<&caller::shift_of>(),
+                 launch<&caller::turn_of>(), launch<&caller::add_up>(), launch<&caller::meet>(),
+                 local<&caller::end>(), use<&caller::spreading>(), use<&caller::dealing>(),
+                 use<&caller::collecting>(), use<&caller::passing>(), use<&caller::turning>(),
+                 use<&caller::adding>(), use<&caller::meeting>());
   }
 };
 
@@ -67,19 +76,28 @@ layout line(int size) { return {host, size, 1}; }
 TEST_CASE("who calls a collective wrongly hears why") {
   fabric f{everything(), reference{}};
   const auto says = [](auto call, const char* what) { CHECK_THROWS_WITH(call(), Contains(what)); };
-  says([&] { f.launch<&caller::broadcast_of>(at(0, 2), 3); }, "wsl: PE(0, 2) calls broadcast, whose rectangle is columns 1 to 3 and rows 1 to 3");
+  says([&] { f.launch<&caller::broadcast_of>(at(0, 2), 3); },
+       "wsl: PE(0, 2) calls broadcast, whose rectangle is columns 1 to 3 and rows 1 to 3");
   says([&] { f.launch<&caller::broadcast_of>(at(1, 1), 0); }, "wsl: PE(1, 1) calls broadcast with no words");
-  says([&] { f.launch<&caller::deal_own>(at(2, 2), 2); }, "wsl: PE(2, 2) is the root of scatter: it calls with the array of all blocks");
+  says([&] { f.launch<&caller::deal_own>(at(2, 2), 2); },
+       "wsl: PE(2, 2) is the root of scatter: it calls with the array of all blocks");
   says([&] { f.launch<&caller::deal_all>(at(1, 2), 2, 18); }, "wsl: PE(1, 2) is not the root of scatter");
-  says([&] { f.launch<&caller::deal_all>(at(2, 2), 2, 17); }, "wsl: PE(2, 2) calls scatter with an array of 17 words for 9 blocks of 2: it needs 18");
+  says([&] { f.launch<&caller::deal_all>(at(2, 2), 2, 17); },
+       "wsl: PE(2, 2) calls scatter with an array of 17 words for 9 blocks of 2: it needs 18");
   says([&] { f.launch<&caller::collect_own>(at(2, 2), 2); }, "wsl: PE(2, 2) is the root of gather");
   says([&] { f.launch<&caller::collect_all>(at(3, 2), 2, 18); }, "wsl: PE(3, 2) is not the root of gather");
-  says([&] { f.launch<&caller::collect_all>(at(2, 2), 2, 19); }, "wsl: PE(2, 2) calls gather with an array of 19 words for 9 blocks of 2: it needs 18");
-  says([&] { f.launch<&caller::shift_of>(at(2, 2), 2, 3); }, "wsl: PE(2, 2) calls shift with arrays of 2 and 3 words: they are equally long");
-  says([&] { f.launch<&caller::turn_of>(at(2, 2), 7); }, "wsl: PE(2, 2) calls all_to_all with an array of 7 words for 3 blocks of 3: it needs 9");
-  says([&] { f.launch<&caller::turn_of>(at(2, 2), 1); }, "wsl: PE(2, 2) calls all_to_all with an array of 1 word for 3 blocks of 1: it needs 3");
-  says([&] { f.launch<&caller::meet>(at(2, 2), 15); }, "wsl: PE(2, 2) calls halo_exchange with an array of 15 words: a tile with its rim has 4 x 4");
-  says([&] { f.launch<&caller::broadcast_of>(at(1, 1), 41); }, "wsl: a descriptor of 41 elements from element 0 on leaves its array of 40 elements");
+  says([&] { f.launch<&caller::collect_all>(at(2, 2), 2, 19); },
+       "wsl: PE(2, 2) calls gather with an array of 19 words for 9 blocks of 2: it needs 18");
+  says([&] { f.launch<&caller::shift_of>(at(2, 2), 2, 3); },
+       "wsl: PE(2, 2) calls shift with arrays of 2 and 3 words: they are equally long");
+  says([&] { f.launch<&caller::turn_of>(at(2, 2), 7); },
+       "wsl: PE(2, 2) calls all_to_all with an array of 7 words for 3 blocks of 3: it needs 9");
+  says([&] { f.launch<&caller::turn_of>(at(2, 2), 1); },
+       "wsl: PE(2, 2) calls all_to_all with an array of 1 word for 3 blocks of 1: it needs 3");
+  says([&] { f.launch<&caller::meet>(at(2, 2), 15); },
+       "wsl: PE(2, 2) calls halo_exchange with an array of 15 words: a tile with its rim has 4 x 4");
+  says([&] { f.launch<&caller::broadcast_of>(at(1, 1), 41); },
+       "wsl: a descriptor of 41 elements from element 0 on leaves its array of 40 elements");
 }
 
 TEST_CASE("a collective that has begun is not begun again") {
@@ -103,7 +121,8 @@ TEST_CASE("nor is an all-reduce that takes turns") {
   fabric f{l, reference{}};
   f.launch(), f.launch();
   f.start(at(0, 1)), f.start(at(0, 1));
-  CHECK_THROWS_WITH(f.run(), Contains("wsl: PE(0, 1) calls all_reduce again before its last call is complete"));
+  CHECK_THROWS_WITH(f.run(),
+                    Contains("wsl: PE(0, 1) calls all_reduce again before its last call is complete"));
 }
 
 TEST_CASE("who waits for a PE that does not call is a deadlock") {
@@ -122,7 +141,8 @@ TEST_CASE("modules take no more colors than they say") {
 
 TEST_CASE("a star from both sides of its root has a color for each") {
   layout l{wse2, 9, 7};
-  CHECK_THROWS_WITH((reduce<f32>{.first = 0, .root = {3, 2}, .how = tactic::star, .colors = 1}.wire(l)), Contains("needs 2 colors"));
+  CHECK_THROWS_WITH((reduce<f32>{.first = 0, .root = {3, 2}, .how = tactic::star, .colors = 1}.wire(l)),
+                    Contains("needs 2 colors"));
 }
 
 TEST_CASE("whoever is done with a reduction may begin the next, whatever the others do") {
@@ -140,7 +160,9 @@ TEST_CASE("whoever is done with a reduction may begin the next, whatever the oth
       sums[called++] = x[1];
       if (called < calls) start(me);
     }
-    static consteval auto tasks() { return table(launch<&member::start>(), use<&member::totals>(), local<&member::again>()); }
+    static consteval auto tasks() {
+      return table(launch<&member::start>(), use<&member::totals>(), local<&member::again>());
+    }
   };
   layout l{wse2, 33, 8};
   l.place(all, program_v<member>);
@@ -148,7 +170,8 @@ TEST_CASE("whoever is done with a reduction may begin the next, whatever the oth
   const auto adds_up = [&](const auto& engine) {
     fabric f{l, engine};
     f.launch();
-    for (int n = 0; n < calls; ++n) CHECK(f.read(20, 1, &member::sums)[n] == static_cast<u32>(33 * 8 * (n + 1)));
+    for (int n = 0; n < calls; ++n)
+      CHECK(f.read(20, 1, &member::sums)[n] == static_cast<u32>(33 * 8 * (n + 1)));
   };
   adds_up(reference{}), adds_up(timed{}), adds_up(threaded{.threads = 2});
 }
@@ -181,8 +204,10 @@ TEST_CASE("no tree, however many colors it takes, is quicker than the choice on 
   for (int words : {1, 2, 4, 8, 16, 256, 4096})
     for (int size = 2; size <= 520; size += 7) {
       const collective::lines where{{0, size, 0, 1}, collective::axis::x, 0};
-      const collective::line_reduce two_colors = collective::cheapest(where, words, 2, true), tree{tactic::tree, where, words};
-      CHECK(collective::reduce_cost{two_colors, words}.cycles() <= 1.01 * collective::reduce_cost{tree, words}.cycles());
+      const collective::line_reduce two_colors = collective::cheapest(where, words, 2, true),
+                                    tree{tactic::tree, where, words};
+      CHECK(collective::reduce_cost{two_colors, words}.cycles() <=
+            1.01 * collective::reduce_cost{tree, words}.cycles());
     }
 }
 

@@ -28,7 +28,9 @@ struct cell {
     }
   }
   void hear(pe&, i32 x, port from) { heard[index_of(from) - 1] = x, ++times; }
-  static consteval auto tasks() { return table(launch<&cell::speak>(), on<halo, &cell::hear>(), sends<halo>()); }
+  static consteval auto tasks() {
+    return table(launch<&cell::speak>(), on<halo, &cell::hear>(), sends<halo>());
+  }
 };
 
 /// Every PE of r heard each of its neighbours in r once, on the color that it expects, and nobody else.

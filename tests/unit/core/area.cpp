@@ -25,7 +25,8 @@ area some_area(const region& grid) {
 std::vector<int> axis(bound from, bound to, int every, int origin, int extent) {
   std::vector<int> positions;
   const int last = to.far ? extent + to.offset : to.offset;
-  for (int i = from.far ? extent + from.offset : from.offset; i < last; i += every) positions.push_back(origin + i);
+  for (int i = from.far ? extent + from.offset : from.offset; i < last; i += every)
+    positions.push_back(origin + i);
   return positions;
 }
 /// The PEs of an area, row by row.

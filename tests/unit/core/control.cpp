@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Control wavelets as words: what is packed comes out again, command by command, whatever else the wavelet carries.
+// Control wavelets as words: what is packed comes out again, command by command, whatever else the wavelet
+// carries.
 #include <wsl/core/control.hpp>
 
 #include <catch2/catch.hpp>
@@ -55,7 +56,8 @@ TEST_CASE("commands come out in order, with the id and the data") {
     must_yield(control_word::of(packed(eight)), eight, 8, false);
     must_yield(control_word::of(packed(eight), id), eight, 8, true);
     must_yield(control_word::of(packed(three), id, data), three, 3, true);
-    control_word plain = control_word::of(packed(eight), id), with_data = control_word::of(packed(three), id, data);
+    control_word plain = control_word::of(packed(eight), id),
+                 with_data = control_word::of(packed(three), id, data);
     for (int k = 0; k < 10; ++k, plain = plain.popped(), with_data = with_data.popped()) {
       CHECK(plain.id() == id);
       CHECK(with_data.id() == id);
@@ -74,8 +76,10 @@ TEST_CASE("the set of commands leaves out nops and what processors hear") {
 }
 
 TEST_CASE("too many commands, too many beside data, and ids that do not exist are refused") {
-  CHECK_THROWS_WITH((command_list{nop, nop, nop, nop, nop, nop, nop, nop, nop}), Contains("at most 8 commands, not 9"));
-  CHECK_THROWS_WITH(control_word::of({nop, nop, nop, nop}, 1, 2), Contains("with data carries at most 3 commands, not 4"));
+  CHECK_THROWS_WITH((command_list{nop, nop, nop, nop, nop, nop, nop, nop, nop}),
+                    Contains("at most 8 commands, not 9"));
+  CHECK_THROWS_WITH(control_word::of({nop, nop, nop, nop}, 1, 2),
+                    Contains("with data carries at most 3 commands, not 4"));
   CHECK_THROWS_WITH(control_word::of(advance, 64), Contains("no control task 64"));
   CHECK_THROWS_WITH(control_word::of(advance, -1), Contains("no control task -1"));
 }

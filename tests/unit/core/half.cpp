@@ -17,7 +17,7 @@
 #include <vector>
 
 #if defined(__x86_64__) && defined(__GNUC__)
-#  include <immintrin.h>
+#include <immintrin.h>
 #endif
 
 using wsl::bf16;
@@ -25,28 +25,35 @@ using wsl::f16;
 
 namespace {
 
-template <class Half> constexpr int mantissa_bits = std::is_same_v<Half, f16> ? 10 : 7;
-template <class Half> constexpr int exponent_bits = 15 - mantissa_bits<Half>;
-template <class Half> constexpr int infinity_bits = 0x7fff >> mantissa_bits<Half> << mantissa_bits<Half>;
+template <class Half>
+constexpr int mantissa_bits = std::is_same_v<Half, f16> ? 10 : 7;
+template <class Half>
+constexpr int exponent_bits = 15 - mantissa_bits<Half>;
+template <class Half>
+constexpr int infinity_bits = 0x7fff >> mantissa_bits<Half> << mantissa_bits<Half>;
 
 // The integer code of the header, whatever instructions it would choose here.
-template <class Half, class Wide> std::uint16_t narrow(Wide x) {
+template <class Half, class Wide>
+std::uint16_t narrow(Wide x) {
   return wsl::detail::narrow<exponent_bits<Half>, mantissa_bits<Half>>(x);
 }
 
-template <class Half> float widen(int bits) {
+template <class Half>
+float widen(int bits) {
   return wsl::detail::widen<exponent_bits<Half>, mantissa_bits<Half>>(std::uint16_t(bits));
 }
 
 // What a magnitude's bits mean; infinity's are given the value that would follow the largest finite one.
-template <class Half> long double meaning(int bits) {
+template <class Half>
+long double meaning(int bits) {
   constexpr int m = mantissa_bits<Half>, bias = (1 << (exponent_bits<Half> - 1)) - 1;
   const int exponent = bits >> m, mantissa = bits & ((1 << m) - 1);
   if (exponent == 0) return std::ldexp(static_cast<long double>(mantissa), 1 - bias - m);
   return std::ldexp(static_cast<long double>(mantissa + (1 << m)), exponent - bias - m);
 }
 
-template <class Half> const std::vector<long double>& meanings() {
+template <class Half>
+const std::vector<long double>& meanings() {
   static const std::vector<long double> all = [] {
     std::vector<long double> table;
     for (int bits = 0; bits <= infinity_bits<Half>; ++bits) table.push_back(meaning<Half>(bits));
@@ -56,7 +63,8 @@ template <class Half> const std::vector<long double>& meanings() {
 }
 
 // The nearest pattern of a number, ties to the even one.
-template <class Half> int nearest(long double x) {
+template <class Half>
+int nearest(long double x) {
   const auto& table = meanings<Half>();
   const int sign = std::signbit(x) ? 0x8000 : 0;
   x = std::fabs(x);
@@ -67,28 +75,34 @@ template <class Half> int nearest(long double x) {
   return sign | (x < middle ? below : above);
 }
 
-template <class Half> bool is_nan(Half x) { return (x.bits & 0x7fff) > infinity_bits<Half>; }
+template <class Half>
+bool is_nan(Half x) {
+  return (x.bits & 0x7fff) > infinity_bits<Half>;
+}
 
 // The sign and the kept bits of a NaN's payload, and the quiet bit.
-template <class Half> int quietened(std::uint32_t nan) {
+template <class Half>
+int quietened(std::uint32_t nan) {
   constexpr int m = mantissa_bits<Half>;
   const int payload = int(nan >> (23 - m)) & ((1 << m) - 1);
   return int(nan >> 16 & 0x8000) | infinity_bits<Half> | 1 << (m - 1) | payload;
 }
 
-template <class Half> int expected(float x) {
+template <class Half>
+int expected(float x) {
   return std::isnan(x) ? quietened<Half>(std::bit_cast<std::uint32_t>(x)) : nearest<Half>(x);
 }
 
 // Every value of Half, every middle between two, and the floats next to all of these; then any floats.
-template <class Half, class Check> void for_telling_floats(Check check) {
+template <class Half, class Check>
+void for_telling_floats(Check check) {
   constexpr std::uint32_t half_a_place = 1u << (22 - mantissa_bits<Half>);
   for (int bits = 0; bits < 0x10000; ++bits) {
     const float value = widen<Half>(bits);
     const bool subnormal = (bits & 0x7fff) >> mantissa_bits<Half> == 0;
     const auto here = std::bit_cast<std::uint32_t>(value);
     const auto middle =
-      subnormal ? std::bit_cast<std::uint32_t>((value + widen<Half>(bits + 1)) / 2) : here + half_a_place;
+        subnormal ? std::bit_cast<std::uint32_t>((value + widen<Half>(bits + 1)) / 2) : here + half_a_place;
     for (const std::uint32_t x : {here - 1, here, here + 1, middle - 1, middle, middle + 1})
       check(std::bit_cast<float>(x));
   }
@@ -111,24 +125,24 @@ struct tally {
   }
 };
 
-} // namespace
+}  // namespace
 
 // What a constant may do, and what the types are.
 static_assert(sizeof(f16) == 2 && std::is_trivially_copyable_v<f16> && std::is_standard_layout_v<f16>);
 static_assert(sizeof(bf16) == 2 && std::is_trivially_copyable_v<bf16> && std::is_standard_layout_v<bf16>);
 
-static_assert(f16(1.f).bits == 0x3c00 && f16(-2.0).bits == 0xc000 && f16(65504).bits == 0x7bff
-              && f16(65520).bits == 0x7c00);
+static_assert(f16(1.f).bits == 0x3c00 && f16(-2.0).bits == 0xc000 && f16(65504).bits == 0x7bff &&
+              f16(65520).bits == 0x7c00);
 static_assert(bf16(1.f).bits == 0x3f80 && bf16(-2.0).bits == 0xc000 && bf16(3.389e38f).bits == 0x7f7f);
-static_assert(f16(0x1p-24).bits == 1 && f16(0x1p-25).bits == 0 && f16(0x1.8p-24f).bits == 2
-              && f16(-0.f).bits == 0x8000);
+static_assert(f16(0x1p-24).bits == 1 && f16(0x1p-25).bits == 0 && f16(0x1.8p-24f).bits == 2 &&
+              f16(-0.f).bits == 0x8000);
 static_assert(f16(1e300).bits == 0x7c00 && bf16(-1e300).bits == 0xff80 && f16(5e-324).bits == 0);
 static_assert(f16(std::numeric_limits<float>::infinity()).bits == 0x7c00);
 static_assert(f16(std::numeric_limits<double>::quiet_NaN()).bits == 0x7e00);
 static_assert(float(f16::from_bits(0x03ff)) == 0x1.ff8p-15f && float(bf16::from_bits(1)) == 0x1p-133f);
 
-static_assert(f16(1.5) + f16(2.25) == 3.75f && f16(7) / 2 == 3.5f && 2 - bf16(3) == -1 && -f16(0) == 0
-              && abs(bf16(-3)) == 3);
+static_assert(f16(1.5) + f16(2.25) == 3.75f && f16(7) / 2 == 3.5f && 2 - bf16(3) == -1 && -f16(0) == 0 &&
+              abs(bf16(-3)) == 3);
 static_assert([] {
   f16 x = 0;
   x += 3;
@@ -137,8 +151,8 @@ static_assert([] {
   x /= 2;
   return x;
 }() == 4);
-static_assert(f16(1) < f16(2) && f16(1) != 2 && (f16(1) <=> f16(1)) == 0 && f16(2048) != 2049
-              && bf16(1) == f16(1));
+static_assert(f16(1) < f16(2) && f16(1) != 2 && (f16(1) <=> f16(1)) == 0 && f16(2048) != 2049 &&
+              bf16(1) == f16(1));
 static_assert((f16::from_bits(0x7e00) <=> f16(0)) == std::partial_ordering::unordered);
 
 // A wider operand widens; an integer does not.
@@ -149,7 +163,10 @@ static_assert(std::is_convertible_v<f16, float> && std::is_convertible_v<int, f1
 static_assert(!std::is_convertible_v<float, f16> && !std::is_convertible_v<f16, bf16>);
 static_assert(!std::is_convertible_v<double, bf16> && std::is_constructible_v<bf16, f16>);
 
-template <f16 scale> constexpr float scaled(float x) { return scale * x; }
+template <f16 scale>
+constexpr float scaled(float x) {
+  return scale * x;
+}
 static_assert(scaled<f16(0.5)>(3) == 1.5f);
 
 TEMPLATE_TEST_CASE("a half goes to float, by definition, and comes back", "[half]", f16, bf16) {
@@ -191,7 +208,7 @@ TEST_CASE("bf16 is the upper half of a float, rounded", "[half]") {
 TEMPLATE_TEST_CASE("a double is rounded once", "[half]", f16, bf16) {
   const double last_place = std::ldexp(1.0, -mantissa_bits<TestType>);
   const double above_tie =
-    1 + last_place / 2 + 0x1p-40; // by way of float it is the tie itself, which goes to 1
+      1 + last_place / 2 + 0x1p-40;  // by way of float it is the tie itself, which goes to 1
   CHECK(TestType(above_tie) == 1 + last_place);
   CHECK(TestType(static_cast<float>(above_tie)) == 1);
 
@@ -224,7 +241,7 @@ TEMPLATE_TEST_CASE("an integer is rounded once", "[half]", f16, bf16) {
 
 TEST_CASE("an integer that is no double is rounded once", "[half]") {
   const std::uint64_t tie = std::uint64_t{0x101}
-                            << 55; // of bf16; a double cannot tell the next integer from it
+                            << 55;  // of bf16; a double cannot tell the next integer from it
   CHECK(bf16(tie) == 0x1p63f);
   CHECK(bf16(tie + 1) == 0x1.02p63f);
   CHECK(bf16(std::numeric_limits<std::int64_t>::min()) == -0x1p63f);
@@ -241,7 +258,7 @@ TEMPLATE_TEST_CASE("arithmetic is correctly rounded", "[half]", f16, bf16) {
   for (int i = 0; i < 1'000'000; ++i) {
     const std::uint32_t bits = static_cast<std::uint32_t>(random());
     const auto near =
-      std::uint16_t((bits & 0x8fff) + (i % 2 ? 0 : bits >> 16 & 0x7000)); // like magnitudes, or any
+        std::uint16_t((bits & 0x8fff) + (i % 2 ? 0 : bits >> 16 & 0x7000));  // like magnitudes, or any
     const TestType a = TestType::from_bits(std::uint16_t(bits >> 16)), b = TestType::from_bits(near);
     const long double x = static_cast<long double>(float(a)), y = static_cast<long double>(float(b));
     check(a + b, x + y);
@@ -272,13 +289,13 @@ TEMPLATE_TEST_CASE("what is no number behaves as in float", "[half]", f16, bf16)
 TEST_CASE("numeric_limits of f16 are those of binary16", "[half]") {
   using limits = std::numeric_limits<f16>;
   STATIC_REQUIRE(
-    (limits::is_specialized && limits::is_iec559 && limits::has_infinity && !limits::is_integer));
+      (limits::is_specialized && limits::is_iec559 && limits::has_infinity && !limits::is_integer));
   STATIC_REQUIRE((limits::digits == 11 && limits::digits10 == 3 && limits::max_digits10 == 5));
   STATIC_REQUIRE((limits::min_exponent == -13 && limits::max_exponent == 16));
   STATIC_REQUIRE((limits::min_exponent10 == -4 && limits::max_exponent10 == 4));
   STATIC_REQUIRE((limits::min() == 0x1p-14f && limits::max() == 65504 && limits::lowest() == -65504));
   STATIC_REQUIRE(
-    (limits::epsilon() == 0x1p-10f && limits::denorm_min() == 0x1p-24f && limits::round_error() == 0.5f));
+      (limits::epsilon() == 0x1p-10f && limits::denorm_min() == 0x1p-24f && limits::round_error() == 0.5f));
   STATIC_REQUIRE((limits::infinity().bits == 0x7c00 && limits::quiet_NaN().bits == 0x7e00));
 }
 
@@ -288,7 +305,7 @@ TEST_CASE("numeric_limits of bf16 are those of a float cut in half", "[half]") {
   STATIC_REQUIRE((limits::min_exponent == -125 && limits::max_exponent == 128));
   STATIC_REQUIRE((limits::min_exponent10 == -37 && limits::max_exponent10 == 38));
   STATIC_REQUIRE(
-    (limits::min() == 0x1p-126f && limits::max() == 0x1.fep127f && limits::epsilon() == 0x1p-7f));
+      (limits::min() == 0x1p-126f && limits::max() == 0x1.fep127f && limits::epsilon() == 0x1p-7f));
   STATIC_REQUIRE((limits::infinity().bits == 0x7f80 && limits::quiet_NaN().bits == 0x7fc0));
 }
 
@@ -304,10 +321,10 @@ namespace {
   return _mm_cvtss_f32(_mm_cvtph_ps(_mm_cvtsi32_si128(bits)));
 }
 
-} // namespace
+}  // namespace
 
 TEST_CASE("the integer code is the processor's conversion, bit for bit", "[half]") {
-  if (!__builtin_cpu_supports("avx2")) { // not every compiler can ask for F16C; it came before AVX2
+  if (!__builtin_cpu_supports("avx2")) {  // not every compiler can ask for F16C; it came before AVX2
     WARN("skipped: this processor has no F16C");
     return;
   }

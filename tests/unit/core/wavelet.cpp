@@ -34,13 +34,16 @@ void keep_every_word() {
     const u32 word = static_cast<u32>(any());
     REQUIRE((keeps<T>(word) && ...));
   }
-  for (u32 word : {0u, 1u, 0x7fffu, 0x8000u, 0xffffu, 0x10000u, 0x7f800000u, 0x7fc00001u, 0x80000000u, 0xff800000u, 0xffc00000u})
+  for (u32 word : {0u, 1u, 0x7fffu, 0x8000u, 0xffffu, 0x10000u, 0x7f800000u, 0x7fc00001u, 0x80000000u,
+                   0xff800000u, 0xffc00000u})
     REQUIRE((keeps<T>(word) && ...));
 }
 
 }  // namespace
 
-TEST_CASE("a payload is its bits") { keep_every_word<u32, i32, f32, u16, i16, f16, bf16, halves<u16>, halves<f16, i16>, complex16>(); }
+TEST_CASE("a payload is its bits") {
+  keep_every_word<u32, i32, f32, u16, i16, f16, bf16, halves<u16>, halves<f16, i16>, complex16>();
+}
 
 TEST_CASE("halves are two numbers of one word") {
   const auto h = from_bits<halves<f16>>(0x00073e00);

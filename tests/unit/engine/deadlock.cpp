@@ -24,13 +24,13 @@ template <class Run>
 std::string report_of(Run run_it) {
   try {
     run_it();
-  } catch (const deadlock& d) {
-    return d.what();
-  }
+  } catch (const deadlock& d) { return d.what(); }
   return "no deadlock";
 }
 
-int lines_of(const std::string& text) { return 1 + static_cast<int>(std::count(text.begin(), text.end(), '\n')); }
+int lines_of(const std::string& text) {
+  return 1 + static_cast<int>(std::count(text.begin(), text.end(), '\n'));
+}
 
 template <color<f32> in, color<f32> out>
 struct node {
@@ -58,9 +58,10 @@ struct node {
     co_return;
   }
   static consteval auto tasks() {
-    return table(launch<&node::receive>(), launch<&node::receive_then_send>(), launch<&node::send_then_receive>(),
-                 launch<&node::send>(), launch<&node::stream>(), launch<&node::hold>(), launch<&node::control_then_receive>(),
-                 local<&node::step>(blocked), control<1, &node::stop>(), reads<in>(), sends<out>());
+    return table(launch<&node::receive>(), launch<&node::receive_then_send>(),
+                 launch<&node::send_then_receive>(), launch<&node::send>(), launch<&node::stream>(),
+                 launch<&node::hold>(), launch<&node::control_then_receive>(), local<&node::step>(blocked),
+                 control<1, &node::stop>(), reads<in>(), sends<out>());
   }
 };
 
@@ -69,9 +70,12 @@ using right = node<red, blue>;
 
 /// left sends red to right, right sends blue to left.
 constexpr layout couple = layout{wse2, 2, 1}
-  .place(column(0), program_v<left>).place(column(1), program_v<right>)
-  .path(red, column(0), ramp >> east).path(red, column(1), west >> ramp)
-  .path(blue, column(1), ramp >> west).path(blue, column(0), east >> ramp);
+                              .place(column(0), program_v<left>)
+                              .place(column(1), program_v<right>)
+                              .path(red, column(0), ramp >> east)
+                              .path(red, column(1), west >> ramp)
+                              .path(blue, column(1), ramp >> west)
+                              .path(blue, column(0), east >> ramp);
 static_assert(routed<couple>());
 
 }  // namespace
@@ -82,9 +86,10 @@ TEMPLATE_LIST_TEST_CASE("a reader whose partner never sends: the partner is the 
   const std::string text = report_of([&] { f.launch<&left::send>(at(0, 0), 5); });
   CHECK_THAT(text, StartsWith("wsl: deadlock: nothing moves any more, but something waits\n  PE(1, 0) of "));
   CHECK_THAT(text, Contains("mov waits for 3 wavelets of color 0; the input queue is empty"));
+  CHECK_THAT(text, Contains("\nPE(1, 0) waits for color 0 from PE(0, 0), which waits for nothing: it never "
+                            "sent what is missing."));
   CHECK_THAT(text,
-             Contains("\nPE(1, 0) waits for color 0 from PE(0, 0), which waits for nothing: it never sent what is missing."));
-  CHECK_THAT(text, Contains("\nLet PE(0, 0) of ") && Contains("send as many wavelets of color 0 as are read"));
+             Contains("\nLet PE(0, 0) of ") && Contains("send as many wavelets of color 0 as are read"));
 }
 
 TEMPLATE_LIST_TEST_CASE("two readers that wait for each other are a cycle", "", every_engine) {
@@ -92,7 +97,10 @@ TEMPLATE_LIST_TEST_CASE("two readers that wait for each other are a cycle", "", 
   f.start<&left::receive_then_send>(at(0, 0));
   f.start<&right::receive_then_send>(at(1, 0));
   const std::string text = report_of([&] { f.run(); });
-  CHECK_THAT(text, Contains("\nPE(0, 0) waits for color 1 from PE(1, 0), which waits for color 0 from PE(0, 0): a cycle."));
+  CHECK_THAT(
+      text,
+      Contains(
+          "\nPE(0, 0) waits for color 1 from PE(1, 0), which waits for color 0 from PE(0, 0): a cycle."));
   CHECK_THAT(text, EndsWith("Let one of them send before it waits."));
 }
 
@@ -104,10 +112,10 @@ TEMPLATE_LIST_TEST_CASE("two senders that wait for each other to receive are a c
   CHECK_THAT(text, Contains("mov waits to put 54 wavelets of color 0 into the full output queue"));
   // The threaded engine has no routers: what lies in them it counts to the input queue.
   CHECK_THAT(text, Contains(" wavelets of color 1 in the input queue; no task or operation takes them"));
-  CHECK_THAT(text,
-             Contains("waits for room on color 0 towards PE(1, 0), which waits for room on color 1 towards PE(0, 0): a cycle."));
-  CHECK_THAT(text,
-             EndsWith("Let one of them take its wavelets while it sends: with a data task, or with an operation started by me.async(...)."));
+  CHECK_THAT(text, Contains("waits for room on color 0 towards PE(1, 0), which waits for room on color 1 "
+                            "towards PE(0, 0): a cycle."));
+  CHECK_THAT(text, EndsWith("Let one of them take its wavelets while it sends: with a data task, or with an "
+                            "operation started by me.async(...)."));
 }
 
 namespace {
@@ -132,21 +140,23 @@ struct green_first {
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("a sender and a reader that take two colors in different orders are a cycle", "", short_queues) {
+TEMPLATE_LIST_TEST_CASE("a sender and a reader that take two colors in different orders are a cycle", "",
+                        short_queues) {
   layout l{wse3, 2, 1};
   l.place(column(0), program_v<red_first>).place(column(1), program_v<green_first>);
   for (const auto c : {red, green}) l.path(c, column(0), ramp >> east).path(c, column(1), west >> ramp);
   fabric f{l, TestType{}};
   const std::string text = report_of([&] { f.launch(); });
-  CHECK_THAT(text,
-             Contains("\nPE(0, 0) waits for room on color 0 towards PE(1, 0), which waits for color 2 from PE(0, 0): a cycle."));
+  CHECK_THAT(text, Contains("\nPE(0, 0) waits for room on color 0 towards PE(1, 0), which waits for color 2 "
+                            "from PE(0, 0): a cycle."));
   CHECK_THAT(text, Contains("me.async"));
 }
 
 TEMPLATE_LIST_TEST_CASE("a sender whose words nobody takes: the receiver is the culprit", "", short_queues) {
   fabric f{couple, TestType{}};
   const std::string text = report_of([&] { f.launch<&left::stream>(at(0, 0)); });
-  CHECK_THAT(text, Contains("PE(0, 0) waits for room on color 0 towards PE(1, 0), where nothing takes color 0."));
+  CHECK_THAT(text,
+             Contains("PE(0, 0) waits for room on color 0 towards PE(1, 0), where nothing takes color 0."));
   CHECK_THAT(text, Contains("\nBind a task to color 0 on PE(1, 0) of "));
 }
 
@@ -160,9 +170,8 @@ TEST_CASE("what a task sent and could not leave is counted") {
 TEMPLATE_LIST_TEST_CASE("unread words alone are a deadlock too", "", every_engine) {
   fabric f{couple, TestType{}};
   const std::string text = report_of([&] { f.launch<&left::send>(at(0, 0), 1); });
-  CHECK_THAT(text,
-             Contains("\n  PE(1, 0) of ") &&
-             Contains("1 wavelet of color 0 in the input queue; no task or operation takes them"));
+  CHECK_THAT(text, Contains("\n  PE(1, 0) of ") &&
+                       Contains("1 wavelet of color 0 in the input queue; no task or operation takes them"));
   CHECK_THAT(text, Contains("\nBind a task to color 0 on PE(1, 0) of "));
   CHECK(lines_of(text) == 3);
 }
@@ -174,7 +183,8 @@ TEMPLATE_LIST_TEST_CASE("a task that is activated but blocked", "", every_engine
   CHECK_THAT(text, Contains("\nLet PE(0, 0) of ") && EndsWith(" unblock step, or do not activate it."));
 }
 
-TEMPLATE_LIST_TEST_CASE("a control wavelet waits for its task while a task that waits holds the PE", "", every_engine) {
+TEMPLATE_LIST_TEST_CASE("a control wavelet waits for its task while a task that waits holds the PE", "",
+                        every_engine) {
   fabric f{couple, TestType{}};
   f.start<&right::receive>(at(1, 0), 1);
   const std::string text = report_of([&] { f.launch<&left::control_then_receive>(at(0, 0)); });
@@ -207,8 +217,10 @@ TEMPLATE_LIST_TEST_CASE("a blocked data task is named, with what unblocks it", "
   fabric f{l, TestType{}};
   const std::string text = report_of([&] { f.launch<&giver::give>(at(0, 0), 30); });
   CHECK_THAT(text, Contains(" wavelets of color 0 in the input queue; task take may not run"));
-  CHECK_THAT(text, Contains("PE(0, 0) waits for room on color 0 towards PE(2, 0), whose task take may not run."));
-  CHECK_THAT(text, Contains("\nLet PE(2, 0) of ") && Contains("unblock color 0 or end what keeps it busy, so that take runs"));
+  CHECK_THAT(text,
+             Contains("PE(0, 0) waits for room on color 0 towards PE(2, 0), whose task take may not run."));
+  CHECK_THAT(text, Contains("\nLet PE(2, 0) of ") &&
+                       Contains("unblock color 0 or end what keeps it busy, so that take runs"));
 }
 
 namespace {
@@ -222,8 +234,10 @@ struct reader {
 /// A color from the host through the west side.
 layout streamed(const program& p) {
   layout l{wse2, 2, 1};
-  return l.place(column(1), p).path(red, column(0), west >> east).path(red, column(1), west >> ramp).stream_in(red, at(0, 0),
-    west);
+  return l.place(column(1), p)
+      .path(red, column(0), west >> east)
+      .path(red, column(1), west >> ramp)
+      .stream_in(red, at(0, 0), west);
 }
 
 void write(fabric& f, std::size_t n) {
@@ -238,7 +252,9 @@ TEMPLATE_LIST_TEST_CASE("a host that writes too few words", "", every_engine) {
   write(f, 3);
   const std::string text = report_of([&] { f.launch<&reader::read>(at(1, 0), 5); });
   CHECK_THAT(text, Contains("mov waits for 2 wavelets of color 0"));
-  CHECK_THAT(text, Contains("PE(1, 0) waits for color 0 from the host stream at PE(0, 0): the host wrote too few words."));
+  CHECK_THAT(
+      text,
+      Contains("PE(1, 0) waits for color 0 from the host stream at PE(0, 0): the host wrote too few words."));
   CHECK_THAT(text, EndsWith("Write as many words of color 0 into the stream as the PEs read."));
 }
 
@@ -247,7 +263,10 @@ TEMPLATE_LIST_TEST_CASE("a host that writes more words than are taken", "", shor
   write(f, 25);
   const std::string text = report_of([&] { f.run(); });
   CHECK_THAT(text, Contains("host stream at PE(0, 0): 15 words of color 0 cannot enter the grid"));
-  CHECK_THAT(text, Contains("the host at PE(0, 0) waits for room on color 0 towards PE(1, 0), whose task take may not run."));
+  CHECK_THAT(
+      text,
+      Contains(
+          "the host at PE(0, 0) waits for room on color 0 towards PE(1, 0), whose task take may not run."));
 }
 
 TEMPLATE_LIST_TEST_CASE("a reader on a PE that no path reaches", "", every_engine) {
@@ -263,11 +282,15 @@ TEMPLATE_LIST_TEST_CASE("a reader on a PE that no path reaches", "", every_engin
 TEST_CASE("a multicast that one receiver stops starves the other") {
   layout l{wse2, 3, 1};
   l.place(column(1), program_v<giver>).place(column(0), program_v<reader>).place(column(2), program_v<taker>);
-  l.path(red, column(1), ramp >> (west | east)).path(red, column(0), east >> ramp).path(red, column(2), west >> ramp);
+  l.path(red, column(1), ramp >> (west | east))
+      .path(red, column(0), east >> ramp)
+      .path(red, column(2), west >> ramp);
   fabric f{l, reference{}};
   f.start<&reader::read>(at(0, 0), 16);
   const std::string text = report_of([&] { f.launch<&giver::give>(at(1, 0), 10); });
-  CHECK_THAT(text, Contains("PE(0, 0) waits for color 0, which is held up by PE(2, 0), whose task take may not run."));
+  CHECK_THAT(
+      text,
+      Contains("PE(0, 0) waits for color 0, which is held up by PE(2, 0), whose task take may not run."));
 }
 
 namespace {
@@ -285,7 +308,8 @@ struct link {
 
 layout chain(int width) {
   layout l{wse2, width, 1};
-  l.place(columns(0, end, 2), program_v<link<blue, red>>).place(columns(1, end, 2), program_v<link<red, blue>>);
+  l.place(columns(0, end, 2), program_v<link<blue, red>>)
+      .place(columns(1, end, 2), program_v<link<red, blue>>);
   l.path(red, columns(0, end - 1, 2), ramp >> east).path(red, columns(1, end, 2), west >> ramp);
   l.path(blue, columns(1, end - 1, 2), ramp >> east).path(blue, columns(2, end, 2), west >> ramp);
   return l;
@@ -293,17 +317,20 @@ layout chain(int width) {
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("a long chain is followed to its beginning, and only its ends are printed", "", every_engine) {
+TEMPLATE_LIST_TEST_CASE("a long chain is followed to its beginning, and only its ends are printed", "",
+                        every_engine) {
   fabric f{chain(600), TestType{}};
   const std::string text = report_of([&] { f.launch(columns(1, end)); });
-  CHECK_THAT(text,
-             Contains("300 PEs of ") &&
-             Contains("(PE(1, 0), PE(3, 0), PE(5, 0), PE(7, 0), ...): mov waits for 1 wavelet of color 0 each"));
-  CHECK_THAT(text,
-             Contains("299 PEs of ") &&
-             Contains("(PE(2, 0), PE(4, 0), PE(6, 0), PE(8, 0), ...): mov waits for 1 wavelet of color 1 each"));
-  CHECK_THAT(text,
-             Contains("\nPE(2, 0) waits for color 1 from PE(1, 0), which waits for color 0 from PE(0, 0), which waits for nothing"));
+  CHECK_THAT(
+      text,
+      Contains("300 PEs of ") &&
+          Contains("(PE(1, 0), PE(3, 0), PE(5, 0), PE(7, 0), ...): mov waits for 1 wavelet of color 0 each"));
+  CHECK_THAT(
+      text,
+      Contains("299 PEs of ") &&
+          Contains("(PE(2, 0), PE(4, 0), PE(6, 0), PE(8, 0), ...): mov waits for 1 wavelet of color 1 each"));
+  CHECK_THAT(text, Contains("\nPE(2, 0) waits for color 1 from PE(1, 0), which waits for color 0 from PE(0, "
+                            "0), which waits for nothing"));
   CHECK(lines_of(text) < 8);
   fabric g{chain(600), TestType{}};
   g.start(at(599, 0));
@@ -315,9 +342,10 @@ TEST_CASE("the links in the middle of a chain are counted") {
   waits open;
   for (int x = 29; x > 0; --x) open.push_back({wait::reason::input, {x, 0}, x % 2 ? 0 : 1, "link", "mov", 1});
   const std::string text = deadlock(chain(30), open).what();
-  CHECK_THAT(text, Contains("\nPE(29, 0) waits for color 0 from PE(28, 0), which waits for color 1 from PE(27, 0)"));
-  CHECK_THAT(text,
-             Contains("more PEs in turn, the last of them being PE(2, 0), which waits for color 1 from PE(1, 0), which waits for color 0 from PE(0, 0), "
+  CHECK_THAT(
+      text, Contains("\nPE(29, 0) waits for color 0 from PE(28, 0), which waits for color 1 from PE(27, 0)"));
+  CHECK_THAT(text, Contains("more PEs in turn, the last of them being PE(2, 0), which waits for color 1 from "
+                            "PE(1, 0), which waits for color 0 from PE(0, 0), "
                             "which waits for nothing: it never sent what is missing."));
 }
 
@@ -325,8 +353,9 @@ TEST_CASE("on a large grid on which everything waits the report stays short") {
   const int side = 700;
   layout l{wse2, side, side};
   l.place(all, program_v<left>);
-  l.path(blue, column(end - 1), ramp >> west).path(blue, columns(1, end - 1), east >> (ramp | west)).path(blue, column(0),
-    east >> ramp);
+  l.path(blue, column(end - 1), ramp >> west)
+      .path(blue, columns(1, end - 1), east >> (ramp | west))
+      .path(blue, column(0), east >> ramp);
   waits open;
   for (int y = 0; y < side; ++y)
     for (int x = 0; x < side; ++x)
@@ -339,11 +368,11 @@ TEST_CASE("on a large grid on which everything waits the report stays short") {
   const std::string text = deadlock(l, open).what();
   CHECK(lines_of(text) <= 14);
   CHECK(text.size() < 1500);
-  CHECK_THAT(text,
-             Contains("490000 PEs of p (PE(0, 0), PE(1, 0), PE(2, 0), PE(3, 0), ...): mov waits for 1 to 700 wavelets of color 1 each"));
+  CHECK_THAT(text, Contains("490000 PEs of p (PE(0, 0), PE(1, 0), PE(2, 0), PE(3, 0), ...): mov waits for 1 "
+                            "to 700 wavelets of color 1 each"));
   CHECK_THAT(text, Contains("\n  and 41 more waits\n"));
-  CHECK_THAT(text,
-             Contains("\nPE(0, 0) waits for color 1 from PE(699, 0), which waits for color 1, which no path brings there."));
+  CHECK_THAT(text, Contains("\nPE(0, 0) waits for color 1 from PE(699, 0), which waits for color 1, which no "
+                            "path brings there."));
 }
 
 TEMPLATE_LIST_TEST_CASE("the waits themselves can be read", "", every_engine) {

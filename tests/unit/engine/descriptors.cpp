@@ -3,8 +3,8 @@
 
 #include "engines.hpp"
 
-#include <wsl/program/event.hpp>
 #include <wsl/program/descriptor/ops.hpp>
+#include <wsl/program/event.hpp>
 
 #include <array>
 #include <catch2/catch.hpp>
@@ -75,9 +75,10 @@ struct reader {
   }
 
   static consteval auto tasks() {
-    return table(launch<&reader::waited>(), launch<&reader::async>(), launch<&reader::both>(), launch<&reader::difference>(),
-                 launch<&reader::views>(), launch<&reader::sums>(), launch<&reader::shadowed>(), local<&reader::beside>(),
-                 local<&reader::finished>(), reads<red>(), reads<blue>());
+    return table(launch<&reader::waited>(), launch<&reader::async>(), launch<&reader::both>(),
+                 launch<&reader::difference>(), launch<&reader::views>(), launch<&reader::sums>(),
+                 launch<&reader::shadowed>(), local<&reader::beside>(), local<&reader::finished>(),
+                 reads<red>(), reads<blue>());
   }
 };
 
@@ -90,7 +91,8 @@ const reader& fed_with(fabric& f, int reds, int blues, X... x) {
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("a task that waits keeps its PE for itself, and continues with what arrived", "", every_engine) {
+TEMPLATE_LIST_TEST_CASE("a task that waits keeps its PE for itself, and continues with what arrived", "",
+                        every_engine) {
   fabric f{fed<reader>(wse2), TestType{}};
   const reader& r = fed_with<&reader::waited>(f, 8, 8, 8);
   CHECK(r.x == numbers{1, 2, 3, 4, 5, 6, 7, 8});
@@ -118,14 +120,16 @@ TEMPLATE_LIST_TEST_CASE("an operation without elements is complete at once", "",
   CHECK(w.phase == 3);
 }
 
-TEMPLATE_LIST_TEST_CASE("an operation reads two colors where the machine can, and its operands keep their places", "", every_engine) {
+TEMPLATE_LIST_TEST_CASE(
+    "an operation reads two colors where the machine can, and its operands keep their places", "",
+    every_engine) {
   fabric f{fed<reader>(wse2), TestType{}};
   CHECK(fed_with<&reader::both>(f, 8, 8).x == numbers{6, 12, 18, 24, 30, 36, 42, 48});
   CHECK(fed_with<&reader::difference>(f, 8, 8).x == numbers{9, 18, 27, 36, 45, 54, 63, 72});
   fabric g{fed<reader>(wse3), TestType{}};
   CHECK_THROWS_WITH((fed_with<&reader::both>(g, 8, 8)),
                     Contains("PE(1, 0)") && Contains("reads 2 colors in one fmac; wse3 reads 1") &&
-                      Contains("in both on PE(1, 0)"));
+                        Contains("in both on PE(1, 0)"));
 }
 
 TEMPLATE_LIST_TEST_CASE("memory operands may be strided, reversed and parts", "", every_engine) {
@@ -135,7 +139,8 @@ TEMPLATE_LIST_TEST_CASE("memory operands may be strided, reversed and parts", ""
   CHECK(r.y == numbers{0, 0, 40, 30, 20, 10, 0, 0});
 }
 
-TEMPLATE_LIST_TEST_CASE("a scalar destination accumulates from its first source, or keeps the last element", "", every_engine) {
+TEMPLATE_LIST_TEST_CASE("a scalar destination accumulates from its first source, or keeps the last element",
+                        "", every_engine) {
   fabric f{fed<reader>(wse3), TestType{}};
   const reader& r = fed_with<&reader::sums>(f, 8, 8);
   CHECK(r.total == 136);
@@ -157,7 +162,9 @@ struct relay {
   int other = 0;
   void go(pe& me) { me.async(mul(fabout(blue), fabin(red), 2)); }
   void tick(pe&) { ++other; }
-  static consteval auto tasks() { return table(launch<&relay::go>(), launch<&relay::tick>(), reads<red>(), sends<blue>()); }
+  static consteval auto tasks() {
+    return table(launch<&relay::go>(), launch<&relay::tick>(), reads<red>(), sends<blue>());
+  }
 };
 
 struct source {
@@ -175,14 +182,21 @@ struct drain {
 };
 
 constexpr layout relayed = layout{wse3, 3, 1}
-  .place(column(0), program_v<source>).place(column(1), program_v<relay>).place(column(2), program_v<drain>)
-  .path(red, column(0), ramp >> east).path(red, column(1), west >> ramp)
-  .path(blue, column(1), ramp >> east).path(blue, column(2), west >> ramp);
+                               .place(column(0), program_v<source>)
+                               .place(column(1), program_v<relay>)
+                               .place(column(2), program_v<drain>)
+                               .path(red, column(0), ramp >> east)
+                               .path(red, column(1), west >> ramp)
+                               .path(blue, column(1), ramp >> east)
+                               .path(blue, column(2), west >> ramp);
 static_assert(routed<relayed>());
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("an operation without an end waits for nothing: the run ends when nothing comes, and goes on with the next", "", every_engine) {
+TEMPLATE_LIST_TEST_CASE(
+    "an operation without an end waits for nothing: the run ends when nothing comes, and goes on with the "
+    "next",
+    "", every_engine) {
   fabric f{relayed, TestType{}};
   CHECK_NOTHROW(f.launch<&relay::go>(at(1, 0)));
   CHECK_NOTHROW(f.launch<&source::say>(at(0, 0), 1.f, 100));
@@ -204,7 +218,8 @@ struct polite {
   void done(pe&) { ++sent; }
   void hear(pe&, f32 x_) { heard = heard * 10 + x_ + 100 * static_cast<f32>(sent == 0); }
   static consteval auto tasks() {
-    return table(launch<&polite::go>(), local<&polite::done>(), on<blue, &polite::hear>(blocked), sends<green>());
+    return table(launch<&polite::go>(), local<&polite::done>(), on<blue, &polite::hear>(blocked),
+                 sends<green>());
   }
 };
 
@@ -212,7 +227,9 @@ struct counterpart {
   f32 sum = 0;
   void go(pe& me) { me.send(blue, 3.f), me.send(blue, 4.f); }
   void hear(pe&, f32 x) { sum += x; }
-  static consteval auto tasks() { return table(launch<&counterpart::go>(), on<green, &counterpart::hear>(), sends<blue>()); }
+  static consteval auto tasks() {
+    return table(launch<&counterpart::go>(), on<green, &counterpart::hear>(), sends<blue>());
+  }
 };
 
 }  // namespace
@@ -243,8 +260,8 @@ struct three_readers {
   void slow(pe&) { order = order * 10 + 1; }
   void quick(pe&) { order = order * 10 + 2; }
   static consteval auto tasks() {
-    return table(launch<&three_readers::go>(), local<&three_readers::slow>(), local<&three_readers::quick>(), reads<red>(),
-      reads<blue>());
+    return table(launch<&three_readers::go>(), local<&three_readers::slow>(), local<&three_readers::quick>(),
+                 reads<red>(), reads<blue>());
   }
 };
 
@@ -257,7 +274,8 @@ TEST_CASE("microthreads take turns: a short operation does not wait for a long o
   CHECK(f.read(1, 0, &three_readers::order) == 21);
 }
 
-TEMPLATE_LIST_TEST_CASE("an operation goes on while another one beside it has nothing to read", "", every_engine) {
+TEMPLATE_LIST_TEST_CASE("an operation goes on while another one beside it has nothing to read", "",
+                        every_engine) {
   fabric f{fed<three_readers>(wse2), TestType{}};
   f.start(at(1, 0));
   CHECK_THROWS_AS((f.launch<&feeder::go>(at(0, 0), 5, 1)), deadlock);
@@ -293,7 +311,8 @@ struct careful_sender {
     co_await left;
   }
   static consteval auto tasks() {
-    return table(launch<&careful_sender::go>(), launch<&careful_sender::once_too_often>(), sends<red>(), sends<blue>());
+    return table(launch<&careful_sender::go>(), launch<&careful_sender::once_too_often>(), sends<red>(),
+                 sends<blue>());
   }
 };
 

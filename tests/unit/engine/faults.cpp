@@ -53,27 +53,33 @@ struct culprit {
     throw std::invalid_argument("of the program");
   }
   static consteval auto tasks() {
-    return table(launch<&culprit::read_twice>(), launch<&culprit::read_one_color_as_two>(), launch<&culprit::send_twice>(),
-                 launch<&culprit::send_into_operation>(), launch<&culprit::undeclared_send>(),
-                   launch<&culprit::undeclared_output>(),
-                 launch<&culprit::undeclared_read>(), launch<&culprit::wrong_send>(), launch<&culprit::wrong_output>(),
-                 launch<&culprit::wrong_read>(), launch<&culprit::unbound>(), launch<&culprit::out_of_the_array>(),
-                 launch<&culprit::lengths>(), launch<&culprit::after_a_wait>(), launch<&culprit::own_exception>(),
-                 launch<&culprit::own_exception_after_a_wait>(), reads<red>(), sends<blue>());
+    return table(
+        launch<&culprit::read_twice>(), launch<&culprit::read_one_color_as_two>(),
+        launch<&culprit::send_twice>(), launch<&culprit::send_into_operation>(),
+        launch<&culprit::undeclared_send>(), launch<&culprit::undeclared_output>(),
+        launch<&culprit::undeclared_read>(), launch<&culprit::wrong_send>(), launch<&culprit::wrong_output>(),
+        launch<&culprit::wrong_read>(), launch<&culprit::unbound>(), launch<&culprit::out_of_the_array>(),
+        launch<&culprit::lengths>(), launch<&culprit::after_a_wait>(), launch<&culprit::own_exception>(),
+        launch<&culprit::own_exception_after_a_wait>(), reads<red>(), sends<blue>());
   }
 };
 
 struct partner {
   void say(pe& me) { me.send(red, 1.f); }
   void hear(pe&, f32) {}
-  static consteval auto tasks() { return table(launch<&partner::say>(), on<blue, &partner::hear>(), sends<red>()); }
+  static consteval auto tasks() {
+    return table(launch<&partner::say>(), on<blue, &partner::hear>(), sends<red>());
+  }
 };
 
 /// The culprit stands at (1, 0) and, without paths, at (1, 1).
 constexpr layout scene = layout{wse2, 2, 2}
-  .place(at(0, 0), program_v<partner>).place(column(1), program_v<culprit>)
-  .path(red, at(0, 0), ramp >> east).path(red, at(1, 0), west >> ramp)
-  .path(blue, at(1, 0), ramp >> west).path(blue, at(0, 0), east >> ramp);
+                             .place(at(0, 0), program_v<partner>)
+                             .place(column(1), program_v<culprit>)
+                             .path(red, at(0, 0), ramp >> east)
+                             .path(red, at(1, 0), west >> ramp)
+                             .path(blue, at(1, 0), ramp >> west)
+                             .path(blue, at(0, 0), east >> ramp);
 static_assert(routed<scene>());
 
 template <class Engine, auto Task>
@@ -87,13 +93,16 @@ const auto who = Contains("wsl: PE(1, 0) of ");
 }  // namespace
 
 TEMPLATE_LIST_TEST_CASE("a color has one reader at a time", "", every_engine) {
-  CHECK_THROWS_WITH((provoke<TestType, &culprit::read_twice>()),
-                    who && Contains("culprit reads color 0 twice at once") && Contains("in read_twice on PE(1, 0) of"));
-  CHECK_THROWS_WITH((provoke<TestType, &culprit::read_one_color_as_two>()), who && Contains("reads color 0 twice at once"));
+  CHECK_THROWS_WITH(
+      (provoke<TestType, &culprit::read_twice>()),
+      who && Contains("culprit reads color 0 twice at once") && Contains("in read_twice on PE(1, 0) of"));
+  CHECK_THROWS_WITH((provoke<TestType, &culprit::read_one_color_as_two>()),
+                    who && Contains("reads color 0 twice at once"));
 }
 
 TEMPLATE_LIST_TEST_CASE("a color has one writer at a time", "", every_engine) {
-  CHECK_THROWS_WITH((provoke<TestType, &culprit::send_twice>()), who && Contains("sends color 1 while an operation still sends on it"));
+  CHECK_THROWS_WITH((provoke<TestType, &culprit::send_twice>()),
+                    who && Contains("sends color 1 while an operation still sends on it"));
   CHECK_THROWS_WITH((provoke<TestType, &culprit::send_into_operation>()),
                     who && Contains("sends color 1 while an operation still sends on it"));
 }
@@ -105,27 +114,33 @@ TEMPLATE_LIST_TEST_CASE("what a table does not declare is not sent or read", "",
                     who && Contains("sends color 2, but its table does not say sends<color>()"));
   CHECK_THROWS_WITH((provoke<TestType, &culprit::undeclared_read>()),
                     who && Contains("reads color 2 with mov, but its table does not say reads<color>()"));
-  CHECK_THROWS_WITH((provoke<TestType, &culprit::unbound>()),
-                    Contains("does not bind local<&not_in_the_table>()") && Contains("in unbound on PE(1, 0)"));
+  CHECK_THROWS_WITH(
+      (provoke<TestType, &culprit::unbound>()),
+      Contains("does not bind local<&not_in_the_table>()") && Contains("in unbound on PE(1, 0)"));
 }
 
 TEMPLATE_LIST_TEST_CASE("a color carries one payload", "", every_engine) {
-  CHECK_THROWS_WITH((provoke<TestType, &culprit::wrong_send>()), who && Contains("sends int on color 1, which carries float"));
-  CHECK_THROWS_WITH((provoke<TestType, &culprit::wrong_output>()), who && Contains("sends int on color 1, which carries float"));
-  CHECK_THROWS_WITH((provoke<TestType, &culprit::wrong_read>()), who && Contains("reads int from color 0, which carries float"));
+  CHECK_THROWS_WITH((provoke<TestType, &culprit::wrong_send>()),
+                    who && Contains("sends int on color 1, which carries float"));
+  CHECK_THROWS_WITH((provoke<TestType, &culprit::wrong_output>()),
+                    who && Contains("sends int on color 1, which carries float"));
+  CHECK_THROWS_WITH((provoke<TestType, &culprit::wrong_read>()),
+                    who && Contains("reads int from color 0, which carries float"));
 }
 
 TEMPLATE_LIST_TEST_CASE("a PE without a path cannot send", "", every_engine) {
   CHECK_THROWS_WITH((provoke<TestType, &culprit::send_twice>(at(1, 1))),
                     Contains("PE(1, 1)") && Contains("sends color 1, but no path leads from its ramp"));
-  CHECK_THROWS_WITH((provoke<TestType, &culprit::send_into_operation>(at(1, 1))), Contains("but no path leads from its ramp"));
+  CHECK_THROWS_WITH((provoke<TestType, &culprit::send_into_operation>(at(1, 1))),
+                    Contains("but no path leads from its ramp"));
 }
 
 TEMPLATE_LIST_TEST_CASE("operands must fit each other and their arrays", "", every_engine) {
   CHECK_THROWS_WITH((provoke<TestType, &culprit::out_of_the_array>()),
                     Contains("5 elements from element 4 on leaves its array of 8") &&
-                      Contains("in out_of_the_array on PE(1, 0)"));
-  CHECK_THROWS_WITH((provoke<TestType, &culprit::lengths>()), Contains("the operands of mov differ in length: 8 and 7"));
+                        Contains("in out_of_the_array on PE(1, 0)"));
+  CHECK_THROWS_WITH((provoke<TestType, &culprit::lengths>()),
+                    Contains("the operands of mov differ in length: 8 and 7"));
 }
 
 TEMPLATE_LIST_TEST_CASE("a fault after a wait names its place like any other", "", every_engine) {
@@ -151,8 +166,8 @@ struct many_readers {
       if (i++ < n) me.async(mov(mem(x).part(i - 1, 1), fabin(c)));
   }
   static consteval auto tasks() {
-    return table(launch<&many_readers::go>(), reads<c0>(), reads<c1>(), reads<c2>(), reads<c3>(), reads<c4>(), reads<c5>(),
-                 reads<c6>(), reads<c7>(), reads<c8>());
+    return table(launch<&many_readers::go>(), reads<c0>(), reads<c1>(), reads<c2>(), reads<c3>(), reads<c4>(),
+                 reads<c5>(), reads<c6>(), reads<c7>(), reads<c8>());
   }
 };
 
@@ -161,8 +176,8 @@ struct many_sends {
     for (const auto c : {c0, c1, c2, c3, c4, c5, c6, c7, c8}) me.send(c, static_cast<f32>(c.id));
   }
   static consteval auto tasks() {
-    return table(launch<&many_sends::go>(), sends<c0>(), sends<c1>(), sends<c2>(), sends<c3>(), sends<c4>(), sends<c5>(),
-                 sends<c6>(), sends<c7>(), sends<c8>());
+    return table(launch<&many_sends::go>(), sends<c0>(), sends<c1>(), sends<c2>(), sends<c3>(), sends<c4>(),
+                 sends<c5>(), sends<c6>(), sends<c7>(), sends<c8>());
   }
 };
 
@@ -183,7 +198,11 @@ struct many_senders {
     else one_word(me);
   }
   int runs = 0;
-  static consteval auto tasks() { return table(launch<&many_senders::go>(), launch<&many_senders::one_word>(), launch<&many_senders::again_and_again>(), local<&many_senders::again>(), sends<c0>(), sends<c1>(), sends<c2>(), sends<c3>(), sends<c4>(), sends<c5>(), sends<c6>()); }
+  static consteval auto tasks() {
+    return table(launch<&many_senders::go>(), launch<&many_senders::one_word>(),
+                 launch<&many_senders::again_and_again>(), local<&many_senders::again>(), sends<c0>(),
+                 sends<c1>(), sends<c2>(), sends<c3>(), sends<c4>(), sends<c5>(), sends<c6>());
+  }
 };
 
 struct listener {
@@ -191,7 +210,10 @@ struct listener {
   task go(pe&) {
     for (const auto c : {c0, c1, c2, c3, c4, c5}) co_await mov(mem(x), fabin(c));
   }
-  static consteval auto tasks() { return table(launch<&listener::go>(), reads<c0>(), reads<c1>(), reads<c2>(), reads<c3>(), reads<c4>(), reads<c5>(), reads<c6>()); }
+  static consteval auto tasks() {
+    return table(launch<&listener::go>(), reads<c0>(), reads<c1>(), reads<c2>(), reads<c3>(), reads<c4>(),
+                 reads<c5>(), reads<c6>());
+  }
 };
 
 /// As wse2, with a queue more, so that the microthreads are what runs out.
@@ -203,13 +225,18 @@ constexpr machine queued = [] {
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("a PE has as many operations in flight as its machine has microthreads", "", every_engine) {
+TEMPLATE_LIST_TEST_CASE("a PE has as many operations in flight as its machine has microthreads", "",
+                        every_engine) {
   layout l{queued, 2, 1};
   l.place(column(0), program_v<many_sends>).place(column(1), program_v<many_readers>);
-  for (const auto c : {c0, c1, c2, c3, c4, c5, c6, c7, c8}) l.path(c, column(0), ramp >> east).path(c, column(1), west >> ramp);
+  for (const auto c : {c0, c1, c2, c3, c4, c5, c6, c7, c8})
+    l.path(c, column(0), ramp >> east).path(c, column(1), west >> ramp);
   fabric f{l, TestType{}};
-  CHECK_THROWS_WITH(f.launch<&many_readers::go>(at(1, 0), 9),
-                    Contains("PE(1, 0)") && Contains("many_readers has more than 8 operations in flight; wse2 has 8 microthreads") && Contains("in go on PE(1, 0)"));
+  CHECK_THROWS_WITH(
+      f.launch<&many_readers::go>(at(1, 0), 9),
+      Contains("PE(1, 0)") &&
+          Contains("many_readers has more than 8 operations in flight; wse2 has 8 microthreads") &&
+          Contains("in go on PE(1, 0)"));
   fabric g{l, TestType{}};
   g.start<&many_readers::go>(at(1, 0), 8);
   CHECK_THROWS_AS(g.launch(at(0, 0)), deadlock);  // the ninth wavelet has no reader
@@ -222,25 +249,32 @@ namespace {
 layout many_sends_at_once() {
   layout l{wse2, 2, 1};
   l.place(column(0), program_v<many_senders>).place(column(1), program_v<listener>);
-  for (const auto c : {c0, c1, c2, c3, c4, c5, c6}) l.path(c, column(0), ramp >> east).path(c, column(1), west >> ramp);
+  for (const auto c : {c0, c1, c2, c3, c4, c5, c6})
+    l.path(c, column(0), ramp >> east).path(c, column(1), west >> ramp);
   return l;
 }
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("a PE has as many operations that send as its machine has output queues", "", every_engine) {
+TEMPLATE_LIST_TEST_CASE("a PE has as many operations that send as its machine has output queues", "",
+                        every_engine) {
   fabric f{many_sends_at_once(), TestType{}};
   f.start<&listener::go>(column(1));
   CHECK_NOTHROW(f.launch<&many_senders::go>(column(0), 6));
 }
 
-TEMPLATE_LIST_TEST_CASE("an operation is in flight until its task ends, however short it is", "", every_engine) {
-  const auto too_many = Contains("many_senders has more than 6 operations that send in flight; wse2 has 6 output queues");
-  fabric f{many_sends_at_once(), TestType{}}, g{many_sends_at_once(), TestType{}}, h{many_sends_at_once(), TestType{}};
+TEMPLATE_LIST_TEST_CASE("an operation is in flight until its task ends, however short it is", "",
+                        every_engine) {
+  const auto too_many =
+      Contains("many_senders has more than 6 operations that send in flight; wse2 has 6 output queues");
+  fabric f{many_sends_at_once(), TestType{}}, g{many_sends_at_once(), TestType{}},
+      h{many_sends_at_once(), TestType{}};
   CHECK_THROWS_WITH(f.launch<&many_senders::go>(column(0), 7), too_many && Contains("in go on PE(0, 0)"));
-  CHECK_THROWS_WITH(g.launch<&many_senders::one_word>(column(0)), too_many && Contains("in one_word on PE(0, 0)"));
+  CHECK_THROWS_WITH(g.launch<&many_senders::one_word>(column(0)),
+                    too_many && Contains("in one_word on PE(0, 0)"));
   h.start<&listener::go>(column(1));
-  CHECK_THROWS_WITH(h.launch<&many_senders::again_and_again>(column(0)), too_many && Contains("in again on PE(0, 0)"));
+  CHECK_THROWS_WITH(h.launch<&many_senders::again_and_again>(column(0)),
+                    too_many && Contains("in again on PE(0, 0)"));
   CHECK(h.read(0, 0, &many_senders::runs) == 3);
 }
 
@@ -252,7 +286,8 @@ struct nine_senders {
   f32 x[16]{};
   void go(pe& me) {
     for (f32& v : x) v = 3;
-    me.send(c0, 1.f), me.send(c1, 1.f), me.send(c2, 1.f), me.send(c3, 1.f), me.send(c4, 1.f), me.send(c5, 1.f);
+    me.send(c0, 1.f), me.send(c1, 1.f), me.send(c2, 1.f), me.send(c3, 1.f), me.send(c4, 1.f),
+        me.send(c5, 1.f);
     me.async(mov(fabout(c6), mem(x)), then<&nine_senders::next>());
   }
   void next(pe& me) { me.async(mov(fabout(c7), mem(x)), then<&nine_senders::last>()); }
@@ -261,8 +296,10 @@ struct nine_senders {
   }
   void two_at_once(pe& me) { me.async(mov(fabout(c6), mem(x))), me.async(mov(fabout(c7), mem(x))); }
   static consteval auto tasks() {
-    const auto all_of_it = table(launch<&nine_senders::go>(), launch<&nine_senders::two_at_once>(), local<&nine_senders::next>(), local<&nine_senders::last>(),
-                                 sends<c0>(), sends<c1>(), sends<c2>(), sends<c3>(), sends<c4>(), sends<c5>(), sends<c6>(), sends<c7>(), sends<c8>());
+    const auto all_of_it =
+        table(launch<&nine_senders::go>(), launch<&nine_senders::two_at_once>(), local<&nine_senders::next>(),
+              local<&nine_senders::last>(), sends<c0>(), sends<c1>(), sends<c2>(), sends<c3>(), sends<c4>(),
+              sends<c5>(), sends<c6>(), sends<c7>(), sends<c8>());
     if constexpr (shares) return table(all_of_it, shares_queue<c8, c6, c7>());
     else return all_of_it;
   }
@@ -271,11 +308,14 @@ struct nine_senders {
 struct nine_hearers {
   f32 sum[9]{};
   template <int k>
-  void hear(pe&, f32 x) { sum[k] += x; }
+  void hear(pe&, f32 x) {
+    sum[k] += x;
+  }
   static consteval auto tasks() {
-    return table(on<c0, &nine_hearers::hear<0>>(), on<c1, &nine_hearers::hear<1>>(), on<c2, &nine_hearers::hear<2>>(), on<c3, &nine_hearers::hear<3>>(),
-                 on<c4, &nine_hearers::hear<4>>(), on<c5, &nine_hearers::hear<5>>(), on<c6, &nine_hearers::hear<6>>(), on<c7, &nine_hearers::hear<7>>(),
-                 on<c8, &nine_hearers::hear<8>>());
+    return table(
+        on<c0, &nine_hearers::hear<0>>(), on<c1, &nine_hearers::hear<1>>(), on<c2, &nine_hearers::hear<2>>(),
+        on<c3, &nine_hearers::hear<3>>(), on<c4, &nine_hearers::hear<4>>(), on<c5, &nine_hearers::hear<5>>(),
+        on<c6, &nine_hearers::hear<6>>(), on<c7, &nine_hearers::hear<7>>(), on<c8, &nine_hearers::hear<8>>());
   }
 };
 
@@ -290,7 +330,8 @@ template <bool shares>
 layout nine() {
   layout l{hearing, 2, 1};
   l.place(column(0), program_v<nine_senders<shares>>).place(column(1), program_v<nine_hearers>);
-  for (const auto c : {c0, c1, c2, c3, c4, c5, c6, c7, c8}) l.path(c, column(0), ramp >> east).path(c, column(1), west >> ramp);
+  for (const auto c : {c0, c1, c2, c3, c4, c5, c6, c7, c8})
+    l.path(c, column(0), ramp >> east).path(c, column(1), west >> ramp);
   return l;
 }
 
@@ -308,7 +349,8 @@ TEMPLATE_LIST_TEST_CASE("colors that share an output queue take turns", "", ever
 TEMPLATE_LIST_TEST_CASE("two operations at a time on a shared queue are a fault", "", every_engine) {
   fabric f{nine<true>(), TestType{}};
   CHECK_THROWS_WITH(f.launch<&nine_senders<true>::two_at_once>(column(0)),
-                    Contains("starts mov on color") && Contains("whose output queue an operation on color") && Contains("still uses"));
+                    Contains("starts mov on color") && Contains("whose output queue an operation on color") &&
+                        Contains("still uses"));
 }
 
 namespace {
@@ -324,7 +366,8 @@ struct twofold {
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("what a task was refused before it threw is no fault of the next fabric", "", every_engine) {
+TEMPLATE_LIST_TEST_CASE("what a task was refused before it threw is no fault of the next fabric", "",
+                        every_engine) {
   const layout one = layout{host, 1, 1}.place(all, program_v<twofold>);
   fabric f{one, TestType{}}, g{one, TestType{}};
   CHECK_THROWS_WITH(f.launch<&twofold::go>(all), "its own");

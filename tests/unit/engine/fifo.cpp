@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// FIFOs between operations, and between operations and tasks: order, waiting at both ends, conflicts, deadlocks.
+// FIFOs between operations, and between operations and tasks: order, waiting at both ends, conflicts,
+// deadlocks.
 
 #include "engines.hpp"
 
@@ -17,7 +18,8 @@ namespace {
 constexpr color<u32> in{0}, out{1};
 constexpr int longest = 300;
 
-/// Words go through a FIFO of three elements between two PEs; in pieces, because the receiver takes them when told.
+/// Words go through a FIFO of three elements between two PEs; in pieces, because the receiver takes them when
+/// told.
 struct source {
   std::array<u32, longest> x{};
   void go(pe& me, int n) {
@@ -37,7 +39,8 @@ struct narrow {
   void all_in(pe&) { pushes += 1000; }
   void moved(pe&) { ++pushes; }
   static consteval auto tasks() {
-    return table(launch<&narrow::go>(), local<&narrow::all_in>(), local<&narrow::moved>(), reads<in>(), sends<out>());
+    return table(launch<&narrow::go>(), local<&narrow::all_in>(), local<&narrow::moved>(), reads<in>(),
+                 sends<out>());
   }
 };
 
@@ -64,7 +67,9 @@ TEMPLATE_LIST_TEST_CASE("what goes into a FIFO comes out in its order", "", ever
     f.start<&source::go>(column(0), n);
     f.start<&narrow::go>(column(1), n);
     f.launch<&sink::go>(column(2), n);
-    for (int i = 0; i < n; ++i) REQUIRE(f.read(2, 0, &sink::y)[static_cast<std::size_t>(i)] == 7 + 2 * (static_cast<u32>(i * i) % 65536));
+    for (int i = 0; i < n; ++i)
+      REQUIRE(f.read(2, 0, &sink::y)[static_cast<std::size_t>(i)] ==
+              7 + 2 * (static_cast<u32>(i * i) % 65536));
     const narrow& p = f.program_at<narrow>({1, 0});
     CHECK(p.few.empty());
     CHECK(p.pushes > 1000);
@@ -74,7 +79,8 @@ TEMPLATE_LIST_TEST_CASE("what goes into a FIFO comes out in its order", "", ever
 
 namespace {
 
-/// A task fills the FIFO that an operation empties, and waits for room; another takes out what an operation puts in.
+/// A task fills the FIFO that an operation empties, and waits for room; another takes out what an operation
+/// puts in.
 struct between_tasks {
   fifo<u32, 4> there, back;
   std::array<u32, longest> heard{};
@@ -155,10 +161,11 @@ struct careless {
   void no_microthread(pe& me) { me.async(mov(into(a, 1), 1), microthread{8}); }
 
   static consteval auto tasks() {
-    return table(launch<&careless::push_twice>(), launch<&careless::pop_twice>(), launch<&careless::one_after_the_other>(),
-                 launch<&careless::from_one_into_the_other>(), launch<&careless::overfill>(), launch<&careless::overdraw>(),
-                 launch<&careless::one_microthread>(), launch<&careless::two_microthreads>(), launch<&careless::no_microthread>(),
-                 local<&careless::other>());
+    return table(launch<&careless::push_twice>(), launch<&careless::pop_twice>(),
+                 launch<&careless::one_after_the_other>(), launch<&careless::from_one_into_the_other>(),
+                 launch<&careless::overfill>(), launch<&careless::overdraw>(),
+                 launch<&careless::one_microthread>(), launch<&careless::two_microthreads>(),
+                 launch<&careless::no_microthread>(), local<&careless::other>());
   }
 };
 const layout alone = layout{wse2, 1, 1}.place(all, program_v<careless>);
@@ -173,21 +180,26 @@ void provoke() {
 
 TEMPLATE_LIST_TEST_CASE("an end of a FIFO has one operation at a time", "", every_engine) {
   CHECK_THROWS_WITH((provoke<TestType, &careless::push_twice>()),
-                    Contains("PE(0, 0) of") && Contains("starts neg, which pushes into the FIFO of the mov that is in flight"));
-  CHECK_THROWS_WITH((provoke<TestType, &careless::pop_twice>()), Contains("which pops from the FIFO of the mov"));
+                    Contains("PE(0, 0) of") &&
+                        Contains("starts neg, which pushes into the FIFO of the mov that is in flight"));
+  CHECK_THROWS_WITH((provoke<TestType, &careless::pop_twice>()),
+                    Contains("which pops from the FIFO of the mov"));
   CHECK_NOTHROW(provoke<TestType, &careless::one_after_the_other>());
   CHECK_NOTHROW(provoke<TestType, &careless::from_one_into_the_other>());
 }
 
 TEMPLATE_LIST_TEST_CASE("a microthread has one operation at a time", "", every_engine) {
-  CHECK_THROWS_WITH((provoke<TestType, &careless::one_microthread>()), Contains("starts mov on microthread 3 of the mov that is in flight"));
-  CHECK_THROWS_WITH((provoke<TestType, &careless::no_microthread>()), Contains("wse2 has the microthreads 0 to 7; there is no microthread 8"));
+  CHECK_THROWS_WITH((provoke<TestType, &careless::one_microthread>()),
+                    Contains("starts mov on microthread 3 of the mov that is in flight"));
+  CHECK_THROWS_WITH((provoke<TestType, &careless::no_microthread>()),
+                    Contains("wse2 has the microthreads 0 to 7; there is no microthread 8"));
   CHECK_NOTHROW(provoke<TestType, &careless::two_microthreads>());
 }
 
 TEMPLATE_LIST_TEST_CASE("what waits at a FIFO for ever is a deadlock", "", every_engine) {
   CHECK_THROWS_WITH((provoke<TestType, &careless::overfill>()),
-                    Contains("mov waits for room for 4 elements in a full FIFO") && Contains("give the FIFO room for all of it"));
+                    Contains("mov waits for room for 4 elements in a full FIFO") &&
+                        Contains("give the FIFO room for all of it"));
   CHECK_THROWS_WITH((provoke<TestType, &careless::overdraw>()),
                     Contains("mov waits for 8 elements of an empty FIFO") && Contains("or pop fewer"));
 }

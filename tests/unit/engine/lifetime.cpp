@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a fabric builds it destroys: programs, and tasks that still wait. The leak checker of the address sanitizer sees the rest.
+// What a fabric builds it destroys: programs, and tasks that still wait. The leak checker of the address
+// sanitizer sees the rest.
 
 #include "engines.hpp"
 
@@ -48,7 +49,8 @@ struct alignas(128) owner {
     co_return;
   }
   static consteval auto tasks() {
-    return table(launch<&owner::wait>(), launch<&owner::fail>(), launch<&owner::fail_at_once>(), reads<red>());
+    return table(launch<&owner::wait>(), launch<&owner::fail>(), launch<&owner::fail_at_once>(),
+                 reads<red>());
   }
 };
 
@@ -60,13 +62,16 @@ struct sender {
 };
 
 constexpr layout fan = layout{wse2, 4, 1}
-  .place(column(0), program_v<sender>).place(columns(1, end), program_v<owner>)
-  .path(red, column(0), ramp >> east).path(red, columns(1, end - 1), west >> (ramp | east)).path(red, column(end - 1),
-    west >> ramp);
+                           .place(column(0), program_v<sender>)
+                           .place(columns(1, end), program_v<owner>)
+                           .path(red, column(0), ramp >> east)
+                           .path(red, columns(1, end - 1), west >> (ramp | east))
+                           .path(red, column(end - 1), west >> ramp);
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("programs are built and destroyed once on each PE, where their alignment wants them", "", every_engine) {
+TEMPLATE_LIST_TEST_CASE("programs are built and destroyed once on each PE, where their alignment wants them",
+                        "", every_engine) {
   {
     fabric f{fan, TestType{}};
     CHECK(alive == 3);
@@ -78,7 +83,9 @@ TEMPLATE_LIST_TEST_CASE("programs are built and destroyed once on each PE, where
   CHECK(alive == 0);
 }
 
-TEMPLATE_LIST_TEST_CASE("a fabric may be destroyed while its tasks wait, before and after they have been resumed", "", every_engine) {
+TEMPLATE_LIST_TEST_CASE(
+    "a fabric may be destroyed while its tasks wait, before and after they have been resumed", "",
+    every_engine) {
   for (int words : {0, 4, 6}) {
     {
       fabric f{fan, TestType{}};

@@ -46,7 +46,9 @@ struct pair_of_summers {
   int padding = 0;
   summer<red> first;
   summer<blue> second;
-  static consteval auto tasks() { return table(use<&pair_of_summers::first>(), use<&pair_of_summers::second>()); }
+  static consteval auto tasks() {
+    return table(use<&pair_of_summers::first>(), use<&pair_of_summers::second>());
+  }
 };
 
 struct worker {
@@ -70,20 +72,26 @@ struct caller {
     for (int i = 0; i < n; ++i) me.send(red, 1.f), me.send(blue, 10.f);
   }
   void hear(pe&, f32 x) { heard += x; }
-  static consteval auto tasks() { return table(launch<&caller::call>(), on<green, &caller::hear>(), sends<red>(),
-    sends<blue>()); }
+  static consteval auto tasks() {
+    return table(launch<&caller::call>(), on<green, &caller::hear>(), sends<red>(), sends<blue>());
+  }
 };
 
 constexpr layout together = layout{wse2, 2, 1}
-  .place(column(0), program_v<caller>).place(column(1), program_v<worker>)
-  .path(red, column(0), ramp >> east).path(red, column(1), west >> ramp)
-  .path(blue, column(0), ramp >> east).path(blue, column(1), west >> ramp)
-  .path(green, column(1), ramp >> west).path(green, column(0), east >> ramp);
+                                .place(column(0), program_v<caller>)
+                                .place(column(1), program_v<worker>)
+                                .path(red, column(0), ramp >> east)
+                                .path(red, column(1), west >> ramp)
+                                .path(blue, column(0), ramp >> east)
+                                .path(blue, column(1), west >> ramp)
+                                .path(green, column(1), ramp >> west)
+                                .path(green, column(0), east >> ramp);
 static_assert(routed<together>());
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("modules bring state and tasks, at any depth, and each activates its own", "", every_engine) {
+TEMPLATE_LIST_TEST_CASE("modules bring state and tasks, at any depth, and each activates its own", "",
+                        every_engine) {
   fabric f{together, TestType{}};
   f.start(at(1, 0));
   f.launch<&caller::call>(at(0, 0), 2);
@@ -101,7 +109,7 @@ TEMPLATE_LIST_TEST_CASE("a module blocks its own color and no other", "", every_
   fabric f{together, TestType{}};
   CHECK_THROWS_WITH(f.launch<&caller::call>(at(0, 0), 4),
                     Contains("1 wavelet of color 0 in the input queue; task hear may not run") &&
-                      Contains("1 wavelet of color 1 in the input queue"));
+                        Contains("1 wavelet of color 1 in the input queue"));
   const worker& w = f.program_at<worker>({1, 0});
   CHECK(w.in.first.sum == 3);
   CHECK(w.in.second.sum == 30);
@@ -119,5 +127,6 @@ struct outsider {
 
 TEMPLATE_LIST_TEST_CASE("a task of a module that the program does not use is a fault", "", every_engine) {
   fabric f{layout{wse2, 1, 1}.place(all, program_v<outsider>), TestType{}};
-  CHECK_THROWS_WITH(f.launch(), Contains("outsider does not bind local<&done>()") && Contains("in start on PE(0, 0)"));
+  CHECK_THROWS_WITH(f.launch(),
+                    Contains("outsider does not bind local<&done>()") && Contains("in start on PE(0, 0)"));
 }

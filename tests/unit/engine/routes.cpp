@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How wavelets travel: payloads, multicasts, merges, one word a link and cycle, and queues of the machine's depths.
+// How wavelets travel: payloads, multicasts, merges, one word a link and cycle, and queues of the machine's
+// depths.
 
 #include <wsl/core/half.hpp>
 #include "engines.hpp"
@@ -30,7 +31,8 @@ struct all_payloads {
     me.send(numbers, -70000);
   }
   static consteval auto tasks() {
-    return table(launch<&all_payloads::go>(), sends<pairs>(), sends<signed_pairs>(), sends<shorts>(), sends<numbers>());
+    return table(launch<&all_payloads::go>(), sends<pairs>(), sends<signed_pairs>(), sends<shorts>(),
+                 sends<numbers>());
   }
 };
 
@@ -44,8 +46,8 @@ struct all_taken {
   void narrow(pe&, f16 x) { half = static_cast<f32>(x); }
   void wide(pe&, const i32& x) { number = x; }
   static consteval auto tasks() {
-    return table(on<pairs, &all_taken::split>(), on<signed_pairs, &all_taken::whole>(), on<shorts, &all_taken::narrow>(),
-                 on<numbers, &all_taken::wide>());
+    return table(on<pairs, &all_taken::split>(), on<signed_pairs, &all_taken::whole>(),
+                 on<shorts, &all_taken::narrow>(), on<numbers, &all_taken::wide>());
   }
 };
 
@@ -59,8 +61,11 @@ layout eastwards(const machine& m, const program& from, const program& to, auto.
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("payloads of 16 and 32 bits and pairs of halves arrive as they were sent", "", every_engine) {
-  fabric f{eastwards(wse2, program_v<all_payloads>, program_v<all_taken>, pairs, signed_pairs, shorts, numbers), TestType{}};
+TEMPLATE_LIST_TEST_CASE("payloads of 16 and 32 bits and pairs of halves arrive as they were sent", "",
+                        every_engine) {
+  fabric f{
+      eastwards(wse2, program_v<all_payloads>, program_v<all_taken>, pairs, signed_pairs, shorts, numbers),
+      TestType{}};
   CHECK(f.launch(at(0, 0)).delivered == 4);
   const all_taken& got = f.program_at<all_taken>({1, 0});
   CHECK(got.data == 1.5f);
@@ -94,7 +99,8 @@ struct listener {
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("a multicast delivers every wavelet once to each of its receivers", "", every_engine) {
+TEMPLATE_LIST_TEST_CASE("a multicast delivers every wavelet once to each of its receivers", "",
+                        every_engine) {
   layout l{wse2, 3, 3};
   l.place(at(1, 1), program_v<speaker<red>>);
   for (const area& rim : {row(0), row(end - 1), column(0).rows(1, end - 1), column(end - 1).rows(1, end - 1)})
@@ -110,14 +116,16 @@ TEMPLATE_LIST_TEST_CASE("a multicast delivers every wavelet once to each of its 
     const auto words = f.program_at<listener<red>>({i % 3, i / 3}).words();
     REQUIRE(words.size() == 20);
     CHECK(words.front() == 1);
-    CHECK(std::adjacent_find(words.begin(), words.end(), [](f32 a, f32 b) { return b != a + 1; }) == words.end());
+    CHECK(std::adjacent_find(words.begin(), words.end(), [](f32 a, f32 b) { return b != a + 1; }) ==
+          words.end());
   }
   CHECK(o.wavelets == 20);
   CHECK(o.delivered == 8 * 20);
   CHECK(o.hops == 8 * 20);  // each receiver is one link further
 }
 
-TEMPLATE_LIST_TEST_CASE("a merge keeps the order of each input and decides between them by the cycle", "", every_engine) {
+TEMPLATE_LIST_TEST_CASE("a merge keeps the order of each input and decides between them by the cycle", "",
+                        every_engine) {
   const auto heard = [](int from_west, int from_east) {
     layout l{wse2, 3, 1};
     l.place(columns(0, end, 2), program_v<speaker<red>>).place(column(1), program_v<listener<red>>);
@@ -133,15 +141,17 @@ TEMPLATE_LIST_TEST_CASE("a merge keeps the order of each input and decides betwe
   REQUIRE(words.size() == 100);
   for (const bool east_side : {false, true}) {
     std::vector<f32> half;
-    std::copy_if(words.begin(), words.end(), std::back_inserter(half), [&](f32 x) { return (x >= 1000) == east_side; });
+    std::copy_if(words.begin(), words.end(), std::back_inserter(half),
+                 [&](f32 x) { return (x >= 1000) == east_side; });
     std::vector<f32> sent(50);
     std::iota(sent.begin(), sent.end(), east_side ? 1000.f : 0.f);
     CHECK(half == sent);
   }
   CHECK(heard(50, 50) == words);  // the same in every run
-  const auto first_of_west = std::find(words.begin(), words.end(), 0.f), first_of_east = std::find(words.begin(),
-    words.end(), 1000.f);
-  if (std::is_same_v<TestType, reference>) CHECK(std::abs(first_of_west - first_of_east) < 10);  // neither waits for the end of the other
+  const auto first_of_west = std::find(words.begin(), words.end(), 0.f),
+             first_of_east = std::find(words.begin(), words.end(), 1000.f);
+  // neither waits for the end of the other
+  if (std::is_same_v<TestType, reference>) CHECK(std::abs(first_of_west - first_of_east) < 10);
   CHECK(heard(3, 0) == std::vector<f32>{0, 1, 2});
 }
 
@@ -164,8 +174,10 @@ struct stream_sink {
 layout line(const machine& m, int k, const program& from, const program& to, auto... colors) {
   layout l{m, k + 1, 1};
   l.place(column(0), from).place(column(end - 1), to);
-  (l.path(colors, column(0), ramp >> east).path(colors, columns(1, end - 1), west >> east).path(colors, column(end - 1),
-    west >> ramp), ...);
+  (l.path(colors, column(0), ramp >> east)
+       .path(colors, columns(1, end - 1), west >> east)
+       .path(colors, column(end - 1), west >> ramp),
+   ...);
   return l;
 }
 
@@ -190,7 +202,9 @@ TEST_CASE("two colors share a link: together they take as many cycles as words")
   l.place(at(0, 0), program_v<stream_source<red>>).place(at(1, 0), program_v<stream_source<blue>>);
   l.place(at(2, 0), program_v<listener<red>>).place(at(2, 1), program_v<listener<blue>>);
   l.path(red, at(0, 0), ramp >> east).path(red, at(1, 0), west >> east).path(red, at(2, 0), west >> ramp);
-  l.path(blue, at(1, 0), ramp >> east).path(blue, at(2, 0), west >> south).path(blue, at(2, 1), north >> ramp);
+  l.path(blue, at(1, 0), ramp >> east)
+      .path(blue, at(2, 0), west >> south)
+      .path(blue, at(2, 1), north >> ramp);
   fabric f{l, reference{}};
   f.start<&stream_source<red>::go>(at(0, 0), 100);
   f.start<&stream_source<blue>::go>(at(1, 0), 100);
@@ -203,7 +217,8 @@ TEST_CASE("two colors share a link: together they take as many cycles as words")
 
 namespace {
 
-/// Takes nothing of the third color until it is opened; so that this is in the third queue, there are two others.
+/// Takes nothing of the third color until it is opened; so that this is in the third queue, there are two
+/// others.
 struct closed {
   std::array<f32, 128> got{};
   int count = 0;
@@ -212,7 +227,7 @@ struct closed {
   void open(pe& me) { me.unblock<green>(); }
   static consteval auto tasks() {
     return table(on<red, &closed::ignore>(), on<blue, &closed::ignore>(), on<green, &closed::take>(blocked),
-      launch<&closed::open>());
+                 launch<&closed::open>());
   }
 };
 
@@ -222,7 +237,9 @@ struct three_colors {
     for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<f32>(i);
     me.async(mov(fabout(green), mem(x)));
   }
-  static consteval auto tasks() { return table(launch<&three_colors::go>(), sends<red>(), sends<blue>(), sends<green>()); }
+  static consteval auto tasks() {
+    return table(launch<&three_colors::go>(), sends<red>(), sends<blue>(), sends<green>());
+  }
 };
 
 u64 count_of(const waits& open, wait::reason why) {
@@ -241,9 +258,7 @@ TEST_CASE("a blocked consumer stops its producer when the queues are full, and n
       waits open;
       try {
         f.launch(column(0));
-      } catch (const deadlock& d) {
-        open = d.open();
-      }
+      } catch (const deadlock& d) { open = d.open(); }
       // The third queue on both ends, and two words in front of each router after the first.
       const int in = m.input_depth[2], out = m.output_depth[2], held = in + out + 2 * k;
       CHECK(count_of(open, wait::reason::unread) == static_cast<u64>(in));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Routers that swap colors: who gets a word as what, on every engine that does it, and what the checker refuses.
+// Routers that swap colors: who gets a word as what, on every engine that does it, and what the checker
+// refuses.
 
 #include "engines.hpp"
 
@@ -17,7 +18,8 @@ using Catch::Contains;
 namespace {
 
 constexpr color<u32> red{0}, blue{1};
-using swapping_engines = std::tuple<reference, timed, on_threads<1>, on_threads<2>, on_threads<3>, on_threads<8>, machine_depth>;
+using swapping_engines =
+    std::tuple<reference, timed, on_threads<1>, on_threads<2>, on_threads<3>, on_threads<8>, machine_depth>;
 
 struct member {
   std::vector<u32> reds, blues;
@@ -30,8 +32,8 @@ struct member {
   void take_red(pe&, u32 x) { reds.push_back(x); }
   void take_blue(pe&, u32 x) { blues.push_back(x); }
   static consteval auto tasks() {
-    return table(launch<&member::send_red>(), launch<&member::send_blue>(), on<red, &member::take_red>(), on<blue, &member::take_blue>(),
-                 sends<red>(), sends<blue>());
+    return table(launch<&member::send_red>(), launch<&member::send_blue>(), on<red, &member::take_red>(),
+                 on<blue, &member::take_blue>(), sends<red>(), sends<blue>());
   }
 };
 
@@ -39,8 +41,14 @@ layout row(int width, bool upright = false) {
   layout l{wse2, upright ? 1 : width, upright ? width : 1};
   l.place(all, program_v<member>);
   for (const auto c : {red, blue}) {
-    if (upright) l.path(c, wsl::row(end - 1), ramp >> north, swap_y).path(c, rows(1, end - 1), south >> (ramp | north), swap_y).path(c, wsl::row(0), south >> ramp);
-    else l.path(c, column(0), ramp >> east, swap_x).path(c, columns(1, end - 1), west >> (ramp | east), swap_x).path(c, column(end - 1), west >> ramp);
+    if (upright)
+      l.path(c, wsl::row(end - 1), ramp >> north, swap_y)
+          .path(c, rows(1, end - 1), south >> (ramp | north), swap_y)
+          .path(c, wsl::row(0), south >> ramp);
+    else
+      l.path(c, column(0), ramp >> east, swap_x)
+          .path(c, columns(1, end - 1), west >> (ramp | east), swap_x)
+          .path(c, column(end - 1), west >> ramp);
   }
   return l;
 }
@@ -85,10 +93,13 @@ struct tail {
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("an axis that is not swapped keeps the color; operations send and read both", "", swapping_engines) {
+TEMPLATE_LIST_TEST_CASE("an axis that is not swapped keeps the color; operations send and read both", "",
+                        swapping_engines) {
   layout l{wse2, 2, 2};  // red goes south, then east as blue
   l.place(at(0, 0), program_v<head>).place(at(1, 1), program_v<tail>);
-  l.path(red, at(0, 0), ramp >> south, swap_x).path(red, at(0, 1), north >> east, swap_x).path(blue, at(1, 1), west >> ramp);
+  l.path(red, at(0, 0), ramp >> south, swap_x)
+      .path(red, at(0, 1), north >> east, swap_x)
+      .path(blue, at(1, 1), west >> ramp);
   fabric f{l, TestType{}};
   f.start<&tail::go>(at(1, 1));
   f.launch<&head::go>(at(0, 0));
@@ -99,9 +110,7 @@ TEST_CASE("the checker follows words across colors") {
   const auto says = [](const layout& l) {
     try {
       fabric f{l};
-    } catch (const fault& e) {
-      return std::string(e.what());
-    }
+    } catch (const fault& e) { return std::string(e.what()); }
     return std::string("nothing");
   };
   CHECK(says(row(4)) == "nothing");
@@ -121,7 +130,9 @@ TEST_CASE("the checker follows words across colors") {
   layout round{wse2, 3, 2};
   round.place(at(0, 0), program_v<head>);
   round.path(red, at(0, 0), ramp >> east, swap_x);
-  round.path(blue, at(1, 0), (west | south) >> east, swap_x, merge).path(red, at(2, 0), west >> south).path(red, at(2, 1), north >> west, swap_x);
+  round.path(blue, at(1, 0), (west | south) >> east, swap_x, merge)
+      .path(red, at(2, 0), west >> south)
+      .path(red, at(2, 1), north >> west, swap_x);
   round.path(blue, at(1, 1), east >> north);
   CHECK_THAT(says(round), Contains("the_route_goes_in_a_circle"));
 }

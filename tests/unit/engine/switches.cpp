@@ -24,8 +24,8 @@ struct conductor {
   void call(pe& me, command_list what, int id) { me.send_control(red, what, id); }
   void call_with(pe& me, command_list what, int id, u16 data) { me.send_control(red, what, id, data); }
   static consteval auto tasks() {
-    return table(launch<&conductor::say>(), launch<&conductor::tell>(), launch<&conductor::call>(), launch<&conductor::call_with>(),
-                 sends<red>(), steers<red>(advance, reset, teardown));
+    return table(launch<&conductor::say>(), launch<&conductor::tell>(), launch<&conductor::call>(),
+                 launch<&conductor::call_with>(), sends<red>(), steers<red>(advance, reset, teardown));
   }
 };
 
@@ -42,13 +42,18 @@ std::vector<i32> heard(fabric& f, int x, int y) { return f.program_at<player>({x
 layout cross(const switches& s) {
   layout l{wse2, 3, 3};
   l.place(at(1, 1), program_v<conductor>);
-  for (coord c : {coord{0, 1}, coord{1, 0}, coord{2, 1}, coord{1, 2}}) l.place(at(c.x, c.y), program_v<player>);
+  for (coord c : {coord{0, 1}, coord{1, 0}, coord{2, 1}, coord{1, 2}})
+    l.place(at(c.x, c.y), program_v<player>);
   l.path(red, at(1, 1), ramp >> west, s);
-  l.path(red, at(0, 1), east >> ramp).path(red, at(1, 0), south >> ramp).path(red, at(2, 1), west >> ramp).path(red, at(1, 2), north >> ramp);
+  l.path(red, at(0, 1), east >> ramp)
+      .path(red, at(1, 0), south >> ramp)
+      .path(red, at(2, 1), west >> ramp)
+      .path(red, at(1, 2), north >> ramp);
   return l;
 }
 
-/// The conductor stands at the west end of a row of players who all hear, until an advance makes them pass on only.
+/// The conductor stands at the west end of a row of players who all hear, until an advance makes them pass on
+/// only.
 layout row_of(int width, pop when) {
   layout l{wse2, width, 1};
   l.place(at(0, 0), program_v<conductor>).place(columns(1, end), program_v<player>);
@@ -63,7 +68,8 @@ using lists = std::vector<std::vector<command>>;
 }  // namespace
 
 TEMPLATE_LIST_TEST_CASE("a ring turns a sender to one side after the other", "", changing_engines) {
-  fabric f{cross({.pos1 = {.to = north}, .pos2 = {.to = east}, .pos3 = {.to = south}, .ring = true}), TestType{}};
+  fabric f{cross({.pos1 = {.to = north}, .pos2 = {.to = east}, .pos3 = {.to = south}, .ring = true}),
+           TestType{}};
   for (int i = 0; i < 10; ++i) {
     f.start<&conductor::say>(at(1, 1), i);
     f.start<&conductor::tell>(at(1, 1), command_list{advance});
@@ -76,7 +82,8 @@ TEMPLATE_LIST_TEST_CASE("a ring turns a sender to one side after the other", "",
 }
 
 TEMPLATE_LIST_TEST_CASE("without a ring the last position stays, until a reset", "", changing_engines) {
-  fabric f{cross({.pos1 = {.to = north}, .pos2 = {.to = east}, .pos3 = {.to = south}, .start = 2}), TestType{}};
+  fabric f{cross({.pos1 = {.to = north}, .pos2 = {.to = east}, .pos3 = {.to = south}, .start = 2}),
+           TestType{}};
   for (int i = 0; i < 6; ++i) {
     f.launch<&conductor::say>(at(1, 1), i);
     f.launch<&conductor::tell>(at(1, 1), command_list{i == 3 ? reset : advance});
@@ -87,27 +94,36 @@ TEMPLATE_LIST_TEST_CASE("without a ring the last position stays, until a reset",
   CHECK(heard(f, 1, 0) == std::vector<i32>{5});
 }
 
-TEMPLATE_LIST_TEST_CASE("each router on the way carries out the command that the pop modes leave for it", "", changing_engines) {
-  const lists some = {{advance}, {nop, advance}, {advance, nop, advance, advance}, {nop, nop, nop, nop, nop, nop, nop, advance},
-                      {advance, advance, nop, nop, advance}, {unheard(advance), advance}};
+TEMPLATE_LIST_TEST_CASE("each router on the way carries out the command that the pop modes leave for it", "",
+                        changing_engines) {
+  const lists some = {{advance},
+                      {nop, advance},
+                      {advance, nop, advance, advance},
+                      {nop, nop, nop, nop, nop, nop, nop, advance},
+                      {advance, advance, nop, nop, advance},
+                      {unheard(advance), advance}};
   for (pop when : {pop::never, pop::always, pop::on_advance, pop::on_advance_or_nop})
     for (const auto& list : some) {
       fabric f{row_of(11, when), TestType{}};
       const auto at_list = [&](std::size_t i) { return i < list.size() ? list[i] : nop; };
-      f.launch<&conductor::tell>(at(0, 0), command_list{at_list(0), at_list(1), at_list(2), at_list(3), at_list(4), at_list(5), at_list(6), at_list(7)});
+      f.launch<&conductor::tell>(at(0, 0), command_list{at_list(0), at_list(1), at_list(2), at_list(3),
+                                                        at_list(4), at_list(5), at_list(6), at_list(7)});
       f.launch<&conductor::say>(at(0, 0), 42);
       std::size_t head = 0;
       for (int x = 1; x < 10; ++x) {
         const int now = static_cast<int>(at_list(head)) & 3;
         INFO("pop " << static_cast<int>(when) << ", list of " << list.size() << ", column " << x);
         CHECK(heard(f, x, 0).size() == (now == static_cast<int>(advance) ? 0u : 1u));
-        head += when == pop::always || (when == pop::on_advance && now == 1) || (when == pop::on_advance_or_nop && now < 2);
+        head += when == pop::always || (when == pop::on_advance && now == 1) ||
+                (when == pop::on_advance_or_nop && now < 2);
       }
       CHECK(heard(f, 10, 0) == std::vector<i32>{42});
     }
 }
 
-TEMPLATE_LIST_TEST_CASE("a control wavelet with a task is heard where its command lets it, and its data reach all of them", "", changing_engines) {
+TEMPLATE_LIST_TEST_CASE(
+    "a control wavelet with a task is heard where its command lets it, and its data reach all of them", "",
+    changing_engines) {
   fabric f{row_of(6, pop::always), TestType{}};
   f.launch<&conductor::call>(at(0, 0), command_list{nop, unheard(advance), nop, unheard(nop)}, 7);
   for (int x = 1; x < 6; ++x) CHECK(heard(f, x, 0).size() == (x == 2 || x == 4 ? 0u : 1u));
@@ -125,16 +141,19 @@ TEMPLATE_LIST_TEST_CASE("a table names the commands that a program may send", ""
   };
   layout l{wse2, 3, 1};
   l.place(at(1, 0), program_v<quiet>).place(columns(0, end, 2), program_v<player>);
-  l.path(red, at(1, 0), ramp >> west, switches{.pos1 = {.to = east}}).path(red, at(0, 0), east >> ramp).path(red, at(2, 0), west >> ramp);
+  l.path(red, at(1, 0), ramp >> west, switches{.pos1 = {.to = east}})
+      .path(red, at(0, 0), east >> ramp)
+      .path(red, at(2, 0), west >> ramp);
   fabric f{l, TestType{}};
   CHECK_THROWS_WITH(f.launch(at(1, 0)), Contains("its table does not say steers<color>(reset)"));
 }
 
-// ---- waiting at a switch ------------------------------------------------------------------------------------------------------
+// ---- waiting at a switch ------------------------------------------------------------------------
 
 namespace {
 
-/// Every PE of a row but the first sends one word to the first, in turn: each router lets its own PE send first and then those behind it.
+/// Every PE of a row but the first sends one word to the first, in turn: each router lets its own PE send
+/// first and then those behind it.
 struct in_turn {
   i32 words = 1;
   std::vector<i32> heard;
@@ -145,23 +164,25 @@ struct in_turn {
   void forget(pe& me) { me.send(red, me.x()); }
   void hear(pe&, i32 x) { heard.push_back(x); }
   static consteval auto tasks() {
-    return table(launch<&in_turn::go>(), launch<&in_turn::forget>(), on<red, &in_turn::hear>(), sends<red>(), steers<red>(advance));
+    return table(launch<&in_turn::go>(), launch<&in_turn::forget>(), on<red, &in_turn::hear>(), sends<red>(),
+                 steers<red>(advance));
   }
 };
 
 layout queue_of(int width) {
   layout l{wse2, width, 1};
-  l.place(all, program_v<in_turn>).path(red, at(0, 0), east >> ramp).path(red, at(end - 1, 0), ramp >> west, switches{.pos1 = {.to = ramp}});
-  return l.path(red, columns(1, end - 1), ramp >> west, switches{.pos1 = {.from = east}, .pop = pop::on_advance});
+  l.place(all, program_v<in_turn>)
+      .path(red, at(0, 0), east >> ramp)
+      .path(red, at(end - 1, 0), ramp >> west, switches{.pos1 = {.to = ramp}});
+  return l.path(red, columns(1, end - 1), ramp >> west,
+                switches{.pos1 = {.from = east}, .pop = pop::on_advance});
 }
 
 template <class Run>
 std::string report_of(Run run_it) {
   try {
     run_it();
-  } catch (const deadlock& d) {
-    return d.what();
-  }
+  } catch (const deadlock& d) { return d.what(); }
   return "no deadlock";
 }
 
@@ -183,8 +204,10 @@ TEMPLATE_LIST_TEST_CASE("a report names the router, the position and the remedy"
   fabric f{queue_of(5), TestType{}};
   f.start<&in_turn::go>(columns(2, end));
   const std::string text = report_of([&] { f.launch<&in_turn::forget>(at(1, 0)); });
-  CHECK_THAT(text, Contains("PE(1, 0), router: ") && Contains("of color 0 wait for the switch to leave position 0"));
-  CHECK_THAT(text, Contains("Let a control wavelet with advance or reset pass the switch of color 0 at PE(1, 0)"));
+  CHECK_THAT(
+      text, Contains("PE(1, 0), router: ") && Contains("of color 0 wait for the switch to leave position 0"));
+  CHECK_THAT(text,
+             Contains("Let a control wavelet with advance or reset pass the switch of color 0 at PE(1, 0)"));
 }
 
 namespace {
@@ -200,25 +223,28 @@ struct reader {
 TEMPLATE_LIST_TEST_CASE("who waits for wavelets that wait at a switch is told so", "", changing_engines) {
   layout l{wse2, 3, 1};
   l.place(columns(1, end), program_v<conductor>).place(at(0, 0), program_v<reader>);
-  l.path(red, at(0, 0), east >> ramp).path(red, at(1, 0), ramp >> west, switches{.pos1 = {.from = east}}).path(red, at(2, 0), ramp >> west);
+  l.path(red, at(0, 0), east >> ramp)
+      .path(red, at(1, 0), ramp >> west, switches{.pos1 = {.from = east}})
+      .path(red, at(2, 0), ramp >> west);
   fabric f{l, TestType{}};
   for (int i = 0; i < 4; ++i) f.start<&conductor::say>(at(2, 0), i);
   f.start<&reader::read>(at(0, 0));
   const std::string text = report_of([&] { f.run(); });
-  CHECK_THAT(text, Contains("PE(0, 0) waits for color 0, which waits at the router of PE(1, 0): no control wavelet moves its switch."));
+  CHECK_THAT(text, Contains("PE(0, 0) waits for color 0, which waits at the router of PE(1, 0): no control "
+                            "wavelet moves its switch."));
   f.launch<&conductor::tell>(at(1, 0), command_list{advance});
   CHECK(f.program_at<reader>({0, 0}).x[3] == 3);
 }
 
-// ---- the localized broadcast of a 25-point stencil ----------------------------------------------------------------------------
+// ---- the localized broadcast of a 25-point stencil ----------------------------------------------
 
 namespace {
 
 constexpr int reach = 5;  // every PE hears itself and the four before it
 
-/// All send at once, and the routers make them take turns by their column's rest: a sender streams its words to itself and the next
-/// four; then one wavelet shuts it off, makes the next PE a sender and the last hearer a forwarder, and a second one makes it the end of
-/// the next stream.
+/// All send at once, and the routers make them take turns by their column's rest: a sender streams its words
+/// to itself and the next four; then one wavelet shuts it off, makes the next PE a sender and the last hearer
+/// a forwarder, and a second one makes it the end of the next stream.
 struct station {
   i32 words[3]{};
   std::vector<i32> heard;
@@ -232,7 +258,8 @@ struct station {
   }
   void hear(pe&, i32 x) { heard.push_back(x); }
   static consteval auto tasks() {
-    return table(launch<&station::start>(), local<&station::hand_over>(), on<red, &station::hear>(), sends<red>(), steers<red>(advance));
+    return table(launch<&station::start>(), local<&station::hand_over>(), on<red, &station::hear>(),
+                 sends<red>(), steers<red>(advance));
   }
 };
 
@@ -243,11 +270,18 @@ layout localized(int width) {
     const bool last = x == width - 1;
     const ports on = last ? ports{ramp} : east | ramp;
     if (x == 0) {
-      last ? l.path(red, at(x, 0), ramp >> on) : l.path(red, at(x, 0), ramp >> on, switches{.pos1 = {.to = ramp}, .ring = true, .pop = pop::always});
+      last ? l.path(red, at(x, 0), ramp >> on)
+           : l.path(red, at(x, 0), ramp >> on,
+                    switches{.pos1 = {.to = ramp}, .ring = true, .pop = pop::always});
       return;
     }
     l.path(red, at(x, 0), west >> on,
-           switches{.pos1 = {.from = ramp}, .pos2 = {.to = ramp}, .pos3 = {.from = west}, .start = start, .ring = true, .pop = pop::always});
+           switches{.pos1 = {.from = ramp},
+                    .pos2 = {.to = ramp},
+                    .pos3 = {.from = west},
+                    .start = start,
+                    .ring = true,
+                    .pop = pop::always});
   };
   for (int x = 0; x < width; ++x) kind(x, x % reach == 0 ? 1 : x % reach == reach - 1 ? 3 : 0);
   return l;
@@ -255,7 +289,9 @@ layout localized(int width) {
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("a localized broadcast: every PE hears itself and the four before it, in the order of their turns", "", changing_engines) {
+TEMPLATE_LIST_TEST_CASE(
+    "a localized broadcast: every PE hears itself and the four before it, in the order of their turns", "",
+    changing_engines) {
   for (int width : {2, 4, 5, 6, 9, 10, 11, 23}) {
     INFO("width " << width);
     fabric f{localized(width), TestType{}};
@@ -270,7 +306,7 @@ TEMPLATE_LIST_TEST_CASE("a localized broadcast: every PE hears itself and the fo
   }
 }
 
-// ---- teardown and phases ------------------------------------------------------------------------------------------------------
+// ---- teardown and phases ------------------------------------------------------------------------
 
 namespace {
 
@@ -304,8 +340,8 @@ struct summing {
   }
   void open_twice(pe& me) { me.reopen(red); }
   static consteval auto tasks() {
-    return table(launch<&summing::start>(), launch<&summing::open_twice>(), on<red, &summing::take>(), sends<red>(),
-                 steers<red>(advance, teardown), on_teardown<red, &summing::torn_down>());
+    return table(launch<&summing::start>(), launch<&summing::open_twice>(), on<red, &summing::take>(),
+                 sends<red>(), steers<red>(advance, teardown), on_teardown<red, &summing::torn_down>());
   }
 };
 
@@ -313,7 +349,8 @@ layout sum_of(int width, const program& p = program_v<summing>) {
   layout l{wse2, width, 1};
   l.place(all, p).path(red, at(0, 0), east >> ramp).path(red, at(end - 1, 0), ramp >> west);
   l.path(red, columns(1, end - 1), ramp >> west, switches{.pos1 = {.from = east}, .pop = pop::on_advance});
-  l.path(red, at(0, 0), ramp >> east, phase{1}).path(red, columns(1, end - 1), west >> (ramp | east), phase{1});
+  l.path(red, at(0, 0), ramp >> east, phase{1})
+      .path(red, columns(1, end - 1), west >> (ramp | east), phase{1});
   return l.path(red, at(end - 1, 0), west >> ramp, phase{1});
 }
 
@@ -327,20 +364,27 @@ TEMPLATE_LIST_TEST_CASE("one color sums up a row and then tells the sum to all o
   }
 }
 
-TEMPLATE_LIST_TEST_CASE("only a color that is torn down can be reopened, and only in a phase that it has", "", changing_engines) {
+TEMPLATE_LIST_TEST_CASE("only a color that is torn down can be reopened, and only in a phase that it has", "",
+                        changing_engines) {
   fabric f{sum_of(4), TestType{}};
-  CHECK_THROWS_WITH(f.launch<&summing::open_twice>(at(1, 0)), Contains("PE(1, 0)") && Contains("reopens color 0, which is open"));
+  CHECK_THROWS_WITH(f.launch<&summing::open_twice>(at(1, 0)),
+                    Contains("PE(1, 0)") && Contains("reopens color 0, which is open"));
   struct wrong {
     void go(pe& me) { me.send_control(red, teardown); }
     void torn_down(pe& me) { me.reopen(red, phase{3}); }
     static consteval auto tasks() {
-      return table(launch<&wrong::go>(), sends<red>(), steers<red>(teardown), on_teardown<red, &wrong::torn_down>());
+      return table(launch<&wrong::go>(), sends<red>(), steers<red>(teardown),
+                   on_teardown<red, &wrong::torn_down>());
     }
   };
   layout l{wse2, 2, 1};
-  l.place(at(0, 0), program_v<wrong>).place(at(1, 0), program_v<player>).path(red, at(0, 0), ramp >> east).path(red, at(1, 0), west >> ramp);
+  l.place(at(0, 0), program_v<wrong>)
+      .place(at(1, 0), program_v<player>)
+      .path(red, at(0, 0), ramp >> east)
+      .path(red, at(1, 0), west >> ramp);
   fabric g{l, TestType{}};
-  CHECK_THROWS_WITH(g.launch(at(0, 0)), Contains("PE(0, 0)") && Contains("in phase 3, but no path of this phase covers the PE"));
+  CHECK_THROWS_WITH(g.launch(at(0, 0)),
+                    Contains("PE(0, 0)") && Contains("in phase 3, but no path of this phase covers the PE"));
 }
 
 namespace {
@@ -351,17 +395,22 @@ struct doorkeeper {
   void open(pe& me) { me.reopen(red); }
   void ignore(pe&) {}
   static consteval auto tasks() {
-    return table(launch<&doorkeeper::open>(), on<red, &doorkeeper::hear>(), on_teardown<red, &doorkeeper::ignore>());
+    return table(launch<&doorkeeper::open>(), on<red, &doorkeeper::hear>(),
+                 on_teardown<red, &doorkeeper::ignore>());
   }
 };
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("a closed path lets nothing in until it is opened, and the report says so", "", changing_engines) {
+TEMPLATE_LIST_TEST_CASE("a closed path lets nothing in until it is opened, and the report says so", "",
+                        changing_engines) {
   struct visitor {
     void knock(pe& me, i32 x) { me.send(red, x); }
-    void shut(pe& me) { me.send_control(red, {nop, teardown}); }  // where nobody pops, all routers carry out the nop
-    static consteval auto tasks() { return table(launch<&visitor::knock>(), launch<&visitor::shut>(), sends<red>(), steers<red>(teardown)); }
+    // where nobody pops, all routers carry out the nop
+    void shut(pe& me) { me.send_control(red, {nop, teardown}); }
+    static consteval auto tasks() {
+      return table(launch<&visitor::knock>(), launch<&visitor::shut>(), sends<red>(), steers<red>(teardown));
+    }
   };
   layout l{wse2, 2, 1};
   l.place(at(0, 0), program_v<visitor>).place(at(1, 0), program_v<doorkeeper>);
@@ -377,7 +426,7 @@ TEMPLATE_LIST_TEST_CASE("a closed path lets nothing in until it is opened, and t
   CHECK(f.program_at<doorkeeper>({1, 0}).heard.size() == 2);
 }
 
-// ---- filters ------------------------------------------------------------------------------------------------------------------
+// ---- filters ------------------------------------------------------------------------------------
 
 namespace {
 
@@ -390,7 +439,9 @@ struct source {
   void count_and_call(pe& me, int n) {
     for (int i = 0; i < n; ++i) me.send(red, i), me.send_control(red, 7, static_cast<u16>(i));
   }
-  static consteval auto tasks() { return table(launch<&source::count>(), launch<&source::count_and_call>(), sends<red>()); }
+  static consteval auto tasks() {
+    return table(launch<&source::count>(), launch<&source::count_and_call>(), sends<red>());
+  }
 };
 
 template <class Filter>
@@ -412,25 +463,29 @@ std::vector<i32> counted(int n, int first, int last, int period, int start) {
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("a counter keeps some of every few, from where each PE begins to count", "", changing_engines) {
+TEMPLATE_LIST_TEST_CASE("a counter keeps some of every few, from where each PE begins to count", "",
+                        changing_engines) {
   for (int keep : {1, 3, 7})
     for (int start : {0, 2, 6, -3})
       for (int per_column : {0, 1, -2}) {
         const counter_filter c{.keep = keep, .period = 7, .start = start, .per_column = per_column};
         fabric f{filtered_row(6, c), TestType{}};
         f.launch<&source::count>(at(0, 0), 30);
-        for (int x = 1; x < 5; ++x) CHECK(heard(f, x, 0) == counted(30, 0, keep - 1, 7, start + (x - 1) * per_column));
+        for (int x = 1; x < 5; ++x)
+          CHECK(heard(f, x, 0) == counted(30, 0, keep - 1, 7, start + (x - 1) * per_column));
         CHECK(heard(f, 5, 0).size() == 30);
       }
 }
 
 TEMPLATE_LIST_TEST_CASE("a sparse counter keeps a part in the middle", "", changing_engines) {
-  fabric f{filtered_row(6, sparse_counter_filter{.first = 2, .last = 4, .period = 12, .per_column = 3}), TestType{}};
+  fabric f{filtered_row(6, sparse_counter_filter{.first = 2, .last = 4, .period = 12, .per_column = 3}),
+           TestType{}};
   f.launch<&source::count>(at(0, 0), 24);
   for (int x = 1; x < 5; ++x) {
     std::vector<i32> expected;
     for (int i = 0; i < 24; ++i)
-      if (const int n = i % 12 - 3 * (x - 1); (n >= 2 && n <= 4) || (n + 12 >= 2 && n + 12 <= 4)) expected.push_back(i);
+      if (const int n = i % 12 - 3 * (x - 1); (n >= 2 && n <= 4) || (n + 12 >= 2 && n + 12 <= 4))
+        expected.push_back(i);
     CHECK(heard(f, x, 0) == expected);
   }
 }
@@ -441,18 +496,25 @@ TEMPLATE_LIST_TEST_CASE("control wavelets pass every filter and are not counted"
   CHECK(heard(f, 1, 0) == std::vector<i32>{0, 1000, 1001, 1002, 1003, 4, 1004, 1005});
 }
 
-TEMPLATE_LIST_TEST_CASE("control wavelets are counted, and kept back, where the filter says so", "", changing_engines) {
+TEMPLATE_LIST_TEST_CASE("control wavelets are counted, and kept back, where the filter says so", "",
+                        changing_engines) {
   const auto kept = [](const counter_filter& c) {
     fabric f{filtered_row(3, c), TestType{}};
     f.launch<&source::count_and_call>(at(0, 0), 6);  // 0, call 0, 1, call 1, ...
     return heard(f, 1, 0);
   };
   // Of the twelve wavelets every third and the one before it; calls come in any case, or like data.
-  CHECK(kept({.keep = 2, .period = 3, .counts_control = true}) == std::vector<i32>{0, 1000, 1001, 2, 1002, 3, 1003, 1004, 5, 1005});
-  CHECK(kept({.keep = 2, .period = 3, .counts_control = true, .holds_control = true}) == std::vector<i32>{0, 1000, 1001, 2, 3, 1003, 1004, 5});
+  CHECK(kept({.keep = 2, .period = 3, .counts_control = true}) ==
+        std::vector<i32>{0, 1000, 1001, 2, 1002, 3, 1003, 1004, 5, 1005});
+  CHECK(kept({.keep = 2, .period = 3, .counts_control = true, .holds_control = true}) ==
+        std::vector<i32>{0, 1000, 1001, 2, 3, 1003, 1004, 5});
   // A call ends a part of the stream; of three parts the last one is kept, its end included.
-  CHECK(kept({.keep = 1, .period = 3, .start = 1, .counts_data = false, .counts_control = true, .holds_control = true}) ==
-        std::vector<i32>{2, 1002, 5, 1005});
+  CHECK(kept({.keep = 1,
+              .period = 3,
+              .start = 1,
+              .counts_data = false,
+              .counts_control = true,
+              .holds_control = true}) == std::vector<i32>{2, 1002, 5, 1005});
 }
 
 namespace {
@@ -474,7 +536,9 @@ struct part_owner {
 TEMPLATE_LIST_TEST_CASE("a range of indices gives each PE its part", "", changing_engines) {
   layout l{wse2, 5, 3};
   l.place(at(0, 0), program_v<scatterer>).place(columns(1, end), program_v<part_owner>);
-  l.path(numbered, at(0, 0), ramp >> (east | south)).path(numbered, at(0, 1), north >> (east | south)).path(numbered, at(0, 2), north >> east);
+  l.path(numbered, at(0, 0), ramp >> (east | south))
+      .path(numbered, at(0, 1), north >> (east | south))
+      .path(numbered, at(0, 2), north >> east);
   const range_filter part{.first = 0, .last = 2, .per_column = 3, .per_row = 12};
   l.path(numbered, columns(1, end - 1), west >> (ramp | east), part);
   l.path(numbered, column(end - 1), west >> ramp, range_filter{.first = 9, .last = 11, .per_row = 12});
@@ -483,6 +547,7 @@ TEMPLATE_LIST_TEST_CASE("a range of indices gives each PE its part", "", changin
   for (int y = 0; y < 3; ++y)
     for (int x = 1; x < 5; ++x) {
       const int first = 3 * (x - 1) + 12 * y;
-      CHECK(f.program_at<part_owner>({x, y}).heard == std::vector<i32>{11 * first, 11 * first + 11, 11 * first + 22});
+      CHECK(f.program_at<part_owner>({x, y}).heard ==
+            std::vector<i32>{11 * first, 11 * first + 11, 11 * first + 22});
     }
 }

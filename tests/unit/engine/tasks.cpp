@@ -45,7 +45,9 @@ struct two_steps {
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("a task runs to completion, activation is one bit, and the first local task of the table goes first", "", every_engine) {
+TEMPLATE_LIST_TEST_CASE(
+    "a task runs to completion, activation is one bit, and the first local task of the table goes first", "",
+    every_engine) {
   fabric f{layout{wse2, 1, 1}.place(all, program_v<two_steps>), TestType{}};
   const outcome o = f.launch();
   CHECK(f.read(0, 0, &two_steps::log).text.data() == std::string("stabcbc"));
@@ -68,8 +70,8 @@ struct waiting_room {
   void want(pe& me) { me.activate<&waiting_room::router_switch>(); }
   void open(pe& me) { me.unblock<&waiting_room::router_switch>(); }
   static consteval auto tasks() {
-    return table(local<&waiting_room::boot>(active), local<&waiting_room::router_switch>(blocked), launch<&waiting_room::want>(),
-                 launch<&waiting_room::open>());
+    return table(local<&waiting_room::boot>(active), local<&waiting_room::router_switch>(blocked),
+                 launch<&waiting_room::want>(), launch<&waiting_room::open>());
   }
 };
 
@@ -77,7 +79,8 @@ std::string text_of(fabric& f) { return f.read(0, 0, &waiting_room::log).text.da
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("a task may be active or blocked from the start; a blocked task keeps its activation", "", every_engine) {
+TEMPLATE_LIST_TEST_CASE("a task may be active or blocked from the start; a blocked task keeps its activation",
+                        "", every_engine) {
   fabric f{layout{wse2, 1, 1}.place(all, program_v<waiting_room>), TestType{}};
   CHECK(text_of(f).empty());
   f.run();
@@ -113,10 +116,10 @@ struct gated {
 };
 
 constexpr layout router_switch = layout{wse2, 2, 1}
-  .place(column(0), program_v<counter>)
-  .place(column(1), program_v<gated>)
-  .path(red, column(0), ramp >> east)
-  .path(red, column(1), west >> ramp);
+                                     .place(column(0), program_v<counter>)
+                                     .place(column(1), program_v<gated>)
+                                     .path(red, column(0), ramp >> east)
+                                     .path(red, column(1), west >> ramp);
 static_assert(routed<router_switch>());
 
 }  // namespace
@@ -160,14 +163,18 @@ struct joined {
 };
 
 constexpr layout join_plan = layout{wse3, 2, 1}
-  .place(column(0), program_v<two_sends>)
-  .place(column(1), program_v<joined>)
-  .path(red, column(0), ramp >> east).path(red, column(1), west >> ramp)
-  .path(blue, column(0), ramp >> east).path(blue, column(1), west >> ramp);
+                                 .place(column(0), program_v<two_sends>)
+                                 .place(column(1), program_v<joined>)
+                                 .path(red, column(0), ramp >> east)
+                                 .path(red, column(1), west >> ramp)
+                                 .path(blue, column(0), ramp >> east)
+                                 .path(blue, column(1), west >> ramp);
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("one completion activates, the other unblocks: the join runs once, whichever comes first", "", every_engine) {
+TEMPLATE_LIST_TEST_CASE(
+    "one completion activates, the other unblocks: the join runs once, whichever comes first", "",
+    every_engine) {
   fabric f{join_plan, TestType{}};
   int rounds = 0;
   for (const auto& [reds, blues] : {std::pair{40, 3}, std::pair{3, 40}, std::pair{7, 7}}) {
@@ -194,7 +201,8 @@ struct register_machine {
   }
   void place(pe& me) { value += static_cast<f32>(10 * me.x() + 100 * me.y()); }
   static consteval auto tasks() {
-    return table(launch<&register_machine::add>(), launch<&register_machine::mul>(), launch<&register_machine::place>());
+    return table(launch<&register_machine::add>(), launch<&register_machine::mul>(),
+                 launch<&register_machine::place>());
   }
 };
 
@@ -222,20 +230,23 @@ TEMPLATE_LIST_TEST_CASE("host calls carry arguments, cover areas and run in thei
   CHECK(f.run() == outcome{});
 }
 
-TEMPLATE_LIST_TEST_CASE("a launch that names nothing, too little or the wrong place is a fault", "", every_engine) {
-  fabric f{layout{wse2, 3, 1}.place(at(0, 0), program_v<register_machine>).place(at(1, 0), program_v<idle>), TestType{}};
+TEMPLATE_LIST_TEST_CASE("a launch that names nothing, too little or the wrong place is a fault", "",
+                        every_engine) {
+  fabric f{layout{wse2, 3, 1}.place(at(0, 0), program_v<register_machine>).place(at(1, 0), program_v<idle>),
+           TestType{}};
   CHECK_THROWS_WITH(f.launch(0, 0), Contains("register_machine has several host functions"));
   CHECK_THROWS_WITH(f.launch(1, 0), Contains("idle has no host function"));
   CHECK_THROWS_WITH(f.launch(2, 0), Contains("there is no program at PE(2, 0) of a grid of 3 x 1"));
   CHECK_THROWS_WITH(f.launch(columns(3, end)), Contains("no PE in the area"));
-  CHECK_THROWS_WITH(f.launch<&register_machine::add>(at(1, 0), 1.f), Contains("idle at PE(1, 0) does not bind launch<&add>()"));
+  CHECK_THROWS_WITH(f.launch<&register_machine::add>(at(1, 0), 1.f),
+                    Contains("idle at PE(1, 0) does not bind launch<&add>()"));
 }
 
 TEMPLATE_LIST_TEST_CASE("a member is read with the type of the program that was placed", "", every_engine) {
   fabric f{layout{wse2, 2, 1}.place(at(0, 0), program_v<register_machine>), TestType{}};
   CHECK(f.read(0, 0, &register_machine::value) == 1);
-  CHECK_THROWS_WITH(f.read(0, 0, &gated::sum), Contains("PE(0, 0) runs") && Contains("register_machine, not") &&
-    Contains("gated"));
+  CHECK_THROWS_WITH(f.read(0, 0, &gated::sum),
+                    Contains("PE(0, 0) runs") && Contains("register_machine, not") && Contains("gated"));
   CHECK_THROWS_WITH(f.read(1, 0, &register_machine::value), Contains("no program at PE(1, 0)"));
   CHECK_THROWS_WITH(f.read(0, 5, &register_machine::value), Contains("no program at PE(0, 5)"));
 }
@@ -259,21 +270,24 @@ struct controlled {
   void plain(pe&) { log.note('p'); }
   void with_data(pe&, u16 x) { data = x, log.note('c'); }
   static consteval auto tasks() {
-    return table(on<red, &controlled::take>(), control<7, &controlled::plain>(), control<63, &controlled::with_data>());
+    return table(on<red, &controlled::take>(), control<7, &controlled::plain>(),
+                 control<63, &controlled::with_data>());
   }
 };
 
 constexpr layout controls = layout{wse2, 3, 1}
-  .place(column(0), program_v<remote>)
-  .place(columns(1, end), program_v<controlled>)
-  .path(red, column(0), ramp >> east)
-  .path(red, column(1), west >> (ramp | east))
-  .path(red, column(2), west >> ramp);
+                                .place(column(0), program_v<remote>)
+                                .place(columns(1, end), program_v<controlled>)
+                                .path(red, column(0), ramp >> east)
+                                .path(red, column(1), west >> (ramp | east))
+                                .path(red, column(2), west >> ramp);
 static_assert(routed<controls>());
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("a control wavelet runs the task of its id between the data, wherever it is delivered", "", every_engine) {
+TEMPLATE_LIST_TEST_CASE(
+    "a control wavelet runs the task of its id between the data, wherever it is delivered", "",
+    every_engine) {
   fabric f{controls, TestType{}};
   f.launch<&remote::go>(at(0, 0), 7);
   for (int x : {1, 2}) CHECK(f.read(x, 0, &controlled::log).text.data() == std::string("dpd"));
@@ -282,16 +296,20 @@ TEMPLATE_LIST_TEST_CASE("a control wavelet runs the task of its id between the d
   CHECK(f.read(2, 0, &controlled::data) == 513);
 }
 
-TEMPLATE_LIST_TEST_CASE("a control wavelet that no task expects is a fault, whatever its id", "", every_engine) {
+TEMPLATE_LIST_TEST_CASE("a control wavelet that no task expects is a fault, whatever its id", "",
+                        every_engine) {
   for (int id : {8, 62}) {
     fabric f{controls, TestType{}};
-    CHECK_THROWS_WITH((f.launch<&remote::go>(at(0, 0), id)),
-                      Contains("a control wavelet with id " + std::to_string(id) + " on color 0 arrived at PE(1, 0)") &&
-                        Contains("binds no such control task"));
+    CHECK_THROWS_WITH(
+        (f.launch<&remote::go>(at(0, 0), id)),
+        Contains("a control wavelet with id " + std::to_string(id) + " on color 0 arrived at PE(1, 0)") &&
+            Contains("binds no such control task"));
   }
   for (int id : {-1, 64, 65535}) {
     fabric f{controls, TestType{}};
-    CHECK_THROWS_WITH((f.launch<&remote::go>(at(0, 0), id)), Contains("the ids of control tasks are 0 to 63; there is no control task " + std::to_string(id)));
+    CHECK_THROWS_WITH(
+        (f.launch<&remote::go>(at(0, 0), id)),
+        Contains("the ids of control tasks are 0 to 63; there is no control task " + std::to_string(id)));
   }
 }
 
@@ -320,8 +338,10 @@ struct hurried {
 
   static consteval auto tasks() {
     constexpr auto fast_one = urgent(on<blue, &hurried::fast>());
-    const auto rest = table(launch<&hurried::go>(), on<red, &hurried::slow>(), reads<delay>(), sends<red>(), sends<blue>(), sends<delay>());
-    if constexpr (local_first) return table(local<&hurried::other>(), urgent(local<&hurried::step>()), fast_one, rest);
+    const auto rest = table(launch<&hurried::go>(), on<red, &hurried::slow>(), reads<delay>(), sends<red>(),
+                            sends<blue>(), sends<delay>());
+    if constexpr (local_first)
+      return table(local<&hurried::other>(), urgent(local<&hurried::step>()), fast_one, rest);
     else return table(local<&hurried::other>(), local<&hurried::step>(), fast_one, rest);
   }
 };
@@ -372,7 +392,10 @@ template <bool computes_long>
 std::string order_between_bands(int threads) {
   layout l{host, 2, 1};
   l.place(at(0, 0), program_v<asking<computes_long>>).place(at(1, 0), program_v<answering>);
-  l.path(red, at(0, 0), ramp >> east).path(red, at(1, 0), west >> ramp).path(blue, at(1, 0), ramp >> west).path(blue, at(0, 0), east >> ramp);
+  l.path(red, at(0, 0), ramp >> east)
+      .path(red, at(1, 0), west >> ramp)
+      .path(blue, at(1, 0), ramp >> west)
+      .path(blue, at(0, 0), east >> ramp);
   fabric f{l, threaded{.threads = threads, .pes_per_partition = 1}};
   for (int k = 0; k < 3; ++k) f.template launch<&asking<computes_long>::go>(at(0, 0));
   return f.read(0, 0, &asking<computes_long>::log).text.data();
@@ -398,16 +421,24 @@ struct thinking {
     me.async_compute<&thinking::compute>(*this, then<&thinking::computed>());
     me.send(red, 1.f);
   }
-  void compute() { for (int k = 1; k <= 10; ++k) sum += k; }
+  void compute() {
+    for (int k = 1; k <= 10; ++k) sum += k;
+  }
   void computed(pe&) { log.note('c'); }
   void hear(pe&, f32) { log.note('a'); }
 
-  static consteval auto tasks() { return table(launch<&thinking::go>(), local<&thinking::computed>(), on<blue, &thinking::hear>(), sends<red>()); }
+  static consteval auto tasks() {
+    return table(launch<&thinking::go>(), local<&thinking::computed>(), on<blue, &thinking::hear>(),
+                 sends<red>());
+  }
 };
 layout question() {
   layout l{host, 2, 1};
   l.place(at(0, 0), program_v<thinking>).place(at(1, 0), program_v<answering>);
-  l.path(red, at(0, 0), ramp >> east).path(red, at(1, 0), west >> ramp).path(blue, at(1, 0), ramp >> west).path(blue, at(0, 0), east >> ramp);
+  l.path(red, at(0, 0), ramp >> east)
+      .path(red, at(1, 0), west >> ramp)
+      .path(blue, at(1, 0), ramp >> west)
+      .path(blue, at(0, 0), east >> ramp);
   return l;
 }
 
@@ -438,7 +469,9 @@ struct stumbling {
   int done = 0;
 
   void go(pe& me) { me.async_compute<&stumbling::compute>(*this, then<&stumbling::computed>()); }
-  void compute() { if (++done == 1) throw fault("wsl: too steep"); }
+  void compute() {
+    if (++done == 1) throw fault("wsl: too steep");
+  }
   void computed(pe&) { done += 10; }
   static consteval auto tasks() { return table(launch<&stumbling::go>(), local<&stumbling::computed>()); }
 };
@@ -471,7 +504,9 @@ struct putting_off {
 
   void go(pe& me) { me.activate<&putting_off::compute>(); }
   void compute(pe&) { ++done; }
-  static consteval auto tasks() { return table(launch<&putting_off::go>(), long_running(local<&putting_off::compute>())); }
+  static consteval auto tasks() {
+    return table(launch<&putting_off::go>(), long_running(local<&putting_off::compute>()));
+  }
 };
 
 }  // namespace
@@ -504,7 +539,9 @@ struct impatient {
   }
   void hear(pe&, f32) { here = true; }
 
-  static consteval auto tasks() { return table(launch<&impatient::go>(), local<&impatient::look>(), urgent(on<red, &impatient::hear>())); }
+  static consteval auto tasks() {
+    return table(launch<&impatient::go>(), local<&impatient::look>(), urgent(on<red, &impatient::hear>()));
+  }
 };
 struct forgetful {
   void go(pe& me) { me.send(red, 1.f); }

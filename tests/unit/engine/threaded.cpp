@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What is particular to the threaded engine: threads and partitions, long queues and their ends, buffers that move. Everything that all
-// engines do alike is tested beside it, on each of them.
+// What is particular to the threaded engine: threads and partitions, long queues and their ends, buffers that
+// move. Everything that all engines do alike is tested beside it, on each of them.
 #include "engines.hpp"
 
 #include <wsl/program/descriptor/ops.hpp>
@@ -24,7 +24,10 @@ constexpr color<u32> red{0}, blue{1};
 /// Sets WSL_THREADS while it lives.
 class thread_wish {
  public:
-  explicit thread_wish(const char* n) : before_(std::getenv("WSL_THREADS") ? std::getenv("WSL_THREADS") : "") { setenv("WSL_THREADS", n, 1); }
+  explicit thread_wish(const char* n)
+      : before_(std::getenv("WSL_THREADS") ? std::getenv("WSL_THREADS") : "") {
+    setenv("WSL_THREADS", n, 1);
+  }
   ~thread_wish() { before_.empty() ? unsetenv("WSL_THREADS") : setenv("WSL_THREADS", before_.c_str(), 1); }
   thread_wish(const thread_wish&) = delete;
   thread_wish& operator=(const thread_wish&) = delete;
@@ -55,17 +58,22 @@ TEST_CASE("the number of threads is the program's, the environment's or the mach
   }
   for (const char* request : {"0", "-1", "1025", "four", "4x", "4 ", "99999999999999999999"}) {
     const thread_wish w(request);
-    CHECK_THROWS_WITH((fabric{adders, threaded{}}), StartsWith("wsl: WSL_THREADS is \"" + std::string(request) + "\"") && Contains("from 1 to 1024"));
+    CHECK_THROWS_WITH(
+        (fabric{adders, threaded{}}),
+        StartsWith("wsl: WSL_THREADS is \"" + std::string(request) + "\"") && Contains("from 1 to 1024"));
     CHECK_NOTHROW(fabric{adders, threaded{.threads = 2}});
   }
 }
 
 TEST_CASE("a number of threads that cannot be is a fault") {
-  for (int n : {-1, 1025}) CHECK_THROWS_WITH((fabric{adders, threaded{.threads = n}}), Contains("on 1 to 1024 threads, not on " + std::to_string(n)));
+  for (int n : {-1, 1025})
+    CHECK_THROWS_WITH((fabric{adders, threaded{.threads = n}}),
+                      Contains("on 1 to 1024 threads, not on " + std::to_string(n)));
   CHECK_NOTHROW(fabric{adders, threaded{.threads = 1024, .pes_per_partition = 0}});
 }
 
-TEMPLATE_LIST_TEST_CASE("of the exceptions of a run the first band's comes out, whatever thread it was on", "", threaded_engines) {
+TEMPLATE_LIST_TEST_CASE("of the exceptions of a run the first band's comes out, whatever thread it was on",
+                        "", threaded_engines) {
   for (int first : {0, 1, 5, 8}) {
     fabric f{adders, TestType{}};
     CHECK_THROWS_WITH((f.launch<&adder::add>(column(4), 1u, first)), std::to_string(first));
@@ -73,7 +81,7 @@ TEMPLATE_LIST_TEST_CASE("of the exceptions of a run the first band's comes out, 
   }
 }
 
-// ---- limits -------------------------------------------------------------------------------------------------------------------
+// ---- limits -------------------------------------------------------------------------------------
 
 namespace {
 
@@ -89,7 +97,8 @@ struct sender {
   void step(pe& me) { go(me, n); }
   void by_task(pe& me, u32 count) { go(me, static_cast<int>(count)); }
   static consteval auto tasks() {
-    return table(launch<&sender::go>(), launch<&sender::later>(), local<&sender::step>(), on<blue, &sender::by_task>(), sends<red>());
+    return table(launch<&sender::go>(), launch<&sender::later>(), local<&sender::step>(),
+                 on<blue, &sender::by_task>(), sends<red>());
   }
 };
 
@@ -109,14 +118,20 @@ struct asker {
 };
 
 constexpr layout three = layout{wse2, 3, 1}
-  .place(column(0), program_v<asker>).place(column(1), program_v<sender>).place(column(2), program_v<counter>)
-  .path(blue, column(0), ramp >> east).path(blue, column(1), west >> ramp)
-  .path(red, column(1), ramp >> east).path(red, column(2), west >> ramp);
+                             .place(column(0), program_v<asker>)
+                             .place(column(1), program_v<sender>)
+                             .place(column(2), program_v<counter>)
+                             .path(blue, column(0), ramp >> east)
+                             .path(blue, column(1), west >> ramp)
+                             .path(red, column(1), ramp >> east)
+                             .path(red, column(2), west >> ramp);
 static_assert(routed<three>());
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("a task may send as much as it is promised, and who sends more is told to use a descriptor", "", every_engine) {
+TEMPLATE_LIST_TEST_CASE(
+    "a task may send as much as it is promised, and who sends more is told to use a descriptor", "",
+    every_engine) {
   fabric f{three, TestType{}};
   f.launch<&sender::go>(at(1, 0), sends_of_a_task);
   f.launch<&sender::later>(at(1, 0), sends_of_a_task);
@@ -129,11 +144,11 @@ TEMPLATE_LIST_TEST_CASE("a task may send as much as it is promised, and who send
     std::string text;
     try {
       launch_it(g);
-    } catch (const fault& e) {
-      text = e.what();
-    }
-    CHECK_THAT(text, Contains("PE(1, 0)") && Contains("sends too many wavelets of color 0") && Contains(task));
-    CHECK_THAT(text, Contains("a data task may send 512, another task 4096: send more with a descriptor, me.async(mov(fabout(color), mem(array)))"));
+    } catch (const fault& e) { text = e.what(); }
+    CHECK_THAT(text,
+               Contains("PE(1, 0)") && Contains("sends too many wavelets of color 0") && Contains(task));
+    CHECK_THAT(text, Contains("a data task may send 512, another task 4096: send more with a descriptor, "
+                              "me.async(mov(fabout(color), mem(array)))"));
   };
   // The reference engine counts exactly; the threaded one has room for up to four times the number.
   const int too_many = 1 + (std::is_same_v<TestType, reference> ? 1 : 4) * sends_of_a_task;
@@ -165,10 +180,16 @@ struct asks_often {
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("what a task may send counts anew after each wait, also when it need not wait", "", every_engine) {
+TEMPLATE_LIST_TEST_CASE("what a task may send counts anew after each wait, also when it need not wait", "",
+                        every_engine) {
   layout l{wse2, 3, 1};
-  l.place(column(0), program_v<asks_often>).place(column(1), program_v<tripler>).place(column(2), program_v<counter>);
-  l.path(blue, column(0), ramp >> east).path(blue, column(1), west >> ramp).path(red, column(1), ramp >> east).path(red, column(2), west >> ramp);
+  l.place(column(0), program_v<asks_often>)
+      .place(column(1), program_v<tripler>)
+      .place(column(2), program_v<counter>);
+  l.path(blue, column(0), ramp >> east)
+      .path(blue, column(1), west >> ramp)
+      .path(red, column(1), ramp >> east)
+      .path(red, column(2), west >> ramp);
   fabric f{l, TestType{}};
   f.start<&asks_often::ask>(at(0, 0), 4000u);
   f.launch<&tripler::go>(at(1, 0), 4000);
@@ -176,7 +197,7 @@ TEMPLATE_LIST_TEST_CASE("what a task may send counts anew after each wait, also 
   CHECK(f.read(2, 0, &counter::wrong) == 0);
 }
 
-// ---- a PE that talks to itself ------------------------------------------------------------------------------------------------
+// ---- a PE that talks to itself ------------------------------------------------------------------
 
 namespace {
 
@@ -202,11 +223,15 @@ struct soliloquy {
   }
   void hear(pe&, u32) { ++heard; }
   static consteval auto tasks() {
-    return table(launch<&soliloquy::waits>(), launch<&soliloquy::beside>(), launch<&soliloquy::long_speech>(), local<&soliloquy::done>(),
-                 on<blue, &soliloquy::hear>(), reads<red>(), sends<red>(), sends<blue>());
+    return table(launch<&soliloquy::waits>(), launch<&soliloquy::beside>(), launch<&soliloquy::long_speech>(),
+                 local<&soliloquy::done>(), on<blue, &soliloquy::hear>(), reads<red>(), sends<red>(),
+                 sends<blue>());
   }
 };
-constexpr layout alone = layout{wse2, 1, 1}.place(all, program_v<soliloquy>).path(red, all, ramp >> ramp).path(blue, all, ramp >> ramp);
+constexpr layout alone = layout{wse2, 1, 1}
+                             .place(all, program_v<soliloquy>)
+                             .path(red, all, ramp >> ramp)
+                             .path(blue, all, ramp >> ramp);
 
 }  // namespace
 
@@ -224,7 +249,7 @@ TEMPLATE_LIST_TEST_CASE("words that an operation sent keep no task of its PE fro
   CHECK(f.read(0, 0, &soliloquy::heard) == 601);
 }
 
-// ---- bounded memory -----------------------------------------------------------------------------------------------------------
+// ---- bounded memory -----------------------------------------------------------------------------
 
 namespace {
 
@@ -247,8 +272,9 @@ struct endless {
     by_operation(me);
   }
   static consteval auto tasks() {
-    return table(launch<&endless::by_waiting>(), launch<&endless::by_task>(), launch<&endless::by_operation>(), local<&endless::again>(),
-                 local<&endless::more>(), sends<red>());
+    return table(launch<&endless::by_waiting>(), launch<&endless::by_task>(),
+                 launch<&endless::by_operation>(), local<&endless::again>(), local<&endless::more>(),
+                 sends<red>());
   }
 };
 
@@ -263,9 +289,13 @@ struct full {
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("an endless producer in front of a consumer that stops is stopped", "", every_engine) {
+TEMPLATE_LIST_TEST_CASE("an endless producer in front of a consumer that stops is stopped", "",
+                        every_engine) {
   layout l{wse2, 2, 3};
-  l.place(column(0), program_v<endless>).place(column(1), program_v<full>).path(red, column(0), ramp >> east).path(red, column(1), west >> ramp);
+  l.place(column(0), program_v<endless>)
+      .place(column(1), program_v<full>)
+      .path(red, column(0), ramp >> east)
+      .path(red, column(1), west >> ramp);
   fabric f{l, TestType{}};
   f.start<&endless::by_waiting>(at(0, 0));
   f.start<&endless::by_task>(at(0, 1));
@@ -277,7 +307,7 @@ TEMPLATE_LIST_TEST_CASE("an endless producer in front of a consumer that stops i
   }
 }
 
-// ---- host streams -------------------------------------------------------------------------------------------------------------
+// ---- host streams -------------------------------------------------------------------------------
 
 namespace {
 
@@ -288,8 +318,12 @@ struct doubler {
 /// Red comes in at the south-west corner, blue leaves at the north end of that column.
 layout corner() {
   layout l{wse2, 1, 4};
-  l.place(at(0, end - 1), program_v<doubler>).path(red, at(0, end - 1), west >> ramp).stream_in(red, at(0, end - 1), west);
-  l.path(blue, at(0, end - 1), ramp >> north).path(blue, rows(0, end - 1), south >> north).stream_out(blue, at(0, 0), north);
+  l.place(at(0, end - 1), program_v<doubler>)
+      .path(red, at(0, end - 1), west >> ramp)
+      .stream_in(red, at(0, end - 1), west);
+  l.path(blue, at(0, end - 1), ramp >> north)
+      .path(blue, rows(0, end - 1), south >> north)
+      .stream_out(blue, at(0, 0), north);
   return l;
 }
 
@@ -305,14 +339,15 @@ TEMPLATE_LIST_TEST_CASE("a million words go through host streams, in pieces", ""
     f.engine_in_use().stream_write(red.id, {0, 3}, piece);
     sent += static_cast<u32>(size);
     CHECK(f.run().delivered == 2 * size);
-    while (const std::size_t n = f.engine_in_use().stream_read(blue.id, {0, 0}, std::span<u32>(piece.data(), std::min<std::size_t>(size, 777))))
+    while (const std::size_t n = f.engine_in_use().stream_read(
+               blue.id, {0, 0}, std::span<u32>(piece.data(), std::min<std::size_t>(size, 777))))
       for (std::size_t i = 0; i < n; ++i) wrong += piece[i] != 2 * received++;
   }
   CHECK(received == 1'000'000);
   CHECK(wrong == 0);
 }
 
-// ---- across partitions -------------------------------------------------------------------------------------------------------------
+// ---- across partitions --------------------------------------------------------------------------
 
 namespace {
 
@@ -329,7 +364,9 @@ struct herald {
     for (u32 i = 0; i < x.size(); ++i) x[i] = i;
     me.async(mov(fabout(red), mem(x)));
   }
-  static consteval auto tasks() { return table(launch<&herald::speak>(), launch<&herald::stream>(), sends<red>()); }
+  static consteval auto tasks() {
+    return table(launch<&herald::speak>(), launch<&herald::stream>(), sends<red>());
+  }
 };
 
 struct crowd {
@@ -342,22 +379,29 @@ struct crowd {
   void leave(pe& me) { me.block<red>(); }
   void come(pe& me) { me.unblock<red>(); }
   static consteval auto tasks() {
-    return table(on<red, &crowd::hear>(), control<5, &crowd::count>(), launch<&crowd::leave>(), launch<&crowd::come>());
+    return table(on<red, &crowd::hear>(), control<5, &crowd::count>(), launch<&crowd::leave>(),
+                 launch<&crowd::come>());
   }
 };
 
 /// From the north-west corner along row 0, and from there down every column.
 layout to_all(int w, int h) {
   layout l{host, w, h};
-  l.place(at(0, 0), program_v<herald>).place(row(0).columns(1), program_v<crowd>).place(rows(1), program_v<crowd>);
-  l.path(red, at(0, 0), ramp >> (east | south)).path(red, row(0).columns(1, end - 1), west >> (ramp | east | south));
-  l.path(red, at(end - 1, 0), west >> (ramp | south)).path(red, rows(1, end - 1), north >> (ramp | south)).path(red, row(end - 1), north >> ramp);
+  l.place(at(0, 0), program_v<herald>)
+      .place(row(0).columns(1), program_v<crowd>)
+      .place(rows(1), program_v<crowd>);
+  l.path(red, at(0, 0), ramp >> (east | south))
+      .path(red, row(0).columns(1, end - 1), west >> (ramp | east | south));
+  l.path(red, at(end - 1, 0), west >> (ramp | south))
+      .path(red, rows(1, end - 1), north >> (ramp | south))
+      .path(red, row(end - 1), north >> ramp);
   return l;
 }
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("a multicast with control wavelets reaches hundreds of PEs in many bands, in order", "", every_engine) {
+TEMPLATE_LIST_TEST_CASE("a multicast with control wavelets reaches hundreds of PEs in many bands, in order",
+                        "", every_engine) {
   fabric f{to_all(20, 25), TestType{}};
   const outcome o = f.launch<&herald::speak>(at(0, 0), 1000);
   CHECK(o.wavelets == 1010);
@@ -382,11 +426,13 @@ TEST_CASE("a multicast reaches more PEs than 16 bits count") {
   CHECK(unheard == 0);
 }
 
-TEMPLATE_LIST_TEST_CASE("a multicast goes on beside a slow receiver until the queues are full, and the slow one misses nothing", "",
-                        long_queues) {
+TEMPLATE_LIST_TEST_CASE(
+    "a multicast goes on beside a slow receiver until the queues are full, and the slow one misses nothing",
+    "", long_queues) {
   fabric f{to_all(4, 5), TestType{}};
   f.launch<&crowd::leave>(at(2, 3));
-  for (int round = 0; round < 3; ++round) CHECK_THROWS_AS(f.launch<&herald::stream>(at(0, 0)), deadlock);  // words are left in a queue
+  // words are left in a queue
+  for (int round = 0; round < 3; ++round) CHECK_THROWS_AS(f.launch<&herald::stream>(at(0, 0)), deadlock);
   CHECK_NOTHROW(f.launch<&crowd::come>(at(2, 3)));
   for (int i = 1; i < 20; ++i) CHECK(f.read(i % 4, i / 4, &crowd::heard) == 3000);
   CHECK(f.read(2, 3, &crowd::hash) == f.read(1, 0, &crowd::hash));
@@ -408,7 +454,8 @@ struct bouncer {
     if (x) me.send(down, x - 1);
   }
   static consteval auto tasks() {
-    return table(launch<&bouncer::serve>(), on<down, &bouncer::from_north>(), on<up, &bouncer::from_south>(), sends<down>(), sends<up>());
+    return table(launch<&bouncer::serve>(), on<down, &bouncer::from_north>(), on<up, &bouncer::from_south>(),
+                 sends<down>(), sends<up>());
   }
 };
 
@@ -437,14 +484,19 @@ struct pacemaker {
     for (int i = 0; i < 100; ++i) me.send(pulse, next++);
     me.send(tick, 0u);
   }
-  static consteval auto tasks() { return table(launch<&pacemaker::start>(), on<tock, &pacemaker::beat>(), sends<tick>(), sends<pulse>()); }
+  static consteval auto tasks() {
+    return table(launch<&pacemaker::start>(), on<tock, &pacemaker::beat>(), sends<tick>(), sends<pulse>());
+  }
 };
 struct pendulum {
   void start(pe& me) { me.send(tock, 0u); }
   void swing(pe& me, u32) { me.send(tock, 0u); }
-  static consteval auto tasks() { return table(launch<&pendulum::start>(), on<tick, &pendulum::swing>(), sends<tock>()); }
+  static consteval auto tasks() {
+    return table(launch<&pendulum::start>(), on<tick, &pendulum::swing>(), sends<tock>());
+  }
 };
-/// Its buffer never runs empty, so that what is unread moves to another one; its neighbour takes the old one at once.
+/// Its buffer never runs empty, so that what is unread moves to another one; its neighbour takes the old one
+/// at once.
 struct relay {
   void pass(pe& me, u32 x) {
     me.send(red, x);
@@ -466,12 +518,27 @@ struct drain {
 
 /// Two partitions: the upper and the lower row.
 constexpr layout heart = layout{wse2, 4, 2}
-  .place(at(0, 0), program_v<pendulum>).place(at(1, 0), program_v<relay>).place(at(2, 0), program_v<spendthrift>)
-  .place(at(3, 0), program_v<drain>).place(at(0, 1), program_v<pacemaker>).place(at(3, 1), program_v<counter>)
-  .path(tick, at(0, 1), ramp >> north).path(tick, at(0, 0), south >> ramp).path(tock, at(0, 0), ramp >> south).path(tock, at(0, 1), north >> ramp)
-  .path(pulse, at(0, 1), ramp >> east).path(pulse, at(1, 1), west >> north).path(pulse, at(1, 0), south >> ramp)
-  .path(red, at(1, 0), ramp >> east).path(red, at(2, 0), west >> east).path(red, at(3, 0), west >> south).path(red, at(3, 1), north >> ramp)
-  .path(trigger, at(1, 0), ramp >> east).path(trigger, at(2, 0), west >> ramp).path(flood, at(2, 0), ramp >> east).path(flood, at(3, 0), west >> ramp);
+                             .place(at(0, 0), program_v<pendulum>)
+                             .place(at(1, 0), program_v<relay>)
+                             .place(at(2, 0), program_v<spendthrift>)
+                             .place(at(3, 0), program_v<drain>)
+                             .place(at(0, 1), program_v<pacemaker>)
+                             .place(at(3, 1), program_v<counter>)
+                             .path(tick, at(0, 1), ramp >> north)
+                             .path(tick, at(0, 0), south >> ramp)
+                             .path(tock, at(0, 0), ramp >> south)
+                             .path(tock, at(0, 1), north >> ramp)
+                             .path(pulse, at(0, 1), ramp >> east)
+                             .path(pulse, at(1, 1), west >> north)
+                             .path(pulse, at(1, 0), south >> ramp)
+                             .path(red, at(1, 0), ramp >> east)
+                             .path(red, at(2, 0), west >> east)
+                             .path(red, at(3, 0), west >> south)
+                             .path(red, at(3, 1), north >> ramp)
+                             .path(trigger, at(1, 0), ramp >> east)
+                             .path(trigger, at(2, 0), west >> ramp)
+                             .path(flood, at(2, 0), ramp >> east)
+                             .path(flood, at(3, 0), west >> ramp);
 static_assert(routed<heart>());
 
 }  // namespace
@@ -487,12 +554,12 @@ TEST_CASE("a buffer that another band still reads is not used again") {
   }
 }
 
-// ---- arrays that cross from memory to memory ------------------------------------------------------------------------------------
+// ---- arrays that cross from memory to memory ----------------------------------------------------
 
 namespace {
 
-/// Two PEs, each a partition, send each other an array. What one meets with while its words are on their way is a program's own fault, but
-/// not chance.
+/// Two PEs, each a partition, send each other an array. What one meets with while its words are on their way
+/// is a program's own fault, but not chance.
 template <auto out, auto in>
 struct trader {
   std::vector<u32> give, take;
@@ -516,14 +583,19 @@ struct trader {
   }
   void took(pe&) { ++ended; }
   static consteval auto tasks() {
-    return table(launch<&trader::begin>(), local<&trader::change>(), local<&trader::sent>(), local<&trader::took>(), sends<out>(), reads<in>());
+    return table(launch<&trader::begin>(), local<&trader::change>(), local<&trader::sent>(),
+                 local<&trader::took>(), sends<out>(), reads<in>());
   }
 };
 using left_trader = trader<red, blue>;
 using right_trader = trader<blue, red>;
 constexpr layout market = layout{host, 2, 1}
-  .place(column(0), program_v<left_trader>).place(column(1), program_v<right_trader>)
-  .path(red, column(0), ramp >> east).path(red, column(1), west >> ramp).path(blue, column(1), ramp >> west).path(blue, column(0), east >> ramp);
+                              .place(column(0), program_v<left_trader>)
+                              .place(column(1), program_v<right_trader>)
+                              .path(red, column(0), ramp >> east)
+                              .path(red, column(1), west >> ramp)
+                              .path(blue, column(1), ramp >> west)
+                              .path(blue, column(0), east >> ramp);
 
 struct traded {
   std::vector<u32> words;  ///< all arrays of both
@@ -538,7 +610,8 @@ traded trade(const threaded& how, int n, bool in_place, int changes) {
   right_trader& right = f.program_at<right_trader>({1, 0});
   CHECK(left.ended + right.ended == 4);
   traded result{{}, done.wavelets};
-  for (const auto* array : {&left.give, &left.take, &right.give, &right.take}) result.words.insert(result.words.end(), array->begin(), array->end());
+  for (const auto* array : {&left.give, &left.take, &right.give, &right.take})
+    result.words.insert(result.words.end(), array->begin(), array->end());
   return result;
 }
 
@@ -548,10 +621,12 @@ TEST_CASE("a long array that crosses to another band arrives as it was, and its 
   for (int n : {1, 4'097, 8'192, 600'000})  // the last takes more than one grant
     for (u32 rendezvous_from : {1u, 5'000u, 8'192u, 1'000'000u})
       for (int threads : {1, 2}) {
-        const traded got = trade({.threads = threads, .pes_per_partition = 1, .rendezvous_from = rendezvous_from}, n, false, 0);
+        const traded got = trade(
+            {.threads = threads, .pes_per_partition = 1, .rendezvous_from = rendezvous_from}, n, false, 0);
         std::vector<u32> expected;
         for (int array = 0; array < 4; ++array)  // those that were sent are zeros
-          for (int i = 0; i < n; ++i) expected.push_back(array % 2 == 0 ? 0 : static_cast<u32>(n + i * 7) ^ (array == 1 ? 1u : 0u));
+          for (int i = 0; i < n; ++i)
+            expected.push_back(array % 2 == 0 ? 0 : static_cast<u32>(n + i * 7) ^ (array == 1 ? 1u : 0u));
         CHECK((got.words == expected));  // not all of them in a message
         CHECK(got.wavelets == 2 * static_cast<u64>(n));
       }
@@ -561,13 +636,14 @@ TEST_CASE("what a program does to words that are on their way has the same resul
   for (u32 rendezvous_from : {1u, 8'192u})
     for (bool in_place : {false, true})
       for (int changes : {1, 40}) {
-        const threaded one{.threads = 1, .pes_per_partition = 1, .rendezvous_from = rendezvous_from}, two{.threads = 2, .pes_per_partition = 1, .rendezvous_from = rendezvous_from};
+        const threaded one{.threads = 1, .pes_per_partition = 1, .rendezvous_from = rendezvous_from},
+            two{.threads = 2, .pes_per_partition = 1, .rendezvous_from = rendezvous_from};
         const traded truth = trade(one, 20'000, in_place, changes);
         for (int again = 0; again < 5; ++again) CHECK((trade(two, 20'000, in_place, changes) == truth));
       }
 }
 
-// ---- deadlock reports ---------------------------------------------------------------------------------------------------------
+// ---- deadlock reports ---------------------------------------------------------------------------
 
 namespace {
 
@@ -581,22 +657,26 @@ std::string report_of(const layout& l, const Engine& engine, Use use) {
   fabric f{l, engine};
   try {
     use(f);
-  } catch (const deadlock& d) {
-    return d.what();
-  }
+  } catch (const deadlock& d) { return d.what(); }
   return "no deadlock";
 }
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("where queues make no difference a deadlock reads as on the reference engine", "", threaded_engines) {
+TEMPLATE_LIST_TEST_CASE("where queues make no difference a deadlock reads as on the reference engine", "",
+                        threaded_engines) {
   const auto starved = [](fabric& f) {
     f.start<&asks_often::ask>(at(0, 0), 5u);
     f.launch<&tripler::go>(at(1, 0), 8);
   };
   layout l{wse2, 3, 1};
-  l.place(column(0), program_v<asks_often>).place(column(1), program_v<tripler>).place(column(2), program_v<counter>);
-  l.path(blue, column(0), ramp >> east).path(blue, column(1), west >> ramp).path(red, column(1), ramp >> east).path(red, column(2), west >> ramp);
+  l.place(column(0), program_v<asks_often>)
+      .place(column(1), program_v<tripler>)
+      .place(column(2), program_v<counter>);
+  l.path(blue, column(0), ramp >> east)
+      .path(blue, column(1), west >> ramp)
+      .path(red, column(1), ramp >> east)
+      .path(red, column(2), west >> ramp);
   const std::string text = report_of(l, reference{}, starved);
   CHECK_THAT(text, Contains("mov waits for 1 wavelet of color 1"));
   CHECK(report_of(l, TestType{}, starved) == text);
@@ -610,14 +690,21 @@ TEMPLATE_LIST_TEST_CASE("where queues make no difference a deadlock reads as on 
   CHECK(report_of(b, TestType{}, nobody_came) == report_of(b, reference{}, nobody_came));
 }
 
-TEMPLATE_LIST_TEST_CASE("where data tasks wait for room the report follows them to the culprit", "", threaded_engines) {
+TEMPLATE_LIST_TEST_CASE("where data tasks wait for room the report follows them to the culprit", "",
+                        threaded_engines) {
   layout l{wse2, 3, 1};
-  l.place(column(0), program_v<endless>).place(column(1), program_v<doubler>).place(column(2), program_v<patient>);
-  l.path(red, column(0), ramp >> east).path(red, column(1), west >> ramp).path(blue, column(1), ramp >> east).path(blue, column(2), west >> ramp);
+  l.place(column(0), program_v<endless>)
+      .place(column(1), program_v<doubler>)
+      .place(column(2), program_v<patient>);
+  l.path(red, column(0), ramp >> east)
+      .path(red, column(1), west >> ramp)
+      .path(blue, column(1), ramp >> east)
+      .path(blue, column(2), west >> ramp);
   const std::string text = report_of(l, TestType{}, [](fabric& f) {
     f.start<&patient::read>(at(2, 0), 50);
     f.launch<&endless::by_waiting>(at(0, 0));
   });
-  CHECK_THAT(text, Contains("PE(0, 0) waits for room on color 0 towards PE(1, 0), which waits for room on color 1 towards PE(2, 0), where nothing "
+  CHECK_THAT(text, Contains("PE(0, 0) waits for room on color 0 towards PE(1, 0), which waits for room on "
+                            "color 1 towards PE(2, 0), where nothing "
                             "takes color 1."));
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// What the timed engine counts, on programs whose cycles can be counted by hand with the rules of docs/timing.md.
+// What the timed engine counts, on programs whose cycles can be counted by hand with the rules of
+// docs/timing.md.
 #include <wsl/core/half.hpp>
-#include <wsl/fabric/fabric.hpp>
 #include <wsl/engine/reference.hpp>
-#include <wsl/fabric/switches.hpp>
 #include <wsl/engine/timed.hpp>
+#include <wsl/fabric/fabric.hpp>
+#include <wsl/fabric/switches.hpp>
 #include <wsl/layout/injection.hpp>
 #include <wsl/program/descriptor/box.hpp>
 #include <wsl/program/descriptor/ops.hpp>
@@ -35,23 +36,25 @@ struct calculator {
   void start(pe& me) {
     note(me);
     me.spend(3), note(me);
-    mov(mem(a), mem(c)), note(me);               // one source, two a cycle
-    add(mem(a), mem(a), mem(b)), note(me);       // sources 64 bytes apart: they clash
-    add(mem(a), mem(b), mem(c)), note(me);       // 72 bytes apart: they do not
-    fmac(mem(a), mem(b), mem(c), 2), note(me);   // one a cycle
+    mov(mem(a), mem(c)), note(me);              // one source, two a cycle
+    add(mem(a), mem(a), mem(b)), note(me);      // sources 64 bytes apart: they clash
+    add(mem(a), mem(b), mem(c)), note(me);      // 72 bytes apart: they do not
+    fmac(mem(a), mem(b), mem(c), 2), note(me);  // one a cycle
     max(mem(a), mem(b), mem(c)), note(me);
     add(mem(a), mem(wide).every(8), 1), note(me);  // all elements in one bank
     fmac(mem(halves), mem(halves), 2, f16(1)), note(me);
     map([](f32 x) { return x + 1; }, mem(a), mem(b)), note(me);
     mov(mem(a).part(0, 0), mem(b).part(0, 0)), note(me);
-    mov(mem(a), box(mem(wide), {2, 8}, {1, 8})), note(me);                        // the first row: one bank
-    add(mem(a), box(mem(b), {4, 4}, {0, 1}), mem(c)), note(me);                   // rows are as good as arrays
-    add(mem(a), box(mem(a), {4, 4}, {0, 1}), box(mem(b), {4, 4})), note(me);      // and clash as they do
+    mov(mem(a), box(mem(wide), {2, 8}, {1, 8})), note(me);  // the first row: one bank
+    // rows are as good as arrays
+    add(mem(a), box(mem(b), {4, 4}, {0, 1}), mem(c)), note(me);
+    add(mem(a), box(mem(a), {4, 4}, {0, 1}), box(mem(b), {4, 4})), note(me);  // and clash as they do
   }
   static consteval auto tasks() { return table(launch<&calculator::start>()); }
 };
 
-/// Sends n numbers east, or takes them from the west, and notes when its operation begins and when it has ended.
+/// Sends n numbers east, or takes them from the west, and notes when its operation begins and when it has
+/// ended.
 struct messenger {
   f32 x[256]{};
   u64 begin = 0, end = 0;
@@ -61,7 +64,9 @@ struct messenger {
     begin = me.now();
   }
   void done(pe& me) { end = me.now(); }
-  static consteval auto tasks() { return table(launch<&messenger::start>(), local<&messenger::done>(), sends<red>(), reads<red>()); }
+  static consteval auto tasks() {
+    return table(launch<&messenger::start>(), local<&messenger::done>(), sends<red>(), reads<red>());
+  }
 };
 
 layout line_of(const machine& m, int p) {
@@ -86,8 +91,8 @@ struct two_streams {
   void blue_done(pe& me) { end[1] = me.now(); }
   f32 x = 0;
   static consteval auto tasks() {
-    return table(launch<&two_streams::start>(), local<&two_streams::red_done>(), local<&two_streams::blue_done>(), sends<red>(), sends<blue>(),
-                 reads<red>(), reads<blue>());
+    return table(launch<&two_streams::start>(), local<&two_streams::red_done>(),
+                 local<&two_streams::blue_done>(), sends<red>(), sends<blue>(), reads<red>(), reads<blue>());
   }
 };
 
@@ -106,7 +111,8 @@ struct busy {
   }
   void after(pe& me) { computed = me.now(); }
   static consteval auto tasks() {
-    return table(launch<&busy::start>(), local<&busy::compute>(), local<&busy::after>(), sends<red>(), reads<red>());
+    return table(launch<&busy::start>(), local<&busy::compute>(), local<&busy::after>(), sends<red>(),
+                 reads<red>());
   }
 };
 
@@ -116,7 +122,9 @@ struct sender {
     if (me.west_edge()) me.async(mov(fabout(red, 1000), 1.f));
     else if (!me.east_edge() && relays) me.async(add(fabout(blue), fabin(red), 1.f));
   }
-  static consteval auto tasks() { return table(launch<&sender::start>(), sends<red>(), sends<blue>(), reads<red>(), reads<blue>()); }
+  static consteval auto tasks() {
+    return table(launch<&sender::start>(), sends<red>(), sends<blue>(), reads<red>(), reads<blue>());
+  }
 };
 
 u64 words_before_the_stall(layout line, bool relays) {
@@ -138,7 +146,9 @@ struct clock_reader {
     me.activate<&clock_reader::later>();
   }
   void later(pe& me) { second = me.now(); }
-  static consteval auto tasks() { return table(launch<&clock_reader::start>(), local<&clock_reader::later>()); }
+  static consteval auto tasks() {
+    return table(launch<&clock_reader::start>(), local<&clock_reader::later>());
+  }
 };
 
 template <class Engine>
@@ -163,7 +173,8 @@ TEST_CASE("operations over memory take a setup and the elements divided by the w
   fabric f{one, timed{}};
   const outcome o = f.launch();
   const calculator& p = f.program_at<calculator>({0, 0});
-  const u64 expected[] = {10, 3, 5 + 8, 5 + 16, 5 + 8, 5 + 16, 5 + 16, 5 + 16, 5 + 3, 5 + 16 * 7, 5, 5 + 16, 5 + 8, 5 + 16};
+  const u64 expected[] = {10,     3,     5 + 8,      5 + 16, 5 + 8,  5 + 16, 5 + 16,
+                          5 + 16, 5 + 3, 5 + 16 * 7, 5,      5 + 16, 5 + 8,  5 + 16};
   CHECK(p.at[0] == expected[0]);
   for (int i = 1; i < p.n; ++i) CHECK(p.at[i] - p.at[i - 1] == expected[i]);
   CHECK(o.cycles == p.at[p.n - 1]);
@@ -176,7 +187,8 @@ TEST_CASE("a message takes its words, its hops and two ramps") {
   fabric f{line_of(m, p), timed{}};
   const outcome o = f.launch<&messenger::start>(all, n);
   const messenger& last = f.program_at<messenger>({p - 1, 0});
-  const auto task = static_cast<u64>(m.task_start), ramps = static_cast<u64>(2 * m.ramp_latency), words = static_cast<u64>(n), hops = static_cast<u64>(p - 1);
+  const auto task = static_cast<u64>(m.task_start), ramps = static_cast<u64>(2 * m.ramp_latency),
+             words = static_cast<u64>(n), hops = static_cast<u64>(p - 1);
   CHECK(last.begin == task + static_cast<u64>(m.operation_setup));
   CHECK(last.end - last.begin == words + hops + 1 + ramps + task);
   CHECK(f.program_at<messenger>({0, 0}).end - last.begin == words + task);
@@ -198,7 +210,9 @@ TEST_CASE("two colors share a link word by word") {
   const area ends = columns(0, end, p - 1);
   line.place(ends, program_v<two_streams>);
   for (color<f32> c : {red, blue})
-    line.path(c, column(0), ramp >> east).path(c, columns(1, end - 1), west >> east).path(c, column(end - 1), west >> ramp);
+    line.path(c, column(0), ramp >> east)
+        .path(c, columns(1, end - 1), west >> east)
+        .path(c, column(end - 1), west >> ramp);
   fabric f{line, timed{}};
   const u64 n = 500;
   const outcome o = f.launch<&two_streams::start>(ends, static_cast<int>(n));
@@ -223,10 +237,14 @@ TEST_CASE("a task and the words that arrive meanwhile share the datapath") {
 TEST_CASE("a pipeline stalls above 14 words in flight") {
   layout relayed{wse2, 3, 1}, direct{wse2, 3, 1};
   relayed.place(all, program_v<sender>)
-      .path(red, column(0), ramp >> east).path(red, column(1), west >> ramp)
-      .path(blue, column(1), ramp >> east).path(blue, column(2), west >> ramp);
+      .path(red, column(0), ramp >> east)
+      .path(red, column(1), west >> ramp)
+      .path(blue, column(1), ramp >> east)
+      .path(blue, column(2), west >> ramp);
   direct.place(columns(0, end, 2), program_v<sender>)
-      .path(red, column(0), ramp >> east).path(red, column(1), west >> east).path(red, column(2), west >> ramp)
+      .path(red, column(0), ramp >> east)
+      .path(red, column(1), west >> east)
+      .path(red, column(2), west >> ramp)
       .path(blue, columns(3, end), ramp >> east);
   const u64 through = words_before_the_stall(direct, false);
   CHECK(through == 6 + 2 * 2 + 6 + 2);  // the first PE's way out, two links, and the last PE's way in
@@ -247,8 +265,8 @@ struct commander {
   void hear(pe& me, f32) { heard[n++] = me.now(); }
   void torn_down(pe& me) { me.reopen(red, phase{0}); }
   static consteval auto tasks() {
-    return table(launch<&commander::start>(), on<red, &commander::hear>(), on_teardown<red, &commander::torn_down>(), sends<red>(),
-                 steers<red>(advance, teardown));
+    return table(launch<&commander::start>(), on<red, &commander::hear>(),
+                 on_teardown<red, &commander::torn_down>(), sends<red>(), steers<red>(advance, teardown));
   }
 };
 
@@ -261,7 +279,8 @@ TEST_CASE("a switch turns for the wavelet behind the command, without a pause") 
   l.path(red, column(0), east >> ramp).path(red, column(2), west >> ramp);
   fabric f{l, timed{}};
   f.launch<&commander::start>(at(1, 0), command_list{advance});
-  const u64 one_way = 10 + 1 + 2 + 1 + 2;  // the launch's start, out of the PE, a ramp, a hop, a ramp; the turns before a send count besides
+  // the launch's start, out of the PE, a ramp, a hop, a ramp; the turns before a send count besides
+  const u64 one_way = 10 + 1 + 2 + 1 + 2;
   CHECK(f.program_at<commander>({0, 0}).heard[0] == one_way + 10);
   CHECK(f.program_at<commander>({2, 0}).heard[0] == one_way + 2 + 10);
 }
@@ -275,7 +294,8 @@ TEST_CASE("a color that is torn down waits for the tasks of both PEs") {
   const commander& last = f.program_at<commander>({1, 0});
   const u64 one_way = 10 + 1 + 2 + 1 + 2;
   CHECK(last.heard[0] == one_way + 10);
-  const u64 second_task_ends = one_way + 10 + 10;  // it starts when the first word's task ends, and reopens the color in its last turn
+  // it starts when the first word's task ends, and reopens the color in its last turn
+  const u64 second_task_ends = one_way + 10 + 10;
   CHECK(last.heard[1] == second_task_ends + 1 + 2 + 10);
 }
 
@@ -284,11 +304,13 @@ TEST_CASE("a machine must leave a cycle between what is done and what is seen") 
   m.ramp_latency = 0;
   layout one{m, 1, 1};
   one.place(all, program_v<clock_reader>);
-  CHECK_THROWS_WITH((fabric{one, timed{}}), Contains("machine wse2 has a ramp_latency of 0; the timed engine needs at least 1"));
+  CHECK_THROWS_WITH((fabric{one, timed{}}),
+                    Contains("machine wse2 has a ramp_latency of 0; the timed engine needs at least 1"));
 }
 
 TEST_CASE("clocks") {
-  const clock_reader timed_one = clocks_on(timed{}), stepped = clocks_on(reference{}), untimed = clocks_on(threaded{});
+  const clock_reader timed_one = clocks_on(timed{}), stepped = clocks_on(reference{}),
+                     untimed = clocks_on(threaded{});
   CHECK(timed_one.first == 10);
   CHECK(timed_one.second == 10 + 1000 + 10);
   CHECK(stepped.second == stepped.first + 1);
@@ -309,7 +331,8 @@ TEST_CASE("constants of the machines") {
 
 namespace {
 
-/// The first two of three PEs send ten words each, which meet at the second one's router; the third writes down whose word comes when.
+/// The first two of three PEs send ten words each, which meet at the second one's router; the third writes
+/// down whose word comes when.
 struct rival {
   u32 mine[10]{};
   std::vector<int> heard;
@@ -318,7 +341,9 @@ struct rival {
     me.async(mov(fabout(color<u32>{0}), mem(mine)));
   }
   void hear(pe&, u32 x) { heard.push_back(static_cast<int>(x)); }
-  static consteval auto tasks() { return table(launch<&rival::go>(), on<color<u32>{0}, &rival::hear>(), sends<color<u32>{0}>()); }
+  static consteval auto tasks() {
+    return table(launch<&rival::go>(), on<color<u32>{0}, &rival::hear>(), sends<color<u32>{0}>());
+  }
 };
 
 template <class... Priority>
@@ -326,7 +351,9 @@ std::vector<int> order_of_arrival(Priority... priority) {
   layout l{wse2, 3, 1};
   l.place(all, program_v<rival>);
   constexpr color<u32> c{0};
-  l.path(c, column(0), ramp >> east).path(c, column(1), (ramp | west) >> east, merge, priority...).path(c, column(2), west >> ramp);
+  l.path(c, column(0), ramp >> east)
+      .path(c, column(1), (ramp | west) >> east, merge, priority...)
+      .path(c, column(2), west >> ramp);
   fabric f{l, timed{}};
   f.launch<&rival::go>(columns(0, 2));
   return f.program_at<rival>({2, 0}).heard;
@@ -335,7 +362,8 @@ std::vector<int> order_of_arrival(Priority... priority) {
 }  // namespace
 
 TEST_CASE("an injection priority says who goes first where words meet") {
-  const std::vector<int> in_turn = order_of_arrival(), first = order_of_arrival(injects_first), last = order_of_arrival(injects_last);
+  const std::vector<int> in_turn = order_of_arrival(), first = order_of_arrival(injects_first),
+                         last = order_of_arrival(injects_last);
   // The second PE's first word is at its router a cycle before the other's.
   CHECK(first == std::vector<int>{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
   CHECK(last == std::vector<int>{1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1});

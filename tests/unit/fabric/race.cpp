@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The race detector finds what depends on the order, says where and between what, and is silent about what does not.
+// The race detector finds what depends on the order, says where and between what, and is silent about what
+// does not.
 
 #include <wsl/fabric/race.hpp>
 #include <wsl/program/descriptor/ops.hpp>
@@ -33,7 +34,9 @@ struct register_file {
   i32 sum = 0;
   void add(pe&, i32 x) { sum += x; }
   void reset(pe&, i32) { sum = 0; }
-  static consteval auto tasks() { return table(on<add_it, &register_file::add>(), on<reset_it, &register_file::reset>()); }
+  static consteval auto tasks() {
+    return table(on<add_it, &register_file::add>(), on<reset_it, &register_file::reset>());
+  }
 };
 
 /// Keeps both apart, in memory and behind a pointer.
@@ -47,15 +50,22 @@ struct careful_file {
     list.push_back(x);
   }
   void reset(pe&, i32) { ++resets, ++*sink; }
-  static consteval auto tasks() { return table(on<add_it, &careful_file::add>(), on<reset_it, &careful_file::reset>()); }
+  static consteval auto tasks() {
+    return table(on<add_it, &careful_file::add>(), on<reset_it, &careful_file::reset>());
+  }
 };
 
 /// A file in the middle of the second of three rows, between its two speakers.
 template <class File>
 layout talk() {
   layout l{wse2, 5, 3};
-  l.place(at(2, 1), program_v<speaker<add_it>>).place(at(4, 1), program_v<speaker<reset_it>>).place(at(3, 1), program_v<File>);
-  return l.path(add_it, at(2, 1), ramp >> east).path(add_it, at(3, 1), west >> ramp).path(reset_it, at(4, 1), ramp >> west).path(reset_it, at(3, 1), east >> ramp);
+  l.place(at(2, 1), program_v<speaker<add_it>>)
+      .place(at(4, 1), program_v<speaker<reset_it>>)
+      .place(at(3, 1), program_v<File>);
+  return l.path(add_it, at(2, 1), ramp >> east)
+      .path(add_it, at(3, 1), west >> ramp)
+      .path(reset_it, at(4, 1), ramp >> west)
+      .path(reset_it, at(3, 1), east >> ramp);
 }
 
 const auto both_speak = [](fabric& f) {
@@ -70,9 +80,12 @@ TEST_CASE("a race is found and named: the PE, its program, the tasks and their c
   REQUIRE(r);
   CHECK(r.at == coord{3, 1});
   CHECK_THAT(r.program, EndsWith("register_file"));
-  CHECK_THAT(r.text(), StartsWith("PE(3, 1) of ") && Contains("register_file ends differently under seed " + std::to_string(r.seed)));
-  CHECK_THAT(r.text(), Contains("add (color 2)") && Contains("reset (color 7)") && Contains("the order of ") && EndsWith("changed its memory"));
-  const race_report again = find_race(talk<register_file>(), both_speak, 16, {.threads = 3, .pes_per_partition = 1});
+  CHECK_THAT(r.text(), StartsWith("PE(3, 1) of ") &&
+                           Contains("register_file ends differently under seed " + std::to_string(r.seed)));
+  CHECK_THAT(r.text(), Contains("add (color 2)") && Contains("reset (color 7)") &&
+                           Contains("the order of ") && EndsWith("changed its memory"));
+  const race_report again =
+      find_race(talk<register_file>(), both_speak, 16, {.threads = 3, .pes_per_partition = 1});
   REQUIRE(again);
   CHECK(again.at == r.at);
 }
@@ -110,17 +123,21 @@ template <class P>
 layout from_both_sides() {
   layout l{wse2, 3, 1};
   l.place(columns(0, end, 2), program_v<speaker<add_it>>).place(column(1), program_v<P>);
-  return l.path(add_it, column(0), ramp >> east).path(add_it, column(2), ramp >> west).path(add_it, column(1), (west | east) >> ramp, merge);
+  return l.path(add_it, column(0), ramp >> east)
+      .path(add_it, column(2), ramp >> west)
+      .path(add_it, column(1), (west | east) >> ramp, merge);
 }
 
 }  // namespace
 
 TEST_CASE("the order of two senders of one color is named by the senders") {
-  for (const race_report& r : {find_race(from_both_sides<merged>(), [](fabric& f) { f.launch<&speaker<add_it>::say>(columns(0, end, 2), 4); }),
-                               find_race(from_both_sides<merged_by_operation>(), [](fabric& f) {
-                                 f.start<&merged_by_operation::go>(at(1, 0));
-                                 f.launch<&speaker<add_it>::say>(columns(0, end, 2), 4);
-                               })}) {
+  for (const race_report& r :
+       {find_race(from_both_sides<merged>(),
+                  [](fabric& f) { f.launch<&speaker<add_it>::say>(columns(0, end, 2), 4); }),
+        find_race(from_both_sides<merged_by_operation>(), [](fabric& f) {
+          f.start<&merged_by_operation::go>(at(1, 0));
+          f.launch<&speaker<add_it>::say>(columns(0, end, 2), 4);
+        })}) {
     REQUIRE(r);
     CHECK(r.at == coord{1, 0});
     CHECK_THAT(r.text(), Contains("(color 2 from PE(0, 0))") && Contains("(color 2 from PE(2, 0))"));
@@ -146,7 +163,8 @@ struct picky {
 TEST_CASE("an order in which the program waits for ever is a race, too") {
   const race_report r = find_race(talk<picky>(), both_speak);
   REQUIRE(r);
-  CHECK_THAT(r.text(), StartsWith("the run ends differently under seed ") && Contains("wsl: deadlock") && Contains("an end without a fault"));
+  CHECK_THAT(r.text(), StartsWith("the run ends differently under seed ") && Contains("wsl: deadlock") &&
+                           Contains("an end without a fault"));
 }
 
 namespace {
@@ -169,7 +187,9 @@ struct forwarder {
 
 TEST_CASE("a PE that only received the race says so") {
   layout l = talk<forwarder>();
-  l.place(at(3, 2), program_v<witness>).path(color<i32>{3}, at(3, 1), ramp >> south).path(color<i32>{3}, at(3, 2), north >> ramp);
+  l.place(at(3, 2), program_v<witness>)
+      .path(color<i32>{3}, at(3, 1), ramp >> south)
+      .path(color<i32>{3}, at(3, 2), north >> ramp);
   const race_report r = find_race(l, both_speak);
   REQUIRE(r);
   CHECK(r.at == coord{3, 2});
@@ -199,12 +219,17 @@ struct patient {
   void use(pe&) {
     for (i32 v : x) sum += v;
   }
-  static consteval auto tasks() { return table(launch<&patient::go>(), local<&patient::use>(), reads<add_it>()); }
+  static consteval auto tasks() {
+    return table(launch<&patient::go>(), local<&patient::use>(), reads<add_it>());
+  }
 };
 template <class P>
 race_report after_the_words_have_come() {
   layout l{wse2, 2, 1};
-  l.place(column(0), program_v<speaker<add_it>>).place(column(1), program_v<P>).path(add_it, column(0), ramp >> east).path(add_it, column(1), west >> ramp);
+  l.place(column(0), program_v<speaker<add_it>>)
+      .place(column(1), program_v<P>)
+      .path(add_it, column(0), ramp >> east)
+      .path(add_it, column(1), west >> ramp);
   return find_race(l, [](fabric& f) {
     f.start<&speaker<add_it>::say>(at(0, 0), 8);
     f.launch<&P::go>(at(1, 0));

@@ -25,14 +25,16 @@ struct relay {
     me.activate<&relay::take>();
   }
   task take(pe&) { co_await mov(mem(x), fabin(red)); }
-  static consteval auto tasks() { return table(launch<&relay::start>(), local<&relay::take>(), sends<red>(), reads<red>()); }
+  static consteval auto tasks() {
+    return table(launch<&relay::start>(), local<&relay::take>(), sends<red>(), reads<red>());
+  }
 };
 
 constexpr layout line = layout{wse2, 6, 1}
-  .place(all, program_v<relay>)
-  .path(red, column(0), ramp >> east)
-  .path(red, columns(1, end - 1), west >> east)
-  .path(red, column(end - 1), west >> ramp);
+                            .place(all, program_v<relay>)
+                            .path(red, column(0), ramp >> east)
+                            .path(red, columns(1, end - 1), west >> east)
+                            .path(red, column(end - 1), west >> ramp);
 
 std::string text_of(const std::string& file) {
   std::stringstream text;
@@ -80,7 +82,8 @@ TEST_CASE("a report says where the cycles went") {
   CHECK(r.links().size() == 5);
   for (const link_times& l : r.links()) CHECK((l.words == 100 && l.side == east));
   CHECK(r.link_stalls() == 0);
-  CHECK_THAT(r.text(), Contains("wse2, " + std::to_string(o.cycles) + " cycles") && Contains("PE(5, 0)") && Contains("PE(4, 0) east: 100 words"));
+  CHECK_THAT(r.text(), Contains("wse2, " + std::to_string(o.cycles) + " cycles") && Contains("PE(5, 0)") &&
+                           Contains("PE(4, 0) east: 100 words"));
 
   f.launch();
   CHECK(time_report{f}.links()[0].words == 200);
@@ -96,7 +99,10 @@ TEST_CASE("a heat map has a square for each PE and a bar for each link") {
 
 TEST_CASE("a heat map of a large fabric shows blocks of PEs") {
   layout square{wse2, 300, 200};
-  square.place(all, program_v<relay>).path(red, column(0), ramp >> east).path(red, columns(1, end - 1), west >> east).path(red, column(end - 1), west >> ramp);
+  square.place(all, program_v<relay>)
+      .path(red, column(0), ramp >> east)
+      .path(red, columns(1, end - 1), west >> east)
+      .path(red, column(end - 1), west >> ramp);
   fabric f{square, timed{}};
   f.launch();
   CHECK(occurrences(time_report{f}.heat_map(), "<rect") == 1 + 100 * 67);
@@ -104,7 +110,8 @@ TEST_CASE("a heat map of a large fabric shows blocks of PEs") {
 
 TEST_CASE("a report needs the timed engine") {
   fabric f{line};
-  CHECK_THROWS_WITH(time_report{f}, Contains("a time report needs the timed engine: fabric f{plan, timed{}}"));
+  CHECK_THROWS_WITH(time_report{f},
+                    Contains("a time report needs the timed engine: fabric f{plan, timed{}}"));
 }
 
 TEST_CASE("a trace has the tasks, operations and stalls of each PE, and counts the words on links") {
@@ -122,7 +129,8 @@ TEST_CASE("a trace has the tasks, operations and stalls of each PE, and counts t
   CHECK_THAT(trace, Contains("PE(5, 0)") && Contains("waits for room") && Contains("\"name\":\"take\""));
   u64 words = 0;
   const std::string link = "\"PE(2, 0) east color 0\"", count = "\"words\":";
-  for (std::size_t at = 0; (at = trace.find(link, at)) != std::string::npos; ++at) words += std::stoull(trace.substr(trace.find(count, at) + count.size()));
+  for (std::size_t at = 0; (at = trace.find(link, at)) != std::string::npos; ++at)
+    words += std::stoull(trace.substr(trace.find(count, at) + count.size()));
   CHECK(words == 100);
 }
 
@@ -141,7 +149,8 @@ struct adder {
   }
   void done(pe& me) { x[0] = static_cast<f32>(me.now()); }
   static consteval auto tasks() {
-    return table(launch<&adder::start>(), local<&adder::done>(), sends<red>(), sends<blue>(), reads<red>(), reads<blue>());
+    return table(launch<&adder::start>(), local<&adder::done>(), sends<red>(), sends<blue>(), reads<red>(),
+                 reads<blue>());
   }
 };
 
@@ -150,8 +159,10 @@ struct adder {
 TEST_CASE("a trace changes nothing, although PEs that rest are not looked at in every cycle without one") {
   layout chain{GENERATE(false, true) ? wse3 : wse2, 6, 1};
   chain.place(all, program_v<adder>)
-      .path(red, columns(0, end - 1, 2), ramp >> east).path(red, columns(1, end, 2), west >> ramp)
-      .path(blue, columns(1, end - 1, 2), ramp >> east).path(blue, columns(2, end, 2), west >> ramp);
+      .path(red, columns(0, end - 1, 2), ramp >> east)
+      .path(red, columns(1, end, 2), west >> ramp)
+      .path(blue, columns(1, end - 1, 2), ramp >> east)
+      .path(blue, columns(2, end, 2), west >> ramp);
   const std::string file = "trace_of_adders.json";
   fabric plain{chain, timed{}};
   const outcome o = plain.launch();
@@ -159,7 +170,8 @@ TEST_CASE("a trace changes nothing, although PEs that rest are not looked at in 
     fabric traced{chain, timed{.trace = file.c_str()}};
     CHECK(traced.launch() == o);
     const time_report a{plain}, b{traced};
-    for (std::size_t i = 0; i < a.pes().size(); ++i) CHECK((a.pes()[i].at == b.pes()[i].at && a.pes()[i].spent == b.pes()[i].spent));
+    for (std::size_t i = 0; i < a.pes().size(); ++i)
+      CHECK((a.pes()[i].at == b.pes()[i].at && a.pes()[i].spent == b.pes()[i].spent));
     CHECK(a.queued() == b.queued());
     CHECK(plain.program_at<adder>({5, 0}).x[0] == traced.program_at<adder>({5, 0}).x[0]);
   }
@@ -168,5 +180,6 @@ TEST_CASE("a trace changes nothing, although PEs that rest are not looked at in 
 
 TEST_CASE("a heat map that cannot be written says so") {
   fabric f{line, timed{}};
-  CHECK_THROWS_WITH(time_report{f}.write_heat_map("no such folder/heat.svg"), Contains("cannot write no such folder/heat.svg"));
+  CHECK_THROWS_WITH(time_report{f}.write_heat_map("no such folder/heat.svg"),
+                    Contains("cannot write no such folder/heat.svg"));
 }

@@ -46,7 +46,8 @@ std::vector<T> counted(std::size_t n, T first = 1) {
   return v;
 }
 
-// The definition: the host's array seen as numbers of (row, column, element), each dimension with its own stride.
+// The definition: the host's array seen as numbers of (row, column, element), each dimension with its own
+// stride.
 std::size_t host_offset(order by, int w, int h, int n, int x, int y, int i) {
   return static_cast<std::size_t>(by == row_major ? (y * w + x) * n + i : (i * w + x) * h + y);
 }
@@ -56,8 +57,16 @@ struct shape {
   area where;
 };
 const shape shapes[] = {
-    {1, 1, all}, {5, 1, all}, {1, 4, all}, {4, 3, all}, {7, 5, columns(0, end, 2)}, {7, 5, columns(1, end, 3).rows(0, end, 2)},
-    {6, 6, at(3, 4)}, {6, 6, columns(2, 5).rows(1, 4)}, {6, 4, row(end - 1)}, {6, 4, column(end - 1)},
+    {1, 1, all},
+    {5, 1, all},
+    {1, 4, all},
+    {4, 3, all},
+    {7, 5, columns(0, end, 2)},
+    {7, 5, columns(1, end, 3).rows(0, end, 2)},
+    {6, 6, at(3, 4)},
+    {6, 6, columns(2, 5).rows(1, 4)},
+    {6, 4, row(end - 1)},
+    {6, 4, column(end - 1)},
 };
 
 }  // namespace
@@ -151,10 +160,12 @@ TEST_CASE("a broadcast gives rows, columns or all PEs the same block", "[device]
     device d{f};
     const region r = f.plan().inside(s.where);
     const int w = r.columns(), h = r.rows();
-    const auto per_row = counted<f32>(static_cast<std::size_t>(3 * h)), per_column = counted<f32>(static_cast<std::size_t>(3 * w), 1000);
+    const auto per_row = counted<f32>(static_cast<std::size_t>(3 * h)),
+               per_column = counted<f32>(static_cast<std::size_t>(3 * w), 1000);
     const auto check = [&](auto expected) {
       for (int k = 0; k < r.count(); ++k)
-        for (int i = 0; i < 3; ++i) CHECK(f.read(r.nth(k).x, r.nth(k).y, &part::row)[i] == expected(k % w, k / w, i));
+        for (int i = 0; i < 3; ++i)
+          CHECK(f.read(r.nth(k).x, r.nth(k).y, &part::row)[i] == expected(k % w, k / w, i));
     };
     d.broadcast_along_rows(&part::row, s.where, per_row, by);
     check([&](int, int y, int i) { return per_row[host_offset(by, 1, h, 3, 0, y, i)]; });
@@ -162,7 +173,8 @@ TEST_CASE("a broadcast gives rows, columns or all PEs the same block", "[device]
     check([&](int x, int, int i) { return per_column[host_offset(by, w, 1, 3, x, 0, i)]; });
     d.broadcast(&part::row, s.where, std::array{7.f, 8.f, 9.f});
     check([](int, int, int i) { return static_cast<f32>(7 + i); });
-    if (r.count() < s.width * s.height) CHECK(d.copy_out(&part::row, all).size() == static_cast<std::size_t>(3 * s.width * s.height));
+    if (r.count() < s.width * s.height)
+      CHECK(d.copy_out(&part::row, all).size() == static_cast<std::size_t>(3 * s.width * s.height));
     for (int y = 0; y < s.height; ++y)
       for (int x = 0; x < s.width; ++x)
         if (!r.has({x, y})) CHECK(f.read(x, y, &part::row)[1] == -1);
@@ -192,11 +204,14 @@ TEST_CASE("an array of the wrong size names program, area and numbers, and copie
   fabric f{plain(4, 2)};
   device d{f};
   std::vector<f32> numbers(23);
-  const mentions says("columns 0 to 3 and rows 0 to 1", "part: this copy takes 24 elements", "blocks of 3", "has 23");
+  const mentions says("columns 0 to 3 and rows 0 to 1", "part: this copy takes 24 elements", "blocks of 3",
+                      "has 23");
   CHECK_THROWS_WITH(d.copy_in(&part::row, all, numbers), says);
   CHECK_THROWS_WITH(d.copy_out(&part::row, all, numbers), says);
-  CHECK_THROWS_WITH(d.broadcast_along_rows(&part::row, columns(0, end, 2), numbers), mentions("columns 0 to 2 every 2", "takes 6 elements"));
-  CHECK_THROWS_WITH(d.broadcast_along_columns(&part::row, row(1), numbers), mentions("and row 1 ", "takes 12 elements"));
+  CHECK_THROWS_WITH(d.broadcast_along_rows(&part::row, columns(0, end, 2), numbers),
+                    mentions("columns 0 to 2 every 2", "takes 6 elements"));
+  CHECK_THROWS_WITH(d.broadcast_along_columns(&part::row, row(1), numbers),
+                    mentions("and row 1 ", "takes 12 elements"));
   CHECK_THROWS_AS(d.broadcast(&part::row, all, numbers), fault);
   CHECK(d.copy_out(&part::row, all) == std::vector<f32>(24, -1));
 }

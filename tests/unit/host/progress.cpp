@@ -37,7 +37,9 @@ TEST_CASE("progress rewrites its line on a terminal and leaves it at the end", "
   CHECK(s.text == "\rwords 1\x1b[K\rwords 2\x1b[K\n");
 }
 
-TEST_CASE("progress shows little: nothing of a short run, a long one at most once an interval and where it ended", "[progress]") {
+TEST_CASE(
+    "progress shows little: nothing of a short run, a long one at most once an interval and where it ended",
+    "[progress]") {
   screen s;
   {
     progress p{"steps", 1000, s.sink(), progress::shape::lines, 1h};
@@ -62,7 +64,11 @@ TEST_CASE("progress without a sink counts in silence", "[progress]") {
 TEST_CASE("a sink that throws at the end does not end the program", "[progress]") {
   int calls = 0;
   const auto check = [&] {
-    progress p{"steps", 2, [&](std::string_view) { if (++calls > 1) throw 1; }, progress::shape::one_line, 0s};
+    progress p{"steps", 2,
+               [&](std::string_view) {
+                 if (++calls > 1) throw 1;
+               },
+               progress::shape::one_line, 0s};
     p.tick();
   };
   CHECK_NOTHROW(check());

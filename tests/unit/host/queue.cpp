@@ -19,7 +19,9 @@ struct part {
   void go(pe&) { x = (2 * x + 1) % 1000; }
   void note(pe&, int digit) { log = 10 * log + digit; }
   void gate(pe&) { gate_open.wait(false); }
-  static consteval auto tasks() { return table(launch<&part::go>(), launch<&part::note>(), launch<&part::gate>()); }
+  static consteval auto tasks() {
+    return table(launch<&part::go>(), launch<&part::note>(), launch<&part::gate>());
+  }
 };
 
 constexpr color<u32> in{0}, out{1};
@@ -68,7 +70,8 @@ TEST_CASE("queued commands happen in their order, and device commands after them
   CHECK(f.read(1, 0, &part::log) == 12345);
 }
 
-TEST_CASE("the host goes on: arrays with names are read when the command runs, temporaries are kept", "[queue]") {
+TEST_CASE("the host goes on: arrays with names are read when the command runs, temporaries are kept",
+          "[queue]") {
   fabric f{line(2)};
   device d{f};
   device_queue later{d};
@@ -103,7 +106,8 @@ TEST_CASE("an error comes from the ticket and stops what was queued behind it", 
   CHECK(f.read(1, 0, &part::x) == 4);
 }
 
-TEST_CASE("commands queued before the host saw an error do not run, even if it is seen meanwhile", "[queue]") {
+TEST_CASE("commands queued before the host saw an error do not run, even if it is seen meanwhile",
+          "[queue]") {
   fabric f{line(1)};
   device d{f};
   device_queue later{d};

@@ -23,14 +23,18 @@ struct rather_large {
 
 TEST_CASE("a report names machine, programs and outcome", "[report]") {
   layout l{wse2, 4, 3};
-  l.place(columns(0, 2), program_v<small>).place(at(2, 0), program_v<rather_large>).place(column(3), program_v<small>);
+  l.place(columns(0, 2), program_v<small>)
+      .place(at(2, 0), program_v<rather_large>)
+      .place(column(3), program_v<small>);
   const fabric f{l};
-  const std::string text = to_text(report(f, {.cycles = 1700, .tasks = 9, .wavelets = 42, .hops = 126, .delivered = 40}));
+  const std::string text =
+      to_text(report(f, {.cycles = 1700, .tasks = 9, .wavelets = 42, .hops = 126, .delivered = 40}));
   CHECK(text == fmt::format("{}", report(f, {1700, 9, 42, 126, 40})));
   CHECK_THAT(text, Catch::StartsWith("machine    wse2, 850 MHz\n"
                                      "grid       4 x 3\n"
                                      "programs   "));
-  CHECK_THAT(text, Catch::Contains("small         " "     9 PEs       4 bytes, 0.0 % of its memory\n           "));
+  CHECK_THAT(text, Catch::Contains("small         "
+                                   "     9 PEs       4 bytes, 0.0 % of its memory\n           "));
   CHECK_THAT(text, mentions("rather_large       1 PE    24576 bytes, 50.0 % of its memory\n"));
   CHECK_THAT(text, Catch::EndsWith("cycles     1700, 2 us\n"
                                    "tasks      9\n"

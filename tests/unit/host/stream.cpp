@@ -26,9 +26,14 @@ struct flipper {
 // Adds pairs of blocks of four words.
 struct blocks {
   f32 sum[8] = {};
-  void go(pe& me) { me.async(mov(mem(sum), fabin(in, 8)), then<&blocks::full>()); me.async(mov(fabout(out, 4), mem(sum).part(0, 4))); }
+  void go(pe& me) {
+    me.async(mov(mem(sum), fabin(in, 8)), then<&blocks::full>());
+    me.async(mov(fabout(out, 4), mem(sum).part(0, 4)));
+  }
   void full(pe&) {}
-  static consteval auto tasks() { return table(launch<&blocks::go>(), local<&blocks::full>(), reads<in>(), sends<out>()); }
+  static consteval auto tasks() {
+    return table(launch<&blocks::go>(), local<&blocks::full>(), reads<in>(), sends<out>());
+  }
 };
 // Takes one word and then no more.
 struct sated {
@@ -39,7 +44,9 @@ struct sated {
 layout rows_of_adders(int w, int h) {
   layout l{wse2, w, h};
   l.place(column(0), program_v<adder>).path(in, column(0), west >> ramp).stream_in(in, column(0), west);
-  l.path(out, column(0), ramp >> east).path(out, columns(1, end), west >> east).stream_out(out, column(end - 1), east);
+  l.path(out, column(0), ramp >> east)
+      .path(out, columns(1, end), west >> east)
+      .stream_out(out, column(end - 1), east);
   return l;
 }
 
@@ -88,8 +95,14 @@ TEST_CASE("a stream over strided PEs, and one in two parts", "[stream]") {
   const area odd = column(0).rows(1, end, 2);
   layout l{wse2, 1, 5};
   l.place(odd, program_v<adder>).place(at(0, 4), program_v<adder>);
-  l.path(in, odd, west >> ramp).stream_in(in, odd, west).path(in, at(0, 4), west >> ramp).stream_in(in, at(0, 4), west);
-  l.path(out, odd, ramp >> east).stream_out(out, odd, east).path(out, at(0, 4), ramp >> south).stream_out(out, at(0, 4), south);
+  l.path(in, odd, west >> ramp)
+      .stream_in(in, odd, west)
+      .path(in, at(0, 4), west >> ramp)
+      .stream_in(in, at(0, 4), west);
+  l.path(out, odd, ramp >> east)
+      .stream_out(out, odd, east)
+      .path(out, at(0, 4), ramp >> south)
+      .stream_out(out, at(0, 4), south);
   fabric f{l};
   device d{f};
   std::vector<f32> got(6);

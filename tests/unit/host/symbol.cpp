@@ -27,7 +27,9 @@ struct right {
 };
 
 template <class S>
-constexpr std::size_t length_of(const S& s) { return symbol{s}.length; }
+constexpr std::size_t length_of(const S& s) {
+  return symbol{s}.length;
+}
 
 static_assert(length_of(&right::before) == 1);
 static_assert(length_of(&right::x) == 4);
@@ -36,7 +38,8 @@ static_assert(std::is_same_v<decltype(symbol{&right::nested})::element, i16>);
 static_assert(length_of(symbol{&left::x, &right::x}) == 4);
 static_assert(symbol_like<f32 (left::*)[3]> && !symbol_like<int> && !symbol_like<decltype(&left::go)>);
 
-static_assert(becomes<f64, f16> && becomes<f32, bf16> && becomes<f16, f64> && becomes<int, f32> && becomes<int, u8>);
+static_assert(becomes<f64, f16> && becomes<f32, bf16> && becomes<f16, f64> && becomes<int, f32> &&
+              becomes<int, u8>);
 static_assert(!becomes<f32, int> && !becomes<f16, u16> && !becomes<bool*, f32>);
 
 layout two() {

@@ -73,28 +73,35 @@ void compare_real(const axes& a, const shares& how) {
   const std::size_t n = static_cast<std::size_t>(a.back()), h = n / 2 + 1;
   for (std::size_t i = 0; i < y.size(); ++i) half.push_back(whole[i / h * n + i % h]);
   f64 error = 0;
-  for (std::size_t i = 0; i < x.size(); ++i) error = std::max(error, std::abs(static_cast<f64>(back[i]) - static_cast<f64>(x[i])));
-  INFO(a.size() << " axes of real numbers, the last of " << a.back() << ", " << how.wide << " x " << how.high << " PEs");
+  for (std::size_t i = 0; i < x.size(); ++i)
+    error = std::max(error, std::abs(static_cast<f64>(back[i]) - static_cast<f64>(x[i])));
+  INFO(a.size() << " axes of real numbers, the last of " << a.back() << ", " << how.wide << " x " << how.high
+                << " PEs");
   CHECK(relative_error(y, half) < bound(a));
   CHECK(error < 4 * bound(a));
 }
 
 TEST_CASE("fft: lines of any length are transformed as the definition says") {
-  for (int n : {1, 2, 3, 4, 5, 6, 8, 9, 10, 15, 16, 20, 25, 32, 60, 128, 360, 625, 1024}) compare_complex({n}, {});
+  for (int n : {1, 2, 3, 4, 5, 6, 8, 9, 10, 15, 16, 20, 25, 32, 60, 128, 360, 625, 1024})
+    compare_complex({n}, {});
   for (int n : {2, 4, 6, 10, 16, 30, 48, 100, 512}) compare_real({n}, {});
 }
 TEST_CASE("fft: arrays of odd shapes on grids of odd shapes") {
   for (int wide : {1, 2, 3}) {
-    for (const axes& a : {axes{960}, {40, 36}, {5, 9}, {1, 18}, {18, 1}, {100, 6}}) compare_complex(a, {.wide = wide});
+    for (const axes& a : {axes{960}, {40, 36}, {5, 9}, {1, 18}, {18, 1}, {100, 6}})
+      compare_complex(a, {.wide = wide});
     for (const axes& a : {axes{40, 36}, {1, 18}, {100, 6}}) compare_real(a, {.wide = wide});
     for (int high : {1, 2, 3}) {
-      for (const axes& a : {axes{6, 20, 18}, {16, 16, 16}, {1, 8, 4}, {3, 1, 32}, {24, 36, 1}}) compare_complex(a, {.wide = wide, .high = high});
-      for (const axes& a : {axes{6, 20, 18}, {16, 16, 16}, {3, 1, 32}}) compare_real(a, {.wide = wide, .high = high});
+      for (const axes& a : {axes{6, 20, 18}, {16, 16, 16}, {1, 8, 4}, {3, 1, 32}, {24, 36, 1}})
+        compare_complex(a, {.wide = wide, .high = high});
+      for (const axes& a : {axes{6, 20, 18}, {16, 16, 16}, {3, 1, 32}})
+        compare_real(a, {.wide = wide, .high = high});
     }
   }
 }
 TEST_CASE("fft: larger arrays", "[.long]") {
-  for (const axes& a : {axes{1 << 14}, {250, 243}, {64, 64, 64}, {45, 80, 96}}) compare_complex(a, {}), compare_real({2 * a[0]}, {});
+  for (const axes& a : {axes{1 << 14}, {250, 243}, {64, 64, 64}, {45, 80, 96}})
+    compare_complex(a, {}), compare_real({2 * a[0]}, {});
 }
 
 TEST_CASE("fft: an impulse has a flat spectrum, a wave has one line") {
@@ -103,7 +110,8 @@ TEST_CASE("fft: an impulse has a flat spectrum, a wave has one line") {
   std::vector<number> impulse(count(a)), wave(count(a));
   impulse[(3 * 12 + 7) * 20 + 11] = 1;
   const auto phase = [&](int i0, int i1, int i2) {
-    const f64 turns = static_cast<f64>(i0 * at[0]) / 8 + static_cast<f64>(i1 * at[1]) / 12 + static_cast<f64>(i2 * at[2]) / 20;
+    const f64 turns = static_cast<f64>(i0 * at[0]) / 8 + static_cast<f64>(i1 * at[1]) / 12 +
+                      static_cast<f64>(i2 * at[2]) / 20;
     return std::polar(1.0, 2 * std::numbers::pi * turns);
   };
   std::vector<exact> flat(count(a)), line(count(a));
@@ -191,15 +199,21 @@ TEST_CASE("fft: vectors of every length compute the same") {
 }
 
 TEST_CASE("fft: what cannot be is refused in a sentence") {
-  CHECK_THROWS_WITH(fft::transform({14}), "wsl: lines of 14 numbers cannot be transformed: a length has no other prime factors than 2, 3 and 5; the next longer one is 15");
+  CHECK_THROWS_WITH(fft::transform({14}),
+                    "wsl: lines of 14 numbers cannot be transformed: a length has no other prime factors "
+                    "than 2, 3 and 5; the next longer one is 15");
   CHECK_THROWS_WITH(fft::transform({8, 0}), "wsl: an axis of a transform has at least 1 number, not 0");
   CHECK_THROWS_WITH(fft::transform({2, 2, 2, 2}), "wsl: a transform has one to three axes, not 4");
   CHECK_THROWS_WITH(fft::transform({}), "wsl: a transform has one to three axes, not 0");
-  CHECK_THROWS_WITH(fft::real_transform({8, 15}), "wsl: the last axis of a transform of real numbers has an even length, not 15");
-  CHECK_THROWS_WITH(fft::transform({8, 8}, {.high = 2}), "wsl: a transform of (8, 8) runs on one row of PEs, not on 2");
-  CHECK_THROWS_WITH(fft::transform({8, 8}, {.wide = -1}), "wsl: a transform runs on at least 1 x 1 PEs, not on -1 x 1");
+  CHECK_THROWS_WITH(fft::real_transform({8, 15}),
+                    "wsl: the last axis of a transform of real numbers has an even length, not 15");
+  CHECK_THROWS_WITH(fft::transform({8, 8}, {.high = 2}),
+                    "wsl: a transform of (8, 8) runs on one row of PEs, not on 2");
+  CHECK_THROWS_WITH(fft::transform({8, 8}, {.wide = -1}),
+                    "wsl: a transform runs on at least 1 x 1 PEs, not on -1 x 1");
   std::vector<number> x(60), y(64);
-  CHECK_THROWS_WITH(fft::transform({8, 8}).forward(y, x), "wsl: a transform of (8, 8) takes arrays of 64 numbers where it is given 60");
+  CHECK_THROWS_WITH(fft::transform({8, 8}).forward(y, x),
+                    "wsl: a transform of (8, 8) takes arrays of 64 numbers where it is given 60");
 }
 
 }  // namespace

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <random>
 #include <vector>
-#include <wsl/fabric/race.hpp>
 #include <wsl/engine/reference.hpp>
+#include <wsl/fabric/race.hpp>
 #include <wsl/kernel/gemm.hpp>
 
 namespace {
@@ -36,11 +36,14 @@ struct example {
       for (int j = 0; j < n; ++j) {
         f64 exact = 0, size = 0;
         for (int p = 0; p < k; ++p) {
-          const f64 term = static_cast<f64>(static_cast<f32>(a()(i, p))) * static_cast<f64>(static_cast<f32>(b()(p, j)));
+          const f64 term =
+              static_cast<f64>(static_cast<f32>(a()(i, p))) * static_cast<f64>(static_cast<f32>(b()(p, j)));
           exact += term, size += std::abs(term);
         }
         const f64 error = std::abs(static_cast<f64>(c()(i, j)) - exact);
-        if (!(error <= k * 0x1p-24 * size * 1.01)) FAIL(m << " x " << k << " x " << n << ": element (" << i << ", " << j << ") is " << c()(i, j) << ", not " << exact);
+        if (!(error <= k * 0x1p-24 * size * 1.01))
+          FAIL(m << " x " << k << " x " << n << ": element (" << i << ", " << j << ") is " << c()(i, j)
+                 << ", not " << exact);
       }
     SUCCEED();
   }
@@ -50,7 +53,15 @@ TEST_CASE("Products of odd sizes on grids of any side are within their bound of 
   for (gemm_method method : methods)
     for (int side : {1, 2, 3, 4, 5, 6, 7}) {
       gemm_fabric<f32> product(side, method, 2);
-      for (auto [m, k, n] : {std::array{1, 1, 1}, {7, 5, 3}, {1, 33, 64}, {40, 1, 1}, {67, 70, 45}, {16, 3, 130}, {8, 0, 8}, {3, 5, 0}, {0, 5, 3}}) {
+      for (auto [m, k, n] : {std::array{1, 1, 1},
+                             {7, 5, 3},
+                             {1, 33, 64},
+                             {40, 1, 1},
+                             {67, 70, 45},
+                             {16, 3, 130},
+                             {8, 0, 8},
+                             {3, 5, 0},
+                             {0, 5, 3}}) {
         example<f32> x{m, k, n};
         product(x.c(), x.a(), x.b());
         x.check();
@@ -141,7 +152,8 @@ TEST_CASE("The reference engine computes the same bits, and no order of the word
     fabric parts{gemm_fabric<f32>::plan(3, gemm_method::rows), threaded{.order = schedule::shuffled{seed}}};
     parts.launch<&row_tile<f32>::begin>(all, gemm_problem<f32>{w.c(), w.a(), w.b()});
     CHECK(z.of_c == w.of_c);
-    fabric shuffled{gemm_fabric<f32>::plan(3, gemm_method::summa), threaded{.order = schedule::shuffled{seed}}};
+    fabric shuffled{gemm_fabric<f32>::plan(3, gemm_method::summa),
+                    threaded{.order = schedule::shuffled{seed}}};
     shuffled.launch<&summa_tile<f32>::begin>(all, gemm_problem<f32>{y.c(), y.a(), y.b()});
     CHECK(x.of_c == y.of_c);
   }
@@ -158,9 +170,12 @@ TEST_CASE("A folded ring visits every PE once and never goes further than two") 
 
 TEST_CASE("What does not fit is named") {
   f32 x[12]{};
-  CHECK_THROWS_WITH(gemm(matrix(x, 2, 2), matrix(x, 2, 3), matrix(x, 2, 2)), "wsl: C = A B of C (2, 2), A (2, 3) and B (2, 2): the shapes do not fit");
-  CHECK_THROWS_WITH(gemm(matrix(x, 2, 2), matrix(x, 2, 3), matrix(x, 3, 2), {.threads = -1}), "wsl: an engine runs on 1 to 1024 threads, not on -1");
-  CHECK_THROWS_WITH(gemm_fabric<f32>(33, gemm_method::summa), "wsl: a grid of a product has a side of 1 to 32 PEs, not 33");
+  CHECK_THROWS_WITH(gemm(matrix(x, 2, 2), matrix(x, 2, 3), matrix(x, 2, 2)),
+                    "wsl: C = A B of C (2, 2), A (2, 3) and B (2, 2): the shapes do not fit");
+  CHECK_THROWS_WITH(gemm(matrix(x, 2, 2), matrix(x, 2, 3), matrix(x, 3, 2), {.threads = -1}),
+                    "wsl: an engine runs on 1 to 1024 threads, not on -1");
+  CHECK_THROWS_WITH(gemm_fabric<f32>(33, gemm_method::summa),
+                    "wsl: a grid of a product has a side of 1 to 32 PEs, not 33");
   CHECK_THROWS_WITH(gemm_fabric<f32>(-1), "wsl: a grid of a product has a side of 1 to 1024 PEs, not -1");
 }
 

@@ -25,12 +25,14 @@ void check(int m, int n, const gemv_options& how) {
   for (int i = 0; i < m; ++i) {
     f64 exact = 0, size = 0;
     for (int k = 0; k < n; ++k) {
-      const f64 term = static_cast<f64>(static_cast<f32>(a[static_cast<std::size_t>(i * n + k)])) * static_cast<f64>(static_cast<f32>(x[static_cast<std::size_t>(k)]));
+      const f64 term = static_cast<f64>(static_cast<f32>(a[static_cast<std::size_t>(i * n + k)])) *
+                       static_cast<f64>(static_cast<f32>(x[static_cast<std::size_t>(k)]));
       exact += term, size += std::abs(term);
     }
     const f64 error = std::abs(static_cast<f64>(y[static_cast<std::size_t>(i)]) - exact);
     if (!(error <= n * 0x1p-24 * size * 1.01))
-      FAIL(m << " x " << n << " on " << how.wide << " x " << how.high << " PEs: element " << i << " is " << y[static_cast<std::size_t>(i)] << ", not " << exact);
+      FAIL(m << " x " << n << " on " << how.wide << " x " << how.high << " PEs: element " << i << " is "
+             << y[static_cast<std::size_t>(i)] << ", not " << exact);
   }
   SUCCEED();
 }
@@ -51,7 +53,8 @@ TEST_CASE("gemv: the number of threads does not change a bit, and the matrix sta
   std::vector<f32> one(301), other(301);
   gemv_fabric<f32>(matrix<const f32>(a.data(), 301, 203), {.wide = 3, .high = 4, .threads = 1})(one, x);
   for (int threads : {2, 3, 8}) {
-    gemv_fabric<f32> product(matrix<const f32>(a.data(), 301, 203), {.wide = 3, .high = 4, .threads = threads});
+    gemv_fabric<f32> product(matrix<const f32>(a.data(), 301, 203),
+                             {.wide = 3, .high = 4, .threads = threads});
     for (int time = 0; time < 2; ++time) {
       std::fill(other.begin(), other.end(), 0.f);
       product(other, x);
@@ -68,8 +71,10 @@ TEST_CASE("gemv: a transposed matrix is an operand like others; what does not fi
   copy(matrix(turned.data(), 52, 37), matrix(a.data(), 37, 52).transposed());
   gemv(std::span(z), matrix<const f32>(turned.data(), 52, 37), std::span(x), {.wide = 2, .high = 2});
   CHECK(y == z);
-  CHECK_THROWS_WITH(gemv_fabric<f32>(matrix<const f32>(a.data(), 37, 52))(y, x), "wsl: y = A x of y (52), A (37, 52) and x (37): the shapes do not fit");
-  CHECK_THROWS_WITH(gemv_fabric<f32>(matrix<const f32>(a.data(), 37, 52), {.wide = -1, .high = 2}), "wsl: a product runs on at least 1 x 1 PEs, not on -1 x 2");
+  CHECK_THROWS_WITH(gemv_fabric<f32>(matrix<const f32>(a.data(), 37, 52))(y, x),
+                    "wsl: y = A x of y (52), A (37, 52) and x (37): the shapes do not fit");
+  CHECK_THROWS_WITH(gemv_fabric<f32>(matrix<const f32>(a.data(), 37, 52), {.wide = -1, .high = 2}),
+                    "wsl: a product runs on at least 1 x 1 PEs, not on -1 x 2");
 }
 
 }  // namespace

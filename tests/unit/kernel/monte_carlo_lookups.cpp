@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Lookups on the fabric against serial ones: the same verification numbers on grids of many shapes and with any number of threads.
+// Lookups on the fabric against serial ones: the same verification numbers on grids of many shapes and with
+// any number of threads.
 #include <wsl/kernel/monte_carlo/lookups.hpp>
 
 #include <catch2/catch.hpp>
@@ -20,7 +21,8 @@ const reactor& core() {
 TEST_CASE("monte carlo: lookups on the fabric are the serial ones") {
   const nuclide_search search{core()};
   const monte_carlo::tally e = events(core(), search, 100, 3000), h = histories(core(), search, 7, 90, 5);
-  for (const auto& [columns, rows] : {std::pair{1, 1}, {2, 1}, {1, 3}, {5, 3}, {7, 7}, {32, 1}, {1, 32}, {4, 32}}) {
+  for (const auto& [columns, rows] :
+       {std::pair{1, 1}, {2, 1}, {1, 3}, {5, 3}, {7, 7}, {32, 1}, {1, 32}, {4, 32}}) {
     lookup_fabric f{core(), {.columns = columns, .rows = rows, .threads = 2, .batch = 1000}};
     CHECK(f.events(100, 3000) == e);
     CHECK(f.histories(7, 90, 5) == h);
@@ -54,7 +56,7 @@ TEST_CASE("monte carlo: the size that XSBench calls small verifies on the fabric
   const reactor r = xsbench_reactor();
   lookup_fabric f{r};
   CHECK(f.events(0, 17'000'000).verification() == 945'990);
-  CHECK(f.traffic().wavelets > 16'000'000);                 // of 32 lookups one stays where it is drawn
+  CHECK(f.traffic().wavelets > 16'000'000);  // of 32 lookups one stays where it is drawn
   CHECK(f.lookups_a_pe().total == 17'000'000);
   CHECK(f.lookups_a_pe().imbalance() < 1.01);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Monte Carlo programs on the reference engine, with queues of a machine's depth, and in shuffled orders: no result depends on them.
+// Monte Carlo programs on the reference engine, with queues of a machine's depth, and in shuffled orders: no
+// result depends on them.
 #include <wsl/engine/reference.hpp>
 #include <wsl/kernel/monte_carlo.hpp>
 
@@ -38,7 +39,9 @@ std::vector<std::vector<f32>> blocks(const Choice& choice) {
   f.launch<&wafer_pe<wafer_room{}>::diffuse>(all, 5);
   f.launch<&wafer_pe<wafer_room{}>::circulate>(all, 0u);
   std::vector<std::vector<f32>> found;
-  each([&](int x, int y) { found.push_back(std::vector<f32>(f.program_at<wafer_pe<wafer_room{}>>({x, y}).finished().words)); });
+  each([&](int x, int y) {
+    found.push_back(std::vector<f32>(f.program_at<wafer_pe<wafer_room{}>>({x, y}).finished().words));
+  });
   return found;
 }
 
@@ -63,7 +66,8 @@ void same_in_all_orders(Result (*run)(const threaded&), const Result& expected) 
   CHECK(run(threaded{.threads = 1}) == expected);
   CHECK(run(threaded{.threads = 2, .pes_per_partition = 1}) == expected);
   CHECK(run(threaded{.threads = 1, .queues = depth::machine}) == expected);
-  for (u64 seed = 1; seed <= 8; ++seed) CHECK(run(threaded{.threads = 1, .order = schedule::shuffled{seed}, .pes_per_partition = 2}) == expected);
+  for (u64 seed = 1; seed <= 8; ++seed)
+    CHECK(run(threaded{.threads = 1, .order = schedule::shuffled{seed}, .pes_per_partition = 2}) == expected);
 }
 
 }  // namespace
@@ -74,7 +78,8 @@ TEST_CASE("monte carlo: particles end the same on every engine and in every orde
 
 TEST_CASE("monte carlo: particles are conserved, and the sum of their energies") {
   std::vector<f32> before = problem().energies, after;
-  for (const std::vector<f32>& words : blocks(threaded{})) after.insert(after.end(), words.begin() + 1, words.begin() + 1 + static_cast<int>(words[0]));
+  for (const std::vector<f32>& words : blocks(threaded{}))
+    after.insert(after.end(), words.begin() + 1, words.begin() + 1 + static_cast<int>(words[0]));
   const auto sum = [](std::vector<f32>& energies) {  // in one order: rounding is then the same
     std::sort(energies.begin(), energies.end());
     f64 total = 0;

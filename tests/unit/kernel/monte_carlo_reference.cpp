@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The random stream, the reactor and the serial lookups. The verification numbers were printed by XSBench itself.
+// The random stream, the reactor and the serial lookups. The verification numbers were printed by XSBench
+// itself.
 #include <wsl/kernel/monte_carlo/fuel.hpp>
 #include <wsl/kernel/monte_carlo/reference.hpp>
 
@@ -52,7 +53,8 @@ TEST_CASE("monte carlo: the reactor has XSBench's materials") {
       CHECK(m.densities.size() == m.nuclides.size());
       for (int n : m.nuclides) CHECK((n >= 0 && n < nuclides));
     }
-    CHECK(sizes == std::vector<std::size_t>{nuclides == 68 ? 34u : 321u, 5, 4, 4, 27, 21, 21, 21, 21, 21, 9, 9});
+    CHECK(sizes ==
+          std::vector<std::size_t>{nuclides == 68 ? 34u : 321u, 5, 4, 4, 27, 21, 21, 21, 21, 21, 9, 9});
   }
   CHECK_THROWS_WITH(xsbench_reactor(67), Contains("67 are too few"));
   CHECK_THROWS_WITH(xsbench_reactor(68, 1), Contains("needs 2 points"));
@@ -99,7 +101,8 @@ TEST_CASE("monte carlo: the largest channel is the first of equals") {
 }
 
 TEST_CASE("monte carlo: a fuel's energies ascend and are all different") {
-  const fuel_problem p = make_fuel_problem(1000, 20, 10'000);  // 24 bits: among 10,000 random numbers some repeat
+  const fuel_problem p =
+      make_fuel_problem(1000, 20, 10'000);  // 24 bits: among 10,000 random numbers some repeat
   CHECK(p.energies.size() == 1000);
   for (int n = 0; n < p.material.nuclides(); ++n) {
     const nuclide_grid<f32> grid = p.material.grid(n);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Sweeps over sorted energies against one lookup after the other: in both precisions, with every vector width that the processor has.
+// Sweeps over sorted energies against one lookup after the other: in both precisions, with every vector width
+// that the processor has.
 #include <wsl/kernel/monte_carlo/sweep.hpp>
 
 #include <catch2/catch.hpp>
@@ -32,15 +33,19 @@ struct nuclides {
       all.push_back({rows.back().data(), density(n)});
     }
     std::vector<cross_sections<T>> found;
-    sweep(energies, std::span(all), [&](std::size_t first, int n, const lane_sums<T>& sums) {
-      CHECK(first == found.size());
-      for (int i = 0; i < n; ++i) found.push_back(sums.lane(i));
-    }, interpolated{}, width);
+    sweep(
+        energies, std::span(all),
+        [&](std::size_t first, int n, const lane_sums<T>& sums) {
+          CHECK(first == found.size());
+          for (int i = 0; i < n; ++i) found.push_back(sums.lane(i));
+        },
+        interpolated{}, width);
     return found;
   }
   cross_sections<f64> serial(f64 energy) const {
     cross_sections<f64> sum{};
-    for (int n = 0; n < count; ++n) add_interpolated(sum, r.grid(n).data() + interval_of(r.grid(n), energy), energy, f64{density(n)});
+    for (int n = 0; n < count; ++n)
+      add_interpolated(sum, r.grid(n).data() + interval_of(r.grid(n), energy), energy, f64{density(n)});
     return sum;
   }
   static T density(int n) { return static_cast<T>(n % 4 + 1) / 4; }
@@ -61,7 +66,8 @@ TEMPLATE_TEST_CASE("monte carlo: a sweep finds what lookups find", "", f32, f64)
     for (std::size_t n : {0u, 1u, 7u, 8u, 9u, 16u, 33u, 500u}) {
       std::vector<T> energies;
       random_stream draw{n};
-      for (std::size_t i = 0; i < n; ++i) energies.push_back(static_cast<T>(draw.next() * 1.02 - 0.01));  // some beyond the tables
+      // some beyond the tables
+      for (std::size_t i = 0; i < n; ++i) energies.push_back(static_cast<T>(draw.next() * 1.02 - 0.01));
       std::sort(energies.begin(), energies.end());
       for (int width : widths()) {
         const auto found = library.swept(energies, width);
@@ -69,8 +75,10 @@ TEMPLATE_TEST_CASE("monte carlo: a sweep finds what lookups find", "", f32, f64)
         for (std::size_t i = 0; i < n; ++i) {
           const auto expected = library.serial(static_cast<f64>(energies[i]));
           for (std::size_t k = 0; k < channels; ++k)
-            if (std::abs(static_cast<f64>(found[i][k]) - expected[k]) > tolerance * (1 + std::abs(expected[k])) * library.count)
-              FAIL("energy " << energies[i] << ", channel " << k << ": " << found[i][k] << " instead of " << expected[k]);
+            if (std::abs(static_cast<f64>(found[i][k]) - expected[k]) >
+                tolerance * (1 + std::abs(expected[k])) * library.count)
+              FAIL("energy " << energies[i] << ", channel " << k << ": " << found[i][k] << " instead of "
+                             << expected[k]);
         }
       }
     }
@@ -87,7 +95,9 @@ TEST_CASE("monte carlo: a sweep goes on where the last one ended") {
     std::size_t from = 0;
     for (std::size_t n : {static_cast<std::size_t>(counts)...}) {
       sweep(std::span(energies).subspan(from, n), std::span(&one, 1),
-            [&](std::size_t, int count, const lane_sums<f64>& s) { for (int i = 0; i < count; ++i) totals.push_back(s.lane(i)[0]); });
+            [&](std::size_t, int count, const lane_sums<f64>& s) {
+              for (int i = 0; i < count; ++i) totals.push_back(s.lane(i)[0]);
+            });
       from += n;
     }
     return totals;
@@ -99,5 +109,6 @@ TEST_CASE("monte carlo: a sweep goes on where the last one ended") {
 TEST_CASE("monte carlo: a table whose energies do not ascend is refused") {
   const grid_point<f64> equal[] = {{0.1, {}}, {0.5, {}}, {0.5, {}}};
   std::vector<table_row<f64>> rows(3);
-  CHECK_THROWS_WITH(fill_rows(std::span(rows), nuclide_grid<f64>(equal)), Contains("point 2 is not above point 1"));
+  CHECK_THROWS_WITH(fill_rows(std::span(rows), nuclide_grid<f64>(equal)),
+                    Contains("point 2 is not above point 1"));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Particles on a wafer: against lookups in double precision, on grids of many shapes; what the phases conserve; the statistics of points
-// that are chosen at random.
+// Particles on a wafer: against lookups in double precision, on grids of many shapes; what the phases
+// conserve; the statistics of points that are chosen at random.
 #include <wsl/kernel/monte_carlo/wafer.hpp>
 
 #include <catch2/catch.hpp>
@@ -26,16 +26,19 @@ void compare(const std::vector<cross_sections<f32>>& found) {
   for (std::size_t i = 0; i < found.size(); ++i) {
     const auto expected = look_up<f64>(problem().material, problem().energies[i]);
     for (std::size_t k = 0; k < channels; ++k)
-      if (std::abs(found[i][k] - expected[k]) > 1e-5 * std::abs(expected[k])) FAIL("particle " << i << ": " << found[i][k] << " instead of " << expected[k]);
+      if (std::abs(found[i][k] - expected[k]) > 1e-5 * std::abs(expected[k]))
+        FAIL("particle " << i << ": " << found[i][k] << " instead of " << expected[k]);
   }
 }
 
 }  // namespace
 
 TEST_CASE("monte carlo: particles on a wafer find what lookups find") {
-  for (const auto& [columns, rows] : {std::pair{1, 1}, {1, 5}, {4, 1}, {2, 2}, {3, 7}, {5, 2}, {13, 3}, {20, 2}, {2, 40}})
+  for (const auto& [columns, rows] :
+       {std::pair{1, 1}, {1, 5}, {4, 1}, {2, 2}, {3, 7}, {5, 2}, {13, 3}, {20, 2}, {2, 40}})
     for (int rounds : {0, 1, 10}) {
-      wafer_fabric w{problem().material, {.columns = columns, .rows = rows, .threads = 2, .diffusion_rounds = rounds}};
+      wafer_fabric w{problem().material,
+                     {.columns = columns, .rows = rows, .threads = 2, .diffusion_rounds = rounds}};
       compare(w.look_up(problem().energies).found);
     }
 }
@@ -91,7 +94,8 @@ TEST_CASE("monte carlo: points chosen at random are right on average") {
   std::vector<f64> sum(some), squares(some);
   for (u32 seed = 1; seed <= repeats; ++seed) {
     const auto found = w.look_up(energies, seed * 7919).found;
-    for (std::size_t i = 0; i < some; ++i) sum[i] += found[i][3], squares[i] += static_cast<f64>(found[i][3]) * found[i][3];
+    for (std::size_t i = 0; i < some; ++i)
+      sum[i] += found[i][3], squares[i] += static_cast<f64>(found[i][3]) * found[i][3];
   }
   for (std::size_t i = 0; i < some; ++i) {
     const f64 mean = sum[i] / repeats, sigma = std::sqrt((squares[i] / repeats - mean * mean) / repeats);
@@ -103,12 +107,14 @@ TEST_CASE("monte carlo: points chosen at random are right on average") {
 TEST_CASE("monte carlo: the sort takes as many exchanges as there are rows") {
   wafer_fabric w{problem().material, {.columns = 1, .rows = 9}};
   const wafer_result r = w.look_up(problem().energies);
-  // Each PE runs the call, an exchange a row and one more to look at what came last, and hears of the end of each message that it sent.
+  // Each PE runs the call, an exchange a row and one more to look at what came last, and hears of the end of
+  // each message that it sent.
   CHECK(r.sort.tasks == 9 + 9 * 10 + 2 * 8 * 9);
 }
 
 TEST_CASE("monte carlo: a wafer's limits change no result") {
-  const wafer_grid grid{.columns = 7, .rows = 5};  // 2 nuclides a column, some 60 points of each in a row, 20 particles a PE
+  // 2 nuclides a column, some 60 points of each in a row, 20 particles a PE
+  const wafer_grid grid{.columns = 7, .rows = 5};
   wafer_fabric free{problem().material, grid};
   wafer_fabric<wafer_room{2, 2 * 90, 80}> limited{problem().material, grid, wse2};
   CHECK(limited.look_up(problem().energies).found == free.look_up(problem().energies).found);
@@ -119,13 +125,16 @@ TEST_CASE("monte carlo: a PE that gets more than it has room for says so") {
   const wafer_grid grid{.columns = 7, .rows = 5};
   wafer_fabric<wafer_room{2, 2 * 90, 21}> full{problem().material, grid, wse2};
   CHECK_THROWS_WITH(full.look_up(problem().energies), Contains("a PE has room for") && Contains("wafer_pe"));
-  CHECK_THROWS_WITH((wafer_fabric<wafer_room{2, 100, 80}>{problem().material, grid, wse2}), Contains("a PE has room for 100 elements"));
-  CHECK_THROWS_WITH((wafer_fabric<wafer_room{1, 300, 80}>{problem().material, grid, wse2}), Contains("a PE has room for 1 elements"));
+  CHECK_THROWS_WITH((wafer_fabric<wafer_room{2, 100, 80}>{problem().material, grid, wse2}),
+                    Contains("a PE has room for 100 elements"));
+  CHECK_THROWS_WITH((wafer_fabric<wafer_room{1, 300, 80}>{problem().material, grid, wse2}),
+                    Contains("a PE has room for 1 elements"));
 }
 
 TEST_CASE("monte carlo: what a wafer refuses") {
   CHECK_THROWS_WITH(wafer_fabric(problem().material, {.columns = 0}), Contains("not on 0 x"));
   CHECK_THROWS_WITH(wafer_fabric(problem().material, {.diffusion_rounds = -1}), Contains("0 rounds or more"));
   wafer_fabric w{problem().material, {.columns = 1, .rows = 1}};
-  CHECK_THROWS_WITH(w.look_up(std::vector<f32>((1 << 24) + 1)), Contains("16777216 particles at a time, not 16777217"));
+  CHECK_THROWS_WITH(w.look_up(std::vector<f32>((1 << 24) + 1)),
+                    Contains("16777216 particles at a time, not 16777217"));
 }

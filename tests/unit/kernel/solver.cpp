@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The solvers against their oracles: the serial methods in f64, eigenvalues of the Laplacian, manufactured solutions, and what must break down.
+// The solvers against their oracles: the serial methods in f64, eigenvalues of the Laplacian, manufactured
+// solutions, and what must break down.
 #include <wsl/engine/reference.hpp>
 #include <wsl/engine/timed.hpp>
 #include <wsl/kernel/solver.hpp>
@@ -49,7 +50,8 @@ stencil convection(const cells& size) {
 stencil diffusion(const cells& size) {
   stencil a{.size = size};
   const auto between = [&](const cells& c, const cells& there) {
-    return 1 + static_cast<f32>((size.index(c) + (size.has(there) ? size.index(there) : 0)) % 5) + static_cast<f32>(c.z + there.z);
+    return 1 + static_cast<f32>((size.index(c) + (size.has(there) ? size.index(there) : 0)) % 5) +
+           static_cast<f32>(c.z + there.z);
   };
   for (const side_of_stencil& s : stencil_sides) (a.*s.weights).assign(size.count(), 0);
   for (int x = 0; x < size.x; ++x)
@@ -64,9 +66,12 @@ stencil diffusion(const cells& size) {
 }
 
 /// Compiled once: each assertion of Catch2 is some hundred lines of code.
-void refuses(const std::function<void()>& call, const char* sentence) { CHECK_THROWS_WITH(call(), Catch::Matchers::Contains(sentence)); }
+void refuses(const std::function<void()>& call, const char* sentence) {
+  CHECK_THROWS_WITH(call(), Catch::Matchers::Contains(sentence));
+}
 
-const std::vector<cells> odd_sizes{{1, 1, 1}, {1, 1, 37}, {1, 13, 5}, {17, 1, 16}, {3, 2, 1}, {9, 8, 7}, {11, 7, 33}};
+const std::vector<cells> odd_sizes{{1, 1, 1}, {1, 1, 37}, {1, 13, 5}, {17, 1, 16},
+                                   {3, 2, 1}, {9, 8, 7},  {11, 7, 33}};
 
 }  // namespace
 
@@ -98,7 +103,8 @@ TEST_CASE("solver: residuals fall as those of the serial methods") {
     };
     compare(bicgstab(any, b, few, how), serial::bicgstab(any, wide(b), few));
     compare(conjugate_gradient(symmetric, b, few, how), serial::conjugate_gradient(symmetric, wide(b), few));
-    compare(jacobi_conjugate_gradient(symmetric, b, few, how), serial::conjugate_gradient(symmetric, wide(b), few, true));
+    compare(jacobi_conjugate_gradient(symmetric, b, few, how),
+            serial::conjugate_gradient(symmetric, wide(b), few, true));
   }
 }
 
@@ -107,7 +113,8 @@ TEST_CASE("solver: a manufactured solution comes back") {
   std::vector<f64> expected(size.count());
   for (int x = 0; x < size.x; ++x)
     for (int y = 0; y < size.y; ++y)
-      for (int z = 0; z < size.z; ++z) expected[size.index({x, y, z})] = std::sin(0.3 * x) + std::cos(0.7 * y) * z / 10;
+      for (int z = 0; z < size.z; ++z)
+        expected[size.index({x, y, z})] = std::sin(0.3 * x) + std::cos(0.7 * y) * z / 10;
   const auto check = [&](const stencil& a, auto method) {
     const std::vector<f64> right = serial::product(a, expected);
     const std::vector<f32> b(right.begin(), right.end());
@@ -126,16 +133,22 @@ TEST_CASE("solver: the power method finds the Laplacian's largest eigenvalue") {
   for (const cells& size : {cells{1, 1, 4}, cells{5, 4, 3}, cells{3, 6, 1}}) {
     const auto along = [](int n) { return 2 * std::cos(pi / (n + 1)); };
     const f64 exact = 6 + along(size.x) + along(size.y) + along(size.z);
-    const eigenpair<f32> e = power_method({.size = size}, noise(size.count()), {.tolerance = 1e-8, .iterations = 400}, {std::min(2, size.x), std::min(2, size.y), 2});
+    const eigenpair<f32> e =
+        power_method({.size = size}, noise(size.count()), {.tolerance = 1e-8, .iterations = 400},
+                     {std::min(2, size.x), std::min(2, size.y), 2});
     CHECK(e.value == Approx(exact).epsilon(1e-5));
     std::vector<f64> wave(size.count());
     for (int x = 0; x < size.x; ++x)
       for (int y = 0; y < size.y; ++y)
         for (int z = 0; z < size.z; ++z)
-          wave[size.index({x, y, z})] = ((x + y + z) % 2 ? -1 : 1) * std::sin(pi * (x + 1) / (size.x + 1)) * std::sin(pi * (y + 1) / (size.y + 1)) * std::sin(pi * (z + 1) / (size.z + 1));
+          wave[size.index({x, y, z})] = ((x + y + z) % 2 ? -1 : 1) * std::sin(pi * (x + 1) / (size.x + 1)) *
+                                        std::sin(pi * (y + 1) / (size.y + 1)) *
+                                        std::sin(pi * (z + 1) / (size.z + 1));
     CHECK(std::abs(serial::dot(wide(e.vector), wave)) / serial::norm(wave) == Approx(1).epsilon(1e-3));
-    const eigenpair<f64> serially = serial::power_method({.size = size}, wide(noise(size.count())), {.tolerance = 0, .iterations = 10});
-    for (std::size_t i = 0; i < std::min<std::size_t>(10, e.values.size()); ++i) CHECK(e.values[i] == Approx(serially.values[i]).epsilon(1e-5));
+    const eigenpair<f64> serially =
+        serial::power_method({.size = size}, wide(noise(size.count())), {.tolerance = 0, .iterations = 10});
+    for (std::size_t i = 0; i < std::min<std::size_t>(10, e.values.size()); ++i)
+      CHECK(e.values[i] == Approx(serially.values[i]).epsilon(1e-5));
   }
 }
 
@@ -183,10 +196,15 @@ TEST_CASE("solver: cycles of an iteration on a wafer") {
     return (s.cycles() - begun) / 4;
   };
   const std::vector<f32> b = noise(size.count());
-  const u64 any = cycles(solver_on<bicgstab_method, one_line<nz>>{convection(size), size.x, size.y, wse2, timed{}}, b);
-  const u64 symmetric = cycles(solver_on<conjugate_gradient_method<preconditioner::none>, one_line<nz>>{diffusion(size), size.x, size.y, wse2, timed{}}, b);
+  const u64 any =
+      cycles(solver_on<bicgstab_method, one_line<nz>>{convection(size), size.x, size.y, wse2, timed{}}, b);
+  const u64 symmetric =
+      cycles(solver_on<conjugate_gradient_method<preconditioner::none>, one_line<nz>>{diffusion(size), size.x,
+                                                                                      size.y, wse2, timed{}},
+             b);
   INFO(any << " and " << symmetric << " cycles an iteration");
-  // Words out and in on four sides for each product, and the operations; then two totals of two dimensions each.
+  // Words out and in on four sides for each product, and the operations; then two totals of two dimensions
+  // each.
   const u64 totals = 2 * 2 * (6 * 8 + 6 * 8);
   CHECK(any >= (2 * 8 + 2 * 7 + 13) * nz);
   CHECK(any < (2 * 8 + 2 * 7 + 13) * nz + 4 * totals);
@@ -231,7 +249,8 @@ TEST_CASE("solver: how a method ends is said") {
   CHECK(conjugate_gradient(laplacian, zeros).converged());
   CHECK(bicgstab(laplacian, b, {.iterations = 2}).how == ending::all_iterations);
   CHECK(conjugate_gradient(laplacian, b, {.iterations = 2}).how == ending::all_iterations);
-  CHECK(serial::relative_residual(laplacian, bicgstab(laplacian, b, {.iterations = 2}).x, b) == Approx(bicgstab(laplacian, b, {.iterations = 2}).residuals[1]).epsilon(1e-4));
+  CHECK(serial::relative_residual(laplacian, bicgstab(laplacian, b, {.iterations = 2}).x, b) ==
+        Approx(bicgstab(laplacian, b, {.iterations = 2}).residuals[1]).epsilon(1e-4));
 
   stencil nothing{.size = size};
   for (const side_of_stencil& s : stencil_sides) (nothing.*s.weights) = {0};
@@ -251,7 +270,8 @@ TEST_CASE("solver: how a method ends is said") {
   CHECK(jacobi_conjugate_gradient(negative, b).how == ending::indefinite);
   CHECK(bicgstab(negative, b).converged());
 
-  // Beyond what f32 can reach the method ends by itself, or goes on with finite numbers: 64^3 divided zero by zero after 426 iterations.
+  // Beyond what f32 can reach the method ends by itself, or goes on with finite numbers: 64^3 divided zero by
+  // zero after 426 iterations.
   const solution<f32> beyond = bicgstab(laplacian, b, {.tolerance = 0, .iterations = 600});
   CHECK(beyond.how != ending::not_finite);
   CHECK(serial::relative_residual(laplacian, beyond.x, b) < 1e-5);
@@ -261,13 +281,18 @@ TEST_CASE("solver: what cannot be solved is refused in a sentence") {
   const cells size{4, 3, 5};
   const std::vector<f32> b(size.count(), 1);
   refuses([&] { bicgstab({.size = {4, 0, 5}}, b); }, "at least one cell along each axis, not 4 x 0 x 5");
-  refuses([&] { bicgstab({.size = size, .up = {1, 2}}, b); }, "the weight up has 1 number, 5 (one for each z) or 60");
-  refuses([&] { bicgstab({.size = size, .down = {NAN}}, b); }, "the weight down has the number nan at place 0");
-  refuses([&] { bicgstab({.size = size}, std::vector<f32>(59)); }, "has 59 numbers; a grid of 4 x 3 x 5 cells needs 60");
+  refuses([&] { bicgstab({.size = size, .up = {1, 2}}, b); },
+          "the weight up has 1 number, 5 (one for each z) or 60");
+  refuses([&] { bicgstab({.size = size, .down = {NAN}}, b); },
+          "the weight down has the number nan at place 0");
+  refuses([&] { bicgstab({.size = size}, std::vector<f32>(59)); },
+          "has 59 numbers; a grid of 4 x 3 x 5 cells needs 60");
   refuses([&] { bicgstab({.size = size}, std::vector<f32>(60, INFINITY)); }, "it takes finite ones");
   refuses([&] { bicgstab({.size = size}, b, {}, {.wide = 5}); }, "no block for each of 5 x 1 PEs");
-  refuses([&] { jacobi_conjugate_gradient({.size = size, .centre = {0}}, b); }, "its inverse is the preconditioner");
+  refuses([&] { jacobi_conjugate_gradient({.size = size, .centre = {0}}, b); },
+          "its inverse is the preconditioner");
   using wafer = solver_on<bicgstab_method, one_line<5>>;
-  refuses([&] { (wafer{stencil{.size = {4, 3, 6}}, 4, 3, wse2, threaded{}}); }, "compiled for one number of cells along z");
+  refuses([&] { (wafer{stencil{.size = {4, 3, 6}}, 4, 3, wse2, threaded{}}); },
+          "compiled for one number of cells along z");
   refuses([&] { (wafer{stencil{.size = size}, 2, 3, wse2, threaded{}}); }, "each PE has one line along z");
 }

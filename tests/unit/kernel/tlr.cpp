@@ -33,7 +33,9 @@ low_rank<T> random_matrix(int rows, int columns, int tile, int most) {
       const int rank = (i * 5 + j * 3) % (most + 1);
       const unsigned seed = static_cast<unsigned>(i * 1000 + j);
       const auto n = [&](const tlr::range& r) { return static_cast<std::size_t>(rank * r.size()); };
-      a.set(i, j, {rank, random_numbers<T>(n(a.rows_of(i)), 2 * seed), random_numbers<T>(n(a.columns_of(j)), 2 * seed + 1)});
+      a.set(i, j,
+            {rank, random_numbers<T>(n(a.rows_of(i)), 2 * seed),
+             random_numbers<T>(n(a.columns_of(j)), 2 * seed + 1)});
     }
   return a;
 }
@@ -47,20 +49,24 @@ std::vector<T> product(const low_rank<T>& a, const std::vector<T>& x, side which
 template <class T>
 f64 relative_error(const std::vector<T>& y, const std::vector<tlr::wide<T>>& exact) {
   f64 difference = 0, size = 0;
-  for (std::size_t i = 0; i < exact.size(); ++i) difference += std::norm(tlr::wide<T>(y.at(i)) - exact[i]), size += std::norm(exact[i]);
+  for (std::size_t i = 0; i < exact.size(); ++i)
+    difference += std::norm(tlr::wide<T>(y.at(i)) - exact[i]), size += std::norm(exact[i]);
   return std::sqrt(difference) / (std::sqrt(size) + 1e-300);
 }
 
 template <class T>
 void check_products() {
-  for (auto [rows, columns, tile, most] : {std::array{1, 1, 1, 1}, {70, 50, 16, 5}, {33, 129, 20, 9}, {200, 7, 25, 4}, {5, 90, 90, 3}}) {
+  for (auto [rows, columns, tile, most] :
+       {std::array{1, 1, 1, 1}, {70, 50, 16, 5}, {33, 129, 20, 9}, {200, 7, 25, 4}, {5, 90, 90, 3}}) {
     const low_rank<T> a = random_matrix<T>(rows, columns, tile, most);
     for (side which : {side::forward, side::transposed, side::conjugated, side::adjoint}) {
-      const std::vector<T> x = random_numbers<T>(static_cast<std::size_t>(tlr::transposes(which) ? rows : columns), 7);
+      const std::vector<T> x =
+          random_numbers<T>(static_cast<std::size_t>(tlr::transposes(which) ? rows : columns), 7);
       const auto exact = tlr::serial<T>(a, which, x);
       for (schedule how : {schedule::exchange, schedule::stacked})
         for (int pes : {1, 2, 3, 5}) {
-          INFO(rows << " x " << columns << ", tiles of " << tile << ", " << pes << " PEs, product " << static_cast<int>(which));
+          INFO(rows << " x " << columns << ", tiles of " << tile << ", " << pes << " PEs, product "
+                    << static_cast<int>(which));
           CHECK(relative_error(product(a, x, which, {.pes = pes, .threads = 2, .how = how}), exact) < 2e-6);
         }
     }
@@ -82,7 +88,8 @@ TEST_CASE("tlr: the serial product is the dense one") {
       const int r = a.rows_of(i / 8).size(), c = a.columns_of(j / 8).size();
       for (int k = 0; k < f.rank; ++k)
         y[static_cast<std::size_t>(i)] += std::complex<f64>(f.u[static_cast<std::size_t>(k * r + i % 8)]) *
-                                          std::complex<f64>(f.v[static_cast<std::size_t>(k * c + j % 8)]) * std::complex<f64>(x[static_cast<std::size_t>(j)]);
+                                          std::complex<f64>(f.v[static_cast<std::size_t>(k * c + j % 8)]) *
+                                          std::complex<f64>(x[static_cast<std::size_t>(j)]);
     }
   f64 error = 0;
   const auto serial = tlr::serial<number>(a, side::forward, x);
@@ -96,11 +103,14 @@ TEST_CASE("tlr: threads do not change a bit, and <y, A x> is <A^H y, x>") {
   const std::vector<number> x = random_numbers<number>(260, 3), y = random_numbers<number>(300, 4);
   for (schedule how : {schedule::exchange, schedule::stacked}) {
     const auto one = product(a, x, side::forward, {.pes = 4, .threads = 1, .how = how});
-    for (int threads : {2, 3, 8}) CHECK(product(a, x, side::forward, {.pes = 4, .threads = threads, .how = how}) == one);
+    for (int threads : {2, 3, 8})
+      CHECK(product(a, x, side::forward, {.pes = 4, .threads = threads, .how = how}) == one);
     const auto back = product(a, y, side::adjoint, {.pes = 3, .how = how});
     std::complex<f64> left = 0, right = 0;
-    for (std::size_t i = 0; i < y.size(); ++i) left += std::conj(std::complex<f64>(y[i])) * std::complex<f64>(one[i]);
-    for (std::size_t i = 0; i < x.size(); ++i) right += std::conj(std::complex<f64>(back[i])) * std::complex<f64>(x[i]);
+    for (std::size_t i = 0; i < y.size(); ++i)
+      left += std::conj(std::complex<f64>(y[i])) * std::complex<f64>(one[i]);
+    for (std::size_t i = 0; i < x.size(); ++i)
+      right += std::conj(std::complex<f64>(back[i])) * std::complex<f64>(x[i]);
     CHECK(std::abs(left - right) < 1e-5 * std::abs(left));
   }
 }
@@ -126,9 +136,11 @@ TEST_CASE("tlr: what cannot be is refused in a sentence") {
   CHECK_THROWS_WITH(low_rank<f32>(4, 0, 2), "wsl: a matrix of (4, 0) has no tiles of 2");
   low_rank<f32> a(5, 4, 2);
   CHECK_THROWS_WITH(a.at(3, 0), "wsl: there is no tile (3, 0) among 3 x 2");
-  CHECK_THROWS_WITH(a.set(2, 1, {1, {1, 2}, {1, 2}}), "wsl: tile (2, 1) of rank 1 takes U of 1 and V of 2 numbers, not 2 and 2");
+  CHECK_THROWS_WITH(a.set(2, 1, {1, {1, 2}, {1, 2}}),
+                    "wsl: tile (2, 1) of rank 1 takes U of 1 and V of 2 numbers, not 2 and 2");
   std::vector<f32> x(5), y(5);
-  CHECK_THROWS_WITH(tlr::multiplier<f32>(a)(y, x), "wsl: this product takes x of 4 and y of 5 numbers, not of 5 and 5");
+  CHECK_THROWS_WITH(tlr::multiplier<f32>(a)(y, x),
+                    "wsl: this product takes x of 4 and y of 5 numbers, not of 5 and 5");
   CHECK_THROWS_WITH(tlr::multiplier<f32>(a, {.pes = -2}), "wsl: a product runs on at least 1 PE, not on -2");
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// wave25 against its oracles: published numbers, the serial reference, exact solutions of the difference and of the differential
-// equation, and laws of physics.
+// wave25 against its oracles: published numbers, the serial reference, exact solutions of the difference and
+// of the differential equation, and laws of physics.
 #include <wsl/engine/reference.hpp>
 #include <wsl/kernel/wave25.hpp>
 
@@ -23,26 +23,32 @@ template <class Cells, class Reference>
 f64 largest_error(const Cells& u, const Reference& v) {
   REQUIRE(u.size() == v.size());
   f64 error = 0;
-  for (std::size_t i = 0; i < u.size(); ++i) error = std::max(error, std::abs(static_cast<f64>(u[i]) - static_cast<f64>(v[i])));
+  for (std::size_t i = 0; i < u.size(); ++i)
+    error = std::max(error, std::abs(static_cast<f64>(u[i]) - static_cast<f64>(v[i])));
   return error;
 }
 template <class Cells, class Reference>
-f64 relative_error(const Cells& u, const Reference& v) { return largest_error(u, v) / largest(v); }
+f64 relative_error(const Cells& u, const Reference& v) {
+  return largest_error(u, v) / largest(v);
+}
 
 /// A bit of everything: no symmetry, a velocity in each cell, a source and receivers on the way.
 problem mixture(const cells& size, border edge) {
   problem p{.size = size, .edge = edge};
   p.edge_width = std::max(1, (std::min({size.x, size.y, size.z}) - 1) / 3);
   p.velocity.resize(size.count());
-  for (std::size_t i = 0; i < p.velocity.size(); ++i) p.velocity[i] = 1500 + static_cast<f32>(i * 7919 % 2000);
-  p.sources = {minimod_source({size.x / 2, size.y / 3, size.z / 2}, 25), {.at = {size.x - 1, 0, size.z - 1}, .peak_hz = 12, .amplitude = 3000, .delay = 0.02}};
+  for (std::size_t i = 0; i < p.velocity.size(); ++i)
+    p.velocity[i] = 1500 + static_cast<f32>(i * 7919 % 2000);
+  p.sources = {minimod_source({size.x / 2, size.y / 3, size.z / 2}, 25),
+               {.at = {size.x - 1, 0, size.z - 1}, .peak_hz = 12, .amplitude = 3000, .delay = 0.02}};
   p.receivers = {{size.x / 2, size.y / 3, size.z - 1}, {0, size.y - 1, 0}};
   return p;
 }
 
 }  // namespace
 
-// Cerebras' csl-examples, 25-pt-stencil: 10 x 10 x 10 cells, two iterations, source in the first cell; tolerance 0.01.
+// Cerebras' csl-examples, 25-pt-stencil: 10 x 10 x 10 cells, two iterations, source in the first cell;
+// tolerance 0.01.
 TEST_CASE("wave25: the published minimum and maximum") {
   const problem p{.size = {10, 10, 10}, .step = 0.00161015297, .sources = {minimod_source({0, 0, 0}, 25)}};
   wafer_simulation<10> wafer{p};
@@ -54,7 +60,8 @@ TEST_CASE("wave25: the published minimum and maximum") {
   }
 }
 
-// Minimod's parameters without a border: what 400^3 cells hold after 100 steps is still within 36 cells around the source.
+// Minimod's parameters without a border: what 400^3 cells hold after 100 steps is still within 36 cells
+// around the source.
 TEST_CASE("wave25: a hundred steps in free space") {
   const problem p{.size = {73, 72, 74}, .step = 0.00161015297, .sources = {minimod_source({36, 36, 37}, 25)}};
   simulation s{p, {.wide = 2, .depth = 4}};
@@ -65,7 +72,8 @@ TEST_CASE("wave25: a hundred steps in free space") {
 }
 
 TEST_CASE("wave25: blocks compute what the serial reference does") {
-  const cells size = GENERATE(cells{1, 1, 1}, cells{1, 1, 37}, cells{17, 1, 5}, cells{1, 23, 16}, cells{9, 8, 7}, cells{23, 19, 33});
+  const cells size = GENERATE(cells{1, 1, 1}, cells{1, 1, 37}, cells{17, 1, 5}, cells{1, 23, 16},
+                              cells{9, 8, 7}, cells{23, 19, 33});
   const border edge = GENERATE(border::reflects, border::sponge, border::pml);
   if (edge != border::reflects && std::min({size.x, size.y, size.z}) < 3) return;
   const problem p = mixture(size, edge);
@@ -76,7 +84,8 @@ TEST_CASE("wave25: blocks compute what the serial reference does") {
   INFO(text(size) << ", border " << static_cast<int>(edge));
   CHECK(relative_error(s.field(), reference.field()) < 1e-5);
   for (std::size_t i = 0; i < p.receivers.size(); ++i)
-    CHECK(largest_error(s.trace(i), reference.trace(i)) < 1e-5 * std::max(largest(reference.field()), largest(reference.trace(0))));
+    CHECK(largest_error(s.trace(i), reference.trace(i)) <
+          1e-5 * std::max(largest(reference.field()), largest(reference.trace(0))));
 }
 
 TEST_CASE("wave25: a velocity for each z is the same as one for each cell") {
@@ -95,7 +104,8 @@ TEST_CASE("wave25: how the grid is shared out changes no bit") {
   simulation one{p, {.wide = 1, .high = 1, .depth = 1}};
   one.run(25);
   const auto field = one.field();
-  for (const shares& how : {shares{1, 1, 7, 1}, shares{2, 1, 3, 2}, shares{3, 2, 2, 3}, shares{5, 4, 3, 8}, shares{23, 19, 1, 2}, shares{1, 19, 4, 2}}) {
+  for (const shares& how : {shares{1, 1, 7, 1}, shares{2, 1, 3, 2}, shares{3, 2, 2, 3}, shares{5, 4, 3, 8},
+                            shares{23, 19, 1, 2}, shares{1, 19, 4, 2}}) {
     simulation s{p, how};
     s.run(25);
     INFO(how.wide << " x " << how.high << " PEs, depth " << how.depth << ", " << how.threads << " threads");
@@ -131,8 +141,8 @@ TEST_CASE("wave25: with queues of the machine's depth and on the reference engin
   CHECK(shallow.field() == blocks.field());
 }
 
-// A plane wave of the difference equation itself: cos(kx) cos(ky) cos(kz) cos(wt) with the discrete dispersion relation. Where the
-// border has not been heard of yet it must stay exact.
+// A plane wave of the difference equation itself: cos(kx) cos(ky) cos(kz) cos(wt) with the discrete
+// dispersion relation. Where the border has not been heard of yet it must stay exact.
 TEST_CASE("wave25: an eigenmode of the difference equation") {
   const int n = 96, steps = 60;
   const problem p{.size = {n, n, n}};
@@ -155,11 +165,13 @@ TEST_CASE("wave25: an eigenmode of the difference equation") {
   f64 error = 0;
   for (int x = 32; x < 64; ++x)
     for (int y = 32; y < 64; ++y)
-      for (int z = 32; z < 64; ++z) error = std::max(error, std::abs(u[p.size.index({x, y, z})] - mode(x, y, z) * std::cos(w * steps)));
+      for (int z = 32; z < 64; ++z)
+        error = std::max(error, std::abs(u[p.size.index({x, y, z})] - mode(x, y, z) * std::cos(w * steps)));
   CHECK(error < 1e-5);
 }
 
-// In a homogeneous medium a source s(t) in one cell is heard at distance r as h^3 s(t - r / c) / (4 pi c^2 dt^2 r).
+// In a homogeneous medium a source s(t) in one cell is heard at distance r as h^3 s(t - r / c) / (4 pi c^2
+// dt^2 r).
 TEST_CASE("wave25: the Green function, with second order in time") {
   const auto error = [](f64 share) {
     problem p{.size = {89, 89, 91}, .sources = {{{44, 44, 45}, 10, 1, 0.15}}, .receivers = {{64, 64, 55}}};
@@ -170,7 +182,8 @@ TEST_CASE("wave25: the Green function, with second order in time") {
     const f64 r = 30 * p.spacing, c = 2000, volume = p.spacing * p.spacing * p.spacing;
     f64 off = 0, whole = 0;
     for (int i = 0; i < steps; ++i) {
-      const f64 exact = volume / (4 * pi * c * c * p.step * p.step * r) * ricker((i + 1) * p.step - r / c, 10, 0.15);
+      const f64 exact =
+          volume / (4 * pi * c * c * p.step * p.step * r) * ricker((i + 1) * p.step - r / c, 10, 0.15);
       const f64 difference = s.trace(0)[static_cast<std::size_t>(i)] - exact;
       off += difference * difference, whole += exact * exact;
     }
@@ -194,7 +207,8 @@ TEST_CASE("wave25: source and receiver may be exchanged where they have the same
 }
 
 TEST_CASE("wave25: axes may be exchanged") {
-  problem p{.size = {20, 16, 24}, .edge = border::pml, .edge_width = 4, .sources = {{{7, 9, 11}, 15, 1, 0.05}}};
+  problem p{
+      .size = {20, 16, 24}, .edge = border::pml, .edge_width = 4, .sources = {{{7, 9, 11}, 15, 1, 0.05}}};
   problem q = p;
   q.size = {24, 20, 16}, q.sources[0].at = {11, 7, 9};
   simulation s{p}, t{q};
@@ -209,7 +223,8 @@ TEST_CASE("wave25: axes may be exchanged") {
 
 TEST_CASE("wave25: a layer absorbs more than 99.9 %, a sponge more than 99 %") {
   const auto left = [](border edge) {
-    const problem p{.size = {60, 60, 60}, .edge = edge, .edge_width = 20, .sources = {{{30, 30, 30}, 10, 1, 0.12}}};
+    const problem p{
+        .size = {60, 60, 60}, .edge = edge, .edge_width = 20, .sources = {{{30, 30, 30}, 10, 1, 0.12}}};
     simulation s{p};
     s.run(350);
     return largest(s.field());
@@ -254,7 +269,8 @@ TEST_CASE("wave25: what cannot be simulated is refused in a sentence") {
   CHECK_THROWS_WITH((simulation{good, {.wide = 13}}), Contains("no block for each of 13 x 1 PEs"));
   CHECK_THROWS_WITH((simulation{good, {.depth = 65}}), Contains("1 to 64 steps"));
   CHECK_THROWS_WITH(wafer_simulation<10>{good}, Contains("compiled for one number of cells along z"));
-  CHECK_THROWS_WITH((simulation_on<one_line<12>>{good, {good.size, 6, 12, 1}, wse2, threaded{}}), Contains("each PE has one line"));
+  CHECK_THROWS_WITH((simulation_on<one_line<12>>{good, {good.size, 6, 12, 1}, wse2, threaded{}}),
+                    Contains("each PE has one line"));
   simulation s{good};
   CHECK_THROWS_WITH(s.restore({}), Contains("not one of this problem"));
 }

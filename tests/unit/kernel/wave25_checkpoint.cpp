@@ -12,7 +12,11 @@ using Catch::Contains;
 namespace {
 
 problem small() {
-  return {.size = {7, 5, 9}, .edge = border::pml, .edge_width = 2, .sources = {{{3, 2, 4}, 20, 1, 0.02}}, .receivers = {{1, 1, 1}, {5, 3, 7}}};
+  return {.size = {7, 5, 9},
+          .edge = border::pml,
+          .edge_width = 2,
+          .sources = {{{3, 2, 4}, 20, 1, 0.02}},
+          .receivers = {{1, 1, 1}, {5, 3, 7}}};
 }
 
 std::string after(int steps) {
@@ -56,7 +60,8 @@ TEST_CASE("a damaged checkpoint is refused, whatever the damage") {
   const std::string bytes = after(3);
   CHECK_THROWS_WITH(state_from_bytes("PNG", small()), Contains("not a checkpoint"));
   CHECK_THROWS_WITH(state_from_bytes("", small()), Contains("not a checkpoint"));
-  for (std::size_t n = 0; n < bytes.size(); n += 1 + n / 50) CHECK_THROWS_AS(state_from_bytes(bytes.substr(0, n), small()), std::invalid_argument);
+  for (std::size_t n = 0; n < bytes.size(); n += 1 + n / 50)
+    CHECK_THROWS_AS(state_from_bytes(bytes.substr(0, n), small()), std::invalid_argument);
   CHECK_THROWS_AS(state_from_bytes(bytes + "x", small()), std::invalid_argument);
   std::mt19937 random{1};
   for (int i = 0; i < 300; ++i) {
@@ -68,7 +73,8 @@ TEST_CASE("a damaged checkpoint is refused, whatever the damage") {
 
 TEST_CASE("a checkpoint with a right checksum and wrong counts is refused") {
   const std::string bytes = after(3);
-  const std::size_t counts = std::string_view("wsl wave25 state 1\n").size() + 2 * sizeof(u64);  // where the first count stands
+  // where the first count stands
+  const std::size_t counts = std::string_view("wsl wave25 state 1\n").size() + 2 * sizeof(u64);
   for (const u64 n : {u64{0}, u64{1}, u64{314}, u64{316}, u64{1} << 40, ~u64{0}}) {
     std::string changed = bytes.substr(0, bytes.size() - sizeof(u64));
     std::memcpy(changed.data() + counts, &n, sizeof n);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The localized broadcast with rotating senders computes the bits of the relays, on all engines; how many cycles both take.
+// The localized broadcast with rotating senders computes the bits of the relays, on all engines; how many
+// cycles both take.
 #include <wsl/engine/reference.hpp>
 #include <wsl/engine/timed.hpp>
 #include <wsl/kernel/wave25/rotating.hpp>
@@ -12,16 +13,19 @@ using namespace wsl::wave25;
 namespace {
 
 problem shot(const cells& size) {
-  problem p{.size = size, .sources = {{.at = {size.x / 2, size.y / 3, 3}, .peak_hz = 30, .amplitude = 100, .delay = 0.02}}};
+  problem p{.size = size,
+            .sources = {{.at = {size.x / 2, size.y / 3, 3}, .peak_hz = 30, .amplitude = 100, .delay = 0.02}}};
   p.velocity.resize(size.count());
-  for (std::size_t i = 0; i < p.velocity.size(); ++i) p.velocity[i] = 1500 + static_cast<f32>(i * 7919 % 2000);
+  for (std::size_t i = 0; i < p.velocity.size(); ++i)
+    p.velocity[i] = 1500 + static_cast<f32>(i * 7919 % 2000);
   return p;
 }
 
 }  // namespace
 
 TEST_CASE("wave25: rotating senders bring the same lines as relays") {
-  for (const cells& size : {cells{1, 1, 9}, cells{2, 1, 9}, cells{1, 3, 9}, cells{4, 5, 9}, cells{6, 1, 9}, cells{7, 11, 9}, cells{12, 10, 9}}) {
+  for (const cells& size : {cells{1, 1, 9}, cells{2, 1, 9}, cells{1, 3, 9}, cells{4, 5, 9}, cells{6, 1, 9},
+                            cells{7, 11, 9}, cells{12, 10, 9}}) {
     INFO(text(size));
     const problem p = shot(size);
     wafer_simulation<9> relays{p};
@@ -45,7 +49,8 @@ TEST_CASE("wave25: cycles of both exchanges") {
   rotating_simulation<nz> rotating{p, wse2, timed{}};
   const u64 relayed = relays.run(steps) / steps, rotated = rotating.run(steps) / steps;
   INFO(relayed << " and " << rotated << " cycles a step");
-  // A PE moves a word a cycle: with relays 4 lines out and in on four sides, with rotating senders one out and five in, one of them its own.
+  // A PE moves a word a cycle: with relays 4 lines out and in on four sides, with rotating senders one out
+  // and five in, one of them its own.
   CHECK(relayed >= 32 * nz);
   CHECK(relayed < 32 * nz * 13 / 10);
   CHECK(rotated >= 24 * nz);

@@ -51,36 +51,41 @@ TEST_CASE("a fault names color, PE, side and remedy, and is thrown by require") 
   CHECK((d.color == 0 && d.at == coord{6, 0} && d.side == east));
   CHECK_THROWS_WITH(require(chain(7)), sentence(d));
   CHECK(sentence(d) ==
-        "wsl: the_path_leaves_the_grid: color 0, PE (6, 0), side east: there is no PE on this side: end the path one PE earlier, as in "
+        "wsl: the_path_leaves_the_grid: color 0, PE (6, 0), side east: there is no PE on this side: end the "
+        "path one PE earlier, as in "
         "columns(0, end - 1), or bind a stream_out to this side");
 }
 
 TEST_CASE("names of programs stand in the sentence at run time") {
   layout l = chain(8);
   l.place(column(3), relay);
-  CHECK_THAT(sentence(check(l)), Contains("two_programs_run_on_one_pe: PE (3, 0): ") && Contains("(relay and relay)"));
+  CHECK_THAT(sentence(check(l)),
+             Contains("two_programs_run_on_one_pe: PE (3, 0): ") && Contains("(relay and relay)"));
 }
 
 TEST_CASE("explain lists the first fault of every rule") {
   layout l{wse2, 4, 1};
   l.path(red, column(0), (west | ramp) >> east).path(red, column(2), west >> ramp);
   const std::string text = explain(l);
-  for (const char* name : {"a_path_with_several_inputs_must_say_merge", "the_neighbour_does_not_listen", "the_path_listens_beyond_the_grid",
-                           "the_path_listens_to_silence", "no_program_takes_the_delivery", "no_program_sends_into_the_path"})
+  for (const char* name : {"a_path_with_several_inputs_must_say_merge", "the_neighbour_does_not_listen",
+                           "the_path_listens_beyond_the_grid", "the_path_listens_to_silence",
+                           "no_program_takes_the_delivery", "no_program_sends_into_the_path"})
     CHECK_THAT(text, Contains(name));
   CHECK(explain(chain(8)).empty());
 }
 
 TEST_CASE("the texts of the compiler and of a run are the same") {
   const std::string errors = "include/wsl/layout/errors/";
-  const std::string source = read(errors + "routes.hpp") + read(errors + "switches.hpp") + read(errors + "programs.hpp");
+  const std::string source =
+      read(errors + "routes.hpp") + read(errors + "switches.hpp") + read(errors + "programs.hpp");
   for (const fault_text& t : fault_texts) {
     CHECK(&t == &text_of(t.what));
     if (t.what == fault_kind::none) continue;
     INFO(t.name);
     const size_t begin = source.find("constexpr bool " + std::string(t.name) + "()");
     REQUIRE(begin != std::string::npos);
-    CHECK(literals(source.substr(begin, source.find("return true", begin) - begin)) == "wsl: " + std::string(t.text));
+    CHECK(literals(source.substr(begin, source.find("return true", begin) - begin)) ==
+          "wsl: " + std::string(t.text));
   }
 }
 
@@ -89,13 +94,16 @@ TEST_CASE("every fault has a misuse test and an entry in docs/errors.md") {
   for (const fault_text& t : fault_texts) {
     if (t.what == fault_kind::none) continue;
     INFO(t.name);
-    CHECK_THAT(page, Contains("### " + std::string(t.name) + "\n") && Contains("](#" + std::string(t.name) + ")") && Contains(t.text));
+    CHECK_THAT(page, Contains("### " + std::string(t.name) + "\n") &&
+                         Contains("](#" + std::string(t.name) + ")") && Contains(t.text));
     CHECK(std::filesystem::exists(root() / "tests/misuse" / (std::string(t.name) + ".cpp")));
   }
 }
 
 TEST_CASE("every mistake of the builder has a misuse test and an entry in docs/errors.md") {
-  const std::string source = read("include/wsl/core/misuse.hpp") + read("include/wsl/layout/faults/path_options.hpp"), page = read("docs/errors.md");
+  const std::string source = read("include/wsl/core/misuse.hpp") +
+                             read("include/wsl/layout/faults/path_options.hpp"),
+                    page = read("docs/errors.md");
   const std::string mark = "[[noreturn]] inline void ";
   int mistakes = 0;
   for (size_t at = source.find(mark); at != std::string::npos; at = source.find(mark, at + 1), ++mistakes) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Drawings: exact text of small layouts, bounds on the size of large ones, and pictures that are well-formed XML.
+// Drawings: exact text of small layouts, bounds on the size of large ones, and pictures that are well-formed
+// XML.
 #include <wsl/layout/draw.hpp>
 #include <wsl/layout/draw/layout_svg.hpp>
 
@@ -16,9 +17,11 @@ namespace {
 constexpr color<f32> red{0}, blue{1};
 constexpr color<u32> green{2};
 
-constexpr binding runner_table[] = {{.what = role::data, .id = 0, .type = &payload_type_of<f32>, .name = "pass"},
-                                    {.what = role::send, .id = 1, .type = &payload_type_of<f32>}};
-constexpr program runner{.name = "runner<blue, red>", .bytes = 4, .alignment = 4, .table = runner_table, .entries = 2};
+constexpr binding runner_table[] = {
+    {.what = role::data, .id = 0, .type = &payload_type_of<f32>, .name = "pass"},
+    {.what = role::send, .id = 1, .type = &payload_type_of<f32>}};
+constexpr program runner{
+    .name = "runner<blue, red>", .bytes = 4, .alignment = 4, .table = runner_table, .entries = 2};
 constexpr program walker{.name = "walker<red, blue>", .bytes = 120, .alignment = 4};
 constexpr program cell{.name = "cell", .bytes = 31004, .alignment = 4};
 
@@ -56,8 +59,12 @@ constexpr layout halo(int width, int height) {
 // A route with every kind of PE in it.
 constexpr layout knots() {
   layout l{wse3, 4, 3};
-  l.path(red, at(0, 0), ramp >> east).path(red, at(1, 0), west >> (ramp | east)).path(red, at(2, 0), west >> south);
-  l.path(red, at(2, 1), north >> (west | east)).path(red, at(1, 1), east >> ramp).path(red, at(3, 1), west >> north);
+  l.path(red, at(0, 0), ramp >> east)
+      .path(red, at(1, 0), west >> (ramp | east))
+      .path(red, at(2, 0), west >> south);
+  l.path(red, at(2, 1), north >> (west | east))
+      .path(red, at(1, 1), east >> ramp)
+      .path(red, at(3, 1), west >> north);
   l.path(red, at(3, 0), south >> ramp);
   l.path(blue, at(0, 0), ramp >> south).path(blue, at(0, 1), (north | ramp) >> south, merge);
   l.path(blue, at(0, 2), (north | east) >> (ramp | south), merge).path(blue, at(1, 2), east >> west);
@@ -90,7 +97,8 @@ page_size size_of(std::string_view text) {
   return size;
 }
 
-// Opening and closing tags match, quotes and angle brackets stand only where XML has them. Returns the first complaint.
+// Opening and closing tags match, quotes and angle brackets stand only where XML has them. Returns the first
+// complaint.
 std::string xml_complaint(std::string_view text) {
   std::vector<std::string> open;
   while (!text.empty()) {
@@ -146,7 +154,8 @@ TEST_CASE("a chain shows the route of one color") {
 }
 
 TEST_CASE("a broadcast forks on its way from the host") {
-  CHECK(draw(from_host(4, 3), green) == R"(wse2, 4 x 3 PEs, color 2 (unsigned int): 0 PEs send, 12 receive, 8 forward
+  CHECK(draw(from_host(4, 3), green) ==
+        R"(wse2, 4 x 3 PEs, color 2 (unsigned int): 0 PEs send, 12 receive, 8 forward
 
        0   1   2   3
  0  ══►●──►●──►●──►●
@@ -247,7 +256,8 @@ color     send  receive  forward  payload  module  host
     0   372750   372750        0  float    -       -
     1   371756   371756        0  float    -       -
 )");
-  for (const std::string& text : {draw(wafer, blue), draw(from_host(750, 994), green), draw(halo(750, 994), red)}) {
+  for (const std::string& text :
+       {draw(wafer, blue), draw(from_host(750, 994), green), draw(halo(750, 994), red)}) {
     INFO(text);
     CHECK(size_of(text).lines <= 60);
     CHECK(size_of(text).columns <= 100);
@@ -258,7 +268,8 @@ color     send  receive  forward  payload  module  host
 
 TEST_CASE("what differs everywhere is cut in the middle") {
   layout l{wse2, 750, 994};
-  for (int x = 0; x < 250; ++x) l.place(column(3 * x), x % 2 == 0 ? cell : runner).path(red, at(3 * x, 3 * x), ramp >> east);
+  for (int x = 0; x < 250; ++x)
+    l.place(column(3 * x), x % 2 == 0 ? cell : runner).path(red, at(3 * x, 3 * x), ramp >> east);
   for (const std::string& text : {draw(l), draw(l, red)}) {
     INFO(text);
     CHECK(size_of(text).lines <= 60);
@@ -290,7 +301,8 @@ TEST_CASE("a gap hides only columns like the drawn ones") {
   for (const drawing::stripe& s : stripes) a.add(s);
   const auto kind = [&](int x) {
     int bits = 0;
-    for (const drawing::stripe& s : stripes) bits = 2 * bits + (x >= s.from && x < s.to && (x - s.from) % s.every == 0);
+    for (const drawing::stripe& s : stripes)
+      bits = 2 * bits + (x >= s.from && x < s.to && (x - s.from) % s.every == 0);
     return bits;
   };
   const drawing::slots shown = a.fit(100);
@@ -305,8 +317,9 @@ TEST_CASE("a gap hides only columns like the drawn ones") {
 }
 
 TEST_CASE("pictures are well-formed, with names escaped and nothing from elsewhere") {
-  for (const std::string& svg : {draw_svg(chain(8, 1)), draw_svg(chain(8, 1), red), draw_svg(from_host(750, 994), green),
-                                 draw_svg(halo(4, 3)), draw_svg(knots(), 1), draw_svg(layout{wse2, 1, 1})}) {
+  for (const std::string& svg :
+       {draw_svg(chain(8, 1)), draw_svg(chain(8, 1), red), draw_svg(from_host(750, 994), green),
+        draw_svg(halo(4, 3)), draw_svg(knots(), 1), draw_svg(layout{wse2, 1, 1})}) {
     CHECK(xml_complaint(svg) == "");
     CHECK(contains(svg, " viewBox=\"0 0 "));
     CHECK_FALSE(contains(svg, "href"));
@@ -329,7 +342,8 @@ TEST_CASE("a picture has a square for each PE and a way for each direction") {
       l.path(red, at(1, 1), from >> out);
       // The PE's cell begins 76 to the east and south of (62, 74); its sides have their middle at 38.
       const coord corner{62 + 76, 74 + 76}, middle = corner + coord{38, 38};
-      const coord a = middle + coord{step(from).x * 38, step(from).y * 38}, b = middle + coord{step(out).x * 38, step(out).y * 38};
+      const coord a = middle + coord{step(from).x * 38, step(from).y * 38},
+                  b = middle + coord{step(out).x * 38, step(out).y * 38};
       const std::string way{after(draw_svg(l, red), "<path d=\"")}, line = way.substr(0, way.find('"'));
       INFO(name_of(from) << " to " << name_of(out) << ": " << line);
       CHECK(line.starts_with(drawing::to('M', a)));
@@ -340,7 +354,8 @@ TEST_CASE("a picture has a square for each PE and a way for each direction") {
 }
 
 TEST_CASE("a picture shows what crosses the sides of a gap, and the streams of its color only") {
-  // Drawn are the columns 0 to 4 and 745 to 749: 0, 2, 4, 746, 748 and the hidden 744 send; one arrow is in the legend.
+  // Drawn are the columns 0 to 4 and 745 to 749: 0, 2, 4, 746, 748 and the hidden 744 send; one arrow is in
+  // the legend.
   CHECK(times(draw_svg(chain(750, 1), red), "Z") == 7);
   const std::string mark = " rx=\"1\"";  // host memory, and three in the legend
   CHECK(times(draw_svg(from_host(4, 3), green), mark) == 4);
@@ -349,7 +364,8 @@ TEST_CASE("a picture shows what crosses the sides of a gap, and the streams of i
 
 TEST_CASE("programs keep apart by hue, then by lightness") {
   std::vector<std::string> seen;
-  for (int i = 0; i < 24; ++i) seen.push_back(drawing::tint_of_program(i).hex()), seen.push_back(drawing::tint_of_color(i).hex());
+  for (int i = 0; i < 24; ++i)
+    seen.push_back(drawing::tint_of_program(i).hex()), seen.push_back(drawing::tint_of_color(i).hex());
   for (std::size_t i = 0; i < seen.size(); ++i)
     for (std::size_t j = 0; j < i; ++j) CHECK(seen[i] != seen[j]);
 }

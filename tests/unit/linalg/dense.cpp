@@ -19,7 +19,8 @@ std::vector<T> random_numbers(int n, unsigned seed) {
 std::vector<const dense::unit*> units() {
   std::vector<const dense::unit*> all{&dense::unit_of<dense::detail::baseline>};
 #ifdef __x86_64__
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) all.push_back(&dense::unit_of<dense::detail::avx2>);
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    all.push_back(&dense::unit_of<dense::detail::avx2>);
   if (__builtin_cpu_supports("avx512f")) all.push_back(&dense::unit_of<dense::detail::avx512>);
 #endif
   return all;
@@ -27,16 +28,20 @@ std::vector<const dense::unit*> units() {
 
 // The promise of multiply_add, element by element, against f64.
 template <class A, class B>
-void check_bound(const matrix<f32>& c, const std::vector<f32>& before, const matrix<const A>& a, const matrix<const B>& b) {
+void check_bound(const matrix<f32>& c, const std::vector<f32>& before, const matrix<const A>& a,
+                 const matrix<const B>& b) {
   for (int i = 0; i < c.rows(); ++i)
     for (int j = 0; j < c.columns(); ++j) {
-      f64 exact = static_cast<f64>(before[static_cast<std::size_t>(&c(i, j) - c.first())]), size = std::abs(exact);
+      f64 exact = static_cast<f64>(before[static_cast<std::size_t>(&c(i, j) - c.first())]),
+          size = std::abs(exact);
       for (int k = 0; k < a.columns(); ++k) {
-        const f64 term = static_cast<f64>(static_cast<f32>(a(i, k))) * static_cast<f64>(static_cast<f32>(b(k, j)));
+        const f64 term =
+            static_cast<f64>(static_cast<f32>(a(i, k))) * static_cast<f64>(static_cast<f32>(b(k, j)));
         exact += term, size += std::abs(term);
       }
       const f64 bound = (a.columns() + 1) * 0x1p-24 * size * 1.01;
-      if (std::abs(static_cast<f64>(c(i, j)) - exact) > bound) FAIL("element (" << i << ", " << j << ") is " << c(i, j) << ", not " << exact);
+      if (std::abs(static_cast<f64>(c(i, j)) - exact) > bound)
+        FAIL("element (" << i << ", " << j << ") is " << c(i, j) << ", not " << exact);
     }
 }
 
@@ -63,7 +68,9 @@ void check_product(const dense::unit& u, int m, int k, int n, unsigned how) {
   CHECK(set == zero);
 }
 
-TEST_CASE("A product is within its bound of the exact one, on every instruction set, for odd sizes and all transpositions") {
+TEST_CASE(
+    "A product is within its bound of the exact one, on every instruction set, for odd sizes and all "
+    "transpositions") {
   for (const dense::unit* u : units())
     for (unsigned how = 0; how < 8; ++how)
       for (int m : {0, 1, 5, 14, 15, 29, 71, 90})
@@ -95,7 +102,8 @@ TEST_CASE("How a product is cut does not change a bit") {
       for (int i = 0; i < m; i += 20)
         for (int j = 0; j < n; j += 30) {
           const int rows = std::min(20, m - i), columns = std::min(30, n - j), deep = std::min(100, k - p);
-          multiply_add(c.part(i, j, rows, columns), a.part(i, p, rows, deep), b.part(p, j, deep, columns), *u);
+          multiply_add(c.part(i, j, rows, columns), a.part(i, p, rows, deep), b.part(p, j, deep, columns),
+                       *u);
         }
     CHECK(whole == cut);
   }
@@ -105,7 +113,8 @@ TEST_CASE("Shapes that do not fit are named") {
   f32 x[12]{};
   CHECK_THROWS_WITH(multiply_add(matrix(x, 2, 2), matrix(x, 2, 3), matrix(x, 2, 2)),
                     "wsl: a product C = A B of C (2, 2), A (2, 3) and B (2, 2): the shapes do not fit");
-  CHECK_THROWS_WITH(matrix(x, 3, 4).part(1, 2, 3, 1), "wsl: a part of (3, 1) from (1, 2) on leaves its matrix of (3, 4)");
+  CHECK_THROWS_WITH(matrix(x, 3, 4).part(1, 2, 3, 1),
+                    "wsl: a part of (3, 1) from (1, 2) on leaves its matrix of (3, 4)");
   CHECK_THROWS_WITH(matrix(x, 3, -4), "wsl: a matrix has no shape (3, -4)");
 }
 

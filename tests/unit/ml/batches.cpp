@@ -29,7 +29,9 @@ TEST_CASE("A permutation has everything once") {
   CHECK(permutation(i64{1} << 62, 1)(12345) < i64{1} << 62);
 }
 
-TEST_CASE("A permutation looks random: every place has every thing about as often, and neighbours do not stay together") {
+TEST_CASE(
+    "A permutation looks random: every place has every thing about as often, and neighbours do not stay "
+    "together") {
   constexpr int n = 10, seeds = 20000;
   std::vector<int> counts(n * n);
   int together = 0;
@@ -105,9 +107,9 @@ TEST_CASE("Windows of a text") {
 TEST_CASE("An example that cannot be had is asked for again") {
   int calls = 0;
   dataset flaky{.count = 4, .length = 1, .width = 0, .get = [&](i64 which, const example& to) {
-    if (++calls == 3) throw std::runtime_error("no such example today");
-    to.ids[0] = to.targets[0] = static_cast<i32>(which);
-  }};
+                  if (++calls == 3) throw std::runtime_error("no such example today");
+                  to.ids[0] = to.targets[0] = static_cast<i32>(which);
+                }};
   batches b(flaky, {.size = 2, .shuffle = false, .ahead = 0});
   CHECK(b.next().ids == std::vector<i32>{0, 1});
   CHECK_THROWS_WITH(b.next(), "no such example today");
@@ -115,7 +117,8 @@ TEST_CASE("An example that cannot be had is asked for again") {
 }
 
 TEST_CASE("Batches that cannot be are refused") {
-  CHECK_THROWS_WITH(batches(numbers(3), {.size = 4}), "wsl: the data have 3 examples, a batch 4: take a smaller batch or more data");
+  CHECK_THROWS_WITH(batches(numbers(3), {.size = 4}),
+                    "wsl: the data have 3 examples, a batch 4: take a smaller batch or more data");
   CHECK_THROWS_WITH(batches(numbers(3), {.size = 0}), Contains("at least one example"));
   batches b(numbers(3), {.size = 1});
   CHECK_THROWS_WITH(b.resume({1, 0, 4}), Contains("these are other data"));
@@ -135,7 +138,8 @@ TEST_CASE("Processes read their parts of a batch, and together all of it") {
     const loaded_batch b = mine.next();
     REQUIRE(b.ids.size() == 7);
     for (std::size_t i = 0; i < 7; ++i) {
-      const bool here = static_cast<i64>(i) >= some.part.begin_in(7) && static_cast<i64>(i) < some.part.end_in(7);
+      const bool here =
+          static_cast<i64>(i) >= some.part.begin_in(7) && static_cast<i64>(i) < some.part.end_in(7);
       CHECK(b.ids[i] == (here ? expected.ids[i] : 0));
       ids[i] += b.ids[i];
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How the operations' tests compare: f32 with f64, element by element, and gradients with differences of the function.
+// How the operations' tests compare: f32 with f64, element by element, and gradients with differences of the
+// function.
 #pragma once
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -28,7 +29,8 @@ struct both {
     }
   }
   /// Zeros.
-  both(int r, int c) : single(static_cast<std::size_t>(r * c)), exact(single.begin(), single.end()), rows(r), columns(c) {}
+  both(int r, int c)
+      : single(static_cast<std::size_t>(r * c)), exact(single.begin(), single.end()), rows(r), columns(c) {}
 
   matrix<f32> s() { return {single.data(), rows, columns}; }
   matrix<f64> e() { return {exact.data(), rows, columns}; }
@@ -45,8 +47,10 @@ inline f64 error(const both& x) {
   return off / largest;
 }
 
-/// The largest difference of `gradient` from the differences of `f`, a function of the numbers of x, for the largest of them.
-inline f64 gradient_error(const std::function<f64()>& f, std::vector<f64>& x, const std::vector<f64>& gradient) {
+/// The largest difference of `gradient` from the differences of `f`, a function of the numbers of x, for the
+/// largest of them.
+inline f64 gradient_error(const std::function<f64()>& f, std::vector<f64>& x,
+                          const std::vector<f64>& gradient) {
   f64 largest = 1e-30, off = 0;
   for (std::size_t i = 0; i < x.size(); ++i) {
     const f64 at = x[i], h = 1e-5;

@@ -29,20 +29,24 @@ TEST_CASE("A partition is a function and its inverse") {
 
 TEST_CASE("Cuts are values") {
   constexpr cut c = cut{}.split(0, axis::y).tile(1, axis::x, 4);
-  static_assert(c == cut{}.tile(1, axis::x, 4).split(0, axis::y) && c != cut{});  // different axes of different dimensions: in any order
+  // different axes of different dimensions: in any order
+  static_assert(c == cut{}.tile(1, axis::x, 4).split(0, axis::y) && c != cut{});
   static_assert(cut{}.split(0, axis::y).split(0, axis::x) != cut{}.split(0, axis::x).split(0, axis::y));
   static_assert(c.cuts(0, axis::y) && !c.cuts(0, axis::x) && c.cuts_along(axis::x) && c.dimensions() == 2);
-  static_assert(c.replicate(axis::x) == cut{}.split(0, axis::y) && c.replicate(axis::x).replicate(axis::y) == cut{});
+  static_assert(c.replicate(axis::x) == cut{}.split(0, axis::y) &&
+                c.replicate(axis::x).replicate(axis::y) == cut{});
   static_assert(cut{}.split(0, axis::y).split(0, axis::x).replicate(axis::y) == cut{}.split(0, axis::x));
   static_assert(c.replicate(axis::x).tile(1, axis::x, 4) == c);
   CHECK_THROWS_WITH(c.split(2, axis::x), "wsl: a cut uses an axis once; it uses x already");
   CHECK_THROWS_WITH(cut{}.tile(0, axis::x, 0), "wsl: a cut deals out tiles of at least 1, not of 0");
   CHECK_THROWS_WITH(cut{}.split(4, axis::x), "wsl: a cut is of one of the dimensions 0 to 3, not of 4");
   CHECK_THROWS_WITH(cut{}.split(0, axis::none), "wsl: a dimension is cut along axis::x or axis::y");
-  CHECK_THROWS_WITH(placement({3, 4}, cut{}.split(2, axis::x), {2, 2}), "wsl: a cut of dimension 2 does not fit a tensor with the dimensions 0 to 1");
+  CHECK_THROWS_WITH(placement({3, 4}, cut{}.split(2, axis::x), {2, 2}),
+                    "wsl: a cut of dimension 2 does not fit a tensor with the dimensions 0 to 1");
   CHECK_THROWS_WITH(tensor_shape({1, 2, 3, 4, 5}), "wsl: a tensor has 1 to 4 dimensions, not 5");
   CHECK_THROWS_WITH(tensor_shape({2, -1}), "wsl: dimension 1 of a tensor has no length of -1");
-  CHECK_THROWS_WITH(ml::cut_tensor({2, 3}, 2, 1).load(std::vector<f32>(5), cut{}), "wsl: a tensor of 6 numbers is loaded with 5");
+  CHECK_THROWS_WITH(ml::cut_tensor({2, 3}, 2, 1).load(std::vector<f32>(5), cut{}),
+                    "wsl: a tensor of 6 numbers is loaded with 5");
 }
 
 std::vector<cut> all_cuts() {
@@ -66,7 +70,8 @@ cut some_cut(int dimensions, std::mt19937& random) {
   cut c;
   const axis first = below(2) ? axis::x : axis::y;
   for (axis a : {first, first == axis::x ? axis::y : axis::x})
-    if (const int how = below(4)) c = how == 1 ? c.tile(below(dimensions), a, 1 + below(3)) : c.split(below(dimensions), a);
+    if (const int how = below(4))
+      c = how == 1 ? c.tile(below(dimensions), a, 1 + below(3)) : c.split(below(dimensions), a);
   return c;
 }
 
@@ -78,11 +83,13 @@ TEST_CASE("A placement is a function and its inverse, and every index is somewhe
       for (int y = 0; y < grid.y; ++y)
         for (int x = 0; x < grid.x; ++x)
           for (int i = 0; i < p.size({x, y}, 0); ++i)
-            for (int j = 0; j < p.size({x, y}, 1); ++j) ++copies[static_cast<std::size_t>(p.global({x, y}, 0, i) * 13 + p.global({x, y}, 1, j))];
+            for (int j = 0; j < p.size({x, y}, 1); ++j)
+              ++copies[static_cast<std::size_t>(p.global({x, y}, 0, i) * 13 + p.global({x, y}, 1, j))];
       const int wanted = (c.cuts_along(axis::x) ? 1 : grid.x) * (c.cuts_along(axis::y) ? 1 : grid.y);
       CHECK(std::all_of(copies.begin(), copies.end(), [&](int n) { return n == wanted; }));
       for (int d : {0, 1})
-        for (int i = 0; i < p.shape().length(d); ++i) REQUIRE(p.global(p.holder(d, i), d, p.local(d, i)) == i);
+        for (int i = 0; i < p.shape().length(d); ++i)
+          REQUIRE(p.global(p.holder(d, i), d, p.local(d, i)) == i);
     }
 }
 
@@ -127,7 +134,8 @@ TEST_CASE("From every cut to every other, on rectangles of many shapes") {
 
 TEST_CASE("From cut to cut and back, tensors of one to four dimensions") {
   std::mt19937 random(1);
-  for (const tensor_shape& shape : {tensor_shape{17}, {5, 9}, {3, 4, 5}, {2, 3, 4, 5}, {7, 1, 3}, {1, 1, 1, 1}, {4, 0, 3}})
+  for (const tensor_shape& shape :
+       {tensor_shape{17}, {5, 9}, {3, 4, 5}, {2, 3, 4, 5}, {7, 1, 3}, {1, 1, 1, 1}, {4, 0, 3}})
     for (auto [width, height] : {std::array{3, 2}, {2, 5}, {4, 4}}) {
       ml::cut_tensor t(shape, width, height, 1 + static_cast<int>(random() % 3));
       const std::vector<f32> numbers = counted(shape.size());

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Every kind of decoder beside the plainest loops in f64, whose differences are the gradients it is compared with.
+// Every kind of decoder beside the plainest loops in f64, whose differences are the gradients it is compared
+// with.
+#include <wsl/ml/model/batch.hpp>
 #include <wsl/ml/model/decoder.hpp>
 #include <wsl/ml/model/serial.hpp>
 #include <wsl/ml/op/reference.hpp>
-#include <wsl/ml/model/batch.hpp>
 
 #include <complex>
 #include <map>
@@ -26,7 +27,9 @@ struct lesson {
   int sequences, length;
   std::vector<i32> ids, targets;
   std::vector<f32> mask;
-  ml::batch all() const { return {.ids = ids, .targets = targets, .mask = mask, .sequences = sequences, .length = length}; }
+  ml::batch all() const {
+    return {.ids = ids, .targets = targets, .mask = mask, .sequences = sequences, .length = length};
+  }
 };
 lesson some_text(int sequences, int length, int vocabulary) {
   std::mt19937 random(3);
@@ -44,14 +47,16 @@ class plain_decoder {
   std::map<std::string, std::vector<f64>> numbers;
 
   plain_decoder(const ml::decoder& d, const ml::network& n, const ml::weights& w) : d_(d) {
-    for (std::size_t k = 0; k < w.size(); ++k) numbers[n.parameters()[k].name].assign(w[k].begin(), w[k].end());
+    for (std::size_t k = 0; k < w.size(); ++k)
+      numbers[n.parameters()[k].name].assign(w[k].begin(), w[k].end());
   }
   /// The logits of one sequence.
   grid logits(std::span<const i32> ids) {
     const int tokens = static_cast<int>(ids.size());
     grid x(tokens, d_.width);
     for (int t = 0; t < tokens; ++t)
-      for (int i = 0; i < d_.width; ++i) x(t, i) = of("embedding.tokens", ids[static_cast<std::size_t>(t)] * d_.width + i) + place(t, i);
+      for (int i = 0; i < d_.width; ++i)
+        x(t, i) = of("embedding.tokens", ids[static_cast<std::size_t>(t)] * d_.width + i) + place(t, i);
     for (int l = 0; l < d_.layers; ++l) {
       const std::string name = "layer " + std::to_string(l) + " ";
       grid first = norm(name + "norm 1", x), attended = attention(name, first);
@@ -68,7 +73,10 @@ class plain_decoder {
   f64 loss(const lesson& l) {
     f64 sum = 0, counts = 0;
     for (int s = 0; s < l.sequences; ++s) {
-      const auto part = [&](const auto& all) { return std::span(all).subspan(static_cast<std::size_t>(s * l.length), static_cast<std::size_t>(l.length)); };
+      const auto part = [&](const auto& all) {
+        return std::span(all).subspan(static_cast<std::size_t>(s * l.length),
+                                      static_cast<std::size_t>(l.length));
+      };
       grid y = logits(part(l.ids));
       const std::vector<f64> mask(part(l.mask).begin(), part(l.mask).end());
       sum += plain::cross_entropy<f64>(y.all(), part(l.targets), mask);
@@ -87,12 +95,15 @@ class plain_decoder {
   grid norm(const std::string& name, grid x) {
     grid y(x.rows, x.columns);
     const bool centred = d_.norm == ml::normalization::layernorm;
-    plain::norm<f64>(y.all(), x.all(), numbers.at(name + ".gain").data(), centred && d_.bias ? numbers.at(name + ".bias").data() : nullptr, static_cast<f64>(d_.epsilon), centred);
+    plain::norm<f64>(y.all(), x.all(), numbers.at(name + ".gain").data(),
+                     centred && d_.bias ? numbers.at(name + ".bias").data() : nullptr,
+                     static_cast<f64>(d_.epsilon), centred);
     return y;
   }
   grid linear(const std::string& weight, const std::string& bias, grid x, int outputs) {
     grid y(x.rows, outputs);
-    const f64 *w = numbers.at(weight).data(), *b = bias.empty() || !d_.bias ? nullptr : numbers.at(bias).data();
+    const f64 *w = numbers.at(weight).data(),
+              *b = bias.empty() || !d_.bias ? nullptr : numbers.at(bias).data();
     for (int t = 0; t < x.rows; ++t)
       for (int o = 0; o < outputs; ++o) {
         f64 sum = b ? b[o] : 0;
@@ -101,21 +112,28 @@ class plain_decoder {
       }
     return y;
   }
-  grid layer(const std::string& name, const grid& x, int outputs) { return linear(name + ".weight", name + ".bias", x, outputs); }
+  grid layer(const std::string& name, const grid& x, int outputs) {
+    return linear(name + ".weight", name + ".bias", x, outputs);
+  }
   static grid sum(grid a, const grid& b) {
     for (std::size_t k = 0; k < a.numbers.size(); ++k) a.numbers[k] += b.numbers[k];
     return a;
   }
   grid attention(const std::string& name, const grid& x) {
     const int head = d_.width / d_.heads, groups = d_.kv_heads ? d_.kv_heads : d_.heads, tokens = x.rows;
-    grid qkv = layer(name + "qkv", x, (d_.heads + 2 * groups) * head), y(tokens, d_.width), weights(tokens, tokens);
+    grid qkv = layer(name + "qkv", x, (d_.heads + 2 * groups) * head), y(tokens, d_.width),
+         weights(tokens, tokens);
     if (d_.position == ml::positioning::rotary)
-      for (int h = 0; h < d_.heads + groups; ++h) turn(qkv, h * head, d_.rotary_features ? d_.rotary_features : head);
+      for (int h = 0; h < d_.heads + groups; ++h)
+        turn(qkv, h * head, d_.rotary_features ? d_.rotary_features : head);
     for (int h = 0; h < d_.heads; ++h) {
       const int key = (d_.heads + h / (d_.heads / groups)) * head;
-      const f64 slope = d_.position == ml::positioning::alibi ? static_cast<f64>(ml::alibi_slopes(d_.heads)[static_cast<std::size_t>(h)]) : 0;
+      const f64 slope = d_.position == ml::positioning::alibi
+                            ? static_cast<f64>(ml::alibi_slopes(d_.heads)[static_cast<std::size_t>(h)])
+                            : 0;
       const auto part = [&](grid& g, int from) { return g.all().part(0, from, tokens, head); };
-      plain::attention<f64>(part(y, h * head), weights.all(), part(qkv, h * head), part(qkv, key), part(qkv, key + groups * head), 1 / std::sqrt(head), slope);
+      plain::attention<f64>(part(y, h * head), weights.all(), part(qkv, h * head), part(qkv, key),
+                            part(qkv, key + groups * head), 1 / std::sqrt(head), slope);
     }
     return layer(name + "projection", y, d_.width);
   }
@@ -124,15 +142,18 @@ class plain_decoder {
       for (int i = 0; i < features / 2; ++i) {
         f64& a = x(t, from + (d_.rotary_pairs == ml::pairs::neighbours ? 2 * i : i));
         f64& b = x(t, from + (d_.rotary_pairs == ml::pairs::neighbours ? 2 * i + 1 : i + features / 2));
-        const std::complex<f64> z = std::complex(a, b) * std::polar(1., t * std::pow(d_.rotary_base, -2. * i / features));
+        const std::complex<f64> z =
+            std::complex(a, b) * std::polar(1., t * std::pow(d_.rotary_base, -2. * i / features));
         a = z.real(), b = z.imag();
       }
   }
   f64 between(f64 x) {
     using ml::nonlinearity;
     switch (d_.between) {
-      case nonlinearity::relu: case nonlinearity::reglu: return plain::relu::value(x);
-      case nonlinearity::silu: case nonlinearity::swiglu: return plain::silu::value(x);
+      case nonlinearity::relu:
+      case nonlinearity::reglu: return plain::relu::value(x);
+      case nonlinearity::silu:
+      case nonlinearity::swiglu: return plain::silu::value(x);
       case nonlinearity::gelu_tanh: return plain::gelu_tanh::value(x);
       default: return plain::gelu::value(x);
     }
@@ -158,7 +179,8 @@ void check_decoder(const char* kind, ml::decoder d) {
   const ml::network n = d.build();
   ml::weights w(n, 1), gradients(n);
   for (std::size_t k = 0; k < w.size(); ++k)  // biases and gains, which start equal, differ
-    if (n.parameters()[k].rows == 1) for (std::size_t i = 0; i < w[k].size(); ++i) w[k][i] += 0.1f * static_cast<f32>(i % 5) - 0.2f;
+    if (n.parameters()[k].rows == 1)
+      for (std::size_t i = 0; i < w[k].size(); ++i) w[k][i] += 0.1f * static_cast<f32>(i % 5) - 0.2f;
   plain_decoder exact(d, n, w);
   const lesson l = some_text(2, 9, d.vocabulary);
   ml::batch b = l.all();
@@ -197,31 +219,60 @@ TEST_CASE("Every kind of decoder does what plain loops in f64 do, and its gradie
   };
   check_decoder("GPT-2", base);
   check_decoder("Llama", with([](decoder& d) {
-    d.norm = normalization::rmsnorm, d.between = nonlinearity::swiglu, d.position = positioning::rotary, d.kv_heads = 2, d.bias = false, d.tied = false;
-  }));
-  check_decoder("GPT-J", with([](decoder& d) { d.position = positioning::rotary, d.rotary_features = 2, d.order = block_order::parallel, d.between = nonlinearity::gelu_tanh; }));
+                  d.norm = normalization::rmsnorm, d.between = nonlinearity::swiglu,
+                  d.position = positioning::rotary, d.kv_heads = 2, d.bias = false, d.tied = false;
+                }));
+  check_decoder("GPT-J", with([](decoder& d) {
+                  d.position = positioning::rotary, d.rotary_features = 2, d.order = block_order::parallel,
+                  d.between = nonlinearity::gelu_tanh;
+                }));
   check_decoder("GPT-NeoX", with([](decoder& d) {
-    d.position = positioning::rotary, d.rotary_pairs = pairs::halves, d.rotary_base = 100, d.order = block_order::parallel_two_norms, d.tied = false;
-  }));
-  check_decoder("MPT", with([](decoder& d) { d.position = positioning::alibi, d.heads = 2, d.bias = false, d.between = nonlinearity::silu; }));
+                  d.position = positioning::rotary, d.rotary_pairs = pairs::halves, d.rotary_base = 100,
+                  d.order = block_order::parallel_two_norms, d.tied = false;
+                }));
+  check_decoder("MPT", with([](decoder& d) {
+                  d.position = positioning::alibi, d.heads = 2, d.bias = false,
+                  d.between = nonlinearity::silu;
+                }));
   check_decoder("StarCoder", with([](decoder& d) { d.kv_heads = 1, d.between = nonlinearity::relu; }));
-  check_decoder("fixed positions", with([](decoder& d) { d.position = positioning::fixed, d.between = nonlinearity::reglu; }));
-  check_decoder("no positions", with([](decoder& d) { d.position = positioning::none, d.between = nonlinearity::geglu, d.norm = normalization::rmsnorm, d.layers = 1; }));
+  check_decoder("fixed positions",
+                with([](decoder& d) { d.position = positioning::fixed, d.between = nonlinearity::reglu; }));
+  check_decoder("no positions", with([](decoder& d) {
+                  d.position = positioning::none, d.between = nonlinearity::geglu,
+                  d.norm = normalization::rmsnorm, d.layers = 1;
+                }));
 }
 
 ml::decoder llama(f32 dropout = 0) {
-  return {.vocabulary = 17, .positions = 12, .layers = 2, .heads = 4, .width = 32, .filter = 48, .bias = false, .between = ml::nonlinearity::swiglu, .deviation = 0.05f,
-          .kv_heads = 2, .norm = ml::normalization::rmsnorm, .position = ml::positioning::rotary, .tied = false, .dropout = dropout, .attention_dropout = dropout};
+  return {.vocabulary = 17,
+          .positions = 12,
+          .layers = 2,
+          .heads = 4,
+          .width = 32,
+          .filter = 48,
+          .bias = false,
+          .between = ml::nonlinearity::swiglu,
+          .deviation = 0.05f,
+          .kv_heads = 2,
+          .norm = ml::normalization::rmsnorm,
+          .position = ml::positioning::rotary,
+          .tied = false,
+          .dropout = dropout,
+          .attention_dropout = dropout};
 }
 TEST_CASE("A decoder that cannot be says why") {
   ml::decoder d = llama();
   d.kv_heads = 3;
-  CHECK_THROWS_WITH(d.build(), "wsl: heads must divide the features, and heads of keys those of queries: layer 0 rotary shares out the 80 features of layer 0 qkv to 4 heads, 3 of keys");
+  CHECK_THROWS_WITH(d.build(),
+                    "wsl: heads must divide the features, and heads of keys those of queries: layer 0 rotary "
+                    "shares out the 80 features of layer 0 qkv to 4 heads, 3 of keys");
   d = llama();
   d.rotary_features = 3;
-  CHECK_THROWS_WITH(d.build(), "wsl: layer 0 rotary turns 3 of the 8 features of a head: an even number of at least 2");
+  CHECK_THROWS_WITH(d.build(),
+                    "wsl: layer 0 rotary turns 3 of the 8 features of a head: an even number of at least 2");
   d = llama(1);
-  CHECK_THROWS_WITH(d.build(), "wsl: dropout drops with a probability of at least 0 and below 1, not 1.000000");
+  CHECK_THROWS_WITH(d.build(),
+                    "wsl: dropout drops with a probability of at least 0 and below 1, not 1.000000");
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The small GPT-2 with its golden state, in the format of llm.c. Where the data is not there, the tests say so and pass.
+// The small GPT-2 with its golden state, in the format of llm.c. Where the data is not there, the tests say
+// so and pass.
 #pragma once
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -7,8 +8,8 @@
 #include <filesystem>
 #include <optional>
 #include <wsl/ml/io/llmc.hpp>
-#include <wsl/ml/optim/rule.hpp>
 #include <wsl/ml/model/batch.hpp>
+#include <wsl/ml/optim/rule.hpp>
 
 namespace golden {
 
@@ -25,7 +26,8 @@ inline std::optional<state> load() {
   const std::string path = std::string(folder ? folder : "") + "/gpt2_tiny/gpt2_tiny";
   if (!folder || !std::filesystem::exists(path + ".bin")) return {};
   const ml::llmc_model model = ml::read_llmc_model(path + ".bin");
-  return state{ml::read_llmc_state(path + "_debug_state.bin", model), model.config, model.padded, model.numbers, ml::read_llmc_model(path + "_after10.bin").numbers};
+  return state{ml::read_llmc_state(path + "_debug_state.bin", model), model.config, model.padded,
+               model.numbers, ml::read_llmc_model(path + "_after10.bin").numbers};
 }
 
 /// Calls f(number of the parameter, its numbers in the file) for all parameters.
@@ -38,17 +40,22 @@ inline ml::weights weights_of(const state& s, const ml::network& n, const std::v
   return ml::llmc_model{s.config, s.padded, file}.to_weights(n);
 }
 
-inline ml::batch batch_of(const state& s) { return {.ids = s.ids, .targets = s.targets, .sequences = s.sequences, .length = s.length}; }
+inline ml::batch batch_of(const state& s) {
+  return {.ids = s.ids, .targets = s.targets, .sequences = s.sequences, .length = s.length};
+}
 
 /// Of ten steps of AdamW.
-inline constexpr f64 losses[] = {4.38713932, 4.15615177, 3.96919441, 3.81132174, 3.67143512, 3.54140902, 3.41578674, 3.29135585, 3.16656613, 3.04125166};
+inline constexpr f64 losses[] = {4.38713932, 4.15615177, 3.96919441, 3.81132174, 3.67143512,
+                                 3.54140902, 3.41578674, 3.29135585, 3.16656613, 3.04125166};
 
-/// How far numbers are from those of the file: all together for the norm of the file's, and the largest difference.
+/// How far numbers are from those of the file: all together for the norm of the file's, and the largest
+/// difference.
 struct distance {
   f64 relative, largest;
 
   /// Numbers `from` to `end` are left out.
-  static distance of(std::span<const f32> x, std::span<const f32> wanted, std::size_t from = 0, std::size_t end = 0) {
+  static distance of(std::span<const f32> x, std::span<const f32> wanted, std::size_t from = 0,
+                     std::size_t end = 0) {
     f64 size = 0, off = 0, far = 0;
     for (std::size_t i = 0; i < wanted.size(); ++i) {
       if (i >= from && i < end) continue;
@@ -59,8 +66,9 @@ struct distance {
   }
 };
 
-/// The parameters after ten steps. The gradient of a key's bias is zero but for rounding, which Adam makes as large as any. The same
-/// befalls single numbers whose gradient is hardly more than Adam's epsilon: of one in layer 1 the file's own value is 9e-6 off, by a model in f64.
+/// The parameters after ten steps. The gradient of a key's bias is zero but for rounding, which Adam makes as
+/// large as any. The same befalls single numbers whose gradient is hardly more than Adam's epsilon: of one in
+/// layer 1 the file's own value is 9e-6 off, by a model in f64.
 template <class Numbers>
 void check_after_ten_steps(const state& s, const ml::network& n, const Numbers& numbers) {
   each_parameter(s, n, s.after, [&](std::size_t k, std::span<const f32> wanted) {
@@ -72,8 +80,8 @@ void check_after_ten_steps(const state& s, const ml::network& n, const Numbers& 
   });
 }
 
-/// Everything that the file knows, of the trainers that make(rule) gives: logits, loss and all gradients of a step, the losses of ten
-/// and the parameters after them.
+/// Everything that the file knows, of the trainers that make(rule) gives: logits, loss and all gradients of a
+/// step, the losses of ten and the parameters after them.
 template <class Make>
 void check_trainer(const state& s, Make make) {
   const ml::batch b = batch_of(s);

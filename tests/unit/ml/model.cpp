@@ -44,10 +44,16 @@ TEST_CASE("The golden GPT-2: logits, loss and every gradient") {
 TEST_CASE("A model that does not fit says so in the names of its stages") {
   ml::network n;
   const int x = n.input("pixels", 784), y = n.linear("first", x, 500, true, {});
-  CHECK_THROWS_WITH(n.sum("join", x, y), "wsl: what is joined must have equally many features on both sides: join joins 784 features of pixels with 500 features of first");
-  CHECK_THROWS_WITH(n.tied_linear("head", y, 1), "wsl: these two layers do not fit: the second takes another number of features than the first gives: 500 features of first, and head takes the 784 of first.weight");
+  CHECK_THROWS_WITH(n.sum("join", x, y),
+                    "wsl: what is joined must have equally many features on both sides: join joins 784 "
+                    "features of pixels with 500 features of first");
+  CHECK_THROWS_WITH(n.tied_linear("head", y, 1),
+                    "wsl: these two layers do not fit: the second takes another number of features than the "
+                    "first gives: 500 features of first, and head takes the 784 of first.weight");
   const ml::decoder wrong{.vocabulary = 65, .positions = 16, .layers = 1, .heads = 5, .width = 32};
-  CHECK_THROWS_WITH(wrong.build(), "wsl: heads must divide the features, and heads of keys those of queries: layer 0 attention shares out the 96 features of layer 0 qkv to 5 heads");
+  CHECK_THROWS_WITH(wrong.build(),
+                    "wsl: heads must divide the features, and heads of keys those of queries: layer 0 "
+                    "attention shares out the 96 features of layer 0 qkv to 5 heads");
 }
 
 /// The loss of a step with some weights, and its gradients.
@@ -69,7 +75,8 @@ void check_same(const Sequence& written, const ml::decoder& configured) {
   REQUIRE(a.parameters().size() == b.parameters().size());
   for (std::size_t k = 0; k < a.parameters().size(); ++k) {
     INFO(a.parameters()[k].name << " and " << b.parameters()[k].name);
-    REQUIRE((a.parameters()[k].rows == b.parameters()[k].rows && a.parameters()[k].columns == b.parameters()[k].columns));
+    REQUIRE((a.parameters()[k].rows == b.parameters()[k].rows &&
+             a.parameters()[k].columns == b.parameters()[k].columns));
   }
   CHECK(a.vocabulary() == b.vocabulary());
   CHECK(a.positions() == b.positions());
@@ -84,15 +91,28 @@ TEST_CASE("A decoder whose sizes are constants is the one whose sizes come from 
   constexpr ml::embedding<11, 6, 8> tokens;
   constexpr ml::sequence gpt{tokens,
                              ml::repeat<2>(ml::residual{ml::layer_norm<8>{}, ml::causal_attention<8, 2>{}},
-                                           ml::residual{ml::layer_norm<8>{}, ml::linear<8, 32>{}, ml::elementwise<ml::gelu>{}, ml::linear<32, 8>{}}),
+                                           ml::residual{ml::layer_norm<8>{}, ml::linear<8, 32>{},
+                                                        ml::elementwise<ml::gelu>{}, ml::linear<32, 8>{}}),
                              ml::layer_norm<8>{}, ml::tied_head{tokens}};
   static_assert(gpt.takes == -1);
   check_same(gpt, {.vocabulary = 11, .positions = 6, .layers = 2, .heads = 2, .width = 8});
   CHECK(gpt.build().parameters()[5].name == "layer 1.0 residual 0 attention 1 qkv.weight");
-  constexpr ml::sequence grouped{ml::embedding<11, 0, 8>{}, ml::residual{ml::rms_norm<8>{}, ml::causal_attention<8, 4, 2, false>{}},
-                                 ml::residual{ml::rms_norm<8>{}, ml::gated<ml::silu, 8, 20, false>{}, ml::linear<20, 8, false>{}}, ml::rms_norm<8>{}, ml::linear<8, 11, false>{}};
-  check_same(grouped, {.vocabulary = 11, .positions = 0, .layers = 1, .heads = 4, .width = 8, .filter = 20, .bias = false, .between = ml::nonlinearity::swiglu, .kv_heads = 2,
-                       .norm = ml::normalization::rmsnorm, .position = ml::positioning::none, .tied = false});
+  constexpr ml::sequence grouped{
+      ml::embedding<11, 0, 8>{}, ml::residual{ml::rms_norm<8>{}, ml::causal_attention<8, 4, 2, false>{}},
+      ml::residual{ml::rms_norm<8>{}, ml::gated<ml::silu, 8, 20, false>{}, ml::linear<20, 8, false>{}},
+      ml::rms_norm<8>{}, ml::linear<8, 11, false>{}};
+  check_same(grouped, {.vocabulary = 11,
+                       .positions = 0,
+                       .layers = 1,
+                       .heads = 4,
+                       .width = 8,
+                       .filter = 20,
+                       .bias = false,
+                       .between = ml::nonlinearity::swiglu,
+                       .kv_heads = 2,
+                       .norm = ml::normalization::rmsnorm,
+                       .position = ml::positioning::none,
+                       .tied = false});
 }
 
 }  // namespace

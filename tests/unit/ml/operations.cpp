@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Each operation beside its plain f64 reference, forward and back, and each reference's way back beside finite differences.
+// Each operation beside its plain f64 reference, forward and back, and each reference's way back beside
+// finite differences.
 #include <wsl/ml/op/activation.hpp>
 #include <wsl/ml/op/attention.hpp>
 #include <wsl/ml/op/norm.hpp>
@@ -57,9 +58,11 @@ TEST_CASE("The functions of one number are as exact as they say") {
   f64 of_exponential = 0, of_sigmoid = 0, of_normal = 0, of_tail = 0;
   for (f32 x = -87; x < 88; x += 1e-3f) {
     const f64 z = static_cast<f64>(x);
-    of_exponential = std::max(of_exponential, std::abs(static_cast<f64>(ml::exponential(x)) / std::exp(z) - 1));
+    of_exponential =
+        std::max(of_exponential, std::abs(static_cast<f64>(ml::exponential(x)) / std::exp(z) - 1));
     of_sigmoid = std::max(of_sigmoid, std::abs(static_cast<f64>(ml::sigmoid(x)) * (1 + std::exp(-z)) - 1));
-    const f64 below = std::erfc(-z / std::sqrt(2.)) / 2, d = std::abs(static_cast<f64>(ml::normal_below(x)) - below);
+    const f64 below = std::erfc(-z / std::sqrt(2.)) / 2,
+              d = std::abs(static_cast<f64>(ml::normal_below(x)) - below);
     (x > -6 ? of_normal : of_tail) = std::max(x > -6 ? of_normal : of_tail, x > -6 ? d / below : d);
   }
   CHECK(of_exponential < 3e-7);
@@ -67,7 +70,9 @@ TEST_CASE("The functions of one number are as exact as they say") {
   CHECK(of_normal < 2e-6);
   CHECK(of_tail < 1e-14);
   f64 of_root = 0;
-  for (f32 x = 1e-36f; x < 1e36f; x *= 1.001f) of_root = std::max(of_root, std::abs(static_cast<f64>(ml::square_root(x)) / std::sqrt(static_cast<f64>(x)) - 1));
+  for (f32 x = 1e-36f; x < 1e36f; x *= 1.001f)
+    of_root = std::max(of_root,
+                       std::abs(static_cast<f64>(ml::square_root(x)) / std::sqrt(static_cast<f64>(x)) - 1));
   CHECK(of_root < 3e-7);
   CHECK(ml::square_root(0) == 0);
   CHECK(ml::exponential(-1e30f) == 0);
@@ -95,7 +100,8 @@ void check_norm(int tokens, int width, bool centred) {
   std::vector<ml::norm_state> kept(static_cast<std::size_t>(tokens));
   if (centred) {
     ml::layernorm(y.s(), kept, x.s(), gain.single.data(), bias.single.data(), 1e-5f);
-    ml::layernorm_back(dx.s(), dgain.single.data(), dbias.single.data(), dy.s(), kept, x.s(), gain.single.data());
+    ml::layernorm_back(dx.s(), dgain.single.data(), dbias.single.data(), dy.s(), kept, x.s(),
+                       gain.single.data());
     ml::layernorm_back(set.s(), unused.single.data(), nullptr, dy.s(), kept, x.s(), gain.single.data(), true);
   } else {
     ml::rmsnorm(y.s(), kept, x.s(), gain.single.data(), 1e-5f);
@@ -104,11 +110,13 @@ void check_norm(int tokens, int width, bool centred) {
   }
   CHECK(set.single == dx.single);  // whatever it was
   const auto forward = [&] {
-    plain::norm<f64>(y.e(), x.e(), gain.exact.data(), centred ? bias.exact.data() : nullptr, epsilon, centred);
+    plain::norm<f64>(y.e(), x.e(), gain.exact.data(), centred ? bias.exact.data() : nullptr, epsilon,
+                     centred);
     return weighed(y.exact, dy.exact);
   };
   forward();
-  plain::norm_back<f64>(dx.e(), dgain.exact.data(), dbias.exact.data(), dy.e(), x.e(), gain.exact.data(), epsilon, centred);
+  plain::norm_back<f64>(dx.e(), dgain.exact.data(), dbias.exact.data(), dy.e(), x.e(), gain.exact.data(),
+                        epsilon, centred);
   CHECK(error(y) < close);
   CHECK(error(dx) < close);
   CHECK(error(dgain) < close);
@@ -151,7 +159,8 @@ TEST_CASE("Cross-entropy with a mask") {
   const auto exact = [&] { return plain::cross_entropy<f64>(logits.e(), target, exact_mask); };
   CHECK(std::abs(loss / exact() - 1) < close);
   for (f32& g : gradient.single) g *= 6.5f;
-  CHECK(gradient_error(exact, logits.exact, std::vector<f64>(gradient.single.begin(), gradient.single.end())) < 1e-6);
+  CHECK(gradient_error(exact, logits.exact,
+                       std::vector<f64>(gradient.single.begin(), gradient.single.end())) < 1e-6);
   both again = logits;
   CHECK(ml::cross_entropy(again.s(), target, {}, 1) > loss);
   const std::vector<i32> wrong{0, 65, 3, 4, 4, 17, 30, 1, 2};
@@ -162,23 +171,28 @@ void check_attention(int tokens, int width, f64 slope) {
   const f64 scale = 1 / std::sqrt(width);
   const ml::scoring how{static_cast<f32>(scale), static_cast<f32>(slope)};
   // Queries, keys and values as a decoder has them: thirds of one row.
-  both qkv(tokens, 3 * width, 1), d(tokens, 3 * width), y(tokens, width), dy(tokens, width, 2), weights(tokens, tokens);
+  both qkv(tokens, 3 * width, 1), d(tokens, 3 * width), y(tokens, width), dy(tokens, width, 2),
+      weights(tokens, tokens);
   std::vector<f32> log_total(static_cast<std::size_t>(tokens));
-  const auto third = [width](const auto& whole, int k) { return whole.part(0, k * width, whole.rows(), width); };
+  const auto third = [width](const auto& whole, int k) {
+    return whole.part(0, k * width, whole.rows(), width);
+  };
   ml::attention(y.s(), log_total, third(qkv.s(), 0), third(qkv.s(), 1), third(qkv.s(), 2), how);
-  ml::attention_back(third(d.s(), 0), third(d.s(), 1), third(d.s(), 2), dy.s(), y.s(), log_total, third(qkv.s(), 0), third(qkv.s(), 1),
-                     third(qkv.s(), 2), how);
+  ml::attention_back(third(d.s(), 0), third(d.s(), 1), third(d.s(), 2), dy.s(), y.s(), log_total,
+                     third(qkv.s(), 0), third(qkv.s(), 1), third(qkv.s(), 2), how);
   both set(tokens, 3 * width, 3);  // whatever it was
-  ml::attention_back(third(set.s(), 0), third(set.s(), 1), third(set.s(), 2), dy.s(), y.s(), log_total, third(qkv.s(), 0), third(qkv.s(), 1),
-                     third(qkv.s(), 2), how, {.query = true, .keys = true});
+  ml::attention_back(third(set.s(), 0), third(set.s(), 1), third(set.s(), 2), dy.s(), y.s(), log_total,
+                     third(qkv.s(), 0), third(qkv.s(), 1), third(qkv.s(), 2), how,
+                     {.query = true, .keys = true});
   CHECK(set.single == d.single);
   const auto forward = [&] {
-    plain::attention<f64>(y.e(), weights.e(), third(qkv.e(), 0), third(qkv.e(), 1), third(qkv.e(), 2), scale, slope);
+    plain::attention<f64>(y.e(), weights.e(), third(qkv.e(), 0), third(qkv.e(), 1), third(qkv.e(), 2), scale,
+                          slope);
     return weighed(y.exact, dy.exact);
   };
   forward();
-  plain::attention_back<f64>(third(d.e(), 0), third(d.e(), 1), third(d.e(), 2), dy.e(), weights.e(), third(qkv.e(), 0), third(qkv.e(), 1),
-                             third(qkv.e(), 2), scale);
+  plain::attention_back<f64>(third(d.e(), 0), third(d.e(), 1), third(d.e(), 2), dy.e(), weights.e(),
+                             third(qkv.e(), 0), third(qkv.e(), 1), third(qkv.e(), 2), scale);
   CHECK(error(y) < close);
   CHECK(error(d) < close);
   if (tokens < 20) CHECK(gradient_error(forward, qkv.exact, d.exact) < differences);
@@ -191,19 +205,22 @@ TEST_CASE("Causal attention, in one block and in several") {
 
 TEST_CASE("Attention that drops weights") {
   constexpr int tokens = 70, width = 4;
-  both q(tokens, width, 1), k(tokens, width, 2), v(tokens, width, 3), y(tokens, width), dy(tokens, width, 4), dq(tokens, width), dk(tokens, width), dv(tokens, width), weights(tokens, tokens), kept(tokens, tokens);
+  both q(tokens, width, 1), k(tokens, width, 2), v(tokens, width, 3), y(tokens, width), dy(tokens, width, 4),
+      dq(tokens, width), dk(tokens, width), dv(tokens, width), weights(tokens, tokens), kept(tokens, tokens);
   const ml::scoring how{0.5f, 0.1f, ml::dropping::with(0.3f, 17)};
   std::vector<f32> log_total(tokens);
   ml::attention(y.s(), log_total, q.s(), k.s(), v.s(), how);
   ml::attention_back(dq.s(), dk.s(), dv.s(), dy.s(), y.s(), log_total, q.s(), k.s(), v.s(), how);
   std::fill(kept.single.begin(), kept.single.end(), 1.f);
-  for (int t = 0; t < tokens; ++t) ml::drop(kept.s().row(t), kept.s().row(t), how.drop.of_row(static_cast<u64>(t)), 0, tokens);
+  for (int t = 0; t < tokens; ++t)
+    ml::drop(kept.s().row(t), kept.s().row(t), how.drop.of_row(static_cast<u64>(t)), 0, tokens);
   const auto forward = [&] {
     plain::attention<f64>(y.e(), weights.e(), q.e(), k.e(), v.e(), 0.5, static_cast<f64>(0.1f));
     for (int t = 0; t < tokens; ++t)
       for (int i = 0; i < width; ++i) {
         y.e()(t, i) = 0;
-        for (int s = 0; s <= t; ++s) y.e()(t, i) += weights.e()(t, s) * static_cast<f64>(kept.s()(t, s)) * v.e()(s, i);
+        for (int s = 0; s <= t; ++s)
+          y.e()(t, i) += weights.e()(t, s) * static_cast<f64>(kept.s()(t, s)) * v.e()(s, i);
       }
     return weighed(y.exact, dy.exact);
   };
@@ -215,7 +232,8 @@ TEST_CASE("Attention that drops weights") {
   CHECK(gradient_error(forward, v.exact, as_exact(dv)) < 5e-6);
 }
 
-TEST_CASE("Dropout drops as often as it says, what it keeps has the same mean, and its way back drops the same") {
+TEST_CASE(
+    "Dropout drops as often as it says, what it keeps has the same mean, and its way back drops the same") {
   constexpr int n = 100000;
   std::vector<f32> ones(n, 1), y(n), dx(n, 2), part(n);
   for (f32 p : {0.f, 0.1f, 0.5f, 0.9f}) {
@@ -237,7 +255,8 @@ TEST_CASE("Dropout drops as often as it says, what it keeps has the same mean, a
   };
   const std::vector<f32> a = kept(1), b = kept(2);
   f64 together = 0, in_a_row = 0;
-  for (std::size_t i = 0; i + 1 < n; ++i) together += static_cast<f64>(a[i] * b[i]) / n, in_a_row += static_cast<f64>(a[i] * a[i + 1]) / n;
+  for (std::size_t i = 0; i + 1 < n; ++i)
+    together += static_cast<f64>(a[i] * b[i]) / n, in_a_row += static_cast<f64>(a[i] * a[i + 1]) / n;
   CHECK(together == Approx(1).margin(0.02));
   CHECK(in_a_row == Approx(1).margin(0.02));
 }
@@ -247,8 +266,10 @@ TEST_CASE("Positions: waves, turns and slopes") {
   for (int t : {0, 1, 49})
     for (int i : {0, 2, 4}) {
       const f64 angle = t * std::pow(1e4, -i / 6.);
-      CHECK(static_cast<f64>(table[static_cast<std::size_t>(t * 6 + i)]) == Approx(std::sin(angle)).margin(1e-6));
-      CHECK(static_cast<f64>(table[static_cast<std::size_t>(t * 6 + i + 1)]) == Approx(std::cos(angle)).margin(1e-6));
+      CHECK(static_cast<f64>(table[static_cast<std::size_t>(t * 6 + i)]) ==
+            Approx(std::sin(angle)).margin(1e-6));
+      CHECK(static_cast<f64>(table[static_cast<std::size_t>(t * 6 + i + 1)]) ==
+            Approx(std::cos(angle)).margin(1e-6));
     }
   // The published slopes of 4 heads, and for 6 those of every second of 8 after them.
   CHECK(ml::alibi_slopes(4) == std::vector<f32>{0.25f, 0.0625f, 0.015625f, 0.00390625f});
@@ -261,8 +282,10 @@ TEST_CASE("Positions: waves, turns and slopes") {
     turn.turn_back(dx.single.data(), dy.single.data(), 7);
     const auto forward = [&] {
       for (std::size_t i = 0; i < 4; ++i) {
-        const std::size_t a = which == ml::pairs::neighbours ? 2 * i : i, b = which == ml::pairs::neighbours ? 2 * i + 1 : i + 4;
-        const std::complex<f64> z = std::complex(x.exact[a], x.exact[b]) * std::polar(1., 7 * std::pow(1e4, -2. * static_cast<f64>(i) / 8));
+        const std::size_t a = which == ml::pairs::neighbours ? 2 * i : i,
+                          b = which == ml::pairs::neighbours ? 2 * i + 1 : i + 4;
+        const std::complex<f64> z = std::complex(x.exact[a], x.exact[b]) *
+                                    std::polar(1., 7 * std::pow(1e4, -2. * static_cast<f64>(i) / 8));
         y.exact[a] = z.real(), y.exact[b] = z.imag();
       }
       return weighed(y.exact, dy.exact);

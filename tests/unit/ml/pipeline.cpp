@@ -16,29 +16,57 @@ struct lesson {
   std::vector<i32> ids, targets;
   std::vector<f32> features, mask;
   int sequences, length;
-  ml::batch all() const { return {.ids = ids, .features = features, .targets = targets, .mask = mask, .sequences = sequences, .length = length}; }
+  ml::batch all() const {
+    return {.ids = ids,
+            .features = features,
+            .targets = targets,
+            .mask = mask,
+            .sequences = sequences,
+            .length = length};
+  }
 };
 lesson text(int sequences, int length) {
   std::mt19937 random(3);
   lesson t{{}, {}, {}, {}, sequences, length};
   for (int i = 0; i < sequences * length; ++i)
-    t.ids.push_back(static_cast<i32>(random() % 19)), t.targets.push_back(static_cast<i32>(random() % 19)), t.mask.push_back(i % 4 ? 1.f : 0.5f);
+    t.ids.push_back(static_cast<i32>(random() % 19)), t.targets.push_back(static_cast<i32>(random() % 19)),
+        t.mask.push_back(i % 4 ? 1.f : 0.5f);
   return t;
 }
 lesson points(int count, int width) {
   compare::both x(count, width, 1);
   lesson t{{}, {}, x.single, {}, count, 1};
-  for (int i = 0; i < count; ++i) t.targets.push_back(x.exact[static_cast<std::size_t>(i * width)] > 0 ? 1 : 0);
+  for (int i = 0; i < count; ++i)
+    t.targets.push_back(x.exact[static_cast<std::size_t>(i * width)] > 0 ? 1 : 0);
   return t;
 }
 
-ml::decoder tied() { return {.vocabulary = 19, .positions = 7, .layers = 2, .heads = 2, .width = 16, .deviation = 0.1f, .dropout = 0.1f}; }
-ml::decoder untied() {
-  return {.vocabulary = 19, .positions = 7, .layers = 1, .heads = 4, .width = 16, .bias = false, .between = ml::nonlinearity::swiglu, .deviation = 0.1f,
-          .kv_heads = 2, .norm = ml::normalization::rmsnorm, .position = ml::positioning::rotary, .tied = false};
+ml::decoder tied() {
+  return {.vocabulary = 19,
+          .positions = 7,
+          .layers = 2,
+          .heads = 2,
+          .width = 16,
+          .deviation = 0.1f,
+          .dropout = 0.1f};
 }
-constexpr ml::sequence classifier{ml::linear<12, 70>{}, ml::elementwise<ml::relu>{}, ml::layer_norm<70>{}, ml::linear<70, 40>{},
-                                  ml::elementwise<ml::gelu>{}, ml::dropout{0.1f}, ml::rms_norm<40>{}, ml::linear<40, 2>{}};
+ml::decoder untied() {
+  return {.vocabulary = 19,
+          .positions = 7,
+          .layers = 1,
+          .heads = 4,
+          .width = 16,
+          .bias = false,
+          .between = ml::nonlinearity::swiglu,
+          .deviation = 0.1f,
+          .kv_heads = 2,
+          .norm = ml::normalization::rmsnorm,
+          .position = ml::positioning::rotary,
+          .tied = false};
+}
+constexpr ml::sequence classifier{ml::linear<12, 70>{}, ml::elementwise<ml::relu>{}, ml::layer_norm<70>{},
+                                  ml::linear<70, 40>{}, ml::elementwise<ml::gelu>{}, ml::dropout{0.1f},
+                                  ml::rms_norm<40>{},   ml::linear<40, 2>{}};
 
 void check_model(const std::function<ml::network()>& model, const lesson& l, f64 clip) {
   ml::trainer streamed(model(), optimizer::sgd(0.9f), {.clip_norm = clip, .seed = 7});
@@ -47,7 +75,8 @@ void check_model(const std::function<ml::network()>& model, const lesson& l, f64
   const f64 after = streamed.evaluate(l.all());
   for (auto [strips, size] : {std::pair{1, 0}, {2, 1}, {3, 2}, {5, 0}, {9, 3}, {64, 1}}) {
     INFO(strips << " strips");
-    ml::pipelined_trainer t(model(), optimizer::sgd(0.9f), {.strips = strips, .micro_batch_size = size, .clip_norm = clip, .seed = 7});
+    ml::pipelined_trainer t(model(), optimizer::sgd(0.9f),
+                            {.strips = strips, .micro_batch_size = size, .clip_norm = clip, .seed = 7});
     CHECK(t.layers().count() <= strips);
     for (f64 loss : losses) CHECK(t.step(l.all(), 0.1) == Approx(loss).epsilon(1e-5));
     CHECK(compare::distance(t.parameters(), streamed.parameters()) < 2e-5);
@@ -85,13 +114,15 @@ TEST_CASE("Strips: every number is somewhere once, and the work is shared out") 
   CHECK(s[0].east.borrowed == std::vector<std::size_t>{0});  // the table of tokens goes on to the head
   CHECK(s[s.count() - 1].west.borrowed == std::vector<std::size_t>{0});
   CHECK_THROWS_WITH(ml::strips(n, 0), "wsl: a pipeline has 1 to 64 strips, not 0");
-  CHECK_THROWS_WITH(ml::pipelined_trainer(tied().build(), optimizer::sgd(), {.micro_batch_size = -1}), "wsl: a micro-batch has at least one sequence, or 0 for a size that fits, not -1");
+  CHECK_THROWS_WITH(ml::pipelined_trainer(tied().build(), optimizer::sgd(), {.micro_batch_size = -1}),
+                    "wsl: a micro-batch has at least one sequence, or 0 for a size that fits, not -1");
 }
 
 TEST_CASE("A pipeline's bits do not depend on threads, on the engine, or on a stop in between") {
   const lesson l = text(6, 7);
   const auto run = [&](int threads) {
-    ml::pipelined_trainer t(tied().build(), optimizer::adamw(), {.strips = 4, .micro_batch_size = 1, .clip_norm = 1, .threads = threads});
+    ml::pipelined_trainer t(tied().build(), optimizer::adamw(),
+                            {.strips = 4, .micro_batch_size = 1, .clip_norm = 1, .threads = threads});
     for (int step = 0; step < 3; ++step) t.step(l.all(), 1e-2);
     return ml::weights(t.parameters());
   };
@@ -100,11 +131,14 @@ TEST_CASE("A pipeline's bits do not depend on threads, on the engine, or on a st
     ml::weights other = run(threads);
     CHECK(compare::distance(one, other) == 0);
   }
-  ml::pipelined_trainer first(tied().build(), optimizer::adamw(), {.strips = 4, .micro_batch_size = 1, .clip_norm = 1});
+  ml::pipelined_trainer first(tied().build(), optimizer::adamw(),
+                              {.strips = 4, .micro_batch_size = 1, .clip_norm = 1});
   first.step(l.all(), 1e-2);
-  ml::pipelined_trainer second(tied().build(), optimizer::adamw(), {.strips = 4, .micro_batch_size = 1, .clip_norm = 1, .seed = 9});
+  ml::pipelined_trainer second(tied().build(), optimizer::adamw(),
+                               {.strips = 4, .micro_batch_size = 1, .clip_norm = 1, .seed = 9});
   const auto from = first.state(), to = second.state();
-  for (std::size_t k = 0; k < from.size(); ++k) std::copy(from[k].numbers.begin(), from[k].numbers.end(), to[k].numbers.begin());
+  for (std::size_t k = 0; k < from.size(); ++k)
+    std::copy(from[k].numbers.begin(), from[k].numbers.end(), to[k].numbers.begin());
   second.resume(first.position());
   for (int step = 1; step < 3; ++step) second.step(l.all(), 1e-2);
   CHECK(compare::distance(one, second.parameters()) == 0);
@@ -115,11 +149,13 @@ TEST_CASE("The reference engine, and other orders of the words, train a pipeline
   const auto run = [&](const auto& engine) {
     const ml::network n = tied().build();
     const ml::strips s(n, 3);
-    ml::memory store{&n, ml::parameter_store(n, 5), ml::parameter_store(n), ml::parameter_store(n), ml::parameter_store(n)};
+    ml::memory store{&n, ml::parameter_store(n, 5), ml::parameter_store(n), ml::parameter_store(n),
+                     ml::parameter_store(n)};
     ml::batch b = l.all();
     check(n, b);
     fabric f(ml::pipelined_trainer::plan(s.count()), engine);
-    f.launch<&ml::strip_worker::step>(all, ml::pipeline_order{&s, &store, b, 3, ml::learning{optimizer::sgd(), 0.5f, 1}, {}, true});
+    f.launch<&ml::strip_worker::step>(
+        all, ml::pipeline_order{&s, &store, b, 3, ml::learning{optimizer::sgd(), 0.5f, 1}, {}, true});
     return ml::weights(store.numbers);
   };
   ml::weights usual = run(threaded{}), slow = run(reference{});
@@ -148,7 +184,8 @@ TEST_CASE("A pipeline's report") {
   // Values go east and their gradients back, but for the input's.
   u64 words = 0;
   for (int k = 0; k + 1 < 3; ++k)
-    for (int v : t.layers()[k].east.values) words += 32 * static_cast<u64>(t.model().width(v)) * (v == t.model().input() ? 1 : 2);
+    for (int v : t.layers()[k].east.values)
+      words += 32 * static_cast<u64>(t.model().width(v)) * (v == t.model().input() ? 1 : 2);
   CHECK(r.traffic.wavelets == words);
   CHECK(ml::to_text(r).find("8 micro-batches") != std::string::npos);
 }
@@ -161,7 +198,9 @@ TEST_CASE("The golden GPT-2 in a pipeline: logits, loss, gradients, and ten step
   }
   for (int strips : {1, 4, 9}) {
     INFO(strips << " strips");
-    golden::check_trainer(*g, [&](const optimizer& rule) { return ml::pipelined_trainer(g->config.build(), rule, {.strips = strips}); });
+    golden::check_trainer(*g, [&](const optimizer& rule) {
+      return ml::pipelined_trainer(g->config.build(), rule, {.strips = strips});
+    });
   }
 }
 

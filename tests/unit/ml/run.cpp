@@ -30,8 +30,10 @@ TEST_CASE("Event records are those of TensorBoard") {
   CHECK(ml::crc32c(std::string(32, '\xff')) == 0x62a8ab43);
   CHECK(ml::crc32c(rising) == 0x46dd794e);
   // Written by tensorboardX's record writer.
-  CHECK(hex(ml::events::first(1.0)) == "1800000000000000a37f4b2209000000000000f03f1a0d627261696e2e4576656e743a3286bf577a");
-  CHECK(hex(ml::events::scalar(2.0, "loss", 10, 2.5f)) == "1a00000000000000129bd82d090000000000000040100a2a0d0a0b0a046c6f73731500002040097a8f44");
+  CHECK(hex(ml::events::first(1.0)) ==
+        "1800000000000000a37f4b2209000000000000f03f1a0d627261696e2e4576656e743a3286bf577a");
+  CHECK(hex(ml::events::scalar(2.0, "loss", 10, 2.5f)) ==
+        "1a00000000000000129bd82d090000000000000040100a2a0d0a0b0a046c6f73731500002040097a8f44");
 }
 
 TEST_CASE("A loss curve is read back as it was written, and a damaged one is refused") {
@@ -41,20 +43,25 @@ TEST_CASE("A loss curve is read back as it was written, and a damaged one is ref
   curve.add({.step = 100, .loss = 1.9, .evaluated = true});
   CHECK(ml::loss_curve::from_csv(curve.csv()).points() == curve.points());
   CHECK(ml::loss_curve::from_csv(curve.csv()).csv() == curve.csv());
-  CHECK_THROWS_WITH(ml::loss_curve::from_csv("step\n50,train,x,1\n"), "wsl: line 2 of the loss curve is not step,kind,loss,learning_rate");
+  CHECK_THROWS_WITH(ml::loss_curve::from_csv("step\n50,train,x,1\n"),
+                    "wsl: line 2 of the loss curve is not step,kind,loss,learning_rate");
   CHECK_THROWS(ml::loss_curve::from_csv("step\n50,train,1\n"));
   CHECK_THROWS(ml::loss_curve::from_csv("step\n50,train,1,2,3\n"));
   const std::string picture = curve.svg("a < b");
   CHECK(picture.find("a &lt; b") != std::string::npos);
-  CHECK(picture.find("L700 356") != std::string::npos);  // the last step is at the right, and the least loss at the bottom
+  // the last step is at the right, and the least loss at the bottom
+  CHECK(picture.find("L700 356") != std::string::npos);
   curve.keep_until(50);
   CHECK(curve.points().size() == 1);
   CHECK(ml::loss_curve().svg("nothing yet").ends_with("</svg>\n"));
   // A curve that nobody has seen, but a file may have.
   ml::loss_curve strange;
-  for (const f64 loss : {1e16, 1e16 + 2, -1e308}) strange.add({.step = std::numeric_limits<i64>::max(), .loss = loss});
+  for (const f64 loss : {1e16, 1e16 + 2, -1e308})
+    strange.add({.step = std::numeric_limits<i64>::max(), .loss = loss});
   CHECK(strange.svg("strange").size() < 3000);
-  CHECK(ml::loss_curve::from_csv("step\n1,eval,10000000000000000,\n2,eval,10000000000000002,\n").svg("flat").size() < 4000);
+  CHECK(ml::loss_curve::from_csv("step\n1,eval,10000000000000000,\n2,eval,10000000000000002,\n")
+            .svg("flat")
+            .size() < 4000);
 }
 
 TEST_CASE("Rates and times") {
@@ -86,8 +93,11 @@ TEST_CASE("The executor trains to its last step, from wherever the trainer stand
     return seen;
   };
   ml::trainer t(model.build(), ml::optimizer::sgd(), {.workers = 1, .threads = 1});
-  CHECK(seen_by(t, 5, ml::rate::constant(0.1)) == std::vector<std::string>{"log 2", "save 3", "log 4", "eval 4", "log 5", "eval 5", "save 5"});
-  CHECK(seen_by(t, 7, ml::rate::constant(0.1)) == std::vector<std::string>{"log 6", "save 6", "log 7", "eval 7", "save 7"});
+  CHECK(seen_by(t, 5, ml::rate::constant(0.1)) ==
+        std::vector<std::string>{"log 2", "save 3", "log 4", "eval 4", "log 5", "eval 5", "save 5"});
+  CHECK(seen_by(t, 7, ml::rate::constant(0.1)) ==
+        std::vector<std::string>{"log 6", "save 6", "log 7", "eval 7", "save 7"});
   CHECK(seen_by(t, 7, ml::rate::constant(0.1)).empty());
-  CHECK_THROWS_WITH(seen_by(t, 20, ml::rate::constant(std::nan(""))), Catch::Matchers::Contains("the loss is") && Catch::Matchers::Contains("in step 9"));
+  CHECK_THROWS_WITH(seen_by(t, 20, ml::rate::constant(std::nan(""))),
+                    Catch::Matchers::Contains("the loss is") && Catch::Matchers::Contains("in step 9"));
 }

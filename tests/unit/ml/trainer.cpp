@@ -2,9 +2,9 @@
 #include <wsl/engine/reference.hpp>
 #include <wsl/ml/model/sequence.hpp>
 #include <wsl/ml/model/serial.hpp>
+#include <wsl/ml/run/sample.hpp>
 #include <wsl/ml/train/pipelined_trainer.hpp>
 #include <wsl/ml/train/report.hpp>
-#include <wsl/ml/run/sample.hpp>
 #include <wsl/ml/train/trainer.hpp>
 
 #include <filesystem>
@@ -19,21 +19,30 @@ namespace {
 using namespace wsl;
 using ml::optimizer;
 
-ml::decoder small() { return {.vocabulary = 37, .positions = 12, .layers = 2, .heads = 2, .width = 16, .between = ml::nonlinearity::gelu_tanh}; }
+ml::decoder small() {
+  return {.vocabulary = 37,
+          .positions = 12,
+          .layers = 2,
+          .heads = 2,
+          .width = 16,
+          .between = ml::nonlinearity::gelu_tanh};
+}
 
 struct text {
   int sequences, length;
   std::vector<i32> ids, targets;
   text(int s, int l, unsigned seed) : sequences(s), length(l) {
     std::mt19937 random(seed);
-    for (int i = 0; i < s * l; ++i) ids.push_back(static_cast<i32>(random() % 37)), targets.push_back(static_cast<i32>(random() % 37));
+    for (int i = 0; i < s * l; ++i)
+      ids.push_back(static_cast<i32>(random() % 37)), targets.push_back(static_cast<i32>(random() % 37));
   }
   ml::batch all() const { return {.ids = ids, .targets = targets, .sequences = sequences, .length = length}; }
 };
 
 /// Three steps in one place, with weights that are rounded to `Weight` before they are used.
 template <class Weight>
-std::pair<std::vector<f64>, ml::weights> three_steps(const ml::network& n, ml::batch b, const optimizer& rule) {
+std::pair<std::vector<f64>, ml::weights> three_steps(const ml::network& n, ml::batch b,
+                                                     const optimizer& rule) {
   ml::weights w(n, 7), velocity(n), unused(n);
   const f64 counts = check(n, b);
   ml::place at;
@@ -48,17 +57,20 @@ std::pair<std::vector<f64>, ml::weights> three_steps(const ml::network& n, ml::b
     losses.push_back(serial_forward(n, rounded, at) / counts);
     serial_backward(n, rounded, d, at);
     for (std::size_t k = 0; k < w.size(); ++k)
-      ml::update(rule, w[k].data(), {velocity[k].data(), unused[k].data()}, d[k].data(), 1, 0.1f, true, step, static_cast<int>(w[k].size()));
+      ml::update(rule, w[k].data(), {velocity[k].data(), unused[k].data()}, d[k].data(), 1, 0.1f, true, step,
+                 static_cast<int>(w[k].size()));
   }
   return {losses, w};
 }
 template <class Weight, class Model>
-void check_wafers_of_any_height(const Model& model, const ml::batch& b, std::initializer_list<int> heights, int num_csx = 1) {
+void check_wafers_of_any_height(const Model& model, const ml::batch& b, std::initializer_list<int> heights,
+                                int num_csx = 1) {
   const optimizer rule = optimizer::sgd(0.9f);
   const auto [losses, w] = three_steps<Weight>(model.build(), b, rule);
   for (int workers : heights) {
     INFO(workers << " workers");
-    ml::basic_trainer<Weight> trained(model.build(), rule, {.workers = workers, .num_csx = num_csx, .seed = 7});
+    ml::basic_trainer<Weight> trained(model.build(), rule,
+                                      {.workers = workers, .num_csx = num_csx, .seed = 7});
     for (f64 loss : losses) CHECK(trained.step(b, 0.1) == Approx(loss).epsilon(1e-5));
     CHECK(compare::distance(trained.parameters(), w) < 1e-5);
   }
@@ -89,11 +101,14 @@ TEST_CASE("Weights that travel as bf16 are rounded once, and nothing else is") {
   check_wafers_of_any_height<bf16>(odd, {.features = x.single, .targets = classes, .sequences = 11}, {2});
 }
 
-TEST_CASE("Weights that travel as bf16 take half the bytes, learn as much as f32, and to the same bits on any threads") {
+TEST_CASE(
+    "Weights that travel as bf16 take half the bytes, learn as much as f32, and to the same bits on any "
+    "threads") {
   const text t(6, 8, 2);
   const ml::training how{.workers = 2, .clip_norm = 1, .seed = 3};
   ml::trainer whole(small().build(), optimizer::adamw(), how);
-  ml::bfloat16_trainer half(small().build(), optimizer::adamw(), how), alone(small().build(), optimizer::adamw(), {.workers = 2, .clip_norm = 1, .seed = 3, .threads = 1});
+  ml::bfloat16_trainer half(small().build(), optimizer::adamw(), how),
+      alone(small().build(), optimizer::adamw(), {.workers = 2, .clip_norm = 1, .seed = 3, .threads = 1});
   const f64 before = whole.evaluate(t.all());
   for (int step = 0; step < 40; ++step) {
     const f64 loss = whole.step(t.all(), 1e-2);
@@ -116,7 +131,9 @@ TEST_CASE("Neither the number of threads nor a norm to wait for changes a bit") 
   const text t(6, 8, 2);
   for (int num_csx : {1, 3}) {
     const auto run = [&](int threads, f64 clip) {
-      ml::trainer trained(small().build(), optimizer::adamw(), {.workers = 2, .num_csx = num_csx, .clip_norm = clip, .seed = 3, .threads = threads});
+      ml::trainer trained(
+          small().build(), optimizer::adamw(),
+          {.workers = 2, .num_csx = num_csx, .clip_norm = clip, .seed = 3, .threads = threads});
       for (int step = 0; step < 3; ++step) trained.step(t.all(), 1e-2);
       return ml::weights(trained.parameters());
     };
@@ -135,26 +152,33 @@ TEST_CASE("Several wafers do what one does") {
   for (int num_csx : {2, 3, 4, 7, 8, 16}) {
     INFO(num_csx << " wafers");
     const text& lesson = 16 % num_csx ? four : t;
-    ml::trainer one(small().build(), optimizer::sgd(0.9f), {.seed = 7}), several(small().build(), optimizer::sgd(0.9f), {.workers = 1, .num_csx = num_csx, .seed = 7});
+    ml::trainer one(small().build(), optimizer::sgd(0.9f), {.seed = 7}),
+        several(small().build(), optimizer::sgd(0.9f), {.workers = 1, .num_csx = num_csx, .seed = 7});
     if (num_csx == 7) {
-      CHECK_THROWS_WITH(several.step(t.all(), 0.1), "wsl: num_csx 7 requires the global batch size 16 to be divisible by num_csx");
-      CHECK(several.evaluate(t.all()) == Approx(one.evaluate(t.all())).epsilon(1e-6));  // nothing is divided where nothing is learned
+      CHECK_THROWS_WITH(several.step(t.all(), 0.1),
+                        "wsl: num_csx 7 requires the global batch size 16 to be divisible by num_csx");
+      // nothing is divided where nothing is learned
+      CHECK(several.evaluate(t.all()) == Approx(one.evaluate(t.all())).epsilon(1e-6));
       continue;
     }
-    for (int step = 0; step < 2; ++step) CHECK(several.step(lesson.all(), 0.1) == Approx(one.step(lesson.all(), 0.1)).epsilon(1e-5));
+    for (int step = 0; step < 2; ++step)
+      CHECK(several.step(lesson.all(), 0.1) == Approx(one.step(lesson.all(), 0.1)).epsilon(1e-5));
     CHECK(compare::distance(several.parameters(), one.parameters()) < 1e-5);
     const std::vector<f32> a = one.predict(lesson.all()), b = several.predict(lesson.all());
     for (std::size_t k = 0; k < a.size(); k += 7) CHECK(b[k] == Approx(a[k]).margin(1e-4));
   }
-  CHECK_THROWS_WITH(ml::trainer(small().build(), optimizer::sgd(), {.num_csx = 17}), "wsl: num_csx is 1 to 16, not 17");
+  CHECK_THROWS_WITH(ml::trainer(small().build(), optimizer::sgd(), {.num_csx = 17}),
+                    "wsl: num_csx is 1 to 16, not 17");
 }
 
 TEST_CASE("Of a table only the rows that a batch needs travel, and all of it learns") {
-  for (const optimizer& rule : {optimizer::adam(0.9f, 0.999f, 1e-3f), optimizer::sgd(0.9f)})  // with a smaller epsilon Adam makes much of rounding
+  // with a smaller epsilon Adam makes much of rounding
+  for (const optimizer& rule : {optimizer::adam(0.9f, 0.999f, 1e-3f), optimizer::sgd(0.9f)})
     for (bool tied : {true, false}) {
       ml::decoder d = small();
       d.vocabulary = 400, d.positions = 64, d.tied = tied;
-      ml::trainer one(d.build(), rule, {.workers = 1, .seed = 7}), clipped(d.build(), rule, {.workers = 3, .num_csx = 2, .clip_norm = 1e9, .seed = 7});
+      ml::trainer one(d.build(), rule, {.workers = 1, .seed = 7}),
+          clipped(d.build(), rule, {.workers = 3, .num_csx = 2, .clip_norm = 1e9, .seed = 7});
       ml::pipelined_trainer resident(d.build(), rule, {.strips = 2, .seed = 7});  // looks up in whole tables
       for (unsigned step = 0; step < 3; ++step) {
         text t(4, 9, step);
@@ -173,21 +197,26 @@ TEST_CASE("Of a table only the rows that a batch needs travel, and all of it lea
 TEST_CASE("A factor of a parameter's learning rate does what a step at that rate does") {
   const text t(6, 8, 2);
   const std::vector<std::string> wide{"layer * qkv.weight", "layer 1 up.*"};
-  for (const optimizer& rule : {optimizer::sgd(0.9f, 0.01f), optimizer::adam(), optimizer::adamw(0.9f, 0.999f, 1e-8f, 0.1f)}) {
+  for (const optimizer& rule :
+       {optimizer::sgd(0.9f, 0.01f), optimizer::adam(), optimizer::adamw(0.9f, 0.999f, 1e-8f, 0.1f)}) {
     const auto after_step = [&](f32 factor, f64 rate, auto how) {
       ml::network n = small().build();
-      CHECK(n.scale_rates(wide, factor) == 4);  // of two layers the qkv, of one the weight and the bias of what follows
-      using trainer = std::conditional_t<std::is_same_v<decltype(how), ml::training>, ml::trainer, ml::pipelined_trainer>;
+      // of two layers the qkv, of one the weight and the bias of what follows
+      CHECK(n.scale_rates(wide, factor) == 4);
+      using trainer =
+          std::conditional_t<std::is_same_v<decltype(how), ml::training>, ml::trainer, ml::pipelined_trainer>;
       trainer trained(std::move(n), rule, how);
       trained.step(t.all(), rate);
       return ml::weights(trained.parameters());
     };
     const ml::network n = small().build();
     const auto check = [&](auto how) {
-      const ml::weights scaled = after_step(0.25f, 1e-2, how), quarter = after_step(1, 0.25e-2, how), whole = after_step(1, 1e-2, how);
+      const ml::weights scaled = after_step(0.25f, 1e-2, how), quarter = after_step(1, 0.25e-2, how),
+                        whole = after_step(1, 1e-2, how);
       for (std::size_t k = 0; k < scaled.size(); ++k) {
         INFO(n.parameters()[k].name);
-        const bool is_wide = n.parameters()[k].name.ends_with("qkv.weight") || n.parameters()[k].name.starts_with("layer 1 up.");
+        const bool is_wide = n.parameters()[k].name.ends_with("qkv.weight") ||
+                             n.parameters()[k].name.starts_with("layer 1 up.");
         CHECK(scaled[k] == (is_wide ? quarter : whole)[k]);
         CHECK((quarter[k] != whole[k] || n.parameters()[k].name.ends_with("qkv.bias")));
       }
@@ -198,9 +227,13 @@ TEST_CASE("A factor of a parameter's learning rate does what a step at that rate
   }
   ml::network n = small().build();
   CHECK(n.scale_rates({"head*", "embedding.*", "embedding.tokens"}, 0) == 2);
-  CHECK_THROWS_WITH(n.scale_rates({"*tokens"}, 0.5f), "wsl: the learning rate of embedding.tokens has two factors, 0.000000 and 0.500000");
-  CHECK_THROWS_WITH(n.scale_rates({"layer 2 *"}, 0.5f), "wsl: a factor of the learning rate is for no parameter: none is called layer 2 *; the first is embedding.tokens");
-  CHECK_THROWS_WITH(n.scale_rates({"layer 1 *"}, -1), "wsl: a factor of a learning rate is a number of at least 0, not -1.000000");
+  CHECK_THROWS_WITH(n.scale_rates({"*tokens"}, 0.5f),
+                    "wsl: the learning rate of embedding.tokens has two factors, 0.000000 and 0.500000");
+  CHECK_THROWS_WITH(n.scale_rates({"layer 2 *"}, 0.5f),
+                    "wsl: a factor of the learning rate is for no parameter: none is called layer 2 *; the "
+                    "first is embedding.tokens");
+  CHECK_THROWS_WITH(n.scale_rates({"layer 1 *"}, -1),
+                    "wsl: a factor of a learning rate is a number of at least 0, not -1.000000");
 }
 
 /// What a printed report has in a column of the rows that are phases, and in that of the step.
@@ -238,13 +271,15 @@ TEST_CASE("A stopwatch leaves no time out and counts none twice") {
   CHECK(sum_and_step(ml::to_text(r), 1) == std::pair(100., 100.));
   CHECK(sum_and_step(ml::to_text(r), 2) == std::pair(6000., 6000.));
   r.phases.erase(r.phases.begin());
-  CHECK(sum_and_step(ml::to_text(r), 0) == std::pair(70., 100.));  // a table whose rows do not sum to the step says so
+  // a table whose rows do not sum to the step says so
+  CHECK(sum_and_step(ml::to_text(r), 0) == std::pair(70., 100.));
 }
 
 TEST_CASE("A step's report: its rows sum to the step, its bytes are those of the fabric's counters") {
   const text t(6, 8, 2);
   for (auto [num_csx, workers, clip] : {std::tuple{1, 1, 0.}, {1, 3, 1.}, {3, 2, 0.}}) {
-    ml::trainer trained(small().build(), optimizer::adam(), {.workers = workers, .num_csx = num_csx, .clip_norm = clip});
+    ml::trainer trained(small().build(), optimizer::adam(),
+                        {.workers = workers, .num_csx = num_csx, .clip_norm = clip});
     const auto start = ml::wall_clock::now();
     trained.step(t.all(), 1e-3);
     const f64 all = std::chrono::duration<f64>(ml::wall_clock::now() - start).count();
@@ -260,7 +295,8 @@ TEST_CASE("A step's report: its rows sum to the step, its bytes are those of the
     const std::set<i32> seen(t.ids.begin(), t.ids.end());
     for (const ml::parameter& p : trained.model().parameters()) {
       const u64 size = static_cast<u64>(p.size());
-      if (p.name == "embedding.tokens") tied = size, looked_up += static_cast<u64>(p.columns) * (seen.size() < 37 / 2 ? seen.size() : 37);
+      if (p.name == "embedding.tokens")
+        tied = size, looked_up += static_cast<u64>(p.columns) * (seen.size() < 37 / 2 ? seen.size() : 37);
       else if (p.name == "embedding.positions") looked_up += size;  // 8 of 12 rows: more than half
       else numbers += size, weights_and_gains += p.name.ends_with(".bias") ? 0 : size;
     }
@@ -275,7 +311,8 @@ TEST_CASE("A step's report: its rows sum to the step, its bytes are those of the
     CHECK(text.find("gradients in") != std::string::npos);
     for (const int column : {0, 1, 2}) {
       const auto [rows, step] = sum_and_step(text, column);
-      CHECK(rows == Approx(step).margin(column == 1 ? 0.26 : 0.003));  // of numbers that are printed with one or three places
+      // of numbers that are printed with one or three places
+      CHECK(rows == Approx(step).margin(column == 1 ? 0.26 : 0.003));
     }
   }
 }
@@ -286,12 +323,16 @@ ml::weights after_one_step(const Engine& engine, int workers, int wafers) {
   const text t(3 * wafers, 7, 2);
   const ml::network n = small().build();
   const ml::streaming_schedule way(n, workers, true);
-  ml::memory store{&n, ml::parameter_store(n, 5), ml::parameter_store(n), ml::parameter_store(n), ml::parameter_store(n)};
+  ml::memory store{&n, ml::parameter_store(n, 5), ml::parameter_store(n), ml::parameter_store(n),
+                   ml::parameter_store(n)};
   ml::batch b = t.all();
   b.weight = 1 / 21.f;
   fabric f(ml::trainer::plan(workers, wafers), engine);
-  f.start<&ml::memory_server<f32>::step>(rows(0, end, 2).column(0), &way, &store, ml::learning{optimizer::sgd(), 0.5f, 1});
-  ml::each_swarm_node(wafers, [&]<int level, int children>(const area& a) { f.start<&ml::swarm_node<level, children>::step>(a, &way); });
+  f.start<&ml::memory_server<f32>::step>(rows(0, end, 2).column(0), &way, &store,
+                                         ml::learning{optimizer::sgd(), 0.5f, 1});
+  ml::each_swarm_node(wafers, [&]<int level, int children>(const area& a) {
+    f.start<&ml::swarm_node<level, children>::step>(a, &way);
+  });
   f.start<&ml::worker<f32>::step>(rows(1, end, 2), ml::work_order{&n, &way, b});
   f.run();
   return store.numbers;
@@ -299,10 +340,12 @@ ml::weights after_one_step(const Engine& engine, int workers, int wafers) {
 
 TEST_CASE("The reference engine trains to the same bits, and no order of the words changes one") {
   for (auto [workers, wafers] : {std::pair{1, 1}, {3, 1}, {1, 5}, {2, 3}}) {
-    ml::weights usual = after_one_step(threaded{}, workers, wafers), slow = after_one_step(reference{}, workers, wafers);
+    ml::weights usual = after_one_step(threaded{}, workers, wafers),
+                slow = after_one_step(reference{}, workers, wafers);
     CHECK(compare::distance(usual, slow) == 0);
     for (unsigned seed : {1u, 2u, 3u}) {
-      ml::weights shuffled = after_one_step(threaded{.order = schedule::shuffled{seed}, .pes_per_partition = 1}, workers, wafers);
+      ml::weights shuffled = after_one_step(
+          threaded{.order = schedule::shuffled{seed}, .pes_per_partition = 1}, workers, wafers);
       CHECK(compare::distance(usual, shuffled) == 0);
     }
   }
@@ -310,7 +353,8 @@ TEST_CASE("The reference engine trains to the same bits, and no order of the wor
 
 TEST_CASE("A run goes on from its state as if it had not stopped") {
   for (const optimizer& rule : {optimizer::sgd(0.9f), optimizer::adamw()}) {
-    ml::trainer whole(small().build(), rule, {.workers = 2, .clip_norm = 1, .seed = 3}), later(small().build(), rule, {.workers = 2, .clip_norm = 1, .seed = 4});
+    ml::trainer whole(small().build(), rule, {.workers = 2, .clip_norm = 1, .seed = 3}),
+        later(small().build(), rule, {.workers = 2, .clip_norm = 1, .seed = 4});
     const auto steps = [](ml::trainer& t, int from, int to) {
       for (int step = from; step < to; ++step) t.step(text(4, 8, static_cast<unsigned>(step)).all(), 1e-2);
     };
@@ -322,18 +366,21 @@ TEST_CASE("A run goes on from its state as if it had not stopped") {
     }
     const ml::position at = whole.position();
     steps(whole, 3, 6);
-    for (const ml::state_array& x : later.state()) std::copy(saved.at(x.name).begin(), saved.at(x.name).end(), x.numbers.begin());
+    for (const ml::state_array& x : later.state())
+      std::copy(saved.at(x.name).begin(), saved.at(x.name).end(), x.numbers.begin());
     later.resume(at);
     CHECK(later.steps() == 3);
     steps(later, 3, 6);
     CHECK(later.position() == whole.position());
     const auto a = whole.state(), b = later.state();
     CHECK(a.size() == (rule.how == optimizer::kind::sgd ? 2 : 3) * whole.model().parameters().size());
-    for (std::size_t k = 0; k < a.size(); ++k) CHECK(std::equal(a[k].numbers.begin(), a[k].numbers.end(), b[k].numbers.begin(), b[k].numbers.end()));
+    for (std::size_t k = 0; k < a.size(); ++k)
+      CHECK(std::equal(a[k].numbers.begin(), a[k].numbers.end(), b[k].numbers.begin(), b[k].numbers.end()));
   }
   ml::trainer t(small().build(), optimizer::adam());
   CHECK(t.parameter_named("layer 1 qkv.weight").size() == 3 * 16 * 16);
-  CHECK_THROWS_WITH(t.parameter_named("layer 2 qkv.weight"), "wsl: the model has no parameter layer 2 qkv.weight; its first is embedding.tokens");
+  CHECK_THROWS_WITH(t.parameter_named("layer 2 qkv.weight"),
+                    "wsl: the model has no parameter layer 2 qkv.weight; its first is embedding.tokens");
   CHECK_THROWS_WITH(t.resume({.steps = -1}), "wsl: training goes on after 0 or more steps, not after -1");
 }
 
@@ -349,11 +396,13 @@ TEST_CASE("A memory in files gives the same bits as one in memory") {
   CHECK(compare::distance(run(folder), run({})) == 0);
   CHECK(std::filesystem::is_empty(folder));
   std::filesystem::remove(folder);
-  CHECK_THROWS_WITH(run(folder), "wsl: a file for a memory cannot be made in " + std::string(folder) + ": No such file or directory");
+  CHECK_THROWS_WITH(run(folder), "wsl: a file for a memory cannot be made in " + std::string(folder) +
+                                     ": No such file or directory");
   ml::trainer trained(small().build(), optimizer::sgd());
   ml::decoder other = small();
   other.vocabulary = 38;
-  CHECK_THROWS_WITH(trained.parameters() = ml::weights(other.build()), "wsl: these weights are of another model: their parameter 0 differs in size");
+  CHECK_THROWS_WITH(trained.parameters() = ml::weights(other.build()),
+                    "wsl: these weights are of another model: their parameter 0 differs in size");
 }
 
 TEST_CASE("Logits need no targets, and a token is drawn from them") {
@@ -363,13 +412,15 @@ TEST_CASE("Logits need no targets, and a token is drawn from them") {
   trained.evaluate(t.all());
   CHECK(without == trained.logits());
   CHECK(without.size() == 3 * 6 * 37);
-  CHECK_THROWS_WITH(trained.predict({.ids = t.ids, .sequences = 2, .length = 6}), "wsl: a batch of 2 sequences of 6 has 18 ids, not 12");
+  CHECK_THROWS_WITH(trained.predict({.ids = t.ids, .sequences = 2, .length = 6}),
+                    "wsl: a batch of 2 sequences of 6 has 18 ids, not 12");
 
   const std::vector<f32> logits{0, std::log(2.f), -1e30f, std::log(5.f), std::log(2.f)};
   std::mt19937_64 random(1);
   const auto drawn = [&](const ml::drawing& how) {
     std::vector<f64> share(5);
-    for (int i = 0; i < 20000; ++i) share[static_cast<std::size_t>(ml::draw(logits, how, random))] += 1 / 20000.;
+    for (int i = 0; i < 20000; ++i)
+      share[static_cast<std::size_t>(ml::draw(logits, how, random))] += 1 / 20000.;
     return share;
   };
   CHECK(ml::argmax(logits) == 3);
@@ -382,7 +433,9 @@ TEST_CASE("Logits need no targets, and a token is drawn from them") {
   }
   CHECK((best[1] == Approx(2 / 7.).margin(0.015) && best[3] == Approx(5 / 7.).margin(0.015)));
   CHECK_THROWS_WITH(ml::draw({}, {}, random), "wsl: a token is drawn from at least one logit");
-  CHECK_THROWS_WITH(ml::draw(logits, {.temperature = -1}, random), "wsl: a token is drawn with a temperature and among a number of tokens that are not negative");
+  CHECK_THROWS_WITH(
+      ml::draw(logits, {.temperature = -1}, random),
+      "wsl: a token is drawn with a temperature and among a number of tokens that are not negative");
 }
 
 TEST_CASE("Clipping bounds the change") {
@@ -392,27 +445,36 @@ TEST_CASE("Clipping bounds the change") {
   trained.step(t.all(), 1);
   f64 norm = 0;
   for (std::size_t k = 0; k < before.size(); ++k)
-    for (std::size_t i = 0; i < before[k].size(); ++i) norm += std::pow(static_cast<f64>(before[k][i]) - static_cast<f64>(trained.parameters()[k][i]), 2);
+    for (std::size_t i = 0; i < before[k].size(); ++i)
+      norm += std::pow(static_cast<f64>(before[k][i]) - static_cast<f64>(trained.parameters()[k][i]), 2);
   CHECK(std::sqrt(norm) == Approx(0.01).epsilon(1e-3));
 }
 
 TEST_CASE("Clipping by value bounds every change, in both modes and with several gradients of a parameter") {
   const text t(4, 8, 2);
-  ml::trainer free(small().build(), optimizer::sgd(), {.workers = 2, .seed = 3}), streamed(small().build(), optimizer::sgd(), {.workers = 2, .clip_value = 0.01, .seed = 3});
-  ml::pipelined_trainer pipelined(small().build(), optimizer::sgd(), {.strips = 3, .clip_value = 0.01, .seed = 3});
+  ml::trainer free(small().build(), optimizer::sgd(), {.workers = 2, .seed = 3}),
+      streamed(small().build(), optimizer::sgd(), {.workers = 2, .clip_value = 0.01, .seed = 3});
+  ml::pipelined_trainer pipelined(small().build(), optimizer::sgd(),
+                                  {.strips = 3, .clip_value = 0.01, .seed = 3});
   const ml::weights before = free.parameters();
   free.step(t.all(), 1), streamed.step(t.all(), 1), pipelined.step(t.all(), 1);
   std::size_t clipped = 0;
   for (std::size_t k = 0; k < before.size(); ++k)
     for (std::size_t i = 0; i < before[k].size(); ++i) {
-      const f64 wanted = std::clamp(static_cast<f64>(free.parameters()[k][i]) - static_cast<f64>(before[k][i]), -0.01, 0.01);
+      const f64 wanted =
+          std::clamp(static_cast<f64>(free.parameters()[k][i]) - static_cast<f64>(before[k][i]), -0.01, 0.01);
       clipped += std::abs(wanted) == 0.01;
-      for (ml::training_run* run : {static_cast<ml::training_run*>(&streamed), static_cast<ml::training_run*>(&pipelined)})
-        REQUIRE(static_cast<f64>(run->parameters()[k][i]) - static_cast<f64>(before[k][i]) == Approx(wanted).margin(1e-6));
+      for (ml::training_run* run :
+           {static_cast<ml::training_run*>(&streamed), static_cast<ml::training_run*>(&pipelined)})
+        REQUIRE(static_cast<f64>(run->parameters()[k][i]) - static_cast<f64>(before[k][i]) ==
+                Approx(wanted).margin(1e-6));
     }
   CHECK(clipped > 50);
-  CHECK_THROWS_WITH(ml::trainer(small().build(), optimizer::sgd(), {.clip_norm = 1, .clip_value = 1}), "wsl: gradients are clipped by their norm or by their values, not by both");
-  CHECK_THROWS_WITH(ml::pipelined_trainer(small().build(), optimizer::sgd(), {.clip_value = -1}), "wsl: gradients are clipped by a positive norm or value, or by 0 for none, not by -1.000000");
+  CHECK_THROWS_WITH(ml::trainer(small().build(), optimizer::sgd(), {.clip_norm = 1, .clip_value = 1}),
+                    "wsl: gradients are clipped by their norm or by their values, not by both");
+  CHECK_THROWS_WITH(
+      ml::pipelined_trainer(small().build(), optimizer::sgd(), {.clip_value = -1}),
+      "wsl: gradients are clipped by a positive norm or value, or by 0 for none, not by -1.000000");
 }
 
 TEST_CASE("A mask leaves tokens out") {
@@ -425,7 +487,8 @@ TEST_CASE("A mask leaves tokens out") {
   ml::trainer trained(small().build(), optimizer::sgd(), {.workers = 2});
   CHECK(trained.evaluate(b) == Approx(trained.evaluate(first)).epsilon(1e-6));
   mask.assign(12, 0);
-  CHECK_THROWS_WITH(trained.step(b, 1), "wsl: no token of the batch counts: it is empty, or its mask is 0 everywhere");
+  CHECK_THROWS_WITH(trained.step(b, 1),
+                    "wsl: no token of the batch counts: it is empty, or its mask is 0 everywhere");
 }
 
 TEST_CASE("The golden GPT-2 on one wafer and on two: logits, loss, gradients, and ten steps") {
@@ -434,21 +497,37 @@ TEST_CASE("The golden GPT-2 on one wafer and on two: logits, loss, gradients, an
     WARN("no golden GPT-2 in WSL_DATA_DIR");
     return;
   }
-  for (const ml::training& how : {ml::training{.workers = 1}, ml::training{.workers = 2}, ml::training{.workers = 1, .num_csx = 2}}) {
+  for (const ml::training& how :
+       {ml::training{.workers = 1}, ml::training{.workers = 2}, ml::training{.workers = 1, .num_csx = 2}}) {
     INFO(how.workers << " workers, num_csx " << how.num_csx);
-    golden::check_trainer(*g, [&](const optimizer& rule) { return ml::trainer(g->config.build(), rule, how); });
+    golden::check_trainer(*g,
+                          [&](const optimizer& rule) { return ml::trainer(g->config.build(), rule, how); });
   }
 }
 
 ml::decoder llama(f32 dropout = 0) {
-  return {.vocabulary = 17, .positions = 12, .layers = 2, .heads = 4, .width = 32, .filter = 48, .bias = false, .between = ml::nonlinearity::swiglu, .deviation = 0.05f,
-          .kv_heads = 2, .norm = ml::normalization::rmsnorm, .position = ml::positioning::rotary, .tied = false, .dropout = dropout, .attention_dropout = dropout};
+  return {.vocabulary = 17,
+          .positions = 12,
+          .layers = 2,
+          .heads = 4,
+          .width = 32,
+          .filter = 48,
+          .bias = false,
+          .between = ml::nonlinearity::swiglu,
+          .deviation = 0.05f,
+          .kv_heads = 2,
+          .norm = ml::normalization::rmsnorm,
+          .position = ml::positioning::rotary,
+          .tied = false,
+          .dropout = dropout,
+          .attention_dropout = dropout};
 }
 text counting(int step) {
   text t(4, 12, 0);
   for (int i = 0; i < 48; ++i) {
     const int at = 5 * step + 3 * (i / 12) + i % 12;
-    t.ids[static_cast<std::size_t>(i)] = at * at % 17, t.targets[static_cast<std::size_t>(i)] = (at + 1) * (at + 1) % 17;
+    t.ids[static_cast<std::size_t>(i)] = at * at % 17,
+    t.targets[static_cast<std::size_t>(i)] = (at + 1) * (at + 1) % 17;
   }
   return t;
 }
@@ -458,7 +537,8 @@ TEST_CASE("A small Llama learns") {
   const f64 before = t.evaluate(counting(1000).all());
   for (int step = 0; step < 60; ++step) t.step(counting(step).all(), 1e-2);
   CHECK(before > 2);
-  CHECK(t.evaluate(counting(1000).all()) < 0.3);  // two numbers are equal squares: the first of a sequence cannot be told
+  // two numbers are equal squares: the first of a sequence cannot be told
+  CHECK(t.evaluate(counting(1000).all()) < 0.3);
 }
 
 TEST_CASE("What is dropped depends on the seed and the step, not on workers, wafers or threads") {
@@ -472,7 +552,8 @@ TEST_CASE("What is dropped depends on the seed and the step, not on workers, waf
   CHECK(std::abs(first - without) > 1e-4);
   CHECK(without == std::get<0>(losses({.workers = 1}, 0)));
   CHECK(std::abs(first - std::get<0>(losses({.workers = 1, .seed = 2}, 0.2f))) > 1e-4);
-  for (const ml::training& how : {ml::training{.workers = 3}, ml::training{.workers = 2, .num_csx = 2}, ml::training{.workers = 2, .threads = 1}}) {
+  for (const ml::training& how : {ml::training{.workers = 3}, ml::training{.workers = 2, .num_csx = 2},
+                                  ml::training{.workers = 2, .threads = 1}}) {
     const auto [a, b, c] = losses(how, 0.2f);
     CHECK(a == Approx(first).epsilon(1e-6));
     CHECK(b == Approx(second).epsilon(1e-6));
@@ -492,9 +573,11 @@ TEST_CASE("A batch that does not fit is named") {
   wrong = t;
   wrong.targets[3] = -1;
   CHECK_THROWS_WITH(trained.step(wrong.all(), 1), "wsl: target 3 of the batch is -1, not one of 0 to 36");
-  CHECK_THROWS_WITH(trained.step(text(1, 13, 1).all(), 1), "wsl: a sequence of 13 tokens is longer than the 12 positions of the model");
+  CHECK_THROWS_WITH(trained.step(text(1, 13, 1).all(), 1),
+                    "wsl: a sequence of 13 tokens is longer than the 12 positions of the model");
   CHECK(trained.step(t.all(), 0) > 0);  // and it goes on
-  CHECK_THROWS_WITH(ml::trainer(small().build(), optimizer::sgd(), {.workers = 25}), "wsl: a wafer that trains has 1 to 24 workers, not 25");
+  CHECK_THROWS_WITH(ml::trainer(small().build(), optimizer::sgd(), {.workers = 25}),
+                    "wsl: a wafer that trains has 1 to 24 workers, not 25");
 }
 
 }  // namespace

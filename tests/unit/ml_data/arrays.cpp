@@ -34,7 +34,8 @@ TEST_CASE("IDX of every type and rank comes back, compressed or not") {
   there_and_back({{}, std::vector<f32>{1.5f}});
   there_and_back({{2}, std::vector<f64>{-0.1, 1e300}});
   there_and_back({{3, 0}, std::vector<u8>{}});
-  CHECK_THROWS_WITH(write_idx(here / "x", {{2}, std::vector<u8>{1}}), Contains("an array of 1 numbers has a shape of 2"));
+  CHECK_THROWS_WITH(write_idx(here / "x", {{2}, std::vector<u8>{1}}),
+                    Contains("an array of 1 numbers has a shape of 2"));
 }
 
 TEST_CASE("IDX has the bytes of MNIST's description") {
@@ -54,11 +55,13 @@ TEST_CASE("IDX files that are none are refused") {
   CHECK_THAT(says({0, 0, 7, 1}), Contains("this is no IDX file"));
   CHECK_THAT(says({1, 0, 8, 1}), Contains("this is no IDX file"));
   CHECK_THAT(says({0, 0, 8, 255, 1}), Contains("the shape should follow, but the file ends"));
-  CHECK_THAT(says({0, 0, 8, 1, 0, 0, 0, 2, 7}), Contains("the numbers should follow, but the file ends: it is cut short, fetch it again"));
+  CHECK_THAT(says({0, 0, 8, 1, 0, 0, 0, 2, 7}),
+             Contains("the numbers should follow, but the file ends: it is cut short, fetch it again"));
   CHECK_THAT(says({0, 0, 8, 1, 0, 0, 0, 2, 7, 7, 7}), Contains("more follow"));
   // Neither four thousand million numbers nor 2^96 are made room for.
   CHECK_THAT(says({0, 0, 14, 1, 255, 255, 255, 255, 7}), Contains("cut short"));
-  CHECK_THAT(says({0, 0, 8, 3, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255}), Contains("more numbers than any file"));
+  CHECK_THAT(says({0, 0, 8, 3, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255}),
+             Contains("more numbers than any file"));
   CHECK_THAT(files::refusal([&] { read_idx(here / "y"); }), Contains("cannot read " + here / "y"));
 }
 
@@ -68,7 +71,8 @@ TEST_CASE("A damaged gzip file is named") {
   write_gzip(here / "x.gz", read_whole(here / "x"));
   const std::string whole = read_whole(here / "x.gz");
   files::write(here / "short.gz", whole.substr(0, whole.size() / 2));
-  CHECK_THAT(files::refusal([&] { read_idx(here / "short.gz"); }), Contains("short.gz") && (Contains("cut short")));
+  CHECK_THAT(files::refusal([&] { read_idx(here / "short.gz"); }),
+             Contains("short.gz") && (Contains("cut short")));
   std::string damaged = whole;
   damaged[12] = static_cast<char>(damaged[12] ^ 0xff);
   files::write(here / "damaged.gz", damaged);
@@ -85,10 +89,14 @@ TEST_CASE("Images and labels that do not belong together are refused") {
   write_idx(here / "four", {{4}, std::vector<u8>{1, 2, 3, 4}});
   write_idx(here / "wide", {{3}, std::vector<i32>{1, 2, 3}});
   CHECK(read_images(here / "i", here / "l").count() == 3);
-  CHECK_THAT(files::refusal([&] { read_images(here / "i", here / "four"); }), Contains("there are 4 labels for the 3 images"));
-  CHECK_THAT(files::refusal([&] { read_images(here / "i", here / "wide"); }), Contains("bytes in 1 dimensions are wanted"));
-  CHECK_THAT(files::refusal([&] { read_images(here / "l", here / "l"); }), Contains("bytes in 3 dimensions are wanted; this file has 1"));
-  CHECK_THAT(files::refusal([&] { read_mnist(here / "", mnist_part::test); }), Contains("there is no t10k-images-idx3-ubyte, with or without .gz"));
+  CHECK_THAT(files::refusal([&] { read_images(here / "i", here / "four"); }),
+             Contains("there are 4 labels for the 3 images"));
+  CHECK_THAT(files::refusal([&] { read_images(here / "i", here / "wide"); }),
+             Contains("bytes in 1 dimensions are wanted"));
+  CHECK_THAT(files::refusal([&] { read_images(here / "l", here / "l"); }),
+             Contains("bytes in 3 dimensions are wanted; this file has 1"));
+  CHECK_THAT(files::refusal([&] { read_mnist(here / "", mnist_part::test); }),
+             Contains("there is no t10k-images-idx3-ubyte, with or without .gz"));
 }
 
 TEST_CASE("Drawn digits are the same every time, image by image, and as varied as they should be") {
@@ -128,7 +136,8 @@ TEST_CASE("Images become examples: pixels from 0 to 1, less the mean, by the dev
   std::vector<i32> target(1);
   d.get(3, {{}, features, target});
   CHECK(target[0] == x.labels[3]);
-  for (std::size_t k : {0u, 300u, 400u, 783u}) CHECK(features[k] == Approx((x.pixels[3 * 784 + k] / 255. - 0.5) / 0.25).margin(1e-6));
+  for (std::size_t k : {0u, 300u, 400u, 783u})
+    CHECK(features[k] == Approx((x.pixels[3 * 784 + k] / 255. - 0.5) / 0.25).margin(1e-6));
 }
 
 TEST_CASE("Tokens are written and read as llm.c and nanoGPT have them") {
@@ -144,7 +153,8 @@ TEST_CASE("Tokens are written and read as llm.c and nanoGPT have them") {
   CHECK(std::filesystem::file_size(name) == 1024 + 16);
   write_tokens(name, large, token_format::llmc_llama3);
   CHECK(read_tokens(name)[1] == 128255);
-  CHECK_THROWS_WITH(write_tokens(name, large, token_format::raw), Contains("token 128255 does not fit 16 bits"));
+  CHECK_THROWS_WITH(write_tokens(name, large, token_format::raw),
+                    Contains("token 128255 does not fit 16 bits"));
   const tokens open = read_tokens(name);
   CHECK(open[1] == 128255);  // what was there stays
   write_tokens(name, small, token_format::raw);
@@ -163,7 +173,8 @@ TEST_CASE("Token files that are none are refused") {
   std::vector<i32> header(256);
   header[0] = 20240520, header[1] = 1, header[2] = 3;
   CHECK(says(header, "abcdef") == "it is taken");
-  CHECK_THAT(says(header, "abcd"), Contains("byte 1024: tokens should follow, 3 x 2 bytes, but only 4 are left"));
+  CHECK_THAT(says(header, "abcd"),
+             Contains("byte 1024: tokens should follow, 3 x 2 bytes, but only 4 are left"));
   CHECK_THAT(says(header, "abcdefgh"), Contains("2 bytes follow"));
   CHECK_THAT(says({20240520, 1}, ""), Contains("the header of 256 words should follow"));
   CHECK_THAT(says({}, "abc"), Contains("an even number of bytes, not 3"));
@@ -175,7 +186,8 @@ TEST_CASE("Token files that are none are refused") {
   CHECK_THAT(says(header, ""), Contains("version 1, not 2"));
   header[0] = 20240801, header[1] = 7, header[2] = 1;
   CHECK_THAT(says(header, "\xff\xff\xff\xff"), Contains("more than 31 bits"));
-  CHECK_THAT(files::refusal([&] { read_tokens(here / "nothing"); }), Contains("cannot read " + here / "nothing: No such file"));
+  CHECK_THAT(files::refusal([&] { read_tokens(here / "nothing"); }),
+             Contains("cannot read " + here / "nothing: No such file"));
   CHECK_THAT(files::refusal([&] { read_tokens(here / ""); }), Contains("no regular file"));
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Files of the tests: a folder that goes away again, bytes written as they are, and the data sets where they are there.
+// Files of the tests: a folder that goes away again, bytes written as they are, and the data sets where they
+// are there.
 #pragma once
 #include <catch2/catch.hpp>
 #include <cstdlib>
@@ -26,7 +27,9 @@ class folder {
   std::filesystem::path path_;
 };
 
-inline void write(const std::string& name, const std::string& bytes) { std::ofstream(name, std::ios::binary) << bytes; }
+inline void write(const std::string& name, const std::string& bytes) {
+  std::ofstream(name, std::ios::binary) << bytes;
+}
 template <class T>
 std::string bytes_of(const std::vector<T>& x) {
   return {reinterpret_cast<const char*>(x.data()), x.size() * sizeof(T)};
@@ -37,9 +40,7 @@ template <class Error = wsl::ml::file_error, class F>
 std::string refusal(F f) {
   try {
     f();
-  } catch (const Error& e) {
-    return e.what();
-  }
+  } catch (const Error& e) { return e.what(); }
   return "it is taken";
 }
 

@@ -35,7 +35,8 @@ TEST_CASE("A model comes back from a file of llm.c") {
   write_llmc_model(here / "m.bin", llmc_model::of(small(), n, w));
   const llmc_model m = read_llmc_model(here / "m.bin");
   CHECK(m.padded == 128);
-  CHECK((m.config.vocabulary == 11 && m.config.positions == 5 && m.config.layers == 2 && m.config.heads == 2 && m.config.width == 6));
+  CHECK((m.config.vocabulary == 11 && m.config.positions == 5 && m.config.layers == 2 &&
+         m.config.heads == 2 && m.config.width == 6));
   CHECK(equal(m.to_weights(m.config.build()), w));
 
   llmc_state s;
@@ -43,17 +44,21 @@ TEST_CASE("A model comes back from a file of llm.c") {
   s.logits.assign(66, 0.5f), s.loss = 2.5f, s.gradients.assign(m.numbers.size(), 0.25f);
   write_llmc_state(here / "s.bin", s);
   const llmc_state back = read_llmc_state(here / "s.bin", m);
-  CHECK((back.ids == s.ids && back.targets == s.targets && back.logits == s.logits && back.loss == s.loss && back.gradients == s.gradients));
+  CHECK((back.ids == s.ids && back.targets == s.targets && back.logits == s.logits && back.loss == s.loss &&
+         back.gradients == s.gradients));
 }
 
 TEST_CASE("A model that llm.c has not is refused") {
   const network n = small(false).build();
-  CHECK_THROWS_WITH(llmc_model::of(small(false), n, weights(n)), Contains("every model of llm.c has biases; this one has not"));
+  CHECK_THROWS_WITH(llmc_model::of(small(false), n, weights(n)),
+                    Contains("every model of llm.c has biases; this one has not"));
   const llmc_model m = llmc_model::of(small(), small().build(), weights(small().build()));
   decoder other = small();
   other.tied = false;
-  CHECK_THROWS_WITH(llmc_model::of(other, other.build(), weights(other.build())), Contains("GPT-2, which has the table of tokens as its head; this model has not"));
-  CHECK_THROWS_WITH(m.to_weights(n), Contains("a model of llm.c has 'layer 0 norm 1.bias', this one has not"));
+  CHECK_THROWS_WITH(llmc_model::of(other, other.build(), weights(other.build())),
+                    Contains("GPT-2, which has the table of tokens as its head; this model has not"));
+  CHECK_THROWS_WITH(m.to_weights(n),
+                    Contains("a model of llm.c has 'layer 0 norm 1.bias', this one has not"));
 }
 
 TEST_CASE("Files of llm.c that are none are refused") {
@@ -73,7 +78,8 @@ TEST_CASE("Files of llm.c that are none are refused") {
   CHECK_THAT(model_says(0, 7, whole.size()), Contains("its first word is 7, not 20240326"));
   CHECK_THAT(model_says(1, 2, whole.size()), Contains("version 3 (f32) or 5 (bf16), not 2"));
   CHECK_THAT(model_says(1, 5, whole.size()), Contains("bytes follow"));
-  for (std::size_t word : {2u, 3u, 4u, 5u, 6u, 7u}) CHECK_THAT(model_says(word, -1, whole.size()), Contains("sizes that no model has"));
+  for (std::size_t word : {2u, 3u, 4u, 5u, 6u, 7u})
+    CHECK_THAT(model_says(word, -1, whole.size()), Contains("sizes that no model has"));
   CHECK_THAT(model_says(5, 4, whole.size()), Contains("sizes that no model has"));
   CHECK_THAT(model_says(4, 2147483647, whole.size()), Contains("the parameters should follow"));
   CHECK_THAT(model_says(9, 0, whole.size() - 4), Contains("the parameters should follow"));
@@ -81,7 +87,8 @@ TEST_CASE("Files of llm.c that are none are refused") {
   CHECK_THAT(model_says(9, 0, 1000), Contains("the header of 256 words should follow"));
 
   llmc_state s;
-  s.sequences = 1, s.length = 1, s.ids = {1}, s.targets = {2}, s.logits.assign(11, 0), s.gradients.assign(m.numbers.size(), 0);
+  s.sequences = 1, s.length = 1, s.ids = {1}, s.targets = {2}, s.logits.assign(11, 0),
+  s.gradients.assign(m.numbers.size(), 0);
   const auto state_says = [&](auto change) {
     llmc_state changed = s;
     change(changed);
@@ -89,12 +96,14 @@ TEST_CASE("Files of llm.c that are none are refused") {
     return files::refusal([&] { read_llmc_state(here / "s.bin", m); });
   };
   CHECK(state_says([](auto&) {}) == "it is taken");
-  CHECK_THAT(state_says([](auto& x) { x.length = 6; }), Contains("1 sequences of 6 tokens; the model takes 1 to 5"));
+  CHECK_THAT(state_says([](auto& x) { x.length = 6; }),
+             Contains("1 sequences of 6 tokens; the model takes 1 to 5"));
   CHECK_THAT(state_says([](auto& x) { x.sequences = 2147483647; }), Contains("the tokens should follow"));
   CHECK_THAT(state_says([](auto& x) { x.targets = {11}; }), Contains("none of the model's 11"));
   CHECK_THAT(state_says([](auto& x) { x.gradients.pop_back(); }), Contains("the gradients should follow"));
   files::write(here / "s.bin", whole);
-  CHECK_THAT(files::refusal([&] { read_llmc_state(here / "s.bin", m); }), Contains("this is no debug state of llm.c"));
+  CHECK_THAT(files::refusal([&] { read_llmc_state(here / "s.bin", m); }),
+             Contains("this is no debug state of llm.c"));
 }
 
 TEST_CASE("The golden GPT-2 goes to every format and comes back") {
@@ -158,7 +167,8 @@ TEST_CASE("Old names, buffers, tied and strange tensors in a folder of Hugging F
       all.emplace_back(t.name.substr(std::string("transformer.").size()), t.shape, numbers.back());
     }
     std::filesystem::create_directories(here / "old");
-    std::filesystem::copy_file(here / "m/config.json", here / "old/config.json", std::filesystem::copy_options::overwrite_existing);
+    std::filesystem::copy_file(here / "m/config.json", here / "old/config.json",
+                               std::filesystem::copy_options::overwrite_existing);
     write_safetensors(here / "old/model.safetensors", all);
     return files::refusal([&] {
       pretrained p = read_hugging_face(here / "old");
@@ -168,8 +178,11 @@ TEST_CASE("Old names, buffers, tied and strange tensors in a folder of Hugging F
   };
   const std::vector<u8> mask(25);
   const std::vector<f32> table = w[0], other(66), one(1);
-  CHECK(rewrite({{"h.0.attn.bias", {1, 1, 5, 5}, mask}, {"h.0.attn.masked_bias", {1}, one}, {"lm_head.weight", {11, 6}, table}}) == "it is taken");
-  CHECK_THAT(rewrite({{"lm_head.weight", {11, 6}, other}}), Contains("lm_head.weight differs from wte.weight"));
+  CHECK(rewrite({{"h.0.attn.bias", {1, 1, 5, 5}, mask},
+                 {"h.0.attn.masked_bias", {1}, one},
+                 {"lm_head.weight", {11, 6}, table}}) == "it is taken");
+  CHECK_THAT(rewrite({{"lm_head.weight", {11, 6}, other}}),
+             Contains("lm_head.weight differs from wte.weight"));
   CHECK_THAT(rewrite({{"h.0.attn.rotary", {1}, one}}), Contains("'h.0.attn.rotary' that GPT-2 has not"));
   CHECK_THAT(rewrite({}, "transformer.ln_f.bias"), Contains("has no tensor 'ln_f.bias'"));
   const auto config_says = [&](const std::string& text) {
@@ -178,11 +191,16 @@ TEST_CASE("Old names, buffers, tied and strange tensors in a folder of Hugging F
   };
   CHECK_THAT(config_says("{"), Contains("config.json: this is no object in JSON"));
   CHECK_THAT(config_says("{}"), Contains("'model_type' is not \"gpt2\""));
-  CHECK_THAT(config_says(R"({"model_type":"gpt2","n_layer":-1})"), Contains("'n_layer' should be a whole number"));
-  CHECK_THAT(config_says(R"({"model_type":"gpt2","n_head":5})"), Contains("'n_head' 5 does not divide 'n_embd' 768"));
-  CHECK_THAT(config_says(R"({"model_type":"gpt2","activation_function":"mish"})"), Contains("\"mish\", which is not known"));
-  CHECK_THAT(config_says(R"({"model_type":"gpt2","tie_word_embeddings":false})"), Contains("'tie_word_embeddings' is false"));
-  CHECK_THAT(config_says(R"({"model_type":"gpt2","layer_norm_epsilon":"small"})"), Contains("should be numbers"));
+  CHECK_THAT(config_says(R"({"model_type":"gpt2","n_layer":-1})"),
+             Contains("'n_layer' should be a whole number"));
+  CHECK_THAT(config_says(R"({"model_type":"gpt2","n_head":5})"),
+             Contains("'n_head' 5 does not divide 'n_embd' 768"));
+  CHECK_THAT(config_says(R"({"model_type":"gpt2","activation_function":"mish"})"),
+             Contains("\"mish\", which is not known"));
+  CHECK_THAT(config_says(R"({"model_type":"gpt2","tie_word_embeddings":false})"),
+             Contains("'tie_word_embeddings' is false"));
+  CHECK_THAT(config_says(R"({"model_type":"gpt2","layer_norm_epsilon":"small"})"),
+             Contains("should be numbers"));
   CHECK(config_says(R"({"model_type":"gpt2","n_inner":null})") == "it is taken");
 }
 
@@ -224,12 +242,17 @@ TEST_CASE("A model in several files is read by their index, and a wrong index is
   CHECK_THAT(says("{"), Contains("index.json: an index is an object in JSON with a 'weight_map'"));
   CHECK_THAT(says(R"({"weight_map": {}})"), Contains("an index is an object"));
   CHECK_THAT(says(R"({"weight_map": ["a"]})"), Contains("an index is an object"));
-  for (const nlohmann::json& file : {nlohmann::json("../m/model-00001-of-00002.safetensors"), nlohmann::json("/etc/passwd"), nlohmann::json(""), nlohmann::json(3), nlohmann::json("a.bin")})
-    CHECK_THAT(with(bias, file), Contains("should be in a file <name>.safetensors beside the index, not in " + file.dump()));
+  for (const nlohmann::json& file :
+       {nlohmann::json("../m/model-00001-of-00002.safetensors"), nlohmann::json("/etc/passwd"),
+        nlohmann::json(""), nlohmann::json(3), nlohmann::json("a.bin")})
+    CHECK_THAT(with(bias, file),
+               Contains("should be in a file <name>.safetensors beside the index, not in " + file.dump()));
   CHECK_THAT(with(bias, "other.safetensors"), Contains("cannot read " + here / "m/other.safetensors"));
-  CHECK_THAT(with("more", first), Contains("tensor 'more' is not in model-00001-of-00002.safetensors, where it should be"));
+  CHECK_THAT(with("more", first),
+             Contains("tensor 'more' is not in model-00001-of-00002.safetensors, where it should be"));
   map.erase(bias);
-  CHECK_THAT(with("transformer.wte.weight", map["transformer.wte.weight"]), Contains("has a tensor 'transformer.ln_f.bias' that the index does not have there"));
+  CHECK_THAT(with("transformer.wte.weight", map["transformer.wte.weight"]),
+             Contains("has a tensor 'transformer.ln_f.bias' that the index does not have there"));
 }
 
 struct run {
@@ -246,14 +269,16 @@ TEST_CASE("A run is saved and gone on with") {
     r.w[0] = static_cast<f32>(step);
     text_by_name facts{{"configuration", "optimizer:\n  \"adamw\"\n"}};
     add_facts(facts, {.seed = ~u64{0}, .epoch = 3, .example = 14});
-    CHECK(saved.save(step, r.arrays(), facts) == here / ("run/checkpoint_" + std::to_string(step) + ".safetensors"));
+    CHECK(saved.save(step, r.arrays(), facts) ==
+          here / ("run/checkpoint_" + std::to_string(step) + ".safetensors"));
   }
   CHECK(saved.steps() == std::vector<i64>{20, 100});
   checkpoint last(saved.newest().value());
   CHECK(last.step() == 100);
   CHECK(last.fact("configuration") == "optimizer:\n  \"adamw\"\n");
   CHECK(last.place_in_data() == data_position{~u64{0}, 3, 14});
-  CHECK_THAT(files::refusal([&] { last.whole_number<i64>("configuration"); }), Contains("'configuration' should be a whole number"));
+  CHECK_THAT(files::refusal([&] { last.whole_number<i64>("configuration"); }),
+             Contains("'configuration' should be a whole number"));
   CHECK_THAT(files::refusal([&] { last.fact("mood"); }), Contains("says nothing of 'mood'"));
   run other;
   other.m = {0, 0};
@@ -282,7 +307,8 @@ TEST_CASE("A file that is not whole is never a checkpoint") {
   REQUIRE(refused.size() == 2);
   CHECK_THAT(refused[0], Contains("of another step"));
   CHECK_THAT(refused[1], Contains("cut short"));
-  CHECK_THAT(files::refusal([&] { checkpoint(here / "run/checkpoint_2.safetensors"); }), Contains("cut short"));
+  CHECK_THAT(files::refusal([&] { checkpoint(here / "run/checkpoint_2.safetensors"); }),
+             Contains("cut short"));
   const std::vector<f32> x(1);
   write_safetensors(here / "x", {{"x", {1}, x}});
   CHECK_THAT(files::refusal([&] { checkpoint(here / "x"); }), Contains("it was not written by this program"));
@@ -328,7 +354,9 @@ TEST_CASE("What does not fit a checkpoint is named, and nothing changes") {
   const std::string name = saved.save(1, r.arrays(), {});
   checkpoint c(name);
   std::vector<f32> w(4), m(2), z(1);
-  const auto says = [&](std::vector<named_array> arrays) { return files::refusal([&] { c.restore(arrays); }); };
+  const auto says = [&](std::vector<named_array> arrays) {
+    return files::refusal([&] { c.restore(arrays); });
+  };
   CHECK_THAT(says({{"w", {2, 2}, w}}), Contains("has a tensor 'm' for which there is no place"));
   CHECK_THAT(says({{"w", {2, 2}, w}, {"m", {2}, m}, {"z", {1}, z}}), Contains("has no tensor 'z'"));
   CHECK_THAT(says({{"w", {4}, w}, {"m", {2}, m}}), Contains("tensor 'w' has the shape (2, 2), not (4)"));
@@ -336,7 +364,8 @@ TEST_CASE("What does not fit a checkpoint is named, and nothing changes") {
   damaged.back() = static_cast<char>(damaged.back() ^ 1);
   files::write(name, damaged);
   checkpoint d(name);
-  CHECK_THAT(files::refusal([&] { d.restore(std::vector<named_array>{{"w", {2, 2}, w}, {"m", {2}, m}}); }), Contains("the numbers are damaged"));
+  CHECK_THAT(files::refusal([&] { d.restore(std::vector<named_array>{{"w", {2, 2}, w}, {"m", {2}, m}}); }),
+             Contains("the numbers are damaged"));
   CHECK((w == std::vector<f32>(4) && m == std::vector<f32>(2)));
 }
 

@@ -12,7 +12,10 @@ inline std::string sha256(std::string text) {
   std::array<std::uint32_t, 64> k{};
   std::array<std::uint32_t, 8> h{};
   // The constants are the first bits of the fractions of the cube and square roots of the first primes.
-  const auto fraction = [](long double root) { return static_cast<std::uint32_t>((root - static_cast<long double>(static_cast<std::uint64_t>(root))) * 0x1p32L); };
+  const auto fraction = [](long double root) {
+    return static_cast<std::uint32_t>((root - static_cast<long double>(static_cast<std::uint64_t>(root))) *
+                                      0x1p32L);
+  };
   for (std::uint32_t n = 0, prime = 2; n < 64; ++prime) {
     bool is_prime = true;
     for (std::uint32_t d = 2; d * d <= prime; ++d) is_prime &= prime % d != 0;
@@ -26,13 +29,17 @@ inline std::string sha256(std::string text) {
   for (int i = 7; i >= 0; --i) text += static_cast<char>(bits >> (8 * i));
   for (std::size_t at = 0; at < text.size(); at += 64) {
     std::array<std::uint32_t, 64> w{};
-    for (std::size_t i = 0; i < 64; ++i) w[i / 4] |= static_cast<std::uint32_t>(static_cast<unsigned char>(text[at + i])) << (24 - 8 * (i % 4));
+    for (std::size_t i = 0; i < 64; ++i)
+      w[i / 4] |= static_cast<std::uint32_t>(static_cast<unsigned char>(text[at + i])) << (24 - 8 * (i % 4));
     for (std::size_t i = 16; i < 64; ++i)
-      w[i] = w[i - 16] + (std::rotr(w[i - 15], 7) ^ std::rotr(w[i - 15], 18) ^ w[i - 15] >> 3) + w[i - 7] + (std::rotr(w[i - 2], 17) ^ std::rotr(w[i - 2], 19) ^ w[i - 2] >> 10);
+      w[i] = w[i - 16] + (std::rotr(w[i - 15], 7) ^ std::rotr(w[i - 15], 18) ^ w[i - 15] >> 3) + w[i - 7] +
+             (std::rotr(w[i - 2], 17) ^ std::rotr(w[i - 2], 19) ^ w[i - 2] >> 10);
     auto [a, b, c, d, e, f, g, z] = h;
     for (std::size_t i = 0; i < 64; ++i) {
-      const std::uint32_t t1 = z + (std::rotr(e, 6) ^ std::rotr(e, 11) ^ std::rotr(e, 25)) + ((e & f) ^ (~e & g)) + k[i] + w[i];
-      const std::uint32_t t2 = (std::rotr(a, 2) ^ std::rotr(a, 13) ^ std::rotr(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
+      const std::uint32_t t1 =
+          z + (std::rotr(e, 6) ^ std::rotr(e, 11) ^ std::rotr(e, 25)) + ((e & f) ^ (~e & g)) + k[i] + w[i];
+      const std::uint32_t t2 =
+          (std::rotr(a, 2) ^ std::rotr(a, 13) ^ std::rotr(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
       z = g, g = f, f = e, e = d + t1, d = c, c = b, b = a, a = t1 + t2;
     }
     h = {h[0] + a, h[1] + b, h[2] + c, h[3] + d, h[4] + e, h[5] + f, h[6] + g, h[7] + z};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Words and tokens of the samples are what the regular expression and the encoder of openai/gpt-2 give for them (src/encoder.py, Python's
-// regex); token counts and checksums are those that nanoGPT and llm.c publish for their Shakespeare files.
+// Words and tokens of the samples are what the regular expression and the encoder of openai/gpt-2 give for
+// them (src/encoder.py, Python's regex); token counts and checksums are those that nanoGPT and llm.c publish
+// for their Shakespeare files.
 #include <wsl/ml/data/bpe.hpp>
 #include <wsl/ml/data/characters.hpp>
 #include <wsl/ml/data/token_file.hpp>
@@ -55,7 +56,8 @@ TEST_CASE("Words are those of GPT-2's regular expression") {
 }
 
 TEST_CASE("Code points are those of Unicode") {
-  CHECK((is_letter(U'a') && is_letter(U'\u00e9') && is_letter(U'\u4e2d') && is_letter(0x2ebe0) && !is_letter(0x2ebe1) && !is_letter(U'1') && !is_letter(U'_')));
+  CHECK((is_letter(U'a') && is_letter(U'\u00e9') && is_letter(U'\u4e2d') && is_letter(0x2ebe0) &&
+         !is_letter(0x2ebe1) && !is_letter(U'1') && !is_letter(U'_')));
   CHECK((is_number(U'7') && is_number(U'\u00bd') && is_number(U'\u0661') && !is_number(U'a')));
   CHECK((is_space(U'\t') && is_space(U'\u3000') && !is_space(0x1c) && !is_space(0x200b)));
 }
@@ -68,13 +70,18 @@ TEST_CASE("UTF-8 is taken apart, put together, and refused where it is none") {
     CHECK(next_code_point(text, at) == c);
     CHECK(at == text.size());
   }
-  for (const char* wrong : {"\x80", "\xc0\x80", "\xc1\xbf", "\xc3", "\xc3(", "\xe0\x80\x80", "\xe2\x82", "\xed\xa0\x80", "\xf0\x80\x80\x80", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xff"}) {
+  for (const char* wrong :
+       {"\x80", "\xc0\x80", "\xc1\xbf", "\xc3", "\xc3(", "\xe0\x80\x80", "\xe2\x82", "\xed\xa0\x80",
+        "\xf0\x80\x80\x80", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xff"}) {
     std::size_t at = 2;
-    CHECK_THROWS_WITH(next_code_point(std::string("ab") + wrong, at), "wsl: byte 2 of the text is not UTF-8: convert the text, for instance with iconv -t UTF-8");
+    CHECK_THROWS_WITH(
+        next_code_point(std::string("ab") + wrong, at),
+        "wsl: byte 2 of the text is not UTF-8: convert the text, for instance with iconv -t UTF-8");
   }
   const files::folder here;
   files::write(here / "t.txt", "good\xffness");
-  CHECK_THAT(files::refusal([&] { read_text(here / "t.txt"); }), Contains("t.txt, byte 4: this is not UTF-8"));
+  CHECK_THAT(files::refusal([&] { read_text(here / "t.txt"); }),
+             Contains("t.txt, byte 4: this is not UTF-8"));
 }
 
 TEST_CASE("Characters") {
@@ -83,7 +90,8 @@ TEST_CASE("Characters") {
   CHECK(letters.encode("hol\xc3\xa9") == std::vector<i32>{2, 4, 3, 5});
   CHECK(letters.decode(letters.encode("lol")) == "lol");
   CHECK(characters::in_order(letters.letters()).encode("o") == std::vector<i32>{4});
-  CHECK_THROWS_WITH(letters.encode("oh yes"), "wsl: byte 3 of the text: the vocabulary of 6 characters has no 'y'");
+  CHECK_THROWS_WITH(letters.encode("oh yes"),
+                    "wsl: byte 3 of the text: the vocabulary of 6 characters has no 'y'");
   CHECK_THROWS_WITH(letters.decode(std::vector<i32>{6}), "wsl: there is no character 6 in a vocabulary of 6");
   CHECK_THROWS_WITH(characters::in_order("ba"), Contains("in the order of their code points"));
   CHECK(characters::of("").size() == 0);
@@ -169,11 +177,14 @@ TEST_CASE("Vocabularies that are none are refused") {
   CHECK_THAT(files::refusal([&] { bpe::in_folder(f.here / "nowhere"); }), Contains("cannot read"));
 }
 
-std::string bytes_of(std::span<const i32> ids) { return files::bytes_of(std::vector<u16>(ids.begin(), ids.end())); }
+std::string bytes_of(std::span<const i32> ids) {
+  return files::bytes_of(std::vector<u16>(ids.begin(), ids.end()));
+}
 
 TEST_CASE("The checksum that the others are compared with") {
   CHECK(files::sha256("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-  CHECK(files::sha256(std::string(1'000'000, 'a')) == "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+  CHECK(files::sha256(std::string(1'000'000, 'a')) ==
+        "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
 TEST_CASE("Shakespeare by characters, as nanoGPT has it") {
@@ -205,7 +216,8 @@ TEST_CASE("GPT-2's tokens") {
   if (!file) return;
   const std::string text = read_text(*file);
   const std::size_t cut = text.size() * 9 / 10;
-  const std::vector<i32> train = gpt2.encode(std::string_view(text).substr(0, cut)), rest = gpt2.encode(std::string_view(text).substr(cut));
+  const std::vector<i32> train = gpt2.encode(std::string_view(text).substr(0, cut)),
+                         rest = gpt2.encode(std::string_view(text).substr(cut));
   CHECK(train.size() == 301'966);
   CHECK(files::sha256(bytes_of(train)) == "502a2bdc8210d1ac5d5674867cb74467dd31db575d25cf6dbb08c8bdbea8680f");
   CHECK(rest.size() == 36'059);
@@ -221,8 +233,10 @@ TEST_CASE("Shakespeare section by section, as llm.c has it, in its files") {
     write_tokens(here / "t.bin", tokens(part), token_format::llmc);
     return files::sha256(read_whole(here / "t.bin"));
   };
-  CHECK(sum_of(std::span(ids).first(32768)) == "fe99db720dc7c83e694806d4e047a952909411da1daccde4ccc2e55f40882a62");
-  CHECK(sum_of(std::span(ids).subspan(32768)) == "8a70606be574040c26d225694f5f9759973b419852d22f7fe5c118e1b359dcc8");
+  CHECK(sum_of(std::span(ids).first(32768)) ==
+        "fe99db720dc7c83e694806d4e047a952909411da1daccde4ccc2e55f40882a62");
+  CHECK(sum_of(std::span(ids).subspan(32768)) ==
+        "8a70606be574040c26d225694f5f9759973b419852d22f7fe5c118e1b359dcc8");
 }
 
 }  // namespace

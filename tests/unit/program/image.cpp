@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A program's table as engines read it: what a color, a control id or a local task calls, and which sends have a path.
+// A program's table as engines read it: what a color, a control id or a local task calls, and which sends
+// have a path.
 #include <wsl/program/declarations.hpp>
 
 #include <catch2/catch.hpp>
@@ -23,8 +24,9 @@ struct part {
   void step(pe&) {}
   void stop(pe&) {}
   static consteval auto tasks() {
-    return table(launch<&part::start>(), local<&part::step>(active), on<red, &part::hear>(), on<green, &part::hear>(blocked), reads<blue>(),
-                 sends<blue>(), sends<red>(), control<5, &part::stop>(), use<&part::help>());
+    return table(launch<&part::start>(), local<&part::step>(active), on<red, &part::hear>(),
+                 on<green, &part::hear>(blocked), reads<blue>(), sends<blue>(), sends<red>(),
+                 control<5, &part::stop>(), use<&part::help>());
   }
 };
 
@@ -100,7 +102,8 @@ TEST_CASE("a program is made with its default values, and runs its tasks on itse
   what.destroy(bytes);
 }
 
-TEST_CASE("a data task runs for a batch of words, until it does something after which the engine must choose") {
+TEST_CASE(
+    "a data task runs for a batch of words, until it does something after which the engine must choose") {
   struct listener {
     f32 sum = 0;
     void hear(pe& me, f32 x) {

@@ -24,7 +24,8 @@ struct other {
 
 TEST_CASE("a host function that takes arguments is not run without them") {
   fabric f{layout{wse2, 2, 1}.place(all, program_v<scaler>)};
-  CHECK_THROWS_WITH(f.launch(), Contains("scaler's host function scale takes arguments: f.launch<&...>(area, ...)"));
+  CHECK_THROWS_WITH(f.launch(),
+                    Contains("scaler's host function scale takes arguments: f.launch<&...>(area, ...)"));
   f.launch<&scaler::scale>(column(1), 3);
   CHECK(f.read(0, 0, &scaler::x) == 2);
   CHECK(f.read(1, 0, &scaler::x) == 6);
@@ -33,6 +34,7 @@ TEST_CASE("a host function that takes arguments is not run without them") {
 TEST_CASE("a member is read from the program that has it") {
   fabric f{layout{wse2, 2, 1}.place(column(0), program_v<scaler>).place(column(1), program_v<other>)};
   CHECK(f.read(0, 0, &scaler::x) == 2);
-  CHECK_THROWS_WITH(f.read(1, 0, &scaler::x), Contains("PE(1, 0) runs ") && Contains("other, not ") && Contains("scaler"));
+  CHECK_THROWS_WITH(f.read(1, 0, &scaler::x),
+                    Contains("PE(1, 0) runs ") && Contains("other, not ") && Contains("scaler"));
   CHECK_THROWS_WITH(f.launch<&scaler::scale>(all, 2), Contains("does not bind launch<&scale>()"));
 }

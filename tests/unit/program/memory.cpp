@@ -61,13 +61,16 @@ TEST_CASE("a stride beyond the array leaves the first element") {
 TEST_CASE("nothing outside the array can be named") {
   numbers n;
   const auto whole = mem(n.x);
-  CHECK_THROWS_WITH(whole.part(8, 3), "wsl: a descriptor of 3 elements from element 8 on leaves its array of 10 elements");
+  CHECK_THROWS_WITH(whole.part(8, 3),
+                    "wsl: a descriptor of 3 elements from element 8 on leaves its array of 10 elements");
   CHECK_THROWS_WITH(whole.part(-1, 3), Contains("from element -1 on"));
   CHECK_THROWS_WITH(whole.part(0, -1), Contains("a descriptor of -1 elements"));
   CHECK_THROWS_WITH(whole.part(11, 0), Contains("a descriptor of 0 elements from element 11"));
   CHECK_THROWS_WITH(whole.part(2, 0x7fffffff), Contains("leaves its array of 10 elements"));
-  CHECK_THROWS_WITH(whole.from(12), "wsl: a descriptor of 0 elements from element 12 on leaves its array of 10 elements");
-  CHECK_THROWS_WITH(whole.from(-2), "wsl: a descriptor of 12 elements from element -2 on leaves its array of 10 elements");
+  CHECK_THROWS_WITH(whole.from(12),
+                    "wsl: a descriptor of 0 elements from element 12 on leaves its array of 10 elements");
+  CHECK_THROWS_WITH(whole.from(-2),
+                    "wsl: a descriptor of 12 elements from element -2 on leaves its array of 10 elements");
   CHECK_THROWS_WITH(whole.every(3).part(3, 2), Contains("leaves its array of 4 elements"));
   CHECK_THROWS_WITH(whole.part(2, 3).from(4), Contains("leaves its array of 3 elements"));
   CHECK_THROWS_WITH(whole.every(0), "wsl: a descriptor takes every n-th element, n at least 1, not every 0");
@@ -86,8 +89,10 @@ TEST_CASE("arrays of all kinds have views") {
   CHECK(elements(mem(constant_array)) == list{9});
   CHECK(elements(mem(std::span{grown})) == list{1, 3});
   CHECK(elements(mem(std::span<const int>{grown})) == list{1, 3});
-  static_assert(std::is_same_v<decltype(mem(c_array)), memory<int>> && std::is_same_v<decltype(mem(constant)), memory<const int>>);
-  static_assert(std::is_same_v<decltype(mem(array)), memory<int>> && std::is_same_v<decltype(mem(constant_array)), memory<const int>>);
+  static_assert(std::is_same_v<decltype(mem(c_array)), memory<int>> &&
+                std::is_same_v<decltype(mem(constant)), memory<const int>>);
+  static_assert(std::is_same_v<decltype(mem(array)), memory<int>> &&
+                std::is_same_v<decltype(mem(constant_array)), memory<const int>>);
   mem(c_array).reversed()[0] = 10;
   mem(array).from(1)[1] = 11;
   CHECK(c_array[2] == 10);
@@ -103,7 +108,8 @@ TEST_CASE("a chain of views is a chain of selections") {
     auto view = mem(std::span{array});
     list expected = array;
     for (int links = between(1, 5); links > 0; --links) {
-      const int length = static_cast<int>(expected.size()), offset = between(0, length), count = between(0, length - offset);
+      const int length = static_cast<int>(expected.size()), offset = between(0, length),
+                count = between(0, length - offset);
       list next;
       switch (between(0, 3)) {
         case 0:
@@ -117,12 +123,11 @@ TEST_CASE("a chain of views is a chain of selections") {
         case 2: {
           const int stride = between(1, 6);
           view = view.every(stride);
-          for (std::size_t i = 0; i < expected.size(); i += static_cast<std::size_t>(stride)) next.push_back(expected[i]);
+          for (std::size_t i = 0; i < expected.size(); i += static_cast<std::size_t>(stride))
+            next.push_back(expected[i]);
           break;
         }
-        default:
-          view = view.reversed();
-          next.assign(expected.rbegin(), expected.rend());
+        default: view = view.reversed(); next.assign(expected.rbegin(), expected.rend());
       }
       expected = next;
     }

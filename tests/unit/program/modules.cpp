@@ -2,8 +2,8 @@
 // Modules that are members of a program: random numbers, notes, an arena.
 #include <wsl/core/half.hpp>
 #include <wsl/program/arena.hpp>
-#include <wsl/program/notes.hpp>
 #include <wsl/program/descriptor/ops.hpp>
+#include <wsl/program/notes.hpp>
 #include <wsl/program/random.hpp>
 
 #include <catch2/catch.hpp>
@@ -15,7 +15,8 @@ using Catch::Contains;
 TEST_CASE("the generator is SplitMix64") {
   // The first numbers of seed 1234567, as printed for the reference implementation.
   prng r{1234567};
-  for (u64 expected : {6457827717110365317u, 3203168211198807973u, 9817491932198370423u, 4593380528125082431u, 16408922859458223821u})
+  for (u64 expected : {6457827717110365317u, 3203168211198807973u, 9817491932198370423u, 4593380528125082431u,
+                       16408922859458223821u})
     CHECK(r.bits64() == expected);
 }
 
@@ -81,7 +82,8 @@ TEST_CASE("an arena gives room as long as it has some") {
   add(&sum, 0, numbers);
   CHECK(sum == 10);
   CHECK((room.has_room<u64>(5) && !room.has_room<u64>(6) && !room.has_room<u8>(-1)));
-  CHECK_THROWS_WITH(room.take<u64>(6), Contains("an arena of 64 bytes has 40 left, not room for 6 elements of 8 bytes"));
+  CHECK_THROWS_WITH(room.take<u64>(6),
+                    Contains("an arena of 64 bytes has 40 left, not room for 6 elements of 8 bytes"));
   CHECK(room.take<u64>(5).length() == 5);
   CHECK((room.has_room<u8>(0) && !room.has_room<u8>(1)));
   room.clear();

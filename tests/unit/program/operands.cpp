@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Operands with a walk of their own against plain loops: boxes, circular buffers, windows, elements with their numbers; and the
-// operations on bits.
+// Operands with a walk of their own against plain loops: boxes, circular buffers, windows, elements with
+// their numbers; and the operations on bits.
 #include <wsl/core/half.hpp>
 #include <wsl/program/descriptor/bits.hpp>
 #include <wsl/program/descriptor/box.hpp>
@@ -40,7 +40,8 @@ TEST_CASE("a box walks as four loops do") {
     const auto from = view(source).every(stride).from(20), to = view(into).part(3, a * b * c * d);
     if (sc < 0 || sd < 0) {
       if (a * b * c * d > 0 && (sc * (c - 1) < 0 || sd * (d - 1) < 0))
-        CHECK_THROWS_WITH(box(from, {a, b, c, d}, {sa, sb, sc, sd}), Contains("wsl: a box from element -") && Contains("leaves its array"));
+        CHECK_THROWS_WITH(box(from, {a, b, c, d}, {sa, sb, sc, sd}),
+                          Contains("wsl: a box from element -") && Contains("leaves its array"));
       continue;
     }
     int n = 3;
@@ -93,7 +94,8 @@ TEST_CASE("an operation on a box may move in pieces") {
   for (i32 x : b) words.push_back(to_bits(x));
   while (!t.complete()) {
     const u32* input = words.data() + t.done;
-    t.move(t, &input, nullptr, static_cast<u32>(std::min<u64>(t.length - t.done, static_cast<u64>(between(0, 9)))));
+    t.move(t, &input, nullptr,
+           static_cast<u32>(std::min<u64>(t.length - t.done, static_cast<u64>(between(0, 9)))));
   }
   CHECK(a == expected);
 }
@@ -103,14 +105,16 @@ TEST_CASE("a circular buffer goes around") {
     const int n = between(1, 9), first = between(0, n), count = between(0, 30);
     auto ring = numbers(n), out = numbers(30);
     auto expected = out;
-    for (int i = 0; i < count; ++i) expected[static_cast<std::size_t>(i)] = ring[static_cast<std::size_t>((first + i) % n)];
+    for (int i = 0; i < count; ++i)
+      expected[static_cast<std::size_t>(i)] = ring[static_cast<std::size_t>((first + i) % n)];
     mov(view(out).part(0, count), circular(view(ring), first, count));
     REQUIRE(out == expected);
   }
   std::array<i32, 3> last{};
   for (int i = 0; i < 8; ++i) mov(circular(mem(last), i % 3, 1), i);
   CHECK(last == std::array<i32, 3>{6, 7, 5});
-  CHECK_THROWS_WITH(circular(mem(last), 4, 1), Contains("a circular buffer of 3 elements has no 1 elements from element 4 on"));
+  CHECK_THROWS_WITH(circular(mem(last), 4, 1),
+                    Contains("a circular buffer of 3 elements has no 1 elements from element 4 on"));
   CHECK_THROWS_WITH(circular(mem(last).every(2), 0, 1), Contains("not every 2"));
 }
 
@@ -128,7 +132,9 @@ TEST_CASE("a window moves over its array and does not leave it") {
   CHECK(sum(mem(w.set_stride(3))) == 15);
   CHECK(sum(mem(w.set_base(mem(b)))) == 45);
   CHECK(sum(mem(w.set_offset(9).set_stride(-4))) == 45);
-  CHECK_THROWS_WITH(mem(w.set_offset(10)), Contains("a descriptor of 3 elements from element 10 on leaves its array of 10 elements"));
+  CHECK_THROWS_WITH(
+      mem(w.set_offset(10)),
+      Contains("a descriptor of 3 elements from element 10 on leaves its array of 10 elements"));
   CHECK_THROWS_WITH(mem(w.set_offset(7)), Contains("leaves its array"));
   CHECK_THROWS_WITH(mem(w.set_offset(-1).set_stride(1)), Contains("leaves its array"));
   CHECK_THROWS_WITH(mem(w.set_offset(0).set_length(-1)), Contains("leaves its array"));
@@ -183,7 +189,8 @@ void bits_of() {
     CHECK(r[3] == static_cast<T>(n < width ? bare << n : 0));
     CHECK(r[4] == static_cast<T>(n < width ? bare >> n : 0));
     CHECK(r[5] == static_cast<T>(with_sign >> std::min(n, width - 1)));
-    CHECK((r[6] == static_cast<T>(ones) && r[7] == static_cast<T>(leading) && r[8] == static_cast<T>(trailing)));
+    CHECK((r[6] == static_cast<T>(ones) && r[7] == static_cast<T>(leading) &&
+           r[8] == static_cast<T>(trailing)));
   }
 }
 
@@ -199,7 +206,8 @@ TEST_CASE("long numbers are added with their carries") {
     u64 x = any() * u64{any()}, y = any() * u64{any()} << between(0, 8);
     if (round == 0) x = ~u64{0}, y = 1;
     std::array<u16, 4> a{}, b{}, c{};
-    for (std::size_t i = 0; i < 4; ++i) a[i] = static_cast<u16>(x >> 16 * i), b[i] = static_cast<u16>(y >> 16 * i);
+    for (std::size_t i = 0; i < 4; ++i)
+      a[i] = static_cast<u16>(x >> 16 * i), b[i] = static_cast<u16>(y >> 16 * i);
     const bool carry_in = round % 2;
     const bool carry = add_with_carry(mem(c), mem(a), mem(b), carry_in);
     u64 sum = 0;

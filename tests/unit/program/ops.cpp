@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Every operation over memory, on every element type, against a plain loop: random views, in place, with scalars, into a scalar.
+// Every operation over memory, on every element type, against a plain loop: random views, in place, with
+// scalars, into a scalar.
 #include <wsl/core/half.hpp>
 #include <wsl/program/descriptor/ops.hpp>
 
@@ -17,7 +18,8 @@ namespace {
 std::mt19937_64 any{99};
 int between(int from, int to) { return std::uniform_int_distribution{from, to}(any); }
 
-// Whole numbers over their whole range; the others such that no result is NaN, and often a zero of either sign.
+// Whole numbers over their whole range; the others such that no result is NaN, and often a zero of either
+// sign.
 template <class T>
 T value() {
   if constexpr (std::is_integral_v<T>) return static_cast<T>(any());
@@ -30,7 +32,8 @@ std::vector<T> values(int n) {
   return v;
 }
 
-// What an operation does to an element, in the words of this file: in 64 bits and cut, or in float and rounded.
+// What an operation does to an element, in the words of this file: in 64 bits and cut, or in float and
+// rounded.
 template <class T>
 auto wide(T x) {
   if constexpr (std::is_integral_v<T>) return static_cast<u64>(x);
@@ -88,10 +91,12 @@ void binary(Op op, F f) {
     const int n = between(0, 21);
     auto d = values<T>(size), a = values<T>(size), b = values<T>(size), expected = d;
     const T s = value<T>();
-    const auto dst = view(d, n), left = between(0, 2) ? view(a, n) : dst, right = between(0, 2) ? view(b, n) : dst;
+    const auto dst = view(d, n), left = between(0, 2) ? view(a, n) : dst,
+               right = between(0, 2) ? view(b, n) : dst;
     const int kind = between(0, 3);
     for (int i = 0; i < n; ++i)
-      expected[static_cast<std::size_t>(&dst[i] - d.data())] = f(kind == 1 || kind == 3 ? s : left[i], kind == 2 || kind == 3 ? s : right[i]);
+      expected[static_cast<std::size_t>(&dst[i] - d.data())] =
+          f(kind == 1 || kind == 3 ? s : left[i], kind == 2 || kind == 3 ? s : right[i]);
     if (kind == 0) op(dst, left, right);
     if (kind == 1) op(dst, s, right);
     if (kind == 2) op(dst, left, s);
@@ -126,7 +131,8 @@ void fmac_rounds() {
     const int n = between(0, 21);
     auto d = values<T>(size), a = values<T>(size), b = values<T>(size), expected = d;
     const T s = value<T>(), start = value<T>();
-    const auto dst = view(d, n), left = between(0, 1) ? view(a, n) : dst, right = between(0, 2) ? view(b, n) : dst;
+    const auto dst = view(d, n), left = between(0, 1) ? view(a, n) : dst,
+               right = between(0, 2) ? view(b, n) : dst;
     T total = start, expected_total = start;
     for (int i = 0; i < n; ++i) {
       expected[static_cast<std::size_t>(&dst[i] - d.data())] = plus(left[i], times(right[i], s));
@@ -172,14 +178,17 @@ void converts() {
   auto from = values<From>(size);
   std::vector<To> to(size);
   mov(mem(std::span{to}).reversed(), mem(std::span{from}));
-  for (std::size_t i = 0; i < size; ++i) REQUIRE(to_bits(to[size - 1 - i]) == to_bits(static_cast<To>(from[i])));
+  for (std::size_t i = 0; i < size; ++i)
+    REQUIRE(to_bits(to[size - 1 - i]) == to_bits(static_cast<To>(from[i])));
 }
 
 }  // namespace
 
 TEST_CASE("mov converts between element types") {
-  converts<f32, f16>(), converts<f16, f32>(), converts<f32, bf16>(), converts<bf16, f32>(), converts<f16, bf16>();
-  converts<f32, i16>(), converts<f32, i32>(), converts<f16, u16>(), converts<i32, i16>(), converts<u16, u32>();
+  converts<f32, f16>(), converts<f16, f32>(), converts<f32, bf16>(), converts<bf16, f32>(),
+      converts<f16, bf16>();
+  converts<f32, i16>(), converts<f32, i32>(), converts<f16, u16>(), converts<i32, i16>(),
+      converts<u16, u32>();
   f32 third[1]{1.f / 3};
   f16 half[1]{};
   mov(mem(half), mem(third));
@@ -240,7 +249,8 @@ TEST_CASE("the absolute value of zero has no sign") {
 TEST_CASE("map takes any function of any number of sources") {
   f32 x[3]{1, 2, 3}, y[3]{4, 5, 6}, z[3]{};
   int calls = 0;
-  map([&calls](f32 a, f32 b, f32 c, f32 d) { return ++calls, a * b + c * d; }, mem(z), mem(x), mem(y), 2.f, mem(x).reversed());
+  map([&calls](f32 a, f32 b, f32 c, f32 d) { return ++calls, a * b + c * d; }, mem(z), mem(x), mem(y), 2.f,
+      mem(x).reversed());
   CHECK(std::vector(z, z + 3) == std::vector{10.f, 14.f, 20.f});
   CHECK(calls == 3);
 }
@@ -259,11 +269,13 @@ TEST_CASE("operations can be done while compiling") {
 TEST_CASE("operands that do not fit together are faults") {
   f32 x[4]{}, y[3]{}, s = 0;
   CHECK_THROWS_WITH(mov(mem(x), mem(y)), "wsl: the operands of mov differ in length: 4 and 3 elements");
-  CHECK_THROWS_WITH(add(mem(x), mem(x), mem(y)), "wsl: the operands of add differ in length: 4 and 3 elements");
+  CHECK_THROWS_WITH(add(mem(x), mem(x), mem(y)),
+                    "wsl: the operands of add differ in length: 4 and 3 elements");
   CHECK_THROWS_WITH(sub(mem(y), 1, mem(x)), Contains("the operands of sub differ in length: 3 and 4"));
   CHECK_THROWS_WITH(fmac(mem(y), mem(y), mem(x), 1), Contains("fmac"));
   CHECK_THROWS_WITH(add(&s, mem(x), mem(y)), Contains("4 and 3"));
-  CHECK_THROWS_WITH(map([](f32 a) { return a; }, mem(x).part(0, 0), mem(y)), Contains("map differ in length: 0 and 3"));
+  CHECK_THROWS_WITH(map([](f32 a) { return a; }, mem(x).part(0, 0), mem(y)),
+                    Contains("map differ in length: 0 and 3"));
   CHECK_THROWS_WITH(mov(&s, 1), "wsl: no operand of mov says how many elements there are");
   CHECK_THROWS_WITH(max(&s, 1, s), Contains("no operand of max says"));
   CHECK(std::vector(x, x + 4) == std::vector<f32>(4));
@@ -273,7 +285,8 @@ TEST_CASE("an operation with a fabric operand says so too, before it is started"
   constexpr color<f32> red{0};
   f32 x[4]{}, s = 0;
   CHECK_THROWS_WITH(static_cast<void>(mov(mem(x), fabin(red, 3))), Contains("mov differ in length: 4 and 3"));
-  CHECK_THROWS_WITH(static_cast<void>(mov(fabout(red, 5), mem(x))), Contains("mov differ in length: 5 and 4"));
+  CHECK_THROWS_WITH(static_cast<void>(mov(fabout(red, 5), mem(x))),
+                    Contains("mov differ in length: 5 and 4"));
   CHECK_THROWS_WITH(static_cast<void>(add(&s, 0, fabin(red, -1))), "wsl: an operand of add has -1 elements");
 }
 

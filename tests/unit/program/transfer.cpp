@@ -34,12 +34,14 @@ std::vector<u32> words_of(const std::array<T, length>& x) {
 
 /// Moves all elements of an operation, at most `most` at a time; the words that it sends.
 template <class Operation>
-std::vector<u32> moved(const Operation& op, const std::vector<u32>& first, const std::vector<u32>& second, int most) {
+std::vector<u32> moved(const Operation& op, const std::vector<u32>& first, const std::vector<u32>& second,
+                       int most) {
   transfer t = op.start();
   std::vector<u32> out(length);
   while (!t.complete()) {
     const u32 n = static_cast<u32>(std::min(between(0, most), length - static_cast<int>(t.done)));
-    const u32* input[2] = {first.empty() ? nullptr : first.data() + t.done, second.empty() ? nullptr : second.data() + t.done};
+    const u32* input[2] = {first.empty() ? nullptr : first.data() + t.done,
+                           second.empty() ? nullptr : second.data() + t.done};
     t.move(t, input, out.data() + t.done, n);
   }
   return out;
@@ -104,8 +106,13 @@ TEST_CASE("pieces of a transfer do what the whole does") {
     pieces_do_not_matter([](auto& m) { return mul(&m.total, mem(m.x), fabin(red)); });
     pieces_do_not_matter([](auto& m) { return mov(&m.total, fabin(red, length)); });
     pieces_do_not_matter([](auto& m) { return wsl::max(&m.total, 0, fabin(blue, length)); });
-    pieces_do_not_matter([](auto& m) { return map([k = m.total](f32 a, f32 b, f32 c) { return a * k + b - c; }, mem(m.x), fabin(red), mem(m.y), fabin(blue)); });
-    pieces_do_not_matter([](auto& m) { return map([](f32 a, f32 b) { return a - b; }, fabout(thin), mem(m.x).reversed(), fabin(red)); });
+    pieces_do_not_matter([](auto& m) {
+      return map([k = m.total](f32 a, f32 b, f32 c) { return a * k + b - c; }, mem(m.x), fabin(red), mem(m.y),
+                 fabin(blue));
+    });
+    pieces_do_not_matter([](auto& m) {
+      return map([](f32 a, f32 b) { return a - b; }, fabout(thin), mem(m.x).reversed(), fabin(red));
+    });
   }
 }
 

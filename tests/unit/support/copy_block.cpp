@@ -46,7 +46,8 @@ TEST_CASE("Every way to copy that this processor has copies the same") {
     for (std::size_t bytes = 128; bytes <= 256; bytes += 4) {
       std::vector<char> target(256);
       way(target.data(), source.data(), bytes);
-      if (!std::equal(source.begin(), source.begin() + static_cast<std::ptrdiff_t>(bytes), target.begin())) return false;
+      if (!std::equal(source.begin(), source.begin() + static_cast<std::ptrdiff_t>(bytes), target.begin()))
+        return false;
     }
     return true;
   };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a run throws when nothing moves any more but something still waits: every wait with its PE, its color, its queue and its
-// amount, then who waits for whom, then what helps. Equal waits of many PEs are one line, so the text stays short on any grid.
+// What a run throws when nothing moves any more but something still waits: every wait with its PE, its color,
+// its queue and its amount, then who waits for whom, then what helps. Equal waits of many PEs are one line,
+// so the text stays short on any grid.
 #pragma once
 #include <stdexcept>
 #include <string>
@@ -21,8 +22,8 @@ struct wait_group {
   support::flat_vector<coord> some;
 
   bool takes(const wait& w) const {
-    return w.why == first->why && w.color == first->color && w.program == first->program && w.what == first->what &&
-           w.position == first->position;
+    return w.why == first->why && w.color == first->color && w.program == first->program &&
+           w.what == first->what && w.position == first->position;
   }
   void add(const wait& w) {
     least = w.count < least ? w.count : least;
@@ -49,7 +50,8 @@ struct wait_groups {
 inline wait_groups grouped(const waits& open, std::size_t room) {
   using r = wait::reason;
   wait_groups groups;
-  for (r why : {r::input, r::output, r::pop, r::ended, r::push, r::stream, r::unread, r::held, r::router_switch, r::router})
+  for (r why : {r::input, r::output, r::pop, r::ended, r::push, r::stream, r::unread, r::held,
+                r::router_switch, r::router})
     for (const wait& w : open) {
       if (w.why != why) continue;
       if (wait_group* g = groups.of(w, room)) g->add(w);
@@ -86,13 +88,17 @@ inline std::string predicate(const wait_group& g) {
   const std::string color = joined({" of color ", w.color, g.places > 1 ? " each" : ""});
   const auto so_many = [&](const char* one) { return amount(g, one); };
   switch (w.why) {
-    case wait::reason::input: return joined({w.what, " waits for ", so_many("wavelet"), color, "; the input queue is empty"});
-    case wait::reason::output: return joined({w.what, " waits to put ", so_many("wavelet"), color, " into the full output queue"});
+    case wait::reason::input:
+      return joined({w.what, " waits for ", so_many("wavelet"), color, "; the input queue is empty"});
+    case wait::reason::output:
+      return joined({w.what, " waits to put ", so_many("wavelet"), color, " into the full output queue"});
     case wait::reason::pop: return joined({w.what, " waits for ", so_many("element"), " of an empty FIFO"});
     case wait::reason::ended: return joined({w.what, " waits for the completion of ", so_many("operation")});
-    case wait::reason::push: return joined({w.what, " waits for room for ", so_many("element"), " in a full FIFO"});
+    case wait::reason::push:
+      return joined({w.what, " waits for room for ", so_many("element"), " in a full FIFO"});
     case wait::reason::unread:
-      return joined({so_many("wavelet"), color, " in the input queue; ", *w.what ? "task " : "no task or operation takes them", w.what,
+      return joined({so_many("wavelet"), color, " in the input queue; ",
+                     *w.what ? "task " : "no task or operation takes them", w.what,
                      *w.what ? " may not run" : ""});
     case wait::reason::held: return joined({"task ", w.what, " is activated but blocked"});
     case wait::reason::stream: return joined({so_many("word"), color, " cannot enter the grid"});
@@ -127,7 +133,8 @@ inline std::string links_text(const support::flat_vector<wait_link>& links) {
     if (i) text += ", which ";
     if (i == head && links.size() > head + tail + 1) {
       i = links.size() - tail;
-      text += joined({"waits for ", i - head, " more PEs in turn, the last of them being ", pe_text(links[i].from), ", which "});
+      text += joined({"waits for ", i - head, " more PEs in turn, the last of them being ",
+                      pe_text(links[i].from), ", which "});
     }
     text += link_text(links[i]);
   }
@@ -156,7 +163,8 @@ inline std::string ending_text(const wait_chain& c) {
 inline std::string cycle_remedy(const wait_chain& c) {
   for (const wait_link& l : c.links)
     if (l.what != wait_link::kind::supply)
-      return "Let one of them take its wavelets while it sends: with a data task, or with an operation started by me.async(...).";
+      return "Let one of them take its wavelets while it sends: with a data task, or with an operation "
+             "started by me.async(...).";
   return "Let one of them send before it waits.";
 }
 
@@ -168,19 +176,29 @@ inline std::string remedy(const wait_chain& c, const layout& plan) {
   switch (c.how) {
     case e::cycle: return cycle_remedy(c);
     case e::never_sent:
-      return joined({"Let ", culprit, " send as many wavelets of color ", color, " as are read; was it launched, and did what triggers it arrive?"});
+      return joined({"Let ", culprit, " send as many wavelets of color ", color,
+                     " as are read; was it launched, and did what triggers it arrive?"});
     case e::never_took:
-      if (*c.task) return joined({"Let ", culprit, " unblock color ", color, " or end what keeps it busy, so that ", c.task, " runs; or send less."});
-      return joined({"Bind a task to color ", color, " on ", culprit, ", start an operation that reads all of it, or send less."});
+      if (*c.task)
+        return joined({"Let ", culprit, " unblock color ", color, " or end what keeps it busy, so that ",
+                       c.task, " runs; or send less."});
+      return joined({"Bind a task to color ", color, " on ", culprit,
+                     ", start an operation that reads all of it, or send less."});
     case e::held: return joined({"Let ", culprit, " unblock ", c.task, ", or do not activate it."});
-    case e::no_push: return joined({"Let ", culprit, " push as many elements as its ", c.task, " pops, or pop fewer."});
-    case e::no_pop: return joined({"Let ", culprit, " pop what its ", c.task, " pushes, or give the FIFO room for all of it."});
-    case e::stream_dry: return joined({"Write as many words of color ", color, " into the stream as the PEs read."});
+    case e::no_push:
+      return joined({"Let ", culprit, " push as many elements as its ", c.task, " pops, or pop fewer."});
+    case e::no_pop:
+      return joined(
+          {"Let ", culprit, " pop what its ", c.task, " pushes, or give the FIFO room for all of it."});
+    case e::stream_dry:
+      return joined({"Write as many words of color ", color, " into the stream as the PEs read."});
     case e::gated:
       if (c.position < 0) return joined({"Let ", culprit, " call me.reopen for color ", color, "."});
-      return joined({"Let a control wavelet with advance or reset pass the switch of color ", color, " at ", pe_text(c.last),
-                     " after the last wavelet that its position is for."});
-    case e::no_path: return joined({"Add a path of color ", color, " that ends in the ramp of ", culprit, ", or do not read it there."});
+      return joined({"Let a control wavelet with advance or reset pass the switch of color ", color, " at ",
+                     pe_text(c.last), " after the last wavelet that its position is for."});
+    case e::no_path:
+      return joined({"Add a path of color ", color, " that ends in the ramp of ", culprit,
+                     ", or do not read it there."});
     case e::unknown: break;
   }
   return "Compare what these PEs send with what they read.";
@@ -200,7 +218,8 @@ inline std::string deadlock_text(const layout& plan, const waits& open) {
 
 class deadlock : public std::runtime_error {
  public:
-  deadlock(const layout& plan, waits open) : runtime_error(detail::deadlock_text(plan, open)), open_(std::move(open)) {}
+  deadlock(const layout& plan, waits open)
+      : runtime_error(detail::deadlock_text(plan, open)), open_(std::move(open)) {}
 
   /// Everything that waits.
   const waits& open() const { return open_; }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What each PE did, in its order: tasks, host calls and operations, equal ones in a row counted. The threaded engine keeps such a log
-// when it is given one; a PE is run by one thread at a time, so nothing locks. See race.hpp, which compares logs.
+// What each PE did, in its order: tasks, host calls and operations, equal ones in a row counted. The threaded
+// engine keeps such a log when it is given one; a PE is run by one thread at a time, so nothing locks. See
+// race.hpp, which compares logs.
 #pragma once
 #include "../../core/coord.hpp"
 #include "../../support/flat_vector.hpp"
@@ -13,7 +14,9 @@ struct run_entry {
   coord from;             ///< who sent them
   u64 times = 0;          ///< wavelets, or 1
 
-  bool same_kind(const run_entry& other) const { return what == other.what && color == other.color && from == other.from; }
+  bool same_kind(const run_entry& other) const {
+    return what == other.what && color == other.color && from == other.from;
+  }
 };
 
 class run_log {

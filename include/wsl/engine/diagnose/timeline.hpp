@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// What the timed engine writes down of a run when it is traced: tasks, operations and stalls of every PE with their times, and the
-// words that cross each link. It stops when it is full, because a trace that nobody can open helps nobody.
+// What the timed engine writes down of a run when it is traced: tasks, operations and stalls of every PE with
+// their times, and the words that cross each link. It stops when it is full, because a trace that nobody can
+// open helps nobody.
 #pragma once
-#include "../../support/flat_vector.hpp"
 #include "../../core/scalar.hpp"
+#include "../../support/flat_vector.hpp"
 
 namespace wsl::engines {
 
@@ -15,7 +16,7 @@ class timeline {
   struct event {
     enum class kind : u8 { task, operation, starved, held_up };
     kind what;
-    u8 thread;         ///< 0 the main thread, k + 1 microthread k
+    u8 thread;  ///< 0 the main thread, k + 1 microthread k
     u32 pe;
     const char* name;
     u64 from, to;
@@ -23,7 +24,7 @@ class timeline {
   struct count {
     u32 pipe;
     u32 words;
-    u64 window;        ///< its number
+    u64 window;  ///< its number
   };
 
   void note(const event& e) {
@@ -34,7 +35,8 @@ class timeline {
   /// A word has gone into a pipe.
   void crossed(u32 pipe, u64 now) {
     while (last_.size() <= pipe) last_.push_back(none);
-    if (const u32 last = last_[pipe]; last != none && counts_[last].window == now / window) return void(++counts_[last].words);
+    if (const u32 last = last_[pipe]; last != none && counts_[last].window == now / window)
+      return void(++counts_[last].words);
     if (full()) return void(cut_ = true);
     last_[pipe] = static_cast<u32>(counts_.size());
     counts_.push_back({pipe, 1, now / window});

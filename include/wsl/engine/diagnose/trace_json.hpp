@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A timeline as the file that Perfetto (ui.perfetto.dev) and Chrome (chrome://tracing) show: a group of rows for each PE, with its
-// tasks, its operations by microthread and its stalls, and a counter for each link. A microsecond there is a cycle.
+// A timeline as the file that Perfetto (ui.perfetto.dev) and Chrome (chrome://tracing) show: a group of rows
+// for each PE, with its tasks, its operations by microthread and its stalls, and a counter for each link. A
+// microsecond there is a cycle.
 #pragma once
 #include <string>
 
@@ -17,7 +18,8 @@ class trace_json {
             std::string(t.cut() ? ",\"cut\":\"the trace was full\"" : "") + "},\"traceEvents\":[\n";
     for (const timeline::event& e : t.events()) add(e);
     for (const timeline::count& c : t.counts()) add(c);
-    text_ += "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":" + std::to_string(links()) + ",\"args\":{\"name\":\"links\"}}\n]}\n";
+    text_ += "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":" + std::to_string(links()) +
+             ",\"args\":{\"name\":\"links\"}}\n]}\n";
   }
   const std::string& text() const { return text_; }
 
@@ -30,15 +32,20 @@ class trace_json {
     const bool stall = e.what == kind::starved || e.what == kind::held_up;
     const u32 row = stall ? stalls : e.thread;
     introduce(e.pe, row);
-    const char* name = e.what == kind::starved ? "waits for wavelets" : e.what == kind::held_up ? "waits for room" : e.name;
-    text_ += "{\"ph\":\"X\",\"name\":\"" + escaped(name) + "\",\"cat\":\"" + category(e.what) + "\"," + place(e.pe, row) + ",\"ts\":" +
-             std::to_string(e.from) + ",\"dur\":" + std::to_string(e.to - e.from) + "},\n";
+    const char* name = e.what == kind::starved   ? "waits for wavelets"
+                       : e.what == kind::held_up ? "waits for room"
+                                                 : e.name;
+    text_ += "{\"ph\":\"X\",\"name\":\"" + escaped(name) + "\",\"cat\":\"" + category(e.what) + "\"," +
+             place(e.pe, row) + ",\"ts\":" + std::to_string(e.from) +
+             ",\"dur\":" + std::to_string(e.to - e.from) + "},\n";
   }
   static const char* category(timeline::event::kind what) {
     using kind = timeline::event::kind;
     return what == kind::task ? "task" : what == kind::operation ? "operation" : "stall";
   }
-  static std::string place(u32 pe, u32 row) { return "\"pid\":" + std::to_string(pe) + ",\"tid\":" + std::to_string(row); }
+  static std::string place(u32 pe, u32 row) {
+    return "\"pid\":" + std::to_string(pe) + ",\"tid\":" + std::to_string(row);
+  }
 
   // Names of rows come before their first events.
   void introduce(u32 pe, u32 row) {
@@ -48,28 +55,33 @@ class trace_json {
       if (known == key) return;
     if (named_[pe].empty()) {
       const pe_state& s = pes_.state(pe);
-      name("process_name", pe, row, "PE(" + std::to_string(s.x) + ", " + std::to_string(s.y) + ") " + s.image->source->name);
+      name("process_name", pe, row,
+           "PE(" + std::to_string(s.x) + ", " + std::to_string(s.y) + ") " + s.image->source->name);
     }
     named_[pe].push_back(key);
-    name("thread_name", pe, row, row == 0 ? "tasks" : row == stalls ? "stalls" : "microthread " + std::to_string(row - 1));
+    name("thread_name", pe, row,
+         row == 0        ? "tasks"
+         : row == stalls ? "stalls"
+                         : "microthread " + std::to_string(row - 1));
   }
   void name(const char* what, u32 pe, u32 row, const std::string& value) {
-    text_ += "{\"ph\":\"M\",\"name\":\"" + std::string(what) + "\"," + place(pe, row) + ",\"args\":{\"name\":\"" + escaped(value) + "\"}},\n";
+    text_ += "{\"ph\":\"M\",\"name\":\"" + std::string(what) + "\"," + place(pe, row) +
+             ",\"args\":{\"name\":\"" + escaped(value) + "\"}},\n";
   }
 
   // A pipe's words cross all its links; the counter goes back to 0 where no window follows.
   void add(const timeline::count& c) {
     routers_.each_link(c.pipe, [&](u32 router, port side) {
       const coord at = routers_.coord_of(router);
-      const std::string link = "PE(" + std::to_string(at.x) + ", " + std::to_string(at.y) + ") " + name_of(side) + " color " +
-                               std::to_string(routers_.origin_of(c.pipe).color);
+      const std::string link = "PE(" + std::to_string(at.x) + ", " + std::to_string(at.y) + ") " +
+                               name_of(side) + " color " + std::to_string(routers_.origin_of(c.pipe).color);
       sample(link, c.window * timeline::window, c.words);
       sample(link, (c.window + 1) * timeline::window - 1, 0);
     });
   }
   void sample(const std::string& link, u64 at, u32 words) {
-    text_ += "{\"ph\":\"C\",\"name\":\"" + link + "\",\"pid\":" + std::to_string(links()) + ",\"ts\":" + std::to_string(at) +
-             ",\"args\":{\"words\":" + std::to_string(words) + "}},\n";
+    text_ += "{\"ph\":\"C\",\"name\":\"" + link + "\",\"pid\":" + std::to_string(links()) +
+             ",\"ts\":" + std::to_string(at) + ",\"args\":{\"words\":" + std::to_string(words) + "}},\n";
   }
 
   static std::string escaped(const std::string& s) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Who waits for whom when nothing moves any more. A PE that waits for wavelets of a color waits for the ramps and host streams
-// that feed it: the color's routes, walked backwards. A PE that waits for room waits for the processors in front of which its
-// wavelets pile up: the routes, walked forwards. Followed from PE to PE these links end in a cycle or at the culprit.
+// Who waits for whom when nothing moves any more. A PE that waits for wavelets of a color waits for the ramps
+// and host streams that feed it: the color's routes, walked backwards. A PE that waits for room waits for the
+// processors in front of which its wavelets pile up: the routes, walked forwards. Followed from PE to PE
+// these links end in a cycle or at the culprit.
 #pragma once
 
 #include "../../layout/layout.hpp"
@@ -12,11 +13,14 @@ namespace wsl {
 /// One step of a chain: `from` waits because of `to`.
 struct wait_link {
   enum class kind {
-    supply,   ///< for wavelets of `color` that `to` sends
-    room,     ///< for room on `color`, whose wavelets end at `to`
-    branch,   ///< for wavelets of `color` that lie in a router because `to`, on another branch, does not take them
-    stream,   ///< for wavelets of `color` that the host streams in at `to`
-    router_switch,     ///< for wavelets of `color` that wait at the router of `to` for its switch, or for the color to be reopened
+    supply,  ///< for wavelets of `color` that `to` sends
+    room,    ///< for room on `color`, whose wavelets end at `to`
+    /// for wavelets of `color` that lie in a router because `to`, on another branch, does not take them
+    branch,
+    stream,  ///< for wavelets of `color` that the host streams in at `to`
+    /// for wavelets of `color` that wait at the router of `to` for its switch, or for the color to be
+    /// reopened
+    router_switch,
     nothing,  ///< for wavelets of `color`, which no path brings
   };
   kind what;
@@ -30,13 +34,17 @@ struct wait_chain {
     unknown,     ///< not found within the bounds of the search
     cycle,       ///< the last link leads back to the first
     never_sent,  ///< `last` waits for nothing
-    never_took,  ///< wavelets of `color` lie before `last`; `task` takes them but may not run, or is empty if nothing takes them
+    /// wavelets of `color` lie before `last`; `task` takes them but may not run, or is empty if nothing takes
+    /// them
+    never_took,
     held,        ///< `task` of `last` is activated but blocked
     no_push,     ///< operation `task` of `last` waits for elements of a FIFO
     no_pop,      ///< operation `task` of `last` waits for room in a FIFO
     stream_dry,  ///< the host's stream ended
-    gated,       ///< wavelets of `color` wait at the router of `last` for its switch to leave `position`, or to be reopened if that is -1
-    no_path,     ///< nothing leads to the PE that waits
+    /// wavelets of `color` wait at the router of `last` for its switch to leave `position`, or to be reopened
+    /// if that is -1
+    gated,
+    no_path,  ///< nothing leads to the PE that waits
   };
   ending how = ending::unknown;
   support::flat_vector<wait_link> links;
@@ -50,7 +58,11 @@ class wait_graph {
  public:
   /// Both must outlive the graph.
   wait_graph(const layout& plan, const waits& what_waits)
-      : plan_(plan), open_(what_waits), first_(places()), next_(what_waits.size()), seen_(places()),
+      : plan_(plan),
+        open_(what_waits),
+        first_(places()),
+        next_(what_waits.size()),
+        seen_(places()),
         visited_(places()) {
     for (std::size_t& i : first_) i = none;
     for (std::size_t i = open_.size(); i-- > 0;) {
@@ -66,15 +78,18 @@ class wait_graph {
     for (const wait& w : open_)
       if (w.why == wait::reason::stream && search(w)) return found_;
     for (const wait& w : open_)
-      if ((w.why == wait::reason::unread || w.why == wait::reason::held || of_fifo(w)) && search(w)) return found_;
+      if ((w.why == wait::reason::unread || w.why == wait::reason::held || of_fifo(w)) && search(w))
+        return found_;
     for (const wait& w : open_)
-      if (w.why == wait::reason::router_switch && !done()) found_ = {wait_chain::ending::gated, {}, w.at, w.color, "", w.position};
+      if (w.why == wait::reason::router_switch && !done())
+        found_ = {wait_chain::ending::gated, {}, w.at, w.color, "", w.position};
     return found_;
   }
 
  private:
   static constexpr std::size_t none = ~std::size_t{0};
-  static constexpr u64 most_hops = u64{1} << 19;  // bounds the search on a large grid on which everything waits
+  // bounds the search on a large grid on which everything waits
+  static constexpr u64 most_hops = u64{1} << 19;
 
   struct node {
     coord at;
@@ -96,10 +111,12 @@ class wait_graph {
   }
   bool stuck(coord c) const {
     return wait_at(c, [](const wait& w) {
-      return w.why != wait::reason::stream && w.why != wait::reason::router && w.why != wait::reason::router_switch;
+      return w.why != wait::reason::stream && w.why != wait::reason::router &&
+             w.why != wait::reason::router_switch;
     });
   }
-  // A processor that waits for a color has an empty queue of it: it is not the one that lets the color pile up.
+  // A processor that waits for a color has an empty queue of it: it is not the one that lets the color pile
+  // up.
   bool stops(coord c, int color) const {
     return wait_at(c, wait::reason::unread, color) || (stuck(c) && !wait_at(c, wait::reason::input, color));
   }
@@ -133,7 +150,8 @@ class wait_graph {
     }
     const wait_link l = top.links[top.taken++];
     using k = wait_link::kind;
-    if (l.what == k::stream || l.what == k::nothing || l.what == k::router_switch || !stuck(l.to)) remember_end(l);
+    if (l.what == k::stream || l.what == k::nothing || l.what == k::router_switch || !stuck(l.to))
+      remember_end(l);
     else if (visited_[place(l.to)] == open) return remember_cycle(l.to);
     else if (visited_[place(l.to)] == unseen) enter(l.to);
     return false;
@@ -168,13 +186,15 @@ class wait_graph {
     if (done()) return;
     using k = wait_link::kind;
     using e = wait_chain::ending;
-    const e how = l.what == k::stream    ? e::stream_dry
-                  : l.what == k::nothing ? e::no_path
-                  : l.what == k::router_switch    ? e::gated
-                  : l.what == k::supply  ? e::never_sent
-                                         : e::never_took;
+    const e how = l.what == k::stream          ? e::stream_dry
+                  : l.what == k::nothing       ? e::no_path
+                  : l.what == k::router_switch ? e::gated
+                  : l.what == k::supply        ? e::never_sent
+                                               : e::never_took;
     remember(how, l.to, l.color, "");
-    if (const wait* router_switch = how == e::gated ? wait_at(l.to, wait::reason::router_switch, l.color) : nullptr) found_.position = router_switch->position;
+    if (const wait* router_switch =
+            how == e::gated ? wait_at(l.to, wait::reason::router_switch, l.color) : nullptr)
+      found_.position = router_switch->position;
   }
   bool remember_cycle(coord c) {
     std::size_t from = 0;
@@ -200,7 +220,8 @@ class wait_graph {
   support::flat_vector<wait_link> supply(const wait& w) {
     support::flat_vector<wait_link> links;
     const upstream up = walk_back(w.at, w.color);
-    if (!shut_.empty()) return links.push_back({wait_link::kind::router_switch, w.at, shut_[0], w.color}), links;
+    if (!shut_.empty())
+      return links.push_back({wait_link::kind::router_switch, w.at, shut_[0], w.color}), links;
     for (coord c : up.clogged)
       for (coord to : walk_on(c, w.color))
         if (stops(to, w.color)) links.push_back({wait_link::kind::branch, w.at, to, w.color});
@@ -226,10 +247,12 @@ class wait_graph {
     support::flat_vector<wait_link> links;
     const support::flat_vector<coord> receivers = walk_on(w.at, w.color);
     const bool from_host = w.why == wait::reason::stream;
-    if (!shut_.empty()) return links.push_back({wait_link::kind::router_switch, w.at, shut_[0], w.color, from_host}), links;
+    if (!shut_.empty())
+      return links.push_back({wait_link::kind::router_switch, w.at, shut_[0], w.color, from_host}), links;
     for (coord c : receivers)
       if (stops(c, w.color)) links.push_back({wait_link::kind::room, w.at, c, w.color, from_host});
-    if (links.empty() && !receivers.empty()) links.push_back({wait_link::kind::room, w.at, receivers[0], w.color, from_host});
+    if (links.empty() && !receivers.empty())
+      links.push_back({wait_link::kind::room, w.at, receivers[0], w.color, from_host});
     return links;
   }
 
@@ -290,7 +313,8 @@ class wait_graph {
   support::flat_vector<u32> seen_;
   support::flat_vector<u8> visited_;
   support::flat_vector<node> path_;
-  support::flat_vector<coord> todo_, shut_;  // where a walk goes on; routers on its way whose switch keeps wavelets waiting
+  // where a walk goes on; routers on its way whose switch keeps wavelets waiting
+  support::flat_vector<coord> todo_, shut_;
   coord here_;
   int color_ = -1;
   u32 walk_ = 0;

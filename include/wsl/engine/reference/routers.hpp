@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The routers of a layout, hop by hop: for every color that passes a PE a virtual_channel with one bounded queue an input port, and for
-// every queue who fills and who empties it. A wavelet crosses one link a cycle; a link carries one wavelet a cycle, whatever
-// its color; a multicast moves when all its outputs have room. Where several wavelets want one link, the one whose turn it is by
-// the cycle's number goes first: that is the order of merges. Where a color has a switch, wavelets from a port that its position does
-// not take wait, and control wavelets change the position when they have passed.
+// The routers of a layout, hop by hop: for every color that passes a PE a virtual_channel with one bounded
+// queue an input port, and for every queue who fills and who empties it. A wavelet crosses one link a cycle;
+// a link carries one wavelet a cycle, whatever its color; a multicast moves when all its outputs have room.
+// Where several wavelets want one link, the one whose turn it is by the cycle's number goes first: that is
+// the order of merges. Where a color has a switch, wavelets from a port that its position does not take wait,
+// and control wavelets change the position when they have passed.
 #pragma once
 #include <algorithm>
 #include <span>
@@ -14,7 +15,8 @@
 
 namespace wsl::engines {
 
-/// Words that a router buffers for each color and input: two, the least with which a color flows at one word a cycle.
+/// Words that a router buffers for each color and input: two, the least with which a color flows at one word
+/// a cycle.
 inline constexpr int router_depth = 2;
 
 class routers {
@@ -32,9 +34,11 @@ class routers {
   struct virtual_channel {
     u8 color = 0;
     route how;
-    u32 router_switch = none;                              ///< decides instead of `how` if there is one
-    u32 in[5] = {none, none, none, none, none};   ///< queues by input port; in[0] is the output queue of the processor
-    u32 out[5] = {none, none, none, none, none};  ///< queues by output port; out[0] is the input queue of the processor
+    u32 router_switch = none;  ///< decides instead of `how` if there is one
+    /// queues by input port; in[0] is the output queue of the processor
+    u32 in[5] = {none, none, none, none, none};
+    /// queues by output port; out[0] is the input queue of the processor
+    u32 out[5] = {none, none, none, none, none};
   };
 
   routers(const layout& plan, const auto& input_depth_of) : plan_(plan), gated_(plan), grid_(plan.grid()) {
@@ -46,9 +50,12 @@ class routers {
         const route every = every_route(static_cast<u32>(r), l);
         for (port p : every_port)
           if (every.from.has(p))
-            l.in[index_of(p)] = add_queue(p == ramp ? m.output_depth[sends++ % std::min(m.output_queues, 8)] : router_depth, none,
-                                          static_cast<u32>(r));
-        if (every.to.has(ramp)) l.out[0] = add_queue(input_depth_of(coord_of(static_cast<u32>(r)), l.color), static_cast<u32>(r), none);
+            l.in[index_of(p)] =
+                add_queue(p == ramp ? m.output_depth[sends++ % std::min(m.output_queues, 8)] : router_depth,
+                          none, static_cast<u32>(r));
+        if (every.to.has(ramp))
+          l.out[0] =
+              add_queue(input_depth_of(coord_of(static_cast<u32>(r)), l.color), static_cast<u32>(r), none);
       }
     }
     connect(plan);
@@ -59,7 +66,9 @@ class routers {
   u32 router_at(coord c) const { return static_cast<u32>(grid_.rank(c)); }
   coord coord_of(u32 router) const { return grid_.nth(static_cast<int>(router)); }
 
-  std::span<virtual_channel> virtual_channels_of(u32 router) { return {channels_.data() + first_lane_[router], channels_.data() + first_lane_[router + 1]}; }
+  std::span<virtual_channel> virtual_channels_of(u32 router) {
+    return {channels_.data() + first_lane_[router], channels_.data() + first_lane_[router + 1]};
+  }
   virtual_channel* virtual_channel_of(coord c, int color) {
     for (virtual_channel& l : virtual_channels_of(router_at(c)))
       if (l.color == color) return &l;
@@ -67,8 +76,12 @@ class routers {
   }
 
   /// The gate of a virtual_channel, null if its route always stays.
-  router_switch* switch_of(const virtual_channel& l) { return l.router_switch == none ? nullptr : &switches_[l.router_switch]; }
-  bool takes(const virtual_channel& l, port p) const { return l.router_switch == none ? l.how.from.has(p) : switches_[l.router_switch].takes(p); }
+  router_switch* switch_of(const virtual_channel& l) {
+    return l.router_switch == none ? nullptr : &switches_[l.router_switch];
+  }
+  bool takes(const virtual_channel& l, port p) const {
+    return l.router_switch == none ? l.how.from.has(p) : switches_[l.router_switch].takes(p);
+  }
 
   const queue& operator[](u32 q) const { return queues_[q]; }
   const wavelet& front(u32 q) const { return arena_[queues_[q].first + queues_[q].head]; }
@@ -90,9 +103,9 @@ class routers {
   }
   bool idle() const { return awake_.empty(); }
 
-  /// One cycle: every wavelet that can move does. Calls delivered(router) for wavelets that reach a processor,
-  /// accepted(router) when an output queue of a processor gets room, left(router, port, wavelet) at the grid's edge, and
-  /// torn(router, color) when a command has closed a color.
+  /// One cycle: every wavelet that can move does. Calls delivered(router) for wavelets that reach a
+  /// processor, accepted(router) when an output queue of a processor gets room, left(router, port, wavelet)
+  /// at the grid's edge, and torn(router, color) when a command has closed a color.
   template <class Delivered, class Accepted, class Left, class Torn>
   u64 step(u64 cycle, Delivered delivered, Accepted accepted, Left left, Torn torn_down) {
     now_.swap(awake_);
@@ -132,7 +145,9 @@ class routers {
   }
 
   // All ports that a virtual_channel uses at some time.
-  route every_route(u32 r, const virtual_channel& l) const { return l.router_switch == none ? l.how : plan_.route_at(coord_of(r), l.color); }
+  route every_route(u32 r, const virtual_channel& l) const {
+    return l.router_switch == none ? l.how : plan_.route_at(coord_of(r), l.color);
+  }
 
   u32 add_queue(int capacity, u32 filled_by, u32 emptied_by) {
     queues_.push_back({arena_size_, static_cast<u16>(capacity), 0, 0, filled_by, emptied_by});
@@ -153,7 +168,9 @@ class routers {
         }
   }
 
-  ports outputs_of(const virtual_channel& l, const wavelet& w) const { return l.router_switch == none ? l.how.to : switches_[l.router_switch].outputs(w); }
+  ports outputs_of(const virtual_channel& l, const wavelet& w) const {
+    return l.router_switch == none ? l.how.to : switches_[l.router_switch].outputs(w);
+  }
 
   bool can_move(const virtual_channel& l, ports to, u8 used) const {
     if (to.bits & used) return false;
@@ -208,7 +225,8 @@ class routers {
   switched_paths gated_;
   region grid_;
   std::vector<router_switch> switches_;
-  std::vector<u32> first_lane_;  // the virtual_channels of router r stand from first_lane_[r] to first_lane_[r + 1]
+  // the virtual_channels of router r stand from first_lane_[r] to first_lane_[r + 1]
+  std::vector<u32> first_lane_;
   std::vector<virtual_channel> channels_;
   std::vector<queue> queues_;
   std::vector<wavelet> arena_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a thread does at a switched_router that it visits: it sends on what its gate lets through, data in spans and control wavelets one by
-// one, as far as all outputs have room. What the gate does not take stays in the cursors, and holds up its senders.
+// What a thread does at a switched_router that it visits: it sends on what its gate lets through, data in
+// spans and control wavelets one by one, as far as all outputs have room. What the gate does not take stays
+// in the cursors, and holds up its senders.
 #pragma once
 #include <cstring>
 
@@ -11,14 +12,16 @@ namespace wsl::engines {
 
 class forwarding {
  public:
-  forwarding(transport& words, partition& b, const switched_router& at, router_switch& way) : transport_(words), band_(b), at_(at), way_(way) {}
+  forwarding(transport& words, partition& b, const switched_router& at, router_switch& way)
+      : transport_(words), band_(b), at_(at), way_(way) {}
 
   /// Sends on all that can move. Says whether a command has closed the gate.
   bool run(std::span<cursor> cursors, u64 first) {
     const bool was_closed = way_.closed();
     for (bool moved = true; moved;) {
       moved = false;
-      for (std::size_t k = 0; k < cursors.size(); ++k) moved |= forward(cursors[(first + k) % cursors.size()]);
+      for (std::size_t k = 0; k < cursors.size(); ++k)
+        moved |= forward(cursors[(first + k) % cursors.size()]);
     }
     return way_.closed() && !was_closed;
   }
@@ -53,7 +56,8 @@ class forwarding {
     if (room(to, 1) == 0) return false;
     const wavelet on = way_.pass(w);
     for (port p : every_port)
-      if (to.has(p)) transport_.put_control(band_, out(p), p == ramp ? w.bits : on.bits), --band_.done.wavelets;
+      if (to.has(p))
+        transport_.put_control(band_, out(p), p == ramp ? w.bits : on.bits), --band_.done.wavelets;
     --band_.done.delivered;
     transport_.consume_control(band_, in);
     return true;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What PEs of a partition compute beside their tasks, from the request to the next superstep in which partitions compute: there it is complete, whoever has done it, and
-// when. So results do not depend on who was fast.
+// What PEs of a partition compute beside their tasks, from the request to the next superstep in which
+// partitions compute: there it is complete, whoever has done it, and when. So results do not depend on who
+// was fast.
 #pragma once
 #include <exception>
 
@@ -22,9 +23,7 @@ class open_job {
     if (comers_.count() != 1) return false;
     try {
       what.compute(what.part);
-    } catch (...) {
-      failure = std::current_exception();
-    }
+    } catch (...) { failure = std::current_exception(); }
     return true;
   }
 
@@ -32,7 +31,8 @@ class open_job {
   support::shared_word<u32> comers_;
 };
 
-/// The first of all, which no thread is doing any more, on its PE; returns that PE's number. Throws what it has thrown.
+/// The first of all, which no thread is doing any more, on its PE; returns that PE's number. Throws what it
+/// has thrown.
 inline u32 complete_first_job(support::flat_vector<open_job*>& all, pe_state& on) {
   open_job* const first = all[0];
   all.erase(0);

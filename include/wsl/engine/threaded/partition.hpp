@@ -1,31 +1,32 @@
 // SPDX-License-Identifier: MIT
-// A partition is a strip of the grid that one thread at a time runs. The strips are fixed by the layout, never by the number of
-// threads: inside an superstep a partition runs until nothing is left to do with what it had at the start, and what it wrote for others
-// becomes visible to them in the next superstep, in the order of the partitions. That is why results do not depend on threads. Tasks that compute
-// long wait until no partition has news for another, and then run in one superstep, side by side.
+// A partition is a strip of the grid that one thread at a time runs. The strips are fixed by the layout,
+// never by the number of threads: inside an superstep a partition runs until nothing is left to do with what
+// it had at the start, and what it wrote for others becomes visible to them in the next superstep, in the
+// order of the partitions. That is why results do not depend on threads. Tasks that compute long wait until
+// no partition has news for another, and then run in one superstep, side by side.
 #pragma once
 #include <exception>
 #include <new>
 
 #include "../../support/shared_word.hpp"
-#include "offloaded_jobs.hpp"
 #include "../outcome.hpp"
+#include "offloaded_jobs.hpp"
 
 namespace wsl::engines {
 
 /// What news brings over the cut_edge between two partitions, for one cursor.
 struct cut_edge {
   u32 channel = 0;
-  u32 writer = 0;              ///< as the channel has it, for other threads than the writer's
+  u32 writer = 0;  ///< as the channel has it, for other threads than the writer's
   u8 writers_partition = 0, readers_partition = 0;
-  u32 credited = 0;            ///< words read as far as the writer knows
-  u32 visible = 0;             ///< words that the reader may read
-  u32 origin = 0;              ///< the channel's buffer and its origin
+  u32 credited = 0;  ///< words read as far as the writer knows
+  u32 visible = 0;   ///< words that the reader may read
+  u32 origin = 0;    ///< the channel's buffer and its origin
   const u32* words = nullptr;
-  bool direct = false;         ///< words may go from memory to memory: a PE writes, and nobody else reads
-  bool has_request = false;         ///< the reader's operation waits for all words ...
-  u32 requested = 0;              ///< ... up to here, as far as the writer knows
-  u32 asked = 0;               ///< the last such place that the reader has told
+  bool direct = false;       ///< words may go from memory to memory: a PE writes, and nobody else reads
+  bool has_request = false;  ///< the reader's operation waits for all words ...
+  u32 requested = 0;         ///< ... up to here, as far as the writer knows
+  u32 asked = 0;             ///< the last such place that the reader has told
 };
 
 /// Band numbers fit a mask.
@@ -36,7 +37,9 @@ struct partition_message {
   enum class what : u8 { words, mark, credit, request, grant };
   what kind;
   u32 cursor;
-  u32 position;                ///< tail of the channel, place of a control wavelet, head of the cursor, end of an operation, or of the words granted their first's
+  /// tail of the channel, place of a control wavelet, head of the cursor, end of an operation, or of the
+  /// words granted their first's
+  u32 position;
   const u32* words = nullptr;  ///< with words: the buffer ...
   u32 origin = 0;              ///< ... and its origin; with an grant: the sender's memory, and how many words
 
@@ -53,7 +56,8 @@ class buffer_source {
   ~buffer_source() = default;
 };
 
-/// Buffers of two sizes, lent to channels while something is in them; the one returned last is lent first, because it is in cache.
+/// Buffers of two sizes, lent to channels while something is in them; the one returned last is lent first,
+/// because it is in cache.
 class buffer_pool {
  public:
   buffer_source* source = nullptr;
@@ -93,14 +97,17 @@ class buffer_pool {
     int size;
     u64 superstep;
   };
-  static constexpr std::align_val_t line{64};  // of a cache: a vector that is stored across two takes twice as long
-  static constexpr int apart = 256;            // words: a load that runs ahead of a store with the same place in a page waits for it
+  // of a cache: a vector that is stored across two takes twice as long
+  static constexpr std::align_val_t line{64};
+  // words: a load that runs ahead of a store with the same place in a page waits for it
+  static constexpr int apart = 256;
   support::flat_vector<u32*> small_, large_, all_;
   support::flat_vector<retired> retired_;
 };
 
-/// PEs that have something to do, each once. The newest goes first: what it was sent is still in cache, and its sender's buffer is
-/// soon free for the next. Every so often the oldest does, so that PEs which keep each other busy cannot hold up the rest.
+/// PEs that have something to do, each once. The newest goes first: what it was sent is still in cache, and
+/// its sender's buffer is soon free for the next. Every so often the oldest does, so that PEs which keep each
+/// other busy cannot hold up the rest.
 class work_list {
  public:
   bool empty() const { return count_ == 0; }
@@ -170,29 +177,39 @@ struct alignas(128) partition {
   }
 
   work_list work;
-  support::flat_vector<processor*> processors;           ///< of the PEs that have, or once had, calls or operations in flight
-  support::flat_vector<u32> touched;                     ///< who has had work since it was last found to wait for nothing
-  support::flat_vector<u32> later;                       ///< who may write more for another partition in the next superstep, or is away in this one
-  support::flat_vector<partition_message> grants;                     ///< to PEs here, of the superstep that runs
-  support::flat_vector<u32> postponed;                   ///< whose lengthy tasks wait until no partition has anything else to do
-  bool computes = false;                        ///< in the superstep that runs they need not
-  support::flat_vector<open_job*> offloaded_jobs;            ///< what PEs compute beside their tasks; it is complete in the next such superstep
+  /// of the PEs that have, or once had, calls or operations in flight
+  support::flat_vector<processor*> processors;
+  /// who has had work since it was last found to wait for nothing
+  support::flat_vector<u32> touched;
+  /// who may write more for another partition in the next superstep, or is away in this one
+  support::flat_vector<u32> later;
+  /// to PEs here, of the superstep that runs
+  support::flat_vector<partition_message> grants;
+  /// whose lengthy tasks wait until no partition has anything else to do
+  support::flat_vector<u32> postponed;
+  bool computes = false;  ///< in the superstep that runs they need not
+  /// what PEs compute beside their tasks; it is complete in the next such superstep
+  support::flat_vector<open_job*> offloaded_jobs;
   buffer_pool buffers;
-  support::flat_vector<support::flat_vector<partition_message>> mailboxes[2];       ///< by the superstep's parity and the receiving partition
-  support::shared_word<u64> senders[2];                  ///< partitions whose mail waits for this one, by the superstep's parity
-  u64 addressed = 0;                            ///< partitions that this one has written to in this superstep
-  u64 superstep = 0;                                ///< the superstep that runs
+  /// by the superstep's parity and the receiving partition
+  support::flat_vector<support::flat_vector<partition_message>> mailboxes[2];
+  /// partitions whose mail waits for this one, by the superstep's parity
+  support::shared_word<u64> senders[2];
+  u64 addressed = 0;  ///< partitions that this one has written to in this superstep
+  u64 superstep = 0;  ///< the superstep that runs
   control_marks marks;
   outcome done;
   std::exception_ptr failure;
-  u64 read_now = 0;                             ///< colors that operations of the running task read ...
-  int read_in_pairs = 0;                        ///< ... and how many of those read two of them
-  support::flat_vector<u32> rendezvous_receivers;                   ///< who has been handed words in the visit that runs
-  int prepared = 0;                             ///< wavelets of a color for which the PE that is visited has room on each
+  u64 read_now = 0;       ///< colors that operations of the running task read ...
+  int read_in_pairs = 0;  ///< ... and how many of those read two of them
+  /// who has been handed words in the visit that runs
+  support::flat_vector<u32> rendezvous_receivers;
+  /// wavelets of a color for which the PE that is visited has room on each
+  int prepared = 0;
   bool will_compute() const { return !postponed.empty() || !offloaded_jobs.empty(); }
   bool expects_news() const { return (senders[0].get() | senders[1].get()) != 0; }
 
-  u64 random = 0;                               ///< state of a shuffled schedule
+  u64 random = 0;  ///< state of a shuffled schedule
   u64 draw(u64 below) {
     random ^= random << 13, random ^= random >> 7, random ^= random << 17;
     return random % below;

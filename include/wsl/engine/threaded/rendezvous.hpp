@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Long arrays go from memory to memory, or from the sender's memory into the receiver's sum, where the only receiver waits for them with an
-// operation of its own and nothing lies before them: no buffer is touched. Within a partition this is done at once. Between partitions it takes supersteps: in one the
-// receiver says what it has_request for, in the next the sender grants its memory, in the third the receiver's partition copies. A sender is away from its grant until
-// that superstep has ended: nothing runs on it, so its memory stays as it is, whatever the program does.
+// Long arrays go from memory to memory, or from the sender's memory into the receiver's sum, where the only
+// receiver waits for them with an operation of its own and nothing lies before them: no buffer is touched.
+// Within a partition this is done at once. Between partitions it takes supersteps: in one the receiver says
+// what it has_request for, in the next the sender grants its memory, in the third the receiver's partition
+// copies. A sender is away from its grant until that superstep has ended: nothing runs on it, so its memory
+// stays as it is, whatever the program does.
 #pragma once
 #include "../../support/min_max.hpp"
 #include "transport.hpp"
@@ -13,13 +15,16 @@ class rendezvous_transfers {
  public:
   const u32 rendezvous_from;  ///< words; of an array that crosses to another partition
 
-  rendezvous_transfers(tiles& pes, transport& words, u32 from) : rendezvous_from(from), tiles_(pes), transport_(words) {}
+  rendezvous_transfers(tiles& pes, transport& words, u32 from)
+      : rendezvous_from(from), tiles_(pes), transport_(words) {}
 
   /// Moves all that the operation has left to send. The sender's PE leaves the thread to the receiver's.
   bool within_partition(partition& b, pe_state& s, transfer& t) {
     channel& c = s.channel_of(t.output);
     cursor* in = transport_.only_reader(c);
-    processor* p = in && !in->remote && in->head == c.tail() && in->reader < tiles_.size() ? transport_.processor_of(reader_of(*in)) : nullptr;
+    processor* p = in && !in->remote && in->head == c.tail() && in->reader < tiles_.size()
+                       ? transport_.processor_of(reader_of(*in))
+                       : nullptr;
     transfer* r = p && p->back_in <= b.superstep ? p->reader_of(in->color) : nullptr;
     if (!r || !fit_together(t, *r)) return false;
     const u32 n = move_together(t, *r);
@@ -33,8 +38,10 @@ class rendezvous_transfers {
   /// Tells the sender in another partition what the operation, which waits for words, lacks.
   void request(partition& b, const pe_state& s, const transfer& t) {
     const u64 n = t.length - t.done;
-    if (n < rendezvous_from || t.endless() || !t.target || t.input[1] >= 0 || t.output >= 0 || !is_plain(t)) return;
-    transport_.request(b, topology::cursors_of(s), t.input[0], static_cast<u32>(support::min(n, u64{1} << 30)));
+    if (n < rendezvous_from || t.endless() || !t.target || t.input[1] >= 0 || t.output >= 0 || !is_plain(t))
+      return;
+    transport_.request(b, topology::cursors_of(s), t.input[0],
+                       static_cast<u32>(support::min(n, u64{1} << 30)));
   }
   /// Offers what another partition's operation waits for. Says whether words may go no other way now.
   bool grant(partition& b, const pe_state& s, transfer& t, processor& p) {
@@ -68,7 +75,9 @@ class rendezvous_transfers {
 
   /// Whether the one that reads can take all that the one that writes has left, in one piece.
   static bool fit_together(const transfer& writes, const transfer& reads) {
-    if (reads.input[1] >= 0 || reads.output >= 0 || !(writes.source || reads.target) || writes.uses_fifo() || !is_plain(reads)) return false;
+    if (reads.input[1] >= 0 || reads.output >= 0 || !(writes.source || reads.target) || writes.uses_fifo() ||
+        !is_plain(reads))
+      return false;
     return !writes.endless() && reads.length - reads.done >= writes.length - writes.done;
   }
   static u32 move_together(transfer& writes, transfer& reads) {
@@ -78,7 +87,8 @@ class rendezvous_transfers {
     else writes.move(writes, nullptr, reads.target + reads.done, n), reads.done += n;
     return n;
   }
-  /// Whether what `reads` puts into memory is known to lie elsewhere than the next n words that `writes` sends.
+  /// Whether what `reads` puts into memory is known to lie elsewhere than the next n words that `writes`
+  /// sends.
   static bool apart(const transfer& writes, u32 n, const transfer& reads) {
     if (reads.input[0] < 0 || reads.output >= 0) return true;
     const u32* const first = writes.source + writes.done;

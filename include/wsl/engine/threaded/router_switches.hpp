@@ -24,7 +24,8 @@ class router_switches final : public switched_routers {
 
   u32 find(coord c, int color) const override {
     for (const block& b : blocks_)
-      if (b.path->color == color && b.path->where.has(c)) return b.first + static_cast<u32>(b.path->where.rank(c));
+      if (b.path->color == color && b.path->where.has(c))
+        return b.first + static_cast<u32>(b.path->where.rank(c));
     return none;
   }
 
@@ -49,8 +50,11 @@ class router_switches final : public switched_routers {
   void waits_at(waits& open, transport& words, u32 who) override {
     const u32 j = who - words.net.first_switched_router();
     u64 held = 0, shut_out = 0;
-    for (const cursor& in : words.net.cursors_of(who)) (switches_[j].takes(every_port[in.port]) ? held : shut_out) += words.available(in);
-    if (shut_out) open.push_back({wait::reason::router_switch, all_[j].at, all_[j].color, "", "", shut_out, switches_[j].position()});
+    for (const cursor& in : words.net.cursors_of(who))
+      (switches_[j].takes(every_port[in.port]) ? held : shut_out) += words.available(in);
+    if (shut_out)
+      open.push_back({wait::reason::router_switch, all_[j].at, all_[j].color, "", "", shut_out,
+                      switches_[j].position()});
     if (held) open.push_back({wait::reason::router, all_[j].at, all_[j].color, "", "", held});
   }
 

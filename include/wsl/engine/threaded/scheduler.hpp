@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-// What a thread does on a PE that it visits: moves operations on, and runs tasks in batches, until nothing is ready or room is
-// missing. What runs first is defined: operations in flight, then host calls in their order, the activated local task with the
-// lowest number, and the data or control tasks of the lowest color, a batch at a time; of several senders of a merged color the one
-// with the lowest place on the grid goes first. Lengthy tasks have supersteps of their own. A shuffled schedule draws another legal order.
+// What a thread does on a PE that it visits: moves operations on, and runs tasks in batches, until nothing is
+// ready or room is missing. What runs first is defined: operations in flight, then host calls in their order,
+// the activated local task with the lowest number, and the data or control tasks of the lowest color, a batch
+// at a time; of several senders of a merged color the one with the lowest place on the grid goes first.
+// Lengthy tasks have supersteps of their own. A shuffled schedule draws another legal order.
 #pragma once
 #include <bit>
 #include <utility>
 
-#include "rendezvous.hpp"
 #include "../diagnose/run_log.hpp"
+#include "rendezvous.hpp"
 #include "streams.hpp"
 #include "task_run.hpp"
 
@@ -16,19 +17,26 @@ namespace wsl::engines {
 
 class pe_scheduler {
  public:
-  pe_scheduler(tiles& pes, transport& words, const machine& target, schedule order, u32 rendezvous_from, run_log* log)
-      : tiles_(pes), transport_(words), machine_(target), order_(order), rendezvous_(pes, words, rendezvous_from), log_(log) {
+  pe_scheduler(tiles& pes, transport& words, const machine& target, schedule order, u32 rendezvous_from,
+               run_log* log)
+      : tiles_(pes),
+        transport_(words),
+        machine_(target),
+        order_(order),
+        rendezvous_(pes, words, rendezvous_from),
+        log_(log) {
     if (log_) log_->open(pes.size());
     for (u32 i = 0; i < this->pes(); ++i) state(i).defers = defers(state(i));
   }
 
-  /// Runs a partition until nothing is left to do with what it has, or until it has done so much that others may have news for it: a PE that
-  /// stays busy until a word comes must get the word.
+  /// Runs a partition until nothing is left to do with what it has, or until it has done so much that others
+  /// may have news for it: a PE that stays busy until a word comes must get the word.
   void run(partition& b) {
     if (b.computes) let_compute(b);
     rendezvous_.accept(b);
     b.read_in_pairs = 0;  // of a task that has thrown
-    for (u32 n = 0; n < most_visits && !b.work.empty(); ++n) visit(b, order_.shuffle ? b.work.pop(b.draw(b.work.size())) : b.work.pop());
+    for (u32 n = 0; n < most_visits && !b.work.empty(); ++n)
+      visit(b, order_.shuffle ? b.work.pop(b.draw(b.work.size())) : b.work.pop());
   }
 
   processor* more(const pe_state& s) { return transport_.processor_of(s); }
@@ -85,7 +93,8 @@ class pe_scheduler {
   }
 
  private:
-  static constexpr u32 visit_budget = 256;  ///< batches and tasks of one visit, so that a PE that feeds itself lets others run
+  /// batches and tasks of one visit, so that a PE that feeds itself lets others run
+  static constexpr u32 visit_budget = 256;
   static constexpr u32 most_visits = 8192;  ///< of one superstep
 
   u32 pes() const { return static_cast<u32>(tiles_.size()); }
@@ -93,7 +102,9 @@ class pe_scheduler {
   // A log knows microthreads only, and another order may let an operation wait.
   bool always_defers() const { return order_.shuffle || log_; }
   // Where operations may want one output queue, or more than there are, the engine must see each.
-  bool defers(const pe_state& s) const { return always_defers() || s.image->sends_many || (s.image->sharing_queue && machine_.color_owns_queue); }
+  bool defers(const pe_state& s) const {
+    return always_defers() || s.image->sends_many || (s.image->sharing_queue && machine_.color_owns_queue);
+  }
 
   /// Whose lengthy tasks have waited for this superstep.
   void let_compute(partition& b) {
@@ -104,7 +115,8 @@ class pe_scheduler {
       transport_.wake(b, who);
     }
     b.postponed.clear();
-    while (!b.offloaded_jobs.empty()) transport_.wake(b, complete_first_job(b.offloaded_jobs, state(b.offloaded_jobs[0]->who)));
+    while (!b.offloaded_jobs.empty())
+      transport_.wake(b, complete_first_job(b.offloaded_jobs, state(b.offloaded_jobs[0]->who)));
   }
   /// The local tasks that may run now, as a mask; of lengthy ones alone only in their superstep.
   u32 ready_locals(partition& b, pe_state& s) {
@@ -123,7 +135,8 @@ class pe_scheduler {
     b.prepared = 0;
     if (who < pes()) {
       pe_state& s = state(who);
-      if (s.more && is_away(b, s)) [[unlikely]] return b.later.push_back(who), void();
+      if (s.more && is_away(b, s)) [[unlikely]]
+        return b.later.push_back(who), void();
       while (budget && b.rendezvous_receivers.empty() && act(b, s, budget)) --budget;
     } else if (who < transport_.net.first_switched_router()) {
       visit_stream(transport_, b, who);
@@ -132,15 +145,20 @@ class pe_scheduler {
     }
     transport_.announce(b, who);
     if (!budget || !b.rendezvous_receivers.empty()) transport_.wake(b, who);
-    for (u32 reader : b.rendezvous_receivers) transport_.wake(b, reader);  // who is woken last goes first, and waits for more when this PE sends again
+    // who is woken last goes first, and waits for more when this PE sends again
+    for (u32 reader : b.rendezvous_receivers) transport_.wake(b, reader);
     b.rendezvous_receivers.clear();
   }
 
-  [[gnu::noinline]] bool is_away(const partition& b, const pe_state& s) { return more(s)->back_in > b.superstep; }
+  [[gnu::noinline]] bool is_away(const partition& b, const pe_state& s) {
+    return more(s)->back_in > b.superstep;
+  }
 
   void visit_switched_router(partition& b, u32 who) {
     const switched_router& at = transport_.net.switched_router_of(who);
-    pe* below = transport_.net.router_switches->visit(transport_, b, who, order_.shuffle ? b.draw(64) : 0) ? tiles_.find(at.at) : nullptr;
+    pe* below = transport_.net.router_switches->visit(transport_, b, who, order_.shuffle ? b.draw(64) : 0)
+                    ? tiles_.find(at.at)
+                    : nullptr;
     if (!below || !state_of(*below).image->torn_down[at.color]) return;
     extras(state_of(*below)).torn_down |= color_bit(at.color);
     transport_.wake(b, state_of(*below).index);
@@ -149,15 +167,19 @@ class pe_scheduler {
   bool act(partition& b, pe_state& s, u32& budget) {
     processor* p = more(s);
     if (order_.shuffle && b.draw(2) && !(p && p->suspended()) && run_next(b, s, p)) return true;
-    if (!order_.shuffle && !s.image->urgent_colors && run_locals(b, s, p, budget)) return !is_at_rest(s, more(s));
+    if (!order_.shuffle && !s.image->urgent_colors && run_locals(b, s, p, budget))
+      return !is_at_rest(s, more(s));
     const bool moved = p && !p->microthreads.empty() && move_operations(b, s, *p);
     if (!b.rendezvous_receivers.empty()) return true;
     // What was waited for has come: the task that it activates may run again and again.
-    if (moved && !order_.shuffle && !s.image->urgent_colors && p->microthreads.empty() && run_locals(b, s, p, budget)) return !is_at_rest(s, more(s));
+    if (moved && !order_.shuffle && !s.image->urgent_colors && p->microthreads.empty() &&
+        run_locals(b, s, p, budget))
+      return !is_at_rest(s, more(s));
     return (!(p && p->suspended()) && run_next(b, s, p)) || moved;
   }
 
-  /// Local tasks, as long as nothing else may come before them: the way of a program that sends or takes one array after another.
+  /// Local tasks, as long as nothing else may come before them: the way of a program that sends or takes one
+  /// array after another.
   bool run_locals(partition& b, pe_state& s, const processor* p, u32& budget) {
     u32 ran = 0;
     for (u32 ready; (ready = ready_locals(b, s)) && ran < budget && b.rendezvous_receivers.empty();) {
@@ -234,7 +256,8 @@ class pe_scheduler {
     if (transport_.available(in) == 0) return false;
     if (transport_.control_first(b, in)) return run_control(b, s, in);
     const binding* task = s.image->data[in.color];
-    if (!task || (s.blocked_colors & color_bit(in.color)) || !prepare(b, s, sends_of_a_data_task)) return false;
+    if (!task || (s.blocked_colors & color_bit(in.color)) || !prepare(b, s, sends_of_a_data_task))
+      return false;
     u32 n = transport_.readable(b, in);
     if (order_.shuffle) n = 1 + static_cast<u32>(b.draw(n));
     const u32 taken = run_task(b, s, *task, transport_.words_at(in), n);
@@ -276,7 +299,8 @@ class pe_scheduler {
   }
   void end_run(partition& b, pe_state& s, const binding& task) {
     if (rejected.color >= 0) refuse(s, rejected.color, rejected.type);
-    if (!task_run{b, s}.may_not_fit()) [[likely]] return;
+    if (!task_run{b, s}.may_not_fit()) [[likely]]
+      return;
     processor* p = more(s);
     task_run{b, s}.must_fit(p, machine_);
     if (p) p->task = &task;  // which may wait
@@ -288,7 +312,7 @@ class pe_scheduler {
     rule::refuse_send(s, color, type, present && s.channel_of(color).is_closed());
   }
 
-  // ---- operations ------------------------------------------------------------------------------------------------------------
+  // ---- operations -------------------------------------------------------------------------------
 
   void check(partition& b, pe_state& s, const transfer& t) {
     const processor* p = more(s);
@@ -298,14 +322,16 @@ class pe_scheduler {
     rule::has_queue_alone(s, t, sends);
     const auto reads = [&](int color) { return task_run{b, s}.reads(color) || (p && p->reads(color)); };
     for (int k = 0; k < 2; ++k)
-      if (t.input[k] >= 0) rule::one_reader(s, t.input[k], reads(t.input[k]) || (k == 1 && t.input[0] == t.input[1]));
+      if (t.input[k] >= 0)
+        rule::one_reader(s, t.input[k], reads(t.input[k]) || (k == 1 && t.input[0] == t.input[1]));
     if (t.output < 0) return;
     rule::declares_send(s, t.output, t.output_type);
     rule::has_path(s, t.output, (s.image->present & color_bit(t.output)) != 0);
     rule::one_writer(s, t.output, sends(t.output));
   }
 
-  // An operation that completed at once still counts as in flight until the task that started it ends, as on every engine.
+  // An operation that completed at once still counts as in flight until the task that started it ends, as on
+  // every engine.
   void remember(partition& b, pe_state& s, const transfer& t) {
     if (t.output >= 0) hold(b, s, t.output, false);
     task_run{b, s}.note(t);
@@ -352,7 +378,8 @@ class pe_scheduler {
     t.done += std::exchange(t.granted, 0);
     if (t.output >= 0 && t.input[0] < 0 && !always_defers()) {
       const u64 left = t.length - t.done;
-      if (left >= rendezvous_words && rendezvous_.within_partition(b, s, t)) task_run{b, s}.is_last(), moved = true;
+      if (left >= rendezvous_words && rendezvous_.within_partition(b, s, t))
+        task_run{b, s}.is_last(), moved = true;
       else if (left >= rendezvous_.rendezvous_from && rendezvous_.grant(b, s, t, extras(s))) return moved;
     }
     while (!t.complete()) {

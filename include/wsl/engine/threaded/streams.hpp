@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a thread does at a host stream's end that it visits: takes all words that have come for the host, and sends on the host's words as far
-// as there is room.
+// What a thread does at a host stream's end that it visits: takes all words that have come for the host, and
+// sends on the host's words as far as there is room.
 #pragma once
 #include "transport.hpp"
 
@@ -16,7 +16,11 @@ inline void visit_stream(transport& words, partition& b, u32 who) {
       control ? words.consume_control(b, in) : words.consume(b, in, n);
     }
   for (channel& c : words.net.channels_of(who))
-    while (const u32 n = s.words.empty() ? 0 : words.room(b, c, static_cast<u32>(support::min<std::size_t>(s.words.size(), topology::deep))))
+    while (const u32 n =
+               s.words.empty()
+                   ? 0
+                   : words.room(b, c,
+                                static_cast<u32>(support::min<std::size_t>(s.words.size(), topology::deep))))
       for (u32 i = 0; i < n; ++i, s.words.pop(), c.move_to(c.next() + 1)) *c.room() = s.words.front();
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Epochs: every partition runs once with what the others wrote for it before, then all meet. When no partition has written for another or has
-// work left, those with lengthy tasks run these, and errands are complete; a run ends when there are none. One thread visits only the partitions that have something
-// to do; several share all of them out.
+// Epochs: every partition runs once with what the others wrote for it before, then all meet. When no
+// partition has written for another or has work left, those with lengthy tasks run these, and errands are
+// complete; a run ends when there are none. One thread visits only the partitions that have something to do;
+// several share all of them out.
 #pragma once
 #include <bit>
 
@@ -10,7 +11,8 @@
 
 namespace wsl::engines {
 
-/// What is to follow an superstep, as one partition sees it. The largest that any partition says is what follows.
+/// What is to follow an superstep, as one partition sees it. The largest that any partition says is what
+/// follows.
 enum class termination_vote : u8 { nothing, computing, partition_message, failure };
 
 inline termination_vote vote_of(const partition& b) {
@@ -19,9 +21,12 @@ inline termination_vote vote_of(const partition& b) {
   return b.will_compute() ? termination_vote::computing : termination_vote::nothing;
 }
 inline termination_vote larger(termination_vote a, termination_vote b) { return a < b ? b : a; }
-inline bool goes_on(termination_vote what) { return what == termination_vote::computing || what == termination_vote::partition_message; }
+inline bool goes_on(termination_vote what) {
+  return what == termination_vote::computing || what == termination_vote::partition_message;
+}
 
-/// Runs supersteps from `last` + 1 on, until nothing is left to do or a partition has failed; returns the number of the last one.
+/// Runs supersteps from `last` + 1 on, until nothing is left to do or a partition has failed; returns the
+/// number of the last one.
 template <class RunBand>
 u64 run_epochs_alone(support::flat_vector<partition>& partitions, u64 last, RunBand run_partition) {
   const auto those = [&](auto condition) {
@@ -45,9 +50,11 @@ u64 run_epochs_alone(support::flat_vector<partition>& partitions, u64 last, RunB
 }
 
 template <class RunBand>
-u64 run_epochs_together(thread_pool& threads, support::flat_vector<partition>& partitions, u64 last, RunBand run_partition) {
+u64 run_epochs_together(thread_pool& threads, support::flat_vector<partition>& partitions, u64 last,
+                        RunBand run_partition) {
   struct alignas(128) saying {
-    termination_vote what[2];  // by the superstep's parity: a fast thread may be one superstep ahead of who still reads
+    // by the superstep's parity: a fast thread may be one superstep ahead of who still reads
+    termination_vote what[2];
   };
   support::flat_vector<saying> said(static_cast<std::size_t>(threads.size()));
   support::shared_word<u64> end;  // the last superstep
@@ -75,8 +82,10 @@ u64 run_epochs_together(thread_pool& threads, support::flat_vector<partition>& p
 }
 
 template <class RunBand>
-u64 run_supersteps(thread_pool& threads, support::flat_vector<partition>& partitions, u64 last, RunBand run_partition) {
-  return threads.size() == 1 ? run_epochs_alone(partitions, last, run_partition) : run_epochs_together(threads, partitions, last, run_partition);
+u64 run_supersteps(thread_pool& threads, support::flat_vector<partition>& partitions, u64 last,
+                   RunBand run_partition) {
+  return threads.size() == 1 ? run_epochs_alone(partitions, last, run_partition)
+                             : run_epochs_together(threads, partitions, last, run_partition);
 }
 
 }  // namespace wsl::engines

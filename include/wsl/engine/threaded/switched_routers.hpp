@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Where a color's way is not known before the run: routers with a gate. Routes are resolved to their receivers once, but only up to
-// the next switched_router. To the threaded engine it is one more reader, with an cursor for everyone whose words come to it, and one more
-// writer, with a channel for each port that it may send through. What it does, switches.hpp knows, which programs with such routes include.
+// Where a color's way is not known before the run: routers with a gate. Routes are resolved to their
+// receivers once, but only up to the next switched_router. To the threaded engine it is one more reader, with
+// an cursor for everyone whose words come to it, and one more writer, with a channel for each port that it
+// may send through. What it does, switches.hpp knows, which programs with such routes include.
 #pragma once
 #include "../../layout/layout.hpp"
 #include "../../program/engine_link.hpp"
@@ -45,7 +46,8 @@ class switched_routers {
   u32 size_ = 0;
 };
 
-/// Finds the switched_routers of a layout, null if it has none; null itself where switches.hpp is not included. The caller owns them.
+/// Finds the switched_routers of a layout, null if it has none; null itself where switches.hpp is not
+/// included. The caller owns them.
 using switched_routers_finder = switched_routers* (*)(const layout&);
 inline constinit switched_routers_finder find_switched_routers = nullptr;
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The run of a task on the threaded engine, as far as the engine must know of it: operations that moved at once, inlined into the task, are
-// over, and yet count as in flight until the run ends, as on a machine that takes its time. A color that one of them reads has no
-// second reader; and together with the microthreads they fit into the machine, which is looked at when the run ends. Nobody counts them
-// before: the colors that they have closed to others tell how many they are.
+// The run of a task on the threaded engine, as far as the engine must know of it: operations that moved at
+// once, inlined into the task, are over, and yet count as in flight until the run ends, as on a machine that
+// takes its time. A color that one of them reads has no second reader; and together with the microthreads
+// they fit into the machine, which is looked at when the run ends. Nobody counts them before: the colors that
+// they have closed to others tell how many they are.
 #pragma once
 #include <bit>
 #include <utility>
@@ -41,11 +42,13 @@ struct task_run {
   }
   /// The task does not run again at once, whatever it activates.
   void is_last() const {
-    if (s.taken != taken_color::none && s.taken != taken_color::several) b.read_now |= color_bit(static_cast<int>(s.taken) - 1);
+    if (s.taken != taken_color::none && s.taken != taken_color::several)
+      b.read_now |= color_bit(static_cast<int>(s.taken) - 1);
     s.taken = taken_color::several;
   }
 
-  /// Whether there may be too many at its end. A run that may be repeated at once has read one color at most, and sent each of a few.
+  /// Whether there may be too many at its end. A run that may be repeated at once has read one color at most,
+  /// and sent each of a few.
   bool may_not_fit() const { return s.taken == taken_color::several; }
   /// `p`: what the PE has in flight besides, if anything.
   [[gnu::noinline]] void must_fit(const processor* p, const machine& m) const {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The threads of an engine: made at the first run that needs them, asleep between runs. Inside a run, and before the next, they meet at a
-// barrier that spins at first, because an superstep is often shorter than a system call. They are the system's threads themselves (POSIX), because <thread>
-// would cost every program that includes the library 0.1 s of compile time.
+// The threads of an engine: made at the first run that needs them, asleep between runs. Inside a run, and
+// before the next, they meet at a barrier that spins at first, because an superstep is often shorter than a
+// system call. They are the system's threads themselves (POSIX), because <thread> would cost every program
+// that includes the library 0.1 s of compile time.
 #pragma once
 #include <linux/futex.h>
 #include <pthread.h>
@@ -19,8 +20,8 @@
 
 namespace wsl::engines {
 
-/// Lets every thread of a run through when the last one has come. Who waits long sleeps: there may be more threads than cores, or
-/// other programs on them.
+/// Lets every thread of a run through when the last one has come. Who waits long sleeps: there may be more
+/// threads than cores, or other programs on them.
 class spin_barrier {
  public:
   explicit spin_barrier(int threads) : threads_(threads) {}
@@ -41,11 +42,14 @@ class spin_barrier {
       pause();
     }
     asleep.set_in_order(round + 1);
-    while (round_.get_in_order() == round) futex(FUTEX_WAIT_PRIVATE, round);  // returns at once if the round has changed
+    // returns at once if the round has changed
+    while (round_.get_in_order() == round) futex(FUTEX_WAIT_PRIVATE, round);
   }
 
  private:
-  void futex(int what, unsigned value) { syscall(SYS_futex, round_.address(), what, value, nullptr, nullptr, 0); }
+  void futex(int what, unsigned value) {
+    syscall(SYS_futex, round_.address(), what, value, nullptr, nullptr, 0);
+  }
   static void pause() {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
@@ -55,8 +59,9 @@ class spin_barrier {
   const int threads_;
   alignas(128) support::shared_word<int> arrived_;
   alignas(128) support::shared_word<unsigned> round_;
-  // By the round's parity the last round, counted from 1, in which a thread slept. Nothing takes it back, so whoever is late to open one
-  // round cannot hide that somebody sleeps in the next; and nobody is two rounds ahead.
+  // By the round's parity the last round, counted from 1, in which a thread slept. Nothing takes it back, so
+  // whoever is late to open one round cannot hide that somebody sleeps in the next; and nobody is two rounds
+  // ahead.
   alignas(128) support::shared_word<unsigned> asleep_[2];
 };
 
@@ -106,7 +111,9 @@ class thread_pool {
     }
   }
   [[noreturn]] void too_many_threads() const {
-    std::fprintf(stderr, "wsl: the system does not give this process %d threads; run it with a smaller WSL_THREADS\n", threads_);
+    std::fprintf(stderr,
+                 "wsl: the system does not give this process %d threads; run it with a smaller WSL_THREADS\n",
+                 threads_);
     std::abort();  // some threads exist and wait at a barrier that can never open
   }
 
@@ -127,8 +134,8 @@ class thread_pool {
   void* argument_ = nullptr;
 };
 
-/// The cores that this process may use. Of two logical processors of one core only the first counts: they share its units, and
-/// the barrier spins.
+/// The cores that this process may use. Of two logical processors of one core only the first counts: they
+/// share its units, and the barrier spins.
 inline int available_cores() {
   cpu_set_t mine;
   CPU_ZERO(&mine);
@@ -148,14 +155,16 @@ inline int available_cores() {
   return cores ? cores : 1;
 }
 
-/// How many threads an engine uses when the program does not say: WSL_THREADS, or one for each core that it may use.
+/// How many threads an engine uses when the program does not say: WSL_THREADS, or one for each core that it
+/// may use.
 inline int default_threads() {
   const char* request = std::getenv("WSL_THREADS");
   if (!request || !*request) return available_cores();
   char* rest = nullptr;
   const long n = std::strtol(request, &rest, 10);
   if (*rest || n < 1 || n > 1024)
-    throw fault(std::string("wsl: WSL_THREADS is \"") + request + "\"; it must be a number of threads from 1 to 1024");
+    throw fault(std::string("wsl: WSL_THREADS is \"") + request +
+                "\"; it must be a number of threads from 1 to 1024");
   return static_cast<int>(n);
 }
 

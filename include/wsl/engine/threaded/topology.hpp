@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: MIT
-// A layout's channels and cursors, and the partitions that its PEs are cut into: along the axis that fewer words cross.
+// A layout's channels and cursors, and the partitions that its PEs are cut into: along the axis that fewer
+// words cross.
 #pragma once
 #include <bit>
 #include <span>
 #include <utility>
 
 #include "../../support/min_max.hpp"
-#include "partition.hpp"
 #include "../resolved_routes.hpp"
 #include "../schedule.hpp"
 #include "../tiles.hpp"
+#include "partition.hpp"
 
 namespace wsl::engines {
 
-/// A host stream's end at one PE of the grid's edge. To the engine it is one more writer or reader, numbered after the PEs.
+/// A host stream's end at one PE of the grid's edge. To the engine it is one more writer or reader, numbered
+/// after the PEs.
 struct stream_end {
   coord at;
   int color = 0;
@@ -27,25 +29,37 @@ struct stream_end {
 struct topology {
   static constexpr u32 deep = large_buffer / 2;
 
-  support::flat_vector<channel> channels;        ///< of one writer together
-  support::flat_vector<u16> depths;              ///< by channel: words that may lie between writer and reader; empty if all are deep
-  support::flat_vector<cursor> cursors;            ///< of one reader together, by color and writer
+  support::flat_vector<channel> channels;  ///< of one writer together
+  /// by channel: words that may lie between writer and reader; empty if all are deep
+  support::flat_vector<u16> depths;
+  support::flat_vector<cursor> cursors;  ///< of one reader together, by color and writer
   support::flat_vector<cut_edge> cut_edges;
-  support::flat_vector<u32> lists;               ///< of listed channels: how many cursors, how many links, and the cursors
+  /// of listed channels: how many cursors, how many links, and the cursors
+  support::flat_vector<u32> lists;
   support::flat_vector<stream_end> streams;
-  switched_routers* router_switches = nullptr;           ///< one more kind of reader and writer, numbered after the streams; owned, null without any
+  /// one more kind of reader and writer, numbered after the streams; owned, null without any
+  switched_routers* router_switches = nullptr;
   u32 partitions = 1;
 
   topology(const layout& plan, resolved_routes& routes, tiles& pes, depth how_deep, u32 pes_per_partition)
-      : router_switches(find_switched_routers ? find_switched_routers(plan) : nullptr), pes_(pes), plan_(plan), routes_(routes), machine_depth_(how_deep == depth::machine), pes_per_band_(pes_per_partition) {
+      : router_switches(find_switched_routers ? find_switched_routers(plan) : nullptr),
+        pes_(pes),
+        plan_(plan),
+        routes_(routes),
+        machine_depth_(how_deep == depth::machine),
+        pes_per_band_(pes_per_partition) {
     for (const stream_record& s : plan.streams())
-      for (int i = 0; i < s.where.count(); ++i) streams.push_back({s.where.nth(i), s.color, s.side, s.inbound, 0, 0, {}, {}});
-    if (writers() > most_writers) throw fault("wsl: an engine has at most " + std::to_string(most_writers) + " PEs and streams, not " + std::to_string(writers()));
+      for (int i = 0; i < s.where.count(); ++i)
+        streams.push_back({s.where.nth(i), s.color, s.side, s.inbound, 0, 0, {}, {}});
+    if (writers() > most_writers)
+      throw fault("wsl: an engine has at most " + std::to_string(most_writers) + " PEs and streams, not " +
+                  std::to_string(writers()));
     reserve();
     for (u32 i = 0; i < pes_.size(); ++i) open_channels(i);
     for (u32 k = 0; k < streams.size(); ++k) {
       streams[k].first_channel = static_cast<u32>(channels.size());
-      if (streams[k].inbound) open_channel(static_cast<u32>(pes_.size()) + k, streams[k].at, streams[k].side, streams[k].color);
+      if (streams[k].inbound)
+        open_channel(static_cast<u32>(pes_.size()) + k, streams[k].at, streams[k].side, streams[k].color);
     }
     if (router_switches) router_switches->open(*this);
     sort_inlets();
@@ -60,7 +74,9 @@ struct topology {
   u32 first_switched_router() const { return static_cast<u32>(pes_.size() + streams.size()); }
   u32 writers() const { return first_switched_router() + (router_switches ? router_switches->size() : 0); }
   stream_end& stream_of(u32 who) { return streams[who - pes_.size()]; }
-  switched_router& switched_router_of(u32 who) const { return (*router_switches)[who - first_switched_router()]; }
+  switched_router& switched_router_of(u32 who) const {
+    return (*router_switches)[who - first_switched_router()];
+  }
   membership& member(u32 who) {
     if (who < pes_.size()) return state_of(pes_[who]).in;
     return who < first_switched_router() ? streams[who - pes_.size()].in : switched_router_of(who).in;
@@ -80,7 +96,8 @@ struct topology {
   static std::span<cursor> cursors_of(const pe_state& s) { return {s.cursors(), s.end_of_cursors()}; }
   std::span<cursor> cursors_of(u32 who) {
     if (who < pes_.size()) return cursors_of(state_of(pes_[who]));
-    return {cursors.data() + first_cursor(who), cursors.data() + (who + 1 < writers() ? first_cursor(who + 1) : cursors.size())};
+    return {cursors.data() + first_cursor(who),
+            cursors.data() + (who + 1 < writers() ? first_cursor(who + 1) : cursors.size())};
   }
 
   coord place_of(u32 who) const {
@@ -88,7 +105,7 @@ struct topology {
     return who < first_switched_router() ? streams[who - pes_.size()].at : switched_router_of(who).at;
   }
 
-  // ---- while it is built -----------------------------------------------------------------------------------------------------
+  // ---- while it is built ------------------------------------------------------------------------
 
   /// The channel of a writer whose words enter the router at `at` through a port, after some links.
   void open_channel(u32 writer, coord at, port through, int color, u32 links_before = 0) {
@@ -101,13 +118,19 @@ struct topology {
       room = support::min(room, between);
       delivered_.push_back({reader, id, static_cast<u8>(as), static_cast<u8>(index_of(entered))});
     };
-    const u32 links = links_before + static_cast<u32>(routes_.follow(
-        at, through, color, router_switches,
-        [&](coord to, int as) {
-          if (pe* p = pes_.find(to)) deliver(state_of(*p).index, room_between(writer, at, to, color), as);
-        },
-        [&](coord to, port side, int as) { deliver(stream_at(to, as, side), deep, as); },
-        [&](u32 j, port entered) { deliver(first_switched_router() + j, room_between(writer, at, (*router_switches)[j].at, color), (*router_switches)[j].color, entered); }));
+    const u32 links =
+        links_before + static_cast<u32>(routes_.follow(
+                           at, through, color, router_switches,
+                           [&](coord to, int as) {
+                             if (pe* p = pes_.find(to))
+                               deliver(state_of(*p).index, room_between(writer, at, to, color), as);
+                           },
+                           [&](coord to, port side, int as) { deliver(stream_at(to, as, side), deep, as); },
+                           [&](u32 j, port entered) {
+                             deliver(first_switched_router() + j,
+                                     room_between(writer, at, (*router_switches)[j].at, color),
+                                     (*router_switches)[j].color, entered);
+                           }));
     if (machine_depth_) depths.push_back(static_cast<u16>(room));
     c.listed = readers != 1 || links > 0xffff;
     c.links = static_cast<u16>(links);
@@ -123,7 +146,8 @@ struct topology {
     channel& c = channels.push_back({});
     c.writer = writer & (most_writers - 1);
     c.links = !to_ramp;
-    if (machine_depth_) depths.push_back(static_cast<u16>(to_ramp ? room_between(writer, from.at, from.at, from.color) : deep));
+    if (machine_depth_)
+      depths.push_back(static_cast<u16>(to_ramp ? room_between(writer, from.at, from.at, from.color) : deep));
     delivered_.push_back({reader, static_cast<u32>(channels.size() - 1), static_cast<u8>(from.color), 0});
   }
 
@@ -143,14 +167,17 @@ struct topology {
 
   u32& first_cursor(u32 who) {
     if (who < pes_.size()) return state_of(pes_[who]).first_cursor;
-    return who < first_switched_router() ? streams[who - pes_.size()].first_cursor : switched_router_of(who).first_cursor;
+    return who < first_switched_router() ? streams[who - pes_.size()].first_cursor
+                                         : switched_router_of(who).first_cursor;
   }
 
   // Exactly: the lists of a wafer are large.
   void reserve() {
     std::size_t n = streams.size();
-    for (u32 j = first_switched_router(); j < writers(); ++j) n += static_cast<std::size_t>(std::popcount(switched_router_of(j).outputs.bits));
-    for (std::size_t i = 0; i < pes_.size(); ++i) n += static_cast<std::size_t>(std::popcount(state_of(pes_[i]).image->present));
+    for (u32 j = first_switched_router(); j < writers(); ++j)
+      n += static_cast<std::size_t>(std::popcount(switched_router_of(j).outputs.bits));
+    for (std::size_t i = 0; i < pes_.size(); ++i)
+      n += static_cast<std::size_t>(std::popcount(state_of(pes_[i]).image->present));
     channels.reserve(n);
     depths.reserve(machine_depth_ ? n : 0);
   }
@@ -158,10 +185,12 @@ struct topology {
   void open_channels(u32 i) {
     pe_state& s = state_of(pes_[i]);
     s.first_channel = channel_index{static_cast<u32>(channels.size())};
-    for (u64 left = s.image->present; left; left &= left - 1) open_channel(i, {s.x, s.y}, ramp, std::countr_zero(left));
+    for (u64 left = s.image->present; left; left &= left - 1)
+      open_channel(i, {s.x, s.y}, ramp, std::countr_zero(left));
   }
 
-  // The machine holds words in the sender's output queue, in each router on the way, and in the receiver's input queue.
+  // The machine holds words in the sender's output queue, in each router on the way, and in the receiver's
+  // input queue.
   u32 room_between(u32 writer, coord from, coord to, int color) const {
     if (!machine_depth_) return deep;
     const machine& m = plan_.machine();
@@ -172,15 +201,18 @@ struct topology {
       const u64 sends = state_of(pes_[writer]).image->sends;
       room += m.output_depth[std::popcount(sends & lower) % support::min(m.output_queues, 8)] - 2;
     }
-    const pe* p = !router_switches || router_switches->find(to, color) == switched_routers::none || from == to ? pes_.find(to) : nullptr;
+    const pe* p = !router_switches || router_switches->find(to, color) == switched_routers::none || from == to
+                      ? pes_.find(to)
+                      : nullptr;
     if (!p) return static_cast<u32>(room);
     const program_image& image = *state_of(const_cast<pe&>(*p)).image;
-    room += m.input_depth[std::popcount((image.takes | image.reads) & lower) % support::min(m.input_queues, 8)];
+    room +=
+        m.input_depth[std::popcount((image.takes | image.reads) & lower) % support::min(m.input_queues, 8)];
     return static_cast<u32>(room);
   }
 
-  // Deliveries stand in the order of their writers; counting keeps that order among those of one reader. Until they are placed,
-  // the first cursor of a reader is where its next one goes.
+  // Deliveries stand in the order of their writers; counting keeps that order among those of one reader.
+  // Until they are placed, the first cursor of a reader is where its next one goes.
   void sort_inlets() {
     support::flat_vector<u32> filled(writers());
     for (const delivery& d : delivered_) ++filled[d.reader];
@@ -190,14 +222,16 @@ struct topology {
       if (r + 1 == pes_.size()) state_of(pes_[r + 1]).first_cursor = before;
     }
     cursors = support::flat_vector<cursor>(delivered_.size());
-    for (const delivery& d : delivered_) insert(d, cursors.data() + first_cursor(d.reader), filled[d.reader]++);
+    for (const delivery& d : delivered_)
+      insert(d, cursors.data() + first_cursor(d.reader), filled[d.reader]++);
     delivered_ = {};
     name_readers();
   }
 
   // The cursors of one reader stand by color.
   static void insert(const delivery& d, cursor* of_reader, u32 filled) {
-    for (; filled > 0 && of_reader[filled - 1].color > d.color; --filled) of_reader[filled] = of_reader[filled - 1];
+    for (; filled > 0 && of_reader[filled - 1].color > d.color; --filled)
+      of_reader[filled] = of_reader[filled - 1];
     cursor& in = of_reader[filled];
     in.from = d.channel, in.reader = d.reader, in.color = d.color, in.port = d.port;
   }
@@ -211,7 +245,8 @@ struct topology {
   }
 
   void cut() {
-    partitions = support::min(support::max(static_cast<u32>(pes_.size() / pes_per_band_), 1u), max_partitions);
+    partitions =
+        support::min(support::max(static_cast<u32>(pes_.size() / pes_per_band_), 1u), max_partitions);
     if (partitions == 1) return;
     u64 across_columns = 0, across_rows = 0;
     for (const cursor& in : cursors) {
@@ -229,7 +264,11 @@ struct topology {
     const u8 to = member(in.reader).partition, from = member(channels[in.from].writer).partition;
     if (from == to) return;
     const channel& c = channels[in.from];
-    cut_edges.push_back({.channel = in.from, .writer = c.writer, .writers_partition = from, .readers_partition = to, .direct = !machine_depth_ && !c.listed && c.writer < pes_.size()});
+    cut_edges.push_back({.channel = in.from,
+                         .writer = c.writer,
+                         .writers_partition = from,
+                         .readers_partition = to,
+                         .direct = !machine_depth_ && !c.listed && c.writer < pes_.size()});
     in.from = static_cast<u32>(cut_edges.size()) - 1;
     in.remote = true;
   }
@@ -237,15 +276,17 @@ struct topology {
   // Whole rows or columns, so that every partition has about as many PEs with a program.
   void share_out(bool by_rows) {
     const auto line_of = [&](coord c) { return static_cast<std::size_t>(by_rows ? c.y : c.x); };
-    support::flat_vector<std::size_t> load(static_cast<std::size_t>(by_rows ? plan_.height() : plan_.width()));
+    support::flat_vector<std::size_t> load(
+        static_cast<std::size_t>(by_rows ? plan_.height() : plan_.width()));
     for (u32 i = 0; i < pes_.size(); ++i) ++load[line_of(pes_[i].at())];
     support::flat_vector<u8> band_of_line(load.size());
     std::size_t before = 0;
     for (std::size_t k = 0; k < load.size(); before += load[k++])
-      band_of_line[k] = static_cast<u8>(support::min<std::size_t>(before * partitions / pes_.size(), partitions - 1));
-    for (u32 w = 0; w < writers(); ++w) member(w).partition = band_of_line[line_of(place_of(w))] & (max_partitions - 1);
+      band_of_line[k] =
+          static_cast<u8>(support::min<std::size_t>(before * partitions / pes_.size(), partitions - 1));
+    for (u32 w = 0; w < writers(); ++w)
+      member(w).partition = band_of_line[line_of(place_of(w))] & (max_partitions - 1);
   }
-
 
   tiles& pes_;
   const layout& plan_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// How words get from channels to cursors: buffers that are lent and returned, room by credits, and news between partitions. A partition
-// touches only its own channels' buffers for writing and its own cursors; what another partition must know travels as news. So
-// nothing here locks.
+// How words get from channels to cursors: buffers that are lent and returned, room by credits, and news
+// between partitions. A partition touches only its own channels' buffers for writing and its own cursors;
+// what another partition must know travels as news. So nothing here locks.
 #pragma once
 #include <cstring>
 #include <span>
@@ -15,7 +15,8 @@ class transport {
   transport(const layout& plan, resolved_routes& routes, tiles& pes, depth how_deep, u32 pes_per_partition)
       : net(plan, routes, pes, how_deep, pes_per_partition), partitions_(net.partitions) {
     for (partition& b : partitions_)
-      for (auto& m : b.mailboxes) m = support::flat_vector<support::flat_vector<partition_message>>(net.partitions);
+      for (auto& m : b.mailboxes)
+        m = support::flat_vector<support::flat_vector<partition_message>>(net.partitions);
   }
 
   topology net;
@@ -45,7 +46,8 @@ class transport {
     b.work.push(who);
   }
 
-  /// Drops from the list of whom a run has touched all for whom `waits(who)` is false; says whether any are left.
+  /// Drops from the list of whom a run has touched all for whom `waits(who)` is false; says whether any are
+  /// left.
   template <class Waits>
   bool any_left(partition& b, Waits waits) {
     std::size_t kept = 0;
@@ -57,9 +59,10 @@ class transport {
     return kept > 0;
   }
 
-  // ---- writing ---------------------------------------------------------------------------------------------------------------
+  // ---- writing ----------------------------------------------------------------------------------
 
-  /// Makes room for one run of a task that sends up to `most` words; false if what was sent before must be read first.
+  /// Makes room for one run of a task that sends up to `most` words; false if what was sent before must be
+  /// read first.
   bool prepare(partition& b, channel& c, int most) {
     if (c.operated) return true;
     const u32 unread = unread_of(c), deep = depth_of(c);
@@ -86,7 +89,9 @@ class transport {
     if (!c.words) lend(b, c, c.large || wanted > task_depth);
     if (c.next() == c.size()) move(b, c, true, unread);
     const u32 n = support::min(wanted, support::min(allowed - unread, static_cast<u32>(c.size() - c.next())));
-    return fresh_of(c) + n > half && allowed == topology::deep && leaves_partition(c) ? support::min(n, left_in_superstep(b, c)) : n;
+    return fresh_of(c) + n > half && allowed == topology::deep && leaves_partition(c)
+               ? support::min(n, left_in_superstep(b, c))
+               : n;
   }
 
   /// At the end of an superstep: who has more to write goes on in the next.
@@ -97,14 +102,16 @@ class transport {
 
   /// Words that a task sent beyond what fits; a PE that wants to run another task waits for them sooner.
   u32 held_back(const channel& c) const {
-    const u32 unread = unread_of(c), fit = c.writer_waits ? support::min(depth_of(c), task_depth) : depth_of(c);
+    const u32 unread = unread_of(c),
+              fit = c.writer_waits ? support::min(depth_of(c), task_depth) : depth_of(c);
     return c.operated || unread <= fit ? 0 : unread - fit;
   }
 
   void put_control(partition& b, channel& c, u32 word) {
     for (u32 r : readers_of(c)) {
       const cursor& in = net.cursors[r];
-      if (in.remote) post(b, net.cut_edges[in.from].readers_partition, {partition_message::what::mark, r, c.tail()});
+      if (in.remote)
+        post(b, net.cut_edges[in.from].readers_partition, {partition_message::what::mark, r, c.tail()});
       else mark(b, r, c.tail());
     }
     *c.room() = word;
@@ -132,10 +139,14 @@ class transport {
     b.done.delivered += words * readers_of(c).size();
   }
 
-  // ---- reading ---------------------------------------------------------------------------------------------------------------
+  // ---- reading ----------------------------------------------------------------------------------
 
-  u32 available(const cursor& in) const { return (in.remote ? net.cut_edges[in.from].visible : net.channels[in.from].tail()) - in.head; }
-  bool control_first(partition& b, const cursor& in) { return in.marked && b.marks.front(number_of(in)) == in.head; }
+  u32 available(const cursor& in) const {
+    return (in.remote ? net.cut_edges[in.from].visible : net.channels[in.from].tail()) - in.head;
+  }
+  bool control_first(partition& b, const cursor& in) {
+    return in.marked && b.marks.front(number_of(in)) == in.head;
+  }
 
   /// Data words that may be read at words_at(in): none if a control wavelet comes first.
   u32 readable(partition& b, const cursor& in) {
@@ -147,11 +158,15 @@ class transport {
     const channel& c = net.channels[in.from];
     return c.words + (in.head - c.origin);
   }
-  u32 writer_of(const cursor& in) const { return in.remote ? net.cut_edges[in.from].writer : net.channels[in.from].writer; }
+  u32 writer_of(const cursor& in) const {
+    return in.remote ? net.cut_edges[in.from].writer : net.channels[in.from].writer;
+  }
 
   void consume(partition& b, cursor& in, u32 n) {
     in.head += n;
-    if (in.remote) return post(b, net.cut_edges[in.from].writers_partition, {partition_message::what::credit, number_of(in), in.head});
+    if (in.remote)
+      return post(b, net.cut_edges[in.from].writers_partition,
+                  {partition_message::what::credit, number_of(in), in.head});
     channel& c = net.channels[in.from];
     wake_writer(b, c);
     if (in.head == c.tail()) reclaim(b, c);
@@ -162,13 +177,14 @@ class transport {
     consume(b, in, 1);
   }
 
-  // ---- from memory to memory, between partitions -----------------------------------------------------------------------------------
+  // ---- from memory to memory, between partitions ------------------------------------------------
 
   /// Lets the writer of a color know that an operation in another partition waits for n words of it.
   void request(partition& b, std::span<cursor> cursors, int color, u32 n) {
     cursor* in = nullptr;
     for (cursor& i : cursors)
-      if (i.color == color && std::exchange(in, &i)) return;  // of several writers nobody knows how much will be his
+      // of several writers nobody knows how much will be his
+      if (i.color == color && std::exchange(in, &i)) return;
     if (!in || !in->remote) return;
     cut_edge& s = net.cut_edges[in->from];
     if (!s.direct || s.asked == in->head + n) return;
@@ -180,7 +196,9 @@ class transport {
     if (c.listed || !net.cursors[c.first_reader].remote) return 0;
     const cut_edge& s = net.cut_edges[net.cursors[c.first_reader].from];
     const i32 open = static_cast<i32>(s.requested - c.tail());
-    return s.has_request && open > 0 ? static_cast<u32>(support::min(wanted, u64{support::min(max_granted, static_cast<u32>(open))})) : 0;
+    return s.has_request && open > 0 ? static_cast<u32>(support::min(
+                                           wanted, u64{support::min(max_granted, static_cast<u32>(open))}))
+                                     : 0;
   }
   /// Offers them, if all words before them have been read; otherwise the writer is woken when they have.
   bool grant(partition& b, channel& c, const u32* words, u32 n) {
@@ -198,7 +216,7 @@ class transport {
     return true;
   }
 
-  // ---- news ------------------------------------------------------------------------------------------------------------------
+  // ---- news -------------------------------------------------------------------------------------
 
   /// Takes in the news that was posted in the superstep before this one.
   void begin(partition& b, u64 superstep) {
@@ -214,12 +232,13 @@ class transport {
   }
 
  private:
-  static constexpr u32 task_depth = 256;         ///< unread words beyond which a PE starts no other task
+  static constexpr u32 task_depth = 256;        ///< unread words beyond which a PE starts no other task
   static constexpr u32 max_granted = 1u << 18;  ///< in one go, so that ranks need not hold more
 
   u32 number_of(const cursor& in) const { return static_cast<u32>(&in - net.cursors.data()); }
   u32 depth_of(const channel& c) const {
-    return net.depths.empty() ? topology::deep : net.depths[static_cast<std::size_t>(&c - net.channels.data())];
+    return net.depths.empty() ? topology::deep
+                              : net.depths[static_cast<std::size_t>(&c - net.channels.data())];
   }
 
   /// Words that the slowest receiver has not read, as far as the writer knows.
@@ -233,7 +252,8 @@ class transport {
     return n;
   }
 
-  /// Half of the words that may lie between two partitions are written in one superstep: while one half is read, the other is written.
+  /// Half of the words that may lie between two partitions are written in one superstep: while one half is
+  /// read, the other is written.
   static constexpr u32 half = topology::deep / 2;
   static u32 fresh_of(const channel& c) { return static_cast<u32>(c.next() - c.announced); }
   bool leaves_partition(const channel& c) {
@@ -270,7 +290,8 @@ class transport {
     else b.buffers.give(old.words, old.size());
   }
 
-  /// An empty buffer goes back to the pool; of a multicast, whose receivers read at their own pace, it is moved when it is full.
+  /// An empty buffer goes back to the pool; of a multicast, whose receivers read at their own pace, it is
+  /// moved when it is full.
   void reclaim(partition& b, channel& c) {
     if (c.listed || !c.words) return;
     const cursor& in = net.cursors[c.first_reader];
@@ -296,7 +317,8 @@ class transport {
   }
 
   void tell(partition& b, const channel& c, u32 r) {
-    post(b, net.cut_edges[net.cursors[r].from].readers_partition, {partition_message::what::words, r, c.origin + static_cast<u32>(c.announced), c.words, c.origin});
+    post(b, net.cut_edges[net.cursors[r].from].readers_partition,
+         {partition_message::what::words, r, c.origin + static_cast<u32>(c.announced), c.words, c.origin});
   }
 
   void post(partition& from, u32 to, const partition_message& n) {

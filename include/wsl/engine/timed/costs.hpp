@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the timed engine charges for operations, from the machine's constants; docs/timing.md states these rules in words.
+// What the timed engine charges for operations, from the machine's constants; docs/timing.md states these
+// rules in words.
 #pragma once
 #include <algorithm>
 #include <string>
@@ -29,17 +30,22 @@ constexpr u64 cycles(const machine& m, const operation_cost& e, u64 n) {
 }
 
 /// Elements that an operation with a fabric operand moves at most in a cycle.
-constexpr int fabric_width(const machine& m, const operation_cost& e) { return std::min(width(m, e), m.fabric_width); }
+constexpr int fabric_width(const machine& m, const operation_cost& e) {
+  return std::min(width(m, e), m.fabric_width);
+}
 
 /// Cycles for which such a move keeps the PE's datapath.
-constexpr u64 fabric_cycles(const machine& m, const operation_cost& e) { return e.what == work::call ? static_cast<u64>(m.call) : 1; }
+constexpr u64 fabric_cycles(const machine& m, const operation_cost& e) {
+  return e.what == work::call ? static_cast<u64>(m.call) : 1;
+}
 
-/// The rules need a cycle between what is done and what is seen. Throws fault naming the machine's member that denies it.
+/// The rules need a cycle between what is done and what is seen. Throws fault naming the machine's member
+/// that denies it.
 inline void must_be_countable(const machine& m) {
   const auto at_least = [&](const char* member, int value, int least) {
     if (value < least)
-      throw fault(std::string("wsl: machine ") + m.name + " has a " + member + " of " + std::to_string(value) +
-                        "; the timed engine needs at least " + std::to_string(least));
+      throw fault(std::string("wsl: machine ") + m.name + " has a " + member + " of " +
+                  std::to_string(value) + "; the timed engine needs at least " + std::to_string(least));
   };
   at_least("ramp_latency", m.ramp_latency, 1);
   at_least("router_depth", m.router_depth, 2);

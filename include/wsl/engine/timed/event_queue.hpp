@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Who has to be looked at when. Time has no steps here: the engine goes from one noted time to the next, so what is idle costs
-// nothing. What is due in the next cycle stands in a list of its own, because most is; near times stand in a ring of lists, one a cycle;
-// the few far ones in a heap.
+// Who has to be looked at when. Time has no steps here: the engine goes from one noted time to the next, so
+// what is idle costs nothing. What is due in the next cycle stands in a list of its own, because most is;
+// near times stand in a ring of lists, one a cycle; the few far ones in a heap.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "../../support/flat_vector.hpp"
 #include "../../core/scalar.hpp"
+#include "../../support/flat_vector.hpp"
 
 namespace wsl::engines {
 
@@ -19,7 +19,9 @@ class calendar_queue {
   static constexpr u64 never = ~u64{0};
 
   /// For at most n actors, each noted at most once for one time.
-  void open(std::size_t n) { soon_ = support::flat_vector<u32>(n), due_ = support::flat_vector<u32>(n), soon_.clear(), due_.clear(); }
+  void open(std::size_t n) {
+    soon_ = support::flat_vector<u32>(n), due_ = support::flat_vector<u32>(n), soon_.clear(), due_.clear();
+  }
 
   /// Notes `who` for a time that has not passed.
   [[gnu::always_inline]] void add(u64 at, u32 who) {
@@ -29,7 +31,8 @@ class calendar_queue {
 
   /// Goes on to the next noted time; false if there is none.
   bool advance() {
-    const u64 next = soon_.empty() ? std::min(next_near(), far_.empty() ? never : far_.front().first) : now_ + 1;
+    const u64 next =
+        soon_.empty() ? std::min(next_near(), far_.empty() ? never : far_.front().first) : now_ + 1;
     if (next == never) return false;
     now_ = next;
     due_.swap(soon_);
@@ -76,7 +79,8 @@ class calendar_queue {
       const u64 at = (first + k) % (ring / 64);
       if (k == ring / 64) word = used_[first] & ~(~u64{0} << now_ % 64);
       else if (k) word = used_[at];
-      if (word) return now_ + (at * 64 + static_cast<u64>(std::countr_zero(word)) + ring - now_ % ring) % ring;
+      if (word)
+        return now_ + (at * 64 + static_cast<u64>(std::countr_zero(word)) + ring - now_ % ring) % ring;
     }
     return never;
   }
@@ -84,9 +88,9 @@ class calendar_queue {
   u64 now_ = 0;
   u64 used_[ring / 64] = {};
   support::flat_vector<u32> lists_[ring];
-  support::flat_vector<u32> soon_;      // due at now_ + 1, with room for all actors
-  support::flat_vector<u32> due_;       // was that list in the cycle before
-  support::flat_vector<u32> due_now_;   // taken from the ring
+  support::flat_vector<u32> soon_;     // due at now_ + 1, with room for all actors
+  support::flat_vector<u32> due_;      // was that list in the cycle before
+  support::flat_vector<u32> due_now_;  // taken from the ring
   std::vector<std::pair<u64, u32>> far_;
 };
 

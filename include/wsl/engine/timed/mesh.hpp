@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The routers of the timed engine at work. A arbiter lets at most one word a cycle through each port. Where words go from a virtual_channel is the
-// virtual_channel's course, its ports and pipes; where a router has a gate, each word's course is the gate's to say.
+// The routers of the timed engine at work. A arbiter lets at most one word a cycle through each port. Where
+// words go from a virtual_channel is the virtual_channel's course, its ports and pipes; where a router has a
+// gate, each word's course is the gate's to say.
 #pragma once
-#include "mesh_parts.hpp"
 #include "../diagnose/timeline.hpp"
+#include "mesh_parts.hpp"
 
 namespace wsl::engines {
 
@@ -17,8 +18,9 @@ class mesh : public mesh_parts {
     u64 end = 0;  ///< of the last cycle in which a word moved
   };
   transport done;
-  u64 link_stalls = 0;           ///< cycles in which a word that could move found its port taken by another color
-  timeline* traced = nullptr;    ///< who wants to know, if anybody
+  /// cycles in which a word that could move found its port taken by another color
+  u64 link_stalls = 0;
+  timeline* traced = nullptr;  ///< who wants to know, if anybody
 
   /// A PE opens a gate that is closed.
   void reopen(u32 router, int color, const path_record& how, u64 now) {
@@ -39,9 +41,11 @@ class mesh : public mesh_parts {
     }
   }
 
-  /// A word comes into a pipe and can be taken from it from `ready` on. It goes on at once, as far as nothing that is not known yet can
-  /// come in its way.
-  void send(u32 into, const wavelet& w, u64 ready) { traced ? send_on<true>(into, w, ready) : send_on<false>(into, w, ready); }
+  /// A word comes into a pipe and can be taken from it from `ready` on. It goes on at once, as far as nothing
+  /// that is not known yet can come in its way.
+  void send(u32 into, const wavelet& w, u64 ready) {
+    traced ? send_on<true>(into, w, ready) : send_on<false>(into, w, ready);
+  }
 
  private:
   template <bool watched>
@@ -71,9 +75,11 @@ class mesh : public mesh_parts {
       }
       through.cross(*in, ready, at);
       left = at + 1;
-      if (b.down != none) through.deliver(through[b.down], w.bits, w.control, at + through[b.down].latency), ++delivered;
+      if (b.down != none)
+        through.deliver(through[b.down], w.bits, w.control, at + through[b.down].latency), ++delivered;
       if (watched && b.down != none) traced->crossed(b.down, at);
-      if (b.others) [[unlikely]] send_to_others(b, w, at);
+      if (b.others) [[unlikely]]
+        send_to_others(b, w, at);
       if (next == none) break;
       if (watched) traced->crossed(next, at);
       in = &through[next];
@@ -82,8 +88,10 @@ class mesh : public mesh_parts {
     done.hops += hops, done.delivered += delivered;
     done.end = std::max(done.end, left);
   }
-  // Through as many routers as do nothing else, or whose virtual_channels share all their links, where all that comes after is certain.
-  [[gnu::always_inline]] void flow(pipe*& in, u32 bits, u64& ready, u64 now, u64& hops, u64& delivered, u64& left) {
+  // Through as many routers as do nothing else, or whose virtual_channels share all their links, where all
+  // that comes after is certain.
+  [[gnu::always_inline]] void flow(pipe*& in, u32 bits, u64& ready, u64 now, u64& hops, u64& delivered,
+                                   u64& left) {
     u64 copies = 0;
     while (!in->to_pe && in->empty()) {
       arbiter& b = arbiters_[in->reader - first_arbiter_actor_];
@@ -117,7 +125,8 @@ class mesh : public mesh_parts {
     delivered += copies;
   }
 
-  // A virtual_channel that shares nothing: the words that have come leave at times that nobody can change any more.
+  // A virtual_channel that shares nothing: the words that have come leave at times that nobody can change any
+  // more.
   void step_alone(arbiter& b, u32 actor, u64 now) {
     pipe& in = through[b.first];
     while (!in.empty()) {
@@ -127,11 +136,13 @@ class mesh : public mesh_parts {
       through.take(in, at);
       done.end = std::max(done.end, at + 1);
       if (b.down != none) arrive(b.down, w, at);
-      if (b.others) [[unlikely]] send_to_others(b, w, at);
+      if (b.others) [[unlikely]]
+        send_to_others(b, w, at);
       if (b.on != none) arrive(b.on, w, at);
     }
   }
-  // When the next word leaves a virtual_channel that is alone, if it can be taken from `ready` on; never if that is not known yet.
+  // When the next word leaves a virtual_channel that is alone, if it can be taken from `ready` on; never if
+  // that is not known yet.
   [[gnu::always_inline]] u64 leaves_alone(arbiter& b, u32 actor, u64 ready, u64 now) {
     u64 free = b.others ? room_for(through[b.first]) : 0;
     if (b.down != none) free = std::max(free, through.room_at(through[b.down]));
@@ -152,7 +163,8 @@ class mesh : public mesh_parts {
       if (q != b.down && q != b.on) arrive(q, w, at);
   }
 
-  // Lanes from one port into another: their words come one a cycle, so one that finds nobody here, and room behind, leaves as it comes.
+  // Lanes from one port into another: their words come one a cycle, so one that finds nobody here, and room
+  // behind, leaves as it comes.
   [[gnu::always_inline]] bool passes_at_once(arbiter& b, const pipe& virtual_channel, u64 ready, u64 now) {
     const pipe& out = through[virtual_channel.target];
     if (out.room > ready || (out.room > now && through.foretold(out))) return false;
@@ -166,7 +178,8 @@ class mesh : public mesh_parts {
 
   // Lanes that share one port: one word a cycle. Each has one pipe to go to.
   void step_link(arbiter& b, u32 actor, u64 now) {
-    if (traced) [[unlikely]] return step_in_turn<false>(b, actor, now);
+    if (traced) [[unlikely]]
+      return step_in_turn<false>(b, actor, now);
     pipe* const virtual_channels = &through[b.first];
     const u32 n = b.virtual_channels;
     u32 k = b.turn, moved = none;
@@ -206,22 +219,29 @@ class mesh : public mesh_parts {
     done.hops += out.links;
     done.delivered += out.to_pe;
   }
-  // From when on the next word of a virtual_channel may leave it, if not in this cycle: only its arbiter fills the pipe that it goes to.
+  // From when on the next word of a virtual_channel may leave it, if not in this cycle: only its arbiter
+  // fills the pipe that it goes to.
   [[gnu::always_inline]] u64 next_of(const pipe& in, u64 now) {
-    return in.empty() ? event_queue::never : std::max({in.ready, now + 1, through.room_at(through[in.target])});
+    return in.empty() ? event_queue::never
+                      : std::max({in.ready, now + 1, through.room_at(through[in.target])});
   }
 
   template <bool changing, bool ranked = false>
   void step_in_turn(arbiter& b, u32 actor, u64 now) {
     pipe* const first = &through[b.first];
     pipe* const last = first + b.virtual_channels;
-    const auto after = [=](pipe* virtual_channel) { return virtual_channel + 1 == last ? first : virtual_channel + 1; };
+    const auto after = [=](pipe* virtual_channel) {
+      return virtual_channel + 1 == last ? first : virtual_channel + 1;
+    };
     pipe* virtual_channel = first + b.turn;
     u32 used = 0;
     u64 next = event_queue::never;
     bool moved = false;
-    for (u32 left = ranked ? 3u * b.virtual_channels : b.virtual_channels, n = 0; n < left; ++n, virtual_channel = after(virtual_channel)) {
-      if (ranked && rank_of(b.first + static_cast<u32>(virtual_channel - first)) != 1 - static_cast<int>(n / b.virtual_channels)) continue;
+    for (u32 left = ranked ? 3u * b.virtual_channels : b.virtual_channels, n = 0; n < left;
+         ++n, virtual_channel = after(virtual_channel)) {
+      if (ranked && rank_of(b.first + static_cast<u32>(virtual_channel - first)) !=
+                        1 - static_cast<int>(n / b.virtual_channels))
+        continue;
       pipe& in = *virtual_channel;
       const bool gated = changing && in.targets == 0;
       const u64 ready = gated ? ready_at_gate(in) : in.ready;
@@ -252,16 +272,21 @@ class mesh : public mesh_parts {
     return to;
   }
 
-  // ---- gates -----------------------------------------------------------------------------------------------------------------
+  // ---- gates ------------------------------------------------------------------------------------
 
   timed_switch& gate_after(const pipe& in) { return switches_[switched_channels_[in.target].router_switch]; }
-  wavelet first_of(const pipe& in) const { return {through.first_bits(in), in.color, through.first_is_control(in)}; }
+  wavelet first_of(const pipe& in) const {
+    return {through.first_bits(in), in.color, through.first_is_control(in)};
+  }
   ports outputs(const pipe& in) { return gate_after(in).way.outputs(first_of(in)); }
-  u64 ready_at_gate(const pipe& in) { return std::max(in.ready, gate_after(in).takes_from(switched_channels_[in.target].from)); }
+  u64 ready_at_gate(const pipe& in) {
+    return std::max(in.ready, gate_after(in).takes_from(switched_channels_[in.target].from));
+  }
   u64 room_behind(const pipe& in, ports to) {
     u64 free = 0;
     for (port p : every_port)
-      if (const u32 q = switched_channels_[in.target].to[index_of(p)]; to.has(p) && !(q & leaves)) free = std::max(free, through.room_at(through[q]));
+      if (const u32 q = switched_channels_[in.target].to[index_of(p)]; to.has(p) && !(q & leaves))
+        free = std::max(free, through.room_at(through[q]));
     return free;
   }
   // The PE hears a control wavelet as it came, the next router as this one has left it.
@@ -279,13 +304,14 @@ class mesh : public mesh_parts {
     when_->note(g.pe, g.heard_from);
   }
 
-  // ---- words -----------------------------------------------------------------------------------------------------------------
+  // ---- words ------------------------------------------------------------------------------------
 
   static bool goes_on(const pipe& in) { return in.targets == 1 && !(in.target & leaves); }
 
   // When all targets have room, never if another actor will say so.
   u64 room_for(const pipe& in) {
-    if (goes_on(in)) [[likely]] return through.room_at(through[in.target]);
+    if (goes_on(in)) [[likely]]
+      return through.room_at(through[in.target]);
     u64 free = 0;
     for (u32 q : targets_of(in))
       if (!(q & leaves)) free = std::max(free, through.room_at(through[q]));
@@ -293,7 +319,8 @@ class mesh : public mesh_parts {
   }
 
   [[gnu::always_inline]] void move(pipe& in, u64 now) {
-    if (!goes_on(in) || traced) [[unlikely]] return fork(in, now);
+    if (!goes_on(in) || traced) [[unlikely]]
+      return fork(in, now);
     hand_on(in, now);
   }
   [[gnu::noinline]] void fork(pipe& in, u64 now) {
@@ -302,8 +329,10 @@ class mesh : public mesh_parts {
     through.take(in, now);
   }
   [[gnu::always_inline]] void arrive(u32 q, const wavelet& w, u64 now) {
-    if (q & leaves) [[unlikely]] return leave(q & ~leaves, w.bits);
-    if (traced) [[unlikely]] traced->crossed(q, now);
+    if (q & leaves) [[unlikely]]
+      return leave(q & ~leaves, w.bits);
+    if (traced) [[unlikely]]
+      traced->crossed(q, now);
     send(q, w, now + through[q].latency);
   }
   [[gnu::noinline]] void leave(u32 k, u32 bits) {

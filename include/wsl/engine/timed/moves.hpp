@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// How operations with a fabric operand move their words in the timed engine, a turn at a time; and how words get onto a ramp.
+// How operations with a fabric operand move their words in the timed engine, a turn at a time; and how words
+// get onto a ramp.
 #pragma once
 #include <bit>
 
+#include "costs.hpp"
 #include "mesh.hpp"
 #include "processor.hpp"
-#include "costs.hpp"
 
 namespace wsl::engines {
 
@@ -22,7 +23,8 @@ class timed_moves {
     f.hold = static_cast<u32>(timing::fabric_cycles(target_, t.cost));
     for (int k = 0; k < 2; ++k)
       if (t.input[k] >= 0) f.in[k] = mesh_.down_pipe(p.router, t.input[k]);
-    if (t.output >= 0) f.out = mesh_.node_of(p.router, t.output)->up, f.sharing_queue = s.image->sharing_queue_with(t.output);
+    if (t.output >= 0)
+      f.out = mesh_.node_of(p.router, t.output)->up, f.sharing_queue = s.image->sharing_queue_with(t.output);
     return f;
   }
 
@@ -30,7 +32,8 @@ class timed_moves {
   u64 mates_left(const timed_processor& p, u64 sharing_queue) {
     u64 at = 0;
     for (; sharing_queue; sharing_queue &= sharing_queue - 1)
-      if (const channel_node* n = mesh_.node_of(p.router, std::countr_zero(sharing_queue)); n && n->up != mesh::none)
+      if (const channel_node* n = mesh_.node_of(p.router, std::countr_zero(sharing_queue));
+          n && n->up != mesh::none)
         at = std::max(at, mesh_.through.empty_from(mesh_.through[n->up]));
     return at;
   }

@@ -1,18 +1,26 @@
 // SPDX-License-Identifier: MIT
-// The processors of the timed engine, cycle by cycle where they have something to do: which task is next, who has the datapath, what
-// moves. A processor is visited when a word it could take has come, when a place it could fill is free, or when it said so.
+// The processors of the timed engine, cycle by cycle where they have something to do: which task is next, who
+// has the datapath, what moves. A processor is visited when a word it could take has come, when a place it
+// could fill is free, or when it said so.
 #pragma once
-#include "script_recorder.hpp"
 #include "../tiles.hpp"
 #include "rest.hpp"
+#include "script_recorder.hpp"
 
 namespace wsl::engines {
 
 class timed_pes {
  public:
   timed_pes(const layout& plan, tiles& t, mesh& m, event_queue& when, engine_link& engine)
-      : tiles_(&t), mesh_(m), events_(when), target_(&engine.target()), plan_(plan), recorder_(engine), moves_(m, engine.target()),
-        rest_(m, moves_, engine.target()), processors_(t.size()) {
+      : tiles_(&t),
+        mesh_(m),
+        events_(when),
+        target_(&engine.target()),
+        plan_(plan),
+        recorder_(engine),
+        moves_(m, engine.target()),
+        rest_(m, moves_, engine.target()),
+        processors_(t.size()) {
     events_.open(m.actors());
     for (u32 i = 0; i < t.size(); ++i) {
       state(i).defers = true;
@@ -52,7 +60,9 @@ class timed_pes {
   /// Whether a PE that the run has touched may still wait for something.
   bool may_wait() {
     for (u32 i : touched_)
-      if (const timed_processor& p = processors_[i]; !p.outbox.empty() || p.in_flight || !p.own.empty() || (state(i).active & state(i).blocked)) return true;
+      if (const timed_processor& p = processors_[i];
+          !p.outbox.empty() || p.in_flight || !p.own.empty() || (state(i).active & state(i).blocked))
+        return true;
     return false;
   }
   void happened_until(u64 at) { moves_.end = std::max(moves_.end, at); }
@@ -64,7 +74,8 @@ class timed_pes {
     if (rule::may_clash(t)) p.each_operation([&](const transfer& other) { rule::apart(on, t, other); });
     rule::has_queue_alone(on, t, [&](int color) { return p.writes(color); });
     for (int k = 0; k < 2; ++k)
-      if (t.input[k] >= 0) rule::one_reader(on, t.input[k], p.reads(t.input[k]) || (k == 1 && t.input[0] == t.input[1]));
+      if (t.input[k] >= 0)
+        rule::one_reader(on, t.input[k], p.reads(t.input[k]) || (k == 1 && t.input[0] == t.input[1]));
     if (t.output >= 0) {
       rule::declares_send(on, t.output, t.output_type);
       rule::has_path(on, t.output, (on.image->present & color_bit(t.output)) != 0);
@@ -124,10 +135,12 @@ class timed_pes {
   // Brings the main thread to where it needs the datapath, or to where nothing is left to run.
   void get_on(timed_processor& p, pe_state& s, u64 now) {
     for (;;) {
-      while (p.line < p.script.size() && p.script[p.line].what == act::kind::start) begin_operation(p, s, now);
+      while (p.line < p.script.size() && p.script[p.line].what == act::kind::start)
+        begin_operation(p, s, now);
       if (p.in_task()) return;
       end_task(p, now);
-      if (void* waiting = std::exchange(p.resumes, nullptr)) recorder_.run(p, s, p.task, sends_of_a_task, now, [=] { resume(waiting); });
+      if (void* waiting = std::exchange(p.resumes, nullptr))
+        recorder_.run(p, s, p.task, sends_of_a_task, now, [=] { resume(waiting); });
       else if (!p.outbox.empty() || !pick(p, s, now)) return;
     }
   }
@@ -144,7 +157,8 @@ class timed_pes {
     if (traced && p.now == state::held_up) note(p, timeline::event::kind::held_up, 0, "", p.since, now);
     p.settle(now);
   }
-  [[gnu::cold, gnu::noinline]] void note(const timed_processor& p, timeline::event::kind what, u8 thread, const char* name, u64 from, u64 to) {
+  [[gnu::cold, gnu::noinline]] void note(const timed_processor& p, timeline::event::kind what, u8 thread,
+                                         const char* name, u64 from, u64 to) {
     traced->note({what, thread, static_cast<u32>(&p - processors_.data()), name, from, to});
   }
 
@@ -236,7 +250,9 @@ class timed_pes {
     }
     return -1;
   }
-  bool main_can_move(timed_processor& p, u64 now) { return p.line < p.script.size() || can_move(p, p.own[0], now); }
+  bool main_can_move(timed_processor& p, u64 now) {
+    return p.line < p.script.size() || can_move(p, p.own[0], now);
+  }
   u32 up_pipe(const timed_processor& p, int color) { return mesh_.node_of(p.router, color)->up; }
   u64 room_for(timed_processor& p, u32 into, u64 sharing_queue) {
     const u64 room = mesh_.through.room_at(mesh_.through[into]);
@@ -260,7 +276,8 @@ class timed_pes {
   // Whoever makes room in a FIFO, or fills it, runs on this PE: it is visited again in any case.
   static bool fifos_allow(timed_processor& p, const transfer& t) {
     if (t.pops && t.pops->size == 0) p.now = timed_processor::state::starved;
-    else if (t.pushes && t.pushes->room() == 0 && p.now == timed_processor::state::idle) p.now = timed_processor::state::held_up;
+    else if (t.pushes && t.pushes->room() == 0 && p.now == timed_processor::state::idle)
+      p.now = timed_processor::state::held_up;
     return t.allowed() > 0;
   }
   bool can_move(timed_processor& p, const flight& f, u64 now) {
@@ -326,7 +343,8 @@ class timed_pes {
     flight& f = p.flights[k];
     move(p, s, f, now);
     if (f.op.complete()) {
-      if (traced) note(p, timeline::event::kind::operation, static_cast<u8>(k + 1), f.op.name, f.since, now + f.hold);
+      if (traced)
+        note(p, timeline::event::kind::operation, static_cast<u8>(k + 1), f.op.name, f.since, now + f.hold);
       p.in_flight &= ~(u64{1} << k);
       finish(p, s, f.op);
     }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A pipe is a bounded queue through which words take time: a link with the next router's buffer, a ramp with its queue, or a straight
-// run of links and routers where nothing can get in the way. Words carry the time from which they can be taken, free places the
-// time from which they can be filled, so that who fills a pipe and who empties it may be looked at in any order within a cycle.
+// A pipe is a bounded queue through which words take time: a link with the next router's buffer, a ramp with
+// its queue, or a straight run of links and routers where nothing can get in the way. Words carry the time
+// from which they can be taken, free places the time from which they can be filled, so that who fills a pipe
+// and who empties it may be looked at in any order within a cycle.
 #pragma once
 #include "event_queue.hpp"
 #include "steady_reader.hpp"
@@ -10,24 +11,26 @@ namespace wsl::engines {
 
 /// Words one behind the other, in a ring of places.
 struct pipe {
-  /// When its reader is told of words: each time a first one comes; never, because its filler looks after it; when it is about to be full,
-  /// or a ramp's length after the first; if it takes them steadily, when a control wavelet stands behind them, or when they are many. What
-  /// is foretold of a steady reader is certain where nothing else can come to its PE.
+  /// When its reader is told of words: each time a first one comes; never, because its filler looks after it;
+  /// when it is about to be full, or a ramp's length after the first; if it takes them steadily, when a
+  /// control wavelet stands behind them, or when they are many. What is foretold of a steady reader is
+  /// certain where nothing else can come to its PE.
   enum class wake_policy : u8 { told, followed, gathers, relays, stopping, steady, certain };
 
-  u64 ready = event_queue::never;          ///< from when on its first word can be taken; never if it is empty
-  u64 room = 0;                       ///< from when on its next place can be filled; never if it is full
-  u64 words = 0;                      ///< that were put in, of a link
-  u32 first = 0, end = 0;             ///< its places in the arena
-  u32 head = 0, tail = 0;             ///< places of the first word and of the next
-  u32 filler = 0, reader = 0;         ///< actors
-  u32 target = 0;                     ///< the pipe into which words go from here, or where the list of several starts; before a gate the
-                                      ///< gated virtual_channel; of a steady reader its number
-  u16 latency = 1;                    ///< cycles from when a word is put in until it can be taken
-  u16 credit = 1;                     ///< cycles from when a word is taken until its place can be filled
-  u16 links = 0;                      ///< between routers that it runs over
-  u8 ports = 0;                       ///< where the words go from here, if to a router: its ports, ...
-  u8 targets = 0;                     ///< ... and how many pipes (0 before a gate)
+  u64 ready = event_queue::never;  ///< from when on its first word can be taken; never if it is empty
+  u64 room = 0;                    ///< from when on its next place can be filled; never if it is full
+  u64 words = 0;                   ///< that were put in, of a link
+  u32 first = 0, end = 0;          ///< its places in the arena
+  u32 head = 0, tail = 0;          ///< places of the first word and of the next
+  u32 filler = 0, reader = 0;      ///< actors
+  /// the pipe into which words go from here, or where the list of several starts; before a gate the
+  u32 target = 0;
+  ///< gated virtual_channel; of a steady reader its number
+  u16 latency = 1;  ///< cycles from when a word is put in until it can be taken
+  u16 credit = 1;   ///< cycles from when a word is taken until its place can be filled
+  u16 links = 0;    ///< between routers that it runs over
+  u8 ports = 0;     ///< where the words go from here, if to a router: its ports, ...
+  u8 targets = 0;   ///< ... and how many pipes (0 before a gate)
   u8 color = 0;
   wake_policy reads = wake_policy::told;
   bool to_pe = false;
@@ -95,7 +98,9 @@ class pipes {
     return event_queue::never;
   }
   /// Whether that is foretold, and not certain before its time.
-  bool foretold(const pipe& p) const { return p.reads == pipe::wake_policy::steady || p.reads == pipe::wake_policy::stopping; }
+  bool foretold(const pipe& p) const {
+    return p.reads == pipe::wake_policy::steady || p.reads == pipe::wake_policy::stopping;
+  }
   /// Places that can be filled at `now`, up to `most`.
   u32 room(const pipe& p, u64 now, u32 most) const {
     u32 n = 0;
@@ -106,7 +111,8 @@ class pipes {
 
   /// The same, into a pipe that may have a steady reader.
   [[gnu::always_inline]] void deliver(pipe& p, u32 bits, bool control, u64 ready) {
-    if (p.reads < pipe::wake_policy::steady || control) [[unlikely]] return put(p, bits, control, ready);
+    if (p.reads < pipe::wake_policy::steady || control) [[unlikely]]
+      return put(p, bits, control, ready);
     ++inside_, ++p.words;
     take_at_once(p, {ready, bits, 0});
   }
@@ -118,7 +124,8 @@ class pipes {
   /// The caller counts it with `more_inside`.
   [[gnu::always_inline]] void deliver_for_certain(pipe& p, steady_reader& r, u32 bits, u64 ready) {
     if (!r.take_as_it_comes(bits, ready)) take_a_place(p, r, {ready, bits, 0});
-    if (r.has_many_now()) [[unlikely]] tell(p, r);
+    if (r.has_many_now()) [[unlikely]]
+      tell(p, r);
   }
   void more_inside(u64 words) { inside_ += words; }
   [[gnu::always_inline]] void put(pipe& p, u32 bits, bool control, u64 ready) {
@@ -135,21 +142,23 @@ class pipes {
     fill(to, {now + to.latency, word.bits, word.control});
     empty(from, now);
   }
-  /// Through a pipe that is empty and has room: a word that can be taken from `ready` on and is taken at `now`. What crosses links without
-  /// waiting is out of the way before anybody could miss its place: words come one a cycle, and a link has two places for each of its cycles.
+  /// Through a pipe that is empty and has room: a word that can be taken from `ready` on and is taken at
+  /// `now`. What crosses links without waiting is out of the way before anybody could miss its place: words
+  /// come one a cycle, and a link has two places for each of its cycles.
   [[gnu::always_inline]] void cross(pipe& p, u64 ready, u64 now) {
     ++p.words;
-    if (now == ready && p.links > 0) [[likely]] return;
+    if (now == ready && p.links > 0) [[likely]]
+      return;
     waited_ += now - ready;
     places_[p.tail].time = now + p.credit;
     p.head = p.tail = after(p, p.tail);
     p.room = places_[p.tail].time;
   }
 
-  // ---- steady readers --------------------------------------------------------------------------------------------------------
+  // ---- steady readers ---------------------------------------------------------------------------
 
-  /// The reader of a pipe of data takes words as they come; see steady_reader. It is looked at when there are many, or `most`, or a
-  /// control wavelet comes.
+  /// The reader of a pipe of data takes words as they come; see steady_reader. It is looked at when there are
+  /// many, or `most`, or a control wavelet comes.
   void read_steadily(pipe& p, u64 free_from, u32 width, u32 hold, u64 most, bool certain) {
     if (p.target == 0) {
       p.target = static_cast<u32>(steady_.size());
@@ -197,7 +206,8 @@ class pipes {
   };
   [[gnu::always_inline]] void fill(pipe& p, const place& word) {
     ++p.words;
-    if (p.reads != pipe::wake_policy::told) [[unlikely]] return fill_otherwise(p, word);
+    if (p.reads != pipe::wake_policy::told) [[unlikely]]
+      return fill_otherwise(p, word);
     if (add(p, word)) when_->note(p.reader, word.time);
   }
   [[gnu::noinline]] void fill_otherwise(pipe& p, const place& word) {
@@ -222,7 +232,8 @@ class pipes {
     else if (first && p.reads == pipe::wake_policy::relays) when_->note(p.reader, word.time + p.latency);
     if (word.control && p.reads != pipe::wake_policy::stopping) p.reads = pipe::wake_policy::told;
   }
-  // What is certain to be taken as it comes is out of the way before anybody could miss its place, if nothing before it had to wait.
+  // What is certain to be taken as it comes is out of the way before anybody could miss its place, if nothing
+  // before it had to wait.
   [[gnu::always_inline]] bool take_at_once(pipe& p, const place& word) {
     steady_reader& r = steady_[p.target];
     if (word.control) [[unlikely]] {
@@ -230,8 +241,10 @@ class pipes {
       p.reads = pipe::wake_policy::stopping;
       return false;
     }
-    if (p.reads != pipe::wake_policy::certain || !r.has_room() || !r.take_as_it_comes(word.bits, word.time)) take_a_place(p, r, word);
-    if (r.has_many()) [[unlikely]] tell(p, r);
+    if (p.reads != pipe::wake_policy::certain || !r.has_room() || !r.take_as_it_comes(word.bits, word.time))
+      take_a_place(p, r, word);
+    if (r.has_many()) [[unlikely]]
+      tell(p, r);
     return true;
   }
   [[gnu::always_inline]] void take_a_place(pipe& p, steady_reader& r, const place& word) {
@@ -257,7 +270,8 @@ class pipes {
     head = after(p, head);
     p.head = head;
     p.ready = head == p.tail ? event_queue::never : places_[head].time;
-    if (p.filler_waits) [[unlikely]] wake_filler(p, free_from);
+    if (p.filler_waits) [[unlikely]]
+      wake_filler(p, free_from);
   }
   static u32 after(const pipe& p, u32 at) { return at + 1 == p.end ? p.first : at + 1; }
   [[gnu::noinline]] void wake_filler(pipe& p, u64 at) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// How a PE of the timed engine rests that does nothing but move words. Who only takes words as they come is seen by nobody as long as there is
-// room for more; what it sends is seen a ramp later. So such a PE is not looked at in every cycle: it catches up, with every word at its time.
+// How a PE of the timed engine rests that does nothing but move words. Who only takes words as they come is
+// seen by nobody as long as there is room for more; what it sends is seen a ramp later. So such a PE is not
+// looked at in every cycle: it catches up, with every word at its time.
 #pragma once
 #include <bit>
 
@@ -10,7 +11,8 @@ namespace wsl::engines {
 
 class timed_rest {
  public:
-  timed_rest(mesh& m, timed_moves& moves, const machine& target) : mesh_(m), moves_(moves), ramp_latency_(static_cast<u64>(target.ramp_latency)) {}
+  timed_rest(mesh& m, timed_moves& moves, const machine& target)
+      : mesh_(m), moves_(moves), ramp_latency_(static_cast<u64>(target.ramp_latency)) {}
 
   /// Whether all that a PE does is one operation that is not near its end, and only data come to it.
   bool may_rest(const timed_processor& p, const pe_state& s) const {
@@ -22,7 +24,9 @@ class timed_rest {
     for (int k = 0; k < 2; ++k) {
       if (f.op.input[k] < 0) continue;
       const pipe& in = mesh_.through[f.in[k]];
-      if (s.image->data[f.op.input[k]] || left <= 4 * in.places() || in.places() == 0 || !mesh_.through.all_data(in)) return false;
+      if (s.image->data[f.op.input[k]] || left <= 4 * in.places() || in.places() == 0 ||
+          !mesh_.through.all_data(in))
+        return false;
       if (!is_steady(f) && in.size() + 1 >= in.places()) return false;
     }
     return f.op.output < 0 || left > 4 * mesh_.through[f.out].places();
@@ -40,13 +44,16 @@ class timed_rest {
       return event_queue::never;
     }
     for (int k = 0; k < 2; ++k)
-      if (f.op.input[k] >= 0) mesh_.through[f.in[k]].reads = f.op.output < 0 ? pipe::wake_policy::gathers : pipe::wake_policy::relays;
+      if (f.op.input[k] >= 0)
+        mesh_.through[f.in[k]].reads =
+            f.op.output < 0 ? pipe::wake_policy::gathers : pipe::wake_policy::relays;
     if (f.op.output < 0) return event_queue::never;
     const u64 at = moves_at(p, f, fed_at(f));
     return at == event_queue::never ? at : at + ramp_latency_;
   }
 
-  /// Moves what it would have moved before this cycle. Says when it must be looked at next, if it goes on resting.
+  /// Moves what it would have moved before this cycle. Says when it must be looked at next, if it goes on
+  /// resting.
   u64 wake_up(timed_processor& p, u64 now) {
     if (!p.rests) return event_queue::never;
     if (!std::has_single_bit(p.in_flight)) return wake_with_several(p, now), event_queue::never;
@@ -60,7 +67,8 @@ class timed_rest {
         const u64 more = words_before_end(f);
         if (in.reads >= pipe::wake_policy::steady && more > r.size()) return go_on(in, r, more - r.size());
         if (in.reads == pipe::wake_policy::certain) in.reads = pipe::wake_policy::steady;
-        if (const std::size_t all = r.size() + in.size(); all > in.places()) return r[all - in.places() - 1].taken + 1;
+        if (const std::size_t all = r.size() + in.size(); all > in.places())
+          return r[all - in.places() - 1].taken + 1;
       }
       mesh_.through.stop_reading(in);
     }
@@ -80,28 +88,37 @@ class timed_rest {
   }
 
  private:
-  // Several operations that only take: words come one a cycle over the ramp, whatever their color. Where each is taken in a cycle, none
-  // waits for another.
+  // Several operations that only take: words come one a cycle over the ramp, whatever their color. Where each
+  // is taken in a cycle, none waits for another.
   bool may_rest_with_several(const timed_processor& p, const pe_state& s) const {
     if (std::popcount(p.in_flight) != p.hears) return false;
     for (u64 left = p.in_flight; left; left &= left - 1) {
       const flight& f = p.flights[static_cast<std::size_t>(std::countr_zero(left))];
-      if (!is_steady(f) || f.hold != 1 || f.op.uses_fifo() || f.op.each_time >= 0 || f.sharing_queue || s.image->data[f.op.input[0]]) return false;
+      if (!is_steady(f) || f.hold != 1 || f.op.uses_fifo() || f.op.each_time >= 0 || f.sharing_queue ||
+          s.image->data[f.op.input[0]])
+        return false;
       const pipe& in = mesh_.through[f.in[0]];
-      if (in.places() == 0 || in.ready < std::max(p.since, p.kept_until) || !mesh_.through.all_data(in)) return false;
+      if (in.places() == 0 || in.ready < std::max(p.since, p.kept_until) || !mesh_.through.all_data(in))
+        return false;
       if (words_before_end(f) <= in.places()) return false;
     }
     return true;
   }
   u64 rest_with_several(timed_processor& p) {
-    each_flight(p, [&](flight& f) { mesh_.through.read_steadily(mesh_.through[f.in[0]], p.since, f.width, f.hold, words_before_end(f), true); });
+    each_flight(p, [&](flight& f) {
+      mesh_.through.read_steadily(mesh_.through[f.in[0]], p.since, f.width, f.hold, words_before_end(f),
+                                  true);
+    });
     return event_queue::never;
   }
   // What has been sent to it is a beginning of what will come.
   void wake_with_several(timed_processor& p, u64 now) {
     take_in_order(p);
     bool goes_on = now != event_queue::never;
-    each_flight(p, [&](flight& f) { goes_on = goes_on && words_before_end(f) > 0 && mesh_.through[f.in[0]].reads == pipe::wake_policy::certain; });
+    each_flight(p, [&](flight& f) {
+      goes_on =
+          goes_on && words_before_end(f) > 0 && mesh_.through[f.in[0]].reads == pipe::wake_policy::certain;
+    });
     p.rests = goes_on;
     p.now = timed_processor::state::starved;
     each_flight(p, [&](flight& f) {
@@ -120,7 +137,8 @@ class timed_rest {
     };
     line lines[64];
     std::size_t n = 0;
-    each_flight(p, [&](flight& f) { lines[n++] = {&f, &mesh_.through.reader_of(mesh_.through[f.in[0]]), 0}; });
+    each_flight(p,
+                [&](flight& f) { lines[n++] = {&f, &mesh_.through.reader_of(mesh_.through[f.in[0]]), 0}; });
     for (;;) {
       line* first = &lines[0];
       u64 others = event_queue::never;
@@ -143,11 +161,16 @@ class timed_rest {
   }
   template <class Use>
   static void each_flight(timed_processor& p, Use use) {
-    for (u64 left = p.in_flight; left; left &= left - 1) use(p.flights[static_cast<std::size_t>(std::countr_zero(left))]);
+    for (u64 left = p.in_flight; left; left &= left - 1)
+      use(p.flights[static_cast<std::size_t>(std::countr_zero(left))]);
   }
-  static flight& only_flight(timed_processor& p) { return p.flights[static_cast<std::size_t>(std::countr_zero(p.in_flight))]; }
+  static flight& only_flight(timed_processor& p) {
+    return p.flights[static_cast<std::size_t>(std::countr_zero(p.in_flight))];
+  }
 
-  static bool is_steady(const flight& f) { return f.op.input[0] >= 0 && f.op.input[1] < 0 && f.op.output < 0; }
+  static bool is_steady(const flight& f) {
+    return f.op.input[0] >= 0 && f.op.input[1] < 0 && f.op.output < 0;
+  }
 
   // So many words can come without it being complete.
   u64 words_before_end(const flight& f) const {

@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: MIT
-// Gates (gate.hpp) with the times that the timed engine needs: what a PE or a word does to a gate is seen from the next cycle on. A gate
-// passes one word of its color a cycle, because that word may change the way of the next.
+// Gates (gate.hpp) with the times that the timed engine needs: what a PE or a word does to a gate is seen
+// from the next cycle on. A gate passes one word of its color a cycle, because that word may change the way
+// of the next.
 #pragma once
-#include "event_queue.hpp"
 #include "../router_switch.hpp"
+#include "event_queue.hpp"
 
 namespace wsl::engines {
 
 struct timed_switch {
   static constexpr u32 none = ~u32{0};
   router_switch way;
-  u32 arbiter = 0;                     ///< the actor that moves the color's words
-  u32 pe = none;                     ///< at the router, if there is one
-  u64 open_from = 0;                 ///< reopened, it takes words from this cycle on
-  u64 heard_from = event_queue::never;    ///< torn down, it makes its PE start the task for that, from this cycle on
-  u64 passed = event_queue::never;        ///< the cycle of its newest word
-  bool reopening = false;            ///< its PE runs a task that will reopen it
+  u32 arbiter = 0;    ///< the actor that moves the color's words
+  u32 pe = none;      ///< at the router, if there is one
+  u64 open_from = 0;  ///< reopened, it takes words from this cycle on
+  /// torn down, it makes its PE start the task for that, from this cycle on
+  u64 heard_from = event_queue::never;
+  u64 passed = event_queue::never;  ///< the cycle of its newest word
+  bool reopening = false;           ///< its PE runs a task that will reopen it
 
   /// From when on it takes words from a port; never, as things stand.
   u64 takes_from(port p) const { return way.takes(p) ? open_from : event_queue::never; }

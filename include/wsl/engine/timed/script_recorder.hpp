@@ -1,29 +1,33 @@
 // SPDX-License-Identifier: MIT
-// Runs a task of a PE in no time and writes down in its processor's script what it did and for how many cycles: sends in their order,
-// operations, and what it says its own code costs.
+// Runs a task of a PE in no time and writes down in its processor's script what it did and for how many
+// cycles: sends in their order, operations, and what it says its own code costs.
 #pragma once
 #include <utility>
 
-#include "processor.hpp"
 #include "costs.hpp"
+#include "processor.hpp"
 
 namespace wsl::engines {
 
 class script_recorder final : private cycle_counter {
  public:
-  explicit script_recorder(engine_link& engine) : engine_(&engine), words_(max_colors * large_buffer), journal_(max_colors * large_buffer) {
-    for (int k = 0; k < max_colors; ++k) channels_[k].large = true, channels_[k].words = words_.data() + k * large_buffer;
+  explicit script_recorder(engine_link& engine)
+      : engine_(&engine), words_(max_colors * large_buffer), journal_(max_colors * large_buffer) {
+    for (int k = 0; k < max_colors; ++k)
+      channels_[k].large = true, channels_[k].words = words_.data() + k * large_buffer;
   }
   script_recorder(const script_recorder&) = delete;
   script_recorder& operator=(const script_recorder&) = delete;
 
-  /// Tasks send into channels that all PEs share; the journal says in which order the words go to the output queues.
+  /// Tasks send into channels that all PEs share; the journal says in which order the words go to the output
+  /// queues.
   channel* channels() { return channels_; }
 
   /// While it lives, the operations that tasks run on this thread are counted.
   class listening {
    public:
-    explicit listening(script_recorder& s) : before_(std::exchange(listening_counter, static_cast<cycle_counter*>(&s))) {}
+    explicit listening(script_recorder& s)
+        : before_(std::exchange(listening_counter, static_cast<cycle_counter*>(&s))) {}
     listening(const listening&) = delete;
     listening& operator=(const listening&) = delete;
     ~listening() { listening_counter = before_; }
@@ -32,7 +36,8 @@ class script_recorder final : private cycle_counter {
     cycle_counter* before_;
   };
 
-  /// Runs f, a task or the rest of one, which may send `most` wavelets of a color. The script has what the task has cost before.
+  /// Runs f, a task or the rest of one, which may send `most` wavelets of a color. The script has what the
+  /// task has cost before.
   template <class F>
   void run(timed_processor& p, pe_state& s, const char* name, int most, u64 now, F f) {
     engine_->journal = journal_.data();
@@ -52,7 +57,8 @@ class script_recorder final : private cycle_counter {
       f();
       if (rejected.color >= 0) refuse(s, rejected.color, rejected.type);
       for (u64 left = s.image->present; left; left &= left - 1)
-        if (const int color = std::countr_zero(left); s.channel_of(color).next() > most) refuse(s, color, s.image->sent_type[color]);
+        if (const int color = std::countr_zero(left); s.channel_of(color).next() > most)
+          refuse(s, color, s.image->sent_type[color]);
       if (p.asked.empty()) return;
       rule::in_flight all;
       p.each_operation([&](const transfer& t) { all.count(t); });
@@ -103,7 +109,8 @@ class script_recorder final : private cycle_counter {
     for (; written_ != engine_->journal; ++written_, ++spent_) {
       const auto color = static_cast<u8>(*written_ & ~control_flag);
       const u16 slot = running_->image->slot[color];
-      processor_->script.push_back({act::kind::send, color, (*written_ & control_flag) != 0, channels_[slot].words[read_[slot]++]});
+      processor_->script.push_back(
+          {act::kind::send, color, (*written_ & control_flag) != 0, channels_[slot].words[read_[slot]++]});
     }
   }
   void spend(u64 cycles) override {
@@ -115,7 +122,8 @@ class script_recorder final : private cycle_counter {
     else script.push_back({act::kind::busy, 0, false, cycles});
   }
   void operate(const operation_cost& what, u64 elements) override {
-    spend(static_cast<u64>(engine_->target().operation_setup) + timing::cycles(engine_->target(), what, elements));
+    spend(static_cast<u64>(engine_->target().operation_setup) +
+          timing::cycles(engine_->target(), what, elements));
   }
 
   engine_link* engine_;

@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: MIT
-// Who does nothing but take words as they come, so many at once and for so many cycles each time, takes each at a time that is known
-// when the word is put in: a PE whose only work is an operation without an output, the receiver of a broadcast. Its words are
-// gathered here, and it is looked at when there are many of them, or when something else comes to it.
+// Who does nothing but take words as they come, so many at once and for so many cycles each time, takes each
+// at a time that is known when the word is put in: a PE whose only work is an operation without an output,
+// the receiver of a broadcast. Its words are gathered here, and it is looked at when there are many of them,
+// or when something else comes to it.
 #pragma once
 #include <algorithm>
 
-#include "../../support/flat_vector.hpp"
 #include "../../core/scalar.hpp"
+#include "../../support/flat_vector.hpp"
 
 namespace wsl::engines {
 
 class steady_reader {
  public:
-  static constexpr u32 many = 28;  ///< with what comes until it is looked at, 32: less than a kilobyte a PE, of which a wafer has many
+  /// with what comes until it is looked at, 32: less than a kilobyte a PE, of which a wafer has many
+  static constexpr u32 many = 28;
 
   struct arrival {
     u64 ready = 0, taken = 0;
   };
 
-  /// From `free_from` on it takes up to `width` words at once, which keeps it for `hold` cycles. It wants no more than `most` words, which
-  /// are `latency` cycles on their way.
+  /// From `free_from` on it takes up to `width` words at once, which keeps it for `hold` cycles. It wants no
+  /// more than `most` words, which are `latency` cycles on their way.
   void begin(u64 free_from, u32 width, u32 hold, u32 latency, u64 most) {
     free_from_ = late_ = free_from, width_ = width, hold_ = hold, latency_ = latency;
     alert_from_ = free_from_ + latency_;
@@ -44,12 +46,14 @@ class steady_reader {
     }
     if (taken > ready) late_ = taken;
     ++together_;
-    if (size_ == bits_.size()) [[unlikely]] grow();
+    if (size_ == bits_.size()) [[unlikely]]
+      grow();
     alert_from_ = std::max(free_from_, late_ + latency_);
     note(bits, ready, taken);
     return taken;
   }
-  /// The same for a word that need not wait, after others that are out of its way; false for another one. Requires has_room.
+  /// The same for a word that need not wait, after others that are out of its way; false for another one.
+  /// Requires has_room.
   [[gnu::always_inline]] bool take_as_it_comes(u32 bits, u64 ready) {
     if (ready < alert_from_) return false;
     newest_ = ready;
@@ -109,7 +113,8 @@ class steady_reader {
     find_room();
   }
 
-  u64 alert_from_ = 0;   // who comes then or later need not wait, and nothing before it had to that may still be in its way
+  // who comes then or later need not wait, and nothing before it had to that may still be in its way
+  u64 alert_from_ = 0;
   u64 size_ = 0, room_ = 0;
   u64 free_from_ = 0, newest_ = 0, late_ = 0, enough_ = 0, limit_ = 0;
   u32 width_ = 1, hold_ = 1, latency_ = 1, together_ = 0;

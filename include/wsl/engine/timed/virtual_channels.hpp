@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The routers of a layout, sorted for the timed engine. A virtual_channel is one color that enters a router by one port. Lanes that share an output
-// port, at once or through others, take turns: they make up a arbiter. A virtual_channel that only passes on to one side and shares its port with no other virtual_channel
-// can hold up nobody; it belongs to no arbiter but to the run of links and routers that it is part of. Where the color has a gate, its virtual_channels
-// have all ports that they may use at some time.
+// The routers of a layout, sorted for the timed engine. A virtual_channel is one color that enters a router
+// by one port. Lanes that share an output port, at once or through others, take turns: they make up a
+// arbiter. A virtual_channel that only passes on to one side and shares its port with no other
+// virtual_channel can hold up nobody; it belongs to no arbiter but to the run of links and routers that it is
+// part of. Where the color has a gate, its virtual_channels have all ports that they may use at some time.
 #pragma once
 #include <algorithm>
 #include <span>
@@ -20,7 +21,7 @@ struct channel_node {
   u8 color = 0;
   route how;                   ///< all that it uses at some time, if it changes
   u32 up = none, down = none;  ///< pipes from and to the PE
-  u32 router_switch = none;             ///< its number, if the route changes
+  u32 router_switch = none;    ///< its number, if the route changes
   i8 injects = 0;              ///< its priority where it comes from the PE
 };
 
@@ -30,9 +31,9 @@ struct virtual_channel {
   port from = ramp;
   ports to;
   bool passes = false, changes = false;
-  i8 rank = 0;     ///< the higher go first
-  u16 arbiter = 0;   ///< of its router, from 1 on
-  u32 pipe = 0;    ///< in which its words come
+  i8 rank = 0;      ///< the higher go first
+  u16 arbiter = 0;  ///< of its router, from 1 on
+  u32 pipe = 0;     ///< in which its words come
 };
 
 class virtual_channels {
@@ -47,7 +48,9 @@ class virtual_channels {
   bool on_grid(coord c) const { return grid_.has(c); }
 
   /// In the order of their colors.
-  std::span<channel_node> nodes_of(u32 router) { return {nodes_.data() + first_node_[router], nodes_.data() + first_node_[router + 1]}; }
+  std::span<channel_node> nodes_of(u32 router) {
+    return {nodes_.data() + first_node_[router], nodes_.data() + first_node_[router + 1]};
+  }
   channel_node* node_of(u32 router, int color) {
     for (channel_node& n : nodes_of(router))
       if (n.color == color) return &n;
@@ -60,7 +63,8 @@ class virtual_channels {
       if (all_[i].color == color && all_[i].from == from) return &all_[i];
     return nullptr;
   }
-  /// The virtual_channel that the words of a virtual_channel enter through a side of its router; of a virtual_channel that passes the only one.
+  /// The virtual_channel that the words of a virtual_channel enter through a side of its router; of a
+  /// virtual_channel that passes the only one.
   virtual_channel* behind(const virtual_channel& l, port side) {
     const coord c = coord_of(l.router);
     return at(router_at(c + wsl::step(side)), color_behind(*plan_, c, l.color, side), opposite(side));
@@ -95,7 +99,8 @@ class virtual_channels {
     });
     for (u32 r = 0; r + 1 < first_node_.size(); ++r) {
       const auto here = nodes_of(r);
-      std::sort(here.begin(), here.end(), [](const channel_node& a, const channel_node& b) { return a.color < b.color; });
+      std::sort(here.begin(), here.end(),
+                [](const channel_node& a, const channel_node& b) { return a.color < b.color; });
     }
   }
 
@@ -107,7 +112,11 @@ class virtual_channels {
       for (const channel_node& n : nodes_of(r))
         for (port from : every_port) {
           if (!n.how.from.has(from)) continue;
-          all_.push_back({.router = r, .color = n.color, .from = from, .to = n.how.to, .changes = n.router_switch != channel_node::none});
+          all_.push_back({.router = r,
+                          .color = n.color,
+                          .from = from,
+                          .to = n.how.to,
+                          .changes = n.router_switch != channel_node::none});
           if (from == ramp) all_.back().rank = n.injects;
           for (port p : every_port) users[index_of(p)] += n.how.to.has(p);
         }
@@ -135,7 +144,8 @@ class virtual_channels {
       for (int b = 0; b < arbiters; ++b)
         if (!l.passes && (l.to.bits & shared[b])) l.arbiter = static_cast<u16>(b + 1);
     std::sort(here.begin(), here.end(), [](const virtual_channel& a, const virtual_channel& b) {
-      return std::tuple(a.arbiter, a.color, index_of(a.from)) < std::tuple(b.arbiter, b.color, index_of(b.from));
+      return std::tuple(a.arbiter, a.color, index_of(a.from)) <
+             std::tuple(b.arbiter, b.color, index_of(b.from));
     });
   }
   bool passes(const virtual_channel& l, const int (&users)[5]) const {

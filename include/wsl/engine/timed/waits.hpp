@@ -1,30 +1,36 @@
 // SPDX-License-Identifier: MIT
 // What still waits when the timed engine has nothing left to do.
 #pragma once
+#include "../diagnose/wait.hpp"
 #include "mesh.hpp"
 #include "processor.hpp"
-#include "../diagnose/wait.hpp"
 
 namespace wsl::engines {
 
-inline void operation_waits(waits& open, const timed_processor& p, const pe_state& s, const flight& f, const mesh& m) {
+inline void operation_waits(waits& open, const timed_processor& p, const pe_state& s, const flight& f,
+                            const mesh& m) {
   operation_waits(open, s, f.op, !p.calls.empty() || (s.active & ~s.blocked), [&](int color) {
     const pipe& in = m.through[f.in[color == f.op.input[0] ? 0 : 1]];
     return in.empty() || m.through.first_is_control(in);
   });
 }
 
-inline void unread_words(waits& open, const timed_processor& p, const pe_state& s, const channel_node& n, const mesh& m) {
+inline void unread_words(waits& open, const timed_processor& p, const pe_state& s, const channel_node& n,
+                         const mesh& m) {
   const pipe& in = m.through[n.down];
   const bool control = m.through.first_is_control(in);
   if (!control && p.reads(n.color)) return;
-  const binding* task = control ? s.image->control_with(control_word{m.through.first_bits(in)}.id()) : s.image->data[n.color];
-  open.push_back({wait::reason::unread, {s.x, s.y}, n.color, s.image->source->name, task ? task->name : "", in.size()});
+  const binding* task =
+      control ? s.image->control_with(control_word{m.through.first_bits(in)}.id()) : s.image->data[n.color];
+  open.push_back(
+      {wait::reason::unread, {s.x, s.y}, n.color, s.image->source->name, task ? task->name : "", in.size()});
 }
 
 inline void waits_of(waits& open, const timed_processor& p, const pe_state& s, mesh& m) {
   const char* program = s.image->source->name;
-  if (!p.outbox.empty()) open.push_back({wait::reason::output, {s.x, s.y}, p.outbox.begin()->color, program, "send", p.outbox.size()});
+  if (!p.outbox.empty())
+    open.push_back(
+        {wait::reason::output, {s.x, s.y}, p.outbox.begin()->color, program, "send", p.outbox.size()});
   for (u64 left = p.in_flight; left; left &= left - 1)
     operation_waits(open, p, s, p.flights[static_cast<std::size_t>(std::countr_zero(left))], m);
   for (const flight& f : p.own) operation_waits(open, p, s, f, m);
@@ -36,7 +42,8 @@ inline void waits_of(waits& open, const timed_processor& p, const pe_state& s, m
 inline void waits_of(waits& open, const mesh& m) {
   m.each_virtual_channel([&](coord at, int color, const pipe& in) {
     if (in.empty()) return;
-    if (const timed_switch* g = m.switch_before(in)) open.push_back({wait::reason::router_switch, at, color, "", "", in.size(), g->way.position()});
+    if (const timed_switch* g = m.switch_before(in))
+      open.push_back({wait::reason::router_switch, at, color, "", "", in.size(), g->way.position()});
     else open.push_back({wait::reason::router, at, color, "", "", in.size()});
   });
 }

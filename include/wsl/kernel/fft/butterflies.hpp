@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The arithmetic of a fast Fourier transform, several lines side by side: number k of `width` lines is `width` real parts and `width`
-// imaginary parts in a row, so that no vector is ever turned. A line of n = r m numbers becomes r lines of m numbers, and their
-// numbers end in their natural order (Stockham), for r = 2, 3, 4, 5 and 8. Line.hpp strings passes together.
+// The arithmetic of a fast Fourier transform, several lines side by side: number k of `width` lines is
+// `width` real parts and `width` imaginary parts in a row, so that no vector is ever turned. A line of n = r
+// m numbers becomes r lines of m numbers, and their numbers end in their natural order (Stockham), for r = 2,
+// 3, 4, 5 and 8. Line.hpp strings passes together.
 #pragma once
 #include <cstddef>
 
@@ -9,8 +10,8 @@
 
 namespace wsl::fft {
 
-/// One pass over the numbers of a group of lines: `count` transforms of r * m numbers each become r * count ones of m. The roots are
-/// exp(-2 pi i p j / (r m)) for p = 0 .. m - 1 and j = 1 .. r - 1, real part first.
+/// One pass over the numbers of a group of lines: `count` transforms of r * m numbers each become r * count
+/// ones of m. The roots are exp(-2 pi i p j / (r m)) for p = 0 .. m - 1 and j = 1 .. r - 1, real part first.
 struct pass {
   const f32* from;
   f32* to;
@@ -66,7 +67,8 @@ struct arithmetic {
     swap(re[1], re[2]), swap(im[1], im[2]);
   }
   [[gnu::always_inline]] static inline void transform_5(V* re, V* im) {
-    constexpr f32 c1 = 0.309016994374947424f, c2 = -0.809016994374947424f, s1 = 0.951056516295153572f, s2 = 0.587785252292473129f;
+    constexpr f32 c1 = 0.309016994374947424f, c2 = -0.809016994374947424f, s1 = 0.951056516295153572f,
+                  s2 = 0.587785252292473129f;
     cross(re[1], re[4]), cross(im[1], im[4]);
     cross(re[2], re[3]), cross(im[2], im[3]);
     const V re_a = re[0] + c1 * re[1] + c2 * re[2], im_a = im[0] + c1 * im[1] + c2 * im[2];
@@ -122,7 +124,8 @@ struct butterflies {
       for (std::ptrdiff_t q = 0; q < along; q += number)
         for (std::ptrdiff_t l = q; l < q + width; l += v) {
           vec<v> re[std::size_t{radix}], im[std::size_t{radix}];
-          for (int j = 0; j < radix; ++j) re[j] = vec_at<v>(from + j * apart + l), im[j] = vec_at<v>(from + j * apart + l + width);
+          for (int j = 0; j < radix; ++j)
+            re[j] = vec_at<v>(from + j * apart + l), im[j] = vec_at<v>(from + j * apart + l + width);
           arithmetic<v>::template transform<radix>(re, im);
           vec_at<v>(to + l) = re[0], vec_at<v>(to + l + width) = im[0];
           for (int j = 1; j < radix; ++j) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Which numbers of a transform are where. An array (n0, n1, n2) is transformed axis by axis, and lines never leave a PE while they are
-// transformed: in each phase a PE has whole lines of one axis and a part of the other two. Between the phases every PE of a column, or of
-// a row, gives each other one a block. See pencil.hpp.
+// Which numbers of a transform are where. An array (n0, n1, n2) is transformed axis by axis, and lines never
+// leave a PE while they are transformed: in each phase a PE has whole lines of one axis and a part of the
+// other two. Between the phases every PE of a column, or of a row, gives each other one a block. See
+// pencil.hpp.
 #pragma once
 #include "../../core/scalar.hpp"
 
@@ -12,30 +13,39 @@ struct range {
   int from, to;
 };
 
-/// A grid of wide x high PEs. Along n0: a PE has a part of n1 and one of n2. Along n1: the same part of n2, and one of n0. Along n2:
-/// the same part of n0, and one of n1. Lines lie `width` side by side, along n2 in the first two phases and along n1 in the last.
+/// A grid of wide x high PEs. Along n0: a PE has a part of n1 and one of n2. Along n1: the same part of n2,
+/// and one of n0. Along n2: the same part of n0, and one of n1. Lines lie `width` side by side, along n2 in
+/// the first two phases and along n1 in the last.
 struct cut {
   int n0, n1, n2;
   int wide, high;
   int width;
   int most_strands = 1;
 
-  static constexpr int share(int n, int parts, int width) { return ((n + parts - 1) / parts + width - 1) / width * width; }
-  /// The planes of n0 are dealt out in `strands` rounds, in each of which every PE of a column gets `turn` of them.
+  static constexpr int share(int n, int parts, int width) {
+    return ((n + parts - 1) / parts + width - 1) / width * width;
+  }
+  /// The planes of n0 are dealt out in `strands` rounds, in each of which every PE of a column gets `turn` of
+  /// them.
   constexpr int strands() const { return most_strands * high <= n0 ? most_strands : 1; }
   constexpr int turn() const { return share(n0, high * strands(), 1); }
   constexpr int part0() const { return strands() * turn(); }
   /// Which plane is the nth of the PEs in row y.
   constexpr int plane_of(int y, int nth) const { return (nth / turn() * high + y) * turn() + nth % turn(); }
-  constexpr int part1() const { return share(n1, high, 1); }       ///< of n1, one for each PE of a column
-  constexpr int lines1() const { return share(n1, wide, width); }  ///< of n1, one for each PE of a row, in whole groups
-  constexpr int lines2() const { return share(n2, wide, width); }  ///< of n2, one for each PE of a row, in whole groups
+  constexpr int part1() const { return share(n1, high, 1); }  ///< of n1, one for each PE of a column
+  /// of n1, one for each PE of a row, in whole groups
+  constexpr int lines1() const { return share(n1, wide, width); }
+  /// of n2, one for each PE of a row, in whole groups
+  constexpr int lines2() const { return share(n2, wide, width); }
 
-  /// f32 that a PE gives to its column: in each round for each of its PEs an array (turn, part1, lines2) of complex numbers.
+  /// f32 that a PE gives to its column: in each round for each of its PEs an array (turn, part1, lines2) of
+  /// complex numbers.
   constexpr i64 volume() const { return i64{2} * high * part0() * row0(); }
-  /// Complex numbers from one part of n0 to the next: not a multiple of a page, or they would compete for the same sets of a cache.
+  /// Complex numbers from one part of n0 to the next: not a multiple of a page, or they would compete for the
+  /// same sets of a cache.
   constexpr i64 row0() const { return i64{part1()} * lines2() + (width > 1 ? 4 * width : 0); }
-  /// f32 that a PE gives to its row, for one plane: for each of its PEs an array (lines1, lines2) of complex numbers.
+  /// f32 that a PE gives to its row, for one plane: for each of its PEs an array (lines1, lines2) of complex
+  /// numbers.
   constexpr i64 plane() const { return i64{2} * wide * lines1() * lines2(); }
   /// The longest line that a group holds.
   constexpr int longest() const { return n0 > n1 ? (n0 > n2 ? n0 : n2) : (n1 > n2 ? n1 : n2); }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A group is `width` lines side by side: of number k first the real parts of all lines, then the imaginary parts. Here is how groups are
-// filled from the host's arrays and from what other PEs sent, and emptied again; and what is done to a whole group besides its transform.
+// A group is `width` lines side by side: of number k first the real parts of all lines, then the imaginary
+// parts. Here is how groups are filled from the host's arrays and from what other PEs sent, and emptied
+// again; and what is done to a whole group besides its transform.
 #pragma once
 #include <algorithm>
 #include <utility>
@@ -10,14 +11,16 @@
 
 namespace wsl::fft {
 
-/// Where the numbers of a group's lines are in the memory of a PE: number k at first + k / part * block + k % part * stride, in f32.
+/// Where the numbers of a group's lines are in the memory of a PE: number k at first + k / part * block + k %
+/// part * stride, in f32.
 struct places {
   f32* first;
   int part;
   i64 block, stride;
 };
 
-/// Lines of the host, complex numbers as pairs of f32: number k of line l is at first + k * along + l * across.
+/// Lines of the host, complex numbers as pairs of f32: number k of line l is at first + k * along + l *
+/// across.
 template <class T>
 struct host_lines {
   T* first;
@@ -52,7 +55,8 @@ struct deal {
   }
 };
 
-/// Pairs of a host's row become real parts at `re` and imaginary parts at `im` of x's first number, and so on.
+/// Pairs of a host's row become real parts at `re` and imaginary parts at `im` of x's first number, and so
+/// on.
 template <int width>
 struct part_pairs {
   template <int lanes>
@@ -107,7 +111,8 @@ struct scale {
   }
 };
 
-/// Line l's number k is multiplied by the root each[k] * beside[k][l]; the first is pairs, the second laid out as a group.
+/// Line l's number k is multiplied by the root each[k] * beside[k][l]; the first is pairs, the second laid
+/// out as a group.
 template <int width>
 struct turn {
   template <int lanes>
@@ -117,15 +122,16 @@ struct turn {
       for (int l = 0; l < width; l += v) {
         const f32 c = each[2 * k], s = each[2 * k + 1];
         const vec<v>&wr = vec_at<v>(beside + l), &wi = vec_at<v>(beside + width + l);
-        const vec<v> tr = wr * c - wi * s, ti = wr * s + wi * c, re = vec_at<v>(x + l), im = vec_at<v>(x + width + l);
+        const vec<v> tr = wr * c - wi * s, ti = wr * s + wi * c, re = vec_at<v>(x + l),
+                     im = vec_at<v>(x + width + l);
         vec_at<v>(x + l) = re * tr - im * ti, vec_at<v>(x + width + l) = re * ti + im * tr;
       }
   }
 };
 
-/// The transform Z of h pairs of real numbers, taken as complex ones, becomes the h + 1 first numbers of the transform of the 2 h real
-/// numbers: X_k = (Z_k + conj Z_(h-k)) / 2 - i w^k (Z_k - conj Z_(h-k)) / 2 with w = exp(-pi i / h). Backward, on numbers whose real and
-/// imaginary parts are exchanged, X becomes 2 Z.
+/// The transform Z of h pairs of real numbers, taken as complex ones, becomes the h + 1 first numbers of the
+/// transform of the 2 h real numbers: X_k = (Z_k + conj Z_(h-k)) / 2 - i w^k (Z_k - conj Z_(h-k)) / 2 with w
+/// = exp(-pi i / h). Backward, on numbers whose real and imaginary parts are exchanged, X becomes 2 Z.
 template <int width, bool backward>
 struct split {
   template <int lanes>
@@ -136,10 +142,14 @@ struct split {
     for (int k = 0; 2 * k <= h; ++k)
       for (int l = 0; l < width; l += v) {
         f32 *a = x + k * 2 * width + l, *b = x + (h - k) * 2 * width + l;
-        const f32 c = roots[2 * k], s = backward ? -roots[2 * k + 1] : roots[2 * k + 1], half = backward ? 1.f : 0.5f;
-        const vec<v> even_re = half * (vec_at<v>(a + to_re) + vec_at<v>(b + to_re)), even_im = half * (vec_at<v>(a + to_im) - vec_at<v>(b + to_im));
-        const vec<v> odd_re = half * (vec_at<v>(a + to_im) + vec_at<v>(b + to_im)), odd_im = half * (vec_at<v>(b + to_re) - vec_at<v>(a + to_re));
-        // w^k times (odd_re, odd_im) is what differs; backward it is i w^-k (X_k - conj), with the same numbers turned by -1.
+        const f32 c = roots[2 * k], s = backward ? -roots[2 * k + 1] : roots[2 * k + 1],
+                  half = backward ? 1.f : 0.5f;
+        const vec<v> even_re = half * (vec_at<v>(a + to_re) + vec_at<v>(b + to_re)),
+                     even_im = half * (vec_at<v>(a + to_im) - vec_at<v>(b + to_im));
+        const vec<v> odd_re = half * (vec_at<v>(a + to_im) + vec_at<v>(b + to_im)),
+                     odd_im = half * (vec_at<v>(b + to_re) - vec_at<v>(a + to_re));
+        // w^k times (odd_re, odd_im) is what differs; backward it is i w^-k (X_k - conj), with the same
+        // numbers turned by -1.
         const vec<v> re = odd_re * c - odd_im * s, im = odd_re * s + odd_im * c;
         if constexpr (backward) {
           vec_at<v>(a + to_re) = even_re - re, vec_at<v>(a + to_im) = even_im - im;
@@ -163,7 +173,8 @@ void transpose_block(const f32* from, i64 from_row, f32* to, i64 to_row) {
       for (int j = 0; j < width; ++j) to[i * to_row + j] = from[j * from_row + i];
   } else {
     for (int i = 0; i < width; i += u.lanes)
-      for (int j = 0; j < width; j += u.lanes) u.transpose({from + j * from_row + i, from_row, to + i * to_row + j, to_row});
+      for (int j = 0; j < width; j += u.lanes)
+        u.transpose({from + j * from_row + i, from_row, to + i * to_row + j, to_row});
   }
 }
 
@@ -178,8 +189,8 @@ struct group {
   static void deal(const places& to, const f32* x, int n) {
     loop_for<width, loops::deal<width>, const places&, const f32*, int>()(to, x, n);
   }
-  /// Lines become numbers: number k of line l goes into the group at to.first + k / part * block + l * stride + k % part / width *
-  /// number, as its line k % width. `part` is a multiple of the width.
+  /// Lines become numbers: number k of line l goes into the group at to.first + k / part * block + l * stride
+  /// + k % part / width * number, as its line k % width. `part` is a multiple of the width.
   static void deal_turned(const places& to, const f32* x, int n) {
     for (int k = 0; k < n; k += width) {
       f32* at = to.first + k / to.part * to.block + k % to.part / width * number;
@@ -191,10 +202,12 @@ struct group {
   static void load(f32* x, const host_lines<const f32>& from, int n, bool exchanged) {
     f32 *re = exchanged ? x + width : x, *im = exchanged ? x : x + width;
     if (from.live == width && from.across == 2)
-      return loop_for<width, loops::part_pairs<width>, f32*, f32*, const f32*, i64, int>()(re, im, from.first, from.along, n);
+      return loop_for<width, loops::part_pairs<width>, f32*, f32*, const f32*, i64, int>()(re, im, from.first,
+                                                                                           from.along, n);
     int k = 0;
     if (from.live == width && from.along == 2 && !exchanged)
-      for (; k + width / 2 <= n && width > 1; k += width / 2) transpose_block<width>(from.first + 2 * k, from.across, x + k * number, width);
+      for (; k + width / 2 <= n && width > 1; k += width / 2)
+        transpose_block<width>(from.first + 2 * k, from.across, x + k * number, width);
     for (; k < n; ++k)
       for (int l = 0; l < from.live; ++l) {
         const f32* at = from.first + k * from.along + l * from.across;
@@ -203,10 +216,12 @@ struct group {
   }
   static void store(const host_lines<f32>& to, const f32* x, int n) {
     if (to.live == width && to.across == 2)
-      return loop_for<width, loops::join_pairs<width>, f32*, i64, const f32*, int>()(to.first, to.along, x, n);
+      return loop_for<width, loops::join_pairs<width>, f32*, i64, const f32*, int>()(to.first, to.along, x,
+                                                                                     n);
     int k = 0;
     if (to.live == width && to.along == 2)
-      for (; k + width / 2 <= n && width > 1; k += width / 2) transpose_block<width>(x + k * number, width, to.first + 2 * k, to.across);
+      for (; k + width / 2 <= n && width > 1; k += width / 2)
+        transpose_block<width>(x + k * number, width, to.first + 2 * k, to.across);
     for (; k < n; ++k)
       for (int l = 0; l < to.live; ++l) {
         f32* at = to.first + k * to.along + l * to.across;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The transform of lines of one length, by passes of small radices: which passes, and their roots of unity. On a PE it is what CSL's
-// fft examples do with a loop over butterflies. See transform.hpp.
+// The transform of lines of one length, by passes of small radices: which passes, and their roots of unity.
+// On a PE it is what CSL's fft examples do with a loop over butterflies. See transform.hpp.
 #pragma once
 #include <cmath>
 #include <numbers>
@@ -19,7 +19,9 @@ struct root_of_unity {
   root_of_unity(i64 k, i64 n) : re(std::cos(angle(k, n))), im(std::sin(angle(k, n))) {}
 
  private:
-  static f64 angle(i64 k, i64 n) { return -2 * std::numbers::pi * static_cast<f64>(k % n) / static_cast<f64>(n); }
+  static f64 angle(i64 k, i64 n) {
+    return -2 * std::numbers::pi * static_cast<f64>(k % n) / static_cast<f64>(n);
+  }
 };
 
 /// Whether lines of n numbers can be transformed: n is 1 or has no other prime factors than 2, 3 and 5.
@@ -56,8 +58,9 @@ class line {
     }
   }
 
-  /// Transforms a group of lines, which stand in `x`; uses `y`, and leaves them in the one of the two that it returns. Forward:
-  /// X_k = sum over j of x_j exp(-2 pi i j k / n). Backward is forward with real and imaginary parts exchanged.
+  /// Transforms a group of lines, which stand in `x`; uses `y`, and leaves them in the one of the two that it
+  /// returns. Forward: X_k = sum over j of x_j exp(-2 pi i j k / n). Backward is forward with real and
+  /// imaginary parts exchanged.
   f32* transform(f32* x, f32* y) {
     const f32* roots = roots_.data();
     i64 m = length_, count = 1;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A PE of a Fourier transform: it transforms whole lines of one axis, gives the others of its column or row their parts of them, and
-// goes on with whole lines of the next axis. Backward the axes follow each other as n0, n1, n2, and so they do forward for complex
-// numbers; real numbers forward begin with n2, where half of the spectrum is enough. After wsFFT (arXiv 2209.15040). The user's door is
-// transform.hpp; see examples/85_fft.cpp.
+// A PE of a Fourier transform: it transforms whole lines of one axis, gives the others of its column or row
+// their parts of them, and goes on with whole lines of the next axis. Backward the axes follow each other as
+// n0, n1, n2, and so they do forward for complex numbers; real numbers forward begin with n2, where half of
+// the spectrum is enough. After wsFFT (arXiv 2209.15040). The user's door is transform.hpp; see
+// examples/85_fft.cpp.
 #pragma once
 #include "cut.hpp"
 #include "groups.hpp"
@@ -11,13 +12,15 @@
 namespace wsl::fft {
 
 enum class kind : u8 {
-  complex,        ///< n0, then n1, then n2
-  from_real,      ///< n2, then n1, then n0
-  to_real,        ///< n0, then n1, then n2
-  turned,         ///< one line as (n1, n2): along n1, turned by roots of unity, along n2; the result is transposed
+  complex,    ///< n0, then n1, then n2
+  from_real,  ///< n2, then n1, then n0
+  to_real,    ///< n0, then n1, then n2
+  /// one line as (n1, n2): along n1, turned by roots of unity, along n2; the result is transposed
+  turned,
 };
 
-/// What the host wants: where its arrays are, f32 by f32, and how many f32 the numbers are apart along their axes.
+/// What the host wants: where its arrays are, f32 by f32, and how many f32 the numbers are apart along their
+/// axes.
 struct job {
   kind what;
   bool inverse;  ///< real and imaginary parts are exchanged on the way in and on the way out
@@ -70,15 +73,19 @@ class pencil {
   }
 
   static consteval auto tasks() {
-    return table(launch<&pencil::begin>(), long_running(table(local<&pencil::column_has_given>(), local<&pencil::row_has_given>(), local<&pencil::next_plane>())),
+    return table(launch<&pencil::begin>(),
+                 long_running(table(local<&pencil::column_has_given>(), local<&pencil::row_has_given>(),
+                                    local<&pencil::next_plane>())),
                  use<&pencil::to_row_>(), use<&pencil::to_column_>());
   }
 
  private:
-  // ---- one phase after the other ----------------------------------------------------------------------------------------------
+  // ---- one phase after the other ----------------------------------------------------------------
 
   void give_to_column(pe& me) {
-    if (cut_.high > 1) return to_column_.start(me, give_.all(), take_.all(), cut_.strands(), then<&pencil::column_has_given>());
+    if (cut_.high > 1)
+      return to_column_.start(me, give_.all(), take_.all(), cut_.strands(),
+                              then<&pencil::column_has_given>());
     std::swap(give_, take_);
     me.activate<&pencil::column_has_given>();
   }
@@ -86,12 +93,15 @@ class pencil {
     if (job_.what == kind::from_real) along_n0_to_host();
     else next_plane(me);
   }
-  /// A plane is a number of n0: its lines of one axis, and when the row has exchanged them, its lines of the other one.
+  /// A plane is a number of n0: its lines of one axis, and when the row has exchanged them, its lines of the
+  /// other one.
   void next_plane(pe& me) {
     if (plane_ == cut_.part0() || plane0() >= cut_.n0) return ended(me);
     if (job_.what == kind::from_real) along_n2_from_host();
     else along_n1_forth();
-    if (cut_.wide > 1) return to_row_.start(me, mem(give_plane_.all()), mem(take_plane_.all()), then<&pencil::row_has_given>());
+    if (cut_.wide > 1)
+      return to_row_.start(me, mem(give_plane_.all()), mem(take_plane_.all()),
+                           then<&pencil::row_has_given>());
     std::swap(give_plane_, take_plane_);
     me.activate<&pencil::row_has_given>();
   }
@@ -105,19 +115,23 @@ class pencil {
     if (job_.what == kind::from_real && cut_.n0 > 1) give_to_column(me);
   }
 
-  // ---- lines of n0: a part of n1, and groups along n2 -------------------------------------------------------------------------
+  // ---- lines of n0: a part of n1, and groups along n2 -------------------------------------------
 
   void along_n0_from_host() {
-    each_line_of_n0([&](int i1, int i2, int live, const places& here) {
-      of::load(x_.data(), from_host(0, i1, i2, 0, 2, live), cut_.n0, job_.inverse);
-      of::deal(here, lines_[0].transform(x_.data(), y_.data()), cut_.n0);
-    }, give_.data());
+    each_line_of_n0(
+        [&](int i1, int i2, int live, const places& here) {
+          of::load(x_.data(), from_host(0, i1, i2, 0, 2, live), cut_.n0, job_.inverse);
+          of::deal(here, lines_[0].transform(x_.data(), y_.data()), cut_.n0);
+        },
+        give_.data());
   }
   void along_n0_to_host() {
-    each_line_of_n0([&](int i1, int i2, int live, const places& here) {
-      of::gather(x_.data(), here, cut_.n0);
-      store(lines_[0].transform(x_.data(), y_.data()), cut_.n0, to_host(0, i1, i2, 0, 2, live));
-    }, take_.data());
+    each_line_of_n0(
+        [&](int i1, int i2, int live, const places& here) {
+          of::gather(x_.data(), here, cut_.n0);
+          store(lines_[0].transform(x_.data(), y_.data()), cut_.n0, to_host(0, i1, i2, 0, 2, live));
+        },
+        take_.data());
   }
   template <class F>
   void each_line_of_n0(F f, f32* box) {
@@ -129,7 +143,7 @@ class pencil {
       });
   }
 
-  // ---- lines of n1 in a plane: groups along n2 --------------------------------------------------------------------------------
+  // ---- lines of n1 in a plane: groups along n2 --------------------------------------------------
 
   void along_n1_forth() {
     each_group(cut_.n2, cut_.lines2(), [&](int i2, int g, int live) {
@@ -138,13 +152,15 @@ class pencil {
       f32* done = lines_[1].transform(x_.data(), y_.data());
       if (job_.what == kind::turned) of::turn(done, cut_.n1, roots_of_group(i2), beside_.data());
       const i64 across = i64{2} * cut_.lines1();
-      of::deal_turned({give_plane_.data() + g * across, cut_.lines1(), across * cut_.lines2(), across}, done, cut_.n1);
+      of::deal_turned({give_plane_.data() + g * across, cut_.lines1(), across * cut_.lines2(), across}, done,
+                      cut_.n1);
     });
   }
   void along_n1_back() {
     each_group(cut_.n2, cut_.lines2(), [&](int i2, int g, int live) {
       const i64 across = i64{2} * cut_.lines2();
-      of::gather(x_.data(), {take_plane_.data() + g * 2, cut_.lines1(), across * cut_.lines1(), across}, cut_.n1);
+      of::gather(x_.data(), {take_plane_.data() + g * 2, cut_.lines1(), across * cut_.lines1(), across},
+                 cut_.n1);
       f32* done = lines_[1].transform(x_.data(), y_.data());
       if (cut_.n0 == 1) store(done, cut_.n1, to_host(0, 0, i2, 1, 2, live));
       else of::deal(line_of_n1(give_.data(), g), done, cut_.n1);
@@ -153,18 +169,21 @@ class pencil {
   places line_of_n1(f32* box, int g) {
     const int round = plane_ / cut_.turn(), nth = plane_ % cut_.turn();
     const i64 block = cut_.row0() * 2 * cut_.turn();
-    return {box + round * cut_.high * block + nth * cut_.row0() * 2 + g * 2, cut_.part1(), block, i64{2} * cut_.lines2()};
+    return {box + round * cut_.high * block + nth * cut_.row0() * 2 + g * 2, cut_.part1(), block,
+            i64{2} * cut_.lines2()};
   }
 
-  // ---- lines of n2 in a plane: groups along n1 --------------------------------------------------------------------------------
+  // ---- lines of n2 in a plane: groups along n1 --------------------------------------------------
 
   void along_n2_to_host() {
     each_group(cut_.n1, cut_.lines1(), [&](int i1, int g, int live) {
       const i64 across = i64{2} * cut_.lines1();
-      of::gather(x_.data(), {take_plane_.data() + g * 2, cut_.lines2(), across * cut_.lines2(), across}, cut_.n2);
+      of::gather(x_.data(), {take_plane_.data() + g * 2, cut_.lines2(), across * cut_.lines2(), across},
+                 cut_.n2);
       const int n = lines_[2].length();
       if (job_.what == kind::to_real) of::join(x_.data(), n, halves_.data());
-      store(lines_[2].transform(x_.data(), y_.data()), n, to_host(plane0(), i1, 0, 2, job_.to_stride[1], live));
+      store(lines_[2].transform(x_.data(), y_.data()), n,
+            to_host(plane0(), i1, 0, 2, job_.to_stride[1], live));
     });
   }
   void along_n2_from_host() {
@@ -174,14 +193,15 @@ class pencil {
       f32* done = lines_[2].transform(x_.data(), y_.data());
       of::split(done, n, halves_.data());
       const i64 across = i64{2} * cut_.lines2();
-      of::deal_turned({give_plane_.data() + g * across, cut_.lines2(), across * cut_.lines1(), across}, done, cut_.n2);
+      of::deal_turned({give_plane_.data() + g * across, cut_.lines2(), across * cut_.lines1(), across}, done,
+                      cut_.n2);
     });
   }
 
-  // ---- what they share --------------------------------------------------------------------------------------------------------
+  // ---- what they share --------------------------------------------------------------------------
 
-  /// This PE's groups of lines side by side along an axis of n numbers: where one begins in the whole array and in the PE's part, and
-  /// how many of its lines there are.
+  /// This PE's groups of lines side by side along an axis of n numbers: where one begins in the whole array
+  /// and in the PE's part, and how many of its lines there are.
   template <class F>
   void each_group(int n, int share, F f) {
     const range mine = cut::part(n, share, at_.x);
@@ -207,11 +227,13 @@ class pencil {
   }
   void roots_beside() {
     const i64 n = i64{cut_.n1} * cut_.n2;
-    beside_.resize(static_cast<std::size_t>(cut_.n1 * of::number)), each_.resize(static_cast<std::size_t>(2 * cut_.n1));
+    beside_.resize(static_cast<std::size_t>(cut_.n1 * of::number)),
+        each_.resize(static_cast<std::size_t>(2 * cut_.n1));
     for (int k = 0; k < cut_.n1; ++k)
       for (int l = 0; l < r.width; ++l) {
         const root_of_unity w(i64{k} * l, n);
-        beside_.data()[k * of::number + l] = static_cast<f32>(w.re), beside_.data()[k * of::number + r.width + l] = static_cast<f32>(w.im);
+        beside_.data()[k * of::number + l] = static_cast<f32>(w.re),
+                                        beside_.data()[k * of::number + r.width + l] = static_cast<f32>(w.im);
       }
   }
   const f32* roots_of_group(int i2) {
@@ -231,7 +253,8 @@ class pencil {
   words<r.volume> give_, take_;
   words<r.plane> give_plane_, take_plane_;
   words<r.group> x_, y_;
-  words<0> halves_, beside_, each_;  // roots that transforms of real numbers and of single lines need, which run on this computer only
+  // roots that transforms of real numbers and of single lines need, which run on this computer only
+  words<0> halves_, beside_, each_;
   endpoint<along_rows> to_row_;
   endpoint<along_columns> to_column_;
 };

@@ -9,8 +9,10 @@
 
 namespace wsl::fft {
 
-/// Of an array in row-major order with these axes; any lengths. The inverse has a factor of one over the number of elements.
-inline std::vector<std::complex<f64>> serial(const std::vector<int>& axes, std::vector<std::complex<f64>> x, bool inverse = false) {
+/// Of an array in row-major order with these axes; any lengths. The inverse has a factor of one over the
+/// number of elements.
+inline std::vector<std::complex<f64>> serial(const std::vector<int>& axes, std::vector<std::complex<f64>> x,
+                                             bool inverse = false) {
   std::size_t inner = 1;  // numbers from one to the next along the axis
   for (std::size_t axis = axes.size(); axis-- > 0;) {
     const std::size_t n = static_cast<std::size_t>(axes[axis]);
@@ -25,7 +27,8 @@ inline std::vector<std::complex<f64>> serial(const std::vector<int>& axes, std::
         line[k] = 0;
         for (std::size_t j = 0; j < n; ++j) line[k] += x[first + j * inner] * roots[j * k % n];
       }
-      for (std::size_t k = 0; k < n; ++k) x[first + k * inner] = inverse ? line[k] / static_cast<f64>(n) : line[k];
+      for (std::size_t k = 0; k < n; ++k)
+        x[first + k * inner] = inverse ? line[k] / static_cast<f64>(n) : line[k];
     }
     inner *= n;
   }

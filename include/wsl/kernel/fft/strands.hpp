@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// An all-to-all in several strands, each with colors of its own. On a wafer one is as good: a link carries one word a cycle. On this computer
-// bands of PEs exchange what their channels hold and then meet, so more channels mean fewer meetings. See pencil.hpp.
+// An all-to-all in several strands, each with colors of its own. On a wafer one is as good: a link carries
+// one word a cycle. On this computer bands of PEs exchange what their channels hold and then meet, so more
+// channels mean fewer meetings. See pencil.hpp.
 #pragma once
 #include <utility>
 
@@ -28,7 +29,9 @@ struct strands {
       [&]<int... k>(std::integer_sequence<int, k...>) {
         const auto begin = [&]<int n>(std::integral_constant<int, n>) {
           const std::size_t from = static_cast<std::size_t>(n) * size;
-          if (n < used) bundle_.template at<n>().start(me, mem(give.subspan(from, size)), mem(take.subspan(from, size)), then<&part::template ended<n>>());
+          if (n < used)
+            bundle_.template at<n>().start(me, mem(give.subspan(from, size)), mem(take.subspan(from, size)),
+                                           then<&part::template ended<n>>());
         };
         (begin(std::integral_constant<int, k>{}), ...);
       }(std::make_integer_sequence<int, count>{});
@@ -56,7 +59,9 @@ struct strands {
     struct bundle<k, true> {
       endpoint<net.strand(k)> one;
       template <int>
-      auto& at() { return one; }
+      auto& at() {
+        return one;
+      }
       static consteval auto tasks() { return table(use<&bundle::one>()); }
     };
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Fourier transforms of arrays of the host with one, two or three axes, in row-major order, on a grid of PEs that is made once:
+// Fourier transforms of arrays of the host with one, two or three axes, in row-major order, on a grid of PEs
+// that is made once:
 //   fft::transform t{{128, 128, 128}};
 //   t.forward(spectrum, field);
 //   t.inverse(field, spectrum);
-// X_k = sum over j of x_j exp(-2 pi i (j0 k0 / n0 + j1 k1 / n1 + j2 k2 / n2)) forward; the inverse has +i and a factor 1 / (n0 n1 n2). What they
-// compute does not depend on the grid nor on threads, bit for bit. See examples/85_fft.cpp.
+// X_k = sum over j of x_j exp(-2 pi i (j0 k0 / n0 + j1 k1 / n1 + j2 k2 / n2)) forward; the inverse has +i and
+// a factor 1 / (n0 n1 n2). What they compute does not depend on the grid nor on threads, bit for bit. See
+// examples/85_fft.cpp.
 #pragma once
 #include <algorithm>
 #include <complex>
@@ -34,7 +36,9 @@ inline void length(int n) {
   if (transformable(n)) return;
   i64 longer = n;
   while (!transformable(longer)) ++longer;
-  refuse("lines of " + std::to_string(n) + " numbers cannot be transformed: a length has no other prime factors than 2, 3 and 5; the next longer one is " +
+  refuse("lines of " + std::to_string(n) +
+         " numbers cannot be transformed: a length has no other prime factors than 2, 3 and 5; the next "
+         "longer one is " +
          std::to_string(longer));
 }
 
@@ -46,10 +50,15 @@ class transform_on {
  public:
   /// Throws std::invalid_argument for axes or a grid that cannot be, fault if the machine is too small.
   template <class Engine>
-  transform_on(const std::vector<int>& axes, bool real, const shares& how, const machine& target, const Engine& engine)
-      : axes_(checked(axes, real)), real_(real), cut_(make_cut(axes, real, how)), fabric_(pencil<r>::plan(target, cut_.wide, cut_.high), engine) {
+  transform_on(const std::vector<int>& axes, bool real, const shares& how, const machine& target,
+               const Engine& engine)
+      : axes_(checked(axes, real)),
+        real_(real),
+        cut_(make_cut(axes, real, how)),
+        fabric_(pencil<r>::plan(target, cut_.wide, cut_.high), engine) {
     for (int y = 0; y < cut_.high; ++y)
-      for (int x = 0; x < cut_.wide; ++x) fabric_.template program_at<pencil<r>>({x, y}).prepare(cut_, what(false), {x, y});
+      for (int x = 0; x < cut_.wide; ++x)
+        fabric_.template program_at<pencil<r>>({x, y}).prepare(cut_, what(false), {x, y});
   }
 
   /// How the numbers are shared out.
@@ -62,8 +71,13 @@ class transform_on {
   outcome run(const f32* from, std::size_t from_size, f32* to, std::size_t to_size, bool inverse) {
     check_size(from_size, real_ && inverse ? spectrum_size() : size(), "is given");
     check_size(to_size, real_ && !inverse ? spectrum_size() : size(), "gets");
-    job j{.what = what(inverse), .inverse = inverse, .factor = inverse ? 1 / static_cast<f32>(size()) : 1.f, .from = from, .to = to};
-    const i64 spectrum_row = i64{2} * (real_ ? axes_.back() / 2 + 1 : cut_.n2), row = real_ ? axes_.back() : spectrum_row;
+    job j{.what = what(inverse),
+          .inverse = inverse,
+          .factor = inverse ? 1 / static_cast<f32>(size()) : 1.f,
+          .from = from,
+          .to = to};
+    const i64 spectrum_row = i64{2} * (real_ ? axes_.back() / 2 + 1 : cut_.n2),
+              row = real_ ? axes_.back() : spectrum_row;
     strides(j.from_stride, inverse ? spectrum_row : row);
     strides(j.to_stride, inverse ? row : spectrum_row);
     if (j.what == kind::turned) j.to_stride[1] = 2, j.to_stride[2] = i64{2} * cut_.n1;
@@ -77,9 +91,12 @@ class transform_on {
     return s + ")";
   }
   static const std::vector<int>& checked(const std::vector<int>& axes, bool real) {
-    if (axes.empty() || axes.size() > 3) checks::refuse("a transform has one to three axes, not " + std::to_string(axes.size()));
+    if (axes.empty() || axes.size() > 3)
+      checks::refuse("a transform has one to three axes, not " + std::to_string(axes.size()));
     for (int n : axes) checks::length(n);
-    if (real && axes.back() % 2) checks::refuse("the last axis of a transform of real numbers has an even length, not " + std::to_string(axes.back()));
+    if (real && axes.back() % 2)
+      checks::refuse("the last axis of a transform of real numbers has an even length, not " +
+                     std::to_string(axes.back()));
     return axes;
   }
   /// A long line becomes the most nearly square array.
@@ -91,16 +108,29 @@ class transform_on {
   }
   static cut make_cut(const std::vector<int>& axes, bool real, const shares& how) {
     const std::size_t d = axes.size();
-    cut c{.n0 = d == 3 ? axes[0] : 1, .n1 = d == 1 ? 1 : axes[d - 2], .n2 = real ? axes.back() / 2 + 1 : axes.back(), .wide = 1, .high = 1, .width = r.width, .most_strands = r.strands};
+    cut c{.n0 = d == 3 ? axes[0] : 1,
+          .n1 = d == 1 ? 1 : axes[d - 2],
+          .n2 = real ? axes.back() / 2 + 1 : axes.back(),
+          .wide = 1,
+          .high = 1,
+          .width = r.width,
+          .most_strands = r.strands};
     if (d == 1 && !real) c.n1 = divisor_below_the_root(c.n2), c.n2 /= c.n1;
-    const int cores = how.threads > 0 ? how.threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-    c.wide = how.wide ? how.wide : d == 3 ? 1 : std::max(1, std::min({cores, c.n1 / r.width, c.n2 / r.width}));
+    const int cores =
+        how.threads > 0 ? how.threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    c.wide = how.wide ? how.wide
+             : d == 3 ? 1
+                      : std::max(1, std::min({cores, c.n1 / r.width, c.n2 / r.width}));
     c.high = how.high ? how.high : d == 3 ? std::min({cores, c.n0, c.n1}) : 1;
-    if (c.wide < 1 || c.high < 1) checks::refuse("a transform runs on at least 1 x 1 PEs, not on " + std::to_string(c.wide) + " x " + std::to_string(c.high));
-    if (d < 3 && c.high > 1) checks::refuse("a transform of " + text(axes) + " runs on one row of PEs, not on " + std::to_string(c.high));
+    if (c.wide < 1 || c.high < 1)
+      checks::refuse("a transform runs on at least 1 x 1 PEs, not on " + std::to_string(c.wide) + " x " +
+                     std::to_string(c.high));
+    if (d < 3 && c.high > 1)
+      checks::refuse("a transform of " + text(axes) + " runs on one row of PEs, not on " +
+                     std::to_string(c.high));
     if (std::max(c.volume(), c.plane()) > std::numeric_limits<int>::max())
-      checks::refuse("a transform of " + text(axes) + " on " + std::to_string(c.wide) + " x " + std::to_string(c.high) +
-                     " PEs gives each more numbers than it can count; use more PEs");
+      checks::refuse("a transform of " + text(axes) + " on " + std::to_string(c.wide) + " x " +
+                     std::to_string(c.high) + " PEs gives each more numbers than it can count; use more PEs");
     return c;
   }
 
@@ -116,8 +146,8 @@ class transform_on {
   void strides(i64* s, i64 row) const { s[0] = row * cut_.n1, s[1] = row, s[2] = 2; }
   void check_size(std::size_t given, std::size_t needed, const char* role) const {
     if (given != needed)
-      checks::refuse("a transform of " + text(axes_) + (real_ ? " real numbers" : "") + " takes arrays of " + std::to_string(needed) +
-                     " numbers where it " + role + " " + std::to_string(given));
+      checks::refuse("a transform of " + text(axes_) + (real_ ? " real numbers" : "") + " takes arrays of " +
+                     std::to_string(needed) + " numbers where it " + role + " " + std::to_string(given));
   }
 
   std::vector<int> axes_;
@@ -132,16 +162,20 @@ class transform : public transform_on<room{}> {
   explicit transform(const std::vector<int>& axes, const shares& how = {})
       : transform_on(axes, false, how, host, threaded{.threads = how.threads, .pes_per_partition = 1}) {}
 
-  outcome forward(std::span<number> to, std::span<const number> from) { return run(parts(from), from.size(), parts(to), to.size(), false); }
-  outcome inverse(std::span<number> to, std::span<const number> from) { return run(parts(from), from.size(), parts(to), to.size(), true); }
+  outcome forward(std::span<number> to, std::span<const number> from) {
+    return run(parts(from), from.size(), parts(to), to.size(), false);
+  }
+  outcome inverse(std::span<number> to, std::span<const number> from) {
+    return run(parts(from), from.size(), parts(to), to.size(), true);
+  }
 
  private:
   static f32* parts(std::span<number> x) { return reinterpret_cast<f32*>(x.data()); }
   static const f32* parts(std::span<const number> x) { return reinterpret_cast<const f32*>(x.data()); }
 };
 
-/// Of real numbers, whose last axis has an even length n: the spectrum has n / 2 + 1 numbers along it, the others are their conjugates.
-/// Arrays do not overlap. A single line is transformed by one PE.
+/// Of real numbers, whose last axis has an even length n: the spectrum has n / 2 + 1 numbers along it, the
+/// others are their conjugates. Arrays do not overlap. A single line is transformed by one PE.
 class real_transform : public transform_on<room{}> {
  public:
   explicit real_transform(const std::vector<int>& axes, const shares& how = {})
@@ -151,12 +185,15 @@ class real_transform : public transform_on<room{}> {
     return run(field.data(), field.size(), reinterpret_cast<f32*>(spectrum.data()), spectrum.size(), false);
   }
   outcome inverse(std::span<f32> field, std::span<const number> spectrum) {
-    return run(reinterpret_cast<const f32*>(spectrum.data()), spectrum.size(), field.data(), field.size(), true);
+    return run(reinterpret_cast<const f32*>(spectrum.data()), spectrum.size(), field.data(), field.size(),
+               true);
   }
 };
 
 /// The memory of a PE with one line of n complex numbers in each phase.
-constexpr room one_line(int n) { return {.width = 1, .strands = 1, .volume = 2 * n, .plane = 2 * n, .group = 2 * n}; }
+constexpr room one_line(int n) {
+  return {.width = 1, .strands = 1, .volume = 2 * n, .plane = 2 * n, .group = 2 * n};
+}
 
 /// n x n x n complex numbers on n x n PEs within the limits of a machine: the same program.
 template <int n>
@@ -171,12 +208,17 @@ class wafer_transform : public transform_on<one_line(n)> {
 
  private:
   outcome run(std::span<number> to, std::span<const number> from, bool inverse) {
-    return transform_on<one_line(n)>::run(reinterpret_cast<const f32*>(from.data()), from.size(), reinterpret_cast<f32*>(to.data()), to.size(), inverse);
+    return transform_on<one_line(n)>::run(reinterpret_cast<const f32*>(from.data()), from.size(),
+                                          reinterpret_cast<f32*>(to.data()), to.size(), inverse);
   }
 };
 
 /// Once: to = the transform of `from`, or its inverse.
-inline outcome forward(const std::vector<int>& axes, std::span<number> to, std::span<const number> from) { return transform(axes).forward(to, from); }
-inline outcome inverse(const std::vector<int>& axes, std::span<number> to, std::span<const number> from) { return transform(axes).inverse(to, from); }
+inline outcome forward(const std::vector<int>& axes, std::span<number> to, std::span<const number> from) {
+  return transform(axes).forward(to, from);
+}
+inline outcome inverse(const std::vector<int>& axes, std::span<number> to, std::span<const number> from) {
+  return transform(axes).inverse(to, from);
+}
 
 }  // namespace wsl::fft

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Numbers in the memory of a PE: as many as are known while compiling, as on a wafer, whose checker can then count the bytes; or as many
-// as it takes, in large pages, for grids that only ever run on this computer.
+// Numbers in the memory of a PE: as many as are known while compiling, as on a wafer, whose checker can then
+// count the bytes; or as many as it takes, in large pages, for grids that only ever run on this computer.
 #pragma once
 #include <span>
 #include <string>
@@ -18,8 +18,8 @@ class words {
   std::span<f32> all() { return {numbers_, size_}; }
   void resize(std::size_t n) {
     if (n > static_cast<std::size_t>(room))
-      throw fault("wsl: a PE has room for " + std::to_string(room) + " numbers of a transform that needs " + std::to_string(n) +
-                        ": use more PEs, or another program");
+      throw fault("wsl: a PE has room for " + std::to_string(room) + " numbers of a transform that needs " +
+                  std::to_string(n) + ": use more PEs, or another program");
     size_ = n;
   }
 
@@ -33,7 +33,9 @@ class words<0> {
  public:
   f32* data() { return numbers_.data(); }
   std::span<f32> all() { return {numbers_.data(), numbers_.size()}; }
-  void resize(std::size_t n) { if (n != numbers_.size()) numbers_ = support::huge_array(n); }
+  void resize(std::size_t n) {
+    if (n != numbers_.size()) numbers_ = support::huge_array(n);
+  }
 
  private:
   support::huge_array numbers_;

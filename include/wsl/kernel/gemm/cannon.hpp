@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// C = A B after Cannon: every PE multiplies the tiles of A and B that it holds, while they already travel on: A to the next PE
-// of its row, B to the next of its column. Rows and columns are folded rings, so no tile crosses more than two links at a time, and
-// all PEs do the same at the same time. The user's door is gemm.hpp.
+// C = A B after Cannon: every PE multiplies the tiles of A and B that it holds, while they already travel on:
+// A to the next PE of its row, B to the next of its column. Rows and columns are folded rings, so no tile
+// crosses more than two links at a time, and all PEs do the same at the same time. The user's door is
+// gemm.hpp.
 #pragma once
 #include "folded_ring.hpp"
 #include "tile.hpp"
@@ -11,7 +12,8 @@ namespace wsl::detail {
 template <class T>
 struct cannon_tile {
   using word = gemm_word<T>;
-  static constexpr folded_ring<word> along_rows{0, folded_ring<word>::axis::rows}, along_columns{3, folded_ring<word>::axis::columns};
+  static constexpr folded_ring<word> along_rows{0, folded_ring<word>::axis::rows},
+      along_columns{3, folded_ring<word>::axis::columns};
   static constexpr int largest_side = 128;
 
   travelling_tile<T> a, b, next_a, next_b;
@@ -27,7 +29,8 @@ struct cannon_tile {
   }
 
   void begin(pe& me, const gemm_problem<T>& p) {
-    const int n = me.width(), i = along_columns.place(me.y(), n), j = along_rows.place(me.x(), n), depth = sum.cut(p.a.columns(), n);
+    const int n = me.width(), i = along_columns.place(me.y(), n), j = along_rows.place(me.x(), n),
+              depth = sum.cut(p.a.columns(), n);
     sum.begin(p.c, {n, n}, {j, i});
     for (travelling_tile<T>* t : {&a, &next_a}) t->resize(sum.rows(), depth, gemm_stride(depth));
     for (travelling_tile<T>* t : {&b, &next_b}) t->resize(depth, sum.columns(), sum.panel_width);
@@ -61,8 +64,9 @@ struct cannon_tile {
   }
 
   static consteval auto tasks() {
-    return table(launch<&cannon_tile::begin>(), local<&cannon_tile::a_moved>(blocked), local<&cannon_tile::b_moved>(blocked),
-                 local<&cannon_tile::advance>(blocked), ring_entries<along_rows>(), ring_entries<along_columns>());
+    return table(launch<&cannon_tile::begin>(), local<&cannon_tile::a_moved>(blocked),
+                 local<&cannon_tile::b_moved>(blocked), local<&cannon_tile::advance>(blocked),
+                 ring_entries<along_rows>(), ring_entries<along_columns>());
   }
 };
 

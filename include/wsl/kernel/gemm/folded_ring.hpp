@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A ring on a line of PEs without a long way back: the line is folded, 0 -> 2 -> 4 -> ... -> 5 -> 3 -> 1 -> 0, so every step of the
-// ring crosses at most two links. Three colors in turn keep what a PE sends, what it receives and what passes it apart. Products
-// with rotating tiles use one ring along the rows and one along the columns: gemm.hpp. After MeshGEMM (WaferLLM, arXiv 2502.04563).
+// A ring on a line of PEs without a long way back: the line is folded, 0 -> 2 -> 4 -> ... -> 5 -> 3 -> 1 ->
+// 0, so every step of the ring crosses at most two links. Three colors in turn keep what a PE sends, what it
+// receives and what passes it apart. Products with rotating tiles use one ring along the rows and one along
+// the columns: gemm.hpp. After MeshGEMM (WaferLLM, arXiv 2502.04563).
 #pragma once
 #include <array>
 
@@ -23,7 +24,9 @@ struct folded_ring {
   static constexpr int place(int at, int n) { return at % 2 ? n - (at + 1) / 2 : at / 2; }
 
   /// The color on which the PE `at` of a line of n, two or more, sends to the next of the ring.
-  constexpr color<T> out(int at, int n) const { return at % 2 ? nth(at - 1) : at == n - 1 ? nth(at) : nth(at + 1); }
+  constexpr color<T> out(int at, int n) const {
+    return at % 2 ? nth(at - 1) : at == n - 1 ? nth(at) : nth(at + 1);
+  }
   /// The color on which it receives from the one before.
   constexpr color<T> in(int at, int n) const {
     if (at % 2) return at == n - 1 ? nth(at) : nth(at + 1);
@@ -35,7 +38,8 @@ struct folded_ring {
     const port back = rows ? west : north, ahead = rows ? east : south;
     const int n = rows ? l.width() : l.height();
     l.claim_colors("folded_ring", first, 3, l.grid());
-    for (color<T> c : colors()) l.path(c, columns(0, 0), ramp >> ramp);  // a line of one or two PEs uses fewer
+    // a line of one or two PEs uses fewer
+    for (color<T> c : colors()) l.path(c, columns(0, 0), ramp >> ramp);
     for (int at = 0; at < n && n > 1; ++at) {
       const area line = rows ? column(at) : row(at);
       const bool odd = at % 2, last = at == n - 1;

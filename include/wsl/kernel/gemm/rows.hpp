@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// C = A B on a column of PEs: each owns rows of A and of C, and the first ones own rows of B, which they broadcast. Nothing but B
-// travels, so where PEs are few and rows are long, as on this computer, this takes the fewest words. Every element is summed in the
-// order of k: the result is the same bits on any number of PEs. The user's door is gemm.hpp.
+// C = A B on a column of PEs: each owns rows of A and of C, and the first ones own rows of B, which they
+// broadcast. Nothing but B travels, so where PEs are few and rows are long, as on this computer, this takes
+// the fewest words. Every element is summed in the order of k: the result is the same bits on any number of
+// PEs. The user's door is gemm.hpp.
 #pragma once
 #include <utility>
 
@@ -12,8 +13,11 @@ namespace wsl::detail {
 template <class T>
 struct row_tile {
   using word = gemm_word<T>;
-  static constexpr int largest_side = 1024, most_parts = host.colors, least_depth = 256;  // of B; parts of fewer rows would not keep C in registers for long
-  static constexpr broadcast<word> part_of_b(int k) { return {.first = k, .among = each_column, .root = {0, k}}; }
+  // of B; parts of fewer rows would not keep C in registers for long
+  static constexpr int largest_side = 1024, most_parts = host.colors, least_depth = 256;
+  static constexpr broadcast<word> part_of_b(int k) {
+    return {.first = k, .among = each_column, .root = {0, k}};
+  }
 
   matrix<const T> a{nullptr, 0, 0};
   travelling_tile<T> own, came[2], turned;  // the last: some rows of an A that lies by columns
@@ -49,7 +53,9 @@ struct row_tile {
   void expect(pe& me, int part) {
     if (part >= parts) return;
     if (part == me.y()) me.activate<&row_tile::multiply<place>>();
-    else me.async(mov(mem(came[place].words()), fabin(part_of_b(part).line())), then<&row_tile::multiply<place>>());
+    else
+      me.async(mov(mem(came[place].words()), fabin(part_of_b(part).line())),
+               then<&row_tile::multiply<place>>());
   }
   template <int place>
   void multiply(pe& me) {
@@ -70,7 +76,8 @@ struct row_tile {
     return table(sends<part_of_b(k).line()>()..., reads<part_of_b(k).line()>()...);
   }
   static consteval auto tasks() {
-    return table(launch<&row_tile::begin>(), long_running(local<&row_tile::multiply<0>>()), long_running(local<&row_tile::multiply<1>>()),
+    return table(launch<&row_tile::begin>(), long_running(local<&row_tile::multiply<0>>()),
+                 long_running(local<&row_tile::multiply<1>>()),
                  broadcasts(std::make_integer_sequence<int, most_parts>{}));
   }
 };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// C = A B as a sum of outer products (SUMMA): in step k the PEs of column k send their tile of A along their rows, those of row k
-// their tile of B along their columns, and every PE multiplies the two. Each step has colors of its own, so that no two senders
-// meet. Every element is summed in the order of k: the result is the same bits on any number of PEs. The user's door is gemm.hpp.
+// C = A B as a sum of outer products (SUMMA): in step k the PEs of column k send their tile of A along their
+// rows, those of row k their tile of B along their columns, and every PE multiplies the two. Each step has
+// colors of its own, so that no two senders meet. Every element is summed in the order of k: the result is
+// the same bits on any number of PEs. The user's door is gemm.hpp.
 #pragma once
 #include <utility>
 
@@ -13,8 +14,12 @@ template <class T>
 struct summa_tile {
   using word = gemm_word<T>;
   static constexpr int largest_side = host.colors / 2;
-  static constexpr broadcast<word> a_in_step(int k) { return {.first = k, .among = each_row, .root = {k, 0}}; }
-  static constexpr broadcast<word> b_in_step(int k) { return {.first = largest_side + k, .among = each_column, .root = {0, k}}; }
+  static constexpr broadcast<word> a_in_step(int k) {
+    return {.first = k, .among = each_row, .root = {k, 0}};
+  }
+  static constexpr broadcast<word> b_in_step(int k) {
+    return {.first = largest_side + k, .among = each_column, .root = {0, k}};
+  }
   static constexpr color<word> of_a(int step) { return a_in_step(step).line(); }
   static constexpr color<word> of_b(int step) { return b_in_step(step).line(); }
 
@@ -48,7 +53,8 @@ struct summa_tile {
     if (me.x() != step) me.async(mov(mem(came_a.words()), fabin(of_a(step))), then<&summa_tile::multiply>());
     else if (alone) me.activate<&summa_tile::multiply>();
     else me.async(mov(fabout(of_a(step)), mem(a.words())), then<&summa_tile::multiply>());
-    if (me.y() != step) me.async(mov(mem(came_b.words()), fabin(of_b(step))), unblocks<&summa_tile::multiply>());
+    if (me.y() != step)
+      me.async(mov(mem(came_b.words()), fabin(of_b(step))), unblocks<&summa_tile::multiply>());
     else if (alone) me.unblock<&summa_tile::multiply>();
     else me.async(mov(fabout(of_b(step)), mem(b.words())), unblocks<&summa_tile::multiply>());
   }
@@ -63,7 +69,8 @@ struct summa_tile {
     return table(sends<of_a(k)>()..., reads<of_a(k)>()..., sends<of_b(k)>()..., reads<of_b(k)>()...);
   }
   static consteval auto tasks() {
-    return table(launch<&summa_tile::begin>(), long_running(local<&summa_tile::multiply>(blocked)), broadcasts(std::make_integer_sequence<int, largest_side>{}));
+    return table(launch<&summa_tile::begin>(), long_running(local<&summa_tile::multiply>(blocked)),
+                 broadcasts(std::make_integer_sequence<int, largest_side>{}));
   }
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What the programs of a product C = A B on a square of PEs share: tiles that are numbers to the processor and words to the
-// fabric, and how a PE adds a product of tiles to its tile of C. cannon.hpp and summa.hpp differ in how the tiles travel.
+// What the programs of a product C = A B on a square of PEs share: tiles that are numbers to the processor
+// and words to the fabric, and how a PE adds a product of tiles to its tile of C. cannon.hpp and summa.hpp
+// differ in how the tiles travel.
 #pragma once
 #include <algorithm>
 #include <span>
@@ -16,18 +17,20 @@ namespace wsl::detail {
 template <class T>
 using gemm_word = std::conditional_t<sizeof(T) == 4, T, u32>;
 
-/// The route of a step of a product, if the grid is large enough for the step. All steps are in the program's table.
+/// The route of a step of a product, if the grid is large enough for the step. All steps are in the program's
+/// table.
 template <class T>
 constexpr void wire_broadcast(layout& l, const broadcast<T>& step, bool taken) {
   if (taken) step.wire(l);
   else l.path(step.line(), region{}, ramp >> ramp);
 }
 
-/// How far apart the rows of a tile are: whole vectors, an odd number of them, so that rows do not meet in one set of a cache.
+/// How far apart the rows of a tile are: whole vectors, an odd number of them, so that rows do not meet in
+/// one set of a cache.
 inline int gemm_stride(int columns) { return ((columns + 15) / 16 | 1) * 16; }
 
-/// A tile of a PE, as numbers to the processor and as words to the fabric. It consists of panels, each row-major: A of one,
-/// B of narrow ones, through which the innermost loop runs in one go.
+/// A tile of a PE, as numbers to the processor and as words to the fabric. It consists of panels, each
+/// row-major: A of one, B of narrow ones, through which the innermost loop runs in one go.
 template <class T>
 class travelling_tile {
  public:
@@ -35,7 +38,8 @@ class travelling_tile {
 
   void resize(int rows, int columns, int panel_width) {
     rows_ = rows, columns_ = columns, width_ = panel_width;
-    const std::size_t count = static_cast<std::size_t>(rows) * static_cast<std::size_t>(panels() * width_) * sizeof(T) / sizeof(word);  // widths are even
+    const std::size_t count = static_cast<std::size_t>(rows) * static_cast<std::size_t>(panels() * width_) *
+                              sizeof(T) / sizeof(word);  // widths are even
     if (count != words_.size()) words_ = support::huge_array(count);
   }
   std::span<word> words() { return {reinterpret_cast<word*>(words_.data()), words_.size()}; }
@@ -53,8 +57,10 @@ class travelling_tile {
     for (int from = 0; from < rows; from += some)
       for (int n = 0; n < panels(); ++n) {
         const matrix<T> to = panel(n);
-        const int left = j * columns_ + n * width_, columns = std::min(whole.columns() - left, to.columns()), height = std::min(some, rows - from);
-        if (columns > 0) copy(to.part(from, 0, height, columns), whole.part(top + from, left, height, columns));
+        const int left = j * columns_ + n * width_, columns = std::min(whole.columns() - left, to.columns()),
+                  height = std::min(some, rows - from);
+        if (columns > 0)
+          copy(to.part(from, 0, height, columns), whole.part(top + from, left, height, columns));
       }
   }
   void swap(travelling_tile& other) { std::swap(words_, other.words_); }
@@ -77,14 +83,16 @@ struct gemm_problem {
 class gemm_sum {
  public:
   static constexpr int panel_width = dense::widest_panel;  ///< of the tiles of B
-  static constexpr int rows_at_once = 108;                 ///< of A; they stay in the second cache while the panels of B pass
+  /// of A; they stay in the second cache while the panels of B pass
+  static constexpr int rows_at_once = 108;
 
   /// The tile at `place` of a cut of the host's C into as many as `cuts` says, along x and y.
   void begin(const matrix<f32>& whole, coord cuts, coord place) {
     rows_ = cut(whole.rows(), cuts.y), columns_ = cut(whole.columns(), cuts.x);
     begun_ = false;
     at_ = {std::min(place.x * columns_, whole.columns()), std::min(place.y * rows_, whole.rows())};
-    tile_ = whole.part(at_.y, at_.x, std::min(rows_, whole.rows() - at_.y), std::min(columns_, whole.columns() - at_.x));
+    tile_ = whole.part(at_.y, at_.x, std::min(rows_, whole.rows() - at_.y),
+                       std::min(columns_, whole.columns() - at_.x));
   }
   /// The length of each of n parts.
   static int cut(int length, int n) { return (length + n - 1) / n; }
@@ -93,7 +101,8 @@ class gemm_sum {
   coord at() const { return at_; }  ///< where the tile begins in C
   const matrix<f32>& tile() const { return tile_; }
 
-  /// Adds the product of A and the panels of `b`; `rows_of_a(from, rows)` are some rows of A, which has no more columns than `b` rows.
+  /// Adds the product of A and the panels of `b`; `rows_of_a(from, rows)` are some rows of A, which has no
+  /// more columns than `b` rows.
   template <class T, class Rows>
   void add_product(travelling_tile<T>& b, Rows rows_of_a) {
     for (int i = 0; i < tile_.rows(); i += rows_at_once) {
@@ -104,7 +113,8 @@ class gemm_sum {
         const matrix<const T> right = b.panel(p);
         const f32* next = nullptr;
         if constexpr (std::is_same_v<T, f32>) next = b.panel((p + 1) % b.panels()).first();
-        dense::product(tile_.part(i, p * panel_width, rows, columns), left, right.part(0, 0, left.columns(), columns), !begun_, dense::widest(), next);
+        dense::product(tile_.part(i, p * panel_width, rows, columns), left,
+                       right.part(0, 0, left.columns(), columns), !begun_, dense::widest(), next);
       }
     }
     begun_ = true;

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-// One material of many nuclides in single precision, and particles that need its cross sections: the problem of Tramm et al.,
-// "Efficient algorithms for Monte Carlo particle transport on AI accelerator hardware" (Computer Physics Communications 298, 2024).
-// Its numbers are random, the same as in its authors' code (hpc-science/mc_on_accelerators), so its checksum can be compared.
-// See examples/35_particles.cpp.
+// One material of many nuclides in single precision, and particles that need its cross sections: the problem
+// of Tramm et al., "Efficient algorithms for Monte Carlo particle transport on AI accelerator hardware"
+// (Computer Physics Communications 298, 2024). Its numbers are random, the same as in its authors' code
+// (hpc-science/mc_on_accelerators), so its checksum can be compared. See examples/35_particles.cpp.
 #pragma once
 #include "reference.hpp"
 
 namespace wsl::monte_carlo {
 
-/// The numbers of that problem: a linear congruential stream of 32 bits whose product wraps before it is reduced.
+/// The numbers of that problem: a linear congruential stream of 32 bits whose product wraps before it is
+/// reduced.
 struct fuel_stream {
   u32 state = 42;
   constexpr f32 next() {
@@ -53,17 +54,21 @@ inline void draw_energies(std::span<grid_point<f32>> grid, fuel_stream& draw) {
 }  // namespace detail
 
 /// Throws std::invalid_argument unless there is a nuclide, with at least two points.
-inline fuel_problem make_fuel_problem(std::size_t particles, int nuclides = 250, int points_per_nuclide = 10'000) {
-  if (nuclides < 1) throw std::invalid_argument("wsl: a material has at least one nuclide, not " + std::to_string(nuclides));
+inline fuel_problem make_fuel_problem(std::size_t particles, int nuclides = 250,
+                                      int points_per_nuclide = 10'000) {
+  if (nuclides < 1)
+    throw std::invalid_argument("wsl: a material has at least one nuclide, not " + std::to_string(nuclides));
   if (points_per_nuclide < 2)
-    throw std::invalid_argument("wsl: a nuclide needs 2 points to interpolate between, not " + std::to_string(points_per_nuclide));
+    throw std::invalid_argument("wsl: a nuclide needs 2 points to interpolate between, not " +
+                                std::to_string(points_per_nuclide));
   fuel_problem problem;
   fuel& m = problem.material;
   fuel_stream draw;
   m.points_per_nuclide = points_per_nuclide;
   m.points.resize(static_cast<std::size_t>(nuclides) * static_cast<std::size_t>(points_per_nuclide));
   for (std::size_t at = 0; at < m.points.size(); at += static_cast<std::size_t>(points_per_nuclide))
-    detail::draw_energies(std::span(m.points).subspan(at, static_cast<std::size_t>(points_per_nuclide)), draw);
+    detail::draw_energies(std::span(m.points).subspan(at, static_cast<std::size_t>(points_per_nuclide)),
+                          draw);
   for (auto& p : m.points)
     for (f32& x : p.xs) x = draw.next();
   for (int n = 0; n < nuclides; ++n) m.densities.push_back(draw.next());
@@ -83,7 +88,8 @@ cross_sections<T> look_up(const fuel& m, f32 energy) {
       between[i].energy = static_cast<T>(grid[low + i].energy);
       std::copy(std::begin(grid[low + i].xs), std::end(grid[low + i].xs), between[i].xs);
     }
-    add_interpolated(sum, between, static_cast<T>(energy), static_cast<T>(m.densities[static_cast<std::size_t>(n)]));
+    add_interpolated(sum, between, static_cast<T>(energy),
+                     static_cast<T>(m.densities[static_cast<std::size_t>(n)]));
   }
   return sum;
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// XSBench's lookups as dataflow: tables stay put, lookups flow. Each PE owns one band of energies, and of every nuclide the part of its
-// table in that band. A lookup is one wavelet, its place in the random stream, sent to the PE that owns its energy. That PE sorts what
-// has come by material and energy, sweeps over its tables, and sends each particle's next lookup to where it belongs.
-// Run it with lookup_fabric; see examples/34_lookups.cpp.
+// XSBench's lookups as dataflow: tables stay put, lookups flow. Each PE owns one band of energies, and of
+// every nuclide the part of its table in that band. A lookup is one wavelet, its place in the random stream,
+// sent to the PE that owns its energy. That PE sorts what has come by material and energy, sweeps over its
+// tables, and sends each particle's next lookup to where it belongs. Run it with lookup_fabric; see
+// examples/34_lookups.cpp.
 #pragma once
 #include <bit>
 
@@ -17,7 +18,8 @@ inline constexpr dispatch<u32, 32, 32> lookup_post{0};
 
 class lookup_pe {
  public:
-  /// The host gives the PE the part of the reactor that it owns: band x * rows + y of columns * rows equal ones.
+  /// The host gives the PE the part of the reactor that it owns: band x * rows + y of columns * rows equal
+  /// ones.
   void load(const reactor& r, coord at, int columns, int rows) {
     columns_ = columns, rows_ = rows, at_ = at;
     const f64 width = 1.0 / (columns * rows);
@@ -31,38 +33,44 @@ class lookup_pe {
     for (std::size_t m = 0; m < r.materials.size(); ++m) {
       contents_[m].clear();
       for (std::size_t i = 0; i < r.materials[m].nuclides.size(); ++i)
-        contents_[m].push_back({table_.data() + starts[static_cast<std::size_t>(r.materials[m].nuclides[i])], r.materials[m].densities[i]});
+        contents_[m].push_back({table_.data() + starts[static_cast<std::size_t>(r.materials[m].nuclides[i])],
+                                r.materials[m].densities[i]});
     }
   }
   /// What its lookups found since the last call.
   tally collect() { return std::exchange(found_, {}); }
 
-  // ---- host functions --------------------------------------------------------------------------------------------------------
+  // ---- host functions ---------------------------------------------------------------------------
 
   /// Sends its share of `count` lookups at the places first, first + apart, ... towards their owners.
   void draw(pe& me, u32 first, u32 apart, u32 count) {
     const u64 pes = static_cast<u64>(columns_ * rows_), rank = static_cast<u64>(at_.y * columns_ + at_.x);
-    const u32 begin = static_cast<u32>(rank * count / pes), end_of = static_cast<u32>((rank + 1) * count / pes);
+    const u32 begin = static_cast<u32>(rank * count / pes),
+              end_of = static_cast<u32>((rank + 1) * count / pes);
     const stride to_next = steps(apart);
     u32 place = first + begin * apart;
     u64 state = lookup_states[place];
-    for (u32 i = begin; i < end_of; ++i, place += apart, state = to_next(state)) post(place, uniform(one_step(state)));
+    for (u32 i = begin; i < end_of; ++i, place += apart, state = to_next(state))
+      post(place, uniform(one_step(state)));
     exchange(me);
   }
 
-  /// Does all lookups that have come. With `go_on` their particles' next lookups are then ready for `exchange`.
+  /// Does all lookups that have come. With `go_on` their particles' next lookups are then ready for
+  /// `exchange`.
   void look_up(pe&, bool go_on) {
     sort();
     places_.clear();
     std::size_t first = 0;
     for (std::size_t m = 0; m < contents_.size(); ++m) {
       const std::size_t count = ends_[m] - first;
-      sweep_material(m, std::span(energies_).subspan(first, count), std::span(sorted_).subspan(first, count), go_on);
+      sweep_material(m, std::span(energies_).subspan(first, count), std::span(sorted_).subspan(first, count),
+                     go_on);
       first = ends_[m];
     }
   }
 
-  /// Sends the lookups that are ready: to their owners' columns, and those that have come from other columns to their owners.
+  /// Sends the lookups that are ready: to their owners' columns, and those that have come from other columns
+  /// to their owners.
   void exchange(pe& me) {
     for (int i = 0; i < lookup_post.count; ++i) {
       std::vector<u32>& out = outbox_[static_cast<std::size_t>(i)];
@@ -73,8 +81,8 @@ class lookup_pe {
     }
   }
 
-  /// A lookup that is this PE's own; or one of this column's, which waits for the next `exchange`: a PE that passed it on at once
-  /// might wait for room towards PEs that wait for it.
+  /// A lookup that is this PE's own; or one of this column's, which waits for the next `exchange`: a PE that
+  /// passed it on at once might wait for room towards PEs that wait for it.
   void take(pe&, u32 place) {
     if (rows_ == 1) places_.push_back(place);
     else post(place, uniform(one_step(lookup_states[place])));
@@ -91,10 +99,12 @@ class lookup_pe {
   // One point more on both sides: the edges of bands are rounded.
   void add_table(nuclide_grid<f64> grid, f64 from, f64 to) {
     const int last = static_cast<int>(grid.size()) - 1;
-    const int low = std::max(0, interval_of(grid, from) - 1), high = std::min(last, interval_of(grid, to) + 2);
+    const int low = std::max(0, interval_of(grid, from) - 1),
+              high = std::min(last, interval_of(grid, to) + 2);
     const std::size_t begin = table_.size();
     table_.resize(begin + static_cast<std::size_t>(high - low + 1));
-    fill_rows(std::span(table_).subspan(begin), grid.subspan(static_cast<std::size_t>(low), static_cast<std::size_t>(high - low + 1)));
+    fill_rows(std::span(table_).subspan(begin),
+              grid.subspan(static_cast<std::size_t>(low), static_cast<std::size_t>(high - low + 1)));
   }
 
   coord owner(f64 energy) const {
@@ -104,11 +114,13 @@ class lookup_pe {
   void post(u32 place, f64 energy) {
     const coord to = owner(energy);
     if (to.x != at_.x) outbox_[static_cast<std::size_t>(to.x)].push_back(place);
-    else if (to.y != at_.y) outbox_[static_cast<std::size_t>(lookup_post.to_row(to.y).id - lookup_post.first)].push_back(place);
+    else if (to.y != at_.y)
+      outbox_[static_cast<std::size_t>(lookup_post.to_row(to.y).id - lookup_post.first)].push_back(place);
     else places_.push_back(place);
   }
 
-  // By material and, within it, by energy: first into about as many bins as lookups, then each to its exact place, which is near.
+  // By material and, within it, by energy: first into about as many bins as lookups, then each to its exact
+  // place, which is near.
   void sort() {
     const std::size_t n = places_.size();
     drawn_.resize(n), materials_.resize(n), keys_.resize(n), energies_.resize(n), sorted_.resize(n);
@@ -142,7 +154,8 @@ class lookup_pe {
       const f64 energy = energies_[i];
       const u32 place = sorted_[i];
       std::size_t j = i;
-      for (; j > from && energies_[j - 1] > energy; --j) energies_[j] = energies_[j - 1], sorted_[j] = sorted_[j - 1];
+      for (; j > from && energies_[j - 1] > energy; --j)
+        energies_[j] = energies_[j - 1], sorted_[j] = sorted_[j - 1];
       energies_[j] = energy, sorted_[j] = place;
     }
   }
@@ -150,21 +163,23 @@ class lookup_pe {
   void sweep_material(std::size_t m, std::span<const f64> energies, std::span<u32> places, bool go_on) {
     nuclides_ = contents_[m];
     u64 largest = 0;
-    sweep(energies, std::span(nuclides_), [&](std::size_t first, int count, const lane_sums<f64>& xs) __attribute__((always_inline)) {
-      f64 best[lanes<f64>];
-      i64 channel[lanes<f64>], above[lanes<f64>];
-      each_lane<f64>([&](int i) { best[i] = xs.of[0][i], channel[i] = 1, above[i] = xs.of[0][i] > 1; });
-      for (int k = 1; k < channels; ++k)
-        each_lane<f64>([&](int i) {
-          const f64 x = xs.of[k][i];
-          channel[i] = x > best[i] ? k + 1 : channel[i];
-          best[i] = x > best[i] ? x : best[i];
-          above[i] += x > 1;
-        });
-      for (int i = 0; i < count; ++i) largest += static_cast<u64>(channel[i]);
-      if (go_on)
-        for (int i = 0; i < count; ++i) places[first + static_cast<std::size_t>(i)] += 2 + static_cast<u32>(above[i]);
-    });
+    sweep(energies, std::span(nuclides_),
+          [&](std::size_t first, int count, const lane_sums<f64>& xs) __attribute__((always_inline)) {
+            f64 best[lanes<f64>];
+            i64 channel[lanes<f64>], above[lanes<f64>];
+            each_lane<f64>([&](int i) { best[i] = xs.of[0][i], channel[i] = 1, above[i] = xs.of[0][i] > 1; });
+            for (int k = 1; k < channels; ++k)
+              each_lane<f64>([&](int i) {
+                const f64 x = xs.of[k][i];
+                channel[i] = x > best[i] ? k + 1 : channel[i];
+                best[i] = x > best[i] ? x : best[i];
+                above[i] += x > 1;
+              });
+            for (int i = 0; i < count; ++i) largest += static_cast<u64>(channel[i]);
+            if (go_on)
+              for (int i = 0; i < count; ++i)
+                places[first + static_cast<std::size_t>(i)] += 2 + static_cast<u32>(above[i]);
+          });
     found_ = found_ + tally{energies.size(), largest};
     if (go_on)
       for (u32 place : places) post(place, uniform(one_step(lookup_states[place])));
@@ -172,13 +187,13 @@ class lookup_pe {
 
   int columns_ = 1, rows_ = 1;
   coord at_;
-  f64 low_ = 0;                                           ///< where its band begins
-  std::vector<table_row<f64>> table_;                     ///< nuclide after nuclide
+  f64 low_ = 0;                        ///< where its band begins
+  std::vector<table_row<f64>> table_;  ///< nuclide after nuclide
   std::array<std::vector<ingredient<f64>>, materials> contents_;
-  std::vector<ingredient<f64>> nuclides_;                 ///< those of the sweep that runs
-  std::vector<u32> places_;                               ///< lookups that have come
+  std::vector<ingredient<f64>> nuclides_;  ///< those of the sweep that runs
+  std::vector<u32> places_;                ///< lookups that have come
   std::array<std::vector<u32>, lookup_post.count> outbox_, sent_;
-  std::vector<f64> drawn_, energies_;                     ///< of the lookups as they came; sorted
+  std::vector<f64> drawn_, energies_;  ///< of the lookups as they came; sorted
   std::vector<u8> materials_;
   std::vector<u32> keys_, starts_, sorted_;
   std::array<std::size_t, materials> ends_{};

@@ -13,8 +13,9 @@ namespace wsl::monte_carlo {
 /// The grid that lookups run on. More PEs own narrower bands, whose tables fit a smaller cache.
 struct lookup_grid {
   int columns = 32, rows = 1;
-  int threads = 0;            ///< as for the engine: 0 leaves it to WSL_THREADS or the cores
-  u64 batch = u64{1} << 22;   ///< lookups in flight at once: the more, the more of them share an interval of a table
+  int threads = 0;  ///< as for the engine: 0 leaves it to WSL_THREADS or the cores
+  /// lookups in flight at once: the more, the more of them share an interval of a table
+  u64 batch = u64{1} << 22;
 };
 
 /// Seconds that the phases of all runs took.
@@ -25,8 +26,8 @@ struct lookup_phases {
 
 class lookup_fabric {
  public:
-  /// Throws std::invalid_argument for a grid that is empty or larger than 32 x 32, for a batch of none, and for tables that
-  /// do not ascend.
+  /// Throws std::invalid_argument for a grid that is empty or larger than 32 x 32, for a batch of none, and
+  /// for tables that do not ascend.
   explicit lookup_fabric(const reactor& r, const lookup_grid& grid = {})
       : grid_(checked(grid, r)), fabric_(lookup_layout(grid.columns, grid.rows), engine(grid)) {
     each([&](lookup_pe& p, coord at) { p.load(r, at, grid.columns, grid.rows); });
@@ -42,9 +43,12 @@ class lookup_fabric {
     return collect();
   }
 
-  /// Particles first .. first + count - 1, each of which draws its next lookup after the one before, `lookups_each` times.
+  /// Particles first .. first + count - 1, each of which draws its next lookup after the one before,
+  /// `lookups_each` times.
   tally histories(u64 first, u64 count, int lookups_each = 34) {
-    if (lookups_each < 1) throw std::invalid_argument("wsl: a history has at least one lookup, not " + std::to_string(lookups_each));
+    if (lookups_each < 1)
+      throw std::invalid_argument("wsl: a history has at least one lookup, not " +
+                                  std::to_string(lookups_each));
     const u64 apart = static_cast<u64>(lookups_each) * 10;
     fits(apart, first, count);
     for (u64 done = 0; done < count; done += grid_.batch) {
@@ -58,35 +62,39 @@ class lookup_fabric {
     return collect();
   }
 
-  const outcome& traffic() const { return traffic_; }        ///< what the fabric has done so far
-  const lookup_phases& spent() const { return spent_; }      ///< and in which time
-  const load& lookups_a_pe() const { return load_; }         ///< of the last run
+  const outcome& traffic() const { return traffic_; }    ///< what the fabric has done so far
+  const lookup_phases& spent() const { return spent_; }  ///< and in which time
+  const load& lookups_a_pe() const { return load_; }     ///< of the last run
 
  private:
   static const lookup_grid& checked(const lookup_grid& grid, const reactor& r) {
     const auto within = [](int n) { return n >= 1 && n <= 32; };
     if (!within(grid.columns) || !within(grid.rows))
-      throw std::invalid_argument("wsl: lookups run on 1 x 1 to 32 x 32 PEs, not on " + std::to_string(grid.columns) + " x " +
-                                  std::to_string(grid.rows));
+      throw std::invalid_argument("wsl: lookups run on 1 x 1 to 32 x 32 PEs, not on " +
+                                  std::to_string(grid.columns) + " x " + std::to_string(grid.rows));
     if (grid.batch == 0) throw std::invalid_argument("wsl: a batch has at least one lookup");
     if (r.materials.size() != 12)
-      throw std::invalid_argument("wsl: lookups draw one of 12 materials, but the reactor has " + std::to_string(r.materials.size()));
+      throw std::invalid_argument("wsl: lookups draw one of 12 materials, but the reactor has " +
+                                  std::to_string(r.materials.size()));
     return grid;
   }
   // Bands of the grid that threads take: sixteen, so that they can be shared out evenly.
   static threaded engine(const lookup_grid& grid) {
-    return {.threads = grid.threads, .pes_per_partition = static_cast<u32>(std::max(1, grid.columns * grid.rows / 16))};
+    return {.threads = grid.threads,
+            .pes_per_partition = static_cast<u32>(std::max(1, grid.columns * grid.rows / 16))};
   }
   static void fits(u64 apart, u64 first, u64 count) {
-    const f64 places = static_cast<f64>(apart) * (static_cast<f64>(first) + static_cast<f64>(count));  // may be more than 64 bits
+    // may be more than 64 bits
+    const f64 places = static_cast<f64>(apart) * (static_cast<f64>(first) + static_cast<f64>(count));
     if (places <= static_cast<f64>(~u32{0})) return;
     throw std::invalid_argument("wsl: a lookup's place in the random stream fits one wavelet: " +
-                                std::to_string(static_cast<u64>(std::min(places, 1e19))) + " places are too many, the last is " +
-                                std::to_string(~u32{0}));
+                                std::to_string(static_cast<u64>(std::min(places, 1e19))) +
+                                " places are too many, the last is " + std::to_string(~u32{0}));
   }
 
   void draw(u64 first, u64 apart, u64 count) {
-    run<&lookup_pe::draw>(spent_.draw, static_cast<u32>(first), static_cast<u32>(apart), static_cast<u32>(count));
+    run<&lookup_pe::draw>(spent_.draw, static_cast<u32>(first), static_cast<u32>(apart),
+                          static_cast<u32>(count));
     turn();
   }
   void exchange() {

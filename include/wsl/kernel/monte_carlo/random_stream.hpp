@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The random numbers of the lookup problem of XSBench: one linear congruential stream, modulo 2^63. Any place of the stream can be
-// reached without the ones before it, so a place, which fits one wavelet, stands for all numbers that a lookup will ever draw.
-// See examples/34_lookups.cpp.
+// The random numbers of the lookup problem of XSBench: one linear congruential stream, modulo 2^63. Any place
+// of the stream can be reached without the ones before it, so a place, which fits one wavelet, stands for all
+// numbers that a lookup will ever draw. See examples/34_lookups.cpp.
 #pragma once
 #include "../../core/scalar.hpp"
 
@@ -15,7 +15,9 @@ struct stride {
 
   constexpr u64 operator()(u64 state) const { return (factor * state + offset) & mask; }
   /// First this, then `next`.
-  constexpr stride then(stride next) const { return {next.factor * factor & mask, (next.factor * offset + next.offset) & mask}; }
+  constexpr stride then(stride next) const {
+    return {next.factor * factor & mask, (next.factor * offset + next.offset) & mask};
+  }
 };
 
 inline constexpr stride one_step{2806196910506780709u, 1};
@@ -38,7 +40,8 @@ struct random_stream {
   constexpr void skip(u64 n) { state = steps(n)(state); }
 };
 
-/// States of the stream from `origin` on by their place, 0 to 2^32 - 1, from four small tables: one lookup costs three products.
+/// States of the stream from `origin` on by their place, 0 to 2^32 - 1, from four small tables: one lookup
+/// costs three products.
 class stream_places {
  public:
   explicit constexpr stream_places(u64 origin) : tops_{} {
@@ -52,7 +55,8 @@ class stream_places {
   }
 
   constexpr u64 operator[](u32 place) const {
-    return table_[0][place & 255](table_[1][place >> 8 & 255](table_[2][place >> 16 & 255](tops_[place >> 24])));
+    return table_[0][place & 255](
+        table_[1][place >> 8 & 255](table_[2][place >> 16 & 255](tops_[place >> 24])));
   }
 
  private:

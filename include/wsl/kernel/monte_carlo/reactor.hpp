@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What a neutron can meet: nuclides with cross sections tabulated over energy, and materials that mix them. The reactor of XSBench
-// (ANL-CESAR/XSBench, a proxy of the Hoogenboom-Martin core) is made up of random numbers, the same ones there and here, so its
-// results can be compared by one number. See examples/34_lookups.cpp.
+// What a neutron can meet: nuclides with cross sections tabulated over energy, and materials that mix them.
+// The reactor of XSBench (ANL-CESAR/XSBench, a proxy of the Hoogenboom-Martin core) is made up of random
+// numbers, the same ones there and here, so its results can be compared by one number. See
+// examples/34_lookups.cpp.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -61,7 +62,8 @@ inline std::vector<int> joined(std::initializer_list<std::initializer_list<int>>
   return all;
 }
 
-// Fuel, cladding, cold and hot water, pressure vessel, five reflectors and plates, two ends of fuel assemblies.
+// Fuel, cladding, cold and hot water, pressure vessel, five reflectors and plates, two ends of fuel
+// assemblies.
 inline std::vector<std::vector<int>> xsbench_mixtures(int nuclides) {
   const std::initializer_list<int> water{24, 41, 4, 5}, cladding{63, 64, 65, 66, 67}, light{11, 12, 13, 14};
   const std::initializer_list<int> steel{19, 20, 21, 22, 35, 36, 37, 38, 39, 25}, heavy{49, 50, 51};
@@ -71,18 +73,31 @@ inline std::vector<std::vector<int>> xsbench_mixtures(int nuclides) {
     if (fuel.size() < 321) fuel.push_back(n);
   const std::vector<int> vessel = joined({steel, {27, 28, 29, 30, 31, 32, 26}, heavy, light, {6, 16, 17}});
   const std::vector<int> plate = joined({water, steel, heavy, light}), end = joined({water, cladding});
-  return {fuel, joined({cladding}), joined({water}), joined({water}), vessel, plate, plate, plate, plate, plate, end, end};
+  return {fuel,
+          joined({cladding}),
+          joined({water}),
+          joined({water}),
+          vessel,
+          plate,
+          plate,
+          plate,
+          plate,
+          plate,
+          end,
+          end};
 }
 
 }  // namespace detail
 
-/// The reactor of XSBench: 68 nuclides ("small") or 355 ("large") with 11303 points each unless told otherwise. Throws
-/// std::invalid_argument for fewer than 68 nuclides or 2 points.
+/// The reactor of XSBench: 68 nuclides ("small") or 355 ("large") with 11303 points each unless told
+/// otherwise. Throws std::invalid_argument for fewer than 68 nuclides or 2 points.
 inline reactor xsbench_reactor(int nuclides = 68, int points_per_nuclide = 11303) {
   if (nuclides < 68)
-    throw std::invalid_argument("wsl: the reactor's materials name 68 nuclides; " + std::to_string(nuclides) + " are too few");
+    throw std::invalid_argument("wsl: the reactor's materials name 68 nuclides; " + std::to_string(nuclides) +
+                                " are too few");
   if (points_per_nuclide < 2)
-    throw std::invalid_argument("wsl: a nuclide needs 2 points to interpolate between, not " + std::to_string(points_per_nuclide));
+    throw std::invalid_argument("wsl: a nuclide needs 2 points to interpolate between, not " +
+                                std::to_string(points_per_nuclide));
   reactor r{.points = {}, .nuclides = nuclides, .points_per_nuclide = points_per_nuclide, .materials = {}};
   r.points.resize(static_cast<std::size_t>(nuclides) * static_cast<std::size_t>(points_per_nuclide));
   random_stream draw{42};

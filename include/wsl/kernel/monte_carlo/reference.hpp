@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Cross sections looked up one after the other, in double precision: the oracle of the programs on the fabric, and XSBench's problem as
-// its authors state it. A lookup adds up, over the nuclides of a material, what each nuclide's table says at one energy. Three ways to
-// find the place in the tables: search each of them, hash the energy into bins of known places, or search the union of all tables
-// once. See examples/34_lookups.cpp.
+// Cross sections looked up one after the other, in double precision: the oracle of the programs on the
+// fabric, and XSBench's problem as its authors state it. A lookup adds up, over the nuclides of a material,
+// what each nuclide's table says at one energy. Three ways to find the place in the tables: search each of
+// them, hash the energy into bins of known places, or search the union of all tables once. See
+// examples/34_lookups.cpp.
 #pragma once
 #include "reactor.hpp"
 
 namespace wsl::monte_carlo {
 
-/// The interval of `grid` that holds an energy, by its lower point; looked for between the points `from` and `to`. Energies outside
-/// belong to the first or last interval.
+/// The interval of `grid` that holds an energy, by its lower point; looked for between the points `from` and
+/// `to`. Energies outside belong to the first or last interval.
 template <class T>
 constexpr int interval_of(nuclide_grid<T> grid, T energy, int from, int to) {
   while (to - from > 1) {
@@ -19,31 +20,42 @@ constexpr int interval_of(nuclide_grid<T> grid, T energy, int from, int to) {
   return from;
 }
 template <class T>
-constexpr int interval_of(nuclide_grid<T> grid, T energy) { return interval_of(grid, energy, 0, static_cast<int>(grid.size()) - 1); }
+constexpr int interval_of(nuclide_grid<T> grid, T energy) {
+  return interval_of(grid, energy, 0, static_cast<int>(grid.size()) - 1);
+}
 
 /// Searches each nuclide's own grid.
 class nuclide_search {
  public:
   explicit nuclide_search(const reactor& r) : reactor_(r) {}
   std::size_t start(f64) const { return 0; }
-  int interval(std::size_t, int nuclide, f64 energy) const { return interval_of(reactor_.grid(nuclide), energy); }
+  int interval(std::size_t, int nuclide, f64 energy) const {
+    return interval_of(reactor_.grid(nuclide), energy);
+  }
 
  private:
   const reactor& reactor_;
 };
 
-/// Knows each nuclide's interval at the lower edge of equal bins of energy; searches only up to that of the next bin.
+/// Knows each nuclide's interval at the lower edge of equal bins of energy; searches only up to that of the
+/// next bin.
 class hash_search {
  public:
-  explicit hash_search(const reactor& r, int bins = 10'000) : reactor_(r), bins_(static_cast<std::size_t>(bins)) {
-    if (bins < 1) throw std::invalid_argument("wsl: a hash grid has at least one bin, not " + std::to_string(bins));
+  explicit hash_search(const reactor& r, int bins = 10'000)
+      : reactor_(r), bins_(static_cast<std::size_t>(bins)) {
+    if (bins < 1)
+      throw std::invalid_argument("wsl: a hash grid has at least one bin, not " + std::to_string(bins));
     for (std::size_t bin = 0; bin < bins_; ++bin)
-      for (int n = 0; n < r.nuclides; ++n) index_.push_back(interval_of(r.grid(n), static_cast<f64>(bin) / static_cast<f64>(bins_)));
+      for (int n = 0; n < r.nuclides; ++n)
+        index_.push_back(interval_of(r.grid(n), static_cast<f64>(bin) / static_cast<f64>(bins_)));
     index_.insert(index_.end(), static_cast<std::size_t>(r.nuclides), r.points_per_nuclide - 2);
   }
-  std::size_t start(f64 energy) const { return std::min(bins_ - 1, static_cast<std::size_t>(energy * static_cast<f64>(bins_))); }
+  std::size_t start(f64 energy) const {
+    return std::min(bins_ - 1, static_cast<std::size_t>(energy * static_cast<f64>(bins_)));
+  }
   int interval(std::size_t bin, int nuclide, f64 energy) const {
-    const int* low = &index_[bin * static_cast<std::size_t>(reactor_.nuclides) + static_cast<std::size_t>(nuclide)];
+    const int* low =
+        &index_[bin * static_cast<std::size_t>(reactor_.nuclides) + static_cast<std::size_t>(nuclide)];
     return interval_of(reactor_.grid(nuclide), energy, low[0], low[reactor_.nuclides] + 1);
   }
 
@@ -65,7 +77,8 @@ class unionized_search {
     for (f64 energy : energies_)
       for (std::size_t n = 0; n < nuclides_; ++n) {
         const nuclide_grid<f64> grid = r.grid(static_cast<int>(n));
-        while (at[n] + 2 < r.points_per_nuclide && grid[static_cast<std::size_t>(at[n]) + 1].energy <= energy) ++at[n];
+        while (at[n] + 2 < r.points_per_nuclide && grid[static_cast<std::size_t>(at[n]) + 1].energy <= energy)
+          ++at[n];
         index_.push_back(at[n]);
       }
   }
@@ -73,7 +86,9 @@ class unionized_search {
     const auto above = std::upper_bound(energies_.begin(), energies_.end(), energy);
     return above == energies_.begin() ? 0 : static_cast<std::size_t>(above - energies_.begin()) - 1;
   }
-  int interval(std::size_t place, int nuclide, f64) const { return index_[place * nuclides_ + static_cast<std::size_t>(nuclide)]; }
+  int interval(std::size_t place, int nuclide, f64) const {
+    return index_[place * nuclides_ + static_cast<std::size_t>(nuclide)];
+  }
 
  private:
   std::size_t nuclides_;
@@ -86,7 +101,8 @@ template <class T>
 constexpr void add_interpolated(cross_sections<T>& sum, const grid_point<T>* low, T energy, T density) {
   const grid_point<T>* high = low + 1;
   const T f = (high->energy - energy) / (high->energy - low->energy);
-  for (std::size_t k = 0; k < channels; ++k) sum[k] += density * (high->xs[k] - f * (high->xs[k] - low->xs[k]));
+  for (std::size_t k = 0; k < channels; ++k)
+    sum[k] += density * (high->xs[k] - f * (high->xs[k] - low->xs[k]));
 }
 
 /// The macroscopic cross sections of a material at an energy.
@@ -96,7 +112,8 @@ cross_sections<f64> look_up(const reactor& r, const Search& search, const materi
   const std::size_t start = search.start(energy);
   for (std::size_t i = 0; i < m.nuclides.size(); ++i) {
     const int nuclide = m.nuclides[i];
-    add_interpolated(sum, r.grid(nuclide).data() + search.interval(start, nuclide, energy), energy, m.densities[i]);
+    add_interpolated(sum, r.grid(nuclide).data() + search.interval(start, nuclide, energy), energy,
+                     m.densities[i]);
   }
   return sum;
 }
@@ -106,7 +123,9 @@ struct tally {
   u64 lookups = 0, largest = 0;
   /// The number that XSBench compares.
   constexpr u64 verification() const { return largest % 999'983; }
-  friend constexpr tally operator+(tally a, tally b) { return {a.lookups + b.lookups, a.largest + b.largest}; }
+  friend constexpr tally operator+(tally a, tally b) {
+    return {a.lookups + b.lookups, a.largest + b.largest};
+  }
   friend constexpr bool operator==(tally, tally) = default;
 };
 
@@ -116,21 +135,24 @@ struct visit {
   u64 next = 0;
 };
 
-/// Draws an energy and a material at the place, looks up, and goes on as far as the result says: one number for each channel above 1.
+/// Draws an energy and a material at the place, looks up, and goes on as far as the result says: one number
+/// for each channel above 1.
 template <class Search>
 visit visit_at(const reactor& r, const Search& search, u64 place) {
   random_stream draw{steps(place)(lookup_origin)};
   const f64 energy = draw.next();
   const auto material = static_cast<std::size_t>(pick_material(draw.next()));
   const cross_sections<f64> xs = look_up(r, search, r.materials[material], energy);
-  return {largest_channel(xs) + 1, place + 2 + static_cast<u64>(std::count_if(xs.begin(), xs.end(), [](f64 x) { return x > 1; }))};
+  return {largest_channel(xs) + 1,
+          place + 2 + static_cast<u64>(std::count_if(xs.begin(), xs.end(), [](f64 x) { return x > 1; }))};
 }
 
 /// Independent lookups first .. first + count - 1 (XSBench: event mode).
 template <class Search>
 tally events(const reactor& r, const Search& search, u64 first, u64 count) {
   tally t{count};
-  for (u64 i = first; i < first + count; ++i) t.largest += static_cast<u64>(visit_at(r, search, 2 * i).largest);
+  for (u64 i = first; i < first + count; ++i)
+    t.largest += static_cast<u64>(visit_at(r, search, 2 * i).largest);
   return t;
 }
 
@@ -140,7 +162,8 @@ tally histories(const reactor& r, const Search& search, u64 first, u64 count, in
   tally t{count * static_cast<u64>(lookups_each)};
   for (u64 p = first; p < first + count; ++p) {
     visit v{0, p * static_cast<u64>(lookups_each) * 10};
-    for (int i = 0; i < lookups_each; ++i) t.largest += static_cast<u64>((v = visit_at(r, search, v.next)).largest);
+    for (int i = 0; i < lookups_each; ++i)
+      t.largest += static_cast<u64>((v = visit_at(r, search, v.next)).largest);
   }
   return t;
 }

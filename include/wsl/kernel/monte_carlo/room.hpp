@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Lists in the memory of a PE: with a room that is known while compiling, as on a wafer, whose checker can then count the bytes; or without
-// a limit, for grids that only ever run on this computer. See wafer_pe.hpp.
+// Lists in the memory of a PE: with a room that is known while compiling, as on a wafer, whose checker can
+// then count the bytes; or without a limit, for grids that only ever run on this computer. See wafer_pe.hpp.
 #pragma once
 #include <string>
 #include <type_traits>
@@ -39,8 +39,8 @@ class bounded_list {
   }
   void resize(std::size_t n) {
     if (n > static_cast<std::size_t>(room))
-      throw fault("wsl: a PE has room for " + std::to_string(room) + " elements of a list that needs " + std::to_string(n) +
-                        ": give it more, or use more PEs");
+      throw fault("wsl: a PE has room for " + std::to_string(room) + " elements of a list that needs " +
+                  std::to_string(n) + ": give it more, or use more PEs");
     for (std::size_t i = size_; i < n; ++i) items_[i] = T{};
     size_ = n;
   }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The kernel of all lookups on the fabric. Lookups are sorted by energy, so a sweep over them walks once along each nuclide's table: no
-// search, and what is read stays in the first cache. It takes a vector of lookups at a time and keeps their sums in registers while
-// the nuclides of their material pass by; every nuclide is interpolated for every lookup. See lookup_pe.hpp and wafer.hpp.
+// The kernel of all lookups on the fabric. Lookups are sorted by energy, so a sweep over them walks once
+// along each nuclide's table: no search, and what is read stays in the first cache. It takes a vector of
+// lookups at a time and keeps their sums in registers while the nuclides of their material pass by; every
+// nuclide is interpolated for every lookup. See lookup_pe.hpp and wafer.hpp.
 #pragma once
 #include <limits>
 
@@ -16,10 +17,12 @@ struct alignas(8 * sizeof(T)) table_row {
   T energy{};
   T xs[channels]{};
   T inverse{};  ///< 1 / (energy of the next row - energy)
-  T bound{};    ///< energies from here on belong to a later interval: the next row's, or infinity in the last interval
+  /// energies from here on belong to a later interval: the next row's, or infinity in the last interval
+  T bound{};
 };
 
-/// Fills rows with points of a grid, of whatever precision. Throws std::invalid_argument unless the energies ascend.
+/// Fills rows with points of a grid, of whatever precision. Throws std::invalid_argument unless the energies
+/// ascend.
 template <class T, class P>
 void fill_rows(std::span<table_row<T>> rows, nuclide_grid<P> points) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -28,8 +31,8 @@ void fill_rows(std::span<table_row<T>> rows, nuclide_grid<P> points) {
   }
   for (std::size_t i = 0; i + 1 < rows.size(); ++i) {
     if (!(rows[i].energy < rows[i + 1].energy))
-      throw std::invalid_argument("wsl: the energies of a nuclide's table ascend, but point " + std::to_string(i + 1) + " is not above point " +
-                                  std::to_string(i));
+      throw std::invalid_argument("wsl: the energies of a nuclide's table ascend, but point " +
+                                  std::to_string(i + 1) + " is not above point " + std::to_string(i));
     rows[i].inverse = 1 / (rows[i + 1].energy - rows[i].energy);
     rows[i].bound = i + 2 < rows.size() ? rows[i + 1].energy : std::numeric_limits<T>::infinity();
   }
@@ -75,8 +78,8 @@ struct interpolated {
   }
 };
 
-/// Chooses one of the two points, the nearer the likelier, instead of the line between them: right on average, and without a division
-/// on a machine that has a generator of random numbers.
+/// Chooses one of the two points, the nearer the likelier, instead of the line between them: right on
+/// average, and without a division on a machine that has a generator of random numbers.
 class chosen_at_random {
  public:
   explicit chosen_at_random(u32 seed) {
@@ -98,18 +101,22 @@ class chosen_at_random {
 namespace detail {
 
 template <class T, class Between>
-[[gnu::always_inline]] inline void add_interval(lane_sums<T>& sums, const T* energy, const T* weight, const table_row<T>* low, Between& between) {
+[[gnu::always_inline]] inline void add_interval(lane_sums<T>& sums, const T* energy, const T* weight,
+                                                const table_row<T>* low, Between& between) {
   const table_row<T>* high = low + 1;
   T of_low[lanes<T>], of_high[lanes<T>];
-  each_lane<T>([&](int i) { between(weight[i], (high->energy - energy[i]) * low->inverse, i, of_low[i], of_high[i]); });
+  each_lane<T>([&](int i) {
+    between(weight[i], (high->energy - energy[i]) * low->inverse, i, of_low[i], of_high[i]);
+  });
   for (int k = 0; k < channels; ++k)
     each_lane<T>([&](int i) { sums.of[k][i] += of_high[i] * high->xs[k] + of_low[i] * low->xs[k]; });
 }
 
-/// Adds one nuclide to the sums of `lanes` lookups with ascending energies, which may lie in several intervals: then each interval
-/// adds with weight zero to the lookups that are not its own.
+/// Adds one nuclide to the sums of `lanes` lookups with ascending energies, which may lie in several
+/// intervals: then each interval adds with weight zero to the lookups that are not its own.
 template <class T, class Between>
-[[gnu::always_inline]] inline void add_nuclide(lane_sums<T>& sums, const T* energy, ingredient<T>& nuclide, Between& between) {
+[[gnu::always_inline]] inline void add_nuclide(lane_sums<T>& sums, const T* energy, ingredient<T>& nuclide,
+                                               Between& between) {
   const T last = energy[lanes<T> - 1], density = nuclide.density;
   const table_row<T>* low = nuclide.at;
   T weight[lanes<T>];
@@ -119,7 +126,8 @@ template <class T, class Between>
   }
   T done[lanes<T>] = {};
   for (;; ++low) {
-    __builtin_prefetch(low + 4);  // so many tables are walked at once that the processor does not see where each of them goes
+    // so many tables are walked at once that the processor does not see where each of them goes
+    __builtin_prefetch(low + 4);
     each_lane<T>([&](int i) {
       const T below = energy[i] < low->bound ? density : T{};
       weight[i] = below - done[i];
@@ -138,7 +146,8 @@ struct sweep_loop {
   Use& use;
   Between& between;
 
-  static constexpr std::size_t group = 16;  ///< nuclides that are added up before they are added to the rest: rounding grows less
+  /// nuclides that are added up before they are added to the rest: rounding grows less
+  static constexpr std::size_t group = 16;
 
   template <int>
   [[gnu::always_inline]] static void run(const sweep_loop& all) {
@@ -151,7 +160,8 @@ struct sweep_loop {
       lane_sums<T> sums{};
       for (std::size_t n = 0; n < all.nuclides.size(); n += group) {
         lane_sums<T> part{};
-        for (ingredient<T>& one : all.nuclides.subspan(n, std::min(group, all.nuclides.size() - n))) add_nuclide(part, energy, one, all.between);
+        for (ingredient<T>& one : all.nuclides.subspan(n, std::min(group, all.nuclides.size() - n)))
+          add_nuclide(part, energy, one, all.between);
         for (int k = 0; k < channels; ++k) each_lane<T>([&](int i) { sums.of[k][i] += part.of[k][i]; });
       }
       all.use(first, count, sums);
@@ -161,11 +171,12 @@ struct sweep_loop {
 
 }  // namespace detail
 
-/// Looks up every energy, which ascend, in every nuclide, and calls use(first, count, sums) for each vector of lookups; `use` should be
-/// always inlined. Leaves each nuclide where its sweep ended: a later sweep with higher energies goes on from there.
-/// `processor`: how many f32 the instructions work on, 4, 8 or 16.
+/// Looks up every energy, which ascend, in every nuclide, and calls use(first, count, sums) for each vector
+/// of lookups; `use` should be always inlined. Leaves each nuclide where its sweep ended: a later sweep with
+/// higher energies goes on from there. `processor`: how many f32 the instructions work on, 4, 8 or 16.
 template <class T, class Use, class Between = interpolated>
-void sweep(std::span<const T> energies, std::span<ingredient<T>> nuclides, Use&& use, Between&& between = {}, int processor = processor_lanes()) {
+void sweep(std::span<const T> energies, std::span<ingredient<T>> nuclides, Use&& use, Between&& between = {},
+           int processor = processor_lanes()) {
   using loop = detail::sweep_loop<T, std::remove_reference_t<Use>, std::remove_reference_t<Between>>;
   vector_code<loop, const loop&>::with(processor)(loop{energies, nuclides, use, between});
 }

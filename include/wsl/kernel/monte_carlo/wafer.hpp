@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The host's side of particles on a wafer: gives the PEs their tables and particles, runs the three phases, and collects the cross
-// sections in the order in which the particles came.
+// The host's side of particles on a wafer: gives the PEs their tables and particles, runs the three phases,
+// and collects the cross sections in the order in which the particles came.
 //   const fuel_problem p = make_fuel_problem(100'000);
 //   wafer_fabric w{p.material, {.columns = 2, .rows = 25}};
 //   const wafer_result r = w.look_up(p.energies);
@@ -21,40 +21,44 @@ struct wafer_grid {
 };
 
 struct wafer_result {
-  std::vector<cross_sections<f32>> found;     ///< in the order of the energies
-  load sorted, spread;                        ///< particles a PE after the first two phases
+  std::vector<cross_sections<f32>> found;  ///< in the order of the energies
+  load sorted, spread;                     ///< particles a PE after the first two phases
   f64 sort_seconds = 0, diffuse_seconds = 0, circulate_seconds = 0;
   outcome sort, diffuse, circulate;
 
   f64 seconds() const { return sort_seconds + diffuse_seconds + circulate_seconds; }
 };
 
-/// With a `room` on a machine it runs within that machine's limits: wafer_fabric<wafer_room{2, 240, 90}> w{m, grid, wse2}.
+/// With a `room` on a machine it runs within that machine's limits: wafer_fabric<wafer_room{2, 240, 90}> w{m,
+/// grid, wse2}.
 template <wafer_room room = wafer_room{}>
 class wafer_fabric {
   using program = wafer_pe<room>;
 
  public:
-  /// Throws std::invalid_argument for an empty grid, for a negative number of rounds and for tables that do not ascend; fault
-  /// where a PE has too little room, here or later.
+  /// Throws std::invalid_argument for an empty grid, for a negative number of rounds and for tables that do
+  /// not ascend; fault where a PE has too little room, here or later.
   explicit wafer_fabric(const fuel& m, const wafer_grid& grid = {}, const machine& target = host)
-      : grid_(checked(grid)), fabric_(wafer_layout<room>(target, grid.columns, grid.rows),
-                                       threaded{.threads = grid.threads, .pes_per_partition = pes_per_partition(grid)}) {
+      : grid_(checked(grid)),
+        fabric_(wafer_layout<room>(target, grid.columns, grid.rows),
+                threaded{.threads = grid.threads, .pes_per_partition = pes_per_partition(grid)}) {
     const std::vector<f32> edge = edges(m, grid.rows);
     each([&](program& p, int x, int y) {
       const auto share = [&](int i) { return static_cast<int>(i64{i} * m.nuclides() / grid.columns); };
-      p.load(m, share(x), share(x + 1), edge[static_cast<std::size_t>(y)], edge[static_cast<std::size_t>(y) + 1]);
+      p.load(m, share(x), share(x + 1), edge[static_cast<std::size_t>(y)],
+             edge[static_cast<std::size_t>(y) + 1]);
     });
   }
 
-  static constexpr std::size_t most_particles = std::size_t{1} << 24;  ///< a message counts them in f32, exactly so far
+  /// a message counts them in f32, exactly so far
+  static constexpr std::size_t most_particles = std::size_t{1} << 24;
 
-  /// Looks up all energies, interpolated; or with a seed other than 0 with points chosen at random. Throws std::invalid_argument for too
-  /// many particles, and std::logic_error if one has been lost on the way.
+  /// Looks up all energies, interpolated; or with a seed other than 0 with points chosen at random. Throws
+  /// std::invalid_argument for too many particles, and std::logic_error if one has been lost on the way.
   wafer_result look_up(std::span<const f32> energies, u32 seed = 0) {
     if (energies.size() > most_particles)
-      throw std::invalid_argument("wsl: a wafer takes " + std::to_string(most_particles) + " particles at a time, not " +
-                                  std::to_string(energies.size()));
+      throw std::invalid_argument("wsl: a wafer takes " + std::to_string(most_particles) +
+                                  " particles at a time, not " + std::to_string(energies.size()));
     const std::size_t pes = static_cast<std::size_t>(grid_.columns) * static_cast<std::size_t>(grid_.rows);
     each([&](program& p, int x, int y) {
       const std::size_t i = static_cast<std::size_t>(y * grid_.columns + x);
@@ -64,9 +68,12 @@ class wafer_fabric {
     wafer_result r;
     r.sort = timed(r.sort_seconds, [&] { return fabric_.template launch<&program::sort>(all); });
     r.sorted = measure();
-    r.diffuse = timed(r.diffuse_seconds, [&] { return fabric_.template launch<&program::diffuse>(all, grid_.diffusion_rounds); });
+    r.diffuse = timed(r.diffuse_seconds, [&] {
+      return fabric_.template launch<&program::diffuse>(all, grid_.diffusion_rounds);
+    });
     r.spread = measure();
-    r.circulate = timed(r.circulate_seconds, [&] { return fabric_.template launch<&program::circulate>(all, seed); });
+    r.circulate =
+        timed(r.circulate_seconds, [&] { return fabric_.template launch<&program::circulate>(all, seed); });
     r.found = collect(energies);
     return r;
   }
@@ -74,13 +81,16 @@ class wafer_fabric {
  private:
   static const wafer_grid& checked(const wafer_grid& grid) {
     if (grid.columns < 1 || grid.rows < 1)
-      throw std::invalid_argument("wsl: particles run on at least one PE, not on " + std::to_string(grid.columns) + " x " +
-                                  std::to_string(grid.rows));
+      throw std::invalid_argument("wsl: particles run on at least one PE, not on " +
+                                  std::to_string(grid.columns) + " x " + std::to_string(grid.rows));
     if (grid.diffusion_rounds < 0)
-      throw std::invalid_argument("wsl: diffusion takes 0 rounds or more, not " + std::to_string(grid.diffusion_rounds));
+      throw std::invalid_argument("wsl: diffusion takes 0 rounds or more, not " +
+                                  std::to_string(grid.diffusion_rounds));
     return grid;
   }
-  static u32 pes_per_partition(const wafer_grid& grid) { return static_cast<u32>(std::max(1, grid.columns * grid.rows / 16)); }
+  static u32 pes_per_partition(const wafer_grid& grid) {
+    return static_cast<u32>(std::max(1, grid.columns * grid.rows / 16));
+  }
 
   /// Edges of bands that hold equally many points of all nuclides together.
   static std::vector<f32> edges(const fuel& m, int rows) {
@@ -89,7 +99,8 @@ class wafer_fabric {
     std::sort(energies.begin(), energies.end());
     std::vector<f32> edge;
     for (std::size_t y = 0; y <= static_cast<std::size_t>(rows); ++y)
-      edge.push_back(energies[std::min(energies.size() - 1, y * energies.size() / static_cast<std::size_t>(rows))]);
+      edge.push_back(
+          energies[std::min(energies.size() - 1, y * energies.size() / static_cast<std::size_t>(rows))]);
     return edge;
   }
 
@@ -104,7 +115,8 @@ class wafer_fabric {
     return l;
   }
 
-  // The fabric returns particles by where they ended; their energies say which is which, and equal energies have equal results.
+  // The fabric returns particles by where they ended; their energies say which is which, and equal energies
+  // have equal results.
   std::vector<cross_sections<f32>> collect(std::span<const f32> energies) {
     struct particle {
       f32 energy;
@@ -118,16 +130,20 @@ class wafer_fabric {
         for (int k = 0; k < channels; ++k) one.xs[static_cast<std::size_t>(k)] = b.sums(k)[i];
       }
     });
-    std::sort(ended.begin(), ended.end(), [](const particle& a, const particle& b) { return a.energy < b.energy; });
+    std::sort(ended.begin(), ended.end(),
+              [](const particle& a, const particle& b) { return a.energy < b.energy; });
     std::vector<std::size_t> order(energies.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::sort(order.begin(), order.end(),
-              [&](std::size_t a, std::size_t b) { return energies[a] != energies[b] ? energies[a] < energies[b] : a < b; });
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return energies[a] != energies[b] ? energies[a] < energies[b] : a < b;
+    });
     if (ended.size() != energies.size())
-      throw std::logic_error("wsl: " + std::to_string(energies.size()) + " particles went in, " + std::to_string(ended.size()) + " came out");
+      throw std::logic_error("wsl: " + std::to_string(energies.size()) + " particles went in, " +
+                             std::to_string(ended.size()) + " came out");
     std::vector<cross_sections<f32>> found(energies.size());
     for (std::size_t i = 0; i < order.size(); ++i) {
-      if (ended[i].energy != energies[order[i]]) throw std::logic_error("wsl: a particle came out with another energy");
+      if (ended[i].energy != energies[order[i]])
+        throw std::logic_error("wsl: a particle came out with another energy");
       found[order[i]] = ended[i].xs;
     }
     return found;

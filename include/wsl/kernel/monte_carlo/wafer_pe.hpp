@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Cross sections on a wafer: a column of PEs owns some nuclides, a row one band of energies, so that the tables of all fit into the
-// PEs' memories. Particles are sorted into their rows by exchanges with the neighbours above and below, spread evenly along the rows
-// by a fixed number of exchanges with the next PE, and then travel once around their row and collect from every column. No PE
-// knows more than its neighbours' messages; each message is a count and that many particles.
-// Run it with wafer_fabric; see examples/35_particles.cpp.
+// Cross sections on a wafer: a column of PEs owns some nuclides, a row one band of energies, so that the
+// tables of all fit into the PEs' memories. Particles are sorted into their rows by exchanges with the
+// neighbours above and below, spread evenly along the rows by a fixed number of exchanges with the next PE,
+// and then travel once around their row and collect from every column. No PE knows more than its neighbours'
+// messages; each message is a count and that many particles. Run it with wafer_fabric; see
+// examples/35_particles.cpp.
 #pragma once
 #include <utility>
 
@@ -16,7 +17,8 @@ namespace wsl::monte_carlo {
 
 inline constexpr wafer_links links{0};
 
-/// Particles as they travel: how many, their energies, which ascend in the last phase, and their sums channel by channel.
+/// Particles as they travel: how many, their energies, which ascend in the last phase, and their sums channel
+/// by channel.
 template <int room>
 class particle_block {
  public:
@@ -24,7 +26,9 @@ class particle_block {
 
   std::size_t size() const { return words.empty() ? 0 : static_cast<std::size_t>(words[0]); }
   std::span<f32> energies() { return std::span(words).subspan(1, size()); }
-  std::span<f32> sums(int channel) { return std::span(words).subspan(1 + (1 + static_cast<std::size_t>(channel)) * size(), size()); }
+  std::span<f32> sums(int channel) {
+    return std::span(words).subspan(1 + (1 + static_cast<std::size_t>(channel)) * size(), size());
+  }
   /// Room for n particles, whose sums are zero.
   void resize(std::size_t n) {
     words.clear();
@@ -36,17 +40,21 @@ class particle_block {
 template <wafer_room room>
 class wafer_pe {
   template <std::size_t... I>
-  static consteval auto reads_links(std::index_sequence<I...>) { return table(reads<links.colors()[I]>()...); }
+  static consteval auto reads_links(std::index_sequence<I...>) {
+    return table(reads<links.colors()[I]>()...);
+  }
 
  public:
-  /// The host gives the PE the tables of nuclides first .. last - 1 in its band. `low` and `high` are the band's edges.
+  /// The host gives the PE the tables of nuclides first .. last - 1 in its band. `low` and `high` are the
+  /// band's edges.
   void load(const fuel& m, int first, int last, f32 low, f32 high) {
     low_ = low, high_ = high;
     std::vector<std::size_t> starts;
     table_.clear(), own_.clear();
     for (int n = first; n < last; ++n) {
       const nuclide_grid<f32> grid = m.grid(n);
-      const auto from = static_cast<std::size_t>(interval_of(grid, low)), to = static_cast<std::size_t>(interval_of(grid, high)) + 2;
+      const auto from = static_cast<std::size_t>(interval_of(grid, low)),
+                 to = static_cast<std::size_t>(interval_of(grid, high)) + 2;
       starts.push_back(table_.size());
       table_.resize(table_.size() + to - from);
       fill_rows(std::span(table_).subspan(starts.back()), grid.subspan(from, to - from));
@@ -64,7 +72,7 @@ class wafer_pe {
   /// What is here after the last phase.
   particle_block<room.particles>& finished() { return block_; }
 
-  // ---- phase 1: each exchange moves a particle one row towards its band ------------------------------------------------------
+  // ---- phase 1: each exchange moves a particle one row towards its band -------------------------
 
   void sort(pe& me) {
     rounds_ = me.height();
@@ -74,8 +82,12 @@ class wafer_pe {
     split(me);
     if (rounds_-- == 0) co_return;
     pending_ = 1;
-    if (!me.north_edge()) ++pending_, me.async(mov(fabout(links.out(me, north)), mem(std::span(above_))), then<&wafer_pe::sent_north>());
-    if (!me.south_edge()) ++pending_, me.async(mov(fabout(links.out(me, south)), mem(std::span(below_))), then<&wafer_pe::sent_south>());
+    if (!me.north_edge())
+      ++pending_,
+          me.async(mov(fabout(links.out(me, north)), mem(std::span(above_))), then<&wafer_pe::sent_north>());
+    if (!me.south_edge())
+      ++pending_,
+          me.async(mov(fabout(links.out(me, south)), mem(std::span(below_))), then<&wafer_pe::sent_south>());
     arrived_.clear();
     for (port side : {north, south}) {
       if (me.edge(side)) continue;
@@ -84,10 +96,14 @@ class wafer_pe {
     }
     if (ended()) me.activate<&wafer_pe::exchange>();
   }
-  void sent_north(pe& me) { if (ended()) me.activate<&wafer_pe::exchange>(); }
-  void sent_south(pe& me) { if (ended()) me.activate<&wafer_pe::exchange>(); }
+  void sent_north(pe& me) {
+    if (ended()) me.activate<&wafer_pe::exchange>();
+  }
+  void sent_south(pe& me) {
+    if (ended()) me.activate<&wafer_pe::exchange>();
+  }
 
-  // ---- phase 2: each round gives half of what is here to the next PE of the ring ---------------------------------------------
+  // ---- phase 2: each round gives half of what is here to the next PE of the ring ----------------
 
   void diffuse(pe& me, int rounds) {
     rounds_ = me.width() > 1 ? rounds : 0;
@@ -109,9 +125,11 @@ class wafer_pe {
     co_await mov(arriving(arrived_), fabin(links.behind(me)));
     if (ended()) me.activate<&wafer_pe::spread>();
   }
-  void sent_half(pe& me) { if (ended()) me.activate<&wafer_pe::spread>(); }
+  void sent_half(pe& me) {
+    if (ended()) me.activate<&wafer_pe::spread>();
+  }
 
-  // ---- phase 3: every block of particles visits every PE of its row ----------------------------------------------------------
+  // ---- phase 3: every block of particles visits every PE of its row -----------------------------
 
   /// With a seed other than 0 points are chosen at random instead of interpolated.
   void circulate(pe& me, u32 seed) {
@@ -132,12 +150,15 @@ class wafer_pe {
     co_await mov(mem(std::span(next_.words).subspan(1)), fabin(links.behind(me)));
     if (ended()) take_block(me);
   }
-  void sent_block(pe& me) { if (ended()) take_block(me); }
+  void sent_block(pe& me) {
+    if (ended()) take_block(me);
+  }
 
   static consteval auto tasks() {
-    return table(launch<&wafer_pe::sort>(), launch<&wafer_pe::diffuse>(), launch<&wafer_pe::circulate>(), local<&wafer_pe::exchange>(),
-                 local<&wafer_pe::sent_north>(), local<&wafer_pe::sent_south>(), local<&wafer_pe::spread>(), local<&wafer_pe::sent_half>(),
-                 local<&wafer_pe::visit>(), local<&wafer_pe::sent_block>(), sends<links>(),
+    return table(launch<&wafer_pe::sort>(), launch<&wafer_pe::diffuse>(), launch<&wafer_pe::circulate>(),
+                 local<&wafer_pe::exchange>(), local<&wafer_pe::sent_north>(), local<&wafer_pe::sent_south>(),
+                 local<&wafer_pe::spread>(), local<&wafer_pe::sent_half>(), local<&wafer_pe::visit>(),
+                 local<&wafer_pe::sent_block>(), sends<links>(),
                  reads_links(std::make_index_sequence<links.colors().size()>{}));
   }
 
@@ -181,20 +202,23 @@ class wafer_pe {
     nuclides_ = own_;
     f32* sum[channels];
     for (int k = 0; k < channels; ++k) sum[k] = block_.sums(k).data();
-    const auto add = [&](std::size_t first, int count, const lane_sums<f32>& xs) __attribute__((always_inline)) {
-      for (int k = 0; k < channels; ++k)
-        for (int i = 0; i < count; ++i) sum[k][first + static_cast<std::size_t>(i)] += xs.of[k][i];
-    };
+    const auto add = [&](std::size_t first, int count, const lane_sums<f32>& xs)
+                         __attribute__((always_inline)) {
+                           for (int k = 0; k < channels; ++k)
+                             for (int i = 0; i < count; ++i)
+                               sum[k][first + static_cast<std::size_t>(i)] += xs.of[k][i];
+                         };
     const std::span<const f32> energies = block_.energies();
     if (seed_) sweep(energies, std::span(nuclides_), add, chosen_at_random(seed_++));
     else sweep(energies, std::span(nuclides_), add);
   }
 
-  f32 low_ = 0, high_ = 1;                    ///< its band
-  list<table_row<f32>, room.points> table_;   ///< of its nuclides, one after the other
+  f32 low_ = 0, high_ = 1;                   ///< its band
+  list<table_row<f32>, room.points> table_;  ///< of its nuclides, one after the other
   list<ingredient<f32>, room.nuclides> own_, nuclides_;
-  particles home_, arrived_;                  ///< energies: of particles that are in their band; that were not yet looked at
-  message above_, below_;                     ///< that leave
+  /// energies: of particles that are in their band; that were not yet looked at
+  particles home_, arrived_;
+  message above_, below_;  ///< that leave
   particle_block<room.particles> block_, next_;
   f32 count_ = 0;
   int rounds_ = 0, pending_ = 0;

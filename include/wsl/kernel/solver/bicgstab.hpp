@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// BiCGStab (van der Vorst, SIAM J. Sci. Stat. Comput. 13, 1992) for any operator, symmetric or not, in two passes and two totals an
-// iteration instead of three: (b, r) and (r, r) of the next residual r = s - omega t follow from totals over s and t, so the
-// update of x and r waits for the next pass, which reads them anyway. A cell then moves 16 words an iteration: 10 in `direction` (x s p
-// t v b read; x r p v written), 6 in `correction` (r v b read; s written; t fetched and written). Before a solution is called one,
-// its residual is measured. See examples/84_bicgstab.cpp.
+// BiCGStab (van der Vorst, SIAM J. Sci. Stat. Comput. 13, 1992) for any operator, symmetric or not, in two
+// passes and two totals an iteration instead of three: (b, r) and (r, r) of the next residual r = s - omega t
+// follow from totals over s and t, so the update of x and r waits for the next pass, which reads them anyway.
+// A cell then moves 16 words an iteration: 10 in `direction` (x s p t v b read; x r p v written), 6 in
+// `correction` (r v b read; s written; t fetched and written). Before a solution is called one, its residual
+// is measured. See examples/84_bicgstab.cpp.
 #pragma once
 #include "part.hpp"
 #include "solution.hpp"
@@ -17,7 +18,8 @@ class bicgstab_method {
   static constexpr int vectors = 6;
   static constexpr int right_side = b, result = x, starts_as_right_side[] = {r};
 
-  explicit bicgstab_method(const limits& most = {}) : tolerance_(static_cast<f32>(most.tolerance * most.tolerance)) {}
+  explicit bicgstab_method(const limits& most = {})
+      : tolerance_(static_cast<f32>(most.tolerance * most.tolerance)) {}
 
   ending how() const { return how_; }
   f32 measured() const { return std::sqrt(residual_ / whole_); }
@@ -53,7 +55,9 @@ class bicgstab_method {
     static constexpr int vectors = 6, sums = 1, operations = 1;
     static constexpr bool multiplies = false;
     template <class Cells>
-    [[gnu::always_inline]] void prepare(const Cells& c, typename Cells::numbers* sum) const { sum[0] += c[b] * c[b]; }
+    [[gnu::always_inline]] void prepare(const Cells& c, typename Cells::numbers* sum) const {
+      sum[0] += c[b] * c[b];
+    }
   };
   /// The rest of the iteration before, then v = A p.
   struct direction {
@@ -68,7 +72,8 @@ class bicgstab_method {
       c[p] = residual + beta * c[p] - beta_omega * c[v];
     }
     template <class Cells>
-    [[gnu::always_inline]] void sum(const Cells& c, const typename Cells::numbers& ap, typename Cells::numbers* sum) const {
+    [[gnu::always_inline]] void sum(const Cells& c, const typename Cells::numbers& ap,
+                                    typename Cells::numbers* sum) const {
       sum[0] += c[b] * ap;
       sum[1] += ap * ap;
     }
@@ -79,9 +84,12 @@ class bicgstab_method {
     static constexpr bool multiplies = true;
     f32 alpha;
     template <class Cells>
-    [[gnu::always_inline]] void prepare(const Cells& c, typename Cells::numbers*) const { c[r] -= alpha * c[v]; }
+    [[gnu::always_inline]] void prepare(const Cells& c, typename Cells::numbers*) const {
+      c[r] -= alpha * c[v];
+    }
     template <class Cells>
-    [[gnu::always_inline]] void sum(const Cells& c, const typename Cells::numbers& as, typename Cells::numbers* sum) const {
+    [[gnu::always_inline]] void sum(const Cells& c, const typename Cells::numbers& as,
+                                    typename Cells::numbers* sum) const {
       sum[0] += as * c[r];
       sum[1] += as * as;
       sum[2] += c[b] * c[r];
@@ -133,8 +141,10 @@ class bicgstab_method {
     beta_ = rho / rho_ * (alpha_ / omega_);
     rho_ = rho;
     if (residual_ <= tolerance_ * whole_) return go(closing);
-    if (!(std::abs(ts) > only_rounding * std::sqrt(tt) * std::sqrt(ss))) return how_ = ending::stagnation, go(closing);
-    if (!(std::abs(rho) > only_rounding * std::sqrt(whole_) * std::sqrt(residual_))) return how_ = ending::breakdown, go(closing);
+    if (!(std::abs(ts) > only_rounding * std::sqrt(tt) * std::sqrt(ss)))
+      return how_ = ending::stagnation, go(closing);
+    if (!(std::abs(rho) > only_rounding * std::sqrt(whole_) * std::sqrt(residual_)))
+      return how_ = ending::breakdown, go(closing);
     state_ = first_half;
     return verdict::next_iteration;
   }
@@ -150,8 +160,8 @@ class bicgstab_method {
     return verdict::next_iteration;
   }
 
-  /// A cosine below this divides to nothing but noise. Those between it and the rounding of f32 may be good ones: a right side that is
-  /// zero almost everywhere has small ones without error.
+  /// A cosine below this divides to nothing but noise. Those between it and the rounding of f32 may be good
+  /// ones: a right side that is zero almost everywhere has small ones without error.
   static constexpr f32 only_rounding = 1e-13f;
 
   enum : int { measure, first_half, second_half, closing };

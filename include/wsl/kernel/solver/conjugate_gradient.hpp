@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The method of conjugate gradients (Hestenes and Stiefel, J. Res. NBS 49, 1952) for symmetric positive definite operators, plain or with the
-// diagonal as preconditioner (Jacobi). Two passes and two totals an iteration; a cell moves 11 words: 5 in `direction` (r p read; p
-// written; q fetched and written), 6 in `correction` (x p r q read; x r written). See examples/82_conjugate_gradient.cpp and
-// 83_preconditioned.cpp.
+// The method of conjugate gradients (Hestenes and Stiefel, J. Res. NBS 49, 1952) for symmetric positive
+// definite operators, plain or with the diagonal as preconditioner (Jacobi). Two passes and two totals an
+// iteration; a cell moves 11 words: 5 in `direction` (r p read; p written; q fetched and written), 6 in
+// `correction` (x p r q read; x r written). See examples/82_conjugate_gradient.cpp and 83_preconditioned.cpp.
 #pragma once
 #include "part.hpp"
 #include "solution.hpp"
@@ -21,7 +21,8 @@ class conjugate_gradient_method {
   static constexpr int right_side = r, result = x;
   static constexpr int inverse_diagonal = jacobi ? inverse : -1;
 
-  explicit conjugate_gradient_method(const limits& most = {}) : tolerance_(static_cast<f32>(most.tolerance * most.tolerance)) {}
+  explicit conjugate_gradient_method(const limits& most = {})
+      : tolerance_(static_cast<f32>(most.tolerance * most.tolerance)) {}
 
   ending how() const { return how_; }
   f32 measured() const { return std::sqrt(residual_ / whole_); }
@@ -56,7 +57,8 @@ class conjugate_gradient_method {
 
   /// p = z + beta p, then q = A p.
   struct direction {
-    static constexpr int vectors = conjugate_gradient_method::vectors, sums = 1, operations = jacobi ? 3 : 2, from = p, to = q;
+    static constexpr int vectors = conjugate_gradient_method::vectors, sums = 1, operations = jacobi ? 3 : 2,
+                         from = p, to = q;
     static constexpr bool multiplies = true;
     f32 beta;
     template <class Cells>
@@ -66,7 +68,10 @@ class conjugate_gradient_method {
       c[p] = z + beta * c[p];
     }
     template <class Cells>
-    [[gnu::always_inline]] void sum(const Cells& c, const typename Cells::numbers& ap, typename Cells::numbers* sum) const { sum[0] += c[p] * ap; }
+    [[gnu::always_inline]] void sum(const Cells& c, const typename Cells::numbers& ap,
+                                    typename Cells::numbers* sum) const {
+      sum[0] += c[p] * ap;
+    }
   };
   struct correction {
     static constexpr int vectors = conjugate_gradient_method::vectors, sums = 2, operations = jacobi ? 5 : 3;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The inner loops of the solvers. A method is a few passes over its vectors. A pass first changes vectors cell by cell (`prepare`), then
-// takes the product of A with one of them while its lines are in cache, and adds up dot products of what it has in registers. So an
-// iteration moves each vector through memory as seldom as the method's dependences allow. `operations` are those of a cell beside the
-// product's: additions, multiplications, or both in one.
+// The inner loops of the solvers. A method is a few passes over its vectors. A pass first changes vectors
+// cell by cell (`prepare`), then takes the product of A with one of them while its lines are in cache, and
+// adds up dot products of what it has in registers. So an iteration moves each vector through memory as
+// seldom as the method's dependences allow. `operations` are those of a cell beside the product's: additions,
+// multiplications, or both in one.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -21,7 +22,8 @@ struct bundle {
   std::array<f32*, std::size_t{vectors}> line;
 };
 
-/// What the product needs beside a line: its neighbours, the weights of its cells, and how far those of the next line in y are.
+/// What the product needs beside a line: its neighbours, the weights of its cells, and how far those of the
+/// next line in y are.
 struct surroundings {
   const f32 *west, *east, *north, *south;
   const f32* weights[stencil_points];
@@ -34,7 +36,9 @@ class cells_of {
  public:
   using numbers = vec<lanes>;
   [[gnu::always_inline]] cells_of(const bundle<vectors>& b, std::ptrdiff_t z) : b_(b), z_(z) {}
-  [[gnu::always_inline]] vec<lanes>& operator[](int vector) const { return vec_at<lanes>(b_.line[static_cast<std::size_t>(vector)] + z_); }
+  [[gnu::always_inline]] vec<lanes>& operator[](int vector) const {
+    return vec_at<lanes>(b_.line[static_cast<std::size_t>(vector)] + z_);
+  }
 
  private:
   const bundle<vectors>& b_;
@@ -43,7 +47,8 @@ class cells_of {
 
 namespace loops {
 
-/// Sums in lanes, line by line first: rounding grows with the lines and the cells of a line, not with their product.
+/// Sums in lanes, line by line first: rounding grows with the lines and the cells of a line, not with their
+/// product.
 template <int lanes, int n>
 class lane_sums {
  public:
@@ -69,12 +74,14 @@ class lane_sums {
 template <class Pass>
 struct preparing {
   template <int lanes>
-  [[gnu::always_inline]] static inline void run(const Pass& given, const bundle<Pass::vectors>& first, std::ptrdiff_t stride, int count, int to, f32* sums) {
+  [[gnu::always_inline]] static inline void run(const Pass& given, const bundle<Pass::vectors>& first,
+                                                std::ptrdiff_t stride, int count, int to, f32* sums) {
     const Pass pass = given;  // on the stack of this function: what is stored to a vector cannot change it
     bundle<Pass::vectors> b = first;
     lane_sums<lanes, Pass::multiplies ? 0 : Pass::sums> total;
     for (int i = 0; i < count; ++i) {
-      for (std::ptrdiff_t z = 0; z < to; z += lanes) pass.prepare(cells_of<lanes, Pass::vectors>(b, z), total.line());
+      for (std::ptrdiff_t z = 0; z < to; z += lanes)
+        pass.prepare(cells_of<lanes, Pass::vectors>(b, z), total.line());
       total.end_line();
       for (f32*& line : b.line) line += stride;
     }
@@ -82,12 +89,14 @@ struct preparing {
   }
 };
 
-/// The product of A with vector Pass::from, into vector Pass::to, and the pass's sums. Weights are zero beyond the last cell.
+/// The product of A with vector Pass::from, into vector Pass::to, and the pass's sums. Weights are zero
+/// beyond the last cell.
 template <class Pass>
 struct multiplying {
   template <int lanes>
-  [[gnu::always_inline]] static inline void run(const Pass& given, const bundle<Pass::vectors>& first, const surroundings& around, std::ptrdiff_t stride,
-                                                int count, int to, f32* sums) {
+  [[gnu::always_inline]] static inline void run(const Pass& given, const bundle<Pass::vectors>& first,
+                                                const surroundings& around, std::ptrdiff_t stride, int count,
+                                                int to, f32* sums) {
     const Pass pass = given;
     bundle<Pass::vectors> b = first;
     surroundings s = around;
@@ -95,10 +104,14 @@ struct multiplying {
     for (int i = 0; i < count; ++i) {
       const f32* u = b.line[std::size_t{Pass::from}];
       for (std::ptrdiff_t z = 0; z < to; z += lanes) {
-        const auto weight = [&](int k) __attribute__((always_inline)) -> const vec<lanes>& { return vec_at<lanes>(s.weights[k] + z); };
-        const vec<lanes> product = (weight(0) * vec_at<lanes>(u + z) + weight(1) * vec_at<lanes>(s.west + z) + weight(2) * vec_at<lanes>(s.east + z)) +
-                                   (weight(3) * vec_at<lanes>(s.north + z) + weight(4) * vec_at<lanes>(s.south + z)) +
-                                   (weight(5) * vec_at<lanes>(u + z - 1) + weight(6) * vec_at<lanes>(u + z + 1));
+        const auto weight = [&](int k) __attribute__((always_inline)) -> const vec<lanes>& {
+          return vec_at<lanes>(s.weights[k] + z);
+        };
+        const vec<lanes> product =
+            (weight(0) * vec_at<lanes>(u + z) + weight(1) * vec_at<lanes>(s.west + z) +
+             weight(2) * vec_at<lanes>(s.east + z)) +
+            (weight(3) * vec_at<lanes>(s.north + z) + weight(4) * vec_at<lanes>(s.south + z)) +
+            (weight(5) * vec_at<lanes>(u + z - 1) + weight(6) * vec_at<lanes>(u + z + 1));
         const cells_of<lanes, Pass::vectors> c(b, z);
         c[Pass::to] = product;
         pass.sum(c, product, total.line());
@@ -115,17 +128,23 @@ struct multiplying {
 }  // namespace loops
 
 template <class Pass>
-inline const auto prepare_lines = vector_code<loops::preparing<Pass>, const Pass&, const bundle<Pass::vectors>&, std::ptrdiff_t, int, int, f32*>::best();
+inline const auto prepare_lines =
+    vector_code<loops::preparing<Pass>, const Pass&, const bundle<Pass::vectors>&, std::ptrdiff_t, int, int,
+                f32*>::best();
 template <class Pass>
 inline const auto multiply_lines =
-    vector_code<loops::multiplying<Pass>, const Pass&, const bundle<Pass::vectors>&, const surroundings&, std::ptrdiff_t, int, int, f32*>::best();
+    vector_code<loops::multiplying<Pass>, const Pass&, const bundle<Pass::vectors>&, const surroundings&,
+                std::ptrdiff_t, int, int, f32*>::best();
 
-/// A pass without its type, so that only its loops are compiled for it and not what leads to them. It lives no longer than the pass.
+/// A pass without its type, so that only its loops are compiled for it and not what leads to them. It lives
+/// no longer than the pass.
 template <int vectors>
 struct any_pass {
   const void* self;
   void (*prepare)(const void*, const bundle<vectors>&, std::ptrdiff_t, int, int, f32*);
-  void (*multiply)(const void*, const bundle<vectors>&, const surroundings&, std::ptrdiff_t, int, int, f32*) = nullptr;  ///< if it has a product
+  /// if it has a product
+  void (*multiply)(const void*, const bundle<vectors>&, const surroundings&, std::ptrdiff_t, int, int,
+                   f32*) = nullptr;
   int from = 0, sums = 0;
   int operations = 0;  ///< with the product's
 };
@@ -133,12 +152,18 @@ struct any_pass {
 template <class Pass>
 any_pass<Pass::vectors> without_type(const Pass& pass) {
   using lines = bundle<Pass::vectors>;
-  any_pass<Pass::vectors> any{.self = &pass, .prepare = [](const void* self, const lines& first, std::ptrdiff_t stride, int count, int to, f32* sums) {
-    prepare_lines<Pass>(*static_cast<const Pass*>(self), first, stride, count, to, sums);
-  }, .sums = Pass::sums, .operations = Pass::operations};
+  any_pass<Pass::vectors> any{
+      .self = &pass,
+      .prepare =
+          [](const void* self, const lines& first, std::ptrdiff_t stride, int count, int to, f32* sums) {
+            prepare_lines<Pass>(*static_cast<const Pass*>(self), first, stride, count, to, sums);
+          },
+      .sums = Pass::sums,
+      .operations = Pass::operations};
   if constexpr (Pass::multiplies) {
     any.from = Pass::from, any.operations += stencil_points;
-    any.multiply = [](const void* self, const lines& first, const surroundings& around, std::ptrdiff_t stride, int count, int to, f32* sums) {
+    any.multiply = [](const void* self, const lines& first, const surroundings& around, std::ptrdiff_t stride,
+                      int count, int to, f32* sums) {
       multiply_lines<Pass>(*static_cast<const Pass*>(self), first, around, stride, count, to, sums);
     };
   }

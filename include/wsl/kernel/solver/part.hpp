@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The PE program of all solvers, and its layout. A method is a state machine that says which pass comes next; every PE runs it with the same
-// totals and so comes to the same decisions: nobody is told. In a pass with a product a PE changes the lines at its rim first, sends
-// them to its neighbours, goes through its inner lines, and comes back to the rim when the neighbours' lines have arrived. Then
-// totals are joined over the fabric. The wafer's algorithm: arXiv 2010.03660.
+// The PE program of all solvers, and its layout. A method is a state machine that says which pass comes next;
+// every PE runs it with the same totals and so comes to the same decisions: nobody is told. In a pass with a
+// product a PE changes the lines at its rim first, sends them to its neighbours, goes through its inner
+// lines, and comes back to the rim when the neighbours' lines have arrived. Then totals are joined over the
+// fabric. The wafer's algorithm: arXiv 2010.03660.
 #pragma once
 #include "../../collective/all_reduce.hpp"
 #include "../stencil/side_exchange.hpp"
@@ -10,16 +11,18 @@
 
 namespace wsl::solver {
 
-inline constexpr neighbours<f32> halo{0};                                       ///< colors 0 to 7
+inline constexpr neighbours<f32> halo{0};                                  ///< colors 0 to 7
 inline constexpr all_reduce<f32> joining{.first = 8, .words = most_sums};  ///< colors 8 to 11
 
-/// What a decision leads to: to the next pass, to the first one of the next iteration, or to the end, with or without an iteration more.
+/// What a decision leads to: to the next pass, to the first one of the next iteration, or to the end, with or
+/// without an iteration more.
 enum class verdict : u8 { next_pass, next_iteration, last_iteration, end };
 
 /// Iterations of one launch, whose results a PE keeps for the host.
 inline constexpr int most_iterations_a_launch = 64;
 
-/// Adds f32 numbers with the rounding errors carried along (Knuth): the total of many lines is as good as one of few.
+/// Adds f32 numbers with the rounding errors carried along (Knuth): the total of many lines is as good as one
+/// of few.
 class running_sum {
  public:
   void add(f32 x) {
@@ -62,7 +65,8 @@ class part {
   std::span<f32> incoming(port side, int piece) { return face(side, piece, true); }
 
   static consteval auto tasks() {
-    return table(launch<&part::iterate>(), launch<&part::close>(), local<&part::proceed>(), long_running(local<&part::inside>()), local<&part::at_rim>(), local<&part::decide>(),
+    return table(launch<&part::iterate>(), launch<&part::close>(), local<&part::proceed>(),
+                 long_running(local<&part::inside>()), local<&part::at_rim>(), local<&part::decide>(),
                  use<&part::sides_>(), use<&part::joining_>());
   }
 
@@ -110,7 +114,8 @@ class part {
   }
   void decide(pe& me) {
     const verdict v = method.decide(totals_);
-    if (v == verdict::next_iteration || v == verdict::last_iteration) history_[done_++] = method.measured(), --left_;
+    if (v == verdict::next_iteration || v == verdict::last_iteration)
+      history_[done_++] = method.measured(), --left_;
     if (v == verdict::next_pass || (v == verdict::next_iteration && left_ > 0)) me.activate<&part::proceed>();
   }
 
@@ -128,15 +133,16 @@ class part {
     f({{std::max(inner_.x.from, inner_.x.to), own_.x}, {0, own_.y}});
   }
 
-  // Plane after plane; the product is one plane behind what it needs, and one line: a tile's lines of a few planes stay in cache.
-  // Every other pass goes the other way and finds what the one before it had last.
+  // Plane after plane; the product is one plane behind what it needs, and one line: a tile's lines of a few
+  // planes stay in cache. Every other pass goes the other way and finds what the one before it had last.
   void sweep(const pass& p) {
     const int planes = inner_.x.size(), tile = std::max(8, static_cast<int>(words_a_tile / store.stride()));
     backward_ = !backward_;
     const auto plane = [&](int i) { return backward_ ? inner_.x.to - 1 - i : inner_.x.from + i; };
     for (int y = inner_.y.from; y < inner_.y.to; y += tile) {
       const bool last = y + tile >= inner_.y.to;
-      const grid::range ahead{y, last ? inner_.y.to : y + tile}, behind{y == inner_.y.from ? y : y - 1, last ? inner_.y.to : y + tile - 1};
+      const grid::range ahead{y, last ? inner_.y.to : y + tile},
+          behind{y == inner_.y.from ? y : y - 1, last ? inner_.y.to : y + tile - 1};
       for (int i = 0; i <= planes; ++i) {
         if (i < planes) prepare(p, {{plane(i), plane(i) + 1}, ahead});
         if (i > 0) multiply(p, {{plane(i - 1), plane(i - 1) + 1}, behind});
@@ -146,13 +152,20 @@ class part {
   static constexpr std::ptrdiff_t words_a_tile = 1 << 15;
 
   void prepare(const pass& p, const grid::lines& l) {
-    each_plane(p, l, [&](int x, f32* sums) { p.prepare(p.self, lines_at(x, l.y.from), store.stride(), l.y.size(), whole_vectors(own_.z), sums); });
+    each_plane(p, l, [&](int x, f32* sums) {
+      p.prepare(p.self, lines_at(x, l.y.from), store.stride(), l.y.size(), whole_vectors(own_.z), sums);
+    });
   }
   void multiply(const pass& p, const grid::lines& l) {
     each_plane(p, l, [&](int x, f32* sums) {
-      surroundings s{store.line(p.from, x - 1, l.y.from), store.line(p.from, x + 1, l.y.from), store.line(p.from, x, l.y.from - 1),
-                     store.line(p.from, x, l.y.from + 1), {}, {}};
-      for (int k = 0; k < stencil_points; ++k) s.weights[k] = store.weights(k, x, l.y.from), s.steps[k] = store.weight_step(k);
+      surroundings s{store.line(p.from, x - 1, l.y.from),
+                     store.line(p.from, x + 1, l.y.from),
+                     store.line(p.from, x, l.y.from - 1),
+                     store.line(p.from, x, l.y.from + 1),
+                     {},
+                     {}};
+      for (int k = 0; k < stencil_points; ++k)
+        s.weights[k] = store.weights(k, x, l.y.from), s.steps[k] = store.weight_step(k);
       p.multiply(p.self, lines_at(x, l.y.from), s, store.stride(), l.y.size(), whole_vectors(own_.z), sums);
     });
   }
@@ -177,7 +190,8 @@ class part {
     if (piece >= (along_x ? 1 : own_.x)) return {};
     const int place = (far ? (along_x ? own_.x : own_.y) : -1) + (beyond ? 0 : far ? -1 : 1);
     const std::ptrdiff_t words = (along_x ? own_.y - 1 : 0) * store.stride() + own_.z;
-    return {along_x ? store.line(crossing(), place, 0) : store.line(crossing(), piece, place), static_cast<std::size_t>(words)};
+    return {along_x ? store.line(crossing(), place, 0) : store.line(crossing(), piece, place),
+            static_cast<std::size_t>(words)};
   }
   /// The vector that A is applied to.
   int crossing() {
@@ -188,8 +202,8 @@ class part {
     return from;
   }
 
-  cells own_;           // lines in x and y, cells in z
-  grid::lines inner_;   // those whose neighbours are all on this PE
+  cells own_;          // lines in x and y, cells in z
+  grid::lines inner_;  // those whose neighbours are all on this PE
   bool backward_ = false;
   int left_ = 0, done_ = 0;
   f32 history_[most_iterations_a_launch]{};
@@ -199,13 +213,14 @@ class part {
   endpoint<joining> joining_;
 };
 
-/// wide x high PEs, each with the same program. Even and odd columns and rows are placed by themselves: of the eight colors of its
-/// neighbours a PE hears four, and a wafer has eight input queues.
+/// wide x high PEs, each with the same program. Even and odd columns and rows are placed by themselves: of
+/// the eight colors of its neighbours a PE hears four, and a wafer has eight input queues.
 template <class Method, class Storage>
 constexpr layout plan(const machine& target, int wide, int high) {
   layout l{target, wide, high};
   for (int x = 0; x < support::min(2, wide); ++x)
-    for (int y = 0; y < support::min(2, high); ++y) l.place(columns(x, end, 2).rows(y, end, 2), program_v<part<Method, Storage>>);
+    for (int y = 0; y < support::min(2, high); ++y)
+      l.place(columns(x, end, 2).rows(y, end, 2), program_v<part<Method, Storage>>);
   for (color<f32> c : halo.colors()) l.path(c, region{}, ramp >> ramp);  // the table names all eight
   halo.wire(l);
   joining.wire(l);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The product y = A x, and what comes from repeating it: the power method, which finds the eigenvalue of largest absolute value of a
-// symmetric operator. One pass and one total an iteration: x is scaled where it is multiplied. A cell moves 4 words (y read; x written;
-// y fetched and written). See examples/80_stencil_product.cpp and 81_power_method.cpp.
+// The product y = A x, and what comes from repeating it: the power method, which finds the eigenvalue of
+// largest absolute value of a symmetric operator. One pass and one total an iteration: x is scaled where it
+// is multiplied. A cell moves 4 words (y read; x written; y fetched and written). See
+// examples/80_stencil_product.cpp and 81_power_method.cpp.
 #pragma once
 #include "part.hpp"
 #include "solution.hpp"
@@ -19,7 +20,9 @@ class product_method {
   ending how() const { return ending::none; }
   f32 measured() const { return 0; }
   template <class F>
-  void present(F f) const { f(multiplication{}); }
+  void present(F f) const {
+    f(multiplication{});
+  }
   bool close() { return false; }
   verdict decide(const f32*) { return verdict::next_iteration; }
 
@@ -30,7 +33,8 @@ class product_method {
     template <class Cells>
     [[gnu::always_inline]] void prepare(const Cells&, typename Cells::numbers*) const {}
     template <class Cells>
-    [[gnu::always_inline]] void sum(const Cells&, const typename Cells::numbers&, typename Cells::numbers*) const {}
+    [[gnu::always_inline]] void sum(const Cells&, const typename Cells::numbers&,
+                                    typename Cells::numbers*) const {}
   };
 };
 
@@ -76,7 +80,9 @@ class power_iteration {
     static constexpr int vectors = 2, sums = 1, operations = 1;
     static constexpr bool multiplies = false;
     template <class Cells>
-    [[gnu::always_inline]] void prepare(const Cells& c, typename Cells::numbers* sum) const { sum[0] += c[y] * c[y]; }
+    [[gnu::always_inline]] void prepare(const Cells& c, typename Cells::numbers* sum) const {
+      sum[0] += c[y] * c[y];
+    }
   };
   /// x = y / |y|, then y = A x.
   struct iteration {
@@ -84,9 +90,12 @@ class power_iteration {
     static constexpr bool multiplies = true;
     f32 scale;
     template <class Cells>
-    [[gnu::always_inline]] void prepare(const Cells& c, typename Cells::numbers*) const { c[x] = scale * c[y]; }
+    [[gnu::always_inline]] void prepare(const Cells& c, typename Cells::numbers*) const {
+      c[x] = scale * c[y];
+    }
     template <class Cells>
-    [[gnu::always_inline]] void sum(const Cells& c, const typename Cells::numbers& ax, typename Cells::numbers* sum) const {
+    [[gnu::always_inline]] void sum(const Cells& c, const typename Cells::numbers& ax,
+                                    typename Cells::numbers* sum) const {
       sum[0] += ax * ax;
       sum[1] += c[x] * ax;
       sum[2] += c[x] * c[x];

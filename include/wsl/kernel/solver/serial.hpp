@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The references: the methods as books write them, in f64, a cell after the other. Slow and plain on purpose; what PEs compute is
-// compared with them. CG: Hestenes and Stiefel, J. Res. NBS 49 (1952); BiCGStab: van der Vorst, SIAM J. Sci. Stat. Comput. 13 (1992).
+// The references: the methods as books write them, in f64, a cell after the other. Slow and plain on purpose;
+// what PEs compute is compared with them. CG: Hestenes and Stiefel, J. Res. NBS 49 (1952); BiCGStab: van der
+// Vorst, SIAM J. Sci. Stat. Comput. 13 (1992).
 #pragma once
 #include "solution.hpp"
 #include "stencil.hpp"
@@ -16,7 +17,8 @@ inline vector product(const stencil& a, const vector& u) {
       for (int z = 0; z < a.size.z; ++z)
         for (const side_of_stencil& s : stencil_sides) {
           const cells here{x, y, z}, there{x + s.offset.x, y + s.offset.y, z + s.offset.z};
-          if (a.size.has(there)) v[a.size.index(here)] += f64{weight_at(a, a.*s.weights, here)} * u[a.size.index(there)];
+          if (a.size.has(there))
+            v[a.size.index(here)] += f64{weight_at(a, a.*s.weights, here)} * u[a.size.index(there)];
         }
   return v;
 }
@@ -69,7 +71,8 @@ inline solution<f64> bicgstab(const stencil& a, const vector& b, const limits& m
 }
 
 /// With the diagonal as preconditioner if `jacobi`.
-inline solution<f64> conjugate_gradient(const stencil& a, const vector& b, const limits& most = {}, bool jacobi = false) {
+inline solution<f64> conjugate_gradient(const stencil& a, const vector& b, const limits& most = {},
+                                        bool jacobi = false) {
   solution<f64> s{vector(b.size()), {}, ending::all_iterations};
   vector inverse(b.size(), 1), r = b, z(b.size());
   for (std::size_t i = 0; jacobi && i < b.size(); ++i)
@@ -107,7 +110,8 @@ inline eigenpair<f64> power_method(const stencil& a, vector y, const limits& mos
     y = product(a, e.vector);
     const f64 before = e.value;
     e.values.push_back(e.value = dot(e.vector, y));
-    if (e.iterations() > 1 && std::abs(e.value - before) <= most.tolerance * std::abs(e.value)) return e.how = ending::converged, e;
+    if (e.iterations() > 1 && std::abs(e.value - before) <= most.tolerance * std::abs(e.value))
+      return e.how = ending::converged, e;
   }
   return e;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a solver gives back, and how long it goes on. A solver never hangs and never returns numbers without saying how they ended: it
-// has converged, used up its iterations, or met one of the ways in which its method breaks down.
+// What a solver gives back, and how long it goes on. A solver never hangs and never returns numbers without
+// saying how they ended: it has converged, used up its iterations, or met one of the ways in which its method
+// breaks down.
 #pragma once
 #include <span>
 #include <vector>
@@ -14,16 +15,28 @@ struct limits {
   int iterations = 1000;  ///< at most
 };
 
-enum class ending : u8 { none, converged, all_iterations, breakdown, stagnation, indefinite, singular, not_finite };
+enum class ending : u8 {
+  none,
+  converged,
+  all_iterations,
+  breakdown,
+  stagnation,
+  indefinite,
+  singular,
+  not_finite
+};
 
 /// A sentence.
 inline const char* text(ending e) {
   switch (e) {
     case ending::converged: return "it has converged";
     case ending::all_iterations: return "all iterations are used up";
-    case ending::breakdown: return "breakdown: what the method divides by is only rounding; start again from the x reached, or take another method";
+    case ending::breakdown:
+      return "breakdown: what the method divides by is only rounding; start again from the x reached, or "
+             "take another method";
     case ending::stagnation: return "stagnation: the residual cannot be made smaller along A r";
-    case ending::indefinite: return "the operator, or its diagonal, is not positive definite: BiCGStab does not need that";
+    case ending::indefinite:
+      return "the operator, or its diagonal, is not positive definite: BiCGStab does not need that";
     case ending::singular: return "A takes the vector to zero: the operator is singular";
     case ending::not_finite: return "numbers have become infinite: the operator is too badly scaled for f32";
     default: return "it goes on";

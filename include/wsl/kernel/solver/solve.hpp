@@ -2,8 +2,9 @@
 // The solvers in one call, on arrays of the host:
 //   const solver::solution<f32> s = solver::bicgstab(a, b);
 //   s.x, s.residuals, text(s.how)
-// `solver_on` is for more: several right sides with one operator, a few iterations at a time, one line a PE within a machine's limits.
-// Results do not depend on threads, bit for bit; how the grid is shared out sets the order of additions in totals.
+// `solver_on` is for more: several right sides with one operator, a few iterations at a time, one line a PE
+// within a machine's limits. Results do not depend on threads, bit for bit; how the grid is shared out sets
+// the order of additions in totals.
 #pragma once
 #include <thread>
 
@@ -25,13 +26,18 @@ class solver_on {
   using program = part<Method, Storage>;
 
  public:
-  /// On this computer: slabs of many lines, one for each thread unless `how` says otherwise. Throws std::invalid_argument.
+  /// On this computer: slabs of many lines, one for each thread unless `how` says otherwise. Throws
+  /// std::invalid_argument.
   explicit solver_on(const stencil& a, const shares& how = {})
-      : solver_on(a, width(a.size, how), how.high, host, threaded{.threads = how.threads, .pes_per_partition = 1}) {}
+      : solver_on(a, width(a.size, how), how.high, host,
+                  threaded{.threads = how.threads, .pes_per_partition = 1}) {}
   /// On wide x high PEs of a machine; fault if it is too small for them.
   template <class Engine>
   solver_on(const stencil& a, int wide, int high, const machine& target, const Engine& engine)
-      : size_(checked(a, wide, high)), wide_(wide), high_(high), fabric_(plan<Method, Storage>(target, wide, high), engine) {
+      : size_(checked(a, wide, high)),
+        wide_(wide),
+        high_(high),
+        fabric_(plan<Method, Storage>(target, wide, high), engine) {
     scale_ = power_of_two_above(a);
     each_pe([&](program& p, coord pe) { prepare(p, pe, a); });
   }
@@ -45,7 +51,9 @@ class solver_on {
     right_scale_ = power_of_two_above(b);
     if constexpr (requires { Method{most}; }) method_ = Method{most};
     for (int v = 0; v < Method::vectors; ++v)
-      if (!keeps(v)) each_line([&](program& p, int x, int y, std::size_t) { std::fill_n(p.store.line(v, x, y), size_.z, 0.f); });
+      if (!keeps(v))
+        each_line(
+            [&](program& p, int x, int y, std::size_t) { std::fill_n(p.store.line(v, x, y), size_.z, 0.f); });
     each_pe([&](program& p, coord) { p.method = method_; });
     scatter(Method::right_side, b);
     if constexpr (requires { Method::starts_as_right_side; })
@@ -82,24 +90,30 @@ class solver_on {
     std::vector<f32> x(size_.count());
     each_line([&](program& p, int lx, int ly, std::size_t at) {
       const f32* line = p.store.line(Method::result, lx, ly);
-      for (int z = 0; z < size_.z; ++z) x[at + static_cast<std::size_t>(z)] = static_cast<f32>(line[z] * factor);
+      for (int z = 0; z < size_.z; ++z)
+        x[at + static_cast<std::size_t>(z)] = static_cast<f32>(line[z] * factor);
     });
     return x;
   }
 
  private:
   static int width(const cells& size, const shares& how) {
-    const int cores = how.threads > 0 ? how.threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    const int cores =
+        how.threads > 0 ? how.threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
     return how.wide ? how.wide : std::clamp(size.x / 8, 1, cores);
   }
   static const cells& checked(const stencil& a, int wide, int high) {
     a.check();
     if (wide < 1 || high < 1 || wide > a.size.x || high > a.size.y)
-      checks::refuse(text(a.size) + " cells have no block for each of " + std::to_string(wide) + " x " + std::to_string(high) + " PEs; take at most one PE for each line along z");
+      checks::refuse(text(a.size) + " cells have no block for each of " + std::to_string(wide) + " x " +
+                     std::to_string(high) + " PEs; take at most one PE for each line along z");
     if (const char* why = Storage::misfit(a.size, wide, high)) checks::refuse(why);
     if constexpr (has_inverse)
       for (f32 w : a.centre)
-        if (w == 0) checks::refuse("the centre of the operator has a zero, and its inverse is the preconditioner: take a method without one");
+        if (w == 0)
+          checks::refuse(
+              "the centre of the operator has a zero, and its inverse is the preconditioner: take a method "
+              "without one");
     return a.size;
   }
   static constexpr bool has_inverse = requires { requires Method::inverse_diagonal >= 0; };
@@ -120,7 +134,9 @@ class solver_on {
     return most > 0 ? std::ldexp(1., std::ilogb(most)) : 1;
   }
 
-  grid::lines own(coord pe) const { return {grid::share(size_.x, wide_, pe.x), grid::share(size_.y, high_, pe.y)}; }
+  grid::lines own(coord pe) const {
+    return {grid::share(size_.x, wide_, pe.x), grid::share(size_.y, high_, pe.y)};
+  }
   program& program_of(coord pe) { return fabric_.template program_at<program>(pe); }
   program& first() { return program_of({0, 0}); }
   template <class F>
@@ -149,14 +165,17 @@ class solver_on {
           const cells at{l.x.from + x, l.y.from + y, z};
           for (int k = 0; k < stencil_points; ++k)
             if (const int there = z + stencil_sides[k].offset.z; there >= 0 && there < size_.z)
-              p.store.weights(k, x, y)[z] = static_cast<f32>(weight_at(a, a.*stencil_sides[k].weights, at) / scale_);
-          if constexpr (has_inverse) p.store.line(Method::inverse_diagonal, x, y)[z] = 1 / p.store.weights(0, x, y)[z];
+              p.store.weights(k, x, y)[z] =
+                  static_cast<f32>(weight_at(a, a.*stencil_sides[k].weights, at) / scale_);
+          if constexpr (has_inverse)
+            p.store.line(Method::inverse_diagonal, x, y)[z] = 1 / p.store.weights(0, x, y)[z];
         }
   }
   void scatter(int vector, std::span<const f32> b) {
     each_line([&](program& p, int x, int y, std::size_t at) {
       f32* line = p.store.line(vector, x, y);
-      for (int z = 0; z < size_.z; ++z) line[z] = static_cast<f32>(b[at + static_cast<std::size_t>(z)] / right_scale_);
+      for (int z = 0; z < size_.z; ++z)
+        line[z] = static_cast<f32>(b[at + static_cast<std::size_t>(z)] / right_scale_);
     });
   }
 
@@ -181,25 +200,30 @@ solution<f32> solve(Solver& s, std::span<const f32> b, const limits& most) {
 
 /// For any operator. Throws std::invalid_argument if the operator or b cannot be.
 template <class Storage = block>
-solution<f32> bicgstab(const stencil& a, std::span<const f32> b, const limits& most = {}, const shares& how = {}) {
+solution<f32> bicgstab(const stencil& a, std::span<const f32> b, const limits& most = {},
+                       const shares& how = {}) {
   solver_on<bicgstab_method, Storage> s{a, how};
   return solve(s, b, most);
 }
 /// For symmetric positive definite operators.
 template <class Storage = block>
-solution<f32> conjugate_gradient(const stencil& a, std::span<const f32> b, const limits& most = {}, const shares& how = {}) {
+solution<f32> conjugate_gradient(const stencil& a, std::span<const f32> b, const limits& most = {},
+                                 const shares& how = {}) {
   solver_on<conjugate_gradient_method<preconditioner::none>, Storage> s{a, how};
   return solve(s, b, most);
 }
 /// The same with the inverse of the diagonal as preconditioner.
 template <class Storage = block>
-solution<f32> jacobi_conjugate_gradient(const stencil& a, std::span<const f32> b, const limits& most = {}, const shares& how = {}) {
+solution<f32> jacobi_conjugate_gradient(const stencil& a, std::span<const f32> b, const limits& most = {},
+                                        const shares& how = {}) {
   solver_on<conjugate_gradient_method<preconditioner::jacobi>, Storage> s{a, how};
   return solve(s, b, most);
 }
-/// The eigenvalue of largest absolute value of a symmetric operator, and its vector, from a vector that contains some of it.
+/// The eigenvalue of largest absolute value of a symmetric operator, and its vector, from a vector that
+/// contains some of it.
 template <class Storage = block>
-eigenpair<f32> power_method(const stencil& a, std::span<const f32> start, const limits& most = {}, const shares& how = {}) {
+eigenpair<f32> power_method(const stencil& a, std::span<const f32> start, const limits& most = {},
+                            const shares& how = {}) {
   solver_on<power_iteration, Storage> s{a, how};
   s.load(start, most);
   if (s.iterate(most.iterations) == ending::none) s.close();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A linear operator on a grid whose rows have up to seven entries: a cell and its six neighbours. What finite volumes make of diffusion,
-// convection and pressure equations. Outside the grid the vector is zero. Plain data, with one check that says what is wrong before
-// anything runs. See examples/84_bicgstab.cpp.
+// A linear operator on a grid whose rows have up to seven entries: a cell and its six neighbours. What finite
+// volumes make of diffusion, convection and pressure equations. Outside the grid the vector is zero. Plain
+// data, with one check that says what is wrong before anything runs. See examples/84_bicgstab.cpp.
 //   (A u)(x, y, z) = centre u(x, y, z) + west u(x - 1, y, z) + east u(x + 1, y, z) + north u(x, y - 1, z) + south u(x, y + 1, z)
 //                    + down u(x, y, z - 1) + up u(x, y, z + 1)
 #pragma once
@@ -19,7 +19,8 @@ using grid::cells, grid::text;
 /// Weights: one number, one for each z, or one for each cell of the row (z fastest, then y).
 struct stencil {
   cells size;
-  std::vector<f32> centre{6}, west{-1}, east{-1}, north{-1}, south{-1}, down{-1}, up{-1};  ///< the Laplacian, negative
+  /// the Laplacian, negative
+  std::vector<f32> centre{6}, west{-1}, east{-1}, north{-1}, south{-1}, down{-1}, up{-1};
 
   void check() const;  ///< throws std::invalid_argument that names what cannot be solved, and the remedy
 };
@@ -32,14 +33,16 @@ struct side_of_stencil {
 };
 inline constexpr int stencil_points = 7;
 inline constexpr side_of_stencil stencil_sides[stencil_points] = {
-    {"centre", &stencil::centre, {0, 0, 0}}, {"west", &stencil::west, {-1, 0, 0}},  {"east", &stencil::east, {1, 0, 0}},
-    {"north", &stencil::north, {0, -1, 0}},  {"south", &stencil::south, {0, 1, 0}}, {"down", &stencil::down, {0, 0, -1}},
+    {"centre", &stencil::centre, {0, 0, 0}}, {"west", &stencil::west, {-1, 0, 0}},
+    {"east", &stencil::east, {1, 0, 0}},     {"north", &stencil::north, {0, -1, 0}},
+    {"south", &stencil::south, {0, 1, 0}},   {"down", &stencil::down, {0, 0, -1}},
     {"up", &stencil::up, {0, 0, 1}}};
 
 /// A weight in the row of a cell.
 inline f32 weight_at(const stencil& a, const std::vector<f32>& weights, const cells& c) {
   if (weights.size() == 1) return weights[0];
-  return weights[weights.size() == static_cast<std::size_t>(a.size.z) ? static_cast<std::size_t>(c.z) : a.size.index(c)];
+  return weights[weights.size() == static_cast<std::size_t>(a.size.z) ? static_cast<std::size_t>(c.z)
+                                                                      : a.size.index(c)];
 }
 /// One number, or one for each z: then all lines along z are equal.
 inline bool equal_lines(const stencil& a, const std::vector<f32>& weights) {
@@ -48,29 +51,37 @@ inline bool equal_lines(const stencil& a, const std::vector<f32>& weights) {
 
 namespace checks {
 
-[[noreturn]] inline void refuse(const std::string& sentence) { throw std::invalid_argument("wsl: solver: " + sentence); }
+[[noreturn]] inline void refuse(const std::string& sentence) {
+  throw std::invalid_argument("wsl: solver: " + sentence);
+}
 
 inline void numbers(const std::string& what, std::span<const f32> x) {
   for (std::size_t i = 0; i < x.size(); ++i)
-    if (!std::isfinite(x[i])) refuse(what + " has the number " + std::to_string(x[i]) + " at place " + std::to_string(i) + "; it takes finite ones");
+    if (!std::isfinite(x[i]))
+      refuse(what + " has the number " + std::to_string(x[i]) + " at place " + std::to_string(i) +
+             "; it takes finite ones");
 }
 /// A vector of the host: one number for each cell.
 inline void vector(const cells& size, const char* what, std::span<const f32> x) {
   if (x.size() != size.count())
-    refuse(std::string(what) + " has " + std::to_string(x.size()) + " numbers; a grid of " + text(size) + " cells needs " + std::to_string(size.count()));
+    refuse(std::string(what) + " has " + std::to_string(x.size()) + " numbers; a grid of " + text(size) +
+           " cells needs " + std::to_string(size.count()));
   numbers(what, x);
 }
 
 }  // namespace checks
 
 inline void stencil::check() const {
-  if (size.x < 1 || size.y < 1 || size.z < 1) checks::refuse("a grid has at least one cell along each axis, not " + text(size));
-  if (size.count() > std::size_t{1} << 40) checks::refuse("a grid of " + text(size) + " cells does not fit in any memory");
+  if (size.x < 1 || size.y < 1 || size.z < 1)
+    checks::refuse("a grid has at least one cell along each axis, not " + text(size));
+  if (size.count() > std::size_t{1} << 40)
+    checks::refuse("a grid of " + text(size) + " cells does not fit in any memory");
   for (const side_of_stencil& s : stencil_sides) {
     const std::vector<f32>& w = this->*s.weights;
     if (!equal_lines(*this, w) && w.size() != size.count())
-      checks::refuse(std::string("the weight ") + s.name + " has 1 number, " + std::to_string(size.z) + " (one for each z) or " +
-                     std::to_string(size.count()) + " (one for each cell of " + text(size) + "), not " + std::to_string(w.size()));
+      checks::refuse(std::string("the weight ") + s.name + " has 1 number, " + std::to_string(size.z) +
+                     " (one for each z) or " + std::to_string(size.count()) + " (one for each cell of " +
+                     text(size) + "), not " + std::to_string(w.size()));
     checks::numbers(std::string("the weight ") + s.name, w);
   }
 }

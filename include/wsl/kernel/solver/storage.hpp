@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// How a PE keeps its lines of a solver's vectors and of the weights. `one_line<nz>` is for a wafer: one line a PE, arrays whose size is
-// known when the program is compiled, so that the checker counts them. `block` is for this computer: many lines a PE. Both have room
-// for the neighbours' lines of one vector at a time, those next to the block; the program does not know which it runs on. Lines follow
-// each other without a gap: the weights of what lies before a line's first cell and behind its last are zero.
+// How a PE keeps its lines of a solver's vectors and of the weights. `one_line<nz>` is for a wafer: one line
+// a PE, arrays whose size is known when the program is compiled, so that the checker counts them. `block` is
+// for this computer: many lines a PE. Both have room for the neighbours' lines of one vector at a time, those
+// next to the block; the program does not know which it runs on. Lines follow each other without a gap: the
+// weights of what lies before a line's first cell and behind its last are zero.
 #pragma once
 #include "../../support/huge_array.hpp"
 #include "loops.hpp"
@@ -21,7 +22,9 @@ struct one_line {
    public:
     void shape(const stencil&, const cells&) {}
     std::ptrdiff_t stride() const { return stride_; }
-    f32* line(int vector, int x, int y) { return (x ? sides_[x < 0] : y ? sides_[y < 0 ? 2 : 3] : own_[vector]) + line_front; }
+    f32* line(int vector, int x, int y) {
+      return (x ? sides_[x < 0] : y ? sides_[y < 0 ? 2 : 3] : own_[vector]) + line_front;
+    }
     f32* weights(int k, int, int) { return weights_[k] + line_front; }
     std::ptrdiff_t weight_step(int) const { return 0; }
 
@@ -46,17 +49,21 @@ struct block {
       vectors_ = support::huge_array(static_cast<std::size_t>(pitch_ * vectors + 2 * line_front));
       for (int k = 0; k < stencil_points; ++k) {
         equal_[k] = equal_lines(a, a.*stencil_sides[k].weights);
-        weights_[k] = support::huge_array(static_cast<std::size_t>(equal_[k] ? stride_ + line_front : pitch_ + line_front + k * stagger));
+        weights_[k] = support::huge_array(
+            static_cast<std::size_t>(equal_[k] ? stride_ + line_front : pitch_ + line_front + k * stagger));
       }
     }
     std::ptrdiff_t stride() const { return stride_; }
     /// x and y count from the block's corner; the neighbours' are next to it.
     f32* line(int vector, int x, int y) { return vectors_.data() + vector * pitch_ + place(x, y); }
-    f32* weights(int k, int x, int y) { return weights_[k].data() + (equal_[k] ? line_front : place(x, y) + k * stagger); }
+    f32* weights(int k, int x, int y) {
+      return weights_[k].data() + (equal_[k] ? line_front : place(x, y) + k * stagger);
+    }
     std::ptrdiff_t weight_step(int k) const { return equal_[k] ? 0 : stride_; }
 
    private:
-    // Vectors do not begin at the same place of a page, so that they do not compete for the same sets of a cache.
+    // Vectors do not begin at the same place of a page, so that they do not compete for the same sets of a
+    // cache.
     static constexpr std::ptrdiff_t stagger = 11 * widest_lanes;
     std::ptrdiff_t place(int x, int y) const { return (x + 1) * stride_x_ + (y + 1) * stride_ + line_front; }
 

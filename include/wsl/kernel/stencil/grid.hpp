@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Grids of cells for kernels: x and y lie on the PEs, z in their memories. A PE owns a block of x times y lines along z: on a wafer one
-// line, on a computer many. What kernels share are the words for cells and lines; examples/33_wave25.cpp and 84_bicgstab.cpp use them.
+// Grids of cells for kernels: x and y lie on the PEs, z in their memories. A PE owns a block of x times y
+// lines along z: on a wafer one line, on a computer many. What kernels share are the words for cells and
+// lines; examples/33_wave25.cpp and 84_bicgstab.cpp use them.
 #pragma once
 #include <algorithm>
 #include <string>
@@ -13,16 +14,21 @@ namespace wsl::grid {
 /// A cell, or the number of cells along each axis. x and y lie on the wafer, z in the memory of a PE.
 struct cells {
   int x = 1, y = 1, z = 1;
-  std::size_t count() const { return static_cast<std::size_t>(x) * static_cast<std::size_t>(y) * static_cast<std::size_t>(z); }
+  std::size_t count() const {
+    return static_cast<std::size_t>(x) * static_cast<std::size_t>(y) * static_cast<std::size_t>(z);
+  }
   bool has(const cells& c) const { return c.x >= 0 && c.y >= 0 && c.z >= 0 && c.x < x && c.y < y && c.z < z; }
   /// Where a cell of this grid stands in an array: z is fastest, then y.
   std::size_t index(const cells& c) const {
-    return (static_cast<std::size_t>(c.x) * static_cast<std::size_t>(y) + static_cast<std::size_t>(c.y)) * static_cast<std::size_t>(z) +
+    return (static_cast<std::size_t>(c.x) * static_cast<std::size_t>(y) + static_cast<std::size_t>(c.y)) *
+               static_cast<std::size_t>(z) +
            static_cast<std::size_t>(c.z);
   }
   friend bool operator==(const cells&, const cells&) = default;
 };
-inline std::string text(const cells& c) { return std::to_string(c.x) + " x " + std::to_string(c.y) + " x " + std::to_string(c.z); }
+inline std::string text(const cells& c) {
+  return std::to_string(c.x) + " x " + std::to_string(c.y) + " x " + std::to_string(c.z);
+}
 
 /// Cells from .. to - 1 of an axis.
 struct range {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Lines of a block cross its four sides, each side for itself and at its own pace: the exchange of kernels on a grid. What crosses
-// a side lies in one or more pieces of memory; the owner says which, and whole lines travel without a copy. A member of the PE
-// program, with `use<&part::sides>()` in its table. See kernel/wave25/part.hpp and kernel/solver/part.hpp.
+// Lines of a block cross its four sides, each side for itself and at its own pace: the exchange of kernels on
+// a grid. What crosses a side lies in one or more pieces of memory; the owner says which, and whole lines
+// travel without a copy. A member of the PE program, with `use<&part::sides>()` in its table. See
+// kernel/wave25/part.hpp and kernel/solver/part.hpp.
 #pragma once
 #include <span>
 #include <utility>
@@ -10,8 +11,9 @@
 
 namespace wsl {
 
-/// `halo` is the neighbours<f32> of the layout. The owner has `std::span<f32> outgoing(port side, int i)` and `incoming(port side, int i)`:
-/// the i-th piece that leaves or enters by a side, empty after the last. Both ends of a side have pieces of the same lengths.
+/// `halo` is the neighbours<f32> of the layout. The owner has `std::span<f32> outgoing(port side, int i)` and
+/// `incoming(port side, int i)`: the i-th piece that leaves or enters by a side, empty after the last. Both
+/// ends of a side have pieces of the same lengths.
 template <auto halo, class Owner>
 class side_exchange {
  public:
@@ -21,16 +23,19 @@ class side_exchange {
   }
 
   static consteval auto tasks() {
-    return table(local<&side_exchange::template send<east>>(), local<&side_exchange::template send<west>>(),
-                 local<&side_exchange::template send<north>>(), local<&side_exchange::template send<south>>(),
-                 local<&side_exchange::template receive<east>>(), local<&side_exchange::template receive<west>>(),
-                 local<&side_exchange::template receive<north>>(), local<&side_exchange::template receive<south>>(),
-                 sends<halo>(), reads_all(std::make_index_sequence<8>{}));
+    return table(
+        local<&side_exchange::template send<east>>(), local<&side_exchange::template send<west>>(),
+        local<&side_exchange::template send<north>>(), local<&side_exchange::template send<south>>(),
+        local<&side_exchange::template receive<east>>(), local<&side_exchange::template receive<west>>(),
+        local<&side_exchange::template receive<north>>(), local<&side_exchange::template receive<south>>(),
+        sends<halo>(), reads_all(std::make_index_sequence<8>{}));
   }
 
  private:
   template <std::size_t... i>
-  static consteval auto reads_all(std::index_sequence<i...>) { return table(reads<halo.colors()[i]>()...); }
+  static consteval auto reads_all(std::index_sequence<i...>) {
+    return table(reads<halo.colors()[i]>()...);
+  }
 
   template <port side>
   void begin(pe& me) {
@@ -38,16 +43,19 @@ class side_exchange {
     send<side>(me);
     receive<side>(me);
   }
-  // The completion of an operation starts the next. An activation is one bit, so each of the eight directions has a task of its own.
+  // The completion of an operation starts the next. An activation is one bit, so each of the eight directions
+  // has a task of its own.
   template <port side>
   void send(pe& me) {
-    const auto words = halo.edge(me, side) ? std::span<f32>{} : owner_->outgoing(side, pieces_out_[index_of(side)]++);
+    const auto words =
+        halo.edge(me, side) ? std::span<f32>{} : owner_->outgoing(side, pieces_out_[index_of(side)]++);
     if (words.empty()) return ended(me);
     me.async(mov(fabout(halo.out(me, side)), mem(words)), then<&side_exchange::template send<side>>());
   }
   template <port side>
   void receive(pe& me) {
-    const auto words = halo.edge(me, side) ? std::span<f32>{} : owner_->incoming(side, pieces_in_[index_of(side)]++);
+    const auto words =
+        halo.edge(me, side) ? std::span<f32>{} : owner_->incoming(side, pieces_in_[index_of(side)]++);
     if (words.empty()) return ended(me);
     me.async(mov(mem(words), fabin(halo.in(me, side))), then<&side_exchange::template receive<side>>());
   }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The two inner loops of products with tiles of low rank, on `rank` bases side by side in memory: how long a vector is along each of them,
-// and what they add up to. A base is `width` numbers, whole vectors; of complex numbers first the real parts of all, then the imaginary
-// parts. All a product costs is that every base is read once.
+// The two inner loops of products with tiles of low rank, on `rank` bases side by side in memory: how long a
+// vector is along each of them, and what they add up to. A base is `width` numbers, whole vectors; of complex
+// numbers first the real parts of all, then the imaginary parts. All a product costs is that every base is
+// read once.
 #pragma once
 #include <cstddef>
 
@@ -12,11 +13,14 @@ namespace wsl::tlr {
 /// Real numbers have one part, complex ones two.
 template <int parts>
 struct dots {
-  /// out[r] = sum over c of bases[r][c] x[c]. Of complex numbers real and imaginary part follow each other in `out`.
+  /// out[r] = sum over c of bases[r][c] x[c]. Of complex numbers real and imaginary part follow each other in
+  /// `out`.
   template <int lanes>
-  [[gnu::always_inline]] static inline void run(const f32* bases, const f32* x, f32* out, int rank, int width) {
+  [[gnu::always_inline]] static inline void run(const f32* bases, const f32* x, f32* out, int rank,
+                                                int width) {
     int r = 0;
-    for (; r + some <= rank; r += some, bases += some * parts * width, out += some * parts) several<lanes, some>(bases, x, out, width);
+    for (; r + some <= rank; r += some, bases += some * parts * width, out += some * parts)
+      several<lanes, some>(bases, x, out, width);
     for (; r < rank; ++r, bases += parts * width, out += parts) several<lanes, 1>(bases, x, out, width);
   }
 
@@ -32,7 +36,8 @@ struct dots {
         if constexpr (parts == 1) {
           sum[k][0] += vec_at<lanes>(b) * vec_at<lanes>(x + c);
         } else {
-          const vec<lanes>&re = vec_at<lanes>(b), &im = vec_at<lanes>(b + width), &x_re = vec_at<lanes>(x + c), &x_im = vec_at<lanes>(x + c + width);
+          const vec<lanes>&re = vec_at<lanes>(b), &im = vec_at<lanes>(b + width),
+                &x_re = vec_at<lanes>(x + c), &x_im = vec_at<lanes>(x + c + width);
           sum[k][0] += re * x_re - im * x_im;
           sum[k][1] += re * x_im + im * x_re;
         }
@@ -58,7 +63,8 @@ struct sums {
   template <int lanes>
   [[gnu::always_inline]] static inline void run(const f32* bases, const f32* w, f32* y, int rank, int width) {
     int r = 0;
-    for (; r + some <= rank; r += some, bases += some * parts * width, w += some * parts) several<lanes, some>(bases, w, y, width);
+    for (; r + some <= rank; r += some, bases += some * parts * width, w += some * parts)
+      several<lanes, some>(bases, w, y, width);
     for (; r < rank; ++r, bases += parts * width, w += parts) several<lanes, 1>(bases, w, y, width);
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A matrix that is cut into square tiles, each of which is a product of two thin matrices: what is smooth away from its diagonal needs a few
-// columns a tile, so a product with a vector reads a fraction of the dense matrix. compress.hpp makes one, multiply.hpp multiplies.
+// A matrix that is cut into square tiles, each of which is a product of two thin matrices: what is smooth
+// away from its diagonal needs a few columns a tile, so a product with a vector reads a fraction of the dense
+// matrix. compress.hpp makes one, multiply.hpp multiplies.
 #pragma once
 #include <algorithm>
 #include <complex>
@@ -38,7 +39,8 @@ class low_rank {
   /// Of zeros: all ranks are 0. Throws std::invalid_argument if there is no matrix of this shape.
   low_rank(int rows, int columns, int side) : rows_(rows), columns_(columns), side_(side) {
     if (rows < 1 || columns < 1 || side < 1)
-      throw std::invalid_argument("wsl: a matrix of (" + std::to_string(rows) + ", " + std::to_string(columns) + ") has no tiles of " + std::to_string(side));
+      throw std::invalid_argument("wsl: a matrix of (" + std::to_string(rows) + ", " +
+                                  std::to_string(columns) + ") has no tiles of " + std::to_string(side));
     tiles_.resize(static_cast<std::size_t>(tile_rows()) * static_cast<std::size_t>(tile_columns()));
   }
 
@@ -53,11 +55,15 @@ class low_rank {
   const factors<T>& at(int i, int j) const { return tiles_[index(i, j)]; }
   /// Throws std::invalid_argument if U and V are not those of tile (i, j).
   void set(int i, int j, factors<T> f) {
-    const std::size_t rank = static_cast<std::size_t>(f.rank), r = static_cast<std::size_t>(rows_of(i).size()), c = static_cast<std::size_t>(columns_of(j).size());
+    const std::size_t rank = static_cast<std::size_t>(f.rank),
+                      r = static_cast<std::size_t>(rows_of(i).size()),
+                      c = static_cast<std::size_t>(columns_of(j).size());
     if (f.rank < 0 || f.u.size() != rank * r || f.v.size() != rank * c)
-      throw std::invalid_argument("wsl: tile (" + std::to_string(i) + ", " + std::to_string(j) + ") of rank " + std::to_string(f.rank) + " takes U of " +
-                                  std::to_string(rank * r) + " and V of " + std::to_string(rank * c) + " numbers, not " + std::to_string(f.u.size()) +
-                                  " and " + std::to_string(f.v.size()));
+      throw std::invalid_argument("wsl: tile (" + std::to_string(i) + ", " + std::to_string(j) +
+                                  ") of rank " + std::to_string(f.rank) + " takes U of " +
+                                  std::to_string(rank * r) + " and V of " + std::to_string(rank * c) +
+                                  " numbers, not " + std::to_string(f.u.size()) + " and " +
+                                  std::to_string(f.v.size()));
     tiles_[index(i, j)] = std::move(f);
   }
 
@@ -75,14 +81,18 @@ class low_rank {
   }
   i64 dense_numbers() const { return i64{rows_} * columns_; }
 
-  f64 error = 0;  ///< the Frobenius norm of what compression left out: a product differs by at most error * |x|, besides rounding
+  /// the Frobenius norm of what compression left out: a product differs by at most error * |x|, besides
+  /// rounding
+  f64 error = 0;
 
  private:
   std::size_t index(int i, int j) const {
     if (i < 0 || j < 0 || i >= tile_rows() || j >= tile_columns())
-      throw std::invalid_argument("wsl: there is no tile (" + std::to_string(i) + ", " + std::to_string(j) + ") among " + std::to_string(tile_rows()) +
-                                  " x " + std::to_string(tile_columns()));
-    return static_cast<std::size_t>(i) * static_cast<std::size_t>(tile_columns()) + static_cast<std::size_t>(j);
+      throw std::invalid_argument("wsl: there is no tile (" + std::to_string(i) + ", " + std::to_string(j) +
+                                  ") among " + std::to_string(tile_rows()) + " x " +
+                                  std::to_string(tile_columns()));
+    return static_cast<std::size_t>(i) * static_cast<std::size_t>(tile_columns()) +
+           static_cast<std::size_t>(j);
   }
 
   int rows_, columns_, side_;
@@ -126,9 +136,11 @@ std::vector<wide<T>> serial(const low_rank<T>& a, side s, std::span<const T> x) 
       for (int r = 0; r < f.rank; ++r) {
         wide<T> w = 0;
         for (int k = 0; k < in.size(); ++k)
-          w += conjugate_if(conjugated, first[static_cast<std::size_t>(r * in.size() + k)]) * wide<T>(x[static_cast<std::size_t>(in.from + k)]);
+          w += conjugate_if(conjugated, first[static_cast<std::size_t>(r * in.size() + k)]) *
+               wide<T>(x[static_cast<std::size_t>(in.from + k)]);
         for (int k = 0; k < out.size(); ++k)
-          y[static_cast<std::size_t>(out.from + k)] += conjugate_if(conjugated, second[static_cast<std::size_t>(r * out.size() + k)]) * w;
+          y[static_cast<std::size_t>(out.from + k)] +=
+              conjugate_if(conjugated, second[static_cast<std::size_t>(r * out.size() + k)]) * w;
       }
     }
   return y;

@@ -23,19 +23,25 @@ class multiplier {
  public:
   /// `a` outlives the multiplier. Throws std::invalid_argument for a row of less than one PE.
   explicit multiplier(const low_rank<T>& a, const shares& how = {})
-      : a_(a), how_(how), pes_(choose(a, how)), fabric_(worker<T>::plan(host, pes_), threaded{.threads = how.threads, .pes_per_partition = 1}) {
-    for (int p = 0; p < pes_; ++p) fabric_.template program_at<worker<T>>({p, 0}).prepare(a, p, pes_, how.how);
+      : a_(a),
+        how_(how),
+        pes_(choose(a, how)),
+        fabric_(worker<T>::plan(host, pes_), threaded{.threads = how.threads, .pes_per_partition = 1}) {
+    for (int p = 0; p < pes_; ++p)
+      fabric_.template program_at<worker<T>>({p, 0}).prepare(a, p, pes_, how.how);
   }
 
   int pes() const { return pes_; }
 
-  /// y = A x, or one of its relatives. It differs from the product in f64 by rounding only, and does not depend on threads, bit for bit.
-  /// Throws std::invalid_argument if x or y has another length.
+  /// y = A x, or one of its relatives. It differs from the product in f64 by rounding only, and does not
+  /// depend on threads, bit for bit. Throws std::invalid_argument if x or y has another length.
   outcome operator()(std::span<T> y, std::span<const T> x, side which = side::forward) {
-    const int in = transposes(which) ? a_.rows() : a_.columns(), out = transposes(which) ? a_.columns() : a_.rows();
+    const int in = transposes(which) ? a_.rows() : a_.columns(),
+              out = transposes(which) ? a_.columns() : a_.rows();
     if (x.size() != static_cast<std::size_t>(in) || y.size() != static_cast<std::size_t>(out))
-      throw std::invalid_argument("wsl: this product takes x of " + std::to_string(in) + " and y of " + std::to_string(out) + " numbers, not of " +
-                                  std::to_string(x.size()) + " and " + std::to_string(y.size()));
+      throw std::invalid_argument("wsl: this product takes x of " + std::to_string(in) + " and y of " +
+                                  std::to_string(out) + " numbers, not of " + std::to_string(x.size()) +
+                                  " and " + std::to_string(y.size()));
     const outcome done = fabric_.template launch<&worker<T>::begin>(all, job<T>{x.data(), y.data(), which});
     if (how_.how == schedule::stacked) {
       std::fill(y.begin(), y.end(), T{});
@@ -46,9 +52,11 @@ class multiplier {
 
  private:
   static int choose(const low_rank<T>& a, const shares& how) {
-    const int cores = how.threads > 0 ? how.threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    const int cores =
+        how.threads > 0 ? how.threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
     const int pes = how.pes ? how.pes : std::min({cores, a.tile_rows(), a.tile_columns()});
-    if (pes < 1) throw std::invalid_argument("wsl: a product runs on at least 1 PE, not on " + std::to_string(pes));
+    if (pes < 1)
+      throw std::invalid_argument("wsl: a product runs on at least 1 PE, not on " + std::to_string(pes));
     return pes;
   }
 

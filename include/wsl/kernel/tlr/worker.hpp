@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A PE of a product with a matrix of low-rank tiles. It has the V of some columns of tiles and the U of some rows of them. First it
-// multiplies its V with its part of x; the coefficients go, all to all along the row of PEs, to who has their U, and are summed up there:
-// y has no other sum. In the stacked schedule a PE has V and U of the same columns, nothing travels, and the host adds the PEs' parts of y.
-// After Hong et al., SC'21, and Ltaief et al., SC'23. The user's door is multiply.hpp; see examples/89_low_rank.cpp.
+// A PE of a product with a matrix of low-rank tiles. It has the V of some columns of tiles and the U of some
+// rows of them. First it multiplies its V with its part of x; the coefficients go, all to all along the row
+// of PEs, to who has their U, and are summed up there: y has no other sum. In the stacked schedule a PE has V
+// and U of the same columns, nothing travels, and the host adds the PEs' parts of y. After Hong et al.,
+// SC'21, and Ltaief et al., SC'23. The user's door is multiply.hpp; see examples/89_low_rank.cpp.
 #pragma once
 #include "../../collective/all_to_all.hpp"
 #include "../../support/huge_array.hpp"
@@ -39,7 +40,8 @@ class bases {
       for (int j = columns.from; j < columns.to; ++j) {
         const factors<T>& f = a.at(i, j);
         const int n = of_u ? a.rows_of(i).size() : a.columns_of(j).size();
-        for (int r = 0; r < f.rank; ++r, to += stride()) split(to, width_, (of_u ? f.u : f.v).data() + r * n, n, false);
+        for (int r = 0; r < f.rank; ++r, to += stride())
+          split(to, width_, (of_u ? f.u : f.v).data() + r * n, n, false);
       }
   }
   const f32* first() { return numbers_.data(); }
@@ -51,7 +53,8 @@ class bases {
   static void split(f32* to, int width, const T* from, int n, bool conjugated) {
     if constexpr (parts == 1) std::copy_n(from, n, to);
     else
-      for (int k = 0; k < n; ++k) to[k] = from[k].real(), to[width + k] = conjugated ? -from[k].imag() : from[k].imag();
+      for (int k = 0; k < n; ++k)
+        to[k] = from[k].real(), to[width + k] = conjugated ? -from[k].imag() : from[k].imag();
   }
   static void join(T* to, const f32* from, int width, int n, bool conjugated) {
     if constexpr (parts == 1) std::copy_n(from, n, to);
@@ -88,9 +91,11 @@ class worker {
     for (int i = 0; i < a.tile_rows(); ++i)
       for (int j = 0; j < a.tile_columns(); ++j) before_.push_back(before_.back() + a.at(i, j).rank);
     const int tiles = std::max({rows_.size(), columns_.size(), 1});
-    x_ = support::huge_array(static_cast<std::size_t>(tiles * v_.stride())), y_ = support::huge_array(static_cast<std::size_t>(tiles * v_.stride()));
+    x_ = support::huge_array(static_cast<std::size_t>(tiles * v_.stride())),
+    y_ = support::huge_array(static_cast<std::size_t>(tiles * v_.stride()));
     block_ = how == schedule::stacked ? largest_tile() : largest_block();
-    const std::size_t words = static_cast<std::size_t>(std::max(1, block_ * parts)) * static_cast<std::size_t>(how == schedule::stacked ? 1 : pes);
+    const std::size_t words = static_cast<std::size_t>(std::max(1, block_ * parts)) *
+                              static_cast<std::size_t>(how == schedule::stacked ? 1 : pes);
     give_ = support::huge_array(words), take_ = support::huge_array(words);
   }
 
@@ -101,7 +106,10 @@ class worker {
     if (how_ == schedule::stacked) return multiply_tiles();
     if (transposes(j.which)) along_u();
     else along_v();
-    if (pes_ > 1) return turning_.start(me, mem(std::span(give_.data(), give_.size())), mem(std::span(take_.data(), take_.size())), then<&worker::coefficients_are_here>());
+    if (pes_ > 1)
+      return turning_.start(me, mem(std::span(give_.data(), give_.size())),
+                            mem(std::span(take_.data(), take_.size())),
+                            then<&worker::coefficients_are_here>());
     std::swap(give_, take_);
     me.activate<&worker::coefficients_are_here>();
   }
@@ -117,7 +125,8 @@ class worker {
     std::vector<T> tile(static_cast<std::size_t>(a_->side()));
     for (int t = out.from; t < out.to; ++t) {
       const range numbers = numbers_out(t);
-      bases<T>::join(tile.data(), y_.data() + (t - out.from) * v_.stride(), v_.width(), numbers.size(), conjugates(job_.which));
+      bases<T>::join(tile.data(), y_.data() + (t - out.from) * v_.stride(), v_.width(), numbers.size(),
+                     conjugates(job_.which));
       for (int k = 0; k < numbers.size(); ++k) y[numbers.from + k] += tile[static_cast<std::size_t>(k)];
     }
   }
@@ -129,7 +138,7 @@ class worker {
  private:
   using loop = void (*)(const f32*, const f32*, f32*, int, int);
 
-  // ---- x comes, y goes: tiles with whole vectors ------------------------------------------------------------------------------
+  // ---- x comes, y goes: tiles with whole vectors ------------------------------------------------
 
   range tiles_in() const { return transposes(job_.which) ? rows_ : columns_; }
   range tiles_out() const { return transposes(job_.which) ? columns_ : rows_; }
@@ -139,12 +148,14 @@ class worker {
     const range in = tiles_in();
     std::fill_n(x_.data(), x_.size(), 0.f);
     for (int t = in.from; t < in.to; ++t)
-      bases<T>::split(x_.data() + (t - in.from) * v_.stride(), v_.width(), job_.x + numbers_in(t).from, numbers_in(t).size(), conjugates(job_.which));
+      bases<T>::split(x_.data() + (t - in.from) * v_.stride(), v_.width(), job_.x + numbers_in(t).from,
+                      numbers_in(t).size(), conjugates(job_.which));
   }
   void put_out(T* y) {
     const range out = tiles_out();
     for (int t = out.from; t < out.to; ++t)
-      bases<T>::join(y + numbers_out(t).from, y_.data() + (t - out.from) * v_.stride(), v_.width(), numbers_out(t).size(), conjugates(job_.which));
+      bases<T>::join(y + numbers_out(t).from, y_.data() + (t - out.from) * v_.stride(), v_.width(),
+                     numbers_out(t).size(), conjugates(job_.which));
   }
   f32* x_tile(int t) { return x_.data() + (t - tiles_in().from) * v_.stride(); }
   f32* y_tile(int t) { return y_.data() + (t - tiles_out().from) * v_.stride(); }
@@ -154,7 +165,8 @@ class worker {
   /// The ranks of some tiles of row i together.
   int ranks(int i, const range& columns) const {
     const std::size_t row = static_cast<std::size_t>(i) * static_cast<std::size_t>(a_->tile_columns());
-    return before_[row + static_cast<std::size_t>(columns.to)] - before_[row + static_cast<std::size_t>(columns.from)];
+    return before_[row + static_cast<std::size_t>(columns.to)] -
+           before_[row + static_cast<std::size_t>(columns.from)];
   }
   int largest_block() const {
     int most = 0;
@@ -246,9 +258,9 @@ class worker {
   const low_rank<T>* a_ = nullptr;
   int pes_ = 1, block_ = 0;
   schedule how_ = schedule::exchange;
-  range rows_, columns_;       ///< of tiles: whose U, and whose V, are here
+  range rows_, columns_;  ///< of tiles: whose U, and whose V, are here
   bases<T> u_, v_;
-  std::vector<int> before_;    ///< ranks of all tiles before tile (i, j), in the order of rows
+  std::vector<int> before_;  ///< ranks of all tiles before tile (i, j), in the order of rows
   support::huge_array x_, y_, give_, take_;
   job<T> job_{};
   endpoint<turn> turning_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A state as bytes and back, so that a run that was killed goes on bit by bit. The bytes carry a fingerprint of their problem and a
-// checksum: what was cut short, damaged, or belongs to another problem is refused. Numbers are little-endian.
+// A state as bytes and back, so that a run that was killed goes on bit by bit. The bytes carry a fingerprint
+// of their problem and a checksum: what was cut short, damaged, or belongs to another problem is refused.
+// Numbers are little-endian.
 #pragma once
 #include <bit>
 #include <cstring>
@@ -25,7 +26,8 @@ inline u64 fingerprint_of(const problem& p) {
 }
 
 inline constexpr std::string_view checkpoint_magic = "wsl wave25 state 1\n";
-static_assert(std::endian::native == std::endian::little, "wsl: checkpoints are written on little-endian computers");
+static_assert(std::endian::native == std::endian::little,
+              "wsl: checkpoints are written on little-endian computers");
 
 class reader {
  public:
@@ -43,7 +45,9 @@ class reader {
   }
   std::vector<f32> numbers(u64 most) {
     const u64 n = number<u64>();
-    if (n > most || n > left_.size() / sizeof(f32)) refuse("the checkpoint claims " + std::to_string(n) + " numbers where it cannot have them: it is damaged");
+    if (n > most || n > left_.size() / sizeof(f32))
+      refuse("the checkpoint claims " + std::to_string(n) +
+             " numbers where it cannot have them: it is damaged");
     std::vector<f32> v(static_cast<std::size_t>(n));
     read(v.data(), v.size() * sizeof(f32));
     return v;
@@ -60,7 +64,9 @@ inline std::string to_bytes(const state& s, const problem& p) {
   std::string bytes(checks::checkpoint_magic);
   const auto add = [&](const void* from, std::size_t n) { bytes.append(static_cast<const char*>(from), n); };
   const auto number = [&](auto n) { add(&n, sizeof n); };
-  const auto numbers = [&](const std::vector<f32>& v) { number(u64{v.size()}), add(v.data(), v.size() * sizeof(f32)); };
+  const auto numbers = [&](const std::vector<f32>& v) {
+    number(u64{v.size()}), add(v.data(), v.size() * sizeof(f32));
+  };
   number(checks::fingerprint_of(p)), number(s.time);
   numbers(s.now), numbers(s.before), numbers(s.phi);
   number(u64{s.traces.size()});
@@ -74,19 +80,26 @@ inline std::string to_bytes(const state& s, const problem& p) {
 /// Throws std::invalid_argument that says what is wrong with the bytes.
 inline state state_from_bytes(std::string_view bytes, const problem& p) {
   if (!bytes.starts_with(checks::checkpoint_magic)) checks::refuse("this is not a checkpoint of wave25");
-  if (bytes.size() < checks::checkpoint_magic.size() + sizeof(u64)) checks::refuse("the checkpoint ends too early: it was cut short");
+  if (bytes.size() < checks::checkpoint_magic.size() + sizeof(u64))
+    checks::refuse("the checkpoint ends too early: it was cut short");
   support::fingerprint sum;
   sum.add(bytes.data(), bytes.size() - sizeof(u64));
   if (checks::reader(bytes.substr(bytes.size() - sizeof(u64))).number<u64>() != sum.value())
     checks::refuse("the checkpoint's checksum is wrong: it was cut short or damaged");
-  checks::reader in(bytes.substr(checks::checkpoint_magic.size(), bytes.size() - checks::checkpoint_magic.size() - sizeof(u64)));
-  if (in.number<u64>() != checks::fingerprint_of(p)) checks::refuse("the checkpoint belongs to another problem: grid, model, step, border, sources and receivers must be the same");
+  checks::reader in(bytes.substr(checks::checkpoint_magic.size(),
+                                 bytes.size() - checks::checkpoint_magic.size() - sizeof(u64)));
+  if (in.number<u64>() != checks::fingerprint_of(p))
+    checks::refuse(
+        "the checkpoint belongs to another problem: grid, model, step, border, sources and receivers must be "
+        "the same");
   state s;
   s.time = in.number<i64>();
   const u64 n = p.size.count();
   s.now = in.numbers(n), s.before = in.numbers(n), s.phi = in.numbers(n);
-  if (in.number<u64>() != p.receivers.size()) checks::refuse("the checkpoint is damaged: it has another number of traces");
-  for (std::size_t i = 0; i < p.receivers.size(); ++i) s.traces.push_back(in.numbers(static_cast<u64>(s.time)));
+  if (in.number<u64>() != p.receivers.size())
+    checks::refuse("the checkpoint is damaged: it has another number of traces");
+  for (std::size_t i = 0; i < p.receivers.size(); ++i)
+    s.traces.push_back(in.numbers(static_cast<u64>(s.time)));
   if (!in.empty()) checks::refuse("the checkpoint is damaged: it goes on after its end");
   return s;
 }

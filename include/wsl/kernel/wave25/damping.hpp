@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// What happens at the border of the grid. Outside the field is zero, so a plain border reflects. A sponge multiplies the field and
-// the one before it, after each step, by a factor g that falls toward the border (Cerjan et al., Geophysics 50, 1985):
+// What happens at the border of the grid. Outside the field is zero, so a plain border reflects. A sponge
+// multiplies the field and the one before it, after each step, by a factor g that falls toward the border
+// (Cerjan et al., Geophysics 50, 1985):
 //   u+   = g (2 u - g u- + (c dt)^2 Lap u)
-// A perfectly matched layer adds a damping eta and an auxiliary field phi in a frame of cells and absorbs what enters it, whatever
-// its angle:
+// A perfectly matched layer adds a damping eta and an auxiliary field phi in a frame of cells and absorbs
+// what enters it, whatever its angle:
 //   u+   = ((2 - eta^2 + 2 eta) u - u- + (c dt / h)^2 (h^2 Lap u + phi)) / (1 + 2 eta)
 //   phi+ = (phi - 1/4 sum over axes of (eta[+1] - eta[-1]) (u[+1] - u[-1])) / (1 + eta)
-// with eta = eta_x + eta_y + eta_z growing with the square of the depth in the frame (the PML of the Minimod proxy application,
-// arXiv 2007.06048; phi here is its phi times h^2).
+// with eta = eta_x + eta_y + eta_z growing with the square of the depth in the frame (the PML of the Minimod
+// proxy application, arXiv 2007.06048; phi here is its phi times h^2).
 #pragma once
 #include <cmath>
 
@@ -19,8 +20,8 @@ enum class border : u8 { reflects, sponge, pml };
 
 struct damping {
   border kind = border::reflects;
-  int width = 0;       ///< cells of the frame on each side
-  f64 strength = 0;    ///< pml: eta at the outermost cell; sponge: minus the logarithm of the factor there
+  int width = 0;     ///< cells of the frame on each side
+  f64 strength = 0;  ///< pml: eta at the outermost cell; sponge: minus the logarithm of the factor there
 
   /// How deep cell i of an axis of n cells lies in the frame: 0 inside, `width` at the border.
   int depth(int i, int n) const {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The PE program of wave25, and its layout. A PE exchanges lines with its four neighbours, each side for itself and at its own
-// pace, marches as far as they carry it, and begins anew: nobody waits for all others, so distant parts of the grid may be steps
-// apart. The exchange uses two colors a direction, one for even and one for odd PEs. Lines that must go further than to the
-// neighbour are passed on, a stage for each hop.
+// The PE program of wave25, and its layout. A PE exchanges lines with its four neighbours, each side for
+// itself and at its own pace, marches as far as they carry it, and begins anew: nobody waits for all others,
+// so distant parts of the grid may be steps apart. The exchange uses two colors a direction, one for even and
+// one for odd PEs. Lines that must go further than to the neighbour are passed on, a stage for each hop.
 #pragma once
 #include "../stencil/side_exchange.hpp"
 #include "tile.hpp"
@@ -43,7 +43,8 @@ struct part {
   std::span<f32> incoming(port side, int piece) { return here.incoming(stage, side, piece); }
 
   static consteval auto tasks() {
-    return table(launch<&part::march>(), local<&part::proceed>(), long_running(local<&part::advance>()), local<&part::exchanged>(), use<&part::sides>());
+    return table(launch<&part::march>(), local<&part::proceed>(), long_running(local<&part::advance>()),
+                 local<&part::exchanged>(), use<&part::sides>());
   }
   static constexpr void wire(layout& l) { halo.wire(l); }
 };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// How the grid's lines along z are shared out to a rectangle of PEs, and which lines cross between them. A PE owns a block of
-// x times y lines. Before it marches `depth` steps on its own it needs the lines up to 4 * depth cells away: it computes a part
-// of its neighbours' cells once more instead of talking to them after every step. Where blocks are narrower than that (on a
-// wafer a block is one line) lines come from further PEs, passed on in stages. With depth 1 that is the localized broadcast of
-// arXiv 2204.03775.
+// How the grid's lines along z are shared out to a rectangle of PEs, and which lines cross between them. A PE
+// owns a block of x times y lines. Before it marches `depth` steps on its own it needs the lines up to 4 *
+// depth cells away: it computes a part of its neighbours' cells once more instead of talking to them after
+// every step. Where blocks are narrower than that (on a wafer a block is one line) lines come from further
+// PEs, passed on in stages. With depth 1 that is the localized broadcast of arXiv 2204.03775.
 #pragma once
 #include "../../core/port.hpp"
 #include "problem.hpp"
@@ -23,21 +23,27 @@ struct partition {
   /// All that a PE knows of.
   lines known(coord pe) const { return grown(own(pe), reach * depth); }
 
-  /// Exchanges run in stages. With depth 1 corners are of no use and both axes go at once; otherwise x goes first and y takes along
-  /// what came from the sides.
-  int stages() const { return depth == 1 ? std::max(rounds(size.x, wide), rounds(size.y, high)) : rounds(size.x, wide) + rounds(size.y, high); }
+  /// Exchanges run in stages. With depth 1 corners are of no use and both axes go at once; otherwise x goes
+  /// first and y takes along what came from the sides.
+  int stages() const {
+    return depth == 1 ? std::max(rounds(size.x, wide), rounds(size.y, high))
+                      : rounds(size.x, wide) + rounds(size.y, high);
+  }
 
-  /// The lines, within `width` cells of its block, that come to a PE from a side in a stage: of its neighbour's own in the first
-  /// round of an axis, of the PE behind it in the second, and so on.
+  /// The lines, within `width` cells of its block, that come to a PE from a side in a stage: of its
+  /// neighbour's own in the first round of an axis, of the PE behind it in the second, and so on.
   lines incoming(coord pe, int stage, port side, int width) const {
     const bool along_x = side == east || side == west;
     const int round = (along_x || depth == 1 ? stage : stage - rounds(size.x, wide)) + 1;
     if (round < 1 || (along_x && round > rounds(size.x, wide))) return {};
     const lines mine = own(pe);
     if (along_x) return {from_part(size.x, wide, pe.x, side == west ? -round : round, width), mine.y};
-    return {mine.x.grown(reach * (depth - 1), size.x), from_part(size.y, high, pe.y, side == north ? -round : round, width)};
+    return {mine.x.grown(reach * (depth - 1), size.x),
+            from_part(size.y, high, pe.y, side == north ? -round : round, width)};
   }
-  lines outgoing(coord pe, int stage, port side, int width) const { return incoming(pe + step(side), stage, opposite(side), width); }
+  lines outgoing(coord pe, int stage, port side, int width) const {
+    return incoming(pe + step(side), stage, opposite(side), width);
+  }
 
  private:
   lines grown(const lines& l, int by) const { return {l.x.grown(by, size.x), l.y.grown(by, size.y)}; }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// wave25 with the wafer's own exchange, the localized broadcast of arXiv 2204.03775 (section "communication"), beside the relays of
-// part.hpp. A line goes out in four directions and is heard by the next four PEs at once, because the routers copy it. One color a
-// direction: the right to send rotates among five neighbours. A router has position 0 to pass on and hear, 1 to send, 2 to talk to itself,
-// 3 to be the end of the way. Behind its words the sender gives one command to itself, its successor and the end of its way, and one more to
-// itself. A header of its own, because routes that change cost compile time; tests/unit/kernel/wave25_rotating.cpp compares both.
+// wave25 with the wafer's own exchange, the localized broadcast of arXiv 2204.03775 (section
+// "communication"), beside the relays of part.hpp. A line goes out in four directions and is heard by the
+// next four PEs at once, because the routers copy it. One color a direction: the right to send rotates among
+// five neighbours. A router has position 0 to pass on and hear, 1 to send, 2 to talk to itself, 3 to be the
+// end of the way. Behind its words the sender gives one command to itself, its successor and the end of its
+// way, and one more to itself. A header of its own, because routes that change cost compile time;
+// tests/unit/kernel/wave25_rotating.cpp compares both.
 //   wave25::rotating_simulation<nz> s{problem};
 #pragma once
 #include "../../fabric/switches.hpp"
@@ -20,34 +22,39 @@ inline constexpr color<f32> heading{d};
 constexpr void wire_rotation(layout& l, color<f32> c, const collective::arm& way) {
   const auto path = [&](const region& where, int place, ports on) {
     if (where.empty()) return;
-    if (place == 0) return void(l.path(c, where, ramp >> on, switches{.pos1 = {.to = ramp}, .ring = true, .pop = pop::always}));
+    if (place == 0)
+      return void(
+          l.path(c, where, ramp >> on, switches{.pos1 = {.to = ramp}, .ring = true, .pop = pop::always}));
     switches s{.pos1 = {.from = ramp}, .pos2 = {.to = ramp}, .ring = true, .pop = pop::always};
     if (place >= reach) s.pos3 = {.from = way.inward()};
     s.start = place % senders == 0 ? 1 : place % senders == reach ? 3 : 0;
     l.path(c, where, way.inward() >> on, s);
   };
   if (way.reach == 0) return void(l.path(c, region{}, ramp >> ramp));  // nobody to talk to
-  for (int place = 0; place < reach; ++place) path(way.cells(place, support::min(place + 1, way.reach)), place, way.outward | ramp);
-  for (int place = reach; place < reach + senders; ++place) path(way.cells(place, way.reach, senders), place, way.outward | ramp);
+  for (int place = 0; place < reach; ++place)
+    path(way.cells(place, support::min(place + 1, way.reach)), place, way.outward | ramp);
+  for (int place = reach; place < reach + senders; ++place)
+    path(way.cells(place, way.reach, senders), place, way.outward | ramp);
   path(way.tip(), way.reach, ramp);
 }
 
 template <int nz>
 struct rotating_part {
   tile<one_line<nz>> here;
-  int left = 0;     ///< steps of this launch that are still to do
-  int open = 0;     ///< ends of broadcasts at which this PE has not finished
+  int left = 0;       ///< steps of this launch that are still to do
+  int open = 0;       ///< ends of broadcasts at which this PE has not finished
   bool back = false;  ///< the exchange has come to its second half
-  int heard[4]{};   ///< lines, by direction
-  int turn[4]{};    ///< of the two things that end this PE's turn, those that are done
+  int heard[4]{};     ///< lines, by direction
+  int turn[4]{};      ///< of the two things that end this PE's turn, those that are done
 
   void march(pe& me, int steps) {
     left = steps;
     here.begin_launch();
     if (left > 0) me.activate<&rotating_part::exchange>();
   }
-  // A PE whose command waits for room starts no task, so it keeps others waiting who are before it on the way of another color. Toward the
-  // east and south such waits end somewhere; with all four directions at once they could go in a circle.
+  // A PE whose command waits for room starts no task, so it keeps others waiting who are before it on the way
+  // of another color. Toward the east and south such waits end somewhere; with all four directions at once
+  // they could go in a circle.
   void exchange(pe& me) {
     open = 4, back = false;
     begin<0>(me), begin<1>(me);
@@ -63,8 +70,8 @@ struct rotating_part {
     me.async(mov(fabout(heading<d>), own(me)), then<&rotating_part::sent<d>>());
     listen<d>(me);
   }
-  // The PE hands its turn on when its words are on the way and it is about to take them itself: a command that waits for room keeps it
-  // from starting to.
+  // The PE hands its turn on when its words are on the way and it is about to take them itself: a command
+  // that waits for room keeps it from starting to.
   template <int d>
   void sent(pe& me) {
     if (++turn[d] < 2) return;
@@ -76,7 +83,8 @@ struct rotating_part {
   void listen(pe& me) {
     const int hops = place(me, d) - sender(place(me, d), heard[d]++);
     const coord hop = step(headings[d]);
-    me.async(mov(line({me.x() - hops * hop.x, me.y() - hops * hop.y}), fabin(heading<d>)), then<&rotating_part::took<d>>());
+    me.async(mov(line({me.x() - hops * hop.x, me.y() - hops * hop.y}), fabin(heading<d>)),
+             then<&rotating_part::took<d>>());
     if (hops == 0) sent<d>(me);
   }
   template <int d>
@@ -96,8 +104,10 @@ struct rotating_part {
 
   static consteval auto tasks() {
     return []<int... d>(std::integer_sequence<int, d...>) {
-      return table(launch<&rotating_part::march>(), local<&rotating_part::exchange>(), local<&rotating_part::exchange_back>(), local<&rotating_part::exchanged>(), local<&rotating_part::sent<d>>()...,
-                   local<&rotating_part::took<d>>()..., sends<heading<d>>()..., reads<heading<d>>()..., steers<heading<d>>(advance)...);
+      return table(launch<&rotating_part::march>(), local<&rotating_part::exchange>(),
+                   local<&rotating_part::exchange_back>(), local<&rotating_part::exchanged>(),
+                   local<&rotating_part::sent<d>>()..., local<&rotating_part::took<d>>()...,
+                   sends<heading<d>>()..., reads<heading<d>>()..., steers<heading<d>>(advance)...);
     }(std::make_integer_sequence<int, 4>{});
   }
   static constexpr void wire(layout& l) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The reference: the scheme and its borders in f64, one cell after the other, as the formulas of scheme.hpp and damping.hpp say.
-// Slow and plain on purpose; what the PEs compute is compared with it.
+// The reference: the scheme and its borders in f64, one cell after the other, as the formulas of scheme.hpp
+// and damping.hpp say. Slow and plain on purpose; what the PEs compute is compared with it.
 #pragma once
 #include "problem.hpp"
 
@@ -9,7 +9,13 @@ namespace wsl::wave25 {
 class serial {
  public:
   explicit serial(const problem& p)
-      : p_((p.check(), p)), dt_(p.time_step()), edge_(p.damping()), now_(p.size.count()), before_(now_), phi_(now_), traces_(p.receivers.size()) {}
+      : p_((p.check(), p)),
+        dt_(p.time_step()),
+        edge_(p.damping()),
+        now_(p.size.count()),
+        before_(now_),
+        phi_(now_),
+        traces_(p.receivers.size()) {}
 
   void run(int steps) {
     for (int i = 0; i < steps; ++i) step();
@@ -26,7 +32,8 @@ class serial {
   f64 laplacian(int x, int y, int z) const {
     f64 sum = 3 * weights[0] * u(x, y, z);
     for (int r = 1; r <= reach; ++r)
-      sum += weights[r] * (u(x - r, y, z) + u(x + r, y, z) + u(x, y - r, z) + u(x, y + r, z) + u(x, y, z - r) + u(x, y, z + r));
+      sum += weights[r] * (u(x - r, y, z) + u(x + r, y, z) + u(x, y - r, z) + u(x, y + r, z) +
+                           u(x, y, z - r) + u(x, y, z + r));
     return sum;
   }
 
@@ -39,7 +46,8 @@ class serial {
         }
     now_.swap(before_);
     for (const source& s : p_.sources) now_[p_.size.index(s.at)] += s.value(n_ * dt_);
-    for (std::size_t i = 0; i < traces_.size(); ++i) traces_[i].push_back(now_[p_.size.index(p_.receivers[i])]);
+    for (std::size_t i = 0; i < traces_.size(); ++i)
+      traces_[i].push_back(now_[p_.size.index(p_.receivers[i])]);
     ++n_;
   }
 
@@ -48,15 +56,18 @@ class serial {
     const auto [nx, ny, nz] = p_.size;
     f64& next = before_[i];
     if (edge_.kind != border::pml) {
-      const f64 g = edge_.kind == border::sponge ? edge_.factor(x, nx) * edge_.factor(y, ny) * edge_.factor(z, nz) : 1;
+      const f64 g =
+          edge_.kind == border::sponge ? edge_.factor(x, nx) * edge_.factor(y, ny) * edge_.factor(z, nz) : 1;
       next = g * (2 * now_[i] - g * next + k * laplacian(x, y, z));
       return;
     }
     const f64 eta = edge_.eta(x, nx) + edge_.eta(y, ny) + edge_.eta(z, nz);
     next = ((2 - eta * eta + 2 * eta) * now_[i] - next + k * (laplacian(x, y, z) + phi_[i])) / (1 + 2 * eta);
     if (eta > 0)
-      phi_[i] = (phi_[i] - 0.25 * (edge_.slope(x, nx) * (u(x + 1, y, z) - u(x - 1, y, z)) + edge_.slope(y, ny) * (u(x, y + 1, z) - u(x, y - 1, z)) +
-                                   edge_.slope(z, nz) * (u(x, y, z + 1) - u(x, y, z - 1)))) / (1 + eta);
+      phi_[i] = (phi_[i] - 0.25 * (edge_.slope(x, nx) * (u(x + 1, y, z) - u(x - 1, y, z)) +
+                                   edge_.slope(y, ny) * (u(x, y + 1, z) - u(x, y - 1, z)) +
+                                   edge_.slope(z, nz) * (u(x, y, z + 1) - u(x, y, z - 1)))) /
+                (1 + eta);
   }
 
   problem p_;

@@ -3,8 +3,9 @@
 //   wave25::simulation s{problem};   // checks the problem, lays it out, starts a fabric
 //   s.run(1000);
 //   s.field(), s.trace(0)
-// `simulation` uses blocks on this computer, `wafer_simulation<nz>` one line a PE within the limits of a machine: the same
-// program. What they compute does not depend on how the grid is shared out nor on threads, bit for bit.
+// `simulation` uses blocks on this computer, `wafer_simulation<nz>` one line a PE within the limits of a
+// machine: the same program. What they compute does not depend on how the grid is shared out nor on threads,
+// bit for bit.
 #pragma once
 #include <thread>
 
@@ -20,7 +21,8 @@ struct shares {
   int threads = 0;         ///< as threaded{.threads}
 };
 
-/// All that a simulation needs to go on from where it was. Arrays of x * y * z cells, z fastest, then y; phi is empty without a pml.
+/// All that a simulation needs to go on from where it was. Arrays of x * y * z cells, z fastest, then y; phi
+/// is empty without a pml.
 struct state {
   i64 time = 0;  ///< steps done
   std::vector<f32> now, before, phi;
@@ -32,10 +34,15 @@ class simulation_on {
  public:
   using program = Program;
 
-  /// Throws std::invalid_argument if the problem or its partition cannot be, fault if the machine is too small for it.
+  /// Throws std::invalid_argument if the problem or its partition cannot be, fault if the machine is too
+  /// small for it.
   template <class Engine>
   simulation_on(const problem& p, const partition& cut, const machine& target, const Engine& engine)
-      : problem_(checked(p, cut)), step_(p.time_step()), cut_(cut), fabric_(plan<Storage, Program>(target, cut.wide, cut.high), engine), traces_(p.receivers.size()) {
+      : problem_(checked(p, cut)),
+        step_(p.time_step()),
+        cut_(cut),
+        fabric_(plan<Storage, Program>(target, cut.wide, cut.high), engine),
+        traces_(p.receivers.size()) {
     each_tile([&](tile<Storage>& t, coord pe) {
       t.prepare(problem_, cut_, pe);
       if (!t.stations().empty()) at_stations_.push_back(pe);
@@ -70,18 +77,22 @@ class simulation_on {
     return {time_, gather(&tile<Storage>::now), gather(&tile<Storage>::before),
             problem_.edge == border::pml ? gather(&tile<Storage>::phi) : std::vector<f32>{}, traces_};
   }
-  /// Goes on from a state of the same problem, or from any field and the one before it: then phi and traces may be empty.
+  /// Goes on from a state of the same problem, or from any field and the one before it: then phi and traces
+  /// may be empty.
   void restore(const state& s) {
     const std::size_t n = problem_.size.count();
-    if (s.time < 0 || s.now.size() != n || s.before.size() != n || (!s.phi.empty() && (s.phi.size() != n || problem_.edge != border::pml)) ||
+    if (s.time < 0 || s.now.size() != n || s.before.size() != n ||
+        (!s.phi.empty() && (s.phi.size() != n || problem_.edge != border::pml)) ||
         (!s.traces.empty() && s.traces.size() != traces_.size()))
-      checks::refuse("the state is not one of this problem: it has " + std::to_string(s.now.size()) + " cells and " + std::to_string(s.traces.size()) +
-                     " traces, the problem " + std::to_string(n) + " and " + std::to_string(traces_.size()));
+      checks::refuse("the state is not one of this problem: it has " + std::to_string(s.now.size()) +
+                     " cells and " + std::to_string(s.traces.size()) + " traces, the problem " +
+                     std::to_string(n) + " and " + std::to_string(traces_.size()));
     time_ = s.time;
     each_tile([&](tile<Storage>& t, coord) { t.set_time(time_); });
     scatter(s.now, &tile<Storage>::now);
     scatter(s.before, &tile<Storage>::before);
-    if (problem_.edge == border::pml) scatter(s.phi.empty() ? std::vector<f32>(n) : s.phi, &tile<Storage>::phi);
+    if (problem_.edge == border::pml)
+      scatter(s.phi.empty() ? std::vector<f32>(n) : s.phi, &tile<Storage>::phi);
     traces_ = s.traces.empty() ? std::vector<std::vector<f32>>(traces_.size()) : s.traces;
   }
 
@@ -89,10 +100,11 @@ class simulation_on {
   static const problem& checked(const problem& p, const partition& cut) {
     p.check();
     if (cut.wide < 1 || cut.high < 1 || cut.wide > p.size.x || cut.high > p.size.y)
-      checks::refuse(text(p.size) + " cells have no block for each of " + std::to_string(cut.wide) + " x " + std::to_string(cut.high) +
-                     " PEs; take at most one PE for each line along z");
+      checks::refuse(text(p.size) + " cells have no block for each of " + std::to_string(cut.wide) + " x " +
+                     std::to_string(cut.high) + " PEs; take at most one PE for each line along z");
     if (cut.depth < 1 || cut.depth > most_steps_a_launch)
-      checks::refuse("PEs exchange lines after 1 to " + std::to_string(most_steps_a_launch) + " steps, not after " + std::to_string(cut.depth));
+      checks::refuse("PEs exchange lines after 1 to " + std::to_string(most_steps_a_launch) +
+                     " steps, not after " + std::to_string(cut.depth));
     if (const char* why = Storage::misfit(cut)) checks::refuse(why);
     return p;
   }
@@ -108,7 +120,8 @@ class simulation_on {
     for (coord pe : at_stations_)
       for (station& s : tile_of(pe).stations())
         for (int i = 0; s.gives && i < steps; ++i)
-          s.samples[static_cast<std::size_t>(i)] = f32(problem_.sources[static_cast<std::size_t>(s.number)].value(f64(time_ + i) * step_));
+          s.samples[static_cast<std::size_t>(i)] =
+              f32(problem_.sources[static_cast<std::size_t>(s.number)].value(f64(time_ + i) * step_));
   }
   void take(int steps) {
     for (coord pe : at_stations_)
@@ -138,7 +151,9 @@ class simulation_on {
     return cells;
   }
   void scatter(const std::vector<f32>& cells, line_of which) {
-    each_line(which, [&](f32* line, std::size_t at, coord) { std::copy_n(cells.data() + at, problem_.size.z, line); });
+    each_line(which, [&](f32* line, std::size_t at, coord) {
+      std::copy_n(cells.data() + at, problem_.size.z, line);
+    });
   }
 
   problem problem_;
@@ -159,9 +174,12 @@ class simulation : public simulation_on<block> {
  private:
   static partition choose(const problem& p, const shares& how) {
     const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-    const int wide = how.wide ? how.wide : std::clamp(p.size.x / 32, 1, how.threads > 0 ? how.threads : cores);
+    const int wide =
+        how.wide ? how.wide : std::clamp(p.size.x / 32, 1, how.threads > 0 ? how.threads : cores);
     // Deeper exchanges save memory traffic inside a slab and compute more cells twice at its ends.
-    const int depth = how.depth ? how.depth : wide == 1 && how.high == 1 ? 8 : std::clamp(p.size.x / wide / 16, 1, 8);
+    const int depth = how.depth                    ? how.depth
+                      : wide == 1 && how.high == 1 ? 8
+                                                   : std::clamp(p.size.x / wide / 16, 1, 8);
     return {p.size, wide, how.high, depth};
   }
 };

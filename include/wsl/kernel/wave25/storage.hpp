@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// How a PE keeps its lines. `one_line<nz>` is for a wafer: one line a PE, arrays whose size is known when the program is compiled,
-// so that the checker counts them. `block` is for this computer: many lines a PE, sized when the simulation starts.
-// Both give the same lines by the coordinates of the whole grid; the program does not know which it runs on.
+// How a PE keeps its lines. `one_line<nz>` is for a wafer: one line a PE, arrays whose size is known when the
+// program is compiled, so that the checker counts them. `block` is for this computer: many lines a PE, sized
+// when the simulation starts. Both give the same lines by the coordinates of the whole grid; the program does
+// not know which it runs on.
 #pragma once
 #include <array>
 #include <span>
@@ -22,8 +23,8 @@ struct station {
   std::array<f32, most_steps_a_launch> samples{};
 };
 
-/// One line, and those of the PEs around it: fields[0] holds nine lines across x, fields[1] across y. The middle of each is this
-/// PE's own line, at even and at odd times.
+/// One line, and those of the PEs around it: fields[0] holds nine lines across x, fields[1] across y. The
+/// middle of each is this PE's own line, at even and at odd times.
 template <int nz>
 class one_line {
  public:
@@ -32,7 +33,9 @@ class one_line {
   void shape(const partition& p, coord pe, bool, bool) { own_ = {p.own(pe).x.from, p.own(pe).y.from, 0}; }
   static const char* misfit(const partition& p) {
     if (p.size.z != nz) return "a wafer's program is compiled for one number of cells along z";
-    return p.depth == 1 && p.wide == p.size.x && p.high == p.size.y ? nullptr : "on a wafer each PE has one line and exchanges after each step";
+    return p.depth == 1 && p.wide == p.size.x && p.high == p.size.y
+               ? nullptr
+               : "on a wafer each PE has one line and exchanges after each step";
   }
 
   f32* field(int parity, int x, int y) {
@@ -40,7 +43,15 @@ class one_line {
     return y == own_.y ? at(fields_[0][x - own_.x + reach]) : at(fields_[1][y - own_.y + reach]);
   }
   line neighbours(int parity, int x, int y) {
-    return {field(parity, x, y), at(fields_[0][reach]), at(fields_[1][reach]), stride, stride, field(1 - parity, x, y), at(factor_), 0, 0};
+    return {field(parity, x, y),
+            at(fields_[0][reach]),
+            at(fields_[1][reach]),
+            stride,
+            stride,
+            field(1 - parity, x, y),
+            at(factor_),
+            0,
+            0};
   }
   /// Planes that a loop may compute at once.
   static constexpr int planes = 1;
@@ -54,7 +65,9 @@ class one_line {
 
   std::span<station> stations() { return {stations_, static_cast<std::size_t>(count_)}; }
   void add(const station& s) {
-    if (count_ == most_stations) checks::refuse("a PE has room for " + std::to_string(most_stations) + " sources and receivers, and a line of the grid has more");
+    if (count_ == most_stations)
+      checks::refuse("a PE has room for " + std::to_string(most_stations) +
+                     " sources and receivers, and a line of the grid has more");
     stations_[count_++] = s;
   }
 
@@ -70,7 +83,8 @@ class one_line {
   station stations_[most_stations]{};
 };
 
-/// A block of lines and those around it that it knows of, with a frame of zero lines for what lies beyond the grid.
+/// A block of lines and those around it that it knows of, with a frame of zero lines for what lies beyond the
+/// grid.
 class block {
  public:
   void shape(const partition& p, coord pe, bool pml, bool equal_lines) {
@@ -78,7 +92,9 @@ class block {
     x0_ = known.x.from - reach, y0_ = known.y.from - reach;
     stride_ = line_stride(p.size.z);
     stride_x_ = stride_ * (known.y.size() + 2 * reach);
-    const std::size_t n = static_cast<std::size_t>(stride_x_) * static_cast<std::size_t>(known.x.size() + 2 * reach) + line_front;
+    const std::size_t n =
+        static_cast<std::size_t>(stride_x_) * static_cast<std::size_t>(known.x.size() + 2 * reach) +
+        line_front;
     for (support::huge_array& f : fields_) f = support::huge_array(n);
     equal_lines_ = equal_lines;
     const std::size_t one_line = static_cast<std::size_t>(stride_) + line_front;
@@ -92,7 +108,15 @@ class block {
   f32* field(int parity, int x, int y) { return fields_[parity].data() + place(x, y); }
   line neighbours(int parity, int x, int y) {
     f32* u = field(parity, x, y);
-    return {u, u, u, stride_x_, stride_, field(1 - parity, x, y), factor(x, y), equal_lines_ ? 0 : stride_, equal_lines_ ? 0 : stride_x_};
+    return {u,
+            u,
+            u,
+            stride_x_,
+            stride_,
+            field(1 - parity, x, y),
+            factor(x, y),
+            equal_lines_ ? 0 : stride_,
+            equal_lines_ ? 0 : stride_x_};
   }
   static constexpr int planes = 2;
   std::ptrdiff_t stride_x() const { return stride_x_; }
@@ -106,7 +130,9 @@ class block {
   void add(const station& s) { stations_.push_back(s); }
 
  private:
-  std::ptrdiff_t place(int x, int y) const { return (x - x0_) * stride_x_ + (y - y0_) * stride_ + line_front; }
+  std::ptrdiff_t place(int x, int y) const {
+    return (x - x0_) * stride_x_ + (y - y0_) * stride_ + line_front;
+  }
 
   support::huge_array fields_[2], phi_, factor_, profile_, slope_;
   std::ptrdiff_t stride_ = 0, stride_x_ = 0;

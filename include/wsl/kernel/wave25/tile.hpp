@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// One PE's part of the grid: its lines, its border profiles, its sources and receivers, and how it marches. Several steps between
-// two exchanges pay only if they are done while the cells are in cache: `march` cuts the block into tiles that lean back by four
-// cells a step along x and y. A tile then finds all it needs in itself and in the tiles before it, and nothing is computed
-// twice inside a block. Bytes from memory for each cell and step: 12 (16 with a velocity in each cell) without; with leaning tiles of 32
-// planes and `depth` 8 a third of that. The tile beside one in y shares with it 68 planes of 44 lines, which should be in the last cache
-// still: 10 MB with 256 cells a line. Longer tiles read less from memory, but what they share is larger.
+// One PE's part of the grid: its lines, its border profiles, its sources and receivers, and how it marches.
+// Several steps between two exchanges pay only if they are done while the cells are in cache: `march` cuts
+// the block into tiles that lean back by four cells a step along x and y. A tile then finds all it needs in
+// itself and in the tiles before it, and nothing is computed twice inside a block. Bytes from memory for each
+// cell and step: 12 (16 with a velocity in each cell) without; with leaning tiles of 32 planes and `depth` 8
+// a third of that. The tile beside one in y shares with it 68 planes of 44 lines, which should be in the last
+// cache still: 10 MB with 256 cells a line. Longer tiles read less from memory, but what they share is
+// larger.
 #pragma once
 #include "storage.hpp"
 
@@ -22,10 +24,12 @@ class tile {
       for (int z = 0; z < cut.size.z; ++z) factor[z] = square(p.velocity_at({x, y, z}) * scale);
     });
     for (int z = 0; z < cut.size.z; ++z) {
-      store_.profile()[z] = f32(edge_.kind == border::sponge ? edge_.factor(z, cut.size.z) : edge_.eta(z, cut.size.z));
+      store_.profile()[z] =
+          f32(edge_.kind == border::sponge ? edge_.factor(z, cut.size.z) : edge_.eta(z, cut.size.z));
       store_.slope()[z] = f32(0.25 * edge_.slope(z, cut.size.z));
     }
-    for (std::size_t i = 0; i < p.sources.size(); ++i) add(p.sources[i].at, true, i, cut.computed(pe, cut.depth - 1));
+    for (std::size_t i = 0; i < p.sources.size(); ++i)
+      add(p.sources[i].at, true, i, cut.computed(pe, cut.depth - 1));
     for (std::size_t i = 0; i < p.receivers.size(); ++i) add(p.receivers[i], false, i, cut.own(pe));
   }
 
@@ -43,10 +47,14 @@ class tile {
   /// Samples of a launch count from here.
   void begin_launch() { launched_ = time_; }
 
-  /// What crosses a side in a stage, in pieces that lie together in memory: the i-th piece, empty after the last one. The pieces
-  /// of sender and receiver are alike, zeros between lines included.
-  std::span<f32> outgoing(int stage, port side, int i) { return crossing(&partition::outgoing, stage, side, i); }
-  std::span<f32> incoming(int stage, port side, int i) { return crossing(&partition::incoming, stage, side, i); }
+  /// What crosses a side in a stage, in pieces that lie together in memory: the i-th piece, empty after the
+  /// last one. The pieces of sender and receiver are alike, zeros between lines included.
+  std::span<f32> outgoing(int stage, port side, int i) {
+    return crossing(&partition::outgoing, stage, side, i);
+  }
+  std::span<f32> incoming(int stage, port side, int i) {
+    return crossing(&partition::incoming, stage, side, i);
+  }
 
   /// Marches `steps` steps, at most the partition's depth.
   void march(int steps) {
@@ -57,7 +65,8 @@ class tile {
         for (int s = 0; s < steps; ++s) {
           const lines reached = cut_.computed(pe_, steps - 1 - s);
           const int back = reach * s;
-          const lines leaning{overlap(reached.x, {x - back, x - back + tile_x}), overlap(reached.y, {y - back, y - back + tile_y})};
+          const lines leaning{overlap(reached.x, {x - back, x - back + tile_x}),
+                              overlap(reached.y, {y - back, y - back + tile_y})};
           update(leaning, time_ + s, [&](int plane) { return next_tile(x, y, steps, s * tile_x + plane); });
         }
     time_ += steps;
@@ -79,9 +88,11 @@ class tile {
     if (where.has(at.x, at.y)) store_.add({at, gives, static_cast<int>(number), {}});
   }
 
-  // After an exchange the field is known 4 * depth cells around a block. The step before it and phi are only needed where
-  // something is computed. Lines that span the whole y lie together from plane to plane, others plane by plane.
-  std::span<f32> crossing(lines (partition::*which)(coord, int, port, int) const, int stage, port side, int i) {
+  // After an exchange the field is known 4 * depth cells around a block. The step before it and phi are only
+  // needed where something is computed. Lines that span the whole y lie together from plane to plane, others
+  // plane by plane.
+  std::span<f32> crossing(lines (partition::*which)(coord, int, port, int) const, int stage, port side,
+                          int i) {
     const int halo = reach * cut_.depth, known[] = {halo, halo - reach, has_phi() ? halo - reach : 0};
     for (int f = 0; f < 3; ++f) {
       const lines l = (cut_.*which)(pe_, stage, side, known[f]);
@@ -93,18 +104,23 @@ class tile {
     return {};
   }
   std::span<f32> piece(int field, const lines& l, range x) {
-    f32* first = field == 0 ? now(x.from, l.y.from) : field == 1 ? before(x.from, l.y.from) : phi(x.from, l.y.from);
-    return {first, static_cast<std::size_t>((x.size() - 1) * store_.stride_x() + (l.y.size() - 1) * store_.stride_y() + cut_.size.z)};
+    f32* first = field == 0   ? now(x.from, l.y.from)
+                 : field == 1 ? before(x.from, l.y.from)
+                              : phi(x.from, l.y.from);
+    return {first, static_cast<std::size_t>((x.size() - 1) * store_.stride_x() +
+                                            (l.y.size() - 1) * store_.stride_y() + cut_.size.z)};
   }
 
-  // The tile after the one at (x, y) will lean over more planes than this one has, and find none of its lines in cache. While this
-  // one computes its plane number `done`, of `steps` times tile_x, it is time for some lines of one of those planes.
+  // The tile after the one at (x, y) will lean over more planes than this one has, and find none of its lines
+  // in cache. While this one computes its plane number `done`, of `steps` times tile_x, it is time for some
+  // lines of one of those planes.
   upcoming next_tile(int x, int y, int steps, int done) {
     const lines known = cut_.known(pe_);
     const int planes = tile_x + reach * (steps - 1), parts = std::max(1, steps * tile_x / planes);
     const int soon_x = std::clamp(x - reach * (steps - 1) + done / parts, known.x.from, known.x.to - 1);
     const int soon_y = std::clamp(y + tile_y + done % parts * (tile_y / parts), known.y.from, known.y.to - 1);
-    return {{store_.field(0, soon_x, soon_y), store_.field(1, soon_x, soon_y), store_.factor(soon_x, soon_y)}};
+    return {
+        {store_.field(0, soon_x, soon_y), store_.field(1, soon_x, soon_y), store_.factor(soon_x, soon_y)}};
   }
 
   template <class Upcoming>
@@ -113,7 +129,8 @@ class tile {
     for (int x = l.x.from, planes = 1; x < l.x.to; x += planes) {
       planes = std::min(edge_.kind == border::reflects ? Storage::planes : 1, l.x.to - x);
       if (edge_.kind == border::reflects)
-        step_plain(store_.neighbours(parity(time), x, l.y.from), planes, l.y.size(), 0, whole_vectors(cut_.size.z), upcoming_at(x - l.x.from));
+        step_plain(store_.neighbours(parity(time), x, l.y.from), planes, l.y.size(), 0,
+                   whole_vectors(cut_.size.z), upcoming_at(x - l.x.from));
       else
         for (int y = l.y.from; y < l.y.to; ++y) step_at_border(store_.neighbours(parity(time), x, y), x, y);
     }
@@ -134,8 +151,14 @@ class tile {
   // A line inside the frame of x and y meets the layer only at its ends.
   void step_in_layer(const line& l, int x, int y, int n) {
     const f64 eta = edge_.eta(x, cut_.size.x) + edge_.eta(y, cut_.size.y);
-    const layer in{f32(eta), f32(0.25 * edge_.slope(x, cut_.size.x)), f32(0.25 * edge_.slope(y, cut_.size.y)), store_.profile(), store_.slope(), store_.phi(x, y)};
-    const int top = whole_vectors(edge_.width), bottom = (cut_.size.z - edge_.width) / widest_lanes * widest_lanes;
+    const layer in{f32(eta),
+                   f32(0.25 * edge_.slope(x, cut_.size.x)),
+                   f32(0.25 * edge_.slope(y, cut_.size.y)),
+                   store_.profile(),
+                   store_.slope(),
+                   store_.phi(x, y)};
+    const int top = whole_vectors(edge_.width),
+              bottom = (cut_.size.z - edge_.width) / widest_lanes * widest_lanes;
     if (eta > 0 || top >= bottom) return step_absorbing(l, in, 0, n);
     step_absorbing(l, in, 0, top);
     step_plain(l, 1, 1, top, bottom, nothing_after(l));

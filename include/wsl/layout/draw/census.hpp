@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// How many PEs run each program and how many send, receive and forward each color: what the legends of drawings say. Counts
-// are sums over the areas of a checked layout, whose areas do not overlap: exact, and without a look at any PE.
+// How many PEs run each program and how many send, receive and forward each color: what the legends of
+// drawings say. Counts are sums over the areas of a checked layout, whose areas do not overlap: exact, and
+// without a look at any PE.
 #pragma once
 #include <string>
 
@@ -53,7 +54,8 @@ struct color_use {
   const payload_type* type = nullptr;  ///< none: no path and no stream uses the color
   i64 send = 0;                        ///< PEs that send it from their ramp ...
   i64 receive = 0;                     ///< ... receive it at their ramp ...
-  i64 forward = 0;                     ///< ... and take it from one side to another, whether or not they receive it too
+  /// ... and take it from one side to another, whether or not they receive it too
+  i64 forward = 0;
 };
 
 inline color_use use_of(const layout& l, int color) {
@@ -72,9 +74,13 @@ inline color_use use_of(const layout& l, int color) {
   return use;
 }
 
-inline void append_to_list(std::string& list, const std::string& item) { list += (list.empty() ? "" : ", ") + item; }
+inline void append_to_list(std::string& list, const std::string& item) {
+  list += (list.empty() ? "" : ", ") + item;
+}
 
-inline std::string several(i64 n, const std::string& what) { return std::to_string(n) + " " + what + (n == 1 ? "" : "s"); }
+inline std::string several(i64 n, const std::string& what) {
+  return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
+}
 
 /// The modules that claim a color, each once: "halo, sum".
 inline std::string modules_of(const layout& l, int color) {
@@ -92,7 +98,8 @@ inline std::string streams_of(const layout& l, int color) {
   std::string list;
   for (const stream_record& s : l.streams())
     if (s.color == color)
-      append_to_list(list, (s.inbound ? "in " : "out ") + std::string(name_of(s.side)) + " at " + several(s.where.count(), "PE"));
+      append_to_list(list, (s.inbound ? "in " : "out ") + std::string(name_of(s.side)) + " at " +
+                               several(s.where.count(), "PE"));
   return list;
 }
 
@@ -106,21 +113,23 @@ inline support::inplace_vector<int, max_colors> colors_of(const layout& l) {
 
 /// "wse2, 750 x 994 PEs"
 inline std::string title_of(const layout& l) {
-  return std::string(l.machine().name) + ", " + std::to_string(l.width()) + " x " + std::to_string(l.height()) + " PEs";
+  return std::string(l.machine().name) + ", " + std::to_string(l.width()) + " x " +
+         std::to_string(l.height()) + " PEs";
 }
 
 /// "color 3 (float): 4 PEs send, 4 receive, 0 forward"
 inline std::string title_of(const layout& l, int color) {
   const color_use use = use_of(l, color);
   const std::string type = use.type ? " (" + std::string(use.type->name) + ")" : "";
-  return "color " + std::to_string(color) + type + ": " + several(use.send, "PE") + (use.send == 1 ? " sends, " : " send, ") +
-         std::to_string(use.receive) + " receive, " + std::to_string(use.forward) + " forward";
+  return "color " + std::to_string(color) + type + ": " + several(use.send, "PE") +
+         (use.send == 1 ? " sends, " : " send, ") + std::to_string(use.receive) + " receive, " +
+         std::to_string(use.forward) + " forward";
 }
 
 /// A line of a legend: a program, or a color with its modules and streams.
 inline std::string about(const layout& l, const program_use& use) {
-  return several(use.pes, "PE") + ", " + std::to_string(use.what->bytes) + " of " + std::to_string(l.machine().memory) +
-         " bytes: " + use.what->name;
+  return several(use.pes, "PE") + ", " + std::to_string(use.what->bytes) + " of " +
+         std::to_string(l.machine().memory) + " bytes: " + use.what->name;
 }
 inline std::string about(const layout& l, int color) {
   std::string out = title_of(l, color);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a drawing of routes says in words: the positions of the switches of a color, its later phases, and what
-// its filters keep.
+// What a drawing of routes says in words: the positions of the switches of a color, its later phases, and
+// what its filters keep.
 #pragma once
 #include <string>
 
@@ -36,7 +36,8 @@ inline std::string text_of(const route& r) { return text_of(r.from) + " >> " + t
 /// "0 ramp >> west, 1 ramp >> north, and again; starts in 1; pops always"
 inline std::string text_of(const switch_record& s) {
   std::string text;
-  for (int i = 0; i < s.count; ++i) text += (i > 0 ? ", " : "") + std::to_string(i) + " " + text_of(s.position(i));
+  for (int i = 0; i < s.count; ++i)
+    text += (i > 0 ? ", " : "") + std::to_string(i) + " " + text_of(s.position(i));
   if (s.ring) text += ", and again";
   if (s.start > 0) text += "; starts in " + std::to_string(s.start);
   if (s.pop != pop::never) text += std::string("; pops ") + name_of(s.pop);
@@ -47,7 +48,9 @@ inline std::string text_of(const switch_record& s) {
 inline std::string text_of(const filter_record& f) {
   std::string text = "keeps ";
   if (f.by_index) text += "indices " + std::to_string(f.first) + " to " + std::to_string(f.last);
-  else text += std::to_string(f.last + 1) + " of every " + std::to_string(f.period) + ", counting from " + std::to_string(f.start);
+  else
+    text += std::to_string(f.last + 1) + " of every " + std::to_string(f.period) + ", counting from " +
+            std::to_string(f.start);
   const auto moves = [&](const char* per, int by) {
     if (by != 0) text += std::string(", per ") + per + " " + std::to_string(by) + " more";
   };
@@ -59,7 +62,9 @@ inline std::string text_of(const filter_record& f) {
 inline std::string changes_of(const layout& l, int color) {
   std::string text;
   const auto line = [&](const path_record& p, const std::string& what) {
-    const std::string when = p.phase > 0 ? "phase " + std::to_string(p.phase) + ", " : p.closed ? "closed, " : "";
+    const std::string when = p.phase > 0 ? "phase " + std::to_string(p.phase) + ", "
+                             : p.closed  ? "closed, "
+                                         : "";
     if (p.color == color) text += "  " + when + places_of(p.where) + ": " + what + "\n";
   };
   for (const path_record& p : l.paths())

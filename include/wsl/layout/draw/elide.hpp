@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What to leave out of a drawing of a wafer. Paths and placements cover strided areas, so along one axis a layout is a few runs
-// of columns (or rows) that repeat with a short period: a drawing shows both ends of each run and a gap that says how many
-// columns continue the pattern. The cost grows with the areas and with what is shown, never with the number of PEs.
+// What to leave out of a drawing of a wafer. Paths and placements cover strided areas, so along one axis a
+// layout is a few runs of columns (or rows) that repeat with a short period: a drawing shows both ends of
+// each run and a gap that says how many columns continue the pattern. The cost grows with the areas and with
+// what is shown, never with the number of PEs.
 #pragma once
 #include "../layout.hpp"
 
@@ -42,8 +43,9 @@ class axis {
     stripes_.push_back(s);
   }
 
-  /// The slots to draw, at most about `room` of them: all of a short axis, else one or two periods at both ends of each run;
-  /// where even those have no room, what fits at both ends of the axis. A gap needs the room of two columns; 16 <= room <= 100.
+  /// The slots to draw, at most about `room` of them: all of a short axis, else one or two periods at both
+  /// ends of each run; where even those have no room, what fits at both ends of the axis. A gap needs the
+  /// room of two columns; 16 <= room <= 100.
   slots fit(int room) const {
     if (extent_ <= 16) return collect(extent_, room);
     return collect(drawn(2) <= room ? 2 : 1, room);

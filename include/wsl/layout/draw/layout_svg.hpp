@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// A layout as a picture, in SVG: PEs are rounded squares in the hue of their program, routes run through them from side to side.
-// draw_svg(plate) shows all colors beside each other, draw_svg(plate, red) one of them. A ring is a ramp that sends, a dot a ramp
-// that receives, a square host memory; gaps stand for columns and rows that continue the pattern, as in draw.hpp.
+// A layout as a picture, in SVG: PEs are rounded squares in the hue of their program, routes run through them
+// from side to side. draw_svg(plate) shows all colors beside each other, draw_svg(plate, red) one of them. A
+// ring is a ramp that sends, a dot a ramp that receives, a square host memory; gaps stand for columns and
+// rows that continue the pattern, as in draw.hpp.
 #pragma once
 #include "census.hpp"
-#include "text.hpp"
 #include "svg.hpp"
+#include "text.hpp"
 
 namespace wsl::drawing {
 
@@ -29,12 +30,13 @@ class picture {
     const std::string below = legend();
     const coord whole{sheet_width(), legend_top() + 24 * legend_lines() + 8};
     const std::string box = "0 0 " + std::to_string(whole.x) + " " + std::to_string(whole.y);
-    return "<svg xmlns=\"http://www.w3.org/2000/svg\"" + attribute("viewBox", box) + attribute("width", whole.x) +
-           attribute("height", whole.y) + attribute("role", "img") + attribute("font-family", "sans-serif") +
-           attribute("font-size", 13) + attribute("fill", "#333") + ">\n<title>" + escaped(title_) + "</title>\n" +
+    return "<svg xmlns=\"http://www.w3.org/2000/svg\"" + attribute("viewBox", box) +
+           attribute("width", whole.x) + attribute("height", whole.y) + attribute("role", "img") +
+           attribute("font-family", "sans-serif") + attribute("font-size", 13) + attribute("fill", "#333") +
+           ">\n<title>" + escaped(title_) + "</title>\n" +
            rectangle({0, 0}, whole, 10, attribute("fill", "#fdfdfb")) +
-           label({24, 34}, title_, attribute("font-size", 17) + attribute("font-weight", "bold")) + numbers() + squares() +
-           routes() + below + "</svg>\n";
+           label({24, 34}, title_, attribute("font-size", 17) + attribute("font-weight", "bold")) +
+           numbers() + squares() + routes() + below + "</svg>\n";
   }
 
  private:
@@ -53,7 +55,9 @@ class picture {
     return cell(i, j) + coord{(xs_[i].gap ? gap_size : pitch()) / 2, (ys_[j].gap ? gap_size : pitch()) / 2};
   }
   int legend_top() const { return top_ + place(ys_, ys_.size()) + 52; }
-  int legend_lines() const { return programs_.size() + colors_.size() + (gap_legend_of(xs_, ys_).empty() ? 2 : 3); }
+  int legend_lines() const {
+    return programs_.size() + colors_.size() + (gap_legend_of(xs_, ys_).empty() ? 2 : 3);
+  }
   int sheet_width() const {
     int wide = left_ + place(xs_, xs_.size()) + 60;
     const auto fit = [&](int characters) { wide = characters * 8 + 90 > wide ? characters * 8 + 90 : wide; };
@@ -66,9 +70,11 @@ class picture {
   std::string numbers() const {
     const std::string grey = attribute("fill", "#888") + attribute("font-size", 11);
     std::string out = "<g" + grey + attribute("text-anchor", "middle") + ">\n";
-    for (int i = 0; i < xs_.size(); ++i) out += label({middle(i, 0).x, top_ - (top_ > 80 ? 28 : 4)}, label_of(xs_[i]));
+    for (int i = 0; i < xs_.size(); ++i)
+      out += label({middle(i, 0).x, top_ - (top_ > 80 ? 28 : 4)}, label_of(xs_[i]));
     out += "</g>\n<g" + grey + attribute("text-anchor", "end") + ">\n";
-    for (int j = 0; j < ys_.size(); ++j) out += label({left_ - (left_ > 70 ? 34 : 4), middle(0, j).y + 4}, label_of(ys_[j]));
+    for (int j = 0; j < ys_.size(); ++j)
+      out += label({left_ - (left_ > 70 ? 34 : 4), middle(0, j).y + 4}, label_of(ys_[j]));
     return out + "</g>\n";
   }
 
@@ -78,7 +84,8 @@ class picture {
       for (int i = 0; i < xs_.size(); ++i) {
         if (!xs_[i].gap && !ys_[j].gap) out += square(cell(i, j), {xs_[i].first, ys_[j].first});
         for (const int d : {-9, 0, 9})
-          if (xs_[i].gap != ys_[j].gap) dots += to('M', middle(i, j) + (xs_[i].gap ? coord{d, 0} : coord{0, d})) + "h0";
+          if (xs_[i].gap != ys_[j].gap)
+            dots += to('M', middle(i, j) + (xs_[i].gap ? coord{d, 0} : coord{0, d})) + "h0";
       }
     return out + outline(dots, painted("none", "#bbb", 4) + attribute("stroke-linecap", "round"));
   }
@@ -88,14 +95,16 @@ class picture {
     const tint fill = tint_of_program(index);
     const std::string place = "PE (" + std::to_string(at.x) + ", " + std::to_string(at.y) + "): ";
     const coord inner = corner + coord{between / 2, between / 2};
-    const std::string body = rectangle(inner, {square_, square_}, 9, painted(fill.hex(), fill.towards(black, 25).hex(), 1),
-                                       place + (what ? what->name : "no program"));
+    const std::string body =
+        rectangle(inner, {square_, square_}, 9, painted(fill.hex(), fill.towards(black, 25).hex(), 1),
+                  place + (what ? what->name : "no program"));
     if (!what) return body;
     const std::string dim = attribute("fill", fill.towards(black, 60).hex()) + attribute("font-size", 10);
     return body + label(inner + coord{5, 13}, std::string{letter_of(index)}, dim);
   }
 
-  // Routes. Colors keep a distance from the middle of their cells, to the east and to the south, and so never cover each other.
+  // Routes. Colors keep a distance from the middle of their cells, to the east and to the south, and so never
+  // cover each other.
   struct strokes {
     int color, offset;
     std::string lines, heads, knots;
@@ -125,8 +134,8 @@ class picture {
       const std::string round = attribute("stroke-linecap", "round") + attribute("stroke-linejoin", "round");
       out += "<g><title>" + escaped(title_of(l_, s.color)) + "</title>\n" +
              outline(s.lines, painted("none", "#fff", 4 * weight()) + round) +
-             outline(s.lines, painted("none", ink(s), 2 * weight()) + round) + outline(s.heads, painted(ink(s), "#fff", 1)) +
-             s.knots + "</g>\n";
+             outline(s.lines, painted("none", ink(s), 2 * weight()) + round) +
+             outline(s.heads, painted(ink(s), "#fff", 1)) + s.knots + "</g>\n";
     }
     return out;
   }
@@ -155,20 +164,24 @@ class picture {
   }
   // Legs from one side share a stem up to the bend.
   std::string leg(coord corner, port from, port out, int offset) const {
-    const coord a = side(corner, from, offset), centre = side(corner, ramp, offset), b = side(corner, out, offset);
+    const coord a = side(corner, from, offset), centre = side(corner, ramp, offset),
+                b = side(corner, out, offset);
     if (from == ramp || out == ramp || from == opposite(out)) return to('M', a) + to('L', b);
     if (from == out) return to('M', a) + to('L', centre);
     const int bend = square_ / 4;
-    return to('M', a) + to('L', along(centre, from, bend)) + to('Q', centre) + to(' ', along(centre, out, bend)) + to('L', b);
+    return to('M', a) + to('L', along(centre, from, bend)) + to('Q', centre) +
+           to(' ', along(centre, out, bend)) + to('L', b);
   }
   std::string knot(const route& how, bool merges, coord at, const std::string& color) const {
     const int size = 2 + 2 * weight();
     const auto spot = [&](int radius, const std::string& paint) {
-      return merges ? rectangle(at - coord{radius, radius}, {2 * radius, 2 * radius}, 1, paint) : circle(at, radius, paint);
+      return merges ? rectangle(at - coord{radius, radius}, {2 * radius, 2 * radius}, 1, paint)
+                    : circle(at, radius, paint);
     };
     std::string out;
     if (how.from.has(ramp)) out += spot(size, painted("#fff", color, weight() + 1));
-    if (how.to.has(ramp)) out += spot(how.from.has(ramp) ? size - 2 - weight() / 2 : size, painted(color, color, 1));
+    if (how.to.has(ramp))
+      out += spot(how.from.has(ramp) ? size - 2 - weight() / 2 : size, painted(color, color, 1));
     else if (merges && out.empty()) out = spot(size - 1, painted("#fff", color, weight()));
     return out;
   }
@@ -218,7 +231,8 @@ class picture {
     return circle(at + coord{13, 0}, 5, hollow) + label(at + coord{40, 5}, "sends from its ramp") +
            circle(at + coord{203, 0}, 5, full) + label(at + coord{230, 5}, "receives at its ramp") +
            rectangle(at + coord{9, 20}, {8, 8}, 1, hollow) + label(at + coord{40, 29}, "host stream") +
-           rectangle(at + coord{192, 19}, {10, 10}, 1, hollow) + rectangle(at + coord{206, 19}, {10, 10}, 1, full) +
+           rectangle(at + coord{192, 19}, {10, 10}, 1, hollow) +
+           rectangle(at + coord{206, 19}, {10, 10}, 1, full) +
            label(at + coord{230, 29}, "square on a PE: wavelets merge");
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The few elements of SVG that the drawings use, and their colors. Hues come from Paul Tol's schemes, which people who see
-// colors differently can tell apart: pale ones for the programs on PEs, dark ones for the routes above them.
+// The few elements of SVG that the drawings use, and their colors. Hues come from Paul Tol's schemes, which
+// people who see colors differently can tell apart: pale ones for the programs on PEs, dark ones for the
+// routes above them.
 #pragma once
 #include <string>
 
@@ -26,13 +27,16 @@ inline std::string attribute(const char* name, const std::string& value) {
 }
 inline std::string attribute(const char* name, int value) { return attribute(name, std::to_string(value)); }
 
-inline std::string rectangle(coord corner, coord size, int radius, const std::string& paint, const std::string& hint = "") {
-  const std::string head = "<rect" + attribute("x", corner.x) + attribute("y", corner.y) + attribute("width", size.x) +
-                           attribute("height", size.y) + attribute("rx", radius) + paint;
+inline std::string rectangle(coord corner, coord size, int radius, const std::string& paint,
+                             const std::string& hint = "") {
+  const std::string head = "<rect" + attribute("x", corner.x) + attribute("y", corner.y) +
+                           attribute("width", size.x) + attribute("height", size.y) +
+                           attribute("rx", radius) + paint;
   return hint.empty() ? head + "/>\n" : head + "><title>" + escaped(hint) + "</title></rect>\n";
 }
 inline std::string circle(coord centre, int radius, const std::string& paint = "") {
-  return "<circle" + attribute("cx", centre.x) + attribute("cy", centre.y) + attribute("r", radius) + paint + "/>\n";
+  return "<circle" + attribute("cx", centre.x) + attribute("cy", centre.y) + attribute("r", radius) + paint +
+         "/>\n";
 }
 inline std::string label(coord at, const std::string& text, const std::string& paint = "") {
   return "<text" + attribute("x", at.x) + attribute("y", at.y) + paint + ">" + escaped(text) + "</text>\n";
@@ -46,7 +50,9 @@ inline std::string painted(const std::string& fill, const std::string& stroke, i
 
 /// A step of an outline: M moves, L draws a line.
 inline std::string to(char how, coord at) { return how + std::to_string(at.x) + " " + std::to_string(at.y); }
-inline coord along(coord from, port side, int distance) { return from + coord{step(side).x * distance, step(side).y * distance}; }
+inline coord along(coord from, port side, int distance) {
+  return from + coord{step(side).x * distance, step(side).y * distance};
+}
 
 /// An arrow head whose middle is at a point.
 inline std::string arrow_head(coord at, port side, int size) {
@@ -73,7 +79,7 @@ inline constexpr tint white{255, 255, 255}, black{0, 0, 0};
 
 /// Eight hues; further programs get them again, darker each time.
 inline tint tint_of_program(int index) {
-  constexpr tint pale[] = {{119, 170, 221}, {238, 136, 102}, {187, 204, 51},  {255, 170, 187},
+  constexpr tint pale[] = {{119, 170, 221}, {238, 136, 102}, {187, 204, 51}, {255, 170, 187},
                            {153, 221, 255}, {238, 221, 136}, {68, 187, 153}, {190, 160, 210}};
   if (index < 0) return {240, 240, 240};
   const int round = index / 8 % 4;
@@ -81,7 +87,7 @@ inline tint tint_of_program(int index) {
 }
 /// Likewise for routes: the next eight colors are darker, then lighter.
 inline tint tint_of_color(int id) {
-  constexpr tint dark[] = {{51, 34, 136},  {204, 51, 17},  {17, 119, 51},  {170, 68, 153},
+  constexpr tint dark[] = {{51, 34, 136}, {204, 51, 17}, {17, 119, 51}, {170, 68, 153},
                            {0, 119, 187}, {153, 102, 0}, {0, 140, 130}, {136, 34, 85}};
   const int round = id / 8 % 3;
   return round == 0 ? dark[id % 8] : dark[id % 8].towards(round == 1 ? black : white, 40 / round);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The paper of the text drawings: columns of characters with a ruler above and row numbers at the left, gaps included.
+// The paper of the text drawings: columns of characters with a ruler above and row numbers at the left, gaps
+// included.
 #pragma once
 #include "census.hpp"
 #include "elide.hpp"
@@ -8,13 +9,21 @@ namespace wsl::drawing {
 
 inline int length(const std::string& ascii) { return static_cast<int>(ascii.size()); }
 inline int digits(int n) { return length(std::to_string(n)); }
-inline int widest(int so_far, const std::string& ascii) { return length(ascii) > so_far ? length(ascii) : so_far; }
+inline int widest(int so_far, const std::string& ascii) {
+  return length(ascii) > so_far ? length(ascii) : so_far;
+}
 inline std::string spaces(int n) { return n > 0 ? std::string(static_cast<unsigned>(n), ' ') : ""; }
-inline std::string to_right(const std::string& ascii, int width) { return spaces(width - length(ascii)) + ascii; }
-inline std::string to_left(const std::string& ascii, int width) { return ascii + spaces(width - length(ascii)); }
+inline std::string to_right(const std::string& ascii, int width) {
+  return spaces(width - length(ascii)) + ascii;
+}
+inline std::string to_left(const std::string& ascii, int width) {
+  return ascii + spaces(width - length(ascii));
+}
 
 /// A line without blanks at its end.
-inline std::string trimmed(const std::string& line) { return line.substr(0, line.find_last_not_of(' ') + 1) + "\n"; }
+inline std::string trimmed(const std::string& line) {
+  return line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+}
 
 /// "17" for a column or row, "+742" for a gap that continues the pattern, "~900" for one that had no room.
 inline std::string label_of(const slot& s) {
@@ -23,9 +32,10 @@ inline std::string label_of(const slot& s) {
 }
 
 inline std::string gap_legend_of(const slots& xs, const slots& ys) {
-  const bool alike = has_gap(xs, true) || has_gap(ys, true), unlike = has_gap(xs, false) || has_gap(ys, false);
-  return std::string(alike ? "+n: n more, which continue the pattern beside them" : "") + (alike && unlike ? "; " : "") +
-         (unlike ? "~n: n more, different ones, left out" : "");
+  const bool alike = has_gap(xs, true) || has_gap(ys, true),
+             unlike = has_gap(xs, false) || has_gap(ys, false);
+  return std::string(alike ? "+n: n more, which continue the pattern beside them" : "") +
+         (alike && unlike ? "; " : "") + (unlike ? "~n: n more, different ones, left out" : "");
 }
 
 /// Which columns and rows are drawn, and how many characters a column takes.

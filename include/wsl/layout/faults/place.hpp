@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How a sentence of the compiler names a place: enumerations, because compilers print these readably as template arguments.
+// How a sentence of the compiler names a place: enumerations, because compilers print these readably as
+// template arguments.
 #pragma once
 #include "table.hpp"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The rules of the machine's limits, for each placement: task ids, control ids, queues and memory. Only colors that a path brings
-// to or takes from the placement's PEs cost an id or a queue: one program may serve many places that each use a part of it.
+// The rules of the machine's limits, for each placement: task ids, control ids, queues and memory. Only
+// colors that a path brings to or takes from the placement's PEs cost an id or a queue: one program may serve
+// many places that each use a part of it.
 #pragma once
 #include <bit>
 
@@ -13,8 +14,10 @@ namespace wsl::rules {
 
 /// What one placement uses of its PEs, as masks of colors and as numbers.
 struct usage {
-  u64 delivered = 0, sent = 0;  ///< colors of the table that a path brings to or takes from some PE of the placement
-  u64 data = 0, read = 0;       ///< of the delivered ones, those that trigger a task and those that descriptors read
+  /// colors of the table that a path brings to or takes from some PE of the placement
+  u64 delivered = 0, sent = 0;
+  /// of the delivered ones, those that trigger a task and those that descriptors read
+  u64 data = 0, read = 0;
   int local_tasks = 0;
 };
 
@@ -48,25 +51,32 @@ constexpr diagnostic over_limit(fault_kind what, const placement& p, int have, i
 }
 
 constexpr diagnostic local_tasks(const layout& l, const placement& p, const usage& u) {
-  return over_limit(fault_kind::the_program_has_too_many_local_tasks, p, u.local_tasks, support::min(l.machine().local_tasks, max_local_tasks));
+  return over_limit(fault_kind::the_program_has_too_many_local_tasks, p, u.local_tasks,
+                    support::min(l.machine().local_tasks, max_local_tasks));
 }
 constexpr diagnostic data_tasks(const layout& l, const placement& p, const usage& u) {
-  return over_limit(fault_kind::the_program_has_too_many_data_tasks, p, std::popcount(u.data), l.machine().data_tasks);
+  return over_limit(fault_kind::the_program_has_too_many_data_tasks, p, std::popcount(u.data),
+                    l.machine().data_tasks);
 }
 constexpr diagnostic task_ids(const layout& l, const placement& p, const usage& u) {
-  return over_limit(fault_kind::the_program_has_too_many_tasks, p, std::popcount(u.data) + u.local_tasks, l.machine().task_ids);
+  return over_limit(fault_kind::the_program_has_too_many_tasks, p, std::popcount(u.data) + u.local_tasks,
+                    l.machine().task_ids);
 }
 constexpr diagnostic control_ids(const layout& l, const placement& p, const usage&) {
   for (const binding& b : *p.what)
     if (b.what == role::control && (b.id < 0 || b.id >= l.machine().control_tasks))
-      return {.what = fault_kind::the_control_id_does_not_exist, .at = p.where.nth(0), .have = b.id,
-              .limit = l.machine().control_tasks - 1, .name = p.what->name};
+      return {.what = fault_kind::the_control_id_does_not_exist,
+              .at = p.where.nth(0),
+              .have = b.id,
+              .limit = l.machine().control_tasks - 1,
+              .name = p.what->name};
   return {};
 }
 /// Where a color owns its queue, a data task holds one as a descriptor does.
 constexpr diagnostic input_queues(const layout& l, const placement& p, const usage& u) {
   const u64 queued = l.machine().color_owns_queue ? u.data | u.read : u.read;
-  return over_limit(fault_kind::the_program_needs_too_many_input_queues, p, std::popcount(queued), l.machine().input_queues);
+  return over_limit(fault_kind::the_program_needs_too_many_input_queues, p, std::popcount(queued),
+                    l.machine().input_queues);
 }
 /// Colors that share an output queue need one together.
 constexpr diagnostic output_queues(const layout& l, const placement& p, const usage& u) {
@@ -74,13 +84,15 @@ constexpr diagnostic output_queues(const layout& l, const placement& p, const us
   for (const binding& b : *p.what)
     if (b.what == role::share && (b.after & owners & (color_bit(b.id) - 1))) owners &= ~color_bit(b.id);
   const int queued = l.machine().color_owns_queue ? std::popcount(owners) : 0;
-  return over_limit(fault_kind::the_program_needs_too_many_output_queues, p, queued, l.machine().output_queues);
+  return over_limit(fault_kind::the_program_needs_too_many_output_queues, p, queued,
+                    l.machine().output_queues);
 }
 constexpr diagnostic memory(const layout& l, const placement& p, const usage&) {
   return over_limit(fault_kind::the_program_is_larger_than_the_memory, p, p.what->bytes, l.machine().memory);
 }
 
 using budget_rule = diagnostic (*)(const layout&, const placement&, const usage&);
-inline constexpr budget_rule budget_rules[] = {local_tasks, data_tasks, task_ids, control_ids, input_queues, output_queues, memory};
+inline constexpr budget_rule budget_rules[] = {local_tasks,  data_tasks,    task_ids, control_ids,
+                                               input_queues, output_queues, memory};
 
 }  // namespace wsl::rules

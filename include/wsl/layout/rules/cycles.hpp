@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// No route may go in a circle: nothing would ever take the wavelet out of the fabric. A closed walk over a grid goes as often east
-// as west and as often north as south, and it stays within one strongly connected component of the flow. So a join towards the east
-// in a component without joins towards the west lies on no circle; such joins are dropped until nothing changes. Straight runs,
-// turns, snakes, spirals and trees vanish in this way whatever their size; only what is left is decided by walking its PEs.
+// No route may go in a circle: nothing would ever take the wavelet out of the fabric. A closed walk over a
+// grid goes as often east as west and as often north as south, and it stays within one strongly connected
+// component of the flow. So a join towards the east in a component without joins towards the west lies on no
+// circle; such joins are dropped until nothing changes. Straight runs, turns, snakes, spirals and trees
+// vanish in this way whatever their size; only what is left is decided by walking its PEs.
 #pragma once
 #include "walk.hpp"
 
@@ -14,7 +15,8 @@ class components {
   scratch<int> of;  ///< component of each record
 
   constexpr components(const flow& f, const scratch<bool>& chosen) : graph_(f, chosen), cursor_(0) {
-    for (int i = 0; i < f.paths.size(); ++i) of.push_back(-1), index_.push_back(0), low_.push_back(0), cursor_.push_back(graph_.first[i]);
+    for (int i = 0; i < f.paths.size(); ++i)
+      of.push_back(-1), index_.push_back(0), low_.push_back(0), cursor_.push_back(graph_.first[i]);
     for (int i = 0; i < f.paths.size(); ++i)
       if (index_[i] == 0) explore(i);
   }
@@ -80,7 +82,8 @@ constexpr diagnostic name_circle(const walk& w, scratch<int>& inputs, const scra
     for (int d = 0; d < 4; ++d)
       for (int j = f.first_in(p.record, d); j >= 0; j = f.edges[j].next_in) {
         const place q{f.edges[j].from, p.at + step(every_side[d])};
-        if (chosen[j] && f.paths[q.record].where.has(q.at) && inputs[w.node(q)] != 0) before = q, side = d ^ 1;
+        if (chosen[j] && f.paths[q.record].where.has(q.at) && inputs[w.node(q)] != 0)
+          before = q, side = d ^ 1;
       }
     if (inputs[w.node(before)] < 0) return f.report(fault_kind::the_route_goes_in_a_circle, before.at, side);
     p = before;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The rules of filters: a filter needs deliveries to keep some of, a range of indices needs payloads with an index, and a PE has a
-// few filters for all its colors together.
+// The rules of filters: a filter needs deliveries to keep some of, a range of indices needs payloads with an
+// index, and a PE has a few filters for all its colors together.
 #pragma once
 #include "flow.hpp"
 
@@ -14,7 +14,8 @@ constexpr diagnostic at_filter(const layout& l, const filter_record& r, fault_ki
 constexpr diagnostic filters_are_used(const layout& l) {
   for (const filter_record& r : l.filters()) {
     const path_record& p = l.paths()[r.path];
-    if (!l.every_route(p).to.has(port::ramp)) return at_filter(l, r, fault_kind::the_filter_has_nothing_to_filter);
+    if (!l.every_route(p).to.has(port::ramp))
+      return at_filter(l, r, fault_kind::the_filter_has_nothing_to_filter);
     if (r.by_index && p.type->bytes < 4) return at_filter(l, r, fault_kind::the_payload_has_no_index);
   }
   return {};
@@ -37,7 +38,10 @@ constexpr diagnostic filters_fit(const layout& l) {
       const shared_piece more{intersect(pieces[i].where, where), pieces[i].depth + 1};
       if (more.where.empty()) continue;
       if (more.depth > l.machine().filters)
-        return {.what = fault_kind::the_pe_has_too_many_filters, .at = more.where.nth(0), .have = more.depth, .limit = l.machine().filters};
+        return {.what = fault_kind::the_pe_has_too_many_filters,
+                .at = more.where.nth(0),
+                .have = more.depth,
+                .limit = l.machine().filters};
       if (more.where == pieces[i].where) pieces[i].depth = more.depth;
       else pieces.push_back(more);
     }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The flow of one color: its path records and the joins between them. Record a joins record b through a side when some PE of a
-// sends through that side into a PE of b that listens there; a row of 750 PEs that hand on to each other is one record that joins
-// itself. The rules of paths and cycles ask this graph, whose size is that of the program text, instead of the PEs. A path with a
-// switch is one record for each of its positions: which of them stand at the same time is up to the control wavelets.
+// The flow of one color: its path records and the joins between them. Record a joins record b through a side
+// when some PE of a sends through that side into a PE of b that listens there; a row of 750 PEs that hand on
+// to each other is one record that joins itself. The rules of paths and cycles ask this graph, whose size is
+// that of the program text, instead of the PEs. A path with a switch is one record for each of its positions:
+// which of them stand at the same time is up to the control wavelets.
 #pragma once
 #include "../cover.hpp"
 #include "../faults/table.hpp"
@@ -10,7 +11,8 @@
 
 namespace wsl::rules {
 
-/// Sides as small numbers, in the order of every_side: east, west, north, south. The opposite of side d is d ^ 1.
+/// Sides as small numbers, in the order of every_side: east, west, north, south. The opposite of side d is d
+/// ^ 1.
 constexpr u8 bit_of_side(int d) { return static_cast<u8>(2 << d); }
 inline constexpr u8 ramp_bit = 1, side_bits = 30;
 constexpr bool several(int bits) { return (bits & (bits - 1)) != 0; }
@@ -20,7 +22,8 @@ struct route_segment {
   u8 from = 0, to = 0;
   bool merges = false;
   const payload_type* type = nullptr;
-  int switched_path = 0;    ///< one more than the number of the path of which this is a position; 0 if its route stays
+  /// one more than the number of the path of which this is a position; 0 if its route stays
+  int switched_path = 0;
   u8 color = 0, swaps = 0;  ///< sides through which words leave with the other color of the pair
 };
 
@@ -38,16 +41,16 @@ class flow {
   scratch<edge> edges;
   int positions = 1;        ///< the most that a switch of the color has
   coord overlap = nowhere;  ///< a PE that two of the records cover
-  step_budget work;  ///< of all rules that ask this flow
+  step_budget work;         ///< of all rules that ask this flow
 
   static constexpr int every = -1;
 
-  /// Where paths swap colors the records of the other color of the pair stand here as well: joins cross over. Only circles and forks
-  /// are asked of both.
+  /// Where paths swap colors the records of the other color of the pair stand here as well: joins cross over.
+  /// Only circles and forks are asked of both.
   constexpr bool foreign(int record) const { return pair_ && paths.data()[record].color != color; }
 
-  /// Of one phase or of every one; with every position of its switches, or with position `only` of each, the last one where it has
-  /// fewer.
+  /// Of one phase or of every one; with every position of its switches, or with position `only` of each, the
+  /// last one where it has fewer.
   constexpr flow(const layout& l, int c, int which = 0, int only = every)
       : plan(l), color(c), phase(which), pair_((l.swapped_colors() >> c & 1) != 0) {
     gather(only);
@@ -55,7 +58,8 @@ class flow {
     sweep();
   }
 
-  /// The lists of joins: out of a record through a side, and into a record through a side of that record; -1 ends them.
+  /// The lists of joins: out of a record through a side, and into a record through a side of that record; -1
+  /// ends them.
   constexpr int first_out(int record, int side) const { return first_out_[4 * record + side]; }
   constexpr int first_in(int record, int side) const { return first_in_[4 * record + side]; }
 
@@ -69,7 +73,8 @@ class flow {
   }
 
  private:
-  // Records in the order of their first column or row, whichever separates them better, so that the sweep meets few pairs.
+  // Records in the order of their first column or row, whichever separates them better, so that the sweep
+  // meets few pairs.
   constexpr void gather(int only) {
     scratch<route_segment> found;
     i64 wide = 0, high = 0;
@@ -79,7 +84,8 @@ class flow {
         const int count = changes ? changes->positions(plan, p, only, found) : 0;
         positions = count > positions ? count : positions;
         if (count == 0) found.push_back(record_of(p));
-        wide += i64{p.where.x1 - p.where.x0} * plan.height(), high += i64{p.where.y1 - p.where.y0} * plan.width();
+        wide += i64{p.where.x1 - p.where.x0} * plan.height(),
+            high += i64{p.where.y1 - p.where.y0} * plan.width();
       }
     along_x_ = wide <= high;
     scratch<int> order;
@@ -90,8 +96,13 @@ class flow {
   // The ramps of the other color belong to its own flow.
   constexpr route_segment record_of(const path_record& p) const {
     const u8 kept = p.color == color ? 0xff : static_cast<u8>(~ramp_bit);
-    return {.where = tight(p.where), .from = static_cast<u8>(p.how.from.bits & kept), .to = static_cast<u8>(p.how.to.bits & kept),
-            .merges = p.merges, .type = p.type, .color = static_cast<u8>(p.color), .swaps = p.swaps.bits};
+    return {.where = tight(p.where),
+            .from = static_cast<u8>(p.how.from.bits & kept),
+            .to = static_cast<u8>(p.how.to.bits & kept),
+            .merges = p.merges,
+            .type = p.type,
+            .color = static_cast<u8>(p.color),
+            .swaps = p.swaps.bits};
   }
   constexpr int begin_of(const region& r) const { return along_x_ ? r.x0 : r.y0; }
 
@@ -135,7 +146,8 @@ class flow {
   }
   constexpr void compare(int a, int b) {
     work.spent += overlap == nowhere ? 24 : 10;
-    if (overlap == nowhere && !(foreign(a) || foreign(b)) && (paths[a].switched_path == 0 || paths[a].switched_path != paths[b].switched_path)) {
+    if (overlap == nowhere && !(foreign(a) || foreign(b)) &&
+        (paths[a].switched_path == 0 || paths[a].switched_path != paths[b].switched_path)) {
       const region both = intersect(paths[a].where, paths[b].where);
       if (!both.empty()) overlap = both.nth(0);
     }

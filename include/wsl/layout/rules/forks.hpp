@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// No wavelet may arrive twice: the branches of a fork must not meet again in a router that merges. Only colors in which some fork
-// leads to some merge through two of its branches need a look at PEs; broadcast trees do not merge, reduction trees do not fork,
-// and a reduction that feeds a broadcast merges before it forks.
+// No wavelet may arrive twice: the branches of a fork must not meet again in a router that merges. Only
+// colors in which some fork leads to some merge through two of its branches need a look at PEs; broadcast
+// trees do not merge, reduction trees do not fork, and a reduction that feeds a broadcast merges before it
+// forks.
 #pragma once
 #include "walk.hpp"
 
@@ -19,7 +20,8 @@ constexpr void leading_to_merges(const flow& f, scratch<bool>& leads) {
     const int i = pending.pop_back();
     for (int d = 0; d < 4; ++d)
       for (int j = f.first_in(i, d); j >= 0; j = f.edges[j].next_in)
-        if (const int before = f.edges[j].from; !leads[before]) leads[before] = true, pending.push_back(before);
+        if (const int before = f.edges[j].from; !leads[before])
+          leads[before] = true, pending.push_back(before);
   }
 }
 
@@ -73,7 +75,8 @@ constexpr place parting(const walk& w, breadth_first_search& found, place a, pla
   return b;
 }
 
-constexpr diagnostic run_search(flow& f, const walk& w, breadth_first_search& found, const place& source, int number) {
+constexpr diagnostic run_search(flow& f, const walk& w, breadth_first_search& found, const place& source,
+                                int number) {
   scratch<place> pending;
   pending.push_back(source);
   found.before[w.node(source)] = {};

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The rule of the first word. A color can start if a host stream feeds it, or if a program that sends it can begin without it:
-// because the host launches it, because it has an active task, or because one of the colors it takes can start. Colors that only
-// wait for each other never start. This says that a start is possible, not that the program makes it: a warning to opt into.
+// The rule of the first word. A color can start if a host stream feeds it, or if a program that sends it can
+// begin without it: because the host launches it, because it has an active task, or because one of the colors
+// it takes can start. Colors that only wait for each other never start. This says that a start is possible,
+// not that the program makes it: a warning to opt into.
 #pragma once
 #include "budget.hpp"
 
@@ -13,12 +14,15 @@ constexpr bool begins_itself(const program& p) {
   return false;
 }
 
-/// A send of a placement: it waits for all colors of `after` and, unless its program begins by itself, for one it takes.
+/// A send of a placement: it waits for all colors of `after` and, unless its program begins by itself, for
+/// one it takes.
 struct departure {
   int color = 0, placement = 0;
   u64 after = 0, takes = 0;
   bool begins = false;
-  constexpr bool ready(u64 started) const { return (after & ~started) == 0 && (begins || (takes & started) != 0); }
+  constexpr bool ready(u64 started) const {
+    return (after & ~started) == 0 && (begins || (takes & started) != 0);
+  }
 };
 
 constexpr void departures_of(const layout& l, scratch<departure>& found) {
@@ -48,13 +52,15 @@ constexpr u64 startable(const layout& l, const scratch<departure>& sends) {
   return started;
 }
 
-/// The colors that cannot start and that `color` waits for, directly or through others; usually itself among them.
+/// The colors that cannot start and that `color` waits for, directly or through others; usually itself among
+/// them.
 constexpr u64 waits_for(const scratch<departure>& sends, u64 started, int color) {
   u64 reached = color_bit(color), waiting = 0, before = 1;
   while (before != waiting) {
     before = waiting;
     for (int i = 0; i < sends.size(); ++i)
-      if (reached & color_bit(sends[i].color)) waiting |= (sends[i].after | (sends[i].begins ? 0 : sends[i].takes)) & ~started;
+      if (reached & color_bit(sends[i].color))
+        waiting |= (sends[i].after | (sends[i].begins ? 0 : sends[i].takes)) & ~started;
     reached |= waiting;
   }
   return waiting;
@@ -68,8 +74,11 @@ constexpr diagnostic colors_can_start(const layout& l) {
   for (int i = 0; i < sends.size(); ++i) {
     if (started & color_bit(sends[i].color)) continue;
     const placement& p = l.placements()[sends[i].placement];
-    return {.what = fault_kind::nobody_can_start_the_color, .color = sends[i].color, .at = p.where.nth(0),
-            .colors = waits_for(sends, started, sends[i].color), .name = p.what->name};
+    return {.what = fault_kind::nobody_can_start_the_color,
+            .color = sends[i].color,
+            .at = p.where.nth(0),
+            .colors = waits_for(sends, started, sends[i].color),
+            .name = p.what->name};
   }
   return {};
 }

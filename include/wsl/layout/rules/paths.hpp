@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The rules of the routers: one route for each color and PE, every link has a sender and a listener that agree on the payload, and
-// host streams meet a path. Together they say that no wavelet can get lost between two routers or wait in one for ever: what is
-// sent reaches a router that takes it on, so with outputs never empty (the builder sees to that) and without circles
-// (cycles.hpp) it reaches a ramp or a stream_out.
+// The rules of the routers: one route for each color and PE, every link has a sender and a listener that
+// agree on the payload, and host streams meet a path. Together they say that no wavelet can get lost between
+// two routers or wait in one for ever: what is sent reaches a router that takes it on, so with outputs never
+// empty (the builder sees to that) and without circles (cycles.hpp) it reaches a ramp or a stream_out.
 #pragma once
 #include "flow.hpp"
 
@@ -38,7 +38,9 @@ constexpr diagnostic edges(flow& f, bool inbound) {
       if (!((inbound ? p.from : p.to) & bit_of_side(d)) || f.foreign(i)) continue;
       const coord bare = uncovered(at_the_edge(p.where, every_side[d], f.plan.grid()), streams, f.work);
       if (bare != nowhere)
-        return f.report(inbound ? fault_kind::the_path_listens_beyond_the_grid : fault_kind::the_path_leaves_the_grid, bare, d);
+        return f.report(
+            inbound ? fault_kind::the_path_listens_beyond_the_grid : fault_kind::the_path_leaves_the_grid,
+            bare, d);
     }
   }
   return f.nothing();
@@ -54,8 +56,10 @@ constexpr diagnostic outputs_to_neighbours(flow& f) {
       if (!(f.paths[i].to & bit_of_side(d)) || f.foreign(i)) continue;
       const coord hop = step(every_side[d]);
       listeners.clear();
-      for (int j = f.first_out(i, d); j >= 0; j = f.edges[j].next_out) listeners.push_back(f.paths[f.edges[j].to].where);
-      const coord deaf = uncovered(intersect(f.paths[i].where.shifted(hop), f.plan.grid()), listeners, f.work);
+      for (int j = f.first_out(i, d); j >= 0; j = f.edges[j].next_out)
+        listeners.push_back(f.paths[f.edges[j].to].where);
+      const coord deaf =
+          uncovered(intersect(f.paths[i].where.shifted(hop), f.plan.grid()), listeners, f.work);
       if (deaf != nowhere) return f.report(fault_kind::the_neighbour_does_not_listen, deaf - hop, d);
     }
   return f.nothing();
@@ -69,8 +73,10 @@ constexpr diagnostic inputs_from_neighbours(flow& f) {
       if (!(f.paths[i].from & bit_of_side(d)) || f.foreign(i)) continue;
       const coord hop = step(every_side[d]);
       senders.clear();
-      for (int j = f.first_in(i, d); j >= 0; j = f.edges[j].next_in) senders.push_back(f.paths[f.edges[j].from].where);
-      const coord silent = uncovered(intersect(f.paths[i].where.shifted(hop), f.plan.grid()), senders, f.work);
+      for (int j = f.first_in(i, d); j >= 0; j = f.edges[j].next_in)
+        senders.push_back(f.paths[f.edges[j].from].where);
+      const coord silent =
+          uncovered(intersect(f.paths[i].where.shifted(hop), f.plan.grid()), senders, f.work);
       if (silent != nowhere) return f.report(fault_kind::the_path_listens_to_silence, silent - hop, d);
     }
   return f.nothing();
@@ -98,9 +104,12 @@ constexpr diagnostic streams_meet_paths(flow& f) {
     if (s.color != f.color || f.phase > 0) continue;
     open.clear();
     for (const path_record& p : f.plan.paths())
-      if (p.color == f.color && (s.inbound ? f.plan.every_route(p).from : f.plan.every_route(p).to).has(s.side)) open.push_back(tight(p.where));
-    diagnostic d = f.report(s.inbound ? fault_kind::the_stream_in_enters_no_path : fault_kind::the_stream_out_leaves_no_path,
-                            uncovered(tight(s.where), open, f.work));
+      if (p.color == f.color &&
+          (s.inbound ? f.plan.every_route(p).from : f.plan.every_route(p).to).has(s.side))
+        open.push_back(tight(p.where));
+    diagnostic d = f.report(
+        s.inbound ? fault_kind::the_stream_in_enters_no_path : fault_kind::the_stream_out_leaves_no_path,
+        uncovered(tight(s.where), open, f.work));
     d.side = s.side;
     if (d.at != nowhere) return d;
   }
@@ -112,7 +121,8 @@ constexpr diagnostic types_of_streams(flow& f) {
     if (s.color != f.color) continue;
     for (int i = 0; i < f.paths.size(); ++i) {
       const route_segment& p = f.paths[i];
-      if (s.type == p.type || !((s.inbound ? p.from : p.to) & static_cast<u8>(s.side)) || f.foreign(i)) continue;
+      if (s.type == p.type || !((s.inbound ? p.from : p.to) & static_cast<u8>(s.side)) || f.foreign(i))
+        continue;
       const region both = intersect(tight(s.where), p.where);
       if (both.empty()) continue;
       diagnostic d = f.report(fault_kind::the_stream_carries_another_type, both.nth(0));
@@ -138,9 +148,16 @@ constexpr diagnostic streams_are_apart(flow& f) {
 }
 
 /// The rules of this header in their order; a rule may assume nothing of those before it.
-inline constexpr diagnostic (*path_rules[])(flow&) = {
-    overlaps, inputs, outputs_at_the_edge, outputs_to_neighbours, inputs_at_the_edge, inputs_from_neighbours,
-    types_of_neighbours, streams_meet_paths, types_of_streams, streams_are_apart};
+inline constexpr diagnostic (*path_rules[])(flow&) = {overlaps,
+                                                      inputs,
+                                                      outputs_at_the_edge,
+                                                      outputs_to_neighbours,
+                                                      inputs_at_the_edge,
+                                                      inputs_from_neighbours,
+                                                      types_of_neighbours,
+                                                      streams_meet_paths,
+                                                      types_of_streams,
+                                                      streams_are_apart};
 
 /// Library modules own their colors alone. This rule is about the whole layout.
 constexpr diagnostic claims_are_apart(const layout& l) {
@@ -151,7 +168,11 @@ constexpr diagnostic claims_are_apart(const layout& l) {
       if (first >= c[i].first + c[i].count || first >= c[j].first + c[j].count) continue;
       const region both = intersect(tight(c[i].where), tight(c[j].where));
       if (both.empty()) continue;
-      return {.what = fault_kind::two_modules_claim_one_color, .color = first, .at = both.nth(0), .name = c[j].module, .other = c[i].module};
+      return {.what = fault_kind::two_modules_claim_one_color,
+              .color = first,
+              .at = both.nth(0),
+              .name = c[j].module,
+              .other = c[i].module};
     }
   return {};
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The rules of routes that change. What the positions of switches send and listen to is checked as routes are (paths.hpp): a
-// record of the flow is one position. Here: the machine has such switches, some command that programs send leads to each position,
-// and every command that a program sends meets a switch. Commands travel as wavelets do, over the joins of the flow.
+// The rules of routes that change. What the positions of switches send and listen to is checked as routes are
+// (paths.hpp): a record of the flow is one position. Here: the machine has such switches, some command that
+// programs send leads to each position, and every command that a program sends meets a switch. Commands
+// travel as wavelets do, over the joins of the flow.
 #pragma once
 #include "../../core/control.hpp"
 #include "flow.hpp"
@@ -24,7 +25,8 @@ constexpr int add_positions(const layout& l, const path_record& p, int only, scr
   const switch_record* s = l.switch_of(p);
   for (int i = 0; s && i < s->count; ++i)
     if (only < 0 || i == only || (i < only && i == s->count - 1))
-      found.push_back({tight(p.where), s->position(i).from.bits, s->position(i).to.bits, p.merges, p.type, s->path + 1});
+      found.push_back(
+          {tight(p.where), s->position(i).from.bits, s->position(i).to.bits, p.merges, p.type, s->path + 1});
   return s ? s->count : 0;
 }
 
@@ -40,13 +42,16 @@ constexpr diagnostic machine_switches(const layout& l, const switch_record& s) {
   return able ? diagnostic{} : d;
 }
 
-/// A position is one pair of multiplexer settings: what it changes has one port, on machines with one multiplexer on one side.
+/// A position is one pair of multiplexer settings: what it changes has one port, on machines with one
+/// multiplexer on one side.
 constexpr diagnostic positions_are_simple(const layout& l, const switch_record& s) {
   for (int i = 1; i < s.count; ++i) {
     const route now = s.position(i), before = s.position(i - 1);
     const bool from = now.from != before.from, to = now.to != before.to;
-    if (from && to && l.machine().position_sides < 2) return at_switch(l, s, fault_kind::a_position_changes_both_sides, i);
-    if ((from && !now.from.single()) || (to && !now.to.single())) return at_switch(l, s, fault_kind::a_position_has_several_ports, i);
+    if (from && to && l.machine().position_sides < 2)
+      return at_switch(l, s, fault_kind::a_position_changes_both_sides, i);
+    if ((from && !now.from.single()) || (to && !now.to.single()))
+      return at_switch(l, s, fault_kind::a_position_has_several_ports, i);
   }
   return {};
 }
@@ -58,7 +63,8 @@ class steering {
 
   constexpr explicit steering(flow& f) : commands(f.paths.size()), flow_(f), seen_(f.paths.size()) {}
 
-  /// Follows the control wavelets of one placement; says whether they meet a switch, or have no path to begin with.
+  /// Follows the control wavelets of one placement; says whether they meet a switch, or have no path to begin
+  /// with.
   constexpr bool follow(const region& from, u8 what) {
     for (int i = 0; i < flow_.paths.size(); ++i) seen_[i] = false;
     for (int i = 0; i < flow_.paths.size(); ++i)

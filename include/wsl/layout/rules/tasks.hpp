@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The rules between routers and programs: what a path brings to a ramp is taken there, what a path takes from a ramp is sent
-// there, both sides agree on the payload, and what a program names in its table has a path somewhere on its area. Completeness,
-// a path on every PE of the area, is a rule of its own: programs at the edge of a halo have no neighbour to hear from.
+// The rules between routers and programs: what a path brings to a ramp is taken there, what a path takes from
+// a ramp is sent there, both sides agree on the payload, and what a program names in its table has a path
+// somewhere on its area. Completeness, a path on every PE of the area, is a rule of its own: programs at the
+// edge of a halo have no neighbour to hear from.
 #pragma once
 #include "flow.hpp"
 
@@ -17,9 +18,9 @@ struct party {
 /// Who takes and who sends one color.
 class crew {
  public:
-  scratch<region> areas;     ///< of every placement
-  scratch<party> parties;    ///< the entries that name the color
-  scratch<u8> roles;         ///< of every placement: 1 if the program takes the color, 2 if it sends it
+  scratch<region> areas;   ///< of every placement
+  scratch<party> parties;  ///< the entries that name the color
+  scratch<u8> roles;       ///< of every placement: 1 if the program takes the color, 2 if it sends it
 
   constexpr crew(const layout& l, int color) {
     for (const placement& p : l.placements()) {
@@ -37,7 +38,9 @@ class crew {
 };
 
 /// Does the record go to the ramp, where programs take, or come from it, where they send?
-constexpr bool at_ramp(const route_segment& p, bool takes) { return ((takes ? p.to : p.from) & ramp_bit) != 0; }
+constexpr bool at_ramp(const route_segment& p, bool takes) {
+  return ((takes ? p.to : p.from) & ramp_bit) != 0;
+}
 
 constexpr diagnostic named(diagnostic d, const flow& f, int placement) {
   d.name = f.plan.placements()[placement].what->name;
@@ -49,7 +52,10 @@ constexpr diagnostic has_program(flow& f, const crew& c, bool takes) {
   for (int i = 0; i < f.paths.size(); ++i) {
     if (!at_ramp(f.paths[i], takes)) continue;
     const coord bare = uncovered(f.paths[i].where, c.areas, f.work);
-    if (bare != nowhere) return f.report(takes ? fault_kind::no_program_takes_the_delivery : fault_kind::no_program_sends_into_the_path, bare);
+    if (bare != nowhere)
+      return f.report(
+          takes ? fault_kind::no_program_takes_the_delivery : fault_kind::no_program_sends_into_the_path,
+          bare);
   }
   return f.nothing();
 }
@@ -60,11 +66,13 @@ constexpr diagnostic names_color(flow& f, const crew& c, bool takes) {
     if (!at_ramp(f.paths[i], takes)) continue;
     f.work.spent += c.areas.size();
     for (int k = 0; k < c.areas.size() && !f.work.exhausted(); ++k) {
-      if (c.roles.data()[k] & crew::role_bit(takes) || apart(f.paths.data()[i].where, c.areas.data()[k])) continue;
+      if (c.roles.data()[k] & crew::role_bit(takes) || apart(f.paths.data()[i].where, c.areas.data()[k]))
+        continue;
       f.work.spent += 14;
       const region both = intersect(f.paths[i].where, c.areas[k]);
       if (both.empty()) continue;
-      const fault_kind what = takes ? fault_kind::the_program_does_not_take_the_color : fault_kind::the_program_does_not_send_the_color;
+      const fault_kind what = takes ? fault_kind::the_program_does_not_take_the_color
+                                    : fault_kind::the_program_does_not_send_the_color;
       return named(f.report(what, both.nth(0)), f, k);
     }
   }
@@ -82,7 +90,9 @@ constexpr diagnostic types_of_programs(flow& f, const crew& c, bool takes) {
       f.work.spent += 14;
       const region both = intersect(s.where, c.areas[p.placement]);
       if (both.empty()) continue;
-      diagnostic d = f.report(takes ? fault_kind::the_program_takes_another_type : fault_kind::the_program_sends_another_type, both.nth(0));
+      diagnostic d = f.report(
+          takes ? fault_kind::the_program_takes_another_type : fault_kind::the_program_sends_another_type,
+          both.nth(0));
       d.other = s.type->name;
       return named(d, f, p.placement);
     }
@@ -90,8 +100,8 @@ constexpr diagnostic types_of_programs(flow& f, const crew& c, bool takes) {
   return f.nothing();
 }
 
-/// A color in a program's table has a path on at least one PE of its area; none is needed for a color whose areas have no PEs at
-/// this size of the grid.
+/// A color in a program's table has a path on at least one PE of its area; none is needed for a color whose
+/// areas have no PEs at this size of the grid.
 constexpr diagnostic used(flow& f, const crew& c, bool takes) {
   if (f.plan.idle_colors() & color_bit(f.color)) return f.nothing();
   for (int k = 0; k < c.areas.size() && !f.work.exhausted(); ++k) {
@@ -103,7 +113,8 @@ constexpr diagnostic used(flow& f, const crew& c, bool takes) {
       found = !intersect(f.paths[i].where, c.areas[k]).empty();
     }
     if (found) continue;
-    const fault_kind what = takes ? fault_kind::no_path_feeds_the_program : fault_kind::no_path_takes_what_the_program_sends;
+    const fault_kind what =
+        takes ? fault_kind::no_path_feeds_the_program : fault_kind::no_path_takes_what_the_program_sends;
     return named(f.report(what, c.areas[k].nth(0)), f, k);
   }
   return f.nothing();
@@ -117,8 +128,8 @@ constexpr diagnostic used_everywhere(flow& f, const crew& c, bool takes) {
   for (int k = 0; k < c.areas.size(); ++k) {
     if (!(c.roles[k] & crew::role_bit(takes))) continue;
     const coord bare = uncovered(c.areas[k], ramps, f.work);
-    const fault_kind what =
-        takes ? fault_kind::no_path_feeds_the_program_on_this_pe : fault_kind::no_path_takes_what_the_program_sends_on_this_pe;
+    const fault_kind what = takes ? fault_kind::no_path_feeds_the_program_on_this_pe
+                                  : fault_kind::no_path_takes_what_the_program_sends_on_this_pe;
     if (bare != nowhere) return named(f.report(what, bare), f, k);
   }
   return f.nothing();
@@ -129,16 +140,23 @@ inline constexpr task_rule task_rules[] = {has_program, names_color, types_of_pr
 
 constexpr bool sends_from(const layout& l, const placement& p, int color) {
   for (const path_record& way : l.paths())
-    if (way.color == color && way.how.from.has(port::ramp) && !intersect(tight(way.where), tight(p.where)).empty()) return true;
+    if (way.color == color && way.how.from.has(port::ramp) &&
+        !intersect(tight(way.where), tight(p.where)).empty())
+      return true;
   return false;
 }
 
-/// Where no route changes nobody takes commands but a teardown. Where some do, rules/switches.hpp looks closer.
+/// Where no route changes nobody takes commands but a teardown. Where some do, rules/switches.hpp looks
+/// closer.
 constexpr diagnostic commands_have_a_switch(const layout& l) {
   for (const placement& p : l.placements())
     for (const binding& b : *p.what)
-      if (b.what == role::steer && !l.changes() && !(b.commands & where_switched) && (b.commands & (command_bit(advance) | command_bit(reset))) && sends_from(l, p, b.id))
-        return {.what = fault_kind::no_router_takes_the_command, .color = b.id, .at = p.where.nth(0), .name = p.what->name};
+      if (b.what == role::steer && !l.changes() && !(b.commands & where_switched) &&
+          (b.commands & (command_bit(advance) | command_bit(reset))) && sends_from(l, p, b.id))
+        return {.what = fault_kind::no_router_takes_the_command,
+                .color = b.id,
+                .at = p.where.nth(0),
+                .name = p.what->name};
   return {};
 }
 
@@ -152,8 +170,10 @@ constexpr diagnostic placements_are_apart(const layout& l) {
       if (apart(a[i], a[j])) continue;
       const region both = intersect(a[i], a[j]);
       if (both.empty()) continue;
-      return {.what = fault_kind::two_programs_run_on_one_pe, .at = both.nth(0),
-              .name = l.placements()[j].what->name, .other = l.placements()[i].what->name};
+      return {.what = fault_kind::two_programs_run_on_one_pe,
+              .at = both.nth(0),
+              .name = l.placements()[j].what->name,
+              .other = l.placements()[i].what->name};
     }
   return {};
 }
@@ -162,7 +182,8 @@ constexpr diagnostic placements_are_apart(const layout& l) {
 constexpr bool compete(const binding& a, const binding& b) {
   if (a.id != b.id) return false;
   if (a.what == role::control) return b.what == role::control;
-  return (a.what == role::data && (b.what == role::data || b.what == role::read)) || (a.what == role::read && b.what == role::data);
+  return (a.what == role::data && (b.what == role::data || b.what == role::read)) ||
+         (a.what == role::read && b.what == role::data);
 }
 
 constexpr diagnostic tables_are_unambiguous(const layout& l) {
@@ -172,8 +193,14 @@ constexpr diagnostic tables_are_unambiguous(const layout& l) {
         const binding &a = p.what->table[i], &b = p.what->table[j];
         if (!compete(a, b)) continue;
         if (a.what == role::control)
-          return {.what = fault_kind::the_program_binds_one_control_id_twice, .at = p.where.nth(0), .have = a.id, .name = p.what->name};
-        return {.what = fault_kind::the_program_takes_one_color_twice, .color = a.id, .at = p.where.nth(0), .name = p.what->name};
+          return {.what = fault_kind::the_program_binds_one_control_id_twice,
+                  .at = p.where.nth(0),
+                  .have = a.id,
+                  .name = p.what->name};
+        return {.what = fault_kind::the_program_takes_one_color_twice,
+                .color = a.id,
+                .at = p.where.nth(0),
+                .name = p.what->name};
       }
   return {};
 }

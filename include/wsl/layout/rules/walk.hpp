@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Where regions alone cannot decide, PEs do: some joins of a flow, with the PEs of their records as numbered nodes. This is the
-// only part of the checker whose cost depends on the number of PEs; constant expressions enter it with a bound.
+// Where regions alone cannot decide, PEs do: some joins of a flow, with the PEs of their records as numbered
+// nodes. This is the only part of the checker whose cost depends on the number of PEs; constant expressions
+// enter it with a bound.
 #pragma once
 #include "flow.hpp"
 
@@ -34,7 +35,8 @@ class walk {
 
   constexpr bool too_long() const { return std::is_constant_evaluated() && size > limit; }
   constexpr diagnostic refusal() const {
-    diagnostic d = net.report(fault_kind::the_routes_turn_too_often_to_check_while_compiling, net.paths[net.edges[out[0]].from].where.nth(0));
+    diagnostic d = net.report(fault_kind::the_routes_turn_too_often_to_check_while_compiling,
+                              net.paths[net.edges[out[0]].from].where.nth(0));
     d.have = size, d.limit = limit;
     return d;
   }
@@ -67,7 +69,8 @@ class walk {
     }
   }
 
-  /// Where join number k of `out` leads from a place: record -1 when the neighbour is not in the join's target.
+  /// Where join number k of `out` leads from a place: record -1 when the neighbour is not in the join's
+  /// target.
   constexpr place follow(const place& p, int k) const {
     const edge& j = net.edges.data()[out.data()[k]];
     const coord q = p.at + step(every_side[j.side]);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The batches of a training run, one after the other, epoch after epoch, made ahead of time on threads of the host. Which examples a batch
-// has depends on the seed and the place in the run only: not on threads, workers or wafers. So a run can be gone on with exactly.
+// The batches of a training run, one after the other, epoch after epoch, made ahead of time on threads of the
+// host. Which examples a batch has depends on the seed and the place in the run only: not on threads, workers
+// or wafers. So a run can be gone on with exactly.
 //   batches train(windows(read_tokens("train.bin"), 64), {.size = 12, .seed = 7});
 //   const loaded_batch b = train.next();
 //   t.step(b.view(), rate);
@@ -9,20 +10,21 @@
 #include <deque>
 #include <future>
 
-#include "../model/batch.hpp"
 #include "../io/data_position.hpp"
+#include "../model/batch.hpp"
 #include "dataset.hpp"
 #include "permutation.hpp"
 
 namespace wsl::ml {
 
 struct batching {
-  int size = 1;            ///< examples of a batch, those of all wafers together
-  bool shuffle = true;     ///< each epoch in another order; otherwise in the order of the data
-  u64 seed = 1;            ///< of the orders
-  bool drop_last = true;   ///< leaves out the rest of an epoch that is no whole batch; otherwise it is a smaller one
-  int ahead = 2;           ///< batches made ahead of time, each by a thread; 0: none
-  batch_part part = {};    ///< of which examples are read; the others are zeros
+  int size = 1;         ///< examples of a batch, those of all wafers together
+  bool shuffle = true;  ///< each epoch in another order; otherwise in the order of the data
+  u64 seed = 1;         ///< of the orders
+  /// leaves out the rest of an epoch that is no whole batch; otherwise it is a smaller one
+  bool drop_last = true;
+  int ahead = 2;         ///< batches made ahead of time, each by a thread; 0: none
+  batch_part part = {};  ///< of which examples are read; the others are zeros
 };
 
 /// A batch with its numbers.
@@ -31,20 +33,32 @@ struct loaded_batch {
   std::vector<f32> features;
   int sequences = 0, length = 1;
 
-  batch view() const { return {.ids = ids, .features = features, .targets = targets, .sequences = sequences, .length = length}; }
+  batch view() const {
+    return {.ids = ids, .features = features, .targets = targets, .sequences = sequences, .length = length};
+  }
 };
 
 class batches {
  public:
   /// Throws std::invalid_argument if there is no whole batch in the data.
-  batches(dataset from, const batching& how) : from_(std::make_shared<const dataset>(std::move(from))), how_(how), given_{.seed = how.seed}, made_(given_) {
-    if (how.size < 1 || how.ahead < 0) throw std::invalid_argument("wsl: a batch has at least one example and 0 or more are made ahead, not " + std::to_string(how.size) + " and " + std::to_string(how.ahead));
-    if (per_epoch() < 1) throw std::invalid_argument("wsl: the data have " + std::to_string(count()) + " examples, a batch " + std::to_string(how.size) + ": take a smaller batch or more data");
+  batches(dataset from, const batching& how)
+      : from_(std::make_shared<const dataset>(std::move(from))),
+        how_(how),
+        given_{.seed = how.seed},
+        made_(given_) {
+    if (how.size < 1 || how.ahead < 0)
+      throw std::invalid_argument("wsl: a batch has at least one example and 0 or more are made ahead, not " +
+                                  std::to_string(how.size) + " and " + std::to_string(how.ahead));
+    if (per_epoch() < 1)
+      throw std::invalid_argument("wsl: the data have " + std::to_string(count()) + " examples, a batch " +
+                                  std::to_string(how.size) + ": take a smaller batch or more data");
   }
 
   i64 count() const { return from_->count; }
   /// Batches of an epoch.
-  i64 per_epoch() const { return how_.drop_last ? count() / how_.size : (count() + how_.size - 1) / how_.size; }
+  i64 per_epoch() const {
+    return how_.drop_last ? count() / how_.size : (count() + how_.size - 1) / how_.size;
+  }
 
   /// Throws what getting an example throws.
   loaded_batch next() {
@@ -67,7 +81,9 @@ class batches {
   /// Throws std::invalid_argument if no run on these data can be there.
   void resume(const data_position& p) {
     if (p.epoch < 0 || p.example < 0 || p.example > count())
-      throw std::invalid_argument("wsl: a run cannot go on at example " + std::to_string(p.example) + " of epoch " + std::to_string(p.epoch) + " of " + std::to_string(count()) + " examples: these are other data");
+      throw std::invalid_argument("wsl: a run cannot go on at example " + std::to_string(p.example) +
+                                  " of epoch " + std::to_string(p.epoch) + " of " + std::to_string(count()) +
+                                  " examples: these are other data");
     coming_.clear();
     given_ = made_ = p;
   }
@@ -76,7 +92,9 @@ class batches {
   // The examples of the batch at p, and where the one after it begins. An epoch with too few left is over.
   i64 size_at(const data_position& p) const { return std::min<i64>(how_.size, count() - p.example); }
   bool is_over(const data_position& p) const { return size_at(p) < (how_.drop_last ? how_.size : 1); }
-  data_position begin_of(data_position p) const { return is_over(p) ? data_position{p.seed, p.epoch + 1, 0} : p; }
+  data_position begin_of(data_position p) const {
+    return is_over(p) ? data_position{p.seed, p.epoch + 1, 0} : p;
+  }
   data_position after(const data_position& p) const {
     data_position b = begin_of(p);
     b.example += size_at(b);
@@ -89,15 +107,19 @@ class batches {
     coming_.push_back(std::async(policy, &make, from_, at, size_at(at), how_.shuffle, how_.part));
     made_ = after(made_);
   }
-  static loaded_batch make(const std::shared_ptr<const dataset>& from, data_position at, i64 size, bool shuffle, batch_part mine) {
+  static loaded_batch make(const std::shared_ptr<const dataset>& from, data_position at, i64 size,
+                           bool shuffle, batch_part mine) {
     const permutation order(from->count, at.seed ^ scramble(static_cast<u64>(at.epoch)));
-    const auto n = static_cast<std::size_t>(size), length = static_cast<std::size_t>(from->length), width = static_cast<std::size_t>(from->width);
+    const auto n = static_cast<std::size_t>(size), length = static_cast<std::size_t>(from->length),
+               width = static_cast<std::size_t>(from->width);
     loaded_batch b;
     b.sequences = static_cast<int>(size), b.length = from->length;
     b.targets.resize(n * length);
     if (width) b.features.resize(n * length * width);
     else b.ids.resize(n * length);
-    const auto part = [&](auto& all, std::size_t i) { return std::span(all).subspan(i * all.size() / n, all.size() / n); };
+    const auto part = [&](auto& all, std::size_t i) {
+      return std::span(all).subspan(i * all.size() / n, all.size() / n);
+    };
     for (i64 i = mine.begin_in(size); i < mine.end_in(size); ++i) {
       const i64 which = at.example + i;
       const auto k = static_cast<std::size_t>(i);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// GPT-2's tokens: byte pair encoding (Sennrich, Haddow, Birch, 2016) over the bytes of a text. A word's bytes are joined, two
-// neighbours at a time, those first that the list of merges has first. encoder.json numbers the tokens, vocab.bpe lists the merges;
-// elsewhere the same files are called vocab.json and merges.txt.
+// GPT-2's tokens: byte pair encoding (Sennrich, Haddow, Birch, 2016) over the bytes of a text. A word's bytes
+// are joined, two neighbours at a time, those first that the list of merges has first. encoder.json numbers
+// the tokens, vocab.bpe lists the merges; elsewhere the same files are called vocab.json and merges.txt.
 //   const bpe gpt2 = bpe::in_folder("gpt2");
 //   gpt2.encode("Hello world");  // 15496 995
 #pragma once
@@ -41,7 +41,9 @@ class bpe {
   }
   /// From the files in a folder, under either pair of names. Throws file_error.
   static bpe in_folder(const std::string& folder) {
-    const auto either = [&](const char* one, const char* other) { return folder + "/" + (std::filesystem::exists(folder + "/" + other) ? other : one); };
+    const auto either = [&](const char* one, const char* other) {
+      return folder + "/" + (std::filesystem::exists(folder + "/" + other) ? other : one);
+    };
     return bpe(either("encoder.json", "vocab.json"), either("vocab.bpe", "merges.txt"));
   }
 
@@ -53,7 +55,8 @@ class bpe {
     return found->second;
   }
 
-  /// The tokens of a text; names of tokens in it, such as <|endoftext|>, are text. Throws std::invalid_argument if it is not UTF-8.
+  /// The tokens of a text; names of tokens in it, such as <|endoftext|>, are text. Throws
+  /// std::invalid_argument if it is not UTF-8.
   std::vector<i32> encode(std::string_view text) const {
     std::vector<i32> ids;
     std::unordered_map<std::string_view, std::vector<i32>> known;
@@ -66,11 +69,14 @@ class bpe {
     }
     return ids;
   }
-  /// The bytes of tokens; those of some tokens alone need not be UTF-8. Throws std::invalid_argument for a number that is no token's.
+  /// The bytes of tokens; those of some tokens alone need not be UTF-8. Throws std::invalid_argument for a
+  /// number that is no token's.
   std::string decode(std::span<const i32> ids) const {
     std::string text;
     for (i32 id : ids) {
-      if (id < 0 || id >= size()) throw std::invalid_argument("wsl: there is no token " + std::to_string(id) + " in a vocabulary of " + std::to_string(size()));
+      if (id < 0 || id >= size())
+        throw std::invalid_argument("wsl: there is no token " + std::to_string(id) + " in a vocabulary of " +
+                                    std::to_string(size()));
       text += bytes_[static_cast<std::size_t>(id)];
     }
     return text;
@@ -83,9 +89,12 @@ class bpe {
   static u64 pair_of(i32 a, i32 b) { return static_cast<u64>(a) << 32 | static_cast<u64>(b); }
 
   void read_numbers(const std::string& name) {
-    const auto refuse = [&](const std::string& why) { throw file_error("wsl: " + name + ": " + why + ": it is no encoder.json of GPT-2"); };
+    const auto refuse = [&](const std::string& why) {
+      throw file_error("wsl: " + name + ": " + why + ": it is no encoder.json of GPT-2");
+    };
     for (const std::string& token : read_vocabulary(name)) {
-      if (!to_bytes(token, bytes_.emplace_back())) refuse("token '" + token + "' has a character that stands for no byte");
+      if (!to_bytes(token, bytes_.emplace_back()))
+        refuse("token '" + token + "' has a character that stands for no byte");
       numbers_.emplace(bytes_.back(), size() - 1);
     }
     for (std::size_t b = 0; b < 256; ++b) {
@@ -103,13 +112,18 @@ class bpe {
       at = end + 1, ++line;
       if (words.ends_with('\r')) words.remove_suffix(1);
       if (words.empty() || (line == 1 && words.starts_with("#version"))) continue;
-      const auto refuse = [&](const std::string& why) { throw file_error("wsl: " + name + ", line " + std::to_string(line) + ": " + why); };
+      const auto refuse = [&](const std::string& why) {
+        throw file_error("wsl: " + name + ", line " + std::to_string(line) + ": " + why);
+      };
       const std::size_t space = words.find(' ');
       if (space == std::string_view::npos) refuse("a merge is two tokens with a space between them");
       std::string first, second;
-      if (!to_bytes(words.substr(0, space), first) || !to_bytes(words.substr(space + 1), second)) refuse("a character stands for no byte");
+      if (!to_bytes(words.substr(0, space), first) || !to_bytes(words.substr(space + 1), second))
+        refuse("a character stands for no byte");
       const auto a = numbers_.find(first), b = numbers_.find(second), both = numbers_.find(first + second);
-      if (a == numbers_.end() || b == numbers_.end() || both == numbers_.end()) refuse("'" + std::string(words) + "' or what it makes is no token: this list does not belong to the tokens of encoder.json");
+      if (a == numbers_.end() || b == numbers_.end() || both == numbers_.end())
+        refuse("'" + std::string(words) +
+               "' or what it makes is no token: this list does not belong to the tokens of encoder.json");
       merges_.try_emplace(pair_of(a->second, b->second), merge{static_cast<i32>(line), both->second});
     }
   }
@@ -128,8 +142,9 @@ class bpe {
     return true;
   }
 
-  // Joins neighbours while the list of merges has them: the first in the list first, of equal ones the leftmost. What could be joined
-  // waits in a queue, so a word of a million letters takes no longer than a million letters should.
+  // Joins neighbours while the list of merges has them: the first in the list first, of equal ones the
+  // leftmost. What could be joined waits in a queue, so a word of a million letters takes no longer than a
+  // million letters should.
   std::vector<i32> joined(std::string_view word) const {
     struct part {
       i32 id;
@@ -148,15 +163,18 @@ class bpe {
     const auto consider = [&](std::ptrdiff_t left) {
       if (left < 0 || at(left).after < 0) return;
       const i32 a = at(left).id, b = at(at(left).after).id;
-      if (const auto found = merges_.find(pair_of(a, b)); found != merges_.end()) chances.push({found->second.rank, left, a, b, found->second.into});
+      if (const auto found = merges_.find(pair_of(a, b)); found != merges_.end())
+        chances.push({found->second.rank, left, a, b, found->second.into});
     };
-    for (std::ptrdiff_t i = 0; i < n; ++i) at(i) = {single_[static_cast<u8>(word[static_cast<std::size_t>(i)])], i - 1, i + 1 < n ? i + 1 : -1};
+    for (std::ptrdiff_t i = 0; i < n; ++i)
+      at(i) = {single_[static_cast<u8>(word[static_cast<std::size_t>(i)])], i - 1, i + 1 < n ? i + 1 : -1};
     for (std::ptrdiff_t i = 0; i < n; ++i) consider(i);
     while (!chances.empty()) {
       const meeting c = chances.top();
       chances.pop();
       const std::ptrdiff_t right = at(c.left).after;
-      if (at(c.left).id != c.a || right < 0 || at(right).id != c.b) continue;  // one of them was joined with another
+      // one of them was joined with another
+      if (at(c.left).id != c.a || right < 0 || at(right).id != c.b) continue;
       at(c.left).id = c.into, at(c.left).after = at(right).after;
       if (at(right).after >= 0) at(at(right).after).before = c.left;
       at(right).id = -1;
@@ -168,18 +186,19 @@ class bpe {
     return ids;
   }
 
-  std::vector<std::string> bytes_;                   // of each token
-  std::unordered_map<std::string, i32> numbers_;     // by its bytes
-  std::array<i32, 256> single_{};                    // the token of each byte
+  std::vector<std::string> bytes_;                // of each token
+  std::unordered_map<std::string, i32> numbers_;  // by its bytes
+  std::array<i32, 256> single_{};                 // the token of each byte
   std::unordered_map<u64, merge> merges_;
 };
 
-/// The tokens of a text whose sections an empty line separates, with <|endoftext|> before each: how llm.c makes its files of
-/// Shakespeare (dev/data/tinyshakespeare.py).
+/// The tokens of a text whose sections an empty line separates, with <|endoftext|> before each: how llm.c
+/// makes its files of Shakespeare (dev/data/tinyshakespeare.py).
 inline std::vector<i32> encode_sections(const bpe& by, std::string_view text) {
   std::vector<i32> ids;
   for (std::size_t at = 0; at <= text.size();) {
-    const std::size_t gap = text.find("\n\n", at), end = gap == std::string_view::npos ? text.size() + 1 : gap + 2;
+    const std::size_t gap = text.find("\n\n", at),
+                      end = gap == std::string_view::npos ? text.size() + 1 : gap + 2;
     const std::vector<i32> section = by.encode(text.substr(at, end - at));
     ids.push_back(by.end_of_text());
     ids.insert(ids.end(), section.begin(), section.end());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The smallest vocabulary: the characters of a text, numbered in the order of their code points (as nanoGPT does).
+// The smallest vocabulary: the characters of a text, numbered in the order of their code points (as nanoGPT
+// does).
 //   const characters letters = characters::of(text);
 //   const std::vector<i32> ids = letters.encode(text);
 #pragma once
@@ -31,7 +32,8 @@ class characters {
     std::vector<char32_t> points;
     for (std::size_t at = 0; at < letters.size();) points.push_back(next_code_point(letters, at));
     if (!std::is_sorted(points.begin(), points.end(), std::less_equal<>()))
-      throw std::invalid_argument("wsl: a vocabulary of characters has each once, in the order of their code points");
+      throw std::invalid_argument(
+          "wsl: a vocabulary of characters has each once, in the order of their code points");
     return characters(std::move(points));
   }
 
@@ -51,7 +53,10 @@ class characters {
       const char32_t c = next_code_point(text, at);
       const auto found = std::lower_bound(points_.begin(), points_.end(), c);
       if (found == points_.end() || *found != c)
-        throw std::invalid_argument("wsl: byte " + std::to_string(begin) + " of the text: the vocabulary of " + std::to_string(size()) + " characters has no '" + std::string(text.substr(begin, at - begin)) + "'");
+        throw std::invalid_argument("wsl: byte " + std::to_string(begin) +
+                                    " of the text: the vocabulary of " + std::to_string(size()) +
+                                    " characters has no '" + std::string(text.substr(begin, at - begin)) +
+                                    "'");
       ids.push_back(static_cast<i32>(found - points_.begin()));
     }
     return ids;
@@ -60,7 +65,9 @@ class characters {
   std::string decode(std::span<const i32> ids) const {
     std::string text;
     for (i32 id : ids) {
-      if (id < 0 || id >= size()) throw std::invalid_argument("wsl: there is no character " + std::to_string(id) + " in a vocabulary of " + std::to_string(size()));
+      if (id < 0 || id >= size())
+        throw std::invalid_argument("wsl: there is no character " + std::to_string(id) +
+                                    " in a vocabulary of " + std::to_string(size()));
       append_utf8(text, points_[static_cast<std::size_t>(id)]);
     }
     return text;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// IDX, the format of MNIST: an array of any rank with numbers of one of six types, big-endian, often compressed by gzip.
-// (yann.lecun.com/exdb/mnist describes it.)
+// IDX, the format of MNIST: an array of any rank with numbers of one of six types, big-endian, often
+// compressed by gzip. (yann.lecun.com/exdb/mnist describes it.)
 //   const idx_array images = read_idx("train-images-idx3-ubyte.gz");
 #pragma once
 #include <algorithm>
@@ -15,7 +15,9 @@ namespace wsl::ml {
 
 struct idx_array {
   std::vector<u32> shape;  ///< the last index runs fastest
-  std::variant<std::vector<u8>, std::vector<i8>, std::vector<i16>, std::vector<i32>, std::vector<f32>, std::vector<f64>> numbers;
+  std::variant<std::vector<u8>, std::vector<i8>, std::vector<i16>, std::vector<i32>, std::vector<f32>,
+               std::vector<f64>>
+      numbers;
 };
 
 namespace detail {
@@ -46,31 +48,37 @@ inline idx_array read_idx(const std::string& name) {
   gzip_file in(name);
   const std::vector<u8> magic = in.take<u8>(4, "the magic number");
   const auto* code = std::find(std::begin(detail::idx_codes), std::end(detail::idx_codes), magic[2]);
-  if (magic[0] || magic[1] || code == std::end(detail::idx_codes)) in.refuse("this is no IDX file: it begins with two zeros and a type from 0x08 to 0x0e");
+  if (magic[0] || magic[1] || code == std::end(detail::idx_codes))
+    in.refuse("this is no IDX file: it begins with two zeros and a type from 0x08 to 0x0e");
   idx_array x;
   x.shape = in.take<u32>(magic[3], "the shape");
   detail::swap_bytes(x.shape);
   u64 count = 1;
   for (u32 n : x.shape) {
-    if (n && count > static_cast<u64>(std::numeric_limits<i64>::max()) / n) in.refuse("the shape has more numbers than any file: the file is damaged");
+    if (n && count > static_cast<u64>(std::numeric_limits<i64>::max()) / n)
+      in.refuse("the shape has more numbers than any file: the file is damaged");
     count *= n;
   }
   detail::emplace_type(x, static_cast<std::size_t>(code - std::begin(detail::idx_codes)));
-  std::visit([&]<class T>(std::vector<T>& numbers) {
-    numbers = in.take<T>(count, "the numbers");
-    detail::swap_bytes(numbers);
-  }, x.numbers);
+  std::visit(
+      [&]<class T>(std::vector<T>& numbers) {
+        numbers = in.take<T>(count, "the numbers");
+        detail::swap_bytes(numbers);
+      },
+      x.numbers);
   in.ends_here();
   return x;
 }
 
-/// Writes it, not compressed. Throws std::invalid_argument if the shape has another number of elements than there are, or more than 255
-/// dimensions; std::runtime_error if it cannot be written.
+/// Writes it, not compressed. Throws std::invalid_argument if the shape has another number of elements than
+/// there are, or more than 255 dimensions; std::runtime_error if it cannot be written.
 inline void write_idx(const std::string& name, const idx_array& x) {
   u64 count = 1;
   for (u32 n : x.shape) count *= n;
   const std::size_t there = std::visit([](const auto& numbers) { return numbers.size(); }, x.numbers);
-  if (count != there || x.shape.size() > 255) throw std::invalid_argument("wsl: " + name + ": an array of " + std::to_string(there) + " numbers has a shape of " + std::to_string(count));
+  if (count != there || x.shape.size() > 255)
+    throw std::invalid_argument("wsl: " + name + ": an array of " + std::to_string(there) +
+                                " numbers has a shape of " + std::to_string(count));
   support::whole_file out(name);
   const u8 magic[] = {0, 0, detail::idx_codes[x.numbers.index()], static_cast<u8>(x.shape.size())};
   out.write(magic, sizeof magic);

@@ -25,23 +25,32 @@ inline images read_images(const std::string& pixel_file, const std::string& labe
   idx_array pixels = read_idx(pixel_file), labels = read_idx(label_file);
   const auto bytes = [](idx_array& x, const std::string& name, std::size_t rank) -> std::vector<u8>& {
     auto* numbers = std::get_if<std::vector<u8>>(&x.numbers);
-    if (!numbers || x.shape.size() != rank) throw file_error("wsl: " + name + ": bytes in " + std::to_string(rank) + " dimensions are wanted; this file has " + std::to_string(x.shape.size()) + (numbers ? "" : " and other numbers"));
+    if (!numbers || x.shape.size() != rank)
+      throw file_error("wsl: " + name + ": bytes in " + std::to_string(rank) +
+                       " dimensions are wanted; this file has " + std::to_string(x.shape.size()) +
+                       (numbers ? "" : " and other numbers"));
     return *numbers;
   };
   std::vector<u8>& p = bytes(pixels, pixel_file, 3);
   std::vector<u8>& l = bytes(labels, label_file, 1);
   if (pixels.shape[0] != labels.shape[0])
-    throw file_error("wsl: " + label_file + ": there are " + std::to_string(labels.shape[0]) + " labels for the " + std::to_string(pixels.shape[0]) + " images of " + pixel_file + ": these files do not belong together");
-  if (pixels.shape[1] > 16384 || pixels.shape[2] > 16384) throw file_error("wsl: " + pixel_file + ": images have at most 16384 x 16384 pixels, not " + std::to_string(pixels.shape[1]) + " x " + std::to_string(pixels.shape[2]));
+    throw file_error("wsl: " + label_file + ": there are " + std::to_string(labels.shape[0]) +
+                     " labels for the " + std::to_string(pixels.shape[0]) + " images of " + pixel_file +
+                     ": these files do not belong together");
+  if (pixels.shape[1] > 16384 || pixels.shape[2] > 16384)
+    throw file_error("wsl: " + pixel_file + ": images have at most 16384 x 16384 pixels, not " +
+                     std::to_string(pixels.shape[1]) + " x " + std::to_string(pixels.shape[2]));
   return {static_cast<int>(pixels.shape[1]), static_cast<int>(pixels.shape[2]), std::move(p), std::move(l)};
 }
 /// Writes both files.
 inline void write_images(const std::string& pixel_file, const std::string& label_file, const images& x) {
-  write_idx(pixel_file, {{static_cast<u32>(x.count()), static_cast<u32>(x.rows), static_cast<u32>(x.columns)}, x.pixels});
+  write_idx(pixel_file,
+            {{static_cast<u32>(x.count()), static_cast<u32>(x.rows), static_cast<u32>(x.columns)}, x.pixels});
   write_idx(label_file, {{static_cast<u32>(x.count())}, x.labels});
 }
 
-/// How pixels from 0 to 1 become features: (pixel - mean) / deviation. The default is that of MNIST's training images.
+/// How pixels from 0 to 1 become features: (pixel - mean) / deviation. The default is that of MNIST's
+/// training images.
 struct pixel_scale {
   f32 mean = 0.1307f, deviation = 0.3081f;
 };
@@ -51,25 +60,31 @@ inline dataset examples_of(images x, const pixel_scale& by = {}) {
   const auto all = std::make_shared<const images>(std::move(x));
   std::array<f32, 256> feature_of{};
   for (std::size_t p = 0; p < 256; ++p) feature_of[p] = (static_cast<f32>(p) / 255 - by.mean) / by.deviation;
-  return {.count = all->count(), .length = 1, .width = all->size(), .get = [all, feature_of](i64 which, const example& to) {
-    const u8* pixels = all->pixels.data() + which * all->size();
-    for (std::size_t i = 0; i < to.features.size(); ++i) to.features[i] = feature_of[pixels[i]];
-    to.targets[0] = all->labels[static_cast<std::size_t>(which)];
-  }};
+  return {.count = all->count(),
+          .length = 1,
+          .width = all->size(),
+          .get = [all, feature_of](i64 which, const example& to) {
+            const u8* pixels = all->pixels.data() + which * all->size();
+            for (std::size_t i = 0; i < to.features.size(); ++i) to.features[i] = feature_of[pixels[i]];
+            to.targets[0] = all->labels[static_cast<std::size_t>(which)];
+          }};
 }
 
 enum class mnist_part : u8 { train, test };
 
-/// The files of MNIST in a folder, under the names that are in use: with - or . in the middle, .gz or not, in MNIST/raw or not.
-/// Throws file_error, with the names looked for, if they are not there.
+/// The files of MNIST in a folder, under the names that are in use: with - or . in the middle, .gz or not, in
+/// MNIST/raw or not. Throws file_error, with the names looked for, if they are not there.
 inline images read_mnist(const std::string& folder, mnist_part part) {
   const std::string stem = part == mnist_part::train ? "train" : "t10k";
   const auto find = [&](const std::string& what, const std::string& kind) {
     for (const char* in : {"/", "/MNIST/raw/"})
       for (const char* between : {"-", "."})
         for (const char* packed : {"", ".gz"})
-          if (const std::string name = folder + in + stem + "-" + what + between + kind + "-ubyte" + packed; std::filesystem::exists(name)) return name;
-    throw file_error("wsl: there is no " + stem + "-" + what + "-" + kind + "-ubyte, with or without .gz, in " + folder);
+          if (const std::string name = folder + in + stem + "-" + what + between + kind + "-ubyte" + packed;
+              std::filesystem::exists(name))
+            return name;
+    throw file_error("wsl: there is no " + stem + "-" + what + "-" + kind +
+                     "-ubyte, with or without .gz, in " + folder);
   };
   const std::string pixels = find("images", "idx3");
   return read_images(pixels, find("labels", "idx1"));

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// How GPT-2 cuts a text into words before it looks for tokens. The rule is a regular expression (openai/gpt-2, src/encoder.py),
+// How GPT-2 cuts a text into words before it looks for tokens. The rule is a regular expression
+// (openai/gpt-2, src/encoder.py),
 //   's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
-// in words: an English ending; or letters, numbers, or other signs, with the space before them; or white space, whose last character
-// is left to the word that follows.
+// in words: an English ending; or letters, numbers, or other signs, with the space before them; or white
+// space, whose last character is left to the word that follows.
 #pragma once
 #include "unicode.hpp"
 #include "utf8.hpp"
@@ -13,7 +14,12 @@ namespace detail {
 
 enum class sort_of : u8 { letter, number, space, sign };
 
-inline sort_of sort_of_point(char32_t c) { return is_letter(c) ? sort_of::letter : is_number(c) ? sort_of::number : is_space(c) ? sort_of::space : sort_of::sign; }
+inline sort_of sort_of_point(char32_t c) {
+  return is_letter(c)   ? sort_of::letter
+         : is_number(c) ? sort_of::number
+         : is_space(c)  ? sort_of::space
+                        : sort_of::sign;
+}
 
 /// The end of the code points of one sort from byte `at` on, and where the last of them begins.
 struct run {
@@ -37,7 +43,8 @@ inline std::size_t ending_at(std::string_view text) {
 
 }  // namespace detail
 
-/// How many bytes the word has that begins at byte `at`, which is in the text. Throws std::invalid_argument if the text is not UTF-8.
+/// How many bytes the word has that begins at byte `at`, which is in the text. Throws std::invalid_argument
+/// if the text is not UTF-8.
 inline std::size_t pretoken_at(std::string_view text, std::size_t at) {
   using namespace detail;
   if (const std::size_t n = ending_at(text.substr(at))) return n;

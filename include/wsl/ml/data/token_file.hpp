@@ -29,7 +29,8 @@ class tokens {
   tokens(std::span<const i32> ids) {
     const auto [least, most] = std::minmax_element(ids.begin(), ids.end());
     if (ids.empty()) return;
-    if (*least < 0) throw std::invalid_argument("wsl: tokens have numbers from 0 on, not " + std::to_string(*least));
+    if (*least < 0)
+      throw std::invalid_argument("wsl: tokens have numbers from 0 on, not " + std::to_string(*least));
     if (*most <= std::numeric_limits<u16>::max()) keep(std::vector<u16>(ids.begin(), ids.end()));
     else keep(std::vector<u32>(ids.begin(), ids.end()));
   }
@@ -39,7 +40,8 @@ class tokens {
     return std::visit([](const auto& x) { return static_cast<i64>(x.size()); }, numbers_);
   }
   i32 operator[](i64 i) const {
-    return std::visit([i](const auto& x) { return static_cast<i32>(x[static_cast<std::size_t>(i)]); }, numbers_);
+    return std::visit([i](const auto& x) { return static_cast<i32>(x[static_cast<std::size_t>(i)]); },
+                      numbers_);
   }
   /// Those from number `from` on, as many as there is room for.
   void copy(i64 from, std::span<i32> to) const {
@@ -47,7 +49,11 @@ class tokens {
   }
   /// The largest number; -1 if there are no tokens.
   i32 largest() const {
-    return std::visit([](const auto& x) { return x.empty() ? -1 : static_cast<i32>(*std::max_element(x.begin(), x.end())); }, numbers_);
+    return std::visit(
+        [](const auto& x) {
+          return x.empty() ? -1 : static_cast<i32>(*std::max_element(x.begin(), x.end()));
+        },
+        numbers_);
   }
   const auto& numbers() const { return numbers_; }
 
@@ -69,21 +75,25 @@ struct token_magic {
 inline constexpr token_magic gpt2_tokens{20240520, 1}, llama3_tokens{20240801, 7};
 inline constexpr std::size_t llmc_header = 256;  ///< words
 
-/// Opens either form; that of llm.c is known by its magic number. The tokens stay in the file, which must not be made shorter
-/// while they are used. Throws file_error.
+/// Opens either form; that of llm.c is known by its magic number. The tokens stay in the file, which must not
+/// be made shorter while they are used. Throws file_error.
 inline tokens read_tokens(const std::string& name) {
   input_file in(name);
   const auto magic = in.left() >= 4 ? in.take<i32>(1, "the magic number")[0] : 0;
   const bool gpt2 = magic == gpt2_tokens.magic, llama3 = magic == llama3_tokens.magic;
   if (!gpt2 && !llama3) {
     in.go_to(0);
-    if (in.size() % 2) in.refuse("tokens of 16 bits fill an even number of bytes, not " + std::to_string(in.size()) + ": this is no file of tokens, or it is cut short");
+    if (in.size() % 2)
+      in.refuse("tokens of 16 bits fill an even number of bytes, not " + std::to_string(in.size()) +
+                ": this is no file of tokens, or it is cut short");
     return in.map<u16>(in.size() / 2, "tokens");
   }
   in.go_to(0);
   const std::vector<i32> header = in.take<i32>(llmc_header, "the header of 256 words");
   const i32 version = gpt2 ? gpt2_tokens.version : llama3_tokens.version;
-  if (header[1] != version) in.refuse("tokens with this magic number have version " + std::to_string(version) + ", not " + std::to_string(header[1]) + ": write the file again with today's llm.c or wsl-data");
+  if (header[1] != version)
+    in.refuse("tokens with this magic number have version " + std::to_string(version) + ", not " +
+              std::to_string(header[1]) + ": write the file again with today's llm.c or wsl-data");
   if (header[2] < 0) in.refuse("the header speaks of " + std::to_string(header[2]) + " tokens");
   const u64 n = static_cast<u64>(header[2]);
   if (gpt2) {
@@ -93,26 +103,36 @@ inline tokens read_tokens(const std::string& name) {
   }
   const mapped<u32> all = in.map<u32>(n, "tokens");
   in.ends_here();
-  if (std::any_of(all.numbers.begin(), all.numbers.end(), [](u32 id) { return id > static_cast<u32>(std::numeric_limits<i32>::max()); })) in.refuse("a token has more than 31 bits: the file is damaged");
+  if (std::any_of(all.numbers.begin(), all.numbers.end(),
+                  [](u32 id) { return id > static_cast<u32>(std::numeric_limits<i32>::max()); }))
+    in.refuse("a token has more than 31 bits: the file is damaged");
   return all;
 }
 
-/// Throws std::invalid_argument if a token does not fit the format, or llm.c's header not their number; std::runtime_error if the file
-/// cannot be written.
+/// Throws std::invalid_argument if a token does not fit the format, or llm.c's header not their number;
+/// std::runtime_error if the file cannot be written.
 inline void write_tokens(const std::string& name, const tokens& x, token_format how) {
   const bool wide = how == token_format::llmc_llama3;
-  if (!wide && x.largest() > std::numeric_limits<u16>::max()) throw std::invalid_argument("wsl: " + name + ": token " + std::to_string(x.largest()) + " does not fit 16 bits; write token_format::llmc_llama3");
-  if (how != token_format::raw && x.size() > std::numeric_limits<i32>::max()) throw std::invalid_argument("wsl: " + name + ": a file of llm.c has less than 2^31 tokens, not " + std::to_string(x.size()) + "; write several");
+  if (!wide && x.largest() > std::numeric_limits<u16>::max())
+    throw std::invalid_argument("wsl: " + name + ": token " + std::to_string(x.largest()) +
+                                " does not fit 16 bits; write token_format::llmc_llama3");
+  if (how != token_format::raw && x.size() > std::numeric_limits<i32>::max())
+    throw std::invalid_argument("wsl: " + name + ": a file of llm.c has less than 2^31 tokens, not " +
+                                std::to_string(x.size()) + "; write several");
   support::whole_file out(name);
   if (how != token_format::raw) {
     const token_magic m = wide ? llama3_tokens : gpt2_tokens;
     const std::array<i32, llmc_header> header{m.magic, m.version, static_cast<i32>(x.size())};
     out.write(header.data(), sizeof header);
   }
-  std::visit([&]<class T>(std::span<const T> numbers) {
-    if ((sizeof(T) == 4) == wide) return out.write(numbers.data(), numbers.size() * sizeof(T));
-    for (T id : numbers) wide ? out.write(std::array{static_cast<u32>(id)}.data(), 4) : out.write(std::array{static_cast<u16>(id)}.data(), 2);
-  }, x.numbers());
+  std::visit(
+      [&]<class T>(std::span<const T> numbers) {
+        if ((sizeof(T) == 4) == wide) return out.write(numbers.data(), numbers.size() * sizeof(T));
+        for (T id : numbers)
+          wide ? out.write(std::array{static_cast<u32>(id)}.data(), 4)
+               : out.write(std::array{static_cast<u16>(id)}.data(), 2);
+      },
+      x.numbers());
   out.finish();
 }
 

@@ -10,7 +10,8 @@ namespace wsl::ml {
 
 namespace detail {
 
-/// The code point at the beginning of a text that is not empty and how many bytes it has; 0 bytes if it is not UTF-8.
+/// The code point at the beginning of a text that is not empty and how many bytes it has; 0 bytes if it is
+/// not UTF-8.
 struct decoded {
   char32_t point;
   std::size_t bytes;
@@ -26,17 +27,22 @@ inline decoded first_code_point(std::string_view text) {
     if ((byte(i) & 0xc0) != 0x80) return {0, 0};
     point = point << 6 | (byte(i) & 0x3f);
   }
-  const bool overlong = (bytes == 3 && point < 0x800) || (bytes == 4 && point < 0x10000), surrogate = point >= 0xd800 && point < 0xe000;
+  const bool overlong = (bytes == 3 && point < 0x800) || (bytes == 4 && point < 0x10000),
+             surrogate = point >= 0xd800 && point < 0xe000;
   if (overlong || surrogate || point > 0x10ffff) return {0, 0};
   return {point, bytes};
 }
 
 }  // namespace detail
 
-/// The code point at byte `at` of a text; `at` moves on. Throws std::invalid_argument with the place if there is no UTF-8.
+/// The code point at byte `at` of a text; `at` moves on. Throws std::invalid_argument with the place if there
+/// is no UTF-8.
 inline char32_t next_code_point(std::string_view text, std::size_t& at) {
   const detail::decoded next = detail::first_code_point(text.substr(at));
-  if (!next.bytes) throw std::invalid_argument("wsl: byte " + std::to_string(at) + " of the text is not UTF-8: convert the text, for instance with iconv -t UTF-8");
+  if (!next.bytes)
+    throw std::invalid_argument(
+        "wsl: byte " + std::to_string(at) +
+        " of the text is not UTF-8: convert the text, for instance with iconv -t UTF-8");
   at += next.bytes;
   return next.point;
 }
@@ -45,8 +51,10 @@ inline void append_utf8(std::string& text, char32_t point) {
   const auto put = [&](char32_t byte) { text += static_cast<char>(byte); };
   if (point < 0x80) return put(point);
   if (point < 0x800) return put(0xc0 | point >> 6), put(0x80 | (point & 0x3f));
-  if (point < 0x10000) return put(0xe0 | point >> 12), put(0x80 | (point >> 6 & 0x3f)), put(0x80 | (point & 0x3f));
-  put(0xf0 | point >> 18), put(0x80 | (point >> 12 & 0x3f)), put(0x80 | (point >> 6 & 0x3f)), put(0x80 | (point & 0x3f));
+  if (point < 0x10000)
+    return put(0xe0 | point >> 12), put(0x80 | (point >> 6 & 0x3f)), put(0x80 | (point & 0x3f));
+  put(0xf0 | point >> 18), put(0x80 | (point >> 12 & 0x3f)), put(0x80 | (point >> 6 & 0x3f)),
+      put(0x80 | (point & 0x3f));
 }
 
 /// A text file, all of it UTF-8. Throws file_error with the place of the first byte that is not.
@@ -54,7 +62,9 @@ inline std::string read_text(const std::string& name) {
   std::string text = read_whole(name);
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t bytes = detail::first_code_point(std::string_view(text).substr(at)).bytes;
-    if (!bytes) throw file_error("wsl: " + name + ", byte " + std::to_string(at) + ": this is not UTF-8: convert the file, for instance with iconv -t UTF-8");
+    if (!bytes)
+      throw file_error("wsl: " + name + ", byte " + std::to_string(at) +
+                       ": this is not UTF-8: convert the file, for instance with iconv -t UTF-8");
     at += bytes;
   }
   return text;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A vocabulary on disk: one object in JSON, from each token to its number, as GPT-2's encoder.json. Characters are kept so as well.
+// A vocabulary on disk: one object in JSON, from each token to its number, as GPT-2's encoder.json.
+// Characters are kept so as well.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <unordered_map>
@@ -36,14 +37,19 @@ class vocabulary_events final : public nlohmann::json_sax<nlohmann::json> {
     if (!inside_) return unwanted();
     return numbers.emplace(key_, n).second || refuse("token '" + key_ + "' is there twice");
   }
-  bool parse_error(std::size_t at, const std::string&, const nlohmann::detail::exception&) override { return refuse("it is no JSON from byte " + std::to_string(at) + " on"); }
+  bool parse_error(std::size_t at, const std::string&, const nlohmann::detail::exception&) override {
+    return refuse("it is no JSON from byte " + std::to_string(at) + " on");
+  }
 
  private:
   bool refuse(std::string sentence) {
     fault = std::move(sentence);
     return false;
   }
-  bool unwanted() { return refuse("it should be one object of tokens and their numbers; what '" + key_ + "' has is no number"); }
+  bool unwanted() {
+    return refuse("it should be one object of tokens and their numbers; what '" + key_ +
+                  "' has is no number");
+  }
 
   bool inside_ = false;
   std::string key_;
@@ -55,13 +61,17 @@ class vocabulary_events final : public nlohmann::json_sax<nlohmann::json> {
 inline std::vector<std::string> read_vocabulary(const std::string& name) {
   const std::string text = read_text(name);
   detail::vocabulary_events events;
-  nlohmann::json_sax<nlohmann::json>* const listener = &events;  // by this type the parser is compiled once for all that listen
-  if (!nlohmann::json::sax_parse(text.data(), text.data() + text.size(), listener)) throw file_error("wsl: " + name + ": " + events.fault);
+  // by this type the parser is compiled once for all that listen
+  nlohmann::json_sax<nlohmann::json>* const listener = &events;
+  if (!nlohmann::json::sax_parse(text.data(), text.data() + text.size(), listener))
+    throw file_error("wsl: " + name + ": " + events.fault);
   std::vector<std::string> tokens(events.numbers.size());
   std::vector<bool> seen(tokens.size());
   for (const auto& [token, number] : events.numbers) {
     if (number >= tokens.size() || seen[number])
-      throw file_error("wsl: " + name + ": its " + std::to_string(tokens.size()) + " tokens should have the numbers from 0 on, each once; '" + token + "' has " + std::to_string(number));
+      throw file_error("wsl: " + name + ": its " + std::to_string(tokens.size()) +
+                       " tokens should have the numbers from 0 on, each once; '" + token + "' has " +
+                       std::to_string(number));
     seen[number] = true, tokens[number] = token;
   }
   return tokens;
@@ -71,7 +81,9 @@ inline std::vector<std::string> read_vocabulary(const std::string& name) {
 inline characters read_characters(const std::string& name) {
   std::string letters;
   for (const std::string& token : read_vocabulary(name)) {
-    if (token.empty() || detail::first_code_point(token).bytes != token.size()) throw file_error("wsl: " + name + ": '" + token + "' is not one character: this is a vocabulary of another kind");
+    if (token.empty() || detail::first_code_point(token).bytes != token.size())
+      throw file_error("wsl: " + name + ": '" + token +
+                       "' is not one character: this is a vocabulary of another kind");
     letters += token;
   }
   try {
@@ -83,7 +95,8 @@ inline characters read_characters(const std::string& name) {
 /// Throws std::runtime_error if it cannot be written.
 inline void write_characters(const std::string& name, const characters& x) {
   std::string text;
-  for (i32 id = 0; id < x.size(); ++id) text += (id ? "," : "{") + nlohmann::json(x.decode({&id, 1})).dump() + ":" + std::to_string(id);
+  for (i32 id = 0; id < x.size(); ++id)
+    text += (id ? "," : "{") + nlohmann::json(x.decode({&id, 1})).dump() + ":" + std::to_string(id);
   support::write_whole_file(name, (text.empty() ? "{" : text) + "}\n");
 }
 

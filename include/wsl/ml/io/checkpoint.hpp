@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A training run on disk: named arrays (parameters and what the optimizer keeps of them) and facts in words (step, seed, place in the
-// data, configuration), in one safetensors file that is there whole or not at all, with a checksum over the numbers.
+// A training run on disk: named arrays (parameters and what the optimizer keeps of them) and facts in words
+// (step, seed, place in the data, configuration), in one safetensors file that is there whole or not at all,
+// with a checksum over the numbers.
 //   checkpoints saved("model_dir", 3);                                      // the 3 newest stay
 //   saved.save(t.steps(), named_arrays(t.state()), {{"configuration", yaml}});
 //   checkpoint last(*saved.newest());
@@ -11,8 +12,8 @@
 #include <charconv>
 #include <filesystem>
 
-#include "data_position.hpp"
 #include "../train/state.hpp"
+#include "data_position.hpp"
 #include "safetensors.hpp"
 
 namespace wsl::ml {
@@ -27,28 +28,35 @@ struct named_array {
 /// The arrays of a trainer's state.
 inline std::vector<named_array> named_arrays(const std::vector<state_array>& state) {
   std::vector<named_array> all;
-  for (const state_array& a : state) all.push_back({a.name, {static_cast<u64>(a.rows), static_cast<u64>(a.columns)}, a.numbers});
+  for (const state_array& a : state)
+    all.push_back({a.name, {static_cast<u64>(a.rows), static_cast<u64>(a.columns)}, a.numbers});
   return all;
 }
 
 namespace detail {
 
-inline constexpr const char *checkpoint_form = "wsl.checkpoint", *checkpoint_step = "wsl.step", *checkpoint_sum = "wsl.crc32";
+inline constexpr const char *checkpoint_form = "wsl.checkpoint", *checkpoint_step = "wsl.step",
+                            *checkpoint_sum = "wsl.crc32";
 
-inline unsigned long checksum(unsigned long sum, const void* bytes, std::size_t size) { return ::crc32_z(sum, static_cast<const Bytef*>(bytes), size); }
+inline unsigned long checksum(unsigned long sum, const void* bytes, std::size_t size) {
+  return ::crc32_z(sum, static_cast<const Bytef*>(bytes), size);
+}
 
 }  // namespace detail
 
 /// The facts of a position in the data; checkpoint::place_in_data reads them.
 inline void add_facts(text_by_name& to, const data_position& p) {
-  to["data.seed"] = std::to_string(p.seed), to["data.epoch"] = std::to_string(p.epoch), to["data.example"] = std::to_string(p.example);
+  to["data.seed"] = std::to_string(p.seed), to["data.epoch"] = std::to_string(p.epoch),
+  to["data.example"] = std::to_string(p.example);
 }
 
 class checkpoint {
  public:
   /// Opens it and reads its facts. Throws file_error if it is no checkpoint, or not a whole one.
   explicit checkpoint(const std::string& name) : in_(name) {
-    if (in_.text(detail::checkpoint_form) != "1") throw file_error("wsl: " + name + " is a checkpoint of form " + in_.text(detail::checkpoint_form) + "; this program reads form 1");
+    if (in_.text(detail::checkpoint_form) != "1")
+      throw file_error("wsl: " + name + " is a checkpoint of form " + in_.text(detail::checkpoint_form) +
+                       "; this program reads form 1");
   }
 
   const std::string& name() const { return in_.name(); }
@@ -62,20 +70,28 @@ class checkpoint {
     const std::string& text = fact(key);
     T n = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
-    if (error != std::errc{} || end != text.data() + text.size()) throw file_error("wsl: " + name() + ": '" + key + "' should be a whole number, not '" + text + "'");
+    if (error != std::errc{} || end != text.data() + text.size())
+      throw file_error("wsl: " + name() + ": '" + key + "' should be a whole number, not '" + text + "'");
     return n;
   }
-  data_position place_in_data() const { return {whole_number<u64>("data.seed"), whole_number<i64>("data.epoch"), whole_number<i64>("data.example")}; }
+  data_position place_in_data() const {
+    return {whole_number<u64>("data.seed"), whole_number<i64>("data.epoch"),
+            whole_number<i64>("data.example")};
+  }
 
-  /// Fills the arrays. All of the file must have a place in them, and all of them a tensor in the file, of the same shape. Throws
-  /// file_error that names the first ones that do not, or says that the numbers are damaged; then no array has changed.
+  /// Fills the arrays. All of the file must have a place in them, and all of them a tensor in the file, of
+  /// the same shape. Throws file_error that names the first ones that do not, or says that the numbers are
+  /// damaged; then no array has changed.
   void restore(std::span<const named_array> arrays) {
     for (const named_array& a : arrays) in_.get(a.name, a.shape);
     for (const tensor_info& t : in_.tensors())
       if (std::none_of(arrays.begin(), arrays.end(), [&](const named_array& a) { return a.name == t.name; }))
-        throw file_error("wsl: " + name() + " has a tensor '" + t.name + "' for which there is no place: it is of another model, or of another optimizer");
+        throw file_error("wsl: " + name() + " has a tensor '" + t.name +
+                         "' for which there is no place: it is of another model, or of another optimizer");
     const std::string sum = std::to_string(in_.checksum(&detail::checksum));
-    if (sum != fact(detail::checkpoint_sum)) throw file_error("wsl: " + name() + ": the numbers are damaged, their checksum is " + sum + ", not " + fact(detail::checkpoint_sum) + ": go on from an earlier checkpoint");
+    if (sum != fact(detail::checkpoint_sum))
+      throw file_error("wsl: " + name() + ": the numbers are damaged, their checksum is " + sum + ", not " +
+                       fact(detail::checkpoint_sum) + ": go on from an earlier checkpoint");
     for (const named_array& a : arrays) {
       const std::vector<f32> numbers = in_.numbers(a.name, a.shape);
       std::copy(numbers.begin(), numbers.end(), a.numbers.begin());
@@ -91,19 +107,23 @@ class checkpoints {
  public:
   /// Of which the `keep` newest stay; 0: all.
   explicit checkpoints(std::string folder, int keep = 0) : folder_(std::move(folder)), keep_(keep) {
-    if (keep < 0) throw std::invalid_argument("wsl: 0 or more checkpoints are kept, not " + std::to_string(keep));
+    if (keep < 0)
+      throw std::invalid_argument("wsl: 0 or more checkpoints are kept, not " + std::to_string(keep));
   }
 
-  /// Writes a checkpoint and returns its file's name. Older ones go only when it is on the disk. Throws std::runtime_error, with the system's
-  /// reason, if it cannot be written; the others stay as they are.
+  /// Writes a checkpoint and returns its file's name. Older ones go only when it is on the disk. Throws
+  /// std::runtime_error, with the system's reason, if it cannot be written; the others stay as they are.
   std::string save(i64 step, std::span<const named_array> arrays, text_by_name facts) const {
     std::filesystem::create_directories(folder_);
     std::vector<tensor_view> tensors;
-    for (const named_array& a : arrays) tensors.emplace_back(a.name, a.shape, std::span<const f32>(a.numbers));
-    std::sort(tensors.begin(), tensors.end(), [](const tensor_view& a, const tensor_view& b) { return a.name < b.name; });
+    for (const named_array& a : arrays)
+      tensors.emplace_back(a.name, a.shape, std::span<const f32>(a.numbers));
+    std::sort(tensors.begin(), tensors.end(),
+              [](const tensor_view& a, const tensor_view& b) { return a.name < b.name; });
     unsigned long sum = 0;
     for (const tensor_view& t : tensors) sum = detail::checksum(sum, t.bytes.data(), t.bytes.size());
-    facts[detail::checkpoint_form] = "1", facts[detail::checkpoint_step] = std::to_string(step), facts[detail::checkpoint_sum] = std::to_string(sum);
+    facts[detail::checkpoint_form] = "1", facts[detail::checkpoint_step] = std::to_string(step),
+    facts[detail::checkpoint_sum] = std::to_string(sum);
     const std::string name = name_of(step);
     write_safetensors(name, std::move(tensors), std::move(facts));
     forget_oldest(step);
@@ -120,12 +140,15 @@ class checkpoints {
       if (!name.starts_with(begin) || !name.ends_with(end)) continue;
       i64 step = 0;
       const char *first = name.data() + begin.size(), *last = name.data() + name.size() - end.size();
-      if (const auto r = std::from_chars(first, last, step); r.ec == std::errc{} && r.ptr == last && step >= 0) all.push_back(step);
+      if (const auto r = std::from_chars(first, last, step);
+          r.ec == std::errc{} && r.ptr == last && step >= 0)
+        all.push_back(step);
     }
     std::sort(all.begin(), all.end());
     return all;
   }
-  /// The newest that is whole, if there is one; `refused`, if given, gets a sentence for each newer file that is not.
+  /// The newest that is whole, if there is one; `refused`, if given, gets a sentence for each newer file that
+  /// is not.
   std::optional<std::string> newest(std::vector<std::string>* refused = nullptr) const {
     const std::vector<i64> all = steps();
     for (auto step = all.rbegin(); step != all.rend(); ++step) try {
@@ -138,13 +161,16 @@ class checkpoints {
   }
 
  private:
-  std::string name_of(i64 step) const { return folder_ + "/checkpoint_" + std::to_string(step) + ".safetensors"; }
+  std::string name_of(i64 step) const {
+    return folder_ + "/checkpoint_" + std::to_string(step) + ".safetensors";
+  }
   // Those of later steps are of another life of the run, and stay.
   void forget_oldest(i64 newest) const {
     if (!keep_) return;
     std::vector<i64> all = steps();
     std::erase_if(all, [&](i64 s) { return s > newest; });
-    for (std::size_t i = 0; i + static_cast<std::size_t>(keep_) < all.size(); ++i) std::filesystem::remove(name_of(all[i]));
+    for (std::size_t i = 0; i + static_cast<std::size_t>(keep_) < all.size(); ++i)
+      std::filesystem::remove(name_of(all[i]));
   }
 
   std::string folder_;

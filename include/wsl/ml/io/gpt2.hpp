@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Whether a decoder is a GPT-2, the only one that the files of llm.c and of Hugging Face's GPT2LMHeadModel describe.
+// Whether a decoder is a GPT-2, the only one that the files of llm.c and of Hugging Face's GPT2LMHeadModel
+// describe.
 #pragma once
 #include <stdexcept>
 
@@ -9,7 +10,10 @@ namespace wsl::ml {
 
 /// Throws std::invalid_argument, with what differs, for another decoder.
 inline void check_is_gpt2(const decoder& d) {
-  const auto differs = [](const char* what) { throw std::invalid_argument(std::string("wsl: these files describe GPT-2, which has ") + what + "; this model has not"); };
+  const auto differs = [](const char* what) {
+    throw std::invalid_argument(std::string("wsl: these files describe GPT-2, which has ") + what +
+                                "; this model has not");
+  };
   if (d.norm != normalization::layernorm) differs("layernorm");
   if (d.position != positioning::learned) differs("learned positions");
   if (d.order != block_order::sequential) differs("its feed-forward part after attention");

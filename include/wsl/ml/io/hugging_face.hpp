@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// GPT-2 as Hugging Face's transformers keep it: a folder with config.json and model.safetensors, or several such files and their index
-// (transformers, models/gpt2, configuration_gpt2.py and modeling_gpt2.py). Their Conv1D has its matrices as (inputs, outputs), ours are (outputs, inputs).
+// GPT-2 as Hugging Face's transformers keep it: a folder with config.json and model.safetensors, or several
+// such files and their index (transformers, models/gpt2, configuration_gpt2.py and modeling_gpt2.py). Their
+// Conv1D has its matrices as (inputs, outputs), ours are (outputs, inputs).
 //   write_hugging_face("export", d, n, w);
 //   const pretrained p = read_hugging_face("export");
 //   const network n = p.config.build();
@@ -18,7 +19,7 @@ namespace wsl::ml {
 namespace detail {
 
 struct gpt2_tensor {
-  std::string theirs;                             ///< without "transformer."
+  std::string theirs;  ///< without "transformer."
   std::string ours;
   std::function<std::vector<u64>(u64 rows, u64 columns)> shape;
   bool transposed = false;
@@ -28,14 +29,18 @@ inline std::vector<gpt2_tensor> gpt2_tensors(int layers) {
   const auto as_it_is = [](u64 rows, u64 columns) { return std::vector<u64>{rows, columns}; };
   const auto vector = [](u64, u64 columns) { return std::vector<u64>{columns}; };
   const auto turned = [](u64 rows, u64 columns) { return std::vector<u64>{columns, rows}; };
-  std::vector<gpt2_tensor> all{{"wte.weight", "embedding.tokens", as_it_is}, {"wpe.weight", "embedding.positions", as_it_is}};
+  std::vector<gpt2_tensor> all{{"wte.weight", "embedding.tokens", as_it_is},
+                               {"wpe.weight", "embedding.positions", as_it_is}};
   for (int l = 0; l < layers; ++l) {
     const std::string h = "h." + std::to_string(l) + ".", o = "layer " + std::to_string(l) + " ";
     for (const auto& [theirs, ours] : {std::pair("ln_1", "norm 1"), {"ln_2", "norm 2"}}) {
       all.push_back({h + theirs + ".weight", o + ours + ".gain", vector});
       all.push_back({h + theirs + ".bias", o + ours + ".bias", vector});
     }
-    for (const auto& [theirs, ours] : {std::pair("attn.c_attn", "qkv"), {"attn.c_proj", "projection"}, {"mlp.c_fc", "up"}, {"mlp.c_proj", "down"}}) {
+    for (const auto& [theirs, ours] : {std::pair("attn.c_attn", "qkv"),
+                                       {"attn.c_proj", "projection"},
+                                       {"mlp.c_fc", "up"},
+                                       {"mlp.c_proj", "down"}}) {
       all.push_back({h + theirs + ".weight", o + ours + ".weight", turned, true});
       all.push_back({h + theirs + ".bias", o + ours + ".bias", vector});
     }
@@ -57,11 +62,14 @@ struct activation_name {
   const char* name;
   nonlinearity what;
 };
-inline constexpr std::array activation_names{activation_name{"gelu_new", nonlinearity::gelu_tanh}, activation_name{"gelu_pytorch_tanh", nonlinearity::gelu_tanh},
-                                             activation_name{"gelu", nonlinearity::gelu}, activation_name{"relu", nonlinearity::relu},
+inline constexpr std::array activation_names{activation_name{"gelu_new", nonlinearity::gelu_tanh},
+                                             activation_name{"gelu_pytorch_tanh", nonlinearity::gelu_tanh},
+                                             activation_name{"gelu", nonlinearity::gelu},
+                                             activation_name{"relu", nonlinearity::relu},
                                              activation_name{"silu", nonlinearity::silu}};
 
-// config.json, with the defaults of transformers. It is read without trust: whatever is not of the type it should be is refused.
+// config.json, with the defaults of transformers. It is read without trust: whatever is not of the type it
+// should be is refused.
 inline decoder gpt2_config(const std::string& name) {
   input_file in(name);
   if (in.size() > 1'000'000) in.refuse("a configuration has less than a million bytes");
@@ -72,24 +80,36 @@ inline decoder gpt2_config(const std::string& name) {
   const auto whole = [&](const char* key, int otherwise) {
     const auto found = json.find(key);
     if (found == json.end() || found->is_null()) return otherwise;
-    if (!found->is_number_unsigned() || *found < 1u || *found > 1u << 24) refuse(std::string("'") + key + "' should be a whole number from 1 to 2^24, not " + found->dump());
+    if (!found->is_number_unsigned() || *found < 1u || *found > 1u << 24)
+      refuse(std::string("'") + key + "' should be a whole number from 1 to 2^24, not " + found->dump());
     return found->get<int>();
   };
   const auto is = [&](const char* key, const nlohmann::json& wanted) {
-    if (const auto found = json.find(key); found != json.end() && *found != wanted) refuse(std::string("'") + key + "' is " + found->dump() + "; only " + wanted.dump() + " is known here");
+    if (const auto found = json.find(key); found != json.end() && *found != wanted)
+      refuse(std::string("'") + key + "' is " + found->dump() + "; only " + wanted.dump() + " is known here");
   };
   if (json.value("model_type", nlohmann::json()) != "gpt2") refuse("'model_type' is not \"gpt2\"");
-  is("scale_attn_weights", true), is("scale_attn_by_inverse_layer_idx", false), is("add_cross_attention", false), is("tie_word_embeddings", true);
-  decoder d{.vocabulary = whole("vocab_size", 50257), .positions = whole("n_positions", 1024), .layers = whole("n_layer", 12), .heads = whole("n_head", 12), .width = whole("n_embd", 768)};
+  is("scale_attn_weights", true), is("scale_attn_by_inverse_layer_idx", false),
+      is("add_cross_attention", false), is("tie_word_embeddings", true);
+  decoder d{.vocabulary = whole("vocab_size", 50257),
+            .positions = whole("n_positions", 1024),
+            .layers = whole("n_layer", 12),
+            .heads = whole("n_head", 12),
+            .width = whole("n_embd", 768)};
   d.filter = whole("n_inner", 0);
   const auto activation = json.value("activation_function", nlohmann::json("gelu_new"));
-  const auto* known = std::find_if(activation_names.begin(), activation_names.end(), [&](const activation_name& a) { return activation == a.name; });
-  if (known == activation_names.end()) refuse("'activation_function' is " + activation.dump() + ", which is not known here");
+  const auto* known = std::find_if(activation_names.begin(), activation_names.end(),
+                                   [&](const activation_name& a) { return activation == a.name; });
+  if (known == activation_names.end())
+    refuse("'activation_function' is " + activation.dump() + ", which is not known here");
   d.between = known->what;
-  const auto epsilon = json.value("layer_norm_epsilon", nlohmann::json(1e-5)), deviation = json.value("initializer_range", nlohmann::json(0.02));
-  if (!epsilon.is_number() || !deviation.is_number()) refuse("'layer_norm_epsilon' and 'initializer_range' should be numbers");
+  const auto epsilon = json.value("layer_norm_epsilon", nlohmann::json(1e-5)),
+             deviation = json.value("initializer_range", nlohmann::json(0.02));
+  if (!epsilon.is_number() || !deviation.is_number())
+    refuse("'layer_norm_epsilon' and 'initializer_range' should be numbers");
   d.epsilon = epsilon.get<f32>(), d.deviation = deviation.get<f32>();
-  if (d.width % d.heads) refuse("'n_head' " + std::to_string(d.heads) + " does not divide 'n_embd' " + std::to_string(d.width));
+  if (d.width % d.heads)
+    refuse("'n_head' " + std::to_string(d.heads) + " does not divide 'n_embd' " + std::to_string(d.width));
   return d;
 }
 
@@ -100,7 +120,8 @@ class pretrained {
  public:
   decoder config;
 
-  /// The numbers for the network that `config` builds. Throws file_error for a tensor that is missing, of another shape, or unknown.
+  /// The numbers for the network that `config` builds. Throws file_error for a tensor that is missing, of
+  /// another shape, or unknown.
   weights to_weights(const network& n) {
     weights w(n);
     std::vector<std::string> known;
@@ -114,41 +135,54 @@ class pretrained {
     }
     for (const std::string& name : in_.names()) {
       if (std::find(known.begin(), known.end(), name) != known.end() || is_buffer(name)) continue;
-      if (name != "lm_head.weight") throw file_error("wsl: " + in_.name() + " has a tensor '" + name + "' that GPT-2 has not");
+      if (name != "lm_head.weight")
+        throw file_error("wsl: " + in_.name() + " has a tensor '" + name + "' that GPT-2 has not");
       const auto& table = n.parameters()[0];
-      if (in_.numbers(name, {static_cast<u64>(table.rows), static_cast<u64>(table.columns)}) != w[0]) throw file_error("wsl: " + in_.name() + ": lm_head.weight differs from wte.weight; only tied tables are known here");
+      if (in_.numbers(name, {static_cast<u64>(table.rows), static_cast<u64>(table.columns)}) != w[0])
+        throw file_error("wsl: " + in_.name() +
+                         ": lm_head.weight differs from wte.weight; only tied tables are known here");
     }
     return w;
   }
 
  private:
   friend pretrained read_hugging_face(const std::string& folder);
-  pretrained(decoder d, tensor_shards in) : config(d), in_(std::move(in)), prefix_(in_.has("wte.weight") ? "" : "transformer.") {}
+  pretrained(decoder d, tensor_shards in)
+      : config(d), in_(std::move(in)), prefix_(in_.has("wte.weight") ? "" : "transformer.") {}
 
   static std::size_t number_of(const network& n, const std::string& name) {
     for (std::size_t k = 0; k < n.parameters().size(); ++k)
       if (n.parameters()[k].name == name) return k;
-    throw std::invalid_argument("wsl: this network has no '" + name + "'; it is not the one that the configuration builds");
+    throw std::invalid_argument("wsl: this network has no '" + name +
+                                "'; it is not the one that the configuration builds");
   }
   // Masks that older versions saved.
-  static bool is_buffer(std::string_view name) { return name.ends_with(".attn.bias") || name.ends_with(".attn.masked_bias"); }
+  static bool is_buffer(std::string_view name) {
+    return name.ends_with(".attn.bias") || name.ends_with(".attn.masked_bias");
+  }
 
   tensor_shards in_;
   std::string prefix_;
 };
 
-/// Reads config.json and the headers of model.safetensors, or of the files that model.safetensors.index.json names. Names may begin with "transformer." or not. Throws file_error.
+/// Reads config.json and the headers of model.safetensors, or of the files that model.safetensors.index.json
+/// names. Names may begin with "transformer." or not. Throws file_error.
 inline pretrained read_hugging_face(const std::string& folder) {
   const decoder d = detail::gpt2_config(folder + "/config.json");
   return {d, tensor_shards(folder)};
 }
 
-/// Writes a model for GPT2LMHeadModel.from_pretrained; a bias that the model has not is written as zeros. Throws std::invalid_argument for a
-/// model that has more than GPT-2, std::runtime_error if the files cannot be written.
-inline void write_hugging_face(const std::string& folder, const decoder& d, const network& n, const weights& w) {
+/// Writes a model for GPT2LMHeadModel.from_pretrained; a bias that the model has not is written as zeros.
+/// Throws std::invalid_argument for a model that has more than GPT-2, std::runtime_error if the files cannot
+/// be written.
+inline void write_hugging_face(const std::string& folder, const decoder& d, const network& n,
+                               const weights& w) {
   check_is_gpt2(d);
-  const auto* activation = std::find_if(detail::activation_names.begin(), detail::activation_names.end(), [&](const detail::activation_name& a) { return a.what == d.between; });
-  if (activation == detail::activation_names.end()) throw std::invalid_argument("wsl: GPT-2 of Hugging Face has no such nonlinearity");
+  const auto* activation =
+      std::find_if(detail::activation_names.begin(), detail::activation_names.end(),
+                   [&](const detail::activation_name& a) { return a.what == d.between; });
+  if (activation == detail::activation_names.end())
+    throw std::invalid_argument("wsl: GPT-2 of Hugging Face has no such nonlinearity");
   std::vector<std::vector<f32>> numbers;
   std::vector<tensor_view> tensors;
   const auto tables = detail::gpt2_tensors(d.layers);
@@ -165,17 +199,33 @@ inline void write_hugging_face(const std::string& folder, const decoder& d, cons
       ++used;
     } else {
       // The weights of a layer come before its bias.
-      if (!t.ours.ends_with(".bias")) throw std::invalid_argument("wsl: GPT-2 has '" + t.ours + "', this model has not");
+      if (!t.ours.ends_with(".bias"))
+        throw std::invalid_argument("wsl: GPT-2 has '" + t.ours + "', this model has not");
       numbers.emplace_back(static_cast<std::size_t>(tensors.back().shape.back()));
-      tensors.emplace_back("transformer." + t.theirs, std::vector<u64>{numbers.back().size()}, numbers.back());
+      tensors.emplace_back("transformer." + t.theirs, std::vector<u64>{numbers.back().size()},
+                           numbers.back());
     }
   }
-  if (used != n.parameters().size()) throw std::invalid_argument("wsl: this model has parameters that GPT-2 has not");
-  const nlohmann::json config{{"architectures", {"GPT2LMHeadModel"}}, {"model_type", "gpt2"}, {"vocab_size", d.vocabulary}, {"n_positions", d.positions},
-                                      {"n_ctx", d.positions}, {"n_embd", d.width}, {"n_layer", d.layers}, {"n_head", d.heads},
-                                      {"n_inner", d.filter ? nlohmann::json(d.filter) : nlohmann::json()}, {"activation_function", activation->name},
-                                      {"layer_norm_epsilon", d.epsilon}, {"initializer_range", d.deviation}, {"resid_pdrop", 0.}, {"embd_pdrop", 0.}, {"attn_pdrop", 0.},
-                                      {"scale_attn_weights", true}, {"tie_word_embeddings", true}, {"torch_dtype", "float32"}};
+  if (used != n.parameters().size())
+    throw std::invalid_argument("wsl: this model has parameters that GPT-2 has not");
+  const nlohmann::json config{{"architectures", {"GPT2LMHeadModel"}},
+                              {"model_type", "gpt2"},
+                              {"vocab_size", d.vocabulary},
+                              {"n_positions", d.positions},
+                              {"n_ctx", d.positions},
+                              {"n_embd", d.width},
+                              {"n_layer", d.layers},
+                              {"n_head", d.heads},
+                              {"n_inner", d.filter ? nlohmann::json(d.filter) : nlohmann::json()},
+                              {"activation_function", activation->name},
+                              {"layer_norm_epsilon", d.epsilon},
+                              {"initializer_range", d.deviation},
+                              {"resid_pdrop", 0.},
+                              {"embd_pdrop", 0.},
+                              {"attn_pdrop", 0.},
+                              {"scale_attn_weights", true},
+                              {"tie_word_embeddings", true},
+                              {"torch_dtype", "float32"}};
   std::filesystem::create_directories(folder);
   write_safetensors(folder + "/model.safetensors", std::move(tensors));
   support::write_whole_file(folder + "/config.json", config.dump(2) + "\n");

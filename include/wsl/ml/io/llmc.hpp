@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// GPT-2 in the files of llm.c (karpathy/llm.c, train_gpt2.py): a model's parameters, and a debug state, which is a batch and
-// what a step makes of it. 256 words of header, then numbers, each kind of parameter for all layers together. The table of tokens is filled
-// up with rows that no token has.
+// GPT-2 in the files of llm.c (karpathy/llm.c, train_gpt2.py): a model's parameters, and a debug state, which
+// is a batch and what a step makes of it. 256 words of header, then numbers, each kind of parameter for all
+// layers together. The table of tokens is filled up with rows that no token has.
 //   const llmc_model m = read_llmc_model("gpt2_124M.bin");
 //   const network n = m.config.build();
 //   weights w = m.to_weights(n);
@@ -29,7 +29,8 @@ using llmc_words = std::array<i32, 256>;
 
 inline i32 padded_vocabulary(const decoder& d) { return (d.vocabulary + 127) / 128 * 128; }
 
-/// How many parameters there are; the sizes are positive and have 31 bits, so this may be more than 64 bits count.
+/// How many parameters there are; the sizes are positive and have 31 bits, so this may be more than 64 bits
+/// count.
 inline f64 llmc_parameters(const decoder& d, i32 padded) {
   const f64 c = d.width, l = d.layers;
   return (static_cast<f64>(padded) + d.positions) * c + l * (12 * c * c + 13 * c) + 2 * c;
@@ -37,53 +38,68 @@ inline f64 llmc_parameters(const decoder& d, i32 padded) {
 
 }  // namespace detail
 
-/// Calls f(number of the parameter in the network, numbers) for each parameter in the order of the files, with its part of `all`. Throws
-/// std::invalid_argument if a parameter is missing in the network or if there are not as many numbers as its model has in a file.
+/// Calls f(number of the parameter in the network, numbers) for each parameter in the order of the files,
+/// with its part of `all`. Throws std::invalid_argument if a parameter is missing in the network or if there
+/// are not as many numbers as its model has in a file.
 template <class T, class F>
 void each_llmc_parameter(const network& n, const decoder& d, i32 padded, std::span<T> all, F f) {
   std::size_t at = 0;
   const auto give = [&](const std::string& name) {
     const auto& p = n.parameters();
     const auto found = std::find_if(p.begin(), p.end(), [&](const parameter& x) { return x.name == name; });
-    if (found == p.end()) throw std::invalid_argument("wsl: a model of llm.c has '" + name + "', this one has not: only GPT-2 with biases fits its files");
+    if (found == p.end())
+      throw std::invalid_argument("wsl: a model of llm.c has '" + name +
+                                  "', this one has not: only GPT-2 with biases fits its files");
     const auto size = static_cast<std::size_t>(found->size());
-    if (all.size() - at < size) throw std::invalid_argument("wsl: " + std::to_string(all.size()) + " numbers are too few for this model in a file of llm.c");
+    if (all.size() - at < size)
+      throw std::invalid_argument("wsl: " + std::to_string(all.size()) +
+                                  " numbers are too few for this model in a file of llm.c");
     f(static_cast<std::size_t>(found - p.begin()), all.subspan(at, size));
     at += size;
   };
   give("embedding.tokens");
   at += static_cast<std::size_t>(padded - d.vocabulary) * static_cast<std::size_t>(d.width);
   give("embedding.positions");
-  for (const char* kind : {" norm 1.gain", " norm 1.bias", " qkv.weight", " qkv.bias", " projection.weight", " projection.bias", " norm 2.gain",
-                           " norm 2.bias", " up.weight", " up.bias", " down.weight", " down.bias"})
+  for (const char* kind :
+       {" norm 1.gain", " norm 1.bias", " qkv.weight", " qkv.bias", " projection.weight", " projection.bias",
+        " norm 2.gain", " norm 2.bias", " up.weight", " up.bias", " down.weight", " down.bias"})
     for (int l = 0; l < d.layers; ++l) give("layer " + std::to_string(l) + kind);
   give("last norm.gain");
   give("last norm.bias");
-  if (at != all.size()) throw std::invalid_argument("wsl: this model has " + std::to_string(at) + " numbers in a file of llm.c, not " + std::to_string(all.size()));
+  if (at != all.size())
+    throw std::invalid_argument("wsl: this model has " + std::to_string(at) +
+                                " numbers in a file of llm.c, not " + std::to_string(all.size()));
 }
 
 struct llmc_model {
   decoder config;
-  i32 padded = 0;           ///< rows of the table of tokens
-  std::vector<f32> numbers; ///< the parameters as they lie in the file
+  i32 padded = 0;            ///< rows of the table of tokens
+  std::vector<f32> numbers;  ///< the parameters as they lie in the file
 
   /// The same in the order of the network that `config` builds.
   weights to_weights(const network& n) const {
     weights w(n);
-    each_llmc_parameter(n, config, padded, std::span(numbers), [&](std::size_t k, std::span<const f32> x) { w[k].assign(x.begin(), x.end()); });
+    each_llmc_parameter(n, config, padded, std::span(numbers),
+                        [&](std::size_t k, std::span<const f32> x) { w[k].assign(x.begin(), x.end()); });
     return w;
   }
   /// Of a model. Throws std::invalid_argument if llm.c has no such model.
   static llmc_model of(const decoder& d, const network& n, const weights& w) {
     check_is_gpt2(d);
     std::string lacks;
-    const auto needs = [&](const char* what, bool has) { lacks += has ? "" : (lacks.empty() ? "" : ", ") + std::string(what); };
+    const auto needs = [&](const char* what, bool has) {
+      lacks += has ? "" : (lacks.empty() ? "" : ", ") + std::string(what);
+    };
     needs("gelu by tanh", d.between == nonlinearity::gelu_tanh), needs("biases", d.bias);
-    needs("a filter of 4 x width", !d.filter || d.filter == 4 * d.width), needs("an epsilon of 1e-5", d.epsilon == 1e-5f);
-    if (!lacks.empty()) throw std::invalid_argument("wsl: every model of llm.c has " + lacks + "; this one has not");
+    needs("a filter of 4 x width", !d.filter || d.filter == 4 * d.width),
+        needs("an epsilon of 1e-5", d.epsilon == 1e-5f);
+    if (!lacks.empty())
+      throw std::invalid_argument("wsl: every model of llm.c has " + lacks + "; this one has not");
     llmc_model m{d, detail::padded_vocabulary(d), {}};
     m.numbers.resize(static_cast<std::size_t>(detail::llmc_parameters(d, m.padded)));
-    each_llmc_parameter(n, d, m.padded, std::span(m.numbers), [&](std::size_t k, std::span<f32> x) { std::copy(w[k].begin(), w[k].end(), x.begin()); });
+    each_llmc_parameter(n, d, m.padded, std::span(m.numbers), [&](std::size_t k, std::span<f32> x) {
+      std::copy(w[k].begin(), w[k].end(), x.begin());
+    });
     return m;
   }
 };
@@ -94,18 +110,28 @@ struct llmc_state {
   std::vector<i32> ids, targets;  ///< (sequences, length)
   std::vector<f32> logits;        ///< (sequences, length, vocabulary)
   f32 loss = 0;
-  std::vector<f32> gradients;     ///< as the parameters lie in the model's file
+  std::vector<f32> gradients;  ///< as the parameters lie in the model's file
 };
 
 /// Reads a model of 32-bit or bf16 numbers. Throws file_error.
 inline llmc_model read_llmc_model(const std::string& name) {
   input_file in(name);
   const std::vector<i32> h = in.take<i32>(256, "the header of 256 words");
-  if (h[0] != llmc_model_magic) in.refuse("this is no model of llm.c, its first word is " + std::to_string(h[0]) + ", not " + std::to_string(llmc_model_magic));
-  if (h[1] != detail::llmc_f32 && h[1] != detail::llmc_bf16) in.refuse("models have version 3 (f32) or 5 (bf16), not " + std::to_string(h[1]) + ": write it again with today's train_gpt2.py");
-  if (std::any_of(h.begin() + 2, h.begin() + 8, [](i32 x) { return x < 1; }) || h[7] < h[3] || h[6] % h[5]) in.refuse("the header has sizes that no model has: the file is damaged");
+  if (h[0] != llmc_model_magic)
+    in.refuse("this is no model of llm.c, its first word is " + std::to_string(h[0]) + ", not " +
+              std::to_string(llmc_model_magic));
+  if (h[1] != detail::llmc_f32 && h[1] != detail::llmc_bf16)
+    in.refuse("models have version 3 (f32) or 5 (bf16), not " + std::to_string(h[1]) +
+              ": write it again with today's train_gpt2.py");
+  if (std::any_of(h.begin() + 2, h.begin() + 8, [](i32 x) { return x < 1; }) || h[7] < h[3] || h[6] % h[5])
+    in.refuse("the header has sizes that no model has: the file is damaged");
   llmc_model m;
-  m.config = {.vocabulary = h[3], .positions = h[2], .layers = h[4], .heads = h[5], .width = h[6], .between = nonlinearity::gelu_tanh};
+  m.config = {.vocabulary = h[3],
+              .positions = h[2],
+              .layers = h[4],
+              .heads = h[5],
+              .width = h[6],
+              .between = nonlinearity::gelu_tanh};
   m.padded = h[7];
   const f64 count = detail::llmc_parameters(m.config, m.padded);
   if (count > 0x1p60) in.refuse("the header has sizes that no model has: the file is damaged");
@@ -121,7 +147,8 @@ inline llmc_model read_llmc_model(const std::string& name) {
 /// Throws std::runtime_error if it cannot be written.
 inline void write_llmc_model(const std::string& name, const llmc_model& m) {
   const decoder& d = m.config;
-  const detail::llmc_words h{llmc_model_magic, detail::llmc_f32, d.positions, d.vocabulary, d.layers, d.heads, d.width, m.padded};
+  const detail::llmc_words h{llmc_model_magic, detail::llmc_f32, d.positions, d.vocabulary,
+                             d.layers,         d.heads,          d.width,     m.padded};
   support::whole_file out(name);
   out.write(h.data(), sizeof h);
   out.write(m.numbers.data(), m.numbers.size() * sizeof(f32));
@@ -132,14 +159,23 @@ inline void write_llmc_model(const std::string& name, const llmc_model& m) {
 inline llmc_state read_llmc_state(const std::string& name, const llmc_model& of) {
   input_file in(name);
   const std::vector<i32> h = in.take<i32>(256, "the header of 256 words");
-  if (h[0] != llmc_state_magic) in.refuse("this is no debug state of llm.c, its first word is " + std::to_string(h[0]) + ", not " + std::to_string(llmc_state_magic));
-  if (h[1] != detail::llmc_state_version) in.refuse("debug states have version 2, not " + std::to_string(h[1]) + ": write it again with today's train_gpt2.py");
-  if (h[2] < 1 || h[3] < 1 || h[3] > of.config.positions) in.refuse("the header speaks of " + std::to_string(h[2]) + " sequences of " + std::to_string(h[3]) + " tokens; the model takes 1 to " + std::to_string(of.config.positions));
-  llmc_state s{.sequences = h[2], .length = h[3], .ids = {}, .targets = {}, .logits = {}, .loss = 0, .gradients = {}};
+  if (h[0] != llmc_state_magic)
+    in.refuse("this is no debug state of llm.c, its first word is " + std::to_string(h[0]) + ", not " +
+              std::to_string(llmc_state_magic));
+  if (h[1] != detail::llmc_state_version)
+    in.refuse("debug states have version 2, not " + std::to_string(h[1]) +
+              ": write it again with today's train_gpt2.py");
+  if (h[2] < 1 || h[3] < 1 || h[3] > of.config.positions)
+    in.refuse("the header speaks of " + std::to_string(h[2]) + " sequences of " + std::to_string(h[3]) +
+              " tokens; the model takes 1 to " + std::to_string(of.config.positions));
+  llmc_state s{
+      .sequences = h[2], .length = h[3], .ids = {}, .targets = {}, .logits = {}, .loss = 0, .gradients = {}};
   const u64 tokens = static_cast<u64>(h[2]) * static_cast<u64>(h[3]);
   s.ids = in.take<i32>(tokens, "the tokens"), s.targets = in.take<i32>(tokens, "the targets");
   for (const auto* ids : {&s.ids, &s.targets})
-    if (std::any_of(ids->begin(), ids->end(), [&](i32 id) { return id < 0 || id >= of.config.vocabulary; })) in.refuse("a token is none of the model's " + std::to_string(of.config.vocabulary) + ": this state is of another model");
+    if (std::any_of(ids->begin(), ids->end(), [&](i32 id) { return id < 0 || id >= of.config.vocabulary; }))
+      in.refuse("a token is none of the model's " + std::to_string(of.config.vocabulary) +
+                ": this state is of another model");
   if (tokens > in.left()) in.refuse("the logits should follow, but the file ends: it is cut short");
   s.logits = in.take<f32>(tokens * static_cast<u64>(of.config.vocabulary), "the logits");
   s.loss = in.take<f32>(1, "the loss")[0];

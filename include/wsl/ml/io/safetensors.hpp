@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Named tensors in a file that says itself what they are: safetensors (huggingface/safetensors, README.md). 8 bytes of length, a
-// header in JSON, the numbers. It is read without trust and written whole or not at all.
+// Named tensors in a file that says itself what they are: safetensors (huggingface/safetensors, README.md). 8
+// bytes of length, a header in JSON, the numbers. It is read without trust and written whole or not at all.
 //   write_safetensors("w.safetensors", {tensor_view("w", {2, 3}, numbers)});
 //   safetensors_file in("w.safetensors");
 //   const std::vector<f32> w = in.numbers("w", {2, 3});
@@ -51,27 +51,38 @@ struct tensor_view {
   /// Throws std::invalid_argument if the shape has another number of elements.
   template <class T>
   tensor_view(std::string n, std::vector<u64> s, std::span<const T> numbers)
-      : name(std::move(n)), type{detail::type_name_of<T>(), 8 * static_cast<int>(sizeof(T))}, shape(std::move(s)), bytes(std::as_bytes(numbers)) {
+      : name(std::move(n)),
+        type{detail::type_name_of<T>(), 8 * static_cast<int>(sizeof(T))},
+        shape(std::move(s)),
+        bytes(std::as_bytes(numbers)) {
     if (const u64 count = tensor_info{{}, {}, shape}.count(); count != numbers.size())
-      throw std::invalid_argument("wsl: tensor '" + name + "' of shape " + text_of(shape) + " has " + std::to_string(numbers.size()) + " numbers");
+      throw std::invalid_argument("wsl: tensor '" + name + "' of shape " + text_of(shape) + " has " +
+                                  std::to_string(numbers.size()) + " numbers");
   }
   template <class T>
-  tensor_view(std::string n, std::vector<u64> s, const std::vector<T>& numbers) : tensor_view(std::move(n), std::move(s), std::span<const T>(numbers)) {}
+  tensor_view(std::string n, std::vector<u64> s, const std::vector<T>& numbers)
+      : tensor_view(std::move(n), std::move(s), std::span<const T>(numbers)) {}
 };
 
-/// Writes tensors and text about them; readers of other projects want at least {"format", "pt"}, which is always added. Throws
-/// std::invalid_argument if two have one name, std::runtime_error if the file cannot be written; then what was there before stays.
-inline void write_safetensors(const std::string& name, std::vector<tensor_view> tensors, text_by_name metadata = {}) {
+/// Writes tensors and text about them; readers of other projects want at least {"format", "pt"}, which is
+/// always added. Throws std::invalid_argument if two have one name, std::runtime_error if the file cannot be
+/// written; then what was there before stays.
+inline void write_safetensors(const std::string& name, std::vector<tensor_view> tensors,
+                              text_by_name metadata = {}) {
   // As the reference writer: the widest types first, so that all are aligned.
-  std::sort(tensors.begin(), tensors.end(), [](const tensor_view& a, const tensor_view& b) { return std::pair(-a.type.bits, a.name) < std::pair(-b.type.bits, b.name); });
+  std::sort(tensors.begin(), tensors.end(), [](const tensor_view& a, const tensor_view& b) {
+    return std::pair(-a.type.bits, a.name) < std::pair(-b.type.bits, b.name);
+  });
   metadata.emplace("format", "pt");
   std::string text = "{\"__metadata__\":" + nlohmann::json(metadata).dump();
   std::set<std::string_view> names;
   u64 at = 0;
   for (const tensor_view& t : tensors) {
-    if (!names.insert(t.name).second) throw std::invalid_argument("wsl: " + name + ": two tensors have the name '" + t.name + "'");
+    if (!names.insert(t.name).second)
+      throw std::invalid_argument("wsl: " + name + ": two tensors have the name '" + t.name + "'");
     const nlohmann::json shape = t.shape, offsets{at, at + t.bytes.size()};
-    text += "," + nlohmann::json(t.name).dump() + ":{\"dtype\":\"" + std::string(t.type.name) + "\",\"shape\":" + shape.dump() + ",\"data_offsets\":" + offsets.dump() + "}";
+    text += "," + nlohmann::json(t.name).dump() + ":{\"dtype\":\"" + std::string(t.type.name) +
+            "\",\"shape\":" + shape.dump() + ",\"data_offsets\":" + offsets.dump() + "}";
     at += t.bytes.size();
   }
   text += "}";
@@ -90,10 +101,13 @@ class safetensors_file {
   explicit safetensors_file(const std::string& name) : in_(name) {
     constexpr u64 longest = 100'000'000;
     const u64 size = in_.take<u64>(1, "the length of the header")[0];
-    if (size > longest) in_.refuse("the header would have " + std::to_string(size) + " bytes, more than the " + std::to_string(longest) + " of safetensors: this is no such file");
+    if (size > longest)
+      in_.refuse("the header would have " + std::to_string(size) + " bytes, more than the " +
+                 std::to_string(longest) + " of safetensors: this is no such file");
     const std::string text = in_.take_text(size, "the header");
     data_ = in_.at();
-    if (const std::string fault = parse_safetensors_header(text, in_.left(), header_); !fault.empty()) throw file_error("wsl: " + name + ": the header of safetensors is wrong: " + fault);
+    if (const std::string fault = parse_safetensors_header(text, in_.left(), header_); !fault.empty())
+      throw file_error("wsl: " + name + ": the header of safetensors is wrong: " + fault);
   }
 
   const std::string& name() const { return in_.name(); }
@@ -102,41 +116,55 @@ class safetensors_file {
   /// Throws file_error if there is no such text.
   const std::string& text(const std::string& key) const {
     const auto found = header_.metadata.find(key);
-    if (found == header_.metadata.end()) throw file_error("wsl: " + name() + " says nothing of '" + key + "': it was not written by this program");
+    if (found == header_.metadata.end())
+      throw file_error("wsl: " + name() + " says nothing of '" + key +
+                       "': it was not written by this program");
     return found->second;
   }
 
   /// Null if there is none of that name.
   const tensor_info* find(std::string_view tensor) const {
-    const auto found = std::find_if(tensors().begin(), tensors().end(), [&](const tensor_info& t) { return t.name == tensor; });
+    const auto found = std::find_if(tensors().begin(), tensors().end(),
+                                    [&](const tensor_info& t) { return t.name == tensor; });
     return found == tensors().end() ? nullptr : &*found;
   }
   /// Throws file_error if there is no tensor of that name, or one of another shape.
   const tensor_info& get(std::string_view tensor, const std::vector<u64>& shape) const {
     const tensor_info* t = find(tensor);
-    if (!t) throw file_error("wsl: " + name() + " has no tensor '" + std::string(tensor) + "': it is of another model");
-    if (t->shape != shape) throw file_error("wsl: " + name() + ": tensor '" + t->name + "' has the shape " + text_of(t->shape) + ", not " + text_of(shape) + ": it is of another model");
+    if (!t)
+      throw file_error("wsl: " + name() + " has no tensor '" + std::string(tensor) +
+                       "': it is of another model");
+    if (t->shape != shape)
+      throw file_error("wsl: " + name() + ": tensor '" + t->name + "' has the shape " + text_of(t->shape) +
+                       ", not " + text_of(shape) + ": it is of another model");
     return *t;
   }
 
   /// The numbers as they are. Throws file_error if they are of another type than T.
   template <class T>
   std::vector<T> read(const tensor_info& t) {
-    if (t.type.name != detail::type_name_of<T>()) throw file_error("wsl: " + name() + ": tensor '" + t.name + "' has the type " + std::string(t.type.name) + ", not " + std::string(detail::type_name_of<T>()));
+    if (t.type.name != detail::type_name_of<T>())
+      throw file_error("wsl: " + name() + ": tensor '" + t.name + "' has the type " +
+                       std::string(t.type.name) + ", not " + std::string(detail::type_name_of<T>()));
     in_.go_to(data_ + t.begin);
     return in_.take<T>(t.count(), "the tensor");
   }
-  /// The numbers as f32, rounded if they are wider. Throws file_error if they are not floating-point numbers of 16, 32 or 64 bits.
+  /// The numbers as f32, rounded if they are wider. Throws file_error if they are not floating-point numbers
+  /// of 16, 32 or 64 bits.
   std::vector<f32> numbers(const tensor_info& t) {
     if (t.type.name == "F32") return read<f32>(t);
     if (t.type.name == "F16") return converted(read<f16>(t));
     if (t.type.name == "BF16") return converted(read<bf16>(t));
     if (t.type.name == "F64") return converted(read<f64>(t));
-    throw file_error("wsl: " + name() + ": tensor '" + t.name + "' has the type " + std::string(t.type.name) + "; numbers are F32, F16, BF16 or F64");
+    throw file_error("wsl: " + name() + ": tensor '" + t.name + "' has the type " + std::string(t.type.name) +
+                     "; numbers are F32, F16, BF16 or F64");
   }
-  std::vector<f32> numbers(std::string_view tensor, const std::vector<u64>& shape) { return numbers(get(tensor, shape)); }
+  std::vector<f32> numbers(std::string_view tensor, const std::vector<u64>& shape) {
+    return numbers(get(tensor, shape));
+  }
 
-  /// A sum over the bytes of all tensors as they lie in the file, part by part: sum = f(sum, bytes, size), from 0.
+  /// A sum over the bytes of all tensors as they lie in the file, part by part: sum = f(sum, bytes, size),
+  /// from 0.
   unsigned long checksum(unsigned long (*f)(unsigned long, const void*, std::size_t)) {
     unsigned long sum = 0;
     in_.go_to(data_);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a safetensors file says of itself, taken apart and checked: names, types, shapes and places of its tensors, and text about the whole.
-// The rules are those of the reference reader (huggingface/safetensors, safetensors/src/tensor.rs). Nothing is made room for but
-// what the text itself names.
+// What a safetensors file says of itself, taken apart and checked: names, types, shapes and places of its
+// tensors, and text about the whole. The rules are those of the reference reader (huggingface/safetensors,
+// safetensors/src/tensor.rs). Nothing is made room for but what the text itself names.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -24,16 +24,20 @@ struct tensor_type {
   int bits = 0;
 };
 inline constexpr std::array tensor_types{
-    tensor_type{"BOOL", 8}, tensor_type{"F4", 4}, tensor_type{"F6_E2M3", 6}, tensor_type{"F6_E3M2", 6}, tensor_type{"U8", 8}, tensor_type{"I8", 8},
-    tensor_type{"F8_E5M2", 8}, tensor_type{"F8_E4M3", 8}, tensor_type{"F8_E8M0", 8}, tensor_type{"F8_E4M3FNUZ", 8}, tensor_type{"F8_E5M2FNUZ", 8},
-    tensor_type{"I16", 16}, tensor_type{"U16", 16}, tensor_type{"F16", 16}, tensor_type{"BF16", 16}, tensor_type{"I32", 32}, tensor_type{"U32", 32},
-    tensor_type{"F32", 32}, tensor_type{"C64", 64}, tensor_type{"F64", 64}, tensor_type{"I64", 64}, tensor_type{"U64", 64}};
+    tensor_type{"BOOL", 8},        tensor_type{"F4", 4},          tensor_type{"F6_E2M3", 6},
+    tensor_type{"F6_E3M2", 6},     tensor_type{"U8", 8},          tensor_type{"I8", 8},
+    tensor_type{"F8_E5M2", 8},     tensor_type{"F8_E4M3", 8},     tensor_type{"F8_E8M0", 8},
+    tensor_type{"F8_E4M3FNUZ", 8}, tensor_type{"F8_E5M2FNUZ", 8}, tensor_type{"I16", 16},
+    tensor_type{"U16", 16},        tensor_type{"F16", 16},        tensor_type{"BF16", 16},
+    tensor_type{"I32", 32},        tensor_type{"U32", 32},        tensor_type{"F32", 32},
+    tensor_type{"C64", 64},        tensor_type{"F64", 64},        tensor_type{"I64", 64},
+    tensor_type{"U64", 64}};
 
 struct tensor_info {
   std::string name;
   tensor_type type;
-  std::vector<u64> shape;    ///< none: one number
-  u64 begin = 0, end = 0;    ///< bytes, from the end of the header
+  std::vector<u64> shape;  ///< none: one number
+  u64 begin = 0, end = 0;  ///< bytes, from the end of the header
 
   u64 count() const {
     u64 n = 1;
@@ -71,8 +75,10 @@ class header_events final : public nlohmann::json_sax<nlohmann::json> {
   bool string(std::string& text) override {
     if (in_metadata_) result.metadata[key_] = text;
     else if (depth_ == 2 && key_ == "dtype") {
-      const auto* found = std::find_if(tensor_types.begin(), tensor_types.end(), [&](const tensor_type& t) { return t.name == text; });
-      if (found == tensor_types.end()) return refuse("tensor '" + name_ + "' has the type '" + text + "', which is none of safetensors");
+      const auto* found = std::find_if(tensor_types.begin(), tensor_types.end(),
+                                       [&](const tensor_type& t) { return t.name == text; });
+      if (found == tensor_types.end())
+        return refuse("tensor '" + name_ + "' has the type '" + text + "', which is none of safetensors");
       type_ = *found;
     } else return unwanted("text");
     return true;
@@ -95,7 +101,8 @@ class header_events final : public nlohmann::json_sax<nlohmann::json> {
     }
     key_ = k;
     if (!keys_.insert(k).second) return refuse("'" + k + "' of '" + name_ + "' is there twice");
-    return in_metadata_ || k == "dtype" || k == "shape" || k == "data_offsets" || refuse("tensor '" + name_ + "' has an unknown property '" + k + "'");
+    return in_metadata_ || k == "dtype" || k == "shape" || k == "data_offsets" ||
+           refuse("tensor '" + name_ + "' has an unknown property '" + k + "'");
   }
   bool start_array(std::size_t) override {
     if (depth_ != 2 || in_metadata_ || in_array_ || key_ == "dtype") return unwanted("a list");
@@ -118,10 +125,12 @@ class header_events final : public nlohmann::json_sax<nlohmann::json> {
   }
   bool unwanted(const char* what) {
     if (depth_ == 0) return refuse(std::string("it is ") + what + ", not an object");
-    return refuse("'" + name_ + "' has " + what + " where safetensors has none" + (depth_ == 2 ? ", at '" + key_ + "'" : ""));
+    return refuse("'" + name_ + "' has " + what + " where safetensors has none" +
+                  (depth_ == 2 ? ", at '" + key_ + "'" : ""));
   }
   bool add_tensor() {
-    if (!type_ || !shape_ || !offsets_ || offsets_->size() != 2) return refuse("tensor '" + name_ + "' needs dtype, shape and data_offsets of two numbers");
+    if (!type_ || !shape_ || !offsets_ || offsets_->size() != 2)
+      return refuse("tensor '" + name_ + "' needs dtype, shape and data_offsets of two numbers");
     tensor_info t{name_, *type_, std::move(*shape_), (*offsets_)[0], (*offsets_)[1]};
     u64 bits = static_cast<u64>(type_->bits);
     bool overflows = false;
@@ -131,7 +140,9 @@ class header_events final : public nlohmann::json_sax<nlohmann::json> {
     if (overflows) return refuse("tensor '" + name_ + "' has a shape with more numbers than 64 bits count");
     if (bits % 8) return refuse("tensor '" + name_ + "' does not fill whole bytes");
     if (t.end < t.begin || t.end - t.begin != bits / 8)
-      return refuse("tensor '" + name_ + "' takes " + std::to_string(bits / 8) + " bytes by its type and shape, but its data_offsets are " + std::to_string(t.begin) + " and " + std::to_string(t.end));
+      return refuse("tensor '" + name_ + "' takes " + std::to_string(bits / 8) +
+                    " bytes by its type and shape, but its data_offsets are " + std::to_string(t.begin) +
+                    " and " + std::to_string(t.end));
     result.tensors.push_back(std::move(t));
     return true;
   }
@@ -146,23 +157,31 @@ class header_events final : public nlohmann::json_sax<nlohmann::json> {
 
 }  // namespace detail
 
-/// Takes the text of a header apart, for data of so many bytes. Returns a sentence that says what is wrong, or an empty one.
+/// Takes the text of a header apart, for data of so many bytes. Returns a sentence that says what is wrong,
+/// or an empty one.
 inline std::string parse_safetensors_header(std::string_view text, u64 data_bytes, safetensors_header& to) {
   // The parser would take a zero for the end, and skip a byte order mark.
   if (text.find('\0') != std::string_view::npos) return "it has zeros; a header is filled up with spaces";
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos || text[first] != '{') return "it does not begin with {";
   detail::header_events events;
-  nlohmann::json_sax<nlohmann::json>* const listener = &events;  // by this type the parser is compiled once for all that listen
+  // by this type the parser is compiled once for all that listen
+  nlohmann::json_sax<nlohmann::json>* const listener = &events;
   if (!nlohmann::json::sax_parse(text.data(), text.data() + text.size(), listener)) return events.fault;
   to = std::move(events.result);
-  std::sort(to.tensors.begin(), to.tensors.end(), [](const tensor_info& a, const tensor_info& b) { return std::pair(a.begin, a.end) < std::pair(b.begin, b.end); });
+  std::sort(to.tensors.begin(), to.tensors.end(), [](const tensor_info& a, const tensor_info& b) {
+    return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
+  });
   u64 at = 0;
   for (const tensor_info& t : to.tensors) {
-    if (t.begin != at) return "the bytes of tensor '" + t.name + "' begin at " + std::to_string(t.begin) + ", not where those before end, at " + std::to_string(at);
+    if (t.begin != at)
+      return "the bytes of tensor '" + t.name + "' begin at " + std::to_string(t.begin) +
+             ", not where those before end, at " + std::to_string(at);
     at = t.end;
   }
-  if (at != data_bytes) return "its tensors have " + std::to_string(at) + " bytes, the file has " + std::to_string(data_bytes) + ": it is cut short, or something was appended";
+  if (at != data_bytes)
+    return "its tensors have " + std::to_string(at) + " bytes, the file has " + std::to_string(data_bytes) +
+           ": it is cut short, or something was appended";
   return {};
 }
 

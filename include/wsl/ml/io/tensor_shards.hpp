@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The tensors of a model in a folder, in one file or in several: model.safetensors, or the files that model.safetensors.index.json names
-// (Hugging Face's transformers write that for large models: {"metadata": {...}, "weight_map": {tensor: file}}). The index is trusted as
-// little as the files: each tensor must be where it says, and nothing else may be there.
+// The tensors of a model in a folder, in one file or in several: model.safetensors, or the files that
+// model.safetensors.index.json names (Hugging Face's transformers write that for large models: {"metadata":
+// {...}, "weight_map": {tensor: file}}). The index is trusted as little as the files: each tensor must be
+// where it says, and nothing else may be there.
 //   tensor_shards in("llama");
 //   const std::vector<f32> w = in.numbers("transformer.wte.weight", {50257, 768});
 #pragma once
@@ -36,10 +37,12 @@ class tensor_shards {
   }
   bool has(const std::string& tensor) const { return where_.contains(tensor); }
 
-  /// Throws file_error if there is no tensor of that name, one of another shape, or one that has no floating-point numbers.
+  /// Throws file_error if there is no tensor of that name, one of another shape, or one that has no
+  /// floating-point numbers.
   std::vector<f32> numbers(const std::string& tensor, const std::vector<u64>& shape) {
     const auto found = where_.find(tensor);
-    if (found == where_.end()) throw file_error("wsl: " + name_ + " has no tensor '" + tensor + "': it is of another model");
+    if (found == where_.end())
+      throw file_error("wsl: " + name_ + " has no tensor '" + tensor + "': it is of another model");
     return files_[found->second].numbers(tensor, shape);
   }
 
@@ -52,22 +55,28 @@ class tensor_shards {
     const std::string text = in.take_text(in.size(), "the text");
     const auto json = nlohmann::json::parse(text.data(), text.data() + text.size(), nullptr, false);
     const auto map = json.is_object() ? json.find("weight_map") : json.end();
-    if (!json.is_object() || map == json.end() || !map->is_object() || map->empty()) refuse("an index is an object in JSON with a 'weight_map' of tensors and their files");
+    if (!json.is_object() || map == json.end() || !map->is_object() || map->empty())
+      refuse("an index is an object in JSON with a 'weight_map' of tensors and their files");
     std::map<std::string, std::size_t> opened;
     for (const auto& [tensor, file] : map->items()) {
       // A name could lead out of the folder.
       const std::string stem = file.is_string() ? file.get<std::string>() : "";
-      if (!stem.ends_with(".safetensors") || stem.find_first_of(std::string_view("/\0", 2)) != std::string::npos)
-        refuse("tensor '" + tensor + "' should be in a file <name>.safetensors beside the index, not in " + file.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+      if (!stem.ends_with(".safetensors") ||
+          stem.find_first_of(std::string_view("/\0", 2)) != std::string::npos)
+        refuse("tensor '" + tensor + "' should be in a file <name>.safetensors beside the index, not in " +
+               file.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
       const auto [at, is_new] = opened.emplace(stem, files_.size());
       if (is_new) files_.emplace_back(folder + "/" + stem);
-      if (!files_[at->second].find(tensor)) refuse("tensor '" + tensor + "' is not in " + stem + ", where it should be: the files are of different models");
+      if (!files_[at->second].find(tensor))
+        refuse("tensor '" + tensor + "' is not in " + stem +
+               ", where it should be: the files are of different models");
       where_[tensor] = at->second;
     }
     for (std::size_t k = 0; k < files_.size(); ++k)
       for (const tensor_info& t : files_[k].tensors())
         if (const auto found = where_.find(t.name); found == where_.end() || found->second != k)
-          refuse(files_[k].name() + " has a tensor '" + t.name + "' that the index does not have there: the files are of different models");
+          refuse(files_[k].name() + " has a tensor '" + t.name +
+                 "' that the index does not have there: the files are of different models");
   }
 
   std::string name_;

@@ -25,7 +25,8 @@ class dropout_stage final : public stage {
  private:
   dropping row(const place& at, int t) const {
     const i64 token = at.random.first_sequence * at.length() + t;
-    return dropping::with(probability_, mixed(at.random.key, static_cast<u64>(number))).of_row(static_cast<u64>(token));
+    return dropping::with(probability_, mixed(at.random.key, static_cast<u64>(number)))
+        .of_row(static_cast<u64>(token));
   }
 
   int x_, y_;

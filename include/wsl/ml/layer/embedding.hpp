@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// y[t] = row id[t] of a table, plus the row of its position if there is a table of positions. While the slabs of a table come by, a
-// PE takes the rows of its tokens; those that no token needs may stay away.
+// y[t] = row id[t] of a table, plus the row of its position if there is a table of positions. While the slabs
+// of a table come by, a PE takes the rows of its tokens; those that no token needs may stay away.
 #pragma once
 #include <algorithm>
 
@@ -17,15 +17,20 @@ class embedding_stage final : public stage {
   void forward(place& at) const override { clear(at.value(y_)); }
   void forward(place& at, const weight_tile& s) const override {
     const matrix<f32> y = at.value(y_);
-    each(at, s, [&](int t, int row) { add(y.part(t, 0, 1, y.columns()), s.rows.part(row, 0, 1, y.columns())); });
+    each(at, s,
+         [&](int t, int row) { add(y.part(t, 0, 1, y.columns()), s.rows.part(row, 0, 1, y.columns())); });
   }
   void backward(place& at, const weight_tile& s, const matrix<f32>& gradient) const override {
     const matrix<f32> dy = at.gradient(y_);
     clear(gradient);
-    each(at, s, [&](int t, int row) { add(gradient.part(row, 0, 1, dy.columns()), dy.part(t, 0, 1, dy.columns())); });
+    each(at, s, [&](int t, int row) {
+      add(gradient.part(row, 0, 1, dy.columns()), dy.part(t, 0, 1, dy.columns()));
+    });
   }
   bool needs_weight_in_backward(int) const override { return false; }
-  rows_needed needs(int which) const override { return which == 0 ? rows_needed::of_ids : rows_needed::of_positions; }
+  rows_needed needs(int which) const override {
+    return which == 0 ? rows_needed::of_ids : rows_needed::of_positions;
+  }
 
  private:
   /// Calls f(token, row) for the tokens whose row is in the slab.
@@ -40,7 +45,8 @@ class embedding_stage final : public stage {
   static int row_in(const weight_tile& s, i32 row) {
     if (s.gathered_rows.empty()) return row - s.row;
     const auto found = std::lower_bound(s.gathered_rows.begin(), s.gathered_rows.end(), row);
-    return found != s.gathered_rows.end() && *found == row ? static_cast<int>(found - s.gathered_rows.begin()) : -1;
+    return found != s.gathered_rows.end() && *found == row ? static_cast<int>(found - s.gathered_rows.begin())
+                                                           : -1;
   }
 
   int y_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// y = x W^T + bias. W is (outputs, inputs), so a slab is some outputs with all their weights: it gives as many columns of y. With
-// the table of an embedding for W it is the head of a language model.
+// y = x W^T + bias. W is (outputs, inputs), so a slab is some outputs with all their weights: it gives as
+// many columns of y. With the table of an embedding for W it is the head of a language model.
 #pragma once
 #include "../../linalg/dense.hpp"
 #include "../op/rows.hpp"
@@ -10,8 +10,10 @@ namespace wsl::ml {
 
 class linear_stage final : public stage {
  public:
-  /// The parameters are W, and before it the bias if there is one. Nothing goes back to an input of the model.
-  linear_stage(int x, int y, bool has_bias, bool x_is_input) : x_(x), y_(y), has_bias_(has_bias), x_is_input_(x_is_input) {}
+  /// The parameters are W, and before it the bias if there is one. Nothing goes back to an input of the
+  /// model.
+  linear_stage(int x, int y, bool has_bias, bool x_is_input)
+      : x_(x), y_(y), has_bias_(has_bias), x_is_input_(x_is_input) {}
 
   void forward(place& at, const weight_tile& s) const override {
     if (is_bias(s)) return set_rows(at.value(y_), s.rows.first());
@@ -36,11 +38,15 @@ class linear_stage final : public stage {
     if (which < 0) return 0;
     return has_bias_ && which == 0 ? 2. * columns : (x_is_input_ ? 4. : 6.) * rows * columns;
   }
-  bool needs_weight_in_backward(int which) const override { return !x_is_input_ && (!has_bias_ || which != 0); }
+  bool needs_weight_in_backward(int which) const override {
+    return !x_is_input_ && (!has_bias_ || which != 0);
+  }
 
  private:
   bool is_bias(const weight_tile& s) const { return has_bias_ && s.which == 0; }
-  static matrix<f32> columns(const matrix<f32>& y, const weight_tile& s) { return y.part(0, s.row, y.rows(), s.rows.rows()); }
+  static matrix<f32> columns(const matrix<f32>& y, const weight_tile& s) {
+    return y.part(0, s.row, y.rows(), s.rows.rows());
+  }
 
   int x_, y_;
   bool has_bias_, x_is_input_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Stages that tell tokens where they stand: fixed waves for their features, turns for queries and keys. Every PE knows the numbers.
+// Stages that tell tokens where they stand: fixed waves for their features, turns for queries and keys. Every
+// PE knows the numbers.
 #pragma once
 #include "../op/position.hpp"
 #include "../op/rows.hpp"
@@ -16,7 +17,8 @@ class waves_stage final : public stage {
     const matrix<f32> y = at.value(y_);
     copy(y, at.value(x_));
     for (int t = 0; t < at.tokens(); ++t)
-      add(y.part(t, 0, 1, y.columns()), matrix<const f32>(table_.data() + i64{t % at.length()} * y.columns(), 1, y.columns()));
+      add(y.part(t, 0, 1, y.columns()),
+          matrix<const f32>(table_.data() + i64{t % at.length()} * y.columns(), 1, y.columns()));
   }
   void backward(place& at) const override { add(at.gradient(x_), at.gradient(y_)); }
 
@@ -28,7 +30,8 @@ class waves_stage final : public stage {
 /// y = x with the first `heads` groups of `width` features turned: those of queries and keys, not of values.
 class rotary_stage final : public stage {
  public:
-  rotary_stage(int x, int y, int heads, int width, rotation by) : x_(x), y_(y), heads_(heads), width_(width), by_(std::move(by)) {}
+  rotary_stage(int x, int y, int heads, int width, rotation by)
+      : x_(x), y_(y), heads_(heads), width_(width), by_(std::move(by)) {}
 
   void forward(place& at) const override {
     const matrix<f32> x = at.value(x_), y = at.value(y_);

@@ -10,14 +10,16 @@
 
 namespace wsl::ml {
 
-/// Layernorm, or rmsnorm if it is not centred; its parameters are the gain and, of a layernorm that has one, the bias.
+/// Layernorm, or rmsnorm if it is not centred; its parameters are the gain and, of a layernorm that has one,
+/// the bias.
 class norm_stage final : public stage {
  public:
   norm_stage(int x, int y, bool centred, f32 epsilon) : x_(x), y_(y), centred_(centred), epsilon_(epsilon) {}
 
   void forward(place& at, const weight_tile& s) const override {
     if (s.which == 1) add_to_rows(at.value(y_), s.rows.first());
-    else if (centred_) layernorm(at.value(y_), at.norms(number), at.value(x_), s.rows.first(), nullptr, epsilon_);
+    else if (centred_)
+      layernorm(at.value(y_), at.norms(number), at.value(x_), s.rows.first(), nullptr, epsilon_);
     else rmsnorm(at.value(y_), at.norms(number), at.value(x_), s.rows.first(), epsilon_);
   }
   void backward(place& at, const weight_tile& s, const matrix<f32>& gradient) const override {
@@ -25,8 +27,12 @@ class norm_stage final : public stage {
     if (s.which == 1) return add_sum_of_rows(gradient.first(), at.gradient(y_));
     bool sets = false;
     const matrix<f32> dx = at.gradient(x_, sets);
-    if (centred_) layernorm_back(dx, gradient.first(), nullptr, at.gradient(y_), at.norms(number), at.value(x_), s.rows.first(), sets);
-    else rmsnorm_back(dx, gradient.first(), at.gradient(y_), at.norms(number), at.value(x_), s.rows.first(), sets);
+    if (centred_)
+      layernorm_back(dx, gradient.first(), nullptr, at.gradient(y_), at.norms(number), at.value(x_),
+                     s.rows.first(), sets);
+    else
+      rmsnorm_back(dx, gradient.first(), at.gradient(y_), at.norms(number), at.value(x_), s.rows.first(),
+                   sets);
   }
   bool needs_weight_in_backward(int which) const override { return which == 0; }
 
@@ -84,7 +90,8 @@ class sum_stage final : public stage {
   int a_, b_, y_;
 };
 
-/// The cross-entropy of logits and targets, if there are targets, into the place's loss; on the way back where all gradients start.
+/// The cross-entropy of logits and targets, if there are targets, into the place's loss; on the way back
+/// where all gradients start.
 class cross_entropy_stage final : public stage {
  public:
   explicit cross_entropy_stage(int logits) : logits_(logits) {}

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A model runs as a list of stages. A stage reads values (activations) that stay on the PE of their tokens, and parameters that come
-// by: some rows of one at a time, a slab, which is gone when the stage has used it. That is weight streaming: no PE ever
-// holds a layer's weights. On the way back the slabs come by again and leave their gradients. See docs/guide/ml.md.
+// A model runs as a list of stages. A stage reads values (activations) that stay on the PE of their tokens,
+// and parameters that come by: some rows of one at a time, a slab, which is gone when the stage has used it.
+// That is weight streaming: no PE ever holds a layer's weights. On the way back the slabs come by again and
+// leave their gradients. See docs/guide/ml.md.
 #pragma once
 #include <span>
 #include <string>
@@ -36,13 +37,14 @@ struct parameter {
 
 /// Some rows of a parameter, on a PE for as long as a stage uses them.
 struct weight_tile {
-  int which;        ///< of the stage's parameters
-  int row;          ///< the first
+  int which;  ///< of the stage's parameters
+  int row;    ///< the first
   matrix<f32> rows;
   std::span<const i32> gathered_rows = {};  ///< if not empty, which row of the parameter each is; in order
 };
 
-/// Which rows of a parameter a stage reads: all, those with the numbers of the tokens, or those of the positions in a sequence.
+/// Which rows of a parameter a stage reads: all, those with the numbers of the tokens, or those of the
+/// positions in a sequence.
 enum class rows_needed : u8 { all, of_ids, of_positions };
 
 /// Fills a matrix with zeros.
@@ -58,7 +60,8 @@ class place {
     sequences_ = sequences, length_ = length;
     values_.resize(widths.size()), gradients_.resize(widths.size());
     norms_.resize(stages), totals_.resize(stages);
-    for (std::size_t v = 0; v < widths.size(); ++v) values_[v].shape(tokens(), widths[v]), gradients_[v].shape(tokens(), widths[v]);
+    for (std::size_t v = 0; v < widths.size(); ++v)
+      values_[v].shape(tokens(), widths[v]), gradients_[v].shape(tokens(), widths[v]);
   }
   int tokens() const { return sequences_ * length_; }
   int sequences() const { return sequences_; }
@@ -82,14 +85,18 @@ class place {
   }
 
   /// What norms and attention keep of each token, by stage.
-  std::span<norm_state> norms(int stage) { return sized(norms_[static_cast<std::size_t>(stage)], static_cast<std::size_t>(tokens())); }
-  std::span<f32> totals(int stage, int heads) { return sized(totals_[static_cast<std::size_t>(stage)], static_cast<std::size_t>(tokens() * heads)); }
+  std::span<norm_state> norms(int stage) {
+    return sized(norms_[static_cast<std::size_t>(stage)], static_cast<std::size_t>(tokens()));
+  }
+  std::span<f32> totals(int stage, int heads) {
+    return sized(totals_[static_cast<std::size_t>(stage)], static_cast<std::size_t>(tokens() * heads));
+  }
 
   std::span<const i32> ids;      ///< the input: a token's number in the vocabulary, or empty
   std::span<const i32> targets;  ///< the right answer for each token, or for each row
   std::span<const f32> mask;     ///< how much each counts for the loss; empty: all the same
   f32 weight = 1;                ///< of one token in the loss: 1 / (tokens that count, on all PEs)
-  dropout_generator random;                 ///< what is dropped
+  dropout_generator random;      ///< what is dropped
   f64 loss = 0;                  ///< the sum over this PE's tokens, not weighed
 
  private:
@@ -97,7 +104,9 @@ class place {
     std::vector<f32> numbers;
     int rows = 0, columns = 0;
     bool begun = false;
-    void shape(int r, int c) { rows = r, columns = c, numbers.resize(static_cast<std::size_t>(r) * static_cast<std::size_t>(c)); }
+    void shape(int r, int c) {
+      rows = r, columns = c, numbers.resize(static_cast<std::size_t>(r) * static_cast<std::size_t>(c));
+    }
     matrix<f32> all() { return {numbers.data(), rows, columns}; }
   };
   template <class T>
@@ -121,7 +130,8 @@ class stage {
   /// With a slab; those of the parameters come in order.
   virtual void forward(place&, const weight_tile&) const {}
 
-  /// The same on the way back: adds to the gradients of the values that the stage reads, and sets that of the slab.
+  /// The same on the way back: adds to the gradients of the values that the stage reads, and sets that of the
+  /// slab.
   virtual void backward(place&) const {}
   virtual void backward(place&, const weight_tile& /*weights*/, const matrix<f32>& /*gradient*/) const {}
 
@@ -130,9 +140,11 @@ class stage {
 
   virtual rows_needed needs(int /*which*/) const { return rows_needed::all; }
 
-  /// About how many operations a token needs, forward and back: of the stage's own work (`which` -1, with as many columns as its output) or
-  /// of a slab, in sequences of a length.
-  virtual f64 operations(int /*which*/, int /*rows*/, int columns, int /*length*/) const { return 10. * columns; }
+  /// About how many operations a token needs, forward and back: of the stage's own work (`which` -1, with as
+  /// many columns as its output) or of a slab, in sequences of a length.
+  virtual f64 operations(int /*which*/, int /*rows*/, int columns, int /*length*/) const {
+    return 10. * columns;
+  }
 
   std::string name;
   int number = 0;               ///< its place in the list

@@ -16,12 +16,15 @@ struct batch {
   std::span<const i32> targets = {};
   std::span<const f32> mask = {};  ///< empty: every token counts
   int sequences = 0, length = 1;
-  f32 weight = 0;             ///< of one token in the loss; 0: 1 / (tokens that count)
+  f32 weight = 0;  ///< of one token in the loss; 0: 1 / (tokens that count)
 
-  std::size_t tokens() const { return static_cast<std::size_t>(sequences) * static_cast<std::size_t>(length); }
+  std::size_t tokens() const {
+    return static_cast<std::size_t>(sequences) * static_cast<std::size_t>(length);
+  }
 };
 
-/// A process's part of every batch: it runs wafers `first` to before `end` of a cluster of `of`, and needs the sequences of these.
+/// A process's part of every batch: it runs wafers `first` to before `end` of a cluster of `of`, and needs
+/// the sequences of these.
 struct batch_part {
   int first = 0, end = 1, of = 1;
   i64 begin_in(i64 sequences) const { return sequences * first / of; }
@@ -32,13 +35,16 @@ namespace detail {
 
 inline void fits(const batch& b, const char* what, std::size_t has, std::size_t wants) {
   if (has != wants)
-    throw std::invalid_argument("wsl: a batch of " + std::to_string(b.sequences) + " sequences of " + std::to_string(b.length) + " has " +
-                                std::to_string(has) + " " + what + ", not " + std::to_string(wants));
+    throw std::invalid_argument("wsl: a batch of " + std::to_string(b.sequences) + " sequences of " +
+                                std::to_string(b.length) + " has " + std::to_string(has) + " " + what +
+                                ", not " + std::to_string(wants));
 }
 inline void all_below(const char* what, std::span<const i32> numbers, int end) {
   for (std::size_t i = 0; i < numbers.size(); ++i)
     if (numbers[i] < 0 || numbers[i] >= end)
-      throw std::invalid_argument(std::string("wsl: ") + what + " " + std::to_string(i) + " of the batch is " + std::to_string(numbers[i]) + ", not one of 0 to " + std::to_string(end - 1));
+      throw std::invalid_argument(std::string("wsl: ") + what + " " + std::to_string(i) +
+                                  " of the batch is " + std::to_string(numbers[i]) + ", not one of 0 to " +
+                                  std::to_string(end - 1));
 }
 
 }  // namespace detail
@@ -46,14 +52,18 @@ inline void all_below(const char* what, std::span<const i32> numbers, int end) {
 /// Checks what goes into a model. Throws std::invalid_argument.
 inline void check_input(const network& n, const batch& b) {
   if (b.sequences < 0 || b.length < 1)
-    throw std::invalid_argument("wsl: a batch has 0 or more sequences of at least one token, not " + std::to_string(b.sequences) + " of " + std::to_string(b.length));
+    throw std::invalid_argument("wsl: a batch has 0 or more sequences of at least one token, not " +
+                                std::to_string(b.sequences) + " of " + std::to_string(b.length));
   if (b.features.empty()) detail::fits(b, "ids", b.ids.size(), b.tokens());
   else detail::fits(b, "features", b.features.size(), b.tokens() * static_cast<std::size_t>(n.width(0)));
   detail::all_below("id", b.ids, n.vocabulary());
   if (n.positions() && b.length > n.positions())
-    throw std::invalid_argument("wsl: a sequence of " + std::to_string(b.length) + " tokens is longer than the " + std::to_string(n.positions()) + " positions of the model");
+    throw std::invalid_argument("wsl: a sequence of " + std::to_string(b.length) +
+                                " tokens is longer than the " + std::to_string(n.positions()) +
+                                " positions of the model");
 }
-/// Checks a batch with targets, sets its weight, and returns how many tokens count. Throws std::invalid_argument.
+/// Checks a batch with targets, sets its weight, and returns how many tokens count. Throws
+/// std::invalid_argument.
 inline f64 check(const network& n, batch& b) {
   detail::fits(b, "targets", b.targets.size(), b.tokens());
   check_input(n, b);
@@ -64,7 +74,9 @@ inline f64 check(const network& n, batch& b) {
     counts = 0;
     for (f32 m : b.mask) counts += static_cast<f64>(m);
   }
-  if (!(counts > 0)) throw std::invalid_argument("wsl: no token of the batch counts: it is empty, or its mask is 0 everywhere");
+  if (!(counts > 0))
+    throw std::invalid_argument(
+        "wsl: no token of the batch counts: it is empty, or its mask is 0 everywhere");
   b.weight = static_cast<f32>(1 / counts);
   return counts;
 }

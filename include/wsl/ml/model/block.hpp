@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Layers of language models for a sequence whose sizes are constants: a table of tokens, attention, gates, residuals, and parts that repeat.
+// Layers of language models for a sequence whose sizes are constants: a table of tokens, attention, gates,
+// residuals, and parts that repeat.
 //   constexpr ml::embedding<65, 64, 128> tokens;
 //   constexpr ml::sequence gpt{tokens,
 //                              ml::repeat<4>(ml::residual{ml::layer_norm<128>{}, ml::causal_attention<128, 4>{}},
 //                                            ml::residual{ml::layer_norm<128>{}, ml::linear<128, 512>{}, ml::elementwise<ml::gelu>{}, ml::linear<512, 128>{}}),
 //                              ml::layer_norm<128>{}, ml::tied_head{tokens}};
-// What does not fit does not compile. Where sizes come from a file, decoder.hpp builds the same and throws the same sentences.
+// What does not fit does not compile. Where sizes come from a file, decoder.hpp builds the same and throws
+// the same sentences.
 #pragma once
 #include "sequence.hpp"
 
@@ -15,9 +17,12 @@ namespace wsl::ml {
 template <int tokens, int positions, int width>
 struct embedding {
   static constexpr int takes = -1, gives = width;  // not features
-  static_assert(tokens > 0 && positions >= 0 && width > 0, "wsl: a table has at least one row and one feature");
+  static_assert(tokens > 0 && positions >= 0 && width > 0,
+                "wsl: a table has at least one row and one feature");
   static constexpr const char* name = "embedding";
-  static int build(network& n, const std::string& as, int) { return n.embedding(as, tokens, positions, width); }
+  static int build(network& n, const std::string& as, int) {
+    return n.embedding(as, tokens, positions, width);
+  }
 };
 
 /// Logits: products with the rows of a sequence's table of tokens.
@@ -29,18 +34,21 @@ struct tied_head {
   static int build(network& n, const std::string& as, int x) { return n.tied_linear(as, x, 0); }
 };
 
-/// Causal attention with the products before and after it; with fewer heads of keys than of queries they share them.
+/// Causal attention with the products before and after it; with fewer heads of keys than of queries they
+/// share them.
 template <int width, int heads, int kv_heads = heads, bool bias = true>
 struct causal_attention {
   static constexpr int takes = width, gives = width;
-  static_assert(width % heads == 0 && heads % kv_heads == 0, "wsl: heads must divide the features, and heads of keys those of queries");
+  static_assert(width % heads == 0 && heads % kv_heads == 0,
+                "wsl: heads must divide the features, and heads of keys those of queries");
   static constexpr const char* name = "attention";
   f32 dropout = 0;  ///< of the weights of attention
 
   int build(network& n, const std::string& as, int x) const {
     const initial start = initial::normal(0.02f);
     const int qkv = n.linear(as + " qkv", x, width + 2 * (width / heads * kv_heads), bias, start);
-    return n.linear(as + " projection", n.attention(as, qkv, {heads, kv_heads, false, dropout}), width, bias, start);
+    return n.linear(as + " projection", n.attention(as, qkv, {heads, kv_heads, false, dropout}), width, bias,
+                    start);
   }
 };
 
@@ -65,7 +73,9 @@ class residual {
   static constexpr const char* name = "residual";
 
   constexpr explicit residual(Layers... layers) : layers_(layers...) {}
-  int build(network& n, const std::string& as, int x) const { return n.sum(as, x, layers_.build(n, as + " ", x)); }
+  int build(network& n, const std::string& as, int x) const {
+    return n.sum(as, x, layers_.build(n, as + " ", x));
+  }
 
  private:
   inside layers_;
@@ -77,7 +87,8 @@ class repeated {
  public:
   using inside = detail::chain<Layers...>;
   static constexpr int takes = inside::takes, gives = inside::gives;
-  static_assert(times < 2 || detail::fitting<inside, inside>::value, "wsl: the layers of this sequence do not fit, see above");
+  static_assert(times < 2 || detail::fitting<inside, inside>::value,
+                "wsl: the layers of this sequence do not fit, see above");
   static constexpr const char* name = "layer";
 
   constexpr explicit repeated(Layers... layers) : layers_(layers...) {}
@@ -90,6 +101,8 @@ class repeated {
   inside layers_;
 };
 template <int times, class... Layers>
-constexpr repeated<times, Layers...> repeat(Layers... layers) { return repeated<times, Layers...>(layers...); }
+constexpr repeated<times, Layers...> repeat(Layers... layers) {
+  return repeated<times, Layers...>(layers...);
+}
 
 }  // namespace wsl::ml

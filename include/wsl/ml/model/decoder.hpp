@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A causal language model whose sizes come from a file or from the command line: GPT-2, GPT-J, Llama, MPT and their relatives. A block is
+// A causal language model whose sizes come from a file or from the command line: GPT-2, GPT-J, Llama, MPT and
+// their relatives. A block is
 //   x = x + project(attention(norm(x)));  x = x + down(f(up(norm(x))))
-// or with both parts side by side, and the logits are norm(x) times the table of tokens or a matrix of their own. A width that the
-// heads do not divide is refused by a sentence. See examples/91_decoders.cpp.
+// or with both parts side by side, and the logits are norm(x) times the table of tokens or a matrix of their
+// own. A width that the heads do not divide is refused by a sentence. See examples/91_decoders.cpp.
 #pragma once
 #include <cmath>
 
@@ -10,39 +11,45 @@
 
 namespace wsl::ml {
 
-/// Between the matrices of the feed-forward part. The last three multiply up(x) by a function of a third matrix, gate(x).
+/// Between the matrices of the feed-forward part. The last three multiply up(x) by a function of a third
+/// matrix, gate(x).
 enum class nonlinearity : u8 { gelu, gelu_tanh, relu, silu, swiglu, geglu, reglu };
 enum class normalization : u8 { layernorm, rmsnorm };
-/// How a token knows its position: a learned table, fixed waves, rotary queries and keys, ALiBi's penalties, or not at all.
+/// How a token knows its position: a learned table, fixed waves, rotary queries and keys, ALiBi's penalties,
+/// or not at all.
 enum class positioning : u8 { learned, fixed, rotary, alibi, none };
 /// The feed-forward part after attention, or beside it on the same norm (GPT-J) or one of its own (GPT-NeoX).
 enum class block_order : u8 { sequential, parallel, parallel_two_norms };
 
 struct decoder {
   int vocabulary = 0, positions = 0, layers = 0, heads = 0, width = 0;
-  int filter = 0;                          ///< features inside the feed-forward part; 0: 4 * width
-  bool bias = true;                        ///< of linear layers and norms
+  int filter = 0;    ///< features inside the feed-forward part; 0: 4 * width
+  bool bias = true;  ///< of linear layers and norms
   nonlinearity between = nonlinearity::gelu;
   f32 epsilon = 1e-5f, deviation = 0.02f;  ///< of the norms; of the initial weights
-  int kv_heads = 0;                        ///< of keys and values: 1 is multi-query, fewer than heads grouped-query attention; 0: as heads
+  /// of keys and values: 1 is multi-query, fewer than heads grouped-query attention; 0: as heads
+  int kv_heads = 0;
   normalization norm = normalization::layernorm;
   positioning position = positioning::learned;
-  int rotary_features = 0;                 ///< of each head, that turn; 0: all
+  int rotary_features = 0;  ///< of each head, that turn; 0: all
   f64 rotary_base = 10000;
   pairs rotary_pairs = pairs::neighbours;
   block_order order = block_order::sequential;
-  bool tied = true;                        ///< the head's matrix is the table of tokens
-  f32 dropout = 0, attention_dropout = 0;  ///< of the embedding and of what is added to x; of the weights of attention
+  bool tied = true;  ///< the head's matrix is the table of tokens
+  /// of the embedding and of what is added to x; of the weights of attention
+  f32 dropout = 0, attention_dropout = 0;
 
   /// The network, with the loss as its last stage. Throws std::invalid_argument for sizes that do not fit.
   network build() const {
     network n;
-    int x = n.embedding("embedding", vocabulary, position == positioning::learned ? positions : 0, width, initial::normal(deviation));
+    int x = n.embedding("embedding", vocabulary, position == positioning::learned ? positions : 0, width,
+                        initial::normal(deviation));
     if (position == positioning::fixed) x = n.fixed_positions("waves", x, positions);
     x = n.dropout("dropout", x, dropout);
     for (int l = 0; l < layers; ++l) x = block(n, "layer " + std::to_string(l) + " ", x);
     const int last = normalized(n, "last norm", x);
-    n.cross_entropy("loss", tied ? n.tied_linear("head", last, 0) : n.linear("head", last, vocabulary, false, initial::normal(deviation)));
+    n.cross_entropy("loss", tied ? n.tied_linear("head", last, 0)
+                                 : n.linear("head", last, vocabulary, false, initial::normal(deviation)));
     return n;
   }
 
@@ -61,14 +68,16 @@ struct decoder {
     const attention_heads shape{heads, kv_heads, position == positioning::alibi, attention_dropout};
     const int of_keys = kv_heads && heads ? width / heads * kv_heads : width;
     int qkv = n.linear(name + "qkv", x, width + 2 * of_keys, bias, initial::normal(deviation));
-    if (position == positioning::rotary) qkv = n.rotary(name + "rotary", qkv, shape, positions, rotary_features, rotary_base, rotary_pairs);
+    if (position == positioning::rotary)
+      qkv = n.rotary(name + "rotary", qkv, shape, positions, rotary_features, rotary_base, rotary_pairs);
     const int y = n.attention(name + "attention", qkv, shape);
     return n.dropout(name + "dropout 1", n.linear(name + "projection", y, width, bias, residual()), dropout);
   }
   int feed_forward(network& n, const std::string& name, int x) const {
     const int inside = filter ? filter : 4 * width;
     const int up = n.linear(name + "up", x, inside, bias, initial::normal(deviation));
-    const bool gated = between == nonlinearity::swiglu || between == nonlinearity::geglu || between == nonlinearity::reglu;
+    const bool gated =
+        between == nonlinearity::swiglu || between == nonlinearity::geglu || between == nonlinearity::reglu;
     const int gate = gated ? n.linear(name + "gate", x, inside, bias, initial::normal(deviation)) : up;
     const int y = between_of(n, name + "between", up, gate);
     return n.dropout(name + "dropout 2", n.linear(name + "down", y, width, bias, residual()), dropout);
@@ -85,7 +94,9 @@ struct decoder {
     }
     return x;
   }
-  int normalized(network& n, const std::string& name, int x) const { return n.norm(name, x, epsilon, norm == normalization::layernorm, bias); }
+  int normalized(network& n, const std::string& name, int x) const {
+    return n.norm(name, x, epsilon, norm == normalization::layernorm, bias);
+  }
   /// What adds to the residual starts smaller, the more of it there is (GPT-2).
   initial residual() const { return initial::normal(deviation / std::sqrt(2 * static_cast<f32>(layers))); }
 };

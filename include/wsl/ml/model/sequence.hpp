@@ -17,7 +17,9 @@ struct linear {
   static constexpr int takes = from, gives = to;
   static_assert(from > 0 && to > 0, "wsl: a layer has at least one feature on each side");
   static constexpr const char* name = "linear";
-  static int build(network& n, const std::string& as, int x) { return n.linear(as, x, to, bias, initial::uniform(1 / std::sqrt(static_cast<f32>(from)))); }
+  static int build(network& n, const std::string& as, int x) {
+    return n.linear(as, x, to, bias, initial::uniform(1 / std::sqrt(static_cast<f32>(from))));
+  }
 };
 
 /// f of every feature: relu, gelu, gelu_tanh or silu.
@@ -54,7 +56,9 @@ namespace detail {
 
 template <class Before, class Layer, int gives, int takes>
 consteval bool a_layer_takes_what_the_one_before_gives() {
-  static_assert(gives == takes, "wsl: these two layers do not fit: the second takes another number of features than the first gives");
+  static_assert(
+      gives == takes,
+      "wsl: these two layers do not fit: the second takes another number of features than the first gives");
   return gives == takes;
 }
 
@@ -68,7 +72,8 @@ struct fitting<Before, Layer, Rest...> {
   static constexpr bool value = [] {
     if constexpr (Before::gives == 0) return fitting<Layer, Rest...>::value;
     else if constexpr (Layer::takes == 0) return fitting<Before, Rest...>::value;
-    else if constexpr (!a_layer_takes_what_the_one_before_gives<Before, Layer, Before::gives, Layer::takes>()) return false;
+    else if constexpr (!a_layer_takes_what_the_one_before_gives<Before, Layer, Before::gives, Layer::takes>())
+      return false;
     else return fitting<Layer, Rest...>::value;
   }();
 };
@@ -94,7 +99,9 @@ class chain {
 
   int build(network& n, const std::string& prefix, int x) const {
     int number = 0;
-    boost::hana::for_each(layers_, [&](const auto& layer) { x = layer.build(n, prefix + layer.name + " " + std::to_string(number++), x); });
+    boost::hana::for_each(layers_, [&](const auto& layer) {
+      x = layer.build(n, prefix + layer.name + " " + std::to_string(number++), x);
+    });
     return x;
   }
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// A step of training without a fabric: one place holds all tokens, and the slabs are parts of the weights themselves. It is what
-// training on the fabric is compared with.
+// A step of training without a fabric: one place holds all tokens, and the slabs are parts of the weights
+// themselves. It is what training on the fabric is compared with.
 #pragma once
 #include "weights.hpp"
 
 namespace wsl::ml {
 
-/// Calls f(slab) for the slabs of a stage's parameters, in the order in which they come by; `numbers` holds the parameters.
+/// Calls f(slab) for the slabs of a stage's parameters, in the order in which they come by; `numbers` holds
+/// the parameters.
 template <class F>
 void each_slab(const network& n, const stage& s, weights& numbers, F f) {
   for (std::size_t k = 0; k < s.parameters.size(); ++k) {
@@ -14,7 +15,9 @@ void each_slab(const network& n, const stage& s, weights& numbers, F f) {
     const parameter& p = n.parameters()[which];
     const int rows = slab_rows(p, 1);
     for (int row = 0; row < p.rows; row += rows)
-      f(weight_tile{static_cast<int>(k), row, numbers.of(which).part(row, 0, std::min(rows, p.rows - row), p.columns)}, which);
+      f(weight_tile{static_cast<int>(k), row,
+                    numbers.of(which).part(row, 0, std::min(rows, p.rows - row), p.columns)},
+        which);
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The numbers of a model's parameters for a long run: in memory, or in a file of a folder that the operating system maps, so that a model
-// and its optimizer may be larger than the memory. The file has no name and is gone with the run, however it ends.
+// The numbers of a model's parameters for a long run: in memory, or in a file of a folder that the operating
+// system maps, so that a model and its optimizer may be larger than the memory. The file has no name and is
+// gone with the run, however it ends.
 #pragma once
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -30,14 +31,16 @@ class mapped_array {
     const int file = mkstemp(name.data());
     if (file < 0) refuse("cannot be made", folder, errno);
     unlink(name.c_str());
-    const int full = posix_fallocate(file, 0, static_cast<off_t>(bytes_));  // or the first write to a full disk would end the program
+    // or the first write to a full disk would end the program
+    const int full = posix_fallocate(file, 0, static_cast<off_t>(bytes_));
     void* const at = full ? MAP_FAILED : mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     const int why = full ? full : errno;
     close(file);
     if (at == MAP_FAILED) refuse("of " + std::to_string(bytes_) + " bytes cannot be had", folder, why);
     numbers_ = static_cast<f32*>(at);
   }
-  mapped_array(mapped_array&& other) noexcept : numbers_(std::exchange(other.numbers_, nullptr)), bytes_(other.bytes_) {}
+  mapped_array(mapped_array&& other) noexcept
+      : numbers_(std::exchange(other.numbers_, nullptr)), bytes_(other.bytes_) {}
   mapped_array& operator=(mapped_array&&) = delete;
   ~mapped_array() {
     if (numbers_) munmap(numbers_, bytes_);
@@ -46,7 +49,8 @@ class mapped_array {
 
  private:
   [[noreturn]] static void refuse(const std::string& what, const std::string& folder, int why) {
-    throw std::runtime_error("wsl: a file for a memory " + what + " in " + folder + ": " + std::strerror(why));
+    throw std::runtime_error("wsl: a file for a memory " + what + " in " + folder + ": " +
+                             std::strerror(why));
   }
   f32* numbers_ = nullptr;
   std::size_t bytes_;
@@ -54,17 +58,21 @@ class mapped_array {
 
 class parameter_store {
  public:
-  /// All zero, in memory or, with a folder, in a file there; or without any number, where another process keeps them.
+  /// All zero, in memory or, with a folder, in a file there; or without any number, where another process
+  /// keeps them.
   explicit parameter_store(const network& n, const std::string& folder = {}, bool keeps = true) : of_(&n) {
     if (!keeps) return;
-    for (const parameter& p : n.parameters()) first_.push_back(first_.back() + static_cast<std::size_t>(p.size()));
+    for (const parameter& p : n.parameters())
+      first_.push_back(first_.back() + static_cast<std::size_t>(p.size()));
     const std::size_t all = std::max<std::size_t>(1, first_.back());
     if (folder.empty()) here_ = support::huge_array(all), numbers_ = here_.data();
     else numbers_ = file_.emplace(all, folder).data();
   }
   /// As the parameters say they start.
-  parameter_store(const network& n, u64 seed, const std::string& folder = {}, bool keeps = true) : parameter_store(n, folder, keeps) {
-    for (std::size_t k = 0; k < size(); ++k) initialize((*this)[k], n.parameters()[k].start, seed_of(seed, k));
+  parameter_store(const network& n, u64 seed, const std::string& folder = {}, bool keeps = true)
+      : parameter_store(n, folder, keeps) {
+    for (std::size_t k = 0; k < size(); ++k)
+      initialize((*this)[k], n.parameters()[k].start, seed_of(seed, k));
   }
   parameter_store(parameter_store&&) = default;
   parameter_store& operator=(parameter_store&&) = delete;
@@ -73,7 +81,8 @@ class parameter_store {
   parameter_store& operator=(const weights& w) {
     for (std::size_t k = 0; k < std::max(size(), w.size()); ++k)
       if (k >= size() || k >= w.size() || w[k].size() != (*this)[k].size())
-        throw std::invalid_argument("wsl: these weights are of another model: their parameter " + std::to_string(k) + " differs in size");
+        throw std::invalid_argument("wsl: these weights are of another model: their parameter " +
+                                    std::to_string(k) + " differs in size");
     for (std::size_t k = 0; k < size(); ++k) std::copy(w[k].begin(), w[k].end(), (*this)[k].begin());
     return *this;
   }
@@ -84,11 +93,13 @@ class parameter_store {
   }
   std::size_t size() const { return first_.size() - 1; }
   std::span<f32> operator[](std::size_t k) { return {numbers_ + first_[k], first_[k + 1] - first_[k]}; }
-  std::span<const f32> operator[](std::size_t k) const { return {numbers_ + first_[k], first_[k + 1] - first_[k]}; }
+  std::span<const f32> operator[](std::size_t k) const {
+    return {numbers_ + first_[k], first_[k + 1] - first_[k]};
+  }
 
  private:
   const network* of_;
-  std::vector<std::size_t> first_{0};             ///< number of each parameter, and one past the last
+  std::vector<std::size_t> first_{0};  ///< number of each parameter, and one past the last
   support::huge_array here_;
   std::optional<mapped_array> file_;
   f32* numbers_ = nullptr;

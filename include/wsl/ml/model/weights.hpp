@@ -16,7 +16,8 @@ inline void initialize(std::span<f32> x, initial start, u64 seed) {
     if (start.how == initial::kind::constant) v = start.size;
     else if (start.how == initial::kind::uniform) v = static_cast<f32>(2 * open_unit() - 1) * start.size;
     else {
-      const f64 radius = std::sqrt(-2 * std::log(open_unit())), turn = 2 * M_PI * open_unit();  // one after the other
+      // one after the other
+      const f64 radius = std::sqrt(-2 * std::log(open_unit())), turn = 2 * M_PI * open_unit();
       v = static_cast<f32>(radius * std::cos(turn)) * start.size;
     }
   }
@@ -29,11 +30,13 @@ class weights {
   weights() = default;
   /// All zero.
   explicit weights(const network& n) {
-    for (const parameter& p : n.parameters()) numbers_.emplace_back(static_cast<std::size_t>(p.size())), shapes_.push_back({p.rows, p.columns});
+    for (const parameter& p : n.parameters())
+      numbers_.emplace_back(static_cast<std::size_t>(p.size())), shapes_.push_back({p.rows, p.columns});
   }
   /// As the parameters say they start; the same seed gives the same numbers everywhere.
   weights(const network& n, u64 seed) : weights(n) {
-    for (std::size_t i = 0; i < numbers_.size(); ++i) initialize(numbers_[i], n.parameters()[i].start, seed_of(seed, i));
+    for (std::size_t i = 0; i < numbers_.size(); ++i)
+      initialize(numbers_[i], n.parameters()[i].start, seed_of(seed, i));
   }
 
   std::size_t size() const { return numbers_.size(); }

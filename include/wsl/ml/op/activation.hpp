@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Elementwise functions between layers and their slopes. A PE applies them to its own numbers; nothing travels.
-// y = f(x) is activate<f>(y, x), and dx += dy f'(x) is activate_back<f>(dx, dy, x).
+// Elementwise functions between layers and their slopes. A PE applies them to its own numbers; nothing
+// travels. y = f(x) is activate<f>(y, x), and dx += dy f'(x) is activate_back<f>(dx, dy, x).
 #pragma once
 #include "loop.hpp"
 #include "real.hpp"
@@ -60,7 +60,8 @@ struct gated_loop {
 };
 template <class F>
 struct gated_back_loop {
-  [[gnu::always_inline]] static void run(f32* dx, f32* dgate, const f32* dy, const f32* x, const f32* gate, int n) {
+  [[gnu::always_inline]] static void run(f32* dx, f32* dgate, const f32* dy, const f32* x, const f32* gate,
+                                         int n) {
     for (int i = 0; i < n; ++i) {
       dx[i] += dy[i] * F::value(gate[i]);
       dgate[i] += dy[i] * x[i] * F::slope(gate[i]);
@@ -73,26 +74,32 @@ struct gated_back_loop {
 /// y = f(x), all of one shape with contiguous rows; y may be x.
 template <class F>
 void activate(const matrix<f32>& y, const matrix<const f32>& x) {
-  for (int i = 0; i < y.rows(); ++i) run_vectorized<detail::activation_loop<F>>(y.row(i), x.row(i), y.columns());
+  for (int i = 0; i < y.rows(); ++i)
+    run_vectorized<detail::activation_loop<F>>(y.row(i), x.row(i), y.columns());
 }
 /// dx += dy f'(x), or if it sets dx = dy f'(x).
 template <class F>
-void activate_back(const matrix<f32>& dx, const matrix<const f32>& dy, const matrix<const f32>& x, bool sets = false) {
+void activate_back(const matrix<f32>& dx, const matrix<const f32>& dy, const matrix<const f32>& x,
+                   bool sets = false) {
   for (int i = 0; i < dx.rows(); ++i)
-    if (sets) run_vectorized<detail::activation_back_loop<F, true>>(dx.row(i), dy.row(i), x.row(i), dx.columns());
+    if (sets)
+      run_vectorized<detail::activation_back_loop<F, true>>(dx.row(i), dy.row(i), x.row(i), dx.columns());
     else run_vectorized<detail::activation_back_loop<F, false>>(dx.row(i), dy.row(i), x.row(i), dx.columns());
 }
 
 /// y = x f(gate); with silu the gate of a SwiGLU.
 template <class F>
 void gate(const matrix<f32>& y, const matrix<const f32>& x, const matrix<const f32>& by) {
-  for (int i = 0; i < y.rows(); ++i) run_vectorized<detail::gated_loop<F>>(y.row(i), x.row(i), by.row(i), y.columns());
+  for (int i = 0; i < y.rows(); ++i)
+    run_vectorized<detail::gated_loop<F>>(y.row(i), x.row(i), by.row(i), y.columns());
 }
 /// dx += dy f(gate), dgate += dy x f'(gate)
 template <class F>
-void gate_back(const matrix<f32>& dx, const matrix<f32>& dgate, const matrix<const f32>& dy, const matrix<const f32>& x, const matrix<const f32>& by) {
+void gate_back(const matrix<f32>& dx, const matrix<f32>& dgate, const matrix<const f32>& dy,
+               const matrix<const f32>& x, const matrix<const f32>& by) {
   for (int i = 0; i < dx.rows(); ++i)
-    run_vectorized<detail::gated_back_loop<F>>(dx.row(i), dgate.row(i), dy.row(i), x.row(i), by.row(i), dx.columns());
+    run_vectorized<detail::gated_back_loop<F>>(dx.row(i), dgate.row(i), dy.row(i), x.row(i), by.row(i),
+                                               dx.columns());
 }
 
 }  // namespace wsl::ml

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Causal attention of one head of one sequence, whose queries, keys and values lie on one PE: (tokens, width), with any distance
-// between tokens. Scores exist for one block of queries and one of keys at a time, never for all; what is kept of a
-// token for the way back is one number, the logarithm of its sum of exponentials. After FlashAttention (arXiv 2205.14135).
+// Causal attention of one head of one sequence, whose queries, keys and values lie on one PE: (tokens,
+// width), with any distance between tokens. Scores exist for one block of queries and one of keys at a time,
+// never for all; what is kept of a token for the way back is one number, the logarithm of its sum of
+// exponentials. After FlashAttention (arXiv 2205.14135).
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -15,7 +16,8 @@
 
 namespace wsl::ml {
 
-/// How scores come from products of queries and keys: scale * q[t] . k[s] - slope * (t - s). Weights may be dropped.
+/// How scores come from products of queries and keys: scale * q[t] . k[s] - slope * (t - s). Weights may be
+/// dropped.
 struct scoring {
   f32 scale = 1, slope = 0;
   dropping drop = {};
@@ -25,18 +27,23 @@ namespace detail {
 
 inline constexpr int attention_block = 64;  // queries or keys; a block of scores is 16 kB
 
-/// Products to scores: scale * s + slope * (number of the key - number of the query), for keys from `after` after the query on.
+/// Products to scores: scale * s + slope * (number of the key - number of the query), for keys from `after`
+/// after the query on.
 struct attention_score_loop {
   [[gnu::always_inline]] static void run(f32* s, f32 scale, f32 slope, int after, int keys) {
-    if (slope == 0) for (int j = 0; j < keys; ++j) s[j] *= scale;
-    else for (int j = 0; j < keys; ++j) s[j] = scale * s[j] + slope * static_cast<f32>(after + j);
+    if (slope == 0)
+      for (int j = 0; j < keys; ++j) s[j] *= scale;
+    else
+      for (int j = 0; j < keys; ++j) s[j] = scale * s[j] + slope * static_cast<f32>(after + j);
   }
 };
 /// Scores to weights: w = e^(s - the largest so far); shrinks what was gathered before accordingly.
 struct attention_row_loop {
-  [[gnu::always_inline]] static void run(f32* s, f32* gathered, f32* largest, f32* total, int keys, int width) {
+  [[gnu::always_inline]] static void run(f32* s, f32* gathered, f32* largest, f32* total, int keys,
+                                         int width) {
     const f32 block_largest = largest_of(keys, [s](int j) { return s[j]; });
-    const f32 shift = *largest < block_largest ? block_largest : *largest, shrink = exponential(*largest - shift);
+    const f32 shift = *largest < block_largest ? block_largest : *largest,
+              shrink = exponential(*largest - shift);
     for (int j = 0; j < keys; ++j) s[j] = exponential(s[j] - shift);
     *total = *total * shrink + sum_of(keys, [s](int j) { return s[j]; });
     *largest = shift;
@@ -68,15 +75,21 @@ struct scale_row_loop {
 template <class F>
 void each_attention_block(int tokens, F f) {
   for (int q = 0; q < tokens; q += attention_block)
-    for (int k = 0; k <= q; k += attention_block) f(q, std::min(attention_block, tokens - q), k, std::min(attention_block, tokens - k));
+    for (int k = 0; k <= q; k += attention_block)
+      f(q, std::min(attention_block, tokens - q), k, std::min(attention_block, tokens - k));
 }
 /// How many keys of a block that starts at k the query q may look at.
 inline int keys_before(int q, int k, int keys) { return std::min(keys, q - k + 1); }
 
-inline matrix<const f32> rows_of(const matrix<const f32>& x, int from, int count) { return x.part(from, 0, count, x.columns()); }
-inline matrix<f32> rows_of(const matrix<f32>& x, int from, int count) { return x.part(from, 0, count, x.columns()); }
+inline matrix<const f32> rows_of(const matrix<const f32>& x, int from, int count) {
+  return x.part(from, 0, count, x.columns());
+}
+inline matrix<f32> rows_of(const matrix<f32>& x, int from, int count) {
+  return x.part(from, 0, count, x.columns());
+}
 
-inline void set_or_add(bool sets, const matrix<f32>& c, const matrix<const f32>& a, const matrix<const f32>& b) {
+inline void set_or_add(bool sets, const matrix<f32>& c, const matrix<const f32>& a,
+                       const matrix<const f32>& b) {
   if (sets) multiply(c, a, b);
   else multiply_add(c, a, b);
 }
@@ -84,7 +97,8 @@ inline void set_or_add(bool sets, const matrix<f32>& c, const matrix<const f32>&
 }  // namespace detail
 
 /// y[t] = sum over s <= t of softmax(scores of t)[s] v[s]. log_total has one place a token.
-inline void attention(const matrix<f32>& y, std::span<f32> log_total, const matrix<const f32>& q, const matrix<const f32>& k, const matrix<const f32>& v, const scoring& how) {
+inline void attention(const matrix<f32>& y, std::span<f32> log_total, const matrix<const f32>& q,
+                      const matrix<const f32>& k, const matrix<const f32>& v, const scoring& how) {
   using namespace detail;
   alignas(64) f32 numbers[attention_block * attention_block];
   f32 largest[attention_block], total[attention_block];
@@ -116,16 +130,20 @@ struct attention_sets {
   bool query = false, keys = false;  ///< of keys and values
 };
 /// Adds to dq, dk and dv the gradients through y = attention(q, k, v), or makes anew those that it sets.
-inline void attention_back(const matrix<f32>& dq, const matrix<f32>& dk, const matrix<f32>& dv, const matrix<const f32>& dy, const matrix<const f32>& y,
-                           std::span<const f32> log_total, const matrix<const f32>& q, const matrix<const f32>& k, const matrix<const f32>& v, const scoring& how,
+inline void attention_back(const matrix<f32>& dq, const matrix<f32>& dk, const matrix<f32>& dv,
+                           const matrix<const f32>& dy, const matrix<const f32>& y,
+                           std::span<const f32> log_total, const matrix<const f32>& q,
+                           const matrix<const f32>& k, const matrix<const f32>& v, const scoring& how,
                            const attention_sets& sets = {}) {
   using namespace detail;
   alignas(64) f32 weights[attention_block * attention_block], slopes[attention_block * attention_block];
   std::vector<f32> mean(static_cast<std::size_t>(q.rows()));
-  for (int t = 0; t < q.rows(); ++t) run_vectorized<dot_loop>(&mean[static_cast<std::size_t>(t)], dy.row(t), y.row(t), y.columns());
+  for (int t = 0; t < q.rows(); ++t)
+    run_vectorized<dot_loop>(&mean[static_cast<std::size_t>(t)], dy.row(t), y.row(t), y.columns());
   each_attention_block(q.rows(), [&](int first, int queries, int from, int keys) {
     const matrix<f32> w(weights, queries, keys), dw(slopes, queries, keys);
-    const auto of_q = rows_of(q, first, queries), of_k = rows_of(k, from, keys), of_v = rows_of(v, from, keys), of_dy = rows_of(dy, first, queries);
+    const auto of_q = rows_of(q, first, queries), of_k = rows_of(k, from, keys),
+               of_v = rows_of(v, from, keys), of_dy = rows_of(dy, first, queries);
     multiply(w, of_q, of_k.transposed());
     multiply(dw, of_dy, of_v.transposed());
     for (int t = 0; t < queries; ++t) {
@@ -135,11 +153,13 @@ inline void attention_back(const matrix<f32>& dq, const matrix<f32>& dk, const m
       run_vectorized<attention_score_loop>(w.row(t), how.scale, how.slope, from - first - t, seen);
       run_vectorized<attention_weights_loop>(w.row(t), log_total[token], seen);
       if (how.drop.below) drop(dw.row(t), dw.row(t), dropped, from, seen);
-      run_vectorized<attention_slope_loop>(dw.row(t), static_cast<const f32*>(w.row(t)), mean[token], how.scale, seen);
+      run_vectorized<attention_slope_loop>(dw.row(t), static_cast<const f32*>(w.row(t)), mean[token],
+                                           how.scale, seen);
       if (how.drop.below) drop(w.row(t), w.row(t), dropped, from, seen);
       std::fill(w.row(t) + seen, w.row(t) + keys, 0.f), std::fill(dw.row(t) + seen, dw.row(t) + keys, 0.f);
     }
-    const bool begins_query = sets.query && from == 0, begins_keys = sets.keys && from == first;  // the first block of its rows
+    // the first block of its rows
+    const bool begins_query = sets.query && from == 0, begins_keys = sets.keys && from == first;
     set_or_add(begins_keys, rows_of(dv, from, keys), w.transposed(), of_dy);
     set_or_add(begins_query, rows_of(dq, first, queries), dw, of_k);
     set_or_add(begins_keys, rows_of(dk, from, keys), dw.transposed(), of_q);

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: MIT
-// How the operations' inner loops run: compiled for several vector widths, and sums over a row in sixteen parts whatever the width,
-// so that an operation gives the same bits on every processor that has fused multiply-adds.
+// How the operations' inner loops run: compiled for several vector widths, and sums over a row in sixteen
+// parts whatever the width, so that an operation gives the same bits on every processor that has fused
+// multiply-adds.
 #pragma once
 #include "../../linalg/matrix.hpp"
 #include "../../linalg/vector_code.hpp"
 
 namespace wsl::ml {
 
-/// Runs `Loop::run(arguments...)`, an always_inline function, as compiled for the widest vectors that this processor has.
+/// Runs `Loop::run(arguments...)`, an always_inline function, as compiled for the widest vectors that this
+/// processor has.
 template <class Loop>
 struct vectorized {
   template <int lanes, class... Arguments>
-  [[gnu::always_inline]] static void run(Arguments... x) { Loop::run(x...); }
+  [[gnu::always_inline]] static void run(Arguments... x) {
+    Loop::run(x...);
+  }
 };
 template <class Loop, class... Arguments>
 void run_vectorized(Arguments... x) {

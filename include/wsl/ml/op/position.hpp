@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What tells a token where it stands, without parameters: a fixed wave added to its features (arXiv 1706.03762, 3.5), a turn of its queries and
-// keys (rotary, arXiv 2104.09864), or a penalty of far keys (ALiBi, arXiv 2108.12409). Positions count from 0.
+// What tells a token where it stands, without parameters: a fixed wave added to its features (arXiv
+// 1706.03762, 3.5), a turn of its queries and keys (rotary, arXiv 2104.09864), or a penalty of far keys
+// (ALiBi, arXiv 2108.12409). Positions count from 0.
 #pragma once
 #include <bit>
 #include <cmath>
@@ -10,8 +11,8 @@
 
 namespace wsl::ml {
 
-/// Number i of position t is sin(t / 10000^(i / width)) for an even i, and for an odd one the cosine of its neighbour's angle:
-/// (positions, width).
+/// Number i of position t is sin(t / 10000^(i / width)) for an even i, and for an odd one the cosine of its
+/// neighbour's angle: (positions, width).
 inline std::vector<f32> waves(int positions, int width) {
   std::vector<f32> table;
   for (int t = 0; t < positions; ++t)
@@ -27,11 +28,13 @@ inline std::vector<f32> alibi_slopes(int heads) {
   const int whole = static_cast<int>(std::bit_floor(static_cast<unsigned>(heads)));
   std::vector<f32> slopes;
   for (int h = 0; h < whole; ++h) slopes.push_back(static_cast<f32>(std::exp2(-8. * (h + 1) / whole)));
-  for (int h = 0; h < heads - whole; ++h) slopes.push_back(static_cast<f32>(std::exp2(-4. * (2 * h + 1) / whole)));
+  for (int h = 0; h < heads - whole; ++h)
+    slopes.push_back(static_cast<f32>(std::exp2(-4. * (2 * h + 1) / whole)));
   return slopes;
 }
 
-/// Which two features turn together: 2 i and 2 i + 1 (GPT-J, Llama as published), or i and i + half (Hugging Face).
+/// Which two features turn together: 2 i and 2 i + 1 (GPT-J, Llama as published), or i and i + half (Hugging
+/// Face).
 enum class pairs : u8 { neighbours, halves };
 
 /// The turn of the first `features` of a head: pair i of position t by t / base^(2 i / features).
@@ -67,8 +70,10 @@ class rotation {
   template <class F>
   void each(int position, F f) const {
     const turned* by = table_.data() + i64{position} * half_;
-    if (which_ == pairs::neighbours) for (int i = 0; i < half_; ++i) f(2 * i, 2 * i + 1, by[i]);
-    else for (int i = 0; i < half_; ++i) f(i, i + half_, by[i]);
+    if (which_ == pairs::neighbours)
+      for (int i = 0; i < half_; ++i) f(2 * i, 2 * i + 1, by[i]);
+    else
+      for (int i = 0; i < half_; ++i) f(i, i + half_, by[i]);
   }
 
   int half_;

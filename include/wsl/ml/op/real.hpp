@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Functions of one f32 without branches, so that loops over them become vector code. Relative errors are below 3e-7 for exponential,
-// sigmoid and square_root, and 2e-6 for normal_below above -6; below that its absolute error is 1e-14. Tests measure them against f64.
+// Functions of one f32 without branches, so that loops over them become vector code. Relative errors are
+// below 3e-7 for exponential, sigmoid and square_root, and 2e-6 for normal_below above -6; below that its
+// absolute error is 1e-14. Tests measure them against f64.
 #pragma once
 #include <bit>
 
@@ -8,13 +9,18 @@
 
 namespace wsl::ml {
 
-/// e^x; 0 below -87.3, where f32 has no normal numbers, and not larger than e^88. Of what is no number it is none.
+/// e^x; 0 below -87.3, where f32 has no normal numbers, and not larger than e^88. Of what is no number it is
+/// none.
 [[gnu::always_inline]] inline f32 exponential(f32 x) {
-  constexpr f32 lowest = -87.3f, highest = 88.f, log2_e = 1.44269504f, ln2_high = 0.693359375f, ln2_low = -2.12194440e-4f;
+  constexpr f32 lowest = -87.3f, highest = 88.f, log2_e = 1.44269504f, ln2_high = 0.693359375f,
+                ln2_low = -2.12194440e-4f;
   constexpr f32 whole = 12582912.f;  // 1.5 * 2^23: adding it leaves whole numbers
   const f32 in = x > lowest ? (x < highest ? x : highest) : lowest;
   const f32 n = (in * log2_e + whole) - whole, r = in - n * ln2_high - n * ln2_low;
-  const f32 series = 1 + r * (1 + r * (1.f / 2 + r * (1.f / 6 + r * (1.f / 24 + r * (1.f / 120 + r * (1.f / 720 + r * (1.f / 5040)))))));
+  const f32 series =
+      1 +
+      r * (1 + r * (1.f / 2 +
+                    r * (1.f / 6 + r * (1.f / 24 + r * (1.f / 120 + r * (1.f / 720 + r * (1.f / 5040)))))));
   const f32 power = std::bit_cast<f32>((static_cast<i32>(n) + 127) << 23);
   return x < lowest ? 0 : x == x ? series * power : x;
 }
@@ -22,8 +28,8 @@ namespace wsl::ml {
 /// 1 / (1 + e^-x)
 [[gnu::always_inline]] inline f32 sigmoid(f32 x) { return 1 / (1 + exponential(-x)); }
 
-/// The square root of a number that is not negative. Newton's method, for loops that must not call the library's function, which may
-/// set errno and so keeps compilers from vector code.
+/// The square root of a number that is not negative. Newton's method, for loops that must not call the
+/// library's function, which may set errno and so keeps compilers from vector code.
 [[gnu::always_inline]] inline f32 square_root(f32 x) {
   f32 r = std::bit_cast<f32>(0x5f375a86 - (std::bit_cast<i32>(x) >> 1));
   for (int i = 0; i < 3; ++i) r *= 1.5f - 0.5f * x * r * r;
@@ -34,12 +40,16 @@ namespace wsl::ml {
 /// e^(-x^2 / 2), what the two functions below have in common.
 [[gnu::always_inline]] inline f32 bell(f32 x) { return exponential(x * x * -0.5f); }
 
-/// The probability that a standard normal number is below x, with bell(x): what lies beyond |x| is the bell times a polynomial in
-/// 1 / (1 + 0.42 |x| / sqrt(2)), fitted to a relative error of 4e-8 for |x| below 7.
+/// The probability that a standard normal number is below x, with bell(x): what lies beyond |x| is the bell
+/// times a polynomial in 1 / (1 + 0.42 |x| / sqrt(2)), fitted to a relative error of 4e-8 for |x| below 7.
 [[gnu::always_inline]] inline f32 normal_below(f32 x, f32 bell_of_x) {
   const f32 t = 1 / (1 + (x < 0 ? -x : x) * 0.296984848f);
-  const f32 series = 0.118368961f + t * (0.12041349f + t * (0.0937040895f + t * (0.14586401f + t * (-0.0860851929f + t * (0.242156699f +
-                     t * (-0.172409356f + t * 0.0379873253f))))));
+  const f32 series =
+      0.118368961f +
+      t * (0.12041349f +
+           t * (0.0937040895f +
+                t * (0.14586401f +
+                     t * (-0.0860851929f + t * (0.242156699f + t * (-0.172409356f + t * 0.0379873253f))))));
   const f32 beyond = t * series * bell_of_x;
   return x < 0 ? beyond : 1 - beyond;
 }

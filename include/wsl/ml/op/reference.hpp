@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Every operation once more, as the plainest loops that say what it is, for any floating-point type: in f64 they are what the fast
-// ones are compared with. Ways back set their results, in contrast to the fast ones, which add.
+// Every operation once more, as the plainest loops that say what it is, for any floating-point type: in f64
+// they are what the fast ones are compared with. Ways back set their results, in contrast to the fast ones,
+// which add.
 #pragma once
 #include <cmath>
 #include <span>
@@ -20,30 +21,44 @@ void multiply_add(const matrix<T>& c, const matrix<const T>& a, const matrix<con
 
 struct relu {
   template <class T>
-  static T value(T x) { return x > 0 ? x : 0; }
+  static T value(T x) {
+    return x > 0 ? x : 0;
+  }
   template <class T>
-  static T slope(T x) { return x > 0 ? 1 : 0; }
+  static T slope(T x) {
+    return x > 0 ? 1 : 0;
+  }
 };
 struct gelu {
   template <class T>
-  static T value(T x) { return x * std::erfc(-x / std::sqrt(T(2))) / 2; }
+  static T value(T x) {
+    return x * std::erfc(-x / std::sqrt(T(2))) / 2;
+  }
   template <class T>
-  static T slope(T x) { return std::erfc(-x / std::sqrt(T(2))) / 2 + x * std::exp(-x * x / 2) / std::sqrt(2 * T(M_PI)); }
+  static T slope(T x) {
+    return std::erfc(-x / std::sqrt(T(2))) / 2 + x * std::exp(-x * x / 2) / std::sqrt(2 * T(M_PI));
+  }
 };
 struct gelu_tanh {
   template <class T>
-  static T value(T x) { return x / 2 * (1 + std::tanh(inner(x))); }
+  static T value(T x) {
+    return x / 2 * (1 + std::tanh(inner(x)));
+  }
   template <class T>
   static T slope(T x) {
     const T t = std::tanh(inner(x));
     return (1 + t) / 2 + x / 2 * (1 - t * t) * std::sqrt(2 / T(M_PI)) * (1 + 3 * T(0.044715) * x * x);
   }
   template <class T>
-  static T inner(T x) { return std::sqrt(2 / T(M_PI)) * (x + T(0.044715) * x * x * x); }
+  static T inner(T x) {
+    return std::sqrt(2 / T(M_PI)) * (x + T(0.044715) * x * x * x);
+  }
 };
 struct silu {
   template <class T>
-  static T value(T x) { return x / (1 + std::exp(-x)); }
+  static T value(T x) {
+    return x / (1 + std::exp(-x));
+  }
   template <class T>
   static T slope(T x) {
     const T s = 1 / (1 + std::exp(-x));
@@ -51,19 +66,23 @@ struct silu {
   }
 };
 
-/// y = (x - mean) / sqrt(variance + epsilon) * gain + bias; not centred it is an rmsnorm. A null bias is none.
+/// y = (x - mean) / sqrt(variance + epsilon) * gain + bias; not centred it is an rmsnorm. A null bias is
+/// none.
 template <class T>
-void norm(const matrix<T>& y, const matrix<const T>& x, const T* gain, const T* bias, T epsilon, bool centred) {
+void norm(const matrix<T>& y, const matrix<const T>& x, const T* gain, const T* bias, T epsilon,
+          bool centred) {
   const int n = x.columns();
   for (int t = 0; t < x.rows(); ++t) {
     T mean = 0, variance = 0;
     for (int i = 0; i < n && centred; ++i) mean += x(t, i) / n;
     for (int i = 0; i < n; ++i) variance += (x(t, i) - mean) * (x(t, i) - mean) / n;
-    for (int i = 0; i < n; ++i) y(t, i) = (x(t, i) - mean) / std::sqrt(variance + epsilon) * gain[i] + (bias ? bias[i] : 0);
+    for (int i = 0; i < n; ++i)
+      y(t, i) = (x(t, i) - mean) / std::sqrt(variance + epsilon) * gain[i] + (bias ? bias[i] : 0);
   }
 }
 template <class T>
-void norm_back(const matrix<T>& dx, T* dgain, T* dbias, const matrix<const T>& dy, const matrix<const T>& x, const T* gain, T epsilon, bool centred) {
+void norm_back(const matrix<T>& dx, T* dgain, T* dbias, const matrix<const T>& dy, const matrix<const T>& x,
+               const T* gain, T epsilon, bool centred) {
   const int n = x.columns();
   for (int i = 0; i < n; ++i) dgain[i] = dbias[i] = 0;
   for (int t = 0; t < x.rows(); ++t) {
@@ -113,9 +132,11 @@ T cross_entropy(const matrix<const T>& logits, std::span<const i32> target, std:
   return loss;
 }
 
-/// y[t] = sum over s <= t of softmax(scale * q[t] . k[s] - slope * (t - s)) v[s], with a row of weights for each token.
+/// y[t] = sum over s <= t of softmax(scale * q[t] . k[s] - slope * (t - s)) v[s], with a row of weights for
+/// each token.
 template <class T>
-void attention(const matrix<T>& y, const matrix<T>& weights, const matrix<const T>& q, const matrix<const T>& k, const matrix<const T>& v, T scale, T slope = 0) {
+void attention(const matrix<T>& y, const matrix<T>& weights, const matrix<const T>& q,
+               const matrix<const T>& k, const matrix<const T>& v, T scale, T slope = 0) {
   for (int t = 0; t < q.rows(); ++t) {
     const matrix<T> row = weights.part(t, 0, 1, t + 1);
     for (int s = 0; s <= t; ++s) {
@@ -130,8 +151,9 @@ void attention(const matrix<T>& y, const matrix<T>& weights, const matrix<const 
   }
 }
 template <class T>
-void attention_back(const matrix<T>& dq, const matrix<T>& dk, const matrix<T>& dv, const matrix<const T>& dy, const matrix<const T>& weights,
-                    const matrix<const T>& q, const matrix<const T>& k, const matrix<const T>& v, T scale) {
+void attention_back(const matrix<T>& dq, const matrix<T>& dk, const matrix<T>& dv, const matrix<const T>& dy,
+                    const matrix<const T>& weights, const matrix<const T>& q, const matrix<const T>& k,
+                    const matrix<const T>& v, T scale) {
   for (const matrix<T>* d : {&dq, &dk, &dv})
     for (int t = 0; t < d->rows(); ++t)
       for (int i = 0; i < d->columns(); ++i) (*d)(t, i) = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a layer does with whole rows: a bias for each, the sum of all, rows of a table looked up and added to (an embedding).
+// What a layer does with whole rows: a bias for each, the sum of all, rows of a table looked up and added to
+// (an embedding).
 #pragma once
 #include <span>
 #include <stdexcept>
@@ -24,7 +25,8 @@ struct sum_loop {
 
 inline const f32* row_of(const matrix<const f32>& table, i32 which, const char* what) {
   if (which < 0 || which >= table.rows())
-    throw std::invalid_argument(std::string("wsl: ") + what + " " + std::to_string(which) + " is not in a table of " + table.shape());
+    throw std::invalid_argument(std::string("wsl: ") + what + " " + std::to_string(which) +
+                                " is not in a table of " + table.shape());
   return table.row(which);
 }
 
@@ -36,7 +38,8 @@ inline void add(const matrix<f32>& to, const matrix<const f32>& x) {
 }
 /// to = a + b, of one shape.
 inline void set_sum(const matrix<f32>& to, const matrix<const f32>& a, const matrix<const f32>& b) {
-  for (int t = 0; t < to.rows(); ++t) run_vectorized<detail::sum_loop>(to.row(t), a.row(t), b.row(t), to.columns());
+  for (int t = 0; t < to.rows(); ++t)
+    run_vectorized<detail::sum_loop>(to.row(t), a.row(t), b.row(t), to.columns());
 }
 /// Each row of y becomes or grows by the same: bias is (width).
 inline void set_rows(const matrix<f32>& y, const f32* bias) {
@@ -50,9 +53,11 @@ inline void add_sum_of_rows(f32* to, const matrix<const f32>& x) {
   for (int t = 0; t < x.rows(); ++t) run_vectorized<detail::add_loop>(to, x.row(t), x.columns());
 }
 
-/// Row t of y is row which[t] of the table. Throws std::invalid_argument for a row that the table does not have.
+/// Row t of y is row which[t] of the table. Throws std::invalid_argument for a row that the table does not
+/// have.
 inline void look_up(const matrix<f32>& y, std::span<const i32> which, const matrix<const f32>& table) {
-  for (int t = 0; t < y.rows(); ++t) std::copy_n(detail::row_of(table, which[static_cast<std::size_t>(t)], "row"), y.columns(), y.row(t));
+  for (int t = 0; t < y.rows(); ++t)
+    std::copy_n(detail::row_of(table, which[static_cast<std::size_t>(t)], "row"), y.columns(), y.row(t));
 }
 /// Row which[t] of the table grows by row t of dy, in the order of t.
 inline void add_at(const matrix<f32>& table, std::span<const i32> which, const matrix<const f32>& dy) {

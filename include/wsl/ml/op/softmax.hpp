@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Softmax of rows and the cross-entropy of tokens. A row is on one PE; what the PEs add up is one number, the loss.
+// Softmax of rows and the cross-entropy of tokens. A row is on one PE; what the PEs add up is one number, the
+// loss.
 #pragma once
 #include <cmath>
 #include <span>
@@ -46,24 +47,30 @@ inline void softmax(const matrix<f32>& y, const matrix<const f32>& x) {
 }
 /// dx += the gradient through y = softmax(x).
 inline void softmax_back(const matrix<f32>& dx, const matrix<const f32>& dy, const matrix<const f32>& y) {
-  for (int t = 0; t < y.rows(); ++t) run_vectorized<detail::softmax_back_loop>(dx.row(t), dy.row(t), y.row(t), y.columns());
+  for (int t = 0; t < y.rows(); ++t)
+    run_vectorized<detail::softmax_back_loop>(dx.row(t), dy.row(t), y.row(t), y.columns());
 }
 
-/// The sum of -mask log softmax(logits)[target] over the tokens, with mask 1 where there is none; logits (tokens, classes) become
-/// its gradient times `weight`, which is 1 / (number of tokens) for a mean. Throws std::invalid_argument for a target outside.
-inline f64 cross_entropy(const matrix<f32>& logits, std::span<const i32> target, std::span<const f32> mask, f32 weight) {
+/// The sum of -mask log softmax(logits)[target] over the tokens, with mask 1 where there is none; logits
+/// (tokens, classes) become its gradient times `weight`, which is 1 / (number of tokens) for a mean. Throws
+/// std::invalid_argument for a target outside.
+inline f64 cross_entropy(const matrix<f32>& logits, std::span<const i32> target, std::span<const f32> mask,
+                         f32 weight) {
   f64 loss = 0;
   for (int t = 0; t < logits.rows(); ++t) {
     const std::size_t token = static_cast<std::size_t>(t);
     const i32 right = target[token];
     if (right < 0 || right >= logits.columns())
-      throw std::invalid_argument("wsl: token " + std::to_string(t) + " has target " + std::to_string(right) + " of " + std::to_string(logits.columns()) + " classes");
+      throw std::invalid_argument("wsl: token " + std::to_string(t) + " has target " + std::to_string(right) +
+                                  " of " + std::to_string(logits.columns()) + " classes");
     const f32 of_loss = mask.empty() ? 1 : mask[token];
     f32* row = logits.row(t);
     const f32 of_right = row[right];
     f32 shift, total;
-    run_vectorized<detail::exponentials_loop>(row, &shift, &total, static_cast<const f32*>(row), logits.columns());
-    loss += static_cast<f64>(of_loss) * (std::log(static_cast<f64>(total)) + static_cast<f64>(shift) - static_cast<f64>(of_right));
+    run_vectorized<detail::exponentials_loop>(row, &shift, &total, static_cast<const f32*>(row),
+                                              logits.columns());
+    loss += static_cast<f64>(of_loss) *
+            (std::log(static_cast<f64>(total)) + static_cast<f64>(shift) - static_cast<f64>(of_right));
     run_vectorized<detail::scale_loop>(row, of_loss * weight / total, logits.columns());
     row[right] -= of_loss * weight;
   }

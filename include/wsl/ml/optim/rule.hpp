@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// How a parameter changes by its gradient: SGD with momentum, Adam, AdamW. The rules of PyTorch 2 (torch.optim), so that runs can be
-// compared. What a rule keeps of each number lies beside the number, off the wafer.
+// How a parameter changes by its gradient: SGD with momentum, Adam, AdamW. The rules of PyTorch 2
+// (torch.optim), so that runs can be compared. What a rule keeps of each number lies beside the number, off
+// the wafer.
 #pragma once
 #include <cmath>
 #include <span>
@@ -12,7 +13,8 @@
 
 namespace wsl::ml {
 
-/// Which parameters decay: all; matrices, not vectors; all but biases and what norms have (those of the Model Zoo).
+/// Which parameters decay: all; matrices, not vectors; all but biases and what norms have (those of the Model
+/// Zoo).
 enum class decays : u8 { all, matrices, not_bias_or_norm };
 
 inline bool does_decay(decays rule, const parameter& p) {
@@ -25,22 +27,27 @@ inline bool does_decay(decays rule, const parameter& p) {
 struct optimizer {
   enum class kind : u8 { sgd, adam, adamw };
   kind how = kind::adamw;
-  f32 momentum = 0;                            ///< of sgd; the first beta of the others
-  f32 second = 0.999f;                         ///< the second beta
+  f32 momentum = 0;     ///< of sgd; the first beta of the others
+  f32 second = 0.999f;  ///< the second beta
   f32 epsilon = 1e-8f;
-  f32 decay = 0;                               ///< of sgd and adam it adds to the gradient, of adamw it shrinks the number itself
+  /// of sgd and adam it adds to the gradient, of adamw it shrinks the number itself
+  f32 decay = 0;
   decays which = decays::all;
 
-  static constexpr optimizer sgd(f32 momentum = 0, f32 decay = 0) { return {.how = kind::sgd, .momentum = momentum, .decay = decay}; }
+  static constexpr optimizer sgd(f32 momentum = 0, f32 decay = 0) {
+    return {.how = kind::sgd, .momentum = momentum, .decay = decay};
+  }
   static constexpr optimizer adam(f32 first = 0.9f, f32 second = 0.999f, f32 epsilon = 1e-8f, f32 decay = 0) {
     return {kind::adam, first, second, epsilon, decay};
   }
-  static constexpr optimizer adamw(f32 first = 0.9f, f32 second = 0.999f, f32 epsilon = 1e-8f, f32 decay = 0.01f, decays which = decays::all) {
+  static constexpr optimizer adamw(f32 first = 0.9f, f32 second = 0.999f, f32 epsilon = 1e-8f,
+                                   f32 decay = 0.01f, decays which = decays::all) {
     return {kind::adamw, first, second, epsilon, decay, which};
   }
 };
 
-/// What is kept of some numbers of a parameter: the mean of gradients (of sgd the velocity) and the mean of their squares.
+/// What is kept of some numbers of a parameter: the mean of gradients (of sgd the velocity) and the mean of
+/// their squares.
 struct moments {
   f32 *first, *second;
 };
@@ -48,7 +55,8 @@ struct moments {
 namespace detail {
 
 struct sgd_loop {
-  [[gnu::always_inline]] static void run(f32* w, f32* velocity, const f32* g, f32 scale, f32 rate, f32 momentum, f32 decay, bool begins, int n) {
+  [[gnu::always_inline]] static void run(f32* w, f32* velocity, const f32* g, f32 scale, f32 rate,
+                                         f32 momentum, f32 decay, bool begins, int n) {
     for (int i = 0; i < n; ++i) {
       const f32 d = scale * g[i] + decay * w[i];
       velocity[i] = begins ? d : momentum * velocity[i] + d;
@@ -57,8 +65,10 @@ struct sgd_loop {
   }
 };
 struct adam_loop {
-  [[gnu::always_inline]] static void run(f32* w, f32* first, f32* second, const f32* g, f32 scale, const f32* of, int n) {
-    const f32 beta1 = of[0], beta2 = of[1], epsilon = of[2], rate = of[3], root = of[4], shrink = of[5], decay = of[6];
+  [[gnu::always_inline]] static void run(f32* w, f32* first, f32* second, const f32* g, f32 scale,
+                                         const f32* of, int n) {
+    const f32 beta1 = of[0], beta2 = of[1], epsilon = of[2], rate = of[3], root = of[4], shrink = of[5],
+              decay = of[6];
     for (int i = 0; i < n; ++i) {
       const f32 d = scale * g[i] + decay * w[i];
       first[i] = beta1 * first[i] + (1 - beta1) * d;
@@ -76,23 +86,36 @@ struct clamp_loop {
 
 }  // namespace detail
 
-/// Changes n numbers w by their gradients times `scale` (that of clipping) in step 1, 2, ...; `decay` says whether they decay.
-inline void update(const optimizer& o, f32* w, const moments& kept, const f32* gradient, f32 scale, f32 rate, bool decay, i64 step, int n) {
+/// Changes n numbers w by their gradients times `scale` (that of clipping) in step 1, 2, ...; `decay` says
+/// whether they decay.
+inline void update(const optimizer& o, f32* w, const moments& kept, const f32* gradient, f32 scale, f32 rate,
+                   bool decay, i64 step, int n) {
   const f32 by = decay ? o.decay : 0;
   if (o.how == optimizer::kind::sgd)
-    return run_vectorized<detail::sgd_loop>(w, kept.first, gradient, scale, rate, o.momentum, by, step == 1, n);
+    return run_vectorized<detail::sgd_loop>(w, kept.first, gradient, scale, rate, o.momentum, by, step == 1,
+                                            n);
   const f64 t = static_cast<f64>(step);
-  const f64 correct1 = 1 - std::pow(static_cast<f64>(o.momentum), t), correct2 = 1 - std::pow(static_cast<f64>(o.second), t);
+  const f64 correct1 = 1 - std::pow(static_cast<f64>(o.momentum), t),
+            correct2 = 1 - std::pow(static_cast<f64>(o.second), t);
   const bool apart = o.how == optimizer::kind::adamw;
-  const f32 of[] = {o.momentum, o.second, o.epsilon, static_cast<f32>(static_cast<f64>(rate) / correct1), static_cast<f32>(1 / std::sqrt(correct2)),
-                    apart ? 1 - rate * by : 1, apart ? 0 : by};
-  run_vectorized<detail::adam_loop>(w, kept.first, kept.second, gradient, scale, static_cast<const f32*>(of), n);
+  const f32 of[] = {o.momentum,
+                    o.second,
+                    o.epsilon,
+                    static_cast<f32>(static_cast<f64>(rate) / correct1),
+                    static_cast<f32>(1 / std::sqrt(correct2)),
+                    apart ? 1 - rate * by : 1,
+                    apart ? 0 : by};
+  run_vectorized<detail::adam_loop>(w, kept.first, kept.second, gradient, scale, static_cast<const f32*>(of),
+                                    n);
 }
 
 /// Bounds each of n gradients by a value.
-inline void clip_by_value(f32* gradient, f32 largest, int n) { run_vectorized<detail::clamp_loop>(gradient, largest, n); }
+inline void clip_by_value(f32* gradient, f32 largest, int n) {
+  run_vectorized<detail::clamp_loop>(gradient, largest, n);
+}
 
-/// By what to multiply gradients so that their norm is at most `largest`: largest / (norm + 1e-6) if that is below 1, as PyTorch.
+/// By what to multiply gradients so that their norm is at most `largest`: largest / (norm + 1e-6) if that is
+/// below 1, as PyTorch.
 inline f32 clip_by_norm(f64 sum_of_squares, f64 largest) {
   const f64 by = largest / (std::sqrt(sum_of_squares) + 1e-6);
   return static_cast<f32>(by < 1 ? by : 1);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Learning rates as functions of the step t = 0, 1, 2, ...: the formulas of the Cerebras Model Zoo (1.9.1, optim/lr_scheduler.py), and for
-// cycles those of PyTorch (torch.optim.lr_scheduler). Any function of the step will do.
+// Learning rates as functions of the step t = 0, 1, 2, ...: the formulas of the Cerebras Model Zoo (1.9.1,
+// optim/lr_scheduler.py), and for cycles those of PyTorch (torch.optim.lr_scheduler). Any function of the
+// step will do.
 //   ml::rate::sequence({{1600, ml::rate::linear(0, 6e-4, 1600)}, {0, ml::rate::linear(6e-4, 0, 150000)}})
 #pragma once
 #include <cmath>
@@ -22,13 +23,19 @@ inline schedule constant(f64 rate) {
 /// last + (first - last) (1 - t / steps)^power, from `steps` on the last.
 inline schedule polynomial(f64 first, f64 last, i64 steps, f64 power) {
   return [=](i64 t) {
-    return t >= steps ? last : last + (first - last) * std::pow(1 - static_cast<f64>(t) / static_cast<f64>(steps), power);
+    return t >= steps
+               ? last
+               : last + (first - last) * std::pow(1 - static_cast<f64>(t) / static_cast<f64>(steps), power);
   };
 }
 inline schedule linear(f64 first, f64 last, i64 steps) { return polynomial(first, last, steps, 1); }
 /// Half a wave from the first to the last.
 inline schedule cosine(f64 first, f64 last, i64 steps) {
-  return [=](i64 t) { return last + (first - last) * 0.5 * (1 + std::cos(M_PI * static_cast<f64>(t < steps ? t : steps) / static_cast<f64>(steps))); };
+  return [=](i64 t) {
+    return last +
+           (first - last) * 0.5 *
+               (1 + std::cos(M_PI * static_cast<f64>(t < steps ? t : steps) / static_cast<f64>(steps)));
+  };
 }
 /// first * factor^(t / every); in stairs the power is a whole number.
 inline schedule exponential_decay(f64 first, f64 factor, i64 every, bool stairs = false) {
@@ -59,45 +66,63 @@ inline schedule multi_step(f64 first, f64 factor, std::vector<i64> milestones) {
 
 /// A wave between the first and the last, for ever; half of it takes `half` steps.
 inline schedule cosine_annealing(f64 first, f64 last, i64 half) {
-  return [=](i64 t) { return last + (first - last) * 0.5 * (1 + std::cos(M_PI * static_cast<f64>(t) / static_cast<f64>(half))); };
+  return [=](i64 t) {
+    return last + (first - last) * 0.5 * (1 + std::cos(M_PI * static_cast<f64>(t) / static_cast<f64>(half)));
+  };
 }
-/// Half a wave from the first to the last, again and again. Throws std::invalid_argument for less than one step.
+/// Half a wave from the first to the last, again and again. Throws std::invalid_argument for less than one
+/// step.
 inline schedule warm_restarts(f64 first, f64 last, i64 steps) {
-  if (steps < 1) throw std::invalid_argument("wsl: a learning rate restarts after at least one step, not after " + std::to_string(steps));
+  if (steps < 1)
+    throw std::invalid_argument("wsl: a learning rate restarts after at least one step, not after " +
+                                std::to_string(steps));
   return [wave = cosine_annealing(first, last, steps), steps](i64 t) { return wave(t % steps); };
 }
 
-/// The height of cycle 0, 1, ... of cyclic rates: always the same, halved each time, or shrinking by a factor each step.
+/// The height of cycle 0, 1, ... of cyclic rates: always the same, halved each time, or shrinking by a factor
+/// each step.
 struct cycle_heights {
   enum class kind : u8 { even, halved, shrinking };
   kind how = kind::even;
   f64 factor = 1;  ///< of a step, if shrinking
 };
-/// Up from the lowest to the highest in some steps and down in some, again and again (L. N. Smith, arXiv 1506.01186). Throws
-/// std::invalid_argument if a side of the triangle has no steps.
+/// Up from the lowest to the highest in some steps and down in some, again and again (L. N. Smith, arXiv
+/// 1506.01186). Throws std::invalid_argument if a side of the triangle has no steps.
 inline schedule cyclic(f64 lowest, f64 highest, i64 up, i64 down, const cycle_heights& heights = {}) {
-  if (up < 1 || down < 1) throw std::invalid_argument("wsl: a cycle of learning rates goes up and down in at least one step each, not in " + std::to_string(up) + " and " + std::to_string(down));
+  if (up < 1 || down < 1)
+    throw std::invalid_argument(
+        "wsl: a cycle of learning rates goes up and down in at least one step each, not in " +
+        std::to_string(up) + " and " + std::to_string(down));
   return [=](i64 t) {
     const i64 at = t % (up + down), cycle = t / (up + down);
-    const f64 height = at <= up ? static_cast<f64>(at) / static_cast<f64>(up) : static_cast<f64>(up + down - at) / static_cast<f64>(down);
-    const f64 scale = heights.how == cycle_heights::kind::halved ? std::pow(0.5, cycle) : heights.how == cycle_heights::kind::shrinking ? std::pow(heights.factor, t) : 1;
+    const f64 height = at <= up ? static_cast<f64>(at) / static_cast<f64>(up)
+                                : static_cast<f64>(up + down - at) / static_cast<f64>(down);
+    const f64 scale = heights.how == cycle_heights::kind::halved      ? std::pow(0.5, cycle)
+                      : heights.how == cycle_heights::kind::shrinking ? std::pow(heights.factor, t)
+                                                                      : 1;
     return lowest + (highest - lowest) * height * scale;
   };
 }
 
 /// The shape of one cycle.
 struct one_cycle_shape {
-  f64 rise = 0.3;            ///< the part of all steps that it takes to the highest
-  f64 last_divisor = 1e4;    ///< the last rate is the first one divided by this
-  bool three_phases = false; ///< back to the first as fast as up, and only then to the last
-  bool straight = false;     ///< lines instead of half waves
+  f64 rise = 0.3;             ///< the part of all steps that it takes to the highest
+  f64 last_divisor = 1e4;     ///< the last rate is the first one divided by this
+  bool three_phases = false;  ///< back to the first as fast as up, and only then to the last
+  bool straight = false;      ///< lines instead of half waves
 };
-/// From the first to the highest and, over the rest of the steps, far below the first (L. N. Smith and N. Topin, arXiv 1708.07120). Throws
-/// std::invalid_argument if there are too few steps for the shape.
+/// From the first to the highest and, over the rest of the steps, far below the first (L. N. Smith and N.
+/// Topin, arXiv 1708.07120). Throws std::invalid_argument if there are too few steps for the shape.
 inline schedule one_cycle(f64 first, f64 highest, i64 steps, const one_cycle_shape& shape = {}) {
-  const f64 last_step = static_cast<f64>(steps) - 1, top = shape.rise * static_cast<f64>(steps) - 1, back = shape.three_phases ? 2 * top : last_step;
-  if (!(top > 0 && back <= last_step)) throw std::invalid_argument("wsl: a cycle of " + std::to_string(steps) + " learning rates is too short to rise for " + std::to_string(shape.rise) + " of it");
-  const auto between = [straight = shape.straight](f64 from, f64 to, f64 part) { return from + (to - from) * (straight ? part : 0.5 * (1 - std::cos(M_PI * part))); };
+  const f64 last_step = static_cast<f64>(steps) - 1, top = shape.rise * static_cast<f64>(steps) - 1,
+            back = shape.three_phases ? 2 * top : last_step;
+  if (!(top > 0 && back <= last_step))
+    throw std::invalid_argument("wsl: a cycle of " + std::to_string(steps) +
+                                " learning rates is too short to rise for " + std::to_string(shape.rise) +
+                                " of it");
+  const auto between = [straight = shape.straight](f64 from, f64 to, f64 part) {
+    return from + (to - from) * (straight ? part : 0.5 * (1 - std::cos(M_PI * part)));
+  };
   const f64 last = first / shape.last_divisor, middle = shape.three_phases ? first : last;
   return [=](i64 step) {
     const f64 t = static_cast<f64>(step);
@@ -121,7 +146,8 @@ struct phase {
   i64 steps;
   schedule rate;
 };
-/// One after the other; the last never ends, whatever its steps. Throws std::invalid_argument if there is none.
+/// One after the other; the last never ends, whatever its steps. Throws std::invalid_argument if there is
+/// none.
 inline schedule sequence(std::vector<phase> phases) {
   if (phases.empty()) throw std::invalid_argument("wsl: a sequence of learning rates has at least one phase");
   return [=](i64 t) {
@@ -131,15 +157,19 @@ inline schedule sequence(std::vector<phase> phases) {
   };
 }
 
-/// The first rate until the first milestone, the next until the next, and so on. Throws std::invalid_argument unless there is one rate more
-/// than milestones, and these rise.
+/// The first rate until the first milestone, the next until the next, and so on. Throws std::invalid_argument
+/// unless there is one rate more than milestones, and these rise.
 inline schedule piecewise_constant(const std::vector<f64>& rates, const std::vector<i64>& milestones) {
   if (rates.size() != milestones.size() + 1)
-    throw std::invalid_argument("wsl: " + std::to_string(milestones.size()) + " milestones lie between one learning rate more, not between " + std::to_string(rates.size()));
+    throw std::invalid_argument("wsl: " + std::to_string(milestones.size()) +
+                                " milestones lie between one learning rate more, not between " +
+                                std::to_string(rates.size()));
   std::vector<phase> phases;
   for (std::size_t k = 0; k < rates.size(); ++k) {
     const i64 from = k ? milestones[k - 1] : 0, to = k < milestones.size() ? milestones[k] : from + 1;
-    if (to <= from) throw std::invalid_argument("wsl: milestones of learning rates rise, but " + std::to_string(to) + " follows " + std::to_string(from));
+    if (to <= from)
+      throw std::invalid_argument("wsl: milestones of learning rates rise, but " + std::to_string(to) +
+                                  " follows " + std::to_string(from));
     phases.push_back({to - from, constant(rates[k])});
   }
   return sequence(std::move(phases));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Scalars for TensorBoard, as a file of records: `tensorboard --logdir <folder>` draws them while training goes on. A record is a
-// length, its checksum, an Event message of the protocol-buffer format (tensorboard/compat/proto/event.proto), and its checksum.
+// Scalars for TensorBoard, as a file of records: `tensorboard --logdir <folder>` draws them while training
+// goes on. A record is a length, its checksum, an Event message of the protocol-buffer format
+// (tensorboard/compat/proto/event.proto), and its checksum.
 //   ml::event_file events{"model_dir/train"};
 //   events.scalar("loss", step, loss);
 #pragma once
@@ -51,13 +52,19 @@ inline std::string varint(u64 x) {
   for (; x >= 128; x >>= 7) bytes += static_cast<char>((x & 127) | 128);
   return bytes += static_cast<char>(x);
 }
-/// A field of a message: its number, and how it is written (0 varint, 1 eight bytes, 2 a length and bytes, 5 four bytes).
+/// A field of a message: its number, and how it is written (0 varint, 1 eight bytes, 2 a length and bytes, 5
+/// four bytes).
 inline std::string tag(int number, int how) { return varint(static_cast<u64>(number << 3 | how)); }
-inline std::string text(int number, std::string_view bytes) { return (tag(number, 2) + varint(bytes.size())).append(bytes); }
+inline std::string text(int number, std::string_view bytes) {
+  return (tag(number, 2) + varint(bytes.size())).append(bytes);
+}
 
-/// A record: data between its length and checksums; those are rotated and shifted so that data may hold checksums itself.
+/// A record: data between its length and checksums; those are rotated and shifted so that data may hold
+/// checksums itself.
 inline std::string record(std::string_view data) {
-  const auto masked = [](std::string_view bytes) { return little_endian(std::rotr(crc32c(bytes), 15) + 0xa282ead8u); };
+  const auto masked = [](std::string_view bytes) {
+    return little_endian(std::rotr(crc32c(bytes), 15) + 0xa282ead8u);
+  };
   const std::string length = little_endian(u64{data.size()});
   return (length + masked(length)).append(data) + masked(data);
 }
@@ -74,25 +81,31 @@ inline std::string scalar(f64 seconds, std::string_view name, i64 step, f32 valu
 
 class event_file {
  public:
-  /// A new file in the folder, which is made if there is none; those of earlier runs stay, and TensorBoard joins them. Throws
-  /// std::runtime_error if it cannot be written.
+  /// A new file in the folder, which is made if there is none; those of earlier runs stay, and TensorBoard
+  /// joins them. Throws std::runtime_error if it cannot be written.
   explicit event_file(const std::filesystem::path& folder) {
     std::filesystem::create_directories(folder);
     char host[256] = "host";
     ::gethostname(host, sizeof host - 1);
     const f64 now = seconds();
-    name_ = folder / ("events.out.tfevents." + std::to_string(static_cast<i64>(now)) + "." + host + "." + std::to_string(::getpid()));
+    name_ = folder / ("events.out.tfevents." + std::to_string(static_cast<i64>(now)) + "." + host + "." +
+                      std::to_string(::getpid()));
     file_.reset(std::fopen(name_.c_str(), "ab"));
     write(events::first(now));
   }
-  void scalar(std::string_view name, i64 step, f64 value) { write(events::scalar(seconds(), name, step, static_cast<f32>(value))); }
+  void scalar(std::string_view name, i64 step, f64 value) {
+    write(events::scalar(seconds(), name, step, static_cast<f32>(value)));
+  }
 
   const std::filesystem::path& name() const { return name_; }
 
  private:
-  static f64 seconds() { return std::chrono::duration<f64>(std::chrono::system_clock::now().time_since_epoch()).count(); }
+  static f64 seconds() {
+    return std::chrono::duration<f64>(std::chrono::system_clock::now().time_since_epoch()).count();
+  }
   void write(const std::string& bytes) {
-    if (!file_ || std::fwrite(bytes.data(), 1, bytes.size(), file_.get()) != bytes.size() || std::fflush(file_.get()) != 0)
+    if (!file_ || std::fwrite(bytes.data(), 1, bytes.size(), file_.get()) != bytes.size() ||
+        std::fflush(file_.get()) != 0)
       throw std::runtime_error("wsl: cannot write " + name_.string() + ": " + std::strerror(errno));
   }
   struct closes {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The loop around a trainer: it takes batches, steps, and calls who wants to know or to save. Training that goes on from a
-// checkpoint begins with the step that the trainer stands at, so the loop is the same for a fresh run.
+// The loop around a trainer: it takes batches, steps, and calls who wants to know or to save. Training that
+// goes on from a checkpoint begins with the step that the trainer stands at, so the loop is the same for a
+// fresh run.
 //   ml::executor run{t, {.steps = 1000, .log_steps = 50, .checkpoint_steps = 200}};
 //   run.on_log([](const ml::executor::look& x) { std::printf("step %lld: %.4f\n", x.step, x.loss); });
 //   run.on_checkpoint([&](i64 step) { ... });
@@ -13,8 +14,8 @@
 #include <string>
 #include <utility>
 
-#include "../optim/schedule.hpp"
 #include "../model/batch.hpp"
+#include "../optim/schedule.hpp"
 #include "pace.hpp"
 
 namespace wsl::ml {
@@ -29,27 +30,31 @@ class executor {
   };
   /// What a look at training sees.
   struct look {
-    i64 step = 0;              ///< steps done
-    f64 loss = 0;              ///< of the last step
-    f64 rate = 0;              ///< of learning, in the last step
-    const pace& speed;         ///< in sequences, or rows
-    f64 time_left = 0;         ///< s
+    i64 step = 0;       ///< steps done
+    f64 loss = 0;       ///< of the last step
+    f64 rate = 0;       ///< of learning, in the last step
+    const pace& speed;  ///< in sequences, or rows
+    f64 time_left = 0;  ///< s
   };
 
   /// The trainer has `step(batch, rate)` and `steps()`, and lives longer than this.
   template <class Trainer>
-  executor(Trainer& t, const plan& p) : one_step_([&t](const batch& b, f64 rate) { return t.step(b, rate); }), steps_([&t] { return t.steps(); }), plan_(p) {}
+  executor(Trainer& t, const plan& p)
+      : one_step_([&t](const batch& b, f64 rate) { return t.step(b, rate); }),
+        steps_([&t] { return t.steps(); }),
+        plan_(p) {}
 
   /// After every step: the number of steps done.
   void on_step(std::function<void(i64)> f) { step_ = std::move(f); }
   void on_log(std::function<void(const look&)> f) { log_ = std::move(f); }
   void on_checkpoint(std::function<void(i64)> f) { checkpoint_ = std::move(f); }
   void on_evaluation(std::function<void(i64)> f) { evaluation_ = std::move(f); }
-  /// Whether to stop, for several processes that must agree: gets whether this one was asked to, and is called by all of them equally often.
+  /// Whether to stop, for several processes that must agree: gets whether this one was asked to, and is
+  /// called by all of them equally often.
   void on_stop(std::function<bool(bool)> f) { agree_ = std::move(f); }
 
-  /// Trains with one batch after the other: `next()` gives a batch, or what has a `view()` of one. Throws std::runtime_error when the loss
-  /// is no number any more, before anything of that is saved.
+  /// Trains with one batch after the other: `next()` gives a batch, or what has a `view()` of one. Throws
+  /// std::runtime_error when the loss is no number any more, before anything of that is saved.
   template <class Next>
   void train(Next&& next, const rate::schedule& rate) {
     speed_ = pace();
@@ -60,17 +65,22 @@ class executor {
       const batch b = view_of(numbers);
       const f64 loss = one_step_(b, rate(step));
       if (!std::isfinite(loss))
-        throw std::runtime_error("wsl: the loss is " + std::to_string(loss) + " in step " + std::to_string(step + 1) + ": try a smaller learning rate, or clip the gradients' norm");
+        throw std::runtime_error("wsl: the loss is " + std::to_string(loss) + " in step " +
+                                 std::to_string(step + 1) +
+                                 ": try a smaller learning rate, or clip the gradients' norm");
       samples += b.sequences;
       if (step_) step_(step + 1);
       stops();
       if (due(step + 1, plan_.log_steps) || is_last(step + 1)) {
         speed_.add(std::exchange(samples, 0));
-        if (log_) log_({step + 1, loss, rate(step), speed_, speed_.time_for((plan_.steps - step - 1) * b.sequences)});
+        if (log_)
+          log_({step + 1, loss, rate(step), speed_, speed_.time_for((plan_.steps - step - 1) * b.sequences)});
         stops();
       }
-      if (evaluation_ && plan_.eval_steps && (due(step + 1, plan_.eval_steps) || is_last(step + 1))) uncounted(evaluation_, step + 1);
-      if (checkpoint_ && (due(step + 1, plan_.checkpoint_steps) || is_last(step + 1))) uncounted(checkpoint_, step + 1);
+      if (evaluation_ && plan_.eval_steps && (due(step + 1, plan_.eval_steps) || is_last(step + 1)))
+        uncounted(evaluation_, step + 1);
+      if (checkpoint_ && (due(step + 1, plan_.checkpoint_steps) || is_last(step + 1)))
+        uncounted(checkpoint_, step + 1);
     }
   }
   /// Lets the step that runs be the last one. May be called from a signal handler or another thread.
@@ -83,7 +93,9 @@ class executor {
   bool stops() { return stopped_ = stopped_ || (agree_ ? agree_(asked_) : asked_.load()); }
   static const batch& view_of(const batch& b) { return b; }
   template <class Numbers>
-  static batch view_of(const Numbers& b) { return b.view(); }
+  static batch view_of(const Numbers& b) {
+    return b.view();
+  }
   bool is_last(i64 step) const { return step == plan_.steps || stopped_; }
   static bool due(i64 step, i64 every) { return every > 0 && step % every == 0; }
   void uncounted(const std::function<void(i64)>& f, i64 step) {

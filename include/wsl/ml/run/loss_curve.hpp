@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How the loss fell: points of a run, kept as a table (CSV) that a resumed run reads back, and drawn as a picture (SVG) that needs
-// nothing but a browser.
+// How the loss fell: points of a run, kept as a table (CSV) that a resumed run reads back, and drawn as a
+// picture (SVG) that needs nothing but a browser.
 //   ml::loss_curve curve;
 //   curve.add({.step = 100, .loss = 2.1, .rate = 1e-3});
 //   support::write_whole_file("loss.svg", curve.svg("char GPT"));
@@ -21,8 +21,8 @@ class loss_curve {
  public:
   struct point {
     i64 step = 0;
-    f64 loss = 0, rate = 0;    ///< of a step of training, and its learning rate
-    bool evaluated = false;    ///< if so, the loss is that of the held-out data and there is no rate
+    f64 loss = 0, rate = 0;  ///< of a step of training, and its learning rate
+    bool evaluated = false;  ///< if so, the loss is that of the held-out data and there is no rate
     friend bool operator==(const point&, const point&) = default;
   };
 
@@ -36,7 +36,8 @@ class loss_curve {
   std::string csv() const {
     std::string out = "step,kind,loss,learning_rate\n";
     for (const point& p : points_)
-      out += std::to_string(p.step) + (p.evaluated ? ",eval," : ",train,") + digits(p.loss) + "," + (p.evaluated ? "" : digits(p.rate)) + "\n";
+      out += std::to_string(p.step) + (p.evaluated ? ",eval," : ",train,") + digits(p.loss) + "," +
+             (p.evaluated ? "" : digits(p.rate)) + "\n";
     return out;
   }
   /// What `csv` wrote. Throws std::invalid_argument with the line that is none of it.
@@ -55,19 +56,27 @@ class loss_curve {
   std::string svg(const std::string& title) const {
     using namespace wsl::drawing;
     frame f{points_};
-    std::string out = "<svg xmlns=\"http://www.w3.org/2000/svg\"" + attribute("viewBox", "0 0 " + std::to_string(frame::width) + " " + std::to_string(frame::height)) +
-                      " font-family=\"sans-serif\" font-size=\"13\">\n" + rectangle({0, 0}, {frame::width, frame::height}, 0, painted("#ffffff", "none", 0)) +
-                      label({frame::left, 24}, title, attribute("font-weight", "bold"));
+    std::string out =
+        "<svg xmlns=\"http://www.w3.org/2000/svg\"" +
+        attribute("viewBox", "0 0 " + std::to_string(frame::width) + " " + std::to_string(frame::height)) +
+        " font-family=\"sans-serif\" font-size=\"13\">\n" +
+        rectangle({0, 0}, {frame::width, frame::height}, 0, painted("#ffffff", "none", 0)) +
+        label({frame::left, 24}, title, attribute("font-weight", "bold"));
     for (const f64 v : ticks(f.least, f.most)) {
       const int y = f.y(v);
-      out += outline(to('M', {frame::left, y}) + to('L', {frame::width - frame::right, y}), painted("none", "#dddddd", 1));
+      out += outline(to('M', {frame::left, y}) + to('L', {frame::width - frame::right, y}),
+                     painted("none", "#dddddd", 1));
       out += label({frame::left - 8, y + 4}, short_digits(v), attribute("text-anchor", "end"));
     }
     for (const f64 v : ticks(0, static_cast<f64>(f.last)))
-      out += label({f.x(static_cast<i64>(v)), frame::height - frame::bottom + 20}, short_digits(v), attribute("text-anchor", "middle"));
-    out += label({(frame::left + frame::width - frame::right) / 2, frame::height - 6}, "step", attribute("text-anchor", "middle"));
+      out += label({f.x(static_cast<i64>(v)), frame::height - frame::bottom + 20}, short_digits(v),
+                   attribute("text-anchor", "middle"));
+    out += label({(frame::left + frame::width - frame::right) / 2, frame::height - 6}, "step",
+                 attribute("text-anchor", "middle"));
     out += series(f, false, tint_of_color(4).hex()) + series(f, true, tint_of_color(1).hex());
-    out += label({frame::width - frame::right, 24}, "training loss" + std::string(has(true) ? ", held-out loss (dots)" : ""), attribute("text-anchor", "end"));
+    out += label({frame::width - frame::right, 24},
+                 "training loss" + std::string(has(true) ? ", held-out loss (dots)" : ""),
+                 attribute("text-anchor", "end"));
     return out + "</svg>\n";
   }
 
@@ -88,12 +97,19 @@ class loss_curve {
       }
       if (most - least < 1e-9) least -= 0.5, most += 0.5;
     }
-    int x(i64 step) const { return left + static_cast<int>(std::lround(static_cast<f64>(step) / static_cast<f64>(last) * (width - left - right))); }
-    int y(f64 loss) const { return height - bottom - static_cast<int>(std::lround((loss - least) / (most - least) * (height - top - bottom))); }
+    int x(i64 step) const {
+      return left + static_cast<int>(std::lround(static_cast<f64>(step) / static_cast<f64>(last) *
+                                                 (width - left - right)));
+    }
+    int y(f64 loss) const {
+      return height - bottom -
+             static_cast<int>(std::lround((loss - least) / (most - least) * (height - top - bottom)));
+    }
   };
 
   bool has(bool evaluated) const {
-    return std::any_of(points_.begin(), points_.end(), [&](const point& p) { return p.evaluated == evaluated; });
+    return std::any_of(points_.begin(), points_.end(),
+                       [&](const point& p) { return p.evaluated == evaluated; });
   }
   std::string series(const frame& f, bool evaluated, const std::string& color) const {
     std::string steps, dots;
@@ -121,7 +137,9 @@ class loss_curve {
   }
   static std::string short_digits(f64 x) {
     char text[32];
-    return {text, std::to_chars(text, text + sizeof text, std::round(x * 1e6) / 1e6, std::chars_format::general, 6).ptr};
+    return {text,
+            std::to_chars(text, text + sizeof text, std::round(x * 1e6) / 1e6, std::chars_format::general, 6)
+                .ptr};
   }
   static point from_line(std::string_view line, int number) {
     std::string_view part[4];
@@ -131,10 +149,14 @@ class loss_curve {
     }
     point p{.evaluated = part[1] == "eval"};
     const auto read = [&](std::string_view from, auto& to) {
-      return std::from_chars(from.data(), from.data() + from.size(), to).ptr == from.data() + from.size() && !from.empty();
+      return std::from_chars(from.data(), from.data() + from.size(), to).ptr == from.data() + from.size() &&
+             !from.empty();
     };
-    const bool good = line.empty() && (p.evaluated || part[1] == "train") && read(part[0], p.step) && read(part[2], p.loss) && (p.evaluated || read(part[3], p.rate));
-    if (!good) throw std::invalid_argument("wsl: line " + std::to_string(number) + " of the loss curve is not step,kind,loss,learning_rate");
+    const bool good = line.empty() && (p.evaluated || part[1] == "train") && read(part[0], p.step) &&
+                      read(part[2], p.loss) && (p.evaluated || read(part[3], p.rate));
+    if (!good)
+      throw std::invalid_argument("wsl: line " + std::to_string(number) +
+                                  " of the loss curve is not step,kind,loss,learning_rate");
     return p;
   }
 

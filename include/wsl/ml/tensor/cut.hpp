@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// How a tensor is cut over a rectangle of PEs, as a value. Along each axis of the rectangle a dimension is split evenly or dealt out in
-// tiles, or nothing is cut and PEs hold copies. A dimension may be cut along both axes, then each piece of the first cut is cut again.
+// How a tensor is cut over a rectangle of PEs, as a value. Along each axis of the rectangle a dimension is
+// split evenly or dealt out in tiles, or nothing is cut and PEs hold copies. A dimension may be cut along
+// both axes, then each piece of the first cut is cut again.
 //   cut{}                                            every PE holds all
 //   cut{}.split(0, axis::y)                          tokens shared out to the rows of PEs, copies along each row
 //   cut{}.split(0, axis::y).tile(1, axis::x, 4)      and features dealt out along each row, four at a time
 //   cut{}.split(0, axis::y).split(0, axis::x)        tokens shared out to all PEs
-// A placement is a cut of a shape on a grid: the function from a PE and an index there to an index of the whole, and back. See
-// redistribute.hpp and examples/93_cuts.cpp.
+// A placement is a cut of a shape on a grid: the function from a PE and an index there to an index of the
+// whole, and back. See redistribute.hpp and examples/93_cuts.cpp.
 #pragma once
 #include <initializer_list>
 #include <stdexcept>
@@ -24,10 +25,16 @@ struct partition {
   /// How many are in part p.
   constexpr int size(int p) const { return tile ? in_tiles(p) : start(p + 1) - start(p); }
   /// Thing i of part p, of the whole.
-  constexpr int global(int p, int i) const { return tile ? (i / tile * parts + p) * tile + i % tile : start(p) + i; }
+  constexpr int global(int p, int i) const {
+    return tile ? (i / tile * parts + p) * tile + i % tile : start(p) + i;
+  }
   /// The part that has thing i of the whole, and which of its things it is.
-  constexpr int part_of(int i) const { return tile ? i / tile % parts : static_cast<int>(((i64{i} + 1) * parts - 1) / length); }
-  constexpr int local(int i) const { return tile ? i / tile / parts * tile + i % tile : i - start(part_of(i)); }
+  constexpr int part_of(int i) const {
+    return tile ? i / tile % parts : static_cast<int>(((i64{i} + 1) * parts - 1) / length);
+  }
+  constexpr int local(int i) const {
+    return tile ? i / tile / parts * tile + i % tile : i - start(part_of(i));
+  }
 
  private:
   constexpr int start(int p) const { return static_cast<int>(i64{length} * p / parts); }
@@ -48,10 +55,13 @@ class tensor_shape {
   constexpr tensor_shape() = default;
   /// Throws std::invalid_argument for less than one or more than four dimensions, and for negative lengths.
   constexpr tensor_shape(std::initializer_list<int> lengths) : dimensions_(static_cast<int>(lengths.size())) {
-    if (dimensions_ < 1 || dimensions_ > most) throw std::invalid_argument("wsl: a tensor has 1 to 4 dimensions, not " + std::to_string(dimensions_));
+    if (dimensions_ < 1 || dimensions_ > most)
+      throw std::invalid_argument("wsl: a tensor has 1 to 4 dimensions, not " + std::to_string(dimensions_));
     int d = 0;
     for (int n : lengths) {
-      if (n < 0) throw std::invalid_argument("wsl: dimension " + std::to_string(d) + " of a tensor has no length of " + std::to_string(n));
+      if (n < 0)
+        throw std::invalid_argument("wsl: dimension " + std::to_string(d) + " of a tensor has no length of " +
+                                    std::to_string(n));
       length_[d++] = n;
     }
   }
@@ -71,11 +81,13 @@ class tensor_shape {
 class cut {
  public:
   constexpr cut() = default;
-  /// An even piece of dimension d, or of each of its pieces, for every PE along an axis. Throws std::invalid_argument if the axis is in use.
+  /// An even piece of dimension d, or of each of its pieces, for every PE along an axis. Throws
+  /// std::invalid_argument if the axis is in use.
   constexpr cut split(int d, axis along) const { return with(d, {along, 0}); }
   /// The same in tiles of a size, dealt out in turn.
   constexpr cut tile(int d, axis along, int size) const {
-    if (size < 1) throw std::invalid_argument("wsl: a cut deals out tiles of at least 1, not of " + std::to_string(size));
+    if (size < 1)
+      throw std::invalid_argument("wsl: a cut deals out tiles of at least 1, not of " + std::to_string(size));
     return with(d, {along, size});
   }
   /// Copies along an axis, whatever was cut along it: a redistribution to this is an all-gather.
@@ -88,7 +100,9 @@ class cut {
     return c;
   }
 
-  constexpr bool cuts(int d, axis along) const { return how_[d][0].along == along || how_[d][1].along == along; }
+  constexpr bool cuts(int d, axis along) const {
+    return how_[d][0].along == along || how_[d][1].along == along;
+  }
   constexpr bool cuts_along(axis a) const {
     for (int d = 0; d < tensor_shape::most; ++d)
       if (cuts(d, a)) return true;
@@ -109,14 +123,21 @@ class cut {
     axis along = axis::none;
     int tile = 0;
 
-    constexpr partition of(int length, coord grid) const { return {length, along == axis::none ? 1 : along == axis::x ? grid.x : grid.y, tile}; }
+    constexpr partition of(int length, coord grid) const {
+      return {length, along == axis::none ? 1 : along == axis::x ? grid.x : grid.y, tile};
+    }
     constexpr int part(coord at) const { return along == axis::none ? 0 : along == axis::x ? at.x : at.y; }
     friend constexpr bool operator==(const level&, const level&) = default;
   };
   constexpr cut with(int d, level next) const {
-    if (d < 0 || d >= tensor_shape::most) throw std::invalid_argument("wsl: a cut is of one of the dimensions 0 to 3, not of " + std::to_string(d));
-    if (next.along == axis::none) throw std::invalid_argument("wsl: a dimension is cut along axis::x or axis::y");
-    if (cuts_along(next.along)) throw std::invalid_argument(std::string("wsl: a cut uses an axis once; it uses ") + (next.along == axis::x ? "x" : "y") + " already");
+    if (d < 0 || d >= tensor_shape::most)
+      throw std::invalid_argument("wsl: a cut is of one of the dimensions 0 to 3, not of " +
+                                  std::to_string(d));
+    if (next.along == axis::none)
+      throw std::invalid_argument("wsl: a dimension is cut along axis::x or axis::y");
+    if (cuts_along(next.along))
+      throw std::invalid_argument(std::string("wsl: a cut uses an axis once; it uses ") +
+                                  (next.along == axis::x ? "x" : "y") + " already");
     cut c = *this;
     c.how_[d][how_[d][0].along == axis::none ? 0 : 1] = next;
     return c;
@@ -129,9 +150,12 @@ class placement {
  public:
   constexpr placement() = default;
   /// Throws std::invalid_argument if the cut is of a dimension that the shape does not have.
-  constexpr placement(const tensor_shape& shape, const cut& how, coord grid) : shape_(shape), how_(how), grid_(grid) {
+  constexpr placement(const tensor_shape& shape, const cut& how, coord grid)
+      : shape_(shape), how_(how), grid_(grid) {
     if (how.dimensions() > shape.dimensions())
-      throw std::invalid_argument("wsl: a cut of dimension " + std::to_string(how.dimensions() - 1) + " does not fit a tensor with the dimensions 0 to " + std::to_string(shape.dimensions() - 1));
+      throw std::invalid_argument("wsl: a cut of dimension " + std::to_string(how.dimensions() - 1) +
+                                  " does not fit a tensor with the dimensions 0 to " +
+                                  std::to_string(shape.dimensions() - 1));
   }
   constexpr const tensor_shape& shape() const { return shape_; }
   constexpr const cut& how() const { return how_; }
@@ -143,7 +167,8 @@ class placement {
   constexpr int global(coord at, int d, int i) const {
     return outer(d).global(levels(d)[0].part(at), inner(at, d).global(levels(d)[1].part(at), i));
   }
-  /// The PE with index i of dimension d that is nearest to (0, 0): along an axis that does not cut the dimension all have it.
+  /// The PE with index i of dimension d that is nearest to (0, 0): along an axis that does not cut the
+  /// dimension all have it.
   constexpr coord holder(int d, int i) const {
     coord at{0, 0};
     move(at, levels(d)[0], outer(d).part_of(i));
@@ -156,7 +181,9 @@ class placement {
  private:
   constexpr const cut::level* levels(int d) const { return how_.how_[d]; }
   constexpr partition outer(int d) const { return levels(d)[0].of(shape_.length(d), grid_); }
-  constexpr partition inner(coord at, int d) const { return levels(d)[1].of(outer(d).size(levels(d)[0].part(at)), grid_); }
+  constexpr partition inner(coord at, int d) const {
+    return levels(d)[1].of(outer(d).size(levels(d)[0].part(at)), grid_);
+  }
   static constexpr void move(coord& at, const cut::level& along, int part) {
     if (along.along == axis::x) at.x = part;
     if (along.along == axis::y) at.y = part;

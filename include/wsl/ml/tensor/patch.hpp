@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a PE has of a tensor under a cut: of every dimension some indices, in order, and the numbers where they cross, row-major.
-// What two patches have in common is what one PE can give another.
+// What a PE has of a tensor under a cut: of every dimension some indices, in order, and the numbers where
+// they cross, row-major. What two patches have in common is what one PE can give another.
 #pragma once
 #include <algorithm>
 #include <iterator>
@@ -22,7 +22,9 @@ struct patch {
   }
   bool has(const patch& other) const {
     bool all = true;
-    for (std::size_t d = 0; d < indices.size(); ++d) all = all && std::includes(indices[d].begin(), indices[d].end(), other.indices[d].begin(), other.indices[d].end());
+    for (std::size_t d = 0; d < indices.size(); ++d)
+      all = all && std::includes(indices[d].begin(), indices[d].end(), other.indices[d].begin(),
+                                 other.indices[d].end());
     return all || other.size() == 0;
   }
   static patch of(const placement& p, coord at) {
@@ -52,12 +54,17 @@ struct patch {
   }
 };
 
-/// Copies to `to`, the numbers of a patch, those that `from`, the numbers of another patch of the same tensor, has.
-inline void copy_common(const patch& mine, std::span<f32> to, const patch& theirs, std::span<const f32> from) {
+/// Copies to `to`, the numbers of a patch, those that `from`, the numbers of another patch of the same
+/// tensor, has.
+inline void copy_common(const patch& mine, std::span<f32> to, const patch& theirs,
+                        std::span<const f32> from) {
   using place = std::pair<std::size_t, std::size_t>;  // here and there
   const auto common = [](const std::vector<int>& a, const std::vector<int>& b) {
     std::vector<place> both;
-    for (std::size_t i = 0, j = 0; i < a.size() && j < b.size(); a[i] < b[j] ? ++i : b[j] < a[i] ? ++j : (both.emplace_back(i, j), ++i, ++j)) {}
+    for (std::size_t i = 0, j = 0; i < a.size() && j < b.size(); a[i] < b[j] ? ++i
+                                                                 : b[j] < a[i]
+                                                                     ? ++j
+                                                                     : (both.emplace_back(i, j), ++i, ++j)) {}
     return both;
   };
   std::vector<place> rows{{0, 0}};  // of all dimensions but the last

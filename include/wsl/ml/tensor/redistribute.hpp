@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// From one cut of a tensor to another, on the fabric: what each PE has travels round the ring of its row, and who passes it on
-// keeps what its column will need; then the same round the rings of the columns. Both ends know the cuts, so no index travels. Where all
-// PEs of a row, or of a column, have what they need, nothing does. See examples/93_cuts.cpp.
+// From one cut of a tensor to another, on the fabric: what each PE has travels round the ring of its row, and
+// who passes it on keeps what its column will need; then the same round the rings of the columns. Both ends
+// know the cuts, so no index travels. Where all PEs of a row, or of a column, have what they need, nothing
+// does. See examples/93_cuts.cpp.
 #pragma once
 #include "../../kernel/gemm/folded_ring.hpp"
 #include "patch.hpp"
@@ -10,7 +11,8 @@ namespace wsl::ml {
 
 class redistributor {
  public:
-  static constexpr folded_ring<f32> along_rows{0, folded_ring<f32>::axis::rows}, along_columns{3, folded_ring<f32>::axis::columns};
+  static constexpr folded_ring<f32> along_rows{0, folded_ring<f32>::axis::rows},
+      along_columns{3, folded_ring<f32>::axis::columns};
 
   /// What this PE has: before a run under the old cut, after it under the new one; its patch, row-major.
   std::vector<f32> numbers;
@@ -32,7 +34,8 @@ class redistributor {
   }
 
   static consteval auto tasks() {
-    return table(launch<&redistributor::begin>(), local<&redistributor::moved>(blocked), ring_entries<along_rows>(), ring_entries<along_columns>());
+    return table(launch<&redistributor::begin>(), local<&redistributor::moved>(blocked),
+                 ring_entries<along_rows>(), ring_entries<along_columns>());
   }
 
   static layout plan(int width, int height) {
@@ -47,19 +50,23 @@ class redistributor {
   bool in_rows() const { return phase_ == axis::x; }
   int ring_length(const pe& me) const { return in_rows() ? me.width() : me.height(); }
 
-  /// What the PE at `at` has before this phase, and after it. After the rows it has what its row had and its column will need.
+  /// What the PE at `at` has before this phase, and after it. After the rows it has what its row had and its
+  /// column will need.
   patch patch_before(coord at) const { return in_rows() ? patch::of(from_, at) : between(at); }
   patch patch_after(coord at) const { return in_rows() ? between(at) : patch::of(to_, at); }
   patch between(coord at) const {
     patch p;
     for (int d = 0; d < from_.shape().dimensions(); ++d) {
-      const std::vector<int> had = patch::indices_of_line(from_, at, axis::x, d), needed = patch::indices_of_line(to_, at, axis::y, d);
-      std::set_intersection(had.begin(), had.end(), needed.begin(), needed.end(), std::back_inserter(p.indices.emplace_back()));
+      const std::vector<int> had = patch::indices_of_line(from_, at, axis::x, d),
+                             needed = patch::indices_of_line(to_, at, axis::y, d);
+      std::set_intersection(had.begin(), had.end(), needed.begin(), needed.end(),
+                            std::back_inserter(p.indices.emplace_back()));
     }
     return p;
   }
 
-  /// Whether any PE of this row, or then of this column, does not have all that it is to have: then all take part.
+  /// Whether any PE of this row, or then of this column, does not have all that it is to have: then all take
+  /// part.
   bool line_lacks_something(const pe& me) const {
     for (int k = 0; k < ring_length(me); ++k) {
       const coord at = in_rows() ? coord{k, me.y()} : coord{me.x(), k};
@@ -109,13 +116,16 @@ class cut_tensor {
  public:
   /// With `width` x `height` PEs; 0 threads: WSL_THREADS, or one a core.
   cut_tensor(const tensor_shape& shape, int width, int height, int threads = 0)
-      : now_(shape, cut{}, {width, height}), fabric_(redistributor::plan(width, height), threaded{.threads = threads, .pes_per_partition = static_cast<u32>(width)}) {}
+      : now_(shape, cut{}, {width, height}),
+        fabric_(redistributor::plan(width, height),
+                threaded{.threads = threads, .pes_per_partition = static_cast<u32>(width)}) {}
 
-  /// From the host to the PEs under a cut; the numbers of the whole, row-major. Throws std::invalid_argument for another number of them,
-  /// and for a cut of a dimension that the tensor does not have.
+  /// From the host to the PEs under a cut; the numbers of the whole, row-major. Throws std::invalid_argument
+  /// for another number of them, and for a cut of a dimension that the tensor does not have.
   void load(std::span<const f32> numbers, const cut& how) {
     if (static_cast<i64>(numbers.size()) != now_.shape().size())
-      throw std::invalid_argument("wsl: a tensor of " + std::to_string(now_.shape().size()) + " numbers is loaded with " + std::to_string(numbers.size()));
+      throw std::invalid_argument("wsl: a tensor of " + std::to_string(now_.shape().size()) +
+                                  " numbers is loaded with " + std::to_string(numbers.size()));
     now_ = placement(now_.shape(), how, now_.grid());
     const patch all = patch::whole(now_.shape());
     each([&](const patch& p, std::vector<f32>& here) {
@@ -146,7 +156,8 @@ class cut_tensor {
   template <class F>
   void each(F f) {
     for (int y = 0; y < now_.grid().y; ++y)
-      for (int x = 0; x < now_.grid().x; ++x) f(patch_at({x, y}), fabric_.program_at<redistributor>({x, y}).numbers);
+      for (int x = 0; x < now_.grid().x; ++x)
+        f(patch_at({x, y}), fabric_.program_at<redistributor>({x, y}).numbers);
   }
   placement now_;
   fabric fabric_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Training with all layers on the wafer at once: each lies on a strip of it, samples stream through from strip to strip and their gradients
-// back, and the parameters change where they are. For models that fit; trainer.hpp has the same calls for those that do not.
+// Training with all layers on the wafer at once: each lies on a strip of it, samples stream through from
+// strip to strip and their gradients back, and the parameters change where they are. For models that fit;
+// trainer.hpp has the same calls for those that do not.
 //   ml::pipelined_trainer t{net, ml::optimizer::adam(), {.strips = 4}};
 // See examples/32_pipeline.cpp.
 #pragma once
@@ -14,11 +15,13 @@ class pipelined_trainer : public training_run {
  public:
   /// Throws std::invalid_argument for a number of strips or a micro-batch size that cannot be.
   pipelined_trainer(network n, const optimizer& rule, const pipelining& how = {})
-      : training_run(std::move(n), rule, how.seed), how_(checked(how)), strips_(*network_, how.strips),
+      : training_run(std::move(n), rule, how.seed),
+        how_(checked(how)),
+        strips_(*network_, how.strips),
         fabric_(plan(strips_.count()), threaded{.threads = how.threads, .pes_per_partition = 1}) {}
 
-  /// One step of training. Returns the mean loss of the tokens that count, before the step. Throws std::invalid_argument if the batch
-  /// does not fit the model.
+  /// One step of training. Returns the mean loss of the tokens that count, before the step. Throws
+  /// std::invalid_argument if the batch does not fit the model.
   f64 step(batch b, f64 rate) {
     const f64 counts = check(*network_, b);
     const learning l{rule_, static_cast<f32>(rate), ++steps_, {how_.clip_norm, how_.clip_value}};
@@ -64,7 +67,10 @@ class pipelined_trainer : public training_run {
  private:
   static const pipelining& checked(const pipelining& how) {
     clipping::checked(how.clip_norm, how.clip_value);
-    if (how.micro_batch_size < 0) throw std::invalid_argument("wsl: a micro-batch has at least one sequence, or 0 for a size that fits, not " + std::to_string(how.micro_batch_size));
+    if (how.micro_batch_size < 0)
+      throw std::invalid_argument(
+          "wsl: a micro-batch has at least one sequence, or 0 for a size that fits, not " +
+          std::to_string(how.micro_batch_size));
     return how;
   }
   int micro_batches(const batch& b) const {
@@ -94,7 +100,9 @@ class pipelined_trainer : public training_run {
     for (int x = 0; x < strips_.count(); ++x) {
       const strip& s = strips_[x];
       const strip_log& l = fabric_.program_at<strip_worker>({x, 0}).log;
-      report_.strips.push_back({s.parts.front().of->name + " .. " + s.parts.back().of->name, s.work / work, l.forward, l.back, l.update, seconds(l.began - began), seconds(ended - l.finished)});
+      report_.strips.push_back({s.parts.front().of->name + " .. " + s.parts.back().of->name, s.work / work,
+                                l.forward, l.back, l.update, seconds(l.began - began),
+                                seconds(ended - l.finished)});
       for (const stage_part& p : s.parts) report_.resident += p.which < 0 ? 0 : sizeof(f32) * p.size();
     }
   }

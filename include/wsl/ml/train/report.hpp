@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A step of training as a table: `fmt::print("{}", ml::to_text(t.report()))`. Its rows of time, or for a pipeline its columns of a strip,
-// sum to the step.
+// A step of training as a table: `fmt::print("{}", ml::to_text(t.report()))`. Its rows of time, or for a
+// pipeline its columns of a strip, sum to the step.
 #pragma once
 #ifndef FMT_HEADER_ONLY
 #define FMT_HEADER_ONLY
@@ -20,11 +20,14 @@ inline std::string to_text(const step_report& r) {
   const f64 all = r.seconds;
   f64 work = 0;
   const auto row = [&](const char* name, f64 seconds, f64 worked) {
-    fmt::format_to(std::back_inserter(out), "{:<26}{:>10.3f}{:>8.1f} %{:>10.3f}\n", name, 1e3 * seconds, all > 0 ? 100 * seconds / all : 0, 1e3 * worked);
+    fmt::format_to(std::back_inserter(out), "{:<26}{:>10.3f}{:>8.1f} %{:>10.3f}\n", name, 1e3 * seconds,
+                   all > 0 ? 100 * seconds / all : 0, 1e3 * worked);
   };
   for (const step_report::phase& p : r.phases) row(p.name, p.seconds, p.work), work += p.work;
   row("step", all, work);
-  const auto bytes = [&](const char* name, u64 n) { fmt::format_to(std::back_inserter(out), "{:<26}{:>10.3f} MB\n", name, static_cast<f64>(n) / 1e6); };
+  const auto bytes = [&](const char* name, u64 n) {
+    fmt::format_to(std::back_inserter(out), "{:<26}{:>10.3f} MB\n", name, static_cast<f64>(n) / 1e6);
+  };
   bytes("weights out, forward", r.sent_forward);
   bytes("weights out, backward", r.sent_back);
   bytes("gradients in", r.returned);
@@ -35,14 +38,19 @@ inline std::string to_text(const step_report& r) {
 
 /// Times in ms. A strip fills, works with pauses in which it waits, and drains.
 inline std::string to_text(const pipeline_report& r) {
-  std::string out = fmt::format("{:<40}{:>8}{:>8}{:>9}{:>9}{:>9}{:>8}{:>8}{:>8}\n", "strip", "work", "fill", "forward", "back", "update", "waits", "drain", "busy");
+  std::string out = fmt::format("{:<40}{:>8}{:>8}{:>9}{:>9}{:>9}{:>8}{:>8}{:>8}\n", "strip", "work", "fill",
+                                "forward", "back", "update", "waits", "drain", "busy");
   for (const pipeline_report::strip& s : r.strips) {
     const f64 waits = r.seconds - s.fill - s.work() - s.drain;
-    fmt::format_to(std::back_inserter(out), "{:<40}{:>6.1f} %{:>8.3f}{:>9.3f}{:>9.3f}{:>9.3f}{:>8.3f}{:>8.3f}{:>6.1f} %\n", s.layers, 100 * s.share, 1e3 * s.fill, 1e3 * s.forward,
-                   1e3 * s.back, 1e3 * s.update, 1e3 * waits, 1e3 * s.drain, 100 * r.utilisation(s));
+    fmt::format_to(std::back_inserter(out),
+                   "{:<40}{:>6.1f} %{:>8.3f}{:>9.3f}{:>9.3f}{:>9.3f}{:>8.3f}{:>8.3f}{:>6.1f} %\n", s.layers,
+                   100 * s.share, 1e3 * s.fill, 1e3 * s.forward, 1e3 * s.back, 1e3 * s.update, 1e3 * waits,
+                   1e3 * s.drain, 100 * r.utilisation(s));
   }
-  fmt::format_to(std::back_inserter(out), "step {:.3f} ms, {} micro-batches: an even pipeline is busy {:.1f} % at best; {:.3f} MB of parameters resident\n", 1e3 * r.seconds, r.micro_batches,
-                 100 * r.at_best(), static_cast<f64>(r.resident) / 1e6);
+  fmt::format_to(std::back_inserter(out),
+                 "step {:.3f} ms, {} micro-batches: an even pipeline is busy {:.1f} % at best; {:.3f} MB of "
+                 "parameters resident\n",
+                 1e3 * r.seconds, r.micro_batches, 100 * r.at_best(), static_cast<f64>(r.resident) / 1e6);
   return out;
 }
 

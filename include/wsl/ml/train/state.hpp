@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What a run of training is, so that it can be saved and gone on with, bit for bit: named arrays (the parameters, and what the
-// optimizer keeps of each number) and a position. All of it lies in the memory beside the wafer; the wafer itself keeps nothing
-// between steps. `trainer::state` gives views of the arrays, to read and to set:
+// What a run of training is, so that it can be saved and gone on with, bit for bit: named arrays (the
+// parameters, and what the optimizer keeps of each number) and a position. All of it lies in the memory
+// beside the wafer; the wafer itself keeps nothing between steps. `trainer::state` gives views of the arrays,
+// to read and to set:
 //   for (const ml::state_array& x : t.state()) save(x.name, x.rows, x.columns, x.numbers);
 #pragma once
 #include <span>
@@ -15,17 +16,18 @@ namespace wsl::ml {
 
 /// One array of the state, as a view of the trainer's own numbers.
 struct state_array {
-  enum class kind : u8 { parameter, first, second };  ///< `first` is the mean of gradients, of sgd the velocity; `second` that of their squares
+  /// `first` is the mean of gradients, of sgd the velocity; `second` that of their squares
+  enum class kind : u8 { parameter, first, second };
 
-  std::string name;        ///< of the parameter; "/first" and "/second" after it say which moment
+  std::string name;  ///< of the parameter; "/first" and "/second" after it say which moment
   kind what = kind::parameter;
   std::size_t parameter = 0;  ///< which of the model's
   int rows = 1, columns = 1;
   std::span<f32> numbers;  ///< (rows, columns), row-major
 };
 
-/// What is no array. The learning rate is a function of `steps`, and the random numbers of a step one of `seed` and `steps`, so
-/// nothing else has to be kept.
+/// What is no array. The learning rate is a function of `steps`, and the random numbers of a step one of
+/// `seed` and `steps`, so nothing else has to be kept.
 struct position {
   i64 steps = 0;  ///< of training, done
   u64 seed = 1;
@@ -44,8 +46,12 @@ struct clipping {
 
   /// Throws std::invalid_argument for both at once, and for bounds that are not positive.
   static clipping checked(f64 norm, f64 value) {
-    if (!(norm >= 0) || !(value >= 0)) throw std::invalid_argument("wsl: gradients are clipped by a positive norm or value, or by 0 for none, not by " + std::to_string(norm >= 0 ? value : norm));
-    if (norm > 0 && value > 0) throw std::invalid_argument("wsl: gradients are clipped by their norm or by their values, not by both");
+    if (!(norm >= 0) || !(value >= 0))
+      throw std::invalid_argument(
+          "wsl: gradients are clipped by a positive norm or value, or by 0 for none, not by " +
+          std::to_string(norm >= 0 ? value : norm));
+    if (norm > 0 && value > 0)
+      throw std::invalid_argument("wsl: gradients are clipped by their norm or by their values, not by both");
     return {norm, value};
   }
 };
@@ -54,7 +60,7 @@ struct clipping {
 struct learning {
   optimizer rule;
   f32 rate = 0;
-  i64 step = 1;       ///< 1, 2, ...
+  i64 step = 1;  ///< 1, 2, ...
   clipping clip = {};
 
   /// Whether a parameter changes as soon as its gradient is whole, or only when the norm of all is known.
@@ -66,7 +72,8 @@ struct learning {
   }
 };
 
-/// The arrays of a model's parameters and of what a rule keeps of them: all parameters, then all first moments, then all second ones.
+/// The arrays of a model's parameters and of what a rule keeps of them: all parameters, then all first
+/// moments, then all second ones.
 inline std::vector<state_array> state_of(const optimizer& rule, memory& m) {
   std::vector<state_array> all;
   const auto append = [&](state_array::kind what, const char* suffix, parameter_store& of) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Descriptor operations on the bits of whole numbers (CSL's @and16, @or16, @xor16, @sll16, @slr16, @sar16, @popcnt, @clz, @ctz, @addc16),
-// of 16 bits or more. Like all operations they take memory, fabric operands, FIFOs and scalars; see ops.hpp.
+// Descriptor operations on the bits of whole numbers (CSL's @and16, @or16, @xor16, @sll16, @slr16, @sar16,
+// @popcnt, @clz, @ctz, @addc16), of 16 bits or more. Like all operations they take memory, fabric operands,
+// FIFOs and scalars; see ops.hpp.
 #pragma once
 #include <bit>
 
@@ -17,34 +18,47 @@ inline constexpr int width_of = 8 * static_cast<int>(sizeof(T));
 // A shift by all bits or more leaves none, or the sign; a negative one is none.
 inline constexpr auto left = [](auto x, auto n) {
   using bits = unsigned_of<decltype(x)>;
-  return static_cast<decltype(x)>(n >= width_of<bits> ? bits{} : static_cast<bits>(static_cast<u64>(static_cast<bits>(x)) << n));
+  return static_cast<decltype(x)>(
+      n >= width_of<bits> ? bits{} : static_cast<bits>(static_cast<u64>(static_cast<bits>(x)) << n));
 };
 inline constexpr auto right = [](auto x, auto n) {
   using bits = unsigned_of<decltype(x)>;
-  return static_cast<decltype(x)>(n >= width_of<bits> ? bits{} : static_cast<bits>(static_cast<bits>(x) >> n));
+  return static_cast<decltype(x)>(n >= width_of<bits> ? bits{}
+                                                      : static_cast<bits>(static_cast<bits>(x) >> n));
 };
 inline constexpr auto right_with_sign = [](auto x, auto n) {
   using number = std::make_signed_t<decltype(x)>;
-  return static_cast<decltype(x)>(static_cast<number>(x) >> (n >= width_of<number> ? width_of<number> - 1 : static_cast<int>(n)));
+  return static_cast<decltype(x)>(static_cast<number>(x) >>
+                                  (n >= width_of<number> ? width_of<number> - 1 : static_cast<int>(n)));
 };
 
 }  // namespace detail
 
 /// dst = a & b
 template <class D, class A, class B>
-constexpr auto bits_and(const D& dst, const A& a, const B& b) { return detail::apply({"bits_and", work::add}, [](auto x, auto y) { return x & y; }, dst, a, b); }
+constexpr auto bits_and(const D& dst, const A& a, const B& b) {
+  return detail::apply({"bits_and", work::add}, [](auto x, auto y) { return x & y; }, dst, a, b);
+}
 /// dst = a | b
 template <class D, class A, class B>
-constexpr auto bits_or(const D& dst, const A& a, const B& b) { return detail::apply({"bits_or", work::add}, [](auto x, auto y) { return x | y; }, dst, a, b); }
+constexpr auto bits_or(const D& dst, const A& a, const B& b) {
+  return detail::apply({"bits_or", work::add}, [](auto x, auto y) { return x | y; }, dst, a, b);
+}
 /// dst = a ^ b
 template <class D, class A, class B>
-constexpr auto bits_xor(const D& dst, const A& a, const B& b) { return detail::apply({"bits_xor", work::add}, [](auto x, auto y) { return x ^ y; }, dst, a, b); }
+constexpr auto bits_xor(const D& dst, const A& a, const B& b) {
+  return detail::apply({"bits_xor", work::add}, [](auto x, auto y) { return x ^ y; }, dst, a, b);
+}
 /// dst = a shifted to the left by n >= 0 bits; zeros come in.
 template <class D, class A, class N>
-constexpr auto shift_left(const D& dst, const A& a, const N& n) { return detail::apply({"shift_left", work::compare}, detail::left, dst, a, n); }
+constexpr auto shift_left(const D& dst, const A& a, const N& n) {
+  return detail::apply({"shift_left", work::compare}, detail::left, dst, a, n);
+}
 /// dst = a shifted to the right; zeros come in.
 template <class D, class A, class N>
-constexpr auto shift_right(const D& dst, const A& a, const N& n) { return detail::apply({"shift_right", work::compare}, detail::right, dst, a, n); }
+constexpr auto shift_right(const D& dst, const A& a, const N& n) {
+  return detail::apply({"shift_right", work::compare}, detail::right, dst, a, n);
+}
 /// dst = a shifted to the right; its sign comes in.
 template <class D, class A, class N>
 constexpr auto shift_right_signed(const D& dst, const A& a, const N& n) {
@@ -53,30 +67,40 @@ constexpr auto shift_right_signed(const D& dst, const A& a, const N& n) {
 /// dst = how many bits of a are set
 template <class D, class A>
 constexpr auto count_ones(const D& dst, const A& a) {
-  return detail::apply({"count_ones", work::add}, [](auto x) { return std::popcount(static_cast<detail::unsigned_of<decltype(x)>>(x)); }, dst, a);
+  return detail::apply(
+      {"count_ones", work::add},
+      [](auto x) { return std::popcount(static_cast<detail::unsigned_of<decltype(x)>>(x)); }, dst, a);
 }
 /// dst = zeros before the highest bit that is set; all of them for 0
 template <class D, class A>
 constexpr auto leading_zeros(const D& dst, const A& a) {
-  return detail::apply({"leading_zeros", work::add}, [](auto x) { return std::countl_zero(static_cast<detail::unsigned_of<decltype(x)>>(x)); }, dst, a);
+  return detail::apply(
+      {"leading_zeros", work::add},
+      [](auto x) { return std::countl_zero(static_cast<detail::unsigned_of<decltype(x)>>(x)); }, dst, a);
 }
 /// dst = zeros behind the lowest bit that is set; all of them for 0
 template <class D, class A>
 constexpr auto trailing_zeros(const D& dst, const A& a) {
-  return detail::apply({"trailing_zeros", work::add}, [](auto x) { return std::countr_zero(static_cast<detail::unsigned_of<decltype(x)>>(x)); }, dst, a);
+  return detail::apply(
+      {"trailing_zeros", work::add},
+      [](auto x) { return std::countr_zero(static_cast<detail::unsigned_of<decltype(x)>>(x)); }, dst, a);
 }
 
-/// Sums of long numbers, whose lowest part is their first element: dst = a + b + carry. Says whether a carry is left.
+/// Sums of long numbers, whose lowest part is their first element: dst = a + b + carry. Says whether a carry
+/// is left.
 template <class T>
-constexpr bool add_with_carry(const memory<T>& dst, const memory<T>& a, const memory<T>& b, bool carry = false) {
+constexpr bool add_with_carry(const memory<T>& dst, const memory<T>& a, const memory<T>& b,
+                              bool carry = false) {
   static_assert(std::is_unsigned_v<T> && sizeof(T) <= 4, "wsl: the parts of a long number are u16 or u32");
   u64 rest = carry;
-  map([&rest](T x, T y) {
-    rest += u64{x} + y;
-    const T part = static_cast<T>(rest);
-    rest >>= detail::width_of<T>;
-    return part;
-  }, dst, a, b);
+  map(
+      [&rest](T x, T y) {
+        rest += u64{x} + y;
+        const T part = static_cast<T>(rest);
+        rest >>= detail::width_of<T>;
+        return part;
+      },
+      dst, a, b);
   return rest != 0;
 }
 

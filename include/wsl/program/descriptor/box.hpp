@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// An array in up to four dimensions as an operand (CSL's mem4d_dsd): how many steps along each dimension, and how many elements a step
-// is. A stride of 0 stays where it is: as a source it repeats, as a destination it sums up.
+// An array in up to four dimensions as an operand (CSL's mem4d_dsd): how many steps along each dimension, and
+// how many elements a step is. A stride of 0 stays where it is: as a source it repeats, as a destination it
+// sums up.
 //   box(mem(a), {rows, columns})                            // all of it, the last index fastest
 //   box(mem(a), {columns, rows}, {1, columns})              // transposed
 //   add(box(mem(sum), {5, n}, {0, 1}), box(mem(sum), {5, n}, {0, 1}), mem(a));   // sum[k] += a[0][k] + ... + a[4][k]
@@ -16,14 +17,15 @@ namespace detail {
   throw fault("wsl: a box has one to four dimensions, not " + std::to_string(n));
 }
 [[noreturn]] inline void a_box_has_a_stride_for_each_dimension(std::size_t strides, std::size_t dimensions) {
-  throw fault("wsl: a box of " + std::to_string(dimensions) + " dimensions has as many strides, not " + std::to_string(strides));
+  throw fault("wsl: a box of " + std::to_string(dimensions) + " dimensions has as many strides, not " +
+              std::to_string(strides));
 }
 [[noreturn]] inline void a_box_has_no_negative_length(int n) {
   throw fault("wsl: a box has 0 or more elements along each dimension, not " + std::to_string(n));
 }
 [[noreturn]] inline void the_box_leaves_its_array(i64 lowest, i64 highest, int length) {
   throw fault("wsl: a box from element " + std::to_string(lowest) + " to element " + std::to_string(highest) +
-                    " leaves its array of " + std::to_string(length) + " elements");
+              " leaves its array of " + std::to_string(length) + " elements");
 }
 
 /// What a box has in its dimensions; those that it has not are of one element, in front.
@@ -54,7 +56,8 @@ class box_memory {
   constexpr int length() const { return static_cast<int>(shape_.length()); }
   constexpr int stride() const { return shape_.stride[3]; }
   constexpr T* place(u64 at) const {
-    return first_ + shape_.start_of(at / shape_.row()) + static_cast<i64>(at % shape_.row()) * shape_.stride[3];
+    return first_ + shape_.start_of(at / shape_.row()) +
+           static_cast<i64>(at % shape_.row()) * shape_.stride[3];
   }
   constexpr u32 run(u64 at) const { return shape_.row() - static_cast<u32>(at % shape_.row()); }
 
@@ -65,11 +68,14 @@ class box_memory {
 
 }  // namespace detail
 
-/// `extents` elements along each dimension, `strides` elements of the view apart; the last index is the fastest. What leaves the view is a fault.
+/// `extents` elements along each dimension, `strides` elements of the view apart; the last index is the
+/// fastest. What leaves the view is a fault.
 template <class T>
-constexpr detail::box_memory<T> box(const memory<T>& view, std::initializer_list<int> extents, std::initializer_list<int> strides) {
+constexpr detail::box_memory<T> box(const memory<T>& view, std::initializer_list<int> extents,
+                                    std::initializer_list<int> strides) {
   if (extents.size() < 1 || extents.size() > 4) detail::a_box_has_one_to_four_dimensions(extents.size());
-  if (strides.size() != extents.size()) detail::a_box_has_a_stride_for_each_dimension(strides.size(), extents.size());
+  if (strides.size() != extents.size())
+    detail::a_box_has_a_stride_for_each_dimension(strides.size(), extents.size());
   detail::box_shape shape;
   i64 lowest = 0, highest = 0;
   for (std::size_t i = 0; i < extents.size(); ++i) {
@@ -79,7 +85,8 @@ constexpr detail::box_memory<T> box(const memory<T>& view, std::initializer_list
     shape.extent[4 - extents.size() + i] = n;
     shape.stride[4 - extents.size() + i] = stride * view.stride();
   }
-  if (shape.length() > 0 && (lowest < 0 || highest >= view.length())) detail::the_box_leaves_its_array(lowest, highest, view.length());
+  if (shape.length() > 0 && (lowest < 0 || highest >= view.length()))
+    detail::the_box_leaves_its_array(lowest, highest, view.length());
   return {view.first(), shape};
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A circular buffer as an operand (CSL's circbuf_dsd): elements of an array from one on, and after the last one the first again.
+// A circular buffer as an operand (CSL's circbuf_dsd): elements of an array from one on, and after the last
+// one the first again.
 //   mov(circular(mem(last), step % 8, 1), x);              // keeps the last eight values
 //   add(&sum, 0, circular(mem(last), step % 8 + 1, 8));    // from the oldest to the newest
 #pragma once
@@ -9,8 +10,8 @@ namespace wsl {
 namespace detail {
 
 [[noreturn]] inline void a_circular_buffer_has_no_such_element(int first, int count, int length) {
-  throw fault("wsl: a circular buffer of " + std::to_string(length) + " elements has no " + std::to_string(count) +
-                    " elements from element " + std::to_string(first) + " on");
+  throw fault("wsl: a circular buffer of " + std::to_string(length) + " elements has no " +
+              std::to_string(count) + " elements from element " + std::to_string(first) + " on");
 }
 [[noreturn]] inline void a_circular_buffer_has_no_stride(int stride) {
   throw fault("wsl: a circular buffer has all elements of its array, not every " + std::to_string(stride));
@@ -20,7 +21,8 @@ template <class T>
 class circular_memory {
  public:
   using element = T;
-  constexpr circular_memory(T* ring, u32 first, u32 capacity, int count) : ring_(ring), first_(first), capacity_(capacity), count_(count) {}
+  constexpr circular_memory(T* ring, u32 first, u32 capacity, int count)
+      : ring_(ring), first_(first), capacity_(capacity), count_(count) {}
 
   constexpr int length() const { return count_; }
   static constexpr int stride() { return 1; }
@@ -35,7 +37,8 @@ class circular_memory {
 
 }  // namespace detail
 
-/// `count` elements of an array of n from the element `first` on, 0 up to n included; it may go around several times.
+/// `count` elements of an array of n from the element `first` on, 0 up to n included; it may go around
+/// several times.
 template <class T>
 constexpr detail::circular_memory<T> circular(const memory<T>& array, int first, int count) {
   if (first < 0 || first > array.length() || count < 0 || (count > 0 && array.length() == 0))

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What the time of an operation depends on: what it does to an element, how wide elements are, and how its operands lie in the
-// memory's banks. Operations over memory have no PE at hand, so an engine that counts cycles listens on the thread that runs its
-// tasks; on all other engines nobody listens, and an operation costs one look at that.
+// What the time of an operation depends on: what it does to an element, how wide elements are, and how its
+// operands lie in the memory's banks. Operations over memory have no PE at hand, so an engine that counts
+// cycles listens on the thread that runs its tasks; on all other engines nobody listens, and an operation
+// costs one look at that.
 #pragma once
 #include <cstdint>
 
@@ -21,9 +22,9 @@ struct verb {
 /// An operation as its clock sees it; docs/timing.md has the rules.
 struct operation_cost {
   work what = work::move;
-  u8 bytes = 0;             ///< of its widest element
-  u8 stride_width = 8;      ///< elements a cycle that its strides allow
-  bool banks_clash = false; ///< two sources lie in the same half of the banks
+  u8 bytes = 0;              ///< of its widest element
+  u8 stride_width = 8;       ///< elements a cycle that its strides allow
+  bool banks_clash = false;  ///< two sources lie in the same half of the banks
 };
 
 /// Who counts what tasks do besides sending and receiving.
@@ -56,7 +57,9 @@ struct cost_of_operands {
   bool has_source = false;
 
   template <class T>
-  void width() { sum.bytes = sizeof(T) > sum.bytes ? u8{sizeof(T)} : sum.bytes; }
+  void width() {
+    sum.bytes = sizeof(T) > sum.bytes ? u8{sizeof(T)} : sum.bytes;
+  }
   template <class T>
   void stride(i64 elements) {
     width<T>();

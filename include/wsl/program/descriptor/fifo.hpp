@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A FIFO is a buffer in a PE's memory (CSL's @allocate_fifo) between two operations of the PE, or between an operation and its
-// tasks: `me.async(mov(into(waiting), fabin(in)))` fills it beside the tasks, `me.async(neg(fabout(out), out_of(waiting)))` empties it,
-// and each of them waits while there is no room or nothing to take. See examples/40_pipeline_fifo.cpp.
+// A FIFO is a buffer in a PE's memory (CSL's @allocate_fifo) between two operations of the PE, or between an
+// operation and its tasks: `me.async(mov(into(waiting), fabin(in)))` fills it beside the tasks,
+// `me.async(neg(fabout(out), out_of(waiting)))` empties it, and each of them waits while there is no room or
+// nothing to take. See examples/40_pipeline_fifo.cpp.
 #pragma once
 #include <cstddef>
 
@@ -22,8 +23,8 @@ class fifo {
   bool empty() const { return state_.size == 0; }
   bool full() const { return state_.size == state_.capacity; }
 
-  /// From a task: false, with nothing done, if there is no room. How much room a task finds depends on how far operations have come;
-  /// one that must not depend on it says `co_await mov(into(q, 1), x)`.
+  /// From a task: false, with nothing done, if there is no room. How much room a task finds depends on how
+  /// far operations have come; one that must not depend on it says `co_await mov(into(q, 1), x)`.
   bool try_push(const T& x) {
     if (full()) return false;
     elements_[(state_.first + state_.size++) % state_.capacity] = x;
@@ -54,7 +55,8 @@ template <class T>
 class fifo_push {
  public:
   using element = T;
-  constexpr fifo_push(fifo_state& of, T* elements, int count) : state_(&of), elements_(elements), count_(count) {}
+  constexpr fifo_push(fifo_state& of, T* elements, int count)
+      : state_(&of), elements_(elements), count_(count) {}
 
   static constexpr bool pushes() { return true; }
   constexpr int length() const { return count_; }
@@ -79,7 +81,8 @@ template <class T>
 class fifo_pop {
  public:
   using element = T;
-  constexpr fifo_pop(fifo_state& of, const T* elements, int count) : state_(&of), elements_(elements), count_(count) {}
+  constexpr fifo_pop(fifo_state& of, const T* elements, int count)
+      : state_(&of), elements_(elements), count_(count) {}
 
   static constexpr bool pushes() { return false; }
   constexpr int length() const { return count_; }
@@ -101,12 +104,17 @@ class fifo_pop {
 
 }  // namespace detail
 
-/// The end of a FIFO into which an operation puts `count` elements; without a count as many as the other operands have.
+/// The end of a FIFO into which an operation puts `count` elements; without a count as many as the other
+/// operands have.
 template <class T, int n>
-constexpr auto into(fifo<T, n>& q, int count = forever) { return detail::fifo_push<T>{q.state_, q.elements_, count}; }
+constexpr auto into(fifo<T, n>& q, int count = forever) {
+  return detail::fifo_push<T>{q.state_, q.elements_, count};
+}
 
 /// The end from which it takes them.
 template <class T, int n>
-constexpr auto out_of(fifo<T, n>& q, int count = forever) { return detail::fifo_pop<T>{q.state_, q.elements_, count}; }
+constexpr auto out_of(fifo<T, n>& q, int count = forever) {
+  return detail::fifo_pop<T>{q.state_, q.elements_, count};
+}
 
 }  // namespace wsl

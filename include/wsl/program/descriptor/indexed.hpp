@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Elements with their numbers, as pairs that fill a wavelet (CSL's wavelet_index_offset): the receiver learns which element came.
+// Elements with their numbers, as pairs that fill a wavelet (CSL's wavelet_index_offset): the receiver learns
+// which element came.
 //   me.async(mov(fabout(out), indexed(mem(x).from(4), 4)));     // out is a color<halves<f16>>
 #pragma once
 #include "operands.hpp"
@@ -12,7 +13,9 @@ struct indexed_walk {
   const T* first;
   i64 stride;
   u32 index;
-  constexpr halves<T> operator[](u32 i) const { return {first[static_cast<i64>(i) * stride], static_cast<u16>(index + i)}; }
+  constexpr halves<T> operator[](u32 i) const {
+    return {first[static_cast<i64>(i) * stride], static_cast<u16>(index + i)};
+  }
 };
 
 template <class T>
@@ -23,7 +26,8 @@ class indexed_memory {
 
   constexpr int length() const { return values_.length(); }
   constexpr indexed_walk<T> walk(u64 at) const {
-    return {values_.first() + static_cast<i64>(at) * values_.stride(), values_.stride(), static_cast<u32>(index_ + at)};
+    return {values_.first() + static_cast<i64>(at) * values_.stride(), values_.stride(),
+            static_cast<u32>(index_ + at)};
   }
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A memory descriptor (CSL's mem1d_dsd) says which elements of a PE's array an operation walks over: a base, a length and a
-// stride. Views only ever shrink, so every element that a descriptor names lies inside its array; what would not is a fault.
-// See examples/06_descriptors.cpp.
+// A memory descriptor (CSL's mem1d_dsd) says which elements of a PE's array an operation walks over: a base,
+// a length and a stride. Views only ever shrink, so every element that a descriptor names lies inside its
+// array; what would not is a fault. See examples/06_descriptors.cpp.
 #pragma once
 #include <array>
 #include <span>
@@ -14,11 +14,12 @@ namespace wsl {
 
 namespace detail {
 [[noreturn]] inline void part_leaves_the_array(int offset, int count, int length) {
-  throw fault("wsl: a descriptor of " + std::to_string(count) + " elements from element " + std::to_string(offset) +
-                    " on leaves its array of " + std::to_string(length) + " elements");
+  throw fault("wsl: a descriptor of " + std::to_string(count) + " elements from element " +
+              std::to_string(offset) + " on leaves its array of " + std::to_string(length) + " elements");
 }
 [[noreturn]] inline void stride_must_be_positive(int stride) {
-  throw fault("wsl: a descriptor takes every n-th element, n at least 1, not every " + std::to_string(stride));
+  throw fault("wsl: a descriptor takes every n-th element, n at least 1, not every " +
+              std::to_string(stride));
 }
 }  // namespace detail
 
@@ -29,11 +30,16 @@ class memory {
 
   constexpr memory(T* first, int length, int stride = 1) : first_(first), length_(length), stride_(stride) {}
   /// Where nobody writes, a view to write serves as well.
-  constexpr operator memory<const T>() const requires(!std::is_const_v<T>) { return {first_, length_, stride_}; }
+  constexpr operator memory<const T>() const
+    requires(!std::is_const_v<T>)
+  {
+    return {first_, length_, stride_};
+  }
 
   /// `count` elements of this view from `offset` on.
   constexpr memory part(int offset, int count) const {
-    if (offset < 0 || count < 0 || offset > length_ - count) detail::part_leaves_the_array(offset, count, length_);
+    if (offset < 0 || count < 0 || offset > length_ - count)
+      detail::part_leaves_the_array(offset, count, length_);
     return {count ? first_ + offset * stride_ : first_, count, stride_};
   }
   /// All elements of this view from `offset` on.
@@ -43,7 +49,9 @@ class memory {
     if (n < 1) detail::stride_must_be_positive(n);
     return n < length_ ? memory{first_, (length_ - 1) / n + 1, stride_ * n} : memory{first_, length_ ? 1 : 0};
   }
-  constexpr memory reversed() const { return {length_ ? first_ + (length_ - 1) * stride_ : first_, length_, -stride_}; }
+  constexpr memory reversed() const {
+    return {length_ ? first_ + (length_ - 1) * stride_ : first_, length_, -stride_};
+  }
 
   constexpr T* first() const { return first_; }
   constexpr int length() const { return length_; }
@@ -58,12 +66,20 @@ class memory {
 
 /// All elements of an array that is a member of the PE program.
 template <class T, std::size_t N>
-constexpr memory<T> mem(T (&array)[N]) { return {array, static_cast<int>(N)}; }
+constexpr memory<T> mem(T (&array)[N]) {
+  return {array, static_cast<int>(N)};
+}
 template <class T, std::size_t N>
-constexpr memory<T> mem(std::array<T, N>& array) { return {array.data(), static_cast<int>(N)}; }
+constexpr memory<T> mem(std::array<T, N>& array) {
+  return {array.data(), static_cast<int>(N)};
+}
 template <class T, std::size_t N>
-constexpr memory<const T> mem(const std::array<T, N>& array) { return {array.data(), static_cast<int>(N)}; }
+constexpr memory<const T> mem(const std::array<T, N>& array) {
+  return {array.data(), static_cast<int>(N)};
+}
 template <class T>
-constexpr memory<T> mem(std::span<T> elements) { return {elements.data(), static_cast<int>(elements.size())}; }
+constexpr memory<T> mem(std::span<T> elements) {
+  return {elements.data(), static_cast<int>(elements.size())};
+}
 
 }  // namespace wsl

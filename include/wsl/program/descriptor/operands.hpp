@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What a descriptor operation can work on besides memory: a run of wavelets that arrive (CSL's fabin_dsd), a run that leaves
-// (fabout_dsd), a scalar as source, and the address of a scalar as destination, into which the operation accumulates. Operands
-// with a walk of their own, such as the ends of a FIFO (fifo.hpp) or an array in four dimensions (box.hpp), have headers of their own.
+// What a descriptor operation can work on besides memory: a run of wavelets that arrive (CSL's fabin_dsd), a
+// run that leaves (fabout_dsd), a scalar as source, and the address of a scalar as destination, into which
+// the operation accumulates. Operands with a walk of their own, such as the ends of a FIFO (fifo.hpp) or an
+// array in four dimensions (box.hpp), have headers of their own.
 #pragma once
 #include <concepts>
 
@@ -29,10 +30,14 @@ struct fabric_output {
 
 /// The next `count` wavelets of a color; without a count as many as the other operands have elements.
 template <payload T>
-constexpr fabric_input<T> fabin(color<T> c, int count = forever) { return {c, count}; }
+constexpr fabric_input<T> fabin(color<T> c, int count = forever) {
+  return {c, count};
+}
 
 template <payload T>
-constexpr fabric_output<T> fabout(color<T> c, int count = forever) { return {c, count}; }
+constexpr fabric_output<T> fabout(color<T> c, int count = forever) {
+  return {c, count};
+}
 
 namespace detail {
 
@@ -74,7 +79,8 @@ inline constexpr bool is_accumulator<accumulator<T>> = true;
 template <class X>
 inline constexpr bool is_fabric = is_fabric_input<X> || is_fabric_output<X>;
 
-/// An operand whose elements lie in memory in runs: from element `at` on, run(at) elements stand stride() apart from place(at) on.
+/// An operand whose elements lie in memory in runs: from element `at` on, run(at) elements stand stride()
+/// apart from place(at) on.
 template <class X>
 concept in_runs = requires(const X& x, u64 at) {
   typename X::element;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// One element-wise operation over descriptors: destination, sources, and what is done to an element. Over memory it is a loop
-// that runs at once. With a fabric operand, or on a FIFO, it is a value that waits to be started, with `me.async(...)` or
-// `co_await`: a function of its own cannot wait for wavelets.
+// One element-wise operation over descriptors: destination, sources, and what is done to an element. Over
+// memory it is a loop that runs at once. With a fabric operand, or on a FIFO, it is a value that waits to be
+// started, with `me.async(...)` or `co_await`: a function of its own cannot wait for wavelets.
 #pragma once
 #include <cstring>
 #include <new>
@@ -10,14 +10,15 @@
 
 #include "../../support/copy/copy_block.hpp"
 #include "../../support/min_max.hpp"
-#include "operands.hpp"
 #include "cost.hpp"
+#include "operands.hpp"
 #include "transfer.hpp"
 
 namespace wsl {
 namespace detail {
 
-// Walks over an operand, element by element from `at` on. Memory with stride 1 gets a walk of its own so that loops vectorise.
+// Walks over an operand, element by element from `at` on. Memory with stride 1 gets a walk of its own so that
+// loops vectorise.
 template <class T>
 struct unit_walk {
   T* p;
@@ -59,17 +60,23 @@ struct pack<Head, Tail...> {
 };
 
 template <class Use>
-[[gnu::always_inline]] constexpr decltype(auto) with(const pack<>&, Use use) { return use(); }
+[[gnu::always_inline]] constexpr decltype(auto) with(const pack<>&, Use use) {
+  return use();
+}
 template <class Head, class... Tail, class Use>
 [[gnu::always_inline]] constexpr decltype(auto) with(const pack<Head, Tail...>& p, Use use) {
-  return with(p.tail, [&](const auto&... rest) __attribute__((always_inline)) -> decltype(auto) { return use(p.head, rest...); });
+  return with(p.tail, [&](const auto&... rest) __attribute__((always_inline)) -> decltype(auto) {
+    return use(p.head, rest...);
+  });
 }
 
 /// Calls `use` with values that its braces make from left to right.
 template <class Use>
 struct in_order {
   template <class... X>
-  [[gnu::always_inline]] constexpr explicit in_order(Use use, const X&... x) { use(x...); }
+  [[gnu::always_inline]] constexpr explicit in_order(Use use, const X&... x) {
+    use(x...);
+  }
 };
 
 /// A copy, put together from its parts: compilers then keep the parts of the original in registers.
@@ -83,7 +90,9 @@ constexpr X anew(const X& operand) {
 
 constexpr pack<> make_pack() { return {}; }
 template <class Head, class... Tail>
-constexpr pack<Head, Tail...> make_pack(Head head, Tail... tail) { return {head, make_pack(tail...)}; }
+constexpr pack<Head, Tail...> make_pack(Head head, Tail... tail) {
+  return {head, make_pack(tail...)};
+}
 
 template <class X>
 constexpr int length_of(const X& operand) {
@@ -106,26 +115,39 @@ inline constexpr bool is_constant_walk<constant_walk<T>> = true;
 /// What mov does to an element. Words that stay as they are can be copied as a block.
 struct unchanged {
   template <class T>
-  constexpr T operator()(T x) const { return x; }
+  constexpr T operator()(T x) const {
+    return x;
+  }
 };
 template <class T>
-inline constexpr const T* block_of(const unit_walk<T>& w) { return w.p; }
+inline constexpr const T* block_of(const unit_walk<T>& w) {
+  return w.p;
+}
 template <class T>
-inline constexpr const u32* block_of(const input_walk<T>& w) { return w.words; }
+inline constexpr const u32* block_of(const input_walk<T>& w) {
+  return w.words;
+}
 template <class T>
-inline constexpr T* block_to(const unit_walk<T>& w) { return w.p; }
+inline constexpr T* block_to(const unit_walk<T>& w) {
+  return w.p;
+}
 template <class T>
-inline constexpr u32* block_to(const output_walk<T>& w) { return w.words; }
+inline constexpr u32* block_to(const output_walk<T>& w) {
+  return w.words;
+}
 
 template <bool unit, class X>
 constexpr auto walk(const X& x, u64 at, const u32* const*& input, u32* output) {
   using T = typename X::element;
   if constexpr (is_memory<X> && unit) return unit_walk<T>{x.first() + at};
-  else if constexpr (is_memory<X>) return strided_walk<T>{x.first() + static_cast<i64>(at) * x.stride(), x.stride()};
+  else if constexpr (is_memory<X>)
+    return strided_walk<T>{x.first() + static_cast<i64>(at) * x.stride(), x.stride()};
   else if constexpr (is_fabric_input<X>) return input_walk<T>{*input++};
   else if constexpr (is_fabric_output<X>) return output_walk<T>{output};
-  else if constexpr (in_runs<X> && unit) return unit_walk<std::remove_pointer_t<decltype(x.place(at))>>{x.place(at)};
-  else if constexpr (in_runs<X>) return strided_walk<std::remove_pointer_t<decltype(x.place(at))>>{x.place(at), x.stride()};
+  else if constexpr (in_runs<X> && unit)
+    return unit_walk<std::remove_pointer_t<decltype(x.place(at))>>{x.place(at)};
+  else if constexpr (in_runs<X>)
+    return strided_walk<std::remove_pointer_t<decltype(x.place(at))>>{x.place(at), x.stride()};
   else if constexpr (computed<X>) return x.walk(at);
   else return constant_walk<T>{x.value};
 }
@@ -138,8 +160,8 @@ constexpr u32 run_of(const X& x, u64 at) {
 }
 
 [[noreturn]] inline void operands_differ_in_length(const char* operation, int a, int b) {
-  throw fault(std::string("wsl: the operands of ") + operation + " differ in length: " + std::to_string(a) + " and " +
-                    std::to_string(b) + " elements");
+  throw fault(std::string("wsl: the operands of ") + operation + " differ in length: " + std::to_string(a) +
+              " and " + std::to_string(b) + " elements");
 }
 [[noreturn]] inline void operand_has_a_negative_length(const char* operation, int n) {
   throw fault(std::string("wsl: an operand of ") + operation + " has " + std::to_string(n) + " elements");
@@ -151,12 +173,19 @@ constexpr u32 run_of(const X& x, u64 at) {
 }  // namespace detail
 
 template <class F, class Dst, class... Src>
-class [[nodiscard("an operation with a fabric operand or a FIFO runs only when it is given to me.async(...) or co_await")]] operation {
+class [[nodiscard(
+    "an operation with a fabric operand or a FIFO runs only when it is given to me.async(...) or "
+    "co_await")]] operation {
   using T = typename Dst::element;
 
  public:
   constexpr operation(verb name, F f, Dst dst, Src... src)
-      : name_(name.name), what_(name.what), f_(f), dst_(dst), src_(detail::make_pack(src...)), length_(common_length(dst, src...)) {}
+      : name_(name.name),
+        what_(name.what),
+        f_(f),
+        dst_(dst),
+        src_(detail::make_pack(src...)),
+        length_(common_length(dst, src...)) {}
 
   static constexpr bool uses_fabric = detail::is_fabric<Dst> || (detail::is_fabric<Src> || ...);
   static constexpr bool uses_fifo = detail::fifo_end<Dst> || (detail::fifo_end<Src> || ...);
@@ -170,7 +199,8 @@ class [[nodiscard("an operation with a fabric operand or a FIFO runs only when i
 
   constexpr void run_now() const {
     if (length_ == forever) detail::operation_has_no_length(name_);
-    if (!std::is_constant_evaluated() && listening_counter) [[unlikely]] listening_counter->operate(cost(), static_cast<u64>(length_));
+    if (!std::is_constant_evaluated() && listening_counter) [[unlikely]]
+      listening_counter->operate(cost(), static_cast<u64>(length_));
     move(0, nullptr, nullptr, static_cast<u32>(length_));
   }
 
@@ -193,16 +223,20 @@ class [[nodiscard("an operation with a fabric operand or a FIFO runs only when i
   /// Calls `use` with what the constructor was given.
   template <class Use>
   [[gnu::always_inline]] void taken_apart(Use use) const {
-    detail::with(src_, [&](const auto&... s) __attribute__((always_inline)) { use(name_, what_, f_, detail::anew(dst_), detail::anew(s)...); });
+    detail::with(src_, [&](const auto&... s) __attribute__((always_inline)) {
+      use(name_, what_, f_, detail::anew(dst_), detail::anew(s)...);
+    });
   }
 
   /// The operation as a microthread that an engine runs.
   transfer start() const {
-    static_assert(sizeof(operation) <= transfer::operand_bytes && std::is_trivially_copyable_v<operation>,
-                  "wsl: what an asynchronous operation applies to its elements must be small and trivially copyable");
+    static_assert(
+        sizeof(operation) <= transfer::operand_bytes && std::is_trivially_copyable_v<operation>,
+        "wsl: what an asynchronous operation applies to its elements must be small and trivially copyable");
     transfer t;
     t.name = name_;
-    if (listening_counter) [[unlikely]] t.cost = cost();
+    if (listening_counter) [[unlikely]]
+      t.cost = cost();
     t.length = length_ == forever ? ~u64{0} : static_cast<u64>(length_);
     ::new (static_cast<void*>(t.operands)) operation(*this);
     t.move = [](transfer& self, const u32* const* input, u32* output, u32 n) {
@@ -216,10 +250,12 @@ class [[nodiscard("an operation with a fabric operand or a FIFO runs only when i
     int k = 0;
     detail::with(src_, [&](const auto&... s) { (name_input(t, k, s), ...); });
     if constexpr (uses_fifo) name_fifos(t);
-    if constexpr (copies_words && detail::is_memory<Dst>) t.target = detail::unit_stride(dst_) ? reinterpret_cast<u32*>(dst_.first()) : nullptr;
+    if constexpr (copies_words && detail::is_memory<Dst>)
+      t.target = detail::unit_stride(dst_) ? reinterpret_cast<u32*>(dst_.first()) : nullptr;
     if constexpr (copies_words && sends)
       detail::with(src_, [&](const auto& s) {
-        if constexpr (detail::is_memory<std::remove_cvref_t<decltype(s)>>) t.source = detail::unit_stride(s) ? reinterpret_cast<const u32*>(s.first()) : nullptr;
+        if constexpr (detail::is_memory<std::remove_cvref_t<decltype(s)>>)
+          t.source = detail::unit_stride(s) ? reinterpret_cast<const u32*>(s.first()) : nullptr;
       });
     return t;
   }
@@ -232,57 +268,75 @@ class [[nodiscard("an operation with a fabric operand or a FIFO runs only when i
     for (u32 moved = 0, piece; moved < n; moved += piece) {
       const u64 at = done + moved;
       piece = support::min(n - moved, detail::run_of(dst_, at));
-      detail::with(src_, [&](const auto&... s) { ((piece = support::min(piece, detail::run_of(s, at))), ...); });
+      detail::with(src_,
+                   [&](const auto&... s) { ((piece = support::min(piece, detail::run_of(s, at))), ...); });
       const u32* rest[2] = {};
       for (int k = 0; k < fabric_sources; ++k) rest[k] = input[k] + moved;
       move_run(at, rest, output ? output + moved : nullptr, piece);
     }
   }
-  [[gnu::always_inline]] constexpr void move_run(u64 done, const u32* const* input, u32* output, u32 n) const {
-    const bool unit = detail::unit_stride(dst_) && detail::with(src_, [](const auto&... s) __attribute__((always_inline)) { return (detail::unit_stride(s) && ...); });
+  [[gnu::always_inline]] constexpr void move_run(u64 done, const u32* const* input, u32* output,
+                                                 u32 n) const {
+    const bool unit =
+        detail::unit_stride(dst_) && detail::with(src_, [](const auto&... s) __attribute__((always_inline)) {
+          return (detail::unit_stride(s) && ...);
+        });
     if (unit) move_all<true>(done, input, output, n);
     else move_all<false>(done, input, output, n);
   }
 
   template <bool unit>
-  [[gnu::always_inline]] constexpr void move_all(u64 done, const u32* const* input, u32* output, u32 n) const {
+  [[gnu::always_inline]] constexpr void move_all(u64 done, const u32* const* input, u32* output,
+                                                 u32 n) const {
     detail::with(src_, [&](const auto&... s) __attribute__((always_inline)) {
       // Braces fix the order in which the sources take their input words.
       detail::in_order{[&](const auto&... w) __attribute__((always_inline)) {
-        if constexpr (detail::is_accumulator<Dst>) accumulate(done, n, w...);
-        else {
-          const auto d = detail::walk<unit>(dst_, done, input, output);
-          if constexpr (unit && copies_words) {
-            if (!std::is_constant_evaluated() && copied_as_block(n, d, w...)) return;
-          }
-          for (u32 i = 0; i < n; ++i) d[i] = static_cast<T>(f_(w[i]...));
-        }
-      }, detail::walk<unit>(s, done, input, output)...};
+                         if constexpr (detail::is_accumulator<Dst>) accumulate(done, n, w...);
+                         else {
+                           const auto d = detail::walk<unit>(dst_, done, input, output);
+                           if constexpr (unit && copies_words) {
+                             if (!std::is_constant_evaluated() && copied_as_block(n, d, w...)) return;
+                           }
+                           for (u32 i = 0; i < n; ++i) d[i] = static_cast<T>(f_(w[i]...));
+                         }
+                       },
+                       detail::walk<unit>(s, done, input, output)...};
       if constexpr (uses_fifo) passed(dst_, n), (passed(s, n), ...);
     });
   }
 
   // A mov of four-byte elements between memory or fabric with unit stride: no operand but these has blocks.
   static constexpr bool copies_words =
-      std::is_same_v<F, detail::unchanged> && sizeof(T) == 4 && (std::is_same_v<T, std::remove_const_t<typename Src::element>> && ...) &&
-      ((detail::is_memory<Src> || detail::is_fabric_input<Src>) && ...) && (detail::is_memory<Dst> || detail::is_fabric_output<Dst>);
+      std::is_same_v<F, detail::unchanged> && sizeof(T) == 4 &&
+      (std::is_same_v<T, std::remove_const_t<typename Src::element>> && ...) &&
+      ((detail::is_memory<Src> || detail::is_fabric_input<Src>) && ...) &&
+      (detail::is_memory<Dst> || detail::is_fabric_output<Dst>);
 
-  // Blocks that overlap are left to the loop: its elements are done in order. A channel's buffer overlaps no memory.
+  // Blocks that overlap are left to the loop: its elements are done in order. A channel's buffer overlaps no
+  // memory.
   template <class D, class S>
   [[gnu::always_inline]] static bool copied_as_block(u32 n, const D& d, const S& s) {
-    const auto to = reinterpret_cast<std::uintptr_t>(detail::block_to(d)), from = reinterpret_cast<std::uintptr_t>(detail::block_of(s));
+    const auto to = reinterpret_cast<std::uintptr_t>(detail::block_to(d)),
+               from = reinterpret_cast<std::uintptr_t>(detail::block_of(s));
     const std::uintptr_t bytes = n * sizeof(u32);
     if (!uses_fabric && to < from + bytes && from < to + bytes) return false;
     copy(detail::block_to(d), detail::block_of(s), bytes);
     return true;
   }
 
-  // A short block whose length is known is copied here. What is sent has ends that a program has most likely just written, word by word; see copy_just_stored_ends.
+  // A short block whose length is known is copied here. What is sent has ends that a program has most likely
+  // just written, word by word; see copy_just_stored_ends.
   [[gnu::always_inline]] static void copy(void* to, const void* from, std::uintptr_t bytes) {
     constexpr bool just_stored = detail::is_fabric_output<Dst>;
-    if (!__builtin_constant_p(bytes) || bytes >= 128 || bytes % 16 != 0) return support::copy_block<just_stored ? support::ends::just_stored : support::ends::settled>(to, from, bytes);
-    const auto word = [&](std::uintptr_t i) { std::memcpy(static_cast<char*>(to) + i, static_cast<const char*>(from) + i, 4); };
-    const auto piece = [&](std::uintptr_t i) { std::memcpy(static_cast<char*>(to) + i, static_cast<const char*>(from) + i, 16); };
+    if (!__builtin_constant_p(bytes) || bytes >= 128 || bytes % 16 != 0)
+      return support::copy_block<just_stored ? support::ends::just_stored : support::ends::settled>(to, from,
+                                                                                                    bytes);
+    const auto word = [&](std::uintptr_t i) {
+      std::memcpy(static_cast<char*>(to) + i, static_cast<const char*>(from) + i, 4);
+    };
+    const auto piece = [&](std::uintptr_t i) {
+      std::memcpy(static_cast<char*>(to) + i, static_cast<const char*>(from) + i, 16);
+    };
     for (std::uintptr_t i = 16; i + 16 < bytes; i += 16) piece(i);
     if (bytes > 16 && just_stored) {
       piece(4), piece(bytes - 20), word(0), word(bytes - 4);
@@ -309,8 +363,8 @@ class [[nodiscard("an operation with a fabric operand or a FIFO runs only when i
     else operands.template width<typename S::element>();
   }
 
-  // A scalar destination carries its value from element to element when the first source is a scalar, from which it starts;
-  // otherwise it keeps what the last element gave.
+  // A scalar destination carries its value from element to element when the first source is a scalar, from
+  // which it starts; otherwise it keeps what the last element gave.
   template <class First, class... Rest>
   constexpr void accumulate(u64 done, u32 n, const First& first, const Rest&... rest) const {
     if (n == 0) return;

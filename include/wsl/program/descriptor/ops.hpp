@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The descriptor operations under CSL's names without type suffixes: the operands' types choose. Destination first, then the
-// sources: `fmac(mem(y), mem(y), mem(a).part(j * m, m), x)` is y += a_j * x. A source may be a scalar, a destination the address
-// of a scalar: `add(&sum, sum, mem(x))` sums up x. Over memory an operation runs at once; with a fabric operand, or on a FIFO,
-// it is a value for `me.async(...)` or `co_await`.
+// The descriptor operations under CSL's names without type suffixes: the operands' types choose. Destination
+// first, then the sources: `fmac(mem(y), mem(y), mem(a).part(j * m, m), x)` is y += a_j * x. A source may be
+// a scalar, a destination the address of a scalar: `add(&sum, sum, mem(x))` sums up x. Over memory an
+// operation runs at once; with a fabric operand, or on a FIFO, it is a value for `me.async(...)` or
+// `co_await`.
 #pragma once
 #include "operation.hpp"
 
@@ -14,21 +15,30 @@ inline constexpr bool is_operand = is_memory<X> || is_fabric<X> || walked<X>;
 
 template <class T, class X>
 constexpr auto source(const X& x) {
-  static_assert(!pushes<X>(), "wsl: into is a destination: the sources of an operation are memory, fabin, out_of or scalars");
+  static_assert(
+      !pushes<X>(),
+      "wsl: into is a destination: the sources of an operation are memory, fabin, out_of or scalars");
   if constexpr (is_memory<X> || is_fabric_input<X> || walked<X>) return x;
   else {
-    static_assert(!is_fabric_output<X>, "wsl: fabout is a destination: the sources of an operation are memory, fabin or scalars");
-    static_assert(is_fabric_output<X> || requires { static_cast<T>(x); },
-                  "wsl: a source of an operation is mem(array), fabin(color) or a number of the destination's type");
+    static_assert(!is_fabric_output<X>,
+                  "wsl: fabout is a destination: the sources of an operation are memory, fabin or scalars");
+    static_assert(
+        is_fabric_output<X> || requires { static_cast<T>(x); },
+        "wsl: a source of an operation is mem(array), fabin(color) or a number of the destination's type");
     return constant<T>{static_cast<T>(x)};
   }
 }
 template <class X>
 constexpr auto destination(const X& x) {
-  static_assert(!is_fabric_input<X>, "wsl: fabin is a source: the destination of an operation is memory, fabout or a scalar's address");
-  static_assert(!pops<X>(), "wsl: out_of is a source: the destination of an operation is memory, fabout, into or a scalar's address");
+  static_assert(
+      !is_fabric_input<X>,
+      "wsl: fabin is a source: the destination of an operation is memory, fabout or a scalar's address");
+  static_assert(!pops<X>(),
+                "wsl: out_of is a source: the destination of an operation is memory, fabout, into or a "
+                "scalar's address");
   static_assert(is_operand<X> || std::is_pointer_v<X>,
-                "wsl: the destination of an operation is mem(array), fabout(color) or the address of a scalar: mov(&y, 0)");
+                "wsl: the destination of an operation is mem(array), fabout(color) or the address of a "
+                "scalar: mov(&y, 0)");
   if constexpr (std::is_pointer_v<X>) return accumulator<std::remove_pointer_t<X>>{x};
   else return x;
 }
@@ -41,7 +51,8 @@ struct wrapping : Op {
   constexpr auto operator()(X... x) const {
     const Op& op = *this;
     using result = decltype(op(x...));
-    if constexpr (std::is_integral_v<result>) return static_cast<result>(op(static_cast<std::make_unsigned_t<result>>(x)...));
+    if constexpr (std::is_integral_v<result>)
+      return static_cast<result>(op(static_cast<std::make_unsigned_t<result>>(x)...));
     else return op(x...);
   }
 };
@@ -57,7 +68,8 @@ constexpr auto apply(verb name, F f, const Dst& dst, const Src&... src) {
   const auto to = destination(dst);
   using T = typename decltype(to)::element;
   static_assert(!std::is_const_v<T>, "wsl: the destination of an operation must be writable");
-  static_assert((0 + ... + int{is_fabric_input<Src>}) <= 2, "wsl: an operation reads at most two fabric operands");
+  static_assert((0 + ... + int{is_fabric_input<Src>}) <= 2,
+                "wsl: an operation reads at most two fabric operands");
   static_assert((0 + ... + int{pops<Src>()}) <= 1, "wsl: an operation pops from at most one FIFO");
   operation op(name, f, to, source<T>(src)...);
   if constexpr (decltype(op)::waits) return op;
@@ -68,38 +80,58 @@ constexpr auto apply(verb name, F f, const Dst& dst, const Src&... src) {
 
 /// dst = src; converts between element types.
 template <class D, class A>
-constexpr auto mov(const D& dst, const A& a) { return detail::apply({"mov", work::move}, detail::unchanged{}, dst, a); }
+constexpr auto mov(const D& dst, const A& a) {
+  return detail::apply({"mov", work::move}, detail::unchanged{}, dst, a);
+}
 /// dst = a + b
 template <class D, class A, class B>
-constexpr auto add(const D& dst, const A& a, const B& b) { return detail::apply({"add", work::add}, detail::plus, dst, a, b); }
+constexpr auto add(const D& dst, const A& a, const B& b) {
+  return detail::apply({"add", work::add}, detail::plus, dst, a, b);
+}
 /// dst = a - b
 template <class D, class A, class B>
-constexpr auto sub(const D& dst, const A& a, const B& b) { return detail::apply({"sub", work::add}, detail::minus, dst, a, b); }
+constexpr auto sub(const D& dst, const A& a, const B& b) {
+  return detail::apply({"sub", work::add}, detail::minus, dst, a, b);
+}
 /// dst = a * b
 template <class D, class A, class B>
-constexpr auto mul(const D& dst, const A& a, const B& b) { return detail::apply({"mul", work::multiply}, detail::times, dst, a, b); }
+constexpr auto mul(const D& dst, const A& a, const B& b) {
+  return detail::apply({"mul", work::multiply}, detail::times, dst, a, b);
+}
 /// dst = a + b * scalar
 template <class D, class A, class B, class S>
 constexpr auto fmac(const D& dst, const A& a, const B& b, const S& scalar) {
-  static_assert(!detail::is_memory<S> && !detail::is_fabric_input<S>, "wsl: the last operand of fmac is a scalar; map takes any function");
+  static_assert(!detail::is_memory<S> && !detail::is_fabric_input<S>,
+                "wsl: the last operand of fmac is a scalar; map takes any function");
   return detail::apply({"fmac", work::multiply}, detail::plus_times, dst, a, b, scalar);
 }
 /// dst = the larger of a and b
 template <class D, class A, class B>
-constexpr auto max(const D& dst, const A& a, const B& b) { return detail::apply({"max", work::compare}, [](auto x, auto y) { return x < y ? y : x; }, dst, a, b); }
+constexpr auto max(const D& dst, const A& a, const B& b) {
+  return detail::apply({"max", work::compare}, [](auto x, auto y) { return x < y ? y : x; }, dst, a, b);
+}
 /// dst = the smaller of a and b
 template <class D, class A, class B>
-constexpr auto min(const D& dst, const A& a, const B& b) { return detail::apply({"min", work::compare}, [](auto x, auto y) { return y < x ? y : x; }, dst, a, b); }
+constexpr auto min(const D& dst, const A& a, const B& b) {
+  return detail::apply({"min", work::compare}, [](auto x, auto y) { return y < x ? y : x; }, dst, a, b);
+}
 /// dst = -a
 template <class D, class A>
-constexpr auto neg(const D& dst, const A& a) { return detail::apply({"neg", work::add}, detail::negation, dst, a); }
+constexpr auto neg(const D& dst, const A& a) {
+  return detail::apply({"neg", work::add}, detail::negation, dst, a);
+}
 /// dst = |a|; of a negative zero it is zero.
 template <class D, class A>
 constexpr auto abs(const D& dst, const A& a) {
-  return detail::apply({"abs", work::add}, [](auto x) { return x <= decltype(x){} ? detail::minus(decltype(x){}, x) : x; }, dst, a);
+  return detail::apply(
+      {"abs", work::add}, [](auto x) { return x <= decltype(x){} ? detail::minus(decltype(x){}, x) : x; },
+      dst, a);
 }
-/// dst = f(sources...), element by element; with the address of a scalar as destination and a scalar as first source, a fold.
+/// dst = f(sources...), element by element; with the address of a scalar as destination and a scalar as first
+/// source, a fold.
 template <class F, class D, class... S>
-constexpr auto map(F f, const D& dst, const S&... src) { return detail::apply({"map", work::call}, f, dst, src...); }
+constexpr auto map(F f, const D& dst, const S&... src) {
+  return detail::apply({"map", work::call}, f, dst, src...);
+}
 
 }  // namespace wsl

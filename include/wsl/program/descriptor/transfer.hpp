@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A descriptor operation that may have to wait, for the fabric or for a FIFO, as an engine runs it (the machine's microthread): how many
-// elements it moves, which colors it reads and writes, and one function that moves the next n of them. The engine decides when and how
-// many; the operation neither knows nor cares, which is why every engine computes the same bits.
+// A descriptor operation that may have to wait, for the fabric or for a FIFO, as an engine runs it (the
+// machine's microthread): how many elements it moves, which colors it reads and writes, and one function that
+// moves the next n of them. The engine decides when and how many; the operation neither knows nor cares,
+// which is why every engine computes the same bits.
 #pragma once
 #include "../../core/scalar.hpp"
 #include "../../core/wavelet.hpp"
@@ -11,9 +12,9 @@ namespace wsl {
 
 /// How full a FIFO in a PE's memory is: what engines know of it.
 struct fifo_state {
-  u32 first = 0;       ///< place of the oldest element
+  u32 first = 0;  ///< place of the oldest element
   u32 size = 0;
-  u32 capacity = 0;    ///< 0: it has no elements, but counts operations that have ended; see event.hpp
+  u32 capacity = 0;  ///< 0: it has no elements, but counts operations that have ended; see event.hpp
 
   u32 room() const { return capacity - size; }
 };
@@ -21,30 +22,34 @@ struct fifo_state {
 struct transfer {
   static constexpr int operand_bytes = 128;
 
-  /// Moves elements done .. done + n - 1: input[k] are n words of the k-th fabric source, output takes n words.
+  /// Moves elements done .. done + n - 1: input[k] are n words of the k-th fabric source, output takes n
+  /// words.
   using mover = void (*)(transfer& self, const u32* const* input, u32* output, u32 n);
 
   mover move = nullptr;
-  u64 length = 0;                  ///< elements in all; the largest value never completes
-  u64 done = 0;                    ///< elements moved so far
-  u32 granted = 0;                 ///< elements that move as soon as its PE is visited again
-  i8 input[2] = {-1, -1};          ///< colors of the fabric sources, -1 for none
-  i8 output = -1;                  ///< color of the fabric destination, -1 for none
-  i8 activates = -1;               ///< local task that completion activates
-  i8 unblocks = -1;                ///< local task that completion unblocks
-  i8 unblocks_color = -1;          ///< color whose data task completion unblocks
-  i8 each_time = -1;               ///< local task that is activated each time elements have moved
-  i8 microthread = -1;             ///< the microthread that the program chose, -1 if it left that to the library
+  u64 length = 0;          ///< elements in all; the largest value never completes
+  u64 done = 0;            ///< elements moved so far
+  u32 granted = 0;         ///< elements that move as soon as its PE is visited again
+  i8 input[2] = {-1, -1};  ///< colors of the fabric sources, -1 for none
+  i8 output = -1;          ///< color of the fabric destination, -1 for none
+  i8 activates = -1;       ///< local task that completion activates
+  i8 unblocks = -1;        ///< local task that completion unblocks
+  i8 unblocks_color = -1;  ///< color whose data task completion unblocks
+  i8 each_time = -1;       ///< local task that is activated each time elements have moved
+  /// the microthread that the program chose, -1 if it left that to the library
+  i8 microthread = -1;
   const fifo_state* pushes = nullptr;  ///< the FIFO that its destination is
   const fifo_state* pops = nullptr;    ///< the FIFO that one of its sources is
-  fifo_state* signals = nullptr;   ///< what counts its completion
-  const u32* source = nullptr;     ///< all words that it sends, if they lie in memory as they are
-  u32* target = nullptr;           ///< where it puts the words that it reads, if it puts them there as they are
-  void* resumes = nullptr;         ///< the suspended main thread that completion resumes, as a coroutine's address
-  operation_cost cost;                     ///< for an engine that counts cycles; others leave it as it is
+  fifo_state* signals = nullptr;       ///< what counts its completion
+  const u32* source = nullptr;         ///< all words that it sends, if they lie in memory as they are
+  /// where it puts the words that it reads, if it puts them there as they are
+  u32* target = nullptr;
+  /// the suspended main thread that completion resumes, as a coroutine's address
+  void* resumes = nullptr;
+  operation_cost cost;  ///< for an engine that counts cycles; others leave it as it is
   const payload_type* input_type[2] = {};
   const payload_type* output_type = nullptr;
-  const char* name = "";           ///< the operation, for reports
+  const char* name = "";  ///< the operation, for reports
   alignas(16) unsigned char operands[operand_bytes];
 
   bool complete() const { return done == length; }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A descriptor that moves over its array (CSL's @increment_dsd_offset, @set_dsd_length, @set_dsd_stride, @set_dsd_base_addr, and
-// save_address): a member of the program keeps where it stands from task to task. A view of it is a descriptor, and is checked
-// against the array. See examples/44_windows.cpp.
+// A descriptor that moves over its array (CSL's @increment_dsd_offset, @set_dsd_length, @set_dsd_stride,
+// @set_dsd_base_addr, and save_address): a member of the program keeps where it stands from task to task. A
+// view of it is a descriptor, and is checked against the array. See examples/44_windows.cpp.
 //   window column{mem(a)};
 //   for (f32 x : xs) fmac(mem(y), mem(y), column.next(rows), x);    // one column after the other
 #pragma once
@@ -42,9 +42,11 @@ class window {
  private:
   constexpr memory<T> view_of(int n) const {
     const i64 last = offset_ + i64{n - 1} * stride_;
-    if (n < 0 || (n > 0 && (offset_ < 0 || offset_ >= array_.length() || last < 0 || last >= array_.length())))
+    if (n < 0 ||
+        (n > 0 && (offset_ < 0 || offset_ >= array_.length() || last < 0 || last >= array_.length())))
       detail::part_leaves_the_array(offset_, n, array_.length());
-    return {n ? array_.first() + i64{offset_} * array_.stride() : array_.first(), n, array_.stride() * stride_};
+    return {n ? array_.first() + i64{offset_} * array_.stride() : array_.first(), n,
+            array_.stride() * stride_};
   }
 
   memory<T> array_;
@@ -52,6 +54,8 @@ class window {
 };
 
 template <class T>
-constexpr memory<T> mem(const window<T>& w) { return w.view(); }
+constexpr memory<T> mem(const window<T>& w) {
+  return w.view();
+}
 
 }  // namespace wsl

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The wires of a pipeline, one row of PEs that pass packets to their neighbours, and what a PE keeps of a packet that comes or goes.
+// The wires of a pipeline, one row of PEs that pass packets to their neighbours, and what a PE keeps of a
+// packet that comes or goes.
 #pragma once
 #include <span>
 #include <vector>
@@ -18,10 +19,14 @@ constexpr color<f32> west_from(int x) { return {2 + x % 2}; }
 
 inline void wire(layout& l) {
   const int n = l.width();
-  const auto every_second = [&](int from, int to) { return columns(std::min(from, std::max(to, 0)), std::max(to, 0), 2); };
+  const auto every_second = [&](int from, int to) {
+    return columns(std::min(from, std::max(to, 0)), std::max(to, 0), 2);
+  };
   for (int p : {0, 1}) {
-    l.path(east_from(p), every_second(p, n - 1), ramp >> east).path(east_from(p), every_second(p + 1, n), west >> ramp);
-    l.path(west_from(p), every_second(2 - p, n), ramp >> west).path(west_from(p), every_second(1 - p, n - 1), east >> ramp);
+    l.path(east_from(p), every_second(p, n - 1), ramp >> east)
+        .path(east_from(p), every_second(p + 1, n), west >> ramp);
+    l.path(west_from(p), every_second(2 - p, n), ramp >> west)
+        .path(west_from(p), every_second(1 - p, n - 1), east >> ramp);
   }
 }
 
@@ -47,7 +52,9 @@ class unpacker {
   void add(const matrix<f32>& x) { ml::add(x, next(x)); }
 
  private:
-  matrix<f32> next(const matrix<f32>& x) { return {std::exchange(from_, from_ + i64{x.rows()} * x.columns()), x.rows(), x.columns()}; }
+  matrix<f32> next(const matrix<f32>& x) {
+    return {std::exchange(from_, from_ + i64{x.rows()} * x.columns()), x.rows(), x.columns()};
+  }
   f32* from_;
 };
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// How a model's layers are cut over a row of PEs: in the order in which they run, as evenly as their work allows, so that a large
-// layer lies on several PEs (each has some of its outputs) and several small ones lie on one. What a PE needs of the values before
-// it, and what those after it need, crosses the boundary between them.
+// How a model's layers are cut over a row of PEs: in the order in which they run, as evenly as their work
+// allows, so that a large layer lies on several PEs (each has some of its outputs) and several small ones lie
+// on one. What a PE needs of the values before it, and what those after it need, crosses the boundary between
+// them.
 #pragma once
 #include <algorithm>
 #include <iterator>
@@ -17,7 +18,7 @@ struct stage_part {
   int which;
   std::size_t parameter;
   int row, rows, columns;
-  bool owned = true;      ///< this is the parameter's first stage; others borrow its numbers
+  bool owned = true;  ///< this is the parameter's first stage; others borrow its numbers
   f64 work = 0;
   weight_tile use(f32* numbers) const { return {which, row, matrix<f32>(numbers, rows, columns)}; }
   std::size_t first() const { return static_cast<std::size_t>(row) * static_cast<std::size_t>(columns); }
@@ -26,23 +27,27 @@ struct stage_part {
 
 /// What crosses from a PE to the one after it, and back.
 struct boundary {
-  std::vector<int> values;                ///< their numbers for each token ...
-  std::vector<int> gradients;             ///< ... and on the way back the gradients of all but the model's input
-  std::vector<std::size_t> borrowed;      ///< parameters that later stages borrow: once a step their numbers, and back their gradients
+  std::vector<int> values;  ///< their numbers for each token ...
+  /// ... and on the way back the gradients of all but the model's input
+  std::vector<int> gradients;
+  /// parameters that later stages borrow: once a step their numbers, and back their gradients
+  std::vector<std::size_t> borrowed;
 };
 
 struct strip {
   std::vector<stage_part> parts;
-  std::vector<int> widths;                ///< of all values, 0 for those that the PE does not touch
+  std::vector<int> widths;  ///< of all values, 0 for those that the PE does not touch
   boundary west, east;
-  f64 work = 0;                           ///< operations for a token
+  f64 work = 0;  ///< operations for a token
 };
 
 class strips {
  public:
   /// At most `count` PEs. Throws std::invalid_argument for less than one.
   strips(const network& n, int count) : network_(n) {
-    if (count < 1 || count > most) throw std::invalid_argument("wsl: a pipeline has 1 to " + std::to_string(most) + " strips, not " + std::to_string(count));
+    if (count < 1 || count > most)
+      throw std::invalid_argument("wsl: a pipeline has 1 to " + std::to_string(most) + " strips, not " +
+                                  std::to_string(count));
     const std::vector<stage_part> parts = list(count);
     std::vector<std::size_t> begins = cut(parts, count);
     begins.push_back(parts.size());
@@ -73,7 +78,8 @@ class strips {
         const int rows = slab_rows(p, 2 * count), which = static_cast<int>(w);
         for (int row = 0; row < p.rows; row += rows) {
           const int some = std::min(rows, p.rows - row);
-          parts.push_back({s.get(), which, k, row, some, p.columns, !seen[k], s->operations(which, some, p.columns, length)});
+          parts.push_back({s.get(), which, k, row, some, p.columns, !seen[k],
+                           s->operations(which, some, p.columns, length)});
         }
         seen[k] = true;
       }
@@ -131,8 +137,10 @@ class strips {
     }
     boundary b;
     for (std::size_t v = 0; v < values.size(); ++v)
-      if (values[v].first < cut && values[v].last >= cut && values[v].first != never) b.values.push_back(static_cast<int>(v));
-    std::copy_if(b.values.begin(), b.values.end(), std::back_inserter(b.gradients), [&](int v) { return v != network_.input(); });
+      if (values[v].first < cut && values[v].last >= cut && values[v].first != never)
+        b.values.push_back(static_cast<int>(v));
+    std::copy_if(b.values.begin(), b.values.end(), std::back_inserter(b.gradients),
+                 [&](int v) { return v != network_.input(); });
     for (std::size_t k = 0; k < owned.size(); ++k)
       if (owned[k] && borrowed[k]) b.borrowed.push_back(k);
     return b;

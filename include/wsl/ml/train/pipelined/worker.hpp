@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// A PE of a pipeline: it keeps its part of the model's layers, their moments and gradients. Micro-batches come from the west and go on to
-// the east; their gradients come back. A PE goes back before it goes forward, so at most as many micro-batches are on their way as
-// there are PEs ahead ("one forward, one back"). After the last one it changes its parameters where they are.
+// A PE of a pipeline: it keeps its part of the model's layers, their moments and gradients. Micro-batches
+// come from the west and go on to the east; their gradients come back. A PE goes back before it goes forward,
+// so at most as many micro-batches are on their way as there are PEs ahead ("one forward, one back"). After
+// the last one it changes its parameters where they are.
 #pragma once
-#include "../run.hpp"
 #include "../../model/batch.hpp"
+#include "../run.hpp"
 #include "../streaming/report.hpp"
 #include "mailbox.hpp"
 #include "strips.hpp"
@@ -23,20 +24,22 @@ struct pipeline_order {
 
   int first_sequence(int k) const { return static_cast<int>(i64{all.sequences} * k / micro_batches); }
   int sequences(int k) const { return first_sequence(k + 1) - first_sequence(k); }
-  std::size_t tokens(int k) const { return static_cast<std::size_t>(sequences(k)) * static_cast<std::size_t>(all.length); }
+  std::size_t tokens(int k) const {
+    return static_cast<std::size_t>(sequences(k)) * static_cast<std::size_t>(all.length);
+  }
 };
 
 /// What a PE says of a step.
 struct strip_log {
-  f64 forward = 0, back = 0, update = 0;          ///< seconds of work
-  wall_clock::time_point began, finished;         ///< its first work and its last
+  f64 forward = 0, back = 0, update = 0;   ///< seconds of work
+  wall_clock::time_point began, finished;  ///< its first work and its last
 };
 
 class strip_worker {
  public:
   strip_log log;
   f64 loss = 0, sum_of_squares = 0;
-  std::vector<f32> logits;                        ///< of the last strip, without a way back
+  std::vector<f32> logits;  ///< of the last strip, without a way back
 
   void step(pe& me, pipeline_order o) {
     order_ = o, here_ = &(*o.of)[me.x()];
@@ -59,8 +62,12 @@ class strip_worker {
   /// Does what can be done; goes on when something has come or gone.
   void work(pe& me) {
     while (back_ < order_.micro_batches) {
-      if (order_.back && back_ < ahead_ && (last(me) || from_east_.full()) && (me.x() == 0 || to_west_.empty())) go_back(me);
-      else if (ahead_ < order_.micro_batches && ahead_ - back_ < static_cast<int>(places_.size()) && (me.x() == 0 || from_west_.full()) && (last(me) || to_east_.empty())) go_forward(me);
+      if (order_.back && back_ < ahead_ && (last(me) || from_east_.full()) &&
+          (me.x() == 0 || to_west_.empty()))
+        go_back(me);
+      else if (ahead_ < order_.micro_batches && ahead_ - back_ < static_cast<int>(places_.size()) &&
+               (me.x() == 0 || from_west_.full()) && (last(me) || to_east_.empty()))
+        go_forward(me);
       else return;
       listen(me);
     }
@@ -71,10 +78,13 @@ class strip_worker {
   void gone_east(pe& me) { to_east_.open(), me.activate<&strip_worker::work>(); }
 
   static consteval auto tasks() {
-    return table(launch<&strip_worker::step>(), launch<&strip_worker::learn>(), long_running(local<&strip_worker::work>()), local<&strip_worker::came_from_west>(),
-                 local<&strip_worker::came_from_east>(), local<&strip_worker::gone_west>(), local<&strip_worker::gone_east>(), reads<pipes::east_from(0)>(),
-                 reads<pipes::east_from(1)>(), reads<pipes::west_from(0)>(), reads<pipes::west_from(1)>(), sends<pipes::east_from(0)>(),
-                 sends<pipes::east_from(1)>(), sends<pipes::west_from(0)>(), sends<pipes::west_from(1)>());
+    return table(launch<&strip_worker::step>(), launch<&strip_worker::learn>(),
+                 long_running(local<&strip_worker::work>()), local<&strip_worker::came_from_west>(),
+                 local<&strip_worker::came_from_east>(), local<&strip_worker::gone_west>(),
+                 local<&strip_worker::gone_east>(), reads<pipes::east_from(0)>(),
+                 reads<pipes::east_from(1)>(), reads<pipes::west_from(0)>(), reads<pipes::west_from(1)>(),
+                 sends<pipes::east_from(0)>(), sends<pipes::east_from(1)>(), sends<pipes::west_from(0)>(),
+                 sends<pipes::west_from(1)>());
   }
 
  private:
@@ -99,16 +109,22 @@ class strip_worker {
   /// Of a packet for micro-batch k.
   std::size_t words(const boundary& b, const std::vector<int>& values, int k, bool with_borrowed) const {
     std::size_t n = 0;
-    for (int v : values) n += static_cast<std::size_t>(here_->widths[static_cast<std::size_t>(v)]) * order_.tokens(k);
+    for (int v : values)
+      n += static_cast<std::size_t>(here_->widths[static_cast<std::size_t>(v)]) * order_.tokens(k);
     for (std::size_t p : b.borrowed) n += with_borrowed ? order_.store->numbers[p].size() : 0;
     return n;
   }
   /// Lets the next packets come, if they may.
   void listen(pe& me) {
     if (me.x() > 0 && ahead_ < order_.micro_batches && from_west_.waits())
-      me.async(mov(from_west_.room(words(here_->west, here_->west.values, ahead_, ahead_ == 0)), fabin(pipes::east_from(me.x() - 1))), then<&strip_worker::came_from_west>());
+      me.async(mov(from_west_.room(words(here_->west, here_->west.values, ahead_, ahead_ == 0)),
+                   fabin(pipes::east_from(me.x() - 1))),
+               then<&strip_worker::came_from_west>());
     if (!last(me) && order_.back && back_ < order_.micro_batches && from_east_.waits())
-      me.async(mov(from_east_.room(words(here_->east, here_->east.gradients, back_, back_ + 1 == order_.micro_batches)), fabin(pipes::west_from(me.x() + 1))), then<&strip_worker::came_from_east>());
+      me.async(mov(from_east_.room(
+                       words(here_->east, here_->east.gradients, back_, back_ + 1 == order_.micro_batches)),
+                   fabin(pipes::west_from(me.x() + 1))),
+               then<&strip_worker::came_from_east>());
   }
 
   void go_forward(pe& me) {
@@ -127,7 +143,8 @@ class strip_worker {
     } else {
       packer out = to_east_.pack(words(here_->east, here_->east.values, k, k == 0));
       for (int v : here_->east.values) out.put(at.value(v));
-      if (k == 0) for (std::size_t p : here_->east.borrowed) out.put(whole(loans_[p].numbers));
+      if (k == 0)
+        for (std::size_t p : here_->east.borrowed) out.put(whole(loans_[p].numbers));
       me.async(mov(fabout(pipes::east_from(me.x())), to_east_.words()), then<&strip_worker::gone_east>());
     }
     if (!order_.back) ++back_;
@@ -137,14 +154,18 @@ class strip_worker {
     if (me.x() > 0) {
       unpacker in = from_west_.unpack();
       for (int v : here_->west.values) in.get(at.value(v));
-      if (k == 0) for (std::size_t p : here_->west.borrowed) in.get(whole(loans_[p].numbers));
+      if (k == 0)
+        for (std::size_t p : here_->west.borrowed) in.get(whole(loans_[p].numbers));
     } else if (!order_.all.features.empty()) {
       const matrix<f32> x = at.value(0);
-      copy(x, matrix(order_.all.features.data() + i64{order_.first_sequence(k)} * order_.all.length * x.columns(), x.rows(), x.columns()));
+      copy(x, matrix(order_.all.features.data() +
+                         i64{order_.first_sequence(k)} * order_.all.length * x.columns(),
+                     x.rows(), x.columns()));
     }
     if (k == 0)
       for (const stage_part& p : here_->parts)
-        if (auto l = loans_.find(p.parameter); p.which >= 0 && p.owned && l != loans_.end()) std::copy_n(stored(order_.store->numbers, p), p.size(), l->second.numbers.data() + p.first());
+        if (auto l = loans_.find(p.parameter); p.which >= 0 && p.owned && l != loans_.end())
+          std::copy_n(stored(order_.store->numbers, p), p.size(), l->second.numbers.data() + p.first());
   }
 
   void go_back(pe& me) {
@@ -155,7 +176,8 @@ class strip_worker {
       if (!last(me)) {
         unpacker in = from_east_.unpack();
         for (int v : here_->east.gradients) in.get(all_of_gradient(at, v));
-        if (ends) for (std::size_t p : here_->east.borrowed) in.add(whole(loans_[p].gradients));
+        if (ends)
+          for (std::size_t p : here_->east.borrowed) in.add(whole(loans_[p].gradients));
       }
       for (auto p = here_->parts.rbegin(); p != here_->parts.rend(); ++p)
         if (p->which < 0) p->of->backward(at);
@@ -164,7 +186,8 @@ class strip_worker {
     if (me.x() > 0) {
       packer out = to_west_.pack(words(here_->west, here_->west.gradients, k, ends));
       for (int v : here_->west.gradients) out.put(at.gradient(v));
-      if (ends) for (std::size_t p : here_->west.borrowed) out.put(whole(loans_[p].gradients));
+      if (ends)
+        for (std::size_t p : here_->west.borrowed) out.put(whole(loans_[p].gradients));
       me.async(mov(fabout(pipes::west_from(me.x())), to_west_.words()), then<&strip_worker::gone_west>());
     }
     if (ends) finish(me);
@@ -174,7 +197,8 @@ class strip_worker {
     return at.gradient(v, sets);
   }
   void add_gradient(place& at, const stage_part& p, bool first) {
-    f32* sum = p.owned ? stored(order_.store->gradients, p) : loans_[p.parameter].gradients.data() + p.first();
+    f32* sum =
+        p.owned ? stored(order_.store->gradients, p) : loans_[p.parameter].gradients.data() + p.first();
     const matrix<f32> whole(sum, p.rows, p.columns);
     if (first) return p.of->backward(at, p.use(numbers_of(p)), whole);
     scratch_.resize(p.size());
@@ -188,13 +212,16 @@ class strip_worker {
       if (p.which < 0 || !p.owned) continue;
       f32* gradient = stored(order_.store->gradients, p);
       if (auto l = loans_.find(p.parameter); l != loans_.end())
-        add(matrix<f32>(gradient, p.rows, p.columns), matrix<const f32>(l->second.gradients.data() + p.first(), p.rows, p.columns));
-      for (std::size_t i = 0; i < p.size() && !order_.how.now(); ++i) sum_of_squares += static_cast<f64>(gradient[i]) * static_cast<f64>(gradient[i]);
+        add(matrix<f32>(gradient, p.rows, p.columns),
+            matrix<const f32>(l->second.gradients.data() + p.first(), p.rows, p.columns));
+      for (std::size_t i = 0; i < p.size() && !order_.how.now(); ++i)
+        sum_of_squares += static_cast<f64>(gradient[i]) * static_cast<f64>(gradient[i]);
     }
     if (order_.how.now()) learn(me, 1);
   }
   void change(const stage_part& p, f32 scale) {
-    order_.how.change(order_.store->of->parameters()[p.parameter], stored(order_.store->numbers, p), {stored(order_.store->first, p), stored(order_.store->second, p)},
+    order_.how.change(order_.store->of->parameters()[p.parameter], stored(order_.store->numbers, p),
+                      {stored(order_.store->first, p), stored(order_.store->second, p)},
                       stored(order_.store->gradients, p), scale, static_cast<int>(p.size()));
   }
 
@@ -202,9 +229,11 @@ class strip_worker {
     const batch& b = order_.all;
     const int first = order_.first_sequence(k), count = order_.sequences(k);
     const std::size_t from = static_cast<std::size_t>(first) * static_cast<std::size_t>(b.length);
-    if (at.sequences() != count || at.length() != b.length) at.resize(here_->widths, order_.store->of->stages().size(), count, b.length);
+    if (at.sequences() != count || at.length() != b.length)
+      at.resize(here_->widths, order_.store->of->stages().size(), count, b.length);
     const auto mine = [&](auto all) { return all.empty() ? all : all.subspan(from, order_.tokens(k)); };
-    at.ids = mine(b.ids), at.targets = mine(b.targets), at.mask = mine(b.mask), at.weight = b.weight, at.loss = 0;
+    at.ids = mine(b.ids), at.targets = mine(b.targets), at.mask = mine(b.mask), at.weight = b.weight,
+    at.loss = 0;
     at.random = {order_.random.on, order_.random.key, first};
     at.zero_grad();
   }
@@ -212,7 +241,9 @@ class strip_worker {
     const matrix<f32> y = at.value(order_.store->of->logits());
     logits.insert(logits.end(), y.first(), y.first() + i64{y.rows()} * y.columns());
   }
-  f32* numbers_of(const stage_part& p) { return p.owned ? stored(order_.store->numbers, p) : loans_[p.parameter].numbers.data() + p.first(); }
+  f32* numbers_of(const stage_part& p) {
+    return p.owned ? stored(order_.store->numbers, p) : loans_[p.parameter].numbers.data() + p.first();
+  }
   static f32* stored(parameter_store& of, const stage_part& p) { return of[p.parameter].data() + p.first(); }
   static matrix<f32> whole(std::vector<f32>& x) { return {x.data(), 1, static_cast<int>(x.size())}; }
   template <class F>
@@ -226,8 +257,8 @@ class strip_worker {
 
   pipeline_order order_{};
   const strip* here_ = nullptr;
-  int ahead_ = 0, back_ = 0;       ///< micro-batches that have gone forward, and back
-  std::vector<place> places_;      ///< of micro-batches on their way
+  int ahead_ = 0, back_ = 0;   ///< micro-batches that have gone forward, and back
+  std::vector<place> places_;  ///< of micro-batches on their way
   std::map<std::size_t, loan> loans_;
   std::vector<f32> scratch_;
   inbox from_west_, from_east_;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// A server of the memory that owns parameters and what the optimizer keeps of them: it sends its slabs in the order of the
-// itinerary, takes their gradients, and changes the numbers. Both go on at the same time, each at the pace of the wafer. After the MemoryX
-// of Cerebras' weight streaming.
+// A server of the memory that owns parameters and what the optimizer keeps of them: it sends its slabs in the
+// order of the itinerary, takes their gradients, and changes the numbers. Both go on at the same time, each
+// at the pace of the wafer. After the MemoryX of Cerebras' weight streaming.
 #pragma once
 #include "../state.hpp"
-#include "schedule.hpp"
 #include "report.hpp"
+#include "schedule.hpp"
 #include "wires.hpp"
 
 namespace wsl::ml {
@@ -21,9 +21,9 @@ struct memory_server {
   int level = 0;                    ///< of the tree of wafers, the next to add
   std::vector<f32> arrived, gathered;
   std::vector<typename format::word> leaving;
-  f64 sum_of_squares = 0;           ///< of the gradients of the step
+  f64 sum_of_squares = 0;                             ///< of the gradients of the step
   u64 sent_forward = 0, sent_back = 0, returned = 0;  ///< bytes of the step
-  f64 work = 0;                     ///< seconds of the step in which numbers were changed
+  f64 work = 0;                                       ///< seconds of the step in which numbers were changed
 
   void step(pe& me, const streaming_schedule* w, memory* m, learning l) {
     way = w, store = m, how = l;
@@ -36,7 +36,8 @@ struct memory_server {
   void learn(pe& me, f32 scale) {
     work = 0;
     for (const weight_transfer& t : way->weight_transfers())
-      if (t.server == wires::number_in(me.y()) && t.last) each_slab(t, [&](const weight_transfer& s) { change(s, gradient_of(s), scale); });
+      if (t.server == wires::number_in(me.y()) && t.last)
+        each_slab(t, [&](const weight_transfer& s) { change(s, gradient_of(s), scale); });
   }
 
   void send_next(pe& me) {
@@ -45,14 +46,16 @@ struct memory_server {
     const weight_transfer& t = trip_at(sent++);
     const auto words = format::pack(t.gathered_rows.empty() ? part(store->numbers, t) : picked(t), leaving);
     (t.back ? sent_back : sent_forward) += 4 * words.size();
-    me.async(mov(fabout(wires::weight_tiles<Weight>(wires::number_in(me.y()))), mem(words)), then<&memory_server::send_next>());
+    me.async(mov(fabout(wires::weight_tiles<Weight>(wires::number_in(me.y()))), mem(words)),
+             then<&memory_server::send_next>());
   }
   void take_next(pe& me) {
     while (taken < weight_transfers() && !trip_at(taken).returns_to(wires::number_in(me.y()))) ++taken;
     if (taken == weight_transfers()) return;
     const auto to = mem(std::span(arrived).first(trip_at(taken).size()));
     level = 1;
-    if (wires::children(me)) me.async(wsl::add(to, fabin(wires::home), fabin(wires::up(0))), then<&memory_server::take>());
+    if (wires::children(me))
+      me.async(wsl::add(to, fabin(wires::home), fabin(wires::up(0))), then<&memory_server::take>());
     else me.async(mov(to, fabin(wires::home)), then<&memory_server::take>());
   }
   /// A wafer's gradient has come; it is whole when those of all its tree have.
@@ -65,12 +68,14 @@ struct memory_server {
     returned += 4 * t.size();
     const bool whole = how.now() && t.gathered_rows.empty() && only_one(t);
     if (!whole) add_to_gradients(t);
-    if (t.last) each_slab(t, [&](const weight_transfer& x) { finish(x, whole ? arrived.data() : gradient_of(x)); });
+    if (t.last)
+      each_slab(t, [&](const weight_transfer& x) { finish(x, whole ? arrived.data() : gradient_of(x)); });
     take_next(me);
   }
 
   static consteval auto tasks() {
-    return table(launch<&memory_server::step>(), launch<&memory_server::learn>(), local<&memory_server::send_next>(), local<&memory_server::take>(),
+    return table(launch<&memory_server::step>(), launch<&memory_server::learn>(),
+                 local<&memory_server::send_next>(), local<&memory_server::take>(),
                  wires::sends_slabs<Weight>(), wires::reads_sums<wires::levels>());
   }
 
@@ -78,10 +83,12 @@ struct memory_server {
   std::size_t weight_transfers() const { return way->weight_transfers().size(); }
   const weight_transfer& trip_at(std::size_t k) const { return way->weight_transfers()[k]; }
   static std::span<f32> part(parameter_store& of, const weight_transfer& t) {
-    return of[t.parameter].subspan(static_cast<std::size_t>(t.row) * static_cast<std::size_t>(t.columns), t.size());
+    return of[t.parameter].subspan(static_cast<std::size_t>(t.row) * static_cast<std::size_t>(t.columns),
+                                   t.size());
   }
   static std::span<f32> row(parameter_store& of, const weight_transfer& t, i32 row) {
-    return of[t.parameter].subspan(static_cast<std::size_t>(row) * static_cast<std::size_t>(t.columns), static_cast<std::size_t>(t.columns));
+    return of[t.parameter].subspan(static_cast<std::size_t>(row) * static_cast<std::size_t>(t.columns),
+                                   static_cast<std::size_t>(t.columns));
   }
   f32* gradient_of(const weight_transfer& t) { return part(store->gradients, t).data(); }
   /// The slab of a trip; of one with picks all slabs of the parameter that this server has.
@@ -99,7 +106,10 @@ struct memory_server {
     return gathered;
   }
   void add_to_gradients(const weight_transfer& t) {
-    const auto add_up = [](std::span<f32> to, f32* x) { add(matrix(to.data(), 1, static_cast<int>(to.size())), matrix<const f32>(x, 1, static_cast<int>(to.size()))); };
+    const auto add_up = [](std::span<f32> to, f32* x) {
+      add(matrix(to.data(), 1, static_cast<int>(to.size())),
+          matrix<const f32>(x, 1, static_cast<int>(to.size())));
+    };
     f32* from = arrived.data();
     if (t.gathered_rows.empty()) return add_up(part(store->gradients, t), from);
     for (i32 r : t.gathered_rows) add_up(row(store->gradients, t, r), std::exchange(from, from + t.columns));
@@ -123,7 +133,9 @@ struct memory_server {
   void change(const weight_transfer& t, f32* gradient, f32 scale) {
     const parameter& p = store->of->parameters()[t.parameter];
     const wall_clock::time_point from = wall_clock::now();
-    how.change(p, part(store->numbers, t).data(), {part(store->first, t).data(), part(store->second, t).data()}, gradient, scale, static_cast<int>(t.size()));
+    how.change(p, part(store->numbers, t).data(),
+               {part(store->first, t).data(), part(store->second, t).data()}, gradient, scale,
+               static_cast<int>(t.size()));
     if (gradient != arrived.data()) std::fill_n(gradient, t.size(), 0.f);
     work += seconds(wall_clock::now() - from);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What waits between the fabric and a worker's own work: slabs that have come, and gradients that are to go. Both are short, so the
-// memory of a PE holds a few slabs and never a layer.
+// What waits between the fabric and a worker's own work: slabs that have come, and gradients that are to go.
+// Both are short, so the memory of a PE holds a few slabs and never a layer.
 #pragma once
 #include "schedule.hpp"
 #include "weight_format.hpp"
@@ -23,8 +23,8 @@ class arrivals {
   void pop() { ++first_, --count_; }
   void push() { ++count_, listens_ = false; }
 
-  /// The next trip whose slab may come now; null if one is on its way, if there is no room, if its layer is after `layer`, or after the
-  /// last.
+  /// The next trip whose slab may come now; null if one is on its way, if there is no room, if its layer is
+  /// after `layer`, or after the last.
   const weight_transfer* next(const std::vector<weight_transfer>& all, int server, int layer) {
     if (listens_ || count_ == places) return nullptr;
     while (trip_ < all.size() && !all[trip_].comes_from(server)) ++trip_;
@@ -32,7 +32,9 @@ class arrivals {
     listens_ = true;
     return &all[trip_++];
   }
-  std::span<word> room(const weight_transfer& t) { return std::span(words_[(first_ + count_) % places]).first(format::words(t.size())); }
+  std::span<word> room(const weight_transfer& t) {
+    return std::span(words_[(first_ + count_) % places]).first(format::words(t.size()));
+  }
 
  private:
   static constexpr std::size_t places = 2;
@@ -80,7 +82,8 @@ class departures {
 
   std::vector<slot> slots_;
   slot* on_lane_[lanes] = {};
-  std::size_t trip_ = 0, started_ = 0, gone_ = 0;  ///< next trip; gradients on their way or gone; those gone without a gap
+  /// next trip; gradients on their way or gone; those gone without a gap
+  std::size_t trip_ = 0, started_ = 0, gone_ = 0;
 };
 
 }  // namespace wsl::ml

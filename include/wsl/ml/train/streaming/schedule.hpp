@@ -1,29 +1,31 @@
 // SPDX-License-Identifier: MIT
-// What passes between the memory and the wafer in a step, in order: the slabs of every stage on the way forward, and on the way back
-// those that are looked at again and all their gradients. Everybody knows the itinerary, so nothing but numbers travels. The slabs
-// are shared out evenly to the memory's servers; a slab is always with the same. Of a table of which a batch needs few rows only these travel.
+// What passes between the memory and the wafer in a step, in order: the slabs of every stage on the way
+// forward, and on the way back those that are looked at again and all their gradients. Everybody knows the
+// itinerary, so nothing but numbers travels. The slabs are shared out evenly to the memory's servers; a slab
+// is always with the same. Of a table of which a batch needs few rows only these travel.
 #pragma once
 #include <algorithm>
 #include <iterator>
 #include <numeric>
 
-#include "../../model/weights.hpp"
 #include "../../model/batch.hpp"
+#include "../../model/weights.hpp"
 
 namespace wsl::ml {
 
 struct weight_transfer {
   const stage* of = nullptr;
-  int which = 0;              ///< of the stage's parameters, -1: only the stage's own work
+  int which = 0;  ///< of the stage's parameters, -1: only the stage's own work
   std::size_t parameter = 0;
   int row = 0, rows = 0, columns = 0;
   std::span<const i32> gathered_rows = {};  ///< the rows that travel, if they do not lie together
   int server = 0;
-  int layer = 0;              ///< stages with parameters before, on the way
-  std::size_t gradient = 0;   ///< of those that return: 0, 1, ...
+  int layer = 0;             ///< stages with parameters before, on the way
+  std::size_t gradient = 0;  ///< of those that return: 0, 1, ...
   bool back = false;
-  bool brings = false;        ///< the slab comes to the wafer
-  bool last = false;          ///< no other gradient of these rows follows in this step; of picks, of no row of the server's share
+  bool brings = false;  ///< the slab comes to the wafer
+  /// no other gradient of these rows follows in this step; of picks, of no row of the server's share
+  bool last = false;
   std::size_t size() const { return static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns); }
   bool is_slab() const { return which >= 0; }
   bool returns() const { return is_slab() && back; }
@@ -34,7 +36,8 @@ struct weight_transfer {
 class streaming_schedule {
  public:
   /// For any batch, or for one.
-  streaming_schedule(const network& n, int servers, bool and_back, const batch* b = nullptr) : parameters_(n.parameters()), servers_(servers), first_(parameters_.size()) {
+  streaming_schedule(const network& n, int servers, bool and_back, const batch* b = nullptr)
+      : parameters_(n.parameters()), servers_(servers), first_(parameters_.size()) {
     for (std::size_t k = 0, all = 0; k < first_.size(); ++k) {
       const parameter& p = parameters_[k];
       first_[k] = static_cast<int>(all);
@@ -70,12 +73,19 @@ class streaming_schedule {
     const auto& p = parameters_[parameter];
     const int rows = rows_of(parameter);
     for (int row = 0; row < p.rows; row += rows)
-      if (server_of(parameter, row) == server) f(weight_transfer{.parameter = parameter, .row = row, .rows = std::min(rows, p.rows - row), .columns = p.columns, .server = server});
+      if (server_of(parameter, row) == server)
+        f(weight_transfer{.parameter = parameter,
+                          .row = row,
+                          .rows = std::min(rows, p.rows - row),
+                          .columns = p.columns,
+                          .server = server});
   }
 
  private:
   int rows_of(std::size_t parameter) const { return slab_rows(parameters_[parameter], servers_); }
-  int server_of(std::size_t parameter, int row) const { return (first_[parameter] + row / rows_of(parameter)) % servers_; }
+  int server_of(std::size_t parameter, int row) const {
+    return (first_[parameter] + row / rows_of(parameter)) % servers_;
+  }
 
   void visit(const stage& s, bool back, const batch* b) {
     trips_.push_back({.of = &s, .which = -1, .layer = layers_, .back = back});
@@ -86,11 +96,30 @@ class streaming_schedule {
       const std::vector<i32> needed = b ? needed_rows(s.needs(which), *b) : std::vector<i32>{};
       if (!needed.empty() && needed.size() < static_cast<std::size_t>(p.rows) / 2) {
         for (int server = 0; server < servers_; ++server)
-          pick(needed, weight_transfer{.of = &s, .which = which, .parameter = k, .columns = p.columns, .server = server, .layer = layers_, .back = back, .brings = brings});
+          pick(needed, weight_transfer{.of = &s,
+                                       .which = which,
+                                       .parameter = k,
+                                       .columns = p.columns,
+                                       .server = server,
+                                       .layer = layers_,
+                                       .back = back,
+                                       .brings = brings});
         continue;
       }
       for (int row = 0; row < p.rows; row += rows_of(k))
-        append({&s, which, k, row, std::min(rows_of(k), p.rows - row), p.columns, {}, server_of(k, row), layers_, 0, back, brings, false});
+        append({&s,
+                which,
+                k,
+                row,
+                std::min(rows_of(k), p.rows - row),
+                p.columns,
+                {},
+                server_of(k, row),
+                layers_,
+                0,
+                back,
+                brings,
+                false});
     }
     layers_ += !s.parameters.empty();
   }
@@ -110,21 +139,26 @@ class streaming_schedule {
     }
     return rows;
   }
-  /// Appends trips with the needed rows that a server has, no more in one than in a slab. A server that has none of them sends one of
-  /// its rows all the same, so that its share of the table has a last gradient.
+  /// Appends trips with the needed rows that a server has, no more in one than in a slab. A server that has
+  /// none of them sends one of its rows all the same, so that its share of the table has a last gradient.
   void pick(const std::vector<i32>& needed, weight_transfer t) {
     std::vector<i32> mine;
-    std::copy_if(needed.begin(), needed.end(), std::back_inserter(mine), [&](i32 row) { return server_of(t.parameter, row) == t.server; });
-    if (mine.empty()) each_slab(t.parameter, t.server, [&](const weight_transfer& weight_tile) { mine.assign(1, weight_tile.row); });
+    std::copy_if(needed.begin(), needed.end(), std::back_inserter(mine),
+                 [&](i32 row) { return server_of(t.parameter, row) == t.server; });
+    if (mine.empty())
+      each_slab(t.parameter, t.server,
+                [&](const weight_transfer& weight_tile) { mine.assign(1, weight_tile.row); });
     const std::span<const i32> gathered_rows = picks_.emplace_back(std::move(mine));
     const std::size_t most = static_cast<std::size_t>(rows_of(t.parameter));
     for (std::size_t from = 0; from < gathered_rows.size(); from += most) {
-      t.gathered_rows = gathered_rows.subspan(from, std::min(most, gathered_rows.size() - from)), t.rows = static_cast<int>(t.gathered_rows.size());
+      t.gathered_rows = gathered_rows.subspan(from, std::min(most, gathered_rows.size() - from)),
+      t.rows = static_cast<int>(t.gathered_rows.size());
       append(t);
     }
   }
   void mark_last() {
-    std::vector<std::vector<int>> seen(parameters_.size());  // first rows of slabs whose last gradient is known
+    // first rows of slabs whose last gradient is known
+    std::vector<std::vector<int>> seen(parameters_.size());
     for (std::size_t k = trips_.size(); k-- > 0;) {
       weight_transfer& t = trips_[k];
       if (!t.returns()) continue;

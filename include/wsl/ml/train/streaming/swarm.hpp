@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Between the memory and several wafers: weights fan out to all of them, and gradients are added up on the way back, along a tree
-// whose root is their server. A node belongs to a wafer; it adds that wafer's gradient and those of the nodes below it, in this order,
-// so the sum is always the same. After the SwarmX of Cerebras' weight streaming. See examples/90_cluster.cpp.
+// Between the memory and several wafers: weights fan out to all of them, and gradients are added up on the
+// way back, along a tree whose root is their server. A node belongs to a wafer; it adds that wafer's gradient
+// and those of the nodes below it, in this order, so the sum is always the same. After the SwarmX of
+// Cerebras' weight streaming. See examples/90_cluster.cpp.
 #pragma once
 #include "schedule.hpp"
 #include "wires.hpp"
@@ -16,7 +17,9 @@ class swarm_branch {
     sum_.resize(children > 1 ? way->longest() : 0);
     next(me);
   }
-  static consteval auto tasks() { return table(local<&swarm_branch::next>(), local<&swarm_branch::add_next>()); }
+  static consteval auto tasks() {
+    return table(local<&swarm_branch::next>(), local<&swarm_branch::add_next>());
+  }
 
  private:
   /// Goes on with the next gradient of the server in this row.
@@ -28,8 +31,11 @@ class swarm_branch {
     const auto up = fabout(wires::up(level_), words);
     added_ = 1;
     if (children_ == 0) me.async(mov(up, fabin(wires::home)), then<&swarm_branch::next>());
-    else if (children_ == 1) me.async(wsl::add(up, fabin(wires::home), fabin(wires::up(0))), then<&swarm_branch::next>());
-    else me.async(wsl::add(part(words), fabin(wires::home), fabin(wires::up(0))), then<&swarm_branch::add_next>());
+    else if (children_ == 1)
+      me.async(wsl::add(up, fabin(wires::home), fabin(wires::up(0))), then<&swarm_branch::next>());
+    else
+      me.async(wsl::add(part(words), fabin(wires::home), fabin(wires::up(0))),
+               then<&swarm_branch::add_next>());
   }
   void add_next(pe& me) {
     const auto so_far = part(static_cast<int>(way_->weight_transfers()[trip_now_ - 1].size()));
@@ -53,19 +59,21 @@ struct swarm_node {
 
   void step(pe& me, const streaming_schedule* way) { branch.step(me, way, level, children); }
   static consteval auto tasks() {
-    return table(launch<&swarm_node::step>(), use<&swarm_node::branch>(), sends<wires::up(level)>(), wires::reads_sums<children>());
+    return table(launch<&swarm_node::step>(), use<&swarm_node::branch>(), sends<wires::up(level)>(),
+                 wires::reads_sums<children>());
   }
 };
 
-/// Calls f.operator()<level, children>(columns) for each kind of node that a cluster of so many wafers has, with the area of those nodes
-/// in one column at a time.
+/// Calls f.operator()<level, children>(columns) for each kind of node that a cluster of so many wafers has,
+/// with the area of those nodes in one column at a time.
 template <class F>
 void each_swarm_node(int wafers, F f) {
   for (int x = 1; x < wafers; ++x)
     [&]<int... kind>(std::integer_sequence<int, kind...>) {
       const auto try_kind = [&]<int level, int children>() {
         if constexpr (children <= level)
-          if (wires::level_of(x) == level && wires::children(x, wafers) == children) f.template operator()<level, children>(rows(0, end, 2).column(x));
+          if (wires::level_of(x) == level && wires::children(x, wafers) == children)
+            f.template operator()<level, children>(rows(0, end, 2).column(x));
       };
       (try_kind.template operator()<kind / wires::levels, kind % wires::levels>(), ...);
     }(std::make_integer_sequence<int, wires::levels * wires::levels>{});

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What a weight is while it travels to the wafer and waits there for its turn: an f32, or a bf16, of which a wavelet carries two. The
-// memory keeps f32 numbers and rounds them as they leave; a PE widens the slab that it uses, so all products and sums are those of f32
-// numbers, and gradients come back as f32. After mixed precision training (Micikevicius et al., arXiv 1710.03740) with the format of
-// Kalamkar et al. (arXiv 1905.12322), which has the range of f32, so that no loss has to be scaled.
+// What a weight is while it travels to the wafer and waits there for its turn: an f32, or a bf16, of which a
+// wavelet carries two. The memory keeps f32 numbers and rounds them as they leave; a PE widens the slab that
+// it uses, so all products and sums are those of f32 numbers, and gradients come back as f32. After mixed
+// precision training (Micikevicius et al., arXiv 1710.03740) with the format of Kalamkar et al. (arXiv
+// 1905.12322), which has the range of f32, so that no loss has to be scaled.
 //   ml::bfloat16_trainer t(net.build(), ml::optimizer::adamw());
 #pragma once
 #include <array>
@@ -34,18 +35,21 @@ struct widen_pairs_loop {
 
 template <class Weight>
 struct weight_format {
-  static_assert(std::is_same_v<Weight, f32> || std::is_same_v<Weight, bf16>, "wsl: weights travel as f32 or as bf16, whose ranges need no scaled loss");
+  static_assert(std::is_same_v<Weight, f32> || std::is_same_v<Weight, bf16>,
+                "wsl: weights travel as f32 or as bf16, whose ranges need no scaled loss");
 
   static constexpr std::size_t per_word = 4 / sizeof(Weight);
   using word = std::conditional_t<per_word == 1, Weight, std::array<Weight, 2>>;
   static constexpr std::size_t words(std::size_t n) { return (n + per_word - 1) / per_word; }
 
-  /// The words of some numbers, rounded to the nearest weights, ties to even; in `room` if they are not words already.
+  /// The words of some numbers, rounded to the nearest weights, ties to even; in `room` if they are not words
+  /// already.
   static std::span<word> pack(std::span<f32> numbers, std::vector<word>& room) {
     if constexpr (per_word == 1) return numbers;
     else {
       room.resize(words(numbers.size()));
-      run_vectorized<detail::round_pairs_loop>(room.data(), static_cast<const f32*>(numbers.data()), static_cast<int>(numbers.size()));
+      run_vectorized<detail::round_pairs_loop>(room.data(), static_cast<const f32*>(numbers.data()),
+                                               static_cast<int>(numbers.size()));
       return room;
     }
   }
@@ -54,7 +58,8 @@ struct weight_format {
     if constexpr (per_word == 1) return words;
     else {
       room.resize(n);
-      run_vectorized<detail::widen_pairs_loop>(room.data(), static_cast<const word*>(words), static_cast<int>(n));
+      run_vectorized<detail::widen_pairs_loop>(room.data(), static_cast<const word*>(words),
+                                               static_cast<int>(n));
       return room.data();
     }
   }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The wires of wafers that train. A wafer is a column in which ports to the memory and workers alternate, port y in row 2 y and
-// worker y below it. In the first column the ports are the memory's servers themselves (on a real machine they stand beside the wafer), in the
-// others nodes of the trees that join the wafers. A server's slabs are broadcast to all workers of all wafers; gradients are added up from
-// worker to worker toward their port, from both ends, and then from port to port.
+// The wires of wafers that train. A wafer is a column in which ports to the memory and workers alternate,
+// port y in row 2 y and worker y below it. In the first column the ports are the memory's servers themselves
+// (on a real machine they stand beside the wafer), in the others nodes of the trees that join the wafers. A
+// server's slabs are broadcast to all workers of all wafers; gradients are added up from worker to worker
+// toward their port, from both ends, and then from port to port.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -12,7 +13,7 @@
 
 namespace wsl::ml::wires {
 
-inline constexpr int most = 24;           ///< servers, and workers of a wafer
+inline constexpr int most = 24;  ///< servers, and workers of a wafer
 inline constexpr int most_wafers = 16, levels = 4;
 
 /// Which server or worker a row has.
@@ -21,7 +22,9 @@ inline int workers_of(const pe& me) { return me.height() / 2; }
 
 /// The slabs of server y.
 template <class Weight>
-constexpr color<typename weight_format<Weight>::word> weight_tiles(int y) { return {y}; }
+constexpr color<typename weight_format<Weight>::word> weight_tiles(int y) {
+  return {y};
+}
 /// Sums that go south from even or odd workers, and those that go north.
 constexpr color<f32> south_from(int worker) { return {most + worker % 2}; }
 constexpr color<f32> north_from(int worker) { return {most + 2 + worker % 2}; }
@@ -44,17 +47,23 @@ inline int children(const pe& me) { return children(me.x(), me.width()); }
 /// The entries for all slabs in the servers' table and in the workers'.
 template <class Weight>
 consteval auto sends_slabs() {
-  return []<int... y>(std::integer_sequence<int, y...>) { return table(sends<weight_tiles<Weight>(y)>()...); }(std::make_integer_sequence<int, most>{});
+  return []<int... y>(std::integer_sequence<int, y...>) {
+    return table(sends<weight_tiles<Weight>(y)>()...);
+  }(std::make_integer_sequence<int, most>{});
 }
 template <class Weight>
 consteval auto reads_slabs() {
-  return []<int... y>(std::integer_sequence<int, y...>) { return table(reads<weight_tiles<Weight>(y)>()...); }(std::make_integer_sequence<int, most>{});
+  return []<int... y>(std::integer_sequence<int, y...>) {
+    return table(reads<weight_tiles<Weight>(y)>()...);
+  }(std::make_integer_sequence<int, most>{});
 }
 
 /// The entries for what a port adds up: its wafer's gradients and the sums of so many nodes.
 template <int count>
 consteval auto reads_sums() {
-  return []<int... k>(std::integer_sequence<int, k...>) { return table(reads<home>(), reads<up(k)>()...); }(std::make_integer_sequence<int, count>{});
+  return []<int... k>(std::integer_sequence<int, k...>) {
+    return table(reads<home>(), reads<up(k)>()...);
+  }(std::make_integer_sequence<int, count>{});
 }
 
 /// The trees in the rows of ports.
@@ -63,8 +72,10 @@ inline void wire_trees(layout& l) {
   const area ports = rows(0, end, 2);
   for (int level = 0; level < levels; ++level) {
     const int d = 1 << level;  // nodes d, 3 d, 5 d, ... send d columns to the west
-    l.path(up(level), ports.columns(d, wafers, 2 * d), ramp >> west).path(up(level), ports.columns(0, std::max(0, wafers - d), 2 * d), east >> ramp);
-    for (int x = 1; x < d; ++x) l.path(up(level), ports.columns(x, std::max(x, wafers - d + x), 2 * d), east >> west);
+    l.path(up(level), ports.columns(d, wafers, 2 * d), ramp >> west)
+        .path(up(level), ports.columns(0, std::max(0, wafers - d), 2 * d), east >> ramp);
+    for (int x = 1; x < d; ++x)
+      l.path(up(level), ports.columns(x, std::max(x, wafers - d + x), 2 * d), east >> west);
   }
 }
 
@@ -81,9 +92,12 @@ void wire(layout& l) {
     }
     const ports along = y > 0 ? north | south : ports{south};
     l.path(c, row(at).column(0), ramp >> (several ? along | east : along));
-    if (several) l.path(c, row(at).columns(1, end - 1), west >> (along | east)).path(c, row(at).column(end - 1), west >> along);
+    if (several)
+      l.path(c, row(at).columns(1, end - 1), west >> (along | east))
+          .path(c, row(at).column(end - 1), west >> along);
     l.path(c, rows(2, at, 2), south >> north).path(c, rows(at + 2, end_row, 2), north >> south);
-    l.path(c, rows(3, at, 2), south >> (ramp | north)).path(c, rows(at + 1, end_row - 1, 2), north >> (ramp | south));
+    l.path(c, rows(3, at, 2), south >> (ramp | north))
+        .path(c, rows(at + 1, end_row - 1, 2), north >> (ramp | south));
     if (y > 0) l.path(c, row(1), south >> ramp);
     l.path(c, row(end_row - 1), north >> ramp);
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A PE of the wafer: it keeps the activations of its sequences and does the stages' work on each slab that comes by. On the way
-// back its gradient of the slab joins those of the other workers on the way to the slab's server.
+// A PE of the wafer: it keeps the activations of its sequences and does the stages' work on each slab that
+// comes by. On the way back its gradient of the slab joins those of the other workers on the way to the
+// slab's server.
 #pragma once
 #include <array>
 
@@ -21,9 +22,9 @@ struct work_order {
 
 /// What a worker says of its step.
 struct work_log {
-  f64 forward = 0, back = 0;              ///< seconds of work
-  wall_clock::time_point turned, finished;     ///< when it was done with either
-  std::size_t held = 0, peak = 0;         ///< numbers of weights, now and at most
+  f64 forward = 0, back = 0;                ///< seconds of work
+  wall_clock::time_point turned, finished;  ///< when it was done with either
+  std::size_t held = 0, peak = 0;           ///< numbers of weights, now and at most
 };
 
 template <class Weight>
@@ -33,7 +34,9 @@ class worker {
   work_log log;
 
   /// The sequences of a batch that belong to worker k of n.
-  static int first_sequence(const batch& b, int k, int n) { return static_cast<int>(i64{b.sequences} * k / n); }
+  static int first_sequence(const batch& b, int k, int n) {
+    return static_cast<int>(i64{b.sequences} * k / n);
+  }
 
   void step(pe& me, work_order w) {
     begin(me, *w.of, w.all, w.random);
@@ -44,8 +47,8 @@ class worker {
     work(me);
   }
 
-  /// Lets the stages do what can be done now, in the order of the itinerary, with no more than one slab of each server: meanwhile the next
-  /// ones come, and gradients go.
+  /// Lets the stages do what can be done now, in the order of the itinerary, with no more than one slab of
+  /// each server: meanwhile the next ones come, and gradients go.
   void work(pe& me) {
     if (next_ < until_) return;
     u32 used = 0;  // servers
@@ -53,7 +56,8 @@ class worker {
       const weight_transfer& t = way_->weight_transfers()[until_];
       if (t.layer > layer_ && until_ == next_) take_from_all(me, t.layer);
       const u32 server = u32{1} << t.server;
-      if ((t.brings && ((used & server) || in_[t.server].empty())) || (t.returns() && !out_.has_room(t))) break;
+      if ((t.brings && ((used & server) || in_[t.server].empty())) || (t.returns() && !out_.has_room(t)))
+        break;
       used |= t.brings ? server : 0;
     }
     if (next_ < until_) me.async_compute<&worker::compute>(*this, then<&worker::computed>());
@@ -95,10 +99,14 @@ class worker {
 
   static consteval auto tasks() {
     using namespace wires;
-    constexpr auto arrivals = []<int... y>(std::integer_sequence<int, y...>) { return table(local<&worker::came<y>>()...); };
-    return table(launch<&worker::step>(), arrivals(std::make_integer_sequence<int, most>{}), local<&worker::gone<home_lane>>(),
-                 local<&worker::gone<south_lane>>(), local<&worker::gone<north_lane>>(), local<&worker::work>(), local<&worker::computed>(), reads_slabs<Weight>(), sends<home>(),
-                 sends<south_from(0)>(), sends<south_from(1)>(), sends<north_from(0)>(), sends<north_from(1)>(), reads<south_from(0)>(),
+    constexpr auto arrivals = []<int... y>(std::integer_sequence<int, y...>) {
+      return table(local<&worker::came<y>>()...);
+    };
+    return table(launch<&worker::step>(), arrivals(std::make_integer_sequence<int, most>{}),
+                 local<&worker::gone<home_lane>>(), local<&worker::gone<south_lane>>(),
+                 local<&worker::gone<north_lane>>(), local<&worker::work>(), local<&worker::computed>(),
+                 reads_slabs<Weight>(), sends<home>(), sends<south_from(0)>(), sends<south_from(1)>(),
+                 sends<north_from(0)>(), sends<north_from(1)>(), reads<south_from(0)>(),
                  reads<south_from(1)>(), reads<north_from(0)>(), reads<north_from(1)>());
   }
 
@@ -106,19 +114,27 @@ class worker {
   static constexpr int home_lane = 0, south_lane = 1, north_lane = 2;
 
   void begin(pe& me, const network& n, const batch& b, const dropout_generator& random) {
-    const int here = wires::workers_of(me), me_of_all = me.x() * here + wires::number_in(me.y()), all_workers = me.width() * here;
-    const int from = first_sequence(b, me_of_all, all_workers), count = first_sequence(b, me_of_all + 1, all_workers) - from;
-    const std::size_t first = static_cast<std::size_t>(from * b.length), tokens = static_cast<std::size_t>(count * b.length);
-    if (at.sequences() != count || at.length() != b.length) at.resize(n.widths(), n.stages().size(), count, b.length);
+    const int here = wires::workers_of(me), me_of_all = me.x() * here + wires::number_in(me.y()),
+              all_workers = me.width() * here;
+    const int from = first_sequence(b, me_of_all, all_workers),
+              count = first_sequence(b, me_of_all + 1, all_workers) - from;
+    const std::size_t first = static_cast<std::size_t>(from * b.length),
+                      tokens = static_cast<std::size_t>(count * b.length);
+    if (at.sequences() != count || at.length() != b.length)
+      at.resize(n.widths(), n.stages().size(), count, b.length);
     const auto mine = [&](auto all) { return all.empty() ? all : all.subspan(first, tokens); };
-    at.ids = mine(b.ids), at.targets = mine(b.targets), at.mask = mine(b.mask), at.weight = b.weight, at.loss = 0;
+    at.ids = mine(b.ids), at.targets = mine(b.targets), at.mask = mine(b.mask), at.weight = b.weight,
+    at.loss = 0;
     at.random = {random.on, random.key, from};
     at.zero_grad();
-    if (!b.features.empty()) copy(at.value(0), matrix(b.features.data() + first * static_cast<std::size_t>(n.width(0)), at.tokens(), n.width(0)));
+    if (!b.features.empty())
+      copy(at.value(0),
+           matrix(b.features.data() + first * static_cast<std::size_t>(n.width(0)), at.tokens(), n.width(0)));
   }
 
   void use(const weight_transfer& t) {
-    f32* const numbers = t.brings ? weight_format<Weight>::unpack(in_[t.server].front(), t.size(), wide_) : nullptr;
+    f32* const numbers =
+        t.brings ? weight_format<Weight>::unpack(in_[t.server].front(), t.size(), wide_) : nullptr;
     const weight_tile s{t.which, t.row, matrix(numbers, t.rows, t.columns), t.gathered_rows};
     t.back ? t.of->backward(at, s, matrix(out_.of(t).data(), t.rows, t.columns)) : t.of->forward(at, s);
   }
@@ -144,25 +160,36 @@ class worker {
     for (int server = 0; server < wires::workers_of(me); ++server) take(me, server);
   }
   static completion arrival(int server) {
-    static constexpr auto all = []<int... y>(std::integer_sequence<int, y...>) { return std::array{&then<&worker::came<y>>...}; };
+    static constexpr auto all = []<int... y>(std::integer_sequence<int, y...>) {
+      return std::array{&then<&worker::came<y>>...};
+    };
     return all(std::make_integer_sequence<int, wires::most>{})[static_cast<std::size_t>(server)]();
   }
 
-  /// Sends gradients toward their servers, each with the sum of those from beyond; at the worker of their server the sums from
-  /// both ends meet. A lane carries one at a time, and so does each neighbour's.
+  /// Sends gradients toward their servers, each with the sum of those from beyond; at the worker of their
+  /// server the sums from both ends meet. A lane carries one at a time, and so does each neighbour's.
   void give(pe& me) {
     const int y = wires::number_in(me.y());
     const bool above = y > 0, below = y + 1 < wires::workers_of(me);
     while (const weight_transfer* t = out_.next(way_->weight_transfers())) {
       const int lane = t->server == y ? home_lane : t->server > y ? south_lane : north_lane;
-      const bool north = above && lane != north_lane, south = below && lane != south_lane;  // where sums come from
-      if (out_.busy(lane) || (north && (out_.busy(home_lane) || out_.busy(south_lane))) || (south && (out_.busy(home_lane) || out_.busy(north_lane)))) return;
+      // where sums come from
+      const bool north = above && lane != north_lane, south = below && lane != south_lane;
+      if (out_.busy(lane) || (north && (out_.busy(home_lane) || out_.busy(south_lane))) ||
+          (south && (out_.busy(home_lane) || out_.busy(north_lane))))
+        return;
       const auto mine = mem(out_.of(*t));
-      const auto to = fabout(lane == home_lane ? wires::home : lane == south_lane ? wires::south_from(y) : wires::north_from(y));
-      const auto from_north = fabin(wires::south_from(y + 1)), from_south = fabin(wires::north_from(y + 1));  // neighbours differ in parity
-      const completion done = lane == home_lane ? then<&worker::gone<home_lane>>() : lane == south_lane ? then<&worker::gone<south_lane>>() : then<&worker::gone<north_lane>>();
+      const auto to = fabout(lane == home_lane    ? wires::home
+                             : lane == south_lane ? wires::south_from(y)
+                                                  : wires::north_from(y));
+      // neighbours differ in parity
+      const auto from_north = fabin(wires::south_from(y + 1)), from_south = fabin(wires::north_from(y + 1));
+      const completion done = lane == home_lane    ? then<&worker::gone<home_lane>>()
+                              : lane == south_lane ? then<&worker::gone<south_lane>>()
+                                                   : then<&worker::gone<north_lane>>();
       out_.start(*t, lane);
-      if (north && south) me.async(map([](f32 a, f32 b, f32 c) { return a + b + c; }, to, from_north, mine, from_south), done);
+      if (north && south)
+        me.async(map([](f32 a, f32 b, f32 c) { return a + b + c; }, to, from_north, mine, from_south), done);
       else if (north) me.async(wsl::add(to, from_north, mine), done);
       else if (south) me.async(wsl::add(to, mine, from_south), done);
       else me.async(mov(to, mine), done);
@@ -171,7 +198,7 @@ class worker {
 
   const streaming_schedule* way_ = nullptr;
   std::size_t next_ = 0, until_ = 0;  ///< trips: those between are at work
-  int layer_ = 0;  ///< of the first
+  int layer_ = 0;                     ///< of the first
   arrivals<Weight> in_[wires::most];
   std::vector<f32> wide_;  ///< the slab at work, if slabs are no f32
   departures out_;
