@@ -148,15 +148,15 @@ inline void agrees(const contest& c, const layout& l, const region& r, const sha
 /// Short arrays that fit the queues, or long ones that do not.
 inline int length_up_to(int most) { return between(0, 2) ? between(1, 9) : between(10, most); }
 
-/// `times` random grids and lengths for one collective; `expected` makes what everyone gives and must have.
-inline void law_of(const contest& c, const rectangle& where, int times, int most,
+/// Random grids and lengths for one collective; `expected` makes what everyone gives and must have.
+inline void law_of(const contest& c, const rectangle& where, const seeds& grids, int most,
                    shares (*expected)(const contest&, const region&, int)) {
-  for (int n = 0; n < times; ++n) {
+  each_drawn(grids, [&](unsigned) {
     layout l = grid_for(where);
     c.wire(l);
     const region r = l.inside(c.where);
     agrees(c, l, r, expected(c, r, length_up_to(most)));
-  }
+  });
 }
 
 /// The PEs of the team to which PE i of a rectangle belongs, in their order, and where i stands among them.

@@ -15,10 +15,27 @@
 #include <random>
 #include <vector>
 
+#include "seeds.hpp"
+
 namespace law {
 using namespace wsl;
 
-inline std::mt19937_64 any{31};
+inline std::mt19937_64 any;
+
+/// Calls judge(seed) for each of the seeds, from which `any` then draws: something else in each such call of a test.
+template <class Judge>
+void each_drawn(const seeds& all_seeds, Judge judge) {
+  static std::string test;
+  static unsigned call;
+  if (const std::string now = Catch::getResultCapture().getCurrentTestName(); now != test) test = now, call = 0;
+  ++call;
+  all_seeds.each([&](unsigned seed) {
+    std::seed_seq both{seed, call};
+    any.seed(both);
+    judge(seed);
+  });
+}
+
 inline int between(int from, int to) { return std::uniform_int_distribution{from, to}(any); }
 
 // Whole numbers over their whole range; the others with zeros of both signs, and sums that depend on their
