@@ -23,7 +23,7 @@ inline std::vector<double> ticks(double from, double to) {
 /// A number with at most six digits, for a label.
 inline std::string short_number(double x) {
   char text[32];
-  const double rounded = std::round(x * 1e6) / 1e6 + 0.0;  // no "-0"
+  const double rounded = std::abs(x) < 1e9 ? std::round(x * 1e6) / 1e6 + 0.0 : x;  // + 0.0: no "-0"
   return {text, std::to_chars(text, text + sizeof text, rounded, std::chars_format::general, 6).ptr};
 }
 
