@@ -9,7 +9,7 @@
 
 namespace wsl::support {
 
-/// Round numbers from `from` to `to`, about six of them.
+/// Round numbers from `from` to `to`, two to eight of them.
 inline std::vector<double> ticks(double from, double to) {
   const double raw = (to - from) / 6, power = std::pow(10, std::floor(std::log10(raw)));
   const double every = power * (raw / power > 5 ? 10 : raw / power > 2 ? 5 : raw / power > 1 ? 2 : 1);
