@@ -117,7 +117,7 @@ int run(const options& o) {
 }
 
 int run(int argc, char** argv) {
-  using tlr::schedule, tlr::side;
+  using tlr::side;
   options o;
   CLI::App app("Products with matrices of low-rank tiles on a row of processing elements", "wsl-tlr");
   app.add_option("--rows", o.size.rows, "rows of the matrix")
@@ -143,12 +143,13 @@ int run(int argc, char** argv) {
                                           {"transposed", side::transposed},
                                           {"conjugated", side::conjugated},
                                           {"adjoint", side::adjoint}};
-  app.add_option("--product", o.which, "A x, A^T x, conj(A) x or A^H x")
-      ->transform(CLI::CheckedTransformer(sides));
-  const std::map<std::string, schedule> schedules{{"exchange", schedule::exchange},
-                                                  {"stacked", schedule::stacked}};
-  app.add_option("--schedule", o.how.how, "exchange coefficients, or stack both bases on one PE")
-      ->transform(CLI::CheckedTransformer(schedules));
+  std::string product = "forward", schedule = "exchange";
+  app.add_option("--product", product, "A x, A^T x, conj(A) x or A^H x")
+      ->check(CLI::IsMember(sides))
+      ->capture_default_str();
+  app.add_option("--schedule", schedule, "exchange coefficients, or stack both bases on one PE")
+      ->check(CLI::IsMember({"exchange", "stacked"}))
+      ->capture_default_str();
   app.add_option("--pes", o.how.pes, "PEs; 0 for one a thread")
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
@@ -160,7 +161,10 @@ int run(int argc, char** argv) {
       ->capture_default_str();
   app.allow_extras();
   int status = 0;
-  return app::parse(app, argc, argv, "option", status) ? run(o) : status;
+  if (!app::parse(app, argc, argv, "option", status)) return status;
+  o.which = sides.at(product);
+  o.how.how = schedule == "stacked" ? tlr::schedule::stacked : tlr::schedule::exchange;
+  return run(o);
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <optional>
 #include <wsl/kernel/wave25.hpp>
 
+#include "figures.hpp"
+
 namespace wave_app {
 
 struct options {
@@ -13,9 +15,8 @@ struct options {
   wsl::i64 steps = 0;
   std::filesystem::path out;
   wsl::i64 snapshot_every = 0, checkpoint_every = 0;  ///< steps; 0 for never
-  bool png = true, vtk = false, resume = false;
-  char slice_axis = 'y';
-  int slice_at = 0;
+  bool svg = true, vtk = false, resume = false;
+  slice drawn;  ///< by snapshots
 };
 
 /// Reads and checks everything, and throws before any work starts; nothing where the user only asked for

@@ -33,7 +33,7 @@ struct all_to_all {
 
   constexpr void wire(layout& l) const {
     const region r = ground(l, where, name);
-    if (among == team::rectangle) misuse::an_all_to_all_goes_along_rows_or_columns(name);
+    if (among == team::rectangle) faults::an_all_to_all_goes_along_rows_or_columns(name);
     take_colors<T>(l, name, first, colors, r);
     for (int way : {0, 1}) course(r, way).template wire<T>(l);
   }
@@ -67,11 +67,11 @@ struct all_to_all {
     void start(pe& me, memory<T> give, memory<T> take, completion done = none<T>(net.first)) {
       const region r = ground(me, net.where, name);
       const int size = length(r, net.direction()), at = along(me.at() - corner(r), net.direction());
-      if (give.length() < 1) misuse::a_collective_moves_at_least_one_word(name, me.at());
+      if (give.length() < 1) faults::a_collective_moves_at_least_one_word(name, me.at());
       if (give.length() != take.length())
-        misuse::the_arrays_differ(name, me.at(), give.length(), take.length());
+        faults::the_arrays_differ(name, me.at(), give.length(), take.length());
       if (give.length() % size)
-        misuse::the_blocks_do_not_fit(name, me.at(), give.length(), size, give.length() / size + 1);
+        faults::the_blocks_do_not_fit(name, me.at(), give.length(), size, give.length() / size + 1);
       block_ = give.length() / size;
       done_ = done;
       mov(take.part(at * block_, block_), give.part(at * block_, block_));

@@ -46,7 +46,7 @@ class block_part {
   /// beyond it have passed.
   void start(pe& me, memory<T> own, completion done = none<T>(net.first)) {
     begin(me, own, done);
-    if (is_root()) misuse::this_PE_is_the_root(net.name, me.at());
+    if (is_root()) faults::this_PE_is_the_root(net.name, me.at());
     go_on(me);
   }
   static consteval auto tasks() {
@@ -56,9 +56,9 @@ class block_part {
  protected:
   void start_at_root(pe& me, memory<T> blocks, memory<T> own, const completion& done) {
     begin(me, own, done);
-    if (!is_root()) misuse::this_PE_is_not_the_root(net.name, me.at());
+    if (!is_root()) faults::this_PE_is_not_the_root(net.name, me.at());
     if (blocks.length() != ways_.blocks() * own.length())
-      misuse::the_blocks_do_not_fit(net.name, me.at(), blocks.length(), ways_.blocks(), own.length());
+      faults::the_blocks_do_not_fit(net.name, me.at(), blocks.length(), ways_.blocks(), own.length());
     blocks_ = blocks;
     go_on(me);
   }
@@ -91,7 +91,7 @@ class block_part {
  private:
   void begin(pe& me, memory<T> own, const completion& done) {
     const region r = ground(me, net.where, net.name);
-    if (own.length() < 1) misuse::a_collective_moves_at_least_one_word(net.name, me.at());
+    if (own.length() < 1) faults::a_collective_moves_at_least_one_word(net.name, me.at());
     const coord at = me.at() - corner(r);
     ways_ = {net, r};
     away_ = {ways_.x.where.distance_of(at.x), ways_.y.where.distance_of(at.y)};

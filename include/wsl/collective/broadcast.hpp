@@ -62,7 +62,7 @@ struct broadcast {
     /// `done` happens.
     void start(pe& me, memory<T> words, completion done = none<T>(net.first)) {
       const region r = ground(me, net.where, name);
-      if (words.length() < 1) misuse::a_collective_moves_at_least_one_word(name, me.at());
+      if (words.length() < 1) faults::a_collective_moves_at_least_one_word(name, me.at());
       if (!is_root(me, r)) return me.async(mov(words, fabin(net.line())), done);
       if (net.echo) {
         me.async(mov(fabout(net.line()), words));

@@ -34,7 +34,7 @@ struct halo_exchange {
 
   constexpr void wire(layout& l) const {
     if (rows < 1 || columns < 1 || width < 1 || width > rows || width > columns)
-      misuse::a_rim_is_not_wider_than_the_tile(name, rows, columns, width);
+      faults::a_rim_is_not_wider_than_the_tile(name, rows, columns, width);
     near().wire(l, name);
   }
 
@@ -52,7 +52,7 @@ struct halo_exchange {
     void start(pe& me, memory<T> field, completion done = none<T>(net.first)) {
       ground(me, net.where, name);
       if (field.length() != net.cells())
-        misuse::the_field_does_not_fit(name, me.at(), field.length(), net.cells() / net.pitch(), net.pitch());
+        faults::the_field_does_not_fit(name, me.at(), field.length(), net.cells() / net.pitch(), net.pitch());
       field_ = field, done_ = done, step_ = 0;
       go_on(me);
     }

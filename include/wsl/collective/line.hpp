@@ -4,7 +4,7 @@
 // arm comes from or goes to one side, so one description of an arm serves all four directions.
 #pragma once
 #include "../wsl.hpp"
-#include "misuse.hpp"
+#include "faults.hpp"
 
 namespace wsl::collective {
 
@@ -33,17 +33,17 @@ constexpr int team_size(const region& r, team who) {
 /// The rectangle of a module on a layout's grid.
 constexpr region ground(const layout& l, const area& where, const char* module) {
   if (where.sx != 1 || where.sy != 1)
-    misuse::the_rectangle_of_a_collective_has_no_strides(module, where.sx, where.sy);
+    faults::the_rectangle_of_a_collective_has_no_strides(module, where.sx, where.sy);
   const region r = resolve(where, l.grid());
-  if (r.empty()) misuse::the_rectangle_of_a_collective_holds_no_PE(module);
+  if (r.empty()) faults::the_rectangle_of_a_collective_holds_no_PE(module);
   if (r.x0 < 0 || r.y0 < 0 || r.x1 > l.width() || r.y1 > l.height())
-    misuse::the_rectangle_of_a_collective_leaves_the_grid(module, r, l.width(), l.height());
+    faults::the_rectangle_of_a_collective_leaves_the_grid(module, r, l.width(), l.height());
   return r;
 }
 /// The same as a PE sees it; it must stand in it.
 inline region ground(const pe& me, const area& where, const char* module) {
   const region r = resolve(where, {0, me.width(), 0, me.height()});
-  if (!r.has(me.at())) misuse::a_PE_outside_the_rectangle_calls(module, me.at(), r);
+  if (!r.has(me.at())) faults::a_PE_outside_the_rectangle_calls(module, me.at(), r);
   return r;
 }
 
@@ -51,7 +51,7 @@ inline region ground(const pe& me, const area& where, const char* module) {
 constexpr coord root_in(const region& r, spot root, team who, const char* module) {
   const coord c{who == team::column ? 0 : root.x.in(r.columns()), who == team::row ? 0 : root.y.in(r.rows())};
   if (c.x < 0 || c.y < 0 || c.x >= r.columns() || c.y >= r.rows())
-    misuse::the_root_is_outside_the_rectangle(module, c, r.columns(), r.rows());
+    faults::the_root_is_outside_the_rectangle(module, c, r.columns(), r.rows());
   return c;
 }
 

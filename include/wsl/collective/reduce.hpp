@@ -61,7 +61,7 @@ struct reduce {
     const lines those = lines_of(r, a, among, root, name);
     const line_reduce l = how == tactic::automatic ? cheapest(those, words, colors, may_switch())
                                                    : line_reduce{how, those, words};
-    if (l.colors() > colors) misuse::the_tactic_needs_more_colors(name, l.colors(), colors);
+    if (l.colors() > colors) faults::the_tactic_needs_more_colors(name, l.colors(), colors);
     return l;
   }
   constexpr int first_of(axis a) const {
@@ -85,8 +85,8 @@ struct reduce {
     /// to give has been sent.
     void start(pe& me, memory<T> array, completion done = none<T>(net.first)) {
       const region r = ground(me, net.where, name);
-      if (array.length() < 1) misuse::a_collective_moves_at_least_one_word(name, me.at());
-      if (next_ < steps_.size()) misuse::the_last_call_is_under_way(name, me.at());
+      if (array.length() < 1) faults::a_collective_moves_at_least_one_word(name, me.at());
+      if (next_ < steps_.size()) faults::the_last_call_is_under_way(name, me.at());
       if (!planned_) plan(me.at() - corner(r), r);
       array_ = array, done_ = done, next_ = 0;
       go_on(me);

@@ -42,7 +42,7 @@ struct ring_all_reduce {
     /// Joins the words of all PEs of a line and leaves the total in those of each.
     void start(pe& me, memory<T> words, completion done = none<T>(net.first)) {
       const region r = ground(me, net.where, name);
-      if (words.length() < 1) misuse::a_collective_moves_at_least_one_word(name, me.at());
+      if (words.length() < 1) faults::a_collective_moves_at_least_one_word(name, me.at());
       size_ = length(r, net.ring().direction());
       place_ = along(me.at() - corner(r), net.ring().direction());
       words_ = words, done_ = done, step_ = 0;

@@ -29,7 +29,7 @@ struct shift {
 
   constexpr void wire(layout& l, const char* as = name) const {
     const region r = ground(l, where, as);
-    if (by == 0 || among == team::rectangle) misuse::a_shift_goes_along_rows_or_columns(as, by);
+    if (by == 0 || among == team::rectangle) faults::a_shift_goes_along_rows_or_columns(as, by);
     take_colors<T>(l, as, first, colors(), r);
     const int size = length(r, direction()), h = hop_in(size);
     if (h == 0) return;
@@ -82,9 +82,9 @@ struct shift {
       const region r = ground(me, net.where, name);
       const int size = length(r, net.direction()),
                 place = net.place_of(size, along(me.at() - corner(r), net.direction()));
-      if (give.length() < 1) misuse::a_collective_moves_at_least_one_word(name, me.at());
+      if (give.length() < 1) faults::a_collective_moves_at_least_one_word(name, me.at());
       if (give.length() != take.length())
-        misuse::the_arrays_differ(name, me.at(), give.length(), take.length());
+        faults::the_arrays_differ(name, me.at(), give.length(), take.length());
       const int out = net.out(size, place), in = net.in(size, place);
       if (net.hop_in(size) == 0) return mov(take, give), finish(me, net.first, unused_, done);
       done_ = done;

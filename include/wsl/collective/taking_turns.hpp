@@ -58,8 +58,8 @@ class taking_turns {
   /// Joins the arrays of all PEs of a team and leaves the total in each.
   void start(pe& me, memory<T> array, completion done = none<T>(net.first)) {
     const region r = ground(me, net.where, net.name);
-    if (array.length() < 1) misuse::a_collective_moves_at_least_one_word(net.name, me.at());
-    if (stage_ != idle) misuse::the_last_call_is_under_way(net.name, me.at());
+    if (array.length() < 1) faults::a_collective_moves_at_least_one_word(net.name, me.at());
+    if (stage_ != idle) faults::the_last_call_is_under_way(net.name, me.at());
     if (team_size(r, net.among) == 1) return finish(me, net.first, array[0], done);
     array_ = array, done_ = done;
     rows_ = lines_of(r, axis::x, net.among, net.gathering().root, net.name);

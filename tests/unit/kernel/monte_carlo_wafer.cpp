@@ -77,6 +77,31 @@ TEST_CASE("monte carlo: diffusion evens out the loads of a row") {
   CHECK(even.spread.most - even.spread.least < even.sorted.most - even.sorted.least);
 }
 
+TEST_CASE("monte carlo: a checksum counts the particles for which rounding decides") {
+  const f32 below = std::nextafter(0.75f, 0.f);
+  const cross_sections<f32> clear{0.1f, 0.9f, 0.2f, 0.3f, 0.4f}, tie{0.75f, 0.1f, below, 0.2f, 0.3f},
+      apart{0.75f, 0.1f, 0.7499f, 0.2f, 0.3f};
+  const std::vector<cross_sections<f32>> found{clear, tie, tie, apart};
+  const checksum sum = checksum_of(std::span<const cross_sections<f32>>(found));
+  CHECK(sum.value == 1);
+  CHECK(sum.near_ties == 2);
+  CHECK((sum.smallest == 1 && sum.largest == 5));
+  CHECK((sum.agrees_with(1) && sum.agrees_with(5)));
+  CHECK_FALSE((sum.agrees_with(0) || sum.agrees_with(6)));
+}
+
+TEST_CASE("monte carlo: another formula in f32 agrees up to near-ties") {
+  const fuel_problem p = make_fuel_problem(200'000, 12, 50);
+  wafer_fabric<> w{p.material, {.columns = 2, .rows = 5}};
+  const checksum sum = checksum_of(std::span<const cross_sections<f32>>(w.look_up(p.energies).found));
+  u64 serial = 0;
+  for (const f32 energy : p.energies)
+    serial += static_cast<u64>(largest_channel(look_up<f32>(p.material, energy)));
+  CHECK(sum.agrees_with(serial));
+  CHECK(sum.near_ties > 0);
+  CHECK(sum.largest - sum.smallest < 20);
+}
+
 TEST_CASE("monte carlo: a wafer without particles, and with fewer than PEs") {
   wafer_fabric w{problem().material, {.columns = 3, .rows = 4}};
   CHECK(w.look_up({}).found.empty());

@@ -49,6 +49,8 @@ TEST_CASE("A loss curve is read back as it was written, and a damaged one is ref
   CHECK_THROWS(ml::loss_curve::from_csv("step\n50,train,1,2,3\n"));
   const std::string picture = curve.svg("a < b");
   CHECK(picture.find("a &lt; b") != std::string::npos);
+  CHECK(picture.find(">loss</text>") != std::string::npos);
+  CHECK(picture.find(">training loss 0.3, held-out loss (dots) 1.9</text>") != std::string::npos);
   // the last step is at the right, and the least loss at the bottom
   CHECK(picture.find("L700 356") != std::string::npos);
   curve.keep_until(50);

@@ -94,11 +94,36 @@ cross_sections<T> look_up(const fuel& m, f32 energy) {
   return sum;
 }
 
-/// The sum of the particles' largest channels, counted from zero: what the problem's authors compare.
+/// The sum of the particles' largest channels, counted from zero: what the problem's authors compare. Sums in
+/// f32 are rounded, so two correct programs may choose differently where a particle's two largest channels
+/// are nearly equal. `smallest` and `largest` are the checksums if all of these near-ties go one way or the
+/// other.
+struct checksum {
+  u64 value = 0, smallest = 0, largest = 0;
+  u64 near_ties = 0;  ///< particles with such a choice
+
+  /// Whether another correct program may have got this one.
+  constexpr bool agrees_with(u64 other) const { return smallest <= other && other <= largest; }
+};
+
+/// Channels whose difference is at most this part of the larger one are a near-tie: eight units of f32
+/// rounding, 4.8e-7. Flips between formulas have been seen up to 2.2e-7.
+inline constexpr f64 near_tie = 0x1p-21;
+
 template <class T>
-u64 checksum(std::span<const cross_sections<T>> found) {
-  u64 sum = 0;
-  for (const auto& xs : found) sum += static_cast<u64>(largest_channel(xs));
+checksum checksum_of(std::span<const cross_sections<T>> found) {
+  checksum sum;
+  for (const cross_sections<T>& xs : found) {
+    const int chosen = largest_channel(xs);
+    int first = chosen, last = chosen;
+    for (int k = 0; k < channels; ++k)
+      if (const f64 best = xs[static_cast<std::size_t>(chosen)];
+          best - xs[static_cast<std::size_t>(k)] <= near_tie * best)
+        first = std::min(first, k), last = std::max(last, k);
+    sum.value += static_cast<u64>(chosen);
+    sum.smallest += static_cast<u64>(first), sum.largest += static_cast<u64>(last);
+    sum.near_ties += first != last;
+  }
   return sum;
 }
 
