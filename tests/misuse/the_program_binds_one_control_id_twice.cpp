@@ -9,9 +9,11 @@ constexpr binding good_table[] = {control(3), control(4)}, bad_table[] = {contro
 constexpr program good = with(good_table), bad = with(bad_table);
 
 #ifdef WSL_MISUSE
-constexpr layout wrong = layout{wse2, 4, 1}.place(all, bad);
+constexpr layout wrong = layout{wse2, 4, 1}
+    .place(all, bad);
 static_assert(routed<wrong>());
 #else
-constexpr layout right = layout{wse2, 4, 1}.place(all, good);
+constexpr layout right = layout{wse2, 4, 1}
+    .place(all, good);
 static_assert(routed<right>());
 #endif

@@ -14,9 +14,11 @@ constexpr binding good_table[] = {local(0), local(1)}, bad_table[] = {local(0), 
 constexpr program good = with(good_table), bad = with(bad_table);
 
 #ifdef WSL_MISUSE
-constexpr layout wrong = layout{tiny, 1, 1}.place(all, bad);
+constexpr layout wrong = layout{tiny, 1, 1}
+    .place(all, bad);
 static_assert(routed<wrong>());
 #else
-constexpr layout right = layout{tiny, 1, 1}.place(all, good);
+constexpr layout right = layout{tiny, 1, 1}
+    .place(all, good);
 static_assert(routed<right>());
 #endif

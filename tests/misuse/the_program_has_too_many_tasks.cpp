@@ -10,14 +10,17 @@ constexpr machine tiny = [] {
   m.data_tasks = 1, m.local_tasks = 2, m.task_ids = 2, m.input_queues = 2, m.output_queues = 1;
   return m;
 }();
-constexpr binding good_table[] = {launches, sends(red), takes(red), local(0)},
-                  bad_table[] = {launches, sends(red), takes(red), local(0), local(1)};
+constexpr binding good_table[] = {launches, sends(red), takes(red), local(0)}, bad_table[] = {launches, sends(red), takes(red), local(0), local(1)};
 constexpr program good = with(good_table), bad = with(bad_table);
 
 #ifdef WSL_MISUSE
-constexpr layout wrong = layout{tiny, 1, 1}.place(all, bad).path(red, all, ramp >> ramp);
+constexpr layout wrong = layout{tiny, 1, 1}
+    .place(all, bad)
+    .path(red, all, ramp >> ramp);
 static_assert(routed<wrong>());
 #else
-constexpr layout right = layout{tiny, 1, 1}.place(all, good).path(red, all, ramp >> ramp);
+constexpr layout right = layout{tiny, 1, 1}
+    .place(all, good)
+    .path(red, all, ramp >> ramp);
 static_assert(routed<right>());
 #endif

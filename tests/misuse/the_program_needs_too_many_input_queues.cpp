@@ -10,15 +10,18 @@ constexpr machine tiny = [] {
   m.input_queues = 1, m.output_queues = 2;
   return m;
 }();
-constexpr binding good_table[] = {launches, sends(red), reads(red)},
-                  bad_table[] = {launches, sends(red), sends(blue), reads(red), takes(blue)};
+constexpr binding good_table[] = {launches, sends(red), reads(red)}, bad_table[] = {launches, sends(red), sends(blue), reads(red), takes(blue)};
 constexpr program good = with(good_table), bad = with(bad_table);
 
 #ifdef WSL_MISUSE
-constexpr layout wrong =
-    layout{tiny, 1, 1}.place(all, bad).path(red, all, ramp >> ramp).path(blue, all, ramp >> ramp);
+constexpr layout wrong = layout{tiny, 1, 1}
+    .place(all, bad)
+    .path(red, all, ramp >> ramp)
+    .path(blue, all, ramp >> ramp);
 static_assert(routed<wrong>());
 #else
-constexpr layout right = layout{tiny, 1, 1}.place(all, good).path(red, all, ramp >> ramp);
+constexpr layout right = layout{tiny, 1, 1}
+    .place(all, good)
+    .path(red, all, ramp >> ramp);
 static_assert(routed<right>());
 #endif

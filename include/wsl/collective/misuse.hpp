@@ -7,7 +7,7 @@
 
 #include "../core/area.hpp"
 #include "../core/fault.hpp"
-#include "../support/joined.hpp"
+#include "../support/text.hpp"
 
 namespace wsl::misuse {
 
@@ -52,7 +52,7 @@ inline std::string text(const region& r) {
               " cells: the width is at least 1 and the tile at least as wide and high");
 }
 [[noreturn]] inline void the_tactic_needs_more_colors(const char* module, int needed, int colors) {
-  throw fault(std::string("wsl: the tactic of ") + module + " needs " + detail::counted(needed, "color") +
+  throw fault(std::string("wsl: the tactic of ") + module + " needs " + support::counted(needed, "color") +
               " for a line of its rectangle, not " + text(colors) +
               ": give it more with .colors, or another tactic");
 }
@@ -68,7 +68,7 @@ inline std::string text(const region& r) {
 [[noreturn]] inline void the_blocks_do_not_fit(const char* module, coord at, int words, int blocks,
                                                int block) {
   throw fault("wsl: PE" + text(at) + " calls " + module + " with an array of " +
-              detail::counted(words, "word") + " for " + detail::counted(blocks, "block") + " of " +
+              support::counted(words, "word") + " for " + support::counted(blocks, "block") + " of " +
               text(block) + ": it needs " + std::to_string(static_cast<long long>(blocks) * block));
 }
 [[noreturn]] inline void this_PE_is_the_root(const char* module, coord at) {
@@ -81,12 +81,12 @@ inline std::string text(const region& r) {
 [[noreturn]] inline void the_field_does_not_fit(const char* module, coord at, int words, int rows,
                                                 int columns) {
   throw fault("wsl: PE" + text(at) + " calls " + module + " with an array of " +
-              detail::counted(words, "word") + ": a tile with its rim has " + text(rows) + " x " +
+              support::counted(words, "word") + ": a tile with its rim has " + text(rows) + " x " +
               text(columns));
 }
 [[noreturn]] inline void the_arrays_differ(const char* module, coord at, int a, int b) {
   throw fault("wsl: PE" + text(at) + " calls " + module + " with arrays of " + text(a) + " and " +
-              detail::counted(b, "word") + ": they are equally long");
+              support::counted(b, "word") + ": they are equally long");
 }
 [[noreturn]] inline void the_last_call_is_under_way(const char* module, coord at) {
   throw fault("wsl: PE" + text(at) + " calls " + module +
