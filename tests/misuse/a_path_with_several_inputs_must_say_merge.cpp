@@ -2,7 +2,7 @@
 // A reduction along a row merges what the PE adds with what comes by.
 // says: a_path_with_several_inputs_must_say_merge
 // says: color_id.0.*column.1.*row.0
-// says: wsl: no program decides the order of wavelets that come from several ports: say merge as the last argument of the path if that is meant, or leave one port before ..
+// says: wsl: no program decides the order of wavelets that come from several ports: say merge as the last
 #include "programs.hpp"
 
 #ifdef WSL_MISUSE

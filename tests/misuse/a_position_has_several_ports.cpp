@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Position 1 sends two ways.
 // says: a_position_has_several_ports
-// says: color_id.0.*column.1.*row.0.*number.1
+// says: color_id.0.*column.1.*row.0.*position.1
 // says: wsl: the side that a switch position changes has one port
 #include "programs.hpp"
 

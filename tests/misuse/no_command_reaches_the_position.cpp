@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A switch that starts in position 1 and is no ring does not come to position 0.
 // says: no_command_reaches_the_position
-// says: color_id.0.*column.1.*row.0.*number.0
+// says: color_id.0.*column.1.*row.0.*position.0
 // says: wsl: no control wavelet can bring the switch into this position
 #include "programs.hpp"
 

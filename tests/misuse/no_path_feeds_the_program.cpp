@@ -2,7 +2,7 @@
 // A task waits for a color that no path brings.
 // says: no_path_feeds_the_program
 // says: color_id.0.*column.1.*row.0
-// says: wsl: the program takes this color, but on none of its PEs a path goes to the ramp: add one, or take the color out of the program.s table
+// says: wsl: the program takes this color, but no path brings it to the ramp of any of its PEs
 #include "programs.hpp"
 
 #ifdef WSL_MISUSE

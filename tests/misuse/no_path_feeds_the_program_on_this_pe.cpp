@@ -2,7 +2,7 @@
 // complete<L>() demands a path on every PE: column 0 has no neighbour to hear from.
 // says: no_path_feeds_the_program_on_this_pe
 // says: color_id.0.*column.0.*row.0
-// says: wsl: the program takes this color, but here no path goes to the ramp: add one, or place a program without the color here
+// says: wsl: the program takes this color, but no path brings it to the ramp here: add one
 #include "programs.hpp"
 
 #ifdef WSL_MISUSE

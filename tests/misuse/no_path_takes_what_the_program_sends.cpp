@@ -2,7 +2,7 @@
 // A program sends a color that no path takes on.
 // says: no_path_takes_what_the_program_sends
 // says: color_id.0.*column.1.*row.0
-// says: wsl: the program sends this color, but on none of its PEs a path comes from the ramp: add one, or take the color out of the program.s table
+// says: wsl: the program sends this color, but no path takes it from the ramp of any of its PEs
 #include "programs.hpp"
 
 #ifdef WSL_MISUSE

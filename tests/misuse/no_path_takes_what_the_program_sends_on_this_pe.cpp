@@ -2,7 +2,7 @@
 // complete<L>() demands a path on every PE: only column 0 has one that begins at its ramp.
 // says: no_path_takes_what_the_program_sends_on_this_pe
 // says: color_id.0.*column.1.*row.0
-// says: wsl: the program sends this color, but here no path comes from the ramp: add one, or place a program without the color here
+// says: wsl: the program sends this color, but no path takes it from the ramp here: add one
 #include "programs.hpp"
 
 #ifdef WSL_MISUSE

@@ -2,7 +2,7 @@
 // No program runs on the first PE.
 // says: no_program_sends_into_the_path
 // says: color_id.0.*column.0.*row.0
-// says: wsl: the path comes from the ramp of a PE without a program: place one that sends this color, or leave the ramp out of the path
+// says: wsl: the path comes from the ramp of a PE without a program: place one that sends this color, or
 #include "programs.hpp"
 
 #ifdef WSL_MISUSE

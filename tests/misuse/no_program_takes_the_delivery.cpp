@@ -2,7 +2,7 @@
 // No program runs on the last PE.
 // says: no_program_takes_the_delivery
 // says: color_id.0.*column.3.*row.0
-// says: wsl: the path goes to the ramp of a PE without a program: place one that takes this color, or leave the ramp out of the path
+// says: wsl: the path goes to the ramp of a PE without a program: place one that takes this color, or leave
 #include "programs.hpp"
 
 #ifdef WSL_MISUSE

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Two PEs wait for each other: nobody launches one of them.
 // says: nobody_can_start_the_color
-// says: color_id.0.*column.0.*row.0.*color_mask.3
-// says: wsl: every program that sends this color first waits for colors that wait for it: give one of them a launch function or an active local task, or feed one of the colors from a stream_in
+// says: color_id.0.*column.0.*row.0.*waits_for.3
+// says: wsl: every program that sends this color first waits for colors that wait for it: give one of them a
 #include "programs.hpp"
 
 constexpr binding ping_table[] = {sends(red), takes(blue)}, pong_table[] = {sends(blue), takes(red)},

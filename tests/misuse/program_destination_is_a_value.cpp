@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A scalar destination is named by its address.
-// says: wsl: the destination of an operation is mem.array., fabout.color. or the address of a scalar: mov.&y, 0.
+// says: wsl: the destination of an operation is mem.array., fabout.color. or the address of a scalar: mov.&y
 #include <wsl/wsl.hpp>
 
 using namespace wsl;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // An array is named with mem: alone it would be the address of its first element.
-// says: wsl: the destination of an operation is mem.array., fabout.color. or the address of a scalar: mov.&y, 0.
+// says: wsl: the destination of an operation is mem.array., fabout.color. or the address of a scalar: mov.&y
 #include <wsl/wsl.hpp>
 
 using namespace wsl;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Control ids are 0 to 63.
 // says: the_control_id_does_not_exist
-// says: number.64.*number.63.*column.0.*row.0
-// says: wsl: the ids of control tasks begin at 0 and end below the machine.s number of them: choose one of these
+// says: control_id.64.*column.0.*row.0
+// says: wsl: the ids of control tasks begin at 0 and end below the machine.s number of them: choose one of
 #include "programs.hpp"
 
 constexpr binding good_table[] = {control(63)}, bad_table[] = {control(64)};

@@ -2,7 +2,7 @@
 // The path passes the PE by.
 // says: the_filter_has_nothing_to_filter
 // says: color_id.0.*column.1.*row.0
-// says: wsl: a filter keeps some of the wavelets that a path brings to the ramp, and this path never goes there
+// says: wsl: a filter keeps some of the wavelets that a path brings to the ramp, and this path never goes
 #include "programs.hpp"
 
 #ifdef WSL_MISUSE

@@ -2,7 +2,7 @@
 // Column 2 has no path of the color.
 // says: the_neighbour_does_not_listen
 // says: color_id.0.*column.2.*row.0.*east
-// says: wsl: the neighbour on this side has no path of this color that comes from here: give it one, or do not send to this side
+// says: wsl: the neighbour on this side has no path of this color that comes from here: give it one, or do
 #include "programs.hpp"
 
 #ifdef WSL_MISUSE

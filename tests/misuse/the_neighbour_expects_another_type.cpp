@@ -2,7 +2,7 @@
 // One color id, two payloads, on one link.
 // says: the_neighbour_expects_another_type
 // says: color_id.0.*column.0.*row.0.*east
-// says: wsl: the path of the neighbour on this side carries another type in the same color: give both paths the same color.T.
+// says: wsl: the path of the neighbour on this side carries another type in the same color: give both paths
 #include "programs.hpp"
 
 constexpr color<u32> red_words{0};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The last column has no neighbour in the east.
-// says: the_path_leaves_the_grid
+// says in 5 lines: the_path_leaves_the_grid
 // says: color_id.0.*column.3.*row.0.*east
-// says: wsl: there is no PE on this side: end the path one PE earlier, as in columns.0, end - 1., or bind a stream_out to this side
+// says in 6 lines: wsl: there is no PE on this side: end the path one PE earlier, as in columns.0, end - 1.
 #include "programs.hpp"
 
 #ifdef WSL_MISUSE

@@ -2,7 +2,7 @@
 // Column 2 sends nothing to column 3.
 // says: the_path_listens_to_silence
 // says: color_id.0.*column.3.*row.0.*west
-// says: wsl: the neighbour on this side has no path of this color that goes here: give it one, or do not listen to this side
+// says: wsl: the neighbour on this side has no path of this color that goes here: give it one, or do not
 #include "programs.hpp"
 
 #ifdef WSL_MISUSE

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Seven colors are filtered on one PE, which has six filters.
 // says: the_pe_has_too_many_filters
-// says: number.7.*number.6.*column.1.*row.0
+// says: has.7.*limit.6.*column.1.*row.0
 // says: wsl: the colors that are filtered on this PE need more filters than it has
 #include "programs.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Two tasks for one id.
 // says: the_program_binds_one_control_id_twice
-// says: number.3.*column.0.*row.0
+// says: control_id.3.*column.0.*row.0
 // says: wsl: a control wavelet activates one task: give each control task its own id
 #include "programs.hpp"
 

@@ -2,7 +2,7 @@
 // The program of the first PE only takes.
 // says: the_program_does_not_send_the_color
 // says: color_id.0.*column.0.*row.0
-// says: wsl: the path comes from the ramp of a program that does not send this color: add the entry to the program.s table, or leave the ramp out of the path
+// says: wsl: the path comes from the ramp of a program that does not send this color: add the entry to the
 #include "programs.hpp"
 
 #ifdef WSL_MISUSE

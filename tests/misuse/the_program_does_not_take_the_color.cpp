@@ -2,7 +2,7 @@
 // The program of the last PE only sends.
 // says: the_program_does_not_take_the_color
 // says: color_id.0.*column.3.*row.0
-// says: wsl: the path goes to the ramp of a program that neither binds a data task to this color nor reads it: add the entry to the program.s table, or leave the ramp out of the path
+// says: wsl: the path goes to the ramp of a program that neither binds a data task to this color nor reads
 #include "programs.hpp"
 
 #ifdef WSL_MISUSE

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The machine has an id for one.
 // says: the_program_has_too_many_data_tasks
-// says: number.2.*number.1.*column.0.*row.0
-// says: wsl: the machine has fewer ids for data tasks: read some of the colors with descriptors, or share a color
+// says: has.2.*limit.1.*column.0.*row.0
+// says: wsl: the machine has fewer ids for data tasks: read some of the colors with descriptors, or share a
 #include "programs.hpp"
 
 constexpr machine tiny = [] {

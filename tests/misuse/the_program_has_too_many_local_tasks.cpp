@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The machine has ids for two.
 // says: the_program_has_too_many_local_tasks
-// says: number.3.*number.2.*column.0.*row.0
+// says: has.3.*limit.2.*column.0.*row.0
 // says: wsl: the machine has fewer ids for local tasks: join tasks that run after each other
 #include "programs.hpp"
 

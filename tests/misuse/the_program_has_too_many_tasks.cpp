@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The machine has two ids for data and local tasks together.
 // says: the_program_has_too_many_tasks
-// says: number.3.*number.2.*column.0.*row.0
-// says: wsl: data and local tasks together have fewer ids: join tasks that run after each other
+// says: has.3.*limit.2.*column.0.*row.0
+// says: wsl: the machine has fewer ids for data and local tasks together: join tasks that run after each other
 #include "programs.hpp"
 
 constexpr machine tiny = [] {

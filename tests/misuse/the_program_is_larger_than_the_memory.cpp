@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A PE has 48 KiB.
 // says: the_program_is_larger_than_the_memory
-// says: number.49153.*number.49152.*column.0.*row.0
-// says: wsl: the members of the program need more bytes than a PE has: use smaller or fewer arrays, or more PEs
+// says: has.49153.*limit.49152.*column.0.*row.0
+// says: wsl: the members of the program need more bytes than a PE has: use smaller or fewer arrays, or more
 #include "programs.hpp"
 
 constexpr program good = with(idle_table, 48 * 1024), bad = with(idle_table, 48 * 1024 + 1);

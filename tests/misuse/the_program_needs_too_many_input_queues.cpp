@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Each color that a descriptor reads has an input queue, and this machine has one.
 // says: the_program_needs_too_many_input_queues
-// says: number.2.*number.1.*column.0.*row.0
-// says: wsl: each of these colors needs an input queue of its own: let fewer colors arrive at one PE
+// says: has.2.*limit.1.*column.0.*row.0
+// says: wsl: each color that arrives at a PE needs an input queue of its own
 #include "programs.hpp"
 
 constexpr machine tiny = [] {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Each color that a PE sends has an output queue, and this machine has one.
 // says: the_program_needs_too_many_output_queues
-// says: number.2.*number.1.*column.0.*row.0
-// says: wsl: each color that a PE sends needs an output queue of its own: send fewer colors from one PE
+// says: has.2.*limit.1.*column.0.*row.0
+// says: wsl: each color that a PE sends needs an output queue of its own
 #include "programs.hpp"
 
 constexpr machine tiny = [] {

@@ -2,7 +2,7 @@
 // A data task and a descriptor want the same wavelets.
 // says: the_program_takes_one_color_twice
 // says: color_id.0.*column.1.*row.0
-// says: wsl: a wavelet goes to one data task or to the descriptors that read its color, not to both: keep one of them, or use two colors
+// says: wsl: a wavelet goes to one data task or to the descriptors that read its color, not to both: keep one
 #include "programs.hpp"
 
 constexpr binding greedy_table[] = {launches, sends(red), takes(red), reads(red)};

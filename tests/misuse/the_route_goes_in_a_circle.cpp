@@ -2,7 +2,7 @@
 // Four PEs hand on to each other for ever.
 // says: the_route_goes_in_a_circle
 // says: color_id.0.*column.[01].*row.[01].*wsl::port
-// says: wsl: a wavelet that leaves through this side comes back and never ends: let one path of the circle end at the ramp
+// says: wsl: a wavelet that leaves through this side comes back and never ends: let one path of the circle
 #include "programs.hpp"
 
 #ifdef WSL_MISUSE

@@ -2,7 +2,7 @@
 // The host writes words where the path carries floats.
 // says: the_stream_carries_another_type
 // says: color_id.0.*column.0.*row.0.*west
-// says: wsl: the path that the host stream meets carries another type in the same color: give both the same color.T.
+// says: wsl: the path that the host stream meets carries another type in the same color: give both the same
 #include "programs.hpp"
 
 constexpr color<u32> red_words{0};

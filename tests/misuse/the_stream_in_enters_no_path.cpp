@@ -2,7 +2,7 @@
 // The host writes into the west side of a PE whose path begins at its ramp.
 // says: the_stream_in_enters_no_path
 // says: color_id.0.*column.0.*row.0.*west
-// says: wsl: no path of this color comes from the side of the stream_in: add one, or bind the stream where such a path is
+// says: wsl: no path of this color comes from the side of the stream_in: add one, or bind the stream where
 #include "programs.hpp"
 
 #ifdef WSL_MISUSE

@@ -2,7 +2,7 @@
 // The host reads from the east side of a PE whose path ends at its ramp.
 // says: the_stream_out_leaves_no_path
 // says: color_id.0.*column.3.*row.0.*east
-// says: wsl: no path of this color goes to the side of the stream_out: add one, or bind the stream where such a path is
+// says: wsl: no path of this color goes to the side of the stream_out: add one, or bind the stream where such
 #include "programs.hpp"
 
 #ifdef WSL_MISUSE

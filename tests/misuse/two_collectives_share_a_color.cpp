@@ -2,7 +2,7 @@
 // A reduce begins its colors where a broadcast has its only one.
 // says: two_modules_claim_one_color
 // says: color_id.2.*column.0.*row.0
-// says: wsl: two library modules own the same color in the same place: give one of them other colors, or another region
+// says: wsl: two library modules own the same color in the same place: give one of them other colors, or
 #include <wsl/collective.hpp>
 
 using namespace wsl;

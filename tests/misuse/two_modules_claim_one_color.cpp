@@ -2,7 +2,7 @@
 // Two modules begin their colors where the other has some.
 // says: two_modules_claim_one_color
 // says: color_id.7.*column.0.*row.0
-// says: wsl: two library modules own the same color in the same place: give one of them other colors, or another region
+// says: wsl: two library modules own the same color in the same place: give one of them other colors, or
 #include "programs.hpp"
 
 constexpr region grid{0, 4, 0, 1};

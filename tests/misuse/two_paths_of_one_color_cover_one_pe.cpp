@@ -2,7 +2,7 @@
 // Two areas share column 1.
 // says: two_paths_of_one_color_cover_one_pe
 // says: color_id.0.*column.1.*row.0
-// says: wsl: a router has one route for each color: make the areas of the two paths disjoint, or give one of them another color
+// says: wsl: a router has one route for each color: make the areas of the two paths disjoint, or give one of
 #include "programs.hpp"
 
 #ifdef WSL_MISUSE

@@ -2,7 +2,7 @@
 // Two streams bind the same link.
 // says: two_streams_use_one_side_of_one_pe
 // says: color_id.0.*column.0.*row.0.*west
-// says: wsl: two host streams of one color and direction share a link, so their words have no order: keep one, or use two colors
+// says: wsl: two host streams of one color and direction share a link, so their words have no order: keep
 #include "programs.hpp"
 
 #ifdef WSL_MISUSE

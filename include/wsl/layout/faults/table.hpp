@@ -203,6 +203,7 @@ template <int y> class fork_row;
 template <int n> class has;
 template <int n> class limit;
 template <int n> class position;
+template <int id> class control_id;
 template <u64 mask> class waits_for;
 
 /// The answer to `routed<L>()`: true, after the compiler has printed a sentence as well, so that there is no second.
@@ -248,7 +249,7 @@ consteval auto located() {
   else if constexpr (l == fault_locator::color_limit)
     return named<Fault<c, x, y, has<D.have>, limit<D.limit>>>{};
   else if constexpr (l == fault_locator::position) return named<Fault<c, x, y, position<D.have>>>{};
-  else if constexpr (l == fault_locator::id) return named<Fault<has<D.have>, x, y>>{};
+  else if constexpr (l == fault_locator::id) return named<Fault<control_id<D.have>, x, y>>{};
   else return named<Fault<c, x, y, waits_for<D.colors>>>{};
 }
 
