@@ -3,6 +3,12 @@
 // host's device, streams and reports are included by name, from host/, because a program that only launches
 // and reads members does not pay for them. Collectives have an umbrella header of their own.
 #pragma once
+// First, so that a compiler of an older standard reads no further, and so that few lines of "In file included from"
+// stand before the sentence of a fault in a layout.
+#include "support/cxx20.hpp"
+#include "layout/faults/table.hpp"
+#include "layout/layout.hpp"
+
 #include "core/half.hpp"
 #include "fabric/fabric.hpp"
 #include "layout/check.hpp"

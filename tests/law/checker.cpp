@@ -34,9 +34,9 @@ void agree(const findings& truth, const diagnostic& d, int color, std::initializ
       FAIL("missed a fault like " << text_of(*kinds.begin()).name << " of color " << color);
     return;
   }
-  ++sum.found[static_cast<int>(d.what)];
+  ++sum.found[static_cast<int>(d.kind)];
   bool kind = false;
-  for (fault_kind k : kinds) kind = kind || k == d.what;
+  for (fault_kind k : kinds) kind = kind || k == d.kind;
   if (!kind || !truth.confirms(d)) FAIL("not so: " << sentence(d));
 }
 
@@ -132,7 +132,7 @@ bool only_while_compiling(fault_kind f) {
 
 bool faulty(const findings& truth) {
   for (const fault_text& t : fault_texts)
-    if (!opt_in(t.what) && truth.has(t.what)) return true;
+    if (!opt_in(t.kind) && truth.has(t.kind)) return true;
   return false;
 }
 
@@ -153,7 +153,7 @@ void judge(unsigned seed, bool changing, counts& sum) {
   for (int c = 0; c < l.machine().colors; ++c) agree_on_color(l, truth, c, sum);
   agree_on_layout(l, truth, sum);
   const diagnostic d = check(l);
-  ++sum.layouts, ++sum.first[static_cast<int>(d.what)];
+  ++sum.layouts, ++sum.first[static_cast<int>(d.kind)];
   if (d.found() != faulty(truth)) FAIL("the verdicts differ: " << sentence(d));
   if (d.found()) return;
   ++sum.accepted, sum.accepted_changing += l.changes();
@@ -171,13 +171,13 @@ TEST_CASE("the checker finds what sending wavelets through every PE finds") {
   std::printf("%ld layouts, %ld accepted (%.1f %%), %ld of them with routes that change\n", sum.layouts,
               sum.accepted, 100.0 * double(sum.accepted) / double(sum.layouts), sum.accepted_changing);
   for (const fault_text& t : fault_texts)
-    if (t.what != fault_kind::none)
-      std::printf("%8ld found, %8ld first: %s\n", sum.found[int(t.what)], sum.first[int(t.what)], t.name);
+    if (t.kind != fault_kind::none)
+      std::printf("%8ld found, %8ld first: %s\n", sum.found[int(t.kind)], sum.first[int(t.kind)], t.name);
   if (!plain.are_a_sample()) return;
   CHECK(sum.accepted * 6 >= sum.layouts);
   CHECK(sum.accepted_changing * 25 >= changing.count());
   for (const fault_text& t : fault_texts) {
     INFO(t.name);
-    if (t.what != fault_kind::none && !only_while_compiling(t.what)) CHECK(sum.found[int(t.what)] > 0);
+    if (t.kind != fault_kind::none && !only_while_compiling(t.kind)) CHECK(sum.found[int(t.kind)] > 0);
   }
 }

@@ -56,10 +56,10 @@ class findings {
     return std::any_of(s.begin(), s.end(), [&](const spot& p) { return p.color == color; });
   }
   bool confirms(const diagnostic& d) const {
-    const auto& s = spots_[static_cast<int>(d.what)];
+    const auto& s = spots_[static_cast<int>(d.kind)];
     const auto same = [&](const spot& p) { return p.color == d.color && p.at == d.at && p.side == d.side; };
     return std::any_of(s.begin(), s.end(), same) &&
-           (d.what != fault_kind::a_fork_meets_itself_again || parts_at(d));
+           (d.kind != fault_kind::a_fork_meets_itself_again || parts_at(d));
   }
   /// How often a wavelet that enters the router of a PE arrives at each ramp and stream_out; requires a color
   /// without circles.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A layout cannot place what binds nothing. says: wsl: a PE program has a public table: static consteval auto
-// tasks.. . return table.launch<&part::start>...; .
+// A layout cannot place what binds nothing.
+// says: wsl: a PE program has a public table: static consteval auto tasks.. . return
 #include <wsl/wsl.hpp>
 
 using namespace wsl;

@@ -9,7 +9,7 @@
 
 #include "../core/area.hpp"
 #include "../core/fault.hpp"
-#include "../support/joined.hpp"
+#include "../support/text.hpp"
 
 namespace wsl::faults {
 
@@ -17,51 +17,51 @@ namespace wsl::faults {
 
 /// "columns 2 to 5 and rows 0 to 3".
 inline std::string extent(const region& r) {
-  return detail::joined({"columns ", r.x0, " to ", r.x1 - 1, " and rows ", r.y0, " to ", r.y1 - 1});
+  return support::joined({"columns ", r.x0, " to ", r.x1 - 1, " and rows ", r.y0, " to ", r.y1 - 1});
 }
 /// "wsl: PE(3, 4) calls broadcast".
 inline std::string call(coord at, const char* module) {
-  return detail::joined({"wsl: PE(", at.x, ", ", at.y, ") calls ", module});
+  return support::joined({"wsl: PE(", at.x, ", ", at.y, ") calls ", module});
 }
 
 // ---- of a layout ------------------------------------------------------------------------------
 
 [[noreturn]] inline void the_rectangle_of_a_collective_has_no_strides(const char* module, int sx, int sy) {
-  throw fault(detail::joined(
+  throw fault(support::joined(
       {"wsl: the rectangle of ", module, " strides by ", sx, " and ", sy,
        ": a collective needs PEs that are neighbours; give it columns(from, to).rows(from, to)"}));
 }
 [[noreturn]] inline void the_rectangle_of_a_collective_holds_no_PE(const char* module) {
-  throw fault(detail::joined({"wsl: the rectangle of ", module, " holds no PE of this grid"}));
+  throw fault(support::joined({"wsl: the rectangle of ", module, " holds no PE of this grid"}));
 }
 [[noreturn]] inline void the_rectangle_of_a_collective_leaves_the_grid(const char* module, const region& r,
                                                                        int width, int height) {
-  throw fault(detail::joined({"wsl: the rectangle of ", module, ", ", extent(r), ", leaves the grid of ",
+  throw fault(support::joined({"wsl: the rectangle of ", module, ", ", extent(r), ", leaves the grid of ",
                               width, " x ", height, " PEs"}));
 }
 [[noreturn]] inline void the_root_is_outside_the_rectangle(const char* module, coord root, int columns,
                                                            int rows) {
-  throw fault(detail::joined({"wsl: the root (", root.x, ", ", root.y, ") of ", module,
+  throw fault(support::joined({"wsl: the root (", root.x, ", ", root.y, ") of ", module,
                               " is outside its rectangle of ", columns, " x ", rows,
                               " PEs; roots count from the rectangle's north-west corner"}));
 }
 [[noreturn]] inline void a_shift_goes_along_rows_or_columns(const char* module, int by) {
-  throw fault(detail::joined(
+  throw fault(support::joined(
       {"wsl: a ", module, " goes along each_row or each_column, by at least one PE, not by ", by}));
 }
 [[noreturn]] inline void an_all_to_all_goes_along_rows_or_columns(const char* module) {
-  throw fault(detail::joined({"wsl: ", module,
+  throw fault(support::joined({"wsl: ", module,
                               " goes along each_row or each_column; to cover a rectangle, run one along "
                               "its rows and then one along its columns"}));
 }
 [[noreturn]] inline void a_rim_is_not_wider_than_the_tile(const char* module, int rows, int columns,
                                                           int width) {
   throw fault(
-      detail::joined({"wsl: a ", module, " of width ", width, " around a tile of ", rows, " x ", columns,
+      support::joined({"wsl: a ", module, " of width ", width, " around a tile of ", rows, " x ", columns,
                       " cells: the width is at least 1, and the tile is at least as wide and as high"}));
 }
 [[noreturn]] inline void the_tactic_needs_more_colors(const char* module, int needed, int colors) {
-  throw fault(detail::joined({"wsl: the tactic of ", module, " needs ", detail::counted(needed, "color"),
+  throw fault(support::joined({"wsl: the tactic of ", module, " needs ", support::counted(needed, "color"),
                               " for a line of its rectangle, not ", colors,
                               ": give it more with .colors, or choose another tactic"}));
 }
@@ -79,24 +79,24 @@ inline std::string call(coord at, const char* module) {
 [[noreturn]] inline void the_blocks_do_not_fit(const char* module, coord at, int words, int blocks,
                                                int block) {
   throw fault(call(at, module) + " with an array of " +
-              detail::joined({detail::counted(words, "word"), " for ", detail::counted(blocks, "block"),
+              support::joined({support::counted(words, "word"), " for ", support::counted(blocks, "block"),
                               " of ", block, ": it needs ", static_cast<long long>(blocks) * block}));
 }
 [[noreturn]] inline void this_PE_is_the_root(const char* module, coord at) {
-  throw fault(detail::joined({"wsl: PE(", at.x, ", ", at.y, ") is the root of ", module,
+  throw fault(support::joined({"wsl: PE(", at.x, ", ", at.y, ") is the root of ", module,
                               ", so it calls with the array of all blocks"}));
 }
 [[noreturn]] inline void this_PE_is_not_the_root(const char* module, coord at) {
-  throw fault(detail::joined({"wsl: PE(", at.x, ", ", at.y, ") is not the root of ", module,
+  throw fault(support::joined({"wsl: PE(", at.x, ", ", at.y, ") is not the root of ", module,
                               ", so it calls without the array of all blocks"}));
 }
 [[noreturn]] inline void the_field_does_not_fit(const char* module, coord at, int words, int rows,
                                                 int columns) {
-  throw fault(call(at, module) + detail::joined({" with an array of ", detail::counted(words, "word"),
+  throw fault(call(at, module) + support::joined({" with an array of ", support::counted(words, "word"),
                                                  ": a tile with its rim has ", rows, " x ", columns}));
 }
 [[noreturn]] inline void the_arrays_differ(const char* module, coord at, int a, int b) {
-  throw fault(call(at, module) + detail::joined({" with arrays of ", a, " and ", detail::counted(b, "word"),
+  throw fault(call(at, module) + support::joined({" with arrays of ", a, " and ", support::counted(b, "word"),
                                                  ": their lengths are equal"}));
 }
 [[noreturn]] inline void the_last_call_is_under_way(const char* module, coord at) {

@@ -6,7 +6,7 @@
 #pragma once
 #include <initializer_list>
 
-#include "misuse.hpp"
+#include "faults.hpp"
 #include "scalar.hpp"
 
 namespace wsl {
@@ -43,7 +43,7 @@ class command_list {
   constexpr command_list(command only) : command_list({only}) {}
   constexpr command_list(std::initializer_list<command> list) {
     if (list.size() > most)
-      misuse::a_control_wavelet_carries_at_most_8_commands(static_cast<int>(list.size()));
+      faults::a_control_wavelet_carries_at_most_8_commands(static_cast<int>(list.size()));
     for (command c : list)
       list_ |= static_cast<u32>(c) << 3 * count_++, set_ = static_cast<u8>(set_ | command_bit(c));
   }
@@ -74,7 +74,7 @@ struct control_word {
   static constexpr control_word of(const command_list& what, int id) { return make(what.list(), id); }
   static constexpr control_word of(const command_list& what, int id, u16 data) {
     if (what.count() > commands_beside_data)
-      misuse::a_control_wavelet_with_data_carries_at_most_3_commands(what.count());
+      faults::a_control_wavelet_with_data_carries_at_most_3_commands(what.count());
     return {make(what.list(), id).bits | u32{1} << 31 | data};
   }
 
@@ -95,7 +95,7 @@ struct control_word {
 
  private:
   static constexpr control_word make(u32 list, int id) {
-    if (id < 0 || id > 63) misuse::the_ids_of_control_tasks_are_0_to_63(id);
+    if (id < 0 || id > 63) faults::the_ids_of_control_tasks_are_0_to_63(id);
     return {static_cast<u32>(id) << 16 | (list & 0777) << 22 | list >> 9};
   }
 };

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "../fabric/fabric.hpp"
-#include "../support/joined.hpp"
+#include "../support/text.hpp"
 
 namespace wsl {
 
@@ -105,15 +105,15 @@ class host_streams {
     std::size_t k = 0;
     while (box.words[k].size() >= n) ++k;
     throw fault("wsl: the stream of color " + std::to_string(box.color) + " has " +
-                detail::counted(box.words[k].size(), "word") + " at PE(" + std::to_string(box.at[k].x) +
+                support::counted(box.words[k].size(), "word") + " at PE(" + std::to_string(box.at[k].x) +
                 ", " + std::to_string(box.at[k].y) + "), the host reads " + std::to_string(n) +
                 " there, and nothing moves any more");
   }
 
   static std::size_t part(int color, std::size_t words, std::size_t pes) {
     if (words % pes == 0) return words / pes;
-    throw fault("wsl: the stream of color " + std::to_string(color) + " has " + detail::counted(pes, "PE") +
-                ", which cannot share " + detail::counted(words, "word") + " equally");
+    throw fault("wsl: the stream of color " + std::to_string(color) + " has " + support::counted(pes, "PE") +
+                ", which cannot share " + support::counted(words, "word") + " equally");
   }
 
   /// The PEs of a stream; throws if there is no such stream or it carries something else.

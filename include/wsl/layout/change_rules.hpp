@@ -2,7 +2,6 @@
 // The rules of routes that change, as a layout that has some carries them.
 #pragma once
 #include "faults/path_options.hpp"
-#include "faults/switches.hpp"
 #include "rules/filters.hpp"
 #include "rules/switches.hpp"
 

@@ -6,7 +6,7 @@
 #pragma once
 #include <utility>
 
-#include "faults/report.hpp"
+#include "faults/table.hpp"
 #include "rules/budget.hpp"
 #include "rules/cycles.hpp"
 #include "rules/forks.hpp"
@@ -151,13 +151,26 @@ consteval int first_fault(std::integer_sequence<int, N...>) {
   return first;
 }
 
-/// False after the compiler has printed the sentence of the first fault: callers need not fail a second time.
-template <const layout& L, family F>
-consteval bool satisfies() {
+/// The type of the first fault, or of none. A family of rules is asked only when those before it found nothing.
+template <const layout& L, family F, family... Later>
+consteval auto first_sentence() {
   constexpr int first = first_fault<L, F>(std::make_integer_sequence<int, questions(L, F)>{});
-  if constexpr (first >= 0) error::report<answer<L, F, first>>();
-  return first < 0;
+  if constexpr (first >= 0) return faults::sentence_of<answer<L, F, first>>();
+  else if constexpr (sizeof...(Later) > 0) return first_sentence<L, Later...>();
+  else return faults::named<faults::none>{};
 }
+
+/// False for a layout that is not constexpr, and for one whose initializer the compiler has already rejected.
+template <const layout& L>
+concept constant = requires { typename std::bool_constant<(L.width() > 0)>; };
+
+template <const layout& L, family... F>
+consteval auto judge() {
+  if constexpr (constant<L>) return first_sentence<L, F...>();
+  else return faults::named<faults::the_layout_is_not_a_constant<L>>{};
+}
+template <const layout& L, family... F>
+using verdict = typename decltype(judge<L, F...>())::type;
 
 }  // namespace rules
 
@@ -174,32 +187,19 @@ constexpr diagnostic check_complete(const layout& l) { return rules::ask_all(l, 
 /// Every color that is sent can start. To be asked where check found nothing.
 constexpr diagnostic check_live(const layout& l) { return rules::ask_all(l, rules::family::live); }
 
-/// `static_assert(routed<plate>())`: true, or the compiler prints the first fault as a sentence. A family of
-/// rules is asked only when those before it found nothing.
+/// `static_assert(routed<plate>())`: true, or the compiler prints the first fault as a sentence. This is an alias of the
+/// fault's type and no function, so that compilers print the sentence with the user's line and nothing between them.
 template <const layout& L>
-consteval bool routed() {
-  using enum rules::family;
-  using rules::satisfies;
-  if constexpr (!satisfies<L, claims>()) return true;
-  else if constexpr (!satisfies<L, paths>()) return true;
-  else if constexpr (!satisfies<L, cycles>()) return true;
-  else if constexpr (!satisfies<L, switches>()) return true;
-  else if constexpr (!satisfies<L, filters>()) return true;
-  else if constexpr (!satisfies<L, placements>()) return true;
-  else if constexpr (!satisfies<L, tasks>()) return true;
-  else return satisfies<L, budget>() || true;
-}
+using routed = rules::verdict<L, rules::family::claims, rules::family::paths, rules::family::cycles,
+                              rules::family::switches, rules::family::filters, rules::family::placements,
+                              rules::family::tasks, rules::family::budget>;
 
 /// Opt-in: every PE of a program has a path for every color in the program's table.
 template <const layout& L>
-consteval bool complete() {
-  return rules::satisfies<L, rules::family::complete>() || true;
-}
+using complete = rules::verdict<L, rules::family::complete>;
 
 /// Opt-in: every color that is sent can start.
 template <const layout& L>
-consteval bool live() {
-  return rules::satisfies<L, rules::family::live>() || true;
-}
+using live = rules::verdict<L, rules::family::live>;
 
 }  // namespace wsl

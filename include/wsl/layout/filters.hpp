@@ -13,8 +13,8 @@ namespace wsl {
 constexpr void add_filter(layout& l, path_record& p, filter_record f) {
   f.path = l.paths().size() - 1;
   if (!f.sensible())
-    misuse::a_filter_keeps_some_of_the_wavelets_it_counts(p.color, f.first, f.last, f.period);
-  if (l.filters().full()) misuse::the_layout_has_more_filters_than_it_can_hold(layout::max_filters);
+    faults::a_filter_keeps_some_of_the_wavelets_it_counts(p.color, f.first, f.last, f.period);
+  if (l.filters().full()) faults::the_layout_has_more_filters_than_it_can_hold(layout::max_filters);
   l.add(f, rules::of_changes);
 }
 

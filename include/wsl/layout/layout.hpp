@@ -3,9 +3,11 @@
 // functions in a constant expression and at run time, and nothing in it grows with the number of PEs: paths
 // and placements cover areas. A layout can only be checked, drawn and given to a fabric.
 #pragma once
+#include <bit>
+
 #include "../core/area.hpp"
 #include "../core/machine.hpp"
-#include "../core/misuse.hpp"
+#include "../core/faults.hpp"
 #include "../support/inplace_vector.hpp"
 #include "changes.hpp"
 #include "program.hpp"
@@ -63,9 +65,9 @@ class layout {
 
   constexpr layout(const wsl::machine& target, int width, int height)
       : machine_(target), width_(width), height_(height) {
-    if (width < 1 || height < 1) misuse::a_grid_has_at_least_one_row_and_one_column(width, height);
+    if (width < 1 || height < 1) faults::a_grid_has_at_least_one_row_and_one_column(width, height);
     if (width > target.width || height > target.height)
-      misuse::the_grid_is_larger_than_the_machine(target.name, width, height, target.width, target.height);
+      faults::the_grid_is_larger_than_the_machine(target.name, width, height, target.width, target.height);
   }
 
   /// Puts a program on every PE of an area.
@@ -73,7 +75,7 @@ class layout {
   constexpr layout& place(const region& where, const program& what) {
     if (where.empty()) return *this;
     on_grid(where);
-    if (placements_.full()) misuse::the_layout_has_more_placements_than_it_can_hold(max_placements);
+    if (placements_.full()) faults::the_layout_has_more_placements_than_it_can_hold(max_placements);
     placements_.push_back({where, &what});
     return *this;
   }
@@ -115,7 +117,7 @@ class layout {
   constexpr layout& claim_colors(const char* module, int first, int count, const region& where) {
     known_color(first), known_color(first + count - 1);
     if (where.empty()) return *this;
-    if (claims_.full()) misuse::the_layout_has_more_modules_than_it_can_hold(max_claims);
+    if (claims_.full()) faults::the_layout_has_more_modules_than_it_can_hold(max_claims);
     claims_.push_back({where, module, first, count});
     return *this;
   }
@@ -132,13 +134,13 @@ class layout {
     changes_by(rules);
   }
   constexpr void add_injection(const path_record& p) {
-    if (!machine_.prefers_injected) misuse::the_machine_has_no_injection_priority(machine_.name);
-    if (!every_route(p).from.has(port::ramp)) misuse::what_is_injected_comes_from_the_ramp(p.color);
+    if (!machine_.prefers_injected) faults::the_machine_has_no_injection_priority(machine_.name);
+    if (!every_route(p).from.has(port::ramp)) faults::what_is_injected_comes_from_the_ramp(p.color);
   }
   constexpr void add_swap(int color) {
     known_color(color | 1);
-    if (!machine_.swaps_colors) misuse::the_machine_does_not_swap_colors(machine_.name);
-    if (rules_) misuse::a_layout_swaps_colors_or_changes_routes();
+    if (!machine_.swaps_colors) faults::the_machine_does_not_swap_colors(machine_.name);
+    if (rules_) faults::a_layout_swaps_colors_or_changes_routes(color);
     swapped_ |= u64{3} << (color & ~1);
   }
 
@@ -174,7 +176,7 @@ class layout {
 
   /// The PEs of an area on this grid.
   constexpr region inside(const area& a) const {
-    if (a.sx < 1 || a.sy < 1 || a.sx > 16 || a.sy > 16) misuse::an_area_strides_by_1_to_16(a.sx, a.sy);
+    if (a.sx < 1 || a.sy < 1 || a.sx > 16 || a.sy > 16) faults::an_area_strides_by_1_to_16(a.sx, a.sy);
     return resolve(a, grid());
   }
 
@@ -214,29 +216,29 @@ class layout {
  private:
   constexpr void known_color(int id) const {
     if (id < 0 || id >= machine_.colors)
-      misuse::a_color_id_must_be_below_the_number_of_colors_of_the_machine(id, machine_.colors);
+      faults::a_color_id_must_be_below_the_number_of_colors_of_the_machine(id, machine_.colors);
   }
   constexpr void on_grid(const region& r) const {
-    if (r.sx < 1 || r.sy < 1 || r.sx > 16 || r.sy > 16) misuse::an_area_strides_by_1_to_16(r.sx, r.sy);
+    if (r.sx < 1 || r.sy < 1 || r.sx > 16 || r.sy > 16) faults::an_area_strides_by_1_to_16(r.sx, r.sy);
     if (r.x0 < 0 || r.y0 < 0 || r.x1 > width_ || r.y1 > height_)
-      misuse::the_area_leaves_the_grid(r.x0, r.x1, r.y0, r.y1, width_, height_);
+      faults::the_area_leaves_the_grid(r.x0, r.x1, r.y0, r.y1, width_, height_);
   }
   template <payload T>
   constexpr void add_path(color<T> c, const region& where, route how) {
     known_color(c.id);
     if (how.from.empty() || how.to.empty())
-      misuse::a_path_needs_a_port_to_come_from_and_a_port_to_go_to(c.id);
+      faults::a_path_needs_a_port_to_come_from_and_a_port_to_go_to(c.id);
     if (where.empty()) {
       idle_colors_ |= color_bit(c.id);
       return;
     }
     on_grid(where);
-    if (paths_.full()) misuse::the_layout_has_more_paths_than_it_can_hold(max_paths);
+    if (paths_.full()) faults::the_layout_has_more_paths_than_it_can_hold(max_paths);
     paths_.push_back({.where = where, .color = c.id, .how = how, .type = &payload_type_of<T>});
   }
 
   constexpr void changes_by(const change_rules& rules) {
-    if (swapped_) misuse::a_layout_swaps_colors_or_changes_routes();
+    if (swapped_) faults::a_layout_swaps_colors_or_changes_routes(std::countr_zero(swapped_));
     rules_ = &rules;
   }
   constexpr void give(path_record& p, merge_t) { p.merges = true; }
@@ -253,8 +255,8 @@ class layout {
     const coord first = where.nth(0) + step(side), last = where.nth(where.count() - 1) + step(side);
     const bool edge = side == port::east || side == port::west ? where.columns() == 1 : where.rows() == 1;
     if (side == port::ramp || !edge || has(first) || has(last))
-      misuse::a_stream_enters_or_leaves_through_a_side_of_the_grid(c.id);
-    if (streams_.full()) misuse::the_layout_has_more_streams_than_it_can_hold(max_streams);
+      faults::a_stream_enters_or_leaves_through_a_side_of_the_grid(c.id);
+    if (streams_.full()) faults::the_layout_has_more_streams_than_it_can_hold(max_streams);
     streams_.push_back({where, c.id, side, inbound, &payload_type_of<T>});
     return *this;
   }

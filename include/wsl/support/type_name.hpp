@@ -2,6 +2,7 @@
 // The name of a type or of a function as the compiler prints it, for messages: `runner<color<float>{1},
 // ...>`.
 #pragma once
+#include "cxx20.hpp"
 
 namespace wsl::support {
 

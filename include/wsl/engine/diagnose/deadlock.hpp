@@ -7,11 +7,13 @@
 #include <string>
 #include <utility>
 
-#include "../../support/joined.hpp"
+#include "../../support/text.hpp"
 #include "wait_graph.hpp"
 
 namespace wsl {
 namespace detail {
+
+using support::counted, support::joined;
 
 inline std::string pe_text(coord c) { return joined({"PE(", c.x, ", ", c.y, ")"}); }
 

@@ -45,9 +45,9 @@ constexpr usage usage_of(const layout& l, const placement& p) {
   return u;
 }
 
-constexpr diagnostic over_limit(fault_kind what, const placement& p, int have, int limit) {
+constexpr diagnostic over_limit(fault_kind kind, const placement& p, int have, int limit) {
   if (have <= limit) return {};
-  return {.what = what, .at = p.where.nth(0), .have = have, .limit = limit, .name = p.what->name};
+  return {.kind = kind, .at = p.where.nth(0), .have = have, .limit = limit, .name = p.what->name};
 }
 
 constexpr diagnostic local_tasks(const layout& l, const placement& p, const usage& u) {
@@ -65,7 +65,7 @@ constexpr diagnostic task_ids(const layout& l, const placement& p, const usage& 
 constexpr diagnostic control_ids(const layout& l, const placement& p, const usage&) {
   for (const binding& b : *p.what)
     if (b.what == role::control && (b.id < 0 || b.id >= l.machine().control_tasks))
-      return {.what = fault_kind::the_control_id_does_not_exist,
+      return {.kind = fault_kind::the_control_id_does_not_exist,
               .at = p.where.nth(0),
               .have = b.id,
               .limit = l.machine().control_tasks - 1,

@@ -6,9 +6,9 @@
 
 namespace wsl::rules {
 
-constexpr diagnostic at_filter(const layout& l, const filter_record& r, fault_kind what) {
+constexpr diagnostic at_filter(const layout& l, const filter_record& r, fault_kind kind) {
   const path_record& p = l.paths()[r.path];
-  return {.what = what, .color = p.color, .at = p.where.nth(0)};
+  return {.kind = kind, .color = p.color, .at = p.where.nth(0)};
 }
 
 constexpr diagnostic filters_are_used(const layout& l) {
@@ -38,7 +38,7 @@ constexpr diagnostic filters_fit(const layout& l) {
       const shared_piece more{intersect(pieces[i].where, where), pieces[i].depth + 1};
       if (more.where.empty()) continue;
       if (more.depth > l.machine().filters)
-        return {.what = fault_kind::the_pe_has_too_many_filters,
+        return {.kind = fault_kind::the_pe_has_too_many_filters,
                 .at = more.where.nth(0),
                 .have = more.depth,
                 .limit = l.machine().filters};

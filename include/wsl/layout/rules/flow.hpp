@@ -63,8 +63,8 @@ class flow {
   constexpr int first_out(int record, int side) const { return first_out_[4 * record + side]; }
   constexpr int first_in(int record, int side) const { return first_in_[4 * record + side]; }
 
-  constexpr diagnostic report(fault_kind what, coord at, int side = -1) const {
-    return {.what = what, .color = color, .at = at, .side = side < 0 ? port::ramp : every_side[side]};
+  constexpr diagnostic report(fault_kind kind, coord at, int side = -1) const {
+    return {.kind = kind, .color = color, .at = at, .side = side < 0 ? port::ramp : every_side[side]};
   }
   /// What a rule answers when it found nothing: nothing, unless it had to give up.
   constexpr diagnostic nothing() const {

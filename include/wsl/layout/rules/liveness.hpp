@@ -74,7 +74,7 @@ constexpr diagnostic colors_can_start(const layout& l) {
   for (int i = 0; i < sends.size(); ++i) {
     if (started & color_bit(sends[i].color)) continue;
     const placement& p = l.placements()[sends[i].placement];
-    return {.what = fault_kind::nobody_can_start_the_color,
+    return {.kind = fault_kind::nobody_can_start_the_color,
             .color = sends[i].color,
             .at = p.where.nth(0),
             .colors = waits_for(sends, started, sends[i].color),

@@ -168,7 +168,7 @@ constexpr diagnostic claims_are_apart(const layout& l) {
       if (first >= c[i].first + c[i].count || first >= c[j].first + c[j].count) continue;
       const region both = intersect(tight(c[i].where), tight(c[j].where));
       if (both.empty()) continue;
-      return {.what = fault_kind::two_modules_claim_one_color,
+      return {.kind = fault_kind::two_modules_claim_one_color,
               .color = first,
               .at = both.nth(0),
               .name = c[j].module,

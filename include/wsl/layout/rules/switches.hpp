@@ -30,9 +30,9 @@ constexpr int add_positions(const layout& l, const path_record& p, int only, scr
   return s ? s->count : 0;
 }
 
-constexpr diagnostic at_switch(const layout& l, const switch_record& s, fault_kind what, int position) {
+constexpr diagnostic at_switch(const layout& l, const switch_record& s, fault_kind kind, int position) {
   const path_record& p = l.paths()[s.path];
-  return {.what = what, .color = p.color, .at = p.where.nth(0), .have = position, .limit = s.count - 1};
+  return {.kind = kind, .color = p.color, .at = p.where.nth(0), .have = position, .limit = s.count - 1};
 }
 
 constexpr diagnostic machine_switches(const layout& l, const switch_record& s) {

@@ -71,9 +71,9 @@ constexpr diagnostic names_color(flow& f, const crew& c, bool takes) {
       f.work.spent += 14;
       const region both = intersect(f.paths[i].where, c.areas[k]);
       if (both.empty()) continue;
-      const fault_kind what = takes ? fault_kind::the_program_does_not_take_the_color
+      const fault_kind kind = takes ? fault_kind::the_program_does_not_take_the_color
                                     : fault_kind::the_program_does_not_send_the_color;
-      return named(f.report(what, both.nth(0)), f, k);
+      return named(f.report(kind, both.nth(0)), f, k);
     }
   }
   return f.nothing();
@@ -113,9 +113,9 @@ constexpr diagnostic used(flow& f, const crew& c, bool takes) {
       found = !intersect(f.paths[i].where, c.areas[k]).empty();
     }
     if (found) continue;
-    const fault_kind what =
+    const fault_kind kind =
         takes ? fault_kind::no_path_feeds_the_program : fault_kind::no_path_takes_what_the_program_sends;
-    return named(f.report(what, c.areas[k].nth(0)), f, k);
+    return named(f.report(kind, c.areas[k].nth(0)), f, k);
   }
   return f.nothing();
 }
@@ -128,9 +128,9 @@ constexpr diagnostic used_everywhere(flow& f, const crew& c, bool takes) {
   for (int k = 0; k < c.areas.size(); ++k) {
     if (!(c.roles[k] & crew::role_bit(takes))) continue;
     const coord bare = uncovered(c.areas[k], ramps, f.work);
-    const fault_kind what = takes ? fault_kind::no_path_feeds_the_program_on_this_pe
+    const fault_kind kind = takes ? fault_kind::no_path_feeds_the_program_on_this_pe
                                   : fault_kind::no_path_takes_what_the_program_sends_on_this_pe;
-    if (bare != nowhere) return named(f.report(what, bare), f, k);
+    if (bare != nowhere) return named(f.report(kind, bare), f, k);
   }
   return f.nothing();
 }
@@ -153,7 +153,7 @@ constexpr diagnostic commands_have_a_switch(const layout& l) {
     for (const binding& b : *p.what)
       if (b.what == role::steer && !l.changes() && !(b.commands & where_switched) &&
           (b.commands & (command_bit(advance) | command_bit(reset))) && sends_from(l, p, b.id))
-        return {.what = fault_kind::no_router_takes_the_command,
+        return {.kind = fault_kind::no_router_takes_the_command,
                 .color = b.id,
                 .at = p.where.nth(0),
                 .name = p.what->name};
@@ -170,7 +170,7 @@ constexpr diagnostic placements_are_apart(const layout& l) {
       if (apart(a[i], a[j])) continue;
       const region both = intersect(a[i], a[j]);
       if (both.empty()) continue;
-      return {.what = fault_kind::two_programs_run_on_one_pe,
+      return {.kind = fault_kind::two_programs_run_on_one_pe,
               .at = both.nth(0),
               .name = l.placements()[j].what->name,
               .other = l.placements()[i].what->name};
@@ -193,11 +193,11 @@ constexpr diagnostic tables_are_unambiguous(const layout& l) {
         const binding &a = p.what->table[i], &b = p.what->table[j];
         if (!compete(a, b)) continue;
         if (a.what == role::control)
-          return {.what = fault_kind::the_program_binds_one_control_id_twice,
+          return {.kind = fault_kind::the_program_binds_one_control_id_twice,
                   .at = p.where.nth(0),
                   .have = a.id,
                   .name = p.what->name};
-        return {.what = fault_kind::the_program_takes_one_color_twice,
+        return {.kind = fault_kind::the_program_takes_one_color_twice,
                 .color = a.id,
                 .at = p.where.nth(0),
                 .name = p.what->name};
