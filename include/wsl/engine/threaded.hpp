@@ -66,11 +66,10 @@ class threaded_engine : public engine {
     scheduler_.send_control(from, color, type, bits);
   }
   void reopen(pe_state& on, int color, int phase) override {
-    const topology& net = transport_.net;
-    if (!net.router_switches) rule::not_closed(on, color);
-    net.router_switches->reopen(on, color, phase);
-    transport_.wake(transport_.home(on),
-                    net.first_switched_router() + net.router_switches->find({on.x, on.y}, color));
+    topology& net = transport_.net;
+    const u32 j = net.switched.find({on.x, on.y}, color);
+    rule::reopen(on, color, phase, j == switched_routers::none ? nullptr : &net.switched[j].way, plan());
+    transport_.wake(transport_.home(on), net.first_switched_router() + j);
   }
   void async_compute(pe_state& on, const offloaded_job& what) override {
     transport_.home(on).offloaded_jobs.push_back(new open_job(what, on.index));
@@ -122,7 +121,7 @@ class threaded_engine : public engine {
     if (who < pes()) pe_waits(open, transport_.home(who), state(who));
     else if (who < transport_.net.first_switched_router())
       stream_waits(open, transport_.net.streams[who - pes()]);
-    else transport_.net.router_switches->waits_at(open, transport_, who);
+    else router_waits(open, who);
   }
 
   transport& words() { return transport_; }
@@ -139,6 +138,16 @@ class threaded_engine : public engine {
   static void stream_waits(waits& open, const stream_end& s) {
     if (s.inbound && !s.words.empty())
       open.push_back({wait::reason::stream, s.at, s.color, "", "", s.words.size()});
+  }
+
+  void router_waits(waits& open, u32 who) {
+    const switched_router& r = transport_.net.switched_router_of(who);
+    u64 held = 0, shut_out = 0;
+    for (const cursor& in : transport_.net.cursors_of(who))
+      (r.way.takes(every_port[in.port]) ? held : shut_out) += transport_.available(in);
+    if (shut_out)
+      open.push_back({wait::reason::router_switch, r.at, r.color, "", "", shut_out, r.way.position()});
+    if (held) open.push_back({wait::reason::router, r.at, r.color, "", "", held});
   }
 
   void pe_waits(waits& open, partition& b, pe_state& s) {
@@ -193,19 +202,15 @@ struct threaded {
 };
 
 namespace engines {
-/// Throws fault if no engine with these settings can run the layout.
-inline void require_possible(const threaded& how, const layout& plan) {
+/// Throws fault if no engine has these settings.
+inline void require_possible(const threaded& how) {
   if (how.threads < 0 || how.threads > 1024)
     throw fault("wsl: an engine runs on 1 to 1024 threads, not on " + std::to_string(how.threads));
-  if (plan.changes() && !find_switched_routers)
-    throw fault(
-        "wsl: the layout has routes that change; a program that uses them says #include "
-        "<wsl/fabric/switches.hpp>");
 }
 }  // namespace engines
 
 inline engine* threaded::make(const layout& plan) const {
-  engines::require_possible(*this, plan);
+  engines::require_possible(*this);
   return new engines::threaded_engine(plan, threads ? threads : default_threads(), queues, order,
                                       support::max(1u, pes_per_partition), rendezvous_from, log);
 }

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "../diagnose/run_log.hpp"
+#include "forwarding.hpp"
 #include "rendezvous.hpp"
 #include "streams.hpp"
 #include "task_run.hpp"
@@ -155,10 +156,10 @@ class pe_scheduler {
   }
 
   void visit_switched_router(partition& b, u32 who) {
-    const switched_router& at = transport_.net.switched_router_of(who);
-    pe* below = transport_.net.router_switches->visit(transport_, b, who, order_.shuffle ? b.draw(64) : 0)
-                    ? tiles_.find(at.at)
-                    : nullptr;
+    switched_router& at = transport_.net.switched_router_of(who);
+    const bool closes =
+        forwarding(transport_, b, at).run(transport_.net.cursors_of(who), order_.shuffle ? b.draw(64) : 0);
+    pe* below = closes ? tiles_.find(at.at) : nullptr;
     if (!below || !state_of(*below).image->torn_down[at.color]) return;
     extras(state_of(*below)).torn_down |= color_bit(at.color);
     transport_.wake(b, state_of(*below).index);
