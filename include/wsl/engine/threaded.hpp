@@ -128,7 +128,7 @@ class threaded_engine : public engine {
   thread_pool& threads() { return thread_pool_; }
 
  private:
-  waits pending() {
+  [[gnu::cold]] waits pending() {
     bool any = false;
     for (partition& b : partitions()) any |= any_waits(b);
     waits open;
@@ -140,7 +140,7 @@ class threaded_engine : public engine {
       open.push_back({wait::reason::stream, s.at, s.color, "", "", s.words.size()});
   }
 
-  void router_waits(waits& open, u32 who) {
+  [[gnu::cold]] void router_waits(waits& open, u32 who) {
     const switched_router& r = transport_.net.switched_router_of(who);
     u64 held = 0, shut_out = 0;
     for (const cursor& in : transport_.net.cursors_of(who))
@@ -150,7 +150,7 @@ class threaded_engine : public engine {
     if (held) open.push_back({wait::reason::router, r.at, r.color, "", "", held});
   }
 
-  void pe_waits(waits& open, partition& b, pe_state& s) {
+  [[gnu::cold]] void pe_waits(waits& open, partition& b, pe_state& s) {
     const processor* p = scheduler_.more(s);
     if (p) operation_waits(open, *p, s, [&](int color) { return scheduler_.source(b, s, color) == nullptr; });
     held_tasks(open, s);

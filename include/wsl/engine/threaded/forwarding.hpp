@@ -44,13 +44,13 @@ class forwarding {
   }
 
   /// How many of n words have room at all of these ports.
-  u32 room(ports to, u32 n) {
+  [[gnu::noinline]] u32 room(ports to, u32 n) {
     for (port p : every_port)
       if (to.has(p) && n > 0) n = transport_.room(partition_, out(p), n);
     return n;
   }
 
-  bool forward_control(cursor& in) {
+  [[gnu::cold, gnu::noinline]] bool forward_control(cursor& in) {
     const wavelet w{*transport_.words_at(in), in.color, true};
     const ports to = way_.outputs(w);
     if (room(to, 1) == 0) return false;
@@ -63,7 +63,7 @@ class forwarding {
     return true;
   }
 
-  bool forward_span(cursor& in) {
+  [[gnu::noinline]] bool forward_span(cursor& in) {
     const ports to = way_.every_output();
     const u32 n = room(to, transport_.readable(partition_, in));
     for (port p : every_port)
@@ -71,7 +71,7 @@ class forwarding {
     return took(in, n);
   }
 
-  bool forward_filtered(cursor& in) {
+  [[gnu::noinline]] bool forward_filtered(cursor& in) {
     const u32* words = transport_.words_at(in);
     const ports to = without_ramp(way_.every_output());
     u32 n = 0;

@@ -25,7 +25,7 @@ class switched_routers {
  public:
   static constexpr u32 none = ~u32{0};
 
-  explicit switched_routers(const layout& plan) {
+  [[gnu::cold]] explicit switched_routers(const layout& plan) {
     const switched_paths switched(plan);
     if (!switched.any()) return;
     for (const path_record& p : plan.paths()) {

@@ -139,7 +139,7 @@ struct topology {
   }
 
   /// The channels of a switched router, one for each of its outputs.
-  void open_channels(u32 writer, switched_router& from) {
+  [[gnu::cold]] void open_channels(u32 writer, switched_router& from) {
     from.first_channel = static_cast<u32>(channels.size());
     for (port out : every_port) {
       const coord next = from.at + step(out);
