@@ -5,6 +5,7 @@
 // program that does not depend on the order in which independent wavelets arrive.
 #pragma once
 #include "diagnose/deadlock.hpp"
+#include "pe_waits.hpp"
 #include "threaded/scheduler.hpp"
 #include "threaded/superstep.hpp"
 
@@ -163,10 +164,7 @@ class threaded_engine : public engine {
       if (n == 0) continue;
       const bool control = transport_.control_first(b, in);
       if (!control && p && p->reads(in.color)) continue;
-      const binding* task = control ? s.image->control_with(control_word{*transport_.words_at(in)}.id())
-                                    : s.image->data[in.color];
-      open.push_back(
-          {wait::reason::unread, {s.x, s.y}, in.color, s.image->source->name, task ? task->name : "", n});
+      unread_waits(open, s, {*transport_.words_at(in), in.color, control}, n);
     }
   }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "../../support/min_max.hpp"
+#include "../pe_core.hpp"
 #include "../resolved_routes.hpp"
 #include "../schedule.hpp"
 #include "../tiles.hpp"
@@ -29,6 +30,7 @@ struct stream_end {
 
 struct topology {
   static constexpr u32 deep = large_buffer / 2;
+  static constexpr int router_depth = 2;  ///< words that a router holds of a color, with depth::machine
 
   support::flat_vector<channel> channels;  ///< of one writer together
   /// by channel: words that may lie between writer and reader; empty if all are deep
@@ -203,17 +205,10 @@ struct topology {
     if (!machine_depth_) return deep;
     const machine& m = plan_.machine();
     const int routers = 1 + std::abs(to.x - from.x) + std::abs(to.y - from.y);
-    const u64 lower = color_bit(color) - 1;
-    int room = 2 * routers;
-    if (writer < pes_.size()) {
-      const u64 sends = state_of(pes_[writer]).image->sends;
-      room += m.output_depth[std::popcount(sends & lower) % support::min(m.output_queues, 8)] - 2;
-    }
-    const pe* p = switched.find(to, color) == switched_routers::none || from == to ? pes_.find(to) : nullptr;
-    if (!p) return static_cast<u32>(room);
-    const program_image& image = *state_of(const_cast<pe&>(*p)).image;
-    room +=
-        m.input_depth[std::popcount((image.takes | image.reads) & lower) % support::min(m.input_queues, 8)];
+    int room = router_depth * routers;
+    if (writer < pes_.size()) room += output_depth(*state_of(pes_[writer]).image, m, color) - router_depth;
+    if (switched.find(to, color) == switched_routers::none || from == to)
+      if (pe* p = pes_.find(to)) room += input_depth(*state_of(*p).image, m, color);
     return static_cast<u32>(room);
   }
 
