@@ -2,8 +2,8 @@
 // Control wavelets run tasks. In a row, numbers stream to a PE that adds them up; it need not know how many there are, for a sentinel
 // follows the last one and runs its task `finish`. Around the hub, every control wavelet brings a neighbour 16 bits for its task
 // `greet`, and on its way it turns the hub's switch: the next one goes to the next neighbour.
-#include <wsl/fabric/switches.hpp>
 #include <wsl/host/device.hpp>
+#include <wsl/layout/switches.hpp>
 #include <wsl/wsl.hpp>
 
 #include <cstdio>

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <vector>
 
-#include <wsl/fabric/switches.hpp>
+#include <wsl/layout/switches.hpp>
 #include <wsl/program/descriptor/box.hpp>
 
 #include "line.hpp"

@@ -10,7 +10,8 @@
 #include <vector>
 
 #include <wsl/fabric/fabric.hpp>
-#include <wsl/fabric/switches.hpp>
+#include <wsl/layout/filters.hpp>
+#include <wsl/layout/switches.hpp>
 
 #include "checker_layouts.hpp"
 

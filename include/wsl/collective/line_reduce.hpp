@@ -7,7 +7,7 @@
 // PE joins what comes in, input after input, and sends what it then has. Distances count from the root, each
 // arm for itself. What they cost is in reduce_cost.hpp.
 #pragma once
-#include "../fabric/switches.hpp"
+#include "../layout/switches.hpp"
 #include "cost.hpp"
 #include "relay.hpp"
 

@@ -30,8 +30,8 @@ class timed_engine final : public engine {
         mesh_(
             engine::plan(), events_, static_cast<u32>(tiles_.size()),
             [this](coord c) { return number_of(c); },
-            [this](coord c, int color) { return input_depth(c, color); },
-            [this](coord c, int color) { return output_depth(c, color); }),
+            [this](coord c, int color) { return input_depth(image_at(c), target(), color); },
+            [this](coord c, int color) { return output_depth(image_at(c), target(), color); }),
         pes_(engine::plan(), tiles_, mesh_, events_, *this),
         supplies_(mesh_.sources().size()),
         trace_(std::move(trace)) {
@@ -107,16 +107,7 @@ class timed_engine final : public engine {
     pe* p = find(c);
     return p ? static_cast<int>(state_of(*p).index) : -1;
   }
-  // A PE's input queues are its program's consumed colors, in order; its output queues those that it sends.
-  int input_depth(coord c, int color) {
-    const program_image& image = *state_of(*find(c)).image;
-    const u64 before = (image.takes | image.reads) & (color_bit(color) - 1);
-    return target().input_depth[std::popcount(before) % std::min(target().input_queues, 8)];
-  }
-  int output_depth(coord c, int color) {
-    const u64 before = state_of(*find(c)).image->present & (color_bit(color) - 1);
-    return target().output_depth[std::popcount(before) % std::min(target().output_queues, 8)];
-  }
+  const program_image& image_at(coord c) { return *state_of(*find(c)).image; }
   u32 source_at(int color, coord c) {
     // of a color's streams into one PE, the last is written to, as on all engines
     auto k = static_cast<u32>(mesh_.sources().size()) - 1;

@@ -187,7 +187,7 @@ class spread_engine final : public engines::threaded_engine {
 };
 
 inline engine* spread_over::make(const layout& plan) const {
-  engines::require_possible(how, plan);
+  engines::require_possible(how);
   if (how.log)
     throw fault("wsl: a log of what each PE does is kept by one process; look for races without mpirun");
   return new spread_engine(plan, who, how);

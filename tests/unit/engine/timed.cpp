@@ -5,8 +5,8 @@
 #include <wsl/engine/reference.hpp>
 #include <wsl/engine/timed.hpp>
 #include <wsl/fabric/fabric.hpp>
-#include <wsl/fabric/switches.hpp>
 #include <wsl/layout/injection.hpp>
+#include <wsl/layout/switches.hpp>
 #include <wsl/program/descriptor/box.hpp>
 #include <wsl/program/descriptor/ops.hpp>
 

@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "../pe_core.hpp"
 #include "../resolved_routes.hpp"
 #include "../router_switch.hpp"
 
@@ -41,21 +42,21 @@ class routers {
     u32 out[5] = {none, none, none, none, none};
   };
 
-  routers(const layout& plan, const auto& input_depth_of) : plan_(plan), gated_(plan), grid_(plan.grid()) {
+  /// `image_at(coord)` is what the PE there runs, null if nothing.
+  routers(const layout& plan, const auto& image_at) : plan_(plan), gated_(plan), grid_(plan.grid()) {
     place_lanes(plan);
     const machine& m = plan.machine();
     for (std::size_t r = 0; r + 1 < first_lane_.size(); ++r) {
-      int sends = 0;
+      const program_image* image = image_at(coord_of(static_cast<u32>(r)));
       for (virtual_channel& l : virtual_channels_of(static_cast<u32>(r))) {
         const route every = every_route(static_cast<u32>(r), l);
         for (port p : every_port)
           if (every.from.has(p))
             l.in[index_of(p)] =
-                add_queue(p == ramp ? m.output_depth[sends++ % std::min(m.output_queues, 8)] : router_depth,
-                          none, static_cast<u32>(r));
+                add_queue(p == ramp && image ? output_depth(*image, m, l.color) : router_depth, none,
+                          static_cast<u32>(r));
         if (every.to.has(ramp))
-          l.out[0] =
-              add_queue(input_depth_of(coord_of(static_cast<u32>(r)), l.color), static_cast<u32>(r), none);
+          l.out[0] = add_queue(image ? input_depth(*image, m, l.color) : 1, static_cast<u32>(r), none);
       }
     }
     connect(plan);

@@ -7,10 +7,12 @@
 #include <utility>
 
 #include "../../support/min_max.hpp"
+#include "../pe_core.hpp"
 #include "../resolved_routes.hpp"
 #include "../schedule.hpp"
 #include "../tiles.hpp"
 #include "partition.hpp"
+#include "switched_routers.hpp"
 
 namespace wsl::engines {
 
@@ -28,6 +30,7 @@ struct stream_end {
 
 struct topology {
   static constexpr u32 deep = large_buffer / 2;
+  static constexpr int router_depth = 2;  ///< words that a router holds of a color, with depth::machine
 
   support::flat_vector<channel> channels;  ///< of one writer together
   /// by channel: words that may lie between writer and reader; empty if all are deep
@@ -37,12 +40,11 @@ struct topology {
   /// of listed channels: how many cursors, how many links, and the cursors
   support::flat_vector<u32> lists;
   support::flat_vector<stream_end> streams;
-  /// one more kind of reader and writer, numbered after the streams; owned, null without any
-  switched_routers* router_switches = nullptr;
+  switched_routers switched;  ///< one more kind of reader and writer, numbered after the streams
   u32 partitions = 1;
 
   topology(const layout& plan, resolved_routes& routes, tiles& pes, depth how_deep, u32 pes_per_partition)
-      : router_switches(find_switched_routers ? find_switched_routers(plan) : nullptr),
+      : switched(plan),
         pes_(pes),
         plan_(plan),
         routes_(routes),
@@ -61,7 +63,7 @@ struct topology {
       if (streams[k].inbound)
         open_channel(static_cast<u32>(pes_.size()) + k, streams[k].at, streams[k].side, streams[k].color);
     }
-    if (router_switches) router_switches->open(*this);
+    for (u32 j = 0; j < switched.size(); ++j) open_channels(first_switched_router() + j, switched[j]);
     sort_inlets();
     cut();
     pes_.set_ends(channels.data(), cursors.data());
@@ -69,14 +71,12 @@ struct topology {
 
   topology(const topology&) = delete;
   topology& operator=(const topology&) = delete;
-  ~topology() { delete router_switches; }
 
   u32 first_switched_router() const { return static_cast<u32>(pes_.size() + streams.size()); }
-  u32 writers() const { return first_switched_router() + (router_switches ? router_switches->size() : 0); }
+  u32 writers() const { return first_switched_router() + switched.size(); }
   stream_end& stream_of(u32 who) { return streams[who - pes_.size()]; }
-  switched_router& switched_router_of(u32 who) const {
-    return (*router_switches)[who - first_switched_router()];
-  }
+  switched_router& switched_router_of(u32 who) { return switched[who - first_switched_router()]; }
+  const switched_router& switched_router_of(u32 who) const { return switched[who - first_switched_router()]; }
   membership& member(u32 who) {
     if (who < pes_.size()) return state_of(pes_[who]).in;
     return who < first_switched_router() ? streams[who - pes_.size()].in : switched_router_of(who).in;
@@ -118,19 +118,18 @@ struct topology {
       room = support::min(room, between);
       delivered_.push_back({reader, id, static_cast<u8>(as), static_cast<u8>(index_of(entered))});
     };
+    const auto stops = [&](coord to, port entered, int as) {
+      const u32 j = switched.find(to, as);
+      if (j != switched_routers::none)
+        deliver(first_switched_router() + j, room_between(writer, at, to, color), as, entered);
+      return j != switched_routers::none;
+    };
+    const auto to_ramp = [&](coord to, int as) {
+      if (pe* p = pes_.find(to)) deliver(state_of(*p).index, room_between(writer, at, to, color), as);
+    };
+    const auto to_edge = [&](coord to, port side, int as) { deliver(stream_at(to, as, side), deep, as); };
     const u32 links =
-        links_before + static_cast<u32>(routes_.follow(
-                           at, through, color, router_switches,
-                           [&](coord to, int as) {
-                             if (pe* p = pes_.find(to))
-                               deliver(state_of(*p).index, room_between(writer, at, to, color), as);
-                           },
-                           [&](coord to, port side, int as) { deliver(stream_at(to, as, side), deep, as); },
-                           [&](u32 j, port entered) {
-                             deliver(first_switched_router() + j,
-                                     room_between(writer, at, (*router_switches)[j].at, color),
-                                     (*router_switches)[j].color, entered);
-                           }));
+        links_before + static_cast<u32>(routes_.follow(at, through, color, stops, to_ramp, to_edge));
     if (machine_depth_) depths.push_back(static_cast<u16>(room));
     c.listed = readers != 1 || links > 0xffff;
     c.links = static_cast<u16>(links);
@@ -141,8 +140,20 @@ struct topology {
     for (; readers; --readers) lists.push_back(0);
   }
 
-  /// The channel from a switched_router to a PE or stream beside it.
-  void open_output(u32 writer, u32 reader, const switched_router& from, bool to_ramp) {
+  /// The channels of a switched router, one for each of its outputs.
+  [[gnu::cold]] void open_channels(u32 writer, switched_router& from) {
+    from.first_channel = static_cast<u32>(channels.size());
+    for (port out : every_port) {
+      const coord next = from.at + step(out);
+      if (!from.outputs.has(out)) continue;
+      if (pe* p = out == ramp ? pes_.find(from.at) : nullptr)
+        open_output(writer, from, state_of(*p).index, true);
+      else if (plan_.has(next)) open_channel(writer, next, opposite(out), from.color, 1);
+      else open_output(writer, from, stream_at(from.at, from.color, out), false);
+    }
+  }
+  /// The channel from a switched router to the PE or stream beside it.
+  void open_output(u32 writer, const switched_router& from, u32 reader, bool to_ramp) {
     channel& c = channels.push_back({});
     c.writer = writer & (most_writers - 1);
     c.links = !to_ramp;
@@ -151,7 +162,6 @@ struct topology {
     delivered_.push_back({reader, static_cast<u32>(channels.size() - 1), static_cast<u8>(from.color), 0});
   }
 
-  pe* find(coord c) { return pes_.find(c); }
   u32 stream_at(coord c, int color, port side) const {
     for (u32 k = 0; k < streams.size(); ++k)
       if (!streams[k].inbound && streams[k].at == c && streams[k].color == color && streams[k].side == side)
@@ -195,19 +205,10 @@ struct topology {
     if (!machine_depth_) return deep;
     const machine& m = plan_.machine();
     const int routers = 1 + std::abs(to.x - from.x) + std::abs(to.y - from.y);
-    const u64 lower = color_bit(color) - 1;
-    int room = 2 * routers;
-    if (writer < pes_.size()) {
-      const u64 sends = state_of(pes_[writer]).image->sends;
-      room += m.output_depth[std::popcount(sends & lower) % support::min(m.output_queues, 8)] - 2;
-    }
-    const pe* p = !router_switches || router_switches->find(to, color) == switched_routers::none || from == to
-                      ? pes_.find(to)
-                      : nullptr;
-    if (!p) return static_cast<u32>(room);
-    const program_image& image = *state_of(const_cast<pe&>(*p)).image;
-    room +=
-        m.input_depth[std::popcount((image.takes | image.reads) & lower) % support::min(m.input_queues, 8)];
+    int room = router_depth * routers;
+    if (writer < pes_.size()) room += output_depth(*state_of(pes_[writer]).image, m, color) - router_depth;
+    if (switched.find(to, color) == switched_routers::none || from == to)
+      if (pe* p = pes_.find(to)) room += input_depth(*state_of(*p).image, m, color);
     return static_cast<u32>(room);
   }
 

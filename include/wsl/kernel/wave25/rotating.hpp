@@ -8,7 +8,7 @@
 // tests/unit/kernel/wave25_rotating.cpp compares both.
 //   wave25::rotating_simulation<nz> s{problem};
 #pragma once
-#include "../../fabric/switches.hpp"
+#include "../../layout/switches.hpp"
 #include "simulation.hpp"
 
 namespace wsl::wave25 {
