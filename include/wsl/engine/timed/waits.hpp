@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What still waits when the timed engine has nothing left to do.
+// The waits of the timed engine: what its PEs, routers and switches still wait for when nothing is left to
+// do. They become the report of deadlock.hpp.
 #pragma once
 #include "../diagnose/wait.hpp"
 #include "mesh.hpp"
