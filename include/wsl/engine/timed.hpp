@@ -65,6 +65,12 @@ class timed_engine final : public engine {
     return n;
   }
 
+  u64 unread_words() const override {
+    u64 n = 0;
+    for (const mesh_topology::exit& e : mesh_.topology().exits) n += e.words.size();
+    return n;
+  }
+
   outcome run() override {
     rejected = {};  // by a task that then threw something else, perhaps in another fabric
     const script_recorder::listening ears(pes_.writer());
@@ -146,6 +152,7 @@ class timed_engine final : public engine {
     for (u32 k = 0; k < unsent_.size(); ++k)
       if (const mesh_topology::source& s = sources()[k]; !unsent_[k].empty())
         open.push_back({wait::reason::stream, s.at, s.color, "", "", unsent_[k].size()});
+    for (u32 i = 0; i < pes_.size() && !open.empty(); ++i) lost_activations(open, pes_.state(i));
     return open;
   }
 

@@ -28,10 +28,7 @@ inline void unread_words(waits& open, const timed_processor& p, const pe_state& 
 }
 
 inline void waits_of(waits& open, const timed_processor& p, const pe_state& s, mesh& m) {
-  const char* program = s.image->source->name;
-  if (!p.outbox.empty())
-    open.push_back(
-        {wait::reason::output, {s.x, s.y}, p.outbox.begin()->color, program, "send", p.outbox.size()});
+  outbox_waits(open, s, p.outbox);
   for (u64 left = p.in_flight; left; left &= left - 1)
     operation_waits(open, p, s, p.flights[static_cast<std::size_t>(std::countr_zero(left))], m);
   for (const flight& f : p.own) operation_waits(open, p, s, f, m);
