@@ -67,6 +67,12 @@ class timed_oracle final : public engine, private cycle_counter {
     return n;
   }
 
+  u64 unread_words() const override {
+    u64 n = 0;
+    for (const auto& [where, words] : sinks_) n += words.size();
+    return n;
+  }
+
   outcome run() override {
     cycle_counter* before = std::exchange(listening_counter, static_cast<cycle_counter*>(this));
     total_ = {};

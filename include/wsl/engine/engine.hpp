@@ -38,6 +38,9 @@ class engine : public engine_link {
   /// Takes up to words.size() words that left the grid at PE c; returns how many there were.
   virtual std::size_t stream_read(int color, coord c, std::span<u32> words) = 0;
 
+  /// Words that have left the grid and that stream_read has not taken yet.
+  virtual u64 unread_words() const = 0;
+
   /// Runs until nothing can happen any more. Throws `deadlock` if something still waits then.
   virtual outcome run() = 0;
 

@@ -58,6 +58,12 @@ class reference_engine final : public engine {
     return n;
   }
 
+  u64 unread_words() const override {
+    u64 n = 0;
+    for (const auto& [where, words] : sinks_) n += words.size();
+    return n;
+  }
+
   outcome run() override {
     total_ = {};
     rejected = {};  // by a task that then threw something else, perhaps in another fabric
@@ -321,6 +327,7 @@ class reference_engine final : public engine {
                         "",
                         "",
                         s.words.size()});
+    for (std::size_t i = 0; i < tiles_.size() && !open.empty(); ++i) lost_activations(open, state(i));
     return open;
   }
 

@@ -52,6 +52,12 @@ class threaded_engine : public engine {
     return n;
   }
 
+  u64 unread_words() const override {
+    u64 n = 0;
+    for (const stream_end& s : transport_.net.streams) n += s.inbound ? 0 : s.words.size();
+    return n;
+  }
+
   outcome run() override {
     forget_run();
     superstep_ = run_supersteps(thread_pool_, partitions(), superstep_,
@@ -134,6 +140,7 @@ class threaded_engine : public engine {
     for (partition& b : partitions()) any |= any_waits(b);
     waits open;
     for (u32 who = 0; any && who < transport_.net.writers(); ++who) waits_at(open, who);
+    for (u32 i = 0; i < pes() && !open.empty(); ++i) lost_activations(open, state(i));
     return open;
   }
   static void stream_waits(waits& open, const stream_end& s) {
@@ -160,11 +167,11 @@ class threaded_engine : public engine {
         open.push_back(
             {wait::reason::output, {s.x, s.y}, std::countr_zero(left), s.image->source->name, "send", n});
     for (const cursor& in : topology::cursors_of(s)) {
-      const u32 n = transport_.available(in);
+      const u32 n = transport_.arrived(in);
       if (n == 0) continue;
       const bool control = transport_.control_first(b, in);
       if (!control && p && p->reads(in.color)) continue;
-      unread_waits(open, s, {*transport_.words_at(in), in.color, control}, n);
+      unread_waits(open, s, {*transport_.words_at(in), in.color, control}, n, true);
     }
   }
 

@@ -22,7 +22,9 @@ class fabric {
   fabric(const layout& plan, const Choice& choice) : engine_((require(plan), choice.make(plan))) {}
 
   fabric(fabric&& other) noexcept
-      : engine_(std::exchange(other.engine_, nullptr)), kept_(std::move(other.kept_)) {}
+      : engine_(std::exchange(other.engine_, nullptr)),
+        kept_(std::move(other.kept_)),
+        waiting_calls_(std::exchange(other.waiting_calls_, 0)) {}
   fabric& operator=(fabric&&) = delete;
   ~fabric() {
     release();
@@ -55,6 +57,7 @@ class fabric {
 
   /// Runs until nothing can happen any more; throws `deadlock` if something still waits then.
   outcome run() {
+    waiting_calls_ = 0;
     const outcome done = engine_->run();
     release();
     return done;
@@ -111,6 +114,11 @@ class fabric {
   /// Whether other processes run a part of the PEs.
   bool spread() const { return engine_->spread(); }
 
+  /// Host calls that `start` has queued since the last run began, one for each PE.
+  u64 waiting_calls() const { return waiting_calls_; }
+  /// Words that left the grid through host streams and that the host has not read.
+  u64 unread_words() const { return engine_->unread_words(); }
+
   const layout& plan() const { return engine_->plan(); }
   engine& engine_in_use() { return *engine_; }
 
@@ -134,7 +142,7 @@ class fabric {
   void each(const area& where, F f) {
     const region r = plan().inside(where);
     if (r.empty()) throw fault("wsl: there is no PE in the area of this launch");
-    for (int i = 0; i < r.count(); ++i) f(existing(r.nth(i)));
+    for (int i = 0; i < r.count(); ++i, ++waiting_calls_) f(existing(r.nth(i)));
   }
 
   template <auto Task, class... Arguments>
@@ -185,6 +193,7 @@ class fabric {
 
   engine* engine_;  // owned; std::unique_ptr would bring all of <memory> into every program
   support::flat_vector<argument> kept_;
+  u64 waiting_calls_ = 0;
 };
 
 }  // namespace wsl

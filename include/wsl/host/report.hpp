@@ -36,7 +36,12 @@ inline std::string clock_text(double hz) { return with_unit(hz, {{1e9, "GHz"}, {
 class report {
  public:
   /// A report keeps what it needs; the fabric may run on.
-  report(const fabric& f, const outcome& o) : machine_(f.plan().machine()), grid_(f.plan().grid()), done_(o) {
+  report(const fabric& f, const outcome& o)
+      : machine_(f.plan().machine()),
+        grid_(f.plan().grid()),
+        done_(o),
+        waiting_calls_(f.waiting_calls()),
+        unread_words_(f.unread_words()) {
     for (const placement& p : f.plan().placements()) count(p);
   }
 
@@ -55,6 +60,12 @@ class report {
     line("tasks", fmt::format("{}", done_.tasks));
     line("wavelets",
          fmt::format("{} over {} links, {} delivered", done_.wavelets, done_.hops, done_.delivered));
+    if (waiting_calls_)
+      line("not run", fmt::format("{} host {} started; f.run() runs them", waiting_calls_,
+                                  waiting_calls_ == 1 ? "call was" : "calls were"));
+    if (unread_words_)
+      line("not read", fmt::format("{} {} that left the grid through host streams", unread_words_,
+                                   unread_words_ == 1 ? "word" : "words"));
     return out;
   }
 
@@ -80,6 +91,7 @@ class report {
   machine machine_;
   region grid_;
   outcome done_;
+  u64 waiting_calls_, unread_words_;
   std::vector<use> programs_;
   std::size_t widest_ = 0;
 };

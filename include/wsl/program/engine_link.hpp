@@ -191,7 +191,10 @@ struct pe_state {
   i16 x = 0, y = 0;
   engines::taken_color taken{};  ///< of the running task
   bool interrupted = false;      ///< the running task did something after which the engine must choose anew
-  bool defers = false;           ///< operations start as microthreads, even those that could move at once
+  bool defers : 1 = false;       ///< operations start as microthreads, even those that could move at once
+  /// the newest local task that a completion activated while it was active, so that one activation was lost,
+  /// counted from 1
+  u8 lost_activation : 6 = 0;
   engines::membership in;
 
   void* memory() const {
@@ -214,9 +217,15 @@ struct pe_state {
     if (!interrupted) interrupted = true;
   }
 
+  /// A completion activates a local task.
+  [[gnu::always_inline]] void activate(int id) {
+    if (active & local_bit(id)) [[unlikely]]
+      lost_activation = static_cast<u8>((id + 1) & 63);
+    active |= local_bit(id);
+  }
   /// What the completion of an operation does to the tasks.
   void complete(const transfer& t) {
-    if (t.activates >= 0) active |= local_bit(t.activates);
+    if (t.activates >= 0) activate(t.activates);
     if (t.unblocks >= 0) blocked &= ~local_bit(t.unblocks);
     if (t.unblocks_color >= 0) blocked_colors &= ~color_bit(t.unblocks_color);
     if (t.signals) ++t.signals->size;

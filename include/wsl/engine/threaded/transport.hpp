@@ -144,6 +144,11 @@ class transport {
   u32 available(const cursor& in) const {
     return (in.remote ? net.cut_edges[in.from].visible : net.channels[in.from].tail()) - in.head;
   }
+  /// Of these the words that their sender does not hold back; for the report of a deadlock.
+  u32 arrived(const cursor& in) const {
+    const u32 n = available(in);
+    return n - support::min(n, held_back(net.channels[in.remote ? net.cut_edges[in.from].channel : in.from]));
+  }
   bool control_first(partition& b, const cursor& in) {
     return in.marked && b.marks.front(number_of(in)) == in.head;
   }

@@ -250,7 +250,7 @@ class timed_pes {
   u32 up_pipe(const timed_processor& p, int color) { return mesh_.node_of(p.router, color)->up; }
   u64 room_for(timed_processor& p, u32 into, u64 sharing_queue) {
     const u64 room = mesh_.through.room_at(mesh_.through[into]);
-    return sharing_queue ? std::max(room, moves_.mates_left(p, sharing_queue)) : room;
+    return sharing_queue ? std::max(room, moves_.queue_free_of(p, sharing_queue)) : room;
   }
   bool has_room(timed_processor& p, u32 into, u64 sharing_queue, u64 now) {
     const u64 room = room_for(p, into, sharing_queue);
