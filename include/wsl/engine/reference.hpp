@@ -31,7 +31,7 @@ class reference_engine final : public engine {
         processors_(tiles_.size()),
         journal_(*this),
         routers_(engine::plan(), [this](coord c) { return image_at(c); }) {
-    tiles_.set_ends(journal_.channels(), nullptr);
+    tiles_.set_windows(journal_.windows(), nullptr);
     for (const stream_record& s : engine::plan().streams())
       for (int i = 0; i < s.where.count(); ++i) open(s, s.where.nth(i));
     for (std::size_t i = 0; i < tiles_.size(); ++i) {

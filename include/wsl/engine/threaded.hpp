@@ -126,6 +126,7 @@ class threaded_engine : public engine {
   }
 
   transport& words() { return transport_; }
+  const topology& net() const { return transport_.net; }
   thread_pool& threads() { return thread_pool_; }
 
  private:
@@ -156,7 +157,7 @@ class threaded_engine : public engine {
     if (p) operation_waits(open, *p, s, [&](int color) { return scheduler_.source(b, s, color) == nullptr; });
     held_tasks(open, s);
     for (u64 left = s.image->present; left; left &= left - 1)
-      if (const u32 n = transport_.held_back(s.channel_of(std::countr_zero(left))))
+      if (const u32 n = transport_.held_back(topology::channel_of(s, std::countr_zero(left))))
         open.push_back(
             {wait::reason::output, {s.x, s.y}, std::countr_zero(left), s.image->source->name, "send", n});
     for (const cursor& in : topology::cursors_of(s)) {

@@ -10,6 +10,7 @@
 
 #include "../../support/shared_word.hpp"
 #include "../outcome.hpp"
+#include "channel.hpp"
 #include "offloaded_jobs.hpp"
 
 namespace wsl::engines {
@@ -29,7 +30,15 @@ struct cut_edge {
   u32 asked = 0;             ///< the last such place that the reader has told
 };
 
-/// Band numbers fit a mask.
+/// What the engine keeps for each PE, host stream and switched router: each is visited when it has work.
+struct visited {
+  u32 extras_index = 0;  ///< of a PE's calls and operations in flight, counted from 1; 0: it never had any
+  u8 partition : 6 = 0;
+  u8 queued : 1 = 0;   ///< has work
+  u8 touched : 1 = 0;  ///< has had work since it was last found to wait for nothing
+};
+
+/// Numbers of partitions fit a mask.
 inline constexpr u32 max_partitions = 64;
 
 /// News for another partition, delivered at the start of its next superstep.
@@ -200,8 +209,9 @@ struct alignas(128) partition {
   control_marks marks;
   outcome done;
   std::exception_ptr failure;
-  u64 read_now = 0;       ///< colors that operations of the running task read ...
-  int read_in_pairs = 0;  ///< ... and how many of those read two of them
+  u64 read_now = 0;               ///< colors that operations of the running task read ...
+  int read_in_pairs = 0;          ///< ... and how many of those read two of them
+  i16 run_from[max_colors] = {};  ///< where its windows ended when it began
   /// who has been handed words in the visit that runs
   support::flat_vector<u32> rendezvous_receivers;
   /// wavelets of a color for which the PE that is visited has room on each

@@ -20,9 +20,9 @@ class rendezvous_transfers {
 
   /// Moves all that the operation has left to send. The sender's PE leaves the thread to the receiver's.
   bool within_partition(partition& b, pe_state& s, transfer& t) {
-    channel& c = s.channel_of(t.output);
+    channel& c = topology::channel_of(s, t.output);
     cursor* in = transport_.only_reader(c);
-    processor* p = in && !in->remote && in->head == c.tail() && in->reader < tiles_.size()
+    processor* p = in && !in->is_remote() && in->head == c.tail() && in->reader < tiles_.size()
                        ? transport_.processor_of(reader_of(*in))
                        : nullptr;
     transfer* r = p && p->back_in <= b.superstep ? p->reader_of(in->color) : nullptr;
@@ -46,7 +46,7 @@ class rendezvous_transfers {
   /// Offers what another partition's operation waits for. Says whether words may go no other way now.
   bool grant(partition& b, const pe_state& s, transfer& t, processor& p) {
     if (t.length - t.done < rendezvous_from || !t.source || !is_plain(t)) return false;
-    channel& c = s.channel_of(t.output);
+    channel& c = topology::channel_of(s, t.output);
     const u32 n = transport_.requested(c, t.length - t.done);
     if (n == 0 || n < rendezvous_from) return false;
     for (const transfer& r : p.microthreads)

@@ -16,14 +16,27 @@ struct task_run {
   partition& b;
   pe_state& s;
 
-  void begin() const {
+  void begin(const binding& task) const {
     s.interrupted = false;
     go_on();
+    s.sends_at_most = static_cast<u16>(rule::sends_of(task));
   }
   /// After a wait, whether or not it had to wait.
   void go_on() const {
+    s.sends_at_most = sends_of_a_task;
     s.taken = taken_color::none;
     b.read_now = 0;
+    i16* first = b.run_from;
+    for (const channel& c : topology::channels_of(s)) *first++ = static_cast<i16>(c.next());
+  }
+  /// The window notices when a run has sent too much for certain; in a batch of runs it does not know where
+  /// the last one began. Here a single run has ended.
+  void must_have_sent_few() const {
+    const i16* first = b.run_from;
+    for (u64 left = s.image->present; left; left &= left - 1, ++first)
+      if (const int color = std::countr_zero(left);
+          !s.window_of(color).is_closed() && s.window_of(color).next() - *first > s.sends_at_most)
+        rule::refuse_send(s, color, s.image->sent_type[color]);
   }
 
   /// Whether an operation that the run has started reads the color.
@@ -37,7 +50,7 @@ struct task_run {
     for (int color : t.input)
       if (color >= 0) note_read(color);
     b.read_in_pairs += t.input[1] >= 0;
-    if (t.output >= 0 && t.input[0] >= 0) s.channel_of(t.output).close_behind_reader();
+    if (t.output >= 0 && t.input[0] >= 0) s.window_of(t.output).close_behind_reader();
     if (s.defers) is_last();
   }
   /// The task does not run again at once, whatever it activates.

@@ -24,7 +24,6 @@ struct stream_end {
   port side = port::west;
   bool inbound = true;
   u32 first_channel = 0, first_cursor = 0;
-  membership in;
   support::flat_queue<u32> words;
 };
 
@@ -40,7 +39,8 @@ struct topology {
   /// of listed channels: how many cursors, how many links, and the cursors
   support::flat_vector<u32> lists;
   support::flat_vector<stream_end> streams;
-  switched_routers switched;  ///< one more kind of reader and writer, numbered after the streams
+  switched_routers switched;             ///< one more kind of reader and writer, numbered after the streams
+  support::flat_vector<visited> visits;  ///< by number: PEs, streams, switched routers
   u32 partitions = 1;
 
   topology(const layout& plan, resolved_routes& routes, tiles& pes, depth how_deep, u32 pes_per_partition)
@@ -52,10 +52,11 @@ struct topology {
         pes_per_band_(pes_per_partition) {
     for (const stream_record& s : plan.streams())
       for (int i = 0; i < s.where.count(); ++i)
-        streams.push_back({s.where.nth(i), s.color, s.side, s.inbound, 0, 0, {}, {}});
+        streams.push_back({s.where.nth(i), s.color, s.side, s.inbound, 0, 0, {}});
     if (writers() > most_writers)
       throw fault("wsl: an engine has at most " + std::to_string(most_writers) + " PEs and streams, not " +
                   std::to_string(writers()));
+    visits = support::flat_vector<visited>(writers());
     reserve();
     for (u32 i = 0; i < pes_.size(); ++i) open_channels(i);
     for (u32 k = 0; k < streams.size(); ++k) {
@@ -66,7 +67,7 @@ struct topology {
     for (u32 j = 0; j < switched.size(); ++j) open_channels(first_switched_router() + j, switched[j]);
     sort_inlets();
     cut();
-    pes_.set_ends(channels.data(), cursors.data());
+    pes_.set_windows(channels.data(), cursors.data());
   }
 
   topology(const topology&) = delete;
@@ -77,13 +78,13 @@ struct topology {
   stream_end& stream_of(u32 who) { return streams[who - pes_.size()]; }
   switched_router& switched_router_of(u32 who) { return switched[who - first_switched_router()]; }
   const switched_router& switched_router_of(u32 who) const { return switched[who - first_switched_router()]; }
-  membership& member(u32 who) {
-    if (who < pes_.size()) return state_of(pes_[who]).in;
-    return who < first_switched_router() ? streams[who - pes_.size()].in : switched_router_of(who).in;
-  }
-
   /// The channels and cursors of a PE, stream or switched_router.
-  static std::span<channel> channels_of(const pe_state& s) { return {s.channels(), s.image->slots}; }
+  static std::span<channel> channels_of(const pe_state& s) {
+    return {static_cast<channel*>(s.send_windows()), s.image->slots};
+  }
+  static channel& channel_of(const pe_state& s, int color) {
+    return static_cast<channel&>(s.window_of(color));
+  }
   std::span<channel> channels_of(u32 who) {
     if (who < pes_.size()) return channels_of(state_of(pes_[who]));
     if (who >= first_switched_router()) {
@@ -93,7 +94,9 @@ struct topology {
     const stream_end& s = streams[who - pes_.size()];
     return {channels.data() + s.first_channel, s.inbound};
   }
-  static std::span<cursor> cursors_of(const pe_state& s) { return {s.cursors(), s.end_of_cursors()}; }
+  static std::span<cursor> cursors_of(const pe_state& s) {
+    return {static_cast<cursor*>(s.receive_windows()), static_cast<cursor*>(s.end_of_receive_windows())};
+  }
   std::span<cursor> cursors_of(u32 who) {
     if (who < pes_.size()) return cursors_of(state_of(pes_[who]));
     return {cursors.data() + first_cursor(who),
@@ -176,7 +179,7 @@ struct topology {
   };
 
   u32& first_cursor(u32 who) {
-    if (who < pes_.size()) return state_of(pes_[who]).first_cursor;
+    if (who < pes_.size()) return state_of(pes_[who]).first_receive_window;
     return who < first_switched_router() ? streams[who - pes_.size()].first_cursor
                                          : switched_router_of(who).first_cursor;
   }
@@ -194,7 +197,7 @@ struct topology {
 
   void open_channels(u32 i) {
     pe_state& s = state_of(pes_[i]);
-    s.first_channel = channel_index{static_cast<u32>(channels.size())};
+    s.first_send_window = window_index{static_cast<u32>(channels.size())};
     for (u64 left = s.image->present; left; left &= left - 1)
       open_channel(i, {s.x, s.y}, ramp, std::countr_zero(left));
   }
@@ -220,7 +223,7 @@ struct topology {
     for (u32 r = 0, before = 0; r < writers(); ++r) {
       first_cursor(r) = before;
       before += std::exchange(filled[r], 0);
-      if (r + 1 == pes_.size()) state_of(pes_[r + 1]).first_cursor = before;
+      if (r + 1 == pes_.size()) state_of(pes_[r + 1]).first_receive_window = before;
     }
     cursors = support::flat_vector<cursor>(delivered_.size());
     for (const delivery& d : delivered_)
@@ -234,7 +237,7 @@ struct topology {
     for (; filled > 0 && of_reader[filled - 1].color > d.color; --filled)
       of_reader[filled] = of_reader[filled - 1];
     cursor& in = of_reader[filled];
-    in.from = d.channel, in.reader = d.reader, in.color = d.color, in.port = d.port;
+    in.from = d.channel, in.reader = d.reader, in.color = d.color, in.port = d.port & 7;
   }
 
   void name_readers() {
@@ -262,7 +265,7 @@ struct topology {
   }
 
   void sew(cursor& in) {
-    const u8 to = member(in.reader).partition, from = member(channels[in.from].writer).partition;
+    const u8 to = visits[in.reader].partition, from = visits[channels[in.from].writer].partition;
     if (from == to) return;
     const channel& c = channels[in.from];
     cut_edges.push_back({.channel = in.from,
@@ -271,7 +274,8 @@ struct topology {
                          .readers_partition = to,
                          .direct = !machine_depth_ && !c.listed && c.writer < pes_.size()});
     in.from = static_cast<u32>(cut_edges.size()) - 1;
-    in.remote = true;
+    in.set(cursor::remote, true);
+    in.crosses = true;
   }
 
   // Whole rows or columns, so that every partition has about as many PEs with a program.
@@ -286,7 +290,7 @@ struct topology {
       band_of_line[k] =
           static_cast<u8>(support::min<std::size_t>(before * partitions / pes_.size(), partitions - 1));
     for (u32 w = 0; w < writers(); ++w)
-      member(w).partition = band_of_line[line_of(place_of(w))] & (max_partitions - 1);
+      visits[w].partition = band_of_line[line_of(place_of(w))] & (max_partitions - 1);
   }
 
   tiles& pes_;
