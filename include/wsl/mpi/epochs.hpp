@@ -5,10 +5,10 @@
 // beside their tasks, one thread alone sees to the supersteps and others compute. Where there is only one, it
 // computes when no news is left: others would wait for it.
 #pragma once
+#include <atomic>
 #include <optional>
 
 #include "../engine/threaded/superstep.hpp"
-#include "../support/shared_word.hpp"
 #include "exchange.hpp"
 
 namespace wsl::mpi {
@@ -39,7 +39,7 @@ u64 run_supersteps(engines::thread_pool& threads, assistants& helpers,
   for (u32 b = first; b < end; ++b) at_border += others.borders(b);
 
   termination_vote all = termination_vote::partition_message;
-  support::shared_word<u32> ready;  // partitions at the border that have run
+  std::atomic<u32> ready = 0;  // partitions at the border that have run
   // of the partitions here, when all of them last ran
   support::flat_vector<engines::open_job*> offloaded_jobs;
   bool one_leads = false;  // and the other threads do these
@@ -57,7 +57,7 @@ u64 run_supersteps(engines::thread_pool& threads, assistants& helpers,
     bool sent = false;
     const auto move_on = [&] {
       if (sent) others.move_on();
-      else if (ready.observe() == at_border) others.send(last + 1), sent = true;
+      else if (ready.load(std::memory_order_acquire) == at_border) others.send(last + 1), sent = true;
     };
     const auto run = [&](u32 from, u32 to) {
       if (thread == 0) others.expect(), sent = false;
@@ -66,13 +66,13 @@ u64 run_supersteps(engines::thread_pool& threads, assistants& helpers,
           if (others.borders(b) != first_ones) continue;
           partitions[b].computes = all == termination_vote::computing;
           run_partition(partitions[b], last + 1);
-          if (first_ones) ready.count();
+          if (first_ones) ready.fetch_add(1);
           if (thread == 0) move_on();
         }
     };
     const auto receive = [&] {
       if (!sent) move_on();
-      ready.set(0);
+      ready.store(0, std::memory_order_relaxed);
       termination_vote mine = termination_vote::nothing;
       for (u32 b = first; b < end; ++b) mine = engines::larger(mine, engines::vote_of(partitions[b]));
       all = others.receive(last + 1, mine, one_leads);

@@ -148,7 +148,7 @@ class exchange {
   };
 
   static bool will_work(const engines::partition& b, engines::termination_vote next) {
-    return !b.work.empty() || b.expects_news() ||
+    return !b.work.empty() || b.has_mail() ||
            (next == engines::termination_vote::computing && b.will_compute());
   }
   u64 size_of_packet() {
@@ -293,7 +293,7 @@ class exchange {
   void unpack(neighbour& from, u64 superstep) {
     const heading h = from.in().take<heading>();
     engines::partition& to = words_.partitions()[h.to];
-    to.senders[superstep & 1].set_bits(u64{1} << h.from);
+    to.senders[superstep & 1].fetch_or(u64{1} << h.from, std::memory_order_relaxed);
     auto& mailboxes = words_.partitions()[h.from].mailboxes[superstep & 1][h.to];
     std::span<const u32> latest;
     for (u32 k = 0; k < h.count; ++k) {

@@ -3,9 +3,9 @@
 // partitions compute: there it is complete, whoever has done it, and when. So results do not depend on who
 // was fast.
 #pragma once
+#include <atomic>
 #include <exception>
 
-#include "../../support/shared_word.hpp"
 #include "../processor.hpp"
 
 namespace wsl::engines {
@@ -20,7 +20,7 @@ class open_job {
 
   /// Whichever thread comes first does it. Says whether that was this one.
   bool do_if_first() {
-    if (comers_.count() != 1) return false;
+    if (comers_.fetch_add(1) != 0) return false;
     try {
       what.compute(what.part);
     } catch (...) { failure = std::current_exception(); }
@@ -28,7 +28,7 @@ class open_job {
   }
 
  private:
-  support::shared_word<u32> comers_;
+  std::atomic<u32> comers_ = 0;
 };
 
 /// The first of all, which no thread is doing any more, on its PE; returns that PE's number. Throws what it

@@ -5,10 +5,10 @@
 // order of the partitions. That is why results do not depend on threads. Tasks that compute long wait until
 // no partition has news for another, and then run in one superstep, side by side.
 #pragma once
+#include <atomic>
 #include <exception>
 #include <new>
 
-#include "../../support/shared_word.hpp"
 #include "../outcome.hpp"
 #include "channel.hpp"
 #include "offloaded_jobs.hpp"
@@ -203,7 +203,7 @@ struct alignas(128) partition {
   /// by the superstep's parity and the receiving partition
   support::flat_vector<support::flat_vector<partition_message>> mailboxes[2];
   /// partitions whose mail waits for this one, by the superstep's parity
-  support::shared_word<u64> senders[2];
+  std::atomic<u64> senders[2] = {};
   u64 addressed = 0;  ///< partitions that this one has written to in this superstep
   u64 superstep = 0;  ///< the superstep that runs
   control_marks marks;
@@ -217,7 +217,9 @@ struct alignas(128) partition {
   /// wavelets of a color for which the PE that is visited has room on each
   int prepared = 0;
   bool will_compute() const { return !postponed.empty() || !offloaded_jobs.empty(); }
-  bool expects_news() const { return (senders[0].get() | senders[1].get()) != 0; }
+  bool has_mail() const {
+    return (senders[0].load(std::memory_order_relaxed) | senders[1].load(std::memory_order_relaxed)) != 0;
+  }
 
   u64 random = 0;  ///< state of a shuffled schedule
   u64 draw(u64 below) {

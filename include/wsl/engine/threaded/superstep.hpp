@@ -34,7 +34,7 @@ u64 run_epochs_alone(support::flat_vector<partition>& partitions, u64 last, RunB
     for (std::size_t b = 0; b < partitions.size(); ++b) set |= u64{condition(partitions[b])} << b;
     return set;
   };
-  u64 next = those([](partition& b) { return !b.work.empty() || b.expects_news(); });
+  u64 next = those([](partition& b) { return !b.work.empty() || b.has_mail(); });
   for (bool failed = false; !failed;) {
     u64 now = next ? next : those([](partition& b) { return b.computes = b.will_compute(); });
     if (!now) break;
@@ -57,7 +57,7 @@ u64 run_epochs_together(thread_pool& threads, support::flat_vector<partition>& p
     termination_vote what[2];
   };
   support::flat_vector<saying> said(static_cast<std::size_t>(threads.size()));
-  support::shared_word<u64> end;  // the last superstep
+  u64 end = 0;  // the last superstep
   auto job = [&](int thread) {
     const auto share = [&](int k) { return static_cast<std::size_t>(k) * partitions.size() / said.size(); };
     termination_vote all = termination_vote::partition_message;
@@ -73,12 +73,12 @@ u64 run_epochs_together(thread_pool& threads, support::flat_vector<partition>& p
       all = termination_vote::nothing;
       for (const saying& s : said) all = larger(all, s.what[superstep & 1]);
       if (goes_on(all)) continue;
-      if (thread == 0) end.set(superstep);
+      if (thread == 0) end = superstep;  // read when the threads have met
       return;
     }
   };
   threads.run(job);
-  return end.get();
+  return end;
 }
 
 template <class RunBand>

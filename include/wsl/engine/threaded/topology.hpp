@@ -60,7 +60,7 @@ struct topology {
     reserve();
     for (u32 i = 0; i < pes_.size(); ++i) open_channels(i);
     for (u32 k = 0; k < streams.size(); ++k) {
-      streams[k].first_channel = static_cast<u32>(channels.size());
+      streams[k].first_channel = opened_;
       if (streams[k].inbound)
         open_channel(static_cast<u32>(pes_.size()) + k, streams[k].at, streams[k].side, streams[k].color);
     }
@@ -112,8 +112,8 @@ struct topology {
 
   /// The channel of a writer whose words enter the router at `at` through a port, after some links.
   void open_channel(u32 writer, coord at, port through, int color, u32 links_before = 0) {
-    const u32 id = static_cast<u32>(channels.size());
-    channel& c = channels.push_back({});
+    const u32 id = opened_++;
+    channel& c = channels[id];
     c.writer = writer & (most_writers - 1);
     u32 readers = 0, room = deep;
     const auto deliver = [&](u32 reader, u32 between, int as, port entered = ramp) {
@@ -145,24 +145,27 @@ struct topology {
 
   /// The channels of a switched router, one for each of its outputs.
   [[gnu::cold]] void open_channels(u32 writer, switched_router& from) {
-    from.first_channel = static_cast<u32>(channels.size());
+    from.first_channel = opened_;
     for (port out : every_port) {
       const coord next = from.at + step(out);
       if (!from.outputs.has(out)) continue;
-      if (pe* p = out == ramp ? pes_.find(from.at) : nullptr)
-        open_output(writer, from, state_of(*p).index, true);
-      else if (plan_.has(next)) open_channel(writer, next, opposite(out), from.color, 1);
-      else open_output(writer, from, stream_at(from.at, from.color, out), false);
+      if (out != ramp && plan_.has(next)) {
+        open_channel(writer, next, opposite(out), from.color, 1);
+        continue;
+      }
+      pe* p = out == ramp ? pes_.find(from.at) : nullptr;
+      open_output(writer, from, p ? state_of(*p).index : stream_at(from.at, from.color, out), out == ramp);
     }
   }
   /// The channel from a switched router to the PE or stream beside it.
   void open_output(u32 writer, const switched_router& from, u32 reader, bool to_ramp) {
-    channel& c = channels.push_back({});
+    const u32 id = opened_++;
+    channel& c = channels[id];
     c.writer = writer & (most_writers - 1);
     c.links = !to_ramp;
     if (machine_depth_)
       depths.push_back(static_cast<u16>(to_ramp ? room_between(writer, from.at, from.at, from.color) : deep));
-    delivered_.push_back({reader, static_cast<u32>(channels.size() - 1), static_cast<u8>(from.color), 0});
+    delivered_.push_back({reader, id, static_cast<u8>(from.color), 0});
   }
 
   u32 stream_at(coord c, int color, port side) const {
@@ -186,18 +189,19 @@ struct topology {
 
   // Exactly: the lists of a wafer are large.
   void reserve() {
-    std::size_t n = streams.size();
+    std::size_t n = 0;
+    for (const stream_end& s : streams) n += s.inbound;
     for (u32 j = first_switched_router(); j < writers(); ++j)
       n += static_cast<std::size_t>(std::popcount(switched_router_of(j).outputs.bits));
     for (std::size_t i = 0; i < pes_.size(); ++i)
       n += static_cast<std::size_t>(std::popcount(state_of(pes_[i]).image->present));
-    channels.reserve(n);
+    channels = support::flat_vector<channel>(n);
     depths.reserve(machine_depth_ ? n : 0);
   }
 
   void open_channels(u32 i) {
     pe_state& s = state_of(pes_[i]);
-    s.first_send_window = window_index{static_cast<u32>(channels.size())};
+    s.first_send_window = window_index{opened_};
     for (u64 left = s.image->present; left; left &= left - 1)
       open_channel(i, {s.x, s.y}, ramp, std::countr_zero(left));
   }
@@ -298,6 +302,7 @@ struct topology {
   resolved_routes& routes_;
   bool machine_depth_;
   u32 pes_per_band_;
+  u32 opened_ = 0;  // channels
   support::flat_vector<delivery> delivered_;
 };
 

@@ -228,7 +228,7 @@ class transport {
     b.addressed = 0;
     b.buffers.release(superstep);
     const std::size_t before = (superstep + 1) & 1, me = static_cast<std::size_t>(&b - partitions_.data());
-    for (u64 from = b.senders[before].take(); from; from &= from - 1) {
+    for (u64 from = b.senders[before].exchange(0); from; from &= from - 1) {
       auto& mailboxes = partitions_[static_cast<std::size_t>(std::countr_zero(from))].mailboxes[before][me];
       for (const partition_message& n : mailboxes) take_in(b, n);
       mailboxes.clear();
@@ -340,7 +340,8 @@ class transport {
     const u64 bit = u64{1} << to;
     if (!(from.addressed & bit)) {
       from.addressed |= bit;
-      partitions_[to].senders[parity].set_bits(u64{1} << static_cast<u64>(&from - partitions_.data()));
+      partitions_[to].senders[parity].fetch_or(u64{1} << static_cast<u64>(&from - partitions_.data()),
+                                               std::memory_order_relaxed);
     }
     from.mailboxes[parity][to].push_back(n);
   }
