@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The engine that users run: every wavelet goes straight from its sender's channel to its receivers, tasks
-// run in batches, operations move whole spans, and only PEs with work are visited. Bands of the grid run on
-// threads, with the same results for any number of them, and the same as the reference engine's for every
-// program that does not depend on the order in which independent wavelets arrive.
+// run in batches, operations move whole spans, and only PEs with work are visited. Partitions of the grid run
+// on threads, with the same results for any number of them, and the same as the reference engine's for every
+// program that does not depend on the order in which independent wavelets arrive. docs/engines/threaded.md
+// draws it.
 #pragma once
 #include "diagnose/deadlock.hpp"
 #include "pe_waits.hpp"
@@ -109,7 +110,7 @@ class threaded_engine : public engine {
     } catch (...) { b.failure = std::current_exception(); }
   }
 
-  // Looks only at whom the run has touched: a wafer with one moving wavelet is not searched for it.
+  // Looks only at what the run has touched: a wafer with one moving wavelet is not searched for it.
   bool any_waits(partition& b) {
     waits open;
     return transport_.any_left(b, [&](u32 who) {

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "../support/fingerprint.hpp"
-#include "epochs.hpp"
+#include "supersteps.hpp"
 
 namespace wsl::mpi {
 
@@ -34,10 +34,10 @@ class spread_engine final : public engines::threaded_engine {
   }
 
   void stream_write(int color, coord c, std::span<const u32> bits) override {
-    if (runs(band_of_stream(color, c, true))) threaded_engine::stream_write(color, c, bits);
+    if (runs(partition_of_stream(color, c, true))) threaded_engine::stream_write(color, c, bits);
   }
   std::size_t stream_read(int color, coord c, std::span<u32> bits) override {
-    const int from = share_.owner(band_of_stream(color, c, false));
+    const int from = share_.owner(partition_of_stream(color, c, false));
     std::size_t n = from == who_.rank() ? threaded_engine::stream_read(color, c, bits) : 0;
     who_.broadcast(n, from);
     who_.broadcast(std::as_writable_bytes(bits.first(n)), from);
@@ -91,7 +91,7 @@ class spread_engine final : public engines::threaded_engine {
   u32 begin() const { return share_.first(who_.rank()); }
   u32 end() const { return share_.first(who_.rank() + 1); }
   bool runs(u32 partition) const { return share_.owner(partition) == who_.rank(); }
-  u32 band_of_stream(int color, coord c, bool inbound) {
+  u32 partition_of_stream(int color, coord c, bool inbound) {
     return words().net.visits[pes() + stream(color, c, inbound)].partition;
   }
 
@@ -182,7 +182,7 @@ class spread_engine final : public engines::threaded_engine {
   ranks who_;
   share share_;
   engines::thread_pool thread_pool_;  ///< no more threads than partitions are here
-  assistants helpers_;
+  compute_helpers helpers_;
   exchange exchange_;
 };
 

@@ -191,10 +191,10 @@ class pe {
   }
 
   /// Computes beside the tasks, in memory that none of them touches until it is complete:
-  /// `me.beside<&part::compute>(*this, then<&part::computed>())`, where compute() has no arguments, so it can
-  /// neither send nor read. The threaded engine completes it when no partition has news for another, and may
-  /// do it on another thread while they have; ranks do, so that words travel meanwhile. Worth it from some 10
-  /// microseconds on.
+  /// `me.async_compute<&part::compute>(*this, then<&part::computed>())`, where compute() has no arguments, so
+  /// it can neither send nor read. The threaded engine completes it when no partition has messages for
+  /// another, and may do it on another thread while they have; ranks do, so that words travel meanwhile.
+  /// Worth it from some 10 microseconds on.
   template <auto Compute, class Part, class... Completion>
   void async_compute(Part& part, Completion... when_complete) {
     static_assert(

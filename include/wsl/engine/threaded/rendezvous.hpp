@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Long arrays go from memory to memory, or from the sender's memory into the receiver's sum, where the only
-// receiver waits for them with an operation of its own and nothing lies before them: no buffer is touched.
-// Within a partition this is done at once. Between partitions it takes supersteps: in one the receiver says
-// what it has_request for, in the next the sender grants its memory, in the third the receiver's partition
-// copies. A sender is away from its grant until that superstep has ended: nothing runs on it, so its memory
-// stays as it is, whatever the program does.
+// Rendezvous: long arrays go from memory to memory, or from the sender's memory into the receiver's sum,
+// where the only receiver waits for them with an operation of its own and nothing lies before them. No buffer
+// is touched. Within a partition this is done at once. Between partitions it takes three supersteps: in one
+// the receiver requests the words that it lacks, in the next the sender grants its memory, in the third the
+// receiver's partition copies. A sender is away from its grant until that superstep has ended: nothing runs
+// on it, so its memory stays as it is, whatever the program does.
 #pragma once
 #include "../../support/min_max.hpp"
 #include "transport.hpp"

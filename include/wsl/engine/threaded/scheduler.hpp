@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What a thread does on a PE that it visits: moves operations on, and runs tasks in batches, until nothing is
-// ready or room is missing. What runs first is defined: operations in flight, then host calls in their order,
-// the activated local task with the lowest number, and the data or control tasks of the lowest color, a batch
-// at a time; of several senders of a merged color the one with the lowest place on the grid goes first.
-// Lengthy tasks have supersteps of their own. A shuffled schedule draws another legal order.
+// What a thread does on a PE that it visits: it moves operations on and runs tasks in batches, until nothing
+// is ready or room is missing. Operations in flight go first, then the next task by the common rule
+// (run_next_task), of which a data task runs a batch of words at a time; of several senders of a merged color
+// the one with the lowest place on the grid goes first. Long-running tasks have supersteps of their own. A
+// shuffled schedule draws another legal order.
 #pragma once
 #include <bit>
 #include <utility>
@@ -31,7 +31,7 @@ class pe_scheduler {
   }
 
   /// Runs a partition until nothing is left to do with what it has, or until it has done so much that others
-  /// may have news for it: a PE that stays busy until a word comes must get the word.
+  /// may have messages for it: a PE that stays busy until a word comes must get the word.
   void run(partition& b) {
     if (b.computes) let_compute(b);
     rendezvous_.accept(b);
@@ -84,7 +84,7 @@ class pe_scheduler {
     return words;
   }
 
-  /// An cursor of this color with data to read; of a merge the first sender's.
+  /// A cursor of this color with data to read; of a merge the first sender's.
   cursor* source(partition& b, const pe_state& s, int color) {
     for (cursor& in : topology::cursors_of(s))
       if (in.color == color && transport_.readable(b, in)) return &in;
@@ -105,7 +105,7 @@ class pe_scheduler {
     return always_defers() || s.image->sends_many || (s.image->sharing_queue && machine_.color_owns_queue);
   }
 
-  /// Whose lengthy tasks have waited for this superstep.
+  /// Wakes the PEs whose long-running tasks have waited for this superstep, and completes offloaded jobs.
   void let_compute(partition& b) {
     b.computes = false;
     for (u32 who : b.postponed) {
@@ -117,7 +117,8 @@ class pe_scheduler {
     while (!b.offloaded_jobs.empty())
       transport_.wake(b, complete_first_job(b.offloaded_jobs, state(b.offloaded_jobs[0]->who)));
   }
-  /// The local tasks that may run now, as a mask; of lengthy ones alone only in their superstep.
+  /// The local tasks that may run now, as a mask; long-running ones only when no other is ready, and only in
+  /// a superstep of their own.
   u32 ready_locals(partition& b, pe_state& s) {
     const u32 ready = s.active & ~s.blocked, others = ready & ~s.image->long_running_locals;
     if (others || !ready) return others;

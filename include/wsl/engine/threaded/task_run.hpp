@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The run of a task on the threaded engine, as far as the engine must know of it: operations that moved at
-// once, inlined into the task, are over, and yet count as in flight until the run ends, as on a machine that
-// takes its time. A color that one of them reads has no second reader; and together with the microthreads
-// they fit into the machine, which is looked at when the run ends. Nobody counts them before: the colors that
-// they have closed to others tell how many they are.
+// One run of a task, as far as the threaded engine must know of it. Operations that moved at once, inlined
+// into the task, are over, and yet count as in flight until the run ends, as on a machine that takes its
+// time: a color that one of them reads has no second reader, and together with the microthreads they must fit
+// into the machine. They are counted only when the run has ended; until then the windows that they have
+// closed tell how many there are.
 #pragma once
 #include <bit>
 #include <utility>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The threads of an engine: made at the first run that needs them, asleep between runs. Inside a run, and
-// before the next, they meet at a barrier that spins at first, because an superstep is often shorter than a
-// system call. They are the system's threads themselves (POSIX), because <thread> would cost every program
-// that includes the library 0.1 s of compile time.
+// The threads of an engine: started at the first run that needs them, asleep between runs. Inside a run, and
+// before the next, they meet at a barrier that spins at first, because a superstep is often shorter than a
+// system call. They are POSIX threads, because <thread> would cost every program that includes the library
+// 0.1 s of compile time.
 #pragma once
 #include <linux/futex.h>
 #include <pthread.h>
@@ -20,8 +20,8 @@
 
 namespace wsl::engines {
 
-/// Lets every thread of a run through when the last one has come. Who waits long sleeps: there may be more
-/// threads than cores, or other programs on them.
+/// Lets every thread of a run through when the last one has come. A thread that waits long sleeps: there may
+/// be more threads than cores, or other programs on them.
 class spin_barrier {
  public:
   explicit spin_barrier(int threads) : threads_(threads) {}
@@ -85,7 +85,7 @@ class thread_pool {
   /// Runs job(k) for every k below size(), job(0) on the calling thread. job must not throw.
   template <class Job>
   void run(Job& job) {
-    if (workers_.empty()) hire();
+    if (workers_.empty()) start();
     job_ = [](void* what, int k) { (*static_cast<Job*>(what))(k); }, argument_ = &job;
     barrier.wait();
     job(0);
@@ -101,7 +101,7 @@ class thread_pool {
     pthread_t thread{};
   };
 
-  void hire() {
+  void start() {
     static const int cores = available_cores();
     if (threads_ > cores) barrier.spins = 0;
     workers_ = support::flat_vector<worker>(static_cast<std::size_t>(threads_ - 1));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A layout's channels and cursors, and the partitions that its PEs are cut into: along the axis that fewer
-// words cross.
+// The graph over which words travel: a layout's channels and cursors, and the partitions that its PEs are cut
+// into, along the axis that fewer words cross.
 #pragma once
 #include <bit>
 #include <span>
@@ -49,7 +49,7 @@ struct topology {
         plan_(plan),
         routes_(routes),
         machine_depth_(how_deep == depth::machine),
-        pes_per_band_(pes_per_partition) {
+        pes_per_partition_(pes_per_partition) {
     for (const stream_record& s : plan.streams())
       for (int i = 0; i < s.where.count(); ++i)
         streams.push_back({s.where.nth(i), s.color, s.side, s.inbound, 0, 0, {}});
@@ -65,7 +65,7 @@ struct topology {
         open_channel(static_cast<u32>(pes_.size()) + k, streams[k].at, streams[k].side, streams[k].color);
     }
     for (u32 j = 0; j < switched.size(); ++j) open_channels(first_switched_router() + j, switched[j]);
-    sort_inlets();
+    sort_cursors();
     cut();
     pes_.set_windows(channels.data(), cursors.data());
   }
@@ -221,7 +221,7 @@ struct topology {
 
   // Deliveries stand in the order of their writers; counting keeps that order among those of one reader.
   // Until they are placed, the first cursor of a reader is where its next one goes.
-  void sort_inlets() {
+  void sort_cursors() {
     support::flat_vector<u32> filled(writers());
     for (const delivery& d : delivered_) ++filled[d.reader];
     for (u32 r = 0, before = 0; r < writers(); ++r) {
@@ -254,7 +254,7 @@ struct topology {
 
   void cut() {
     partitions =
-        support::min(support::max(static_cast<u32>(pes_.size() / pes_per_band_), 1u), max_partitions);
+        support::min(support::max(static_cast<u32>(pes_.size() / pes_per_partition_), 1u), max_partitions);
     if (partitions == 1) return;
     u64 across_columns = 0, across_rows = 0;
     for (const cursor& in : cursors) {
@@ -265,10 +265,11 @@ struct topology {
     const bool by_rows = plan_.width() == 1 || (plan_.height() > 1 && across_rows <= across_columns);
     partitions = support::min(partitions, static_cast<u32>(by_rows ? plan_.height() : plan_.width()));
     share_out(by_rows);
-    for (cursor& in : cursors) sew(in);
+    for (cursor& in : cursors) cut(in);
   }
 
-  void sew(cursor& in) {
+  /// Gives a cursor that reads from another partition its cut edge.
+  void cut(cursor& in) {
     const u8 to = visits[in.reader].partition, from = visits[channels[in.from].writer].partition;
     if (from == to) return;
     const channel& c = channels[in.from];
@@ -288,20 +289,20 @@ struct topology {
     support::flat_vector<std::size_t> load(
         static_cast<std::size_t>(by_rows ? plan_.height() : plan_.width()));
     for (u32 i = 0; i < pes_.size(); ++i) ++load[line_of(pes_[i].at())];
-    support::flat_vector<u8> band_of_line(load.size());
+    support::flat_vector<u8> partition_of_line(load.size());
     std::size_t before = 0;
     for (std::size_t k = 0; k < load.size(); before += load[k++])
-      band_of_line[k] =
+      partition_of_line[k] =
           static_cast<u8>(support::min<std::size_t>(before * partitions / pes_.size(), partitions - 1));
     for (u32 w = 0; w < writers(); ++w)
-      visits[w].partition = band_of_line[line_of(place_of(w))] & (max_partitions - 1);
+      visits[w].partition = partition_of_line[line_of(place_of(w))] & (max_partitions - 1);
   }
 
   tiles& pes_;
   const layout& plan_;
   resolved_routes& routes_;
   bool machine_depth_;
-  u32 pes_per_band_;
+  u32 pes_per_partition_;
   u32 opened_ = 0;  // channels
   support::flat_vector<delivery> delivered_;
 };

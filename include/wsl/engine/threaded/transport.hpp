@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// How words get from channels to cursors: buffers that are lent and returned, room by credits, and news
-// between partitions. A partition touches only its own channels' buffers for writing and its own cursors;
-// what another partition must know travels as news. So nothing here locks.
+// How words get from channels to cursors: buffers that are lent to channels and returned, room that is
+// counted by what the readers have read (credits), and messages between partitions. A partition touches only
+// its own channels' buffers for writing and its own cursors; what another partition must know travels as a
+// message. So nothing here locks. docs/engines/threaded.md follows one word.
 #pragma once
 #include <cstring>
 #include <span>
@@ -64,7 +65,7 @@ class transport {
 
   // ---- writing ----------------------------------------------------------------------------------
 
-  /// Makes room for one run of a task that sends up to `most` words; false if what was sent before must be
+  /// Makes room for one run of a task, which sends up to `most` words; false if what was sent before must be
   /// read first.
   bool prepare(partition& b, channel& c, int most) {
     if (c.operated) return true;
@@ -98,7 +99,7 @@ class transport {
                : n;
   }
 
-  /// At the end of an superstep: who has more to write goes on in the next.
+  /// At the end of a superstep: writers that have more for another partition go on in the next.
   void end(partition& b) {
     for (u32 who : b.later) wake(b, who);
     b.later.clear();
@@ -187,7 +188,7 @@ class transport {
   void request(partition& b, std::span<cursor> cursors, int color, u32 n) {
     cursor* in = nullptr;
     for (cursor& i : cursors)
-      // of several writers nobody knows how much will be his
+      // with several writers it is not known how much each will send
       if (i.color == color && std::exchange(in, &i)) return;
     if (!in || !in->is_remote()) return;
     cut_edge& s = net.cut_edges[in->from];
@@ -204,7 +205,7 @@ class transport {
                                            wanted, u64{support::min(max_granted, static_cast<u32>(open))}))
                                      : 0;
   }
-  /// Offers them, if all words before them have been read; otherwise the writer is woken when they have.
+  /// Grants them, if all words before them have been read; otherwise the writer is woken when they have.
   bool grant(partition& b, channel& c, const u32* words, u32 n) {
     const u32 reader = c.first_reader, place = c.tail();
     cut_edge& s = net.cut_edges[net.cursors[reader].from];
@@ -220,9 +221,9 @@ class transport {
     return true;
   }
 
-  // ---- news -------------------------------------------------------------------------------------
+  // ---- messages ---------------------------------------------------------------------------------
 
-  /// Takes in the news that was posted in the superstep before this one.
+  /// Takes in the messages that were posted in the superstep before this one.
   void begin(partition& b, u64 superstep) {
     b.superstep = superstep;
     b.addressed = 0;

@@ -75,7 +75,7 @@ class timed_pes {
     recorder_.start(moves_.flight_of(p, on, t));
   }
 
-  /// The task that runs opens a color's gate again.
+  /// The running task opens a color at its router again.
   void reopen(pe_state& on, int color, int phase) {
     timed_switch* g = mesh_.switch_of(processors_[on.index].router, color);
     if (g && g->reopening) rule::not_closed(on, color);
