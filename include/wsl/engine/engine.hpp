@@ -25,7 +25,7 @@ struct memory_part {
   std::size_t size = 0;
 };
 
-class engine : public engine_link {
+class engine : public engine_port {
  public:
   virtual ~engine() = default;
 
@@ -61,7 +61,7 @@ class engine : public engine_link {
   const layout& plan() const { return plan_; }
 
  protected:
-  explicit engine(const layout& plan) : engine_link(plan.machine(), plan.grid()), plan_(plan) {}
+  explicit engine(const layout& plan) : engine_port(plan.machine(), plan.grid()), plan_(plan) {}
 
  private:
   layout plan_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Runs a task at once and writes down what it sends. Engines that move one word a cycle let all PEs send into
-// the same channels, one for each color, which are empty when a run begins; the journal says in which order
+// the same windows, one for each color, which are empty when a run begins; the journal says in which order
 // the words of the colors follow each other, and the engine then gives them to the PE's output queues one by
 // one.
 #pragma once
@@ -11,28 +11,25 @@ namespace wsl::engines {
 
 class send_journal {
  public:
-  explicit send_journal(engine_link& engine)
-      : engine_(&engine), words_(max_colors * large_buffer), order_(max_colors * large_buffer) {
-    for (int k = 0; k < max_colors; ++k)
-      channels_[k].large = true, channels_[k].words = words_.data() + k * large_buffer;
+  explicit send_journal(engine_port& engine)
+      : engine_(&engine), words_(max_colors * sends_of_a_task), order_(max_colors * sends_of_a_task) {
+    for (int k = 0; k < max_colors; ++k) windows_[k].words = words_.data() + k * sends_of_a_task;
   }
   send_journal(const send_journal&) = delete;
   send_journal& operator=(const send_journal&) = delete;
 
   /// Of the colors that a PE sends, in their order.
-  channel* channels() { return channels_; }
+  send_window* windows() { return windows_; }
 
   /// Runs f, a task or the rest of one, which may send `most` wavelets of each color. `in_flight` knows the
   /// PE's operations: each_operation(use), reads(color) and writes(color).
   template <class InFlight, class F>
   void run(pe_state& s, const char* name, int most, const InFlight& in_flight, F f) {
     open(s, in_flight);
+    s.sends_at_most = static_cast<u16>(most);
     guarded(s, name, [&] {
       f();
       rule::sent_nothing_refused(s);
-      for (u64 left = s.image->present; left; left &= left - 1)
-        if (const int color = std::countr_zero(left); s.channel_of(color).next() > most)
-          rule::refuse_send(s, color, s.image->sent_type[color]);
       if (!started_) return;
       rule::in_flight all;
       in_flight.each_operation([&](const transfer& t) { all.count(t); });
@@ -42,7 +39,7 @@ class send_journal {
 
   /// The running task sends a control wavelet.
   void send_control(pe_state& from, int color, const payload_type* type, u32 bits) {
-    channel& out = rule::may_send_control(from, color, type);
+    send_window& out = rule::may_send_control(from, color, type);
     *out.room() = bits;
     out.move_to(out.next() + 1);
     *engine_->journal++ = static_cast<u32>(color) | control_flag;
@@ -51,7 +48,7 @@ class send_journal {
   template <class InFlight>
   void start(pe_state& on, const transfer& t, const InFlight& in_flight) {
     rule::may_begin(on, t, engine_->target(), in_flight);
-    if (t.output >= 0) on.channel_of(t.output).close();
+    if (t.output >= 0) on.window_of(t.output).close();
     started_ = true;
   }
 
@@ -63,7 +60,7 @@ class send_journal {
     for (; taken_ != engine_->journal; ++taken_) {
       const u8 color = static_cast<u8>(*taken_ & ~control_flag);
       const u16 slot = s.image->slot[color];
-      use(wavelet{channels_[slot].words[read_[slot]++], color, (*taken_ & control_flag) != 0});
+      use(wavelet{windows_[slot].words[read_[slot]++], color, (*taken_ & control_flag) != 0});
     }
   }
 
@@ -76,7 +73,7 @@ class send_journal {
     started_ = false;
     for (u64 left = s.image->present; left; left &= left - 1) {
       const u16 slot = s.image->slot[std::countr_zero(left)];
-      channel& c = channels_[slot];
+      send_window& c = windows_[slot];
       c.move_to(0);
       c.open(0);  // every send is written down
       if (in_flight.writes(std::countr_zero(left))) c.close();
@@ -84,8 +81,8 @@ class send_journal {
     }
   }
 
-  engine_link* engine_;
-  channel channels_[max_colors];
+  engine_port* engine_;
+  send_window windows_[max_colors];
   support::flat_vector<u32> words_;
   support::flat_vector<u32> order_;  // the color of each word, with control_flag
   const u32* taken_ = nullptr;

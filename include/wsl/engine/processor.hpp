@@ -29,7 +29,7 @@ struct processor {
   const binding* task = nullptr;  ///< that the main thread runs, or ran last with operations in flight
   u64 torn_down = 0;              ///< colors that a command has closed, until their tasks run
   bool awake = false;
-  bool postponed = false;    ///< stands among those whose lengthy tasks wait for their turn ...
+  bool postponed = false;    ///< its long-running tasks wait for their superstep ...
   bool may_compute = false;  ///< ... which has come
   /// before this superstep its memory is read by another partition, and it is not visited
   u64 back_in = 0;

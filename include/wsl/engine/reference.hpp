@@ -3,11 +3,9 @@
 // queues of the machine's depths. It is slow and simple, and the oracle of every other engine. `fabric
 // f{plan, reference{}}`.
 //
-// What runs first on a PE is defined: host calls in their order, then tasks of colors that were torn down,
-// then the activated local task with the lowest number, then the control or data task of the lowest color
-// whose wavelet is at the head of its queue; what is urgent goes before what is not. In a cycle a PE puts at
-// most one wavelet that its tasks sent into an output queue, moves one element of one of its operations in
-// turn, and runs at most one task.
+// In a cycle a PE puts at most one wavelet that its tasks sent into an output queue, moves one element of one
+// of its operations in turn, and runs at most one task, the next by run_next_task. docs/engines/reference.md
+// draws it.
 #pragma once
 #include <bit>
 #include <map>
@@ -31,7 +29,7 @@ class reference_engine final : public engine {
         processors_(tiles_.size()),
         journal_(*this),
         routers_(engine::plan(), [this](coord c) { return image_at(c); }) {
-    tiles_.set_ends(journal_.channels(), nullptr);
+    tiles_.set_windows(journal_.windows(), nullptr);
     for (const stream_record& s : engine::plan().streams())
       for (int i = 0; i < s.where.count(); ++i) open(s, s.where.nth(i));
     for (std::size_t i = 0; i < tiles_.size(); ++i) {
@@ -184,15 +182,15 @@ class reference_engine final : public engine {
   bool drain(processor& p, pe_state& s) {
     if (p.outbox.empty()) return false;
     const u32 q = output_queue(s, p.outbox.front().color);
-    if (!routers_[q].room() || mates_occupy(s, p.outbox.front().color)) return false;
+    if (!routers_[q].room() || sharer_occupies(s, p.outbox.front().color)) return false;
     routers_.push(q, p.outbox.front());
     p.outbox.pop();
     ++total_.wavelets;
     return true;
   }
 
-  // Words of another color lie in the output queue that a color shares with it.
-  bool mates_occupy(const pe_state& s, int color) {
+  // Whether words of another color lie in the output queue that a color shares with it.
+  bool sharer_occupies(const pe_state& s, int color) {
     for (u64 left = s.image->sharing_queue_with(color); left; left &= left - 1)
       if (readable(output_queue(s, std::countr_zero(left)))) return true;
     return false;
@@ -210,7 +208,7 @@ class reference_engine final : public engine {
         if (starved(s, color)) return false;
       }
     if (t.uses_fifo() && t.allowed() == 0) return false;
-    if (t.output >= 0 && mates_occupy(s, t.output)) return false;
+    if (t.output >= 0 && sharer_occupies(s, t.output)) return false;
     return t.output < 0 || (routers_[output_queue(s, t.output)].room() && !p.holds_back(t.output));
   }
 

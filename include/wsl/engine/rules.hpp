@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What a program may not do with its PE, whatever the engine: one function for each rule, which throws the
 // sentence that the programmer reads. Engines ask them when a task starts an operation (may_begin), sends a
-// control wavelet (may_send_control) or ends (sent_nothing_refused, fits). See docs/faults.md.
+// control wavelet (may_send_control) or ends (sent_nothing_refused, fits). See docs/errors.md.
 #pragma once
 #include <bit>
 #include <string>
@@ -104,8 +104,8 @@ inline void apart(const pe_state& s, const transfer& t, const transfer& other) {
 }
 /// Whether an operation needs that rule: most do not.
 inline bool may_clash(const transfer& t) { return t.uses_fifo() || t.microthread >= 0; }
-/// While an operation sends a color, its channel is closed to tasks and to other operations.
-inline bool operation_sends(const pe_state& s, int color) { return s.channel_of(color).is_closed(); }
+/// While an operation sends a color, its window is closed to tasks and to other operations.
+inline bool operation_sends(const pe_state& s, int color) { return s.window_of(color).is_closed(); }
 /// An output queue has one operation at a time.
 inline void has_queue_alone(const pe_state& s, const transfer& t) {
   if (t.output < 0) return;
@@ -155,11 +155,11 @@ inline void sent_nothing_refused(const pe_state& s) {
   if (rejected.color >= 0) [[unlikely]]
     refuse_send(s, rejected.color, rejected.type);
 }
-/// The channel that takes a control wavelet of the running task.
-inline channel& may_send_control(const pe_state& s, int color, const payload_type* type) {
+/// The window that takes a control wavelet of the running task.
+inline send_window& may_send_control(const pe_state& s, int color, const payload_type* type) {
   if (s.image->sent_type[color] != type) refuse_send(s, color, type);
-  channel& out = s.channel_of(color);
-  if (out.next() == out.size() || out.is_closed()) refuse_send(s, color, type);
+  send_window& out = s.window_of(color);
+  if (out.is_closed() || out.next() >= out.limit() + s.sends_at_most) refuse_send(s, color, type);
   return out;
 }
 /// How many wavelets of a color one run of a task may send.

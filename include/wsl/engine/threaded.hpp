@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The engine that users run: every wavelet goes straight from its sender's channel to its receivers, tasks
-// run in batches, operations move whole spans, and only PEs with work are visited. Bands of the grid run on
-// threads, with the same results for any number of them, and the same as the reference engine's for every
-// program that does not depend on the order in which independent wavelets arrive.
+// run in batches, operations move whole spans, and only PEs with work are visited. Partitions of the grid run
+// on threads, with the same results for any number of them, and the same as the reference engine's for every
+// program that does not depend on the order in which independent wavelets arrive. docs/engines/threaded.md
+// draws it.
 #pragma once
 #include "diagnose/deadlock.hpp"
 #include "pe_waits.hpp"
@@ -115,7 +116,7 @@ class threaded_engine : public engine {
     } catch (...) { b.failure = std::current_exception(); }
   }
 
-  // Looks only at whom the run has touched: a wafer with one moving wavelet is not searched for it.
+  // Looks only at what the run has touched: a wafer with one moving wavelet is not searched for it.
   bool any_waits(partition& b) {
     waits open;
     return transport_.any_left(b, [&](u32 who) {
@@ -132,6 +133,7 @@ class threaded_engine : public engine {
   }
 
   transport& words() { return transport_; }
+  const topology& net() const { return transport_.net; }
   thread_pool& threads() { return thread_pool_; }
 
  private:
@@ -163,7 +165,7 @@ class threaded_engine : public engine {
     if (p) operation_waits(open, *p, s, [&](int color) { return scheduler_.source(b, s, color) == nullptr; });
     held_tasks(open, s);
     for (u64 left = s.image->present; left; left &= left - 1)
-      if (const u32 n = transport_.held_back(s.channel_of(std::countr_zero(left))))
+      if (const u32 n = transport_.held_back(topology::channel_of(s, std::countr_zero(left))))
         open.push_back(
             {wait::reason::output, {s.x, s.y}, std::countr_zero(left), s.image->source->name, "send", n});
     for (const cursor& in : topology::cursors_of(s)) {

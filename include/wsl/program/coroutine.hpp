@@ -9,7 +9,7 @@
 #include <type_traits>
 
 #include "descriptor/operation.hpp"
-#include "engine_link.hpp"
+#include "pe_state.hpp"
 
 namespace wsl {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What a thread does on a PE that it visits: moves operations on, and runs tasks in batches, until nothing is
-// ready or room is missing. What runs first is defined: operations in flight, then host calls in their order,
-// the activated local task with the lowest number, and the data or control tasks of the lowest color, a batch
-// at a time; of several senders of a merged color the one with the lowest place on the grid goes first.
-// Lengthy tasks have supersteps of their own. A shuffled schedule draws another legal order.
+// What a thread does on a PE that it visits: it moves operations on and runs tasks in batches, until nothing
+// is ready or room is missing. Operations in flight go first, then the next task by the common rule
+// (run_next_task), of which a data task runs a batch of words at a time; of several senders of a merged color
+// the one with the lowest place on the grid goes first. Long-running tasks have supersteps of their own. A
+// shuffled schedule draws another legal order.
 #pragma once
 #include <bit>
 #include <utility>
@@ -31,7 +31,7 @@ class pe_scheduler {
   }
 
   /// Runs a partition until nothing is left to do with what it has, or until it has done so much that others
-  /// may have news for it: a PE that stays busy until a word comes must get the word.
+  /// may have messages for it: a PE that stays busy until a word comes must get the word.
   void run(partition& b) {
     if (b.computes) let_compute(b);
     rendezvous_.accept(b);
@@ -42,14 +42,15 @@ class pe_scheduler {
 
   processor* more(const pe_state& s) { return transport_.processor_of(s); }
   processor& extras(pe_state& s) {
-    if (s.more) return *more(s);
+    if (processor* p = more(s)) return *p;
     support::flat_vector<processor*>& all = transport_.home(s).processors;
     processor& p = *all.push_back(new processor);
-    s.more = static_cast<u32>(all.size());
+    transport_.net.visits[s.index].extras_index = static_cast<u32>(all.size());
     return p;
   }
   void send_control(pe_state& from, int color, const payload_type* type, u32 bits) {
-    transport_.put_control(transport_.home(from), rule::may_send_control(from, color, type), bits);
+    transport_.put_control(transport_.home(from),
+                           static_cast<channel&>(rule::may_send_control(from, color, type)), bits);
     from.interrupted = true;
   }
 
@@ -83,7 +84,7 @@ class pe_scheduler {
     return words;
   }
 
-  /// An cursor of this color with data to read; of a merge the first sender's.
+  /// A cursor of this color with data to read; of a merge the first sender's.
   cursor* source(partition& b, const pe_state& s, int color) {
     for (cursor& in : topology::cursors_of(s))
       if (in.color == color && transport_.readable(b, in)) return &in;
@@ -104,7 +105,7 @@ class pe_scheduler {
     return always_defers() || s.image->sends_many || (s.image->sharing_queue && machine_.color_owns_queue);
   }
 
-  /// Whose lengthy tasks have waited for this superstep.
+  /// Wakes the PEs whose long-running tasks have waited for this superstep, and completes offloaded jobs.
   void let_compute(partition& b) {
     b.computes = false;
     for (u32 who : b.postponed) {
@@ -116,7 +117,8 @@ class pe_scheduler {
     while (!b.offloaded_jobs.empty())
       transport_.wake(b, complete_first_job(b.offloaded_jobs, state(b.offloaded_jobs[0]->who)));
   }
-  /// The local tasks that may run now, as a mask; of lengthy ones alone only in their superstep.
+  /// The local tasks that may run now, as a mask; long-running ones only when no other is ready, and only in
+  /// a superstep of their own.
   u32 ready_locals(partition& b, pe_state& s) {
     const u32 ready = s.active & ~s.blocked, others = ready & ~s.image->long_running_locals;
     if (others || !ready) return others;
@@ -128,12 +130,13 @@ class pe_scheduler {
   }
 
   void visit(partition& b, u32 who) {
-    transport_.net.member(who).queued = 0;
+    visited& v = transport_.net.visits[who];
+    v.queued = 0;
     u32 budget = visit_budget;
     b.prepared = 0;
     if (who < pes()) {
       pe_state& s = state(who);
-      if (s.more && is_away(b, s)) [[unlikely]]
+      if (v.extras_index && is_away(b, s)) [[unlikely]]
         return b.later.push_back(who), void();
       while (budget && b.rendezvous_receivers.empty() && act(b, s, budget)) --budget;
     } else if (who < transport_.net.first_switched_router()) {
@@ -190,12 +193,16 @@ class pe_scheduler {
     return ran > 0;
   }
 
+  static bool reopen(channel& c) {
+    if (c.is_closed()) c.lenient = true;
+    return c.reopen();
+  }
   /// Room for one run of a task on every channel of its PE.
   bool prepare(partition& b, const pe_state& s, int most) {
     const std::span<channel> channels = topology::channels_of(s);
     bool ready = b.prepared >= most;
     if (ready && s.interrupted)
-      for (channel& c : channels) ready &= c.operated || c.reopen();
+      for (channel& c : channels) ready &= c.operated || reopen(c);
     if (ready) return true;
     ready = true;
     for (channel& c : channels) ready &= transport_.prepare(b, c, most);
@@ -283,10 +290,11 @@ class pe_scheduler {
   }
 
   u32 run_task(partition& b, pe_state& s, const binding& task, const void* input, u32 count = 1) {
-    task_run{b, s}.begin();
+    task_run{b, s}.begin(task);
     u32 taken = 0;
     guarded(s, task.name, [&] {
       taken = task.run(s.memory(), tiles_[s.index], input, count);
+      if (s.interrupted && taken == 1) task_run{b, s}.must_have_sent_few();
       end_run(b, s, task);
     });
     b.done.tasks += taken;
@@ -300,8 +308,9 @@ class pe_scheduler {
   /// A run of a task ends at each wait, also where it need not wait: what it may send counts anew.
   bool begin_run(partition& b, pe_state& s) {
     if (task_run{b, s}.may_not_fit()) task_run{b, s}.must_fit(more(s), machine_);
+    const bool ready = prepare(b, s, sends_of_a_task);
     task_run{b, s}.go_on();
-    return prepare(b, s, sends_of_a_task);
+    return ready;
   }
   void end_run(partition& b, pe_state& s, const binding& task) {
     rule::sent_nothing_refused(s);
@@ -334,7 +343,7 @@ class pe_scheduler {
   }
 
   static void hold(partition& b, const pe_state& s, int color, bool held) {
-    channel& c = s.channel_of(color);
+    channel& c = topology::channel_of(s, color);
     c.operated = held;
     c.lenient = true;
     c.close();
@@ -360,6 +369,7 @@ class pe_scheduler {
       task_run{b, s}.go_on();
       guarded(s, p.task->name, [&] {
         resume(waiting);
+        task_run{b, s}.must_have_sent_few();
         end_run(b, s, *p.task);
       });
     }
@@ -368,7 +378,7 @@ class pe_scheduler {
 
   /// Moves an operation on as far as its inputs and its output allow, span by span.
   bool advance(partition& b, pe_state& s, transfer& t) {
-    channel* out = t.output >= 0 ? &s.channel_of(t.output) : nullptr;
+    channel* out = t.output >= 0 ? &topology::channel_of(s, t.output) : nullptr;
     if (t.granted && more(s)->back_in > b.superstep) return false;
     bool moved = t.granted != 0;
     t.done += std::exchange(t.granted, 0);

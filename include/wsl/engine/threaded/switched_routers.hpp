@@ -16,7 +16,6 @@ struct switched_router {
   int color = 0;
   ports outputs;  ///< each has a channel, in the order of every_port
   u32 first_channel = 0, first_cursor = 0;
-  membership in;
   router_switch way;
 };
 
@@ -33,7 +32,7 @@ class switched_routers {
       blocks_.push_back({&p, size()});
       for (int i = 0; i < p.where.count(); ++i) {
         const coord c = p.where.nth(i);
-        all_.push_back({c, p.color, plan.route_at(c, p.color).to, 0, 0, {}, router_switch(plan, c, p)});
+        all_.push_back({c, p.color, plan.route_at(c, p.color).to, 0, 0, router_switch(plan, c, p)});
       }
     }
   }

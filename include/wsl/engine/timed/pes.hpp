@@ -12,7 +12,7 @@ namespace wsl::engines {
 
 class timed_pes {
  public:
-  timed_pes(const layout& plan, tiles& t, mesh& m, event_queue& when, engine_link& engine)
+  timed_pes(const layout& plan, tiles& t, mesh& m, event_queue& when, engine_port& engine)
       : tiles_(&t),
         mesh_(m),
         events_(when),
@@ -30,7 +30,7 @@ class timed_pes {
       processors_[i].hears = hears_commands(i) ? u8{0} : static_cast<u8>(colors_heard(i));
       if (state(i).active) events_.note(i, 0);
     }
-    tiles_->set_ends(recorder_.channels(), nullptr);
+    tiles_->set_windows(recorder_.windows(), nullptr);
   }
 
   script_recorder& writer() { return recorder_; }
@@ -75,7 +75,7 @@ class timed_pes {
     recorder_.start(moves_.flight_of(p, on, t));
   }
 
-  /// The task that runs opens a color's gate again.
+  /// The running task opens a color at its router again.
   void reopen(pe_state& on, int color, int phase) {
     timed_switch* g = mesh_.switch_of(processors_[on.index].router, color);
     if (g && g->reopening) rule::not_closed(on, color);

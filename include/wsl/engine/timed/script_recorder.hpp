@@ -12,11 +12,11 @@ namespace wsl::engines {
 
 class script_recorder final : private cycle_counter {
  public:
-  explicit script_recorder(engine_link& engine) : engine_(&engine), journal_(engine) {}
+  explicit script_recorder(engine_port& engine) : engine_(&engine), journal_(engine) {}
   script_recorder(const script_recorder&) = delete;
   script_recorder& operator=(const script_recorder&) = delete;
 
-  channel* channels() { return journal_.channels(); }
+  send_window* windows() { return journal_.windows(); }
 
   /// While it lives, the operations that tasks run on this thread are counted.
   class listening {
@@ -89,7 +89,7 @@ class script_recorder final : private cycle_counter {
           timing::cycles(engine_->target(), what, elements));
   }
 
-  engine_link* engine_;
+  engine_port* engine_;
   send_journal journal_;
   timed_processor* processor_ = nullptr;
   const pe_state* running_ = nullptr;  // whose task runs, and what its script has so far

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
-// Epochs of partitions that several ranks share. A rank runs those of its partitions first that border on
-// another rank's, and sends what they have written; it is on its way while the others run. In which order
-// partitions run says nothing: what one writes the others see in the next superstep. While PEs here compute
-// beside their tasks, one thread alone sees to the supersteps and others compute. Where there is only one, it
-// computes when no news is left: others would wait for it.
+// Supersteps of partitions that several ranks share. A rank first runs those of its partitions that border on
+// another rank's, and sends what they have written; it is on its way while the others run. The order in which
+// partitions run does not matter: what one writes the others see in the next superstep. While PEs here have
+// offloaded jobs, one thread alone sees to the supersteps and the others compute. Where there is only one
+// thread, it computes when no messages are left: others would wait for it.
 #pragma once
+#include <atomic>
 #include <optional>
 
 #include "../engine/threaded/superstep.hpp"
-#include "../support/shared_word.hpp"
 #include "exchange.hpp"
 
 namespace wsl::mpi {
 
 /// Threads beside the one that sees to the supersteps, no more of them than have something to compute when
 /// they are first needed.
-struct assistants {
+struct compute_helpers {
   int most;  ///< that one included
   std::optional<engines::thread_pool> thread_pool = {};
 
@@ -30,20 +30,20 @@ struct assistants {
 /// Runs the partitions from `first` to before `end` in supersteps from `last` + 1 on, until no rank has
 /// anything left to do or a partition has failed; returns the number of the last superstep. Together. Only
 /// the calling thread calls MPI. Where one thread is enough for the partitions, `helpers` compute beside it.
-template <class RunBand>
-u64 run_supersteps(engines::thread_pool& threads, assistants& helpers,
+template <class RunPartition>
+u64 run_supersteps(engines::thread_pool& threads, compute_helpers& helpers,
                    support::flat_vector<engines::partition>& partitions, u32 first, u32 end, u64 last,
-                   exchange& others, RunBand run_partition) {
+                   exchange& others, RunPartition run_partition) {
   using engines::termination_vote;
   u32 at_border = 0;
   for (u32 b = first; b < end; ++b) at_border += others.borders(b);
 
-  termination_vote all = termination_vote::partition_message;
-  support::shared_word<u32> ready;  // partitions at the border that have run
+  termination_vote all = termination_vote::messages;
+  std::atomic<u32> ready = 0;  // partitions at the border that have run
   // of the partitions here, when all of them last ran
   support::flat_vector<engines::open_job*> offloaded_jobs;
   bool one_leads = false;  // and the other threads do these
-  const auto find_errands = [&] {
+  const auto find_jobs = [&] {
     offloaded_jobs.clear();
     for (u32 b = first; b < end; ++b)
       for (engines::open_job* e : partitions[b].offloaded_jobs) offloaded_jobs.push_back(e);
@@ -57,7 +57,7 @@ u64 run_supersteps(engines::thread_pool& threads, assistants& helpers,
     bool sent = false;
     const auto move_on = [&] {
       if (sent) others.move_on();
-      else if (ready.observe() == at_border) others.send(last + 1), sent = true;
+      else if (ready.load(std::memory_order_acquire) == at_border) others.send(last + 1), sent = true;
     };
     const auto run = [&](u32 from, u32 to) {
       if (thread == 0) others.expect(), sent = false;
@@ -66,13 +66,13 @@ u64 run_supersteps(engines::thread_pool& threads, assistants& helpers,
           if (others.borders(b) != first_ones) continue;
           partitions[b].computes = all == termination_vote::computing;
           run_partition(partitions[b], last + 1);
-          if (first_ones) ready.count();
+          if (first_ones) ready.fetch_add(1);
           if (thread == 0) move_on();
         }
     };
     const auto receive = [&] {
       if (!sent) move_on();
-      ready.set(0);
+      ready.store(0, std::memory_order_relaxed);
       termination_vote mine = termination_vote::nothing;
       for (u32 b = first; b < end; ++b) mine = engines::larger(mine, engines::vote_of(partitions[b]));
       all = others.receive(last + 1, mine, one_leads);
@@ -83,14 +83,14 @@ u64 run_supersteps(engines::thread_pool& threads, assistants& helpers,
     };
     auto lead = [&](int k) {
       if (k == 0) receive();
-      while (k == 0 && all == termination_vote::partition_message) run(first, end), receive();
+      while (k == 0 && all == termination_vote::messages) run(first, end), receive();
       while (do_one()) {}
     };
     while (engines::goes_on(all)) {
       run(share(thread), share(thread + 1));
       threads.barrier.wait();
       if (thread == 0) {
-        find_errands();
+        find_jobs();
         one_leads = helpers.most > 1 && !offloaded_jobs.empty();
         if (!one_leads) receive();
       }

@@ -1,62 +1,19 @@
 // SPDX-License-Identifier: MIT
-// What a PE asks of the engine that runs it, and what the engine keeps for a PE. Programs see neither: they
-// see `pe`.
+// What a running task knows of its PE: the program's table, sorted for running, and the state of the PE, of
+// which its tasks see `pe`. Tasks and their engine share these two; engine_port.hpp is all else between them.
 #pragma once
-#include <cstddef>
-
-#include "../core/area.hpp"
-#include "../core/machine.hpp"
-#include "../layout/program.hpp"
 #include "../support/min_max.hpp"
-#include "channel.hpp"
-#include "offloaded_job.hpp"
+#include "engine_port.hpp"
 
 namespace wsl {
-
-struct pe_state;
-
-class engine_link {
- public:
-  /// A control wavelet leaves a task of this PE.
-  virtual void send_control(pe_state& from, int color, const payload_type* type, u32 bits) = 0;
-  /// The router of this PE lets wavelets of a color in again, on the path of a phase.
-  virtual void reopen(pe_state& on, int color, int phase) = 0;
-  /// A descriptor operation with a fabric operand starts on this PE. Says whether it completed at once: then
-  /// a waiting task goes on without suspending.
-  virtual bool start(pe_state& on, transfer& operation) = 0;
-
-  /// This PE computes something beside its tasks.
-  virtual void async_compute(pe_state& on, const offloaded_job& what) = 0;
-
-  /// Most operations find their words there and move without becoming a microthread: takes the next n words
-  /// of a color if they have arrived and lie in one piece, and says where; null otherwise. They stay there
-  /// until the running task calls the engine again.
-  virtual const u32* take(pe_state&, int, const payload_type*, u32) { return nullptr; }
-
-  /// The time on this PE in cycles, as `pe::now` gives it; 0 on an engine without a clock.
-  virtual u64 now(const pe_state&) const { return 0; }
-
-  const region& grid() const { return grid_; }
-  const machine& target() const { return machine_; }
-
-  u32* journal = nullptr;  ///< the colors of a task's sends in their order, for an engine that needs it
-
- protected:
-  engine_link(const machine& target, const region& grid) : machine_(target), grid_(grid) {}
-  ~engine_link() = default;
-
- private:
-  machine machine_;
-  region grid_;
-};
 
 /// A program's table sorted for running: which entry a color, a local task or a control wavelet calls; and
 /// what PEs of one placement whose ramps send the same colors have in common.
 struct program_image {
   const program* source = nullptr;
-  engine_link* engine = nullptr;
-  engines::channel* channels = nullptr;  ///< of the whole engine
-  engines::cursor* cursors = nullptr;
+  engine_port* engine = nullptr;
+  engines::send_window* send_windows = nullptr;  ///< of the whole engine
+  engines::receive_window* receive_windows = nullptr;
   void* memories = nullptr;  ///< of the placement's PEs, one after the other
   std::size_t stride = 0;    ///< bytes from one of them to the next
   u32 first = 0;             ///< the placement's first PE
@@ -78,7 +35,7 @@ struct program_image {
   u32 urgent_locals = 0;
   u32 long_running_locals = 0;  ///< that compute long; they have the highest numbers
   u64 present = 0;              ///< colors that a path takes from this PE's ramp
-  u16 slot[max_colors] = {};    ///< which of a PE's channels a present color is
+  u16 slot[max_colors] = {};    ///< which of a PE's send windows a present color has
   u16 slots = 0;                ///< how many there are
   /// more than the machine has output queues, or microthreads besides one for a reader
   bool sends_many = false;
@@ -116,7 +73,7 @@ struct program_image {
   }
 
   /// Which of the declared sends have a path on the PEs that share this image, in the order of their
-  /// channels, on such a machine.
+  /// windows, on such a machine.
   void set_present(u64 colors, const machine& target) {
     present = colors & sends;
     for (int c = 0; c < max_colors; ++c) {
@@ -163,31 +120,20 @@ inline constinit thread_local rejected_send rejected;
 
 /// The color that an operation of the running task has read at once, counted from 1. `several` where it is
 /// more than one, which the engine knows, and wherever the task may not run again without its engine. A type
-/// of its own for the reason that channel_index is one.
+/// of its own for the reason that window_index is one.
 enum class taken_color : u8 { none, several = 255 };
 constexpr taken_color taken(int color) { return taken_color(color + 1); }
 
-/// Which partition of an engine a PE or host stream belongs to, and whether it stands in the partition's
-/// lists.
-struct membership {
-  u8 partition : 6 = 0;
-  u8 queued : 1 = 0;   ///< has work
-  u8 touched : 1 = 0;  ///< has had work since it was last found to wait for nothing
-};
-
 }  // namespace engines
 
-/// What the engine keeps for a PE. A wafer has a million of them, so each byte counts.
+/// The state of one PE between and during its tasks. A wafer has a million of them, so each byte counts.
 struct pe_state {
   const program_image* image = nullptr;
-  u64 blocked_colors = 0;       ///< data tasks that may not run
-  u32 active = 0, blocked = 0;  ///< local tasks: activated; may not run
-  u32 index = 0;                ///< position among the engine's PEs
-  /// what the PE writes, one channel for each color present in the image
-  engines::channel_index first_channel{};
-  u32 first_cursor = 0;  ///< what it reads
-  /// where the engine keeps calls and operations in flight; 0 if there never were any
-  u32 more = 0;
+  u64 blocked_colors = 0;                     ///< data tasks that may not run
+  u32 active = 0, blocked = 0;                ///< local tasks: activated; may not run
+  u32 index = 0;                              ///< position among the engine's PEs
+  engines::window_index first_send_window{};  ///< of one for each color present in the image
+  u32 first_receive_window = 0;
   i16 x = 0, y = 0;
   engines::taken_color taken{};  ///< of the running task
   bool interrupted = false;      ///< the running task did something after which the engine must choose anew
@@ -195,18 +141,22 @@ struct pe_state {
   /// the newest local task that a completion activated while it was active, so that one activation was lost,
   /// counted from 1
   u8 lost_activation : 6 = 0;
-  engines::membership in;
+  u16 sends_at_most = 0;  ///< wavelets of a color, in one run of the running task
 
   void* memory() const {
     return static_cast<unsigned char*>(image->memories) +
            static_cast<std::size_t>(index - image->first) * image->stride;
   }
   /// Of the colors present in the image, one after the other.
-  engines::channel* channels() const { return image->channels + static_cast<u32>(first_channel); }
-  engines::channel& channel_of(int color) const { return channels()[image->slot[color]]; }
-  /// By color and writer; the PE after this one, or the end of all, says where they end.
-  engines::cursor* cursors() const { return image->cursors + first_cursor; }
-  engines::cursor* end_of_cursors() const { return image->cursors + this[1].first_cursor; }
+  engines::send_window* send_windows() const {
+    return image->send_windows + static_cast<u32>(first_send_window);
+  }
+  engines::send_window& window_of(int color) const { return send_windows()[image->slot[color]]; }
+  /// By color and sender; the PE after this one, or the end of all, says where they end.
+  engines::receive_window* receive_windows() const { return image->receive_windows + first_receive_window; }
+  engines::receive_window* end_of_receive_windows() const {
+    return image->receive_windows + this[1].first_receive_window;
+  }
 
   /// Whether urgent data tasks go before the local tasks that are ready.
   bool hurries(u32 ready) const { return image->urgent_colors && !(ready & image->urgent_locals); }
@@ -236,8 +186,8 @@ struct pe_state {
   [[gnu::always_inline]] bool try_rerun(u32 own_bit) {
     if (active != own_bit || (blocked & own_bit) || taken == engines::taken_color::several) return false;
     if (u32 left = image->slots)
-      for (engines::channel* c = channels(); left; --left, ++c)
-        if (!c->reopen()) return false;
+      for (engines::send_window* w = send_windows(); left; --left, ++w)
+        if (!w->reopen()) return false;
     active = 0;
     taken = engines::taken_color::none;
     return true;

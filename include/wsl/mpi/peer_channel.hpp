@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What ranks send each other in an superstep: one message from each to each neighbour, and packets, which
-// those that read them pass on among themselves. Nothing here waits, but for what has been sent to have left:
-// all of it is on its way while partitions run.
+// What ranks send each other in a superstep: one message on the channel to each neighbour, and tree
+// broadcasts, which their readers pass on among themselves. Nothing here waits, except for what has been sent
+// to have left: all of it is on its way while partitions run.
 #pragma once
 #include <mpi.h>
 
@@ -80,9 +80,9 @@ class peer_channel {
     out.put(opening{});
   }
   /// What is to follow the superstep, if this rank knows already.
-  void send(u64 bytes_of_packet, std::optional<engines::termination_vote> says) {
+  void send(u64 bytes_of_broadcast, std::optional<engines::termination_vote> says) {
     const std::span<std::byte> bytes = out.bytes();
-    const opening front{bytes.size(), bytes_of_packet, says.value_or(engines::termination_vote::nothing),
+    const opening front{bytes.size(), bytes_of_broadcast, says.value_or(engines::termination_vote::nothing),
                         says.has_value()};
     std::memcpy(bytes.data(), &front, sizeof front);
     sends_.send(bytes, rank, tag, group_);
