@@ -91,8 +91,9 @@ void agree_on_color(const layout& l, const findings& truth, int color, counts& s
 }
 
 diagnostic first_in_budget(const layout& l, rules::budget_rule rule) {
+  rules::step_budget work;
   for (const placement& p : l.placements())
-    if (const diagnostic d = rule(l, p, rules::usage_of(l, p)); d.found()) return d;
+    if (const diagnostic d = rule(l, p, rules::usage_of(l, p), work); d.found()) return d;
   return {};
 }
 

@@ -91,11 +91,12 @@ constexpr diagnostic placements_of(const layout& l) {
 }
 
 constexpr diagnostic budget_of(const layout& l, int group) {
+  step_budget work;
   for (int i = group * placements_at_once; i < l.placements().size() && i < (group + 1) * placements_at_once;
        ++i) {
     const usage u = usage_of(l, l.placements()[i]);
     for (budget_rule rule : budget_rules)
-      if (const diagnostic d = rule(l, l.placements()[i], u); d.found()) return d;
+      if (const diagnostic d = rule(l, l.placements()[i], u, work); d.found()) return d;
   }
   return {};
 }

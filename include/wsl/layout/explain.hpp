@@ -99,8 +99,9 @@ inline std::string explain(const layout& l) {
   if (l.rules()) add(l.rules()->of_filters(l));
   add(rules::commands_have_a_switch(l)), add(rules::claims_are_apart(l)), add(rules::placements_are_apart(l)),
       add(rules::tables_are_unambiguous(l));
+  rules::step_budget work;
   for (const placement& p : l.placements())
-    for (rules::budget_rule rule : rules::budget_rules) add(rule(l, p, rules::usage_of(l, p)));
+    for (rules::budget_rule rule : rules::budget_rules) add(rule(l, p, rules::usage_of(l, p), work));
   return text;
 }
 
