@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// For `run`: a halo exchange and an all-reduce on WIDTH x HEIGHT PEs with QUEUES input queues, checked if CHECK is
-// defined.
+// For `run`: a halo exchange and an all-reduce on WIDTH x HEIGHT PEs with QUEUES input queues, checked if
+// CHECK is defined.
 #include "../../tests/checker_shapes.hpp"
 
 constexpr wsl::layout plate = shapes::plate(WIDTH, HEIGHT, QUEUES);

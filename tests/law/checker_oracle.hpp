@@ -449,8 +449,8 @@ class findings {
   }
 
   /// What the colors cost that reach this PE or that it can send.
-  void limits_of_colors(const placement& q, coord p, const std::vector<int>& data, const std::vector<int>& read,
-                        const std::vector<int>& send, int local) {
+  void limits_of_colors(const placement& q, coord p, const std::vector<int>& data,
+                        const std::vector<int>& read, const std::vector<int>& send, int local) {
     const machine& m = l_.machine();
     std::set<int> fed_data, queued, taken;
     for (int id : data)
@@ -473,7 +473,8 @@ class findings {
       if (static_cast<int>(have) > most) report(f, -1, p);
     };
     limit(fault_kind::the_program_has_too_many_data_tasks, fed_data.size(), m.data_tasks);
-    limit(fault_kind::the_program_has_too_many_tasks, fed_data.size() + static_cast<size_t>(local), m.task_ids);
+    limit(fault_kind::the_program_has_too_many_tasks, fed_data.size() + static_cast<size_t>(local),
+          m.task_ids);
     limit(fault_kind::the_program_needs_too_many_input_queues, queued.size(), m.input_queues);
     limit(fault_kind::the_program_needs_too_many_output_queues, m.color_owns_queue ? outputs.size() : 0,
           m.output_queues);

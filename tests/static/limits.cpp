@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Compiling is passing: the limits of a PE count the colors that reach that PE. The programs here name more colors than
-// a PE has queues, and no PE uses more than it has.
+// Compiling is passing: the limits of a PE count the colors that reach that PE. The programs here name more
+// colors than a PE has queues, and no PE uses more than it has.
 #include <wsl/collective.hpp>
 #include <wsl/wsl.hpp>
 
@@ -80,7 +80,7 @@ constexpr layout crossing = [] {
       .path(color<f32>{2}, columns(0, end, 3).rows(0, end, 4), ramp >> ramp);
 }();
 constexpr diagnostic crowded = rules::ask_all(crossing, rules::family::budget);
-static_assert(crowded.kind == fault_kind::the_program_needs_too_many_input_queues && crowded.at == coord{3, 4} &&
-              crowded.have == 3 && crowded.limit == 2);
+static_assert(crowded.kind == fault_kind::the_program_needs_too_many_input_queues &&
+              crowded.at == coord{3, 4} && crowded.have == 3 && crowded.limit == 2);
 
 }  // namespace

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The rules of a PE's limits: task ids, control ids, queues and memory. A color costs an id or a queue only on the PEs
-// where a path brings it to the ramp or takes it from there: one program may serve many places that each use a part of
-// its table, as the neighbours of a halo exchange do, of whose eight colors a PE hears four. Where all the colors of a
-// placement together keep to a limit, nothing more is asked; else the placement is split into the regions that the same
-// colors reach.
+// The rules of a PE's limits: task ids, control ids, queues and memory. A color costs an id or a queue only
+// on the PEs where a path brings it to the ramp or takes it from there: one program may serve many places
+// that each use a part of its table, as the neighbours of a halo exchange do, of whose eight colors a PE
+// hears four. Where all the colors of a placement together keep to a limit, nothing more is asked; else the
+// placement is split into the regions that the same colors reach.
 #pragma once
 #include <bit>
 
@@ -62,7 +62,8 @@ struct equal_ramps {
 };
 
 /// Splits regions so that a color is used on every PE of a region or on none.
-constexpr void split(const layout& l, int color, bool takes, scratch<equal_ramps>& regions, step_budget& work) {
+constexpr void split(const layout& l, int color, bool takes, scratch<equal_ramps>& regions,
+                     step_budget& work) {
   scratch<region> rest;
   for (const path_record& p : l.paths()) {
     if (p.color != color || !at_ramp(l, p, takes)) continue;
@@ -82,11 +83,11 @@ constexpr void split(const layout& l, int color, bool takes, scratch<equal_ramps
   }
 }
 
-/// A limit that colors at the ramp count towards: `cost` of a set of colors grows with the set. Regions whose cost
-/// stays within the limit whatever of the later colors they use are dropped on the way.
+/// A limit that colors at the ramp count towards: `cost` of a set of colors grows with the set. Regions whose
+/// cost stays within the limit whatever of the later colors they use are dropped on the way.
 template <class Cost>
-constexpr diagnostic per_pe(const layout& l, const placement& p, u64 colors, bool takes, Cost cost, fault_kind kind,
-                            int limit, step_budget& work) {
+constexpr diagnostic per_pe(const layout& l, const placement& p, u64 colors, bool takes, Cost cost,
+                            fault_kind kind, int limit, step_budget& work) {
   if (cost(colors) <= limit) return {};
   scratch<equal_ramps> regions;
   regions.push_back({tight(p.where), 0});
@@ -140,7 +141,8 @@ constexpr diagnostic input_queues(const layout& l, const placement& p, const usa
       [](u64 colors) { return std::popcount(colors); }, fault_kind::the_program_needs_too_many_input_queues,
       l.machine().input_queues, work);
 }
-/// Where a color owns its queue, each that a PE sends has one; colors that share an output queue need one together.
+/// Where a color owns its queue, each that a PE sends has one; colors that share an output queue need one
+/// together.
 constexpr diagnostic output_queues(const layout& l, const placement& p, const usage& u, step_budget& work) {
   const auto queues = [&p](u64 colors) {
     u64 owners = colors;
