@@ -3,9 +3,9 @@
 // host's device, streams and reports are included by name, from host/, because a program that only launches
 // and reads members does not pay for them. Collectives have an umbrella header of their own.
 #pragma once
-// First, so that a compiler of an older standard reads no further, and so that few lines of "In file included from"
-// stand before the sentence of a fault in a layout.
 #include "support/cxx20.hpp"
+
+// Before the others, so that few lines of "In file included from" stand before the sentence of a fault.
 #include "layout/faults/table.hpp"
 #include "layout/layout.hpp"
 

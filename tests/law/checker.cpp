@@ -54,15 +54,15 @@ void agree_on_routes(const layout& l, const findings& truth, int color, counts& 
   };
   in_some_phase(rules::overlaps, {two_paths_of_one_color_cover_one_pe});
   in_some_phase(rules::inputs, {a_path_with_several_inputs_must_say_merge});
-  in_some_phase(rules::outputs_at_the_edge, {the_path_leaves_the_grid});
+  in_some_phase(rules::outputs_at_the_boundary, {the_path_leaves_the_grid});
   in_some_phase(rules::outputs_to_neighbours, {the_neighbour_does_not_listen});
-  in_some_phase(rules::inputs_at_the_edge, {the_path_listens_beyond_the_grid});
+  in_some_phase(rules::inputs_at_the_boundary, {the_path_listens_beyond_the_grid});
   in_some_phase(rules::inputs_from_neighbours, {the_path_listens_to_silence});
   in_some_phase(rules::types_of_neighbours, {the_neighbour_expects_another_type});
   in_some_phase(rules::streams_meet_paths, {the_stream_in_enters_no_path, the_stream_out_leaves_no_path});
   in_some_phase(rules::types_of_streams, {the_stream_carries_another_type});
   in_some_phase(rules::streams_are_apart, {two_streams_use_one_side_of_one_pe});
-  const bool circle = in_some_phase(rules::circles, {the_route_goes_in_a_circle});
+  const bool circle = in_some_phase(rules::cycle_in, {the_route_goes_in_a_circle});
   if (circle || truth.has(two_paths_of_one_color_cover_one_pe, color)) return;
   const auto cycles = [&](rules::flow& f) { return rules::cycles_of(l, color, f.phase); };
   in_some_phase(cycles, {a_fork_meets_itself_again});
@@ -72,11 +72,11 @@ void agree_on_color(const layout& l, const findings& truth, int color, counts& s
   using enum fault_kind;
   agree_on_routes(l, truth, color, sum);
   rules::flow f(l, color, rules::flow::every);
-  const rules::crew c(l, color);
-  agree(truth, rules::has_program(f, c, true), color, {no_program_takes_the_delivery}, sum);
-  agree(truth, rules::has_program(f, c, false), color, {no_program_sends_into_the_path}, sum);
-  agree(truth, rules::names_color(f, c, true), color, {the_program_does_not_take_the_color}, sum);
-  agree(truth, rules::names_color(f, c, false), color, {the_program_does_not_send_the_color}, sum);
+  const rules::color_users c(l, color);
+  agree(truth, rules::ramps_have_programs(f, c, true), color, {no_program_takes_the_delivery}, sum);
+  agree(truth, rules::ramps_have_programs(f, c, false), color, {no_program_sends_into_the_path}, sum);
+  agree(truth, rules::programs_name_color(f, c, true), color, {the_program_does_not_take_the_color}, sum);
+  agree(truth, rules::programs_name_color(f, c, false), color, {the_program_does_not_send_the_color}, sum);
   agree(truth, rules::types_of_programs(f, c, true), color, {the_program_takes_another_type}, sum);
   agree(truth, rules::types_of_programs(f, c, false), color, {the_program_sends_another_type}, sum);
   agree(truth, rules::used(f, c, true), color, {no_path_feeds_the_program}, sum);
@@ -92,8 +92,9 @@ void agree_on_color(const layout& l, const findings& truth, int color, counts& s
 }
 
 diagnostic first_in_budget(const layout& l, rules::budget_rule rule) {
+  rules::step_budget work;
   for (const placement& p : l.placements())
-    if (const diagnostic d = rule(l, p, rules::usage_of(l, p)); d.found()) return d;
+    if (const diagnostic d = rule(l, p, rules::usage_of(l, p), work); d.found()) return d;
   return {};
 }
 

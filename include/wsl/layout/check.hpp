@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The checker proves a layout before it runs. `static_assert(routed<plate>())` for a constant layout,
-// `check(l)` for any: both apply the same rules in the same order, paths, cycles, switches, tasks, budget,
-// and name the first fault with its color and PE. The cost depends on the number of paths and placements, not
-// on the number of PEs. See docs/errors.md and examples/02_broadcast.cpp.
+// The checker proves a layout before it runs: `static_assert(routed<plate>())` a constant one, `check(l)`
+// any. Both apply the same rules in the same order and name the first fault with its color and PE. The cost
+// depends on the number of paths and placements, not on the number of PEs. See docs/errors.md and
+// examples/02_broadcast.cpp.
 #pragma once
 #include <utility>
 
@@ -18,9 +18,9 @@ namespace wsl {
 
 namespace rules {
 
-/// Rules that are asked together, for one color, for a phase of one, for one group of placements or for
-/// the whole layout. In a constant expression
-/// each such question has the evaluator's step budget for itself.
+/// Rules that are asked together: for one color, for one phase of a color, for a group of placements or for
+/// the whole layout. In a constant expression each such question has the compiler's limit of steps for
+/// itself.
 enum class family : u8 {
   paths,
   claims,
@@ -59,29 +59,29 @@ constexpr diagnostic paths_of(const layout& l, int color, int phase) {
 
 constexpr diagnostic cycles_of(const layout& l, int color, int phase) {
   flow f(l, color, phase);
-  if (const diagnostic d = circles(f); d.found()) return d;
-  if (f.positions == 1) return meetings(f);
+  if (const diagnostic d = cycle_in(f); d.found()) return d;
+  if (f.positions == 1) return reconvergence(f);
   for (int i = 0; i < f.positions; ++i) {
     flow together(l, color, phase, i);
-    if (const diagnostic d = meetings(together); d.found()) return d;
+    if (const diagnostic d = reconvergence(together); d.found()) return d;
   }
   return {};
 }
 
 constexpr diagnostic tasks_of(const layout& l, int color) {
   flow f(l, color, flow::every);
-  const crew c(l, color);
+  const color_users users(l, color);
   for (task_rule rule : task_rules)
     for (bool takes : {true, false})
-      if (const diagnostic d = rule(f, c, takes); d.found()) return d;
+      if (const diagnostic d = rule(f, users, takes); d.found()) return d;
   return {};
 }
 
 constexpr diagnostic completeness_of(const layout& l, int color) {
   flow f(l, color, flow::every);
-  const crew c(l, color);
-  const diagnostic d = used_everywhere(f, c, true);
-  return d.found() ? d : used_everywhere(f, c, false);
+  const color_users users(l, color);
+  const diagnostic d = used_everywhere(f, users, true);
+  return d.found() ? d : used_everywhere(f, users, false);
 }
 
 constexpr diagnostic placements_of(const layout& l) {
@@ -91,16 +91,17 @@ constexpr diagnostic placements_of(const layout& l) {
 }
 
 constexpr diagnostic budget_of(const layout& l, int group) {
+  step_budget work;
   for (int i = group * placements_at_once; i < l.placements().size() && i < (group + 1) * placements_at_once;
        ++i) {
     const usage u = usage_of(l, l.placements()[i]);
     for (budget_rule rule : budget_rules)
-      if (const diagnostic d = rule(l, l.placements()[i], u); d.found()) return d;
+      if (const diagnostic d = rule(l, l.placements()[i], u, work); d.found()) return d;
   }
   return {};
 }
 
-/// How many questions a family asks about a layout, and one of them.
+/// The number of questions that a family asks about a layout, and the answer to one of them.
 constexpr int questions(const layout& l, family f) {
   if (f == family::claims || f == family::placements || f == family::live) return 1;
   if (f == family::switches) return l.rules() ? std::popcount(l.rules()->colors(l)) : 0;
@@ -151,7 +152,8 @@ consteval int first_fault(std::integer_sequence<int, N...>) {
   return first;
 }
 
-/// The type of the first fault, or of none. A family of rules is asked only when those before it found nothing.
+/// The type of the first fault, or of none. A family of rules is asked only when those before it found
+/// nothing.
 template <const layout& L, family F, family... Later>
 consteval auto first_sentence() {
   constexpr int first = first_fault<L, F>(std::make_integer_sequence<int, questions(L, F)>{});
@@ -181,14 +183,15 @@ constexpr diagnostic check(const layout& l) {
   return {};
 }
 
-/// Every PE of a program has a path for every color in the program's table. To be asked where check found
-/// nothing.
+/// Every PE of a program has a path for every color in the program's table. Requires a layout in which check
+/// finds no fault.
 constexpr diagnostic check_complete(const layout& l) { return rules::ask_all(l, rules::family::complete); }
-/// Every color that is sent can start. To be asked where check found nothing.
+/// Every color that is sent can start. Requires a layout in which check finds no fault.
 constexpr diagnostic check_live(const layout& l) { return rules::ask_all(l, rules::family::live); }
 
-/// `static_assert(routed<plate>())`: true, or the compiler prints the first fault as a sentence. This is an alias of the
-/// fault's type and no function, so that compilers print the sentence with the user's line and nothing between them.
+/// `static_assert(routed<plate>())`: true, or the compiler prints the first fault as a sentence. This is an
+/// alias of the fault's type and no function, so that compilers print the sentence with the user's line and
+/// nothing between them.
 template <const layout& L>
 using routed = rules::verdict<L, rules::family::claims, rules::family::paths, rules::family::cycles,
                               rules::family::switches, rules::family::filters, rules::family::placements,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The sentences of faults at run time, with the names that a template argument cannot carry. `require(l)` throws the
-// first one, `explain(l)` lists one for each rule and color: that is what to read when a layout built from arguments
-// has faults.
+// The sentences of faults at run time, with the names that a template argument cannot carry. `require(l)`
+// throws the first one, `explain(l)` lists one for each rule and color: that is what to read when a layout
+// built from arguments has faults.
 #pragma once
 #include <string>
 
@@ -79,8 +79,8 @@ void each_fault_of_color(const layout& l, int color, Add add) {
     if (f.overlap == rules::nowhere) add(rules::cycles_of(l, color, phase));
   }
   rules::flow f(l, color, rules::flow::every);
-  const rules::crew c(l, color);
-  for (rules::task_rule rule : rules::task_rules) add(rule(f, c, true)), add(rule(f, c, false));
+  const rules::color_users users(l, color);
+  for (rules::task_rule rule : rules::task_rules) add(rule(f, users, true)), add(rule(f, users, false));
 }
 
 }  // namespace detail
@@ -99,8 +99,9 @@ inline std::string explain(const layout& l) {
   if (l.rules()) add(l.rules()->of_filters(l));
   add(rules::commands_have_a_switch(l)), add(rules::claims_are_apart(l)), add(rules::placements_are_apart(l)),
       add(rules::tables_are_unambiguous(l));
+  rules::step_budget work;
   for (const placement& p : l.placements())
-    for (rules::budget_rule rule : rules::budget_rules) add(rule(l, p, rules::usage_of(l, p)));
+    for (rules::budget_rule rule : rules::budget_rules) add(rule(l, p, rules::usage_of(l, p), work));
   return text;
 }
 

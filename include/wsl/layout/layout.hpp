@@ -6,8 +6,8 @@
 #include <bit>
 
 #include "../core/area.hpp"
-#include "../core/machine.hpp"
 #include "../core/faults.hpp"
+#include "../core/machine.hpp"
 #include "../support/inplace_vector.hpp"
 #include "changes.hpp"
 #include "program.hpp"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Sentences of texts and whole numbers. `filled` puts values into a text, as in filled("color {} of {}", {3, 24});
-// `joined` strings pieces together, as in joined({"PE(", c.x, ", ", c.y, ")"}).
+// Sentences of texts and whole numbers. `filled` puts values into a text, as in filled("color {} of {}", {3,
+// 24}); `joined` strings pieces together, as in joined({"PE(", c.x, ", ", c.y, ")"}).
 //
-// These stand in for fmt::format and for chains of +. Every program that has a fabric compiles the messages of faults
-// and deadlocks. There, including <fmt/core.h> and formatting two sentences costs 10 % (GCC 12, without code) to 35 %
-// (Clang 19, -O0) of the compile time of examples/01_hello_wavelet.cpp, and header-only fmt doubles it; a chain of +
-// makes a string for each piece, with the code that destroys it.
+// These stand in for fmt::format and for chains of +. Every program that has a fabric compiles the messages
+// of faults and deadlocks. There, including <fmt/core.h> and formatting two sentences costs 10 % (GCC 12,
+// without code) to 35 % (Clang 19, -O0) of the compile time of examples/01_hello_wavelet.cpp, and header-only
+// fmt doubles it; a chain of + makes a string for each piece, with the code that destroys it.
 #pragma once
 #include <concepts>
 #include <initializer_list>

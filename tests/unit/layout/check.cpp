@@ -65,8 +65,8 @@ TEST_CASE("forks and merges are walked only where they can matter") {
   const layout l = shapes::shuttles(993);
   rules::flow f(l, 0);
   rules::scratch<bool> chosen;
-  rules::choose(f, chosen);
-  CHECK(rules::walk(f, chosen).size > 4096);
+  rules::choose_edges(f, chosen);
+  CHECK(rules::pe_graph(f, chosen).size > 4096);
   CHECK_NOTHROW(require(l));
 }
 
@@ -75,8 +75,8 @@ TEST_CASE("a straight run needs no walk") {
   rules::flow f(l, 0);
   rules::scratch<bool> chosen;
   for (int j = 0; j < f.edges.size(); ++j) chosen.push_back(true);
-  while (rules::drop(f, chosen)) {}
-  CHECK(rules::walk(f, chosen).size == 0);
+  while (rules::drop_acyclic(f, chosen)) {}
+  CHECK(rules::pe_graph(f, chosen).size == 0);
 }
 
 TEST_CASE("a run checks what a constant expression gives up") {

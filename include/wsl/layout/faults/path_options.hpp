@@ -24,7 +24,7 @@ namespace wsl::faults {
 }
 [[noreturn]] constexpr void a_filter_keeps_some_of_the_wavelets_it_counts(auto color, auto first, auto last,
                                                                           auto period) {
-  fail("the filter of color {} cannot keep wavelets {} to {} of every {}: first <= last, and last < period if it counts",
+  fail("color {}: a filter cannot keep wavelets {} to {} of every {}: mind first <= last < period",
        {color, first, last, period});
 }
 

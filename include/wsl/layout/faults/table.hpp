@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The table of what can be wrong with a layout. A row holds the name of a fault, which reads as a sentence, what
-// locates it, and how to mend it. From the rows this header makes the enumeration `fault_kind`, the texts that a run
-// throws (explain.hpp), and the class templates that print name, place and text where a constant layout is checked
-// (check.hpp). tests/check/faults compares the rows with docs/errors.md and with the tests.
+// The table of what can be wrong with a layout. A row holds the name of a fault, which reads as a sentence,
+// what locates it, and how to mend it. From the rows this header makes the enumeration `fault_kind`, the
+// texts that a run throws (explain.hpp), and the class templates that print name, place and text where a
+// constant layout is checked (check.hpp). tests/check/faults compares the rows with docs/errors.md and with
+// the tests.
 //
 // The rows are a macro, because nothing else makes an enumerator, a string and a name that GCC 12 prints in a
 // static_assert out of one word. It is undefined at the end of the header.
@@ -156,8 +157,8 @@ namespace wsl {
 enum class fault_kind : u8 { none, WSL_FAULTS(WSL_ENUMERATOR) };
 #undef WSL_ENUMERATOR
 
-/// The first fault that a rule found, and what its sentence needs. Fields that a fault does not use keep their
-/// defaults.
+/// The first fault that a rule found, and what its sentence needs. Fields that a fault does not use keep
+/// their defaults.
 struct diagnostic {
   fault_kind kind = fault_kind::none;
   int color = -1;
@@ -190,23 +191,35 @@ inline constexpr fault_text fault_texts[] = {
 inline constexpr int fault_count = sizeof fault_texts / sizeof fault_texts[0];
 constexpr const fault_text& text_of(fault_kind kind) { return fault_texts[static_cast<int>(kind)]; }
 
-/// Compilers print the name of a class template with its arguments, and numbers as arguments of these readably where
-/// they would print structures as digits.
+/// Compilers print the name of a class template with its arguments, and numbers as arguments of these
+/// readably where they would print structures as digits.
 namespace faults {
 
-template <int id> class color_id;
-template <int x> class column;
-template <int y> class row;
-template <port p> class side;
-template <int x> class fork_column;
-template <int y> class fork_row;
-template <int n> class has;
-template <int n> class limit;
-template <int n> class position;
-template <int id> class control_id;
-template <u64 mask> class waits_for;
+template <int id>
+class color_id;
+template <int x>
+class column;
+template <int y>
+class row;
+template <port p>
+class side;
+template <int x>
+class fork_column;
+template <int y>
+class fork_row;
+template <int n>
+class has;
+template <int n>
+class limit;
+template <int n>
+class position;
+template <int id>
+class control_id;
+template <u64 mask>
+class waits_for;
 
-/// The answer to `routed<L>()`: true, after the compiler has printed a sentence as well, so that there is no second.
+/// The answer to `routed<L>()`: true, after the compiler has printed a sentence as well, so that there is no
+/// second.
 struct verdict {
   constexpr operator bool() const { return true; }
 };
@@ -223,8 +236,11 @@ struct the_layout_is_not_a_constant : verdict {
 };
 
 // A line of the table; GCC prints it with every fault.
-#define WSL_MESSAGE(name, locator, text) \
-  template <class... Where> struct name : verdict { static_assert(never<Where...>, "wsl: " text); };
+#define WSL_MESSAGE(name, locator, text)          \
+  template <class... Where>                       \
+  struct name : verdict {                         \
+    static_assert(never<Where...>, "wsl: " text); \
+  };
 WSL_FAULTS(WSL_MESSAGE)
 #undef WSL_MESSAGE
 
@@ -256,7 +272,7 @@ consteval auto located() {
 /// The type whose completion prints the sentence of a diagnostic.
 template <const diagnostic& D>
 consteval auto sentence_of() {
-#define WSL_CASE(name, locator, text) \
+#define WSL_CASE(name, locator, text)                                  \
   if constexpr (D.kind == fault_kind::name) return located<D, name>(); \
   else
   WSL_FAULTS(WSL_CASE) return named<none>{};
