@@ -44,6 +44,11 @@ class engine : public engine_port {
   /// Runs until nothing can happen any more. Throws `deadlock` if something still waits then.
   virtual outcome run() = 0;
 
+  /// Whether the cycles of all runs so far are those of the exchange only, because no task has charged
+  /// arithmetic: a task's own C++ costs nothing unless it says me.spend. False on an engine that counts no
+  /// machine's cycles.
+  virtual bool exchange_only() const { return false; }
+
   /// Whether other processes run a part of the PEs. Then every process has the memory of all PEs, but only
   /// what it runs itself is always up to date there; the host's copies and reads bring the rest.
   virtual bool spread() const { return false; }

@@ -101,6 +101,8 @@ class timed_engine final : public engine {
   }
   u64 now(const pe_state& s) const override { return pes_.writer().now(s, events_.now()); }
 
+  bool exchange_only() const override { return !pes_.writer().charges_arithmetic(); }
+
   // For reports and tests:
   u64 now() const { return events_.now(); }
   timed_pes& processors() { return pes_; }

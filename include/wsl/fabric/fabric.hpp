@@ -5,6 +5,8 @@
 //   f.launch(0, 0);
 //   f.read(7, 0, &runner<red, blue>::seen)
 #pragma once
+#include <cstdio>
+#include <cstdlib>
 #include <string>
 #include <utility>
 
@@ -14,12 +16,31 @@
 
 namespace wsl {
 
+namespace detail {
+
+/// Tells once in a process that the file that WSL_TRACE names is not written by an engine without traces.
+inline void tell_that_nothing_is_traced() {
+  const char* file = std::getenv("WSL_TRACE");
+  if (!file || !*file) return;
+  static const int told = std::fprintf(
+      stderr, "wsl: WSL_TRACE=%s: this engine writes no trace; fabric f{plan, timed{}} writes one\n", file);
+  static_cast<void>(told);
+}
+
+/// Of reports whose cycles are those of the exchange only.
+inline constexpr const char* exchange_only_text =
+    "exchange only: the programs' own arithmetic is not charged (me.spend charges it)";
+
+}  // namespace detail
+
 class fabric {
  public:
   /// Throws fault, with the sentence the compiler would print, if the layout has a fault.
   explicit fabric(const layout& plan) : fabric(plan, threaded{}) {}
   template <class Choice>
-  fabric(const layout& plan, const Choice& choice) : engine_((require(plan), choice.make(plan))) {}
+  fabric(const layout& plan, const Choice& choice) : engine_((require(plan), choice.make(plan))) {
+    if constexpr (!requires { choice.trace; }) detail::tell_that_nothing_is_traced();
+  }
 
   fabric(fabric&& other) noexcept
       : engine_(std::exchange(other.engine_, nullptr)),
@@ -118,6 +139,9 @@ class fabric {
   u64 waiting_calls() const { return waiting_calls_; }
   /// Words that left the grid through host streams and that the host has not read.
   u64 unread_words() const { return engine_->unread_words(); }
+
+  /// Whether the cycles of its runs are those of the exchange only: no task has charged arithmetic.
+  bool exchange_only() const { return engine_->exchange_only(); }
 
   const layout& plan() const { return engine_->plan(); }
   engine& engine_in_use() { return *engine_; }

@@ -41,7 +41,8 @@ class report {
         grid_(f.plan().grid()),
         done_(o),
         waiting_calls_(f.waiting_calls()),
-        unread_words_(f.unread_words()) {
+        unread_words_(f.unread_words()),
+        exchange_only_(f.exchange_only()) {
     for (const placement& p : f.plan().placements()) count(p);
   }
 
@@ -57,6 +58,7 @@ class report {
                        ? fmt::format("{}, {}", done_.cycles,
                                      detail::time_text(static_cast<double>(done_.cycles) / machine_.clock_hz))
                        : std::string("not counted by this engine"));
+    if (done_.cycles && exchange_only_) line("", detail::exchange_only_text);
     line("tasks", fmt::format("{}", done_.tasks));
     line("wavelets",
          fmt::format("{} over {} links, {} delivered", done_.wavelets, done_.hops, done_.delivered));
@@ -92,6 +94,7 @@ class report {
   region grid_;
   outcome done_;
   u64 waiting_calls_, unread_words_;
+  bool exchange_only_;
   std::vector<use> programs_;
   std::size_t widest_ = 0;
 };

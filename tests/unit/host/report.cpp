@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <array>
 #include <catch2/catch.hpp>
+#include <wsl/engine/timed.hpp>
 #include <wsl/host/report.hpp>
 
 #include "mentions.hpp"
@@ -75,6 +76,15 @@ TEST_CASE("a report names calls that no run has run and words that nobody has re
   std::array<u32, 3> words{};
   CHECK(f.engine_in_use().stream_read(0, {1, 0}, words) == 3);
   CHECK_THAT(to_text(report(f, {})), !Catch::Contains("not read"));
+}
+
+TEST_CASE("a report of cycles in which no arithmetic is charged says so", "[report]") {
+  layout l{wse2, 1, 1};
+  l.place(all, program_v<small>);
+  fabric f{l, timed{}};
+  CHECK_THAT(to_text(report(f, f.launch())), mentions("cycles     6, ", "           exchange only: "));
+  fabric g{l};
+  CHECK_THAT(to_text(report(g, g.launch())), !Catch::Contains("exchange only"));
 }
 
 TEST_CASE("times have units", "[report]") {

@@ -47,11 +47,15 @@ class script_recorder final : private cycle_counter {
     journal_.send_control(from, color, type, bits);
   }
 
+  /// Whether any task has charged arithmetic: with me.spend, or with a descriptor operation that computes.
+  bool charges_arithmetic() const { return charges_arithmetic_; }
+
   /// Throws fault if the running task may not start this operation.
   void may_start(pe_state& on, const transfer& t) { journal_.start(on, t, *processor_); }
   /// The running task starts this operation.
   void start(const flight& f) {
-    spend(static_cast<u64>(engine_->target().operation_setup));
+    charges_arithmetic_ |= f.op.cost.what != work::move;
+    take_turns(static_cast<u64>(engine_->target().operation_setup));
     processor_->asked.push(f);
     processor_->script.push_back({act::kind::start});
   }
@@ -77,6 +81,10 @@ class script_recorder final : private cycle_counter {
     });
   }
   void spend(u64 cycles) override {
+    charges_arithmetic_ |= running_ && cycles > 0;
+    take_turns(cycles);
+  }
+  void take_turns(u64 cycles) {
     if (!running_ || cycles == 0) return;
     note_sends();
     spent_ += cycles;
@@ -85,8 +93,9 @@ class script_recorder final : private cycle_counter {
     else script.push_back({act::kind::busy, 0, false, cycles});
   }
   void operate(const operation_cost& what, u64 elements) override {
-    spend(static_cast<u64>(engine_->target().operation_setup) +
-          timing::cycles(engine_->target(), what, elements));
+    charges_arithmetic_ |= what.what != work::move;
+    take_turns(static_cast<u64>(engine_->target().operation_setup) +
+               timing::cycles(engine_->target(), what, elements));
   }
 
   engine_port* engine_;
@@ -94,6 +103,7 @@ class script_recorder final : private cycle_counter {
   timed_processor* processor_ = nullptr;
   const pe_state* running_ = nullptr;  // whose task runs, and what its script has so far
   u64 begin_ = 0, spent_ = 0;
+  bool charges_arithmetic_ = false;
 };
 
 }  // namespace wsl::engines
