@@ -9,7 +9,7 @@
 #include <functional>
 #include <stdexcept>
 #include <string>
-#include <wsl/kernel/monte_carlo/measures.hpp>
+#include <wsl/kernel/monte_carlo/run_statistics.hpp>
 
 namespace CLI {
 class App;
@@ -27,7 +27,7 @@ inline void print(const char* name, const std::string& what) {
 }
 
 inline std::string text(const wsl::monte_carlo::load& l) {
-  return fmt::format("{} to {}, the largest {:.3f} times the mean", l.least, l.most, l.imbalance());
+  return fmt::format("{} to {}, the largest {:.3f} times the mean", l.min, l.max, l.imbalance());
 }
 
 /// Whether a run found the number that was expected, and who expects it. `valid` is more than equality where

@@ -37,12 +37,12 @@ std::optional<u64> published(const options& o) {
 }
 
 template <class Search>
-monte_carlo::tally serial(const options& o, const reactor& r, const Search& search, u64 first, u64 count) {
+monte_carlo::lookup_totals serial(const options& o, const reactor& r, const Search& search, u64 first, u64 count) {
   return o.histories() ? histories(r, search, first, count, o.lookups_each) : events(r, search, first, count);
 }
 
 /// Does things first .. first + count - 1.
-using runner = std::function<monte_carlo::tally(u64 first, u64 count)>;
+using runner = std::function<monte_carlo::lookup_totals(u64 first, u64 count)>;
 
 template <class Search>
 runner loop(const options& o, const reactor& r, std::shared_ptr<Search> search) {
@@ -73,10 +73,10 @@ void check(options& o) {
 }
 
 /// In parts, so that the user sees it go on; fewer than a batch would be slow.
-monte_carlo::tally in_parts(const options& o, const runner& run) {
+monte_carlo::lookup_totals in_parts(const options& o, const runner& run) {
   const u64 part = std::max(o.grid.batch, o.things() / 50 + 1);
   progress shown(o.histories() ? "histories" : "lookups", o.things());
-  monte_carlo::tally total;
+  monte_carlo::lookup_totals total;
   for (u64 first = 0; first < o.things(); first += part) {
     const u64 count = std::min(part, o.things() - first);
     total = total + run(first, count);
@@ -85,7 +85,7 @@ monte_carlo::tally in_parts(const options& o, const runner& run) {
   return total;
 }
 
-verdict judge(const options& o, const reactor& r, const runner& run, const monte_carlo::tally& total) {
+verdict judge(const options& o, const reactor& r, const runner& run, const monte_carlo::lookup_totals& total) {
   if (o.expect) return {total.verification(), *o.expect, "--expect"};
   if (const auto known = published(o)) return {total.verification(), *known, "XSBench"};
   const u64 count = std::min(o.things(), std::max<u64>(1, o.sample / o.each()));
@@ -112,7 +112,7 @@ int go(options o) {
   print("search", f ? fmt::format("sorted on {} x {} PEs", o.grid.columns, o.grid.rows)
                     : o.search + " grid, a serial loop");
   print("setup", fmt::format("{:.3g} s", setup));
-  const monte_carlo::tally total = monte_carlo::timed(seconds, [&] { return in_parts(o, run); });
+  const monte_carlo::lookup_totals total = monte_carlo::timed(seconds, [&] { return in_parts(o, run); });
   if (f) {
     const lookup_phases& p = f->spent();
     print("phases", fmt::format("draw {:.1f} %, look up {:.1f} %, exchange {:.1f} %", 100 * p.draw / seconds,

@@ -11,7 +11,7 @@ namespace wave_app {
 
 struct options {
   wsl::wave25::problem problem;
-  wsl::wave25::shares how;
+  wsl::wave25::options how;
   wsl::i64 steps = 0;
   std::filesystem::path out;
   wsl::i64 snapshot_every = 0, checkpoint_every = 0;  ///< steps; 0 for never

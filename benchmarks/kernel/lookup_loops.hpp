@@ -8,7 +8,7 @@
 
 namespace bench {
 
-wsl::monte_carlo::tally hash_loop(const wsl::monte_carlo::reactor& r,
+wsl::monte_carlo::lookup_totals hash_loop(const wsl::monte_carlo::reactor& r,
                                   const wsl::monte_carlo::hash_search& search, wsl::u64 lookups);
 
 class fuel_loops {

@@ -30,7 +30,7 @@ struct lookups_contest {
   reactor core = xsbench_reactor();
   hash_search search{core};
   lookup_fabric ours{core};
-  tally found, walked, looped;
+  lookup_totals found, walked, looped;
 
   void check() {
     require(found.verification() == 945'990,

@@ -49,7 +49,7 @@ struct contest {
   std::string name;
   area where;
   collective::team among = everyone;
-  collective::spot root{end - 1, end - 1};  ///< all_reduces have theirs there
+  collective::root_position root{end - 1, end - 1};  ///< all_reduces have theirs there
   int by = 1;
   bool cyclic = false;
   int planned = 1;  ///< for how many words its tactic is

@@ -45,7 +45,7 @@ shares gather_shares(const contest& c, const region& r, int n) {
 }
 
 shares all_to_all_shares(const contest& c, const region& r, int n) {
-  shares s = given_by_all(c, r, n * collective::team_size(r, c.among));
+  shares s = given_by_all(c, r, n * collective::size_of_team(r, c.among));
   for (int i = 0; i < r.count(); ++i) {
     const crowd t = crowd_of(r, i, c.among);
     for (int k : t.members) {

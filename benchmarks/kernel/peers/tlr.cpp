@@ -47,7 +47,7 @@ struct contest {
       for (int i = 0; i < tiles; ++i)
         v_stacks.insert(v_stacks.end(), tile_of(v, i, j), tile_of(v, i, j) + rank * tile);
     three_phases = std::make_unique<tlr::multiplier<f32>>(a);
-    no_exchange = std::make_unique<tlr::multiplier<f32>>(a, tlr::shares{.how = tlr::schedule::stacked});
+    no_exchange = std::make_unique<tlr::multiplier<f32>>(a, tlr::options{.how = tlr::schedule::stacked});
     openblas_set_num_threads(1);  // the loops below have threads of their own
   }
   static const f32* tile_of(const std::vector<f32>& bases, int i, int j) {
@@ -87,7 +87,7 @@ struct contest {
     }
   }
   void check() const {
-    const std::vector<f64> exact = tlr::serial<f32>(a, tlr::side::forward, x);
+    const std::vector<f64> exact = tlr::serial<f32>(a, tlr::operation::forward, x);
     for (const std::vector<f32>* y : {&ours, &stacked, &theirs, &packed}) {
       f64 difference = 0, square = 0;
       for (std::size_t i = 0; i < exact.size(); ++i)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// How reductions join two contributions, the one from further away first. Any type with such a call can stand
-// in; it should be associative, because their grouping follows the layout.
+// The operations that reductions apply to two contributions, the one from further west or north first. Any
+// type with such a call operator can take their place. It should be associative, because the layout decides
+// how contributions are grouped.
 #pragma once
 #include <type_traits>
 

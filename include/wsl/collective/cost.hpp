@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What a collective costs, before it runs: four numbers of a pattern of communication and one formula give
-// its cycles on a machine of these links and ramps. Nothing in it is fitted. The formula is that of
-// "Near-Optimal Wafer-Scale Reduce" (arXiv 2404.15888), whose authors measured an error below 4 % on a WSE-2.
-// Counted is from the first operation's start to the last operation's end.
+// The cost of a collective before it runs. Four numbers of a communication pattern and one formula give its
+// cycles on a machine with these links and ramps; no constant is fitted. The formula is that of "Near-Optimal
+// Wafer-Scale Reduce" (Luczynski et al., arXiv 2404.15888), whose authors measured an error below 4 % on a
+// WSE-2. Cycles count from the start of the first operation to the end of the last one.
+// benchmarks/collectives compares the formulas with the timed engine.
 #pragma once
 #include <cstddef>
 

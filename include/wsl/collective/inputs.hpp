@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What a PE loses that takes several inputs one after the other, over links and a ramp which these share. An
-// input that comes before its turn waits in the queue, the ramp and the routers before them; its words get
-// there between those of the input whose turn it is, and each of them takes a place on the line. All numbers
-// are the machine's. reduce_cost.hpp counts with this.
+// Contention at a PE that receives several inputs one after the other, over links and a ramp which they
+// share: a part of the cost model of reduce_cost.hpp. An input that arrives before its turn waits in the PE's
+// queue, on the ramp and in the routers before it. Its words get there between those of the input whose turn
+// it is, and each of them takes a cycle of the shared link. All constants are those of the machine.
 #pragma once
 #include "../support/inplace_vector.hpp"
 #include "cost.hpp"
@@ -24,7 +24,7 @@ using inputs = support::inplace_vector<input, 32>;
 
 /// By how much `later` holds up `now`, of so many words, which is taken from `start` on. It must have come
 /// before its turn.
-constexpr f64 held_up(const input& now, f64 start, const input& later, int words) {
+constexpr f64 delay_by(const input& now, f64 start, const input& later, int words) {
   // While an input waits its queue fills; the PE lives on that, but for the word that it takes, while others
   // have the line.
   const f64 waited = start - now.first_word, full = now.depth() - 1, spare = waited < full ? waited : full;
@@ -58,7 +58,7 @@ constexpr f64 taken(const inputs& all, int words) {
     end = start + words;
     for (int m = i + 1; m < all.size(); ++m)
       if ((i == 0 || all[m].first_word >= before) && all[m].first_word < end && !queues(all, i, m))
-        end += held_up(all[i], start, all[m], words);
+        end += delay_by(all[i], start, all[m], words);
   }
   return end;
 }

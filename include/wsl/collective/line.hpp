@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The ground that collectives stand on: a rectangle of the grid, the teams into which it falls, and lines of
-// PEs. Seen from a root a line has two arms; a PE of an arm is known by its distance, and what flows along an
-// arm comes from or goes to one side, so one description of an arm serves all four directions.
+// The geometry of the collectives: a rectangle of the grid, the teams into which it falls (as communicators
+// in MPI), and lines of PEs. Seen from its root a line has two arms, and a PE of an arm is known by its
+// distance from the root. What flows along an arm comes from one side and leaves by the other, so one
+// description of an arm serves all four directions of the mesh:
+//         <- arm 0 ->     <--- arm 1 --->
+//    PE   2    1    root    1    2    3      distances
 #pragma once
 #include "../wsl.hpp"
 #include "faults.hpp"
@@ -17,7 +20,7 @@ inline constexpr team each_row = team::row, each_column = team::column, everyone
 enum class axis : u8 { x, y };
 
 /// A place in a rectangle, counted from its north-west corner, or back from its far edges with `end`.
-struct spot {
+struct root_position {
   bound x = 0, y = 0;
 };
 
@@ -26,12 +29,12 @@ constexpr port backward(axis a) { return opposite(forward(a)); }
 constexpr int along(coord c, axis a) { return a == axis::x ? c.x : c.y; }
 constexpr int length(const region& r, axis a) { return a == axis::x ? r.x1 - r.x0 : r.y1 - r.y0; }
 constexpr coord corner(const region& r) { return {r.x0, r.y0}; }
-constexpr int team_size(const region& r, team who) {
+constexpr int size_of_team(const region& r, team who) {
   return who == team::row ? r.columns() : who == team::column ? r.rows() : r.count();
 }
 
 /// The rectangle of a module on a layout's grid.
-constexpr region ground(const layout& l, const area& where, const char* module) {
+constexpr region rectangle_of(const layout& l, const area& where, const char* module) {
   if (where.sx != 1 || where.sy != 1)
     faults::the_rectangle_of_a_collective_has_no_strides(module, where.sx, where.sy);
   const region r = resolve(where, l.grid());
@@ -41,14 +44,14 @@ constexpr region ground(const layout& l, const area& where, const char* module) 
   return r;
 }
 /// The same as a PE sees it; it must stand in it.
-inline region ground(const pe& me, const area& where, const char* module) {
+inline region rectangle_of(const pe& me, const area& where, const char* module) {
   const region r = resolve(where, {0, me.width(), 0, me.height()});
   if (!r.has(me.at())) faults::a_PE_outside_the_rectangle_calls(module, me.at(), r);
   return r;
 }
 
 /// Where a root stands in the rectangle. What a team does not use of it is 0: a row has no y.
-constexpr coord root_in(const region& r, spot root, team who, const char* module) {
+constexpr coord root_in(const region& r, root_position root, team who, const char* module) {
   const coord c{who == team::column ? 0 : root.x.in(r.columns()), who == team::row ? 0 : root.y.in(r.rows())};
   if (c.x < 0 || c.y < 0 || c.x >= r.columns() || c.y >= r.rows())
     faults::the_root_is_outside_the_rectangle(module, c, r.columns(), r.rows());
@@ -113,7 +116,7 @@ struct lines {
 /// The lines of a team along an axis, with their roots: all rows or all columns of the rectangle; in a
 /// rectangle that is one team its rows, and the column of their roots. A team that does not extend along the
 /// axis has lines of one PE.
-constexpr lines lines_of(const region& r, axis a, team among, spot root, const char* module) {
+constexpr lines lines_of(const region& r, axis a, team among, root_position root, const char* module) {
   const coord c = root_in(r, root, among, module);
   if (a == axis::x && among == team::column) return {{r.x0, r.x0 + 1, r.y0, r.y1}, a, 0};
   if (a == axis::y && among == team::row) return {{r.x0, r.x1, r.y0, r.y0 + 1}, a, 0};
@@ -128,7 +131,7 @@ constexpr int rank_in(const region& r, coord at, team among) {
 /// A module names its colors in the table of every program: at some sizes of the rectangle some of them have
 /// nowhere to go.
 template <payload T>
-constexpr void take_colors(layout& l, const char* module, int first, int count, const region& r) {
+constexpr void claim_colors(layout& l, const char* module, int first, int count, const region& r) {
   l.claim_colors(module, first, count, r);
   for (int k = 0; k < count; ++k) l.path(color<T>{first + k}, region{}, ramp >> ramp);
 }
@@ -149,7 +152,7 @@ consteval auto uses_colors() {
 
 /// A completion that does nothing: no data task waits for a module's colors.
 template <payload T>
-completion none(int own_color) {
+completion no_completion(int own_color) {
   return {completion::effect::unblock_color, own_color};
 }
 

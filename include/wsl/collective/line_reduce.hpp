@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
-// How the PEs of a line add up to a root, in five ways. A chain: each PE adds its words to those that pass.
-// Two phases: chains in groups, then a chain of their leaders, whose words pass the groups on routes that are
-// switched when these are done. A tree: at level k every odd multiple of 2^k sends to the multiple before. A
-// star: every PE sends its words straight to the root, the nearest first, on routes that are switched from
-// one to the next. And a grouped star: chains in groups, then a star of their leaders. All are one scheme: a
-// PE joins what comes in, input after input, and sends what it then has. Distances count from the root, each
-// arm for itself. What they cost is in reduce_cost.hpp.
+// Reductions of a line of PEs to its root, in five ways (most are compared in arXiv 2404.15888):
+//   chain          each PE adds its words to those that pass
+//   two_phase      chains within groups, then a chain of the groups' leaders, whose words pass the groups on
+//                  routes that are switched when these are done
+//   tree           at level k every odd multiple of 2^k sends to the multiple before it
+//   star           every PE sends its words straight to the root, the nearest first, on routes that are
+//                  switched from one PE to the next
+//   grouped_star   chains within groups, then a star of the groups' leaders
+// All are one scheme: a PE adds input after input to its words and then sends the sum. Distances count from
+// the root, for each arm separately. reduce_cost.hpp has the cost of each.
 #pragma once
 #include "../layout/switches.hpp"
 #include "cost.hpp"
@@ -201,20 +204,20 @@ class line_reduce {
 
   constexpr int add_inputs(steps& to, int first, int side, int distance) const {
     const int before = to.size();
-    const auto hear = [&](int from, int times = 1) {
+    const auto receive_from = [&](int from, int times = 1) {
       if (from > where_.reach(side)) return;
       to.push_back(
           {static_cast<i8>(first + color_of(side, from)), -1, side == 0, nop, static_cast<i16>(times)});
     };
     if (is_star()) {
-      if (distance == 0) hear(1, groups(side));
-      else if (place_of(distance) + 1 < group_size_) hear(distance + 1);
+      if (distance == 0) receive_from(1, groups(side));
+      else if (place_of(distance) + 1 < group_size_) receive_from(distance + 1);
     } else if (how_ == tactic::tree) {
-      for (int k = 0; k < levels(side) && distance % (2 << k) == 0; ++k) hear(distance + (1 << k));
+      for (int k = 0; k < levels(side) && distance % (2 << k) == 0; ++k) receive_from(distance + (1 << k));
     } else {
       const int group = group_of(side, distance), end = end_of(side, group);
-      if (distance + 1 < end) hear(distance + 1);
-      if (distance == leaders_[side][group]) hear(end);
+      if (distance + 1 < end) receive_from(distance + 1);
+      if (distance == leaders_[side][group]) receive_from(end);
     }
     return to.size() - before;
   }

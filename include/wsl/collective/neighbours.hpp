@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Each PE of a rectangle talks to its neighbours on the four sides: eight colors, one for each direction and
-// parity, so that no PE sends and receives one color. The module is a constant: it wires a layout, and tells
-// programs which color leads where.
+// Links between each PE of a rectangle and its neighbours on the four sides. They take eight colors, one for
+// each direction and parity, so that no PE sends and receives on one color. The module is a constant that
+// wires a layout and tells programs which color leads where.
 //   constexpr neighbours<f32> halo{0};   // colors 0 to 7
 // See examples/09_heat_stencil.cpp.
 #pragma once
@@ -26,13 +26,13 @@ struct neighbours {
     for (int i = 0; i < 8; ++i) all_eight[static_cast<std::size_t>(i)] = {first + i};
     return all_eight;
   }
-  /// The side from which wavelets of the i-th color arrive: a task may ask for it, `void hear(pe& me, f32 x,
-  /// port from)`.
+  /// The side from which wavelets of the i-th color arrive: a task may ask for it, `void receive_from(pe& me,
+  /// f32 x, port from)`.
   constexpr port arrives_from(int i) const { return opposite(every_side[i / 2]); }
 
   /// `as` is the module that it works for.
   constexpr void wire(layout& l, const char* as = "neighbours") const {
-    const region r = collective::ground(l, where, as);
+    const region r = collective::rectangle_of(l, where, as);
     l.claim_colors(as, first, 8, r);
     for (int p = 0; p < 2; ++p) {
       link(l, r, east, p, columns(p, end - 1, 2), columns(p + 1, end, 2));

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// The words of all PEs of a row, a column or the rectangle are joined element by element at a root, by any
-// associative operation. Which way the words take is a tactic of line_reduce.hpp: the cheapest by the model
-// for so many `words` that needs no more than `colors` for an axis, unless it is named. In a rectangle the
-// rows reduce first, then the root's column. See examples/20_gemv_collectives.cpp.
+// A reduce: the words of all PEs of a row, a column or the rectangle are combined element by element at a
+// root, with any associative operation. The tactic (line_reduce.hpp) is by default the cheapest by the cost
+// model, for so many `words`, that needs no more than `colors` along an axis. In a rectangle the rows reduce
+// first, then the root's column. See examples/20_gemv_collectives.cpp.
 //   constexpr reduce<f32> sum{.first = 1, .among = each_row, .root = {end - 1}, .words = 64};
 //   endpoint<sum> summing; ... summing.start(me, mem(x), then<&worker::next>())
-// Order: parts are joined in the order of their indices, row by row; the tactic only sets the brackets. On a
-// line of P PEs a chain takes B + (2 T + 2) (P - 1) cycles for B words, with T the ramp's latency. A star
-// takes 2 (P - 1) - 1 for single values and a turn of B + 1 for each PE's array; with groups of B + 1 PEs
-// that is about P + (2 T + 2) B + 11. In the other two each input waits for its first word and for the input
-// before it; on colors of their own, in a tree, later ones hold it up: inputs.hpp.
+// Contributions are combined in the order of their PEs' indices, row by row; the tactic only sets the
+// brackets. For B words on a line of P PEs a chain takes B + (2 T + 2) (P - 1) cycles, where T is the latency
+// of a ramp. A star takes 2 (P - 1) - 1 cycles for single values and B + 1 for each PE's array; with groups
+// of B + 1 PEs that is about P + (2 T + 2) B + 11. With the other two, each input waits for its first word
+// and for the input before it, and in a tree later inputs delay earlier ones (inputs.hpp).
 #pragma once
 #include "../program/descriptor/box.hpp"
 #include "combine.hpp"
@@ -26,8 +26,8 @@ struct reduce {
   int first = 0;     ///< the first of its colors
   area where = all;  ///< the rectangle, without strides
   team among = everyone;
-  spot root = {};  ///< a row uses only x, a column only y
-  int words = 1;   ///< for how many the automatic choice, and a grouped star, is the best
+  root_position root = {};  ///< a row uses only x, a column only y
+  int words = 1;            ///< for how many the automatic choice, and a grouped star, is the best
   tactic how = tactic::automatic;
   /// for each axis; a star needs 1 for each side of the root, a tree one for each level, the others 2
   int colors = 2;
@@ -42,15 +42,15 @@ struct reduce {
 
   /// `as` is the module that it works for.
   constexpr void wire(layout& l, const char* as = name) const {
-    const region r = ground(l, where, as);
-    take_colors<T>(l, as, first, all_colors(), r);
+    const region r = rectangle_of(l, where, as);
+    claim_colors<T>(l, as, first, all_colors(), r);
     along(r, axis::x).template wire<T>(l, first);
     along(r, axis::y).template wire<T>(l, first_of(axis::y));
   }
 
   /// What it takes on a layout, in cycles, with `n` words.
   constexpr f64 cycles(const layout& l, int n) const {
-    const region r = ground(l, where, name);
+    const region r = rectangle_of(l, where, name);
     const f64 rows = reduce_cost{along(r, axis::x), n}.cycles(),
               columns = reduce_cost{along(r, axis::y), n}.cycles();
     return rows + columns + (rows > 0 && columns > 0 ? restart : 0);
@@ -83,8 +83,8 @@ struct reduce {
     /// Joins the arrays of all PEs of a team into the root's; those of other PEs are spent. They are equally
     /// long, and left alone until `done` happens: then the root has the result, and elsewhere what the PE had
     /// to give has been sent.
-    void start(pe& me, memory<T> array, completion done = none<T>(net.first)) {
-      const region r = ground(me, net.where, name);
+    void start(pe& me, memory<T> array, completion done = no_completion<T>(net.first)) {
+      const region r = rectangle_of(me, net.where, name);
       if (array.length() < 1) faults::a_collective_moves_at_least_one_word(name, me.at());
       if (next_ < steps_.size()) faults::the_last_call_is_under_way(name, me.at());
       if (!planned_) plan(me.at() - corner(r), r);

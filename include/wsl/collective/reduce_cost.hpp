@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a reduction on lines costs, tactic by tactic, by the model of cost.hpp and inputs.hpp: a PE takes its
-// inputs one after the other, and sends while it takes the last. Which tactic is the cheapest is what
-// reduce.hpp asks.
+// The cost of a reduction on lines, tactic by tactic, by the model of cost.hpp and inputs.hpp: a PE receives
+// its inputs one after the other and sends its sum while it receives the last. reduce.hpp asks this header
+// which tactic is the cheapest.
 #pragma once
 #include "inputs.hpp"
 #include "line_reduce.hpp"
@@ -17,7 +17,7 @@ class reduce_cost {
     if (line_.is_star()) return star_cycles();
     inputs all;
     f64 last_turned = 0;
-    for (int side : {0, 1}) last_turned = later(last_turned, hear(all, side));
+    for (int side : {0, 1}) last_turned = later(last_turned, receive_from(all, side));
     return later(last_turned, taken(all, words_));
   }
 
@@ -64,15 +64,15 @@ class reduce_cost {
     const input first = heard(0, star_begins(0), 1, 0), second = heard(1, star_begins(1), 1, 0);
     const f64 all = f64(line_.groups(1)) * words_, rest = all - second.depth() - 1;
     return later(all, rest / words_ * turn()) +
-           (line_.groups(0) == 1 ? held_up(first, first.first_word, second, words_) : 0);
+           (line_.groups(0) == 1 ? delay_by(first, first.first_word, second, words_) : 0);
   }
 
   // What the root hears from one side, in its order, and when all switches are turned back. A PE keeps what
   // comes in, all of it, but its last input it hands on while it comes.
-  constexpr f64 hear(inputs& to, int side) const {
+  constexpr f64 receive_from(inputs& to, int side) const {
     if (line_.where().reach(side) == 0) return 0;
-    if (line_.how() != tactic::tree) return hear_groups(to, side);
-    hear_tree(to, side);
+    if (line_.how() != tactic::tree) return add_groups(to, side);
+    add_tree(to, side);
     return 0;
   }
   constexpr input heard(int side, f64 first_word, int from, int shared) const {
@@ -83,7 +83,7 @@ class reduce_cost {
 
   // A leader hears its group and then the next leader; the farthest, alone with its group, is the last of a
   // chain.
-  constexpr f64 hear_groups(inputs& to, int side) const {
+  constexpr f64 add_groups(inputs& to, int side) const {
     const line_reduce::distances& leaders = line_.leaders(side);
     const int last = leaders.size() - 1;
     f64 sends = 0, comes = chained(line_.where().reach(side) - leaders[last]);
@@ -99,7 +99,7 @@ class reduce_cost {
   // The PE at distance 2^k with all its levels below k hands on its last input while it comes. In a line of n
   // PEs beyond the root the last of them has fewer, and so has the last of those beyond it: the bits of n are
   // their levels.
-  constexpr void hear_tree(inputs& to, int side) const {
+  constexpr void add_tree(inputs& to, int side) const {
     const int n = line_.where().reach(side);
     const auto level = [&](int k, f64 sends) {
       return heard(side, sends + (1 << k) + handling, 1 << k, 1 << k);
@@ -112,7 +112,7 @@ class reduce_cost {
       to.push_back(whole);
       if (2 << k > n) to[to.size() - 1].first_word = last_comes;
       const input next = level(k + 1, start);
-      ready = start + words_ + held_up(whole, start, next, words_) + restart;
+      ready = start + words_ + delay_by(whole, start, next, words_) + restart;
       whole = next;
     }
   }

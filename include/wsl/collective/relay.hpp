@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Words that go from PE to PE along a line. A PE cannot take and send the same color, so colors alternate:
-// two are enough for neighbours, h + 1 for hops over h links. A relay is what gathers, all-to-alls and chains
-// are made of.
+// A relay passes words from PE to PE along a line, as gathers, all-to-alls and chains do. A PE cannot receive
+// and send on the same color, so colors alternate along the line: two are enough between neighbours, and h +
+// 1 for hops over h links.
 #pragma once
 #include "line.hpp"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// C = A B on a column or a square of PEs, for matrices of the host of any sizes: each PE owns a tile of C,
-// and the tiles of A and B travel.
+// The matrix product C = A B on a column or a square of PEs, for matrices of the host of any sizes. Each PE
+// owns a tile of C, and the tiles of A and B travel.
 //   gemm(matrix(c, m, n), matrix(a, m, k), matrix(b, k, n));
-// On this computer a PE may own a tile as large as a cache, so one PE a thread is enough. See
+// On this computer a PE may own a tile as large as a cache, so one PE for each thread is enough. See
 // examples/30_gemm.cpp.
 #pragma once
 #include "gemm/cannon.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A matrix that somebody else owns, on the host or in a PE: where its first element stands and how far apart
-// rows and columns are. Parts and the transposed matrix are views of the same elements, so C += A^T B needs
-// no function of its own:
+// A view of a matrix that the host or a PE owns: its first element, and the distances between rows and
+// between columns. Parts and the transposed matrix are views of the same elements, so C += A^T B needs no
+// function of its own:
 //   multiply_add(c, a.transposed(), b)
 // See examples/30_gemm.cpp.
 #pragma once

@@ -151,7 +151,7 @@ constexpr tally reports{.first = 3}, reports_inside{.first = 3, .where = columns
 template <auto net>
 struct reporter {
   u32 rounds = 0, over = 0, sum = 0;
-  teller<net> count;
+  tally_counter<net> count;
   void begin(pe& me, u32 number_of_rounds, u32 all_of_them) {
     rounds = number_of_rounds;
     count.expect(me, all_of_them);

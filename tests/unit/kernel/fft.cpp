@@ -9,7 +9,7 @@
 
 namespace {
 using namespace wsl;
-using fft::number, fft::shares;
+using fft::number, fft::options;
 using axes = std::vector<int>;
 using exact = std::complex<f64>;
 

@@ -61,7 +61,7 @@ TEST_CASE("monte carlo: energies that all lie in one band, at first in its far c
   wafer_fabric w{p.material, {.columns = 3, .rows = 6, .diffusion_rounds = 30}};
   const wafer_result r = w.look_up(energies);
   CHECK(r.sorted.imbalance() > 3);
-  CHECK(r.spread.most < r.sorted.most);
+  CHECK(r.spread.max < r.sorted.max);
   const auto expected = look_up<f64>(p.material, 0.999f);
   for (const auto& xs : r.found) CHECK(xs[2] == Approx(expected[2]).epsilon(1e-5));
 }
@@ -69,12 +69,12 @@ TEST_CASE("monte carlo: energies that all lie in one band, at first in its far c
 TEST_CASE("monte carlo: diffusion evens out the loads of a row") {
   wafer_fabric still{problem().material, {.columns = 8, .rows = 2, .diffusion_rounds = 0}};
   const wafer_result r = still.look_up(problem().energies);
-  CHECK(r.spread.least == r.sorted.least);
-  CHECK(r.spread.most == r.sorted.most);
+  CHECK(r.spread.min == r.sorted.min);
+  CHECK(r.spread.max == r.sorted.max);
   CHECK(r.spread.mean() == Approx(704 / 16.0));
   wafer_fabric moving{problem().material, {.columns = 8, .rows = 2, .diffusion_rounds = 100}};
   const wafer_result even = moving.look_up(problem().energies);
-  CHECK(even.spread.most - even.spread.least < even.sorted.most - even.sorted.least);
+  CHECK(even.spread.max - even.spread.min < even.sorted.max - even.sorted.min);
 }
 
 TEST_CASE("monte carlo: a checksum counts the particles for which rounding decides") {
@@ -141,18 +141,18 @@ TEST_CASE("monte carlo: a wafer's limits change no result") {
   // 2 nuclides a column, some 60 points of each in a row, 20 particles a PE
   const wafer_grid grid{.columns = 7, .rows = 5};
   wafer_fabric free{problem().material, grid};
-  wafer_fabric<wafer_room{2, 2 * 90, 80}> limited{problem().material, grid, wse2};
+  wafer_fabric<wafer_capacity{2, 2 * 90, 80}> limited{problem().material, grid, wse2};
   CHECK(limited.look_up(problem().energies).found == free.look_up(problem().energies).found);
   CHECK(limited.look_up(problem().energies, 3).found == free.look_up(problem().energies, 3).found);
 }
 
 TEST_CASE("monte carlo: a PE that gets more than it has room for says so") {
   const wafer_grid grid{.columns = 7, .rows = 5};
-  wafer_fabric<wafer_room{2, 2 * 90, 21}> full{problem().material, grid, wse2};
+  wafer_fabric<wafer_capacity{2, 2 * 90, 21}> full{problem().material, grid, wse2};
   CHECK_THROWS_WITH(full.look_up(problem().energies), Contains("a PE has room for") && Contains("wafer_pe"));
-  CHECK_THROWS_WITH((wafer_fabric<wafer_room{2, 100, 80}>{problem().material, grid, wse2}),
+  CHECK_THROWS_WITH((wafer_fabric<wafer_capacity{2, 100, 80}>{problem().material, grid, wse2}),
                     Contains("a PE has room for 100 elements"));
-  CHECK_THROWS_WITH((wafer_fabric<wafer_room{1, 300, 80}>{problem().material, grid, wse2}),
+  CHECK_THROWS_WITH((wafer_fabric<wafer_capacity{1, 300, 80}>{problem().material, grid, wse2}),
                     Contains("a PE has room for 1 elements"));
 }
 

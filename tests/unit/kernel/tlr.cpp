@@ -7,7 +7,7 @@
 
 namespace {
 using namespace wsl;
-using tlr::low_rank, tlr::schedule, tlr::side;
+using tlr::low_rank, tlr::schedule, tlr::operation;
 
 template <class T>
 std::vector<T> random_numbers(std::size_t n, unsigned seed) {
@@ -41,7 +41,7 @@ low_rank<T> random_matrix(int rows, int columns, int tile, int most) {
 }
 
 template <class T>
-std::vector<T> product(const low_rank<T>& a, const std::vector<T>& x, side which, const tlr::shares& how) {
+std::vector<T> product(const low_rank<T>& a, const std::vector<T>& x, side which, const tlr::options& how) {
   std::vector<T> y(static_cast<std::size_t>(tlr::transposes(which) ? a.columns() : a.rows()));
   tlr::multiplier<T>(a, how)(y, x, which);
   return y;
@@ -118,8 +118,8 @@ TEST_CASE("tlr: threads do not change a bit, and <y, A x> is <A^H y, x>") {
 TEST_CASE("tlr: vectors of every length compute the same") {
   const auto u = random_numbers<f32>(2 * 13 * 48, 1), x = random_numbers<f32>(2 * 48, 2);
   std::vector<f32> wide(26), narrow(26), wide_sum = x, narrow_sum;
-  using dot = vector_code<tlr::dots<2>, const f32*, const f32*, f32*, int, int>;
-  using sum = vector_code<tlr::sums<2>, const f32*, const f32*, f32*, int, int>;
+  using dot = vector_code<dense::matrix_times_vector<2>, const f32*, const f32*, f32*, int, int>;
+  using sum = vector_code<dense::transposed_times_vector<2>, const f32*, const f32*, f32*, int, int>;
   dot::best()(u.data(), x.data(), wide.data(), 13, 48);
   sum::best()(u.data(), wide.data(), wide_sum.data(), 13, 48);
   for (int lanes : {4, 8}) {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// A group is `width` lines side by side: of number k first the real parts of all lines, then the imaginary
-// parts. Here is how groups are filled from the host's arrays and from what other PEs sent, and emptied
-// again; and what is done to a whole group besides its transform.
+// A group is `width` lines side by side: for each element first the real parts of all lines, then the
+// imaginary parts. This header moves groups between the host's arrays, the PE's memory and the blocks that
+// PEs exchange, and holds what is done to a whole group besides its transform: scaling, twiddle factors, and
+// the steps that real transforms need.
 #pragma once
 #include <algorithm>
 #include <utility>
 
-#include "../../linalg/dense_loops.hpp"
+#include "../../linalg/microkernels.hpp"
 #include "line.hpp"
 
 namespace wsl::fft {
@@ -43,7 +44,7 @@ struct gather {
   }
 };
 template <int width>
-struct deal {
+struct scatter {
   template <int lanes>
   [[gnu::always_inline]] static inline void run(const places& to, const f32* x, int n) {
     constexpr int v = lanes < width ? lanes : width;
@@ -58,7 +59,7 @@ struct deal {
 /// Pairs of a host's row become real parts at `re` and imaginary parts at `im` of x's first number, and so
 /// on.
 template <int width>
-struct part_pairs {
+struct deinterleave {
   template <int lanes>
   [[gnu::always_inline]] static inline void run(f32* re, f32* im, const f32* from, i64 along, int n) {
     constexpr int v = lanes < width ? lanes : width;
@@ -73,7 +74,7 @@ struct part_pairs {
   }
 };
 template <int width>
-struct join_pairs {
+struct interleave {
   template <int lanes>
   [[gnu::always_inline]] static inline void run(f32* to, i64 along, const f32* x, int n) {
     constexpr int v = lanes < width ? lanes : width;
@@ -90,7 +91,7 @@ struct join_pairs {
 
 /// x = scale * x, with real and imaginary parts exchanged.
 template <int width>
-struct exchange_parts {
+struct swap_real_and_imaginary {
   template <int lanes>
   [[gnu::always_inline]] static inline void run(f32* x, int n, f32 scale) {
     constexpr int v = lanes < width ? lanes : width;
@@ -114,7 +115,7 @@ struct scale {
 /// Line l's number k is multiplied by the root each[k] * beside[k][l]; the first is pairs, the second laid
 /// out as a group.
 template <int width>
-struct turn {
+struct twiddle {
   template <int lanes>
   [[gnu::always_inline]] static inline void run(f32* x, int n, const f32* each, const f32* beside) {
     constexpr int v = lanes < width ? lanes : width;
@@ -167,7 +168,7 @@ struct split {
 /// Row i of `to` is column i of `from`, for `width` rows and columns.
 template <int width>
 void transpose_block(const f32* from, i64 from_row, f32* to, i64 to_row) {
-  const dense::unit& u = dense::widest();
+  const dense::microkernels& u = dense::best_microkernels();
   if (width % u.lanes) {
     for (int i = 0; i < width; ++i)
       for (int j = 0; j < width; ++j) to[i * to_row + j] = from[j * from_row + i];
@@ -186,12 +187,12 @@ struct group {
   static void gather(f32* x, const places& from, int n) {
     loop_for<width, loops::gather<width>, f32*, const places&, int>()(x, from, n);
   }
-  static void deal(const places& to, const f32* x, int n) {
-    loop_for<width, loops::deal<width>, const places&, const f32*, int>()(to, x, n);
+  static void scatter(const places& to, const f32* x, int n) {
+    loop_for<width, loops::scatter<width>, const places&, const f32*, int>()(to, x, n);
   }
   /// Lines become numbers: number k of line l goes into the group at to.first + k / part * block + l * stride
   /// + k % part / width * number, as its line k % width. `part` is a multiple of the width.
-  static void deal_turned(const places& to, const f32* x, int n) {
+  static void scatter_transposed(const places& to, const f32* x, int n) {
     for (int k = 0; k < n; k += width) {
       f32* at = to.first + k / to.part * to.block + k % to.part / width * number;
       for (int part : {0, width}) transpose_block<width>(x + k * number + part, number, at + part, to.stride);
@@ -202,8 +203,8 @@ struct group {
   static void load(f32* x, const host_lines<const f32>& from, int n, bool exchanged) {
     f32 *re = exchanged ? x + width : x, *im = exchanged ? x : x + width;
     if (from.live == width && from.across == 2)
-      return loop_for<width, loops::part_pairs<width>, f32*, f32*, const f32*, i64, int>()(re, im, from.first,
-                                                                                           from.along, n);
+      return loop_for<width, loops::deinterleave<width>, f32*, f32*, const f32*, i64, int>()(
+          re, im, from.first, from.along, n);
     int k = 0;
     if (from.live == width && from.along == 2 && !exchanged)
       for (; k + width / 2 <= n && width > 1; k += width / 2)
@@ -216,7 +217,7 @@ struct group {
   }
   static void store(const host_lines<f32>& to, const f32* x, int n) {
     if (to.live == width && to.across == 2)
-      return loop_for<width, loops::join_pairs<width>, f32*, i64, const f32*, int>()(to.first, to.along, x,
+      return loop_for<width, loops::interleave<width>, f32*, i64, const f32*, int>()(to.first, to.along, x,
                                                                                      n);
     int k = 0;
     if (to.live == width && to.along == 2)
@@ -231,11 +232,11 @@ struct group {
 
   /// x = factor * x; with `exchanged` real and imaginary parts change places.
   static void finish(f32* x, int n, f32 factor, bool exchanged) {
-    if (exchanged) loop_for<width, loops::exchange_parts<width>, f32*, int, f32>()(x, n, factor);
+    if (exchanged) loop_for<width, loops::swap_real_and_imaginary<width>, f32*, int, f32>()(x, n, factor);
     else if (factor != 1) loop_for<width, loops::scale<width>, f32*, int, f32>()(x, n, factor);
   }
-  static void turn(f32* x, int n, const f32* each, const f32* beside) {
-    loop_for<width, loops::turn<width>, f32*, int, const f32*, const f32*>()(x, n, each, beside);
+  static void twiddle(f32* x, int n, const f32* each, const f32* beside) {
+    loop_for<width, loops::twiddle<width>, f32*, int, const f32*, const f32*>()(x, n, each, beside);
   }
   static void split(f32* x, int h, const f32* roots) {
     loop_for<width, loops::split<width, false>, f32*, int, const f32*>()(x, h, roots);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The transform of lines of one length, by passes of small radices: which passes, and their roots of unity.
-// On a PE it is what CSL's fft examples do with a loop over butterflies. See transform.hpp.
+// The transform of lines of one length by passes of small radices, and the roots of unity of each pass. On a
+// PE this is the loop over butterflies of CSL's fft examples. See transform.hpp.
 #pragma once
 #include <cmath>
 #include <numbers>
@@ -8,8 +8,8 @@
 #include <string>
 
 #include "../../support/inplace_vector.hpp"
+#include "buffer.hpp"
 #include "butterflies.hpp"
-#include "words.hpp"
 
 namespace wsl::fft {
 
@@ -32,8 +32,8 @@ constexpr bool transformable(i64 n) {
   return n == 1;
 }
 
-/// For groups of `width` lines; `room` as in words.hpp, for 2 numbers of each line.
-template <int width, int room = 0>
+/// For groups of `width` lines; `room` as in buffer.hpp, for 2 numbers of each line.
+template <int width, int capacity = 0>
 class line {
  public:
   int length() const { return length_; }
@@ -76,7 +76,7 @@ class line {
  private:
   int length_ = 0;
   support::inplace_vector<int, 32> radices_;
-  words<room> roots_;
+  buffer<capacity> roots_;
 };
 
 }  // namespace wsl::fft

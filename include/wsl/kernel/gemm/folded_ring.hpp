@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A ring on a line of PEs without a long way back: the line is folded, 0 -> 2 -> 4 -> ... -> 5 -> 3 -> 1 ->
-// 0, so every step of the ring crosses at most two links. Three colors in turn keep what a PE sends, what it
-// receives and what passes it apart. Products with rotating tiles use one ring along the rows and one along
-// the columns: gemm.hpp. After MeshGEMM (WaferLLM, arXiv 2502.04563).
+// 0, and every step of the ring crosses at most two links. Three colors in turn separate the words that a PE
+// sends from those that it receives and those that pass it. cannon.hpp uses one ring along the rows and one
+// along the columns. After MeshGEMM (WaferLLM, arXiv 2502.04563).
 #pragma once
 #include <array>
 

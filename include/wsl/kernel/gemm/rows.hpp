@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// C = A B on a column of PEs: each owns rows of A and of C, and the first ones own rows of B, which they
-// broadcast. Nothing but B travels, so where PEs are few and rows are long, as on this computer, this takes
-// the fewest words. Every element is summed in the order of k: the result is the same bits on any number of
-// PEs. The user's door is gemm.hpp.
+// C = A B on a column of PEs: each PE owns rows of A and of C, and the first ones own rows of B, which they
+// broadcast. Only B travels, so where PEs are few and rows are long, as on this computer, this moves the
+// fewest words. Every element is summed in the order of k, so the result has the same bits on any number of
+// PEs. The front end is gemm.hpp.
 #pragma once
 #include <utility>
 

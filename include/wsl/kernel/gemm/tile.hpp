@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the programs of a product C = A B on a square of PEs share: tiles that are numbers to the processor
-// and words to the fabric, and how a PE adds a product of tiles to its tile of C. cannon.hpp and summa.hpp
-// differ in how the tiles travel.
+// What the PE programs of C = A B share: tiles that are numbers to the processor and words to the fabric, and
+// the sum of a PE's tile of C. cannon.hpp, summa.hpp and rows.hpp differ in how the tiles travel.
 #pragma once
 #include <algorithm>
 #include <span>
@@ -114,7 +113,7 @@ class gemm_sum {
         const f32* next = nullptr;
         if constexpr (std::is_same_v<T, f32>) next = b.panel((p + 1) % b.panels()).first();
         dense::product(tile_.part(i, p * panel_width, rows, columns), left,
-                       right.part(0, 0, left.columns(), columns), !begun_, dense::widest(), next);
+                       right.part(0, 0, left.columns(), columns), !begun_, dense::best_microkernels(), next);
       }
     }
     begun_ = true;

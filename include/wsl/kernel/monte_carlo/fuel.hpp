@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// One material of many nuclides in single precision, and particles that need its cross sections: the problem
-// of Tramm et al., "Efficient algorithms for Monte Carlo particle transport on AI accelerator hardware"
-// (Computer Physics Communications 298, 2024). Its numbers are random, the same as in its authors' code
-// (hpc-science/mc_on_accelerators), so its checksum can be compared. See examples/35_particles.cpp.
+// The problem of the particles: one material of many nuclides in single precision, and particles that need
+// its cross sections (Tramm et al., "Efficient algorithms for Monte Carlo particle transport on AI
+// accelerator hardware", Computer Physics Communications 298, 2024). Its numbers are random, the same as in
+// its authors' code (hpc-science/mc_on_accelerators), so its checksum can be compared. See
+// examples/35_particles.cpp.
 #pragma once
 #include "reference.hpp"
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The host's side of lookups on the fabric: builds the grid for a reactor and runs XSBench's two modes on it.
+// The front end of lookups on the fabric: builds the grid for a reactor and runs XSBench's two modes on it.
 //   const reactor core = xsbench_reactor();
 //   lookup_fabric f{core};
 //   f.events(0, 17'000'000).verification();   // 945990
 // See examples/34_lookups.cpp.
 #pragma once
 #include "lookup_pe.hpp"
-#include "measures.hpp"
+#include "run_statistics.hpp"
 
 namespace wsl::monte_carlo {
 
@@ -34,7 +34,7 @@ class lookup_fabric {
   }
 
   /// Independent lookups first .. first + count - 1.
-  tally events(u64 first, u64 count) {
+  lookup_totals events(u64 first, u64 count) {
     fits(2, first, count);
     for (u64 done = 0; done < count; done += grid_.batch) {
       draw(2 * (first + done), 2, std::min(grid_.batch, count - done));
@@ -45,7 +45,7 @@ class lookup_fabric {
 
   /// Particles first .. first + count - 1, each of which draws its next lookup after the one before,
   /// `lookups_each` times.
-  tally histories(u64 first, u64 count, int lookups_each = 34) {
+  lookup_totals histories(u64 first, u64 count, int lookups_each = 34) {
     if (lookups_each < 1)
       throw std::invalid_argument("wsl: a history has at least one lookup, not " +
                                   std::to_string(lookups_each));
@@ -87,7 +87,7 @@ class lookup_fabric {
     // may be more than 64 bits
     const f64 places = static_cast<f64>(apart) * (static_cast<f64>(first) + static_cast<f64>(count));
     if (places <= static_cast<f64>(~u32{0})) return;
-    throw std::invalid_argument("wsl: a lookup's place in the random stream fits one wavelet: " +
+    throw std::invalid_argument("wsl: a lookup's position in the random stream fits one wavelet: " +
                                 std::to_string(static_cast<u64>(std::min(places, 1e19))) +
                                 " places are too many, the last is " + std::to_string(~u32{0}));
   }
@@ -113,11 +113,11 @@ class lookup_fabric {
     for (int y = 0; y < grid_.rows; ++y)
       for (int x = 0; x < grid_.columns; ++x) f(fabric_.program_at<lookup_pe>({x, y}), coord{x, y});
   }
-  tally collect() {
-    tally total;
+  lookup_totals collect() {
+    lookup_totals total;
     load_ = {};
     each([&](lookup_pe& p, coord) {
-      const tally found = p.collect();
+      const lookup_totals found = p.collect();
       total = total + found;
       load_.add(found.lookups);
     });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a neutron can meet: nuclides with cross sections tabulated over energy, and materials that mix them.
-// The reactor of XSBench (ANL-CESAR/XSBench, a proxy of the Hoogenboom-Martin core) is made up of random
-// numbers, the same ones there and here, so its results can be compared by one number. See
+// The problem of the lookups: nuclides with cross sections tabulated over energy, and materials that mix
+// them. The reactor of XSBench (ANL-CESAR/XSBench, a proxy of the Hoogenboom-Martin core) consists of random
+// numbers, the same ones there and here, so its results are compared by one number. See
 // examples/34_lookups.cpp.
 #pragma once
 #include <algorithm>

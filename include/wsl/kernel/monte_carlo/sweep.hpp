@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The kernel of all lookups on the fabric. Lookups are sorted by energy, so a sweep over them walks once
-// along each nuclide's table: no search, and what is read stays in the first cache. It takes a vector of
-// lookups at a time and keeps their sums in registers while the nuclides of their material pass by; every
-// nuclide is interpolated for every lookup. See lookup_pe.hpp and wafer.hpp.
+// The inner loop of all lookups on the fabric. Lookups are sorted by energy, so a sweep over them walks once
+// along each nuclide's table: there is no search, and what is read stays in the first cache. It handles a
+// vector of lookups at a time and keeps their sums in registers while it passes through the nuclides of their
+// material; every nuclide is interpolated for every lookup. See lookup_pe.hpp and wafer.hpp.
 #pragma once
 #include <limits>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The host's side of particles on a wafer: gives the PEs their tables and particles, runs the three phases,
-// and collects the cross sections in the order in which the particles came.
+// The front end of particles on a wafer: gives the PEs their tables and particles, runs the three phases, and
+// returns the cross sections in the order in which the particles were given.
 //   const fuel_problem p = make_fuel_problem(100'000);
 //   wafer_fabric w{p.material, {.columns = 2, .rows = 25}};
 //   const wafer_result r = w.look_up(p.energies);
@@ -8,7 +8,7 @@
 #pragma once
 #include <numeric>
 
-#include "measures.hpp"
+#include "run_statistics.hpp"
 #include "wafer_pe.hpp"
 
 namespace wsl::monte_carlo {
@@ -29,18 +29,18 @@ struct wafer_result {
   f64 seconds() const { return sort_seconds + diffuse_seconds + circulate_seconds; }
 };
 
-/// With a `room` on a machine it runs within that machine's limits: wafer_fabric<wafer_room{2, 240, 90}> w{m,
-/// grid, wse2}.
-template <wafer_room room = wafer_room{}>
+/// With a `room` on a machine it runs within that machine's limits: wafer_fabric<wafer_capacity{2, 240, 90}>
+/// w{m, grid, wse2}.
+template <wafer_capacity capacity = wafer_capacity{}>
 class wafer_fabric {
-  using program = wafer_pe<room>;
+  using program = wafer_pe<capacity>;
 
  public:
   /// Throws std::invalid_argument for an empty grid, for a negative number of rounds and for tables that do
   /// not ascend; fault where a PE has too little room, here or later.
   explicit wafer_fabric(const fuel& m, const wafer_grid& grid = {}, const machine& target = host)
       : grid_(checked(grid)),
-        fabric_(wafer_layout<room>(target, grid.columns, grid.rows),
+        fabric_(wafer_layout<capacity>(target, grid.columns, grid.rows),
                 threaded{.threads = grid.threads, .pes_per_partition = pes_per_partition(grid)}) {
     const std::vector<f32> edge = edges(m, grid.rows);
     each([&](program& p, int x, int y) {
@@ -67,11 +67,11 @@ class wafer_fabric {
     });
     wafer_result r;
     r.sort = timed(r.sort_seconds, [&] { return fabric_.template launch<&program::sort>(all); });
-    r.sorted = measure();
+    r.sorted = load_of_pes();
     r.diffuse = timed(r.diffuse_seconds, [&] {
       return fabric_.template launch<&program::diffuse>(all, grid_.diffusion_rounds);
     });
-    r.spread = measure();
+    r.spread = load_of_pes();
     r.circulate =
         timed(r.circulate_seconds, [&] { return fabric_.template launch<&program::circulate>(all, seed); });
     r.found = collect(energies);
@@ -109,7 +109,7 @@ class wafer_fabric {
     for (int y = 0; y < grid_.rows; ++y)
       for (int x = 0; x < grid_.columns; ++x) f(fabric_.template program_at<program>({x, y}), x, y);
   }
-  load measure() {
+  load load_of_pes() {
     load l;
     each([&](program& p, int, int) { l.add(p.held()); });
     return l;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Cross sections on a wafer: a column of PEs owns some nuclides, a row one band of energies, so that the
-// tables of all fit into the PEs' memories. Particles are sorted into their rows by exchanges with the
-// neighbours above and below, spread evenly along the rows by a fixed number of exchanges with the next PE,
-// and then travel once around their row and collect from every column. No PE knows more than its neighbours'
-// messages; each message is a count and that many particles. Run it with wafer_fabric; see
-// examples/35_particles.cpp.
+// Cross sections on a wafer (Tramm et al., see fuel.hpp): a column of PEs owns some nuclides and a row one
+// band of energies, so that the tables fit into the PEs' memories. Particles are sorted into their rows by
+// exchanges with the neighbours above and below, balanced along the rows by a fixed number of exchanges with
+// the next PE (diffusion), and then travel once around their row and collect contributions from every column.
+// A PE knows no more than its neighbours' messages, each of which is a count and that many particles. The
+// front end is wafer_fabric; see examples/35_particles.cpp.
 #pragma once
 #include <utility>
 
+#include "bounded_list.hpp"
 #include "fuel.hpp"
-#include "room.hpp"
 #include "sweep.hpp"
 #include "wafer_links.hpp"
 
@@ -19,10 +19,10 @@ inline constexpr wafer_links links{0};
 
 /// Particles as they travel: how many, their energies, which ascend in the last phase, and their sums channel
 /// by channel.
-template <int room>
+template <int capacity>
 class particle_block {
  public:
-  list<f32, room, 1 + channels, 1> words;
+  list<f32, capacity, 1 + channels, 1> words;
 
   std::size_t size() const { return words.empty() ? 0 : static_cast<std::size_t>(words[0]); }
   std::span<f32> energies() { return std::span(words).subspan(1, size()); }
@@ -37,7 +37,7 @@ class particle_block {
   }
 };
 
-template <wafer_room room>
+template <wafer_capacity capacity>
 class wafer_pe {
   template <std::size_t... I>
   static consteval auto reads_links(std::index_sequence<I...>) {
@@ -70,7 +70,7 @@ class wafer_pe {
   }
   std::size_t held() const { return home_.size(); }
   /// What is here after the last phase.
-  particle_block<room.particles>& finished() { return block_; }
+  particle_block<capacity.particles>& finished() { return block_; }
 
   // ---- phase 1: each exchange moves a particle one row towards its band -------------------------
 
@@ -163,8 +163,8 @@ class wafer_pe {
   }
 
  private:
-  using particles = list<f32, room.particles>;
-  using message = list<f32, room.particles, 1, 1>;
+  using particles = list<f32, capacity.particles>;
+  using message = list<f32, capacity.particles, 1, 1>;
 
   static void append(auto& to, std::span<const f32> energies) {
     for (f32 e : energies) to.push_back(e);
@@ -213,22 +213,22 @@ class wafer_pe {
     else sweep(energies, std::span(nuclides_), add);
   }
 
-  f32 low_ = 0, high_ = 1;                   ///< its band
-  list<table_row<f32>, room.points> table_;  ///< of its nuclides, one after the other
-  list<ingredient<f32>, room.nuclides> own_, nuclides_;
+  f32 low_ = 0, high_ = 1;                       ///< its band
+  list<table_row<f32>, capacity.points> table_;  ///< of its nuclides, one after the other
+  list<ingredient<f32>, capacity.nuclides> own_, nuclides_;
   /// energies: of particles that are in their band; that were not yet looked at
   particles home_, arrived_;
   message above_, below_;  ///< that leave
-  particle_block<room.particles> block_, next_;
+  particle_block<capacity.particles> block_, next_;
   f32 count_ = 0;
   int rounds_ = 0, pending_ = 0;
   u32 seed_ = 0;
 };
 
-template <wafer_room room = wafer_room{}>
+template <wafer_capacity capacity = wafer_capacity{}>
 constexpr layout wafer_layout(const machine& target, int columns_of_pes, int rows_of_pes) {
   layout l{target, columns_of_pes, rows_of_pes};
-  l.place(all, program_v<wafer_pe<room>>);
+  l.place(all, program_v<wafer_pe<capacity>>);
   links.wire(l);
   return l;
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// BiCGStab (van der Vorst, SIAM J. Sci. Stat. Comput. 13, 1992) for any operator, symmetric or not, in two
-// passes and two totals an iteration instead of three: (b, r) and (r, r) of the next residual r = s - omega t
-// follow from totals over s and t, so the update of x and r waits for the next pass, which reads them anyway.
-// A cell then moves 16 words an iteration: 10 in `direction` (x s p t v b read; x r p v written), 6 in
-// `correction` (r v b read; s written; t fetched and written). Before a solution is called one, its residual
-// is measured. See examples/84_bicgstab.cpp.
+// BiCGStab (van der Vorst, SIAM J. Sci. Stat. Comput. 13, 1992) for any operator, symmetric or not, with two
+// passes and two reductions an iteration instead of three: (b, r) and (r, r) of the next residual r = s -
+// omega t follow from dot products of s and t, so the update of x and r waits for the next pass, which reads
+// them anyway. A cell moves 16 words an iteration: 10 in `direction` (x, s, p, t, v and b read, x, r, p and v
+// written) and 6 in `correction` (r, v and b read, s written, t fetched and written). Before the method
+// reports convergence it computes the residual of its x anew. See examples/84_bicgstab.cpp.
 #pragma once
-#include "part.hpp"
+#include "pe_program.hpp"
 #include "solution.hpp"
 
 namespace wsl::solver {

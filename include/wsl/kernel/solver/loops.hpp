@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The inner loops of the solvers. A method is a few passes over its vectors. A pass first changes vectors
-// cell by cell (`prepare`), then takes the product of A with one of them while its lines are in cache, and
-// adds up dot products of what it has in registers. So an iteration moves each vector through memory as
-// seldom as the method's dependences allow. `operations` are those of a cell beside the product's: additions,
-// multiplications, or both in one.
+// The inner loops of the solvers. A method is a few fused passes over its vectors. A pass first updates
+// vectors cell by cell (`prepare`), then multiplies A with one of them while its lines are in cache, and
+// accumulates dot products of the values in registers. So an iteration moves each vector through memory as
+// seldom as the method's dependences allow. `operations` counts the additions, multiplications and fused
+// pairs of both for each cell, beside those of the product.
 #pragma once
 #include <array>
 #include <cstddef>

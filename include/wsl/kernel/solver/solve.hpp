@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The solvers in one call, on arrays of the host:
+// The front end of the solvers, on arrays of the host:
 //   const solver::solution<f32> s = solver::bicgstab(a, b);
 //   s.x, s.residuals, text(s.how)
-// `solver_on` is for more: several right sides with one operator, a few iterations at a time, one line a PE
-// within a machine's limits. Results do not depend on threads, bit for bit; how the grid is shared out sets
-// the order of additions in totals.
+// `solver_on` does more: several right-hand sides with one operator, a few iterations at a time, or one line
+// a PE within the limits of a machine. Results do not depend on threads, bit for bit; the partition of the
+// grid sets the order of additions in totals.
 #pragma once
 #include <thread>
 
@@ -16,19 +16,19 @@
 namespace wsl::solver {
 
 /// How a solver uses this computer; 0 leaves the choice to it.
-struct shares {
+struct options {
   int wide = 0, high = 1;  ///< PEs
   int threads = 0;         ///< as threaded{.threads}
 };
 
 template <class Method, class Storage = block>
 class solver_on {
-  using program = part<Method, Storage>;
+  using program = pe_program<Method, Storage>;
 
  public:
   /// On this computer: slabs of many lines, one for each thread unless `how` says otherwise. Throws
   /// std::invalid_argument.
-  explicit solver_on(const stencil& a, const shares& how = {})
+  explicit solver_on(const stencil& a, const options& how = {})
       : solver_on(a, width(a.size, how), how.high, host,
                   threaded{.threads = how.threads, .pes_per_partition = 1}) {}
   /// On wide x high PEs of a machine; fault if it is too small for them.
@@ -97,7 +97,7 @@ class solver_on {
   }
 
  private:
-  static int width(const cells& size, const shares& how) {
+  static int width(const cells& size, const options& how) {
     const int cores =
         how.threads > 0 ? how.threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
     return how.wide ? how.wide : std::clamp(size.x / 8, 1, cores);
@@ -201,21 +201,21 @@ solution<f32> solve(Solver& s, std::span<const f32> b, const limits& most) {
 /// For any operator. Throws std::invalid_argument if the operator or b cannot be.
 template <class Storage = block>
 solution<f32> bicgstab(const stencil& a, std::span<const f32> b, const limits& most = {},
-                       const shares& how = {}) {
+                       const options& how = {}) {
   solver_on<bicgstab_method, Storage> s{a, how};
   return solve(s, b, most);
 }
 /// For symmetric positive definite operators.
 template <class Storage = block>
 solution<f32> conjugate_gradient(const stencil& a, std::span<const f32> b, const limits& most = {},
-                                 const shares& how = {}) {
+                                 const options& how = {}) {
   solver_on<conjugate_gradient_method<preconditioner::none>, Storage> s{a, how};
   return solve(s, b, most);
 }
 /// The same with the inverse of the diagonal as preconditioner.
 template <class Storage = block>
 solution<f32> jacobi_conjugate_gradient(const stencil& a, std::span<const f32> b, const limits& most = {},
-                                        const shares& how = {}) {
+                                        const options& how = {}) {
   solver_on<conjugate_gradient_method<preconditioner::jacobi>, Storage> s{a, how};
   return solve(s, b, most);
 }
@@ -223,7 +223,7 @@ solution<f32> jacobi_conjugate_gradient(const stencil& a, std::span<const f32> b
 /// contains some of it.
 template <class Storage = block>
 eigenpair<f32> power_method(const stencil& a, std::span<const f32> start, const limits& most = {},
-                            const shares& how = {}) {
+                            const options& how = {}) {
   solver_on<power_iteration, Storage> s{a, how};
   s.load(start, most);
   if (s.iterate(most.iterations) == ending::none) s.close();
@@ -234,7 +234,7 @@ eigenpair<f32> power_method(const stencil& a, std::span<const f32> start, const 
 }
 /// A u
 template <class Storage = block>
-std::vector<f32> product(const stencil& a, std::span<const f32> u, const shares& how = {}) {
+std::vector<f32> product(const stencil& a, std::span<const f32> u, const options& how = {}) {
   solver_on<product_method, Storage> s{a, how};
   s.load(u);
   s.iterate(1);

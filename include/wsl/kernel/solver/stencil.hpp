@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A linear operator on a grid whose rows have up to seven entries: a cell and its six neighbours. What finite
-// volumes make of diffusion, convection and pressure equations. Outside the grid the vector is zero. Plain
-// data, with one check that says what is wrong before anything runs. See examples/84_bicgstab.cpp.
-//   (A u)(x, y, z) = centre u(x, y, z) + west u(x - 1, y, z) + east u(x + 1, y, z) + north u(x, y - 1, z) + south u(x, y + 1, z)
-//                    + down u(x, y, z - 1) + up u(x, y, z + 1)
+// A linear operator on a grid whose matrix rows have up to seven entries, a cell and its six neighbours: the
+// finite-volume form of diffusion, convection and pressure equations. The vector is zero outside the grid. It
+// is plain data, with one check that names what is wrong before anything runs. See examples/84_bicgstab.cpp.
+//   (A u)(x, y, z) = centre u(x, y, z) + west u(x - 1, y, z) + east u(x + 1, y, z)
+//                  + north u(x, y - 1, z) + south u(x, y + 1, z) + down u(x, y, z - 1) + up u(x, y, z + 1)
 #pragma once
 #include <cmath>
 #include <span>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Grids of cells for kernels: x and y lie on the PEs, z in their memories. A PE owns a block of x times y
-// lines along z: on a wafer one line, on a computer many. What kernels share are the words for cells and
-// lines; examples/33_wave25.cpp and 84_bicgstab.cpp use them.
+// Grids of cells for kernels: x and y are distributed over the PEs, and z lies in their memories. A PE owns a
+// block of x times y lines along z: one line on a wafer, many on a computer. The kernels wave25 and solver
+// share these words for cells and lines; see examples/33_wave25.cpp and 84_bicgstab.cpp.
 #pragma once
 #include <algorithm>
 #include <string>

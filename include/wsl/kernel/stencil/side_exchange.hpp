@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Lines of a block cross its four sides, each side for itself and at its own pace: the exchange of kernels on
-// a grid. What crosses a side lies in one or more pieces of memory; the owner says which, and whole lines
-// travel without a copy. A member of the PE program, with `use<&part::sides>()` in its table. See
-// kernel/wave25/part.hpp and kernel/solver/part.hpp.
+// The exchange of boundary lines between neighbouring blocks of a grid. Each of a PE's four sides proceeds at
+// its own pace. What crosses a side lies in one or more pieces of memory that the owner names, so whole lines
+// travel without a copy. It is a member of the PE program, with `use<&pe_program::sides>()` in its table. See
+// kernel/wave25/pe_program.hpp and kernel/solver/pe_program.hpp.
 #pragma once
 #include <span>
 #include <utility>

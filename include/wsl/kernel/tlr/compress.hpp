@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A dense matrix becomes tiles of low rank: a singular value decomposition of each tile in f64, of which the
-// largest values are kept. Needs Eigen (CMake: the component `low_rank`). See examples/89_low_rank.cpp.
+// Compression of a dense matrix into tiles of low rank: a singular value decomposition of each tile in f64,
+// of which the largest values are kept. Needs Eigen (CMake: the component `low_rank`). See
+// examples/89_low_rank.cpp.
 #pragma once
 #include <Eigen/QR>
 #include <Eigen/SVD>

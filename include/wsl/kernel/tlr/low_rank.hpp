@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A matrix that is cut into square tiles, each of which is a product of two thin matrices: what is smooth
-// away from its diagonal needs a few columns a tile, so a product with a vector reads a fraction of the dense
-// matrix. compress.hpp makes one, multiply.hpp multiplies.
+// A tile low-rank matrix: it is cut into square tiles, and each tile is a product of two thin matrices. A
+// matrix that is smooth away from its diagonal needs a few columns for each tile, so a product with a vector
+// reads a fraction of the dense matrix. compress.hpp makes one, multiply.hpp multiplies with it, and `serial`
+// is the reference.
 #pragma once
 #include <algorithm>
 #include <complex>
@@ -100,9 +101,9 @@ class low_rank {
 };
 
 /// Which product: A x, A^T x, conj(A) x or A^H x.
-enum class side : u8 { forward, transposed, conjugated, adjoint };
-constexpr bool transposes(side s) { return s == side::transposed || s == side::adjoint; }
-constexpr bool conjugates(side s) { return s == side::conjugated || s == side::adjoint; }
+enum class operation : u8 { forward, transposed, conjugated, adjoint };
+constexpr bool transposes(operation s) { return s == operation::transposed || s == operation::adjoint; }
+constexpr bool conjugates(operation s) { return s == operation::conjugated || s == operation::adjoint; }
 
 namespace detail {
 template <class T>
@@ -125,7 +126,7 @@ wide<T> conjugate_if(bool yes, T x) {
 
 /// The product in f64, tile by tile: the reference.
 template <class T>
-std::vector<wide<T>> serial(const low_rank<T>& a, side s, std::span<const T> x) {
+std::vector<wide<T>> serial(const low_rank<T>& a, operation s, std::span<const T> x) {
   const bool across = transposes(s), conjugated = conjugates(s);
   std::vector<wide<T>> y(static_cast<std::size_t>(across ? a.columns() : a.rows()));
   for (int i = 0; i < a.tile_rows(); ++i)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A state as bytes and back, so that a run that was killed goes on bit by bit. The bytes carry a fingerprint
-// of their problem and a checksum: what was cut short, damaged, or belongs to another problem is refused.
-// Numbers are little-endian.
+// A simulation's state as bytes and back, so that a run that was killed continues bit by bit. The bytes carry
+// a fingerprint of their problem and a checksum; reading bytes that were cut short, damaged, or belong to
+// another problem throws std::invalid_argument. Numbers are little-endian.
 #pragma once
 #include <bit>
 #include <cstring>

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// What happens at the border of the grid. Outside the field is zero, so a plain border reflects. A sponge
-// multiplies the field and the one before it, after each step, by a factor g that falls toward the border
-// (Cerjan et al., Geophysics 50, 1985):
+// The border of the grid. The field is zero outside, so a plain border reflects. A sponge multiplies the
+// field and the one before it, after each step, by a factor g that falls toward the border (Cerjan et al.,
+// Geophysics 50, 1985):
 //   u+   = g (2 u - g u- + (c dt)^2 Lap u)
-// A perfectly matched layer adds a damping eta and an auxiliary field phi in a frame of cells and absorbs
-// what enters it, whatever its angle:
+// A perfectly matched layer adds a damping eta and an auxiliary field phi in a frame of cells, and absorbs
+// waves at any angle of incidence (the PML of the Minimod proxy application, arXiv 2007.06048, whose phi
+// times h^2 is the one here):
 //   u+   = ((2 - eta^2 + 2 eta) u - u- + (c dt / h)^2 (h^2 Lap u + phi)) / (1 + 2 eta)
 //   phi+ = (phi - 1/4 sum over axes of (eta[+1] - eta[-1]) (u[+1] - u[-1])) / (1 + eta)
-// with eta = eta_x + eta_y + eta_z growing with the square of the depth in the frame (the PML of the Minimod
-// proxy application, arXiv 2007.06048; phi here is its phi times h^2).
+// where eta = eta_x + eta_y + eta_z grows with the square of the depth in the frame.
 #pragma once
 #include <cmath>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The inner loops of wave25: one step of a line of cells along z. 27 words are read and one is written for
-// each cell, so loads decide: of the eight neighbours in z none is loaded, they are slid out of three
+// The inner loops of wave25: one time step of a line of cells along z. Each cell reads 27 words and writes
+// one, so the loads decide the speed. None of the eight neighbours in z is loaded; they are slid out of three
 // neighbouring vectors.
 #pragma once
 #include <cstddef>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// How the grid's lines along z are shared out to a rectangle of PEs, and which lines cross between them. A PE
-// owns a block of x times y lines. Before it marches `depth` steps on its own it needs the lines up to 4 *
-// depth cells away: it computes a part of its neighbours' cells once more instead of talking to them after
-// every step. Where blocks are narrower than that (on a wafer a block is one line) lines come from further
-// PEs, passed on in stages. With depth 1 that is the localized broadcast of arXiv 2204.03775.
+// The distribution of the grid's lines along z over a rectangle of PEs, and the lines that cross between
+// them. A PE owns a block of x times y lines. Before it marches `depth` steps on its own it needs the lines
+// up to 4 * depth cells away, and recomputes some of its neighbours' cells instead of communicating after
+// every step (overlapped temporal blocking). Where blocks are narrower than that - on a wafer a block is one
+// line - lines come from PEs further away, passed on in stages. With depth 1 this exchanges the same lines as
+// the localized broadcast of arXiv 2204.03775.
 #pragma once
 #include "../../core/port.hpp"
 #include "problem.hpp"

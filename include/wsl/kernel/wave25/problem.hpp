@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What is simulated: a grid of cells with a sound velocity in each, sources that shake it, receivers that
-// listen, and a border. All of it is plain data with one check that says what is wrong before anything runs.
-// See examples/33_wave25.cpp.
+// The problem of wave25: a grid of cells with a sound velocity in each, sources, receivers, and a border. It
+// is plain data with one check that names what is wrong before anything runs. See examples/33_wave25.cpp.
 #pragma once
 #include <cmath>
 #include <stdexcept>

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
-// wave25 in one call: a problem in, fields and traces out.
+// The front end of wave25: a problem in, fields and traces out.
 //   wave25::simulation s{problem};   // checks the problem, lays it out, starts a fabric
 //   s.run(1000);
 //   s.field(), s.trace(0)
-// `simulation` uses blocks on this computer, `wafer_simulation<nz>` one line a PE within the limits of a
-// machine: the same program. What they compute does not depend on how the grid is shared out nor on threads,
-// bit for bit.
+// `simulation` runs blocks of lines on this computer, and `wafer_simulation<nz>` one line a PE within the
+// limits of a machine, with the same PE program. Their results depend neither on the partition of the grid
+// nor on threads, bit for bit.
 #pragma once
 #include <thread>
 
 #include "../../host/device.hpp"
-#include "part.hpp"
+#include "pe_program.hpp"
 
 namespace wsl::wave25 {
 
 /// How a simulation uses this computer; 0 leaves the choice to it.
-struct shares {
+struct options {
   int wide = 0, high = 1;  ///< PEs
   int depth = 0;           ///< steps between two exchanges
   int threads = 0;         ///< as threaded{.threads}
@@ -29,7 +29,7 @@ struct state {
   std::vector<std::vector<f32>> traces;
 };
 
-template <class Storage, class Program = part<Storage>>
+template <class Storage, class Program = pe_program<Storage>>
 class simulation_on {
  public:
   using program = Program;
@@ -168,11 +168,11 @@ class simulation_on {
 /// On this computer: slabs of many lines, one for each thread unless `how` says otherwise.
 class simulation : public simulation_on<block> {
  public:
-  explicit simulation(const problem& p, const shares& how = {})
+  explicit simulation(const problem& p, const options& how = {})
       : simulation_on(p, choose(p, how), host, threaded{.threads = how.threads, .pes_per_partition = 1}) {}
 
  private:
-  static partition choose(const problem& p, const shares& how) {
+  static partition choose(const problem& p, const options& how) {
     const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
     const int wide =
         how.wide ? how.wide : std::clamp(p.size.x / 32, 1, how.threads > 0 ? how.threads : cores);
@@ -185,7 +185,7 @@ class simulation : public simulation_on<block> {
 };
 
 /// One line of nz cells a PE, within the limits of a machine, on any engine.
-template <int nz, class Program = part<one_line<nz>>>
+template <int nz, class Program = pe_program<one_line<nz>>>
 class wafer_simulation : public simulation_on<one_line<nz>, Program> {
  public:
   template <class Engine = threaded>

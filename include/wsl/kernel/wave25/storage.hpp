@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// How a PE keeps its lines. `one_line<nz>` is for a wafer: one line a PE, arrays whose size is known when the
-// program is compiled, so that the checker counts them. `block` is for this computer: many lines a PE, sized
-// when the simulation starts. Both give the same lines by the coordinates of the whole grid; the program does
-// not know which it runs on.
+// The memory of a PE of wave25. `one_line<nz>` is for a wafer: one line a PE, in arrays whose size is known
+// at compile time, so that the checker counts their bytes. `block` is for this computer: many lines a PE,
+// allocated when the simulation starts. Both give access to lines by their coordinates in the whole grid, so
+// the PE program is the same for both.
 #pragma once
 #include <array>
 #include <span>

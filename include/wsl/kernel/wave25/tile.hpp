@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// One PE's part of the grid: its lines, its border profiles, its sources and receivers, and how it marches.
-// Several steps between two exchanges pay only if they are done while the cells are in cache: `march` cuts
-// the block into tiles that lean back by four cells a step along x and y. A tile then finds all it needs in
-// itself and in the tiles before it, and nothing is computed twice inside a block. Bytes from memory for each
-// cell and step: 12 (16 with a velocity in each cell) without; with leaning tiles of 32 planes and `depth` 8
-// a third of that. The tile beside one in y shares with it 68 planes of 44 lines, which should be in the last
-// cache still: 10 MB with 256 cells a line. Longer tiles read less from memory, but what they share is
-// larger.
+// One PE's part of the grid: its lines, its border profiles, its sources and receivers, and its time steps.
+// Several steps between two exchanges only pay if they are done while the cells are in cache. So `march` cuts
+// the block into parallelogram tiles that lean back by four cells a step along x and y (time skewing): a tile
+// finds all it needs in itself and in the tiles before it, and nothing is computed twice inside a block. A
+// cell and step then read 12 bytes from memory (16 with a velocity in each cell) without tiles, and a third
+// of that with leaning tiles of 32 planes and `depth` 8. A tile shares 68 planes of 44 lines with its
+// neighbour in y, which should still be in the last cache: 10 MB for lines of 256 cells. Longer tiles read
+// less from memory but share more.
 #pragma once
 #include "storage.hpp"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The PE program of all solvers, and its layout. A method is a state machine that says which pass comes next;
-// every PE runs it with the same totals and so comes to the same decisions: nobody is told. In a pass with a
-// product a PE changes the lines at its rim first, sends them to its neighbours, goes through its inner
-// lines, and comes back to the rim when the neighbours' lines have arrived. Then totals are joined over the
-// fabric. The wafer's algorithm: arXiv 2010.03660.
+// The PE program of all solvers, and its layout. A method is a state machine that decides which pass comes
+// next. Every PE runs it with the same totals and so comes to the same decision without being told. In a pass
+// with a product a PE updates the lines at the rim of its block first, sends them to its neighbours, computes
+// its inner lines meanwhile, and returns to the rim when the neighbours' lines have arrived. Then the totals
+// are reduced over the fabric. The wafer's algorithm: Rocki et al., arXiv 2010.03660.
 #pragma once
 #include "../../collective/all_reduce.hpp"
 #include "../stencil/side_exchange.hpp"
@@ -37,13 +37,13 @@ class running_sum {
 };
 
 template <class Method, class Storage>
-class part {
+class pe_program {
  public:
-  using room = typename Storage::template room<Method::vectors>;
+  using vector_store = typename Storage::template vector_store<Method::vectors>;
 
   // The host fills these before the first launch.
   Method method;
-  room store;
+  vector_store store;
   void shape(const stencil& a, const cells& own, const grid::lines& inner) {
     own_ = own, inner_ = inner;
     store.shape(a, own);
@@ -53,45 +53,45 @@ class part {
 
   void iterate(pe& me, int iterations) {
     left_ = iterations, done_ = 0;
-    if (left_ > 0) me.activate<&part::proceed>();
+    if (left_ > 0) me.activate<&pe_program::proceed>();
   }
   /// Does what the method has put off, so that x is what its iterations say.
   void close(pe& me) {
     left_ = done_ = 0;
-    if (method.close()) me.activate<&part::proceed>();
+    if (method.close()) me.activate<&pe_program::proceed>();
   }
 
   std::span<f32> outgoing(port side, int piece) { return face(side, piece, false); }
   std::span<f32> incoming(port side, int piece) { return face(side, piece, true); }
 
   static consteval auto tasks() {
-    return table(launch<&part::iterate>(), launch<&part::close>(), local<&part::proceed>(),
-                 long_running(local<&part::inside>()), local<&part::at_rim>(), local<&part::decide>(),
-                 use<&part::sides_>(), use<&part::joining_>());
+    return table(launch<&pe_program::iterate>(), launch<&pe_program::close>(), local<&pe_program::proceed>(),
+                 long_running(local<&pe_program::inside>()), local<&pe_program::at_rim>(),
+                 local<&pe_program::decide>(), use<&pe_program::sides_>(), use<&pe_program::joining_>());
   }
 
  private:
   using pass = any_pass<Method::vectors>;
-  void present(pe& me, void (part::*go)(pe&, const pass&)) {
+  void present(pe& me, void (pe_program::*go)(pe&, const pass&)) {
     method.present([&](const auto& p) { (this->*go)(me, without_type(p)); });
   }
 
   void proceed(pe& me) {
     for (running_sum& s : sums_) s = {};
-    present(me, &part::begin);
+    present(me, &pe_program::begin);
   }
   void inside(pe& me) {
-    present(me, &part::go_through);
-    me.unblock<&part::at_rim>();
+    present(me, &pe_program::go_through);
+    me.unblock<&pe_program::at_rim>();
   }
-  void at_rim(pe& me) { present(me, &part::go_around); }
+  void at_rim(pe& me) { present(me, &pe_program::go_around); }
 
   void begin(pe& me, const pass& p) {
     if (p.multiply) {
       rim([&](const grid::lines& l) { prepare(p, l); });
-      sides_.start(me, *this, then<&part::at_rim>());
-      me.activate<&part::inside>();
-      me.block<&part::at_rim>();
+      sides_.start(me, *this, then<&pe_program::at_rim>());
+      me.activate<&pe_program::inside>();
+      me.block<&pe_program::at_rim>();
     } else {
       prepare(p, {{0, own_.x}, {0, own_.y}});
       spend(me, p, own_.x * own_.y);
@@ -109,14 +109,15 @@ class part {
   }
   void join(pe& me, const pass& p) {
     for (int k = 0; k < most_sums; ++k) totals_[k] = sums_[k].value();
-    if (p.sums > 0) joining_.start(me, mem(totals_).part(0, p.sums), then<&part::decide>());
-    else me.activate<&part::decide>();
+    if (p.sums > 0) joining_.start(me, mem(totals_).part(0, p.sums), then<&pe_program::decide>());
+    else me.activate<&pe_program::decide>();
   }
   void decide(pe& me) {
     const verdict v = method.decide(totals_);
     if (v == verdict::next_iteration || v == verdict::last_iteration)
       history_[done_++] = method.measured(), --left_;
-    if (v == verdict::next_pass || (v == verdict::next_iteration && left_ > 0)) me.activate<&part::proceed>();
+    if (v == verdict::next_pass || (v == verdict::next_iteration && left_ > 0))
+      me.activate<&pe_program::proceed>();
   }
 
   /// What a pass takes on a wafer for so many lines: a cycle for each operation on f32.
@@ -209,7 +210,7 @@ class part {
   f32 history_[most_iterations_a_launch]{};
   running_sum sums_[most_sums];
   f32 totals_[most_sums]{};
-  side_exchange<halo, part> sides_;
+  side_exchange<halo, pe_program> sides_;
   endpoint<joining> joining_;
 };
 
@@ -220,7 +221,7 @@ constexpr layout plan(const machine& target, int wide, int high) {
   layout l{target, wide, high};
   for (int x = 0; x < support::min(2, wide); ++x)
     for (int y = 0; y < support::min(2, high); ++y)
-      l.place(columns(x, end, 2).rows(y, end, 2), program_v<part<Method, Storage>>);
+      l.place(columns(x, end, 2).rows(y, end, 2), program_v<pe_program<Method, Storage>>);
   for (color<f32> c : halo.colors()) l.path(c, region{}, ramp >> ramp);  // the table names all eight
   halo.wire(l);
   joining.wire(l);

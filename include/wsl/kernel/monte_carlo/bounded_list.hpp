@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Lists in the memory of a PE: with a room that is known while compiling, as on a wafer, whose checker can
-// then count the bytes; or without a limit, for grids that only ever run on this computer. See wafer_pe.hpp.
+// Lists in the memory of a PE: either with a capacity known at compile time, as on a wafer, whose checker
+// then counts the bytes; or without a limit, for grids that only run on this computer. See wafer_pe.hpp.
 #pragma once
 #include <string>
 #include <type_traits>
@@ -11,14 +11,14 @@
 namespace wsl::monte_carlo {
 
 /// What one PE has room for; 0 is no limit.
-struct wafer_room {
+struct wafer_capacity {
   int nuclides = 0;
   int points = 0;     ///< of all its nuclides together, two more for each than its band has
   int particles = 0;  ///< at any moment: more than the mean, because bands and rows are not equally full
 };
 
 /// A vector of up to `room` elements inside the object.
-template <class T, int room>
+template <class T, int capacity>
 class bounded_list {
  public:
   std::size_t size() const { return size_; }
@@ -38,15 +38,15 @@ class bounded_list {
     items_[size_ - 1] = item;
   }
   void resize(std::size_t n) {
-    if (n > static_cast<std::size_t>(room))
-      throw fault("wsl: a PE has room for " + std::to_string(room) + " elements of a list that needs " +
+    if (n > static_cast<std::size_t>(capacity))
+      throw fault("wsl: a PE has room for " + std::to_string(capacity) + " elements of a list that needs " +
                   std::to_string(n) + ": give it more, or use more PEs");
     for (std::size_t i = size_; i < n; ++i) items_[i] = T{};
     size_ = n;
   }
 
  private:
-  T items_[static_cast<std::size_t>(room)]{};
+  T items_[static_cast<std::size_t>(capacity)]{};
   std::size_t size_ = 0;
 };
 

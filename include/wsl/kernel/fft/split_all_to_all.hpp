@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// An all-to-all in several strands, each with colors of its own. On a wafer one is as good: a link carries
-// one word a cycle. On this computer bands of PEs exchange what their channels hold and then meet, so more
-// channels mean fewer meetings. See pencil.hpp.
+// An all-to-all whose data is split into parts that travel at the same time, each on colors of its own. On a
+// wafer one part is as good, as a link carries one word a cycle. On this computer a partition exchanges as
+// many words as its channels hold in a superstep, so more channels mean fewer supersteps. See pencil.hpp.
 #pragma once
 #include <utility>
 
@@ -10,13 +10,13 @@
 namespace wsl::fft {
 
 template <int count>
-struct strands {
+struct split_all_to_all {
   int first;
   collective::team among;
 
-  constexpr all_to_all<f32> strand(int k) const { return {.first = first + 4 * k, .among = among}; }
+  constexpr all_to_all<f32> part_of(int k) const { return {.first = first + 4 * k, .among = among}; }
   constexpr void wire(layout& l) const {
-    for (int k = 0; k < count; ++k) strand(k).wire(l);
+    for (int k = 0; k < count; ++k) part_of(k).wire(l);
   }
 
   template <auto net>
@@ -46,7 +46,7 @@ struct strands {
     /// Strands k, k + 1, ...
     template <int k, bool last>
     struct bundle {
-      endpoint<net.strand(k)> one;
+      endpoint<net.part_of(k)> one;
       bundle<k + 1, k + 2 == count> others;
       template <int n>
       auto& at() {
@@ -57,7 +57,7 @@ struct strands {
     };
     template <int k>
     struct bundle<k, true> {
-      endpoint<net.strand(k)> one;
+      endpoint<net.part_of(k)> one;
       template <int>
       auto& at() {
         return one;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// A PE of a product with a matrix of low-rank tiles. It has the V of some columns of tiles and the U of some
-// rows of them. First it multiplies its V with its part of x; the coefficients go, all to all along the row
-// of PEs, to who has their U, and are summed up there: y has no other sum. In the stacked schedule a PE has V
-// and U of the same columns, nothing travels, and the host adds the PEs' parts of y. After Hong et al.,
-// SC'21, and Ltaief et al., SC'23. The user's door is multiply.hpp; see examples/89_low_rank.cpp.
+// The PE program of products with a tile low-rank matrix. A PE has the factors V of some columns of tiles and
+// the factors U of some rows of tiles. First it multiplies its V with its part of x. The resulting
+// coefficients go all to all along the row of PEs, to those that have their U, and are summed there: y needs
+// no other sum. In the stacked schedule a PE has V and U of the same columns; nothing travels, and the host
+// adds the PEs' parts of y. After Hong et al., SC'21, and Ltaief et al., SC'23. The front end is
+// multiply.hpp; see examples/89_low_rank.cpp.
 #pragma once
 #include "../../collective/all_to_all.hpp"
+#include "../../linalg/matrix_vector.hpp"
 #include "../../support/huge_array.hpp"
-#include "loops.hpp"
 #include "low_rank.hpp"
 
 namespace wsl::tlr {
@@ -19,7 +20,7 @@ template <class T>
 struct job {
   const T* x;
   T* y;
-  side which;
+  operation which;
 };
 
 /// U or V of a rectangle of tiles, row of tiles after row of tiles, in one array.
@@ -68,19 +69,19 @@ class bases {
 };
 
 template <class T>
-class worker {
-  static constexpr all_to_all<f32> turn{.first = 0, .among = each_row};
+class pe_program {
+  static constexpr all_to_all<f32> to_all{.first = 0, .among = each_row};
   static constexpr int parts = bases<T>::parts;
 
  public:
   static constexpr layout plan(const machine& target, int pes) {
     layout l{target, pes, 1};
-    l.place(all, program_v<worker>);
-    turn.wire(l);
+    l.place(all, program_v<pe_program>);
+    to_all.wire(l);
     return l;
   }
 
-  /// The host gives PE `at` of `pes` its bases. `a` outlives the worker.
+  /// The host gives PE `at` of `pes` its bases. `a` outlives the pe_program.
   void prepare(const low_rank<T>& a, int at, int pes, schedule how) {
     a_ = &a, pes_ = pes, how_ = how;
     columns_ = part_of(a.tile_columns(), pes, at);
@@ -107,11 +108,11 @@ class worker {
     if (transposes(j.which)) along_u();
     else along_v();
     if (pes_ > 1)
-      return turning_.start(me, mem(std::span(give_.data(), give_.size())),
-                            mem(std::span(take_.data(), take_.size())),
-                            then<&worker::coefficients_are_here>());
+      return exchanging_.start(me, mem(std::span(give_.data(), give_.size())),
+                               mem(std::span(take_.data(), take_.size())),
+                               then<&pe_program::coefficients_are_here>());
     std::swap(give_, take_);
-    me.activate<&worker::coefficients_are_here>();
+    me.activate<&pe_program::coefficients_are_here>();
   }
   void coefficients_are_here(pe&) {
     if (transposes(job_.which)) sum_v();
@@ -132,7 +133,8 @@ class worker {
   }
 
   static consteval auto tasks() {
-    return table(launch<&worker::begin>(), local<&worker::coefficients_are_here>(), use<&worker::turning_>());
+    return table(launch<&pe_program::begin>(), local<&pe_program::coefficients_are_here>(),
+                 use<&pe_program::exchanging_>());
   }
 
  private:
@@ -160,7 +162,9 @@ class worker {
   f32* x_tile(int t) { return x_.data() + (t - tiles_in().from) * v_.stride(); }
   f32* y_tile(int t) { return y_.data() + (t - tiles_out().from) * v_.stride(); }
 
-  // ---- the coefficients of tile (i, j) go from who has column j to who has row i, or back: row after row, and in a row tile after tile
+  // ---- coefficients ------------------------------------------------------------------------------
+  // Those of tile (i, j) go from the PE with column j to the PE with row i, or back: row after row, and in a
+  // row tile after tile.
 
   /// The ranks of some tiles of row i together.
   int ranks(int i, const range& columns) const {
@@ -188,7 +192,8 @@ class worker {
   f32* block(support::huge_array& of, int p) { return of.data() + p * block_ * parts; }
 
   void along_v() {
-    const loop dot = vector_code<dots<parts>, const f32*, const f32*, f32*, int, int>::best();
+    const loop dot =
+        vector_code<dense::matrix_times_vector<parts>, const f32*, const f32*, f32*, int, int>::best();
     const f32* v = v_.first();
     for (int q = 0; q < pes_; ++q) {
       f32* out = block(give_, q);
@@ -202,7 +207,8 @@ class worker {
     }
   }
   void sum_u() {
-    const loop sum = vector_code<sums<parts>, const f32*, const f32*, f32*, int, int>::best();
+    const loop sum =
+        vector_code<dense::transposed_times_vector<parts>, const f32*, const f32*, f32*, int, int>::best();
     const f32* u = u_.first();
     std::vector<int> used(static_cast<std::size_t>(pes_));
     for (int i = rows_.from; i < rows_.to; ++i)
@@ -214,7 +220,8 @@ class worker {
       }
   }
   void along_u() {
-    const loop dot = vector_code<dots<parts>, const f32*, const f32*, f32*, int, int>::best();
+    const loop dot =
+        vector_code<dense::matrix_times_vector<parts>, const f32*, const f32*, f32*, int, int>::best();
     const f32* u = u_.first();
     std::vector<int> used(static_cast<std::size_t>(pes_));
     for (int i = rows_.from; i < rows_.to; ++i)
@@ -226,7 +233,8 @@ class worker {
       }
   }
   void sum_v() {
-    const loop sum = vector_code<sums<parts>, const f32*, const f32*, f32*, int, int>::best();
+    const loop sum =
+        vector_code<dense::transposed_times_vector<parts>, const f32*, const f32*, f32*, int, int>::best();
     const f32* v = v_.first();
     for (int p = 0; p < pes_; ++p) {
       const f32* w = block(take_, p);
@@ -242,8 +250,10 @@ class worker {
 
   /// Stacked: the coefficients of a tile are used at once.
   void multiply_tiles() {
-    const loop dot = vector_code<dots<parts>, const f32*, const f32*, f32*, int, int>::best();
-    const loop sum = vector_code<sums<parts>, const f32*, const f32*, f32*, int, int>::best();
+    const loop dot =
+        vector_code<dense::matrix_times_vector<parts>, const f32*, const f32*, f32*, int, int>::best();
+    const loop sum =
+        vector_code<dense::transposed_times_vector<parts>, const f32*, const f32*, f32*, int, int>::best();
     const bool across = transposes(job_.which);
     const f32 *first = across ? u_.first() : v_.first(), *second = across ? v_.first() : u_.first();
     for (int i = rows_.from; i < rows_.to; ++i)
@@ -263,7 +273,7 @@ class worker {
   std::vector<int> before_;  ///< ranks of all tiles before tile (i, j), in the order of rows
   support::huge_array x_, y_, give_, take_;
   job<T> job_{};
-  endpoint<turn> turning_;
+  endpoint<to_all> exchanging_;
 };
 
 }  // namespace wsl::tlr

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The PE program of wave25, and its layout. A PE exchanges lines with its four neighbours, each side for
-// itself and at its own pace, marches as far as they carry it, and begins anew: nobody waits for all others,
-// so distant parts of the grid may be steps apart. The exchange uses two colors a direction, one for even and
-// one for odd PEs. Lines that must go further than to the neighbour are passed on, a stage for each hop.
+// The PE program of wave25, and its layout. A PE exchanges lines with its four neighbours, marches as many
+// steps as these lines allow, and begins anew. There is no global barrier, so distant parts of the grid may
+// be steps apart. The exchange takes two colors for each direction, one for even and one for odd PEs. Lines
+// that must reach a PE further away are passed on, one stage for each hop.
 #pragma once
 #include "../stencil/side_exchange.hpp"
 #include "tile.hpp"
@@ -12,45 +12,46 @@ namespace wsl::wave25 {
 inline constexpr neighbours<f32> halo{0};  ///< colors 0 to 7
 
 template <class Storage>
-struct part {
+struct pe_program {
   tile<Storage> here;
   int left = 0;   ///< steps of this launch that are still to do
   int stage = 0;  ///< of the exchange before the next steps
-  side_exchange<halo, part> sides;
+  side_exchange<halo, pe_program> sides;
 
   void march(pe& me, int steps) {
     left = steps;
     here.begin_launch();
-    if (left > 0) me.activate<&part::proceed>();
+    if (left > 0) me.activate<&pe_program::proceed>();
   }
 
   void proceed(pe& me) {
-    if (stage < here.cut().stages()) sides.start(me, *this, then<&part::exchanged>());
-    else me.activate<&part::advance>();
+    if (stage < here.cut().stages()) sides.start(me, *this, then<&pe_program::exchanged>());
+    else me.activate<&pe_program::advance>();
   }
   void advance(pe& me) {
     const int steps = std::min(left, here.cut().depth);
     here.march(steps);
     stage = 0;
-    if (left -= steps; left > 0) me.activate<&part::proceed>();
+    if (left -= steps; left > 0) me.activate<&pe_program::proceed>();
   }
   void exchanged(pe& me) {
     ++stage;
-    me.activate<&part::proceed>();
+    me.activate<&pe_program::proceed>();
   }
 
   std::span<f32> outgoing(port side, int piece) { return here.outgoing(stage, side, piece); }
   std::span<f32> incoming(port side, int piece) { return here.incoming(stage, side, piece); }
 
   static consteval auto tasks() {
-    return table(launch<&part::march>(), local<&part::proceed>(), long_running(local<&part::advance>()),
-                 local<&part::exchanged>(), use<&part::sides>());
+    return table(launch<&pe_program::march>(), local<&pe_program::proceed>(),
+                 long_running(local<&pe_program::advance>()), local<&pe_program::exchanged>(),
+                 use<&pe_program::sides>());
   }
   static constexpr void wire(layout& l) { halo.wire(l); }
 };
 
 /// wide x high PEs, each with the same program.
-template <class Storage, class Program = part<Storage>>
+template <class Storage, class Program = pe_program<Storage>>
 constexpr layout plan(const machine& target, int wide, int high) {
   layout l{target, wide, high};
   l.place(all, program_v<Program>);

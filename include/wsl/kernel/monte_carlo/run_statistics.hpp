@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a run on the fabric tells about itself: how long its phases took and how evenly its PEs were loaded.
+// Statistics of a run on the fabric: the time of its phases, and how evenly its PEs are loaded.
 #pragma once
 #include <algorithm>
 #include <chrono>
@@ -20,15 +20,15 @@ auto timed(f64& seconds, F f) {
 
 /// How much the PEs have, or have done.
 struct load {
-  u64 least = ~u64{0}, most = 0, total = 0, pes = 0;
+  u64 min = ~u64{0}, max = 0, total = 0, pes = 0;
 
   void add(u64 amount) {
-    least = std::min(least, amount), most = std::max(most, amount);
+    min = std::min(min, amount), max = std::max(max, amount);
     total += amount, ++pes;
   }
   f64 mean() const { return pes ? static_cast<f64>(total) / static_cast<f64>(pes) : 0; }
   /// How much longer the busiest PE takes than the mean one: 1 is perfect.
-  f64 imbalance() const { return total ? static_cast<f64>(most) / mean() : 1; }
+  f64 imbalance() const { return total ? static_cast<f64>(max) / mean() : 1; }
 };
 
 }  // namespace wsl::monte_carlo

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
-// The two inner loops of products with tiles of low rank, on `rank` bases side by side in memory: how long a
-// vector is along each of them, and what they add up to. A base is `width` numbers, whole vectors; of complex
-// numbers first the real parts of all, then the imaginary parts. All a product costs is that every base is
-// read once.
+// The two inner loops of products of a matrix and a vector: y = A x, and y += A^T w. A row of A is `width`
+// numbers, a multiple of a vector; of complex numbers (`parts` = 2) a row has first the real parts of all,
+// then the imaginary parts. Both read every row once, which is all that such a product costs. kernel/gemv and
+// kernel/tlr multiply with them.
 #pragma once
 #include <cstddef>
 
-#include "../../linalg/vector_code.hpp"
+#include "vector_code.hpp"
 
-namespace wsl::tlr {
+namespace wsl::dense {
 
 /// Real numbers have one part, complex ones two.
 template <int parts>
-struct dots {
+struct matrix_times_vector {
   /// out[r] = sum over c of bases[r][c] x[c]. Of complex numbers real and imaginary part follow each other in
   /// `out`.
   template <int lanes>
@@ -58,7 +58,7 @@ struct dots {
 };
 
 template <int parts>
-struct sums {
+struct transposed_times_vector {
   /// y[c] += sum over r of bases[r][c] w[r].
   template <int lanes>
   [[gnu::always_inline]] static inline void run(const f32* bases, const f32* w, f32* y, int rank, int width) {
@@ -91,4 +91,4 @@ struct sums {
   }
 };
 
-}  // namespace wsl::tlr
+}  // namespace wsl::dense

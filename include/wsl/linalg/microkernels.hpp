@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The innermost loops of a dense product, for each vector width that the processor may have: a block of C
-// stays in registers while k runs. They are compiled for all widths and chosen when the program starts, so a
-// plain -O3 build is fast. Every element of C is a chain c = c + a_k b_k in the order of k, whatever the
-// block: how a product is cut into tiles along rows and columns does not change a bit.
+// The microkernels of the dense matrix product (the term of BLIS): a block of C stays in registers while k
+// runs. They are compiled for each vector width, and the widest that the processor has is chosen when the
+// program starts, so a plain -O3 build is fast. Every element of C is a chain c = c + a_k b_k in the order of
+// k, whatever the block: how a product is cut into tiles along rows and columns changes no bit.
+// `scripts/bench gemm` compares them with OpenBLAS and LIBXSMM.
 #pragma once
 #include <cstddef>
 #include <utility>
@@ -49,7 +50,7 @@ struct square {
   i64 to_row;
 };
 
-inline constexpr int most_vectors = 4, most_rows = 14;
+inline constexpr int max_vectors = 4, max_rows = 14;
 
 namespace detail {
 
@@ -116,7 +117,7 @@ template <int lanes, int... i>
 // word. rows[n - 1] rows of n vectors leave registers for B and A; low wide blocks read A seldom and touch
 // few rows of C, high narrow ones are for narrow C.
 struct baseline {
-  static constexpr int lanes = 4, rows[most_vectors] = {6, 6, 0, 0};
+  static constexpr int lanes = 4, rows[max_vectors] = {6, 6, 0, 0};
   template <int r, int v>
   static void multiply(const block& x) {
     multiply_block<lanes, r, v>(x);
@@ -131,7 +132,7 @@ struct baseline {
 };
 #ifdef __x86_64__
 struct avx2 {
-  static constexpr int lanes = 8, rows[most_vectors] = {6, 6, 0, 0};
+  static constexpr int lanes = 8, rows[max_vectors] = {6, 6, 0, 0};
   template <int r, int v>
   [[gnu::target("avx2,fma")]] static void multiply(const block& x) {
     multiply_block<lanes, r, v>(x);
@@ -145,7 +146,7 @@ struct avx2 {
   }
 };
 struct avx512 {
-  static constexpr int lanes = 16, rows[most_vectors] = {14, 14, 0, 6};
+  static constexpr int lanes = 16, rows[max_vectors] = {14, 14, 0, 6};
   template <int r, int v>
   [[gnu::target("avx512f,fma")]] static void multiply(const block& x) {
     multiply_block<lanes, r, v>(x);
@@ -164,13 +165,13 @@ struct avx512 {
 
 /// What one instruction set offers: blocks of up to `rows[n - 1]` rows and n vectors of `lanes` elements,
 /// none if that is 0, and what brings B into their shape.
-struct unit {
+struct microkernels {
   using multiplier = void (*)(const block&);
   using copier = void (*)(const strip&);
   int lanes;
-  int rows[most_vectors];
-  multiplier multiply[most_rows][most_vectors];  ///< [rows - 1][vectors - 1]
-  copier copy[most_vectors];                     ///< [vectors - 1]
+  int rows[max_vectors];
+  multiplier multiply[max_rows][max_vectors];  ///< [rows - 1][vectors - 1]
+  copier copy[max_vectors];                    ///< [vectors - 1]
   void (*transpose)(const square&);
 
   /// How many vectors the blocks have whose columns are so many, or the first of so many: little of a block
@@ -184,7 +185,7 @@ struct unit {
 namespace detail {
 
 template <class Set, int vectors>
-constexpr void enter(unit& u) {
+constexpr void enter(microkernels& u) {
   if constexpr (Set::rows[vectors - 1] > 0) {
     u.copy[vectors - 1] = &Set::template copy<vectors>;
     [&]<int... r>(std::integer_sequence<int, r...>) {
@@ -196,25 +197,25 @@ constexpr void enter(unit& u) {
 }  // namespace detail
 
 template <class Set>
-inline constexpr unit unit_of = [] {
-  unit u{Set::lanes, {}, {}, {}, &Set::transpose};
-  for (int v = 0; v < most_vectors; ++v) u.rows[v] = Set::rows[v];
+inline constexpr microkernels microkernels_of = [] {
+  microkernels u{Set::lanes, {}, {}, {}, &Set::transpose};
+  for (int v = 0; v < max_vectors; ++v) u.rows[v] = Set::rows[v];
   [&]<int... v>(std::integer_sequence<int, v...>) {
     (detail::enter<Set, v + 1>(u), ...);
-  }(std::make_integer_sequence<int, most_vectors>{});
+  }(std::make_integer_sequence<int, max_vectors>{});
   return u;
 }();
 
 /// The widest that this processor has.
-inline const unit& widest() {
+inline const microkernels& best_microkernels() {
 #ifdef __x86_64__
-  static const unit& best = __builtin_cpu_supports("avx512f") ? unit_of<detail::avx512>
-                            : __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")
-                                ? unit_of<detail::avx2>
-                                : unit_of<detail::baseline>;
+  static const microkernels& best = __builtin_cpu_supports("avx512f") ? microkernels_of<detail::avx512>
+                                    : __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")
+                                        ? microkernels_of<detail::avx2>
+                                        : microkernels_of<detail::baseline>;
   return best;
 #else
-  return unit_of<detail::baseline>;
+  return microkernels_of<detail::baseline>;
 #endif
 }
 

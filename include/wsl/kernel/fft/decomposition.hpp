@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Which numbers of a transform are where. An array (n0, n1, n2) is transformed axis by axis, and lines never
-// leave a PE while they are transformed: in each phase a PE has whole lines of one axis and a part of the
-// other two. Between the phases every PE of a column, or of a row, gives each other one a block. See
+// The pencil decomposition of a transform. An array (n0, n1, n2) is transformed axis by axis, and a line
+// stays on one PE while it is transformed: in each phase a PE has whole lines along one axis and a part of
+// the other two. Between two phases the PEs of a column, or of a row, exchange blocks all to all. See
 // pencil.hpp.
 #pragma once
 #include "../../core/scalar.hpp"
@@ -16,20 +16,20 @@ struct range {
 /// A grid of wide x high PEs. Along n0: a PE has a part of n1 and one of n2. Along n1: the same part of n2,
 /// and one of n0. Along n2: the same part of n0, and one of n1. Lines lie `width` side by side, along n2 in
 /// the first two phases and along n1 in the last.
-struct cut {
+struct decomposition {
   int n0, n1, n2;
   int wide, high;
   int width;
-  int most_strands = 1;
+  int max_parts = 1;
 
   static constexpr int share(int n, int parts, int width) {
     return ((n + parts - 1) / parts + width - 1) / width * width;
   }
   /// The planes of n0 are dealt out in `strands` rounds, in each of which every PE of a column gets `turn` of
   /// them.
-  constexpr int strands() const { return most_strands * high <= n0 ? most_strands : 1; }
-  constexpr int turn() const { return share(n0, high * strands(), 1); }
-  constexpr int part0() const { return strands() * turn(); }
+  constexpr int parts() const { return max_parts * high <= n0 ? max_parts : 1; }
+  constexpr int turn() const { return share(n0, high * parts(), 1); }
+  constexpr int part0() const { return parts() * turn(); }
   /// Which plane is the nth of the PEs in row y.
   constexpr int plane_of(int y, int nth) const { return (nth / turn() * high + y) * turn() + nth % turn(); }
   constexpr int part1() const { return share(n1, high, 1); }  ///< of n1, one for each PE of a column
