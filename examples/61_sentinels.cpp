@@ -63,7 +63,7 @@ int main() {
     std::vector<f32> x(static_cast<std::size_t>(n));
     std::iota(x.begin(), x.end(), 1.f);
     d.launch<&sender::expect>(column(0), n);
-    d.write(numbers, x), d.run();
+    d.stream_in(numbers, x), d.run();
     right &= f.read(1, 0, &adder::result) == static_cast<f32>(n * (n + 1) / 2);
     std::printf("1 + ... + %d = %g\n", n, f.read(1, 0, &adder::result));
   }

@@ -88,7 +88,7 @@ void host_copies(benchmark::State& state) {
     repeat(state, bytes, [&] { d.broadcast_along_columns(&cell::x, all, x); }, [&] { return lines(false); });
   else
     f.launch<&cell::echo>(column(0)),
-        repeat(state, 2 * bytes, [&] { d.write(in, x), d.read(out, y); }, [&] { return x == y; });
+        repeat(state, 2 * bytes, [&] { d.stream_in(in, x), d.stream_out(out, y); }, [&] { return x == y; });
 }
 
 BENCHMARK(host_copies<way::plain>)->Name("plain copy")->Arg(16)->Arg(64);

@@ -75,11 +75,9 @@ struct hub {
   void hear(pe& me, u32) {
     if (++answers % (n - 1) == 0 && --left > 0) me.send(out, 1u);
   }
-  static consteval auto tasks() {
-    return []<int... k>(std::integer_sequence<int, k...>) {
-      return table(launch<&hub::start>(), on<back(k + 1), &hub::hear>()..., sends<out>());
-    }(std::make_integer_sequence<int, n - 1>{});
-  }
+  template <int k>
+  using answer = on<back(k + 1), &hub::hear>;
+  using tasks = task_list<launch<&hub::start>, numbered<n - 1, answer>, sends<out>>;
 };
 template <int x>
 struct spoke {
@@ -121,15 +119,13 @@ struct end_of_pipe {
     if constexpr (first) me.async(mov(fabout(out), mem(std::span(array))));
     else me.async(mov(mem(std::span(array)), fabin(out)));
   }
-  static consteval auto tasks() {
-    if constexpr (first) return table(launch<&end_of_pipe::go>(), sends<out>());
-    else return table(launch<&end_of_pipe::go>(), reads<out>());
-  }
+  using tasks = task_list<launch<&end_of_pipe::go>, std::conditional_t<first, sends<out>, reads<out>>>;
 };
 
 layout pipe() {
   layout l{host, 2, 1};
-  l.place(column(0), program_v<end_of_pipe<true>>).place(column(1), program_v<end_of_pipe<false>>);
+  l.place(column(0), program_v<end_of_pipe<true>>);
+  l.place(column(1), program_v<end_of_pipe<false>>);
   l.path(out, column(0), ramp >> east).path(out, column(1), west >> ramp);
   return l;
 }

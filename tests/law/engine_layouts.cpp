@@ -60,12 +60,11 @@ struct courier {
   }
 
   template <class T>
-  static consteval auto of_type() {
-    return []<int... c>(std::integer_sequence<int, c...>) {
-      return table(on<color<T>{c}, &courier::hear<c, T>>()..., reads<color<T>{c}>()...,
-                   sends<color<T>{c}>()...);
-    }(std::make_integer_sequence<int, colors>{});
-  }
+  struct of_type {
+    template <int c>
+    using hearing = on<color<T>{c}, &courier::hear<c, T>>;
+    using list = task_list<numbered<colors, hearing>, reads<color_range<T, colors>{0}>, sends<color_range<T, colors>{0}>>;
+  };
   static consteval auto tasks() { return table(launch<&courier::go>()); }
 
  private:
@@ -89,8 +88,9 @@ const binding* real(const binding& b) {
       if (r.what == b.what && r.id == b.id && r.type == b.type) return &r;
     return nullptr;
   };
-  static constexpr auto of_f32 = courier::of_type<f32>(), of_u32 = courier::of_type<u32>(),
-                        of_i16 = courier::of_type<i16>();
+  static constexpr auto of_f32 = detail::table_for<courier, courier::of_type<f32>::list>(),
+                        of_u32 = detail::table_for<courier, courier::of_type<u32>::list>(),
+                        of_i16 = detail::table_for<courier, courier::of_type<i16>::list>();
   if (const binding* r = find(of_f32.entries)) return r;
   if (const binding* r = find(of_u32.entries)) return r;
   return find(of_i16.entries);

@@ -70,7 +70,7 @@ struct broadcast {
       } else if (size_of_team(r, net.among) > 1) me.async(mov(fabout(net.line()), words), done);
       else finish(me, net.first, heard_, done);
     }
-    static consteval auto tasks() { return uses_colors<T, net.first, colors>(); }
+    using tasks = uses_colors<T, net.first, colors>;
 
    private:
     static bool is_root(const pe& me, const region& r) {

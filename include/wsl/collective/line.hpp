@@ -141,14 +141,9 @@ constexpr void claim_colors(layout& l, const char* module, int first, int count,
 template <auto net>
 using endpoint = typename decltype(net)::template part<net>;
 
-/// The entries of a module in a program's table whose descriptors read and send each of its colors.
+/// The entries of a module whose descriptors read and send each of its colors.
 template <payload T, int first, int count>
-consteval auto uses_colors() {
-  return []<std::size_t... I>(std::index_sequence<I...>) {
-    return table(reads<color<T>{first + static_cast<int>(I)}>()...,
-                 sends<color<T>{first + static_cast<int>(I)}>()...);
-  }(std::make_index_sequence<static_cast<std::size_t>(count)>{});
-}
+using uses_colors = task_list<reads<color_range<T, count>{first}>, sends<color_range<T, count>{first}>>;
 
 /// A completion that does nothing: no data task waits for a module's colors.
 template <payload T>

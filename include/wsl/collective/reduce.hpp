@@ -91,21 +91,8 @@ struct reduce {
       array_ = array, done_ = done, next_ = 0;
       go_on(me);
     }
-    static consteval auto tasks() {
-      if constexpr (!net.may_switch())
-        return table(local<&part::go_on>(), uses_colors<T, net.first, net.all_colors()>());
-      else
-        return table(local<&part::go_on>(), local<&part::turn>(),
-                     uses_colors<T, net.first, net.all_colors()>(),
-                     commands(std::make_integer_sequence<int, net.all_colors()>{}));
-    }
 
    private:
-    template <int... k>
-    static consteval auto commands(std::integer_sequence<int, k...>) {
-      return table(may_steer<color<T>{net.first + k}>(advance, reset)...);
-    }
-
     void plan(coord at, const region& r) {
       planned_ = true;
       if (net.along(r, axis::x).append(steps_, at.x, net.first))
@@ -150,6 +137,14 @@ struct reduce {
     line_reduce::steps steps_;
     int next_ = 0;
     bool planned_ = false;
+
+    template <int k>
+    using commands = may_steer<color<T>{net.first + k}, advance, reset>;
+
+   public:
+    using tasks = task_list<local<&part::go_on>,
+                            when<net.may_switch(), local<&part::turn>, numbered<net.all_colors(), commands>>,
+                            uses_colors<T, net.first, net.all_colors()>>;
   };
 };
 

@@ -13,6 +13,7 @@
 #include "../engine/threaded.hpp"
 #include "../layout/explain.hpp"
 #include "../program/declarations.hpp"
+#include "program_memory.hpp"
 
 namespace wsl {
 
@@ -84,29 +85,23 @@ class fabric {
     return done;
   }
 
-  /// A member of the program on one PE.
+  /// A member of the program on one PE: `f.read(7, 0, &part::sum)`.
   template <class P, class T>
   const T& read(int x, int y, T P::* member) {
     T& value = program_at<P>({x, y}).*member;
     if constexpr (std::is_trivially_copyable_v<T>) refresh({x, y}, &value, sizeof value);
     return value;
   }
-  template <class P, class T>
-  void write(int x, int y, T P::* member, const std::type_identity_t<T>& value) {
-    program_at<P>({x, y}).*member = value;
-  }
-
-  /// The program on one PE; its type must be the one that was placed there. Where several processes share the
+  /// The program on one PE; its type must be the one that was placed there, or a public base class of it. Where several processes share the
   /// PEs, one that another runs is as this host has left it: `here` tells, and `read` brings a member's
   /// value.
   template <class P>
   P& program_at(coord c) {
     pe& p = existing(c);
     const program& placed = *state_of(p).image->source;
-    if (&placed != &program_v<P>)
-      throw fault("wsl: PE(" + std::to_string(c.x) + ", " + std::to_string(c.y) + ") runs " + placed.name +
-                  ", not " + support::type_name<P>());
-    return *static_cast<P*>(state_of(p).memory());
+    if (P* found = memory_as<P>(placed, state_of(p).memory())) return *found;
+    throw fault("wsl: PE(" + std::to_string(c.x) + ", " + std::to_string(c.y) + ") runs " + placed.name + ", not " +
+                support::type_name<P>());
   }
 
   /// Brings elements that the program on a PE has, as members or behind them, from the process that runs it.
@@ -172,7 +167,7 @@ class fabric {
   template <auto Task, class... Arguments>
   void start_with(const area& where, const Arguments&... arguments) {
     using tuple = detail::launch_arguments<Task>;
-    const auto* kept = new tuple(arguments...);
+    const auto* kept = detail::new_arguments<Task>(arguments...);
     kept_.push_back({kept, [](const void* what) { delete static_cast<const tuple*>(what); }});
     each(where, [&](pe& p) { engine_->call(p, {&launch_named<Task>(p), kept}); });
   }

@@ -104,7 +104,7 @@ constexpr diagnostic budget_of(const layout& l, int group) {
 /// The number of questions that a family asks about a layout, and the answer to one of them.
 constexpr int questions(const layout& l, family f) {
   if (f == family::claims || f == family::placements || f == family::live) return 1;
-  if (f == family::switches) return l.rules() ? std::popcount(l.rules()->colors(l)) : 0;
+  if (f == family::switches) return l.changes() ? std::popcount(l.rules()->colors(l)) : 0;
   if (f == family::filters) return !l.filters().empty();
   if (f == family::paths || f == family::cycles)
     return std::popcount(colors_in_play(l)) * (l.last_phase() + 1);

@@ -70,7 +70,16 @@ class layout {
       faults::the_grid_is_larger_than_the_machine(target.name, width, height, target.width, target.height);
   }
 
-  /// Puts a program on every PE of an area.
+  /// Puts a program on every PE of an area: `.place<part>(all)`.
+  template <class Program>
+  constexpr layout& place(const area& where) {
+    return place(where, program_of<Program>::value);
+  }
+  template <class Program>
+  constexpr layout& place(const region& where) {
+    return place(where, program_of<Program>::value);
+  }
+  /// The same for a program that is chosen at run time.
   constexpr layout& place(const area& where, const program& what) { return place(inside(where), what); }
   constexpr layout& place(const region& where, const program& what) {
     if (where.empty()) return *this;
@@ -140,7 +149,7 @@ class layout {
   constexpr void add_swap(int color) {
     known_color(color | 1);
     if (!machine_.swaps_colors) faults::the_machine_does_not_swap_colors(machine_.name);
-    if (rules_) faults::a_layout_swaps_colors_or_changes_routes(color);
+    if (changes_) faults::a_layout_swaps_colors_or_changes_routes(color);
     swapped_ |= u64{3} << (color & ~1);
   }
 
@@ -184,7 +193,7 @@ class layout {
   constexpr u64 swapped_colors() const { return swapped_; }
   constexpr int last_phase() const { return last_phase_; }
   /// Does any route change while the fabric runs, or any filter stand in a way?
-  constexpr bool changes() const { return rules_ != nullptr; }
+  constexpr bool changes() const { return changes_; }
   /// What is to be checked then, else null.
   constexpr const change_rules* rules() const { return rules_; }
 
@@ -240,6 +249,7 @@ class layout {
   constexpr void changes_by(const change_rules& rules) {
     if (swapped_) faults::a_layout_swaps_colors_or_changes_routes(std::countr_zero(swapped_));
     rules_ = &rules;
+    changes_ = true;
   }
   constexpr void give(path_record& p, merge_t) { p.merges = true; }
   template <class Option>
@@ -266,6 +276,7 @@ class layout {
   u64 idle_colors_ = 0, swapped_ = 0;
   int last_phase_ = 0;
   const change_rules* rules_ = nullptr;
+  bool changes_ = false;  // a constant expression may not compare the address of what may be discarded
   support::inplace_vector<path_record, max_paths> paths_;
   support::inplace_vector<placement, max_placements> placements_;
   support::inplace_vector<stream_record, max_streams> streams_;

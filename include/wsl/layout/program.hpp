@@ -65,6 +65,8 @@ struct program {
   int entries = 0;
   void (*construct)(void* where) = nullptr;
   void (*destroy)(void* what) = nullptr;
+  /// throws `what` as a pointer to the program's class: a handler finds its base classes
+  void (*throw_pointer)(void* what) = nullptr;
 
   constexpr const binding* begin() const { return table; }
   constexpr const binding* end() const { return table + entries; }
@@ -77,5 +79,9 @@ struct program {
     return mask;
   }
 };
+
+/// The description of a program that is a class, `program_of<part>::value`: see program/tasks.hpp.
+template <class P>
+struct program_of;
 
 }  // namespace wsl

@@ -118,6 +118,11 @@ class pe {
     out.words[at] = to_bits(value);
     out.move_to(at + 1);
   }
+  template <payload T, class Value>
+    requires(!std::is_same_v<T, Value>)
+  void send(color<T>, const Value&) {
+    static_assert(std::is_same_v<T, Value>, "wsl: a task sends what the color carries: me.send(red, 1.f) for a color<f32>");
+  }
   /// Sends a control wavelet: it runs the control task `id` where it is delivered, with 16 bits of data.
   template <payload T>
   void send_control(color<T> c, int id, u16 data = 0) {

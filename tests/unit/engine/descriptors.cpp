@@ -149,7 +149,7 @@ TEMPLATE_LIST_TEST_CASE("a scalar destination accumulates from its first source,
 
 TEMPLATE_LIST_TEST_CASE("the destination may be a source", "", every_engine) {
   fabric f{fed<reader>(wse3), TestType{}};
-  f.write(1, 0, &reader::x, {5, 5, 5, 5, 5, 5, 5, 5});
+  f.program_at<reader>({1, 0}).x = {5, 5, 5, 5, 5, 5, 5, 5};
   const reader& r = fed_with<&reader::shadowed>(f, 8, 8);
   CHECK(r.x == numbers{5, 5, 5, 5, 5, 6, 7, 8});
   CHECK(r.y == numbers{510, 520, 530, 540, 550, 660, 770, 880});

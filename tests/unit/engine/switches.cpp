@@ -191,7 +191,7 @@ std::string report_of(Run run_it) {
 TEMPLATE_LIST_TEST_CASE("who is not selected waits, and nothing is lost", "", changing_engines) {
   for (int width : {2, 3, 12, 40}) {
     fabric f{queue_of(width), TestType{}};
-    for (int x = 1; x < width; ++x) f.write(x, 0, &in_turn::words, 1 + x % 7);
+    for (int x = 1; x < width; ++x) f.program_at<in_turn>({x, 0}).words = 1 + x % 7;
     f.launch<&in_turn::go>(columns(1, end));
     std::vector<i32> expected;
     for (int x = 1; x < width; ++x)

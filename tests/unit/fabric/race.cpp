@@ -122,7 +122,8 @@ struct merged_by_operation {
 template <class P>
 layout from_both_sides() {
   layout l{wse2, 3, 1};
-  l.place(columns(0, end, 2), program_v<speaker<add_it>>).place(column(1), program_v<P>);
+  l.place(columns(0, end, 2), program_v<speaker<add_it>>);
+  l.place(column(1), program_v<P>);
   return l.path(add_it, column(0), ramp >> east)
       .path(add_it, column(2), ramp >> west)
       .path(add_it, column(1), (west | east) >> ramp, merge);

@@ -36,11 +36,6 @@ struct split_all_to_all {
         (begin(std::integral_constant<int, k>{}), ...);
       }(std::make_integer_sequence<int, count>{});
     }
-    static consteval auto tasks() {
-      return []<int... k>(std::integer_sequence<int, k...>) {
-        return table(use<&part::bundle_>(), local<&part::template ended<k>>()...);
-      }(std::make_integer_sequence<int, count>{});
-    }
 
    private:
     /// Strands k, k + 1, ...
@@ -53,7 +48,7 @@ struct split_all_to_all {
         if constexpr (n == k) return one;
         else return others.template at<n>();
       }
-      static consteval auto tasks() { return table(use<&bundle::one>(), use<&bundle::others>()); }
+      using tasks = task_list<use<&bundle::one>, use<&bundle::others>>;
     };
     template <int k>
     struct bundle<k, true> {
@@ -62,7 +57,7 @@ struct split_all_to_all {
       auto& at() {
         return one;
       }
-      static consteval auto tasks() { return table(use<&bundle::one>()); }
+      using tasks = task_list<use<&bundle::one>>;
     };
 
     template <int>
@@ -74,6 +69,12 @@ struct split_all_to_all {
     completion done_{};
     int under_way_ = 0;
     f32 unused_ = 0;
+
+    template <int k>
+    using ended_strand = local<&part::template ended<k>>;
+
+   public:
+    using tasks = task_list<use<&part::bundle_>, numbered<count, ended_strand>>;
   };
 };
 

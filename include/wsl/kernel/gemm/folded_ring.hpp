@@ -55,10 +55,6 @@ struct folded_ring {
 
 /// The entries of a ring in a program's table, for descriptors that send and receive on it.
 template <auto ring>
-consteval auto ring_entries() {
-  return []<std::size_t... k>(std::index_sequence<k...>) {
-    return table(sends<ring.colors()[k]>()..., reads<ring.colors()[k]>()...);
-  }(std::make_index_sequence<3>{});
-}
+using ring_entries = task_list<sends<ring>, reads<ring>>;
 
 }  // namespace wsl

@@ -71,15 +71,10 @@ struct row_tile {
     me.unblock<&row_tile::multiply<1 - place>>();
   }
 
-  template <int... k>
-  static consteval auto broadcasts(std::integer_sequence<int, k...>) {
-    return table(sends<part_of_b(k).line()>()..., reads<part_of_b(k).line()>()...);
-  }
-  static consteval auto tasks() {
-    return table(launch<&row_tile::begin>(), long_running(local<&row_tile::multiply<0>>()),
-                 long_running(local<&row_tile::multiply<1>>()),
-                 broadcasts(std::make_integer_sequence<int, most_parts>{}));
-  }
+  template <int k>
+  using broadcast_of = task_list<sends<part_of_b(k).line()>, reads<part_of_b(k).line()>>;
+  using tasks = task_list<launch<&row_tile::begin>, long_running<local<&row_tile::multiply<0>>, local<&row_tile::multiply<1>>>,
+                          numbered<most_parts, broadcast_of>>;
 };
 
 }  // namespace wsl::detail

@@ -65,14 +65,10 @@ struct summa_tile {
     if (++step < me.width()) exchange(me);
   }
 
-  template <int... k>
-  static consteval auto broadcasts(std::integer_sequence<int, k...>) {
-    return table(sends<of_a(k)>()..., reads<of_a(k)>()..., sends<of_b(k)>()..., reads<of_b(k)>()...);
-  }
-  static consteval auto tasks() {
-    return table(launch<&summa_tile::begin>(), long_running(local<&summa_tile::multiply>(blocked)),
-                 broadcasts(std::make_integer_sequence<int, largest_side>{}));
-  }
+  template <int k>
+  using broadcasts = task_list<sends<of_a(k), of_b(k)>, reads<of_a(k), of_b(k)>>;
+  using tasks = task_list<launch<&summa_tile::begin>, long_running<local<&summa_tile::multiply, blocked>>,
+                          numbered<largest_side, broadcasts>>;
 };
 
 }  // namespace wsl::detail

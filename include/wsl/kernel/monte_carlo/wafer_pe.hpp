@@ -39,11 +39,6 @@ class particle_block {
 
 template <wafer_capacity capacity>
 class wafer_pe {
-  template <std::size_t... I>
-  static consteval auto reads_links(std::index_sequence<I...>) {
-    return table(reads<links.colors()[I]>()...);
-  }
-
  public:
   /// The host gives the PE the tables of nuclides first .. last - 1 in its band. `low` and `high` are the
   /// band's edges.
@@ -159,7 +154,7 @@ class wafer_pe {
                  local<&wafer_pe::exchange>(), local<&wafer_pe::sent_north>(), local<&wafer_pe::sent_south>(),
                  local<&wafer_pe::spread>(), local<&wafer_pe::sent_half>(), local<&wafer_pe::visit>(),
                  local<&wafer_pe::sent_block>(), sends<links>(),
-                 reads_links(std::make_index_sequence<links.colors().size()>{}));
+                 reads<links>());
   }
 
  private:

@@ -22,21 +22,7 @@ class side_exchange {
     begin<east>(me), begin<west>(me), begin<north>(me), begin<south>(me);
   }
 
-  static consteval auto tasks() {
-    return table(
-        local<&side_exchange::template send<east>>(), local<&side_exchange::template send<west>>(),
-        local<&side_exchange::template send<north>>(), local<&side_exchange::template send<south>>(),
-        local<&side_exchange::template receive<east>>(), local<&side_exchange::template receive<west>>(),
-        local<&side_exchange::template receive<north>>(), local<&side_exchange::template receive<south>>(),
-        sends<halo>(), reads_all(std::make_index_sequence<8>{}));
-  }
-
  private:
-  template <std::size_t... i>
-  static consteval auto reads_all(std::index_sequence<i...>) {
-    return table(reads<halo.colors()[i]>()...);
-  }
-
   template <port side>
   void begin(pe& me) {
     pieces_out_[index_of(side)] = pieces_in_[index_of(side)] = 0;
@@ -68,6 +54,15 @@ class side_exchange {
   int open_ = 0;                          ///< directions that are not done yet
   int pieces_out_[5]{}, pieces_in_[5]{};  ///< by side
   f32 unused_ = 0;
+
+  template <port side>
+  using sending = local<&side_exchange::template send<side>>;
+  template <port side>
+  using receiving = local<&side_exchange::template receive<side>>;
+
+ public:
+  using tasks = task_list<sending<east>, sending<west>, sending<north>, sending<south>, receiving<east>,
+                          receiving<west>, receiving<north>, receiving<south>, sends<halo>, reads<halo>>;
 };
 
 }  // namespace wsl

@@ -103,14 +103,15 @@ struct rotating_program {
     if (--left > 0) me.activate<&rotating_program::exchange>();
   }
 
-  static consteval auto tasks() {
-    return []<int... d>(std::integer_sequence<int, d...>) {
-      return table(launch<&rotating_program::march>(), local<&rotating_program::exchange>(),
-                   local<&rotating_program::exchange_back>(), local<&rotating_program::exchanged>(),
-                   local<&rotating_program::sent<d>>()..., local<&rotating_program::took<d>>()...,
-                   sends<heading<d>>()..., reads<heading<d>>()..., steers<heading<d>>(advance)...);
-    }(std::make_integer_sequence<int, 4>{});
-  }
+  template <int d>
+  using sent_to = local<&rotating_program::sent<d>>;
+  template <int d>
+  using took_from = local<&rotating_program::took<d>>;
+  template <int d>
+  using on_way = task_list<sends<heading<d>>, reads<heading<d>>, steers<heading<d>, advance>>;
+  using tasks = task_list<launch<&rotating_program::march>, local<&rotating_program::exchange>,
+                          local<&rotating_program::exchange_back>, local<&rotating_program::exchanged>,
+                          numbered<4, sent_to>, numbered<4, took_from>, numbered<4, on_way>>;
   static constexpr void wire(layout& l) {
     for (int d = 0; d < 4; ++d) {
       const collective::axis along = d % 2 ? collective::axis::y : collective::axis::x;

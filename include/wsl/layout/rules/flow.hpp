@@ -83,7 +83,7 @@ class flow {
     const change_rules* changes = plan.rules();
     for (const path_record& p : plan.paths())
       if ((p.color == color || (pair_ && p.color == (color ^ 1))) && (p.phase == phase || phase == every)) {
-        const int count = changes ? changes->positions(plan, p, only, found) : 0;
+        const int count = plan.changes() ? changes->positions(plan, p, only, found) : 0;
         positions = count > positions ? count : positions;
         if (count == 0) found.push_back(segment_of(p));
         wide += i64{p.where.x1 - p.where.x0} * plan.height(),

@@ -112,7 +112,8 @@ class basic_trainer : public training_run {
   /// The layout that trains.
   static layout plan(int workers, int num_csx = 1) {
     layout l{host, num_csx, 2 * workers};
-    l.place(servers, program_v<server>).place(at_work, program_v<wafer_worker>);
+    l.place(servers, program_v<server>);
+    l.place(at_work, program_v<wafer_worker>);
     each_swarm_node(num_csx, [&]<int level, int children>(const area& a) {
       l.place(a, program_v<swarm_node<level, children>>);
     });

@@ -76,7 +76,7 @@ struct memory_server {
   static consteval auto tasks() {
     return table(launch<&memory_server::step>(), launch<&memory_server::learn>(),
                  local<&memory_server::send_next>(), local<&memory_server::take>(),
-                 wires::sends_slabs<Weight>(), wires::reads_sums<wires::levels>());
+                 sends<wires::all_weight_tiles<Weight>>(), wires::reads_sums<wires::levels>());
   }
 
  private:

@@ -44,27 +44,13 @@ constexpr int children(int x, int wafers) {
 }
 inline int children(const pe& me) { return children(me.x(), me.width()); }
 
-/// The entries for all slabs in the servers' table and in the workers'.
+/// The colors of all weight tiles.
 template <class Weight>
-consteval auto sends_slabs() {
-  return []<int... y>(std::integer_sequence<int, y...>) {
-    return table(sends<weight_tiles<Weight>(y)>()...);
-  }(std::make_integer_sequence<int, most>{});
-}
-template <class Weight>
-consteval auto reads_slabs() {
-  return []<int... y>(std::integer_sequence<int, y...>) {
-    return table(reads<weight_tiles<Weight>(y)>()...);
-  }(std::make_integer_sequence<int, most>{});
-}
+inline constexpr color_range<typename weight_format<Weight>::word, most> all_weight_tiles{0};
 
 /// The entries for what a port adds up: its wafer's gradients and the sums of so many nodes.
 template <int count>
-consteval auto reads_sums() {
-  return []<int... k>(std::integer_sequence<int, k...>) {
-    return table(reads<home>(), reads<up(k)>()...);
-  }(std::make_integer_sequence<int, count>{});
-}
+using reads_sums = reads<home, color_range<f32, count>{up(0).id}>;
 
 /// The trees in the rows of ports.
 inline void wire_trees(layout& l) {

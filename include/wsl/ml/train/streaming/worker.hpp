@@ -97,21 +97,8 @@ class worker {
     me.activate<&worker::work>();
   }
 
-  static consteval auto tasks() {
-    using namespace wires;
-    constexpr auto arrivals = []<int... y>(std::integer_sequence<int, y...>) {
-      return table(local<&worker::came<y>>()...);
-    };
-    return table(launch<&worker::step>(), arrivals(std::make_integer_sequence<int, most>{}),
-                 local<&worker::gone<home_lane>>(), local<&worker::gone<south_lane>>(),
-                 local<&worker::gone<north_lane>>(), local<&worker::work>(), local<&worker::computed>(),
-                 reads_slabs<Weight>(), sends<home>(), sends<south_from(0)>(), sends<south_from(1)>(),
-                 sends<north_from(0)>(), sends<north_from(1)>(), reads<south_from(0)>(),
-                 reads<south_from(1)>(), reads<north_from(0)>(), reads<north_from(1)>());
-  }
-
  private:
-  static constexpr int home_lane = 0, south_lane = 1, north_lane = 2;
+  static constexpr int home_lane = 0, south_lane = 1, north_lane = 2, lanes = 3;
 
   void begin(pe& me, const network& n, const batch& b, const dropout_generator& random) {
     const int here = wires::workers_of(me), me_of_all = me.x() * here + wires::number_in(me.y()),
@@ -202,6 +189,17 @@ class worker {
   arrivals<Weight> in_[wires::most];
   std::vector<f32> wide_;  ///< the slab at work, if slabs are no f32
   departures out_;
+
+  template <int server>
+  using arrival_from = local<&worker::came<server>>;
+  template <int lane>
+  using departure_in = local<&worker::gone<lane>>;
+
+ public:
+  using tasks = task_list<launch<&worker::step>, numbered<wires::most, arrival_from>, numbered<lanes, departure_in>,
+                          local<&worker::work>, local<&worker::computed>, reads<wires::all_weight_tiles<Weight>>,
+                          sends<wires::home, wires::south_from(0), wires::south_from(1), wires::north_from(0), wires::north_from(1)>,
+                          reads<wires::south_from(0), wires::south_from(1), wires::north_from(0), wires::north_from(1)>>;
 };
 
 }  // namespace wsl::ml
