@@ -8,6 +8,7 @@
 namespace wsl {
 
 class pe;
+class storage_visitor;
 
 /// The word of a program's table: what one entry binds. What an engine runs stands before `read`.
 enum class role : u8 {
@@ -65,6 +66,8 @@ struct program {
   int entries = 0;
   void (*construct)(void* where) = nullptr;
   void (*destroy)(void* what) = nullptr;
+  /// visits what the program's members own outside themselves; null if they own nothing
+  void (*storage)(const void* what, storage_visitor& to) = nullptr;
 
   constexpr const binding* begin() const { return table; }
   constexpr const binding* end() const { return table + entries; }

@@ -130,7 +130,7 @@ class spread_engine final : public engines::threaded_engine {
       if (!runs(words().net.member(who).partition)) continue;
       open.clear();
       waits_at(open, who);
-      if (who < pes()) lost_activations(open, state(who));
+      if (who < pes()) engines::lost_activations(open, state(who));
       for (const wait& w : open) put(mine, who, w);
     }
     std::set<std::string> names;  // waits of one program are recognised by its name's address

@@ -7,6 +7,7 @@
 #include <new>
 
 #include "pe.hpp"
+#include "storage.hpp"
 
 namespace wsl {
 
@@ -371,6 +372,7 @@ consteval program describe() {
         .entries = static_cast<int>(std::size(table_of<P>.entries)),
         .construct = [](void* where) { ::new (where) P{}; },
         .destroy = [](void* what) { static_cast<P*>(what)->~P(); },
+        .storage = storage_of<P>(),
     };
 }
 
