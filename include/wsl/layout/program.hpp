@@ -8,6 +8,7 @@
 namespace wsl {
 
 class pe;
+class storage_visitor;
 
 /// The word of a program's table: what one entry binds. What an engine runs stands before `read`.
 enum class role : u8 {
@@ -67,6 +68,8 @@ struct program {
   void (*destroy)(void* what) = nullptr;
   /// throws `what` as a pointer to the program's class: a handler finds its base classes
   void (*throw_pointer)(void* what) = nullptr;
+  /// visits what the program's members own outside themselves; null if they own nothing
+  void (*storage)(const void* what, storage_visitor& to) = nullptr;
 
   constexpr const binding* begin() const { return table; }
   constexpr const binding* end() const { return table + entries; }

@@ -9,6 +9,7 @@
 
 #include "convert.hpp"
 #include "pe.hpp"
+#include "storage.hpp"
 
 namespace wsl {
 
@@ -473,6 +474,7 @@ consteval program describe() {
         .construct = [](void* where) { ::new (where) P{}; },
         .destroy = [](void* what) { static_cast<P*>(what)->~P(); },
         .throw_pointer = [](void* what) { throw static_cast<P*>(what); },
+        .storage = storage_of<P>(),
     };
   }
 }
