@@ -5,6 +5,7 @@
 // On this computer a PE may own a tile as large as a cache, so one PE for each thread is enough. See
 // examples/30_gemm.cpp.
 #pragma once
+#include "../support/bad_argument.hpp"
 #include "gemm/cannon.hpp"
 #include "gemm/rows.hpp"
 #include "gemm/summa.hpp"
@@ -71,8 +72,8 @@ class gemm_fabric {
   /// not fit.
   outcome operator()(const matrix<f32>& c, const matrix<const T>& a, const matrix<const T>& b) {
     if (a.columns() != b.rows() || c.rows() != a.rows() || c.columns() != b.columns())
-      throw std::invalid_argument("wsl: C = A B of C " + c.shape() + ", A " + a.shape() + " and B " +
-                                  b.shape() + ": the shapes do not fit");
+      support::bad_argument(
+          {"C = A B of C ", c.shape(), ", A ", a.shape(), " and B ", b.shape(), ": the shapes do not fit"});
     const detail::gemm_problem<T> p{c, a, b};
     return detail::with_tile<T>(
         method_, [&]<class Tile>(std::type_identity<Tile>) { return fabric_.launch<&Tile::begin>(all, p); });
@@ -82,8 +83,8 @@ class gemm_fabric {
   static layout plan(int side, gemm_method method) {
     return detail::with_tile<T>(method, [&]<class Tile>(std::type_identity<Tile>) {
       if (side < 1 || side > Tile::largest_side)
-        throw std::invalid_argument("wsl: a grid of a product has a side of 1 to " +
-                                    std::to_string(Tile::largest_side) + " PEs, not " + std::to_string(side));
+        support::bad_argument(
+            {"a grid of a product has a side of 1 to ", Tile::largest_side, " PEs, not ", side});
       return Tile::plan(side);
     });
   }

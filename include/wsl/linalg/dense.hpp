@@ -5,6 +5,7 @@
 // as a microkernel (Goto and van de Geijn, ACM TOMS 34, 2008). See examples/30_gemm.cpp.
 #pragma once
 #include "../core/half.hpp"
+#include "../support/bad_argument.hpp"
 #include "matrix.hpp"
 #include "microkernels.hpp"
 
@@ -123,8 +124,8 @@ template <class A, class B>
 void product(const matrix<f32>& c, const matrix<A>& a, const matrix<B>& b, bool sets, const microkernels& u,
              const f32* next = nullptr) {
   if (a.columns() != b.rows() || c.rows() != a.rows() || c.columns() != b.columns())
-    throw std::invalid_argument("wsl: a product C = A B of C " + c.shape() + ", A " + a.shape() + " and B " +
-                                b.shape() + ": the shapes do not fit");
+    support::bad_argument({"a product C = A B of C ", c.shape(), ", A ", a.shape(), " and B ", b.shape(),
+                           ": the shapes do not fit"});
   if (c.empty()) return;
   if (a.columns() == 0) {  // nothing to add; the operands may have no memory at all
     for (int i = 0; sets && i < c.rows(); ++i)

@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <array>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "../../support/bad_argument.hpp"
 #include "random_stream.hpp"
 
 namespace wsl::monte_carlo {
@@ -93,11 +93,9 @@ inline std::vector<std::vector<int>> xsbench_mixtures(int nuclides) {
 /// otherwise. Throws std::invalid_argument for fewer than 68 nuclides or 2 points.
 inline reactor xsbench_reactor(int nuclides = 68, int points_per_nuclide = 11303) {
   if (nuclides < 68)
-    throw std::invalid_argument("wsl: the reactor's materials name 68 nuclides; " + std::to_string(nuclides) +
-                                " are too few");
+    support::bad_argument({"the reactor's materials name 68 nuclides; ", nuclides, " are too few"});
   if (points_per_nuclide < 2)
-    throw std::invalid_argument("wsl: a nuclide needs 2 points to interpolate between, not " +
-                                std::to_string(points_per_nuclide));
+    support::bad_argument({"a nuclide needs 2 points to interpolate between, not ", points_per_nuclide});
   reactor r{.points = {}, .nuclides = nuclides, .points_per_nuclide = points_per_nuclide, .materials = {}};
   r.points.resize(static_cast<std::size_t>(nuclides) * static_cast<std::size_t>(points_per_nuclide));
   random_stream draw{42};

@@ -4,6 +4,7 @@
 // to find the place in the tables: search each of them, hash the energy into bins, or search the union of all
 // tables once. See examples/34_lookups.cpp.
 #pragma once
+#include "../../support/bad_argument.hpp"
 #include "reactor.hpp"
 
 namespace wsl::monte_carlo {
@@ -42,8 +43,7 @@ class hash_search {
  public:
   explicit hash_search(const reactor& r, int bins = 10'000)
       : reactor_(r), bins_(static_cast<std::size_t>(bins)) {
-    if (bins < 1)
-      throw std::invalid_argument("wsl: a hash grid has at least one bin, not " + std::to_string(bins));
+    if (bins < 1) support::bad_argument({"a hash grid has at least one bin, not ", bins});
     for (std::size_t bin = 0; bin < bins_; ++bin)
       for (int n = 0; n < r.nuclides; ++n)
         index_.push_back(interval_of(r.grid(n), static_cast<f64>(bin) / static_cast<f64>(bins_)));

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "../../linalg/vector_code.hpp"
+#include "../../support/bad_argument.hpp"
 #include "reactor.hpp"
 
 namespace wsl::monte_carlo {
@@ -31,8 +32,8 @@ void fill_rows(std::span<table_row<T>> rows, nuclide_grid<P> points) {
   }
   for (std::size_t i = 0; i + 1 < rows.size(); ++i) {
     if (!(rows[i].energy < rows[i + 1].energy))
-      throw std::invalid_argument("wsl: the energies of a nuclide's table ascend, but point " +
-                                  std::to_string(i + 1) + " is not above point " + std::to_string(i));
+      support::bad_argument(
+          {"the energies of a nuclide's table ascend, but point ", i + 1, " is not above point ", i});
     rows[i].inverse = 1 / (rows[i + 1].energy - rows[i].energy);
     rows[i].bound = i + 2 < rows.size() ? rows[i + 1].energy : std::numeric_limits<T>::infinity();
   }

@@ -8,6 +8,7 @@
 #pragma once
 #include <numeric>
 
+#include "../../support/bad_argument.hpp"
 #include "run_statistics.hpp"
 #include "wafer_pe.hpp"
 
@@ -57,8 +58,8 @@ class wafer_fabric {
   /// std::invalid_argument for too many particles, and std::logic_error if one has been lost on the way.
   wafer_result look_up(std::span<const f32> energies, u32 seed = 0) {
     if (energies.size() > most_particles)
-      throw std::invalid_argument("wsl: a wafer takes " + std::to_string(most_particles) +
-                                  " particles at a time, not " + std::to_string(energies.size()));
+      support::bad_argument(
+          {"a wafer takes ", most_particles, " particles at a time, not ", energies.size()});
     const std::size_t pes = static_cast<std::size_t>(grid_.columns) * static_cast<std::size_t>(grid_.rows);
     each([&](program& p, int x, int y) {
       const std::size_t i = static_cast<std::size_t>(y * grid_.columns + x);
@@ -81,11 +82,9 @@ class wafer_fabric {
  private:
   static const wafer_grid& checked(const wafer_grid& grid) {
     if (grid.columns < 1 || grid.rows < 1)
-      throw std::invalid_argument("wsl: particles run on at least one PE, not on " +
-                                  std::to_string(grid.columns) + " x " + std::to_string(grid.rows));
+      support::bad_argument({"particles run on at least one PE, not on ", grid.columns, " x ", grid.rows});
     if (grid.diffusion_rounds < 0)
-      throw std::invalid_argument("wsl: diffusion takes 0 rounds or more, not " +
-                                  std::to_string(grid.diffusion_rounds));
+      support::bad_argument({"diffusion takes 0 rounds or more, not ", grid.diffusion_rounds});
     return grid;
   }
   static u32 pes_per_partition(const wafer_grid& grid) {

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "../../host/device.hpp"
+#include "../../support/bad_argument.hpp"
 #include "bicgstab.hpp"
 #include "conjugate_gradient.hpp"
 #include "power_method.hpp"
@@ -105,15 +106,16 @@ class solver_on {
   static const cells& checked(const stencil& a, int wide, int high) {
     a.check();
     if (wide < 1 || high < 1 || wide > a.size.x || high > a.size.y)
-      checks::refuse(text(a.size) + " cells have no block for each of " + std::to_string(wide) + " x " +
-                     std::to_string(high) + " PEs; take at most one PE for each line along z");
-    if (const char* why = Storage::misfit(a.size, wide, high)) checks::refuse(why);
+      support::bad_argument({"solver: ", text(a.size), " cells have no block for each of ", wide, " x ", high,
+                             " PEs; take at most one PE for each line along z"});
+    if (const char* why = Storage::misfit(a.size, wide, high)) support::bad_argument({"solver: ", why});
     if constexpr (has_inverse)
       for (f32 w : a.centre)
         if (w == 0)
-          checks::refuse(
-              "the centre of the operator has a zero, and its inverse is the preconditioner: take a method "
-              "without one");
+          support::bad_argument(
+              {"solver: the centre of the operator has a zero, and its inverse is the preconditioner: take a "
+               "method "
+               "without one"});
     return a.size;
   }
   static constexpr bool has_inverse = requires { requires Method::inverse_diagonal >= 0; };

@@ -9,6 +9,7 @@
 #include <functional>
 
 #include "../../linalg/matrix.hpp"
+#include "../../support/bad_argument.hpp"
 #include "low_rank.hpp"
 
 namespace wsl::tlr {
@@ -66,15 +67,13 @@ low_rank<T> compress(
     const matrix<const T>& a, int tile, f64 tolerance, const std::function<void()>& each_tile = [] {}) {
   using dense = Eigen::Matrix<wide<T>, Eigen::Dynamic, Eigen::Dynamic>;
   if (!(tolerance >= 0))
-    throw std::invalid_argument("wsl: the tolerance of a compression is at least 0, not " +
-                                std::to_string(tolerance));
+    support::bad_argument({"the tolerance of a compression is at least 0, not ", std::to_string(tolerance)});
   low_rank<T> out(a.rows(), a.columns(), tile);
   f64 square = 0;
   for (int i = 0; i < a.rows(); ++i)
     for (int j = 0; j < a.columns(); ++j) square += std::norm(wide<T>(a(i, j)));
   if (!std::isfinite(square))
-    throw std::invalid_argument("wsl: a matrix of " + a.shape() +
-                                " to compress has elements that are not finite");
+    support::bad_argument({"a matrix of ", a.shape(), " to compress has elements that are not finite"});
   const f64 allowed = tolerance * tolerance * square / (f64(out.tile_rows()) * out.tile_columns());
   f64 left_out = 0;
   for (int i = 0; i < out.tile_rows(); ++i)

@@ -8,6 +8,7 @@
 #pragma once
 #include <thread>
 
+#include "../../support/bad_argument.hpp"
 #include "pe_program.hpp"
 
 namespace wsl::tlr {
@@ -40,9 +41,8 @@ class multiplier {
     const int in = transposes(which) ? a_.rows() : a_.columns(),
               out = transposes(which) ? a_.columns() : a_.rows();
     if (x.size() != static_cast<std::size_t>(in) || y.size() != static_cast<std::size_t>(out))
-      throw std::invalid_argument("wsl: this product takes x of " + std::to_string(in) + " and y of " +
-                                  std::to_string(out) + " numbers, not of " + std::to_string(x.size()) +
-                                  " and " + std::to_string(y.size()));
+      support::bad_argument({"this product takes x of ", in, " and y of ", out, " numbers, not of ", x.size(),
+                             " and ", y.size()});
     const outcome done =
         fabric_.template launch<&pe_program<T>::begin>(all, job<T>{x.data(), y.data(), which});
     if (how_.how == schedule::stacked) {
@@ -57,8 +57,7 @@ class multiplier {
     const int cores =
         how.threads > 0 ? how.threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
     const int pes = how.pes ? how.pes : std::min({cores, a.tile_rows(), a.tile_columns()});
-    if (pes < 1)
-      throw std::invalid_argument("wsl: a product runs on at least 1 PE, not on " + std::to_string(pes));
+    if (pes < 1) support::bad_argument({"a product runs on at least 1 PE, not on ", pes});
     return pes;
   }
 

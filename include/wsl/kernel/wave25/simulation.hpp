@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "../../host/device.hpp"
+#include "../../support/bad_argument.hpp"
 #include "pe_program.hpp"
 
 namespace wsl::wave25 {
@@ -84,9 +85,9 @@ class simulation_on {
     if (s.time < 0 || s.now.size() != n || s.before.size() != n ||
         (!s.phi.empty() && (s.phi.size() != n || problem_.edge != border::pml)) ||
         (!s.traces.empty() && s.traces.size() != traces_.size()))
-      checks::refuse("the state is not one of this problem: it has " + std::to_string(s.now.size()) +
-                     " cells and " + std::to_string(s.traces.size()) + " traces, the problem " +
-                     std::to_string(n) + " and " + std::to_string(traces_.size()));
+      support::bad_argument({"wave25: the state is not one of this problem: it has ", s.now.size(),
+                             " cells and ", s.traces.size(), " traces, the problem ", n, " and ",
+                             traces_.size()});
     time_ = s.time;
     each_tile([&](tile<Storage>& t, coord) { t.set_time(time_); });
     scatter(s.now, &tile<Storage>::now);
@@ -100,12 +101,12 @@ class simulation_on {
   static const problem& checked(const problem& p, const partition& cut) {
     p.check();
     if (cut.wide < 1 || cut.high < 1 || cut.wide > p.size.x || cut.high > p.size.y)
-      checks::refuse(text(p.size) + " cells have no block for each of " + std::to_string(cut.wide) + " x " +
-                     std::to_string(cut.high) + " PEs; take at most one PE for each line along z");
+      support::bad_argument({"wave25: ", text(p.size), " cells have no block for each of ", cut.wide, " x ",
+                             cut.high, " PEs; take at most one PE for each line along z"});
     if (cut.depth < 1 || cut.depth > most_steps_a_launch)
-      checks::refuse("PEs exchange lines after 1 to " + std::to_string(most_steps_a_launch) +
-                     " steps, not after " + std::to_string(cut.depth));
-    if (const char* why = Storage::misfit(cut)) checks::refuse(why);
+      support::bad_argument(
+          {"wave25: PEs exchange lines after 1 to ", most_steps_a_launch, " steps, not after ", cut.depth});
+    if (const char* why = Storage::misfit(cut)) support::bad_argument({"wave25: ", why});
     return p;
   }
 

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "../../support/bad_argument.hpp"
 #include "../../support/huge_array.hpp"
 #include "loops.hpp"
 #include "partition.hpp"
@@ -66,8 +67,8 @@ class one_line {
   std::span<station> stations() { return {stations_, static_cast<std::size_t>(count_)}; }
   void add(const station& s) {
     if (count_ == most_stations)
-      checks::refuse("a PE has room for " + std::to_string(most_stations) +
-                     " sources and receivers, and a line of the grid has more");
+      support::bad_argument({"wave25: a PE has room for ", most_stations,
+                             " sources and receivers, and a line of the grid has more"});
     stations_[count_++] = s;
   }
 
