@@ -30,7 +30,7 @@ class matrix {
         column_stride_(column_stride) {
     if (rows < 0 || columns < 0) support::bad_argument({"a matrix has no shape ", shape(rows, columns)});
   }
-  /// What may be written may be read.
+  /// A view to write through is a view to read through.
   constexpr operator matrix<const T>() const {
     return {first_, rows_, columns_, row_stride_, column_stride_};
   }
@@ -67,7 +67,7 @@ class matrix {
   i64 row_stride_, column_stride_;
 };
 
-/// to = from, element by element. The shapes are the same.
+/// to = from, element by element. The shapes must be equal, which is not checked.
 template <class T, class U>
 void copy(const matrix<T>& to, const matrix<U>& from) {
   const bool whole_rows = to.column_stride() == 1 && from.column_stride() == 1;

@@ -6,7 +6,7 @@
 // written) and 6 in `correction` (r, v and b read, s written, t fetched and written). Before the method
 // reports convergence it computes the residual of its x anew. See examples/84_bicgstab.cpp.
 #pragma once
-#include "pe_program.hpp"
+#include "solver_pe.hpp"
 #include "solution.hpp"
 
 namespace wsl::solver {

@@ -24,7 +24,7 @@ struct options {
 
 template <class Method, class Storage = block>
 class solver_on {
-  using program = pe_program<Method, Storage>;
+  using program = solver_pe<Method, Storage>;
 
  public:
   /// On this computer: slabs of many lines, one for each thread unless `how` says otherwise. Throws

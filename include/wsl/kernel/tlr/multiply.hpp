@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "../../support/bad_argument.hpp"
-#include "pe_program.hpp"
+#include "tlr_pe.hpp"
 
 namespace wsl::tlr {
 
@@ -28,9 +28,9 @@ class multiplier {
       : a_(a),
         how_(how),
         pes_(choose(a, how)),
-        fabric_(pe_program<T>::plan(host, pes_), threaded{.threads = how.threads, .pes_per_partition = 1}) {
+        fabric_(tlr_pe<T>::plan(host, pes_), threaded{.threads = how.threads, .pes_per_partition = 1}) {
     for (int p = 0; p < pes_; ++p)
-      fabric_.template program_at<pe_program<T>>({p, 0}).prepare(a, p, pes_, how.how);
+      fabric_.template program_at<tlr_pe<T>>({p, 0}).prepare(a, p, pes_, how.how);
   }
 
   int pes() const { return pes_; }
@@ -44,10 +44,10 @@ class multiplier {
       support::bad_argument({"this product takes x of ", in, " and y of ", out, " numbers, not of ", x.size(),
                              " and ", y.size()});
     const outcome done =
-        fabric_.template launch<&pe_program<T>::begin>(all, job<T>{x.data(), y.data(), which});
+        fabric_.template launch<&tlr_pe<T>::begin>(all, job<T>{x.data(), y.data(), which});
     if (how_.how == schedule::stacked) {
       std::fill(y.begin(), y.end(), T{});
-      for (int p = 0; p < pes_; ++p) fabric_.template program_at<pe_program<T>>({p, 0}).add_to(y.data());
+      for (int p = 0; p < pes_; ++p) fabric_.template program_at<tlr_pe<T>>({p, 0}).add_to(y.data());
     }
     return done;
   }

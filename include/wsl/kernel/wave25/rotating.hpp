@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // wave25 with the wafer's own exchange, the localized broadcast of arXiv 2204.03775 (section
-// "communication"), beside the relays of pe_program.hpp. A PE sends its line in four directions, and in each
+// "communication"), beside the relays of wave_pe.hpp. A PE sends its line in four directions, and in each
 // the next four PEs receive it at once, because the routers copy it. There is one color for each direction,
 // and the right to send rotates among five neighbours. A router has four switch positions: 0 passes words on
 // and delivers them, 1 sends, 2 loops a PE's words back to itself, and 3 is the end of the line. Behind its
@@ -40,7 +40,7 @@ constexpr void wire_rotation(layout& l, color<f32> c, const collective::arm& way
 }
 
 template <int nz>
-struct rotating_program {
+struct rotating_wave_pe {
   tile<one_line<nz>> here;
   int left = 0;       ///< steps of this launch that are still to do
   int open = 0;       ///< ends of broadcasts at which this PE has not finished
@@ -51,7 +51,7 @@ struct rotating_program {
   void march(pe& me, int steps) {
     left = steps;
     here.begin_launch();
-    if (left > 0) me.activate<&rotating_program::exchange>();
+    if (left > 0) me.activate<&rotating_wave_pe::exchange>();
   }
   // A PE whose command waits for room starts no task, so it keeps others waiting who are before it on the way
   // of another color. Toward the east and south such waits end somewhere; with all four directions at once
@@ -68,7 +68,7 @@ struct rotating_program {
   void begin(pe& me) {
     heard[d] = turn[d] = 0;
     if (ahead(me, d) + place(me, d) == 0) return ended(me), ended(me);  // nobody else in this direction
-    me.async(mov(fabout(heading<d>), own(me)), then<&rotating_program::sent<d>>());
+    me.async(mov(fabout(heading<d>), own(me)), then<&rotating_wave_pe::sent<d>>());
     listen<d>(me);
   }
   // The PE hands its turn on when its words are on the way and it is about to take them itself: a command
@@ -85,7 +85,7 @@ struct rotating_program {
     const int hops = place(me, d) - sender(place(me, d), heard[d]++);
     const coord hop = step(headings[d]);
     me.async(mov(line({me.x() - hops * hop.x, me.y() - hops * hop.y}), fabin(heading<d>)),
-             then<&rotating_program::took<d>>());
+             then<&rotating_wave_pe::took<d>>());
     if (hops == 0) sent<d>(me);
   }
   template <int d>
@@ -95,19 +95,19 @@ struct rotating_program {
   }
   void ended(pe& me) {
     if (--open > 0) return;
-    if (back) me.activate<&rotating_program::exchanged>();
-    else me.activate<&rotating_program::exchange_back>();
+    if (back) me.activate<&rotating_wave_pe::exchanged>();
+    else me.activate<&rotating_wave_pe::exchange_back>();
   }
   void exchanged(pe& me) {
     here.march(1);
-    if (--left > 0) me.activate<&rotating_program::exchange>();
+    if (--left > 0) me.activate<&rotating_wave_pe::exchange>();
   }
 
   static consteval auto tasks() {
     return []<int... d>(std::integer_sequence<int, d...>) {
-      return table(launch<&rotating_program::march>(), local<&rotating_program::exchange>(),
-                   local<&rotating_program::exchange_back>(), local<&rotating_program::exchanged>(),
-                   local<&rotating_program::sent<d>>()..., local<&rotating_program::took<d>>()...,
+      return table(launch<&rotating_wave_pe::march>(), local<&rotating_wave_pe::exchange>(),
+                   local<&rotating_wave_pe::exchange_back>(), local<&rotating_wave_pe::exchanged>(),
+                   local<&rotating_wave_pe::sent<d>>()..., local<&rotating_wave_pe::took<d>>()...,
                    sends<heading<d>>()..., reads<heading<d>>()..., steers<heading<d>>(advance)...);
     }(std::make_integer_sequence<int, 4>{});
   }
@@ -139,6 +139,6 @@ struct rotating_program {
 
 /// As wafer_simulation, with this exchange.
 template <int nz>
-using rotating_simulation = wafer_simulation<nz, rotating_program<nz>>;
+using rotating_simulation = wafer_simulation<nz, rotating_wave_pe<nz>>;
 
 }  // namespace wsl::wave25

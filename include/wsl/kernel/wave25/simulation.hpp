@@ -11,7 +11,7 @@
 
 #include "../../host/device.hpp"
 #include "../../support/bad_argument.hpp"
-#include "pe_program.hpp"
+#include "wave_pe.hpp"
 
 namespace wsl::wave25 {
 
@@ -30,7 +30,7 @@ struct state {
   std::vector<std::vector<f32>> traces;
 };
 
-template <class Storage, class Program = pe_program<Storage>>
+template <class Storage, class Program = wave_pe<Storage>>
 class simulation_on {
  public:
   using program = Program;
@@ -186,7 +186,7 @@ class simulation : public simulation_on<block> {
 };
 
 /// One line of nz cells a PE, within the limits of a machine, on any engine.
-template <int nz, class Program = pe_program<one_line<nz>>>
+template <int nz, class Program = wave_pe<one_line<nz>>>
 class wafer_simulation : public simulation_on<one_line<nz>, Program> {
  public:
   template <class Engine = threaded>

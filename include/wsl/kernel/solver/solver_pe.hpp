@@ -37,7 +37,7 @@ class running_sum {
 };
 
 template <class Method, class Storage>
-class pe_program {
+class solver_pe {
  public:
   using vector_store = typename Storage::template vector_store<Method::vectors>;
 
@@ -53,45 +53,45 @@ class pe_program {
 
   void iterate(pe& me, int iterations) {
     left_ = iterations, done_ = 0;
-    if (left_ > 0) me.activate<&pe_program::proceed>();
+    if (left_ > 0) me.activate<&solver_pe::proceed>();
   }
   /// Does what the method has put off, so that x is what its iterations say.
   void close(pe& me) {
     left_ = done_ = 0;
-    if (method.close()) me.activate<&pe_program::proceed>();
+    if (method.close()) me.activate<&solver_pe::proceed>();
   }
 
   std::span<f32> outgoing(port side, int piece) { return face(side, piece, false); }
   std::span<f32> incoming(port side, int piece) { return face(side, piece, true); }
 
   static consteval auto tasks() {
-    return table(launch<&pe_program::iterate>(), launch<&pe_program::close>(), local<&pe_program::proceed>(),
-                 long_running(local<&pe_program::inside>()), local<&pe_program::at_rim>(),
-                 local<&pe_program::decide>(), use<&pe_program::sides_>(), use<&pe_program::joining_>());
+    return table(launch<&solver_pe::iterate>(), launch<&solver_pe::close>(), local<&solver_pe::proceed>(),
+                 long_running(local<&solver_pe::inside>()), local<&solver_pe::at_rim>(),
+                 local<&solver_pe::decide>(), use<&solver_pe::sides_>(), use<&solver_pe::joining_>());
   }
 
  private:
   using pass = any_pass<Method::vectors>;
-  void present(pe& me, void (pe_program::*go)(pe&, const pass&)) {
+  void present(pe& me, void (solver_pe::*go)(pe&, const pass&)) {
     method.present([&](const auto& p) { (this->*go)(me, without_type(p)); });
   }
 
   void proceed(pe& me) {
     for (running_sum& s : sums_) s = {};
-    present(me, &pe_program::begin);
+    present(me, &solver_pe::begin);
   }
   void inside(pe& me) {
-    present(me, &pe_program::go_through);
-    me.unblock<&pe_program::at_rim>();
+    present(me, &solver_pe::go_through);
+    me.unblock<&solver_pe::at_rim>();
   }
-  void at_rim(pe& me) { present(me, &pe_program::go_around); }
+  void at_rim(pe& me) { present(me, &solver_pe::go_around); }
 
   void begin(pe& me, const pass& p) {
     if (p.multiply) {
       rim([&](const grid::lines& l) { prepare(p, l); });
-      sides_.start(me, *this, then<&pe_program::at_rim>());
-      me.activate<&pe_program::inside>();
-      me.block<&pe_program::at_rim>();
+      sides_.start(me, *this, then<&solver_pe::at_rim>());
+      me.activate<&solver_pe::inside>();
+      me.block<&solver_pe::at_rim>();
     } else {
       prepare(p, {{0, own_.x}, {0, own_.y}});
       spend(me, p, own_.x * own_.y);
@@ -109,15 +109,15 @@ class pe_program {
   }
   void join(pe& me, const pass& p) {
     for (int k = 0; k < most_sums; ++k) totals_[k] = sums_[k].value();
-    if (p.sums > 0) joining_.start(me, mem(totals_).part(0, p.sums), then<&pe_program::decide>());
-    else me.activate<&pe_program::decide>();
+    if (p.sums > 0) joining_.start(me, mem(totals_).part(0, p.sums), then<&solver_pe::decide>());
+    else me.activate<&solver_pe::decide>();
   }
   void decide(pe& me) {
     const verdict v = method.decide(totals_);
     if (v == verdict::next_iteration || v == verdict::last_iteration)
       history_[done_++] = method.measured(), --left_;
     if (v == verdict::next_pass || (v == verdict::next_iteration && left_ > 0))
-      me.activate<&pe_program::proceed>();
+      me.activate<&solver_pe::proceed>();
   }
 
   /// What a pass takes on a wafer for so many lines: a cycle for each operation on f32.
@@ -210,7 +210,7 @@ class pe_program {
   f32 history_[most_iterations_a_launch]{};
   running_sum sums_[most_sums];
   f32 totals_[most_sums]{};
-  side_exchange<halo, pe_program> sides_;
+  side_exchange<halo, solver_pe> sides_;
   endpoint<joining> joining_;
 };
 
@@ -221,7 +221,7 @@ constexpr layout plan(const machine& target, int wide, int high) {
   layout l{target, wide, high};
   for (int x = 0; x < support::min(2, wide); ++x)
     for (int y = 0; y < support::min(2, high); ++y)
-      l.place(columns(x, end, 2).rows(y, end, 2), program_v<pe_program<Method, Storage>>);
+      l.place(columns(x, end, 2).rows(y, end, 2), program_v<solver_pe<Method, Storage>>);
   for (color<f32> c : halo.colors()) l.path(c, region{}, ramp >> ramp);  // the table names all eight
   halo.wire(l);
   joining.wire(l);
