@@ -12,7 +12,7 @@
 
 namespace wsl {
 
-/// How the tiles of A and B get to the PEs.
+/// How the tiles of A and B travel to the PEs.
 enum class gemm_method : u8 {
   /// a column of PEs that own rows of A and C; rows of B are broadcast: the fewest words, and the same bits
   /// for any number of PEs
@@ -43,7 +43,7 @@ auto with_tile(gemm_method method, Use use) {
   std::abort();
 }
 
-/// How many PEs a product of one call gets.
+/// The number of PEs on a side of the grid for one product.
 inline int gemm_side(int rows, int longest, const gemm_options& how) {
   if (how.side) return how.side;
   if (how.method == gemm_method::rows)
@@ -55,8 +55,8 @@ inline int gemm_side(int rows, int longest, const gemm_options& how) {
 
 }  // namespace detail
 
-/// A grid of PEs that computes C = A B, made once for many products. A and B have elements f32, f16 or bf16;
-/// the sums are f32.
+/// A grid of PEs that computes C = A B, made once for many products. A and B have elements f32, f16 or
+/// bf16; C and the sums are f32.
 template <class T>
 class gemm_fabric {
  public:

@@ -21,7 +21,7 @@ namespace wsl::fft {
 
 using number = std::complex<f32>;
 
-/// How a transform uses this computer; 0 leaves the choice to it.
+/// How a transform uses this computer; 0 leaves a choice to the library.
 struct options {
   int wide = 0, high = 0;  ///< PEs; arrays of one or two axes have one row of them
   int threads = 0;         ///< as threaded{.threads}
@@ -47,7 +47,8 @@ inline void length(int n) {
 template <capacity r>
 class transform_on {
  public:
-  /// Throws std::invalid_argument for axes or a grid that cannot be, fault if the machine is too small.
+  /// Throws std::invalid_argument for invalid axes or an invalid grid, and fault if the machine is too
+  /// small.
   template <class Engine>
   transform_on(const std::vector<int>& axes, bool real, const options& how, const machine& target,
                const Engine& engine)
@@ -60,7 +61,7 @@ class transform_on {
         fabric_.template program_at<pencil<r>>({x, y}).prepare(decomposition_, what(false), {x, y});
   }
 
-  /// How the numbers are shared out.
+  /// The distribution of the array over the PEs.
   const decomposition& decomposition_used() const { return decomposition_; }
   /// The numbers of the array, complex or real, and of its spectrum.
   std::size_t size() const { return count(axes_.back()); }

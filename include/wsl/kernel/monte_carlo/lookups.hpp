@@ -75,7 +75,7 @@ class lookup_fabric {
       support::bad_argument({"lookups draw one of 12 materials, but the reactor has ", r.materials.size()});
     return grid;
   }
-  // Bands of the grid that threads take: sixteen, so that they can be shared out evenly.
+  // The grid is divided into sixteen partitions, which can be distributed evenly over threads.
   static threaded engine(const lookup_grid& grid) {
     return {.threads = grid.threads,
             .pes_per_partition = static_cast<u32>(std::max(1, grid.columns * grid.rows / 16))};

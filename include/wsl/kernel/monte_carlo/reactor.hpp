@@ -28,7 +28,7 @@ struct grid_point {
 template <class T>
 using cross_sections = std::array<T, channels>;
 
-/// Which channel is largest, the first of equals: what verifications count.
+/// The index of the largest channel, the first of equals: the number that verifications sum up.
 template <class T>
 constexpr int largest_channel(const cross_sections<T>& xs) {
   return static_cast<int>(std::max_element(xs.begin(), xs.end()) - xs.begin());
@@ -114,7 +114,7 @@ inline reactor xsbench_reactor(int nuclides = 68, int points_per_nuclide = 11303
   return r;
 }
 
-/// The material that a random number stands for: each as likely as its share of the core.
+/// The material for a random number: the probability of each is its share of the core.
 constexpr int pick_material(f64 roll) {
   constexpr f64 share[] = {0.052, 0.275, 0.134, 0.154, 0.064, 0.066, 0.055, 0.008, 0.015, 0.025, 0.013};
   constexpr auto bounds = [share] {

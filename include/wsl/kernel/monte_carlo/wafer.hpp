@@ -30,8 +30,8 @@ struct wafer_result {
   f64 seconds() const { return sort_seconds + diffuse_seconds + circulate_seconds; }
 };
 
-/// With a `room` on a machine it runs within that machine's limits: wafer_fabric<wafer_capacity{2, 240, 90}>
-/// w{m, grid, wse2}.
+/// With a capacity, on a machine, it runs within that machine's limits: wafer_fabric<wafer_capacity{2, 240,
+/// 90}> w{m, grid, wse2}.
 template <wafer_capacity capacity = wafer_capacity{}>
 class wafer_fabric {
   using program = wafer_pe<capacity>;
@@ -51,7 +51,7 @@ class wafer_fabric {
     });
   }
 
-  /// a message counts them in f32, exactly so far
+  /// A message counts particles in f32, which is exact up to this number.
   static constexpr std::size_t most_particles = std::size_t{1} << 24;
 
   /// Looks up all energies, interpolated; or with a seed other than 0 with points chosen at random. Throws
@@ -114,8 +114,8 @@ class wafer_fabric {
     return l;
   }
 
-  // The fabric returns particles by where they ended; their energies say which is which, and equal energies
-  // have equal results.
+  // The fabric returns particles where they ended. Their energies identify them, and equal energies have
+  // equal results.
   std::vector<cross_sections<f32>> collect(std::span<const f32> energies) {
     struct particle {
       f32 energy;

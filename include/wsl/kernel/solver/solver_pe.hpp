@@ -14,15 +14,15 @@ namespace wsl::solver {
 inline constexpr neighbours<f32> halo{0};                                  ///< colors 0 to 7
 inline constexpr all_reduce<f32> joining{.first = 8, .words = most_sums};  ///< colors 8 to 11
 
-/// What a decision leads to: to the next pass, to the first one of the next iteration, or to the end, with or
-/// without an iteration more.
+/// The next action: the next pass, the first pass of the next iteration, or the end, with or without one
+/// more iteration.
 enum class verdict : u8 { next_pass, next_iteration, last_iteration, end };
 
 /// Iterations of one launch, whose results a PE keeps for the host.
 inline constexpr int most_iterations_a_launch = 64;
 
-/// Adds f32 numbers with the rounding errors carried along (Knuth): the total of many lines is as good as one
-/// of few.
+/// Compensated summation of f32 numbers (Knuth's two-sum): the total of many lines is as exact as one of
+/// few.
 class running_sum {
  public:
   void add(f32 x) {
@@ -48,14 +48,14 @@ class solver_pe {
     own_ = own, inner_ = inner;
     store.shape(a, own);
   }
-  /// What the method measured in the iterations of the last launch.
+  /// The measure of each iteration of the last launch: |r| / |b|, or the eigenvalue.
   std::span<const f32> history() const { return {history_, static_cast<std::size_t>(done_)}; }
 
   void iterate(pe& me, int iterations) {
     left_ = iterations, done_ = 0;
     if (left_ > 0) me.activate<&solver_pe::proceed>();
   }
-  /// Does what the method has put off, so that x is what its iterations say.
+  /// Applies the updates that the method has postponed, so that x is that of its last iteration.
   void close(pe& me) {
     left_ = done_ = 0;
     if (method.close()) me.activate<&solver_pe::proceed>();
@@ -120,12 +120,12 @@ class solver_pe {
       me.activate<&solver_pe::proceed>();
   }
 
-  /// What a pass takes on a wafer for so many lines: a cycle for each operation on f32.
+  /// The time of a pass on a wafer: a cycle for each operation on f32 and each cell.
   void spend(pe& me, const pass& p, int lines) {
     me.spend(static_cast<u64>(p.operations) * static_cast<u64>(lines) * static_cast<u64>(own_.z));
   }
 
-  /// The lines that neighbours need, or that need theirs.
+  /// The lines at the rim: those that neighbours need, or that need the neighbours' lines.
   template <class F>
   void rim(F f) {
     f({{0, inner_.x.from}, {0, own_.y}});
@@ -134,8 +134,9 @@ class solver_pe {
     f({{std::max(inner_.x.from, inner_.x.to), own_.x}, {0, own_.y}});
   }
 
-  // Plane after plane; the product is one plane behind what it needs, and one line: a tile's lines of a few
-  // planes stay in cache. Every other pass goes the other way and finds what the one before it had last.
+  // Plane after plane. The product is one plane and one line behind the update that it needs, so a tile's
+  // lines of a few planes stay in cache. Every other pass goes backward and starts with the lines that the
+  // pass before it used last.
   void sweep(const pass& p) {
     const int planes = inner_.x.size(), tile = std::max(8, static_cast<int>(words_a_tile / store.stride()));
     backward_ = !backward_;
@@ -185,7 +186,7 @@ class solver_pe {
     return b;
   }
 
-  // A side in x is one piece, zeros between lines included; a side in y is a line of each plane.
+  // A side in x is one piece, with the zeros between its lines; a side in y is a line of each plane.
   std::span<f32> face(port side, int piece, bool beyond) {
     const bool along_x = side == east || side == west, far = side == east || side == south;
     if (piece >= (along_x ? 1 : own_.x)) return {};

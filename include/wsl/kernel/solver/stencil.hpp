@@ -25,7 +25,7 @@ struct stencil {
   void check() const;  ///< throws std::invalid_argument that names what cannot be solved, and the remedy
 };
 
-/// A weight, its name, and which cell it takes.
+/// A weight, its name, and the neighbour that it multiplies.
 struct side_of_stencil {
   const char* name;
   std::vector<f32> stencil::* weights;

@@ -13,7 +13,7 @@
 
 namespace wsl::tlr {
 
-/// How a product uses this computer; 0 leaves the choice to it.
+/// How a product uses this computer; 0 leaves a choice to the library.
 struct options {
   int pes = 0;      ///< 0: one for each thread
   int threads = 0;  ///< as threaded{.threads}
@@ -23,7 +23,7 @@ struct options {
 template <class T>
 class multiplier {
  public:
-  /// `a` outlives the multiplier. Throws std::invalid_argument for a row of less than one PE.
+  /// `a` must outlive the multiplier. Throws std::invalid_argument for a row of less than one PE.
   explicit multiplier(const low_rank<T>& a, const options& how = {})
       : a_(a),
         how_(how),
@@ -35,16 +35,16 @@ class multiplier {
 
   int pes() const { return pes_; }
 
-  /// y = A x, or one of its relatives. It differs from the product in f64 by rounding only, and does not
-  /// depend on threads, bit for bit. Throws std::invalid_argument if x or y has another length.
+  /// y = A x, or with its transposed, conjugated or adjoint matrix. The result differs from the product in
+  /// f64 by rounding only, and does not depend on threads, bit for bit. Throws std::invalid_argument if the
+  /// length of x or y is wrong.
   outcome operator()(std::span<T> y, std::span<const T> x, operation which = operation::forward) {
     const int in = transposes(which) ? a_.rows() : a_.columns(),
               out = transposes(which) ? a_.columns() : a_.rows();
     if (x.size() != static_cast<std::size_t>(in) || y.size() != static_cast<std::size_t>(out))
       support::bad_argument({"this product takes x of ", in, " and y of ", out, " numbers, not of ", x.size(),
                              " and ", y.size()});
-    const outcome done =
-        fabric_.template launch<&tlr_pe<T>::begin>(all, job<T>{x.data(), y.data(), which});
+    const outcome done = fabric_.template launch<&tlr_pe<T>::begin>(all, job<T>{x.data(), y.data(), which});
     if (how_.how == schedule::stacked) {
       std::fill(y.begin(), y.end(), T{});
       for (int p = 0; p < pes_; ++p) fabric_.template program_at<tlr_pe<T>>({p, 0}).add_to(y.data());

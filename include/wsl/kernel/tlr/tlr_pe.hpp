@@ -15,7 +15,7 @@ namespace wsl::tlr {
 
 enum class schedule : u8 { exchange, stacked };
 
-/// What the host wants: x and y, and which product.
+/// The arguments of a launch: x and y, and the operation.
 template <class T>
 struct job {
   const T* x;
@@ -23,7 +23,7 @@ struct job {
   operation which;
 };
 
-/// U or V of a rectangle of tiles, row of tiles after row of tiles, in one array.
+/// The factors U or V of a rectangle of tiles, in one array: row of tiles after row of tiles.
 template <class T>
 class bases {
  public:
@@ -81,7 +81,7 @@ class tlr_pe {
     return l;
   }
 
-  /// The host gives PE `at` of `pes` its bases. `a` outlives the tlr_pe.
+  /// The host gives PE `at` of `pes` its factors. `a` must outlive the PE.
   void prepare(const low_rank<T>& a, int at, int pes, schedule how) {
     a_ = &a, pes_ = pes, how_ = how;
     columns_ = part_of(a.tile_columns(), pes, at);

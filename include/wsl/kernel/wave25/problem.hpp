@@ -26,7 +26,7 @@ struct source {
   f64 value(f64 t) const { return amplitude * ricker(t, peak_hz, delay); }
 };
 
-/// The source of the Minimod proxy application for a highest frequency in Hz.
+/// The source of the Minimod proxy application (arXiv 2007.06048) for a highest frequency in Hz.
 inline source minimod_source(const cells& at, f64 highest_hz) {
   const f64 g = 0.6 * highest_hz, pi = 3.14159265358979323846;
   return {at, std::sqrt(8.) * g / pi, -16 * g * g, 1 / g};
@@ -55,8 +55,8 @@ struct problem {
     return velocity.size() == 1 || velocity.size() == static_cast<std::size_t>(size.z);
   }
 
-  /// eta at the border lets a wave that crosses the frame at right angles leave a thousandth of its
-  /// amplitude.
+  /// The strength of the border: a wave that crosses the frame of a pml at right angles keeps a thousandth
+  /// of its amplitude.
   wave25::damping damping() const {
     const f64 to_a_thousandth = time_step() * 3 * fastest() * std::log(1000.) / (2 * edge_width * spacing);
     return {edge, edge == border::reflects ? 0 : edge_width, edge == border::pml ? to_a_thousandth : 0.09};

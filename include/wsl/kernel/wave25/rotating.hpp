@@ -19,7 +19,7 @@ inline constexpr port headings[] = {east, south, west, north};
 template <int d>
 inline constexpr color<f32> heading{d};
 
-/// One direction: `way` is the line of PEs from where the words come.
+/// The routes of one direction; `way` is the line of PEs in the order of the words' way.
 constexpr void wire_rotation(layout& l, color<f32> c, const collective::arm& way) {
   const auto path = [&](const region& where, int place, ports on) {
     if (where.empty()) return;
@@ -53,9 +53,9 @@ struct rotating_wave_pe {
     here.begin_launch();
     if (left > 0) me.activate<&rotating_wave_pe::exchange>();
   }
-  // A PE whose command waits for room starts no task, so it keeps others waiting who are before it on the way
-  // of another color. Toward the east and south such waits end somewhere; with all four directions at once
-  // they could go in a circle.
+  // A PE whose command waits for space starts no task, and so it delays PEs that precede it on the way of
+  // another color. Toward the east and south such chains of waiting PEs end somewhere; with all four
+  // directions at once they could form a cycle, a deadlock.
   void exchange(pe& me) {
     open = 4, back = false;
     begin<0>(me), begin<1>(me);
@@ -71,8 +71,8 @@ struct rotating_wave_pe {
     me.async(mov(fabout(heading<d>), own(me)), then<&rotating_wave_pe::sent<d>>());
     listen<d>(me);
   }
-  // The PE hands its turn on when its words are on the way and it is about to take them itself: a command
-  // that waits for room keeps it from starting to.
+  // A PE passes its turn on when its words have been sent and it is about to receive them itself: a command
+  // that waits for space would keep it from doing so.
   template <int d>
   void sent(pe& me) {
     if (++turn[d] < 2) return;
@@ -122,13 +122,14 @@ struct rotating_wave_pe {
  private:
   memory<f32> line(coord at) { return {here.now(at.x, at.y), nz}; }
   memory<f32> own(const pe& me) { return line(me.at()); }
-  /// PEs before this one on the way of a direction, and behind it.
+  /// The PEs before this one on the way of a direction, and those after it.
   static int place(const pe& me, int d) {
     const int at = d % 2 ? me.y() : me.x(), last = (d % 2 ? me.height() : me.width()) - 1;
     return d < 2 ? at : last - at;
   }
   static int ahead(const pe& me, int d) { return place(me, (d + 2) % 4); }
-  /// Turns go by the place's rest: who is heard as the n-th at a place, itself among them.
+  /// Turns follow the remainder of the place: the PE that is received as the n-th at a place, which may be
+  /// the PE itself.
   static int sender(int mine, int n) {
     for (int rest = 0; rest < senders; ++rest)
       for (int from = std::max(0, mine - reach); from <= mine; ++from)

@@ -15,15 +15,15 @@
 
 namespace wsl::wave25 {
 
-/// How a simulation uses this computer; 0 leaves the choice to it.
+/// How a simulation uses this computer; 0 leaves a choice to the library.
 struct options {
   int wide = 0, high = 1;  ///< PEs
   int depth = 0;           ///< steps between two exchanges
   int threads = 0;         ///< as threaded{.threads}
 };
 
-/// All that a simulation needs to go on from where it was. Arrays of x * y * z cells, z fastest, then y; phi
-/// is empty without a pml.
+/// A state from which a simulation can continue. Arrays of x * y * z cells, z fastest, then y; phi is empty
+/// without a pml.
 struct state {
   i64 time = 0;  ///< steps done
   std::vector<f32> now, before, phi;
@@ -35,8 +35,8 @@ class simulation_on {
  public:
   using program = Program;
 
-  /// Throws std::invalid_argument if the problem or its partition cannot be, fault if the machine is too
-  /// small for it.
+  /// Throws std::invalid_argument if the problem or its partition is invalid, and fault if the machine is
+  /// too small for it.
   template <class Engine>
   simulation_on(const problem& p, const partition& cut, const machine& target, const Engine& engine)
       : problem_(checked(p, cut)),
@@ -55,7 +55,8 @@ class simulation_on {
   /// Steps done.
   i64 time() const { return time_; }
 
-  /// Returns the cycles that it took on an engine that counts them, from the first launch on.
+  /// Marches `steps` time steps. Returns the cycles that they took on an engine that counts them, from the
+  /// first launch on.
   u64 run(i64 steps) {
     u64 cycles = 0;
     while (steps > 0) {
@@ -71,15 +72,15 @@ class simulation_on {
 
   /// The field after the last step: x * y * z cells, z fastest, then y.
   std::vector<f32> field() { return gather(&tile<Storage>::now); }
-  /// What receiver i has heard, one sample a step.
+  /// The trace of receiver i, one sample a step.
   const std::vector<f32>& trace(std::size_t i) const { return traces_[i]; }
 
   state save() {
     return {time_, gather(&tile<Storage>::now), gather(&tile<Storage>::before),
             problem_.edge == border::pml ? gather(&tile<Storage>::phi) : std::vector<f32>{}, traces_};
   }
-  /// Goes on from a state of the same problem, or from any field and the one before it: then phi and traces
-  /// may be empty.
+  /// Continues from a state of the same problem, or from any field and the one before it: then phi and
+  /// traces may be empty. Throws std::invalid_argument for a state of another size.
   void restore(const state& s) {
     const std::size_t n = problem_.size.count();
     if (s.time < 0 || s.now.size() != n || s.before.size() != n ||
@@ -166,7 +167,7 @@ class simulation_on {
   std::vector<std::vector<f32>> traces_;
 };
 
-/// On this computer: slabs of many lines, one for each thread unless `how` says otherwise.
+/// On this computer: slabs of many lines, one for each thread unless `how` chooses otherwise.
 class simulation : public simulation_on<block> {
  public:
   explicit simulation(const problem& p, const options& how = {})

@@ -15,7 +15,7 @@
 
 namespace wsl::wave25 {
 
-/// Samples that a source gives or a receiver takes, one a step, for at most this many steps a launch.
+/// A source or a receiver on a PE, with its samples of one launch.
 inline constexpr int most_steps_a_launch = 64;
 struct station {
   cells at;
@@ -24,8 +24,8 @@ struct station {
   std::array<f32, most_steps_a_launch> samples{};
 };
 
-/// One line, and those of the PEs around it: fields[0] holds nine lines across x, fields[1] across y. The
-/// middle of each is this PE's own line, at even and at odd times.
+/// One line, and those of the PEs around it: fields[0] holds nine lines along x, fields[1] nine along y.
+/// The middle one of each is this PE's own line, at even and at odd time steps.
 template <int nz>
 class one_line {
  public:
@@ -84,8 +84,7 @@ class one_line {
   station stations_[most_stations]{};
 };
 
-/// A block of lines and those around it that it knows of, with a frame of zero lines for what lies beyond the
-/// grid.
+/// A block of lines and the known lines around it, with a frame of zero lines beyond the grid.
 class block {
  public:
   void shape(const partition& p, coord pe, bool pml, bool equal_lines) {
