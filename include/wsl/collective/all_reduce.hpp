@@ -51,7 +51,7 @@ struct all_reduce {
     reduce_part().wire(l, name);
     broadcast_part().wire(l, name);
   }
-  /// What it takes on a layout, in cycles, with `n` words.
+  /// The cost on a layout, in cycles, for `n` words.
   constexpr f64 cycles(const layout& l, int n) const {
     return uses_single_color() ? single_color::cycles(l, *this, n)
                                : reduce_part().cycles(l, n) + restart + broadcast_part().cycles(l, n);
@@ -60,7 +60,8 @@ struct all_reduce {
   template <auto net>
   class reduce_then_broadcast {
    public:
-    /// Joins the arrays of all PEs of a team and leaves the total in each.
+    /// Combines the arrays of all PEs of a team and leaves the total in each of them. The arrays are
+    /// equally long, and must not be touched before `done` happens.
     void start(pe& me, memory<T> array, completion done = no_completion<T>(net.first)) {
       array_ = array, done_ = done;
       reducing_.start(me, array, then<&reduce_then_broadcast::spread>());
@@ -83,7 +84,7 @@ struct all_reduce {
       std::conditional_t<net.uses_single_color(), single_color_all_reduce<net>, reduce_then_broadcast<net>>;
 };
 
-/// What a PE keeps of an all_reduce of single values over a rectangle, and what it does for it.
+/// The state and the tasks of a PE for an all_reduce of single values over a rectangle.
 template <auto net>
 class reducer {
   using T = typename decltype(net)::element;
@@ -92,8 +93,8 @@ class reducer {
       "wsl: a reducer joins single values over the rectangle, in chains; otherwise use an endpoint");
 
  public:
-  /// This PE's part of the next total; each PE contributes once for each total, and not again before the
-  /// total has come.
+  /// Contributes this PE's part of the next total. Each PE contributes once for each total, and not again
+  /// before the total has arrived.
   void contribute(pe& me, T value) {
     if (row_.complete(me, value, partial::own, me.x() == inside(me).x0)) pass_row(me);
   }
@@ -105,14 +106,14 @@ class reducer {
   }
 
  private:
-  // What the PE at a distance from the last one sends. The column of the last PEs hears its rows on row(1),
-  // and has row(2) for itself.
+  // The color that the PE at a distance from the last PE of its line sends. The column of the last PEs
+  // receives its rows on row(1), and has row(2) for itself.
   static constexpr color<T> row(int distance) { return {net.first + (distance + 1) % 2}; }
   static constexpr color<T> column(int distance) { return {net.first + 1 + (distance + 1) % 2}; }
   static_assert(row(2) == column(1) && column(1).id == net.reduce_part().first_of(axis::y));
 
-  // A sum of two parts: the one from the west or north and this PE's, in this order whichever comes first.
-  // The first PE of a line has only its own.
+  // A sum of two parts in a fixed order, whichever comes first: the one from the west or north, then this
+  // PE's. The first PE of a line has only its own.
   struct partial {
     enum origin : u8 { nothing, before, own };
     T value{};

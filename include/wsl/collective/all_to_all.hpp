@@ -45,7 +45,7 @@ struct all_to_all {
     return {{r, direction(), way == 0 ? size - 1 : 0}, first + 2 * way};
   }
 
-  /// What it takes on a layout, in cycles, with blocks of `words` words.
+  /// The cost on a layout, in cycles, for blocks of `words` words.
   constexpr f64 cycles(const layout& l, int words) const {
     const int size = length(rectangle_of(l, where, name), direction()), middle = (size - 1) / 2;
     const f64 own = copying(words, sizeof(T)) + begin;
@@ -62,8 +62,8 @@ struct all_to_all {
   template <auto net>
   class part {
    public:
-    /// Sends the blocks of `give` and fills those of `take`: both have one for each PE of the line, all as
-    /// long.
+    /// Sends the blocks of `give` and receives those of `take`. Both arrays have a block for each PE of the
+    /// line, all of the same length.
     void start(pe& me, memory<T> give, memory<T> take, completion done = no_completion<T>(net.first)) {
       const region r = rectangle_of(me, net.where, name);
       const int size = length(r, net.direction()), at = along(me.at() - corner(r), net.direction());
@@ -86,7 +86,8 @@ struct all_to_all {
     }
 
    private:
-    /// One way of the line, with the arrays as they lie against it. Each two distances are three steps.
+    /// One direction of the line, with the arrays in the order in which they travel. Two distances take
+    /// three steps.
     struct stream {
       memory<T> give{nullptr, 0};
       memory<T> take{nullptr, 0};
@@ -97,9 +98,9 @@ struct all_to_all {
       color<T> out() const { return {course.color_of(course.where.root == 0, ahead)}; }
       color<T> in() const { return {course.color_of(course.where.root == 0, ahead + 1)}; }
       int distance() const { return 1 + step / 3 * 2; }  ///< the shorter one
-      /// At how many of the two there is a PE, of those on one side.
+      /// How many of the two distances have a PE, if one side has so many PEs.
       int reached(int pes) const { return std::clamp(pes - distance() + 1, 0, 2); }
-      /// How many blocks go so far from PEs behind to PEs ahead.
+      /// How many blocks travel `far` places from the PEs behind this one to those ahead of it.
       int passing(int far) const {
         return std::max(std::min(behind, far - 1) - std::max(1, far - ahead) + 1, 0);
       }
@@ -111,7 +112,7 @@ struct all_to_all {
         if (step<way>(me, s)) return;
       way == 0 ? me.unblock<&part::exchanged>() : me.activate<&part::exchanged>();
     }
-    /// Says whether it has started an operation.
+    /// Returns whether it has started an operation.
     template <int way>
     bool step(pe& me, stream& s) {
       const auto next = then<&part::template go_on<way>>();
@@ -139,12 +140,12 @@ struct all_to_all {
   };
 
  private:
-  /// Words that fit between two PEs of which one takes none: the queues of the last of its colors, both ramps
-  /// and both routers.
+  /// Words that fit between two PEs of which the receiver takes none: the queues of the last of its colors,
+  /// both ramps and both routers.
   static constexpr int between_two =
       wse2.output_depth[0] + 2 * (ramp_latency + wse2.router_depth) + wse2.input_depth[colors - 1];
 
-  /// For how long a PE is busy.
+  /// How long a PE is busy, in cycles.
   static constexpr f64 busy(int before, int behind, int words) {
     const int rounds = (before + behind + 1) / 2, passes = before > 0 && behind > 0 ? rounds : 0;
     const int operations = 2 * ((before + 1) / 2 + (behind + 1) / 2 + passes);

@@ -9,7 +9,7 @@
 
 namespace wsl::collective {
 
-/// Where the blocks of a module with a root pass.
+/// The relays along which the blocks of a module with a root pass.
 struct block_relays {
   relay x, y;
 
@@ -30,20 +30,20 @@ struct block_relays {
   }
   /// A block passes the PEs on its way to or from the root.
   static constexpr f64 way(int words, f64 away) { return words + away * (handling + 1); }
-  /// The root copies its own, and all receive_from that they are done.
+  /// The root copies its own block, and a completion tells each PE that it is done.
   static constexpr f64 ends(int words, std::size_t bytes) { return copying(words, bytes) + restart; }
 };
 
-/// The part of such a module in a PE program; what a step does is the module's, `Steps`, which derives from
-/// this.
+/// The part of such a module in a PE program. The module derives from it (`Steps`) and says what each step
+/// does.
 template <auto net, class Steps>
 class block_part {
  protected:
   using T = typename decltype(net)::element;
 
  public:
-  /// At every PE but the root: when `done` happens, its own block is sent or there, and those of the PEs
-  /// beyond it have passed.
+  /// At every PE but the root: `done` happens when its own block has been sent or received, and those of
+  /// the PEs beyond it have passed.
   void start(pe& me, memory<T> own, completion done = no_completion<T>(net.first)) {
     begin(me, own, done);
     if (is_root()) faults::this_PE_is_the_root(net.name, me.at());
@@ -63,7 +63,7 @@ class block_part {
     go_on(me);
   }
 
-  // What a step does and says: whether it has started an operation.
+  // The actions of a step. They return whether they have started an operation.
   bool pass(pe& me, color<T> out, color<T> in, int n) {
     return n > 0 && run(me, mov(fabout(out), fabin(in, n)));
   }
@@ -73,7 +73,7 @@ class block_part {
   }
 
   int block() const { return own_.length(); }
-  /// How many words a piece of a row has, and where it lies in the root's array.
+  /// The words of a piece of a row, and its place in the root's array.
   int words(int piece) const { return block() * (piece == 1 ? 1 : relays_.x.where.reach(piece / 2)); }
   memory<T> piece_of(int row, int piece) const {
     const int before = piece == 0 ? 0 : piece == 1 ? words(0) : words(0) + words(1);
@@ -83,7 +83,8 @@ class block_part {
   int words_beyond_in_column() const {
     return (relays_.y.where.reach(side_.y) - away_.y) * relays_.x.where.size() * block();
   }
-  /// The color to the PE before this one, or to the next one beyond it; and to a piece of a root's row.
+  /// The color between this PE and the one before it (`beyond` 0) or the one after it (1); and the color of
+  /// a piece of a root's row.
   color<T> in_row_color(int beyond) const { return {relays_.x.color_of(side_.x, away_.x + beyond)}; }
   color<T> in_column_color(int beyond) const { return {relays_.y.color_of(side_.y, away_.y + beyond)}; }
   color<T> piece_color(int piece) const { return {relays_.x.color_of(piece / 2, 1)}; }
@@ -99,7 +100,7 @@ class block_part {
     own_ = own, done_ = done, step_ = 0;
   }
   bool is_root() const { return away_.x == 0 && away_.y == 0; }
-  // The next step follows the completion of an operation.
+  // The completion of an operation starts the next step.
   void go_on(pe& me) {
     Steps& steps = static_cast<Steps&>(*this);
     const int last = away_.x ? 2 : away_.y ? 4 : 3 * relays_.y.where.size();

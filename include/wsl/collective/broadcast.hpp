@@ -26,12 +26,12 @@ struct broadcast {
 
   constexpr color<T> line() const { return {first}; }
 
-  /// `as` is the module that it works for.
+  /// `as` names the module for which it works, in messages.
   constexpr void wire(layout& l, const char* as = name) const {
     claim_colors<T>(l, as, first, colors, rectangle_of(l, where, as));
     wire_paths(l, as);
   }
-  /// Only the paths, with options that all of them have.
+  /// Adds only the paths, all with the same options.
   template <class... Option>
   constexpr void wire_paths(layout& l, const char* as, const Option&... options) const {
     const region r = rectangle_of(l, where, as);
@@ -46,7 +46,7 @@ struct broadcast {
       l.path(line(), among == team::column ? upright.roots() : flat.roots(), ramp >> out, options...);
   }
 
-  /// What it takes on a layout, in cycles, with `words` words.
+  /// The cost on a layout, in cycles, for `words` words.
   constexpr f64 cycles(const layout& l, int words) const {
     const region r = rectangle_of(l, where, name);
     const coord c = root_in(r, root, among, name);
@@ -58,8 +58,8 @@ struct broadcast {
   template <auto net>
   class part {
    public:
-    /// Sends the root's words into those of every other PE; everyone gives as many. They may be used when
-    /// `done` happens.
+    /// Sends the root's words into those of every other PE; all PEs give arrays of the same length, and may
+    /// use them when `done` happens.
     void start(pe& me, memory<T> words, completion done = no_completion<T>(net.first)) {
       const region r = rectangle_of(me, net.where, name);
       if (words.length() < 1) faults::a_collective_moves_at_least_one_word(name, me.at());
@@ -81,7 +81,8 @@ struct broadcast {
   };
 
  private:
-  // Both arms pass the words on and keep a copy; `more` is where each of their PEs sends another.
+  // Both arms pass the words on and deliver a copy; `more` is a further direction in which each of their
+  // PEs sends one.
   template <class... Option>
   constexpr void wire_arms(layout& l, const lines& from, ports more, const Option&... options) const {
     for (int side : {0, 1}) {

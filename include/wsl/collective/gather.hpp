@@ -35,7 +35,7 @@ struct gather {
     ways.y.template wire<T>(l);
   }
 
-  /// What it takes on a layout, in cycles, with blocks of `words` words.
+  /// The cost on a layout, in cycles, for blocks of `words` words.
   constexpr f64 cycles(const layout& l, int words) const {
     const block_relays ways{*this, rectangle_of(l, where, name)};
     if (ways.blocks() == 1) return ways.ends(words, sizeof(T));
@@ -50,7 +50,7 @@ struct gather {
 
    public:
     using base::start;
-    /// At the root: collects all blocks, as long as `own`, which is one of them.
+    /// At the root: collects all blocks into `blocks`. Each is as long as `own`, the root's block.
     void start(pe& me, memory<T> own, memory<T> blocks, completion done = no_completion<T>(net.first)) {
       base::start_at_root(me, blocks, own, done);
     }

@@ -38,7 +38,7 @@ struct halo_exchange {
     near().wire(l, name);
   }
 
-  /// What it takes on a layout, in cycles.
+  /// The cost on a layout, in cycles.
   constexpr f64 cycles(const layout& l) const {
     const region r = rectangle_of(l, where, name);
     const auto exchange = [](int pes, int words) { return 2 * (pes < 3 ? pes - 1 : 2) * (words + restart); };
@@ -48,7 +48,7 @@ struct halo_exchange {
   template <auto net>
   class part {
    public:
-    /// Fills the rim of `field`, an array of net.cells() words.
+    /// Fills the rim of `field`, an array of net.cells() words, row by row.
     void start(pe& me, memory<T> field, completion done = no_completion<T>(net.first)) {
       rectangle_of(me, net.where, name);
       if (field.length() != net.cells())
@@ -63,7 +63,7 @@ struct halo_exchange {
     }
 
    private:
-    // Column after column of the rim's width, then all its rows at once: they lie next to each other.
+    // Column after column of the rim's width, then all its rows at once, as they are adjacent in memory.
     void go_on(pe& me) {
       while (step_ <= net.width) {
         const int step = step_++;
@@ -85,7 +85,7 @@ struct halo_exchange {
       me.async(mov(strip(side, step, true), fabin(net.near().in(me, side))),
                then<&part::template ended<n + 1>>());
     }
-    // Four completions, four tasks: an activation is not counted.
+    // Four completions need four tasks, because an activation is one bit and not a counter.
     template <int>
     void ended(pe& me) {
       if (--open_ == 0) go_on(me);

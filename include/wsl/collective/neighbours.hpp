@@ -26,11 +26,11 @@ struct neighbours {
     for (int i = 0; i < 8; ++i) all_eight[static_cast<std::size_t>(i)] = {first + i};
     return all_eight;
   }
-  /// The side from which wavelets of the i-th color arrive: a task may ask for it, `void receive_from(pe& me,
+  /// The side from which wavelets of the i-th color arrive. A task may ask for it: `void receive(pe& me,
   /// f32 x, port from)`.
   constexpr port arrives_from(int i) const { return opposite(every_side[i / 2]); }
 
-  /// `as` is the module that it works for.
+  /// `as` names the module for which it works, in messages.
   constexpr void wire(layout& l, const char* as = "neighbours") const {
     const region r = collective::rectangle_of(l, where, as);
     l.claim_colors(as, first, 8, r);
@@ -50,8 +50,8 @@ struct neighbours {
     for (port side : every_side) n += !edge(me, side);
     return n;
   }
-  /// The color with which this PE sends toward a side, and the one that its neighbour on that side sends
-  /// with.
+  /// The color on which this PE sends toward a side, and the one on which its neighbour on that side sends
+  /// to it.
   color<T> out(const pe& me, port side) const { return toward(side, parity(me, side)); }
   color<T> in(const pe& me, port side) const { return toward(opposite(side), 1 - parity(me, side)); }
 

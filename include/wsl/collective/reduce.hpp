@@ -33,14 +33,14 @@ struct reduce {
   int colors = 2;
 
   constexpr int all_colors() const { return among == team::rectangle ? 2 * colors - shares() : colors; }
-  /// A root at the west or east edge hears its row on the first color only: the column of the roots has use
-  /// for the second. A tree needs both, but one of two colors is never the cheapest.
+  /// A root at the west or east edge receives its row on the first color only, so the column of the roots
+  /// can use the second. A tree needs both, but with two colors it is never the cheapest.
   constexpr bool shares() const {
     const bool at_edge = root.x.offset == (root.x.far ? -1 : 0);
     return among == team::rectangle && at_edge && colors == 2 && how != tactic::tree;
   }
 
-  /// `as` is the module that it works for.
+  /// `as` names the module for which it works, in messages.
   constexpr void wire(layout& l, const char* as = name) const {
     const region r = rectangle_of(l, where, as);
     claim_colors<T>(l, as, first, all_colors(), r);
@@ -48,7 +48,7 @@ struct reduce {
     along(r, axis::y).template wire<T>(l, first_of(axis::y));
   }
 
-  /// What it takes on a layout, in cycles, with `n` words.
+  /// The cost on a layout, in cycles, for `n` words.
   constexpr f64 cycles(const layout& l, int n) const {
     const region r = rectangle_of(l, where, name);
     const f64 rows = reduce_cost{along(r, axis::x), n}.cycles(),
@@ -67,8 +67,8 @@ struct reduce {
   constexpr int first_of(axis a) const {
     return a == axis::y && among == team::rectangle ? first + colors - shares() : first;
   }
-  /// Whether its routes may have switches: if the tactic is not named, every machine has them on these
-  /// colors.
+  /// Whether its routes may have switches. If the tactic is not named, every machine must support switches
+  /// on these colors.
   constexpr bool may_switch() const {
     u64 switched = wse2.switch_colors & wse3.switch_colors;
     if (how != tactic::automatic) return how != tactic::chain && how != tactic::tree;
@@ -80,9 +80,9 @@ struct reduce {
   template <auto net>
   class part {
    public:
-    /// Joins the arrays of all PEs of a team into the root's; those of other PEs are spent. They are equally
-    /// long, and left alone until `done` happens: then the root has the result, and elsewhere what the PE had
-    /// to give has been sent.
+    /// Combines the arrays of all PEs of a team into the root's; those of other PEs are overwritten. They
+    /// are equally long, and must not be touched before `done` happens: then the root has the result, and
+    /// any other PE has sent its contribution.
     void start(pe& me, memory<T> array, completion done = no_completion<T>(net.first)) {
       const region r = rectangle_of(me, net.where, name);
       if (array.length() < 1) faults::a_collective_moves_at_least_one_word(name, me.at());
@@ -118,7 +118,7 @@ struct reduce {
         if (s.behind != nop && array_.length() == 1) return me.send(out, array_[0]), turn(me);
       me.async(mov(fabout(out), array_), then_what);
     }
-    /// The last thing that a PE does where routes are switched: it lets others pass.
+    /// The last action of a PE where routes are switched: it lets others pass.
     void turn(pe& me) {
       const line_reduce::step& s = steps_[steps_.size() - 1];
       const color<T> out{s.out};

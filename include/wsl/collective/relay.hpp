@@ -30,14 +30,14 @@ constexpr void wire_hops(layout& l, const arm& a, color<T> c, int from, int to, 
   wire_senders(l, a, c, from, last, every > most_stride ? 1 : every, hop);
 }
 
-/// Between the root of a line and both its ends, either way: toward the root every PE receives from the one
-/// beyond it and sends to the one before it, outward it is the other way round.
+/// The relay between the root of a line and both its ends, in either direction. Toward the root every PE
+/// receives from the PE beyond it and sends to the one before it; outward it is the reverse.
 struct relay {
   lines where;
   int first = 0;  ///< of two colors
 
-  /// The color between the PE at a distance and the one before it; the arms begin with different ones, for
-  /// the root has both.
+  /// The color between the PE at a distance and the one before it. The arms begin with different colors,
+  /// because the root uses both.
   constexpr int color_of(int side, int distance) const { return first + (distance + side) % 2; }
 
   template <payload T>

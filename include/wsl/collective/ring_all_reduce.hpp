@@ -27,7 +27,8 @@ struct ring_all_reduce {
   constexpr shift<T> ring() const { return {first, where, among, 1, true}; }
   constexpr void wire(layout& l) const { ring().wire(l, name); }
 
-  /// What it takes on a layout, in cycles, with `words` words: twice around, the second time without joining.
+  /// The cost on a layout, in cycles, for `words` words: twice around the line, the second time without
+  /// combining.
   constexpr f64 cycles(const layout& l, int words) const {
     const int size = length(rectangle_of(l, where, name), ring().direction()), steps = 2 * (size - 1);
     if (size == 1) return 0;
@@ -39,7 +40,7 @@ struct ring_all_reduce {
   template <auto net>
   class part {
    public:
-    /// Joins the words of all PEs of a line and leaves the total in those of each.
+    /// Combines the words of all PEs of a line and leaves the total in each of them.
     void start(pe& me, memory<T> words, completion done = no_completion<T>(net.first)) {
       const region r = rectangle_of(me, net.where, name);
       if (words.length() < 1) faults::a_collective_moves_at_least_one_word(name, me.at());
@@ -62,8 +63,8 @@ struct ring_all_reduce {
       return words_.part(from, to - from);
     }
 
-    // A chunk leaves while the one before it comes in: on the first way round it is joined, on the second it
-    // is complete.
+    // A chunk is sent while the one before it is received: the first time around it is combined, the second
+    // time it is complete.
     void step(pe& me) {
       const int now = step_++;
       if (now == 2 * (size_ - 1)) return finish(me, net.first, words_[0], done_);

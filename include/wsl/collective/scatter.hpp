@@ -37,7 +37,7 @@ struct scatter {
     ways.y.template wire_outward<T>(l);
   }
 
-  /// What it takes on a layout, in cycles, with blocks of `words` words.
+  /// The cost on a layout, in cycles, for blocks of `words` words.
   constexpr f64 cycles(const layout& l, int words) const {
     const block_relays ways{*this, rectangle_of(l, where, name)};
     if (ways.blocks() == 1) return ways.ends(words, sizeof(T));
@@ -56,13 +56,14 @@ struct scatter {
 
    public:
     using base::start;
-    /// At the root: sends the blocks, each as long as `own`, and keeps its own.
+    /// At the root: sends `blocks`, one for each PE and as long as `own`, and copies its own block to
+    /// `own`.
     void start(pe& me, memory<T> blocks, memory<T> own, completion done = no_completion<T>(net.first)) {
       base::start_at_root(me, blocks, own, done);
     }
 
    private:
-    // First what is for PEs beyond, then this PE's block.
+    // First the blocks for PEs beyond this one, then its own.
     bool in_row(pe& me, int step) {
       if (step == 0)
         return base::pass(me, base::in_row_color(1), base::in_row_color(0), base::words_beyond_in_row());
@@ -75,7 +76,7 @@ struct scatter {
       if (step == 2) return base::run(me, mov(base::own_, fabin(in)));
       return base::pass(me, base::piece_color(step - 1), in, base::words(step - 1));
     }
-    // The rows of the north arm and of the south arm, the farthest first, then the root's own.
+    // The rows of the north arm and of the south arm, the farthest first, then the root's own row.
     bool at_root(pe& me, int step) {
       const lines& column = base::relays_.y.where;
       const int row = step / 3, piece = step % 3, side = row >= column.reach(0);

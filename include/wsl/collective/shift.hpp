@@ -33,7 +33,7 @@ struct shift {
     claim_colors<T>(l, as, first, colors(), r);
     const int size = length(r, direction()), h = hop_in(size);
     if (h == 0) return;
-    // Their distance from the end to which the shift leads is at least the hop; h + 1 neighbours have
+    // Senders are at least one hop away from the end to which the shift leads, and h + 1 neighbours have
     // different colors.
     const arm ahead = lines{r, direction(), by > 0 ? size - 1 : 0}.side(by < 0);
     for (int d = h; d <= 2 * h; ++d)
@@ -43,7 +43,7 @@ struct shift {
       wire_hops<T>(l, back, {color_of(size, p)}, p, p + 1, 1, size - h);
   }
 
-  /// What it takes on a layout, in cycles, with `words` words.
+  /// The cost on a layout, in cycles, for `words` words.
   constexpr f64 cycles(const layout& l, int words) const {
     const int size = length(rectangle_of(l, where, name), direction()), h = hop_in(size);
     if (h == 0) return copying(words, sizeof(T)) + restart;
@@ -60,7 +60,7 @@ struct shift {
   }
 
   constexpr axis direction() const { return among == team::row ? axis::x : axis::y; }
-  /// The color that the PE at a place sends, and the one that it takes, -1 for none. Places count in the
+  /// The color that the PE at a place sends, and the one that it receives; -1 for none. Places count in the
   /// direction of the shift.
   constexpr int out(int size, int place) const {
     return cyclic || place + hop() < size ? color_of(size, place) : -1;
@@ -70,14 +70,14 @@ struct shift {
     return place >= h ? color_of(size, place - h) : cyclic ? color_of(size, place - h + size) : -1;
   }
   constexpr int place_of(int size, int position) const { return by > 0 ? position : size - 1 - position; }
-  /// Around a short line a shift is shorter; 0 leads back to where it began.
+  /// Around a line shorter than `by` a shift has fewer hops; 0 leads back to where it began.
   constexpr int hop_in(int size) const { return cyclic ? hop() % size : hop(); }
 
   template <auto net>
   class part {
    public:
-    /// Sends `give` and fills `take`, another array as long; where the line has nobody to take from, `take`
-    /// stays as it is.
+    /// Sends `give` and receives `take`, another array of the same length. A PE at the beginning of a line
+    /// that is not cyclic receives nothing, and its `take` keeps its values.
     void start(pe& me, memory<T> give, memory<T> take, completion done = no_completion<T>(net.first)) {
       const region r = rectangle_of(me, net.where, name);
       const int size = length(r, net.direction()),

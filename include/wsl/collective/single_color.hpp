@@ -15,7 +15,7 @@
 
 namespace wsl::collective {
 
-/// The layout's side of it, for an all_reduce.
+/// The layout of a single-color all-reduce, for an all_reduce.
 namespace single_color {
 
 template <class Net>
@@ -30,9 +30,9 @@ constexpr void wire(layout& l, const Net& net) {
   if (stage > 0) net.broadcast_part().wire_paths(l, net.name, phase{stage});
 }
 
-/// A stage ends with a task that hears of the teardown and one that begins the next.
+/// A stage ends with a task that is told of the teardown, and one that begins the next stage.
 inline constexpr f64 change = restart + begin + 1;
-/// So does the last; there the teardown follows when the root's operation has ended, but a single value needs
+/// So does the last stage. Its teardown follows the end of the root's operation, but a single value needs
 /// none.
 constexpr f64 end(int words) { return words > 1 ? change + begin : change - begin; }
 
@@ -48,7 +48,7 @@ constexpr f64 cycles(const layout& l, const Net& net, int words) {
 
 }  // namespace single_color
 
-/// What a PE keeps of it, and what it does.
+/// The state and the tasks of a PE.
 template <auto net>
 class single_color_all_reduce {
   using T = typename decltype(net)::element;
@@ -56,7 +56,8 @@ class single_color_all_reduce {
   static constexpr color<T> line{net.first};
 
  public:
-  /// Joins the arrays of all PEs of a team and leaves the total in each.
+  /// Combines the arrays of all PEs of a team and leaves the total in each of them. The arrays are equally
+  /// long.
   void start(pe& me, memory<T> array, completion done = no_completion<T>(net.first)) {
     const region r = rectangle_of(me, net.where, net.name);
     if (array.length() < 1) faults::a_collective_moves_at_least_one_word(net.name, me.at());
@@ -78,11 +79,11 @@ class single_color_all_reduce {
  private:
   int broadcast_stage() const { return (rows_.size() > 1) + (columns_.size() > 1); }
   bool is_root() const { return distance_.x == 0 && distance_.y == 0; }
-  /// Those of a reducing stage.
+  /// The lines that reduce in the current stage.
   const lines& stage_lines() const { return stage_ == 0 && rows_.size() > 1 ? rows_ : columns_; }
   int distance() const { return &stage_lines() == &rows_ ? distance_.x : distance_.y; }
 
-  // The next stage of this PE: who is not in the column of the roots has no part in its turn.
+  // Begins the next stage of this PE. A PE outside the column of the roots skips the second stage.
   void go_on(pe& me) {
     stage_ = stage_ == 0 && rows_.size() > 1 && distance_.x > 0 ? broadcast_stage() : stage_ + 1;
     if (stage_ == broadcast_stage())
@@ -94,20 +95,21 @@ class single_color_all_reduce {
     if (array_.length() == 1) return me.send(line, array_[0]), sent(me);
     me.async(mov(fabout(line), array_), then<&single_color_all_reduce::sent>());
   }
-  /// The farthest PE of a star, and the root on the way back, are the last to send.
+  /// The farthest PE of a star, and in the last stage the root, are the last to send, so they tear the
+  /// color down.
   void sent(pe& me) {
     if (stage_ == broadcast_stage() || distance() == stage_lines().reach(0)) me.send_control(line, teardown);
     else me.send_control(line, advance);
     me.activate<&single_color_all_reduce::stage_ended>();
   }
-  // The arrays of all PEs come in one operation.
+  // One operation receives the arrays of all PEs.
   void receive(pe& me) {
     const int senders = stage_lines().size() - 1;
     const auto all = box(array_, {senders, array_.length()}, {0, 1});
     me.async(join<Combine>(all, fabin(line), all), then<&single_color_all_reduce::stage_ended>());
   }
   void torn_down(pe& me) { me.unblock<&single_color_all_reduce::stage_ended>(); }
-  /// What this PE does in a stage is done, and the color is torn_down down at its router.
+  /// This PE's part of the stage is done, and the color is torn down at its router.
   void stage_ended(pe& me) {
     me.block<&single_color_all_reduce::stage_ended>();
     if (stage_ == broadcast_stage()) {

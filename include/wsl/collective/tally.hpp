@@ -23,7 +23,7 @@ struct tally {
 
   constexpr color<u32> along_row() const { return {first}; }
   constexpr color<u32> along_column() const { return {first + 1}; }
-  /// Carries the count to all PEs.
+  /// The color that carries the count to all PEs, when the tally is complete.
   constexpr color<u32> complete() const { return {first + 2}; }
 
   constexpr void wire(layout& l) const {
@@ -48,17 +48,17 @@ struct tally {
   }
 };
 
-/// What a PE keeps of a tally, a member of its program.
+/// The state and the tasks of a PE that takes part in a tally: a member of its program.
 template <auto net>
 class tally_counter {
  public:
-  /// How much is to be reported until it is over, at least 1; every PE says so, and says the same, before its
-  /// first report. A tally that is over begins anew.
+  /// Sets how many events complete the tally, at least 1. Every PE calls it with the same number before its
+  /// first report. A tally that is complete begins anew.
   void expect(pe& me, u32 most) {
     expected_ = most;
     look(me);
   }
-  /// Something has happened here, or `times` of it.
+  /// Reports an event at this PE, or `times` of them.
   void report(pe& me, u32 times = 1) {
     const region r = rectangle_of(me, net.where, net.name);
     if (me.x() > r.x0) me.send(net.along_row(), times);
@@ -71,7 +71,7 @@ class tally_counter {
   }
 
  private:
-  // In the first column: reports of a row, or of the column.
+  // In the first column: receives the reports of a row, or of the column.
   void add(pe& me, u32 times) {
     if (me.y() > rectangle_of(me, net.where, net.name).y0) return me.send(net.along_column(), times);
     counted_ += times;

@@ -7,6 +7,7 @@
 #pragma once
 #include <thread>
 
+#include "../support/bad_argument.hpp"
 #include "gemv/tile.hpp"
 
 namespace wsl {
@@ -37,9 +38,8 @@ class gemv_fabric {
   /// Throws std::invalid_argument if the lengths do not fit.
   outcome operator()(std::span<f32> y, std::span<const T> x) {
     if (y.size() != static_cast<std::size_t>(rows_) || x.size() != static_cast<std::size_t>(columns_))
-      throw std::invalid_argument("wsl: y = A x of y (" + std::to_string(y.size()) + "), A (" +
-                                  std::to_string(rows_) + ", " + std::to_string(columns_) + ") and x (" +
-                                  std::to_string(x.size()) + "): the shapes do not fit");
+      support::bad_argument({"y = A x of y (", y.size(), "), A (", rows_, ", ", columns_, ") and x (",
+                             x.size(), "): the shapes do not fit"});
     if (y.empty()) return {};
     return fabric_.template launch<&detail::gemv_tile<T>::begin>(all, detail::gemv_problem<T>{y, x});
   }
@@ -51,8 +51,7 @@ class gemv_fabric {
     if (how.wide == 0) how.wide = 1;
     if (how.high == 0) how.high = std::clamp(cores, 1, std::max(1, a.rows()));
     if (how.wide < 1 || how.high < 1)
-      throw std::invalid_argument("wsl: a product runs on at least 1 x 1 PEs, not on " +
-                                  std::to_string(how.wide) + " x " + std::to_string(how.high));
+      support::bad_argument({"a product runs on at least 1 x 1 PEs, not on ", how.wide, " x ", how.high});
     return how;
   }
   static threaded engine(const gemv_options& how) {

@@ -5,6 +5,7 @@
 // as a microkernel (Goto and van de Geijn, ACM TOMS 34, 2008). See examples/30_gemm.cpp.
 #pragma once
 #include "../core/half.hpp"
+#include "../support/bad_argument.hpp"
 #include "matrix.hpp"
 #include "microkernels.hpp"
 
@@ -14,7 +15,7 @@ namespace dense {
 inline constexpr int depth = 128;        // of k, in one go: a panel of B then stays in near caches
 inline constexpr int widest_panel = 64;  // columns
 
-/// Some columns of B as rows of `width` contiguous numbers; what is missing at the right is zero.
+/// Packs some columns of B as rows of `width` contiguous numbers, padded with zeros at the right.
 template <class T>
 void pack(const microkernels& u, f32* to, int width, const matrix<const T>& b) {
   const int k = b.rows(), columns = b.columns();
@@ -43,7 +44,7 @@ void pack(const microkernels& u, f32* to, int width, const matrix<const T>& b) {
   }
 }
 
-/// The numbers of a part of C that is not as wide as a block, in a place that is.
+/// A copy of a part of C that is narrower than a block, padded to the width of one.
 class padded_block {
  public:
   padded_block(const matrix<f32>& c, int width) : c_(c), width_(width) {
@@ -62,9 +63,9 @@ class padded_block {
   int width_;
 };
 
-/// C += A B where B is as wide as a block, and its rows have at least `width` contiguous numbers. The rows of
-/// C are cut evenly, so that no block is much smaller than the others. If there is a `next`, it is the B that
-/// comes then; it and the next rows of A are brought near.
+/// C += A B where B is as wide as a block, and its rows have at least `width` contiguous numbers. The rows
+/// of C are divided evenly, so that no block is much smaller than the others. If there is a `next`, it is
+/// the B of the next call, and it is prefetched together with the next rows of A.
 inline void multiply_panel(const microkernels& u, const matrix<f32>& c, const matrix<const f32>& a,
                            const f32* b, i64 b_row, int width, bool sets, const f32* next = nullptr) {
   const int vectors = width / u.lanes, most = u.rows[vectors - 1], blocks = (c.rows() + most - 1) / most;
@@ -88,7 +89,7 @@ inline void multiply_panel(const microkernels& u, const matrix<f32>& c, const ma
   }
 }
 
-/// The same for an A that is stored in 16 bits: some rows at a time become f32.
+/// The same for an A that is stored in 16 bits: some rows at a time are converted to f32.
 template <class T>
 void multiply_panel(const microkernels& u, const matrix<f32>& c, const matrix<const T>& a, const f32* b,
                     i64 b_row, int width, bool sets) {
@@ -104,8 +105,7 @@ void multiply_panel(const microkernels& u, const matrix<f32>& c, const matrix<co
   }
 }
 
-/// C += A B, where B is not deeper than `depth` and not wider than `width`. B is copied to where it is
-/// contiguous, if that pays.
+/// C += A B, where B is not deeper than `depth` and not wider than `width`. B is packed if that pays.
 template <class A, class B>
 void multiply_strip(const microkernels& u, const matrix<f32>& c, const matrix<const A>& a,
                     const matrix<const B>& b, int width, bool sets) {
@@ -117,14 +117,14 @@ void multiply_strip(const microkernels& u, const matrix<f32>& c, const matrix<co
   multiply_panel(u, c, a, panel, width, width, sets);
 }
 
-/// C += A B, or C = A B if `sets`. `next` may be a B of the same shape that comes then, whose rows lie one
-/// behind the other.
+/// C += A B, or C = A B if `sets`. `next` may be the B of the next call, of the same shape and with
+/// contiguous rows. Throws std::invalid_argument if the shapes do not fit.
 template <class A, class B>
 void product(const matrix<f32>& c, const matrix<A>& a, const matrix<B>& b, bool sets, const microkernels& u,
              const f32* next = nullptr) {
   if (a.columns() != b.rows() || c.rows() != a.rows() || c.columns() != b.columns())
-    throw std::invalid_argument("wsl: a product C = A B of C " + c.shape() + ", A " + a.shape() + " and B " +
-                                b.shape() + ": the shapes do not fit");
+    support::bad_argument({"a product C = A B of C ", c.shape(), ", A ", a.shape(), " and B ", b.shape(),
+                           ": the shapes do not fit"});
   if (c.empty()) return;
   if (a.columns() == 0) {  // nothing to add; the operands may have no memory at all
     for (int i = 0; sets && i < c.rows(); ++i)
@@ -164,7 +164,7 @@ void multiply_add(const matrix<f32>& c, const matrix<A>& a, const matrix<B>& b,
                   const dense::microkernels& u = dense::best_microkernels()) {
   dense::product(c, a, b, false, u);
 }
-/// C = A B, whatever C was.
+/// C = A B, with the shapes, the error and the exception of multiply_add; C need not be initialized.
 template <class A, class B>
 void multiply(const matrix<f32>& c, const matrix<A>& a, const matrix<B>& b,
               const dense::microkernels& u = dense::best_microkernels()) {

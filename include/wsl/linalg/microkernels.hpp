@@ -12,8 +12,7 @@
 
 namespace wsl::dense {
 
-/// What is needed soon and may be far away: with step p of a block the processor is asked for from + p *
-/// step.
+/// Prefetched memory: with step p of a block the processor is asked for from + p * step.
 struct upcoming {
   const f32* from;
   i64 step;
@@ -34,7 +33,7 @@ struct block {
   upcoming next[2];
 };
 
-/// `rows` rows of some vectors, from one place to another.
+/// `rows` rows of some vectors each, to be copied from one place to another.
 struct strip {
   const f32* from;
   i64 from_row;
@@ -96,7 +95,8 @@ template <int lanes, int vectors>
           *reinterpret_cast<const unaligned*>(x.from + r * x.from_row + v * lanes);
 }
 
-// Each round interleaves the rows of the upper half with those of the lower; log2(lanes) rounds transpose.
+// Each round interleaves the rows of the upper half with those of the lower half; log2(lanes) rounds
+// transpose.
 template <int lanes, int... i>
 [[gnu::always_inline]] inline void transpose_square(const square& x, std::integer_sequence<int, i...>) {
   using unaligned = typename vector<lanes>::unaligned;
@@ -113,9 +113,9 @@ template <int lanes, int... i>
   for (int r = 0; r < lanes; ++r) *reinterpret_cast<unaligned*>(x.to + r * x.to_row) = row[r];
 }
 
-// One set of functions for each instruction set. Attributes cannot be parameters, so the three differ in one
-// word. rows[n - 1] rows of n vectors leave registers for B and A; low wide blocks read A seldom and touch
-// few rows of C, high narrow ones are for narrow C.
+// One set of functions for each instruction set. Attributes cannot be parameters, so the three differ in
+// one word. Blocks of rows[n - 1] rows of n vectors leave registers for B and A. Low wide blocks read A
+// seldom and touch few rows of C; high narrow ones are for a narrow C.
 struct baseline {
   static constexpr int lanes = 4, rows[max_vectors] = {6, 6, 0, 0};
   template <int r, int v>
@@ -163,8 +163,8 @@ struct avx512 {
 
 }  // namespace detail
 
-/// What one instruction set offers: blocks of up to `rows[n - 1]` rows and n vectors of `lanes` elements,
-/// none if that is 0, and what brings B into their shape.
+/// The microkernels of one instruction set: blocks of up to `rows[n - 1]` rows and n vectors of `lanes`
+/// elements (none if that is 0), and the functions that pack B for them.
 struct microkernels {
   using multiplier = void (*)(const block&);
   using copier = void (*)(const strip&);
@@ -174,9 +174,9 @@ struct microkernels {
   copier copy[max_vectors];                    ///< [vectors - 1]
   void (*transpose)(const square&);
 
-  /// How many vectors the blocks have whose columns are so many, or the first of so many: little of a block
-  /// should be for nothing. Low blocks are for an A whose rows are contiguous; of its columns they would take
-  /// too few numbers from a cache line.
+  /// The number of vectors of the blocks for a C of so many columns, or for the first of them: little of a
+  /// block should be computed in vain. Low blocks are for an A whose rows are contiguous; of columns they
+  /// would take too few numbers from a cache line.
   constexpr int vectors_for(int columns, bool rows_of_a = true) const {
     return columns > 3 * lanes && rows[3] && rows_of_a ? 4 : columns > lanes ? 2 : 1;
   }
@@ -206,7 +206,7 @@ inline constexpr microkernels microkernels_of = [] {
   return u;
 }();
 
-/// The widest that this processor has.
+/// The microkernels for the widest vectors that this processor has.
 inline const microkernels& best_microkernels() {
 #ifdef __x86_64__
   static const microkernels& best = __builtin_cpu_supports("avx512f") ? microkernels_of<detail::avx512>

@@ -11,8 +11,8 @@
 
 namespace wsl {
 
-/// `lanes` numbers side by side. Loads and stores through a reference need no alignment. By reference also
-/// between functions: how vectors are passed by value depends on the processor.
+/// A vector of `lanes` numbers. Loads and stores through a reference need no alignment. Functions also take
+/// them by reference: how vectors are passed by value depends on the instruction set.
 template <int lanes>
 struct vector_of {
   typedef f32 type __attribute__((vector_size(lanes * 4), aligned(4), may_alias));
@@ -34,8 +34,8 @@ template <int n, int lanes>
 [[gnu::always_inline]] inline void slide(vec<lanes>& out, const vec<lanes>& low, const vec<lanes>& high) {
 #if defined(__x86_64__) && !defined(__clang__)
   if constexpr (lanes == 16) {
-    // GCC would take a permutation that holds a register with indices for every n: a loop that slides a lot
-    // runs out of registers.
+    // GCC would emit a permutation that holds a register with indices for every n, and a loop that slides a
+    // lot runs out of registers.
     asm("valignd %3, %1, %2, %0" : "=v"(out) : "v"(low), "v"(high), "i"(n));
     return;
   }
@@ -56,7 +56,7 @@ constexpr int line_stride(int n) {
   return line_front + whole_vectors(n) + (whole_vectors(n) / widest_lanes % 2 ? widest_lanes : 0);
 }
 
-/// Numbers that one instruction of this processor works on: 4, 8 or 16.
+/// The f32 numbers that one instruction of this processor works on: 4, 8 or 16.
 inline int processor_lanes() {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
@@ -74,7 +74,7 @@ class vector_code {
 
   /// The version for this processor.
   static function best() { return with(processor_lanes()); }
-  /// The version for 4, 8 or 16 numbers, at most as many as the processor has lanes.
+  /// The version for 4, 8 or 16 numbers; at most as many as the processor has lanes.
   static function with([[maybe_unused]] int lanes) {
 #if defined(__x86_64__)
     if (lanes == 16) return &with_16;

@@ -166,7 +166,7 @@ struct reporter {
     if (++over < rounds) go(me);
   }
   static consteval auto tasks() {
-    return table(launch<&reporter::begin>(), use<&reporter::count>(), on<net.over(), &reporter::next>());
+    return table(launch<&reporter::begin>(), use<&reporter::count>(), on<net.complete(), &reporter::next>());
   }
 };
 
@@ -189,7 +189,7 @@ void tallies(int width, int height, const Engine& engine) {
 
 }  // namespace
 
-TEST_CASE("a tally is over everywhere when the last report has come") {
+TEST_CASE("a tally is complete everywhere when the last report has come") {
   for (int width : {1, 2, 3, 6})
     for (int height : {1, 2, 5}) {
       tallies<reports>(width, height, reference{});

@@ -77,10 +77,10 @@ const std::vector<cells> odd_sizes{{1, 1, 1}, {1, 1, 37}, {1, 13, 5}, {17, 1, 16
 
 TEST_CASE("solver: the product is the serial one, on all rectangles") {
   for (const cells& size : odd_sizes)
-    for (const shares& how : {shares{1, 1, 1}, shares{2, 1, 2}, shares{3, 2, 3}, shares{17, 13, 2}}) {
+    for (const options& how : {options{1, 1, 1}, options{2, 1, 2}, options{3, 2, 3}, options{17, 13, 2}}) {
       const stencil a = convection(size);
       const std::vector<f32> u = noise(size.count());
-      const shares fits{std::min(how.wide, size.x), std::min(how.high, size.y), how.threads};
+      const options fits{std::min(how.wide, size.x), std::min(how.high, size.y), how.threads};
       INFO(text(size) << " cells on " << fits.wide << " x " << fits.high << " PEs");
       CHECK(difference(product(a, u, fits), serial::product(a, wide(u))) < 1e-6);
     }
@@ -91,7 +91,7 @@ TEST_CASE("solver: residuals fall as those of the serial methods") {
     INFO(text(size) << " cells");
     const std::vector<f32> b = noise(size.count());
     const limits few{.tolerance = 1e-5, .iterations = 12};
-    const shares how{std::min(3, size.x), std::min(2, size.y), 2};
+    const options how{std::min(3, size.x), std::min(2, size.y), 2};
     const stencil any = convection(size), symmetric = diffusion(size);
     const auto compare = [&](const solution<f32>& s, const solution<f64>& expected) {
       for (std::size_t i = 0; i < std::min(s.residuals.size(), expected.residuals.size()); ++i) {
@@ -118,7 +118,7 @@ TEST_CASE("solver: a manufactured solution comes back") {
   const auto check = [&](const stencil& a, auto method) {
     const std::vector<f64> right = serial::product(a, expected);
     const std::vector<f32> b(right.begin(), right.end());
-    const solution<f32> s = method(a, b, limits{.tolerance = 1e-6}, shares{});
+    const solution<f32> s = method(a, b, limits{.tolerance = 1e-6}, options{});
     CHECK(s.converged());
     CHECK(serial::relative_residual(a, s.x, b) < 3e-6);
     CHECK(difference(s.x, expected) < 1e-4);
@@ -157,9 +157,9 @@ TEST_CASE("solver: threads change no bit") {
   const std::vector<f32> b = noise(size.count());
   const limits few{.tolerance = 0, .iterations = 70};  // more than one launch
   const auto equal = [&](auto method, const stencil& a) {
-    const auto first = method(a, b, few, shares{5, 3, 1});
+    const auto first = method(a, b, few, options{5, 3, 1});
     for (int threads : {2, 3, 8}) {
-      const auto s = method(a, b, few, shares{5, 3, threads});
+      const auto s = method(a, b, few, options{5, 3, threads});
       CHECK(s.x == first.x);
       CHECK(s.residuals == first.residuals);
     }

@@ -104,8 +104,8 @@ TEST_CASE("wave25: how the grid is shared out changes no bit") {
   simulation one{p, {.wide = 1, .high = 1, .depth = 1}};
   one.run(25);
   const auto field = one.field();
-  for (const shares& how : {shares{1, 1, 7, 1}, shares{2, 1, 3, 2}, shares{3, 2, 2, 3}, shares{5, 4, 3, 8},
-                            shares{23, 19, 1, 2}, shares{1, 19, 4, 2}}) {
+  for (const options& how : {options{1, 1, 7, 1}, options{2, 1, 3, 2}, options{3, 2, 2, 3}, options{5, 4, 3, 8},
+                            options{23, 19, 1, 2}, options{1, 19, 4, 2}}) {
     simulation s{p, how};
     s.run(25);
     INFO(how.wide << " x " << how.high << " PEs, depth " << how.depth << ", " << how.threads << " threads");

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "../../core/fault.hpp"
+#include "../../core/scalar.hpp"
 #include "../../support/huge_array.hpp"
 
 namespace wsl::fft {

@@ -10,8 +10,8 @@
 
 namespace wsl::fft {
 
-/// One pass over the numbers of a group of lines: `count` transforms of r * m numbers each become r * count
-/// ones of m. The roots are exp(-2 pi i p j / (r m)) for p = 0 .. m - 1 and j = 1 .. r - 1, real part first.
+/// One pass over a group of lines: `count` transforms of r * m elements each become r * count transforms of
+/// m. The roots are exp(-2 pi i p j / (r m)) for p = 0 .. m - 1 and j = 1 .. r - 1, real part first.
 struct pass {
   const f32* from;
   f32* to;
@@ -21,7 +21,8 @@ struct pass {
 
 namespace loops {
 
-/// On vectors of v numbers. A template that deduced their type would lose that they need no alignment.
+/// Arithmetic on vectors of v numbers. A function template that deduced the vector type would lose that it
+/// needs no alignment.
 template <int v>
 struct arithmetic {
   using V = vec<v>;
@@ -31,13 +32,13 @@ struct arithmetic {
     const V sum = a + b;
     b = a - b, a = sum;
   }
-  /// (a, b) becomes -i (a, b), of a number's real and imaginary part.
+  /// Multiplies (re, im) by -i.
   [[gnu::always_inline]] static inline void times_minus_i(V& re, V& im) {
     const V old = re;
     re = im, im = -old;
   }
 
-  /// r numbers become their transform.
+  /// The transforms of r elements.
   [[gnu::always_inline]] static inline void transform_2(V* re, V* im) {
     butterfly(re[0], re[1]), butterfly(im[0], im[1]);
   }
@@ -50,7 +51,7 @@ struct arithmetic {
     re[1] = re_mid + re_side, im[1] = im_mid + im_side;
     re[2] = re_mid - re_side, im[2] = im_mid - im_side;
   }
-  /// Their order ends as 0, 2, 1, 3.
+  /// The result is in the order 0, 2, 1, 3.
   [[gnu::always_inline]] static inline void transform_4_swapped(V* re, V* im) {
     butterfly(re[0], re[2]), butterfly(im[0], im[2]);
     butterfly(re[1], re[3]), butterfly(im[1], im[3]);
@@ -151,7 +152,7 @@ auto loop_for() -> void (*)(Arguments...) {
   else return vector_code<Loop, Arguments...>::best();
 }
 
-/// Does a pass of a radix: 2, 3, 4, 5 or 8.
+/// Does a pass of the radix 2, 3, 4, 5 or 8.
 template <int width>
 void transform_by(int radix, const pass& x) {
   using loops::butterflies;

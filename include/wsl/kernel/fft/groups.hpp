@@ -12,7 +12,7 @@
 
 namespace wsl::fft {
 
-/// Where the numbers of a group's lines are in the memory of a PE: number k at first + k / part * block + k %
+/// The places of a group's elements in the memory of a PE: element k is at first + k / part * block + k %
 /// part * stride, in f32.
 struct places {
   f32* first;
@@ -20,7 +20,7 @@ struct places {
   i64 block, stride;
 };
 
-/// Lines of the host, complex numbers as pairs of f32: number k of line l is at first + k * along + l *
+/// Lines of the host, complex numbers as pairs of f32: element k of line l is at first + k * along + l *
 /// across.
 template <class T>
 struct host_lines {
@@ -56,8 +56,7 @@ struct scatter {
   }
 };
 
-/// Pairs of a host's row become real parts at `re` and imaginary parts at `im` of x's first number, and so
-/// on.
+/// Splits the pairs of a host's row into real parts at `re` and imaginary parts at `im`.
 template <int width>
 struct deinterleave {
   template <int lanes>
@@ -112,8 +111,8 @@ struct scale {
   }
 };
 
-/// Line l's number k is multiplied by the root each[k] * beside[k][l]; the first is pairs, the second laid
-/// out as a group.
+/// Multiplies element k of line l by the twiddle factor each[k] * beside[k][l]; `each` holds pairs,
+/// `beside` is laid out as a group.
 template <int width>
 struct twiddle {
   template <int lanes>
@@ -130,9 +129,10 @@ struct twiddle {
   }
 };
 
-/// The transform Z of h pairs of real numbers, taken as complex ones, becomes the h + 1 first numbers of the
-/// transform of the 2 h real numbers: X_k = (Z_k + conj Z_(h-k)) / 2 - i w^k (Z_k - conj Z_(h-k)) / 2 with w
-/// = exp(-pi i / h). Backward, on numbers whose real and imaginary parts are exchanged, X becomes 2 Z.
+/// The transform Z of h pairs of real numbers, taken as complex ones, becomes the first h + 1 elements of
+/// the transform of the 2 h real numbers: X_k = (Z_k + conj Z_(h-k)) / 2 - i w^k (Z_k - conj Z_(h-k)) / 2
+/// with w = exp(-pi i / h). Backward, on elements whose real and imaginary parts are exchanged, X becomes 2
+/// Z.
 template <int width, bool backward>
 struct split {
   template <int lanes>
@@ -179,7 +179,7 @@ void transpose_block(const f32* from, i64 from_row, f32* to, i64 to_row) {
   }
 }
 
-/// What is done to groups of `width` lines. x is a group, n the length of its lines.
+/// The operations on groups of `width` lines. x is a group, n the length of its lines.
 template <int width>
 struct group {
   static constexpr int number = 2 * width;  ///< f32 of a number of all lines
@@ -190,8 +190,9 @@ struct group {
   static void scatter(const places& to, const f32* x, int n) {
     loop_for<width, loops::scatter<width>, const places&, const f32*, int>()(to, x, n);
   }
-  /// Lines become numbers: number k of line l goes into the group at to.first + k / part * block + l * stride
-  /// + k % part / width * number, as its line k % width. `part` is a multiple of the width.
+  /// Transposes lines and elements: element k of line l becomes, in the group at to.first + k / part *
+  /// block + l * stride + k % part / width * number, that of line k % width. `part` is a multiple of the
+  /// width.
   static void scatter_transposed(const places& to, const f32* x, int n) {
     for (int k = 0; k < n; k += width) {
       f32* at = to.first + k / to.part * to.block + k % to.part / width * number;
@@ -199,7 +200,7 @@ struct group {
     }
   }
 
-  /// From the host; with `exchanged` real and imaginary parts change places.
+  /// Loads a group from the host; with `exchanged` real and imaginary parts change places.
   static void load(f32* x, const host_lines<const f32>& from, int n, bool exchanged) {
     f32 *re = exchanged ? x + width : x, *im = exchanged ? x : x + width;
     if (from.live == width && from.across == 2)

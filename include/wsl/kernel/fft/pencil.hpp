@@ -15,12 +15,12 @@ enum class kind : u8 {
   complex,    ///< n0, then n1, then n2
   from_real,  ///< n2, then n1, then n0
   to_real,    ///< n0, then n1, then n2
-  /// one line as (n1, n2): along n1, turned by roots of unity, along n2; the result is transposed
+  /// one line as (n1, n2), the four-step algorithm (Bailey 1990): along n1, twiddle factors, along n2; the
+  /// result is transposed
   four_step,
 };
 
-/// What the host wants: where its arrays are, f32 by f32, and how many f32 the numbers are apart along their
-/// axes.
+/// The arguments of a launch: the arrays of the host, and the strides of their axes in f32.
 struct job {
   kind what;
   bool inverse;  ///< real and imaginary parts are exchanged on the way in and on the way out
@@ -30,7 +30,7 @@ struct job {
   i64 from_stride[3]{}, to_stride[3]{};
 };
 
-/// How much a PE can hold: `width` lines side by side, and room for so many f32. 0 is no limit.
+/// The memory of a PE: `width` lines side by side, and buffers of so many f32. 0 is no limit.
 struct capacity {
   int width = widest_lanes, parts = 4;
   int volume = 0, plane = 0, group = 0;
@@ -51,7 +51,7 @@ class pencil {
     return l;
   }
 
-  /// The host says, once, what will be transformed. Of real numbers n2 counts the pairs plus one.
+  /// The host describes, once, the transform. For real numbers n2 counts the pairs plus one.
   void prepare(const decomposition& shape, kind what, coord at) {
     decomposition_ = shape, at_ = at;
     const bool real = what == kind::from_real || what == kind::to_real;
@@ -94,8 +94,8 @@ class pencil {
     if (job_.what == kind::from_real) along_n0_to_host();
     else next_plane(me);
   }
-  /// A plane is a number of n0: its lines of one axis, and when the row has exchanged them, its lines of the
-  /// other one.
+  /// A plane belongs to one element of n0: its lines of one axis, and after the row's exchange its lines of
+  /// the other one.
   void next_plane(pe& me) {
     if (plane_ == decomposition_.part0() || plane0() >= decomposition_.n0) return ended(me);
     if (job_.what == kind::from_real) along_n2_from_host();
@@ -209,8 +209,8 @@ class pencil {
 
   // ---- what they share --------------------------------------------------------------------------
 
-  /// This PE's groups of lines side by side along an axis of n numbers: where one begins in the whole array
-  /// and in the PE's part, and how many of its lines there are.
+  /// Calls f for each of this PE's groups of lines along an axis of n elements: where it begins in the
+  /// whole array and in the PE's part, and how many lines it has.
   template <class F>
   void each_group(int n, int share, F f) {
     const range mine = decomposition::part(n, share, at_.x);

@@ -22,7 +22,8 @@ struct split_all_to_all {
   template <auto net>
   class part {
    public:
-    /// Of `used` strands, each has an equal part of both arrays, and in it a block for each PE of the line.
+    /// Sends `give` and receives `take`. Each of the `used` parts has an equal share of both arrays, and in
+    /// it a block for each PE of the line.
     void start(pe& me, std::span<f32> give, std::span<f32> take, int used, completion done) {
       const std::size_t size = give.size() / static_cast<std::size_t>(used);
       done_ = done, under_way_ = used;
@@ -38,7 +39,7 @@ struct split_all_to_all {
     }
 
    private:
-    /// Strands k, k + 1, ...
+    /// The endpoints of the parts k, k + 1, ...
     template <int k, bool last>
     struct bundle {
       endpoint<net.part_of(k)> one;

@@ -11,17 +11,17 @@
 #include <algorithm>
 #include <complex>
 #include <limits>
-#include <stdexcept>
 #include <thread>
 #include <vector>
 
+#include "../../support/bad_argument.hpp"
 #include "pencil.hpp"
 
 namespace wsl::fft {
 
 using number = std::complex<f32>;
 
-/// How a transform uses this computer; 0 leaves the choice to it.
+/// How a transform uses this computer; 0 leaves a choice to the library.
 struct options {
   int wide = 0, high = 0;  ///< PEs; arrays of one or two axes have one row of them
   int threads = 0;         ///< as threaded{.threads}
@@ -29,17 +29,16 @@ struct options {
 
 namespace checks {
 
-[[noreturn]] inline void refuse(const std::string& what) { throw std::invalid_argument("wsl: " + what); }
-
 inline void length(int n) {
-  if (n < 1) refuse("an axis of a transform has at least 1 number, not " + std::to_string(n));
+  if (n < 1) support::bad_argument({"an axis of a transform has at least 1 number, not ", n});
   if (transformable(n)) return;
   i64 longer = n;
   while (!transformable(longer)) ++longer;
-  refuse("lines of " + std::to_string(n) +
-         " numbers cannot be transformed: a length has no other prime factors than 2, 3 and 5; the next "
-         "longer one is " +
-         std::to_string(longer));
+  support::bad_argument(
+      {"lines of ", n,
+       " numbers cannot be transformed: a length has no other prime factors than 2, 3 and 5; the next "
+       "longer one is ",
+       longer});
 }
 
 }  // namespace checks
@@ -48,7 +47,8 @@ inline void length(int n) {
 template <capacity r>
 class transform_on {
  public:
-  /// Throws std::invalid_argument for axes or a grid that cannot be, fault if the machine is too small.
+  /// Throws std::invalid_argument for invalid axes or an invalid grid, and fault if the machine is too
+  /// small.
   template <class Engine>
   transform_on(const std::vector<int>& axes, bool real, const options& how, const machine& target,
                const Engine& engine)
@@ -61,7 +61,7 @@ class transform_on {
         fabric_.template program_at<pencil<r>>({x, y}).prepare(decomposition_, what(false), {x, y});
   }
 
-  /// How the numbers are shared out.
+  /// The distribution of the array over the PEs.
   const decomposition& decomposition_used() const { return decomposition_; }
   /// The numbers of the array, complex or real, and of its spectrum.
   std::size_t size() const { return count(axes_.back()); }
@@ -92,11 +92,11 @@ class transform_on {
   }
   static const std::vector<int>& checked(const std::vector<int>& axes, bool real) {
     if (axes.empty() || axes.size() > 3)
-      checks::refuse("a transform has one to three axes, not " + std::to_string(axes.size()));
+      support::bad_argument({"a transform has one to three axes, not ", axes.size()});
     for (int n : axes) checks::length(n);
     if (real && axes.back() % 2)
-      checks::refuse("the last axis of a transform of real numbers has an even length, not " +
-                     std::to_string(axes.back()));
+      support::bad_argument(
+          {"the last axis of a transform of real numbers has an even length, not ", axes.back()});
     return axes;
   }
   /// A long line becomes the most nearly square array.
@@ -123,14 +123,12 @@ class transform_on {
                       : std::max(1, std::min({cores, c.n1 / r.width, c.n2 / r.width}));
     c.high = how.high ? how.high : d == 3 ? std::min({cores, c.n0, c.n1}) : 1;
     if (c.wide < 1 || c.high < 1)
-      checks::refuse("a transform runs on at least 1 x 1 PEs, not on " + std::to_string(c.wide) + " x " +
-                     std::to_string(c.high));
+      support::bad_argument({"a transform runs on at least 1 x 1 PEs, not on ", c.wide, " x ", c.high});
     if (d < 3 && c.high > 1)
-      checks::refuse("a transform of " + text(axes) + " runs on one row of PEs, not on " +
-                     std::to_string(c.high));
+      support::bad_argument({"a transform of ", text(axes), " runs on one row of PEs, not on ", c.high});
     if (std::max(c.volume(), c.plane()) > std::numeric_limits<int>::max())
-      checks::refuse("a transform of " + text(axes) + " on " + std::to_string(c.wide) + " x " +
-                     std::to_string(c.high) + " PEs gives each more numbers than it can count; use more PEs");
+      support::bad_argument({"a transform of ", text(axes), " on ", c.wide, " x ", c.high,
+                             " PEs gives each more numbers than it can count; use more PEs"});
     return c;
   }
 
@@ -146,8 +144,8 @@ class transform_on {
   void strides(i64* s, i64 row) const { s[0] = row * decomposition_.n1, s[1] = row, s[2] = 2; }
   void check_size(std::size_t given, std::size_t needed, const char* role) const {
     if (given != needed)
-      checks::refuse("a transform of " + text(axes_) + (real_ ? " real numbers" : "") + " takes arrays of " +
-                     std::to_string(needed) + " numbers where it " + role + " " + std::to_string(given));
+      support::bad_argument({"a transform of ", text(axes_), (real_ ? " real numbers" : ""),
+                             " takes arrays of ", needed, " numbers where it ", role, " ", given});
   }
 
   std::vector<int> axes_;

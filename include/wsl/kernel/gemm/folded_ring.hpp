@@ -20,7 +20,8 @@ struct folded_ring {
 
   constexpr std::array<color<T>, 3> colors() const { return {nth(0), nth(1), nth(2)}; }
 
-  /// Which place on the ring the PE `at` of a line of n has: 0, 1, 2, ... from one PE to where it sends.
+  /// The place on the ring of the PE `at` of a line of n: 0, 1, 2, ... from one PE to the one that it sends
+  /// to.
   static constexpr int place(int at, int n) { return at % 2 ? n - (at + 1) / 2 : at / 2; }
 
   /// The color on which the PE `at` of a line of n, two or more, sends to the next of the ring.
@@ -38,7 +39,7 @@ struct folded_ring {
     const port back = rows ? west : north, ahead = rows ? east : south;
     const int n = rows ? l.width() : l.height();
     l.claim_colors("folded_ring", first, 3, l.grid());
-    // a line of one or two PEs uses fewer
+    // A line of one or two PEs uses fewer colors.
     for (color<T> c : colors()) l.path(c, columns(0, 0), ramp >> ramp);
     for (int at = 0; at < n && n > 1; ++at) {
       const area line = rows ? column(at) : row(at);

@@ -13,7 +13,7 @@ namespace wsl::detail {
 template <class T>
 struct row_tile {
   using word = gemm_word<T>;
-  // of B; parts of fewer rows would not keep C in registers for long
+  // The parts of B have at least this many rows: fewer would not keep C in registers for long.
   static constexpr int largest_side = 1024, most_parts = host.colors, least_depth = 256;
   static constexpr broadcast<word> part_of_b(int k) {
     return {.first = k, .among = each_column, .root = {0, k}};
@@ -48,7 +48,7 @@ struct row_tile {
     me.unblock<&row_tile::multiply<0>>(), me.block<&row_tile::multiply<1>>();
     expect<0>(me, 0), expect<1>(me, 1);
   }
-  // Parts come into two places in turn: while one is multiplied, the next comes.
+  // Parts arrive in two places in turn: while one is multiplied, the next arrives.
   template <int place>
   void expect(pe& me, int part) {
     if (part >= parts) return;

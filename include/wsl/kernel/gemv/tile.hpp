@@ -15,7 +15,7 @@
 #include "../../support/huge_array.hpp"
 
 namespace wsl::detail {
-/// What the host gives to every PE: where its vectors are.
+/// The arguments of a launch: the vectors of the host.
 template <class T>
 struct gemv_problem {
   std::span<f32> y;
@@ -46,7 +46,7 @@ struct gemv_tile {
     return l;
   }
 
-  /// The host gives the PE in column i and row j its tile.
+  /// The host loads the tile of the PE in column i and row j.
   void load(const matrix<const T>& a, int pes_wide, int pes_high, int i, int j) {
     const auto size = [](int n) { return static_cast<std::size_t>(n); };
     rows = std::max(1, (a.rows() + pes_high - 1) / pes_high),

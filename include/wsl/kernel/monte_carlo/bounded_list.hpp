@@ -10,14 +10,14 @@
 
 namespace wsl::monte_carlo {
 
-/// What one PE has room for; 0 is no limit.
+/// The capacity of a PE; 0 is no limit.
 struct wafer_capacity {
   int nuclides = 0;
   int points = 0;     ///< of all its nuclides together, two more for each than its band has
   int particles = 0;  ///< at any moment: more than the mean, because bands and rows are not equally full
 };
 
-/// A vector of up to `room` elements inside the object.
+/// A vector of up to `capacity` elements inside the object.
 template <class T, int capacity>
 class bounded_list {
  public:
@@ -50,7 +50,7 @@ class bounded_list {
   std::size_t size_ = 0;
 };
 
-/// Room for `each` elements for each of `n`, and `more`; without a limit if n is 0.
+/// Space for `each` elements for each of `n`, and `more`; without a limit if n is 0.
 template <class T, int n, int each = 1, int more = 0>
 using list = std::conditional_t<n == 0, std::vector<T>, bounded_list<T, n == 0 ? 1 : n * each + more>>;
 

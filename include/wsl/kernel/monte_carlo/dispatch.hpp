@@ -32,7 +32,8 @@ struct dispatch {
   }
 
  private:
-  /// Everyone on a line of n PEs may send to the one at `to`; `onward` leads away from the line's start.
+  /// The routes on which any PE of a line of n may send to the one at `to`; `onward` leads away from the
+  /// line's start.
   static constexpr void lead_to(layout& l, color<T> c, int to, int n, port onward, port back) {
     const auto line = [&](int from, int end_of) {
       return onward == east ? columns(from, end_of) : rows(from, end_of);

@@ -5,6 +5,7 @@
 // its authors' code (hpc-science/mc_on_accelerators), so its checksum can be compared. See
 // examples/35_particles.cpp.
 #pragma once
+#include "../../support/bad_argument.hpp"
 #include "reference.hpp"
 
 namespace wsl::monte_carlo {
@@ -57,11 +58,9 @@ inline void draw_energies(std::span<grid_point<f32>> grid, fuel_stream& draw) {
 /// Throws std::invalid_argument unless there is a nuclide, with at least two points.
 inline fuel_problem make_fuel_problem(std::size_t particles, int nuclides = 250,
                                       int points_per_nuclide = 10'000) {
-  if (nuclides < 1)
-    throw std::invalid_argument("wsl: a material has at least one nuclide, not " + std::to_string(nuclides));
+  if (nuclides < 1) support::bad_argument({"a material has at least one nuclide, not ", nuclides});
   if (points_per_nuclide < 2)
-    throw std::invalid_argument("wsl: a nuclide needs 2 points to interpolate between, not " +
-                                std::to_string(points_per_nuclide));
+    support::bad_argument({"a nuclide needs 2 points to interpolate between, not ", points_per_nuclide});
   fuel_problem problem;
   fuel& m = problem.material;
   fuel_stream draw;

@@ -18,7 +18,7 @@ inline constexpr dispatch<u32, 32, 32> lookup_dispatch{0};
 
 class lookup_pe {
  public:
-  /// The host gives the PE the part of the reactor that it owns: band x * rows + y of columns * rows equal
+  /// The host loads the part of the reactor that the PE owns: band x * rows + y of columns * rows equal
   /// ones.
   void load(const reactor& r, coord at, int columns, int rows) {
     columns_ = columns, rows_ = rows, at_ = at;
@@ -37,12 +37,12 @@ class lookup_pe {
                                 r.materials[m].densities[i]});
     }
   }
-  /// What its lookups found since the last call.
+  /// The totals of its lookups since the last call.
   lookup_totals collect() { return std::exchange(found_, {}); }
 
   // ---- host functions ---------------------------------------------------------------------------
 
-  /// Sends its share of `count` lookups at the places first, first + apart, ... towards their owners.
+  /// Sends its share of `count` lookups at the positions first, first + apart, ... to their owners.
   void draw(pe& me, u32 first, u32 apart, u32 count) {
     const u64 pes = static_cast<u64>(columns_ * rows_), rank = static_cast<u64>(at_.y * columns_ + at_.x);
     const u32 begin = static_cast<u32>(rank * count / pes),
@@ -55,7 +55,7 @@ class lookup_pe {
     exchange(me);
   }
 
-  /// Does all lookups that have come. With `go_on` their particles' next lookups are then ready for
+  /// Does all lookups that have arrived. With `go_on` their particles' next lookups are then ready for
   /// `exchange`.
   void look_up(pe&, bool go_on) {
     sort();
@@ -81,8 +81,8 @@ class lookup_pe {
     }
   }
 
-  /// A lookup that is this PE's own; or one of this column's, which waits for the next `exchange`: a PE that
-  /// passed it on at once might wait for room towards PEs that wait for it.
+  /// Receives a lookup: one of this PE, or one of this column, which waits for the next `exchange`. A PE
+  /// that passed it on at once might wait for space at PEs that wait for it.
   void take(pe&, u32 position) {
     if (rows_ == 1) positions_.push_back(position);
     else enqueue(position, uniform(one_step(lookup_states[position])));
@@ -96,7 +96,7 @@ class lookup_pe {
  private:
   static constexpr std::size_t materials = 12;
 
-  // One point more on both sides: the edges of bands are rounded.
+  // One more point on both sides, because the edges of bands are rounded.
   void add_table(nuclide_grid<f64> grid, f64 from, f64 to) {
     const int last = static_cast<int>(grid.size()) - 1;
     const int low = std::max(0, interval_of(grid, from) - 1),

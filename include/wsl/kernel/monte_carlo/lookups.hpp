@@ -5,6 +5,7 @@
 //   f.events(0, 17'000'000).verification();   // 945990
 // See examples/34_lookups.cpp.
 #pragma once
+#include "../../support/bad_argument.hpp"
 #include "lookup_pe.hpp"
 #include "run_statistics.hpp"
 
@@ -46,9 +47,7 @@ class lookup_fabric {
   /// Particles first .. first + count - 1, each of which draws its next lookup after the one before,
   /// `lookups_each` times.
   lookup_totals histories(u64 first, u64 count, int lookups_each = 34) {
-    if (lookups_each < 1)
-      throw std::invalid_argument("wsl: a history has at least one lookup, not " +
-                                  std::to_string(lookups_each));
+    if (lookups_each < 1) support::bad_argument({"a history has at least one lookup, not ", lookups_each});
     const u64 apart = static_cast<u64>(lookups_each) * 10;
     fits(apart, first, count);
     for (u64 done = 0; done < count; done += grid_.batch) {
@@ -70,15 +69,13 @@ class lookup_fabric {
   static const lookup_grid& checked(const lookup_grid& grid, const reactor& r) {
     const auto within = [](int n) { return n >= 1 && n <= 32; };
     if (!within(grid.columns) || !within(grid.rows))
-      throw std::invalid_argument("wsl: lookups run on 1 x 1 to 32 x 32 PEs, not on " +
-                                  std::to_string(grid.columns) + " x " + std::to_string(grid.rows));
-    if (grid.batch == 0) throw std::invalid_argument("wsl: a batch has at least one lookup");
+      support::bad_argument({"lookups run on 1 x 1 to 32 x 32 PEs, not on ", grid.columns, " x ", grid.rows});
+    if (grid.batch == 0) support::bad_argument({"a batch has at least one lookup"});
     if (r.materials.size() != 12)
-      throw std::invalid_argument("wsl: lookups draw one of 12 materials, but the reactor has " +
-                                  std::to_string(r.materials.size()));
+      support::bad_argument({"lookups draw one of 12 materials, but the reactor has ", r.materials.size()});
     return grid;
   }
-  // Bands of the grid that threads take: sixteen, so that they can be shared out evenly.
+  // The grid is divided into sixteen partitions, which can be distributed evenly over threads.
   static threaded engine(const lookup_grid& grid) {
     return {.threads = grid.threads,
             .pes_per_partition = static_cast<u32>(std::max(1, grid.columns * grid.rows / 16))};
@@ -87,9 +84,9 @@ class lookup_fabric {
     // may be more than 64 bits
     const f64 places = static_cast<f64>(apart) * (static_cast<f64>(first) + static_cast<f64>(count));
     if (places <= static_cast<f64>(~u32{0})) return;
-    throw std::invalid_argument("wsl: a lookup's position in the random stream fits one wavelet: " +
-                                std::to_string(static_cast<u64>(std::min(places, 1e19))) +
-                                " places are too many, the last is " + std::to_string(~u32{0}));
+    support::bad_argument({"a lookup's position in the random stream fits one wavelet: ",
+                           static_cast<u64>(std::min(places, 1e19)), " places are too many, the last is ",
+                           ~u32{0}});
   }
 
   void draw(u64 first, u64 apart, u64 count) {

@@ -30,7 +30,7 @@ constexpr stride steps(u64 n) {
   return all;
 }
 
-/// The number in [0, 1) that a state stands for.
+/// The number in [0, 1) of a state.
 constexpr f64 uniform(u64 state) { return static_cast<f64>(static_cast<i64>(state)) * 0x1p-63; }
 
 /// The stream from a state on.
@@ -40,8 +40,8 @@ struct random_stream {
   constexpr void skip(u64 n) { state = steps(n)(state); }
 };
 
-/// States of the stream from `origin` on by their position, 0 to 2^32 - 1, from four small tables: one lookup
-/// costs three products.
+/// The states of the stream from `origin` on, by their position from 0 to 2^32 - 1, from four small tables:
+/// one access costs three products.
 class stream_positions {
  public:
   explicit constexpr stream_positions(u64 origin) : tops_{} {
@@ -64,7 +64,7 @@ class stream_positions {
   u64 tops_[256];
 };
 
-/// Where the lookups of XSBench start.
+/// The seed of XSBench's lookups.
 inline constexpr u64 lookup_origin = 1070;
 inline constexpr stream_positions lookup_states{lookup_origin};
 

@@ -4,12 +4,13 @@
 // to find the place in the tables: search each of them, hash the energy into bins, or search the union of all
 // tables once. See examples/34_lookups.cpp.
 #pragma once
+#include "../../support/bad_argument.hpp"
 #include "reactor.hpp"
 
 namespace wsl::monte_carlo {
 
-/// The interval of `grid` that holds an energy, by its lower point; looked for between the points `from` and
-/// `to`. Energies outside belong to the first or last interval.
+/// The interval of `grid` that contains an energy, by its lower point, searched between the points `from`
+/// and `to`. Energies outside belong to the first or last interval.
 template <class T>
 constexpr int interval_of(nuclide_grid<T> grid, T energy, int from, int to) {
   while (to - from > 1) {
@@ -36,14 +37,13 @@ class nuclide_search {
   const reactor& reactor_;
 };
 
-/// Knows each nuclide's interval at the lower edge of equal bins of energy; searches only up to that of the
-/// next bin.
+/// A hash grid: the interval of each nuclide at the lower edge of equal energy bins; the search ends at
+/// that of the next bin.
 class hash_search {
  public:
   explicit hash_search(const reactor& r, int bins = 10'000)
       : reactor_(r), bins_(static_cast<std::size_t>(bins)) {
-    if (bins < 1)
-      throw std::invalid_argument("wsl: a hash grid has at least one bin, not " + std::to_string(bins));
+    if (bins < 1) support::bad_argument({"a hash grid has at least one bin, not ", bins});
     for (std::size_t bin = 0; bin < bins_; ++bin)
       for (int n = 0; n < r.nuclides; ++n)
         index_.push_back(interval_of(r.grid(n), static_cast<f64>(bin) / static_cast<f64>(bins_)));
@@ -64,8 +64,8 @@ class hash_search {
   std::vector<int> index_;  // (bins + 1, nuclides)
 };
 
-/// Knows each nuclide's interval in every interval of the union of all grids, and searches that once. Takes
-/// 4 * points * nuclides bytes: 209 MB for XSBench's small reactor.
+/// The unionized grid: the interval of each nuclide in every interval of the union of all grids, which is
+/// searched once. It takes 4 * points * nuclides bytes: 209 MB for XSBench's small reactor.
 class unionized_search {
  public:
   explicit unionized_search(const reactor& r) : nuclides_(static_cast<std::size_t>(r.nuclides)) {
@@ -95,7 +95,8 @@ class unionized_search {
   std::vector<int> index_;  // (points, nuclides)
 };
 
-/// Adds density times what a nuclide's table says, linearly interpolated between its points low and low + 1.
+/// Adds a nuclide's cross sections times its density, linearly interpolated between its points low and low
+/// + 1.
 template <class T>
 constexpr void add_interpolated(cross_sections<T>& sum, const grid_point<T>* low, T energy, T density) {
   const grid_point<T>* high = low + 1;
@@ -117,7 +118,8 @@ cross_sections<f64> look_up(const reactor& r, const Search& search, const materi
   return sum;
 }
 
-/// What a run leaves: how many lookups, and the sum of their largest channels, counted from one.
+/// The result of a run: the number of lookups, and the sum of the indices of their largest channels,
+/// counted from one.
 struct lookup_totals {
   u64 lookups = 0, largest = 0;
   /// The number that XSBench compares.
@@ -128,14 +130,15 @@ struct lookup_totals {
   friend constexpr bool operator==(lookup_totals, lookup_totals) = default;
 };
 
-/// One lookup at a position of the random stream: what it found, and where its particle's next lookup is.
+/// The result of one lookup: the index of its largest channel, counted from one, and the position of its
+/// particle's next lookup.
 struct lookup_result {
   int largest = 0;
   u64 next = 0;
 };
 
-/// Draws an energy and a material at the position, looks up, and goes on as far as the result says: one
-/// number for each channel above 1.
+/// Draws an energy and a material at a position and looks them up. The next position is one number further
+/// for each channel above 1.
 template <class Search>
 lookup_result lookup_at(const reactor& r, const Search& search, u64 position) {
   random_stream draw{steps(position)(lookup_origin)};

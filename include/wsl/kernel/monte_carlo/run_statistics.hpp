@@ -18,7 +18,7 @@ auto timed(f64& seconds, F f) {
   return result;
 }
 
-/// How much the PEs have, or have done.
+/// The smallest, the largest and the mean amount of something that PEs have, or have done.
 struct load {
   u64 min = ~u64{0}, max = 0, total = 0, pes = 0;
 
@@ -27,7 +27,7 @@ struct load {
     total += amount, ++pes;
   }
   f64 mean() const { return pes ? static_cast<f64>(total) / static_cast<f64>(pes) : 0; }
-  /// How much longer the busiest PE takes than the mean one: 1 is perfect.
+  /// The largest amount over the mean: 1 is perfect balance.
   f64 imbalance() const { return total ? static_cast<f64>(max) / mean() : 1; }
 };
 

@@ -8,6 +8,7 @@
 #pragma once
 #include <numeric>
 
+#include "../../support/bad_argument.hpp"
 #include "run_statistics.hpp"
 #include "wafer_pe.hpp"
 
@@ -29,8 +30,8 @@ struct wafer_result {
   f64 seconds() const { return sort_seconds + diffuse_seconds + circulate_seconds; }
 };
 
-/// With a `room` on a machine it runs within that machine's limits: wafer_fabric<wafer_capacity{2, 240, 90}>
-/// w{m, grid, wse2}.
+/// With a capacity, on a machine, it runs within that machine's limits: wafer_fabric<wafer_capacity{2, 240,
+/// 90}> w{m, grid, wse2}.
 template <wafer_capacity capacity = wafer_capacity{}>
 class wafer_fabric {
   using program = wafer_pe<capacity>;
@@ -50,15 +51,15 @@ class wafer_fabric {
     });
   }
 
-  /// a message counts them in f32, exactly so far
+  /// A message counts particles in f32, which is exact up to this number.
   static constexpr std::size_t most_particles = std::size_t{1} << 24;
 
   /// Looks up all energies, interpolated; or with a seed other than 0 with points chosen at random. Throws
   /// std::invalid_argument for too many particles, and std::logic_error if one has been lost on the way.
   wafer_result look_up(std::span<const f32> energies, u32 seed = 0) {
     if (energies.size() > most_particles)
-      throw std::invalid_argument("wsl: a wafer takes " + std::to_string(most_particles) +
-                                  " particles at a time, not " + std::to_string(energies.size()));
+      support::bad_argument(
+          {"a wafer takes ", most_particles, " particles at a time, not ", energies.size()});
     const std::size_t pes = static_cast<std::size_t>(grid_.columns) * static_cast<std::size_t>(grid_.rows);
     each([&](program& p, int x, int y) {
       const std::size_t i = static_cast<std::size_t>(y * grid_.columns + x);
@@ -81,11 +82,9 @@ class wafer_fabric {
  private:
   static const wafer_grid& checked(const wafer_grid& grid) {
     if (grid.columns < 1 || grid.rows < 1)
-      throw std::invalid_argument("wsl: particles run on at least one PE, not on " +
-                                  std::to_string(grid.columns) + " x " + std::to_string(grid.rows));
+      support::bad_argument({"particles run on at least one PE, not on ", grid.columns, " x ", grid.rows});
     if (grid.diffusion_rounds < 0)
-      throw std::invalid_argument("wsl: diffusion takes 0 rounds or more, not " +
-                                  std::to_string(grid.diffusion_rounds));
+      support::bad_argument({"diffusion takes 0 rounds or more, not ", grid.diffusion_rounds});
     return grid;
   }
   static u32 pes_per_partition(const wafer_grid& grid) {
@@ -115,8 +114,8 @@ class wafer_fabric {
     return l;
   }
 
-  // The fabric returns particles by where they ended; their energies say which is which, and equal energies
-  // have equal results.
+  // The fabric returns particles where they ended. Their energies identify them, and equal energies have
+  // equal results.
   std::vector<cross_sections<f32>> collect(std::span<const f32> energies) {
     struct particle {
       f32 energy;

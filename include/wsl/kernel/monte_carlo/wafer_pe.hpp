@@ -17,8 +17,8 @@ namespace wsl::monte_carlo {
 
 inline constexpr wafer_links links{0};
 
-/// Particles as they travel: how many, their energies, which ascend in the last phase, and their sums channel
-/// by channel.
+/// A block of particles that travels: their number, their energies, which ascend in the last phase, and
+/// their sums channel by channel.
 template <int capacity>
 class particle_block {
  public:
@@ -29,7 +29,7 @@ class particle_block {
   std::span<f32> sums(int channel) {
     return std::span(words).subspan(1 + (1 + static_cast<std::size_t>(channel)) * size(), size());
   }
-  /// Room for n particles, whose sums are zero.
+  /// Makes space for n particles, whose sums are zero.
   void resize(std::size_t n) {
     words.clear();
     words.resize(1 + (1 + channels) * n);
@@ -64,7 +64,7 @@ class wafer_pe {
     append(arrived_, energies);
   }
   std::size_t held() const { return home_.size(); }
-  /// What is here after the last phase.
+  /// The particles on this PE after the last phase.
   particle_block<capacity.particles>& finished() { return block_; }
 
   // ---- phase 1: each exchange moves a particle one row towards its band -------------------------
@@ -169,16 +169,17 @@ class wafer_pe {
     m.push_back(0);
   }
   static void finish_message(message& m) { m[0] = static_cast<f32>(m.size() - 1); }
-  /// Room for count_ more particles at the end of a list.
+  /// Makes space for count_ more particles at the end of a list.
   memory<f32> arriving(particles& some) const {
     const std::size_t had = some.size();
     some.resize(had + static_cast<std::size_t>(count_));
     return mem(std::span(some).subspan(had));
   }
-  /// Of an exchange's parts one has ended; was it the last?
+  /// One part of an exchange has ended; returns whether it was the last.
   bool ended() { return --pending_ == 0; }
 
-  /// What has arrived is at home here, or goes on. The first and the last band hold what is beyond them, too.
+  /// Each particle that has arrived stays here or goes on. The first and the last band also hold the
+  /// energies beyond them.
   void split(pe& me) {
     begin_message(above_), begin_message(below_);
     for (f32 e : arrived_) {

@@ -5,8 +5,8 @@
 // and 6 in `correction` (x, p, r and q read, x and r written). See examples/82_conjugate_gradient.cpp and
 // 83_preconditioned.cpp.
 #pragma once
-#include "pe_program.hpp"
 #include "solution.hpp"
+#include "solver_pe.hpp"
 
 namespace wsl::solver {
 

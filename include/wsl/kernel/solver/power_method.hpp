@@ -4,8 +4,8 @@
 // multiplied. A cell moves 4 words (y read, x written, y fetched and written). See
 // examples/80_stencil_product.cpp and 81_power_method.cpp.
 #pragma once
-#include "pe_program.hpp"
 #include "solution.hpp"
+#include "solver_pe.hpp"
 
 namespace wsl::solver {
 

@@ -25,7 +25,7 @@ enum class ending : u8 {
   not_finite
 };
 
-/// A sentence.
+/// The reason as a sentence.
 inline const char* text(ending e) {
   switch (e) {
     case ending::converged: return "it has converged";

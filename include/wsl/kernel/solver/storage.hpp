@@ -62,7 +62,7 @@ struct block {
     std::ptrdiff_t weight_step(int k) const { return equal_[k] ? 0 : stride_; }
 
    private:
-    // Vectors do not begin at the same place of a page, so that they do not compete for the same sets of a
+    // Vectors begin at different places of a page, so that they do not compete for the same sets of a
     // cache.
     static constexpr std::ptrdiff_t stagger = 11 * widest_lanes;
     std::ptrdiff_t place(int x, int y) const { return (x + 1) * stride_x_ + (y + 1) * stride_ + line_front; }

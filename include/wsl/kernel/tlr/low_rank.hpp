@@ -7,11 +7,11 @@
 #include <algorithm>
 #include <complex>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "../../core/scalar.hpp"
+#include "../../support/bad_argument.hpp"
 
 namespace wsl::tlr {
 
@@ -40,8 +40,7 @@ class low_rank {
   /// Of zeros: all ranks are 0. Throws std::invalid_argument if there is no matrix of this shape.
   low_rank(int rows, int columns, int side) : rows_(rows), columns_(columns), side_(side) {
     if (rows < 1 || columns < 1 || side < 1)
-      throw std::invalid_argument("wsl: a matrix of (" + std::to_string(rows) + ", " +
-                                  std::to_string(columns) + ") has no tiles of " + std::to_string(side));
+      support::bad_argument({"a matrix of (", rows, ", ", columns, ") has no tiles of ", side});
     tiles_.resize(static_cast<std::size_t>(tile_rows()) * static_cast<std::size_t>(tile_columns()));
   }
 
@@ -60,11 +59,8 @@ class low_rank {
                       r = static_cast<std::size_t>(rows_of(i).size()),
                       c = static_cast<std::size_t>(columns_of(j).size());
     if (f.rank < 0 || f.u.size() != rank * r || f.v.size() != rank * c)
-      throw std::invalid_argument("wsl: tile (" + std::to_string(i) + ", " + std::to_string(j) +
-                                  ") of rank " + std::to_string(f.rank) + " takes U of " +
-                                  std::to_string(rank * r) + " and V of " + std::to_string(rank * c) +
-                                  " numbers, not " + std::to_string(f.u.size()) + " and " +
-                                  std::to_string(f.v.size()));
+      support::bad_argument({"tile (", i, ", ", j, ") of rank ", f.rank, " takes U of ", rank * r,
+                             " and V of ", rank * c, " numbers, not ", f.u.size(), " and ", f.v.size()});
     tiles_[index(i, j)] = std::move(f);
   }
 
@@ -89,9 +85,8 @@ class low_rank {
  private:
   std::size_t index(int i, int j) const {
     if (i < 0 || j < 0 || i >= tile_rows() || j >= tile_columns())
-      throw std::invalid_argument("wsl: there is no tile (" + std::to_string(i) + ", " + std::to_string(j) +
-                                  ") among " + std::to_string(tile_rows()) + " x " +
-                                  std::to_string(tile_columns()));
+      support::bad_argument(
+          {"there is no tile (", i, ", ", j, ") among ", tile_rows(), " x ", tile_columns()});
     return static_cast<std::size_t>(i) * static_cast<std::size_t>(tile_columns()) +
            static_cast<std::size_t>(j);
   }

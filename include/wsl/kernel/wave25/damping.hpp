@@ -23,16 +23,16 @@ struct damping {
   int width = 0;     ///< cells of the frame on each side
   f64 strength = 0;  ///< pml: eta at the outermost cell; sponge: minus the logarithm of the factor there
 
-  /// How deep cell i of an axis of n cells lies in the frame: 0 inside, `width` at the border.
+  /// The depth of cell i of an axis of n cells in the frame: 0 inside, `width` at the border.
   int depth(int i, int n) const {
     if (kind == border::reflects) return 0;
     const int near = i < n - 1 - i ? i : n - 1 - i, deep = width - near;
     return deep < 0 ? 0 : deep > width ? width : deep;
   }
-  /// The part of one axis in eta.
+  /// The contribution of one axis to eta.
   f64 eta(int i, int n) const { return strength * share(i, n); }
   f64 slope(int i, int n) const { return eta(i + 1, n) - eta(i - 1, n); }
-  /// The part of one axis in the sponge's factor.
+  /// The contribution of one axis to the sponge's factor.
   f64 factor(int i, int n) const { return std::exp(-strength * share(i, n)); }
 
  private:

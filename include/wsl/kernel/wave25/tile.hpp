@@ -35,7 +35,7 @@ class tile {
 
   const partition& cut() const { return cut_; }
   std::span<station> stations() { return store_.stations(); }
-  /// How many steps this PE has done since the start.
+  /// The steps that this PE has done since the start.
   i64 time() const { return time_; }
   void set_time(i64 steps) { time_ = steps; }
   /// Lines of nz cells: the field after the last step, after the one before it, and phi.
@@ -47,8 +47,8 @@ class tile {
   /// Samples of a launch count from here.
   void begin_launch() { launched_ = time_; }
 
-  /// What crosses a side in a stage, in pieces that lie together in memory: the i-th piece, empty after the
-  /// last one. The pieces of sender and receiver are alike, zeros between lines included.
+  /// The lines that cross a side in a stage, as pieces of contiguous memory: the i-th piece, empty after
+  /// the last one. Sender and receiver have the same pieces, including the zeros between lines.
   std::span<f32> outgoing(int stage, port side, int i) {
     return crossing(&partition::outgoing, stage, side, i);
   }
@@ -88,9 +88,9 @@ class tile {
     if (where.has(at.x, at.y)) store_.add({at, gives, static_cast<int>(number), {}});
   }
 
-  // After an exchange the field is known 4 * depth cells around a block. The step before it and phi are only
-  // needed where something is computed. Lines that span the whole y lie together from plane to plane, others
-  // plane by plane.
+  // After an exchange the field is known 4 * depth cells around a block. The step before it and phi are
+  // only needed where cells are computed. Lines that span all of y are contiguous from plane to plane,
+  // others within a plane.
   std::span<f32> crossing(lines (partition::*which)(coord, int, port, int) const, int stage, port side,
                           int i) {
     const int halo = reach * cut_.depth, known[] = {halo, halo - reach, has_phi() ? halo - reach : 0};
@@ -111,9 +111,9 @@ class tile {
                                             (l.y.size() - 1) * store_.stride_y() + cut_.size.z)};
   }
 
-  // The tile after the one at (x, y) will lean over more planes than this one has, and find none of its lines
-  // in cache. While this one computes its plane number `done`, of `steps` times tile_x, it is time for some
-  // lines of one of those planes.
+  // The tile after the one at (x, y) will lean over more planes than this one has, and none of its lines
+  // are in cache. While this tile computes its plane number `done`, of `steps` times tile_x, some lines of
+  // one of those planes are prefetched.
   upcoming next_tile(int x, int y, int steps, int done) {
     const lines known = cut_.known(pe_);
     const int planes = tile_x + reach * (steps - 1), parts = std::max(1, steps * tile_x / planes);

@@ -14,15 +14,15 @@ namespace wsl::solver {
 inline constexpr neighbours<f32> halo{0};                                  ///< colors 0 to 7
 inline constexpr all_reduce<f32> joining{.first = 8, .words = most_sums};  ///< colors 8 to 11
 
-/// What a decision leads to: to the next pass, to the first one of the next iteration, or to the end, with or
-/// without an iteration more.
+/// The next action: the next pass, the first pass of the next iteration, or the end, with or without one
+/// more iteration.
 enum class verdict : u8 { next_pass, next_iteration, last_iteration, end };
 
 /// Iterations of one launch, whose results a PE keeps for the host.
 inline constexpr int most_iterations_a_launch = 64;
 
-/// Adds f32 numbers with the rounding errors carried along (Knuth): the total of many lines is as good as one
-/// of few.
+/// Compensated summation of f32 numbers (Knuth's two-sum): the total of many lines is as exact as one of
+/// few.
 class running_sum {
  public:
   void add(f32 x) {
@@ -37,7 +37,7 @@ class running_sum {
 };
 
 template <class Method, class Storage>
-class pe_program {
+class solver_pe {
  public:
   using vector_store = typename Storage::template vector_store<Method::vectors>;
 
@@ -48,50 +48,50 @@ class pe_program {
     own_ = own, inner_ = inner;
     store.shape(a, own);
   }
-  /// What the method measured in the iterations of the last launch.
+  /// The measure of each iteration of the last launch: |r| / |b|, or the eigenvalue.
   std::span<const f32> history() const { return {history_, static_cast<std::size_t>(done_)}; }
 
   void iterate(pe& me, int iterations) {
     left_ = iterations, done_ = 0;
-    if (left_ > 0) me.activate<&pe_program::proceed>();
+    if (left_ > 0) me.activate<&solver_pe::proceed>();
   }
-  /// Does what the method has put off, so that x is what its iterations say.
+  /// Applies the updates that the method has postponed, so that x is that of its last iteration.
   void close(pe& me) {
     left_ = done_ = 0;
-    if (method.close()) me.activate<&pe_program::proceed>();
+    if (method.close()) me.activate<&solver_pe::proceed>();
   }
 
   std::span<f32> outgoing(port side, int piece) { return face(side, piece, false); }
   std::span<f32> incoming(port side, int piece) { return face(side, piece, true); }
 
   static consteval auto tasks() {
-    return table(launch<&pe_program::iterate>(), launch<&pe_program::close>(), local<&pe_program::proceed>(),
-                 long_running(local<&pe_program::inside>()), local<&pe_program::at_rim>(),
-                 local<&pe_program::decide>(), use<&pe_program::sides_>(), use<&pe_program::joining_>());
+    return table(launch<&solver_pe::iterate>(), launch<&solver_pe::close>(), local<&solver_pe::proceed>(),
+                 long_running(local<&solver_pe::inside>()), local<&solver_pe::at_rim>(),
+                 local<&solver_pe::decide>(), use<&solver_pe::sides_>(), use<&solver_pe::joining_>());
   }
 
  private:
   using pass = any_pass<Method::vectors>;
-  void present(pe& me, void (pe_program::*go)(pe&, const pass&)) {
+  void present(pe& me, void (solver_pe::*go)(pe&, const pass&)) {
     method.present([&](const auto& p) { (this->*go)(me, without_type(p)); });
   }
 
   void proceed(pe& me) {
     for (running_sum& s : sums_) s = {};
-    present(me, &pe_program::begin);
+    present(me, &solver_pe::begin);
   }
   void inside(pe& me) {
-    present(me, &pe_program::go_through);
-    me.unblock<&pe_program::at_rim>();
+    present(me, &solver_pe::go_through);
+    me.unblock<&solver_pe::at_rim>();
   }
-  void at_rim(pe& me) { present(me, &pe_program::go_around); }
+  void at_rim(pe& me) { present(me, &solver_pe::go_around); }
 
   void begin(pe& me, const pass& p) {
     if (p.multiply) {
       rim([&](const grid::lines& l) { prepare(p, l); });
-      sides_.start(me, *this, then<&pe_program::at_rim>());
-      me.activate<&pe_program::inside>();
-      me.block<&pe_program::at_rim>();
+      sides_.start(me, *this, then<&solver_pe::at_rim>());
+      me.activate<&solver_pe::inside>();
+      me.block<&solver_pe::at_rim>();
     } else {
       prepare(p, {{0, own_.x}, {0, own_.y}});
       spend(me, p, own_.x * own_.y);
@@ -109,23 +109,23 @@ class pe_program {
   }
   void join(pe& me, const pass& p) {
     for (int k = 0; k < most_sums; ++k) totals_[k] = sums_[k].value();
-    if (p.sums > 0) joining_.start(me, mem(totals_).part(0, p.sums), then<&pe_program::decide>());
-    else me.activate<&pe_program::decide>();
+    if (p.sums > 0) joining_.start(me, mem(totals_).part(0, p.sums), then<&solver_pe::decide>());
+    else me.activate<&solver_pe::decide>();
   }
   void decide(pe& me) {
     const verdict v = method.decide(totals_);
     if (v == verdict::next_iteration || v == verdict::last_iteration)
       history_[done_++] = method.measured(), --left_;
     if (v == verdict::next_pass || (v == verdict::next_iteration && left_ > 0))
-      me.activate<&pe_program::proceed>();
+      me.activate<&solver_pe::proceed>();
   }
 
-  /// What a pass takes on a wafer for so many lines: a cycle for each operation on f32.
+  /// The time of a pass on a wafer: a cycle for each operation on f32 and each cell.
   void spend(pe& me, const pass& p, int lines) {
     me.spend(static_cast<u64>(p.operations) * static_cast<u64>(lines) * static_cast<u64>(own_.z));
   }
 
-  /// The lines that neighbours need, or that need theirs.
+  /// The lines at the rim: those that neighbours need, or that need the neighbours' lines.
   template <class F>
   void rim(F f) {
     f({{0, inner_.x.from}, {0, own_.y}});
@@ -134,8 +134,9 @@ class pe_program {
     f({{std::max(inner_.x.from, inner_.x.to), own_.x}, {0, own_.y}});
   }
 
-  // Plane after plane; the product is one plane behind what it needs, and one line: a tile's lines of a few
-  // planes stay in cache. Every other pass goes the other way and finds what the one before it had last.
+  // Plane after plane. The product is one plane and one line behind the update that it needs, so a tile's
+  // lines of a few planes stay in cache. Every other pass goes backward and starts with the lines that the
+  // pass before it used last.
   void sweep(const pass& p) {
     const int planes = inner_.x.size(), tile = std::max(8, static_cast<int>(words_a_tile / store.stride()));
     backward_ = !backward_;
@@ -185,7 +186,7 @@ class pe_program {
     return b;
   }
 
-  // A side in x is one piece, zeros between lines included; a side in y is a line of each plane.
+  // A side in x is one piece, with the zeros between its lines; a side in y is a line of each plane.
   std::span<f32> face(port side, int piece, bool beyond) {
     const bool along_x = side == east || side == west, far = side == east || side == south;
     if (piece >= (along_x ? 1 : own_.x)) return {};
@@ -210,7 +211,7 @@ class pe_program {
   f32 history_[most_iterations_a_launch]{};
   running_sum sums_[most_sums];
   f32 totals_[most_sums]{};
-  side_exchange<halo, pe_program> sides_;
+  side_exchange<halo, solver_pe> sides_;
   endpoint<joining> joining_;
 };
 
@@ -221,7 +222,7 @@ constexpr layout plan(const machine& target, int wide, int high) {
   layout l{target, wide, high};
   for (int x = 0; x < support::min(2, wide); ++x)
     for (int y = 0; y < support::min(2, high); ++y)
-      l.place(columns(x, end, 2).rows(y, end, 2), program_v<pe_program<Method, Storage>>);
+      l.place(columns(x, end, 2).rows(y, end, 2), program_v<solver_pe<Method, Storage>>);
   for (color<f32> c : halo.colors()) l.path(c, region{}, ramp >> ramp);  // the table names all eight
   halo.wire(l);
   joining.wire(l);

@@ -15,7 +15,7 @@ namespace wsl::tlr {
 
 enum class schedule : u8 { exchange, stacked };
 
-/// What the host wants: x and y, and which product.
+/// The arguments of a launch: x and y, and the operation.
 template <class T>
 struct job {
   const T* x;
@@ -23,7 +23,7 @@ struct job {
   operation which;
 };
 
-/// U or V of a rectangle of tiles, row of tiles after row of tiles, in one array.
+/// The factors U or V of a rectangle of tiles, in one array: row of tiles after row of tiles.
 template <class T>
 class bases {
  public:
@@ -69,19 +69,19 @@ class bases {
 };
 
 template <class T>
-class pe_program {
+class tlr_pe {
   static constexpr all_to_all<f32> to_all{.first = 0, .among = each_row};
   static constexpr int parts = bases<T>::parts;
 
  public:
   static constexpr layout plan(const machine& target, int pes) {
     layout l{target, pes, 1};
-    l.place(all, program_v<pe_program>);
+    l.place(all, program_v<tlr_pe>);
     to_all.wire(l);
     return l;
   }
 
-  /// The host gives PE `at` of `pes` its bases. `a` outlives the pe_program.
+  /// The host gives PE `at` of `pes` its factors. `a` must outlive the PE.
   void prepare(const low_rank<T>& a, int at, int pes, schedule how) {
     a_ = &a, pes_ = pes, how_ = how;
     columns_ = part_of(a.tile_columns(), pes, at);
@@ -110,9 +110,9 @@ class pe_program {
     if (pes_ > 1)
       return exchanging_.start(me, mem(std::span(give_.data(), give_.size())),
                                mem(std::span(take_.data(), take_.size())),
-                               then<&pe_program::coefficients_are_here>());
+                               then<&tlr_pe::coefficients_are_here>());
     std::swap(give_, take_);
-    me.activate<&pe_program::coefficients_are_here>();
+    me.activate<&tlr_pe::coefficients_are_here>();
   }
   void coefficients_are_here(pe&) {
     if (transposes(job_.which)) sum_v();
@@ -133,8 +133,8 @@ class pe_program {
   }
 
   static consteval auto tasks() {
-    return table(launch<&pe_program::begin>(), local<&pe_program::coefficients_are_here>(),
-                 use<&pe_program::exchanging_>());
+    return table(launch<&tlr_pe::begin>(), local<&tlr_pe::coefficients_are_here>(),
+                 use<&tlr_pe::exchanging_>());
   }
 
  private:
