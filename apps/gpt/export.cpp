@@ -44,7 +44,7 @@ void must_be_gpt2(const ml::decoder& d) {
         "table of tokens");
 }
 
-ml::weights weights_of(ml::training_run& t) {
+ml::weights weights_of(ml::trainer_base& t) {
   ml::weights w(t.model());
   for (std::size_t k = 0; k < w.size(); ++k)
     std::copy(t.parameters()[k].begin(), t.parameters()[k].end(), w[k].begin());
@@ -53,11 +53,11 @@ ml::weights weights_of(ml::training_run& t) {
 
 }  // namespace
 
-void set_weights(ml::training_run& t, const ml::weights& w) {
+void set_weights(ml::trainer_base& t, const ml::weights& w) {
   for (std::size_t k = 0; k < w.size(); ++k) std::copy(w[k].begin(), w[k].end(), t.parameters()[k].begin());
 }
 
-void export_llmc(const std::string& folder, const ml::decoder& d, ml::training_run& t) {
+void export_llmc(const std::string& folder, const ml::decoder& d, ml::trainer_base& t) {
   must_be_gpt2(d);
   try {
     ml::write_llmc_model(folder + "/model.bin", ml::llmc_model::of(d, t.model(), weights_of(t)));
@@ -67,12 +67,12 @@ void export_llmc(const std::string& folder, const ml::decoder& d, ml::training_r
   }
 }
 
-void export_hugging_face(const std::string& folder, const ml::decoder& d, ml::training_run& t) {
+void export_hugging_face(const std::string& folder, const ml::decoder& d, ml::trainer_base& t) {
   must_be_gpt2(d);
   ml::write_hugging_face(folder, d, t.model(), weights_of(t));
 }
 
-void import_weights(const std::string& from, const ml::decoder& d, ml::training_run& t) {
+void import_weights(const std::string& from, const ml::decoder& d, ml::trainer_base& t) {
   if (from.ends_with(".bin")) {
     const ml::llmc_model m = ml::read_llmc_model(from);
     must_be(from, m.config, d);

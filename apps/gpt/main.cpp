@@ -156,8 +156,8 @@ void sample(options& o) {
         std::span(ids).last(std::min(ids.size(), static_cast<std::size_t>(o.model.max_position_embeddings)));
     const std::vector<wsl::f32> logits =
         t->predict({.ids = seen, .sequences = 1, .length = static_cast<int>(seen.size())});
-    ids.push_back(ml::draw(std::span(logits).last(static_cast<std::size_t>(o.model.vocab_size)),
-                           {.temperature = o.sample.temperature, .among = o.sample.top_k}, random));
+    ids.push_back(ml::sample_token(std::span(logits).last(static_cast<std::size_t>(o.model.vocab_size)),
+                                   {.temperature = o.sample.temperature, .top_k = o.sample.top_k}, random));
     print(std::span(ids).last(1));
   }
   std::puts("");
@@ -231,7 +231,7 @@ int run(int argc, char** argv) {
                                    .tokenizer_dir = o.train.tokenizer_dir});
   task t = task_of(o, text);
   if (!o.initial_weights.empty())
-    t.begin = [&o](ml::training_run& to) { import_weights(o.initial_weights, o.model.decoder(), to); };
+    t.begin = [&o](ml::trainer_base& to) { import_weights(o.initial_weights, o.model.decoder(), to); };
   session s(o.common, f.text(), std::move(t));
   run_mode(*mode, s);
   return 0;
