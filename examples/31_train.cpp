@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Two models learn on the fabric: one tells the two arms of a spiral apart, one learns a sentence letter by letter and says it.
-// The weights stream past PEs that keep the activations, and the gradients go back.
+// Two models learn on the fabric: one tells the two arms of a spiral apart, one learns a sentence letter by
+// letter and says it. Weights stream past PEs that keep the activations, and gradients go back.
 #include <wsl/ml.hpp>
 
 #include <cmath>
@@ -8,7 +8,8 @@
 #include <string>
 using namespace wsl;
 
-constexpr ml::sequence net{ml::linear<2, 32>{}, ml::elementwise<ml::gelu>{}, ml::linear<32, 32>{}, ml::elementwise<ml::gelu>{}, ml::linear<32, 2>{}};
+constexpr ml::sequence net{ml::linear<2, 32>{}, ml::elementwise<ml::gelu>{}, ml::linear<32, 32>{},
+                           ml::elementwise<ml::gelu>{}, ml::linear<32, 2>{}};
 
 bool learns_a_spiral() {
   constexpr int points = 200;
@@ -31,10 +32,13 @@ bool learns_a_spiral() {
 bool learns_a_sentence() {
   const std::string sentence = "the fabric keeps what it knows and lets the weights pass by. ";
   constexpr int sequences = 4, length = 24;
-  ml::trainer t(ml::decoder{.vocabulary = 128, .positions = length, .layers = 2, .heads = 2, .width = 32}.build(),
-                ml::optimizer::adamw(0.9f, 0.95f, 1e-8f, 0.1f, ml::decays::matrices), {.workers = 2, .clip_norm = 1});
+  ml::trainer t(
+      ml::decoder{.vocabulary = 128, .positions = length, .layers = 2, .heads = 2, .width = 32}.build(),
+      ml::optimizer::adamw(0.9f, 0.95f, 1e-8f, 0.1f, ml::decays::matrices), {.workers = 2, .clip_norm = 1});
   const ml::rate::schedule rate = ml::rate::cosine(5e-3, 0, 400);
-  const auto letter = [&](int i) { return static_cast<i32>(sentence[static_cast<std::size_t>(i) % sentence.size()]); };
+  const auto letter = [&](int i) {
+    return static_cast<i32>(sentence[static_cast<std::size_t>(i) % sentence.size()]);
+  };
   for (int step = 0; step < 400; ++step) {
     std::vector<i32> ids, next;
     for (int i = 0; i < sequences * length; ++i) {
@@ -43,7 +47,7 @@ bool learns_a_sentence() {
     }
     t.step({.ids = ids, .targets = next, .sequences = sequences, .length = length}, rate(step));
   }
-  // It says the sentence: again and again the argmax letter after the last ones.
+  // It says the sentence: again and again it appends the letter with the largest logit.
   std::string said = sentence.substr(0, length);
   while (said.size() < sentence.size()) {
     const std::vector<i32> ids(said.end() - length, said.end());

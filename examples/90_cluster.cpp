@@ -1,5 +1,6 @@
-// One model learns on one wafer and on clusters of two and four. The memory sends every weight once, whatever the number of wafers: the
-// fabric fans it out. Gradients are added up in trees on the way back.
+// SPDX-License-Identifier: MIT
+// One model learns on one wafer and on clusters of two and four. The memory sends every weight once, whatever
+// the number of wafers: the fabric fans it out. Gradients are added up in trees on the way back.
 #include <wsl/ml.hpp>
 
 #include <cmath>
@@ -9,7 +10,8 @@ using namespace wsl;
 int main() {
   constexpr int sequences = 8, length = 16;
   std::vector<i32> ids, next;
-  for (int i = 0; i < sequences * length; ++i) ids.push_back(i * i % 29), next.push_back((i + 1) * (i + 1) % 29);
+  for (int i = 0; i < sequences * length; ++i)
+    ids.push_back(i * i % 29), next.push_back((i + 1) * (i + 1) % 29);
   const ml::batch lesson{.ids = ids, .targets = next, .sequences = sequences, .length = length};
   const ml::decoder model{.vocabulary = 29, .positions = length, .layers = 2, .heads = 2, .width = 32};
 
@@ -23,8 +25,10 @@ int main() {
       off = std::fmax(off, std::fabs(loss / alone[step] - 1));
     }
     const ml::step_report& r = t.report();
-    std::printf("%d %s: weights out %llu bytes, gradients in %llu, words on the fabric %llu; %s\n", num_csx, num_csx == 1 ? "wafer " : "wafers",
-                static_cast<unsigned long long>(r.sent_forward + r.sent_back), static_cast<unsigned long long>(r.returned),
-                static_cast<unsigned long long>(r.traffic.wavelets), off < 1e-4 ? "the same losses" : "other losses");
+    std::printf(
+        "%d %s: weights out %llu bytes, gradients in %llu, words on the fabric %llu; %s\n", num_csx,
+        num_csx == 1 ? "wafer " : "wafers", static_cast<unsigned long long>(r.sent_forward + r.sent_backward),
+        static_cast<unsigned long long>(r.returned), static_cast<unsigned long long>(r.counters.wavelets),
+        off < 1e-4 ? "the same losses" : "other losses");
   }
 }

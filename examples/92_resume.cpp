@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// A run of training that is interrupted and goes on: digits that nobody wrote, batches in a random order, and a checkpoint from which
+// A run that is interrupted and resumed: drawn digits, batches in a random order, and a checkpoint from which
 // the run goes on as if nothing had happened, bit for bit.
 #include <wsl/ml.hpp>
 #include <wsl/ml/data/batches.hpp>
 #include <wsl/ml/data/digits.hpp>
-#include <wsl/ml/io/saved_run.hpp>
+#include <wsl/ml/run/checkpointing.hpp>
 
 #include <cstdio>
 #include <filesystem>
@@ -21,8 +21,10 @@ struct run {
     while (model.steps() < until) loss = model.step(data.next().view(), 1e-3);
     return loss;
   }
-  void save(const ml::checkpoints& to) { save_run(to, model, data.position(), {{"about", "digits that nobody wrote"}}); }
-  void load(const std::string& file) { data.resume(ml::load_run(file, model)); }
+  void save(const ml::checkpoints& to) {
+    save_checkpoint(to, model, data.position(), {{"about", "drawn digits"}});
+  }
+  void load(const std::string& file) { data.resume(ml::load_checkpoint(file, model)); }
 };
 
 int main() {
@@ -38,16 +40,21 @@ int main() {
   }  // and it is gone
   run second;
   second.load(saved.newest().value());
-  std::printf("going on after %lld steps, in epoch %lld of the data\n", static_cast<long long>(second.model.steps()), static_cast<long long>(second.data.position().epoch));
+  std::printf("going on after %lld steps, in epoch %lld of the data\n",
+              static_cast<long long>(second.model.steps()),
+              static_cast<long long>(second.data.position().epoch));
   const bool same = second.train(90) == expected;
-  std::printf("the run that was interrupted ends %s\n", same ? "bit for bit as the one that was not" : "elsewhere");
+  std::printf("the run that was interrupted ends %s\n",
+              same ? "bit for bit as the one that was not" : "elsewhere");
 
   const ml::images test = ml::draw_digits(500, 2);
   ml::batches unseen(ml::examples_of(test), {.size = 500, .shuffle = false});
   const std::vector<f32> logits = second.model.predict(unseen.next().view());
   int right = 0;
-  for (std::size_t i = 0; i < 500; ++i) right += ml::argmax(std::span(logits).subspan(10 * i, 10)) == test.labels[i];
-  std::printf("it reads %s of the digits that it has not seen\n", right > 400 ? "more than four in five" : "too few");
+  for (std::size_t i = 0; i < 500; ++i)
+    right += ml::argmax(std::span(logits).subspan(10 * i, 10)) == test.labels[i];
+  std::printf("it reads %s of the digits that it has not seen\n",
+              right > 400 ? "more than four in five" : "too few");
   std::filesystem::remove_all(folder);
   return same ? 0 : 1;
 }

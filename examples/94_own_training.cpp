@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// A model and a training loop of one's own: model, optimizer, data, executor, what is done at a look and what at a checkpoint. The run
-// stops half way and a second one, which knows nothing but the folder, goes on to the same weights.
+// A model and a run of one's own: model, optimizer, data, the training loop, and what it does to log and to
+// save. The run stops half way, and a second one, which knows nothing but the folder, goes on to the same
+// weights.
 #include <wsl/ml.hpp>
 #include <wsl/ml/data/batches.hpp>
 #include <wsl/ml/data/digits.hpp>
-#include <wsl/ml/io/saved_run.hpp>
-#include <wsl/ml/run/executor.hpp>
+#include <wsl/ml/run/checkpointing.hpp>
+#include <wsl/ml/run/training_loop.hpp>
 
 #include <cstdio>
 using namespace wsl;
@@ -16,12 +17,17 @@ std::vector<f32> train(const std::string& folder, i64 steps) {
   ml::trainer t(model.build(), ml::optimizer::adam(), {.workers = 2});
   ml::batches digits(ml::examples_of(ml::draw_digits(3000, 1)), {.size = 64});
   const ml::checkpoints saved(folder);
-  if (const auto last = saved.newest()) digits.resume(ml::load_run(*last, t));
+  if (const auto last = saved.newest()) digits.resume(ml::load_checkpoint(*last, t));
 
-  ml::executor run(t, {.steps = steps, .log_steps = 40, .checkpoint_steps = 50});
-  run.on_log([](const ml::executor::look& x) { std::printf("step %3d: the loss is %s\n", static_cast<int>(x.step), x.loss < 0.5 ? "small" : "large"); });
-  run.on_checkpoint([&](i64 step) { std::printf("step %3d: saved\n", static_cast<int>(step)), ml::save_run(saved, t, digits.position()); });
-  run.train([&] { return digits.next(); }, ml::rate::cosine(5e-3, 0, 120));
+  ml::training_loop loop(t, {.steps = steps, .log_steps = 40, .checkpoint_steps = 50});
+  loop.on_log([](const ml::training_loop::progress& x) {
+    std::printf("step %3d: the loss is %s\n", static_cast<int>(x.step), x.loss < 0.5 ? "small" : "large");
+  });
+  loop.on_checkpoint([&](i64 step) {
+    std::printf("step %3d: saved\n", static_cast<int>(step)),
+        ml::save_checkpoint(saved, t, digits.position());
+  });
+  loop.train([&] { return digits.next(); }, ml::rate::cosine(5e-3, 0, 120));
   const auto weights = t.parameter_named("linear 0.weight");
   return {weights.begin(), weights.end()};
 }

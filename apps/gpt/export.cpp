@@ -36,7 +36,7 @@ void must_be(const std::string& from, const ml::decoder& theirs, const ml::decod
     throw ml::file_error("--initial_weights: " + from + " is of another model: with these weights go" +
                          differs);
 }
-ml::weights weights_of(ml::training_run& t) {
+ml::weights weights_of(ml::trainer_base& t) {
   ml::weights w(t.model());
   for (std::size_t k = 0; k < w.size(); ++k)
     std::copy(t.parameters()[k].begin(), t.parameters()[k].end(), w[k].begin());
@@ -45,7 +45,7 @@ ml::weights weights_of(ml::training_run& t) {
 
 }  // namespace
 
-void set_weights(ml::training_run& t, const ml::weights& w) {
+void set_weights(ml::trainer_base& t, const ml::weights& w) {
   for (std::size_t k = 0; k < w.size(); ++k) std::copy(w[k].begin(), w[k].end(), t.parameters()[k].begin());
 }
 
@@ -72,15 +72,15 @@ std::string why_no_llmc(const ml::decoder& d) {
   } catch (const std::invalid_argument& e) { return std::string(e.what()).substr(5); }
 }
 
-void export_llmc(const std::string& folder, const ml::decoder& d, ml::training_run& t) {
+void export_llmc(const std::string& folder, const ml::decoder& d, ml::trainer_base& t) {
   ml::write_llmc_model(folder + "/model.bin", ml::llmc_model::of(d, t.model(), weights_of(t)));
 }
 
-void export_hugging_face(const std::string& folder, const ml::decoder& d, ml::training_run& t) {
+void export_hugging_face(const std::string& folder, const ml::decoder& d, ml::trainer_base& t) {
   ml::write_hugging_face(folder, d, t.model(), weights_of(t));
 }
 
-void import_weights(const std::string& from, const ml::decoder& d, ml::training_run& t) {
+void import_weights(const std::string& from, const ml::decoder& d, ml::trainer_base& t) {
   if (from.ends_with(".bin")) {
     const ml::llmc_model m = ml::read_llmc_model(from);
     must_be(from, m.config, d);

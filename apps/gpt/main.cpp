@@ -190,10 +190,10 @@ void sample(options& o) {
         t->predict({.ids = seen, .sequences = 1, .length = static_cast<int>(seen.size())});
     // A vocabulary that was filled up to a round number has logits that are no word's.
     const int known = words.size() ? std::min(words.size(), o.model.vocab_size) : o.model.vocab_size;
-    ids.push_back(ml::draw(std::span(logits)
+    ids.push_back(ml::sample_token(std::span(logits)
                                .last(static_cast<std::size_t>(o.model.vocab_size))
                                .first(static_cast<std::size_t>(known)),
-                           {.temperature = o.sample.temperature, .among = o.sample.top_k}, random));
+                           {.temperature = o.sample.temperature, .top_k = o.sample.top_k}, random));
     print(std::span(ids).last(1));
   }
   std::puts("");
@@ -289,7 +289,7 @@ int run(int argc, char** argv) {
                                    .tokenizer_dir = o.train.tokenizer_dir});
   task t = task_of(o, text);
   if (!o.initial_weights.empty())
-    t.begin = [&o](ml::training_run& to) { import_weights(o.initial_weights, o.model.decoder(), to); };
+    t.begin = [&o](ml::trainer_base& to) { import_weights(o.initial_weights, o.model.decoder(), to); };
   session s(o.common, f.kept_text(), std::move(t));
   run_mode(*mode, s);
   return s.status();

@@ -54,7 +54,7 @@ class protocol {
 /// so softmax takes it away: its gradient is 0, what a program computes for it is rounding, and Adam makes
 /// steps of full length of that.
 template <class F>
-void each_pair(const ml::llmc_model& m, const ml::training_run& t, std::span<const f32> file, F f) {
+void each_pair(const ml::llmc_model& m, const ml::trainer_base& t, std::span<const f32> file, F f) {
   ml::each_llmc_parameter(t.model(), m.config, m.padded, file,
                           [&](std::size_t k, std::span<const f32> wanted) {
                             const ml::parameter& p = t.model().parameters()[k];
@@ -81,7 +81,7 @@ bool verify(const verification& v) {
   {
     // After its first step, what SGD keeps is the gradient.
     const std::unique_ptr<machine> wafer = machine_for(v, m, ml::optimizer::sgd());
-    ml::training_run& t = wafer->run();
+    ml::trainer_base& t = wafer->run();
     set_weights(t, m.to_weights(t.model()));
     lines.compare("logits", wafer->predict(b), s.logits);
     const f32 loss = static_cast<f32>(wafer->step(b, 1));
@@ -91,7 +91,7 @@ bool verify(const verification& v) {
               [&](const ml::parameter& p, std::size_t k, std::span<const f32> wanted, auto) {
                 const auto velocity =
                     std::find_if(arrays.begin(), arrays.end(), [&](const ml::state_array& a) {
-                      return a.parameter == k && a.what == ml::state_array::kind::first;
+                      return a.parameter == k && a.what == ml::state_array::kind::first_moment;
                     });
                 lines.compare("gradient of " + p.name, velocity->numbers, wanted);
               });
@@ -102,7 +102,7 @@ bool verify(const verification& v) {
       throw ml::file_error("wsl: " + v.after + " is another model than " + v.model);
     const std::unique_ptr<machine> wafer =
         machine_for(v, m, ml::optimizer::adamw(0.9f, 0.999f, 1e-8f, static_cast<f32>(v.weight_decay)));
-    ml::training_run& t = wafer->run();
+    ml::trainer_base& t = wafer->run();
     set_weights(t, m.to_weights(t.model()));
     for (int step = 0; step < 10; ++step)
       std::printf("step %d: loss %.6f\n", step, wafer->step(b, v.learning_rate));

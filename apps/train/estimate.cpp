@@ -72,30 +72,30 @@ f64 own_work(const ml::network& model, int length) {
 
 }  // namespace
 
-std::string estimate(const ml::network& model, const ml::training& how, const estimate_of& what) {
+std::string estimate(const ml::network& model, const ml::streaming_settings& how, const estimate_of& what) {
   const bool half = what.weights == weights_as::bf16;
   const wsl::layout plan = ranks::streaming_plan(how, what.weights);
   const auto words_of = [&](i64 weights) { return half ? (weights + 1) / 2 : weights; };
-  const ml::streaming_schedule way(model, how.workers, true);
+  const ml::streaming_schedule schedule(model, how.workers, true);
   const i64 sequences = (what.sequences / how.num_csx + how.workers - 1) / how.workers,
             tokens = sequences * what.length;
   i64 widths = 0, out = 0, back = 0;
   f64 cycles = own_work(model, what.length) * static_cast<f64>(tokens);
   for (const int w : model.widths()) widths += w;
-  for (const ml::weight_transfer& t : way.weight_transfers()) {
-    if (!t.is_slab()) continue;
-    const i64 numbers = static_cast<i64>(t.size()), comes = t.brings ? words_of(numbers) : 0,
-              goes = t.returns() ? numbers : 0;
-    // Of a slab's work a third is done on the way forward.
+  for (const ml::weight_transfer& t : schedule.transfers()) {
+    if (!t.is_tile()) continue;
+    const i64 numbers = static_cast<i64>(t.size()), comes = t.carries_weights ? words_of(numbers) : 0,
+              goes = t.returns_gradient() ? numbers : 0;
+    // Of a tile's work a third is done on the way forward.
     const f64 work = static_cast<f64>(tokens) * t.of->operations(t.which, t.rows, t.columns, what.length) /
-                     2 * (t.back ? 2 : 1) / 3;
+                     2 * (t.backward ? 2 : 1) / 3;
     cycles += std::max(work, static_cast<f64>(comes + goes));
     out += comes, back += goes;
   }
-  // From each server two slabs may wait, and four gradients; the slab at work is f32.
-  const i64 longest = static_cast<i64>(way.longest()),
-            arrivals = 2 * how.workers * words_of(longest) + (half ? longest : 0),
-            departures = 4 * how.workers * longest;
+  // From each server two tiles may wait, and four gradients; the tile at work is f32.
+  const i64 largest_tile = static_cast<i64>(schedule.max_size()),
+            tiles_in = 2 * how.workers * words_of(largest_tile) + (half ? largest_tile : 0),
+            gradients_out = 4 * how.workers * largest_tile;
   table of(plan);
   of.line("placement", fmt::format("{} x {} PEs: {} workers on {} wafer{}, {} servers of the memory",
                                    plan.width(), plan.height(), how.workers * how.num_csx, how.num_csx,
@@ -103,18 +103,18 @@ std::string estimate(const ml::network& model, const ml::training& how, const es
   of.colors(plan);
   of.line("a worker", fmt::format("{} sequences of {} tokens; {} of activations and their gradients",
                                   sequences, what.length, table::of_words(2 * tokens * widths)));
-  of.line("", fmt::format("{} for slabs that come as {}, {} for gradients that go", table::of_words(arrivals),
-                          word_of(what.weights), table::of_words(departures)));
+  of.line("", fmt::format("{} for weight tiles that come as {}, {} for gradients that go",
+                          table::of_words(tiles_in), word_of(what.weights), table::of_words(gradients_out)));
   of.line("a server",
           fmt::format("{} of parameters, gradients and what the optimizer keeps",
                       table::of_words((2 + moments(what.rule)) * model.parameter_count() / how.workers)));
   of.line("weights out, a step", table::of_words(out));
   of.line("gradients in, a step", table::of_words(back));
-  of.machine(cycles, 2 * tokens * widths + arrivals + departures);
+  of.machine(cycles, 2 * tokens * widths + tiles_in + gradients_out);
   return of.text();
 }
 
-std::string estimate(const ml::network& model, const ml::pipelining& how, const estimate_of& what) {
+std::string estimate(const ml::network& model, const ml::pipeline_settings& how, const estimate_of& what) {
   const ml::strips strips(model, how.strips);
   const wsl::layout plan = pipeline_plan(strips.count());
   const int micro = how.micro_batch_size ? (what.sequences + how.micro_batch_size - 1) / how.micro_batch_size

@@ -18,8 +18,10 @@ struct estimate_of {
 };
 
 /// Where the programs are, the colors, the memory of a PE, and cycles.
-std::string estimate(const wsl::ml::network& model, const wsl::ml::training& how, const estimate_of& what);
-std::string estimate(const wsl::ml::network& model, const wsl::ml::pipelining& how, const estimate_of& what);
+std::string estimate(const wsl::ml::network& model, const wsl::ml::streaming_settings& how,
+                     const estimate_of& what);
+std::string estimate(const wsl::ml::network& model, const wsl::ml::pipeline_settings& how,
+                     const estimate_of& what);
 
 /// Throws std::invalid_argument if this computer has no memory for training: for each parameter's weight,
 /// gradient and what Adam keeps, and for each token of a batch all activations with their gradients.

@@ -7,8 +7,8 @@
 #include <string>
 #include <wsl/layout/layout.hpp>
 #include <wsl/ml/model/batch.hpp>
-#include <wsl/ml/train/run.hpp>
 #include <wsl/ml/train/settings.hpp>
+#include <wsl/ml/train/trainer_base.hpp>
 
 namespace train_app {
 
@@ -22,7 +22,7 @@ class machine {
   virtual std::vector<wsl::f32> logits() = 0;
   /// Where the last step of training went.
   virtual std::string report() const = 0;
-  virtual wsl::ml::training_run& run() = 0;
+  virtual wsl::ml::trainer_base& run() = 0;
   /// What this process needs of a batch.
   virtual wsl::ml::batch_part part() = 0;
 
@@ -31,7 +31,7 @@ class machine {
 
 /// Weights stay where their layers are; ranks.hpp has the machines to which they stream.
 std::unique_ptr<machine> pipeline(wsl::ml::network n, const wsl::ml::optimizer& rule,
-                                  const wsl::ml::pipelining& how);
+                                  const wsl::ml::pipeline_settings& how);
 /// Its layout.
 wsl::layout pipeline_plan(int strips);
 

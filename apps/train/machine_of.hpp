@@ -21,7 +21,7 @@ class machine_of final : public machine {
   std::vector<wsl::f32> predict(const wsl::ml::batch& b) override { return trainer_.predict(b); }
   std::vector<wsl::f32> logits() override { return trainer_.logits(); }
   std::string report() const override { return table_of(trainer_.report()); }
-  wsl::ml::training_run& run() override { return trainer_; }
+  wsl::ml::trainer_base& run() override { return trainer_; }
   wsl::ml::batch_part part() override {
     if constexpr (requires { trainer_.part(); }) return trainer_.part();
     else return {};
@@ -32,7 +32,7 @@ class machine_of final : public machine {
 };
 
 /// The layout of weight streaming with such weights.
-inline wsl::layout plan_of(const wsl::ml::training& how, weights_as as) {
+inline wsl::layout plan_of(const wsl::ml::streaming_settings& how, weights_as as) {
   return as == weights_as::bf16 ? wsl::ml::bfloat16_trainer::plan(how.workers, how.num_csx)
                                 : wsl::ml::trainer::plan(how.workers, how.num_csx);
 }

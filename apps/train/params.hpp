@@ -4,7 +4,7 @@
 // its help.
 #pragma once
 #include <filesystem>
-#include <wsl/ml/optim/rule.hpp>
+#include <wsl/ml/optim/optimizer.hpp>
 #include <wsl/ml/optim/schedule.hpp>
 
 #include "fields.hpp"

@@ -10,7 +10,7 @@
 #include <vector>
 #include <wsl/engine/threaded.hpp>
 #include <wsl/linalg/dense.hpp>
-#include <wsl/ml/train/report.hpp>
+#include <wsl/ml/train/report_text.hpp>
 
 namespace train_app {
 namespace {

@@ -2,9 +2,9 @@
 // How fast a run was, and how much of what its computers can do that is.
 #pragma once
 #include <string>
-#include <wsl/ml/run/pace.hpp>
-#include <wsl/ml/train/pipelined/report.hpp>
-#include <wsl/ml/train/streaming/report.hpp>
+#include <wsl/ml/run/throughput.hpp>
+#include <wsl/ml/train/pipelined/pipeline_report.hpp>
+#include <wsl/ml/train/streaming/step_report.hpp>
 
 namespace train_app {
 
@@ -14,8 +14,8 @@ namespace train_app {
 wsl::f64 measured_peak(int threads);
 
 struct performance {
-  const wsl::ml::pace& speed;  ///< in samples
-  wsl::i64 tokens;             ///< of a sample
+  const wsl::ml::throughput& speed;  ///< in samples
+  wsl::i64 tokens;                   ///< of a sample
   /// operations of a sample, and those that all computers together can do in a second
   wsl::f64 flops, peak;
   std::string weights;  ///< what they travelled as

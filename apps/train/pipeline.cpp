@@ -4,7 +4,7 @@
 namespace train_app {
 
 std::unique_ptr<machine> pipeline(wsl::ml::network n, const wsl::ml::optimizer& rule,
-                                  const wsl::ml::pipelining& how) {
+                                  const wsl::ml::pipeline_settings& how) {
   return std::make_unique<machine_of<wsl::ml::pipelined_trainer>>(std::move(n), rule, how);
 }
 

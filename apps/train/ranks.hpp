@@ -15,9 +15,9 @@ inline bool root() { return rank() == 0; }
 /// What is said to be called together is called by all processes, in the same order.
 /// Weights stream to wafers that are shared out to the processes; together.
 std::unique_ptr<machine> streaming(wsl::ml::network n, const wsl::ml::optimizer& rule,
-                                   const wsl::ml::training& how, weights_as as);
+                                   const wsl::ml::streaming_settings& how, weights_as as);
 /// Its layout.
-wsl::layout streaming_plan(const wsl::ml::training& how, weights_as as);
+wsl::layout streaming_plan(const wsl::ml::streaming_settings& how, weights_as as);
 /// The sum of everybody's numbers; together.
 wsl::i64 sum(wsl::i64 mine);
 /// Whether anybody says yes; together.

@@ -9,11 +9,11 @@
 #include <optional>
 #include <tuple>
 #include <wsl/host/progress.hpp>
-#include <wsl/ml/io/saved_run.hpp>
 #include <wsl/ml/model/operations.hpp>
+#include <wsl/ml/run/checkpointing.hpp>
 #include <wsl/ml/run/event_file.hpp>
-#include <wsl/ml/run/executor.hpp>
 #include <wsl/ml/run/sample.hpp>
+#include <wsl/ml/run/training_loop.hpp>
 
 #include "../files.hpp"
 #include "command.hpp"
@@ -29,7 +29,7 @@ namespace ml = wsl::ml;
 using wsl::u64;
 
 /// The loop that a signal stops, so that a last checkpoint is written.
-ml::executor* running = nullptr;
+ml::training_loop* running = nullptr;
 volatile std::sig_atomic_t stopped_by = 0;
 extern "C" void stop_running(int signal) {
   stopped_by = signal;
@@ -51,7 +51,7 @@ f64 norm_of(std::span<const wsl::f32> numbers) {
   return std::sqrt(sum);
 }
 
-ml::training training_of(const common_params& p) {
+ml::streaming_settings training_of(const common_params& p) {
   return {.workers = p.run.workers,
           .num_csx = p.run.num_csx,
           .clip_norm = p.optimizer.max_gradient_norm,
@@ -60,7 +60,7 @@ ml::training training_of(const common_params& p) {
           .threads = p.run.threads};
 }
 
-ml::pipelining pipelining_of(const common_params& p) {
+ml::pipeline_settings pipelining_of(const common_params& p) {
   return {.strips = p.run.strips,
           .micro_batch_size = p.train_input.micro_batch_size,
           .clip_norm = p.optimizer.max_gradient_norm,
@@ -176,9 +176,9 @@ void session::require_same() const {
 
 /// The first process reads it, which has all numbers; the others learn where the run is.
 ml::data_position session::load(const std::string& checkpoint) {
-  ml::training_run& t = wafer().run();
+  ml::trainer_base& t = wafer().run();
   ml::data_position data;
-  if (ranks::root()) data = ml::load_run(checkpoint, t);
+  if (ranks::root()) data = ml::load_checkpoint(checkpoint, t);
   i64 at[] = {t.position().steps, static_cast<i64>(t.position().seed), static_cast<i64>(data.seed),
               data.epoch, data.example};
   ranks::share(at);
@@ -234,7 +234,7 @@ void session::save(const ml::batches& data) {
   if (!ranks::root()) return;
   const ml::checkpoints folder(params_.run.model_dir, params_.run.max_checkpoints);
   try {
-    say("Saved checkpoint %s\n", ml::save_run(folder, wafer().run(), data.position(),
+    say("Saved checkpoint %s\n", ml::save_checkpoint(folder, wafer().run(), data.position(),
                                               {{"params", params_text_},
                                                {"model", lines_of(task_.architecture)},
                                                {"vocabulary", task_.vocabulary},
@@ -297,13 +297,13 @@ void session::train(bool and_eval) {
     app::write_file(file("loss.svg"), curve.svg(task_.model_words));
   };
   const i64 eval_every = !and_eval ? 0 : r.eval_frequency ? r.eval_frequency : last;
-  ml::executor run(t, {.steps = last,
-                       .log_steps = r.log_steps,
-                       .checkpoint_steps = r.checkpoint_steps,
-                       .eval_steps = eval_every});
+  ml::training_loop run(t, {.steps = last,
+                            .log_steps = r.log_steps,
+                            .checkpoint_steps = r.checkpoint_steps,
+                            .eval_steps = eval_every});
   run.on_stop([](bool asked) { return ranks::any(asked); });
   run.on_step([&](i64) { bar->tick(); });
-  run.on_log([&](const ml::executor::look& x) {
+  run.on_log([&](const ml::training_loop::progress& x) {
     if (!ranks::root()) return;
     const f64 tokens = static_cast<f64>(task_.train.length);
     std::string in_tokens;
@@ -312,7 +312,7 @@ void session::train(bool and_eval) {
     say("| Train Device=fabric, Step=%lld, Loss=%.5f, Rate=%.2f samples/sec, GlobalRate=%.2f samples/sec%s, "
         "TimeRemaining=%s, MeanLoss=%.5f\n",
         static_cast<long long>(x.step), x.loss, x.speed.rate(), x.speed.global_rate(), in_tokens.c_str(),
-        ml::clock_text(x.time_left).c_str(), x.mean_loss);
+        ml::duration_text(x.time_left).c_str(), x.mean_loss);
     events->scalar("loss", x.step, x.loss);
     events->scalar("mean_loss", x.step, x.mean_loss);
     if (task_.train.length > 1) events->scalar("perplexity", x.step, std::exp(x.mean_loss));
@@ -352,7 +352,7 @@ void session::train(bool and_eval) {
   if (run.stopped() && t.steps() < last) status_ = 128 + (stopped_by ? stopped_by : SIGTERM);
 
   const bool is_bf16 = params_.precision.weights() == weights_as::bf16;
-  const ml::pace& speed = run.speed();
+  const ml::throughput& speed = run.speed();
   const performance done{
       .speed = speed,
       .tokens = task_.train.length,
@@ -513,7 +513,7 @@ void require_same_model(const std::string& checkpoint, const named_words& ours, 
 std::string fact_of(const std::string& checkpoint, const std::string& name) {
   return ml::checkpoint(checkpoint).fact(name);
 }
-void load(const std::string& checkpoint, machine& m) { ml::load_run(checkpoint, m.run()); }
+void load(const std::string& checkpoint, machine& m) { ml::load_checkpoint(checkpoint, m.run()); }
 
 std::vector<std::pair<std::string, std::string>> common_modes() {
   return {{"train", "train, going on from the last checkpoint in model_dir if there is one"},

@@ -24,7 +24,7 @@ struct task {
   named_words architecture = {};               ///< kept with the model, and compared by whoever takes it
   wsl::ml::dataset train = {}, held_out = {};  ///< one that is not needed may be empty
   /// sets the weights that a fresh run begins with; none: by their seed
-  std::function<void(wsl::ml::training_run&)> begin = {};
+  std::function<void(wsl::ml::trainer_base&)> begin = {};
   /// of parameters: a name, and patterns of theirs
   std::vector<std::pair<std::string, std::vector<std::string>>> groups = {};
   /// kept with the model: what its tokens mean; empty for none

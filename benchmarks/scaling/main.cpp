@@ -156,7 +156,7 @@ one_step step_on(const mpi::spread_over& all, int wafers, int runs) {
   one_step s;
   s.supersteps = exchanges_of(go);
   if (runs) s.seconds = median_seconds(runs, go);
-  s.out = t.report().sent_forward + t.report().sent_back, s.in = t.report().returned;
+  s.out = t.report().sent_forward + t.report().sent_backward, s.in = t.report().returned;
   return s;
 }
 

@@ -73,7 +73,7 @@ lesson of(std::string_view model) {
 class looping_trainer {
  public:
   explicit looping_trainer(const lesson& work) {
-    const ml::weights start(work.net, ml::training{}.seed);
+    const ml::weights start(work.net, ml::streaming_settings{}.seed);
     std::vector<loops::numbers> parameters;
     for (std::size_t k = 0; k < start.size(); ++k) parameters.push_back(start[k]);
     if (work.ids.empty())

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // A step of training without a wafer and without streaming: two threads with half of the batch each read all
 // weights where they lie and keep a gradient of each; then each changes half of the weights. It runs the same
-// stages, so what it needs less is the cost of streaming.
+// stages, so the difference in time is the cost of streaming.
 #pragma once
 #include <array>
 #include <barrier>
 #include <thread>
 #include <wsl/ml/model/batch.hpp>
 #include <wsl/ml/model/serial.hpp>
-#include <wsl/ml/optim/rule.hpp>
+#include <wsl/ml/optim/optimizer.hpp>
 
 namespace bench {
 using namespace wsl;
@@ -31,27 +31,27 @@ class resident_trainer {
     std::thread other(work, 1);
     work(0);
     other.join();
-    return (halves_[0].at.loss + halves_[1].at.loss) / counts;
+    return (halves_[0].store.loss + halves_[1].store.loss) / counts;
   }
 
  private:
   struct half {
-    ml::place at;
+    ml::activation_store store;
     ml::weights gradients;
   };
   void pass(half& h, const ml::batch& b, int k) {
     const int from = b.sequences * k / 2, count = b.sequences * (k + 1) / 2 - from;
     const std::size_t first = static_cast<std::size_t>(from * b.length),
                       tokens = static_cast<std::size_t>(count * b.length);
-    if (h.at.sequences() != count) h.at.resize(net_.widths(), net_.stages().size(), count, b.length);
+    if (h.store.sequences() != count) h.store.resize(net_.widths(), net_.stages().size(), count, b.length);
     const auto mine = [&](auto all) { return all.empty() ? all : all.subspan(first, tokens); };
-    h.at.ids = mine(b.ids), h.at.targets = mine(b.targets), h.at.weight = b.weight;
+    h.store.ids = mine(b.ids), h.store.targets = mine(b.targets), h.store.weight = b.weight;
     if (!b.features.empty())
-      copy(h.at.value(0), matrix(b.features.data() + first * static_cast<std::size_t>(net_.width(0)),
-                                 h.at.tokens(), net_.width(0)));
+      copy(h.store.value(0), matrix(b.features.data() + first * static_cast<std::size_t>(net_.width(0)),
+                                    h.store.tokens(), net_.width(0)));
     h.gradients.clear();
-    serial_forward(net_, numbers_, h.at);
-    serial_backward(net_, numbers_, h.gradients, h.at);
+    serial_forward(net_, numbers_, h.store);
+    serial_backward(net_, numbers_, h.gradients, h.store);
   }
   void learn(int k, f32 rate) {
     for (std::size_t p = 0; p < numbers_.size(); ++p) {

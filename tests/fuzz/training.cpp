@@ -4,9 +4,9 @@
 #include <wsl/ml/data/characters.hpp>
 #include <wsl/ml/data/images.hpp>
 #include <wsl/ml/data/token_file.hpp>
-#include <wsl/ml/io/checkpoint.hpp>
 #include <wsl/ml/io/hugging_face.hpp>
 #include <wsl/ml/io/llmc.hpp>
+#include <wsl/ml/run/checkpointing.hpp>
 #include <wsl/ml/run/loss_curve.hpp>
 
 #include "fuzz.hpp"
@@ -30,7 +30,7 @@ void checkpoints_of(std::string_view bytes) {
   checkpoint c(f.name());
   std::vector<f32> w(4);
   c.restore(std::vector<named_array>{{"w", {2, 2}, w}});
-  c.step(), c.place_in_data();
+  c.step(), ml::place_in_data(c);
 }
 void idx(std::string_view bytes) {
   const memory_file f(bytes);

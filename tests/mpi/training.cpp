@@ -58,11 +58,11 @@ TEST_CASE("wafers on ranks learn the same bits") {
     const lesson text(num_csx * 2, 5, num_csx == 3 ? 40 : 600);  // of the larger tables only some rows travel
     const ml::decoder model{
         .vocabulary = text.vocabulary, .positions = 8, .layers = 1, .heads = 2, .width = 16};
-    const ml::training how{.workers = workers,
-                           .num_csx = num_csx,
-                           .clip_norm = clip,
-                           .seed = 3,
-                           .threads = 1 + world.rank() % 3};
+    const ml::streaming_settings how{.workers = workers,
+                                     .num_csx = num_csx,
+                                     .clip_norm = clip,
+                                     .seed = 3,
+                                     .threads = 1 + world.rank() % 3};
     ml::trainer alone(model.build(), ml::optimizer::adamw(), how),
         spread(model.build(), ml::optimizer::adamw(), how, num_csx == 8 ? apart : world);
     const learned expected = learn(alone, text), got = learn(spread, text);

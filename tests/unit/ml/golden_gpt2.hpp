@@ -9,7 +9,7 @@
 #include <optional>
 #include <wsl/ml/io/llmc.hpp>
 #include <wsl/ml/model/batch.hpp>
-#include <wsl/ml/optim/rule.hpp>
+#include <wsl/ml/optim/optimizer.hpp>
 
 namespace golden {
 

@@ -25,10 +25,10 @@ void check_activation(f64 range) {
   both x(7, 61, 1, range), y(7, 61), dy(7, 61, 2), dx(7, 61, 3);
   ml::activate<Fast>(y.s(), x.s());
   both set(7, 61, 4), zero(7, 61);
-  ml::activate_back<Fast>(set.s(), dy.s(), x.s(), true);  // as if it had been zero
-  ml::activate_back<Fast>(zero.s(), dy.s(), x.s());
+  ml::activate_backward<Fast>(set.s(), dy.s(), x.s(), true);  // as if it had been zero
+  ml::activate_backward<Fast>(zero.s(), dy.s(), x.s());
   CHECK(set.single == zero.single);
-  ml::activate_back<Fast>(dx.s(), dy.s(), x.s());
+  ml::activate_backward<Fast>(dx.s(), dy.s(), x.s());
   std::vector<f64> gradient;
   for (std::size_t i = 0; i < x.exact.size(); ++i) {
     y.exact[i] = Plain::value(x.exact[i]);
@@ -101,7 +101,7 @@ TEST_CASE("The functions of one number are as exact as they say") {
         std::max(of_exponential, std::abs(static_cast<f64>(ml::exponential(x)) / std::exp(z) - 1));
     of_sigmoid = std::max(of_sigmoid, std::abs(static_cast<f64>(ml::sigmoid(x)) * (1 + std::exp(-z)) - 1));
     const f64 below = std::erfc(-z / std::sqrt(2.)) / 2,
-              d = std::abs(static_cast<f64>(ml::normal_below(x)) - below);
+              d = std::abs(static_cast<f64>(ml::normal_cdf(x)) - below);
     (x > -6 ? of_normal : of_tail) = std::max(x > -6 ? of_normal : of_tail, x > -6 ? d / below : d);
   }
   CHECK(of_exponential < 3e-7);
@@ -121,7 +121,7 @@ TEST_CASE("The functions of one number are as exact as they say") {
 TEST_CASE("A gate") {
   both x(5, 37, 1), g(5, 37, 2), y(5, 37), dy(5, 37, 3), dx(5, 37, 4), dg(5, 37, 5);
   ml::gate<ml::silu>(y.s(), x.s(), g.s());
-  ml::gate_back<ml::silu>(dx.s(), dg.s(), dy.s(), x.s(), g.s());
+  ml::gate_backward<ml::silu>(dx.s(), dg.s(), dy.s(), x.s(), g.s());
   for (std::size_t i = 0; i < y.exact.size(); ++i) {
     y.exact[i] = x.exact[i] * plain::silu::value(g.exact[i]);
     dx.exact[i] += dy.exact[i] * plain::silu::value(g.exact[i]);
@@ -139,13 +139,14 @@ void check_norm(int tokens, int width, bool centred) {
   std::vector<ml::norm_state> kept(static_cast<std::size_t>(tokens));
   if (centred) {
     ml::layernorm(y.s(), kept, x.s(), gain.single.data(), bias.single.data(), 1e-5f);
-    ml::layernorm_back(dx.s(), dgain.single.data(), dbias.single.data(), dy.s(), kept, x.s(),
-                       gain.single.data());
-    ml::layernorm_back(set.s(), unused.single.data(), nullptr, dy.s(), kept, x.s(), gain.single.data(), true);
+    ml::layernorm_backward(dx.s(), dgain.single.data(), dbias.single.data(), dy.s(), kept, x.s(),
+                           gain.single.data());
+    ml::layernorm_backward(set.s(), unused.single.data(), nullptr, dy.s(), kept, x.s(), gain.single.data(),
+                           true);
   } else {
     ml::rmsnorm(y.s(), kept, x.s(), gain.single.data(), 1e-5f);
-    ml::rmsnorm_back(dx.s(), dgain.single.data(), dy.s(), kept, x.s(), gain.single.data());
-    ml::rmsnorm_back(set.s(), unused.single.data(), dy.s(), kept, x.s(), gain.single.data(), true);
+    ml::rmsnorm_backward(dx.s(), dgain.single.data(), dy.s(), kept, x.s(), gain.single.data());
+    ml::rmsnorm_backward(set.s(), unused.single.data(), dy.s(), kept, x.s(), gain.single.data(), true);
   }
   CHECK(set.single == dx.single);  // whatever it was
   const auto forward = [&] {
@@ -154,8 +155,8 @@ void check_norm(int tokens, int width, bool centred) {
     return weighed(y.exact, dy.exact);
   };
   forward();
-  plain::norm_back<f64>(dx.e(), dgain.exact.data(), dbias.exact.data(), dy.e(), x.e(), gain.exact.data(),
-                        epsilon, centred);
+  plain::norm_backward<f64>(dx.e(), dgain.exact.data(), dbias.exact.data(), dy.e(), x.e(), gain.exact.data(),
+                            epsilon, centred);
   CHECK(error(y) < close);
   CHECK(error(dx) < close);
   CHECK(error(dgain) < close);
@@ -174,13 +175,13 @@ TEST_CASE("Softmax") {
   for (int width : {1, 2, 15, 16, 17, 65}) {
     both x(6, width, 1, 4), y(6, width), dy(6, width, 2), dx(6, width);
     ml::softmax(y.s(), x.s());
-    ml::softmax_back(dx.s(), dy.s(), y.s());
+    ml::softmax_backward(dx.s(), dy.s(), y.s());
     const auto forward = [&] {
       plain::softmax<f64>(y.e(), x.e());
       return weighed(y.exact, dy.exact);
     };
     forward();
-    plain::softmax_back<f64>(dx.e(), dy.e(), y.e());
+    plain::softmax_backward<f64>(dx.e(), dy.e(), y.e());
     CHECK(error(y) < close);
     if (width > 1) CHECK(error(dx) < close);
     if (width > 1) CHECK(gradient_error(forward, x.exact, dx.exact) < differences);
@@ -212,17 +213,17 @@ void check_attention(int tokens, int width, f64 slope) {
   // Queries, keys and values as a decoder has them: thirds of one row.
   both qkv(tokens, 3 * width, 1), d(tokens, 3 * width), y(tokens, width), dy(tokens, width, 2),
       weights(tokens, tokens);
-  std::vector<f32> log_total(static_cast<std::size_t>(tokens));
+  std::vector<f32> log_sum_exp(static_cast<std::size_t>(tokens));
   const auto third = [width](const auto& whole, int k) {
     return whole.part(0, k * width, whole.rows(), width);
   };
-  ml::attention(y.s(), log_total, third(qkv.s(), 0), third(qkv.s(), 1), third(qkv.s(), 2), how);
-  ml::attention_back(third(d.s(), 0), third(d.s(), 1), third(d.s(), 2), dy.s(), y.s(), log_total,
-                     third(qkv.s(), 0), third(qkv.s(), 1), third(qkv.s(), 2), how);
+  ml::attention(y.s(), log_sum_exp, third(qkv.s(), 0), third(qkv.s(), 1), third(qkv.s(), 2), how);
+  ml::attention_backward(third(d.s(), 0), third(d.s(), 1), third(d.s(), 2), dy.s(), y.s(), log_sum_exp,
+                         third(qkv.s(), 0), third(qkv.s(), 1), third(qkv.s(), 2), how);
   both set(tokens, 3 * width, 3);  // whatever it was
-  ml::attention_back(third(set.s(), 0), third(set.s(), 1), third(set.s(), 2), dy.s(), y.s(), log_total,
-                     third(qkv.s(), 0), third(qkv.s(), 1), third(qkv.s(), 2), how,
-                     {.query = true, .keys = true});
+  ml::attention_backward(third(set.s(), 0), third(set.s(), 1), third(set.s(), 2), dy.s(), y.s(), log_sum_exp,
+                         third(qkv.s(), 0), third(qkv.s(), 1), third(qkv.s(), 2), how,
+                         {.query = true, .keys = true});
   CHECK(set.single == d.single);
   const auto forward = [&] {
     plain::attention<f64>(y.e(), weights.e(), third(qkv.e(), 0), third(qkv.e(), 1), third(qkv.e(), 2), scale,
@@ -230,8 +231,8 @@ void check_attention(int tokens, int width, f64 slope) {
     return weighed(y.exact, dy.exact);
   };
   forward();
-  plain::attention_back<f64>(third(d.e(), 0), third(d.e(), 1), third(d.e(), 2), dy.e(), weights.e(),
-                             third(qkv.e(), 0), third(qkv.e(), 1), third(qkv.e(), 2), scale);
+  plain::attention_backward<f64>(third(d.e(), 0), third(d.e(), 1), third(d.e(), 2), dy.e(), weights.e(),
+                                 third(qkv.e(), 0), third(qkv.e(), 1), third(qkv.e(), 2), scale);
   CHECK(error(y) < close);
   CHECK(error(d) < close);
   if (tokens < 20) CHECK(gradient_error(forward, qkv.exact, d.exact) < differences);
@@ -246,10 +247,10 @@ TEST_CASE("Attention that drops weights") {
   constexpr int tokens = 70, width = 4;
   both q(tokens, width, 1), k(tokens, width, 2), v(tokens, width, 3), y(tokens, width), dy(tokens, width, 4),
       dq(tokens, width), dk(tokens, width), dv(tokens, width), weights(tokens, tokens), kept(tokens, tokens);
-  const ml::scoring how{0.5f, 0.1f, ml::dropping::with(0.3f, 17)};
-  std::vector<f32> log_total(tokens);
-  ml::attention(y.s(), log_total, q.s(), k.s(), v.s(), how);
-  ml::attention_back(dq.s(), dk.s(), dv.s(), dy.s(), y.s(), log_total, q.s(), k.s(), v.s(), how);
+  const ml::scoring how{0.5f, 0.1f, ml::dropout_rule::with(0.3f, 17)};
+  std::vector<f32> log_sum_exp(tokens);
+  ml::attention(y.s(), log_sum_exp, q.s(), k.s(), v.s(), how);
+  ml::attention_backward(dq.s(), dk.s(), dv.s(), dy.s(), y.s(), log_sum_exp, q.s(), k.s(), v.s(), how);
   std::fill(kept.single.begin(), kept.single.end(), 1.f);
   for (int t = 0; t < tokens; ++t)
     ml::drop(kept.s().row(t), kept.s().row(t), how.drop.of_row(static_cast<u64>(t)), 0, tokens);
@@ -276,20 +277,20 @@ TEST_CASE(
   constexpr int n = 100000;
   std::vector<f32> ones(n, 1), y(n), dx(n, 2), part(n);
   for (f32 p : {0.f, 0.1f, 0.5f, 0.9f}) {
-    const ml::dropping how = ml::dropping::with(p, 5).of_row(3);
+    const ml::dropout_rule how = ml::dropout_rule::with(p, 5).of_row(3);
     ml::drop(y.data(), ones.data(), how, 0, n);
     const auto gone = static_cast<f64>(std::count(y.begin(), y.end(), 0.f)) / n;
     CHECK(gone == Approx(static_cast<f64>(p)).margin(0.005));
     CHECK(std::all_of(y.begin(), y.end(), [&](f32 v) { return v == 0 || v == 1 / (1 - p); }));
     std::fill(dx.begin(), dx.end(), 2.f);
-    ml::drop_back(dx.data(), ones.data(), how, 0, n);
+    ml::drop_backward(dx.data(), ones.data(), how, 0, n);
     CHECK(std::equal(dx.begin(), dx.end(), y.begin(), [](f32 a, f32 b) { return a == b + 2; }));
     ml::drop(part.data(), ones.data(), how, 1000, 50);
     CHECK(std::equal(part.begin(), part.begin() + 50, y.begin() + 1000));
   }
   // Rows and neighbours have nothing to do with each other.
   const auto kept = [&](u64 row) {
-    ml::drop(y.data(), ones.data(), ml::dropping::with(0.5f, 5).of_row(row), 0, n);
+    ml::drop(y.data(), ones.data(), ml::dropout_rule::with(0.5f, 5).of_row(row), 0, n);
     return y;
   };
   const std::vector<f32> a = kept(1), b = kept(2);
@@ -301,7 +302,7 @@ TEST_CASE(
 }
 
 TEST_CASE("Positions: waves, turns and slopes") {
-  const std::vector<f32> table = ml::waves(50, 6);
+  const std::vector<f32> table = ml::sinusoids(50, 6);
   for (int t : {0, 1, 49})
     for (int i : {0, 2, 4}) {
       const f64 angle = t * std::pow(1e4, -i / 6.);
@@ -317,8 +318,8 @@ TEST_CASE("Positions: waves, turns and slopes") {
   for (const ml::pairs which : {ml::pairs::neighbours, ml::pairs::halves}) {
     both x(1, 8, 1), y(1, 8), dy(1, 8, 2), dx(1, 8);
     const ml::rotation turn(20, 8, 10000, which);
-    turn.turn(y.single.data(), x.single.data(), 7);
-    turn.turn_back(dx.single.data(), dy.single.data(), 7);
+    turn.rotate(y.single.data(), x.single.data(), 7);
+    turn.rotate_backward(dx.single.data(), dy.single.data(), 7);
     const auto forward = [&] {
       for (std::size_t i = 0; i < 4; ++i) {
         const std::size_t a = which == ml::pairs::neighbours ? 2 * i : i,

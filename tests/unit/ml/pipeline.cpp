@@ -2,7 +2,7 @@
 #include <wsl/engine/reference.hpp>
 #include <wsl/ml/model/sequence.hpp>
 #include <wsl/ml/train/pipelined_trainer.hpp>
-#include <wsl/ml/train/report.hpp>
+#include <wsl/ml/train/report_text.hpp>
 #include <wsl/ml/train/trainer.hpp>
 
 #include "compare.hpp"
@@ -149,14 +149,14 @@ TEST_CASE("The reference engine, and other orders of the words, train a pipeline
   const auto run = [&](const auto& engine) {
     const ml::network n = tied().build();
     const ml::strips s(n, 3);
-    ml::memory store{&n, ml::parameter_store(n, 5), ml::parameter_store(n), ml::parameter_store(n),
-                     ml::parameter_store(n)};
+    ml::training_arrays arrays{&n, ml::parameter_store(n, 5), ml::parameter_store(n), ml::parameter_store(n),
+                               ml::parameter_store(n)};
     ml::batch b = l.all();
     check(n, b);
     fabric f(ml::pipelined_trainer::plan(s.count()), engine);
     f.launch<&ml::strip_worker::step>(
-        all, ml::pipeline_order{&s, &store, b, 3, ml::learning{optimizer::sgd(), 0.5f, 1}, {}, true});
-    return ml::weights(store.numbers);
+        all, ml::pipeline_step{&s, &arrays, b, 3, ml::optimizer_step{optimizer::sgd(), 0.5f, 1}, {}, true});
+    return ml::weights(arrays.parameters);
   };
   ml::weights usual = run(threaded{}), slow = run(reference{});
   CHECK(compare::distance(usual, slow) == 0);
@@ -172,12 +172,12 @@ TEST_CASE("A pipeline's report") {
   const ml::pipeline_report& r = t.report();
   CHECK(r.strips.size() == 3);
   CHECK(r.micro_batches == 8);
-  CHECK(r.at_best() == Approx(0.8));
+  CHECK(r.ideal_utilisation() == Approx(0.8));
   CHECK(r.resident == 4 * static_cast<u64>(t.model().parameter_count()));
   f64 share = 0;
   for (const auto& s : r.strips) {
     share += s.share;
-    CHECK((s.fill >= 0 && s.drain >= 0 && s.forward > 0 && s.back > 0 && s.update > 0));
+    CHECK((s.fill >= 0 && s.drain >= 0 && s.forward > 0 && s.backward > 0 && s.update > 0));
     CHECK(s.fill + s.work() + s.drain <= r.seconds * (1 + 1e-9));
   }
   CHECK(share == Approx(1));
@@ -186,7 +186,7 @@ TEST_CASE("A pipeline's report") {
   for (int k = 0; k + 1 < 3; ++k)
     for (int v : t.layers()[k].east.values)
       words += 32 * static_cast<u64>(t.model().width(v)) * (v == t.model().input() ? 1 : 2);
-  CHECK(r.traffic.wavelets == words);
+  CHECK(r.counters.wavelets == words);
   CHECK(ml::to_text(r).find("8 micro-batches") != std::string::npos);
 }
 

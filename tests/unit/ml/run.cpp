@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <wsl/ml/model/sequence.hpp>
 #include <wsl/ml/run/event_file.hpp>
-#include <wsl/ml/run/executor.hpp>
 #include <wsl/ml/run/loss_curve.hpp>
+#include <wsl/ml/run/training_loop.hpp>
 #include <wsl/ml/train/pipelined_trainer.hpp>
 #include <wsl/ml/train/trainer.hpp>
 
@@ -68,8 +68,8 @@ TEST_CASE("A loss curve is read back as it was written, and a damaged one is ref
 }
 
 TEST_CASE("Rates and times") {
-  const ml::pace::clock::time_point start{};
-  ml::pace p(start);
+  const ml::throughput::clock::time_point start{};
+  ml::throughput p(start);
   p.add(100, start + std::chrono::seconds(10));
   CHECK(p.rate() == Approx(10));
   p.skip(std::chrono::seconds(5));
@@ -77,8 +77,8 @@ TEST_CASE("Rates and times") {
   CHECK(p.rate() == Approx(20));
   CHECK(p.global_rate() == Approx(200. / 15));
   CHECK(p.time_for(40) == Approx(3));
-  CHECK(ml::clock_text(3661.4) == "1:01:01");
-  CHECK(ml::clock_text(-1) == "0:00:00");
+  CHECK(ml::duration_text(3661.4) == "1:01:01");
+  CHECK(ml::duration_text(-1) == "0:00:00");
 }
 
 TEST_CASE("The executor trains to its last step, from wherever the trainer stands") {
@@ -88,7 +88,7 @@ TEST_CASE("The executor trains to its last step, from wherever the trainer stand
   const auto next = [&] { return ml::batch{.features = x, .targets = y, .sequences = 2}; };
   const auto seen_by = [&](ml::trainer& t, i64 steps, const ml::rate::schedule& rate) {
     std::vector<std::string> seen;
-    ml::executor run{t, {.steps = steps, .log_steps = 2, .checkpoint_steps = 3, .eval_steps = 4}};
+    ml::training_loop run{t, {.steps = steps, .log_steps = 2, .checkpoint_steps = 3, .eval_steps = 4}};
     run.on_log([&](const auto& look) { seen.push_back("log " + std::to_string(look.step)); });
     run.on_evaluation([&](i64 step) { seen.push_back("eval " + std::to_string(step)); });
     run.on_checkpoint([&](i64 step) { seen.push_back("save " + std::to_string(step)); });

@@ -4,7 +4,7 @@
 #include <wsl/ml/model/serial.hpp>
 #include <wsl/ml/run/sample.hpp>
 #include <wsl/ml/train/pipelined_trainer.hpp>
-#include <wsl/ml/train/report.hpp>
+#include <wsl/ml/train/report_text.hpp>
 #include <wsl/ml/train/trainer.hpp>
 
 #include <filesystem>
@@ -45,7 +45,7 @@ std::pair<std::vector<f64>, ml::weights> three_steps(const ml::network& n, ml::b
                                                      const optimizer& rule) {
   ml::weights w(n, 7), velocity(n), unused(n);
   const f64 counts = check(n, b);
-  ml::place at;
+  ml::activation_store at;
   at.resize(n.widths(), n.stages().size(), b.sequences, b.length);
   at.ids = b.ids, at.targets = b.targets, at.weight = b.weight;
   if (!b.features.empty()) copy(at.value(0), matrix(b.features.data(), at.tokens(), n.width(0)));
@@ -105,7 +105,7 @@ TEST_CASE(
     "Weights that travel as bf16 take half the bytes, learn as much as f32, and to the same bits on any "
     "threads") {
   const text t(6, 8, 2);
-  const ml::training how{.workers = 2, .clip_norm = 1, .seed = 3};
+  const ml::streaming_settings how{.workers = 2, .clip_norm = 1, .seed = 3};
   ml::trainer whole(small().build(), optimizer::adamw(), how);
   ml::bfloat16_trainer half(small().build(), optimizer::adamw(), how),
       alone(small().build(), optimizer::adamw(), {.workers = 2, .clip_norm = 1, .seed = 3, .threads = 1});
@@ -120,11 +120,11 @@ TEST_CASE(
   CHECK(compare::distance(half.parameters(), alone.parameters()) == 0);
   const ml::step_report &a = whole.report(), &b = half.report();
   CHECK(2 * b.sent_forward == a.sent_forward);
-  CHECK(2 * b.sent_back == a.sent_back);
+  CHECK(2 * b.sent_backward == a.sent_backward);
   CHECK(b.returned == a.returned);
-  CHECK(2 * b.two_layers == a.two_layers);
-  CHECK(b.peak_weights <= b.two_layers);
-  CHECK(4 * b.traffic.wavelets == b.sent_forward + b.sent_back + 2 * b.returned);
+  CHECK(2 * b.largest_two_layers == a.largest_two_layers);
+  CHECK(b.peak_weights <= b.largest_two_layers);
+  CHECK(4 * b.counters.wavelets == b.sent_forward + b.sent_backward + 2 * b.returned);
 }
 
 TEST_CASE("Neither the number of threads nor a norm to wait for changes a bit") {
@@ -203,8 +203,8 @@ TEST_CASE("A factor of a parameter's learning rate does what a step at that rate
       ml::network n = small().build();
       // of two layers the qkv, of one the weight and the bias of what follows
       CHECK(n.scale_rates(wide, factor) == 4);
-      using trainer =
-          std::conditional_t<std::is_same_v<decltype(how), ml::training>, ml::trainer, ml::pipelined_trainer>;
+      using trainer = std::conditional_t<std::is_same_v<decltype(how), ml::streaming_settings>, ml::trainer,
+                                         ml::pipelined_trainer>;
       trainer trained(std::move(n), rule, how);
       trained.step(t.all(), rate);
       return ml::weights(trained.parameters());
@@ -221,22 +221,22 @@ TEST_CASE("A factor of a parameter's learning rate does what a step at that rate
         CHECK((quarter[k] != whole[k] || n.parameters()[k].name.ends_with("qkv.bias")));
       }
     };
-    check(ml::training{.seed = 7});
-    check(ml::training{.num_csx = 2, .clip_norm = 0.5, .seed = 7});
-    check(ml::pipelining{.strips = 2, .seed = 7});
+    check(ml::streaming_settings{.seed = 7});
+    check(ml::streaming_settings{.num_csx = 2, .clip_norm = 0.5, .seed = 7});
+    check(ml::pipeline_settings{.strips = 2, .seed = 7});
   }
   ml::network n = small().build();
   CHECK(n.scale_rates({"head*", "embedding.*", "embedding.tokens"}, 0) == 2);
   CHECK_THROWS_WITH(n.scale_rates({"*tokens"}, 0.5f),
-                    "wsl: the learning rate of embedding.tokens has two factors, 0.000000 and 0.500000");
+                    "wsl: the learning rate of embedding.tokens has two factors, 0 and 0.5");
   CHECK_THROWS_WITH(n.scale_rates({"layer 2 *"}, 0.5f),
                     "wsl: a factor of the learning rate is for no parameter: none is called layer 2 *; the "
                     "first is embedding.tokens");
   CHECK_THROWS_WITH(n.scale_rates({"layer 1 *"}, -1),
-                    "wsl: a factor of a learning rate is a number of at least 0, not -1.000000");
+                    "wsl: a factor of a learning rate is a number of at least 0, not -1");
 }
 
-/// What a printed report has in a column of the rows that are phases, and in that of the step.
+/// The entries that a printed report has in a column of the rows that are phases, and in that of the step.
 std::pair<f64, f64> sum_and_step(const std::string& printed, int column) {
   std::istringstream lines(printed);
   std::string line;
@@ -301,12 +301,13 @@ TEST_CASE("A step's report: its rows sum to the step, its bytes are those of the
       else numbers += size, weights_and_gains += p.name.ends_with(".bias") ? 0 : size;
     }
     CHECK(r.sent_forward == 4 * (numbers + tied + looked_up));
-    CHECK(r.sent_back == 4 * (weights_and_gains + tied));  // what the way back does not look at stays away
+    // what the way back does not look at stays away
+    CHECK(r.sent_backward == 4 * (weights_and_gains + tied));
     CHECK(r.returned == 4 * (numbers + tied + looked_up));
     const u64 gradients = static_cast<u64>(num_csx * workers + num_csx - 1) * r.returned;
-    CHECK(4 * r.traffic.wavelets == r.sent_forward + r.sent_back + gradients);
-    CHECK((r.peak_weights > 0 && r.peak_weights <= r.two_layers));
-    CHECK(r.two_layers < 4 * (numbers + tied));
+    CHECK(4 * r.counters.wavelets == r.sent_forward + r.sent_backward + gradients);
+    CHECK((r.peak_weights > 0 && r.peak_weights <= r.largest_two_layers));
+    CHECK(r.largest_two_layers < 4 * (numbers + tied));
     const std::string text = ml::to_text(r);
     CHECK(text.find("gradients in") != std::string::npos);
     for (const int column : {0, 1, 2}) {
@@ -317,25 +318,25 @@ TEST_CASE("A step's report: its rows sum to the step, its bytes are those of the
   }
 }
 
-// What a trainer does in one step, on a fabric of any engine.
+// One step of a trainer, on a fabric of any engine.
 template <class Engine>
 ml::weights after_one_step(const Engine& engine, int workers, int wafers) {
   const text t(3 * wafers, 7, 2);
   const ml::network n = small().build();
-  const ml::streaming_schedule way(n, workers, true);
-  ml::memory store{&n, ml::parameter_store(n, 5), ml::parameter_store(n), ml::parameter_store(n),
-                   ml::parameter_store(n)};
+  const ml::streaming_schedule schedule(n, workers, true);
+  ml::training_arrays arrays{&n, ml::parameter_store(n, 5), ml::parameter_store(n), ml::parameter_store(n),
+                             ml::parameter_store(n)};
   ml::batch b = t.all();
   b.weight = 1 / 21.f;
   fabric f(ml::trainer::plan(workers, wafers), engine);
-  f.start<&ml::memory_server<f32>::step>(rows(0, end, 2).column(0), &way, &store,
-                                         ml::learning{optimizer::sgd(), 0.5f, 1});
-  ml::each_swarm_node(wafers, [&]<int level, int children>(const area& a) {
-    f.start<&ml::swarm_node<level, children>::step>(a, &way);
+  f.start<&ml::memory_server<f32>::step>(rows(0, end, 2).column(0), &schedule, &arrays,
+                                         ml::optimizer_step{optimizer::sgd(), 0.5f, 1});
+  ml::each_swarm_node(wafers, [&](auto level, auto children, const area& a) {
+    f.start<&ml::swarm_node<level, children>::step>(a, &schedule);
   });
-  f.start<&ml::worker<f32>::step>(rows(1, end, 2), ml::work_order{&n, &way, b});
+  f.start<&ml::worker<f32>::step>(rows(1, end, 2), ml::streaming_step{&n, &schedule, b});
   f.run();
-  return store.numbers;
+  return arrays.parameters;
 }
 
 TEST_CASE("The reference engine trains to the same bits, and no order of the words changes one") {
@@ -364,7 +365,7 @@ TEST_CASE("A run goes on from its state as if it had not stopped") {
       CHECK(x.numbers.size() == static_cast<std::size_t>(x.rows) * static_cast<std::size_t>(x.columns));
       saved[x.name].assign(x.numbers.begin(), x.numbers.end());
     }
-    const ml::position at = whole.position();
+    const ml::training_position at = whole.position();
     steps(whole, 3, 6);
     for (const ml::state_array& x : later.state())
       std::copy(saved.at(x.name).begin(), saved.at(x.name).end(), x.numbers.begin());
@@ -381,7 +382,7 @@ TEST_CASE("A run goes on from its state as if it had not stopped") {
   CHECK(t.parameter_named("layer 1 qkv.weight").size() == 3 * 16 * 16);
   CHECK_THROWS_WITH(t.parameter_named("layer 2 qkv.weight"),
                     "wsl: the model has no parameter layer 2 qkv.weight; its first is embedding.tokens");
-  CHECK_THROWS_WITH(t.resume({.steps = -1}), "wsl: training goes on after 0 or more steps, not after -1");
+  CHECK_THROWS_WITH(t.resume({.steps = -1}), "wsl: training resumes after 0 or more steps, not after -1");
 }
 
 TEST_CASE("A memory in files gives the same bits as one in memory") {
@@ -417,25 +418,24 @@ TEST_CASE("Logits need no targets, and a token is drawn from them") {
 
   const std::vector<f32> logits{0, std::log(2.f), -1e30f, std::log(5.f), std::log(2.f)};
   std::mt19937_64 random(1);
-  const auto drawn = [&](const ml::drawing& how) {
+  const auto drawn = [&](const ml::sampling& how) {
     std::vector<f64> share(5);
     for (int i = 0; i < 20000; ++i)
-      share[static_cast<std::size_t>(ml::draw(logits, how, random))] += 1 / 20000.;
+      share[static_cast<std::size_t>(ml::sample_token(logits, how, random))] += 1 / 20000.;
     return share;
   };
   CHECK(ml::argmax(logits) == 3);
   CHECK(drawn({.temperature = 0})[3] == Approx(1));
-  const std::vector<f64> all = drawn({}), hot = drawn({.temperature = 0.5}), best = drawn({.among = 2});
+  const std::vector<f64> all = drawn({}), hot = drawn({.temperature = 0.5}), best = drawn({.top_k = 2});
   for (std::size_t k = 0; k < 5; ++k) {
     const f64 p = std::vector<f64>{1, 2, 0, 5, 2}[k];
     CHECK(all[k] == Approx(p / 10).margin(0.015));
     CHECK(hot[k] == Approx(p * p / 34).margin(0.015));
   }
   CHECK((best[1] == Approx(2 / 7.).margin(0.015) && best[3] == Approx(5 / 7.).margin(0.015)));
-  CHECK_THROWS_WITH(ml::draw({}, {}, random), "wsl: a token is drawn from at least one logit");
-  CHECK_THROWS_WITH(
-      ml::draw(logits, {.temperature = -1}, random),
-      "wsl: a token is drawn with a temperature and among a number of tokens that are not negative");
+  CHECK_THROWS_WITH(ml::sample_token({}, {}, random), "wsl: a token is drawn from at least one logit");
+  CHECK_THROWS_WITH(ml::sample_token(logits, {.temperature = -1}, random),
+                    "wsl: a token is drawn with a temperature and a top_k that are not negative");
 }
 
 TEST_CASE("Clipping bounds the change") {
@@ -464,17 +464,16 @@ TEST_CASE("Clipping by value bounds every change, in both modes and with several
       const f64 wanted =
           std::clamp(static_cast<f64>(free.parameters()[k][i]) - static_cast<f64>(before[k][i]), -0.01, 0.01);
       clipped += std::abs(wanted) == 0.01;
-      for (ml::training_run* run :
-           {static_cast<ml::training_run*>(&streamed), static_cast<ml::training_run*>(&pipelined)})
+      for (ml::trainer_base* run :
+           {static_cast<ml::trainer_base*>(&streamed), static_cast<ml::trainer_base*>(&pipelined)})
         REQUIRE(static_cast<f64>(run->parameters()[k][i]) - static_cast<f64>(before[k][i]) ==
                 Approx(wanted).margin(1e-6));
     }
   CHECK(clipped > 50);
   CHECK_THROWS_WITH(ml::trainer(small().build(), optimizer::sgd(), {.clip_norm = 1, .clip_value = 1}),
                     "wsl: gradients are clipped by their norm or by their values, not by both");
-  CHECK_THROWS_WITH(
-      ml::pipelined_trainer(small().build(), optimizer::sgd(), {.clip_value = -1}),
-      "wsl: gradients are clipped by a positive norm or value, or by 0 for none, not by -1.000000");
+  CHECK_THROWS_WITH(ml::pipelined_trainer(small().build(), optimizer::sgd(), {.clip_value = -1}),
+                    "wsl: gradients are clipped by a positive norm or value, or by 0 for none, not by -1");
 }
 
 TEST_CASE("A mask leaves tokens out") {
@@ -497,8 +496,9 @@ TEST_CASE("The golden GPT-2 on one wafer and on two: logits, loss, gradients, an
     WARN("no golden GPT-2 in WSL_DATA_DIR");
     return;
   }
-  for (const ml::training& how :
-       {ml::training{.workers = 1}, ml::training{.workers = 2}, ml::training{.workers = 1, .num_csx = 2}}) {
+  for (const ml::streaming_settings& how :
+       {ml::streaming_settings{.workers = 1}, ml::streaming_settings{.workers = 2},
+        ml::streaming_settings{.workers = 1, .num_csx = 2}}) {
     INFO(how.workers << " workers, num_csx " << how.num_csx);
     golden::check_trainer(*g,
                           [&](const optimizer& rule) { return ml::trainer(g->config.build(), rule, how); });
@@ -542,7 +542,7 @@ TEST_CASE("A small Llama learns") {
 }
 
 TEST_CASE("What is dropped depends on the seed and the step, not on workers, wafers or threads") {
-  const auto losses = [](const ml::training& how, f32 dropout) {
+  const auto losses = [](const ml::streaming_settings& how, f32 dropout) {
     ml::trainer t(llama(dropout).build(), ml::optimizer::sgd(), how);
     const f64 first = t.step(counting(0).all(), 0), second = t.step(counting(0).all(), 0);
     return std::tuple{first, second, t.evaluate(counting(0).all())};
@@ -552,8 +552,9 @@ TEST_CASE("What is dropped depends on the seed and the step, not on workers, waf
   CHECK(std::abs(first - without) > 1e-4);
   CHECK(without == std::get<0>(losses({.workers = 1}, 0)));
   CHECK(std::abs(first - std::get<0>(losses({.workers = 1, .seed = 2}, 0.2f))) > 1e-4);
-  for (const ml::training& how : {ml::training{.workers = 3}, ml::training{.workers = 2, .num_csx = 2},
-                                  ml::training{.workers = 2, .threads = 1}}) {
+  for (const ml::streaming_settings& how :
+       {ml::streaming_settings{.workers = 3}, ml::streaming_settings{.workers = 2, .num_csx = 2},
+        ml::streaming_settings{.workers = 2, .threads = 1}}) {
     const auto [a, b, c] = losses(how, 0.2f);
     CHECK(a == Approx(first).epsilon(1e-6));
     CHECK(b == Approx(second).epsilon(1e-6));

@@ -158,7 +158,7 @@ TEST_CASE("Tokens are written and read as llm.c and nanoGPT have them") {
   const tokens open = read_tokens(name);
   CHECK(open[1] == 128255);  // what was there stays
   write_tokens(name, small, token_format::raw);
-  CHECK(open[1] == 128255);  // also for who has it open
+  CHECK(open[1] == 128255);  // also in tokens that were opened before
   files::write(name, "");
   CHECK(read_tokens(name).size() == 0);
 }

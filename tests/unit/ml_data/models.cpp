@@ -9,6 +9,7 @@
 #include <wsl/ml/io/hugging_face.hpp>
 #include <wsl/ml/io/llmc.hpp>
 #include <wsl/ml/model/serial.hpp>
+#include <wsl/ml/run/checkpointing.hpp>
 
 #include "files.hpp"
 
@@ -142,7 +143,7 @@ TEST_CASE("A folder of Hugging Face: their names, their order of rows and column
   weights copy = p.to_weights(with_bias), first = w;
   const std::vector<i32> ids{1, 2, 3, 4, 5}, targets{2, 3, 4, 5, 6};
   const auto loss_of = [&](const network& net, weights& x) {
-    place at;
+    activation_store at;
     at.resize(net.widths(), net.stages().size(), 1, 5);
     at.ids = ids, at.targets = targets, at.weight = 0.2f;
     return serial_forward(net, x, at);
@@ -276,7 +277,7 @@ TEST_CASE("A run is saved and gone on with") {
   checkpoint last(saved.newest().value());
   CHECK(last.step() == 100);
   CHECK(last.fact("configuration") == "optimizer:\n  \"adamw\"\n");
-  CHECK(last.place_in_data() == data_position{~u64{0}, 3, 14});
+  CHECK(place_in_data(last) == data_position{~u64{0}, 3, 14});
   CHECK_THAT(files::refusal([&] { last.whole_number<i64>("configuration"); }),
              Contains("'configuration' should be a whole number"));
   CHECK_THAT(files::refusal([&] { last.fact("mood"); }), Contains("says nothing of 'mood'"));
@@ -372,7 +373,7 @@ TEST_CASE("A run that is killed at any moment leaves whole checkpoints") {
     CHECK(std::all_of(w.begin(), w.end(), [&](f32 x) { return x == static_cast<f32>(last); }));
   }
   CHECK(last > 0);
-  // Who was killed before the oldest had gone left more of them; the next one that lives makes up for it.
+  // A process that is killed before it removes the oldest leaves more of them; the next one removes them.
   saved.save(last + 1, arrays, {});
   CHECK(saved.steps() == std::vector<i64>{last, last + 1});
 }

@@ -1,33 +1,35 @@
 // SPDX-License-Identifier: MIT
-// The batches of a training run, one after the other, epoch after epoch, made ahead of time on threads of the
-// host. Which examples a batch has depends on the seed and the place in the run only: not on threads, workers
-// or wafers. So a run can be gone on with exactly.
+// The batches of a run, one after the other, epoch after epoch, made ahead of time on threads of the host.
+// Which examples a batch has depends only on the seed and on the place in the data, not on threads, workers
+// or wafers, so a run can resume exactly.
 //   batches train(windows(read_tokens("train.bin"), 64), {.size = 12, .seed = 7});
 //   const loaded_batch b = train.next();
 //   t.step(b.view(), rate);
-//   const data_position p = train.position();  // to save; train.resume(p) in the next life
+//   const data_position p = train.position();  // saved with a checkpoint; later train.resume(p)
 #pragma once
+#include <fmt/format.h>
+
 #include <deque>
 #include <future>
 
-#include "../io/data_position.hpp"
 #include "../model/batch.hpp"
+#include "data_position.hpp"
 #include "dataset.hpp"
 #include "permutation.hpp"
 
 namespace wsl::ml {
 
-struct batching {
-  int size = 1;         ///< examples of a batch, those of all wafers together
-  bool shuffle = true;  ///< each epoch in another order; otherwise in the order of the data
-  u64 seed = 1;         ///< of the orders
-  /// leaves out the rest of an epoch that is no whole batch; otherwise it is a smaller one
+struct batch_settings {
+  int size = 1;         ///< examples of a batch, for all wafers together
+  bool shuffle = true;  ///< each epoch in another order; false: in the order of the data
+  u64 seed = 1;         ///< of the orders of all epochs
+  /// Leaves out what remains of an epoch and does not fill a batch; false: it becomes a smaller batch.
   bool drop_last = true;
-  int ahead = 2;         ///< batches made ahead of time, each by a thread; 0: none
-  batch_part part = {};  ///< of which examples are read; the others are zeros
+  int prefetch = 2;      ///< batches made ahead of time, each by a thread; 0: none
+  batch_part part = {};  ///< the part of each batch that is read; the rest is zeros
 };
 
-/// A batch with its numbers.
+/// A batch that owns its numbers.
 struct loaded_batch {
   std::vector<i32> ids, targets;
   std::vector<f32> features;
@@ -40,18 +42,20 @@ struct loaded_batch {
 
 class batches {
  public:
-  /// Throws std::invalid_argument if there is no whole batch in the data.
-  batches(dataset from, const batching& how)
+  /// Throws std::invalid_argument if the data do not fill one batch.
+  batches(dataset from, const batch_settings& how)
       : from_(std::make_shared<const dataset>(std::move(from))),
         how_(how),
         given_{.seed = how.seed},
         made_(given_) {
-    if (how.size < 1 || how.ahead < 0)
-      throw std::invalid_argument("wsl: a batch has at least one example and 0 or more are made ahead, not " +
-                                  std::to_string(how.size) + " and " + std::to_string(how.ahead));
+    if (how.size < 1 || how.prefetch < 0)
+      throw std::invalid_argument(
+          fmt::format("wsl: a batch has at least one example and 0 or more are made ahead, not {} and {}",
+                      how.size, how.prefetch));
     if (per_epoch() < 1)
-      throw std::invalid_argument("wsl: the data have " + std::to_string(count()) + " examples, a batch " +
-                                  std::to_string(how.size) + ": take a smaller batch or more data");
+      throw std::invalid_argument(
+          fmt::format("wsl: the data have {} examples, a batch {}: take a smaller batch or more data",
+                      count(), how.size));
   }
 
   i64 count() const { return from_->count; }
@@ -60,9 +64,9 @@ class batches {
     return how_.drop_last ? count() / how_.size : (count() + how_.size - 1) / how_.size;
   }
 
-  /// Throws what getting an example throws.
+  /// The next batch. Throws what `dataset::get` throws; the next call then tries the same batch again.
   loaded_batch next() {
-    while (static_cast<int>(coming_.size()) < how_.ahead) begin_one();
+    while (static_cast<int>(coming_.size()) < how_.prefetch) begin_one();
     if (coming_.empty()) begin_one();
     std::future<loaded_batch> first = std::move(coming_.front());
     coming_.pop_front();
@@ -71,25 +75,25 @@ class batches {
       given_ = after(given_);
       return b;
     } catch (...) {
-      resume(given_);  // the same batch again, if it is asked for
+      resume(given_);
       throw;
     }
   }
 
-  /// After the batches that `next` gave.
+  /// The place after the last batch that `next` returned.
   data_position position() const { return given_; }
-  /// Throws std::invalid_argument if no run on these data can be there.
+  /// Goes to a place in the data. Throws std::invalid_argument if these data do not have it.
   void resume(const data_position& p) {
     if (p.epoch < 0 || p.example < 0 || p.example > count())
-      throw std::invalid_argument("wsl: a run cannot go on at example " + std::to_string(p.example) +
-                                  " of epoch " + std::to_string(p.epoch) + " of " + std::to_string(count()) +
-                                  " examples: these are other data");
+      throw std::invalid_argument(fmt::format(
+          "wsl: a run cannot go on at example {} of epoch {} of {} examples: these are other data", p.example,
+          p.epoch, count()));
     coming_.clear();
     given_ = made_ = p;
   }
 
  private:
-  // The examples of the batch at p, and where the one after it begins. An epoch with too few left is over.
+  // The size of the batch at p, and where the next one begins. An epoch with too few examples left is over.
   i64 size_at(const data_position& p) const { return std::min<i64>(how_.size, count() - p.example); }
   bool is_over(const data_position& p) const { return size_at(p) < (how_.drop_last ? how_.size : 1); }
   data_position begin_of(data_position p) const {
@@ -103,7 +107,7 @@ class batches {
 
   void begin_one() {
     const data_position at = begin_of(made_);
-    const auto policy = how_.ahead ? std::launch::async : std::launch::deferred;
+    const auto policy = how_.prefetch ? std::launch::async : std::launch::deferred;
     coming_.push_back(std::async(policy, &make, from_, at, size_at(at), how_.shuffle, how_.part));
     made_ = after(made_);
   }
@@ -129,7 +133,7 @@ class batches {
   }
 
   std::shared_ptr<const dataset> from_;
-  batching how_;
+  batch_settings how_;
   data_position given_, made_;
   std::deque<std::future<loaded_batch>> coming_;
 };

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
-// GPT-2's tokens: byte pair encoding (Sennrich, Haddow, Birch, 2016) over the bytes of a text. A word's bytes
-// are joined, two neighbours at a time, those first that the list of merges has first. encoder.json numbers
-// the tokens, vocab.bpe lists the merges; elsewhere the same files are called vocab.json and merges.txt.
+// GPT-2's tokens: byte pair encoding (Sennrich, Haddow, Birch, 2016) over the bytes of a text. The bytes of a
+// word are merged, two neighbours at a time, in the order in which the list of merges has the pairs.
+// encoder.json numbers the tokens, vocab.bpe lists the merges; elsewhere the same files are called vocab.json
+// and merges.txt.
 //   const bpe gpt2 = bpe::in_folder("gpt2");
 //   gpt2.encode("Hello world");  // 15496 995
 #pragma once
+#include <fmt/format.h>
+
 #include <array>
 #include <filesystem>
 #include <queue>
@@ -19,7 +22,7 @@ namespace wsl::ml {
 
 namespace detail {
 
-// In the files a byte is a visible character: itself, or one from U+0100 on.
+// The files show each byte as a visible character: itself, or one from U+0100 on.
 inline std::array<char32_t, 256> characters_of_bytes() {
   std::array<char32_t, 256> all{};
   char32_t next = 256;
@@ -55,7 +58,7 @@ class bpe {
     return found->second;
   }
 
-  /// The tokens of a text; names of tokens in it, such as <|endoftext|>, are text. Throws
+  /// The tokens of a text. Names of tokens in it, such as <|endoftext|>, are encoded as text. Throws
   /// std::invalid_argument if it is not UTF-8.
   std::vector<i32> encode(std::string_view text) const {
     std::vector<i32> ids;
@@ -63,20 +66,20 @@ class bpe {
     for (std::size_t at = 0; at < text.size();) {
       const std::string_view word = text.substr(at, pretoken_at(text, at));
       const auto [found, is_new] = known.try_emplace(word);
-      if (is_new) found->second = joined(word);
+      if (is_new) found->second = merged(word);
       ids.insert(ids.end(), found->second.begin(), found->second.end());
       at += word.size();
     }
     return ids;
   }
-  /// The bytes of tokens; those of some tokens alone need not be UTF-8. Throws std::invalid_argument for a
-  /// number that is no token's.
+  /// The bytes of tokens, which need not be UTF-8 for a part of a text. Throws std::invalid_argument for a
+  /// number that is no token.
   std::string decode(std::span<const i32> ids) const {
     std::string text;
     for (i32 id : ids) {
       if (id < 0 || id >= size())
-        throw std::invalid_argument("wsl: there is no token " + std::to_string(id) + " in a vocabulary of " +
-                                    std::to_string(size()));
+        throw std::invalid_argument(
+            fmt::format("wsl: there is no token {} in a vocabulary of {}", id, size()));
       text += bytes_[static_cast<std::size_t>(id)];
     }
     return text;
@@ -89,17 +92,17 @@ class bpe {
   static u64 pair_of(i32 a, i32 b) { return static_cast<u64>(a) << 32 | static_cast<u64>(b); }
 
   void read_numbers(const std::string& name) {
-    const auto refuse = [&](const std::string& why) {
-      throw file_error("wsl: " + name + ": " + why + ": it is no encoder.json of GPT-2");
+    const auto error = [&](const std::string& why) {
+      return file_error(fmt::format("wsl: {}: {}: it is no encoder.json of GPT-2", name, why));
     };
     for (const std::string& token : read_vocabulary(name)) {
       if (!to_bytes(token, bytes_.emplace_back()))
-        refuse("token '" + token + "' has a character that stands for no byte");
+        throw error(fmt::format("token '{}' has a character that stands for no byte", token));
       numbers_.emplace(bytes_.back(), size() - 1);
     }
     for (std::size_t b = 0; b < 256; ++b) {
       const auto found = numbers_.find(std::string(1, static_cast<char>(b)));
-      if (found == numbers_.end()) refuse("byte " + std::to_string(b) + " has no token");
+      if (found == numbers_.end()) throw error(fmt::format("byte {} has no token", b));
       single_[b] = found->second;
     }
   }
@@ -112,18 +115,19 @@ class bpe {
       at = end + 1, ++line;
       if (words.ends_with('\r')) words.remove_suffix(1);
       if (words.empty() || (line == 1 && words.starts_with("#version"))) continue;
-      const auto refuse = [&](const std::string& why) {
-        throw file_error("wsl: " + name + ", line " + std::to_string(line) + ": " + why);
+      const auto error = [&](const std::string& why) {
+        return file_error(fmt::format("wsl: {}, line {}: {}", name, line, why));
       };
       const std::size_t space = words.find(' ');
-      if (space == std::string_view::npos) refuse("a merge is two tokens with a space between them");
+      if (space == std::string_view::npos) throw error("a merge is two tokens with a space between them");
       std::string first, second;
       if (!to_bytes(words.substr(0, space), first) || !to_bytes(words.substr(space + 1), second))
-        refuse("a character stands for no byte");
+        throw error("a character stands for no byte");
       const auto a = numbers_.find(first), b = numbers_.find(second), both = numbers_.find(first + second);
       if (a == numbers_.end() || b == numbers_.end() || both == numbers_.end())
-        refuse("'" + std::string(words) +
-               "' or what it makes is no token: this list does not belong to the tokens of encoder.json");
+        throw error(fmt::format(
+            "'{}' or what it makes is no token: this list does not belong to the tokens of encoder.json",
+            words));
       merges_.try_emplace(pair_of(a->second, b->second), merge{static_cast<i32>(line), both->second});
     }
   }
@@ -142,38 +146,38 @@ class bpe {
     return true;
   }
 
-  // Joins neighbours while the list of merges has them: the first in the list first, of equal ones the
-  // leftmost. What could be joined waits in a queue, so a word of a million letters takes no longer than a
-  // million letters should.
-  std::vector<i32> joined(std::string_view word) const {
+  // Merges neighbours as long as the list of merges has them: the pair that comes first in the list, of equal
+  // pairs the leftmost. Candidates wait in a priority queue, so that the time grows as n log n with the
+  // length of a word.
+  std::vector<i32> merged(std::string_view word) const {
     struct part {
       i32 id;
       std::ptrdiff_t before, after;  // -1: none
     };
-    struct meeting {
+    struct candidate {
       i32 rank;
       std::ptrdiff_t left;
       i32 a, b, into;
-      bool operator<(const meeting& o) const { return std::pair(rank, left) > std::pair(o.rank, o.left); }
+      bool operator<(const candidate& o) const { return std::pair(rank, left) > std::pair(o.rank, o.left); }
     };
     const auto n = static_cast<std::ptrdiff_t>(word.size());
     std::vector<part> parts(word.size());
     const auto at = [&](std::ptrdiff_t i) -> part& { return parts[static_cast<std::size_t>(i)]; };
-    std::priority_queue<meeting> chances;
+    std::priority_queue<candidate> candidates;
     const auto consider = [&](std::ptrdiff_t left) {
       if (left < 0 || at(left).after < 0) return;
       const i32 a = at(left).id, b = at(at(left).after).id;
       if (const auto found = merges_.find(pair_of(a, b)); found != merges_.end())
-        chances.push({found->second.rank, left, a, b, found->second.into});
+        candidates.push({found->second.rank, left, a, b, found->second.into});
     };
     for (std::ptrdiff_t i = 0; i < n; ++i)
       at(i) = {single_[static_cast<u8>(word[static_cast<std::size_t>(i)])], i - 1, i + 1 < n ? i + 1 : -1};
     for (std::ptrdiff_t i = 0; i < n; ++i) consider(i);
-    while (!chances.empty()) {
-      const meeting c = chances.top();
-      chances.pop();
+    while (!candidates.empty()) {
+      const candidate c = candidates.top();
+      candidates.pop();
       const std::ptrdiff_t right = at(c.left).after;
-      // one of them was joined with another
+      // One of the two has been merged with another neighbour.
       if (at(c.left).id != c.a || right < 0 || at(right).id != c.b) continue;
       at(c.left).id = c.into, at(c.left).after = at(right).after;
       if (at(right).after >= 0) at(at(right).after).before = c.left;
@@ -192,8 +196,8 @@ class bpe {
   std::unordered_map<u64, merge> merges_;
 };
 
-/// The tokens of a text whose sections an empty line separates, with <|endoftext|> before each: how llm.c
-/// makes its files of Shakespeare (dev/data/tinyshakespeare.py).
+/// The tokens of a text with <|endoftext|> before each section; an empty line ends a section. This is how
+/// llm.c makes its files of Shakespeare (dev/data/tinyshakespeare.py).
 inline std::vector<i32> encode_sections(const bpe& by, std::string_view text) {
   std::vector<i32> ids;
   for (std::size_t at = 0; at <= text.size();) {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The smallest vocabulary: the characters of a text, numbered in the order of their code points (as nanoGPT
-// does).
+// The smallest vocabulary: the characters of a text, numbered in the order of their code points, as in
+// nanoGPT.
 //   const characters letters = characters::of(text);
 //   const std::vector<i32> ids = letters.encode(text);
 #pragma once
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <functional>
 #include <span>
@@ -15,7 +17,7 @@ namespace wsl::ml {
 
 class characters {
  public:
-  /// Of a text's characters. Throws std::invalid_argument if it is not UTF-8.
+  /// The vocabulary of the characters of a text. Throws std::invalid_argument if it is not UTF-8.
   static characters of(std::string_view text) {
     std::vector<char32_t> seen;
     std::vector<bool> is_seen(0x110000);
@@ -27,7 +29,8 @@ class characters {
     std::sort(seen.begin(), seen.end());
     return characters(std::move(seen));
   }
-  /// As `letters` once gave it: the characters in the order of their numbers, each once.
+  /// The vocabulary that `letters` described. Throws std::invalid_argument if a character is there twice or
+  /// out of order.
   static characters in_order(std::string_view letters) {
     std::vector<char32_t> points;
     for (std::size_t at = 0; at < letters.size();) points.push_back(next_code_point(letters, at));
@@ -45,7 +48,8 @@ class characters {
     return all;
   }
 
-  /// Throws std::invalid_argument for a character that the vocabulary has not, with its place.
+  /// The number of each character. Throws std::invalid_argument, with the place, for one that is not in the
+  /// vocabulary.
   std::vector<i32> encode(std::string_view text) const {
     std::vector<i32> ids;
     for (std::size_t at = 0; at < text.size();) {
@@ -53,21 +57,20 @@ class characters {
       const char32_t c = next_code_point(text, at);
       const auto found = std::lower_bound(points_.begin(), points_.end(), c);
       if (found == points_.end() || *found != c)
-        throw std::invalid_argument("wsl: byte " + std::to_string(begin) +
-                                    " of the text: the vocabulary of " + std::to_string(size()) +
-                                    " characters has no '" + std::string(text.substr(begin, at - begin)) +
-                                    "'");
+        throw std::invalid_argument(
+            fmt::format("wsl: byte {} of the text: the vocabulary of {} characters has no '{}'", begin,
+                        size(), text.substr(begin, at - begin)));
       ids.push_back(static_cast<i32>(found - points_.begin()));
     }
     return ids;
   }
-  /// Throws std::invalid_argument for a number that is no character's.
+  /// The text of some numbers. Throws std::invalid_argument for a number that no character has.
   std::string decode(std::span<const i32> ids) const {
     std::string text;
     for (i32 id : ids) {
       if (id < 0 || id >= size())
-        throw std::invalid_argument("wsl: there is no character " + std::to_string(id) +
-                                    " in a vocabulary of " + std::to_string(size()));
+        throw std::invalid_argument(
+            fmt::format("wsl: there is no character {} in a vocabulary of {}", id, size()));
       append_utf8(text, points_[static_cast<std::size_t>(id)]);
     }
     return text;

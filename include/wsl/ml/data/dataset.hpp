@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Numbered examples of one shape, whatever they are made of: windows of a text, images (see images.hpp), or
-// your own function.
+// A dataset: numbered examples of one shape, whatever they come from: windows of a text, images (images.hpp),
+// or a function of your own.
 //   const dataset text = windows(read_tokens("train.bin"), 64);
 #pragma once
+#include <fmt/format.h>
+
 #include <functional>
 #include <memory>
 #include <span>
@@ -12,7 +14,7 @@
 
 namespace wsl::ml {
 
-/// Where an example goes; `ids` or `features` is empty.
+/// Room for an example. Either `ids` or `features` is empty.
 struct example {
   std::span<i32> ids;       ///< (length)
   std::span<f32> features;  ///< (length, width)
@@ -21,12 +23,12 @@ struct example {
 
 struct dataset {
   i64 count = 0;
-  int length = 1;  ///< tokens of an example
-  int width = 0;   ///< features of a token; 0: a token is a number, an id
+  int length = 1;                                         ///< tokens in an example
+  int width = 0;                                          ///< features of a token; 0: a token is an id
   std::function<void(i64 which, const example& to)> get;  ///< called by several threads at a time
 };
 
-/// Tells data apart: their shape, and some of the examples, spread over all.
+/// A number that tells datasets apart. It depends on their shape and on 64 examples, spread over all.
 inline u64 fingerprint_of(const dataset& d) {
   support::fingerprint f;
   f.add(d.count), f.add(d.length), f.add(d.width);
@@ -42,16 +44,16 @@ inline u64 fingerprint_of(const dataset& d) {
   return f.value();
 }
 
-/// Windows of `length` tokens, each with the token after it as target; they begin every `stride` tokens:
-/// `length` (0) cuts the text in pieces, 1 gives every window there is. Throws std::invalid_argument if there
-/// is not one.
+/// Windows of `length` tokens, in which the target of each token is the token after it. A window begins every
+/// `stride` tokens: 0 stands for `length`, which cuts the text into pieces; 1 gives every window. Throws
+/// std::invalid_argument if there is no window.
 inline dataset windows(tokens x, int length, i64 stride = 0) {
   if (length < 1 || stride < 0)
-    throw std::invalid_argument("wsl: a window has a positive length and stride, not " +
-                                std::to_string(length) + " and " + std::to_string(stride));
+    throw std::invalid_argument(
+        fmt::format("wsl: a window has a positive length and stride, not {} and {}", length, stride));
   if (x.size() <= length)
-    throw std::invalid_argument("wsl: " + std::to_string(x.size()) + " tokens have no window of " +
-                                std::to_string(length) + " with a token after it");
+    throw std::invalid_argument(
+        fmt::format("wsl: {} tokens have no window of {} with a token after it", x.size(), length));
   const i64 by = stride ? stride : length;
   const auto all = std::make_shared<const tokens>(std::move(x));
   return {.count = (all->size() - 1 - length) / by + 1,

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Handwritten-looking digits that nobody wrote, for runs without data: ten figures of strokes, each time
-// moved, turned, slanted, stretched, bent and drawn with another pen, as 28 x 28 grey pixels like MNIST's.
-// The same seed gives the same images everywhere: only +, -, * and / and square roots make them.
+// Drawn digits that resemble handwriting, for runs without data: ten figures of strokes, each time moved,
+// rotated, slanted, stretched, bent and drawn with another pen, as 28 x 28 grey pixels like MNIST's. The same
+// seed gives the same images everywhere, because only +, -, *, / and square roots make them.
 //   const images train = draw_digits(10000, 1), test = draw_digits(2000, 2);
 #pragma once
+#include <fmt/format.h>
+
 #include <array>
 #include <cmath>
+#include <range/v3/view/sliding.hpp>
 #include <span>
 
 #include "images.hpp"
@@ -19,8 +22,8 @@ struct dot {
   f64 x, y;
 };
 
-// The strokes of a digit in a square from (-1, -1) to (1, 1), y downward; a stroke goes smoothly through its
-// points.
+// The strokes of a digit in the square from (-1, -1) to (1, 1), y downward. A stroke is a smooth curve
+// through its points.
 inline std::span<const std::span<const dot>> strokes_of(int digit) {
   static constexpr dot zero[] = {{0, -.9},  {-.45, -.6}, {-.55, 0},   {-.4, .65}, {0, .9},
                                  {.42, .6}, {.55, 0},    {.42, -.65}, {0, -.9}};
@@ -48,13 +51,13 @@ inline std::span<const std::span<const dot>> strokes_of(int digit) {
   return all[static_cast<std::size_t>(digit)];
 }
 
-// Random numbers of one image.
-class dropout_generator {
+// The random numbers of one image.
+class image_random {
  public:
-  explicit dropout_generator(u64 seed) : state_(seed) {}
+  explicit image_random(u64 seed) : state_(seed) {}
   /// From -1 to 1.
-  f64 both_ways() { return static_cast<f64>(scramble(state_++) >> 11) * 0x1p-52 - 1; }
-  f64 between(f64 low, f64 high) { return low + (high - low) * (both_ways() + 1) / 2; }
+  f64 signed_unit() { return static_cast<f64>(scramble(state_++) >> 11) * 0x1p-52 - 1; }
+  f64 between(f64 low, f64 high) { return low + (high - low) * (signed_unit() + 1) / 2; }
   u64 below(u64 n) { return scramble(state_++) % n; }
 
  private:
@@ -65,29 +68,28 @@ class pen {
  public:
   static constexpr int side = 28;
 
-  pen(dropout_generator& by, u8* pixels)
+  pen(image_random& by, u8* pixels)
       : pixels_(pixels), width_(by.between(0.9, 1.9)), dark_(by.between(200, 255)) {
-    const f64 size = by.between(8, 10.5), turn = 0.25 * by.both_ways(), slant = 0.25 * by.both_ways(),
+    const f64 size = by.between(8, 10.5), turn = 0.25 * by.signed_unit(), slant = 0.25 * by.signed_unit(),
               wide = by.between(0.7, 1.15);
     const f64 norm = std::sqrt(1 + turn * turn);
     across_ = {size * wide / norm, size * wide * turn / norm};
     down_ = {size * (slant - turn) / norm, size / norm};
-    middle_ = {13.5 + 1.5 * by.both_ways(), 13.5 + 1.5 * by.both_ways()};
+    middle_ = {13.5 + 1.5 * by.signed_unit(), 13.5 + 1.5 * by.signed_unit()};
   }
 
-  /// A Catmull-Rom curve through the points, each of which is a little off.
-  void stroke(std::span<const dot> points, dropout_generator& by) {
+  /// Draws a Catmull-Rom curve through the points, each moved a little.
+  void stroke(std::span<const dot> points, image_random& by) {
     std::vector<dot> p;
     for (const dot& d : points)
-      p.push_back(place({d.x + 0.07 * by.both_ways(), d.y + 0.07 * by.both_ways()}));
-    const auto at = [&](std::ptrdiff_t i) {
-      return p[static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(i, 0, std::ssize(p) - 1))];
-    };
+      p.push_back(place({d.x + 0.07 * by.signed_unit(), d.y + 0.07 * by.signed_unit()}));
+    // Every four neighbours shape the curve between the middle two; the ends count twice.
+    p.insert(p.begin(), p.front()), p.push_back(p.back());
     constexpr int steps = 6;
-    for (std::ptrdiff_t i = 0; i + 1 < std::ssize(p); ++i)
+    for (const auto& near : p | ranges::views::sliding(4))
       for (int s = 0; s < steps; ++s)
-        line(curve(at(i - 1), at(i), at(i + 1), at(i + 2), s / f64{steps}),
-             curve(at(i - 1), at(i), at(i + 1), at(i + 2), (s + 1) / f64{steps}));
+        line(curve(near[0], near[1], near[2], near[3], s / f64{steps}),
+             curve(near[0], near[1], near[2], near[3], (s + 1) / f64{steps}));
   }
 
  private:
@@ -101,7 +103,7 @@ class pen {
     return {curve(a.x, b.x, c.x, d.x, t), curve(a.y, b.y, c.y, d.y, t)};
   }
 
-  // A pixel is as dark as its distance from the line is short.
+  // Draws a line: the nearer a pixel is to it, the darker.
   void line(dot a, dot b) {
     const int reach = 3;
     const auto from = [&](f64 x, f64 y) { return std::max(0, static_cast<int>(std::min(x, y)) - reach); };
@@ -126,15 +128,15 @@ class pen {
 
 }  // namespace detail
 
-/// So many images; image i depends on the seed and i only. Throws std::invalid_argument for a negative
-/// number.
+/// Draws `count` images. Image i depends only on the seed and on i. Throws std::invalid_argument if the count
+/// is negative.
 inline images draw_digits(i64 count, u64 seed) {
-  if (count < 0) throw std::invalid_argument("wsl: there are 0 or more digits, not " + std::to_string(count));
+  if (count < 0) throw std::invalid_argument(fmt::format("wsl: there are 0 or more digits, not {}", count));
   constexpr int side = detail::pen::side;
   images x{side, side, std::vector<u8>(static_cast<std::size_t>(count) * side * side),
            std::vector<u8>(static_cast<std::size_t>(count))};
   for (i64 i = 0; i < count; ++i) {
-    detail::dropout_generator by(scramble(seed) + (static_cast<u64>(i) << 20));
+    detail::image_random by(scramble(seed) + (static_cast<u64>(i) << 20));
     u8* pixels = x.pixels.data() + i * side * side;
     const int digit = static_cast<int>(by.below(10));
     x.labels[static_cast<std::size_t>(i)] = static_cast<u8>(digit);

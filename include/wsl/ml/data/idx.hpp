@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
 // IDX, the format of MNIST: an array of any rank with numbers of one of six types, big-endian, often
-// compressed by gzip. (yann.lecun.com/exdb/mnist describes it.)
+// compressed by gzip (yann.lecun.com/exdb/mnist describes it).
 //   const idx_array images = read_idx("train-images-idx3-ubyte.gz");
 #pragma once
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <boost/hana/for_each.hpp>
+#include <boost/hana/range.hpp>
 #include <cstddef>
 #include <limits>
 #include <variant>
@@ -34,11 +38,12 @@ void swap_bytes(std::vector<T>& numbers) {
     }
 }
 
-template <std::size_t i = 0>
-void emplace_type(idx_array& x, std::size_t which) {
-  if constexpr (i + 1 < std::size(idx_codes))
-    if (which != i) return emplace_type<i + 1>(x, which);
-  x.numbers.emplace<i>();
+/// Makes the numbers of x an empty vector of the type that is alternative `which` of the variant.
+inline void emplace_type(idx_array& x, std::size_t which) {
+  namespace hana = boost::hana;
+  hana::for_each(hana::range_c<std::size_t, 0, std::size(idx_codes)>, [&](auto type) {
+    if (type.value == which) x.numbers.emplace<type.value>();
+  });
 }
 
 }  // namespace detail
@@ -49,14 +54,14 @@ inline idx_array read_idx(const std::string& name) {
   const std::vector<u8> magic = in.take<u8>(4, "the magic number");
   const auto* code = std::find(std::begin(detail::idx_codes), std::end(detail::idx_codes), magic[2]);
   if (magic[0] || magic[1] || code == std::end(detail::idx_codes))
-    in.refuse("this is no IDX file: it begins with two zeros and a type from 0x08 to 0x0e");
+    throw in.error("this is no IDX file: it begins with two zeros and a type from 0x08 to 0x0e");
   idx_array x;
   x.shape = in.take<u32>(magic[3], "the shape");
   detail::swap_bytes(x.shape);
   u64 count = 1;
   for (u32 n : x.shape) {
     if (n && count > static_cast<u64>(std::numeric_limits<i64>::max()) / n)
-      in.refuse("the shape has more numbers than any file: the file is damaged");
+      throw in.error("the shape has more numbers than any file: the file is damaged");
     count *= n;
   }
   detail::emplace_type(x, static_cast<std::size_t>(code - std::begin(detail::idx_codes)));
@@ -70,15 +75,15 @@ inline idx_array read_idx(const std::string& name) {
   return x;
 }
 
-/// Writes it, not compressed. Throws std::invalid_argument if the shape has another number of elements than
-/// there are, or more than 255 dimensions; std::runtime_error if it cannot be written.
+/// Writes a file without compression. Throws std::invalid_argument if the shape does not match the number of
+/// elements or has more than 255 dimensions, std::runtime_error if the file cannot be written.
 inline void write_idx(const std::string& name, const idx_array& x) {
   u64 count = 1;
   for (u32 n : x.shape) count *= n;
   const std::size_t there = std::visit([](const auto& numbers) { return numbers.size(); }, x.numbers);
   if (count != there || x.shape.size() > 255)
-    throw std::invalid_argument("wsl: " + name + ": an array of " + std::to_string(there) +
-                                " numbers has a shape of " + std::to_string(count));
+    throw std::invalid_argument(
+        fmt::format("wsl: {}: an array of {} numbers has a shape of {}", name, there, count));
   support::whole_file out(name);
   const u8 magic[] = {0, 0, detail::idx_codes[x.numbers.index()], static_cast<u8>(x.shape.size())};
   out.write(magic, sizeof magic);

@@ -3,9 +3,12 @@
 //   const images train = read_mnist("mnist", mnist_part::train);
 //   batches b(examples_of(train), {.size = 256});
 #pragma once
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <range/v3/view/cartesian_product.hpp>
 
 #include "dataset.hpp"
 #include "idx.hpp"
@@ -27,36 +30,35 @@ inline images read_images(const std::string& pixel_file, const std::string& labe
   const auto bytes = [](idx_array& x, const std::string& name, std::size_t rank) -> std::vector<u8>& {
     auto* numbers = std::get_if<std::vector<u8>>(&x.numbers);
     if (!numbers || x.shape.size() != rank)
-      throw file_error("wsl: " + name + ": bytes in " + std::to_string(rank) +
-                       " dimensions are wanted; this file has " + std::to_string(x.shape.size()) +
-                       (numbers ? "" : " and other numbers"));
+      throw file_error(fmt::format("wsl: {}: bytes in {} dimensions are wanted; this file has {}{}", name,
+                                   rank, x.shape.size(), numbers ? "" : " and other numbers"));
     return *numbers;
   };
   std::vector<u8>& p = bytes(pixels, pixel_file, 3);
   std::vector<u8>& l = bytes(labels, label_file, 1);
   if (pixels.shape[0] != labels.shape[0])
-    throw file_error("wsl: " + label_file + ": there are " + std::to_string(labels.shape[0]) +
-                     " labels for the " + std::to_string(pixels.shape[0]) + " images of " + pixel_file +
-                     ": these files do not belong together");
+    throw file_error(fmt::format(
+        "wsl: {}: there are {} labels for the {} images of {}: these files do not belong together",
+        label_file, labels.shape[0], pixels.shape[0], pixel_file));
   if (pixels.shape[1] > 16384 || pixels.shape[2] > 16384)
-    throw file_error("wsl: " + pixel_file + ": images have at most 16384 x 16384 pixels, not " +
-                     std::to_string(pixels.shape[1]) + " x " + std::to_string(pixels.shape[2]));
+    throw file_error(fmt::format("wsl: {}: images have at most 16384 x 16384 pixels, not {} x {}", pixel_file,
+                                 pixels.shape[1], pixels.shape[2]));
   return {static_cast<int>(pixels.shape[1]), static_cast<int>(pixels.shape[2]), std::move(p), std::move(l)};
 }
-/// Writes both files.
+/// Writes both files. Throws std::runtime_error if one cannot be written.
 inline void write_images(const std::string& pixel_file, const std::string& label_file, const images& x) {
   write_idx(pixel_file,
             {{static_cast<u32>(x.count()), static_cast<u32>(x.rows), static_cast<u32>(x.columns)}, x.pixels});
   write_idx(label_file, {{static_cast<u32>(x.count())}, x.labels});
 }
 
-/// How pixels from 0 to 1 become features: (pixel - mean) / deviation. The default is that of MNIST's
-/// training images.
+/// The scale on which pixels from 0 to 1 become features: (pixel - mean) / deviation. The default is that of
+/// MNIST's training images.
 struct pixel_scale {
   f32 mean = 0.1307f, deviation = 0.3081f;
 };
 
-/// Each image is one token, its pixels the features and its label the target.
+/// A dataset in which an image is one token: its pixels are the features, its label is the target.
 inline dataset examples_of(images x, const pixel_scale& by = {}) {
   const auto all = std::make_shared<const images>(std::move(x));
   std::array<f32, 256> feature_of{};
@@ -73,19 +75,19 @@ inline dataset examples_of(images x, const pixel_scale& by = {}) {
 
 enum class mnist_part : u8 { train, test };
 
-/// The files of MNIST in a folder, under the names that are in use: with - or . in the middle, .gz or not, in
-/// MNIST/raw or not. Throws file_error, with the names looked for, if they are not there.
+/// Reads the files of MNIST in a folder, under any of the names in use: with - or . in the middle, with .gz
+/// or without, in MNIST/raw or not. Throws file_error if there are none.
 inline images read_mnist(const std::string& folder, mnist_part part) {
   const std::string stem = part == mnist_part::train ? "train" : "t10k";
+  constexpr std::array folders{"/", "/MNIST/raw/"}, separators{"-", "."}, endings{"", ".gz"};
   const auto find = [&](const std::string& what, const std::string& kind) {
-    for (const char* in : {"/", "/MNIST/raw/"})
-      for (const char* between : {"-", "."})
-        for (const char* packed : {"", ".gz"})
-          if (const std::string name = folder + in + stem + "-" + what + between + kind + "-ubyte" + packed;
-              std::filesystem::exists(name))
-            return name;
-    throw file_error("wsl: there is no " + stem + "-" + what + "-" + kind +
-                     "-ubyte, with or without .gz, in " + folder);
+    for (const auto [in, between, packed] : ranges::views::cartesian_product(folders, separators, endings))
+      if (const std::string name =
+              fmt::format("{}{}{}-{}{}{}-ubyte{}", folder, in, stem, what, between, kind, packed);
+          std::filesystem::exists(name))
+        return name;
+    throw file_error(
+        fmt::format("wsl: there is no {}-{}-{}-ubyte, with or without .gz, in {}", stem, what, kind, folder));
   };
   const std::string pixels = find("images", "idx3"), labels = find("labels", "idx1");
   images all = read_images(pixels, labels);

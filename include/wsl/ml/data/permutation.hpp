@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A random order of n things that needs no memory: thing p(i) is the i-th. A Feistel network mixes the bits
-// of i under keys from the seed, again and again until the number is below n (cycle walking: Black and
-// Rogaway, "Ciphers with arbitrary finite domains", 2002). So an order can be gone on with from any place, by
-// any number of readers, and the same seed gives the same order everywhere.
+// A random permutation of n things that needs no memory: thing p(i) is the i-th. A Feistel network mixes the
+// bits of i under keys from the seed, again and again until the result is below n (cycle walking: Black and
+// Rogaway, "Ciphers with arbitrary finite domains", 2002). So an order can be resumed at any place, by any
+// number of readers, and the same seed gives the same order everywhere.
 #pragma once
 #include <bit>
 
@@ -10,8 +10,8 @@
 
 namespace wsl::ml {
 
-/// A number that looks random for each number: splitmix64 (Steele, Lea, Flood, "Fast splittable pseudorandom
-/// number generators", 2014).
+/// A hash of a number: splitmix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators",
+/// 2014).
 constexpr u64 scramble(u64 x) {
   x += 0x9e3779b97f4a7c15u;
   x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
@@ -21,7 +21,7 @@ constexpr u64 scramble(u64 x) {
 
 class permutation {
  public:
-  /// Of 0, ..., n - 1; n is at most 2^62.
+  /// A permutation of 0, ..., n - 1; n is at most 2^62.
   constexpr permutation(i64 n, u64 seed)
       : n_(static_cast<u64>(n)),
         half_((static_cast<int>(std::bit_width(n_ > 1 ? n_ - 1 : u64{1})) + 1) / 2),

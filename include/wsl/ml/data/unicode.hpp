@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which code points are letters (general category L), numbers (N) and white space, by Unicode 15.0
+// The code points that are letters (general category L), numbers (N) and white space, by Unicode 15.0
 // (UnicodeData.txt, PropList.txt).
 #pragma once
 #include <algorithm>

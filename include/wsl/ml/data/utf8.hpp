@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Text as code points: UTF-8 as RFC 3629 has it, so no overlong forms, no surrogates, nothing above U+10FFFF.
+// Text as code points. UTF-8 is as in RFC 3629: no overlong forms, no surrogates, nothing above U+10FFFF.
 #pragma once
+#include <fmt/format.h>
+
 #include <string>
 #include <string_view>
 
@@ -10,8 +12,7 @@ namespace wsl::ml {
 
 namespace detail {
 
-/// The code point at the beginning of a text that is not empty and how many bytes it has; 0 bytes if it is
-/// not UTF-8.
+/// The first code point of a text that is not empty, and its number of bytes; 0 bytes if it is not UTF-8.
 struct decoded {
   char32_t point;
   std::size_t bytes;
@@ -35,14 +36,13 @@ inline decoded first_code_point(std::string_view text) {
 
 }  // namespace detail
 
-/// The code point at byte `at` of a text; `at` moves on. Throws std::invalid_argument with the place if there
-/// is no UTF-8.
+/// The code point at byte `at` of a text; `at` moves past it. Throws std::invalid_argument, with the place,
+/// if it is not UTF-8.
 inline char32_t next_code_point(std::string_view text, std::size_t& at) {
   const detail::decoded next = detail::first_code_point(text.substr(at));
   if (!next.bytes)
-    throw std::invalid_argument(
-        "wsl: byte " + std::to_string(at) +
-        " of the text is not UTF-8: convert the text, for instance with iconv -t UTF-8");
+    throw std::invalid_argument(fmt::format(
+        "wsl: byte {} of the text is not UTF-8: convert the text, for instance with iconv -t UTF-8", at));
   at += next.bytes;
   return next.point;
 }
@@ -57,14 +57,15 @@ inline void append_utf8(std::string& text, char32_t point) {
       put(0x80 | (point & 0x3f));
 }
 
-/// A text file, all of it UTF-8. Throws file_error with the place of the first byte that is not.
+/// Reads a text file. Throws file_error, with the place, if it is not UTF-8.
 inline std::string read_text(const std::string& name) {
   std::string text = read_whole(name);
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t bytes = detail::first_code_point(std::string_view(text).substr(at)).bytes;
     if (!bytes)
-      throw file_error("wsl: " + name + ", byte " + std::to_string(at) +
-                       ": this is not UTF-8: convert the file, for instance with iconv -t UTF-8");
+      throw file_error(fmt::format(
+          "wsl: {}, byte {}: this is not UTF-8: convert the file, for instance with iconv -t UTF-8", name,
+          at));
     at += bytes;
   }
   return text;

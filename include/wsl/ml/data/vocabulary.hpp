@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A vocabulary on disk: one object in JSON, from each token to its number, as GPT-2's encoder.json.
-// Characters are kept so as well.
+// A vocabulary on disk: one JSON object from each token to its number, as GPT-2's encoder.json. Vocabularies
+// of characters are kept in the same form.
 #pragma once
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 #include <utility>
@@ -13,7 +15,7 @@ namespace wsl::ml {
 
 namespace detail {
 
-// An object of names and numbers, nothing else.
+// Receives the events of the JSON parser: one object of names and numbers, nothing else.
 class vocabulary_events final : public nlohmann::json_sax<nlohmann::json> {
  public:
   std::unordered_map<std::string, u64> numbers;
@@ -35,20 +37,20 @@ class vocabulary_events final : public nlohmann::json_sax<nlohmann::json> {
   }
   bool number_unsigned(std::uint64_t n) override {
     if (!inside_) return unwanted();
-    return numbers.emplace(key_, n).second || refuse("token '" + key_ + "' is there twice");
+    return numbers.emplace(key_, n).second || fail(fmt::format("token '{}' is there twice", key_));
   }
   bool parse_error(std::size_t at, const std::string&, const nlohmann::detail::exception&) override {
-    return refuse("it is no JSON from byte " + std::to_string(at) + " on");
+    return fail(fmt::format("it is no JSON from byte {} on", at));
   }
 
  private:
-  bool refuse(std::string sentence) {
+  bool fail(std::string sentence) {
     fault = std::move(sentence);
     return false;
   }
   bool unwanted() {
-    return refuse("it should be one object of tokens and their numbers; what '" + key_ +
-                  "' has is no number");
+    return fail(
+        fmt::format("it should be one object of tokens and their numbers; what '{}' has is no number", key_));
   }
 
   bool inside_ = false;
@@ -57,47 +59,49 @@ class vocabulary_events final : public nlohmann::json_sax<nlohmann::json> {
 
 }  // namespace detail
 
-/// The tokens in the order of their numbers, which are those from 0 on. Throws file_error.
+/// The tokens of a file in the order of their numbers, which count from 0. Throws file_error.
 inline std::vector<std::string> read_vocabulary(const std::string& name) {
   const std::string text = read_text(name);
   detail::vocabulary_events events;
-  // by this type the parser is compiled once for all that listen
+  // With this type the parser is compiled once for all receivers of events.
   nlohmann::json_sax<nlohmann::json>* const listener = &events;
   if (!nlohmann::json::sax_parse(text.data(), text.data() + text.size(), listener))
-    throw file_error("wsl: " + name + ": " + events.fault);
+    throw file_error(fmt::format("wsl: {}: {}", name, events.fault));
   std::vector<std::string> tokens(events.numbers.size());
   std::vector<bool> seen(tokens.size());
   for (const auto& [token, number] : events.numbers) {
     if (number >= tokens.size() || seen[number])
-      throw file_error("wsl: " + name + ": its " + std::to_string(tokens.size()) +
-                       " tokens should have the numbers from 0 on, each once; '" + token + "' has " +
-                       std::to_string(number));
+      throw file_error(
+          fmt::format("wsl: {}: its {} tokens should have the numbers from 0 on, each once; '{}' has {}",
+                      name, tokens.size(), token, number));
     seen[number] = true, tokens[number] = token;
   }
   return tokens;
 }
 
-/// Throws file_error if the tokens are not characters in the order of their code points.
+/// Reads a vocabulary of characters. Throws file_error if the tokens are not characters in the order of their
+/// code points.
 inline characters read_characters(const std::string& name) {
   std::string letters;
   for (const std::string& token : read_vocabulary(name)) {
     if (token.empty() || detail::first_code_point(token).bytes != token.size())
-      throw file_error("wsl: " + name + ": '" + token +
-                       "' is not one character: this is a vocabulary of another kind");
+      throw file_error(fmt::format("wsl: {}: '{}' is not one character: this is a vocabulary of another kind",
+                                   name, token));
     letters += token;
   }
   try {
     return characters::in_order(letters);
   } catch (const std::invalid_argument&) {
-    throw file_error("wsl: " + name + ": the characters are not numbered in the order of their code points");
+    throw file_error(
+        fmt::format("wsl: {}: the characters are not numbered in the order of their code points", name));
   }
 }
-/// Throws std::runtime_error if it cannot be written.
+/// Writes a vocabulary of characters. Throws std::runtime_error if it cannot be written.
 inline void write_characters(const std::string& name, const characters& x) {
-  std::string text;
+  std::vector<std::string> entries;
   for (i32 id = 0; id < x.size(); ++id)
-    text += (id ? "," : "{") + nlohmann::json(x.decode({&id, 1})).dump() + ":" + std::to_string(id);
-  support::write_whole_file(name, (text.empty() ? "{" : text) + "}\n");
+    entries.push_back(fmt::format("{}:{}", nlohmann::json(x.decode({&id, 1})).dump(), id));
+  support::write_whole_file(name, fmt::format("{{{}}}\n", fmt::join(entries, ",")));
 }
 
 }  // namespace wsl::ml

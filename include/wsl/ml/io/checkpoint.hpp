@@ -1,37 +1,29 @@
 // SPDX-License-Identifier: MIT
-// A training run on disk: named arrays (parameters and what the optimizer keeps of them) and facts in words
-// (step, seed, place in the data, configuration), in one safetensors file that is there whole or not at all,
-// with a checksum over the numbers.
-//   checkpoints saved("model_dir", 3);                                      // the 3 newest stay
-//   saved.save(t.steps(), named_arrays(t.state()), {{"configuration", yaml}});
+// A checkpoint is a training state on disk: named arrays (parameters and what the optimizer keeps of them)
+// and facts in words (step, seed, place in the data, configuration). It is one safetensors file, which is
+// there whole or not at all, with a checksum over the numbers.
+//   checkpoints saved("model_dir", 3);                     // keeps the 3 newest
+//   saved.save(t.steps(), arrays, {{"configuration", yaml}});
 //   checkpoint last(*saved.newest());
-//   last.restore(named_arrays(t.state()));                                  // see examples/92_resume.cpp
+//   last.restore(arrays);
+// run/checkpointing.hpp saves and loads a trainer by these.
 #pragma once
+#include <fmt/format.h>
 #include <zlib.h>
 
 #include <charconv>
 #include <filesystem>
 
-#include "../train/state.hpp"
-#include "data_position.hpp"
 #include "safetensors.hpp"
 
 namespace wsl::ml {
 
-/// An array by its name, as a view: to save from, or to restore into.
+/// A named view of an array, to save it or to restore it.
 struct named_array {
   std::string name;
   std::vector<u64> shape;
   std::span<f32> numbers;
 };
-
-/// The arrays of a trainer's state.
-inline std::vector<named_array> named_arrays(const std::vector<state_array>& state) {
-  std::vector<named_array> all;
-  for (const state_array& a : state)
-    all.push_back({a.name, {static_cast<u64>(a.rows), static_cast<u64>(a.columns)}, a.numbers});
-  return all;
-}
 
 namespace detail {
 
@@ -59,39 +51,29 @@ std::string checksum_of_facts(const text_by_name& facts, const Tensors& tensors)
 
 }  // namespace detail
 
-/// The facts of a position in the data; checkpoint::place_in_data reads them.
-inline void add_facts(text_by_name& to, const data_position& p) {
-  to["data.seed"] = std::to_string(p.seed), to["data.epoch"] = std::to_string(p.epoch),
-  to["data.example"] = std::to_string(p.example);
-}
-
 class checkpoint {
  public:
-  /// Opens it and reads its facts. Throws file_error if it is no checkpoint, or not a whole one.
+  /// Opens a checkpoint and reads its facts. Throws file_error if the file is no checkpoint, or incomplete.
   explicit checkpoint(const std::string& name) : in_(name) {
     if (in_.text(detail::checkpoint_form) != "1")
-      throw file_error("wsl: " + name + " is a checkpoint of form " + in_.text(detail::checkpoint_form) +
-                       "; this program reads form 1");
+      throw file_error(fmt::format("wsl: {} is a checkpoint of form {}; this program reads form 1", name,
+                                   in_.text(detail::checkpoint_form)));
   }
 
   const std::string& name() const { return in_.name(); }
   i64 step() const { return whole_number<i64>(detail::checkpoint_step); }
   const text_by_name& facts() const { return in_.metadata(); }
-  /// Throws file_error if the fact is not there.
+  /// The fact of that name. Throws file_error if there is none.
   const std::string& fact(const std::string& key) const { return in_.text(key); }
-  /// A fact that is a whole number. Throws file_error if it is none.
+  /// A fact as a whole number. Throws file_error if it is something else.
   template <class T>
   T whole_number(const std::string& key) const {
     const std::string& text = fact(key);
     T n = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
     if (error != std::errc{} || end != text.data() + text.size())
-      throw file_error("wsl: " + name() + ": '" + key + "' should be a whole number, not '" + text + "'");
+      throw file_error(fmt::format("wsl: {}: '{}' should be a whole number, not '{}'", name(), key, text));
     return n;
-  }
-  data_position place_in_data() const {
-    return {whole_number<u64>("data.seed"), whole_number<i64>("data.epoch"),
-            whole_number<i64>("data.example")};
   }
 
   /// Throws file_error if a byte of the facts or of the numbers is not as it was written.
@@ -107,15 +89,17 @@ class checkpoint {
                        fact(detail::checkpoint_sum) + ": go on from an earlier checkpoint");
   }
 
-  /// Fills the arrays. All of the file must have a place in them, and all of them a tensor in the file, of
-  /// the same shape. Throws file_error that names the first ones that do not, or says that the numbers are
-  /// damaged; then no array has changed.
+  /// Fills the arrays. Arrays and tensors of the file must correspond one to one, in name and shape. Throws
+  /// file_error that names the first that does not, or says that the numbers are damaged; then no array has
+  /// changed.
   void restore(std::span<const named_array> arrays) {
     for (const named_array& a : arrays) in_.get(a.name, a.shape);
     for (const tensor_info& t : in_.tensors())
       if (std::none_of(arrays.begin(), arrays.end(), [&](const named_array& a) { return a.name == t.name; }))
-        throw file_error("wsl: " + name() + " has a tensor '" + t.name +
-                         "' for which there is no place: it is of another model, or of another optimizer");
+        throw file_error(
+            fmt::format("wsl: {} has a tensor '{}' for which there is no place: it is of another model, or "
+                        "of another optimizer",
+                        name(), t.name));
     require_undamaged();
     for (const named_array& a : arrays) {
       const std::vector<f32> numbers = in_.numbers(a.name, a.shape);
@@ -130,14 +114,15 @@ class checkpoint {
 /// The checkpoints of a run: files checkpoint_<step>.safetensors in a folder.
 class checkpoints {
  public:
-  /// Of which the `keep` newest stay; 0: all.
+  /// Keeps the `keep` newest checkpoints; 0 keeps all. Throws std::invalid_argument if it is negative.
   explicit checkpoints(std::string folder, int keep = 0) : folder_(std::move(folder)), keep_(keep) {
     if (keep < 0)
-      throw std::invalid_argument("wsl: 0 or more checkpoints are kept, not " + std::to_string(keep));
+      throw std::invalid_argument(fmt::format("wsl: 0 or more checkpoints are kept, not {}", keep));
   }
 
-  /// Writes a checkpoint and returns its file's name. Older ones go only when it is on the disk. Throws
-  /// std::runtime_error, with the system's reason, if it cannot be written; the others stay as they are.
+  /// Writes a checkpoint and returns the name of its file. Older ones are removed only when it is on the
+  /// disk. Throws std::runtime_error, with the system's reason, if it cannot be written; then the others
+  /// stay.
   std::string save(i64 step, std::span<const named_array> arrays, text_by_name facts) const {
     std::filesystem::create_directories(folder_);
     std::vector<tensor_view> tensors;
@@ -152,11 +137,11 @@ class checkpoints {
     facts[detail::checkpoint_facts_sum] = detail::checksum_of_facts(facts, tensors);
     const std::string name = name_of(step);
     write_safetensors(name, std::move(tensors), std::move(facts));
-    forget_oldest(step);
+    remove_oldest(step);
     return name;
   }
 
-  /// The steps of which there are files, whole or not, from the first to the last.
+  /// The steps of which there are files, complete or not, in ascending order.
   std::vector<i64> steps() const {
     std::vector<i64> all;
     std::error_code none;
@@ -173,27 +158,25 @@ class checkpoints {
     std::sort(all.begin(), all.end());
     return all;
   }
-  /// The newest that is whole and undamaged, if there is one: all of it is read. `refused`, if given, gets a
+  /// The newest that is whole and undamaged, if there is one: all of it is read. `rejected`, if given, gets a
   /// sentence for each newer file that is not.
-  std::optional<std::string> newest(std::vector<std::string>* refused = nullptr) const {
+  std::optional<std::string> newest(std::vector<std::string>* rejected = nullptr) const {
     const std::vector<i64> all = steps();
     for (auto step = all.rbegin(); step != all.rend(); ++step) try {
         checkpoint c(name_of(*step));
         c.require_undamaged();
         if (c.step() == *step) return c.name();
-        throw file_error("wsl: " + name_of(*step) + " is of another step than its name says");
+        throw file_error(fmt::format("wsl: {} is of another step than its name says", name_of(*step)));
       } catch (const file_error& e) {
-        if (refused) refused->push_back(e.what());
+        if (rejected) rejected->push_back(e.what());
       }
     return {};
   }
 
  private:
-  std::string name_of(i64 step) const {
-    return folder_ + "/checkpoint_" + std::to_string(step) + ".safetensors";
-  }
-  // Those of later steps are of another life of the run, and stay.
-  void forget_oldest(i64 newest) const {
+  std::string name_of(i64 step) const { return fmt::format("{}/checkpoint_{}.safetensors", folder_, step); }
+  // Checkpoints of later steps are from a run that has been taken back, and stay.
+  void remove_oldest(i64 newest) const {
     if (!keep_) return;
     std::vector<i64> all = steps();
     std::erase_if(all, [&](i64 s) { return s > newest; });

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A file that may be compressed by gzip, read by zlib. How much is in it is not known before it is read, so
-// room grows with what really comes, and a small file cannot make a reader take much memory by what it says
-// about itself.
+// A file that may be compressed by gzip, read by zlib. Its size is not known before it has been read, so room
+// grows with what really comes, and a small file cannot make a reader take much memory by what it says about
+// itself.
 #pragma once
+#include <fmt/format.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -13,17 +14,17 @@ namespace wsl::ml {
 
 class gzip_file {
  public:
-  /// A file that is not compressed is read as it is.
+  /// Opens a file; one that is not compressed is read as it is. Throws file_error.
   explicit gzip_file(std::string name) : name_(std::move(name)), file_(nullptr, &::gzclose) {
-    input_file there(name_);  // says what is wrong with a file that cannot be opened
+    input_file there(name_);  // throws if the file cannot be opened
     file_.reset(::gzopen(name_.c_str(), "rb"));
-    if (!file_) refuse("cannot be opened");
+    if (!file_) throw error("cannot be opened");
   }
 
   const std::string& name() const { return name_; }
 
-  /// The next n numbers, with their bytes as they are in the file. Throws file_error if there are not so
-  /// many.
+  /// The next n numbers, with their bytes in the order of the file; `what` names them in errors. Throws
+  /// file_error if there are fewer.
   template <class T>
   std::vector<T> take(u64 n, const char* what) {
     constexpr u64 step = (1 << 20) / sizeof(T);
@@ -35,15 +36,18 @@ class gzip_file {
     }
     return numbers;
   }
-  /// Throws file_error if anything is left.
+  /// Throws file_error if anything is left of the content.
   void ends_here() {
     char more;
     const int got = ::gzread(file_.get(), &more, 1);
-    if (got < 0) refuse(problem());
-    if (got > 0) refuse("the data should end here, but more follow: the file is damaged");
+    if (got < 0) throw error("{}", problem());
+    if (got > 0) throw error("the data should end here, but more follow: the file is damaged");
   }
-  [[noreturn]] void refuse(const std::string& why) const {
-    throw file_error("wsl: " + name_ + ", byte " + std::to_string(at_) + " of its content: " + why);
+  /// An error at the current place, to be thrown. The message is formatted as by fmt::format.
+  template <class... T>
+  file_error error(fmt::format_string<T...> text, T&&... x) const {
+    return file_error(fmt::format("wsl: {}, byte {} of its content: {}", name_, at_,
+                                  fmt::format(text, std::forward<T>(x)...)));
   }
 
  private:
@@ -51,17 +55,16 @@ class gzip_file {
     for (std::size_t done = 0; done < bytes;) {
       const auto part = static_cast<unsigned>(std::min<std::size_t>(bytes - done, 1u << 30));
       const int got = ::gzread(file_.get(), static_cast<char*>(to) + done, part);
-      if (got < 0) refuse(problem());
-      if (got == 0)
-        refuse(std::string(what) + " should follow, but the file ends: it is cut short, fetch it again");
+      if (got < 0) throw error("{}", problem());
+      if (got == 0) throw error("{} should follow, but the file ends: it is cut short, fetch it again", what);
       done += static_cast<std::size_t>(got), at_ += static_cast<u64>(got);
     }
   }
   std::string problem() {
     int code = 0;
     const char* text = ::gzerror(file_.get(), &code);
-    return std::string("cannot be decompressed (") + (code == Z_ERRNO ? std::strerror(errno) : text) +
-           "): the file is damaged or cut short, fetch it again";
+    return fmt::format("cannot be decompressed ({}): the file is damaged or cut short, fetch it again",
+                       code == Z_ERRNO ? std::strerror(errno) : text);
   }
 
   std::string name_;

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 // GPT-2 as Hugging Face's transformers keep it: a folder with config.json and model.safetensors, or several
-// such files and their index (transformers, models/gpt2, configuration_gpt2.py and modeling_gpt2.py). Their
-// Conv1D has its matrices as (inputs, outputs), ours are (outputs, inputs).
+// such files and their index (transformers, models/gpt2, configuration_gpt2.py and modeling_gpt2.py). The
+// matrices of their Conv1D are (inputs, outputs); ours are (outputs, inputs).
 //   write_hugging_face("export", d, n, w);
 //   const pretrained p = read_hugging_face("export");
 //   const network n = p.config.build();
 //   const weights w = p.to_weights(n);
 #pragma once
+#include <fmt/format.h>
+
 #include <filesystem>
 #include <functional>
 
@@ -19,7 +21,7 @@ namespace wsl::ml {
 namespace detail {
 
 struct gpt2_tensor {
-  std::string theirs;  ///< without "transformer."
+  std::string theirs;  ///< their name, without "transformer."
   std::string ours;
   std::function<std::vector<u64>(u64 rows, u64 columns)> shape;
   bool transposed = false;
@@ -32,7 +34,7 @@ inline std::vector<gpt2_tensor> gpt2_tensors(int layers) {
   std::vector<gpt2_tensor> all{{"wte.weight", "embedding.tokens", as_it_is},
                                {"wpe.weight", "embedding.positions", as_it_is}};
   for (int l = 0; l < layers; ++l) {
-    const std::string h = "h." + std::to_string(l) + ".", o = "layer " + std::to_string(l) + " ";
+    const std::string h = fmt::format("h.{}.", l), o = fmt::format("layer {} ", l);
     for (const auto& [theirs, ours] : {std::pair("ln_1", "norm 1"), {"ln_2", "norm 2"}}) {
       all.push_back({h + theirs + ".weight", o + ours + ".gain", vector});
       all.push_back({h + theirs + ".bias", o + ours + ".bias", vector});
@@ -68,27 +70,29 @@ inline constexpr std::array activation_names{activation_name{"gelu_new", nonline
                                              activation_name{"relu", nonlinearity::relu},
                                              activation_name{"silu", nonlinearity::silu}};
 
-// config.json, with the defaults of transformers. It is read without trust: whatever is not of the type it
-// should be is refused.
+// Reads config.json, with the defaults of transformers. It is not trusted: a field of the wrong type is an
+// error.
 inline decoder gpt2_config(const std::string& name) {
   input_file in(name);
-  if (in.size() > 1'000'000) in.refuse("a configuration has less than a million bytes");
+  if (in.size() > 1'000'000) throw in.error("a configuration has less than a million bytes");
   const std::string text = in.take_text(in.size(), "the text");
-  const auto refuse = [&](const std::string& why) { throw file_error("wsl: " + name + ": " + why); };
+  const auto error = [&](const std::string& why) {
+    return file_error(fmt::format("wsl: {}: {}", name, why));
+  };
   const auto json = nlohmann::json::parse(text.data(), text.data() + text.size(), nullptr, false);
-  if (!json.is_object()) refuse("this is no object in JSON");
+  if (!json.is_object()) throw error("this is no object in JSON");
   const auto whole = [&](const char* key, int otherwise) {
     const auto found = json.find(key);
     if (found == json.end() || found->is_null()) return otherwise;
     if (!found->is_number_unsigned() || *found < 1u || *found > 1u << 24)
-      refuse(std::string("'") + key + "' should be a whole number from 1 to 2^24, not " + found->dump());
+      throw error(fmt::format("'{}' should be a whole number from 1 to 2^24, not {}", key, found->dump()));
     return found->get<int>();
   };
   const auto is = [&](const char* key, const nlohmann::json& wanted) {
     if (const auto found = json.find(key); found != json.end() && *found != wanted)
-      refuse(std::string("'") + key + "' is " + found->dump() + "; only " + wanted.dump() + " is known here");
+      throw error(fmt::format("'{}' is {}; only {} is known here", key, found->dump(), wanted.dump()));
   };
-  if (json.value("model_type", nlohmann::json()) != "gpt2") refuse("'model_type' is not \"gpt2\"");
+  if (json.value("model_type", nlohmann::json()) != "gpt2") throw error("'model_type' is not \"gpt2\"");
   is("scale_attn_weights", true), is("scale_attn_by_inverse_layer_idx", false),
       is("add_cross_attention", false), is("tie_word_embeddings", true);
   decoder d{.vocabulary = whole("vocab_size", 50257),
@@ -101,27 +105,27 @@ inline decoder gpt2_config(const std::string& name) {
   const auto* known = std::find_if(activation_names.begin(), activation_names.end(),
                                    [&](const activation_name& a) { return activation == a.name; });
   if (known == activation_names.end())
-    refuse("'activation_function' is " + activation.dump() + ", which is not known here");
+    throw error(fmt::format("'activation_function' is {}, which is not known here", activation.dump()));
   d.between = known->what;
   const auto epsilon = json.value("layer_norm_epsilon", nlohmann::json(1e-5)),
              deviation = json.value("initializer_range", nlohmann::json(0.02));
   if (!epsilon.is_number() || !deviation.is_number())
-    refuse("'layer_norm_epsilon' and 'initializer_range' should be numbers");
+    throw error("'layer_norm_epsilon' and 'initializer_range' should be numbers");
   d.epsilon = epsilon.get<f32>(), d.deviation = deviation.get<f32>();
   if (d.width % d.heads)
-    refuse("'n_head' " + std::to_string(d.heads) + " does not divide 'n_embd' " + std::to_string(d.width));
+    throw error(fmt::format("'n_head' {} does not divide 'n_embd' {}", d.heads, d.width));
   return d;
 }
 
 }  // namespace detail
 
-/// A model that was read from a folder.
+/// A model that has been read from a folder.
 class pretrained {
  public:
   decoder config;
 
-  /// The numbers for the network that `config` builds. Throws file_error for a tensor that is missing, of
-  /// another shape, or unknown.
+  /// The weights of the network that `config` builds. Throws file_error for a tensor that is missing, has
+  /// another shape, or is unknown.
   weights to_weights(const network& n) {
     weights w(n);
     std::vector<std::string> known;
@@ -136,11 +140,11 @@ class pretrained {
     for (const std::string& name : in_.names()) {
       if (std::find(known.begin(), known.end(), name) != known.end() || is_buffer(name)) continue;
       if (name != "lm_head.weight")
-        throw file_error("wsl: " + in_.name() + " has a tensor '" + name + "' that GPT-2 has not");
+        throw file_error(fmt::format("wsl: {} has a tensor '{}' that GPT-2 has not", in_.name(), name));
       const auto& table = n.parameters()[0];
       if (in_.numbers(name, {static_cast<u64>(table.rows), static_cast<u64>(table.columns)}) != w[0])
-        throw file_error("wsl: " + in_.name() +
-                         ": lm_head.weight differs from wte.weight; only tied tables are known here");
+        throw file_error(fmt::format(
+            "wsl: {}: lm_head.weight differs from wte.weight; only tied tables are known here", in_.name()));
     }
     return w;
   }
@@ -153,10 +157,10 @@ class pretrained {
   static std::size_t number_of(const network& n, const std::string& name) {
     for (std::size_t k = 0; k < n.parameters().size(); ++k)
       if (n.parameters()[k].name == name) return k;
-    throw std::invalid_argument("wsl: this network has no '" + name +
-                                "'; it is not the one that the configuration builds");
+    throw std::invalid_argument(
+        fmt::format("wsl: this network has no '{}'; it is not the one that the configuration builds", name));
   }
-  // Masks that older versions saved.
+  // Whether a tensor is one of the masks that older versions saved.
   static bool is_buffer(std::string_view name) {
     return name.ends_with(".attn.bias") || name.ends_with(".attn.masked_bias");
   }
@@ -172,9 +176,9 @@ inline pretrained read_hugging_face(const std::string& folder) {
   return {d, tensor_shards(folder)};
 }
 
-/// Writes a model for GPT2LMHeadModel.from_pretrained; a bias that the model has not is written as zeros.
-/// Throws std::invalid_argument for a model that has more than GPT-2, std::runtime_error if the files cannot
-/// be written.
+/// Writes a model for GPT2LMHeadModel.from_pretrained. A bias that the model lacks is written as zeros.
+/// Throws std::invalid_argument if the model is not a GPT-2, std::runtime_error if the files cannot be
+/// written.
 inline void write_hugging_face(const std::string& folder, const decoder& d, const network& n,
                                const weights& w) {
   check_is_gpt2(d);
@@ -200,7 +204,7 @@ inline void write_hugging_face(const std::string& folder, const decoder& d, cons
     } else {
       // The weights of a layer come before its bias.
       if (!t.ours.ends_with(".bias"))
-        throw std::invalid_argument("wsl: GPT-2 has '" + t.ours + "', this model has not");
+        throw std::invalid_argument(fmt::format("wsl: GPT-2 has '{}', this model has not", t.ours));
       numbers.emplace_back(static_cast<std::size_t>(tensors.back().shape.back()));
       tensors.emplace_back("transformer." + t.theirs, std::vector<u64>{numbers.back().size()},
                            numbers.back());

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // A binary file that is read from its beginning to its end and not trusted: before room is made for numbers,
-// the file must have them. What is wrong is said with the file's name, the place and the remedy. Numbers are
+// the file must be seen to have them. Errors name the file, the place and the remedy. Numbers are
 // little-endian, as on every machine that wsl runs on.
 //   input_file in("train.bin");
 //   const std::vector<i32> header = in.take<i32>(256, "the header");
 #pragma once
+#include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
@@ -24,14 +25,13 @@ namespace wsl::ml {
 
 static_assert(std::endian::native == std::endian::little);
 
-/// What all readers throw for a file that cannot be read, or is not what it should be.
+/// Thrown by all readers for a file that cannot be read, or is not what it should be.
 class file_error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// Numbers of a file that stay on the disk until they are looked at. They are there as long as there is an
-/// owner.
+/// Numbers of a file that stay on the disk until they are read. They are valid as long as `owner` lives.
 template <class T>
 struct mapped {
   std::shared_ptr<const void> owner;
@@ -40,12 +40,13 @@ struct mapped {
 
 class input_file {
  public:
+  /// Opens a regular file. Throws file_error.
   explicit input_file(std::string name)
       : name_(std::move(name)), file_(std::fopen(name_.c_str(), "rb"), &std::fclose) {
-    if (!file_) throw file_error("wsl: cannot read " + name_ + ": " + std::strerror(errno));
+    if (!file_) throw file_error(fmt::format("wsl: cannot read {}: {}", name_, std::strerror(errno)));
     struct stat about;
     if (::fstat(::fileno(file_.get()), &about) != 0 || !S_ISREG(about.st_mode))
-      throw file_error("wsl: cannot read " + name_ + ": it is no regular file");
+      throw file_error(fmt::format("wsl: cannot read {}: it is no regular file", name_));
     size_ = static_cast<u64>(about.st_size);
   }
 
@@ -54,7 +55,7 @@ class input_file {
   u64 at() const { return at_; }
   u64 left() const { return size_ - at_; }
 
-  /// The next n numbers. Throws file_error if the file has not so many.
+  /// The next n numbers; `what` names them in errors. Throws file_error if the file has fewer.
   template <class T>
   std::vector<T> take(u64 n, const char* what) {
     must_have(n, sizeof(T), what);
@@ -62,15 +63,15 @@ class input_file {
     read(numbers.data(), n * sizeof(T));
     return numbers;
   }
-  /// The same as a view, for files that are larger than the memory; the place in the file must be a multiple
-  /// of the size of T.
+  /// The next n numbers as a view, for files that are larger than the memory. The place in the file must be a
+  /// multiple of the size of T.
   template <class T>
   mapped<T> map(u64 n, const char* what) {
     must_have(n, sizeof(T), what);
     if (n == 0) return {};
     const auto size = static_cast<std::size_t>(size_);
     void* all = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, ::fileno(file_.get()), 0);
-    if (all == MAP_FAILED) refuse(std::string("cannot be mapped: ") + std::strerror(errno));
+    if (all == MAP_FAILED) throw error("cannot be mapped: {}", std::strerror(errno));
     mapped<T> m{
         {all, [size](void* x) { ::munmap(x, size); }},
         {reinterpret_cast<const T*>(static_cast<const char*>(all) + at_), static_cast<std::size_t>(n)}};
@@ -82,33 +83,36 @@ class input_file {
     const std::vector<char> bytes = take<char>(n, what);
     return {bytes.begin(), bytes.end()};
   }
-  /// Reads as many bytes as the caller has room for and knows to be there.
+  /// Reads `bytes` bytes, which the caller knows to be there and has room for.
   void read(void* to, u64 bytes) {
     if (bytes && std::fread(to, 1, static_cast<std::size_t>(bytes), file_.get()) != bytes)
-      refuse("cannot be read further");
+      throw error("cannot be read further");
     at_ += bytes;
   }
   void go_to(u64 at) {
-    if (::fseeko(file_.get(), static_cast<off_t>(at), SEEK_SET) != 0)
-      refuse("cannot go to byte " + std::to_string(at));
+    if (::fseeko(file_.get(), static_cast<off_t>(at), SEEK_SET) != 0) throw error("cannot go to byte {}", at);
     at_ = at;
   }
-  /// Throws file_error if anything is left.
+  /// Throws file_error if anything is left of the file.
   void ends_here() const {
     if (left())
-      refuse("the file should end here, but " + std::to_string(left()) +
-             " bytes follow: it is of another format, or damaged");
+      throw error("the file should end here, but {} bytes follow: it is of another format, or damaged",
+                  left());
   }
-  [[noreturn]] void refuse(const std::string& why) const {
-    throw file_error("wsl: " + name_ + ", byte " + std::to_string(at_) + ": " + why);
+  /// An error at the current place, to be thrown. The message is formatted as by fmt::format.
+  template <class... T>
+  file_error error(fmt::format_string<T...> text, T&&... x) const {
+    return file_error(
+        fmt::format("wsl: {}, byte {}: {}", name_, at_, fmt::format(text, std::forward<T>(x)...)));
   }
 
  private:
   void must_have(u64 n, u64 size, const char* what) const {
     if (n > left() / size)
-      refuse(std::string(what) + " should follow, " + std::to_string(n) + " x " + std::to_string(size) +
-             " bytes, but only " + std::to_string(left()) +
-             " are left: the file is cut short, make or fetch it again");
+      throw error(
+          "{} should follow, {} x {} bytes, but only {} are left: the file is cut short, make or fetch it "
+          "again",
+          what, n, size, left());
   }
 
   std::string name_;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 // GPT-2 in the files of llm.c (karpathy/llm.c, train_gpt2.py): a model's parameters, and a debug state, which
-// is a batch and what a step makes of it. 256 words of header, then numbers, each kind of parameter for all
-// layers together. The table of tokens is filled up with rows that no token has.
+// is a batch with its logits, loss and gradients. A file has a header of 256 words, then the numbers, each
+// kind of parameter for all layers together. The table of tokens is padded with rows that no token has.
 //   const llmc_model m = read_llmc_model("gpt2_124M.bin");
 //   const network n = m.config.build();
 //   weights w = m.to_weights(n);
 #pragma once
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <span>
@@ -18,7 +20,7 @@
 
 namespace wsl::ml {
 
-/// With what their files begin.
+/// The magic numbers with which the files begin.
 inline constexpr i32 llmc_model_magic = 20240326, llmc_state_magic = 20240327;
 
 namespace detail {
@@ -29,8 +31,7 @@ using llmc_words = std::array<i32, 256>;
 
 inline i32 padded_vocabulary(const decoder& d) { return (d.vocabulary + 127) / 128 * 128; }
 
-/// How many parameters there are; the sizes are positive and have 31 bits, so this may be more than 64 bits
-/// count.
+/// The number of parameters. The sizes are positive numbers of 31 bits, so it may not fit in 64 bits.
 inline f64 llmc_parameters(const decoder& d, i32 padded) {
   const f64 c = d.width, l = d.layers;
   return (static_cast<f64>(padded) + d.positions) * c + l * (12 * c * c + 13 * c) + 2 * c;
@@ -48,12 +49,12 @@ void each_llmc_parameter(const network& n, const decoder& d, i32 padded, std::sp
     const auto& p = n.parameters();
     const auto found = std::find_if(p.begin(), p.end(), [&](const parameter& x) { return x.name == name; });
     if (found == p.end())
-      throw std::invalid_argument("wsl: a model of llm.c has '" + name +
-                                  "', this one has not: only GPT-2 with biases fits its files");
+      throw std::invalid_argument(fmt::format(
+          "wsl: a model of llm.c has '{}', this one has not: only GPT-2 with biases fits its files", name));
     const auto size = static_cast<std::size_t>(found->size());
     if (all.size() - at < size)
-      throw std::invalid_argument("wsl: " + std::to_string(all.size()) +
-                                  " numbers are too few for this model in a file of llm.c");
+      throw std::invalid_argument(
+          fmt::format("wsl: {} numbers are too few for this model in a file of llm.c", all.size()));
     f(static_cast<std::size_t>(found - p.begin()), all.subspan(at, size));
     at += size;
   };
@@ -63,12 +64,12 @@ void each_llmc_parameter(const network& n, const decoder& d, i32 padded, std::sp
   for (const char* kind :
        {" norm 1.gain", " norm 1.bias", " qkv.weight", " qkv.bias", " projection.weight", " projection.bias",
         " norm 2.gain", " norm 2.bias", " up.weight", " up.bias", " down.weight", " down.bias"})
-    for (int l = 0; l < d.layers; ++l) give("layer " + std::to_string(l) + kind);
+    for (int l = 0; l < d.layers; ++l) give(fmt::format("layer {}{}", l, kind));
   give("last norm.gain");
   give("last norm.bias");
   if (at != all.size())
-    throw std::invalid_argument("wsl: this model has " + std::to_string(at) +
-                                " numbers in a file of llm.c, not " + std::to_string(all.size()));
+    throw std::invalid_argument(
+        fmt::format("wsl: this model has {} numbers in a file of llm.c, not {}", at, all.size()));
 }
 
 /// Throws std::invalid_argument, with what differs, for a decoder that is no model of llm.c.
@@ -97,7 +98,7 @@ struct llmc_model {
                         [&](std::size_t k, std::span<const f32> x) { w[k].assign(x.begin(), x.end()); });
     return w;
   }
-  /// Of a model. Throws std::invalid_argument if llm.c has no such model.
+  /// From a model. Throws std::invalid_argument if llm.c has no such model.
   static llmc_model of(const decoder& d, const network& n, const weights& w) {
     check_is_llmc(d);
     llmc_model m{d, detail::padded_vocabulary(d), {}};
@@ -109,13 +110,13 @@ struct llmc_model {
   }
 };
 
-/// A batch, and what one pass forward and back makes of it.
+/// A batch with the results of one pass forward and back.
 struct llmc_state {
   int sequences = 0, length = 0;
   std::vector<i32> ids, targets;  ///< (sequences, length)
   std::vector<f32> logits;        ///< (sequences, length, vocabulary)
   f32 loss = 0;
-  std::vector<f32> gradients;  ///< as the parameters lie in the model's file
+  std::vector<f32> gradients;  ///< in the order of the parameters in the model's file
 };
 
 /// Reads a model of 32-bit or bf16 numbers. Throws file_error.
@@ -123,13 +124,12 @@ inline llmc_model read_llmc_model(const std::string& name) {
   input_file in(name);
   const std::vector<i32> h = in.take<i32>(256, "the header of 256 words");
   if (h[0] != llmc_model_magic)
-    in.refuse("this is no model of llm.c, its first word is " + std::to_string(h[0]) + ", not " +
-              std::to_string(llmc_model_magic));
+    throw in.error("this is no model of llm.c, its first word is {}, not {}", h[0], llmc_model_magic);
   if (h[1] != detail::llmc_f32 && h[1] != detail::llmc_bf16)
-    in.refuse("models have version 3 (f32) or 5 (bf16), not " + std::to_string(h[1]) +
-              ": write it again with today's train_gpt2.py");
+    throw in.error(
+        "models have version 3 (f32) or 5 (bf16), not {}: write it again with today's train_gpt2.py", h[1]);
   if (std::any_of(h.begin() + 2, h.begin() + 8, [](i32 x) { return x < 1; }) || h[7] < h[3] || h[6] % h[5])
-    in.refuse("the header has sizes that no model has: the file is damaged");
+    throw in.error("the header has sizes that no model has: the file is damaged");
   llmc_model m;
   m.config = {.vocabulary = h[3],
               .positions = h[2],
@@ -139,7 +139,7 @@ inline llmc_model read_llmc_model(const std::string& name) {
               .between = nonlinearity::gelu_tanh};
   m.padded = h[7];
   const f64 count = detail::llmc_parameters(m.config, m.padded);
-  if (count > 0x1p60) in.refuse("the header has sizes that no model has: the file is damaged");
+  if (count > 0x1p60) throw in.error("the header has sizes that no model has: the file is damaged");
   if (h[1] == detail::llmc_f32) m.numbers = in.take<f32>(static_cast<u64>(count), "the parameters");
   else {
     const std::vector<bf16> halves = in.take<bf16>(static_cast<u64>(count), "the parameters");
@@ -165,23 +165,21 @@ inline llmc_state read_llmc_state(const std::string& name, const llmc_model& of)
   input_file in(name);
   const std::vector<i32> h = in.take<i32>(256, "the header of 256 words");
   if (h[0] != llmc_state_magic)
-    in.refuse("this is no debug state of llm.c, its first word is " + std::to_string(h[0]) + ", not " +
-              std::to_string(llmc_state_magic));
+    throw in.error("this is no debug state of llm.c, its first word is {}, not {}", h[0], llmc_state_magic);
   if (h[1] != detail::llmc_state_version)
-    in.refuse("debug states have version 2, not " + std::to_string(h[1]) +
-              ": write it again with today's train_gpt2.py");
+    throw in.error("debug states have version 2, not {}: write it again with today's train_gpt2.py", h[1]);
   if (h[2] < 1 || h[3] < 1 || h[3] > of.config.positions)
-    in.refuse("the header speaks of " + std::to_string(h[2]) + " sequences of " + std::to_string(h[3]) +
-              " tokens; the model takes 1 to " + std::to_string(of.config.positions));
+    throw in.error("the header speaks of {} sequences of {} tokens; the model takes 1 to {}", h[2], h[3],
+                   of.config.positions);
   llmc_state s{
       .sequences = h[2], .length = h[3], .ids = {}, .targets = {}, .logits = {}, .loss = 0, .gradients = {}};
   const u64 tokens = static_cast<u64>(h[2]) * static_cast<u64>(h[3]);
   s.ids = in.take<i32>(tokens, "the tokens"), s.targets = in.take<i32>(tokens, "the targets");
   for (const auto* ids : {&s.ids, &s.targets})
     if (std::any_of(ids->begin(), ids->end(), [&](i32 id) { return id < 0 || id >= of.config.vocabulary; }))
-      in.refuse("a token is none of the model's " + std::to_string(of.config.vocabulary) +
-                ": this state is of another model");
-  if (tokens > in.left()) in.refuse("the logits should follow, but the file ends: it is cut short");
+      throw in.error("a token is none of the model's {}: this state is of another model",
+                     of.config.vocabulary);
+  if (tokens > in.left()) throw in.error("the logits should follow, but the file ends: it is cut short");
   s.logits = in.take<f32>(tokens * static_cast<u64>(of.config.vocabulary), "the logits");
   s.loss = in.take<f32>(1, "the loss")[0];
   s.gradients = in.take<f32>(of.numbers.size(), "the gradients");

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Named tensors in a file that says itself what they are: safetensors (huggingface/safetensors, README.md). 8
-// bytes of length, a header in JSON, the numbers. It is read without trust and written whole or not at all.
+// safetensors: named tensors in a file that describes itself (huggingface/safetensors, README.md): 8 bytes of
+// length, a header in JSON, the numbers. It is read without trust, and written completely or not at all.
 //   write_safetensors("w.safetensors", {tensor_view("w", {2, 3}, numbers)});
 //   safetensors_file in("w.safetensors");
 //   const std::vector<f32> w = in.numbers("w", {2, 3});
 #pragma once
+#include <fmt/format.h>
+
 #include <cstddef>
 #include <span>
 
@@ -34,11 +36,9 @@ constexpr std::string_view type_name_of() {
 
 }  // namespace detail
 
-/// A shape as it is read: "(2, 3)".
+/// A shape as text: "(2, 3)".
 inline std::string text_of(const std::vector<u64>& shape) {
-  std::string text = "(";
-  for (std::size_t i = 0; i < shape.size(); ++i) text += (i ? ", " : "") + std::to_string(shape[i]);
-  return text + ")";
+  return fmt::format("({})", fmt::join(shape, ", "));
 }
 
 /// A tensor to write: its name, its shape, and a view of its numbers in row-major order.
@@ -56,20 +56,20 @@ struct tensor_view {
         shape(std::move(s)),
         bytes(std::as_bytes(numbers)) {
     if (const u64 count = tensor_info{{}, {}, shape}.count(); count != numbers.size())
-      throw std::invalid_argument("wsl: tensor '" + name + "' of shape " + text_of(shape) + " has " +
-                                  std::to_string(numbers.size()) + " numbers");
+      throw std::invalid_argument(
+          fmt::format("wsl: tensor '{}' of shape {} has {} numbers", name, text_of(shape), numbers.size()));
   }
   template <class T>
   tensor_view(std::string n, std::vector<u64> s, const std::vector<T>& numbers)
       : tensor_view(std::move(n), std::move(s), std::span<const T>(numbers)) {}
 };
 
-/// Writes tensors and text about them; readers of other projects want at least {"format", "pt"}, which is
-/// always added. Throws std::invalid_argument if two have one name, std::runtime_error if the file cannot be
-/// written; then what was there before stays.
+/// Writes tensors and metadata. {"format", "pt"}, which readers of other projects expect, is always added.
+/// Throws std::invalid_argument if two tensors have the same name, std::runtime_error if the file cannot be
+/// written; then the file that was there before stays.
 inline void write_safetensors(const std::string& name, std::vector<tensor_view> tensors,
                               text_by_name metadata = {}) {
-  // As the reference writer: the widest types first, so that all are aligned.
+  // The order of the reference writer: the widest types first, so that all are aligned.
   std::sort(tensors.begin(), tensors.end(), [](const tensor_view& a, const tensor_view& b) {
     return std::pair(-a.type.bits, a.name) < std::pair(-b.type.bits, b.name);
   });
@@ -79,7 +79,7 @@ inline void write_safetensors(const std::string& name, std::vector<tensor_view> 
   u64 at = 0;
   for (const tensor_view& t : tensors) {
     if (!names.insert(t.name).second)
-      throw std::invalid_argument("wsl: " + name + ": two tensors have the name '" + t.name + "'");
+      throw std::invalid_argument(fmt::format("wsl: {}: two tensors have the name '{}'", name, t.name));
     const nlohmann::json shape = t.shape, offsets{at, at + t.bytes.size()};
     text += "," + nlohmann::json(t.name).dump() + ":{\"dtype\":\"" + std::string(t.type.name) +
             "\",\"shape\":" + shape.dump() + ",\"data_offsets\":" + offsets.dump() + "}";
@@ -102,12 +102,12 @@ class safetensors_file {
     constexpr u64 longest = 100'000'000;
     const u64 size = in_.take<u64>(1, "the length of the header")[0];
     if (size > longest)
-      in_.refuse("the header would have " + std::to_string(size) + " bytes, more than the " +
-                 std::to_string(longest) + " of safetensors: this is no such file");
+      throw in_.error("the header would have {} bytes, more than the {} of safetensors: this is no such file",
+                      size, longest);
     const std::string text = in_.take_text(size, "the header");
     data_ = in_.at();
     if (const std::string fault = parse_safetensors_header(text, in_.left(), header_); !fault.empty())
-      throw file_error("wsl: " + name + ": the header of safetensors is wrong: " + fault);
+      throw file_error(fmt::format("wsl: {}: the header of safetensors is wrong: {}", name, fault));
   }
 
   const std::string& name() const { return in_.name(); }
@@ -117,8 +117,8 @@ class safetensors_file {
   const std::string& text(const std::string& key) const {
     const auto found = header_.metadata.find(key);
     if (found == header_.metadata.end())
-      throw file_error("wsl: " + name() + " says nothing of '" + key +
-                       "': it was not written by this program");
+      throw file_error(
+          fmt::format("wsl: {} says nothing of '{}': it was not written by this program", name(), key));
     return found->second;
   }
 
@@ -132,11 +132,10 @@ class safetensors_file {
   const tensor_info& get(std::string_view tensor, const std::vector<u64>& shape) const {
     const tensor_info* t = find(tensor);
     if (!t)
-      throw file_error("wsl: " + name() + " has no tensor '" + std::string(tensor) +
-                       "': it is of another model");
+      throw file_error(fmt::format("wsl: {} has no tensor '{}': it is of another model", name(), tensor));
     if (t->shape != shape)
-      throw file_error("wsl: " + name() + ": tensor '" + t->name + "' has the shape " + text_of(t->shape) +
-                       ", not " + text_of(shape) + ": it is of another model");
+      throw file_error(fmt::format("wsl: {}: tensor '{}' has the shape {}, not {}: it is of another model",
+                                   name(), t->name, text_of(t->shape), text_of(shape)));
     return *t;
   }
 
@@ -144,8 +143,8 @@ class safetensors_file {
   template <class T>
   std::vector<T> read(const tensor_info& t) {
     if (t.type.name != detail::type_name_of<T>())
-      throw file_error("wsl: " + name() + ": tensor '" + t.name + "' has the type " +
-                       std::string(t.type.name) + ", not " + std::string(detail::type_name_of<T>()));
+      throw file_error(fmt::format("wsl: {}: tensor '{}' has the type {}, not {}", name(), t.name,
+                                   t.type.name, detail::type_name_of<T>()));
     in_.go_to(data_ + t.begin);
     return in_.take<T>(t.count(), "the tensor");
   }
@@ -156,8 +155,8 @@ class safetensors_file {
     if (t.type.name == "F16") return converted(read<f16>(t));
     if (t.type.name == "BF16") return converted(read<bf16>(t));
     if (t.type.name == "F64") return converted(read<f64>(t));
-    throw file_error("wsl: " + name() + ": tensor '" + t.name + "' has the type " + std::string(t.type.name) +
-                     "; numbers are F32, F16, BF16 or F64");
+    throw file_error(fmt::format("wsl: {}: tensor '{}' has the type {}; numbers are F32, F16, BF16 or F64",
+                                 name(), t.name, t.type.name));
   }
   std::vector<f32> numbers(std::string_view tensor, const std::vector<u64>& shape) {
     return numbers(get(tensor, shape));

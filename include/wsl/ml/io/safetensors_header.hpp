@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// What a safetensors file says of itself, taken apart and checked: names, types, shapes and places of its
-// tensors, and text about the whole. The rules are those of the reference reader (huggingface/safetensors,
-// safetensors/src/tensor.rs). Nothing is made room for but what the text itself names.
+// The header of a safetensors file, parsed and checked: names, types, shapes and places of its tensors, and
+// metadata. The rules are those of the reference reader (huggingface/safetensors, safetensors/src/tensor.rs).
+// Memory is only taken for what the text itself contains.
 #pragma once
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -18,7 +20,7 @@
 
 namespace wsl::ml {
 
-/// The types that files may have.
+/// The types that tensors may have, with their bits.
 struct tensor_type {
   std::string_view name;
   int bits = 0;
@@ -36,8 +38,8 @@ inline constexpr std::array tensor_types{
 struct tensor_info {
   std::string name;
   tensor_type type;
-  std::vector<u64> shape;  ///< none: one number
-  u64 begin = 0, end = 0;  ///< bytes, from the end of the header
+  std::vector<u64> shape;  ///< empty for a scalar
+  u64 begin = 0, end = 0;  ///< in bytes, counted from the end of the header
 
   u64 count() const {
     u64 n = 1;
@@ -55,7 +57,7 @@ struct safetensors_header {
 
 namespace detail {
 
-// Takes the JSON as it comes; whatever a header does not have stops it with a sentence.
+// Receives the events of the JSON parser. The first that no header has ends the parsing with a sentence.
 class header_events final : public nlohmann::json_sax<nlohmann::json> {
  public:
   safetensors_header result;
@@ -78,7 +80,7 @@ class header_events final : public nlohmann::json_sax<nlohmann::json> {
       const auto* found = std::find_if(tensor_types.begin(), tensor_types.end(),
                                        [&](const tensor_type& t) { return t.name == text; });
       if (found == tensor_types.end())
-        return refuse("tensor '" + name_ + "' has the type '" + text + "', which is none of safetensors");
+        return fail(fmt::format("tensor '{}' has the type '{}', which is none of safetensors", name_, text));
       type_ = *found;
     } else return unwanted("text");
     return true;
@@ -97,12 +99,12 @@ class header_events final : public nlohmann::json_sax<nlohmann::json> {
   bool key(std::string& k) override {
     if (depth_ == 1) {
       name_ = k;
-      return names_.insert(k).second || refuse("'" + k + "' is there twice");
+      return names_.insert(k).second || fail(fmt::format("'{}' is there twice", k));
     }
     key_ = k;
-    if (!keys_.insert(k).second) return refuse("'" + k + "' of '" + name_ + "' is there twice");
+    if (!keys_.insert(k).second) return fail(fmt::format("'{}' of '{}' is there twice", k, name_));
     return in_metadata_ || k == "dtype" || k == "shape" || k == "data_offsets" ||
-           refuse("tensor '" + name_ + "' has an unknown property '" + k + "'");
+           fail(fmt::format("tensor '{}' has an unknown property '{}'", name_, k));
   }
   bool start_array(std::size_t) override {
     if (depth_ != 2 || in_metadata_ || in_array_ || key_ == "dtype") return unwanted("a list");
@@ -115,34 +117,36 @@ class header_events final : public nlohmann::json_sax<nlohmann::json> {
     return true;
   }
   bool parse_error(std::size_t at, const std::string&, const nlohmann::detail::exception&) override {
-    return refuse("it is no JSON from byte " + std::to_string(at) + " of the header on");
+    return fail(fmt::format("it is no JSON from byte {} of the header on", at));
   }
 
  private:
-  bool refuse(std::string sentence) {
+  /// Ends the parsing with a sentence that says what is wrong.
+  bool fail(std::string sentence) {
     fault = std::move(sentence);
     return false;
   }
   bool unwanted(const char* what) {
-    if (depth_ == 0) return refuse(std::string("it is ") + what + ", not an object");
-    return refuse("'" + name_ + "' has " + what + " where safetensors has none" +
-                  (depth_ == 2 ? ", at '" + key_ + "'" : ""));
+    if (depth_ == 0) return fail(fmt::format("it is {}, not an object", what));
+    return fail(fmt::format("'{}' has {} where safetensors has none{}", name_, what,
+                            depth_ == 2 ? ", at '" + key_ + "'" : ""));
   }
   bool add_tensor() {
     if (!type_ || !shape_ || !offsets_ || offsets_->size() != 2)
-      return refuse("tensor '" + name_ + "' needs dtype, shape and data_offsets of two numbers");
+      return fail(fmt::format("tensor '{}' needs dtype, shape and data_offsets of two numbers", name_));
     tensor_info t{name_, *type_, std::move(*shape_), (*offsets_)[0], (*offsets_)[1]};
     u64 bits = static_cast<u64>(type_->bits);
     bool overflows = false;
     u64 count = 1;
     for (u64 d : t.shape) overflows |= __builtin_mul_overflow(count, d, &count);
     overflows |= __builtin_mul_overflow(count, bits, &bits);
-    if (overflows) return refuse("tensor '" + name_ + "' has a shape with more numbers than 64 bits count");
-    if (bits % 8) return refuse("tensor '" + name_ + "' does not fill whole bytes");
+    if (overflows)
+      return fail(fmt::format("tensor '{}' has a shape with more numbers than 64 bits count", name_));
+    if (bits % 8) return fail(fmt::format("tensor '{}' does not fill whole bytes", name_));
     if (t.end < t.begin || t.end - t.begin != bits / 8)
-      return refuse("tensor '" + name_ + "' takes " + std::to_string(bits / 8) +
-                    " bytes by its type and shape, but its data_offsets are " + std::to_string(t.begin) +
-                    " and " + std::to_string(t.end));
+      return fail(
+          fmt::format("tensor '{}' takes {} bytes by its type and shape, but its data_offsets are {} and {}",
+                      name_, bits / 8, t.begin, t.end));
     result.tensors.push_back(std::move(t));
     return true;
   }
@@ -157,15 +161,15 @@ class header_events final : public nlohmann::json_sax<nlohmann::json> {
 
 }  // namespace detail
 
-/// Takes the text of a header apart, for data of so many bytes. Returns a sentence that says what is wrong,
-/// or an empty one.
+/// Parses the text of a header that is followed by `data_bytes` bytes. Returns a sentence that says what is
+/// wrong, or an empty one.
 inline std::string parse_safetensors_header(std::string_view text, u64 data_bytes, safetensors_header& to) {
   // The parser would take a zero for the end, and skip a byte order mark.
   if (text.find('\0') != std::string_view::npos) return "it has zeros; a header is filled up with spaces";
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos || text[first] != '{') return "it does not begin with {";
   detail::header_events events;
-  // by this type the parser is compiled once for all that listen
+  // With this type the parser is compiled once for all receivers of events.
   nlohmann::json_sax<nlohmann::json>* const listener = &events;
   if (!nlohmann::json::sax_parse(text.data(), text.data() + text.size(), listener)) return events.fault;
   to = std::move(events.result);
@@ -175,13 +179,14 @@ inline std::string parse_safetensors_header(std::string_view text, u64 data_byte
   u64 at = 0;
   for (const tensor_info& t : to.tensors) {
     if (t.begin != at)
-      return "the bytes of tensor '" + t.name + "' begin at " + std::to_string(t.begin) +
-             ", not where those before end, at " + std::to_string(at);
+      return fmt::format("the bytes of tensor '{}' begin at {}, not where those before end, at {}", t.name,
+                         t.begin, at);
     at = t.end;
   }
   if (at != data_bytes)
-    return "its tensors have " + std::to_string(at) + " bytes, the file has " + std::to_string(data_bytes) +
-           ": it is cut short, or something was appended";
+    return fmt::format(
+        "its tensors have {} bytes, the file has {}: it is cut short, or something was appended", at,
+        data_bytes);
   return {};
 }
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 // The tensors of a model in a folder, in one file or in several: model.safetensors, or the files that
-// model.safetensors.index.json names (Hugging Face's transformers write that for large models: {"metadata":
-// {...}, "weight_map": {tensor: file}}). The index is trusted as little as the files: each tensor must be
-// where it says, and nothing else may be there.
+// model.safetensors.index.json names, as Hugging Face's transformers write them for large models:
+// {"metadata": {...}, "weight_map": {tensor: file}}. The index is trusted as little as the files: each tensor
+// must be where the index says, and nothing else may be there.
 //   tensor_shards in("llama");
 //   const std::vector<f32> w = in.numbers("transformer.wte.weight", {50257, 768});
 #pragma once
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 
@@ -15,7 +17,8 @@ namespace wsl::ml {
 
 class tensor_shards {
  public:
-  /// Reads the headers of a folder's files; one file is taken before an index. Throws file_error.
+  /// Reads the headers of a folder's files. If there is a single file, an index is not read. Throws
+  /// file_error.
   explicit tensor_shards(const std::string& folder) : name_(folder + "/model.safetensors") {
     const std::string index = name_ + ".index.json";
     if (std::filesystem::exists(name_) || !std::filesystem::exists(index)) {
@@ -27,7 +30,7 @@ class tensor_shards {
     }
   }
 
-  /// The file, or the index.
+  /// The name of the file, or of the index.
   const std::string& name() const { return name_; }
   /// The names of all tensors, sorted.
   std::vector<std::string> names() const {
@@ -42,41 +45,45 @@ class tensor_shards {
   std::vector<f32> numbers(const std::string& tensor, const std::vector<u64>& shape) {
     const auto found = where_.find(tensor);
     if (found == where_.end())
-      throw file_error("wsl: " + name_ + " has no tensor '" + tensor + "': it is of another model");
+      throw file_error(fmt::format("wsl: {} has no tensor '{}': it is of another model", name_, tensor));
     return files_[found->second].numbers(tensor, shape);
   }
 
  private:
-  [[noreturn]] void refuse(const std::string& why) const { throw file_error("wsl: " + name_ + ": " + why); }
+  template <class... T>
+  file_error error(fmt::format_string<T...> text, T&&... x) const {
+    return file_error(fmt::format("wsl: {}: {}", name_, fmt::format(text, std::forward<T>(x)...)));
+  }
 
   void read_index(const std::string& folder) {
     input_file in(name_);
-    if (in.size() > 10'000'000) refuse("an index has less than ten million bytes");
+    if (in.size() > 10'000'000) throw error("an index has less than ten million bytes");
     const std::string text = in.take_text(in.size(), "the text");
     const auto json = nlohmann::json::parse(text.data(), text.data() + text.size(), nullptr, false);
     const auto map = json.is_object() ? json.find("weight_map") : json.end();
     if (!json.is_object() || map == json.end() || !map->is_object() || map->empty())
-      refuse("an index is an object in JSON with a 'weight_map' of tensors and their files");
+      throw error("an index is an object in JSON with a 'weight_map' of tensors and their files");
     std::map<std::string, std::size_t> opened;
     for (const auto& [tensor, file] : map->items()) {
-      // A name could lead out of the folder.
+      // A name with a slash could lead out of the folder.
       const std::string stem = file.is_string() ? file.get<std::string>() : "";
       if (!stem.ends_with(".safetensors") ||
           stem.find_first_of(std::string_view("/\0", 2)) != std::string::npos)
-        refuse("tensor '" + tensor + "' should be in a file <name>.safetensors beside the index, not in " +
-               file.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+        throw error("tensor '{}' should be in a file <name>.safetensors beside the index, not in {}", tensor,
+                    file.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
       const auto [at, is_new] = opened.emplace(stem, files_.size());
       if (is_new) files_.emplace_back(folder + "/" + stem);
       if (!files_[at->second].find(tensor))
-        refuse("tensor '" + tensor + "' is not in " + stem +
-               ", where it should be: the files are of different models");
+        throw error("tensor '{}' is not in {}, where it should be: the files are of different models", tensor,
+                    stem);
       where_[tensor] = at->second;
     }
     for (std::size_t k = 0; k < files_.size(); ++k)
       for (const tensor_info& t : files_[k].tensors())
         if (const auto found = where_.find(t.name); found == where_.end() || found->second != k)
-          refuse(files_[k].name() + " has a tensor '" + t.name +
-                 "' that the index does not have there: the files are of different models");
+          throw error(
+              "{} has a tensor '{}' that the index does not have there: the files are of different models",
+              files_[k].name(), t.name);
   }
 
   std::string name_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// y[t] = row id[t] of a table, plus the row of its position if there is a table of positions. While the slabs
-// of a table come by, a PE takes the rows of its tokens; those that no token needs may stay away.
+// y[t] = row ids[t] of a table of tokens, plus the row of the position if there is a table of positions. As
+// the weight tiles of a table come, a PE picks the rows of its tokens; rows that no token needs may stay
+// away.
 #pragma once
 #include <algorithm>
 
@@ -14,34 +15,34 @@ class embedding_stage final : public stage {
   /// The parameters are the table of tokens, (vocabulary, width), and that of positions, (positions, width).
   explicit embedding_stage(int y) : y_(y) {}
 
-  void forward(place& at) const override { clear(at.value(y_)); }
-  void forward(place& at, const weight_tile& s) const override {
-    const matrix<f32> y = at.value(y_);
-    each(at, s,
+  void forward(activation_store& store) const override { clear(store.value(y_)); }
+  void forward(activation_store& store, const weight_tile& s) const override {
+    const matrix<f32> y = store.value(y_);
+    each(store, s,
          [&](int t, int row) { add(y.part(t, 0, 1, y.columns()), s.rows.part(row, 0, 1, y.columns())); });
   }
-  void backward(place& at, const weight_tile& s, const matrix<f32>& gradient) const override {
-    const matrix<f32> dy = at.gradient(y_);
+  void backward(activation_store& store, const weight_tile& s, const matrix<f32>& gradient) const override {
+    const matrix<f32> dy = store.gradient(y_);
     clear(gradient);
-    each(at, s, [&](int t, int row) {
+    each(store, s, [&](int t, int row) {
       add(gradient.part(row, 0, 1, dy.columns()), dy.part(t, 0, 1, dy.columns()));
     });
   }
   bool needs_weight_in_backward(int) const override { return false; }
-  rows_needed needs(int which) const override {
-    return which == 0 ? rows_needed::of_ids : rows_needed::of_positions;
+  row_selection rows_read(int which) const override {
+    return which == 0 ? row_selection::of_ids : row_selection::of_positions;
   }
 
  private:
-  /// Calls f(token, row) for the tokens whose row is in the slab.
+  /// Calls f(token, row of the tile) for the tokens whose row is in the tile.
   template <class F>
-  void each(const place& at, const weight_tile& s, F f) const {
-    for (int t = 0; t < at.tokens(); ++t) {
-      const int row = row_in(s, s.which == 0 ? at.ids[static_cast<std::size_t>(t)] : t % at.length());
+  void each(const activation_store& store, const weight_tile& s, F f) const {
+    for (int t = 0; t < store.tokens(); ++t) {
+      const int row = row_in(s, s.which == 0 ? store.ids[static_cast<std::size_t>(t)] : t % store.length());
       if (row >= 0 && row < s.rows.rows()) f(t, row);
     }
   }
-  /// Where a slab has a row of the table; -1 or beyond its end if it has not.
+  /// The row of the tile that is this row of the table; negative or beyond the tile if it has none.
   static int row_in(const weight_tile& s, i32 row) {
     if (s.gathered_rows.empty()) return row - s.row;
     const auto found = std::lower_bound(s.gathered_rows.begin(), s.gathered_rows.end(), row);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// y = x W^T + bias. W is (outputs, inputs), so a slab is some outputs with all their weights: it gives as
-// many columns of y. With the table of an embedding for W it is the head of a language model.
+// y = x W^T + bias, with x (tokens, inputs), W (outputs, inputs) and y (tokens, outputs). A weight tile is
+// some outputs with all their weights, and gives as many columns of y. With the table of an embedding as W it
+// is the head of a language model.
 #pragma once
 #include "../../linalg/dense.hpp"
 #include "../op/rows.hpp"
@@ -10,28 +11,28 @@ namespace wsl::ml {
 
 class linear_stage final : public stage {
  public:
-  /// The parameters are W, and before it the bias if there is one. Nothing goes back to an input of the
-  /// model.
+  /// The parameters are the bias, if there is one, and W. If x is the input of the model, it gets no
+  /// gradient.
   linear_stage(int x, int y, bool has_bias, bool x_is_input)
       : x_(x), y_(y), has_bias_(has_bias), x_is_input_(x_is_input) {}
 
-  void forward(place& at, const weight_tile& s) const override {
-    if (is_bias(s)) return set_rows(at.value(y_), s.rows.first());
-    const matrix<f32> y = columns(at.value(y_), s);
-    if (has_bias_) multiply_add(y, at.value(x_), s.rows.transposed());
-    else multiply(y, at.value(x_), s.rows.transposed());
+  void forward(activation_store& store, const weight_tile& s) const override {
+    if (is_bias(s)) return set_rows(store.value(y_), s.rows.first());
+    const matrix<f32> y = columns(store.value(y_), s);
+    if (has_bias_) multiply_add(y, store.value(x_), s.rows.transposed());
+    else multiply(y, store.value(x_), s.rows.transposed());
   }
-  void backward(place& at, const weight_tile& s, const matrix<f32>& gradient) const override {
+  void backward(activation_store& store, const weight_tile& s, const matrix<f32>& gradient) const override {
     if (is_bias(s)) {
       clear(gradient);
-      return add_sum_of_rows(gradient.first(), at.gradient(y_));
+      return add_sum_of_rows(gradient.first(), store.gradient(y_));
     }
-    const matrix<f32> dy = columns(at.gradient(y_), s);
-    multiply(gradient, dy.transposed(), at.value(x_));
+    const matrix<f32> dy = columns(store.gradient(y_), s);
+    multiply(gradient, dy.transposed(), store.value(x_));
     if (x_is_input_) return;
-    bool sets = false;
-    const matrix<f32> dx = at.gradient(x_, sets);
-    if (sets) multiply(dx, dy, s.rows);
+    bool overwrite = false;
+    const matrix<f32> dx = store.gradient(x_, overwrite);
+    if (overwrite) multiply(dx, dy, s.rows);
     else multiply_add(dx, dy, s.rows);
   }
   f64 operations(int which, int rows, int columns, int) const override {

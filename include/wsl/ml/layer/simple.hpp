@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Stages without products of matrices: norms, elementwise functions, sums of two branches, and the loss.
+// Stages without matrix products: norms, elementwise functions, gates, sums of two branches, and the loss.
 #pragma once
 #include <algorithm>
 
@@ -10,29 +10,29 @@
 
 namespace wsl::ml {
 
-/// Layernorm, or rmsnorm if it is not centred; its parameters are the gain and, of a layernorm that has one,
-/// the bias.
+/// Layernorm, or rmsnorm if not centred. The parameters are the gain and, for a layernorm that has one, the
+/// bias.
 class norm_stage final : public stage {
  public:
   norm_stage(int x, int y, bool centred, f32 epsilon) : x_(x), y_(y), centred_(centred), epsilon_(epsilon) {}
 
-  void forward(place& at, const weight_tile& s) const override {
-    if (s.which == 1) add_to_rows(at.value(y_), s.rows.first());
+  void forward(activation_store& store, const weight_tile& s) const override {
+    if (s.which == 1) add_to_rows(store.value(y_), s.rows.first());
     else if (centred_)
-      layernorm(at.value(y_), at.norms(number), at.value(x_), s.rows.first(), nullptr, epsilon_);
-    else rmsnorm(at.value(y_), at.norms(number), at.value(x_), s.rows.first(), epsilon_);
+      layernorm(store.value(y_), store.norms(number), store.value(x_), s.rows.first(), nullptr, epsilon_);
+    else rmsnorm(store.value(y_), store.norms(number), store.value(x_), s.rows.first(), epsilon_);
   }
-  void backward(place& at, const weight_tile& s, const matrix<f32>& gradient) const override {
+  void backward(activation_store& store, const weight_tile& s, const matrix<f32>& gradient) const override {
     clear(gradient);
-    if (s.which == 1) return add_sum_of_rows(gradient.first(), at.gradient(y_));
-    bool sets = false;
-    const matrix<f32> dx = at.gradient(x_, sets);
+    if (s.which == 1) return add_sum_of_rows(gradient.first(), store.gradient(y_));
+    bool overwrite = false;
+    const matrix<f32> dx = store.gradient(x_, overwrite);
     if (centred_)
-      layernorm_back(dx, gradient.first(), nullptr, at.gradient(y_), at.norms(number), at.value(x_),
-                     s.rows.first(), sets);
+      layernorm_backward(dx, gradient.first(), nullptr, store.gradient(y_), store.norms(number),
+                         store.value(x_), s.rows.first(), overwrite);
     else
-      rmsnorm_back(dx, gradient.first(), at.gradient(y_), at.norms(number), at.value(x_), s.rows.first(),
-                   sets);
+      rmsnorm_backward(dx, gradient.first(), store.gradient(y_), store.norms(number), store.value(x_),
+                       s.rows.first(), overwrite);
   }
   bool needs_weight_in_backward(int which) const override { return which == 0; }
 
@@ -47,11 +47,11 @@ template <class F>
 class activation_stage final : public stage {
  public:
   activation_stage(int x, int y) : x_(x), y_(y) {}
-  void forward(place& at) const override { activate<F>(at.value(y_), at.value(x_)); }
-  void backward(place& at) const override {
-    bool sets = false;
-    const matrix<f32> dx = at.gradient(x_, sets);
-    activate_back<F>(dx, at.gradient(y_), at.value(x_), sets);
+  void forward(activation_store& store) const override { activate<F>(store.value(y_), store.value(x_)); }
+  void backward(activation_store& store) const override {
+    bool overwrite = false;
+    const matrix<f32> dx = store.gradient(x_, overwrite);
+    activate_backward<F>(dx, store.gradient(y_), store.value(x_), overwrite);
   }
 
  private:
@@ -63,9 +63,12 @@ template <class F>
 class gate_stage final : public stage {
  public:
   gate_stage(int x, int by, int y) : x_(x), by_(by), y_(y) {}
-  void forward(place& at) const override { gate<F>(at.value(y_), at.value(x_), at.value(by_)); }
-  void backward(place& at) const override {
-    gate_back<F>(at.gradient(x_), at.gradient(by_), at.gradient(y_), at.value(x_), at.value(by_));
+  void forward(activation_store& store) const override {
+    gate<F>(store.value(y_), store.value(x_), store.value(by_));
+  }
+  void backward(activation_store& store) const override {
+    gate_backward<F>(store.gradient(x_), store.gradient(by_), store.gradient(y_), store.value(x_),
+                     store.value(by_));
   }
 
  private:
@@ -76,13 +79,15 @@ class gate_stage final : public stage {
 class sum_stage final : public stage {
  public:
   sum_stage(int a, int b, int y) : a_(a), b_(b), y_(y) {}
-  void forward(place& at) const override { set_sum(at.value(y_), at.value(a_), at.value(b_)); }
-  void backward(place& at) const override {
+  void forward(activation_store& store) const override {
+    set_sum(store.value(y_), store.value(a_), store.value(b_));
+  }
+  void backward(activation_store& store) const override {
     for (int x : {a_, b_}) {
-      bool sets = false;
-      const matrix<f32> dx = at.gradient(x, sets);
-      if (sets) copy(dx, at.gradient(y_));
-      else add(dx, at.gradient(y_));
+      bool overwrite = false;
+      const matrix<f32> dx = store.gradient(x, overwrite);
+      if (overwrite) copy(dx, store.gradient(y_));
+      else add(dx, store.gradient(y_));
     }
   }
 
@@ -90,17 +95,17 @@ class sum_stage final : public stage {
   int a_, b_, y_;
 };
 
-/// The cross-entropy of logits and targets, if there are targets, into the place's loss; on the way back
-/// where all gradients start.
+/// The cross-entropy of logits and targets, added up in the store's loss. It also sets the gradient of the
+/// logits, from which the backward pass starts. Without targets it does nothing.
 class cross_entropy_stage final : public stage {
  public:
   explicit cross_entropy_stage(int logits) : logits_(logits) {}
-  void forward(place& at) const override {
-    if (at.targets.empty()) return;
-    bool sets = false;
-    const matrix<f32> d = at.gradient(logits_, sets);
-    copy(d, at.value(logits_));
-    at.loss = cross_entropy(d, at.targets, at.mask, at.weight);
+  void forward(activation_store& store) const override {
+    if (store.targets.empty()) return;
+    bool overwrite = false;
+    const matrix<f32> d = store.gradient(logits_, overwrite);
+    copy(d, store.value(logits_));
+    store.loss = cross_entropy(d, store.targets, store.mask, store.weight);
   }
 
  private:

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What the host gives for a step, and whether it fits the model.
+// A batch: the examples that the host gives for a step, and the check that they fit the model.
 #pragma once
+#include <fmt/format.h>
+
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -9,22 +11,22 @@
 
 namespace wsl::ml {
 
-/// `sequences` of `length` tokens each; numbers of tokens, or `width` features for each.
+/// `sequences` sequences of `length` tokens each. A token is a number in the vocabulary (`ids`), or some
+/// features.
 struct batch {
-  std::span<const i32> ids = {};
-  std::span<const f32> features = {};
-  std::span<const i32> targets = {};
-  std::span<const f32> mask = {};  ///< empty: every token counts
+  std::span<const i32> ids = {};       ///< (sequences, length)
+  std::span<const f32> features = {};  ///< (sequences, length, width)
+  std::span<const i32> targets = {};   ///< (sequences, length)
+  std::span<const f32> mask = {};      ///< weight of each token in the loss; empty: all count 1
   int sequences = 0, length = 1;
-  f32 weight = 0;  ///< of one token in the loss; 0: 1 / (tokens that count)
+  f32 weight = 0;  ///< 1 / (sum of the mask), set by `check`
 
   std::size_t tokens() const {
     return static_cast<std::size_t>(sequences) * static_cast<std::size_t>(length);
   }
 };
 
-/// A process's part of every batch: it runs wafers `first` to before `end` of a cluster of `of`, and needs
-/// the sequences of these.
+/// The part of every batch that a process needs: the sequences of wafers `first` to `end` - 1 of `of` wafers.
 struct batch_part {
   int first = 0, end = 1, of = 1;
   i64 begin_in(i64 sequences) const { return sequences * first / of; }
@@ -35,9 +37,8 @@ namespace detail {
 
 inline void fits(const batch& b, const char* what, std::size_t has, std::size_t wants) {
   if (has != wants)
-    throw std::invalid_argument("wsl: a batch of " + std::to_string(b.sequences) + " sequences of " +
-                                std::to_string(b.length) + " has " + std::to_string(has) + " " + what +
-                                ", not " + std::to_string(wants));
+    throw std::invalid_argument(fmt::format("wsl: a batch of {} sequences of {} has {} {}, not {}",
+                                            b.sequences, b.length, has, what, wants));
 }
 inline void all_below(const char* what, std::span<const i32> numbers, int end) {
   if (end < 1 && !numbers.empty())
@@ -45,27 +46,26 @@ inline void all_below(const char* what, std::span<const i32> numbers, int end) {
                                 " for each token, but the model has no embedding: give it features");
   for (std::size_t i = 0; i < numbers.size(); ++i)
     if (numbers[i] < 0 || numbers[i] >= end)
-      throw std::invalid_argument(std::string("wsl: ") + what + " " + std::to_string(i) +
-                                  " of the batch is " + std::to_string(numbers[i]) + ", not one of 0 to " +
-                                  std::to_string(end - 1));
+      throw std::invalid_argument(
+          fmt::format("wsl: {} {} of the batch is {}, not one of 0 to {}", what, i, numbers[i], end - 1));
 }
 
 }  // namespace detail
 
-/// Checks what goes into a model. Throws std::invalid_argument.
+/// Checks the input of a model. Throws std::invalid_argument.
 inline void check_input(const network& n, const batch& b) {
   if (b.sequences < 0 || b.length < 1)
-    throw std::invalid_argument("wsl: a batch has 0 or more sequences of at least one token, not " +
-                                std::to_string(b.sequences) + " of " + std::to_string(b.length));
+    throw std::invalid_argument(fmt::format(
+        "wsl: a batch has 0 or more sequences of at least one token, not {} of {}", b.sequences, b.length));
   if (b.features.empty()) detail::fits(b, "ids", b.ids.size(), b.tokens());
   else detail::fits(b, "features", b.features.size(), b.tokens() * static_cast<std::size_t>(n.width(0)));
   detail::all_below("id", b.ids, n.vocabulary());
   if (n.positions() && b.length > n.positions())
-    throw std::invalid_argument("wsl: a sequence of " + std::to_string(b.length) +
-                                " tokens is longer than the " + std::to_string(n.positions()) +
-                                " positions of the model");
+    throw std::invalid_argument(
+        fmt::format("wsl: a sequence of {} tokens is longer than the {} positions of the model", b.length,
+                    n.positions()));
 }
-/// Checks a batch with targets, sets its weight, and returns how many tokens count. Throws
+/// Checks a batch with targets, sets its weight, and returns the sum of the mask. Throws
 /// std::invalid_argument.
 inline f64 check(const network& n, batch& b) {
   detail::fits(b, "targets", b.targets.size(), b.tokens());

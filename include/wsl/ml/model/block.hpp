@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: MIT
-// Layers of language models for a sequence whose sizes are constants: a table of tokens, attention, gates,
-// residuals, and parts that repeat.
+// The layers of language models, for a sequence whose sizes are constants: a table of tokens, attention,
+// gates, residuals, and repeated parts.
 //   constexpr ml::embedding<65, 64, 128> tokens;
 //   constexpr ml::sequence gpt{tokens,
-//                              ml::repeat<4>(ml::residual{ml::layer_norm<128>{}, ml::causal_attention<128, 4>{}},
-//                                            ml::residual{ml::layer_norm<128>{}, ml::linear<128, 512>{}, ml::elementwise<ml::gelu>{}, ml::linear<512, 128>{}}),
+//                              ml::repeat<4>(ml::residual{ml::layer_norm<128>{},
+//                                                         ml::causal_attention<128, 4>{}},
+//                                            ml::residual{ml::layer_norm<128>{}, ml::linear<128, 512>{},
+//                                                         ml::elementwise<ml::gelu>{},
+//                                                         ml::linear<512, 128>{}}),
 //                              ml::layer_norm<128>{}, ml::tied_head{tokens}};
-// What does not fit does not compile. Where sizes come from a file, decoder.hpp builds the same and throws
-// the same sentences.
+// Layers that do not fit do not compile. decoder.hpp builds the same with sizes from a file, and throws the
+// same sentences.
 #pragma once
+#include <fmt/format.h>
 #include "sequence.hpp"
 
 namespace wsl::ml {
 
-/// The first layer: a row of a table for each token, plus one for its position; no positions: 0.
+/// The first layer: for each token a row of a table of tokens, plus a row of a table of positions unless
+/// `positions` is 0.
 template <int tokens, int positions, int width>
 struct embedding {
   static constexpr int takes = -1, gives = width;  // not features
@@ -25,7 +30,7 @@ struct embedding {
   }
 };
 
-/// Logits: products with the rows of a sequence's table of tokens.
+/// The head of a language model whose logits are products with the rows of its table of tokens.
 template <class Embedding>
 struct tied_head {
   static constexpr int takes = Embedding::gives, gives = 0;
@@ -34,8 +39,8 @@ struct tied_head {
   static int build(network& n, const std::string& as, int x) { return n.tied_linear(as, x, 0); }
 };
 
-/// Causal attention with the products before and after it; with fewer heads of keys than of queries they
-/// share them.
+/// Causal attention with the linear layers before and after it. If there are fewer heads of keys and values
+/// than of queries, several heads of queries share one.
 template <int width, int heads, int kv_heads = heads, bool bias = true>
 struct causal_attention {
   static constexpr int takes = width, gives = width;
@@ -52,7 +57,7 @@ struct causal_attention {
   }
 };
 
-/// A product times f of another: with silu the first half of a SwiGLU.
+/// A linear layer times f of another: with silu the first half of a SwiGLU.
 template <class F, int from, int to, bool bias = true>
 struct gated {
   static constexpr int takes = from, gives = to;
@@ -81,7 +86,7 @@ class residual {
   inside layers_;
 };
 
-/// The same layers several times, each time with parameters of their own; made by `repeat`.
+/// The same layers several times, each time with parameters of their own. It is made by `repeat`.
 template <int times, class... Layers>
 class repeated {
  public:
@@ -93,7 +98,7 @@ class repeated {
 
   constexpr explicit repeated(Layers... layers) : layers_(layers...) {}
   int build(network& n, const std::string& as, int x) const {
-    for (int k = 0; k < times; ++k) x = layers_.build(n, as + "." + std::to_string(k) + " ", x);
+    for (int k = 0; k < times; ++k) x = layers_.build(n, fmt::format("{}.{} ", as, k), x);
     return x;
   }
 

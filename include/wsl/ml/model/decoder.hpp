@@ -2,21 +2,23 @@
 // A causal language model whose sizes come from a file or from the command line: GPT-2, GPT-J, Llama, MPT and
 // their relatives. A block is
 //   x = x + project(attention(norm(x)));  x = x + down(f(up(norm(x))))
-// or with both parts side by side, and the logits are norm(x) times the table of tokens or a matrix of their
-// own. A width that the heads do not divide is refused by a sentence. See examples/91_decoders.cpp.
+// or has both parts side by side. The logits are norm(x) times the table of tokens, or times a matrix of
+// their own. Sizes that do not fit throw std::invalid_argument. See examples/91_decoders.cpp.
 #pragma once
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "network.hpp"
 
 namespace wsl::ml {
 
-/// Between the matrices of the feed-forward part. The last three multiply up(x) by a function of a third
-/// matrix, gate(x).
+/// The function between the matrices of the feed-forward part. The last three multiply up(x) by a function of
+/// gate(x), the product with a third matrix.
 enum class nonlinearity : u8 { gelu, gelu_tanh, relu, silu, swiglu, geglu, reglu };
 enum class normalization : u8 { layernorm, rmsnorm };
-/// How a token knows its position: a learned table, fixed waves, rotary queries and keys, ALiBi's penalties,
-/// or not at all.
+/// How a token knows its position: a learned table, fixed sinusoids, rotary queries and keys, ALiBi's
+/// penalties, or not at all.
 enum class positioning : u8 { learned, fixed, rotary, alibi, none };
 /// The feed-forward part after attention, or beside it on the same norm (GPT-J) or one of its own (GPT-NeoX).
 enum class block_order : u8 { sequential, parallel, parallel_two_norms };
@@ -46,7 +48,7 @@ struct decoder {
                         initial::normal(deviation));
     if (position == positioning::fixed) x = n.fixed_positions("waves", x, positions);
     x = n.dropout("dropout", x, dropout);
-    for (int l = 0; l < layers; ++l) x = block(n, "layer " + std::to_string(l) + " ", x);
+    for (int l = 0; l < layers; ++l) x = block(n, fmt::format("layer {} ", l), x);
     const int last = normalized(n, "last norm", x);
     n.cross_entropy("loss", tied ? n.tied_linear("head", last, 0)
                                  : n.linear("head", last, vocabulary, false, initial::normal(deviation)));
@@ -97,7 +99,7 @@ struct decoder {
   int normalized(network& n, const std::string& name, int x) const {
     return n.norm(name, x, epsilon, norm == normalization::layernorm, bias);
   }
-  /// What adds to the residual starts smaller, the more of it there is (GPT-2).
+  /// Layers that add to the residual start the smaller, the more of them there are (GPT-2).
   initial residual() const { return initial::normal(deviation / std::sqrt(2 * static_cast<f32>(layers))); }
 };
 

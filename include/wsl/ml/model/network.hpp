@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// A model as it runs: values, parameters and the stages between them, in the order in which they run. The
-// functions add a stage and return the number of its value; what does not fit is refused by a sentence that
-// names the stages and the shapes. Models are written with sequence.hpp and decoder.hpp, which build this.
+// A network is a model as it runs: values, parameters, and the stages between them in the order in which they
+// run. Each function adds a stage and returns the index of its output value. Shapes that do not fit throw
+// std::invalid_argument that names the stages and the shapes. Models are written with sequence.hpp and
+// decoder.hpp, which build networks.
 #pragma once
+#include <fmt/format.h>
 #include <fnmatch.h>
 
 #include <memory>
@@ -17,21 +19,13 @@
 
 namespace wsl::ml {
 
-namespace detail {
-
-[[noreturn]] inline void shapes_do_not_fit(const std::string& what) {
-  throw std::invalid_argument("wsl: " + what);
-}
-
-}  // namespace detail
-
 class network {
  public:
-  /// A value that the host gives with every step: `width` features of each token, or row.
+  /// The value that the host gives with every step: `width` features of each token.
   int input(const std::string& name, int width) { return input_ = new_value(name, width); }
 
-  /// Row ids[t] of a table of tokens, plus, if there are positions, the row of the token's place in its
-  /// sequence.
+  /// Row ids[t] of a table of tokens, (vocabulary, width), plus the row of the token's position of a table
+  /// (positions, width), unless `positions` is 0.
   int embedding(const std::string& name, int vocabulary, int positions, int width,
                 initial start = initial::normal(0.02f)) {
     vocabulary_ = vocabulary, positions_ = positions;
@@ -48,13 +42,14 @@ class network {
     s.parameters.push_back(new_parameter({name + ".weight", outputs, width(x), start}));
     return y;
   }
-  /// y = x table^T with a parameter that another stage has, too.
+  /// y = x table^T, with a table that is a parameter of another stage, too.
   int tied_linear(const std::string& name, int x, int table) {
     const parameter& p = parameters_.at(static_cast<std::size_t>(table));
     if (p.columns != width(x))
-      detail::shapes_do_not_fit(
-          "these two layers do not fit: the second takes another number of features than the first gives: " +
-          of(x) + ", and " + name + " takes the " + std::to_string(p.columns) + " of " + p.name);
+      throw std::invalid_argument(
+          fmt::format("wsl: these two layers do not fit: the second takes another number of features than "
+                      "the first gives: {}, and {} takes the {} of {}",
+                      of(x), name, p.columns, p.name));
     const int y = new_value(name, p.rows);
     add(name, std::make_unique<linear_stage>(x, y, false, x == input_), {x}, y).parameters.push_back(table);
     return y;
@@ -68,20 +63,21 @@ class network {
       s.parameters.push_back(new_parameter({name + ".bias", 1, width(x), initial::constant(0)}));
     return y;
   }
-  /// Causal attention; qkv has queries, keys and values side by side.
+  /// Causal attention. qkv has queries, keys and values side by side.
   int attention(const std::string& name, int qkv, const attention_heads& heads) {
     const int head = head_width(name, qkv, heads), y = new_value(name, heads.queries * head);
     check_probability(name, heads.dropout);
     add(name, std::make_unique<attention_stage>(qkv, y, heads), {qkv}, y);
     return y;
   }
-  /// Queries and keys turn with their position, the first `features` of each head, or with 0 all of them.
+  /// Rotates queries and keys by their position: the first `features` features of each head, or all if it is
+  /// 0.
   int rotary(const std::string& name, int qkv, const attention_heads& heads, int positions, int features = 0,
              f64 base = 10000, pairs which = pairs::neighbours) {
     const int head = head_width(name, qkv, heads), turned = features ? features : head;
     if (turned < 2 || turned > head || turned % 2)
-      detail::shapes_do_not_fit(name + " turns " + std::to_string(turned) + " of the " +
-                                std::to_string(head) + " features of a head: an even number of at least 2");
+      throw std::invalid_argument(fmt::format(
+          "wsl: {} turns {} of the {} features of a head: an even number of at least 2", name, turned, head));
     positions_ = positions;
     const int y = new_value(name, width(qkv));
     add(name,
@@ -90,14 +86,14 @@ class network {
         {qkv}, y);
     return y;
   }
-  /// x plus a fixed wave for each position.
+  /// x plus fixed sinusoids of each position.
   int fixed_positions(const std::string& name, int x, int positions) {
     positions_ = positions;
     const int y = new_value(name, width(x));
-    add(name, std::make_unique<waves_stage>(x, y, positions, width(x)), {x}, y);
+    add(name, std::make_unique<sinusoid_stage>(x, y, positions, width(x)), {x}, y);
     return y;
   }
-  /// x, in training without some of its numbers; with probability 0 no stage at all.
+  /// x with dropout in training. With probability 0 no stage is added.
   int dropout(const std::string& name, int x, f32 probability) {
     check_probability(name, probability);
     if (probability == 0) return x;
@@ -129,29 +125,30 @@ class network {
     add(name, std::make_unique<cross_entropy_stage>(logits), {logits}, logits);
   }
 
-  /// The learning rate of all parameters whose names match one of the patterns (as of files: "layer *
-  /// qkv.weight") is that of the step times a factor, and so is their decay: ScalePerParamLR of the Cerebras
+  /// Multiplies the learning rate, and with it the decay, of all parameters whose names match one of the
+  /// patterns, which are as those of files ("layer * qkv.weight"). It is ScalePerParamLR of the Cerebras
   /// Model Zoo (1.9.1, optim/lr_scheduler.py), with which muP lets layers of any width learn equally fast.
-  /// Returns how many there are. Throws std::invalid_argument if there is none, if one has a factor already,
-  /// and for a factor that is negative or no number.
+  /// Returns how many parameters match. Throws std::invalid_argument if none does, if one has a factor
+  /// already, or if the factor is negative, infinite or NaN.
   int scale_rates(const std::vector<std::string>& patterns, f32 factor) {
     if (!(factor >= 0) || std::isinf(factor))
-      throw std::invalid_argument("wsl: a factor of a learning rate is a number of at least 0, not " +
-                                  std::to_string(factor));
+      throw std::invalid_argument(
+          fmt::format("wsl: a factor of a learning rate is a number of at least 0, not {}", factor));
     int found = 0;
     for (parameter& p : parameters_) {
       if (std::none_of(patterns.begin(), patterns.end(),
                        [&](const std::string& x) { return ::fnmatch(x.c_str(), p.name.c_str(), 0) == 0; }))
         continue;
       if (p.rate_factor != 1)
-        throw std::invalid_argument("wsl: the learning rate of " + p.name + " has two factors, " +
-                                    std::to_string(p.rate_factor) + " and " + std::to_string(factor));
+        throw std::invalid_argument(fmt::format("wsl: the learning rate of {} has two factors, {} and {}",
+                                                p.name, p.rate_factor, factor));
       p.rate_factor = factor, ++found;
     }
     if (!found)
-      throw std::invalid_argument("wsl: a factor of the learning rate is for no parameter: none is called " +
-                                  (patterns.empty() ? "nothing" : patterns.front()) + "; the first is " +
-                                  (parameters_.empty() ? "missing, too" : parameters_.front().name));
+      throw std::invalid_argument(fmt::format(
+          "wsl: a factor of the learning rate is for no parameter: none is called {}; the first is {}",
+          patterns.empty() ? "nothing" : patterns.front(),
+          parameters_.empty() ? "missing, too" : parameters_.front().name));
     return found;
   }
 
@@ -160,9 +157,9 @@ class network {
   const std::vector<parameter>& parameters() const { return parameters_; }
   const std::vector<std::unique_ptr<stage>>& stages() const { return stages_; }
   int logits() const { return logits_; }
-  /// The value that the host gives; -1 of a model that begins with an embedding.
+  /// The value that the host gives; -1 for a model that begins with an embedding.
   int input() const { return input_; }
-  /// Of the embedding: its tokens, and how long a sequence may be, 0 for any; 0 tokens without an embedding.
+  /// The size of the vocabulary, 0 without an embedding; and the length of the longest sequence, 0 for any.
   int vocabulary() const { return vocabulary_; }
   int positions() const { return positions_; }
   i64 parameter_count() const {
@@ -173,12 +170,12 @@ class network {
 
  private:
   int new_value(const std::string& name, int width) {
-    if (width < 1) detail::shapes_do_not_fit(name + " has " + std::to_string(width) + " features");
+    if (width < 1) throw std::invalid_argument(fmt::format("wsl: {} has {} features", name, width));
     widths_.push_back(width), names_.push_back(name);
     return static_cast<int>(widths_.size()) - 1;
   }
   int new_parameter(parameter p) {
-    if (p.rows < 1) detail::shapes_do_not_fit(p.name + " has " + std::to_string(p.rows) + " rows");
+    if (p.rows < 1) throw std::invalid_argument(fmt::format("wsl: {} has {} rows", p.name, p.rows));
     parameters_.push_back(std::move(p));
     return static_cast<int>(parameters_.size()) - 1;
   }
@@ -187,28 +184,29 @@ class network {
     s->output = output;
     return *stages_.emplace_back(std::move(s));
   }
-  /// Features of one head of queries, keys and values.
+  /// The features of one head.
   int head_width(const std::string& name, int qkv, const attention_heads& h) const {
     const int parts = h.queries + 2 * h.groups();
     if (h.queries >= 1 && h.keys >= 0 && h.queries % h.groups() == 0 && width(qkv) % parts == 0)
       return width(qkv) / parts;
-    detail::shapes_do_not_fit("heads must divide the features, and heads of keys those of queries: " + name +
-                              " shares out the " + of(qkv) + " to " + std::to_string(h.queries) +
-                              " heads of queries, " + std::to_string(h.groups()) + " of keys and " +
-                              std::to_string(h.groups()) + " of values");
+    throw std::invalid_argument(
+        fmt::format("wsl: heads must divide the features, and heads of keys those of queries: {} shares out "
+                    "the {} to {} heads of queries, {} of keys and {} of values",
+                    name, of(qkv), h.queries, h.groups(), h.groups()));
   }
   static void check_probability(const std::string& name, f32 p) {
     if (!(p >= 0 && p < 1))
-      detail::shapes_do_not_fit(name + " drops with a probability of at least 0 and below 1, not " +
-                                std::to_string(p));
+      throw std::invalid_argument(
+          fmt::format("wsl: {} drops with a probability of at least 0 and below 1, not {}", name, p));
   }
   std::string of(int value) const {
-    return std::to_string(width(value)) + " features of " + names_.at(static_cast<std::size_t>(value));
+    return fmt::format("{} features of {}", width(value), names_.at(static_cast<std::size_t>(value)));
   }
   void same_width(const std::string& name, int a, int b) const {
     if (width(a) != width(b))
-      detail::shapes_do_not_fit("what is joined must have equally many features on both sides: " + name +
-                                " joins " + of(a) + " with " + of(b));
+      throw std::invalid_argument(fmt::format(
+          "wsl: what is joined must have equally many features on both sides: {} joins {} with {}", name,
+          of(a), of(b)));
   }
 
   std::vector<int> widths_;
@@ -218,9 +216,9 @@ class network {
   int input_ = -1, logits_ = -1, vocabulary_ = 0, positions_ = 0;
 };
 
-/// How many rows of a parameter come by at a time, where `servers` share it out: no more than a cache holds,
-/// whole vectors of outputs, and as many for each server.
-inline int slab_rows(const parameter& p, int servers) {
+/// The rows of a weight tile of a parameter that is dealt out to some servers. A tile fits in a cache, has
+/// whole vectors of outputs, and every server gets as many tiles.
+inline int tile_rows(const parameter& p, int servers) {
   constexpr i64 words = 32768, lanes = 16;
   const i64 least = (p.size() + words - 1) / words, weight_tiles = (least + servers - 1) / servers * servers;
   const i64 rows = (p.rows + weight_tiles - 1) / weight_tiles;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // A model whose layers follow each other and whose sizes are constants:
 //   constexpr ml::sequence net{ml::linear<784, 500>{}, ml::elementwise<ml::relu>{}, ml::linear<500, 10>{}};
-// Layers that do not fit do not compile, and the message names both and their features.
+// Layers that do not fit do not compile, and the message names both layers and their features.
 #pragma once
+#include <fmt/format.h>
+
 #include <boost/hana/for_each.hpp>
 #include <boost/hana/tuple.hpp>
 #include <cmath>
@@ -44,7 +46,7 @@ struct rms_norm {
   static int build(network& n, const std::string& as, int x) { return n.norm(as, x, 1e-5f, false); }
 };
 
-/// In training some features become 0, each with this probability.
+/// In training each feature becomes 0 with this probability.
 struct dropout {
   static constexpr int takes = 0, gives = 0;
   static constexpr const char* name = "dropout";
@@ -62,7 +64,8 @@ consteval bool a_layer_takes_what_the_one_before_gives() {
   return gives == takes;
 }
 
-/// Checks the layers after one that is followed by elementwise ones only.
+/// Whether each layer takes as many features as the layer before it gives. Elementwise layers pass on what
+/// comes.
 template <class... Layers>
 struct fitting {
   static constexpr bool value = true;
@@ -78,7 +81,7 @@ struct fitting<Before, Layer, Rest...> {
   }();
 };
 
-/// Layers one after the other, as a part of a model.
+/// A part of a model: layers one after the other.
 template <class... Layers>
 class chain {
  public:
@@ -100,7 +103,7 @@ class chain {
   int build(network& n, const std::string& prefix, int x) const {
     int number = 0;
     boost::hana::for_each(layers_, [&](const auto& layer) {
-      x = layer.build(n, prefix + layer.name + " " + std::to_string(number++), x);
+      x = layer.build(n, fmt::format("{}{} {}", prefix, layer.name, number++), x);
     });
     return x;
   }
@@ -118,10 +121,10 @@ class sequence {
 
   constexpr explicit sequence(First first, Rest... rest) : layers_(first, rest...) {}
 
-  /// Features of a row of the input; of a model that begins with an embedding -1.
+  /// The features of a row of the input; -1 for a model that begins with an embedding.
   static constexpr int takes = First::takes;
 
-  /// The network that classifies: the layers, and the cross-entropy of what they give.
+  /// The network: the layers, and the cross-entropy of what the last one gives.
   network build() const {
     network n;
     int x = -1;

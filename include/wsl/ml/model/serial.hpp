@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
-// A step of training without a fabric: one place holds all tokens, and the slabs are parts of the weights
-// themselves. It is what training on the fabric is compared with.
+// A step of training without a fabric: one activation store holds all tokens, and the weight tiles are parts
+// of the weights themselves. Training on the fabric is compared with it.
 #pragma once
 #include "weights.hpp"
 
 namespace wsl::ml {
 
-/// Calls f(slab) for the slabs of a stage's parameters, in the order in which they come by; `numbers` holds
-/// the parameters.
+/// Calls f(tile, index of the parameter) for the weight tiles of a stage, in the order in which they would
+/// come. `numbers` holds the parameters.
 template <class F>
-void each_slab(const network& n, const stage& s, weights& numbers, F f) {
+void each_tile(const network& n, const stage& s, weights& numbers, F f) {
   for (std::size_t k = 0; k < s.parameters.size(); ++k) {
     const std::size_t which = static_cast<std::size_t>(s.parameters[k]);
     const parameter& p = n.parameters()[which];
-    const int rows = slab_rows(p, 1);
+    const int rows = tile_rows(p, 1);
     for (int row = 0; row < p.rows; row += rows)
       f(weight_tile{static_cast<int>(k), row,
                     numbers.of(which).part(row, 0, std::min(rows, p.rows - row), p.columns)},
@@ -21,26 +21,27 @@ void each_slab(const network& n, const stage& s, weights& numbers, F f) {
   }
 }
 
-/// The loss's sum over the tokens of `at`, which has its ids, or its input values, and its targets.
-inline f64 serial_forward(const network& n, weights& numbers, place& at) {
-  at.zero_grad();
+/// The forward pass. Returns the sum of the loss over the tokens of `store`, which has ids or input values,
+/// and targets.
+inline f64 serial_forward(const network& n, weights& numbers, activation_store& store) {
+  store.zero_grad();
   for (const auto& s : n.stages()) {
-    s->forward(at);
-    each_slab(n, *s, numbers, [&](const weight_tile& x, std::size_t) { s->forward(at, x); });
+    s->forward(store);
+    each_tile(n, *s, numbers, [&](const weight_tile& x, std::size_t) { s->forward(store, x); });
   }
-  return at.loss;
+  return store.loss;
 }
 
-/// Adds to the gradients what the step that `at` holds gives.
-inline void serial_backward(const network& n, weights& numbers, weights& gradients, place& at) {
-  std::vector<f32> of_slab;
+/// The backward pass: adds the gradients of all parameters to `gradients`.
+inline void serial_backward(const network& n, weights& numbers, weights& gradients, activation_store& store) {
+  std::vector<f32> of_tile;
   for (std::size_t k = n.stages().size(); k-- > 0;) {
     const stage& s = *n.stages()[k];
-    s.backward(at);
-    each_slab(n, s, numbers, [&](const weight_tile& x, std::size_t which) {
-      of_slab.resize(static_cast<std::size_t>(x.rows.rows()) * static_cast<std::size_t>(x.rows.columns()));
-      const matrix<f32> gradient(of_slab.data(), x.rows.rows(), x.rows.columns());
-      s.backward(at, x, gradient);
+    s.backward(store);
+    each_tile(n, s, numbers, [&](const weight_tile& x, std::size_t which) {
+      of_tile.resize(static_cast<std::size_t>(x.rows.rows()) * static_cast<std::size_t>(x.rows.columns()));
+      const matrix<f32> gradient(of_tile.data(), x.rows.rows(), x.rows.columns());
+      s.backward(store, x, gradient);
       add(gradients.of(which).part(x.row, 0, gradient.rows(), gradient.columns()), gradient);
     });
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The numbers of a model's parameters, off the wafer.
+// The numbers of a model's parameters as plain arrays: to initialize, to read and write files, to compare.
 #pragma once
 #include <random>
 
@@ -7,7 +7,7 @@
 
 namespace wsl::ml {
 
-/// As a parameter starts; the same seed gives the same numbers everywhere.
+/// Initial values of a parameter. The same seed gives the same numbers everywhere.
 inline void initialize(std::span<f32> x, initial start, u64 seed) {
   // Not the standard distributions, whose numbers differ from library to library.
   std::mt19937_64 random(seed);
@@ -22,7 +22,7 @@ inline void initialize(std::span<f32> x, initial start, u64 seed) {
     }
   }
 }
-/// The seed of a parameter of a model that has one.
+/// The seed of a parameter, from the seed of the model.
 inline u64 seed_of(u64 model, std::size_t parameter) { return model * 0x9e3779b97f4a7c15u + parameter; }
 
 class weights {
@@ -33,7 +33,7 @@ class weights {
     for (const parameter& p : n.parameters())
       numbers_.emplace_back(static_cast<std::size_t>(p.size())), shapes_.push_back({p.rows, p.columns});
   }
-  /// As the parameters say they start; the same seed gives the same numbers everywhere.
+  /// The initial values of the parameters. The same seed gives the same numbers everywhere.
   weights(const network& n, u64 seed) : weights(n) {
     for (std::size_t i = 0; i < numbers_.size(); ++i)
       initialize(numbers_[i], n.parameters()[i].start, seed_of(seed, i));

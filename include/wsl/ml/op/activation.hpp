@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Elementwise functions between layers and their slopes. A PE applies them to its own numbers; nothing
-// travels. y = f(x) is activate<f>(y, x), and dx += dy f'(x) is activate_back<f>(dx, dy, x).
+// Elementwise activation functions between layers, and their derivatives. A PE applies them to its own
+// numbers; nothing travels. y = f(x) is activate<f>(y, x), and dx += dy f'(x) is activate_backward<f>(dx, dy,
+// x).
 #pragma once
+#include "functions.hpp"
 #include "loop.hpp"
-#include "real.hpp"
 
 namespace wsl::ml {
 
@@ -14,10 +15,10 @@ struct relu {
 };
 /// x times the probability that a standard normal number is below x
 struct gelu {
-  [[gnu::always_inline]] static f32 value(f32 x) { return x * normal_below(x); }
+  [[gnu::always_inline]] static f32 value(f32 x) { return x * normal_cdf(x); }
   [[gnu::always_inline]] static f32 slope(f32 x) {
-    const f32 falling = bell(x);
-    return normal_below(x, falling) + x * 0.398942280f * falling;
+    const f32 falling = gaussian(x);
+    return normal_cdf(x, falling) + x * 0.398942280f * falling;
   }
 };
 /// x (1 + tanh u) / 2 with u = sqrt(2 / pi) (x + 0.044715 x^3), which is x sigmoid(2 u): the GELU of GPT-2
@@ -46,10 +47,10 @@ struct activation_loop {
     for (int i = 0; i < n; ++i) y[i] = F::value(x[i]);
   }
 };
-template <class F, bool sets>
-struct activation_back_loop {
+template <class F, bool overwrite>
+struct activation_backward_loop {
   [[gnu::always_inline]] static void run(f32* dx, const f32* dy, const f32* x, int n) {
-    for (int i = 0; i < n; ++i) dx[i] = (sets ? 0 : dx[i]) + dy[i] * F::slope(x[i]);
+    for (int i = 0; i < n; ++i) dx[i] = (overwrite ? 0 : dx[i]) + dy[i] * F::slope(x[i]);
   }
 };
 template <class F>
@@ -59,7 +60,7 @@ struct gated_loop {
   }
 };
 template <class F>
-struct gated_back_loop {
+struct gated_backward_loop {
   [[gnu::always_inline]] static void run(f32* dx, f32* dgate, const f32* dy, const f32* x, const f32* gate,
                                          int n) {
     for (int i = 0; i < n; ++i) {
@@ -71,23 +72,25 @@ struct gated_back_loop {
 
 }  // namespace detail
 
-/// y = f(x), all of one shape with contiguous rows; y may be x.
+/// y = f(x). Both have the same shape and contiguous rows; y may be x.
 template <class F>
 void activate(const matrix<f32>& y, const matrix<const f32>& x) {
   for (int i = 0; i < y.rows(); ++i)
     run_vectorized<detail::activation_loop<F>>(y.row(i), x.row(i), y.columns());
 }
-/// dx += dy f'(x), or if it sets dx = dy f'(x).
+/// dx += dy f'(x), or with `overwrite` dx = dy f'(x).
 template <class F>
-void activate_back(const matrix<f32>& dx, const matrix<const f32>& dy, const matrix<const f32>& x,
-                   bool sets = false) {
+void activate_backward(const matrix<f32>& dx, const matrix<const f32>& dy, const matrix<const f32>& x,
+                       bool overwrite = false) {
   for (int i = 0; i < dx.rows(); ++i)
-    if (sets)
-      run_vectorized<detail::activation_back_loop<F, true>>(dx.row(i), dy.row(i), x.row(i), dx.columns());
-    else run_vectorized<detail::activation_back_loop<F, false>>(dx.row(i), dy.row(i), x.row(i), dx.columns());
+    if (overwrite)
+      run_vectorized<detail::activation_backward_loop<F, true>>(dx.row(i), dy.row(i), x.row(i), dx.columns());
+    else
+      run_vectorized<detail::activation_backward_loop<F, false>>(dx.row(i), dy.row(i), x.row(i),
+                                                                 dx.columns());
 }
 
-/// y = x f(gate); with silu the gate of a SwiGLU.
+/// y = x f(gate). With silu it is the gate of a SwiGLU.
 template <class F>
 void gate(const matrix<f32>& y, const matrix<const f32>& x, const matrix<const f32>& by) {
   for (int i = 0; i < y.rows(); ++i)
@@ -95,11 +98,11 @@ void gate(const matrix<f32>& y, const matrix<const f32>& x, const matrix<const f
 }
 /// dx += dy f(gate), dgate += dy x f'(gate)
 template <class F>
-void gate_back(const matrix<f32>& dx, const matrix<f32>& dgate, const matrix<const f32>& dy,
-               const matrix<const f32>& x, const matrix<const f32>& by) {
+void gate_backward(const matrix<f32>& dx, const matrix<f32>& dgate, const matrix<const f32>& dy,
+                   const matrix<const f32>& x, const matrix<const f32>& by) {
   for (int i = 0; i < dx.rows(); ++i)
-    run_vectorized<detail::gated_back_loop<F>>(dx.row(i), dgate.row(i), dy.row(i), x.row(i), by.row(i),
-                                               dx.columns());
+    run_vectorized<detail::gated_backward_loop<F>>(dx.row(i), dgate.row(i), dy.row(i), x.row(i), by.row(i),
+                                                   dx.columns());
 }
 
 }  // namespace wsl::ml

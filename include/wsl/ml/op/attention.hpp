@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Causal attention of one head of one sequence, whose queries, keys and values lie on one PE: (tokens,
-// width), with any distance between tokens. Scores exist for one block of queries and one of keys at a time,
-// never for all; what is kept of a token for the way back is one number, the logarithm of its sum of
-// exponentials. After FlashAttention (arXiv 2205.14135).
+// Causal attention of one head of one sequence, on one PE. Queries, keys and values are (tokens, width), with
+// any distance between rows. Only a block of 64 queries and 64 keys has its scores at a time, never the whole
+// sequence; for the backward pass one number of each token is kept, the logarithm of its sum of exponentials.
+// After FlashAttention (arXiv 2205.14135).
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -11,24 +11,23 @@
 
 #include "../../linalg/dense.hpp"
 #include "dropout.hpp"
+#include "functions.hpp"
 #include "loop.hpp"
-#include "real.hpp"
 
 namespace wsl::ml {
 
-/// How scores come from products of queries and keys: scale * q[t] . k[s] - slope * (t - s). Weights may be
-/// dropped.
+/// The scores: scale * q[t] . k[s] - slope * (t - s). Dropout may drop weights.
 struct scoring {
   f32 scale = 1, slope = 0;
-  dropping drop = {};
+  dropout_rule drop = {};
 };
 
 namespace detail {
 
 inline constexpr int attention_block = 64;  // queries or keys; a block of scores is 16 kB
 
-/// Products to scores: scale * s + slope * (number of the key - number of the query), for keys from `after`
-/// after the query on.
+/// Turns products into scores: scale * s + slope * (position of the key - position of the query). The first
+/// key is `after` positions after the query.
 struct attention_score_loop {
   [[gnu::always_inline]] static void run(f32* s, f32 scale, f32 slope, int after, int keys) {
     if (slope == 0)
@@ -37,7 +36,8 @@ struct attention_score_loop {
       for (int j = 0; j < keys; ++j) s[j] = scale * s[j] + slope * static_cast<f32>(after + j);
   }
 };
-/// Scores to weights: w = e^(s - the largest so far); shrinks what was gathered before accordingly.
+/// Turns scores into weights, w = e^(s - the largest score so far), and rescales the sums of earlier blocks
+/// if the largest score has grown.
 struct attention_row_loop {
   [[gnu::always_inline]] static void run(f32* s, f32* gathered, f32* largest, f32* total, int keys,
                                          int width) {
@@ -51,8 +51,8 @@ struct attention_row_loop {
   }
 };
 struct attention_weights_loop {
-  [[gnu::always_inline]] static void run(f32* s, f32 log_total, int keys) {
-    for (int j = 0; j < keys; ++j) s[j] = exponential(s[j] - log_total);
+  [[gnu::always_inline]] static void run(f32* s, f32 log_sum_exp, int keys) {
+    for (int j = 0; j < keys; ++j) s[j] = exponential(s[j] - log_sum_exp);
   }
 };
 struct attention_slope_loop {
@@ -71,14 +71,15 @@ struct scale_row_loop {
   }
 };
 
-/// Calls f(first query, queries, first key, keys) for each block of scores that has a key not after a query.
+/// Calls f(first query, queries, first key, keys) for each block of scores that the causal mask does not rule
+/// out as a whole.
 template <class F>
 void each_attention_block(int tokens, F f) {
   for (int q = 0; q < tokens; q += attention_block)
     for (int k = 0; k <= q; k += attention_block)
       f(q, std::min(attention_block, tokens - q), k, std::min(attention_block, tokens - k));
 }
-/// How many keys of a block that starts at k the query q may look at.
+/// How many keys of a block that starts at key k the query q may see.
 inline int keys_before(int q, int k, int keys) { return std::min(keys, q - k + 1); }
 
 inline matrix<const f32> rows_of(const matrix<const f32>& x, int from, int count) {
@@ -88,16 +89,16 @@ inline matrix<f32> rows_of(const matrix<f32>& x, int from, int count) {
   return x.part(from, 0, count, x.columns());
 }
 
-inline void set_or_add(bool sets, const matrix<f32>& c, const matrix<const f32>& a,
+inline void set_or_add(bool overwrite, const matrix<f32>& c, const matrix<const f32>& a,
                        const matrix<const f32>& b) {
-  if (sets) multiply(c, a, b);
+  if (overwrite) multiply(c, a, b);
   else multiply_add(c, a, b);
 }
 
 }  // namespace detail
 
-/// y[t] = sum over s <= t of softmax(scores of t)[s] v[s]. log_total has one place a token.
-inline void attention(const matrix<f32>& y, std::span<f32> log_total, const matrix<const f32>& q,
+/// y[t] = sum over s <= t of softmax(scores of t)[s] v[s]. log_sum_exp has one element for each token.
+inline void attention(const matrix<f32>& y, std::span<f32> log_sum_exp, const matrix<const f32>& q,
                       const matrix<const f32>& k, const matrix<const f32>& v, const scoring& how) {
   using namespace detail;
   alignas(64) f32 numbers[attention_block * attention_block];
@@ -120,21 +121,21 @@ inline void attention(const matrix<f32>& y, std::span<f32> log_total, const matr
     if (from != first) return;
     for (int t = 0; t < queries; ++t) {
       run_vectorized<scale_row_loop>(out.row(t), 1 / total[t], out.columns());
-      log_total[static_cast<std::size_t>(first + t)] = largest[t] + std::log(total[t]);
+      log_sum_exp[static_cast<std::size_t>(first + t)] = largest[t] + std::log(total[t]);
     }
   });
 }
 
-/// Gradients that nobody has begun.
-struct attention_sets {
+/// Which gradients are set rather than added to, because nothing has been added to them yet.
+struct attention_overwrites {
   bool query = false, keys = false;  ///< of keys and values
 };
-/// Adds to dq, dk and dv the gradients through y = attention(q, k, v), or makes anew those that it sets.
-inline void attention_back(const matrix<f32>& dq, const matrix<f32>& dk, const matrix<f32>& dv,
-                           const matrix<const f32>& dy, const matrix<const f32>& y,
-                           std::span<const f32> log_total, const matrix<const f32>& q,
-                           const matrix<const f32>& k, const matrix<const f32>& v, const scoring& how,
-                           const attention_sets& sets = {}) {
+/// Adds the gradients through y = attention(q, k, v) to dq, dk and dv, or sets those that `overwrite` names.
+inline void attention_backward(const matrix<f32>& dq, const matrix<f32>& dk, const matrix<f32>& dv,
+                               const matrix<const f32>& dy, const matrix<const f32>& y,
+                               std::span<const f32> log_sum_exp, const matrix<const f32>& q,
+                               const matrix<const f32>& k, const matrix<const f32>& v, const scoring& how,
+                               const attention_overwrites& overwrite = {}) {
   using namespace detail;
   alignas(64) f32 weights[attention_block * attention_block], slopes[attention_block * attention_block];
   std::vector<f32> mean(static_cast<std::size_t>(q.rows()));
@@ -149,9 +150,9 @@ inline void attention_back(const matrix<f32>& dq, const matrix<f32>& dk, const m
     for (int t = 0; t < queries; ++t) {
       const int seen = keys_before(first + t, from, keys);
       const std::size_t token = static_cast<std::size_t>(first + t);
-      const dropping dropped = how.drop.of_row(static_cast<u64>(first + t));
+      const dropout_rule dropped = how.drop.of_row(static_cast<u64>(first + t));
       run_vectorized<attention_score_loop>(w.row(t), how.scale, how.slope, from - first - t, seen);
-      run_vectorized<attention_weights_loop>(w.row(t), log_total[token], seen);
+      run_vectorized<attention_weights_loop>(w.row(t), log_sum_exp[token], seen);
       if (how.drop.below) drop(dw.row(t), dw.row(t), dropped, from, seen);
       run_vectorized<attention_slope_loop>(dw.row(t), static_cast<const f32*>(w.row(t)), mean[token],
                                            how.scale, seen);
@@ -159,7 +160,7 @@ inline void attention_back(const matrix<f32>& dq, const matrix<f32>& dk, const m
       std::fill(w.row(t) + seen, w.row(t) + keys, 0.f), std::fill(dw.row(t) + seen, dw.row(t) + keys, 0.f);
     }
     // the first block of its rows
-    const bool begins_query = sets.query && from == 0, begins_keys = sets.keys && from == first;
+    const bool begins_query = overwrite.query && from == 0, begins_keys = overwrite.keys && from == first;
     set_or_add(begins_keys, rows_of(dv, from, keys), w.transposed(), of_dy);
     set_or_add(begins_query, rows_of(dq, first, queries), dw, of_k);
     set_or_add(begins_keys, rows_of(dk, from, keys), dw.transposed(), of_q);

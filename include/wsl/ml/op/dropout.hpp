@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Dropout: each number becomes 0 with a probability, and otherwise grows so that its mean stays. Whether one
-// is dropped is a function of the step and of where the number stands in the batch, not of a generator's
-// state: however the batch is shared out, the same are dropped, and the way back finds them without a mask in
-// memory.
+// Dropout: each number becomes 0 with some probability, and is scaled up otherwise, so that its mean stays.
+// Whether a number is dropped is a function of the step and of its place in the batch, not of a generator's
+// state. However the batch is divided over workers, the same numbers are dropped, and the backward pass finds
+// them without a mask in memory.
 #pragma once
 #include "loop.hpp"
 
@@ -14,29 +14,29 @@ namespace wsl::ml {
   x = (x ^ (x >> 15)) * 0x846ca68bu;
   return x ^ (x >> 16);
 }
-/// A key made of a key and a number.
+/// A new key from a key and a number.
 inline u32 mixed(u32 key, u64 with) {
   return mixed(mixed(key ^ static_cast<u32>(with)) + static_cast<u32>(with >> 32) * 0x9e3779b9u);
 }
 
-/// What decides in a step.
+/// The source of dropout in a step, on one PE.
 struct dropout_generator {
-  bool on = false;         ///< off: nothing is dropped, as after training
+  bool on = false;         ///< false: nothing is dropped, as in evaluation
   u32 key = 0;             ///< of the step
-  i64 first_sequence = 0;  ///< of the place, in the batch
+  i64 first_sequence = 0;  ///< number in the batch of the first sequence on this PE
 };
 
-/// How often, and of which row.
-struct dropping {
-  u32 below = 0;  ///< 0: never
+/// With which probability numbers of a row are dropped, and the key of the row.
+struct dropout_rule {
+  u32 below = 0;  ///< a number is dropped if its hash is below this; 0: never
   f32 scale = 1;
   u32 key = 0;
 
-  /// With a probability of at least 0 and below 1.
-  static dropping with(f32 probability, u32 key) {
+  /// Drops with a probability of at least 0 and below 1.
+  static dropout_rule with(f32 probability, u32 key) {
     return {static_cast<u32>(static_cast<f64>(probability) * 0x1p32), 1 / (1 - probability), key};
   }
-  dropping of_row(u64 row) const { return {below, scale, mixed(key, row)}; }
+  dropout_rule of_row(u64 row) const { return {below, scale, mixed(key, row)}; }
 };
 
 namespace detail {
@@ -47,7 +47,7 @@ struct drop_loop {
       y[i] = mixed(key + static_cast<u32>(i) * 0x9e3779b9u) < below ? 0 : x[i] * scale;
   }
 };
-struct drop_back_loop {
+struct drop_backward_loop {
   [[gnu::always_inline]] static void run(f32* dx, const f32* dy, u32 key, u32 below, f32 scale, int n) {
     for (int i = 0; i < n; ++i)
       dx[i] += mixed(key + static_cast<u32>(i) * 0x9e3779b9u) < below ? 0 : dy[i] * scale;
@@ -56,15 +56,15 @@ struct drop_back_loop {
 
 }  // namespace detail
 
-/// y = x without those that are dropped, n numbers of a row from number `from` on; y may be x.
-inline void drop(f32* y, const f32* x, const dropping& how, int from, int n) {
+/// y = dropout(x) for n numbers of a row, which begin at number `from`; y may be x.
+inline void drop(f32* y, const f32* x, const dropout_rule& how, int from, int n) {
   run_vectorized<detail::drop_loop>(y, x, how.key + static_cast<u32>(from) * 0x9e3779b9u, how.below,
                                     how.scale, n);
 }
 /// dx += the gradient through y = drop(x).
-inline void drop_back(f32* dx, const f32* dy, const dropping& how, int from, int n) {
-  run_vectorized<detail::drop_back_loop>(dx, dy, how.key + static_cast<u32>(from) * 0x9e3779b9u, how.below,
-                                         how.scale, n);
+inline void drop_backward(f32* dx, const f32* dy, const dropout_rule& how, int from, int n) {
+  run_vectorized<detail::drop_backward_loop>(dx, dy, how.key + static_cast<u32>(from) * 0x9e3779b9u,
+                                             how.below, how.scale, n);
 }
 
 }  // namespace wsl::ml

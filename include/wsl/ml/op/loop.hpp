@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How the operations' inner loops run: compiled for several vector widths, and sums over a row in sixteen
+// How the inner loops of operations run: compiled for several vector widths, with sums over a row in sixteen
 // parts whatever the width, so that an operation gives the same bits on every processor that has fused
 // multiply-adds.
 #pragma once
@@ -8,7 +8,7 @@
 
 namespace wsl::ml {
 
-/// Runs `Loop::run(arguments...)`, an always_inline function, as compiled for the widest vectors that this
+/// Runs `Loop::run(arguments...)`, an always_inline function, in the version for the widest vectors that this
 /// processor has.
 template <class Loop>
 struct vectorized {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Normalization of each token's features, which lie together on one PE. x is (tokens, width), gain and bias
-// are (width). Sums and their squares are taken in f32 around the mean, in sixteen parts.
+// Normalization of the features of each token, which lie together on one PE. x is (tokens, width), gain and
+// bias are (width). The variance is a sum of squares around the mean, in f32 and in sixteen parts.
 #pragma once
 #include <cmath>
 #include <span>
@@ -9,9 +9,9 @@
 
 namespace wsl::ml {
 
-/// What a norm keeps of a token for the way back.
+/// The numbers that a norm keeps of a token for the backward pass.
 struct norm_state {
-  f32 mean, scale;  ///< of an rmsnorm the mean is 0
+  f32 mean, scale;  ///< mean is 0 for an rmsnorm
 };
 
 namespace detail {
@@ -32,8 +32,8 @@ struct norm_loop {
   }
 };
 
-template <bool centred, bool sets>
-struct norm_back_loop {
+template <bool centred, bool overwrite>
+struct norm_backward_loop {
   [[gnu::always_inline]] static void run(f32* dx, f32* dgain, f32* dbias, const f32* dy,
                                          const norm_state* kept, const f32* x, const f32* gain, int n) {
     const f32 mean = kept->mean, scale = kept->scale;
@@ -43,7 +43,7 @@ struct norm_back_loop {
     for (int i = 0; i < n; ++i) {
       const f32 unit = (x[i] - mean) * scale;
       dgain[i] += dy[i] * unit;
-      dx[i] = (sets ? 0 : dx[i]) + (dy[i] * gain[i] - d - unit * d_x) * scale;
+      dx[i] = (overwrite ? 0 : dx[i]) + (dy[i] * gain[i] - d - unit * d_x) * scale;
     }
     if (dbias)
       for (int i = 0; i < n; ++i) dbias[i] += dy[i];
@@ -58,30 +58,30 @@ void normalize(const matrix<f32>& y, std::span<norm_state> kept, const matrix<co
                                        x.columns(), epsilon);
 }
 template <bool centred>
-void normalize_back(const matrix<f32>& dx, f32* dgain, f32* dbias, const matrix<const f32>& dy,
-                    std::span<const norm_state> kept, const matrix<const f32>& x, const f32* gain,
-                    bool sets) {
-  const auto row = sets ? run_vectorized<norm_back_loop<centred, true>, f32*, f32*, f32*, const f32*,
-                                         const norm_state*, const f32*, const f32*, int>
-                        : run_vectorized<norm_back_loop<centred, false>, f32*, f32*, f32*, const f32*,
-                                         const norm_state*, const f32*, const f32*, int>;
+void normalize_backward(const matrix<f32>& dx, f32* dgain, f32* dbias, const matrix<const f32>& dy,
+                        std::span<const norm_state> kept, const matrix<const f32>& x, const f32* gain,
+                        bool overwrite) {
+  const auto row = overwrite ? run_vectorized<norm_backward_loop<centred, true>, f32*, f32*, f32*, const f32*,
+                                              const norm_state*, const f32*, const f32*, int>
+                             : run_vectorized<norm_backward_loop<centred, false>, f32*, f32*, f32*,
+                                              const f32*, const norm_state*, const f32*, const f32*, int>;
   for (int t = 0; t < x.rows(); ++t)
     row(dx.row(t), dgain, dbias, dy.row(t), &kept[static_cast<std::size_t>(t)], x.row(t), gain, x.columns());
 }
 
 }  // namespace detail
 
-/// y = (x - mean) / sqrt(variance + epsilon) * gain + bias, token by token; a null bias is none. kept has one
-/// place a token.
+/// y = (x - mean) / sqrt(variance + epsilon) * gain + bias, for each token; the bias may be null. `kept` has
+/// one element for each token.
 inline void layernorm(const matrix<f32>& y, std::span<norm_state> kept, const matrix<const f32>& x,
                       const f32* gain, const f32* bias, f32 epsilon) {
   detail::normalize<true>(y, kept, x, gain, bias, epsilon);
 }
-/// Adds to dx, or if it sets makes it anew, and adds to dgain and dbias; a null dbias is none.
-inline void layernorm_back(const matrix<f32>& dx, f32* dgain, f32* dbias, const matrix<const f32>& dy,
-                           std::span<const norm_state> kept, const matrix<const f32>& x, const f32* gain,
-                           bool sets = false) {
-  detail::normalize_back<true>(dx, dgain, dbias, dy, kept, x, gain, sets);
+/// Adds to dx, or sets it with `overwrite`, and adds to dgain and to dbias, which may be null.
+inline void layernorm_backward(const matrix<f32>& dx, f32* dgain, f32* dbias, const matrix<const f32>& dy,
+                               std::span<const norm_state> kept, const matrix<const f32>& x, const f32* gain,
+                               bool overwrite = false) {
+  detail::normalize_backward<true>(dx, dgain, dbias, dy, kept, x, gain, overwrite);
 }
 
 /// y = x / sqrt(mean of squares + epsilon) * gain
@@ -89,10 +89,10 @@ inline void rmsnorm(const matrix<f32>& y, std::span<norm_state> kept, const matr
                     const f32* gain, f32 epsilon) {
   detail::normalize<false>(y, kept, x, gain, nullptr, epsilon);
 }
-inline void rmsnorm_back(const matrix<f32>& dx, f32* dgain, const matrix<const f32>& dy,
-                         std::span<const norm_state> kept, const matrix<const f32>& x, const f32* gain,
-                         bool sets = false) {
-  detail::normalize_back<false>(dx, dgain, nullptr, dy, kept, x, gain, sets);
+inline void rmsnorm_backward(const matrix<f32>& dx, f32* dgain, const matrix<const f32>& dy,
+                             std::span<const norm_state> kept, const matrix<const f32>& x, const f32* gain,
+                             bool overwrite = false) {
+  detail::normalize_backward<false>(dx, dgain, nullptr, dy, kept, x, gain, overwrite);
 }
 
 }  // namespace wsl::ml

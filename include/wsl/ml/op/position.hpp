@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What tells a token where it stands, without parameters: a fixed wave added to its features (arXiv
-// 1706.03762, 3.5), a turn of its queries and keys (rotary, arXiv 2104.09864), or a penalty of far keys
-// (ALiBi, arXiv 2108.12409). Positions count from 0.
+// Positional encodings without parameters: sinusoids that are added to a token's features (arXiv 1706.03762,
+// 3.5), a rotation of queries and keys (rotary, arXiv 2104.09864), or a penalty of distant keys (ALiBi, arXiv
+// 2108.12409). Positions count from 0.
 #pragma once
 #include <bit>
 #include <cmath>
@@ -11,9 +11,9 @@
 
 namespace wsl::ml {
 
-/// Number i of position t is sin(t / 10000^(i / width)) for an even i, and for an odd one the cosine of its
-/// neighbour's angle: (positions, width).
-inline std::vector<f32> waves(int positions, int width) {
+/// A table (positions, width): feature i of position t is sin(t / 10000^(i / width)) for even i, and for odd
+/// i the cosine of the angle of feature i - 1.
+inline std::vector<f32> sinusoids(int positions, int width) {
   std::vector<f32> table;
   for (int t = 0; t < positions; ++t)
     for (int i = 0; i < width; ++i) {
@@ -23,7 +23,7 @@ inline std::vector<f32> waves(int positions, int width) {
   return table;
 }
 
-/// By how much ALiBi lowers the scores of each head for a key one further away.
+/// By how much ALiBi lowers the scores of each head for each position that the key is further away.
 inline std::vector<f32> alibi_slopes(int heads) {
   const int whole = static_cast<int>(std::bit_floor(static_cast<unsigned>(heads)));
   std::vector<f32> slopes;
@@ -33,11 +33,12 @@ inline std::vector<f32> alibi_slopes(int heads) {
   return slopes;
 }
 
-/// Which two features turn together: 2 i and 2 i + 1 (GPT-J, Llama as published), or i and i + half (Hugging
-/// Face).
+/// Which two features are rotated together: 2 i and 2 i + 1 (GPT-J, Llama as published), or i and i + half
+/// (Hugging Face).
 enum class pairs : u8 { neighbours, halves };
 
-/// The turn of the first `features` of a head: pair i of position t by t / base^(2 i / features).
+/// The rotation of the first `features` features of a head: pair i at position t by the angle t / base^(2 i /
+/// features).
 class rotation {
  public:
   rotation(int positions, int features, f64 base, pairs which) : half_(features / 2), which_(which) {
@@ -47,15 +48,15 @@ class rotation {
         table_.push_back({static_cast<f32>(std::cos(angle)), static_cast<f32>(std::sin(angle))});
       }
   }
-  /// y = x turned; `y` and `x` are a head's features.
-  void turn(f32* y, const f32* x, int position) const {
+  /// y = rotated x; both are the features of one head.
+  void rotate(f32* y, const f32* x, int position) const {
     each(position, [&](int a, int b, turned by) {
       y[a] = x[a] * by.cosine - x[b] * by.sine;
       y[b] = x[b] * by.cosine + x[a] * by.sine;
     });
   }
-  /// dx += dy turned back, which is the gradient.
-  void turn_back(f32* dx, const f32* dy, int position) const {
+  /// dx += dy rotated back, which is the gradient.
+  void rotate_backward(f32* dx, const f32* dy, int position) const {
     each(position, [&](int a, int b, turned by) {
       dx[a] += dy[a] * by.cosine + dy[b] * by.sine;
       dx[b] += dy[b] * by.cosine - dy[a] * by.sine;

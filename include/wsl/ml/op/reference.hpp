@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Every operation once more, as the plainest loops that say what it is, for any floating-point type: in f64
-// they are what the fast ones are compared with. Ways back set their results, in contrast to the fast ones,
-// which add.
+// A reference of every operation: the plainest loops, for any floating-point type. In f64 the tests compare
+// the fast operations with them. Backward functions set their results here; the fast ones add to them.
 #pragma once
 #include <cmath>
 #include <span>
@@ -66,8 +65,7 @@ struct silu {
   }
 };
 
-/// y = (x - mean) / sqrt(variance + epsilon) * gain + bias; not centred it is an rmsnorm. A null bias is
-/// none.
+/// y = (x - mean) / sqrt(variance + epsilon) * gain + bias; an rmsnorm if not centred. The bias may be null.
 template <class T>
 void norm(const matrix<T>& y, const matrix<const T>& x, const T* gain, const T* bias, T epsilon,
           bool centred) {
@@ -81,8 +79,8 @@ void norm(const matrix<T>& y, const matrix<const T>& x, const T* gain, const T* 
   }
 }
 template <class T>
-void norm_back(const matrix<T>& dx, T* dgain, T* dbias, const matrix<const T>& dy, const matrix<const T>& x,
-               const T* gain, T epsilon, bool centred) {
+void norm_backward(const matrix<T>& dx, T* dgain, T* dbias, const matrix<const T>& dy,
+                   const matrix<const T>& x, const T* gain, T epsilon, bool centred) {
   const int n = x.columns();
   for (int i = 0; i < n; ++i) dgain[i] = dbias[i] = 0;
   for (int t = 0; t < x.rows(); ++t) {
@@ -111,7 +109,7 @@ void softmax(const matrix<T>& y, const matrix<const T>& x) {
   }
 }
 template <class T>
-void softmax_back(const matrix<T>& dx, const matrix<const T>& dy, const matrix<const T>& y) {
+void softmax_backward(const matrix<T>& dx, const matrix<const T>& dy, const matrix<const T>& y) {
   for (int t = 0; t < y.rows(); ++t)
     for (int i = 0; i < y.columns(); ++i) {
       dx(t, i) = 0;
@@ -132,8 +130,8 @@ T cross_entropy(const matrix<const T>& logits, std::span<const i32> target, std:
   return loss;
 }
 
-/// y[t] = sum over s <= t of softmax(scale * q[t] . k[s] - slope * (t - s)) v[s], with a row of weights for
-/// each token.
+/// y[t] = sum over s <= t of softmax(scale * q[t] . k[s] - slope * (t - s)) v[s]. `weights` is (tokens,
+/// tokens): it keeps the softmax.
 template <class T>
 void attention(const matrix<T>& y, const matrix<T>& weights, const matrix<const T>& q,
                const matrix<const T>& k, const matrix<const T>& v, T scale, T slope = 0) {
@@ -151,9 +149,9 @@ void attention(const matrix<T>& y, const matrix<T>& weights, const matrix<const 
   }
 }
 template <class T>
-void attention_back(const matrix<T>& dq, const matrix<T>& dk, const matrix<T>& dv, const matrix<const T>& dy,
-                    const matrix<const T>& weights, const matrix<const T>& q, const matrix<const T>& k,
-                    const matrix<const T>& v, T scale) {
+void attention_backward(const matrix<T>& dq, const matrix<T>& dk, const matrix<T>& dv,
+                        const matrix<const T>& dy, const matrix<const T>& weights, const matrix<const T>& q,
+                        const matrix<const T>& k, const matrix<const T>& v, T scale) {
   for (const matrix<T>* d : {&dq, &dk, &dv})
     for (int t = 0; t < d->rows(); ++t)
       for (int i = 0; i < d->columns(); ++i) (*d)(t, i) = 0;
@@ -167,7 +165,7 @@ void attention_back(const matrix<T>& dq, const matrix<T>& dk, const matrix<T>& d
         dv(s, i) += weights(t, s) * dy(t, i);
       }
     }
-    softmax_back<T>(of_scores, of_weights, weights.part(t, 0, 1, t + 1));
+    softmax_backward<T>(of_scores, of_weights, weights.part(t, 0, 1, t + 1));
     for (int s = 0; s <= t; ++s)
       for (int i = 0; i < q.columns(); ++i) {
         dq(t, i) += scale * of_scores(0, s) * k(s, i);

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
-// What a layer does with whole rows: a bias for each, the sum of all, rows of a table looked up and added to
-// (an embedding).
+// Operations of layers on whole rows: adding a bias to each row, summing all rows, and looking up or updating
+// rows of a table (an embedding).
 #pragma once
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -25,13 +28,17 @@ struct sum_loop {
 
 inline const f32* row_of(const matrix<const f32>& table, i32 which, const char* what) {
   if (which < 0 || which >= table.rows())
-    throw std::invalid_argument(std::string("wsl: ") + what + " " + std::to_string(which) +
-                                " is not in a table of " + table.shape());
+    throw std::invalid_argument(
+        fmt::format("wsl: {} {} is not in a table of {}", what, which, table.shape()));
   return table.row(which);
 }
 
 }  // namespace detail
 
+/// Fills a matrix with zeros.
+inline void clear(const matrix<f32>& x) {
+  for (int i = 0; i < x.rows(); ++i) std::fill_n(x.row(i), x.columns(), 0.f);
+}
 /// to += x, of one shape.
 inline void add(const matrix<f32>& to, const matrix<const f32>& x) {
   for (int t = 0; t < to.rows(); ++t) run_vectorized<detail::add_loop>(to.row(t), x.row(t), to.columns());
@@ -41,7 +48,7 @@ inline void set_sum(const matrix<f32>& to, const matrix<const f32>& a, const mat
   for (int t = 0; t < to.rows(); ++t)
     run_vectorized<detail::sum_loop>(to.row(t), a.row(t), b.row(t), to.columns());
 }
-/// Each row of y becomes or grows by the same: bias is (width).
+/// Sets each row of y to the bias, or adds the bias to each row; bias is (width).
 inline void set_rows(const matrix<f32>& y, const f32* bias) {
   for (int t = 0; t < y.rows(); ++t) std::copy_n(bias, y.columns(), y.row(t));
 }
@@ -53,13 +60,13 @@ inline void add_sum_of_rows(f32* to, const matrix<const f32>& x) {
   for (int t = 0; t < x.rows(); ++t) run_vectorized<detail::add_loop>(to, x.row(t), x.columns());
 }
 
-/// Row t of y is row which[t] of the table. Throws std::invalid_argument for a row that the table does not
-/// have.
+/// Sets row t of y to row which[t] of the table. Throws std::invalid_argument for a row that the table does
+/// not have.
 inline void look_up(const matrix<f32>& y, std::span<const i32> which, const matrix<const f32>& table) {
   for (int t = 0; t < y.rows(); ++t)
     std::copy_n(detail::row_of(table, which[static_cast<std::size_t>(t)], "row"), y.columns(), y.row(t));
 }
-/// Row which[t] of the table grows by row t of dy, in the order of t.
+/// Adds row t of dy to row which[t] of the table, in the order of t.
 inline void add_at(const matrix<f32>& table, std::span<const i32> which, const matrix<const f32>& dy) {
   for (int t = 0; t < dy.rows(); ++t) {
     const i32 row = which[static_cast<std::size_t>(t)];

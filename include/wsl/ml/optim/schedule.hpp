@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Learning rates as functions of the step t = 0, 1, 2, ...: the formulas of the Cerebras Model Zoo (1.9.1,
-// optim/lr_scheduler.py), and for cycles those of PyTorch (torch.optim.lr_scheduler). Any function of the
-// step will do.
+// Learning-rate schedules: functions of the step t = 0, 1, 2, ... The formulas are those of the Cerebras
+// Model Zoo (1.9.1, optim/lr_scheduler.py), and for cycles those of PyTorch (torch.optim.lr_scheduler). Any
+// other function of the step will do as well.
 //   ml::rate::sequence({{1600, ml::rate::linear(0, 6e-4, 1600)}, {0, ml::rate::linear(6e-4, 0, 150000)}})
 #pragma once
+#include <fmt/format.h>
+
 #include <cmath>
 #include <functional>
 #include <stdexcept>
@@ -20,7 +22,7 @@ using schedule = std::function<f64(i64)>;
 inline schedule constant(f64 rate) {
   return [=](i64) { return rate; };
 }
-/// last + (first - last) (1 - t / steps)^power, from `steps` on the last.
+/// last + (first - last) (1 - t / steps)^power; `last` from step `steps` on.
 inline schedule polynomial(f64 first, f64 last, i64 steps, f64 power) {
   return [=](i64 t) {
     return t >= steps
@@ -29,7 +31,7 @@ inline schedule polynomial(f64 first, f64 last, i64 steps, f64 power) {
   };
 }
 inline schedule linear(f64 first, f64 last, i64 steps) { return polynomial(first, last, steps, 1); }
-/// Half a wave from the first to the last.
+/// Half a cosine wave from the first rate to the last.
 inline schedule cosine(f64 first, f64 last, i64 steps) {
   return [=](i64 t) {
     return last +
@@ -37,14 +39,14 @@ inline schedule cosine(f64 first, f64 last, i64 steps) {
                (1 + std::cos(M_PI * static_cast<f64>(t < steps ? t : steps) / static_cast<f64>(steps)));
   };
 }
-/// first * factor^(t / every); in stairs the power is a whole number.
+/// first * factor^(t / every); with `stairs` the power is rounded down.
 inline schedule exponential_decay(f64 first, f64 factor, i64 every, bool stairs = false) {
   return [=](i64 t) {
     const f64 power = static_cast<f64>(t) / static_cast<f64>(every);
     return first * std::pow(factor, stairs ? std::floor(power) : power);
   };
 }
-/// first / (1 + factor t^power / every); in stairs what `factor` multiplies is a whole number.
+/// first / (1 + factor t^power / every); with `stairs` t^power / every is rounded down.
 inline schedule inverse_time(f64 first, f64 factor, i64 every, f64 power = 1, bool stairs = false) {
   return [=](i64 t) {
     const f64 passed = std::pow(static_cast<f64>(t), power) / static_cast<f64>(every);
@@ -64,35 +66,35 @@ inline schedule multi_step(f64 first, f64 factor, std::vector<i64> milestones) {
   };
 }
 
-/// A wave between the first and the last, for ever; half of it takes `half` steps.
+/// A cosine wave between the first rate and the last, for ever; half a period takes `half` steps.
 inline schedule cosine_annealing(f64 first, f64 last, i64 half) {
   return [=](i64 t) {
     return last + (first - last) * 0.5 * (1 + std::cos(M_PI * static_cast<f64>(t) / static_cast<f64>(half)));
   };
 }
-/// Half a wave from the first to the last, again and again. Throws std::invalid_argument for less than one
-/// step.
+/// Half a cosine wave from the first rate to the last, again and again. Throws std::invalid_argument for less
+/// than one step.
 inline schedule warm_restarts(f64 first, f64 last, i64 steps) {
   if (steps < 1)
-    throw std::invalid_argument("wsl: a learning rate restarts after at least one step, not after " +
-                                std::to_string(steps));
+    throw std::invalid_argument(
+        fmt::format("wsl: a learning rate restarts after at least one step, not after {}", steps));
   return [wave = cosine_annealing(first, last, steps), steps](i64 t) { return wave(t % steps); };
 }
 
-/// The height of cycle 0, 1, ... of cyclic rates: always the same, halved each time, or shrinking by a factor
-/// each step.
+/// The height of the cycles of cyclic rates: always the same, halved each time, or shrinking by a factor each
+/// step.
 struct cycle_heights {
   enum class kind : u8 { even, halved, shrinking };
   kind how = kind::even;
   f64 factor = 1;  ///< of a step, if shrinking
 };
-/// Up from the lowest to the highest in some steps and down in some, again and again (L. N. Smith, arXiv
-/// 1506.01186). Throws std::invalid_argument if a side of the triangle has no steps.
+/// From the lowest rate to the highest in `up` steps and back in `down` steps, again and again (L. N. Smith,
+/// arXiv 1506.01186). Throws std::invalid_argument if either is less than one step.
 inline schedule cyclic(f64 lowest, f64 highest, i64 up, i64 down, const cycle_heights& heights = {}) {
   if (up < 1 || down < 1)
-    throw std::invalid_argument(
-        "wsl: a cycle of learning rates goes up and down in at least one step each, not in " +
-        std::to_string(up) + " and " + std::to_string(down));
+    throw std::invalid_argument(fmt::format(
+        "wsl: a cycle of learning rates goes up and down in at least one step each, not in {} and {}", up,
+        down));
   return [=](i64 t) {
     const i64 at = t % (up + down), cycle = t / (up + down);
     const f64 height = at <= up ? static_cast<f64>(at) / static_cast<f64>(up)
@@ -111,15 +113,14 @@ struct one_cycle_shape {
   bool three_phases = false;  ///< back to the first as fast as up, and only then to the last
   bool straight = false;      ///< lines instead of half waves
 };
-/// From the first to the highest and, over the rest of the steps, far below the first (L. N. Smith and N.
-/// Topin, arXiv 1708.07120). Throws std::invalid_argument if there are too few steps for the shape.
+/// From the first rate to the highest and then, over the rest of the steps, far below the first (L. N. Smith
+/// and N. Topin, arXiv 1708.07120). Throws std::invalid_argument if there are too few steps for the shape.
 inline schedule one_cycle(f64 first, f64 highest, i64 steps, const one_cycle_shape& shape = {}) {
   const f64 last_step = static_cast<f64>(steps) - 1, top = shape.rise * static_cast<f64>(steps) - 1,
             back = shape.three_phases ? 2 * top : last_step;
   if (!(top > 0 && back <= last_step))
-    throw std::invalid_argument("wsl: a cycle of " + std::to_string(steps) +
-                                " learning rates is too short to rise for " + std::to_string(shape.rise) +
-                                " of it");
+    throw std::invalid_argument(fmt::format(
+        "wsl: a cycle of {} learning rates is too short to rise for {} of it", steps, shape.rise));
   const auto between = [straight = shape.straight](f64 from, f64 to, f64 part) {
     return from + (to - from) * (straight ? part : 0.5 * (1 - std::cos(M_PI * part)));
   };
@@ -132,7 +133,7 @@ inline schedule one_cycle(f64 first, f64 highest, i64 steps, const one_cycle_sha
   };
 }
 
-/// first times all factors, schedules that begin with 1.
+/// first times all factors, which are schedules that begin with 1.
 inline schedule chained(f64 first, std::vector<schedule> factors) {
   return [=](i64 t) {
     f64 rate = first;
@@ -141,13 +142,13 @@ inline schedule chained(f64 first, std::vector<schedule> factors) {
   };
 }
 
-/// A part of a sequence: a schedule that begins anew at 0 and ends after some steps.
+/// A part of a sequence: a schedule that starts at its own step 0 and ends after `steps` steps.
 struct phase {
   i64 steps;
   schedule rate;
 };
-/// One after the other; the last never ends, whatever its steps. Throws std::invalid_argument if there is
-/// none.
+/// One phase after the other; the last never ends, whatever its number of steps. Throws std::invalid_argument
+/// if there is none.
 inline schedule sequence(std::vector<phase> phases) {
   if (phases.empty()) throw std::invalid_argument("wsl: a sequence of learning rates has at least one phase");
   return [=](i64 t) {
@@ -157,19 +158,19 @@ inline schedule sequence(std::vector<phase> phases) {
   };
 }
 
-/// The first rate until the first milestone, the next until the next, and so on. Throws std::invalid_argument
-/// unless there is one rate more than milestones, and these rise.
+/// The first rate until the first milestone, the second until the second, and so on. Throws
+/// std::invalid_argument unless there is one rate more than milestones, and the milestones ascend.
 inline schedule piecewise_constant(const std::vector<f64>& rates, const std::vector<i64>& milestones) {
   if (rates.size() != milestones.size() + 1)
-    throw std::invalid_argument("wsl: " + std::to_string(milestones.size()) +
-                                " milestones lie between one learning rate more, not between " +
-                                std::to_string(rates.size()));
+    throw std::invalid_argument(
+        fmt::format("wsl: {} milestones lie between one learning rate more, not between {}",
+                    milestones.size(), rates.size()));
   std::vector<phase> phases;
   for (std::size_t k = 0; k < rates.size(); ++k) {
     const i64 from = k ? milestones[k - 1] : 0, to = k < milestones.size() ? milestones[k] : from + 1;
     if (to <= from)
-      throw std::invalid_argument("wsl: milestones of learning rates rise, but " + std::to_string(to) +
-                                  " follows " + std::to_string(from));
+      throw std::invalid_argument(
+          fmt::format("wsl: milestones of learning rates rise, but {} follows {}", to, from));
     phases.push_back({to - from, constant(rates[k])});
   }
   return sequence(std::move(phases));

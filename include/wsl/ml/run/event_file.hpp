@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Scalars for TensorBoard, as a file of records: `tensorboard --logdir <folder>` draws them while training
-// goes on. A record is a length, its checksum, an Event message of the protocol-buffer format
+// goes on. A record is a length, its checksum, an Event message in protocol-buffer format
 // (tensorboard/compat/proto/event.proto), and its checksum.
 //   ml::event_file events{"model_dir/train"};
 //   events.scalar("loss", step, loss);
 #pragma once
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <array>
@@ -52,15 +53,15 @@ inline std::string varint(u64 x) {
   for (; x >= 128; x >>= 7) bytes += static_cast<char>((x & 127) | 128);
   return bytes += static_cast<char>(x);
 }
-/// A field of a message: its number, and how it is written (0 varint, 1 eight bytes, 2 a length and bytes, 5
-/// four bytes).
+/// The tag of a field: its number and its encoding (0 varint, 1 eight bytes, 2 a length and bytes, 5 four
+/// bytes).
 inline std::string tag(int number, int how) { return varint(static_cast<u64>(number << 3 | how)); }
 inline std::string text(int number, std::string_view bytes) {
   return (tag(number, 2) + varint(bytes.size())).append(bytes);
 }
 
-/// A record: data between its length and checksums; those are rotated and shifted so that data may hold
-/// checksums itself.
+/// A record: data between its length and checksums, which are masked so that data may contain checksums
+/// itself.
 inline std::string record(std::string_view data) {
   const auto masked = [](std::string_view bytes) {
     return little_endian(std::rotr(crc32c(bytes), 15) + 0xa282ead8u);
@@ -70,7 +71,7 @@ inline std::string record(std::string_view data) {
 }
 inline std::string wall_time(f64 seconds) { return tag(1, 1) + little_endian(std::bit_cast<u64>(seconds)); }
 
-/// What every file begins with.
+/// The record with which every file begins.
 inline std::string first(f64 seconds) { return record(wall_time(seconds) + text(3, "brain.Event:2")); }
 inline std::string scalar(f64 seconds, std::string_view name, i64 step, f32 value) {
   const std::string v = text(1, name) + tag(2, 5) + little_endian(std::bit_cast<u32>(value));
@@ -81,15 +82,14 @@ inline std::string scalar(f64 seconds, std::string_view name, i64 step, f32 valu
 
 class event_file {
  public:
-  /// A new file in the folder, which is made if there is none; those of earlier runs stay, and TensorBoard
-  /// joins them. Throws std::runtime_error if it cannot be written.
+  /// Starts a new file in the folder, which is made if there is none. Files of earlier runs stay, and
+  /// TensorBoard joins them. Throws std::runtime_error if it cannot be written.
   explicit event_file(const std::filesystem::path& folder) {
     std::filesystem::create_directories(folder);
     char host[256] = "host";
     ::gethostname(host, sizeof host - 1);
     const f64 now = seconds();
-    name_ = folder / ("events.out.tfevents." + std::to_string(static_cast<i64>(now)) + "." + host + "." +
-                      std::to_string(::getpid()));
+    name_ = folder / fmt::format("events.out.tfevents.{}.{}.{}", static_cast<i64>(now), host, ::getpid());
     file_.reset(std::fopen(name_.c_str(), "ab"));
     write(events::first(now));
   }
@@ -106,7 +106,7 @@ class event_file {
   void write(const std::string& bytes) {
     if (!file_ || std::fwrite(bytes.data(), 1, bytes.size(), file_.get()) != bytes.size() ||
         std::fflush(file_.get()) != 0)
-      throw std::runtime_error("wsl: cannot write " + name_.string() + ": " + std::strerror(errno));
+      throw std::runtime_error(fmt::format("wsl: cannot write {}: {}", name_.string(), std::strerror(errno)));
   }
   struct closes {
     void operator()(std::FILE* f) const { std::fclose(f); }

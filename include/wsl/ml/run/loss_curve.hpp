@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// How the loss fell: points of a run, kept as a table (CSV) that a resumed run reads back, and drawn as a
-// picture (SVG) that needs nothing but a browser.
+// The loss curve of a run: its points, kept as a table (CSV) that a resumed run reads back, and drawn as a
+// picture (SVG) for a browser.
 //   ml::loss_curve curve;
 //   curve.add({.step = 100, .loss = 2.1, .rate = 1e-3});
 //   support::write_whole_file("loss.svg", curve.svg("char GPT"));
 #pragma once
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -22,14 +24,14 @@ class loss_curve {
  public:
   struct point {
     i64 step = 0;
-    f64 loss = 0, rate = 0;  ///< of a step of training, and its learning rate
-    bool evaluated = false;  ///< if so, the loss is that of the held-out data and there is no rate
+    f64 loss = 0, rate = 0;  ///< of a training step, and its learning rate
+    bool evaluated = false;  ///< true: the loss is that of the held-out data, and there is no rate
     friend bool operator==(const point&, const point&) = default;
   };
 
   void add(const point& p) { points_.push_back(p); }
   const std::vector<point>& points() const { return points_; }
-  /// Forgets what a run did after a checkpoint from which another goes on.
+  /// Removes the points after a step, because a run resumes there from a checkpoint.
   void keep_until(i64 step) {
     std::erase_if(points_, [&](const point& p) { return p.step > step; });
   }
@@ -37,11 +39,11 @@ class loss_curve {
   std::string csv() const {
     std::string out = "step,kind,loss,learning_rate\n";
     for (const point& p : points_)
-      out += std::to_string(p.step) + (p.evaluated ? ",eval," : ",train,") + digits(p.loss) + "," +
-             (p.evaluated ? "" : digits(p.rate)) + "\n";
+      out += fmt::format("{},{},{},{}\n", p.step, p.evaluated ? "eval" : "train", digits(p.loss),
+                         p.evaluated ? "" : digits(p.rate));
     return out;
   }
-  /// What `csv` wrote. Throws std::invalid_argument with the line that is none of it.
+  /// Reads what `csv` wrote. Throws std::invalid_argument that names the first line which has another form.
   static loss_curve from_csv(std::string_view text) {
     loss_curve c;
     int line = 0;
@@ -53,17 +55,17 @@ class loss_curve {
     return c;
   }
 
-  /// Steps to the right, the loss upward; the training loss as a line, the held-out loss as a line with dots.
+  /// A picture with steps to the right and the loss upward: the training loss as a line, the held-out loss as
+  /// a line with dots.
   /// The legend says the last value of each.
   std::string svg(const std::string& title) const {
     using namespace wsl::drawing;
     frame f{points_};
-    std::string out =
-        "<svg xmlns=\"http://www.w3.org/2000/svg\"" +
-        attribute("viewBox", "0 0 " + std::to_string(frame::width) + " " + std::to_string(frame::height)) +
-        " font-family=\"sans-serif\" font-size=\"13\">\n" +
-        rectangle({0, 0}, {frame::width, frame::height}, 0, painted("#ffffff", "none", 0)) +
-        label({frame::left, 24}, title, attribute("font-weight", "bold"));
+    std::string out = "<svg xmlns=\"http://www.w3.org/2000/svg\"" +
+                      attribute("viewBox", fmt::format("0 0 {} {}", int{frame::width}, int{frame::height})) +
+                      " font-family=\"sans-serif\" font-size=\"13\">\n" +
+                      rectangle({0, 0}, {frame::width, frame::height}, 0, painted("#ffffff", "none", 0)) +
+                      label({frame::left, 24}, title, attribute("font-weight", "bold"));
     for (const f64 v : support::ticks(f.least, f.most)) {
       const int y = f.y(v);
       out += outline(to('M', {frame::left, y}) + to('L', {frame::width - frame::right, y}),
@@ -88,7 +90,7 @@ class loss_curve {
   }
 
  private:
-  /// The paper: where a step and a loss are on it.
+  /// The coordinates of a step and a loss in the picture.
   struct frame {
     static constexpr int width = 720, height = 400, left = 60, right = 20, top = 40, bottom = 44;
     i64 last = 1;
@@ -152,8 +154,8 @@ class loss_curve {
     const bool good = line.empty() && (p.evaluated || part[1] == "train") && read(part[0], p.step) &&
                       read(part[2], p.loss) && (p.evaluated || read(part[3], p.rate));
     if (!good)
-      throw std::invalid_argument("wsl: line " + std::to_string(number) +
-                                  " of the loss curve is not step,kind,loss,learning_rate");
+      throw std::invalid_argument(
+          fmt::format("wsl: line {} of the loss curve is not step,kind,loss,learning_rate", number));
     return p;
   }
 

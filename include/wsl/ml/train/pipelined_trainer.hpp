@@ -1,67 +1,69 @@
 // SPDX-License-Identifier: MIT
-// Training with all layers on the wafer at once: each lies on a strip of it, samples stream through from
-// strip to strip and their gradients back, and the parameters change where they are. For models that fit;
-// trainer.hpp has the same calls for those that do not.
+// Training in a pipeline, with all layers on the wafer at once: each lies on a strip of it, samples stream
+// through from strip to strip and their gradients back, and every PE updates its parameters in place. This is
+// for models that fit on a wafer; trainer.hpp has the same calls for those that do not.
 //   ml::pipelined_trainer t{net, ml::optimizer::adam(), {.strips = 4}};
-// See examples/32_pipeline.cpp.
+// See docs/guide/ml.md and examples/32_pipeline.cpp.
 #pragma once
-#include "pipelined/report.hpp"
+#include <fmt/format.h>
+#include "pipelined/pipeline_report.hpp"
 #include "pipelined/worker.hpp"
 #include "settings.hpp"
 
 namespace wsl::ml {
 
-class pipelined_trainer : public training_run {
+class pipelined_trainer : public trainer_base {
  public:
-  /// Throws std::invalid_argument for a number of strips or a micro-batch size that cannot be.
-  pipelined_trainer(network n, const optimizer& rule, const pipelining& how = {})
-      : training_run(std::move(n), rule, how.seed),
+  /// Throws std::invalid_argument for a number of strips or a micro-batch size that is out of range.
+  pipelined_trainer(network n, const optimizer& rule, const pipeline_settings& how = {})
+      : trainer_base(std::move(n), rule, how.seed),
         how_(checked(how)),
         strips_(*network_, how.strips),
         fabric_(plan(strips_.count()), threaded{.threads = how.threads, .pes_per_partition = 1}) {}
 
-  /// One step of training. Returns the mean loss of the tokens that count, before the step. Throws
-  /// std::invalid_argument if the batch does not fit the model, and std::runtime_error if the loss or a
-  /// gradient is not finite: then the parameters are lost, and a run goes on from its last checkpoint.
+  /// One step of training with learning rate `rate`. Returns the loss before the step, a mean weighted by the
+  /// mask. Throws std::invalid_argument if the batch does not fit the model, and
+  /// std::runtime_error if the loss or a gradient is not finite: then the parameters are lost, and training
+  /// resumes from the last checkpoint.
   f64 step(batch b, f64 rate) {
     const f64 counts = check(*network_, b);
-    const learning l{rule_, static_cast<f32>(rate), ++steps_, {how_.clip_norm, how_.clip_value}};
+    const optimizer_step o{rule_, static_cast<f32>(rate), ++steps_, {how_.clip_norm, how_.clip_value}};
     const wall_clock::time_point began = wall_clock::now();
-    pass({&strips_, &memory_, b, micro_batches(b), l, chance_of_step(), true});
-    if (!l.now()) {
+    pass({&strips_, &arrays_, b, micro_batches(b), o, dropout_of_step(), true});
+    if (!o.updates_at_once()) {
       f64 sum = 0;
       each([&](strip_worker& w) { sum += w.sum_of_squares; });
-      fabric_.launch<&strip_worker::learn>(all, clip_by_norm(sum, how_.clip_norm));
+      fabric_.launch<&strip_worker::update_all>(all, clip_by_norm(sum, how_.clip_norm));
     }
-    log(began, micro_batches(b));
+    measure(began, micro_batches(b));
     i32 not_finite = -1;
     each([&](strip_worker& w) { not_finite = std::max(not_finite, w.not_finite); });
     const f64 mean = loss() / counts;
     require_finite(mean, not_finite);
     return mean;
   }
-  /// The mean loss without training.
+  /// The loss of a batch, without training.
   f64 evaluate(batch b) {
     const f64 counts = check(*network_, b);
     forward(b);
     return loss() / counts;
   }
-  /// The logits of a batch, (tokens, classes); it needs no targets.
+  /// The logits of a batch, (tokens, classes). The batch needs no targets.
   std::vector<f32> predict(batch b) {
     b.targets = {}, b.mask = {};
     check_input(*network_, b);
     forward(b);
     return logits();
   }
-  /// The logits of the last batch that was evaluated, (tokens, classes).
+  /// The logits of the last batch that was evaluated or predicted, (tokens, classes).
   std::vector<f32> logits() { return fabric_.program_at<strip_worker>({strips_.count() - 1, 0}).logits; }
 
-  /// Of the last step of training.
+  /// Where the last step of training went.
   const pipeline_report& report() const { return report_; }
   const strips& layers() const { return strips_; }
   fabric& wafer() { return fabric_; }
 
-  /// The layout that trains.
+  /// The layout of a pipeline with so many strips.
   static layout plan(int strips) {
     layout l{host, strips, 1};
     l.place(all, program_v<strip_worker>);
@@ -70,22 +72,22 @@ class pipelined_trainer : public training_run {
   }
 
  private:
-  static const pipelining& checked(const pipelining& how) {
+  static const pipeline_settings& checked(const pipeline_settings& how) {
     clipping::checked(how.clip_norm, how.clip_value);
     if (how.micro_batch_size < 0)
       throw std::invalid_argument(
-          "wsl: a micro-batch has at least one sequence, or 0 for a size that fits, not " +
-          std::to_string(how.micro_batch_size));
+          fmt::format("wsl: a micro-batch has at least one sequence, or 0 for a size that fits, not {}",
+                      how.micro_batch_size));
     return how;
   }
   int micro_batches(const batch& b) const {
     if (how_.micro_batch_size == 0) return std::min(b.sequences, 4 * strips_.count());
     return (b.sequences + how_.micro_batch_size - 1) / how_.micro_batch_size;
   }
-  void forward(const batch& b) { pass({&strips_, &memory_, b, micro_batches(b), {rule_}}); }
-  void pass(const pipeline_order& o) {
-    fabric_.start<&strip_worker::step>(all, o);
-    report_.traffic = fabric_.run();
+  void forward(const batch& b) { pass({&strips_, &arrays_, b, micro_batches(b), {rule_}}); }
+  void pass(const pipeline_step& s) {
+    fabric_.start<&strip_worker::step>(all, s);
+    report_.counters = fabric_.run();
   }
   template <class F>
   void each(F f) {
@@ -96,7 +98,7 @@ class pipelined_trainer : public training_run {
     each([&](strip_worker& w) { total += w.loss; });
     return total;
   }
-  void log(wall_clock::time_point began, int micro_batches) {
+  void measure(wall_clock::time_point began, int micro_batches) {
     const wall_clock::time_point ended = wall_clock::now();
     report_.seconds = seconds(ended - began), report_.micro_batches = micro_batches, report_.resident = 0;
     report_.strips.clear();
@@ -104,15 +106,15 @@ class pipelined_trainer : public training_run {
     for (int x = 0; x < strips_.count(); ++x) work += strips_[x].work;
     for (int x = 0; x < strips_.count(); ++x) {
       const strip& s = strips_[x];
-      const strip_log& l = fabric_.program_at<strip_worker>({x, 0}).log;
+      const strip_times& t = fabric_.program_at<strip_worker>({x, 0}).times;
       report_.strips.push_back({s.parts.front().of->name + " .. " + s.parts.back().of->name, s.work / work,
-                                l.forward, l.back, l.update, seconds(l.began - began),
-                                seconds(ended - l.finished)});
+                                t.forward, t.backward, t.update, seconds(t.began - began),
+                                seconds(ended - t.finished)});
       for (const stage_part& p : s.parts) report_.resident += p.which < 0 ? 0 : sizeof(f32) * p.size();
     }
   }
 
-  pipelining how_;
+  pipeline_settings how_;
   strips strips_;
   fabric fabric_;
   pipeline_report report_;

@@ -1,29 +1,31 @@
 // SPDX-License-Identifier: MIT
-// Training by weight streaming: activations stay on the wafers' PEs, weights pass them slab by slab,
-// gradients go back to the memory, which changes the weights.
+// Training by weight streaming: activations stay on the PEs of the wafers, weights stream past them tile by
+// tile, and gradients go back to the memory, which updates the weights.
 //   ml::trainer t{net, ml::optimizer::adamw()};
 //   const f64 loss = t.step({.ids = x, .targets = y, .sequences = 12, .length = 64}, 1e-3);
-// A bfloat16_trainer streams half as many bytes, see weight_format.hpp.
-// On several processes, each with wafers of its own and the first with the memory, the same bits:
+// A bfloat16_trainer streams half as many bytes, see streaming/weight_format.hpp. On several processes, each
+// with wafers of its own and the first with the memory, training gives the same bits:
 //   ml::trainer t{net, ml::optimizer::adamw(), {.num_csx = 8}, mpi::world()};
-// See docs/guide/ml.md.
+// See docs/guide/ml.md and examples/31_train.cpp.
 #pragma once
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <optional>
 
-#include "run.hpp"
 #include "settings.hpp"
-#include "streaming/memory.hpp"
+#include "streaming/memory_server.hpp"
 #include "streaming/swarm.hpp"
 #include "streaming/worker.hpp"
+#include "trainer_base.hpp"
 
 namespace wsl::ml {
 
-/// Weights travel and wait as `Weight`, f32 or bf16; all that is computed is f32.
+/// Weights travel to the wafer and wait there as `Weight`, f32 or bf16. All computation is in f32.
 template <class Weight = f32>
-class basic_trainer : public training_run {
-  /// What stands for the processes where there is one.
+class basic_trainer : public trainer_base {
+  /// Takes the place of mpi::world() where there is only one process.
   struct this_process {
     static bool root() { return true; }
     static int size() { return 1; }
@@ -31,19 +33,19 @@ class basic_trainer : public training_run {
   };
 
  public:
-  /// Throws std::invalid_argument if there cannot be so many wafers or workers.
-  basic_trainer(network n, const optimizer& rule, const training& how = {})
+  /// Throws std::invalid_argument if the settings ask for more wafers or workers than there can be.
+  basic_trainer(network n, const optimizer& rule, const streaming_settings& how = {})
       : basic_trainer(std::move(n), rule, how, this_process{}) {}
-  /// On several processes, as `mpi::world()` has them. All of them make the same calls, with batches that
-  /// have at least the sequences of `part()` and all of the mask; losses and logits are known to all. Throws
-  /// std::invalid_argument if there are fewer wafers than processes.
+  /// On several processes, as `mpi::world()` gives them. All processes make the same calls. The batch of each
+  /// has at least the sequences of its `part()`, and the whole mask; every process gets the losses and
+  /// logits. Throws std::invalid_argument if there are fewer wafers than processes.
   template <class Processes>
-  basic_trainer(network n, const optimizer& rule, const training& how, const Processes& all)
-      : training_run(std::move(n), rule, how.seed, how.memory_folder, all.root()),
+  basic_trainer(network n, const optimizer& rule, const streaming_settings& how, const Processes& all)
+      : trainer_base(std::move(n), rule, how.seed, how.memory_folder, all.root()),
         how_(checked(how, all.size())),
         fabric_(plan(how.workers, how.num_csx), all.with({.threads = how.threads, .pes_per_partition = 1})) {}
 
-  /// What this process needs of a batch.
+  /// The part of each batch that this process needs.
   batch_part part() {
     batch_part p{.first = 0, .end = how_.num_csx, .of = how_.num_csx};
     while (p.first < p.end && !runs(p.first)) ++p.first;
@@ -51,37 +53,38 @@ class basic_trainer : public training_run {
     return p;
   }
 
-  /// One step of training. Returns the mean loss of the tokens that count, before the step. Throws
-  /// std::invalid_argument if the batch does not fit the model, or cannot be divided among the wafers, and
-  /// std::runtime_error if the loss or a gradient is not finite: then the parameters are lost, and a run goes
-  /// on from its last checkpoint.
+  /// One step of training with learning rate `rate`. Returns the loss before the step, a mean weighted by the
+  /// mask. Throws std::invalid_argument if the batch does not fit the model, or cannot be divided evenly
+  /// among the wafers, and std::runtime_error if the loss or a gradient is not finite: then the parameters
+  /// are lost, and training resumes from the last checkpoint.
   f64 step(batch b, f64 rate) {
     complete(b);
     const f64 counts = check(*network_, b);
     if (b.sequences % how_.num_csx)
-      throw std::invalid_argument("wsl: num_csx " + std::to_string(how_.num_csx) +
-                                  " requires the global batch size " + std::to_string(b.sequences) +
-                                  " to be divisible by num_csx");
-    const learning l{rule_, static_cast<f32>(rate), ++steps_, {how_.clip_norm, how_.clip_value}};
+      throw std::invalid_argument(
+          fmt::format("wsl: num_csx {} requires the global batch size {} to be divisible by num_csx",
+                      how_.num_csx, b.sequences));
+    const optimizer_step o{rule_, static_cast<f32>(rate), ++steps_, {how_.clip_norm, how_.clip_value}};
     stopwatch watch(report_);
-    pass(b, l, chance_of_step(), true);
-    log_passes(watch);
-    if (!l.now()) {
-      fabric_.launch<&server::learn>(servers, clip_by_norm(sum(&server::sum_of_squares), how_.clip_norm));
+    pass(b, o, dropout_of_step(), true);
+    measure_passes(watch);
+    if (!o.updates_at_once()) {
+      fabric_.launch<&server::update_all>(servers,
+                                          clip_by_norm(sum(&server::sum_of_squares), how_.clip_norm));
       watch.phase("update", sum(&server::work));
     }
     const f64 mean = loss() / counts;
     require_finite(mean, not_finite(), std::isfinite(mean) ? "" : first_not_finite());
     return mean;
   }
-  /// The mean loss without training.
+  /// The loss of a batch, without training.
   f64 evaluate(batch b) {
     complete(b);
     const f64 counts = check(*network_, b);
     pass(b, {rule_});
     return loss() / counts;
   }
-  /// The logits of a batch, (tokens, classes); it needs no targets.
+  /// The logits of a batch, (tokens, classes). The batch needs no targets.
   std::vector<f32> predict(batch b) {
     b.targets = {}, b.mask = {};
     complete(b);
@@ -103,24 +106,22 @@ class basic_trainer : public training_run {
       const coord c{k / how_.workers, 2 * (k % how_.workers) + 1};
       const std::span<f32> part = std::span(all).subspan(begin_of(k), begin_of(k + 1) - begin_of(k));
       if (fabric_.here(c))
-        std::copy_n(fabric_.program_at<wafer_worker>(c).at.value(network_->logits()).first(), part.size(),
-                    part.begin());
+        std::copy_n(fabric_.program_at<wafer_worker>(c).activations.value(network_->logits()).first(),
+                    part.size(), part.begin());
       fabric_.bring(c, part);
     }
     return all;
   }
 
-  /// Of the last step of training; on several processes of the wafers and the part of the memory that are
-  /// here.
+  /// Where the last step of training went. On several processes it counts what belongs to this one.
   const step_report& report() const { return report_; }
   fabric& wafer() { return fabric_; }
 
-  /// The layout that trains.
+  /// The layout of `num_csx` wafers with so many workers each.
   static layout plan(int workers, int num_csx = 1) {
     layout l{host, num_csx, 2 * workers};
-    l.place(servers, program_v<server>);
-    l.place(at_work, program_v<wafer_worker>);
-    each_swarm_node(num_csx, [&]<int level, int children>(const area& a) {
+    l.place(servers, program_v<server>).place(at_work, program_v<wafer_worker>);
+    each_swarm_node(num_csx, [&](auto level, auto children, const area& a) {
       l.place(a, program_v<swarm_node<level, children>>);
     });
     wires::wire<Weight>(l);
@@ -132,23 +133,23 @@ class basic_trainer : public training_run {
   using wafer_worker = worker<Weight>;
   static constexpr area servers = rows(0, end, 2).column(0), at_work = rows(1, end, 2);
 
-  static const training& checked(const training& how, int processes) {
+  static const streaming_settings& checked(const streaming_settings& how, int processes) {
     clipping::checked(how.clip_norm, how.clip_value);
-    if (how.workers < 1 || how.workers > wires::most)
-      throw std::invalid_argument("wsl: a wafer that trains has 1 to " + std::to_string(wires::most) +
-                                  " workers, not " + std::to_string(how.workers));
-    if (how.num_csx < 1 || how.num_csx > wires::most_wafers)
-      throw std::invalid_argument("wsl: num_csx is 1 to " + std::to_string(wires::most_wafers) + ", not " +
-                                  std::to_string(how.num_csx));
+    if (how.workers < 1 || how.workers > wires::max_servers)
+      throw std::invalid_argument(fmt::format("wsl: a wafer that trains has 1 to {} workers, not {}",
+                                              wires::max_servers, how.workers));
+    if (how.num_csx < 1 || how.num_csx > wires::max_wafers)
+      throw std::invalid_argument(
+          fmt::format("wsl: num_csx is 1 to {}, not {}", wires::max_wafers, how.num_csx));
     if (how.num_csx < processes)
-      throw std::invalid_argument("wsl: " + std::to_string(processes) +
-                                  " processes train on at least as many wafers, not on num_csx " +
-                                  std::to_string(how.num_csx) + ": each has one or more");
+      throw std::invalid_argument(fmt::format(
+          "wsl: {} processes train on at least as many wafers, not on num_csx {}: each has one or more",
+          processes, how.num_csx));
     return how;
   }
   bool runs(int wafer) { return fabric_.here({wafer, 1}); }
 
-  /// Which rows of tables travel depends on the tokens of all wafers.
+  /// Brings the ids of all processes into b, because which rows of tables travel depends on all of them.
   void complete(batch& b) {
     if (!fabric_.spread() || b.ids.size() != b.tokens()) return;
     ids_.assign(b.ids.begin(), b.ids.end());
@@ -160,35 +161,38 @@ class basic_trainer : public training_run {
     }
     b.ids = ids_;
   }
-  void pass(const batch& b, const learning& l, const dropout_generator& random = {}, bool back = false) {
+  void pass(const batch& b, const optimizer_step& o, const dropout_generator& random = {},
+            bool backward = false) {
     last_ = {.sequences = b.sequences, .length = b.length};
-    const streaming_schedule& way = way_.emplace(*network_, how_.workers, back, &b);
-    fabric_.start<&server::step>(servers, &way, &memory_, l);
-    each_swarm_node(how_.num_csx, [&]<int level, int children>(const area& a) {
-      fabric_.start<&swarm_node<level, children>::step>(a, &way);
+    const streaming_schedule& schedule = schedule_.emplace(*network_, how_.workers, backward, &b);
+    fabric_.start<&server::step>(servers, &schedule, &arrays_, o);
+    each_swarm_node(how_.num_csx, [&](auto level, auto children, const area& a) {
+      fabric_.start<&swarm_node<level, children>::step>(a, &schedule);
     });
-    fabric_.start<&wafer_worker::step>(at_work, work_order{network_.get(), &way, b, random});
-    report_.traffic = fabric_.run();
+    fabric_.start<&wafer_worker::step>(at_work, streaming_step{network_.get(), &schedule, b, random});
+    report_.counters = fabric_.run();
   }
-  void log_passes(stopwatch& watch) {
-    wall_clock::time_point turned, finished;
-    f64 forward = 0, back = 0;
+  void measure_passes(stopwatch& watch) {
+    wall_clock::time_point forward_done, backward_done;
+    f64 forward = 0, backward = 0;
     u64 peak = 0;
     each_here<wafer_worker>(at_work, [&](wafer_worker& w) {
-      turned = std::max(turned, w.log.turned), finished = std::max(finished, w.log.finished);
-      forward += w.log.forward, back += w.log.back;
-      peak = std::max<u64>(peak, w.log.peak);
+      forward_done = std::max(forward_done, w.times.forward_done),
+      backward_done = std::max(backward_done, w.times.backward_done);
+      forward += w.times.forward, backward += w.times.backward;
+      peak = std::max<u64>(peak, w.times.peak);
     });
-    watch.phase("forward", forward, turned);
-    watch.phase("backward", back, finished);
+    watch.phase("forward", forward, forward_done);
+    watch.phase("backward", backward, backward_done);
     watch.phase(how_.clip_norm == 0 ? "last gradients and update" : "last gradients",
                 how_.clip_norm == 0 ? sum(&server::work) : 0);
-    report_.sent_forward = sum(&server::sent_forward), report_.sent_back = sum(&server::sent_back);
+    report_.sent_forward = sum(&server::sent_forward), report_.sent_backward = sum(&server::sent_backward);
     report_.returned = sum(&server::returned);
-    report_.peak_weights = sizeof(Weight) * peak, report_.two_layers = sizeof(Weight) * way_->two_layers();
+    report_.peak_weights = sizeof(Weight) * peak,
+    report_.largest_two_layers = sizeof(Weight) * schedule_->largest_two_layers();
   }
 
-  /// Calls f(program) for the PEs of an area that this process runs, wafer by wafer.
+  /// Calls f(program) for the PEs of an area that belong to this process, wafer by wafer.
   template <class P, class F>
   void each_here(const area& where, F f) {
     const region r = fabric_.plan().inside(where);
@@ -202,13 +206,13 @@ class basic_trainer : public training_run {
     each_here<server>(servers, [&](server& s) { total += s.*of; });
     return total;
   }
-  /// The sum over all wafers in one order, wherever they are.
+  /// The sum over all wafers, always in the same order.
   f64 loss() {
     const region r = fabric_.plan().inside(at_work);
     std::vector<f64> of(static_cast<std::size_t>(r.count()));
     for (int i = 0; i < r.count(); ++i)
       if (fabric_.here(r.nth(i)))
-        of[static_cast<std::size_t>(i)] = fabric_.program_at<wafer_worker>(r.nth(i)).at.loss;
+        of[static_cast<std::size_t>(i)] = fabric_.program_at<wafer_worker>(r.nth(i)).activations.loss;
     fabric_.bring_each(at_work, std::span(of));
     f64 total = 0;
     for (int x = 0; x < r.columns(); ++x)
@@ -233,7 +237,7 @@ class basic_trainer : public training_run {
     const region r = fabric_.plan().inside(at_work);
     std::vector<i32> of(static_cast<std::size_t>(r.count()));
     const auto finite = [&](wafer_worker& w, int value) {
-      const matrix<f32> x = w.at.value(value);
+      const matrix<f32> x = w.activations.value(value);
       return all_finite(x.first(), x.rows() * x.columns());
     };
     const auto first = [&](wafer_worker& w) {
@@ -252,10 +256,10 @@ class basic_trainer : public training_run {
                                                      : "";
   }
 
-  training how_;
-  std::optional<streaming_schedule> way_;  ///< of the last batch
-  batch last_;                             ///< its shape
-  std::vector<i32> ids_;                   ///< of all processes
+  streaming_settings how_;
+  std::optional<streaming_schedule> schedule_;  // of the last batch
+  batch last_;                                  // its shape
+  std::vector<i32> ids_;                        // of all processes
   fabric fabric_;
   step_report report_;
 };

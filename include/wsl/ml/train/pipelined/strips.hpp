@@ -1,55 +1,56 @@
 // SPDX-License-Identifier: MIT
-// How a model's layers are cut over a row of PEs: in the order in which they run, as evenly as their work
-// allows, so that a large layer lies on several PEs (each has some of its outputs) and several small ones lie
-// on one. What a PE needs of the values before it, and what those after it need, crosses the boundary between
-// them.
+// How a model's layers are divided over a row of PEs: in the order in which they run, as evenly as their work
+// allows. A large layer lies on several PEs, each of which has some of its outputs, and several small layers
+// lie on one. Values that later PEs read cross the boundary between neighbouring strips.
 #pragma once
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 #include <map>
 
+#include "../../optim/step.hpp"
 #include "../state.hpp"
 
 namespace wsl::ml {
 
-/// A part of a stage that a PE has: some rows of one of its parameters, or with `which` -1 its own work.
+/// The part of a stage that a PE has: some rows of one of its parameters, or with `which` -1 its own work.
 struct stage_part {
   const stage* of;
   int which;
   std::size_t parameter;
   int row, rows, columns;
-  bool owned = true;  ///< this is the parameter's first stage; others borrow its numbers
-  f64 work = 0;
-  weight_tile use(f32* numbers) const { return {which, row, matrix<f32>(numbers, rows, columns)}; }
+  bool owned = true;  ///< false if an earlier stage has the parameter, too: it owns the numbers
+  f64 work = 0;       ///< operations for each token
+  weight_tile tile(f32* numbers) const { return {which, row, matrix<f32>(numbers, rows, columns)}; }
   std::size_t first() const { return static_cast<std::size_t>(row) * static_cast<std::size_t>(columns); }
   std::size_t size() const { return static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns); }
 };
 
-/// What crosses from a PE to the one after it, and back.
+/// The values that cross from a PE to the next one, and back.
 struct boundary {
-  std::vector<int> values;  ///< their numbers for each token ...
-  /// ... and on the way back the gradients of all but the model's input
-  std::vector<int> gradients;
-  /// parameters that later stages borrow: once a step their numbers, and back their gradients
+  std::vector<int> values;     ///< forward, for each token
+  std::vector<int> gradients;  ///< backward: those of all values but the model's input
+  /// Parameters that later stages share: once a step their numbers go forward, and their gradients back.
   std::vector<std::size_t> borrowed;
 };
 
 struct strip {
   std::vector<stage_part> parts;
-  std::vector<int> widths;  ///< of all values, 0 for those that the PE does not touch
+  std::vector<int> widths;  ///< of all values; 0 for those that the PE has no part in
   boundary west, east;
-  f64 work = 0;  ///< operations for a token
+  f64 work = 0;  ///< operations for each token
 };
 
 class strips {
  public:
-  /// At most `count` PEs. Throws std::invalid_argument for less than one.
+  /// Divides a model into at most `count` strips. Throws std::invalid_argument if count is not 1 to 64.
   strips(const network& n, int count) : network_(n) {
-    if (count < 1 || count > most)
-      throw std::invalid_argument("wsl: a pipeline has 1 to " + std::to_string(most) + " strips, not " +
-                                  std::to_string(count));
+    if (count < 1 || count > max_strips)
+      throw std::invalid_argument(
+          fmt::format("wsl: a pipeline has 1 to {} strips, not {}", max_strips, count));
     const std::vector<stage_part> parts = list(count);
-    std::vector<std::size_t> begins = cut(parts, count);
+    std::vector<std::size_t> begins = divided(parts, count);
     begins.push_back(parts.size());
     for (std::size_t s = 0; s + 1 < begins.size(); ++s) {
       strip& x = all_.emplace_back();
@@ -62,7 +63,7 @@ class strips {
   int count() const { return static_cast<int>(all_.size()); }
   const strip& operator[](int k) const { return all_[static_cast<std::size_t>(k)]; }
 
-  static constexpr int most = 64;
+  static constexpr int max_strips = 64;
 
  private:
   std::vector<stage_part> list(int count) const {
@@ -75,7 +76,7 @@ class strips {
       for (std::size_t w = 0; w < s->parameters.size(); ++w) {
         const std::size_t k = static_cast<std::size_t>(s->parameters[w]);
         const parameter& p = network_.parameters()[k];
-        const int rows = slab_rows(p, 2 * count), which = static_cast<int>(w);
+        const int rows = tile_rows(p, 2 * count), which = static_cast<int>(w);
         for (int row = 0; row < p.rows; row += rows) {
           const int some = std::min(rows, p.rows - row);
           parts.push_back({s.get(), which, k, row, some, p.columns, !seen[k],
@@ -86,8 +87,8 @@ class strips {
     }
     return parts;
   }
-  /// Where the strips begin so that the busiest has as little work as can be.
-  static std::vector<std::size_t> cut(const std::vector<stage_part>& parts, int count) {
+  /// The parts with which the strips begin, so that the busiest strip has as little work as possible.
+  static std::vector<std::size_t> divided(const std::vector<stage_part>& parts, int count) {
     f64 low = 0, high = 0;
     for (const stage_part& p : parts) low = std::max(low, p.work), high += p.work;
     for (int i = 0; i < 50; ++i) {
@@ -105,7 +106,7 @@ class strips {
     }
     return begins;
   }
-  /// Neighbouring rows of one parameter become one part.
+  /// Appends a part to a strip; neighbouring rows of one parameter become one part.
   static void append(strip& x, const stage_part& p) {
     x.work += p.work;
     if (!x.parts.empty()) {
@@ -117,7 +118,7 @@ class strips {
     }
     x.parts.push_back(p);
   }
-  boundary between(const std::vector<stage_part>& parts, std::size_t cut) const {
+  boundary between(const std::vector<stage_part>& parts, std::size_t begin) const {
     constexpr std::size_t never = ~std::size_t{0};
     struct use {
       std::size_t first = never, last = 0;
@@ -132,12 +133,12 @@ class strips {
       for (int v : parts[k].of->inputs) touch(v);
       touch(parts[k].of->output);
       if (parts[k].which < 0) continue;
-      if (k < cut && parts[k].owned) owned[parts[k].parameter] = true;
-      if (k >= cut && !parts[k].owned) borrowed[parts[k].parameter] = true;
+      if (k < begin && parts[k].owned) owned[parts[k].parameter] = true;
+      if (k >= begin && !parts[k].owned) borrowed[parts[k].parameter] = true;
     }
     boundary b;
     for (std::size_t v = 0; v < values.size(); ++v)
-      if (values[v].first < cut && values[v].last >= cut && values[v].first != never)
+      if (values[v].first < begin && values[v].last >= begin && values[v].first != never)
         b.values.push_back(static_cast<int>(v));
     std::copy_if(b.values.begin(), b.values.end(), std::back_inserter(b.gradients),
                  [&](int v) { return v != network_.input(); });

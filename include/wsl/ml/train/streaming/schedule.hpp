@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What passes between the memory and the wafer in a step, in order: the slabs of every stage on the way
-// forward, and on the way back those that are looked at again and all their gradients. Everybody knows the
-// itinerary, so nothing but numbers travels. The slabs are shared out evenly to the memory's servers; a slab
-// is always with the same. Of a table of which a batch needs few rows only these travel.
+// The streaming schedule: everything that passes between the memory and the wafer in a step, in order. In the
+// forward pass these are the weight tiles of every stage, in the backward pass the tiles that a stage reads
+// again, and all gradients. Memory servers, swarm nodes and workers all follow the same schedule, so nothing
+// but numbers travels. The tiles of a parameter are dealt out to the servers in turn; a tile is always with
+// the same server. If a batch reads few rows of a table, only these are gathered and travel.
 #pragma once
 #include <algorithm>
 #include <iterator>
@@ -13,63 +14,68 @@
 
 namespace wsl::ml {
 
+/// One entry of the schedule: a weight tile, or with `which` -1 a stage's own work, for which nothing
+/// travels.
 struct weight_transfer {
   const stage* of = nullptr;
-  int which = 0;  ///< of the stage's parameters, -1: only the stage's own work
+  int which = 0;  ///< index among the stage's parameters
   std::size_t parameter = 0;
   int row = 0, rows = 0, columns = 0;
   std::span<const i32> gathered_rows = {};  ///< the rows that travel, if they do not lie together
   int server = 0;
-  int layer = 0;             ///< stages with parameters before, on the way
-  std::size_t gradient = 0;  ///< of those that return: 0, 1, ...
-  bool back = false;
-  bool brings = false;  ///< the slab comes to the wafer
-  /// no other gradient of these rows follows in this step; of picks, of no row of the server's share
-  bool last = false;
+  int layer = 0;             ///< counts the stages with parameters that the schedule has passed
+  std::size_t gradient = 0;  ///< number of the gradient among those of the step: 0, 1, ...
+  bool backward = false;
+  bool carries_weights = false;  ///< the weights of the tile travel to the wafer
+  /// No later gradient of this step has these rows. For gathered rows: no row of the server's share.
+  bool last_gradient = false;
+
   std::size_t size() const { return static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns); }
-  bool is_slab() const { return which >= 0; }
-  bool returns() const { return is_slab() && back; }
-  bool comes_from(int s) const { return brings && server == s; }
-  bool returns_to(int s) const { return returns() && server == s; }
+  bool is_tile() const { return which >= 0; }
+  bool returns_gradient() const { return is_tile() && backward; }
+  bool is_sent_by(int s) const { return carries_weights && server == s; }
+  bool is_returned_to(int s) const { return returns_gradient() && server == s; }
 };
 
 class streaming_schedule {
  public:
-  /// For any batch, or for one.
+  /// The schedule of any batch, or with `b` of that one. Without `and_back` it is that of an evaluation.
   streaming_schedule(const network& n, int servers, bool and_back, const batch* b = nullptr)
-      : parameters_(n.parameters()), servers_(servers), first_(parameters_.size()) {
-    for (std::size_t k = 0, all = 0; k < first_.size(); ++k) {
+      : parameters_(n.parameters()), servers_(servers), first_tile_(parameters_.size()) {
+    for (std::size_t k = 0, all = 0; k < first_tile_.size(); ++k) {
       const parameter& p = parameters_[k];
-      first_[k] = static_cast<int>(all);
+      first_tile_[k] = static_cast<int>(all);
       all += static_cast<std::size_t>((p.rows + rows_of(k) - 1) / rows_of(k));
     }
     for (const auto& s : n.stages()) visit(*s, false, b);
     for (std::size_t k = n.stages().size(); and_back && k-- > 0;) visit(*n.stages()[k], true, b);
-    mark_last();
+    mark_last_gradients();
   }
   streaming_schedule(streaming_schedule&&) = default;
   streaming_schedule& operator=(streaming_schedule&&) = delete;
 
-  const std::vector<weight_transfer>& weight_transfers() const { return trips_; }
-  std::size_t longest() const {
+  const std::vector<weight_transfer>& transfers() const { return transfers_; }
+  /// The numbers of the largest transfer.
+  std::size_t max_size() const {
     std::size_t words = 0;
-    for (const weight_transfer& t : trips_) words = std::max(words, t.size());
+    for (const weight_transfer& t : transfers_) words = std::max(words, t.size());
     return words;
   }
-  /// Numbers of the two layers, one after the other on the way, that together have the most.
-  u64 two_layers() const {
+  /// The numbers of the two consecutive layers that together have the most.
+  u64 largest_two_layers() const {
     std::vector<u64> layer(2);
-    for (const weight_transfer& t : trips_) {
+    for (const weight_transfer& t : transfers_) {
       layer.resize(std::max(layer.size(), static_cast<std::size_t>(t.layer) + 1));
-      if (t.brings) layer[static_cast<std::size_t>(t.layer)] += t.size();
+      if (t.carries_weights) layer[static_cast<std::size_t>(t.layer)] += t.size();
     }
     u64 most = 0;
     for (std::size_t k = 1; k < layer.size(); ++k) most = std::max(most, layer[k - 1] + layer[k]);
     return most;
   }
-  /// Calls f(slab) for the slabs of a parameter that a server has, as trips with nothing but a place.
+  /// Calls f(transfer) for the tiles of a parameter that a server has. These transfers say where the tile
+  /// lies and nothing else.
   template <class F>
-  void each_slab(std::size_t parameter, int server, F f) const {
+  void each_tile(std::size_t parameter, int server, F f) const {
     const auto& p = parameters_[parameter];
     const int rows = rows_of(parameter);
     for (int row = 0; row < p.rows; row += rows)
@@ -82,101 +88,87 @@ class streaming_schedule {
   }
 
  private:
-  int rows_of(std::size_t parameter) const { return slab_rows(parameters_[parameter], servers_); }
+  int rows_of(std::size_t parameter) const { return tile_rows(parameters_[parameter], servers_); }
   int server_of(std::size_t parameter, int row) const {
-    return (first_[parameter] + row / rows_of(parameter)) % servers_;
+    return (first_tile_[parameter] + row / rows_of(parameter)) % servers_;
   }
 
-  void visit(const stage& s, bool back, const batch* b) {
-    trips_.push_back({.of = &s, .which = -1, .layer = layers_, .back = back});
+  void visit(const stage& s, bool backward, const batch* b) {
+    transfers_.push_back({.of = &s, .which = -1, .layer = layers_, .backward = backward});
     for (int which = 0; which < static_cast<int>(s.parameters.size()); ++which) {
       const std::size_t k = static_cast<std::size_t>(s.parameters[static_cast<std::size_t>(which)]);
       const parameter& p = parameters_[k];
-      const bool brings = !back || s.needs_weight_in_backward(which);
-      const std::vector<i32> needed = b ? needed_rows(s.needs(which), *b) : std::vector<i32>{};
-      if (!needed.empty() && needed.size() < static_cast<std::size_t>(p.rows) / 2) {
-        for (int server = 0; server < servers_; ++server)
-          pick(needed, weight_transfer{.of = &s,
-                                       .which = which,
-                                       .parameter = k,
-                                       .columns = p.columns,
-                                       .server = server,
-                                       .layer = layers_,
-                                       .back = back,
-                                       .brings = brings});
-        continue;
-      }
-      for (int row = 0; row < p.rows; row += rows_of(k))
-        append({&s,
-                which,
-                k,
-                row,
-                std::min(rows_of(k), p.rows - row),
-                p.columns,
-                {},
-                server_of(k, row),
-                layers_,
-                0,
-                back,
-                brings,
-                false});
+      weight_transfer t{.of = &s,
+                        .which = which,
+                        .parameter = k,
+                        .columns = p.columns,
+                        .layer = layers_,
+                        .backward = backward,
+                        .carries_weights = !backward || s.needs_weight_in_backward(which)};
+      const std::vector<i32> needed = b ? needed_rows(s.rows_read(which), *b) : std::vector<i32>{};
+      if (!needed.empty() && needed.size() < static_cast<std::size_t>(p.rows) / 2)
+        for (t.server = 0; t.server < servers_; ++t.server) append_gathered(needed, t);
+      else
+        for (t.row = 0; t.row < p.rows; t.row += rows_of(k)) {
+          t.rows = std::min(rows_of(k), p.rows - t.row), t.server = server_of(k, t.row);
+          append(t);
+        }
     }
     layers_ += !s.parameters.empty();
   }
   void append(weight_transfer t) {
-    if (t.back) t.gradient = gradients_++;
-    trips_.push_back(t);
+    if (t.backward) t.gradient = gradients_++;
+    transfers_.push_back(t);
   }
-  static std::vector<i32> needed_rows(rows_needed which, const batch& b) {
+  static std::vector<i32> needed_rows(row_selection which, const batch& b) {
     std::vector<i32> rows;
-    if (which == rows_needed::of_ids) {
+    if (which == row_selection::of_ids) {
       rows.assign(b.ids.begin(), b.ids.end());
       std::sort(rows.begin(), rows.end());
       rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
-    } else if (which == rows_needed::of_positions) {
+    } else if (which == row_selection::of_positions) {
       rows.resize(static_cast<std::size_t>(b.length));
       std::iota(rows.begin(), rows.end(), 0);
     }
     return rows;
   }
-  /// Appends trips with the needed rows that a server has, no more in one than in a slab. A server that has
+  /// Appends transfers of the needed rows that a server has, each no larger than a tile. A server that has
   /// none of them sends one of its rows all the same, so that its share of the table has a last gradient.
-  void pick(const std::vector<i32>& needed, weight_transfer t) {
+  void append_gathered(const std::vector<i32>& needed, weight_transfer t) {
     std::vector<i32> mine;
     std::copy_if(needed.begin(), needed.end(), std::back_inserter(mine),
                  [&](i32 row) { return server_of(t.parameter, row) == t.server; });
     if (mine.empty())
-      each_slab(t.parameter, t.server,
-                [&](const weight_transfer& weight_tile) { mine.assign(1, weight_tile.row); });
-    const std::span<const i32> gathered_rows = picks_.emplace_back(std::move(mine));
+      each_tile(t.parameter, t.server, [&](const weight_transfer& tile) { mine.assign(1, tile.row); });
+    const std::span<const i32> rows = gathered_.emplace_back(std::move(mine));
     const std::size_t most = static_cast<std::size_t>(rows_of(t.parameter));
-    for (std::size_t from = 0; from < gathered_rows.size(); from += most) {
-      t.gathered_rows = gathered_rows.subspan(from, std::min(most, gathered_rows.size() - from)),
+    for (std::size_t from = 0; from < rows.size(); from += most) {
+      t.gathered_rows = rows.subspan(from, std::min(most, rows.size() - from));
       t.rows = static_cast<int>(t.gathered_rows.size());
       append(t);
     }
   }
-  void mark_last() {
-    // first rows of slabs whose last gradient is known
+  void mark_last_gradients() {
+    // For each parameter the first rows of the tiles whose last gradient is known.
     std::vector<std::vector<int>> seen(parameters_.size());
-    for (std::size_t k = trips_.size(); k-- > 0;) {
-      weight_transfer& t = trips_[k];
-      if (!t.returns()) continue;
+    for (std::size_t k = transfers_.size(); k-- > 0;) {
+      weight_transfer& t = transfers_[k];
+      if (!t.returns_gradient()) continue;
       std::vector<int>& rows = seen[t.parameter];
-      const auto mark = [&](const weight_transfer& weight_tile) {
-        t.last = std::find(rows.begin(), rows.end(), weight_tile.row) == rows.end();
-        rows.push_back(weight_tile.row);
+      const auto mark = [&](const weight_transfer& tile) {
+        t.last_gradient = std::find(rows.begin(), rows.end(), tile.row) == rows.end();
+        rows.push_back(tile.row);
       };
       if (t.gathered_rows.empty()) mark(t);
-      else each_slab(t.parameter, t.server, mark);
+      else each_tile(t.parameter, t.server, mark);
     }
   }
 
   const std::vector<parameter>& parameters_;
   int servers_;
-  std::vector<int> first_;  ///< slabs of the parameters before
-  std::vector<weight_transfer> trips_;
-  std::vector<std::vector<i32>> picks_;
+  std::vector<int> first_tile_;  // of each parameter, counted over all parameters
+  std::vector<weight_transfer> transfers_;
+  std::vector<std::vector<i32>> gathered_;
   std::size_t gradients_ = 0;
   int layers_ = 0;
 };

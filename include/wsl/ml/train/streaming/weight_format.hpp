@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What a weight is while it travels to the wafer and waits there for its turn: an f32, or a bf16, of which a
-// wavelet carries two. The memory keeps f32 numbers and rounds them as they leave; a PE widens the slab that
-// it uses, so all products and sums are those of f32 numbers, and gradients come back as f32. After mixed
-// precision training (Micikevicius et al., arXiv 1710.03740) with the format of Kalamkar et al. (arXiv
-// 1905.12322), which has the range of f32, so that no loss has to be scaled.
+// The format of a weight while it travels to the wafer and waits there to be used: f32, or bf16, of which a
+// wavelet carries two. The memory keeps f32 and rounds as the weights leave; a PE widens the tile that it
+// uses, so all products and sums are those of f32, and gradients come back as f32. After mixed precision
+// training (Micikevicius et al., arXiv 1710.03740) with the format of Kalamkar et al. (arXiv 1905.12322),
+// which has the range of f32, so that the loss needs no scaling.
 //   ml::bfloat16_trainer t(net.build(), ml::optimizer::adamw());
 #pragma once
 #include <array>
@@ -42,8 +42,8 @@ struct weight_format {
   using word = std::conditional_t<per_word == 1, Weight, std::array<Weight, 2>>;
   static constexpr std::size_t words(std::size_t n) { return (n + per_word - 1) / per_word; }
 
-  /// The words of some numbers, rounded to the nearest weights, ties to even; in `room` if they are not words
-  /// already.
+  /// The words that carry some numbers, rounded to the nearest weight, ties to even. For f32 they are the
+  /// numbers themselves; otherwise they are written to `room`.
   static std::span<word> pack(std::span<f32> numbers, std::vector<word>& room) {
     if constexpr (per_word == 1) return numbers;
     else {
@@ -53,7 +53,7 @@ struct weight_format {
       return room;
     }
   }
-  /// The n numbers of some words; in `room` if words are not numbers already.
+  /// The n numbers that some words carry: the words themselves for f32, otherwise in `room`.
   static f32* unpack(word* words, std::size_t n, std::vector<f32>& room) {
     if constexpr (per_word == 1) return words;
     else {

@@ -1,42 +1,54 @@
 // SPDX-License-Identifier: MIT
-// The wires of wafers that train. A wafer is a column in which ports to the memory and workers alternate,
-// port y in row 2 y and worker y below it. In the first column the ports are the memory's servers themselves
-// (on a real machine they stand beside the wafer), in the others nodes of the trees that join the wafers. A
-// server's slabs are broadcast to all workers of all wafers; gradients are added up from worker to worker
-// toward their port, from both ends, and then from port to port.
+// The colors and routes of wafers that train. A wafer is a column of PEs in which ports to the memory and
+// workers alternate: port y stands in row 2 y, worker y in the row below it. In the first column the ports
+// are the memory servers themselves (on a real machine they stand beside the wafer), in the other columns
+// they are nodes of the trees that join the wafers.
+//
+//          wafer 0        wafer 1
+//   row 0  server 0 ----> node         weight tiles of server 0, to all wafers ...
+//   row 1  worker 0       worker 0       ... and down each column, to all workers
+//   row 2  server 1 ----> node         weight tiles of server 1, likewise; also up the column
+//   row 3  worker 1       worker 1
+//
+// Gradients are added up from worker to worker toward the port of their server, from both ends of the column,
+// and then from port to port toward the west.
 #pragma once
 #include <algorithm>
 #include <bit>
+#include <boost/hana/range.hpp>
+#include <boost/hana/unpack.hpp>
 
 #include "../../../wsl.hpp"
 #include "weight_format.hpp"
 
 namespace wsl::ml::wires {
 
-inline constexpr int most = 24;  ///< servers, and workers of a wafer
-inline constexpr int most_wafers = 16, levels = 4;
+namespace hana = boost::hana;
 
-/// Which server or worker a row has.
-constexpr int number_in(int row) { return row / 2; }
+inline constexpr int max_servers = 24;  ///< also the most workers of a wafer
+inline constexpr int max_wafers = 16, levels = 4;
+
+/// The server or worker that stands in a row.
+constexpr int index_in_row(int row) { return row / 2; }
 inline int workers_of(const pe& me) { return me.height() / 2; }
 
-/// The slabs of server y.
+/// The weight tiles of a server.
 template <class Weight>
-constexpr color<typename weight_format<Weight>::word> weight_tiles(int y) {
-  return {y};
+constexpr color<typename weight_format<Weight>::word> weight_tiles(int server) {
+  return {server};
 }
-/// Sums that go south from even or odd workers, and those that go north.
-constexpr color<f32> south_from(int worker) { return {most + worker % 2}; }
-constexpr color<f32> north_from(int worker) { return {most + 2 + worker % 2}; }
-/// From a worker to its server.
-inline constexpr color<f32> home{most + 4};
+/// Sums of gradients on their way south or north. Neighbouring workers differ in parity, and so in color.
+constexpr color<f32> south_from(int worker) { return {max_servers + worker % 2}; }
+constexpr color<f32> north_from(int worker) { return {max_servers + 2 + worker % 2}; }
+/// Sums of gradients from a worker to the port above it.
+inline constexpr color<f32> to_server{max_servers + 4};
 
-/// From a node of a tree to the one 2^level to the west.
-constexpr color<f32> up(int level) { return {most + 5 + level}; }
+/// Sums from a node of a tree to the node 2^level columns to the west.
+constexpr color<f32> up(int level) { return {max_servers + 5 + level}; }
 
-/// Of the node in column x > 0: how far to the west its sums go.
+/// The level on which the node in column x > 0 sends its sums.
 constexpr int level_of(int x) { return std::countr_zero(static_cast<unsigned>(x)); }
-/// How many nodes send their sums to the port in column x of a cluster: on levels 0, 1, ...
+/// How many nodes send their sums to the port in column x; they do so on levels 0, 1, ...
 constexpr int children(int x, int wafers) {
   int n = 0;
   while (n < levels && x % (2 << n) == 0 && x + (1 << n) < wafers) ++n;
@@ -46,13 +58,13 @@ inline int children(const pe& me) { return children(me.x(), me.width()); }
 
 /// The colors of all weight tiles.
 template <class Weight>
-inline constexpr color_range<typename weight_format<Weight>::word, most> all_weight_tiles{0};
+inline constexpr color_range<typename weight_format<Weight>::word, max_servers> all_weight_tiles{0};
 
-/// The entries for what a port adds up: its wafer's gradients and the sums of so many nodes.
+/// The table entries of a port with `count` children: the gradients of its wafer and the children's sums.
 template <int count>
-using reads_sums = reads<home, color_range<f32, count>{up(0).id}>;
+using reads_sums = reads<to_server, color_range<f32, count>{up(0).id}>;
 
-/// The trees in the rows of ports.
+/// Wires the trees, which lie in the rows of ports.
 inline void wire_trees(layout& l) {
   const int wafers = l.width();
   const area ports = rows(0, end, 2);
@@ -69,7 +81,7 @@ template <class Weight>
 void wire(layout& l) {
   const int end_row = l.height();  // even
   const bool several = l.width() > 1;
-  for (int y = 0; y < most; ++y) {
+  for (int y = 0; y < max_servers; ++y) {
     const auto c = weight_tiles<Weight>(y);
     const int at = 2 * y;
     if (at >= end_row) {
@@ -96,7 +108,7 @@ void wire(layout& l) {
     l.path(north_from(p), rows(to + 2, end_row, 4), south >> north);
     l.path(north_from(p), rows(to + 1, end_row - 2, 4), south >> ramp);
   }
-  l.path(home, rows(1, end_row, 2), ramp >> north).path(home, rows(0, end_row, 2), south >> ramp);
+  l.path(to_server, rows(1, end_row, 2), ramp >> north).path(to_server, rows(0, end_row, 2), south >> ramp);
   wire_trees(l);
 }
 

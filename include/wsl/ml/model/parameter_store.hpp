@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The numbers of a model's parameters for a long run: in memory, or in a file of a folder that the operating
-// system maps, so that a model and its optimizer may be larger than the memory. The file has no name and is
-// gone with the run, however it ends.
+// The numbers of a model's parameters in training: in main memory, or in a file that the operating system
+// maps, so that a model and its optimizer may be larger than the memory. The file has no name, and is gone
+// when the process ends, in whatever way.
 #pragma once
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -22,21 +23,21 @@
 
 namespace wsl::ml {
 
-/// Zeros in a file, mapped for reading and writing.
+/// An array of zeros in a file that is mapped for reading and writing.
 class mapped_array {
  public:
-  /// In a folder. Throws std::runtime_error if the file cannot be made there or has no room.
+  /// Makes the file in a folder. Throws std::runtime_error if it cannot be made there, or has no room.
   mapped_array(std::size_t n, const std::string& folder) : bytes_(n * sizeof(f32)) {
     std::string name = folder + "/wsl-memory-XXXXXX";
     const int file = mkstemp(name.data());
-    if (file < 0) refuse("cannot be made", folder, errno);
+    if (file < 0) throw error("cannot be made", folder, errno);
     unlink(name.c_str());
-    // or the first write to a full disk would end the program
+    // Without this the first write to a full disk would end the program.
     const int full = posix_fallocate(file, 0, static_cast<off_t>(bytes_));
     void* const at = full ? MAP_FAILED : mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     const int why = full ? full : errno;
     close(file);
-    if (at == MAP_FAILED) refuse("of " + std::to_string(bytes_) + " bytes cannot be had", folder, why);
+    if (at == MAP_FAILED) throw error(fmt::format("of {} bytes cannot be had", bytes_), folder, why);
     numbers_ = static_cast<f32*>(at);
   }
   mapped_array(mapped_array&& other) noexcept
@@ -48,9 +49,9 @@ class mapped_array {
   f32* data() { return numbers_; }
 
  private:
-  [[noreturn]] static void refuse(const std::string& what, const std::string& folder, int why) {
-    throw std::runtime_error("wsl: a file for a memory " + what + " in " + folder + ": " +
-                             std::strerror(why));
+  static std::runtime_error error(const std::string& what, const std::string& folder, int why) {
+    return std::runtime_error(
+        fmt::format("wsl: a file for a memory {} in {}: {}", what, folder, std::strerror(why)));
   }
   f32* numbers_ = nullptr;
   std::size_t bytes_;
@@ -58,8 +59,8 @@ class mapped_array {
 
 class parameter_store {
  public:
-  /// All zero, in memory or, with a folder, in a file there; or without any number, where another process
-  /// keeps them.
+  /// Zeros, in main memory, or if a folder is given in a file there. If `keeps` is false, another process
+  /// keeps the numbers and this store is empty.
   explicit parameter_store(const network& n, const std::string& folder = {}, bool keeps = true) : of_(&n) {
     if (!keeps) return;
     for (const parameter& p : n.parameters())
@@ -68,7 +69,7 @@ class parameter_store {
     if (folder.empty()) here_ = support::huge_array(all), numbers_ = here_.data();
     else numbers_ = file_.emplace(all, folder).data();
   }
-  /// As the parameters say they start.
+  /// The initial values of the parameters.
   parameter_store(const network& n, u64 seed, const std::string& folder = {}, bool keeps = true)
       : parameter_store(n, folder, keeps) {
     for (std::size_t k = 0; k < size(); ++k)
@@ -81,8 +82,8 @@ class parameter_store {
   parameter_store& operator=(const weights& w) {
     for (std::size_t k = 0; k < std::max(size(), w.size()); ++k)
       if (k >= size() || k >= w.size() || w[k].size() != (*this)[k].size())
-        throw std::invalid_argument("wsl: these weights are of another model: their parameter " +
-                                    std::to_string(k) + " differs in size");
+        throw std::invalid_argument(
+            fmt::format("wsl: these weights are of another model: their parameter {} differs in size", k));
     for (std::size_t k = 0; k < size(); ++k) std::copy(w[k].begin(), w[k].end(), (*this)[k].begin());
     return *this;
   }
@@ -99,7 +100,7 @@ class parameter_store {
 
  private:
   const network* of_;
-  std::vector<std::size_t> first_{0};  ///< number of each parameter, and one past the last
+  std::vector<std::size_t> first_{0};  // first number of each parameter, and the end
   support::huge_array here_;
   std::optional<mapped_array> file_;
   f32* numbers_ = nullptr;

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
-// How a parameter changes by its gradient: SGD with momentum, Adam, AdamW. The rules of PyTorch 2
-// (torch.optim), so that runs can be compared. What a rule keeps of each number lies beside the number, off
-// the wafer.
+// How an optimizer changes a parameter by its gradient: SGD with momentum, Adam, AdamW. The rules are those
+// of PyTorch 2 (torch.optim), so that runs can be compared. The moments lie beside the parameters, off the
+// wafer.
 #pragma once
 #include <cmath>
 #include <span>
 #include <string_view>
 
 #include "../layer/stage.hpp"
+#include "../op/functions.hpp"
 #include "../op/loop.hpp"
-#include "../op/real.hpp"
 
 namespace wsl::ml {
 
-/// Which parameters decay: all; matrices, not vectors; all but biases and what norms have (those of the Model
-/// Zoo).
+/// Which parameters decay: all; matrices but not vectors; all but biases and the gains of norms (as in the
+/// Cerebras Model Zoo).
 enum class decays : u8 { all, matrices, not_bias_or_norm };
 
 inline bool does_decay(decays rule, const parameter& p) {
@@ -46,8 +46,8 @@ struct optimizer {
   }
 };
 
-/// What is kept of some numbers of a parameter: the mean of gradients (of sgd the velocity) and the mean of
-/// their squares.
+/// The moments of some numbers of a parameter: the running mean of the gradients (for SGD the velocity), and
+/// that of their squares.
 struct moments {
   f32 *first, *second;
 };
@@ -86,8 +86,8 @@ struct clamp_loop {
 
 }  // namespace detail
 
-/// Changes n numbers w by their gradients times `scale` (that of clipping) in step 1, 2, ...; `decay` says
-/// whether they decay.
+/// Updates n numbers w by their gradients times `scale`, the factor of clipping. `step` counts from 1;
+/// `decay` says whether the numbers decay.
 inline void update(const optimizer& o, f32* w, const moments& kept, const f32* gradient, f32 scale, f32 rate,
                    bool decay, i64 step, int n) {
   const f32 by = decay ? o.decay : 0;
@@ -109,13 +109,13 @@ inline void update(const optimizer& o, f32* w, const moments& kept, const f32* g
                                     n);
 }
 
-/// Bounds each of n gradients by a value.
+/// Bounds the absolute value of each of n gradients.
 inline void clip_by_value(f32* gradient, f32 largest, int n) {
   run_vectorized<detail::clamp_loop>(gradient, largest, n);
 }
 
-/// By what to multiply gradients so that their norm is at most `largest`: largest / (norm + 1e-6) if that is
-/// below 1, as PyTorch.
+/// The factor that bounds the norm of gradients by `largest`: largest / (norm + 1e-6), or 1 if that is
+/// smaller, as in PyTorch.
 inline f32 clip_by_norm(f64 sum_of_squares, f64 largest) {
   const f64 by = largest / (std::sqrt(sum_of_squares) + 1e-6);
   return static_cast<f32>(by < 1 ? by : 1);

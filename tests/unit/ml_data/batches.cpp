@@ -64,11 +64,11 @@ TEST_CASE("An epoch has each example once, in another order each time") {
 TEST_CASE("What is made ahead does not change what comes, and a saved position goes on with it") {
   const auto run = [](int ahead, int stop) {
     std::vector<std::vector<i32>> all;
-    auto b = std::make_unique<batches>(numbers(23), batching{.size = 4, .seed = 9, .ahead = ahead});
+    auto b = std::make_unique<batches>(numbers(23), batch_settings{.size = 4, .seed = 9, .prefetch = ahead});
     for (int i = 0; i < 17; ++i) {
       if (i == stop) {
         const data_position p = b->position();
-        b = std::make_unique<batches>(numbers(23), batching{.size = 4, .seed = 1, .ahead = ahead});
+        b = std::make_unique<batches>(numbers(23), batch_settings{.size = 4, .seed = 1, .prefetch = ahead});
         b->resume(p);
       }
       all.push_back(b->next().ids);
@@ -110,7 +110,7 @@ TEST_CASE("An example that cannot be had is asked for again") {
                   if (++calls == 3) throw std::runtime_error("no such example today");
                   to.ids[0] = to.targets[0] = static_cast<i32>(which);
                 }};
-  batches b(flaky, {.size = 2, .shuffle = false, .ahead = 0});
+  batches b(flaky, {.size = 2, .shuffle = false, .prefetch = 0});
   CHECK(b.next().ids == std::vector<i32>{0, 1});
   CHECK_THROWS_WITH(b.next(), "no such example today");
   CHECK(b.next().ids == std::vector<i32>{2, 3});
@@ -125,13 +125,13 @@ TEST_CASE("Batches that cannot be are refused") {
 }
 
 TEST_CASE("Processes read their parts of a batch, and together all of it") {
-  const batching whole{.size = 7, .seed = 3, .ahead = 0};
+  const batch_settings whole{.size = 7, .seed = 3, .prefetch = 0};
   batches all(numbers(30), whole);
   const loaded_batch expected = all.next();
   std::vector<i32> ids(7);
   i64 read = 0;
   for (int k = 0; k < 3; ++k) {
-    batching some = whole;
+    batch_settings some = whole;
     some.part = {.first = k, .end = k + 1, .of = 3};
     read += some.part.end_in(7) - some.part.begin_in(7);
     batches mine(numbers(30), some);

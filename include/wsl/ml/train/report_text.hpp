@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: MIT
-// A step of training as a table: `fmt::print("{}", ml::to_text(t.report()))`. Its rows of time, or for a
-// pipeline its columns of a strip, sum to the step.
+// The report of a step as a table: fmt::print("{}", ml::to_text(t.report())). The times of its rows sum to
+// the step; in a pipeline so do fill, work, waits and drain of each strip.
 #pragma once
-#ifndef FMT_HEADER_ONLY
-#define FMT_HEADER_ONLY
-#endif
 #include <fmt/format.h>
 
 #include <iterator>
 #include <string>
 
-#include "pipelined/report.hpp"
-#include "streaming/report.hpp"
+#include "pipelined/pipeline_report.hpp"
+#include "streaming/step_report.hpp"
 
 namespace wsl::ml {
 
@@ -29,14 +26,14 @@ inline std::string to_text(const step_report& r) {
     fmt::format_to(std::back_inserter(out), "{:<26}{:>10.3f} MB\n", name, static_cast<f64>(n) / 1e6);
   };
   bytes("weights out, forward", r.sent_forward);
-  bytes("weights out, backward", r.sent_back);
+  bytes("weights out, backward", r.sent_backward);
   bytes("gradients in", r.returned);
   bytes("weights on a PE, at most", r.peak_weights);
-  bytes("two layers", r.two_layers);
+  bytes("two layers", r.largest_two_layers);
   return out;
 }
 
-/// Times in ms. A strip fills, works with pauses in which it waits, and drains.
+/// Times are in milliseconds. A strip fills, works with waits in between, and drains.
 inline std::string to_text(const pipeline_report& r) {
   std::string out = fmt::format("{:<40}{:>8}{:>8}{:>9}{:>9}{:>9}{:>8}{:>8}{:>8}\n", "strip", "work", "fill",
                                 "forward", "back", "update", "waits", "drain", "busy");
@@ -44,13 +41,14 @@ inline std::string to_text(const pipeline_report& r) {
     const f64 waits = r.seconds - s.fill - s.work() - s.drain;
     fmt::format_to(std::back_inserter(out),
                    "{:<40}{:>6.1f} %{:>8.3f}{:>9.3f}{:>9.3f}{:>9.3f}{:>8.3f}{:>8.3f}{:>6.1f} %\n", s.layers,
-                   100 * s.share, 1e3 * s.fill, 1e3 * s.forward, 1e3 * s.back, 1e3 * s.update, 1e3 * waits,
-                   1e3 * s.drain, 100 * r.utilisation(s));
+                   100 * s.share, 1e3 * s.fill, 1e3 * s.forward, 1e3 * s.backward, 1e3 * s.update,
+                   1e3 * waits, 1e3 * s.drain, 100 * r.utilisation(s));
   }
   fmt::format_to(std::back_inserter(out),
                  "step {:.3f} ms, {} micro-batches: an even pipeline is busy {:.1f} % at best; {:.3f} MB of "
                  "parameters resident\n",
-                 1e3 * r.seconds, r.micro_batches, 100 * r.at_best(), static_cast<f64>(r.resident) / 1e6);
+                 1e3 * r.seconds, r.micro_batches, 100 * r.ideal_utilisation(),
+                 static_cast<f64>(r.resident) / 1e6);
   return out;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The wires of a pipeline, one row of PEs that pass packets to their neighbours, and what a PE keeps of a
-// packet that comes or goes.
+// The colors and routes of a pipeline, which is one row of PEs that pass packets to their neighbours, and
+// the buffers in which a PE keeps a packet that comes or goes.
 #pragma once
 #include <span>
 #include <vector>
@@ -13,7 +13,7 @@ namespace wsl::ml {
 
 namespace pipes {
 
-/// From the PE in column x to its neighbour; neighbours differ in parity.
+/// From the PE in column x to its neighbour. Neighbours differ in parity, and so in color.
 constexpr color<f32> east_from(int x) { return {x % 2}; }
 constexpr color<f32> west_from(int x) { return {2 + x % 2}; }
 
@@ -58,31 +58,31 @@ class unpacker {
   f32* from_;
 };
 
-/// A packet that comes: awaited, then here until it is unpacked.
-class inbox {
+/// A packet that comes: it is received into a room of the right size, and stays until it is unpacked.
+class incoming_packet {
  public:
-  void open() { now_ = state::idle; }
-  bool waits() const { return now_ == state::idle; }
+  void reset() { now_ = state::empty; }
+  bool empty() const { return now_ == state::empty; }
   wsl::memory<f32> room(std::size_t words) {
-    now_ = state::listens;
+    now_ = state::receiving;
     numbers_.resize(words);
     return mem(std::span(numbers_));
   }
-  void close() { now_ = state::full; }
+  void arrived() { now_ = state::full; }
   bool full() const { return now_ == state::full; }
   unpacker unpack() {
-    now_ = state::idle;
+    now_ = state::empty;
     return unpacker(numbers_.data());
   }
 
  private:
-  enum class state : u8 { idle, listens, full };
+  enum class state : u8 { empty, receiving, full };
   std::vector<f32> numbers_;
-  state now_ = state::idle;
+  state now_ = state::empty;
 };
 
-/// A packet that goes, and keeps its room until it has gone.
-class outbox {
+/// A packet that goes: it keeps its room until it has gone.
+class outgoing_packet {
  public:
   bool empty() const { return !full_; }
   packer pack(std::size_t words) {
@@ -91,7 +91,7 @@ class outbox {
     return packer(numbers_.data());
   }
   wsl::memory<f32> words() { return mem(std::span(numbers_)); }
-  void open() { full_ = false; }
+  void gone() { full_ = false; }
 
  private:
   std::vector<f32> numbers_;

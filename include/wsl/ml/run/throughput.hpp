@@ -1,39 +1,37 @@
 // SPDX-License-Identifier: MIT
-// How fast a run is: samples a second since the last look and since the start, and the time that is left.
+// The throughput of a run: samples a second since the last log entry and since the start, and the time left.
 #pragma once
+#include <fmt/format.h>
+
 #include <chrono>
-#include <cstdio>
 #include <string>
 
 #include "../../core/scalar.hpp"
 
 namespace wsl::ml {
 
-/// 3661 s is "1:01:01".
-inline std::string clock_text(f64 seconds) {
+/// A duration as hours, minutes and seconds: 3661 s is "1:01:01".
+inline std::string duration_text(f64 seconds) {
   const i64 s = seconds < 0 ? 0 : static_cast<i64>(seconds + 0.5);
-  char text[40];
-  std::snprintf(text, sizeof text, "%lld:%02lld:%02lld", static_cast<long long>(s / 3600),
-                static_cast<long long>(s / 60 % 60), static_cast<long long>(s % 60));
-  return text;
+  return fmt::format("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60);
 }
 
-class pace {
+class throughput {
  public:
   using clock = std::chrono::steady_clock;
 
-  explicit pace(clock::time_point now = clock::now()) : start_(now), last_(now) {}
+  explicit throughput(clock::time_point now = clock::now()) : start_(now), last_(now) {}
 
-  /// Samples that were done since the last call.
+  /// Adds the samples that were done since the last call.
   void add(i64 samples, clock::time_point now = clock::now()) {
     const f64 took = seconds(last_, now);
     rate_ = took > 0 ? static_cast<f64>(samples) / took : 0;
     samples_ += samples, last_ = now;
   }
-  /// Lets time pass that is not counted, as that of a checkpoint.
+  /// Excludes some time, such as that of a checkpoint.
   void skip(clock::duration d) { start_ += d, last_ += d; }
 
-  f64 rate() const { return rate_; }  ///< samples a second between the last two looks
+  f64 rate() const { return rate_; }  ///< samples a second between the last two calls of `add`
   f64 global_rate() const { return elapsed() > 0 ? static_cast<f64>(samples_) / elapsed() : 0; }
   f64 elapsed() const { return seconds(start_, last_); }
   i64 samples() const { return samples_; }

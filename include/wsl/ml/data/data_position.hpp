@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where a training run is in its data; with it the run goes on exactly, see batches.hpp.
+// A place in the data of a run. Batches that resume there are those that would have come next (batches.hpp).
 #pragma once
 #include "../../core/scalar.hpp"
 
@@ -7,7 +7,7 @@ namespace wsl::ml {
 
 struct data_position {
   u64 seed = 1;                ///< of the orders of all epochs
-  i64 epoch = 0, example = 0;  ///< the next one
+  i64 epoch = 0, example = 0;  ///< the next example
   friend bool operator==(const data_position&, const data_position&) = default;
 };
 

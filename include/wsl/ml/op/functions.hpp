@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Functions of one f32 without branches, so that loops over them become vector code. Relative errors are
-// below 3e-7 for exponential, sigmoid and square_root, and 2e-6 for normal_below above -6; below that its
-// absolute error is 1e-14. Tests measure them against f64.
+// below 3e-7 for exponential, sigmoid and square_root, and below 2e-6 for normal_cdf above -6; below that its
+// absolute error is 1e-14. The tests measure them against f64.
 #pragma once
 #include <bit>
 
@@ -9,8 +9,7 @@
 
 namespace wsl::ml {
 
-/// e^x; 0 below -87.3, where f32 has no normal numbers, and not larger than e^88. Of what is no number it is
-/// none.
+/// e^x; 0 below -87.3, where f32 has no normal numbers, and at most e^88. NaN gives NaN.
 [[gnu::always_inline]] inline f32 exponential(f32 x) {
   constexpr f32 lowest = -87.3f, highest = 88.f, log2_e = 1.44269504f, ln2_high = 0.693359375f,
                 ln2_low = -2.12194440e-4f;
@@ -28,8 +27,8 @@ namespace wsl::ml {
 /// 1 / (1 + e^-x)
 [[gnu::always_inline]] inline f32 sigmoid(f32 x) { return 1 / (1 + exponential(-x)); }
 
-/// The square root of a number that is not negative. Newton's method, for loops that must not call the
-/// library's function, which may set errno and so keeps compilers from vector code.
+/// The square root of a number that is not negative, by Newton's method: std::sqrt may set errno, which keeps
+/// compilers from making vector code.
 [[gnu::always_inline]] inline f32 square_root(f32 x) {
   f32 r = std::bit_cast<f32>(0x5f375a86 - (std::bit_cast<i32>(x) >> 1));
   for (int i = 0; i < 3; ++i) r *= 1.5f - 0.5f * x * r * r;
@@ -37,12 +36,13 @@ namespace wsl::ml {
   return x == 0 ? 0 : root + (x - root * root) * 0.5f * r;
 }
 
-/// e^(-x^2 / 2), what the two functions below have in common.
-[[gnu::always_inline]] inline f32 bell(f32 x) { return exponential(x * x * -0.5f); }
+/// e^(-x^2 / 2), the common factor of the two functions below.
+[[gnu::always_inline]] inline f32 gaussian(f32 x) { return exponential(x * x * -0.5f); }
 
-/// The probability that a standard normal number is below x, with bell(x): what lies beyond |x| is the bell
-/// times a polynomial in 1 / (1 + 0.42 |x| / sqrt(2)), fitted to a relative error of 4e-8 for |x| below 7.
-[[gnu::always_inline]] inline f32 normal_below(f32 x, f32 bell_of_x) {
+/// The probability that a standard normal number is below x, given gaussian(x). The tail beyond |x| is the
+/// gaussian times a polynomial in 1 / (1 + 0.42 |x| / sqrt(2)), fitted to a relative error of 4e-8 for |x|
+/// below 7.
+[[gnu::always_inline]] inline f32 normal_cdf(f32 x, f32 bell_of_x) {
   const f32 t = 1 / (1 + (x < 0 ? -x : x) * 0.296984848f);
   const f32 series =
       0.118368961f +
@@ -53,9 +53,9 @@ namespace wsl::ml {
   const f32 beyond = t * series * bell_of_x;
   return x < 0 ? beyond : 1 - beyond;
 }
-[[gnu::always_inline]] inline f32 normal_below(f32 x) { return normal_below(x, bell(x)); }
+[[gnu::always_inline]] inline f32 normal_cdf(f32 x) { return normal_cdf(x, gaussian(x)); }
 
 /// The density of the standard normal distribution.
-[[gnu::always_inline]] inline f32 normal_density(f32 x) { return 0.398942280f * bell(x); }
+[[gnu::always_inline]] inline f32 normal_density(f32 x) { return 0.398942280f * gaussian(x); }
 
 }  // namespace wsl::ml

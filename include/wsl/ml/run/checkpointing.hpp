@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// The training state and the place in the data, to a checkpoint and back. A run that is loaded goes on as if
+// it had never stopped, bit for bit.
+//   const checkpoints saved("model_dir", 3);
+//   save_checkpoint(saved, t, data.position());
+//   if (const auto last = saved.newest()) data.resume(load_checkpoint(*last, t));
+// See examples/92_resume.cpp and examples/94_own_training.cpp.
+#pragma once
+#include "../data/data_position.hpp"
+#include "../io/checkpoint.hpp"
+#include "../train/trainer_base.hpp"
+
+namespace wsl::ml {
+
+/// The arrays of a training state, as checkpoints have them.
+inline std::vector<named_array> named_arrays(const std::vector<state_array>& state) {
+  std::vector<named_array> all;
+  for (const state_array& a : state)
+    all.push_back({a.name, {static_cast<u64>(a.rows), static_cast<u64>(a.columns)}, a.numbers});
+  return all;
+}
+
+/// Writes a place in the data among the facts of a checkpoint.
+inline void add_facts(text_by_name& to, const data_position& p) {
+  to["data.seed"] = std::to_string(p.seed), to["data.epoch"] = std::to_string(p.epoch),
+  to["data.example"] = std::to_string(p.example);
+}
+/// Reads it again. Throws file_error if the checkpoint has none.
+inline data_position place_in_data(const checkpoint& from) {
+  return {from.whole_number<u64>("data.seed"), from.whole_number<i64>("data.epoch"),
+          from.whole_number<i64>("data.example")};
+}
+
+/// Writes a checkpoint with `facts` beside those of the run, and returns the name of its file. Throws
+/// std::runtime_error if it cannot be written; earlier checkpoints stay.
+inline std::string save_checkpoint(const checkpoints& to, trainer_base& t, const data_position& data = {},
+                                   text_by_name facts = {}) {
+  facts["seed"] = std::to_string(t.position().seed);
+  add_facts(facts, data);
+  return to.save(t.steps(), named_arrays(t.state()), std::move(facts));
+}
+
+/// Sets the trainer to the state of a checkpoint and returns the place in the data. Throws file_error if the
+/// checkpoint is damaged, or of another model or optimizer; then nothing has changed.
+inline data_position load_checkpoint(const std::string& file, trainer_base& t) {
+  checkpoint c(file);
+  const data_position data = place_in_data(c);
+  const training_position at{.steps = c.step(), .seed = c.whole_number<u64>("seed")};
+  c.restore(named_arrays(t.state()));
+  t.resume(at);
+  return data;
+}
+
+}  // namespace wsl::ml

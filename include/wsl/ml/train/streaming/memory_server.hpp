@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+// A memory server owns a share of the parameters and of the optimizer state, after the MemoryX of Cerebras'
+// weight streaming. It sends its weight tiles in the order of the schedule, receives their gradients, and
+// updates the parameters. Sending and receiving go on at the same time, each at the pace of the wafer.
+#pragma once
+#include "../../optim/step.hpp"
+#include "../state.hpp"
+#include "schedule.hpp"
+#include "step_report.hpp"
+#include "wires.hpp"
+
+namespace wsl::ml {
+
+template <class Weight>
+struct memory_server {
+  using format = weight_format<Weight>;
+
+  const streaming_schedule* schedule = nullptr;
+  training_arrays* arrays = nullptr;
+  optimizer_step optimize;
+  std::size_t sent = 0, received = 0;  ///< indices in the schedule
+  int child = 0;                       ///< the next node of the tree of wafers whose sums are to be added
+  std::vector<f32> arrived, gathered;
+  std::vector<typename format::word> leaving;
+  f64 sum_of_squares = 0;  ///< of the step's gradients
+  i32 not_finite = -1;     ///< the last parameter of the model whose gradient is not finite; -1: none
+  u64 sent_forward = 0, sent_backward = 0, returned = 0;  ///< bytes in this step
+  f64 work = 0;                                           ///< seconds of this step spent on updates
+
+  void step(pe& me, const streaming_schedule* s, training_arrays* a, optimizer_step o) {
+    schedule = s, arrays = a, optimize = o;
+    sent = received = 0, sum_of_squares = 0, not_finite = -1;
+    sent_forward = sent_backward = returned = 0, work = 0;
+    arrived.resize(s->max_size());
+    send_next(me);
+    receive_next(me);
+  }
+  /// Updates all parameters of this server by gradients times `scale`, if they had to wait for their norm.
+  void update_all(pe& me, f32 scale) {
+    work = 0;
+    for (const weight_transfer& t : schedule->transfers())
+      if (t.server == wires::index_in_row(me.y()) && t.last_gradient)
+        each_tile(t, [&](const weight_transfer& tile) { update(tile, gradient_of(tile), scale); });
+  }
+
+  void send_next(pe& me) {
+    const int server = wires::index_in_row(me.y());
+    while (sent < transfers() && !transfer_at(sent).is_sent_by(server)) ++sent;
+    if (sent == transfers()) return;
+    const weight_transfer& t = transfer_at(sent++);
+    const auto words =
+        format::pack(t.gathered_rows.empty() ? part(arrays->parameters, t) : gather(t), leaving);
+    (t.backward ? sent_backward : sent_forward) += 4 * words.size();
+    me.async(mov(fabout(wires::weight_tiles<Weight>(server)), mem(words)), then<&memory_server::send_next>());
+  }
+  void receive_next(pe& me) {
+    while (received < transfers() && !transfer_at(received).is_returned_to(wires::index_in_row(me.y())))
+      ++received;
+    if (received == transfers()) return;
+    const auto to = mem(std::span(arrived).first(transfer_at(received).size()));
+    child = 1;
+    if (wires::children(me))
+      me.async(wsl::add(to, fabin(wires::to_server), fabin(wires::up(0))), then<&memory_server::receive>());
+    else me.async(mov(to, fabin(wires::to_server)), then<&memory_server::receive>());
+  }
+  /// The gradient of one wafer has come, or the sum of some wafers. It is complete when the sums of all nodes
+  /// that are children of this server in the tree of wafers have been added.
+  void receive(pe& me) {
+    if (child < wires::children(me)) {
+      const auto to = mem(std::span(arrived).first(transfer_at(received).size()));
+      return me.async(wsl::add(to, to, fabin(wires::up(child++))), then<&memory_server::receive>());
+    }
+    const weight_transfer& t = transfer_at(received++);
+    returned += 4 * t.size();
+    const bool used_in_place = optimize.updates_at_once() && t.gathered_rows.empty() && has_one_gradient(t);
+    if (!used_in_place) add_to_gradients(t);
+    if (t.last_gradient)
+      each_tile(t, [&](const weight_transfer& tile) {
+        finish(tile, used_in_place ? arrived.data() : gradient_of(tile));
+      });
+    receive_next(me);
+  }
+
+  using tasks = task_list<launch<&memory_server::step>, launch<&memory_server::update_all>,
+                          local<&memory_server::send_next>, local<&memory_server::receive>,
+                          sends<wires::all_weight_tiles<Weight>>, wires::reads_sums<wires::levels>>;
+
+ private:
+  std::size_t transfers() const { return schedule->transfers().size(); }
+  const weight_transfer& transfer_at(std::size_t k) const { return schedule->transfers()[k]; }
+  static std::span<f32> part(parameter_store& of, const weight_transfer& t) {
+    return of[t.parameter].subspan(static_cast<std::size_t>(t.row) * static_cast<std::size_t>(t.columns),
+                                   t.size());
+  }
+  static std::span<f32> row(parameter_store& of, const weight_transfer& t, i32 row) {
+    return of[t.parameter].subspan(static_cast<std::size_t>(row) * static_cast<std::size_t>(t.columns),
+                                   static_cast<std::size_t>(t.columns));
+  }
+  f32* gradient_of(const weight_transfer& t) { return part(arrays->gradients, t).data(); }
+  /// Calls f for the tile of a transfer; for gathered rows, for all tiles of the parameter that are here.
+  template <class F>
+  void each_tile(const weight_transfer& t, F f) {
+    if (t.gathered_rows.empty()) f(t);
+    else schedule->each_tile(t.parameter, t.server, f);
+  }
+  std::span<f32> gather(const weight_transfer& t) {
+    gathered.clear();
+    for (i32 r : t.gathered_rows) {
+      const std::span<f32> x = row(arrays->parameters, t, r);
+      gathered.insert(gathered.end(), x.begin(), x.end());
+    }
+    return gathered;
+  }
+  void add_to_gradients(const weight_transfer& t) {
+    const auto accumulate = [](std::span<f32> to, f32* x) {
+      add(matrix(to.data(), 1, static_cast<int>(to.size())),
+          matrix<const f32>(x, 1, static_cast<int>(to.size())));
+    };
+    f32* from = arrived.data();
+    if (t.gathered_rows.empty()) return accumulate(part(arrays->gradients, t), from);
+    for (i32 r : t.gathered_rows)
+      accumulate(row(arrays->gradients, t, r), std::exchange(from, from + t.columns));
+  }
+  void finish(const weight_transfer& t, f32* gradient) {
+    if (!all_finite(gradient, static_cast<int>(t.size())))
+      not_finite = std::max(not_finite, static_cast<i32>(t.parameter));
+    if (optimize.updates_at_once()) update(t, gradient, 1);
+    else sum_of_squares += squares(gradient, t.size());
+  }
+  static f64 squares(const f32* x, std::size_t n) {
+    f64 sum = 0;
+    for (std::size_t i = 0; i < n; ++i) sum += static_cast<f64>(x[i]) * static_cast<f64>(x[i]);
+    return sum;
+  }
+  /// Whether the tile has one gradient in a step. A tied parameter has several, which are added up first.
+  bool has_one_gradient(const weight_transfer& t) const {
+    int n = 0;
+    for (const auto& s : arrays->model->stages())
+      for (int p : s->parameters) n += static_cast<std::size_t>(p) == t.parameter;
+    return n == 1;
+  }
+  void update(const weight_transfer& t, f32* gradient, f32 scale) {
+    const parameter& p = arrays->model->parameters()[t.parameter];
+    const wall_clock::time_point from = wall_clock::now();
+    optimize.apply(p, part(arrays->parameters, t).data(),
+                   {part(arrays->first_moments, t).data(), part(arrays->second_moments, t).data()}, gradient,
+                   scale, static_cast<int>(t.size()));
+    if (gradient != arrived.data()) std::fill_n(gradient, t.size(), 0.f);
+    work += seconds(wall_clock::now() - from);
+  }
+};
+
+}  // namespace wsl::ml

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// Where a step of weight streaming went: the time of its phases, which follow each other without a gap, and
+// the bytes that passed between the memory and the wafers. train/report_text.hpp prints it.
+#pragma once
+#include <algorithm>
+#include <vector>
+
+#include "../../../engine/outcome.hpp"
+#include "../wall_clock.hpp"
+
+namespace wsl::ml {
+
+struct step_report {
+  struct phase {
+    const char* name;
+    f64 seconds;  ///< elapsed
+    f64 work;     ///< seconds that PEs computed in this phase, summed over all PEs
+  };
+  f64 seconds = 0;            ///< elapsed in the whole step
+  std::vector<phase> phases;  ///< their seconds sum to those of the step
+  /// Bytes of weights that left the memory, counted once however many wafers they reached.
+  u64 sent_forward = 0, sent_backward = 0;
+  u64 returned = 0;  ///< bytes of gradients that came back to the memory
+  /// The most bytes of weights that one PE held at a time; all workers hold copies of the same tiles.
+  u64 peak_weights = 0;
+  /// Bytes of weights of the largest two consecutive layers, a bound of `peak_weights`.
+  u64 largest_two_layers = 0;
+  outcome counters;  ///< of the fabric
+};
+
+/// Divides the time since its construction into phases.
+class stopwatch {
+ public:
+  explicit stopwatch(step_report& r, wall_clock::time_point began = wall_clock::now())
+      : report_(r), began_(began), last_(began) {
+    r.phases.clear(), r.seconds = 0;
+  }
+  /// Ends a phase that began when the one before it ended. If `ended` is earlier than that, the phase took no
+  /// time.
+  void phase(const char* name, f64 work, wall_clock::time_point ended = wall_clock::now()) {
+    const wall_clock::time_point end = std::max(ended, last_);
+    report_.phases.push_back({name, ml::seconds(end - last_), work});
+    report_.seconds = ml::seconds(end - began_);
+    last_ = end;
+  }
+
+ private:
+  step_report& report_;
+  wall_clock::time_point began_, last_;
+};
+
+}  // namespace wsl::ml

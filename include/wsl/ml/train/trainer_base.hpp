@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+// What every trainer has, whatever the way it trains: the model, the training state, and the step counter.
+#pragma once
+#include <fmt/format.h>
+
+#include <cmath>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "../op/dropout.hpp"
+#include "state.hpp"
+
+namespace wsl::ml {
+
+class trainer_base {
+ public:
+  const network& model() const { return *network_; }
+  parameter_store& parameters() { return arrays_.parameters; }
+  /// The arrays of the training state, as views to read and to set. With them and the position, a trainer of
+  /// the same model and optimizer goes on as this one would, bit for bit. Of several processes only the first
+  /// has arrays; for the others the list is empty.
+  std::vector<state_array> state() { return state_of(rule_, arrays_); }
+  /// The numbers of the parameter of that name. Throws std::invalid_argument if the model has none.
+  std::span<f32> parameter_named(std::string_view name) {
+    for (std::size_t k = 0; k < arrays_.parameters.size(); ++k)
+      if (network_->parameters()[k].name == name) return arrays_.parameters[k];
+    if (arrays_.parameters.size() == 0)
+      throw std::invalid_argument(
+          fmt::format("wsl: parameter {} is with the first process, which keeps all numbers", name));
+    throw std::invalid_argument(fmt::format("wsl: the model has no parameter {}; its first is {}", name,
+                                            network_->parameters().at(0).name));
+  }
+  training_position position() const { return {steps_, seed_}; }
+  /// Sets the position from which training goes on, after the arrays have been set. Throws
+  /// std::invalid_argument if the number of steps is negative.
+  void resume(const training_position& p) {
+    if (p.steps < 0)
+      throw std::invalid_argument(
+          fmt::format("wsl: training resumes after 0 or more steps, not after {}", p.steps));
+    steps_ = p.steps, seed_ = p.seed;
+  }
+  /// Steps of training done.
+  i64 steps() const { return steps_; }
+
+ protected:
+  /// The arrays lie in main memory, or, if a folder is given, in mapped files there. If `keeps_arrays` is
+  /// false, another process keeps them.
+  trainer_base(network n, const optimizer& rule, u64 seed, const std::string& folder = {},
+               bool keeps_arrays = true)
+      : network_(std::make_unique<network>(std::move(n))),
+        rule_(rule),
+        seed_(seed),
+        arrays_{network_.get(), parameter_store(*network_, seed, folder, keeps_arrays),
+                parameter_store(*network_, folder, keeps_arrays),
+                parameter_store(*network_, folder, keeps_arrays),
+                parameter_store(*network_, folder, keeps_arrays)} {}
+
+  /// Throws std::runtime_error if the loss of the step is not finite, or the gradient of a parameter (-1:
+  /// none is known). `where` names the stage whose output was the first without finite numbers, if known.
+  void require_finite(f64 loss, i32 parameter, const std::string& where = {}) const {
+    if (std::isfinite(loss) && parameter < 0) return;
+    const std::string what =
+        !std::isfinite(loss)
+            ? fmt::format("the loss is {}{}", std::isnan(loss) ? "NaN" : "infinite",
+                          where.empty() ? "" : ", and the first numbers that are not finite are those of " + where)
+            : fmt::format("the gradient of {} is not finite, with a finite loss",
+                          network_->parameters()[static_cast<std::size_t>(parameter)].name);
+    throw std::runtime_error(fmt::format(
+        "wsl: in step {} {}: check the data, try a smaller learning rate, or clip the gradients' norm", steps_, what));
+  }
+
+  /// Decides what dropout drops in the step at hand.
+  dropout_generator dropout_of_step() const {
+    return {.on = true, .key = mixed(mixed(0, seed_), static_cast<u64>(steps_))};
+  }
+
+  std::unique_ptr<network> network_;
+  optimizer rule_;
+  u64 seed_;
+  training_arrays arrays_;
+  i64 steps_ = 0;
+};
+
+}  // namespace wsl::ml
