@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A filter stands between a router and the processor of its PE: of a color that passes, the processor gets
-// only some wavelets. What the router passes on to neighbours is not filtered. One path may serve a row of
-// PEs of which each keeps its own part:
+// A filter stands between a router and the processor of its PE, and lets only some wavelets of a color
+// through. What the router passes on to neighbours is not filtered. One path may serve a row of PEs of which
+// each keeps its own part:
 //   .path(red, columns(1, end), west >> (ramp | east), range_filter{.first = 0, .last = 9, .per_column = 10})
-// Control wavelets pass every filter but a counter that says otherwise. See examples/17_filters.cpp.
+// Control wavelets pass every filter except a counter that holds them. See examples/17_filters.cpp.
 #pragma once
 #include "change_rules.hpp"
 
@@ -70,7 +70,7 @@ struct range_filter {
   }
 };
 
-/// A filter on one PE, as the machine has it.
+/// The state of a filter on one PE.
 class filter_state {
  public:
   constexpr filter_state() = default;
@@ -87,12 +87,12 @@ class filter_state {
     else seen_ = ((f.start + moved) % period_ + period_) % period_;
   }
 
-  /// Does the processor get this wavelet, if it is the next one?
+  /// Whether the processor gets this wavelet, if it is the next one.
   constexpr bool keeps(const wavelet& w) const {
     const i64 number = by_index_ ? i64{w.bits >> 16} : seen_;
     return (w.control && !holds_control_) || (number >= first_ && number <= last_);
   }
-  /// It has passed.
+  /// Counts a wavelet that has come.
   constexpr void count(const wavelet& w) {
     if (!by_index_ && counts_[w.control] && ++seen_ == period_) seen_ = 0;
   }

@@ -7,6 +7,7 @@
 #include <vector>
 
 using namespace wsl;
+using support::ends;
 
 namespace {
 
