@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A layout as text for a terminal (UTF-8), to look at before it is checked or run. draw(plate) shows which
-// program runs where and who uses which color, draw(plate, red) the way of one color:
+// A drawing of a layout as text for a terminal (UTF-8), also of one with faults. draw(plate) shows where each
+// program runs and how many PEs use each color, draw(plate, red) shows the routes of one color:
 //
 //     0   1   2   3
 //  0  o──►●──►┐   ·     (0, 0) sends from its ramp, (1, 0) receives it and passes it on,
@@ -68,7 +68,7 @@ inline std::string program_grid(const layout& l, const program_census& programs)
   return out + page.gap_legend();
 }
 
-/// What is on the line between two PEs, in one direction.
+/// The state of a link between two PEs in one direction, for one color.
 enum class link_state : u8 { none, whole, hosted, lost, unfed };
 
 // From a PE, or from the host where `from` is outside of the grid, through a side of it.
@@ -126,14 +126,14 @@ class route_drawing {
   }
   const char* across(coord at) {  // between the west neighbour of `at` and `at`
     const link_state out = link_through(l_, color_, at + step(west), east),
-               back = link_through(l_, color_, at, west);
+                     back = link_through(l_, color_, at, west);
     if (out != link_state::none && back != link_state::none) return "◄─►";
     if (back == link_state::none) return shown(out, {"   ", "──►", "══►", "──✕", "··▷"});
     return shown(back, {"   ", "◄──", "◄══", "✕──", "◁··"});
   }
   const char* down(coord at) {  // between the north neighbour of `at` and `at`
     const link_state out = link_through(l_, color_, at + step(north), south),
-               back = link_through(l_, color_, at, north);
+                     back = link_through(l_, color_, at, north);
     if (out != link_state::none && back != link_state::none) return "⇅";
     if (back == link_state::none) return shown(out, {" ", "▼", "⇓", "✕", "▽"});
     return shown(back, {" ", "▲", "⇑", "✕", "△"});

@@ -14,7 +14,7 @@
 
 namespace wsl {
 
-/// Says that wavelets of one color may meet in a router; the engine defines their order.
+/// An option of a path: wavelets of its color may meet in a router, and the engine defines their order.
 struct merge_t {};
 inline constexpr merge_t merge{};
 
@@ -28,7 +28,7 @@ struct path_record {
   u8 phase = 0;
   /// words from the ramp go before (1) or after (-1) those of links that want the same port
   i8 injects = 0;
-  ports swaps{};  ///< through which the words leave with the other color of the pair
+  ports swaps{};  ///< sides through which wavelets leave with the other color of the pair
   const payload_type* type = nullptr;
 
   constexpr int color_through(port side) const {
@@ -100,8 +100,8 @@ class layout {
   constexpr layout& path(color<T> c, const region& where, route how) {
     return add_path(c, where, how), *this;
   }
-  /// With `merge`, or with `switches{...}`, one of the filters, `phase{n}` or `starts_closed`, or several of
-  /// them; what is not merge comes with switches.hpp and filters.hpp.
+  /// With options: `merge`, and those of switches.hpp (`switches{...}`, `phase{n}`, `starts_closed`),
+  /// filters.hpp, swaps.hpp and injection.hpp.
   template <payload T, class Where, class... Options>
   constexpr layout& path(color<T> c, const Where& where, route how, const Options&... options) {
     const int before = paths_.size();
@@ -131,7 +131,7 @@ class layout {
     return *this;
   }
 
-  /// For the options of paths: what they add to the last path. Requires room.
+  /// For options of paths: a record for the last path. Requires room.
   constexpr void add(const switch_record& s, const change_rules& rules) {
     switches_.push_back(s), changes_by(rules);
   }
@@ -189,12 +189,12 @@ class layout {
     return resolve(a, grid());
   }
 
-  /// Colors that some path takes or gives for the other of their pair.
+  /// The colors of the pairs that some path swaps.
   constexpr u64 swapped_colors() const { return swapped_; }
   constexpr int last_phase() const { return last_phase_; }
-  /// Does any route change while the fabric runs, or any filter stand in a way?
+  /// Whether a route can change while the fabric runs, or a filter drops wavelets.
   constexpr bool changes() const { return changes_; }
-  /// What is to be checked then, else null.
+  /// The rules for such a layout, else null.
   constexpr const change_rules* rules() const { return rules_; }
 
   /// The path of a color on one PE, or null.

@@ -10,7 +10,7 @@ namespace wsl {
 class pe;
 class storage_visitor;
 
-/// The word of a program's table: what one entry binds. What an engine runs stands before `read`.
+/// What one entry of a program's table binds. The roles that an engine runs stand before `read`.
 enum class role : u8 {
   launch,     ///< a function that the host calls
   data,       ///< a task that a data wavelet of a color triggers
@@ -39,7 +39,8 @@ enum class initially : u8 { ready, blocked, active };
 
 struct binding {
   role what = role::launch;
-  /// color of data, torn, read, send and steer; id of control; position among its kind of launch and local
+  /// color of data, torn_down, read, send, steer and share; id of control; position among its kind of launch
+  /// and local
   int id = -1;
   const payload_type* type = nullptr;  ///< payload of a color; none for the others
   const void* key = nullptr;           ///< identity of the bound function
@@ -51,8 +52,8 @@ struct binding {
   /// send: colors that must have arrived before; share: all colors of the queue
   u64 after = 0;
   int arguments = 0;          ///< launch: what the host must give
-  bool urgent = false;        ///< data, local: goes before tasks that are not
-  bool long_running = false;  ///< local: computes long; goes after tasks that do not
+  bool urgent = false;        ///< data, local: runs before tasks that are not
+  bool long_running = false;  ///< local: runs after tasks that do not compute long
   u8 commands = 0;            ///< steer: the commands, as a set of command_bit
 
   constexpr bool runs() const { return what < role::read; }

@@ -6,7 +6,7 @@
 
 namespace wsl::support {
 
-/// Text of fixed capacity that can live in a constant.
+/// Text of fixed capacity that can live in a constant; a longer name is cut.
 struct name_text {
   char text[96]{};
 };
