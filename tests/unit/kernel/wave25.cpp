@@ -247,7 +247,7 @@ TEST_CASE("wave25: a state goes on bit by bit, in any partition") {
   CHECK(second.trace(0) == whole.trace(0));
 }
 
-TEST_CASE("wave25: what cannot be simulated is refused in a sentence") {
+TEST_CASE("wave25: an invalid problem is named in a sentence") {
   using Catch::Contains;
   const problem good = mixture({12, 12, 12}, border::pml);
   const auto says = [&](auto change, const std::string& words) {

@@ -42,9 +42,9 @@ TEST_CASE("a checkpoint gives back the state") {
   CHECK(s.field() == t.field());
 }
 
-TEST_CASE("a checkpoint of another problem is refused") {
+TEST_CASE("a checkpoint of another problem throws") {
   const std::string bytes = after(3);
-  const auto refuses = [&](auto change) {
+  const auto throws_with = [&](auto change) {
     problem p = small();
     change(p);
     CHECK_THROWS_WITH(state_from_bytes(bytes, p), Contains("belongs to another problem"));
@@ -56,7 +56,7 @@ TEST_CASE("a checkpoint of another problem is refused") {
   throws_with([](problem& p) { p.edge_width = 1; });
 }
 
-TEST_CASE("a damaged checkpoint is refused, whatever the damage") {
+TEST_CASE("a damaged checkpoint throws, whatever the damage") {
   const std::string bytes = after(3);
   CHECK_THROWS_WITH(state_from_bytes("PNG", small()), Contains("not a checkpoint"));
   CHECK_THROWS_WITH(state_from_bytes("", small()), Contains("not a checkpoint"));
