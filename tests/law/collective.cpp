@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Law: on every rectangle, type and engine, an all_reduce gives every PE what the serial line in the module's
-// order gives, bit for bit, and neighbours hear exactly what their neighbours said.
+// Law: on every rectangle, type and engine, an all_reduce gives every PE the result of the serial line in
+// the module's order, bit for bit, and neighbours receive exactly the words that their neighbours sent.
 #include "collective_cases.hpp"
 
 using namespace law;
@@ -30,7 +30,7 @@ struct worker {
   }
 };
 
-/// What the host sees of a worker.
+/// The results of a worker.
 struct seat {
   void* part;
   const void* total;
@@ -75,8 +75,8 @@ u32 serial(const region& r, const words& parts, u32 (*join)(u32, u32)) {
   return sum;
 }
 
-/// How the PEs begin: all at once and round by round; all rounds without the host; or some PEs long before
-/// the others.
+/// The ways in which PEs begin: all at once and round by round; all rounds without the host; or some PEs
+/// long before the others.
 enum class beginning : unsigned { together, alone, scattered };
 
 void begin(fabric& f, const contest& c, const region& r, beginning how) {
@@ -163,7 +163,7 @@ struct cell {
   }
 };
 
-/// Every PE of r has heard n words of each of its neighbours, in order, and no other.
+/// Every PE of r has received n words of each of its neighbours, in order, and no other.
 template <class P>
 void heard_its_neighbours(fabric& f, const region& r, int n) {
   for (int i = 0; i < r.count(); ++i) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// One collective of arrays on one random case: the rectangle, how many words, in what order the PEs begin,
-// and what each of them must have at the end.
+// One collective of arrays on a random case: the rectangle, the number of words, the order in which the PEs
+// begin, and the arrays that each of them must have at the end.
 #pragma once
 #include "collective_cases.hpp"
 
 namespace law {
 
-/// What the host sees of a PE that takes part.
+/// The results of a PE that takes part.
 struct seat {
   void* give;
   void* take;
@@ -15,7 +15,7 @@ struct seat {
   int& done;
 };
 
-/// A PE that takes part: what it gives, what it has then, and how often it was told that all is done.
+/// A PE that takes part: its contribution, its result, and how often its completion happened.
 template <auto net, int most>
 struct member {
   using T = typename decltype(net)::element;
@@ -43,8 +43,8 @@ struct member {
   }
 };
 
-/// A collective and the program that takes part in it, without their types. What it has no field for stays as
-/// it is here.
+/// A collective and the program that takes part in it, type-erased. Fields that the collective does not
+/// have keep these values.
 struct contest {
   std::string name;
   area where;
@@ -97,7 +97,7 @@ contest of() {
   return c;
 }
 
-/// What a PE gives and must have; what is not compared is left out by `compared`.
+/// The contribution and the expected result of a PE; `compared` leaves out words that are not defined.
 struct share {
   words give, take;
   bool compared = true;
@@ -117,7 +117,7 @@ inline void begin_all(fabric& f, const contest& c, const region& r, bool scatter
   f.run();
 }
 
-/// Runs it twice on every engine, together and scattered.
+/// Runs the case twice on every engine: all PEs together, and one after the other.
 inline void agrees(const contest& c, const layout& l, const region& r, const shares& all_shares) {
   for (int n : {-1, 0, 1, 2, 3, 8}) {
     fabric f{l, engine_choice{n}};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Random cases for the laws of collectives: values, rectangles on grids of all sizes, and the engines to run
-// them on. What does not depend on a collective's type is compiled once: the laws have hundreds of them.
+// Random cases for the laws of collectives: values, rectangles on grids of all sizes, and the engines to
+// run them on. The code that does not depend on a collective's type is compiled once, as the laws have
+// hundreds of types.
 #pragma once
 #include <wsl/collective.hpp>
 #include <wsl/core/half.hpp>
@@ -77,7 +78,7 @@ struct engine_choice {
   }
 };
 
-/// Elements as bits: what is drawn, joined and compared is then the same code for all types.
+/// Elements as bits: random values, sums and comparisons are then the same code for all types.
 using words = std::vector<u32>;
 template <class T>
 u32 bits_of_value() {

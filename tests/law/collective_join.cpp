@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Law: reduces and all-reduces give what the serial line gives in the order and with the brackets that their
-// headers promise, bit for bit, on random rectangles, lengths, roots and types, on the reference engine, the
-// timed one, and 1, 2, 3 and 8 threads.
+// Law: reduces and all-reduces give the result of the serial line in the order and with the brackets that
+// their headers promise, bit for bit, on random rectangles, lengths, roots and types, on the reference
+// engine, the timed one, and 1, 2, 3 and 8 threads.
 #include "collective_arrays.hpp"
 
 using namespace law;
@@ -21,8 +21,8 @@ words joined(const words& a, const words& b, join_bits join) {
   return c;
 }
 
-/// One arm of a line, nearest PE first: each entry is what the root hears, in its order. What is farther is
-/// joined before or behind. The tactic is planned for so many words.
+/// One arm of a line, nearest PE first: each entry is one input of the root, in its order. Inputs from
+/// further away are combined before or behind. The tactic is planned for so many words.
 rows_of_words heard_from(rows_of_words v, tactic how, int planned, join_bits join, bool farther_first) {
   if (how == tactic::star) return v;
   const std::size_t n = v.size();  // v[d - 1] is the PE at distance d
@@ -111,7 +111,7 @@ shares all_reduce_shares(const contest& c, const region& r, int n) {
   return s;
 }
 
-/// Chunk k of a ring is joined from PE k on around the line.
+/// Chunk k of a ring is combined from PE k on around the line.
 shares ring_shares(const contest& c, const region& r, int n) {
   shares s = given_by_all(c, r, n);
   const auto count = static_cast<std::size_t>(n);
@@ -164,7 +164,8 @@ void reduces() {
   law_of<single>(where, grids, reduce_shares);
 }
 
-// Roots inside hear both arms; the line is long enough for three groups and trees of three levels.
+// Roots inside the line receive both arms; the line is long enough for three groups and trees of three
+// levels.
 template <class T, class Combine, collective::team among>
 void reduces_inside() {
   constexpr rectangle where{columns(1).rows(0, end - 1), 9, 4};

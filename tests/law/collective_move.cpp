@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Law: what broadcasts, scatters, gathers, all-to-alls, shifts and halo exchanges leave on every PE is what
-// the serial line says, on random rectangles, lengths, roots and types, on the reference engine, the timed
+// Law: broadcasts, scatters, gathers, all-to-alls, shifts and halo exchanges leave on every PE the result
+// of the serial line, on random rectangles, lengths, roots and types, on the reference engine, the timed
 // one, and 1, 2, 3 and 8 threads.
 #include "collective_arrays.hpp"
 
@@ -68,8 +68,8 @@ shares shift_shares(const contest& c, const region& r, int n) {
   return s;
 }
 
-/// The field of the whole rectangle; what is outside stays what each PE had in its rim, but north and south
-/// neighbours hand on theirs.
+/// The field of the whole rectangle. Cells outside it keep the values that each PE had in its rim, except
+/// that north and south neighbours pass on theirs.
 shares halo_shares(const contest& c, const region& r, int) {
   const int pitch = c.columns + 2 * c.width;
   shares s = given_by_all(c, r, (c.rows + 2 * c.width) * pitch);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// tlr on a matrix of 4096^2 with tiles of 128 and rank 8 beside a loop over tiles with two sgemv each, on as
-// many threads, and beside one sgemv for all tiles of a column and one for all tiles of a row, as the authors
-// of the method do. Floor: 8.4 MB of bases are read once, 56 us at the 150 GB/s that two cores read from
-// their last cache.
+// tlr on a matrix of 4096^2 with tiles of 128 and rank 8, beside a loop over tiles with two sgemv each, on
+// as many threads, and beside one sgemv for all tiles of a column and one for all tiles of a row, as the
+// authors of the method do. The lower bound: 8.4 MB of factors are read once, 56 us at the 150 GB/s that
+// two cores read from their last cache.
 #include <cblas.h>
 
 #include <memory>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// All-reduce on every small rectangle, in several rounds, and what it refuses; the same for a tally.
+// All-reduce on every small rectangle, in several rounds, and its faults; the same for a tally.
 #include <wsl/collective/all_reduce.hpp>
 #include <wsl/collective/tally.hpp>
 #include <wsl/engine/reference.hpp>
@@ -147,7 +147,8 @@ namespace {
 
 constexpr tally reports{.first = 3}, reports_inside{.first = 3, .where = columns(1, 4).rows(1, 3)};
 
-/// Each PE reports as often as its number says, in parts; who hears that a round is over begins the next one.
+/// Each PE reports as often as its number says, in parts. A PE that is told that a round is complete begins
+/// the next one.
 template <auto net>
 struct reporter {
   u32 rounds = 0, over = 0, sum = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Collectives of arrays: what they refuse at run time, how many colors they take, what their model says, and
-// which tactic it chooses.
+// Collectives of arrays: their faults at run time, their colors, their cost model, and the tactics that it
+// chooses.
 #include <wsl/collective.hpp>
 #include <wsl/engine/reference.hpp>
 #include <wsl/engine/timed.hpp>

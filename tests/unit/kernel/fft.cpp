@@ -198,7 +198,7 @@ TEST_CASE("fft: vectors of every length compute the same") {
   }
 }
 
-TEST_CASE("fft: what cannot be is refused in a sentence") {
+TEST_CASE("fft: an invalid argument is named in a sentence") {
   CHECK_THROWS_WITH(fft::transform({14}),
                     "wsl: lines of 14 numbers cannot be transformed: a length has no other prime factors "
                     "than 2, 3 and 5; the next longer one is 15");

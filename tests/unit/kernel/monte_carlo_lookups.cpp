@@ -20,7 +20,8 @@ const reactor& core() {
 
 TEST_CASE("monte carlo: lookups on the fabric are the serial ones") {
   const nuclide_search search{core()};
-  const monte_carlo::lookup_totals e = events(core(), search, 100, 3000), h = histories(core(), search, 7, 90, 5);
+  const monte_carlo::lookup_totals e = events(core(), search, 100, 3000),
+                                   h = histories(core(), search, 7, 90, 5);
   for (const auto& [columns, rows] :
        {std::pair{1, 1}, {2, 1}, {1, 3}, {5, 3}, {7, 7}, {32, 1}, {1, 32}, {4, 32}}) {
     lookup_fabric f{core(), {.columns = columns, .rows = rows, .threads = 2, .batch = 1000}};
@@ -67,7 +68,7 @@ TEST_CASE("monte carlo: the size that XSBench calls large verifies on the fabric
   CHECK(f.events(0, 17'000'000).verification() == 952'131);
 }
 
-TEST_CASE("monte carlo: what lookups refuse") {
+TEST_CASE("monte carlo: invalid arguments of lookups") {
   CHECK_THROWS_WITH(lookup_fabric(core(), {.columns = 0}), Contains("not on 0 x 1"));
   CHECK_THROWS_WITH(lookup_fabric(core(), {.columns = 33}), Contains("not on 33 x 1"));
   CHECK_THROWS_WITH(lookup_fabric(core(), {.batch = 0}), Contains("at least one lookup"));

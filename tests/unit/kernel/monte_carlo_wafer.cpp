@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Particles on a wafer: against lookups in double precision, on grids of many shapes; what the phases
-// conserve; the statistics of points that are chosen at random.
+// Particles on a wafer against lookups in double precision, on grids of many shapes; the quantities that
+// the phases conserve; checksums and near-ties; and the statistics of stochastic interpolation.
 #include <wsl/kernel/monte_carlo/wafer.hpp>
 
 #include <catch2/catch.hpp>
@@ -132,8 +132,8 @@ TEST_CASE("monte carlo: points chosen at random are right on average") {
 TEST_CASE("monte carlo: the sort takes as many exchanges as there are rows") {
   wafer_fabric w{problem().material, {.columns = 1, .rows = 9}};
   const wafer_result r = w.look_up(problem().energies);
-  // Each PE runs the call, an exchange a row and one more to look at what came last, and hears of the end of
-  // each message that it sent.
+  // Each PE runs the call, one exchange for each row and one more for the particles that came last, and a
+  // completion for each message that it sent.
   CHECK(r.sort.tasks == 9 + 9 * 10 + 2 * 8 * 9);
 }
 
@@ -156,7 +156,7 @@ TEST_CASE("monte carlo: a PE that gets more than it has room for says so") {
                     Contains("a PE has room for 1 elements"));
 }
 
-TEST_CASE("monte carlo: what a wafer refuses") {
+TEST_CASE("monte carlo: invalid arguments of a wafer") {
   CHECK_THROWS_WITH(wafer_fabric(problem().material, {.columns = 0}), Contains("not on 0 x"));
   CHECK_THROWS_WITH(wafer_fabric(problem().material, {.diffusion_rounds = -1}), Contains("0 rounds or more"));
   wafer_fabric w{problem().material, {.columns = 1, .rows = 1}};

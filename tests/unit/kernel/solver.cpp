@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The solvers against their oracles: the serial methods in f64, eigenvalues of the Laplacian, manufactured
-// solutions, and what must break down.
+// solutions, and problems on which methods must break down.
 #include <wsl/engine/reference.hpp>
 #include <wsl/engine/timed.hpp>
 #include <wsl/kernel/solver.hpp>
@@ -66,7 +66,7 @@ stencil diffusion(const cells& size) {
 }
 
 /// Compiled once: each assertion of Catch2 is some hundred lines of code.
-void refuses(const std::function<void()>& call, const char* sentence) {
+void throws_with(const std::function<void()>& call, const char* sentence) {
   CHECK_THROWS_WITH(call(), Catch::Matchers::Contains(sentence));
 }
 
@@ -277,22 +277,23 @@ TEST_CASE("solver: how a method ends is said") {
   CHECK(serial::relative_residual(laplacian, beyond.x, b) < 1e-5);
 }
 
-TEST_CASE("solver: what cannot be solved is refused in a sentence") {
+TEST_CASE("solver: an invalid problem is named in a sentence") {
   const cells size{4, 3, 5};
   const std::vector<f32> b(size.count(), 1);
-  refuses([&] { bicgstab({.size = {4, 0, 5}}, b); }, "at least one cell along each axis, not 4 x 0 x 5");
-  refuses([&] { bicgstab({.size = size, .up = {1, 2}}, b); },
-          "the weight up has 1 number, 5 (one for each z) or 60");
-  refuses([&] { bicgstab({.size = size, .down = {NAN}}, b); },
-          "the weight down has the number nan at place 0");
-  refuses([&] { bicgstab({.size = size}, std::vector<f32>(59)); },
-          "has 59 numbers; a grid of 4 x 3 x 5 cells needs 60");
-  refuses([&] { bicgstab({.size = size}, std::vector<f32>(60, INFINITY)); }, "it takes finite ones");
-  refuses([&] { bicgstab({.size = size}, b, {}, {.wide = 5}); }, "no block for each of 5 x 1 PEs");
-  refuses([&] { jacobi_conjugate_gradient({.size = size, .centre = {0}}, b); },
-          "its inverse is the preconditioner");
+  throws_with([&] { bicgstab({.size = {4, 0, 5}}, b); }, "at least one cell along each axis, not 4 x 0 x 5");
+  throws_with([&] { bicgstab({.size = size, .up = {1, 2}}, b); },
+              "the weight up has 1 number, 5 (one for each z) or 60");
+  throws_with([&] { bicgstab({.size = size, .down = {NAN}}, b); },
+              "the weight down has the number nan at place 0");
+  throws_with([&] { bicgstab({.size = size}, std::vector<f32>(59)); },
+              "has 59 numbers; a grid of 4 x 3 x 5 cells needs 60");
+  throws_with([&] { bicgstab({.size = size}, std::vector<f32>(60, INFINITY)); }, "it takes finite ones");
+  throws_with([&] { bicgstab({.size = size}, b, {}, {.wide = 5}); }, "no block for each of 5 x 1 PEs");
+  throws_with([&] { jacobi_conjugate_gradient({.size = size, .centre = {0}}, b); },
+              "its inverse is the preconditioner");
   using wafer = solver_on<bicgstab_method, one_line<5>>;
-  refuses([&] { (wafer{stencil{.size = {4, 3, 6}}, 4, 3, wse2, threaded{}}); },
-          "compiled for one number of cells along z");
-  refuses([&] { (wafer{stencil{.size = size}, 2, 3, wse2, threaded{}}); }, "each PE has one line along z");
+  throws_with([&] { (wafer{stencil{.size = {4, 3, 6}}, 4, 3, wse2, threaded{}}); },
+              "compiled for one number of cells along z");
+  throws_with([&] { (wafer{stencil{.size = size}, 2, 3, wse2, threaded{}}); },
+              "each PE has one line along z");
 }

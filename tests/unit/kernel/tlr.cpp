@@ -41,7 +41,8 @@ low_rank<T> random_matrix(int rows, int columns, int tile, int most) {
 }
 
 template <class T>
-std::vector<T> product(const low_rank<T>& a, const std::vector<T>& x, operation which, const tlr::options& how) {
+std::vector<T> product(const low_rank<T>& a, const std::vector<T>& x, operation which,
+                       const tlr::options& how) {
   std::vector<T> y(static_cast<std::size_t>(tlr::transposes(which) ? a.columns() : a.rows()));
   tlr::multiplier<T>(a, how)(y, x, which);
   return y;
@@ -59,7 +60,8 @@ void check_products() {
   for (auto [rows, columns, tile, most] :
        {std::array{1, 1, 1, 1}, {70, 50, 16, 5}, {33, 129, 20, 9}, {200, 7, 25, 4}, {5, 90, 90, 3}}) {
     const low_rank<T> a = random_matrix<T>(rows, columns, tile, most);
-    for (operation which : {operation::forward, operation::transposed, operation::conjugated, operation::adjoint}) {
+    for (operation which :
+         {operation::forward, operation::transposed, operation::conjugated, operation::adjoint}) {
       const std::vector<T> x =
           random_numbers<T>(static_cast<std::size_t>(tlr::transposes(which) ? rows : columns), 7);
       const auto exact = tlr::serial<T>(a, which, x);
@@ -132,7 +134,7 @@ TEST_CASE("tlr: vectors of every length compute the same") {
   }
 }
 
-TEST_CASE("tlr: what cannot be is refused in a sentence") {
+TEST_CASE("tlr: an invalid argument is named in a sentence") {
   CHECK_THROWS_WITH(low_rank<f32>(4, 0, 2), "wsl: a matrix of (4, 0) has no tiles of 2");
   low_rank<f32> a(5, 4, 2);
   CHECK_THROWS_WITH(a.at(3, 0), "wsl: there is no tile (3, 0) among 3 x 2");
