@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The last column has no neighbour in the east. says: the_path_leaves_the_grid says:
 // color_id.0.*column.3.*row.0.*east says: wsl: there is no PE on this side: end the path one PE earlier, as
-// in columns.0, end - 1., or bind a stream_out to this side
+// in columns.0, edge - 1., or bind a stream_out to this side
 #include "programs.hpp"
 
 #ifdef WSL_MISUSE
