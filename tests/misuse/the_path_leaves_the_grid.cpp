@@ -2,7 +2,7 @@
 // The last column has no neighbour in the east.
 // says in 5 lines: the_path_leaves_the_grid
 // says: color_id.0.*column.3.*row.0.*east
-// says in 6 lines: wsl: there is no PE on this side: end the path one PE earlier, as in columns.0, end - 1.
+// says in 6 lines: wsl: there is no PE on this side: end the path one PE earlier, as in columns.0, edge - 1.
 #include "programs.hpp"
 
 #ifdef WSL_MISUSE

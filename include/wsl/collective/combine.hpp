@@ -38,8 +38,8 @@ namespace collective {
 template <class Combine, class To, class A, class B>
 constexpr auto join(const To& to, const A& a, const B& b) {
   if constexpr (std::is_same_v<Combine, plus>) return add(to, a, b);
-  else if constexpr (std::is_same_v<Combine, larger>) return max(to, a, b);
-  else if constexpr (std::is_same_v<Combine, smaller>) return min(to, a, b);
+  else if constexpr (std::is_same_v<Combine, larger>) return fmax(to, a, b);
+  else if constexpr (std::is_same_v<Combine, smaller>) return fmin(to, a, b);
   else return map(Combine{}, to, a, b);
 }
 

@@ -35,10 +35,10 @@ struct neighbours {
     const region r = collective::rectangle_of(l, where, as);
     l.claim_colors(as, first, 8, r);
     for (int p = 0; p < 2; ++p) {
-      link(l, r, east, p, columns(p, end - 1, 2), columns(p + 1, end, 2));
-      link(l, r, west, p, columns(p ? 1 : 2, end, 2), columns(p ? 0 : 1, end - 1, 2));
-      link(l, r, south, p, rows(p, end - 1, 2), rows(p + 1, end, 2));
-      link(l, r, north, p, rows(p ? 1 : 2, end, 2), rows(p ? 0 : 1, end - 1, 2));
+      link(l, r, east, p, columns(p, wsl::edge - 1, 2), columns(p + 1, wsl::edge, 2));
+      link(l, r, west, p, columns(p ? 1 : 2, wsl::edge, 2), columns(p ? 0 : 1, wsl::edge - 1, 2));
+      link(l, r, south, p, rows(p, wsl::edge - 1, 2), rows(p + 1, wsl::edge, 2));
+      link(l, r, north, p, rows(p ? 1 : 2, wsl::edge, 2), rows(p ? 0 : 1, wsl::edge - 1, 2));
     }
   }
 

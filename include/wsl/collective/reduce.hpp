@@ -149,7 +149,3 @@ struct reduce {
 };
 
 }  // namespace wsl::collective
-
-namespace wsl {
-using collective::reduce;
-}

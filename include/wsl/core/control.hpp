@@ -31,7 +31,7 @@ constexpr u8 command_bit(command c) { return static_cast<u8>(1 << (static_cast<u
 inline constexpr u8 where_switched = 1 << 4;
 
 constexpr const char* name_of(command c) {
-  constexpr const char* names[] = {"nop", "advance", "reset", "teardown"};
+  constexpr const char* names[] = {"nop", "switch_adv", "switch_rst", "teardown"};
   return names[static_cast<u8>(c) & 3];
 }
 

@@ -183,7 +183,7 @@ class fabric {
         found = &b;
       }
     if (!found)
-      throw fault(std::string("wsl: ") + what.name + " has no host function; bind one with launch<&...>()");
+      throw fault(std::string("wsl: ") + what.name + " has no host function; bind one with launch<&...>");
     if (found->arguments)
       throw fault(std::string("wsl: ") + what.name + "'s host function " + found->name +
                   " takes arguments: f.launch<&...>(area, ...)");
@@ -197,7 +197,7 @@ class fabric {
       if (b.what == role::launch && b.key == &task_key<Task>) return b;
     throw fault(std::string("wsl: ") + what.name + " at PE(" + std::to_string(state_of(p).x) + ", " +
                 std::to_string(state_of(p).y) + ") does not bind launch<&" + support::function_name<Task>() +
-                ">()");
+                ">");
   }
 
   // Arguments of launches, until the run that uses them has ended.

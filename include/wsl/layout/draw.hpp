@@ -74,9 +74,9 @@ enum class link_state : u8 { none, whole, hosted, lost, unfed };
 // From a PE, or from the host where `from` is outside of the grid, through a side of it.
 inline link_state link_through(const layout& l, int color, coord from, port side) {
   const coord to = from + step(side);
-  const auto hosted = [&](coord c, port edge, bool inbound) {
+  const auto hosted = [&](coord c, port through, bool inbound) {
     for (const stream_record& s : l.streams())
-      if (s.color == color && s.inbound == inbound && s.side == edge && s.where.has(c)) return true;
+      if (s.color == color && s.inbound == inbound && s.side == through && s.where.has(c)) return true;
     return false;
   };
   const bool sent = l.has(from) ? l.route_at(from, color).to.has(side) : hosted(to, opposite(side), true);
@@ -139,12 +139,12 @@ class route_drawing {
     return shown(back, {" ", "▲", "⇑", "✕", "△"});
   }
 
-  std::string links_above(int y, bool edge) {
+  std::string links_above(int y, bool outermost) {
     std::string line = spaces(page_.margin() + edge_);
     if (!tall_) return "";
     for (const slot& x : page_.xs)
       line += x.gap ? std::string(6, ' ') : std::string(down({x.first, y})) + "   ";
-    return trimmed(line) == "\n" && edge ? "" : trimmed(line);
+    return trimmed(line) == "\n" && outermost ? "" : trimmed(line);
   }
   std::string row(const slot& y) {
     std::string line = page_.row_label(y) + (y.gap || edge_ == 0 ? spaces(edge_) : across({0, y.first}));

@@ -263,8 +263,8 @@ class layout {
     if (where.empty()) return *this;
     on_grid(where);
     const coord first = where.nth(0) + step(side), last = where.nth(where.count() - 1) + step(side);
-    const bool edge = side == port::east || side == port::west ? where.columns() == 1 : where.rows() == 1;
-    if (side == port::ramp || !edge || has(first) || has(last))
+    const bool one_line = side == port::east || side == port::west ? where.columns() == 1 : where.rows() == 1;
+    if (side == port::ramp || !one_line || has(first) || has(last))
       faults::a_stream_enters_or_leaves_through_a_side_of_the_grid(c.id);
     if (streams_.full()) faults::the_layout_has_more_streams_than_it_can_hold(max_streams);
     streams_.push_back({where, c.id, side, inbound, &payload_type_of<T>});

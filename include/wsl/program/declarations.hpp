@@ -94,7 +94,7 @@ struct steering : single_entry {
   template <class Program>
   static consteval void write(binding* to) {
     constexpr bool commands = (std::is_same_v<decltype(Command), command> && ...);
-    static_assert(commands, "wsl: the commands of steers<color, ...> are advance, reset and teardown");
+    static_assert(commands, "wsl: the commands of steers<color, ...> are switch_adv, switch_rst and teardown");
     *to = named<Color>(role::steer);
     if constexpr (commands) to->commands = static_cast<u8>((where | ... | command_bit(Command)));
   }

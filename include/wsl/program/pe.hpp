@@ -12,14 +12,14 @@ namespace wsl {
 
 namespace detail {
 [[noreturn]] inline void the_program_does_not_bind_this_task(const char* program, const char* task) {
-  throw fault(std::string("wsl: program ") + program + " does not bind local<&" + task + ">() in its table");
+  throw fault(std::string("wsl: program ") + program + " does not bind local<&" + task + "> in its tasks");
 }
 [[noreturn]] inline void the_table_does_not_say_steers(const program_image& image, int color, int missing) {
   const command what = missing & command_bit(advance) ? advance
                        : missing & command_bit(reset) ? reset
                                                       : teardown;
   throw fault(std::string("wsl: program ") + image.source->name + " sends a command on color " +
-              std::to_string(color) + ", but its table does not say steers<color>(" + name_of(what) + ")");
+              std::to_string(color) + ", but its table does not say steers<color, " + name_of(what) + ">");
 }
 [[noreturn]] inline void the_machine_has_no_such_microthread(const machine& m, int number) {
   throw fault(std::string("wsl: ") + m.name + " has the microthreads 0 to " +

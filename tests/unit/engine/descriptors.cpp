@@ -70,7 +70,7 @@ struct reader {
     co_await mov(&last, fabin(blue, 8));
   }
   task shadowed(pe&) {
-    co_await max(mem(x), mem(x), fabin(red));
+    co_await fmax(mem(x), mem(x), fabin(red));
     co_await map([](f32 a, f32 b) { return a * 100 + b; }, mem(y), mem(x), fabin(blue));
   }
 
