@@ -61,7 +61,7 @@ struct tile {
 
 layout grid() {
   layout l{host, P, P};
-  l.place(all, program_v<tile>);
+  l.place<tile>(all);
   for (int k = 0; k < P; ++k) {
     const bool from_start = k == 0, to_end = k == P - 1;
     l.path(along_row(k), column(k), ramp >> (from_start ? ports{east} : to_end ? ports{west} : east | west));

@@ -83,7 +83,7 @@ struct multiplier {
 /// Cycles of one step, the mean over a whole turn of the rings.
 inline f64 mesh_gemm_step_cycles(const machine& m) {
   layout mesh{m, ring, ring};
-  mesh.place(all, program_v<multiplier>);
+  mesh.place<multiplier>(all);
   for (int at = 0; at < ring; ++at)
     rows_ring.wire(mesh, column(at), at), columns_ring.wire(mesh, row(at), at);
   fabric f{mesh, timed{}};

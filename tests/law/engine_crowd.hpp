@@ -168,9 +168,9 @@ class random_crowd {
 
   void build() {
     plan_ = layout{machine_, 3, 1};
-    plan_.place(column(0), program_v<giver>)
-        .place(column(1), program_v<crowd>)
-        .place(column(2), program_v<crowd_receiver>);
+    plan_.place<giver>(column(0))
+        .place<crowd>(column(1))
+        .place<crowd_receiver>(column(2));
     for (int k = 0; k < crowd_ways; ++k) connect(0, k), connect(1, crowd_ways + k);
     connect(0, word_to_read.id), connect(0, word_to_hear.id);
   }

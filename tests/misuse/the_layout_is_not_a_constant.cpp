@@ -15,6 +15,6 @@ constexpr binding far_table[] = {launches, sends(far), takes(far)};
 constexpr program distant = with(far_table);
 constexpr layout row_of_four = layout{wse2, 4, 1}
     .place(all, distant)
-    .path(far, columns(0, end, 2), ramp >> east)
-    .path(far, columns(1, end, 2), west >> ramp);
+    .path(far, columns(0, edge, 2), ramp >> east)
+    .path(far, columns(1, edge, 2), west >> ramp);
 static_assert(routed<row_of_four>());

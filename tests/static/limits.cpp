@@ -26,15 +26,13 @@ struct rotating {
     south_going.start(me, mem(tile), mem(from_north));
     north_going.start(me, mem(tile), mem(from_south));
   }
-  static consteval auto tasks() {
-    return table(launch<&rotating::start>(), use<&rotating::east_going>(), use<&rotating::west_going>(),
-                 use<&rotating::south_going>(), use<&rotating::north_going>());
-  }
+  using tasks = task_list<launch<&rotating::start>, use<&rotating::east_going>, use<&rotating::west_going>,
+                          use<&rotating::south_going>, use<&rotating::north_going>>;
 };
 
 constexpr layout torus(const machine& target, int width, int height) {
   layout l{target, width, height};
-  l.place(all, program_v<rotating>);
+  l.place<rotating>(all);
   to_east.wire(l), to_west.wire(l), to_south.wire(l), to_north.wire(l);
   return l;
 }
@@ -43,21 +41,19 @@ static_assert(std::popcount(program_v<rotating>.colors_of(role::read)) == 12 && 
 static_assert(routed<torus_on_wse2>() && routed<torus_on_wse3>());
 
 constexpr neighbours<f32> halo{0};
-constexpr reduce<f32> sum{.first = 8, .among = everyone, .words = 4};
+constexpr collective::reduce<f32> sum{.first = 8, .among = everyone, .words = 4};
 
 struct cell {
   f32 field[4]{}, side[4]{};
   endpoint<sum> adding;
 
   void start(pe& me) { adding.start(me, mem(field)); }
-  static consteval auto tasks() {
-    return table(launch<&cell::start>(), reads<halo>(), sends<halo>(), use<&cell::adding>());
-  }
+  using tasks = task_list<launch<&cell::start>, reads<halo>, sends<halo>, use<&cell::adding>>;
 };
 
 constexpr layout plate(const machine& target) {
   layout l{target, 64, 64};
-  l.place(all, program_v<cell>);
+  l.place<cell>(all);
   halo.wire(l), sum.wire(l);
   return l;
 }
@@ -77,7 +73,7 @@ constexpr layout crossing = [] {
       .place(all, crowd)
       .path(color<f32>{0}, row(4), ramp >> ramp)
       .path(color<f32>{1}, column(3), ramp >> ramp)
-      .path(color<f32>{2}, columns(0, end, 3).rows(0, end, 4), ramp >> ramp);
+      .path(color<f32>{2}, columns(0, edge, 3).rows(0, edge, 4), ramp >> ramp);
 }();
 constexpr diagnostic crowded = rules::ask_all(crossing, rules::family::budget);
 static_assert(crowded.kind == fault_kind::the_program_needs_too_many_input_queues &&

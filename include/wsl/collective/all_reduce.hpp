@@ -6,7 +6,7 @@
 // reducer for single values, for which a task for each total is quicker:
 //   constexpr all_reduce<f32> sum{0};                                  // colors 0 to 3
 //   struct solver { endpoint<sum> summing; ... summing.start(me, mem(x), then<&solver::next>()) ... };
-//   struct worker { reducer<sum> reduce; ... use<&worker::reduce>(), on<sum.total(), &worker::done>() ... };
+//   struct worker { reducer<sum> reduce; ... use<&worker::reduce>, on<sum.total(), &worker::done> ... };
 // The total is the same on every PE, bit for bit: rows are combined from the west, then their results from
 // the north. For B words and P PEs a chain and the broadcast take B + (2 T + 2) (P - 1) and B + P + 2 T
 // cycles, where T is the latency of a ramp. See examples/10_all_reduce.cpp.
@@ -34,13 +34,13 @@ struct all_reduce {
 
   constexpr bool uses_single_color() const { return colors == 1; }
   constexpr reduce<T, Combine> reduce_part() const {
-    return {first, where, among, {end - 1, end - 1}, words, uses_single_color() ? tactic::star : how, colors};
+    return {first, where, among, {edge - 1, edge - 1}, words, uses_single_color() ? tactic::star : how, colors};
   }
   constexpr broadcast<T> broadcast_part() const {
     return {uses_single_color() ? first : first + reduce_part().all_colors(),
             where,
             among,
-            {end - 1, end - 1},
+            {edge - 1, edge - 1},
             words == 1 && !uses_single_color()};
   }
   /// The color on which the total arrives at every PE.
@@ -66,11 +66,6 @@ struct all_reduce {
       array_ = array, done_ = done;
       reducing_.start(me, array, then<&reduce_then_broadcast::spread>());
     }
-    static consteval auto tasks() {
-      return table(use<&reduce_then_broadcast::reducing_>(), use<&reduce_then_broadcast::broadcasting_>(),
-                   local<&reduce_then_broadcast::spread>());
-    }
-
    private:
     void spread(pe& me) { broadcasting_.start(me, array_, done_); }
 
@@ -78,6 +73,11 @@ struct all_reduce {
     endpoint<net.broadcast_part()> broadcasting_;
     memory<T> array_{nullptr, 0};
     completion done_{};
+
+   public:
+    using tasks = task_list<use<&reduce_then_broadcast::reducing_>,
+                            use<&reduce_then_broadcast::broadcasting_>,
+                            local<&reduce_then_broadcast::spread>>;
   };
   template <auto net>
   using part =
@@ -97,12 +97,6 @@ class reducer {
   /// before the total has arrived.
   void contribute(pe& me, T value) {
     if (row_.complete(me, value, partial::own, me.x() == inside(me).x0)) pass_row(me);
-  }
-
-  static consteval auto tasks() {
-    return table(on<row(1), &reducer::add_to_row>(), on<row(2), &reducer::add>(),
-                 on<column(2), &reducer::add_to_column>(), sends<row(1)>(), sends<row(2)>(),
-                 sends<column(2)>(), sends<net.total()>());
   }
 
  private:
@@ -151,6 +145,11 @@ class reducer {
   region inside(const pe& me) const { return resolve(net.where, {0, me.width(), 0, me.height()}); }
 
   partial row_, column_;
+
+ public:
+  using tasks = task_list<on<row(1), &reducer::add_to_row>, on<row(2), &reducer::add>,
+                          on<column(2), &reducer::add_to_column>,
+                          sends<row(1), row(2), column(2), net.total()>>;
 };
 
 }  // namespace wsl::collective

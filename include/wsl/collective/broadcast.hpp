@@ -2,7 +2,7 @@
 // A broadcast: the words of a root reach every PE of its row, its column or the rectangle. It is one color
 // whose route forks on its way, and one descriptor at each end. The routers copy, so no PE waits for another.
 // See examples/20_gemv_collectives.cpp.
-//   constexpr broadcast<f32> spread{.first = 0, .among = each_row, .root = {end - 1}};
+//   constexpr broadcast<f32> spread{.first = 0, .among = each_row, .root = {edge - 1}};
 //   endpoint<spread> spreading; ... spreading.start(me, mem(x), then<&worker::next>())
 // B words take B + P + 2 T cycles in a line of P PEs, where T is the latency of a ramp, and B + W + H - 1 + 2
 // T in a rectangle of W x H.

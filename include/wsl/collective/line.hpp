@@ -139,7 +139,7 @@ constexpr void claim_colors(layout& l, const char* module, int first, int count,
 }
 
 /// The part of a module in a PE program, which is a member of it: `endpoint<spread> spreading;` with
-/// `use<&worker::spreading>()` in the table.
+/// `use<&worker::spreading>` in the table.
 template <auto net>
 using endpoint = typename decltype(net)::template part<net>;
 

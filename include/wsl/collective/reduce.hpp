@@ -3,7 +3,7 @@
 // root, with any associative operation. The tactic (line_reduce.hpp) is by default the cheapest by the cost
 // model, for so many `words`, that needs no more than `colors` along an axis. In a rectangle the rows reduce
 // first, then the root's column. See examples/20_gemv_collectives.cpp.
-//   constexpr reduce<f32> sum{.first = 1, .among = each_row, .root = {end - 1}, .words = 64};
+//   constexpr reduce<f32> sum{.first = 1, .among = each_row, .root = {edge - 1}, .words = 64};
 //   endpoint<sum> summing; ... summing.start(me, mem(x), then<&worker::next>())
 // Contributions are combined in the order of their PEs' indices, row by row; the tactic only sets the
 // brackets. For B words on a line of P PEs a chain takes B + (2 T + 2) (P - 1) cycles, where T is the latency
@@ -122,8 +122,8 @@ struct reduce {
     void turn(pe& me) {
       const line_reduce::step& s = steps_[steps_.size() - 1];
       const color<T> out{s.out};
-      if (s.behind == reset) me.send_control(out, reset);
-      else me.send_control(out, {advance, advance});
+      if (s.behind == switch_rst) me.send_control(out, switch_rst);
+      else me.send_control(out, {switch_adv, switch_adv});
       finish(me, net.first, array_[0], done_);
     }
     template <class To, class Sum>
@@ -139,7 +139,7 @@ struct reduce {
     bool planned_ = false;
 
     template <int k>
-    using commands = may_steer<color<T>{net.first + k}, advance, reset>;
+    using commands = may_steer<color<T>{net.first + k}, switch_adv, switch_rst>;
 
    public:
     using tasks = task_list<local<&part::go_on>,

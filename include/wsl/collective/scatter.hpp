@@ -5,7 +5,7 @@
 // stores the words of another. Toward the east the root sends from the end of its array, and there the words
 // of a block travel in reverse. In a rectangle the PEs of the root's column pass on whole rows. See
 // examples/21_scatter_gather.cpp.
-//   constexpr scatter<f32> deal{.first = 0, .among = each_column, .root = {0, end - 1}};
+//   constexpr scatter<f32> deal{.first = 0, .among = each_column, .root = {0, edge - 1}};
 //   endpoint<deal> dealing; ... dealing.start(me, mem(x), then<&worker::next>());
 //   ... and at the root dealing.start(me, mem(all), mem(x), ...)
 // Its cost is the larger of two terms: the root sends (P - 1) B words; and the last PE but one passes a block

@@ -69,13 +69,6 @@ class single_color_all_reduce {
     distance_ = {rows_.distance_of(me.x() - r.x0), columns_.distance_of(me.y() - r.y0)};
     go_on(me);
   }
-  static consteval auto tasks() {
-    return table(local<&single_color_all_reduce::sent>(),
-                 local<&single_color_all_reduce::stage_ended>(blocked),
-                 on_teardown<line, &single_color_all_reduce::torn_down>(), uses_colors<T, net.first, 1>(),
-                 may_steer<line>(advance, teardown));
-  }
-
  private:
   int broadcast_stage() const { return (rows_.size() > 1) + (columns_.size() > 1); }
   bool is_root() const { return distance_.x == 0 && distance_.y == 0; }
@@ -99,7 +92,7 @@ class single_color_all_reduce {
   /// color down.
   void sent(pe& me) {
     if (stage_ == broadcast_stage() || distance() == stage_lines().reach(0)) me.send_control(line, teardown);
-    else me.send_control(line, advance);
+    else me.send_control(line, switch_adv);
     me.activate<&single_color_all_reduce::stage_ended>();
   }
   // One operation receives the arrays of all PEs.
@@ -127,6 +120,12 @@ class single_color_all_reduce {
   coord distance_;
   static constexpr int idle = -1;
   int stage_ = idle;
+
+ public:
+  using tasks = task_list<local<&single_color_all_reduce::sent>,
+                          local<&single_color_all_reduce::stage_ended, blocked>,
+                          on_teardown<line, &single_color_all_reduce::torn_down>,
+                          uses_colors<T, net.first, 1>, may_steer<line, switch_adv, teardown>>;
 };
 
 }  // namespace wsl::collective

@@ -6,7 +6,7 @@
 // counts. See examples/56_histogram.cpp.
 //   constexpr tally arrivals{.first = 6};
 //   tally_counter<arrivals> arrived; ... arrived.expect(me, all_of_them); ... arrived.report(me);
-//   ... on<arrivals.complete(), &worker::next>()
+//   ... on<arrivals.complete(), &worker::next>
 // From the last report until the farthest of W x H PEs knows, 2 (W + H) cycles pass, and those of two ramps
 // and at most two tasks.
 #pragma once
@@ -42,7 +42,7 @@ struct tally {
   static constexpr void wire_line(layout& l, color<u32> c, const region& inner, const region& tip,
                                   const region& root, port outward, int size) {
     if (size == 1) return;
-    if (!inner.empty()) l.path(c, inner, (ramp | outward) >> opposite(outward), merge);
+    if (!inner.empty()) l.path(c, inner, (ramp | outward) >> opposite(outward), merges);
     l.path(c, tip, ramp >> opposite(outward));
     l.path(c, root, outward >> ramp);
   }
@@ -65,11 +65,6 @@ class tally_counter {
     else add(me, times);
   }
 
-  static consteval auto tasks() {
-    return table(on<net.along_row(), &tally_counter::add>(), on<net.along_column(), &tally_counter::add>(),
-                 sends<net.along_row()>(), sends<net.along_column()>(), sends<net.complete()>());
-  }
-
  private:
   // In the first column: receives the reports of a row, or of the column.
   void add(pe& me, u32 times) {
@@ -83,6 +78,11 @@ class tally_counter {
   }
 
   u32 counted_ = 0, expected_ = 0;
+
+ public:
+  using tasks = task_list<on<net.along_row(), &tally_counter::add>,
+                          on<net.along_column(), &tally_counter::add>,
+                          sends<net.along_row(), net.along_column(), net.complete()>>;
 };
 
 }  // namespace wsl::collective

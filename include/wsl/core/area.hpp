@@ -25,7 +25,7 @@ struct area {
   bound x0 = 0, x1 = edge, y0 = 0, y1 = edge;
   int sx = 1, sy = 1;
 
-  /// The same rows, other columns; and the same columns, other rows: `columns(1, end, 2).row(0)`.
+  /// The same rows, other columns; and the same columns, other rows: `columns(1, edge, 2).row(0)`.
   constexpr area columns(bound from, bound to = edge, int every = 1) const {
     return {from, to, y0, y1, every, sy};
   }

@@ -14,11 +14,11 @@ namespace wsl {
 /// What a router does with the switch of the wavelet's color after it has passed the wavelet on.
 enum class command : u8 {
   nop,
-  advance,   ///< to the next position; from the last one to the first if the switch is a ring
-  reset,     ///< to position 0
+  switch_adv,   ///< to the next position; from the last one to the first if the switch is a ring
+  switch_rst,     ///< to position 0
   teardown,  ///< lets no wavelet of the color in any more until the PE's program reopens it
 };
-inline constexpr command nop = command::nop, advance = command::advance, reset = command::reset,
+inline constexpr command nop = command::nop, switch_adv = command::switch_adv, switch_rst = command::switch_rst,
                          teardown = command::teardown;
 
 /// The same command, but the processor of the PE whose router carries it out does not receive the wavelet.

@@ -3,7 +3,7 @@
 // that pass its router, or only where none of these wants the port. Without it all take turns. It changes
 // when words arrive, and so the outcome of a race. Only the timed engine takes it into account: in the others
 // any order is right. See docs/guide/layout.md.
-//   .path(red, columns(1, end - 1), (ramp | west) >> east, merge, injects_last)
+//   .path(red, columns(1, edge - 1), (ramp | west) >> east, merge, injects_last)
 #pragma once
 #include "layout.hpp"
 

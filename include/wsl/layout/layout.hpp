@@ -16,7 +16,7 @@ namespace wsl {
 
 /// An option of a path: wavelets of its color may meet in a router, and the engine defines their order.
 struct merge_t {};
-inline constexpr merge_t merge{};
+inline constexpr merge_t merges{};
 
 /// One route of one color on every PE of a region.
 struct path_record {
@@ -89,7 +89,7 @@ class layout {
     return *this;
   }
 
-  /// Routes a color on every PE of an area. An area without PEs (`columns(1, end)` of a single column) adds
+  /// Routes a color on every PE of an area. An area without PEs (`columns(1, edge)` of a single column) adds
   /// no route; it says that at this size of the grid the color has nowhere to go, so a program may name it
   /// without having a path.
   template <payload T>
@@ -100,7 +100,7 @@ class layout {
   constexpr layout& path(color<T> c, const region& where, route how) {
     return add_path(c, where, how), *this;
   }
-  /// With options: `merge`, and those of switches.hpp (`switches{...}`, `phase{n}`, `starts_closed`),
+  /// With options: `merges`, and those of switches.hpp (`switches{...}`, `phase{n}`, `starts_closed`),
   /// filters.hpp, swaps.hpp and injection.hpp.
   template <payload T, class Where, class... Options>
   constexpr layout& path(color<T> c, const Where& where, route how, const Options&... options) {

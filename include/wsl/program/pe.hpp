@@ -15,8 +15,8 @@ namespace detail {
   throw fault(std::string("wsl: program ") + program + " does not bind local<&" + task + "> in its tasks");
 }
 [[noreturn]] inline void the_table_does_not_say_steers(const program_image& image, int color, int missing) {
-  const command what = missing & command_bit(advance) ? advance
-                       : missing & command_bit(reset) ? reset
+  const command what = missing & command_bit(switch_adv) ? switch_adv
+                       : missing & command_bit(switch_rst) ? switch_rst
                                                       : teardown;
   throw fault(std::string("wsl: program ") + image.source->name + " sends a command on color " +
               std::to_string(color) + ", but its table does not say steers<color, " + name_of(what) + ">");

@@ -6,13 +6,13 @@
 #pragma once
 #include <stdexcept>
 
-#include "joined.hpp"
+#include "text.hpp"
 
 namespace wsl::support {
 
 /// Throws std::invalid_argument with "wsl: " and the pieces, texts and whole numbers, one after the other.
-[[noreturn]] inline void bad_argument(std::initializer_list<wsl::detail::piece> sentence) {
-  throw std::invalid_argument("wsl: " + wsl::detail::joined(sentence));
+[[noreturn]] inline void bad_argument(std::initializer_list<piece> sentence) {
+  throw std::invalid_argument("wsl: " + joined(sentence));
 }
 
 }  // namespace wsl::support

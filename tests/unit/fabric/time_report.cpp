@@ -27,16 +27,14 @@ struct relay {
     me.activate<&relay::take>();
   }
   task take(pe&) { co_await mov(mem(x), fabin(red)); }
-  static consteval auto tasks() {
-    return table(launch<&relay::start>(), local<&relay::take>(), sends<red>(), reads<red>());
-  }
+  using tasks = task_list<launch<&relay::start>, local<&relay::take>, sends<red>, reads<red>>;
 };
 
 constexpr layout line = layout{wse2, 6, 1}
-                            .place(all, program_v<relay>)
+                            .place<relay>(all)
                             .path(red, column(0), ramp >> east)
-                            .path(red, columns(1, end - 1), west >> east)
-                            .path(red, column(end - 1), west >> ramp);
+                            .path(red, columns(1, edge - 1), west >> east)
+                            .path(red, column(edge - 1), west >> ramp);
 
 std::string text_of(const std::string& file) {
   std::stringstream text;
@@ -101,10 +99,10 @@ TEST_CASE("a heat map has a square for each PE and a bar for each link") {
 
 TEST_CASE("a heat map of a large fabric shows blocks of PEs") {
   layout square{wse2, 300, 200};
-  square.place(all, program_v<relay>)
+  square.place<relay>(all)
       .path(red, column(0), ramp >> east)
-      .path(red, columns(1, end - 1), west >> east)
-      .path(red, column(end - 1), west >> ramp);
+      .path(red, columns(1, edge - 1), west >> east)
+      .path(red, column(edge - 1), west >> ramp);
   fabric f{square, timed{}};
   f.launch();
   CHECK(occurrences(time_report{f}.heat_map(), "<rect") == 1 + 100 * 67);
@@ -147,24 +145,21 @@ struct adder {
     const color<f32> in = me.x() % 2 ? red : blue, out = me.x() % 2 ? blue : red;
     if (me.west_edge()) me.async(mov(fabout(out), mem(x)));
     else if (!me.east_edge()) me.async(add(fabout(out), fabin(in), mem(x)));
-    else me.async(map([](f32 a, f32 b) { return a + b; }, mem(x), mem(x), fabin(in)), then<&adder::done>());
+    else me.async(map_each([](f32 a, f32 b) { return a + b; }, mem(x), mem(x), fabin(in)), then<&adder::done>());
   }
   void done(pe& me) { x[0] = static_cast<f32>(me.now()); }
-  static consteval auto tasks() {
-    return table(launch<&adder::start>(), local<&adder::done>(), sends<red>(), sends<blue>(), reads<red>(),
-                 reads<blue>());
-  }
+  using tasks = task_list<launch<&adder::start>, local<&adder::done>, sends<red, blue>, reads<red, blue>>;
 };
 
 }  // namespace
 
 TEST_CASE("a trace changes nothing, although PEs that rest are not looked at in every cycle without one") {
   layout chain{GENERATE(false, true) ? wse3 : wse2, 6, 1};
-  chain.place(all, program_v<adder>)
-      .path(red, columns(0, end - 1, 2), ramp >> east)
-      .path(red, columns(1, end, 2), west >> ramp)
-      .path(blue, columns(1, end - 1, 2), ramp >> east)
-      .path(blue, columns(2, end, 2), west >> ramp);
+  chain.place<adder>(all)
+      .path(red, columns(0, edge - 1, 2), ramp >> east)
+      .path(red, columns(1, edge, 2), west >> ramp)
+      .path(blue, columns(1, edge - 1, 2), ramp >> east)
+      .path(blue, columns(2, edge, 2), west >> ramp);
   const std::string file = "trace_of_adders.json";
   fabric plain{chain, timed{}};
   const outcome o = plain.launch();
@@ -198,7 +193,7 @@ struct summer {
     if (me.west_edge()) return me.async(mov(fabout(red), mem(x)));
     if constexpr (how == charge::while_receiving) me.async(add(&sum, 0.f, fabin(red, 20)));
     else if constexpr (how == charge::by_a_call)
-      me.async(map([](f32 a, f32 b) { return a + b; }, &sum, 0.f, fabin(red, 20)));
+      me.async(map_each([](f32 a, f32 b) { return a + b; }, &sum, 0.f, fabin(red, 20)));
     else me.async(mov(mem(x), fabin(red)), then<&summer::compute>());
   }
   void compute(pe& me) {
@@ -207,14 +202,12 @@ struct summer {
     if constexpr (how == charge::by_spending) me.spend(20);
     mov(mem(x), 0.f);
   }
-  static consteval auto tasks() {
-    return table(launch<&summer::start>(), local<&summer::compute>(), sends<red>(), reads<red>());
-  }
+  using tasks = task_list<launch<&summer::start>, local<&summer::compute>, sends<red>, reads<red>>;
 };
 template <charge how>
 fabric summed_up() {
   layout l{wse2, 2, 1};
-  l.place(all, program_v<summer<how>>).path(red, column(0), ramp >> east).path(red, column(1), west >> ramp);
+  l.place<summer<how>>(all).path(red, column(0), ramp >> east).path(red, column(1), west >> ramp);
   fabric f{l, timed{}};
   f.launch();
   return f;

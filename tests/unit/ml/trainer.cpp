@@ -329,12 +329,12 @@ ml::weights after_one_step(const Engine& engine, int workers, int wafers) {
   ml::batch b = t.all();
   b.weight = 1 / 21.f;
   fabric f(ml::trainer::plan(workers, wafers), engine);
-  f.start<&ml::memory_server<f32>::step>(rows(0, end, 2).column(0), &schedule, &arrays,
+  f.start<&ml::memory_server<f32>::step>(rows(0, edge, 2).column(0), &schedule, &arrays,
                                          ml::optimizer_step{optimizer::sgd(), 0.5f, 1});
   ml::each_swarm_node(wafers, [&](auto level, auto children, const area& a) {
     f.start<&ml::swarm_node<level, children>::step>(a, &schedule);
   });
-  f.start<&ml::worker<f32>::step>(rows(1, end, 2), ml::streaming_step{&n, &schedule, b});
+  f.start<&ml::worker<f32>::step>(rows(1, edge, 2), ml::streaming_step{&n, &schedule, b});
   f.run();
   return arrays.parameters;
 }

@@ -26,7 +26,7 @@ struct row_tile {
 
   static layout plan(int side) {
     layout l{host, 1, side};
-    l.place(all, program_v<row_tile>);
+    l.place<row_tile>(all);
     for (int k = 0; k < most_parts; ++k) wire_broadcast(l, part_of_b(k), k < side);
     return l;
   }

@@ -64,12 +64,6 @@ class solver_pe {
   std::span<f32> outgoing(port side, int piece) { return face(side, piece, false); }
   std::span<f32> incoming(port side, int piece) { return face(side, piece, true); }
 
-  static consteval auto tasks() {
-    return table(launch<&solver_pe::iterate>(), launch<&solver_pe::close>(), local<&solver_pe::proceed>(),
-                 long_running(local<&solver_pe::inside>()), local<&solver_pe::at_rim>(),
-                 local<&solver_pe::decide>(), use<&solver_pe::sides_>(), use<&solver_pe::joining_>());
-  }
-
  private:
   using pass = any_pass<Method::vectors>;
   void present(pe& me, void (solver_pe::*go)(pe&, const pass&)) {
@@ -213,6 +207,11 @@ class solver_pe {
   f32 totals_[most_sums]{};
   side_exchange<halo, solver_pe> sides_;
   endpoint<joining> joining_;
+
+ public:
+  using tasks = task_list<launch<&solver_pe::iterate>, launch<&solver_pe::close>, local<&solver_pe::proceed>,
+                          long_running<local<&solver_pe::inside>>, local<&solver_pe::at_rim>,
+                          local<&solver_pe::decide>, use<&solver_pe::sides_>, use<&solver_pe::joining_>>;
 };
 
 /// wide x high PEs, each with the same program. Even and odd columns and rows are placed by themselves: of
@@ -222,7 +221,7 @@ constexpr layout plan(const machine& target, int wide, int high) {
   layout l{target, wide, high};
   for (int x = 0; x < support::min(2, wide); ++x)
     for (int y = 0; y < support::min(2, high); ++y)
-      l.place(columns(x, end, 2).rows(y, end, 2), program_v<solver_pe<Method, Storage>>);
+      l.place<solver_pe<Method, Storage>>(columns(x, edge, 2).rows(y, edge, 2));
   for (color<f32> c : halo.colors()) l.path(c, region{}, ramp >> ramp);  // the table names all eight
   halo.wire(l);
   joining.wire(l);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The exchange of boundary lines between neighbouring blocks of a grid. Each of a PE's four sides proceeds at
 // its own pace. What crosses a side lies in one or more pieces of memory that the owner names, so whole lines
-// travel without a copy. It is a member of the PE program, with `use<&wave_pe::sides>()` in its table. See
+// travel without a copy. It is a member of the PE program, with `use<&wave_pe::sides>` in its table. See
 // kernel/wave25/wave_pe.hpp and kernel/solver/solver_pe.hpp.
 #pragma once
 #include <span>

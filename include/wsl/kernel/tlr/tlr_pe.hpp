@@ -76,7 +76,7 @@ class tlr_pe {
  public:
   static constexpr layout plan(const machine& target, int pes) {
     layout l{target, pes, 1};
-    l.place(all, program_v<tlr_pe>);
+    l.place<tlr_pe>(all);
     to_all.wire(l);
     return l;
   }
@@ -130,11 +130,6 @@ class tlr_pe {
                      conjugates(job_.which));
       for (int k = 0; k < numbers.size(); ++k) y[numbers.from + k] += tile[static_cast<std::size_t>(k)];
     }
-  }
-
-  static consteval auto tasks() {
-    return table(launch<&tlr_pe::begin>(), local<&tlr_pe::coefficients_are_here>(),
-                 use<&tlr_pe::exchanging_>());
   }
 
  private:
@@ -274,6 +269,10 @@ class tlr_pe {
   support::huge_array x_, y_, give_, take_;
   job<T> job_{};
   endpoint<to_all> exchanging_;
+
+ public:
+  using tasks = task_list<launch<&tlr_pe::begin>, local<&tlr_pe::coefficients_are_here>,
+                          use<&tlr_pe::exchanging_>>;
 };
 
 }  // namespace wsl::tlr

@@ -42,11 +42,9 @@ struct wave_pe {
   std::span<f32> outgoing(port side, int piece) { return here.outgoing(stage, side, piece); }
   std::span<f32> incoming(port side, int piece) { return here.incoming(stage, side, piece); }
 
-  static consteval auto tasks() {
-    return table(launch<&wave_pe::march>(), local<&wave_pe::proceed>(),
-                 long_running(local<&wave_pe::advance>()), local<&wave_pe::exchanged>(),
-                 use<&wave_pe::sides>());
-  }
+  using tasks = task_list<launch<&wave_pe::march>, local<&wave_pe::proceed>,
+                          long_running<local<&wave_pe::advance>>, local<&wave_pe::exchanged>,
+                          use<&wave_pe::sides>>;
   static constexpr void wire(layout& l) { halo.wire(l); }
 };
 
@@ -54,7 +52,7 @@ struct wave_pe {
 template <class Storage, class Program = wave_pe<Storage>>
 constexpr layout plan(const machine& target, int wide, int high) {
   layout l{target, wide, high};
-  l.place(all, program_v<Program>);
+  l.place<Program>(all);
   Program::wire(l);
   return l;
 }

@@ -17,16 +17,16 @@
       "a router has one route for each color: make the areas of the two paths disjoint, or give one of " \
       "them another color") \
   row(a_path_with_several_inputs_must_say_merge, color, \
-      "no program decides the order of wavelets that come from several ports: say merge as the last " \
+      "no program decides the order of wavelets that come from several ports: say merges as the last " \
       "argument of the path if that is meant, or leave one port before >>") \
   row(the_path_leaves_the_grid, link, \
-      "there is no PE on this side: end the path one PE earlier, as in columns(0, end - 1), or bind a " \
+      "there is no PE on this side: edge the path one PE earlier, as in columns(0, edge - 1), or bind a " \
       "stream_out to this side") \
   row(the_neighbour_does_not_listen, link, \
       "the neighbour on this side has no path of this color that comes from here: give it one, or do not " \
       "send to this side") \
   row(the_path_listens_beyond_the_grid, link, \
-      "there is no PE on this side: begin the path one PE later, as in columns(1, end), or bind a " \
+      "there is no PE on this side: begin the path one PE later, as in columns(1, edge), or bind a " \
       "stream_in to this side") \
   row(the_path_listens_to_silence, link, \
       "the neighbour on this side has no path of this color that goes here: give it one, or do not listen " \
@@ -54,10 +54,10 @@
       "divide each other or several colors, or check at run time with require(layout)") \
   /* cycles */ \
   row(the_route_goes_in_a_circle, link, \
-      "a wavelet that leaves through this side comes back and never ends: let one path of the circle end " \
+      "a wavelet that leaves through this side comes back and never ends: let one path of the circle edge " \
       "at the ramp") \
   row(a_fork_meets_itself_again, fork, \
-      "two branches of one fork meet here, so every wavelet arrives twice: end one branch before, or give " \
+      "two branches of one fork meet here, so every wavelet arrives twice: edge one branch before, or give " \
       "it another color") \
   row(the_routes_turn_too_often_to_check_while_compiling, color_limit, \
       "too many PEs of this color may be part of a circle or of a fork that meets itself for a constant " \
@@ -73,13 +73,13 @@
       "the side that a switch position changes has one port: only position 0 may have several") \
   row(no_command_reaches_the_position, position, \
       "no control wavelet can bring the switch into this position: let a program whose path leads here say " \
-      "steers<color>(advance) in its table, make the switch a ring, or leave the position out") \
+      "steers<color, switch_adv> in its table, make the switch a ring, or leave the position out") \
   row(no_router_takes_the_command, color, \
       "the program sends commands on this color, but none of its wavelets pass a router with a switch: " \
-      "give a path on the way switches{...}, or take steers<color>(...) out of the table") \
+      "give a path on the way switches{...}, or take steers<color, ...> out of the table") \
   row(no_program_reopens_the_color, color, \
       "the path is closed, or of a later phase, and the program of this PE cannot open it: give the " \
-      "program on_teardown<color, &part::next>() and let it call me.reopen(color, phase{n})") \
+      "program on_teardown<color, &part::next> and let it call me.reopen(color, phase{n})") \
   row(the_phase_has_no_beginning, color, \
       "a router comes to a later phase of a color from phase 0: give this PE a path of phase 0, with " \
       "starts_closed if nothing may pass in it") \
@@ -138,7 +138,7 @@
   row(the_program_has_too_many_tasks, limit, \
       "the machine has fewer ids for data and local tasks together: join tasks that run after each other") \
   row(the_control_id_does_not_exist, id, \
-      "the ids of control tasks begin at 0 and end below the machine's number of them: choose one of these") \
+      "the ids of control tasks begin at 0 and edge below the machine's number of them: choose one of these") \
   row(the_program_needs_too_many_input_queues, limit, \
       "each color that arrives at a PE needs an input queue of its own: let fewer colors arrive at this PE") \
   row(the_program_needs_too_many_output_queues, limit, \

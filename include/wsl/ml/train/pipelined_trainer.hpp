@@ -66,7 +66,7 @@ class pipelined_trainer : public trainer_base {
   /// The layout of a pipeline with so many strips.
   static layout plan(int strips) {
     layout l{host, strips, 1};
-    l.place(all, program_v<strip_worker>);
+    l.place<strip_worker>(all);
     pipes::wire(l);
     return l;
   }

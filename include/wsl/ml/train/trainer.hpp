@@ -120,9 +120,10 @@ class basic_trainer : public trainer_base {
   /// The layout of `num_csx` wafers with so many workers each.
   static layout plan(int workers, int num_csx = 1) {
     layout l{host, num_csx, 2 * workers};
-    l.place(servers, program_v<server>).place(at_work, program_v<wafer_worker>);
+    l.place<server>(servers);
+    l.place<wafer_worker>(at_work);
     each_swarm_node(num_csx, [&](auto level, auto children, const area& a) {
-      l.place(a, program_v<swarm_node<level, children>>);
+      l.place<swarm_node<level, children>>(a);
     });
     wires::wire<Weight>(l);
     return l;
@@ -131,7 +132,7 @@ class basic_trainer : public trainer_base {
  private:
   using server = memory_server<Weight>;
   using wafer_worker = worker<Weight>;
-  static constexpr area servers = rows(0, end, 2).column(0), at_work = rows(1, end, 2);
+  static constexpr area servers = rows(0, edge, 2).column(0), at_work = rows(1, edge, 2);
 
   static const streaming_settings& checked(const streaming_settings& how, int processes) {
     clipping::checked(how.clip_norm, how.clip_value);

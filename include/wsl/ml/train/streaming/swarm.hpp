@@ -19,10 +19,6 @@ class swarm_branch {
     sum_.resize(children > 1 ? schedule->max_size() : 0);
     next(me);
   }
-  static consteval auto tasks() {
-    return table(local<&swarm_branch::next>(), local<&swarm_branch::add_next>());
-  }
-
  private:
   /// Starts with the next gradient of the server in this row, if there is one.
   void next(pe& me) {
@@ -53,6 +49,9 @@ class swarm_branch {
   std::size_t next_transfer_ = 0;
   int added_ = 0;  // children whose sums are in, or on their way
   std::vector<f32> sum_;
+
+ public:
+  using tasks = task_list<local<&swarm_branch::next>, local<&swarm_branch::add_next>>;
 };
 
 /// A node with some children that sends its sums 2^level columns to the west.
@@ -61,10 +60,8 @@ struct swarm_node {
   swarm_branch branch;
 
   void step(pe& me, const streaming_schedule* schedule) { branch.step(me, schedule, level, children); }
-  static consteval auto tasks() {
-    return table(launch<&swarm_node::step>(), use<&swarm_node::branch>(), sends<wires::up(level)>(),
-                 wires::reads_sums<children>());
-  }
+  using tasks = task_list<launch<&swarm_node::step>, use<&swarm_node::branch>, sends<wires::up(level)>,
+                          wires::reads_sums<children>>;
 };
 
 /// Calls f(level, children, area) for the nodes of each wafer but the first. Level and number of children are
@@ -77,7 +74,7 @@ void each_swarm_node(int wafers, F f) {
       // A node has at most as many children as its level.
       hana::for_each(hana::range_c<int, 0, level.value + 1>, [&](auto children) {
         if (wires::level_of(x) == level.value && wires::children(x, wafers) == children.value)
-          f(level, children, rows(0, end, 2).column(x));
+          f(level, children, rows(0, edge, 2).column(x));
       });
     });
 }

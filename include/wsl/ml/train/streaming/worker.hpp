@@ -181,7 +181,7 @@ class worker {
       const auto from_north = fabin(wires::south_from(y + 1)), from_south = fabin(wires::north_from(y + 1));
       out_.start(*t, d);
       if (north && south)
-        me.async(map([](f32 a, f32 b, f32 c) { return a + b + c; }, to, from_north, mine, from_south),
+        me.async(map_each([](f32 a, f32 b, f32 c) { return a + b + c; }, to, from_north, mine, from_south),
                  then_sent(d));
       else if (north) me.async(wsl::add(to, from_north, mine), then_sent(d));
       else if (south) me.async(wsl::add(to, mine, from_south), then_sent(d));
