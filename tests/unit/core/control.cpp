@@ -75,7 +75,7 @@ TEST_CASE("the set of commands leaves out nops and what processors hear") {
   CHECK(std::string(name_of(unheard(teardown))) == "teardown");
 }
 
-TEST_CASE("too many commands, too many beside data, and ids that do not exist are refused") {
+TEST_CASE("too many commands, too many beside data, and ids that do not exist are faults") {
   CHECK_THROWS_WITH((command_list{nop, nop, nop, nop, nop, nop, nop, nop, nop}),
                     Contains("at most 8 commands, not 9"));
   CHECK_THROWS_WITH(control_word::of({nop, nop, nop, nop}, 1, 2),

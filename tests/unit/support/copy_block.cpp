@@ -42,7 +42,7 @@ TEST_CASE("A block without bytes may be nowhere") {
 TEST_CASE("Every way to copy that this processor has copies the same") {
   std::vector<char> source(256);
   std::iota(source.begin(), source.end(), static_cast<char>(1));
-  const auto agrees = [&](detail::copier* way) {
+  const auto agrees = [&](support::detail::copier* way) {
     for (std::size_t bytes = 128; bytes <= 256; bytes += 4) {
       std::vector<char> target(256);
       way(target.data(), source.data(), bytes);
@@ -51,14 +51,14 @@ TEST_CASE("Every way to copy that this processor has copies the same") {
     }
     return true;
   };
-  CHECK(agrees(detail::copy_as_c_does));
+  CHECK(agrees(support::detail::copy_as_c_does));
 #ifdef __x86_64__
   if (__builtin_cpu_supports("avx2")) {
-    CHECK(agrees(detail::copy_eight_vectors));
-    CHECK(agrees(detail::copy_just_stored_ends));
-    CHECK(agrees(detail::copy_in_vectors));
+    CHECK(agrees(support::detail::copy_eight_vectors));
+    CHECK(agrees(support::detail::copy_just_stored_ends));
+    CHECK(agrees(support::detail::copy_in_vectors));
   }
-  if (__builtin_cpu_supports("avx512f")) CHECK(agrees(detail::copy_four_vectors));
+  if (__builtin_cpu_supports("avx512f")) CHECK(agrees(support::detail::copy_four_vectors));
 #endif
 }
 

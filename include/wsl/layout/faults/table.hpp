@@ -195,28 +195,20 @@ constexpr const fault_text& text_of(fault_kind kind) { return fault_texts[static
 /// readably where they would print structures as digits.
 namespace faults {
 
-template <int id>
-class color_id;
-template <int x>
-class column;
-template <int y>
-class row;
-template <port p>
-class side;
-template <int x>
-class fork_column;
-template <int y>
-class fork_row;
-template <int n>
-class has;
-template <int n>
-class limit;
-template <int n>
-class position;
-template <int id>
-class control_id;
-template <u64 mask>
-class waits_for;
+// The arguments of the templates below; they are never defined.
+// clang-format off
+template <int id> class color_id;
+template <int x> class column;
+template <int y> class row;
+template <port p> class side;
+template <int x> class fork_column;
+template <int y> class fork_row;
+template <int n> class has;
+template <int n> class limit;
+template <int n> class position;
+template <int id> class control_id;
+template <u64 mask> class waits_for;
+// clang-format on
 
 /// The answer to `routed<L>()`: true, after the compiler has printed a sentence as well, so that there is no
 /// second.
