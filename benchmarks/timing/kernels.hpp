@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What the library's own kernels take with a column of cells on each PE, beside what authors measured of
-// theirs for the same task. These are other programs, so there is no bound. The solvers compute in f32; the
-// published BiCGStab (arXiv 2010.03660) in f16 with sums in f32, on 1536 cells a PE of a CS-1: 28.1 us an
-// iteration.
+// The cycles of the library's own kernels with a column of cells on each PE, beside what authors have
+// measured of other programs for the same task; so there is no bound. The solvers compute in f32; the
+// published BiCGStab (arXiv 2010.03660) computes in f16 with sums in f32, on 1536 cells a PE of a CS-1, in
+// 28.1 us an iteration.
 #pragma once
 #include <cstdio>
 
@@ -36,7 +36,7 @@ f64 solver_cycles_a_cell() {
   s.iterate(4);
   return static_cast<f64>(s.cycles() - begun) / (4 * cells_a_pe);
 }
-/// Of the exchange alone: what the cells compute is not charged.
+/// The cycles of the exchange only: the PE program computes in C++ and charges nothing for it.
 template <class Simulation>
 f64 exchange_cycles_a_cell() {
   constexpr int steps = 4;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Reductions and a broadcast along a line of P PEs, B words each, whose times are known in closed form
 // ("Near-Optimal Wafer-Scale Reduce", arXiv 2404.15888). Each function returns the cycles from the first
-// instruction of the operations, which all PEs issue at the same time, until the last word is where it
-// belongs; and throws if that is not the right word.
+// instruction of the operations, which all PEs issue at the same time, until the last word is in place, and
+// throws if it is not the right word.
 #pragma once
 #include <stdexcept>
 #include <string>
@@ -18,8 +18,8 @@ using namespace wsl;
 inline constexpr int longest = 4096;
 inline constexpr color<f32> even{0}, odd{1};
 
-/// What all programs on the line share: they note when their operation begins, and when its last word is
-/// there.
+/// What all programs on the line share: they note when their operation begins and when its last word is in
+/// place.
 struct stop_watch {
   u64 begin = 0, end = 0;
   // it is a task that reads the clock
@@ -38,7 +38,7 @@ struct receiver : stop_watch {
   using tasks = task_list<launch<&receiver::start>, local<&receiver::done>, sends<even>, reads<even>>;
 };
 
-/// Everybody's words go to the west end, which adds them up; they come mixed, so it keeps one sum.
+/// A star: the words of all PEs go to the west end, which adds them up. They come mixed, so it keeps one sum.
 struct star_member : stop_watch {
   f32 x[longest]{};
   f32 sum = 0;
@@ -53,8 +53,8 @@ struct star_member : stop_watch {
   using tasks = task_list<launch<&star_member::start>, local<&star_member::done>, sends<even>, reads<even>>;
 };
 
-/// The same without races: each router lets its own PE's words pass, and then, turned by a command behind
-/// them, those from further on.
+/// A star without races: each router lets the words of its own PE pass first. A command behind them moves the
+/// switch, which then lets the words from further east pass.
 struct star_in_turn : stop_watch {
   f32 x[longest]{};
   f32 sum = 0;
@@ -73,7 +73,7 @@ struct star_in_turn : stop_watch {
                           local<&star_in_turn::done>, sends<even>, reads<even>, steers<even, switch_adv>>;
 };
 
-/// Each adds its own to what comes from the east, and passes it on as it comes.
+/// A chain: each PE adds its own words to those from the east and passes the sums on as they come.
 struct chain_member : stop_watch {
   f32 x[longest]{};
   void start(pe& me, int n) {

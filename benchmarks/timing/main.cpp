@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The timed engine against published cycles: every case, misses included. docs/timing.md shows the table.
-// Nothing is fitted to a case: all use the constants of core/machine.hpp. Where nobody has published what our
-// program does, it stands in a table without a bound.
+// The timed engine against published cycles: every case, misses included. docs/timing.md shows the table and
+// says which two of its rows are calibration. All cases use the constants of core/machine.hpp. Programs for
+// which nobody has published cycles stand in a table without a bound.
 #include <cmath>
 #include <cstdio>
 
@@ -48,7 +48,7 @@ void line_cases(tally& all_of_it, const char* pattern, u64 (*run)(int, int), f64
 constexpr int ramp_cycles = wse2.ramp_latency;
 f64 star_formula(int p, int words) { return words * (p - 1) + 2 * ramp_cycles + 1; }
 
-/// The closed form is of a line that never pauses; a line whose routers are turned does.
+/// The closed form describes a line that never pauses; a line whose switches move does pause.
 void print_switched_star() {
   std::printf("\n%-41s %10s %10s\n", "a star without races, by switches, on wse2", "star", "counted");
   each_line("star by switches", [](const char* what, int p, int words) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The inner step of a distributed matrix product (MeshGEMM, github MeshInfra/WaferLLM): P x P PEs, tiles of
-// 12 x 12 halves. While a PE multiplies its tiles, one after the other moves on along the rows' and columns'
-// rings. A ring is folded onto the line, 0, 2, 4, ... 5, 3, 1, so that no hop is longer than two. The
-// published time is that of P = 360; a step does not depend on P.
+// 12 x 12 halves. While a PE multiplies its tiles, the next ones travel along the rings of rows and columns.
+// A ring is folded onto the line, 0, 2, 4, ... 5, 3, 1, so that no hop is longer than two. The published time
+// is that of P = 360; a step does not depend on P. The constant operation_setup is derived from this
+// measurement, so the row is calibration.
 #pragma once
 #include "line.hpp"
 
@@ -80,7 +81,7 @@ struct multiplier {
                           reads<color_range<pair, 6>{0}>>;
 };
 
-/// Cycles of one step, the mean over a whole turn of the rings.
+/// The cycles of one step: the mean over one turn of the rings.
 inline f64 mesh_gemm_step_cycles(const machine& m) {
   layout mesh{m, ring, ring};
   mesh.place<multiplier>(all);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// How many words fit into a PE that passes on what it hears when nobody takes what it says: from its router
-// over the ramp, the input queue, one operation, the output queue and the ramp back into the router. (The
-// vendor's tutorial pipeline-01 names the number.)
+// The number of words that fit into a PE that passes on what it receives when no other PE takes what it
+// sends: from its router over the ramp, the input queue, one operation, the output queue and the ramp back
+// into the router. The vendor's tutorial pipeline-01 states the number.
 #pragma once
 #include "line.hpp"
 

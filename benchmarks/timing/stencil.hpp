@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // A 25-point stencil with a column of cells on each PE (arXiv 2204.03775; the vendor's example
-// 25-pt-stencil): in each of four directions every PE hears itself and the four before it, one after the
-// other, and multiplies what it hears at once; switches hand the right to send on. Then it adds up, and does
-// the rest along z in its memory. The published times are those of a whole wafer; here a part of it.
+// 25-pt-stencil). In each of four directions every PE receives its own column and those of the four PEs
+// before it, one after the other, and multiplies the words as they come; switches pass on the right to send.
+// Then it adds up, and computes the part along z in its memory. The published times are those of a whole
+// wafer; this is a part of one.
 #pragma once
 #include <cmath>
 #include <vector>
@@ -26,8 +27,8 @@ void each_of_four(Use use) {
   }(std::make_integer_sequence<int, 4>{});
 }
 
-/// nz cells, in as many equal chunks as the example makes of them. Task by task and operation by operation
-/// what the example does, except for its source of waves, which one PE adds to one cell.
+/// nz cells, in as many equal chunks as the example makes of them. It does what the example does, task by
+/// task and operation by operation, except for the source of waves, which one PE adds to one cell.
 template <int nz>
 struct column_of_cells {
   static constexpr int chunks = 1 + nz / 401, chunk = (nz + chunks - 1) / chunks;
@@ -35,7 +36,7 @@ struct column_of_cells {
   // In the order of the example, which decides what lies in which bank.
   f32 u[2][padded + 2 * reach]{};  // zero beyond both ends
   f32 speed[height]{};             // the square of velocity and time step
-  f32 factors[4][senders]{};       // for those who are heard, in their turn
+  f32 factors[4][senders]{};       // of the senders, in the order of their turns
   f32 acc[padded]{};
   f32 heard[4 * all_heard]{};
   int now = 0, steps_left = 0, ways_sent = 0, ways_heard = 0, chunks_sent = 0, chunks_heard = 0;
@@ -144,7 +145,8 @@ struct column_of_cells {
                           numbered<4, gave_up_to>, numbered<4, stood_back_from>, numbered<4, took_from>, numbered<4, on_way>>;
 };
 
-/// Position 0 passes on and hears, 1 sends, 2 talks to itself, 3 hears the end.
+/// The positions of the switch: 0 passes words on and receives them, 1 sends, 2 sends to its own PE, 3 is the
+/// end of the way and only receives.
 inline void wire_localized_broadcast(layout& l, color<f32> c, port to, const area& where, int place) {
   const bool last = place == side_length - 1;
   const ports on = last ? ports{ramp} : to | ramp;
@@ -156,7 +158,8 @@ inline void wire_localized_broadcast(layout& l, color<f32> c, port to, const are
   s.start = place % senders == 0 ? 1 : place % senders == reach ? 3 : 0;
   l.path(c, where, opposite(to) >> on, s);
 }
-/// All PEs from one edge to the other; from `reach` on every fifth is wired alike, but for the last.
+/// The routes of all PEs from one edge to the other; from `reach` on every fifth is alike, except for the
+/// last.
 inline void wire_localized_broadcast(layout& l, color<f32> c, port to) {
   const bool forward = to == east || to == south, along_x = to == east || to == west;
   const auto places = [&](int first, int last) {

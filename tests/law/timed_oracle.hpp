@@ -13,7 +13,7 @@
 #include <wsl/engine/tiles.hpp>
 #include <wsl/engine/timed/costs.hpp>
 
-#include "timed_oracle_gate.hpp"
+#include "timed_oracle_switch.hpp"
 
 namespace law {
 
@@ -143,14 +143,14 @@ class timed_oracle final : public engine, private cycle_counter {
     port from;
     ports to;      // at some time
     int rank = 0;  // the higher go first
-    // virtual_channels that share an output port, at once or through others, share a arbiter
+    // virtual channels that share an output port, directly or through others, share an arbiter
     std::size_t arbiter = 0;
   };
   struct router {
     coord at;
     std::vector<virtual_channel> virtual_channels;  // by color, then port
     std::vector<std::size_t> turn;
-    std::map<int, oracle_gate> router_switches;  // by color
+    std::map<int, oracle_switch> router_switches;  // by color
     // by color and port: what came over a link, or from the processor
     std::map<std::pair<int, int>, queue> in;
     std::map<int, queue> down;  // by color: to the processor
@@ -190,7 +190,7 @@ class timed_oracle final : public engine, private cycle_counter {
     int sent = 0;
     for (int c = 0; c < max_colors; ++c) {
       const route how = plan().route_at(here.at, c);
-      if (!how.from.empty()) here.router_switches.emplace(c, oracle_gate(plan(), here.at, c));
+      if (!how.from.empty()) here.router_switches.emplace(c, oracle_switch(plan(), here.at, c));
       for (port from : every_port) {
         if (!how.from.has(from)) continue;
         here.virtual_channels.push_back(
@@ -291,7 +291,7 @@ class timed_oracle final : public engine, private cycle_counter {
       const virtual_channel& l = r.virtual_channels[virtual_channels[nth]];
       if (l.rank != 1 - static_cast<int>(k / virtual_channels.size())) continue;
       queue& from = r.in.at({l.color, index_of(l.from)});
-      oracle_gate& way = r.router_switches.at(l.color);
+      oracle_switch& way = r.router_switches.at(l.color);
       if (!from.has(cycle_) || !way.takes(l.from)) continue;
       const ports to = way.outputs(from.words.front().bits, from.words.front().control);
       if ((used & to.bits) || way.passed == cycle_) {
@@ -319,7 +319,7 @@ class timed_oracle final : public engine, private cycle_counter {
     }
     return true;
   }
-  void cross(router& r, int color, oracle_gate& way, ports to, const word& w) {
+  void cross(router& r, int color, oracle_switch& way, ports to, const word& w) {
     way.passed = cycle_;
     const u32 on = way.pass(w.bits, w.control);
     for (port p : every_port) {

@@ -41,7 +41,9 @@ struct race_report {
     const std::string who = "PE(" + std::to_string(at.x) + ", " + std::to_string(at.y) + ") of " + program +
                             " ends differently " + seed_text + ": ";
     if (first_order == second_order)
-      return who + "it did the same in the same order, so what it received differs; look at who sends to it";
+      return who +
+             "it did the same in the same order, so what it received differs; look at the PEs that send to "
+             "it";
     return who + "the order of " + first_order + " and " + second_order + " changed its memory";
   }
 

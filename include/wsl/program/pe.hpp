@@ -352,8 +352,7 @@ class pe {
   [[gnu::always_inline]] void happen(const completion& c, int place) {
     if (c.what == completion::effect::unblock_color) state_.blocked_colors &= ~color_bit(place);
     else if (c.what == completion::effect::unblock) state_.blocked &= ~local_bit(place);
-    else if (c.what == completion::effect::each_time) state_.active |= local_bit(place);
-    else if (c.what == completion::effect::activate) state_.activate(place);
+    else if (c.what != completion::effect::nothing) state_.active |= local_bit(place);
   }
   void attach(transfer& t, const completion& c) const {
     switch (c.what) {

@@ -3,6 +3,7 @@
 // std::string. They belong to the PE's memory as its members do, but the program's bytes hold only their
 // addresses. Tools that look at a PE's memory find them with this; see fabric/race.hpp.
 #pragma once
+#include <concepts>
 #include <cstddef>
 #include <tuple>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The report of a deadlock: what waits, who waits for whom, and what helps.
+// The report of a deadlock: what waits, which PE waits for which, and the remedy.
 
 #include "engines.hpp"
 

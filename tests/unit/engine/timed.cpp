@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the timed engine counts, on programs whose cycles can be counted by hand with the rules of
+// The timed engine's counts, on programs whose cycles can be counted by hand with the rules of
 // docs/timing.md.
 #include <wsl/core/half.hpp>
 #include <wsl/engine/reference.hpp>
@@ -18,8 +18,8 @@ using Catch::Contains;
 namespace {
 
 constexpr color<f32> red{0}, blue{1};
-
-/// wse2 with numbers that no test could confuse.
+/// wse2 with three constants that differ from each other, so that no test can confuse them.
+/// wse2 with constants that all differ, so that no test can confuse them.
 constexpr machine counted = [] {
   machine m = wse2;
   m.task_start = 10, m.operation_setup = 5, m.call = 7;
@@ -243,7 +243,8 @@ TEST_CASE("a pipeline stalls above 14 words in flight") {
 
 namespace {
 
-/// Sends three wavelets one after the other, the one in the middle a command; who hears the words notes when.
+/// Sends three wavelets one after the other, the one in the middle a command; the receiver notes when the
+/// words come.
 struct commander {
   u64 heard[2]{};
   int n = 0;

@@ -174,7 +174,7 @@ inline std::string ending_text(const wait_chain& c) {
     case e::no_push: return joined({", whose ", c.task, " pops from a FIFO into which nothing is pushed"});
     case e::no_pop: return joined({", whose ", c.task, " pushes into a FIFO from which nothing is popped"});
     case e::stream_dry: return ": the host wrote too few words";
-    case e::gated: return c.position < 0 ? ": it is torn down" : ": no control wavelet moves its switch";
+    case e::shut: return c.position < 0 ? ": it is torn down" : ": no control wavelet moves its switch";
     case e::no_path:
     case e::unknown: break;
   }
@@ -213,7 +213,7 @@ inline std::string remedy(const wait_chain& c, const layout& plan) {
           {"Let ", culprit, " pop what its ", c.task, " pushes, or give the FIFO room for all of it."});
     case e::stream_dry:
       return joined({"Write as many words of color ", color, " into the stream as the PEs read."});
-    case e::gated:
+    case e::shut:
       if (c.position < 0) return joined({"Let ", culprit, " call me.reopen for color ", color, "."});
       return joined({"Let a control wavelet with advance or reset pass the switch of color ", color, " at ",
                      pe_text(c.last), " after the last wavelet that its position is for."});

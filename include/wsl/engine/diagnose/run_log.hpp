@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What each PE did, in its order: tasks, host calls and operations, equal ones in a row counted. The threaded
-// engine keeps such a log when it is given one; a PE is run by one thread at a time, so nothing locks. See
-// race.hpp, which compares logs.
+// The log of what each PE did, in its order: tasks, host calls and operations, where equal ones in a row are
+// one entry with a count. The threaded engine writes such a log when it is given one; a PE is run by one
+// thread at a time, so nothing is locked. fabric/race.hpp compares logs.
 #pragma once
 #include "../../core/coord.hpp"
 #include "../../support/flat_vector.hpp"
@@ -11,7 +11,7 @@ namespace wsl {
 struct run_entry {
   const char* what = "";  ///< name of the task or operation
   int color = -1;         ///< whose wavelets it took, -1 for none
-  coord from;             ///< who sent them
+  coord from;             ///< the PE that sent them
   u64 times = 0;          ///< wavelets, or 1
 
   bool same_kind(const run_entry& other) const {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What the timed engine writes down of a run when it is traced: tasks, operations and stalls of every PE with
-// their times, and the words that cross each link. It stops when it is full, because a trace that nobody can
-// open helps nobody.
+// The record of a traced run of the timed engine: tasks, operations and stalls of every PE with their times,
+// and the number of words that cross each link. It ends when it is full, because viewers cannot open larger
+// traces.
 #pragma once
 #include "../../core/scalar.hpp"
 #include "../../support/flat_vector.hpp"

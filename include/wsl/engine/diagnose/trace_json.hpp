@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A timeline as the file that Perfetto (ui.perfetto.dev) and Chrome (chrome://tracing) show: a group of rows
+// Writes a timeline as a file for Perfetto (ui.perfetto.dev) or Chrome (chrome://tracing): a group of rows
 // for each PE, with its tasks, its operations by microthread and its stalls, and a counter for each link. A
 // microsecond there is a cycle.
 #pragma once
@@ -69,7 +69,7 @@ class trace_json {
              ",\"args\":{\"name\":\"" + escaped(value) + "\"}},\n";
   }
 
-  // A pipe's words cross all its links; the counter goes back to 0 where no window follows.
+  // The words of a pipe cross all its links. The counter goes back to 0 where no window follows.
   void add(const timeline::count& c) {
     routers_.each_link(c.pipe, [&](u32 router, port side) {
       const coord at = routers_.coord_of(router);

@@ -28,7 +28,9 @@ struct wait {
     /// if that is -1
     router_switch,
     /// local task `what` was activated by a completion when it was active already, so that one activation was
-    /// lost; no wait, but a likely reason for those of a deadlock
+    /// lost; no wait, but a likely reason for those of a deadlock. The threaded engine does not look at
+    /// operations that complete in the call that starts them: the test would cost every one of them a few per
+    /// cent.
     lost,
   };
   reason why;

@@ -44,7 +44,7 @@ struct wait_chain {
     stream_dry,  ///< the host's stream ended
     /// wavelets of `color` wait at the router of `last` for its switch to leave `position`, or to be reopened
     /// if that is -1
-    gated,
+    shut,
     no_path,  ///< nothing leads to the PE that waits
   };
   ending how = ending::unknown;
@@ -83,7 +83,7 @@ class wait_graph {
         return found_;
     for (const wait& w : open_)
       if (w.why == wait::reason::router_switch && !done())
-        found_ = {wait_chain::ending::gated, {}, w.at, w.color, "", w.position};
+        found_ = {wait_chain::ending::shut, {}, w.at, w.color, "", w.position};
     return found_;
   }
 
@@ -188,12 +188,12 @@ class wait_graph {
     using e = wait_chain::ending;
     const e how = l.what == k::stream          ? e::stream_dry
                   : l.what == k::nothing       ? e::no_path
-                  : l.what == k::router_switch ? e::gated
+                  : l.what == k::router_switch ? e::shut
                   : l.what == k::supply        ? e::never_sent
                                                : e::never_took;
     remember(how, l.to, l.color, "");
     if (const wait* router_switch =
-            how == e::gated ? wait_at(l.to, wait::reason::router_switch, l.color) : nullptr)
+            how == e::shut ? wait_at(l.to, wait::reason::router_switch, l.color) : nullptr)
       found_.position = router_switch->position;
   }
   bool remember_cycle(coord c) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A router's way for one color in the oracle of the timed engine, told from the layout's records. Each is
-// taken for one that may change.
+// The route of one color at one router in the oracle of the timed engine, read from the layout's records.
+// Every route is treated as one that may change.
 #pragma once
 #include <wsl/core/control.hpp>
 #include <wsl/layout/layout.hpp>
@@ -9,10 +9,10 @@ namespace law {
 
 using namespace wsl;
 
-class oracle_gate {
+class oracle_switch {
  public:
-  oracle_gate() = default;
-  oracle_gate(const layout& plan, coord at, int color) : plan_(&plan), at_(at), color_(color) {
+  oracle_switch() = default;
+  oracle_switch(const layout& plan, coord at, int color) : plan_(&plan), at_(at), color_(color) {
     open(0);
     closed_ = path_->closed;
   }
