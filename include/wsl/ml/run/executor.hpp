@@ -32,6 +32,7 @@ class executor {
   struct look {
     i64 step = 0;       ///< steps done
     f64 loss = 0;       ///< of the last step
+    f64 mean_loss = 0;  ///< of all steps since the last look
     f64 rate = 0;       ///< of learning, in the last step
     const pace& speed;  ///< in sequences, or rows
     f64 time_left = 0;  ///< s
@@ -54,27 +55,30 @@ class executor {
   void on_stop(std::function<bool(bool)> f) { agree_ = std::move(f); }
 
   /// Trains with one batch after the other: `next()` gives a batch, or what has a `view()` of one. Throws
-  /// std::runtime_error when the loss is no number any more, before anything of that is saved.
+  /// std::runtime_error when the loss is not finite any more, before anything of that is saved.
   template <class Next>
   void train(Next&& next, const rate::schedule& rate) {
     speed_ = pace();
-    i64 samples = 0;  // since the last look
+    i64 samples = 0, steps = 0;  // since the last look
+    f64 losses = 0;
     while (steps_() < plan_.steps && !stops()) {
       const i64 step = steps_();
       const auto numbers = next();
       const batch b = view_of(numbers);
       const f64 loss = one_step_(b, rate(step));
       if (!std::isfinite(loss))
-        throw std::runtime_error("wsl: the loss is " + std::to_string(loss) + " in step " +
-                                 std::to_string(step + 1) +
+        throw std::runtime_error("wsl: in step " + std::to_string(step + 1) + " the loss is " +
+                                 (std::isnan(loss) ? "NaN" : "infinite") +
                                  ": try a smaller learning rate, or clip the gradients' norm");
-      samples += b.sequences;
+      samples += b.sequences, losses += loss, ++steps;
       if (step_) step_(step + 1);
       stops();
       if (due(step + 1, plan_.log_steps) || is_last(step + 1)) {
         speed_.add(std::exchange(samples, 0));
+        const f64 mean = std::exchange(losses, 0) / static_cast<f64>(std::exchange(steps, 0));
         if (log_)
-          log_({step + 1, loss, rate(step), speed_, speed_.time_for((plan_.steps - step - 1) * b.sequences)});
+          log_({step + 1, loss, mean, rate(step), speed_,
+                speed_.time_for((plan_.steps - step - 1) * b.sequences)});
         stops();
       }
       if (evaluation_ && plan_.eval_steps && (due(step + 1, plan_.eval_steps) || is_last(step + 1)))

@@ -21,7 +21,8 @@ class pipelined_trainer : public training_run {
         fabric_(plan(strips_.count()), threaded{.threads = how.threads, .pes_per_partition = 1}) {}
 
   /// One step of training. Returns the mean loss of the tokens that count, before the step. Throws
-  /// std::invalid_argument if the batch does not fit the model.
+  /// std::invalid_argument if the batch does not fit the model, and std::runtime_error if the loss or a
+  /// gradient is not finite: then the parameters are lost, and a run goes on from its last checkpoint.
   f64 step(batch b, f64 rate) {
     const f64 counts = check(*network_, b);
     const learning l{rule_, static_cast<f32>(rate), ++steps_, {how_.clip_norm, how_.clip_value}};
@@ -33,7 +34,11 @@ class pipelined_trainer : public training_run {
       fabric_.launch<&strip_worker::learn>(all, clip_by_norm(sum, how_.clip_norm));
     }
     log(began, micro_batches(b));
-    return loss() / counts;
+    i32 not_finite = -1;
+    each([&](strip_worker& w) { not_finite = std::max(not_finite, w.not_finite); });
+    const f64 mean = loss() / counts;
+    require_finite(mean, not_finite);
+    return mean;
   }
   /// The mean loss without training.
   f64 evaluate(batch b) {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 // What all ways of training share: the model, its numbers, and how far a run has come.
 #pragma once
+#include <cmath>
+#include <stdexcept>
+#include <string>
 #include <string_view>
 
 #include "../op/dropout.hpp"
@@ -47,6 +50,20 @@ class training_run {
         memory_{network_.get(), parameter_store(*network_, seed, folder, keeps),
                 parameter_store(*network_, folder, keeps), parameter_store(*network_, folder, keeps),
                 parameter_store(*network_, folder, keeps)} {}
+
+  /// Throws std::runtime_error if the loss of the step is not finite, which began in `where` if that is
+  /// known, or the gradient of a parameter, -1 for none.
+  void require_finite(f64 loss, i32 parameter, const std::string& where = {}) const {
+    if (std::isfinite(loss) && parameter < 0) return;
+    const std::string what =
+        !std::isfinite(loss)
+            ? "the loss is " + std::string(std::isnan(loss) ? "NaN" : "infinite") +
+                  (where.empty() ? "" : ", and the first numbers that are not finite are those of " + where)
+            : "the gradient of " + network_->parameters()[static_cast<std::size_t>(parameter)].name +
+                  " is not finite, with a finite loss";
+    throw std::runtime_error("wsl: in step " + std::to_string(steps_) + " " + what +
+                             ": check the data, try a smaller learning rate, or clip the gradients' norm");
+  }
 
   /// What is dropped in the step that runs.
   dropout_generator chance_of_step() const {

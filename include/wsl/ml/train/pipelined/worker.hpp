@@ -39,11 +39,12 @@ class strip_worker {
  public:
   strip_log log;
   f64 loss = 0, sum_of_squares = 0;
+  i32 not_finite = -1;      ///< the last parameter of the model whose gradient is not finite; -1: none
   std::vector<f32> logits;  ///< of the last strip, without a way back
 
   void step(pe& me, pipeline_order o) {
     order_ = o, here_ = &(*o.of)[me.x()];
-    log = {}, loss = sum_of_squares = 0, ahead_ = back_ = 0;
+    log = {}, loss = sum_of_squares = 0, not_finite = -1, ahead_ = back_ = 0;
     logits.clear();
     places_.resize(static_cast<std::size_t>(o.back ? me.width() - me.x() : 1));
     open_loans();
@@ -214,6 +215,8 @@ class strip_worker {
       if (auto l = loans_.find(p.parameter); l != loans_.end())
         add(matrix<f32>(gradient, p.rows, p.columns),
             matrix<const f32>(l->second.gradients.data() + p.first(), p.rows, p.columns));
+      if (!all_finite(gradient, static_cast<int>(p.size())))
+        not_finite = std::max(not_finite, static_cast<i32>(p.parameter));
       for (std::size_t i = 0; i < p.size() && !order_.how.now(); ++i)
         sum_of_squares += static_cast<f64>(gradient[i]) * static_cast<f64>(gradient[i]);
     }

@@ -21,13 +21,14 @@ struct memory_server {
   int level = 0;                    ///< of the tree of wafers, the next to add
   std::vector<f32> arrived, gathered;
   std::vector<typename format::word> leaving;
-  f64 sum_of_squares = 0;                             ///< of the gradients of the step
+  f64 sum_of_squares = 0;  ///< of the gradients of the step
+  i32 not_finite = -1;     ///< the last parameter of the model whose gradient is not finite; -1: none
   u64 sent_forward = 0, sent_back = 0, returned = 0;  ///< bytes of the step
   f64 work = 0;                                       ///< seconds of the step in which numbers were changed
 
   void step(pe& me, const streaming_schedule* w, memory* m, learning l) {
     way = w, store = m, how = l;
-    sent = taken = 0, sum_of_squares = 0, sent_forward = sent_back = returned = 0, work = 0;
+    sent = taken = 0, sum_of_squares = 0, not_finite = -1, sent_forward = sent_back = returned = 0, work = 0;
     arrived.resize(w->longest());
     send_next(me);
     take_next(me);
@@ -115,6 +116,8 @@ struct memory_server {
     for (i32 r : t.gathered_rows) add_up(row(store->gradients, t, r), std::exchange(from, from + t.columns));
   }
   void finish(const weight_transfer& t, f32* gradient) {
+    if (!all_finite(gradient, static_cast<int>(t.size())))
+      not_finite = std::max(not_finite, static_cast<i32>(t.parameter));
     if (how.now()) change(t, gradient, 1);
     else sum_of_squares += squares(gradient, t.size());
   }
