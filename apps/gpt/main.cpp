@@ -3,6 +3,8 @@
 // reads this project's pages.
 #include <cstdio>
 #include <random>
+#include <tuple>
+#include <wsl/ml/io/checkpoint.hpp>
 #include <wsl/ml/run/sample.hpp>
 
 #include <command.hpp>
@@ -94,7 +96,6 @@ task task_of(options& o, const corpus& text) {
                                   (p == &o.train ? "train_input" : "eval_input") +
                                   " is more than model.max_position_embeddings " +
                                   std::to_string(m.max_position_embeddings));
-  if (!o.common.eval_input.batch_size) o.common.eval_input.batch_size = o.common.train_input.batch_size;
   const ml::decoder d = m.decoder();
   task t{.program = "wsl-gpt",
          .model = [d] { return network_of(d); },
@@ -118,6 +119,7 @@ task task_of(options& o, const corpus& text) {
               {"decoder_kernel",
                {"layer * qkv.weight", "layer * projection.weight", "layer * up.weight", "layer * gate.weight",
                 "layer * down.weight"}}};
+  t.architecture = m.architecture();
   t.vocabulary = text.words.saved();
   return t;
 }
@@ -135,6 +137,7 @@ std::unique_ptr<machine> trained(options& o, vocabulary& words) {
     throw ml::file_error(from + ": its vocabulary is damaged: " + e.what());
   }
   if (!o.model.vocab_size) o.model.vocab_size = words.size();
+  require_same_model(from, o.model.architecture(), r.override_model);
   auto t = ranks::streaming(network_of(o.model.decoder()), o.common.optimizer.rule(),
                             {.workers = 1, .threads = r.threads}, o.common.precision.weights());
   load(from, *t);
@@ -203,7 +206,7 @@ int run(int argc, char** argv) {
   f.add("initial_weights", o.initial_weights,
         "begin with these: model.bin of llm.c, or a folder with config.json and model.safetensors, or its "
         "parts and their index, of transformers");
-  declare_rest(f, o);
+  declare_checkpoint_options(f, o.common), declare_rest(f, o);
   auto modes = common_modes();
   modes.insert(modes.end(), {{"sample", "write text with a trained model"},
                              {"verify", "compare with a model and a state of llm.c"},
@@ -220,6 +223,14 @@ int run(int argc, char** argv) {
       f, status);
   if (!mode) return status;
   o.common.run.checkpoint_asked = f.is_asked("checkpoint_path");
+  complete(o.common);
+  for (const auto& [name, of_train, of_eval] :
+       {std::tuple("vocabulary", &o.train.vocabulary, &o.eval.vocabulary),
+        {"tokenizer_dir", &o.train.tokenizer_dir, &o.eval.tokenizer_dir}})
+    if (!of_eval->empty() && *of_eval != *of_train)
+      throw std::invalid_argument("eval_input." + std::string(name) + " is " + *of_eval +
+                                  ", that of train_input " + (of_train->empty() ? "null" : *of_train) +
+                                  ": a model has one vocabulary");
   if ((*mode == "sample" || *mode == "export" || *mode == "verify") && ranks::size() > 1)
     throw std::invalid_argument(*mode + " is the work of one process: start it without mpirun");
   if (*mode == "sample") return sample(o), 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "model.hpp"
 
+#include <charconv>
 #include <stdexcept>
 
 namespace gpt_app {
@@ -67,6 +68,32 @@ ml::decoder model_params::decoder() const {
           .tied = share_embedding_weights,
           .dropout = static_cast<wsl::f32>(dropout),
           .attention_dropout = static_cast<wsl::f32>(attention_dropout < 0 ? dropout : attention_dropout)};
+}
+
+train_app::named_words model_params::architecture() const {
+  const ml::decoder d = decoder();
+  const auto number = [](f64 x) {
+    char digits[32];
+    return std::string(digits, std::to_chars(digits, digits + sizeof digits, x).ptr);
+  };
+  const auto yes = [](bool b) { return std::string(b ? "true" : "false"); };
+  const bool turns = d.position == ml::positioning::rotary;
+  return {{"vocab_size", std::to_string(d.vocabulary)},
+          {"hidden_size", std::to_string(d.width)},
+          {"num_hidden_layers", std::to_string(d.layers)},
+          {"num_heads", std::to_string(d.heads)},
+          {"num_kv_groups", d.kv_heads && d.kv_heads != d.heads ? std::to_string(d.kv_heads) : "null"},
+          {"max_position_embeddings", std::to_string(d.positions)},
+          {"filter_size", std::to_string(d.filter ? d.filter : 4 * d.width)},
+          {"nonlinearity", word_of(d.between)},
+          {"norm_type", norm},
+          {"layer_norm_epsilon", number(epsilon)},
+          {"position_embedding_type", positions},
+          {"rotary_dim",
+           turns ? std::to_string(d.rotary_features ? d.rotary_features : d.width / d.heads) : "null"},
+          {"rope_theta", turns ? number(rope_theta) : "null"},
+          {"share_embedding_weights", yes(d.tied)},
+          {"use_ffn_bias", yes(d.bias)}};
 }
 
 std::string model_params::words() const {

@@ -3,6 +3,7 @@
 // means.
 #pragma once
 #include <fields.hpp>
+#include <session.hpp>
 #include <wsl/ml/model/decoder.hpp>
 
 namespace gpt_app {
@@ -21,6 +22,8 @@ struct model_params {
 
   /// Throws std::invalid_argument for what no decoder can have.
   wsl::ml::decoder decoder() const;
+  /// What makes up the model, without what only training knows, such as dropout; defaults are filled in.
+  train_app::named_words architecture() const;
   /// "4 layers, 4 heads, width 128"
   std::string words() const;
 };

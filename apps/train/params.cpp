@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "params.hpp"
 
+#include <algorithm>
 #include <stdexcept>
+#include <thread>
+#include <wsl/ml/train/streaming/wires.hpp>
+
+#include "ranks.hpp"
 
 namespace train_app {
 namespace {
@@ -200,6 +205,51 @@ void declare_run(fields& f, run_params& p) {
                "steps_per_update"});
 }
 
+void declare_checkpoint_options(fields& f, common_params& p) {
+  f.options_of("checkpoint");
+  f.add("override_model", p.run.override_model,
+        "take the weights of a checkpoint even if its model section differs");
+  f.remark([&p]() -> std::string {
+    if (p.run.execution_strategy == "pipeline" ||
+        (!p.train_input.micro_batch_size && !p.eval_input.micro_batch_size))
+      return "";
+    return "micro_batch_size has no effect in weight streaming: the activations of a whole batch stay on the "
+           "wafer; a pipeline has micro-batches";
+  });
+}
+
+void complete(common_params& p) {
+  if (!p.eval_input.batch_size) p.eval_input.batch_size = p.train_input.batch_size;
+  if (p.run.workers) return;
+  // Of the first process, so that all lay out the same wafer.
+  const int sequences = std::max(1, p.train_input.batch_size / p.run.num_csx);
+  i64 cores[] = {static_cast<i64>(std::max(1u, std::thread::hardware_concurrency()))};
+  ranks::share(cores);
+  p.run.workers = static_cast<int>(std::min({cores[0], i64{sequences}, i64{wsl::ml::wires::most}}));
+}
+
+void check_strategy(const run_params& r) {
+  if (r.execution_strategy == "pipeline" && r.num_csx > 1)
+    refuse("runconfig.num_csx must be 1 in a pipeline: its layers lie on one wafer");
+}
+
+namespace {
+
+/// What a rule does not have must be as nobody gave it.
+void check_optimizer(const optimizer_params& o) {
+  const optimizer_params usual;
+  const bool is_sgd = o.type == "sgd" || o.type == "SGD";
+  const auto not_of = [&](const char* field, const char* of) {
+    refuse("optimizer." + std::string(field) + " is of " + of + ", not of " + o.type +
+           ": leave it out, or --" + field + " null");
+  };
+  if (is_sgd && o.betas != usual.betas) not_of("betas", "adam and adamw");
+  if (is_sgd && o.eps != usual.eps) not_of("eps", "adam and adamw");
+  if (!is_sgd && o.momentum != usual.momentum) not_of("momentum", "sgd");
+}
+
+}  // namespace
+
 void check(const common_params& p) {
   const run_params& r = p.run;
   if (r.model_dir.empty()) refuse("runconfig.model_dir is the name of a folder, not nothing");
@@ -217,6 +267,7 @@ void check(const common_params& p) {
   if (!p.train_input.drop_last) refuse("train_input.drop_last is true: all batches have the same size");
   if (p.optimizer.max_gradient_norm > 0 && p.optimizer.max_gradient_value > 0)
     refuse("optimizer has max_gradient_norm and max_gradient_value: give one of them");
+  check_optimizer(p.optimizer);
   p.optimizer.rule();
   p.optimizer.rate();
 }

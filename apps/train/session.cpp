@@ -5,7 +5,9 @@
 #include <csignal>
 #include <cstdio>
 #include <limits>
+#include <map>
 #include <optional>
+#include <tuple>
 #include <wsl/host/progress.hpp>
 #include <wsl/ml/io/saved_run.hpp>
 #include <wsl/ml/model/operations.hpp>
@@ -80,6 +82,23 @@ std::string newest_checkpoint(const std::string& folder) {
   const auto newest = ml::checkpoints(folder).newest(&refused);
   for (const std::string& why : refused) std::fprintf(stderr, "%s\n", why.c_str());
   return newest.value_or("");
+}
+
+/// Lines "name: value", as a checkpoint keeps them, and back.
+std::string lines_of(const named_words& words) {
+  std::string all;
+  for (const auto& [name, value] : words) all += name + ": " + value + "\n";
+  return all;
+}
+std::map<std::string, std::string> words_of(std::string_view lines) {
+  std::map<std::string, std::string> all;
+  while (!lines.empty()) {
+    const std::string_view line = lines.substr(0, lines.find('\n'));
+    lines.remove_prefix(std::min(line.size() + 1, lines.size()));
+    if (const std::size_t colon = line.find(": "); colon != line.npos)
+      all.emplace(line.substr(0, colon), line.substr(colon + 2));
+  }
+  return all;
 }
 
 /// The task's model with the factors of its learning rates.
@@ -184,6 +203,16 @@ void session::check_weights(const std::string& checkpoint, bool trains) const {
       are.c_str());
 }
 
+/// Whether a checkpoint is of this model, of these tokens, and of weights that go on so.
+void session::require_fit(const std::string& checkpoint, bool trains) const {
+  require_same_model(checkpoint, task_.architecture, params_.run.override_model);
+  if (fact_of(checkpoint, "vocabulary") != task_.vocabulary)
+    throw std::invalid_argument(
+        checkpoint +
+        " was trained with another vocabulary: take the text that it was trained with, or another model_dir");
+  check_weights(checkpoint, trains);
+}
+
 bool session::resume(ml::batches* data) {
   const std::string from = !ranks::root() ? ""
                            : data         ? checkpoint_to_train_from(params_.run)
@@ -192,11 +221,7 @@ bool session::resume(ml::batches* data) {
     if (task_.begin && ranks::root()) task_.begin(wafer().run());
     return false;
   }
-  if (ranks::root() && fact_of(from, "vocabulary") != task_.vocabulary)
-    throw std::invalid_argument(
-        from +
-        " was trained with another vocabulary: take the text that it was trained with, or another model_dir");
-  if (ranks::root()) check_weights(from, data != nullptr);
+  if (ranks::root()) require_fit(from, data != nullptr);
   const ml::data_position at = load(from);
   if (data) data->resume(at);
   say("Loaded checkpoint %s, after %lld steps\n", from.c_str(), static_cast<long long>(wafer().steps()));
@@ -209,6 +234,7 @@ void session::save(const ml::batches& data) {
   try {
     say("Saved checkpoint %s\n", ml::save_run(folder, wafer().run(), data.position(),
                                               {{"params", params_text_},
+                                               {"model", lines_of(task_.architecture)},
                                                {"vocabulary", task_.vocabulary},
                                                {"weights", word_of(params_.precision.weights())}})
                                      .c_str());
@@ -434,6 +460,28 @@ std::string checkpoint_to_train_from(const run_params& r) {
                  "that; --autoload_last_checkpoint false begins anew\n",
                  r.model_dir.c_str());
   return newest;
+}
+
+void require_same_model(const std::string& checkpoint, const named_words& ours, bool override_it) {
+  const ml::text_by_name facts = ml::checkpoint(checkpoint).facts();
+  const auto fact = facts.find("model");
+  if (fact == facts.end()) {
+    std::fprintf(stderr, "%s does not say which model it is of: only shapes are compared\n",
+                 checkpoint.c_str());
+    return;
+  }
+  const auto theirs = words_of(fact->second);
+  std::string differs;
+  for (const auto& [name, value] : ours)
+    if (const auto there = theirs.find(name); there == theirs.end() || there->second != value)
+      differs += (differs.empty() ? "" : ", ") + name + " is " +
+                 (there == theirs.end() ? "nothing" : there->second) + " there, not " + value;
+  if (differs.empty()) return;
+  if (!override_it)
+    throw std::invalid_argument(checkpoint + " is of another model: " + differs +
+                                ": leave these options out, or --override_model true takes its weights "
+                                "for this model");
+  std::fprintf(stderr, "%s is taken for another model: %s\n", checkpoint.c_str(), differs.c_str());
 }
 
 std::string fact_of(const std::string& checkpoint, const std::string& name) {
