@@ -410,7 +410,25 @@ void session::eval() {
       100 * e.accuracy);
 }
 
-void session::validate() const {
+/// What a run would be refused for before its first step.
+void session::require_memory_and_batches() const {
+  for (const auto& [data, input, drop_last] :
+       {std::tuple(&task_.train, &params_.train_input, true),
+        {&task_.held_out, &params_.eval_input, params_.eval_input.drop_last}}) {
+    require_memory(task_.model(), input->batch_size, data->length);
+    ml::batches(*data, {.size = input->batch_size, .drop_last = drop_last, .ahead = 0});
+  }
+}
+
+void session::validate() {
+  describe();
+  require_memory_and_batches();
+  if (ranks::root())
+    if (const std::string from = checkpoint_to_train_from(params_.run); !from.empty())
+      require_fit(from, true);
+}
+
+void session::describe() const {
   const ml::network model = task_.model();
   const run_params& r = params_.run;
   say("%s: %s, %lld parameters\n", task_.program.c_str(), task_.model_words.c_str(),
@@ -433,7 +451,7 @@ void session::validate() const {
 }
 
 void session::compile() const {
-  validate();
+  describe();
   const estimate_of what{.sequences = params_.train_input.batch_size,
                          .length = task_.train.length,
                          .rule = params_.optimizer.rule(),

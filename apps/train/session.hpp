@@ -43,8 +43,9 @@ class session {
   /// Trains to the last step; with `and_eval` evaluates every eval_frequency steps and at the end.
   void train(bool and_eval);
   void eval();
-  /// Says what would be trained, on what and for how long.
-  void validate() const;
+  /// Says what would be trained, on what and for how long. Throws what `train` would throw before its first
+  /// step.
+  void validate();
   /// Says where everything would be on a wafer and what a step would take, without running it.
   void compile() const;
 
