@@ -12,7 +12,7 @@
 namespace train_app {
 
 struct input_params {
-  std::string data_dir;
+  std::string data_dir = {};
   int batch_size = 0, micro_batch_size = 0;
   bool shuffle = true;
   i64 shuffle_seed = 1;
@@ -59,7 +59,7 @@ struct run_params {
 };
 
 struct common_params {
-  input_params train_input, eval_input;
+  input_params train_input, eval_input{.drop_last = false};
   precision_params precision;
   optimizer_params optimizer;
   run_params run;

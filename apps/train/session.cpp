@@ -160,7 +160,7 @@ ml::batches session::batches_of(const ml::dataset& data, const input_params& p, 
           {.size = p.batch_size,
            .shuffle = p.shuffle && !in_order,
            .seed = static_cast<u64>(p.shuffle_seed),
-           .drop_last = !in_order,
+           .drop_last = !in_order || p.drop_last,
            .part = wafer().part()}};
 }
 
