@@ -243,7 +243,7 @@ int run(int argc, char** argv) {
   task t = task_of(o, text);
   if (!o.initial_weights.empty())
     t.begin = [&o](ml::training_run& to) { import_weights(o.initial_weights, o.model.decoder(), to); };
-  session s(o.common, f.text(), std::move(t));
+  session s(o.common, f.kept_text(), std::move(t));
   run_mode(*mode, s);
   return 0;
 }

@@ -121,7 +121,7 @@ int run(int argc, char** argv) {
          .architecture = m.architecture()};
   t.train = images_of(p.train_input, ml::mnist_part::train, to_draw.train),
   t.held_out = images_of(p.eval_input, ml::mnist_part::test, to_draw.held_out);
-  session s(p, f.text(), std::move(t));
+  session s(p, f.kept_text(), std::move(t));
   run_mode(*mode, s);
   return 0;
 }

@@ -349,11 +349,18 @@ std::vector<std::string> fields::notes() const {
 }
 
 std::string fields::text() const {
+  return text_of([](const field&) { return true; });
+}
+std::string fields::kept_text() const {
+  return text_of([](const field& f) { return f.is_kept; });
+}
+
+std::string fields::text_of(bool (*wanted)(const field&)) const {
   std::string out;
   for (const std::string& s : sections_) {
     out += s + ":\n";
     for (const field& f : all_)
-      if (f.section == s && !std::holds_alternative<std::monostate>(f.where))
+      if (f.section == s && wanted(f) && !std::holds_alternative<std::monostate>(f.where))
         out += "  " + f.name + ": " + f.text() + "\n";
   }
   return out;

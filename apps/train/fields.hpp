@@ -47,6 +47,8 @@ struct field {
   std::vector<std::string> choices = {};  ///< of a word; empty: any
   f64 least = -1e300, most = 1e300;
   bool above_least = false;
+  bool is_kept = true;    ///< in the params of a run, for those who go on with it
+  std::string kind = {};  ///< of the values of a field without effect: what `no_effect` was given
   /// where the value was given: a file and line, or an option; empty: the default
   std::string given = {};
 
@@ -54,6 +56,7 @@ struct field {
   field& above(f64 n) { return least = n, above_least = true, *this; }
   field& at_most(f64 n) { return most = n, *this; }
   field& one_of(std::vector<std::string> words) { return choices = std::move(words), *this; }
+  field& of_one_command() { return is_kept = false, *this; }
   field& once_called(std::string old) { return old_names.push_back(std::move(old)), *this; }
 
   std::string full_name() const { return section.empty() ? name : section + "." + name; }
@@ -98,10 +101,14 @@ class fields {
   bool is_asked(std::string_view name) { return named(name).front()->given.starts_with("--"); }
   /// All values, as a file.
   std::string text() const;
+  /// The values that a run keeps for whoever goes on with it.
+  std::string kept_text() const;
   /// What is worth saying about what was read.
   std::vector<std::string> notes() const;
 
  private:
+  std::string text_of(bool (*wanted)(const field&)) const;
+
   std::string now_;
   std::vector<std::string> sections_, notes_;
   std::vector<std::function<std::string()>> remarks_;

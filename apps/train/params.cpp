@@ -160,7 +160,9 @@ void declare_run(fields& f, run_params& p) {
   f.add("autoload_last_checkpoint", p.autoload_last_checkpoint,
         "go on from the last checkpoint in model_dir");
   f.add("max_steps", p.max_steps, "steps in all, with those before a checkpoint").at_least(0);
-  f.add("num_steps", p.num_steps, "steps of this run").at_least(1);
+  f.add("num_steps", p.num_steps, "steps of this command alone; a run does not keep it")
+      .at_least(1)
+      .of_one_command();
   f.add("num_epochs", p.num_epochs,
         "times through the data; the first limit of num_epochs, max_steps and num_steps ends a run")
       .at_least(1);

@@ -166,7 +166,7 @@ ml::batches session::batches_of(const ml::dataset& data, const input_params& p, 
 
 void session::require_same() const {
   wsl::support::fingerprint words;
-  words.add(params_text_.data(), params_text_.size());
+  words.add(params_text_.data(), params_text_.size()), words.add(params_.run.num_steps);
   ranks::require_same(words.value(), "set of params");
   for (const ml::dataset* d : {&task_.train, &task_.held_out})
     ranks::require_same(d->count ? ml::fingerprint_of(*d) : 0, "set of data");
@@ -271,7 +271,12 @@ void session::train(bool and_eval) {
   const bool resumed = resume(&data);
   machine& t = wafer();
   const i64 last = last_step(t.steps()), first = t.steps();
-  validate();
+  describe();
+  if (first >= last) {
+    say("Nothing to do: %lld of %lld steps are done; --max_steps above that goes on\n",
+        static_cast<long long>(first), static_cast<long long>(last));
+    return;
+  }
   ml::loss_curve curve;
   if (ranks::root()) {
     app::make_folder(r.model_dir);
@@ -279,9 +284,6 @@ void session::train(bool and_eval) {
     app::write_file(file("params.yaml"), params_of + task_.program + "\n" + params_text_);
     if (resumed) curve = curve_until(first);
   }
-  if (first >= last)
-    return say("Nothing to do: %lld of %lld steps are done\n", static_cast<long long>(first),
-               static_cast<long long>(last));
 
   std::unique_ptr<ml::event_file> events, eval_events;
   if (ranks::root()) events = std::make_unique<ml::event_file>(file("train"));
