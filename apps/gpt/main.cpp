@@ -29,7 +29,7 @@ using wsl::i32;
 struct text_params {
   int max_sequence_length = 0;
   i64 stride = 0;
-  std::string vocabulary = "characters", tokenizer_dir;
+  std::string vocabulary, tokenizer_dir;
 };
 
 struct sampling {
@@ -54,7 +54,11 @@ void declare_text(fields& f, text_params& p) {
   f.add("stride", p.stride,
         "tokens from one sample to the next; null: max_sequence_length, 1: from every token on")
       .at_least(1);
-  f.add("vocabulary", p.vocabulary, "what a text's tokens are").one_of({"characters", "gpt2"});
+  f.add(
+       "vocabulary", p.vocabulary,
+       "what tokens are; null: what the file of tokens or a vocabulary beside it says, of a text characters, "
+       "or gpt2 with a tokenizer_dir")
+      .one_of({"characters", "gpt2"});
   f.add("tokenizer_dir", p.tokenizer_dir,
         "folder with encoder.json and vocab.bpe (vocab.json and merges.txt), for gpt2");
 }
@@ -77,18 +81,42 @@ void declare_rest(fields& f, options& o) {
   f.add("out", o.out, "folder for the files");
 }
 
+/// Throws std::invalid_argument if the data do not fit the model's vocabulary.
+void check_vocabulary(const options& o, const corpus& text) {
+  const int given = o.model.vocab_size;
+  const i32 largest = std::max(text.train.largest(), text.held_out.largest());
+  const bool goes_on =
+      o.common.run.autoload_last_checkpoint && !ml::checkpoints(o.common.run.model_dir).steps().empty();
+  const std::string wanted = std::to_string(largest + 1);
+  if (largest >= given)
+    throw std::invalid_argument("the data have token " + std::to_string(largest) +
+                                ", beyond model.vocab_size " + std::to_string(given) + ": " +
+                                (goes_on ? "the run in " + o.common.run.model_dir +
+                                               " goes on with the text that it began with; a new one, with "
+                                               "another --model_dir, needs --vocab_size " +
+                                               wanted + " or more"
+                                         : "take --vocab_size " + wanted + " or more, or null"));
+  if (text.is_vocabulary_assumed && !goes_on && given != text.words.size())
+    throw std::invalid_argument("model.vocab_size is " + std::to_string(given) + ", but " + text.about +
+                                " has " + std::to_string(text.words.size()) +
+                                " characters, and train_input.vocabulary is not given: say gpt2, with a "
+                                "tokenizer_dir, or characters");
+}
+
+/// What is worth saying of a vocabulary that the data do not use up.
+std::string unused_words(const options& o, const corpus& text) {
+  const int known = text.words.size(), given = o.model.vocab_size;
+  return known && known < given ? ", of the model's " + std::to_string(given) + " tokens those from " +
+                                      std::to_string(known) + " on are none of the vocabulary's"
+                                : "";
+}
+
 task task_of(options& o, const corpus& text) {
   model_params& m = o.model;
   if (!m.vocab_size) m.vocab_size = text.words.size();
   if (!m.vocab_size)
     throw std::invalid_argument("model.vocab_size is missing: files of tokens do not say it");
-  const i32 largest = std::max(text.train.largest(), text.held_out.largest());
-  if (largest >= m.vocab_size)
-    throw std::invalid_argument(
-        "the data have token " + std::to_string(largest) + ", beyond model.vocab_size " +
-        std::to_string(m.vocab_size) +
-        ": a run goes on with the text that it began with; a new one needs --vocab_size " +
-        std::to_string(largest + 1) + " or more");
+  check_vocabulary(o, text);
   for (text_params* p : {&o.train, &o.eval})
     if (!p->max_sequence_length) p->max_sequence_length = m.max_position_embeddings;
     else if (p->max_sequence_length > m.max_position_embeddings)
@@ -101,7 +129,7 @@ task task_of(options& o, const corpus& text) {
          .model = [d] { return network_of(d); },
          .model_words = m.words(),
          .data_words = text.about + ": " + std::to_string(text.train.size()) + " tokens to train with, " +
-                       std::to_string(text.held_out.size()) + " held out"};
+                       std::to_string(text.held_out.size()) + " held out" + unused_words(o, text)};
   const auto windows_of = [&](const ml::tokens& part, const text_params& p, const char* what) {
     try {
       return ml::windows(part, p.max_sequence_length, p.stride);
