@@ -187,7 +187,11 @@ void sample(options& o) {
         std::span(ids).last(std::min(ids.size(), static_cast<std::size_t>(o.model.max_position_embeddings)));
     const std::vector<wsl::f32> logits =
         t->predict({.ids = seen, .sequences = 1, .length = static_cast<int>(seen.size())});
-    ids.push_back(ml::draw(std::span(logits).last(static_cast<std::size_t>(o.model.vocab_size)),
+    // A vocabulary that was filled up to a round number has logits that are no word's.
+    const int known = words.size() ? std::min(words.size(), o.model.vocab_size) : o.model.vocab_size;
+    ids.push_back(ml::draw(std::span(logits)
+                               .last(static_cast<std::size_t>(o.model.vocab_size))
+                               .first(static_cast<std::size_t>(known)),
                            {.temperature = o.sample.temperature, .among = o.sample.top_k}, random));
     print(std::span(ids).last(1));
   }
