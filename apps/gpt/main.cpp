@@ -45,7 +45,7 @@ struct options {
   text_params train, eval;
   sampling sample;
   verification check;
-  std::string format = "both", out = ".", initial_weights;
+  std::string format, out = ".", initial_weights;
 };
 
 void declare_text(fields& f, text_params& p) {
@@ -76,7 +76,8 @@ void declare_rest(fields& f, options& o) {
   f.add("after", o.check.after, "the model after ten steps of AdamW");
   f.add("tolerance", o.check.tolerance, "largest error of a tensor, relative to its norm").above(0);
   f.options_of("export");
-  f.add("format", o.format, "llmc (model.bin), hf (model.safetensors, config.json) or both")
+  f.add("format", o.format,
+        "llmc (model.bin), hf (model.safetensors, config.json) or both; null: those that can hold the model")
       .one_of({"llmc", "hf", "both"});
   f.add("out", o.out, "folder for the files");
 }
@@ -202,11 +203,24 @@ void export_model(options& o) {
   vocabulary words;
   const std::unique_ptr<machine> t = trained(o, words);
   const ml::decoder d = o.model.decoder();
+  if (!o.format.empty()) {
+    const std::string none = o.format == "hf"         ? why_no_hugging_face(d)
+                             : o.format == "llmc"     ? why_no_llmc(d)
+                             : why_no_llmc(d).empty() ? why_no_hugging_face(d)
+                                                      : why_no_llmc(d);
+    if (!none.empty()) throw std::invalid_argument("--format " + o.format + ": " + none);
+  }
+  const std::string no_llmc = o.format == "hf" ? "not asked for" : why_no_llmc(d),
+                    no_hf = o.format == "llmc" ? "not asked for" : why_no_hugging_face(d);
+  if (!no_llmc.empty() && !no_hf.empty())
+    throw std::invalid_argument("no file of another program can hold this model; " + no_llmc + "; " + no_hf);
   app::make_folder(o.out);
-  if (o.format != "hf") export_llmc(o.out, d, t->run()), std::printf("%s/model.bin\n", o.out.c_str());
-  if (o.format != "llmc")
+  if (no_llmc.empty()) export_llmc(o.out, d, t->run()), std::printf("%s/model.bin\n", o.out.c_str());
+  if (no_hf.empty())
     export_hugging_face(o.out, d, t->run()),
         std::printf("%s/model.safetensors\n%s/config.json\n", o.out.c_str(), o.out.c_str());
+  if (o.format.empty() && !no_llmc.empty())
+    std::fprintf(stderr, "wsl-gpt: there is no model.bin: %s\n", no_llmc.c_str());
 }
 
 int run_verify(options& o, fields& f) {
