@@ -291,7 +291,7 @@ int run(int argc, char** argv) {
     t.begin = [&o](ml::training_run& to) { import_weights(o.initial_weights, o.model.decoder(), to); };
   session s(o.common, f.kept_text(), std::move(t));
   run_mode(*mode, s);
-  return 0;
+  return s.status();
 }
 
 }  // namespace

@@ -123,7 +123,7 @@ int run(int argc, char** argv) {
   t.held_out = images_of(p.eval_input, ml::mnist_part::test, to_draw.held_out);
   session s(p, f.kept_text(), std::move(t));
   run_mode(*mode, s);
-  return 0;
+  return s.status();
 }
 
 }  // namespace

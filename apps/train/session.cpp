@@ -30,7 +30,9 @@ using wsl::u64;
 
 /// The loop that a signal stops, so that a last checkpoint is written.
 ml::executor* running = nullptr;
-extern "C" void stop_running(int) {
+volatile std::sig_atomic_t stopped_by = 0;
+extern "C" void stop_running(int signal) {
+  stopped_by = signal;
   if (running) running->stop();
 }
 
@@ -344,6 +346,7 @@ void session::train(bool and_eval) {
   std::signal(SIGINT, old_int), std::signal(SIGTERM, old_term);
   running = nullptr;
   if (!ranks::root()) return;
+  if (run.stopped() && t.steps() < last) status_ = 128 + (stopped_by ? stopped_by : SIGTERM);
 
   const bool is_bf16 = params_.precision.weights() == weights_as::bf16;
   const ml::pace& speed = run.speed();

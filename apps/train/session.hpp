@@ -49,6 +49,9 @@ class session {
   /// Says where everything would be on a wafer and what a step would take, without running it.
   void compile() const;
 
+  /// What the program exits with: 0, or 128 and the signal that has stopped a run before its last step.
+  int status() const { return status_; }
+
  private:
   void describe() const;
   void require_memory_and_batches() const;
@@ -72,6 +75,7 @@ class session {
   std::string params_text_;
   task task_;
   std::unique_ptr<machine> wafer_;
+  int status_ = 0;
 };
 
 /// Compares the model that a checkpoint is of with the one that is asked for. Throws std::invalid_argument
