@@ -243,9 +243,9 @@ int run(int argc, char** argv) {
   options o;
   fields f;
   f.section("train_input");
-  declare_input(f, o.common.train_input), declare_text(f, o.train);
+  declare_input(f, o.common.train_input, true), declare_text(f, o.train);
   f.section("eval_input");
-  declare_input(f, o.common.eval_input), declare_text(f, o.eval);
+  declare_input(f, o.common.eval_input, false), declare_text(f, o.eval);
   declare(f, o.model), declare_precision(f, o.common.precision);
   declare_optimizer(f, o.common.optimizer);
   declare_run(f, o.common.run);

@@ -72,7 +72,8 @@ void declare_model(fields& f, model_params& m) {
   f.add("activation_fn", m.activation, "after each hidden layer").one_of({"relu", "gelu", "silu"});
   f.add("use_bias", m.use_bias, "of the layers");
   f.add("dropout", m.dropout, "must be 0").at_least(0).at_most(0);
-  f.no_effect({"to_float16", "disable_softmax", "compute_eval_metrics"});
+  f.no_effect("true or false", {"to_float16", "compute_eval_metrics"});
+  f.honours("disable_softmax", {"false"});
 }
 
 /// As many as MNIST has, of each part by a seed of its own.
@@ -96,9 +97,11 @@ int run(int argc, char** argv) {
   drawn to_draw;
   fields f;
   f.section("train_input");
-  declare_input(f, p.train_input), declare_drawn(f, to_draw.train);
+  declare_input(f, p.train_input, true), declare_drawn(f, to_draw.train);
+  f.honours("split", {"train"});
   f.section("eval_input");
-  declare_input(f, p.eval_input), declare_drawn(f, to_draw.held_out);
+  declare_input(f, p.eval_input, false), declare_drawn(f, to_draw.held_out);
+  f.honours("split", {"val", "test"});
   declare_model(f, m), declare_precision(f, p.precision);
   declare_optimizer(f, p.optimizer);
   declare_run(f, p.run), declare_checkpoint_options(f, p);

@@ -78,10 +78,21 @@ class fields {
                                    .where = &target,
                                    .reset = [&target, first = target] { target = first; }});
   }
-  /// Fields that files have and that mean nothing here; a note says so when one is given.
-  void no_effect(std::initializer_list<const char*> names) {
+  /// Fields that files have and that change no result here, whatever their value; a note says so when one is
+  /// given. `kind` is "true or false", "a number", "a word" or "a list", and other values are refused.
+  void no_effect(const std::string& kind, std::initializer_list<const char*> names) {
     for (const char* name : names)
-      all_.push_back({.section = now_, .name = name, .help = "accepted, no effect", .where = {}});
+      all_.push_back(
+          {.section = now_, .name = name, .help = "accepted, no effect", .where = {}, .kind = kind});
+  }
+  /// A field of which this program honours only some values, since it does what they say in any case; another
+  /// would change the result, and is refused.
+  void honours(const char* name, std::vector<std::string> values) {
+    all_.push_back({.section = now_,
+                    .name = name,
+                    .help = "accepted, no effect",
+                    .where = {},
+                    .choices = std::move(values)});
   }
   /// What to say of the values when all are known; empty for nothing.
   void remark(std::function<std::string()> f) { remarks_.push_back(std::move(f)); }

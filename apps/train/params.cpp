@@ -100,7 +100,7 @@ rate::schedule optimizer_params::rate() const {
   return rate::sequence(std::move(phases));
 }
 
-void declare_input(fields& f, input_params& p) {
+void declare_input(fields& f, input_params& p, bool trains) {
   f.add("data_dir", p.data_dir, "where the data is");
   f.add("batch_size", p.batch_size, "samples of a step, on all systems together").at_least(1);
   f.add("micro_batch_size", p.micro_batch_size,
@@ -110,8 +110,11 @@ void declare_input(fields& f, input_params& p) {
   f.add("shuffle_seed", p.shuffle_seed, "of that order").at_least(0);
   f.add("drop_last", p.drop_last, "leave out the samples that do not fill a batch")
       .once_called("drop_last_batch");
-  f.no_effect({"data_processor", "num_workers", "prefetch_factor", "persistent_workers", "to_float16",
-               "use_worker_cache", "repeat", "shuffle_buffer"});
+  f.no_effect("a word", {"data_processor"});
+  f.no_effect("a number", {"num_workers", "prefetch_factor", "shuffle_buffer"});
+  f.no_effect("true or false", {"persistent_workers", "to_float16", "use_worker_cache"});
+  if (trains) f.honours("repeat", {"true"});
+  else f.no_effect("true or false", {"repeat"});
 }
 
 void declare_precision(fields& f, precision_params& p) {
@@ -147,8 +150,9 @@ void declare_optimizer(fields& f, optimizer_params& p) {
         "what is larger of a gradient, or smaller than its negative, is set to it")
       .above(0);
   f.add("log_summaries", p.log_summaries, "write the norm of each parameter to the events");
-  f.no_effect({"correct_bias", "loss_scaling_factor", "initial_loss_scale", "steps_per_increase",
-               "min_loss_scale", "max_loss_scale"});
+  f.honours("correct_bias", {"true"});
+  f.no_effect("a word", {"loss_scaling_factor"});
+  f.no_effect("a number", {"initial_loss_scale", "steps_per_increase", "min_loss_scale", "max_loss_scale"});
 }
 
 void declare_run(fields& f, run_params& p) {
@@ -193,18 +197,15 @@ void declare_run(fields& f, run_params& p) {
   f.add("threads", p.threads, "of this computer; 0: one a core, or WSL_THREADS (of this program)")
       .at_least(0)
       .at_most(1024);
-  f.no_effect({"check_loss_values",   "compile_dir",
-               "precision_opt_level", "num_workers_per_csx",
-               "num_wgt_servers",     "num_act_servers",
-               "log_summaries",       "save_losses",
-               "show_debug_metrics",  "job_labels",
-               "job_priority",        "mount_dirs",
-               "python_paths",        "disable_strict_checkpoint_loading",
-               "mgmt_address",        "mgmt_namespace",
-               "credentials_path",    "debug_args_path",
-               "target_device",       "enable_distributed",
-               "sync_batchnorm",      "logging",
-               "steps_per_update"});
+  f.no_effect("true or false", {"check_loss_values", "log_summaries", "save_losses", "show_debug_metrics",
+                                "enable_distributed", "sync_batchnorm"});
+  f.no_effect("a number",
+              {"precision_opt_level", "num_workers_per_csx", "num_wgt_servers", "num_act_servers"});
+  f.no_effect("a word", {"compile_dir", "job_priority", "mgmt_address", "mgmt_namespace", "credentials_path",
+                         "debug_args_path", "target_device", "logging"});
+  f.no_effect("a list", {"job_labels", "mount_dirs", "python_paths"});
+  f.honours("disable_strict_checkpoint_loading", {"false"});
+  f.honours("steps_per_update", {"1"});
 }
 
 void declare_checkpoint_options(fields& f, common_params& p) {

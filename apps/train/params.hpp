@@ -65,7 +65,7 @@ struct common_params {
   run_params run;
 };
 
-void declare_input(fields& f, input_params& p);
+void declare_input(fields& f, input_params& p, bool trains);
 /// Fields of the section `model`.
 void declare_precision(fields& f, precision_params& p);
 void declare_optimizer(fields& f, optimizer_params& p);
