@@ -230,6 +230,7 @@ int run_verify(options& o, fields& f) {
     if (f.is_asked(name))
       throw std::invalid_argument("--" + std::string(name) +
                                   ": verify compares with llm.c in f32, weights are not rounded");
+  check_strategy(o.common.run);
   o.check.num_csx = o.common.run.num_csx, o.check.workers = o.common.run.workers;
   if (o.common.run.execution_strategy == "pipeline") o.check.strips = o.common.run.strips;
   // The configuration is of no model here; what the command line says of the optimizer counts.

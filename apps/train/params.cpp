@@ -189,8 +189,11 @@ void declare_run(fields& f, run_params& p) {
   f.add("execution_strategy", p.execution_strategy,
         "weights stream past the data, or layers stand side by side")
       .one_of({"weight_streaming", "pipeline"});
-  f.add("workers", p.workers, "PEs of a wafer that share out its part of the batch (of this program)")
-      .at_least(1);
+  f.add("workers", p.workers,
+        "PEs of a wafer that share out its part of the batch; null: one for each core of this computer, and "
+        "no more than the sequences of a wafer (of this program)")
+      .at_least(1)
+      .at_most(wsl::ml::wires::most);
   f.add("strips", p.strips, "PEs at most that a pipeline's layers lie on (of this program)")
       .at_least(1)
       .at_most(64);
@@ -261,8 +264,7 @@ void check(const common_params& p) {
     refuse("train_input.batch_size " + std::to_string(p.train_input.batch_size) +
            " must be divisible by num_csx " + std::to_string(r.num_csx) +
            ": each system has an equal part of the batch");
-  if (r.execution_strategy == "pipeline" && r.num_csx > 1)
-    refuse("runconfig.num_csx must be 1 in a pipeline: its layers lie on one wafer");
+  check_strategy(r);
   if (r.execution_strategy == "pipeline" && p.precision.weights() == weights_as::bf16)
     refuse(
         "model.fp16_type bfloat16 is for execution_strategy weight_streaming: in a pipeline weights stay on "

@@ -55,7 +55,7 @@ struct run_params {
   f64 peak_gflops = 0;
   bool save_initial_checkpoint = false, autoload_last_checkpoint = true, override_model = false;
   bool checkpoint_asked = false;  ///< checkpoint_path is of the command line, not of a params file
-  int max_checkpoints = 0, num_csx = 1, workers = 2, strips = 4, threads = 0;
+  int max_checkpoints = 0, num_csx = 1, workers = 0, strips = 4, threads = 0;
 };
 
 struct common_params {
@@ -76,5 +76,7 @@ void declare_checkpoint_options(fields& f, common_params& p);
 void complete(common_params& p);
 /// What does not depend on one field alone. Throws std::invalid_argument.
 void check(const common_params& p);
+/// The part of it that says where layers and batches lie.
+void check_strategy(const run_params& r);
 
 }  // namespace train_app
