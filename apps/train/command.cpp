@@ -130,6 +130,10 @@ std::optional<std::string> parse(int argc, char** argv, const program_words& wor
         ->allow_extras()
         ->footer(own_options(f, name) + "with any of the options of " + words.name + " --help");
   app.require_subcommand(0, 1)->allow_extras();
+  if (argc == 1) {
+    std::fputs(app.help().c_str(), stderr);
+    return status = 1, std::nullopt;
+  }
   if (!app::parse(app, argc, argv, "mode", status)) return {};
   if (!app.get_subcommands().empty()) mode = app.get_subcommands().front()->get_name();
 

@@ -32,10 +32,9 @@ std::string text_of(f64 x) {
 std::string text_of(i64 x) { return std::to_string(x); }
 
 std::string shown(const YAML::Node& n) {
-  return n.IsScalar() ? "'" + n.Scalar().substr(0, 60) + "'"
-         : n.IsNull() ? "nothing"
-         : n.IsMap()  ? "a map"
-                      : "a list";
+  if (n.IsScalar()) return "'" + n.Scalar().substr(0, 60) + "'";
+  if (n.IsNull()) return "nothing";
+  return (n.size() ? "a " : "an empty ") + std::string(n.IsMap() ? "map" : "list");
 }
 
 std::string joined(const std::vector<std::string>& words) {

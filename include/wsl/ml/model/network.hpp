@@ -192,10 +192,10 @@ class network {
     const int parts = h.queries + 2 * h.groups();
     if (h.queries >= 1 && h.keys >= 0 && h.queries % h.groups() == 0 && width(qkv) % parts == 0)
       return width(qkv) / parts;
-    const std::string of_keys = h.groups() == h.queries ? "" : ", " + std::to_string(h.keys) + " of keys";
     detail::shapes_do_not_fit("heads must divide the features, and heads of keys those of queries: " + name +
-                              " shares out the " + of(qkv) + " to " + std::to_string(h.queries) + " heads" +
-                              of_keys);
+                              " shares out the " + of(qkv) + " to " + std::to_string(h.queries) +
+                              " heads of queries, " + std::to_string(h.groups()) + " of keys and " +
+                              std::to_string(h.groups()) + " of values");
   }
   static void check_probability(const std::string& name, f32 p) {
     if (!(p >= 0 && p < 1))
