@@ -310,10 +310,12 @@ void session::train(bool and_eval) {
     if (task_.train.length > 1)
       in_tokens = ", TokenRate=" + std::to_string(std::llround(x.speed.rate() * tokens)) + " tokens/sec";
     say("| Train Device=fabric, Step=%lld, Loss=%.5f, Rate=%.2f samples/sec, GlobalRate=%.2f samples/sec%s, "
-        "TimeRemaining=%s\n",
+        "TimeRemaining=%s, MeanLoss=%.5f\n",
         static_cast<long long>(x.step), x.loss, x.speed.rate(), x.speed.global_rate(), in_tokens.c_str(),
-        ml::clock_text(x.time_left).c_str());
+        ml::clock_text(x.time_left).c_str(), x.mean_loss);
     events->scalar("loss", x.step, x.loss);
+    events->scalar("mean_loss", x.step, x.mean_loss);
+    if (task_.train.length > 1) events->scalar("perplexity", x.step, std::exp(x.mean_loss));
     events->scalar("lr", x.step, x.rate);
     events->scalar("local_samples_per_sec", x.step, x.speed.rate());
     events->scalar("avg_samples_per_sec", x.step, x.speed.global_rate());
@@ -327,6 +329,7 @@ void session::train(bool and_eval) {
     if (!ranks::root()) return;
     eval_events->scalar("loss", step, e.loss);
     eval_events->scalar("accuracy", step, e.accuracy);
+    if (task_.held_out.length > 1) eval_events->scalar("perplexity", step, std::exp(e.loss));
     curve.add({.step = step, .loss = e.loss, .evaluated = true});
   });
   run.on_checkpoint([&](i64) {
