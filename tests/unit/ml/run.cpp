@@ -137,24 +137,32 @@ TEST_CASE("A step that loses its numbers names itself and the layer") {
                       "features of the batch"));
   CHECK_THAT(says(ml::pipelined_trainer(model.build(), rule, {.threads = 1}), with_nan),
              Contains("in step 1 the loss is NaN"));
-  // A weight of 1e38 makes the layer's output infinite, and so the loss a NaN.
+  const auto weights_of = [](auto& t) {
+    std::vector<std::size_t> all;
+    for (std::size_t k = 0; k < t.parameters().size(); ++k)
+      if (t.model().parameters()[k].name.ends_with(".weight")) all.push_back(k);
+    return all;
+  };
+  // A weight of 3e38 makes the layer's output infinite, and so the loss a NaN.
   ml::trainer large(model.build(), rule, {.threads = 1});
-  const std::string first = large.model().parameters()[0].name;
-  large.parameters()[0][0] = 3e38f;
+  const std::size_t first = weights_of(large)[0];
+  const std::string name = large.model().parameters()[first].name;
+  large.parameters()[first][0] = 3e38f;
   const std::vector<f32> tens{10, 10, 10, 10};
   CHECK_THAT(says(large, tens), Contains("the loss is NaN, and the first numbers that are not finite are "
                                          "those of " +
-                                         first.substr(0, first.rfind('.'))));
-  // Finite logits, finite loss, and a way back that overflows: dx is 1e38 times 1e38.
+                                         name.substr(0, name.rfind('.'))));
+  // Logits and loss are finite, and on the way back 2e38 times 1e9 is not.
   const auto overflows = [&](auto&& t) {
     auto& w = t.parameters();
-    std::fill(w[0].begin(), w[0].end(), 1e-30f);
-    std::fill(w[1].begin(), w[1].end(), 0.f);
-    std::fill(w[2].begin(), w[2].end(), 2e38f);
-    w[2][0] = -2e38f;
+    for (std::size_t k = 0; k < w.size(); ++k) std::fill(w[k].begin(), w[k].end(), 0.f);
+    const std::size_t in = weights_of(t)[0], out = weights_of(t)[1];
+    std::fill(w[in].begin(), w[in].end(), 1e-30f);
+    std::fill(w[out].begin(), w[out].end(), 2e38f);
+    w[out][0] = -2e38f;
     return says(t, std::vector<f32>{1e9f, 1e9f, 1e9f, 1e9f});
   };
-  const std::string gradient = "in step 1 the gradient of " + first + " is not finite, with a finite loss";
+  const std::string gradient = "in step 1 the gradient of " + name + " is not finite, with a finite loss";
   CHECK_THAT(overflows(ml::trainer(model.build(), rule, {.threads = 1})), Contains(gradient));
   CHECK_THAT(overflows(ml::trainer(model.build(), rule, {.clip_norm = 1, .threads = 1})), Contains(gradient));
   CHECK_THAT(overflows(ml::pipelined_trainer(model.build(), rule, {.threads = 1})), Contains(gradient));
