@@ -294,7 +294,7 @@ class pe_scheduler {
     u32 taken = 0;
     guarded(s, task.name, [&] {
       taken = task.run(s.memory(), tiles_[s.index], input, count);
-      if (s.interrupted && taken == 1) task_run{b, s}.must_have_sent_few();
+      if (taken == 1) task_run{b, s}.must_have_sent_few();
       end_run(b, s, task);
     });
     b.done.tasks += taken;
