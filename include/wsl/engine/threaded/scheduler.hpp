@@ -199,6 +199,9 @@ class pe_scheduler {
   }
   /// Room for one run of a task on every channel of its PE.
   bool prepare(partition& b, const pe_state& s, int most) {
+    return s.image->slots == 0 || prepare_channels(b, s, most);
+  }
+  bool prepare_channels(partition& b, const pe_state& s, int most) {
     const std::span<channel> channels = topology::channels_of(s);
     bool ready = b.prepared >= most;
     if (ready && s.interrupted)
