@@ -199,6 +199,9 @@ class pe_scheduler {
   }
   /// Room for one run of a task on every channel of its PE.
   bool prepare(partition& b, const pe_state& s, int most) {
+    return s.image->slots == 0 || prepare_channels(b, s, most);
+  }
+  bool prepare_channels(partition& b, const pe_state& s, int most) {
     const std::span<channel> channels = topology::channels_of(s);
     bool ready = b.prepared >= most;
     if (ready && s.interrupted)
@@ -294,7 +297,7 @@ class pe_scheduler {
     u32 taken = 0;
     guarded(s, task.name, [&] {
       taken = task.run(s.memory(), tiles_[s.index], input, count);
-      if (s.interrupted && taken == 1) task_run{b, s}.must_have_sent_few();
+      if (taken == 1) task_run{b, s}.must_have_sent_few();
       end_run(b, s, task);
     });
     b.done.tasks += taken;

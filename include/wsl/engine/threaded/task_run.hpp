@@ -18,25 +18,25 @@ struct task_run {
 
   void begin(const binding& task) const {
     s.interrupted = false;
-    go_on();
-    s.sends_at_most = static_cast<u16>(rule::sends_of(task));
+    go_on(rule::sends_of(task));
   }
-  /// After a wait, whether or not it had to wait.
-  void go_on() const {
-    s.sends_at_most = sends_of_a_task;
+  /// After a wait, whether or not it had to wait, too.
+  void go_on(int sends = sends_of_a_task) const {
     s.taken = taken_color::none;
     b.read_now = 0;
+    if (s.image->slots == 0) return;
+    s.sends_at_most = static_cast<u16>(sends);
     i16* first = b.run_from;
     for (const channel& c : topology::channels_of(s)) *first++ = static_cast<i16>(c.next());
   }
-  /// The window notices when a run has sent too much for certain; in a batch of runs it does not know where
-  /// the last one began. Here a single run has ended.
+  /// A window notices when a run has sent too much for certain; in a batch of runs it does not know where the
+  /// last one began. Here a single run has ended, and what it has sent is counted.
   void must_have_sent_few() const {
+    if (s.image->slots == 0) return;
     const i16* first = b.run_from;
-    for (u64 left = s.image->present; left; left &= left - 1, ++first)
-      if (const int color = std::countr_zero(left);
-          !s.window_of(color).is_closed() && s.window_of(color).next() - *first > s.sends_at_most)
-        rule::refuse_send(s, color, s.image->sent_type[color]);
+    for (const channel& c : topology::channels_of(s))
+      if (const int sent = c.next() - *first++; sent > s.sends_at_most && !c.is_closed()) [[unlikely]]
+        refuse_send_on(static_cast<int>(first - b.run_from) - 1);
   }
 
   /// Whether an operation that the run has started reads the color.
@@ -74,6 +74,14 @@ struct task_run {
       all.operations += c.is_closed() && !c.operated && !c.is_closed_behind_reader();
     }
     rule::fits(s, all, m);
+  }
+
+ private:
+  [[noreturn]] void refuse_send_on(int slot) const {
+    u64 colors = s.image->present;
+    for (; slot > 0; --slot) colors &= colors - 1;
+    const int color = std::countr_zero(colors);
+    rule::refuse_send(s, color, s.image->sent_type[color]);
   }
 };
 
