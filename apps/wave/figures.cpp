@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <range/v3/view/cartesian_product.hpp>
+#include <range/v3/view/iota.hpp>
 #include <stdexcept>
 #include <wsl/layout/draw/svg.hpp>
 #include <wsl/support/ticks.hpp>
@@ -13,6 +15,7 @@
 namespace wave_app {
 namespace {
 
+using ranges::views::cartesian_product, ranges::views::iota;
 using wsl::f32;
 using wsl::f64;
 using wsl::i64;
@@ -258,12 +261,11 @@ std::string absorbing_frame(const plane& s, const figure& f) {
 raster picture_of(const std::vector<f32>& field, const plane& s) {
   raster r{s.columns(), s.rows(), {}, {}};
   const auto [slowest, fastest] = std::minmax_element(s.p.velocity.begin(), s.p.velocity.end());
-  for (int j = 0; j < s.rows(); ++j)
-    for (int i = 0; i < s.columns(); ++i) {
-      r.amplitudes.push_back(field[s.p.size.index(s.at(i, j))]);
-      const f64 speed = *fastest > *slowest ? (s.velocity(i, j) - *slowest) / (*fastest - *slowest) : 0;
-      r.shades.push_back(static_cast<f32>(1 - 0.14 * speed));
-    }
+  for (const auto [j, i] : cartesian_product(iota(0, s.rows()), iota(0, s.columns()))) {
+    r.amplitudes.push_back(field[s.p.size.index(s.at(i, j))]);
+    const f64 speed = *fastest > *slowest ? (s.velocity(i, j) - *slowest) / (*fastest - *slowest) : 0;
+    r.shades.push_back(static_cast<f32>(1 - 0.14 * speed));
+  }
   return r;
 }
 
