@@ -84,7 +84,7 @@ std::string base64(const std::string& bytes) {
 
 // ---- a figure: a picture with axes and a colour bar -----------------------------------------------
 
-/// What an axis shows: the coordinates of the picture's two ends.
+/// An axis: its label, and the coordinates of the picture's two ends.
 struct axis {
   std::string name;
   f64 from, to;
@@ -216,8 +216,8 @@ struct plane {
   axis axis_of(const char* name, int n) const { return {name, -0.5 * p.spacing, (n - 0.5) * p.spacing}; }
 };
 
-/// Where the velocity of neighbouring cells differs by more than 5 %, as outlines; runs of edges are one
-/// line.
+/// The interfaces of the model, where the velocity of neighbouring cells differs by more than 5 %, as
+/// outlines; runs of edges are one line.
 std::string interfaces(const plane& s, const figure& f) {
   const f64 h = s.p.spacing;
   std::string steps;
