@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What the commands of wsl-mc share: each declares its options, and runs when the user has named it. A run
-// prints lines of a name and what it is; it returns the program's exit status, and prints a rate only of what
-// it has verified.
+// The common part of the commands of wsl-mc: each declares its options, and runs when the user has named it.
+// A run prints lines of a name and what it is; it returns the program's exit status, and prints a rate only
+// of what it has verified.
 #pragma once
 #include <fmt/format.h>
 

@@ -26,7 +26,7 @@ struct options {
   u64 each() const { return histories() ? static_cast<u64>(lookups_each) : 1; }
 };
 
-/// What XSBench prints for its own sizes.
+/// The numbers that XSBench prints for its own sizes.
 std::optional<u64> published(const options& o) {
   if (o.points != 11'303 ||
       (o.histories() ? o.particles != 500'000 || o.lookups_each != 34 : o.lookups != 17'000'000))
@@ -37,7 +37,8 @@ std::optional<u64> published(const options& o) {
 }
 
 template <class Search>
-monte_carlo::lookup_totals serial(const options& o, const reactor& r, const Search& search, u64 first, u64 count) {
+monte_carlo::lookup_totals serial(const options& o, const reactor& r, const Search& search, u64 first,
+                                  u64 count) {
   return o.histories() ? histories(r, search, first, count, o.lookups_each) : events(r, search, first, count);
 }
 
@@ -85,7 +86,8 @@ monte_carlo::lookup_totals in_parts(const options& o, const runner& run) {
   return total;
 }
 
-verdict judge(const options& o, const reactor& r, const runner& run, const monte_carlo::lookup_totals& total) {
+verdict judge(const options& o, const reactor& r, const runner& run,
+              const monte_carlo::lookup_totals& total) {
   if (o.expect) return {total.verification(), *o.expect, "--expect"};
   if (const auto known = published(o)) return {total.verification(), *known, "XSBench"};
   const u64 count = std::min(o.things(), std::max<u64>(1, o.sample / o.each()));

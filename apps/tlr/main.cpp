@@ -46,7 +46,7 @@ double norm(const V& x) {
   return std::sqrt(sum);
 }
 
-/// What must not be more than this computer has.
+/// Throws std::invalid_argument if the dense matrix does not fit into this computer's memory.
 void check_memory(const options& o, std::size_t bytes) {
   const double needed = double(o.size.rows) * o.size.columns * double(bytes), there = app::memory_there();
   if (needed < 0.8 * there) return;
@@ -140,9 +140,9 @@ int run(int argc, char** argv) {
       ->check(CLI::Range(0., 1.))
       ->capture_default_str();
   const std::map<std::string, operation> sides{{"forward", operation::forward},
-                                          {"transposed", operation::transposed},
-                                          {"conjugated", operation::conjugated},
-                                          {"adjoint", operation::adjoint}};
+                                               {"transposed", operation::transposed},
+                                               {"conjugated", operation::conjugated},
+                                               {"adjoint", operation::adjoint}};
   std::string product = "forward", schedule = "exchange";
   app.add_option("--product", product, "A x, A^T x, conj(A) x or A^H x")
       ->check(CLI::IsMember(sides))

@@ -5,9 +5,12 @@
 
 #include <bit>
 #include <iterator>
+#include <range/v3/view/cartesian_product.hpp>
+#include <range/v3/view/iota.hpp>
 
 namespace wave_app {
 
+using ranges::views::cartesian_product, ranges::views::iota;
 using wsl::f32;
 using wsl::f64;
 using wsl::u32;
@@ -19,12 +22,11 @@ std::string vtk(const std::vector<f32>& field, const cells& size, f64 spacing) {
       "ORIGIN 0 0 0\nSPACING {3:.9g} {3:.9g} {3:.9g}\nPOINT_DATA {4}\nSCALARS u float 1\nLOOKUP_TABLE "
       "default\n",
       size.x, size.y, size.z, spacing, field.size());
-  for (int z = 0; z < size.z; ++z)  // in this format x is fastest, and numbers are big-endian
-    for (int y = 0; y < size.y; ++y)
-      for (int x = 0; x < size.x; ++x) {
-        const u32 word = __builtin_bswap32(std::bit_cast<u32>(field[size.index({x, y, z})]));
-        bytes.append(reinterpret_cast<const char*>(&word), sizeof word);
-      }
+  // In this format x is fastest, and numbers are big-endian.
+  for (const auto [z, y, x] : cartesian_product(iota(0, size.z), iota(0, size.y), iota(0, size.x))) {
+    const u32 word = __builtin_bswap32(std::bit_cast<u32>(field[size.index({x, y, z})]));
+    bytes.append(reinterpret_cast<const char*>(&word), sizeof word);
+  }
   return bytes;
 }
 

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <range/v3/view/cartesian_product.hpp>
+#include <range/v3/view/iota.hpp>
 #include <stdexcept>
 #include <wsl/layout/draw/svg.hpp>
 #include <wsl/support/ticks.hpp>
@@ -13,6 +15,7 @@
 namespace wave_app {
 namespace {
 
+using ranges::views::cartesian_product, ranges::views::iota;
 using wsl::f32;
 using wsl::f64;
 using wsl::i64;
@@ -81,7 +84,7 @@ std::string base64(const std::string& bytes) {
 
 // ---- a figure: a picture with axes and a colour bar -----------------------------------------------
 
-/// What an axis shows: the coordinates of the picture's two ends.
+/// An axis: its label, and the coordinates of the picture's two ends.
 struct axis {
   std::string name;
   f64 from, to;
@@ -213,8 +216,8 @@ struct plane {
   axis axis_of(const char* name, int n) const { return {name, -0.5 * p.spacing, (n - 0.5) * p.spacing}; }
 };
 
-/// Where the velocity of neighbouring cells differs by more than 5 %, as outlines; runs of edges are one
-/// line.
+/// The interfaces of the model, where the velocity of neighbouring cells differs by more than 5 %, as
+/// outlines; runs of edges are one line.
 std::string interfaces(const plane& s, const figure& f) {
   const f64 h = s.p.spacing;
   std::string steps;
@@ -258,12 +261,11 @@ std::string absorbing_frame(const plane& s, const figure& f) {
 raster picture_of(const std::vector<f32>& field, const plane& s) {
   raster r{s.columns(), s.rows(), {}, {}};
   const auto [slowest, fastest] = std::minmax_element(s.p.velocity.begin(), s.p.velocity.end());
-  for (int j = 0; j < s.rows(); ++j)
-    for (int i = 0; i < s.columns(); ++i) {
-      r.amplitudes.push_back(field[s.p.size.index(s.at(i, j))]);
-      const f64 speed = *fastest > *slowest ? (s.velocity(i, j) - *slowest) / (*fastest - *slowest) : 0;
-      r.shades.push_back(static_cast<f32>(1 - 0.14 * speed));
-    }
+  for (const auto [j, i] : cartesian_product(iota(0, s.rows()), iota(0, s.columns()))) {
+    r.amplitudes.push_back(field[s.p.size.index(s.at(i, j))]);
+    const f64 speed = *fastest > *slowest ? (s.velocity(i, j) - *slowest) / (*fastest - *slowest) : 0;
+    r.shades.push_back(static_cast<f32>(1 - 0.14 * speed));
+  }
   return r;
 }
 

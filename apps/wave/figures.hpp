@@ -8,7 +8,7 @@
 
 namespace wave_app {
 
-/// Where a slice cuts the grid: the cells whose coordinate along an axis ('x', 'y' or 'z') is `at`.
+/// A slice of the grid: the cells whose coordinate along an axis ('x', 'y' or 'z') is `at`.
 struct slice {
   char axis = 'y';
   int at = 0;

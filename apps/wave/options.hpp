@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the user of wsl-wave asks for, from the command line and from a file of the same options.
+// The options of wsl-wave, from the command line and from a file of the same options.
 #pragma once
 #include <filesystem>
 #include <optional>

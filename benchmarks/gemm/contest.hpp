@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What computes a product takes part in the contest by entering it.
+// The contest of dense products: a library takes part by entering its functions.
 #pragma once
 #include <string>
 

@@ -93,9 +93,9 @@ struct all_to_all {
       color<T> out() const { return {course.color_of(course.where.root == 0, ahead)}; }
       color<T> in() const { return {course.color_of(course.where.root == 0, ahead + 1)}; }
       int distance() const { return 1 + step / 3 * 2; }  ///< the shorter one
-      /// How many of the two distances have a PE, if one side has so many PEs.
+      /// The number of the two distances at which there is a PE, if one side has `pes` PEs.
       int reached(int pes) const { return std::clamp(pes - distance() + 1, 0, 2); }
-      /// How many blocks travel `far` places from the PEs behind this one to those ahead of it.
+      /// The number of blocks that travel `far` places from the PEs behind this one to those ahead of it.
       int passing(int far) const {
         return std::max(std::min(behind, far - 1) - std::max(1, far - ahead) + 1, 0);
       }

@@ -22,7 +22,7 @@ struct broadcast {
   area where = all;  ///< the rectangle, without strides
   team among = everyone;
   root_position root = {};  ///< a row uses only x, a column only y
-  bool echo = false;        ///< the root hears its own words
+  bool echo = false;        ///< the root receives its own words as well
 
   constexpr color<T> line() const { return {first}; }
 

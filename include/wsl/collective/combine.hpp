@@ -36,7 +36,7 @@ namespace collective {
 
 /// to = a combined with b, element by element: an instruction of the machine where it has one.
 template <class Combine, class To, class A, class B>
-constexpr auto join(const To& to, const A& a, const B& b) {
+constexpr auto combine_elements(const To& to, const A& a, const B& b) {
   if constexpr (std::is_same_v<Combine, plus>) return add(to, a, b);
   else if constexpr (std::is_same_v<Combine, larger>) return fmax(to, a, b);
   else if constexpr (std::is_same_v<Combine, smaller>) return fmin(to, a, b);

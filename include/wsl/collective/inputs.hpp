@@ -12,7 +12,7 @@ namespace wsl::collective {
 /// One of several inputs, which have equally many words. Times count from the start of the first operation.
 struct input {
   f64 first_word = 0;  ///< when it could be taken, if nothing were in its way
-  int queue = 0;       ///< its place among the colors that the PE hears
+  int queue = 0;       ///< its place among the colors that the PE receives
   int side = 0;        ///< inputs from one side share links, all share the ramp
   int shared = 0;      ///< last links of its way that later ones from its side share
 
@@ -34,7 +34,7 @@ constexpr f64 delay_by(const input& now, f64 start, const input& later, int word
     // The first words of the later input cause no delay.
     const f64 fits =
         wse2.router_depth * link + ramp_latency + later.depth() - spare - (ahead > 0 ? ahead : 0);
-    // Of an input that waits, so many words have crossed the link.
+    // The words of a waiting input that have crossed the link.
     const f64 over = wse2.router_depth * link + 3, stood = waited < over ? waited : over;
     const f64 left = words - 2 * spare - (-ahead > stood ? -ahead : stood);
     const f64 here = fits < left ? fits : left;

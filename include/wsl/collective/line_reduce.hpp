@@ -30,7 +30,7 @@ class line_reduce {
     /// The command that follows the words that are sent: an advance for the first two routers on their way,
     /// or a reset for all of them.
     command behind = nop;
-    i16 times = 1;  ///< so many PEs send, one after the other
+    i16 times = 1;  ///< the number of PEs that send, one after the other
   };
   using steps = support::inplace_vector<step, 64>;  // both arms of both axes, 15 levels each
 

@@ -44,7 +44,7 @@ struct neighbours {
 
   /// The rectangle ends on this side of the PE.
   bool edge(const pe& me, port side) const { return !inside(me).has(me.at() + step(side)); }
-  /// How many neighbours the PE has.
+  /// The number of neighbours of the PE.
   int degree(const pe& me) const {
     int n = 0;
     for (port side : every_side) n += !edge(me, side);

@@ -128,8 +128,8 @@ struct reduce {
     }
     template <class To, class Sum>
     void take(pe& me, const To& to, color<T> from, const Sum& sum, bool before, const completion& then_what) {
-      if (before) me.async(join<Combine>(to, fabin(from), sum), then_what);
-      else me.async(join<Combine>(to, sum, fabin(from)), then_what);
+      if (before) me.async(combine_elements<Combine>(to, fabin(from), sum), then_what);
+      else me.async(combine_elements<Combine>(to, sum, fabin(from)), then_what);
     }
 
     memory<T> array_{nullptr, 0};

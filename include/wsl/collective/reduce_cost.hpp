@@ -46,7 +46,7 @@ class reduce_cost {
   constexpr bool at_once() const {
     return words_ == 1 && (line_.group_size() == 1 || line_.where().farthest() == 1);
   }
-  /// When the first leader has its group's sum, and when its words arrive at the root.
+  /// The time at which the first leader has its group's sum, and at which its words arrive at the root.
   constexpr f64 grouped(int side) const {
     const int reach = line_.where().reach(side), size = line_.group_size();
     return reach > 0 ? chained((reach < size ? reach : size) - 1) : 0;

@@ -66,7 +66,8 @@ struct ring_all_reduce {
       if (now == 2 * (size_ - 1)) return finish(me, net.first, words_[0], done_);
       const memory<T> coming = chunk(now + 1);
       me.async(mov(fabout(out()), chunk(now)), unblocks<&part::stepped>());
-      if (now < size_ - 1) me.async(join<Combine>(coming, fabin(in()), coming), then<&part::stepped>());
+      if (now < size_ - 1)
+        me.async(combine_elements<Combine>(coming, fabin(in()), coming), then<&part::stepped>());
       else me.async(mov(coming, fabin(in())), then<&part::stepped>());
     }
     void stepped(pe& me) {

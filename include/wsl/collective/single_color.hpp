@@ -99,7 +99,7 @@ class single_color_all_reduce {
   void receive(pe& me) {
     const int senders = stage_lines().size() - 1;
     const auto all = box(array_, {senders, array_.length()}, {0, 1});
-    me.async(join<Combine>(all, fabin(line), all), then<&single_color_all_reduce::stage_ended>());
+    me.async(combine_elements<Combine>(all, fabin(line), all), then<&single_color_all_reduce::stage_ended>());
   }
   void torn_down(pe& me) { me.unblock<&single_color_all_reduce::stage_ended>(); }
   /// This PE's part of the stage is done, and the color is torn down at its router.

@@ -7,6 +7,7 @@
 #include <wsl/engine/reference.hpp>
 #include <wsl/fabric/race.hpp>
 #include <wsl/kernel/gemm.hpp>
+#include <wsl/linalg/serial.hpp>
 
 namespace {
 using namespace wsl;
@@ -34,16 +35,10 @@ struct example {
   void check() {
     for (int i = 0; i < m; ++i)
       for (int j = 0; j < n; ++j) {
-        f64 exact = 0, size = 0;
-        for (int p = 0; p < k; ++p) {
-          const f64 term =
-              static_cast<f64>(static_cast<f32>(a()(i, p))) * static_cast<f64>(static_cast<f32>(b()(p, j)));
-          exact += term, size += std::abs(term);
-        }
-        const f64 error = std::abs(static_cast<f64>(c()(i, j)) - exact);
-        if (!(error <= k * 0x1p-24 * size * 1.01))
+        const dense::exact_element exact = dense::serial_element(a(), b(), i, j);
+        if (!(std::abs(f64{c()(i, j)} - exact.value) <= exact.bound(k)))
           FAIL(m << " x " << k << " x " << n << ": element (" << i << ", " << j << ") is " << c()(i, j)
-                 << ", not " << exact);
+                 << ", not " << exact.value);
       }
     SUCCEED();
   }

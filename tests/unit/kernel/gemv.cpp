@@ -4,6 +4,7 @@
 #include <random>
 #include <vector>
 #include <wsl/kernel/gemv.hpp>
+#include <wsl/linalg/serial.hpp>
 
 namespace {
 using namespace wsl;
@@ -22,17 +23,13 @@ void check(int m, int n, const gemv_options& how) {
   const std::vector<T> a = random_numbers<T>(m * n, 1), x = random_numbers<T>(n, 2);
   std::vector<f32> y(static_cast<std::size_t>(m), std::nanf(""));
   gemv(std::span(y), matrix<const T>(a.data(), m, n), std::span(x), how);
+  const matrix<const T> of_a(a.data(), m, n), of_x(x.data(), n, 1);
   for (int i = 0; i < m; ++i) {
-    f64 exact = 0, size = 0;
-    for (int k = 0; k < n; ++k) {
-      const f64 term = static_cast<f64>(static_cast<f32>(a[static_cast<std::size_t>(i * n + k)])) *
-                       static_cast<f64>(static_cast<f32>(x[static_cast<std::size_t>(k)]));
-      exact += term, size += std::abs(term);
-    }
-    const f64 error = std::abs(static_cast<f64>(y[static_cast<std::size_t>(i)]) - exact);
-    if (!(error <= n * 0x1p-24 * size * 1.01))
+    const dense::exact_element exact = dense::serial_element(of_a, of_x, i, 0);
+    const f32 found = y[static_cast<std::size_t>(i)];
+    if (!(std::abs(f64{found} - exact.value) <= exact.bound(n)))
       FAIL(m << " x " << n << " on " << how.wide << " x " << how.high << " PEs: element " << i << " is "
-             << y[static_cast<std::size_t>(i)] << ", not " << exact);
+             << found << ", not " << exact.value);
   }
   SUCCEED();
 }

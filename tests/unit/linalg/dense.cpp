@@ -4,6 +4,7 @@
 #include <random>
 #include <vector>
 #include <wsl/linalg/dense.hpp>
+#include <wsl/linalg/serial.hpp>
 
 namespace {
 using namespace wsl;
@@ -32,16 +33,10 @@ void check_bound(const matrix<f32>& c, const std::vector<f32>& before, const mat
                  const matrix<const B>& b) {
   for (int i = 0; i < c.rows(); ++i)
     for (int j = 0; j < c.columns(); ++j) {
-      f64 exact = static_cast<f64>(before[static_cast<std::size_t>(&c(i, j) - c.first())]),
-          size = std::abs(exact);
-      for (int k = 0; k < a.columns(); ++k) {
-        const f64 term =
-            static_cast<f64>(static_cast<f32>(a(i, k))) * static_cast<f64>(static_cast<f32>(b(k, j)));
-        exact += term, size += std::abs(term);
-      }
-      const f64 bound = (a.columns() + 1) * 0x1p-24 * size * 1.01;
-      if (std::abs(static_cast<f64>(c(i, j)) - exact) > bound)
-        FAIL("element (" << i << ", " << j << ") is " << c(i, j) << ", not " << exact);
+      const dense::exact_element exact =
+          dense::serial_element(a, b, i, j, before[static_cast<std::size_t>(&c(i, j) - c.first())]);
+      if (std::abs(f64{c(i, j)} - exact.value) > exact.bound(a.columns() + 1))
+        FAIL("element (" << i << ", " << j << ") is " << c(i, j) << ", not " << exact.value);
     }
 }
 

@@ -30,7 +30,7 @@ struct job {
   i64 from_stride[3]{}, to_stride[3]{};
 };
 
-/// The memory of a PE: `width` lines side by side, and buffers of so many f32. 0 is no limit.
+/// The memory of a PE: `width` lines side by side, and the f32 of each buffer. 0 is no limit.
 struct capacity {
   int width = widest_lanes, parts = 4;
   int volume = 0, plane = 0, group = 0;

@@ -43,7 +43,7 @@ inline void length(int n) {
 
 }  // namespace checks
 
-/// What is the same for complex and for real numbers: the axes, the grid, and a launch.
+/// The common part of complex and real transforms: the axes, the grid, and a launch.
 template <capacity r>
 class transform_on {
  public:

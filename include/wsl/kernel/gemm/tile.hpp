@@ -12,7 +12,7 @@
 
 namespace wsl::detail {
 
-/// What one wavelet carries of a tile: one number of four bytes, or the bits of two numbers of two bytes.
+/// The payload of a wavelet of a tile: one number of four bytes, or the bits of two numbers of two bytes.
 template <class T>
 using gemm_word = std::conditional_t<sizeof(T) == 4, T, u32>;
 

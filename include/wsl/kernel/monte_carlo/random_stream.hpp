@@ -7,7 +7,7 @@
 
 namespace wsl::monte_carlo {
 
-/// What n steps of the stream do to its state: s -> factor * s + offset.
+/// The effect of n steps of the stream on its state: s -> factor * s + offset.
 struct stride {
   u64 factor = 1, offset = 0;
 

@@ -128,7 +128,7 @@ template <class T, class Between>
   }
   T done[lanes<T>] = {};
   for (;; ++low) {
-    // so many tables are walked at once that the processor does not see where each of them goes
+    // The sweep walks along more tables than the hardware prefetcher can follow.
     __builtin_prefetch(low + 4);
     each_lane<T>([&](int i) {
       const T below = energy[i] < low->bound ? density : T{};

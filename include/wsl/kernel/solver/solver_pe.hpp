@@ -215,7 +215,7 @@ class solver_pe {
 };
 
 /// wide x high PEs, each with the same program. Even and odd columns and rows are placed by themselves: of
-/// the eight colors of its neighbours a PE hears four, and a wafer has eight input queues.
+/// the eight colors of its neighbours a PE receives four, and a wafer has eight input queues.
 template <class Method, class Storage>
 constexpr layout plan(const machine& target, int wide, int high) {
   layout l{target, wide, high};

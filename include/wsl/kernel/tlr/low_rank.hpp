@@ -95,7 +95,7 @@ class low_rank {
   std::vector<factors<T>> tiles_;
 };
 
-/// Which product: A x, A^T x, conj(A) x or A^H x.
+/// The operator of a product: A x, A^T x, conj(A) x or A^H x.
 enum class operation : u8 { forward, transposed, conjugated, adjoint };
 constexpr bool transposes(operation s) { return s == operation::transposed || s == operation::adjoint; }
 constexpr bool conjugates(operation s) { return s == operation::conjugated || s == operation::adjoint; }

@@ -31,7 +31,7 @@ constexpr void wire_rotation(layout& l, color<f32> c, const collective::arm& way
     s.start = place % senders == 0 ? 1 : place % senders == reach ? 3 : 0;
     l.path(c, where, way.inward() >> on, s);
   };
-  if (way.reach == 0) return void(l.path(c, region{}, ramp >> ramp));  // nobody to talk to
+  if (way.reach == 0) return void(l.path(c, region{}, ramp >> ramp));  // there is no other PE
   for (int place = 0; place < reach; ++place)
     path(way.cells(place, support::min(place + 1, way.reach)), place, way.outward | ramp);
   for (int place = reach; place < reach + senders; ++place)
@@ -67,7 +67,7 @@ struct rotating_wave_pe {
   template <int d>
   void begin(pe& me) {
     heard[d] = turn[d] = 0;
-    if (ahead(me, d) + place(me, d) == 0) return ended(me), ended(me);  // nobody else in this direction
+    if (ahead(me, d) + place(me, d) == 0) return ended(me), ended(me);  // no other PE in this direction
     me.async(mov(fabout(heading<d>), own(me)), then<&rotating_wave_pe::sent<d>>());
     listen<d>(me);
   }
