@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // How the applications end: each mistake gets one sentence with the program's name before it and the exit
-// status 1.
+// status 1, and so does a standard output that cannot take all that was printed.
 #pragma once
 #include <cstdio>
 #include <exception>
@@ -22,7 +22,9 @@ inline void complain(const std::string& sentence) {
 template <class F>
 int run(const char* program, F f) {
   try {
-    return f();
+    const int status = f();
+    if (std::fflush(stdout) == 0 && !std::ferror(stdout)) return status;
+    complain(std::string(program) + ": cannot write all of the standard output: is its disk full?");
   } catch (const std::bad_alloc&) {
     complain(std::string(program) + ": there is not enough memory: take a smaller model, batch or file");
   } catch (const std::exception& e) {

@@ -63,4 +63,9 @@ add_custom_target(wsl_once_code DEPENDS ${once}/once.o)
 add_library(wsl_once INTERFACE)
 target_link_libraries(wsl_once INTERFACE ${once}/once.o wsl::wsl $<TARGET_NAME_IF_EXISTS:wsl::ml> $<TARGET_NAME_IF_EXISTS:wsl::ml_data>)
 target_link_options(wsl_once INTERFACE -Wl,--gc-sections) # of which a program takes what it uses
+# GNU gold takes less than half the time of GNU ld.
+find_program(GOLD ld.gold)
+if(GOLD)
+  target_link_options(wsl_once INTERFACE -fuse-ld=gold)
+endif()
 set_target_properties(wsl_once PROPERTIES INTERFACE_LINK_DEPENDS ${once}/once.o)

@@ -1,31 +1,32 @@
 // SPDX-License-Identifier: MIT
-// A wavelet runs along a row of eight PEs; each adds one and passes it on.
+// The first of four PEs sends one wavelet; every PE of the row hears it, each through the ramp between its router and itself.
+//
+//      PE 0       PE 1       PE 2       PE 3
+//      | ^         ^          ^          ^       ramps
+//      v |         |          |          |
+//      [ ] -----> [ ] -----> [ ] -----> [ ]      routers, and the color red
 #include <wsl/wsl.hpp>
 #include <cstdio>
 using namespace wsl;
 
-template <color<f32> in, color<f32> out>
-struct runner {  // A PE program: its members are the PE's memory, its functions are the PE's tasks.
-  f32 seen = 0;
-  void start(pe& me) { me.send(out, 1.f); }
-  void pass(pe& me, f32 x) { seen = x; if (!me.east_edge()) me.send(out, x + 1); }
-  static consteval auto tasks() { return table(launch<&runner::start>(), on<in, &runner::pass>(), sends<out>()); }
+constexpr color<f32> red{0};  // a virtual channel of the fabric: its wavelets carry an f32
+
+struct greeter {  // a PE program: its members are the PE's memory, its functions are the PE's tasks
+  f32 heard = 0;
+  void greet(pe& me, f32 x) { me.send(red, x); }
+  void hear(pe&, f32 x) { heard = x; }
+  using tasks = task_list<launch<&greeter::greet>, on<red, &greeter::hear>, sends<red>>;
 };
 
-constexpr color<f32> red{0}, blue{1};
-constexpr layout chain = layout{wse2, 8, 1}  // which program runs where, and where each color flows
-  .place(columns(0, end, 2),           program_v<runner<blue, red>>)
-  .place(columns(1, end, 2),           program_v<runner<red, blue>>)
-  .path(red,  columns(0, end, 2),      ramp >> east)
-  .path(red,  columns(1, end, 2),      west >> ramp)
-  .path(blue, columns(1, end - 1, 2),  ramp >> east)
-  .path(blue, columns(2, end, 2),      west >> ramp);
-static_assert(routed<chain>());
+constexpr layout line = layout{wse2, 4, 1}  // which program runs where, and where the color flows
+  .place<greeter>(all)
+  .path(red, column(0),            ramp >> (ramp | east))
+  .path(red, columns(1, end - 1),  west >> (ramp | east))
+  .path(red, column(end - 1),      west >> ramp);
+static_assert(routed<line>());
 
 int main() {
-  fabric f{chain};
-  f.launch(0, 0);
-  const f32 last = f.read(7, 0, &runner<red, blue>::seen);
-  std::printf("the last PE saw %g\n", last);
-  return last == 7 ? 0 : 1;
+  fabric f{line};
+  f.launch<&greeter::greet>(column(0), 42.f);
+  for (int x = 0; x < 4; ++x) std::printf("PE %d heard %g\n", x, f.read(x, 0, &greeter::heard));
 }

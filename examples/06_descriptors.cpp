@@ -41,7 +41,7 @@ struct sink {
     co_await mov(mem(y).reversed(), fabin(ys));
     add(&sum, 0, mem(y));                         // a scalar's address as destination: a sum
     add(&odd_sum, 0, mem(y).from(1).every(2));    // of every second element
-    max(&largest, y[0], mem(y).part(0, N / 2));
+    fmax(&largest, y[0], mem(y).part(0, N / 2));
   }
 
   static consteval auto tasks() { return table(launch<&sink::start>(), reads<ys>()); }

@@ -11,6 +11,7 @@ constexpr neighbours<f32> halo{0};  // colors 0 to 7
 struct cell {
   f32 u = 0, around[5]{};  // around: what came, by the side from which it came
   int heard = 0;
+  void heat(pe&, f32 x) { u = x; }
   void step(pe& me) { halo.send(me, u); }
   void hear(pe& me, f32 v, port from) {
     around[index_of(from)] = v;
@@ -20,15 +21,15 @@ struct cell {
     u += 0.2f * flow;
     heard = 0;
   }
-  static consteval auto tasks() { return table(launch<&cell::step>(), on<halo, &cell::hear>(), sends<halo>()); }
+  static consteval auto tasks() { return table(launch<&cell::heat>(), launch<&cell::step>(), on<halo, &cell::hear>(), sends<halo>()); }
 };
 constexpr layout plate = [] { layout l{wse2, W, H}; l.place(all, program_v<cell>); halo.wire(l); return l; }();
 static_assert(routed<plate>());
 
 int main() {
   fabric f{plate};
-  f.write(24, 16, &cell::u, 1000);
-  for (int t = 0; t < steps; ++t) f.launch();
+  f.launch<&cell::heat>(at(24, 16), 1000.f);
+  for (int t = 0; t < steps; ++t) f.launch<&cell::step>(all);
   const auto u = device{f}.copy_out(&cell::u, all);
 
   std::vector<f32> v(W * H), next = v;  // the same, serially

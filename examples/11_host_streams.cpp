@@ -42,10 +42,10 @@ int main() {
 
   fabric f{sorter};
   device d{f};
-  d.write(red, words);                                         // equal parts for the rows, the first part for the first row
-  d.read(red, rest);                                           // what the PEs kept before: the smallest number, W times a row
-  d.write(red, std::vector<i32>(words.size(), largest));       // pushes the words out
-  d.read(red, sorted);
+  d.stream_in(red, words);                                         // equal parts for the rows, the first part for the first row
+  d.stream_out(red, rest);                                           // what the PEs kept before: the smallest number, W times a row
+  d.stream_in(red, std::vector<i32>(words.size(), largest));       // pushes the words out
+  d.stream_out(red, sorted);
 
   int wrong = 0;
   for (auto row = sorted.begin(), given = words.begin(); row != sorted.end(); row += W, given += W) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // One color, four ways: a hub in the middle sends a word and then a control wavelet, and that makes its router turn the color to the
 // next side. The words go west, north, east and south in turn although the program never says where; the switch is a ring.
-#include <wsl/fabric/switches.hpp>
-#include <wsl/wsl.hpp>
 #include <wsl/layout/draw.hpp>
+#include <wsl/layout/switches.hpp>
+#include <wsl/wsl.hpp>
 
 #include <cstdio>
 using namespace wsl;

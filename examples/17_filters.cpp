@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A vector is streamed through a row of PEs, and each keeps its own part: a filter before the processor compares the index that
 // travels in the upper half of every wavelet. One path with one filter serves the whole row, because the range moves on from PE to PE.
-#include <wsl/fabric/switches.hpp>
+#include <wsl/layout/filters.hpp>
 #include <wsl/wsl.hpp>
 
 #include <cstdio>

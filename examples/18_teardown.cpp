@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // One color twice: first a row sends its values to the west edge, one PE after the other; then the same color carries the sum back
 // to all. In between a command tears the color down at every router, and each PE's program opens it again in phase 1.
-#include <wsl/fabric/switches.hpp>
+#include <wsl/layout/switches.hpp>
 #include <wsl/wsl.hpp>
 
 #include <cstdio>

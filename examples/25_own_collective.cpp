@@ -16,13 +16,13 @@ struct scan {
   // Toward the east: a relay to the last PE of each row.
   constexpr collective::relay way(const region& r) const { return {{r, collective::axis::x, r.columns() - 1}, first}; }
   constexpr void wire(layout& l) const {
-    const region r = collective::ground(l, where, "scan");
-    collective::take_colors<T>(l, "scan", first, 2, r);
+    const region r = collective::rectangle_of(l, where, "scan");
+    collective::claim_colors<T>(l, "scan", first, 2, r);
     way(r).template wire<T>(l);
   }
   // PE by PE: the way of the first word, the words, and from their end to the first one that is passed on.
   constexpr f64 cycles(const layout& l, int words) const {
-    const int others = collective::ground(l, where, "scan").columns() - 1;
+    const int others = collective::rectangle_of(l, where, "scan").columns() - 1;
     return others * (words + collective::handling + 1 + collective::restart);
   }
 
@@ -30,7 +30,7 @@ struct scan {
   class part {
    public:
     void start(pe& me, memory<T> words, completion done) {
-      const region r = collective::ground(me, net.where, "scan");
+      const region r = collective::rectangle_of(me, net.where, "scan");
       const collective::relay w = net.way(r);
       words_ = words, done_ = done;
       ahead_ = w.where.distance_of(me.x() - r.x0);

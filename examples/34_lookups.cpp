@@ -13,8 +13,8 @@ int main() {
   const hash_search one_by_one{core};
 
   const u64 lookups = 100'000, particles = 3'000;
-  const tally independent = on_pes.events(0, lookups);
-  const tally dependent = on_pes.histories(0, particles, 34);  // each particle's next lookup depends on what the last one found
+  const lookup_totals independent = on_pes.events(0, lookups);
+  const lookup_totals dependent = on_pes.histories(0, particles, 34);  // each particle's next lookup depends on what the last one found
   const bool right = independent == events(core, one_by_one, 0, lookups) && dependent == histories(core, one_by_one, 0, particles, 34);
 
   std::printf("%llu events:    verification %llu\n", static_cast<unsigned long long>(independent.lookups),

@@ -19,9 +19,9 @@ int main() {
     error = std::max(error, std::abs(exact.found[i][0] / expected - 1));
     mean += (chosen.found[i][0] / expected - 1) / static_cast<f64>(p.energies.size());
   }
-  std::printf("particles a PE after sorting: %llu to %llu, spread out: %llu to %llu\n", static_cast<unsigned long long>(exact.sorted.least),
-              static_cast<unsigned long long>(exact.sorted.most), static_cast<unsigned long long>(exact.spread.least),
-              static_cast<unsigned long long>(exact.spread.most));
+  std::printf("particles a PE after sorting: %llu to %llu, spread out: %llu to %llu\n", static_cast<unsigned long long>(exact.sorted.min),
+              static_cast<unsigned long long>(exact.sorted.max), static_cast<unsigned long long>(exact.spread.min),
+              static_cast<unsigned long long>(exact.spread.max));
   std::printf("interpolated: all within 1e-5 of double precision: %s\n", error < 1e-5 ? "yes" : "no");
   std::printf("chosen at random: within 1 %% on average: %s\n", std::abs(mean) < 0.01 ? "yes" : "no");
   return error < 1e-5 && std::abs(mean) < 0.01 ? 0 : 1;

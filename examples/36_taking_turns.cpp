@@ -2,8 +2,8 @@
 // Where do the cycles go? Every PE of a row sends an array to the west end, in two ways: their words meet in the routers and mix, or
 // switches let one PE after the other have the line, each turned by a command behind a PE's last word. The timed engine counts both.
 // With the name of a file, as in `36_taking_turns turns`, it leaves a heat map, turns.svg, and a trace for ui.perfetto.dev, turns.json.
-#include <wsl/fabric/switches.hpp>
 #include <wsl/fabric/time_report.hpp>
+#include <wsl/layout/switches.hpp>
 #include <wsl/wsl.hpp>
 
 #include <cstdio>

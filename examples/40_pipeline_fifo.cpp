@@ -42,8 +42,8 @@ int main() {
 
   fabric f{pipeline};
   device d{f};
-  d.write(in, x);
-  d.read(out, y);
+  d.stream_in(in, x);
+  d.stream_out(out, y);
 
   bool right = true;
   for (std::size_t i = 0; i < N; ++i) {

@@ -49,8 +49,8 @@ int main() {
 
   fabric f{pipeline};
   device d{f};
-  d.write(from_host, x);
-  d.read(to_host, y);
+  d.stream_in(from_host, x);
+  d.stream_out(to_host, y);
 
   bool right = true;
   for (std::size_t i = 0; i < N; ++i) {

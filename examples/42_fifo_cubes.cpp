@@ -44,8 +44,8 @@ int main() {
 
   fabric f{one};
   device d{f};
-  d.write(in, x);
-  d.read(out, y);
+  d.stream_in(in, x);
+  d.stream_out(out, y);
 
   bool right = true;
   for (std::size_t i = 0; i < N; ++i) {

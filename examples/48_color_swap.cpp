@@ -40,7 +40,7 @@ int main() {
   const std::vector<u32> x{0, 1, 2, 3, 4};
   fabric f{row_of_adders};
   device d{f};
-  d.write(from_host, x);
+  d.stream_in(from_host, x);
   f.run();
 
   bool right = true;

@@ -2,7 +2,7 @@
 // On the WSE-3 an output queue serves one color, and a PE has eight. A program that needs more says which colors share one: the second
 // color's words then wait until the first one's have left, without a handler for the empty queue. On other machines the entry says nothing.
 #include <wsl/engine/reference.hpp>
-#include <wsl/fabric/switches.hpp>
+#include <wsl/layout/filters.hpp>
 #include <wsl/wsl.hpp>
 
 #include <cstdio>

@@ -30,7 +30,7 @@ int main() {
   for (int size : {10, 3000}) {
     std::vector<i16> given(static_cast<std::size_t>(size)), expected(given), found(given);
     std::iota(given.begin(), given.end(), i16{-5}), std::iota(expected.begin(), expected.end(), i16{-4});
-    d.write(in, given), d.read(out, found);
+    d.stream_in(in, given), d.stream_out(out, found);
     std::printf("%d words, the last of them %d; now it is %d\n", size, f.read(0, 0, &listener::last), found.back());
     if (found != expected || f.read(0, 0, &listener::last) != given.back()) return 1;
   }

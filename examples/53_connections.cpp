@@ -39,8 +39,10 @@ struct receiver {
 template <std::size_t size>
 int wrong(coord first, coord second, coord third, coord fourth) {
   layout l{wse2, 9, 9};
-  l.place(at(first.x, first.y), program_v<sender<left, size>>).place(at(second.x, second.y), program_v<sender<right, size>>);
-  l.place(at(third.x, third.y), program_v<adder<size>>).place(at(fourth.x, fourth.y), program_v<receiver<size>>);
+  l.place(at(first.x, first.y), program_v<sender<left, size>>);
+  l.place(at(second.x, second.y), program_v<sender<right, size>>);
+  l.place(at(third.x, third.y), program_v<adder<size>>);
+  l.place(at(fourth.x, fourth.y), program_v<receiver<size>>);
   connect(l, left, first, third), connect(l, right, second, third), connect(l, sum, third, fourth);
   fabric f{l};
   f.run();

@@ -73,8 +73,8 @@ bool multiplies(std::string_view a, std::string_view b, std::string_view expecte
     for (u16 word : number<words>(n)) in.push_back({word, static_cast<u16>(in.size())});
   std::reverse(in.begin(), in.end());
   std::vector<u16> product(2 * words);
-  d.write(factors, in);
-  d.read(products, product);
+  d.stream_in(factors, in);
+  d.stream_out(products, product);
   std::printf("  %s\n  x %s\n", a.data(), b.data());
   return product == number<2 * words>(expected);
 }

@@ -2,7 +2,7 @@
 // A = L Lᵀ on a triangle of PEs, each with a tile of A that becomes a tile of L. Column by column of tiles, the PE on the diagonal factors
 // its tile and sends it down; those below solve for their tiles of L and send them east; where such a row meets the diagonal it turns south.
 // All others subtract a product. So a row's color has another sender for each column of tiles: a switch lets the next one in.
-#include <wsl/fabric/switches.hpp>
+#include <wsl/layout/switches.hpp>
 #include <wsl/wsl.hpp>
 
 #include <algorithm>

@@ -48,7 +48,7 @@ struct histogram {
   u32 value[values]{}, bucket[buckets]{}, most = 0;
   lane<in_column, height * values> vertical;  // never more than that is on its way in a column, or turns into one row
   lane<in_row, width * height * values> horizontal;
-  teller<arrivals> arrived;
+  tally_counter<arrivals> arrived;
   reducer<fullest> comparing;
 
   void start(pe& me) {
@@ -68,7 +68,7 @@ struct histogram {
 
   static consteval auto tasks() {
     return table(launch<&histogram::start>(), on<in_column, &histogram::pass>(), on<in_row, &histogram::pass>(), use<&histogram::vertical>(),
-                 use<&histogram::horizontal>(), use<&histogram::arrived>(), use<&histogram::comparing>(), on<arrivals.over(), &histogram::all_are_here>(),
+                 use<&histogram::horizontal>(), use<&histogram::arrived>(), use<&histogram::comparing>(), on<arrivals.complete(), &histogram::all_are_here>(),
                  on<fullest.total(), &histogram::compared>());
   }
 };

@@ -56,7 +56,7 @@ int wrong(bool show) {
   device d{f};
   std::vector<f32> packets(3 * height * rows * columns);
   f.start();
-  d.read(width % 2 ? odd : even, packets);
+  d.stream_out(width % 2 ? odd : even, packets);
 
   int differ = 0;
   for (int y = 0; y < height * rows; ++y, show && std::puts(""))

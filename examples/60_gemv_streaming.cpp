@@ -52,7 +52,7 @@ int wrong() {
   for (int j = 0; j < width * int{N}; ++j) x.push_back(T(j % 5 - 2));
   for (int i = 0; i < height * int{M}; ++i) b.push_back(T(i % 7));
   d.copy_in(&program::A, all, A);
-  d.write(xs<T>, x), d.write(red<T>, b), d.read(width % 2 ? blue<T> : red<T>, y);
+  d.stream_in(xs<T>, x), d.stream_in(red<T>, b), d.stream_out(width % 2 ? blue<T> : red<T>, y);
 
   int differ = 0;
   for (int i = 0; i < height * int{M}; ++i) {

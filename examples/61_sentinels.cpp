@@ -2,8 +2,8 @@
 // Control wavelets run tasks. In a row, numbers stream to a PE that adds them up; it need not know how many there are, for a sentinel
 // follows the last one and runs its task `finish`. Around the hub, every control wavelet brings a neighbour 16 bits for its task
 // `greet`, and on its way it turns the hub's switch: the next one goes to the next neighbour.
-#include <wsl/fabric/switches.hpp>
 #include <wsl/host/device.hpp>
+#include <wsl/layout/switches.hpp>
 #include <wsl/wsl.hpp>
 
 #include <cstdio>
@@ -63,7 +63,7 @@ int main() {
     std::vector<f32> x(static_cast<std::size_t>(n));
     std::iota(x.begin(), x.end(), 1.f);
     d.launch<&sender::expect>(column(0), n);
-    d.write(numbers, x), d.run();
+    d.stream_in(numbers, x), d.run();
     right &= f.read(1, 0, &adder::result) == static_cast<f32>(n * (n + 1) / 2);
     std::printf("1 + ... + %d = %g\n", n, f.read(1, 0, &adder::result));
   }

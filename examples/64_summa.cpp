@@ -40,14 +40,10 @@ struct tile {
       for (int j = 0; j < N; ++j) fmac(mem(c).part(j * M, M), mem(c).part(j * M, M), mem(a_here).part(i * M, M), b_here[j * K + i]);
     if (++k < P) exchange(me);
   }
-  template <int... step>
-  static consteval auto colors(std::integer_sequence<int, step...>) {
-    return table(reads<a_in_step(step).line()>()..., sends<a_in_step(step).line()>()..., reads<b_in_step(step).line()>()...,
-                 sends<b_in_step(step).line()>()...);
-  }
-  static consteval auto tasks() {
-    return table(launch<&tile::start>(), local<&tile::multiply>(blocked), colors(std::make_integer_sequence<int, P>{}));
-  }
+
+  template <int step>
+  using broadcasts = task_list<reads<a_in_step(step).line(), b_in_step(step).line()>, sends<a_in_step(step).line(), b_in_step(step).line()>>;
+  using tasks = task_list<launch<&tile::start>, local<&tile::multiply, blocked>, numbered<P, broadcasts>>;
 };
 
 template <int P, int M, int K, int N>

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Installs what building and testing needs (Debian 12 or later); says nothing when all of it is there.
-#   setup.sh [benchmarks | cluster]    with `benchmarks` also what benchmarks are compared with, with `cluster` a Slurm to test its jobs on
+#   setup.sh [benchmarks | cluster | docs]    with `benchmarks` also what benchmarks are compared with, with `cluster` a Slurm to test its jobs on
 set -euo pipefail
 
 packages=(g++ cmake ninja-build clang-19 libclang-rt-19-dev catch2 libfmt-dev libboost-dev librange-v3-dev
   libbenchmark-dev pkg-config libcli11-dev libpng-dev libeigen3-dev libyaml-cpp-dev nlohmann-json3-dev zlib1g-dev libopenmpi-dev)
 if [[ ${1:-} == benchmarks ]]; then packages+=(libtbb-dev libcaf-dev valgrind libopenblas-dev libdnnl-dev libxsmm-dev libfftw3-dev python3-torch); fi
+if [[ ${1:-} == docs ]]; then packages+=(mkdocs mkdocs-material doxygen python3); fi
 if [[ ${1:-} == cluster ]]; then packages+=(slurm-wlm munge); fi
 missing=()
 for package in "${packages[@]}"; do

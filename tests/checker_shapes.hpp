@@ -210,9 +210,12 @@ constexpr void wire_all_reduce(layout& l) {
       .path(out, column(end - 1), west >> ramp);
 }
 
-/// A halo exchange and an all-reduce on the whole grid.
-constexpr layout plate(int width, int height) {
-  layout l{wse2, width, height};
+/// A halo exchange and an all-reduce on the whole grid. A PE reads four of the eight colors of the halo: with
+/// fewer than eight input queues, the checker has to look at the regions that the same colors reach.
+constexpr layout plate(int width, int height, int input_queues = wse2.input_queues) {
+  machine target = wse2;
+  target.input_queues = input_queues;
+  layout l{target, width, height};
   l.place(all, cell);
   wire_halo(l);
   wire_all_reduce(l);

@@ -72,10 +72,15 @@ void tokenize(const tokenizing& how) {
   app::make_folder(how.out);
   if (how.gpt2.empty()) {
     const characters letters = characters::of(text);
+    write_split(how, text, [&](std::string_view part) { return letters.encode(part); });
     write_characters(how.out + "/vocab.json", letters);
     std::printf("%s/vocab.json: %d characters\n", how.out.c_str(), letters.size());
-    return write_split(how, text, [&](std::string_view part) { return letters.encode(part); });
+    return;
   }
+  if (std::filesystem::exists(how.out + "/vocab.json"))
+    refuse(how.out +
+           "/vocab.json is of characters, and would be taken for the vocabulary of these tokens: give "
+           "another --out");
   const bpe gpt2 = bpe::in_folder(how.gpt2);
   write_split(how, text, [&](std::string_view part) {
     return how.sections ? encode_sections(gpt2, part) : gpt2.encode(part);
@@ -87,9 +92,12 @@ void say(const std::string& file, const std::string& vocabulary, long long from,
   if (from > all.size()) refuse("--from: " + file + " has " + std::to_string(all.size()) + " tokens");
   std::vector<i32> ids(static_cast<std::size_t>(std::min<i64>(count, all.size() - from)));
   all.copy(from, ids);
+  const std::string beside = (std::filesystem::path(file).parent_path() / "vocab.json").string();
+  if (vocabulary.empty() && !std::filesystem::exists(beside))
+    refuse("there is no vocab.json beside " + file + ": give --vocabulary");
   const bool folder = std::filesystem::is_directory(vocabulary);
-  const std::string text =
-      folder ? bpe::in_folder(vocabulary).decode(ids) : read_characters(vocabulary).decode(ids);
+  const std::string text = folder ? bpe::in_folder(vocabulary).decode(ids)
+                                  : read_characters(vocabulary.empty() ? beside : vocabulary).decode(ids);
   std::fwrite(text.data(), 1, text.size(), stdout);
   std::printf("\n");
 }

@@ -70,9 +70,10 @@ void declare(CLI::App& app, words& w) {
 
   CLI::App* s = command("say", "print tokens as text");
   s->add_option("tokens", w.in, "a file of tokens")->required();
-  s->add_option("--vocabulary", w.vocabulary,
-                "vocab.json of characters, or the folder of GPT-2's encoder.json and vocab.bpe")
-      ->required();
+  s->add_option(
+      "--vocabulary", w.vocabulary,
+      "vocab.json of characters, or the folder of GPT-2's encoder.json and vocab.bpe; the vocab.json "
+      "beside the file if it is not given");
   s->add_option("--from", w.from, "the first token")->check(app::at_least(0))->capture_default_str();
   s->add_option("--count", w.count, "how many tokens")->check(app::at_least(0))->capture_default_str();
   does(s, [&w] { say(w.in, w.vocabulary, w.from, w.count); });

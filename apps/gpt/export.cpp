@@ -36,14 +36,6 @@ void must_be(const std::string& from, const ml::decoder& theirs, const ml::decod
     throw ml::file_error("--initial_weights: " + from + " is of another model: with these weights go" +
                          differs);
 }
-void must_be_gpt2(const ml::decoder& d) {
-  if (d.norm != ml::normalization::layernorm || d.position != ml::positioning::learned ||
-      d.order != ml::block_order::sequential || !d.tied || (d.kv_heads && d.kv_heads != d.heads))
-    throw std::invalid_argument(
-        "only GPT-2 has these files: layernorm, learned positions, as many keys as heads, a head tied to the "
-        "table of tokens");
-}
-
 ml::weights weights_of(ml::trainer_base& t) {
   ml::weights w(t.model());
   for (std::size_t k = 0; k < w.size(); ++k)
@@ -57,18 +49,34 @@ void set_weights(ml::trainer_base& t, const ml::weights& w) {
   for (std::size_t k = 0; k < w.size(); ++k) std::copy(w[k].begin(), w[k].end(), t.parameters()[k].begin());
 }
 
-void export_llmc(const std::string& folder, const ml::decoder& d, ml::trainer_base& t) {
-  must_be_gpt2(d);
+std::string why_no_hugging_face(const ml::decoder& d) {
+  std::string lacks;
+  const auto needs = [&](const char* what, bool has) {
+    lacks += has ? "" : (lacks.empty() ? "" : ", ") + std::string(what);
+  };
+  needs("layernorm", d.norm == ml::normalization::layernorm);
+  needs("learned positions", d.position == ml::positioning::learned);
+  needs("keys and values for each head", !d.kv_heads || d.kv_heads == d.heads);
+  needs("a head tied to the table of tokens", d.tied);
+  needs("one matrix before the nonlinearity, no gate", d.between != ml::nonlinearity::swiglu &&
+                                                           d.between != ml::nonlinearity::geglu &&
+                                                           d.between != ml::nonlinearity::reglu);
+  return lacks.empty() ? "" : "GPT2LMHeadModel has " + lacks + ", this model has not";
+}
+
+std::string why_no_llmc(const ml::decoder& d) {
+  if (const std::string why = why_no_hugging_face(d); !why.empty()) return why;
   try {
-    ml::write_llmc_model(folder + "/model.bin", ml::llmc_model::of(d, t.model(), weights_of(t)));
-  } catch (const std::invalid_argument& e) {
-    throw std::invalid_argument(std::string(e.what()) +
-                                ": the files of Hugging Face can hold it, --format hf");
-  }
+    ml::check_is_llmc(d);
+    return "";
+  } catch (const std::invalid_argument& e) { return std::string(e.what()).substr(5); }
+}
+
+void export_llmc(const std::string& folder, const ml::decoder& d, ml::trainer_base& t) {
+  ml::write_llmc_model(folder + "/model.bin", ml::llmc_model::of(d, t.model(), weights_of(t)));
 }
 
 void export_hugging_face(const std::string& folder, const ml::decoder& d, ml::trainer_base& t) {
-  must_be_gpt2(d);
   ml::write_hugging_face(folder, d, t.model(), weights_of(t));
 }
 

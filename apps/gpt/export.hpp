@@ -8,6 +8,10 @@ namespace gpt_app {
 
 void set_weights(wsl::ml::trainer_base& t, const wsl::ml::weights& w);
 
+/// Why llm.c, or GPT2LMHeadModel of transformers, has no such model; empty if it has.
+std::string why_no_llmc(const wsl::ml::decoder& d);
+std::string why_no_hugging_face(const wsl::ml::decoder& d);
+
 /// Writes model.bin for llm.c. Throws std::invalid_argument if it has no such model.
 void export_llmc(const std::string& folder, const wsl::ml::decoder& d, wsl::ml::trainer_base& t);
 /// Writes model.safetensors and config.json for transformers. Throws std::invalid_argument if they have no

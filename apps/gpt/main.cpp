@@ -3,6 +3,8 @@
 // reads this project's pages.
 #include <cstdio>
 #include <random>
+#include <tuple>
+#include <wsl/ml/io/checkpoint.hpp>
 #include <wsl/ml/run/sample.hpp>
 
 #include <command.hpp>
@@ -27,7 +29,7 @@ using wsl::i32;
 struct text_params {
   int max_sequence_length = 0;
   i64 stride = 0;
-  std::string vocabulary = "characters", tokenizer_dir;
+  std::string vocabulary, tokenizer_dir;
 };
 
 struct sampling {
@@ -43,7 +45,7 @@ struct options {
   text_params train, eval;
   sampling sample;
   verification check;
-  std::string format = "both", out = ".", initial_weights;
+  std::string format, out = ".", initial_weights;
 };
 
 void declare_text(fields& f, text_params& p) {
@@ -52,7 +54,11 @@ void declare_text(fields& f, text_params& p) {
   f.add("stride", p.stride,
         "tokens from one sample to the next; null: max_sequence_length, 1: from every token on")
       .at_least(1);
-  f.add("vocabulary", p.vocabulary, "what a text's tokens are").one_of({"characters", "gpt2"});
+  f.add(
+       "vocabulary", p.vocabulary,
+       "what tokens are; null: what the file of tokens or a vocabulary beside it says, of a text characters, "
+       "or gpt2 with a tokenizer_dir")
+      .one_of({"characters", "gpt2"});
   f.add("tokenizer_dir", p.tokenizer_dir,
         "folder with encoder.json and vocab.bpe (vocab.json and merges.txt), for gpt2");
 }
@@ -70,9 +76,40 @@ void declare_rest(fields& f, options& o) {
   f.add("after", o.check.after, "the model after ten steps of AdamW");
   f.add("tolerance", o.check.tolerance, "largest error of a tensor, relative to its norm").above(0);
   f.options_of("export");
-  f.add("format", o.format, "llmc (model.bin), hf (model.safetensors, config.json) or both")
+  f.add("format", o.format,
+        "llmc (model.bin), hf (model.safetensors, config.json) or both; null: those that can hold the model")
       .one_of({"llmc", "hf", "both"});
   f.add("out", o.out, "folder for the files");
+}
+
+/// Throws std::invalid_argument if the data do not fit the model's vocabulary.
+void check_vocabulary(const options& o, const corpus& text) {
+  const int given = o.model.vocab_size;
+  const i32 largest = std::max(text.train.largest(), text.held_out.largest());
+  const bool goes_on =
+      o.common.run.autoload_last_checkpoint && !ml::checkpoints(o.common.run.model_dir).steps().empty();
+  const std::string wanted = std::to_string(largest + 1);
+  if (largest >= given)
+    throw std::invalid_argument("the data have token " + std::to_string(largest) +
+                                ", beyond model.vocab_size " + std::to_string(given) + ": " +
+                                (goes_on ? "the run in " + o.common.run.model_dir +
+                                               " goes on with the text that it began with; a new one, with "
+                                               "another --model_dir, needs --vocab_size " +
+                                               wanted + " or more"
+                                         : "take --vocab_size " + wanted + " or more, or null"));
+  if (text.is_vocabulary_assumed && !goes_on && given != text.words.size())
+    throw std::invalid_argument("model.vocab_size is " + std::to_string(given) + ", but " + text.about +
+                                " has " + std::to_string(text.words.size()) +
+                                " characters, and train_input.vocabulary is not given: say gpt2, with a "
+                                "tokenizer_dir, or characters");
+}
+
+/// What is worth saying of a vocabulary that the data do not use up.
+std::string unused_words(const options& o, const corpus& text) {
+  const int known = text.words.size(), given = o.model.vocab_size;
+  return known && known < given ? ", of the model's " + std::to_string(given) + " tokens those from " +
+                                      std::to_string(known) + " on are none of the vocabulary's"
+                                : "";
 }
 
 task task_of(options& o, const corpus& text) {
@@ -80,13 +117,7 @@ task task_of(options& o, const corpus& text) {
   if (!m.vocab_size) m.vocab_size = text.words.size();
   if (!m.vocab_size)
     throw std::invalid_argument("model.vocab_size is missing: files of tokens do not say it");
-  const i32 largest = std::max(text.train.largest(), text.held_out.largest());
-  if (largest >= m.vocab_size)
-    throw std::invalid_argument(
-        "the data have token " + std::to_string(largest) + ", beyond model.vocab_size " +
-        std::to_string(m.vocab_size) +
-        ": a run goes on with the text that it began with; a new one needs --vocab_size " +
-        std::to_string(largest + 1) + " or more");
+  check_vocabulary(o, text);
   for (text_params* p : {&o.train, &o.eval})
     if (!p->max_sequence_length) p->max_sequence_length = m.max_position_embeddings;
     else if (p->max_sequence_length > m.max_position_embeddings)
@@ -94,13 +125,12 @@ task task_of(options& o, const corpus& text) {
                                   (p == &o.train ? "train_input" : "eval_input") +
                                   " is more than model.max_position_embeddings " +
                                   std::to_string(m.max_position_embeddings));
-  if (!o.common.eval_input.batch_size) o.common.eval_input.batch_size = o.common.train_input.batch_size;
   const ml::decoder d = m.decoder();
   task t{.program = "wsl-gpt",
          .model = [d] { return network_of(d); },
          .model_words = m.words(),
          .data_words = text.about + ": " + std::to_string(text.train.size()) + " tokens to train with, " +
-                       std::to_string(text.held_out.size()) + " held out"};
+                       std::to_string(text.held_out.size()) + " held out" + unused_words(o, text)};
   const auto windows_of = [&](const ml::tokens& part, const text_params& p, const char* what) {
     try {
       return ml::windows(part, p.max_sequence_length, p.stride);
@@ -118,6 +148,7 @@ task task_of(options& o, const corpus& text) {
               {"decoder_kernel",
                {"layer * qkv.weight", "layer * projection.weight", "layer * up.weight", "layer * gate.weight",
                 "layer * down.weight"}}};
+  t.architecture = m.architecture();
   t.vocabulary = text.words.saved();
   return t;
 }
@@ -135,6 +166,7 @@ std::unique_ptr<machine> trained(options& o, vocabulary& words) {
     throw ml::file_error(from + ": its vocabulary is damaged: " + e.what());
   }
   if (!o.model.vocab_size) o.model.vocab_size = words.size();
+  require_same_model(from, o.model.architecture(), r.override_model);
   auto t = ranks::streaming(network_of(o.model.decoder()), o.common.optimizer.rule(),
                             {.workers = 1, .threads = r.threads}, o.common.precision.weights());
   load(from, *t);
@@ -156,8 +188,12 @@ void sample(options& o) {
         std::span(ids).last(std::min(ids.size(), static_cast<std::size_t>(o.model.max_position_embeddings)));
     const std::vector<wsl::f32> logits =
         t->predict({.ids = seen, .sequences = 1, .length = static_cast<int>(seen.size())});
-    ids.push_back(ml::sample_token(std::span(logits).last(static_cast<std::size_t>(o.model.vocab_size)),
-                                   {.temperature = o.sample.temperature, .top_k = o.sample.top_k}, random));
+    // A vocabulary that was filled up to a round number has logits that are no word's.
+    const int known = words.size() ? std::min(words.size(), o.model.vocab_size) : o.model.vocab_size;
+    ids.push_back(ml::sample_token(std::span(logits)
+                               .last(static_cast<std::size_t>(o.model.vocab_size))
+                               .first(static_cast<std::size_t>(known)),
+                           {.temperature = o.sample.temperature, .top_k = o.sample.top_k}, random));
     print(std::span(ids).last(1));
   }
   std::puts("");
@@ -167,11 +203,24 @@ void export_model(options& o) {
   vocabulary words;
   const std::unique_ptr<machine> t = trained(o, words);
   const ml::decoder d = o.model.decoder();
+  if (!o.format.empty()) {
+    const std::string none = o.format == "hf"         ? why_no_hugging_face(d)
+                             : o.format == "llmc"     ? why_no_llmc(d)
+                             : why_no_llmc(d).empty() ? why_no_hugging_face(d)
+                                                      : why_no_llmc(d);
+    if (!none.empty()) throw std::invalid_argument("--format " + o.format + ": " + none);
+  }
+  const std::string no_llmc = o.format == "hf" ? "not asked for" : why_no_llmc(d),
+                    no_hf = o.format == "llmc" ? "not asked for" : why_no_hugging_face(d);
+  if (!no_llmc.empty() && !no_hf.empty())
+    throw std::invalid_argument("no file of another program can hold this model; " + no_llmc + "; " + no_hf);
   app::make_folder(o.out);
-  if (o.format != "hf") export_llmc(o.out, d, t->run()), std::printf("%s/model.bin\n", o.out.c_str());
-  if (o.format != "llmc")
+  if (no_llmc.empty()) export_llmc(o.out, d, t->run()), std::printf("%s/model.bin\n", o.out.c_str());
+  if (no_hf.empty())
     export_hugging_face(o.out, d, t->run()),
         std::printf("%s/model.safetensors\n%s/config.json\n", o.out.c_str(), o.out.c_str());
+  if (o.format.empty() && !no_llmc.empty())
+    std::fprintf(stderr, "wsl-gpt: there is no model.bin: %s\n", no_llmc.c_str());
 }
 
 int run_verify(options& o, fields& f) {
@@ -181,6 +230,7 @@ int run_verify(options& o, fields& f) {
     if (f.is_asked(name))
       throw std::invalid_argument("--" + std::string(name) +
                                   ": verify compares with llm.c in f32, weights are not rounded");
+  check_strategy(o.common.run);
   o.check.num_csx = o.common.run.num_csx, o.check.workers = o.common.run.workers;
   if (o.common.run.execution_strategy == "pipeline") o.check.strips = o.common.run.strips;
   // The configuration is of no model here; what the command line says of the optimizer counts.
@@ -194,16 +244,16 @@ int run(int argc, char** argv) {
   options o;
   fields f;
   f.section("train_input");
-  declare_input(f, o.common.train_input), declare_text(f, o.train);
+  declare_input(f, o.common.train_input, true), declare_text(f, o.train);
   f.section("eval_input");
-  declare_input(f, o.common.eval_input), declare_text(f, o.eval);
+  declare_input(f, o.common.eval_input, false), declare_text(f, o.eval);
   declare(f, o.model), declare_precision(f, o.common.precision);
   declare_optimizer(f, o.common.optimizer);
   declare_run(f, o.common.run);
   f.add("initial_weights", o.initial_weights,
         "begin with these: model.bin of llm.c, or a folder with config.json and model.safetensors, or its "
         "parts and their index, of transformers");
-  declare_rest(f, o);
+  declare_checkpoint_options(f, o.common), declare_rest(f, o);
   auto modes = common_modes();
   modes.insert(modes.end(), {{"sample", "write text with a trained model"},
                              {"verify", "compare with a model and a state of llm.c"},
@@ -220,6 +270,14 @@ int run(int argc, char** argv) {
       f, status);
   if (!mode) return status;
   o.common.run.checkpoint_asked = f.is_asked("checkpoint_path");
+  complete(o.common);
+  for (const auto& [name, of_train, of_eval] :
+       {std::tuple("vocabulary", &o.train.vocabulary, &o.eval.vocabulary),
+        {"tokenizer_dir", &o.train.tokenizer_dir, &o.eval.tokenizer_dir}})
+    if (!of_eval->empty() && *of_eval != *of_train)
+      throw std::invalid_argument("eval_input." + std::string(name) + " is " + *of_eval +
+                                  ", that of train_input " + (of_train->empty() ? "null" : *of_train) +
+                                  ": a model has one vocabulary");
   if ((*mode == "sample" || *mode == "export" || *mode == "verify") && ranks::size() > 1)
     throw std::invalid_argument(*mode + " is the work of one process: start it without mpirun");
   if (*mode == "sample") return sample(o), 0;
@@ -232,9 +290,9 @@ int run(int argc, char** argv) {
   task t = task_of(o, text);
   if (!o.initial_weights.empty())
     t.begin = [&o](ml::trainer_base& to) { import_weights(o.initial_weights, o.model.decoder(), to); };
-  session s(o.common, f.text(), std::move(t));
+  session s(o.common, f.kept_text(), std::move(t));
   run_mode(*mode, s);
-  return 0;
+  return s.status();
 }
 
 }  // namespace

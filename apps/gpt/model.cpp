@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "model.hpp"
 
+#include <charconv>
 #include <stdexcept>
 
 namespace gpt_app {
@@ -41,6 +42,14 @@ ml::decoder model_params::decoder() const {
   };
   needs("hidden_size", hidden_size), needs("num_hidden_layers", layers), needs("num_heads", heads);
   needs("max_position_embeddings", max_position_embeddings), needs("vocab_size", vocab_size);
+  if (hidden_size % heads)
+    throw std::invalid_argument("model.num_heads " + std::to_string(heads) +
+                                " does not divide model.hidden_size " + std::to_string(hidden_size) +
+                                ": each head has an equal part of the features");
+  if (embedding_dropout >= 0 && embedding_dropout != dropout)
+    throw std::invalid_argument(
+        "model.embedding_dropout_rate must be that of dropout_rate: the embedding and what blocks add are "
+        "dropped with the same probability");
   if (projection_bias != ffn_bias || attention_output_bias != ffn_bias)
     throw std::invalid_argument(
         "model: all layers have a bias or none: use_projection_bias_in_attention, use_ffn_bias_in_attention "
@@ -69,6 +78,32 @@ ml::decoder model_params::decoder() const {
           .attention_dropout = static_cast<wsl::f32>(attention_dropout < 0 ? dropout : attention_dropout)};
 }
 
+train_app::named_words model_params::architecture() const {
+  const ml::decoder d = decoder();
+  const auto number = [](f64 x) {
+    char digits[32];
+    return std::string(digits, std::to_chars(digits, digits + sizeof digits, x).ptr);
+  };
+  const auto yes = [](bool b) { return std::string(b ? "true" : "false"); };
+  const bool turns = d.position == ml::positioning::rotary;
+  return {{"vocab_size", std::to_string(d.vocabulary)},
+          {"hidden_size", std::to_string(d.width)},
+          {"num_hidden_layers", std::to_string(d.layers)},
+          {"num_heads", std::to_string(d.heads)},
+          {"num_kv_groups", d.kv_heads && d.kv_heads != d.heads ? std::to_string(d.kv_heads) : "null"},
+          {"max_position_embeddings", std::to_string(d.positions)},
+          {"filter_size", std::to_string(d.filter ? d.filter : 4 * d.width)},
+          {"nonlinearity", word_of(d.between)},
+          {"norm_type", norm},
+          {"layer_norm_epsilon", number(epsilon)},
+          {"position_embedding_type", positions},
+          {"rotary_dim",
+           turns ? std::to_string(d.rotary_features ? d.rotary_features : d.width / d.heads) : "null"},
+          {"rope_theta", turns ? number(rope_theta) : "null"},
+          {"share_embedding_weights", yes(d.tied)},
+          {"use_ffn_bias", yes(d.bias)}};
+}
+
 std::string model_params::words() const {
   return std::to_string(layers) + " layers, " + std::to_string(heads) + " heads, width " +
          std::to_string(hidden_size) + ", vocabulary of " + std::to_string(vocab_size);
@@ -79,7 +114,8 @@ ml::network network_of(const ml::decoder& d) { return d.build(); }
 void declare(train_app::fields& f, model_params& m) {
   constexpr int largest = 1 << 20;
   f.section("model");
-  f.add("name", m.name, "of the model");
+  f.add("name", m.name, "of the model; what it is the other fields say")
+      .one_of({"gpt", "gpt2", "gpt3", "llama"});
   f.add("vocab_size", m.vocab_size, "tokens there are; null: as many as the data have")
       .at_least(1)
       .at_most(1 << 24);
@@ -119,8 +155,14 @@ void declare(train_app::fields& f, model_params& m) {
         "of the weights of attention; as dropout_rate if not given")
       .at_least(0)
       .at_most(0.99);
-  f.no_effect({"attention_type", "loss_scaling", "loss_weight", "use_position_embedding",
-               "embedding_dropout_rate", "attention_softmax_fp32"});
+  f.add("embedding_dropout_rate", m.embedding_dropout, "of the embedding; must be that of dropout_rate")
+      .at_least(0)
+      .at_most(0.99);
+  f.honours("attention_type", {"scaled_dot_product"});
+  f.honours("loss_scaling", {"num_tokens"});
+  f.honours("loss_weight", {"1"});
+  f.honours("use_position_embedding", {"true"});
+  f.no_effect("true or false", {"attention_softmax_fp32"});
 }
 
 }  // namespace gpt_app

@@ -3,6 +3,7 @@
 // means.
 #pragma once
 #include <fields.hpp>
+#include <session.hpp>
 #include <wsl/ml/model/decoder.hpp>
 
 namespace gpt_app {
@@ -15,12 +16,15 @@ struct model_params {
               attention = "aiayn_attention";
   int vocab_size = 0, hidden_size = 0, layers = 0, heads = 0, filter_size = 0, max_position_embeddings = 0,
       kv_groups = 0, rotary_dim = 0;
-  f64 epsilon = 1e-5, deviation = 0.02, rope_theta = 10000, dropout = 0, attention_dropout = -1;
+  f64 epsilon = 1e-5, deviation = 0.02, rope_theta = 10000, dropout = 0, attention_dropout = -1,
+      embedding_dropout = -1;
   bool share_embedding_weights = true, projection_bias = true, attention_output_bias = true, ffn_bias = true,
        output_bias = false;
 
   /// Throws std::invalid_argument for what no decoder can have.
   wsl::ml::decoder decoder() const;
+  /// What makes up the model, without what only training knows, such as dropout; defaults are filled in.
+  train_app::named_words architecture() const;
   /// "4 layers, 4 heads, width 128"
   std::string words() const;
 };

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <wsl/ml/data/vocabulary.hpp>
+#include <wsl/ml/io/input_file.hpp>
 
 #include "documentation.hpp"
 
@@ -43,12 +45,20 @@ std::string own_text() {
 }
 
 vocabulary vocabulary_for(const corpus_words& asked, std::string_view text) {
-  if (asked.kind == "characters") return vocabulary(ml::characters::of(text));
+  const std::string kind = !asked.kind.empty()           ? asked.kind
+                           : asked.tokenizer_dir.empty() ? "characters"
+                                                         : "gpt2";
+  if (kind == "characters") {
+    if (!asked.tokenizer_dir.empty())
+      throw std::invalid_argument(
+          "train_input.vocabulary is characters, and tokenizer_dir is for gpt2: give one of them");
+    return vocabulary(ml::characters::of(text));
+  }
   if (asked.tokenizer_dir.empty())
     throw std::invalid_argument(
         "train_input.vocabulary is gpt2: give train_input.tokenizer_dir, a folder with encoder.json and "
         "vocab.bpe, or take --vocabulary characters");
-  return vocabulary(std::make_shared<const ml::bpe>(ml::bpe::in_folder(asked.tokenizer_dir)));
+  return vocabulary::gpt2(asked.tokenizer_dir);
 }
 
 /// The token file for a part in a folder, or the file itself.
@@ -58,12 +68,61 @@ fs::path token_file(const fs::path& where, const char* part) {
   return all.empty() ? fs::path{} : all.front();
 }
 
+/// What the numbers in a token file mean, and who says it.
+struct meaning {
+  std::string kind, from;  ///< characters, gpt2, llama3; empty if nobody says it
+  std::optional<ml::characters> letters;
+};
+
+meaning meaning_of(const fs::path& file) {
+  const fs::path folder = file.parent_path(), letters = folder / "vocab.json";
+  const bool has_words = fs::exists(folder / "merges.txt") || fs::exists(folder / "vocab.bpe");
+  if (has_words) return {"gpt2", "the words beside " + file.string(), {}};
+  if (fs::exists(letters)) return {"characters", letters.string(), ml::read_characters(letters)};
+  ml::input_file in(file);
+  const wsl::i32 magic = in.left() >= 4 ? in.take<wsl::i32>(1, "the magic number")[0] : 0;
+  if (magic == ml::gpt2_tokens.magic) return {"gpt2", "the header of " + file.string(), {}};
+  if (magic == ml::llama3_tokens.magic) return {"llama3", "the header of " + file.string(), {}};
+  return {};
+}
+
+[[noreturn]] void contradiction(const std::string& sentence) { throw ml::file_error("wsl: " + sentence); }
+
+/// No token may be beyond the vocabulary that the file is said to be of.
+void check_range(const fs::path& file, const ml::tokens& x, const vocabulary& words, const std::string& by) {
+  if (words.size() && x.largest() >= words.size())
+    contradiction(file.string() + " has token " + std::to_string(x.largest()) + ", and " + by + " has only " +
+                  std::to_string(words.size()) + ": they do not belong together");
+}
+
 corpus of_tokens(const fs::path& train, const fs::path& held_out, const corpus_words& asked) {
+  const meaning t = meaning_of(train), h = meaning_of(held_out);
+  const auto letters_of = [](const meaning& m) { return m.letters ? m.letters->letters() : ""; };
+  if (t.kind != h.kind || letters_of(t) != letters_of(h))
+    contradiction(train.string() + " and " + held_out.string() + " have tokens of two vocabularies");
+  if (!asked.kind.empty() && !t.kind.empty() && asked.kind != t.kind)
+    contradiction("train_input.vocabulary is " + asked.kind + ", but by " + t.from + " the tokens are " +
+                  t.kind + ": take --vocabulary " + (t.kind == "llama3" ? "null" : t.kind));
+  const std::string& kind = t.kind.empty() ? asked.kind : t.kind;
+  if (kind == "characters" && !t.letters)
+    contradiction(
+        "which characters the tokens of " + train.string() +
+        " are nobody says: `wsl-data tokenize` writes vocab.json beside them; --vocabulary null takes "
+        "them as numbers");
+  if (!asked.tokenizer_dir.empty() && kind != "gpt2" && !kind.empty())
+    contradiction("train_input.tokenizer_dir is for tokens of GPT-2, but by " + t.from + " these are " +
+                  kind);
+
   corpus c{.train = ml::read_tokens(train), .held_out = ml::read_tokens(held_out), .words = {}, .about = {}};
-  if (!asked.tokenizer_dir.empty())
-    c.words = vocabulary_for(
-        {.train = {}, .held_out = {}, .kind = "gpt2", .tokenizer_dir = asked.tokenizer_dir}, {});
-  c.about = "tokens of " + train.string() + " and " + held_out.string();
+  const std::string folder = !asked.tokenizer_dir.empty()             ? asked.tokenizer_dir
+                             : t.from.starts_with("the words beside") ? train.parent_path().string()
+                                                                      : "";
+  if (t.letters) c.words = vocabulary(*t.letters);
+  else if (kind == "gpt2" || !folder.empty()) c.words = vocabulary::gpt2(folder);
+  const std::string by = t.letters ? t.from : "the vocabulary of GPT-2";
+  check_range(train, c.train, c.words, by), check_range(held_out, c.held_out, c.words, by);
+  c.about = (kind.empty() ? "tokens" : "tokens (" + kind + ")") + " of " + train.string() + " and " +
+            held_out.string();
   return c;
 }
 
@@ -88,8 +147,14 @@ vocabulary vocabulary::from_saved(const std::string& text, const std::string& fo
   constexpr std::string_view letters = "characters\n";
   if (text.starts_with(letters))
     return vocabulary(ml::characters::in_order(std::string_view(text).substr(letters.size())));
-  return folder.empty() ? vocabulary()
-                        : vocabulary(std::make_shared<const ml::bpe>(ml::bpe::in_folder(folder)));
+  return text == "gpt2" || !folder.empty() ? gpt2(folder) : vocabulary();
+}
+
+vocabulary vocabulary::gpt2(const std::string& folder) {
+  vocabulary v;
+  if (!folder.empty()) v.words_ = std::make_shared<const ml::bpe>(ml::bpe::in_folder(folder));
+  v.is_gpt2_ = true;
+  return v;
 }
 
 corpus read_corpus(const corpus_words& asked) {
@@ -117,7 +182,8 @@ corpus read_corpus(const corpus_words& asked) {
           .held_out = ml::tokens(words.encode(rest)),
           .words = words,
           .about = (asked.train.empty() ? "the text of this project's pages" : "the text of " + asked.train) +
-                   ", " + std::to_string(text.size() + rest.size()) + " bytes"};
+                   ", " + std::to_string(text.size() + rest.size()) + " bytes",
+          .is_vocabulary_assumed = asked.kind.empty() && asked.tokenizer_dir.empty()};
 }
 
 }  // namespace gpt_app

@@ -3,11 +3,13 @@
 // prints lines of a name and what it is; it returns the program's exit status, and prints a rate only of what
 // it has verified.
 #pragma once
+#include <fmt/format.h>
+
 #include <cstdio>
 #include <functional>
 #include <stdexcept>
 #include <string>
-#include <wsl/kernel/monte_carlo/measures.hpp>
+#include <wsl/kernel/monte_carlo/run_statistics.hpp>
 
 namespace CLI {
 class App;
@@ -19,40 +21,31 @@ namespace mc_app {
 std::function<int()> declare_lookups(CLI::App& app);
 std::function<int()> declare_particles(CLI::App& app);
 
-[[noreturn]] inline void refuse(const std::string& sentence) { throw std::invalid_argument(sentence); }
-
 inline void print(const char* name, const std::string& what) {
   std::printf("%-14s %s\n", name, what.c_str());
   std::fflush(stdout);
 }
 
-/// printf into a string.
-template <class... X>
-std::string text(const char* format, X... x) {
-  char line[256];
-  std::snprintf(line, sizeof line, format, x...);
-  return line;
-}
-
 inline std::string text(const wsl::monte_carlo::load& l) {
-  return text("%llu to %llu, the largest %.3f times the mean", static_cast<unsigned long long>(l.least),
-              static_cast<unsigned long long>(l.most), l.imbalance());
+  return fmt::format("{} to {}, the largest {:.3f} times the mean", l.min, l.max, l.imbalance());
 }
 
-/// A number that should be another one, and who says so.
+/// Whether a run found the number that was expected, and who expects it. `valid` is more than equality where
+/// rounding may decide.
 struct verdict {
   wsl::u64 found, expected;
   std::string by;
+  bool valid = found == expected;
 
-  bool right() const { return found == expected; }
-  /// Prints itself, and what was measured only if it is right; returns the exit status.
+  /// Prints the verdict, and the time and the rate only if it is valid; returns the exit status.
   int report(wsl::u64 lookups, wsl::f64 seconds) const {
-    const auto number = [](wsl::u64 n) { return std::to_string(n); };
-    print("verification",
-          number(found) + (right() ? ", valid: as " + by : ", INVALID: " + by + " is " + number(expected)));
-    if (!right()) return 1;
-    print("time", text("%.4g s", seconds));
-    print("rate", text("%.4g million lookups/s", static_cast<wsl::f64>(lookups) / seconds / 1e6));
+    const std::string difference =
+        found == expected ? by : fmt::format("{}, {}, but for near-ties", by, expected);
+    print("verification", valid ? fmt::format("{}, valid: as {}", found, difference)
+                                : fmt::format("{}, INVALID: {} is {}", found, by, expected));
+    if (!valid) return 1;
+    print("time", fmt::format("{:.4g} s", seconds));
+    print("rate", fmt::format("{:.4g} million lookups/s", static_cast<wsl::f64>(lookups) / seconds / 1e6));
     return 0;
   }
 };

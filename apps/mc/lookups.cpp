@@ -37,12 +37,12 @@ std::optional<u64> published(const options& o) {
 }
 
 template <class Search>
-monte_carlo::tally serial(const options& o, const reactor& r, const Search& search, u64 first, u64 count) {
+monte_carlo::lookup_totals serial(const options& o, const reactor& r, const Search& search, u64 first, u64 count) {
   return o.histories() ? histories(r, search, first, count, o.lookups_each) : events(r, search, first, count);
 }
 
 /// Does things first .. first + count - 1.
-using runner = std::function<monte_carlo::tally(u64 first, u64 count)>;
+using runner = std::function<monte_carlo::lookup_totals(u64 first, u64 count)>;
 
 template <class Search>
 runner loop(const options& o, const reactor& r, std::shared_ptr<Search> search) {
@@ -62,19 +62,21 @@ void check(options& o) {
                      (o.search == "unionized" ? points * (8 + 4.0 * o.nuclides) : 0)) /
                     gigabyte;
   const f64 has = app::memory_there() / gigabyte;
-  if (needs > has) refuse(text("the tables take %.1f GB; this computer has %.1f GB", needs, has));
+  if (needs > has)
+    throw std::invalid_argument(
+        fmt::format("the tables take {:.1f} GB; this computer has {:.1f} GB", needs, has));
   const f64 places = static_cast<f64>(o.things()) * (o.histories() ? 10.0 * o.lookups_each : 2.0);
   if (places > 4294967295.0)
-    refuse(
-        text("a lookup's place in the random stream fits one wavelet: %.0f places are more than 4294967295",
-             places));
+    throw std::invalid_argument(fmt::format(
+        "a lookup's place in the random stream fits one wavelet: {:.0f} places are more than 4294967295",
+        places));
 }
 
 /// In parts, so that the user sees it go on; fewer than a batch would be slow.
-monte_carlo::tally in_parts(const options& o, const runner& run) {
+monte_carlo::lookup_totals in_parts(const options& o, const runner& run) {
   const u64 part = std::max(o.grid.batch, o.things() / 50 + 1);
   progress shown(o.histories() ? "histories" : "lookups", o.things());
-  monte_carlo::tally total;
+  monte_carlo::lookup_totals total;
   for (u64 first = 0; first < o.things(); first += part) {
     const u64 count = std::min(part, o.things() - first);
     total = total + run(first, count);
@@ -83,14 +85,12 @@ monte_carlo::tally in_parts(const options& o, const runner& run) {
   return total;
 }
 
-verdict judge(const options& o, const reactor& r, const runner& run, const monte_carlo::tally& total) {
+verdict judge(const options& o, const reactor& r, const runner& run, const monte_carlo::lookup_totals& total) {
   if (o.expect) return {total.verification(), *o.expect, "--expect"};
   if (const auto known = published(o)) return {total.verification(), *known, "XSBench"};
   const u64 count = std::min(o.things(), std::max<u64>(1, o.sample / o.each()));
   const u64 expected = serial(o, r, nuclide_search{r}, 0, count).largest, found = run(0, count).largest;
-  return {
-      found, expected,
-      text("a serial search of the first %llu lookups", static_cast<unsigned long long>(count * o.each()))};
+  return {found, expected, fmt::format("a serial search of the first {} lookups", count * o.each())};
 }
 
 int go(options o) {
@@ -104,21 +104,21 @@ int go(options o) {
     if (o.search == "hash") return loop(o, r, std::make_shared<hash_search>(r, o.bins));
     return on_fabric(o, f.emplace(r, o.grid));
   });
-  print("problem", text("%d nuclides of %d points, 12 materials, 6 numbers a point in double precision",
-                        o.nuclides, o.points));
-  print("work", text("%llu %s of %llu lookups", static_cast<unsigned long long>(o.things()),
-                     o.histories() ? "histories" : "events", static_cast<unsigned long long>(o.each())));
-  print("search",
-        f ? text("sorted on %d x %d PEs", o.grid.columns, o.grid.rows) : o.search + " grid, a serial loop");
-  print("setup", text("%.3g s", setup));
-  const monte_carlo::tally total = monte_carlo::timed(seconds, [&] { return in_parts(o, run); });
+  print("problem",
+        fmt::format("{} nuclides of {} points, 12 materials, 6 numbers a point in double precision",
+                    o.nuclides, o.points));
+  print("work",
+        fmt::format("{} {} of {} lookups", o.things(), o.histories() ? "histories" : "events", o.each()));
+  print("search", f ? fmt::format("sorted on {} x {} PEs", o.grid.columns, o.grid.rows)
+                    : o.search + " grid, a serial loop");
+  print("setup", fmt::format("{:.3g} s", setup));
+  const monte_carlo::lookup_totals total = monte_carlo::timed(seconds, [&] { return in_parts(o, run); });
   if (f) {
     const lookup_phases& p = f->spent();
-    print("phases", text("draw %.1f %%, look up %.1f %%, exchange %.1f %%", 100 * p.draw / seconds,
-                         100 * p.look_up / seconds, 100 * p.exchange / seconds));
+    print("phases", fmt::format("draw {:.1f} %, look up {:.1f} %, exchange {:.1f} %", 100 * p.draw / seconds,
+                                100 * p.look_up / seconds, 100 * p.exchange / seconds));
     print("lookups a PE", text(f->lookups_a_pe()) + ", in the last part");
-    print("wavelets", text("%llu over %llu links", static_cast<unsigned long long>(f->traffic().wavelets),
-                           static_cast<unsigned long long>(f->traffic().hops)));
+    print("wavelets", fmt::format("{} over {} links", f->traffic().wavelets, f->traffic().hops));
   }
   return judge(o, r, run, total).report(total.lookups, seconds);
 }

@@ -31,6 +31,13 @@ struct model_params {
       throw std::invalid_argument("model needs hidden_sizes, or depth and hidden_size");
     return std::vector<i64>(static_cast<std::size_t>(depth), hidden_size);
   }
+  named_words architecture() const {
+    std::string all;
+    for (const i64 n : sizes()) all += (all.empty() ? "" : ", ") + std::to_string(n);
+    return {{"hidden_sizes", "[" + all + "]"},
+            {"activation_fn", activation},
+            {"use_bias", use_bias ? "true" : "false"}};
+  }
   std::string words() const {
     std::string all = "784-";
     for (const i64 n : sizes()) all += std::to_string(n) + "-";
@@ -65,7 +72,8 @@ void declare_model(fields& f, model_params& m) {
   f.add("activation_fn", m.activation, "after each hidden layer").one_of({"relu", "gelu", "silu"});
   f.add("use_bias", m.use_bias, "of the layers");
   f.add("dropout", m.dropout, "must be 0").at_least(0).at_most(0);
-  f.no_effect({"to_float16", "disable_softmax", "compute_eval_metrics"});
+  f.no_effect("true or false", {"to_float16", "compute_eval_metrics"});
+  f.honours("disable_softmax", {"false"});
 }
 
 /// As many as MNIST has, of each part by a seed of its own.
@@ -89,12 +97,14 @@ int run(int argc, char** argv) {
   drawn to_draw;
   fields f;
   f.section("train_input");
-  declare_input(f, p.train_input), declare_drawn(f, to_draw.train);
+  declare_input(f, p.train_input, true), declare_drawn(f, to_draw.train);
+  f.honours("split", {"train"});
   f.section("eval_input");
-  declare_input(f, p.eval_input), declare_drawn(f, to_draw.held_out);
+  declare_input(f, p.eval_input, false), declare_drawn(f, to_draw.held_out);
+  f.honours("split", {"val", "test"});
   declare_model(f, m), declare_precision(f, p.precision);
   declare_optimizer(f, p.optimizer);
-  declare_run(f, p.run);
+  declare_run(f, p.run), declare_checkpoint_options(f, p);
   int status = 0;
   const program_words words{.name = "wsl-mnist",
                             .about =
@@ -105,18 +115,18 @@ int run(int argc, char** argv) {
   const auto mode = parse(argc, argv, words, f, status);
   if (!mode) return status;
   p.run.checkpoint_asked = f.is_asked("checkpoint_path");
-  if (p.eval_input.batch_size == 0) p.eval_input.batch_size = p.train_input.batch_size;
-  check(p);
+  complete(p), check(p);
   task t{.program = "wsl-mnist",
          .model = [m] { return m.network(); },
          .model_words = m.words(),
          .data_words = p.train_input.data_dir.empty() ? "digits that this program draws"
-                                                      : "images of " + p.train_input.data_dir};
+                                                      : "images of " + p.train_input.data_dir,
+         .architecture = m.architecture()};
   t.train = images_of(p.train_input, ml::mnist_part::train, to_draw.train),
   t.held_out = images_of(p.eval_input, ml::mnist_part::test, to_draw.held_out);
-  session s(p, f.text(), std::move(t));
+  session s(p, f.kept_text(), std::move(t));
   run_mode(*mode, s);
-  return 0;
+  return s.status();
 }
 
 }  // namespace

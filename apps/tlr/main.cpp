@@ -21,8 +21,8 @@ struct options {
   std::string kernel = "exponential";
   int tile = 128, times = 100;
   double tolerance = 1e-4;
-  tlr::side which = tlr::side::forward;
-  tlr::shares how;
+  tlr::operation which = tlr::operation::forward;
+  tlr::options how;
 };
 
 template <class... X>
@@ -117,7 +117,7 @@ int run(const options& o) {
 }
 
 int run(int argc, char** argv) {
-  using tlr::schedule, tlr::side;
+  using tlr::operation;
   options o;
   CLI::App app("Products with matrices of low-rank tiles on a row of processing elements", "wsl-tlr");
   app.add_option("--rows", o.size.rows, "rows of the matrix")
@@ -139,16 +139,17 @@ int run(int argc, char** argv) {
   app.add_option("--tolerance", o.tolerance, "what may be left out, of the matrix's Frobenius norm")
       ->check(CLI::Range(0., 1.))
       ->capture_default_str();
-  const std::map<std::string, side> sides{{"forward", side::forward},
-                                          {"transposed", side::transposed},
-                                          {"conjugated", side::conjugated},
-                                          {"adjoint", side::adjoint}};
-  app.add_option("--product", o.which, "A x, A^T x, conj(A) x or A^H x")
-      ->transform(CLI::CheckedTransformer(sides));
-  const std::map<std::string, schedule> schedules{{"exchange", schedule::exchange},
-                                                  {"stacked", schedule::stacked}};
-  app.add_option("--schedule", o.how.how, "exchange coefficients, or stack both bases on one PE")
-      ->transform(CLI::CheckedTransformer(schedules));
+  const std::map<std::string, operation> sides{{"forward", operation::forward},
+                                          {"transposed", operation::transposed},
+                                          {"conjugated", operation::conjugated},
+                                          {"adjoint", operation::adjoint}};
+  std::string product = "forward", schedule = "exchange";
+  app.add_option("--product", product, "A x, A^T x, conj(A) x or A^H x")
+      ->check(CLI::IsMember(sides))
+      ->capture_default_str();
+  app.add_option("--schedule", schedule, "exchange coefficients, or stack both bases on one PE")
+      ->check(CLI::IsMember({"exchange", "stacked"}))
+      ->capture_default_str();
   app.add_option("--pes", o.how.pes, "PEs; 0 for one a thread")
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
@@ -160,7 +161,10 @@ int run(int argc, char** argv) {
       ->capture_default_str();
   app.allow_extras();
   int status = 0;
-  return app::parse(app, argc, argv, "option", status) ? run(o) : status;
+  if (!app::parse(app, argc, argv, "option", status)) return status;
+  o.which = sides.at(product);
+  o.how.how = schedule == "stacked" ? tlr::schedule::stacked : tlr::schedule::exchange;
+  return run(o);
 }
 
 }  // namespace

@@ -66,6 +66,18 @@ void declare(CLI::App& app, fields& f, std::vector<given_option>& given) {
   }
 }
 
+/// The options that only this mode has, as its help shows them; empty if there are none.
+std::string own_options(const fields& f, const std::string& mode) {
+  std::string lines;
+  for (const field& x : f.all()) {
+    if (x.section != mode) continue;
+    std::string line = "  --" + x.name + " " + type_of(x);
+    line.resize(std::max<std::size_t>(line.size() + 1, 30), ' ');
+    lines += line + help_of(x) + "\n";
+  }
+  return lines.empty() ? "" : "of " + mode + ":\n" + lines + "\n";
+}
+
 std::string names_of(const program_words& words) {
   std::string all;
   for (const bundled& b : words.configurations) all += (all.empty() ? "" : ", ") + b.name;
@@ -116,8 +128,12 @@ std::optional<std::string> parse(int argc, char** argv, const program_words& wor
     app.add_subcommand(name, help)
         ->fallthrough()
         ->allow_extras()
-        ->footer("with any of the options of " + words.name + " --help");
+        ->footer(own_options(f, name) + "with any of the options of " + words.name + " --help");
   app.require_subcommand(0, 1)->allow_extras();
+  if (argc == 1) {
+    std::fputs(app.help().c_str(), stderr);
+    return status = 1, std::nullopt;
+  }
   if (!app::parse(app, argc, argv, "mode", status)) return {};
   if (!app.get_subcommands().empty()) mode = app.get_subcommands().front()->get_name();
 

@@ -19,6 +19,15 @@ namespace ml = wsl::ml;
 using wsl::f64;
 using wsl::i64;
 
+/// A time in the unit that people would use.
+std::string time_of(f64 seconds) {
+  if (seconds < 1) return fmt::format("{:.3f} ms", 1e3 * seconds);
+  if (seconds < 120) return fmt::format("{:.1f} s", seconds);
+  if (seconds < 2 * 3600) return fmt::format("{:.1f} minutes", seconds / 60);
+  if (seconds < 48 * 3600) return fmt::format("{:.1f} hours", seconds / 3600);
+  return fmt::format("{:.1f} days", seconds / 86400);
+}
+
 /// Lines with a name each.
 class table {
  public:
@@ -35,8 +44,8 @@ class table {
   /// Cycles, and whether so many words fit into the memory of a PE.
   void machine(f64 cycles, i64 words) {
     const wsl::machine& m = wsl::wse2;
-    line("cycles of a step, at least", fmt::format("{:.0f}, {:.3f} ms at {:.0f} MHz ({})", cycles,
-                                                   1e3 * cycles / m.clock_hz, m.clock_hz / 1e6, m.name));
+    line("cycles of a step, at least", fmt::format("{:.0f}, {} at {:.0f} MHz ({})", cycles,
+                                                   time_of(cycles / m.clock_hz), m.clock_hz / 1e6, m.name));
     const i64 bytes = 4 * words, times = (bytes + m.memory - 1) / m.memory;
     line("memory of a PE",
          times <= 1

@@ -4,6 +4,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <map>
@@ -31,10 +32,9 @@ std::string text_of(f64 x) {
 std::string text_of(i64 x) { return std::to_string(x); }
 
 std::string shown(const YAML::Node& n) {
-  return n.IsScalar() ? "'" + n.Scalar().substr(0, 60) + "'"
-         : n.IsNull() ? "nothing"
-         : n.IsMap()  ? "a map"
-                      : "a list";
+  if (n.IsScalar()) return "'" + n.Scalar().substr(0, 60) + "'";
+  if (n.IsNull()) return "nothing";
+  return (n.size() ? "a " : "an empty ") + std::string(n.IsMap() ? "map" : "list");
 }
 
 std::string joined(const std::vector<std::string>& words) {
@@ -223,6 +223,38 @@ void read_value(field& f, const YAML::Node& value, const std::string& where) {
   f.given = where;
 }
 
+bool is_number(const std::string& text, f64& x) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), x);
+  return error == std::errc{} && end == text.data() + text.size();
+}
+std::string lower(std::string word) {
+  std::transform(word.begin(), word.end(), word.begin(), [](unsigned char c) { return std::tolower(c); });
+  return word;
+}
+bool is_same(const std::string& a, const std::string& b) {
+  f64 x = 0, y = 0;
+  return lower(a) == lower(b) || (is_number(a, x) && is_number(b, y) && x == y);
+}
+
+/// Refuses a value of a field without effect that is none, or that would have one.
+void check_without_effect(const field& f, const YAML::Node& value, const std::string& where) {
+  const std::string text = value.IsScalar() ? value.Scalar() : "";
+  if (!f.choices.empty()) {
+    if (value.IsScalar() && std::any_of(f.choices.begin(), f.choices.end(),
+                                        [&](const std::string& c) { return is_same(c, text); }))
+      return;
+    refuse(where, f.full_name() + " " + shown(value) +
+                      " would change the result, and this program only knows " + joined(f.choices));
+  }
+  f64 x = 0;
+  const bool fits = f.kind == "a list"          ? !value.IsMap()
+                    : !value.IsScalar()         ? false
+                    : f.kind == "a number"      ? is_number(text, x)
+                    : f.kind == "true or false" ? lower(text) == "true" || lower(text) == "false"
+                                                : true;
+  if (!fits) refuse(where, f.full_name() + " is " + f.kind + ", not " + shown(value));
+}
+
 YAML::Node parsed(const std::string& text, const std::string& where) {
   constexpr std::size_t most = 1 << 20;
   if (text.size() > most)
@@ -321,8 +353,9 @@ void fields::read_section(const YAML::Node& map, const std::string& section, con
       refuse(where, section + "." + name + " is another name of " + found->name + ", which " + found->given +
                         " gives");
     read_value(*found, value, where);
-    if (std::holds_alternative<std::monostate>(found->where) && !value.IsNull())
-      notes_.push_back(where + ": " + found->full_name() + " has no effect here");
+    if (!std::holds_alternative<std::monostate>(found->where) || value.IsNull()) continue;
+    check_without_effect(*found, value, where);
+    notes_.push_back(where + ": " + found->full_name() + " has no effect here");
   }
 }
 
@@ -349,11 +382,18 @@ std::vector<std::string> fields::notes() const {
 }
 
 std::string fields::text() const {
+  return text_of([](const field&) { return true; });
+}
+std::string fields::kept_text() const {
+  return text_of([](const field& f) { return f.is_kept; });
+}
+
+std::string fields::text_of(bool (*wanted)(const field&)) const {
   std::string out;
   for (const std::string& s : sections_) {
     out += s + ":\n";
     for (const field& f : all_)
-      if (f.section == s && !std::holds_alternative<std::monostate>(f.where))
+      if (f.section == s && wanted(f) && !std::holds_alternative<std::monostate>(f.where))
         out += "  " + f.name + ": " + f.text() + "\n";
   }
   return out;

@@ -47,6 +47,8 @@ struct field {
   std::vector<std::string> choices = {};  ///< of a word; empty: any
   f64 least = -1e300, most = 1e300;
   bool above_least = false;
+  bool is_kept = true;    ///< in the params of a run, for those who go on with it
+  std::string kind = {};  ///< of the values of a field without effect: what `no_effect` was given
   /// where the value was given: a file and line, or an option; empty: the default
   std::string given = {};
 
@@ -54,6 +56,7 @@ struct field {
   field& above(f64 n) { return least = n, above_least = true, *this; }
   field& at_most(f64 n) { return most = n, *this; }
   field& one_of(std::vector<std::string> words) { return choices = std::move(words), *this; }
+  field& of_one_command() { return is_kept = false, *this; }
   field& once_called(std::string old) { return old_names.push_back(std::move(old)), *this; }
 
   std::string full_name() const { return section.empty() ? name : section + "." + name; }
@@ -75,10 +78,21 @@ class fields {
                                    .where = &target,
                                    .reset = [&target, first = target] { target = first; }});
   }
-  /// Fields that files have and that mean nothing here; a note says so when one is given.
-  void no_effect(std::initializer_list<const char*> names) {
+  /// Fields that files have and that change no result here, whatever their value; a note says so when one is
+  /// given. `kind` is "true or false", "a number", "a word" or "a list", and other values are refused.
+  void no_effect(const std::string& kind, std::initializer_list<const char*> names) {
     for (const char* name : names)
-      all_.push_back({.section = now_, .name = name, .help = "accepted, no effect", .where = {}});
+      all_.push_back(
+          {.section = now_, .name = name, .help = "accepted, no effect", .where = {}, .kind = kind});
+  }
+  /// A field of which this program honours only some values, since it does what they say in any case; another
+  /// would change the result, and is refused.
+  void honours(const char* name, std::vector<std::string> values) {
+    all_.push_back({.section = now_,
+                    .name = name,
+                    .help = "accepted, no effect",
+                    .where = {},
+                    .choices = std::move(values)});
   }
   /// What to say of the values when all are known; empty for nothing.
   void remark(std::function<std::string()> f) { remarks_.push_back(std::move(f)); }
@@ -98,10 +112,14 @@ class fields {
   bool is_asked(std::string_view name) { return named(name).front()->given.starts_with("--"); }
   /// All values, as a file.
   std::string text() const;
+  /// The values that a run keeps for whoever goes on with it.
+  std::string kept_text() const;
   /// What is worth saying about what was read.
   std::vector<std::string> notes() const;
 
  private:
+  std::string text_of(bool (*wanted)(const field&)) const;
+
   std::string now_;
   std::vector<std::string> sections_, notes_;
   std::vector<std::function<std::string()>> remarks_;

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "params.hpp"
 
+#include <algorithm>
 #include <stdexcept>
+#include <thread>
+#include <wsl/ml/train/streaming/wires.hpp>
+
+#include "ranks.hpp"
 
 namespace train_app {
 namespace {
@@ -95,7 +100,7 @@ rate::schedule optimizer_params::rate() const {
   return rate::sequence(std::move(phases));
 }
 
-void declare_input(fields& f, input_params& p) {
+void declare_input(fields& f, input_params& p, bool trains) {
   f.add("data_dir", p.data_dir, "where the data is");
   f.add("batch_size", p.batch_size, "samples of a step, on all systems together").at_least(1);
   f.add("micro_batch_size", p.micro_batch_size,
@@ -105,8 +110,11 @@ void declare_input(fields& f, input_params& p) {
   f.add("shuffle_seed", p.shuffle_seed, "of that order").at_least(0);
   f.add("drop_last", p.drop_last, "leave out the samples that do not fill a batch")
       .once_called("drop_last_batch");
-  f.no_effect({"data_processor", "num_workers", "prefetch_factor", "persistent_workers", "to_float16",
-               "use_worker_cache", "repeat", "shuffle_buffer"});
+  f.no_effect("a word", {"data_processor"});
+  f.no_effect("a number", {"num_workers", "prefetch_factor", "shuffle_buffer"});
+  f.no_effect("true or false", {"persistent_workers", "to_float16", "use_worker_cache"});
+  if (trains) f.honours("repeat", {"true"});
+  else f.no_effect("true or false", {"repeat"});
 }
 
 void declare_precision(fields& f, precision_params& p) {
@@ -142,8 +150,9 @@ void declare_optimizer(fields& f, optimizer_params& p) {
         "what is larger of a gradient, or smaller than its negative, is set to it")
       .above(0);
   f.add("log_summaries", p.log_summaries, "write the norm of each parameter to the events");
-  f.no_effect({"correct_bias", "loss_scaling_factor", "initial_loss_scale", "steps_per_increase",
-               "min_loss_scale", "max_loss_scale"});
+  f.honours("correct_bias", {"true"});
+  f.no_effect("a word", {"loss_scaling_factor"});
+  f.no_effect("a number", {"initial_loss_scale", "steps_per_increase", "min_loss_scale", "max_loss_scale"});
 }
 
 void declare_run(fields& f, run_params& p) {
@@ -155,7 +164,9 @@ void declare_run(fields& f, run_params& p) {
   f.add("autoload_last_checkpoint", p.autoload_last_checkpoint,
         "go on from the last checkpoint in model_dir");
   f.add("max_steps", p.max_steps, "steps in all, with those before a checkpoint").at_least(0);
-  f.add("num_steps", p.num_steps, "steps of this run").at_least(1);
+  f.add("num_steps", p.num_steps, "steps of this command alone; a run does not keep it")
+      .at_least(1)
+      .of_one_command();
   f.add("num_epochs", p.num_epochs,
         "times through the data; the first limit of num_epochs, max_steps and num_steps ends a run")
       .at_least(1);
@@ -178,27 +189,72 @@ void declare_run(fields& f, run_params& p) {
   f.add("execution_strategy", p.execution_strategy,
         "weights stream past the data, or layers stand side by side")
       .one_of({"weight_streaming", "pipeline"});
-  f.add("workers", p.workers, "PEs of a wafer that share out its part of the batch (of this program)")
-      .at_least(1);
+  f.add("workers", p.workers,
+        "PEs of a wafer that share out its part of the batch; null: one for each core of this computer, and "
+        "no more than the sequences of a wafer (of this program)")
+      .at_least(1)
+      .at_most(wsl::ml::wires::most);
   f.add("strips", p.strips, "PEs at most that a pipeline's layers lie on (of this program)")
       .at_least(1)
       .at_most(64);
   f.add("threads", p.threads, "of this computer; 0: one a core, or WSL_THREADS (of this program)")
       .at_least(0)
       .at_most(1024);
-  f.no_effect({"check_loss_values",   "compile_dir",
-               "precision_opt_level", "num_workers_per_csx",
-               "num_wgt_servers",     "num_act_servers",
-               "log_summaries",       "save_losses",
-               "show_debug_metrics",  "job_labels",
-               "job_priority",        "mount_dirs",
-               "python_paths",        "disable_strict_checkpoint_loading",
-               "mgmt_address",        "mgmt_namespace",
-               "credentials_path",    "debug_args_path",
-               "target_device",       "enable_distributed",
-               "sync_batchnorm",      "logging",
-               "steps_per_update"});
+  f.no_effect("true or false", {"check_loss_values", "log_summaries", "save_losses", "show_debug_metrics",
+                                "enable_distributed", "sync_batchnorm"});
+  f.no_effect("a number",
+              {"precision_opt_level", "num_workers_per_csx", "num_wgt_servers", "num_act_servers"});
+  f.no_effect("a word", {"compile_dir", "job_priority", "mgmt_address", "mgmt_namespace", "credentials_path",
+                         "debug_args_path", "target_device", "logging"});
+  f.no_effect("a list", {"job_labels", "mount_dirs", "python_paths"});
+  f.honours("disable_strict_checkpoint_loading", {"false"});
+  f.honours("steps_per_update", {"1"});
 }
+
+void declare_checkpoint_options(fields& f, common_params& p) {
+  f.options_of("checkpoint");
+  f.add("override_model", p.run.override_model,
+        "take the weights of a checkpoint even if its model section differs");
+  f.remark([&p]() -> std::string {
+    if (p.run.execution_strategy == "pipeline" ||
+        (!p.train_input.micro_batch_size && !p.eval_input.micro_batch_size))
+      return "";
+    return "micro_batch_size has no effect in weight streaming: the activations of a whole batch stay on the "
+           "wafer; a pipeline has micro-batches";
+  });
+}
+
+void complete(common_params& p) {
+  if (!p.eval_input.batch_size) p.eval_input.batch_size = p.train_input.batch_size;
+  if (p.run.workers) return;
+  // Of the first process, so that all lay out the same wafer.
+  const int sequences = std::max(1, p.train_input.batch_size / p.run.num_csx);
+  i64 cores[] = {static_cast<i64>(std::max(1u, std::thread::hardware_concurrency()))};
+  ranks::share(cores);
+  p.run.workers = static_cast<int>(std::min({cores[0], i64{sequences}, i64{wsl::ml::wires::most}}));
+}
+
+void check_strategy(const run_params& r) {
+  if (r.execution_strategy == "pipeline" && r.num_csx > 1)
+    refuse("runconfig.num_csx must be 1 in a pipeline: its layers lie on one wafer");
+}
+
+namespace {
+
+/// What a rule does not have must be as nobody gave it.
+void check_optimizer(const optimizer_params& o) {
+  const optimizer_params usual;
+  const bool is_sgd = o.type == "sgd" || o.type == "SGD";
+  const auto not_of = [&](const char* field, const char* of) {
+    refuse("optimizer." + std::string(field) + " is of " + of + ", not of " + o.type +
+           ": leave it out, or --" + field + " null");
+  };
+  if (is_sgd && o.betas != usual.betas) not_of("betas", "adam and adamw");
+  if (is_sgd && o.eps != usual.eps) not_of("eps", "adam and adamw");
+  if (!is_sgd && o.momentum != usual.momentum) not_of("momentum", "sgd");
+}
+
+}  // namespace
 
 void check(const common_params& p) {
   const run_params& r = p.run;
@@ -208,8 +264,7 @@ void check(const common_params& p) {
     refuse("train_input.batch_size " + std::to_string(p.train_input.batch_size) +
            " must be divisible by num_csx " + std::to_string(r.num_csx) +
            ": each system has an equal part of the batch");
-  if (r.execution_strategy == "pipeline" && r.num_csx > 1)
-    refuse("runconfig.num_csx must be 1 in a pipeline: its layers lie on one wafer");
+  check_strategy(r);
   if (r.execution_strategy == "pipeline" && p.precision.weights() == weights_as::bf16)
     refuse(
         "model.fp16_type bfloat16 is for execution_strategy weight_streaming: in a pipeline weights stay on "
@@ -217,6 +272,7 @@ void check(const common_params& p) {
   if (!p.train_input.drop_last) refuse("train_input.drop_last is true: all batches have the same size");
   if (p.optimizer.max_gradient_norm > 0 && p.optimizer.max_gradient_value > 0)
     refuse("optimizer has max_gradient_norm and max_gradient_value: give one of them");
+  check_optimizer(p.optimizer);
   p.optimizer.rule();
   p.optimizer.rate();
 }

@@ -12,7 +12,7 @@
 namespace train_app {
 
 struct input_params {
-  std::string data_dir;
+  std::string data_dir = {};
   int batch_size = 0, micro_batch_size = 0;
   bool shuffle = true;
   i64 shuffle_seed = 1;
@@ -53,24 +53,30 @@ struct run_params {
   i64 log_steps = 50, checkpoint_steps = 0, eval_steps = 0, eval_frequency = 0;
   i64 seed = 1;
   f64 peak_gflops = 0;
-  bool save_initial_checkpoint = false, autoload_last_checkpoint = true;
+  bool save_initial_checkpoint = false, autoload_last_checkpoint = true, override_model = false;
   bool checkpoint_asked = false;  ///< checkpoint_path is of the command line, not of a params file
-  int max_checkpoints = 0, num_csx = 1, workers = 2, strips = 4, threads = 0;
+  int max_checkpoints = 0, num_csx = 1, workers = 0, strips = 4, threads = 0;
 };
 
 struct common_params {
-  input_params train_input, eval_input;
+  input_params train_input, eval_input{.drop_last = false};
   precision_params precision;
   optimizer_params optimizer;
   run_params run;
 };
 
-void declare_input(fields& f, input_params& p);
+void declare_input(fields& f, input_params& p, bool trains);
 /// Fields of the section `model`.
 void declare_precision(fields& f, precision_params& p);
 void declare_optimizer(fields& f, optimizer_params& p);
 void declare_run(fields& f, run_params& p);
+/// What only the command line says, and what is to be said of fields of several sections. After all others.
+void declare_checkpoint_options(fields& f, common_params& p);
+/// Sets what nobody gave and what depends on other fields or on this computer; together with all processes.
+void complete(common_params& p);
 /// What does not depend on one field alone. Throws std::invalid_argument.
 void check(const common_params& p);
+/// The part of it that says where layers and batches lie.
+void check_strategy(const run_params& r);
 
 }  // namespace train_app

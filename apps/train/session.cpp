@@ -5,7 +5,9 @@
 #include <csignal>
 #include <cstdio>
 #include <limits>
+#include <map>
 #include <optional>
+#include <tuple>
 #include <wsl/host/progress.hpp>
 #include <wsl/ml/model/operations.hpp>
 #include <wsl/ml/run/checkpointing.hpp>
@@ -28,7 +30,9 @@ using wsl::u64;
 
 /// The loop that a signal stops, so that a last checkpoint is written.
 ml::training_loop* running = nullptr;
-extern "C" void stop_running(int) {
+volatile std::sig_atomic_t stopped_by = 0;
+extern "C" void stop_running(int signal) {
+  stopped_by = signal;
   if (running) running->stop();
 }
 
@@ -80,6 +84,23 @@ std::string newest_checkpoint(const std::string& folder) {
   const auto newest = ml::checkpoints(folder).newest(&refused);
   for (const std::string& why : refused) std::fprintf(stderr, "%s\n", why.c_str());
   return newest.value_or("");
+}
+
+/// Lines "name: value", as a checkpoint keeps them, and back.
+std::string lines_of(const named_words& words) {
+  std::string all;
+  for (const auto& [name, value] : words) all += name + ": " + value + "\n";
+  return all;
+}
+std::map<std::string, std::string> words_of(std::string_view lines) {
+  std::map<std::string, std::string> all;
+  while (!lines.empty()) {
+    const std::string_view line = lines.substr(0, lines.find('\n'));
+    lines.remove_prefix(std::min(line.size() + 1, lines.size()));
+    if (const std::size_t colon = line.find(": "); colon != line.npos)
+      all.emplace(line.substr(0, colon), line.substr(colon + 2));
+  }
+  return all;
 }
 
 /// The task's model with the factors of its learning rates.
@@ -141,13 +162,13 @@ ml::batches session::batches_of(const ml::dataset& data, const input_params& p, 
           {.size = p.batch_size,
            .shuffle = p.shuffle && !in_order,
            .seed = static_cast<u64>(p.shuffle_seed),
-           .drop_last = !in_order,
+           .drop_last = !in_order || p.drop_last,
            .part = wafer().part()}};
 }
 
 void session::require_same() const {
   wsl::support::fingerprint words;
-  words.add(params_text_.data(), params_text_.size());
+  words.add(params_text_.data(), params_text_.size()), words.add(params_.run.num_steps);
   ranks::require_same(words.value(), "set of params");
   for (const ml::dataset* d : {&task_.train, &task_.held_out})
     ranks::require_same(d->count ? ml::fingerprint_of(*d) : 0, "set of data");
@@ -184,6 +205,16 @@ void session::check_weights(const std::string& checkpoint, bool trains) const {
       are.c_str());
 }
 
+/// Whether a checkpoint is of this model, of these tokens, and of weights that go on so.
+void session::require_fit(const std::string& checkpoint, bool trains) const {
+  require_same_model(checkpoint, task_.architecture, params_.run.override_model);
+  if (fact_of(checkpoint, "vocabulary") != task_.vocabulary)
+    throw std::invalid_argument(
+        checkpoint +
+        " was trained with another vocabulary: take the text that it was trained with, or another model_dir");
+  check_weights(checkpoint, trains);
+}
+
 bool session::resume(ml::batches* data) {
   const std::string from = !ranks::root() ? ""
                            : data         ? checkpoint_to_train_from(params_.run)
@@ -192,11 +223,7 @@ bool session::resume(ml::batches* data) {
     if (task_.begin && ranks::root()) task_.begin(wafer().run());
     return false;
   }
-  if (ranks::root() && fact_of(from, "vocabulary") != task_.vocabulary)
-    throw std::invalid_argument(
-        from +
-        " was trained with another vocabulary: take the text that it was trained with, or another model_dir");
-  if (ranks::root()) check_weights(from, data != nullptr);
+  if (ranks::root()) require_fit(from, data != nullptr);
   const ml::data_position at = load(from);
   if (data) data->resume(at);
   say("Loaded checkpoint %s, after %lld steps\n", from.c_str(), static_cast<long long>(wafer().steps()));
@@ -208,9 +235,10 @@ void session::save(const ml::batches& data) {
   const ml::checkpoints folder(params_.run.model_dir, params_.run.max_checkpoints);
   try {
     say("Saved checkpoint %s\n", ml::save_checkpoint(folder, wafer().run(), data.position(),
-                                                     {{"params", params_text_},
-                                                      {"vocabulary", task_.vocabulary},
-                                                      {"weights", word_of(params_.precision.weights())}})
+                                              {{"params", params_text_},
+                                               {"model", lines_of(task_.architecture)},
+                                               {"vocabulary", task_.vocabulary},
+                                               {"weights", word_of(params_.precision.weights())}})
                                      .c_str());
   } catch (const std::runtime_error& e) {
     const auto last = folder.newest();
@@ -245,7 +273,12 @@ void session::train(bool and_eval) {
   const bool resumed = resume(&data);
   machine& t = wafer();
   const i64 last = last_step(t.steps()), first = t.steps();
-  validate();
+  describe();
+  if (first >= last) {
+    say("Nothing to do: %lld of %lld steps are done; --max_steps above that goes on\n",
+        static_cast<long long>(first), static_cast<long long>(last));
+    return;
+  }
   ml::loss_curve curve;
   if (ranks::root()) {
     app::make_folder(r.model_dir);
@@ -253,9 +286,6 @@ void session::train(bool and_eval) {
     app::write_file(file("params.yaml"), params_of + task_.program + "\n" + params_text_);
     if (resumed) curve = curve_until(first);
   }
-  if (first >= last)
-    return say("Nothing to do: %lld of %lld steps are done\n", static_cast<long long>(first),
-               static_cast<long long>(last));
 
   std::unique_ptr<ml::event_file> events, eval_events;
   if (ranks::root()) events = std::make_unique<ml::event_file>(file("train"));
@@ -280,10 +310,12 @@ void session::train(bool and_eval) {
     if (task_.train.length > 1)
       in_tokens = ", TokenRate=" + std::to_string(std::llround(x.speed.rate() * tokens)) + " tokens/sec";
     say("| Train Device=fabric, Step=%lld, Loss=%.5f, Rate=%.2f samples/sec, GlobalRate=%.2f samples/sec%s, "
-        "TimeRemaining=%s\n",
+        "TimeRemaining=%s, MeanLoss=%.5f\n",
         static_cast<long long>(x.step), x.loss, x.speed.rate(), x.speed.global_rate(), in_tokens.c_str(),
-        ml::duration_text(x.time_left).c_str());
+        ml::duration_text(x.time_left).c_str(), x.mean_loss);
     events->scalar("loss", x.step, x.loss);
+    events->scalar("mean_loss", x.step, x.mean_loss);
+    if (task_.train.length > 1) events->scalar("perplexity", x.step, std::exp(x.mean_loss));
     events->scalar("lr", x.step, x.rate);
     events->scalar("local_samples_per_sec", x.step, x.speed.rate());
     events->scalar("avg_samples_per_sec", x.step, x.speed.global_rate());
@@ -297,6 +329,7 @@ void session::train(bool and_eval) {
     if (!ranks::root()) return;
     eval_events->scalar("loss", step, e.loss);
     eval_events->scalar("accuracy", step, e.accuracy);
+    if (task_.held_out.length > 1) eval_events->scalar("perplexity", step, std::exp(e.loss));
     curve.add({.step = step, .loss = e.loss, .evaluated = true});
   });
   run.on_checkpoint([&](i64) {
@@ -316,6 +349,7 @@ void session::train(bool and_eval) {
   std::signal(SIGINT, old_int), std::signal(SIGTERM, old_term);
   running = nullptr;
   if (!ranks::root()) return;
+  if (run.stopped() && t.steps() < last) status_ = 128 + (stopped_by ? stopped_by : SIGTERM);
 
   const bool is_bf16 = params_.precision.weights() == weights_as::bf16;
   const ml::throughput& speed = run.speed();
@@ -384,7 +418,25 @@ void session::eval() {
       100 * e.accuracy);
 }
 
-void session::validate() const {
+/// What a run would be refused for before its first step.
+void session::require_memory_and_batches() const {
+  for (const auto& [data, input, drop_last] :
+       {std::tuple(&task_.train, &params_.train_input, true),
+        {&task_.held_out, &params_.eval_input, params_.eval_input.drop_last}}) {
+    require_memory(task_.model(), input->batch_size, data->length);
+    ml::batches(*data, {.size = input->batch_size, .drop_last = drop_last, .ahead = 0});
+  }
+}
+
+void session::validate() {
+  describe();
+  require_memory_and_batches();
+  if (ranks::root())
+    if (const std::string from = checkpoint_to_train_from(params_.run); !from.empty())
+      require_fit(from, true);
+}
+
+void session::describe() const {
   const ml::network model = task_.model();
   const run_params& r = params_.run;
   say("%s: %s, %lld parameters\n", task_.program.c_str(), task_.model_words.c_str(),
@@ -407,7 +459,7 @@ void session::validate() const {
 }
 
 void session::compile() const {
-  validate();
+  describe();
   const estimate_of what{.sequences = params_.train_input.batch_size,
                          .length = task_.train.length,
                          .rule = params_.optimizer.rule(),
@@ -434,6 +486,28 @@ std::string checkpoint_to_train_from(const run_params& r) {
                  "that; --autoload_last_checkpoint false begins anew\n",
                  r.model_dir.c_str());
   return newest;
+}
+
+void require_same_model(const std::string& checkpoint, const named_words& ours, bool override_it) {
+  const ml::text_by_name facts = ml::checkpoint(checkpoint).facts();
+  const auto fact = facts.find("model");
+  if (fact == facts.end()) {
+    std::fprintf(stderr, "%s does not say which model it is of: only shapes are compared\n",
+                 checkpoint.c_str());
+    return;
+  }
+  const auto theirs = words_of(fact->second);
+  std::string differs;
+  for (const auto& [name, value] : ours)
+    if (const auto there = theirs.find(name); there == theirs.end() || there->second != value)
+      differs += (differs.empty() ? "" : ", ") + name + " is " +
+                 (there == theirs.end() ? "nothing" : there->second) + " there, not " + value;
+  if (differs.empty()) return;
+  if (!override_it)
+    throw std::invalid_argument(checkpoint + " is of another model: " + differs +
+                                ": leave these options out, or --override_model true takes its weights "
+                                "for this model");
+  std::fprintf(stderr, "%s is taken for another model: %s\n", checkpoint.c_str(), differs.c_str());
 }
 
 std::string fact_of(const std::string& checkpoint, const std::string& name) {

@@ -13,11 +13,15 @@
 
 namespace train_app {
 
+/// What a model is, in words: names of fields and their values, of all that its shapes do not tell.
+using named_words = std::vector<std::pair<std::string, std::string>>;
+
 /// What an application trains.
 struct task {
   std::string program;  ///< its name
   std::function<wsl::ml::network()> model;
   std::string model_words, data_words;         ///< for people
+  named_words architecture = {};               ///< kept with the model, and compared by whoever takes it
   wsl::ml::dataset train = {}, held_out = {};  ///< one that is not needed may be empty
   /// sets the weights that a fresh run begins with; none: by their seed
   std::function<void(wsl::ml::trainer_base&)> begin = {};
@@ -39,12 +43,19 @@ class session {
   /// Trains to the last step; with `and_eval` evaluates every eval_frequency steps and at the end.
   void train(bool and_eval);
   void eval();
-  /// Says what would be trained, on what and for how long.
-  void validate() const;
+  /// Says what would be trained, on what and for how long. Throws what `train` would throw before its first
+  /// step.
+  void validate();
   /// Says where everything would be on a wafer and what a step would take, without running it.
   void compile() const;
 
+  /// What the program exits with: 0, or 128 and the signal that has stopped a run before its last step.
+  int status() const { return status_; }
+
  private:
+  void describe() const;
+  void require_memory_and_batches() const;
+  void require_fit(const std::string& checkpoint, bool trains) const;
   i64 steps_per_epoch() const;
   i64 last_step(i64 done) const;
   machine& wafer();
@@ -64,7 +75,12 @@ class session {
   std::string params_text_;
   task task_;
   std::unique_ptr<machine> wafer_;
+  int status_ = 0;
 };
+
+/// Compares the model that a checkpoint is of with the one that is asked for. Throws std::invalid_argument
+/// with all that differs, or with `override_it` only says it.
+void require_same_model(const std::string& checkpoint, const named_words& ours, bool override_it);
 
 /// The checkpoint to evaluate, or to sample from: the one that the command line names, the newest whole one
 /// of the folder, or the one of the params; empty if there is none. Those that are not whole are named on

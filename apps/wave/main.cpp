@@ -2,13 +2,16 @@
 // wsl-wave: the acoustic wave equation from the command line. It marches to the next thing that is due, a
 // snapshot, a checkpoint or the end, and does it. What it writes does not depend on whether, and where, it
 // was interrupted and resumed.
+#include <fmt/format.h>
+
 #include <cstdio>
 #include <wsl/host/progress.hpp>
 
 #include "../files.hpp"
 #include "../run.hpp"
+#include "exports.hpp"
+#include "figures.hpp"
 #include "options.hpp"
-#include "pictures.hpp"
 
 using namespace wsl;
 
@@ -22,10 +25,10 @@ class run {
     if (o.resume && std::filesystem::exists(checkpoint())) {
       const wave25::state s = wave25::state_from_bytes(app::read_file(checkpoint()), o.problem);
       if (s.time > o.steps)
-        throw std::invalid_argument("the checkpoint is after " + std::to_string(s.time) +
-                                    " steps, --steps asks for " + std::to_string(o.steps));
+        throw std::invalid_argument(
+            fmt::format("the checkpoint is after {} steps, --steps asks for {}", s.time, o.steps));
       simulation_.restore(s);
-      std::printf("going on after %lld steps\n", static_cast<long long>(s.time));
+      fmt::print("going on after {} steps\n", s.time);
     }
   }
 
@@ -55,14 +58,11 @@ class run {
 
   void snapshot() {
     const auto field = simulation_.field();
-    char name[32];
-    std::snprintf(name, sizeof name, "u%08lld", static_cast<long long>(now()));
-    const auto& size = asked_.problem.size;
-    if (asked_.png)
-      app::write_file(asked_.out / (std::string(name) + ".png"),
-                      png_of_slice(field, size, asked_.slice_axis, asked_.slice_at));
-    if (asked_.vtk)
-      app::write_file(asked_.out / (std::string(name) + ".vtk"), vtk(field, size, asked_.problem.spacing));
+    const std::string name = fmt::format("u{:08}", now());
+    const wave25::problem& p = asked_.problem;
+    if (asked_.svg)
+      app::write_file(asked_.out / (name + ".svg"), figure_of_slice(field, p, asked_.drawn, now()));
+    if (asked_.vtk) app::write_file(asked_.out / (name + ".vtk"), vtk(field, p.size, p.spacing));
   }
 
   void record() {
@@ -71,7 +71,7 @@ class run {
     std::vector<std::vector<f32>> traces;
     for (std::size_t i = 0; i < n; ++i) traces.push_back(simulation_.trace(i));
     app::write_file(asked_.out / "shot.csv", csv(traces, asked_.problem));
-    app::write_file(asked_.out / "shot.png", png_of_traces(traces));
+    app::write_file(asked_.out / "shot.svg", figure_of_traces(traces, asked_.problem));
   }
 
   options asked_;
@@ -83,16 +83,17 @@ int march(int argc, char** argv) {
   const auto asked = parse(argc, argv, status);
   if (!asked) return status;
   const wave25::problem& p = asked->problem;
-  std::printf("%s cells of %g m, time step %.6g s, %lld steps\n", text(p.size).c_str(), p.spacing,
-              p.time_step(), static_cast<long long>(asked->steps));
+  fmt::print("{} cells of {:g} m, time step {:.6g} s, {} steps\n", text(p.size), p.spacing, p.time_step(),
+             asked->steps);
   std::fflush(stdout);
   const f64 slowest = *std::min_element(p.velocity.begin(), p.velocity.end()),
             per_wave = slowest / (2.5 * p.sources[0].peak_hz * p.spacing);
   if (per_wave < 3)
-    std::fprintf(stderr,
-                 "wsl-wave: the shortest waves of the source have %.1f cells where it is slowest; below 3 "
-                 "ripples follow the wave: take a smaller --spacing or --frequency\n",
-                 per_wave);
+    fmt::print(
+        stderr,
+        "wsl-wave: the shortest wave of the source spans {:.1f} cells where the model is slowest; below 3, "
+        "numerical dispersion leaves ripples behind the wave: take a smaller --spacing or --frequency\n",
+        per_wave);
   run(*asked).all();
   return 0;
 }

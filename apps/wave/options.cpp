@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "options.hpp"
 
+#include <fmt/format.h>
+
+#include <cmath>
 #include <cstring>
 
 #include "../command_line.hpp"
@@ -18,14 +21,17 @@ using wsl::i64;
 /// The words of the command line as they are given, before they become a problem.
 struct words {
   std::vector<int> grid{101, 101, 101}, source;
-  f64 spacing = 20, step = 0, velocity = 2000, frequency = 15, amplitude = 1, delay = -1;
+  f64 spacing = 20, step = 0, velocity = 2000, frequency = 10, amplitude = 1, delay = -1;
   std::vector<std::pair<f64, f64>> layers;
-  std::string model, edge = "pml", formats = "png", slice;
+  std::string model, edge = "pml", formats = "svg", slice, wavelet = "ricker";
   int edge_width = 20;
   std::vector<std::vector<int>> receivers, receiver_lines;
 };
 
-[[noreturn]] void refuse(const std::string& sentence) { throw std::invalid_argument(sentence); }
+template <class... X>
+[[noreturn]] void bad_argument(fmt::format_string<X...> sentence, X&&... x) {
+  throw std::invalid_argument(fmt::format(sentence, std::forward<X>(x)...));
+}
 
 void declare(CLI::App& app, words& w, options& o) {
   app.allow_extras()->allow_config_extras(false);
@@ -44,10 +50,18 @@ void declare(CLI::App& app, words& w, options& o) {
       ->excludes("--velocity")
       ->excludes("--layers");
   app.add_option("--source", w.source, "cell of the source; the middle of the grid by default")->expected(3);
-  app.add_option("--frequency", w.frequency, "peak of the source's Ricker wavelet in Hz")
+  app.add_option(
+         "--wavelet", w.wavelet,
+         "of the source: a Ricker wavelet, or that of the Minimod proxy application (arXiv 2007.06048)")
+      ->check(CLI::IsMember({"ricker", "minimod"}))
       ->capture_default_str();
-  app.add_option("--amplitude", w.amplitude, "of the source")->capture_default_str();
-  app.add_option("--delay", w.delay, "s until the source's peak; 1.2 periods by default");
+  app.add_option("--frequency", w.frequency,
+                 "Hz: the peak of a Ricker wavelet, the highest frequency of minimod")
+      ->capture_default_str();
+  app.add_option("--amplitude", w.amplitude,
+                 "of a Ricker wavelet; that of minimod follows from its frequency")
+      ->capture_default_str();
+  app.add_option("--delay", w.delay, "s until the peak of a Ricker wavelet; 1.2 periods by default");
   app.add_option("--receiver", w.receivers, "cell of a receiver: x y z; may be repeated")
       ->expected(3)
       ->allow_extra_args(false);
@@ -64,8 +78,8 @@ void declare(CLI::App& app, words& w, options& o) {
   app.add_option("--snapshot-every", o.snapshot_every, "steps between two snapshots; 0 for none")
       ->check(app::at_least(0))
       ->capture_default_str();
-  app.add_option("--snapshot-format", w.formats, "png (a slice), vtk (the field), or both")
-      ->check(CLI::IsMember({"png", "vtk", "both"}))
+  app.add_option("--snapshot-format", w.formats, "svg (a figure of a slice), vtk (the field), or both")
+      ->check(CLI::IsMember({"svg", "vtk", "both"}))
       ->capture_default_str();
   app.add_option("--slice", w.slice, "the slice to draw, as y=50; through the source by default");
   app.add_option("--checkpoint-every", o.checkpoint_every, "steps between two checkpoints; 0 for none")
@@ -90,10 +104,10 @@ cells cell(const std::vector<int>& xyz) { return {xyz[0], xyz[1], xyz[2]}; }
 std::vector<f32> layered(const words& w) {
   std::vector<f32> v(static_cast<std::size_t>(w.grid[2]));
   if (w.layers.front().first != 0)
-    refuse("--layers: the first layer begins at a depth of 0 m, not " +
-           std::to_string(w.layers.front().first));
+    bad_argument("--layers: the first layer begins at a depth of 0 m, not {:g} m", w.layers.front().first);
   for (std::size_t i = 1; i < w.layers.size(); ++i)
-    if (!(w.layers[i].first > w.layers[i - 1].first)) refuse("--layers: depths grow from layer to layer");
+    if (!(w.layers[i].first > w.layers[i - 1].first))
+      bad_argument("--layers: depths grow from layer to layer");
   for (std::size_t z = 0; z < v.size(); ++z)
     for (const auto& [depth, velocity] : w.layers)
       if (static_cast<f64>(z) * w.spacing >= depth) v[z] = static_cast<f32>(velocity);
@@ -105,10 +119,10 @@ std::vector<f32> model(const words& w, const cells& size) {
   const std::uintmax_t wanted = size.count() * sizeof(f32);
   std::error_code unreadable;
   const std::uintmax_t there = std::filesystem::file_size(w.model, unreadable);
-  if (unreadable) refuse("--model: cannot read " + w.model + ": " + unreadable.message());
+  if (unreadable) bad_argument("--model: cannot read {}: {}", w.model, unreadable.message());
   if (there != wanted)
-    refuse("--model: " + w.model + " has " + std::to_string(there) + " bytes; a grid of " + text(size) +
-           " cells takes " + std::to_string(wanted) + " (4 a cell)");
+    bad_argument("--model: {} has {} bytes; a grid of {} cells takes {} (4 a cell)", w.model, there,
+                 text(size), wanted);
   const std::string bytes = app::read_file(w.model);
   std::vector<f32> v(size.count());
   std::memcpy(v.data(), bytes.data(), bytes.size());
@@ -120,29 +134,24 @@ void fits_in_memory(const cells& size) {
   const f64 wanted = 24. * static_cast<f64>(size.count());
   const f64 there = app::memory_there();
   if (wanted > there)
-    refuse("--grid: " + text(size) + " cells take about " +
-           std::to_string(static_cast<i64>(wanted / 1e9) + 1) + " GB; this computer has " +
-           std::to_string(static_cast<i64>(there / 1e9)));
+    bad_argument("--grid: {} cells take about {:.0f} GB; this computer has {:.0f}", text(size),
+                 std::ceil(wanted / 1e9), there / 1e9);
 }
 
 void receivers(const words& w, problem& p) {
   for (const auto& r : w.receivers) p.receivers.push_back(cell(r));
   for (const auto& l : w.receiver_lines) {
-    if (l[2] < 1)
-      refuse("--receiver-line: receivers are at least one cell apart, not " + std::to_string(l[2]));
-    if (l[1] < l[0])
-      refuse("--receiver-line: the last x, " + std::to_string(l[1]) + ", is before the first, " +
-             std::to_string(l[0]));
+    if (l[2] < 1) bad_argument("--receiver-line: receivers are at least one cell apart, not {}", l[2]);
+    if (l[1] < l[0]) bad_argument("--receiver-line: the last x, {}, is before the first, {}", l[1], l[0]);
     if (l[1] >= p.size.x)
-      refuse("--receiver-line: the last x, " + std::to_string(l[1]) + ", is outside the grid of " +
-             text(p.size) + " cells");
+      bad_argument("--receiver-line: the last x, {}, is outside the grid of {} cells", l[1], text(p.size));
     for (int x = l[0]; x <= l[1]; x += l[2]) p.receivers.push_back({x, l[3], l[4]});
   }
 }
 
-void slice(const words& w, options& o) {
+void read_slice(const words& w, options& o) {
   const source& s = o.problem.sources.front();
-  o.slice_at = s.at.y;
+  o.drawn.at = s.at.y;
   if (w.slice.empty()) return;
   const cells& size = o.problem.size;
   const std::size_t axis = std::string("xyz").find(w.slice[0]);
@@ -150,9 +159,17 @@ void slice(const words& w, options& o) {
   char* end = nullptr;
   const long at = w.slice.size() > 2 ? std::strtol(w.slice.c_str() + 2, &end, 10) : -1;
   if (axis > 2 || w.slice[1] != '=' || !end || *end)
-    refuse("--slice: a slice is an axis and a cell, as y=50, not " + w.slice);
-  if (at < 0 || at >= n) refuse("--slice: " + w.slice + " is outside the grid of " + text(size) + " cells");
-  o.slice_axis = w.slice[0], o.slice_at = static_cast<int>(at);
+    bad_argument("--slice: a slice is an axis and a cell, as y=50, not {}", w.slice);
+  if (at < 0 || at >= n) bad_argument("--slice: {} is outside the grid of {} cells", w.slice, text(size));
+  o.drawn = {w.slice[0], static_cast<int>(at)};
+}
+
+source wavelet(const words& w, const cells& at) {
+  if (w.wavelet == "ricker")
+    return {at, w.frequency, w.amplitude, w.delay >= 0 ? w.delay : 1.2 / w.frequency};
+  if (w.amplitude != 1 || w.delay >= 0)
+    bad_argument("--wavelet minimod: its amplitude and delay follow from --frequency");
+  return minimod_source(at, w.frequency);
 }
 
 void assemble(const words& w, options& o) {
@@ -160,17 +177,17 @@ void assemble(const words& w, options& o) {
   p.size = cell(w.grid), p.spacing = w.spacing, p.step = w.step, p.edge_width = w.edge_width;
   p.edge = w.edge == "pml" ? border::pml : w.edge == "sponge" ? border::sponge : border::reflects;
   if (p.size.x < 1 || p.size.y < 1 || p.size.z < 1)
-    refuse("--grid: a grid has at least one cell along each axis, not " + text(p.size));
+    bad_argument("--grid: a grid has at least one cell along each axis, not {}", text(p.size));
   fits_in_memory(p.size);
   p.velocity = !w.model.empty()    ? model(w, p.size)
                : !w.layers.empty() ? layered(w)
                                    : std::vector<f32>{static_cast<f32>(w.velocity)};
   const cells at = w.source.empty() ? cells{p.size.x / 2, p.size.y / 2, p.size.z / 2} : cell(w.source);
-  p.sources = {{at, w.frequency, w.amplitude, w.delay >= 0 ? w.delay : 1.2 / w.frequency}};
+  p.sources = {wavelet(w, at)};
   receivers(w, p);
   p.check();
-  slice(w, o);
-  o.png = w.formats != "vtk", o.vtk = w.formats != "png";
+  read_slice(w, o);
+  o.svg = w.formats != "vtk", o.vtk = w.formats != "svg";
 }
 
 }  // namespace
@@ -178,8 +195,8 @@ void assemble(const words& w, options& o) {
 std::optional<options> parse(int argc, char** argv, int& status) {
   CLI::App app(
       "The acoustic wave equation on a wafer: a source shakes a model of the earth, receivers record it.\n"
-      "wsl-wave --grid 201 201 101 --layers 0 1500 800 2500 --steps 800 --receiver-line 30 170 5 100 22 "
-      "--snapshot-every 100 --out shot",
+      "wsl-wave --grid 241 141 141 --spacing 10 --layers 0 1500 600 2500 --source 120 70 25 "
+      "--receiver-line 24 216 4 70 25 --steps 700 --snapshot-every 100 --out shot",
       "wsl-wave");
   words w;
   options o;

@@ -5,17 +5,18 @@
 #include <optional>
 #include <wsl/kernel/wave25.hpp>
 
+#include "figures.hpp"
+
 namespace wave_app {
 
 struct options {
   wsl::wave25::problem problem;
-  wsl::wave25::shares how;
+  wsl::wave25::options how;
   wsl::i64 steps = 0;
   std::filesystem::path out;
   wsl::i64 snapshot_every = 0, checkpoint_every = 0;  ///< steps; 0 for never
-  bool png = true, vtk = false, resume = false;
-  char slice_axis = 'y';
-  int slice_at = 0;
+  bool svg = true, vtk = false, resume = false;
+  slice drawn;  ///< by snapshots
 };
 
 /// Reads and checks everything, and throws before any work starts; nothing where the user only asked for

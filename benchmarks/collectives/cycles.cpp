@@ -33,7 +33,7 @@ struct member {
   }
 };
 
-/// How many words the root and the others give and take.
+/// The number of words that the root and the others send and receive.
 struct lengths {
   int root_gives, root_takes, others_give, others_take;
 };

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How many cycles a collective takes on a line or a rectangle of PEs: by its own formula, and on the timed
-// engine.
+// The cycles of a collective on a line or a rectangle of PEs, by its own formula and on the timed engine.
 #pragma once
 #include <string>
 #include <vector>
@@ -13,8 +12,8 @@ struct cycles_of_case {
   double formula, measured;
 };
 
-/// Lines of 4 to 512 PEs of a WSE-2, 1 to 4096 words, and tiles with rims on rectangles; what a PE has no
-/// memory or queues for is left out.
+/// Lines of 4 to 512 PEs of a WSE-2, 1 to 4096 words, and tiles with rims on rectangles; sizes that exceed
+/// the memory or the queues of a PE are left out.
 std::vector<cycles_of_case> measure_cycles();
 
 }  // namespace bench

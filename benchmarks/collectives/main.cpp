@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Cycles of the collectives against their formulas and, for reduces, of the automatic choice against the best
-// tactic; then how fast the threaded engine runs an all-reduce. The last line counts what is within its
-// bound.
+// Cycles of the collectives against their formulas and, for reduces, of the automatic choice against the
+// best tactic; then the speed of an all-reduce on the threaded engine. The last line counts the cases that
+// are within their bound.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -21,7 +21,7 @@ struct count {
   }
 };
 
-/// The best of all reduces at this size, however many colors they take.
+/// The best of all reduces at this size, with any number of colors.
 double best_reduce(const std::vector<bench::cycles_of_case>& rows, const bench::cycles_of_case& at) {
   double best = at.measured;
   for (const auto& r : rows)
@@ -75,7 +75,7 @@ bool right(fabric& f) {
 }
 
 /// Words delivered in a second by an all-reduce of 4096 words on 32 x 32 PEs, one thread: the median run. A
-/// word counts once at each PE to which a router hands it.
+/// word counts once at each PE to which a router delivers it.
 double all_reduce_words_per_second() {
   layout l{wse2, side, side};
   l.place(all, program_v<worker>);

@@ -97,7 +97,7 @@ bool add_scaling(int bursts) {
   return bench::add<pairs<words>>(row, "wsl", giga_per_second, 5, 32, bursts, 2) &&
          bench::add<pairs<words>>(row, "1 thread", giga_per_second, 5, 32, bursts, 1) &&
          bench::add<pairs<words>>(row, "1 thread, free", giga_per_second, 5, 32, bursts,
-                                  bench::free_of_epochs);
+                                  bench::free_of_supersteps);
 }
 
 const bool added[] = {

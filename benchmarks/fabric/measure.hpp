@@ -53,13 +53,13 @@ bool add(const std::string& row, const std::string& who, unit u, int runs, Argum
 
 /// The choice of engine of most rows: one thread.
 inline wsl::threaded on_threads(int n) { return wsl::threaded{.threads = n}; }
-/// One thread and one partition: what is written is seen at once, and nobody waits for an superstep to end.
+/// One thread and one partition: what is written is seen at once, and nobody waits for a superstep to end.
 /// Two threads that were as free would be twice as fast at best; what they lack is the most that being
 /// deterministic can cost.
-inline constexpr int free_of_epochs = 0;
+inline constexpr int free_of_supersteps = 0;
 inline wsl::threaded on(int threads) {
-  return threads == free_of_epochs ? wsl::threaded{.threads = 1, .pes_per_partition = 1u << 30}
-                                   : on_threads(threads);
+  return threads == free_of_supersteps ? wsl::threaded{.threads = 1, .pes_per_partition = 1u << 30}
+                                       : on_threads(threads);
 }
 
 }  // namespace bench

@@ -47,7 +47,7 @@ const bool added[] = {
     bench::add<rows_of_relays>("relay 32x32, 2 threads", "wsl", mega_per_second, 5, 32, 32, 50'000, 2),
     bench::add<rows_of_relays>("relay 32x32, 2 threads", "1 thread", mega_per_second, 5, 32, 32, 50'000, 1),
     bench::add<rows_of_relays>("relay 32x32, 2 threads", "1 thread, free", mega_per_second, 5, 32, 32, 50'000,
-                               bench::free_of_epochs),
+                               bench::free_of_supersteps),
 };
 
 }  // namespace

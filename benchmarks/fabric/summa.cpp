@@ -54,15 +54,9 @@ struct tile {
     if (++step < P) exchange(me);
   }
 
-  template <int... step>
-  static consteval auto broadcasts(std::integer_sequence<int, step...>) {
-    return table(sends<along_row(step)>()..., reads<along_row(step)>()..., sends<along_column(step)>()...,
-                 reads<along_column(step)>()...);
-  }
-  static consteval auto tasks() {
-    return table(launch<&tile::start>(), local<&tile::multiply>(blocked),
-                 broadcasts(std::make_integer_sequence<int, P>{}));
-  }
+  template <int step>
+  using broadcasts = task_list<sends<along_row(step), along_column(step)>, reads<along_row(step), along_column(step)>>;
+  using tasks = task_list<launch<&tile::start>, local<&tile::multiply, blocked>, numbered<P, broadcasts>>;
 };
 
 layout grid() {

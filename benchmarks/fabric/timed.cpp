@@ -38,11 +38,8 @@ struct member {
     if (slow(how)) me.async(map([](f32 a, f32 x) { return a + x; }, &into, 0.f, fabin(c, n)));
     else me.async(add(&into, 0.f, fabin(c, n)));
   }
-  static consteval auto tasks() {
-    if constexpr (two_colors(how))
-      return table(launch<&member::start>(), sends<red>(), reads<red>(), sends<blue>(), reads<blue>());
-    else return table(launch<&member::start>(), sends<red>(), reads<red>());
-  }
+  using tasks = task_list<launch<&member::start>, sends<red>, reads<red>,
+                          when<two_colors(how), sends<blue>, reads<blue>>>;
 };
 
 template <class Engine, road how>

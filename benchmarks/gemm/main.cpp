@@ -92,6 +92,17 @@ void on_the_fabric(const product& p) {
 void as_a_tile(const product& p) {
   wsl::multiply_add(wsl::matrix(p.c, p.m, p.n), wsl::matrix(p.a, p.m, p.k), wsl::matrix(p.b, p.k, p.n));
 }
+/// The libraries of peers/ that this program was built without.
+void name_missing_peers() {
+  std::string missing;
+  for (const char* peer : {"OpenBLAS", "oneDNN", "libxsmm"})
+    if (std::none_of(contestants().begin(), contestants().end(),
+                     [&](const contestant& c) { return c.name == peer; }))
+      missing += (missing.empty() ? "" : ", ") + std::string(peer);
+  if (!missing.empty())
+    std::printf("left out: %s; scripts/setup.sh benchmarks installs them\n", missing.c_str());
+}
+
 const bool added[] = {enter(event::whole, "wsl", on_the_fabric), enter(event::tile, "wsl", as_a_tile)};
 
 }  // namespace
@@ -114,4 +125,5 @@ int main(int argc, char** argv) {
   bench::contest(bench::event::whole, 1024, 1024, 1024, rounds);
   bench::contest(bench::event::whole, 2048, 2048, 2048, rounds);
   bench::contest(bench::event::whole, 777, 1500, 333, rounds);
+  bench::name_missing_peers();
 }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# What products are compared with, here and among the kernels, where it is installed; scripts/setup.sh benchmarks installs it.
+# What products are compared with, here and among the kernels, where it is installed (scripts/setup.sh benchmarks installs it).
+# The programs end with the names of those that are missing.
 foreach(peer IN ITEMS openblas onednn libxsmm)
   set(openblas_header cblas.h)
   set(onednn_header dnnl.h)
@@ -21,7 +22,5 @@ foreach(peer IN ITEMS openblas onednn libxsmm)
       target_include_directories(${program} SYSTEM PRIVATE ${${peer}_INCLUDE})
       target_link_libraries(${program} PRIVATE ${found} ${CMAKE_DL_LIBS})
     endforeach()
-  else()
-    message(STATUS "gemm: without ${peer}")
   endif()
 endforeach()

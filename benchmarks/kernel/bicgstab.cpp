@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// BiCGStab on 128^3 cells beside plain OpenMP loops. What bounds both is memory: wsl moves 16 words of its
-// vectors a cell and iteration, and a word for each weight that differs from cell to cell twice; the loops 25
-// and as many. With one such weight 18 words are 151 MB.
+// BiCGStab on 128^3 cells beside plain OpenMP loops. Both are bound by memory: wsl moves 16 words of its
+// vectors for each cell and iteration, and a word twice for each weight that differs from cell to cell; the
+// loops move 25 and as many. With one such weight 18 words are 151 MB.
 #include <wsl/kernel/solver.hpp>
 
 #include <memory>
@@ -50,7 +50,7 @@ struct contest {
         }
   }
 
-  // A turn begins anew: iterations beyond convergence would divide rounding errors.
+  // A turn begins anew, as iterations beyond convergence would divide rounding errors.
   double rate_of_ours() {
     ours.load(b, {.tolerance = 0});
     ours.iterate(1);
@@ -72,7 +72,7 @@ struct contest {
           largest = std::max(largest, std::abs(expected));
           error = std::max(error, std::abs(static_cast<f64>(x[a.size.index({i, j, k})]) - expected));
         }
-    // Neither has converged; to have come equally far, to a tenth, is what counts.
+    // Neither has converged; the residuals must agree to a tenth.
     const f64 left = solver::serial::relative_residual(a, x, b);
     if (!(error <= left * largest) || !(std::abs(left - loop.residual()) < 0.1 * left))
       throw std::runtime_error("bicgstab and the loop differ by " + std::to_string(error) + " of " +

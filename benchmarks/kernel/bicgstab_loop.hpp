@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The peer of the BiCGStab solver: the method as books write it, five loops over the cells an iteration with
-// OpenMP, on arrays with a frame of zero cells. Dot products are taken in the loop whose result they need;
-// all inner loops are vectorised.
+// The peer of the BiCGStab solver: the method as textbooks write it, with five OpenMP loops over the cells
+// in each iteration, on arrays with a frame of zero cells. Dot products are computed in the loop that
+// produces their operands; all inner loops are vectorised.
 #pragma once
 #include <cstddef>
 #include <vector>

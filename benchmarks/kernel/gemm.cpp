@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A dense product of 1024^3 beside the faster one of the libraries that are installed: the peers of ../gemm,
-// which has more sizes. What bounds all is arithmetic: 2.1 GFLOP for 12.6 MB.
+// A dense product of 1024^3 beside the faster of the installed libraries: the peers of ../gemm, which has
+// more sizes. All are bound by arithmetic: 2.1 GFLOP for 12.6 MB.
 #include <wsl/kernel/gemm.hpp>
 
 #include <algorithm>

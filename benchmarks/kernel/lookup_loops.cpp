@@ -7,10 +7,10 @@ namespace bench {
 using namespace wsl;
 using namespace wsl::monte_carlo;
 
-tally hash_loop(const reactor& r, const hash_search& search, u64 lookups) {
+lookup_totals hash_loop(const reactor& r, const hash_search& search, u64 lookups) {
   u64 largest = 0;
 #pragma omp parallel for schedule(dynamic, 100) reduction(+ : largest)
-  for (u64 i = 0; i < lookups; ++i) largest += static_cast<u64>(visit_at(r, search, 2 * i).largest);
+  for (u64 i = 0; i < lookups; ++i) largest += static_cast<u64>(lookup_at(r, search, 2 * i).largest);
   return {lookups, largest};
 }
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// The peers of the Monte Carlo kernels: loops over lookups with OpenMP. The hash loops do what XSBench does
-// with its hash grid: a lookup at a time, each nuclide searched between two known places. The sweep is the
-// best that is known for a processor: particles are sorted, then each thread walks along the tables with its
-// share of them.
+// The peers of the Monte Carlo kernels: OpenMP loops over lookups. The hash loops do what XSBench does with
+// its hash grid: one lookup at a time, each nuclide searched between two known points. The sweep is the
+// best algorithm that is known for a processor: particles are sorted, then each thread walks along the
+// tables with its share of them.
 #pragma once
 #include <wsl/kernel/monte_carlo/fuel.hpp>
 
 namespace bench {
 
-wsl::monte_carlo::tally hash_loop(const wsl::monte_carlo::reactor& r,
-                                  const wsl::monte_carlo::hash_search& search, wsl::u64 lookups);
+wsl::monte_carlo::lookup_totals hash_loop(const wsl::monte_carlo::reactor& r,
+                                          const wsl::monte_carlo::hash_search& search, wsl::u64 lookups);
 
 class fuel_loops {
  public:

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// scripts/bench kernels: medians of five turns a contestant, each the second of two runs, and one line that
-// says how wsl compares with its peers.
+// scripts/bench kernels: medians of five turns a contestant, each the second of two runs, one line that says
+// how wsl compares with its peers, and one that names the parts whose peers are not installed.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -14,8 +16,20 @@ namespace bench {
 namespace {
 
 constexpr int turns = 5;
-// The parts in the order of the last line.
-const char* const order[] = {"wave", "mc", "wafer-mc", "tlr", "bicgstab", "fft", "gemm"};
+
+/// A part, and the library that its peers need, if any.
+struct entry {
+  const char* name;
+  const char* needs = nullptr;
+};
+/// In the order of the summary.
+constexpr entry order[] = {{"wave"},
+                           {"mc"},
+                           {"wafer-mc"},
+                           {"tlr", "OpenBLAS"},
+                           {"bicgstab"},
+                           {"fft", "FFTW"},
+                           {"gemm", "OpenBLAS or oneDNN"}};
 
 std::map<std::string, std::function<part()>>& entered() {
   static std::map<std::string, std::function<part()>> parts;
@@ -27,9 +41,9 @@ std::string measure(const std::string& name, const part& p) {
   std::vector<std::vector<double>> rates(p.contestants.size());
   for (int turn = 0; turn < turns; ++turn)
     for (std::size_t i = 0; i < rates.size(); ++i) {
-      // threads of who ran before, OpenMP's among them, may spin for a while
+      // threads of the contestant before, OpenMP's among them, may spin for a while
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
-      // and its own may sleep, with nothing in their caches
+      // and this one's own may sleep, with cold caches, so its first run is not counted
       p.contestants[i].run();
       rates[i].push_back(p.contestants[i].run());
     }
@@ -43,10 +57,7 @@ std::string measure(const std::string& name, const part& p) {
                 rates[i].front(), rates[i].back());
   }
   std::fflush(stdout);
-  char text[200];
-  std::snprintf(text, sizeof text, "%s %.2f x %s", name.c_str(), medians[0] / medians.at(1),
-                p.contestants[1].name.c_str());
-  return text;
+  return fmt::format("{} {:.2f} x {}", name, medians[0] / medians.at(1), p.contestants[1].name);
 }
 
 }  // namespace
@@ -65,17 +76,24 @@ double seconds(const std::function<void()>& run) {
 
 int main(int argc, char** argv) try {
   const std::vector<std::string> wanted(argv + 1, argv + argc);
+  const auto is_wanted = [&](const std::string& name) {
+    return wanted.empty() || std::find(wanted.begin(), wanted.end(), name) != wanted.end();
+  };
   for (const std::string& name : wanted)
-    if (!bench::entered().contains(name)) throw std::invalid_argument("there is no part " + name);
-  std::string line;
-  for (const std::string name : bench::order) {
+    if (std::none_of(std::begin(bench::order), std::end(bench::order),
+                     [&](const auto& e) { return name == e.name; }))
+      throw std::invalid_argument("there is no part " + name);
+  std::string summary, left_out;
+  for (const auto& [name, needs] : bench::order) {
+    if (!is_wanted(name)) continue;
     const auto found = bench::entered().find(name);
-    if (found == bench::entered().end() ||
-        (!wanted.empty() && std::find(wanted.begin(), wanted.end(), name) == wanted.end()))
-      continue;
-    line += (line.empty() ? "kernels: " : ", ") + bench::measure(name, found->second());
+    if (found != bench::entered().end())
+      summary += (summary.empty() ? "kernels: " : ", ") + bench::measure(name, found->second());
+    else left_out += (left_out.empty() ? "" : ", ") + fmt::format("{} (needs {})", name, needs);
   }
-  std::printf("%s\n", line.c_str());
+  if (!summary.empty()) fmt::print("{}\n", summary);
+  if (!left_out.empty())
+    fmt::print("left out: {}; scripts/setup.sh benchmarks installs the peers\n", left_out);
 } catch (const std::exception& e) {
   std::fprintf(stderr, "kernels: %s\n", e.what());
   return 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A part of scripts/bench kernels: one kernel beside those it is compared with. A file of this folder enters
-// its part, and that is all: wave.cpp is one. Contestants take turns, so that what disturbs the computer
-// disturbs all alike.
+// A part of scripts/bench kernels: one kernel beside the programs that it is compared with. A file of this
+// folder enters its part, as wave.cpp does. Contestants take turns, so that disturbances of the computer
+// affect all of them alike.
 #pragma once
 #include <functional>
 #include <string>
@@ -22,7 +22,8 @@ struct part {
   std::function<void()> check;          ///< after the last turn: throws if what was computed is wrong
 };
 
-/// Enters a part under the name that the last line and the command line use. It is made when its turn comes.
+/// Enters a part under the name that the summary and the command line use. It is created when its turn
+/// comes.
 bool enter(const std::string& name, std::function<part()> make);
 
 /// Seconds that a function takes.

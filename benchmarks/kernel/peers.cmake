@@ -2,7 +2,7 @@
 # The peers are at their best: compiled for this computer, with OpenMP.
 wsl_peers_at_their_best(kernel -march=native wave_loop.cpp lookup_loops.cpp bicgstab_loop.cpp)
 
-# peers/<part>.cpp is a part that needs a library.
+# peers/<part>.cpp is a part that needs a library; the program says which of them it was built without.
 find_path(fftw_INCLUDE fftw3.h)
 find_library(fftw_LIBRARY fftw3f)
 find_library(fftw_threads_LIBRARY fftw3f_threads)
@@ -10,8 +10,6 @@ if(fftw_INCLUDE AND fftw_LIBRARY AND fftw_threads_LIBRARY)
   target_sources(bench_kernel PRIVATE ${CMAKE_CURRENT_LIST_DIR}/peers/fft.cpp)
   target_include_directories(bench_kernel SYSTEM PRIVATE ${fftw_INCLUDE})
   target_link_libraries(bench_kernel PRIVATE ${fftw_threads_LIBRARY} ${fftw_LIBRARY})
-else()
-  message(STATUS "kernels: without FFTW, no fft")
 endif()
 
 find_path(openblas_INCLUDE cblas.h)
@@ -20,6 +18,4 @@ if(openblas_INCLUDE AND openblas_LIBRARY)
   target_sources(bench_kernel PRIVATE ${CMAKE_CURRENT_LIST_DIR}/peers/tlr.cpp ${CMAKE_CURRENT_LIST_DIR}/peers/gemm.cpp)
   target_include_directories(bench_kernel SYSTEM PRIVATE ${openblas_INCLUDE})
   target_link_libraries(bench_kernel PRIVATE ${openblas_LIBRARY})
-else()
-  message(STATUS "kernels: without OpenBLAS, no tlr and no gemm")
 endif()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// wave25 on 256^3 cells beside plain OpenMP loops. What bounds both: 25 flop-pairs a cell are little, but 16
-// bytes a cell and step cross the memory bus (read u, v and the velocity factor, write v), unless several
-// steps are done in cache.
+// wave25 on 256^3 cells beside plain OpenMP loops. Both are bound by memory: 25 multiply-adds a cell are
+// little, but 16 bytes a cell and step cross the memory bus (u, v and the velocity factor are read, v is
+// written), unless several steps are done in cache.
 #include <wsl/kernel/wave25.hpp>
 
 #include <memory>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Compiled for this computer. The first loop carries the pragma that lets compilers vectorise it; the second
-// is as one writes it at first, and GCC 12 does not.
+// Compiled for this computer. The first loop carries the pragma that lets compilers vectorise it; the
+// second is the first draft of most programmers, which GCC 12 does not vectorise.
 #include "wave_loop.hpp"
 
 namespace bench {

@@ -118,12 +118,9 @@ struct half {
       else me.async(mov(mem(x), fabin(lane(k))));
     }
   }
-  static consteval auto tasks() {
-    return table(launch<&half::go>(), []<int... k>(std::integer_sequence<int, k...>) {
-      if constexpr (upper) return table(sends<lane(k)>()...);
-      else return table(reads<lane(k)>()...);
-    }(std::make_integer_sequence<int, lanes>{}));
-  }
+  template <int k>
+  using part = std::conditional_t<upper, sends<lane(k)>, reads<lane(k)>>;
+  using tasks = task_list<launch<&half::go>, numbered<lanes, part>>;
 };
 
 class switched_router {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// How long a step of training takes on n ranks with a wafer each and the same number of sequences a wafer: a
+// The time of a step of training on n ranks with a wafer each and the same number of sequences a wafer: a
 // model of communication from parts that are measured here, checked against 1, 2 and 4 ranks of this
-// computer, and used for 1 to 16 ranks on a network of 100 Gbit/s. mpirun starts it on 4 ranks (see run);
-// docs/scaling.md explains the model. Words travel by messages, as between computers.
+// computer, and used to predict 1 to 16 ranks on a network of 100 Gbit/s. mpirun starts it on 4 ranks (see
+// run); docs/scaling.md explains the model. Words travel by messages, as between computers.
 #include <wsl/engine/threaded/thread_pool.hpp>
 #include <wsl/ml/model/decoder.hpp>
 #include <wsl/ml/train/trainer.hpp>
@@ -63,8 +63,8 @@ constexpr color<u32> out{0};
 constexpr color<u32> back(int from) { return {from}; }
 constexpr int rounds = 500, words = 1 << 22;
 
-/// The first of n PEs sends a word to all others, and when all have answered the next: the pattern of slabs
-/// and gradients, with next to nothing in it.
+/// The first of n PEs sends a word to all others, and when all have answered the next: the pattern of weight
+/// tiles and gradients, with next to nothing in it.
 template <int n>
 struct hub {
   int left = 0, answers = 0;
@@ -75,11 +75,9 @@ struct hub {
   void hear(pe& me, u32) {
     if (++answers % (n - 1) == 0 && --left > 0) me.send(out, 1u);
   }
-  static consteval auto tasks() {
-    return []<int... k>(std::integer_sequence<int, k...>) {
-      return table(launch<&hub::start>(), on<back(k + 1), &hub::hear>()..., sends<out>());
-    }(std::make_integer_sequence<int, n - 1>{});
-  }
+  template <int k>
+  using answer = on<back(k + 1), &hub::hear>;
+  using tasks = task_list<launch<&hub::start>, numbered<n - 1, answer>, sends<out>>;
 };
 template <int x>
 struct spoke {
@@ -105,9 +103,9 @@ layout wheel() {
   return l;
 }
 
-/// Seconds of an superstep of n ranks.
+/// Seconds of a superstep of n ranks.
 template <int n>
-f64 epoch_seconds(const some_ranks& some) {
+f64 superstep_seconds(const some_ranks& some) {
   if (!some.has_me()) return 0;
   fabric wheel_on_ranks{wheel<n>(), some.all()};
   return median_seconds(7, [&] { wheel_on_ranks.launch<&hub<n>::start>(column(0)); }) / (2 * rounds);
@@ -121,15 +119,13 @@ struct end_of_pipe {
     if constexpr (first) me.async(mov(fabout(out), mem(std::span(array))));
     else me.async(mov(mem(std::span(array)), fabin(out)));
   }
-  static consteval auto tasks() {
-    if constexpr (first) return table(launch<&end_of_pipe::go>(), sends<out>());
-    else return table(launch<&end_of_pipe::go>(), reads<out>());
-  }
+  using tasks = task_list<launch<&end_of_pipe::go>, std::conditional_t<first, sends<out>, reads<out>>>;
 };
 
 layout pipe() {
   layout l{host, 2, 1};
-  l.place(column(0), program_v<end_of_pipe<true>>).place(column(1), program_v<end_of_pipe<false>>);
+  l.place(column(0), program_v<end_of_pipe<true>>);
+  l.place(column(1), program_v<end_of_pipe<false>>);
   l.path(out, column(0), ramp >> east).path(out, column(1), west >> ramp);
   return l;
 }
@@ -167,9 +163,9 @@ one_step step_on(const mpi::spread_over& all, int wafers, int runs) {
 int doublings(int n) { return static_cast<int>(std::bit_width(static_cast<unsigned>(n - 1))); }
 
 struct parts {
-  f64 latency = 0, per_byte = 0;            ///< of a message
-  f64 epoch_of_two = 0, epoch_of_four = 0;  ///< with next to nothing in it
-  f64 copies = 0;                           ///< what a byte costs besides its message
+  f64 latency = 0, per_byte = 0;                    ///< of a message
+  f64 superstep_of_two = 0, superstep_of_four = 0;  ///< with next to nothing in it
+  f64 copies = 0;                                   ///< what a byte costs besides its message
   one_step alone;
 };
 struct prediction {
@@ -187,7 +183,7 @@ prediction predict(const parts& p, int n, u64 supersteps, f64 superstep, f64 per
   return {p.alone.seconds * turns, static_cast<f64>(supersteps) * superstep, bytes * turns};
 }
 prediction predict_here(const parts& p, int n, u64 supersteps) {
-  return predict(p, n, supersteps, n == 2 ? p.epoch_of_two : p.epoch_of_four, p.per_byte,
+  return predict(p, n, supersteps, n == 2 ? p.superstep_of_two : p.superstep_of_four, p.per_byte,
                  engines::available_cores());
 }
 /// On computers of their own: agreeing on the end of an superstep takes a message a doubling where not all
@@ -195,14 +191,14 @@ prediction predict_here(const parts& p, int n, u64 supersteps) {
 prediction predict_on_network(const parts& p, int n, u64 supersteps) {
   constexpr f64 latency = 2e-6, per_byte = 1 / 12.5e9;
   return predict(p, n, supersteps,
-                 std::max(0., p.epoch_of_two - p.latency) + latency * (n > 2 ? 1 + doublings(n) : 1),
+                 std::max(0., p.superstep_of_two - p.latency) + latency * (n > 2 ? 1 + doublings(n) : 1),
                  per_byte, n);
 }
 
 parts measure(const some_ranks& one, const some_ranks& two, const some_ranks& four) {
   parts p;
-  p.epoch_of_four = epoch_seconds<4>(four);
-  p.epoch_of_two = epoch_seconds<2>(two);
+  p.superstep_of_four = superstep_seconds<4>(four);
+  p.superstep_of_two = superstep_seconds<2>(two);
   if (two.has_me()) {
     p.latency = message_seconds(8, two.group);
     p.per_byte = message_seconds(1 << 16, two.group) / (1 << 16);
@@ -212,7 +208,7 @@ parts measure(const some_ranks& one, const some_ranks& two, const some_ranks& fo
     };
     const u64 supersteps = exchanges_of(move);
     p.copies = std::max(
-        0., (median_seconds(7, move) - static_cast<f64>(supersteps) * p.epoch_of_two) / (4. * words) -
+        0., (median_seconds(7, move) - static_cast<f64>(supersteps) * p.superstep_of_two) / (4. * words) -
                 p.per_byte);
   }
   if (one.has_me()) p.alone = step_on(one.all(), 1, 9);
@@ -238,15 +234,17 @@ int main() {
   wait();
   if (world.root()) {
     std::printf(
-        "measured: a message %.2f us and %.2f GB/s; an epoch %.2f us on 2 ranks, %.2f us on 4; a byte %.3f "
+        "measured: a message %.2f us and %.2f GB/s; a superstep %.2f us on 2 ranks, %.2f us on 4; a byte "
+        "%.3f "
         "ns besides its message\n",
-        1e6 * p.latency, 1e-9 / p.per_byte, 1e6 * p.epoch_of_two, 1e6 * p.epoch_of_four, 1e9 * p.copies);
+        1e6 * p.latency, 1e-9 / p.per_byte, 1e6 * p.superstep_of_two, 1e6 * p.superstep_of_four,
+        1e9 * p.copies);
     std::printf("a step of one wafer: %.1f ms, %.2f MB of weights out, %.2f MB of gradients in\n\n",
                 1e3 * p.alone.seconds, 1e-6 * static_cast<f64>(p.alone.out),
                 1e-6 * static_cast<f64>(p.alone.in));
     std::printf(
-        "ranks  epochs   here, ms:  measured  predicted   off    100 Gbit/s, ms:  predicted  computing  "
-        "epochs   bytes  efficiency\n");
+        "ranks supersteps here, ms:  measured  predicted   off    100 Gbit/s, ms:  predicted  computing  "
+        "supersteps  bytes  efficiency\n");
   }
   f64 most_off = 0;
   for (int n = 1; n <= 16; n *= 2) {
@@ -258,15 +256,15 @@ int main() {
     if (world.root()) {
       const u64 supersteps = step_on(one.all(), n, 0).supersteps;
       const prediction network = predict_on_network(p, n, supersteps);
-      std::printf("%5d %7llu ", n, static_cast<unsigned long long>(supersteps));
+      std::printf("%5d %10llu ", n, static_cast<unsigned long long>(supersteps));
       if (runs_here) {
         const f64 predicted = predict_here(p, n, supersteps).all(), off = predicted / here.seconds - 1;
         most_off = std::max(most_off, std::abs(off));
-        std::printf("%20.1f %10.1f %5.0f %%", 1e3 * here.seconds, 1e3 * predicted, 100 * off);
+        std::printf("%17.1f %10.1f %5.0f %%", 1e3 * here.seconds, 1e3 * predicted, 100 * off);
       } else {
-        std::printf("%39s", "");
+        std::printf("%36s", "");
       }
-      std::printf(" %26.1f %10.1f %7.1f %7.1f %9.0f %%\n", 1e3 * network.all(), 1e3 * network.compute,
+      std::printf(" %26.1f %10.1f %11.1f %6.1f %9.0f %%\n", 1e3 * network.all(), 1e3 * network.compute,
                   1e3 * network.supersteps, 1e3 * network.bytes, 100 * network.compute / network.all());
     }
     wait();

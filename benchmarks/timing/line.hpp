@@ -8,7 +8,7 @@
 #include <string>
 
 #include <wsl/engine/timed.hpp>
-#include <wsl/fabric/switches.hpp>
+#include <wsl/layout/switches.hpp>
 #include <wsl/wsl.hpp>
 
 namespace timing_table {

@@ -74,14 +74,10 @@ struct multiplier {
     return {reinterpret_cast<pair*>(numbers), tile * tile / 2};
   }
 
-  static consteval auto tasks() {
-    return []<int... k>(std::integer_sequence<int, k...>) {
-      return table(launch<&multiplier::start>(), local<&multiplier::step>(),
-                   local<&multiplier::x_sent>(blocked), local<&multiplier::x_here>(blocked),
-                   local<&multiplier::w_sent>(blocked), local<&multiplier::w_here>(blocked),
-                   sends<color<pair>{k}>()..., reads<color<pair>{k}>()...);
-    }(std::make_integer_sequence<int, 6>{});
-  }
+  using tasks = task_list<launch<&multiplier::start>, local<&multiplier::step>, local<&multiplier::x_sent, blocked>,
+                          local<&multiplier::x_here, blocked>, local<&multiplier::w_sent, blocked>,
+                          local<&multiplier::w_here, blocked>, sends<color_range<pair, 6>{0}>,
+                          reads<color_range<pair, 6>{0}>>;
 };
 
 /// Cycles of one step, the mean over a whole turn of the rings.

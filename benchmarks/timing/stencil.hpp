@@ -7,7 +7,7 @@
 #include <cmath>
 #include <vector>
 
-#include <wsl/fabric/switches.hpp>
+#include <wsl/layout/switches.hpp>
 #include <wsl/program/descriptor/box.hpp>
 
 #include "line.hpp"
@@ -130,14 +130,18 @@ struct column_of_cells {
           factors[d][turn++] = from < mine ? weights[mine - from] : d == 0 ? 3 * weights[0] : 0;
   }
 
-  static consteval auto tasks() {
-    return []<int... d>(std::integer_sequence<int, d...>) {
-      return table(launch<&column_of_cells::start>(), local<&column_of_cells::exchange>(),
-                   local<&column_of_cells::sent<d>>()..., local<&column_of_cells::gave_up<d>>()...,
-                   local<&column_of_cells::stood_back<d>>()..., local<&column_of_cells::took<d>>()...,
-                   sends<heading<d>>()..., reads<heading<d>>()..., steers<heading<d>>(advance)...);
-    }(std::make_integer_sequence<int, 4>{});
-  }
+  template <int d>
+  using sent_to = local<&column_of_cells::sent<d>>;
+  template <int d>
+  using gave_up_to = local<&column_of_cells::gave_up<d>>;
+  template <int d>
+  using stood_back_from = local<&column_of_cells::stood_back<d>>;
+  template <int d>
+  using took_from = local<&column_of_cells::took<d>>;
+  template <int d>
+  using on_way = task_list<sends<heading<d>>, reads<heading<d>>, steers<heading<d>, advance>>;
+  using tasks = task_list<launch<&column_of_cells::start>, local<&column_of_cells::exchange>, numbered<4, sent_to>,
+                          numbered<4, gave_up_to>, numbered<4, stood_back_from>, numbered<4, took_from>, numbered<4, on_way>>;
 };
 
 /// Position 0 passes on and hears, 1 sends, 2 talks to itself, 3 hears the end.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The collectives: library modules written with floors 0 to 4 only, as a user would write them.
+// The collectives: library modules that are written with the language alone (the headers below this folder),
+// as a user of the library would write them. docs/guide/collective.md explains each, and
+// examples/25_own_collective.cpp writes a new one.
 #pragma once
 #include "collective/all_reduce.hpp"
 #include "collective/all_to_all.hpp"

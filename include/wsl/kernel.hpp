@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Floor 5: kernels of scientific computing, each with a serial reference, a PE program, its layout and a call
-// that runs it on arrays of the host.
+// Kernels of scientific computing. Each is a folder with its problem, a serial reference, the PE program, its
+// layout, and a front end that runs it on arrays of the host. docs/guide/kernel.md explains them.
 #pragma once
 #include "kernel/fft.hpp"
 #include "kernel/gemm.hpp"

@@ -8,6 +8,7 @@
 
 #include "checker_layouts.hpp"
 #include "checker_oracle.hpp"
+#include "seeds.hpp"
 
 using namespace wsl;
 using oracle::findings;
@@ -33,9 +34,9 @@ void agree(const findings& truth, const diagnostic& d, int color, std::initializ
       FAIL("missed a fault like " << text_of(*kinds.begin()).name << " of color " << color);
     return;
   }
-  ++sum.found[static_cast<int>(d.what)];
+  ++sum.found[static_cast<int>(d.kind)];
   bool kind = false;
-  for (fault_kind k : kinds) kind = kind || k == d.what;
+  for (fault_kind k : kinds) kind = kind || k == d.kind;
   if (!kind || !truth.confirms(d)) FAIL("not so: " << sentence(d));
 }
 
@@ -53,15 +54,15 @@ void agree_on_routes(const layout& l, const findings& truth, int color, counts& 
   };
   in_some_phase(rules::overlaps, {two_paths_of_one_color_cover_one_pe});
   in_some_phase(rules::inputs, {a_path_with_several_inputs_must_say_merge});
-  in_some_phase(rules::outputs_at_the_edge, {the_path_leaves_the_grid});
+  in_some_phase(rules::outputs_at_the_boundary, {the_path_leaves_the_grid});
   in_some_phase(rules::outputs_to_neighbours, {the_neighbour_does_not_listen});
-  in_some_phase(rules::inputs_at_the_edge, {the_path_listens_beyond_the_grid});
+  in_some_phase(rules::inputs_at_the_boundary, {the_path_listens_beyond_the_grid});
   in_some_phase(rules::inputs_from_neighbours, {the_path_listens_to_silence});
   in_some_phase(rules::types_of_neighbours, {the_neighbour_expects_another_type});
   in_some_phase(rules::streams_meet_paths, {the_stream_in_enters_no_path, the_stream_out_leaves_no_path});
   in_some_phase(rules::types_of_streams, {the_stream_carries_another_type});
   in_some_phase(rules::streams_are_apart, {two_streams_use_one_side_of_one_pe});
-  const bool circle = in_some_phase(rules::circles, {the_route_goes_in_a_circle});
+  const bool circle = in_some_phase(rules::cycle_in, {the_route_goes_in_a_circle});
   if (circle || truth.has(two_paths_of_one_color_cover_one_pe, color)) return;
   const auto cycles = [&](rules::flow& f) { return rules::cycles_of(l, color, f.phase); };
   in_some_phase(cycles, {a_fork_meets_itself_again});
@@ -71,11 +72,11 @@ void agree_on_color(const layout& l, const findings& truth, int color, counts& s
   using enum fault_kind;
   agree_on_routes(l, truth, color, sum);
   rules::flow f(l, color, rules::flow::every);
-  const rules::crew c(l, color);
-  agree(truth, rules::has_program(f, c, true), color, {no_program_takes_the_delivery}, sum);
-  agree(truth, rules::has_program(f, c, false), color, {no_program_sends_into_the_path}, sum);
-  agree(truth, rules::names_color(f, c, true), color, {the_program_does_not_take_the_color}, sum);
-  agree(truth, rules::names_color(f, c, false), color, {the_program_does_not_send_the_color}, sum);
+  const rules::color_users c(l, color);
+  agree(truth, rules::ramps_have_programs(f, c, true), color, {no_program_takes_the_delivery}, sum);
+  agree(truth, rules::ramps_have_programs(f, c, false), color, {no_program_sends_into_the_path}, sum);
+  agree(truth, rules::programs_name_color(f, c, true), color, {the_program_does_not_take_the_color}, sum);
+  agree(truth, rules::programs_name_color(f, c, false), color, {the_program_does_not_send_the_color}, sum);
   agree(truth, rules::types_of_programs(f, c, true), color, {the_program_takes_another_type}, sum);
   agree(truth, rules::types_of_programs(f, c, false), color, {the_program_sends_another_type}, sum);
   agree(truth, rules::used(f, c, true), color, {no_path_feeds_the_program}, sum);
@@ -91,8 +92,9 @@ void agree_on_color(const layout& l, const findings& truth, int color, counts& s
 }
 
 diagnostic first_in_budget(const layout& l, rules::budget_rule rule) {
+  rules::step_budget work;
   for (const placement& p : l.placements())
-    if (const diagnostic d = rule(l, p, rules::usage_of(l, p)); d.found()) return d;
+    if (const diagnostic d = rule(l, p, rules::usage_of(l, p), work); d.found()) return d;
   return {};
 }
 
@@ -131,7 +133,7 @@ bool only_while_compiling(fault_kind f) {
 
 bool faulty(const findings& truth) {
   for (const fault_text& t : fault_texts)
-    if (!opt_in(t.what) && truth.has(t.what)) return true;
+    if (!opt_in(t.kind) && truth.has(t.kind)) return true;
   return false;
 }
 
@@ -152,44 +154,31 @@ void judge(unsigned seed, bool changing, counts& sum) {
   for (int c = 0; c < l.machine().colors; ++c) agree_on_color(l, truth, c, sum);
   agree_on_layout(l, truth, sum);
   const diagnostic d = check(l);
-  ++sum.layouts, ++sum.first[static_cast<int>(d.what)];
+  ++sum.layouts, ++sum.first[static_cast<int>(d.kind)];
   if (d.found() != faulty(truth)) FAIL("the verdicts differ: " << sentence(d));
   if (d.found()) return;
   ++sum.accepted, sum.accepted_changing += l.changes();
   if (!l.changes()) nothing_gets_lost(l, truth);
 }
 
-void judge_all(unsigned from, unsigned plain, unsigned changing, counts& sum) {
-  for (unsigned seed = from; seed < plain; ++seed) {
-    INFO("layout of seed " << seed);
-    judge(seed, false, sum);
-  }
-  for (unsigned seed = from / 2; seed < changing; ++seed) {
-    INFO("changing layout of seed " << seed);
-    judge(seed, true, sum);
-  }
-}
+constexpr law::seeds plain{"layout", 2'500, 15'000}, changing{"changing layout", 1'250, 7'500};
 
 }  // namespace
 
-TEST_CASE("the checker finds in many layouts what sending wavelets through every PE finds", "[.long]") {
-  counts sum;
-  judge_all(15'000, 1'000'000, 500'000, sum);
-  CHECK(sum.accepted * 5 >= sum.layouts);
-}
-
 TEST_CASE("the checker finds what sending wavelets through every PE finds") {
   counts sum;
-  judge_all(0, 15'000, 7'500, sum);
+  plain.each([&](unsigned seed) { judge(seed, false, sum); });
+  changing.each([&](unsigned seed) { judge(seed, true, sum); });
   std::printf("%ld layouts, %ld accepted (%.1f %%), %ld of them with routes that change\n", sum.layouts,
               sum.accepted, 100.0 * double(sum.accepted) / double(sum.layouts), sum.accepted_changing);
   for (const fault_text& t : fault_texts)
-    if (t.what != fault_kind::none)
-      std::printf("%8ld found, %8ld first: %s\n", sum.found[int(t.what)], sum.first[int(t.what)], t.name);
-  CHECK(sum.accepted * 5 >= sum.layouts);
-  CHECK(sum.accepted_changing >= 300);
+    if (t.kind != fault_kind::none)
+      std::printf("%8ld found, %8ld first: %s\n", sum.found[int(t.kind)], sum.first[int(t.kind)], t.name);
+  if (!plain.are_a_sample()) return;
+  CHECK(sum.accepted * 6 >= sum.layouts);
+  CHECK(sum.accepted_changing * 25 >= changing.count());
   for (const fault_text& t : fault_texts) {
     INFO(t.name);
-    if (t.what != fault_kind::none && !only_while_compiling(t.what)) CHECK(sum.found[int(t.what)] > 0);
+    if (t.kind != fault_kind::none && !only_while_compiling(t.kind)) CHECK(sum.found[int(t.kind)] > 0);
   }
 }

@@ -355,8 +355,17 @@ class random_layout {
     for (int i = chance(70) ? 0 : below(4); i > 0; --i)
       t.push_back({.what = role::local, .id = i, .start = static_cast<initially>(below(3))});
     for (int i = chance(70) ? 0 : below(3); i > 0; --i) t.push_back({.what = role::control, .id = 10 * i});
+    if (chance(10)) share_a_queue(t);
     if (changing_) add_changes(t, n);
     return finish(t, 1 + below(1000));
+  }
+  /// Some of the colors that the program sends leave through one output queue.
+  void share_a_queue(std::vector<binding>& t) {
+    u64 shared = 0;
+    for (const binding& b : t)
+      if (b.what == role::send && chance(70)) shared |= color_bit(b.id);
+    for (int c = 0; c < colors; ++c)
+      if (shared >> c & 1) t.push_back({.what = role::share, .id = c, .after = shared});
   }
   void add_changes(std::vector<binding>& t, const needs& n) {
     for (int c = 0; c < colors; ++c) {

@@ -56,10 +56,10 @@ class findings {
     return std::any_of(s.begin(), s.end(), [&](const spot& p) { return p.color == color; });
   }
   bool confirms(const diagnostic& d) const {
-    const auto& s = spots_[static_cast<int>(d.what)];
+    const auto& s = spots_[static_cast<int>(d.kind)];
     const auto same = [&](const spot& p) { return p.color == d.color && p.at == d.at && p.side == d.side; };
     return std::any_of(s.begin(), s.end(), same) &&
-           (d.what != fault_kind::a_fork_meets_itself_again || parts_at(d));
+           (d.kind != fault_kind::a_fork_meets_itself_again || parts_at(d));
   }
   /// How often a wavelet that enters the router of a PE arrives at each ramp and stream_out; requires a color
   /// without circles.
@@ -433,32 +433,51 @@ class findings {
         report(fault_kind::the_program_binds_one_control_id_twice, -1, first);
       if (id < 0 || id >= m.control_tasks) report(fault_kind::the_control_id_does_not_exist, -1, first);
     }
-    std::set<int> fed_data, fed_read, taken;
-    const auto unused = [&](fault_kind f, int id) {
-      if (!(l_.idle_colors() & color_bit(id))) report(f, id, first);
+    const auto unused = [&](fault_kind f, int id, bool to) {
+      if (!any_ramp(id, q.where, to) && !(l_.idle_colors() & color_bit(id))) report(f, id, first);
     };
-    for (int id : data)
-      any_ramp(id, q.where, true) ? void(fed_data.insert(id))
-                                  : unused(fault_kind::no_path_feeds_the_program, id);
-    for (int id : read)
-      any_ramp(id, q.where, true) ? void(fed_read.insert(id))
-                                  : unused(fault_kind::no_path_feeds_the_program, id);
-    for (int id : send)
-      any_ramp(id, q.where, false) ? void(taken.insert(id))
-                                   : unused(fault_kind::no_path_takes_what_the_program_sends, id);
+    for (int id : data) unused(fault_kind::no_path_feeds_the_program, id, true);
+    for (int id : read) unused(fault_kind::no_path_feeds_the_program, id, true);
+    for (int id : send) unused(fault_kind::no_path_takes_what_the_program_sends, id, false);
 
-    std::set<int> queued = fed_read;
+    if (static_cast<int>(local.size()) > m.local_tasks)
+      report(fault_kind::the_program_has_too_many_local_tasks, -1, first);
+    if (q.what->bytes > m.memory) report(fault_kind::the_program_is_larger_than_the_memory, -1, first);
+    each_pe([&](coord p) {
+      if (q.where.has(p)) limits_of_colors(q, p, data, read, send, static_cast<int>(local.size()));
+    });
+  }
+
+  /// What the colors cost that reach this PE or that it can send.
+  void limits_of_colors(const placement& q, coord p, const std::vector<int>& data,
+                        const std::vector<int>& read, const std::vector<int>& send, int local) {
+    const machine& m = l_.machine();
+    std::set<int> fed_data, queued, taken;
+    for (int id : data)
+      if (cell(id, p).to[0]) fed_data.insert(id);
+    for (int id : read)
+      if (cell(id, p).to[0]) queued.insert(id);
+    for (int id : send)
+      if (cell(id, p).from[0]) taken.insert(id);
     if (m.color_owns_queue) queued.insert(fed_data.begin(), fed_data.end());
+    // Of the colors that share a queue only one counts.
+    std::set<std::set<int>> outputs;
+    for (int id : taken) {
+      std::set<int> together{id};
+      for (const binding& b : *q.what)
+        for (int c : taken)
+          if (b.what == role::share && b.id == id && (b.after >> c & 1)) together.insert(c);
+      outputs.insert(together);
+    }
     const auto limit = [&](fault_kind f, size_t have, int most) {
-      if (static_cast<int>(have) > most) report(f, -1, first);
+      if (static_cast<int>(have) > most) report(f, -1, p);
     };
-    limit(fault_kind::the_program_has_too_many_local_tasks, local.size(), m.local_tasks);
     limit(fault_kind::the_program_has_too_many_data_tasks, fed_data.size(), m.data_tasks);
-    limit(fault_kind::the_program_has_too_many_tasks, fed_data.size() + local.size(), m.task_ids);
+    limit(fault_kind::the_program_has_too_many_tasks, fed_data.size() + static_cast<size_t>(local),
+          m.task_ids);
     limit(fault_kind::the_program_needs_too_many_input_queues, queued.size(), m.input_queues);
-    limit(fault_kind::the_program_needs_too_many_output_queues, m.color_owns_queue ? taken.size() : 0,
+    limit(fault_kind::the_program_needs_too_many_output_queues, m.color_owns_queue ? outputs.size() : 0,
           m.output_queues);
-    limit(fault_kind::the_program_is_larger_than_the_memory, static_cast<size_t>(q.what->bytes), m.memory);
   }
 
   /// Colors start one after the other until no further one can.

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Law: on every rectangle, type and engine, an all_reduce gives every PE what the serial line in the module's
-// order gives, bit for bit, and neighbours hear exactly what their neighbours said.
+// Law: on every rectangle, type and engine, an all_reduce gives every PE the result of the serial line in
+// the module's order, bit for bit, and neighbours receive exactly the words that their neighbours sent.
 #include "collective_cases.hpp"
 
 using namespace law;
 
 namespace {
 
-constexpr int rounds = 3;           // of each run
-constexpr int few = 12, many = 80;  // rectangles of each kind
+constexpr int rounds = 3;  // of each run
+constexpr seeds rectangles{"rectangles", 3, 12}, rectangles_of_neighbours{"rectangles", 5, 15};
 
 template <auto net>
 struct worker {
@@ -30,7 +30,7 @@ struct worker {
   }
 };
 
-/// What the host sees of a worker.
+/// The results of a worker.
 struct seat {
   void* part;
   const void* total;
@@ -75,9 +75,9 @@ u32 serial(const region& r, const words& parts, u32 (*join)(u32, u32)) {
   return sum;
 }
 
-/// How the PEs begin: all at once and round by round; all rounds without the host; or some PEs long before
-/// the others.
-enum class beginning { together, alone, scattered };
+/// The ways in which PEs begin: all at once and round by round; all rounds without the host; or some PEs
+/// long before the others.
+enum class beginning : unsigned { together, alone, scattered };
 
 void begin(fabric& f, const contest& c, const region& r, beginning how) {
   if (how == beginning::alone) c.start(f, c.where, rounds), f.run();
@@ -115,31 +115,31 @@ void reduces(const contest& c, const layout& l, const region& r, const std::vect
   }
 }
 
-void law_of(const contest& c, const rectangle& where, int times) {
-  for (int n = 0; n < times; ++n) {
+void law_of(const contest& c, const rectangle& where) {
+  each_drawn(rectangles, [&](unsigned seed) {
     layout l = grid_for(where);
     c.wire(l);
     const region r = l.inside(where.words);
     std::vector<words> parts;
     for (int k = 0; k < rounds; ++k) parts.push_back(drawn(r.count(), c.value));
-    reduces(c, l, r, parts, beginning{n % 3});
-  }
+    reduces(c, l, r, parts, beginning{seed % 3});
+  });
 }
 
 template <class T, class Combine, rectangle where>
-void all_reduce_law(int times) {
-  law_of(of<all_reduce<T, Combine>{2, where.words}>(), where, times);
+void all_reduce_law() {
+  law_of(of<all_reduce<T, Combine>{2, where.words}>(), where);
 }
 
 template <class Combine>
-void all_reduce_laws(int times) {
-  all_reduce_law<f32, Combine, whole>(times), all_reduce_law<f16, Combine, whole>(times),
-      all_reduce_law<i32, Combine, whole>(times);
-  all_reduce_law<u32, Combine, whole>(times), all_reduce_law<bf16, Combine, whole>(times),
-      all_reduce_law<i16, Combine, whole>(times);
-  all_reduce_law<f32, Combine, inner>(times), all_reduce_law<i32, Combine, inner>(times);
-  all_reduce_law<f32, Combine, low>(times), all_reduce_law<f16, Combine, strip>(times),
-      all_reduce_law<u32, Combine, post>(times);
+void all_reduce_laws() {
+  all_reduce_law<f32, Combine, whole>(), all_reduce_law<f16, Combine, whole>(),
+      all_reduce_law<i32, Combine, whole>();
+  all_reduce_law<u32, Combine, whole>(), all_reduce_law<bf16, Combine, whole>(),
+      all_reduce_law<i16, Combine, whole>();
+  all_reduce_law<f32, Combine, inner>(), all_reduce_law<i32, Combine, inner>();
+  all_reduce_law<f32, Combine, low>(), all_reduce_law<f16, Combine, strip>(),
+      all_reduce_law<u32, Combine, post>();
 }
 
 constexpr int most_words = 6;
@@ -163,7 +163,7 @@ struct cell {
   }
 };
 
-/// Every PE of r has heard n words of each of its neighbours, in order, and no other.
+/// Every PE of r has received n words of each of its neighbours, in order, and no other.
 template <class P>
 void heard_its_neighbours(fabric& f, const region& r, int n) {
   for (int i = 0; i < r.count(); ++i) {
@@ -186,7 +186,7 @@ template <class T, rectangle where>
 void neighbours_law() {
   constexpr neighbours<T> halo{3, where.words};
   using program = cell<halo, T>;
-  for (int n = 0; n < 15; ++n) {
+  each_drawn(rectangles_of_neighbours, [&](unsigned) {
     layout l = grid_for(where);
     const region r = l.inside(where.words);
     l.place(where.words, program_v<program>);
@@ -199,22 +199,18 @@ void neighbours_law() {
       f.launch<&program::speak>(where.words, words);
       heard_its_neighbours<program>(f, r, words);
     }
-  }
+  });
 }
 
 }  // namespace
 
-TEST_CASE("an all_reduce adds as the serial line does") { all_reduce_laws<plus>(few); }
-TEST_CASE("an all_reduce finds the largest as the serial line does") { all_reduce_laws<larger>(few); }
-TEST_CASE("an all_reduce finds the smallest as the serial line does") { all_reduce_laws<smaller>(few); }
-
-TEST_CASE("many all_reduces are what the serial line says", "[.long]") {
-  all_reduce_laws<plus>(many), all_reduce_laws<larger>(many), all_reduce_laws<smaller>(many);
-}
+TEST_CASE("an all_reduce adds as the serial line does") { all_reduce_laws<plus>(); }
+TEST_CASE("an all_reduce finds the largest as the serial line does") { all_reduce_laws<larger>(); }
+TEST_CASE("an all_reduce finds the smallest as the serial line does") { all_reduce_laws<smaller>(); }
 
 TEST_CASE("contributions are joined in the order of the line, whatever their combination") {
-  all_reduce_law<u32, digits, whole>(few);
-  all_reduce_law<u32, digits, inner>(few);
+  all_reduce_law<u32, digits, whole>();
+  all_reduce_law<u32, digits, inner>();
 }
 
 TEST_CASE("neighbours hear what was said, side by side and in order") {

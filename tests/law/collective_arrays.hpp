@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// One collective of arrays on one random case: the rectangle, how many words, in what order the PEs begin,
-// and what each of them must have at the end.
+// One collective of arrays on a random case: the rectangle, the number of words, the order in which the PEs
+// begin, and the arrays that each of them must have at the end.
 #pragma once
 #include "collective_cases.hpp"
 
 namespace law {
 
-/// What the host sees of a PE that takes part.
+/// The results of a PE that takes part.
 struct seat {
   void* give;
   void* take;
@@ -15,7 +15,7 @@ struct seat {
   int& done;
 };
 
-/// A PE that takes part: what it gives, what it has then, and how often it was told that all is done.
+/// A PE that takes part: its contribution, its result, and how often its completion happened.
 template <auto net, int most>
 struct member {
   using T = typename decltype(net)::element;
@@ -43,13 +43,13 @@ struct member {
   }
 };
 
-/// A collective and the program that takes part in it, without their types. What it has no field for stays as
-/// it is here.
+/// A collective and the program that takes part in it, type-erased. Fields that the collective does not
+/// have keep these values.
 struct contest {
   std::string name;
   area where;
   collective::team among = everyone;
-  collective::spot root{end - 1, end - 1};  ///< all_reduces have theirs there
+  collective::root_position root{end - 1, end - 1};  ///< all_reduces have theirs there
   int by = 1;
   bool cyclic = false;
   int planned = 1;  ///< for how many words its tactic is
@@ -97,7 +97,7 @@ contest of() {
   return c;
 }
 
-/// What a PE gives and must have; what is not compared is left out by `compared`.
+/// The contribution and the expected result of a PE; `compared` leaves out words that are not defined.
 struct share {
   words give, take;
   bool compared = true;
@@ -117,7 +117,7 @@ inline void begin_all(fabric& f, const contest& c, const region& r, bool scatter
   f.run();
 }
 
-/// Runs it twice on every engine, together and scattered.
+/// Runs the case twice on every engine: all PEs together, and one after the other.
 inline void agrees(const contest& c, const layout& l, const region& r, const shares& all_shares) {
   for (int n : {-1, 0, 1, 2, 3, 8}) {
     fabric f{l, engine_choice{n}};
@@ -148,15 +148,15 @@ inline void agrees(const contest& c, const layout& l, const region& r, const sha
 /// Short arrays that fit the queues, or long ones that do not.
 inline int length_up_to(int most) { return between(0, 2) ? between(1, 9) : between(10, most); }
 
-/// `times` random grids and lengths for one collective; `expected` makes what everyone gives and must have.
-inline void law_of(const contest& c, const rectangle& where, int times, int most,
+/// Random grids and lengths for one collective; `expected` makes what everyone gives and must have.
+inline void law_of(const contest& c, const rectangle& where, const seeds& grids, int most,
                    shares (*expected)(const contest&, const region&, int)) {
-  for (int n = 0; n < times; ++n) {
+  each_drawn(grids, [&](unsigned) {
     layout l = grid_for(where);
     c.wire(l);
     const region r = l.inside(c.where);
     agrees(c, l, r, expected(c, r, length_up_to(most)));
-  }
+  });
 }
 
 /// The PEs of the team to which PE i of a rectangle belongs, in their order, and where i stands among them.

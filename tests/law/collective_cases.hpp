@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Random cases for the laws of collectives: values, rectangles on grids of all sizes, and the engines to run
-// them on. What does not depend on a collective's type is compiled once: the laws have hundreds of them.
+// Random cases for the laws of collectives: values, rectangles on grids of all sizes, and the engines to
+// run them on. The code that does not depend on a collective's type is compiled once, as the laws have
+// hundreds of types.
 #pragma once
 #include <wsl/collective.hpp>
 #include <wsl/core/half.hpp>
@@ -15,10 +16,27 @@
 #include <random>
 #include <vector>
 
+#include "seeds.hpp"
+
 namespace law {
 using namespace wsl;
 
-inline std::mt19937_64 any{31};
+inline std::mt19937_64 any;
+
+/// Calls judge(seed) for each of the seeds, from which `any` then draws: something else in each such call of a test.
+template <class Judge>
+void each_drawn(const seeds& all_seeds, Judge judge) {
+  static std::string test;
+  static unsigned call;
+  if (const std::string now = Catch::getResultCapture().getCurrentTestName(); now != test) test = now, call = 0;
+  ++call;
+  all_seeds.each([&](unsigned seed) {
+    std::seed_seq both{seed, call};
+    any.seed(both);
+    judge(seed);
+  });
+}
+
 inline int between(int from, int to) { return std::uniform_int_distribution{from, to}(any); }
 
 // Whole numbers over their whole range; the others with zeros of both signs, and sums that depend on their
@@ -60,7 +78,7 @@ struct engine_choice {
   }
 };
 
-/// Elements as bits: what is drawn, joined and compared is then the same code for all types.
+/// Elements as bits: random values, sums and comparisons are then the same code for all types.
 using words = std::vector<u32>;
 template <class T>
 u32 bits_of_value() {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Law: reduces and all-reduces give what the serial line gives in the order and with the brackets that their
-// headers promise, bit for bit, on random rectangles, lengths, roots and types, on the reference engine, the
-// timed one, and 1, 2, 3 and 8 threads.
+// Law: reduces and all-reduces give the result of the serial line in the order and with the brackets that
+// their headers promise, bit for bit, on random rectangles, lengths, roots and types, on the reference
+// engine, the timed one, and 1, 2, 3 and 8 threads.
 #include "collective_arrays.hpp"
 
 using namespace law;
 
 namespace {
 
+constexpr seeds grids{"grids", 4, 18}, long_lines{"lines", 2, 6};
 constexpr int most_words = 90;
 
 using rows_of_words = std::vector<words>;
@@ -20,8 +21,8 @@ words joined(const words& a, const words& b, join_bits join) {
   return c;
 }
 
-/// One arm of a line, nearest PE first: each entry is what the root hears, in its order. What is farther is
-/// joined before or behind. The tactic is planned for so many words.
+/// One arm of a line, nearest PE first: each entry is one input of the root, in its order. Inputs from
+/// further away are combined before or behind. The tactic is planned for so many words.
 rows_of_words heard_from(rows_of_words v, tactic how, int planned, join_bits join, bool farther_first) {
   if (how == tactic::star) return v;
   const std::size_t n = v.size();  // v[d - 1] is the PE at distance d
@@ -110,7 +111,7 @@ shares all_reduce_shares(const contest& c, const region& r, int n) {
   return s;
 }
 
-/// Chunk k of a ring is joined from PE k on around the line.
+/// Chunk k of a ring is combined from PE k on around the line.
 shares ring_shares(const contest& c, const region& r, int n) {
   shares s = given_by_all(c, r, n);
   const auto count = static_cast<std::size_t>(n);
@@ -133,12 +134,13 @@ shares ring_shares(const contest& c, const region& r, int n) {
 }
 
 template <auto net>
-void law_of(const rectangle& where, int times, shares (*expected)(const contest&, const region&, int)) {
-  law_of(of<net, most_words>(), where, times, most_words, expected);
+void law_of(const rectangle& where, const seeds& inputs,
+            shares (*expected)(const contest&, const region&, int)) {
+  law_of(of<net, most_words>(), where, inputs, most_words, expected);
 }
 
 template <class T, class Combine, rectangle where, collective::team among>
-void reduces(int times) {
+void reduces() {
   constexpr reduce<T, Combine> chain{.first = 1,
                                      .where = where.words,
                                      .among = among,
@@ -155,16 +157,17 @@ void reduces(int times) {
                                     .colors = 4};
   constexpr reduce<T, Combine> quick{.first = 1, .where = where.words, .among = among, .words = 5};
   constexpr reduce<T, Combine> single{.first = 1, .where = where.words, .among = among, .root = {end - 1, 0}};
-  law_of<chain>(where, times, reduce_shares);
-  law_of<groups>(where, times, reduce_shares);
-  law_of<tree>(where, times, reduce_shares);
-  law_of<quick>(where, times, reduce_shares);
-  law_of<single>(where, times, reduce_shares);
+  law_of<chain>(where, grids, reduce_shares);
+  law_of<groups>(where, grids, reduce_shares);
+  law_of<tree>(where, grids, reduce_shares);
+  law_of<quick>(where, grids, reduce_shares);
+  law_of<single>(where, grids, reduce_shares);
 }
 
-// Roots inside hear both arms; the line is long enough for three groups and trees of three levels.
+// Roots inside the line receive both arms; the line is long enough for three groups and trees of three
+// levels.
 template <class T, class Combine, collective::team among>
-void reduces_inside(int times) {
+void reduces_inside() {
   constexpr rectangle where{columns(1).rows(0, end - 1), 9, 4};
   constexpr area words = where.words;
   constexpr reduce<T, Combine> chain{
@@ -173,24 +176,24 @@ void reduces_inside(int times) {
       .first = 0, .where = words, .among = among, .root = {end - 2, 1}, .how = tactic::two_phase};
   [[maybe_unused]] constexpr reduce<T, Combine> tree{
       .first = 0, .where = words, .among = among, .root = {4, end - 2}, .how = tactic::tree, .colors = 8};
-  law_of<chain>(where, times, reduce_shares);
-  law_of<groups>(where, times, reduce_shares);
+  law_of<chain>(where, grids, reduce_shares);
+  law_of<groups>(where, grids, reduce_shares);
   // on two axes it reads more colors than a PE has queues
-  if constexpr (among != everyone) law_of<tree>(where, times, reduce_shares);
+  if constexpr (among != everyone) law_of<tree>(where, grids, reduce_shares);
 }
 
 template <class T, class Combine, rectangle where, collective::team among>
-void all_reduces(int times) {
+void all_reduces() {
   constexpr all_reduce<T, Combine> total{.first = 2, .where = where.words, .among = among};
   constexpr all_reduce<T, Combine> frugal{
       .first = 2, .where = where.words, .among = among, .words = 3, .colors = 1};
-  law_of<total>(where, times, all_reduce_shares);
-  law_of<frugal>(where, times, all_reduce_shares);
+  law_of<total>(where, grids, all_reduce_shares);
+  law_of<frugal>(where, grids, all_reduce_shares);
 }
 // Long enough for seven groups on one side and three on the other; and, of a star, for many with a smaller
 // one at the end: of two PEs, of five or, for more words than fit, of sixteen.
 template <class T, class Combine>
-void many_groups(int times) {
+void many_groups() {
   constexpr rectangle where{columns(1), 70, 1};
   constexpr reduce<T, Combine> groups{
       .first = 6, .where = where.words, .among = each_row, .root = {50}, .how = tactic::two_phase};
@@ -204,58 +207,56 @@ void many_groups(int times) {
                                      .how = tactic::grouped_star};
   constexpr reduce<T, Combine> large{
       .first = 6, .where = where.words, .among = each_row, .words = 40, .how = tactic::grouped_star};
-  law_of<groups>(where, times, reduce_shares);
-  law_of<pairs>(where, times, reduce_shares);
-  law_of<fives>(where, times, reduce_shares);
-  law_of<large>(where, times, reduce_shares);
+  law_of<groups>(where, long_lines, reduce_shares);
+  law_of<pairs>(where, long_lines, reduce_shares);
+  law_of<fives>(where, long_lines, reduce_shares);
+  law_of<large>(where, long_lines, reduce_shares);
   constexpr all_reduce<T, Combine> total{
       .first = 5, .where = where.words, .among = each_row, .words = 2, .how = tactic::automatic};
-  law_of<total>(where, times, all_reduce_shares);
+  law_of<total>(where, long_lines, all_reduce_shares);
 }
 
 template <class T, class Combine, rectangle where, collective::team among>
-void rings(int times) {
+void rings() {
   constexpr ring_all_reduce<T, Combine> total{.first = 2, .where = where.words, .among = among};
-  law_of<total>(where, times, ring_shares);
+  law_of<total>(where, grids, ring_shares);
 }
 
 template <class T, class Combine, rectangle where, collective::team among>
-void stars(int times) {
+void stars() {
   constexpr reduce<T, Combine> at_the_end{.first = 3,
                                           .where = where.words,
                                           .among = among,
                                           .root = {end - 1, 0},
                                           .how = tactic::star,
                                           .colors = 2};
-  law_of<at_the_end>(where, times, reduce_shares);
+  law_of<at_the_end>(where, grids, reduce_shares);
 }
 template <class T, class Combine, collective::team among>
-void stars_inside(int times) {
+void stars_inside() {
   constexpr rectangle where{columns(1).rows(0, end - 1), 5, 4};
   constexpr reduce<T, Combine> middle{
       .first = 0, .where = where.words, .among = among, .root = {2, 1}, .how = tactic::star, .colors = 2};
-  law_of<middle>(where, times, reduce_shares);
+  law_of<middle>(where, grids, reduce_shares);
 }
 
-void joins(int times) {
-  reduces<f32, plus, whole, everyone>(times), reduces<f16, plus, whole, each_row>(times),
-      reduces<i32, larger, whole, each_column>(times);
-  reduces<u32, digits, inner, everyone>(times), reduces<bf16, smaller, strip, each_row>(times),
-      reduces<i16, plus, post, everyone>(times);
-  reduces_inside<f32, plus, each_row>(times), reduces_inside<u32, digits, everyone>(times),
-      reduces_inside<f32, smaller, each_column>(times);
-  all_reduces<f32, plus, whole, everyone>(times), all_reduces<u32, digits, whole, each_column>(times),
-      all_reduces<f16, larger, low, each_row>(times);
-  stars<f32, plus, whole, each_row>(times), stars_inside<u32, digits, everyone>(times),
-      many_groups<u32, digits>(times / 3);
-  rings<f32, plus, whole, each_row>(times), rings<u32, digits, whole, each_column>(times),
-      rings<i32, larger, inner, each_row>(times);
+void joins() {
+  reduces<f32, plus, whole, everyone>(), reduces<f16, plus, whole, each_row>(),
+      reduces<i32, larger, whole, each_column>();
+  reduces<u32, digits, inner, everyone>(), reduces<bf16, smaller, strip, each_row>(),
+      reduces<i16, plus, post, everyone>();
+  reduces_inside<f32, plus, each_row>(), reduces_inside<u32, digits, everyone>(),
+      reduces_inside<f32, smaller, each_column>();
+  all_reduces<f32, plus, whole, everyone>(), all_reduces<u32, digits, whole, each_column>(),
+      all_reduces<f16, larger, low, each_row>();
+  stars<f32, plus, whole, each_row>(), stars_inside<u32, digits, everyone>(), many_groups<u32, digits>();
+  rings<f32, plus, whole, each_row>(), rings<u32, digits, whole, each_column>(),
+      rings<i32, larger, inner, each_row>();
 }
 
 }  // namespace
 
-TEST_CASE("arrays are joined as the serial line joins them") { joins(18); }
-TEST_CASE("many arrays are joined as the serial line joins them", "[.long]") { joins(400); }
+TEST_CASE("arrays are joined as the serial line joins them") { joins(); }
 
 TEST_CASE("reductions take the cycles that their formulas say") {
   const std::initializer_list<int> widths{1, 2, 3, 7, 20, 33};

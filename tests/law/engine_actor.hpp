@@ -182,19 +182,22 @@ struct actor {
     return mixed(mixed(d, joins), thought);
   }
 
-  static consteval auto tasks() {
-    return []<int... k>(std::integer_sequence<int, k...>) {
-      return table(launch<&actor::launched>(), local<&actor::finished<0>>(), local<&actor::finished<1>>(),
-                   local<&actor::finished<2>>(), local<&actor::finished<3>>(), local<&actor::finished<4>>(),
-                   local<&actor::finished<5>>(), local<&actor::pump>(), local<&actor::joined>(blocked),
-                   local<&actor::pondered>(), local<&actor::reopen<k>>()...,
-                   control<k, &actor::steer<k>>()..., on<color_v<0>, &actor::hear<0>>(),
-                   on<color_v<1>, &actor::hear<1>>(), on<color_v<2>, &actor::hear<2>>(),
-                   on<color_v<3>, &actor::hear<3>>(), on<color_v<4>, &actor::hear<4>>(),
-                   on<color_v<5>, &actor::hear<5>>(), on<color_v<6>, &actor::hear_halves>(),
-                   on<color_v<7>, &actor::hear<7>>(), reads<color_v<k>>()..., sends<color_v<k>>()...);
-    }(std::make_integer_sequence<int, colors>{});
-  }
+  template <int k>
+  using reopening = local<&actor::reopen<k>>;
+  template <int k>
+  using steering = control<k, &actor::steer<k>>;
+  template <int k>
+  using reading = reads<color_v<k>>;
+  template <int k>
+  using sending = sends<color_v<k>>;
+  template <int k>
+  using ending = local<&actor::finished<k>>;
+  template <int k>
+  using hearing = on<color_v<k>, &actor::hear<k>>;
+  using tasks = task_list<launch<&actor::launched>, numbered<6, ending>, local<&actor::pump>,
+                          local<&actor::joined, blocked>, local<&actor::pondered>, numbered<colors, reopening>,
+                          numbered<colors, steering>, numbered<6, hearing>, on<color_v<6>, &actor::hear_halves>,
+                          on<color_v<7>, &actor::hear<7>>, numbered<colors, reading>, numbered<colors, sending>>;
 
  private:
   int jobs() const { return static_cast<int>(what->jobs.size()); }

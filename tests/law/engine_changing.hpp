@@ -10,7 +10,8 @@
 #include <vector>
 
 #include <wsl/fabric/fabric.hpp>
-#include <wsl/fabric/switches.hpp>
+#include <wsl/layout/filters.hpp>
+#include <wsl/layout/switches.hpp>
 
 #include "checker_layouts.hpp"
 
@@ -63,19 +64,21 @@ struct actor {
   bool alternates[colors]{};
 
   template <class T>
-  static consteval auto of_type() {
-    return []<int... c>(std::integer_sequence<int, c...>) {
-      return table(on<color<T>{c}, &actor::hear<c, T>>()..., sends<color<T>{c}>()...,
-                   on_teardown<color<u32>{c}, &actor::torn_down<c>>()...);
-    }(std::make_integer_sequence<int, colors>{});
-  }
+  struct of_type {
+    template <int c>
+    using hearing = on<color<T>{c}, &actor::hear<c, T>>;
+    template <int c>
+    using tearing = on_teardown<color<u32>{c}, &actor::torn_down<c>>;
+    using list = task_list<numbered<colors, hearing>, sends<color_range<T, colors>{0}>, numbered<colors, tearing>>;
+  };
   static consteval auto tasks() { return table(launch<&actor::act>(), control<cue_id, &actor::cue>()); }
 };
 
 /// The entry of the actor for an entry of a random program: what descriptors would read, a task takes.
 inline binding real(const binding& b) {
-  static constexpr auto of_f32 = actor::of_type<f32>(), of_u32 = actor::of_type<u32>(),
-                        of_i16 = actor::of_type<i16>();
+  static constexpr auto of_f32 = detail::table_for<actor, actor::of_type<f32>::list>(),
+                        of_u32 = detail::table_for<actor, actor::of_type<u32>::list>(),
+                        of_i16 = detail::table_for<actor, actor::of_type<i16>::list>();
   const role what = b.what == role::read ? role::data : b.what;
   for (const auto* entries : {&of_f32.entries, &of_u32.entries, &of_i16.entries})
     for (const binding& r : *entries)

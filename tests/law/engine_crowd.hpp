@@ -41,12 +41,9 @@ struct giver {
     if (what->when == crowd_script::moment::wait) me.send(word_to_read, 0u);
     else if (what->when != crowd_script::moment::launch) me.send(word_to_hear, 0u);
   }
-  static consteval auto tasks() {
-    return []<int... k>(std::integer_sequence<int, k...>) {
-      return table(launch<&giver::go>(), sends<word_to_read>(), sends<word_to_hear>(), sends<way_in<k>>()...,
-                   shares_queue<word_to_read, word_to_hear, way_in<k>...>());
-    }(std::make_integer_sequence<int, crowd_ways>{});
-  }
+  using tasks = task_list<launch<&giver::go>, sends<word_to_read, word_to_hear>, numbered<crowd_ways, sends_inward>,
+                          shares_queue<word_to_read, word_to_hear, way_in<0>, way_in<1>, way_in<2>, way_in<3>,
+                                       way_in<4>, way_in<5>>>;
 };
 
 struct crowd {
@@ -72,14 +69,10 @@ struct crowd {
       else me.async(add(out, in, 1u));
     }
   }
-  static consteval auto tasks() {
-    return []<int... k>(std::integer_sequence<int, k...>) {
-      return table(launch<&crowd::go>(), local<&crowd::start>(), on<word_to_hear, &crowd::hear>(),
-                   reads<word_to_read>(), reads<way_in<k>>()..., sends<way_out<k>>()...,
-                   shares_queue<way_out<0>, way_out<1>, way_out<2>, way_out<3>>(),
-                   shares_queue<way_out<4>, way_out<5>>());
-    }(std::make_integer_sequence<int, crowd_ways>{});
-  }
+  using tasks =
+      task_list<launch<&crowd::go>, local<&crowd::start>, on<word_to_hear, &crowd::hear>, reads<word_to_read>,
+                numbered<crowd_ways, reads_inward>, numbered<crowd_ways, sends_outward>,
+                shares_queue<way_out<0>, way_out<1>, way_out<2>, way_out<3>>, shares_queue<way_out<4>, way_out<5>>>;
 };
 
 struct crowd_receiver {
@@ -88,11 +81,9 @@ struct crowd_receiver {
   void hear(pe&, u32 word) {
     x[k] = x[k] * 5 + word;
   }
-  static consteval auto tasks() {
-    return []<int... k>(std::integer_sequence<int, k...>) {
-      return table(on<way_out<k>, &crowd_receiver::hear<k>>()...);
-    }(std::make_integer_sequence<int, crowd_ways>{});
-  }
+  template <int k>
+  using hearing = on<way_out<k>, &crowd_receiver::hear<k>>;
+  using tasks = task_list<numbered<crowd_ways, hearing>>;
 };
 
 class random_crowd {

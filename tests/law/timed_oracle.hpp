@@ -18,7 +18,7 @@
 namespace law {
 
 using namespace wsl;
-using engines::channel, engines::resolved_routes, engines::tiles;
+using engines::send_window, engines::resolved_routes, engines::tiles;
 
 /// What a PE did with its cycles, by the oracle's count.
 struct oracle_cycles {
@@ -33,12 +33,11 @@ class timed_oracle final : public engine, private cycle_counter {
         tiles_(engine::plan(), routes_, *this),
         routers_(static_cast<std::size_t>(grid().count())),
         processors_(tiles_.size()),
-        words_(max_colors * engines::large_buffer),
-        journal_(max_colors * engines::large_buffer) {
-    tiles_.set_ends(channels_, nullptr);
+        words_(max_colors * sends_of_a_task),
+        journal_(max_colors * sends_of_a_task) {
+    tiles_.set_windows(windows_, nullptr);
     for (std::size_t i = 0; i < tiles_.size(); ++i) state_of(tiles_[i]).defers = true;
-    for (int k = 0; k < max_colors; ++k)
-      channels_[k].large = true, channels_[k].words = words_.data() + k * engines::large_buffer;
+    for (int k = 0; k < max_colors; ++k) windows_[k].words = words_.data() + k * sends_of_a_task;
     for (int r = 0; r < grid().count(); ++r) build(static_cast<std::size_t>(r));
     for (std::size_t r = 0; r < routers_.size(); ++r) group(routers_[r]);
     for (const stream_record& s : engine::plan().streams())
@@ -64,6 +63,12 @@ class timed_oracle final : public engine, private cycle_counter {
     std::deque<u32>& from = sinks_[{color, c.x, c.y}];
     std::size_t n = 0;
     for (; n < words.size() && !from.empty(); from.pop_front()) words[n++] = from.front();
+    return n;
+  }
+
+  u64 unread_words() const override {
+    u64 n = 0;
+    for (const auto& [where, words] : sinks_) n += words.size();
     return n;
   }
 
@@ -94,14 +99,14 @@ class timed_oracle final : public engine, private cycle_counter {
     processors_[on.index].script.push_back({step::reopens, static_cast<u64>(phase), color, false});
   }
   void send_control(pe_state& from, int color, const payload_type*, u32 bits) override {
-    channel& out = from.channel_of(color);
+    send_window& out = from.window_of(color);
     *out.room() = bits;
     out.move_to(out.next() + 1);
     *journal++ = static_cast<u32>(color) | 0x100;
   }
   bool start(pe_state& on, transfer& t) override {
     processor& p = processors_[on.index];
-    if (t.output >= 0) on.channel_of(t.output).close();
+    if (t.output >= 0) on.window_of(t.output).close();
     spend(static_cast<u64>(target().operation_setup));
     p.script.push_back({step::starts, 0, 0, false, t});
     return false;
@@ -529,9 +534,10 @@ class timed_oracle final : public engine, private cycle_counter {
   void run_on(pe_state& s, F f) {
     journal = journal_.data();
     noted_ = journal;
+    s.sends_at_most = sends_of_a_task;
     for (int color = 0; color < max_colors; ++color) {
       if (!(s.image->present & color_bit(color))) continue;
-      channel& c = channels_[s.image->slot[color]];
+      send_window& c = windows_[s.image->slot[color]];
       c.move_to(0);
       c.open(0);
       sent_[s.image->slot[color]] = 0;
@@ -546,7 +552,7 @@ class timed_oracle final : public engine, private cycle_counter {
       const auto color = static_cast<int>(*noted_ & 0xff);
       const u16 slot = running_->image->slot[color];
       processors_[running_->index].script.push_back(
-          {step::sends, channels_[slot].words[sent_[slot]++], color, (*noted_ & 0x100) != 0});
+          {step::sends, windows_[slot].words[sent_[slot]++], color, (*noted_ & 0x100) != 0});
     }
   }
   void spend(u64 cycles) override {
@@ -585,7 +591,7 @@ class timed_oracle final : public engine, private cycle_counter {
   std::vector<processor> processors_;
   std::map<std::tuple<int, int, int>, supply> supplies_;
   std::map<std::tuple<int, int, int>, std::deque<u32>> sinks_;
-  channel channels_[max_colors];
+  send_window windows_[max_colors];
   std::vector<u32> words_;
   std::vector<u32> journal_;
   pe_state* running_ = nullptr;

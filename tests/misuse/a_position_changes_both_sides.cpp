@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Position 1 listens elsewhere and sends elsewhere; a WSE-3 could do that.
 // says: a_position_changes_both_sides
-// says: color_id.0.*column.1.*row.0.*number.1
+// says: color_id.0.*column.1.*row.0.*position.1
 // says: wsl: a switch position of this machine changes what the router listens to or where it sends, not both
 #include "programs.hpp"
 

@@ -10,8 +10,4 @@ constexpr halo_exchange<f32> module{.first = 0, .rows = 8, .columns = 2, .width 
 #else
 constexpr halo_exchange<f32> module{.first = 0, .rows = 8, .columns = 3, .width = 3};
 #endif
-constexpr layout wired = [] {
-  layout l{wse2, 4, 4};
-  module.wire(l);
-  return l;
-}();
+constexpr layout wired = [] { layout l{wse2, 4, 4}; module.wire(l); return l; }();

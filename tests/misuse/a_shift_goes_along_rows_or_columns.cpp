@@ -10,8 +10,4 @@ constexpr shift<f32> module{.first = 0, .by = 0};
 #else
 constexpr shift<f32> module{.first = 0, .by = 1};
 #endif
-constexpr layout wired = [] {
-  layout l{wse2, 4, 4};
-  module.wire(l);
-  return l;
-}();
+constexpr layout wired = [] { layout l{wse2, 4, 4}; module.wire(l); return l; }();

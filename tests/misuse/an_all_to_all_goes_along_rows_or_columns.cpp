@@ -10,8 +10,4 @@ constexpr all_to_all<f32> module{.first = 0, .among = everyone};
 #else
 constexpr all_to_all<f32> module{.first = 0, .among = each_column};
 #endif
-constexpr layout wired = [] {
-  layout l{wse2, 4, 4};
-  module.wire(l);
-  return l;
-}();
+constexpr layout wired = [] { layout l{wse2, 4, 4}; module.wire(l); return l; }();

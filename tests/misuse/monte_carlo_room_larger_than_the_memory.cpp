@@ -12,5 +12,5 @@ constexpr int points = 2000;
 #else
 constexpr int points = 200;
 #endif
-constexpr layout grid = wafer_layout<wafer_room{2, points, 90}>(wse2, 10, 10);
+constexpr layout grid = wafer_layout<wafer_capacity{2, points, 90}>(wse2, 10, 10);
 static_assert(routed<grid>());

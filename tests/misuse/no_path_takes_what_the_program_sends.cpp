@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
-// A program sends a color that no path takes on. says: no_path_takes_what_the_program_sends says:
-// color_id.0.*column.1.*row.0 says: wsl: the program sends this color, but on none of its PEs a path comes
-// from the ramp: add one, or take the color out of the program.s table
+// A program sends a color that no path takes on.
+// says: no_path_takes_what_the_program_sends
+// says: color_id.0.*column.1.*row.0
+// says: wsl: the program sends this color, but no path takes it from the ramp of any of its PEs
 #include "programs.hpp"
 
 #ifdef WSL_MISUSE
-constexpr layout wrong = layout{wse2, 4, 1}.place(at(1, 0), sender);
+constexpr layout wrong = layout{wse2, 4, 1}
+    .place(at(1, 0), sender);
 static_assert(routed<wrong>());
 #else
-constexpr layout right = layout{wse2, 4, 1}.place(at(1, 0), idle);
+constexpr layout right = layout{wse2, 4, 1}
+    .place(at(1, 0), idle);
 static_assert(routed<right>());
 #endif

@@ -10,16 +10,16 @@ constexpr program steering = with(steering_table);
 
 #ifdef WSL_MISUSE
 constexpr layout wrong = layout{wse2, 3, 1}
-                             .place(all, steering)
-                             .path(red, at(1, 0), ramp >> (west | east))
-                             .path(red, at(0, 0), east >> ramp)
-                             .path(red, at(2, 0), west >> ramp);
+    .place(all, steering)
+    .path(red, at(1, 0), ramp >> (west | east))
+    .path(red, at(0, 0), east >> ramp)
+    .path(red, at(2, 0), west >> ramp);
 static_assert(routed<wrong>());
 #else
 constexpr layout right = layout{wse2, 3, 1}
-                             .place(all, steering)
-                             .path(red, at(1, 0), ramp >> west, switches{.pos1 = {.to = east}})
-                             .path(red, at(0, 0), east >> ramp)
-                             .path(red, at(2, 0), west >> ramp);
+    .place(all, steering)
+    .path(red, at(1, 0), ramp >> west, switches{.pos1 = {.to = east}})
+    .path(red, at(0, 0), east >> ramp)
+    .path(red, at(2, 0), west >> ramp);
 static_assert(routed<right>());
 #endif

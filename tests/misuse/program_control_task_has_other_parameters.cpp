@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A control wavelet brings 16 bits. says: wsl: a control task takes the PE, and the wavelet's 16 bits if it
-// wants them: void f.pe& me, u16 data.
+// A control wavelet brings 16 bits.
+// says: wsl: a control task takes the PE, and the wavelet's 16 bits if it wants them: void f.pe& me, u16
 #include <wsl/wsl.hpp>
 
 using namespace wsl;

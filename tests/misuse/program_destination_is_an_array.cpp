@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// An array is named with mem: alone it would be the address of its first element. says: wsl: the destination
-// of an operation is mem.array., fabout.color. or the address of a scalar: mov.&y, 0.
+// An array is named with mem: alone it would be the address of its first element.
+// says: wsl: the destination of an operation is mem.array., fabout.color. or the address of a scalar: mov.&y
 #include <wsl/wsl.hpp>
 
 using namespace wsl;
@@ -11,16 +11,12 @@ constexpr color<f32> red{0}, blue{1}, green{2};
 struct part {
   f32 x[8]{}, y[8]{}, s = 0;
   void work(pe&) { mov(y, 0); }
-  static consteval auto tasks() {
-    return table(launch<&part::work>(), reads<red>(), reads<blue>(), reads<green>(), sends<red>());
-  }
+  static consteval auto tasks() { return table(launch<&part::work>(), reads<red>(), reads<blue>(), reads<green>(), sends<red>()); }
 };
 #else
 struct part {
   f32 x[8]{}, y[8]{}, s = 0;
   void work(pe&) { mov(mem(y), 0); }
-  static consteval auto tasks() {
-    return table(launch<&part::work>(), reads<red>(), reads<blue>(), reads<green>(), sends<red>());
-  }
+  static consteval auto tasks() { return table(launch<&part::work>(), reads<red>(), reads<blue>(), reads<green>(), sends<red>()); }
 };
 #endif

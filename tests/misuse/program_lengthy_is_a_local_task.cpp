@@ -9,9 +9,7 @@ struct part {
   void go(pe&) {}
   void stop(pe&) {}
 #ifdef WSL_MISUSE
-  static consteval auto tasks() {
-    return table(launch<&part::go>(), long_running(control<7, &part::stop>()));
-  }
+  static consteval auto tasks() { return table(launch<&part::go>(), long_running(control<7, &part::stop>())); }
 #else
   static consteval auto tasks() { return table(launch<&part::go>(), long_running(local<&part::stop>())); }
 #endif

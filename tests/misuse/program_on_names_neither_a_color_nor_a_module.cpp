@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Data tasks hear colors.
-// says: wsl: on<...> names a color or a module with colors: on<in, &part::hear>.. or on<halo, &part::hear>..
+// says: wsl: on<...> names a color or a module with colors: on<in, &part::hear> or on<halo, &part::hear>
 #include <wsl/wsl.hpp>
 
 using namespace wsl;
@@ -10,14 +10,12 @@ constexpr color<f32> red{0}, blue{1}, green{2};
 #ifdef WSL_MISUSE
 struct part {
   void hear(pe&, f32) {}
-  static consteval auto entry() { return on<0, &part::hear>(); }
-  static consteval auto tasks() { return table(part::entry()); }
+  using tasks = task_list<on<0, &part::hear>>;
 };
 #else
 struct part {
   void hear(pe&, f32) {}
-  static consteval auto entry() { return on<red, &part::hear>(); }
-  static consteval auto tasks() { return table(part::entry()); }
+  using tasks = task_list<on<red, &part::hear>>;
 };
 #endif
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The end of a FIFO from which elements come cannot be written. says: wsl: out_of is a source: the
-// destination of an operation is memory, fabout, into or a scalar's address
+// The end of a FIFO from which elements come cannot be written.
+// says: wsl: out_of is a source: the destination of an operation is memory, fabout, into or a scalar's
 #include <wsl/program/descriptor/fifo.hpp>
 #include <wsl/wsl.hpp>
 

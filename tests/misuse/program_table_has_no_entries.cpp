@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A table says what the program does.
-// says: wsl: a table has at least one entry
+// The list of tasks says what the program does.
+// says: wsl: a list of tasks has at least one entry
 #include <wsl/wsl.hpp>
 
 using namespace wsl;
@@ -9,13 +9,11 @@ constexpr color<f32> red{0}, blue{1}, green{2};
 
 #ifdef WSL_MISUSE
 struct part {
-  static consteval auto nothing() { return table(); }
-  static consteval auto tasks() { return table(part::nothing()); }
+  using tasks = task_list<>;
 };
 #else
 struct part {
-  static consteval auto nothing() { return table(reads<red>()); }
-  static consteval auto tasks() { return table(part::nothing()); }
+  using tasks = task_list<reads<red>>;
 };
 #endif
 

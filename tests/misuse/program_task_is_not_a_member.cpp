@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A task works on the memory of its PE. says: wsl: a task is a member function of the program that takes the
-// PE first and returns void or task: void f.pe& me.
+// A task works on the memory of its PE.
+// says: wsl: a task is a member function of the program that takes the PE first and returns void or task
 #include <wsl/wsl.hpp>
 
 using namespace wsl;

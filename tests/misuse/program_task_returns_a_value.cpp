@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Nobody takes what a task returns. says: wsl: a task is a member function of the program that takes the PE
-// first and returns void or task: void f.pe& me.
+// Nobody takes what a task returns.
+// says: wsl: a task is a member function of the program that takes the PE first and returns void or task
 #include <wsl/wsl.hpp>
 
 using namespace wsl;

@@ -10,22 +10,13 @@ constexpr color<f32> red{0}, blue{1}, green{2};
 #ifdef WSL_MISUSE
 struct part {
   f32 x[8]{}, y[8]{}, s = 0;
-  void work(pe& me) {
-    me.async(
-        map([](f32 a, f32 b, f32 c) { return a + b + c; }, mem(x), fabin(red), fabin(blue), fabin(green)));
-  }
-  static consteval auto tasks() {
-    return table(launch<&part::work>(), reads<red>(), reads<blue>(), reads<green>(), sends<red>());
-  }
+  void work(pe& me) { me.async(map([](f32 a, f32 b, f32 c) { return a + b + c; }, mem(x), fabin(red), fabin(blue), fabin(green))); }
+  static consteval auto tasks() { return table(launch<&part::work>(), reads<red>(), reads<blue>(), reads<green>(), sends<red>()); }
 };
 #else
 struct part {
   f32 x[8]{}, y[8]{}, s = 0;
-  void work(pe& me) {
-    me.async(map([](f32 a, f32 b) { return a + b; }, mem(x), fabin(red), fabin(blue)));
-  }
-  static consteval auto tasks() {
-    return table(launch<&part::work>(), reads<red>(), reads<blue>(), reads<green>(), sends<red>());
-  }
+  void work(pe& me) { me.async(map([](f32 a, f32 b) { return a + b; }, mem(x), fabin(red), fabin(blue))); }
+  static consteval auto tasks() { return table(launch<&part::work>(), reads<red>(), reads<blue>(), reads<green>(), sends<red>()); }
 };
 #endif

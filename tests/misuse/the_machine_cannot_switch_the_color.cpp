@@ -8,17 +8,16 @@
 template <int id>
 constexpr color<f32> signal{id};
 template <int id>
-constexpr binding steering_table[] = {launches, sends(signal<id>), takes(signal<id>),
-                                      steers(signal<id>, advance)};
+constexpr binding steering_table[] = {launches, sends(signal<id>), takes(signal<id>), steers(signal<id>, advance)};
 template <int id>
 constexpr program steering = with(steering_table<id>);
 
 template <int id>
 constexpr layout forked = layout{wse3, 3, 1}
-                              .place(all, steering<id>)
-                              .path(signal<id>, at(1, 0), ramp >> west, switches{.pos1 = {.to = east}})
-                              .path(signal<id>, at(0, 0), east >> ramp)
-                              .path(signal<id>, at(2, 0), west >> ramp);
+    .place(all, steering<id>)
+    .path(signal<id>, at(1, 0), ramp >> west, switches{.pos1 = {.to = east}})
+    .path(signal<id>, at(0, 0), east >> ramp)
+    .path(signal<id>, at(2, 0), west >> ramp);
 
 #ifdef WSL_MISUSE
 static_assert(routed<forked<10>>());

@@ -13,15 +13,15 @@ constexpr binding entries[] = {launches, sends(color<T>{2}), takes(color<T>{2})}
 #ifdef WSL_MISUSE
 constexpr program plainly = with(entries<i16>);
 constexpr layout wrong = layout{wse2, 2, 1}
-                             .place(all, plainly)
-                             .path(plain, at(0, 0), ramp >> east)
-                             .path(plain, at(1, 0), west >> ramp, range_filter{.first = 0, .last = 3});
+    .place(all, plainly)
+    .path(plain, at(0, 0), ramp >> east)
+    .path(plain, at(1, 0), west >> ramp, range_filter{.first = 0, .last = 3});
 static_assert(routed<wrong>());
 #else
 constexpr program with_index = with(entries<halves<i16>>);
 constexpr layout right = layout{wse2, 2, 1}
-                             .place(all, with_index)
-                             .path(indexed, at(0, 0), ramp >> east)
-                             .path(indexed, at(1, 0), west >> ramp, range_filter{.first = 0, .last = 3});
+    .place(all, with_index)
+    .path(indexed, at(0, 0), ramp >> east)
+    .path(indexed, at(1, 0), west >> ramp, range_filter{.first = 0, .last = 3});
 static_assert(routed<right>());
 #endif

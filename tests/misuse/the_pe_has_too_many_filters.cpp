@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Seven colors are filtered on one PE, which has six filters.
 // says: the_pe_has_too_many_filters
-// says: number.7.*number.6.*column.1.*row.0
+// says: has.7.*limit.6.*column.1.*row.0
 // says: wsl: the colors that are filtered on this PE need more filters than it has
 #include "programs.hpp"
 
@@ -11,8 +11,7 @@ struct entries {
 constexpr entries everything = [] {
   entries e{};
   e.list[0] = launches;
-  for (int c = 0; c < 7; ++c)
-    e.list[1 + 2 * c] = sends(color<f32>{c}), e.list[2 + 2 * c] = takes(color<f32>{c});
+  for (int c = 0; c < 7; ++c) e.list[1 + 2 * c] = sends(color<f32>{c}), e.list[2 + 2 * c] = takes(color<f32>{c});
   return e;
 }();
 constexpr program talker = with(everything.list);

@@ -5,8 +5,7 @@
 // says: wsl: a router comes to a later phase of a color from phase 0: give this PE a path of phase 0
 #include "programs.hpp"
 
-constexpr binding opening_table[] = {
-    launches, sends(red), takes(red), {.what = role::torn, .id = 0, .name = "open"}};
+constexpr binding opening_table[] = {launches, sends(red), takes(red), {.what = role::torn_down, .id = 0, .name = "open"}};
 constexpr program opening = with(opening_table);
 
 constexpr layout again(const layout& l) {
@@ -17,7 +16,6 @@ constexpr layout again(const layout& l) {
 constexpr layout wrong = again(layout{wse2, 2, 1}.path(red, at(0, 0), ramp >> ramp));
 static_assert(routed<wrong>());
 #else
-constexpr layout right = again(
-    layout{wse2, 2, 1}.path(red, at(0, 0), ramp >> ramp).path(red, at(1, 0), ramp >> ramp, starts_closed));
+constexpr layout right = again(layout{wse2, 2, 1}.path(red, at(0, 0), ramp >> ramp).path(red, at(1, 0), ramp >> ramp, starts_closed));
 static_assert(routed<right>());
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Two tasks for one id.
 // says: the_program_binds_one_control_id_twice
-// says: number.3.*column.0.*row.0
+// says: control_id.3.*column.0.*row.0
 // says: wsl: a control wavelet activates one task: give each control task its own id
 #include "programs.hpp"
 
@@ -9,9 +9,11 @@ constexpr binding good_table[] = {control(3), control(4)}, bad_table[] = {contro
 constexpr program good = with(good_table), bad = with(bad_table);
 
 #ifdef WSL_MISUSE
-constexpr layout wrong = layout{wse2, 4, 1}.place(all, bad);
+constexpr layout wrong = layout{wse2, 4, 1}
+    .place(all, bad);
 static_assert(routed<wrong>());
 #else
-constexpr layout right = layout{wse2, 4, 1}.place(all, good);
+constexpr layout right = layout{wse2, 4, 1}
+    .place(all, good);
 static_assert(routed<right>());
 #endif

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The machine has an id for one. says: the_program_has_too_many_data_tasks says:
-// number.2.*number.1.*column.0.*row.0 says: wsl: the machine has fewer ids for data tasks: read some of the
-// colors with descriptors, or share a color
+// The machine has an id for one.
+// says: the_program_has_too_many_data_tasks
+// says: has.2.*limit.1.*column.0.*row.0
+// says: wsl: the machine has fewer ids for data tasks: read some of the colors with descriptors, or share a
 #include "programs.hpp"
 
 constexpr machine tiny = [] {
@@ -9,16 +10,19 @@ constexpr machine tiny = [] {
   m.data_tasks = 1, m.local_tasks = 2, m.task_ids = 2, m.input_queues = 2, m.output_queues = 2;
   return m;
 }();
-constexpr binding good_table[] = {launches, sends(red), sends(blue), takes(red), reads(blue)},
-                  bad_table[] = {launches, sends(red), sends(blue), takes(red), takes(blue)};
+constexpr binding good_table[] = {launches, sends(red), sends(blue), takes(red), reads(blue)}, bad_table[] = {launches, sends(red), sends(blue), takes(red), takes(blue)};
 constexpr program good = with(good_table), bad = with(bad_table);
 
 #ifdef WSL_MISUSE
-constexpr layout wrong =
-    layout{tiny, 1, 1}.place(all, bad).path(red, all, ramp >> ramp).path(blue, all, ramp >> ramp);
+constexpr layout wrong = layout{tiny, 1, 1}
+    .place(all, bad)
+    .path(red, all, ramp >> ramp)
+    .path(blue, all, ramp >> ramp);
 static_assert(routed<wrong>());
 #else
-constexpr layout right =
-    layout{tiny, 1, 1}.place(all, good).path(red, all, ramp >> ramp).path(blue, all, ramp >> ramp);
+constexpr layout right = layout{tiny, 1, 1}
+    .place(all, good)
+    .path(red, all, ramp >> ramp)
+    .path(blue, all, ramp >> ramp);
 static_assert(routed<right>());
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The machine has ids for two.
 // says: the_program_has_too_many_local_tasks
-// says: number.3.*number.2.*column.0.*row.0
+// says: has.3.*limit.2.*column.0.*row.0
 // says: wsl: the machine has fewer ids for local tasks: join tasks that run after each other
 #include "programs.hpp"
 
@@ -14,9 +14,11 @@ constexpr binding good_table[] = {local(0), local(1)}, bad_table[] = {local(0), 
 constexpr program good = with(good_table), bad = with(bad_table);
 
 #ifdef WSL_MISUSE
-constexpr layout wrong = layout{tiny, 1, 1}.place(all, bad);
+constexpr layout wrong = layout{tiny, 1, 1}
+    .place(all, bad);
 static_assert(routed<wrong>());
 #else
-constexpr layout right = layout{tiny, 1, 1}.place(all, good);
+constexpr layout right = layout{tiny, 1, 1}
+    .place(all, good);
 static_assert(routed<right>());
 #endif

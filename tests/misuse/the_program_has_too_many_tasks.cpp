@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The machine has two ids for data and local tasks together.
 // says: the_program_has_too_many_tasks
-// says: number.3.*number.2.*column.0.*row.0
-// says: wsl: data and local tasks together have fewer ids: join tasks that run after each other
+// says: has.3.*limit.2.*column.0.*row.0
+// says: wsl: the machine has fewer ids for data and local tasks together: join tasks that run after each other
 #include "programs.hpp"
 
 constexpr machine tiny = [] {
@@ -10,14 +10,17 @@ constexpr machine tiny = [] {
   m.data_tasks = 1, m.local_tasks = 2, m.task_ids = 2, m.input_queues = 2, m.output_queues = 1;
   return m;
 }();
-constexpr binding good_table[] = {launches, sends(red), takes(red), local(0)},
-                  bad_table[] = {launches, sends(red), takes(red), local(0), local(1)};
+constexpr binding good_table[] = {launches, sends(red), takes(red), local(0)}, bad_table[] = {launches, sends(red), takes(red), local(0), local(1)};
 constexpr program good = with(good_table), bad = with(bad_table);
 
 #ifdef WSL_MISUSE
-constexpr layout wrong = layout{tiny, 1, 1}.place(all, bad).path(red, all, ramp >> ramp);
+constexpr layout wrong = layout{tiny, 1, 1}
+    .place(all, bad)
+    .path(red, all, ramp >> ramp);
 static_assert(routed<wrong>());
 #else
-constexpr layout right = layout{tiny, 1, 1}.place(all, good).path(red, all, ramp >> ramp);
+constexpr layout right = layout{tiny, 1, 1}
+    .place(all, good)
+    .path(red, all, ramp >> ramp);
 static_assert(routed<right>());
 #endif

@@ -11,16 +11,14 @@ constexpr program words = with(word_table);
 
 #ifdef WSL_MISUSE
 constexpr layout wrong = layout{wse2, 4, 1}
-                             .place(at(0, 0), words)
-                             .place(at(1, 0), taker)
-                             .path(red, at(0, 0), ramp >> east)
-                             .path(red, at(1, 0), west >> ramp);
+    .place(at(0, 0), words).place(at(1, 0), taker)
+    .path(red, at(0, 0), ramp >> east)
+    .path(red, at(1, 0), west >> ramp);
 static_assert(routed<wrong>());
 #else
 constexpr layout right = layout{wse2, 4, 1}
-                             .place(at(0, 0), sender)
-                             .place(at(1, 0), taker)
-                             .path(red, at(0, 0), ramp >> east)
-                             .path(red, at(1, 0), west >> ramp);
+    .place(at(0, 0), sender).place(at(1, 0), taker)
+    .path(red, at(0, 0), ramp >> east)
+    .path(red, at(1, 0), west >> ramp);
 static_assert(routed<right>());
 #endif

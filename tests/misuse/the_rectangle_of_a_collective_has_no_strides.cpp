@@ -10,8 +10,4 @@ constexpr broadcast<f32> module{.first = 0, .where = columns(0, end, 2)};
 #else
 constexpr broadcast<f32> module{.first = 0, .where = columns(0, end - 1)};
 #endif
-constexpr layout wired = [] {
-  layout l{wse2, 4, 4};
-  module.wire(l);
-  return l;
-}();
+constexpr layout wired = [] { layout l{wse2, 4, 4}; module.wire(l); return l; }();

@@ -10,8 +10,4 @@ constexpr gather<f32> module{.first = 0, .where = columns(4, end)};
 #else
 constexpr gather<f32> module{.first = 0, .where = columns(3, end)};
 #endif
-constexpr layout wired = [] {
-  layout l{wse2, 4, 4};
-  module.wire(l);
-  return l;
-}();
+constexpr layout wired = [] { layout l{wse2, 4, 4}; module.wire(l); return l; }();

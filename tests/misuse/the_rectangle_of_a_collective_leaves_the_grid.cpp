@@ -10,8 +10,4 @@ constexpr halo_exchange<f32> module{.first = 0, .where = rows(0, 5)};
 #else
 constexpr halo_exchange<f32> module{.first = 0, .where = rows(0, 4)};
 #endif
-constexpr layout wired = [] {
-  layout l{wse2, 4, 4};
-  module.wire(l);
-  return l;
-}();
+constexpr layout wired = [] { layout l{wse2, 4, 4}; module.wire(l); return l; }();

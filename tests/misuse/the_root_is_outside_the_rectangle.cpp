@@ -10,8 +10,4 @@ constexpr reduce<f32> module{.first = 0, .where = columns(0, 2), .among = each_r
 #else
 constexpr reduce<f32> module{.first = 0, .where = columns(0, 2), .among = each_row, .root = {1}};
 #endif
-constexpr layout wired = [] {
-  layout l{wse2, 4, 4};
-  module.wire(l);
-  return l;
-}();
+constexpr layout wired = [] { layout l{wse2, 4, 4}; module.wire(l); return l; }();

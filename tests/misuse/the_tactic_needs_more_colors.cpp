@@ -10,8 +10,4 @@ constexpr reduce<f32> module{.first = 0, .among = each_row, .how = tactic::tree,
 #else
 constexpr reduce<f32> module{.first = 0, .among = each_row, .how = tactic::tree, .colors = 5};
 #endif
-constexpr layout wired = [] {
-  layout l{wse2, 32, 4};
-  module.wire(l);
-  return l;
-}();
+constexpr layout wired = [] { layout l{wse2, 32, 4}; module.wire(l); return l; }();

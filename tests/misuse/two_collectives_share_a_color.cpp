@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A reduce begins its colors where a broadcast has its only one. says: two_modules_claim_one_color says:
-// color_id.2.*column.0.*row.0 says: wsl: two library modules own the same color in the same place: give one
-// of them other colors, or another region
+// A reduce begins its colors where a broadcast has its only one.
+// says: two_modules_claim_one_color
+// says: color_id.2.*column.0.*row.0
+// says: wsl: two library modules own the same color in the same place: give one of them other colors, or
 #include <wsl/collective.hpp>
 
 using namespace wsl;
@@ -20,14 +21,8 @@ struct worker {
   void start(pe& me) { spreading.start(me, mem(x), then<&worker::add_up>()); }
   void add_up(pe& me) { adding.start(me, mem(x)); }
   static consteval auto tasks() {
-    return table(launch<&worker::start>(), use<&worker::spreading>(), use<&worker::adding>(),
-                 local<&worker::add_up>());
+    return table(launch<&worker::start>(), use<&worker::spreading>(), use<&worker::adding>(), local<&worker::add_up>());
   }
 };
-constexpr layout wired = [] {
-  layout l{wse2, 4, 4};
-  l.place(all, program_v<worker>);
-  spread.wire(l), sum.wire(l);
-  return l;
-}();
+constexpr layout wired = [] { layout l{wse2, 4, 4}; l.place(all, program_v<worker>); spread.wire(l), sum.wire(l); return l; }();
 static_assert(routed<wired>());

@@ -2,8 +2,9 @@
 // What several ranks compute is what one process computes, bit by bit, and the host sees it on each of them.
 // Every rank runs all of this (mpirun starts it), and beside the ranks' fabric one of its own.
 #include <wsl/collective/all_reduce.hpp>
-#include <wsl/fabric/switches.hpp>
 #include <wsl/host/device.hpp>
+#include <wsl/layout/filters.hpp>
+#include <wsl/layout/switches.hpp>
 #include <wsl/mpi.hpp>
 #include <wsl/wsl.hpp>
 

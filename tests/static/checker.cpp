@@ -11,4 +11,7 @@ constexpr layout halo_and_all_reduce = shapes::plate(750, 994);
 static_assert(routed<halo_and_all_reduce>());
 static_assert(live<halo_and_all_reduce>());
 
+constexpr layout halo_with_four_queues = shapes::plate(750, 994, 4);
+static_assert(routed<halo_with_four_queues>());
+
 }  // namespace

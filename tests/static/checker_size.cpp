@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Compiling is passing: layouts of several hundred paths, mixed strides, and the longest walks over PEs stay
-// within the default limits of the compilers; what would not is refused with a sentence instead of a step
+// within the default limits of the compilers; what would not is answered with a sentence instead of a step
 // limit.
 #include "../checker_shapes.hpp"
 
@@ -30,7 +30,7 @@ constexpr layout longest_walk = shapes::weave(64, 64);
 static_assert(routed<longest_walk>());
 
 constexpr layout too_long = shapes::weave(72, 64);
-static_assert(rules::cycles_of(too_long, 0, 0).what ==
+static_assert(rules::cycles_of(too_long, 0, 0).kind ==
               fault_kind::the_routes_turn_too_often_to_check_while_compiling);
 
 constexpr layout forks_and_merges = shapes::shuttles(101);
@@ -40,7 +40,7 @@ constexpr layout too_many_beads = shapes::beads(750);
 static_assert(routed<too_many_beads>());
 
 constexpr layout tangled = shapes::tangle(16, 14);
-static_assert(rules::paths_of(tangled, 0, 0).what ==
+static_assert(rules::paths_of(tangled, 0, 0).kind ==
               fault_kind::the_paths_meet_too_often_to_check_while_compiling);
 
 constexpr layout less_tangled = shapes::tangle(8, 6);

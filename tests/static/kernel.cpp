@@ -27,7 +27,7 @@ constexpr layout spectrum_on_wse2 = fft::pencil<fft::one_line(512)>::plan(wse2, 
 static_assert(routed<spectrum_on_wse2>());
 
 constexpr layout rotating_on_wse2 =
-    wave25::plan<wave25::one_line<500>, wave25::rotating_part<500>>(wse2, 750, 994);
+    wave25::plan<wave25::one_line<500>, wave25::rotating_wave_pe<500>>(wse2, 750, 994);
 constexpr layout rotating_on_wse3 =
-    wave25::plan<wave25::one_line<500>, wave25::rotating_part<500>>(wse3, 755, 1170);
+    wave25::plan<wave25::one_line<500>, wave25::rotating_wave_pe<500>>(wse3, 755, 1170);
 static_assert(routed<rotating_on_wse2>() && routed<rotating_on_wse3>());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// fft on 128^3 complex numbers beside FFTW with a plan that it has measured, on as many threads. Floor: 5 N
+// fft on 128^3 complex numbers beside FFTW with a measured plan, on as many threads. The lower bound: 5 N
 // log2 N = 220 million operations are 0.5 ms of two cores at 240 GFLOP/s; 16 MB are read and written twice,
 // at 200 GB/s of the last cache 0.35 ms; each number crosses the fabric once, half of them to another PE.
 #include <fftw3.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// tlr on a matrix of 4096^2 with tiles of 128 and rank 8 beside a loop over tiles with two sgemv each, on as
-// many threads, and beside one sgemv for all tiles of a column and one for all tiles of a row, as the authors
-// of the method do. Floor: 8.4 MB of bases are read once, 56 us at the 150 GB/s that two cores read from
-// their last cache.
+// tlr on a matrix of 4096^2 with tiles of 128 and rank 8, beside a loop over tiles with two sgemv each, on
+// as many threads, and beside one sgemv for all tiles of a column and one for all tiles of a row, as the
+// authors of the method do. The lower bound: 8.4 MB of factors are read once, 56 us at the 150 GB/s that
+// two cores read from their last cache.
 #include <cblas.h>
 
 #include <memory>
@@ -47,7 +47,7 @@ struct contest {
       for (int i = 0; i < tiles; ++i)
         v_stacks.insert(v_stacks.end(), tile_of(v, i, j), tile_of(v, i, j) + rank * tile);
     three_phases = std::make_unique<tlr::multiplier<f32>>(a);
-    no_exchange = std::make_unique<tlr::multiplier<f32>>(a, tlr::shares{.how = tlr::schedule::stacked});
+    no_exchange = std::make_unique<tlr::multiplier<f32>>(a, tlr::options{.how = tlr::schedule::stacked});
     openblas_set_num_threads(1);  // the loops below have threads of their own
   }
   static const f32* tile_of(const std::vector<f32>& bases, int i, int j) {
@@ -87,7 +87,7 @@ struct contest {
     }
   }
   void check() const {
-    const std::vector<f64> exact = tlr::serial<f32>(a, tlr::side::forward, x);
+    const std::vector<f64> exact = tlr::serial<f32>(a, tlr::operation::forward, x);
     for (const std::vector<f32>* y : {&ours, &stacked, &theirs, &packed}) {
       f64 difference = 0, square = 0;
       for (std::size_t i = 0; i < exact.size(); ++i)

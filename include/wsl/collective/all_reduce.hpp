@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
-// Every PE of a row, a column or the rectangle contributes and learns the total: a reduce to one PE, then a
-// broadcast from it. Four colors for a rectangle; or with `.colors = 1` a single one, which takes longer
-// (taking_turns.hpp). The module has two parts: a constant that wires the layout, and a member of the PE
-// program that holds its state and tasks. For arrays that member is the endpoint; for single values, where a
-// task per total is quicker, the reducer:
+// An all-reduce: every PE of a row, a column or the rectangle contributes, and all learn the total. It is a
+// reduce to one PE and a broadcast from it, and takes four colors for a rectangle, or with `.colors = 1` a
+// single one and more time (single_color.hpp). The module has two parts: a constant that wires the layout,
+// and a member of the PE program that holds its state and tasks. That member is an endpoint for arrays, and a
+// reducer for single values, for which a task for each total is quicker:
 //   constexpr all_reduce<f32> sum{0};                                  // colors 0 to 3
 //   struct solver { endpoint<sum> summing; ... summing.start(me, mem(x), then<&solver::next>()) ... };
 //   struct worker { reducer<sum> reduce; ... use<&worker::reduce>(), on<sum.total(), &worker::done>() ... };
-// The total is the same on every PE, bit for bit: rows are joined from the west, then their results from the
-// north. A chain of P PEs and the broadcast take B + (2 T + 2) (P - 1) and B + P + 2 T cycles for B words.
-// See examples/10_all_reduce.cpp.
+// The total is the same on every PE, bit for bit: rows are combined from the west, then their results from
+// the north. For B words and P PEs a chain and the broadcast take B + (2 T + 2) (P - 1) and B + P + 2 T
+// cycles, where T is the latency of a ramp. See examples/10_all_reduce.cpp.
 #pragma once
 #include "broadcast.hpp"
 #include "reduce.hpp"
-#include "taking_turns.hpp"
+#include "single_color.hpp"
 
 namespace wsl::collective {
 
@@ -32,67 +32,69 @@ struct all_reduce {
   /// of the reduce, for each axis; with 1 there is no other, and the reduce is a star
   int colors = 2;
 
-  constexpr bool takes_turns() const { return colors == 1; }
-  constexpr reduce<T, Combine> gathering() const {
-    return {first, where, among, {end - 1, end - 1}, words, takes_turns() ? tactic::star : how, colors};
+  constexpr bool uses_single_color() const { return colors == 1; }
+  constexpr reduce<T, Combine> reduce_part() const {
+    return {first, where, among, {end - 1, end - 1}, words, uses_single_color() ? tactic::star : how, colors};
   }
-  constexpr broadcast<T> spreading() const {
-    return {takes_turns() ? first : first + gathering().all_colors(),
+  constexpr broadcast<T> broadcast_part() const {
+    return {uses_single_color() ? first : first + reduce_part().all_colors(),
             where,
             among,
             {end - 1, end - 1},
-            words == 1 && !takes_turns()};
+            words == 1 && !uses_single_color()};
   }
   /// The color on which the total arrives at every PE.
-  constexpr color<T> total() const { return spreading().line(); }
+  constexpr color<T> total() const { return broadcast_part().line(); }
 
   constexpr void wire(layout& l) const {
-    if (takes_turns()) return turns::wire(l, *this);
-    gathering().wire(l, name);
-    spreading().wire(l, name);
+    if (uses_single_color()) return single_color::wire(l, *this);
+    reduce_part().wire(l, name);
+    broadcast_part().wire(l, name);
   }
-  /// What it takes on a layout, in cycles, with `n` words.
+  /// The cost on a layout, in cycles, for `n` words.
   constexpr f64 cycles(const layout& l, int n) const {
-    return takes_turns() ? turns::cycles(l, *this, n)
-                         : gathering().cycles(l, n) + restart + spreading().cycles(l, n);
+    return uses_single_color() ? single_color::cycles(l, *this, n)
+                               : reduce_part().cycles(l, n) + restart + broadcast_part().cycles(l, n);
   }
 
   template <auto net>
-  class two_modules {
+  class reduce_then_broadcast {
    public:
-    /// Joins the arrays of all PEs of a team and leaves the total in each.
-    void start(pe& me, memory<T> array, completion done = none<T>(net.first)) {
+    /// Combines the arrays of all PEs of a team and leaves the total in each of them. The arrays are
+    /// equally long, and must not be touched before `done` happens.
+    void start(pe& me, memory<T> array, completion done = no_completion<T>(net.first)) {
       array_ = array, done_ = done;
-      gathering_.start(me, array, then<&two_modules::spread>());
+      reducing_.start(me, array, then<&reduce_then_broadcast::spread>());
     }
     static consteval auto tasks() {
-      return table(use<&two_modules::gathering_>(), use<&two_modules::spreading_>(),
-                   local<&two_modules::spread>());
+      return table(use<&reduce_then_broadcast::reducing_>(), use<&reduce_then_broadcast::broadcasting_>(),
+                   local<&reduce_then_broadcast::spread>());
     }
 
    private:
-    void spread(pe& me) { spreading_.start(me, array_, done_); }
+    void spread(pe& me) { broadcasting_.start(me, array_, done_); }
 
-    endpoint<net.gathering()> gathering_;
-    endpoint<net.spreading()> spreading_;
+    endpoint<net.reduce_part()> reducing_;
+    endpoint<net.broadcast_part()> broadcasting_;
     memory<T> array_{nullptr, 0};
     completion done_{};
   };
   template <auto net>
-  using part = std::conditional_t<net.takes_turns(), taking_turns<net>, two_modules<net>>;
+  using part =
+      std::conditional_t<net.uses_single_color(), single_color_all_reduce<net>, reduce_then_broadcast<net>>;
 };
 
-/// What a PE keeps of an all_reduce of single values over a rectangle, and what it does for it.
+/// The state and the tasks of a PE for an all_reduce of single values over a rectangle.
 template <auto net>
 class reducer {
   using T = typename decltype(net)::element;
   static_assert(
-      net.among == everyone && net.how == tactic::chain && net.words == 1 && !net.takes_turns(),
+      net.among == everyone && net.how == tactic::chain && net.words == 1 && !net.uses_single_color(),
       "wsl: a reducer joins single values over the rectangle, in chains; otherwise use an endpoint");
 
  public:
-  /// This PE's part of the next total; each PE contributes once for each total, and not again before the
-  /// total has come.
+  /// Contributes this PE's part of the next total. Each PE contributes once for each total, and not again
+  /// before the total has arrived.
   void contribute(pe& me, T value) {
     if (row_.complete(me, value, partial::own, me.x() == inside(me).x0)) pass_row(me);
   }
@@ -104,14 +106,14 @@ class reducer {
   }
 
  private:
-  // What the PE at a distance from the last one sends. The column of the last PEs hears its rows on row(1),
-  // and has row(2) for itself.
+  // The color that the PE at a distance from the last PE of its line sends. The column of the last PEs
+  // receives its rows on row(1), and has row(2) for itself.
   static constexpr color<T> row(int distance) { return {net.first + (distance + 1) % 2}; }
   static constexpr color<T> column(int distance) { return {net.first + 1 + (distance + 1) % 2}; }
-  static_assert(row(2) == column(1) && column(1).id == net.gathering().first_of(axis::y));
+  static_assert(row(2) == column(1) && column(1).id == net.reduce_part().first_of(axis::y));
 
-  // A sum of two parts: the one from the west or north and this PE's, in this order whichever comes first.
-  // The first PE of a line has only its own.
+  // A sum of two parts in a fixed order, whichever comes first: the one from the west or north, then this
+  // PE's. The first PE of a line has only its own.
   struct partial {
     enum origin : u8 { nothing, before, own };
     T value{};

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
-// Every PE of a row or column has a block of words for each PE of it, and gets one from each: block j of PE i
-// becomes block i of PE j. With rows of a matrix as blocks this transposes it. Blocks travel east and west at
-// the same time: first those that go one place or two, then three or four, and so on. A PE sends its own two,
-// the farther one first, passes on those that go beyond it, and takes its two, the nearer sender's first; so
-// all PEs are as far as their neighbours, and nobody stores what is not his. Words run backwards on their
-// way. See examples/22_transpose.cpp.
+// An all-to-all: every PE of a row or column has a block of words for each PE of it, and receives one from
+// each; block j of PE i becomes block i of PE j. With rows of a matrix as blocks this is a transposition.
+// Blocks travel east and west at the same time: first those that go one place or two, then three or four, and
+// so on. A PE sends its own two blocks, the one for the farther PE first, passes on those that go beyond it,
+// and receives two, that of the nearer sender first. So all PEs advance in step, and no PE stores the words
+// of another. Words travel in reverse. See examples/22_transpose.cpp.
 //   constexpr all_to_all<f32> turn{.first = 0, .among = each_row};
 //   endpoint<turn> turning; ... turning.start(me, mem(give), mem(take), then<&worker::next>())
-// The busiest PE is what it costs. With i PEs on one side and j on the other it handles 2 (P - 1) + 2 i j
-// blocks of B words, in O operations of S cycles to end one and begin the next, about 2 P; then the last word
-// passes max(i, j) - 1 PEs: (2 (P - 1) + 2 i j) B + O S + (2 T + 2) (max(i, j) - 1), with T the ramp's
-// latency, and the copy of its own block. Two blocks that do not fit between two PEs wait at first, until the
-// next PE has sent its own: (2 j - 3) B + (j - 1) S more, for j = (P - 1) / 2. For 2 to 512 PEs the timed
-// engine counts at most 6 % more than that. Four colors.
+// Its cost is that of the busiest PE. With i PEs on one side and j on the other it handles 2 (P - 1) + 2 i j
+// blocks of B words, in O operations (about 2 P) of which S cycles end one and begin the next; then the last
+// word passes max(i, j) - 1 PEs: (2 (P - 1) + 2 i j) B + O S + (2 T + 2) (max(i, j) - 1) cycles, where T is
+// the latency of a ramp, and the copy of the PE's own block. Two blocks that do not fit between two PEs wait
+// at first until the next PE has sent its own: (2 j - 3) B + (j - 1) S more, for j = (P - 1) / 2. For 2 to
+// 512 PEs the timed engine counts at most 6 % more. Four colors.
 #pragma once
 #include <algorithm>
 
@@ -32,9 +32,9 @@ struct all_to_all {
   team among = each_row;  ///< each_row or each_column
 
   constexpr void wire(layout& l) const {
-    const region r = ground(l, where, name);
-    if (among == team::rectangle) misuse::an_all_to_all_goes_along_rows_or_columns(name);
-    take_colors<T>(l, name, first, colors, r);
+    const region r = rectangle_of(l, where, name);
+    if (among == team::rectangle) faults::an_all_to_all_goes_along_rows_or_columns(name);
+    claim_colors<T>(l, name, first, colors, r);
     for (int way : {0, 1}) course(r, way).template wire<T>(l);
   }
 
@@ -45,9 +45,9 @@ struct all_to_all {
     return {{r, direction(), way == 0 ? size - 1 : 0}, first + 2 * way};
   }
 
-  /// What it takes on a layout, in cycles, with blocks of `words` words.
+  /// The cost on a layout, in cycles, for blocks of `words` words.
   constexpr f64 cycles(const layout& l, int words) const {
-    const int size = length(ground(l, where, name), direction()), middle = (size - 1) / 2;
+    const int size = length(rectangle_of(l, where, name), direction()), middle = (size - 1) / 2;
     const f64 own = copying(words, sizeof(T)) + begin;
     if (size == 1) return own;
     f64 most = 0;
@@ -62,21 +62,21 @@ struct all_to_all {
   template <auto net>
   class part {
    public:
-    /// Sends the blocks of `give` and fills those of `take`: both have one for each PE of the line, all as
-    /// long.
-    void start(pe& me, memory<T> give, memory<T> take, completion done = none<T>(net.first)) {
-      const region r = ground(me, net.where, name);
+    /// Sends the blocks of `give` and receives those of `take`. Both arrays have a block for each PE of the
+    /// line, all of the same length.
+    void start(pe& me, memory<T> give, memory<T> take, completion done = no_completion<T>(net.first)) {
+      const region r = rectangle_of(me, net.where, name);
       const int size = length(r, net.direction()), at = along(me.at() - corner(r), net.direction());
-      if (give.length() < 1) misuse::a_collective_moves_at_least_one_word(name, me.at());
+      if (give.length() < 1) faults::a_collective_moves_at_least_one_word(name, me.at());
       if (give.length() != take.length())
-        misuse::the_arrays_differ(name, me.at(), give.length(), take.length());
+        faults::the_arrays_differ(name, me.at(), give.length(), take.length());
       if (give.length() % size)
-        misuse::the_blocks_do_not_fit(name, me.at(), give.length(), size, give.length() / size + 1);
+        faults::the_blocks_do_not_fit(name, me.at(), give.length(), size, give.length() / size + 1);
       block_ = give.length() / size;
       done_ = done;
       mov(take.part(at * block_, block_), give.part(at * block_, block_));
-      ways_[0] = {give.reversed(), take.reversed(), at, size - 1 - at, net.course(r, 0)};
-      ways_[1] = {give, take, size - 1 - at, at, net.course(r, 1)};
+      relays_[0] = {give.reversed(), take.reversed(), at, size - 1 - at, net.course(r, 0)};
+      relays_[1] = {give, take, size - 1 - at, at, net.course(r, 1)};
       go_on<0>(me);
       go_on<1>(me);
     }
@@ -86,7 +86,8 @@ struct all_to_all {
     }
 
    private:
-    /// One way of the line, with the arrays as they lie against it. Each two distances are three steps.
+    /// One direction of the line, with the arrays in the order in which they travel. Two distances take
+    /// three steps.
     struct stream {
       memory<T> give{nullptr, 0};
       memory<T> take{nullptr, 0};
@@ -97,9 +98,9 @@ struct all_to_all {
       color<T> out() const { return {course.color_of(course.where.root == 0, ahead)}; }
       color<T> in() const { return {course.color_of(course.where.root == 0, ahead + 1)}; }
       int distance() const { return 1 + step / 3 * 2; }  ///< the shorter one
-      /// At how many of the two there is a PE, of those on one side.
+      /// How many of the two distances have a PE, if one side has so many PEs.
       int reached(int pes) const { return std::clamp(pes - distance() + 1, 0, 2); }
-      /// How many blocks go so far from PEs behind to PEs ahead.
+      /// How many blocks travel `far` places from the PEs behind this one to those ahead of it.
       int passing(int far) const {
         return std::max(std::min(behind, far - 1) - std::max(1, far - ahead) + 1, 0);
       }
@@ -107,11 +108,11 @@ struct all_to_all {
 
     template <int way>
     void go_on(pe& me) {
-      for (stream& s = ways_[way]; s.distance() <= s.behind + s.ahead;)
+      for (stream& s = relays_[way]; s.distance() <= s.behind + s.ahead;)
         if (step<way>(me, s)) return;
       way == 0 ? me.unblock<&part::exchanged>() : me.activate<&part::exchanged>();
     }
-    /// Says whether it has started an operation.
+    /// Returns whether it has started an operation.
     template <int way>
     bool step(pe& me, stream& s) {
       const auto next = then<&part::template go_on<way>>();
@@ -132,19 +133,19 @@ struct all_to_all {
       finish(me, net.first, unused_, done_);
     }
 
-    stream ways_[2];
+    stream relays_[2];
     completion done_{};
     int block_ = 0;
     T unused_{};
   };
 
  private:
-  /// Words that fit between two PEs of which one takes none: the queues of the last of its colors, both ramps
-  /// and both routers.
+  /// Words that fit between two PEs of which the receiver takes none: the queues of the last of its colors,
+  /// both ramps and both routers.
   static constexpr int between_two =
       wse2.output_depth[0] + 2 * (ramp_latency + wse2.router_depth) + wse2.input_depth[colors - 1];
 
-  /// For how long a PE is busy.
+  /// How long a PE is busy, in cycles.
   static constexpr f64 busy(int before, int behind, int words) {
     const int rounds = (before + behind + 1) / 2, passes = before > 0 && behind > 0 ? rounds : 0;
     const int operations = 2 * ((before + 1) / 2 + (behind + 1) / 2 + passes);

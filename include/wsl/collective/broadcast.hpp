@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// A root's words reach every PE of its row, its column or the rectangle: one color that forks on its way, and
-// one descriptor at each end. The routers copy, so no PE waits for another. See
-// examples/20_gemv_collectives.cpp.
+// A broadcast: the words of a root reach every PE of its row, its column or the rectangle. It is one color
+// whose route forks on its way, and one descriptor at each end. The routers copy, so no PE waits for another.
+// See examples/20_gemv_collectives.cpp.
 //   constexpr broadcast<f32> spread{.first = 0, .among = each_row, .root = {end - 1}};
 //   endpoint<spread> spreading; ... spreading.start(me, mem(x), then<&worker::next>())
-// A team of P PEs in a line: B + P + 2 T cycles for B words, with T the ramp's latency; in a rectangle of W x
-// H: B + W + H - 1 + 2 T.
+// B words take B + P + 2 T cycles in a line of P PEs, where T is the latency of a ramp, and B + W + H - 1 + 2
+// T in a rectangle of W x H.
 #pragma once
 #include "cost.hpp"
 #include "line.hpp"
@@ -21,20 +21,20 @@ struct broadcast {
   int first = 0;     ///< its color
   area where = all;  ///< the rectangle, without strides
   team among = everyone;
-  spot root = {};     ///< a row uses only x, a column only y
-  bool echo = false;  ///< the root hears its own words
+  root_position root = {};  ///< a row uses only x, a column only y
+  bool echo = false;        ///< the root hears its own words
 
   constexpr color<T> line() const { return {first}; }
 
-  /// `as` is the module that it works for.
+  /// `as` names the module for which it works, in messages.
   constexpr void wire(layout& l, const char* as = name) const {
-    take_colors<T>(l, as, first, colors, ground(l, where, as));
+    claim_colors<T>(l, as, first, colors, rectangle_of(l, where, as));
     wire_paths(l, as);
   }
-  /// Only the paths, with options that all of them have.
+  /// Adds only the paths, all with the same options.
   template <class... Option>
   constexpr void wire_paths(layout& l, const char* as, const Option&... options) const {
-    const region r = ground(l, where, as);
+    const region r = rectangle_of(l, where, as);
     const coord c = root_in(r, root, among, as);
     const lines upright{r, axis::y, c.y};
     const lines flat{among == team::rectangle ? upright.roots() : r, axis::x, c.x};
@@ -46,11 +46,11 @@ struct broadcast {
       l.path(line(), among == team::column ? upright.roots() : flat.roots(), ramp >> out, options...);
   }
 
-  /// What it takes on a layout, in cycles, with `words` words.
+  /// The cost on a layout, in cycles, for `words` words.
   constexpr f64 cycles(const layout& l, int words) const {
-    const region r = ground(l, where, name);
+    const region r = rectangle_of(l, where, name);
     const coord c = root_in(r, root, among, name);
-    const f64 links = team_size(r, among) - 1;
+    const f64 links = size_of_team(r, among) - 1;
     if (links == 0) return 0;
     return pattern{f64(words) * (1 + echo), words * links, links, distance(r, c), 1}.cycles();
   }
@@ -58,19 +58,19 @@ struct broadcast {
   template <auto net>
   class part {
    public:
-    /// Sends the root's words into those of every other PE; everyone gives as many. They may be used when
-    /// `done` happens.
-    void start(pe& me, memory<T> words, completion done = none<T>(net.first)) {
-      const region r = ground(me, net.where, name);
-      if (words.length() < 1) misuse::a_collective_moves_at_least_one_word(name, me.at());
+    /// Sends the root's words into those of every other PE; all PEs give arrays of the same length, and may
+    /// use them when `done` happens.
+    void start(pe& me, memory<T> words, completion done = no_completion<T>(net.first)) {
+      const region r = rectangle_of(me, net.where, name);
+      if (words.length() < 1) faults::a_collective_moves_at_least_one_word(name, me.at());
       if (!is_root(me, r)) return me.async(mov(words, fabin(net.line())), done);
       if (net.echo) {
         me.async(mov(fabout(net.line()), words));
         me.async(mov(&heard_, fabin(net.line(), words.length())), done);
-      } else if (team_size(r, net.among) > 1) me.async(mov(fabout(net.line()), words), done);
+      } else if (size_of_team(r, net.among) > 1) me.async(mov(fabout(net.line()), words), done);
       else finish(me, net.first, heard_, done);
     }
-    static consteval auto tasks() { return uses_colors<T, net.first, colors>(); }
+    using tasks = uses_colors<T, net.first, colors>;
 
    private:
     static bool is_root(const pe& me, const region& r) {
@@ -81,7 +81,8 @@ struct broadcast {
   };
 
  private:
-  // Both arms pass the words on and keep a copy; `more` is where each of their PEs sends another.
+  // Both arms pass the words on and deliver a copy; `more` is a further direction in which each of their
+  // PEs sends one.
   template <class... Option>
   constexpr void wire_arms(layout& l, const lines& from, ports more, const Option&... options) const {
     for (int side : {0, 1}) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// How reductions join two contributions, the one from further away first. Any type with such a call can stand
-// in; it should be associative, because their grouping follows the layout.
+// The operations that reductions apply to two contributions, the one from further west or north first. Any
+// type with such a call operator can take their place. It should be associative, because the layout decides
+// how contributions are grouped.
 #pragma once
 #include <type_traits>
 
@@ -33,12 +34,12 @@ struct smaller {
 
 namespace collective {
 
-/// to = a joined with b, element by element: an operation of the machine where it has one.
+/// to = a combined with b, element by element: an instruction of the machine where it has one.
 template <class Combine, class To, class A, class B>
 constexpr auto join(const To& to, const A& a, const B& b) {
   if constexpr (std::is_same_v<Combine, plus>) return add(to, a, b);
-  else if constexpr (std::is_same_v<Combine, larger>) return max(to, a, b);
-  else if constexpr (std::is_same_v<Combine, smaller>) return min(to, a, b);
+  else if constexpr (std::is_same_v<Combine, larger>) return fmax(to, a, b);
+  else if constexpr (std::is_same_v<Combine, smaller>) return fmin(to, a, b);
   else return map(Combine{}, to, a, b);
 }
 

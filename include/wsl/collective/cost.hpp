@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What a collective costs, before it runs: four numbers of a pattern of communication and one formula give
-// its cycles on a machine of these links and ramps. Nothing in it is fitted. The formula is that of
-// "Near-Optimal Wafer-Scale Reduce" (arXiv 2404.15888), whose authors measured an error below 4 % on a WSE-2.
-// Counted is from the first operation's start to the last operation's end.
+// The cost of a collective before it runs. Four numbers of a communication pattern and one formula give its
+// cycles on a machine with these links and ramps; no constant is fitted. The formula is that of "Near-Optimal
+// Wafer-Scale Reduce" (Luczynski et al., arXiv 2404.15888), whose authors measured an error below 4 % on a
+// WSE-2. Cycles count from the start of the first operation to the end of the last one.
+// benchmarks/collectives compares the formulas with the timed engine.
 #pragma once
 #include <cstddef>
 
@@ -12,8 +13,8 @@ namespace wsl::collective {
 
 // The constants are the WSE-2's, on which the model was measured.
 inline constexpr int ramp_latency = wse2.ramp_latency;
-/// From a word's arrival in the router of a PE to its departure there, when the PE handles it in between: up
-/// the ramp and down again.
+/// From the arrival of a word in the router of a PE to its departure there, if the PE handles it in
+/// between: up the ramp and down again.
 inline constexpr int handling = 2 * ramp_latency + 1;
 /// To begin a task, and to issue an operation.
 inline constexpr int begin = wse2.task_start, issue = wse2.operation_setup;
@@ -33,7 +34,7 @@ struct pattern {
   f64 distance = 0;  ///< most hops of a word's way
   f64 depth = 0;     ///< PEs that handle a word one after the other, after the first
 
-  /// A word passes one ramp or link in a cycle; each PE on the way takes it from its ramp, handles it and
+  /// A word crosses one ramp or link in a cycle. Each PE on the way takes it from its ramp, handles it and
   /// sends it on.
   constexpr f64 cycles() const {
     const f64 flowing = energy / links + distance;

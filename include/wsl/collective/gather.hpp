@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
-// A root collects a block of words from every PE of its row, its column or the rectangle, in the order of
-// their indices, row by row. Each PE sends its block toward the root and then passes on what comes from
-// beyond it, so nobody stores what is not his. From the west blocks arrive backwards, so there their words
-// run backwards, too, and the root fills its array from behind. In a rectangle the root's column passes on
-// whole rows. See examples/21_scatter_gather.cpp.
+// A gather: the root collects a block of words from every PE of its row, its column or the rectangle, in the
+// order of their indices, row by row. Each PE sends its block toward the root and then passes on those from
+// beyond it, so no PE stores the words of another. From the west, blocks arrive in reverse order, so there
+// their words travel in reverse as well, and the root fills its array from the end. In a rectangle the PEs of
+// the root's column pass on whole rows. See examples/21_scatter_gather.cpp.
 //   constexpr gather<f32> collect{.first = 0, .among = each_row};
-//   endpoint<collect> collecting; ... collecting.start(me, mem(x), then<...>()), and at the root collecting.start(me, mem(x), mem(all), ...)
-// The root is what it costs: it takes (P - 1) B words; or the way of the farthest block, B + (2 T + 2) (P -
-// 1) cycles. Then the root copies its own. Two colors for each axis.
+//   endpoint<collect> collecting; ... collecting.start(me, mem(x), then<...>());
+//   ... and at the root collecting.start(me, mem(x), mem(all), ...)
+// Its cost is the larger of two terms: the root receives (P - 1) B words; and the farthest block takes B + (2
+// T + 2) (P - 1) cycles, where T is the latency of a ramp. Then the root copies its own block. Two colors for
+// each axis.
 #pragma once
 #include "blocks.hpp"
 
@@ -21,21 +23,21 @@ struct gather {
   int first = 0;     ///< the first of its colors
   area where = all;  ///< the rectangle, without strides
   team among = everyone;
-  spot root = {};  ///< a row uses only x, a column only y
+  root_position root = {};  ///< a row uses only x, a column only y
 
-  constexpr int colors() const { return block_ways::colors(among); }
+  constexpr int colors() const { return block_relays::colors(among); }
 
   constexpr void wire(layout& l) const {
-    const region r = ground(l, where, name);
-    const block_ways ways{*this, r};
-    take_colors<T>(l, name, first, colors(), r);
+    const region r = rectangle_of(l, where, name);
+    const block_relays ways{*this, r};
+    claim_colors<T>(l, name, first, colors(), r);
     ways.x.template wire<T>(l);
     ways.y.template wire<T>(l);
   }
 
-  /// What it takes on a layout, in cycles, with blocks of `words` words.
+  /// The cost on a layout, in cycles, for blocks of `words` words.
   constexpr f64 cycles(const layout& l, int words) const {
-    const block_ways ways{*this, ground(l, where, name)};
+    const block_relays ways{*this, rectangle_of(l, where, name)};
     if (ways.blocks() == 1) return ways.ends(words, sizeof(T));
     const f64 busy = ways.busy(words), way = ways.way(words, ways.farthest());
     return (busy > way ? busy : way) + ways.ends(words, sizeof(T));
@@ -48,8 +50,8 @@ struct gather {
 
    public:
     using base::start;
-    /// At the root: collects all blocks, as long as `own`, which is one of them.
-    void start(pe& me, memory<T> own, memory<T> blocks, completion done = none<T>(net.first)) {
+    /// At the root: collects all blocks into `blocks`. Each is as long as `own`, the root's block.
+    void start(pe& me, memory<T> own, memory<T> blocks, completion done = no_completion<T>(net.first)) {
       base::start_at_root(me, blocks, own, done);
     }
 
@@ -69,11 +71,11 @@ struct gather {
     }
     // The root's own row, then those of its north arm, then those of its south arm.
     bool at_root(pe& me, int step) {
-      const lines& column = base::ways_.y.where;
+      const lines& column = base::relays_.y.where;
       const int row = step / 3, piece = step % 3, side = row > column.reach(0);
       const memory<T> to = base::piece_of(column.root + (side ? row - column.reach(0) : -row), piece);
       if (row == 0 && piece == 1) return mov(to, base::own_), false;
-      const color<T> from = row == 0 ? base::piece_color(piece) : color<T>{base::ways_.y.color_of(side, 1)};
+      const color<T> from = row == 0 ? base::piece_color(piece) : color<T>{base::relays_.y.color_of(side, 1)};
       return to.length() > 0 && base::run(me, mov(piece == 0 ? to.reversed() : to, fabin(from)));
     }
   };

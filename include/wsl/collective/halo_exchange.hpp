@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Every PE of a rectangle has a tile of a large field with a rim of `width` cells around it, and fills the
-// rim with its neighbours' cells, corners included. First columns go east and west, then whole rows, with the
-// rims just filled, go north and south: that is how a corner gets around without a color of its own. At the
-// rectangle's edge the rim stays as it is, except that rows bring along what north and south neighbours have
-// in theirs. See examples/23_game_of_life.cpp.
+// A halo exchange: every PE of a rectangle has a tile of a large field with a rim of `width` ghost cells
+// around it, and fills the rim with its neighbours' cells, corners included. First columns go east and west;
+// then whole rows, with the rims just filled, go north and south, and so a corner travels around without a
+// color of its own. At the edge of the rectangle the rim keeps its values, except that rows bring along those
+// in the rims of the north and south neighbours. See examples/23_game_of_life.cpp.
 //   constexpr halo_exchange<f32> rim{.first = 0, .rows = 16, .columns = 16, .width = 2};
 //   f32 u[rim.cells()]{};  endpoint<rim> filling; ... filling.start(me, mem(u), then<&worker::step>())
-// A PE handles a word in a cycle, and S cycles begin and end each of its four operations for an axis: with R
-// rows and C columns that is 4 W (R + S) + 4 (W (C + 2 W) + S) cycles, half of a term where the axis has two
-// PEs. The links' latency hides behind it. Eight colors, those of `neighbours`.
+// A PE handles one word a cycle, and S cycles begin and end each of its four operations along an axis. With R
+// rows, C columns and width W that is 4 W (R + S) + 4 (W (C + 2 W) + S) cycles, and half of a term along an
+// axis with two PEs. The latency of the links hides behind it. Eight colors, those of `neighbours`.
 #pragma once
 #include "cost.hpp"
 #include "line.hpp"
@@ -34,13 +34,13 @@ struct halo_exchange {
 
   constexpr void wire(layout& l) const {
     if (rows < 1 || columns < 1 || width < 1 || width > rows || width > columns)
-      misuse::a_rim_is_not_wider_than_the_tile(name, rows, columns, width);
+      faults::a_rim_is_not_wider_than_the_tile(name, rows, columns, width);
     near().wire(l, name);
   }
 
-  /// What it takes on a layout, in cycles.
+  /// The cost on a layout, in cycles.
   constexpr f64 cycles(const layout& l) const {
-    const region r = ground(l, where, name);
+    const region r = rectangle_of(l, where, name);
     const auto exchange = [](int pes, int words) { return 2 * (pes < 3 ? pes - 1 : 2) * (words + restart); };
     return width * exchange(r.columns(), rows) + exchange(r.rows(), width * pitch());
   }
@@ -48,11 +48,11 @@ struct halo_exchange {
   template <auto net>
   class part {
    public:
-    /// Fills the rim of `field`, an array of net.cells() words.
-    void start(pe& me, memory<T> field, completion done = none<T>(net.first)) {
-      ground(me, net.where, name);
+    /// Fills the rim of `field`, an array of net.cells() words, row by row.
+    void start(pe& me, memory<T> field, completion done = no_completion<T>(net.first)) {
+      rectangle_of(me, net.where, name);
       if (field.length() != net.cells())
-        misuse::the_field_does_not_fit(name, me.at(), field.length(), net.cells() / net.pitch(), net.pitch());
+        faults::the_field_does_not_fit(name, me.at(), field.length(), net.cells() / net.pitch(), net.pitch());
       field_ = field, done_ = done, step_ = 0;
       go_on(me);
     }
@@ -63,7 +63,7 @@ struct halo_exchange {
     }
 
    private:
-    // Column after column of the rim's width, then all its rows at once: they lie next to each other.
+    // Column after column of the rim's width, then all its rows at once, as they are adjacent in memory.
     void go_on(pe& me) {
       while (step_ <= net.width) {
         const int step = step_++;
@@ -85,7 +85,7 @@ struct halo_exchange {
       me.async(mov(strip(side, step, true), fabin(net.near().in(me, side))),
                then<&part::template ended<n + 1>>());
     }
-    // Four completions, four tasks: an activation is not counted.
+    // Four completions need four tasks, because an activation is one bit and not a counter.
     template <int>
     void ended(pe& me) {
       if (--open_ == 0) go_on(me);

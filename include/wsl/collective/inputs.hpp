@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// What a PE loses that takes several inputs one after the other, over links and a ramp which these share. An
-// input that comes before its turn waits in the queue, the ramp and the routers before them; its words get
-// there between those of the input whose turn it is, and each of them takes a place on the line. All numbers
-// are the machine's. reduce_cost.hpp counts with this.
+// Contention at a PE that receives several inputs one after the other, over links and a ramp which they
+// share: a part of the cost model of reduce_cost.hpp. An input that arrives before its turn waits in the PE's
+// queue, on the ramp and in the routers before it. Its words get there between those of the input whose turn
+// it is, and each of them takes a cycle of the shared link. All constants are those of the machine.
 #pragma once
 #include "../support/inplace_vector.hpp"
 #include "cost.hpp"
 
 namespace wsl::collective {
 
-/// As many words as all others. Times count from the start of the first operation.
+/// One of several inputs, which have equally many words. Times count from the start of the first operation.
 struct input {
   f64 first_word = 0;  ///< when it could be taken, if nothing were in its way
   int queue = 0;       ///< its place among the colors that the PE hears
@@ -22,19 +22,19 @@ struct input {
 };
 using inputs = support::inplace_vector<input, 32>;
 
-/// By how much `later` holds up `now`, of so many words, which is taken from `start` on. It must have come
-/// before its turn.
-constexpr f64 held_up(const input& now, f64 start, const input& later, int words) {
-  // While an input waits its queue fills; the PE lives on that, but for the word that it takes, while others
-  // have the line.
+/// The delay that the input `later` causes to the input `now`, of `words` words, which is received from
+/// `start` on. The later one must have arrived before its turn.
+constexpr f64 delay_by(const input& now, f64 start, const input& later, int words) {
+  // While an input waits its queue fills. The PE consumes these words, except for the one in its hands,
+  // while others occupy the line.
   const f64 waited = start - now.first_word, full = now.depth() - 1, spare = waited < full ? waited : full;
   f64 most = 0;
   for (int link = 0; link <= (now.side == later.side ? now.shared : 0); ++link) {
     const f64 ahead = start - later.first_word;
-    // the first hurt nobody
+    // The first words of the later input cause no delay.
     const f64 fits =
         wse2.router_depth * link + ramp_latency + later.depth() - spare - (ahead > 0 ? ahead : 0);
-    // of an input that waits so many are over the link
+    // Of an input that waits, so many words have crossed the link.
     const f64 over = wse2.router_depth * link + 3, stood = waited < over ? waited : over;
     const f64 left = words - 2 * spare - (-ahead > stood ? -ahead : stood);
     const f64 here = fits < left ? fits : left;
@@ -43,13 +43,13 @@ constexpr f64 held_up(const input& now, f64 start, const input& later, int words
   return most;
 }
 
-/// Whether one of the inputs from i on is of the same color as a later one, which comes behind it.
+/// Whether one of the inputs from i on has the color of a later one, which then queues behind it.
 constexpr bool queues(const inputs& all, int i, int later) {
   while (all[i].queue != all[later].queue) ++i;
   return i < later;
 }
 
-/// When the last word of the last of them has been taken, in this order.
+/// The time at which the last word of the last input has been received, in this order.
 constexpr f64 taken(const inputs& all, int words) {
   f64 end = 0;
   for (int i = 0; i < all.size(); ++i) {
@@ -58,7 +58,7 @@ constexpr f64 taken(const inputs& all, int words) {
     end = start + words;
     for (int m = i + 1; m < all.size(); ++m)
       if ((i == 0 || all[m].first_word >= before) && all[m].first_word < end && !queues(all, i, m))
-        end += held_up(all[i], start, all[m], words);
+        end += delay_by(all[i], start, all[m], words);
   }
   return end;
 }

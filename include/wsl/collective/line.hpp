@@ -1,23 +1,27 @@
 // SPDX-License-Identifier: MIT
-// The ground that collectives stand on: a rectangle of the grid, the teams into which it falls, and lines of
-// PEs. Seen from a root a line has two arms; a PE of an arm is known by its distance, and what flows along an
-// arm comes from or goes to one side, so one description of an arm serves all four directions.
+// The geometry of the collectives: a rectangle of the grid, the teams into which it falls (as communicators
+// in MPI), and lines of PEs. Seen from its root a line has two arms, and a PE of an arm is known by its
+// distance from the root. What flows along an arm comes from one side and leaves by the other, so one
+// description of an arm serves all four directions of the mesh:
+//         <- arm 0 ->     <--- arm 1 --->
+//    PE   2    1    root    1    2    3      distances
 #pragma once
 #include "../wsl.hpp"
-#include "misuse.hpp"
+#include "faults.hpp"
 
 namespace wsl::collective {
 
-/// Who works together: each row of the rectangle for itself, each column, or all of it. Of four bytes, as are
-/// all fields of a module that others follow: Clang 19 misplaces what comes after a smaller one in a template
-/// argument.
+/// The PEs that work together: each row of the rectangle by itself, each column, or all of it. It has four
+/// bytes, as have all fields of a module that others follow: Clang 19 misplaces what comes after a smaller
+/// one in a template argument.
 enum class team : int { row, column, rectangle };
 inline constexpr team each_row = team::row, each_column = team::column, everyone = team::rectangle;
 
 enum class axis : u8 { x, y };
 
-/// A place in a rectangle, counted from its north-west corner, or back from its far edges with `end`.
-struct spot {
+/// The position of a root in a rectangle, counted from its north-west corner, or back from its far edges
+/// with `end`.
+struct root_position {
   bound x = 0, y = 0;
 };
 
@@ -26,32 +30,32 @@ constexpr port backward(axis a) { return opposite(forward(a)); }
 constexpr int along(coord c, axis a) { return a == axis::x ? c.x : c.y; }
 constexpr int length(const region& r, axis a) { return a == axis::x ? r.x1 - r.x0 : r.y1 - r.y0; }
 constexpr coord corner(const region& r) { return {r.x0, r.y0}; }
-constexpr int team_size(const region& r, team who) {
+constexpr int size_of_team(const region& r, team who) {
   return who == team::row ? r.columns() : who == team::column ? r.rows() : r.count();
 }
 
 /// The rectangle of a module on a layout's grid.
-constexpr region ground(const layout& l, const area& where, const char* module) {
+constexpr region rectangle_of(const layout& l, const area& where, const char* module) {
   if (where.sx != 1 || where.sy != 1)
-    misuse::the_rectangle_of_a_collective_has_no_strides(module, where.sx, where.sy);
+    faults::the_rectangle_of_a_collective_has_no_strides(module, where.sx, where.sy);
   const region r = resolve(where, l.grid());
-  if (r.empty()) misuse::the_rectangle_of_a_collective_holds_no_PE(module);
+  if (r.empty()) faults::the_rectangle_of_a_collective_holds_no_PE(module);
   if (r.x0 < 0 || r.y0 < 0 || r.x1 > l.width() || r.y1 > l.height())
-    misuse::the_rectangle_of_a_collective_leaves_the_grid(module, r, l.width(), l.height());
+    faults::the_rectangle_of_a_collective_leaves_the_grid(module, r, l.width(), l.height());
   return r;
 }
-/// The same as a PE sees it; it must stand in it.
-inline region ground(const pe& me, const area& where, const char* module) {
+/// The same as a PE sees it, which must lie in it.
+inline region rectangle_of(const pe& me, const area& where, const char* module) {
   const region r = resolve(where, {0, me.width(), 0, me.height()});
-  if (!r.has(me.at())) misuse::a_PE_outside_the_rectangle_calls(module, me.at(), r);
+  if (!r.has(me.at())) faults::a_PE_outside_the_rectangle_calls(module, me.at(), r);
   return r;
 }
 
-/// Where a root stands in the rectangle. What a team does not use of it is 0: a row has no y.
-constexpr coord root_in(const region& r, spot root, team who, const char* module) {
+/// The coordinates of a root in the rectangle. Those that a team does not use are 0: a row has no y.
+constexpr coord root_in(const region& r, root_position root, team who, const char* module) {
   const coord c{who == team::column ? 0 : root.x.in(r.columns()), who == team::row ? 0 : root.y.in(r.rows())};
   if (c.x < 0 || c.y < 0 || c.x >= r.columns() || c.y >= r.rows())
-    misuse::the_root_is_outside_the_rectangle(module, c, r.columns(), r.rows());
+    faults::the_root_is_outside_the_rectangle(module, c, r.columns(), r.rows());
   return c;
 }
 
@@ -103,57 +107,53 @@ struct lines {
   }
   constexpr int size() const { return length(where, direction); }
   constexpr int farthest() const { return reach(0) > reach(1) ? reach(0) : reach(1); }
-  /// The arm on which a PE stands, and how far out; the root is on both. The only PE of a line is its root.
+  /// The arm on which a PE lies, and its distance; the root belongs to both arms. The only PE of a line is
+  /// its root.
   constexpr int side_of(int position) const { return position > root; }
   constexpr int distance_of(int position) const {
     return size() == 1 ? 0 : position > root ? position - root : root - position;
   }
 };
 
-/// The lines of a team along an axis, with their roots: all rows or all columns of the rectangle; in a
-/// rectangle that is one team its rows, and the column of their roots. A team that does not extend along the
+/// The lines of a team along an axis, with their roots: all rows or all columns of the rectangle; if the
+/// rectangle is one team, its rows, or the column of their roots. A team that does not extend along the
 /// axis has lines of one PE.
-constexpr lines lines_of(const region& r, axis a, team among, spot root, const char* module) {
+constexpr lines lines_of(const region& r, axis a, team among, root_position root, const char* module) {
   const coord c = root_in(r, root, among, module);
   if (a == axis::x && among == team::column) return {{r.x0, r.x0 + 1, r.y0, r.y1}, a, 0};
   if (a == axis::y && among == team::row) return {{r.x0, r.x1, r.y0, r.y0 + 1}, a, 0};
   if (a == axis::y && among == team::rectangle) return {lines{r, axis::x, c.x}.roots(), a, c.y};
   return {r, a, a == axis::x ? c.x : c.y};
 }
-/// Where a PE of the rectangle stands among its team.
+/// The index of a PE of the rectangle in its team.
 constexpr int rank_in(const region& r, coord at, team among) {
   return among == team::row ? at.x : among == team::column ? at.y : at.y * r.columns() + at.x;
 }
 
-/// A module names its colors in the table of every program: at some sizes of the rectangle some of them have
-/// nowhere to go.
+/// Claims the colors of a module. A module names them in the table of every program, but at some sizes of
+/// the rectangle some of them have no route, which this declares.
 template <payload T>
-constexpr void take_colors(layout& l, const char* module, int first, int count, const region& r) {
+constexpr void claim_colors(layout& l, const char* module, int first, int count, const region& r) {
   l.claim_colors(module, first, count, r);
   for (int k = 0; k < count; ++k) l.path(color<T>{first + k}, region{}, ramp >> ramp);
 }
 
-/// The part of a module in a PE program, a member: `endpoint<spread> spreading;` with
+/// The part of a module in a PE program, which is a member of it: `endpoint<spread> spreading;` with
 /// `use<&worker::spreading>()` in the table.
 template <auto net>
 using endpoint = typename decltype(net)::template part<net>;
 
-/// The entries of a module in a program's table whose descriptors read and send each of its colors.
+/// The entries of a module whose descriptors read and send each of its colors.
 template <payload T, int first, int count>
-consteval auto uses_colors() {
-  return []<std::size_t... I>(std::index_sequence<I...>) {
-    return table(reads<color<T>{first + static_cast<int>(I)}>()...,
-                 sends<color<T>{first + static_cast<int>(I)}>()...);
-  }(std::make_index_sequence<static_cast<std::size_t>(count)>{});
-}
+using uses_colors = task_list<reads<color_range<T, count>{first}>, sends<color_range<T, count>{first}>>;
 
-/// A completion that does nothing: no data task waits for a module's colors.
+/// A completion without effect: no data task waits for a module's colors.
 template <payload T>
-completion none(int own_color) {
+completion no_completion(int own_color) {
   return {completion::effect::unblock_color, own_color};
 }
 
-/// Nothing is left to do: the completion happens. The color is one that the endpoint reads.
+/// Nothing is left to do: `done` happens. The color is one that the endpoint reads.
 template <payload T>
 void finish(pe& me, int own_color, T& unused, const completion& done) {
   me.async(mov(&unused, fabin(color<T>{own_color}, 0)), done);

@@ -1,37 +1,40 @@
 // SPDX-License-Identifier: MIT
-// How the PEs of a line add up to a root, in five ways. A chain: each PE adds its words to those that pass.
-// Two phases: chains in groups, then a chain of their leaders, whose words pass the groups on routes that are
-// switched when these are done. A tree: at level k every odd multiple of 2^k sends to the multiple before. A
-// star: every PE sends its words straight to the root, the nearest first, on routes that are switched from
-// one to the next. And a grouped star: chains in groups, then a star of their leaders. All are one scheme: a
-// PE joins what comes in, input after input, and sends what it then has. Distances count from the root, each
-// arm for itself. What they cost is in reduce_cost.hpp.
+// Reductions of a line of PEs to its root, in five ways (most are compared in arXiv 2404.15888):
+//   chain          each PE adds its words to those that pass
+//   two_phase      chains within groups, then a chain of the groups' leaders, whose words pass the groups on
+//                  routes that are switched when these are done
+//   tree           at level k every odd multiple of 2^k sends to the multiple before it
+//   star           every PE sends its words straight to the root, the nearest first, on routes that are
+//                  switched from one PE to the next
+//   grouped_star   chains within groups, then a star of the groups' leaders
+// All are one scheme: a PE adds input after input to its words and then sends the sum. Distances count from
+// the root, for each arm separately. reduce_cost.hpp has the cost of each.
 #pragma once
-#include "../fabric/switches.hpp"
+#include "../layout/switches.hpp"
 #include "cost.hpp"
 #include "relay.hpp"
 
 namespace wsl::collective {
 
-/// How a reduction goes about it; `automatic` takes the cheapest by the model.
+/// The algorithm of a reduction; `automatic` is the cheapest by the cost model.
 enum class tactic : int { automatic, chain, two_phase, tree, star, grouped_star };
 
 /// A tactic on lines with a root. Colors are counted from 0.
 class line_reduce {
  public:
-  /// One step of a PE: what comes in on a color is joined with what it has, before it or behind it, and the
-  /// result stays or goes out.
+  /// One step of a PE: the input of one color is combined with the PE's words, before or behind them, and
+  /// the result stays or is sent.
   struct step {
     i8 in = -1, out = -1;  ///< colors, -1 for none
     bool before = false;
-    /// follows what goes out: an advance for the two routers that it leaves first, or a reset for all on its
-    /// way
+    /// The command that follows the words that are sent: an advance for the first two routers on their way,
+    /// or a reset for all of them.
     command behind = nop;
     i16 times = 1;  ///< so many PEs send, one after the other
   };
   using steps = support::inplace_vector<step, 64>;  // both arms of both axes, 15 levels each
 
-  /// The groups of a star are for so many words.
+  /// The groups of a star are chosen for `words` words.
   constexpr line_reduce(tactic how, const lines& where, int words)
       : how_(how),
         where_(where),
@@ -42,11 +45,11 @@ class line_reduce {
 
   constexpr tactic how() const { return how_; }
   constexpr const lines& where() const { return where_; }
-  /// Where the leaders of an arm stand in two phases; the root is the first.
+  /// The distances of the leaders of an arm in two phases; the root is the first.
   constexpr const distances& leaders(int side) const { return leaders_[side]; }
   constexpr bool is_star() const { return how_ == tactic::star || how_ == tactic::grouped_star; }
-  /// Of a star: how many PEs have a leader, and how many leaders the root hears. The nearest of a group leads
-  /// it; the farthest may be smaller.
+  /// Of a star: how many PEs a group has, and how many leaders send to the root. The PE nearest to the root
+  /// leads its group; the farthest group may be smaller.
   constexpr int group_size() const { return group_size_; }
   constexpr int groups(int side) const { return (where_.reach(side) + group_size_ - 1) / group_size_; }
   constexpr int colors() const {
@@ -55,8 +58,8 @@ class line_reduce {
     return how_ == tactic::tree ? levels(0) + levels(1) : 2;
   }
 
-  /// The color that a PE sends. PEs receive one color and send the other, and so do leaders; the root hears
-  /// its arms on different ones, the only arm on 0.
+  /// The color that a PE sends. PEs receive one color and send the other, and so do leaders. The root
+  /// receives its two arms on different colors, and a single arm on color 0.
   constexpr int color_of(int side, int distance) const {
     if (how_ == tactic::tree) return tree_color(side, level_of(distance));
     const bool second = side == 1 && where_.reach(0) > 0;
@@ -79,8 +82,8 @@ class line_reduce {
     }
   }
 
-  /// Appends what the PE at a position of its line does, on the colors from `first` on. Says whether the
-  /// line's result is then there.
+  /// Appends the steps of the PE at a position of its line, on the colors from `first` on. Returns whether
+  /// that PE then has the line's result.
   constexpr bool append(steps& to, int position, int first) const {
     const int side = where_.side_of(position), distance = where_.distance_of(position);
     if (distance == 0) {
@@ -96,15 +99,15 @@ class line_reduce {
   }
 
  private:
-  // In a star a leader has a PE more than words: while the next leader's words are on their way to it, its
-  // own and their command pass.
+  // In a star a group has one PE more than there are words: while the next leader's words travel to it, its
+  // own words and their command pass.
   static constexpr int group_size_for(tactic how, int words) {
     if (how != tactic::grouped_star) return 1;
     return words < most_stride ? words + 1 : most_stride;
   }
-  // From the far end on a group has 4 PEs, 5, 7, 9, 11, 14 and so on: while the words from beyond come over
-  // the links of a group, a cycle each, and up and down a ramp, its own chain, with a ramp for each PE, is
-  // just done. The root's group is what is left.
+  // From the far end a group has 4 PEs, 5, 7, 9, 11, 14 and so on: while the words from beyond cross the
+  // links of a group, a cycle each, and the ramp twice, its own chain, with a ramp for each PE, is just
+  // done. The rest is the root's group.
   static constexpr distances leaders_of(tactic how, int reach) {
     distances outside_in, leaders;
     int pes = 4;
@@ -128,7 +131,7 @@ class line_reduce {
     return followed(side, group) ? leaders_[side][group + 1] : where_.reach(side) + 1;
   }
 
-  /// Where a PE stands in its group of a star; its leader has place 0.
+  /// The place of a PE in its group of a star; its leader has place 0.
   constexpr int place_of(int distance) const { return (distance - 1) % group_size_; }
   constexpr int last_leader(int side) const { return (groups(side) - 1) * group_size_ + 1; }
 
@@ -144,7 +147,7 @@ class line_reduce {
     return k;
   }
 
-  /// The command that follows what a PE sends. A leader's are the last words on their way.
+  /// The command that follows the words of a PE. The words of a leader are the last on their way.
   constexpr command behind(int side, int distance) const {
     if (is_star())
       return distance == last_leader(side)                            ? reset
@@ -156,9 +159,9 @@ class line_reduce {
     return followed(side, group) && offset % 2 ? advance : nop;
   }
 
-  // A chain. If another leader follows, its words come over every other link's color: a router takes words
-  // from its own PE, or gives it those of the next one, until the command behind them lets pass what comes
-  // from beyond; the command behind the leader's turns all back.
+  // A chain. If another leader follows, its words travel on every other link's color. A router first takes
+  // words from its own PE, or delivers those of the next one; the command behind them lets the words from
+  // beyond pass, and the command behind the leader's words turns all switches back.
   template <payload T>
   constexpr void wire_group(layout& l, const arm& a, int side, int group, int first) const {
     const int leader = leaders_[side][group], end = end_of(side, group);
@@ -176,10 +179,10 @@ class line_reduce {
     l.path(c, a.cell(end), ramp >> a.inward());
   }
 
-  // At first a router takes words from its own PE, or gives it those of the next one in its group; the
-  // command behind them lets pass what comes from beyond, and that of the last leader turns all back for the
-  // next time. The last leader has none beyond it: its switch stands there because its command, too, is for
-  // switches.
+  // At first a router takes words from its own PE, or delivers those of the next one in its group. The
+  // command behind them lets the words from beyond pass, and that of the last leader turns all switches
+  // back for the next call. The last leader has no leader beyond it: it has a switch because commands only
+  // travel over routes with switches.
   template <payload T, class... Option>
   constexpr void wire_star(layout& l, const arm& a, int side, int first, const Option&... options) const {
     if (a.reach == 0) return;
@@ -201,20 +204,20 @@ class line_reduce {
 
   constexpr int add_inputs(steps& to, int first, int side, int distance) const {
     const int before = to.size();
-    const auto hear = [&](int from, int times = 1) {
+    const auto receive_from = [&](int from, int times = 1) {
       if (from > where_.reach(side)) return;
       to.push_back(
           {static_cast<i8>(first + color_of(side, from)), -1, side == 0, nop, static_cast<i16>(times)});
     };
     if (is_star()) {
-      if (distance == 0) hear(1, groups(side));
-      else if (place_of(distance) + 1 < group_size_) hear(distance + 1);
+      if (distance == 0) receive_from(1, groups(side));
+      else if (place_of(distance) + 1 < group_size_) receive_from(distance + 1);
     } else if (how_ == tactic::tree) {
-      for (int k = 0; k < levels(side) && distance % (2 << k) == 0; ++k) hear(distance + (1 << k));
+      for (int k = 0; k < levels(side) && distance % (2 << k) == 0; ++k) receive_from(distance + (1 << k));
     } else {
       const int group = group_of(side, distance), end = end_of(side, group);
-      if (distance + 1 < end) hear(distance + 1);
-      if (distance == leaders_[side][group]) hear(end);
+      if (distance + 1 < end) receive_from(distance + 1);
+      if (distance == leaders_[side][group]) receive_from(end);
     }
     return to.size() - before;
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Each PE of a rectangle talks to its neighbours on the four sides: eight colors, one for each direction and
-// parity, so that no PE sends and receives one color. The module is a constant: it wires a layout, and tells
-// programs which color leads where.
+// Links between each PE of a rectangle and its neighbours on the four sides. They take eight colors, one for
+// each direction and parity, so that no PE sends and receives on one color. The module is a constant that
+// wires a layout and tells programs which color leads where.
 //   constexpr neighbours<f32> halo{0};   // colors 0 to 7
 // See examples/09_heat_stencil.cpp.
 #pragma once
@@ -26,19 +26,19 @@ struct neighbours {
     for (int i = 0; i < 8; ++i) all_eight[static_cast<std::size_t>(i)] = {first + i};
     return all_eight;
   }
-  /// The side from which wavelets of the i-th color arrive: a task may ask for it, `void hear(pe& me, f32 x,
-  /// port from)`.
+  /// The side from which wavelets of the i-th color arrive. A task may ask for it: `void receive(pe& me,
+  /// f32 x, port from)`.
   constexpr port arrives_from(int i) const { return opposite(every_side[i / 2]); }
 
-  /// `as` is the module that it works for.
+  /// `as` names the module for which it works, in messages.
   constexpr void wire(layout& l, const char* as = "neighbours") const {
-    const region r = collective::ground(l, where, as);
+    const region r = collective::rectangle_of(l, where, as);
     l.claim_colors(as, first, 8, r);
     for (int p = 0; p < 2; ++p) {
-      link(l, r, east, p, columns(p, end - 1, 2), columns(p + 1, end, 2));
-      link(l, r, west, p, columns(p ? 1 : 2, end, 2), columns(p ? 0 : 1, end - 1, 2));
-      link(l, r, south, p, rows(p, end - 1, 2), rows(p + 1, end, 2));
-      link(l, r, north, p, rows(p ? 1 : 2, end, 2), rows(p ? 0 : 1, end - 1, 2));
+      link(l, r, east, p, columns(p, wsl::edge - 1, 2), columns(p + 1, wsl::edge, 2));
+      link(l, r, west, p, columns(p ? 1 : 2, wsl::edge, 2), columns(p ? 0 : 1, wsl::edge - 1, 2));
+      link(l, r, south, p, rows(p, wsl::edge - 1, 2), rows(p + 1, wsl::edge, 2));
+      link(l, r, north, p, rows(p ? 1 : 2, wsl::edge, 2), rows(p ? 0 : 1, wsl::edge - 1, 2));
     }
   }
 
@@ -50,8 +50,8 @@ struct neighbours {
     for (port side : every_side) n += !edge(me, side);
     return n;
   }
-  /// The color with which this PE sends toward a side, and the one that its neighbour on that side sends
-  /// with.
+  /// The color on which this PE sends toward a side, and the one on which its neighbour on that side sends
+  /// to it.
   color<T> out(const pe& me, port side) const { return toward(side, parity(me, side)); }
   color<T> in(const pe& me, port side) const { return toward(opposite(side), 1 - parity(me, side)); }
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// The words of all PEs of a row, a column or the rectangle are joined element by element at a root, by any
-// associative operation. Which way the words take is a tactic of line_reduce.hpp: the cheapest by the model
-// for so many `words` that needs no more than `colors` for an axis, unless it is named. In a rectangle the
-// rows reduce first, then the root's column. See examples/20_gemv_collectives.cpp.
+// A reduce: the words of all PEs of a row, a column or the rectangle are combined element by element at a
+// root, with any associative operation. The tactic (line_reduce.hpp) is by default the cheapest by the cost
+// model, for so many `words`, that needs no more than `colors` along an axis. In a rectangle the rows reduce
+// first, then the root's column. See examples/20_gemv_collectives.cpp.
 //   constexpr reduce<f32> sum{.first = 1, .among = each_row, .root = {end - 1}, .words = 64};
 //   endpoint<sum> summing; ... summing.start(me, mem(x), then<&worker::next>())
-// Order: parts are joined in the order of their indices, row by row; the tactic only sets the brackets. On a
-// line of P PEs a chain takes B + (2 T + 2) (P - 1) cycles for B words, with T the ramp's latency. A star
-// takes 2 (P - 1) - 1 for single values and a turn of B + 1 for each PE's array; with groups of B + 1 PEs
-// that is about P + (2 T + 2) B + 11. In the other two each input waits for its first word and for the input
-// before it; on colors of their own, in a tree, later ones hold it up: inputs.hpp.
+// Contributions are combined in the order of their PEs' indices, row by row; the tactic only sets the
+// brackets. For B words on a line of P PEs a chain takes B + (2 T + 2) (P - 1) cycles, where T is the latency
+// of a ramp. A star takes 2 (P - 1) - 1 cycles for single values and B + 1 for each PE's array; with groups
+// of B + 1 PEs that is about P + (2 T + 2) B + 11. With the other two, each input waits for its first word
+// and for the input before it, and in a tree later inputs delay earlier ones (inputs.hpp).
 #pragma once
 #include "../program/descriptor/box.hpp"
 #include "combine.hpp"
@@ -26,31 +26,31 @@ struct reduce {
   int first = 0;     ///< the first of its colors
   area where = all;  ///< the rectangle, without strides
   team among = everyone;
-  spot root = {};  ///< a row uses only x, a column only y
-  int words = 1;   ///< for how many the automatic choice, and a grouped star, is the best
+  root_position root = {};  ///< a row uses only x, a column only y
+  int words = 1;            ///< for how many the automatic choice, and a grouped star, is the best
   tactic how = tactic::automatic;
   /// for each axis; a star needs 1 for each side of the root, a tree one for each level, the others 2
   int colors = 2;
 
   constexpr int all_colors() const { return among == team::rectangle ? 2 * colors - shares() : colors; }
-  /// A root at the west or east edge hears its row on the first color only: the column of the roots has use
-  /// for the second. A tree needs both, but one of two colors is never the cheapest.
+  /// A root at the west or east edge receives its row on the first color only, so the column of the roots
+  /// can use the second. A tree needs both, but with two colors it is never the cheapest.
   constexpr bool shares() const {
     const bool at_edge = root.x.offset == (root.x.far ? -1 : 0);
     return among == team::rectangle && at_edge && colors == 2 && how != tactic::tree;
   }
 
-  /// `as` is the module that it works for.
+  /// `as` names the module for which it works, in messages.
   constexpr void wire(layout& l, const char* as = name) const {
-    const region r = ground(l, where, as);
-    take_colors<T>(l, as, first, all_colors(), r);
+    const region r = rectangle_of(l, where, as);
+    claim_colors<T>(l, as, first, all_colors(), r);
     along(r, axis::x).template wire<T>(l, first);
     along(r, axis::y).template wire<T>(l, first_of(axis::y));
   }
 
-  /// What it takes on a layout, in cycles, with `n` words.
+  /// The cost on a layout, in cycles, for `n` words.
   constexpr f64 cycles(const layout& l, int n) const {
-    const region r = ground(l, where, name);
+    const region r = rectangle_of(l, where, name);
     const f64 rows = reduce_cost{along(r, axis::x), n}.cycles(),
               columns = reduce_cost{along(r, axis::y), n}.cycles();
     return rows + columns + (rows > 0 && columns > 0 ? restart : 0);
@@ -61,14 +61,14 @@ struct reduce {
     const lines those = lines_of(r, a, among, root, name);
     const line_reduce l = how == tactic::automatic ? cheapest(those, words, colors, may_switch())
                                                    : line_reduce{how, those, words};
-    if (l.colors() > colors) misuse::the_tactic_needs_more_colors(name, l.colors(), colors);
+    if (l.colors() > colors) faults::the_tactic_needs_more_colors(name, l.colors(), colors);
     return l;
   }
   constexpr int first_of(axis a) const {
     return a == axis::y && among == team::rectangle ? first + colors - shares() : first;
   }
-  /// Whether its routes may have switches: if the tactic is not named, every machine has them on these
-  /// colors.
+  /// Whether its routes may have switches. If the tactic is not named, every machine must support switches
+  /// on these colors.
   constexpr bool may_switch() const {
     u64 switched = wse2.switch_colors & wse3.switch_colors;
     if (how != tactic::automatic) return how != tactic::chain && how != tactic::tree;
@@ -80,32 +80,19 @@ struct reduce {
   template <auto net>
   class part {
    public:
-    /// Joins the arrays of all PEs of a team into the root's; those of other PEs are spent. They are equally
-    /// long, and left alone until `done` happens: then the root has the result, and elsewhere what the PE had
-    /// to give has been sent.
-    void start(pe& me, memory<T> array, completion done = none<T>(net.first)) {
-      const region r = ground(me, net.where, name);
-      if (array.length() < 1) misuse::a_collective_moves_at_least_one_word(name, me.at());
-      if (next_ < steps_.size()) misuse::the_last_call_is_under_way(name, me.at());
+    /// Combines the arrays of all PEs of a team into the root's; those of other PEs are overwritten. They
+    /// are equally long, and must not be touched before `done` happens: then the root has the result, and
+    /// any other PE has sent its contribution.
+    void start(pe& me, memory<T> array, completion done = no_completion<T>(net.first)) {
+      const region r = rectangle_of(me, net.where, name);
+      if (array.length() < 1) faults::a_collective_moves_at_least_one_word(name, me.at());
+      if (next_ < steps_.size()) faults::the_last_call_is_under_way(name, me.at());
       if (!planned_) plan(me.at() - corner(r), r);
       array_ = array, done_ = done, next_ = 0;
       go_on(me);
     }
-    static consteval auto tasks() {
-      if constexpr (!net.may_switch())
-        return table(local<&part::go_on>(), uses_colors<T, net.first, net.all_colors()>());
-      else
-        return table(local<&part::go_on>(), local<&part::turn>(),
-                     uses_colors<T, net.first, net.all_colors()>(),
-                     commands(std::make_integer_sequence<int, net.all_colors()>{}));
-    }
 
    private:
-    template <int... k>
-    static consteval auto commands(std::integer_sequence<int, k...>) {
-      return table(may_steer<color<T>{net.first + k}>(advance, reset)...);
-    }
-
     void plan(coord at, const region& r) {
       planned_ = true;
       if (net.along(r, axis::x).append(steps_, at.x, net.first))
@@ -131,7 +118,7 @@ struct reduce {
         if (s.behind != nop && array_.length() == 1) return me.send(out, array_[0]), turn(me);
       me.async(mov(fabout(out), array_), then_what);
     }
-    /// The last thing that a PE does where routes are switched: it lets others pass.
+    /// The last action of a PE where routes are switched: it lets others pass.
     void turn(pe& me) {
       const line_reduce::step& s = steps_[steps_.size() - 1];
       const color<T> out{s.out};
@@ -150,11 +137,15 @@ struct reduce {
     line_reduce::steps steps_;
     int next_ = 0;
     bool planned_ = false;
+
+    template <int k>
+    using commands = may_steer<color<T>{net.first + k}, advance, reset>;
+
+   public:
+    using tasks = task_list<local<&part::go_on>,
+                            when<net.may_switch(), local<&part::turn>, numbered<net.all_colors(), commands>>,
+                            uses_colors<T, net.first, net.all_colors()>>;
   };
 };
 
 }  // namespace wsl::collective
-
-namespace wsl {
-using collective::reduce;
-}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a reduction on lines costs, tactic by tactic, by the model of cost.hpp and inputs.hpp: a PE takes its
-// inputs one after the other, and sends while it takes the last. Which tactic is the cheapest is what
-// reduce.hpp asks.
+// The cost of a reduction on lines, tactic by tactic, by the model of cost.hpp and inputs.hpp: a PE receives
+// its inputs one after the other and sends its sum while it receives the last. reduce.hpp asks this header
+// which tactic is the cheapest.
 #pragma once
 #include "inputs.hpp"
 #include "line_reduce.hpp"
@@ -17,13 +17,13 @@ class reduce_cost {
     if (line_.is_star()) return star_cycles();
     inputs all;
     f64 last_turned = 0;
-    for (int side : {0, 1}) last_turned = later(last_turned, hear(all, side));
+    for (int side : {0, 1}) last_turned = later(last_turned, receive_from(all, side));
     return later(last_turned, taken(all, words_));
   }
 
  private:
-  // The root hears one side in one operation, then the other. A sender is done when a task has sent the
-  // command behind its words; a single value that waits for no other is sent without an operation, and the
+  // The root receives one side in one operation, then the other. A sender is done when a task has sent the
+  // command behind its words. A single value that waits for no other is sent without an operation, and its
   // command with it.
   constexpr f64 star_cycles() const {
     if (line_.where().size() == 1) return 0;
@@ -33,9 +33,9 @@ class reduce_cost {
     const f64 done = at_once() ? 2 : later(grouped(0), grouped(1)) + words_ + begin + 1 + issue;
     return later(all, done);
   }
-  // From the start of the root's operation to the last words of a side. Those of the second leader have a
-  // group's way, or wait for the first one's command, which a task sends; those of each later leader have a
-  // group's way or the turn of the one before.
+  // From the start of the root's operation to the last words of a side. The words of the second leader take
+  // as long as a group, or wait for the first leader's command, which a task sends. Those of each later
+  // leader take as long as a group, or wait for the turn of the leader before.
   constexpr f64 star(int side) const {
     const int leaders = line_.groups(side), size = line_.group_size();
     if (leaders == 0) return 0;
@@ -46,33 +46,35 @@ class reduce_cost {
   constexpr bool at_once() const {
     return words_ == 1 && (line_.group_size() == 1 || line_.where().farthest() == 1);
   }
-  /// When the first leader sends, and when its words have come.
+  /// When the first leader has its group's sum, and when its words arrive at the root.
   constexpr f64 grouped(int side) const {
     const int reach = line_.where().reach(side), size = line_.group_size();
     return reach > 0 ? chained((reach < size ? reach : size) - 1) : 0;
   }
   constexpr f64 star_begins(int side) const { return grouped(side) + handling + 1; }
-  // A leader's words and its command, which comes at once if those that wait have room on their way.
+  // The turn of a leader: its words and its command, which follows at once if the words that wait fit on
+  // their way.
   constexpr f64 turn() const {
     constexpr int places = wse2.output_depth[0] + ramp_latency + 2 * wse2.router_depth;
     const int waits = words_ + begin + 1 - line_.group_size();
     return words_ + 1 + (words_ > places && waits > places ? begin + 1 + handling - places : 0);
   }
-  // What the root hears behind itself when it has heard the other side: what fits a queue has come. It has
-  // held up the words of a single leader; while more of them take turns the line has a rest.
+  // The second side, when the root has received the first one: the words that fit a queue have already
+  // arrived. They have delayed the words of a single leader; while more of them take turns the line has
+  // pauses.
   constexpr f64 waiting_star() const {
     const input first = heard(0, star_begins(0), 1, 0), second = heard(1, star_begins(1), 1, 0);
     const f64 all = f64(line_.groups(1)) * words_, rest = all - second.depth() - 1;
     return later(all, rest / words_ * turn()) +
-           (line_.groups(0) == 1 ? held_up(first, first.first_word, second, words_) : 0);
+           (line_.groups(0) == 1 ? delay_by(first, first.first_word, second, words_) : 0);
   }
 
-  // What the root hears from one side, in its order, and when all switches are turned back. A PE keeps what
-  // comes in, all of it, but its last input it hands on while it comes.
-  constexpr f64 hear(inputs& to, int side) const {
+  // Adds the root's inputs from one side, in their order. The result is the time at which all switches are
+  // turned back. A PE keeps the sums of its inputs, but passes on its last input while it arrives.
+  constexpr f64 receive_from(inputs& to, int side) const {
     if (line_.where().reach(side) == 0) return 0;
-    if (line_.how() != tactic::tree) return hear_groups(to, side);
-    hear_tree(to, side);
+    if (line_.how() != tactic::tree) return add_groups(to, side);
+    add_tree(to, side);
     return 0;
   }
   constexpr input heard(int side, f64 first_word, int from, int shared) const {
@@ -81,9 +83,9 @@ class reduce_cost {
   static constexpr f64 chained(int pes) { return pes * (handling + 1); }
   static constexpr f64 later(f64 a, f64 b) { return a > b ? a : b; }
 
-  // A leader hears its group and then the next leader; the farthest, alone with its group, is the last of a
-  // chain.
-  constexpr f64 hear_groups(inputs& to, int side) const {
+  // A leader receives its group and then the next leader. The farthest leader, alone with its group, is the
+  // end of a chain.
+  constexpr f64 add_groups(inputs& to, int side) const {
     const line_reduce::distances& leaders = line_.leaders(side);
     const int last = leaders.size() - 1;
     f64 sends = 0, comes = chained(line_.where().reach(side) - leaders[last]);
@@ -96,10 +98,10 @@ class reduce_cost {
     to.push_back(heard(side, comes, 1, 0));
     return last > 0 ? sends + words_ + 1 + restart : 0;
   }
-  // The PE at distance 2^k with all its levels below k hands on its last input while it comes. In a line of n
-  // PEs beyond the root the last of them has fewer, and so has the last of those beyond it: the bits of n are
-  // their levels.
-  constexpr void hear_tree(inputs& to, int side) const {
+  // The PE at distance 2^k with all its levels below k passes on its last input while it arrives. In a line
+  // of n PEs beyond the root the last of them has fewer levels, and so has the last of those beyond it: the
+  // bits of n are their levels.
+  constexpr void add_tree(inputs& to, int side) const {
     const int n = line_.where().reach(side);
     const auto level = [&](int k, f64 sends) {
       return heard(side, sends + (1 << k) + handling, 1 << k, 1 << k);
@@ -112,7 +114,7 @@ class reduce_cost {
       to.push_back(whole);
       if (2 << k > n) to[to.size() - 1].first_word = last_comes;
       const input next = level(k + 1, start);
-      ready = start + words_ + held_up(whole, start, next, words_) + restart;
+      ready = start + words_ + delay_by(whole, start, next, words_) + restart;
       whole = next;
     }
   }
@@ -121,8 +123,8 @@ class reduce_cost {
   int words_;
 };
 
-/// The cheapest of the tactics that need no more than so many colors. Two phases and stars take `switched`
-/// colors.
+/// The cheapest of the tactics that need at most `colors` colors. Two phases and stars need routes with
+/// switches, which `switched` allows.
 constexpr line_reduce cheapest(const lines& where, int words, int colors, bool switched) {
   line_reduce chosen{tactic::chain, where, words};
   for (tactic t : {tactic::two_phase, tactic::tree, tactic::star, tactic::grouped_star}) {

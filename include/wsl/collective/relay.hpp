@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Words that go from PE to PE along a line. A PE cannot take and send the same color, so colors alternate:
-// two are enough for neighbours, h + 1 for hops over h links. A relay is what gathers, all-to-alls and chains
-// are made of.
+// A relay passes words from PE to PE along a line, as gathers, all-to-alls and chains do. A PE cannot receive
+// and send on the same color, so colors alternate along the line: two are enough between neighbours, and h +
+// 1 for hops over h links.
 #pragma once
 #include "line.hpp"
 
@@ -30,14 +30,14 @@ constexpr void wire_hops(layout& l, const arm& a, color<T> c, int from, int to, 
   wire_senders(l, a, c, from, last, every > most_stride ? 1 : every, hop);
 }
 
-/// Between the root of a line and both its ends, either way: toward the root every PE receives from the one
-/// beyond it and sends to the one before it, outward it is the other way round.
+/// The relay between the root of a line and both its ends, in either direction. Toward the root every PE
+/// receives from the PE beyond it and sends to the one before it; outward it is the reverse.
 struct relay {
   lines where;
   int first = 0;  ///< of two colors
 
-  /// The color between the PE at a distance and the one before it; the arms begin with different ones, for
-  /// the root has both.
+  /// The color between the PE at a distance and the one before it. The arms begin with different colors,
+  /// because the root uses both.
   constexpr int color_of(int side, int distance) const { return first + (distance + side) % 2; }
 
   template <payload T>

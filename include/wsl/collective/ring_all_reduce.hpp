@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// An all-reduce for long arrays on short lines: the array is cut into one chunk a PE, each chunk goes around
-// the line once and is joined on the way, and once more to tell everybody. A step keeps each PE busy with two
-// chunks. Three colors, those of a cyclic shift by one.
+// The ring all-reduce (reduce-scatter, then all-gather): the array is cut into one chunk for each PE; each
+// chunk goes around the line once and is combined on the way, and goes around once more to reach all PEs. A
+// step keeps each PE busy with two chunks. It takes three colors, those of a cyclic shift by one.
 //   constexpr ring_all_reduce<f32> sum{.first = 0, .among = each_row};
 //   endpoint<sum> summing; ... summing.start(me, mem(x), then<&worker::next>())
-// Order: chunk k is joined from PE k on around the line, so the operation should be commutative, too. On P
-// PEs it is 2 (P - 1) steps of 2 B / P + 2 T + 2 cycles and a restart, and twice the way back over the line:
-// on a line with one ramp a PE, where it is here for comparison, an all_reduce is quicker.
+// Chunk k is combined from PE k on around the line, so the operation should be commutative as well. On P PEs
+// it takes 2 (P - 1) steps of 2 B / P + 2 T + 2 cycles and a restart, and twice the way back over the line.
+// It is here for comparison: with one ramp a PE, all_reduce is quicker.
 #pragma once
 #include "combine.hpp"
 #include "shift.hpp"
@@ -27,9 +27,10 @@ struct ring_all_reduce {
   constexpr shift<T> ring() const { return {first, where, among, 1, true}; }
   constexpr void wire(layout& l) const { ring().wire(l, name); }
 
-  /// What it takes on a layout, in cycles, with `words` words: twice around, the second time without joining.
+  /// The cost on a layout, in cycles, for `words` words: twice around the line, the second time without
+  /// combining.
   constexpr f64 cycles(const layout& l, int words) const {
-    const int size = length(ground(l, where, name), ring().direction()), steps = 2 * (size - 1);
+    const int size = length(rectangle_of(l, where, name), ring().direction()), steps = 2 * (size - 1);
     if (size == 1) return 0;
     const f64 step =
         pattern{.contention = 2 * f64(words) / size, .distance = 1, .depth = 1}.cycles() + 1 + restart;
@@ -39,10 +40,10 @@ struct ring_all_reduce {
   template <auto net>
   class part {
    public:
-    /// Joins the words of all PEs of a line and leaves the total in those of each.
-    void start(pe& me, memory<T> words, completion done = none<T>(net.first)) {
-      const region r = ground(me, net.where, name);
-      if (words.length() < 1) misuse::a_collective_moves_at_least_one_word(name, me.at());
+    /// Combines the words of all PEs of a line and leaves the total in each of them.
+    void start(pe& me, memory<T> words, completion done = no_completion<T>(net.first)) {
+      const region r = rectangle_of(me, net.where, name);
+      if (words.length() < 1) faults::a_collective_moves_at_least_one_word(name, me.at());
       size_ = length(r, net.ring().direction());
       place_ = along(me.at() - corner(r), net.ring().direction());
       words_ = words, done_ = done, step_ = 0;
@@ -62,8 +63,8 @@ struct ring_all_reduce {
       return words_.part(from, to - from);
     }
 
-    // A chunk leaves while the one before it comes in: on the first way round it is joined, on the second it
-    // is complete.
+    // A chunk is sent while the one before it is received: the first time around it is combined, the second
+    // time it is complete.
     void step(pe& me) {
       const int now = step_++;
       if (now == 2 * (size_ - 1)) return finish(me, net.first, words_[0], done_);

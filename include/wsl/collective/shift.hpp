@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Every PE of a row or column gives its words to the one `by` places on, and takes those of the one as far
-// before it; a cyclic shift goes around. The words of a PE pass the PEs between on a color of their own, so a
-// shift by k has k + 1 colors, and k more for those that go back from the end to the beginning. See
-// examples/24_rotating_gemm.cpp.
+// A shift: every PE of a row or column sends its words to the PE `by` places further on and receives those of
+// the PE as far before it; a cyclic shift wraps around. Each PE's words pass the PEs between on a color of
+// their own, so a shift by k takes k + 1 colors, and k more for the words that wrap from the end to the
+// beginning. See examples/24_rotating_gemm.cpp.
 //   constexpr shift<f32> pass{.first = 0, .among = each_row, .by = 1};
 //   endpoint<pass> passing; ... passing.start(me, mem(give), mem(take), then<&worker::next>())
-// A PE that sends and takes handles 2 B words, and a link carries k B: B max(2, k) + 2 T + 1 cycles, with T
-// the ramp's latency; around a line of P PEs not less than B + P - k + 2 T + 1.
+// A PE that sends and receives B words handles 2 B, and a link carries k B: B max(2, k) + 2 T + 1 cycles,
+// where T is the latency of a ramp; around a line of P PEs not less than B + P - k + 2 T + 1.
 #pragma once
 #include "cost.hpp"
 #include "relay.hpp"
@@ -28,12 +28,12 @@ struct shift {
   constexpr int colors() const { return hop() + 1 + (cyclic ? hop() : 0); }
 
   constexpr void wire(layout& l, const char* as = name) const {
-    const region r = ground(l, where, as);
-    if (by == 0 || among == team::rectangle) misuse::a_shift_goes_along_rows_or_columns(as, by);
-    take_colors<T>(l, as, first, colors(), r);
+    const region r = rectangle_of(l, where, as);
+    if (by == 0 || among == team::rectangle) faults::a_shift_goes_along_rows_or_columns(as, by);
+    claim_colors<T>(l, as, first, colors(), r);
     const int size = length(r, direction()), h = hop_in(size);
     if (h == 0) return;
-    // Their distance from the end to which the shift leads is at least the hop; h + 1 neighbours have
+    // Senders are at least one hop away from the end to which the shift leads, and h + 1 neighbours have
     // different colors.
     const arm ahead = lines{r, direction(), by > 0 ? size - 1 : 0}.side(by < 0);
     for (int d = h; d <= 2 * h; ++d)
@@ -43,9 +43,9 @@ struct shift {
       wire_hops<T>(l, back, {color_of(size, p)}, p, p + 1, 1, size - h);
   }
 
-  /// What it takes on a layout, in cycles, with `words` words.
+  /// The cost on a layout, in cycles, for `words` words.
   constexpr f64 cycles(const layout& l, int words) const {
-    const int size = length(ground(l, where, name), direction()), h = hop_in(size);
+    const int size = length(rectangle_of(l, where, name), direction()), h = hop_in(size);
     if (h == 0) return copying(words, sizeof(T)) + restart;
     if (h >= size) return 0;
     const bool both = cyclic || size > 2 * h;  // some PE sends and takes
@@ -60,7 +60,7 @@ struct shift {
   }
 
   constexpr axis direction() const { return among == team::row ? axis::x : axis::y; }
-  /// The color that the PE at a place sends, and the one that it takes, -1 for none. Places count in the
+  /// The color that the PE at a place sends, and the one that it receives; -1 for none. Places count in the
   /// direction of the shift.
   constexpr int out(int size, int place) const {
     return cyclic || place + hop() < size ? color_of(size, place) : -1;
@@ -70,21 +70,21 @@ struct shift {
     return place >= h ? color_of(size, place - h) : cyclic ? color_of(size, place - h + size) : -1;
   }
   constexpr int place_of(int size, int position) const { return by > 0 ? position : size - 1 - position; }
-  /// Around a short line a shift is shorter; 0 leads back to where it began.
+  /// Around a line shorter than `by` a shift has fewer hops; 0 leads back to where it began.
   constexpr int hop_in(int size) const { return cyclic ? hop() % size : hop(); }
 
   template <auto net>
   class part {
    public:
-    /// Sends `give` and fills `take`, another array as long; where the line has nobody to take from, `take`
-    /// stays as it is.
-    void start(pe& me, memory<T> give, memory<T> take, completion done = none<T>(net.first)) {
-      const region r = ground(me, net.where, name);
+    /// Sends `give` and receives `take`, another array of the same length. A PE at the beginning of a line
+    /// that is not cyclic receives nothing, and its `take` keeps its values.
+    void start(pe& me, memory<T> give, memory<T> take, completion done = no_completion<T>(net.first)) {
+      const region r = rectangle_of(me, net.where, name);
       const int size = length(r, net.direction()),
                 place = net.place_of(size, along(me.at() - corner(r), net.direction()));
-      if (give.length() < 1) misuse::a_collective_moves_at_least_one_word(name, me.at());
+      if (give.length() < 1) faults::a_collective_moves_at_least_one_word(name, me.at());
       if (give.length() != take.length())
-        misuse::the_arrays_differ(name, me.at(), give.length(), take.length());
+        faults::the_arrays_differ(name, me.at(), give.length(), take.length());
       const int out = net.out(size, place), in = net.in(size, place);
       if (net.hop_in(size) == 0) return mov(take, give), finish(me, net.first, unused_, done);
       done_ = done;

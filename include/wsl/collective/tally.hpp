@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Counts what happens anywhere in a rectangle, until as much has happened as was expected; then all PEs hear
-// of it (CSL's <kernels/tally>). It is for programs in which no PE knows that it has received its last word,
-// because others choose the receiver. Reports go along the rows to the first column and up that to the first
-// PE; those of several PEs meet on the way, and only their sum counts. See examples/56_histogram.cpp.
+// A tally counts events anywhere in a rectangle until as many have been reported as were expected, and then
+// tells all PEs (CSL's <kernels/tally>). It detects termination in programs in which no PE can know that it
+// has received its last word, because the senders choose the receiver. Reports travel along the rows to the
+// first column and up that column to the first PE; reports of several PEs merge on the way, as only their sum
+// counts. See examples/56_histogram.cpp.
 //   constexpr tally arrivals{.first = 6};
-//   teller<arrivals> arrived; ... arrived.expect(me, all_of_them); ... arrived.report(me);
-//   ... on<arrivals.over(), &worker::next>()
-// From the last report until the farthest of W x H PEs knows, two ramps, at most two tasks and the way there
-// and back pass by: 2 (W + H) cycles and what these take.
+//   tally_counter<arrivals> arrived; ... arrived.expect(me, all_of_them); ... arrived.report(me);
+//   ... on<arrivals.complete(), &worker::next>()
+// From the last report until the farthest of W x H PEs knows, 2 (W + H) cycles pass, and those of two ramps
+// and at most two tasks.
 #pragma once
 #include "broadcast.hpp"
 
@@ -22,12 +23,12 @@ struct tally {
 
   constexpr color<u32> along_row() const { return {first}; }
   constexpr color<u32> along_column() const { return {first + 1}; }
-  /// Carries the count to all PEs.
-  constexpr color<u32> over() const { return {first + 2}; }
+  /// The color that carries the count to all PEs, when the tally is complete.
+  constexpr color<u32> complete() const { return {first + 2}; }
 
   constexpr void wire(layout& l) const {
-    const region r = ground(l, where, name);
-    take_colors<u32>(l, name, first, 2, r);
+    const region r = rectangle_of(l, where, name);
+    claim_colors<u32>(l, name, first, 2, r);
     const region column{r.x0, r.x0 + 1, r.y0, r.y1};
     wire_line(l, along_row(), {r.x0 + 1, r.x1 - 1, r.y0, r.y1}, {r.x1 - 1, r.x1, r.y0, r.y1}, column, east,
               r.columns());
@@ -47,38 +48,38 @@ struct tally {
   }
 };
 
-/// What a PE keeps of a tally, a member of its program.
+/// The state and the tasks of a PE that takes part in a tally: a member of its program.
 template <auto net>
-class teller {
+class tally_counter {
  public:
-  /// How much is to be reported until it is over, at least 1; every PE says so, and says the same, before its
-  /// first report. A tally that is over begins anew.
+  /// Sets how many events complete the tally, at least 1. Every PE calls it with the same number before its
+  /// first report. A tally that is complete begins anew.
   void expect(pe& me, u32 most) {
     expected_ = most;
     look(me);
   }
-  /// Something has happened here, or `times` of it.
+  /// Reports an event at this PE, or `times` of them.
   void report(pe& me, u32 times = 1) {
-    const region r = ground(me, net.where, net.name);
+    const region r = rectangle_of(me, net.where, net.name);
     if (me.x() > r.x0) me.send(net.along_row(), times);
     else add(me, times);
   }
 
   static consteval auto tasks() {
-    return table(on<net.along_row(), &teller::add>(), on<net.along_column(), &teller::add>(),
-                 sends<net.along_row()>(), sends<net.along_column()>(), sends<net.over()>());
+    return table(on<net.along_row(), &tally_counter::add>(), on<net.along_column(), &tally_counter::add>(),
+                 sends<net.along_row()>(), sends<net.along_column()>(), sends<net.complete()>());
   }
 
  private:
-  // In the first column: reports of a row, or of the column.
+  // In the first column: receives the reports of a row, or of the column.
   void add(pe& me, u32 times) {
-    if (me.y() > ground(me, net.where, net.name).y0) return me.send(net.along_column(), times);
+    if (me.y() > rectangle_of(me, net.where, net.name).y0) return me.send(net.along_column(), times);
     counted_ += times;
     look(me);
   }
   void look(pe& me) {
     if (expected_ == 0 || counted_ < expected_) return;
-    me.send(net.over(), std::exchange(counted_, counted_ - expected_));
+    me.send(net.complete(), std::exchange(counted_, counted_ - expected_));
   }
 
   u32 counted_ = 0, expected_ = 0;
@@ -87,5 +88,5 @@ class teller {
 }  // namespace wsl::collective
 
 namespace wsl {
-using collective::teller, collective::tally;
+using collective::tally_counter, collective::tally;
 }

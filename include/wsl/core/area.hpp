@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Areas name PEs before the size of the grid is known: bounds count from the west or north edge, or back from
-// the far edge with `end`, and may stride. A region is an area on a grid of a known size, with plain numbers.
+// the far edge with `edge`, and may stride. A region is an area on a grid of a known size, with plain numbers.
 // See examples/03_edges_and_areas.cpp.
 #pragma once
 #include "coord.hpp"
 
 namespace wsl {
 
-/// A position along one axis: 3 counts from the near edge, `end - 1` from the far edge.
+/// A position along one axis: 3 counts from the near edge, `edge - 1` from the far edge.
 struct bound {
   int offset = 0;
   bool far = false;
@@ -18,18 +18,18 @@ struct bound {
   friend constexpr bound operator+(bound b, int n) { return {b.offset + n, b.far}; }
 };
 
-inline constexpr bound end{0, true};
+inline constexpr bound edge{0, true};
 
 /// Columns [x0, x1) every sx, crossed with rows [y0, y1) every sy.
 struct area {
-  bound x0 = 0, x1 = end, y0 = 0, y1 = end;
+  bound x0 = 0, x1 = edge, y0 = 0, y1 = edge;
   int sx = 1, sy = 1;
 
   /// The same rows, other columns; and the same columns, other rows: `columns(1, end, 2).row(0)`.
-  constexpr area columns(bound from, bound to = end, int every = 1) const {
+  constexpr area columns(bound from, bound to = edge, int every = 1) const {
     return {from, to, y0, y1, every, sy};
   }
-  constexpr area rows(bound from, bound to = end, int every = 1) const {
+  constexpr area rows(bound from, bound to = edge, int every = 1) const {
     return {x0, x1, from, to, sx, every};
   }
   constexpr area column(bound x) const { return columns(x, x + 1); }
@@ -37,8 +37,8 @@ struct area {
 };
 
 inline constexpr area all{};
-constexpr area columns(bound from, bound to = end, int every = 1) { return all.columns(from, to, every); }
-constexpr area rows(bound from, bound to = end, int every = 1) { return all.rows(from, to, every); }
+constexpr area columns(bound from, bound to = edge, int every = 1) { return all.columns(from, to, every); }
+constexpr area rows(bound from, bound to = edge, int every = 1) { return all.rows(from, to, every); }
 constexpr area column(bound x) { return all.column(x); }
 constexpr area row(bound y) { return all.row(y); }
 constexpr area at(bound x, bound y) { return all.column(x).row(y); }

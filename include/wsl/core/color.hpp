@@ -10,8 +10,9 @@ namespace wsl {
 /// No machine has more colors than this (the WSEs route 24); color sets are 64-bit masks.
 inline constexpr int max_colors = 64;
 
-template <payload T>
+template <class T>
 struct color {
+  static_assert(payload<T>, "wsl: a color carries values of two or four bytes, which a wavelet has room for: color<f32>");
   int id;
   using payload = T;
   friend constexpr bool operator==(color, color) = default;

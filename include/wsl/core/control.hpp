@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// A control wavelet steers the routers that it passes: it carries up to eight commands, of which every router
-// carries out the first and may take it out of the list for the next. It may also name a control task, with
-// sixteen bits of data, which it runs where it is delivered. `me.send_control(c, {advance, nop, advance})`;
-// see examples/16_switches.cpp.
+// A control wavelet steers the routers that it passes. It carries up to eight commands; each router carries
+// out the first of them and may remove it, so that the next router sees the one after it. The wavelet may
+// also name a control task, with sixteen bits of data, which runs where the wavelet is delivered.
+// `me.send_control(c, {advance, nop, advance})`; see examples/16_switches.cpp.
 #pragma once
 #include <initializer_list>
 
-#include "misuse.hpp"
+#include "faults.hpp"
 #include "scalar.hpp"
 
 namespace wsl {
@@ -21,17 +21,17 @@ enum class command : u8 {
 inline constexpr command nop = command::nop, advance = command::advance, reset = command::reset,
                          teardown = command::teardown;
 
-/// The same command; the processor of the PE whose router carries it out does not hear of the wavelet.
+/// The same command, but the processor of the PE whose router carries it out does not receive the wavelet.
 constexpr command unheard(command c) { return static_cast<command>(static_cast<u8>(c) | 4); }
 
 /// A set of commands, a bit for each.
 constexpr u8 command_bit(command c) { return static_cast<u8>(1 << (static_cast<u8>(c) & 3)); }
 
-/// With it, a program sends the commands of a set only where a router has a switch for them.
+/// Added to a set of commands: the program sends them only where a router has a switch for them.
 inline constexpr u8 where_switched = 1 << 4;
 
 constexpr const char* name_of(command c) {
-  constexpr const char* names[] = {"nop", "advance", "reset", "teardown"};
+  constexpr const char* names[] = {"nop", "switch_adv", "switch_rst", "teardown"};
   return names[static_cast<u8>(c) & 3];
 }
 
@@ -43,7 +43,7 @@ class command_list {
   constexpr command_list(command only) : command_list({only}) {}
   constexpr command_list(std::initializer_list<command> list) {
     if (list.size() > most)
-      misuse::a_control_wavelet_carries_at_most_8_commands(static_cast<int>(list.size()));
+      faults::a_control_wavelet_carries_at_most_8_commands(static_cast<int>(list.size()));
     for (command c : list)
       list_ |= static_cast<u32>(c) << 3 * count_++, set_ = static_cast<u8>(set_ | command_bit(c));
   }
@@ -51,7 +51,7 @@ class command_list {
   constexpr int count() const { return count_; }
   /// Three bits for each command from the lowest on; the rest are nops.
   constexpr u32 list() const { return list_; }
-  /// Which commands there are, but for nops.
+  /// The commands as a set, without nops.
   constexpr u8 set() const { return static_cast<u8>(set_ & ~command_bit(nop)); }
 
  private:
@@ -68,24 +68,24 @@ struct control_word {
   static constexpr u32 all_unheard = 044444444;
   static constexpr int commands_beside_data = 3;
 
-  /// For routers alone.
+  /// Commands for routers only.
   static constexpr control_word of(const command_list& what) { return make(what.list() | all_unheard, 0); }
-  /// Runs control task `id` where it is delivered.
+  /// Commands, and the control task `id` that runs where the wavelet is delivered.
   static constexpr control_word of(const command_list& what, int id) { return make(what.list(), id); }
   static constexpr control_word of(const command_list& what, int id, u16 data) {
     if (what.count() > commands_beside_data)
-      misuse::a_control_wavelet_with_data_carries_at_most_3_commands(what.count());
+      faults::a_control_wavelet_with_data_carries_at_most_3_commands(what.count());
     return {make(what.list(), id).bits | u32{1} << 31 | data};
   }
 
   constexpr int id() const { return static_cast<int>(bits >> 16 & 63); }
   constexpr bool has_data() const { return bits >> 31 != 0; }
   constexpr u16 data() const { return has_data() ? static_cast<u16>(bits) : u16{0}; }
-  /// The command that the next router carries out, and whether that router's processor hears of the wavelet.
+  /// The command that the next router carries out, and whether the processor of its PE receives the wavelet.
   constexpr command head() const { return static_cast<command>(bits >> 22 & 3); }
   constexpr bool heard() const { return (bits >> 24 & 1) == 0; }
 
-  /// Without the first command; a nop follows the last one, heard if that one was.
+  /// The word without its first command. A nop follows the last one, heard if the last one was.
   constexpr control_word popped() const {
     const u32 high = bits >> 22 & 0777;
     if (has_data()) return {(bits & ~(0777u << 22)) | (high >> 3 | (high & 0400)) << 22};
@@ -95,7 +95,7 @@ struct control_word {
 
  private:
   static constexpr control_word make(u32 list, int id) {
-    if (id < 0 || id > 63) misuse::the_ids_of_control_tasks_are_0_to_63(id);
+    if (id < 0 || id > 63) faults::the_ids_of_control_tasks_are_0_to_63(id);
     return {static_cast<u32>(id) << 16 | (list & 0777) << 22 | list >> 9};
   }
 };

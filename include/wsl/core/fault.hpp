@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a mistake in a layout or in a PE program throws at run time. The text is the sentence that the
-// compiler prints for the same mistake in a constant layout, followed by what only the run knows.
+// A fault is a diagnosed mistake in a layout or in a PE program. For a constant layout the compiler prints
+// its sentence; at run time the same sentence is thrown as a wsl::fault, followed by what only the run knows.
 #pragma once
 #include <stdexcept>
 

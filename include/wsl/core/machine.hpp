@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// The machines a layout can be checked for. One program source serves all of them: what a machine cannot hold
-// is a fault that names the limit. `wse2` and `wse3` carry the published constants (Cerebras SDK language
-// reference and examples v2.10); `host` is for programs that only ever run on this computer and has room for
-// whatever fits in its memory.
+// The machines for which a layout can be checked. One program source serves all of them, and exceeding a
+// limit of a machine is a fault that names the limit. `wse2` and `wse3` carry the published constants
+// (Cerebras SDK language reference and examples v2.10); `host` is for programs that only run on this
+// computer; its limits are those of the computer's memory.
 #pragma once
 #include "scalar.hpp"
 
 namespace wsl {
 
-/// Elements that a descriptor operation does in a cycle, by the size of its elements. What the machine has no
-/// instruction for counts as its nearest: a 32-bit whole number as a float, a minimum as a maximum.
+/// Elements that a descriptor operation does in a cycle, by the size of its elements. An operation
+/// without an instruction counts as the nearest one: a 32-bit integer as a float, a minimum as a maximum.
 struct simd_widths {
   int add16, add32;            ///< mov, add, sub, neg, abs
   int multiply16, multiply32;  ///< mul, fmac
@@ -39,7 +39,7 @@ struct machine {
   u64 switch_colors;      ///< colors whose routes may have switch positions, as a mask
   int position_sides;     ///< how many of a route's two sides one switch position may change
   int filters;            ///< filters of one PE
-  bool prefers_injected;  ///< a router can let its processor's words go before, or after, those that pass
+  bool prefers_injected;  ///< routers can prefer their processor's wavelets, or those that pass
   /// routers can change a color for its neighbour, 0 for 1, 2 for 3 and so on, on the way out
   bool swaps_colors;
 

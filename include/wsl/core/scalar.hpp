@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The machine's scalar types under the short names that programs use. f16 and bf16 live in half.hpp.
 #pragma once
+#include "../support/cxx20.hpp"
+
 #include <cstdint>
 
 namespace wsl {

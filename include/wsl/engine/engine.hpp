@@ -25,7 +25,7 @@ struct memory_part {
   std::size_t size = 0;
 };
 
-class engine : public engine_link {
+class engine : public engine_port {
  public:
   virtual ~engine() = default;
 
@@ -38,8 +38,16 @@ class engine : public engine_link {
   /// Takes up to words.size() words that left the grid at PE c; returns how many there were.
   virtual std::size_t stream_read(int color, coord c, std::span<u32> words) = 0;
 
+  /// Words that have left the grid and that stream_read has not taken yet.
+  virtual u64 unread_words() const = 0;
+
   /// Runs until nothing can happen any more. Throws `deadlock` if something still waits then.
   virtual outcome run() = 0;
+
+  /// Whether the cycles of all runs so far are those of the exchange only, because no task has charged
+  /// arithmetic: a task's own C++ costs nothing unless it says me.spend. False on an engine that counts no
+  /// machine's cycles.
+  virtual bool exchange_only() const { return false; }
 
   /// Whether other processes run a part of the PEs. Then every process has the memory of all PEs, but only
   /// what it runs itself is always up to date there; the host's copies and reads bring the rest.
@@ -58,7 +66,7 @@ class engine : public engine_link {
   const layout& plan() const { return plan_; }
 
  protected:
-  explicit engine(const layout& plan) : engine_link(plan.machine(), plan.grid()), plan_(plan) {}
+  explicit engine(const layout& plan) : engine_port(plan.machine(), plan.grid()), plan_(plan) {}
 
  private:
   layout plan_;

@@ -3,18 +3,17 @@
 // queues of the machine's depths. It is slow and simple, and the oracle of every other engine. `fabric
 // f{plan, reference{}}`.
 //
-// What runs first on a PE is defined: host calls in their order, then tasks of colors that were torn down,
-// then the activated local task with the lowest number, then the control or data task of the lowest color
-// whose wavelet is at the head of its queue; what is urgent goes before what is not. In a cycle a PE puts at
-// most one wavelet that its tasks sent into an output queue, moves one element of one of its operations in
-// turn, and runs at most one task.
+// In a cycle a PE puts at most one wavelet that its tasks sent into an output queue, moves one element of one
+// of its operations in turn, and runs at most one task, the next by run_next_task. docs/engines/reference.md
+// draws it.
 #pragma once
 #include <bit>
 #include <map>
 
 #include "diagnose/deadlock.hpp"
 #include "engine.hpp"
-#include "processor.hpp"
+#include "journal.hpp"
+#include "pe_waits.hpp"
 #include "reference/routers.hpp"
 #include "tiles.hpp"
 
@@ -28,12 +27,9 @@ class reference_engine final : public engine {
         routes_(engine::plan()),
         tiles_(engine::plan(), routes_, *this),
         processors_(tiles_.size()),
-        routers_(engine::plan(), [this](coord c, int color) { return input_depth(c, color); }),
-        words_(max_colors * large_buffer),
-        journal_(max_colors * large_buffer) {
-    for (int k = 0; k < max_colors; ++k)
-      channels_[k].large = true, channels_[k].words = words_.data() + k * large_buffer;
-    tiles_.set_ends(channels_, nullptr);
+        journal_(*this),
+        routers_(engine::plan(), [this](coord c) { return image_at(c); }) {
+    tiles_.set_windows(journal_.windows(), nullptr);
     for (const stream_record& s : engine::plan().streams())
       for (int i = 0; i < s.where.count(); ++i) open(s, s.where.nth(i));
     for (std::size_t i = 0; i < tiles_.size(); ++i) {
@@ -60,6 +56,12 @@ class reference_engine final : public engine {
     return n;
   }
 
+  u64 unread_words() const override {
+    u64 n = 0;
+    for (const auto& [where, words] : sinks_) n += words.size();
+    return n;
+  }
+
   outcome run() override {
     total_ = {};
     rejected = {};  // by a task that then threw something else, perhaps in another fabric
@@ -69,12 +71,7 @@ class reference_engine final : public engine {
   }
 
   void send_control(pe_state& from, int color, const payload_type* type, u32 bits) override {
-    if (from.image->sent_type[color] != type) refuse(from, color, type);
-    channel& out = from.channel_of(color);
-    if (out.next() == out.size() || out.is_closed()) refuse(from, color, type);
-    *out.room() = bits;
-    out.move_to(out.next() + 1);
-    *journal++ = static_cast<u32>(color) | control_flag;
+    journal_.send_control(from, color, type, bits);
   }
   u64 now(const pe_state&) const override { return cycle_; }
   void reopen(pe_state& on, int color, int phase) override {
@@ -85,18 +82,7 @@ class reference_engine final : public engine {
   }
   bool start(pe_state& on, transfer& t) override {
     processor& p = processors_[on.index];
-    rule::may_start(on, t, target());
-    rule::apart(on, t, p.microthreads);
-    rule::has_queue_alone(on, t, [&](int color) { return p.writes(color); });
-    for (int k = 0; k < 2; ++k)
-      if (t.input[k] >= 0)
-        rule::one_reader(on, t.input[k], p.reads(t.input[k]) || (k == 1 && t.input[0] == t.input[1]));
-    if (t.output >= 0) {
-      rule::declares_send(on, t.output, t.output_type);
-      rule::has_path(on, t.output, (on.image->present & color_bit(t.output)) != 0);
-      rule::one_writer(on, t.output, p.writes(t.output));
-      on.channel_of(t.output).close();
-    }
+    journal_.start(on, t, p);
     p.microthreads.push_back(t);
     wake(on.index);
     return false;
@@ -113,13 +99,10 @@ class reference_engine final : public engine {
     return static_cast<u64>(color) << 32 | static_cast<u64>(c.y) << 16 | static_cast<u64>(c.x);
   }
 
-  // A PE's input queues are its program's consumed colors, in order.
-  int input_depth(coord c, int color) {
-    const pe* p = find(c);
-    if (!p) return 1;
-    const program_image& image = *state_of(const_cast<pe&>(*p)).image;
-    const u64 before = (image.takes | image.reads) & (color_bit(color) - 1);
-    return target().input_depth[std::popcount(before) % std::min(target().input_queues, 8)];
+  /// What the PE at c runs, null if nothing.
+  const program_image* image_at(coord c) {
+    pe* p = find(c);
+    return p ? state_of(*p).image : nullptr;
   }
 
   void open(const stream_record& s, coord c) {
@@ -192,22 +175,22 @@ class reference_engine final : public engine {
     pe_state& s = state(i);
     bool acted = drain(p, s);
     acted |= move_one_element(p, s);
-    if (!p.suspended() && p.outbox.empty()) acted |= run_one_task(p, s);
+    if (!p.suspended() && p.outbox.empty()) acted |= run_next_task(s, task_choice{*this, p, s});
     return acted;
   }
 
   bool drain(processor& p, pe_state& s) {
     if (p.outbox.empty()) return false;
     const u32 q = output_queue(s, p.outbox.front().color);
-    if (!routers_[q].room() || mates_occupy(s, p.outbox.front().color)) return false;
+    if (!routers_[q].room() || sharer_occupies(s, p.outbox.front().color)) return false;
     routers_.push(q, p.outbox.front());
     p.outbox.pop();
     ++total_.wavelets;
     return true;
   }
 
-  // Words of another color lie in the output queue that a color shares with it.
-  bool mates_occupy(const pe_state& s, int color) {
+  // Whether words of another color lie in the output queue that a color shares with it.
+  bool sharer_occupies(const pe_state& s, int color) {
     for (u64 left = s.image->sharing_queue_with(color); left; left &= left - 1)
       if (readable(output_queue(s, std::countr_zero(left)))) return true;
     return false;
@@ -225,7 +208,7 @@ class reference_engine final : public engine {
         if (starved(s, color)) return false;
       }
     if (t.uses_fifo() && t.allowed() == 0) return false;
-    if (t.output >= 0 && mates_occupy(s, t.output)) return false;
+    if (t.output >= 0 && sharer_occupies(s, t.output)) return false;
     return t.output < 0 || (routers_[output_queue(s, t.output)].room() && !p.holds_back(t.output));
   }
 
@@ -265,90 +248,65 @@ class reference_engine final : public engine {
     if (t.resumes) run_on(p, s, p.task->name, sends_of_a_task, [&] { resume(t.resumes); });
   }
 
-  bool run_one_task(processor& p, pe_state& s) {
-    if (!p.calls.empty()) {
+  /// What run_next_task asks of this engine about one PE.
+  struct task_choice {
+    reference_engine& engine;
+    processor& p;
+    pe_state& s;
+
+    bool called() const { return !p.calls.empty(); }
+    bool run_call() {
       const host_call c = p.calls.front();
       p.calls.pop();
-      return run_task(s, *c.entry, c.arguments);
+      return engine.run_task(s, *c.entry, c.arguments);
     }
-    if (p.torn_down) {
+    bool run_torn_down() {
+      if (!p.torn_down) return false;
       const binding& task = *s.image->torn_down[std::countr_zero(p.torn_down)];
       p.torn_down &= p.torn_down - 1;
-      return run_task(s, task, nullptr);
+      return engine.run_task(s, task, nullptr);
     }
-    const u32 ready = s.active & ~s.blocked;
-    if (s.hurries(ready) && take_first(s, s.image->urgent_colors)) return true;
-    if (ready) {
+    u32 ready_locals() const { return s.active & ~s.blocked; }
+    bool run_local(u32 ready) {
       const int id = std::countr_zero(ready);
-      s.active &= ~local_bit(id);
       const u32 own_bit = local_bit(id);
-      return run_task(s, *s.image->local[id], &own_bit);
+      s.active &= ~own_bit;
+      return engine.run_task(s, *s.image->local[id], &own_bit);
     }
-    return take_first(s, ~u64{0});
-  }
+    bool run_arrived(u64 colors) { return engine.run_arrived(s, colors); }
+    static bool arrived_first() { return false; }
+  };
 
-  // Lanes stand in the order of the layout's paths; of the colors that are asked for the lowest goes first.
-  bool take_first(pe_state& s, u64 colors) {
+  // Virtual channels stand in the order of the layout's paths; of these colors the lowest goes first.
+  bool run_arrived(pe_state& s, u64 colors) {
     const routers::virtual_channel* first = nullptr;
     for (const routers::virtual_channel& l : routers_.virtual_channels_of(routers_.router_at({s.x, s.y})))
       if ((colors & color_bit(l.color)) && (!first || l.color < first->color) && readable(l.out[0]) &&
-          task_for(s, l))
+          task_for(s, first_of(l)))
         first = &l;
     if (!first) return false;
-    const binding& b = *task_for(s, *first);
-    const u32 word = routers_.front(first->out[0]).bits;
+    const wavelet w = first_of(*first);
     routers_.pop(first->out[0]);
-    return run_task(s, b, &word);
+    return run_task(s, *task_for(s, w), &w.bits);
   }
-
-  const binding* task_for(pe_state& s, const routers::virtual_channel& l) {
-    const wavelet w = routers_.front(l.out[0]);
-    if (!w.control) return s.blocked_colors & color_bit(l.color) ? nullptr : s.image->data[l.color];
-    const binding* b = s.image->control_with(control_word{w.bits}.id());
-    if (!b) rule::no_control_task(s, l.color, control_word{w.bits}.id());
-    return b;
+  /// The wavelet at the head of a color's input queue.
+  wavelet first_of(const routers::virtual_channel& l) const {
+    const wavelet& w = routers_.front(l.out[0]);
+    return {w.bits, l.color, w.control};
   }
 
   bool run_task(pe_state& s, const binding& b, const void* input) {
     ++total_.tasks;
     s.interrupted = false;
-    const int most = b.what == role::data ? sends_of_a_data_task : sends_of_a_task;
-    processors_[s.index].task = &b;
-    run_on(processors_[s.index], s, b.name, most, [&] { b.run(s.memory(), tiles_[s.index], input, 1); });
+    processor& p = processors_[s.index];
+    p.task = &b;
+    run_on(p, s, b.name, rule::sends_of(b), [&] { b.run(s.memory(), tiles_[s.index], input, 1); });
     return true;
   }
-
-  // Tasks send into channels that all PEs share; the journal says in which order the words go to the output
-  // queues.
   template <class F>
   void run_on(processor& p, pe_state& s, const char* name, int most, F f) {
-    journal = journal_.data();
-    for (u64 left = s.image->present; left; left &= left - 1) {
-      channel& c = channels_[s.image->slot[std::countr_zero(left)]];
-      c.move_to(0);
-      c.open(0);  // every send is written down in the journal
-      if (p.writes(std::countr_zero(left))) c.close();
-    }
-    guarded(s, name, [&] {
-      f();
-      if (rejected.color >= 0) refuse(s, rejected.color, rejected.type);
-      for (u64 left = s.image->present; left; left &= left - 1)
-        if (const int color = std::countr_zero(left); s.channel_of(color).next() > most)
-          refuse(s, color, s.image->sent_type[color]);
-      rule::in_flight all;
-      for (const transfer& t : p.microthreads) all.count(t);
-      rule::fits(s, all, target());
-    });
-    u32 read[max_colors] = {};
-    for (const u32* sent = journal_.data(); sent != journal; ++sent) {
-      const u8 color = static_cast<u8>(*sent & ~control_flag);
-      const u16 slot = s.image->slot[color];
-      p.outbox.push({channels_[slot].words[read[slot]++], color, (*sent & control_flag) != 0});
-    }
-  }
-  [[noreturn]] void refuse(pe_state& s, int color, const payload_type* type) {
-    rejected = {};
-    rule::refuse_send(s, color, type, processors_[s.index].writes(color));
+    journal_.run(s, name, most, p, f);
+    journal_.take(s, [&](const wavelet& w) { p.outbox.push(w); });
   }
 
   waits pending() {
@@ -367,6 +325,7 @@ class reference_engine final : public engine {
                         "",
                         "",
                         s.words.size()});
+    for (std::size_t i = 0; i < tiles_.size() && !open.empty(); ++i) lost_activations(open, state(i));
     return open;
   }
 
@@ -382,26 +341,18 @@ class reference_engine final : public engine {
     if (held) open.push_back({wait::reason::router, at, l.color, "", "", held});
     pe* p = readable(l.out[0]) ? find(at) : nullptr;
     if (!p) return;
-    const wavelet first = routers_.front(l.out[0]);
-    if (!first.control && processors_[state_of(*p).index].reads(l.color)) return;
-    const program_image& image = *state_of(*p).image;
-    const binding* task =
-        first.control ? image.control_with(control_word{first.bits}.id()) : image.data[l.color];
-    open.push_back({wait::reason::unread, at, l.color, image.source->name, task ? task->name : "",
-                    routers_[l.out[0]].size});
+    const wavelet first = first_of(l);
+    if (first.control || !processors_[state_of(*p).index].reads(l.color))
+      unread_waits(open, state_of(*p), first, routers_[l.out[0]].size);
   }
-
-  static constexpr u32 control_flag = 0x100;
 
   resolved_routes routes_;
   tiles tiles_;
   std::vector<processor> processors_;
+  send_journal journal_;
   routers routers_;
   std::map<u64, source> sources_;
   std::map<u64, support::flat_queue<u32>> sinks_;
-  channel channels_[max_colors];
-  std::vector<u32> words_;
-  std::vector<u32> journal_;
   std::vector<u32> awake_, now_;
   u64 cycle_ = 0;
   outcome total_;

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Where the wavelets of a color go: most routes do not change while a fabric runs, so each place where a
-// color enters the fabric is resolved once, before the run, to the ramps, edges of the grid and
-// switched_routers that it reaches.
+// Where the wavelets of a color go. Most routes do not change while a fabric runs, so each place where a
+// color enters the fabric is resolved once, before the run, to the ramps, the edges of the grid and the
+// switched routers that it reaches.
 #pragma once
-
 #include "../layout/layout.hpp"
 #include "../support/flat_vector.hpp"
-#include "threaded/switched_routers.hpp"
 
 namespace wsl::engines {
 
@@ -31,17 +29,14 @@ class resolved_routes {
   }
 
   /// Follows a color from the router that it enters through a port. Calls to_ramp(c, color) for every PE that
-  /// receives it, to_edge(c, side, color) for every stream and to_crossing(c, port) for every
-  /// switched_router, where it stops; returns the number of links that one wavelet crosses.
-  template <class Ramp, class Edge, class Crossing>
-  int follow(coord from, port through, int color, const switched_routers* stops, Ramp to_ramp, Edge to_edge,
-             Crossing to_crossing) {
+  /// receives it, to_edge(c, side, color) for every stream, and stops(c, port, color) at every router, which
+  /// says whether the way ends there. Returns the number of links that one wavelet crosses.
+  template <class Stops, class Ramp, class Edge>
+  int follow(coord from, port through, int color, Stops stops, Ramp to_ramp, Edge to_edge) {
     int links = 0;
     ahead_.clear();
     const auto enter = [&](coord c, port entered, int as) {
-      const u32 j = stops ? stops->find(c, as) : switched_routers::none;
-      if (j == switched_routers::none) ahead_.push_back({c, as});
-      else to_crossing(j, entered);
+      if (!stops(c, entered, as)) ahead_.push_back({c, as});
     };
     enter(from, through, color);
     while (!ahead_.empty()) {
@@ -64,11 +59,11 @@ class resolved_routes {
   const layout& plan_;
   region grid_;
   support::flat_vector<const path_record*> paths_[max_colors];
-  struct stop {
+  struct place {
     coord at;
     int color;
   };
-  support::flat_vector<stop> ahead_;
+  support::flat_vector<place> ahead_;  // of `follow`
 };
 
 }  // namespace wsl::engines

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// A router that does not always send a color the same way: it has a switch or a filter, its route may be torn
-// down and rewritten, or control wavelets for other routers pass its ramp. A gate is what such a router keeps
-// for the color. See examples/16_switches.cpp.
+// The switch of a router: what the router keeps for a color that it does not always send the same way. The
+// color has switch positions or a filter there, its route may be torn down and opened again, or control
+// wavelets for other routers pass the PE's ramp. All engines share this state machine; they differ in when a
+// wavelet meets it. See examples/16_switches.cpp.
 #pragma once
-#include "../layout/filters.hpp"
-#include "../layout/switches.hpp"
+#include "../layout/layout.hpp"
+#include "filter_state.hpp"
 #include "processor.hpp"
 
 namespace wsl::engines {
@@ -30,7 +31,7 @@ class router_switch {
 
   bool closed() const { return closed_; }
   bool takes(port p) const { return !closed_ && how_.from.has(p); }
-  /// Where the switch stands, or -1: the gate is closed, or has none.
+  /// The position of the switch; -1 where the color is closed or has no positions.
   int position() const { return closed_ || !positions_ ? -1 : position_; }
 
   /// Where a wavelet goes: not to the processor if the filter or the control wavelet says so.
@@ -66,7 +67,7 @@ class router_switch {
   filter_state filter_;
 };
 
-/// The paths of a layout whose routers are gates.
+/// The paths of a layout on which a color needs a router_switch.
 class switched_paths {
  public:
   explicit switched_paths(const layout& plan) : plan_(plan) {
@@ -110,7 +111,7 @@ inline const path_record& reopened_path(const pe_state& s, int color, int phase,
                 std::to_string(phase) + "})");
   return *p;
 }
-/// Opens the gate of a color at a PE's router.
+/// Opens a color again at a PE's router.
 inline void reopen(const pe_state& s, int color, int phase, router_switch* g, const layout& plan) {
   g->open(plan, {s.x, s.y}, reopened_path(s, color, phase, g, plan));
 }

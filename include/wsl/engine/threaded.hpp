@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The engine that users run: every wavelet goes straight from its sender's channel to its receivers, tasks
-// run in batches, operations move whole spans, and only PEs with work are visited. Bands of the grid run on
-// threads, with the same results for any number of them, and the same as the reference engine's for every
-// program that does not depend on the order in which independent wavelets arrive.
+// run in batches, operations move whole spans, and only PEs with work are visited. Partitions of the grid run
+// on threads, with the same results for any number of them, and the same as the reference engine's for every
+// program that does not depend on the order in which independent wavelets arrive. docs/engines/threaded.md
+// draws it.
 #pragma once
 #include "diagnose/deadlock.hpp"
+#include "pe_waits.hpp"
 #include "threaded/scheduler.hpp"
 #include "threaded/superstep.hpp"
 
@@ -51,6 +53,12 @@ class threaded_engine : public engine {
     return n;
   }
 
+  u64 unread_words() const override {
+    u64 n = 0;
+    for (const stream_end& s : transport_.net.streams) n += s.inbound ? 0 : s.words.size();
+    return n;
+  }
+
   outcome run() override {
     forget_run();
     superstep_ = run_supersteps(thread_pool_, partitions(), superstep_,
@@ -66,11 +74,10 @@ class threaded_engine : public engine {
     scheduler_.send_control(from, color, type, bits);
   }
   void reopen(pe_state& on, int color, int phase) override {
-    const topology& net = transport_.net;
-    if (!net.router_switches) rule::not_closed(on, color);
-    net.router_switches->reopen(on, color, phase);
-    transport_.wake(transport_.home(on),
-                    net.first_switched_router() + net.router_switches->find({on.x, on.y}, color));
+    topology& net = transport_.net;
+    const u32 j = net.switched.find({on.x, on.y}, color);
+    rule::reopen(on, color, phase, j == switched_routers::none ? nullptr : &net.switched[j].way, plan());
+    transport_.wake(transport_.home(on), net.first_switched_router() + j);
   }
   void async_compute(pe_state& on, const offloaded_job& what) override {
     transport_.home(on).offloaded_jobs.push_back(new open_job(what, on.index));
@@ -109,7 +116,7 @@ class threaded_engine : public engine {
     } catch (...) { b.failure = std::current_exception(); }
   }
 
-  // Looks only at whom the run has touched: a wafer with one moving wavelet is not searched for it.
+  // Looks only at what the run has touched: a wafer with one moving wavelet is not searched for it.
   bool any_waits(partition& b) {
     waits open;
     return transport_.any_left(b, [&](u32 who) {
@@ -122,18 +129,20 @@ class threaded_engine : public engine {
     if (who < pes()) pe_waits(open, transport_.home(who), state(who));
     else if (who < transport_.net.first_switched_router())
       stream_waits(open, transport_.net.streams[who - pes()]);
-    else transport_.net.router_switches->waits_at(open, transport_, who);
+    else router_waits(open, who);
   }
 
   transport& words() { return transport_; }
+  const topology& net() const { return transport_.net; }
   thread_pool& threads() { return thread_pool_; }
 
  private:
-  waits pending() {
+  [[gnu::cold]] waits pending() {
     bool any = false;
     for (partition& b : partitions()) any |= any_waits(b);
     waits open;
     for (u32 who = 0; any && who < transport_.net.writers(); ++who) waits_at(open, who);
+    for (u32 i = 0; i < pes() && !open.empty(); ++i) lost_activations(open, state(i));
     return open;
   }
   static void stream_waits(waits& open, const stream_end& s) {
@@ -141,23 +150,30 @@ class threaded_engine : public engine {
       open.push_back({wait::reason::stream, s.at, s.color, "", "", s.words.size()});
   }
 
-  void pe_waits(waits& open, partition& b, pe_state& s) {
+  [[gnu::cold]] void router_waits(waits& open, u32 who) {
+    const switched_router& r = transport_.net.switched_router_of(who);
+    u64 held = 0, shut_out = 0;
+    for (const cursor& in : transport_.net.cursors_of(who))
+      (r.way.takes(every_port[in.port]) ? held : shut_out) += transport_.available(in);
+    if (shut_out)
+      open.push_back({wait::reason::router_switch, r.at, r.color, "", "", shut_out, r.way.position()});
+    if (held) open.push_back({wait::reason::router, r.at, r.color, "", "", held});
+  }
+
+  [[gnu::cold]] void pe_waits(waits& open, partition& b, pe_state& s) {
     const processor* p = scheduler_.more(s);
     if (p) operation_waits(open, *p, s, [&](int color) { return scheduler_.source(b, s, color) == nullptr; });
     held_tasks(open, s);
     for (u64 left = s.image->present; left; left &= left - 1)
-      if (const u32 n = transport_.held_back(s.channel_of(std::countr_zero(left))))
+      if (const u32 n = transport_.held_back(topology::channel_of(s, std::countr_zero(left))))
         open.push_back(
             {wait::reason::output, {s.x, s.y}, std::countr_zero(left), s.image->source->name, "send", n});
     for (const cursor& in : topology::cursors_of(s)) {
-      const u32 n = transport_.available(in);
+      const u32 n = transport_.arrived(in);
       if (n == 0) continue;
       const bool control = transport_.control_first(b, in);
       if (!control && p && p->reads(in.color)) continue;
-      const binding* task = control ? s.image->control_with(control_word{*transport_.words_at(in)}.id())
-                                    : s.image->data[in.color];
-      open.push_back(
-          {wait::reason::unread, {s.x, s.y}, in.color, s.image->source->name, task ? task->name : "", n});
+      unread_waits(open, s, {*transport_.words_at(in), in.color, control}, n, true);
     }
   }
 
@@ -193,19 +209,15 @@ struct threaded {
 };
 
 namespace engines {
-/// Throws fault if no engine with these settings can run the layout.
-inline void require_possible(const threaded& how, const layout& plan) {
+/// Throws fault if no engine has these settings.
+inline void require_possible(const threaded& how) {
   if (how.threads < 0 || how.threads > 1024)
     throw fault("wsl: an engine runs on 1 to 1024 threads, not on " + std::to_string(how.threads));
-  if (plan.changes() && !find_switched_routers)
-    throw fault(
-        "wsl: the layout has routes that change; a program that uses them says #include "
-        "<wsl/fabric/switches.hpp>");
 }
 }  // namespace engines
 
 inline engine* threaded::make(const layout& plan) const {
-  engines::require_possible(*this, plan);
+  engines::require_possible(*this);
   return new engines::threaded_engine(plan, threads ? threads : default_threads(), queues, order,
                                       support::max(1u, pes_per_partition), rendezvous_from, log);
 }

@@ -16,10 +16,11 @@ namespace wsl::engines {
 class tiles {
  public:
   /// With `zeroed`, equal programs are equal byte by byte: their padding is zero.
-  tiles(const layout& plan, const resolved_routes& routes, engine_link& engine, bool zeroed = false) {
+  tiles(const layout& plan, const resolved_routes& routes, engine_port& engine, bool zeroed = false) {
     std::size_t n = 0;
     for (const placement& p : plan.placements()) n += static_cast<std::size_t>(p.where.count());
-    pes_ = support::flat_vector<pe>(n + 1);  // the last says where the cursors of the one before it end
+    // the last says where the receive windows of the one before it end
+    pes_ = support::flat_vector<pe>(n + 1);
     u32 first = 0;
     for (const placement& p : plan.placements()) {
       block& b = blocks_.push_back({p.where, p.what, first});
@@ -37,9 +38,9 @@ class tiles {
   }
 
   std::size_t size() const { return pes_.size() - 1; }
-  /// Where the channels and cursors of all PEs stand, one PE's after the other's.
-  void set_ends(channel* channels, cursor* cursors) {
-    for (program_image* i : images_) i->channels = channels, i->cursors = cursors;
+  /// Where the windows of all PEs stand, one PE's after the other's.
+  void set_windows(send_window* to_send, receive_window* to_receive) {
+    for (program_image* i : images_) i->send_windows = to_send, i->receive_windows = to_receive;
   }
   pe& operator[](std::size_t i) { return pes_[i]; }
 
@@ -85,7 +86,7 @@ class tiles {
   };
 
   void settle(const block& b, int nth, const layout& plan, const resolved_routes& routes,
-              engine_link& engine) {
+              engine_port& engine) {
     const coord c = b.where.nth(nth);
     const u32 i = b.first + static_cast<u32>(nth);
     const program_image& image = image_for(b, c, plan, routes, engine);
@@ -101,7 +102,7 @@ class tiles {
 
   // PEs of one placement whose ramps send the same colors share an image: inner PEs, an edge, a corner.
   const program_image& image_for(const block& b, coord c, const layout& plan, const resolved_routes& routes,
-                                 engine_link& engine) {
+                                 engine_port& engine) {
     u64 present = 0;
     for (u64 left = b.what->colors_of(role::send); left; left &= left - 1)
       if (routes.at(c, std::countr_zero(left)).from.has(ramp)) present |= left & (~left + 1);

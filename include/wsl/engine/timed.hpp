@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The timed engine runs the same programs as the others and counts the cycles that the layout's machine would
-// take: `fabric f{plan, timed{}}`, with <wsl/engine/timed.hpp>. The rules it counts by are in docs/timing.md.
-// It looks at a PE or a router only when something can happen there, and a word crosses a run of routers in
-// one step, so that idle parts cost nothing.
+// take: `fabric f{plan, timed{}}`, with <wsl/engine/timed.hpp>. It is a discrete-event simulation: a PE, an
+// arbiter of a router or a host stream is visited only when something can happen there, and a word crosses a
+// straight run of routers in one step, so idle parts cost nothing. docs/timing.md states the rules by which
+// it counts, docs/engines/timed.md draws the way of a word through it, and examples/19_cycles.cpp reads its
+// numbers.
 #pragma once
 #include <atomic>
 #include <cstdio>
@@ -22,23 +24,20 @@ namespace engines {
 
 class timed_engine final : public engine {
  public:
-  /// Writes a trace of what it has run into a file, if that has a name.
+  /// `trace` is the file into which the engine writes a trace of its runs when it is destroyed; empty for
+  /// none.
   explicit timed_engine(const layout& plan, std::string trace = "")
       : engine(plan),
         routes_(engine::plan()),
         tiles_(engine::plan(), routes_, *this),
-        mesh_(
-            engine::plan(), events_, static_cast<u32>(tiles_.size()),
-            [this](coord c) { return number_of(c); },
-            [this](coord c, int color) { return input_depth(c, color); },
-            [this](coord c, int color) { return output_depth(c, color); }),
+        mesh_(engine::plan(), events_, ramp_queues(tiles_, target())),
         pes_(engine::plan(), tiles_, mesh_, events_, *this),
-        supplies_(mesh_.sources().size()),
+        unsent_(sources().size()),
         trace_(std::move(trace)) {
     if (!trace_.empty()) pes_.traced = mesh_.traced = &timeline_;
   }
 
-  // The trace is written when the fabric is gone; what goes wrong there can only be said.
+  // A destructor cannot throw, so a trace that cannot be written is only reported.
   ~timed_engine() override {
     if (trace_.empty()) return;
     try {
@@ -56,13 +55,19 @@ class timed_engine final : public engine {
 
   void stream_write(int color, coord c, std::span<const u32> words) override {
     const u32 k = source_at(color, c);
-    for (u32 w : words) supplies_[k].push(w);
-    events_.note(mesh_.first_source_actor() + k, events_.now());
+    for (u32 w : words) unsent_[k].push(w);
+    events_.note(mesh_.topology().first_source_actor() + k, events_.now());
   }
   std::size_t stream_read(int color, coord c, std::span<u32> words) override {
     support::flat_queue<u32>& from = mesh_.exit_of(c, color).words;
     std::size_t n = 0;
     for (; n < words.size() && !from.empty(); from.pop()) words[n++] = from.front();
+    return n;
+  }
+
+  u64 unread_words() const override {
+    u64 n = 0;
+    for (const mesh_topology::exit& e : mesh_.topology().exits) n += e.words.size();
     return n;
   }
 
@@ -96,70 +101,60 @@ class timed_engine final : public engine {
   }
   u64 now(const pe_state& s) const override { return pes_.writer().now(s, events_.now()); }
 
-  // What a report reads.
+  bool exchange_only() const override { return !pes_.writer().charges_arithmetic(); }
+
+  // For reports and tests:
   u64 now() const { return events_.now(); }
   timed_pes& processors() { return pes_; }
   const timed_pes& processors() const { return pes_; }
   const mesh& routers() const { return mesh_; }
 
  private:
-  int number_of(coord c) {
-    pe* p = find(c);
-    return p ? static_cast<int>(state_of(*p).index) : -1;
-  }
-  // A PE's input queues are its program's consumed colors, in order; its output queues those that it sends.
-  int input_depth(coord c, int color) {
-    const program_image& image = *state_of(*find(c)).image;
-    const u64 before = (image.takes | image.reads) & (color_bit(color) - 1);
-    return target().input_depth[std::popcount(before) % std::min(target().input_queues, 8)];
-  }
-  int output_depth(coord c, int color) {
-    const u64 before = state_of(*find(c)).image->present & (color_bit(color) - 1);
-    return target().output_depth[std::popcount(before) % std::min(target().output_queues, 8)];
-  }
+  const support::flat_vector<mesh_topology::source>& sources() const { return mesh_.topology().sources; }
   u32 source_at(int color, coord c) {
-    // of a color's streams into one PE, the last is written to, as on all engines
-    auto k = static_cast<u32>(mesh_.sources().size()) - 1;
-    while (mesh_.sources()[k].color != color || mesh_.sources()[k].at != c) --k;
+    // if a color has several streams into one PE, the last is written to, as on all engines
+    auto k = static_cast<u32>(sources().size()) - 1;
+    while (sources()[k].color != color || sources()[k].at != c) --k;
     return k;
   }
 
   void visit(u32 who) {
     const u64 now = events_.now();
-    if (mesh_.is_arbiter(who)) [[likely]]
+    if (mesh_.topology().is_arbiter(who)) [[likely]]
       return mesh_.step(who, now);
-    if (who < mesh_.first_arbiter_actor()) return pes_.visit(who, now);
-    visit_source(who - mesh_.first_source_actor(), now);
+    if (who < mesh_.topology().first_arbiter_actor) return pes_.visit(who, now);
+    visit_source(who - mesh_.topology().first_source_actor(), now);
   }
 
-  // A stream gives one word a cycle.
+  // A host stream gives one word a cycle to the router at the edge.
   void visit_source(u32 k, u64 now) {
-    const u32 actor = mesh_.first_source_actor() + k;
-    const mesh::source& at = mesh_.sources()[k];
-    pipe& into = mesh_.through[at.pipe];
-    if (supplies_[k].empty()) return;
+    const u32 actor = mesh_.topology().first_source_actor() + k;
+    const mesh_topology::source& source = sources()[k];
+    pipe& into = mesh_.through[source.pipe];
+    if (unsent_[k].empty()) return;
     if (const u64 room = mesh_.through.room_at(into); room > now) {
       if (room != event_queue::never) events_.note(actor, room);
       return;
     }
-    mesh_.send(at.pipe, {supplies_[k].front(), at.color, false}, now + into.latency);
-    supplies_[k].pop();
+    mesh_.send(source.pipe, {unsent_[k].front(), source.color, false}, now + into.latency);
+    unsent_[k].pop();
     pes_.entered();
     pes_.happened_until(now + 1);
     events_.note(actor, now + 1);
   }
 
-  // Only what a run has touched can wait: all is looked at only if something there does.
+  // Only what the run has touched can wait, so the whole grid is searched only if something there does.
   waits pending() {
     waits open;
     bool nothing = mesh_.through.inside() == 0 && !pes_.may_wait();
-    for (const support::flat_queue<u32>& s : supplies_) nothing = nothing && s.empty();
+    for (const support::flat_queue<u32>& s : unsent_) nothing = nothing && s.empty();
     if (nothing) return open;
     for (u32 i = 0; i < pes_.size(); ++i) waits_of(open, pes_[i], pes_.state(i), mesh_);
     waits_of(open, mesh_);
-    for (u32 k = 0; k < supplies_.size(); ++k)
-      if (const mesh::source& s = mesh_.sources()[k]; !supplies_[k].empty())
-        open.push_back({wait::reason::stream, s.at, s.color, "", "", supplies_[k].size()});
+    for (u32 k = 0; k < unsent_.size(); ++k)
+      if (const mesh_topology::source& s = sources()[k]; !unsent_[k].empty())
+        open.push_back({wait::reason::stream, s.at, s.color, "", "", unsent_[k].size()});
+    for (u32 i = 0; i < pes_.size() && !open.empty(); ++i) lost_activations(open, pes_.state(i));
     return open;
   }
 
@@ -168,12 +163,14 @@ class timed_engine final : public engine {
   tiles tiles_;
   mesh mesh_;
   timed_pes pes_;
-  support::flat_vector<support::flat_queue<u32>> supplies_;
+  // words of each host stream that are not on the grid yet
+  support::flat_vector<support::flat_queue<u32>> unsent_;
   std::string trace_;
   timeline timeline_;
 };
 
-/// The file that WSL_TRACE names for the next fabric of this process, or nothing.
+/// The file that the environment variable WSL_TRACE names for the next fabric of this process; empty if it is
+/// not set.
 inline std::string trace_of_environment() {
   static std::atomic<int> fabrics = 0;
   const char* named = std::getenv("WSL_TRACE");
@@ -186,8 +183,8 @@ inline std::string trace_of_environment() {
 
 /// The choice of the timed engine: `fabric f{plan, timed{}}`.
 struct timed {
-  /// The file of a trace, in the format of trace_json.hpp. If none is named here WSL_TRACE may name one; a
-  /// process's further fabrics then add their numbers to the name.
+  /// The file for a trace, in the format of trace_json.hpp. If it is null, the environment variable WSL_TRACE
+  /// may name one; the second fabric of a process then adds ".2" to the name, and so on.
   const char* trace = nullptr;
 
   /// The caller owns the engine.

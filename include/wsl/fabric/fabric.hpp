@@ -5,24 +5,48 @@
 //   f.launch(0, 0);
 //   f.read(7, 0, &runner<red, blue>::seen)
 #pragma once
+#include <cstdio>
+#include <cstdlib>
 #include <string>
 #include <utility>
 
 #include "../engine/threaded.hpp"
 #include "../layout/explain.hpp"
 #include "../program/declarations.hpp"
+#include "program_memory.hpp"
 
 namespace wsl {
+
+namespace detail {
+
+/// Tells once in a process that the file that WSL_TRACE names is not written by an engine without traces.
+inline void tell_that_nothing_is_traced() {
+  const char* file = std::getenv("WSL_TRACE");
+  if (!file || !*file) return;
+  static const int told = std::fprintf(
+      stderr, "wsl: WSL_TRACE=%s: this engine writes no trace; fabric f{plan, timed{}} writes one\n", file);
+  static_cast<void>(told);
+}
+
+/// Of reports whose cycles are those of the exchange only.
+inline constexpr const char* exchange_only_text =
+    "exchange only: the programs' own arithmetic is not charged (me.spend charges it)";
+
+}  // namespace detail
 
 class fabric {
  public:
   /// Throws fault, with the sentence the compiler would print, if the layout has a fault.
   explicit fabric(const layout& plan) : fabric(plan, threaded{}) {}
   template <class Choice>
-  fabric(const layout& plan, const Choice& choice) : engine_((require(plan), choice.make(plan))) {}
+  fabric(const layout& plan, const Choice& choice) : engine_((require(plan), choice.make(plan))) {
+    if constexpr (!requires { choice.trace; }) detail::tell_that_nothing_is_traced();
+  }
 
   fabric(fabric&& other) noexcept
-      : engine_(std::exchange(other.engine_, nullptr)), kept_(std::move(other.kept_)) {}
+      : engine_(std::exchange(other.engine_, nullptr)),
+        kept_(std::move(other.kept_)),
+        waiting_calls_(std::exchange(other.waiting_calls_, 0)) {}
   fabric& operator=(fabric&&) = delete;
   ~fabric() {
     release();
@@ -55,34 +79,29 @@ class fabric {
 
   /// Runs until nothing can happen any more; throws `deadlock` if something still waits then.
   outcome run() {
+    waiting_calls_ = 0;
     const outcome done = engine_->run();
     release();
     return done;
   }
 
-  /// A member of the program on one PE.
+  /// A member of the program on one PE: `f.read(7, 0, &part::sum)`.
   template <class P, class T>
   const T& read(int x, int y, T P::* member) {
     T& value = program_at<P>({x, y}).*member;
     if constexpr (std::is_trivially_copyable_v<T>) refresh({x, y}, &value, sizeof value);
     return value;
   }
-  template <class P, class T>
-  void write(int x, int y, T P::* member, const std::type_identity_t<T>& value) {
-    program_at<P>({x, y}).*member = value;
-  }
-
-  /// The program on one PE; its type must be the one that was placed there. Where several processes share the
+  /// The program on one PE; its type must be the one that was placed there, or a public base class of it. Where several processes share the
   /// PEs, one that another runs is as this host has left it: `here` tells, and `read` brings a member's
   /// value.
   template <class P>
   P& program_at(coord c) {
     pe& p = existing(c);
     const program& placed = *state_of(p).image->source;
-    if (&placed != &program_v<P>)
-      throw fault("wsl: PE(" + std::to_string(c.x) + ", " + std::to_string(c.y) + ") runs " + placed.name +
-                  ", not " + support::type_name<P>());
-    return *static_cast<P*>(state_of(p).memory());
+    if (P* found = memory_as<P>(placed, state_of(p).memory())) return *found;
+    throw fault("wsl: PE(" + std::to_string(c.x) + ", " + std::to_string(c.y) + ") runs " + placed.name + ", not " +
+                support::type_name<P>());
   }
 
   /// Brings elements that the program on a PE has, as members or behind them, from the process that runs it.
@@ -111,6 +130,14 @@ class fabric {
   /// Whether other processes run a part of the PEs.
   bool spread() const { return engine_->spread(); }
 
+  /// Host calls that `start` has queued since the last run began, one for each PE.
+  u64 waiting_calls() const { return waiting_calls_; }
+  /// Words that left the grid through host streams and that the host has not read.
+  u64 unread_words() const { return engine_->unread_words(); }
+
+  /// Whether the cycles of its runs are those of the exchange only: no task has charged arithmetic.
+  bool exchange_only() const { return engine_->exchange_only(); }
+
   const layout& plan() const { return engine_->plan(); }
   engine& engine_in_use() { return *engine_; }
 
@@ -134,13 +161,13 @@ class fabric {
   void each(const area& where, F f) {
     const region r = plan().inside(where);
     if (r.empty()) throw fault("wsl: there is no PE in the area of this launch");
-    for (int i = 0; i < r.count(); ++i) f(existing(r.nth(i)));
+    for (int i = 0; i < r.count(); ++i, ++waiting_calls_) f(existing(r.nth(i)));
   }
 
   template <auto Task, class... Arguments>
   void start_with(const area& where, const Arguments&... arguments) {
     using tuple = detail::launch_arguments<Task>;
-    const auto* kept = new tuple(arguments...);
+    const auto* kept = detail::new_arguments<Task>(arguments...);
     kept_.push_back({kept, [](const void* what) { delete static_cast<const tuple*>(what); }});
     each(where, [&](pe& p) { engine_->call(p, {&launch_named<Task>(p), kept}); });
   }
@@ -156,7 +183,7 @@ class fabric {
         found = &b;
       }
     if (!found)
-      throw fault(std::string("wsl: ") + what.name + " has no host function; bind one with launch<&...>()");
+      throw fault(std::string("wsl: ") + what.name + " has no host function; bind one with launch<&...>");
     if (found->arguments)
       throw fault(std::string("wsl: ") + what.name + "'s host function " + found->name +
                   " takes arguments: f.launch<&...>(area, ...)");
@@ -170,7 +197,7 @@ class fabric {
       if (b.what == role::launch && b.key == &task_key<Task>) return b;
     throw fault(std::string("wsl: ") + what.name + " at PE(" + std::to_string(state_of(p).x) + ", " +
                 std::to_string(state_of(p).y) + ") does not bind launch<&" + support::function_name<Task>() +
-                ">()");
+                ">");
   }
 
   // Arguments of launches, until the run that uses them has ended.
@@ -185,6 +212,7 @@ class fabric {
 
   engine* engine_;  // owned; std::unique_ptr would bring all of <memory> into every program
   support::flat_vector<argument> kept_;
+  u64 waiting_calls_ = 0;
 };
 
 }  // namespace wsl

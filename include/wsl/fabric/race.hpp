@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Looks for races: runs a program in the defined order and then in other legal ones, and compares the
-// memories of all PEs at the end. A program whose memory depends on the order in which independent wavelets
-// arrive, or tasks become ready, has a race.
+// memories of all PEs at the end, with what their members own outside themselves (program/storage.hpp). A
+// program whose memory depends on the order in which independent wavelets arrive, or tasks become ready, has
+// a race. docs/guide/fabric.md shows it.
 //   if (const race_report r = find_race(plan, [](fabric& f) { f.launch(); })) std::puts(r.text().c_str());
 #pragma once
+#include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "../engine/diagnose/run_log.hpp"
@@ -23,10 +27,13 @@ struct race_report {
   /// what was the PE's turn in the defined order, and what under the seed; empty if equal
   std::string first_order, second_order;
   std::string defined_end, other_end;  ///< what the runs threw; empty if they ended well
+  /// types of members whose contents could not be compared, with their programs: "std::shared_ptr<int> of
+  /// part"
+  std::vector<std::string> not_compared;
 
   explicit operator bool() const { return found; }
   std::string text() const {
-    if (!found) return "no race was found";
+    if (!found) return "no race was found" + not_compared_text();
     const std::string seed_text = "under seed " + std::to_string(seed);
     if (defined_end != other_end)
       return "the run ends differently " + seed_text + ":\n" + ending(other_end) + "\ninstead of\n" +
@@ -39,6 +46,13 @@ struct race_report {
   }
 
  private:
+  std::string not_compared_text() const {
+    std::string text;
+    for (const std::string& type : not_compared) text += (text.empty() ? "" : ", ") + type;
+    if (text.empty()) return "";
+    return "; not compared: what is behind " + text +
+           "; let the program list its members with members(), or specialize wsl::pe_storage for the type";
+  }
   static std::string ending(const std::string& what) {
     return what.empty() ? "an end without a fault" : what;
   }
@@ -73,17 +87,81 @@ struct trial {
   }
 };
 
-/// Says whether two PEs' memories differ. Words that differ between two runs in the same order are addresses,
-/// not results.
-inline bool differ(const pe_state& a, const pe_state& same, const pe_state& b) {
-  const auto bytes = [](const pe_state& s) { return static_cast<const unsigned char*>(s.memory()); };
-  const std::size_t size = static_cast<std::size_t>(a.image->source->bytes);
-  for (std::size_t i = 0; i < size; i += sizeof(void*)) {
-    const std::size_t n = support::min(sizeof(void*), size - i);
-    if (std::memcmp(bytes(a) + i, bytes(b) + i, n) != 0 && std::memcmp(bytes(a) + i, bytes(same) + i, n) == 0)
-      return true;
+/// A PE's memory: the bytes of its program, and a copy of what its members own outside them.
+class memory_of_pe final : private storage_visitor {
+ public:
+  explicit memory_of_pe(const pe_state& s)
+      : program_(static_cast<const unsigned char*>(s.memory())),
+        size_(static_cast<std::size_t>(s.image->source->bytes)) {
+    if (const auto visit = s.image->source->storage) visit(s.memory(), *this);
   }
-  return false;
+
+  /// Says whether two memories differ; `same` is this one after another run in the same order. Words that
+  /// differ between these two are addresses, not results.
+  bool differs(const memory_of_pe& same, const memory_of_pe& other) const {
+    for (std::size_t i = 0; i < size_; i += word)
+      if (!is_owner(i) && word_differs(program_, same.program_, other.program_, i, size_)) return true;
+    if (sizes_ != same.sizes_) return false;  // how much there is depends on addresses
+    if (sizes_ != other.sizes_) return true;
+    std::size_t from = 0;
+    for (std::size_t size : sizes_) {
+      for (std::size_t i = 0; i < size; i += word)
+        if (word_differs(&values_[from], &same.values_[from], &other.values_[from], i, size)) return true;
+      from += size;
+    }
+    return false;
+  }
+  /// Types of members whose contents are not known.
+  const std::vector<const char*>& unknown_types() const { return unknown_types_; }
+
+ private:
+  static constexpr std::size_t word = sizeof(void*);
+
+  static bool word_differs(const unsigned char* a, const unsigned char* same, const unsigned char* b,
+                           std::size_t at, std::size_t size) {
+    const std::size_t n = support::min(word, size - at);
+    return std::memcmp(a + at, b + at, n) != 0 && std::memcmp(a + at, same + at, n) == 0;
+  }
+  // The bytes of a container are addresses and capacities; its elements are compared instead.
+  bool is_owner(std::size_t at) const {
+    for (const auto& [from, to] : owners_)
+      if (from <= at && at < to) return true;
+    return false;
+  }
+
+  void owner(const void* where, std::size_t bytes) override {
+    const auto at = reinterpret_cast<std::uintptr_t>(where) - reinterpret_cast<std::uintptr_t>(program_);
+    if (at < size_) owners_.push_back({at, at + bytes});
+  }
+  void values(const void* first, std::size_t bytes) override {
+    const auto* from = static_cast<const unsigned char*>(first);
+    values_.insert(values_.end(), from, from + bytes);
+    sizes_.push_back(bytes);
+  }
+  void unknown(const char* type) override { unknown_types_.push_back(type); }
+
+  const unsigned char* program_;
+  std::size_t size_;
+  std::vector<std::pair<std::size_t, std::size_t>> owners_;
+  std::vector<unsigned char> values_;
+  std::vector<std::size_t> sizes_;
+  std::vector<const char*> unknown_types_;
+};
+
+/// "std::shared_ptr<int> of part" for each such type of each program, in their order.
+inline std::vector<std::string> not_compared(trial& run) {
+  std::vector<std::string> found;
+  const region grid = run.f.plan().grid();
+  for (int i = 0; i < grid.count(); ++i) {
+    const pe_state* s = run.state(grid.nth(i));
+    if (!s || !s->image->source->storage) continue;
+    const memory_of_pe memory(*s);
+    for (const char* type : memory.unknown_types()) {
+      const std::string text = std::string(type) + " of " + s->image->source->name;
+      if (std::find(found.begin(), found.end(), text) == found.end()) found.push_back(text);
+    }
+  }
+  return found;
 }
 
 inline std::string name_of(const run_entry& e, bool with_sender) {
@@ -94,13 +172,13 @@ inline std::string name_of(const run_entry& e, bool with_sender) {
   return text + (e.color >= 0 ? ")" : "");
 }
 
-/// Where two logs part: what had its turn in the one and in the other.
+/// Finds where two logs part: what had its turn in the one and in the other.
 inline void explain(race_report& r, const support::flat_vector<run_entry>& a,
                     const support::flat_vector<run_entry>& b) {
   std::size_t i = 0;
   while (i < a.size() && i < b.size() && a[i].same_kind(b[i]) && a[i].times == b[i].times) ++i;
   if (i == a.size() || i == b.size()) return;
-  // the shorter run of the same is followed by another
+  // Of two runs of the same the shorter one is followed by something else.
   const std::size_t j = a[i].same_kind(b[i]) && a[i].times < b[i].times;
   const std::size_t k = a[i].same_kind(b[i]) && b[i].times < a[i].times;
   if (i + j >= a.size() || i + k >= b.size()) return;
@@ -117,7 +195,9 @@ inline race_report compare(trial& defined, trial& same, trial& other, u64 seed) 
   const region grid = defined.f.plan().grid();
   for (int i = 0; !r.found && i < grid.count(); ++i) {
     const pe_state* s = defined.state(grid.nth(i));
-    if (!s || !differ(*s, *same.state(grid.nth(i)), *other.state(grid.nth(i)))) continue;
+    if (!s || !memory_of_pe(*s).differs(memory_of_pe(*same.state(grid.nth(i))),
+                                        memory_of_pe(*other.state(grid.nth(i)))))
+      continue;
     r.found = true;
     r.at = grid.nth(i);
     r.program = s->image->source->name;
@@ -129,8 +209,7 @@ inline race_report compare(trial& defined, trial& same, trial& other, u64 seed) 
 }  // namespace races
 
 /// Runs `drive(fabric&)`, which launches what the program's user would, once in the defined order and once in
-/// each of as many other orders as there are seeds. What a program's members point to (the elements of a
-/// std::vector) is not compared.
+/// each of as many other orders as there are seeds.
 template <class Drive>
 race_report find_race(const layout& plan, Drive drive, u64 seeds = 16, threaded how = {}) {
   how.order = {};
@@ -140,7 +219,9 @@ race_report find_race(const layout& plan, Drive drive, u64 seeds = 16, threaded 
     races::trial other(plan, drive, how);
     if (const race_report r = races::compare(defined, same, other, seed)) return r;
   }
-  return {};
+  race_report none;
+  none.not_compared = races::not_compared(defined);
+  return none;
 }
 
 }  // namespace wsl

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Where the cycles went: how busy PEs and links were, what stalled them, the slowest of each, and a heat map
-// of the fabric.
+// A time report says where the cycles of the timed engine went: how busy PEs and links were, what stalled
+// them, the busiest of each, and a heat map of the fabric.
 //   fabric f{plan, timed{}};
 //   f.launch();
 //   const time_report where{f};
@@ -40,23 +40,29 @@ class time_report {
     auto* timed_one = dynamic_cast<engines::timed_engine*>(&f.engine_in_use());
     if (!timed_one) throw fault("wsl: a time report needs the timed engine: fabric f{plan, timed{}}");
     read(*timed_one);
+    exchange_only_ = f.exchange_only();
   }
 
   u64 cycles() const { return cycles_; }
+  /// Whether no task of any program has charged arithmetic, so that the cycles are those of the exchange
+  /// only.
+  bool exchange_only() const { return exchange_only_; }
   f64 seconds() const { return static_cast<f64>(cycles_) / machine_.clock_hz; }
-  /// Of all PEs with a program, and of all links over which a word went, the busiest first.
+  /// All PEs with a program, and all links that a word has crossed, the busiest first.
   const std::vector<pe_times>& pes() const { return pes_; }
   const std::vector<link_times>& links() const { return links_; }
-  /// Cycles of all PEs together.
+  /// The cycles of all PEs together.
   const engines::pe_cycles& sum() const { return sum_; }
   /// Cycles in which a word in a router found its port taken by another color.
   u64 link_stalls() const { return link_stalls_; }
-  /// Cycles that words lay in queues of routers and ramps although they could have been taken.
+  /// The sum over all words of the cycles for which they lay in queues of routers and ramps although they
+  /// could have been taken.
   u64 queued() const { return queued_; }
 
   std::string text() const {
     const u64 all_pes = cycles_ * pes_.size();
     std::string out = format("%s, %llu cycles, %.6g us\n", machine_.name, number(cycles_), 1e6 * seconds());
+    if (exchange_only_) out += std::string(detail::exchange_only_text) + "\n";
     out += format(
         "%zu PEs: %.1f %% busy (tasks %.1f %%, operations %.1f %%), %.1f %% waiting for wavelets, %.1f %% "
         "for room\n",
@@ -194,6 +200,7 @@ class time_report {
   machine machine_;
   region grid_;
   u64 cycles_ = 0, words_ = 0, link_stalls_ = 0, queued_ = 0;
+  bool exchange_only_ = false;
   engines::pe_cycles sum_;
   std::vector<pe_times> pes_;
   std::vector<link_times> links_;

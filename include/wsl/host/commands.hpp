@@ -133,29 +133,29 @@ class commands {
     return execute([](host_link& h) { return h.on.run(); });
   }
 
-  /// Writes words to the stream into the grid on a color, in equal parts to its PEs; they enter when the
-  /// fabric runs. Throws fault if there is no such stream or the PEs cannot share the words equally.
+  /// Streams words into the grid on a color that the layout bound with `stream_in`, in equal parts to the stream's PEs;
+  /// they enter when the fabric runs. Throws fault if there is no such stream or the PEs cannot share the words equally.
   template <payload T, host_array Data>
-  auto write(color<T> c, Data&& words) {
+  auto stream_in(color<T> c, Data&& words) {
     return execute([c, from = detail::kept<Data>(std::forward<Data>(words))](host_link& h) {
-      h.streams.write(c, std::span<const T>(detail::words_of<T>(from)));
+      h.streams.stream_in(c, std::span<const T>(detail::words_of<T>(from)));
     });
   }
-  /// Reads words of the stream out of the grid on a color, in equal parts from its PEs, and runs the fabric
-  /// if too few are there. What arrived beyond them stays for later. Returns the outcome of that run. Throws
-  /// fault as write, and if too few words arrive; `deadlock` if because something waits. The words that are
-  /// there stay then.
+  /// Takes words that the stream out of the grid on a color brings, in equal parts from its PEs, and runs the fabric if
+  /// too few have arrived. What arrives beyond them stays for later. Returns the outcome of that run. Throws fault as
+  /// stream_in does, and if too few words arrive, or `deadlock` where that is because something waits; the words that
+  /// have arrived stay then.
   template <payload T, class Data>
     requires detail::writable<Data>
-  auto read(color<T> c, Data&& words) {
+  auto stream_out(color<T> c, Data&& words) {
     return execute([c, to = detail::kept<Data>(words)](host_link& h) {
-      return h.streams.read(c, detail::words_of<T>(to));
+      return h.streams.stream_out(c, detail::words_of<T>(to));
     });
   }
-  /// Words of that stream that are there to be read, of all its PEs together.
+  /// Words of that stream that have arrived and wait for a stream_out, of all its PEs together.
   template <payload T>
-  auto unread(color<T> c) {
-    return execute([c](host_link& h) { return h.streams.unread(c); });
+  auto ready(color<T> c) {
+    return execute([c](host_link& h) { return h.streams.ready(c); });
   }
 
  protected:

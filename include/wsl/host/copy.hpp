@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "convert.hpp"
+#include "../program/convert.hpp"
 #include "symbol.hpp"
 
 namespace wsl {

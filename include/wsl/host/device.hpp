@@ -28,6 +28,13 @@ class device : public commands<device> {
   device(const device&) = delete;
   device& operator=(const device&) = delete;
 
+  /// A member of the program on one PE, as fabric::read.
+  template <class P, class T>
+  const T& read(int x, int y, T P::* member) {
+    wait();
+    return link_.on.read(x, y, member);
+  }
+
   /// Waits for the commands in the queue, as every command does first; throws an error of theirs that the
   /// host has not seen.
   void wait() {

@@ -36,7 +36,13 @@ inline std::string clock_text(double hz) { return with_unit(hz, {{1e9, "GHz"}, {
 class report {
  public:
   /// A report keeps what it needs; the fabric may run on.
-  report(const fabric& f, const outcome& o) : machine_(f.plan().machine()), grid_(f.plan().grid()), done_(o) {
+  report(const fabric& f, const outcome& o)
+      : machine_(f.plan().machine()),
+        grid_(f.plan().grid()),
+        done_(o),
+        waiting_calls_(f.waiting_calls()),
+        unread_words_(f.unread_words()),
+        exchange_only_(f.exchange_only()) {
     for (const placement& p : f.plan().placements()) count(p);
   }
 
@@ -52,9 +58,16 @@ class report {
                        ? fmt::format("{}, {}", done_.cycles,
                                      detail::time_text(static_cast<double>(done_.cycles) / machine_.clock_hz))
                        : std::string("not counted by this engine"));
+    if (done_.cycles && exchange_only_) line("", detail::exchange_only_text);
     line("tasks", fmt::format("{}", done_.tasks));
     line("wavelets",
          fmt::format("{} over {} links, {} delivered", done_.wavelets, done_.hops, done_.delivered));
+    if (waiting_calls_)
+      line("not run", fmt::format("{} host {} started; f.run() runs them", waiting_calls_,
+                                  waiting_calls_ == 1 ? "call was" : "calls were"));
+    if (unread_words_)
+      line("not read", fmt::format("{} {} that left the grid through host streams", unread_words_,
+                                   unread_words_ == 1 ? "word" : "words"));
     return out;
   }
 
@@ -80,6 +93,8 @@ class report {
   machine machine_;
   region grid_;
   outcome done_;
+  u64 waiting_calls_, unread_words_;
+  bool exchange_only_;
   std::vector<use> programs_;
   std::size_t widest_ = 0;
 };

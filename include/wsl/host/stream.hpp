@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Host streams: words that enter and leave the grid at its edge, on the colors that the layout bound with
 // `stream_in` and `stream_out`. A stream over several PEs takes equal parts, one part after the other in the
-// row-major order of its PEs. The users' door is the device: `d.write(red, x)`, `d.read(blue, y)`.
+// row-major order of its PEs. The users' door is the device: `d.stream_in(red, x)`, `d.stream_out(blue, y)`.
 #pragma once
 #include <algorithm>
 #include <span>
 #include <vector>
 
 #include "../fabric/fabric.hpp"
-#include "../support/joined.hpp"
+#include "../support/text.hpp"
 
 namespace wsl {
 
@@ -18,7 +18,7 @@ class host_streams {
 
   /// Gives words to the stream; they enter when the fabric runs.
   template <payload T>
-  void write(color<T> c, std::span<const T> words) {
+  void stream_in(color<T> c, std::span<const T> words) {
     const std::vector<coord> to = ends(c.id, true, payload_type_of<T>);
     const std::size_t n = part(c.id, words.size(), to.size());
     std::vector<u32> bits(n);
@@ -31,7 +31,7 @@ class host_streams {
 
   /// Takes words that have left, and runs the fabric first if there are too few. Returns what that run did.
   template <payload T>
-  outcome read(color<T> c, std::span<T> words) {
+  outcome stream_out(color<T> c, std::span<T> words) {
     inbox& box = open(c.id, payload_type_of<T>);
     const std::size_t n = part(c.id, words.size(), box.at.size());
     const outcome ran = collect(box, n) ? outcome{} : run_for(box, n);
@@ -43,9 +43,9 @@ class host_streams {
     return ran;
   }
 
-  /// Words that have left and were not read, of all PEs of the stream together.
+  /// Words that have left the grid and wait for a stream_out, of all PEs of the stream together.
   template <payload T>
-  std::size_t unread(color<T> c) {
+  std::size_t ready(color<T> c) {
     inbox& box = open(c.id, payload_type_of<T>);
     collect(box, ~std::size_t{0});
     std::size_t total = 0;
@@ -105,15 +105,15 @@ class host_streams {
     std::size_t k = 0;
     while (box.words[k].size() >= n) ++k;
     throw fault("wsl: the stream of color " + std::to_string(box.color) + " has " +
-                detail::counted(box.words[k].size(), "word") + " at PE(" + std::to_string(box.at[k].x) +
+                support::counted(box.words[k].size(), "word") + " at PE(" + std::to_string(box.at[k].x) +
                 ", " + std::to_string(box.at[k].y) + "), the host reads " + std::to_string(n) +
                 " there, and nothing moves any more");
   }
 
   static std::size_t part(int color, std::size_t words, std::size_t pes) {
     if (words % pes == 0) return words / pes;
-    throw fault("wsl: the stream of color " + std::to_string(color) + " has " + detail::counted(pes, "PE") +
-                ", which cannot share " + detail::counted(words, "word") + " equally");
+    throw fault("wsl: the stream of color " + std::to_string(color) + " has " + support::counted(pes, "PE") +
+                ", which cannot share " + support::counted(words, "word") + " equally");
   }
 
   /// The PEs of a stream; throws if there is no such stream or it carries something else.

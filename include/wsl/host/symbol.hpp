@@ -80,8 +80,8 @@ class symbol {
 
   template <class P, class T>
   static element* elements(pe& p, T P::* member) {
-    if (state_of(p).image->source != &program_v<P>) return nullptr;
-    return reinterpret_cast<element*>(&(static_cast<P*>(state_of(p).memory())->*member));
+    P* const found = memory_as<P>(*state_of(p).image->source, state_of(p).memory());
+    return found ? reinterpret_cast<element*>(&(found->*member)) : nullptr;
   }
 
   [[noreturn]] static void not_here(pe* p, coord c) {

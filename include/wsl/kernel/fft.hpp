@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Fourier transforms of arrays of the host. See fft/transform.hpp and examples/85_fft.cpp.
+// Fourier transforms of arrays of the host. The front end is fft/transform.hpp; see examples/85_fft.cpp.
 #pragma once
 #include "fft/serial.hpp"
 #include "fft/transform.hpp"

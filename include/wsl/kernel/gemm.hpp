@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT
-// C = A B on a column or a square of PEs, for matrices of the host of any sizes: each PE owns a tile of C,
-// and the tiles of A and B travel.
+// The matrix product C = A B on a column or a square of PEs, for matrices of the host of any sizes. Each PE
+// owns a tile of C, and the tiles of A and B travel.
 //   gemm(matrix(c, m, n), matrix(a, m, k), matrix(b, k, n));
-// On this computer a PE may own a tile as large as a cache, so one PE a thread is enough. See
+// On this computer a PE may own a tile as large as a cache, so one PE for each thread is enough. See
 // examples/30_gemm.cpp.
 #pragma once
+#include "../support/bad_argument.hpp"
 #include "gemm/cannon.hpp"
 #include "gemm/rows.hpp"
 #include "gemm/summa.hpp"
 
 namespace wsl {
 
-/// How the tiles of A and B get to the PEs.
+/// How the tiles of A and B travel to the PEs.
 enum class gemm_method : u8 {
   /// a column of PEs that own rows of A and C; rows of B are broadcast: the fewest words, and the same bits
   /// for any number of PEs
@@ -42,7 +43,7 @@ auto with_tile(gemm_method method, Use use) {
   std::abort();
 }
 
-/// How many PEs a product of one call gets.
+/// The number of PEs on a side of the grid for one product.
 inline int gemm_side(int rows, int longest, const gemm_options& how) {
   if (how.side) return how.side;
   if (how.method == gemm_method::rows)
@@ -54,8 +55,8 @@ inline int gemm_side(int rows, int longest, const gemm_options& how) {
 
 }  // namespace detail
 
-/// A grid of PEs that computes C = A B, made once for many products. A and B have elements f32, f16 or bf16;
-/// the sums are f32.
+/// A grid of PEs that computes C = A B, made once for many products. A and B have elements f32, f16 or
+/// bf16; C and the sums are f32.
 template <class T>
 class gemm_fabric {
  public:
@@ -71,8 +72,8 @@ class gemm_fabric {
   /// not fit.
   outcome operator()(const matrix<f32>& c, const matrix<const T>& a, const matrix<const T>& b) {
     if (a.columns() != b.rows() || c.rows() != a.rows() || c.columns() != b.columns())
-      throw std::invalid_argument("wsl: C = A B of C " + c.shape() + ", A " + a.shape() + " and B " +
-                                  b.shape() + ": the shapes do not fit");
+      support::bad_argument(
+          {"C = A B of C ", c.shape(), ", A ", a.shape(), " and B ", b.shape(), ": the shapes do not fit"});
     const detail::gemm_problem<T> p{c, a, b};
     return detail::with_tile<T>(
         method_, [&]<class Tile>(std::type_identity<Tile>) { return fabric_.launch<&Tile::begin>(all, p); });
@@ -82,8 +83,8 @@ class gemm_fabric {
   static layout plan(int side, gemm_method method) {
     return detail::with_tile<T>(method, [&]<class Tile>(std::type_identity<Tile>) {
       if (side < 1 || side > Tile::largest_side)
-        throw std::invalid_argument("wsl: a grid of a product has a side of 1 to " +
-                                    std::to_string(Tile::largest_side) + " PEs, not " + std::to_string(side));
+        support::bad_argument(
+            {"a grid of a product has a side of 1 to ", Tile::largest_side, " PEs, not ", side});
       return Tile::plan(side);
     });
   }

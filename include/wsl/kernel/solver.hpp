@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Solvers for linear systems on grids: the seven-point operator and its product, the power method, conjugate
-// gradients, BiCGStab; serial references, PE programs, and calls on arrays of the host. See
+// gradients and BiCGStab, with serial references, PE programs, and calls on arrays of the host. See
 // examples/80_stencil_product.cpp to 84_bicgstab.cpp.
 #pragma once
 #include "solver/serial.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Products with matrices whose tiles have a low rank. See tlr/multiply.hpp and examples/89_low_rank.cpp;
-// tlr/compress.hpp, which makes them of dense matrices, needs Eigen and is included by name.
+// Products with matrices of low-rank tiles (TLR-MVM). See tlr/multiply.hpp and examples/89_low_rank.cpp;
+// tlr/compress.hpp, which makes such matrices of dense ones, needs Eigen and is included by its own name.
 #pragma once
 #include "tlr/low_rank.hpp"
 #include "tlr/multiply.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The 25-point acoustic wave equation, the kernel of seismic imaging: the scheme and its serial reference,
-// the PE program and its layout, and a simulation in one call. See examples/33_wave25.cpp.
+// the PE program and its layout, and a simulation as front end. See examples/33_wave25.cpp.
 #pragma once
 #include "wave25/checkpoint.hpp"
 #include "wave25/serial.hpp"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The rules of routes that change, as a layout that has some carries them.
+// The rules of routes that change and of filters, to which a layout that has some points.
 #pragma once
 #include "faults/path_options.hpp"
-#include "faults/switches.hpp"
 #include "rules/filters.hpp"
 #include "rules/switches.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a layout keeps of routes that change and of filters. How a program says it is in switches.hpp and
-// filters.hpp.
+// The records of routes that change and of filters, as a layout keeps them. The options that make them are in
+// switches.hpp and filters.hpp.
 #pragma once
 #include "../core/control.hpp"
 #include "../core/port.hpp"
@@ -31,18 +31,18 @@ struct switch_record {
     r.from.bits = from[i], r.to.bits = to[i];
     return r;
   }
-  /// What the router takes and gives in some position.
+  /// The ports that the router uses in any position.
   constexpr route every() const {
     route used;
     for (int i = 0; i < count; ++i) used = {used.from | position(i).from, used.to | position(i).to};
     return used;
   }
-  /// Where the switch stands after a command.
+  /// The position after a command.
   constexpr int after(command what, int at) const {
     if (what == advance) return at + 1 < count ? at + 1 : ring ? 0 : at;
     return what == reset ? 0 : at;
   }
-  /// What the router makes of a control wavelet that it passes on.
+  /// The control word that the router passes on.
   constexpr control_word passed_on(control_word w) const {
     const command what = w.head();
     const bool pops = what == advance
@@ -53,8 +53,8 @@ struct switch_record {
 };
 
 /// The filter of one path, on all its PEs: it keeps wavelets whose index is `first` to `last`, or the first
-/// `last` + 1 of every `period`. What moves from PE to PE is the range of the index, or where the PE begins
-/// to count.
+/// `last` + 1 of every `period`. From PE to PE the range of the index moves, or the number with which
+/// the PE begins to count.
 struct filter_record {
   int path = 0;  ///< which of the layout's paths
   bool by_index = false;
@@ -62,7 +62,7 @@ struct filter_record {
   int period = 0, start = 0;
   int per_column = 0, per_row = 0;
   bool counts_data = true, counts_control = false;
-  bool holds_control = false;  ///< of control wavelets it keeps only some as well
+  bool holds_control = false;  ///< keeps only some of the control wavelets as well
 
   constexpr bool sensible() const { return first <= last && (by_index || (first >= 0 && last < period)); }
 };
@@ -76,7 +76,8 @@ template <class T>
 class scratch;
 }  // namespace rules
 
-/// What the checker asks only of layouts with such routes (rules/switches.hpp, rules/filters.hpp).
+/// The rules for layouts with such routes or filters (rules/switches.hpp, rules/filters.hpp). They are
+/// functions that the layout points to, so that programs without them do not compile them.
 struct change_rules {
   u64 (*colors)(const layout&);  ///< that are asked about
   diagnostic (*of_color)(const layout&, int color);

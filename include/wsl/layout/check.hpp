@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The checker proves a layout before it runs. `static_assert(routed<plate>())` for a constant layout,
-// `check(l)` for any: both apply the same rules in the same order, paths, cycles, switches, tasks, budget,
-// and name the first fault with its color and PE. The cost depends on the number of paths and placements, not
-// on the number of PEs. See docs/errors.md and examples/02_broadcast.cpp.
+// The checker proves a layout before it runs: `static_assert(routed<plate>())` a constant one, `check(l)`
+// any. Both apply the same rules in the same order and name the first fault with its color and PE. The cost
+// depends on the number of paths and placements, not on the number of PEs. See docs/errors.md and
+// examples/02_broadcast.cpp.
 #pragma once
 #include <utility>
 
-#include "faults/report.hpp"
+#include "faults/table.hpp"
 #include "rules/budget.hpp"
 #include "rules/cycles.hpp"
 #include "rules/forks.hpp"
@@ -18,9 +18,9 @@ namespace wsl {
 
 namespace rules {
 
-/// Rules that are asked together, for one color, for a phase of one, for one group of placements or for
-/// the whole layout. In a constant expression
-/// each such question has the evaluator's step budget for itself.
+/// Rules that are asked together: for one color, for one phase of a color, for a group of placements or for
+/// the whole layout. In a constant expression each such question has the compiler's limit of steps for
+/// itself.
 enum class family : u8 {
   paths,
   claims,
@@ -59,29 +59,29 @@ constexpr diagnostic paths_of(const layout& l, int color, int phase) {
 
 constexpr diagnostic cycles_of(const layout& l, int color, int phase) {
   flow f(l, color, phase);
-  if (const diagnostic d = circles(f); d.found()) return d;
-  if (f.positions == 1) return meetings(f);
+  if (const diagnostic d = cycle_in(f); d.found()) return d;
+  if (f.positions == 1) return reconvergence(f);
   for (int i = 0; i < f.positions; ++i) {
     flow together(l, color, phase, i);
-    if (const diagnostic d = meetings(together); d.found()) return d;
+    if (const diagnostic d = reconvergence(together); d.found()) return d;
   }
   return {};
 }
 
 constexpr diagnostic tasks_of(const layout& l, int color) {
   flow f(l, color, flow::every);
-  const crew c(l, color);
+  const color_users users(l, color);
   for (task_rule rule : task_rules)
     for (bool takes : {true, false})
-      if (const diagnostic d = rule(f, c, takes); d.found()) return d;
+      if (const diagnostic d = rule(f, users, takes); d.found()) return d;
   return {};
 }
 
 constexpr diagnostic completeness_of(const layout& l, int color) {
   flow f(l, color, flow::every);
-  const crew c(l, color);
-  const diagnostic d = used_everywhere(f, c, true);
-  return d.found() ? d : used_everywhere(f, c, false);
+  const color_users users(l, color);
+  const diagnostic d = used_everywhere(f, users, true);
+  return d.found() ? d : used_everywhere(f, users, false);
 }
 
 constexpr diagnostic placements_of(const layout& l) {
@@ -91,19 +91,20 @@ constexpr diagnostic placements_of(const layout& l) {
 }
 
 constexpr diagnostic budget_of(const layout& l, int group) {
+  step_budget work;
   for (int i = group * placements_at_once; i < l.placements().size() && i < (group + 1) * placements_at_once;
        ++i) {
     const usage u = usage_of(l, l.placements()[i]);
     for (budget_rule rule : budget_rules)
-      if (const diagnostic d = rule(l, l.placements()[i], u); d.found()) return d;
+      if (const diagnostic d = rule(l, l.placements()[i], u, work); d.found()) return d;
   }
   return {};
 }
 
-/// How many questions a family asks about a layout, and one of them.
+/// The number of questions that a family asks about a layout, and the answer to one of them.
 constexpr int questions(const layout& l, family f) {
   if (f == family::claims || f == family::placements || f == family::live) return 1;
-  if (f == family::switches) return l.rules() ? std::popcount(l.rules()->colors(l)) : 0;
+  if (f == family::switches) return l.changes() ? std::popcount(l.rules()->colors(l)) : 0;
   if (f == family::filters) return !l.filters().empty();
   if (f == family::paths || f == family::cycles)
     return std::popcount(colors_in_play(l)) * (l.last_phase() + 1);
@@ -151,13 +152,27 @@ consteval int first_fault(std::integer_sequence<int, N...>) {
   return first;
 }
 
-/// False after the compiler has printed the sentence of the first fault: callers need not fail a second time.
-template <const layout& L, family F>
-consteval bool satisfies() {
+/// The type of the first fault, or of none. A family of rules is asked only when those before it found
+/// nothing.
+template <const layout& L, family F, family... Later>
+consteval auto first_sentence() {
   constexpr int first = first_fault<L, F>(std::make_integer_sequence<int, questions(L, F)>{});
-  if constexpr (first >= 0) error::report<answer<L, F, first>>();
-  return first < 0;
+  if constexpr (first >= 0) return faults::sentence_of<answer<L, F, first>>();
+  else if constexpr (sizeof...(Later) > 0) return first_sentence<L, Later...>();
+  else return faults::named<faults::none>{};
 }
+
+/// False for a layout that is not constexpr, and for one whose initializer the compiler has already rejected.
+template <const layout& L>
+concept constant = requires { typename std::bool_constant<(L.width() > 0)>; };
+
+template <const layout& L, family... F>
+consteval auto judge() {
+  if constexpr (constant<L>) return first_sentence<L, F...>();
+  else return faults::named<faults::the_layout_is_not_a_constant<L>>{};
+}
+template <const layout& L, family... F>
+using verdict = typename decltype(judge<L, F...>())::type;
 
 }  // namespace rules
 
@@ -168,38 +183,26 @@ constexpr diagnostic check(const layout& l) {
   return {};
 }
 
-/// Every PE of a program has a path for every color in the program's table. To be asked where check found
-/// nothing.
+/// Every PE of a program has a path for every color in the program's table. Requires a layout in which check
+/// finds no fault.
 constexpr diagnostic check_complete(const layout& l) { return rules::ask_all(l, rules::family::complete); }
-/// Every color that is sent can start. To be asked where check found nothing.
+/// Every color that is sent can start. Requires a layout in which check finds no fault.
 constexpr diagnostic check_live(const layout& l) { return rules::ask_all(l, rules::family::live); }
 
-/// `static_assert(routed<plate>())`: true, or the compiler prints the first fault as a sentence. A family of
-/// rules is asked only when those before it found nothing.
+/// `static_assert(routed<plate>())`: true, or the compiler prints the first fault as a sentence. This is an
+/// alias of the fault's type and no function, so that compilers print the sentence with the user's line and
+/// nothing between them.
 template <const layout& L>
-consteval bool routed() {
-  using enum rules::family;
-  using rules::satisfies;
-  if constexpr (!satisfies<L, claims>()) return true;
-  else if constexpr (!satisfies<L, paths>()) return true;
-  else if constexpr (!satisfies<L, cycles>()) return true;
-  else if constexpr (!satisfies<L, switches>()) return true;
-  else if constexpr (!satisfies<L, filters>()) return true;
-  else if constexpr (!satisfies<L, placements>()) return true;
-  else if constexpr (!satisfies<L, tasks>()) return true;
-  else return satisfies<L, budget>() || true;
-}
+using routed = rules::verdict<L, rules::family::claims, rules::family::paths, rules::family::cycles,
+                              rules::family::switches, rules::family::filters, rules::family::placements,
+                              rules::family::tasks, rules::family::budget>;
 
 /// Opt-in: every PE of a program has a path for every color in the program's table.
 template <const layout& L>
-consteval bool complete() {
-  return rules::satisfies<L, rules::family::complete>() || true;
-}
+using complete = rules::verdict<L, rules::family::complete>;
 
 /// Opt-in: every color that is sent can start.
 template <const layout& L>
-consteval bool live() {
-  return rules::satisfies<L, rules::family::live>() || true;
-}
+using live = rules::verdict<L, rules::family::live>;
 
 }  // namespace wsl

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A layout as text for a terminal (UTF-8), to look at before it is checked or run. draw(plate) shows which
-// program runs where and who uses which color, draw(plate, red) the way of one color:
+// A drawing of a layout as text for a terminal (UTF-8), also of one with faults. draw(plate) shows where each
+// program runs and how many PEs use each color, draw(plate, red) shows the routes of one color:
 //
 //     0   1   2   3
 //  0  o──►●──►┐   ·     (0, 0) sends from its ramp, (1, 0) receives it and passes it on,
@@ -68,15 +68,15 @@ inline std::string program_grid(const layout& l, const program_census& programs)
   return out + page.gap_legend();
 }
 
-/// What is on the line between two PEs, in one direction.
-enum class flow : u8 { none, whole, hosted, lost, unfed };
+/// The state of a link between two PEs in one direction, for one color.
+enum class link_state : u8 { none, whole, hosted, lost, unfed };
 
 // From a PE, or from the host where `from` is outside of the grid, through a side of it.
-inline flow flow_through(const layout& l, int color, coord from, port side) {
+inline link_state link_through(const layout& l, int color, coord from, port side) {
   const coord to = from + step(side);
-  const auto hosted = [&](coord c, port edge, bool inbound) {
+  const auto hosted = [&](coord c, port through, bool inbound) {
     for (const stream_record& s : l.streams())
-      if (s.color == color && s.inbound == inbound && s.side == edge && s.where.has(c)) return true;
+      if (s.color == color && s.inbound == inbound && s.side == through && s.where.has(c)) return true;
     return false;
   };
   const bool sent = l.has(from) ? l.route_at(from, color).to.has(side) : hosted(to, opposite(side), true);
@@ -86,12 +86,12 @@ inline flow flow_through(const layout& l, int color, coord from, port side) {
                : c;
   };
   const bool swapped = l.swapped_colors() >> color & 1;
-  if (swapped && !sent && as(color ^ 1) == color) return flow::none;  // shown where it comes from
+  if (swapped && !sent && as(color ^ 1) == color) return link_state::none;  // shown where it comes from
   const int received = swapped ? as(color) : color;
   const bool taken =
       l.has(to) ? l.route_at(to, received).from.has(opposite(side)) : hosted(from, side, false);
-  if (sent && taken) return l.has(from) && l.has(to) ? flow::whole : flow::hosted;
-  return sent ? flow::lost : taken ? flow::unfed : flow::none;
+  if (sent && taken) return l.has(from) && l.has(to) ? link_state::whole : link_state::hosted;
+  return sent ? link_state::lost : taken ? link_state::unfed : link_state::none;
 }
 
 /// Draws the routes of one color and remembers which symbols it used, for the legend.
@@ -120,31 +120,31 @@ class route_drawing {
     return {a.x.fit(22), a.y.fit(22), 4};
   }
 
-  const char* shown(flow f, const char* const (&glyphs)[5]) {
+  const char* shown(link_state f, const char* const (&glyphs)[5]) {
     seen_[static_cast<int>(f)] = true;
     return glyphs[static_cast<int>(f)];
   }
   const char* across(coord at) {  // between the west neighbour of `at` and `at`
-    const flow out = flow_through(l_, color_, at + step(west), east),
-               back = flow_through(l_, color_, at, west);
-    if (out != flow::none && back != flow::none) return "◄─►";
-    if (back == flow::none) return shown(out, {"   ", "──►", "══►", "──✕", "··▷"});
+    const link_state out = link_through(l_, color_, at + step(west), east),
+                     back = link_through(l_, color_, at, west);
+    if (out != link_state::none && back != link_state::none) return "◄─►";
+    if (back == link_state::none) return shown(out, {"   ", "──►", "══►", "──✕", "··▷"});
     return shown(back, {"   ", "◄──", "◄══", "✕──", "◁··"});
   }
   const char* down(coord at) {  // between the north neighbour of `at` and `at`
-    const flow out = flow_through(l_, color_, at + step(north), south),
-               back = flow_through(l_, color_, at, north);
-    if (out != flow::none && back != flow::none) return "⇅";
-    if (back == flow::none) return shown(out, {" ", "▼", "⇓", "✕", "▽"});
+    const link_state out = link_through(l_, color_, at + step(north), south),
+                     back = link_through(l_, color_, at, north);
+    if (out != link_state::none && back != link_state::none) return "⇅";
+    if (back == link_state::none) return shown(out, {" ", "▼", "⇓", "✕", "▽"});
     return shown(back, {" ", "▲", "⇑", "✕", "△"});
   }
 
-  std::string links_above(int y, bool edge) {
+  std::string links_above(int y, bool outermost) {
     std::string line = spaces(page_.margin() + edge_);
     if (!tall_) return "";
     for (const slot& x : page_.xs)
       line += x.gap ? std::string(6, ' ') : std::string(down({x.first, y})) + "   ";
-    return trimmed(line) == "\n" && edge ? "" : trimmed(line);
+    return trimmed(line) == "\n" && outermost ? "" : trimmed(line);
   }
   std::string row(const slot& y) {
     std::string line = page_.row_label(y) + (y.gap || edge_ == 0 ? spaces(edge_) : across({0, y.first}));
@@ -179,10 +179,10 @@ class route_drawing {
     for (int i = 0; i < 6; ++i)
       if (kinds_[i]) out += (out.empty() ? "  " : "   ") + std::string(kinds[i]);
     if (merges_) out += "\n  □ ■ ▣ ╬ the same where wavelets merge";
-    const auto seen = [&](flow f) { return seen_[static_cast<int>(f)]; };
-    if (seen(flow::hosted)) out += "\n  ══► ⇓ host stream";
-    if (seen(flow::lost)) out += "\n  ──✕ sent, but the neighbour does not take it";
-    if (seen(flow::unfed)) out += "\n  ··▷ awaited, but the neighbour does not send it";
+    const auto seen = [&](link_state f) { return seen_[static_cast<int>(f)]; };
+    if (seen(link_state::hosted)) out += "\n  ══► ⇓ host stream";
+    if (seen(link_state::lost)) out += "\n  ──✕ sent, but the neighbour does not take it";
+    if (seen(link_state::unfed)) out += "\n  ··▷ awaited, but the neighbour does not send it";
     return out + "\n" + changes_of(l_, color_);
   }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The same sentences at run time, with the names that only a run can print. `require(l)` throws the first
-// one, `explain(l)` lists one per rule and color: what to read when a layout that is built from arguments is
-// refused.
+// The sentences of faults at run time, with the names that a template argument cannot carry. `require(l)`
+// throws the first one, `explain(l)` lists one for each rule and color: that is what to read when a layout
+// built from arguments has faults.
 #pragma once
 #include <string>
 
 #include "../core/fault.hpp"
-#include "../support/joined.hpp"
+#include "../support/text.hpp"
 #include "check.hpp"
 
 namespace wsl {
@@ -15,45 +15,51 @@ namespace detail {
 
 inline std::string place_of(const diagnostic& d) {
   std::string s;
-  if (d.color >= 0) s += joined({"color ", d.color, ", "});
-  if (d.at != rules::nowhere) s += joined({"PE (", d.at.x, ", ", d.at.y, ")"});
-  if (d.side != port::ramp) s += joined({", side ", name_of(d.side)});
+  if (d.color >= 0) s += support::filled("color {}, ", {d.color});
+  if (d.at != rules::nowhere) s += support::filled("PE ({}, {})", {d.at.x, d.at.y});
+  if (d.side != port::ramp) s += support::filled(", side {}", {name_of(d.side)});
   return s;
 }
 
 inline std::string colors_of(u64 mask) {
   std::string s;
   for (int c = 0; c < max_colors; ++c)
-    if (mask >> c & 1) s += joined({s.empty() ? "" : ", ", c});
+    if (mask >> c & 1) s += support::joined({s.empty() ? "" : ", ", c});
   return s;
 }
 
-inline bool is_about_position(fault_kind what) {
-  using enum fault_kind;
-  return what == a_position_changes_both_sides || what == a_position_has_several_ports ||
-         what == no_command_reaches_the_position;
+inline std::string names_of(const diagnostic& d) {
+  return *d.other ? support::filled("{} and {}", {d.name, d.other}) : d.name;
+}
+
+/// What a template argument cannot carry, and what is not a place.
+inline std::string numbers_of(const diagnostic& d) {
+  using enum fault_locator;
+  using support::filled;
+  switch (text_of(d.kind).locator) {
+    case fork: return filled("the fork is PE ({}, {})", {d.fork.x, d.fork.y});
+    case position: return filled("position {} of 0 to {}", {d.have, d.limit});
+    case id: return filled("control task {}", {d.have});
+    case limit:
+    case color_limit: return filled("has {}, the limit is {}", {d.have, d.limit});
+    case waiting: return filled("waits for colors {}", {colors_of(d.colors)});
+    default: return {};
+  }
 }
 
 inline std::string details_of(const diagnostic& d) {
-  std::string s;
-  const auto add = [&](std::initializer_list<piece> pieces) {
-    s += joined({s.empty() ? " (" : "; ", joined(pieces)});
-  };
-  if (*d.name) add({d.name, *d.other ? " and " : "", d.other});
-  if (d.fork != rules::nowhere) add({"the fork is PE (", d.fork.x, ", ", d.fork.y, ")"});
-  if (is_about_position(d.what)) add({"position ", d.have, " of 0 to ", d.limit});
-  else if (d.limit != 0 || d.have != 0) add({"has ", d.have, ", the limit is ", d.limit});
-  if (d.colors != 0) add({"waits for colors ", colors_of(d.colors)});
-  return s.empty() ? s : joined({s, ")"});
+  const std::string names = names_of(d), numbers = numbers_of(d);
+  if (names.empty() && numbers.empty()) return {};
+  return support::joined({" (", names, names.empty() || numbers.empty() ? "" : "; ", numbers, ")"});
 }
 
 }  // namespace detail
 
 /// "wsl: the_path_leaves_the_grid: color 3, PE (4, 0), side east: there is no PE on this side: ..."
 inline std::string sentence(const diagnostic& d) {
-  const fault_text& t = text_of(d.what);
+  const fault_text& t = text_of(d.kind);
   const std::string place = detail::place_of(d);
-  return detail::joined(
+  return support::joined(
       {"wsl: ", t.name, ": ", place, place.empty() ? "" : ": ", t.text, detail::details_of(d)});
 }
 
@@ -64,7 +70,7 @@ inline void require(const layout& l) {
 
 namespace detail {
 
-/// Asks every rule of one color; the rules of cycles need a flow with one path per PE.
+/// Asks every rule of one color. The rules of cycles need a flow with one path on each PE.
 template <class Add>
 void each_fault_of_color(const layout& l, int color, Add add) {
   for (int phase = 0; phase <= l.last_phase(); ++phase) {
@@ -73,8 +79,8 @@ void each_fault_of_color(const layout& l, int color, Add add) {
     if (f.overlap == rules::nowhere) add(rules::cycles_of(l, color, phase));
   }
   rules::flow f(l, color, rules::flow::every);
-  const rules::crew c(l, color);
-  for (rules::task_rule rule : rules::task_rules) add(rule(f, c, true)), add(rule(f, c, false));
+  const rules::color_users users(l, color);
+  for (rules::task_rule rule : rules::task_rules) add(rule(f, users, true)), add(rule(f, users, false));
 }
 
 }  // namespace detail
@@ -93,8 +99,9 @@ inline std::string explain(const layout& l) {
   if (l.rules()) add(l.rules()->of_filters(l));
   add(rules::commands_have_a_switch(l)), add(rules::claims_are_apart(l)), add(rules::placements_are_apart(l)),
       add(rules::tables_are_unambiguous(l));
+  rules::step_budget work;
   for (const placement& p : l.placements())
-    for (rules::budget_rule rule : rules::budget_rules) add(rule(l, p, rules::usage_of(l, p)));
+    for (rules::budget_rule rule : rules::budget_rules) add(rule(l, p, rules::usage_of(l, p), work));
   return text;
 }
 

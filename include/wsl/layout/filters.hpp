@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A filter stands between a router and the processor of its PE: of a color that passes, the processor gets
-// only some wavelets. What the router passes on to neighbours is not filtered. One path may serve a row of
-// PEs of which each keeps its own part:
+// A filter stands between a router and the processor of its PE, and lets only some wavelets of a color
+// through. What the router passes on to neighbours is not filtered. One path may serve a row of PEs of which
+// each keeps its own part:
 //   .path(red, columns(1, end), west >> (ramp | east), range_filter{.first = 0, .last = 9, .per_column = 10})
-// Control wavelets pass every filter but a counter that says otherwise. See examples/17_filters.cpp.
+// Control wavelets pass every filter except a counter that holds them. See examples/17_filters.cpp.
 #pragma once
 #include "change_rules.hpp"
 
@@ -13,8 +13,8 @@ namespace wsl {
 constexpr void add_filter(layout& l, path_record& p, filter_record f) {
   f.path = l.paths().size() - 1;
   if (!f.sensible())
-    misuse::a_filter_keeps_some_of_the_wavelets_it_counts(p.color, f.first, f.last, f.period);
-  if (l.filters().full()) misuse::the_layout_has_more_filters_than_it_can_hold(layout::max_filters);
+    faults::a_filter_keeps_some_of_the_wavelets_it_counts(p.color, f.first, f.last, f.period);
+  if (l.filters().full()) faults::the_layout_has_more_filters_than_it_can_hold(layout::max_filters);
   l.add(f, rules::of_changes);
 }
 
@@ -68,39 +68,6 @@ struct range_filter {
     add_filter(
         l, p, {.by_index = true, .first = first, .last = last, .per_column = per_column, .per_row = per_row});
   }
-};
-
-/// A filter on one PE, as the machine has it.
-class filter_state {
- public:
-  constexpr filter_state() = default;
-  /// For the PE in this column and row of the path's region.
-  constexpr filter_state(const filter_record& f, coord rank)
-      : by_index_(f.by_index),
-        holds_control_(f.holds_control),
-        counts_{f.counts_data, f.counts_control},
-        first_(f.first),
-        last_(f.last),
-        period_(f.period) {
-    const i64 moved = i64{rank.x} * f.per_column + i64{rank.y} * f.per_row;
-    if (by_index_) first_ += moved, last_ += moved;
-    else seen_ = ((f.start + moved) % period_ + period_) % period_;
-  }
-
-  /// Does the processor get this wavelet, if it is the next one?
-  constexpr bool keeps(const wavelet& w) const {
-    const i64 number = by_index_ ? i64{w.bits >> 16} : seen_;
-    return (w.control && !holds_control_) || (number >= first_ && number <= last_);
-  }
-  /// It has passed.
-  constexpr void count(const wavelet& w) {
-    if (!by_index_ && counts_[w.control] && ++seen_ == period_) seen_ = 0;
-  }
-
- private:
-  bool by_index_ = false, holds_control_ = false;
-  bool counts_[2] = {true, false};  // data, control
-  i64 first_ = 0, last_ = 0, period_ = 1, seen_ = 0;
 };
 
 }  // namespace wsl

@@ -3,16 +3,18 @@
 // functions in a constant expression and at run time, and nothing in it grows with the number of PEs: paths
 // and placements cover areas. A layout can only be checked, drawn and given to a fabric.
 #pragma once
+#include <bit>
+
 #include "../core/area.hpp"
+#include "../core/faults.hpp"
 #include "../core/machine.hpp"
-#include "../core/misuse.hpp"
 #include "../support/inplace_vector.hpp"
 #include "changes.hpp"
 #include "program.hpp"
 
 namespace wsl {
 
-/// Says that wavelets of one color may meet in a router; the engine defines their order.
+/// An option of a path: wavelets of its color may meet in a router, and the engine defines their order.
 struct merge_t {};
 inline constexpr merge_t merge{};
 
@@ -26,7 +28,7 @@ struct path_record {
   u8 phase = 0;
   /// words from the ramp go before (1) or after (-1) those of links that want the same port
   i8 injects = 0;
-  ports swaps{};  ///< through which the words leave with the other color of the pair
+  ports swaps{};  ///< sides through which wavelets leave with the other color of the pair
   const payload_type* type = nullptr;
 
   constexpr int color_through(port side) const {
@@ -63,17 +65,26 @@ class layout {
 
   constexpr layout(const wsl::machine& target, int width, int height)
       : machine_(target), width_(width), height_(height) {
-    if (width < 1 || height < 1) misuse::a_grid_has_at_least_one_row_and_one_column(width, height);
+    if (width < 1 || height < 1) faults::a_grid_has_at_least_one_row_and_one_column(width, height);
     if (width > target.width || height > target.height)
-      misuse::the_grid_is_larger_than_the_machine(target.name, width, height, target.width, target.height);
+      faults::the_grid_is_larger_than_the_machine(target.name, width, height, target.width, target.height);
   }
 
-  /// Puts a program on every PE of an area.
+  /// Puts a program on every PE of an area: `.place<part>(all)`.
+  template <class Program>
+  constexpr layout& place(const area& where) {
+    return place(where, program_of<Program>::value);
+  }
+  template <class Program>
+  constexpr layout& place(const region& where) {
+    return place(where, program_of<Program>::value);
+  }
+  /// The same for a program that is chosen at run time.
   constexpr layout& place(const area& where, const program& what) { return place(inside(where), what); }
   constexpr layout& place(const region& where, const program& what) {
     if (where.empty()) return *this;
     on_grid(where);
-    if (placements_.full()) misuse::the_layout_has_more_placements_than_it_can_hold(max_placements);
+    if (placements_.full()) faults::the_layout_has_more_placements_than_it_can_hold(max_placements);
     placements_.push_back({where, &what});
     return *this;
   }
@@ -89,8 +100,8 @@ class layout {
   constexpr layout& path(color<T> c, const region& where, route how) {
     return add_path(c, where, how), *this;
   }
-  /// With `merge`, or with `switches{...}`, one of the filters, `phase{n}` or `starts_closed`, or several of
-  /// them; what is not merge comes with switches.hpp and filters.hpp.
+  /// With options: `merge`, and those of switches.hpp (`switches{...}`, `phase{n}`, `starts_closed`),
+  /// filters.hpp, swaps.hpp and injection.hpp.
   template <payload T, class Where, class... Options>
   constexpr layout& path(color<T> c, const Where& where, route how, const Options&... options) {
     const int before = paths_.size();
@@ -115,12 +126,12 @@ class layout {
   constexpr layout& claim_colors(const char* module, int first, int count, const region& where) {
     known_color(first), known_color(first + count - 1);
     if (where.empty()) return *this;
-    if (claims_.full()) misuse::the_layout_has_more_modules_than_it_can_hold(max_claims);
+    if (claims_.full()) faults::the_layout_has_more_modules_than_it_can_hold(max_claims);
     claims_.push_back({where, module, first, count});
     return *this;
   }
 
-  /// For the options of paths: what they add to the last path. Requires room.
+  /// For options of paths: a record for the last path. Requires room.
   constexpr void add(const switch_record& s, const change_rules& rules) {
     switches_.push_back(s), changes_by(rules);
   }
@@ -132,13 +143,13 @@ class layout {
     changes_by(rules);
   }
   constexpr void add_injection(const path_record& p) {
-    if (!machine_.prefers_injected) misuse::the_machine_has_no_injection_priority(machine_.name);
-    if (!every_route(p).from.has(port::ramp)) misuse::what_is_injected_comes_from_the_ramp(p.color);
+    if (!machine_.prefers_injected) faults::the_machine_has_no_injection_priority(machine_.name);
+    if (!every_route(p).from.has(port::ramp)) faults::what_is_injected_comes_from_the_ramp(p.color);
   }
   constexpr void add_swap(int color) {
     known_color(color | 1);
-    if (!machine_.swaps_colors) misuse::the_machine_does_not_swap_colors(machine_.name);
-    if (rules_) misuse::a_layout_swaps_colors_or_changes_routes();
+    if (!machine_.swaps_colors) faults::the_machine_does_not_swap_colors(machine_.name);
+    if (changes_) faults::a_layout_swaps_colors_or_changes_routes(color);
     swapped_ |= u64{3} << (color & ~1);
   }
 
@@ -174,16 +185,16 @@ class layout {
 
   /// The PEs of an area on this grid.
   constexpr region inside(const area& a) const {
-    if (a.sx < 1 || a.sy < 1 || a.sx > 16 || a.sy > 16) misuse::an_area_strides_by_1_to_16(a.sx, a.sy);
+    if (a.sx < 1 || a.sy < 1 || a.sx > 16 || a.sy > 16) faults::an_area_strides_by_1_to_16(a.sx, a.sy);
     return resolve(a, grid());
   }
 
-  /// Colors that some path takes or gives for the other of their pair.
+  /// The colors of the pairs that some path swaps.
   constexpr u64 swapped_colors() const { return swapped_; }
   constexpr int last_phase() const { return last_phase_; }
-  /// Does any route change while the fabric runs, or any filter stand in a way?
-  constexpr bool changes() const { return rules_ != nullptr; }
-  /// What is to be checked then, else null.
+  /// Whether a route can change while the fabric runs, or a filter drops wavelets.
+  constexpr bool changes() const { return changes_; }
+  /// The rules for such a layout, else null.
   constexpr const change_rules* rules() const { return rules_; }
 
   /// The path of a color on one PE, or null.
@@ -214,30 +225,31 @@ class layout {
  private:
   constexpr void known_color(int id) const {
     if (id < 0 || id >= machine_.colors)
-      misuse::a_color_id_must_be_below_the_number_of_colors_of_the_machine(id, machine_.colors);
+      faults::a_color_id_must_be_below_the_number_of_colors_of_the_machine(id, machine_.colors);
   }
   constexpr void on_grid(const region& r) const {
-    if (r.sx < 1 || r.sy < 1 || r.sx > 16 || r.sy > 16) misuse::an_area_strides_by_1_to_16(r.sx, r.sy);
+    if (r.sx < 1 || r.sy < 1 || r.sx > 16 || r.sy > 16) faults::an_area_strides_by_1_to_16(r.sx, r.sy);
     if (r.x0 < 0 || r.y0 < 0 || r.x1 > width_ || r.y1 > height_)
-      misuse::the_area_leaves_the_grid(r.x0, r.x1, r.y0, r.y1, width_, height_);
+      faults::the_area_leaves_the_grid(r.x0, r.x1, r.y0, r.y1, width_, height_);
   }
   template <payload T>
   constexpr void add_path(color<T> c, const region& where, route how) {
     known_color(c.id);
     if (how.from.empty() || how.to.empty())
-      misuse::a_path_needs_a_port_to_come_from_and_a_port_to_go_to(c.id);
+      faults::a_path_needs_a_port_to_come_from_and_a_port_to_go_to(c.id);
     if (where.empty()) {
       idle_colors_ |= color_bit(c.id);
       return;
     }
     on_grid(where);
-    if (paths_.full()) misuse::the_layout_has_more_paths_than_it_can_hold(max_paths);
+    if (paths_.full()) faults::the_layout_has_more_paths_than_it_can_hold(max_paths);
     paths_.push_back({.where = where, .color = c.id, .how = how, .type = &payload_type_of<T>});
   }
 
   constexpr void changes_by(const change_rules& rules) {
-    if (swapped_) misuse::a_layout_swaps_colors_or_changes_routes();
+    if (swapped_) faults::a_layout_swaps_colors_or_changes_routes(std::countr_zero(swapped_));
     rules_ = &rules;
+    changes_ = true;
   }
   constexpr void give(path_record& p, merge_t) { p.merges = true; }
   template <class Option>
@@ -251,10 +263,10 @@ class layout {
     if (where.empty()) return *this;
     on_grid(where);
     const coord first = where.nth(0) + step(side), last = where.nth(where.count() - 1) + step(side);
-    const bool edge = side == port::east || side == port::west ? where.columns() == 1 : where.rows() == 1;
-    if (side == port::ramp || !edge || has(first) || has(last))
-      misuse::a_stream_enters_or_leaves_through_a_side_of_the_grid(c.id);
-    if (streams_.full()) misuse::the_layout_has_more_streams_than_it_can_hold(max_streams);
+    const bool one_line = side == port::east || side == port::west ? where.columns() == 1 : where.rows() == 1;
+    if (side == port::ramp || !one_line || has(first) || has(last))
+      faults::a_stream_enters_or_leaves_through_a_side_of_the_grid(c.id);
+    if (streams_.full()) faults::the_layout_has_more_streams_than_it_can_hold(max_streams);
     streams_.push_back({where, c.id, side, inbound, &payload_type_of<T>});
     return *this;
   }
@@ -264,6 +276,7 @@ class layout {
   u64 idle_colors_ = 0, swapped_ = 0;
   int last_phase_ = 0;
   const change_rules* rules_ = nullptr;
+  bool changes_ = false;  // a constant expression may not compare the address of what may be discarded
   support::inplace_vector<path_record, max_paths> paths_;
   support::inplace_vector<placement, max_placements> placements_;
   support::inplace_vector<stream_record, max_streams> streams_;

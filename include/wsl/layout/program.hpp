@@ -8,8 +8,9 @@
 namespace wsl {
 
 class pe;
+class storage_visitor;
 
-/// The word of a program's table: what one entry binds. What an engine runs stands before `read`.
+/// What one entry of a program's table binds. The roles that an engine runs stand before `read`.
 enum class role : u8 {
   launch,     ///< a function that the host calls
   data,       ///< a task that a data wavelet of a color triggers
@@ -38,7 +39,8 @@ enum class initially : u8 { ready, blocked, active };
 
 struct binding {
   role what = role::launch;
-  /// color of data, torn, read, send and steer; id of control; position among its kind of launch and local
+  /// color of data, torn_down, read, send, steer and share; id of control; position among its kind of launch
+  /// and local
   int id = -1;
   const payload_type* type = nullptr;  ///< payload of a color; none for the others
   const void* key = nullptr;           ///< identity of the bound function
@@ -50,8 +52,8 @@ struct binding {
   /// send: colors that must have arrived before; share: all colors of the queue
   u64 after = 0;
   int arguments = 0;          ///< launch: what the host must give
-  bool urgent = false;        ///< data, local: goes before tasks that are not
-  bool long_running = false;  ///< local: computes long; goes after tasks that do not
+  bool urgent = false;        ///< data, local: runs before tasks that are not
+  bool long_running = false;  ///< local: runs after tasks that do not compute long
   u8 commands = 0;            ///< steer: the commands, as a set of command_bit
 
   constexpr bool runs() const { return what < role::read; }
@@ -65,6 +67,10 @@ struct program {
   int entries = 0;
   void (*construct)(void* where) = nullptr;
   void (*destroy)(void* what) = nullptr;
+  /// throws `what` as a pointer to the program's class: a handler finds its base classes
+  void (*throw_pointer)(void* what) = nullptr;
+  /// visits what the program's members own outside themselves; null if they own nothing
+  void (*storage)(const void* what, storage_visitor& to) = nullptr;
 
   constexpr const binding* begin() const { return table; }
   constexpr const binding* end() const { return table + entries; }
@@ -77,5 +83,9 @@ struct program {
     return mask;
   }
 };
+
+/// The description of a program that is a class, `program_of<part>::value`: see program/tasks.hpp.
+template <class P>
+struct program_of;
 
 }  // namespace wsl

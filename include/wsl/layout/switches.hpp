@@ -29,13 +29,13 @@ struct switches {
     switch_record s{.path = static_cast<short>(l.paths().size() - 1), .ring = ring, .pop = pop};
     for (int i = 0; i < max_positions; ++i) {
       if (!given(changes[i])) continue;
-      if (i > s.count) misuse::a_switch_position_needs_the_one_before(p.color, i);
+      if (i > s.count) faults::a_switch_position_needs_the_one_before(p.color, i);
       const route now = i == 0 ? p.how : changed(s.position(i - 1), changes[i]);
       s.from[i] = now.from.bits, s.to[i] = now.to.bits, s.count = static_cast<u8>(i + 1);
     }
     if (start < 0 || start >= s.count)
-      misuse::a_switch_starts_in_one_of_its_positions(p.color, start, s.count);
-    if (l.switches().full()) misuse::the_layout_has_more_switches_than_it_can_hold(layout::max_switches);
+      faults::a_switch_starts_in_one_of_its_positions(p.color, start, s.count);
+    if (l.switches().full()) faults::the_layout_has_more_switches_than_it_can_hold(layout::max_switches);
     s.start = static_cast<u8>(start);
     l.add(s, rules::of_changes);
   }
@@ -47,7 +47,7 @@ struct phase {
   int number = 0;
 
   constexpr void give_to(layout& l, path_record& p) const {
-    if (number < 0 || number >= max_phases) misuse::a_color_has_the_phases_0_to_15(p.color, number);
+    if (number < 0 || number >= max_phases) faults::a_color_has_the_phases_0_to_15(p.color, number);
     p.phase = static_cast<u8>(number);
     if (number > 0) l.add_phase(number, rules::of_changes);
   }

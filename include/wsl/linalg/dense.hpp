@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// The dense product of a PE's tiles: C += A B with sums in f32, of tiles that are stored as f32, f16 or bf16,
-// whichever way they lie in memory. What a PE of the machine does with a loop of fmac over columns, a PE of
-// this computer does with its vector units; on both, every element of C is summed in the order of k. See
-// examples/30_gemm.cpp.
+// The product of dense tiles in a PE's memory: C += A B with sums in f32, of tiles stored as f32, f16 or bf16
+// with any strides. It does with this computer's vector units what a PE of the machine does with a loop of
+// fmac over columns; on both, every element of C is summed in the order of k. B is packed into panels as wide
+// as a microkernel (Goto and van de Geijn, ACM TOMS 34, 2008). See examples/30_gemm.cpp.
 #pragma once
 #include "../core/half.hpp"
-#include "dense_loops.hpp"
+#include "../support/bad_argument.hpp"
 #include "matrix.hpp"
+#include "microkernels.hpp"
 
 namespace wsl {
 namespace dense {
@@ -14,9 +15,9 @@ namespace dense {
 inline constexpr int depth = 128;        // of k, in one go: a panel of B then stays in near caches
 inline constexpr int widest_panel = 64;  // columns
 
-/// Some columns of B as rows of `width` contiguous numbers; what is missing at the right is zero.
+/// Packs some columns of B as rows of `width` contiguous numbers, padded with zeros at the right.
 template <class T>
-void pack(const unit& u, f32* to, int width, const matrix<const T>& b) {
+void pack(const microkernels& u, f32* to, int width, const matrix<const T>& b) {
   const int k = b.rows(), columns = b.columns();
   int done = 0;  // columns
   if constexpr (std::is_same_v<T, f32>) {
@@ -43,10 +44,10 @@ void pack(const unit& u, f32* to, int width, const matrix<const T>& b) {
   }
 }
 
-/// The numbers of a part of C that is not as wide as a block, in a place that is.
-class edge {
+/// A copy of a part of C that is narrower than a block, padded to the width of one.
+class padded_block {
  public:
-  edge(const matrix<f32>& c, int width) : c_(c), width_(width) {
+  padded_block(const matrix<f32>& c, int width) : c_(c), width_(width) {
     for (int i = 0; i < c.rows(); ++i)
       for (int j = 0; j < width; ++j) numbers_[i * width + j] = j < c.columns() ? c(i, j) : 0;
   }
@@ -62,11 +63,11 @@ class edge {
   int width_;
 };
 
-/// C += A B where B is as wide as a block, and its rows have at least `width` contiguous numbers. The rows of
-/// C are cut evenly, so that no block is much smaller than the others. If there is a `next`, it is the B that
-/// comes then; it and the next rows of A are brought near.
-inline void multiply_panel(const unit& u, const matrix<f32>& c, const matrix<const f32>& a, const f32* b,
-                           i64 b_row, int width, bool sets, const f32* next = nullptr) {
+/// C += A B where B is as wide as a block, and its rows have at least `width` contiguous numbers. The rows
+/// of C are divided evenly, so that no block is much smaller than the others. If there is a `next`, it is
+/// the B of the next call, and it is prefetched together with the next rows of A.
+inline void multiply_panel(const microkernels& u, const matrix<f32>& c, const matrix<const f32>& a,
+                           const f32* b, i64 b_row, int width, bool sets, const f32* next = nullptr) {
   const int vectors = width / u.lanes, most = u.rows[vectors - 1], blocks = (c.rows() + most - 1) / most;
   const bool whole = c.columns() == width && c.column_stride() == 1;
   for (int n = 0, i = 0; n < blocks; ++n) {
@@ -79,7 +80,7 @@ inline void multiply_panel(const unit& u, const matrix<f32>& c, const matrix<con
     if (whole) {
       u.multiply[rows - 1][vectors - 1](x);
     } else {
-      edge e(c.part(i, 0, rows, c.columns()), width);
+      padded_block e(c.part(i, 0, rows, c.columns()), width);
       x.c = e.numbers(), x.c_row = width;
       u.multiply[rows - 1][vectors - 1](x);
       e.store();
@@ -88,10 +89,10 @@ inline void multiply_panel(const unit& u, const matrix<f32>& c, const matrix<con
   }
 }
 
-/// The same for an A that is stored in 16 bits: some rows at a time become f32.
+/// The same for an A that is stored in 16 bits: some rows at a time are converted to f32.
 template <class T>
-void multiply_panel(const unit& u, const matrix<f32>& c, const matrix<const T>& a, const f32* b, i64 b_row,
-                    int width, bool sets) {
+void multiply_panel(const microkernels& u, const matrix<f32>& c, const matrix<const T>& a, const f32* b,
+                    i64 b_row, int width, bool sets) {
   constexpr int some = 28;
   alignas(64) f32 wide[some * depth];
   const int k = a.columns();
@@ -104,11 +105,10 @@ void multiply_panel(const unit& u, const matrix<f32>& c, const matrix<const T>& 
   }
 }
 
-/// C += A B, where B is not deeper than `depth` and not wider than `width`. B is copied to where it is
-/// contiguous, if that pays.
+/// C += A B, where B is not deeper than `depth` and not wider than `width`. B is packed if that pays.
 template <class A, class B>
-void multiply_strip(const unit& u, const matrix<f32>& c, const matrix<const A>& a, const matrix<const B>& b,
-                    int width, bool sets) {
+void multiply_strip(const microkernels& u, const matrix<f32>& c, const matrix<const A>& a,
+                    const matrix<const B>& b, int width, bool sets) {
   if constexpr (std::is_same_v<B, f32>)
     if (b.column_stride() == 1 && b.columns() == width && c.rows() <= 5 * u.rows[width / u.lanes - 1])
       return multiply_panel(u, c, a, b.first(), b.row_stride(), width, sets);
@@ -117,14 +117,14 @@ void multiply_strip(const unit& u, const matrix<f32>& c, const matrix<const A>& 
   multiply_panel(u, c, a, panel, width, width, sets);
 }
 
-/// C += A B, or C = A B if `sets`. `next` may be a B of the same shape that comes then, whose rows lie one
-/// behind the other.
+/// C += A B, or C = A B if `sets`. `next` may be the B of the next call, of the same shape and with
+/// contiguous rows. Throws std::invalid_argument if the shapes do not fit.
 template <class A, class B>
-void product(const matrix<f32>& c, const matrix<A>& a, const matrix<B>& b, bool sets, const unit& u,
+void product(const matrix<f32>& c, const matrix<A>& a, const matrix<B>& b, bool sets, const microkernels& u,
              const f32* next = nullptr) {
   if (a.columns() != b.rows() || c.rows() != a.rows() || c.columns() != b.columns())
-    throw std::invalid_argument("wsl: a product C = A B of C " + c.shape() + ", A " + a.shape() + " and B " +
-                                b.shape() + ": the shapes do not fit");
+    support::bad_argument({"a product C = A B of C ", c.shape(), ", A ", a.shape(), " and B ", b.shape(),
+                           ": the shapes do not fit"});
   if (c.empty()) return;
   if (a.columns() == 0) {  // nothing to add; the operands may have no memory at all
     for (int i = 0; sets && i < c.rows(); ++i)
@@ -161,13 +161,13 @@ void product(const matrix<f32>& c, const matrix<A>& a, const matrix<B>& b, bool 
 /// |C|). Throws std::invalid_argument if the shapes do not fit.
 template <class A, class B>
 void multiply_add(const matrix<f32>& c, const matrix<A>& a, const matrix<B>& b,
-                  const dense::unit& u = dense::widest()) {
+                  const dense::microkernels& u = dense::best_microkernels()) {
   dense::product(c, a, b, false, u);
 }
-/// C = A B, whatever C was.
+/// C = A B, with the shapes, the error and the exception of multiply_add; C need not be initialized.
 template <class A, class B>
 void multiply(const matrix<f32>& c, const matrix<A>& a, const matrix<B>& b,
-              const dense::unit& u = dense::widest()) {
+              const dense::microkernels& u = dense::best_microkernels()) {
   dense::product(c, a, b, true, u);
 }
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
-// A matrix that somebody else owns, on the host or in a PE: where its first element stands and how far apart
-// rows and columns are. Parts and the transposed matrix are views of the same elements, so C += A^T B needs
-// no function of its own:
+// A view of a matrix that the host or a PE owns: its first element, and the distances between rows and
+// between columns. Parts and the transposed matrix are views of the same elements, so C += A^T B needs no
+// function of its own:
 //   multiply_add(c, a.transposed(), b)
 // See examples/30_gemm.cpp.
 #pragma once
 #include <algorithm>
-#include <stdexcept>
 #include <string>
 #include <type_traits>
 
 #include "../core/scalar.hpp"
+#include "../support/bad_argument.hpp"
 
 namespace wsl {
 
@@ -28,10 +28,9 @@ class matrix {
         columns_(columns),
         row_stride_(row_stride),
         column_stride_(column_stride) {
-    if (rows < 0 || columns < 0)
-      throw std::invalid_argument("wsl: a matrix has no shape " + shape(rows, columns));
+    if (rows < 0 || columns < 0) support::bad_argument({"a matrix has no shape ", shape(rows, columns)});
   }
-  /// What may be written may be read.
+  /// A view to write through is a view to read through.
   constexpr operator matrix<const T>() const {
     return {first_, rows_, columns_, row_stride_, column_stride_};
   }
@@ -49,8 +48,8 @@ class matrix {
   /// `rows` x `columns` elements from (i, j) on.
   constexpr matrix part(int i, int j, int rows, int columns) const {
     if (i < 0 || j < 0 || rows < 0 || columns < 0 || i > rows_ - rows || j > columns_ - columns)
-      throw std::invalid_argument("wsl: a part of " + shape(rows, columns) + " from " + shape(i, j) +
-                                  " on leaves its matrix of " + shape());
+      support::bad_argument(
+          {"a part of ", shape(rows, columns), " from ", shape(i, j), " on leaves its matrix of ", shape()});
     return {rows && columns ? first_ + i * row_stride_ + j * column_stride_ : first_, rows, columns,
             row_stride_, column_stride_};
   }
@@ -68,7 +67,7 @@ class matrix {
   i64 row_stride_, column_stride_;
 };
 
-/// to = from, element by element. The shapes are the same.
+/// to = from, element by element. The shapes must be equal, which is not checked.
 template <class T, class U>
 void copy(const matrix<T>& to, const matrix<U>& from) {
   const bool whole_rows = to.column_stride() == 1 && from.column_stride() == 1;

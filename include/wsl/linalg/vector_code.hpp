@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// An inner loop compiled several times, for vectors of 4, 8 and 16 numbers, and run with the widest ones that
-// this processor has. A header cannot ask its user for compiler options; with this it does not need them. A
-// loop is a struct with one function, `template <int lanes> static void run(Arguments...)`, marked
-// always_inline; kernel/wave25/loops.hpp holds some.
+// Vector code in a header. An inner loop is compiled three times, for vectors of 4, 8 and 16 numbers, and
+// runs with the widest that this processor has: a header cannot ask its user for compiler options, and with
+// this it need not. A loop is a struct with one function, `template <int lanes> static void
+// run(Arguments...)`, marked always_inline; matrix_vector.hpp and kernel/wave25/loops.hpp hold some.
+// `scripts/bench gemm` and `scripts/bench kernels` measure what they gain.
 #pragma once
 #include <utility>
 
@@ -10,8 +11,8 @@
 
 namespace wsl {
 
-/// `lanes` numbers side by side. Loads and stores through a reference need no alignment. By reference also
-/// between functions: how vectors are passed by value depends on the processor.
+/// A vector of `lanes` numbers. Loads and stores through a reference need no alignment. Functions also take
+/// them by reference: how vectors are passed by value depends on the instruction set.
 template <int lanes>
 struct vector_of {
   typedef f32 type __attribute__((vector_size(lanes * 4), aligned(4), may_alias));
@@ -33,8 +34,8 @@ template <int n, int lanes>
 [[gnu::always_inline]] inline void slide(vec<lanes>& out, const vec<lanes>& low, const vec<lanes>& high) {
 #if defined(__x86_64__) && !defined(__clang__)
   if constexpr (lanes == 16) {
-    // GCC would take a permutation that holds a register with indices for every n: a loop that slides a lot
-    // runs out of registers.
+    // GCC would emit a permutation that holds a register with indices for every n, and a loop that slides a
+    // lot runs out of registers.
     asm("valignd %3, %1, %2, %0" : "=v"(out) : "v"(low), "v"(high), "i"(n));
     return;
   }
@@ -55,7 +56,7 @@ constexpr int line_stride(int n) {
   return line_front + whole_vectors(n) + (whole_vectors(n) / widest_lanes % 2 ? widest_lanes : 0);
 }
 
-/// Numbers that one instruction of this processor works on: 4, 8 or 16.
+/// The f32 numbers that one instruction of this processor works on: 4, 8 or 16.
 inline int processor_lanes() {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
@@ -73,7 +74,7 @@ class vector_code {
 
   /// The version for this processor.
   static function best() { return with(processor_lanes()); }
-  /// The version for 4, 8 or 16 numbers, at most as many as the processor has lanes.
+  /// The version for 4, 8 or 16 numbers; at most as many as the processor has lanes.
   static function with([[maybe_unused]] int lanes) {
 #if defined(__x86_64__)
     if (lanes == 16) return &with_16;

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "../support/fingerprint.hpp"
-#include "epochs.hpp"
+#include "supersteps.hpp"
 
 namespace wsl::mpi {
 
@@ -27,17 +27,17 @@ class spread_engine final : public engines::threaded_engine {
   }
 
   bool spread() const override { return who_.size() > 1; }
-  bool here(const pe& p) const override { return runs(state_of(const_cast<pe&>(p)).in.partition); }
+  bool here(const pe& p) const override { return runs(partition_of(p)); }
 
   void call(pe& on, host_call what) override {
     if (here(on)) threaded_engine::call(on, what);
   }
 
   void stream_write(int color, coord c, std::span<const u32> bits) override {
-    if (runs(band_of_stream(color, c, true))) threaded_engine::stream_write(color, c, bits);
+    if (runs(partition_of_stream(color, c, true))) threaded_engine::stream_write(color, c, bits);
   }
   std::size_t stream_read(int color, coord c, std::span<u32> bits) override {
-    const int from = share_.owner(band_of_stream(color, c, false));
+    const int from = share_.owner(partition_of_stream(color, c, false));
     std::size_t n = from == who_.rank() ? threaded_engine::stream_read(color, c, bits) : 0;
     who_.broadcast(n, from);
     who_.broadcast(std::as_writable_bytes(bits.first(n)), from);
@@ -50,8 +50,7 @@ class spread_engine final : public engines::threaded_engine {
       std::vector<std::byte> all;
       const auto each = [&](auto use) {
         for (const memory_part& p : parts)
-          if (share_.owner(state_of(const_cast<pe&>(*p.of)).in.partition) == from)
-            use(static_cast<std::byte*>(p.bytes), p.size);
+          if (share_.owner(partition_of(*p.of)) == from) use(static_cast<std::byte*>(p.bytes), p.size);
       };
       std::size_t size = 0;
       each([&](std::byte*, std::size_t n) { size += n; });
@@ -87,12 +86,13 @@ class spread_engine final : public engines::threaded_engine {
     return how.threads ? how.threads : engines::default_threads();
   }
 
+  u32 partition_of(const pe& p) const { return net().visits[state_of(const_cast<pe&>(p)).index].partition; }
   // The partitions that this rank runs.
   u32 begin() const { return share_.first(who_.rank()); }
   u32 end() const { return share_.first(who_.rank() + 1); }
   bool runs(u32 partition) const { return share_.owner(partition) == who_.rank(); }
-  u32 band_of_stream(int color, coord c, bool inbound) {
-    return words().net.member(pes() + stream(color, c, inbound)).partition;
+  u32 partition_of_stream(int color, coord c, bool inbound) {
+    return words().net.visits[pes() + stream(color, c, inbound)].partition;
   }
 
   /// The failure of the first partition, as on one rank; elsewhere its text.
@@ -127,9 +127,10 @@ class spread_engine final : public engines::threaded_engine {
     message mine, others;
     waits open;
     for (u32 who = 0; who < words().net.writers(); ++who) {
-      if (!runs(words().net.member(who).partition)) continue;
+      if (!runs(words().net.visits[who].partition)) continue;
       open.clear();
       waits_at(open, who);
+      if (who < pes()) engines::lost_activations(open, state(who));
       for (const wait& w : open) put(mine, who, w);
     }
     std::set<std::string> names;  // waits of one program are recognised by its name's address
@@ -182,12 +183,12 @@ class spread_engine final : public engines::threaded_engine {
   ranks who_;
   share share_;
   engines::thread_pool thread_pool_;  ///< no more threads than partitions are here
-  assistants helpers_;
+  compute_helpers helpers_;
   exchange exchange_;
 };
 
 inline engine* spread_over::make(const layout& plan) const {
-  engines::require_possible(how, plan);
+  engines::require_possible(how);
   if (how.log)
     throw fault("wsl: a log of what each PE does is kept by one process; look for races without mpirun");
   return new spread_engine(plan, who, how);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// News between partitions that different ranks run. Every rank has all channels and cursors, but only those
-// of its own partitions live. In an superstep each rank sends its neighbours one message with the news of all
-// its partitions for theirs, and with the words that the news is about; those that several ranks read go in a
-// tree_broadcast. Words in memory that both ranks have stay where they are; others travel with the news, and
-// the receiver keeps them in a mirror of the sender's buffer, one for each cursor. It delivers the news as if
-// the partition that wrote it were its own. So an superstep begins with the same news on every number of
-// ranks.
+// Messages between partitions that different ranks run. Every rank has all channels and cursors, but only
+// those of its own partitions live. In a superstep each rank sends its neighbours one message with all that
+// its partitions have for theirs, and with the words that these messages are about; words that several ranks
+// read go in a tree broadcast. Words in memory that two ranks share stay where they are; others travel, and
+// the receiver keeps them in a mirror of the sender's buffer, one for each cursor. It delivers the messages
+// as if the partition that wrote them were its own. So a superstep begins with the same messages on every
+// number of ranks.
 #pragma once
 #include <bit>
 #include <map>
@@ -14,7 +14,7 @@
 #include <unordered_map>
 
 #include "../engine/threaded/superstep.hpp"
-#include "letters.hpp"
+#include "peer_channel.hpp"
 #include "world.hpp"
 
 namespace wsl::mpi {
@@ -54,15 +54,15 @@ class exchange {
     }
     for (const auto& [one, other] : beside)
       if (one == who.rank()) neighbours_.emplace_back(other, who.group());
-    everybody_hears_all_ =
+    all_are_neighbours_ =
         beside.size() == static_cast<std::size_t>(who.size()) * static_cast<std::size_t>(who.size() - 1);
-    find_packets();
+    find_broadcasts();
   }
 
-  /// Whether a partition has news for another rank's, or hears of them.
+  /// Whether a partition has messages for another rank's, or gets some.
   bool borders(u32 partition) const { return (borders_ >> partition & 1) != 0; }
 
-  /// At the beginning of an superstep.
+  /// At the beginning of a superstep.
   void expect() {
     for (neighbour& n : neighbours_) n.expect();
   }
@@ -70,7 +70,7 @@ class exchange {
   /// beside, waits until it is known what is to follow the superstep.
   void send(u64 superstep) {
     if (who_.memory()) who_.memory()->order();
-    tree_broadcast* const own = packet_of(who_.rank());
+    tree_broadcast* const own = broadcast_of(who_.rank());
     packed_.clear();
     if (own) own->words.reset();
     for (neighbour& n : neighbours_) {
@@ -84,10 +84,10 @@ class exchange {
     }
     if (own && own->words.size()) own->send();
     for (neighbour& n : neighbours_) {
-      n.sent = !everybody_hears_all_ || (inner_work_ && n.out.size() + size_of_packet() > sent_early);
+      n.sent = !all_are_neighbours_ || (inner_work_ && n.out.size() + size_of_broadcast() > sent_early);
       if (n.sent)
-        n.send(size_of_packet(),
-               everybody_hears_all_ ? std::nullopt : std::optional(engines::termination_vote::nothing));
+        n.send(size_of_broadcast(),
+               all_are_neighbours_ ? std::nullopt : std::optional(engines::termination_vote::nothing));
     }
   }
   /// What has come is read or sent on; between partitions. Says whether all is here.
@@ -96,29 +96,29 @@ class exchange {
     for (neighbour& n : neighbours_) {
       all &= n.arrived();
       const bool was_open = std::exchange(n.is_open, n.opened());
-      if (tree_broadcast* p = n.is_open && !was_open ? packet_of(n.rank) : nullptr)
+      if (tree_broadcast* p = n.is_open && !was_open ? broadcast_of(n.rank) : nullptr)
         p->expect(n.heard.tree_broadcast);
     }
-    for (tree_broadcast& p : packets_) all &= p.arrived();
+    for (tree_broadcast& p : broadcasts_) all &= p.arrived();
     return all;
   }
   /// Waits for what others have sent, and delivers it. Returns the largest of what all ranks say is to
   /// follow. Together, when no partition runs; `beside` says whether other threads compute meanwhile.
   engines::termination_vote receive(u64 superstep, engines::termination_vote mine, bool beside) {
     for (neighbour& n : neighbours_) {
-      if (!n.sent) n.send(size_of_packet(), mine);
-      else if (everybody_hears_all_) n.settle(mine);
+      if (!n.sent) n.send(size_of_broadcast(), mine);
+      else if (all_are_neighbours_) n.settle(mine);
     }
     engines::termination_vote all =
-        everybody_hears_all_ ? mine
-                             : static_cast<engines::termination_vote>(who_.largest(static_cast<u64>(mine)));
+        all_are_neighbours_ ? mine
+                            : static_cast<engines::termination_vote>(who_.largest(static_cast<u64>(mine)));
     std::optional<detail::waiting> others;
     if (beside && crowded_) others.emplace(true, 0);  // who computes here would keep a core that it is given
     else others.emplace();
     while (!move_on()) others->pause();
     for (neighbour& n : neighbours_) {
       all = engines::larger(all, n.heard.says);
-      const u64 bytes = n.heard.size + (packet_of(n.rank) ? n.heard.tree_broadcast : 0);
+      const u64 bytes = n.heard.size + (broadcast_of(n.rank) ? n.heard.tree_broadcast : 0);
       detail::arrived += bytes, detail::arrived_beside += beside ? bytes : 0;
       while (!n.in().at_end()) unpack(n, superstep);
     }
@@ -126,7 +126,7 @@ class exchange {
       while (!n.left()) others->pause();
       n.is_open = false;
     }
-    for (tree_broadcast& p : packets_)
+    for (tree_broadcast& p : broadcasts_)
       while (!p.left()) others->pause();
     if (who_.memory()) who_.memory()->order();
     inner_work_ = false;
@@ -148,11 +148,11 @@ class exchange {
   };
 
   static bool will_work(const engines::partition& b, engines::termination_vote next) {
-    return !b.work.empty() || b.expects_news() ||
+    return !b.work.empty() || b.has_mail() ||
            (next == engines::termination_vote::computing && b.will_compute());
   }
-  u64 size_of_packet() {
-    const tree_broadcast* own = packet_of(who_.rank());
+  u64 size_of_broadcast() {
+    const tree_broadcast* own = broadcast_of(who_.rank());
     return own ? own->words.size() : 0;
   }
   u64 bands_of(int rank) const {
@@ -160,14 +160,14 @@ class exchange {
     for (u32 b = share_.first(rank); b < share_.first(rank + 1); ++b) mask |= u64{1} << b;
     return mask;
   }
-  tree_broadcast* packet_of(int writer) {
-    for (tree_broadcast& p : packets_)
+  tree_broadcast* broadcast_of(int writer) {
+    for (tree_broadcast& p : broadcasts_)
       if (p.writer() == writer) return &p;
     return nullptr;
   }
 
   /// Words of a channel that several ranks read by messages go in its writer's tree_broadcast.
-  void find_packets() {
+  void find_broadcasts() {
     const auto by_message = [&](const engines::cut_edge& s) {
       const int from = share_.owner(s.writers_partition), to = share_.owner(s.readers_partition);
       return from != to && !(who_.memory() && who_.memory()->common(from, to));
@@ -175,22 +175,22 @@ class exchange {
     std::map<u32, std::set<int>> readers;  // by channel
     for (const engines::cut_edge& s : words_.net.cut_edges)
       if (by_message(s)) readers[s.channel].insert(share_.owner(s.readers_partition));
-    std::map<int, std::set<int>> of_packet;  // by writer
+    std::map<int, std::set<int>> of_broadcast;  // by writer
     for (std::size_t k = 0; k < sent_.size(); ++k) {
       const engines::cut_edge& s = words_.net.cut_edges[k];
       if (!by_message(s) || readers[s.channel].size() < 2) continue;
       sent_[k].packed = true;
-      of_packet[share_.owner(s.writers_partition)].merge(std::set(readers[s.channel]));
+      of_broadcast[share_.owner(s.writers_partition)].merge(std::set(readers[s.channel]));
     }
-    for (const auto& [writer, its_readers] : of_packet) {
+    for (const auto& [writer, its_readers] : of_broadcast) {
       if (writer != who_.rank() && !its_readers.contains(who_.rank())) continue;
       std::vector<int> all{writer};
       all.insert(all.end(), its_readers.begin(), its_readers.end());
-      packets_.emplace_back(std::move(all), who_.rank(), who_.group());
+      broadcasts_.emplace_back(std::move(all), who_.rank(), who_.group());
     }
   }
 
-  /// The news of one partition for another.
+  /// The messages of one partition for another.
   struct heading {
     u32 from, to, count;
   };
@@ -222,7 +222,7 @@ class exchange {
     for (const partition_message& n : mailboxes) {
       item i{n.kind, item::where::behind, false, n.cursor, n.position, 0, n.origin, 0};
       if (n.kind == partition_message::what::grant) {
-        pack_offer(to_rank, n, superstep);
+        pack_grant(to_rank, n, superstep);
         before = nullptr;
         continue;
       }
@@ -247,7 +247,7 @@ class exchange {
       before = sent.packed ? nullptr : &n;
       if (sent.packed)
         i.words_are = item::where::packed,
-        i.place = place_in_packet(words_.net.cut_edges[cut_edge].channel, n.position, words);
+        i.place = place_in_broadcast(words_.net.cut_edges[cut_edge].channel, n.position, words);
       out.put(i);
       if (i.words_are == item::where::behind) out.put(words);
     }
@@ -258,7 +258,7 @@ class exchange {
   static u32 pieces_of(const partition_message& grant) {
     return (grant.granted() + engines::large_buffer - 1) / engines::large_buffer;
   }
-  void pack_offer(neighbour& to_rank, const partition_message& n, u64 superstep) {
+  void pack_grant(neighbour& to_rank, const partition_message& n, u64 superstep) {
     sent_[words_.net.cursors[n.cursor].from].mirrored = false;
     for (u32 done = 0, some; done < n.granted(); done += some) {
       some = support::min(n.granted() - done, u32{engines::large_buffer});
@@ -281,9 +281,9 @@ class exchange {
     return buffer;
   }
   /// All readers of a channel have heard the same, so what one lacks the others lack.
-  u32 place_in_packet(u32 channel, u32 position, std::span<const u32> words) {
+  u32 place_in_broadcast(u32 channel, u32 position, std::span<const u32> words) {
     if (words.empty()) return 0;
-    message& all = packet_of(who_.rank())->words;
+    message& all = broadcast_of(who_.rank())->words;
     const auto [entry, is_new] =
         packed_.try_emplace(u64{channel} << 32 | position, static_cast<u32>(all.size() / sizeof(u32)));
     if (is_new) all.put(words);
@@ -293,7 +293,7 @@ class exchange {
   void unpack(neighbour& from, u64 superstep) {
     const heading h = from.in().take<heading>();
     engines::partition& to = words_.partitions()[h.to];
-    to.senders[superstep & 1].set_bits(u64{1} << h.from);
+    to.senders[superstep & 1].fetch_or(u64{1} << h.from, std::memory_order_relaxed);
     auto& mailboxes = words_.partitions()[h.from].mailboxes[superstep & 1][h.to];
     std::span<const u32> latest;
     for (u32 k = 0; k < h.count; ++k) {
@@ -308,7 +308,7 @@ class exchange {
       } else if (i.kind == partition_message::what::words) {
         if (i.words_are == item::where::behind) latest = from.in().take_words(i.words);
         if (i.words_are == item::where::packed)
-          latest = i.words ? packet_of(from.rank)->words.words_at(i.place * sizeof(u32), i.words)
+          latest = i.words ? broadcast_of(from.rank)->words.words_at(i.place * sizeof(u32), i.words)
                            : latest.first(0);
         mirror& m = mirrors_[i.cursor];
         if (i.anew) m.begin(i.origin);
@@ -319,7 +319,7 @@ class exchange {
     }
   }
 
-  /// What the writer's buffer holds for an cursor here. It changes only between supersteps, when nobody reads
+  /// What the writer's buffer holds for a cursor here. It changes only between supersteps, when nobody reads
   /// it.
   struct mirror {
     std::vector<u32> words;
@@ -355,12 +355,12 @@ class exchange {
   share share_;
   bool crowded_;     ///< if all threads of this rank have something to do
   u64 borders_ = 0;  ///< partitions
-  /// all ranks are neighbours: what is to follow an superstep need not be agreed on
-  bool everybody_hears_all_ = false;
+  /// all ranks are neighbours: what is to follow a superstep need not be agreed on
+  bool all_are_neighbours_ = false;
   /// for partitions here that border on none of others', in the next superstep
   bool inner_work_ = false;
   std::vector<neighbour> neighbours_;
-  std::vector<tree_broadcast> packets_;  ///< that this rank writes or reads
+  std::vector<tree_broadcast> broadcasts_;  ///< that this rank writes or reads
   /// by channel and position: the places of words in this rank's tree_broadcast
   std::unordered_map<u64, u32> packed_;
   shared_buffers buffers_;

@@ -7,21 +7,30 @@
 #include <coroutine>
 #include <exception>
 #include <type_traits>
+#include <utility>
 
 #include "descriptor/operation.hpp"
-#include "engine_link.hpp"
+#include "pe_state.hpp"
 
 namespace wsl {
 
 class pe;
 pe_state& state_of(pe& me);
 
-class task {
+/// What such a task returns. Only its engine begins one: another task that called it would go on while it waits, and its
+/// PE has one main thread.
+class [[nodiscard("a task that waits is begun by me.activate, a wavelet or the host, not by a call")]] task {
  public:
+  /// Set by what calls the task for its engine; the coroutine takes it back.
+  static inline thread_local bool begins = false;
+
   struct promise_type {
     /// The PE is the coroutine's own argument: `task collect(pe& me, f32 x)`.
     template <class Program, class... Input>
-    promise_type(Program&, pe& me, const Input&...) : self(state_of(me)) {}
+    promise_type(Program&, pe& me, const Input&...) : self(state_of(me)) {
+      if (!std::exchange(begins, false))
+        throw fault("wsl: a task that waits was called like a function; me.activate, a wavelet or the host begins it");
+    }
 
     task get_return_object() { return {}; }
     std::suspend_never initial_suspend() { return {}; }
@@ -47,6 +56,13 @@ class task {
     template <class F, class Dst, class... Src>
     wait await_transform(const operation<F, Dst, Src...>& op) {
       return {self, op.start()};
+    }
+    template <class T>
+      requires std::is_same_v<T, task>
+    std::suspend_never await_transform(T&&) {
+      static_assert(!std::is_same_v<T, task>,
+                    "wsl: co_await waits for operations and events; me.activate<&part::f>() begins another task");
+      return {};
     }
     /// For an event, or what else knows how it is waited for.
     template <class Event>

@@ -1,94 +1,116 @@
 // SPDX-License-Identifier: MIT
-// What a program's table says of colors that trigger no task: descriptors read them, tasks and descriptors
+// What a program's list of tasks says of colors that trigger no task: descriptors read them, tasks and descriptors
 // send them, control wavelets of theirs carry commands. The checker compares it with the routes. See
 // examples/02_broadcast.cpp.
 #pragma once
+#include <array>
+
 #include "tasks.hpp"
 
 namespace wsl {
 
-/// Descriptors of this program read the color.
+/// The colors first .. first + count - 1, as one name in a list of tasks: `reads<color_range<f32, 4>{8}>`.
+template <payload T, int count>
+struct color_range {
+  int first;
+  constexpr std::array<color<T>, static_cast<std::size_t>(count)> colors() const {
+    std::array<color<T>, static_cast<std::size_t>(count)> found{};
+    for (int next = first; color<T>& c : found) c.id = next++;
+    return found;
+  }
+};
+
+namespace detail {
+
+/// What one entry says of a color.
 template <auto Color>
-  requires color_like<decltype(Color)>
-consteval auto reads() {
-  return task_table<1>{
-      {{.what = role::read, .id = Color.id, .type = &payload_type_of<typename decltype(Color)::payload>}}};
+consteval binding named(role what) {
+  return {.what = what, .id = Color.id, .type = &payload_type_of<typename decltype(Color)::payload>};
 }
 
-/// Tasks or descriptors of this program send the color; never before a wavelet of each color in `After` has
+template <auto What>
+concept with_colors = color_like<decltype(What)> || requires { What.colors(); };
+
+/// The colors of one color or module.
+template <role what, auto What>
+struct color_entries : single_entry {
+  static constexpr int size = colors_in<What>();
+
+  template <class Program>
+  static consteval void write(binding* to) {
+    static_assert(with_colors<What>, "wsl: reads<...> and sends<...> name colors, or modules with colors");
+    write_each(to, std::make_integer_sequence<int, size>{});
+  }
+
+ private:
+  template <int... i>
+  static consteval void write_each(binding* to, std::integer_sequence<int, i...>) {
+    ((to[i] = named<color_in<What, i>()>(what)), ...);
+  }
+};
+
+}  // namespace detail
+
+/// Descriptors of this program read these colors, or the colors of these library modules: `reads<red, blue>`,
+/// `reads<halo>`.
+template <auto... What>
+struct reads : task_list<detail::color_entries<role::read, What>...> {};
+
+/// Tasks or descriptors of this program send these colors, or the colors of these library modules.
+template <auto... What>
+struct sends : task_list<detail::color_entries<role::send, What>...> {};
+
+/// Tasks or descriptors of this program send the color, but never before a wavelet of each color in `After` has
 /// arrived.
 template <auto Color, auto... After>
-  requires color_like<decltype(Color)>
-consteval auto sends() {
-  return task_table<1>{{{.what = role::send,
-                         .id = Color.id,
-                         .type = &payload_type_of<typename decltype(Color)::payload>,
-                         .after = (u64{0} | ... | color_bit(After.id))}}};
-}
+  requires(color_like<decltype(Color)> && ... && color_like<decltype(After)>)
+struct sends_after : detail::single_entry {
+  template <class Program>
+  static consteval void write(binding* to) {
+    *to = detail::named<Color>(role::send);
+    to->after = (u64{0} | ... | color_bit(After.id));
+  }
+};
 
-/// These colors leave through one output queue: `shares_queue<first, second>()`. A queue of the WSE-3 serves
+/// These colors leave through one output queue: `shares_queue<first, second>`. A queue of the WSE-3 serves
 /// one color at a time, and a PE has eight; what is sent on another color of the queue waits until it is
 /// empty (CSL's @queue_flush). On other machines it says nothing.
 template <auto... Color>
   requires(color_like<decltype(Color)> && ...)
-consteval auto shares_queue() {
-  static_assert(sizeof...(Color) > 1,
-                "wsl: a queue is shared by two colors or more: shares_queue<first, second>()");
-  constexpr u64 all_of_them = (u64{0} | ... | color_bit(Color.id));
-  return task_table<sizeof...(Color)>{{{.what = role::share,
-                                        .id = Color.id,
-                                        .type = &payload_type_of<typename decltype(Color)::payload>,
-                                        .after = all_of_them}...}};
-}
+struct shares_queue : detail::single_entry {
+  static constexpr int size = sizeof...(Color);
+
+  template <class Program>
+  static consteval void write(binding* to) {
+    static_assert(size > 1, "wsl: a queue is shared by two colors or more: shares_queue<first, second>");
+    ((*to = detail::named<Color>(role::share), to++->after = (u64{0} | ... | color_bit(Color.id))), ...);
+  }
+};
 
 namespace detail {
 
-template <auto Color, class... Command>
-constexpr auto steering(u8 where, Command... what) {
-  static_assert((std::is_same_v<Command, command> && ...),
-                "wsl: the commands of steers<color>(...) are advance, reset and teardown");
-  if constexpr (!(std::is_same_v<Command, command> && ...)) return task_table<1>{};
-  else
-    return task_table<1>{{{.what = role::steer,
-                           .id = Color.id,
-                           .type = &payload_type_of<typename decltype(Color)::payload>,
-                           .commands = static_cast<u8>((where | ... | command_bit(what)))}}};
-}
+template <u8 where, auto Color, auto... Command>
+struct steering : single_entry {
+  template <class Program>
+  static consteval void write(binding* to) {
+    constexpr bool commands = (std::is_same_v<decltype(Command), command> && ...);
+    static_assert(commands, "wsl: the commands of steers<color, ...> are switch_adv, switch_rst and teardown");
+    *to = named<Color>(role::steer);
+    if constexpr (commands) to->commands = static_cast<u8>((where | ... | command_bit(Command)));
+  }
+};
 
 }  // namespace detail
 
-/// Tasks of this program send control wavelets of the color that carry these commands: `steers<out>(advance,
-/// reset)`.
-template <auto Color, class... Command>
+/// Tasks of this program send control wavelets of the color that carry these commands: `steers<out, advance, reset>`.
+template <auto Color, auto... Command>
   requires color_like<decltype(Color)>
-consteval auto steers(Command... what) {
-  return detail::steering<Color>(0, what...);
-}
+struct steers : detail::steering<0, Color, Command...> {};
 
-/// The same for a module that gives its paths switches on some layouts only: `may_steer<out>(advance,
-/// reset)`. Where there are none, none of its tasks sends commands.
-template <auto Color, class... Command>
+/// The same for a module that gives its paths switches on some layouts only: `may_steer<out, advance, reset>`. Where
+/// there are none, none of its tasks sends commands.
+template <auto Color, auto... Command>
   requires color_like<decltype(Color)>
-consteval auto may_steer(Command... what) {
-  return detail::steering<Color>(where_switched, what...);
-}
-
-/// This program sends on every color of a library module's set: `sends<halo>()`.
-template <auto Module>
-  requires(!color_like<decltype(Module)>) && requires { Module.colors(); }
-consteval auto sends() {
-  return []<std::size_t... I>(std::index_sequence<I...>) {
-    return table(sends<Module.colors()[I]>()...);
-  }(std::make_index_sequence<Module.colors().size()>{});
-}
-
-/// Descriptors of this program read every color of a library module's set: `reads<halo>()`.
-template <auto Module>
-  requires(!color_like<decltype(Module)>) && requires { Module.colors(); }
-consteval auto reads() {
-  return []<std::size_t... I>(std::index_sequence<I...>) {
-    return table(reads<Module.colors()[I]>()...);
-  }(std::make_index_sequence<Module.colors().size()>{});
-}
+struct may_steer : detail::steering<where_switched, Color, Command...> {};
 
 }  // namespace wsl

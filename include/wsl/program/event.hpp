@@ -4,6 +4,8 @@
 // between the two something else was done. An event counts: each co_await waits for one more operation. See
 // docs/guide/program.md.
 #pragma once
+#include <type_traits>
+
 #include "descriptor/transfer.hpp"
 
 namespace wsl {
@@ -34,6 +36,12 @@ struct signals {
   using by_engine = void;
   explicit signals(event& e) : where(&e.ended_) {}
   void attach_to(transfer& t) const { t.signals = where; }
+  /// Modules are given a completion, and that activates or unblocks a task.
+  template <class Completion>
+    requires std::is_class_v<Completion>
+  operator Completion() const {
+    static_assert(std::is_void_v<Completion>, "wsl: signals(event) goes with me.async; a module's completion is then<&part::next>() or unblocks<&part::next>()");
+  }
 
   fifo_state* where;
 };

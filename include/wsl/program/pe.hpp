@@ -12,14 +12,14 @@ namespace wsl {
 
 namespace detail {
 [[noreturn]] inline void the_program_does_not_bind_this_task(const char* program, const char* task) {
-  throw fault(std::string("wsl: program ") + program + " does not bind local<&" + task + ">() in its table");
+  throw fault(std::string("wsl: program ") + program + " does not bind local<&" + task + "> in its tasks");
 }
 [[noreturn]] inline void the_table_does_not_say_steers(const program_image& image, int color, int missing) {
   const command what = missing & command_bit(advance) ? advance
                        : missing & command_bit(reset) ? reset
                                                       : teardown;
   throw fault(std::string("wsl: program ") + image.source->name + " sends a command on color " +
-              std::to_string(color) + ", but its table does not say steers<color>(" + name_of(what) + ")");
+              std::to_string(color) + ", but its table does not say steers<color, " + name_of(what) + ">");
 }
 [[noreturn]] inline void the_machine_has_no_such_microthread(const machine& m, int number) {
   throw fault(std::string("wsl: ") + m.name + " has the microthreads 0 to " +
@@ -108,15 +108,20 @@ class pe {
   void send(color<T> c, T value) {
     if (state_.image->sent_type[c.id] != &payload_type_of<T>) [[unlikely]]
       return refuse(c);
-    engines::channel& out = state_.channel_of(c.id);
+    engines::send_window& out = state_.window_of(c.id);
     const int at = out.next();
     if (at >= out.limit()) [[unlikely]] {
-      if (at == out.size() || out.is_closed()) return refuse(c);
+      if (out.is_closed() || at >= out.limit() + state_.sends_at_most) return refuse(c);
       state_.interrupted = true;
       if (u32*& journal = state_.image->engine->journal) *journal++ = static_cast<u32>(c.id);
     }
     out.words[at] = to_bits(value);
     out.move_to(at + 1);
+  }
+  template <payload T, class Value>
+    requires(!std::is_same_v<T, Value>)
+  void send(color<T>, const Value&) {
+    static_assert(std::is_same_v<T, Value>, "wsl: a task sends what the color carries: me.send(red, 1.f) for a color<f32>");
   }
   /// Sends a control wavelet: it runs the control task `id` where it is delivered, with 16 bits of data.
   template <payload T>
@@ -191,10 +196,10 @@ class pe {
   }
 
   /// Computes beside the tasks, in memory that none of them touches until it is complete:
-  /// `me.beside<&part::compute>(*this, then<&part::computed>())`, where compute() has no arguments, so it can
-  /// neither send nor read. The threaded engine completes it when no partition has news for another, and may
-  /// do it on another thread while they have; ranks do, so that words travel meanwhile. Worth it from some 10
-  /// microseconds on.
+  /// `me.async_compute<&part::compute>(*this, then<&part::computed>())`, where compute() has no arguments, so
+  /// it can neither send nor read. The threaded engine completes it when no partition has messages for
+  /// another, and may do it on another thread while they have; ranks do, so that words travel meanwhile.
+  /// Worth it from some 10 microseconds on.
   template <auto Compute, class Part, class... Completion>
   void async_compute(Part& part, Completion... when_complete) {
     static_assert(
@@ -265,10 +270,10 @@ class pe {
   template <class Take, class F, class Dst, class... Src>
   [[gnu::always_inline]] bool moves_now(const operation<F, Dst, Src...>& op, at_once& now) {
     using what = operation<F, Dst, Src...>;
-    engines::channel* to = nullptr;
+    engines::send_window* to = nullptr;
     if constexpr (what::sends) {
       const auto [color, type] = op.output();
-      to = &state_.channel_of(color);
+      to = &state_.window_of(color);
       if (op.length() >= engines::rendezvous_words || state_.image->sent_type[color] != type ||
           !to->fits(op.length()))
         return false;
@@ -284,25 +289,26 @@ class pe {
     return true;
   }
 
-  // The engine itself must look where a buffer becomes empty or a sender waits for room.
+  // The engine itself must look where nothing would be left, and where the window asks for it.
   struct lone_reader {
     [[gnu::always_inline]] static bool words(pe_state& s, int color, const payload_type* type, u32 n,
                                              const u32*& first) {
-      for (engines::cursor* in = s.cursors(), *last = s.end_of_cursors(); in != last; ++in) {
+      for (engines::receive_window* in = s.receive_windows(), *last = s.end_of_receive_windows(); in != last;
+           ++in) {
         if (in->is_plain(color)) [[likely]]
           return read(s, *in, color, type, n, first);
         if (in->color == color) return false;
       }
       return false;
     }
-    [[gnu::always_inline]] static bool read(pe_state& s, engines::cursor& in, int color,
+    [[gnu::always_inline]] static bool read(pe_state& s, engines::receive_window& in, int color,
                                             const payload_type* type, u32 n, const u32*& first) {
       const program_image& image = *s.image;
       if (s.taken != engines::taken_color::none || image.read_type[color] != type) return false;
-      const engines::channel& c = image.channels[in.from];
-      if (c.tail() - in.head <= n || c.writer_waits) return false;
+      const engines::send_window& from = image.send_windows[in.from];
+      if (from.tail() - in.head <= n) return false;
       s.taken = engines::taken(color);
-      first = c.words + (std::exchange(in.head, in.head + n) - c.origin);
+      first = from.words + (std::exchange(in.head, in.head + n) - from.origin);
       return true;
     }
   };
@@ -346,7 +352,8 @@ class pe {
   [[gnu::always_inline]] void happen(const completion& c, int place) {
     if (c.what == completion::effect::unblock_color) state_.blocked_colors &= ~color_bit(place);
     else if (c.what == completion::effect::unblock) state_.blocked &= ~local_bit(place);
-    else if (c.what != completion::effect::nothing) state_.active |= local_bit(place);
+    else if (c.what == completion::effect::each_time) state_.active |= local_bit(place);
+    else if (c.what == completion::effect::activate) state_.activate(place);
   }
   void attach(transfer& t, const completion& c) const {
     switch (c.what) {

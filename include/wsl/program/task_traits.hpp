@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What can be read off the type of a task, a member function of a PE program: `void pass(pe& me, f32 x)`.
 #pragma once
+#include <concepts>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -29,6 +30,8 @@ template <class F>
 struct signature {
   static constexpr bool is_task = false;
 };
+template <class P, class R, class... In>
+struct signature<R (P::*)(pe&, In...) noexcept> : signature<R (P::*)(pe&, In...)> {};
 template <class P, class R, class... In>
 struct signature<R (P::*)(pe&, In...)> {
   static constexpr bool is_task = std::is_void_v<R> || std::is_same_v<R, task>;
@@ -68,17 +71,50 @@ using launch_arguments = typename decayed<typename signature_of<Task>::input>::t
 template <auto Task>
 concept task_like = detail::signature_of<Task>::is_task;
 
-/// The table of a program or module, with local tasks and launches numbered in order.
+/// A program or a library module: a class with a public list of its tasks.
+template <class P>
+concept has_tasks = requires {
+  { P::tasks::size } -> std::convertible_to<int>;
+};
+
+/// The entries of a list of tasks as data.
+template <int n>
+struct task_table {
+  binding entries[static_cast<std::size_t>(n > 0 ? n : 1)]{};
+};
+
+namespace detail {
+
+// Local tasks, the urgent ones first and the long-running ones last, and launches get their numbers in the order of
+// the list.
+template <class Program, class List = typename Program::tasks>
+consteval auto table_for() {
+  task_table<List::size> t;
+  List::template write<Program>(t.entries);
+  int locals = 0, launches = 0;
+  for (int turn : {-1, 0, 1})
+    for (binding& b : t.entries)
+      if (b.what == role::local && b.long_running - b.urgent == turn) b.id = locals++;
+  for (binding& b : t.entries)
+    if (b.what == role::launch) b.id = launches++;
+  return t;
+}
+
+}  // namespace detail
+
+/// The table of a program or module.
 template <class Program>
-inline constexpr auto table_of = Program::tasks().numbered();
+inline constexpr auto table_of = detail::table_for<Program>();
 
 /// Where a local task stands among the local tasks of its own program or module.
 template <auto Task>
   requires task_like<Task>
 consteval int local_position() {
   using owner = typename detail::signature_of<Task>::owner;
-  for (const binding& b : table_of<owner>.entries)
-    if (b.what == role::local && b.key == &task_key<Task>) return b.id;
+  if constexpr (has_tasks<owner>) {
+    constexpr int entry = owner::tasks::template find_local<Task>();
+    if constexpr (entry >= 0) return table_of<owner>.entries[entry].id;
+  }
   return max_colors;  // not bound here: found, or refused, when it is used
 }
 

@@ -1,50 +1,73 @@
 // SPDX-License-Identifier: MIT
-// The table of a PE program (CSL's comptime block): what it listens to, what its descriptors read, what it
-// sends, and what the host may call. The checker sees all of it.
-//   static consteval auto tasks() { return table(launch<&part::start>(), on<in, &part::pass>(), sends<out>()); }
+// The list of a PE program's tasks (CSL's comptime block): what it listens to, what its descriptors read, what it
+// sends, and what the host may call. It is a type, so that it can stand in the class that it describes; the checker
+// reads it as data, see layout/program.hpp.
+//   using tasks = task_list<launch<&part::start>, on<in, &part::pass>, sends<out>>;
 #pragma once
 #include <cstddef>
 #include <new>
 
+#include "convert.hpp"
 #include "pe.hpp"
+#include "storage.hpp"
 
 namespace wsl {
 
+/// How a task is when the fabric starts, as the last argument of its entry: `local<&part::step, blocked>`.
 inline constexpr initially blocked = initially::blocked;
 inline constexpr initially active = initially::active;
 
-template <std::size_t N>
-struct task_table {
-  binding entries[N]{};
+/// The entries of a program or module, in their order. An entry may be a list itself.
+template <class... Entries>
+struct task_list {
+  static constexpr int size = (0 + ... + Entries::size);
 
-  /// Local tasks, the urgent ones first and the lengthy ones last, and launches get their numbers in the
-  /// order of the table.
-  consteval task_table numbered() const {
-    task_table t = *this;
-    int locals = 0, launches = 0;
-    for (int turn : {-1, 0, 1})
-      for (binding& b : t.entries)
-        if (b.what == role::local && b.long_running - b.urgent == turn) b.id = locals++;
-    for (binding& b : t.entries)
-      if (b.what == role::launch) b.id = launches++;
-    return t;
+  template <class Program>
+  static consteval void write([[maybe_unused]] binding* to) {
+    (Entries::template write<Program>(std::exchange(to, to + Entries::size)), ...);
+  }
+
+  /// Which entry binds this local task; -1 if none does.
+  template <auto Task>
+  static consteval int find_local() {
+    int found = -1, before = 0;
+    [[maybe_unused]] const auto look = [&](int at, int entries) {
+      if (found < 0 && at >= 0) found = before + at;
+      before += entries;
+    };
+    (look(Entries::template find_local<Task>(), Entries::size), ...);
+    return found;
   }
 };
 
-template <std::size_t... N>
-consteval auto table(const task_table<N>&... parts) {
-  static_assert(sizeof...(N) > 0,
-                "wsl: a table has at least one entry: launch, on, local, control, reads, sends or use");
-  task_table<(N + ... + 0)> joined;
-  std::size_t i = 0;
-  const auto append = [&](const auto& part) {
-    for (const binding& b : part.entries) joined.entries[i++] = b;
-  };
-  (append(parts), ...);
-  return joined;
-}
+/// Entries that the program has only under a condition: `when<width == 2, local<&part::second>>`.
+template <bool condition, class... Entries>
+using when = std::conditional_t<condition, task_list<Entries...>, task_list<>>;
 
 namespace detail {
+
+template <template <int> class Entry, class Numbers>
+struct numbered_list;
+template <template <int> class Entry, int... k>
+struct numbered_list<Entry, std::integer_sequence<int, k...>> : task_list<Entry<k>...> {};
+
+}  // namespace detail
+
+/// Entries that differ in a number: after `template <int k> using sent = local<&part::sent<k>>;` the list
+/// `numbered<4, sent>` has the entries sent<0> to sent<3>.
+template <int n, template <int> class Entry>
+struct numbered : detail::numbered_list<Entry, std::make_integer_sequence<int, n>> {};
+
+namespace detail {
+
+/// What is one binding, and no local task.
+struct single_entry {
+  static constexpr int size = 1;
+  template <auto>
+  static consteval int find_local() {
+    return -1;
+  }
+};
 
 template <auto Task>
 using owner_of = typename signature_of<Task>::owner;
@@ -82,20 +105,30 @@ inline constexpr bool takes_nothing_or_data = [] {
   else return signature_of<Task>::inputs == 0;
 }();
 
+template <auto Task, class... Inputs>
+[[gnu::always_inline]] inline void begin(owner_of<Task>& program, pe& me, const Inputs&... inputs) {
+  if constexpr (signature_of<Task>::waits) {
+    task::begins = true;
+    static_cast<void>((program.*Task)(me, inputs...));
+  } else {
+    (program.*Task)(me, inputs...);
+  }
+}
+
 template <auto Task, class Payload, port from>
 inline void call(owner_of<Task>& program, pe& me, u32 word) {
   const auto value = from_bits<Payload>(word);
-  if constexpr (takes_halves<Task, Payload>) (program.*Task)(me, value.data, value.index);
-  else if constexpr (takes_side<Task, Payload>) (program.*Task)(me, value, from);
-  else (program.*Task)(me, value);
+  if constexpr (takes_halves<Task, Payload>) begin<Task>(program, me, value.data, value.index);
+  else if constexpr (takes_side<Task, Payload>) begin<Task>(program, me, value, from);
+  else begin<Task>(program, me, value);
 }
 
 // The loop lives here, around the task, so that the task inlines: an engine makes one indirect call a batch.
 // There is always a first word, and saying so in the form of the loop is what lets compilers keep the
 // program's members in registers.
-template <auto Task, class Payload, port from>
+template <class Program, auto Task, class Payload, port from>
 u32 run_data(void* state, pe& me, const void* input, u32 count) {
-  auto& program = *static_cast<owner_of<Task>*>(state);
+  owner_of<Task>& program = *static_cast<Program*>(state);
   const u32* __restrict words = static_cast<const u32*>(input);
   u32 taken = 0;
   do call<Task, Payload, from>(program, me, words[taken++]);
@@ -105,28 +138,31 @@ u32 run_data(void* state, pe& me, const void* input, u32 count) {
 
 // A task that sends or takes one array after another activates itself again and again; as long as nothing
 // else may come before it, it runs on without its engine.
-template <auto Task>
+template <class Program, auto Task>
 u32 run_local(void* state, pe& me, const void* bit, u32 most) {
+  owner_of<Task>& program = *static_cast<Program*>(state);
   const u32 own_bit = *static_cast<const u32*>(bit);
   u32 ran = 0;
-  do (static_cast<owner_of<Task>*>(state)->*Task)(me);
+  do begin<Task>(program, me);
   while (++ran < most && state_of(me).try_rerun(own_bit));
   return ran;
 }
 
-template <auto Task>
+template <class Program, auto Task>
 u32 run_control(void* state, pe& me, const void* input, u32) {
-  auto& program = *static_cast<owner_of<Task>*>(state);
-  if constexpr (signature_of<Task>::inputs == 0) (program.*Task)(me);
-  else (program.*Task)(me, control_word{*static_cast<const u32*>(input)}.data());
+  owner_of<Task>& program = *static_cast<Program*>(state);
+  if constexpr (signature_of<Task>::inputs == 0) begin<Task>(program, me);
+  else begin<Task>(program, me, control_word{*static_cast<const u32*>(input)}.data());
   return 1;
 }
 
-template <auto Task>
-u32 run_launch(void* state, pe& me, const void* input, u32) {
-  auto& program = *static_cast<owner_of<Task>*>(state);
-  std::apply([&](const auto&... argument) { (program.*Task)(me, argument...); },
-             *static_cast<const launch_arguments<Task>*>(input));
+template <class Program, auto Task>
+u32 run_launch(void* state, pe& me, [[maybe_unused]] const void* input, u32) {
+  owner_of<Task>& program = *static_cast<Program*>(state);
+  if constexpr (signature_of<Task>::inputs == 0) begin<Task>(program, me);
+  else
+    std::apply([&](const auto&... argument) { begin<Task>(program, me, argument...); },
+               *static_cast<const launch_arguments<Task>*>(input));
   return 1;
 }
 
@@ -136,8 +172,6 @@ consteval binding bind(role what, int id, const payload_type* type, task_functio
   return {what, id, type, &task_key<Task>, nullptr, support::function_name<Task>(), run, start, 0, arguments};
 }
 
-// Every entry asks this first, and builds nothing for what is not a task: the sentence is then the only
-// error.
 template <auto Task>
 consteval bool is_task() {
   static_assert(task_like<Task>,
@@ -151,12 +185,29 @@ consteval bool is_task() {
   return false;
 }
 
+// Every entry asks this first, and writes nothing for what is not a task of the program: the sentence is then the only
+// error.
+template <class Program, auto Task>
+consteval bool binds() {
+  if constexpr (!is_task<Task>()) return false;
+  else {
+    constexpr bool own = std::is_convertible_v<Program*, owner_of<Task>*>;
+    static_assert(own, "wsl: a list of tasks binds the functions of its own program, or of a public base class of it");
+    return own;
+  }
+}
+
+template <class X>
+concept number = floating<X> || std::integral<X>;
+template <class From, class To>
+concept becomes_argument = (number<From> || number<To> ? becomes<From, To> : std::is_convertible_v<From, To>);
+
 template <auto Task, class... Arguments>
 inline constexpr bool accepts = false;
 template <auto Task, class... Arguments>
   requires(signature_of<Task>::inputs == sizeof...(Arguments))
 inline constexpr bool accepts<Task, Arguments...> = []<std::size_t... I>(std::index_sequence<I...>) {
-  return (std::is_convertible_v<Arguments, std::remove_cvref_t<input_of<Task, I>>> && ...);
+  return (becomes_argument<Arguments, std::remove_cvref_t<input_of<Task, I>>> && ...);
 }(std::index_sequence_for<Arguments...>{});
 
 // A launch asks this first, and starts nothing that would not fit: the sentence is then the only error.
@@ -165,155 +216,182 @@ consteval bool fits_launch() {
   if constexpr (!is_task<Task>()) return false;
   else {
     static_assert(accepts<Task, Arguments...>,
-                  "wsl: the arguments of a launch are those of the task after the PE, in number and type");
+                  "wsl: the arguments of a launch are those of the task after the PE, in number and type; a "
+                  "floating-point number becomes a whole one, and any number a bool, only by a cast");
     return accepts<Task, Arguments...>;
   }
 }
 
-}  // namespace detail
-
-/// A function that the host calls, with arguments of its own: `launch<&part::start>()`.
-template <auto Task>
-consteval auto launch() {
-  if constexpr (!detail::is_task<Task>()) return task_table<1>{};
-  else
-    return task_table<1>{
-        {detail::bind<Task>(role::launch, -1, nullptr, &detail::run_launch<Task>, initially::ready)}};
+template <class To, class From>
+To as_argument(const From& given) {
+  if constexpr (number<To>) return convert<To>(given);
+  else return given;
 }
 
-/// A task that each data wavelet of a color triggers: `on<in, &part::pass>()`. Its parameter is the color's
-/// payload, or the two halves of it. `on<in, &part::pass>(blocked)` waits for the first unblock.
-template <auto Color, auto Task>
-  requires color_like<decltype(Color)>
-consteval auto on(initially start = initially::ready) {
+/// The arguments of a launch as the task gets them. Throws fault if a whole number does not fit.
+template <auto Task, class... Arguments>
+launch_arguments<Task>* new_arguments(const Arguments&... given) {
+  using tuple = launch_arguments<Task>;
+  return [&]<std::size_t... I>(std::index_sequence<I...>) {
+    return new tuple(as_argument<std::tuple_element_t<I, tuple>>(given)...);
+  }(std::index_sequence_for<Arguments...>{});
+}
+
+}  // namespace detail
+
+/// A function that the host calls, with arguments of its own: `launch<&part::start>`.
+template <auto Task>
+struct launch : detail::single_entry {
+  template <class Program>
+  static consteval void write(binding* to) {
+    if constexpr (detail::binds<Program, Task>())
+      *to = detail::bind<Task>(role::launch, -1, nullptr, &detail::run_launch<Program, Task>, initially::ready);
+  }
+};
+
+namespace detail {
+
+template <class Program, auto Task, auto Color, port from>
+consteval void write_data_task(binding& to, initially start) {
   using payload = typename decltype(Color)::payload;
-  if constexpr (!detail::is_task<Task>()) return task_table<1>{};
-  else {
-    constexpr bool takes = detail::takes_whole<Task, payload> || detail::takes_halves<Task, payload>;
-    static_assert(
-        takes,
-        "wsl: the task's parameter must be the payload of its color: void f(pe& me, f32 x) for a color<f32>");
-    if constexpr (!takes) return task_table<1>{};
-    else
-      return task_table<1>{{detail::bind<Task>(role::data, Color.id, &payload_type_of<payload>,
-                                               &detail::run_data<Task, payload, ramp>, start)}};
+  if constexpr (binds<Program, Task>()) {
+    constexpr bool takes = takes_whole<Task, payload> || takes_halves<Task, payload> ||
+                           (from != ramp && takes_side<Task, payload>);
+    static_assert(takes, "wsl: the task's parameter must be the payload of its color: void f(pe& me, f32 x) for a color<f32>");
+    if constexpr (takes)
+      to = bind<Task>(role::data, Color.id, &payload_type_of<payload>, &run_data<Program, Task, payload, from>, start);
   }
 }
 
-namespace detail {
-
-template <auto Module, std::size_t I, auto Task>
-consteval auto on_nth() {
-  constexpr auto c = Module.colors()[I];
-  using payload = typename decltype(c)::payload;
-  if constexpr (takes_side<Task, payload>) {
-    constexpr port from = Module.arrives_from(static_cast<int>(I));
-    return task_table<1>{{bind<Task>(role::data, c.id, &payload_type_of<payload>,
-                                     &run_data<Task, payload, from>, initially::ready)}};
-  } else {
-    return on<c, Task>();
-  }
+/// A color, or a library module with a set of colors.
+template <auto What>
+consteval int colors_in() {
+  if constexpr (color_like<decltype(What)>) return 1;
+  else if constexpr (requires { What.colors(); }) return static_cast<int>(What.colors().size());
+  else return 0;
+}
+template <auto What, int i>
+consteval auto color_in() {
+  if constexpr (color_like<decltype(What)>) return What;
+  else return What.colors()[i];
 }
 
 }  // namespace detail
 
-/// One task for all colors of a library module's set: `on<halo, &cell::hear>()`. It takes the payload, or the
-/// payload and the side from which it came: void hear(pe& me, f32 x, port from).
-template <auto Module, auto Task>
-  requires(!color_like<decltype(Module)>)
-consteval auto on(initially start = initially::ready) {
-  static_assert(
-      requires { Module.colors(); },
-      "wsl: on<...> names a color or a module with colors: on<in, &part::hear>() or on<halo, &part::hear>()");
-  if constexpr (!detail::is_task<Task>() || !requires { Module.colors(); }) return task_table<1>{};
-  else {
-    auto t = []<std::size_t... I>(std::index_sequence<I...>) {
-      return table(detail::on_nth<Module, I, Task>()...);
-    }(std::make_index_sequence<Module.colors().size()>{});
-    for (binding& b : t.entries) b.start = start;
-    return t;
-  }
-}
+/// A task that each data wavelet of a color triggers: `on<in, &part::pass>`. Its parameter is the color's payload, or
+/// the two halves of it. `on<in, &part::pass, blocked>` waits for the first unblock. Of a library module it is one task
+/// for all colors of the set, `on<halo, &cell::hear>`, and may take the side from which the payload came as well:
+/// void hear(pe& me, f32 x, port from).
+template <auto What, auto Task, initially start = initially::ready>
+struct on : detail::single_entry {
+  static constexpr int size = detail::colors_in<What>();
 
-/// A task that `me.activate` or the completion of an operation runs: `local<&part::step>()`,
-/// `local<&part::step>(blocked)`, or `local<&part::step>(active)` to run when the fabric starts.
-template <auto Task>
-consteval auto local(initially start = initially::ready) {
-  if constexpr (!detail::is_task<Task>()) return task_table<1>{};
-  else {
-    constexpr bool takes = detail::signature_of<Task>::inputs == 0;
-    static_assert(takes, "wsl: a local task takes only the PE: void f(pe& me)");
-    if constexpr (!takes) return task_table<1>{};
-    else
-      return task_table<1>{{detail::bind<Task>(role::local, -1, nullptr, &detail::run_local<Task>, start)}};
+  template <class Program>
+  static consteval void write(binding* to) {
+    static_assert(size > 0,
+                  "wsl: on<...> names a color or a module with colors: on<in, &part::hear> or on<halo, &part::hear>");
+    write_each<Program>(to, std::make_integer_sequence<int, size>{});
   }
-}
 
-/// A task that control wavelets with this id run, whatever their color: `control<7, &part::stop>()`. It may
-/// take 16 bits of data.
+ private:
+  template <class Program, int... i>
+  static consteval void write_each(binding* to, std::integer_sequence<int, i...>) {
+    (detail::write_data_task<Program, Task, detail::color_in<What, i>(), side_of<i>()>(to[i], start), ...);
+  }
+  template <int i>
+  static consteval port side_of() {
+    if constexpr (requires { What.arrives_from(i); }) return What.arrives_from(i);
+    else return ramp;
+  }
+};
+
+/// A task that `me.activate` or the completion of an operation runs: `local<&part::step>`,
+/// `local<&part::step, blocked>`, or `local<&part::step, active>` to run when the fabric starts.
+template <auto Task, initially start = initially::ready>
+struct local : detail::single_entry {
+  template <class Program>
+  static consteval void write(binding* to) {
+    if constexpr (detail::binds<Program, Task>()) {
+      constexpr bool takes = detail::signature_of<Task>::inputs == 0;
+      static_assert(takes, "wsl: a local task takes only the PE: void f(pe& me)");
+      if constexpr (takes) *to = detail::bind<Task>(role::local, -1, nullptr, &detail::run_local<Program, Task>, start);
+    }
+  }
+  template <auto Other>
+  static consteval int find_local() {
+    return std::is_same_v<local, local<Other, start>> ? 0 : -1;
+  }
+};
+
+/// A task that control wavelets with this id run, whatever their color: `control<7, &part::stop>`. It may take 16 bits
+/// of data.
 template <int id, auto Task>
-consteval auto control() {
-  if constexpr (!detail::is_task<Task>()) return task_table<1>{};
-  else {
-    constexpr bool takes = detail::takes_nothing_or_data<Task>;
-    static_assert(takes,
-                  "wsl: a control task takes the PE, and the wavelet's 16 bits if it wants them: void f(pe& "
-                  "me, u16 data)");
-    if constexpr (!takes) return task_table<1>{};
-    else
-      return task_table<1>{
-          {detail::bind<Task>(role::control, id, nullptr, &detail::run_control<Task>, initially::ready)}};
+struct control : detail::single_entry {
+  template <class Program>
+  static consteval void write(binding* to) {
+    if constexpr (detail::binds<Program, Task>()) {
+      constexpr bool takes = detail::takes_nothing_or_data<Task>;
+      static_assert(takes,
+                    "wsl: a control task takes the PE, and the wavelet's 16 bits if it wants them: void f(pe& "
+                    "me, u16 data)");
+      if constexpr (takes)
+        *to = detail::bind<Task>(role::control, id, nullptr, &detail::run_control<Program, Task>, initially::ready);
+    }
   }
-}
+};
 
-/// A task that runs when a command has torn down a color at the router of its PE: `on_teardown<sum,
-/// &part::next>()`. Wavelets of the color wait until it, or a later task, calls `me.reopen(sum)`.
+/// A task that runs when a command has torn down a color at the router of its PE: `on_teardown<sum, &part::next>`.
+/// Wavelets of the color wait until it, or a later task, calls `me.reopen(sum)`.
 template <auto Color, auto Task>
   requires color_like<decltype(Color)>
-consteval auto on_teardown() {
-  if constexpr (!detail::is_task<Task>()) return task_table<1>{};
-  else {
-    constexpr bool takes = detail::signature_of<Task>::inputs == 0;
-    static_assert(takes, "wsl: a task of a teardown takes only the PE: void f(pe& me)");
-    if constexpr (!takes) return task_table<1>{};
-    else
-      return task_table<1>{{detail::bind<Task>(role::torn_down, Color.id, nullptr, &detail::run_control<Task>,
-                                               initially::ready)}};
+struct on_teardown : detail::single_entry {
+  template <class Program>
+  static consteval void write(binding* to) {
+    if constexpr (detail::binds<Program, Task>()) {
+      constexpr bool takes = detail::signature_of<Task>::inputs == 0;
+      static_assert(takes, "wsl: a task of a teardown takes only the PE: void f(pe& me)");
+      if constexpr (takes)
+        *to = detail::bind<Task>(role::torn_down, Color.id, nullptr, &detail::run_control<Program, Task>,
+                                 initially::ready);
+    }
   }
-}
+};
 
 namespace detail {
-// not constexpr: its name is what the compiler says
+// not constexpr: their names are what the compiler says
 inline void only_data_tasks_and_local_tasks_are_urgent() {}
-}  // namespace detail
-
-/// Tasks that go before the other ready tasks of their PE (CSL's task_priority): `urgent(on<alarm,
-/// &part::stop>())`. A program whose result depends on it has a race; it is for who must not be kept waiting.
-template <std::size_t N>
-consteval auto urgent(task_table<N> tasks) {
-  for (binding& b : tasks.entries) {
-    if (b.what != role::data && b.what != role::local) detail::only_data_tasks_and_local_tasks_are_urgent();
-    b.urgent = true;
-  }
-  return tasks;
-}
-
-namespace detail {
 inline void only_local_tasks_are_long_running() {}
 }  // namespace detail
 
-/// Local tasks that compute long: `lengthy(local<&part::inside>())`. They go after the other ready tasks of
-/// their PE; and the threaded engine, to whom a task is one step, starts them when nothing else is left to do
-/// anywhere, all at once: what others wait for is then on its way, and no thread waits for one that computes.
-/// Worth it from some 10 microseconds on.
-template <std::size_t N>
-consteval auto long_running(task_table<N> tasks) {
-  for (binding& b : tasks.entries) {
-    if (b.what != role::local) detail::only_local_tasks_are_long_running();
-    b.long_running = true;
+/// Tasks that go before the other ready tasks of their PE (CSL's task_priority): `urgent<on<alarm, &part::stop>>`. A
+/// program whose result depends on it has a race; it is for a task that must not be kept waiting.
+template <class... Entries>
+struct urgent : task_list<Entries...> {
+  template <class Program>
+  static consteval void write(binding* to) {
+    task_list<Entries...>::template write<Program>(to);
+    for (binding* b = to; b != to + urgent::size; ++b) {
+      if (b->what != role::data && b->what != role::local) detail::only_data_tasks_and_local_tasks_are_urgent();
+      b->urgent = true;
+    }
   }
-  return tasks;
-}
+};
+
+/// Local tasks that compute for long: `long_running<local<&part::inside>>`. They go after the other ready tasks of
+/// their PE. The threaded engine, for which a task is one step, starts them when nothing else is left to do anywhere,
+/// all at once: what other PEs wait for is then on its way, and no thread waits for one that computes. Worth it from
+/// some 10 microseconds on.
+template <class... Entries>
+struct long_running : task_list<Entries...> {
+  template <class Program>
+  static consteval void write(binding* to) {
+    task_list<Entries...>::template write<Program>(to);
+    for (binding* b = to; b != to + long_running::size; ++b) {
+      if (b->what != role::local) detail::only_local_tasks_are_long_running();
+      b->long_running = true;
+    }
+  }
+};
 
 namespace detail {
 
@@ -325,32 +403,55 @@ struct member<M P::*> {
   using type = M;
 };
 
-// A module's task, called on the module inside its owner. Everything is known here, so the call inlines.
-template <auto Member, std::size_t I>
+// A module's task, called on the module inside its program. Everything is known here, so the call inlines.
+template <class Program, auto Member, std::size_t I>
 u32 run_in_member(void* state, pe& me, const void* input, u32 count) {
   using traits = member<decltype(Member)>;
-  auto& owner = *static_cast<typename traits::owner*>(state);
+  typename traits::owner& owner = *static_cast<Program*>(state);
   constexpr task_function inner = table_of<typename traits::type>.entries[I].run;
   return inner(&(owner.*Member), me, input, count);
 }
 
 }  // namespace detail
 
-/// A library module that is a member of the program brings its own table: `use<&worker::reduce>()`.
+/// A library module that is a member of the program brings its own tasks: `use<&worker::reduce>`.
 template <auto Member>
-consteval auto use() {
+struct use : detail::single_entry {
   using module = typename detail::member<decltype(Member)>::type;
-  auto t = table_of<module>;
-  [&]<std::size_t... I>(std::index_sequence<I...>) {
-    ((t.entries[I].run = t.entries[I].runs() ? &detail::run_in_member<Member, I> : nullptr), ...);
-  }(std::make_index_sequence<std::size(table_of<module>.entries)>{});
-  for (binding& b : t.entries) b.module = b.module ? b.module : &module_key<module>;
-  return t;
-}
+  static constexpr int size = [] {
+    if constexpr (has_tasks<module>) return module::tasks::size;
+    else return 0;
+  }();
 
-/// A PE program: a struct with default values for its members and a table of tasks.
+  template <class Program>
+  static consteval void write(binding* to) {
+    static_assert(has_tasks<module>, "wsl: use<&part::member> names a library module, a member with tasks of its own");
+    constexpr bool own = std::is_convertible_v<Program*, typename detail::member<decltype(Member)>::owner*>;
+    static_assert(own, "wsl: a list of tasks uses the modules of its own program, or of a public base class of it");
+    if constexpr (own) write_each<Program>(to, std::make_index_sequence<static_cast<std::size_t>(size)>{});
+  }
+
+ private:
+  template <class Program, std::size_t... I>
+  static consteval void write_each(binding* to, std::index_sequence<I...>) {
+    ((to[I] = table_of<module>.entries[I],
+      to[I].run = to[I].runs() ? &detail::run_in_member<Program, Member, I> : nullptr,
+      to[I].module = to[I].module ? to[I].module : &module_key<module>),
+     ...);
+  }
+};
+
+namespace detail {
+template <class T>
+inline constexpr bool is_task_list = false;
+template <class... Entries>
+inline constexpr bool is_task_list<task_list<Entries...>> = true;
+}  // namespace detail
+
+/// A PE program: a struct with default values for its members and a list of its tasks.
 template <class P>
-concept pe_program = std::is_default_constructible_v<P> && requires { P::tasks().numbered(); };
+concept pe_program =
+    std::is_default_constructible_v<P> && requires { requires detail::is_task_list<typename P::tasks>; };
 
 namespace detail {
 
@@ -359,25 +460,43 @@ consteval program describe() {
   static_assert(std::is_default_constructible_v<P>,
                 "wsl: the members of a PE program have default values: f32 x = 0;");
   static_assert(!std::is_default_constructible_v<P> || pe_program<P>,
-                "wsl: a PE program has a public table: static consteval auto tasks() { return "
-                "table(launch<&part::start>()); }");
+                "wsl: a PE program has a public list of its tasks: using tasks = task_list<launch<&part::start>>;");
   if constexpr (!pe_program<P>) return {};
-  else
+  else {
+    static_assert(P::tasks::size > 0,
+                  "wsl: a list of tasks has at least one entry: launch, on, local, control, reads, sends or use");
     return {
         .name = support::type_name<P>(),
         .bytes = sizeof(P),
         .alignment = alignof(P),
         .table = table_of<P>.entries,
-        .entries = static_cast<int>(std::size(table_of<P>.entries)),
+        .entries = P::tasks::size,
         .construct = [](void* where) { ::new (where) P{}; },
         .destroy = [](void* what) { static_cast<P*>(what)->~P(); },
+        .throw_pointer = [](void* what) { throw static_cast<P*>(what); },
+        .storage = storage_of<P>(),
     };
+  }
 }
 
 }  // namespace detail
 
-/// The program as a layout takes it: `.place(all, program_v<part>)`.
+/// The program as data, for `.place<part>(all)`.
 template <class P>
-inline constexpr program program_v = detail::describe<P>();
+struct program_of {
+  static constexpr program value = detail::describe<P>();
+};
+template <class P>
+inline constexpr const program& program_v = program_of<P>::value;
 
 }  // namespace wsl
+
+/// A task that says co_await returns `task`. This is found for one that returns void.
+template <class Program, class... Input>
+struct std::coroutine_traits<void, Program&, wsl::pe&, Input...> {
+  struct promise_type : wsl::task::promise_type {
+    static_assert(std::is_void_v<Program>, "wsl: a task that waits returns task: task f(pe& me) { co_await ...; }");
+    using wsl::task::promise_type::promise_type;
+    void get_return_object() {}
+  };
+};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A number that tells apart what should be the same: problems and the states saved of them, programs and data
-// on several processes. It finds mistakes, not malice. Fowler, Noll, Vo 1a.
+// A hash (Fowler-Noll-Vo 1a) that tells whether two things differ that should be the same: a problem and the
+// state that was saved of it, or programs and data on several processes. It detects accidents, not intent.
 #pragma once
 #include <cstdint>
 #include <type_traits>

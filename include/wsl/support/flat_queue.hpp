@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// First in, first out, in one array: most backlogs never hold more than a few.
+// A first-in, first-out queue in one array, for backlogs that rarely hold more than a few elements.
 #pragma once
 #include <cstddef>
 #include <utility>

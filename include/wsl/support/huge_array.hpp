@@ -28,7 +28,7 @@ class huge_array {
     void* memory = std::aligned_alloc(alignment, whole);
     if (!memory) throw std::bad_alloc();
 #ifdef MADV_HUGEPAGE
-    // a wish: without large pages it is only slower
+    // a hint: without large pages the array is only slower
     if (alignment == page) madvise(memory, whole, MADV_HUGEPAGE);
 #endif
     std::memset(memory, 0, whole);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A vector of fixed capacity that can live in a constant. The raw array is public in effect: rules loop over
-// `data()` because a call per element would double the cost of checking a layout at compile time.
+// A vector of fixed capacity that can live in a constant. The rules of the checker loop over the raw array
+// `data()`, because a call per element would double the cost of checking a layout at compile time.
 #pragma once
 
 namespace wsl::support {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A file that is there complete or not at all, whatever happens meanwhile: it is written under another name
-// first, reaches the disk, and is then renamed. Without `finish` nothing is left and what was there before
-// stays.
+// A file that exists completely or not at all, whatever interrupts its writing: it is written under another
+// name, flushed to the disk, and then renamed. Without `finish` the new file is removed and an older one of
+// that name stays.
 #pragma once
 #include <fcntl.h>
 #include <unistd.h>
@@ -27,7 +27,7 @@ class whole_file {
   }
   whole_file(const whole_file&) = delete;
   whole_file& operator=(const whole_file&) = delete;
-  ~whole_file() { forget(); }
+  ~whole_file() { discard(); }
 
   void write(const void* bytes, std::size_t size) {
     if (size && std::fwrite(bytes, 1, size, file_) != size) fail();
@@ -50,13 +50,13 @@ class whole_file {
   }
 
  private:
-  void forget() {
+  void discard() {
     if (file_) std::fclose(std::exchange(file_, nullptr));
     std::remove(unfinished_.c_str());
   }
   [[noreturn]] void fail() {
     const std::string why = std::strerror(errno);
-    forget();
+    discard();
     throw std::runtime_error("wsl: cannot write " + name_ + ": " + why);
   }
 

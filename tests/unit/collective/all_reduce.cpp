@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// All-reduce on every small rectangle, in several rounds, and what it refuses; the same for a tally.
+// All-reduce on every small rectangle, in several rounds, and its faults; the same for a tally.
 #include <wsl/collective/all_reduce.hpp>
 #include <wsl/collective/tally.hpp>
 #include <wsl/engine/reference.hpp>
@@ -147,11 +147,12 @@ namespace {
 
 constexpr tally reports{.first = 3}, reports_inside{.first = 3, .where = columns(1, 4).rows(1, 3)};
 
-/// Each PE reports as often as its number says, in parts; who hears that a round is over begins the next one.
+/// Each PE reports as often as its number says, in parts. A PE that is told that a round is complete begins
+/// the next one.
 template <auto net>
 struct reporter {
   u32 rounds = 0, over = 0, sum = 0;
-  teller<net> count;
+  tally_counter<net> count;
   void begin(pe& me, u32 number_of_rounds, u32 all_of_them) {
     rounds = number_of_rounds;
     count.expect(me, all_of_them);
@@ -166,7 +167,7 @@ struct reporter {
     if (++over < rounds) go(me);
   }
   static consteval auto tasks() {
-    return table(launch<&reporter::begin>(), use<&reporter::count>(), on<net.over(), &reporter::next>());
+    return table(launch<&reporter::begin>(), use<&reporter::count>(), on<net.complete(), &reporter::next>());
   }
 };
 
@@ -189,7 +190,7 @@ void tallies(int width, int height, const Engine& engine) {
 
 }  // namespace
 
-TEST_CASE("a tally is over everywhere when the last report has come") {
+TEST_CASE("a tally is complete everywhere when the last report has come") {
   for (int width : {1, 2, 3, 6})
     for (int height : {1, 2, 5}) {
       tallies<reports>(width, height, reference{});

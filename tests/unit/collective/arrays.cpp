@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Collectives of arrays: what they refuse at run time, how many colors they take, what their model says, and
-// which tactic it chooses.
+// Collectives of arrays: their faults at run time, their colors, their cost model, and the tactics that it
+// chooses.
 #include <wsl/collective.hpp>
 #include <wsl/engine/reference.hpp>
 #include <wsl/engine/timed.hpp>
@@ -80,7 +80,7 @@ TEST_CASE("who calls a collective wrongly hears why") {
        "wsl: PE(0, 2) calls broadcast, whose rectangle is columns 1 to 3 and rows 1 to 3");
   says([&] { f.launch<&caller::broadcast_of>(at(1, 1), 0); }, "wsl: PE(1, 1) calls broadcast with no words");
   says([&] { f.launch<&caller::deal_own>(at(2, 2), 2); },
-       "wsl: PE(2, 2) is the root of scatter: it calls with the array of all blocks");
+       "wsl: PE(2, 2) is the root of scatter, so it calls with the array of all blocks");
   says([&] { f.launch<&caller::deal_all>(at(1, 2), 2, 18); }, "wsl: PE(1, 2) is not the root of scatter");
   says([&] { f.launch<&caller::deal_all>(at(2, 2), 2, 17); },
        "wsl: PE(2, 2) calls scatter with an array of 17 words for 9 blocks of 2: it needs 18");
@@ -89,7 +89,7 @@ TEST_CASE("who calls a collective wrongly hears why") {
   says([&] { f.launch<&caller::collect_all>(at(2, 2), 2, 19); },
        "wsl: PE(2, 2) calls gather with an array of 19 words for 9 blocks of 2: it needs 18");
   says([&] { f.launch<&caller::shift_of>(at(2, 2), 2, 3); },
-       "wsl: PE(2, 2) calls shift with arrays of 2 and 3 words: they are equally long");
+       "wsl: PE(2, 2) calls shift with arrays of 2 and 3 words: their lengths are equal");
   says([&] { f.launch<&caller::turn_of>(at(2, 2), 7); },
        "wsl: PE(2, 2) calls all_to_all with an array of 7 words for 3 blocks of 3: it needs 9");
   says([&] { f.launch<&caller::turn_of>(at(2, 2), 1); },

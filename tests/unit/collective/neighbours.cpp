@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Neighbours on every small rectangle: who hears whom, on how many colors, and where the rectangle ends.
+// Neighbours on every small rectangle: the PEs that receive each other's words, the colors, and the edges
+// of the rectangle.
 #include <wsl/collective/neighbours.hpp>
 #include <wsl/engine/reference.hpp>
 
@@ -33,7 +34,8 @@ struct cell {
   }
 };
 
-/// Every PE of r heard each of its neighbours in r once, on the color that it expects, and nobody else.
+/// Every PE of r received one word of each of its neighbours in r, on the color that it expects, and no
+/// other.
 template <auto halo>
 void all_heard(fabric& f, const region& r) {
   using program = cell<halo>;

@@ -50,7 +50,7 @@ struct reader {
     co_await add(mem(y).part(0, n), mem(x).part(0, n), fabin(blue));
     phase = 3;
   }
-  void async_compute(pe&) { other = other * 10 + phase; }
+  void beside(pe&) { other = other * 10 + phase; }
 
   void async(pe& me, int n) {
     me.async(mov(mem(x).part(0, n), fabin(red)), then<&reader::finished>());
@@ -70,7 +70,7 @@ struct reader {
     co_await mov(&last, fabin(blue, 8));
   }
   task shadowed(pe&) {
-    co_await max(mem(x), mem(x), fabin(red));
+    co_await fmax(mem(x), mem(x), fabin(red));
     co_await map([](f32 a, f32 b) { return a * 100 + b; }, mem(y), mem(x), fabin(blue));
   }
 
@@ -149,7 +149,7 @@ TEMPLATE_LIST_TEST_CASE("a scalar destination accumulates from its first source,
 
 TEMPLATE_LIST_TEST_CASE("the destination may be a source", "", every_engine) {
   fabric f{fed<reader>(wse3), TestType{}};
-  f.write(1, 0, &reader::x, {5, 5, 5, 5, 5, 5, 5, 5});
+  f.program_at<reader>({1, 0}).x = {5, 5, 5, 5, 5, 5, 5, 5};
   const reader& r = fed_with<&reader::shadowed>(f, 8, 8);
   CHECK(r.x == numbers{5, 5, 5, 5, 5, 6, 7, 8});
   CHECK(r.y == numbers{510, 520, 530, 540, 550, 660, 770, 880});

@@ -6,7 +6,8 @@
 #include <wsl/engine/reference.hpp>
 #include <wsl/engine/timed.hpp>
 #include <wsl/fabric/fabric.hpp>
-#include <wsl/fabric/switches.hpp>
+#include <wsl/layout/filters.hpp>
+#include <wsl/layout/switches.hpp>
 
 /// The threaded engine with partitions of one PE, so that small grids have several.
 template <int n, wsl::depth queues = wsl::depth::deep>

@@ -295,14 +295,10 @@ struct nine_senders {
     for (int i = 0; i < 16; ++i) me.send(c8, 4.f);
   }
   void two_at_once(pe& me) { me.async(mov(fabout(c6), mem(x))), me.async(mov(fabout(c7), mem(x))); }
-  static consteval auto tasks() {
-    const auto all_of_it =
-        table(launch<&nine_senders::go>(), launch<&nine_senders::two_at_once>(), local<&nine_senders::next>(),
-              local<&nine_senders::last>(), sends<c0>(), sends<c1>(), sends<c2>(), sends<c3>(), sends<c4>(),
-              sends<c5>(), sends<c6>(), sends<c7>(), sends<c8>());
-    if constexpr (shares) return table(all_of_it, shares_queue<c8, c6, c7>());
-    else return all_of_it;
-  }
+  using tasks =
+      task_list<launch<&nine_senders::go>, launch<&nine_senders::two_at_once>, local<&nine_senders::next>,
+                local<&nine_senders::last>, sends<c0, c1, c2, c3, c4, c5, c6, c7, c8>,
+                when<shares, shares_queue<c8, c6, c7>>>;
 };
 
 struct nine_hearers {
@@ -329,7 +325,8 @@ constexpr machine hearing = [] {
 template <bool shares>
 layout nine() {
   layout l{hearing, 2, 1};
-  l.place(column(0), program_v<nine_senders<shares>>).place(column(1), program_v<nine_hearers>);
+  l.place(column(0), program_v<nine_senders<shares>>);
+  l.place(column(1), program_v<nine_hearers>);
   for (const auto c : {c0, c1, c2, c3, c4, c5, c6, c7, c8})
     l.path(c, column(0), ramp >> east).path(c, column(1), west >> ramp);
   return l;

@@ -53,7 +53,9 @@ struct sink {
 template <class P>
 layout between() {
   layout l{wse2, 3, 1};
-  l.place(column(0), program_v<source>).place(column(1), program_v<P>).place(column(2), program_v<sink>);
+  l.place(column(0), program_v<source>);
+  l.place(column(1), program_v<P>);
+  l.place(column(2), program_v<sink>);
   l.path(in, column(0), ramp >> east).path(in, column(1), west >> ramp);
   l.path(out, column(1), ramp >> east).path(out, column(2), west >> ramp);
   return l;

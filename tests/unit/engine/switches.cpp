@@ -191,7 +191,7 @@ std::string report_of(Run run_it) {
 TEMPLATE_LIST_TEST_CASE("who is not selected waits, and nothing is lost", "", changing_engines) {
   for (int width : {2, 3, 12, 40}) {
     fabric f{queue_of(width), TestType{}};
-    for (int x = 1; x < width; ++x) f.write(x, 0, &in_turn::words, 1 + x % 7);
+    for (int x = 1; x < width; ++x) f.program_at<in_turn>({x, 0}).words = 1 + x % 7;
     f.launch<&in_turn::go>(columns(1, end));
     std::vector<i32> expected;
     for (int x = 1; x < width; ++x)
@@ -314,9 +314,9 @@ namespace {
 struct summing {
   i32 mine = 0, sum = 0;
   int missing = 0;
-  bool torn_down = false;
+  bool closed = false;
   void start(pe& me) {
-    mine = me.x() + 1, sum = mine, missing = me.width() - 1, torn_down = false;
+    mine = me.x() + 1, sum = mine, missing = me.width() - 1, closed = false;
     if (me.west_edge()) return;
     me.send(red, mine);
     me.send_control(red, me.east_edge() ? teardown : advance);
@@ -330,11 +330,11 @@ struct summing {
     tell_if_complete(me);
   }
   void torn_down(pe& me) {
-    torn_down = true;
+    closed = true;
     me.west_edge() ? tell_if_complete(me) : me.reopen(red, phase{1});
   }
   void tell_if_complete(pe& me) {
-    if (!torn_down || missing > 0) return;
+    if (!closed || missing > 0) return;
     me.reopen(red, phase{1});
     me.send(red, sum);
   }

@@ -223,7 +223,7 @@ TEMPLATE_LIST_TEST_CASE("host calls carry arguments, cover areas and run in thei
   CHECK(f.read(0, 0, &register_machine::value) == 3);
   CHECK(f.read(1, 1, &register_machine::value) == 27);
   CHECK(f.read(2, 1, &register_machine::value) == 27.5f);
-  f.write(0, 0, &register_machine::value, 0);
+  f.program_at<register_machine>({0, 0}).value = 0;
   f.launch<&register_machine::place>(all);
   CHECK(f.read(0, 0, &register_machine::value) == 0);
   CHECK(f.read(2, 1, &register_machine::value) == 147.5f);
@@ -336,14 +336,10 @@ struct hurried {
   void other(pe&) { log.note('o'); }
   void step(pe&) { log.note('s'); }
 
-  static consteval auto tasks() {
-    constexpr auto fast_one = urgent(on<blue, &hurried::fast>());
-    const auto rest = table(launch<&hurried::go>(), on<red, &hurried::slow>(), reads<delay>(), sends<red>(),
-                            sends<blue>(), sends<delay>());
-    if constexpr (local_first)
-      return table(local<&hurried::other>(), urgent(local<&hurried::step>()), fast_one, rest);
-    else return table(local<&hurried::other>(), local<&hurried::step>(), fast_one, rest);
-  }
+  using step_task = local<&hurried::step>;
+  using tasks = task_list<local<&hurried::other>, std::conditional_t<local_first, urgent<step_task>, step_task>,
+                          urgent<on<blue, &hurried::fast>>, launch<&hurried::go>, on<red, &hurried::slow>,
+                          reads<delay>, sends<red, blue, delay>>;
 };
 
 template <class P, class Engine>
@@ -377,11 +373,9 @@ struct asking {
   void compute(pe&) { log.note('c'); }
   void hear(pe&, f32) { log.note('a'); }
 
-  static consteval auto tasks() {
-    const auto rest = table(launch<&asking::go>(), on<blue, &asking::hear>(), sends<red>());
-    if constexpr (computes_long) return table(long_running(local<&asking::compute>()), rest);
-    else return table(local<&asking::compute>(), rest);
-  }
+  using computing = local<&asking::compute>;
+  using tasks = task_list<std::conditional_t<computes_long, long_running<computing>, computing>,
+                          launch<&asking::go>, on<blue, &asking::hear>, sends<red>>;
 };
 struct answering {
   void hear(pe& me, f32 x) { me.send(blue, x); }
@@ -391,7 +385,8 @@ struct answering {
 template <bool computes_long>
 std::string order_between_bands(int threads) {
   layout l{host, 2, 1};
-  l.place(at(0, 0), program_v<asking<computes_long>>).place(at(1, 0), program_v<answering>);
+  l.place(at(0, 0), program_v<asking<computes_long>>);
+  l.place(at(1, 0), program_v<answering>);
   l.path(red, at(0, 0), ramp >> east)
       .path(red, at(1, 0), west >> ramp)
       .path(blue, at(1, 0), ramp >> west)
@@ -578,4 +573,32 @@ TEMPLATE_LIST_TEST_CASE("a program knows its machine", "", every_engine) {
   f.launch(0, 0);
   CHECK(f.read(0, 0, &curious::name) == std::string("wse3"));
   CHECK(f.read(0, 0, &curious::microthreads) == 8);
+}
+
+namespace {
+
+/// Calls a task that waits as if it were a function: another one, or itself.
+struct impatient_caller {
+  f32 x = 0;
+  task take(pe&) { co_await mov(&x, fabin(red, 1)); }
+  void call(pe& me) { static_cast<void>(take(me)); }
+  task call_itself(pe& me) {
+    co_await mov(&x, fabin(red, 1));
+    static_cast<void>(call_itself(me));
+  }
+  void give(pe& me) { me.send(red, 1.f); }
+  using tasks = task_list<launch<&impatient_caller::call>, launch<&impatient_caller::call_itself>,
+                          launch<&impatient_caller::give>, local<&impatient_caller::take>, reads<red>, sends<red>>;
+};
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("a task that waits is not called like a function", "", every_engine) {
+  const layout l = layout{wse2, 1, 1}.place<impatient_caller>(all).path(red, all, ramp >> ramp);
+  fabric f{l, TestType{}};
+  CHECK_THROWS_WITH(f.launch<&impatient_caller::call>(all), Contains("a task that waits was called like a function"));
+  fabric g{l, TestType{}};
+  g.start<&impatient_caller::give>(all);
+  CHECK_THROWS_WITH(g.launch<&impatient_caller::call_itself>(all),
+                    Contains("a task that waits was called like a function"));
 }

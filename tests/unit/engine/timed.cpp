@@ -5,8 +5,8 @@
 #include <wsl/engine/reference.hpp>
 #include <wsl/engine/timed.hpp>
 #include <wsl/fabric/fabric.hpp>
-#include <wsl/fabric/switches.hpp>
 #include <wsl/layout/injection.hpp>
+#include <wsl/layout/switches.hpp>
 #include <wsl/program/descriptor/box.hpp>
 #include <wsl/program/descriptor/ops.hpp>
 
@@ -40,7 +40,7 @@ struct calculator {
     add(mem(a), mem(a), mem(b)), note(me);      // sources 64 bytes apart: they clash
     add(mem(a), mem(b), mem(c)), note(me);      // 72 bytes apart: they do not
     fmac(mem(a), mem(b), mem(c), 2), note(me);  // one a cycle
-    max(mem(a), mem(b), mem(c)), note(me);
+    fmax(mem(a), mem(b), mem(c)), note(me);
     add(mem(a), mem(wide).every(8), 1), note(me);  // all elements in one bank
     fmac(mem(halves), mem(halves), 2, f16(1)), note(me);
     map([](f32 x) { return x + 1; }, mem(a), mem(b)), note(me);

@@ -7,8 +7,12 @@
 
 #include <array>
 #include <catch2/catch.hpp>
+#include <cstring>
+#include <deque>
+#include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 using namespace wsl;
@@ -122,7 +126,8 @@ struct merged_by_operation {
 template <class P>
 layout from_both_sides() {
   layout l{wse2, 3, 1};
-  l.place(columns(0, end, 2), program_v<speaker<add_it>>).place(column(1), program_v<P>);
+  l.place(columns(0, end, 2), program_v<speaker<add_it>>);
+  l.place(column(1), program_v<P>);
   return l.path(add_it, column(0), ramp >> east)
       .path(add_it, column(2), ramp >> west)
       .path(add_it, column(1), (west | east) >> ramp, merge);
@@ -243,4 +248,125 @@ TEST_CASE("a task that does not wait for an operation races with it") {
   REQUIRE(r);
   CHECK_THAT(r.text(), Contains("mov (color 2)") && Contains("use"));
   CHECK_FALSE(after_the_words_have_come<patient>());
+}
+
+namespace {
+
+/// Takes from two senders on two colors, and keeps the order in some storage.
+template <class Storage>
+struct order_keeper {
+  Storage order{};
+  void add(pe&, i32 x) { order.push_back(static_cast<typename Storage::value_type>(x)); }
+  void reset(pe&, i32 x) { order.push_back(static_cast<typename Storage::value_type>(x)); }
+  static consteval auto tasks() {
+    return table(on<add_it, &order_keeper::add>(), on<reset_it, &order_keeper::reset>());
+  }
+};
+
+/// The same list, where private members hide it and where it is two levels down.
+class private_keeper {
+ public:
+  void add(pe&, i32 x) { order_.push_back(x); }
+  void reset(pe&, i32 x) { order_.push_back(x); }
+  auto members() const { return std::tie(order_); }
+  static consteval auto tasks() {
+    return table(on<add_it, &private_keeper::add>(), on<reset_it, &private_keeper::reset>());
+  }
+
+ private:
+  std::vector<i32> order_;
+};
+struct nested_keeper {
+  struct box {
+    int name[3]{};
+    std::map<int, std::vector<i32>> lists;
+  };
+  std::array<box, 2> boxes;
+  void add(pe&, i32 x) { boxes[1].lists[7].push_back(x); }
+  void reset(pe&, i32 x) { boxes[1].lists[7].push_back(x); }
+  static consteval auto tasks() {
+    return table(on<add_it, &nested_keeper::add>(), on<reset_it, &nested_keeper::reset>());
+  }
+};
+
+/// Keeps what does not depend on the order: padding, addresses, capacities and former characters do.
+struct tidy_keeper {
+  struct padded {
+    char kind;
+    f64 value;
+    const tidy_keeper* owner;
+  };
+  std::vector<padded> sums;
+  std::deque<std::pair<char, i32>> pairs;
+  std::string name;
+  std::unique_ptr<padded> single;
+  void start() {
+    for (int i = 0; i < 3; ++i) {
+      padded p;
+      std::memset(static_cast<void*>(&p), static_cast<int>(++noise), sizeof p);
+      p.kind = 'x', p.value = 0, p.owner = this;
+      if (i < 2) sums.push_back(p);
+      else single = std::make_unique<padded>(p);
+    }
+    pairs.assign(2, {'y', 0});
+  }
+  void add(pe&, i32 x) { hear(0, x); }
+  void reset(pe&, i32 x) { hear(1, x); }
+  void hear(std::size_t k, i32 x) {
+    if (sums.empty()) start();
+    sums[k].value += x, pairs[k].second += x, single->value += x;
+    name = std::string(k + 3, 'n');
+    name = "n";
+  }
+  static inline unsigned noise = 0;
+  static consteval auto tasks() {
+    return table(on<add_it, &tidy_keeper::add>(), on<reset_it, &tidy_keeper::reset>());
+  }
+};
+
+/// Keeps the order where nothing can look.
+struct secretive_keeper {
+  std::shared_ptr<std::vector<i32>> order = std::make_shared<std::vector<i32>>();
+  void add(pe&, i32 x) { order->push_back(x); }
+  void reset(pe&, i32 x) { order->push_back(x); }
+  static consteval auto tasks() {
+    return table(on<add_it, &secretive_keeper::add>(), on<reset_it, &secretive_keeper::reset>());
+  }
+};
+
+/// Both senders say the same.
+template <class File>
+race_report talked() {
+  return find_race(
+      talk<File>(),
+      [](fabric& f) {
+        f.start<&speaker<add_it>::say>(at(2, 1), 5);
+        f.launch<&speaker<reset_it>::say>(at(4, 1), 5);
+      },
+      30);
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("an order that is kept outside the program's bytes is found", "",
+                   order_keeper<std::vector<i32>>, order_keeper<std::deque<i32>>, order_keeper<std::string>,
+                   private_keeper, nested_keeper) {
+  const race_report r = talked<TestType>();
+  CHECK(r.not_compared.empty());
+  REQUIRE(r);
+  CHECK(r.at == coord{3, 1});
+}
+
+TEST_CASE("padding, addresses and what a container held before are no race") {
+  const race_report r = talked<tidy_keeper>();
+  CHECK_FALSE(r);
+  CHECK(r.text() == "no race was found");
+}
+
+TEST_CASE("a report says what was not compared") {
+  const race_report r = talked<secretive_keeper>();
+  CHECK_FALSE(r);
+  REQUIRE(r.not_compared.size() == 1);
+  CHECK_THAT(r.text(), StartsWith("no race was found; not compared: what is behind std::shared_ptr<") &&
+                           Contains("secretive_keeper; let the program list its members with members()"));
 }

@@ -3,8 +3,10 @@
 #include <wsl/fabric/time_report.hpp>
 #include <wsl/program/descriptor/ops.hpp>
 
+#include <unistd.h>
 #include <catch2/catch.hpp>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
 
@@ -182,4 +184,87 @@ TEST_CASE("a heat map that cannot be written says so") {
   fabric f{line, timed{}};
   CHECK_THROWS_WITH(time_report{f}.write_heat_map("no such folder/heat.svg"),
                     Contains("cannot write no such folder/heat.svg"));
+}
+
+namespace {
+
+/// Sums up 20 numbers in C++, and moves them to its neighbor before; `charge` says how a task charges
+/// arithmetic.
+enum class charge { nothing, by_spending, over_memory, while_receiving, by_a_call };
+template <charge how>
+struct summer {
+  f32 x[20]{}, sum = 0;
+  void start(pe& me) {
+    if (me.west_edge()) return me.async(mov(fabout(red), mem(x)));
+    if constexpr (how == charge::while_receiving) me.async(add(&sum, 0.f, fabin(red, 20)));
+    else if constexpr (how == charge::by_a_call)
+      me.async(map([](f32 a, f32 b) { return a + b; }, &sum, 0.f, fabin(red, 20)));
+    else me.async(mov(mem(x), fabin(red)), then<&summer::compute>());
+  }
+  void compute(pe& me) {
+    if constexpr (how == charge::over_memory) return add(mem(x), mem(x), mem(x));
+    for (f32 v : x) sum += v;
+    if constexpr (how == charge::by_spending) me.spend(20);
+    mov(mem(x), 0.f);
+  }
+  static consteval auto tasks() {
+    return table(launch<&summer::start>(), local<&summer::compute>(), sends<red>(), reads<red>());
+  }
+};
+template <charge how>
+fabric summed_up() {
+  layout l{wse2, 2, 1};
+  l.place(all, program_v<summer<how>>).path(red, column(0), ramp >> east).path(red, column(1), west >> ramp);
+  fabric f{l, timed{}};
+  f.launch();
+  return f;
+}
+
+}  // namespace
+
+TEST_CASE("cycles of programs that charge no arithmetic are said to be the exchange's only") {
+  fabric f = summed_up<charge::nothing>();
+  CHECK(time_report{f}.exchange_only());
+  CHECK_THAT(time_report{f}.text(), Contains("\nexchange only: the programs' own arithmetic is not charged"));
+  const auto charges = [](fabric g) {
+    return to_text(time_report{g}).find("exchange only") == std::string::npos;
+  };
+  CHECK(charges(summed_up<charge::by_spending>()));
+  CHECK(charges(summed_up<charge::over_memory>()));
+  CHECK(charges(summed_up<charge::while_receiving>()));
+  CHECK(charges(summed_up<charge::by_a_call>()));
+}
+
+namespace {
+
+/// What a call writes to the standard error.
+template <class Call>
+std::string errors_of(Call call) {
+  std::fflush(stderr);
+  const int kept = dup(2);
+  std::FILE* const into = std::tmpfile();
+  dup2(fileno(into), 2);
+  call();
+  std::fflush(stderr);
+  dup2(kept, 2);
+  close(kept);
+  std::rewind(into);
+  std::string text(4096, '\0');
+  text.resize(std::fread(text.data(), 1, text.size(), into));
+  std::fclose(into);
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("an engine that writes no trace says so once where WSL_TRACE asks for one") {
+  CHECK(errors_of([] { fabric{line}; }) == "");
+  setenv("WSL_TRACE", "asked_for.json", 1);
+  const std::string text = errors_of([] {
+    fabric{line};
+    fabric{line, threaded{.threads = 2}};
+  });
+  unsetenv("WSL_TRACE");
+  CHECK_THAT(text, Catch::StartsWith("wsl: WSL_TRACE=asked_for.json: this engine writes no trace"));
+  CHECK(occurrences(text, "WSL_TRACE") == 1);
 }

@@ -186,12 +186,12 @@ TEST_CASE("streams are fed and read in the background", "[queue]") {
   device d{f};
   device_queue later{d};
   std::vector<u32> got(3), more(1);
-  later.write(in, std::vector<u32>{1, 2, 3});
-  ticket run = later.read(out, got);
-  later.write(in, std::array{4u});
+  later.stream_in(in, std::vector<u32>{1, 2, 3});
+  ticket run = later.stream_out(out, got);
+  later.stream_in(in, std::array{4u});
   CHECK(run.wait().delivered == 6);
   CHECK(got == std::vector<u32>{2, 4, 6});
-  d.read(out, more);
+  d.stream_out(out, more);
   CHECK(more[0] == 8);
-  CHECK_THROWS_WITH(later.read(out, more).wait(), mentions("has 0 words"));
+  CHECK_THROWS_WITH(later.stream_out(out, more).wait(), mentions("has 0 words"));
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
+#include <array>
 #include <catch2/catch.hpp>
+#include <wsl/engine/timed.hpp>
 #include <wsl/host/report.hpp>
 
 #include "mentions.hpp"
@@ -46,6 +48,43 @@ TEST_CASE("an engine without a clock has no cycles", "[report]") {
   l.place(all, program_v<small>);
   const fabric f{l};
   CHECK_THAT(to_text(report(f, {})), mentions("wse3, 1.1 GHz", "cycles     not counted by this engine\n"));
+}
+
+namespace {
+
+struct talker {
+  void say(pe& me) {
+    for (int i = 0; i < 3; ++i) me.send(color<i32>{0}, i);
+  }
+  static consteval auto tasks() { return table(launch<&talker::say>(), sends<color<i32>{0}>()); }
+};
+
+}  // namespace
+
+TEST_CASE("a report names calls that no run has run and words that nobody has read", "[report]") {
+  layout l{wse2, 2, 1};
+  l.place(all, program_v<talker>)
+      .path(color<i32>{0}, column(0), ramp >> east)
+      .path(color<i32>{0}, column(1), west >> east)
+      .stream_out(color<i32>{0}, at(1, 0), east);
+  fabric f{l};
+  f.start(at(0, 0));
+  CHECK_THAT(to_text(report(f, {})), mentions("not run    1 host call was started; f.run() runs them\n"));
+  const std::string text = to_text(report(f, f.run()));
+  CHECK_THAT(text, mentions("not read   3 words that left the grid through host streams\n"));
+  CHECK_THAT(text, !Catch::Contains("not run"));
+  std::array<u32, 3> words{};
+  CHECK(f.engine_in_use().stream_read(0, {1, 0}, words) == 3);
+  CHECK_THAT(to_text(report(f, {})), !Catch::Contains("not read"));
+}
+
+TEST_CASE("a report of cycles in which no arithmetic is charged says so", "[report]") {
+  layout l{wse2, 1, 1};
+  l.place(all, program_v<small>);
+  fabric f{l, timed{}};
+  CHECK_THAT(to_text(report(f, f.launch())), mentions("cycles     6, ", "           exchange only: "));
+  fabric g{l};
+  CHECK_THAT(to_text(report(g, g.launch())), !Catch::Contains("exchange only"));
 }
 
 TEST_CASE("times have units", "[report]") {

@@ -65,29 +65,29 @@ TEST_CASE("words pass through a fabric that is never launched", "[stream]") {
   device d{f};
   const std::size_t rows = static_cast<std::size_t>(h);
   const auto words = counted(5 * rows);
-  d.write(in, words);
-  CHECK(d.unread(out) == 0);
+  d.stream_in(in, words);
+  CHECK(d.ready(out) == 0);
   CHECK(d.run().delivered > 0);
-  CHECK(d.unread(out) == 5 * rows);
+  CHECK(d.ready(out) == 5 * rows);
   std::vector<f32> got(5 * rows);
-  CHECK(d.read(out, got).tasks == 0);  // all are there, nothing needs to run
+  CHECK(d.stream_out(out, got).tasks == 0);  // all are there, nothing needs to run
   for (std::size_t i = 0; i < got.size(); ++i) CHECK(got[i] == words[i] + 1);
-  CHECK(d.unread(out) == 0);
+  CHECK(d.ready(out) == 0);
 }
 
 TEST_CASE("a read runs the fabric and leaves what it does not take", "[stream]") {
   fabric f{rows_of_adders(2, 3)};
   device d{f};
-  d.write(in, std::vector<f32>{1, 2, 3, 11, 12, 13, 21, 22, 23});
+  d.stream_in(in, std::vector<f32>{1, 2, 3, 11, 12, 13, 21, 22, 23});
   std::array<f32, 3> first{};
-  CHECK(d.read(out, first).tasks > 0);
+  CHECK(d.stream_out(out, first).tasks > 0);
   CHECK(first == std::array<f32, 3>{2, 12, 22});
-  CHECK(d.unread(out) == 6);
-  d.read(out, first);
+  CHECK(d.ready(out) == 6);
+  d.stream_out(out, first);
   CHECK(first == std::array<f32, 3>{3, 13, 23});
-  d.write(in, std::array{4.f, 14.f, 24.f});
+  d.stream_in(in, std::array{4.f, 14.f, 24.f});
   std::vector<f32> rest(6);
-  d.read(out, rest);
+  d.stream_out(out, rest);
   CHECK(rest == std::vector<f32>{4, 5, 14, 15, 24, 25});
 }
 
@@ -106,8 +106,8 @@ TEST_CASE("a stream over strided PEs, and one in two parts", "[stream]") {
   fabric f{l};
   device d{f};
   std::vector<f32> got(6);
-  d.write(in, std::array{10.f, 11.f, 30.f, 31.f, 40.f, 41.f});
-  d.read(out, got);
+  d.stream_in(in, std::array{10.f, 11.f, 30.f, 31.f, 40.f, 41.f});
+  d.stream_out(out, got);
   CHECK(got == std::vector<f32>{11, 12, 31, 32, 41, 42});
 }
 
@@ -117,8 +117,8 @@ TEST_CASE("more words than a chunk", "[stream]") {
   const auto words = counted(2000);
   std::vector<f32> got(2000), expected(words);
   for (f32& x : expected) x += 1;
-  d.write(in, words);
-  d.read(out, got);
+  d.stream_in(in, words);
+  d.stream_out(out, got);
   CHECK(got == expected);
 }
 
@@ -128,33 +128,33 @@ TEST_CASE("16-bit words", "[stream]") {
   l.stream_in(narrow_in, all, west).stream_out(narrow_out, all, north);
   fabric f{l};
   device d{f};
-  d.write(narrow_in, std::vector<u16>{0, 1, 0xff00});
+  d.stream_in(narrow_in, std::vector<u16>{0, 1, 0xff00});
   std::vector<u16> got(3);
-  d.read(narrow_out, got);
+  d.stream_out(narrow_out, got);
   CHECK(got == std::vector<u16>{0xffff, 0xfffe, 0x00ff});
 }
 
 TEST_CASE("too few words stay where they are", "[stream]") {
   fabric f{rows_of_adders(1, 2)};
   device d{f};
-  d.write(in, std::vector<f32>{1, 2, 3, 4, 5, 6});
+  d.stream_in(in, std::vector<f32>{1, 2, 3, 4, 5, 6});
   std::vector<f32> eight(8), six(6);
-  CHECK_THROWS_WITH(d.read(out, eight), mentions("color 1 has 3 words at PE(0, 0), the host reads 4 there"));
-  CHECK(d.unread(out) == 6);
-  d.read(out, six);
+  CHECK_THROWS_WITH(d.stream_out(out, eight), mentions("color 1 has 3 words at PE(0, 0), the host reads 4 there"));
+  CHECK(d.ready(out) == 6);
+  d.stream_out(out, six);
   CHECK(six == std::vector<f32>{2, 3, 4, 5, 6, 7});
-  CHECK_THROWS_WITH(d.read(out, six), mentions("has 0 words"));
+  CHECK_THROWS_WITH(d.stream_out(out, six), mentions("has 0 words"));
 }
 
 TEST_CASE("words are shared equally or not at all", "[stream]") {
   fabric f{rows_of_adders(1, 3)};
   device d{f};
   std::vector<f32> seven(7);
-  CHECK_THROWS_WITH(d.write(in, seven), mentions("color 0 has 3 PEs, which cannot share 7 words"));
-  CHECK_THROWS_WITH(d.read(out, seven), mentions("color 1 has 3 PEs, which cannot share 7 words"));
+  CHECK_THROWS_WITH(d.stream_in(in, seven), mentions("color 0 has 3 PEs, which cannot share 7 words"));
+  CHECK_THROWS_WITH(d.stream_out(out, seven), mentions("color 1 has 3 PEs, which cannot share 7 words"));
   std::vector<f32> none;
-  d.write(in, none);
-  d.read(out, none);
+  d.stream_in(in, none);
+  d.stream_out(out, none);
 }
 
 TEST_CASE("a stream that does not exist, or carries something else", "[stream]") {
@@ -163,12 +163,12 @@ TEST_CASE("a stream that does not exist, or carries something else", "[stream]")
   std::vector<f32> x(1);
   std::vector<u32> words(1);
   const mentions known("in color 0 of float", "out color 1 of float");
-  CHECK_THROWS_WITH(d.write(out, x), known && mentions("no host stream leads into the grid on color 1"));
-  CHECK_THROWS_WITH(d.read(in, x), known && mentions("no host stream leads out of the grid on color 0"));
-  CHECK_THROWS_WITH(d.write(color<f32>{9}, x), known && mentions("color 9"));
-  CHECK_THROWS_WITH(d.write(color<u32>{0}, words), mentions("color 0 carries float, not unsigned int"));
-  CHECK_THROWS_WITH(d.read(color<u32>{1}, words), mentions("color 1 carries float"));
-  CHECK_THROWS_AS(d.unread(color<f32>{5}), fault);
+  CHECK_THROWS_WITH(d.stream_in(out, x), known && mentions("no host stream leads into the grid on color 1"));
+  CHECK_THROWS_WITH(d.stream_out(in, x), known && mentions("no host stream leads out of the grid on color 0"));
+  CHECK_THROWS_WITH(d.stream_in(color<f32>{9}, x), known && mentions("color 9"));
+  CHECK_THROWS_WITH(d.stream_in(color<u32>{0}, words), mentions("color 0 carries float, not unsigned int"));
+  CHECK_THROWS_WITH(d.stream_out(color<u32>{1}, words), mentions("color 1 carries float"));
+  CHECK_THROWS_AS(d.ready(color<f32>{5}), fault);
 
   layout l{wse2, 1, 1};
   l.place(all, program_v<blocks>).path(in, all, west >> ramp).path(out, all, ramp >> east);
@@ -180,9 +180,9 @@ TEST_CASE("words that nobody takes are a deadlock", "[stream]") {
   l.place(all, program_v<sated>).path(in, all, west >> ramp).stream_in(in, all, west);
   fabric f{l};
   device d{f};
-  d.write(in, std::array{1.f});
+  d.stream_in(in, std::array{1.f});
   d.run();
-  d.write(in, counted(100));
+  d.stream_in(in, counted(100));
   CHECK_THROWS_AS(d.run(), deadlock);
 }
 
@@ -194,10 +194,10 @@ TEST_CASE("a program that waits for more words can be read in between", "[stream
   device d{f};
   f.start(all);
   std::vector<f32> got(4), more(8);
-  d.write(in, counted(4));
-  d.read(out, got);
-  CHECK_THROWS_AS(d.read(out, more), deadlock);
-  d.write(in, counted(4));
+  d.stream_in(in, counted(4));
+  d.stream_out(out, got);
+  CHECK_THROWS_AS(d.stream_out(out, more), deadlock);
+  d.stream_in(in, counted(4));
   d.run();
   CHECK(f.read(0, 0, &blocks::sum)[7] == 4);
 }

@@ -4,7 +4,7 @@
 #include <limits>
 #include <vector>
 #include <wsl/core/half.hpp>
-#include <wsl/host/convert.hpp>
+#include <wsl/program/convert.hpp>
 #include <wsl/host/symbol.hpp>
 
 #include "mentions.hpp"

@@ -9,7 +9,7 @@
 
 namespace {
 using namespace wsl;
-using fft::number, fft::shares;
+using fft::number, fft::options;
 using axes = std::vector<int>;
 using exact = std::complex<f64>;
 
@@ -45,13 +45,13 @@ f64 relative_error(const std::vector<number>& x, const std::vector<exact>& y) {
 /// What rounding may do to so many numbers.
 f64 bound(const axes& a) { return 1e-7 * (1 + std::log2(static_cast<f64>(count(a)))); }
 
-std::vector<number> forward(const axes& a, const std::vector<number>& x, const shares& how = {}) {
+std::vector<number> forward(const axes& a, const std::vector<number>& x, const options& how = {}) {
   std::vector<number> y(x.size());
   fft::transform(a, how).forward(y, x);
   return y;
 }
 
-void compare_complex(const axes& a, const shares& how) {
+void compare_complex(const axes& a, const options& how) {
   const std::vector<number> x = random_pairs(a);
   std::vector<number> y(x.size()), back(x.size());
   fft::transform t(a, how);
@@ -61,7 +61,7 @@ void compare_complex(const axes& a, const shares& how) {
   CHECK(relative_error(y, fft::serial(a, widened(x))) < bound(a));
   CHECK(relative_error(back, widened(x)) < 2 * bound(a));
 }
-void compare_real(const axes& a, const shares& how) {
+void compare_real(const axes& a, const options& how) {
   const std::vector<f32> x = random_numbers(count(a));
   fft::real_transform t(a, how);
   std::vector<number> y(t.spectrum_size());
@@ -198,7 +198,7 @@ TEST_CASE("fft: vectors of every length compute the same") {
   }
 }
 
-TEST_CASE("fft: what cannot be is refused in a sentence") {
+TEST_CASE("fft: an invalid argument is named in a sentence") {
   CHECK_THROWS_WITH(fft::transform({14}),
                     "wsl: lines of 14 numbers cannot be transformed: a length has no other prime factors "
                     "than 2, 3 and 5; the next longer one is 15");

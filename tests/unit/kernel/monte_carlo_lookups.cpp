@@ -20,7 +20,8 @@ const reactor& core() {
 
 TEST_CASE("monte carlo: lookups on the fabric are the serial ones") {
   const nuclide_search search{core()};
-  const monte_carlo::tally e = events(core(), search, 100, 3000), h = histories(core(), search, 7, 90, 5);
+  const monte_carlo::lookup_totals e = events(core(), search, 100, 3000),
+                                   h = histories(core(), search, 7, 90, 5);
   for (const auto& [columns, rows] :
        {std::pair{1, 1}, {2, 1}, {1, 3}, {5, 3}, {7, 7}, {32, 1}, {1, 32}, {4, 32}}) {
     lookup_fabric f{core(), {.columns = columns, .rows = rows, .threads = 2, .batch = 1000}};
@@ -31,7 +32,7 @@ TEST_CASE("monte carlo: lookups on the fabric are the serial ones") {
 
 TEST_CASE("monte carlo: lookups do not depend on threads or batches") {
   const nuclide_search search{core()};
-  const monte_carlo::tally h = histories(core(), search, 0, 60, 4);
+  const monte_carlo::lookup_totals h = histories(core(), search, 0, 60, 4);
   for (int threads : {1, 2, 3, 8})
     for (u64 batch : {1u, 7u, 60u, 1000u}) {
       lookup_fabric f{core(), {.columns = 3, .rows = 5, .threads = threads, .batch = batch}};
@@ -41,8 +42,8 @@ TEST_CASE("monte carlo: lookups do not depend on threads or batches") {
 
 TEST_CASE("monte carlo: a run of no lookups finds nothing") {
   lookup_fabric f{core(), {.columns = 2, .rows = 2}};
-  CHECK(f.events(5, 0) == monte_carlo::tally{});
-  CHECK(f.histories(5, 0) == monte_carlo::tally{});
+  CHECK(f.events(5, 0) == monte_carlo::lookup_totals{});
+  CHECK(f.histories(5, 0) == monte_carlo::lookup_totals{});
 }
 
 TEST_CASE("monte carlo: XSBench verifies the fabric's numbers") {
@@ -67,7 +68,7 @@ TEST_CASE("monte carlo: the size that XSBench calls large verifies on the fabric
   CHECK(f.events(0, 17'000'000).verification() == 952'131);
 }
 
-TEST_CASE("monte carlo: what lookups refuse") {
+TEST_CASE("monte carlo: invalid arguments of lookups") {
   CHECK_THROWS_WITH(lookup_fabric(core(), {.columns = 0}), Contains("not on 0 x 1"));
   CHECK_THROWS_WITH(lookup_fabric(core(), {.columns = 33}), Contains("not on 33 x 1"));
   CHECK_THROWS_WITH(lookup_fabric(core(), {.batch = 0}), Contains("at least one lookup"));

@@ -31,22 +31,22 @@ std::vector<std::vector<f32>> blocks(const Choice& choice) {
   const auto at = [](int y) { return static_cast<f32>(y) / rows_of_pes; };
   fabric f{wafer_layout(host, columns_of_pes, rows_of_pes), choice};
   each([&](int x, int y) {
-    wafer_pe<wafer_room{}>& me = f.program_at<wafer_pe<wafer_room{}>>({x, y});
+    wafer_pe<wafer_capacity{}>& me = f.program_at<wafer_pe<wafer_capacity{}>>({x, y});
     me.load(p.material, x * 7 / columns_of_pes, (x + 1) * 7 / columns_of_pes, at(y), at(y + 1));
     me.put(std::span(p.energies).subspan(static_cast<std::size_t>(y * columns_of_pes + x) * 20, 20));
   });
-  f.launch<&wafer_pe<wafer_room{}>::sort>(all);
-  f.launch<&wafer_pe<wafer_room{}>::diffuse>(all, 5);
-  f.launch<&wafer_pe<wafer_room{}>::circulate>(all, 0u);
+  f.launch<&wafer_pe<wafer_capacity{}>::sort>(all);
+  f.launch<&wafer_pe<wafer_capacity{}>::diffuse>(all, 5);
+  f.launch<&wafer_pe<wafer_capacity{}>::circulate>(all, 0u);
   std::vector<std::vector<f32>> found;
   each([&](int x, int y) {
-    found.push_back(std::vector<f32>(f.program_at<wafer_pe<wafer_room{}>>({x, y}).finished().words));
+    found.push_back(std::vector<f32>(f.program_at<wafer_pe<wafer_capacity{}>>({x, y}).finished().words));
   });
   return found;
 }
 
 template <class Choice>
-monte_carlo::tally lookups(const Choice& choice) {
+monte_carlo::lookup_totals lookups(const Choice& choice) {
   static const reactor r = xsbench_reactor(68, 30);
   fabric f{lookup_layout(columns_of_pes, rows_of_pes), choice};
   each([&](int x, int y) { f.program_at<lookup_pe>({x, y}).load(r, {x, y}, columns_of_pes, rows_of_pes); });
@@ -56,7 +56,7 @@ monte_carlo::tally lookups(const Choice& choice) {
   f.launch<&lookup_pe::exchange>(all);
   f.launch<&lookup_pe::exchange>(all);
   f.launch<&lookup_pe::look_up>(all, false);
-  monte_carlo::tally total;
+  monte_carlo::lookup_totals total;
   each([&](int x, int y) { total = total + f.program_at<lookup_pe>({x, y}).collect(); });
   return total;
 }
@@ -92,7 +92,7 @@ TEST_CASE("monte carlo: particles are conserved, and the sum of their energies")
 }
 
 TEST_CASE("monte carlo: lookups find the same on every engine and in every order") {
-  const monte_carlo::tally found = lookups(reference{});
+  const monte_carlo::lookup_totals found = lookups(reference{});
   const reactor r = xsbench_reactor(68, 30);
   CHECK(found == histories(r, nuclide_search{r}, 0, 300, 2));
   same_in_all_orders(&lookups<threaded>, found);

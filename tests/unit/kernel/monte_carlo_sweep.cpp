@@ -106,7 +106,7 @@ TEST_CASE("monte carlo: a sweep goes on where the last one ended") {
   CHECK(all_of(5) == all_of(1, 1, 1, 1, 1));
 }
 
-TEST_CASE("monte carlo: a table whose energies do not ascend is refused") {
+TEST_CASE("monte carlo: a table whose energies do not ascend throws") {
   const grid_point<f64> equal[] = {{0.1, {}}, {0.5, {}}, {0.5, {}}};
   std::vector<table_row<f64>> rows(3);
   CHECK_THROWS_WITH(fill_rows(std::span(rows), nuclide_grid<f64>(equal)),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Particles on a wafer: against lookups in double precision, on grids of many shapes; what the phases
-// conserve; the statistics of points that are chosen at random.
+// Particles on a wafer against lookups in double precision, on grids of many shapes; the quantities that
+// the phases conserve; checksums and near-ties; and the statistics of stochastic interpolation.
 #include <wsl/kernel/monte_carlo/wafer.hpp>
 
 #include <catch2/catch.hpp>
@@ -61,7 +61,7 @@ TEST_CASE("monte carlo: energies that all lie in one band, at first in its far c
   wafer_fabric w{p.material, {.columns = 3, .rows = 6, .diffusion_rounds = 30}};
   const wafer_result r = w.look_up(energies);
   CHECK(r.sorted.imbalance() > 3);
-  CHECK(r.spread.most < r.sorted.most);
+  CHECK(r.spread.max < r.sorted.max);
   const auto expected = look_up<f64>(p.material, 0.999f);
   for (const auto& xs : r.found) CHECK(xs[2] == Approx(expected[2]).epsilon(1e-5));
 }
@@ -69,12 +69,37 @@ TEST_CASE("monte carlo: energies that all lie in one band, at first in its far c
 TEST_CASE("monte carlo: diffusion evens out the loads of a row") {
   wafer_fabric still{problem().material, {.columns = 8, .rows = 2, .diffusion_rounds = 0}};
   const wafer_result r = still.look_up(problem().energies);
-  CHECK(r.spread.least == r.sorted.least);
-  CHECK(r.spread.most == r.sorted.most);
+  CHECK(r.spread.min == r.sorted.min);
+  CHECK(r.spread.max == r.sorted.max);
   CHECK(r.spread.mean() == Approx(704 / 16.0));
   wafer_fabric moving{problem().material, {.columns = 8, .rows = 2, .diffusion_rounds = 100}};
   const wafer_result even = moving.look_up(problem().energies);
-  CHECK(even.spread.most - even.spread.least < even.sorted.most - even.sorted.least);
+  CHECK(even.spread.max - even.spread.min < even.sorted.max - even.sorted.min);
+}
+
+TEST_CASE("monte carlo: a checksum counts the particles for which rounding decides") {
+  const f32 below = std::nextafter(0.75f, 0.f);
+  const cross_sections<f32> clear{0.1f, 0.9f, 0.2f, 0.3f, 0.4f}, tie{0.75f, 0.1f, below, 0.2f, 0.3f},
+      apart{0.75f, 0.1f, 0.7499f, 0.2f, 0.3f};
+  const std::vector<cross_sections<f32>> found{clear, tie, tie, apart};
+  const checksum sum = checksum_of(std::span<const cross_sections<f32>>(found));
+  CHECK(sum.value == 1);
+  CHECK(sum.near_ties == 2);
+  CHECK((sum.smallest == 1 && sum.largest == 5));
+  CHECK((sum.agrees_with(1) && sum.agrees_with(5)));
+  CHECK_FALSE((sum.agrees_with(0) || sum.agrees_with(6)));
+}
+
+TEST_CASE("monte carlo: another formula in f32 agrees up to near-ties") {
+  const fuel_problem p = make_fuel_problem(200'000, 12, 50);
+  wafer_fabric<> w{p.material, {.columns = 2, .rows = 5}};
+  const checksum sum = checksum_of(std::span<const cross_sections<f32>>(w.look_up(p.energies).found));
+  u64 serial = 0;
+  for (const f32 energy : p.energies)
+    serial += static_cast<u64>(largest_channel(look_up<f32>(p.material, energy)));
+  CHECK(sum.agrees_with(serial));
+  CHECK(sum.near_ties > 0);
+  CHECK(sum.largest - sum.smallest < 20);
 }
 
 TEST_CASE("monte carlo: a wafer without particles, and with fewer than PEs") {
@@ -107,8 +132,8 @@ TEST_CASE("monte carlo: points chosen at random are right on average") {
 TEST_CASE("monte carlo: the sort takes as many exchanges as there are rows") {
   wafer_fabric w{problem().material, {.columns = 1, .rows = 9}};
   const wafer_result r = w.look_up(problem().energies);
-  // Each PE runs the call, an exchange a row and one more to look at what came last, and hears of the end of
-  // each message that it sent.
+  // Each PE runs the call, one exchange for each row and one more for the particles that came last, and a
+  // completion for each message that it sent.
   CHECK(r.sort.tasks == 9 + 9 * 10 + 2 * 8 * 9);
 }
 
@@ -116,22 +141,22 @@ TEST_CASE("monte carlo: a wafer's limits change no result") {
   // 2 nuclides a column, some 60 points of each in a row, 20 particles a PE
   const wafer_grid grid{.columns = 7, .rows = 5};
   wafer_fabric free{problem().material, grid};
-  wafer_fabric<wafer_room{2, 2 * 90, 80}> limited{problem().material, grid, wse2};
+  wafer_fabric<wafer_capacity{2, 2 * 90, 80}> limited{problem().material, grid, wse2};
   CHECK(limited.look_up(problem().energies).found == free.look_up(problem().energies).found);
   CHECK(limited.look_up(problem().energies, 3).found == free.look_up(problem().energies, 3).found);
 }
 
 TEST_CASE("monte carlo: a PE that gets more than it has room for says so") {
   const wafer_grid grid{.columns = 7, .rows = 5};
-  wafer_fabric<wafer_room{2, 2 * 90, 21}> full{problem().material, grid, wse2};
+  wafer_fabric<wafer_capacity{2, 2 * 90, 21}> full{problem().material, grid, wse2};
   CHECK_THROWS_WITH(full.look_up(problem().energies), Contains("a PE has room for") && Contains("wafer_pe"));
-  CHECK_THROWS_WITH((wafer_fabric<wafer_room{2, 100, 80}>{problem().material, grid, wse2}),
+  CHECK_THROWS_WITH((wafer_fabric<wafer_capacity{2, 100, 80}>{problem().material, grid, wse2}),
                     Contains("a PE has room for 100 elements"));
-  CHECK_THROWS_WITH((wafer_fabric<wafer_room{1, 300, 80}>{problem().material, grid, wse2}),
+  CHECK_THROWS_WITH((wafer_fabric<wafer_capacity{1, 300, 80}>{problem().material, grid, wse2}),
                     Contains("a PE has room for 1 elements"));
 }
 
-TEST_CASE("monte carlo: what a wafer refuses") {
+TEST_CASE("monte carlo: invalid arguments of a wafer") {
   CHECK_THROWS_WITH(wafer_fabric(problem().material, {.columns = 0}), Contains("not on 0 x"));
   CHECK_THROWS_WITH(wafer_fabric(problem().material, {.diffusion_rounds = -1}), Contains("0 rounds or more"));
   wafer_fabric w{problem().material, {.columns = 1, .rows = 1}};

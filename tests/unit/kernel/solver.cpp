@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The solvers against their oracles: the serial methods in f64, eigenvalues of the Laplacian, manufactured
-// solutions, and what must break down.
+// solutions, and problems on which methods must break down.
 #include <wsl/engine/reference.hpp>
 #include <wsl/engine/timed.hpp>
 #include <wsl/kernel/solver.hpp>
@@ -66,7 +66,7 @@ stencil diffusion(const cells& size) {
 }
 
 /// Compiled once: each assertion of Catch2 is some hundred lines of code.
-void refuses(const std::function<void()>& call, const char* sentence) {
+void throws_with(const std::function<void()>& call, const char* sentence) {
   CHECK_THROWS_WITH(call(), Catch::Matchers::Contains(sentence));
 }
 
@@ -77,10 +77,10 @@ const std::vector<cells> odd_sizes{{1, 1, 1}, {1, 1, 37}, {1, 13, 5}, {17, 1, 16
 
 TEST_CASE("solver: the product is the serial one, on all rectangles") {
   for (const cells& size : odd_sizes)
-    for (const shares& how : {shares{1, 1, 1}, shares{2, 1, 2}, shares{3, 2, 3}, shares{17, 13, 2}}) {
+    for (const options& how : {options{1, 1, 1}, options{2, 1, 2}, options{3, 2, 3}, options{17, 13, 2}}) {
       const stencil a = convection(size);
       const std::vector<f32> u = noise(size.count());
-      const shares fits{std::min(how.wide, size.x), std::min(how.high, size.y), how.threads};
+      const options fits{std::min(how.wide, size.x), std::min(how.high, size.y), how.threads};
       INFO(text(size) << " cells on " << fits.wide << " x " << fits.high << " PEs");
       CHECK(difference(product(a, u, fits), serial::product(a, wide(u))) < 1e-6);
     }
@@ -91,7 +91,7 @@ TEST_CASE("solver: residuals fall as those of the serial methods") {
     INFO(text(size) << " cells");
     const std::vector<f32> b = noise(size.count());
     const limits few{.tolerance = 1e-5, .iterations = 12};
-    const shares how{std::min(3, size.x), std::min(2, size.y), 2};
+    const options how{std::min(3, size.x), std::min(2, size.y), 2};
     const stencil any = convection(size), symmetric = diffusion(size);
     const auto compare = [&](const solution<f32>& s, const solution<f64>& expected) {
       for (std::size_t i = 0; i < std::min(s.residuals.size(), expected.residuals.size()); ++i) {
@@ -118,7 +118,7 @@ TEST_CASE("solver: a manufactured solution comes back") {
   const auto check = [&](const stencil& a, auto method) {
     const std::vector<f64> right = serial::product(a, expected);
     const std::vector<f32> b(right.begin(), right.end());
-    const solution<f32> s = method(a, b, limits{.tolerance = 1e-6}, shares{});
+    const solution<f32> s = method(a, b, limits{.tolerance = 1e-6}, options{});
     CHECK(s.converged());
     CHECK(serial::relative_residual(a, s.x, b) < 3e-6);
     CHECK(difference(s.x, expected) < 1e-4);
@@ -157,9 +157,9 @@ TEST_CASE("solver: threads change no bit") {
   const std::vector<f32> b = noise(size.count());
   const limits few{.tolerance = 0, .iterations = 70};  // more than one launch
   const auto equal = [&](auto method, const stencil& a) {
-    const auto first = method(a, b, few, shares{5, 3, 1});
+    const auto first = method(a, b, few, options{5, 3, 1});
     for (int threads : {2, 3, 8}) {
-      const auto s = method(a, b, few, shares{5, 3, threads});
+      const auto s = method(a, b, few, options{5, 3, threads});
       CHECK(s.x == first.x);
       CHECK(s.residuals == first.residuals);
     }
@@ -277,22 +277,23 @@ TEST_CASE("solver: how a method ends is said") {
   CHECK(serial::relative_residual(laplacian, beyond.x, b) < 1e-5);
 }
 
-TEST_CASE("solver: what cannot be solved is refused in a sentence") {
+TEST_CASE("solver: an invalid problem is named in a sentence") {
   const cells size{4, 3, 5};
   const std::vector<f32> b(size.count(), 1);
-  refuses([&] { bicgstab({.size = {4, 0, 5}}, b); }, "at least one cell along each axis, not 4 x 0 x 5");
-  refuses([&] { bicgstab({.size = size, .up = {1, 2}}, b); },
-          "the weight up has 1 number, 5 (one for each z) or 60");
-  refuses([&] { bicgstab({.size = size, .down = {NAN}}, b); },
-          "the weight down has the number nan at place 0");
-  refuses([&] { bicgstab({.size = size}, std::vector<f32>(59)); },
-          "has 59 numbers; a grid of 4 x 3 x 5 cells needs 60");
-  refuses([&] { bicgstab({.size = size}, std::vector<f32>(60, INFINITY)); }, "it takes finite ones");
-  refuses([&] { bicgstab({.size = size}, b, {}, {.wide = 5}); }, "no block for each of 5 x 1 PEs");
-  refuses([&] { jacobi_conjugate_gradient({.size = size, .centre = {0}}, b); },
-          "its inverse is the preconditioner");
+  throws_with([&] { bicgstab({.size = {4, 0, 5}}, b); }, "at least one cell along each axis, not 4 x 0 x 5");
+  throws_with([&] { bicgstab({.size = size, .up = {1, 2}}, b); },
+              "the weight up has 1 number, 5 (one for each z) or 60");
+  throws_with([&] { bicgstab({.size = size, .down = {NAN}}, b); },
+              "the weight down has the number nan at place 0");
+  throws_with([&] { bicgstab({.size = size}, std::vector<f32>(59)); },
+              "has 59 numbers; a grid of 4 x 3 x 5 cells needs 60");
+  throws_with([&] { bicgstab({.size = size}, std::vector<f32>(60, INFINITY)); }, "it takes finite ones");
+  throws_with([&] { bicgstab({.size = size}, b, {}, {.wide = 5}); }, "no block for each of 5 x 1 PEs");
+  throws_with([&] { jacobi_conjugate_gradient({.size = size, .centre = {0}}, b); },
+              "its inverse is the preconditioner");
   using wafer = solver_on<bicgstab_method, one_line<5>>;
-  refuses([&] { (wafer{stencil{.size = {4, 3, 6}}, 4, 3, wse2, threaded{}}); },
-          "compiled for one number of cells along z");
-  refuses([&] { (wafer{stencil{.size = size}, 2, 3, wse2, threaded{}}); }, "each PE has one line along z");
+  throws_with([&] { (wafer{stencil{.size = {4, 3, 6}}, 4, 3, wse2, threaded{}}); },
+              "compiled for one number of cells along z");
+  throws_with([&] { (wafer{stencil{.size = size}, 2, 3, wse2, threaded{}}); },
+              "each PE has one line along z");
 }

@@ -7,7 +7,7 @@
 
 namespace {
 using namespace wsl;
-using tlr::low_rank, tlr::schedule, tlr::side;
+using tlr::low_rank, tlr::schedule, tlr::operation;
 
 template <class T>
 std::vector<T> random_numbers(std::size_t n, unsigned seed) {
@@ -41,7 +41,8 @@ low_rank<T> random_matrix(int rows, int columns, int tile, int most) {
 }
 
 template <class T>
-std::vector<T> product(const low_rank<T>& a, const std::vector<T>& x, side which, const tlr::shares& how) {
+std::vector<T> product(const low_rank<T>& a, const std::vector<T>& x, operation which,
+                       const tlr::options& how) {
   std::vector<T> y(static_cast<std::size_t>(tlr::transposes(which) ? a.columns() : a.rows()));
   tlr::multiplier<T>(a, how)(y, x, which);
   return y;
@@ -59,7 +60,8 @@ void check_products() {
   for (auto [rows, columns, tile, most] :
        {std::array{1, 1, 1, 1}, {70, 50, 16, 5}, {33, 129, 20, 9}, {200, 7, 25, 4}, {5, 90, 90, 3}}) {
     const low_rank<T> a = random_matrix<T>(rows, columns, tile, most);
-    for (side which : {side::forward, side::transposed, side::conjugated, side::adjoint}) {
+    for (operation which :
+         {operation::forward, operation::transposed, operation::conjugated, operation::adjoint}) {
       const std::vector<T> x =
           random_numbers<T>(static_cast<std::size_t>(tlr::transposes(which) ? rows : columns), 7);
       const auto exact = tlr::serial<T>(a, which, x);
@@ -92,7 +94,7 @@ TEST_CASE("tlr: the serial product is the dense one") {
                                           std::complex<f64>(x[static_cast<std::size_t>(j)]);
     }
   f64 error = 0;
-  const auto serial = tlr::serial<number>(a, side::forward, x);
+  const auto serial = tlr::serial<number>(a, operation::forward, x);
   for (std::size_t i = 0; i < y.size(); ++i) error = std::max(error, std::abs(y[i] - serial[i]));
   CHECK(error < 1e-12);
 }
@@ -102,10 +104,10 @@ TEST_CASE("tlr: threads do not change a bit, and <y, A x> is <A^H y, x>") {
   const low_rank<number> a = random_matrix<number>(300, 260, 32, 11);
   const std::vector<number> x = random_numbers<number>(260, 3), y = random_numbers<number>(300, 4);
   for (schedule how : {schedule::exchange, schedule::stacked}) {
-    const auto one = product(a, x, side::forward, {.pes = 4, .threads = 1, .how = how});
+    const auto one = product(a, x, operation::forward, {.pes = 4, .threads = 1, .how = how});
     for (int threads : {2, 3, 8})
-      CHECK(product(a, x, side::forward, {.pes = 4, .threads = threads, .how = how}) == one);
-    const auto back = product(a, y, side::adjoint, {.pes = 3, .how = how});
+      CHECK(product(a, x, operation::forward, {.pes = 4, .threads = threads, .how = how}) == one);
+    const auto back = product(a, y, operation::adjoint, {.pes = 3, .how = how});
     std::complex<f64> left = 0, right = 0;
     for (std::size_t i = 0; i < y.size(); ++i)
       left += std::conj(std::complex<f64>(y[i])) * std::complex<f64>(one[i]);
@@ -118,8 +120,8 @@ TEST_CASE("tlr: threads do not change a bit, and <y, A x> is <A^H y, x>") {
 TEST_CASE("tlr: vectors of every length compute the same") {
   const auto u = random_numbers<f32>(2 * 13 * 48, 1), x = random_numbers<f32>(2 * 48, 2);
   std::vector<f32> wide(26), narrow(26), wide_sum = x, narrow_sum;
-  using dot = vector_code<tlr::dots<2>, const f32*, const f32*, f32*, int, int>;
-  using sum = vector_code<tlr::sums<2>, const f32*, const f32*, f32*, int, int>;
+  using dot = vector_code<dense::matrix_times_vector<2>, const f32*, const f32*, f32*, int, int>;
+  using sum = vector_code<dense::transposed_times_vector<2>, const f32*, const f32*, f32*, int, int>;
   dot::best()(u.data(), x.data(), wide.data(), 13, 48);
   sum::best()(u.data(), wide.data(), wide_sum.data(), 13, 48);
   for (int lanes : {4, 8}) {
@@ -132,7 +134,7 @@ TEST_CASE("tlr: vectors of every length compute the same") {
   }
 }
 
-TEST_CASE("tlr: what cannot be is refused in a sentence") {
+TEST_CASE("tlr: an invalid argument is named in a sentence") {
   CHECK_THROWS_WITH(low_rank<f32>(4, 0, 2), "wsl: a matrix of (4, 0) has no tiles of 2");
   low_rank<f32> a(5, 4, 2);
   CHECK_THROWS_WITH(a.at(3, 0), "wsl: there is no tile (3, 0) among 3 x 2");

@@ -32,7 +32,7 @@ f64 relative_error(const Cells& u, const Reference& v) {
   return largest_error(u, v) / largest(v);
 }
 
-/// A bit of everything: no symmetry, a velocity in each cell, a source and receivers on the way.
+/// A general problem: no symmetry, a velocity in each cell, a source and receivers away from the axes.
 problem mixture(const cells& size, border edge) {
   problem p{.size = size, .edge = edge};
   p.edge_width = std::max(1, (std::min({size.x, size.y, size.z}) - 1) / 3);
@@ -104,8 +104,8 @@ TEST_CASE("wave25: how the grid is shared out changes no bit") {
   simulation one{p, {.wide = 1, .high = 1, .depth = 1}};
   one.run(25);
   const auto field = one.field();
-  for (const shares& how : {shares{1, 1, 7, 1}, shares{2, 1, 3, 2}, shares{3, 2, 2, 3}, shares{5, 4, 3, 8},
-                            shares{23, 19, 1, 2}, shares{1, 19, 4, 2}}) {
+  for (const options& how : {options{1, 1, 7, 1}, options{2, 1, 3, 2}, options{3, 2, 2, 3},
+                             options{5, 4, 3, 8}, options{23, 19, 1, 2}, options{1, 19, 4, 2}}) {
     simulation s{p, how};
     s.run(25);
     INFO(how.wide << " x " << how.high << " PEs, depth " << how.depth << ", " << how.threads << " threads");
@@ -142,7 +142,7 @@ TEST_CASE("wave25: with queues of the machine's depth and on the reference engin
 }
 
 // A plane wave of the difference equation itself: cos(kx) cos(ky) cos(kz) cos(wt) with the discrete
-// dispersion relation. Where the border has not been heard of yet it must stay exact.
+// dispersion relation. It must stay exact where no wave from the border has arrived yet.
 TEST_CASE("wave25: an eigenmode of the difference equation") {
   const int n = 96, steps = 60;
   const problem p{.size = {n, n, n}};
@@ -170,8 +170,8 @@ TEST_CASE("wave25: an eigenmode of the difference equation") {
   CHECK(error < 1e-5);
 }
 
-// In a homogeneous medium a source s(t) in one cell is heard at distance r as h^3 s(t - r / c) / (4 pi c^2
-// dt^2 r).
+// In a homogeneous medium a source s(t) in one cell is received at distance r as h^3 s(t - r / c) / (4 pi
+// c^2 dt^2 r).
 TEST_CASE("wave25: the Green function, with second order in time") {
   const auto error = [](f64 share) {
     problem p{.size = {89, 89, 91}, .sources = {{{44, 44, 45}, 10, 1, 0.15}}, .receivers = {{64, 64, 55}}};
@@ -247,7 +247,7 @@ TEST_CASE("wave25: a state goes on bit by bit, in any partition") {
   CHECK(second.trace(0) == whole.trace(0));
 }
 
-TEST_CASE("wave25: what cannot be simulated is refused in a sentence") {
+TEST_CASE("wave25: an invalid problem is named in a sentence") {
   using Catch::Contains;
   const problem good = mixture({12, 12, 12}, border::pml);
   const auto says = [&](auto change, const std::string& words) {

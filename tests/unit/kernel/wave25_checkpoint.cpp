@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Checkpoints of wave25: the way there and back, and bytes that nobody should trust.
+// Checkpoints of wave25: written and read back; and damaged bytes, which must throw.
 #include <wsl/kernel/wave25.hpp>
 
 #include <catch2/catch.hpp>
@@ -42,21 +42,21 @@ TEST_CASE("a checkpoint gives back the state") {
   CHECK(s.field() == t.field());
 }
 
-TEST_CASE("a checkpoint of another problem is refused") {
+TEST_CASE("a checkpoint of another problem throws") {
   const std::string bytes = after(3);
-  const auto refuses = [&](auto change) {
+  const auto throws_with = [&](auto change) {
     problem p = small();
     change(p);
     CHECK_THROWS_WITH(state_from_bytes(bytes, p), Contains("belongs to another problem"));
   };
-  refuses([](problem& p) { p.velocity[0] += 1; });
-  refuses([](problem& p) { p.sources[0].at.x = 2; });
-  refuses([](problem& p) { p.receivers.pop_back(); });
-  refuses([](problem& p) { p.size.z = 10; });
-  refuses([](problem& p) { p.edge_width = 1; });
+  throws_with([](problem& p) { p.velocity[0] += 1; });
+  throws_with([](problem& p) { p.sources[0].at.x = 2; });
+  throws_with([](problem& p) { p.receivers.pop_back(); });
+  throws_with([](problem& p) { p.size.z = 10; });
+  throws_with([](problem& p) { p.edge_width = 1; });
 }
 
-TEST_CASE("a damaged checkpoint is refused, whatever the damage") {
+TEST_CASE("a damaged checkpoint throws, whatever the damage") {
   const std::string bytes = after(3);
   CHECK_THROWS_WITH(state_from_bytes("PNG", small()), Contains("not a checkpoint"));
   CHECK_THROWS_WITH(state_from_bytes("", small()), Contains("not a checkpoint"));
@@ -71,7 +71,7 @@ TEST_CASE("a damaged checkpoint is refused, whatever the damage") {
   }
 }
 
-TEST_CASE("a checkpoint with a right checksum and wrong counts is refused") {
+TEST_CASE("a checkpoint with a right checksum and wrong counts throws") {
   const std::string bytes = after(3);
   // where the first count stands
   const std::size_t counts = std::string_view("wsl wave25 state 1\n").size() + 2 * sizeof(u64);

@@ -94,8 +94,9 @@ TEST_CASE("the edge of a region is what has no neighbour on the grid") {
   for (int i = 0; i < 500; ++i) {
     const region r = random.one();
     for (port p : every_side)
-      REQUIRE(on_every_pe(
-          [&](coord c) { return at_the_edge(r, p, grid).has(c) == (r.has(c) && !grid.has(c + step(p))); }));
+      REQUIRE(on_every_pe([&](coord c) {
+        return at_the_boundary(r, p, grid).has(c) == (r.has(c) && !grid.has(c + step(p)));
+      }));
   }
 }
 

@@ -16,12 +16,12 @@ std::vector<T> random_numbers(int n, unsigned seed) {
   return x;
 }
 
-std::vector<const dense::unit*> units() {
-  std::vector<const dense::unit*> all{&dense::unit_of<dense::detail::baseline>};
+std::vector<const dense::microkernels*> units() {
+  std::vector<const dense::microkernels*> all{&dense::microkernels_of<dense::detail::baseline>};
 #ifdef __x86_64__
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-    all.push_back(&dense::unit_of<dense::detail::avx2>);
-  if (__builtin_cpu_supports("avx512f")) all.push_back(&dense::unit_of<dense::detail::avx512>);
+    all.push_back(&dense::microkernels_of<dense::detail::avx2>);
+  if (__builtin_cpu_supports("avx512f")) all.push_back(&dense::microkernels_of<dense::detail::avx512>);
 #endif
   return all;
 }
@@ -46,7 +46,7 @@ void check_bound(const matrix<f32>& c, const std::vector<f32>& before, const mat
 }
 
 template <class A, class B>
-void check_product(const dense::unit& u, int m, int k, int n, unsigned how) {
+void check_product(const dense::microkernels& u, int m, int k, int n, unsigned how) {
   const auto a_numbers = random_numbers<A>(m * k + 1, 1);
   const auto b_numbers = random_numbers<B>(k * n + 1, 2);
   const auto before = random_numbers<f32>(m * n + 1, 3);
@@ -71,22 +71,22 @@ void check_product(const dense::unit& u, int m, int k, int n, unsigned how) {
 TEST_CASE(
     "A product is within its bound of the exact one, on every instruction set, for odd sizes and all "
     "transpositions") {
-  for (const dense::unit* u : units())
+  for (const dense::microkernels* u : units())
     for (unsigned how = 0; how < 8; ++how)
       for (int m : {0, 1, 5, 14, 15, 29, 71, 90})
         for (int n : {0, 1, 3, 16, 17, 32, 33, 65})
           for (int k : {0, 1, 7, 16, 31, 64}) check_product<f32, f32>(*u, m, k, n, how);
-  check_product<f32, f32>(dense::widest(), 61, 300, 63, 0);  // deeper than one panel
-  check_product<f32, f32>(dense::widest(), 90, 519, 40, 4);
+  check_product<f32, f32>(dense::best_microkernels(), 61, 300, 63, 0);  // deeper than one panel
+  check_product<f32, f32>(dense::best_microkernels(), 90, 519, 40, 4);
 }
 
 TEST_CASE("Numbers of 16 bits are multiplied as f32") {
   for (unsigned how = 0; how < 8; ++how)
     for (int n : {1, 17, 64}) {
-      check_product<bf16, bf16>(dense::widest(), 30, 29, n, how);
-      check_product<f16, f16>(dense::widest(), 3, 65, n, how);
-      check_product<bf16, f32>(dense::widest(), 57, 300, n, how);
-      check_product<f32, f16>(dense::widest(), 57, 33, n, how);
+      check_product<bf16, bf16>(dense::best_microkernels(), 30, 29, n, how);
+      check_product<f16, f16>(dense::best_microkernels(), 3, 65, n, how);
+      check_product<bf16, f32>(dense::best_microkernels(), 57, 300, n, how);
+      check_product<f32, f16>(dense::best_microkernels(), 57, 33, n, how);
     }
 }
 
@@ -94,7 +94,7 @@ TEST_CASE("How a product is cut does not change a bit") {
   constexpr int m = 67, k = 301, n = 75;
   const auto a_numbers = random_numbers<f32>(m * k, 4), b_numbers = random_numbers<f32>(k * n, 5);
   const matrix<const f32> a(a_numbers.data(), m, k), b(b_numbers.data(), k, n);
-  for (const dense::unit* u : units()) {
+  for (const dense::microkernels* u : units()) {
     std::vector<f32> whole(m * n), cut(m * n);
     multiply_add(matrix(whole.data(), m, n), a, b, *u);
     const matrix<f32> c(cut.data(), m, n);

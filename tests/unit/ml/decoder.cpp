@@ -263,9 +263,10 @@ ml::decoder llama(f32 dropout = 0) {
 TEST_CASE("A decoder that cannot be says why") {
   ml::decoder d = llama();
   d.kv_heads = 3;
-  CHECK_THROWS_WITH(d.build(),
-                    "wsl: heads must divide the features, and heads of keys those of queries: layer 0 rotary "
-                    "shares out the 80 features of layer 0 qkv to 4 heads, 3 of keys");
+  CHECK_THROWS_WITH(
+      d.build(),
+      "wsl: heads must divide the features, and heads of keys those of queries: layer 0 rotary "
+      "shares out the 80 features of layer 0 qkv to 4 heads of queries, 3 of keys and 3 of values");
   d = llama();
   d.rotary_features = 3;
   CHECK_THROWS_WITH(d.build(),

@@ -51,9 +51,10 @@ TEST_CASE("A model that does not fit says so in the names of its stages") {
                     "wsl: these two layers do not fit: the second takes another number of features than the "
                     "first gives: 500 features of first, and head takes the 784 of first.weight");
   const ml::decoder wrong{.vocabulary = 65, .positions = 16, .layers = 1, .heads = 5, .width = 32};
-  CHECK_THROWS_WITH(wrong.build(),
-                    "wsl: heads must divide the features, and heads of keys those of queries: layer 0 "
-                    "attention shares out the 96 features of layer 0 qkv to 5 heads");
+  CHECK_THROWS_WITH(
+      wrong.build(),
+      "wsl: heads must divide the features, and heads of keys those of queries: layer 0 "
+      "attention shares out the 96 features of layer 0 qkv to 5 heads of queries, 5 of keys and 5 of values");
 }
 
 /// The loss of a step with some weights, and its gradients.

@@ -54,6 +54,45 @@ TEST_CASE("Activations") {
   }
 }
 
+/// Each of 1 to 70 numbers in turn is a NaN, so that whole vectors and what is left of them are covered.
+template <class F>
+void check_not_swallowed() {
+  for (int n = 1; n <= 70; ++n) {
+    std::vector<f32> x(static_cast<std::size_t>(n), 0.5f), y(x), dx(x), dy(x), gate(x), dgate(x);
+    const auto all = [n](std::vector<f32>& v) { return matrix<f32>(v.data(), 1, n); };
+    const auto k = static_cast<std::size_t>(n % 2 ? n - 1 : n / 2);
+    x[k] = std::nanf("");
+    ml::activate<F>(all(y), all(x));
+    ml::activate_back<F>(all(dx), all(dy), all(x));
+    const auto only = [&](const std::vector<f32>& v) {
+      bool right = true;
+      for (std::size_t i = 0; i < v.size(); ++i) right = right && std::isnan(v[i]) == (i == k);
+      return right;
+    };
+    CHECK(only(y));
+    // Of relu the slope at a NaN is 1: the gradient that arrives goes on, as in PyTorch.
+    if (!std::is_same_v<F, ml::relu>) CHECK(only(dx));
+    ml::gate<F>(all(y), all(gate), all(x));
+    CHECK(only(y));
+    ml::gate_back<F>(all(dx), all(dgate), all(dy), all(gate), all(x));
+    CHECK(only(dx));
+  }
+}
+
+TEST_CASE("Activations hand a NaN on, and all_finite finds it") {
+  check_not_swallowed<ml::relu>();
+  check_not_swallowed<ml::gelu>();
+  check_not_swallowed<ml::gelu_tanh>();
+  check_not_swallowed<ml::silu>();
+  for (int n = 1; n <= 70; ++n)
+    for (const f32 bad : {std::nanf(""), HUGE_VALF, -HUGE_VALF}) {
+      std::vector<f32> x(static_cast<std::size_t>(n), 3e38f);
+      CHECK(ml::all_finite(x.data(), n));
+      x[static_cast<std::size_t>(n / 2)] = bad;
+      CHECK(!ml::all_finite(x.data(), n));
+    }
+}
+
 TEST_CASE("The functions of one number are as exact as they say") {
   f64 of_exponential = 0, of_sigmoid = 0, of_normal = 0, of_tail = 0;
   for (f32 x = -87; x < 88; x += 1e-3f) {

@@ -3,6 +3,7 @@
 #include <wsl/ml/run/event_file.hpp>
 #include <wsl/ml/run/loss_curve.hpp>
 #include <wsl/ml/run/training_loop.hpp>
+#include <wsl/ml/train/pipelined_trainer.hpp>
 #include <wsl/ml/train/trainer.hpp>
 
 #include <catch2/catch.hpp>
@@ -49,6 +50,8 @@ TEST_CASE("A loss curve is read back as it was written, and a damaged one is ref
   CHECK_THROWS(ml::loss_curve::from_csv("step\n50,train,1,2,3\n"));
   const std::string picture = curve.svg("a < b");
   CHECK(picture.find("a &lt; b") != std::string::npos);
+  CHECK(picture.find(">loss</text>") != std::string::npos);
+  CHECK(picture.find(">training loss 0.3, held-out loss (dots) 1.9</text>") != std::string::npos);
   // the last step is at the right, and the least loss at the bottom
   CHECK(picture.find("L700 356") != std::string::npos);
   curve.keep_until(50);
@@ -100,4 +103,59 @@ TEST_CASE("The executor trains to its last step, from wherever the trainer stand
   CHECK(seen_by(t, 7, ml::rate::constant(0.1)).empty());
   CHECK_THROWS_WITH(seen_by(t, 20, ml::rate::constant(std::nan(""))),
                     Catch::Matchers::Contains("the loss is") && Catch::Matchers::Contains("in step 9"));
+}
+
+TEST_CASE("A look has the loss of its step and the mean of those since the last look") {
+  struct {
+    i64 done = 0;
+    f64 step(const ml::batch&, f64) { return static_cast<f64>(++done); }
+    i64 steps() const { return done; }
+  } counting;
+  ml::executor run{counting, {.steps = 5, .log_steps = 3}};
+  std::vector<f64> seen;
+  run.on_log([&](const auto& look) { seen.insert(seen.end(), {look.loss, look.mean_loss}); });
+  run.train([] { return ml::batch{.sequences = 1}; }, ml::rate::constant(0.1));
+  CHECK(seen == std::vector<f64>{3, 2, 5, 4.5});
+}
+
+TEST_CASE("A step that loses its numbers names itself and the layer") {
+  constexpr ml::sequence model{ml::linear<2, 3>{}, ml::elementwise<ml::relu>{}, ml::linear<3, 2>{}};
+  const std::vector<i32> y{0, 1};
+  const auto says = [&](auto&& t, const std::vector<f32>& x) -> std::string {
+    try {
+      t.step({.features = x, .targets = y, .sequences = 2}, 0.1);
+      t.step({.features = x, .targets = y, .sequences = 2}, 0.1);
+    } catch (const std::runtime_error& e) { return e.what(); }
+    return "it goes on";
+  };
+  using Catch::Matchers::Contains;
+  const auto rule = ml::optimizer::sgd();
+  const std::vector<f32> good{-1, 1, 1, -1}, with_nan{-1, 1, std::nanf(""), -1};
+  CHECK(says(ml::trainer(model.build(), rule, {.threads = 1}), good) == "it goes on");
+  CHECK_THAT(says(ml::trainer(model.build(), rule, {.threads = 1}), with_nan),
+             Contains("in step 1 the loss is NaN, and the first numbers that are not finite are those of the "
+                      "features of the batch"));
+  CHECK_THAT(says(ml::pipelined_trainer(model.build(), rule, {.threads = 1}), with_nan),
+             Contains("in step 1 the loss is NaN"));
+  // A weight of 1e38 makes the layer's output infinite, and so the loss a NaN.
+  ml::trainer large(model.build(), rule, {.threads = 1});
+  const std::string first = large.model().parameters()[0].name;
+  large.parameters()[0][0] = 3e38f;
+  const std::vector<f32> tens{10, 10, 10, 10};
+  CHECK_THAT(says(large, tens), Contains("the loss is NaN, and the first numbers that are not finite are "
+                                         "those of " +
+                                         first.substr(0, first.rfind('.'))));
+  // Finite logits, finite loss, and a way back that overflows: dx is 1e38 times 1e38.
+  const auto overflows = [&](auto&& t) {
+    auto& w = t.parameters();
+    std::fill(w[0].begin(), w[0].end(), 1e-30f);
+    std::fill(w[1].begin(), w[1].end(), 0.f);
+    std::fill(w[2].begin(), w[2].end(), 2e38f);
+    w[2][0] = -2e38f;
+    return says(t, std::vector<f32>{1e9f, 1e9f, 1e9f, 1e9f});
+  };
+  const std::string gradient = "in step 1 the gradient of " + first + " is not finite, with a finite loss";
+  CHECK_THAT(overflows(ml::trainer(model.build(), rule, {.threads = 1})), Contains(gradient));
+  CHECK_THAT(overflows(ml::trainer(model.build(), rule, {.clip_norm = 1, .threads = 1})), Contains(gradient));
+  CHECK_THAT(overflows(ml::pipelined_trainer(model.build(), rule, {.threads = 1})), Contains(gradient));
 }

@@ -574,6 +574,12 @@ TEST_CASE("A batch that does not fit is named") {
   wrong = t;
   wrong.targets[3] = -1;
   CHECK_THROWS_WITH(trained.step(wrong.all(), 1), "wsl: target 3 of the batch is -1, not one of 0 to 36");
+  constexpr ml::sequence of_features{ml::linear<2, 3>{}};
+  const std::vector<i32> id{0};
+  CHECK_THROWS_WITH(
+      ml::trainer(of_features.build(), ml::optimizer::sgd())
+          .step({.ids = id, .targets = id, .sequences = 1}, 1),
+      "wsl: the batch has an id for each token, but the model has no embedding: give it features");
   CHECK_THROWS_WITH(trained.step(text(1, 13, 1).all(), 1),
                     "wsl: a sequence of 13 tokens is longer than the 12 positions of the model");
   CHECK(trained.step(t.all(), 0) > 0);  // and it goes on

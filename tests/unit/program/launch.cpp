@@ -38,3 +38,80 @@ TEST_CASE("a member is read from the program that has it") {
                     Contains("PE(1, 0) runs ") && Contains("other, not ") && Contains("scaler"));
   CHECK_THROWS_WITH(f.launch<&scaler::scale>(all, 2), Contains("does not bind launch<&scale>()"));
 }
+
+namespace {
+
+struct measured {
+  i64 large = 0;
+  u32 count = 0;
+  u16 small = 0;
+  bool set = false;
+  f32 real = 0;
+  void take(pe&, u32 n) { count = n; }
+  void take_small(pe&, u16 n, bool b) { small = n, set = b; }
+  void take_real(pe&, f32 x) { real = x; }
+  using tasks = task_list<launch<&measured::take>, launch<&measured::take_small>, launch<&measured::take_real>>;
+};
+
+}  // namespace
+
+TEST_CASE("the arguments of a launch keep their value, or are refused") {
+  fabric f{layout{wse2, 1, 1}.place<measured>(all)};
+  f.launch<&measured::take>(all, 4'294'967'295);
+  CHECK(f.read(0, 0, &measured::count) == 4'294'967'295);
+  CHECK_THROWS_WITH(f.launch<&measured::take>(all, -1), Contains("-1 does not fit into an unsigned number of 32 bits"));
+  CHECK_THROWS_WITH(f.launch<&measured::take>(all, 5'000'000'000), Contains("5000000000 does not fit"));
+  f.launch<&measured::take_small>(all, 65'535u, true);
+  CHECK(f.read(0, 0, &measured::small) == 65'535);
+  CHECK(f.read(0, 0, &measured::set));
+  CHECK_THROWS_WITH(f.launch<&measured::take_small>(all, 65'536, false), Contains("65536 does not fit"));
+  f.launch<&measured::take_real>(all, 3);
+  CHECK(f.read(0, 0, &measured::real) == 3);
+  f.launch<&measured::take_real>(all, 0.25);
+  CHECK(f.read(0, 0, &measured::real) == 0.25f);
+}
+
+namespace {
+
+struct counting {
+  int counted = 0;
+  void count(pe& me) {
+    ++counted;
+    me.activate<&counting::count_again>();
+  }
+  void count_again(pe&) { counted += 10; }
+  using tasks = task_list<launch<&counting::count>, local<&counting::count_again>>;
+};
+struct named {
+  int name[5]{1, 2, 3, 4, 5};
+  void rename(pe&, int first) { name[0] = first; }
+};
+/// Tasks of two base classes, of which one has a list of its own and neither begins where the program begins.
+struct both {
+  virtual ~both() = default;
+  int before = -1;
+};
+struct inheriting : both, named, counting {
+  int own = 0;
+  void work(pe& me) {
+    own = 7;
+    me.activate<&inheriting::count_again>();
+  }
+  using tasks = task_list<launch<&inheriting::rename>, launch<&inheriting::work>, counting::tasks>;
+};
+
+}  // namespace
+
+TEST_CASE("a program has the tasks and the members of its base classes") {
+  fabric f{layout{wse2, 2, 1}.place<inheriting>(column(0)).place<counting>(column(1))};
+  f.launch<&inheriting::rename>(at(0, 0), 6);
+  f.launch<&inheriting::count>(all);
+  f.launch<&inheriting::work>(at(0, 0));
+  CHECK(f.read(0, 0, &named::name)[0] == 6);
+  CHECK(f.read(0, 0, &inheriting::name)[4] == 5);
+  CHECK(f.read(0, 0, &inheriting::counted) == 21);
+  CHECK(f.read(0, 0, &both::before) == -1);
+  CHECK(f.read(0, 0, &inheriting::own) == 7);
+  CHECK(f.read(1, 0, &inheriting::counted) == 11);
+  CHECK_THROWS_WITH(f.read(1, 0, &named::name), Contains("counting, not ") && Contains("named"));
+}

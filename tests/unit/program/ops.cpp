@@ -155,8 +155,8 @@ void every_operation() {
   each([](auto... x) { add(x...); }, plus);
   each([](auto... x) { sub(x...); }, minus);
   each([](auto... x) { mul(x...); }, times);
-  each([](auto... x) { wsl::max(x...); }, larger);
-  each([](auto... x) { wsl::min(x...); }, smaller);
+  each([](auto... x) { wsl::fmax(x...); }, larger);
+  each([](auto... x) { wsl::fmin(x...); }, smaller);
   each([](auto... x) { map(minus, x...); }, minus);
   fmac_rounds<T>();
 }
@@ -277,7 +277,7 @@ TEST_CASE("operands that do not fit together are faults") {
   CHECK_THROWS_WITH(map([](f32 a) { return a; }, mem(x).part(0, 0), mem(y)),
                     Contains("map differ in length: 0 and 3"));
   CHECK_THROWS_WITH(mov(&s, 1), "wsl: no operand of mov says how many elements there are");
-  CHECK_THROWS_WITH(max(&s, 1, s), Contains("no operand of max says"));
+  CHECK_THROWS_WITH(fmax(&s, 1, s), Contains("no operand of fmax says"));
   CHECK(std::vector(x, x + 4) == std::vector<f32>(4));
 }
 

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <vector>
 
-using namespace wsl;
+using namespace wsl::support;
 
 namespace {
 
@@ -18,7 +18,7 @@ bool copies(std::size_t bytes, std::size_t from, std::size_t to) {
   std::iota(source.begin(), source.end(), static_cast<unsigned char>(bytes));
   std::vector<unsigned char> expected = target;
   for (std::size_t i = 0; i < bytes; ++i) expected[to + i] = source[from + i];
-  support::copy_block<are>(target.data() + to, source.data() + from, bytes);
+  copy_block<are>(target.data() + to, source.data() + from, bytes);
   return target == expected;
 }
 
@@ -35,8 +35,8 @@ TEST_CASE("A block is copied, and nothing beside it, whatever its length and pla
 TEST_CASE("A block without bytes may be nowhere") {
   std::size_t none = 0;
   asm("" : "+r"(none));
-  support::copy_block<ends::settled>(nullptr, nullptr, none);
-  support::copy_block<ends::just_stored>(nullptr, nullptr, none);
+  copy_block<ends::settled>(nullptr, nullptr, none);
+  copy_block<ends::just_stored>(nullptr, nullptr, none);
 }
 
 TEST_CASE("Every way to copy that this processor has copies the same") {

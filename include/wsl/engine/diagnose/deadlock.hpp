@@ -1,35 +1,49 @@
 // SPDX-License-Identifier: MIT
-// What a run throws when nothing moves any more but something still waits: every wait with its PE, its color,
-// its queue and its amount, then who waits for whom, then what helps. Equal waits of many PEs are one line,
-// so the text stays short on any grid.
+// The exception that a run throws when nothing moves any more but something still waits. Its text lists every
+// wait with its PE, color, queue and amount, then the PEs that wait for each other, then a remedy. Equal
+// waits of many PEs are one line, so the text stays short on any grid. docs/errors.md explains such a text.
 #pragma once
 #include <stdexcept>
 #include <string>
 #include <utility>
 
-#include "../../support/joined.hpp"
+#include "../../support/text.hpp"
 #include "wait_graph.hpp"
 
 namespace wsl {
 namespace detail {
 
+using support::counted, support::joined;
+
 inline std::string pe_text(coord c) { return joined({"PE(", c.x, ", ", c.y, ")"}); }
 
-/// Equal waits of several PEs: their amounts may differ.
+/// Equal waits of several PEs, whose amounts may differ. Several equal waits of one PE, as where paths merge,
+/// are one amount. Engines list the waits of a PE together.
 struct wait_group {
   const wait* first;
-  u64 least, most, places = 0;
+  u64 fewest = ~u64{0}, most = 0, places = 0;
+  u64 here = 0;  ///< the amount of the newest PE, which `finish` counts
+  coord newest;
   support::flat_vector<coord> some;
 
   bool takes(const wait& w) const {
     return w.why == first->why && w.color == first->color && w.program == first->program &&
-           w.what == first->what && w.position == first->position;
+           w.what == first->what && w.position == first->position && w.on_the_way == first->on_the_way;
   }
   void add(const wait& w) {
-    least = w.count < least ? w.count : least;
-    most = w.count > most ? w.count : most;
-    ++places;
-    if (some.size() < 4) some.push_back(w.at);
+    if (places == 0 || w.at != newest) {
+      finish();
+      ++places;
+      newest = w.at;
+      if (some.size() < 4) some.push_back(w.at);
+    }
+    here += w.count;
+  }
+  void finish() {
+    if (places == 0) return;
+    fewest = here < fewest ? here : fewest;
+    most = here > most ? here : most;
+    here = 0;
   }
 };
 
@@ -42,7 +56,7 @@ struct wait_groups {
     for (wait_group& g : list)
       if (g.takes(w)) return &g;
     if (list.size() == room) return nullptr;
-    list.push_back({&w, w.count, w.count, 0, {}});
+    list.push_back({.first = &w, .newest = {}, .some = {}});
     return &list.back();
   }
 };
@@ -50,29 +64,30 @@ struct wait_groups {
 inline wait_groups grouped(const waits& open, std::size_t room) {
   using r = wait::reason;
   wait_groups groups;
-  for (r why : {r::input, r::output, r::pop, r::ended, r::push, r::stream, r::unread, r::held,
-                r::router_switch, r::router})
+  for (r why : {r::input, r::output, r::behind, r::pop, r::ended, r::push, r::stream, r::unread, r::held,
+                r::router_switch, r::router, r::lost})
     for (const wait& w : open) {
       if (w.why != why) continue;
       if (wait_group* g = groups.of(w, room)) g->add(w);
       else ++groups.left_out;
     }
+  for (wait_group& g : groups.list) g.finish();
   return groups;
 }
 
 inline std::string amount(const wait_group& g, const char* one) {
-  if (g.least == g.most) return counted(g.most, one);
-  return joined({g.least, " to ", counted(g.most, one)});
+  if (g.fewest == g.most) return counted(g.most, one);
+  return joined({g.fewest, " to ", counted(g.most, one)});
 }
 
 inline std::string places_text(const wait_group& g, const std::string& of, const char* many = "PEs") {
   if (g.places == 1) return joined({pe_text(g.some[0]), of});
   std::string text = joined({g.places, " ", many, of, " ("});
-  for (coord c : g.some) text += joined({c == g.some[0] ? "" : ", ", pe_text(c)});
+  for (const coord& c : g.some) text += joined({&c == g.some.begin() ? "" : ", ", pe_text(c)});
   return joined({text, g.places > g.some.size() ? ", ...)" : ")"});
 }
 
-/// What waits, and where.
+/// The subject of a line: the PE, router or stream that waits.
 inline std::string subject(const wait_group& g) {
   const wait& w = *g.first;
   switch (w.why) {
@@ -82,7 +97,7 @@ inline std::string subject(const wait_group& g) {
     default: return places_text(g, joined({" of ", w.program}));
   }
 }
-/// What it waits for, or what keeps it.
+/// The predicate of a line: what it waits for, or what keeps it.
 inline std::string predicate(const wait_group& g) {
   const wait& w = *g.first;
   const std::string color = joined({" of color ", w.color, g.places > 1 ? " each" : ""});
@@ -92,27 +107,33 @@ inline std::string predicate(const wait_group& g) {
       return joined({w.what, " waits for ", so_many("wavelet"), color, "; the input queue is empty"});
     case wait::reason::output:
       return joined({w.what, " waits to put ", so_many("wavelet"), color, " into the full output queue"});
+    case wait::reason::behind:
+      return joined({w.what, " holds ", so_many("wavelet"), color, " behind those of another color"});
     case wait::reason::pop: return joined({w.what, " waits for ", so_many("element"), " of an empty FIFO"});
     case wait::reason::ended: return joined({w.what, " waits for the completion of ", so_many("operation")});
     case wait::reason::push:
       return joined({w.what, " waits for room for ", so_many("element"), " in a full FIFO"});
     case wait::reason::unread:
-      return joined({so_many("wavelet"), color, " in the input queue; ",
-                     *w.what ? "task " : "no task or operation takes them", w.what,
-                     *w.what ? " may not run" : ""});
+      return joined(
+          {so_many("wavelet"), color, " in the input queue", w.on_the_way ? " and on the way to it; " : "; ",
+           *w.what ? "task " : "no task or operation takes them", w.what, *w.what ? " may not run" : ""});
     case wait::reason::held: return joined({"task ", w.what, " is activated but blocked"});
     case wait::reason::stream: return joined({so_many("word"), color, " cannot enter the grid"});
     case wait::reason::router_switch:
-      return joined({so_many("wavelet"), color, g.least == 1 && g.most == 1 ? " waits" : " wait",
+      return joined({so_many("wavelet"), color, g.fewest == 1 && g.most == 1 ? " waits" : " wait",
                      w.position < 0 ? " for the color to be reopened" : " for the switch to leave position ",
                      w.position < 0 ? "" : std::to_string(w.position)});
+    case wait::reason::lost:
+      return joined({"task ", w.what,
+                     " was activated by a completion when it was active already; activations are "
+                     "not counted, so one was lost"});
     case wait::reason::router: break;
   }
   return joined({so_many("wavelet"), color, " cannot move on"});
 }
 inline std::string wait_line(const wait_group& g) { return joined({subject(g), ": ", predicate(g)}); }
 
-/// "waits for color 2 from PE(0, 0)": what its first PE does in one link.
+/// "waits for color 2 from PE(0, 0)": the predicate of one link.
 inline std::string link_text(const wait_link& l) {
   const char *before = "waits for color ", *behind = ", which no path brings there";
   switch (l.what) {

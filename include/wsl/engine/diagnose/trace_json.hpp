@@ -74,7 +74,8 @@ class trace_json {
     routers_.each_link(c.pipe, [&](u32 router, port side) {
       const coord at = routers_.coord_of(router);
       const std::string link = "PE(" + std::to_string(at.x) + ", " + std::to_string(at.y) + ") " +
-                               name_of(side) + " color " + std::to_string(routers_.origin_of(c.pipe).color);
+                               name_of(side) + " color " +
+                               std::to_string(routers_.topology().origins[c.pipe].color);
       sample(link, c.window * timeline::window, c.words);
       sample(link, (c.window + 1) * timeline::window - 1, 0);
     });

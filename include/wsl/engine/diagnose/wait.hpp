@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// One thing that still waits when nothing moves any more. Engines collect waits; deadlock.hpp turns them into
-// a report.
+// A wait is one thing that still waits when nothing moves any more, and why. Engines collect waits;
+// deadlock.hpp turns them into a report. Each wavelet is counted in one wait only, so the counts of a color
+// add up to what was sent and not taken.
 #pragma once
 
 #include "../../core/coord.hpp"
@@ -13,16 +14,22 @@ struct wait {
     /// a descriptor operation or a suspended task waits for wavelets of `color`; `count` elements are missing
     input,
     output,  ///< a send or an operation waits for room towards `color`; `count` wavelets are held back
+    behind,  ///< `count` wavelets of `color` were sent after others that wait for room
     pop,     ///< an operation waits for `count` elements of a FIFO
     ended,   ///< a suspended task waits for the completion of `count` operations
     push,    ///< an operation waits for room for `count` elements in a FIFO
-    unread,  ///< `count` wavelets of `color` lie in the input queue and no task or operation may take them
+    /// `count` wavelets of `color` lie in the input queue, or with `on_the_way` between the sender's output
+    /// queue and there, and no task or operation may take them
+    unread,
     held,    ///< local task `what` is activated but blocked
     stream,  ///< `count` words of the host stream of `color` could not enter the grid
     router,  ///< `count` wavelets of `color` lie in the router
     /// `count` wavelets of `color` wait in the router for its switch to leave `position`, or to be reopened
     /// if that is -1
     router_switch,
+    /// local task `what` was activated by a completion when it was active already, so that one activation was
+    /// lost; no wait, but a likely reason for those of a deadlock
+    lost,
   };
   reason why;
   coord at;
@@ -30,7 +37,8 @@ struct wait {
   const char* program = "";  ///< name of the PE's program
   const char* what = "";     ///< name of the task or operation
   unsigned long long count = 0;
-  int position = -1;  ///< of a switch
+  int position = -1;        ///< of a switch
+  bool on_the_way = false;  ///< the engine models no routers and counts their wavelets to the input queue
 };
 
 using waits = support::flat_vector<wait>;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Who waits for whom when nothing moves any more. A PE that waits for wavelets of a color waits for the ramps
-// and host streams that feed it: the color's routes, walked backwards. A PE that waits for room waits for the
-// processors in front of which its wavelets pile up: the routes, walked forwards. Followed from PE to PE
-// these links end in a cycle or at the culprit.
+// The wait-for graph of a deadlock: which PE waits for which. A PE that waits for wavelets of a color waits
+// for the ramps and host streams that feed it, which are found by walking the color's routes backwards. A PE
+// that waits for room waits for the processors in front of which its wavelets pile up, which are found by
+// walking the routes forwards. Followed from PE to PE, these links end in a cycle or at the PE that causes
+// the deadlock.
 #pragma once
 
 #include "../../layout/layout.hpp"
@@ -88,7 +89,7 @@ class wait_graph {
 
  private:
   static constexpr std::size_t none = ~std::size_t{0};
-  // bounds the search on a large grid on which everything waits
+  // Bounds the search on a large grid on which everything waits.
   static constexpr u64 most_hops = u64{1} << 19;
 
   struct node {
@@ -112,11 +113,10 @@ class wait_graph {
   bool stuck(coord c) const {
     return wait_at(c, [](const wait& w) {
       return w.why != wait::reason::stream && w.why != wait::reason::router &&
-             w.why != wait::reason::router_switch;
+             w.why != wait::reason::router_switch && w.why != wait::reason::lost;
     });
   }
-  // A processor that waits for a color has an empty queue of it: it is not the one that lets the color pile
-  // up.
+  // A processor that waits for a color has an empty queue of it, so it does not let the color pile up.
   bool stops(coord c, int color) const {
     return wait_at(c, wait::reason::unread, color) || (stuck(c) && !wait_at(c, wait::reason::input, color));
   }
@@ -313,7 +313,7 @@ class wait_graph {
   support::flat_vector<u32> seen_;
   support::flat_vector<u8> visited_;
   support::flat_vector<node> path_;
-  // where a walk goes on; routers on its way whose switch keeps wavelets waiting
+  // Where a walk goes on, and the routers on its way whose switches keep wavelets waiting.
   support::flat_vector<coord> todo_, shut_;
   coord here_;
   int color_ = -1;

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
-// The routers of a layout, hop by hop: for every color that passes a PE a virtual_channel with one bounded
-// queue an input port, and for every queue who fills and who empties it. A wavelet crosses one link a cycle;
-// a link carries one wavelet a cycle, whatever its color; a multicast moves when all its outputs have room.
-// Where several wavelets want one link, the one whose turn it is by the cycle's number goes first: that is
-// the order of merges. Where a color has a switch, wavelets from a port that its position does not take wait,
-// and control wavelets change the position when they have passed.
+// The routers of a layout, hop by hop: for every color that passes a PE a virtual channel with one bounded
+// queue for each input port, and for every queue the router that fills it and the one that empties it. A
+// wavelet crosses one link a cycle; a link carries one wavelet a cycle, whatever its color; a multicast moves
+// when all its outputs have room. Where several wavelets want one link, the cycle's number says whose turn it
+// is: that is the order of merges. Where a color has a switch, wavelets from a port that its position does
+// not take wait, and control wavelets change the position when they have passed.
 #pragma once
 #include <algorithm>
 #include <span>
 #include <vector>
 
+#include "../pe_core.hpp"
 #include "../resolved_routes.hpp"
 #include "../router_switch.hpp"
 
@@ -41,33 +42,33 @@ class routers {
     u32 out[5] = {none, none, none, none, none};
   };
 
-  routers(const layout& plan, const auto& input_depth_of) : plan_(plan), gated_(plan), grid_(plan.grid()) {
-    place_lanes(plan);
+  /// `image_at(coord)` is what the PE there runs, null if nothing.
+  routers(const layout& plan, const auto& image_at) : plan_(plan), switched_(plan), grid_(plan.grid()) {
+    place_channels(plan);
     const machine& m = plan.machine();
-    for (std::size_t r = 0; r + 1 < first_lane_.size(); ++r) {
-      int sends = 0;
+    for (std::size_t r = 0; r + 1 < first_channel_.size(); ++r) {
+      const program_image* image = image_at(coord_of(static_cast<u32>(r)));
       for (virtual_channel& l : virtual_channels_of(static_cast<u32>(r))) {
         const route every = every_route(static_cast<u32>(r), l);
         for (port p : every_port)
           if (every.from.has(p))
             l.in[index_of(p)] =
-                add_queue(p == ramp ? m.output_depth[sends++ % std::min(m.output_queues, 8)] : router_depth,
-                          none, static_cast<u32>(r));
+                add_queue(p == ramp && image ? output_depth(*image, m, l.color) : router_depth, none,
+                          static_cast<u32>(r));
         if (every.to.has(ramp))
-          l.out[0] =
-              add_queue(input_depth_of(coord_of(static_cast<u32>(r)), l.color), static_cast<u32>(r), none);
+          l.out[0] = add_queue(image ? input_depth(*image, m, l.color) : 1, static_cast<u32>(r), none);
       }
     }
     connect(plan);
     arena_.resize(arena_size_);
-    awake_flag_.resize(first_lane_.size());
+    awake_flag_.resize(first_channel_.size());
   }
 
   u32 router_at(coord c) const { return static_cast<u32>(grid_.rank(c)); }
   coord coord_of(u32 router) const { return grid_.nth(static_cast<int>(router)); }
 
   std::span<virtual_channel> virtual_channels_of(u32 router) {
-    return {channels_.data() + first_lane_[router], channels_.data() + first_lane_[router + 1]};
+    return {channels_.data() + first_channel_[router], channels_.data() + first_channel_[router + 1]};
   }
   virtual_channel* virtual_channel_of(coord c, int color) {
     for (virtual_channel& l : virtual_channels_of(router_at(c)))
@@ -75,7 +76,7 @@ class routers {
     return nullptr;
   }
 
-  /// The gate of a virtual_channel, null if its route always stays.
+  /// The switch of a virtual channel, null if its route always stays.
   router_switch* switch_of(const virtual_channel& l) {
     return l.router_switch == none ? nullptr : &switches_[l.router_switch];
   }
@@ -105,9 +106,9 @@ class routers {
 
   /// One cycle: every wavelet that can move does. Calls delivered(router) for wavelets that reach a
   /// processor, accepted(router) when an output queue of a processor gets room, left(router, port, wavelet)
-  /// at the grid's edge, and torn(router, color) when a command has closed a color.
-  template <class Delivered, class Accepted, class Left, class Torn>
-  u64 step(u64 cycle, Delivered delivered, Accepted accepted, Left left, Torn torn_down) {
+  /// at the grid's edge, and torn_down(router, color) when a command has closed a color.
+  template <class Delivered, class Accepted, class Left, class TornDown>
+  u64 step(u64 cycle, Delivered delivered, Accepted accepted, Left left, TornDown torn_down) {
     now_.swap(awake_);
     awake_.clear();
     for (u32 r : now_) awake_flag_[r] = 0;
@@ -124,21 +125,21 @@ class routers {
     ports to;
   };
 
-  void place_lanes(const layout& plan) {
-    first_lane_.assign(static_cast<std::size_t>(grid_.count()) + 1, 0);
+  void place_channels(const layout& plan) {
+    first_channel_.assign(static_cast<std::size_t>(grid_.count()) + 1, 0);
     const auto each = [&](auto use) {
       for (const path_record& p : plan.paths())
         for (int i = 0; i < p.where.count() && p.phase == 0; ++i) use(router_at(p.where.nth(i)), p);
     };
-    each([&](u32 r, const path_record&) { ++first_lane_[r + 1]; });
-    for (std::size_t r = 1; r < first_lane_.size(); ++r) first_lane_[r] += first_lane_[r - 1];
-    channels_.resize(first_lane_.back());
-    std::vector<u32> next(first_lane_.begin(), first_lane_.end() - 1);
+    each([&](u32 r, const path_record&) { ++first_channel_[r + 1]; });
+    for (std::size_t r = 1; r < first_channel_.size(); ++r) first_channel_[r] += first_channel_[r - 1];
+    channels_.resize(first_channel_.back());
+    std::vector<u32> next(first_channel_.begin(), first_channel_.end() - 1);
     each([&](u32 r, const path_record& p) {
       virtual_channel& l = channels_[next[r]++];
       l.color = static_cast<u8>(p.color);
       l.how = p.how;
-      if (!gated_.has(p)) return;
+      if (!switched_.has(p)) return;
       l.router_switch = static_cast<u32>(switches_.size());
       switches_.push_back({plan, coord_of(r), p});
     });
@@ -157,7 +158,7 @@ class routers {
 
   // What leaves through a side of one router enters the opposite side of its neighbour.
   void connect(const layout& plan) {
-    for (u32 r = 0; r + 1 < first_lane_.size(); ++r)
+    for (u32 r = 0; r + 1 < first_channel_.size(); ++r)
       for (virtual_channel& l : virtual_channels_of(r))
         for (port side : every_side) {
           const coord next = coord_of(r) + wsl::step(side);
@@ -199,8 +200,8 @@ class routers {
     }
   }
 
-  template <class Delivered, class Accepted, class Left, class Torn>
-  u64 carry_out(const move& m, Delivered delivered, Accepted accepted, Left left, Torn torn_down) {
+  template <class Delivered, class Accepted, class Left, class TornDown>
+  u64 carry_out(const move& m, Delivered delivered, Accepted accepted, Left left, TornDown torn_down) {
     const virtual_channel& l = virtual_channels_of(m.router)[m.virtual_channel];
     const u32 from = l.in[m.port];
     const wavelet w = front(from);
@@ -222,11 +223,11 @@ class routers {
   }
 
   const layout& plan_;
-  switched_paths gated_;
+  switched_paths switched_;
   region grid_;
   std::vector<router_switch> switches_;
-  // the virtual_channels of router r stand from first_lane_[r] to first_lane_[r + 1]
-  std::vector<u32> first_lane_;
+  // the virtual_channels of router r stand from first_channel_[r] to first_channel_[r + 1]
+  std::vector<u32> first_channel_;
   std::vector<virtual_channel> channels_;
   std::vector<queue> queues_;
   std::vector<wavelet> arena_;

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
-// What a thread does at a switched_router that it visits: it sends on what its gate lets through, data in
-// spans and control wavelets one by one, as far as all outputs have room. What the gate does not take stays
-// in the cursors, and holds up its senders.
+// What a thread does at a switched router that it visits: it sends on what the router's switch lets through,
+// data in spans and control wavelets one by one, as far as all outputs have room. What the switch does not
+// take stays with its cursors and holds up its senders.
 #pragma once
 #include <cstring>
 
-#include "../router_switch.hpp"
 #include "transport.hpp"
 
 namespace wsl::engines {
 
 class forwarding {
  public:
-  forwarding(transport& words, partition& b, const switched_router& at, router_switch& way)
-      : transport_(words), band_(b), at_(at), way_(way) {}
+  forwarding(transport& words, partition& b, switched_router& at)
+      : transport_(words), partition_(b), at_(at), way_(at.way) {}
 
-  /// Sends on all that can move. Says whether a command has closed the gate.
+  /// Sends on all that can move, its cursors in turn from the first-th on. Says whether a command has closed
+  /// the color.
   bool run(std::span<cursor> cursors, u64 first) {
     const bool was_closed = way_.closed();
     for (bool moved = true; moved;) {
@@ -39,46 +39,46 @@ class forwarding {
 
   bool forward(cursor& in) {
     if (!way_.takes(every_port[in.port]) || transport_.available(in) == 0) return false;
-    if (transport_.control_first(band_, in)) return forward_control(in);
+    if (transport_.control_first(partition_, in)) return forward_control(in);
     return way_.uniform() ? forward_span(in) : forward_filtered(in);
   }
 
   /// How many of n words have room at all of these ports.
-  u32 room(ports to, u32 n) {
+  [[gnu::noinline]] u32 room(ports to, u32 n) {
     for (port p : every_port)
-      if (to.has(p) && n > 0) n = transport_.room(band_, out(p), n);
+      if (to.has(p) && n > 0) n = transport_.room(partition_, out(p), n);
     return n;
   }
 
-  bool forward_control(cursor& in) {
+  [[gnu::cold, gnu::noinline]] bool forward_control(cursor& in) {
     const wavelet w{*transport_.words_at(in), in.color, true};
     const ports to = way_.outputs(w);
     if (room(to, 1) == 0) return false;
     const wavelet on = way_.pass(w);
     for (port p : every_port)
       if (to.has(p))
-        transport_.put_control(band_, out(p), p == ramp ? w.bits : on.bits), --band_.done.wavelets;
-    --band_.done.delivered;
-    transport_.consume_control(band_, in);
+        transport_.put_control(partition_, out(p), p == ramp ? w.bits : on.bits), --partition_.done.wavelets;
+    --partition_.done.delivered;
+    transport_.consume_control(partition_, in);
     return true;
   }
 
-  bool forward_span(cursor& in) {
+  [[gnu::noinline]] bool forward_span(cursor& in) {
     const ports to = way_.every_output();
-    const u32 n = room(to, transport_.readable(band_, in));
+    const u32 n = room(to, transport_.readable(partition_, in));
     for (port p : every_port)
       if (to.has(p)) write(p, transport_.words_at(in), n);
     return took(in, n);
   }
 
-  bool forward_filtered(cursor& in) {
+  [[gnu::noinline]] bool forward_filtered(cursor& in) {
     const u32* words = transport_.words_at(in);
     const ports to = without_ramp(way_.every_output());
     u32 n = 0;
-    for (const u32 most = room(to, transport_.readable(band_, in)); n < most; ++n) {
+    for (const u32 most = room(to, transport_.readable(partition_, in)); n < most; ++n) {
       const wavelet w{words[n], in.color, false};
       const bool kept = way_.outputs(w).has(ramp);
-      if (kept && transport_.room(band_, out(ramp), 1) == 0) break;
+      if (kept && transport_.room(partition_, out(ramp), 1) == 0) break;
       if (kept) write(ramp, &w.bits, 1);
       way_.pass(w);
     }
@@ -91,22 +91,22 @@ class forwarding {
     return p;
   }
 
-  // A switched_router neither sends nor receives: what its channels and cursors count is taken back.
+  // A router neither sends nor receives: what its channels and cursors count is taken back.
   void write(port p, const u32* words, u32 n) {
     channel& c = out(p);
     if (n > 0) std::memcpy(c.room(), words, n * sizeof(u32));
     c.move_to(c.next() + static_cast<int>(n));
-    band_.done.wavelets -= n;
+    partition_.done.wavelets -= n;
   }
   bool took(cursor& in, u32 n) {
     if (n == 0) return false;
-    band_.done.delivered -= n;
-    transport_.consume(band_, in, n);
+    partition_.done.delivered -= n;
+    transport_.consume(partition_, in, n);
     return true;
   }
 
   transport& transport_;
-  partition& band_;
+  partition& partition_;
   const switched_router& at_;
   router_switch& way_;
 };

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// What PEs of a partition compute beside their tasks, from the request to the next superstep in which
-// partitions compute: there it is complete, whoever has done it, and when. So results do not depend on who
-// was fast.
+// Jobs that PEs of a partition have offloaded (pe::async_compute), from the request to the next superstep in
+// which partitions compute. There a job is complete, whichever thread has done it and whenever, so results do
+// not depend on which thread was fast.
 #pragma once
+#include <atomic>
 #include <exception>
 
-#include "../../support/shared_word.hpp"
 #include "../processor.hpp"
 
 namespace wsl::engines {
@@ -18,9 +18,9 @@ class open_job {
 
   open_job(const offloaded_job& w, u32 on) : what(w), who(on) {}
 
-  /// Whichever thread comes first does it. Says whether that was this one.
+  /// The thread that asks first does the job. Says whether it was this one.
   bool do_if_first() {
-    if (comers_.count() != 1) return false;
+    if (takers_.fetch_add(1) != 0) return false;
     try {
       what.compute(what.part);
     } catch (...) { failure = std::current_exception(); }
@@ -28,11 +28,11 @@ class open_job {
   }
 
  private:
-  support::shared_word<u32> comers_;
+  std::atomic<u32> takers_ = 0;
 };
 
-/// The first of all, which no thread is doing any more, on its PE; returns that PE's number. Throws what it
-/// has thrown.
+/// Completes the first job, which no thread is doing any more, on its PE; returns that PE's number. Throws
+/// what the job has thrown.
 inline u32 complete_first_job(support::flat_vector<open_job*>& all, pe_state& on) {
   open_job* const first = all[0];
   all.erase(0);

@@ -1,23 +1,26 @@
 // SPDX-License-Identifier: MIT
 // A partition is a strip of the grid that one thread at a time runs. The strips are fixed by the layout,
-// never by the number of threads: inside an superstep a partition runs until nothing is left to do with what
-// it had at the start, and what it wrote for others becomes visible to them in the next superstep, in the
-// order of the partitions. That is why results do not depend on threads. Tasks that compute long wait until
-// no partition has news for another, and then run in one superstep, side by side.
+// never by the number of threads. In a superstep a partition runs until nothing is left to do with what it
+// had at the start; what it writes for other partitions lies in its mailboxes, and they take it in at the
+// start of the next superstep, in the order of the partitions. That is why results do not depend on threads.
+// Tasks that compute long wait until no partition has messages for another, and then run in one superstep,
+// side by side.
 #pragma once
+#include <atomic>
 #include <exception>
 #include <new>
 
-#include "../../support/shared_word.hpp"
 #include "../outcome.hpp"
+#include "channel.hpp"
 #include "offloaded_jobs.hpp"
 
 namespace wsl::engines {
 
-/// What news brings over the cut_edge between two partitions, for one cursor.
+/// A channel whose writer and reader are in two partitions, for one of its cursors: what each side knows of
+/// the other, as of the last superstep. Only messages change it.
 struct cut_edge {
   u32 channel = 0;
-  u32 writer = 0;  ///< as the channel has it, for other threads than the writer's
+  u32 writer = 0;  ///< as in the channel, for threads other than the writer's
   u8 writers_partition = 0, readers_partition = 0;
   u32 credited = 0;  ///< words read as far as the writer knows
   u32 visible = 0;   ///< words that the reader may read
@@ -29,10 +32,18 @@ struct cut_edge {
   u32 asked = 0;             ///< the last such place that the reader has told
 };
 
-/// Band numbers fit a mask.
+/// What the engine keeps for each PE, host stream and switched router: each is visited when it has work.
+struct visited {
+  u32 extras_index = 0;  ///< of a PE's calls and operations in flight, counted from 1; 0: it never had any
+  u8 partition : 6 = 0;
+  u8 queued : 1 = 0;   ///< has work
+  u8 touched : 1 = 0;  ///< has had work since it was last found to wait for nothing
+};
+
+/// Numbers of partitions fit a mask.
 inline constexpr u32 max_partitions = 64;
 
-/// News for another partition, delivered at the start of its next superstep.
+/// A message to another partition, delivered at the start of its next superstep.
 struct partition_message {
   enum class what : u8 { words, mark, credit, request, grant };
   what kind;
@@ -41,7 +52,7 @@ struct partition_message {
   /// words granted their first's
   u32 position;
   const u32* words = nullptr;  ///< with words: the buffer ...
-  u32 origin = 0;              ///< ... and its origin; with an grant: the sender's memory, and how many words
+  u32 origin = 0;              ///< ... and its origin; with a grant: the sender's memory, and how many words
 
   u32 granted() const { return origin; }
 };
@@ -81,7 +92,8 @@ class buffer_pool {
   }
   void give(u32* buffer, int size) { (size == small_buffer ? small_ : large_).push_back(buffer); }
 
-  /// Keeps a buffer that a reader in another partition may still read until that partition has had the news.
+  /// Keeps a buffer that a reader in another partition may still read until that partition has had the
+  /// message.
   void retire(u32* buffer, int size, u64 superstep) { retired_.push_back({buffer, size, superstep}); }
   void release(u64 superstep) {
     for (std::size_t i = retired_.size(); i-- > 0;) {
@@ -179,13 +191,13 @@ struct alignas(128) partition {
   work_list work;
   /// of the PEs that have, or once had, calls or operations in flight
   support::flat_vector<processor*> processors;
-  /// who has had work since it was last found to wait for nothing
+  /// those that have had work since they were last found to wait for nothing
   support::flat_vector<u32> touched;
-  /// who may write more for another partition in the next superstep, or is away in this one
+  /// those that may write more for another partition in the next superstep, or are away in this one
   support::flat_vector<u32> later;
   /// to PEs here, of the superstep that runs
   support::flat_vector<partition_message> grants;
-  /// whose lengthy tasks wait until no partition has anything else to do
+  /// PEs whose long-running tasks wait until no partition has anything else to do
   support::flat_vector<u32> postponed;
   bool computes = false;  ///< in the superstep that runs they need not
   /// what PEs compute beside their tasks; it is complete in the next such superstep
@@ -193,21 +205,24 @@ struct alignas(128) partition {
   buffer_pool buffers;
   /// by the superstep's parity and the receiving partition
   support::flat_vector<support::flat_vector<partition_message>> mailboxes[2];
-  /// partitions whose mail waits for this one, by the superstep's parity
-  support::shared_word<u64> senders[2];
+  /// partitions whose messages wait for this one, by the superstep's parity
+  std::atomic<u64> senders[2] = {};
   u64 addressed = 0;  ///< partitions that this one has written to in this superstep
   u64 superstep = 0;  ///< the superstep that runs
   control_marks marks;
   outcome done;
   std::exception_ptr failure;
-  u64 read_now = 0;       ///< colors that operations of the running task read ...
-  int read_in_pairs = 0;  ///< ... and how many of those read two of them
-  /// who has been handed words in the visit that runs
+  u64 read_now = 0;               ///< colors that operations of the running task read ...
+  int read_in_pairs = 0;          ///< ... and how many of those read two of them
+  i16 run_from[max_colors] = {};  ///< where its windows ended when it began
+  /// PEs whose operations were given words from memory to memory in the visit that runs
   support::flat_vector<u32> rendezvous_receivers;
   /// wavelets of a color for which the PE that is visited has room on each
   int prepared = 0;
   bool will_compute() const { return !postponed.empty() || !offloaded_jobs.empty(); }
-  bool expects_news() const { return (senders[0].get() | senders[1].get()) != 0; }
+  bool has_mail() const {
+    return (senders[0].load(std::memory_order_relaxed) | senders[1].load(std::memory_order_relaxed)) != 0;
+  }
 
   u64 random = 0;  ///< state of a shuffled schedule
   u64 draw(u64 below) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Long arrays go from memory to memory, or from the sender's memory into the receiver's sum, where the only
-// receiver waits for them with an operation of its own and nothing lies before them: no buffer is touched.
-// Within a partition this is done at once. Between partitions it takes supersteps: in one the receiver says
-// what it has_request for, in the next the sender grants its memory, in the third the receiver's partition
-// copies. A sender is away from its grant until that superstep has ended: nothing runs on it, so its memory
-// stays as it is, whatever the program does.
+// Rendezvous: long arrays go from memory to memory, or from the sender's memory into the receiver's sum,
+// where the only receiver waits for them with an operation of its own and nothing lies before them. No buffer
+// is touched. Within a partition this is done at once. Between partitions it takes three supersteps: in one
+// the receiver requests the words that it lacks, in the next the sender grants its memory, in the third the
+// receiver's partition copies. A sender is away from its grant until that superstep has ended: nothing runs
+// on it, so its memory stays as it is, whatever the program does.
 #pragma once
 #include "../../support/min_max.hpp"
 #include "transport.hpp"
@@ -20,9 +20,9 @@ class rendezvous_transfers {
 
   /// Moves all that the operation has left to send. The sender's PE leaves the thread to the receiver's.
   bool within_partition(partition& b, pe_state& s, transfer& t) {
-    channel& c = s.channel_of(t.output);
+    channel& c = topology::channel_of(s, t.output);
     cursor* in = transport_.only_reader(c);
-    processor* p = in && !in->remote && in->head == c.tail() && in->reader < tiles_.size()
+    processor* p = in && !in->is_remote() && in->head == c.tail() && in->reader < tiles_.size()
                        ? transport_.processor_of(reader_of(*in))
                        : nullptr;
     transfer* r = p && p->back_in <= b.superstep ? p->reader_of(in->color) : nullptr;
@@ -46,7 +46,7 @@ class rendezvous_transfers {
   /// Offers what another partition's operation waits for. Says whether words may go no other way now.
   bool grant(partition& b, const pe_state& s, transfer& t, processor& p) {
     if (t.length - t.done < rendezvous_from || !t.source || !is_plain(t)) return false;
-    channel& c = s.channel_of(t.output);
+    channel& c = topology::channel_of(s, t.output);
     const u32 n = transport_.requested(c, t.length - t.done);
     if (n == 0 || n < rendezvous_from) return false;
     for (const transfer& r : p.microthreads)

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-// What a thread does on a PE that it visits: moves operations on, and runs tasks in batches, until nothing is
-// ready or room is missing. What runs first is defined: operations in flight, then host calls in their order,
-// the activated local task with the lowest number, and the data or control tasks of the lowest color, a batch
-// at a time; of several senders of a merged color the one with the lowest place on the grid goes first.
-// Lengthy tasks have supersteps of their own. A shuffled schedule draws another legal order.
+// What a thread does on a PE that it visits: it moves operations on and runs tasks in batches, until nothing
+// is ready or room is missing. Operations in flight go first, then the next task by the common rule
+// (run_next_task), of which a data task runs a batch of words at a time; of several senders of a merged color
+// the one with the lowest place on the grid goes first. Long-running tasks have supersteps of their own. A
+// shuffled schedule draws another legal order.
 #pragma once
 #include <bit>
 #include <utility>
 
 #include "../diagnose/run_log.hpp"
+#include "forwarding.hpp"
 #include "rendezvous.hpp"
 #include "streams.hpp"
 #include "task_run.hpp"
@@ -30,7 +31,7 @@ class pe_scheduler {
   }
 
   /// Runs a partition until nothing is left to do with what it has, or until it has done so much that others
-  /// may have news for it: a PE that stays busy until a word comes must get the word.
+  /// may have messages for it: a PE that stays busy until a word comes must get the word.
   void run(partition& b) {
     if (b.computes) let_compute(b);
     rendezvous_.accept(b);
@@ -41,23 +42,21 @@ class pe_scheduler {
 
   processor* more(const pe_state& s) { return transport_.processor_of(s); }
   processor& extras(pe_state& s) {
-    if (s.more) return *more(s);
+    if (processor* p = more(s)) return *p;
     support::flat_vector<processor*>& all = transport_.home(s).processors;
     processor& p = *all.push_back(new processor);
-    s.more = static_cast<u32>(all.size());
+    transport_.net.visits[s.index].extras_index = static_cast<u32>(all.size());
     return p;
   }
   void send_control(pe_state& from, int color, const payload_type* type, u32 bits) {
-    if (from.image->sent_type[color] != type) refuse(from, color, type);
-    channel& out = from.channel_of(color);
-    if (out.next() == out.size() || out.is_closed()) refuse(from, color, type);
-    transport_.put_control(transport_.home(from), out, bits);
+    transport_.put_control(transport_.home(from),
+                           static_cast<channel&>(rule::may_send_control(from, color, type)), bits);
     from.interrupted = true;
   }
 
   bool start(pe_state& on, transfer& t) {
     partition& b = transport_.home(on);
-    check(b, on, t);
+    rule::may_begin(on, t, machine_, operations_of{task_run{b, on}, more(on)});
     // What has an end of a FIFO or a microthread to itself has it until its task ends, as on every engine.
     if ((t.resumes || !rule::may_clash(t)) && (!order_.shuffle || b.draw(2))) advance(b, on, t);
     // A task that waited for its own sends goes on when there is room for more.
@@ -85,7 +84,7 @@ class pe_scheduler {
     return words;
   }
 
-  /// An cursor of this color with data to read; of a merge the first sender's.
+  /// A cursor of this color with data to read; of a merge the first sender's.
   cursor* source(partition& b, const pe_state& s, int color) {
     for (cursor& in : topology::cursors_of(s))
       if (in.color == color && transport_.readable(b, in)) return &in;
@@ -106,7 +105,7 @@ class pe_scheduler {
     return always_defers() || s.image->sends_many || (s.image->sharing_queue && machine_.color_owns_queue);
   }
 
-  /// Whose lengthy tasks have waited for this superstep.
+  /// Wakes the PEs whose long-running tasks have waited for this superstep, and completes offloaded jobs.
   void let_compute(partition& b) {
     b.computes = false;
     for (u32 who : b.postponed) {
@@ -118,7 +117,8 @@ class pe_scheduler {
     while (!b.offloaded_jobs.empty())
       transport_.wake(b, complete_first_job(b.offloaded_jobs, state(b.offloaded_jobs[0]->who)));
   }
-  /// The local tasks that may run now, as a mask; of lengthy ones alone only in their superstep.
+  /// The local tasks that may run now, as a mask; long-running ones only when no other is ready, and only in
+  /// a superstep of their own.
   u32 ready_locals(partition& b, pe_state& s) {
     const u32 ready = s.active & ~s.blocked, others = ready & ~s.image->long_running_locals;
     if (others || !ready) return others;
@@ -130,12 +130,13 @@ class pe_scheduler {
   }
 
   void visit(partition& b, u32 who) {
-    transport_.net.member(who).queued = 0;
+    visited& v = transport_.net.visits[who];
+    v.queued = 0;
     u32 budget = visit_budget;
     b.prepared = 0;
     if (who < pes()) {
       pe_state& s = state(who);
-      if (s.more && is_away(b, s)) [[unlikely]]
+      if (v.extras_index && is_away(b, s)) [[unlikely]]
         return b.later.push_back(who), void();
       while (budget && b.rendezvous_receivers.empty() && act(b, s, budget)) --budget;
     } else if (who < transport_.net.first_switched_router()) {
@@ -155,10 +156,10 @@ class pe_scheduler {
   }
 
   void visit_switched_router(partition& b, u32 who) {
-    const switched_router& at = transport_.net.switched_router_of(who);
-    pe* below = transport_.net.router_switches->visit(transport_, b, who, order_.shuffle ? b.draw(64) : 0)
-                    ? tiles_.find(at.at)
-                    : nullptr;
+    switched_router& at = transport_.net.switched_router_of(who);
+    const bool closes =
+        forwarding(transport_, b, at).run(transport_.net.cursors_of(who), order_.shuffle ? b.draw(64) : 0);
+    pe* below = closes ? tiles_.find(at.at) : nullptr;
     if (!below || !state_of(*below).image->torn_down[at.color]) return;
     extras(state_of(*below)).torn_down |= color_bit(at.color);
     transport_.wake(b, state_of(*below).index);
@@ -192,12 +193,16 @@ class pe_scheduler {
     return ran > 0;
   }
 
+  static bool reopen(channel& c) {
+    if (c.is_closed()) c.lenient = true;
+    return c.reopen();
+  }
   /// Room for one run of a task on every channel of its PE.
   bool prepare(partition& b, const pe_state& s, int most) {
     const std::span<channel> channels = topology::channels_of(s);
     bool ready = b.prepared >= most;
     if (ready && s.interrupted)
-      for (channel& c : channels) ready &= c.operated || c.reopen();
+      for (channel& c : channels) ready &= c.operated || reopen(c);
     if (ready) return true;
     ready = true;
     for (channel& c : channels) ready &= transport_.prepare(b, c, most);
@@ -205,44 +210,53 @@ class pe_scheduler {
     return ready;
   }
 
-  bool run_next(partition& b, pe_state& s, processor* p) {
-    const u32 ready = ready_locals(b, s);
-    const bool called = p && !p->calls.empty();
-    if (!called && p && p->torn_down && run_torn(b, s, *p)) return true;
-    if (!called && s.hurries(ready) && run_data(b, s, s.image->urgent_colors)) return true;
-    if (!called && (!ready || (order_.shuffle && b.draw(2)))) {
-      if (run_data(b, s)) return true;
-      if (!ready) return false;
-    }
-    if (!prepare(b, s, sends_of_a_task)) return false;
-    if (called) {
+  /// What run_next_task asks of this engine about one PE.
+  struct task_choice {
+    pe_scheduler& engine;
+    partition& b;
+    pe_state& s;
+    processor* p;
+
+    bool called() const { return p && !p->calls.empty(); }
+    bool run_call() {
+      if (!engine.prepare(b, s, sends_of_a_task)) return false;
       const host_call c = p->calls.front();
       p->calls.pop();
-      if (log_) log_->note(s.index, {c.entry->name, -1, {}, 1});
-      return run_task(b, s, *c.entry, c.arguments);
+      return engine.run_logged(b, s, *c.entry, c.arguments);
     }
-    return run_local(b, s, order_.shuffle ? any_of(b, ready) : std::countr_zero(ready));
+    bool run_torn_down() {
+      if (!p || !p->torn_down || !engine.prepare(b, s, sends_of_a_task)) return false;
+      const binding& task = *s.image->torn_down[std::countr_zero(p->torn_down)];
+      p->torn_down &= p->torn_down - 1;
+      return engine.run_logged(b, s, task, nullptr);
+    }
+    u32 ready_locals() { return engine.ready_locals(b, s); }
+    bool run_local(u32 ready) {
+      if (!engine.prepare(b, s, sends_of_a_task)) return false;
+      return engine.run_local(b, s, engine.order_.shuffle ? any_of(b, ready) : std::countr_zero(ready));
+    }
+    bool run_arrived(u64 colors) { return engine.run_data(b, s, colors); }
+    bool arrived_first() { return engine.order_.shuffle && b.draw(2); }
+  };
+  bool run_next(partition& b, pe_state& s, processor* p) {
+    return run_next_task(s, task_choice{*this, b, s, p});
   }
-  bool run_torn(partition& b, pe_state& s, processor& p) {
-    if (!prepare(b, s, sends_of_a_task)) return false;
-    const binding& task = *s.image->torn_down[std::countr_zero(p.torn_down)];
-    p.torn_down &= p.torn_down - 1;
+  u32 run_logged(partition& b, pe_state& s, const binding& task, const void* input, u32 most = 1) {
     if (log_) log_->note(s.index, {task.name, -1, {}, 1});
-    return run_task(b, s, task, nullptr);
+    return run_task(b, s, task, input, most);
   }
   u32 run_local(partition& b, pe_state& s, int id, u32 most = 1) {
     const u32 own_bit = local_bit(id);
     s.active &= ~own_bit;
     if (own_bit & s.image->long_running_locals) extras(s).may_compute = false, most = 1;
-    if (log_) log_->note(s.index, {s.image->local[id]->name, -1, {}, 1});
-    return run_task(b, s, *s.image->local[id], &own_bit, most);
+    return run_logged(b, s, *s.image->local[id], &own_bit, most);
   }
   static int any_of(partition& b, u64 set) {
     for (u64 skip = b.draw(static_cast<u64>(std::popcount(set))); skip; --skip) set &= set - 1;
     return std::countr_zero(set);
   }
 
-  bool run_data(partition& b, pe_state& s, u64 colors = ~u64{0}) {
+  bool run_data(partition& b, pe_state& s, u64 colors) {
     const auto cursors = topology::cursors_of(s);
     const std::size_t from = order_.shuffle && !cursors.empty() ? b.draw(cursors.size()) : 0;
     for (std::size_t k = 0; k < cursors.size(); ++k) {
@@ -268,8 +282,7 @@ class pe_scheduler {
 
   bool run_control(partition& b, pe_state& s, cursor& in) {
     const u32 word = *transport_.words_at(in);
-    const binding* task = s.image->control_with(control_word{word}.id());
-    if (!task) rule::no_control_task(s, in.color, control_word{word}.id());
+    const binding* task = task_for(s, {word, in.color, true});
     if (!prepare(b, s, sends_of_a_task)) return false;
     if (log_) note(s, task->name, in, 1);
     transport_.consume_control(b, in);
@@ -277,10 +290,11 @@ class pe_scheduler {
   }
 
   u32 run_task(partition& b, pe_state& s, const binding& task, const void* input, u32 count = 1) {
-    task_run{b, s}.begin();
+    task_run{b, s}.begin(task);
     u32 taken = 0;
     guarded(s, task.name, [&] {
       taken = task.run(s.memory(), tiles_[s.index], input, count);
+      if (s.interrupted && taken == 1) task_run{b, s}.must_have_sent_few();
       end_run(b, s, task);
     });
     b.done.tasks += taken;
@@ -294,11 +308,12 @@ class pe_scheduler {
   /// A run of a task ends at each wait, also where it need not wait: what it may send counts anew.
   bool begin_run(partition& b, pe_state& s) {
     if (task_run{b, s}.may_not_fit()) task_run{b, s}.must_fit(more(s), machine_);
+    const bool ready = prepare(b, s, sends_of_a_task);
     task_run{b, s}.go_on();
-    return prepare(b, s, sends_of_a_task);
+    return ready;
   }
   void end_run(partition& b, pe_state& s, const binding& task) {
-    if (rejected.color >= 0) refuse(s, rejected.color, rejected.type);
+    rule::sent_nothing_refused(s);
     if (!task_run{b, s}.may_not_fit()) [[likely]]
       return;
     processor* p = more(s);
@@ -306,29 +321,19 @@ class pe_scheduler {
     if (p) p->task = &task;  // which may wait
   }
 
-  [[noreturn]] void refuse(pe_state& s, int color, const payload_type* type) {
-    rejected = {};
-    const bool present = (s.image->present & color_bit(color)) != 0;
-    rule::refuse_send(s, color, type, present && s.channel_of(color).is_closed());
-  }
-
   // ---- operations -------------------------------------------------------------------------------
 
-  void check(partition& b, pe_state& s, const transfer& t) {
-    const processor* p = more(s);
-    rule::may_start(s, t, machine_);
-    if (p) rule::apart(s, t, p->microthreads);
-    const auto sends = [&](int color) { return s.channel_of(color).is_closed(); };
-    rule::has_queue_alone(s, t, sends);
-    const auto reads = [&](int color) { return task_run{b, s}.reads(color) || (p && p->reads(color)); };
-    for (int k = 0; k < 2; ++k)
-      if (t.input[k] >= 0)
-        rule::one_reader(s, t.input[k], reads(t.input[k]) || (k == 1 && t.input[0] == t.input[1]));
-    if (t.output < 0) return;
-    rule::declares_send(s, t.output, t.output_type);
-    rule::has_path(s, t.output, (s.image->present & color_bit(t.output)) != 0);
-    rule::one_writer(s, t.output, sends(t.output));
-  }
+  /// The operations in flight on a PE, for its rules: those that moved at once count until the run ends.
+  struct operations_of {
+    task_run run;
+    const processor* p;
+
+    bool reads(int color) const { return run.reads(color) || (p && p->reads(color)); }
+    template <class Use>
+    void each_operation(Use use) const {
+      if (p) p->each_operation(use);
+    }
+  };
 
   // An operation that completed at once still counts as in flight until the task that started it ends, as on
   // every engine.
@@ -338,7 +343,7 @@ class pe_scheduler {
   }
 
   static void hold(partition& b, const pe_state& s, int color, bool held) {
-    channel& c = s.channel_of(color);
+    channel& c = topology::channel_of(s, color);
     c.operated = held;
     c.lenient = true;
     c.close();
@@ -364,6 +369,7 @@ class pe_scheduler {
       task_run{b, s}.go_on();
       guarded(s, p.task->name, [&] {
         resume(waiting);
+        task_run{b, s}.must_have_sent_few();
         end_run(b, s, *p.task);
       });
     }
@@ -372,7 +378,7 @@ class pe_scheduler {
 
   /// Moves an operation on as far as its inputs and its output allow, span by span.
   bool advance(partition& b, pe_state& s, transfer& t) {
-    channel* out = t.output >= 0 ? &s.channel_of(t.output) : nullptr;
+    channel* out = t.output >= 0 ? &topology::channel_of(s, t.output) : nullptr;
     if (t.granted && more(s)->back_in > b.superstep) return false;
     bool moved = t.granted != 0;
     t.done += std::exchange(t.granted, 0);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Epochs: every partition runs once with what the others wrote for it before, then all meet. When no
-// partition has written for another or has work left, those with lengthy tasks run these, and errands are
-// complete; a run ends when there are none. One thread visits only the partitions that have something to do;
-// several share all of them out.
+// The run of an engine is a sequence of supersteps, as in bulk-synchronous parallel programs: every partition
+// runs once with what the others wrote for it before, then all threads meet at a barrier and vote on what
+// follows. When no partition has written for another or has work left, those with long-running tasks run
+// these, and offloaded jobs are complete; a run ends when there are none. One thread visits only the
+// partitions that have something to do; several share all of them out.
 #pragma once
 #include <bit>
 
@@ -11,30 +12,30 @@
 
 namespace wsl::engines {
 
-/// What is to follow an superstep, as one partition sees it. The largest that any partition says is what
-/// follows.
-enum class termination_vote : u8 { nothing, computing, partition_message, failure };
+/// What a partition has left to do after a superstep. The largest vote of all decides what follows: a run
+/// ends when nobody has anything left, or when a task has failed.
+enum class termination_vote : u8 { nothing, computing, messages, failure };
 
 inline termination_vote vote_of(const partition& b) {
   if (b.failure) return termination_vote::failure;
-  if (b.addressed || !b.work.empty()) return termination_vote::partition_message;
+  if (b.addressed || !b.work.empty()) return termination_vote::messages;
   return b.will_compute() ? termination_vote::computing : termination_vote::nothing;
 }
 inline termination_vote larger(termination_vote a, termination_vote b) { return a < b ? b : a; }
 inline bool goes_on(termination_vote what) {
-  return what == termination_vote::computing || what == termination_vote::partition_message;
+  return what == termination_vote::computing || what == termination_vote::messages;
 }
 
 /// Runs supersteps from `last` + 1 on, until nothing is left to do or a partition has failed; returns the
 /// number of the last one.
-template <class RunBand>
-u64 run_epochs_alone(support::flat_vector<partition>& partitions, u64 last, RunBand run_partition) {
+template <class RunPartition>
+u64 run_supersteps_alone(support::flat_vector<partition>& partitions, u64 last, RunPartition run_partition) {
   const auto those = [&](auto condition) {
     u64 set = 0;
     for (std::size_t b = 0; b < partitions.size(); ++b) set |= u64{condition(partitions[b])} << b;
     return set;
   };
-  u64 next = those([](partition& b) { return !b.work.empty() || b.expects_news(); });
+  u64 next = those([](partition& b) { return !b.work.empty() || b.has_mail(); });
   for (bool failed = false; !failed;) {
     u64 now = next ? next : those([](partition& b) { return b.computes = b.will_compute(); });
     if (!now) break;
@@ -49,18 +50,18 @@ u64 run_epochs_alone(support::flat_vector<partition>& partitions, u64 last, RunB
   return last;
 }
 
-template <class RunBand>
-u64 run_epochs_together(thread_pool& threads, support::flat_vector<partition>& partitions, u64 last,
-                        RunBand run_partition) {
+template <class RunPartition>
+u64 run_supersteps_together(thread_pool& threads, support::flat_vector<partition>& partitions, u64 last,
+                            RunPartition run_partition) {
   struct alignas(128) saying {
     // by the superstep's parity: a fast thread may be one superstep ahead of who still reads
     termination_vote what[2];
   };
   support::flat_vector<saying> said(static_cast<std::size_t>(threads.size()));
-  support::shared_word<u64> end;  // the last superstep
+  u64 end = 0;  // the last superstep
   auto job = [&](int thread) {
     const auto share = [&](int k) { return static_cast<std::size_t>(k) * partitions.size() / said.size(); };
-    termination_vote all = termination_vote::partition_message;
+    termination_vote all = termination_vote::messages;
     for (u64 superstep = last + 1;; ++superstep) {
       termination_vote mine = termination_vote::nothing;
       for (std::size_t b = share(thread); b < share(thread + 1); ++b) {
@@ -73,19 +74,19 @@ u64 run_epochs_together(thread_pool& threads, support::flat_vector<partition>& p
       all = termination_vote::nothing;
       for (const saying& s : said) all = larger(all, s.what[superstep & 1]);
       if (goes_on(all)) continue;
-      if (thread == 0) end.set(superstep);
+      if (thread == 0) end = superstep;  // read when the threads have met
       return;
     }
   };
   threads.run(job);
-  return end.get();
+  return end;
 }
 
-template <class RunBand>
+template <class RunPartition>
 u64 run_supersteps(thread_pool& threads, support::flat_vector<partition>& partitions, u64 last,
-                   RunBand run_partition) {
-  return threads.size() == 1 ? run_epochs_alone(partitions, last, run_partition)
-                             : run_epochs_together(threads, partitions, last, run_partition);
+                   RunPartition run_partition) {
+  return threads.size() == 1 ? run_supersteps_alone(partitions, last, run_partition)
+                             : run_supersteps_together(threads, partitions, last, run_partition);
 }
 
 }  // namespace wsl::engines

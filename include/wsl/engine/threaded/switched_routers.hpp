@@ -1,54 +1,62 @@
 // SPDX-License-Identifier: MIT
-// Where a color's way is not known before the run: routers with a gate. Routes are resolved to their
-// receivers once, but only up to the next switched_router. To the threaded engine it is one more reader, with
-// an cursor for everyone whose words come to it, and one more writer, with a channel for each port that it
-// may send through. What it does, switches.hpp knows, which programs with such routes include.
+// The routers whose way for a color is not known before the run, because the color has a switch, a filter or
+// a teardown there. The threaded engine resolves routes to their final receivers once, but only up to the
+// next such router. To the rest of the engine a switched router is one more reader, with a cursor for every
+// writer whose words come to it, and one more writer, with a channel for every port that it may send through;
+// forwarding.hpp moves its words. A layout without changing routes has none.
 #pragma once
-#include "../../layout/layout.hpp"
-#include "../../program/engine_link.hpp"
-#include "../diagnose/wait.hpp"
+#include "../../support/flat_vector.hpp"
+#include "../router_switch.hpp"
 
 namespace wsl::engines {
 
-class transport;
-struct partition;
-struct topology;
-
+/// One color at one router.
 struct switched_router {
   coord at;
   int color = 0;
   ports outputs;  ///< each has a channel, in the order of every_port
   u32 first_channel = 0, first_cursor = 0;
-  membership in;
+  router_switch way;
 };
 
-/// All switched_routers of a layout.
+/// All switched routers of a layout.
 class switched_routers {
  public:
   static constexpr u32 none = ~u32{0};
 
-  virtual ~switched_routers() = default;
-  /// The number of the switched_router of a color at a PE, or none.
-  virtual u32 find(coord c, int color) const = 0;
-  /// Opens the channels of all.
-  virtual void open(topology& net) = 0;
-  /// Sends on what can move, its cursors in turn from the first-th on. Says whether a command has closed it.
-  virtual bool visit(transport& words, partition& b, u32 who, u64 first) = 0;
-  virtual void reopen(const pe_state& on, int color, int phase) = 0;
-  /// What waits at a switched_router that is quiet.
-  virtual void waits_at(waits& open, transport& words, u32 who) = 0;
+  [[gnu::cold]] explicit switched_routers(const layout& plan) {
+    const switched_paths switched(plan);
+    if (!switched.any()) return;
+    for (const path_record& p : plan.paths()) {
+      if (p.phase > 0 || !switched.has(p)) continue;
+      blocks_.push_back({&p, size()});
+      for (int i = 0; i < p.where.count(); ++i) {
+        const coord c = p.where.nth(i);
+        all_.push_back({c, p.color, plan.route_at(c, p.color).to, 0, 0, router_switch(plan, c, p)});
+      }
+    }
+  }
 
-  u32 size() const { return size_; }
-  switched_router& operator[](u32 i) const { return list_[i]; }
+  u32 size() const { return static_cast<u32>(all_.size()); }
+  switched_router& operator[](u32 j) { return all_[j]; }
+  const switched_router& operator[](u32 j) const { return all_[j]; }
 
- protected:
-  switched_router* list_ = nullptr;
-  u32 size_ = 0;
+  /// The number of the switched router of a color at a PE, or none.
+  u32 find(coord c, int color) const {
+    for (const block& b : blocks_)
+      if (b.path->color == color && b.path->where.has(c))
+        return b.first + static_cast<u32>(b.path->where.rank(c));
+    return none;
+  }
+
+ private:
+  /// The routers of one path stand together.
+  struct block {
+    const path_record* path = nullptr;
+    u32 first = 0;
+  };
+  support::flat_vector<block> blocks_;
+  support::flat_vector<switched_router> all_;
 };
-
-/// Finds the switched_routers of a layout, null if it has none; null itself where switches.hpp is not
-/// included. The caller owns them.
-using switched_routers_finder = switched_routers* (*)(const layout&);
-inline constinit switched_routers_finder find_switched_routers = nullptr;
 
 }  // namespace wsl::engines

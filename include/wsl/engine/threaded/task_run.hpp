@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The run of a task on the threaded engine, as far as the engine must know of it: operations that moved at
-// once, inlined into the task, are over, and yet count as in flight until the run ends, as on a machine that
-// takes its time. A color that one of them reads has no second reader; and together with the microthreads
-// they fit into the machine, which is looked at when the run ends. Nobody counts them before: the colors that
-// they have closed to others tell how many they are.
+// One run of a task, as far as the threaded engine must know of it. Operations that moved at once, inlined
+// into the task, are over, and yet count as in flight until the run ends, as on a machine that takes its
+// time: a color that one of them reads has no second reader, and together with the microthreads they must fit
+// into the machine. They are counted only when the run has ended; until then the windows that they have
+// closed tell how many there are.
 #pragma once
 #include <bit>
 #include <utility>
@@ -16,14 +16,27 @@ struct task_run {
   partition& b;
   pe_state& s;
 
-  void begin() const {
+  void begin(const binding& task) const {
     s.interrupted = false;
     go_on();
+    s.sends_at_most = static_cast<u16>(rule::sends_of(task));
   }
   /// After a wait, whether or not it had to wait.
   void go_on() const {
+    s.sends_at_most = sends_of_a_task;
     s.taken = taken_color::none;
     b.read_now = 0;
+    i16* first = b.run_from;
+    for (const channel& c : topology::channels_of(s)) *first++ = static_cast<i16>(c.next());
+  }
+  /// The window notices when a run has sent too much for certain; in a batch of runs it does not know where
+  /// the last one began. Here a single run has ended.
+  void must_have_sent_few() const {
+    const i16* first = b.run_from;
+    for (u64 left = s.image->present; left; left &= left - 1, ++first)
+      if (const int color = std::countr_zero(left);
+          !s.window_of(color).is_closed() && s.window_of(color).next() - *first > s.sends_at_most)
+        rule::refuse_send(s, color, s.image->sent_type[color]);
   }
 
   /// Whether an operation that the run has started reads the color.
@@ -37,7 +50,7 @@ struct task_run {
     for (int color : t.input)
       if (color >= 0) note_read(color);
     b.read_in_pairs += t.input[1] >= 0;
-    if (t.output >= 0 && t.input[0] >= 0) s.channel_of(t.output).close_behind_reader();
+    if (t.output >= 0 && t.input[0] >= 0) s.window_of(t.output).close_behind_reader();
     if (s.defers) is_last();
   }
   /// The task does not run again at once, whatever it activates.

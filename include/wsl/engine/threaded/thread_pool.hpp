@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The threads of an engine: made at the first run that needs them, asleep between runs. Inside a run, and
-// before the next, they meet at a barrier that spins at first, because an superstep is often shorter than a
-// system call. They are the system's threads themselves (POSIX), because <thread> would cost every program
-// that includes the library 0.1 s of compile time.
+// The threads of an engine: started at the first run that needs them, asleep between runs. Inside a run, and
+// before the next, they meet at a barrier that spins at first, because a superstep is often shorter than a
+// system call. They are POSIX threads, because <thread> would cost every program that includes the library
+// 0.1 s of compile time.
 #pragma once
 #include <linux/futex.h>
 #include <pthread.h>
@@ -10,18 +10,18 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 
 #include "../../core/fault.hpp"
 #include "../../support/flat_vector.hpp"
-#include "../../support/shared_word.hpp"
 
 namespace wsl::engines {
 
-/// Lets every thread of a run through when the last one has come. Who waits long sleeps: there may be more
-/// threads than cores, or other programs on them.
+/// Lets every thread of a run through when the last one has come. A thread that waits long sleeps: there may
+/// be more threads than cores, or other programs on them.
 class spin_barrier {
  public:
   explicit spin_barrier(int threads) : threads_(threads) {}
@@ -29,26 +29,27 @@ class spin_barrier {
   int spins = 4000;  ///< before a thread sleeps
 
   void wait() {
-    const unsigned round = round_.get();
-    support::shared_word<unsigned>& asleep = asleep_[round & 1];
-    if (arrived_.count() == threads_) {
-      arrived_.set(0);
-      round_.count();
-      if (asleep.get_in_order() == round + 1) futex(FUTEX_WAKE_PRIVATE, static_cast<unsigned>(threads_));
+    const unsigned round = round_.load(std::memory_order_relaxed);
+    std::atomic<unsigned>& asleep = asleep_[round & 1];
+    if (arrived_.fetch_add(1) + 1 == threads_) {
+      arrived_.store(0, std::memory_order_relaxed);
+      round_.fetch_add(1);
+      if (asleep.load() == round + 1) futex(FUTEX_WAKE_PRIVATE, static_cast<unsigned>(threads_));
       return;
     }
     for (int n = 0; n < spins; ++n) {
-      if (round_.observe() != round) return;
+      if (round_.load(std::memory_order_acquire) != round) return;
       pause();
     }
-    asleep.set_in_order(round + 1);
+    asleep.store(round + 1);
     // returns at once if the round has changed
-    while (round_.get_in_order() == round) futex(FUTEX_WAIT_PRIVATE, round);
+    while (round_.load() == round) futex(FUTEX_WAIT_PRIVATE, round);
   }
 
  private:
   void futex(int what, unsigned value) {
-    syscall(SYS_futex, round_.address(), what, value, nullptr, nullptr, 0);
+    static_assert(sizeof round_ == sizeof(unsigned) && std::atomic<unsigned>::is_always_lock_free);
+    syscall(SYS_futex, &round_, what, value, nullptr, nullptr, 0);
   }
   static void pause() {
 #if defined(__x86_64__) || defined(__i386__)
@@ -57,12 +58,12 @@ class spin_barrier {
   }
 
   const int threads_;
-  alignas(128) support::shared_word<int> arrived_;
-  alignas(128) support::shared_word<unsigned> round_;
+  alignas(128) std::atomic<int> arrived_ = 0;
+  alignas(128) std::atomic<unsigned> round_ = 0;
   // By the round's parity the last round, counted from 1, in which a thread slept. Nothing takes it back, so
   // whoever is late to open one round cannot hide that somebody sleeps in the next; and nobody is two rounds
   // ahead.
-  alignas(128) support::shared_word<unsigned> asleep_[2];
+  alignas(128) std::atomic<unsigned> asleep_[2] = {};
 };
 
 inline int available_cores();
@@ -84,7 +85,7 @@ class thread_pool {
   /// Runs job(k) for every k below size(), job(0) on the calling thread. job must not throw.
   template <class Job>
   void run(Job& job) {
-    if (workers_.empty()) hire();
+    if (workers_.empty()) start();
     job_ = [](void* what, int k) { (*static_cast<Job*>(what))(k); }, argument_ = &job;
     barrier.wait();
     job(0);
@@ -100,7 +101,7 @@ class thread_pool {
     pthread_t thread{};
   };
 
-  void hire() {
+  void start() {
     static const int cores = available_cores();
     if (threads_ > cores) barrier.spins = 0;
     workers_ = support::flat_vector<worker>(static_cast<std::size_t>(threads_ - 1));

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: MIT
-// A layout's channels and cursors, and the partitions that its PEs are cut into: along the axis that fewer
-// words cross.
+// The graph over which words travel: a layout's channels and cursors, and the partitions that its PEs are cut
+// into, along the axis that fewer words cross.
 #pragma once
 #include <bit>
 #include <span>
 #include <utility>
 
 #include "../../support/min_max.hpp"
+#include "../pe_core.hpp"
 #include "../resolved_routes.hpp"
 #include "../schedule.hpp"
 #include "../tiles.hpp"
 #include "partition.hpp"
+#include "switched_routers.hpp"
 
 namespace wsl::engines {
 
@@ -22,12 +24,12 @@ struct stream_end {
   port side = port::west;
   bool inbound = true;
   u32 first_channel = 0, first_cursor = 0;
-  membership in;
   support::flat_queue<u32> words;
 };
 
 struct topology {
   static constexpr u32 deep = large_buffer / 2;
+  static constexpr int router_depth = 2;  ///< words that a router holds of a color, with depth::machine
 
   support::flat_vector<channel> channels;  ///< of one writer together
   /// by channel: words that may lie between writer and reader; empty if all are deep
@@ -37,53 +39,52 @@ struct topology {
   /// of listed channels: how many cursors, how many links, and the cursors
   support::flat_vector<u32> lists;
   support::flat_vector<stream_end> streams;
-  /// one more kind of reader and writer, numbered after the streams; owned, null without any
-  switched_routers* router_switches = nullptr;
+  switched_routers switched;             ///< one more kind of reader and writer, numbered after the streams
+  support::flat_vector<visited> visits;  ///< by number: PEs, streams, switched routers
   u32 partitions = 1;
 
   topology(const layout& plan, resolved_routes& routes, tiles& pes, depth how_deep, u32 pes_per_partition)
-      : router_switches(find_switched_routers ? find_switched_routers(plan) : nullptr),
+      : switched(plan),
         pes_(pes),
         plan_(plan),
         routes_(routes),
         machine_depth_(how_deep == depth::machine),
-        pes_per_band_(pes_per_partition) {
+        pes_per_partition_(pes_per_partition) {
     for (const stream_record& s : plan.streams())
       for (int i = 0; i < s.where.count(); ++i)
-        streams.push_back({s.where.nth(i), s.color, s.side, s.inbound, 0, 0, {}, {}});
+        streams.push_back({s.where.nth(i), s.color, s.side, s.inbound, 0, 0, {}});
     if (writers() > most_writers)
       throw fault("wsl: an engine has at most " + std::to_string(most_writers) + " PEs and streams, not " +
                   std::to_string(writers()));
+    visits = support::flat_vector<visited>(writers());
     reserve();
     for (u32 i = 0; i < pes_.size(); ++i) open_channels(i);
     for (u32 k = 0; k < streams.size(); ++k) {
-      streams[k].first_channel = static_cast<u32>(channels.size());
+      streams[k].first_channel = opened_;
       if (streams[k].inbound)
         open_channel(static_cast<u32>(pes_.size()) + k, streams[k].at, streams[k].side, streams[k].color);
     }
-    if (router_switches) router_switches->open(*this);
-    sort_inlets();
+    for (u32 j = 0; j < switched.size(); ++j) open_channels(first_switched_router() + j, switched[j]);
+    sort_cursors();
     cut();
-    pes_.set_ends(channels.data(), cursors.data());
+    pes_.set_windows(channels.data(), cursors.data());
   }
 
   topology(const topology&) = delete;
   topology& operator=(const topology&) = delete;
-  ~topology() { delete router_switches; }
 
   u32 first_switched_router() const { return static_cast<u32>(pes_.size() + streams.size()); }
-  u32 writers() const { return first_switched_router() + (router_switches ? router_switches->size() : 0); }
+  u32 writers() const { return first_switched_router() + switched.size(); }
   stream_end& stream_of(u32 who) { return streams[who - pes_.size()]; }
-  switched_router& switched_router_of(u32 who) const {
-    return (*router_switches)[who - first_switched_router()];
-  }
-  membership& member(u32 who) {
-    if (who < pes_.size()) return state_of(pes_[who]).in;
-    return who < first_switched_router() ? streams[who - pes_.size()].in : switched_router_of(who).in;
-  }
-
+  switched_router& switched_router_of(u32 who) { return switched[who - first_switched_router()]; }
+  const switched_router& switched_router_of(u32 who) const { return switched[who - first_switched_router()]; }
   /// The channels and cursors of a PE, stream or switched_router.
-  static std::span<channel> channels_of(const pe_state& s) { return {s.channels(), s.image->slots}; }
+  static std::span<channel> channels_of(const pe_state& s) {
+    return {static_cast<channel*>(s.send_windows()), s.image->slots};
+  }
+  static channel& channel_of(const pe_state& s, int color) {
+    return static_cast<channel&>(s.window_of(color));
+  }
   std::span<channel> channels_of(u32 who) {
     if (who < pes_.size()) return channels_of(state_of(pes_[who]));
     if (who >= first_switched_router()) {
@@ -93,7 +94,9 @@ struct topology {
     const stream_end& s = streams[who - pes_.size()];
     return {channels.data() + s.first_channel, s.inbound};
   }
-  static std::span<cursor> cursors_of(const pe_state& s) { return {s.cursors(), s.end_of_cursors()}; }
+  static std::span<cursor> cursors_of(const pe_state& s) {
+    return {static_cast<cursor*>(s.receive_windows()), static_cast<cursor*>(s.end_of_receive_windows())};
+  }
   std::span<cursor> cursors_of(u32 who) {
     if (who < pes_.size()) return cursors_of(state_of(pes_[who]));
     return {cursors.data() + first_cursor(who),
@@ -109,8 +112,8 @@ struct topology {
 
   /// The channel of a writer whose words enter the router at `at` through a port, after some links.
   void open_channel(u32 writer, coord at, port through, int color, u32 links_before = 0) {
-    const u32 id = static_cast<u32>(channels.size());
-    channel& c = channels.push_back({});
+    const u32 id = opened_++;
+    channel& c = channels[id];
     c.writer = writer & (most_writers - 1);
     u32 readers = 0, room = deep;
     const auto deliver = [&](u32 reader, u32 between, int as, port entered = ramp) {
@@ -118,19 +121,18 @@ struct topology {
       room = support::min(room, between);
       delivered_.push_back({reader, id, static_cast<u8>(as), static_cast<u8>(index_of(entered))});
     };
+    const auto stops = [&](coord to, port entered, int as) {
+      const u32 j = switched.find(to, as);
+      if (j != switched_routers::none)
+        deliver(first_switched_router() + j, room_between(writer, at, to, color), as, entered);
+      return j != switched_routers::none;
+    };
+    const auto to_ramp = [&](coord to, int as) {
+      if (pe* p = pes_.find(to)) deliver(state_of(*p).index, room_between(writer, at, to, color), as);
+    };
+    const auto to_edge = [&](coord to, port side, int as) { deliver(stream_at(to, as, side), deep, as); };
     const u32 links =
-        links_before + static_cast<u32>(routes_.follow(
-                           at, through, color, router_switches,
-                           [&](coord to, int as) {
-                             if (pe* p = pes_.find(to))
-                               deliver(state_of(*p).index, room_between(writer, at, to, color), as);
-                           },
-                           [&](coord to, port side, int as) { deliver(stream_at(to, as, side), deep, as); },
-                           [&](u32 j, port entered) {
-                             deliver(first_switched_router() + j,
-                                     room_between(writer, at, (*router_switches)[j].at, color),
-                                     (*router_switches)[j].color, entered);
-                           }));
+        links_before + static_cast<u32>(routes_.follow(at, through, color, stops, to_ramp, to_edge));
     if (machine_depth_) depths.push_back(static_cast<u16>(room));
     c.listed = readers != 1 || links > 0xffff;
     c.links = static_cast<u16>(links);
@@ -141,17 +143,31 @@ struct topology {
     for (; readers; --readers) lists.push_back(0);
   }
 
-  /// The channel from a switched_router to a PE or stream beside it.
-  void open_output(u32 writer, u32 reader, const switched_router& from, bool to_ramp) {
-    channel& c = channels.push_back({});
+  /// The channels of a switched router, one for each of its outputs.
+  [[gnu::cold]] void open_channels(u32 writer, switched_router& from) {
+    from.first_channel = opened_;
+    for (port out : every_port) {
+      const coord next = from.at + step(out);
+      if (!from.outputs.has(out)) continue;
+      if (out != ramp && plan_.has(next)) {
+        open_channel(writer, next, opposite(out), from.color, 1);
+        continue;
+      }
+      pe* p = out == ramp ? pes_.find(from.at) : nullptr;
+      open_output(writer, from, p ? state_of(*p).index : stream_at(from.at, from.color, out), out == ramp);
+    }
+  }
+  /// The channel from a switched router to the PE or stream beside it.
+  void open_output(u32 writer, const switched_router& from, u32 reader, bool to_ramp) {
+    const u32 id = opened_++;
+    channel& c = channels[id];
     c.writer = writer & (most_writers - 1);
     c.links = !to_ramp;
     if (machine_depth_)
       depths.push_back(static_cast<u16>(to_ramp ? room_between(writer, from.at, from.at, from.color) : deep));
-    delivered_.push_back({reader, static_cast<u32>(channels.size() - 1), static_cast<u8>(from.color), 0});
+    delivered_.push_back({reader, id, static_cast<u8>(from.color), 0});
   }
 
-  pe* find(coord c) { return pes_.find(c); }
   u32 stream_at(coord c, int color, port side) const {
     for (u32 k = 0; k < streams.size(); ++k)
       if (!streams[k].inbound && streams[k].at == c && streams[k].color == color && streams[k].side == side)
@@ -166,25 +182,26 @@ struct topology {
   };
 
   u32& first_cursor(u32 who) {
-    if (who < pes_.size()) return state_of(pes_[who]).first_cursor;
+    if (who < pes_.size()) return state_of(pes_[who]).first_receive_window;
     return who < first_switched_router() ? streams[who - pes_.size()].first_cursor
                                          : switched_router_of(who).first_cursor;
   }
 
   // Exactly: the lists of a wafer are large.
   void reserve() {
-    std::size_t n = streams.size();
+    std::size_t n = 0;
+    for (const stream_end& s : streams) n += s.inbound;
     for (u32 j = first_switched_router(); j < writers(); ++j)
       n += static_cast<std::size_t>(std::popcount(switched_router_of(j).outputs.bits));
     for (std::size_t i = 0; i < pes_.size(); ++i)
       n += static_cast<std::size_t>(std::popcount(state_of(pes_[i]).image->present));
-    channels.reserve(n);
+    channels = support::flat_vector<channel>(n);
     depths.reserve(machine_depth_ ? n : 0);
   }
 
   void open_channels(u32 i) {
     pe_state& s = state_of(pes_[i]);
-    s.first_channel = channel_index{static_cast<u32>(channels.size())};
+    s.first_send_window = window_index{opened_};
     for (u64 left = s.image->present; left; left &= left - 1)
       open_channel(i, {s.x, s.y}, ramp, std::countr_zero(left));
   }
@@ -195,31 +212,22 @@ struct topology {
     if (!machine_depth_) return deep;
     const machine& m = plan_.machine();
     const int routers = 1 + std::abs(to.x - from.x) + std::abs(to.y - from.y);
-    const u64 lower = color_bit(color) - 1;
-    int room = 2 * routers;
-    if (writer < pes_.size()) {
-      const u64 sends = state_of(pes_[writer]).image->sends;
-      room += m.output_depth[std::popcount(sends & lower) % support::min(m.output_queues, 8)] - 2;
-    }
-    const pe* p = !router_switches || router_switches->find(to, color) == switched_routers::none || from == to
-                      ? pes_.find(to)
-                      : nullptr;
-    if (!p) return static_cast<u32>(room);
-    const program_image& image = *state_of(const_cast<pe&>(*p)).image;
-    room +=
-        m.input_depth[std::popcount((image.takes | image.reads) & lower) % support::min(m.input_queues, 8)];
+    int room = router_depth * routers;
+    if (writer < pes_.size()) room += output_depth(*state_of(pes_[writer]).image, m, color) - router_depth;
+    if (switched.find(to, color) == switched_routers::none || from == to)
+      if (pe* p = pes_.find(to)) room += input_depth(*state_of(*p).image, m, color);
     return static_cast<u32>(room);
   }
 
   // Deliveries stand in the order of their writers; counting keeps that order among those of one reader.
   // Until they are placed, the first cursor of a reader is where its next one goes.
-  void sort_inlets() {
+  void sort_cursors() {
     support::flat_vector<u32> filled(writers());
     for (const delivery& d : delivered_) ++filled[d.reader];
     for (u32 r = 0, before = 0; r < writers(); ++r) {
       first_cursor(r) = before;
       before += std::exchange(filled[r], 0);
-      if (r + 1 == pes_.size()) state_of(pes_[r + 1]).first_cursor = before;
+      if (r + 1 == pes_.size()) state_of(pes_[r + 1]).first_receive_window = before;
     }
     cursors = support::flat_vector<cursor>(delivered_.size());
     for (const delivery& d : delivered_)
@@ -233,7 +241,7 @@ struct topology {
     for (; filled > 0 && of_reader[filled - 1].color > d.color; --filled)
       of_reader[filled] = of_reader[filled - 1];
     cursor& in = of_reader[filled];
-    in.from = d.channel, in.reader = d.reader, in.color = d.color, in.port = d.port;
+    in.from = d.channel, in.reader = d.reader, in.color = d.color, in.port = d.port & 7;
   }
 
   void name_readers() {
@@ -246,7 +254,7 @@ struct topology {
 
   void cut() {
     partitions =
-        support::min(support::max(static_cast<u32>(pes_.size() / pes_per_band_), 1u), max_partitions);
+        support::min(support::max(static_cast<u32>(pes_.size() / pes_per_partition_), 1u), max_partitions);
     if (partitions == 1) return;
     u64 across_columns = 0, across_rows = 0;
     for (const cursor& in : cursors) {
@@ -257,11 +265,12 @@ struct topology {
     const bool by_rows = plan_.width() == 1 || (plan_.height() > 1 && across_rows <= across_columns);
     partitions = support::min(partitions, static_cast<u32>(by_rows ? plan_.height() : plan_.width()));
     share_out(by_rows);
-    for (cursor& in : cursors) sew(in);
+    for (cursor& in : cursors) cut(in);
   }
 
-  void sew(cursor& in) {
-    const u8 to = member(in.reader).partition, from = member(channels[in.from].writer).partition;
+  /// Gives a cursor that reads from another partition its cut edge.
+  void cut(cursor& in) {
+    const u8 to = visits[in.reader].partition, from = visits[channels[in.from].writer].partition;
     if (from == to) return;
     const channel& c = channels[in.from];
     cut_edges.push_back({.channel = in.from,
@@ -270,7 +279,8 @@ struct topology {
                          .readers_partition = to,
                          .direct = !machine_depth_ && !c.listed && c.writer < pes_.size()});
     in.from = static_cast<u32>(cut_edges.size()) - 1;
-    in.remote = true;
+    in.set(cursor::remote, true);
+    in.crosses = true;
   }
 
   // Whole rows or columns, so that every partition has about as many PEs with a program.
@@ -279,20 +289,21 @@ struct topology {
     support::flat_vector<std::size_t> load(
         static_cast<std::size_t>(by_rows ? plan_.height() : plan_.width()));
     for (u32 i = 0; i < pes_.size(); ++i) ++load[line_of(pes_[i].at())];
-    support::flat_vector<u8> band_of_line(load.size());
+    support::flat_vector<u8> partition_of_line(load.size());
     std::size_t before = 0;
     for (std::size_t k = 0; k < load.size(); before += load[k++])
-      band_of_line[k] =
+      partition_of_line[k] =
           static_cast<u8>(support::min<std::size_t>(before * partitions / pes_.size(), partitions - 1));
     for (u32 w = 0; w < writers(); ++w)
-      member(w).partition = band_of_line[line_of(place_of(w))] & (max_partitions - 1);
+      visits[w].partition = partition_of_line[line_of(place_of(w))] & (max_partitions - 1);
   }
 
   tiles& pes_;
   const layout& plan_;
   resolved_routes& routes_;
   bool machine_depth_;
-  u32 pes_per_band_;
+  u32 pes_per_partition_;
+  u32 opened_ = 0;  // channels
   support::flat_vector<delivery> delivered_;
 };
 

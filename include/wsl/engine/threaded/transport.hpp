@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// How words get from channels to cursors: buffers that are lent and returned, room by credits, and news
-// between partitions. A partition touches only its own channels' buffers for writing and its own cursors;
-// what another partition must know travels as news. So nothing here locks.
+// How words get from channels to cursors: buffers that are lent to channels and returned, room that is
+// counted by what the readers have read (credits), and messages between partitions. A partition touches only
+// its own channels' buffers for writing and its own cursors; what another partition must know travels as a
+// message. So nothing here locks. docs/engines/threaded.md follows one word.
 #pragma once
 #include <cstring>
 #include <span>
@@ -22,10 +23,13 @@ class transport {
   topology net;
 
   support::flat_vector<partition>& partitions() { return partitions_; }
-  partition& home(u32 who) { return partitions_[net.member(who).partition]; }
-  partition& home(const pe_state& s) { return partitions_[s.in.partition]; }
+  partition& home(u32 who) { return partitions_[net.visits[who].partition]; }
+  partition& home(const pe_state& s) { return partitions_[net.visits[s.index].partition]; }
   /// What a PE has besides its channels: calls and operations in flight; null if it never had any.
-  processor* processor_of(const pe_state& s) { return s.more ? home(s).processors[s.more - 1] : nullptr; }
+  processor* processor_of(const pe_state& s) {
+    const visited& v = net.visits[s.index];
+    return v.extras_index ? partitions_[v.partition].processors[v.extras_index - 1] : nullptr;
+  }
 
   std::span<const u32> readers_of(const channel& c) const {
     if (!c.listed) return {&c.first_reader, 1};
@@ -39,7 +43,7 @@ class transport {
   }
 
   void wake(partition& b, u32 who) {
-    membership& m = net.member(who);
+    visited& m = net.visits[who];
     if (m.queued) return;
     if (!m.touched) b.touched.push_back(who);
     m.queued = m.touched = 1;
@@ -53,7 +57,7 @@ class transport {
     std::size_t kept = 0;
     for (u32 who : b.touched) {
       if (waits(who)) b.touched[kept++] = who;
-      else net.member(who).touched = 0;
+      else net.visits[who].touched = 0;
     }
     b.touched.shrink(kept);
     return kept > 0;
@@ -61,15 +65,16 @@ class transport {
 
   // ---- writing ----------------------------------------------------------------------------------
 
-  /// Makes room for one run of a task that sends up to `most` words; false if what was sent before must be
+  /// Makes room for one run of a task, which sends up to `most` words; false if what was sent before must be
   /// read first.
   bool prepare(partition& b, channel& c, int most) {
     if (c.operated) return true;
     const u32 unread = unread_of(c), deep = depth_of(c);
+    if (c.is_closed()) c.lenient = true;  // an operation of the last run has written
     if (unread == 0) c.lenient = false;
     const u32 allowed = c.lenient ? deep : support::min(deep, task_depth);
     if (unread > allowed) {
-      c.writer_waits = true;
+      wait_for_readers(c);
       return false;
     }
     const bool large = most > sends_of_a_data_task;
@@ -83,7 +88,7 @@ class transport {
   u32 room(partition& b, channel& c, u32 wanted) {
     const u32 unread = unread_of(c), allowed = depth_of(c);
     if (unread >= allowed) {
-      c.writer_waits = true;
+      wait_for_readers(c);
       return 0;
     }
     if (!c.words) lend(b, c, c.large || wanted > task_depth);
@@ -94,7 +99,7 @@ class transport {
                : n;
   }
 
-  /// At the end of an superstep: who has more to write goes on in the next.
+  /// At the end of a superstep: writers that have more for another partition go on in the next.
   void end(partition& b) {
     for (u32 who : b.later) wake(b, who);
     b.later.clear();
@@ -110,7 +115,7 @@ class transport {
   void put_control(partition& b, channel& c, u32 word) {
     for (u32 r : readers_of(c)) {
       const cursor& in = net.cursors[r];
-      if (in.remote)
+      if (in.is_remote())
         post(b, net.cut_edges[in.from].readers_partition, {partition_message::what::mark, r, c.tail()});
       else mark(b, r, c.tail());
     }
@@ -127,7 +132,7 @@ class transport {
       count(b, c, n);
       for (u32 r : readers_of(c)) {
         const cursor& in = net.cursors[r];
-        if (in.remote) tell(b, c, r);
+        if (in.is_remote()) tell(b, c, r);
         else wake(b, in.reader);
       }
     }
@@ -142,29 +147,34 @@ class transport {
   // ---- reading ----------------------------------------------------------------------------------
 
   u32 available(const cursor& in) const {
-    return (in.remote ? net.cut_edges[in.from].visible : net.channels[in.from].tail()) - in.head;
+    return (in.is_remote() ? net.cut_edges[in.from].visible : net.channels[in.from].tail()) - in.head;
+  }
+  /// Of these the words that their sender does not hold back; for the report of a deadlock.
+  u32 arrived(const cursor& in) const {
+    const u32 n = available(in);
+    return n - support::min(n, held_back(net.channels[in.remote ? net.cut_edges[in.from].channel : in.from]));
   }
   bool control_first(partition& b, const cursor& in) {
-    return in.marked && b.marks.front(number_of(in)) == in.head;
+    return in.is_marked() && b.marks.front(number_of(in)) == in.head;
   }
 
   /// Data words that may be read at words_at(in): none if a control wavelet comes first.
   u32 readable(partition& b, const cursor& in) {
     const u32 n = available(in);
-    return n && in.marked ? support::min(n, b.marks.front(number_of(in)) - in.head) : n;
+    return n && in.is_marked() ? support::min(n, b.marks.front(number_of(in)) - in.head) : n;
   }
   const u32* words_at(const cursor& in) const {
-    if (in.remote) return net.cut_edges[in.from].words + (in.head - net.cut_edges[in.from].origin);
+    if (in.is_remote()) return net.cut_edges[in.from].words + (in.head - net.cut_edges[in.from].origin);
     const channel& c = net.channels[in.from];
     return c.words + (in.head - c.origin);
   }
   u32 writer_of(const cursor& in) const {
-    return in.remote ? net.cut_edges[in.from].writer : net.channels[in.from].writer;
+    return in.is_remote() ? net.cut_edges[in.from].writer : net.channels[in.from].writer;
   }
 
   void consume(partition& b, cursor& in, u32 n) {
     in.head += n;
-    if (in.remote)
+    if (in.is_remote())
       return post(b, net.cut_edges[in.from].writers_partition,
                   {partition_message::what::credit, number_of(in), in.head});
     channel& c = net.channels[in.from];
@@ -173,7 +183,7 @@ class transport {
   }
   void consume_control(partition& b, cursor& in) {
     b.marks.pop(number_of(in));
-    in.marked = b.marks.has(number_of(in));
+    in.set(cursor::marked, b.marks.has(number_of(in)));
     consume(b, in, 1);
   }
 
@@ -183,9 +193,9 @@ class transport {
   void request(partition& b, std::span<cursor> cursors, int color, u32 n) {
     cursor* in = nullptr;
     for (cursor& i : cursors)
-      // of several writers nobody knows how much will be his
+      // with several writers it is not known how much each will send
       if (i.color == color && std::exchange(in, &i)) return;
-    if (!in || !in->remote) return;
+    if (!in || !in->is_remote()) return;
     cut_edge& s = net.cut_edges[in->from];
     if (!s.direct || s.asked == in->head + n) return;
     s.asked = in->head + n;
@@ -193,19 +203,19 @@ class transport {
   }
   /// How many of `wanted` words an operation in another partition waits for, as far as the writer knows.
   u32 requested(const channel& c, u64 wanted) const {
-    if (c.listed || !net.cursors[c.first_reader].remote) return 0;
+    if (c.listed || !net.cursors[c.first_reader].is_remote()) return 0;
     const cut_edge& s = net.cut_edges[net.cursors[c.first_reader].from];
     const i32 open = static_cast<i32>(s.requested - c.tail());
     return s.has_request && open > 0 ? static_cast<u32>(support::min(
                                            wanted, u64{support::min(max_granted, static_cast<u32>(open))}))
                                      : 0;
   }
-  /// Offers them, if all words before them have been read; otherwise the writer is woken when they have.
+  /// Grants them, if all words before them have been read; otherwise the writer is woken when they have.
   bool grant(partition& b, channel& c, const u32* words, u32 n) {
     const u32 reader = c.first_reader, place = c.tail();
     cut_edge& s = net.cut_edges[net.cursors[reader].from];
     if (s.credited != place) {
-      c.writer_waits = true;
+      wait_for_readers(c);
       return false;
     }
     reclaim(b, c);
@@ -216,15 +226,15 @@ class transport {
     return true;
   }
 
-  // ---- news -------------------------------------------------------------------------------------
+  // ---- messages ---------------------------------------------------------------------------------
 
-  /// Takes in the news that was posted in the superstep before this one.
+  /// Takes in the messages that were posted in the superstep before this one.
   void begin(partition& b, u64 superstep) {
     b.superstep = superstep;
     b.addressed = 0;
     b.buffers.release(superstep);
     const std::size_t before = (superstep + 1) & 1, me = static_cast<std::size_t>(&b - partitions_.data());
-    for (u64 from = b.senders[before].take(); from; from &= from - 1) {
+    for (u64 from = b.senders[before].exchange(0); from; from &= from - 1) {
       auto& mailboxes = partitions_[static_cast<std::size_t>(std::countr_zero(from))].mailboxes[before][me];
       for (const partition_message& n : mailboxes) take_in(b, n);
       mailboxes.clear();
@@ -247,7 +257,7 @@ class transport {
     u32 n = 0;
     for (u32 r : readers_of(c)) {
       const cursor& in = net.cursors[r];
-      n = support::max(n, tail - (in.remote ? net.cut_edges[in.from].credited : in.head));
+      n = support::max(n, tail - (in.is_remote() ? net.cut_edges[in.from].credited : in.head));
     }
     return n;
   }
@@ -258,7 +268,7 @@ class transport {
   static u32 fresh_of(const channel& c) { return static_cast<u32>(c.next() - c.announced); }
   bool leaves_partition(const channel& c) {
     const cursor* in = only_reader(c);
-    return in && in->remote;
+    return in && in->is_remote();
   }
   static u32 left_in_superstep(partition& b, const channel& c) {
     const u32 fresh = fresh_of(c);
@@ -285,7 +295,7 @@ class transport {
     c.announced = static_cast<i16>(c.next() - (old.next() - old.announced));
     bool seen_elsewhere = false;
     for (u32 r : readers_of(c))
-      if (net.cursors[r].remote) seen_elsewhere = true, tell(b, c, r);
+      if (net.cursors[r].is_remote()) seen_elsewhere = true, tell(b, c, r);
     if (seen_elsewhere) b.buffers.retire(old.words, old.size(), b.superstep);
     else b.buffers.give(old.words, old.size());
   }
@@ -296,7 +306,7 @@ class transport {
     if (c.listed || !c.words) return;
     const cursor& in = net.cursors[c.first_reader];
     if (in.reader == c.writer) return;  // the task that runs may be about to send
-    if ((in.remote ? net.cut_edges[in.from].credited : in.head) != c.tail()) return;
+    if ((in.is_remote() ? net.cut_edges[in.from].credited : in.head) != c.tail()) return;
     b.buffers.give(c.words, c.size());
     c.origin = c.tail();
     c.words = nullptr;
@@ -305,14 +315,24 @@ class transport {
     c.close();
   }
 
+  /// The readers in this partition, too, must then ask the engine for words, which wakes the writer.
+  void wait_for_readers(channel& c) {
+    c.writer_waits = true;
+    watch(c, true);
+  }
   void wake_writer(partition& b, channel& c) {
     if (!c.writer_waits) return;
     c.writer_waits = false;
+    watch(c, false);
     wake(b, c.writer);
+  }
+  void watch(const channel& c, bool on) {
+    for (u32 r : readers_of(c))
+      if (cursor& in = net.cursors[r]; !in.is_remote()) in.set(cursor::watched, on);
   }
 
   void mark(partition& b, u32 which, u32 position) {
-    net.cursors[which].marked = true;
+    net.cursors[which].set(cursor::marked, true);
     b.marks.push(which, position);
   }
 
@@ -326,7 +346,8 @@ class transport {
     const u64 bit = u64{1} << to;
     if (!(from.addressed & bit)) {
       from.addressed |= bit;
-      partitions_[to].senders[parity].set_bits(u64{1} << static_cast<u64>(&from - partitions_.data()));
+      partitions_[to].senders[parity].fetch_or(u64{1} << static_cast<u64>(&from - partitions_.data()),
+                                               std::memory_order_relaxed);
     }
     from.mailboxes[parity][to].push_back(n);
   }

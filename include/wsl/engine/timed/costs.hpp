@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the timed engine charges for operations, from the machine's constants; docs/timing.md states these
-// rules in words.
+// The cycles that the timed engine charges for operations, from the machine's constants; docs/timing.md
+// states these rules in words.
 #pragma once
 #include <algorithm>
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace wsl::timing {
 
-/// Elements that an operation over memory does in a cycle, at least 1.
+/// The number of elements that an operation over memory does in a cycle, at least 1.
 constexpr int width(const machine& m, const operation_cost& e) {
   const bool half = e.bytes <= 2;
   int w = half ? m.simd.add16 : m.simd.add32;
@@ -22,25 +22,25 @@ constexpr int width(const machine& m, const operation_cost& e) {
   return std::max(e.banks_clash ? w / 2 : w, 1);
 }
 
-/// Cycles of n elements over memory, without the setup.
+/// The cycles that an operation over memory takes for n elements, without its setup.
 constexpr u64 cycles(const machine& m, const operation_cost& e, u64 n) {
   if (e.what == work::call) return n * static_cast<u64>(m.call);
   const auto w = static_cast<u64>(width(m, e));
   return (n + w - 1) / w;
 }
 
-/// Elements that an operation with a fabric operand moves at most in a cycle.
+/// The number of elements that an operation with a fabric operand moves at most in a cycle.
 constexpr int fabric_width(const machine& m, const operation_cost& e) {
   return std::min(width(m, e), m.fabric_width);
 }
 
-/// Cycles for which such a move keeps the PE's datapath.
+/// The cycles for which such a move occupies the PE's datapath.
 constexpr u64 fabric_cycles(const machine& m, const operation_cost& e) {
   return e.what == work::call ? static_cast<u64>(m.call) : 1;
 }
 
-/// The rules need a cycle between what is done and what is seen. Throws fault naming the machine's member
-/// that denies it.
+/// Throws fault naming a member of the machine with which the rules cannot count: they need a cycle between
+/// an action and its effect.
 inline void must_be_countable(const machine& m) {
   const auto at_least = [&](const char* member, int value, int least) {
     if (value < least)

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Who has to be looked at when. Time has no steps here: the engine goes from one noted time to the next, so
-// what is idle costs nothing. What is due in the next cycle stands in a list of its own, because most is;
-// near times stand in a ring of lists, one a cycle; the few far ones in a heap.
+// The event queue of the timed engine: which actor (a PE, an arbiter, a host stream) is visited when. The
+// engine goes from one noted time to the next, so idle parts and idle cycles cost nothing. It is a calendar
+// queue: what is due in the next cycle stands in a list of its own, because most events are; near times stand
+// in a ring of lists, one a cycle, with a bit for each list that is not empty; the few far ones stand in a
+// heap.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -18,7 +20,7 @@ class calendar_queue {
  public:
   static constexpr u64 never = ~u64{0};
 
-  /// For at most n actors, each noted at most once for one time.
+  /// Makes room for n actors, each noted at most once for the next cycle.
   void open(std::size_t n) {
     soon_ = support::flat_vector<u32>(n), due_ = support::flat_vector<u32>(n), soon_.clear(), due_.clear();
   }
@@ -29,7 +31,7 @@ class calendar_queue {
     else add_later(at, who);
   }
 
-  /// Goes on to the next noted time; false if there is none.
+  /// Goes to the next noted time; false if there is none.
   bool advance() {
     const u64 next =
         soon_.empty() ? std::min(next_near(), far_.empty() ? never : far_.front().first) : now_ + 1;
@@ -46,10 +48,10 @@ class calendar_queue {
     return true;
   }
   u64 now() const { return now_; }
-  /// Nothing is noted before this time.
+  /// Skips to a time before which nothing is noted.
   void set_now(u64 at) { now_ = at; }
 
-  /// Takes the list of this time: calls visit(who) for each. What is noted meanwhile is for later.
+  /// Calls visit(who) for each actor that is noted for this time. What is noted meanwhile is for later times.
   template <class Visit>
   void take(Visit visit) {
     for (u32 who : due_) visit(who);
@@ -89,12 +91,13 @@ class calendar_queue {
   u64 used_[ring / 64] = {};
   support::flat_vector<u32> lists_[ring];
   support::flat_vector<u32> soon_;     // due at now_ + 1, with room for all actors
-  support::flat_vector<u32> due_;      // was that list in the cycle before
-  support::flat_vector<u32> due_now_;  // taken from the ring
+  support::flat_vector<u32> due_;      // the same of the cycle before, due now
+  support::flat_vector<u32> due_now_;  // due now, taken from the ring
   std::vector<std::pair<u64, u32>> far_;
 };
 
-/// The calendar_queue of numbered actors, each noted for the earliest time that it asked for.
+/// A calendar_queue of numbered actors in which each is due once, at the earliest time for which it was
+/// noted.
 class event_queue {
  public:
   static constexpr u64 never = calendar_queue::never;

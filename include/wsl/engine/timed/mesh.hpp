@@ -1,56 +1,105 @@
 // SPDX-License-Identifier: MIT
-// The routers of the timed engine at work. A arbiter lets at most one word a cycle through each port. Where
-// words go from a virtual_channel is the virtual_channel's course, its ports and pipes; where a router has a
-// gate, each word's course is the gate's to say.
+// The routers of the timed engine at work: how words move over the mesh that mesh_builder.hpp has built. The
+// targets of a virtual channel say where its words go; where a router has a switch, the switch says it for
+// each word. The page docs/engines/timed.md draws the way of a word.
 #pragma once
 #include "../diagnose/timeline.hpp"
-#include "mesh_parts.hpp"
+#include "mesh_builder.hpp"
 
 namespace wsl::engines {
 
-class mesh : public mesh_parts {
+class mesh {
  public:
-  using mesh_parts::mesh_parts;
+  static constexpr u32 none = mesh_topology::none;
 
-  /// Of a run.
+  mesh(const layout& plan, event_queue& events, const ramp_queues& ramps)
+      : through(events), events_(events), topology_(plan, ramps.pes()) {
+    mesh_builder(topology_, through, ramps).build();
+  }
+
+  pipes through;
+
+  /// The counts of a run.
   struct transport {
     u64 hops = 0, delivered = 0;
     u64 end = 0;  ///< of the last cycle in which a word moved
   };
   transport done;
-  /// cycles in which a word that could move found its port taken by another color
-  u64 link_stalls = 0;
-  timeline* traced = nullptr;  ///< who wants to know, if anybody
+  u64 link_stalls = 0;  ///< cycles in which a word that could move found its port taken by another color
+  timeline* traced = nullptr;  ///< where to write down which links words cross, or null
 
-  /// A PE opens a gate that is closed.
-  void reopen(u32 router, int color, const path_record& how, u64 now) {
-    timed_switch& g = *switch_of(router, color);
-    g.open(*plan_, coord_of(router), how, now);
-    when_->note(g.arbiter, now + 1);
+  const mesh_topology& topology() const { return topology_; }
+  u32 router_at(coord c) const { return topology_.channels.router_at(c); }
+  coord coord_of(u32 router) const { return topology_.channels.coord_of(router); }
+  /// In the order of their colors.
+  std::span<channel_node> nodes_of(u32 router) { return topology_.channels.nodes_of(router); }
+  channel_node* node_of(u32 router, int color) { return topology_.channels.node_of(router, color); }
+  /// The pipe from which a PE takes a color: an empty one where no path ends.
+  u32 down_pipe(u32 router, int color) {
+    const channel_node* n = node_of(router, color);
+    return n && n->down != none ? n->down : mesh_topology::empty_pipe;
   }
-  /// One cycle of a arbiter; more where that can be told.
+  /// The switch of a color at a router, null if the route never changes.
+  timed_switch* switch_of(u32 router, int color) {
+    const channel_node* n = node_of(router, color);
+    return n && n->router_switch != none ? &topology_.switches[n->router_switch] : nullptr;
+  }
+  /// The switch that does not take the words of a pipe as things stand, or null.
+  const timed_switch* switch_before(const pipe& in) const {
+    if (in.targets > 0) return nullptr;
+    const switched_channel& vc = topology_.switched_channels[in.target];
+    const timed_switch& s = topology_.switches[vc.router_switch];
+    return s.way.takes(vc.from) ? nullptr : &s;
+  }
+  mesh_topology::exit& exit_of(coord c, int color) { return topology_.exit_of(c, color); }
+  u32 actors() const { return topology_.actors(); }
+
+  /// Calls use(coord, color, pipe) for every pipe that ends at an arbiter.
+  template <class Use>
+  void each_virtual_channel(Use use) const {
+    for (const arbiter& a : topology_.arbiters)
+      for (u32 k = a.first; k < a.first + a.channels; ++k)
+        use(coord_of(a.router), through[k].color, through[k]);
+  }
+  /// Calls use(router, side) for the links between routers that a pipe runs over, one after the other.
+  template <class Use>
+  void each_link(u32 pipe, Use use) const {
+    topology_.each_link(pipe, through[pipe].links, use);
+  }
+
+  /// A PE opens a switch that was torn down.
+  void reopen(u32 router, int color, const path_record& how, u64 now) {
+    timed_switch& s = *switch_of(router, color);
+    s.open(*topology_.plan, coord_of(router), how, now);
+    events_.note(s.arbiter, now + 1);
+  }
+  /// One cycle of an arbiter; more cycles of it where they are certain.
   [[gnu::always_inline]] void step(u32 actor, u64 now) {
-    arbiter& b = arbiters_[actor - first_arbiter_actor_];
-    switch (b.what) {
-      case arbiter::kind::alone: return step_alone(b, actor, now);
-      case arbiter::kind::road:
-      case arbiter::kind::link: return step_link(b, actor, now);
-      case arbiter::kind::shared: return step_in_turn<false>(b, actor, now);
-      case arbiter::kind::changing: return step_in_turn<true>(b, actor, now);
-      case arbiter::kind::ranked: return step_in_turn<true, true>(b, actor, now);
+    arbiter& a = topology_.arbiter_of(actor);
+    switch (a.what) {
+      case arbiter::kind::alone: return step_alone(a, actor, now);
+      case arbiter::kind::straight:
+      case arbiter::kind::merging: return step_one_port(a, actor, now);
+      case arbiter::kind::forking: return step_in_turn<false>(a, actor, now);
+      case arbiter::kind::switched: return step_in_turn<true>(a, actor, now);
+      case arbiter::kind::ranked: return step_in_turn<true, true>(a, actor, now);
     }
   }
 
-  /// A word comes into a pipe and can be taken from it from `ready` on. It goes on at once, as far as nothing
-  /// that is not known yet can come in its way.
+  /// Puts a word into a pipe, from which it can be taken from `ready` on. The word goes on at once, as far as
+  /// nothing that is not known yet can get in its way.
   void send(u32 into, const wavelet& w, u64 ready) {
     traced ? send_on<true>(into, w, ready) : send_on<false>(into, w, ready);
   }
 
  private:
+  static constexpr u32 off_grid = mesh_topology::off_grid;
+
+  // ---- words that go on at once -----------------------------------------------------------------
+
   template <bool watched>
   void send_on(u32 into, const wavelet w, u64 ready) {
-    const u64 now = when_->now();
+    const u64 now = events_.now();
     u64 hops = 0, delivered = 0, left = 0;
     pipe* in = &through[into];
     for (;;) {
@@ -61,12 +110,12 @@ class mesh : public mesh_parts {
         ++delivered;
         break;
       }
-      arbiter& b = arbiters_[in->reader - first_arbiter_actor_];
+      arbiter& a = topology_.arbiter_of(in->reader);
       u64 at = event_queue::never;
       u32 next = none;
-      if (b.what == arbiter::kind::alone) {
-        if (in->empty()) at = leaves_alone(b, in->reader, ready, now), next = b.on;
-      } else if (b.what == arbiter::kind::road && passes_at_once(b, *in, ready, now)) {
+      if (a.what == arbiter::kind::alone) {
+        if (in->empty()) at = leaves_alone(a, in->reader, ready, now), next = a.next;
+      } else if (a.what == arbiter::kind::straight && passes_at_once(a, *in, ready, now)) {
         at = ready, next = in->target;
       }
       if (at == event_queue::never) {
@@ -75,11 +124,11 @@ class mesh : public mesh_parts {
       }
       through.cross(*in, ready, at);
       left = at + 1;
-      if (b.down != none)
-        through.deliver(through[b.down], w.bits, w.control, at + through[b.down].latency), ++delivered;
-      if (watched && b.down != none) traced->crossed(b.down, at);
-      if (b.others) [[unlikely]]
-        send_to_others(b, w, at);
+      if (a.down != none)
+        through.deliver(through[a.down], w.bits, w.control, at + through[a.down].latency), ++delivered;
+      if (watched && a.down != none) traced->crossed(a.down, at);
+      if (a.others) [[unlikely]]
+        send_to_others(a, w, at);
       if (next == none) break;
       if (watched) traced->crossed(next, at);
       in = &through[next];
@@ -88,32 +137,32 @@ class mesh : public mesh_parts {
     done.hops += hops, done.delivered += delivered;
     done.end = std::max(done.end, left);
   }
-  // Through as many routers as do nothing else, or whose virtual_channels share all their links, where all
-  // that comes after is certain.
+  // Takes a data word through all the routers ahead that do nothing else, or whose virtual channels share all
+  // their links, and whose PEs take their copies at times that are certain.
   [[gnu::always_inline]] void flow(pipe*& in, u32 bits, u64& ready, u64 now, u64& hops, u64& delivered,
                                    u64& left) {
     u64 copies = 0;
     while (!in->to_pe && in->empty()) {
-      arbiter& b = arbiters_[in->reader - first_arbiter_actor_];
+      arbiter& a = topology_.arbiter_of(in->reader);
       u64 at = ready;
-      u32 to = b.on;
-      if (b.what == arbiter::kind::road) {
-        if (!passes_at_once(b, *in, ready, now)) break;
+      u32 to = a.next;
+      if (a.what == arbiter::kind::straight) {
+        if (!passes_at_once(a, *in, ready, now)) break;
         to = in->target;
-      } else if (!b.flows) {
+      } else if (!a.flows) {
         break;
       } else {
-        at = std::max(std::max(ready, b.free_from), through[to].room);
+        at = std::max(std::max(ready, a.free_from), through[to].room);
         if (at == event_queue::never) break;
-        if (b.down != none) {
-          pipe& down = through[b.down];
-          steady_reader* const r = through.certain_reader_of(down);
-          if (!r) break;
+        if (a.down != none) {
+          pipe& down = through[a.down];
+          steady_reader* const reader = through.certain_reader_of(down);
+          if (!reader) break;
           at = std::max(at, down.room);
-          through.deliver_for_certain(down, *r, bits, at + down.latency);
+          through.deliver_for_certain(down, *reader, bits, at + down.latency);
           ++copies;
         }
-        b.free_from = at + 1;
+        a.free_from = at + 1;
       }
       through.cross(*in, ready, at);
       hops += in->links;
@@ -125,67 +174,71 @@ class mesh : public mesh_parts {
     delivered += copies;
   }
 
-  // A virtual_channel that shares nothing: the words that have come leave at times that nobody can change any
+  // ---- arbiters of one virtual channel ----------------------------------------------------------
+
+  // The channel shares nothing, so the words that have come leave it at times that nothing can change any
   // more.
-  void step_alone(arbiter& b, u32 actor, u64 now) {
-    pipe& in = through[b.first];
+  void step_alone(arbiter& a, u32 actor, u64 now) {
+    pipe& in = through[a.first];
     while (!in.empty()) {
-      const u64 at = leaves_alone(b, actor, std::max(now, in.ready), now);
+      const u64 at = leaves_alone(a, actor, std::max(now, in.ready), now);
       if (at == event_queue::never) return;
       const wavelet w = first_of(in);
       through.take(in, at);
       done.end = std::max(done.end, at + 1);
-      if (b.down != none) arrive(b.down, w, at);
-      if (b.others) [[unlikely]]
-        send_to_others(b, w, at);
-      if (b.on != none) arrive(b.on, w, at);
+      if (a.down != none) arrive(a.down, w, at);
+      if (a.others) [[unlikely]]
+        send_to_others(a, w, at);
+      if (a.next != none) arrive(a.next, w, at);
     }
   }
-  // When the next word leaves a virtual_channel that is alone, if it can be taken from `ready` on; never if
-  // that is not known yet.
-  [[gnu::always_inline]] u64 leaves_alone(arbiter& b, u32 actor, u64 ready, u64 now) {
-    u64 free = b.others ? room_for(through[b.first]) : 0;
-    if (b.down != none) free = std::max(free, through.room_at(through[b.down]));
-    if (b.on != none) free = std::max(free, through.room_at(through[b.on]));
+  // The time at which the next word leaves such a channel, if it can be taken from `ready` on; never if that
+  // is not known yet.
+  [[gnu::always_inline]] u64 leaves_alone(arbiter& a, u32 actor, u64 ready, u64 now) {
+    u64 free = a.others ? room_for(through[a.first]) : 0;
+    if (a.down != none) free = std::max(free, through.room_at(through[a.down]));
+    if (a.next != none) free = std::max(free, through.room_at(through[a.next]));
     if (free > now) [[unlikely]] {
       if (free == event_queue::never) return free;
-      if (b.down != none && through.foretold(through[b.down])) {
-        when_->note(actor, free);
+      if (a.down != none && through.may_be_revised(through[a.down])) {
+        events_.note(actor, free);
         return event_queue::never;
       }
     }
-    const u64 at = std::max({b.free_from, ready, free});
-    b.free_from = at + 1;
+    const u64 at = std::max({a.free_from, ready, free});
+    a.free_from = at + 1;
     return at;
   }
-  [[gnu::noinline]] void send_to_others(const arbiter& b, const wavelet& w, u64 at) {
-    for (u32 q : targets_of(through[b.first]))
-      if (q != b.down && q != b.on) arrive(q, w, at);
+  [[gnu::noinline]] void send_to_others(const arbiter& a, const wavelet& w, u64 at) {
+    for (u32 target : targets_of(through[a.first]))
+      if (target != a.down && target != a.next) arrive(target, w, at);
   }
 
-  // Lanes from one port into another: their words come one a cycle, so one that finds nobody here, and room
-  // behind, leaves as it comes.
-  [[gnu::always_inline]] bool passes_at_once(arbiter& b, const pipe& virtual_channel, u64 ready, u64 now) {
-    const pipe& out = through[virtual_channel.target];
-    if (out.room > ready || (out.room > now && through.foretold(out))) return false;
-    const pipe* const virtual_channels = &through[b.first];
-    for (u32 k = 0; k < b.virtual_channels; ++k)
-      if (!virtual_channels[k].empty()) return false;
-    const auto next = static_cast<u32>(&virtual_channel - virtual_channels) + 1;
-    b.turn = static_cast<u8>(next == b.virtual_channels ? 0 : next);
+  // ---- arbiters of one output port --------------------------------------------------------------
+
+  // Whether a word of a straight arbiter leaves as it comes: its input port brings one word a cycle, so a
+  // word that finds no other here, and room behind, has none to wait for.
+  [[gnu::always_inline]] bool passes_at_once(arbiter& a, const pipe& in, u64 ready, u64 now) {
+    const pipe& out = through[in.target];
+    if (out.room > ready || (out.room > now && through.may_be_revised(out))) return false;
+    const pipe* const inputs = &through[a.first];
+    for (u32 k = 0; k < a.channels; ++k)
+      if (!inputs[k].empty()) return false;
+    const auto next = static_cast<u32>(&in - inputs) + 1;
+    a.turn = static_cast<u8>(next == a.channels ? 0 : next);
     return true;
   }
 
-  // Lanes that share one port: one word a cycle. Each has one pipe to go to.
-  void step_link(arbiter& b, u32 actor, u64 now) {
+  // One word a cycle; each virtual channel has one target.
+  void step_one_port(arbiter& a, u32 actor, u64 now) {
     if (traced) [[unlikely]]
-      return step_in_turn<false>(b, actor, now);
-    pipe* const virtual_channels = &through[b.first];
-    const u32 n = b.virtual_channels;
-    u32 k = b.turn, moved = none;
+      return step_in_turn<false>(a, actor, now);
+    pipe* const inputs = &through[a.first];
+    const u32 n = a.channels;
+    u32 k = a.turn, moved = none;
     u64 next = event_queue::never;
     for (u32 left = n; left > 0; --left) {
-      pipe& in = virtual_channels[k];
+      pipe& in = inputs[k];
       u64 again = in.ready;
       if (++k == n) k = 0;
       if (again <= now) {
@@ -195,19 +248,18 @@ class mesh : public mesh_parts {
       }
       if (again < next) next = again;
     }
-    if (next != event_queue::never) when_->note(actor, next);
+    if (next != event_queue::never) events_.note(actor, next);
     if (moved == none) return;
-    b.turn = static_cast<u8>(moved);
+    a.turn = static_cast<u8>(moved);
     done.end = std::max(done.end, now + 1);
   }
   [[gnu::always_inline]] bool pass_on(pipe& in, u64 now) {
-    const pipe& out = through[in.target];
-    if (out.room > now) return false;
-    hand_on(in, now);
+    if (through[in.target].room > now) return false;
+    move_to_target(in, now);
     return true;
   }
-  // To the pipe that a virtual_channel goes to.
-  [[gnu::always_inline]] void hand_on(pipe& in, u64 now) {
+  // Moves the first word of a channel with one target.
+  [[gnu::always_inline]] void move_to_target(pipe& in, u64 now) {
     const u32 to = in.target;
     pipe& out = through[to];
     if (out.empty() && !out.to_pe) {
@@ -219,51 +271,51 @@ class mesh : public mesh_parts {
     done.hops += out.links;
     done.delivered += out.to_pe;
   }
-  // From when on the next word of a virtual_channel may leave it, if not in this cycle: only its arbiter
-  // fills the pipe that it goes to.
+  // The time from which the next word of a channel may leave it, if it does not leave in this cycle: only its
+  // own arbiter fills the pipe that it goes to.
   [[gnu::always_inline]] u64 next_of(const pipe& in, u64 now) {
     return in.empty() ? event_queue::never
                       : std::max({in.ready, now + 1, through.room_at(through[in.target])});
   }
 
-  template <bool changing, bool ranked = false>
-  void step_in_turn(arbiter& b, u32 actor, u64 now) {
-    pipe* const first = &through[b.first];
-    pipe* const last = first + b.virtual_channels;
-    const auto after = [=](pipe* virtual_channel) {
-      return virtual_channel + 1 == last ? first : virtual_channel + 1;
-    };
-    pipe* virtual_channel = first + b.turn;
+  // ---- arbiters of several output ports ---------------------------------------------------------
+
+  template <bool switches, bool ranked = false>
+  void step_in_turn(arbiter& a, u32 actor, u64 now) {
+    pipe* const first = &through[a.first];
+    pipe* const last = first + a.channels;
+    const auto after = [=](pipe* in) { return in + 1 == last ? first : in + 1; };
+    pipe* candidate = first + a.turn;
     u32 used = 0;
     u64 next = event_queue::never;
     bool moved = false;
-    for (u32 left = ranked ? 3u * b.virtual_channels : b.virtual_channels, n = 0; n < left;
-         ++n, virtual_channel = after(virtual_channel)) {
-      if (ranked && rank_of(b.first + static_cast<u32>(virtual_channel - first)) !=
-                        1 - static_cast<int>(n / b.virtual_channels))
+    for (u32 left = ranked ? 3u * a.channels : a.channels, n = 0; n < left;
+         ++n, candidate = after(candidate)) {
+      if (ranked && topology_.rank_of(a.first + static_cast<u32>(candidate - first)) !=
+                        1 - static_cast<int>(n / a.channels))
         continue;
-      pipe& in = *virtual_channel;
-      const bool gated = changing && in.targets == 0;
-      const u64 ready = gated ? ready_at_gate(in) : in.ready;
+      pipe& in = *candidate;
+      const bool switched = switches && in.targets == 0;
+      const u64 ready = switched ? ready_at_switch(in) : in.ready;
       if (ready > now) {
         next = std::min(next, ready);
         continue;
       }
-      const ports to = gated ? outputs(in) : ports_of(in);
-      if ((to.bits & used) || (gated && gate_after(in).passed == now)) {
+      const ports to = switched ? outputs(in) : ports_of(in);
+      if ((to.bits & used) || (switched && switch_after(in).passed == now)) {
         ++link_stalls;
         next = now + 1;
-      } else if (const u64 free = gated ? room_behind(in, to) : room_for(in); free > now) {
+      } else if (const u64 free = switched ? room_behind_switch(in, to) : room_for(in); free > now) {
         next = std::min(next, free);
       } else {
-        if (!moved) b.turn = static_cast<u8>(after(virtual_channel) - first);
+        if (!moved) a.turn = static_cast<u8>(after(candidate) - first);
         moved = true;
         used |= to.bits;
-        gated ? pass_gate(in, now) : move(in, now);
-        next = gated ? now + 1 : std::min(next, std::max(in.ready, now + 1));
+        switched ? pass_switch(in, now) : move(in, now);
+        next = switched ? now + 1 : std::min(next, std::max(in.ready, now + 1));
       }
     }
-    if (next != event_queue::never) when_->note(actor, next);
+    if (next != event_queue::never) events_.note(actor, next);
     if (moved) done.end = std::max(done.end, now + 1);
   }
   static ports ports_of(const pipe& in) {
@@ -272,73 +324,84 @@ class mesh : public mesh_parts {
     return to;
   }
 
-  // ---- gates ------------------------------------------------------------------------------------
+  // ---- switches ---------------------------------------------------------------------------------
 
-  timed_switch& gate_after(const pipe& in) { return switches_[switched_channels_[in.target].router_switch]; }
+  const switched_channel& switched_channel_of(const pipe& in) const {
+    return topology_.switched_channels[in.target];
+  }
+  timed_switch& switch_after(const pipe& in) {
+    return topology_.switches[switched_channel_of(in).router_switch];
+  }
   wavelet first_of(const pipe& in) const {
     return {through.first_bits(in), in.color, through.first_is_control(in)};
   }
-  ports outputs(const pipe& in) { return gate_after(in).way.outputs(first_of(in)); }
-  u64 ready_at_gate(const pipe& in) {
-    return std::max(in.ready, gate_after(in).takes_from(switched_channels_[in.target].from));
+  ports outputs(const pipe& in) { return switch_after(in).way.outputs(first_of(in)); }
+  u64 ready_at_switch(const pipe& in) {
+    return std::max(in.ready, switch_after(in).takes_from(switched_channel_of(in).from));
   }
-  u64 room_behind(const pipe& in, ports to) {
+  u64 room_behind_switch(const pipe& in, ports to) {
     u64 free = 0;
     for (port p : every_port)
-      if (const u32 q = switched_channels_[in.target].to[index_of(p)]; to.has(p) && !(q & leaves))
-        free = std::max(free, through.room_at(through[q]));
+      if (const u32 target = switched_channel_of(in).to[index_of(p)]; to.has(p) && !(target & off_grid))
+        free = std::max(free, through.room_at(through[target]));
     return free;
   }
   // The PE hears a control wavelet as it came, the next router as this one has left it.
-  void pass_gate(pipe& in, u64 now) {
-    timed_switch& g = gate_after(in);
+  void pass_switch(pipe& in, u64 now) {
+    timed_switch& s = switch_after(in);
     const wavelet w = first_of(in);
-    const ports to = g.way.outputs(w);
-    const wavelet on = g.way.pass(w);
+    const ports to = s.way.outputs(w);
+    const wavelet passed_on = s.way.pass(w);
     through.take(in, now);
     for (port p : every_port)
-      if (to.has(p)) arrive(switched_channels_[in.target].to[index_of(p)], p == ramp ? w : on, now);
-    g.passed = now;
-    if (!g.way.closed() || g.pe == timed_switch::none) return;
-    g.heard_from = now + static_cast<u64>(plan_->machine().ramp_latency);
-    when_->note(g.pe, g.heard_from);
+      if (to.has(p)) arrive(switched_channel_of(in).to[index_of(p)], p == ramp ? w : passed_on, now);
+    s.passed = now;
+    if (!s.way.closed() || s.pe == timed_switch::none) return;
+    s.heard_from = now + static_cast<u64>(topology_.plan->machine().ramp_latency);
+    events_.note(s.pe, s.heard_from);
   }
 
   // ---- words ------------------------------------------------------------------------------------
 
-  static bool goes_on(const pipe& in) { return in.targets == 1 && !(in.target & leaves); }
+  static bool has_one_target(const pipe& in) { return in.targets == 1 && !(in.target & off_grid); }
+  std::span<const u32> targets_of(const pipe& in) const {
+    return {in.targets == 1 ? &in.target : topology_.targets.data() + in.target, in.targets};
+  }
 
-  // When all targets have room, never if another actor will say so.
+  // The time from which all targets have room; never if another actor will say so.
   u64 room_for(const pipe& in) {
-    if (goes_on(in)) [[likely]]
+    if (has_one_target(in)) [[likely]]
       return through.room_at(through[in.target]);
     u64 free = 0;
-    for (u32 q : targets_of(in))
-      if (!(q & leaves)) free = std::max(free, through.room_at(through[q]));
+    for (u32 target : targets_of(in))
+      if (!(target & off_grid)) free = std::max(free, through.room_at(through[target]));
     return free;
   }
 
   [[gnu::always_inline]] void move(pipe& in, u64 now) {
-    if (!goes_on(in) || traced) [[unlikely]]
+    if (!has_one_target(in) || traced) [[unlikely]]
       return fork(in, now);
-    hand_on(in, now);
+    move_to_target(in, now);
   }
   [[gnu::noinline]] void fork(pipe& in, u64 now) {
     const wavelet w = first_of(in);
-    for (u32 q : targets_of(in)) arrive(q, w, now);
+    for (u32 target : targets_of(in)) arrive(target, w, now);
     through.take(in, now);
   }
-  [[gnu::always_inline]] void arrive(u32 q, const wavelet& w, u64 now) {
-    if (q & leaves) [[unlikely]]
-      return leave(q & ~leaves, w.bits);
+  [[gnu::always_inline]] void arrive(u32 target, const wavelet& w, u64 now) {
+    if (target & off_grid) [[unlikely]]
+      return leave(target & ~off_grid, w.bits);
     if (traced) [[unlikely]]
-      traced->crossed(q, now);
-    send(q, w, now + through[q].latency);
+      traced->crossed(target, now);
+    send(target, w, now + through[target].latency);
   }
-  [[gnu::noinline]] void leave(u32 k, u32 bits) {
-    exits_[k].words.push(bits);
+  [[gnu::noinline]] void leave(u32 exit, u32 bits) {
+    topology_.exits[exit].words.push(bits);
     ++done.hops, ++done.delivered;
   }
+
+  event_queue& events_;
+  mesh_topology topology_;
 };
 
 }  // namespace wsl::engines

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How operations with a fabric operand move their words in the timed engine, a turn at a time; and how words
-// get onto a ramp.
+// How the words of the timed engine get from a PE's operations and tasks onto its ramp: an operation with a
+// fabric operand moves its words a turn at a time, and the ramp carries one word a cycle.
 #pragma once
 #include <bit>
 
@@ -14,7 +14,7 @@ class timed_moves {
  public:
   timed_moves(mesh& m, const machine& target) : mesh_(m), target_(target) {}
 
-  u64 wavelets = 0;  ///< sent
+  u64 wavelets = 0;  ///< that were sent in a run
   u64 end = 0;       ///< of the last cycle in which anything moved
 
   flight flight_of(const timed_processor& p, const pe_state& s, const transfer& t) {
@@ -28,17 +28,16 @@ class timed_moves {
     return f;
   }
 
-  /// From when on the output queue of a color holds no words of those that share it.
-  u64 mates_left(const timed_processor& p, u64 sharing_queue) {
+  /// The time from which the output queue that these colors share holds no word of theirs.
+  u64 queue_free_of(const timed_processor& p, u64 colors) {
     u64 at = 0;
-    for (; sharing_queue; sharing_queue &= sharing_queue - 1)
-      if (const channel_node* n = mesh_.node_of(p.router, std::countr_zero(sharing_queue));
-          n && n->up != mesh::none)
+    for (; colors; colors &= colors - 1)
+      if (const channel_node* n = mesh_.node_of(p.router, std::countr_zero(colors)); n && n->up != mesh::none)
         at = std::max(at, mesh_.through.empty_from(mesh_.through[n->up]));
     return at;
   }
 
-  /// A ramp takes one word a cycle.
+  /// Puts a word onto the ramp, which takes one a cycle.
   void put(timed_processor& p, u32 into, u32 bits, bool control, u64 now) {
     const pipe& up = mesh_.through[into];
     const u64 ready = std::max(now + up.latency, p.ramp_free);

@@ -3,6 +3,7 @@
 // has the datapath, what moves. A processor is visited when a word it could take has come, when a place it
 // could fill is free, or when it said so.
 #pragma once
+#include "../pe_core.hpp"
 #include "../tiles.hpp"
 #include "rest.hpp"
 #include "script_recorder.hpp"
@@ -11,7 +12,7 @@ namespace wsl::engines {
 
 class timed_pes {
  public:
-  timed_pes(const layout& plan, tiles& t, mesh& m, event_queue& when, engine_link& engine)
+  timed_pes(const layout& plan, tiles& t, mesh& m, event_queue& when, engine_port& engine)
       : tiles_(&t),
         mesh_(m),
         events_(when),
@@ -29,7 +30,7 @@ class timed_pes {
       processors_[i].hears = hears_commands(i) ? u8{0} : static_cast<u8>(colors_heard(i));
       if (state(i).active) events_.note(i, 0);
     }
-    tiles_->set_ends(recorder_.channels(), nullptr);
+    tiles_->set_windows(recorder_.windows(), nullptr);
   }
 
   script_recorder& writer() { return recorder_; }
@@ -70,22 +71,11 @@ class timed_pes {
   /// The task that runs starts an operation.
   void start(pe_state& on, const transfer& t) {
     const timed_processor& p = processors_[on.index];
-    rule::may_start(on, t, *target_);
-    if (rule::may_clash(t)) p.each_operation([&](const transfer& other) { rule::apart(on, t, other); });
-    rule::has_queue_alone(on, t, [&](int color) { return p.writes(color); });
-    for (int k = 0; k < 2; ++k)
-      if (t.input[k] >= 0)
-        rule::one_reader(on, t.input[k], p.reads(t.input[k]) || (k == 1 && t.input[0] == t.input[1]));
-    if (t.output >= 0) {
-      rule::declares_send(on, t.output, t.output_type);
-      rule::has_path(on, t.output, (on.image->present & color_bit(t.output)) != 0);
-      rule::one_writer(on, t.output, p.writes(t.output));
-      on.channel_of(t.output).close();
-    }
+    recorder_.may_start(on, t);
     recorder_.start(moves_.flight_of(p, on, t));
   }
 
-  /// The task that runs opens a color's gate again.
+  /// The running task opens a color at its router again.
   void reopen(pe_state& on, int color, int phase) {
     timed_switch* g = mesh_.switch_of(processors_[on.index].router, color);
     if (g && g->reopening) rule::not_closed(on, color);
@@ -141,7 +131,7 @@ class timed_pes {
       end_task(p, now);
       if (void* waiting = std::exchange(p.resumes, nullptr))
         recorder_.run(p, s, p.task, sends_of_a_task, now, [=] { resume(waiting); });
-      else if (!p.outbox.empty() || !pick(p, s, now)) return;
+      else if (!p.outbox.empty() || !run_next_task(s, task_choice{*this, p, s, now})) return;
     }
   }
 
@@ -174,34 +164,41 @@ class timed_pes {
     p.in_flight |= u64{1} << k;
   }
 
-  bool pick(timed_processor& p, pe_state& s, u64 now) {
-    if (!p.calls.empty()) {
+  /// What run_next_task asks of this engine about one PE.
+  struct task_choice {
+    timed_pes& engine;
+    timed_processor& p;
+    pe_state& s;
+    u64 now;
+
+    bool called() const { return !p.calls.empty(); }
+    bool run_call() {
       const host_call c = p.calls.front();
       p.calls.pop();
-      run_task(p, s, *c.entry, c.arguments, now);
-      return true;
+      return engine.run_task(p, s, *c.entry, c.arguments, now), true;
     }
-    for (u64 left = s.image->tears; left; left &= left - 1)
-      if (tear(p, s, std::countr_zero(left), now)) return true;
-    const u32 ready = s.active & ~s.blocked;
-    if (s.hurries(ready) && take_first(p, s, s.image->urgent_colors, now)) return true;
-    if (ready) {
+    bool run_torn_down() {
+      for (u64 left = s.image->tears; left; left &= left - 1)
+        if (engine.run_torn_down(p, s, std::countr_zero(left), now)) return true;
+      return false;
+    }
+    u32 ready_locals() const { return s.active & ~s.blocked; }
+    bool run_local(u32 ready) {
       const int id = std::countr_zero(ready);
-      s.active &= ~local_bit(id);
       const u32 own_bit = local_bit(id);
-      run_task(p, s, *s.image->local[id], &own_bit, now);
-      return true;
+      s.active &= ~own_bit;
+      return engine.run_task(p, s, *s.image->local[id], &own_bit, now), true;
     }
-    return take_first(p, s, ~u64{0}, now);
-  }
-  bool take_first(timed_processor& p, pe_state& s, u64 colors, u64 now) {
-    for (const channel_node& n : mesh_.nodes_of(p.router))
-      if ((colors & color_bit(n.color)) && n.down != mesh::none && take(p, s, n, now)) return true;
-    return false;
-  }
+    bool run_arrived(u64 colors) {
+      for (const channel_node& n : engine.mesh_.nodes_of(p.router))
+        if ((colors & color_bit(n.color)) && n.down != mesh::none && engine.take(p, s, n, now)) return true;
+      return false;
+    }
+    static bool arrived_first() { return false; }
+  };
 
   // Runs the task of a color that was torn down.
-  bool tear(timed_processor& p, pe_state& s, int color, u64 now) {
+  bool run_torn_down(timed_processor& p, pe_state& s, int color, u64 now) {
     timed_switch* g = mesh_.switch_of(p.router, color);
     if (!g) return false;
     if (g->heard_from > now) {
@@ -220,14 +217,11 @@ class timed_pes {
       wake_ = std::min(wake_, in.ready);
       return false;
     }
-    const u32 bits = mesh_.through.first_bits(in);
-    const bool control = mesh_.through.first_is_control(in);
-    const int id = control_word{bits}.id();
-    const binding* b = control ? s.image->control_with(id) : s.image->data[n.color];
-    if (control && !b) rule::no_control_task(s, n.color, id);
-    if (!b || (!control && (s.blocked_colors & color_bit(n.color)))) return false;
+    const wavelet w{mesh_.through.first_bits(in), n.color, mesh_.through.first_is_control(in)};
+    const binding* b = task_for(s, w);
+    if (!b) return false;
     mesh_.through.take(in, now);
-    run_task(p, s, *b, &bits, now);
+    run_task(p, s, *b, &w.bits, now);
     return true;
   }
 
@@ -256,7 +250,7 @@ class timed_pes {
   u32 up_pipe(const timed_processor& p, int color) { return mesh_.node_of(p.router, color)->up; }
   u64 room_for(timed_processor& p, u32 into, u64 sharing_queue) {
     const u64 room = mesh_.through.room_at(mesh_.through[into]);
-    return sharing_queue ? std::max(room, moves_.mates_left(p, sharing_queue)) : room;
+    return sharing_queue ? std::max(room, moves_.queue_free_of(p, sharing_queue)) : room;
   }
   bool has_room(timed_processor& p, u32 into, u64 sharing_queue, u64 now) {
     const u64 room = room_for(p, into, sharing_queue);
@@ -371,9 +365,9 @@ class timed_pes {
     s.interrupted = false;
     p.task = b.name;
     p.task_since = now;
-    const int most = b.what == role::data ? sends_of_a_data_task : sends_of_a_task;
     p.script.push_back({act::kind::busy, 0, false, static_cast<u64>(target_->task_start)});
-    recorder_.run(p, s, b.name, most, now, [&] { b.run(s.memory(), (*tiles_)[s.index], input, 1); });
+    recorder_.run(p, s, b.name, rule::sends_of(b), now,
+                  [&] { b.run(s.memory(), (*tiles_)[s.index], input, 1); });
   }
 
   tiles* tiles_;

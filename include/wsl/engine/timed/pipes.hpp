@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A pipe is a bounded queue through which words take time: a link with the next router's buffer, a ramp with
-// its queue, or a straight run of links and routers where nothing can get in the way. Words carry the time
-// from which they can be taken, free places the time from which they can be filled, so that who fills a pipe
-// and who empties it may be looked at in any order within a cycle.
+// A pipe is a bounded queue that words take time to cross: a link with the next router's buffer, a ramp with
+// its queue, or a straight run of links and routers in which nothing can get in the way. A word carries the
+// time from which it can be taken, and a free place the time from which it can be filled; so the actor that
+// fills a pipe (its filler) and the one that empties it (its reader) may be visited in any order within a
+// cycle.
 #pragma once
 #include "event_queue.hpp"
 #include "steady_reader.hpp"
@@ -11,11 +12,17 @@ namespace wsl::engines {
 
 /// Words one behind the other, in a ring of places.
 struct pipe {
-  /// When its reader is told of words: each time a first one comes; never, because its filler looks after it;
-  /// when it is about to be full, or a ramp's length after the first; if it takes them steadily, when a
-  /// control wavelet stands behind them, or when they are many. What is foretold of a steady reader is
-  /// certain where nothing else can come to its PE.
-  enum class wake_policy : u8 { told, followed, gathers, relays, stopping, steady, certain };
+  /// When the reader of the pipe is woken. The order matters: from `steady` on, words are taken by a
+  /// steady_reader.
+  enum class wake_policy : u8 {
+    on_first,     ///< each time a word comes into the empty pipe
+    never,        ///< its filler also keeps it moving
+    nearly_full,  ///< when one place is left, or when a control wavelet comes
+    relaying,     ///< the same, and a ramp's latency after the first word
+    stopping,     ///< a steady reader that will stop, because a control wavelet stands behind its words
+    steady,       ///< when a steady reader has many words, whose times may still be revised
+    certain,      ///< the same, where nothing else can come to the PE and no time can be revised
+  };
 
   u64 ready = event_queue::never;  ///< from when on its first word can be taken; never if it is empty
   u64 room = 0;                    ///< from when on its next place can be filled; never if it is full
@@ -23,16 +30,16 @@ struct pipe {
   u32 first = 0, end = 0;          ///< its places in the arena
   u32 head = 0, tail = 0;          ///< places of the first word and of the next
   u32 filler = 0, reader = 0;      ///< actors
-  /// the pipe into which words go from here, or where the list of several starts; before a gate the
+  /// the pipe or exit into which words go from here, or where the list of several starts; in front of a
+  /// switch the switched channel; with a steady reader that reader's number
   u32 target = 0;
-  ///< gated virtual_channel; of a steady reader its number
   u16 latency = 1;  ///< cycles from when a word is put in until it can be taken
   u16 credit = 1;   ///< cycles from when a word is taken until its place can be filled
   u16 links = 0;    ///< between routers that it runs over
-  u8 ports = 0;     ///< where the words go from here, if to a router: its ports, ...
-  u8 targets = 0;   ///< ... and how many pipes (0 before a gate)
+  u8 ports = 0;     ///< by which ports of the reading router words leave
+  u8 targets = 0;   ///< how many pipes and exits they go to; 0 in front of a switch
   u8 color = 0;
-  wake_policy reads = wake_policy::told;
+  wake_policy wakes = wake_policy::on_first;
   bool to_pe = false;
   bool filler_waits = false;
 
@@ -45,25 +52,25 @@ class pipes {
  public:
   static constexpr u32 none = ~u32{0};
 
-  explicit pipes(event_queue& when) : when_(&when), steady_(1) {}
+  explicit pipes(event_queue& events) : events_(events), steady_readers_(1) {}
 
-  /// A pipe without places.
+  /// Adds a pipe without places and returns its number.
   u32 add(const pipe& p) {
     pipes_.push_back(p);
     return static_cast<u32>(pipes_.size() - 1);
   }
-  void open(u32 which, int capacity) {
-    pipe& p = pipes_[which];
+  void open(u32 number, int capacity) {
+    pipe& p = pipes_[number];
     p.first = p.head = p.tail = places_needed_;
     places_needed_ = p.end = p.first + static_cast<u32>(capacity);
   }
-  /// When all pipes are there.
+  /// Makes the places of all pipes; then none is opened any more.
   void settle() { places_ = support::flat_vector<place>(places_needed_); }
 
   std::size_t size() const { return pipes_.size(); }
   /// Words that are in some pipe.
   u64 inside() const { return inside_; }
-  /// Cycles in all that words could be taken and were not.
+  /// The sum over all words of the cycles for which they could be taken and were not.
   u64 waited() const { return waited_; }
   [[gnu::always_inline]] pipe& operator[](u32 p) { return pipes_[p]; }
   [[gnu::always_inline]] const pipe& operator[](u32 p) const { return pipes_[p]; }
@@ -75,7 +82,8 @@ class pipes {
     for (u32 n = p.size(), at = p.head; n > 0; --n, at = after(p, at)) all = all && !places_[at].control;
     return all;
   }
-  /// Its first data words that can be taken at `now`, up to `most`, go to `words`; they stay in the pipe.
+  /// Copies the first data words that can be taken at `now`, at most `most`, into `words`, and returns how
+  /// many there are. They stay in the pipe.
   u32 peek(const pipe& p, u64 now, u32 most, u32* words) const {
     u32 n = 0;
     for (u32 at = p.head, left = std::min(p.size(), most); n < left; at = after(p, at)) {
@@ -86,22 +94,22 @@ class pipes {
     return n;
   }
 
-  /// When its next place can be filled. Where no place is free its filler is noted for when one is.
+  /// The time from which the next place can be filled. If no place is free, the filler is woken when one is.
   [[gnu::always_inline]] u64 room_at(pipe& p) {
     if (p.room == event_queue::never) p.filler_waits = true;
     return p.room;
   }
-  /// From when on it is empty. Where it is not its filler is noted for when a word has left.
+  /// The time from which the pipe is empty. If it is not, the filler is woken when a word has left.
   u64 empty_from(pipe& p) {
     if (p.empty()) return places_[(p.tail == p.first ? p.end : p.tail) - 1].time;
     p.filler_waits = true;
     return event_queue::never;
   }
-  /// Whether that is foretold, and not certain before its time.
-  bool foretold(const pipe& p) const {
-    return p.reads == pipe::wake_policy::steady || p.reads == pipe::wake_policy::stopping;
+  /// Whether room_at is a time that may still be revised.
+  bool may_be_revised(const pipe& p) const {
+    return p.wakes == pipe::wake_policy::steady || p.wakes == pipe::wake_policy::stopping;
   }
-  /// Places that can be filled at `now`, up to `most`.
+  /// The number of places that can be filled at `now`, at most `most`.
   u32 room(const pipe& p, u64 now, u32 most) const {
     u32 n = 0;
     const u32 free = p.places() - p.size();
@@ -109,23 +117,24 @@ class pipes {
     return n;
   }
 
-  /// The same, into a pipe that may have a steady reader.
+  /// Puts a word into a pipe to a PE, which may have a steady reader.
   [[gnu::always_inline]] void deliver(pipe& p, u32 bits, bool control, u64 ready) {
-    if (p.reads < pipe::wake_policy::steady || control) [[unlikely]]
+    if (p.wakes < pipe::wake_policy::steady || control) [[unlikely]]
       return put(p, bits, control, ready);
     ++inside_, ++p.words;
     take_at_once(p, {ready, bits, 0});
   }
-  /// The reader of a pipe if it is certain when it takes another word, and that it wants more; else null.
+  /// The steady reader of a pipe if the time at which it takes the next word is certain and it wants more
+  /// words; null otherwise.
   [[gnu::always_inline]] steady_reader* certain_reader_of(const pipe& p) {
-    steady_reader& r = steady_[p.target];
-    return p.reads == pipe::wake_policy::certain && r.has_room() ? &r : nullptr;
+    steady_reader& r = steady_readers_[p.target];
+    return p.wakes == pipe::wake_policy::certain && r.has_room() ? &r : nullptr;
   }
-  /// The caller counts it with `more_inside`.
+  /// Delivers to such a reader. The caller counts the word with `more_inside`.
   [[gnu::always_inline]] void deliver_for_certain(pipe& p, steady_reader& r, u32 bits, u64 ready) {
     if (!r.take_as_it_comes(bits, ready)) take_a_place(p, r, {ready, bits, 0});
     if (r.has_many_now()) [[unlikely]]
-      tell(p, r);
+      wake_reader(p, r);
   }
   void more_inside(u64 words) { inside_ += words; }
   [[gnu::always_inline]] void put(pipe& p, u32 bits, bool control, u64 ready) {
@@ -136,15 +145,15 @@ class pipes {
     --inside_;
     empty(p, now);
   }
-  /// From one pipe to the next.
+  /// Moves the first word of a pipe into the next pipe.
   [[gnu::always_inline]] void pass(pipe& from, pipe& to, u64 now) {
     const place& word = places_[from.head];
     fill(to, {now + to.latency, word.bits, word.control});
     empty(from, now);
   }
-  /// Through a pipe that is empty and has room: a word that can be taken from `ready` on and is taken at
-  /// `now`. What crosses links without waiting is out of the way before anybody could miss its place: words
-  /// come one a cycle, and a link has two places for each of its cycles.
+  /// Takes a word through a pipe that is empty and has room: it can be taken from `ready` on and is taken at
+  /// `now`. A word that crosses links without waiting leaves before its place could be missed, because words
+  /// come one a cycle and a link has two places for each of its cycles; so its place is not booked.
   [[gnu::always_inline]] void cross(pipe& p, u64 ready, u64 now) {
     ++p.words;
     if (now == ready && p.links > 0) [[likely]]
@@ -157,35 +166,36 @@ class pipes {
 
   // ---- steady readers ---------------------------------------------------------------------------
 
-  /// The reader of a pipe of data takes words as they come; see steady_reader. It is looked at when there are
-  /// many, or `most`, or a control wavelet comes.
+  /// From now on a steady_reader takes the words of a pipe of data. The PE is woken when there are many
+  /// words, when there are `most`, or when a control wavelet comes.
   void read_steadily(pipe& p, u64 free_from, u32 width, u32 hold, u64 most, bool certain) {
     if (p.target == 0) {
-      p.target = static_cast<u32>(steady_.size());
-      steady_.push_back({});
+      p.target = static_cast<u32>(steady_readers_.size());
+      steady_readers_.push_back({});
     }
-    steady_reader& r = steady_[p.target];
+    steady_reader& r = steady_readers_[p.target];
     r.begin(free_from, width, hold, p.latency, most);
     for (u32 n = p.size(); n > 0; --n, p.head = after(p, p.head)) {
       place& l = places_[p.head];
       l.time = take_steadily(r, l) + p.credit;
     }
-    p.reads = certain ? pipe::wake_policy::certain : pipe::wake_policy::steady;
+    p.wakes = certain ? pipe::wake_policy::certain : pipe::wake_policy::steady;
     p.ready = event_queue::never;
     p.room = places_[p.tail].time;
     if (p.filler_waits) wake_filler(p, p.room);
   }
-  steady_reader& reader_of(const pipe& p) { return steady_[p.target]; }
-  /// The first n words have been taken.
+  steady_reader& reader_of(const pipe& p) { return steady_readers_[p.target]; }
+  /// Forgets the first n words of the steady reader: the PE has taken them.
   void taken(const pipe& p, std::size_t n) {
     steady_reader& r = reader_of(p);
     inside_ -= n;
     r.drop(n);
   }
-  /// What it would have taken later is in the pipe again. Requires room for it there.
+  /// Ends steady reading: words that the reader would have taken later are in the pipe again. Requires room
+  /// for them there.
   void stop_reading(pipe& p) {
     steady_reader& r = reader_of(p);
-    if (p.reads >= pipe::wake_policy::steady) p.head = p.tail;
+    if (p.wakes >= pipe::wake_policy::steady) p.head = p.tail;
     for (std::size_t n = r.size(); n > 0; --n) {
       const steady_reader::arrival& a = r[n - 1];
       p.head = (p.head == p.first ? p.end : p.head) - 1;
@@ -195,27 +205,27 @@ class pipes {
       if (p.head == p.tail) p.room = event_queue::never;
     }
     r.drop(r.size());
-    p.reads = pipe::wake_policy::told;
+    p.wakes = pipe::wake_policy::on_first;
   }
 
  private:
   struct place {
     u64 time = 0;  ///< of a word: from when it can be taken; of a free place: from when it can be filled
     u32 bits = 0;
-    u32 control = 0;  ///< or not; a word is 16 bytes without a gap, which copies in two moves
+    u32 control = 0;  ///< whether it is a control wavelet; 32 bits, so that a place is copied in two moves
   };
   [[gnu::always_inline]] void fill(pipe& p, const place& word) {
     ++p.words;
-    if (p.reads != pipe::wake_policy::told) [[unlikely]]
+    if (p.wakes != pipe::wake_policy::on_first) [[unlikely]]
       return fill_otherwise(p, word);
-    if (add(p, word)) when_->note(p.reader, word.time);
+    if (add(p, word)) events_.note(p.reader, word.time);
   }
   [[gnu::noinline]] void fill_otherwise(pipe& p, const place& word) {
-    if (p.reads >= pipe::wake_policy::steady && take_at_once(p, word)) return;
+    if (p.wakes >= pipe::wake_policy::steady && take_at_once(p, word)) return;
     const bool first = add(p, word);
-    if (p.reads > pipe::wake_policy::followed) gather(p, word, first);
+    if (p.wakes > pipe::wake_policy::never) gather(p, word, first);
   }
-  // Says whether it is the first.
+  // Says whether the word is the first of the pipe.
   [[gnu::always_inline]] bool add(pipe& p, const place& word) {
     u32 tail = p.tail;
     places_[tail] = word;
@@ -226,25 +236,24 @@ class pipes {
     p.ready = word.time;
     return true;
   }
-  // The reader is looked at before the last place is taken. A control wavelet ends its rest.
+  // Wakes a resting reader before the last place is taken. A control wavelet ends the rest.
   [[gnu::noinline]] void gather(pipe& p, const place& word, bool first) {
-    if (word.control || p.size() + 1 == p.places()) when_->note(p.reader, word.time - p.latency + 1);
-    else if (first && p.reads == pipe::wake_policy::relays) when_->note(p.reader, word.time + p.latency);
-    if (word.control && p.reads != pipe::wake_policy::stopping) p.reads = pipe::wake_policy::told;
+    if (word.control || p.size() + 1 == p.places()) events_.note(p.reader, word.time - p.latency + 1);
+    else if (first && p.wakes == pipe::wake_policy::relaying) events_.note(p.reader, word.time + p.latency);
+    if (word.control && p.wakes != pipe::wake_policy::stopping) p.wakes = pipe::wake_policy::on_first;
   }
-  // What is certain to be taken as it comes is out of the way before anybody could miss its place, if nothing
-  // before it had to wait.
+  // A word that is certain to be taken as it comes needs no place, if no word before it had to wait.
   [[gnu::always_inline]] bool take_at_once(pipe& p, const place& word) {
-    steady_reader& r = steady_[p.target];
+    steady_reader& r = steady_readers_[p.target];
     if (word.control) [[unlikely]] {
       p.head = p.tail;
-      p.reads = pipe::wake_policy::stopping;
+      p.wakes = pipe::wake_policy::stopping;
       return false;
     }
-    if (p.reads != pipe::wake_policy::certain || !r.has_room() || !r.take_as_it_comes(word.bits, word.time))
+    if (p.wakes != pipe::wake_policy::certain || !r.has_room() || !r.take_as_it_comes(word.bits, word.time))
       take_a_place(p, r, word);
     if (r.has_many()) [[unlikely]]
-      tell(p, r);
+      wake_reader(p, r);
     return true;
   }
   [[gnu::always_inline]] void take_a_place(pipe& p, steady_reader& r, const place& word) {
@@ -257,9 +266,9 @@ class pipes {
     waited_ += taken - word.time;
     return taken;
   }
-  [[gnu::noinline]] void tell(pipe& p, const steady_reader& r) {
-    if (r.has_all()) p.reads = pipe::wake_policy::steady;
-    when_->note(p.reader, when_->now() + 1);
+  [[gnu::noinline]] void wake_reader(pipe& p, const steady_reader& r) {
+    if (r.has_all()) p.wakes = pipe::wake_policy::steady;
+    events_.note(p.reader, events_.now() + 1);
   }
   [[gnu::always_inline]] void empty(pipe& p, u64 now) {
     u32 head = p.head;
@@ -276,13 +285,13 @@ class pipes {
   static u32 after(const pipe& p, u32 at) { return at + 1 == p.end ? p.first : at + 1; }
   [[gnu::noinline]] void wake_filler(pipe& p, u64 at) {
     p.filler_waits = false;
-    when_->note(p.filler, std::max(at, when_->now() + 1));
+    events_.note(p.filler, std::max(at, events_.now() + 1));
   }
 
-  event_queue* when_;
+  event_queue& events_;
   support::flat_vector<pipe> pipes_;
   support::flat_vector<place> places_;
-  support::flat_vector<steady_reader> steady_;  // from 1 on
+  support::flat_vector<steady_reader> steady_readers_;  // numbered from 1 on
   u32 places_needed_ = 0;
   u64 inside_ = 0, waited_ = 0;
 };

@@ -6,7 +6,8 @@
 #include <bit>
 #include <coroutine>
 
-#include "../processor.hpp"
+#include "../engine.hpp"
+#include "../pe_waits.hpp"
 
 namespace wsl::engines {
 

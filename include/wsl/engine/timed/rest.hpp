@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// How a PE of the timed engine rests that does nothing but move words. Who only takes words as they come is
-// seen by nobody as long as there is room for more; what it sends is seen a ramp later. So such a PE is not
-// looked at in every cycle: it catches up, with every word at its time.
+// How a PE of the timed engine rests while it does nothing but move words. That a PE takes words as they come
+// has no effect on others as long as there is room for more, and what it sends has none before a ramp's
+// latency has passed. So such a PE is not visited in every cycle: it catches up later, with every word at the
+// time at which it moved.
 #pragma once
 #include <bit>
 
@@ -14,7 +15,8 @@ class timed_rest {
   timed_rest(mesh& m, timed_moves& moves, const machine& target)
       : mesh_(m), moves_(moves), ramp_latency_(static_cast<u64>(target.ramp_latency)) {}
 
-  /// Whether all that a PE does is one operation that is not near its end, and only data come to it.
+  /// Whether all that a PE does is operations that are not near their end, and only data come to it: one
+  /// operation, or several that only receive.
   bool may_rest(const timed_processor& p, const pe_state& s) const {
     if (p.in_flight == 0 || p.in_task() || p.resumes || !p.outbox.empty()) return false;
     if (!std::has_single_bit(p.in_flight)) return may_rest_with_several(p, s);
@@ -32,7 +34,7 @@ class timed_rest {
     return f.op.output < 0 || left > 4 * mesh_.through[f.out].places();
   }
 
-  /// Returns when the PE must be looked at next, if it has not been before.
+  /// Lets a PE rest. Returns the time at which it must be visited, if nothing wakes it before.
   u64 rest(timed_processor& p) {
     const flight& f = only_flight(p);
     p.rests = true;
@@ -45,15 +47,15 @@ class timed_rest {
     }
     for (int k = 0; k < 2; ++k)
       if (f.op.input[k] >= 0)
-        mesh_.through[f.in[k]].reads =
-            f.op.output < 0 ? pipe::wake_policy::gathers : pipe::wake_policy::relays;
+        mesh_.through[f.in[k]].wakes =
+            f.op.output < 0 ? pipe::wake_policy::nearly_full : pipe::wake_policy::relaying;
     if (f.op.output < 0) return event_queue::never;
     const u64 at = moves_at(p, f, fed_at(f));
     return at == event_queue::never ? at : at + ramp_latency_;
   }
 
-  /// Moves what it would have moved before this cycle. Says when it must be looked at next, if it goes on
-  /// resting.
+  /// Moves what the PE would have moved before this cycle. Returns the time at which it must be visited next,
+  /// if it goes on resting.
   u64 wake_up(timed_processor& p, u64 now) {
     if (!p.rests) return event_queue::never;
     if (!std::has_single_bit(p.in_flight)) return wake_with_several(p, now), event_queue::never;
@@ -61,12 +63,12 @@ class timed_rest {
     if (is_steady(f)) {
       pipe& in = mesh_.through[f.in[0]];
       steady_reader& r = mesh_.through.reader_of(in);
-      // What is certain need not be waited for.
-      move_first(p, f, r, in.reads == pipe::wake_policy::certain ? r.size() : r.taken_before(now));
+      // Words whose times are certain are moved now, even those that are taken later.
+      move_first(p, f, r, in.wakes == pipe::wake_policy::certain ? r.size() : r.taken_before(now));
       if (p.hears_one && now != event_queue::never) {
         const u64 more = words_before_end(f);
-        if (in.reads >= pipe::wake_policy::steady && more > r.size()) return go_on(in, r, more - r.size());
-        if (in.reads == pipe::wake_policy::certain) in.reads = pipe::wake_policy::steady;
+        if (in.wakes >= pipe::wake_policy::steady && more > r.size()) return go_on(in, r, more - r.size());
+        if (in.wakes == pipe::wake_policy::certain) in.wakes = pipe::wake_policy::steady;
         if (const std::size_t all = r.size() + in.size(); all > in.places())
           return r[all - in.places() - 1].taken + 1;
       }
@@ -74,7 +76,7 @@ class timed_rest {
     }
     p.rests = false;
     for (int k = 0; k < 2; ++k)
-      if (f.op.input[k] >= 0) mesh_.through[f.in[k]].reads = pipe::wake_policy::told;
+      if (f.op.input[k] >= 0) mesh_.through[f.in[k]].wakes = pipe::wake_policy::on_first;
     for (;;) {
       const u64 fed = fed_at(f);
       wait_for_words(p, std::min(fed, now));
@@ -88,8 +90,8 @@ class timed_rest {
   }
 
  private:
-  // Several operations that only take: words come one a cycle over the ramp, whatever their color. Where each
-  // is taken in a cycle, none waits for another.
+  // Several operations that only receive: the ramp brings one word a cycle, whatever its color, so where each
+  // word is taken in one cycle, none waits for another.
   bool may_rest_with_several(const timed_processor& p, const pe_state& s) const {
     if (std::popcount(p.in_flight) != p.hears) return false;
     for (u64 left = p.in_flight; left; left &= left - 1) {
@@ -111,13 +113,14 @@ class timed_rest {
     });
     return event_queue::never;
   }
-  // What has been sent to it is a beginning of what will come.
+  // The words that have been sent to it so far are moved, and it goes on resting if they leave all operations
+  // unfinished.
   void wake_with_several(timed_processor& p, u64 now) {
     take_in_order(p);
     bool goes_on = now != event_queue::never;
     each_flight(p, [&](flight& f) {
       goes_on =
-          goes_on && words_before_end(f) > 0 && mesh_.through[f.in[0]].reads == pipe::wake_policy::certain;
+          goes_on && words_before_end(f) > 0 && mesh_.through[f.in[0]].wakes == pipe::wake_policy::certain;
     });
     p.rests = goes_on;
     p.now = timed_processor::state::starved;
@@ -127,7 +130,7 @@ class timed_rest {
       else mesh_.through.stop_reading(in);
     });
   }
-  // The words of all operations, each in its cycle.
+  // Moves the words of all operations in the order of the cycles in which they are taken.
   void take_in_order(timed_processor& p) {
     struct line {
       flight* f;
@@ -172,13 +175,13 @@ class timed_rest {
     return f.op.input[0] >= 0 && f.op.input[1] < 0 && f.op.output < 0;
   }
 
-  // So many words can come without it being complete.
+  // The number of words that can come before the operation is near its end.
   u64 words_before_end(const flight& f) const {
     const u64 left = f.op.length - f.op.done, margin = 4 * mesh_.through[f.in[0]].places();
     return left > margin ? left - margin : 0;
   }
   static u64 go_on(pipe& in, steady_reader& r, u64 more) {
-    in.reads = pipe::wake_policy::certain;
+    in.wakes = pipe::wake_policy::certain;
     r.look_again(more);
     return event_queue::never;
   }
@@ -198,7 +201,7 @@ class timed_rest {
     moves_.end = std::max(moves_.end, at);
   }
 
-  // When all inputs have a word of data; never, as things stand.
+  // The time from which all inputs have a word of data; never, as things stand.
   u64 fed_at(const flight& f) const {
     u64 at = 0;
     for (int k = 0; k < 2; ++k) {

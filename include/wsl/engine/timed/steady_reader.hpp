@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Who does nothing but take words as they come, so many at once and for so many cycles each time, takes each
-// at a time that is known when the word is put in: a PE whose only work is an operation without an output,
-// the receiver of a broadcast. Its words are gathered here, and it is looked at when there are many of them,
-// or when something else comes to it.
+// A steady reader is a PE whose only work is one receive operation without an output, such as the receiver of
+// a broadcast: it takes up to so many words at once, which keep it for so many cycles. The time at which it
+// takes a word is known when the word is sent, so the words are gathered here with their times, and the PE is
+// visited once for many of them, or when something else comes to it.
 #pragma once
 #include <algorithm>
 
@@ -13,15 +13,16 @@ namespace wsl::engines {
 
 class steady_reader {
  public:
-  /// with what comes until it is looked at, 32: less than a kilobyte a PE, of which a wafer has many
+  /// Words for which the PE is woken. With those that come until it is visited they are 32: less than a
+  /// kilobyte for each of the PEs, of which a wafer has many.
   static constexpr u32 many = 28;
 
   struct arrival {
     u64 ready = 0, taken = 0;
   };
 
-  /// From `free_from` on it takes up to `width` words at once, which keeps it for `hold` cycles. It wants no
-  /// more than `most` words, which are `latency` cycles on their way.
+  /// From `free_from` on the PE takes up to `width` words at once, which keep it for `hold` cycles. It wants
+  /// at most `most` words, which are `latency` cycles on their way.
   void begin(u64 free_from, u32 width, u32 hold, u32 latency, u64 most) {
     free_from_ = late_ = free_from, width_ = width, hold_ = hold, latency_ = latency;
     alert_from_ = free_from_ + latency_;
@@ -29,13 +30,13 @@ class steady_reader {
     size_ = 0;
     look_again(most);
   }
-  /// After many words, or these.
+  /// Wakes the PE after `many` more words, or after `most`.
   void look_again(u64 most) {
     limit_ = size_ + most;
     enough_ = size_ + std::min<u64>(most, many);
     find_room();
   }
-  /// Says when it takes a word that can be taken from `ready` on.
+  /// Returns the time at which the PE takes a word that can be taken from `ready` on.
   [[gnu::always_inline]] u64 take(u32 bits, u64 ready) {
     u64 taken = newest_;
     if (ready > taken || together_ == width_) [[likely]] {
@@ -52,8 +53,8 @@ class steady_reader {
     note(bits, ready, taken);
     return taken;
   }
-  /// The same for a word that need not wait, after others that are out of its way; false for another one.
-  /// Requires has_room.
+  /// The same, quickly, for a word that need not wait because the words before it are out of its way; false,
+  /// and nothing done, for any other word. Requires has_room.
   [[gnu::always_inline]] bool take_as_it_comes(u32 bits, u64 ready) {
     if (ready < alert_from_) return false;
     newest_ = ready;
@@ -62,11 +63,9 @@ class steady_reader {
     note(bits, ready, ready);
     return true;
   }
-  /// The newest time at which it took a word that had to wait.
-  u64 late() const { return late_; }
-  /// For a word that does not make them all.
+  /// Whether another word fits that is not the last of those it wants.
   bool has_room() const { return size_ < room_; }
-  /// The newest word has made them many.
+  /// Whether it is the newest word that has made them many.
   bool has_many_now() const { return size_ == enough_; }
   bool has_many() const { return size_ >= enough_; }
   bool has_all() const { return size_ >= limit_; }
@@ -76,7 +75,7 @@ class steady_reader {
   const u32* bits() const { return bits_.data(); }
   const arrival& operator[](std::size_t k) const { return times_[k]; }
 
-  /// How many times it took words up to its n-th.
+  /// The number of times at which its first n words are taken.
   u64 turns(std::size_t n) const {
     if (width_ == 1) return n;
     u64 turns = 0;
@@ -113,7 +112,8 @@ class steady_reader {
     find_room();
   }
 
-  // who comes then or later need not wait, and nothing before it had to that may still be in its way
+  // A word that comes at this time or later need not wait, and no earlier word that had to wait is still in
+  // its way.
   u64 alert_from_ = 0;
   u64 size_ = 0, room_ = 0;
   u64 free_from_ = 0, newest_ = 0, late_ = 0, enough_ = 0, limit_ = 0;

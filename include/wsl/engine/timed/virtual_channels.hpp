@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The routers of a layout, sorted for the timed engine. A virtual_channel is one color that enters a router
-// by one port. Lanes that share an output port, at once or through others, take turns: they make up a
-// arbiter. A virtual_channel that only passes on to one side and shares its port with no other
-// virtual_channel can hold up nobody; it belongs to no arbiter but to the run of links and routers that it is
-// part of. Where the color has a gate, its virtual_channels have all ports that they may use at some time.
+// The virtual channels of a layout's routers. A virtual channel is one color that enters a router by one
+// port: what the router buffers and arbitrates by, as in any network on chip. Channels of a router that share
+// an output port, directly or through others, take turns: they form the group of one arbiter. A channel that
+// only passes words on to one side, and shares that side with no other, can delay nobody; it belongs to no
+// arbiter, but to the straight run of links and routers that it is part of. A channel whose route may change
+// has all ports that it may ever use.
 #pragma once
 #include <algorithm>
 #include <span>
@@ -15,14 +16,14 @@
 
 namespace wsl::engines {
 
-/// One color on one router: how its PE sends and receives it.
+/// One color at one router: its route, and how the router's PE sends and receives it.
 struct channel_node {
   static constexpr u32 none = ~u32{0};
   u8 color = 0;
-  route how;                   ///< all that it uses at some time, if it changes
-  u32 up = none, down = none;  ///< pipes from and to the PE
-  u32 router_switch = none;    ///< its number, if the route changes
-  i8 injects = 0;              ///< its priority where it comes from the PE
+  route how;                   ///< every port that it ever uses, if the route changes
+  u32 up = none, down = none;  ///< the pipes from and to the PE
+  u32 router_switch = none;    ///< the number of its switch, if the route changes
+  i8 injects = 0;              ///< the priority of what comes from the PE
 };
 
 struct virtual_channel {
@@ -30,17 +31,18 @@ struct virtual_channel {
   u8 color = 0;
   port from = ramp;
   ports to;
-  bool passes = false, changes = false;
-  i8 rank = 0;      ///< the higher go first
-  u16 arbiter = 0;  ///< of its router, from 1 on
-  u32 pipe = 0;     ///< in which its words come
+  bool passes = false;    ///< belongs to no arbiter
+  bool switched = false;  ///< its route may change
+  i8 rank = 0;            ///< higher ranks go first
+  u16 group = 0;          ///< of channels of its router that take turns, from 1 on
+  u32 pipe = 0;           ///< through which its words arrive
 };
 
 class virtual_channels {
  public:
-  explicit virtual_channels(const layout& plan) : plan_(&plan), gated_(plan), grid_(plan.grid()) {
-    place_nodes();
-    place_lanes();
+  explicit virtual_channels(const layout& plan) : plan_(&plan), switched_paths_(plan), grid_(plan.grid()) {
+    add_nodes();
+    add_channels();
   }
 
   u32 router_at(coord c) const { return static_cast<u32>(grid_.rank(c)); }
@@ -56,20 +58,23 @@ class virtual_channels {
       if (n.color == color) return &n;
     return nullptr;
   }
-  /// Lanes of one arbiter stand together, in the order of color and port.
+  const channel_node* node_of(u32 router, int color) const {
+    return const_cast<virtual_channels*>(this)->node_of(router, color);
+  }
+  /// Channels of one group stand together, in the order of color and port.
   std::span<virtual_channel> all() { return {all_.data(), all_.data() + all_.size()}; }
   virtual_channel* at(u32 router, int color, port from) {
     for (u32 i = first_[router]; i < first_[router + 1]; ++i)
       if (all_[i].color == color && all_[i].from == from) return &all_[i];
     return nullptr;
   }
-  /// The virtual_channel that the words of a virtual_channel enter through a side of its router; of a
-  /// virtual_channel that passes the only one.
-  virtual_channel* behind(const virtual_channel& l, port side) {
-    const coord c = coord_of(l.router);
-    return at(router_at(c + wsl::step(side)), color_behind(*plan_, c, l.color, side), opposite(side));
+  /// The channel of the neighboring router that words enter when they leave `vc` through a side.
+  virtual_channel* behind(const virtual_channel& vc, port side) {
+    const coord c = coord_of(vc.router);
+    return at(router_at(c + wsl::step(side)), color_behind(*plan_, c, vc.color, side), opposite(side));
   }
-  virtual_channel* after(const virtual_channel& l) { return behind(l, only_side(l.to)); }
+  /// The same for a channel that leaves its router through one side only.
+  virtual_channel* behind(const virtual_channel& vc) { return behind(vc, only_side(vc.to)); }
   u32 router_switches() const { return switches_; }
   static port only_side(ports to) {
     for (port p : every_side)
@@ -78,7 +83,7 @@ class virtual_channels {
   }
 
  private:
-  void place_nodes() {
+  void add_nodes() {
     first_node_ = support::flat_vector<u32>(static_cast<std::size_t>(grid_.count()) + 1);
     const auto each = [&](auto use) {
       for (const path_record& p : plan_->paths())
@@ -93,7 +98,7 @@ class virtual_channels {
       n.color = static_cast<u8>(p.color);
       n.how = p.how;
       n.injects = p.injects;
-      if (!gated_.has(p)) return;
+      if (!switched_paths_.has(p)) return;
       n.how = plan_->route_at(coord_of(r), p.color);
       n.router_switch = switches_++;
     });
@@ -104,7 +109,7 @@ class virtual_channels {
     }
   }
 
-  void place_lanes() {
+  void add_channels() {
     first_ = support::flat_vector<u32>(first_node_.size());
     for (u32 r = 0; r + 1 < first_node_.size(); ++r) {
       first_[r] = static_cast<u32>(all_.size());
@@ -116,46 +121,47 @@ class virtual_channels {
                           .color = n.color,
                           .from = from,
                           .to = n.how.to,
-                          .changes = n.router_switch != channel_node::none});
+                          .switched = n.router_switch != channel_node::none});
           if (from == ramp) all_.back().rank = n.injects;
           for (port p : every_port) users[index_of(p)] += n.how.to.has(p);
         }
-      make_boards({all_.begin() + first_[r], all_.end()}, users);
+      group({all_.begin() + first_[r], all_.end()}, users);
     }
     first_[first_.size() - 1] = static_cast<u32>(all_.size());
   }
 
-  void make_boards(std::span<virtual_channel> here, const int (&users)[5]) {
-    u8 shared[5] = {};  // the ports of each arbiter
-    int arbiters = 0;
-    for (virtual_channel& l : here) {
-      l.passes = passes(l, users);
-      if (l.passes) continue;
-      u8 mine = l.to.bits;
+  // Groups are the connected components of the channels of a router, two of which are connected by a common
+  // port.
+  void group(std::span<virtual_channel> here, const int (&users)[5]) {
+    u8 shared[5] = {};  // the ports of each group
+    int groups = 0;
+    for (virtual_channel& vc : here) {
+      vc.passes = passes(vc, users);
+      if (vc.passes) continue;
+      u8 mine = vc.to.bits;
       int kept = 0;
-      for (int b = 0; b < arbiters; ++b) {
-        if (shared[b] & mine) mine = static_cast<u8>(mine | shared[b]);
-        else shared[kept++] = shared[b];
+      for (int g = 0; g < groups; ++g) {
+        if (shared[g] & mine) mine = static_cast<u8>(mine | shared[g]);
+        else shared[kept++] = shared[g];
       }
       shared[kept] = mine;
-      arbiters = kept + 1;
+      groups = kept + 1;
     }
-    for (virtual_channel& l : here)
-      for (int b = 0; b < arbiters; ++b)
-        if (!l.passes && (l.to.bits & shared[b])) l.arbiter = static_cast<u16>(b + 1);
+    for (virtual_channel& vc : here)
+      for (int g = 0; g < groups; ++g)
+        if (!vc.passes && (vc.to.bits & shared[g])) vc.group = static_cast<u16>(g + 1);
     std::sort(here.begin(), here.end(), [](const virtual_channel& a, const virtual_channel& b) {
-      return std::tuple(a.arbiter, a.color, index_of(a.from)) <
-             std::tuple(b.arbiter, b.color, index_of(b.from));
+      return std::tuple(a.group, a.color, index_of(a.from)) < std::tuple(b.group, b.color, index_of(b.from));
     });
   }
-  bool passes(const virtual_channel& l, const int (&users)[5]) const {
-    if (l.changes || l.from == ramp || l.to.has(ramp) || !l.to.single()) return false;
-    const port side = only_side(l.to);
-    return users[index_of(side)] == 1 && on_grid(coord_of(l.router) + wsl::step(side));
+  bool passes(const virtual_channel& vc, const int (&users)[5]) const {
+    if (vc.switched || vc.from == ramp || vc.to.has(ramp) || !vc.to.single()) return false;
+    const port side = only_side(vc.to);
+    return users[index_of(side)] == 1 && on_grid(coord_of(vc.router) + wsl::step(side));
   }
 
   const layout* plan_;
-  switched_paths gated_;
+  switched_paths switched_paths_;
   u32 switches_ = 0;
   region grid_;
   support::flat_vector<u32> first_node_, first_;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What still waits when the timed engine has nothing left to do.
+// The waits of the timed engine: what its PEs, routers and switches still wait for when nothing is left to
+// do. They become the report of deadlock.hpp.
 #pragma once
 #include "../diagnose/wait.hpp"
+#include "../pe_waits.hpp"
 #include "mesh.hpp"
 #include "processor.hpp"
 
@@ -27,10 +29,7 @@ inline void unread_words(waits& open, const timed_processor& p, const pe_state& 
 }
 
 inline void waits_of(waits& open, const timed_processor& p, const pe_state& s, mesh& m) {
-  const char* program = s.image->source->name;
-  if (!p.outbox.empty())
-    open.push_back(
-        {wait::reason::output, {s.x, s.y}, p.outbox.begin()->color, program, "send", p.outbox.size()});
+  outbox_waits(open, s, p.outbox);
   for (u64 left = p.in_flight; left; left &= left - 1)
     operation_waits(open, p, s, p.flights[static_cast<std::size_t>(std::countr_zero(left))], m);
   for (const flight& f : p.own) operation_waits(open, p, s, f, m);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The arithmetic of a fast Fourier transform, several lines side by side: number k of `width` lines is
-// `width` real parts and `width` imaginary parts in a row, so that no vector is ever turned. A line of n = r
-// m numbers becomes r lines of m numbers, and their numbers end in their natural order (Stockham), for r = 2,
-// 3, 4, 5 and 8. Line.hpp strings passes together.
+// The arithmetic of a fast Fourier transform, on several lines side by side: element k of `width` lines is
+// `width` real parts followed by `width` imaginary parts, so that no vector is ever transposed. A pass turns
+// a line of n = r m elements into r lines of m elements, in natural order (Stockham's autosort algorithm),
+// for r = 2, 3, 4, 5 and 8. line.hpp composes passes.
 #pragma once
 #include <cstddef>
 
@@ -10,8 +10,8 @@
 
 namespace wsl::fft {
 
-/// One pass over the numbers of a group of lines: `count` transforms of r * m numbers each become r * count
-/// ones of m. The roots are exp(-2 pi i p j / (r m)) for p = 0 .. m - 1 and j = 1 .. r - 1, real part first.
+/// One pass over a group of lines: `count` transforms of r * m elements each become r * count transforms of
+/// m. The roots are exp(-2 pi i p j / (r m)) for p = 0 .. m - 1 and j = 1 .. r - 1, real part first.
 struct pass {
   const f32* from;
   f32* to;
@@ -21,25 +21,26 @@ struct pass {
 
 namespace loops {
 
-/// On vectors of v numbers. A template that deduced their type would lose that they need no alignment.
+/// Arithmetic on vectors of v numbers. A function template that deduced the vector type would lose that it
+/// needs no alignment.
 template <int v>
 struct arithmetic {
   using V = vec<v>;
 
   /// (a, b) = (a + b, a - b)
-  [[gnu::always_inline]] static inline void cross(V& a, V& b) {
+  [[gnu::always_inline]] static inline void butterfly(V& a, V& b) {
     const V sum = a + b;
     b = a - b, a = sum;
   }
-  /// (a, b) becomes -i (a, b), of a number's real and imaginary part.
-  [[gnu::always_inline]] static inline void quarter_turn(V& re, V& im) {
+  /// Multiplies (re, im) by -i.
+  [[gnu::always_inline]] static inline void times_minus_i(V& re, V& im) {
     const V old = re;
     re = im, im = -old;
   }
 
-  /// r numbers become their transform.
+  /// The transforms of r elements.
   [[gnu::always_inline]] static inline void transform_2(V* re, V* im) {
-    cross(re[0], re[1]), cross(im[0], im[1]);
+    butterfly(re[0], re[1]), butterfly(im[0], im[1]);
   }
   [[gnu::always_inline]] static inline void transform_3(V* re, V* im) {
     constexpr f32 half_root_3 = 0.866025403784438647f;
@@ -50,13 +51,13 @@ struct arithmetic {
     re[1] = re_mid + re_side, im[1] = im_mid + im_side;
     re[2] = re_mid - re_side, im[2] = im_mid - im_side;
   }
-  /// Their order ends as 0, 2, 1, 3.
+  /// The result is in the order 0, 2, 1, 3.
   [[gnu::always_inline]] static inline void transform_4_swapped(V* re, V* im) {
-    cross(re[0], re[2]), cross(im[0], im[2]);
-    cross(re[1], re[3]), cross(im[1], im[3]);
-    quarter_turn(re[3], im[3]);
-    cross(re[0], re[1]), cross(im[0], im[1]);
-    cross(re[2], re[3]), cross(im[2], im[3]);
+    butterfly(re[0], re[2]), butterfly(im[0], im[2]);
+    butterfly(re[1], re[3]), butterfly(im[1], im[3]);
+    times_minus_i(re[3], im[3]);
+    butterfly(re[0], re[1]), butterfly(im[0], im[1]);
+    butterfly(re[2], re[3]), butterfly(im[2], im[3]);
   }
   [[gnu::always_inline]] static inline void swap(V& a, V& b) {
     const V old = a;
@@ -69,8 +70,8 @@ struct arithmetic {
   [[gnu::always_inline]] static inline void transform_5(V* re, V* im) {
     constexpr f32 c1 = 0.309016994374947424f, c2 = -0.809016994374947424f, s1 = 0.951056516295153572f,
                   s2 = 0.587785252292473129f;
-    cross(re[1], re[4]), cross(im[1], im[4]);
-    cross(re[2], re[3]), cross(im[2], im[3]);
+    butterfly(re[1], re[4]), butterfly(im[1], im[4]);
+    butterfly(re[2], re[3]), butterfly(im[2], im[3]);
     const V re_a = re[0] + c1 * re[1] + c2 * re[2], im_a = im[0] + c1 * im[1] + c2 * im[2];
     const V re_b = re[0] + c2 * re[1] + c1 * re[2], im_b = im[0] + c2 * im[1] + c1 * im[2];
     const V re_c = s1 * im[4] + s2 * im[3], im_c = s1 * re[4] + s2 * re[3];
@@ -81,10 +82,10 @@ struct arithmetic {
   }
   [[gnu::always_inline]] static inline void transform_8(V* re, V* im) {
     constexpr f32 half_root_2 = 0.707106781186547524f;
-    for (int k = 0; k < 4; ++k) cross(re[k], re[k + 4]), cross(im[k], im[k + 4]);
+    for (int k = 0; k < 4; ++k) butterfly(re[k], re[k + 4]), butterfly(im[k], im[k + 4]);
     const V re5 = half_root_2 * (re[5] + im[5]);  // times (1 - i) / sqrt 2
     im[5] = half_root_2 * (im[5] - re[5]), re[5] = re5;
-    quarter_turn(re[6], im[6]);
+    times_minus_i(re[6], im[6]);
     const V re7 = half_root_2 * (im[7] - re[7]);  // times (-1 - i) / sqrt 2
     im[7] = -half_root_2 * (im[7] + re[7]), re[7] = re7;
     transform_4_swapped(re, im);          // numbers 0, 4, 2, 6 of the result
@@ -151,7 +152,7 @@ auto loop_for() -> void (*)(Arguments...) {
   else return vector_code<Loop, Arguments...>::best();
 }
 
-/// Does a pass of a radix: 2, 3, 4, 5 or 8.
+/// Does a pass of the radix 2, 3, 4, 5 or 8.
 template <int width>
 void transform_by(int radix, const pass& x) {
   using loops::butterflies;

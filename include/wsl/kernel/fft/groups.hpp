@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT
-// A group is `width` lines side by side: of number k first the real parts of all lines, then the imaginary
-// parts. Here is how groups are filled from the host's arrays and from what other PEs sent, and emptied
-// again; and what is done to a whole group besides its transform.
+// A group is `width` lines side by side: for each element first the real parts of all lines, then the
+// imaginary parts. This header moves groups between the host's arrays, the PE's memory and the blocks that
+// PEs exchange, and holds what is done to a whole group besides its transform: scaling, twiddle factors, and
+// the steps that real transforms need.
 #pragma once
 #include <algorithm>
 #include <utility>
 
-#include "../../linalg/dense_loops.hpp"
+#include "../../linalg/microkernels.hpp"
 #include "line.hpp"
 
 namespace wsl::fft {
 
-/// Where the numbers of a group's lines are in the memory of a PE: number k at first + k / part * block + k %
+/// The places of a group's elements in the memory of a PE: element k is at first + k / part * block + k %
 /// part * stride, in f32.
 struct places {
   f32* first;
@@ -19,7 +20,7 @@ struct places {
   i64 block, stride;
 };
 
-/// Lines of the host, complex numbers as pairs of f32: number k of line l is at first + k * along + l *
+/// Lines of the host, complex numbers as pairs of f32: element k of line l is at first + k * along + l *
 /// across.
 template <class T>
 struct host_lines {
@@ -43,7 +44,7 @@ struct gather {
   }
 };
 template <int width>
-struct deal {
+struct scatter {
   template <int lanes>
   [[gnu::always_inline]] static inline void run(const places& to, const f32* x, int n) {
     constexpr int v = lanes < width ? lanes : width;
@@ -55,10 +56,9 @@ struct deal {
   }
 };
 
-/// Pairs of a host's row become real parts at `re` and imaginary parts at `im` of x's first number, and so
-/// on.
+/// Splits the pairs of a host's row into real parts at `re` and imaginary parts at `im`.
 template <int width>
-struct part_pairs {
+struct deinterleave {
   template <int lanes>
   [[gnu::always_inline]] static inline void run(f32* re, f32* im, const f32* from, i64 along, int n) {
     constexpr int v = lanes < width ? lanes : width;
@@ -73,7 +73,7 @@ struct part_pairs {
   }
 };
 template <int width>
-struct join_pairs {
+struct interleave {
   template <int lanes>
   [[gnu::always_inline]] static inline void run(f32* to, i64 along, const f32* x, int n) {
     constexpr int v = lanes < width ? lanes : width;
@@ -90,7 +90,7 @@ struct join_pairs {
 
 /// x = scale * x, with real and imaginary parts exchanged.
 template <int width>
-struct exchange_parts {
+struct swap_real_and_imaginary {
   template <int lanes>
   [[gnu::always_inline]] static inline void run(f32* x, int n, f32 scale) {
     constexpr int v = lanes < width ? lanes : width;
@@ -111,10 +111,10 @@ struct scale {
   }
 };
 
-/// Line l's number k is multiplied by the root each[k] * beside[k][l]; the first is pairs, the second laid
-/// out as a group.
+/// Multiplies element k of line l by the twiddle factor each[k] * beside[k][l]; `each` holds pairs,
+/// `beside` is laid out as a group.
 template <int width>
-struct turn {
+struct twiddle {
   template <int lanes>
   [[gnu::always_inline]] static inline void run(f32* x, int n, const f32* each, const f32* beside) {
     constexpr int v = lanes < width ? lanes : width;
@@ -129,9 +129,10 @@ struct turn {
   }
 };
 
-/// The transform Z of h pairs of real numbers, taken as complex ones, becomes the h + 1 first numbers of the
-/// transform of the 2 h real numbers: X_k = (Z_k + conj Z_(h-k)) / 2 - i w^k (Z_k - conj Z_(h-k)) / 2 with w
-/// = exp(-pi i / h). Backward, on numbers whose real and imaginary parts are exchanged, X becomes 2 Z.
+/// The transform Z of h pairs of real numbers, taken as complex ones, becomes the first h + 1 elements of
+/// the transform of the 2 h real numbers: X_k = (Z_k + conj Z_(h-k)) / 2 - i w^k (Z_k - conj Z_(h-k)) / 2
+/// with w = exp(-pi i / h). Backward, on elements whose real and imaginary parts are exchanged, X becomes 2
+/// Z.
 template <int width, bool backward>
 struct split {
   template <int lanes>
@@ -167,7 +168,7 @@ struct split {
 /// Row i of `to` is column i of `from`, for `width` rows and columns.
 template <int width>
 void transpose_block(const f32* from, i64 from_row, f32* to, i64 to_row) {
-  const dense::unit& u = dense::widest();
+  const dense::microkernels& u = dense::best_microkernels();
   if (width % u.lanes) {
     for (int i = 0; i < width; ++i)
       for (int j = 0; j < width; ++j) to[i * to_row + j] = from[j * from_row + i];
@@ -178,7 +179,7 @@ void transpose_block(const f32* from, i64 from_row, f32* to, i64 to_row) {
   }
 }
 
-/// What is done to groups of `width` lines. x is a group, n the length of its lines.
+/// The operations on groups of `width` lines. x is a group, n the length of its lines.
 template <int width>
 struct group {
   static constexpr int number = 2 * width;  ///< f32 of a number of all lines
@@ -186,24 +187,25 @@ struct group {
   static void gather(f32* x, const places& from, int n) {
     loop_for<width, loops::gather<width>, f32*, const places&, int>()(x, from, n);
   }
-  static void deal(const places& to, const f32* x, int n) {
-    loop_for<width, loops::deal<width>, const places&, const f32*, int>()(to, x, n);
+  static void scatter(const places& to, const f32* x, int n) {
+    loop_for<width, loops::scatter<width>, const places&, const f32*, int>()(to, x, n);
   }
-  /// Lines become numbers: number k of line l goes into the group at to.first + k / part * block + l * stride
-  /// + k % part / width * number, as its line k % width. `part` is a multiple of the width.
-  static void deal_turned(const places& to, const f32* x, int n) {
+  /// Transposes lines and elements: element k of line l becomes, in the group at to.first + k / part *
+  /// block + l * stride + k % part / width * number, that of line k % width. `part` is a multiple of the
+  /// width.
+  static void scatter_transposed(const places& to, const f32* x, int n) {
     for (int k = 0; k < n; k += width) {
       f32* at = to.first + k / to.part * to.block + k % to.part / width * number;
       for (int part : {0, width}) transpose_block<width>(x + k * number + part, number, at + part, to.stride);
     }
   }
 
-  /// From the host; with `exchanged` real and imaginary parts change places.
+  /// Loads a group from the host; with `exchanged` real and imaginary parts change places.
   static void load(f32* x, const host_lines<const f32>& from, int n, bool exchanged) {
     f32 *re = exchanged ? x + width : x, *im = exchanged ? x : x + width;
     if (from.live == width && from.across == 2)
-      return loop_for<width, loops::part_pairs<width>, f32*, f32*, const f32*, i64, int>()(re, im, from.first,
-                                                                                           from.along, n);
+      return loop_for<width, loops::deinterleave<width>, f32*, f32*, const f32*, i64, int>()(
+          re, im, from.first, from.along, n);
     int k = 0;
     if (from.live == width && from.along == 2 && !exchanged)
       for (; k + width / 2 <= n && width > 1; k += width / 2)
@@ -216,7 +218,7 @@ struct group {
   }
   static void store(const host_lines<f32>& to, const f32* x, int n) {
     if (to.live == width && to.across == 2)
-      return loop_for<width, loops::join_pairs<width>, f32*, i64, const f32*, int>()(to.first, to.along, x,
+      return loop_for<width, loops::interleave<width>, f32*, i64, const f32*, int>()(to.first, to.along, x,
                                                                                      n);
     int k = 0;
     if (to.live == width && to.along == 2)
@@ -231,11 +233,11 @@ struct group {
 
   /// x = factor * x; with `exchanged` real and imaginary parts change places.
   static void finish(f32* x, int n, f32 factor, bool exchanged) {
-    if (exchanged) loop_for<width, loops::exchange_parts<width>, f32*, int, f32>()(x, n, factor);
+    if (exchanged) loop_for<width, loops::swap_real_and_imaginary<width>, f32*, int, f32>()(x, n, factor);
     else if (factor != 1) loop_for<width, loops::scale<width>, f32*, int, f32>()(x, n, factor);
   }
-  static void turn(f32* x, int n, const f32* each, const f32* beside) {
-    loop_for<width, loops::turn<width>, f32*, int, const f32*, const f32*>()(x, n, each, beside);
+  static void twiddle(f32* x, int n, const f32* each, const f32* beside) {
+    loop_for<width, loops::twiddle<width>, f32*, int, const f32*, const f32*>()(x, n, each, beside);
   }
   static void split(f32* x, int h, const f32* roots) {
     loop_for<width, loops::split<width, false>, f32*, int, const f32*>()(x, h, roots);

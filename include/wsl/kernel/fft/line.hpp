@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The transform of lines of one length, by passes of small radices: which passes, and their roots of unity.
-// On a PE it is what CSL's fft examples do with a loop over butterflies. See transform.hpp.
+// The transform of lines of one length by passes of small radices, and the roots of unity of each pass. On a
+// PE this is the loop over butterflies of CSL's fft examples. See transform.hpp.
 #pragma once
 #include <cmath>
 #include <numbers>
@@ -8,8 +8,8 @@
 #include <string>
 
 #include "../../support/inplace_vector.hpp"
+#include "buffer.hpp"
 #include "butterflies.hpp"
-#include "words.hpp"
 
 namespace wsl::fft {
 
@@ -32,13 +32,13 @@ constexpr bool transformable(i64 n) {
   return n == 1;
 }
 
-/// For groups of `width` lines; `room` as in words.hpp, for 2 numbers of each line.
-template <int width, int room = 0>
+/// The transform of groups of `width` lines; `capacity` as in buffer.hpp, for 2 f32 of each element.
+template <int width, int capacity = 0>
 class line {
  public:
   int length() const { return length_; }
 
-  /// Gets ready for lines of n numbers. n is transformable.
+  /// Prepares for lines of n elements; n must be transformable.
   void prepare(int n) {
     length_ = n;
     radices_ = {};
@@ -58,9 +58,9 @@ class line {
     }
   }
 
-  /// Transforms a group of lines, which stand in `x`; uses `y`, and leaves them in the one of the two that it
-  /// returns. Forward: X_k = sum over j of x_j exp(-2 pi i j k / n). Backward is forward with real and
-  /// imaginary parts exchanged.
+  /// Transforms the group of lines in `x`, with `y` as workspace, and returns the one of the two that holds
+  /// the result. Forward: X_k = sum over j of x_j exp(-2 pi i j k / n). A backward transform is a forward
+  /// one with real and imaginary parts exchanged.
   f32* transform(f32* x, f32* y) {
     const f32* roots = roots_.data();
     i64 m = length_, count = 1;
@@ -76,7 +76,7 @@ class line {
  private:
   int length_ = 0;
   support::inplace_vector<int, 32> radices_;
-  words<room> roots_;
+  buffer<capacity> roots_;
 };
 
 }  // namespace wsl::fft

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The Fourier transform by its definition, in f64: the reference. See transform.hpp.
+// The serial reference of the Fourier transform: its definition in f64. See transform.hpp.
 #pragma once
 #include <complex>
 #include <span>

@@ -1,68 +1,68 @@
 // SPDX-License-Identifier: MIT
-// Fourier transforms of arrays of the host with one, two or three axes, in row-major order, on a grid of PEs
-// that is made once:
+// The front end of the Fourier transform, for arrays of the host with one, two or three axes in row-major
+// order, on a grid of PEs that is made once:
 //   fft::transform t{{128, 128, 128}};
 //   t.forward(spectrum, field);
 //   t.inverse(field, spectrum);
-// X_k = sum over j of x_j exp(-2 pi i (j0 k0 / n0 + j1 k1 / n1 + j2 k2 / n2)) forward; the inverse has +i and
-// a factor 1 / (n0 n1 n2). What they compute does not depend on the grid nor on threads, bit for bit. See
+// Forward X_k = sum over j of x_j exp(-2 pi i (j0 k0 / n0 + j1 k1 / n1 + j2 k2 / n2)); the inverse has +i and
+// a factor 1 / (n0 n1 n2). Results depend neither on the grid of PEs nor on threads, bit for bit. See
 // examples/85_fft.cpp.
 #pragma once
 #include <algorithm>
 #include <complex>
 #include <limits>
-#include <stdexcept>
 #include <thread>
 #include <vector>
 
+#include "../../support/bad_argument.hpp"
 #include "pencil.hpp"
 
 namespace wsl::fft {
 
 using number = std::complex<f32>;
 
-/// How a transform uses this computer; 0 leaves the choice to it.
-struct shares {
+/// How a transform uses this computer; 0 leaves a choice to the library.
+struct options {
   int wide = 0, high = 0;  ///< PEs; arrays of one or two axes have one row of them
   int threads = 0;         ///< as threaded{.threads}
 };
 
 namespace checks {
 
-[[noreturn]] inline void refuse(const std::string& what) { throw std::invalid_argument("wsl: " + what); }
-
 inline void length(int n) {
-  if (n < 1) refuse("an axis of a transform has at least 1 number, not " + std::to_string(n));
+  if (n < 1) support::bad_argument({"an axis of a transform has at least 1 number, not ", n});
   if (transformable(n)) return;
   i64 longer = n;
   while (!transformable(longer)) ++longer;
-  refuse("lines of " + std::to_string(n) +
-         " numbers cannot be transformed: a length has no other prime factors than 2, 3 and 5; the next "
-         "longer one is " +
-         std::to_string(longer));
+  support::bad_argument(
+      {"lines of ", n,
+       " numbers cannot be transformed: a length has no other prime factors than 2, 3 and 5; the next "
+       "longer one is ",
+       longer});
 }
 
 }  // namespace checks
 
 /// What is the same for complex and for real numbers: the axes, the grid, and a launch.
-template <room r>
+template <capacity r>
 class transform_on {
  public:
-  /// Throws std::invalid_argument for axes or a grid that cannot be, fault if the machine is too small.
+  /// Throws std::invalid_argument for invalid axes or an invalid grid, and fault if the machine is too
+  /// small.
   template <class Engine>
-  transform_on(const std::vector<int>& axes, bool real, const shares& how, const machine& target,
+  transform_on(const std::vector<int>& axes, bool real, const options& how, const machine& target,
                const Engine& engine)
       : axes_(checked(axes, real)),
         real_(real),
-        cut_(make_cut(axes, real, how)),
-        fabric_(pencil<r>::plan(target, cut_.wide, cut_.high), engine) {
-    for (int y = 0; y < cut_.high; ++y)
-      for (int x = 0; x < cut_.wide; ++x)
-        fabric_.template program_at<pencil<r>>({x, y}).prepare(cut_, what(false), {x, y});
+        decomposition_(decompose(axes, real, how)),
+        fabric_(pencil<r>::plan(target, decomposition_.wide, decomposition_.high), engine) {
+    for (int y = 0; y < decomposition_.high; ++y)
+      for (int x = 0; x < decomposition_.wide; ++x)
+        fabric_.template program_at<pencil<r>>({x, y}).prepare(decomposition_, what(false), {x, y});
   }
 
-  /// How the numbers are shared out.
-  const cut& shared_out() const { return cut_; }
+  /// The distribution of the array over the PEs.
+  const decomposition& decomposition_used() const { return decomposition_; }
   /// The numbers of the array, complex or real, and of its spectrum.
   std::size_t size() const { return count(axes_.back()); }
   std::size_t spectrum_size() const { return count(real_ ? axes_.back() / 2 + 1 : axes_.back()); }
@@ -76,11 +76,11 @@ class transform_on {
           .factor = inverse ? 1 / static_cast<f32>(size()) : 1.f,
           .from = from,
           .to = to};
-    const i64 spectrum_row = i64{2} * (real_ ? axes_.back() / 2 + 1 : cut_.n2),
+    const i64 spectrum_row = i64{2} * (real_ ? axes_.back() / 2 + 1 : decomposition_.n2),
               row = real_ ? axes_.back() : spectrum_row;
     strides(j.from_stride, inverse ? spectrum_row : row);
     strides(j.to_stride, inverse ? row : spectrum_row);
-    if (j.what == kind::turned) j.to_stride[1] = 2, j.to_stride[2] = i64{2} * cut_.n1;
+    if (j.what == kind::four_step) j.to_stride[1] = 2, j.to_stride[2] = i64{2} * decomposition_.n1;
     return fabric_.template launch<&pencil<r>::begin>(all, j);
   }
 
@@ -92,11 +92,11 @@ class transform_on {
   }
   static const std::vector<int>& checked(const std::vector<int>& axes, bool real) {
     if (axes.empty() || axes.size() > 3)
-      checks::refuse("a transform has one to three axes, not " + std::to_string(axes.size()));
+      support::bad_argument({"a transform has one to three axes, not ", axes.size()});
     for (int n : axes) checks::length(n);
     if (real && axes.back() % 2)
-      checks::refuse("the last axis of a transform of real numbers has an even length, not " +
-                     std::to_string(axes.back()));
+      support::bad_argument(
+          {"the last axis of a transform of real numbers has an even length, not ", axes.back()});
     return axes;
   }
   /// A long line becomes the most nearly square array.
@@ -106,15 +106,15 @@ class transform_on {
       if (n % d == 0) best = d;
     return best;
   }
-  static cut make_cut(const std::vector<int>& axes, bool real, const shares& how) {
+  static decomposition decompose(const std::vector<int>& axes, bool real, const options& how) {
     const std::size_t d = axes.size();
-    cut c{.n0 = d == 3 ? axes[0] : 1,
-          .n1 = d == 1 ? 1 : axes[d - 2],
-          .n2 = real ? axes.back() / 2 + 1 : axes.back(),
-          .wide = 1,
-          .high = 1,
-          .width = r.width,
-          .most_strands = r.strands};
+    decomposition c{.n0 = d == 3 ? axes[0] : 1,
+                    .n1 = d == 1 ? 1 : axes[d - 2],
+                    .n2 = real ? axes.back() / 2 + 1 : axes.back(),
+                    .wide = 1,
+                    .high = 1,
+                    .width = r.width,
+                    .max_parts = r.parts};
     if (d == 1 && !real) c.n1 = divisor_below_the_root(c.n2), c.n2 /= c.n1;
     const int cores =
         how.threads > 0 ? how.threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
@@ -123,43 +123,41 @@ class transform_on {
                       : std::max(1, std::min({cores, c.n1 / r.width, c.n2 / r.width}));
     c.high = how.high ? how.high : d == 3 ? std::min({cores, c.n0, c.n1}) : 1;
     if (c.wide < 1 || c.high < 1)
-      checks::refuse("a transform runs on at least 1 x 1 PEs, not on " + std::to_string(c.wide) + " x " +
-                     std::to_string(c.high));
+      support::bad_argument({"a transform runs on at least 1 x 1 PEs, not on ", c.wide, " x ", c.high});
     if (d < 3 && c.high > 1)
-      checks::refuse("a transform of " + text(axes) + " runs on one row of PEs, not on " +
-                     std::to_string(c.high));
+      support::bad_argument({"a transform of ", text(axes), " runs on one row of PEs, not on ", c.high});
     if (std::max(c.volume(), c.plane()) > std::numeric_limits<int>::max())
-      checks::refuse("a transform of " + text(axes) + " on " + std::to_string(c.wide) + " x " +
-                     std::to_string(c.high) + " PEs gives each more numbers than it can count; use more PEs");
+      support::bad_argument({"a transform of ", text(axes), " on ", c.wide, " x ", c.high,
+                             " PEs gives each more numbers than it can count; use more PEs"});
     return c;
   }
 
   kind what(bool inverse) const {
     if (real_) return inverse ? kind::to_real : kind::from_real;
-    return axes_.size() == 1 ? kind::turned : kind::complex;
+    return axes_.size() == 1 ? kind::four_step : kind::complex;
   }
   std::size_t count(int last) const {
     std::size_t n = static_cast<std::size_t>(last);
     for (std::size_t i = 0; i + 1 < axes_.size(); ++i) n *= static_cast<std::size_t>(axes_[i]);
     return n;
   }
-  void strides(i64* s, i64 row) const { s[0] = row * cut_.n1, s[1] = row, s[2] = 2; }
+  void strides(i64* s, i64 row) const { s[0] = row * decomposition_.n1, s[1] = row, s[2] = 2; }
   void check_size(std::size_t given, std::size_t needed, const char* role) const {
     if (given != needed)
-      checks::refuse("a transform of " + text(axes_) + (real_ ? " real numbers" : "") + " takes arrays of " +
-                     std::to_string(needed) + " numbers where it " + role + " " + std::to_string(given));
+      support::bad_argument({"a transform of ", text(axes_), (real_ ? " real numbers" : ""),
+                             " takes arrays of ", needed, " numbers where it ", role, " ", given});
   }
 
   std::vector<int> axes_;
   bool real_;
-  cut cut_;
+  decomposition decomposition_;
   fabric fabric_;
 };
 
 /// Of complex numbers, on this computer. `to` and `from` are the same array or do not overlap.
-class transform : public transform_on<room{}> {
+class transform : public transform_on<capacity{}> {
  public:
-  explicit transform(const std::vector<int>& axes, const shares& how = {})
+  explicit transform(const std::vector<int>& axes, const options& how = {})
       : transform_on(axes, false, how, host, threaded{.threads = how.threads, .pes_per_partition = 1}) {}
 
   outcome forward(std::span<number> to, std::span<const number> from) {
@@ -176,9 +174,9 @@ class transform : public transform_on<room{}> {
 
 /// Of real numbers, whose last axis has an even length n: the spectrum has n / 2 + 1 numbers along it, the
 /// others are their conjugates. Arrays do not overlap. A single line is transformed by one PE.
-class real_transform : public transform_on<room{}> {
+class real_transform : public transform_on<capacity{}> {
  public:
-  explicit real_transform(const std::vector<int>& axes, const shares& how = {})
+  explicit real_transform(const std::vector<int>& axes, const options& how = {})
       : transform_on(axes, true, how, host, threaded{.threads = how.threads, .pes_per_partition = 1}) {}
 
   outcome forward(std::span<number> spectrum, std::span<const f32> field) {
@@ -191,8 +189,8 @@ class real_transform : public transform_on<room{}> {
 };
 
 /// The memory of a PE with one line of n complex numbers in each phase.
-constexpr room one_line(int n) {
-  return {.width = 1, .strands = 1, .volume = 2 * n, .plane = 2 * n, .group = 2 * n};
+constexpr capacity one_line(int n) {
+  return {.width = 1, .parts = 1, .volume = 2 * n, .plane = 2 * n, .group = 2 * n};
 }
 
 /// n x n x n complex numbers on n x n PEs within the limits of a machine: the same program.

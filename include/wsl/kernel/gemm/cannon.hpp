@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// C = A B after Cannon: every PE multiplies the tiles of A and B that it holds, while they already travel on:
-// A to the next PE of its row, B to the next of its column. Rows and columns are folded rings, so no tile
-// crosses more than two links at a time, and all PEs do the same at the same time. The user's door is
-// gemm.hpp.
+// C = A B by Cannon's algorithm (1969): every PE multiplies the tiles of A and B that it holds while they
+// already travel on, A to the next PE of its row, B to the next of its column. Rows and columns are folded
+// rings, so no tile crosses more than two links at a time, and all PEs do equal work in every step. The front
+// end is gemm.hpp.
 #pragma once
 #include "folded_ring.hpp"
 #include "tile.hpp"

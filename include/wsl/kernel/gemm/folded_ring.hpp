@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A ring on a line of PEs without a long way back: the line is folded, 0 -> 2 -> 4 -> ... -> 5 -> 3 -> 1 ->
-// 0, so every step of the ring crosses at most two links. Three colors in turn keep what a PE sends, what it
-// receives and what passes it apart. Products with rotating tiles use one ring along the rows and one along
-// the columns: gemm.hpp. After MeshGEMM (WaferLLM, arXiv 2502.04563).
+// 0, and every step of the ring crosses at most two links. Three colors in turn separate the words that a PE
+// sends from those that it receives and those that pass it. cannon.hpp uses one ring along the rows and one
+// along the columns. After MeshGEMM (WaferLLM, arXiv 2502.04563).
 #pragma once
 #include <array>
 
@@ -20,7 +20,8 @@ struct folded_ring {
 
   constexpr std::array<color<T>, 3> colors() const { return {nth(0), nth(1), nth(2)}; }
 
-  /// Which place on the ring the PE `at` of a line of n has: 0, 1, 2, ... from one PE to where it sends.
+  /// The place on the ring of the PE `at` of a line of n: 0, 1, 2, ... from one PE to the one that it sends
+  /// to.
   static constexpr int place(int at, int n) { return at % 2 ? n - (at + 1) / 2 : at / 2; }
 
   /// The color on which the PE `at` of a line of n, two or more, sends to the next of the ring.
@@ -38,7 +39,7 @@ struct folded_ring {
     const port back = rows ? west : north, ahead = rows ? east : south;
     const int n = rows ? l.width() : l.height();
     l.claim_colors("folded_ring", first, 3, l.grid());
-    // a line of one or two PEs uses fewer
+    // A line of one or two PEs uses fewer colors.
     for (color<T> c : colors()) l.path(c, columns(0, 0), ramp >> ramp);
     for (int at = 0; at < n && n > 1; ++at) {
       const area line = rows ? column(at) : row(at);
@@ -55,10 +56,6 @@ struct folded_ring {
 
 /// The entries of a ring in a program's table, for descriptors that send and receive on it.
 template <auto ring>
-consteval auto ring_entries() {
-  return []<std::size_t... k>(std::index_sequence<k...>) {
-    return table(sends<ring.colors()[k]>()..., reads<ring.colors()[k]>()...);
-  }(std::make_index_sequence<3>{});
-}
+using ring_entries = task_list<sends<ring>, reads<ring>>;
 
 }  // namespace wsl

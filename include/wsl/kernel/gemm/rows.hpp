@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// C = A B on a column of PEs: each owns rows of A and of C, and the first ones own rows of B, which they
-// broadcast. Nothing but B travels, so where PEs are few and rows are long, as on this computer, this takes
-// the fewest words. Every element is summed in the order of k: the result is the same bits on any number of
-// PEs. The user's door is gemm.hpp.
+// C = A B on a column of PEs: each PE owns rows of A and of C, and the first ones own rows of B, which they
+// broadcast. Only B travels, so where PEs are few and rows are long, as on this computer, this moves the
+// fewest words. Every element is summed in the order of k, so the result has the same bits on any number of
+// PEs. The front end is gemm.hpp.
 #pragma once
 #include <utility>
 
@@ -13,7 +13,7 @@ namespace wsl::detail {
 template <class T>
 struct row_tile {
   using word = gemm_word<T>;
-  // of B; parts of fewer rows would not keep C in registers for long
+  // The parts of B have at least this many rows: fewer would not keep C in registers for long.
   static constexpr int largest_side = 1024, most_parts = host.colors, least_depth = 256;
   static constexpr broadcast<word> part_of_b(int k) {
     return {.first = k, .among = each_column, .root = {0, k}};
@@ -48,7 +48,7 @@ struct row_tile {
     me.unblock<&row_tile::multiply<0>>(), me.block<&row_tile::multiply<1>>();
     expect<0>(me, 0), expect<1>(me, 1);
   }
-  // Parts come into two places in turn: while one is multiplied, the next comes.
+  // Parts arrive in two places in turn: while one is multiplied, the next arrives.
   template <int place>
   void expect(pe& me, int part) {
     if (part >= parts) return;
@@ -71,15 +71,10 @@ struct row_tile {
     me.unblock<&row_tile::multiply<1 - place>>();
   }
 
-  template <int... k>
-  static consteval auto broadcasts(std::integer_sequence<int, k...>) {
-    return table(sends<part_of_b(k).line()>()..., reads<part_of_b(k).line()>()...);
-  }
-  static consteval auto tasks() {
-    return table(launch<&row_tile::begin>(), long_running(local<&row_tile::multiply<0>>()),
-                 long_running(local<&row_tile::multiply<1>>()),
-                 broadcasts(std::make_integer_sequence<int, most_parts>{}));
-  }
+  template <int k>
+  using broadcast_of = task_list<sends<part_of_b(k).line()>, reads<part_of_b(k).line()>>;
+  using tasks = task_list<launch<&row_tile::begin>, long_running<local<&row_tile::multiply<0>>, local<&row_tile::multiply<1>>>,
+                          numbered<most_parts, broadcast_of>>;
 };
 
 }  // namespace wsl::detail

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// C = A B as a sum of outer products (SUMMA): in step k the PEs of column k send their tile of A along their
-// rows, those of row k their tile of B along their columns, and every PE multiplies the two. Each step has
-// colors of its own, so that no two senders meet. Every element is summed in the order of k: the result is
-// the same bits on any number of PEs. The user's door is gemm.hpp.
+// C = A B as a sum of outer products, SUMMA (van de Geijn and Watts, 1997): in step k the PEs of column k
+// broadcast their tile of A along their rows, those of row k broadcast their tile of B along their columns,
+// and every PE multiplies the two. Each step has colors of its own, so the broadcasts of two steps never
+// meet. Every element is summed in the order of k, so the result has the same bits on any number of PEs. The
+// front end is gemm.hpp.
 #pragma once
 #include <utility>
 
@@ -64,14 +65,10 @@ struct summa_tile {
     if (++step < me.width()) exchange(me);
   }
 
-  template <int... k>
-  static consteval auto broadcasts(std::integer_sequence<int, k...>) {
-    return table(sends<of_a(k)>()..., reads<of_a(k)>()..., sends<of_b(k)>()..., reads<of_b(k)>()...);
-  }
-  static consteval auto tasks() {
-    return table(launch<&summa_tile::begin>(), long_running(local<&summa_tile::multiply>(blocked)),
-                 broadcasts(std::make_integer_sequence<int, largest_side>{}));
-  }
+  template <int k>
+  using broadcasts = task_list<sends<of_a(k), of_b(k)>, reads<of_a(k), of_b(k)>>;
+  using tasks = task_list<launch<&summa_tile::begin>, long_running<local<&summa_tile::multiply, blocked>>,
+                          numbered<largest_side, broadcasts>>;
 };
 
 }  // namespace wsl::detail

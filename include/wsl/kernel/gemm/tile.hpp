@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the programs of a product C = A B on a square of PEs share: tiles that are numbers to the processor
-// and words to the fabric, and how a PE adds a product of tiles to its tile of C. cannon.hpp and summa.hpp
-// differ in how the tiles travel.
+// What the PE programs of C = A B share: tiles that are numbers to the processor and words to the fabric, and
+// the sum of a PE's tile of C. cannon.hpp, summa.hpp and rows.hpp differ in how the tiles travel.
 #pragma once
 #include <algorithm>
 #include <span>
@@ -17,20 +16,20 @@ namespace wsl::detail {
 template <class T>
 using gemm_word = std::conditional_t<sizeof(T) == 4, T, u32>;
 
-/// The route of a step of a product, if the grid is large enough for the step. All steps are in the program's
-/// table.
+/// The route of a step of a product, if the grid is large enough for the step. The table of the program
+/// names all steps.
 template <class T>
 constexpr void wire_broadcast(layout& l, const broadcast<T>& step, bool taken) {
   if (taken) step.wire(l);
   else l.path(step.line(), region{}, ramp >> ramp);
 }
 
-/// How far apart the rows of a tile are: whole vectors, an odd number of them, so that rows do not meet in
-/// one set of a cache.
+/// The distance between rows of a tile: whole vectors, and an odd number of them, so that rows do not
+/// compete for one set of a cache.
 inline int gemm_stride(int columns) { return ((columns + 15) / 16 | 1) * 16; }
 
-/// A tile of a PE, as numbers to the processor and as words to the fabric. It consists of panels, each
-/// row-major: A of one, B of narrow ones, through which the innermost loop runs in one go.
+/// A tile of a PE, as numbers to the processor and as words to the fabric. It consists of row-major panels:
+/// A of one, B of narrow ones, through which the microkernel runs in one go.
 template <class T>
 class travelling_tile {
  public:
@@ -49,7 +48,7 @@ class travelling_tile {
     return {numbers() + i64{n} * rows_ * width_, rows_, std::min(width_, columns_ - n * width_), width_, 1};
   }
 
-  /// The elements of `whole` that tile (i, j) of a cut into such tiles has; where `whole` ends, zeros.
+  /// Loads tile (i, j) of `whole`, padded with zeros beyond its end.
   void load(const matrix<const T>& whole, int i, int j) {
     const int top = i * rows_, rows = std::clamp(whole.rows() - top, 0, rows_);
     if (rows < rows_ || whole.columns() < (j + 1) * columns_) std::fill_n(words_.data(), words_.size(), 0.f);
@@ -72,21 +71,21 @@ class travelling_tile {
   int rows_ = 0, columns_ = 0, width_ = 1;
 };
 
-/// What the host gives to every PE: where its matrices are.
+/// The arguments of a launch: the matrices of the host.
 template <class T>
 struct gemm_problem {
   matrix<f32> c;
   matrix<const T> a, b;
 };
 
-/// A PE's tile of C, which it sums up where the host wants it.
+/// A PE's tile of C, which it sums in the memory of the host's matrix.
 class gemm_sum {
  public:
   static constexpr int panel_width = dense::widest_panel;  ///< of the tiles of B
   /// of A; they stay in the second cache while the panels of B pass
   static constexpr int rows_at_once = 108;
 
-  /// The tile at `place` of a cut of the host's C into as many as `cuts` says, along x and y.
+  /// The tile at `place` if the host's C is divided into cuts.x by cuts.y tiles.
   void begin(const matrix<f32>& whole, coord cuts, coord place) {
     rows_ = cut(whole.rows(), cuts.y), columns_ = cut(whole.columns(), cuts.x);
     begun_ = false;
@@ -94,15 +93,15 @@ class gemm_sum {
     tile_ = whole.part(at_.y, at_.x, std::min(rows_, whole.rows() - at_.y),
                        std::min(columns_, whole.columns() - at_.x));
   }
-  /// The length of each of n parts.
+  /// The length of each of n parts; the last may be shorter.
   static int cut(int length, int n) { return (length + n - 1) / n; }
   int rows() const { return rows_; }  ///< of all tiles; the last ones of C are smaller
   int columns() const { return columns_; }
   coord at() const { return at_; }  ///< where the tile begins in C
   const matrix<f32>& tile() const { return tile_; }
 
-  /// Adds the product of A and the panels of `b`; `rows_of_a(from, rows)` are some rows of A, which has no
-  /// more columns than `b` rows.
+  /// Adds the product of A and the panels of `b`; `rows_of_a(from, rows)` returns some rows of A, which has
+  /// at most as many columns as `b` has rows.
   template <class T, class Rows>
   void add_product(travelling_tile<T>& b, Rows rows_of_a) {
     for (int i = 0; i < tile_.rows(); i += rows_at_once) {
@@ -114,7 +113,7 @@ class gemm_sum {
         const f32* next = nullptr;
         if constexpr (std::is_same_v<T, f32>) next = b.panel((p + 1) % b.panels()).first();
         dense::product(tile_.part(i, p * panel_width, rows, columns), left,
-                       right.part(0, 0, left.columns(), columns), !begun_, dense::widest(), next);
+                       right.part(0, 0, left.columns(), columns), !begun_, dense::best_microkernels(), next);
       }
     }
     begun_ = true;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A word from any PE of the grid to any other: along the row on the color of the receiver's column, from
-// there along the column on the color of its row. Senders of a color merge, so words of different senders
-// arrive in no defined order: each must stand for itself.
-//   constexpr dispatch<u32, 8, 4> post{0};   // for grids of up to 8 x 4 PEs: colors 0 to 11
+// Point-to-point messages from any PE of the grid to any other: along the row on the color of the receiver's
+// column, and from there along the column on the color of its row. The routes of all senders of a color
+// merge, so words of different senders arrive in no defined order, and each must be a message of its own.
+//   constexpr dispatch<u32, 8, 4> messages{0};   // for grids of up to 8 x 4 PEs: colors 0 to 11
 // See lookup_pe.hpp.
 #pragma once
 #include <array>
@@ -32,7 +32,8 @@ struct dispatch {
   }
 
  private:
-  /// Everyone on a line of n PEs may send to the one at `to`; `onward` leads away from the line's start.
+  /// The routes on which any PE of a line of n may send to the one at `to`; `onward` leads away from the
+  /// line's start.
   static constexpr void lead_to(layout& l, color<T> c, int to, int n, port onward, port back) {
     const auto line = [&](int from, int end_of) {
       return onward == east ? columns(from, end_of) : rows(from, end_of);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// XSBench's lookups as dataflow: tables stay put, lookups flow. Each PE owns one band of energies, and of
-// every nuclide the part of its table in that band. A lookup is one wavelet, its place in the random stream,
-// sent to the PE that owns its energy. That PE sorts what has come by material and energy, sweeps over its
-// tables, and sends each particle's next lookup to where it belongs. Run it with lookup_fabric; see
-// examples/34_lookups.cpp.
+// XSBench's lookups as dataflow: tables stay in place, lookups travel. Each PE owns one band of energies, and
+// of every nuclide the part of its table in that band. A lookup is one wavelet, its position in the random
+// stream, sent to the PE that owns its energy. That PE sorts the lookups that have arrived by material and
+// energy, sweeps over its tables, and sends each particle's next lookup to its owner. The front end is
+// lookup_fabric; see examples/34_lookups.cpp.
 #pragma once
 #include <bit>
 
@@ -14,11 +14,11 @@
 namespace wsl::monte_carlo {
 
 /// The colors of a grid of up to 32 x 32 PEs.
-inline constexpr dispatch<u32, 32, 32> lookup_post{0};
+inline constexpr dispatch<u32, 32, 32> lookup_dispatch{0};
 
 class lookup_pe {
  public:
-  /// The host gives the PE the part of the reactor that it owns: band x * rows + y of columns * rows equal
+  /// The host loads the part of the reactor that the PE owns: band x * rows + y of columns * rows equal
   /// ones.
   void load(const reactor& r, coord at, int columns, int rows) {
     columns_ = columns, rows_ = rows, at_ = at;
@@ -37,29 +37,29 @@ class lookup_pe {
                                 r.materials[m].densities[i]});
     }
   }
-  /// What its lookups found since the last call.
-  tally collect() { return std::exchange(found_, {}); }
+  /// The totals of its lookups since the last call.
+  lookup_totals collect() { return std::exchange(found_, {}); }
 
   // ---- host functions ---------------------------------------------------------------------------
 
-  /// Sends its share of `count` lookups at the places first, first + apart, ... towards their owners.
+  /// Sends its share of `count` lookups at the positions first, first + apart, ... to their owners.
   void draw(pe& me, u32 first, u32 apart, u32 count) {
     const u64 pes = static_cast<u64>(columns_ * rows_), rank = static_cast<u64>(at_.y * columns_ + at_.x);
     const u32 begin = static_cast<u32>(rank * count / pes),
               end_of = static_cast<u32>((rank + 1) * count / pes);
     const stride to_next = steps(apart);
-    u32 place = first + begin * apart;
-    u64 state = lookup_states[place];
-    for (u32 i = begin; i < end_of; ++i, place += apart, state = to_next(state))
-      post(place, uniform(one_step(state)));
+    u32 position = first + begin * apart;
+    u64 state = lookup_states[position];
+    for (u32 i = begin; i < end_of; ++i, position += apart, state = to_next(state))
+      enqueue(position, uniform(one_step(state)));
     exchange(me);
   }
 
-  /// Does all lookups that have come. With `go_on` their particles' next lookups are then ready for
+  /// Does all lookups that have arrived. With `go_on` their particles' next lookups are then ready for
   /// `exchange`.
   void look_up(pe&, bool go_on) {
     sort();
-    places_.clear();
+    positions_.clear();
     std::size_t first = 0;
     for (std::size_t m = 0; m < contents_.size(); ++m) {
       const std::size_t count = ends_[m] - first;
@@ -72,31 +72,31 @@ class lookup_pe {
   /// Sends the lookups that are ready: to their owners' columns, and those that have come from other columns
   /// to their owners.
   void exchange(pe& me) {
-    for (int i = 0; i < lookup_post.count; ++i) {
+    for (int i = 0; i < lookup_dispatch.count; ++i) {
       std::vector<u32>& out = outbox_[static_cast<std::size_t>(i)];
       sent_[static_cast<std::size_t>(i)].swap(out);
       out.clear();
       const std::span<u32> words(sent_[static_cast<std::size_t>(i)]);
-      if (!words.empty()) me.async(mov(fabout(color<u32>{lookup_post.first + i}), mem(words)));
+      if (!words.empty()) me.async(mov(fabout(color<u32>{lookup_dispatch.first + i}), mem(words)));
     }
   }
 
-  /// A lookup that is this PE's own; or one of this column's, which waits for the next `exchange`: a PE that
-  /// passed it on at once might wait for room towards PEs that wait for it.
-  void take(pe&, u32 place) {
-    if (rows_ == 1) places_.push_back(place);
-    else post(place, uniform(one_step(lookup_states[place])));
+  /// Receives a lookup: one of this PE, or one of this column, which waits for the next `exchange`. A PE
+  /// that passed it on at once might wait for space at PEs that wait for it.
+  void take(pe&, u32 position) {
+    if (rows_ == 1) positions_.push_back(position);
+    else enqueue(position, uniform(one_step(lookup_states[position])));
   }
 
   static consteval auto tasks() {
     return table(launch<&lookup_pe::draw>(), launch<&lookup_pe::look_up>(), launch<&lookup_pe::exchange>(),
-                 on<lookup_post, &lookup_pe::take>(), sends<lookup_post>());
+                 on<lookup_dispatch, &lookup_pe::take>(), sends<lookup_dispatch>());
   }
 
  private:
   static constexpr std::size_t materials = 12;
 
-  // One point more on both sides: the edges of bands are rounded.
+  // One more point on both sides, because the edges of bands are rounded.
   void add_table(nuclide_grid<f64> grid, f64 from, f64 to) {
     const int last = static_cast<int>(grid.size()) - 1;
     const int low = std::max(0, interval_of(grid, from) - 1),
@@ -111,22 +111,23 @@ class lookup_pe {
     const int bands = columns_ * rows_, band = std::min(bands - 1, static_cast<int>(energy * bands));
     return {band / rows_, band % rows_};
   }
-  void post(u32 place, f64 energy) {
+  void enqueue(u32 position, f64 energy) {
     const coord to = owner(energy);
-    if (to.x != at_.x) outbox_[static_cast<std::size_t>(to.x)].push_back(place);
+    if (to.x != at_.x) outbox_[static_cast<std::size_t>(to.x)].push_back(position);
     else if (to.y != at_.y)
-      outbox_[static_cast<std::size_t>(lookup_post.to_row(to.y).id - lookup_post.first)].push_back(place);
-    else places_.push_back(place);
+      outbox_[static_cast<std::size_t>(lookup_dispatch.to_row(to.y).id - lookup_dispatch.first)].push_back(
+          position);
+    else positions_.push_back(position);
   }
 
   // By material and, within it, by energy: first into about as many bins as lookups, then each to its exact
-  // place, which is near.
+  // position, which is near.
   void sort() {
-    const std::size_t n = places_.size();
+    const std::size_t n = positions_.size();
     drawn_.resize(n), materials_.resize(n), keys_.resize(n), energies_.resize(n), sorted_.resize(n);
     std::array<std::size_t, materials> count{}, first_bin{};
     for (std::size_t i = 0; i < n; ++i) {
-      random_stream draw{lookup_states[places_[i]]};
+      random_stream draw{lookup_states[positions_[i]]};
       drawn_[i] = draw.next();
       ++count[materials_[i] = static_cast<u8>(pick_material(draw.next()))];
     }
@@ -145,18 +146,18 @@ class lookup_pe {
     for (std::size_t k = 1; k < starts_.size(); ++k) starts_[k] += starts_[k - 1];
     for (std::size_t i = 0; i < n; ++i) {
       const std::size_t to = starts_[keys_[i]]++;
-      energies_[to] = drawn_[i], sorted_[to] = places_[i];
+      energies_[to] = drawn_[i], sorted_[to] = positions_[i];
     }
     for (std::size_t m = 0, from = 0; m < materials; from = ends_[m++]) finish_sorting(from, ends_[m]);
   }
   void finish_sorting(std::size_t from, std::size_t to) {
     for (std::size_t i = from; i < to; ++i) {
       const f64 energy = energies_[i];
-      const u32 place = sorted_[i];
+      const u32 position = sorted_[i];
       std::size_t j = i;
       for (; j > from && energies_[j - 1] > energy; --j)
         energies_[j] = energies_[j - 1], sorted_[j] = sorted_[j - 1];
-      energies_[j] = energy, sorted_[j] = place;
+      energies_[j] = energy, sorted_[j] = position;
     }
   }
 
@@ -180,9 +181,9 @@ class lookup_pe {
               for (int i = 0; i < count; ++i)
                 places[first + static_cast<std::size_t>(i)] += 2 + static_cast<u32>(above[i]);
           });
-    found_ = found_ + tally{energies.size(), largest};
+    found_ = found_ + lookup_totals{energies.size(), largest};
     if (go_on)
-      for (u32 place : places) post(place, uniform(one_step(lookup_states[place])));
+      for (u32 position : places) enqueue(position, uniform(one_step(lookup_states[position])));
   }
 
   int columns_ = 1, rows_ = 1;
@@ -191,19 +192,19 @@ class lookup_pe {
   std::vector<table_row<f64>> table_;  ///< nuclide after nuclide
   std::array<std::vector<ingredient<f64>>, materials> contents_;
   std::vector<ingredient<f64>> nuclides_;  ///< those of the sweep that runs
-  std::vector<u32> places_;                ///< lookups that have come
-  std::array<std::vector<u32>, lookup_post.count> outbox_, sent_;
+  std::vector<u32> positions_;             ///< lookups that have come
+  std::array<std::vector<u32>, lookup_dispatch.count> outbox_, sent_;
   std::vector<f64> drawn_, energies_;  ///< of the lookups as they came; sorted
   std::vector<u8> materials_;
   std::vector<u32> keys_, starts_, sorted_;
   std::array<std::size_t, materials> ends_{};
-  tally found_;
+  lookup_totals found_;
 };
 
 constexpr layout lookup_layout(int columns, int rows) {
   layout l{host, columns, rows};
   l.place(all, program_v<lookup_pe>);
-  lookup_post.wire(l);
+  lookup_dispatch.wire(l);
   return l;
 }
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// The host's side of lookups on the fabric: builds the grid for a reactor and runs XSBench's two modes on it.
+// The front end of lookups on the fabric: builds the grid for a reactor and runs XSBench's two modes on it.
 //   const reactor core = xsbench_reactor();
 //   lookup_fabric f{core};
 //   f.events(0, 17'000'000).verification();   // 945990
 // See examples/34_lookups.cpp.
 #pragma once
+#include "../../support/bad_argument.hpp"
 #include "lookup_pe.hpp"
-#include "measures.hpp"
+#include "run_statistics.hpp"
 
 namespace wsl::monte_carlo {
 
@@ -34,7 +35,7 @@ class lookup_fabric {
   }
 
   /// Independent lookups first .. first + count - 1.
-  tally events(u64 first, u64 count) {
+  lookup_totals events(u64 first, u64 count) {
     fits(2, first, count);
     for (u64 done = 0; done < count; done += grid_.batch) {
       draw(2 * (first + done), 2, std::min(grid_.batch, count - done));
@@ -45,10 +46,8 @@ class lookup_fabric {
 
   /// Particles first .. first + count - 1, each of which draws its next lookup after the one before,
   /// `lookups_each` times.
-  tally histories(u64 first, u64 count, int lookups_each = 34) {
-    if (lookups_each < 1)
-      throw std::invalid_argument("wsl: a history has at least one lookup, not " +
-                                  std::to_string(lookups_each));
+  lookup_totals histories(u64 first, u64 count, int lookups_each = 34) {
+    if (lookups_each < 1) support::bad_argument({"a history has at least one lookup, not ", lookups_each});
     const u64 apart = static_cast<u64>(lookups_each) * 10;
     fits(apart, first, count);
     for (u64 done = 0; done < count; done += grid_.batch) {
@@ -70,15 +69,13 @@ class lookup_fabric {
   static const lookup_grid& checked(const lookup_grid& grid, const reactor& r) {
     const auto within = [](int n) { return n >= 1 && n <= 32; };
     if (!within(grid.columns) || !within(grid.rows))
-      throw std::invalid_argument("wsl: lookups run on 1 x 1 to 32 x 32 PEs, not on " +
-                                  std::to_string(grid.columns) + " x " + std::to_string(grid.rows));
-    if (grid.batch == 0) throw std::invalid_argument("wsl: a batch has at least one lookup");
+      support::bad_argument({"lookups run on 1 x 1 to 32 x 32 PEs, not on ", grid.columns, " x ", grid.rows});
+    if (grid.batch == 0) support::bad_argument({"a batch has at least one lookup"});
     if (r.materials.size() != 12)
-      throw std::invalid_argument("wsl: lookups draw one of 12 materials, but the reactor has " +
-                                  std::to_string(r.materials.size()));
+      support::bad_argument({"lookups draw one of 12 materials, but the reactor has ", r.materials.size()});
     return grid;
   }
-  // Bands of the grid that threads take: sixteen, so that they can be shared out evenly.
+  // The grid is divided into sixteen partitions, which can be distributed evenly over threads.
   static threaded engine(const lookup_grid& grid) {
     return {.threads = grid.threads,
             .pes_per_partition = static_cast<u32>(std::max(1, grid.columns * grid.rows / 16))};
@@ -87,9 +84,9 @@ class lookup_fabric {
     // may be more than 64 bits
     const f64 places = static_cast<f64>(apart) * (static_cast<f64>(first) + static_cast<f64>(count));
     if (places <= static_cast<f64>(~u32{0})) return;
-    throw std::invalid_argument("wsl: a lookup's place in the random stream fits one wavelet: " +
-                                std::to_string(static_cast<u64>(std::min(places, 1e19))) +
-                                " places are too many, the last is " + std::to_string(~u32{0}));
+    support::bad_argument({"a lookup's position in the random stream fits one wavelet: ",
+                           static_cast<u64>(std::min(places, 1e19)), " places are too many, the last is ",
+                           ~u32{0}});
   }
 
   void draw(u64 first, u64 apart, u64 count) {
@@ -113,11 +110,11 @@ class lookup_fabric {
     for (int y = 0; y < grid_.rows; ++y)
       for (int x = 0; x < grid_.columns; ++x) f(fabric_.program_at<lookup_pe>({x, y}), coord{x, y});
   }
-  tally collect() {
-    tally total;
+  lookup_totals collect() {
+    lookup_totals total;
     load_ = {};
     each([&](lookup_pe& p, coord) {
-      const tally found = p.collect();
+      const lookup_totals found = p.collect();
       total = total + found;
       load_.add(found.lookups);
     });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The random numbers of the lookup problem of XSBench: one linear congruential stream, modulo 2^63. Any place
-// of the stream can be reached without the ones before it, so a place, which fits one wavelet, stands for all
-// numbers that a lookup will ever draw. See examples/34_lookups.cpp.
+// The random numbers of XSBench: one linear congruential stream, modulo 2^63, with skip-ahead. A position of
+// the stream fits one wavelet and stands for all numbers that a lookup will ever draw. See
+// examples/34_lookups.cpp.
 #pragma once
 #include "../../core/scalar.hpp"
 
@@ -30,7 +30,7 @@ constexpr stride steps(u64 n) {
   return all;
 }
 
-/// The number in [0, 1) that a state stands for.
+/// The number in [0, 1) of a state.
 constexpr f64 uniform(u64 state) { return static_cast<f64>(static_cast<i64>(state)) * 0x1p-63; }
 
 /// The stream from a state on.
@@ -40,11 +40,11 @@ struct random_stream {
   constexpr void skip(u64 n) { state = steps(n)(state); }
 };
 
-/// States of the stream from `origin` on by their place, 0 to 2^32 - 1, from four small tables: one lookup
-/// costs three products.
-class stream_places {
+/// The states of the stream from `origin` on, by their position from 0 to 2^32 - 1, from four small tables:
+/// one access costs three products.
+class stream_positions {
  public:
-  explicit constexpr stream_places(u64 origin) : tops_{} {
+  explicit constexpr stream_positions(u64 origin) : tops_{} {
     for (int level = 0; level < 3; ++level) {
       const stride power = steps(u64{1} << (8 * level));
       for (int i = 1; i < 256; ++i) table_[level][i] = table_[level][i - 1].then(power);
@@ -54,9 +54,9 @@ class stream_places {
     for (int i = 1; i < 256; ++i) tops_[i] = top(tops_[i - 1]);
   }
 
-  constexpr u64 operator[](u32 place) const {
-    return table_[0][place & 255](
-        table_[1][place >> 8 & 255](table_[2][place >> 16 & 255](tops_[place >> 24])));
+  constexpr u64 operator[](u32 position) const {
+    return table_[0][position & 255](
+        table_[1][position >> 8 & 255](table_[2][position >> 16 & 255](tops_[position >> 24])));
   }
 
  private:
@@ -64,9 +64,9 @@ class stream_places {
   u64 tops_[256];
 };
 
-/// Where the lookups of XSBench start.
+/// The seed of XSBench's lookups.
 inline constexpr u64 lookup_origin = 1070;
-inline constexpr stream_places lookup_states{lookup_origin};
+inline constexpr stream_positions lookup_states{lookup_origin};
 
 static_assert(lookup_states[0] == lookup_origin && lookup_states[70'000] == steps(70'000)(lookup_origin));
 

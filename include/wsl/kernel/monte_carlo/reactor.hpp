@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
-// What a neutron can meet: nuclides with cross sections tabulated over energy, and materials that mix them.
-// The reactor of XSBench (ANL-CESAR/XSBench, a proxy of the Hoogenboom-Martin core) is made up of random
-// numbers, the same ones there and here, so its results can be compared by one number. See
+// The problem of the lookups: nuclides with cross sections tabulated over energy, and materials that mix
+// them. The reactor of XSBench (ANL-CESAR/XSBench, a proxy of the Hoogenboom-Martin core) consists of random
+// numbers, the same ones there and here, so its results are compared by one number. See
 // examples/34_lookups.cpp.
 #pragma once
 #include <algorithm>
 #include <array>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "../../support/bad_argument.hpp"
 #include "random_stream.hpp"
 
 namespace wsl::monte_carlo {
@@ -28,7 +28,7 @@ struct grid_point {
 template <class T>
 using cross_sections = std::array<T, channels>;
 
-/// Which channel is largest, the first of equals: what verifications count.
+/// The index of the largest channel, the first of equals: the number that verifications sum up.
 template <class T>
 constexpr int largest_channel(const cross_sections<T>& xs) {
   return static_cast<int>(std::max_element(xs.begin(), xs.end()) - xs.begin());
@@ -93,11 +93,9 @@ inline std::vector<std::vector<int>> xsbench_mixtures(int nuclides) {
 /// otherwise. Throws std::invalid_argument for fewer than 68 nuclides or 2 points.
 inline reactor xsbench_reactor(int nuclides = 68, int points_per_nuclide = 11303) {
   if (nuclides < 68)
-    throw std::invalid_argument("wsl: the reactor's materials name 68 nuclides; " + std::to_string(nuclides) +
-                                " are too few");
+    support::bad_argument({"the reactor's materials name 68 nuclides; ", nuclides, " are too few"});
   if (points_per_nuclide < 2)
-    throw std::invalid_argument("wsl: a nuclide needs 2 points to interpolate between, not " +
-                                std::to_string(points_per_nuclide));
+    support::bad_argument({"a nuclide needs 2 points to interpolate between, not ", points_per_nuclide});
   reactor r{.points = {}, .nuclides = nuclides, .points_per_nuclide = points_per_nuclide, .materials = {}};
   r.points.resize(static_cast<std::size_t>(nuclides) * static_cast<std::size_t>(points_per_nuclide));
   random_stream draw{42};
@@ -116,7 +114,7 @@ inline reactor xsbench_reactor(int nuclides = 68, int points_per_nuclide = 11303
   return r;
 }
 
-/// The material that a random number stands for: each as likely as its share of the core.
+/// The material for a random number: the probability of each is its share of the core.
 constexpr int pick_material(f64 roll) {
   constexpr f64 share[] = {0.052, 0.275, 0.134, 0.154, 0.064, 0.066, 0.055, 0.008, 0.015, 0.025, 0.013};
   constexpr auto bounds = [share] {

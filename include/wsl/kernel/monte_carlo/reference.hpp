@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Cross sections looked up one after the other, in double precision: the oracle of the programs on the
-// fabric, and XSBench's problem as its authors state it. A lookup adds up, over the nuclides of a material,
-// what each nuclide's table says at one energy. Three ways to find the place in the tables: search each of
-// them, hash the energy into bins of known places, or search the union of all tables once. See
-// examples/34_lookups.cpp.
+// The serial reference of the lookups, in double precision: XSBench's problem as its authors state it. A
+// lookup adds up, over the nuclides of a material, each nuclide's table at one energy. There are three ways
+// to find the place in the tables: search each of them, hash the energy into bins, or search the union of all
+// tables once. See examples/34_lookups.cpp.
 #pragma once
+#include "../../support/bad_argument.hpp"
 #include "reactor.hpp"
 
 namespace wsl::monte_carlo {
 
-/// The interval of `grid` that holds an energy, by its lower point; looked for between the points `from` and
-/// `to`. Energies outside belong to the first or last interval.
+/// The interval of `grid` that contains an energy, by its lower point, searched between the points `from`
+/// and `to`. Energies outside belong to the first or last interval.
 template <class T>
 constexpr int interval_of(nuclide_grid<T> grid, T energy, int from, int to) {
   while (to - from > 1) {
@@ -37,14 +37,13 @@ class nuclide_search {
   const reactor& reactor_;
 };
 
-/// Knows each nuclide's interval at the lower edge of equal bins of energy; searches only up to that of the
-/// next bin.
+/// A hash grid: the interval of each nuclide at the lower edge of equal energy bins; the search ends at
+/// that of the next bin.
 class hash_search {
  public:
   explicit hash_search(const reactor& r, int bins = 10'000)
       : reactor_(r), bins_(static_cast<std::size_t>(bins)) {
-    if (bins < 1)
-      throw std::invalid_argument("wsl: a hash grid has at least one bin, not " + std::to_string(bins));
+    if (bins < 1) support::bad_argument({"a hash grid has at least one bin, not ", bins});
     for (std::size_t bin = 0; bin < bins_; ++bin)
       for (int n = 0; n < r.nuclides; ++n)
         index_.push_back(interval_of(r.grid(n), static_cast<f64>(bin) / static_cast<f64>(bins_)));
@@ -65,8 +64,8 @@ class hash_search {
   std::vector<int> index_;  // (bins + 1, nuclides)
 };
 
-/// Knows each nuclide's interval in every interval of the union of all grids, and searches that once. Takes
-/// 4 * points * nuclides bytes: 209 MB for XSBench's small reactor.
+/// The unionized grid: the interval of each nuclide in every interval of the union of all grids, which is
+/// searched once. It takes 4 * points * nuclides bytes: 209 MB for XSBench's small reactor.
 class unionized_search {
  public:
   explicit unionized_search(const reactor& r) : nuclides_(static_cast<std::size_t>(r.nuclides)) {
@@ -86,8 +85,8 @@ class unionized_search {
     const auto above = std::upper_bound(energies_.begin(), energies_.end(), energy);
     return above == energies_.begin() ? 0 : static_cast<std::size_t>(above - energies_.begin()) - 1;
   }
-  int interval(std::size_t place, int nuclide, f64) const {
-    return index_[place * nuclides_ + static_cast<std::size_t>(nuclide)];
+  int interval(std::size_t position, int nuclide, f64) const {
+    return index_[position * nuclides_ + static_cast<std::size_t>(nuclide)];
   }
 
  private:
@@ -96,7 +95,8 @@ class unionized_search {
   std::vector<int> index_;  // (points, nuclides)
 };
 
-/// Adds density times what a nuclide's table says, linearly interpolated between its points low and low + 1.
+/// Adds a nuclide's cross sections times its density, linearly interpolated between its points low and low
+/// + 1.
 template <class T>
 constexpr void add_interpolated(cross_sections<T>& sum, const grid_point<T>* low, T energy, T density) {
   const grid_point<T>* high = low + 1;
@@ -118,52 +118,54 @@ cross_sections<f64> look_up(const reactor& r, const Search& search, const materi
   return sum;
 }
 
-/// What a run leaves: how many lookups, and the sum of their largest channels, counted from one.
-struct tally {
+/// The result of a run: the number of lookups, and the sum of the indices of their largest channels,
+/// counted from one.
+struct lookup_totals {
   u64 lookups = 0, largest = 0;
   /// The number that XSBench compares.
   constexpr u64 verification() const { return largest % 999'983; }
-  friend constexpr tally operator+(tally a, tally b) {
+  friend constexpr lookup_totals operator+(lookup_totals a, lookup_totals b) {
     return {a.lookups + b.lookups, a.largest + b.largest};
   }
-  friend constexpr bool operator==(tally, tally) = default;
+  friend constexpr bool operator==(lookup_totals, lookup_totals) = default;
 };
 
-/// One lookup at a place of the random stream: what it found, and where its particle's next lookup is.
-struct visit {
+/// The result of one lookup: the index of its largest channel, counted from one, and the position of its
+/// particle's next lookup.
+struct lookup_result {
   int largest = 0;
   u64 next = 0;
 };
 
-/// Draws an energy and a material at the place, looks up, and goes on as far as the result says: one number
+/// Draws an energy and a material at a position and looks them up. The next position is one number further
 /// for each channel above 1.
 template <class Search>
-visit visit_at(const reactor& r, const Search& search, u64 place) {
-  random_stream draw{steps(place)(lookup_origin)};
+lookup_result lookup_at(const reactor& r, const Search& search, u64 position) {
+  random_stream draw{steps(position)(lookup_origin)};
   const f64 energy = draw.next();
   const auto material = static_cast<std::size_t>(pick_material(draw.next()));
   const cross_sections<f64> xs = look_up(r, search, r.materials[material], energy);
   return {largest_channel(xs) + 1,
-          place + 2 + static_cast<u64>(std::count_if(xs.begin(), xs.end(), [](f64 x) { return x > 1; }))};
+          position + 2 + static_cast<u64>(std::count_if(xs.begin(), xs.end(), [](f64 x) { return x > 1; }))};
 }
 
 /// Independent lookups first .. first + count - 1 (XSBench: event mode).
 template <class Search>
-tally events(const reactor& r, const Search& search, u64 first, u64 count) {
-  tally t{count};
+lookup_totals events(const reactor& r, const Search& search, u64 first, u64 count) {
+  lookup_totals t{count};
   for (u64 i = first; i < first + count; ++i)
-    t.largest += static_cast<u64>(visit_at(r, search, 2 * i).largest);
+    t.largest += static_cast<u64>(lookup_at(r, search, 2 * i).largest);
   return t;
 }
 
 /// Particles that draw their next lookup after each (XSBench: history mode).
 template <class Search>
-tally histories(const reactor& r, const Search& search, u64 first, u64 count, int lookups_each = 34) {
-  tally t{count * static_cast<u64>(lookups_each)};
+lookup_totals histories(const reactor& r, const Search& search, u64 first, u64 count, int lookups_each = 34) {
+  lookup_totals t{count * static_cast<u64>(lookups_each)};
   for (u64 p = first; p < first + count; ++p) {
-    visit v{0, p * static_cast<u64>(lookups_each) * 10};
+    lookup_result v{0, p * static_cast<u64>(lookups_each) * 10};
     for (int i = 0; i < lookups_each; ++i)
-      t.largest += static_cast<u64>((v = visit_at(r, search, v.next)).largest);
+      t.largest += static_cast<u64>((v = lookup_at(r, search, v.next)).largest);
   }
   return t;
 }

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: MIT
-// The kernel of all lookups on the fabric. Lookups are sorted by energy, so a sweep over them walks once
-// along each nuclide's table: no search, and what is read stays in the first cache. It takes a vector of
-// lookups at a time and keeps their sums in registers while the nuclides of their material pass by; every
-// nuclide is interpolated for every lookup. See lookup_pe.hpp and wafer.hpp.
+// The inner loop of all lookups on the fabric. Lookups are sorted by energy, so a sweep over them walks once
+// along each nuclide's table: there is no search, and what is read stays in the first cache. It handles a
+// vector of lookups at a time and keeps their sums in registers while it passes through the nuclides of their
+// material; every nuclide is interpolated for every lookup. See lookup_pe.hpp and wafer.hpp.
 #pragma once
 #include <limits>
 
 #include "../../linalg/vector_code.hpp"
+#include "../../support/bad_argument.hpp"
 #include "reactor.hpp"
 
 namespace wsl::monte_carlo {
 
-/// A tabulated point with what the interval above it needs; in double precision it fills a cache line.
+/// A tabulated point with the constants of the interval above it; in double precision it fills a cache
+/// line.
 template <class T>
 struct alignas(8 * sizeof(T)) table_row {
   T energy{};
@@ -31,8 +33,8 @@ void fill_rows(std::span<table_row<T>> rows, nuclide_grid<P> points) {
   }
   for (std::size_t i = 0; i + 1 < rows.size(); ++i) {
     if (!(rows[i].energy < rows[i + 1].energy))
-      throw std::invalid_argument("wsl: the energies of a nuclide's table ascend, but point " +
-                                  std::to_string(i + 1) + " is not above point " + std::to_string(i));
+      support::bad_argument(
+          {"the energies of a nuclide's table ascend, but point ", i + 1, " is not above point ", i});
     rows[i].inverse = 1 / (rows[i + 1].energy - rows[i].energy);
     rows[i].bound = i + 2 < rows.size() ? rows[i + 1].energy : std::numeric_limits<T>::infinity();
   }
@@ -68,7 +70,7 @@ struct lane_sums {
   }
 };
 
-/// How a sweep looks between two points: the exact line between them.
+/// Linear interpolation between two points.
 struct interpolated {
   /// Weights of the lower and the upper point, where f is 1 at the lower one.
   template <class T>
@@ -78,8 +80,8 @@ struct interpolated {
   }
 };
 
-/// Chooses one of the two points, the nearer the likelier, instead of the line between them: right on
-/// average, and without a division on a machine that has a generator of random numbers.
+/// Stochastic interpolation: chooses one of the two points, the nearer with the higher probability. It is
+/// right on average, and needs no division on a machine that has a generator of random numbers.
 class chosen_at_random {
  public:
   explicit chosen_at_random(u32 seed) {
@@ -172,8 +174,8 @@ struct sweep_loop {
 }  // namespace detail
 
 /// Looks up every energy, which ascend, in every nuclide, and calls use(first, count, sums) for each vector
-/// of lookups; `use` should be always inlined. Leaves each nuclide where its sweep ended: a later sweep with
-/// higher energies goes on from there. `processor`: how many f32 the instructions work on, 4, 8 or 16.
+/// of lookups; `use` should be always inlined. It leaves each nuclide where its sweep ended: a later sweep
+/// with higher energies continues there. `processor` is the number of f32 for an instruction: 4, 8 or 16.
 template <class T, class Use, class Between = interpolated>
 void sweep(std::span<const T> energies, std::span<ingredient<T>> nuclides, Use&& use, Between&& between = {},
            int processor = processor_lanes()) {

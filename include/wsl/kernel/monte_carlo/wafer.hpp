@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The host's side of particles on a wafer: gives the PEs their tables and particles, runs the three phases,
-// and collects the cross sections in the order in which the particles came.
+// The front end of particles on a wafer: gives the PEs their tables and particles, runs the three phases, and
+// returns the cross sections in the order in which the particles were given.
 //   const fuel_problem p = make_fuel_problem(100'000);
 //   wafer_fabric w{p.material, {.columns = 2, .rows = 25}};
 //   const wafer_result r = w.look_up(p.energies);
@@ -8,7 +8,8 @@
 #pragma once
 #include <numeric>
 
-#include "measures.hpp"
+#include "../../support/bad_argument.hpp"
+#include "run_statistics.hpp"
 #include "wafer_pe.hpp"
 
 namespace wsl::monte_carlo {
@@ -29,18 +30,18 @@ struct wafer_result {
   f64 seconds() const { return sort_seconds + diffuse_seconds + circulate_seconds; }
 };
 
-/// With a `room` on a machine it runs within that machine's limits: wafer_fabric<wafer_room{2, 240, 90}> w{m,
-/// grid, wse2}.
-template <wafer_room room = wafer_room{}>
+/// With a capacity, on a machine, it runs within that machine's limits: wafer_fabric<wafer_capacity{2, 240,
+/// 90}> w{m, grid, wse2}.
+template <wafer_capacity capacity = wafer_capacity{}>
 class wafer_fabric {
-  using program = wafer_pe<room>;
+  using program = wafer_pe<capacity>;
 
  public:
   /// Throws std::invalid_argument for an empty grid, for a negative number of rounds and for tables that do
   /// not ascend; fault where a PE has too little room, here or later.
   explicit wafer_fabric(const fuel& m, const wafer_grid& grid = {}, const machine& target = host)
       : grid_(checked(grid)),
-        fabric_(wafer_layout<room>(target, grid.columns, grid.rows),
+        fabric_(wafer_layout<capacity>(target, grid.columns, grid.rows),
                 threaded{.threads = grid.threads, .pes_per_partition = pes_per_partition(grid)}) {
     const std::vector<f32> edge = edges(m, grid.rows);
     each([&](program& p, int x, int y) {
@@ -50,15 +51,15 @@ class wafer_fabric {
     });
   }
 
-  /// a message counts them in f32, exactly so far
+  /// A message counts particles in f32, which is exact up to this number.
   static constexpr std::size_t most_particles = std::size_t{1} << 24;
 
   /// Looks up all energies, interpolated; or with a seed other than 0 with points chosen at random. Throws
   /// std::invalid_argument for too many particles, and std::logic_error if one has been lost on the way.
   wafer_result look_up(std::span<const f32> energies, u32 seed = 0) {
     if (energies.size() > most_particles)
-      throw std::invalid_argument("wsl: a wafer takes " + std::to_string(most_particles) +
-                                  " particles at a time, not " + std::to_string(energies.size()));
+      support::bad_argument(
+          {"a wafer takes ", most_particles, " particles at a time, not ", energies.size()});
     const std::size_t pes = static_cast<std::size_t>(grid_.columns) * static_cast<std::size_t>(grid_.rows);
     each([&](program& p, int x, int y) {
       const std::size_t i = static_cast<std::size_t>(y * grid_.columns + x);
@@ -67,11 +68,11 @@ class wafer_fabric {
     });
     wafer_result r;
     r.sort = timed(r.sort_seconds, [&] { return fabric_.template launch<&program::sort>(all); });
-    r.sorted = measure();
+    r.sorted = load_of_pes();
     r.diffuse = timed(r.diffuse_seconds, [&] {
       return fabric_.template launch<&program::diffuse>(all, grid_.diffusion_rounds);
     });
-    r.spread = measure();
+    r.spread = load_of_pes();
     r.circulate =
         timed(r.circulate_seconds, [&] { return fabric_.template launch<&program::circulate>(all, seed); });
     r.found = collect(energies);
@@ -81,11 +82,9 @@ class wafer_fabric {
  private:
   static const wafer_grid& checked(const wafer_grid& grid) {
     if (grid.columns < 1 || grid.rows < 1)
-      throw std::invalid_argument("wsl: particles run on at least one PE, not on " +
-                                  std::to_string(grid.columns) + " x " + std::to_string(grid.rows));
+      support::bad_argument({"particles run on at least one PE, not on ", grid.columns, " x ", grid.rows});
     if (grid.diffusion_rounds < 0)
-      throw std::invalid_argument("wsl: diffusion takes 0 rounds or more, not " +
-                                  std::to_string(grid.diffusion_rounds));
+      support::bad_argument({"diffusion takes 0 rounds or more, not ", grid.diffusion_rounds});
     return grid;
   }
   static u32 pes_per_partition(const wafer_grid& grid) {
@@ -109,14 +108,14 @@ class wafer_fabric {
     for (int y = 0; y < grid_.rows; ++y)
       for (int x = 0; x < grid_.columns; ++x) f(fabric_.template program_at<program>({x, y}), x, y);
   }
-  load measure() {
+  load load_of_pes() {
     load l;
     each([&](program& p, int, int) { l.add(p.held()); });
     return l;
   }
 
-  // The fabric returns particles by where they ended; their energies say which is which, and equal energies
-  // have equal results.
+  // The fabric returns particles where they ended. Their energies identify them, and equal energies have
+  // equal results.
   std::vector<cross_sections<f32>> collect(std::span<const f32> energies) {
     struct particle {
       f32 energy;

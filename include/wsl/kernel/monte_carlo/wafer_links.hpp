@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Who a PE of the wafer algorithm talks to: the neighbours above and below, and the next PE of its row, which
-// is closed to a ring by a color that runs back through all PEs between. Seven colors, one less than a PE of
-// the wafer has input queues, so no PE sends and receives the same one. See wafer_pe.hpp.
+// The links of a PE of the wafer algorithm: to the neighbours above and below, and to the next PE of its row,
+// which a color that runs back through all PEs closes to a ring. They take seven colors, one less than a PE
+// of the wafer has input queues, so no PE sends and receives on one color. See wafer_pe.hpp.
 #pragma once
 #include <array>
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Cross sections on a wafer: a column of PEs owns some nuclides, a row one band of energies, so that the
-// tables of all fit into the PEs' memories. Particles are sorted into their rows by exchanges with the
-// neighbours above and below, spread evenly along the rows by a fixed number of exchanges with the next PE,
-// and then travel once around their row and collect from every column. No PE knows more than its neighbours'
-// messages; each message is a count and that many particles. Run it with wafer_fabric; see
-// examples/35_particles.cpp.
+// Cross sections on a wafer (Tramm et al., see fuel.hpp): a column of PEs owns some nuclides and a row one
+// band of energies, so that the tables fit into the PEs' memories. Particles are sorted into their rows by
+// exchanges with the neighbours above and below, balanced along the rows by a fixed number of exchanges with
+// the next PE (diffusion), and then travel once around their row and collect contributions from every column.
+// A PE knows no more than its neighbours' messages, each of which is a count and that many particles. The
+// front end is wafer_fabric; see examples/35_particles.cpp.
 #pragma once
 #include <utility>
 
+#include "bounded_list.hpp"
 #include "fuel.hpp"
-#include "room.hpp"
 #include "sweep.hpp"
 #include "wafer_links.hpp"
 
@@ -17,19 +17,19 @@ namespace wsl::monte_carlo {
 
 inline constexpr wafer_links links{0};
 
-/// Particles as they travel: how many, their energies, which ascend in the last phase, and their sums channel
-/// by channel.
-template <int room>
+/// A block of particles that travels: their number, their energies, which ascend in the last phase, and
+/// their sums channel by channel.
+template <int capacity>
 class particle_block {
  public:
-  list<f32, room, 1 + channels, 1> words;
+  list<f32, capacity, 1 + channels, 1> words;
 
   std::size_t size() const { return words.empty() ? 0 : static_cast<std::size_t>(words[0]); }
   std::span<f32> energies() { return std::span(words).subspan(1, size()); }
   std::span<f32> sums(int channel) {
     return std::span(words).subspan(1 + (1 + static_cast<std::size_t>(channel)) * size(), size());
   }
-  /// Room for n particles, whose sums are zero.
+  /// Makes space for n particles, whose sums are zero.
   void resize(std::size_t n) {
     words.clear();
     words.resize(1 + (1 + channels) * n);
@@ -37,13 +37,8 @@ class particle_block {
   }
 };
 
-template <wafer_room room>
+template <wafer_capacity capacity>
 class wafer_pe {
-  template <std::size_t... I>
-  static consteval auto reads_links(std::index_sequence<I...>) {
-    return table(reads<links.colors()[I]>()...);
-  }
-
  public:
   /// The host gives the PE the tables of nuclides first .. last - 1 in its band. `low` and `high` are the
   /// band's edges.
@@ -69,8 +64,8 @@ class wafer_pe {
     append(arrived_, energies);
   }
   std::size_t held() const { return home_.size(); }
-  /// What is here after the last phase.
-  particle_block<room.particles>& finished() { return block_; }
+  /// The particles on this PE after the last phase.
+  particle_block<capacity.particles>& finished() { return block_; }
 
   // ---- phase 1: each exchange moves a particle one row towards its band -------------------------
 
@@ -159,12 +154,12 @@ class wafer_pe {
                  local<&wafer_pe::exchange>(), local<&wafer_pe::sent_north>(), local<&wafer_pe::sent_south>(),
                  local<&wafer_pe::spread>(), local<&wafer_pe::sent_half>(), local<&wafer_pe::visit>(),
                  local<&wafer_pe::sent_block>(), sends<links>(),
-                 reads_links(std::make_index_sequence<links.colors().size()>{}));
+                 reads<links>());
   }
 
  private:
-  using particles = list<f32, room.particles>;
-  using message = list<f32, room.particles, 1, 1>;
+  using particles = list<f32, capacity.particles>;
+  using message = list<f32, capacity.particles, 1, 1>;
 
   static void append(auto& to, std::span<const f32> energies) {
     for (f32 e : energies) to.push_back(e);
@@ -174,16 +169,17 @@ class wafer_pe {
     m.push_back(0);
   }
   static void finish_message(message& m) { m[0] = static_cast<f32>(m.size() - 1); }
-  /// Room for count_ more particles at the end of a list.
+  /// Makes space for count_ more particles at the end of a list.
   memory<f32> arriving(particles& some) const {
     const std::size_t had = some.size();
     some.resize(had + static_cast<std::size_t>(count_));
     return mem(std::span(some).subspan(had));
   }
-  /// Of an exchange's parts one has ended; was it the last?
+  /// One part of an exchange has ended; returns whether it was the last.
   bool ended() { return --pending_ == 0; }
 
-  /// What has arrived is at home here, or goes on. The first and the last band hold what is beyond them, too.
+  /// Each particle that has arrived stays here or goes on. The first and the last band also hold the
+  /// energies beyond them.
   void split(pe& me) {
     begin_message(above_), begin_message(below_);
     for (f32 e : arrived_) {
@@ -213,22 +209,22 @@ class wafer_pe {
     else sweep(energies, std::span(nuclides_), add);
   }
 
-  f32 low_ = 0, high_ = 1;                   ///< its band
-  list<table_row<f32>, room.points> table_;  ///< of its nuclides, one after the other
-  list<ingredient<f32>, room.nuclides> own_, nuclides_;
+  f32 low_ = 0, high_ = 1;                       ///< its band
+  list<table_row<f32>, capacity.points> table_;  ///< of its nuclides, one after the other
+  list<ingredient<f32>, capacity.nuclides> own_, nuclides_;
   /// energies: of particles that are in their band; that were not yet looked at
   particles home_, arrived_;
   message above_, below_;  ///< that leave
-  particle_block<room.particles> block_, next_;
+  particle_block<capacity.particles> block_, next_;
   f32 count_ = 0;
   int rounds_ = 0, pending_ = 0;
   u32 seed_ = 0;
 };
 
-template <wafer_room room = wafer_room{}>
+template <wafer_capacity capacity = wafer_capacity{}>
 constexpr layout wafer_layout(const machine& target, int columns_of_pes, int rows_of_pes) {
   layout l{target, columns_of_pes, rows_of_pes};
-  l.place(all, program_v<wafer_pe<room>>);
+  l.place(all, program_v<wafer_pe<capacity>>);
   links.wire(l);
   return l;
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// BiCGStab (van der Vorst, SIAM J. Sci. Stat. Comput. 13, 1992) for any operator, symmetric or not, in two
-// passes and two totals an iteration instead of three: (b, r) and (r, r) of the next residual r = s - omega t
-// follow from totals over s and t, so the update of x and r waits for the next pass, which reads them anyway.
-// A cell then moves 16 words an iteration: 10 in `direction` (x s p t v b read; x r p v written), 6 in
-// `correction` (r v b read; s written; t fetched and written). Before a solution is called one, its residual
-// is measured. See examples/84_bicgstab.cpp.
+// BiCGStab (van der Vorst, SIAM J. Sci. Stat. Comput. 13, 1992) for any operator, symmetric or not, with two
+// passes and two reductions an iteration instead of three: (b, r) and (r, r) of the next residual r = s -
+// omega t follow from dot products of s and t, so the update of x and r waits for the next pass, which reads
+// them anyway. A cell moves 16 words an iteration: 10 in `direction` (x, s, p, t, v and b read, x, r, p and v
+// written) and 6 in `correction` (r, v and b read, s written, t fetched and written). Before the method
+// reports convergence it computes the residual of its x anew. See examples/84_bicgstab.cpp.
 #pragma once
-#include "part.hpp"
 #include "solution.hpp"
+#include "solver_pe.hpp"
 
 namespace wsl::solver {
 
@@ -59,7 +59,7 @@ class bicgstab_method {
       sum[0] += c[b] * c[b];
     }
   };
-  /// The rest of the iteration before, then v = A p.
+  /// The postponed update of the iteration before, then v = A p.
   struct direction {
     static constexpr int vectors = 6, sums = 2, operations = 7, from = p, to = v;
     static constexpr bool multiplies = true;
@@ -160,8 +160,8 @@ class bicgstab_method {
     return verdict::next_iteration;
   }
 
-  /// A cosine below this divides to nothing but noise. Those between it and the rounding of f32 may be good
-  /// ones: a right side that is zero almost everywhere has small ones without error.
+  /// A cosine below this is nothing but rounding errors. Those between it and the precision of f32 may be
+  /// genuine: a right-hand side that is zero almost everywhere has small ones without error.
   static constexpr f32 only_rounding = 1e-13f;
 
   enum : int { measure, first_half, second_half, closing };

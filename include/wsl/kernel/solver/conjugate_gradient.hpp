@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The method of conjugate gradients (Hestenes and Stiefel, J. Res. NBS 49, 1952) for symmetric positive
-// definite operators, plain or with the diagonal as preconditioner (Jacobi). Two passes and two totals an
-// iteration; a cell moves 11 words: 5 in `direction` (r p read; p written; q fetched and written), 6 in
-// `correction` (x p r q read; x r written). See examples/82_conjugate_gradient.cpp and 83_preconditioned.cpp.
+// definite operators, plain or with the diagonal as preconditioner (Jacobi). An iteration has two passes and
+// two reductions; a cell moves 11 words: 5 in `direction` (r and p read, p written, q fetched and written)
+// and 6 in `correction` (x, p, r and q read, x and r written). See examples/82_conjugate_gradient.cpp and
+// 83_preconditioned.cpp.
 #pragma once
-#include "part.hpp"
 #include "solution.hpp"
+#include "solver_pe.hpp"
 
 namespace wsl::solver {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The inner loops of the solvers. A method is a few passes over its vectors. A pass first changes vectors
-// cell by cell (`prepare`), then takes the product of A with one of them while its lines are in cache, and
-// adds up dot products of what it has in registers. So an iteration moves each vector through memory as
-// seldom as the method's dependences allow. `operations` are those of a cell beside the product's: additions,
-// multiplications, or both in one.
+// The inner loops of the solvers. A method is a few fused passes over its vectors. A pass first updates
+// vectors cell by cell (`prepare`), then multiplies A with one of them while its lines are in cache, and
+// accumulates dot products of the values in registers. So an iteration moves each vector through memory as
+// seldom as the method's dependences allow. `operations` counts the additions, multiplications and fused
+// pairs of both for each cell, beside those of the product.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace wsl::solver {
 
-/// The most totals of one pass.
+/// The largest number of dot products of a pass.
 inline constexpr int most_sums = 5;
 
 /// The same line of every vector of a method. The next line in y is `stride` words further on.
@@ -22,8 +22,8 @@ struct bundle {
   std::array<f32*, std::size_t{vectors}> line;
 };
 
-/// What the product needs beside a line: its neighbours, the weights of its cells, and how far those of the
-/// next line in y are.
+/// The operands of the product beside a line: its neighbours, the weights of its cells, and the distance to
+/// those of the next line in y.
 struct surroundings {
   const f32 *west, *east, *north, *south;
   const f32* weights[stencil_points];
@@ -47,8 +47,8 @@ class cells_of {
 
 namespace loops {
 
-/// Sums in lanes, line by line first: rounding grows with the lines and the cells of a line, not with their
-/// product.
+/// Sums in lanes, line by line first: rounding errors grow with the number of lines and with that of cells
+/// in a line, not with their product.
 template <int lanes, int n>
 class lane_sums {
  public:
@@ -136,8 +136,8 @@ inline const auto multiply_lines =
     vector_code<loops::multiplying<Pass>, const Pass&, const bundle<Pass::vectors>&, const surroundings&,
                 std::ptrdiff_t, int, int, f32*>::best();
 
-/// A pass without its type, so that only its loops are compiled for it and not what leads to them. It lives
-/// no longer than the pass.
+/// A type-erased pass: only its loops are compiled for each pass, not the code around them. It must not
+/// outlive the pass.
 template <int vectors>
 struct any_pass {
   const void* self;

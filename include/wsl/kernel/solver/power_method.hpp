@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The product y = A x, and what comes from repeating it: the power method, which finds the eigenvalue of
-// largest absolute value of a symmetric operator. One pass and one total an iteration: x is scaled where it
-// is multiplied. A cell moves 4 words (y read; x written; y fetched and written). See
+// The product y = A x, and the power method that repeats it to find the eigenvalue of largest absolute value
+// of a symmetric operator. An iteration has one pass and one reduction, as x is scaled where it is
+// multiplied. A cell moves 4 words (y read, x written, y fetched and written). See
 // examples/80_stencil_product.cpp and 81_power_method.cpp.
 #pragma once
-#include "part.hpp"
 #include "solution.hpp"
+#include "solver_pe.hpp"
 
 namespace wsl::solver {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The references: the methods as books write them, in f64, a cell after the other. Slow and plain on purpose;
-// what PEs compute is compared with them. CG: Hestenes and Stiefel, J. Res. NBS 49 (1952); BiCGStab: van der
-// Vorst, SIAM J. Sci. Stat. Comput. 13 (1992).
+// The serial references of the solvers: the methods as textbooks write them, in f64, cell by cell. They are
+// slow and plain on purpose; tests compare the PEs' results with them. CG: Hestenes and Stiefel, J. Res. NBS
+// 49 (1952); BiCGStab: van der Vorst, SIAM J. Sci. Stat. Comput. 13 (1992).
 #pragma once
 #include "solution.hpp"
 #include "stencil.hpp"

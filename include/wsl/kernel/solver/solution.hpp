@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a solver gives back, and how long it goes on. A solver never hangs and never returns numbers without
-// saying how they ended: it has converged, used up its iterations, or met one of the ways in which its method
-// breaks down.
+// The result of a solver, and its limits. A solver never hangs and never returns numbers without saying how
+// it ended: it has converged, used up its iterations, or met one of the ways in which its method breaks down.
 #pragma once
 #include <span>
 #include <vector>
@@ -26,7 +25,7 @@ enum class ending : u8 {
   not_finite
 };
 
-/// A sentence.
+/// The reason as a sentence.
 inline const char* text(ending e) {
   switch (e) {
     case ending::converged: return "it has converged";

@@ -1,37 +1,38 @@
 // SPDX-License-Identifier: MIT
-// The solvers in one call, on arrays of the host:
+// The front end of the solvers, on arrays of the host:
 //   const solver::solution<f32> s = solver::bicgstab(a, b);
 //   s.x, s.residuals, text(s.how)
-// `solver_on` is for more: several right sides with one operator, a few iterations at a time, one line a PE
-// within a machine's limits. Results do not depend on threads, bit for bit; how the grid is shared out sets
-// the order of additions in totals.
+// `solver_on` does more: several right-hand sides with one operator, a few iterations at a time, or one line
+// a PE within the limits of a machine. Results do not depend on threads, bit for bit; the partition of the
+// grid sets the order of additions in totals.
 #pragma once
 #include <thread>
 
 #include "../../host/device.hpp"
+#include "../../support/bad_argument.hpp"
 #include "bicgstab.hpp"
 #include "conjugate_gradient.hpp"
 #include "power_method.hpp"
 
 namespace wsl::solver {
 
-/// How a solver uses this computer; 0 leaves the choice to it.
-struct shares {
+/// How a solver uses this computer; 0 leaves a choice to the library.
+struct options {
   int wide = 0, high = 1;  ///< PEs
   int threads = 0;         ///< as threaded{.threads}
 };
 
 template <class Method, class Storage = block>
 class solver_on {
-  using program = part<Method, Storage>;
+  using program = solver_pe<Method, Storage>;
 
  public:
-  /// On this computer: slabs of many lines, one for each thread unless `how` says otherwise. Throws
-  /// std::invalid_argument.
-  explicit solver_on(const stencil& a, const shares& how = {})
+  /// On this computer: slabs of many lines, one for each thread unless `how` chooses otherwise. Throws
+  /// std::invalid_argument if the operator or the grid of PEs is invalid.
+  explicit solver_on(const stencil& a, const options& how = {})
       : solver_on(a, width(a.size, how), how.high, host,
                   threaded{.threads = how.threads, .pes_per_partition = 1}) {}
-  /// On wide x high PEs of a machine; fault if it is too small for them.
+  /// On wide x high PEs of a machine; throws fault if it is too small for them.
   template <class Engine>
   solver_on(const stencil& a, int wide, int high, const machine& target, const Engine& engine)
       : size_(checked(a, wide, high)),
@@ -45,7 +46,8 @@ class solver_on {
   int wide() const { return wide_; }
   int high() const { return high_; }
 
-  /// A right side, or the vector that the method starts from; begins anew with x = 0.
+  /// Loads a right-hand side, or the start vector of the power method, and begins anew with x = 0. `b` has
+  /// one number for each cell.
   void load(std::span<const f32> b, const limits& most = {}) {
     checks::vector(size_, "the vector", b);
     right_scale_ = power_of_two_above(b);
@@ -61,7 +63,7 @@ class solver_on {
     history_.clear();
   }
 
-  /// Goes on for so many iterations, or until the method ends; says how it ended, if it did.
+  /// Does up to `iterations` iterations, or until the method ends; returns how it ended, or `none`.
   ending iterate(int iterations) {
     while (iterations > 0 && how() == ending::none) {
       const int now = std::min(iterations, most_iterations_a_launch);
@@ -72,17 +74,17 @@ class solver_on {
     }
     return how();
   }
-  /// No more iterations: makes x what they say.
+  /// Ends the iterations: applies postponed updates to x.
   ending close() {
     fabric_.template launch<&program::close>(all);
     return how();
   }
   ending how() { return first().method.how(); }
-  /// What all iterations took, on an engine that counts cycles.
+  /// The cycles of all iterations, on an engine that counts them.
   u64 cycles() const { return cycles_; }
-  /// What the method measured after each iteration: |r| / |b|, or the eigenvalue.
+  /// The measure of each iteration: |r| / |b|, or the eigenvalue.
   const std::vector<f64>& history() const { return history_; }
-  /// What the weights of A were divided by, a power of two, so that totals neither overflow nor vanish.
+  /// The power of two by which the weights of A were divided, so that totals neither overflow nor vanish.
   f64 scale() const { return scale_; }
   f64 right_scale() const { return right_scale_; }
   /// The method's result, times a factor.
@@ -97,7 +99,7 @@ class solver_on {
   }
 
  private:
-  static int width(const cells& size, const shares& how) {
+  static int width(const cells& size, const options& how) {
     const int cores =
         how.threads > 0 ? how.threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
     return how.wide ? how.wide : std::clamp(size.x / 8, 1, cores);
@@ -105,15 +107,16 @@ class solver_on {
   static const cells& checked(const stencil& a, int wide, int high) {
     a.check();
     if (wide < 1 || high < 1 || wide > a.size.x || high > a.size.y)
-      checks::refuse(text(a.size) + " cells have no block for each of " + std::to_string(wide) + " x " +
-                     std::to_string(high) + " PEs; take at most one PE for each line along z");
-    if (const char* why = Storage::misfit(a.size, wide, high)) checks::refuse(why);
+      support::bad_argument({"solver: ", text(a.size), " cells have no block for each of ", wide, " x ", high,
+                             " PEs; take at most one PE for each line along z"});
+    if (const char* why = Storage::misfit(a.size, wide, high)) support::bad_argument({"solver: ", why});
     if constexpr (has_inverse)
       for (f32 w : a.centre)
         if (w == 0)
-          checks::refuse(
-              "the centre of the operator has a zero, and its inverse is the preconditioner: take a method "
-              "without one");
+          support::bad_argument(
+              {"solver: the centre of the operator has a zero, and its inverse is the preconditioner: take a "
+               "method "
+               "without one"});
     return a.size;
   }
   static constexpr bool has_inverse = requires { requires Method::inverse_diagonal >= 0; };
@@ -198,32 +201,32 @@ solution<f32> solve(Solver& s, std::span<const f32> b, const limits& most) {
 
 // Templates, so that a program compiles only the methods that it calls.
 
-/// For any operator. Throws std::invalid_argument if the operator or b cannot be.
+/// BiCGStab, for any operator. Throws std::invalid_argument if the operator or b is invalid.
 template <class Storage = block>
 solution<f32> bicgstab(const stencil& a, std::span<const f32> b, const limits& most = {},
-                       const shares& how = {}) {
+                       const options& how = {}) {
   solver_on<bicgstab_method, Storage> s{a, how};
   return solve(s, b, most);
 }
-/// For symmetric positive definite operators.
+/// Conjugate gradients, for symmetric positive definite operators; exceptions as those of bicgstab.
 template <class Storage = block>
 solution<f32> conjugate_gradient(const stencil& a, std::span<const f32> b, const limits& most = {},
-                                 const shares& how = {}) {
+                                 const options& how = {}) {
   solver_on<conjugate_gradient_method<preconditioner::none>, Storage> s{a, how};
   return solve(s, b, most);
 }
-/// The same with the inverse of the diagonal as preconditioner.
+/// Conjugate gradients with the inverse of the diagonal as preconditioner (Jacobi).
 template <class Storage = block>
 solution<f32> jacobi_conjugate_gradient(const stencil& a, std::span<const f32> b, const limits& most = {},
-                                        const shares& how = {}) {
+                                        const options& how = {}) {
   solver_on<conjugate_gradient_method<preconditioner::jacobi>, Storage> s{a, how};
   return solve(s, b, most);
 }
-/// The eigenvalue of largest absolute value of a symmetric operator, and its vector, from a vector that
-/// contains some of it.
+/// The eigenvalue of largest absolute value of a symmetric operator, and its eigenvector, from a start
+/// vector that is not orthogonal to it.
 template <class Storage = block>
 eigenpair<f32> power_method(const stencil& a, std::span<const f32> start, const limits& most = {},
-                            const shares& how = {}) {
+                            const options& how = {}) {
   solver_on<power_iteration, Storage> s{a, how};
   s.load(start, most);
   if (s.iterate(most.iterations) == ending::none) s.close();
@@ -232,9 +235,9 @@ eigenpair<f32> power_method(const stencil& a, std::span<const f32> start, const 
   if (!e.values.empty()) e.value = e.values.back();
   return e;
 }
-/// A u
+/// The product A u.
 template <class Storage = block>
-std::vector<f32> product(const stencil& a, std::span<const f32> u, const shares& how = {}) {
+std::vector<f32> product(const stencil& a, std::span<const f32> u, const options& how = {}) {
   solver_on<product_method, Storage> s{a, how};
   s.load(u);
   s.iterate(1);

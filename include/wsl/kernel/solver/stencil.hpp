@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// A linear operator on a grid whose rows have up to seven entries: a cell and its six neighbours. What finite
-// volumes make of diffusion, convection and pressure equations. Outside the grid the vector is zero. Plain
-// data, with one check that says what is wrong before anything runs. See examples/84_bicgstab.cpp.
-//   (A u)(x, y, z) = centre u(x, y, z) + west u(x - 1, y, z) + east u(x + 1, y, z) + north u(x, y - 1, z) + south u(x, y + 1, z)
-//                    + down u(x, y, z - 1) + up u(x, y, z + 1)
+// A linear operator on a grid whose matrix rows have up to seven entries, a cell and its six neighbours: the
+// finite-volume form of diffusion, convection and pressure equations. The vector is zero outside the grid. It
+// is plain data, with one check that names what is wrong before anything runs. See examples/84_bicgstab.cpp.
+//   (A u)(x, y, z) = centre u(x, y, z) + west u(x - 1, y, z) + east u(x + 1, y, z)
+//                  + north u(x, y - 1, z) + south u(x, y + 1, z) + down u(x, y, z - 1) + up u(x, y, z + 1)
 #pragma once
 #include <cmath>
 #include <span>
-#include <stdexcept>
 #include <vector>
 
+#include "../../support/bad_argument.hpp"
 #include "../stencil/grid.hpp"
 
 namespace wsl::solver {
@@ -25,7 +25,7 @@ struct stencil {
   void check() const;  ///< throws std::invalid_argument that names what cannot be solved, and the remedy
 };
 
-/// A weight, its name, and which cell it takes.
+/// A weight, its name, and the neighbour that it multiplies.
 struct side_of_stencil {
   const char* name;
   std::vector<f32> stencil::* weights;
@@ -51,21 +51,17 @@ inline bool equal_lines(const stencil& a, const std::vector<f32>& weights) {
 
 namespace checks {
 
-[[noreturn]] inline void refuse(const std::string& sentence) {
-  throw std::invalid_argument("wsl: solver: " + sentence);
-}
-
 inline void numbers(const std::string& what, std::span<const f32> x) {
   for (std::size_t i = 0; i < x.size(); ++i)
     if (!std::isfinite(x[i]))
-      refuse(what + " has the number " + std::to_string(x[i]) + " at place " + std::to_string(i) +
-             "; it takes finite ones");
+      support::bad_argument({"solver: ", what, " has the number ", std::to_string(x[i]), " at place ", i,
+                             "; it takes finite ones"});
 }
 /// A vector of the host: one number for each cell.
 inline void vector(const cells& size, const char* what, std::span<const f32> x) {
   if (x.size() != size.count())
-    refuse(std::string(what) + " has " + std::to_string(x.size()) + " numbers; a grid of " + text(size) +
-           " cells needs " + std::to_string(size.count()));
+    support::bad_argument({"solver: ", what, " has ", x.size(), " numbers; a grid of ", text(size),
+                           " cells needs ", size.count()});
   numbers(what, x);
 }
 
@@ -73,15 +69,15 @@ inline void vector(const cells& size, const char* what, std::span<const f32> x) 
 
 inline void stencil::check() const {
   if (size.x < 1 || size.y < 1 || size.z < 1)
-    checks::refuse("a grid has at least one cell along each axis, not " + text(size));
+    support::bad_argument({"solver: a grid has at least one cell along each axis, not ", text(size)});
   if (size.count() > std::size_t{1} << 40)
-    checks::refuse("a grid of " + text(size) + " cells does not fit in any memory");
+    support::bad_argument({"solver: a grid of ", text(size), " cells does not fit in any memory"});
   for (const side_of_stencil& s : stencil_sides) {
     const std::vector<f32>& w = this->*s.weights;
     if (!equal_lines(*this, w) && w.size() != size.count())
-      checks::refuse(std::string("the weight ") + s.name + " has 1 number, " + std::to_string(size.z) +
-                     " (one for each z) or " + std::to_string(size.count()) + " (one for each cell of " +
-                     text(size) + "), not " + std::to_string(w.size()));
+      support::bad_argument({"solver: the weight ", s.name, " has 1 number, ", size.z,
+                             " (one for each z) or ", size.count(), " (one for each cell of ", text(size),
+                             "), not ", w.size()});
     checks::numbers(std::string("the weight ") + s.name, w);
   }
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// How a PE keeps its lines of a solver's vectors and of the weights. `one_line<nz>` is for a wafer: one line
-// a PE, arrays whose size is known when the program is compiled, so that the checker counts them. `block` is
-// for this computer: many lines a PE. Both have room for the neighbours' lines of one vector at a time, those
-// next to the block; the program does not know which it runs on. Lines follow each other without a gap: the
-// weights of what lies before a line's first cell and behind its last are zero.
+// The memory of a PE of the solvers: its lines of all vectors, and of the weights. `one_line<nz>` is for a
+// wafer: one line a PE, in arrays whose size is known at compile time, so that the checker counts their
+// bytes. `block` is for this computer: many lines a PE. Both also hold the neighbours' lines next to the
+// block, of one vector at a time, and the PE program is the same for both. Lines follow each other without a
+// gap, because the weights before a line's first cell and behind its last are zero.
 #pragma once
 #include "../../support/huge_array.hpp"
 #include "loops.hpp"
@@ -18,7 +18,7 @@ struct one_line {
   }
 
   template <int vectors>
-  class room {
+  class vector_store {
    public:
     void shape(const stencil&, const cells&) {}
     std::ptrdiff_t stride() const { return stride_; }
@@ -40,7 +40,7 @@ struct block {
   static const char* misfit(const cells&, int, int) { return nullptr; }
 
   template <int vectors>
-  class room {
+  class vector_store {
    public:
     /// For x times y lines of z cells.
     void shape(const stencil& a, const cells& own) {
@@ -62,7 +62,7 @@ struct block {
     std::ptrdiff_t weight_step(int k) const { return equal_[k] ? 0 : stride_; }
 
    private:
-    // Vectors do not begin at the same place of a page, so that they do not compete for the same sets of a
+    // Vectors begin at different places of a page, so that they do not compete for the same sets of a
     // cache.
     static constexpr std::ptrdiff_t stagger = 11 * widest_lanes;
     std::ptrdiff_t place(int x, int y) const { return (x + 1) * stride_x_ + (y + 1) * stride_ + line_front; }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Grids of cells for kernels: x and y lie on the PEs, z in their memories. A PE owns a block of x times y
-// lines along z: on a wafer one line, on a computer many. What kernels share are the words for cells and
-// lines; examples/33_wave25.cpp and 84_bicgstab.cpp use them.
+// Grids of cells for kernels: x and y are distributed over the PEs, and z lies in their memories. A PE owns a
+// block of x times y lines along z: one line on a wafer, many on a computer. The kernels wave25 and solver
+// share these words for cells and lines; see examples/33_wave25.cpp and 84_bicgstab.cpp.
 #pragma once
 #include <algorithm>
 #include <string>
@@ -18,7 +18,7 @@ struct cells {
     return static_cast<std::size_t>(x) * static_cast<std::size_t>(y) * static_cast<std::size_t>(z);
   }
   bool has(const cells& c) const { return c.x >= 0 && c.y >= 0 && c.z >= 0 && c.x < x && c.y < y && c.z < z; }
-  /// Where a cell of this grid stands in an array: z is fastest, then y.
+  /// The index of a cell in an array of the grid: z is fastest, then y.
   std::size_t index(const cells& c) const {
     return (static_cast<std::size_t>(c.x) * static_cast<std::size_t>(y) + static_cast<std::size_t>(c.y)) *
                static_cast<std::size_t>(z) +
@@ -40,7 +40,7 @@ struct range {
 };
 inline range overlap(range a, range b) { return {std::max(a.from, b.from), std::min(a.to, b.to)}; }
 
-/// The lines of x times y.
+/// A rectangle of lines along z.
 struct lines {
   range x, y;
   int count() const { return x.size() * y.size(); }
@@ -48,7 +48,7 @@ struct lines {
   friend bool operator==(const lines&, const lines&) = default;
 };
 
-/// What one of `parts` PEs along an axis of n cells owns.
+/// The range of an axis of n cells that one of `parts` PEs owns: ranges differ by at most one cell.
 inline range share(int n, int parts, int i) {
   const auto begin = [=](int k) { return static_cast<int>(i64{n} * k / parts); };
   return {begin(i), begin(i + 1)};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Lines of a block cross its four sides, each side for itself and at its own pace: the exchange of kernels on
-// a grid. What crosses a side lies in one or more pieces of memory; the owner says which, and whole lines
-// travel without a copy. A member of the PE program, with `use<&part::sides>()` in its table. See
-// kernel/wave25/part.hpp and kernel/solver/part.hpp.
+// The exchange of boundary lines between neighbouring blocks of a grid. Each of a PE's four sides proceeds at
+// its own pace. What crosses a side lies in one or more pieces of memory that the owner names, so whole lines
+// travel without a copy. It is a member of the PE program, with `use<&wave_pe::sides>()` in its table. See
+// kernel/wave25/wave_pe.hpp and kernel/solver/solver_pe.hpp.
 #pragma once
 #include <span>
 #include <utility>
@@ -22,21 +22,7 @@ class side_exchange {
     begin<east>(me), begin<west>(me), begin<north>(me), begin<south>(me);
   }
 
-  static consteval auto tasks() {
-    return table(
-        local<&side_exchange::template send<east>>(), local<&side_exchange::template send<west>>(),
-        local<&side_exchange::template send<north>>(), local<&side_exchange::template send<south>>(),
-        local<&side_exchange::template receive<east>>(), local<&side_exchange::template receive<west>>(),
-        local<&side_exchange::template receive<north>>(), local<&side_exchange::template receive<south>>(),
-        sends<halo>(), reads_all(std::make_index_sequence<8>{}));
-  }
-
  private:
-  template <std::size_t... i>
-  static consteval auto reads_all(std::index_sequence<i...>) {
-    return table(reads<halo.colors()[i]>()...);
-  }
-
   template <port side>
   void begin(pe& me) {
     pieces_out_[index_of(side)] = pieces_in_[index_of(side)] = 0;
@@ -68,6 +54,15 @@ class side_exchange {
   int open_ = 0;                          ///< directions that are not done yet
   int pieces_out_[5]{}, pieces_in_[5]{};  ///< by side
   f32 unused_ = 0;
+
+  template <port side>
+  using sending = local<&side_exchange::template send<side>>;
+  template <port side>
+  using receiving = local<&side_exchange::template receive<side>>;
+
+ public:
+  using tasks = task_list<sending<east>, sending<west>, sending<north>, sending<south>, receiving<east>,
+                          receiving<west>, receiving<north>, receiving<south>, sends<halo>, reads<halo>>;
 };
 
 }  // namespace wsl

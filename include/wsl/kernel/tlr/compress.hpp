@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A dense matrix becomes tiles of low rank: a singular value decomposition of each tile in f64, of which the
-// largest values are kept. Needs Eigen (CMake: the component `low_rank`). See examples/89_low_rank.cpp.
+// Compression of a dense matrix into tiles of low rank: a singular value decomposition of each tile in f64,
+// of which the largest values are kept. Needs Eigen (CMake: the component `low_rank`). See
+// examples/89_low_rank.cpp.
 #pragma once
 #include <Eigen/QR>
 #include <Eigen/SVD>
@@ -8,22 +9,23 @@
 #include <functional>
 
 #include "../../linalg/matrix.hpp"
+#include "../../support/bad_argument.hpp"
 #include "low_rank.hpp"
 
 namespace wsl::tlr {
 
 namespace detail {
 
-/// A matrix as U S V^H with so many singular values that the square of the norm of what is left out is at
-/// most `allowed`; `rest` is what it is.
+/// A matrix as U S V^H with the fewest singular values such that the squared norm of the rest is at most
+/// `allowed`; `rest` is that squared norm.
 template <class Dense>
 struct decomposition {
   Dense u, v;
   Eigen::VectorXd values;
   f64 rest = 0;
 
-  // Most tiles have few columns that matter: a QR decomposition finds them, and only they are decomposed
-  // further.
+  // Most tiles have few significant columns: a QR decomposition with pivoting finds them, and only they are
+  // decomposed further.
   decomposition(const Dense& a, f64 allowed) {
     const Eigen::ColPivHouseholderQR<Dense> qr(a);
     const Eigen::Index size = std::min(a.rows(), a.cols());
@@ -45,8 +47,8 @@ struct decomposition {
   }
 
  private:
-  /// Leaves out the last of `count` things as long as their squares, and the rest so far, are allowed;
-  /// returns how many stay.
+  /// Drops the last of `count` terms as long as the sum of the dropped squares is allowed; returns how many
+  /// are kept.
   template <class Square>
   Eigen::Index leave_out(Eigen::Index count, f64 allowed, Square square) {
     for (; count > 0 && rest + square(count - 1) <= allowed; --count) rest += square(count - 1);
@@ -56,24 +58,22 @@ struct decomposition {
 
 }  // namespace detail
 
-/// The matrix whose tiles have the smallest ranks with |A - its product| <= tolerance |A|, in Frobenius
-/// norms, if each tile leaves out equally much; with tolerance 0 nothing is left out but what f64 cannot tell
-/// from nothing. Says `each_tile` after each tile. Throws std::invalid_argument for a tolerance that is
-/// negative or not a number, for tiles that are not, and for elements that are not finite.
+/// The matrix whose tiles have the smallest ranks with |A - result| <= tolerance |A| in Frobenius norms, if
+/// every tile drops the same amount. With tolerance 0 only what is below the precision of f64 is dropped.
+/// Calls `each_tile` after each tile. Throws std::invalid_argument for a tolerance that is negative or not
+/// a number, for a tile size below 1, and for elements that are not finite.
 template <class T>
 low_rank<T> compress(
     const matrix<const T>& a, int tile, f64 tolerance, const std::function<void()>& each_tile = [] {}) {
   using dense = Eigen::Matrix<wide<T>, Eigen::Dynamic, Eigen::Dynamic>;
   if (!(tolerance >= 0))
-    throw std::invalid_argument("wsl: the tolerance of a compression is at least 0, not " +
-                                std::to_string(tolerance));
+    support::bad_argument({"the tolerance of a compression is at least 0, not ", std::to_string(tolerance)});
   low_rank<T> out(a.rows(), a.columns(), tile);
   f64 square = 0;
   for (int i = 0; i < a.rows(); ++i)
     for (int j = 0; j < a.columns(); ++j) square += std::norm(wide<T>(a(i, j)));
   if (!std::isfinite(square))
-    throw std::invalid_argument("wsl: a matrix of " + a.shape() +
-                                " to compress has elements that are not finite");
+    support::bad_argument({"a matrix of ", a.shape(), " to compress has elements that are not finite"});
   const f64 allowed = tolerance * tolerance * square / (f64(out.tile_rows()) * out.tile_columns());
   f64 left_out = 0;
   for (int i = 0; i < out.tile_rows(); ++i)

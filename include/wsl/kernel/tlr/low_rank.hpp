@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
-// A matrix that is cut into square tiles, each of which is a product of two thin matrices: what is smooth
-// away from its diagonal needs a few columns a tile, so a product with a vector reads a fraction of the dense
-// matrix. compress.hpp makes one, multiply.hpp multiplies.
+// A tile low-rank matrix: it is cut into square tiles, and each tile is a product of two thin matrices. A
+// matrix that is smooth away from its diagonal needs a few columns for each tile, so a product with a vector
+// reads a fraction of the dense matrix. compress.hpp makes one, multiply.hpp multiplies with it, and `serial`
+// is the reference.
 #pragma once
 #include <algorithm>
 #include <complex>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "../../core/scalar.hpp"
+#include "../../support/bad_argument.hpp"
 
 namespace wsl::tlr {
 
@@ -39,8 +40,7 @@ class low_rank {
   /// Of zeros: all ranks are 0. Throws std::invalid_argument if there is no matrix of this shape.
   low_rank(int rows, int columns, int side) : rows_(rows), columns_(columns), side_(side) {
     if (rows < 1 || columns < 1 || side < 1)
-      throw std::invalid_argument("wsl: a matrix of (" + std::to_string(rows) + ", " +
-                                  std::to_string(columns) + ") has no tiles of " + std::to_string(side));
+      support::bad_argument({"a matrix of (", rows, ", ", columns, ") has no tiles of ", side});
     tiles_.resize(static_cast<std::size_t>(tile_rows()) * static_cast<std::size_t>(tile_columns()));
   }
 
@@ -59,11 +59,8 @@ class low_rank {
                       r = static_cast<std::size_t>(rows_of(i).size()),
                       c = static_cast<std::size_t>(columns_of(j).size());
     if (f.rank < 0 || f.u.size() != rank * r || f.v.size() != rank * c)
-      throw std::invalid_argument("wsl: tile (" + std::to_string(i) + ", " + std::to_string(j) +
-                                  ") of rank " + std::to_string(f.rank) + " takes U of " +
-                                  std::to_string(rank * r) + " and V of " + std::to_string(rank * c) +
-                                  " numbers, not " + std::to_string(f.u.size()) + " and " +
-                                  std::to_string(f.v.size()));
+      support::bad_argument({"tile (", i, ", ", j, ") of rank ", f.rank, " takes U of ", rank * r,
+                             " and V of ", rank * c, " numbers, not ", f.u.size(), " and ", f.v.size()});
     tiles_[index(i, j)] = std::move(f);
   }
 
@@ -88,9 +85,8 @@ class low_rank {
  private:
   std::size_t index(int i, int j) const {
     if (i < 0 || j < 0 || i >= tile_rows() || j >= tile_columns())
-      throw std::invalid_argument("wsl: there is no tile (" + std::to_string(i) + ", " + std::to_string(j) +
-                                  ") among " + std::to_string(tile_rows()) + " x " +
-                                  std::to_string(tile_columns()));
+      support::bad_argument(
+          {"there is no tile (", i, ", ", j, ") among ", tile_rows(), " x ", tile_columns()});
     return static_cast<std::size_t>(i) * static_cast<std::size_t>(tile_columns()) +
            static_cast<std::size_t>(j);
   }
@@ -100,9 +96,9 @@ class low_rank {
 };
 
 /// Which product: A x, A^T x, conj(A) x or A^H x.
-enum class side : u8 { forward, transposed, conjugated, adjoint };
-constexpr bool transposes(side s) { return s == side::transposed || s == side::adjoint; }
-constexpr bool conjugates(side s) { return s == side::conjugated || s == side::adjoint; }
+enum class operation : u8 { forward, transposed, conjugated, adjoint };
+constexpr bool transposes(operation s) { return s == operation::transposed || s == operation::adjoint; }
+constexpr bool conjugates(operation s) { return s == operation::conjugated || s == operation::adjoint; }
 
 namespace detail {
 template <class T>
@@ -125,7 +121,7 @@ wide<T> conjugate_if(bool yes, T x) {
 
 /// The product in f64, tile by tile: the reference.
 template <class T>
-std::vector<wide<T>> serial(const low_rank<T>& a, side s, std::span<const T> x) {
+std::vector<wide<T>> serial(const low_rank<T>& a, operation s, std::span<const T> x) {
   const bool across = transposes(s), conjugated = conjugates(s);
   std::vector<wide<T>> y(static_cast<std::size_t>(across ? a.columns() : a.rows()));
   for (int i = 0; i < a.tile_rows(); ++i)

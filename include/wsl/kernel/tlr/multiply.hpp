@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: MIT
-// Products of a matrix of low-rank tiles with vectors of the host, on a row of PEs that is made once:
+// The front end of products of a tile low-rank matrix with vectors of the host, on a row of PEs that is made
+// once:
 //   tlr::multiplier<f32> product{a};
-//   product(y, x);                        // y = A x
-//   product(z, y, tlr::side::transposed)  // z = A^T y
+//   product(y, x);                             // y = A x
+//   product(z, y, tlr::operation::transposed)  // z = A^T y
 // See examples/89_low_rank.cpp.
 #pragma once
 #include <thread>
 
-#include "worker.hpp"
+#include "../../support/bad_argument.hpp"
+#include "tlr_pe.hpp"
 
 namespace wsl::tlr {
 
-/// How a product uses this computer; 0 leaves the choice to it.
-struct shares {
+/// How a product uses this computer; 0 leaves a choice to the library.
+struct options {
   int pes = 0;      ///< 0: one for each thread
   int threads = 0;  ///< as threaded{.threads}
   schedule how = schedule::exchange;
@@ -21,47 +23,46 @@ struct shares {
 template <class T>
 class multiplier {
  public:
-  /// `a` outlives the multiplier. Throws std::invalid_argument for a row of less than one PE.
-  explicit multiplier(const low_rank<T>& a, const shares& how = {})
+  /// `a` must outlive the multiplier. Throws std::invalid_argument for a row of less than one PE.
+  explicit multiplier(const low_rank<T>& a, const options& how = {})
       : a_(a),
         how_(how),
         pes_(choose(a, how)),
-        fabric_(worker<T>::plan(host, pes_), threaded{.threads = how.threads, .pes_per_partition = 1}) {
+        fabric_(tlr_pe<T>::plan(host, pes_), threaded{.threads = how.threads, .pes_per_partition = 1}) {
     for (int p = 0; p < pes_; ++p)
-      fabric_.template program_at<worker<T>>({p, 0}).prepare(a, p, pes_, how.how);
+      fabric_.template program_at<tlr_pe<T>>({p, 0}).prepare(a, p, pes_, how.how);
   }
 
   int pes() const { return pes_; }
 
-  /// y = A x, or one of its relatives. It differs from the product in f64 by rounding only, and does not
-  /// depend on threads, bit for bit. Throws std::invalid_argument if x or y has another length.
-  outcome operator()(std::span<T> y, std::span<const T> x, side which = side::forward) {
+  /// y = A x, or with its transposed, conjugated or adjoint matrix. The result differs from the product in
+  /// f64 by rounding only, and does not depend on threads, bit for bit. Throws std::invalid_argument if the
+  /// length of x or y is wrong.
+  outcome operator()(std::span<T> y, std::span<const T> x, operation which = operation::forward) {
     const int in = transposes(which) ? a_.rows() : a_.columns(),
               out = transposes(which) ? a_.columns() : a_.rows();
     if (x.size() != static_cast<std::size_t>(in) || y.size() != static_cast<std::size_t>(out))
-      throw std::invalid_argument("wsl: this product takes x of " + std::to_string(in) + " and y of " +
-                                  std::to_string(out) + " numbers, not of " + std::to_string(x.size()) +
-                                  " and " + std::to_string(y.size()));
-    const outcome done = fabric_.template launch<&worker<T>::begin>(all, job<T>{x.data(), y.data(), which});
+      support::bad_argument({"this product takes x of ", in, " and y of ", out, " numbers, not of ", x.size(),
+                             " and ", y.size()});
+    const outcome done = fabric_.template launch<&tlr_pe<T>::begin>(all, job<T>{x.data(), y.data(), which});
     if (how_.how == schedule::stacked) {
       std::fill(y.begin(), y.end(), T{});
-      for (int p = 0; p < pes_; ++p) fabric_.template program_at<worker<T>>({p, 0}).add_to(y.data());
+      for (int p = 0; p < pes_; ++p) fabric_.template program_at<tlr_pe<T>>({p, 0}).add_to(y.data());
     }
     return done;
   }
 
  private:
-  static int choose(const low_rank<T>& a, const shares& how) {
+  static int choose(const low_rank<T>& a, const options& how) {
     const int cores =
         how.threads > 0 ? how.threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
     const int pes = how.pes ? how.pes : std::min({cores, a.tile_rows(), a.tile_columns()});
-    if (pes < 1)
-      throw std::invalid_argument("wsl: a product runs on at least 1 PE, not on " + std::to_string(pes));
+    if (pes < 1) support::bad_argument({"a product runs on at least 1 PE, not on ", pes});
     return pes;
   }
 
   const low_rank<T>& a_;
-  shares how_;
+  options how_;
   int pes_;
   fabric fabric_;
 };

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// A state as bytes and back, so that a run that was killed goes on bit by bit. The bytes carry a fingerprint
-// of their problem and a checksum: what was cut short, damaged, or belongs to another problem is refused.
-// Numbers are little-endian.
+// A simulation's state as bytes and back, so that a run that was killed continues bit by bit. The bytes carry
+// a fingerprint of their problem and a checksum; reading bytes that were cut short, damaged, or belong to
+// another problem throws std::invalid_argument. Numbers are little-endian.
 #pragma once
 #include <bit>
 #include <cstring>
 #include <string_view>
 
+#include "../../support/bad_argument.hpp"
 #include "../../support/fingerprint.hpp"
 #include "simulation.hpp"
 
@@ -33,7 +34,7 @@ class reader {
  public:
   explicit reader(std::string_view bytes) : left_(bytes) {}
   void read(void* to, std::size_t n) {
-    if (n > left_.size()) refuse("the checkpoint ends too early: it was cut short");
+    if (n > left_.size()) support::bad_argument({"wave25: the checkpoint ends too early: it was cut short"});
     if (n) std::memcpy(to, left_.data(), n);
     left_.remove_prefix(n);
   }
@@ -46,8 +47,8 @@ class reader {
   std::vector<f32> numbers(u64 most) {
     const u64 n = number<u64>();
     if (n > most || n > left_.size() / sizeof(f32))
-      refuse("the checkpoint claims " + std::to_string(n) +
-             " numbers where it cannot have them: it is damaged");
+      support::bad_argument(
+          {"wave25: the checkpoint claims ", n, " numbers where it cannot have them: it is damaged"});
     std::vector<f32> v(static_cast<std::size_t>(n));
     read(v.data(), v.size() * sizeof(f32));
     return v;
@@ -79,28 +80,30 @@ inline std::string to_bytes(const state& s, const problem& p) {
 
 /// Throws std::invalid_argument that says what is wrong with the bytes.
 inline state state_from_bytes(std::string_view bytes, const problem& p) {
-  if (!bytes.starts_with(checks::checkpoint_magic)) checks::refuse("this is not a checkpoint of wave25");
+  if (!bytes.starts_with(checks::checkpoint_magic))
+    support::bad_argument({"wave25: this is not a checkpoint of wave25"});
   if (bytes.size() < checks::checkpoint_magic.size() + sizeof(u64))
-    checks::refuse("the checkpoint ends too early: it was cut short");
+    support::bad_argument({"wave25: the checkpoint ends too early: it was cut short"});
   support::fingerprint sum;
   sum.add(bytes.data(), bytes.size() - sizeof(u64));
   if (checks::reader(bytes.substr(bytes.size() - sizeof(u64))).number<u64>() != sum.value())
-    checks::refuse("the checkpoint's checksum is wrong: it was cut short or damaged");
+    support::bad_argument({"wave25: the checkpoint's checksum is wrong: it was cut short or damaged"});
   checks::reader in(bytes.substr(checks::checkpoint_magic.size(),
                                  bytes.size() - checks::checkpoint_magic.size() - sizeof(u64)));
   if (in.number<u64>() != checks::fingerprint_of(p))
-    checks::refuse(
-        "the checkpoint belongs to another problem: grid, model, step, border, sources and receivers must be "
-        "the same");
+    support::bad_argument(
+        {"wave25: the checkpoint belongs to another problem: grid, model, step, border, sources and "
+         "receivers must be "
+         "the same"});
   state s;
   s.time = in.number<i64>();
   const u64 n = p.size.count();
   s.now = in.numbers(n), s.before = in.numbers(n), s.phi = in.numbers(n);
   if (in.number<u64>() != p.receivers.size())
-    checks::refuse("the checkpoint is damaged: it has another number of traces");
+    support::bad_argument({"wave25: the checkpoint is damaged: it has another number of traces"});
   for (std::size_t i = 0; i < p.receivers.size(); ++i)
     s.traces.push_back(in.numbers(static_cast<u64>(s.time)));
-  if (!in.empty()) checks::refuse("the checkpoint is damaged: it goes on after its end");
+  if (!in.empty()) support::bad_argument({"wave25: the checkpoint is damaged: it goes on after its end"});
   return s;
 }
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// What happens at the border of the grid. Outside the field is zero, so a plain border reflects. A sponge
-// multiplies the field and the one before it, after each step, by a factor g that falls toward the border
-// (Cerjan et al., Geophysics 50, 1985):
+// The border of the grid. The field is zero outside, so a plain border reflects. A sponge multiplies the
+// field and the one before it, after each step, by a factor g that falls toward the border (Cerjan et al.,
+// Geophysics 50, 1985):
 //   u+   = g (2 u - g u- + (c dt)^2 Lap u)
-// A perfectly matched layer adds a damping eta and an auxiliary field phi in a frame of cells and absorbs
-// what enters it, whatever its angle:
+// A perfectly matched layer adds a damping eta and an auxiliary field phi in a frame of cells, and absorbs
+// waves at any angle of incidence (the PML of the Minimod proxy application, arXiv 2007.06048, whose phi
+// times h^2 is the one here):
 //   u+   = ((2 - eta^2 + 2 eta) u - u- + (c dt / h)^2 (h^2 Lap u + phi)) / (1 + 2 eta)
 //   phi+ = (phi - 1/4 sum over axes of (eta[+1] - eta[-1]) (u[+1] - u[-1])) / (1 + eta)
-// with eta = eta_x + eta_y + eta_z growing with the square of the depth in the frame (the PML of the Minimod
-// proxy application, arXiv 2007.06048; phi here is its phi times h^2).
+// where eta = eta_x + eta_y + eta_z grows with the square of the depth in the frame.
 #pragma once
 #include <cmath>
 
@@ -23,16 +23,16 @@ struct damping {
   int width = 0;     ///< cells of the frame on each side
   f64 strength = 0;  ///< pml: eta at the outermost cell; sponge: minus the logarithm of the factor there
 
-  /// How deep cell i of an axis of n cells lies in the frame: 0 inside, `width` at the border.
+  /// The depth of cell i of an axis of n cells in the frame: 0 inside, `width` at the border.
   int depth(int i, int n) const {
     if (kind == border::reflects) return 0;
     const int near = i < n - 1 - i ? i : n - 1 - i, deep = width - near;
     return deep < 0 ? 0 : deep > width ? width : deep;
   }
-  /// The part of one axis in eta.
+  /// The contribution of one axis to eta.
   f64 eta(int i, int n) const { return strength * share(i, n); }
   f64 slope(int i, int n) const { return eta(i + 1, n) - eta(i - 1, n); }
-  /// The part of one axis in the sponge's factor.
+  /// The contribution of one axis to the sponge's factor.
   f64 factor(int i, int n) const { return std::exp(-strength * share(i, n)); }
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The inner loops of wave25: one step of a line of cells along z. 27 words are read and one is written for
-// each cell, so loads decide: of the eight neighbours in z none is loaded, they are slid out of three
+// The inner loops of wave25: one time step of a line of cells along z. Each cell reads 27 words and writes
+// one, so the loads decide the speed. None of the eight neighbours in z is loaded; they are slid out of three
 // neighbouring vectors.
 #pragma once
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace wsl::wave25 {
 
-/// A line and its neighbours. Lines have 16 zeros before their first cell and at least 4 after their last,
-/// and whole vectors of 16.
+/// A line and its neighbours. A line has 16 zeros before its first cell, at least 4 behind its last, and
+/// whole vectors of 16 numbers.
 struct line {
   const f32* u;  ///< the line now
   const f32* x;  ///< the line r cells further in x is at x + r * sx, r from -4 to 4 without 0
@@ -22,12 +22,12 @@ struct line {
   std::ptrdiff_t sk, skx;  ///< that of the next line in y is at k + sk, in x at k + skx
 };
 
-/// Where cells lie that will be needed soon and are not in cache yet, in three arrays.
+/// Addresses of cells, in three arrays, that will be needed soon and are not in cache yet.
 struct upcoming {
   const f32* from[3];
 };
 
-/// What a perfectly matched layer adds: the dampings of the line's x and y together, and along z; their
+/// The terms of a perfectly matched layer: the damping of the line in x and y together, and along z; their
 /// slopes, times 1/4.
 struct layer {
   f32 eta_xy, slope_x, slope_y;
@@ -47,8 +47,8 @@ struct across {
   }
 };
 
-/// h^2 Lap u for the vector at z of a line, and the differences of the nearest neighbours in z. `sides` is
-/// that of its first neighbour.
+/// h^2 Lap u for the vector at z of a line, and the differences of the nearest neighbours in z. `sides`
+/// points to the vector of the farthest neighbour in x.
 template <int lanes>
 struct neighbourhood {
   vec<lanes> laplacian, centre, z_difference;
@@ -76,10 +76,10 @@ struct neighbourhood {
   }
 };
 
-/// v = 2 u - v + k Lap for `count` lines that follow each other in y, of one or two planes, and their cells
-/// from .. to - 1, both multiples of 16. Two planes share most of their neighbours in x. With each cache line
-/// a line of what comes soon is asked for, into the second cache: memory is read while the processor
-/// computes. So are v and k of the next line, which nothing else has brought near.
+/// v = 2 u - v + k Lap for the cells from .. to - 1, both multiples of 16, of `count` lines that follow
+/// each other in y, in one or two planes. Two planes share most of their neighbours in x. With each cache
+/// line the loop prefetches one of `next` into the second cache, so memory is read while the processor
+/// computes; and v and k of the next line, which nothing else has loaded.
 struct plain {
   template <int lanes>
   [[gnu::always_inline]] static inline void run(const line& first, int planes, int count, int from, int to,
@@ -139,7 +139,7 @@ struct absorbing {
   }
 };
 
-/// v = v * factor_xy * factor: a sponge.
+/// v = v * factor_xy * factor: the sponge.
 struct fading {
   template <int lanes>
   [[gnu::always_inline]] static inline void run(f32* v, f32 factor_xy, const f32* factor, int to) {

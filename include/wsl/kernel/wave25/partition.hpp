@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// How the grid's lines along z are shared out to a rectangle of PEs, and which lines cross between them. A PE
-// owns a block of x times y lines. Before it marches `depth` steps on its own it needs the lines up to 4 *
-// depth cells away: it computes a part of its neighbours' cells once more instead of talking to them after
-// every step. Where blocks are narrower than that (on a wafer a block is one line) lines come from further
-// PEs, passed on in stages. With depth 1 that is the localized broadcast of arXiv 2204.03775.
+// The distribution of the grid's lines along z over a rectangle of PEs, and the lines that cross between
+// them. A PE owns a block of x times y lines. Before it marches `depth` steps on its own it needs the lines
+// up to 4 * depth cells away, and recomputes some of its neighbours' cells instead of communicating after
+// every step (overlapped temporal blocking). Where blocks are narrower than that - on a wafer a block is one
+// line - lines come from PEs further away, passed on in stages. With depth 1 this exchanges the same lines as
+// the localized broadcast of arXiv 2204.03775.
 #pragma once
 #include "../../core/port.hpp"
 #include "problem.hpp"
@@ -18,20 +19,20 @@ struct partition {
   int depth = 1;           ///< steps between two exchanges
 
   lines own(coord pe) const { return {share(size.x, wide, pe.x), share(size.y, high, pe.y)}; }
-  /// What a PE computes in a step after which it marches `more` steps without an exchange.
+  /// The lines that a PE computes in a step after which it marches `more` steps without an exchange.
   lines computed(coord pe, int more) const { return grown(own(pe), reach * more); }
-  /// All that a PE knows of.
+  /// All lines whose cells a PE has.
   lines known(coord pe) const { return grown(own(pe), reach * depth); }
 
-  /// Exchanges run in stages. With depth 1 corners are of no use and both axes go at once; otherwise x goes
-  /// first and y takes along what came from the sides.
+  /// The stages of an exchange. With depth 1 corners are not needed, and both axes proceed at once;
+  /// otherwise x goes first, and y takes along the lines that came from the sides.
   int stages() const {
     return depth == 1 ? std::max(rounds(size.x, wide), rounds(size.y, high))
                       : rounds(size.x, wide) + rounds(size.y, high);
   }
 
-  /// The lines, within `width` cells of its block, that come to a PE from a side in a stage: of its
-  /// neighbour's own in the first round of an axis, of the PE behind it in the second, and so on.
+  /// The lines, within `width` cells of its block, that a PE receives from a side in a stage: the
+  /// neighbour's own in the first round of an axis, those of the PE behind it in the second, and so on.
   lines incoming(coord pe, int stage, port side, int width) const {
     const bool along_x = side == east || side == west;
     const int round = (along_x || depth == 1 ? stage : stage - rounds(size.x, wide)) + 1;

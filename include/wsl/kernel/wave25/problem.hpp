@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
-// What is simulated: a grid of cells with a sound velocity in each, sources that shake it, receivers that
-// listen, and a border. All of it is plain data with one check that says what is wrong before anything runs.
-// See examples/33_wave25.cpp.
+// The problem of wave25: a grid of cells with a sound velocity in each, sources, receivers, and a border. It
+// is plain data with one check that names what is wrong before anything runs. See examples/33_wave25.cpp.
 #pragma once
 #include <cmath>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "../../support/bad_argument.hpp"
 #include "../stencil/grid.hpp"
 #include "damping.hpp"
 #include "scheme.hpp"
@@ -27,7 +26,7 @@ struct source {
   f64 value(f64 t) const { return amplitude * ricker(t, peak_hz, delay); }
 };
 
-/// The source of the Minimod proxy application for a highest frequency in Hz.
+/// The source of the Minimod proxy application (arXiv 2007.06048) for a highest frequency in Hz.
 inline source minimod_source(const cells& at, f64 highest_hz) {
   const f64 g = 0.6 * highest_hz, pi = 3.14159265358979323846;
   return {at, std::sqrt(8.) * g / pi, -16 * g * g, 1 / g};
@@ -56,8 +55,8 @@ struct problem {
     return velocity.size() == 1 || velocity.size() == static_cast<std::size_t>(size.z);
   }
 
-  /// eta at the border lets a wave that crosses the frame at right angles leave a thousandth of its
-  /// amplitude.
+  /// The strength of the border: a wave that crosses the frame of a pml at right angles keeps a thousandth
+  /// of its amplitude.
   wave25::damping damping() const {
     const f64 to_a_thousandth = time_step() * 3 * fastest() * std::log(1000.) / (2 * edge_width * spacing);
     return {edge, edge == border::reflects ? 0 : edge_width, edge == border::pml ? to_a_thousandth : 0.09};
@@ -69,64 +68,59 @@ struct problem {
 
 namespace checks {
 
-[[noreturn]] inline void refuse(const std::string& sentence) {
-  throw std::invalid_argument("wsl: wave25: " + sentence);
-}
-
 inline void inside(const problem& p, const char* what, std::size_t i, const cells& c) {
   if (!p.size.has(c))
-    refuse(std::string(what) + " " + std::to_string(i) + " is in cell (" + std::to_string(c.x) + ", " +
-           std::to_string(c.y) + ", " + std::to_string(c.z) + "), outside the grid of " + text(p.size) +
-           " cells; cells count from 0");
+    support::bad_argument({"wave25: ", what, " ", i, " is in cell (", c.x, ", ", c.y, ", ", c.z,
+                           "), outside the grid of ", text(p.size), " cells; cells count from 0"});
 }
 
 inline void velocity(const problem& p) {
   const std::size_t n = p.velocity.size();
   if (n != 1 && n != static_cast<std::size_t>(p.size.z) && n != p.size.count())
-    refuse("a velocity model has 1 number, " + std::to_string(p.size.z) + " (one for each z) or " +
-           std::to_string(p.size.count()) + " (one for each cell of " + text(p.size) + "), not " +
-           std::to_string(n));
+    support::bad_argument({"wave25: a velocity model has 1 number, ", p.size.z, " (one for each z) or ",
+                           p.size.count(), " (one for each cell of ", text(p.size), "), not ", n});
   for (std::size_t i = 0; i < n; ++i)
     if (!(p.velocity[i] > 0) || !std::isfinite(p.velocity[i]))
-      refuse("velocity " + std::to_string(i) + " is " + std::to_string(p.velocity[i]) +
-             " m/s; velocities are positive");
+      support::bad_argument(
+          {"wave25: velocity ", i, " is ", std::to_string(p.velocity[i]), " m/s; velocities are positive"});
 }
 
 inline void time_step(const problem& p) {
   if (!(p.spacing > 0) || !std::isfinite(p.spacing))
-    refuse("the spacing is " + std::to_string(p.spacing) + " m; it is positive");
+    support::bad_argument({"wave25: the spacing is ", std::to_string(p.spacing), " m; it is positive"});
   if (!(p.step >= 0) || !std::isfinite(p.step))
-    refuse("the time step is " + std::to_string(p.step) + " s; it is positive, or 0 to have one chosen");
+    support::bad_argument(
+        {"wave25: the time step is ", std::to_string(p.step), " s; it is positive, or 0 to have one chosen"});
   if (const f64 most = largest_stable_step(p.fastest(), p.spacing); p.time_step() > most)
-    refuse("a time step of " + std::to_string(p.time_step()) + " s is unstable: at " +
-           std::to_string(p.fastest()) + " m/s and a spacing of " + std::to_string(p.spacing) +
-           " m it must not exceed " + std::to_string(most) + " s (Courant, Friedrichs, Lewy)");
+    support::bad_argument({"wave25: a time step of ", std::to_string(p.time_step()), " s is unstable: at ",
+                           std::to_string(p.fastest()), " m/s and a spacing of ", std::to_string(p.spacing),
+                           " m it must not exceed ", std::to_string(most), " s (Courant, Friedrichs, Lewy)"});
 }
 
 inline void frame(const problem& p) {
   if (p.edge == border::reflects) return;
   const int shortest = std::min({p.size.x, p.size.y, p.size.z});
   if (p.edge_width < 1 || 2 * p.edge_width >= shortest)
-    refuse("an absorbing border of " + std::to_string(p.edge_width) +
-           " cells on each side leaves nothing of " + text(p.size) + " cells; choose 1 to " +
-           std::to_string((shortest - 1) / 2) + " or a larger grid");
+    support::bad_argument({"wave25: an absorbing border of ", p.edge_width,
+                           " cells on each side leaves nothing of ", text(p.size), " cells; choose 1 to ",
+                           (shortest - 1) / 2, " or a larger grid"});
 }
 
 }  // namespace checks
 
 inline void problem::check() const {
   if (size.x < 1 || size.y < 1 || size.z < 1)
-    checks::refuse("a grid has at least one cell along each axis, not " + text(size));
+    support::bad_argument({"wave25: a grid has at least one cell along each axis, not ", text(size)});
   if (size.count() > std::size_t{1} << 40)
-    checks::refuse("a grid of " + text(size) + " cells does not fit in any memory");
+    support::bad_argument({"wave25: a grid of ", text(size), " cells does not fit in any memory"});
   checks::velocity(*this);
   checks::time_step(*this);
   checks::frame(*this);
   for (std::size_t i = 0; i < sources.size(); ++i) {
     checks::inside(*this, "source", i, sources[i].at);
     if (!(sources[i].peak_hz > 0))
-      checks::refuse("source " + std::to_string(i) + " has a peak frequency of " +
-                     std::to_string(sources[i].peak_hz) + " Hz; it is positive");
+      support::bad_argument({"wave25: source ", i, " has a peak frequency of ",
+                             std::to_string(sources[i].peak_hz), " Hz; it is positive"});
   }
   for (std::size_t i = 0; i < receivers.size(); ++i) checks::inside(*this, "receiver", i, receivers[i]);
 }

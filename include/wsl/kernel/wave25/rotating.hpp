@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 // wave25 with the wafer's own exchange, the localized broadcast of arXiv 2204.03775 (section
-// "communication"), beside the relays of part.hpp. A line goes out in four directions and is heard by the
-// next four PEs at once, because the routers copy it. One color a direction: the right to send rotates among
-// five neighbours. A router has position 0 to pass on and hear, 1 to send, 2 to talk to itself, 3 to be the
-// end of the way. Behind its words the sender gives one command to itself, its successor and the end of its
-// way, and one more to itself. A header of its own, because routes that change cost compile time;
-// tests/unit/kernel/wave25_rotating.cpp compares both.
+// "communication"), beside the relays of wave_pe.hpp. A PE sends its line in four directions, and in each
+// the next four PEs receive it at once, because the routers copy it. There is one color for each direction,
+// and the right to send rotates among five neighbours. A router has four switch positions: 0 passes words on
+// and delivers them, 1 sends, 2 loops a PE's words back to itself, and 3 is the end of the line. Behind its
+// words the sender gives one command to itself, to its successor and to the end of its line, and one more to
+// itself. It is a header of its own because routes that change cost compile time;
+// tests/unit/kernel/wave25_rotating.cpp compares both exchanges.
 //   wave25::rotating_simulation<nz> s{problem};
 #pragma once
-#include "../../fabric/switches.hpp"
+#include "../../layout/switches.hpp"
 #include "simulation.hpp"
 
 namespace wsl::wave25 {
@@ -18,7 +19,7 @@ inline constexpr port headings[] = {east, south, west, north};
 template <int d>
 inline constexpr color<f32> heading{d};
 
-/// One direction: `way` is the line of PEs from where the words come.
+/// The routes of one direction; `way` is the line of PEs in the order of the words' way.
 constexpr void wire_rotation(layout& l, color<f32> c, const collective::arm& way) {
   const auto path = [&](const region& where, int place, ports on) {
     if (where.empty()) return;
@@ -39,7 +40,7 @@ constexpr void wire_rotation(layout& l, color<f32> c, const collective::arm& way
 }
 
 template <int nz>
-struct rotating_part {
+struct rotating_wave_pe {
   tile<one_line<nz>> here;
   int left = 0;       ///< steps of this launch that are still to do
   int open = 0;       ///< ends of broadcasts at which this PE has not finished
@@ -50,11 +51,11 @@ struct rotating_part {
   void march(pe& me, int steps) {
     left = steps;
     here.begin_launch();
-    if (left > 0) me.activate<&rotating_part::exchange>();
+    if (left > 0) me.activate<&rotating_wave_pe::exchange>();
   }
-  // A PE whose command waits for room starts no task, so it keeps others waiting who are before it on the way
-  // of another color. Toward the east and south such waits end somewhere; with all four directions at once
-  // they could go in a circle.
+  // A PE whose command waits for space starts no task, and so it delays PEs that precede it on the way of
+  // another color. Toward the east and south such chains of waiting PEs end somewhere; with all four
+  // directions at once they could form a cycle, a deadlock.
   void exchange(pe& me) {
     open = 4, back = false;
     begin<0>(me), begin<1>(me);
@@ -67,11 +68,11 @@ struct rotating_part {
   void begin(pe& me) {
     heard[d] = turn[d] = 0;
     if (ahead(me, d) + place(me, d) == 0) return ended(me), ended(me);  // nobody else in this direction
-    me.async(mov(fabout(heading<d>), own(me)), then<&rotating_part::sent<d>>());
+    me.async(mov(fabout(heading<d>), own(me)), then<&rotating_wave_pe::sent<d>>());
     listen<d>(me);
   }
-  // The PE hands its turn on when its words are on the way and it is about to take them itself: a command
-  // that waits for room keeps it from starting to.
+  // A PE passes its turn on when its words have been sent and it is about to receive them itself: a command
+  // that waits for space would keep it from doing so.
   template <int d>
   void sent(pe& me) {
     if (++turn[d] < 2) return;
@@ -84,7 +85,7 @@ struct rotating_part {
     const int hops = place(me, d) - sender(place(me, d), heard[d]++);
     const coord hop = step(headings[d]);
     me.async(mov(line({me.x() - hops * hop.x, me.y() - hops * hop.y}), fabin(heading<d>)),
-             then<&rotating_part::took<d>>());
+             then<&rotating_wave_pe::took<d>>());
     if (hops == 0) sent<d>(me);
   }
   template <int d>
@@ -94,22 +95,23 @@ struct rotating_part {
   }
   void ended(pe& me) {
     if (--open > 0) return;
-    if (back) me.activate<&rotating_part::exchanged>();
-    else me.activate<&rotating_part::exchange_back>();
+    if (back) me.activate<&rotating_wave_pe::exchanged>();
+    else me.activate<&rotating_wave_pe::exchange_back>();
   }
   void exchanged(pe& me) {
     here.march(1);
-    if (--left > 0) me.activate<&rotating_part::exchange>();
+    if (--left > 0) me.activate<&rotating_wave_pe::exchange>();
   }
 
-  static consteval auto tasks() {
-    return []<int... d>(std::integer_sequence<int, d...>) {
-      return table(launch<&rotating_part::march>(), local<&rotating_part::exchange>(),
-                   local<&rotating_part::exchange_back>(), local<&rotating_part::exchanged>(),
-                   local<&rotating_part::sent<d>>()..., local<&rotating_part::took<d>>()...,
-                   sends<heading<d>>()..., reads<heading<d>>()..., steers<heading<d>>(advance)...);
-    }(std::make_integer_sequence<int, 4>{});
-  }
+  template <int d>
+  using sent_to = local<&rotating_wave_pe::sent<d>>;
+  template <int d>
+  using took_from = local<&rotating_wave_pe::took<d>>;
+  template <int d>
+  using on_way = task_list<sends<heading<d>>, reads<heading<d>>, steers<heading<d>, advance>>;
+  using tasks = task_list<launch<&rotating_wave_pe::march>, local<&rotating_wave_pe::exchange>,
+                          local<&rotating_wave_pe::exchange_back>, local<&rotating_wave_pe::exchanged>,
+                          numbered<4, sent_to>, numbered<4, took_from>, numbered<4, on_way>>;
   static constexpr void wire(layout& l) {
     for (int d = 0; d < 4; ++d) {
       const collective::axis along = d % 2 ? collective::axis::y : collective::axis::x;
@@ -121,13 +123,14 @@ struct rotating_part {
  private:
   memory<f32> line(coord at) { return {here.now(at.x, at.y), nz}; }
   memory<f32> own(const pe& me) { return line(me.at()); }
-  /// PEs before this one on the way of a direction, and behind it.
+  /// The PEs before this one on the way of a direction, and those after it.
   static int place(const pe& me, int d) {
     const int at = d % 2 ? me.y() : me.x(), last = (d % 2 ? me.height() : me.width()) - 1;
     return d < 2 ? at : last - at;
   }
   static int ahead(const pe& me, int d) { return place(me, (d + 2) % 4); }
-  /// Turns go by the place's rest: who is heard as the n-th at a place, itself among them.
+  /// Turns follow the remainder of the place: the PE that is received as the n-th at a place, which may be
+  /// the PE itself.
   static int sender(int mine, int n) {
     for (int rest = 0; rest < senders; ++rest)
       for (int from = std::max(0, mine - reach); from <= mine; ++from)
@@ -138,6 +141,6 @@ struct rotating_part {
 
 /// As wafer_simulation, with this exchange.
 template <int nz>
-using rotating_simulation = wafer_simulation<nz, rotating_part<nz>>;
+using rotating_simulation = wafer_simulation<nz, rotating_wave_pe<nz>>;
 
 }  // namespace wsl::wave25

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The acoustic wave equation u_tt = c^2 Lap u on a grid of equal spacing h, second order in time and eighth
-// in space:
+// The scheme of wave25: the acoustic wave equation u_tt = c^2 Lap u on a grid of equal spacing h, second
+// order in time and eighth in space:
 //   u+ = 2 u - u- + (c dt / h)^2 * sum over axes and distances of weight * u
-// The stencil has 25 points: the centre and four neighbours on each side of three axes. Weights: Fornberg,
-// Math. Comp. 51 (1988); the wafer's version of the kernel: arXiv 2204.03775.
+// The stencil has 25 points: the centre and four neighbours on each side along three axes. Weights: Fornberg,
+// Math. Comp. 51 (1988); the wafer's version of the kernel: Jacquelin et al., arXiv 2204.03775.
 #pragma once
 #include <cmath>
 

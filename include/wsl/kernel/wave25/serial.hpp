@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The reference: the scheme and its borders in f64, one cell after the other, as the formulas of scheme.hpp
-// and damping.hpp say. Slow and plain on purpose; what the PEs compute is compared with it.
+// The serial reference of wave25: the scheme and its borders in f64, cell by cell, as the formulas of
+// scheme.hpp and damping.hpp say. It is slow and plain on purpose; tests compare the PEs' results with it.
 #pragma once
 #include "problem.hpp"
 

@@ -1,41 +1,42 @@
 // SPDX-License-Identifier: MIT
-// wave25 in one call: a problem in, fields and traces out.
+// The front end of wave25: a problem in, fields and traces out.
 //   wave25::simulation s{problem};   // checks the problem, lays it out, starts a fabric
 //   s.run(1000);
 //   s.field(), s.trace(0)
-// `simulation` uses blocks on this computer, `wafer_simulation<nz>` one line a PE within the limits of a
-// machine: the same program. What they compute does not depend on how the grid is shared out nor on threads,
-// bit for bit.
+// `simulation` runs blocks of lines on this computer, and `wafer_simulation<nz>` one line a PE within the
+// limits of a machine, with the same PE program. Their results depend neither on the partition of the grid
+// nor on threads, bit for bit.
 #pragma once
 #include <thread>
 
 #include "../../host/device.hpp"
-#include "part.hpp"
+#include "../../support/bad_argument.hpp"
+#include "wave_pe.hpp"
 
 namespace wsl::wave25 {
 
-/// How a simulation uses this computer; 0 leaves the choice to it.
-struct shares {
+/// How a simulation uses this computer; 0 leaves a choice to the library.
+struct options {
   int wide = 0, high = 1;  ///< PEs
   int depth = 0;           ///< steps between two exchanges
   int threads = 0;         ///< as threaded{.threads}
 };
 
-/// All that a simulation needs to go on from where it was. Arrays of x * y * z cells, z fastest, then y; phi
-/// is empty without a pml.
+/// A state from which a simulation can continue. Arrays of x * y * z cells, z fastest, then y; phi is empty
+/// without a pml.
 struct state {
   i64 time = 0;  ///< steps done
   std::vector<f32> now, before, phi;
   std::vector<std::vector<f32>> traces;
 };
 
-template <class Storage, class Program = part<Storage>>
+template <class Storage, class Program = wave_pe<Storage>>
 class simulation_on {
  public:
   using program = Program;
 
-  /// Throws std::invalid_argument if the problem or its partition cannot be, fault if the machine is too
-  /// small for it.
+  /// Throws std::invalid_argument if the problem or its partition is invalid, and fault if the machine is
+  /// too small for it.
   template <class Engine>
   simulation_on(const problem& p, const partition& cut, const machine& target, const Engine& engine)
       : problem_(checked(p, cut)),
@@ -54,7 +55,8 @@ class simulation_on {
   /// Steps done.
   i64 time() const { return time_; }
 
-  /// Returns the cycles that it took on an engine that counts them, from the first launch on.
+  /// Marches `steps` time steps. Returns the cycles that they took on an engine that counts them, from the
+  /// first launch on.
   u64 run(i64 steps) {
     u64 cycles = 0;
     while (steps > 0) {
@@ -70,23 +72,23 @@ class simulation_on {
 
   /// The field after the last step: x * y * z cells, z fastest, then y.
   std::vector<f32> field() { return gather(&tile<Storage>::now); }
-  /// What receiver i has heard, one sample a step.
+  /// The trace of receiver i, one sample a step.
   const std::vector<f32>& trace(std::size_t i) const { return traces_[i]; }
 
   state save() {
     return {time_, gather(&tile<Storage>::now), gather(&tile<Storage>::before),
             problem_.edge == border::pml ? gather(&tile<Storage>::phi) : std::vector<f32>{}, traces_};
   }
-  /// Goes on from a state of the same problem, or from any field and the one before it: then phi and traces
-  /// may be empty.
+  /// Continues from a state of the same problem, or from any field and the one before it: then phi and
+  /// traces may be empty. Throws std::invalid_argument for a state of another size.
   void restore(const state& s) {
     const std::size_t n = problem_.size.count();
     if (s.time < 0 || s.now.size() != n || s.before.size() != n ||
         (!s.phi.empty() && (s.phi.size() != n || problem_.edge != border::pml)) ||
         (!s.traces.empty() && s.traces.size() != traces_.size()))
-      checks::refuse("the state is not one of this problem: it has " + std::to_string(s.now.size()) +
-                     " cells and " + std::to_string(s.traces.size()) + " traces, the problem " +
-                     std::to_string(n) + " and " + std::to_string(traces_.size()));
+      support::bad_argument({"wave25: the state is not one of this problem: it has ", s.now.size(),
+                             " cells and ", s.traces.size(), " traces, the problem ", n, " and ",
+                             traces_.size()});
     time_ = s.time;
     each_tile([&](tile<Storage>& t, coord) { t.set_time(time_); });
     scatter(s.now, &tile<Storage>::now);
@@ -100,12 +102,12 @@ class simulation_on {
   static const problem& checked(const problem& p, const partition& cut) {
     p.check();
     if (cut.wide < 1 || cut.high < 1 || cut.wide > p.size.x || cut.high > p.size.y)
-      checks::refuse(text(p.size) + " cells have no block for each of " + std::to_string(cut.wide) + " x " +
-                     std::to_string(cut.high) + " PEs; take at most one PE for each line along z");
+      support::bad_argument({"wave25: ", text(p.size), " cells have no block for each of ", cut.wide, " x ",
+                             cut.high, " PEs; take at most one PE for each line along z"});
     if (cut.depth < 1 || cut.depth > most_steps_a_launch)
-      checks::refuse("PEs exchange lines after 1 to " + std::to_string(most_steps_a_launch) +
-                     " steps, not after " + std::to_string(cut.depth));
-    if (const char* why = Storage::misfit(cut)) checks::refuse(why);
+      support::bad_argument(
+          {"wave25: PEs exchange lines after 1 to ", most_steps_a_launch, " steps, not after ", cut.depth});
+    if (const char* why = Storage::misfit(cut)) support::bad_argument({"wave25: ", why});
     return p;
   }
 
@@ -165,14 +167,14 @@ class simulation_on {
   std::vector<std::vector<f32>> traces_;
 };
 
-/// On this computer: slabs of many lines, one for each thread unless `how` says otherwise.
+/// On this computer: slabs of many lines, one for each thread unless `how` chooses otherwise.
 class simulation : public simulation_on<block> {
  public:
-  explicit simulation(const problem& p, const shares& how = {})
+  explicit simulation(const problem& p, const options& how = {})
       : simulation_on(p, choose(p, how), host, threaded{.threads = how.threads, .pes_per_partition = 1}) {}
 
  private:
-  static partition choose(const problem& p, const shares& how) {
+  static partition choose(const problem& p, const options& how) {
     const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
     const int wide =
         how.wide ? how.wide : std::clamp(p.size.x / 32, 1, how.threads > 0 ? how.threads : cores);
@@ -185,7 +187,7 @@ class simulation : public simulation_on<block> {
 };
 
 /// One line of nz cells a PE, within the limits of a machine, on any engine.
-template <int nz, class Program = part<one_line<nz>>>
+template <int nz, class Program = wave_pe<one_line<nz>>>
 class wafer_simulation : public simulation_on<one_line<nz>, Program> {
  public:
   template <class Engine = threaded>

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: MIT
-// How a PE keeps its lines. `one_line<nz>` is for a wafer: one line a PE, arrays whose size is known when the
-// program is compiled, so that the checker counts them. `block` is for this computer: many lines a PE, sized
-// when the simulation starts. Both give the same lines by the coordinates of the whole grid; the program does
-// not know which it runs on.
+// The memory of a PE of wave25. `one_line<nz>` is for a wafer: one line a PE, in arrays whose size is known
+// at compile time, so that the checker counts their bytes. `block` is for this computer: many lines a PE,
+// allocated when the simulation starts. Both give access to lines by their coordinates in the whole grid, so
+// the PE program is the same for both.
 #pragma once
 #include <array>
 #include <span>
 #include <vector>
 
+#include "../../support/bad_argument.hpp"
 #include "../../support/huge_array.hpp"
 #include "loops.hpp"
 #include "partition.hpp"
 
 namespace wsl::wave25 {
 
-/// Samples that a source gives or a receiver takes, one a step, for at most this many steps a launch.
+/// A source or a receiver on a PE, with its samples of one launch.
 inline constexpr int most_steps_a_launch = 64;
 struct station {
   cells at;
@@ -23,8 +24,8 @@ struct station {
   std::array<f32, most_steps_a_launch> samples{};
 };
 
-/// One line, and those of the PEs around it: fields[0] holds nine lines across x, fields[1] across y. The
-/// middle of each is this PE's own line, at even and at odd times.
+/// One line, and those of the PEs around it: fields[0] holds nine lines along x, fields[1] nine along y.
+/// The middle one of each is this PE's own line, at even and at odd time steps.
 template <int nz>
 class one_line {
  public:
@@ -66,8 +67,8 @@ class one_line {
   std::span<station> stations() { return {stations_, static_cast<std::size_t>(count_)}; }
   void add(const station& s) {
     if (count_ == most_stations)
-      checks::refuse("a PE has room for " + std::to_string(most_stations) +
-                     " sources and receivers, and a line of the grid has more");
+      support::bad_argument({"wave25: a PE has room for ", most_stations,
+                             " sources and receivers, and a line of the grid has more"});
     stations_[count_++] = s;
   }
 
@@ -83,8 +84,7 @@ class one_line {
   station stations_[most_stations]{};
 };
 
-/// A block of lines and those around it that it knows of, with a frame of zero lines for what lies beyond the
-/// grid.
+/// A block of lines and the known lines around it, with a frame of zero lines beyond the grid.
 class block {
  public:
   void shape(const partition& p, coord pe, bool pml, bool equal_lines) {

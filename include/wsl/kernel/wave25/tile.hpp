@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// One PE's part of the grid: its lines, its border profiles, its sources and receivers, and how it marches.
-// Several steps between two exchanges pay only if they are done while the cells are in cache: `march` cuts
-// the block into tiles that lean back by four cells a step along x and y. A tile then finds all it needs in
-// itself and in the tiles before it, and nothing is computed twice inside a block. Bytes from memory for each
-// cell and step: 12 (16 with a velocity in each cell) without; with leaning tiles of 32 planes and `depth` 8
-// a third of that. The tile beside one in y shares with it 68 planes of 44 lines, which should be in the last
-// cache still: 10 MB with 256 cells a line. Longer tiles read less from memory, but what they share is
-// larger.
+// One PE's part of the grid: its lines, its border profiles, its sources and receivers, and its time steps.
+// Several steps between two exchanges only pay if they are done while the cells are in cache. So `march` cuts
+// the block into parallelogram tiles that lean back by four cells a step along x and y (time skewing): a tile
+// finds all it needs in itself and in the tiles before it, and nothing is computed twice inside a block. A
+// cell and step then read 12 bytes from memory (16 with a velocity in each cell) without tiles, and a third
+// of that with leaning tiles of 32 planes and `depth` 8. A tile shares 68 planes of 44 lines with its
+// neighbour in y, which should still be in the last cache: 10 MB for lines of 256 cells. Longer tiles read
+// less from memory but share more.
 #pragma once
 #include "storage.hpp"
 
@@ -35,7 +35,7 @@ class tile {
 
   const partition& cut() const { return cut_; }
   std::span<station> stations() { return store_.stations(); }
-  /// How many steps this PE has done since the start.
+  /// The steps that this PE has done since the start.
   i64 time() const { return time_; }
   void set_time(i64 steps) { time_ = steps; }
   /// Lines of nz cells: the field after the last step, after the one before it, and phi.
@@ -47,8 +47,8 @@ class tile {
   /// Samples of a launch count from here.
   void begin_launch() { launched_ = time_; }
 
-  /// What crosses a side in a stage, in pieces that lie together in memory: the i-th piece, empty after the
-  /// last one. The pieces of sender and receiver are alike, zeros between lines included.
+  /// The lines that cross a side in a stage, as pieces of contiguous memory: the i-th piece, empty after
+  /// the last one. Sender and receiver have the same pieces, including the zeros between lines.
   std::span<f32> outgoing(int stage, port side, int i) {
     return crossing(&partition::outgoing, stage, side, i);
   }
@@ -88,9 +88,9 @@ class tile {
     if (where.has(at.x, at.y)) store_.add({at, gives, static_cast<int>(number), {}});
   }
 
-  // After an exchange the field is known 4 * depth cells around a block. The step before it and phi are only
-  // needed where something is computed. Lines that span the whole y lie together from plane to plane, others
-  // plane by plane.
+  // After an exchange the field is known 4 * depth cells around a block. The step before it and phi are
+  // only needed where cells are computed. Lines that span all of y are contiguous from plane to plane,
+  // others within a plane.
   std::span<f32> crossing(lines (partition::*which)(coord, int, port, int) const, int stage, port side,
                           int i) {
     const int halo = reach * cut_.depth, known[] = {halo, halo - reach, has_phi() ? halo - reach : 0};
@@ -111,9 +111,9 @@ class tile {
                                             (l.y.size() - 1) * store_.stride_y() + cut_.size.z)};
   }
 
-  // The tile after the one at (x, y) will lean over more planes than this one has, and find none of its lines
-  // in cache. While this one computes its plane number `done`, of `steps` times tile_x, it is time for some
-  // lines of one of those planes.
+  // The tile after the one at (x, y) will lean over more planes than this one has, and none of its lines
+  // are in cache. While this tile computes its plane number `done`, of `steps` times tile_x, some lines of
+  // one of those planes are prefetched.
   upcoming next_tile(int x, int y, int steps, int done) {
     const lines known = cut_.known(pe_);
     const int planes = tile_x + reach * (steps - 1), parts = std::max(1, steps * tile_x / planes);

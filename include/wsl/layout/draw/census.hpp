@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
-// How many PEs run each program and how many send, receive and forward each color: what the legends of
-// drawings say. Counts are sums over the areas of a checked layout, whose areas do not overlap: exact, and
-// without a look at any PE.
+// The numbers in the legends of drawings: how many PEs run each program, and how many send, receive and
+// forward each color. They are sums over the areas of the layout, so they cost nothing for each PE, and they
+// are exact for a checked layout, whose areas do not overlap.
 #pragma once
 #include <string>
 
+#include "../../support/text.hpp"
 #include "../layout.hpp"
 
 namespace wsl::drawing {
+
+using support::counted, support::filled;
 
 struct program_use {
   const program* what = nullptr;
@@ -44,7 +47,7 @@ class program_census {
   support::inplace_vector<program_use, layout::max_placements> uses_;
 };
 
-/// A letter for each program; beyond 52 of them the letters say no more.
+/// A letter for each program; # for those beyond the 52nd.
 inline char letter_of(int index) {
   constexpr char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
   return index < 0 ? '.' : index < 52 ? letters[index] : '#';
@@ -78,10 +81,6 @@ inline void append_to_list(std::string& list, const std::string& item) {
   list += (list.empty() ? "" : ", ") + item;
 }
 
-inline std::string several(i64 n, const std::string& what) {
-  return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
-}
-
 /// The modules that claim a color, each once: "halo, sum".
 inline std::string modules_of(const layout& l, int color) {
   std::string list;
@@ -98,8 +97,8 @@ inline std::string streams_of(const layout& l, int color) {
   std::string list;
   for (const stream_record& s : l.streams())
     if (s.color == color)
-      append_to_list(list, (s.inbound ? "in " : "out ") + std::string(name_of(s.side)) + " at " +
-                               several(s.where.count(), "PE"));
+      append_to_list(list, filled("{} {} at {}", {s.inbound ? "in" : "out", name_of(s.side),
+                                                  counted(s.where.count(), "PE")}));
   return list;
 }
 
@@ -113,23 +112,22 @@ inline support::inplace_vector<int, max_colors> colors_of(const layout& l) {
 
 /// "wse2, 750 x 994 PEs"
 inline std::string title_of(const layout& l) {
-  return std::string(l.machine().name) + ", " + std::to_string(l.width()) + " x " +
-         std::to_string(l.height()) + " PEs";
+  return filled("{}, {} x {} PEs", {l.machine().name, l.width(), l.height()});
 }
 
 /// "color 3 (float): 4 PEs send, 4 receive, 0 forward"
 inline std::string title_of(const layout& l, int color) {
   const color_use use = use_of(l, color);
-  const std::string type = use.type ? " (" + std::string(use.type->name) + ")" : "";
-  return "color " + std::to_string(color) + type + ": " + several(use.send, "PE") +
-         (use.send == 1 ? " sends, " : " send, ") + std::to_string(use.receive) + " receive, " +
-         std::to_string(use.forward) + " forward";
+  const std::string type = use.type ? filled(" ({})", {use.type->name}) : "";
+  return filled(
+      "color {}{}: {} {}, {} receive, {} forward",
+      {color, type, counted(use.send, "PE"), use.send == 1 ? "sends" : "send", use.receive, use.forward});
 }
 
 /// A line of a legend: a program, or a color with its modules and streams.
 inline std::string about(const layout& l, const program_use& use) {
-  return several(use.pes, "PE") + ", " + std::to_string(use.what->bytes) + " of " +
-         std::to_string(l.machine().memory) + " bytes: " + use.what->name;
+  return filled("{}, {} of {} bytes: {}",
+                {counted(use.pes, "PE"), use.what->bytes, l.machine().memory, use.what->name});
 }
 inline std::string about(const layout& l, int color) {
   std::string out = title_of(l, color);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What to leave out of a drawing of a wafer. Paths and placements cover strided areas, so along one axis a
-// layout is a few runs of columns (or rows) that repeat with a short period: a drawing shows both ends of
-// each run and a gap that says how many columns continue the pattern. The cost grows with the areas and with
-// what is shown, never with the number of PEs.
+// The columns and rows that a drawing of a wafer leaves out. Paths and placements cover strided areas, so
+// along one axis a layout is a few runs of columns (or rows) that repeat with a short period: a drawing shows
+// both ends of each run and a gap that says how many columns continue the pattern. The cost grows with the
+// areas and with what is shown, never with the number of PEs.
 #pragma once
 #include "../layout.hpp"
 

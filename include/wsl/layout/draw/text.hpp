@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The paper of the text drawings: columns of characters with a ruler above and row numbers at the left, gaps
+// The page of a text drawing: columns of characters with a ruler above and row numbers at the left, gaps
 // included.
 #pragma once
 #include "census.hpp"

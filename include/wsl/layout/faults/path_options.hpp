@@ -1,34 +1,31 @@
 // SPDX-License-Identifier: MIT
-// Mistakes in a single option of a path, as core/misuse.hpp has those of the builder's other calls.
+// Faults in a single option of a path, written as those of the builder's other calls in core/faults.hpp.
 #pragma once
-#include "../../core/misuse.hpp"
+#include "../../core/faults.hpp"
 
-namespace wsl::misuse {
+namespace wsl::faults {
 
-[[noreturn]] inline void the_layout_has_more_switches_than_it_can_hold(int capacity) {
-  throw fault("wsl: a layout holds at most " + std::to_string(capacity) +
-              " paths with switches; join equal ones with strided areas");
+[[noreturn]] constexpr void the_layout_has_more_switches_than_it_can_hold(auto capacity) {
+  fail("a layout holds at most {} paths with switches: join equal ones with strided areas", {capacity});
 }
-[[noreturn]] inline void the_layout_has_more_filters_than_it_can_hold(int capacity) {
-  throw fault("wsl: a layout holds at most " + std::to_string(capacity) +
-              " paths with filters; join equal ones with strided areas");
+[[noreturn]] constexpr void the_layout_has_more_filters_than_it_can_hold(auto capacity) {
+  fail("a layout holds at most {} paths with filters: join equal ones with strided areas", {capacity});
 }
-[[noreturn]] inline void a_switch_position_needs_the_one_before(int color, int position) {
-  throw fault("wsl: the switch of color " + std::to_string(color) + " has a position " +
-              std::to_string(position) + " but no position " + std::to_string(position - 1));
+[[noreturn]] constexpr void a_switch_position_needs_the_one_before(auto color, auto position) {
+  fail("the switch of color {} has a position {} but no position {}: number positions without gaps",
+       {color, position, position - 1});
 }
-[[noreturn]] inline void a_switch_starts_in_one_of_its_positions(int color, int start, int positions) {
-  throw fault("wsl: the switch of color " + std::to_string(color) + " has positions 0 to " +
-              std::to_string(positions - 1) + " and cannot start in position " + std::to_string(start));
+[[noreturn]] constexpr void a_switch_starts_in_one_of_its_positions(auto color, auto start, auto positions) {
+  fail("the switch of color {} cannot start in position {}: it has positions 0 to {}",
+       {color, start, positions - 1});
 }
-[[noreturn]] inline void a_color_has_the_phases_0_to_15(int color, int phase) {
-  throw fault("wsl: color " + std::to_string(color) + " has the phases 0 to 15 and no phase " +
-              std::to_string(phase));
+[[noreturn]] constexpr void a_color_has_the_phases_0_to_15(auto color, auto phase) {
+  fail("color {} has no phase {}: phases are numbered 0 to 15", {color, phase});
 }
-[[noreturn]] inline void a_filter_keeps_some_of_the_wavelets_it_counts(int color, int first, int last,
-                                                                       int period) {
-  throw fault("wsl: the filter of color " + std::to_string(color) + " cannot keep wavelets " +
-              std::to_string(first) + " to " + std::to_string(last) + " of every " + std::to_string(period));
+[[noreturn]] constexpr void a_filter_keeps_some_of_the_wavelets_it_counts(auto color, auto first, auto last,
+                                                                          auto period) {
+  fail("color {}: a filter cannot keep wavelets {} to {} of every {}: mind first <= last < period",
+       {color, first, last, period});
 }
 
-}  // namespace wsl::misuse
+}  // namespace wsl::faults

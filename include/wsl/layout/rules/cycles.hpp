@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT
-// No route may go in a circle: nothing would ever take the wavelet out of the fabric. A closed walk over a
+// The rule that no route is a cycle, out of which nothing would ever take a wavelet. A closed walk over a
 // grid goes as often east as west and as often north as south, and it stays within one strongly connected
-// component of the flow. So a join towards the east in a component without joins towards the west lies on no
-// circle; such joins are dropped until nothing changes. Straight runs, turns, snakes, spirals and trees
-// vanish in this way whatever their size; only what is left is decided by walking its PEs.
+// component of the flow. So an edge to the east, in a component without edges to the west, lies on no cycle.
+// Such edges are dropped until nothing changes: straight lines, turns, snakes, spirals and trees vanish in
+// this way whatever their size. What is left is decided on the graph of its PEs.
 #pragma once
-#include "walk.hpp"
+#include "pe_graph.hpp"
 
 namespace wsl::rules {
 
-/// Strongly connected components of the chosen joins, by Tarjan's algorithm with its stacks made explicit.
+/// Strongly connected components of the chosen edges, by Tarjan's algorithm with its stacks made explicit.
 class components {
  public:
-  scratch<int> of;  ///< component of each record
+  scratch<int> of;  ///< component of each segment
 
   constexpr components(const flow& f, const scratch<bool>& chosen) : graph_(f, chosen), cursor_(0) {
-    for (int i = 0; i < f.paths.size(); ++i)
+    for (int i = 0; i < f.segments.size(); ++i)
       of.push_back(-1), index_.push_back(0), low_.push_back(0), cursor_.push_back(graph_.first[i]);
-    for (int i = 0; i < f.paths.size(); ++i)
+    for (int i = 0; i < f.segments.size(); ++i)
       if (index_[i] == 0) explore(i);
   }
 
@@ -49,15 +49,15 @@ class components {
     ++count_;
   }
 
-  walk graph_;
+  pe_graph graph_;
   scratch<int> index_, low_, cursor_, calls_, open_;
   int clock_ = 0, count_ = 0;
 };
 
-/// Drops the joins that cannot lie on a circle. Returns whether components may have changed.
-constexpr bool drop(const flow& f, scratch<bool>& chosen) {
+/// Drops edges that cannot lie on a cycle. Returns whether the components may have changed.
+constexpr bool drop_acyclic(const flow& f, scratch<bool>& chosen) {
   const components c(f, chosen);
-  scratch<u8> sides(f.paths.size());  // of the joins inside a component
+  scratch<u8> sides(f.segments.size());  // of the edges inside a component
   for (int j = 0; j < f.edges.size(); ++j) {
     const edge& k = f.edges[j];
     if (c.of[k.from] != c.of[k.to]) chosen[j] = false;
@@ -72,57 +72,58 @@ constexpr bool drop(const flow& f, scratch<bool>& chosen) {
   return changed;
 }
 
-/// Some node is on a circle or behind one; the circle is found by walking backwards until a node comes twice.
-constexpr diagnostic name_circle(const walk& w, scratch<int>& inputs, const scratch<bool>& chosen, place p) {
+/// Node p is on a cycle or behind one. The cycle is found by walking backwards until a node comes twice.
+constexpr diagnostic name_cycle(const pe_graph& w, scratch<int>& inputs, const scratch<bool>& chosen,
+                                graph_node p) {
   const flow& f = w.net;
   while (true) {
-    inputs[w.node(p)] = -1;
-    place before;
+    inputs[w.index(p)] = -1;
+    graph_node before;
     int side = 0;
     for (int d = 0; d < 4; ++d)
-      for (int j = f.first_in(p.record, d); j >= 0; j = f.edges[j].next_in) {
-        const place q{f.edges[j].from, p.at + step(every_side[d])};
-        if (chosen[j] && f.paths[q.record].where.has(q.at) && inputs[w.node(q)] != 0)
+      for (int j = f.first_in(p.segment, d); j >= 0; j = f.edges[j].next_in) {
+        const graph_node q{f.edges[j].from, p.at + step(every_side[d])};
+        if (chosen[j] && f.segments[q.segment].where.has(q.at) && inputs[w.index(q)] != 0)
           before = q, side = d ^ 1;
       }
-    if (inputs[w.node(before)] < 0) return f.report(fault_kind::the_route_goes_in_a_circle, before.at, side);
+    if (inputs[w.index(before)] < 0) return f.report(fault_kind::the_route_goes_in_a_circle, before.at, side);
     p = before;
   }
 }
 
-/// Takes away nodes without inputs until none is left. What stays has a circle.
-constexpr diagnostic walk_circles(const walk& w, const scratch<bool>& chosen) {
+/// Removes nodes without inputs until there is none, as a topological sort does. What remains has a cycle.
+constexpr diagnostic cycle_among_pes(const pe_graph& w, const scratch<bool>& chosen) {
   scratch<int> inputs(w.size);
-  scratch<place> ready;
+  scratch<graph_node> ready;
   w.count_inputs(inputs);
   w.sources(inputs, ready);
   int* count = inputs.data();
   int left = w.size;
   for (; !ready.empty(); --left) {
-    const place p = ready.pop_back();
-    for (int k = w.first[p.record]; k < w.first[p.record + 1]; ++k)
-      if (const place q = w.follow(p, k); q.record >= 0 && --count[w.node(q)] == 0) ready.push_back(q);
+    const graph_node p = ready.pop_back();
+    for (int k = w.first[p.segment]; k < w.first[p.segment + 1]; ++k)
+      if (const graph_node q = w.follow(p, k); q.segment >= 0 && --count[w.index(q)] == 0) ready.push_back(q);
   }
   if (left == 0) return {};
   for (int i = 0; i < w.out.size(); ++i) {
-    const int record = w.net.edges[w.out[i]].to;
-    for (int n = 0; n < w.net.paths[record].where.count(); ++n) {
-      const place p{record, w.net.paths[record].where.nth(n)};
-      if (count[w.node(p)] > 0) return name_circle(w, inputs, chosen, p);
+    const int segment = w.net.edges[w.out[i]].to;
+    for (int n = 0; n < w.net.segments[segment].where.count(); ++n) {
+      const graph_node p{segment, w.net.segments[segment].where.nth(n)};
+      if (count[w.index(p)] > 0) return name_cycle(w, inputs, chosen, p);
     }
   }
   return {};
 }
 
-/// Requires that every PE has one record of the color at most.
-constexpr diagnostic circles(flow& f) {
+/// Requires that every PE has at most one segment of the color.
+constexpr diagnostic cycle_in(flow& f) {
   if (f.overlap != nowhere || f.work.exhausted()) return f.nothing();
   scratch<bool> chosen;
   for (int j = 0; j < f.edges.size(); ++j) chosen.push_back(true);
-  while (drop(f, chosen)) {}
-  const walk w(f, chosen);
-  if (w.too_long()) return w.refusal();
-  return w.size == 0 ? diagnostic{} : walk_circles(w, chosen);
+  while (drop_acyclic(f, chosen)) {}
+  const pe_graph w(f, chosen);
+  if (w.too_long()) return w.gave_up();
+  return w.size == 0 ? diagnostic{} : cycle_among_pes(w, chosen);
 }
 
 }  // namespace wsl::rules

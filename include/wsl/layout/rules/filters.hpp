@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The rules of filters: a filter needs deliveries to keep some of, a range of indices needs payloads with an
-// index, and a PE has a few filters for all its colors together.
+// The rules of filters: the path of a filter delivers to the ramp, a range of indices needs a payload with an
+// index, and the filters of all colors together fit into those of a PE.
 #pragma once
 #include "flow.hpp"
 
 namespace wsl::rules {
 
-constexpr diagnostic at_filter(const layout& l, const filter_record& r, fault_kind what) {
+constexpr diagnostic at_filter(const layout& l, const filter_record& r, fault_kind kind) {
   const path_record& p = l.paths()[r.path];
-  return {.what = what, .color = p.color, .at = p.where.nth(0)};
+  return {.kind = kind, .color = p.color, .at = p.where.nth(0)};
 }
 
 constexpr diagnostic filters_are_used(const layout& l) {
@@ -21,24 +21,24 @@ constexpr diagnostic filters_are_used(const layout& l) {
   return {};
 }
 
-/// PEs that some filters share: a piece is the intersection of the regions of `depth` filters.
-struct shared_piece {
+/// The intersection of the regions of `depth` filters.
+struct filtered_region {
   region where;
   int depth = 0;
 };
 
-/// The pieces grow by one filter after the other, until one has more than the machine.
+/// Intersects one filter after the other with the regions found so far.
 constexpr diagnostic filters_fit(const layout& l) {
   if (l.filters().size() <= l.machine().filters) return {};
-  scratch<shared_piece> pieces;
+  scratch<filtered_region> pieces;
   pieces.push_back({l.grid(), 0});
   for (const filter_record& r : l.filters()) {
     const region where = tight(l.paths()[r.path].where);
     for (int i = pieces.size() - 1; i >= 0; --i) {
-      const shared_piece more{intersect(pieces[i].where, where), pieces[i].depth + 1};
+      const filtered_region more{intersect(pieces[i].where, where), pieces[i].depth + 1};
       if (more.where.empty()) continue;
       if (more.depth > l.machine().filters)
-        return {.what = fault_kind::the_pe_has_too_many_filters,
+        return {.kind = fault_kind::the_pe_has_too_many_filters,
                 .at = more.where.nth(0),
                 .have = more.depth,
                 .limit = l.machine().filters};

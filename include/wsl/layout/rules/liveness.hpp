@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The rule of the first word. A color can start if a host stream feeds it, or if a program that sends it can
-// begin without it: because the host launches it, because it has an active task, or because one of the colors
-// it takes can start. Colors that only wait for each other never start. This says that a start is possible,
-// not that the program makes it: a warning to opt into.
+// The opt-in rule of the first word. A color can start if a host stream feeds it, or if a program that sends
+// it can begin without it: because the host launches the program, because the program has an active task, or
+// because one of the colors that it takes can start. Colors that only wait for each other never start. The
+// rule says that a start is possible, not that the program makes it.
 #pragma once
 #include "budget.hpp"
 
@@ -14,9 +14,9 @@ constexpr bool begins_itself(const program& p) {
   return false;
 }
 
-/// A send of a placement: it waits for all colors of `after` and, unless its program begins by itself, for
-/// one it takes.
-struct departure {
+/// A send of a placement, which waits for all colors of `after` and, unless its program begins by itself, for
+/// one of the colors that the program takes.
+struct conditional_send {
   int color = 0, placement = 0;
   u64 after = 0, takes = 0;
   bool begins = false;
@@ -25,7 +25,7 @@ struct departure {
   }
 };
 
-constexpr void departures_of(const layout& l, scratch<departure>& found) {
+constexpr void sends_of(const layout& l, scratch<conditional_send>& found) {
   for (int k = 0; k < l.placements().size(); ++k) {
     const placement& p = l.placements()[k];
     const usage u = usage_of(l, p);
@@ -42,7 +42,7 @@ constexpr u64 streamed_colors(const layout& l) {
   return mask;
 }
 
-constexpr u64 startable(const layout& l, const scratch<departure>& sends) {
+constexpr u64 startable(const layout& l, const scratch<conditional_send>& sends) {
   u64 started = streamed_colors(l), before = ~started;
   while (started != before) {
     before = started;
@@ -54,7 +54,7 @@ constexpr u64 startable(const layout& l, const scratch<departure>& sends) {
 
 /// The colors that cannot start and that `color` waits for, directly or through others; usually itself among
 /// them.
-constexpr u64 waits_for(const scratch<departure>& sends, u64 started, int color) {
+constexpr u64 waits_for(const scratch<conditional_send>& sends, u64 started, int color) {
   u64 reached = color_bit(color), waiting = 0, before = 1;
   while (before != waiting) {
     before = waiting;
@@ -66,15 +66,15 @@ constexpr u64 waits_for(const scratch<departure>& sends, u64 started, int color)
   return waiting;
 }
 
-/// A color that is sent somewhere but that nobody can start. This rule is about the whole layout.
+/// A color that is sent somewhere can start. This rule looks at the whole layout.
 constexpr diagnostic colors_can_start(const layout& l) {
-  scratch<departure> sends;
-  departures_of(l, sends);
+  scratch<conditional_send> sends;
+  sends_of(l, sends);
   const u64 started = startable(l, sends);
   for (int i = 0; i < sends.size(); ++i) {
     if (started & color_bit(sends[i].color)) continue;
     const placement& p = l.placements()[sends[i].placement];
-    return {.what = fault_kind::nobody_can_start_the_color,
+    return {.kind = fault_kind::nobody_can_start_the_color,
             .color = sends[i].color,
             .at = p.where.nth(0),
             .colors = waits_for(sends, started, sends[i].color),

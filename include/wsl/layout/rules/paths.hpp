@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT
-// The rules of the routers: one route for each color and PE, every link has a sender and a listener that
-// agree on the payload, and host streams meet a path. Together they say that no wavelet can get lost between
-// two routers or wait in one for ever: what is sent reaches a router that takes it on, so with outputs never
-// empty (the builder sees to that) and without circles (cycles.hpp) it reaches a ramp or a stream_out.
+// The rules of routers: a router has one route for each color, every link has a sender and a listener that
+// agree on the payload, and host streams meet a path. Together they say that no wavelet gets lost between two
+// routers or waits in one for ever: each router passes it on to one that listens, because the builder accepts
+// no route without an output, and without cycles (cycles.hpp) it reaches a ramp or a stream_out.
 #pragma once
 #include "flow.hpp"
 
 namespace wsl::rules {
 
-/// Two records of the color cover one PE.
+/// No two segments of the color cover one PE.
 constexpr diagnostic overlaps(flow& f) {
   if (f.overlap == nowhere) return f.nothing();
   return f.report(fault_kind::two_paths_of_one_color_cover_one_pe, f.overlap);
 }
 
 constexpr diagnostic inputs(flow& f) {
-  for (int i = 0; i < f.paths.size(); ++i)
-    if (several(f.paths[i].from) && !f.paths[i].merges && !f.foreign(i))
-      return f.report(fault_kind::a_path_with_several_inputs_must_say_merge, f.paths[i].where.nth(0));
+  for (int i = 0; i < f.segments.size(); ++i)
+    if (several(f.segments[i].from) && !f.segments[i].merges && !f.foreign(i))
+      return f.report(fault_kind::a_path_with_several_inputs_must_say_merge, f.segments[i].where.nth(0));
   return {};
 }
 
@@ -28,15 +28,15 @@ constexpr void streams_through(flow& f, port side, bool inbound, scratch<region>
     if (s.color == f.color && s.side == side && s.inbound == inbound) found.push_back(tight(s.where));
 }
 
-/// Every output to the edge of the grid needs a stream_out, every input from there a stream_in.
-constexpr diagnostic edges(flow& f, bool inbound) {
+/// An output that leaves the grid needs a stream_out, an input from beyond it a stream_in.
+constexpr diagnostic boundary_links(flow& f, bool inbound) {
   scratch<region> streams;
   for (int d = 0; d < 4; ++d) {
     streams_through(f, every_side[d], inbound, streams);
-    for (int i = 0; i < f.paths.size(); ++i) {
-      const route_segment& p = f.paths[i];
+    for (int i = 0; i < f.segments.size(); ++i) {
+      const route_segment& p = f.segments[i];
       if (!((inbound ? p.from : p.to) & bit_of_side(d)) || f.foreign(i)) continue;
-      const coord bare = uncovered(at_the_edge(p.where, every_side[d], f.plan.grid()), streams, f.work);
+      const coord bare = uncovered(at_the_boundary(p.where, every_side[d], f.plan.grid()), streams, f.work);
       if (bare != nowhere)
         return f.report(
             inbound ? fault_kind::the_path_listens_beyond_the_grid : fault_kind::the_path_leaves_the_grid,
@@ -45,48 +45,48 @@ constexpr diagnostic edges(flow& f, bool inbound) {
   }
   return f.nothing();
 }
-constexpr diagnostic outputs_at_the_edge(flow& f) { return edges(f, false); }
-constexpr diagnostic inputs_at_the_edge(flow& f) { return edges(f, true); }
+constexpr diagnostic outputs_at_the_boundary(flow& f) { return boundary_links(f, false); }
+constexpr diagnostic inputs_at_the_boundary(flow& f) { return boundary_links(f, true); }
 
-/// Every output to a neighbour needs a record that listens there ...
+/// Every output to a neighbour needs a segment that listens there ...
 constexpr diagnostic outputs_to_neighbours(flow& f) {
   scratch<region> listeners;
-  for (int i = 0; i < f.paths.size(); ++i)
+  for (int i = 0; i < f.segments.size(); ++i)
     for (int d = 0; d < 4; ++d) {
-      if (!(f.paths[i].to & bit_of_side(d)) || f.foreign(i)) continue;
+      if (!(f.segments[i].to & bit_of_side(d)) || f.foreign(i)) continue;
       const coord hop = step(every_side[d]);
       listeners.clear();
       for (int j = f.first_out(i, d); j >= 0; j = f.edges[j].next_out)
-        listeners.push_back(f.paths[f.edges[j].to].where);
+        listeners.push_back(f.segments[f.edges[j].to].where);
       const coord deaf =
-          uncovered(intersect(f.paths[i].where.shifted(hop), f.plan.grid()), listeners, f.work);
+          uncovered(intersect(f.segments[i].where.shifted(hop), f.plan.grid()), listeners, f.work);
       if (deaf != nowhere) return f.report(fault_kind::the_neighbour_does_not_listen, deaf - hop, d);
     }
   return f.nothing();
 }
 
-/// ... and every input from a neighbour a record that sends there.
+/// ... and every input from a neighbour a segment that sends there.
 constexpr diagnostic inputs_from_neighbours(flow& f) {
   scratch<region> senders;
-  for (int i = 0; i < f.paths.size(); ++i)
+  for (int i = 0; i < f.segments.size(); ++i)
     for (int d = 0; d < 4; ++d) {
-      if (!(f.paths[i].from & bit_of_side(d)) || f.foreign(i)) continue;
+      if (!(f.segments[i].from & bit_of_side(d)) || f.foreign(i)) continue;
       const coord hop = step(every_side[d]);
       senders.clear();
       for (int j = f.first_in(i, d); j >= 0; j = f.edges[j].next_in)
-        senders.push_back(f.paths[f.edges[j].from].where);
+        senders.push_back(f.segments[f.edges[j].from].where);
       const coord silent =
-          uncovered(intersect(f.paths[i].where.shifted(hop), f.plan.grid()), senders, f.work);
+          uncovered(intersect(f.segments[i].where.shifted(hop), f.plan.grid()), senders, f.work);
       if (silent != nowhere) return f.report(fault_kind::the_path_listens_to_silence, silent - hop, d);
     }
   return f.nothing();
 }
 
-/// Types matter only where paths touch: in another place the color may carry another type.
+/// Paths that touch carry the same type; elsewhere the color may carry another one.
 constexpr diagnostic types_of_neighbours(flow& f) {
   for (int i = 0; i < f.edges.size(); ++i) {
     const edge& j = f.edges[i];
-    const route_segment &sender = f.paths[j.from], &receiver = f.paths[j.to];
+    const route_segment &sender = f.segments[j.from], &receiver = f.segments[j.to];
     if (sender.type == receiver.type || f.foreign(j.from)) continue;
     const coord hop = step(every_side[j.side]);
     diagnostic d = f.report(fault_kind::the_neighbour_expects_another_type,
@@ -119,8 +119,8 @@ constexpr diagnostic streams_meet_paths(flow& f) {
 constexpr diagnostic types_of_streams(flow& f) {
   for (const stream_record& s : f.plan.streams()) {
     if (s.color != f.color) continue;
-    for (int i = 0; i < f.paths.size(); ++i) {
-      const route_segment& p = f.paths[i];
+    for (int i = 0; i < f.segments.size(); ++i) {
+      const route_segment& p = f.segments[i];
       if (s.type == p.type || !((s.inbound ? p.from : p.to) & static_cast<u8>(s.side)) || f.foreign(i))
         continue;
       const region both = intersect(tight(s.where), p.where);
@@ -150,16 +150,16 @@ constexpr diagnostic streams_are_apart(flow& f) {
 /// The rules of this header in their order; a rule may assume nothing of those before it.
 inline constexpr diagnostic (*path_rules[])(flow&) = {overlaps,
                                                       inputs,
-                                                      outputs_at_the_edge,
+                                                      outputs_at_the_boundary,
                                                       outputs_to_neighbours,
-                                                      inputs_at_the_edge,
+                                                      inputs_at_the_boundary,
                                                       inputs_from_neighbours,
                                                       types_of_neighbours,
                                                       streams_meet_paths,
                                                       types_of_streams,
                                                       streams_are_apart};
 
-/// Library modules own their colors alone. This rule is about the whole layout.
+/// No two library modules own one color in one place. This rule looks at the whole layout.
 constexpr diagnostic claims_are_apart(const layout& l) {
   const claim* c = l.claims().data();
   for (int i = 0; i < l.claims().size(); ++i)
@@ -168,7 +168,7 @@ constexpr diagnostic claims_are_apart(const layout& l) {
       if (first >= c[i].first + c[i].count || first >= c[j].first + c[j].count) continue;
       const region both = intersect(tight(c[i].where), tight(c[j].where));
       if (both.empty()) continue;
-      return {.what = fault_kind::two_modules_claim_one_color,
+      return {.kind = fault_kind::two_modules_claim_one_color,
               .color = first,
               .at = both.nth(0),
               .name = c[j].module,

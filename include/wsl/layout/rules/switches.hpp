@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The rules of routes that change. What the positions of switches send and listen to is checked as routes are
-// (paths.hpp): a record of the flow is one position. Here: the machine has such switches, some command that
+// The rules of routes that change. A position of a switch is a segment of the flow, and the rules of
+// paths.hpp apply to it as to any route. The rules here: the machine has such switches, some command that
 // programs send leads to each position, and every command that a program sends meets a switch. Commands
-// travel as wavelets do, over the joins of the flow.
+// travel over the edges of the flow, as wavelets do.
 #pragma once
 #include "../../core/control.hpp"
 #include "flow.hpp"
@@ -20,7 +20,7 @@ constexpr u64 switched_colors(const layout& l) {
   return mask;
 }
 
-/// The positions of a path's switch as records of a flow.
+/// The positions of a path's switch as segments of a flow.
 constexpr int add_positions(const layout& l, const path_record& p, int only, scratch<route_segment>& found) {
   const switch_record* s = l.switch_of(p);
   for (int i = 0; s && i < s->count; ++i)
@@ -30,9 +30,9 @@ constexpr int add_positions(const layout& l, const path_record& p, int only, scr
   return s ? s->count : 0;
 }
 
-constexpr diagnostic at_switch(const layout& l, const switch_record& s, fault_kind what, int position) {
+constexpr diagnostic at_switch(const layout& l, const switch_record& s, fault_kind kind, int position) {
   const path_record& p = l.paths()[s.path];
-  return {.what = what, .color = p.color, .at = p.where.nth(0), .have = position, .limit = s.count - 1};
+  return {.kind = kind, .color = p.color, .at = p.where.nth(0), .have = position, .limit = s.count - 1};
 }
 
 constexpr diagnostic machine_switches(const layout& l, const switch_record& s) {
@@ -56,25 +56,25 @@ constexpr diagnostic positions_are_simple(const layout& l, const switch_record& 
   return {};
 }
 
-/// Which programs' commands reach which records of a flow.
+/// The commands that programs send to the segments of a flow.
 class steering {
  public:
-  scratch<u8> commands;  ///< that reach each record, as a set
+  scratch<u8> commands;  ///< that reach each segment, as a set
 
-  constexpr explicit steering(flow& f) : commands(f.paths.size()), flow_(f), seen_(f.paths.size()) {}
+  constexpr explicit steering(flow& f) : commands(f.segments.size()), flow_(f), seen_(f.segments.size()) {}
 
-  /// Follows the control wavelets of one placement; says whether they meet a switch, or have no path to begin
-  /// with.
+  /// Follows the control wavelets of one placement. Returns whether they meet a switch; also if no path takes
+  /// them from the ramp, which is another fault.
   constexpr bool follow(const region& from, u8 what) {
-    for (int i = 0; i < flow_.paths.size(); ++i) seen_[i] = false;
-    for (int i = 0; i < flow_.paths.size(); ++i)
-      if ((flow_.paths[i].from & ramp_bit) && !intersect(flow_.paths[i].where, from).empty()) enter(i);
+    for (int i = 0; i < flow_.segments.size(); ++i) seen_[i] = false;
+    for (int i = 0; i < flow_.segments.size(); ++i)
+      if ((flow_.segments[i].from & ramp_bit) && !intersect(flow_.segments[i].where, from).empty()) enter(i);
     bool meets = pending_.empty();
     while (!pending_.empty() && !flow_.work.exhausted()) {
       const int i = pending_.pop_back();
       flow_.work.spent += 6;
       commands[i] = static_cast<u8>(commands[i] | what);
-      meets = meets || flow_.paths[i].switched_path != 0;
+      meets = meets || flow_.segments[i].switched_path != 0;
       for (int d = 0; d < 4; ++d)
         for (int j = flow_.first_out(i, d); j >= 0; j = flow_.edges[j].next_out) enter(flow_.edges[j].to);
     }
@@ -82,8 +82,8 @@ class steering {
   }
 
  private:
-  constexpr void enter(int record) {
-    if (!seen_[record]) seen_[record] = true, pending_.push_back(record);
+  constexpr void enter(int segment) {
+    if (!seen_[segment]) seen_[segment] = true, pending_.push_back(segment);
   }
   flow& flow_;
   scratch<bool> seen_;
@@ -104,7 +104,7 @@ constexpr diagnostic commands_are_taken(flow& f, steering& s) {
   return f.nothing();
 }
 
-/// The positions that a switch can come to, as a mask.
+/// The positions that a switch can reach with a set of commands, as a mask.
 constexpr int reachable(const switch_record& s, u8 commands) {
   int found = 1 << s.start, before = 0;
   while (found != before) {
@@ -120,9 +120,9 @@ constexpr diagnostic positions_are_reached(flow& f, const steering& s) {
   for (const switch_record& r : f.plan.switches()) {
     if (f.plan.paths()[r.path].color != f.color) continue;
     u8 commands = 0;
-    for (int i = 0; i < f.paths.size(); ++i)
-      if (f.paths[i].switched_path == r.path + 1) commands = static_cast<u8>(commands | s.commands[i]);
-    f.work.spent += f.paths.size();
+    for (int i = 0; i < f.segments.size(); ++i)
+      if (f.segments[i].switched_path == r.path + 1) commands = static_cast<u8>(commands | s.commands[i]);
+    f.work.spent += f.segments.size();
     const int found = reachable(r, commands);
     for (int i = 0; i < r.count; ++i)
       if (!(found >> i & 1)) return at_switch(f.plan, r, fault_kind::no_command_reaches_the_position, i);

@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: MIT
-// The rules between routers and programs: what a path brings to a ramp is taken there, what a path takes from
-// a ramp is sent there, both sides agree on the payload, and what a program names in its table has a path
-// somewhere on its area. Completeness, a path on every PE of the area, is a rule of its own: programs at the
-// edge of a halo have no neighbour to hear from.
+// The rules between routers and programs: a program takes what a path brings to its ramp and sends what a
+// path takes from there, both agree on the payload, and a color in a program's table has a path somewhere on
+// the program's area. Completeness, a path on every PE of the area, is a rule of its own: at the boundary of
+// a halo exchange a PE has no neighbour to hear from.
 #pragma once
 #include "flow.hpp"
 
 namespace wsl::rules {
 
-/// One entry of a table that takes or sends the color.
-struct party {
+/// One entry of a program's table that takes or sends the color.
+struct table_entry {
   int placement = 0;
   bool takes = false;
   const payload_type* type = nullptr;
 };
 
-/// Who takes and who sends one color.
-class crew {
+/// The programs that take or send one color.
+class color_users {
  public:
-  scratch<region> areas;   ///< of every placement
-  scratch<party> parties;  ///< the entries that name the color
-  scratch<u8> roles;       ///< of every placement: 1 if the program takes the color, 2 if it sends it
+  scratch<region> areas;         ///< of every placement
+  scratch<table_entry> entries;  ///< of the tables, those that name the color
+  scratch<u8> roles;             ///< of every placement: 1 if the program takes the color, 2 if it sends it
 
-  constexpr crew(const layout& l, int color) {
+  constexpr color_users(const layout& l, int color) {
     for (const placement& p : l.placements()) {
       roles.push_back(0);
       for (const binding& b : *p.what) {
         const bool takes = b.what == role::data || b.what == role::read;
         if (b.id != color || !(takes || b.what == role::send)) continue;
-        parties.push_back({areas.size(), takes, b.type});
+        entries.push_back({areas.size(), takes, b.type});
         roles[areas.size()] = static_cast<u8>(roles[areas.size()] | role_bit(takes));
       }
       areas.push_back(tight(p.where));
@@ -37,7 +37,7 @@ class crew {
   static constexpr u8 role_bit(bool takes) { return takes ? 1 : 2; }
 };
 
-/// Does the record go to the ramp, where programs take, or come from it, where they send?
+/// Whether the segment goes to the ramp, where programs take, or comes from it, where they send.
 constexpr bool at_ramp(const route_segment& p, bool takes) {
   return ((takes ? p.to : p.from) & ramp_bit) != 0;
 }
@@ -47,11 +47,11 @@ constexpr diagnostic named(diagnostic d, const flow& f, int placement) {
   return d;
 }
 
-/// A ramp on a path belongs to a PE with a program.
-constexpr diagnostic has_program(flow& f, const crew& c, bool takes) {
-  for (int i = 0; i < f.paths.size(); ++i) {
-    if (!at_ramp(f.paths[i], takes)) continue;
-    const coord bare = uncovered(f.paths[i].where, c.areas, f.work);
+/// The PE of a ramp on a path has a program ...
+constexpr diagnostic ramps_have_programs(flow& f, const color_users& users, bool takes) {
+  for (int i = 0; i < f.segments.size(); ++i) {
+    if (!at_ramp(f.segments[i], takes)) continue;
+    const coord bare = uncovered(f.segments[i].where, users.areas, f.work);
     if (bare != nowhere)
       return f.report(
           takes ? fault_kind::no_program_takes_the_delivery : fault_kind::no_program_sends_into_the_path,
@@ -60,35 +60,36 @@ constexpr diagnostic has_program(flow& f, const crew& c, bool takes) {
   return f.nothing();
 }
 
-/// ... and that program names the color.
-constexpr diagnostic names_color(flow& f, const crew& c, bool takes) {
-  for (int i = 0; i < f.paths.size(); ++i) {
-    if (!at_ramp(f.paths[i], takes)) continue;
-    f.work.spent += c.areas.size();
-    for (int k = 0; k < c.areas.size() && !f.work.exhausted(); ++k) {
-      if (c.roles.data()[k] & crew::role_bit(takes) || apart(f.paths.data()[i].where, c.areas.data()[k]))
+/// ... whose table names the color.
+constexpr diagnostic programs_name_color(flow& f, const color_users& users, bool takes) {
+  for (int i = 0; i < f.segments.size(); ++i) {
+    if (!at_ramp(f.segments[i], takes)) continue;
+    f.work.spent += users.areas.size();
+    for (int k = 0; k < users.areas.size() && !f.work.exhausted(); ++k) {
+      if (users.roles.data()[k] & color_users::role_bit(takes) ||
+          apart(f.segments.data()[i].where, users.areas.data()[k]))
         continue;
       f.work.spent += 14;
-      const region both = intersect(f.paths[i].where, c.areas[k]);
+      const region both = intersect(f.segments[i].where, users.areas[k]);
       if (both.empty()) continue;
-      const fault_kind what = takes ? fault_kind::the_program_does_not_take_the_color
+      const fault_kind kind = takes ? fault_kind::the_program_does_not_take_the_color
                                     : fault_kind::the_program_does_not_send_the_color;
-      return named(f.report(what, both.nth(0)), f, k);
+      return named(f.report(kind, both.nth(0)), f, k);
     }
   }
   return f.nothing();
 }
 
 /// Path and table name the same payload.
-constexpr diagnostic types_of_programs(flow& f, const crew& c, bool takes) {
-  for (int k = 0; k < c.parties.size(); ++k) {
-    const party& p = c.parties[k];
-    f.work.spent += f.paths.size();
-    for (int i = 0; i < f.paths.size() && p.takes == takes && !f.work.exhausted(); ++i) {
-      const route_segment& s = f.paths.data()[i];
+constexpr diagnostic types_of_programs(flow& f, const color_users& users, bool takes) {
+  for (int k = 0; k < users.entries.size(); ++k) {
+    const table_entry& p = users.entries[k];
+    f.work.spent += f.segments.size();
+    for (int i = 0; i < f.segments.size() && p.takes == takes && !f.work.exhausted(); ++i) {
+      const route_segment& s = f.segments.data()[i];
       if (s.type == p.type || !at_ramp(s, takes)) continue;
       f.work.spent += 14;
-      const region both = intersect(s.where, c.areas[p.placement]);
+      const region both = intersect(s.where, users.areas[p.placement]);
       if (both.empty()) continue;
       diagnostic d = f.report(
           takes ? fault_kind::the_program_takes_another_type : fault_kind::the_program_sends_another_type,
@@ -102,41 +103,42 @@ constexpr diagnostic types_of_programs(flow& f, const crew& c, bool takes) {
 
 /// A color in a program's table has a path on at least one PE of its area; none is needed for a color whose
 /// areas have no PEs at this size of the grid.
-constexpr diagnostic used(flow& f, const crew& c, bool takes) {
+constexpr diagnostic used(flow& f, const color_users& users, bool takes) {
   if (f.plan.idle_colors() & color_bit(f.color)) return f.nothing();
-  for (int k = 0; k < c.areas.size() && !f.work.exhausted(); ++k) {
-    bool found = !(c.roles[k] & crew::role_bit(takes));
-    for (int i = 0; i < f.paths.size() && !found; ++i) {
+  for (int k = 0; k < users.areas.size() && !f.work.exhausted(); ++k) {
+    bool found = !(users.roles[k] & color_users::role_bit(takes));
+    for (int i = 0; i < f.segments.size() && !found; ++i) {
       f.work.spent += 2;
-      if (!at_ramp(f.paths.data()[i], takes) || apart(f.paths.data()[i].where, c.areas.data()[k])) continue;
+      if (!at_ramp(f.segments.data()[i], takes) || apart(f.segments.data()[i].where, users.areas.data()[k]))
+        continue;
       f.work.spent += 14;
-      found = !intersect(f.paths[i].where, c.areas[k]).empty();
+      found = !intersect(f.segments[i].where, users.areas[k]).empty();
     }
     if (found) continue;
-    const fault_kind what =
+    const fault_kind kind =
         takes ? fault_kind::no_path_feeds_the_program : fault_kind::no_path_takes_what_the_program_sends;
-    return named(f.report(what, c.areas[k].nth(0)), f, k);
+    return named(f.report(kind, users.areas[k].nth(0)), f, k);
   }
   return f.nothing();
 }
 
-/// Completeness: it has a path on every PE of its area.
-constexpr diagnostic used_everywhere(flow& f, const crew& c, bool takes) {
+/// Completeness: a color in a program's table has a path on every PE of the program's area.
+constexpr diagnostic used_everywhere(flow& f, const color_users& users, bool takes) {
   scratch<region> ramps;
-  for (int i = 0; i < f.paths.size(); ++i)
-    if (at_ramp(f.paths[i], takes)) ramps.push_back(f.paths[i].where);
-  for (int k = 0; k < c.areas.size(); ++k) {
-    if (!(c.roles[k] & crew::role_bit(takes))) continue;
-    const coord bare = uncovered(c.areas[k], ramps, f.work);
-    const fault_kind what = takes ? fault_kind::no_path_feeds_the_program_on_this_pe
+  for (int i = 0; i < f.segments.size(); ++i)
+    if (at_ramp(f.segments[i], takes)) ramps.push_back(f.segments[i].where);
+  for (int k = 0; k < users.areas.size(); ++k) {
+    if (!(users.roles[k] & color_users::role_bit(takes))) continue;
+    const coord bare = uncovered(users.areas[k], ramps, f.work);
+    const fault_kind kind = takes ? fault_kind::no_path_feeds_the_program_on_this_pe
                                   : fault_kind::no_path_takes_what_the_program_sends_on_this_pe;
-    if (bare != nowhere) return named(f.report(what, bare), f, k);
+    if (bare != nowhere) return named(f.report(kind, bare), f, k);
   }
   return f.nothing();
 }
 
-using task_rule = diagnostic (*)(flow&, const crew&, bool takes);
-inline constexpr task_rule task_rules[] = {has_program, names_color, types_of_programs, used};
+using task_rule = diagnostic (*)(flow&, const color_users&, bool takes);
+inline constexpr task_rule task_rules[] = {ramps_have_programs, programs_name_color, types_of_programs, used};
 
 constexpr bool sends_from(const layout& l, const placement& p, int color) {
   for (const path_record& way : l.paths())
@@ -146,21 +148,21 @@ constexpr bool sends_from(const layout& l, const placement& p, int color) {
   return false;
 }
 
-/// Where no route changes nobody takes commands but a teardown. Where some do, rules/switches.hpp looks
-/// closer.
+/// Where no route changes, routers take no command but a teardown. Where some do, rules/switches.hpp follows
+/// the commands.
 constexpr diagnostic commands_have_a_switch(const layout& l) {
   for (const placement& p : l.placements())
     for (const binding& b : *p.what)
       if (b.what == role::steer && !l.changes() && !(b.commands & where_switched) &&
           (b.commands & (command_bit(advance) | command_bit(reset))) && sends_from(l, p, b.id))
-        return {.what = fault_kind::no_router_takes_the_command,
+        return {.kind = fault_kind::no_router_takes_the_command,
                 .color = b.id,
                 .at = p.where.nth(0),
                 .name = p.what->name};
   return {};
 }
 
-/// A PE runs one program. This rule is about the whole layout.
+/// A PE runs one program. This rule looks at the whole layout.
 constexpr diagnostic placements_are_apart(const layout& l) {
   scratch<region> areas;
   for (const placement& p : l.placements()) areas.push_back(tight(p.where));
@@ -170,7 +172,7 @@ constexpr diagnostic placements_are_apart(const layout& l) {
       if (apart(a[i], a[j])) continue;
       const region both = intersect(a[i], a[j]);
       if (both.empty()) continue;
-      return {.what = fault_kind::two_programs_run_on_one_pe,
+      return {.kind = fault_kind::two_programs_run_on_one_pe,
               .at = both.nth(0),
               .name = l.placements()[j].what->name,
               .other = l.placements()[i].what->name};
@@ -193,11 +195,11 @@ constexpr diagnostic tables_are_unambiguous(const layout& l) {
         const binding &a = p.what->table[i], &b = p.what->table[j];
         if (!compete(a, b)) continue;
         if (a.what == role::control)
-          return {.what = fault_kind::the_program_binds_one_control_id_twice,
+          return {.kind = fault_kind::the_program_binds_one_control_id_twice,
                   .at = p.where.nth(0),
                   .have = a.id,
                   .name = p.what->name};
-        return {.what = fault_kind::the_program_takes_one_color_twice,
+        return {.kind = fault_kind::the_program_takes_one_color_twice,
                 .color = a.id,
                 .at = p.where.nth(0),
                 .name = p.what->name};

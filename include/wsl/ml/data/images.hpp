@@ -5,6 +5,7 @@
 #pragma once
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <range/v3/view/cartesian_product.hpp>
@@ -88,8 +89,15 @@ inline images read_mnist(const std::string& folder, mnist_part part) {
     throw file_error(
         fmt::format("wsl: there is no {}-{}-{}-ubyte, with or without .gz, in {}", stem, what, kind, folder));
   };
-  const std::string pixels = find("images", "idx3");
-  return read_images(pixels, find("labels", "idx1"));
+  const std::string pixels = find("images", "idx3"), labels = find("labels", "idx1");
+  images all = read_images(pixels, labels);
+  constexpr int digits = 10;
+  if (const auto wrong = std::find_if(all.labels.begin(), all.labels.end(), [](u8 l) { return l >= digits; });
+      wrong != all.labels.end())
+    throw file_error("wsl: " + labels + ": image " + std::to_string(wrong - all.labels.begin()) + " of " +
+                     std::to_string(all.count()) + " has the label " + std::to_string(*wrong) +
+                     ", not a digit from 0 to 9: the file is damaged, or not of MNIST");
+  return all;
 }
 
 }  // namespace wsl::ml

@@ -28,10 +28,25 @@ struct named_array {
 namespace detail {
 
 inline constexpr const char *checkpoint_form = "wsl.checkpoint", *checkpoint_step = "wsl.step",
-                            *checkpoint_sum = "wsl.crc32";
+                            *checkpoint_sum = "wsl.crc32", *checkpoint_facts_sum = "wsl.facts.crc32";
 
 inline unsigned long checksum(unsigned long sum, const void* bytes, std::size_t size) {
   return ::crc32_z(sum, static_cast<const Bytef*>(bytes), size);
+}
+
+/// A sum over the facts, and the names and shapes of the tensors in the order of their names.
+template <class Tensors>
+std::string checksum_of_facts(const text_by_name& facts, const Tensors& tensors) {
+  unsigned long sum = 0;
+  // the length, too, so that no letter can move from one text to the next
+  const auto add = [&](const std::string& text) {
+    const u64 size = text.size();
+    sum = checksum(checksum(sum, &size, sizeof size), text.data(), text.size());
+  };
+  for (const auto& [key, text] : facts)
+    if (key != "format" && key != checkpoint_facts_sum) add(key), add(text);
+  for (const auto& t : tensors) add(t.name), add(text_of(t.shape));
+  return std::to_string(sum);
 }
 
 }  // namespace detail
@@ -61,6 +76,19 @@ class checkpoint {
     return n;
   }
 
+  /// Throws file_error if a byte of the facts or of the numbers is not as it was written.
+  void require_undamaged() {
+    if (const auto facts_sum = facts().find(detail::checkpoint_facts_sum);
+        facts_sum != facts().end() && facts_sum->second != detail::checksum_of_facts(facts(), in_.tensors()))
+      throw file_error("wsl: " + name() +
+                       ": the header is damaged, its checksum is another: go on from an "
+                       "earlier checkpoint");
+    const std::string sum = std::to_string(in_.checksum(&detail::checksum));
+    if (sum != fact(detail::checkpoint_sum))
+      throw file_error("wsl: " + name() + ": the numbers are damaged, their checksum is " + sum + ", not " +
+                       fact(detail::checkpoint_sum) + ": go on from an earlier checkpoint");
+  }
+
   /// Fills the arrays. Arrays and tensors of the file must correspond one to one, in name and shape. Throws
   /// file_error that names the first that does not, or says that the numbers are damaged; then no array has
   /// changed.
@@ -72,11 +100,7 @@ class checkpoint {
             fmt::format("wsl: {} has a tensor '{}' for which there is no place: it is of another model, or "
                         "of another optimizer",
                         name(), t.name));
-    const std::string sum = std::to_string(in_.checksum(&detail::checksum));
-    if (sum != fact(detail::checkpoint_sum))
-      throw file_error(fmt::format(
-          "wsl: {}: the numbers are damaged, their checksum is {}, not {}: go on from an earlier checkpoint",
-          name(), sum, fact(detail::checkpoint_sum)));
+    require_undamaged();
     for (const named_array& a : arrays) {
       const std::vector<f32> numbers = in_.numbers(a.name, a.shape);
       std::copy(numbers.begin(), numbers.end(), a.numbers.begin());
@@ -110,6 +134,7 @@ class checkpoints {
     for (const tensor_view& t : tensors) sum = detail::checksum(sum, t.bytes.data(), t.bytes.size());
     facts[detail::checkpoint_form] = "1", facts[detail::checkpoint_step] = std::to_string(step),
     facts[detail::checkpoint_sum] = std::to_string(sum);
+    facts[detail::checkpoint_facts_sum] = detail::checksum_of_facts(facts, tensors);
     const std::string name = name_of(step);
     write_safetensors(name, std::move(tensors), std::move(facts));
     remove_oldest(step);
@@ -133,12 +158,14 @@ class checkpoints {
     std::sort(all.begin(), all.end());
     return all;
   }
-  /// The newest complete checkpoint, if there is one. `rejected`, if given, gets a sentence for each newer
-  /// file that is not complete.
+  /// The newest that is whole and undamaged, if there is one: all of it is read. `rejected`, if given, gets a
+  /// sentence for each newer file that is not.
   std::optional<std::string> newest(std::vector<std::string>* rejected = nullptr) const {
     const std::vector<i64> all = steps();
     for (auto step = all.rbegin(); step != all.rend(); ++step) try {
-        if (checkpoint c(name_of(*step)); c.step() == *step) return c.name();
+        checkpoint c(name_of(*step));
+        c.require_undamaged();
+        if (c.step() == *step) return c.name();
         throw file_error(fmt::format("wsl: {} is of another step than its name says", name_of(*step)));
       } catch (const file_error& e) {
         if (rejected) rejected->push_back(e.what());

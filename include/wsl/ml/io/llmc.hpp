@@ -72,6 +72,20 @@ void each_llmc_parameter(const network& n, const decoder& d, i32 padded, std::sp
         fmt::format("wsl: this model has {} numbers in a file of llm.c, not {}", at, all.size()));
 }
 
+/// Throws std::invalid_argument, with what differs, for a decoder that is no model of llm.c.
+inline void check_is_llmc(const decoder& d) {
+  check_is_gpt2(d);
+  std::string lacks;
+  const auto needs = [&](const char* what, bool has) {
+    lacks += has ? "" : (lacks.empty() ? "" : ", ") + std::string(what);
+  };
+  needs("gelu by tanh", d.between == nonlinearity::gelu_tanh), needs("biases", d.bias);
+  needs("a filter of 4 x width", !d.filter || d.filter == 4 * d.width),
+      needs("an epsilon of 1e-5", d.epsilon == 1e-5f);
+  if (!lacks.empty())
+    throw std::invalid_argument("wsl: every model of llm.c has " + lacks + "; this one has not");
+}
+
 struct llmc_model {
   decoder config;
   i32 padded = 0;            ///< rows of the table of tokens
@@ -86,16 +100,7 @@ struct llmc_model {
   }
   /// From a model. Throws std::invalid_argument if llm.c has no such model.
   static llmc_model of(const decoder& d, const network& n, const weights& w) {
-    check_is_gpt2(d);
-    std::string lacks;
-    const auto needs = [&](const char* what, bool has) {
-      lacks += has ? "" : (lacks.empty() ? "" : ", ") + std::string(what);
-    };
-    needs("gelu by tanh", d.between == nonlinearity::gelu_tanh), needs("biases", d.bias);
-    needs("a filter of 4 x width", !d.filter || d.filter == 4 * d.width),
-        needs("an epsilon of 1e-5", d.epsilon == 1e-5f);
-    if (!lacks.empty())
-      throw std::invalid_argument(fmt::format("wsl: every model of llm.c has {}; this one has not", lacks));
+    check_is_llmc(d);
     llmc_model m{d, detail::padded_vocabulary(d), {}};
     m.numbers.resize(static_cast<std::size_t>(detail::llmc_parameters(d, m.padded)));
     each_llmc_parameter(n, d, m.padded, std::span(m.numbers), [&](std::size_t k, std::span<f32> x) {

@@ -41,6 +41,9 @@ inline void fits(const batch& b, const char* what, std::size_t has, std::size_t 
                                             b.sequences, b.length, has, what, wants));
 }
 inline void all_below(const char* what, std::span<const i32> numbers, int end) {
+  if (end < 1 && !numbers.empty())
+    throw std::invalid_argument(std::string("wsl: the batch has an ") + what +
+                                " for each token, but the model has no embedding: give it features");
   for (std::size_t i = 0; i < numbers.size(); ++i)
     if (numbers[i] < 0 || numbers[i] >= end)
       throw std::invalid_argument(

@@ -189,11 +189,10 @@ class network {
     const int parts = h.queries + 2 * h.groups();
     if (h.queries >= 1 && h.keys >= 0 && h.queries % h.groups() == 0 && width(qkv) % parts == 0)
       return width(qkv) / parts;
-    const std::string of_keys = h.groups() == h.queries ? "" : fmt::format(", {} of keys", h.keys);
     throw std::invalid_argument(
         fmt::format("wsl: heads must divide the features, and heads of keys those of queries: {} shares out "
-                    "the {} to {} heads{}",
-                    name, of(qkv), h.queries, of_keys));
+                    "the {} to {} heads of queries, {} of keys and {} of values",
+                    name, of(qkv), h.queries, h.groups(), h.groups()));
   }
   static void check_probability(const std::string& name, f32 p) {
     if (!(p >= 0 && p < 1))

@@ -8,10 +8,10 @@
 
 namespace wsl::ml {
 
-/// max(x, 0)
+/// max(x, 0). Of a NaN the value is a NaN and the slope 1, as in PyTorch, so that a loss shows it.
 struct relu {
-  [[gnu::always_inline]] static f32 value(f32 x) { return x > 0 ? x : 0; }
-  [[gnu::always_inline]] static f32 slope(f32 x) { return x > 0 ? 1 : 0; }
+  [[gnu::always_inline]] static f32 value(f32 x) { return x <= 0 ? 0 : x; }
+  [[gnu::always_inline]] static f32 slope(f32 x) { return x <= 0 ? 0 : 1; }
 };
 /// x times the probability that a standard normal number is below x
 struct gelu {

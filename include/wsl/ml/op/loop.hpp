@@ -51,4 +51,22 @@ template <class F>
   return part[0];
 }
 
+namespace detail {
+
+/// x - x is 0 for every finite number, and NaN otherwise.
+struct difference_loop {
+  [[gnu::always_inline]] static void run(f32* total, const f32* x, int n) {
+    *total = sum_of(n, [x](int i) { return x[i] - x[i]; });
+  }
+};
+
+}  // namespace detail
+
+/// Whether none of n numbers is infinite or a NaN.
+inline bool all_finite(const f32* x, int n) {
+  f32 total = 0;
+  run_vectorized<detail::difference_loop>(&total, x, n);
+  return total == 0;
+}
+
 }  // namespace wsl::ml

@@ -21,11 +21,11 @@ void multiply_add(const matrix<T>& c, const matrix<const T>& a, const matrix<con
 struct relu {
   template <class T>
   static T value(T x) {
-    return x > 0 ? x : 0;
+    return x <= 0 ? 0 : x;
   }
   template <class T>
   static T slope(T x) {
-    return x > 0 ? 1 : 0;
+    return x <= 0 ? 0 : 1;
   }
 };
 struct gelu {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "../../layout/draw/svg.hpp"
+#include "../../support/ticks.hpp"
 
 namespace wsl::ml {
 
@@ -56,6 +57,7 @@ class loss_curve {
 
   /// A picture with steps to the right and the loss upward: the training loss as a line, the held-out loss as
   /// a line with dots.
+  /// The legend says the last value of each.
   std::string svg(const std::string& title) const {
     using namespace wsl::drawing;
     frame f{points_};
@@ -64,21 +66,26 @@ class loss_curve {
                       " font-family=\"sans-serif\" font-size=\"13\">\n" +
                       rectangle({0, 0}, {frame::width, frame::height}, 0, painted("#ffffff", "none", 0)) +
                       label({frame::left, 24}, title, attribute("font-weight", "bold"));
-    for (const f64 v : ticks(f.least, f.most)) {
+    for (const f64 v : support::ticks(f.least, f.most)) {
       const int y = f.y(v);
       out += outline(to('M', {frame::left, y}) + to('L', {frame::width - frame::right, y}),
                      painted("none", "#dddddd", 1));
-      out += label({frame::left - 8, y + 4}, short_digits(v), attribute("text-anchor", "end"));
+      out += label({frame::left - 8, y + 4}, support::short_number(v), attribute("text-anchor", "end"));
     }
-    for (const f64 v : ticks(0, static_cast<f64>(f.last)))
-      out += label({f.x(static_cast<i64>(v)), frame::height - frame::bottom + 20}, short_digits(v),
+    for (const f64 v : support::ticks(0, static_cast<f64>(f.last)))
+      out += label({f.x(static_cast<i64>(v)), frame::height - frame::bottom + 20}, support::short_number(v),
                    attribute("text-anchor", "middle"));
     out += label({(frame::left + frame::width - frame::right) / 2, frame::height - 6}, "step",
                  attribute("text-anchor", "middle"));
+    const coord middle{18, (frame::top + frame::height - frame::bottom) / 2};
+    out += label(middle, "loss",
+                 attribute("text-anchor", "middle") +
+                     attribute("transform", "rotate(-90 18 " + std::to_string(middle.y) + ")"));
     out += series(f, false, tint_of_color(4).hex()) + series(f, true, tint_of_color(1).hex());
-    out += label({frame::width - frame::right, 24},
-                 "training loss" + std::string(has(true) ? ", held-out loss (dots)" : ""),
-                 attribute("text-anchor", "end"));
+    out +=
+        label({frame::width - frame::right, 24},
+              legend("training loss", false) + (has(true) ? ", " + legend("held-out loss (dots)", true) : ""),
+              attribute("text-anchor", "end"));
     return out + "</svg>\n";
   }
 
@@ -113,6 +120,12 @@ class loss_curve {
     return std::any_of(points_.begin(), points_.end(),
                        [&](const point& p) { return p.evaluated == evaluated; });
   }
+  /// What a line is, and where it ends.
+  std::string legend(const char* name, bool evaluated) const {
+    const auto last = std::find_if(points_.rbegin(), points_.rend(),
+                                   [&](const point& p) { return p.evaluated == evaluated; });
+    return last == points_.rend() ? name : std::string(name) + " " + support::short_number(last->loss);
+  }
   std::string series(const frame& f, bool evaluated, const std::string& color) const {
     std::string steps, dots;
     for (const point& p : points_) {
@@ -123,25 +136,9 @@ class loss_curve {
     }
     return wsl::drawing::outline(steps, wsl::drawing::painted("none", color, 2)) + dots;
   }
-  /// About six round numbers between two numbers.
-  static std::vector<f64> ticks(f64 from, f64 to) {
-    const f64 raw = (to - from) / 6, power = std::pow(10, std::floor(std::log10(raw)));
-    const f64 every = power * (raw / power > 5 ? 10 : raw / power > 2 ? 5 : raw / power > 1 ? 2 : 1);
-    std::vector<f64> all;
-    // The limit matters for numbers so large that adding a tick does not change them.
-    for (int i = 0; i < 8; ++i)
-      if (const f64 v = (std::ceil(from / every) + i) * every; v <= to + every * 1e-6) all.push_back(v);
-    return all;
-  }
   static std::string digits(f64 x) {
     char text[32];
     return {text, std::to_chars(text, text + sizeof text, x).ptr};
-  }
-  static std::string short_digits(f64 x) {
-    char text[32];
-    return {text,
-            std::to_chars(text, text + sizeof text, std::round(x * 1e6) / 1e6, std::chars_format::general, 6)
-                .ptr};
   }
   static point from_line(std::string_view line, int number) {
     std::string_view part[4];

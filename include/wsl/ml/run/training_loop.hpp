@@ -35,6 +35,7 @@ class training_loop {
   struct progress {
     i64 step = 0;             ///< steps done
     f64 loss = 0;             ///< of the last step
+    f64 mean_loss = 0;        ///< of all steps since the last log entry
     f64 rate = 0;             ///< the learning rate of the last step
     const throughput& speed;  ///< in sequences
     f64 time_left = 0;        ///< s
@@ -61,7 +62,8 @@ class training_loop {
   template <class Next>
   void train(Next&& next, const rate::schedule& rate) {
     speed_ = throughput();
-    i64 samples = 0;  // since the last log entry
+    i64 samples = 0, steps = 0;  // since the last log entry
+    f64 losses = 0;
     while (steps_() < how_.steps && !stops()) {
       const i64 step = steps_();
       const auto numbers = next();
@@ -69,15 +71,17 @@ class training_loop {
       const f64 loss = one_step_(b, rate(step));
       if (!std::isfinite(loss))
         throw std::runtime_error(fmt::format(
-            "wsl: the loss is {} in step {}: try a smaller learning rate, or clip the gradients' norm", loss,
-            step + 1));
-      samples += b.sequences;
+            "wsl: in step {} the loss is {}: try a smaller learning rate, or clip the gradients' norm", step + 1,
+            std::isnan(loss) ? "NaN" : "infinite"));
+      samples += b.sequences, losses += loss, ++steps;
       if (step_) step_(step + 1);
       stops();
       if (due(step + 1, how_.log_steps) || is_last(step + 1)) {
         speed_.add(std::exchange(samples, 0));
+        const f64 mean = std::exchange(losses, 0) / static_cast<f64>(std::exchange(steps, 0));
         if (log_)
-          log_({step + 1, loss, rate(step), speed_, speed_.time_for((how_.steps - step - 1) * b.sequences)});
+          log_({step + 1, loss, mean, rate(step), speed_,
+                speed_.time_for((how_.steps - step - 1) * b.sequences)});
         stops();
       }
       if (evaluation_ && how_.eval_steps && (due(step + 1, how_.eval_steps) || is_last(step + 1)))

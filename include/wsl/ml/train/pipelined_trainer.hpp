@@ -22,7 +22,9 @@ class pipelined_trainer : public trainer_base {
         fabric_(plan(strips_.count()), threaded{.threads = how.threads, .pes_per_partition = 1}) {}
 
   /// One step of training with learning rate `rate`. Returns the loss before the step, a mean weighted by the
-  /// mask. Throws std::invalid_argument if the batch does not fit the model.
+  /// mask. Throws std::invalid_argument if the batch does not fit the model, and
+  /// std::runtime_error if the loss or a gradient is not finite: then the parameters are lost, and training
+  /// resumes from the last checkpoint.
   f64 step(batch b, f64 rate) {
     const f64 counts = check(*network_, b);
     const optimizer_step o{rule_, static_cast<f32>(rate), ++steps_, {how_.clip_norm, how_.clip_value}};
@@ -34,7 +36,11 @@ class pipelined_trainer : public trainer_base {
       fabric_.launch<&strip_worker::update_all>(all, clip_by_norm(sum, how_.clip_norm));
     }
     measure(began, micro_batches(b));
-    return loss() / counts;
+    i32 not_finite = -1;
+    each([&](strip_worker& w) { not_finite = std::max(not_finite, w.not_finite); });
+    const f64 mean = loss() / counts;
+    require_finite(mean, not_finite);
+    return mean;
   }
   /// The loss of a batch, without training.
   f64 evaluate(batch b) {

@@ -10,6 +10,8 @@
 #pragma once
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "settings.hpp"
@@ -53,7 +55,8 @@ class basic_trainer : public trainer_base {
 
   /// One step of training with learning rate `rate`. Returns the loss before the step, a mean weighted by the
   /// mask. Throws std::invalid_argument if the batch does not fit the model, or cannot be divided evenly
-  /// among the wafers.
+  /// among the wafers, and std::runtime_error if the loss or a gradient is not finite: then the parameters
+  /// are lost, and training resumes from the last checkpoint.
   f64 step(batch b, f64 rate) {
     complete(b);
     const f64 counts = check(*network_, b);
@@ -70,7 +73,9 @@ class basic_trainer : public trainer_base {
                                           clip_by_norm(sum(&server::sum_of_squares), how_.clip_norm));
       watch.phase("update", sum(&server::work));
     }
-    return loss() / counts;
+    const f64 mean = loss() / counts;
+    require_finite(mean, not_finite(), std::isfinite(mean) ? "" : first_not_finite());
+    return mean;
   }
   /// The loss of a batch, without training.
   f64 evaluate(batch b) {
@@ -213,6 +218,42 @@ class basic_trainer : public trainer_base {
     for (int x = 0; x < r.columns(); ++x)
       for (int y = 0; y < r.rows(); ++y) total += of[static_cast<std::size_t>(y * r.columns() + x)];
     return total;
+  }
+
+  /// The last parameter of the model whose gradient is not finite, or -1; known to all processes.
+  i32 not_finite() {
+    const region r = fabric_.plan().inside(servers);
+    std::vector<i32> of(static_cast<std::size_t>(r.count()), -1);
+    for (int i = 0; i < r.count(); ++i)
+      if (fabric_.here(r.nth(i)))
+        of[static_cast<std::size_t>(i)] = fabric_.program_at<server>(r.nth(i)).not_finite;
+    fabric_.bring_each(servers, std::span(of));
+    return *std::max_element(of.begin(), of.end());
+  }
+  /// Where a batch has lost its numbers: the first stage of the model with an output that is not finite, on
+  /// any worker; all processes come to the same.
+  std::string first_not_finite() {
+    const auto& stages = network_->stages();
+    const region r = fabric_.plan().inside(at_work);
+    std::vector<i32> of(static_cast<std::size_t>(r.count()));
+    const auto finite = [&](wafer_worker& w, int value) {
+      const matrix<f32> x = w.activations.value(value);
+      return all_finite(x.first(), x.rows() * x.columns());
+    };
+    const auto first = [&](wafer_worker& w) {
+      if (network_->input() >= 0 && !finite(w, network_->input())) return i32{-1};
+      const auto at =
+          std::find_if(stages.begin(), stages.end(), [&](const auto& s) { return !finite(w, s->output); });
+      return static_cast<i32>(at - stages.begin());
+    };
+    for (int i = 0; i < r.count(); ++i)
+      if (fabric_.here(r.nth(i)))
+        of[static_cast<std::size_t>(i)] = first(fabric_.program_at<wafer_worker>(r.nth(i)));
+    fabric_.bring_each(at_work, std::span(of));
+    const i32 least = *std::min_element(of.begin(), of.end());
+    return least < 0                                 ? "the features of the batch"
+           : least < static_cast<i32>(stages.size()) ? stages[static_cast<std::size_t>(least)]->name
+                                                     : "";
   }
 
   streaming_settings how_;

@@ -107,13 +107,13 @@ constexpr auto fmac(const D& dst, const A& a, const B& b, const S& scalar) {
 }
 /// dst = the larger of a and b
 template <class D, class A, class B>
-constexpr auto max(const D& dst, const A& a, const B& b) {
-  return detail::apply({"max", work::compare}, [](auto x, auto y) { return x < y ? y : x; }, dst, a, b);
+constexpr auto fmax(const D& dst, const A& a, const B& b) {
+  return detail::apply({"fmax", work::compare}, [](auto x, auto y) { return x < y ? y : x; }, dst, a, b);
 }
 /// dst = the smaller of a and b
 template <class D, class A, class B>
-constexpr auto min(const D& dst, const A& a, const B& b) {
-  return detail::apply({"min", work::compare}, [](auto x, auto y) { return y < x ? y : x; }, dst, a, b);
+constexpr auto fmin(const D& dst, const A& a, const B& b) {
+  return detail::apply({"fmin", work::compare}, [](auto x, auto y) { return y < x ? y : x; }, dst, a, b);
 }
 /// dst = -a
 template <class D, class A>

@@ -39,11 +39,12 @@ class strip_worker {
  public:
   strip_times times;
   f64 loss = 0, sum_of_squares = 0;
+  i32 not_finite = -1;      ///< the last parameter of the model whose gradient is not finite; -1: none
   std::vector<f32> logits;  ///< on the last PE, after a step without a backward pass
 
   void step(pe& me, pipeline_step s) {
     step_ = s, here_ = &(*s.of)[me.x()];
-    times = {}, loss = sum_of_squares = 0, forward_ = backward_ = 0;
+    times = {}, loss = sum_of_squares = 0, not_finite = -1, forward_ = backward_ = 0;
     logits.clear();
     stores_.resize(static_cast<std::size_t>(s.backward ? me.width() - me.x() : 1));
     reset_copies();
@@ -215,6 +216,8 @@ class strip_worker {
       if (auto c = copies_.find(p.parameter); c != copies_.end())
         add(matrix<f32>(gradient, p.rows, p.columns),
             matrix<const f32>(c->second.gradients.data() + p.first(), p.rows, p.columns));
+      if (!all_finite(gradient, static_cast<int>(p.size())))
+        not_finite = std::max(not_finite, static_cast<i32>(p.parameter));
       for (std::size_t i = 0; i < p.size() && !step_.optimize.updates_at_once(); ++i)
         sum_of_squares += static_cast<f64>(gradient[i]) * static_cast<f64>(gradient[i]);
     }

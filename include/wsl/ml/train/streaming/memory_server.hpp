@@ -22,13 +22,15 @@ struct memory_server {
   int child = 0;                       ///< the next node of the tree of wafers whose sums are to be added
   std::vector<f32> arrived, gathered;
   std::vector<typename format::word> leaving;
-  f64 sum_of_squares = 0;                                 ///< of the step's gradients
+  f64 sum_of_squares = 0;  ///< of the step's gradients
+  i32 not_finite = -1;     ///< the last parameter of the model whose gradient is not finite; -1: none
   u64 sent_forward = 0, sent_backward = 0, returned = 0;  ///< bytes in this step
   f64 work = 0;                                           ///< seconds of this step spent on updates
 
   void step(pe& me, const streaming_schedule* s, training_arrays* a, optimizer_step o) {
     schedule = s, arrays = a, optimize = o;
-    sent = received = 0, sum_of_squares = 0, sent_forward = sent_backward = returned = 0, work = 0;
+    sent = received = 0, sum_of_squares = 0, not_finite = -1;
+    sent_forward = sent_backward = returned = 0, work = 0;
     arrived.resize(s->max_size());
     send_next(me);
     receive_next(me);
@@ -79,11 +81,9 @@ struct memory_server {
     receive_next(me);
   }
 
-  static consteval auto tasks() {
-    return table(launch<&memory_server::step>(), launch<&memory_server::update_all>(),
-                 local<&memory_server::send_next>(), local<&memory_server::receive>(),
-                 wires::sends_tiles<Weight>(), wires::reads_sums<wires::levels>());
-  }
+  using tasks = task_list<launch<&memory_server::step>, launch<&memory_server::update_all>,
+                          local<&memory_server::send_next>, local<&memory_server::receive>,
+                          sends<wires::all_weight_tiles<Weight>>, wires::reads_sums<wires::levels>>;
 
  private:
   std::size_t transfers() const { return schedule->transfers().size(); }
@@ -122,6 +122,8 @@ struct memory_server {
       accumulate(row(arrays->gradients, t, r), std::exchange(from, from + t.columns));
   }
   void finish(const weight_transfer& t, f32* gradient) {
+    if (!all_finite(gradient, static_cast<int>(t.size())))
+      not_finite = std::max(not_finite, static_cast<i32>(t.parameter));
     if (optimize.updates_at_once()) update(t, gradient, 1);
     else sum_of_squares += squares(gradient, t.size());
   }

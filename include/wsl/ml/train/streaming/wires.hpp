@@ -56,24 +56,13 @@ constexpr int children(int x, int wafers) {
 }
 inline int children(const pe& me) { return children(me.x(), me.width()); }
 
-/// The servers' table entries for all weight tiles, and the workers'.
+/// The colors of all weight tiles.
 template <class Weight>
-consteval auto sends_tiles() {
-  return hana::unpack(hana::range_c<int, 0, max_servers>,
-                      [](auto... server) { return table(sends<weight_tiles<Weight>(server)>()...); });
-}
-template <class Weight>
-consteval auto reads_tiles() {
-  return hana::unpack(hana::range_c<int, 0, max_servers>,
-                      [](auto... server) { return table(reads<weight_tiles<Weight>(server)>()...); });
-}
+inline constexpr color_range<typename weight_format<Weight>::word, max_servers> all_weight_tiles{0};
 
 /// The table entries of a port with `count` children: the gradients of its wafer and the children's sums.
 template <int count>
-consteval auto reads_sums() {
-  return hana::unpack(hana::range_c<int, 0, count>,
-                      [](auto... level) { return table(reads<to_server>(), reads<up(level)>()...); });
-}
+using reads_sums = reads<to_server, color_range<f32, count>{up(0).id}>;
 
 /// Wires the trees, which lie in the rows of ports.
 inline void wire_trees(layout& l) {

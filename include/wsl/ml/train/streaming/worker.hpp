@@ -98,19 +98,6 @@ class worker {
     me.activate<&worker::work>();
   }
 
-  static consteval auto tasks() {
-    using namespace wires;
-    constexpr auto tiles_received = hana::unpack(hana::range_c<int, 0, max_servers>, [](auto... server) {
-      return table(local<&worker::received<server>>()...);
-    });
-    return table(launch<&worker::step>(), tiles_received, local<&worker::sent<direction::server>>(),
-                 local<&worker::sent<direction::south>>(), local<&worker::sent<direction::north>>(),
-                 local<&worker::work>(), local<&worker::computed>(), reads_tiles<Weight>(),
-                 sends<to_server>(), sends<south_from(0)>(), sends<south_from(1)>(), sends<north_from(0)>(),
-                 sends<north_from(1)>(), reads<south_from(0)>(), reads<south_from(1)>(),
-                 reads<north_from(0)>(), reads<north_from(1)>());
-  }
-
  private:
   void begin(pe& me, const network& n, const batch& b, const dropout_generator& random) {
     const int here = wires::workers_of(me), me_of_all = me.x() * here + wires::index_in_row(me.y()),
@@ -208,6 +195,19 @@ class worker {
   tile_queue<Weight> in_[wires::max_servers];
   std::vector<f32> wide_;  // the tile at work as f32, if tiles do not travel as f32
   gradient_queue out_;
+
+  template <int server>
+  using received_from = local<&worker::received<server>>;
+
+ public:
+  using tasks = task_list<launch<&worker::step>, numbered<wires::max_servers, received_from>,
+                          local<&worker::sent<direction::server>>, local<&worker::sent<direction::south>>,
+                          local<&worker::sent<direction::north>>, local<&worker::work>, local<&worker::computed>,
+                          reads<wires::all_weight_tiles<Weight>>,
+                          sends<wires::to_server, wires::south_from(0), wires::south_from(1), wires::north_from(0),
+                                wires::north_from(1)>,
+                          reads<wires::south_from(0), wires::south_from(1), wires::north_from(0),
+                                wires::north_from(1)>>;
 };
 
 }  // namespace wsl::ml

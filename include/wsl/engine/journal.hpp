@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// Runs a task at once and writes down what it sends. Engines that move one word a cycle let all PEs send into
+// the same windows, one for each color, which are empty when a run begins; the journal says in which order
+// the words of the colors follow each other, and the engine then gives them to the PE's output queues one by
+// one.
+#pragma once
+#include "../support/flat_vector.hpp"
+#include "rules.hpp"
+
+namespace wsl::engines {
+
+class send_journal {
+ public:
+  explicit send_journal(engine_port& engine)
+      : engine_(&engine), words_(max_colors * sends_of_a_task), order_(max_colors * sends_of_a_task) {
+    for (int k = 0; k < max_colors; ++k) windows_[k].words = words_.data() + k * sends_of_a_task;
+  }
+  send_journal(const send_journal&) = delete;
+  send_journal& operator=(const send_journal&) = delete;
+
+  /// Of the colors that a PE sends, in their order.
+  send_window* windows() { return windows_; }
+
+  /// Runs f, a task or the rest of one, which may send `most` wavelets of each color. `in_flight` knows the
+  /// PE's operations: each_operation(use), reads(color) and writes(color).
+  template <class InFlight, class F>
+  void run(pe_state& s, const char* name, int most, const InFlight& in_flight, F f) {
+    open(s, in_flight);
+    s.sends_at_most = static_cast<u16>(most);
+    guarded(s, name, [&] {
+      f();
+      rule::sent_nothing_refused(s);
+      if (!started_) return;
+      rule::in_flight all;
+      in_flight.each_operation([&](const transfer& t) { all.count(t); });
+      rule::fits(s, all, engine_->target());
+    });
+  }
+
+  /// The running task sends a control wavelet.
+  void send_control(pe_state& from, int color, const payload_type* type, u32 bits) {
+    send_window& out = rule::may_send_control(from, color, type);
+    *out.room() = bits;
+    out.move_to(out.next() + 1);
+    *engine_->journal++ = static_cast<u32>(color) | control_flag;
+  }
+  /// The running task starts an operation; throws fault if it may not.
+  template <class InFlight>
+  void start(pe_state& on, const transfer& t, const InFlight& in_flight) {
+    rule::may_begin(on, t, engine_->target(), in_flight);
+    if (t.output >= 0) on.window_of(t.output).close();
+    started_ = true;
+  }
+
+  /// Wavelets that the run has sent and that nobody has taken.
+  u64 size() const { return static_cast<u64>(engine_->journal - taken_); }
+  /// Calls use(wavelet) for each of them.
+  template <class Use>
+  void take(const pe_state& s, Use use) {
+    for (; taken_ != engine_->journal; ++taken_) {
+      const u8 color = static_cast<u8>(*taken_ & ~control_flag);
+      const u16 slot = s.image->slot[color];
+      use(wavelet{windows_[slot].words[read_[slot]++], color, (*taken_ & control_flag) != 0});
+    }
+  }
+
+ private:
+  static constexpr u32 control_flag = 0x100;
+
+  template <class InFlight>
+  void open(const pe_state& s, const InFlight& in_flight) {
+    taken_ = engine_->journal = order_.data();
+    started_ = false;
+    for (u64 left = s.image->present; left; left &= left - 1) {
+      const u16 slot = s.image->slot[std::countr_zero(left)];
+      send_window& c = windows_[slot];
+      c.move_to(0);
+      c.open(0);  // every send is written down
+      if (in_flight.writes(std::countr_zero(left))) c.close();
+      read_[slot] = 0;
+    }
+  }
+
+  engine_port* engine_;
+  send_window windows_[max_colors];
+  support::flat_vector<u32> words_;
+  support::flat_vector<u32> order_;  // the color of each word, with control_flag
+  const u32* taken_ = nullptr;
+  u32 read_[max_colors] = {};  // words taken, by color
+  bool started_ = false;       // the run has started an operation
+};
+
+}  // namespace wsl::engines

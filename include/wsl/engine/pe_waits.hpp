@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+// What a PE still waits for when nothing moves any more: its sends, its operations, its blocked tasks, and
+// the wavelets that nobody takes. Every engine reports these in the same words; diagnose/deadlock.hpp
+// explains them.
+#pragma once
+#include "diagnose/wait.hpp"
+#include "pe_core.hpp"
+#include "processor.hpp"
+
+namespace wsl::engines {
+
+/// What an operation of a quiet PE waits for; `starved(color)` says whether a read of the color has nothing
+/// to take. One without an end waits for input only where the main thread stands behind it.
+template <class Starved>
+void operation_waits(waits& open, const pe_state& s, const transfer& t, bool main_thread_wanted,
+                     Starved starved) {
+  const u64 left = t.endless() ? 1 : t.length - t.done;
+  const bool in_need = !t.endless() || (t.resumes && main_thread_wanted);
+  const auto note = [&](wait::reason why, int color) {
+    open.push_back({why, {s.x, s.y}, color, s.image->source->name, t.name, left});
+  };
+  bool fed = true;
+  for (int color : t.input) {
+    if (color < 0 || !starved(color)) continue;
+    fed = false;
+    if (in_need) note(wait::reason::input, color);
+  }
+  if (t.pops && t.pops->size == 0) {
+    fed = false;
+    if (in_need) note(t.pops->capacity ? wait::reason::pop : wait::reason::ended, -1);
+  }
+  if (fed && t.pushes && t.pushes->room() == 0) note(wait::reason::push, -1);
+  else if (fed) note(wait::reason::output, t.output);
+}
+
+/// The words that tasks of a quiet PE have sent and that wait for room. They leave in order, so only those of
+/// the first color wait for room; the others wait behind them.
+inline void outbox_waits(waits& open, const pe_state& s, const support::flat_queue<wavelet>& outbox) {
+  if (outbox.empty()) return;
+  u64 counts[max_colors] = {};
+  for (const wavelet& w : outbox) ++counts[w.color];
+  const int first = outbox.begin()->color;
+  const auto note = [&](wait::reason why, int color) {
+    open.push_back({why, {s.x, s.y}, color, s.image->source->name, "send", counts[color]});
+  };
+  note(wait::reason::output, first);
+  for (int color = 0; color < max_colors; ++color)
+    if (counts[color] && color != first) note(wait::reason::behind, color);
+}
+
+/// What a quiet PE's sends and operations wait for.
+template <class Starved>
+void operation_waits(waits& open, const processor& p, const pe_state& s, Starved starved) {
+  const bool main_thread_wanted = !p.calls.empty() || (s.active & ~s.blocked);
+  outbox_waits(open, s, p.outbox);
+  for (const transfer& t : p.microthreads)
+    // else its task waits for room to go on
+    if (!t.complete()) operation_waits(open, s, t, main_thread_wanted, starved);
+}
+
+/// The local task of which a PE has lost an activation; for the report of a deadlock.
+inline void lost_activations(waits& open, const pe_state& s) {
+  if (s.lost_activation == 0) return;
+  const binding* task = s.image->local[s.lost_activation - 1];
+  open.push_back({wait::reason::lost, {s.x, s.y}, -1, s.image->source->name, task->name, 1});
+}
+
+/// The local tasks of a quiet PE that are activated but blocked.
+inline void held_tasks(waits& open, const pe_state& s) {
+  for (u32 held = s.active & s.blocked; held; held &= held - 1)
+    open.push_back({wait::reason::held,
+                    {s.x, s.y},
+                    -1,
+                    s.image->source->name,
+                    s.image->local[std::countr_zero(held)]->name,
+                    1});
+}
+
+/// `n` wavelets of a color, beginning with this one, that lie before a PE and that no task has taken;
+/// `on_the_way`: some of them may still be on links.
+inline void unread_waits(waits& open, const pe_state& s, const wavelet& first, u64 n, bool on_the_way = false) {
+  const binding* task = bound_to(*s.image, first);
+  open.push_back({.why = wait::reason::unread,
+                  .at = {s.x, s.y},
+                  .color = first.color,
+                  .program = s.image->source->name,
+                  .what = task ? task->name : "",
+                  .count = n,
+                  .on_the_way = on_the_way});
+}
+
+}  // namespace wsl::engines

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+// What a program may not do with its PE, whatever the engine: one function for each rule, which throws the
+// sentence that the programmer reads. Engines ask them when a task starts an operation (may_begin), sends a
+// control wavelet (may_send_control) or ends (sent_nothing_refused, fits). See docs/errors.md.
+#pragma once
+#include <bit>
+#include <string>
+
+#include "../core/fault.hpp"
+#include "../program/pe.hpp"
+
+namespace wsl::engines {
+
+/// "PE(3, 1) of runner<...>", as messages name a PE.
+inline std::string name_of(const pe_state& s) {
+  return "PE(" + std::to_string(s.x) + ", " + std::to_string(s.y) + ") of " + s.image->source->name;
+}
+
+/// Runs a task: what it throws says where it happened. Inlined, because copying the call's captures would
+/// stall every task.
+template <class F>
+[[gnu::always_inline]] inline void guarded(const pe_state& s, const char* what, F&& f) {
+  try {
+    f();
+  } catch (const fault& e) { throw fault(std::string(e.what()) + "\n  in " + what + " on " + name_of(s)); }
+}
+
+namespace rule {
+
+inline void declares_send(const pe_state& s, int color, const payload_type* type) {
+  if (s.image->sent_type[color] == type) return;
+  const binding* b = s.image->entry(role::send, color);
+  if (!b)
+    throw fault("wsl: " + name_of(s) + " sends color " + std::to_string(color) +
+                ", but its table does not say sends<color>()");
+  if (b->type != type)
+    throw fault("wsl: " + name_of(s) + " sends " + type->name + " on color " + std::to_string(color) +
+                ", which carries " + b->type->name);
+}
+
+inline void has_path(const pe_state& s, int color, bool path) {
+  if (!path)
+    throw fault("wsl: " + name_of(s) + " sends color " + std::to_string(color) +
+                ", but no path leads from its ramp; add .path(color, area, ramp >> ...) there or do not send "
+                "on this PE");
+}
+
+inline void one_writer(const pe_state& s, int color, bool in_flight) {
+  if (in_flight)
+    throw fault("wsl: " + name_of(s) + " sends color " + std::to_string(color) +
+                " while an operation still sends on it; wait for its completion");
+}
+
+inline void may_start(const pe_state& s, const transfer& t, const machine& m) {
+  int inputs = 0;
+  for (int k = 0; k < 2; ++k) {
+    if (t.input[k] < 0) continue;
+    ++inputs;
+    if (s.image->read_type[t.input[k]] == t.input_type[k]) continue;
+    const binding* b = s.image->entry(role::read, t.input[k]);
+    if (!b)
+      throw fault("wsl: " + name_of(s) + " reads color " + std::to_string(t.input[k]) + " with " + t.name +
+                  ", but its table does not say reads<color>()");
+    if (b->type != t.input_type[k])
+      throw fault("wsl: " + name_of(s) + " reads " + t.input_type[k]->name + " from color " +
+                  std::to_string(t.input[k]) + ", which carries " + b->type->name);
+  }
+  if (inputs > m.fabric_inputs)
+    throw fault("wsl: " + name_of(s) + " reads " + std::to_string(inputs) + " colors in one " + t.name +
+                "; " + m.name + " reads " + std::to_string(m.fabric_inputs));
+}
+
+/// Operations of a PE at the end of a run of a task, those included that its run has started.
+struct in_flight {
+  int operations = 0;  ///< microthreads: what the main thread waits for is none
+  int sending = 0;
+
+  void count(const transfer& t) { operations += !t.resumes, sending += t.output >= 0; }
+};
+/// Looked at when a run ends and not before, because what moves at once does not call its engine.
+inline void fits(const pe_state& s, const in_flight& all, const machine& m) {
+  const auto refuse = [&](const char* what, int most, const char* places) {
+    throw fault("wsl: " + name_of(s) + " has more than " + std::to_string(most) + what + "; " + m.name +
+                " has " + std::to_string(most) + places +
+                ": wait for the completion of some before starting others");
+  };
+  if (all.operations > m.microthreads) refuse(" operations in flight", m.microthreads, " microthreads");
+  if (all.sending > m.output_queues)
+    refuse(" operations that send in flight", m.output_queues, " output queues");
+}
+
+/// Two operations of a PE at the same time: what one of them has for itself alone.
+inline void apart(const pe_state& s, const transfer& t, const transfer& other) {
+  const auto refuse = [&](const std::string& what, const char* remedy) {
+    throw fault("wsl: " + name_of(s) + " starts " + t.name + what + " of the " + other.name +
+                " that is in flight; " + remedy);
+  };
+  if (t.microthread >= 0 && t.microthread == other.microthread)
+    refuse(" on microthread " + std::to_string(t.microthread), "choose another, or wait for its completion");
+  if (t.pushes && t.pushes == other.pushes)
+    refuse(", which pushes into the FIFO", "a FIFO has one operation at each end: wait for its completion");
+  if (t.pops && t.pops == other.pops)
+    refuse(", which pops from the FIFO", "a FIFO has one operation at each end: wait for its completion");
+}
+/// Whether an operation needs that rule: most do not.
+inline bool may_clash(const transfer& t) { return t.uses_fifo() || t.microthread >= 0; }
+/// While an operation sends a color, its window is closed to tasks and to other operations.
+inline bool operation_sends(const pe_state& s, int color) { return s.window_of(color).is_closed(); }
+/// An output queue has one operation at a time.
+inline void has_queue_alone(const pe_state& s, const transfer& t) {
+  if (t.output < 0) return;
+  for (u64 left = s.image->sharing_queue_with(t.output) & s.image->present; left; left &= left - 1)
+    if (const int color = std::countr_zero(left); operation_sends(s, color))
+      throw fault("wsl: " + name_of(s) + " starts " + t.name + " on color " + std::to_string(t.output) +
+                  ", whose output queue an operation on color " + std::to_string(color) +
+                  " still uses; wait for its completion");
+}
+
+inline void one_reader(const pe_state& s, int color, bool taken) {
+  if (taken)
+    throw fault(
+        "wsl: " + name_of(s) + " reads color " + std::to_string(color) +
+        " twice at once; a color has one reader: wait for the completion of the operation that reads it");
+}
+
+/// All that an operation must respect which a task of this PE starts. `in_flight` knows the PE's other
+/// operations: each_operation(use) and reads(color).
+template <class InFlight>
+void may_begin(const pe_state& s, const transfer& t, const machine& m, const InFlight& in_flight) {
+  may_start(s, t, m);
+  if (may_clash(t)) in_flight.each_operation([&](const transfer& other) { apart(s, t, other); });
+  has_queue_alone(s, t);
+  for (int k = 0; k < 2; ++k)
+    if (t.input[k] >= 0)
+      one_reader(s, t.input[k], in_flight.reads(t.input[k]) || (k == 1 && t.input[0] == t.input[1]));
+  if (t.output < 0) return;
+  declares_send(s, t.output, t.output_type);
+  has_path(s, t.output, (s.image->present & color_bit(t.output)) != 0);
+  one_writer(s, t.output, operation_sends(s, t.output));
+}
+
+/// Says why a task may not send.
+[[noreturn]] inline void refuse_send(const pe_state& s, int color, const payload_type* type) {
+  rejected = {};
+  declares_send(s, color, type);
+  has_path(s, color, (s.image->present & color_bit(color)) != 0);
+  one_writer(s, color, operation_sends(s, color));
+  throw fault("wsl: " + name_of(s) + " sends too many wavelets of color " + std::to_string(color) +
+              " in one run of a task; a data task may send " + std::to_string(sends_of_a_data_task) +
+              ", another task " + std::to_string(sends_of_a_task) +
+              ": send more with a descriptor, me.async(mov(fabout(color), mem(array)))");
+}
+/// Looked at when a task has ended: `pe::send` itself calls nothing.
+inline void sent_nothing_refused(const pe_state& s) {
+  if (rejected.color >= 0) [[unlikely]]
+    refuse_send(s, rejected.color, rejected.type);
+}
+/// The window that takes a control wavelet of the running task.
+inline send_window& may_send_control(const pe_state& s, int color, const payload_type* type) {
+  if (s.image->sent_type[color] != type) refuse_send(s, color, type);
+  send_window& out = s.window_of(color);
+  if (out.is_closed() || out.next() >= out.limit() + s.sends_at_most) refuse_send(s, color, type);
+  return out;
+}
+/// How many wavelets of a color one run of a task may send.
+inline int sends_of(const binding& task) {
+  return task.what == role::data ? sends_of_a_data_task : sends_of_a_task;
+}
+
+[[noreturn]] inline void not_closed(const pe_state& s, int color) {
+  throw fault("wsl: " + name_of(s) + " reopens color " + std::to_string(color) +
+              ", which is open: no command has torn it down");
+}
+
+[[noreturn]] inline void no_control_task(const pe_state& s, int color, int id) {
+  throw fault("wsl: a control wavelet with id " + std::to_string(id) + " on color " + std::to_string(color) +
+              " arrived at " + name_of(s) + ", which binds no such control task");
+}
+
+}  // namespace rule
+
+}  // namespace wsl::engines

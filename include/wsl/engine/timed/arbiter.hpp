@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// An arbiter lets at most one word a cycle through each output port of a router. It serves a group of virtual
+// channels that share such ports and take turns at them; its kind says how much of that there is to decide.
+#pragma once
+#include "../../core/scalar.hpp"
+#include "virtual_channels.hpp"
+
+namespace wsl::engines {
+
+struct arbiter {
+  static constexpr u32 none = channel_node::none;
+  enum class kind : u8 {
+    alone,     ///< one virtual channel
+    straight,  ///< several that come in by one port and leave by one
+    merging,   ///< several that come in by several ports and leave by one
+    forking,   ///< several that leave by several ports
+    switched,  ///< some with a switch
+    ranked,    ///< several of different ranks, with switches or without
+  };
+  u32 first = 0;  ///< the first pipe of its virtual channels; they stand together
+  u8 channels = 0;
+  u8 turn = 0;  ///< the channel that goes first next time
+  kind what = kind::alone;
+  u32 router = 0;
+
+  // Of a virtual channel that is alone:
+  u32 down = none;      ///< the pipe to the PE
+  u32 next = none;      ///< the pipe to another channel that is alone, which this one keeps moving
+  bool others = false;  ///< whether it has further targets
+  bool flows = false;   ///< whether it has `next`, perhaps `down`, and no further targets
+  u64 free_from = 0;    ///< the first cycle that is not booked
+};
+
+}  // namespace wsl::engines

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: MIT
+// The PE program of all solvers, and its layout. A method is a state machine that decides which pass comes
+// next. Every PE runs it with the same totals and so comes to the same decision without being told. In a pass
+// with a product a PE updates the lines at the rim of its block first, sends them to its neighbours, computes
+// its inner lines meanwhile, and returns to the rim when the neighbours' lines have arrived. Then the totals
+// are reduced over the fabric. The wafer's algorithm: Rocki et al., arXiv 2010.03660.
+#pragma once
+#include "../../collective/all_reduce.hpp"
+#include "../stencil/side_exchange.hpp"
+#include "storage.hpp"
+
+namespace wsl::solver {
+
+inline constexpr neighbours<f32> halo{0};                                  ///< colors 0 to 7
+inline constexpr all_reduce<f32> joining{.first = 8, .words = most_sums};  ///< colors 8 to 11
+
+/// The next action: the next pass, the first pass of the next iteration, or the end, with or without one
+/// more iteration.
+enum class verdict : u8 { next_pass, next_iteration, last_iteration, end };
+
+/// Iterations of one launch, whose results a PE keeps for the host.
+inline constexpr int most_iterations_a_launch = 64;
+
+/// Compensated summation of f32 numbers (Knuth's two-sum): the total of many lines is as exact as one of
+/// few.
+class running_sum {
+ public:
+  void add(f32 x) {
+    const f32 sum = high_ + x, part = sum - high_;
+    low_ += (high_ - (sum - part)) + (x - part);
+    high_ = sum;
+  }
+  f32 value() const { return high_ + low_; }
+
+ private:
+  f32 high_ = 0, low_ = 0;
+};
+
+template <class Method, class Storage>
+class solver_pe {
+ public:
+  using vector_store = typename Storage::template vector_store<Method::vectors>;
+
+  // The host fills these before the first launch.
+  Method method;
+  vector_store store;
+  void shape(const stencil& a, const cells& own, const grid::lines& inner) {
+    own_ = own, inner_ = inner;
+    store.shape(a, own);
+  }
+  /// The measure of each iteration of the last launch: |r| / |b|, or the eigenvalue.
+  std::span<const f32> history() const { return {history_, static_cast<std::size_t>(done_)}; }
+
+  void iterate(pe& me, int iterations) {
+    left_ = iterations, done_ = 0;
+    if (left_ > 0) me.activate<&solver_pe::proceed>();
+  }
+  /// Applies the updates that the method has postponed, so that x is that of its last iteration.
+  void close(pe& me) {
+    left_ = done_ = 0;
+    if (method.close()) me.activate<&solver_pe::proceed>();
+  }
+
+  std::span<f32> outgoing(port side, int piece) { return face(side, piece, false); }
+  std::span<f32> incoming(port side, int piece) { return face(side, piece, true); }
+
+  static consteval auto tasks() {
+    return table(launch<&solver_pe::iterate>(), launch<&solver_pe::close>(), local<&solver_pe::proceed>(),
+                 long_running(local<&solver_pe::inside>()), local<&solver_pe::at_rim>(),
+                 local<&solver_pe::decide>(), use<&solver_pe::sides_>(), use<&solver_pe::joining_>());
+  }
+
+ private:
+  using pass = any_pass<Method::vectors>;
+  void present(pe& me, void (solver_pe::*go)(pe&, const pass&)) {
+    method.present([&](const auto& p) { (this->*go)(me, without_type(p)); });
+  }
+
+  void proceed(pe& me) {
+    for (running_sum& s : sums_) s = {};
+    present(me, &solver_pe::begin);
+  }
+  void inside(pe& me) {
+    present(me, &solver_pe::go_through);
+    me.unblock<&solver_pe::at_rim>();
+  }
+  void at_rim(pe& me) { present(me, &solver_pe::go_around); }
+
+  void begin(pe& me, const pass& p) {
+    if (p.multiply) {
+      rim([&](const grid::lines& l) { prepare(p, l); });
+      sides_.start(me, *this, then<&solver_pe::at_rim>());
+      me.activate<&solver_pe::inside>();
+      me.block<&solver_pe::at_rim>();
+    } else {
+      prepare(p, {{0, own_.x}, {0, own_.y}});
+      spend(me, p, own_.x * own_.y);
+      join(me, p);
+    }
+  }
+  void go_through(pe& me, const pass& p) {
+    sweep(p);
+    spend(me, p, inner_.count());
+  }
+  void go_around(pe& me, const pass& p) {
+    rim([&](const grid::lines& l) { multiply(p, l); });
+    spend(me, p, own_.x * own_.y - inner_.count());
+    join(me, p);
+  }
+  void join(pe& me, const pass& p) {
+    for (int k = 0; k < most_sums; ++k) totals_[k] = sums_[k].value();
+    if (p.sums > 0) joining_.start(me, mem(totals_).part(0, p.sums), then<&solver_pe::decide>());
+    else me.activate<&solver_pe::decide>();
+  }
+  void decide(pe& me) {
+    const verdict v = method.decide(totals_);
+    if (v == verdict::next_iteration || v == verdict::last_iteration)
+      history_[done_++] = method.measured(), --left_;
+    if (v == verdict::next_pass || (v == verdict::next_iteration && left_ > 0))
+      me.activate<&solver_pe::proceed>();
+  }
+
+  /// The time of a pass on a wafer: a cycle for each operation on f32 and each cell.
+  void spend(pe& me, const pass& p, int lines) {
+    me.spend(static_cast<u64>(p.operations) * static_cast<u64>(lines) * static_cast<u64>(own_.z));
+  }
+
+  /// The lines at the rim: those that neighbours need, or that need the neighbours' lines.
+  template <class F>
+  void rim(F f) {
+    f({{0, inner_.x.from}, {0, own_.y}});
+    f({inner_.x, {0, inner_.y.from}});
+    f({inner_.x, {std::max(inner_.y.from, inner_.y.to), own_.y}});
+    f({{std::max(inner_.x.from, inner_.x.to), own_.x}, {0, own_.y}});
+  }
+
+  // Plane after plane. The product is one plane and one line behind the update that it needs, so a tile's
+  // lines of a few planes stay in cache. Every other pass goes backward and starts with the lines that the
+  // pass before it used last.
+  void sweep(const pass& p) {
+    const int planes = inner_.x.size(), tile = std::max(8, static_cast<int>(words_a_tile / store.stride()));
+    backward_ = !backward_;
+    const auto plane = [&](int i) { return backward_ ? inner_.x.to - 1 - i : inner_.x.from + i; };
+    for (int y = inner_.y.from; y < inner_.y.to; y += tile) {
+      const bool last = y + tile >= inner_.y.to;
+      const grid::range ahead{y, last ? inner_.y.to : y + tile},
+          behind{y == inner_.y.from ? y : y - 1, last ? inner_.y.to : y + tile - 1};
+      for (int i = 0; i <= planes; ++i) {
+        if (i < planes) prepare(p, {{plane(i), plane(i) + 1}, ahead});
+        if (i > 0) multiply(p, {{plane(i - 1), plane(i - 1) + 1}, behind});
+      }
+    }
+  }
+  static constexpr std::ptrdiff_t words_a_tile = 1 << 15;
+
+  void prepare(const pass& p, const grid::lines& l) {
+    each_plane(p, l, [&](int x, f32* sums) {
+      p.prepare(p.self, lines_at(x, l.y.from), store.stride(), l.y.size(), whole_vectors(own_.z), sums);
+    });
+  }
+  void multiply(const pass& p, const grid::lines& l) {
+    each_plane(p, l, [&](int x, f32* sums) {
+      surroundings s{store.line(p.from, x - 1, l.y.from),
+                     store.line(p.from, x + 1, l.y.from),
+                     store.line(p.from, x, l.y.from - 1),
+                     store.line(p.from, x, l.y.from + 1),
+                     {},
+                     {}};
+      for (int k = 0; k < stencil_points; ++k)
+        s.weights[k] = store.weights(k, x, l.y.from), s.steps[k] = store.weight_step(k);
+      p.multiply(p.self, lines_at(x, l.y.from), s, store.stride(), l.y.size(), whole_vectors(own_.z), sums);
+    });
+  }
+  template <class F>
+  void each_plane(const pass& p, const grid::lines& l, F f) {
+    if (l.count() == 0) return;
+    for (int x = l.x.from; x < l.x.to; ++x) {
+      f32 sums[most_sums]{};
+      f(x, sums);
+      for (int k = 0; k < p.sums; ++k) sums_[k].add(sums[k]);
+    }
+  }
+  bundle<Method::vectors> lines_at(int x, int y) {
+    bundle<Method::vectors> b;
+    for (int v = 0; v < Method::vectors; ++v) b.line[static_cast<std::size_t>(v)] = store.line(v, x, y);
+    return b;
+  }
+
+  // A side in x is one piece, with the zeros between its lines; a side in y is a line of each plane.
+  std::span<f32> face(port side, int piece, bool beyond) {
+    const bool along_x = side == east || side == west, far = side == east || side == south;
+    if (piece >= (along_x ? 1 : own_.x)) return {};
+    const int place = (far ? (along_x ? own_.x : own_.y) : -1) + (beyond ? 0 : far ? -1 : 1);
+    const std::ptrdiff_t words = (along_x ? own_.y - 1 : 0) * store.stride() + own_.z;
+    return {along_x ? store.line(crossing(), place, 0) : store.line(crossing(), piece, place),
+            static_cast<std::size_t>(words)};
+  }
+  /// The vector that A is applied to.
+  int crossing() {
+    int from = 0;
+    method.present([&]<class Pass>(const Pass&) {
+      if constexpr (Pass::multiplies) from = Pass::from;
+    });
+    return from;
+  }
+
+  cells own_;          // lines in x and y, cells in z
+  grid::lines inner_;  // those whose neighbours are all on this PE
+  bool backward_ = false;
+  int left_ = 0, done_ = 0;
+  f32 history_[most_iterations_a_launch]{};
+  running_sum sums_[most_sums];
+  f32 totals_[most_sums]{};
+  side_exchange<halo, solver_pe> sides_;
+  endpoint<joining> joining_;
+};
+
+/// wide x high PEs, each with the same program. Even and odd columns and rows are placed by themselves: of
+/// the eight colors of its neighbours a PE hears four, and a wafer has eight input queues.
+template <class Method, class Storage>
+constexpr layout plan(const machine& target, int wide, int high) {
+  layout l{target, wide, high};
+  for (int x = 0; x < support::min(2, wide); ++x)
+    for (int y = 0; y < support::min(2, high); ++y)
+      l.place(columns(x, end, 2).rows(y, end, 2), program_v<solver_pe<Method, Storage>>);
+  for (color<f32> c : halo.colors()) l.path(c, region{}, ramp >> ramp);  // the table names all eight
+  halo.wire(l);
+  joining.wire(l);
+  return l;
+}
+
+}  // namespace wsl::solver

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// The PE program of wave25, and its layout. A PE exchanges lines with its four neighbours, marches as many
+// steps as these lines allow, and begins anew. There is no global barrier, so distant parts of the grid may
+// be steps apart. The exchange takes two colors for each direction, one for even and one for odd PEs. Lines
+// that must reach a PE further away are passed on, one stage for each hop.
+#pragma once
+#include "../stencil/side_exchange.hpp"
+#include "tile.hpp"
+
+namespace wsl::wave25 {
+
+inline constexpr neighbours<f32> halo{0};  ///< colors 0 to 7
+
+template <class Storage>
+struct wave_pe {
+  tile<Storage> here;
+  int left = 0;   ///< steps of this launch that are still to do
+  int stage = 0;  ///< of the exchange before the next steps
+  side_exchange<halo, wave_pe> sides;
+
+  void march(pe& me, int steps) {
+    left = steps;
+    here.begin_launch();
+    if (left > 0) me.activate<&wave_pe::proceed>();
+  }
+
+  void proceed(pe& me) {
+    if (stage < here.cut().stages()) sides.start(me, *this, then<&wave_pe::exchanged>());
+    else me.activate<&wave_pe::advance>();
+  }
+  void advance(pe& me) {
+    const int steps = std::min(left, here.cut().depth);
+    here.march(steps);
+    stage = 0;
+    if (left -= steps; left > 0) me.activate<&wave_pe::proceed>();
+  }
+  void exchanged(pe& me) {
+    ++stage;
+    me.activate<&wave_pe::proceed>();
+  }
+
+  std::span<f32> outgoing(port side, int piece) { return here.outgoing(stage, side, piece); }
+  std::span<f32> incoming(port side, int piece) { return here.incoming(stage, side, piece); }
+
+  static consteval auto tasks() {
+    return table(launch<&wave_pe::march>(), local<&wave_pe::proceed>(),
+                 long_running(local<&wave_pe::advance>()), local<&wave_pe::exchanged>(),
+                 use<&wave_pe::sides>());
+  }
+  static constexpr void wire(layout& l) { halo.wire(l); }
+};
+
+/// wide x high PEs, each with the same program.
+template <class Storage, class Program = wave_pe<Storage>>
+constexpr layout plan(const machine& target, int wide, int high) {
+  layout l{target, wide, high};
+  l.place(all, program_v<Program>);
+  Program::wire(l);
+  return l;
+}
+
+}  // namespace wsl::wave25

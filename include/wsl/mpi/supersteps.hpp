@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+// Supersteps of partitions that several ranks share. A rank first runs those of its partitions that border on
+// another rank's, and sends what they have written; it is on its way while the others run. The order in which
+// partitions run does not matter: what one writes the others see in the next superstep. While PEs here have
+// offloaded jobs, one thread alone sees to the supersteps and the others compute. Where there is only one
+// thread, it computes when no messages are left: others would wait for it.
+#pragma once
+#include <atomic>
+#include <optional>
+
+#include "../engine/threaded/superstep.hpp"
+#include "exchange.hpp"
+
+namespace wsl::mpi {
+
+/// Threads beside the one that sees to the supersteps, no more of them than have something to compute when
+/// they are first needed.
+struct compute_helpers {
+  int most;  ///< that one included
+  std::optional<engines::thread_pool> thread_pool = {};
+
+  engines::thread_pool& all(std::size_t offloaded_jobs) {
+    if (!thread_pool)
+      thread_pool.emplace(
+          static_cast<int>(support::min<std::size_t>(static_cast<std::size_t>(most), offloaded_jobs + 1)));
+    return *thread_pool;
+  }
+};
+
+/// Runs the partitions from `first` to before `end` in supersteps from `last` + 1 on, until no rank has
+/// anything left to do or a partition has failed; returns the number of the last superstep. Together. Only
+/// the calling thread calls MPI. Where one thread is enough for the partitions, `helpers` compute beside it.
+template <class RunPartition>
+u64 run_supersteps(engines::thread_pool& threads, compute_helpers& helpers,
+                   support::flat_vector<engines::partition>& partitions, u32 first, u32 end, u64 last,
+                   exchange& others, RunPartition run_partition) {
+  using engines::termination_vote;
+  u32 at_border = 0;
+  for (u32 b = first; b < end; ++b) at_border += others.borders(b);
+
+  termination_vote all = termination_vote::messages;
+  std::atomic<u32> ready = 0;  // partitions at the border that have run
+  // of the partitions here, when all of them last ran
+  support::flat_vector<engines::open_job*> offloaded_jobs;
+  bool one_leads = false;  // and the other threads do these
+  const auto find_jobs = [&] {
+    offloaded_jobs.clear();
+    for (u32 b = first; b < end; ++b)
+      for (engines::open_job* e : partitions[b].offloaded_jobs) offloaded_jobs.push_back(e);
+  };
+  const auto do_one = [&] {
+    for (engines::open_job* e : offloaded_jobs)
+      if (e->do_if_first()) return true;
+    return false;
+  };
+  auto job = [&](int thread) {
+    bool sent = false;
+    const auto move_on = [&] {
+      if (sent) others.move_on();
+      else if (ready.load(std::memory_order_acquire) == at_border) others.send(last + 1), sent = true;
+    };
+    const auto run = [&](u32 from, u32 to) {
+      if (thread == 0) others.expect(), sent = false;
+      for (const bool first_ones : {true, false})
+        for (u32 b = from; b < to; ++b) {
+          if (others.borders(b) != first_ones) continue;
+          partitions[b].computes = all == termination_vote::computing;
+          run_partition(partitions[b], last + 1);
+          if (first_ones) ready.fetch_add(1);
+          if (thread == 0) move_on();
+        }
+    };
+    const auto receive = [&] {
+      if (!sent) move_on();
+      ready.store(0, std::memory_order_relaxed);
+      termination_vote mine = termination_vote::nothing;
+      for (u32 b = first; b < end; ++b) mine = engines::larger(mine, engines::vote_of(partitions[b]));
+      all = others.receive(last + 1, mine, one_leads);
+      ++last;
+    };
+    const auto share = [&](int k) {
+      return first + static_cast<u32>(k) * (end - first) / static_cast<u32>(threads.size());
+    };
+    auto lead = [&](int k) {
+      if (k == 0) receive();
+      while (k == 0 && all == termination_vote::messages) run(first, end), receive();
+      while (do_one()) {}
+    };
+    while (engines::goes_on(all)) {
+      run(share(thread), share(thread + 1));
+      threads.barrier.wait();
+      if (thread == 0) {
+        find_jobs();
+        one_leads = helpers.most > 1 && !offloaded_jobs.empty();
+        if (!one_leads) receive();
+      }
+      threads.barrier.wait();
+      if (one_leads && threads.size() == 1) helpers.all(offloaded_jobs.size()).run(lead);
+      else if (one_leads) lead(thread), threads.barrier.wait();
+    }
+  };
+  if (threads.size() == 1) job(0);
+  else threads.run(job);
+  return last;
+}
+
+}  // namespace wsl::mpi

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// How a number of the host becomes an element of a PE's memory, or an argument of one of its tasks, and back. The same
+// type is copied bit by bit; numbers become floating-point numbers of any width with one rounding, to nearest; whole
+// numbers become whole numbers of another width or sign if they fit. A floating-point number never becomes a whole one
+// by itself, and no number becomes a truth value.
+#pragma once
+#include <concepts>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "../core/fault.hpp"
+#include "../core/half.hpp"
+
+namespace wsl {
+
+namespace detail {
+
+template <class T>
+concept floating = std::floating_point<T> || is_half<T>;
+template <class T>
+concept whole = std::integral<T> && !std::same_as<T, bool>;
+
+[[noreturn]] inline void does_not_fit(const std::string& number, std::size_t bytes, bool has_sign) {
+  throw fault("wsl: " + number + " does not fit into " + (has_sign ? "a signed" : "an unsigned") +
+              " number of " + std::to_string(8 * bytes) + " bits");
+}
+
+}  // namespace detail
+
+template <class From, class To>
+concept becomes =
+    std::same_as<From, To> || (detail::floating<To> && (detail::floating<From> || std::integral<From>)) ||
+    (detail::whole<To> && detail::whole<From>);
+
+/// Throws fault if a whole number does not fit.
+template <class To, class From>
+constexpr To convert(From x) {
+  static_assert(becomes<From, To>,
+                "wsl: the host's numbers and the member's elements must be of one type, or become each other "
+                "without a cast: a "
+                "floating-point number from any number, a whole number from a whole one");
+  if constexpr (detail::whole<To> && !std::same_as<From, To>)
+    if (!std::in_range<To>(x)) detail::does_not_fit(std::to_string(x), sizeof(To), std::is_signed_v<To>);
+  return static_cast<To>(x);
+}
+
+}  // namespace wsl

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+// What a running task knows of its PE: the program's table, sorted for running, and the state of the PE, of
+// which its tasks see `pe`. Tasks and their engine share these two; engine_port.hpp is all else between them.
+#pragma once
+#include "../support/min_max.hpp"
+#include "engine_port.hpp"
+
+namespace wsl {
+
+/// A program's table sorted for running: which entry a color, a local task or a control wavelet calls; and
+/// what PEs of one placement whose ramps send the same colors have in common.
+struct program_image {
+  const program* source = nullptr;
+  engine_port* engine = nullptr;
+  engines::send_window* send_windows = nullptr;  ///< of the whole engine
+  engines::receive_window* receive_windows = nullptr;
+  void* memories = nullptr;  ///< of the placement's PEs, one after the other
+  std::size_t stride = 0;    ///< bytes from one of them to the next
+  u32 first = 0;             ///< the placement's first PE
+  const binding* data[max_colors] = {};
+  const binding* local[max_local_tasks] = {};
+  const void* local_key[max_local_tasks + 1] = {};  ///< their identities; none for the last
+  const binding* control[max_colors] = {};
+  const binding* torn_down[max_colors] = {};
+  int locals = 0;
+  /// colors of data tasks; colors that descriptors read; colors that are sent
+  u64 takes = 0, reads = 0, sends = 0;
+  u64 tears = 0;           ///< colors whose teardown starts a task
+  bool reacts = false;     ///< to words: has data or control tasks
+  u64 blocked_colors = 0;  ///< how tasks are when the fabric starts
+  u32 blocked_locals = 0, active_locals = 0;
+  u64 sharing_queue = 0;  ///< colors that share an output queue with others
+  u64 urgent_colors = 0;  ///< whose data tasks go before local tasks ...
+  /// ... that are not urgent themselves; they have the lowest numbers
+  u32 urgent_locals = 0;
+  u32 long_running_locals = 0;  ///< that compute long; they have the highest numbers
+  u64 present = 0;              ///< colors that a path takes from this PE's ramp
+  u16 slot[max_colors] = {};    ///< which of a PE's send windows a present color has
+  u16 slots = 0;                ///< how many there are
+  /// more than the machine has output queues, or microthreads besides one for a reader
+  bool sends_many = false;
+  i16 width = 0, height = 0;                       ///< of the grid
+  const payload_type* sent_type[max_colors] = {};  ///< what a present color carries; none for the others
+  const payload_type* read_type[max_colors] = {};  ///< what descriptors read from a color
+  u8 steers[max_colors] = {};                      ///< commands that control wavelets of a color carry
+
+  explicit program_image(const program& p) : source(&p) {
+    for (const binding& b : p) switch (b.what) {
+        case role::data:
+          data[b.id] = &b;
+          takes |= color_bit(b.id), reacts = true;
+          blocked_colors |= b.start == initially::blocked ? color_bit(b.id) : 0;
+          urgent_colors |= b.urgent ? color_bit(b.id) : 0;
+          break;
+        case role::local:
+          local[b.id] = &b, local_key[b.id] = b.key, ++locals;
+          blocked_locals |= b.start == initially::blocked ? local_bit(b.id) : 0;
+          active_locals |= b.start == initially::active ? local_bit(b.id) : 0;
+          urgent_locals |= b.urgent ? local_bit(b.id) : 0;
+          long_running_locals |= b.long_running ? local_bit(b.id) : 0;
+          break;
+        case role::control: control[b.id] = &b, reacts = true; break;
+        case role::torn_down: torn_down[b.id] = &b, tears |= color_bit(b.id); break;
+        case role::read:
+          reads |= color_bit(b.id);
+          read_type[b.id] = b.type;
+          break;
+        case role::send: sends |= color_bit(b.id); break;
+        case role::steer: steers[b.id] = static_cast<u8>(steers[b.id] | b.commands); break;
+        case role::share: sharing_queue |= b.after; break;
+        case role::launch: break;
+      }
+  }
+
+  /// Which of the declared sends have a path on the PEs that share this image, in the order of their
+  /// windows, on such a machine.
+  void set_present(u64 colors, const machine& target) {
+    present = colors & sends;
+    for (int c = 0; c < max_colors; ++c) {
+      const bool here = (present & color_bit(c)) != 0;
+      slot[c] = here ? slots++ : u16{0};
+      sent_type[c] = here ? entry(role::send, c)->type : nullptr;
+    }
+    sends_many = slots > support::min(target.output_queues, target.microthreads - 1);
+  }
+
+  /// The entry that declares a color for a role, null if there is none.
+  const binding* entry(role what, int color) const {
+    for (const binding& b : *source)
+      if (b.what == what && b.id == color) return &b;
+    return nullptr;
+  }
+
+  /// The other colors that leave through a color's output queue, where they take turns.
+  u64 sharing_queue_with(int color) const {
+    if (!(sharing_queue & color_bit(color)) || !engine->target().color_owns_queue) return 0;
+    return entry(role::share, color)->after & ~color_bit(color);
+  }
+
+  /// The task of control wavelets with this id, null if the program binds none.
+  const binding* control_with(int id) const { return id < max_colors ? control[id] : nullptr; }
+
+  /// The local task with this identity, -1 if the program does not bind it.
+  int local_with(const void* key) const {
+    for (int i = 0; i < locals; ++i)
+      if (local[i]->key == key) return i;
+    return -1;
+  }
+};
+
+namespace engines {
+
+/// What the task that runs on this thread tried to send and could not. The engine looks as soon as the task
+/// has ended.
+struct rejected_send {
+  int color = -1;
+  const payload_type* type = nullptr;
+};
+inline constinit thread_local rejected_send rejected;
+
+/// The color that an operation of the running task has read at once, counted from 1. `several` where it is
+/// more than one, which the engine knows, and wherever the task may not run again without its engine. A type
+/// of its own for the reason that window_index is one.
+enum class taken_color : u8 { none, several = 255 };
+constexpr taken_color taken(int color) { return taken_color(color + 1); }
+
+}  // namespace engines
+
+/// The state of one PE between and during its tasks. A wafer has a million of them, so each byte counts.
+struct pe_state {
+  const program_image* image = nullptr;
+  u64 blocked_colors = 0;                     ///< data tasks that may not run
+  u32 active = 0, blocked = 0;                ///< local tasks: activated; may not run
+  u32 index = 0;                              ///< position among the engine's PEs
+  engines::window_index first_send_window{};  ///< of one for each color present in the image
+  u32 first_receive_window = 0;
+  i16 x = 0, y = 0;
+  engines::taken_color taken{};  ///< of the running task
+  bool interrupted = false;      ///< the running task did something after which the engine must choose anew
+  bool defers : 1 = false;       ///< operations start as microthreads, even those that could move at once
+  /// the newest local task that a completion activated while it was active, so that one activation was lost,
+  /// counted from 1
+  u8 lost_activation : 6 = 0;
+  u16 sends_at_most = 0;  ///< wavelets of a color, in one run of the running task
+
+  void* memory() const {
+    return static_cast<unsigned char*>(image->memories) +
+           static_cast<std::size_t>(index - image->first) * image->stride;
+  }
+  /// Of the colors present in the image, one after the other.
+  engines::send_window* send_windows() const {
+    return image->send_windows + static_cast<u32>(first_send_window);
+  }
+  engines::send_window& window_of(int color) const { return send_windows()[image->slot[color]]; }
+  /// By color and sender; the PE after this one, or the end of all, says where they end.
+  engines::receive_window* receive_windows() const { return image->receive_windows + first_receive_window; }
+  engines::receive_window* end_of_receive_windows() const {
+    return image->receive_windows + this[1].first_receive_window;
+  }
+
+  /// Whether urgent data tasks go before the local tasks that are ready.
+  bool hurries(u32 ready) const { return image->urgent_colors && !(ready & image->urgent_locals); }
+
+  /// Stores only what is new: a processor stores one word a cycle, and a task may start one operation after
+  /// the other.
+  [[gnu::always_inline]] void interrupt() {
+    if (!interrupted) interrupted = true;
+  }
+
+  /// A completion activates a local task.
+  [[gnu::always_inline]] void activate(int id) {
+    if (active & local_bit(id)) [[unlikely]]
+      lost_activation = static_cast<u8>((id + 1) & 63);
+    active |= local_bit(id);
+  }
+  /// What the completion of an operation does to the tasks.
+  void complete(const transfer& t) {
+    if (t.activates >= 0) activate(t.activates);
+    if (t.unblocks >= 0) blocked &= ~local_bit(t.unblocks);
+    if (t.unblocks_color >= 0) blocked_colors &= ~color_bit(t.unblocks_color);
+    if (t.signals) ++t.signals->size;
+  }
+
+  /// Whether the local task that has just run is the only one that is active, nothing may come before it, and
+  /// there is room for what it may send; then it has begun.
+  [[gnu::always_inline]] bool try_rerun(u32 own_bit) {
+    if (active != own_bit || (blocked & own_bit) || taken == engines::taken_color::several) return false;
+    if (u32 left = image->slots)
+      for (engines::send_window* w = send_windows(); left; --left, ++w)
+        if (!w->reopen()) return false;
+    active = 0;
+    taken = engines::taken_color::none;
+    return true;
+  }
+};
+static_assert(sizeof(pe_state) == 48);
+
+}  // namespace wsl
