@@ -111,7 +111,7 @@ TEST_CASE("A look has the loss of its step and the mean of those since the last 
     f64 step(const ml::batch&, f64) { return static_cast<f64>(++done); }
     i64 steps() const { return done; }
   } counting;
-  ml::executor run{counting, {.steps = 5, .log_steps = 3}};
+  ml::training_loop run{counting, {.steps = 5, .log_steps = 3}};
   std::vector<f64> seen;
   run.on_log([&](const auto& look) { seen.insert(seen.end(), {look.loss, look.mean_loss}); });
   run.train([] { return ml::batch{.sequences = 1}; }, ml::rate::constant(0.1));

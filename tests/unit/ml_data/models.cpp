@@ -331,7 +331,8 @@ TEST_CASE("A flipped bit in the newest checkpoint lets the one before it be the 
     std::vector<std::string> refused;
     const auto newest = saved.newest(&refused);
     if (newest == name) {
-      // What is noticed by nobody changes nothing: the name of the sum itself, or of a text that is not read.
+      // A change that is not noticed must be harmless: to the name of the sum itself, or of a text that is
+      // not read.
       ++unnoticed;
       run back;
       checkpoint c(name);

@@ -80,17 +80,18 @@ class checkpoint {
   void require_undamaged() {
     if (const auto facts_sum = facts().find(detail::checkpoint_facts_sum);
         facts_sum != facts().end() && facts_sum->second != detail::checksum_of_facts(facts(), in_.tensors()))
-      throw file_error("wsl: " + name() +
-                       ": the header is damaged, its checksum is another: go on from an "
-                       "earlier checkpoint");
+      throw file_error(fmt::format(
+          "wsl: {}: the header is damaged, its checksum is another: go on from an earlier checkpoint",
+          name()));
     const std::string sum = std::to_string(in_.checksum(&detail::checksum));
     if (sum != fact(detail::checkpoint_sum))
-      throw file_error("wsl: " + name() + ": the numbers are damaged, their checksum is " + sum + ", not " +
-                       fact(detail::checkpoint_sum) + ": go on from an earlier checkpoint");
+      throw file_error(fmt::format(
+          "wsl: {}: the numbers are damaged, their checksum is {}, not {}: go on from an earlier checkpoint",
+          name(), sum, fact(detail::checkpoint_sum)));
   }
 
   /// Fills the arrays. Arrays and tensors of the file must correspond one to one, in name and shape. Throws
-  /// file_error that names the first that does not, or says that the numbers are damaged; then no array has
+  /// file_error that names the first that does not, or says that the file is damaged; then no array has
   /// changed.
   void restore(std::span<const named_array> arrays) {
     for (const named_array& a : arrays) in_.get(a.name, a.shape);
@@ -158,8 +159,8 @@ class checkpoints {
     std::sort(all.begin(), all.end());
     return all;
   }
-  /// The newest that is whole and undamaged, if there is one: all of it is read. `rejected`, if given, gets a
-  /// sentence for each newer file that is not.
+  /// The newest complete and undamaged checkpoint, if there is one: all of it is read. `rejected`, if given,
+  /// gets a sentence for each newer file that is not.
   std::optional<std::string> newest(std::vector<std::string>* rejected = nullptr) const {
     const std::vector<i64> all = steps();
     for (auto step = all.rbegin(); step != all.rend(); ++step) try {

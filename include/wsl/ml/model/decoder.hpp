@@ -26,19 +26,22 @@ enum class block_order : u8 { sequential, parallel, parallel_two_norms };
 struct decoder {
   int vocabulary = 0, positions = 0, layers = 0, heads = 0, width = 0;
   int filter = 0;    ///< features inside the feed-forward part; 0: 4 * width
-  bool bias = true;  ///< of linear layers and norms
+  bool bias = true;  ///< whether linear layers and norms have biases
   nonlinearity between = nonlinearity::gelu;
-  f32 epsilon = 1e-5f, deviation = 0.02f;  ///< of the norms; of the initial weights
-  /// of keys and values: 1 is multi-query, fewer than heads grouped-query attention; 0: as heads
+  f32 epsilon = 1e-5f,
+      deviation = 0.02f;  ///< added to the variance in norms; standard deviation of the initial weights
+  /// Heads of keys and values: 1 is multi-query attention, fewer than `heads` grouped-query attention; 0: as
+  /// many as `heads`.
   int kv_heads = 0;
   normalization norm = normalization::layernorm;
   positioning position = positioning::learned;
-  int rotary_features = 0;  ///< of each head, that turn; 0: all
+  int rotary_features = 0;  ///< features of each head that are rotated; 0: all
   f64 rotary_base = 10000;
   pairs rotary_pairs = pairs::neighbours;
   block_order order = block_order::sequential;
   bool tied = true;  ///< the head's matrix is the table of tokens
-  /// of the embedding and of what is added to x; of the weights of attention
+  /// Probabilities of dropout: of the embedding and of the branches that are added to x; of the weights of
+  /// attention.
   f32 dropout = 0, attention_dropout = 0;
 
   /// The network, with the loss as its last stage. Throws std::invalid_argument for sizes that do not fit.

@@ -27,10 +27,10 @@ inline bool does_decay(decays rule, const parameter& p) {
 struct optimizer {
   enum class kind : u8 { sgd, adam, adamw };
   kind how = kind::adamw;
-  f32 momentum = 0;     ///< of sgd; the first beta of the others
+  f32 momentum = 0;     ///< momentum of SGD; the first beta of Adam and AdamW
   f32 second = 0.999f;  ///< the second beta
   f32 epsilon = 1e-8f;
-  /// of sgd and adam it adds to the gradient, of adamw it shrinks the number itself
+  /// Weight decay. SGD and Adam add it to the gradient, AdamW shrinks the number itself.
   f32 decay = 0;
   decays which = decays::all;
 

@@ -86,7 +86,7 @@ inline schedule warm_restarts(f64 first, f64 last, i64 steps) {
 struct cycle_heights {
   enum class kind : u8 { even, halved, shrinking };
   kind how = kind::even;
-  f64 factor = 1;  ///< of a step, if shrinking
+  f64 factor = 1;  ///< of each step, for `shrinking`
 };
 /// From the lowest rate to the highest in `up` steps and back in `down` steps, again and again (L. N. Smith,
 /// arXiv 1506.01186). Throws std::invalid_argument if either is less than one step.

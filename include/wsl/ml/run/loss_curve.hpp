@@ -56,8 +56,7 @@ class loss_curve {
   }
 
   /// A picture with steps to the right and the loss upward: the training loss as a line, the held-out loss as
-  /// a line with dots.
-  /// The legend says the last value of each.
+  /// a line with dots. The legend gives the last value of each.
   std::string svg(const std::string& title) const {
     using namespace wsl::drawing;
     frame f{points_};
@@ -120,7 +119,7 @@ class loss_curve {
     return std::any_of(points_.begin(), points_.end(),
                        [&](const point& p) { return p.evaluated == evaluated; });
   }
-  /// What a line is, and where it ends.
+  /// The legend of a line: its name, and its last value.
   std::string legend(const char* name, bool evaluated) const {
     const auto last = std::find_if(points_.rbegin(), points_.rend(),
                                    [&](const point& p) { return p.evaluated == evaluated; });

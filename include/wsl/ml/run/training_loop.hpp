@@ -71,8 +71,8 @@ class training_loop {
       const f64 loss = one_step_(b, rate(step));
       if (!std::isfinite(loss))
         throw std::runtime_error(fmt::format(
-            "wsl: in step {} the loss is {}: try a smaller learning rate, or clip the gradients' norm", step + 1,
-            std::isnan(loss) ? "NaN" : "infinite"));
+            "wsl: in step {} the loss is {}: try a smaller learning rate, or clip the gradients' norm",
+            step + 1, std::isnan(loss) ? "NaN" : "infinite"));
       samples += b.sequences, losses += loss, ++steps;
       if (step_) step_(step + 1);
       stops();

@@ -22,9 +22,9 @@ class pipelined_trainer : public trainer_base {
         fabric_(plan(strips_.count()), threaded{.threads = how.threads, .pes_per_partition = 1}) {}
 
   /// One step of training with learning rate `rate`. Returns the loss before the step, a mean weighted by the
-  /// mask. Throws std::invalid_argument if the batch does not fit the model, and
-  /// std::runtime_error if the loss or a gradient is not finite: then the parameters are lost, and training
-  /// resumes from the last checkpoint.
+  /// mask. Throws std::invalid_argument if the batch does not fit the model, and std::runtime_error if the
+  /// loss or a gradient is not finite: then the parameters are lost, and a run resumes from its last
+  /// checkpoint.
   f64 step(batch b, f64 rate) {
     const f64 counts = check(*network_, b);
     const optimizer_step o{rule_, static_cast<f32>(rate), ++steps_, {how_.clip_norm, how_.clip_value}};

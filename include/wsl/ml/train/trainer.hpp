@@ -56,7 +56,7 @@ class basic_trainer : public trainer_base {
   /// One step of training with learning rate `rate`. Returns the loss before the step, a mean weighted by the
   /// mask. Throws std::invalid_argument if the batch does not fit the model, or cannot be divided evenly
   /// among the wafers, and std::runtime_error if the loss or a gradient is not finite: then the parameters
-  /// are lost, and training resumes from the last checkpoint.
+  /// are lost, and a run resumes from its last checkpoint.
   f64 step(batch b, f64 rate) {
     complete(b);
     const f64 counts = check(*network_, b);
@@ -231,8 +231,8 @@ class basic_trainer : public trainer_base {
     fabric_.bring_each(servers, std::span(of));
     return *std::max_element(of.begin(), of.end());
   }
-  /// Where a batch has lost its numbers: the first stage of the model with an output that is not finite, on
-  /// any worker; all processes come to the same.
+  /// The name of the first stage with an output that is not finite, on any worker; empty if there is none.
+  /// All processes get the same name.
   std::string first_not_finite() {
     const auto& stages = network_->stages();
     const region r = fabric_.plan().inside(at_work);

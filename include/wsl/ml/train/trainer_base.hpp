@@ -56,18 +56,21 @@ class trainer_base {
                 parameter_store(*network_, folder, keeps_arrays),
                 parameter_store(*network_, folder, keeps_arrays)} {}
 
-  /// Throws std::runtime_error if the loss of the step is not finite, or the gradient of a parameter (-1:
-  /// none is known). `where` names the stage whose output was the first without finite numbers, if known.
+  /// Throws std::runtime_error if the loss of the step is not finite, or if the gradient of a parameter is
+  /// not (`parameter` is its index; -1: all are finite). `where` names the place where it began, if it is
+  /// known.
   void require_finite(f64 loss, i32 parameter, const std::string& where = {}) const {
     if (std::isfinite(loss) && parameter < 0) return;
+    const std::string origin =
+        where.empty() ? ""
+                      : fmt::format(", and the first numbers that are not finite are those of {}", where);
     const std::string what =
-        !std::isfinite(loss)
-            ? fmt::format("the loss is {}{}", std::isnan(loss) ? "NaN" : "infinite",
-                          where.empty() ? "" : ", and the first numbers that are not finite are those of " + where)
-            : fmt::format("the gradient of {} is not finite, with a finite loss",
-                          network_->parameters()[static_cast<std::size_t>(parameter)].name);
+        std::isfinite(loss) ? fmt::format("the gradient of {} is not finite, with a finite loss",
+                                          network_->parameters()[static_cast<std::size_t>(parameter)].name)
+                            : fmt::format("the loss is {}{}", std::isnan(loss) ? "NaN" : "infinite", origin);
     throw std::runtime_error(fmt::format(
-        "wsl: in step {} {}: check the data, try a smaller learning rate, or clip the gradients' norm", steps_, what));
+        "wsl: in step {} {}: check the data, try a smaller learning rate, or clip the gradients' norm",
+        steps_, what));
   }
 
   /// Decides what dropout drops in the step at hand.

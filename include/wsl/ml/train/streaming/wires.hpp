@@ -15,15 +15,11 @@
 #pragma once
 #include <algorithm>
 #include <bit>
-#include <boost/hana/range.hpp>
-#include <boost/hana/unpack.hpp>
 
 #include "../../../wsl.hpp"
 #include "weight_format.hpp"
 
 namespace wsl::ml::wires {
-
-namespace hana = boost::hana;
 
 inline constexpr int max_servers = 24;  ///< also the most workers of a wafer
 inline constexpr int max_wafers = 16, levels = 4;
@@ -60,7 +56,7 @@ inline int children(const pe& me) { return children(me.x(), me.width()); }
 template <class Weight>
 inline constexpr color_range<typename weight_format<Weight>::word, max_servers> all_weight_tiles{0};
 
-/// The table entries of a port with `count` children: the gradients of its wafer and the children's sums.
+/// The colors that a port with `count` children reads: the gradients of its wafer and the children's sums.
 template <int count>
 using reads_sums = reads<to_server, color_range<f32, count>{up(0).id}>;
 

@@ -4,6 +4,8 @@
 // other workers on the way to the tile's server.
 #pragma once
 #include <array>
+#include <boost/hana/range.hpp>
+#include <boost/hana/unpack.hpp>
 
 #include "../../model/batch.hpp"
 #include "../wall_clock.hpp"
@@ -148,9 +150,10 @@ class worker {
     for (int server = 0; server < wires::workers_of(me); ++server) receive(me, server);
   }
   static completion then_received(int server) {
-    static constexpr auto all = wires::hana::unpack(
-        wires::hana::range_c<int, 0, wires::max_servers>,
-        [](auto... server_of_all) { return std::array{&then<&worker::received<server_of_all>>...}; });
+    namespace hana = boost::hana;
+    static constexpr auto all = hana::unpack(hana::range_c<int, 0, wires::max_servers>, [](auto... number) {
+      return std::array{&then<&worker::received<number>>...};
+    });
     return all[static_cast<std::size_t>(server)]();
   }
   static completion then_sent(direction d) {
@@ -191,7 +194,7 @@ class worker {
 
   const streaming_schedule* schedule_ = nullptr;
   std::size_t next_ = 0, until_ = 0;  // the transfers from next_ to before until_ are at work
-  int layer_ = 0;                     // of the first of them
+  int layer_ = 0;                     // the layer of the first of them
   tile_queue<Weight> in_[wires::max_servers];
   std::vector<f32> wide_;  // the tile at work as f32, if tiles do not travel as f32
   gradient_queue out_;
@@ -200,14 +203,14 @@ class worker {
   using received_from = local<&worker::received<server>>;
 
  public:
-  using tasks = task_list<launch<&worker::step>, numbered<wires::max_servers, received_from>,
-                          local<&worker::sent<direction::server>>, local<&worker::sent<direction::south>>,
-                          local<&worker::sent<direction::north>>, local<&worker::work>, local<&worker::computed>,
-                          reads<wires::all_weight_tiles<Weight>>,
-                          sends<wires::to_server, wires::south_from(0), wires::south_from(1), wires::north_from(0),
-                                wires::north_from(1)>,
-                          reads<wires::south_from(0), wires::south_from(1), wires::north_from(0),
-                                wires::north_from(1)>>;
+  using tasks = task_list<
+      launch<&worker::step>, numbered<wires::max_servers, received_from>,
+      local<&worker::sent<direction::server>>, local<&worker::sent<direction::south>>,
+      local<&worker::sent<direction::north>>, local<&worker::work>, local<&worker::computed>,
+      reads<wires::all_weight_tiles<Weight>>,
+      sends<wires::to_server, wires::south_from(0), wires::south_from(1), wires::north_from(0),
+            wires::north_from(1)>,
+      reads<wires::south_from(0), wires::south_from(1), wires::north_from(0), wires::north_from(1)>>;
 };
 
 }  // namespace wsl::ml
