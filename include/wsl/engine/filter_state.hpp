@@ -3,6 +3,7 @@
 // wavelet. layout/filters.hpp describes the filters of whole paths; here is what one PE's router keeps of
 // one.
 #pragma once
+#include "../core/coord.hpp"
 #include "../core/wavelet.hpp"
 #include "../layout/changes.hpp"
 
