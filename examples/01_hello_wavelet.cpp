@@ -21,8 +21,8 @@ struct greeter {  // a PE program: its members are the PE's memory, its function
 constexpr layout line = layout{wse2, 4, 1}  // which program runs where, and where the color flows
   .place<greeter>(all)
   .path(red, column(0),            ramp >> (ramp | east))
-  .path(red, columns(1, end - 1),  west >> (ramp | east))
-  .path(red, column(end - 1),      west >> ramp);
+  .path(red, columns(1, edge - 1),  west >> (ramp | east))
+  .path(red, column(edge - 1),      west >> ramp);
 static_assert(routed<line>());
 
 int main() {

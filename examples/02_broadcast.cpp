@@ -14,16 +14,16 @@ struct listener {
   void say(pe& me, i32 x) { me.send(notice, x); }
   void hear(pe&, i32 x) { heard += x; }
 
-  static consteval auto tasks() { return table(launch<&listener::say>(), on<notice, &listener::hear>(), sends<notice>()); }
+  using tasks = task_list<launch<&listener::say>, on<notice, &listener::hear>, sends<notice>>;
 };
 
 constexpr layout tree = layout{wse2, 6, 4}
-  .place(all, program_v<listener>)
+  .place<listener>(all)
   .path(notice, at(0, 0),                       ramp >> (ramp | east | south))
-  .path(notice, row(0).columns(1, end - 1),     west >> (ramp | east | south))
-  .path(notice, at(end - 1, 0),                 west >> (ramp | south))
-  .path(notice, rows(1, end - 1),               north >> (ramp | south))
-  .path(notice, row(end - 1),                   north >> ramp);
+  .path(notice, row(0).columns(1, edge - 1),     west >> (ramp | east | south))
+  .path(notice, at(edge - 1, 0),                 west >> (ramp | south))
+  .path(notice, rows(1, edge - 1),               north >> (ramp | south))
+  .path(notice, row(edge - 1),                   north >> ramp);
 static_assert(routed<tree>());
 
 int main() {

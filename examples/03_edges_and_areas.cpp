@@ -19,32 +19,32 @@ struct segment {
     if (n + 1 < me.width() * me.height()) me.send(out, n + 1);
   }
 
-  static consteval auto tasks() { return table(launch<&segment::begin>(), on<in, &segment::visit>(), sends<out>()); }
+  using tasks = task_list<launch<&segment::begin>, on<in, &segment::visit>, sends<out>>;
 };
 using even = segment<blue, red>;
 using odd = segment<red, blue>;
 
-constexpr area eastward = rows(0, end, 2), westward = rows(1, end, 2);
+constexpr area eastward = rows(0, edge, 2), westward = rows(1, edge, 2);
 
 constexpr layout snake = layout{wse2, width, height}
-  .place(eastward.columns(0, end, 2), program_v<even>)
-  .place(eastward.columns(1, end, 2), program_v<odd>)
-  .place(westward.columns(1, end, 2), program_v<even>)
-  .place(westward.columns(0, end, 2), program_v<odd>)
+  .place<even>(eastward.columns(0, edge, 2))
+  .place<odd>(eastward.columns(1, edge, 2))
+  .place<even>(westward.columns(1, edge, 2))
+  .place<odd>(westward.columns(0, edge, 2))
   // Along the rows.
-  .path(red,  eastward.columns(0, end, 2),      ramp >> east)
-  .path(red,  eastward.columns(1, end, 2),      west >> ramp)
-  .path(blue, eastward.columns(1, end - 1, 2),  ramp >> east)
-  .path(blue, eastward.columns(2, end, 2),      west >> ramp)
-  .path(red,  westward.columns(1, end, 2),      ramp >> west)
-  .path(red,  westward.columns(0, end, 2),      east >> ramp)
-  .path(blue, westward.columns(2, end, 2),      ramp >> west)
-  .path(blue, westward.columns(1, end - 1, 2),  east >> ramp)
+  .path(red,  eastward.columns(0, edge, 2),      ramp >> east)
+  .path(red,  eastward.columns(1, edge, 2),      west >> ramp)
+  .path(blue, eastward.columns(1, edge - 1, 2),  ramp >> east)
+  .path(blue, eastward.columns(2, edge, 2),      west >> ramp)
+  .path(red,  westward.columns(1, edge, 2),      ramp >> west)
+  .path(red,  westward.columns(0, edge, 2),      east >> ramp)
+  .path(blue, westward.columns(2, edge, 2),      ramp >> west)
+  .path(blue, westward.columns(1, edge - 1, 2),  east >> ramp)
   // From row to row: the last PE of a row is an odd one, the first of the next an even one.
-  .path(blue, eastward.column(end - 1),                    ramp >> south)
-  .path(blue, westward.column(end - 1),                    north >> ramp)
-  .path(blue, column(0).rows(1, end - 1, 2),               ramp >> south)
-  .path(blue, column(0).rows(2, end, 2),                   north >> ramp);
+  .path(blue, eastward.column(edge - 1),                    ramp >> south)
+  .path(blue, westward.column(edge - 1),                    north >> ramp)
+  .path(blue, column(0).rows(1, edge - 1, 2),               ramp >> south)
+  .path(blue, column(0).rows(2, edge, 2),                   north >> ramp);
 static_assert(routed<snake>());
 
 int main() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Sensors fill the grid but for the last column, where collectors listen. The wavelets of a row meet on their way: `merge` says
+// Sensors fill the grid but for the last column, where collectors listen. The wavelets of a row meet on their way: `merges` says
 // that this is meant. A payload of two halves carries a datum and an index, and the task takes the two.
 #include <wsl/wsl.hpp>
 
@@ -14,26 +14,26 @@ struct sensor {
     const int value = 10 * me.y() - me.x();
     me.send(readings, {static_cast<i16>(value), static_cast<u16>(me.x())});
   }
-  static consteval auto tasks() { return table(launch<&sensor::measure>(), sends<readings>()); }
+  using tasks = task_list<launch<&sensor::measure>, sends<readings>>;
 };
 
 struct collector {
   i16 of[width]{};
   void collect(pe&, i16 value, u16 from) { of[from] = value; }
-  static consteval auto tasks() { return table(on<readings, &collector::collect>()); }
+  using tasks = task_list<on<readings, &collector::collect>>;
 };
 
 constexpr layout survey = layout{wse2, width, height}
-  .place(columns(0, end - 1), program_v<sensor>)
-  .place(column(end - 1),     program_v<collector>)
+  .place<sensor>(columns(0, edge - 1))
+  .place<collector>(column(edge - 1))
   .path(readings, column(0),           ramp >> east)
-  .path(readings, columns(1, end - 1), (ramp | west) >> east, merge)
-  .path(readings, column(end - 1),     west >> ramp);
+  .path(readings, columns(1, edge - 1), (ramp | west) >> east, merges)
+  .path(readings, column(edge - 1),     west >> ramp);
 static_assert(routed<survey>());
 
 int main() {
   fabric f{survey};
-  f.launch(columns(0, end - 1));
+  f.launch(columns(0, edge - 1));
   int wrong = 0;
   for (int y = 0; y < height; ++y, std::printf("\n"))
     for (int x = 0; x < width - 1; ++x) {

@@ -11,7 +11,7 @@ constexpr color<i32> from_west{0}, from_east{1};
 template <color<i32> out>
 struct giver {
   void give(pe& me, i32 x) { me.send(out, x); }
-  static consteval auto tasks() { return table(launch<&giver::give>(), sends<out>()); }
+  using tasks = task_list<launch<&giver::give>, sends<out>>;
 };
 using west_giver = giver<from_west>;
 using east_giver = giver<from_east>;
@@ -34,15 +34,14 @@ struct multiplier {
     ++pairs;
   }
 
-  static consteval auto tasks() {
-    return table(on<from_west, &multiplier::take_a>(), on<from_east, &multiplier::take_b>(), local<&multiplier::join>(blocked));
-  }
+  using tasks = task_list<on<from_west, &multiplier::take_a>, on<from_east, &multiplier::take_b>,
+                          local<&multiplier::join, blocked>>;
 };
 
 constexpr layout triple = layout{wse2, 3, 1}
-  .place(column(0), program_v<west_giver>)
-  .place(column(1), program_v<multiplier>)
-  .place(column(2), program_v<east_giver>)
+  .place<west_giver>(column(0))
+  .place<multiplier>(column(1))
+  .place<east_giver>(column(2))
   .path(from_west, column(0), ramp >> east)
   .path(from_west, column(1), west >> ramp)
   .path(from_east, column(2), ramp >> west)

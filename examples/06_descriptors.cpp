@@ -19,7 +19,7 @@ struct source {
   }
   void done(pe&) { sent = true; }
 
-  static consteval auto tasks() { return table(launch<&source::start>(), local<&source::done>(), sends<xs>()); }
+  using tasks = task_list<launch<&source::start>, local<&source::done>, sends<xs>>;
 };
 
 struct axpy {
@@ -31,7 +31,7 @@ struct axpy {
     me.async(mov(fabout(ys), mem(y)));
   }
 
-  static consteval auto tasks() { return table(launch<&axpy::start>(), reads<xs>(), sends<ys>()); }
+  using tasks = task_list<launch<&axpy::start>, reads<xs>, sends<ys>>;
 };
 
 struct sink {
@@ -44,13 +44,13 @@ struct sink {
     fmax(&largest, y[0], mem(y).part(0, N / 2));
   }
 
-  static consteval auto tasks() { return table(launch<&sink::start>(), reads<ys>()); }
+  using tasks = task_list<launch<&sink::start>, reads<ys>>;
 };
 
 constexpr layout line = layout{wse2, 3, 1}
-  .place(column(0), program_v<source>)
-  .place(column(1), program_v<axpy>)
-  .place(column(2), program_v<sink>)
+  .place<source>(column(0))
+  .place<axpy>(column(1))
+  .place<sink>(column(2))
   .path(xs, column(0), ramp >> east)
   .path(xs, column(1), west >> ramp)
   .path(ys, column(1), ramp >> east)

@@ -20,11 +20,11 @@ struct tile {
     if (me.west_edge()) me.async(mov(fabout(ys), mem(y)));
     else me.async(add(mem(y), mem(y), fabin(ys)));
   }
-  static consteval auto tasks() { return table(launch<&tile::start>(), on<xs, &tile::column>(), local<&tile::reduce>(),
-                                               sends<xs>(), sends<ys>(), reads<ys>()); }
+  using tasks = task_list<launch<&tile::start>, on<xs, &tile::column>, local<&tile::reduce>, sends<xs, ys>,
+                          reads<ys>>;
 };
 constexpr layout grid = layout{wse2, 2, 2}
-  .place(all, program_v<tile>)
+  .place<tile>(all)
   .path(xs, row(0), ramp >> (ramp | south)).path(xs, row(1), north >> ramp)
   .path(ys, column(0), ramp >> east).path(ys, column(1), west >> ramp);
 static_assert(routed<grid>());

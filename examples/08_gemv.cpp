@@ -34,22 +34,20 @@ struct tile {
     else me.async(add(fabout(out), mem(y), fabin(in)));
   }
 
-  static consteval auto tasks() {
-    return table(launch<&tile::start>(), on<xs, &tile::column>(), local<&tile::reduce>(), sends<xs>(), reads<even>(), reads<odd>(),
-                 sends<even>(), sends<odd>());
-  }
+  using tasks = task_list<launch<&tile::start>, on<xs, &tile::column>, local<&tile::reduce>, sends<xs>,
+                          reads<even, odd>, sends<even, odd>>;
 };
 
 layout gemv_grid(int width, int height) {
   layout l{wse2, width, height};
-  l.place(all, program_v<tile>);
+  l.place<tile>(all);
   l.path(xs, row(0), ramp >> (height > 1 ? ramp | south : ramp));
-  l.path(xs, rows(1, end - 1), north >> (ramp | south));
-  if (height > 1) l.path(xs, row(end - 1), north >> ramp);
-  l.path(even, columns(0, end - 1, 2), ramp >> east);
-  l.path(even, columns(1, end, 2), west >> ramp);
-  l.path(odd, columns(1, end - 1, 2), ramp >> east);
-  l.path(odd, columns(2, end, 2), west >> ramp);
+  l.path(xs, rows(1, edge - 1), north >> (ramp | south));
+  if (height > 1) l.path(xs, row(edge - 1), north >> ramp);
+  l.path(even, columns(0, edge - 1, 2), ramp >> east);
+  l.path(even, columns(1, edge, 2), west >> ramp);
+  l.path(odd, columns(1, edge - 1, 2), ramp >> east);
+  l.path(odd, columns(2, edge, 2), west >> ramp);
   return l;
 }
 
@@ -71,7 +69,7 @@ int wrong(int width, int height) {
   d.copy_in(&tile::A, all, tiles);
   d.copy_in(&tile::x, row(0), xs_of_columns);
   d.launch();
-  const std::vector<f32> y = d.copy_out(&tile::y, column(end - 1));
+  const std::vector<f32> y = d.copy_out(&tile::y, column(edge - 1));
 
   int differ = 0, i = 0;
   for (f32 result : y) {

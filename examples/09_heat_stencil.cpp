@@ -21,9 +21,9 @@ struct cell {
     u += 0.2f * flow;
     heard = 0;
   }
-  static consteval auto tasks() { return table(launch<&cell::heat>(), launch<&cell::step>(), on<halo, &cell::hear>(), sends<halo>()); }
+  using tasks = task_list<launch<&cell::heat>, launch<&cell::step>, on<halo, &cell::hear>, sends<halo>>;
 };
-constexpr layout plate = [] { layout l{wse2, W, H}; l.place(all, program_v<cell>); halo.wire(l); return l; }();
+constexpr layout plate = [] { layout l{wse2, W, H}; l.place<cell>(all); halo.wire(l); return l; }();
 static_assert(routed<plate>());
 
 int main() {

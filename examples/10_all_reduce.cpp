@@ -13,11 +13,10 @@ struct worker {
 
   void begin(pe& me) { reduce.contribute(me, static_cast<f32>(me.x() + 1)); }
   void done(pe&, f32 t) { total = t; }
-  static consteval auto tasks() { return table(launch<&worker::begin>(), use<&worker::reduce>(),
-                                               on<sum.total(), &worker::done>()); }
+  using tasks = task_list<launch<&worker::begin>, use<&worker::reduce>, on<sum.total(), &worker::done>>;
 };
 
-constexpr layout grid = [] { layout l{wse2, 6, 4}; l.place(all, program_v<worker>); sum.wire(l); return l; }();
+constexpr layout grid = [] { layout l{wse2, 6, 4}; l.place<worker>(all); sum.wire(l); return l; }();
 static_assert(routed<grid>());
 
 int main() {

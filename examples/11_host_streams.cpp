@@ -21,18 +21,18 @@ struct keeper {
     me.send(out, std::min(x, kept));
     kept = std::max(x, kept);
   }
-  static consteval auto tasks() { return table(on<in, &keeper::take>(), sends<out>()); }
+  using tasks = task_list<on<in, &keeper::take>, sends<out>>;
 };
 
 constexpr layout sorter = layout{wse2, W, H}
-  .place(columns(0, end, 2), program_v<keeper<red, blue>>)
-  .place(columns(1, end, 2), program_v<keeper<blue, red>>)
-  .path(red,  columns(0, end, 2), west >> ramp)
-  .path(blue, columns(0, end, 2), ramp >> east)
-  .path(blue, columns(1, end, 2), west >> ramp)
-  .path(red,  columns(1, end, 2), ramp >> east)
+  .place<keeper<red, blue>>(columns(0, edge, 2))
+  .place<keeper<blue, red>>(columns(1, edge, 2))
+  .path(red,  columns(0, edge, 2), west >> ramp)
+  .path(blue, columns(0, edge, 2), ramp >> east)
+  .path(blue, columns(1, edge, 2), west >> ramp)
+  .path(red,  columns(1, edge, 2), ramp >> east)
   .stream_in(red, column(0), west)
-  .stream_out(red, column(end - 1), east);
+  .stream_out(red, column(edge - 1), east);
 static_assert(routed<sorter>());
 
 int main() {

@@ -13,26 +13,26 @@ constexpr color<f32> supply{0}, result{1};
 
 struct spring {
   void flow(pe& me) { me.send(supply, 1.f); }
-  static consteval auto tasks() { return table(launch<&spring::flow>(), sends<supply>()); }
+  using tasks = task_list<launch<&spring::flow>, sends<supply>>;
 };
 struct mill {
   void grind(pe& me, f32 x) { me.send(result, 2 * x); }
-  static consteval auto tasks() { return table(on<supply, &mill::grind>(), sends<result>()); }
+  using tasks = task_list<on<supply, &mill::grind>, sends<result>>;
 };
 
 // One spring in the corner; mills along the south edge; results leave at the east edge.
 // The small one fits a screen; the other one is the whole wafer, drawn with gaps.
 layout valley(int width, int height) {
   layout l{wse2, width, height};
-  l.place(at(0, 0), program_v<spring>).place(row(end - 1).columns(1), program_v<mill>);
+  l.place<spring>(at(0, 0)).place<mill>(row(edge - 1).columns(1));
   l.path(supply, at(0, 0), ramp >> east);
-  l.path(supply, row(0).columns(1, end - 1), west >> (east | south));
-  l.path(supply, at(end - 1, 0), west >> south);
-  l.path(supply, rows(1, end - 1).columns(1), north >> south);
-  l.path(supply, row(end - 1).columns(1), north >> ramp);
-  l.path(result, at(1, end - 1), ramp >> east);
-  l.path(result, row(end - 1).columns(2), (ramp | west) >> east, merge);
-  l.stream_out(result, at(end - 1, end - 1), east);
+  l.path(supply, row(0).columns(1, edge - 1), west >> (east | south));
+  l.path(supply, at(edge - 1, 0), west >> south);
+  l.path(supply, rows(1, edge - 1).columns(1), north >> south);
+  l.path(supply, row(edge - 1).columns(1), north >> ramp);
+  l.path(result, at(1, edge - 1), ramp >> east);
+  l.path(result, row(edge - 1).columns(2), (ramp | west) >> east, merges);
+  l.stream_out(result, at(edge - 1, edge - 1), east);
   return l;
 }
 

@@ -18,13 +18,11 @@ struct partner {
     if (!send_first) co_await mov(fabout(out), mem(mine));
   }
 
-  static consteval auto tasks() {
-    return table(launch<&partner::exchange>(), sends<eastward>(), sends<westward>(), reads<eastward>(), reads<westward>());
-  }
+  using tasks = task_list<launch<&partner::exchange>, sends<eastward, westward>, reads<eastward, westward>>;
 };
 
 constexpr layout pair = layout{wse2, 2, 1}
-  .place(all, program_v<partner>)
+  .place<partner>(all)
   .path(eastward, column(0), ramp >> east)
   .path(eastward, column(1), west >> ramp)
   .path(westward, column(1), ramp >> west)

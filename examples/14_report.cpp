@@ -23,17 +23,15 @@ struct adder {
     else me.async(add(fabout(out), numbers, fabin(in)));
   }
 
-  static consteval auto tasks() {
-    return table(launch<&adder::start>(), sends<even>(), sends<odd>(), reads<even>(), reads<odd>());
-  }
+  using tasks = task_list<launch<&adder::start>, sends<even, odd>, reads<even, odd>>;
 };
 
 constexpr layout chain = layout{wse2, P, 1}
-  .place(all, program_v<adder>)
-  .path(even, columns(0, end, 2),     ramp >> east)
-  .path(even, columns(1, end, 2),     west >> ramp)
-  .path(odd,  columns(1, end - 1, 2), ramp >> east)
-  .path(odd,  columns(2, end, 2),     west >> ramp);
+  .place<adder>(all)
+  .path(even, columns(0, edge, 2),     ramp >> east)
+  .path(even, columns(1, edge, 2),     west >> ramp)
+  .path(odd,  columns(1, edge - 1, 2), ramp >> east)
+  .path(odd,  columns(2, edge, 2),     west >> ramp);
 static_assert(routed<chain>());
 
 int main() {

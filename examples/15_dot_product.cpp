@@ -15,7 +15,7 @@ struct part {
   f32 a[N]{}, b[N]{}, sum = 0;
 
   void start(pe& me) {
-    map([](f32 total, f32 x, f32 y) { return total + x * y; }, &sum, 0, mem(a), mem(b));
+    map_each([](f32 total, f32 x, f32 y) { return total + x * y; }, &sum, 0, mem(a), mem(b));
     if (me.west_edge()) me.send(out, sum);
   }
   void pass(pe& me, f32 before) {
@@ -23,18 +23,18 @@ struct part {
     if (!me.east_edge()) me.send(out, sum);
   }
 
-  static consteval auto tasks() { return table(launch<&part::start>(), on<in, &part::pass>(), sends<out>()); }
+  using tasks = task_list<launch<&part::start>, on<in, &part::pass>, sends<out>>;
 };
 using even_part = part<blue, red>;
 using odd_part = part<red, blue>;
 
 constexpr layout row_of_parts = layout{wse2, P, 1}
-  .place(columns(0, end, 2), program_v<even_part>)
-  .place(columns(1, end, 2), program_v<odd_part>)
-  .path(red,  columns(0, end - 1, 2), ramp >> east)
-  .path(red,  columns(1, end, 2),     west >> ramp)
-  .path(blue, columns(1, end - 1, 2), ramp >> east)
-  .path(blue, columns(2, end, 2),     west >> ramp);
+  .place<even_part>(columns(0, edge, 2))
+  .place<odd_part>(columns(1, edge, 2))
+  .path(red,  columns(0, edge - 1, 2), ramp >> east)
+  .path(red,  columns(1, edge, 2),     west >> ramp)
+  .path(blue, columns(1, edge - 1, 2), ramp >> east)
+  .path(blue, columns(2, edge, 2),     west >> ramp);
 static_assert(routed<row_of_parts>());
 
 int main() {

@@ -14,22 +14,22 @@ struct hub {
   void deal(pe& me, i32 words) {
     for (i32 i = 0; i < words; ++i) {
       me.send(post, i);
-      me.send_control(post, advance);
+      me.send_control(post, switch_adv);
     }
   }
-  static consteval auto tasks() { return table(launch<&hub::deal>(), sends<post>(), steers<post>(advance)); }
+  using tasks = task_list<launch<&hub::deal>, sends<post>, steers<post, switch_adv>>;
 };
 
 struct house {
   i32 words = 0, sum = 0;
   void take(pe&, i32 word) { ++words, sum += word; }
-  static consteval auto tasks() { return table(on<post, &house::take>()); }
+  using tasks = task_list<on<post, &house::take>>;
 };
 
 constexpr layout village = layout{wse2, 3, 3}
-  .place(at(1, 1), program_v<hub>)
-  .place(row(1).columns(0, end, 2), program_v<house>)
-  .place(column(1).rows(0, end, 2), program_v<house>)
+  .place<hub>(at(1, 1))
+  .place<house>(row(1).columns(0, edge, 2))
+  .place<house>(column(1).rows(0, edge, 2))
   .path(post, at(1, 1), ramp >> west, switches{.pos1 = {.to = north}, .pos2 = {.to = east}, .pos3 = {.to = south}, .ring = true})
   .path(post, at(0, 1), east >> ramp)
   .path(post, at(1, 0), south >> ramp)

@@ -14,24 +14,24 @@ struct reader {
   void stream(pe& me, int parts) {
     for (int i = 0; i < parts * length; ++i) me.send(elements, {static_cast<i16>(i * i), static_cast<u16>(i)});
   }
-  static consteval auto tasks() { return table(launch<&reader::stream>(), sends<elements>()); }
+  using tasks = task_list<launch<&reader::stream>, sends<elements>>;
 };
 
 struct owner {
   i16 part[length]{};
   void keep(pe&, i16 value, u16 index) { part[index % length] = value; }
-  static consteval auto tasks() { return table(on<elements, &owner::keep>()); }
+  using tasks = task_list<on<elements, &owner::keep>>;
 };
 
 layout scatter(int parts) {
   const range_filter mine{.first = 0, .last = length - 1, .per_column = length};
   const range_filter the_last{.first = (parts - 1) * length, .last = parts * length - 1};
   return layout{wse2, 1 + parts, 1}
-    .place(column(0),       program_v<reader>)
-    .place(columns(1, end), program_v<owner>)
+    .place<reader>(column(0))
+    .place<owner>(columns(1, edge))
     .path(elements, column(0),           ramp >> east)
-    .path(elements, columns(1, end - 1), west >> (ramp | east), mine)
-    .path(elements, column(end - 1),     west >> ramp,          the_last);
+    .path(elements, columns(1, edge - 1), west >> (ramp | east), mine)
+    .path(elements, column(edge - 1),     west >> ramp,          the_last);
 }
 
 int main() {

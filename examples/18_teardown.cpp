@@ -18,7 +18,7 @@ struct member {
     value = total = static_cast<f32>(me.x() + 1), missing = me.width() - 1;
     if (me.west_edge()) return;
     me.send(sum, value);
-    me.send_control(sum, me.east_edge() ? teardown : advance);  // the switch lets pass those behind; the last one ends the phase
+    me.send_control(sum, me.east_edge() ? teardown : switch_adv);  // the switch lets pass those behind; the last one ends the phase
   }
   void take(pe& me, f32 x) {
     if (me.west_edge()) total += x, --missing, tell(me);
@@ -34,20 +34,18 @@ struct member {
     me.send(sum, total);
   }
 
-  static consteval auto tasks() {
-    return table(launch<&member::start>(), on<sum, &member::take>(), on_teardown<sum, &member::torn>(), sends<sum>(),
-                 steers<sum>(advance, teardown));
-  }
+  using tasks = task_list<launch<&member::start>, on<sum, &member::take>, on_teardown<sum, &member::torn>,
+                          sends<sum>, steers<sum, switch_adv, teardown>>;
 };
 
 constexpr layout team = layout{wse2, 12, 1}
-  .place(all, program_v<member>)
+  .place<member>(all)
   .path(sum, column(0),           east >> ramp)
-  .path(sum, columns(1, end - 1), ramp >> west, switches{.pos1 = {.from = east}, .pop = pop::on_advance})
-  .path(sum, column(end - 1),     ramp >> west)
+  .path(sum, columns(1, edge - 1), ramp >> west, switches{.pos1 = {.from = east}, .pop = pop::on_advance})
+  .path(sum, column(edge - 1),     ramp >> west)
   .path(sum, column(0),           ramp >> east,          phase{1})
-  .path(sum, columns(1, end - 1), west >> (ramp | east), phase{1})
-  .path(sum, column(end - 1),     west >> ramp,          phase{1});
+  .path(sum, columns(1, edge - 1), west >> (ramp | east), phase{1})
+  .path(sum, column(edge - 1),     west >> ramp,          phase{1});
 static_assert(routed<team>());
 
 int main() {

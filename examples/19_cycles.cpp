@@ -31,19 +31,17 @@ struct adder {
 
   static color<f32> in(const pe& me) { return me.x() % 2 ? even : odd; }
   static color<f32> out(const pe& me) { return me.x() % 2 ? odd : even; }
-  static consteval auto tasks() {
-    return table(launch<&adder::start>(), local<&adder::store_and_forward>(), local<&adder::done>(),
-                 sends<even>(), sends<odd>(), reads<even>(), reads<odd>());
-  }
+  using tasks = task_list<launch<&adder::start>, local<&adder::store_and_forward>, local<&adder::done>,
+                          sends<even, odd>, reads<even, odd>>;
 };
 
 constexpr layout chain(const machine& m) {
   return layout{m, P, 1}
-    .place(all, program_v<adder>)
-    .path(even, columns(0, end - 1, 2), ramp >> east)
-    .path(even, columns(1, end, 2),     west >> ramp)
-    .path(odd,  columns(1, end - 1, 2), ramp >> east)
-    .path(odd,  columns(2, end, 2),     west >> ramp);
+    .place<adder>(all)
+    .path(even, columns(0, edge - 1, 2), ramp >> east)
+    .path(even, columns(1, edge, 2),     west >> ramp)
+    .path(odd,  columns(1, edge - 1, 2), ramp >> east)
+    .path(odd,  columns(2, edge, 2),     west >> ramp);
 }
 constexpr layout on_wse2 = chain(wse2), on_wse3 = chain(wse3);
 static_assert(routed<on_wse2>() && routed<on_wse3>());

@@ -8,7 +8,7 @@ using namespace wsl;
 
 constexpr int M = 4, N = 3, W = 6, H = 5;  // each PE has a tile of (M, N) of A, column by column
 constexpr broadcast<f32> xs{.first = 0, .among = each_column};                                // from the first row
-constexpr reduce<f32> ys{.first = 1, .among = each_row, .root = {end - 1}, .words = M};  // to the last column
+constexpr collective::reduce<f32> ys{.first = 1, .among = each_row, .root = {edge - 1}, .words = M};  // to the last column
 
 struct tile {
   f32 A[M * N]{}, x[N]{}, y[M]{};
@@ -21,11 +21,10 @@ struct tile {
     for (int j = 0; j < N; ++j) fmac(mem(y), mem(y), mem(A).part(j * M, M), x[j]);
     adding.start(me, mem(y));
   }
-  static consteval auto tasks() {
-    return table(launch<&tile::start>(), use<&tile::spreading>(), use<&tile::adding>(), local<&tile::multiply>());
-  }
+  using tasks = task_list<launch<&tile::start>, use<&tile::spreading>, use<&tile::adding>,
+                          local<&tile::multiply>>;
 };
-constexpr layout grid = [] { layout l{wse2, W, H}; l.place(all, program_v<tile>); xs.wire(l); ys.wire(l); return l; }();
+constexpr layout grid = [] { layout l{wse2, W, H}; l.place<tile>(all); xs.wire(l); ys.wire(l); return l; }();
 static_assert(routed<grid>());
 
 int main() {
@@ -41,7 +40,7 @@ int main() {
   d.copy_in(&tile::x, row(0), x);
   d.launch();
   int wrong = 0, i = 0;
-  for (f32 y : d.copy_out(&tile::y, column(end - 1))) {
+  for (f32 y : d.copy_out(&tile::y, column(edge - 1))) {
     f32 expected = 0;
     for (int j = 0; j < W * N; ++j) expected += a(i, j) * x[static_cast<std::size_t>(j)];
     wrong += y != expected, ++i;

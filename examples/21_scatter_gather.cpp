@@ -21,9 +21,8 @@ struct worker {
     mul(mem(block), mem(block), mem(block));
     collecting.start(me, mem(block));
   }
-  static consteval auto tasks() {
-    return table(launch<&worker::start>(), use<&worker::dealing>(), use<&worker::collecting>(), local<&worker::square>());
-  }
+  using tasks = task_list<launch<&worker::start>, use<&worker::dealing>, use<&worker::collecting>,
+                          local<&worker::square>>;
 };
 struct master : worker {  // the root has the whole array as well
   i32 whole[W * H * N]{};
@@ -33,15 +32,14 @@ struct master : worker {  // the root has the whole array as well
     mul(mem(block), mem(block), mem(block));
     collecting.start(me, mem(block), mem(whole));
   }
-  static consteval auto tasks() {
-    return table(launch<&master::start>(), use<&master::dealing>(), use<&master::collecting>(), local<&master::square>());
-  }
+  using tasks = task_list<launch<&master::start>, use<&master::dealing>, use<&master::collecting>,
+                          local<&master::square>>;
 };
 
 layout grid() {
   layout l{wse2, W, H};
-  l.place(at(2, 1), program_v<master>).place(row(0), program_v<worker>).place(rows(2), program_v<worker>);
-  l.place(row(1).columns(0, 2), program_v<worker>).place(row(1).columns(3), program_v<worker>);
+  l.place<master>(at(2, 1)).place<worker>(row(0)).place<worker>(rows(2));
+  l.place<worker>(row(1).columns(0, 2)).place<worker>(row(1).columns(3));
   deal.wire(l), collect.wire(l);
   return l;
 }

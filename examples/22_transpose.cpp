@@ -14,9 +14,9 @@ struct line {
   endpoint<turn> turning;
 
   void start(pe& me) { turning.start(me, mem(row), mem(column)); }
-  static consteval auto tasks() { return table(launch<&line::start>(), use<&line::turning>()); }
+  using tasks = task_list<launch<&line::start>, use<&line::turning>>;
 };
-constexpr layout lines = [] { layout l{wse2, P, 1}; l.place(all, program_v<line>); turn.wire(l); return l; }();
+constexpr layout lines = [] { layout l{wse2, P, 1}; l.place<line>(all); turn.wire(l); return l; }();
 static_assert(routed<lines>());
 
 int main() {

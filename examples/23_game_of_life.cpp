@@ -28,13 +28,13 @@ struct tile {
     mov(mem(cell), mem(next));
     if (--left) meeting.start(me, mem(cell), then<&tile::grow>());
   }
-  static consteval auto tasks() { return table(launch<&tile::run>(), use<&tile::meeting>(), local<&tile::grow>()); }
+  using tasks = task_list<launch<&tile::run>, use<&tile::meeting>, local<&tile::grow>>;
 };
 
 /// How many cells of W x H tiles differ from a serial run.
 int wrong(int W, int H, int generations) {
   layout world{wse2, W, H};
-  world.place(all, program_v<tile>);
+  world.place<tile>(all);
   rim.wire(world);
   std::vector<int> field(static_cast<std::size_t>(W * C * H * R));  // a glider that flies over several tiles, and a row of four
   const auto at = [W](int x, int y) { return static_cast<std::size_t>(y * W * C + x); };

@@ -24,9 +24,9 @@ struct part {
     mov(mem(A), mem(coming));
     rotate(me);
   }
-  static consteval auto tasks() { return table(launch<&part::rotate>(), use<&part::rotating>(), local<&part::multiply>()); }
+  using tasks = task_list<launch<&part::rotate>, use<&part::rotating>, local<&part::multiply>>;
 };
-constexpr layout ring = [] { layout l{wse2, P, 1}; l.place(all, program_v<part>); around.wire(l); return l; }();
+constexpr layout ring = [] { layout l{wse2, P, 1}; l.place<part>(all); around.wire(l); return l; }();
 static_assert(routed<ring>());
 
 int main() {

@@ -38,8 +38,6 @@ struct scan {
       if (me.x() == r.x0) pass(me);
       else me.async(add(words, fabin(color<T>{w.color_of(0, ahead_ + 1)}), words), then<&part::pass>());
     }
-    static consteval auto tasks() { return table(local<&part::pass>(), collective::uses_colors<T, net.first, 2>()); }
-
    private:
     void pass(pe& me) {
       if (ahead_ > 0) me.async(mov(fabout(out_), words_), done_);
@@ -50,6 +48,9 @@ struct scan {
     int ahead_ = 0;
     color<T> out_{};
     T unused_{};
+
+   public:
+    using tasks = task_list<local<&part::pass>, collective::uses_colors<T, net.first, 2>>;
   };
 };
 
@@ -65,9 +66,9 @@ struct worker {
     summing.start(me, mem(x), then<&worker::done>());
   }
   void done(pe&) { ++told; }
-  static consteval auto tasks() { return table(launch<&worker::start>(), use<&worker::summing>(), local<&worker::done>()); }
+  using tasks = task_list<launch<&worker::start>, use<&worker::summing>, local<&worker::done>>;
 };
-constexpr layout grid = [] { layout l{wse2, 7, 2}; l.place(all, program_v<worker>); sums.wire(l); return l; }();
+constexpr layout grid = [] { layout l{wse2, 7, 2}; l.place<worker>(all); sums.wire(l); return l; }();
 static_assert(routed<grid>());
 
 int main() {

@@ -16,13 +16,13 @@ struct member {
     if constexpr (requires { here.start(me, mem(x), mem(y)); }) here.start(me, mem(x), mem(y));
     else here.start(me, mem(x));
   }
-  static consteval auto tasks() { return table(launch<&member::start>(), use<&member::here>()); }
+  using tasks = task_list<launch<&member::start>, use<&member::here>>;
 };
 
 template <auto net>
 void draw_colors(const char* what, int width, int height, int colors) {
   layout l{wse2, width, height};
-  l.place(all, program_v<member<net>>);
+  l.place<member<net>>(all);
   net.wire(l);
   std::printf("%s\n\n", what);
   for (int c = 0; c < colors; ++c) std::printf("%s\n", draw(l, color<f32>{c}).c_str());
@@ -30,10 +30,10 @@ void draw_colors(const char* what, int width, int height, int colors) {
 
 int main() {
   draw_colors<broadcast<f32>{.first = 0, .root = {2, 1}}>("broadcast", 6, 3, 1);
-  draw_colors<reduce<f32>{.first = 0, .among = each_row, .how = tactic::two_phase}>("reduce, two phases", 12, 1, 2);
-  draw_colors<reduce<f32>{.first = 0, .among = each_row, .how = tactic::tree, .colors = 3}>("reduce, a tree", 8, 1, 3);
-  draw_colors<reduce<f32>{.first = 0, .among = each_row, .root = {2}, .how = tactic::star}>("reduce, a star from both sides", 6, 1, 2);
-  draw_colors<reduce<f32>{.first = 0, .among = each_row, .words = 2, .how = tactic::grouped_star}>("reduce, a grouped star", 12, 1, 2);
+  draw_colors<collective::reduce<f32>{.first = 0, .among = each_row, .how = tactic::two_phase}>("reduce, two phases", 12, 1, 2);
+  draw_colors<collective::reduce<f32>{.first = 0, .among = each_row, .how = tactic::tree, .colors = 3}>("reduce, a tree", 8, 1, 3);
+  draw_colors<collective::reduce<f32>{.first = 0, .among = each_row, .root = {2}, .how = tactic::star}>("reduce, a star from both sides", 6, 1, 2);
+  draw_colors<collective::reduce<f32>{.first = 0, .among = each_row, .words = 2, .how = tactic::grouped_star}>("reduce, a grouped star", 12, 1, 2);
   draw_colors<gather<f32>{.first = 0, .among = each_row, .root = {2}}>("gather", 6, 1, 2);
   draw_colors<all_to_all<f32>{.first = 0}>("all-to-all", 5, 1, 4);
   draw_colors<shift<f32>{.first = 0, .cyclic = true}>("shift, cyclic", 7, 1, 3);

@@ -13,17 +13,17 @@ struct runner {  // A PE program: its members are the PE's memory, its functions
   f32 seen = 0;
   void start(pe& me) { me.send(out, 1.f); }
   void pass(pe& me, f32 x) { seen = x; if (!me.east_edge()) me.send(out, x + 1); }
-  static consteval auto tasks() { return table(launch<&runner::start>(), on<in, &runner::pass>(), sends<out>()); }
+  using tasks = task_list<launch<&runner::start>, on<in, &runner::pass>, sends<out>>;
 };
 
 constexpr color<f32> red{0}, blue{1};
 constexpr layout chain = layout{wse2, 8, 1}  // which program runs where, and where each color flows
-  .place(columns(0, end, 2),           program_v<runner<blue, red>>)
-  .place(columns(1, end, 2),           program_v<runner<red, blue>>)
-  .path(red,  columns(0, end, 2),      ramp >> east)
-  .path(red,  columns(1, end, 2),      west >> ramp)
-  .path(blue, columns(1, end - 1, 2),  ramp >> east)
-  .path(blue, columns(2, end, 2),      west >> ramp);
+  .place<runner<blue, red>>(columns(0, edge, 2))
+  .place<runner<red, blue>>(columns(1, edge, 2))
+  .path(red,  columns(0, edge, 2),      ramp >> east)
+  .path(red,  columns(1, edge, 2),      west >> ramp)
+  .path(blue, columns(1, edge - 1, 2),  ramp >> east)
+  .path(blue, columns(2, edge, 2),      west >> ramp);
 static_assert(routed<chain>());
 
 int main() {

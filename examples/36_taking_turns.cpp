@@ -24,22 +24,20 @@ struct member {
     else me.async(mov(fabout(ordered), mem(mine)), then<&member::hand_over>());
   }
   void hand_over(pe& me) {
-    if (!me.east_edge()) me.send_control(ordered, advance);
+    if (!me.east_edge()) me.send_control(ordered, switch_adv);
   }
-  static consteval auto tasks() {
-    return table(launch<&member::mix>(), launch<&member::take_turns>(), local<&member::hand_over>(), sends<mixed>(), sends<ordered>(),
-                 reads<mixed>(), reads<ordered>(), steers<ordered>(advance));
-  }
+  using tasks = task_list<launch<&member::mix>, launch<&member::take_turns>, local<&member::hand_over>,
+                          sends<mixed, ordered>, reads<mixed, ordered>, steers<ordered, switch_adv>>;
 };
 
 constexpr layout row_of_pes = layout{wse2, P, 1}
-  .place(all, program_v<member>)
+  .place<member>(all)
   .path(mixed,   column(0),           east >> ramp)
-  .path(mixed,   columns(1, end - 1), (ramp | east) >> west, merge)
-  .path(mixed,   column(end - 1),     ramp >> west)
+  .path(mixed,   columns(1, edge - 1), (ramp | east) >> west, merges)
+  .path(mixed,   column(edge - 1),     ramp >> west)
   .path(ordered, column(0),           east >> ramp)
-  .path(ordered, columns(1, end - 1), ramp >> west, switches{.pos1 = {.from = east}, .pop = pop::on_advance})
-  .path(ordered, column(end - 1),     ramp >> west);
+  .path(ordered, columns(1, edge - 1), ramp >> west, switches{.pos1 = {.from = east}, .pop = pop::on_advance})
+  .path(ordered, column(edge - 1),     ramp >> west);
 static_assert(routed<row_of_pes>());
 
 int main(int argc, char** argv) {

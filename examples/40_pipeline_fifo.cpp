@@ -22,13 +22,11 @@ struct stage {
     me.async(add(fabout(out, N), fabin(inner, N), 1));
   }
 
-  static consteval auto tasks() {
-    return table(local<&stage::start>(active), reads<in>(), reads<inner>(), sends<inner>(), sends<out>());
-  }
+  using tasks = task_list<local<&stage::start, active>, reads<in, inner>, sends<inner, out>>;
 };
 
 constexpr layout pipeline = layout{wse2, 1, 1}
-  .place(all, program_v<stage>)
+  .place<stage>(all)
   .path(in, all, west >> ramp)
   .path(inner, all, ramp >> ramp)
   .path(out, all, ramp >> east)

@@ -21,18 +21,18 @@ struct depot {
     me.async(mov(into(kept), fabin(in)));
     me.async(mov(fabout(out), out_of(kept)));
   }
-  static consteval auto tasks() { return table(local<&depot::start>(active), reads<in>(), sends<out>()); }
+  using tasks = task_list<local<&depot::start, active>, reads<in>, sends<out>>;
 };
 
 struct adder {
   void start(pe& me) { me.async(add(fabout(second, N), fabin(first, N), 1)); }
-  static consteval auto tasks() { return table(local<&adder::start>(active), reads<first>(), sends<second>()); }
+  using tasks = task_list<local<&adder::start, active>, reads<first>, sends<second>>;
 };
 
 constexpr layout pipeline = layout{wse2, 3, 1}
-  .place(column(0), program_v<depot<from_host, first>>)
-  .place(column(1), program_v<adder>)
-  .place(column(2), program_v<depot<second, to_host>>)
+  .place<depot<from_host, first>>(column(0))
+  .place<adder>(column(1))
+  .place<depot<second, to_host>>(column(2))
   .path(from_host, column(0), west >> ramp)
   .path(first,     column(0), ramp >> east)
   .path(first,     column(1), west >> ramp)

@@ -24,13 +24,11 @@ struct cuber {
     me.async(mov(fabout(out, 1), x * x * x), unblocks<loop>());
   }
 
-  static consteval auto tasks() {
-    return table(local<&cuber::start>(active), on<loop, &cuber::cube>(), reads<in>(), sends<loop>(), sends<out>());
-  }
+  using tasks = task_list<local<&cuber::start, active>, on<loop, &cuber::cube>, reads<in>, sends<loop, out>>;
 };
 
 constexpr layout one = layout{wse2, 1, 1}
-  .place(all, program_v<cuber>)
+  .place<cuber>(all)
   .path(in, all, west >> ramp)
   .path(loop, all, ramp >> ramp)
   .path(out, all, ramp >> east)

@@ -15,15 +15,15 @@ struct worker {
 
   void work(pe&, f32 first, f32 second) {
     const auto diagonal = mem(a).every(N + 1);
-    map([](f32 x) { return std::sqrt(x); }, mem(root), diagonal);
-    map([=](f32 x, f32 w) { return x * (first + w) + x * (second + w); }, diagonal, diagonal, mem(weight));
-    map([](i32 total, i32 x) { return total + x; }, &sum, 0, mem(b));
+    map_each([](f32 x) { return std::sqrt(x); }, mem(root), diagonal);
+    map_each([=](f32 x, f32 w) { return x * (first + w) + x * (second + w); }, diagonal, diagonal, mem(weight));
+    map_each([](i32 total, i32 x) { return total + x; }, &sum, 0, mem(b));
   }
 
-  static consteval auto tasks() { return table(launch<&worker::work>()); }
+  using tasks = task_list<launch<&worker::work>>;
 };
 
-constexpr layout one = layout{wse2, 1, 1}.place(all, program_v<worker>);
+constexpr layout one = layout{wse2, 1, 1}.place<worker>(all);
 static_assert(routed<one>());
 
 int main() {

@@ -28,10 +28,10 @@ struct worker {
     for (int r = 0; r < R; ++r) mov(circular(mem(last), r % 2, 1), y[r]);
   }
 
-  static consteval auto tasks() { return table(launch<&worker::work>()); }
+  using tasks = task_list<launch<&worker::work>>;
 };
 
-constexpr layout one = layout{wse2, 1, 1}.place(all, program_v<worker>);
+constexpr layout one = layout{wse2, 1, 1}.place<worker>(all);
 static_assert(routed<one>());
 
 int main() {

@@ -18,18 +18,18 @@ struct left {
     me.async(mov(fabout(across, M / 2), mem(y).from(M / 2)), microthread{4});
   }
 
-  static consteval auto tasks() { return table(launch<&left::compute>(), launch<&left::twice>(), sends<across>()); }
+  using tasks = task_list<launch<&left::compute>, launch<&left::twice>, sends<across>>;
 };
 
 struct right {
   f32 y[M]{};
   void compute(pe& me) { me.async(mov(mem(y), fabin(across)), microthread{5}); }
-  static consteval auto tasks() { return table(launch<&right::compute>(), reads<across>()); }
+  using tasks = task_list<launch<&right::compute>, reads<across>>;
 };
 
 constexpr layout pair = layout{wse3, 2, 1}
-  .place(column(0), program_v<left>)
-  .place(column(1), program_v<right>)
+  .place<left>(column(0))
+  .place<right>(column(1))
   .path(across, column(0), ramp >> east)
   .path(across, column(1), west >> ramp);
 static_assert(routed<pair>());

@@ -27,10 +27,10 @@ struct thrower {
     end = me.now();
   }
 
-  static consteval auto tasks() { return table(launch<&thrower::go>()); }
+  using tasks = task_list<launch<&thrower::go>>;
 };
 
-constexpr layout four = layout{wse2, W, 1}.place(all, program_v<thrower>);
+constexpr layout four = layout{wse2, W, 1}.place<thrower>(all);
 static_assert(routed<four>());
 
 int main() {

@@ -21,7 +21,7 @@ struct sender {
   }
   void sent(pe& me) { log.add("sender is done"), log.stamp(me); }
 
-  static consteval auto tasks() { return table(launch<&sender::start>(), local<&sender::sent>(), sends<comm>()); }
+  using tasks = task_list<launch<&sender::start>, local<&sender::sent>, sends<comm>>;
 };
 
 struct receiver {
@@ -34,12 +34,12 @@ struct receiver {
     log.add("sum"), log.add(sum);
   }
 
-  static consteval auto tasks() { return table(on<comm, &receiver::take>()); }
+  using tasks = task_list<on<comm, &receiver::take>>;
 };
 
 constexpr layout line = layout{wse2, 3, 1}
-  .place(column(0), program_v<sender>)
-  .place(columns(1, end), program_v<receiver>)
+  .place<sender>(column(0))
+  .place<receiver>(columns(1, edge))
   .path(comm, column(0), ramp >> east)
   .path(comm, column(1), west >> (ramp | east))
   .path(comm, column(2), west >> ramp);

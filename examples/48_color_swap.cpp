@@ -17,20 +17,18 @@ struct adder {
   void forward(pe& me, u32 x) { me.send(blue, x); }
   void take_red(pe&, u32 x) { sum += x; }
   void take_blue(pe&, u32 x) { sum += 2 * x; }
-  static consteval auto tasks() {
-    return table(on<from_host, &adder::forward>(), on<red, &adder::take_red>(), on<blue, &adder::take_blue>(),
-                 sends<red>(), sends<blue>());
-  }
+  using tasks = task_list<on<from_host, &adder::forward>, on<red, &adder::take_red>,
+                          on<blue, &adder::take_blue>, sends<red, blue>>;
 };
 
 constexpr layout row_of_adders = [] {
   layout l{wse2, W, 1};
-  l.place(all, program_v<adder>);
+  l.place<adder>(all);
   l.path(from_host, column(0), west >> ramp).stream_in(from_host, column(0), west);
   for (const auto c : {red, blue}) {
     l.path(c, column(0),           ramp >> (ramp | east), swap_x);
-    l.path(c, columns(1, end - 1), west >> (ramp | east), swap_x);
-    l.path(c, column(end - 1),     west >> ramp);
+    l.path(c, columns(1, edge - 1), west >> (ramp | east), swap_x);
+    l.path(c, column(edge - 1),     west >> ramp);
   }
   return l;
 }();

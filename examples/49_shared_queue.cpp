@@ -21,9 +21,8 @@ struct sender {
   }
   void again(pe& me) { me.async(mov(fabout(second), mem(two))); }
 
-  static consteval auto tasks() {
-    return table(launch<&sender::start>(), local<&sender::again>(), sends<first>(), sends<second>(), shares_queue<first, second>());
-  }
+  using tasks = task_list<launch<&sender::start>, local<&sender::again>, sends<first, second>,
+                          shares_queue<first, second>>;
 };
 
 struct receiver {
@@ -33,12 +32,12 @@ struct receiver {
     co_await mov(mem(one), fabin(first));
     co_await mov(mem(two).part(0, kept), fabin(second));
   }
-  static consteval auto tasks() { return table(launch<&receiver::start>(), reads<first>(), reads<second>()); }
+  using tasks = task_list<launch<&receiver::start>, reads<first, second>>;
 };
 
 constexpr layout duo = layout{wse3, 2, 1}
-  .place(column(0), program_v<sender>)
-  .place(column(1), program_v<receiver>)
+  .place<sender>(column(0))
+  .place<receiver>(column(1))
   .path(first,  column(0), ramp >> east)
   .path(first,  column(1), west >> ramp)
   .path(second, column(0), ramp >> east)

@@ -20,12 +20,12 @@ struct gemv {
     mov(mem(y), mem(b));
     for (int j = 0; j < int{N}; ++j) fmac(mem(y), mem(y), mem(A).from(j).every(N), x[j]);
   }
-  static consteval auto tasks() { return table(launch<&gemv::with_loops>(), launch<&gemv::with_descriptors>()); }
+  using tasks = task_list<launch<&gemv::with_loops>, launch<&gemv::with_descriptors>>;
 };
 
 template <std::size_t M, std::size_t N, int width>
 bool right() {
-  fabric f{layout{wse2, width, 1}.place(all, program_v<gemv<M, N>>)};
+  fabric f{layout{wse2, width, 1}.place<gemv<M, N>>(all)};
   device d{f};
   std::vector<f32> A(M * N * width), x(N, 1), b(M, 2), expected;
   std::iota(A.begin(), A.end(), 0.f);

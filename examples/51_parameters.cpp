@@ -15,13 +15,13 @@ struct program_with_parameters {
     for (i16 next = first; i16& n : data) n = next++;
     increment_and_sum(&data, &sum);
   }
-  static consteval auto tasks() { return table(local<&program_with_parameters::run>(active)); }
+  using tasks = task_list<local<&program_with_parameters::run, active>>;
 };
 using small = program_with_parameters<1, 3>;
 using large = program_with_parameters<-10, 20>;
 
 int main() {
-  fabric f{layout{wse2, 2, 1}.place(column(0), program_v<small>).place(column(1), program_v<large>)};
+  fabric f{layout{wse2, 2, 1}.place<small>(column(0)).place<large>(column(1))};
   f.run();
   const int three = f.read(0, 0, &small::sum), twenty = f.read(1, 0, &large::sum);
   std::printf("2 + 3 + 4 = %d, -9 + ... + 10 = %d\n", three, twenty);

@@ -11,14 +11,14 @@ constexpr color<i16> in{0}, between{1}, out{2};
 struct listener {
   i16 last = 0;
   void take(pe& me, i16 word) { me.send(between, last = word); }
-  static consteval auto tasks() { return table(on<in, &listener::take>(), sends<between>()); }
+  using tasks = task_list<on<in, &listener::take>, sends<between>>;
 };
 struct adder {
   void begin(pe& me) { me.async(add(fabout(out, forever), fabin(between, forever), 1)); }
-  static consteval auto tasks() { return table(local<&adder::begin>(active), reads<between>(), sends<out>()); }
+  using tasks = task_list<local<&adder::begin, active>, reads<between>, sends<out>>;
 };
 constexpr layout pipeline = layout{wse2, 2, 1}
-  .place(column(0), program_v<listener>).place(column(1), program_v<adder>)
+  .place<listener>(column(0)).place<adder>(column(1))
   .path(in, column(0), west >> ramp).path(between, column(0), ramp >> east)
   .path(between, column(1), west >> ramp).path(out, column(1), ramp >> east)
   .stream_in(in, column(0), west).stream_out(out, column(1), east);

@@ -22,27 +22,27 @@ struct sender {
     for (u16 next = 1; u16& word : data) word = next++;
     me.async(mov(fabout(out), mem(data)));
   }
-  static consteval auto tasks() { return table(local<&sender::send>(active), sends<out>()); }
+  using tasks = task_list<local<&sender::send, active>, sends<out>>;
 };
 template <std::size_t size>
 struct adder {
   void add_up(pe& me) { me.async(add(fabout(sum, size), fabin(left, size), fabin(right, size))); }
-  static consteval auto tasks() { return table(local<&adder::add_up>(active), reads<left>(), reads<right>(), sends<sum>()); }
+  using tasks = task_list<local<&adder::add_up, active>, reads<left, right>, sends<sum>>;
 };
 template <std::size_t size>
 struct receiver {
   u16 data[size]{};
   void receive(pe& me) { me.async(mov(mem(data), fabin(sum))); }
-  static consteval auto tasks() { return table(local<&receiver::receive>(active), reads<sum>()); }
+  using tasks = task_list<local<&receiver::receive, active>, reads<sum>>;
 };
 
 template <std::size_t size>
 int wrong(coord first, coord second, coord third, coord fourth) {
   layout l{wse2, 9, 9};
-  l.place(at(first.x, first.y), program_v<sender<left, size>>);
-  l.place(at(second.x, second.y), program_v<sender<right, size>>);
-  l.place(at(third.x, third.y), program_v<adder<size>>);
-  l.place(at(fourth.x, fourth.y), program_v<receiver<size>>);
+  l.place<sender<left, size>>(at(first.x, first.y));
+  l.place<sender<right, size>>(at(second.x, second.y));
+  l.place<adder<size>>(at(third.x, third.y));
+  l.place<receiver<size>>(at(fourth.x, fourth.y));
   connect(l, left, first, third), connect(l, right, second, third), connect(l, sum, third, fourth);
   fabric f{l};
   f.run();

@@ -41,7 +41,7 @@ struct multiplier {
     }
     me.async(mov(fabout(products), mem(product)));
   }
-  static consteval auto tasks() { return table(on<factors, &multiplier::take>(), local<&multiplier::multiply>(), sends<products>()); }
+  using tasks = task_list<on<factors, &multiplier::take>, local<&multiplier::multiply>, sends<products>>;
 };
 
 layout one_pe(const program& what) {

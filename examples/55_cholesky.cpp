@@ -38,16 +38,14 @@ struct tile {
     }
   }
 
-  static consteval auto tasks() {
-    return table(launch<&tile::factorize>(), reads<along_row>(), reads<down_column>(), sends<along_row>(), sends<down_column>(),
-                 steers<along_row>(advance));
-  }
+  using tasks = task_list<launch<&tile::factorize>, reads<along_row, down_column>,
+                          sends<along_row, down_column>, steers<along_row, switch_adv>>;
 
  private:
   // The command is for the next router. At the west edge it is the first on the way that has a switch.
   void let_the_next_send(pe& me) {
-    if (me.west_edge()) me.send_control(along_row, advance);
-    else me.send_control(along_row, {nop, advance});
+    if (me.west_edge()) me.send_control(along_row, switch_adv);
+    else me.send_control(along_row, {nop, switch_adv});
   }
   static auto column(square& of, int j, int from = 0) { return mem(of).from(from * n + j).every(n); }
 
@@ -72,14 +70,14 @@ struct tile {
 template <int n>
 layout triangle(int tiles) {  // three or more
   layout l{wse3, tiles, tiles};
-  l.place(all, program_v<tile<n>>);
+  l.place<tile<n>>(all);
   l.path(along_row, column(0).rows(1), ramp >> east);
-  l.path(down_column, row(end - 1).columns(0, end - 1), north >> ramp);
+  l.path(down_column, row(edge - 1).columns(0, edge - 1), north >> ramp);
   for (int i = 0; i < tiles; ++i) {
     l.path(along_row, row(i).columns(1, i), west >> (ramp | east), switches{.pos1 = ramp >> east, .pop = pop::always});
     if (i > 0) l.path(along_row, at(i, i), west >> ramp);
     if (i + 1 < tiles) l.path(down_column, at(i, i), ramp >> south);
-    l.path(down_column, column(i).rows(i + 1, end - 1), north >> (ramp | south));
+    l.path(down_column, column(i).rows(i + 1, edge - 1), north >> (ramp | south));
   }
   return l;
 }

@@ -30,8 +30,6 @@ class lane {
     waiting_[put_++ % room] = p, to_ = to;
     if (put_ - taken_ == 1) me.activate<&lane::send>();
   }
-  static consteval auto tasks() { return table(local<&lane::send>(), local<&lane::sent>(), sends<ring>()); }
-
  private:
   void send(pe& me) { me.async(mov(fabout(to_), mem(waiting_).part(static_cast<int>(taken_ % room), 1)), then<&lane::sent>()); }
   void sent(pe& me) {
@@ -40,6 +38,9 @@ class lane {
   parcel waiting_[room]{};
   color<parcel> to_{};
   u32 put_ = 0, taken_ = 0;
+
+ public:
+  using tasks = task_list<local<&lane::send>, local<&lane::sent>, sends<ring>>;
 };
 
 template <u32 width, u32 height, u32 values, u32 buckets>
@@ -66,11 +67,11 @@ struct histogram {
   void all_are_here(pe& me, u32) { comparing.contribute(me, *std::max_element(bucket, bucket + buckets)); }
   void compared(pe&, u32 largest) { most = largest; }
 
-  static consteval auto tasks() {
-    return table(launch<&histogram::start>(), on<in_column, &histogram::pass>(), on<in_row, &histogram::pass>(), use<&histogram::vertical>(),
-                 use<&histogram::horizontal>(), use<&histogram::arrived>(), use<&histogram::comparing>(), on<arrivals.over(), &histogram::all_are_here>(),
-                 on<fullest.total(), &histogram::compared>());
-  }
+  using tasks = task_list<launch<&histogram::start>, on<in_column, &histogram::pass>,
+                          on<in_row, &histogram::pass>, use<&histogram::vertical>,
+                          use<&histogram::horizontal>, use<&histogram::arrived>, use<&histogram::comparing>,
+                          on<arrivals.over(), &histogram::all_are_here>,
+                          on<fullest.total(), &histogram::compared>>;
 };
 
 /// Counts random values on the fabric and serially; how many of the numbers differ.
@@ -78,7 +79,7 @@ template <u32 width, u32 height, u32 values, u32 buckets>
 int wrong() {
   using program = histogram<width, height, values, buckets>;
   layout l{wse2, width, height};
-  l.place(all, program_v<program>);
+  l.place<program>(all);
   in_column.wire(l), in_row.wire(l), arrivals.wire(l), fullest.wire(l);
   fabric f{l};
   device d{f};

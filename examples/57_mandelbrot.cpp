@@ -38,15 +38,15 @@ struct stage {
       co_await mov(fabout(out), mem(packet));
     }
   }
-  static consteval auto tasks() { return table(launch<&stage::run>(), reads<even>(), reads<odd>(), sends<even>(), sends<odd>()); }
+  using tasks = task_list<launch<&stage::run>, reads<even, odd>, sends<even, odd>>;
 };
 
 layout pipeline(int width, int height, const program& stage) {
   layout l{wse2, width, height};
   l.place(all, stage);
-  l.path(even, columns(2, end, 2), west >> ramp).path(odd, columns(0, end, 2), ramp >> east);
-  l.path(odd, columns(1, end, 2), west >> ramp).path(even, columns(1, end, 2), ramp >> east);
-  return l.stream_out(width % 2 ? odd : even, column(end - 1), east);
+  l.path(even, columns(2, edge, 2), west >> ramp).path(odd, columns(0, edge, 2), ramp >> east);
+  l.path(odd, columns(1, edge, 2), west >> ramp).path(even, columns(1, edge, 2), ramp >> east);
+  return l.stream_out(width % 2 ? odd : even, column(edge - 1), east);
 }
 
 template <int width, int height, int rows, int columns, int iterations>

@@ -56,9 +56,8 @@ struct block {
     else mov(mem(y), of(me, round - 1));
   }
 
-  static consteval auto tasks() {
-    return table(launch<&block::start>(), local<&block::multiply>(), local<&block::collect>(), use<&block::x_train>(), use<&block::y_train>());
-  }
+  using tasks = task_list<launch<&block::start>, local<&block::multiply>, local<&block::collect>,
+                          use<&block::x_train>, use<&block::y_train>>;
 
  private:
   auto of(const pe& me, int step) { return mem(sums).part((me.x() - step - 1 + 2 * width) % width * piece, piece); }
@@ -70,7 +69,7 @@ f64 largest_error(int elements) {
   using program = block<width, height, piece, most>;
   constexpr int n = width * height * piece, rows = width * piece, columns = height * piece;
   layout l{wse2, width, height};
-  l.place(all, program_v<program>);
+  l.place<program>(all);
   down.wire(l), right.wire(l);
   fabric f{l};
   device d{f};

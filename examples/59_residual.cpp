@@ -21,13 +21,13 @@ inline void axpy(memory<f32> y, f32 alpha, memory<f32> x) { fmac(y, y, x, alpha)
 /// The largest magnitude of an element of x.
 inline f32 infinity_norm(memory<f32> x) {
   f32 norm = 0;
-  map([](f32 largest, f32 v) { return std::max(largest, std::abs(v)); }, &norm, 0, x);
+  map_each([](f32 largest, f32 v) { return std::max(largest, std::abs(v)); }, &norm, 0, x);
   return norm;
 }
 
 constexpr broadcast<f32> xs{.first = 0, .among = each_column};  // from the first row
-constexpr reduce<f32> residuals{.first = 1, .among = each_row, .root = {end - 1}, .how = tactic::chain, .colors = 2};
-constexpr reduce<f32, larger> norms{.first = 3, .where = column(end - 1), .among = each_column, .how = tactic::chain, .colors = 2};
+constexpr collective::reduce<f32> residuals{.first = 1, .among = each_row, .root = {edge - 1}, .how = tactic::chain, .colors = 2};
+constexpr collective::reduce<f32, larger> norms{.first = 3, .where = column(edge - 1), .among = each_column, .how = tactic::chain, .colors = 2};
 
 template <int n>
 using words = f32[static_cast<std::size_t>(n)];
@@ -53,10 +53,8 @@ struct tile {
     norm[0] = infinity_norm(mem(b));
     comparing.start(me, mem(norm));
   }
-  static consteval auto tasks() {
-    return table(launch<&tile::start>(), use<&tile::spreading>(), use<&tile::adding>(), use<&tile::comparing>(), local<&tile::multiply>(),
-                 local<&tile::compare>());
-  }
+  using tasks = task_list<launch<&tile::start>, use<&tile::spreading>, use<&tile::adding>,
+                          use<&tile::comparing>, local<&tile::multiply>, local<&tile::compare>>;
 };
 
 layout grid(int width, int height, const program& what) {

@@ -24,19 +24,17 @@ struct tile {
     if (me.x() % 2) me.async(add(fabout(red<T>), mem(y), fabin(blue<T>)));
     else me.async(add(fabout(blue<T>), mem(y), fabin(red<T>)));
   }
-  static consteval auto tasks() {
-    return table(on<xs<T>, &tile::multiply>(), reads<red<T>>(), reads<blue<T>>(), sends<red<T>>(), sends<blue<T>>());
-  }
+  using tasks = task_list<on<xs<T>, &tile::multiply>, reads<red<T>, blue<T>>, sends<red<T>, blue<T>>>;
 };
 
 template <payload T>
 layout checkerboard(int width, int height, const program& what) {
   layout l{wse2, width, height};
   l.place(all, what);
-  l.path(xs<T>, rows(0, end - 1), north >> (ramp | south)).path(xs<T>, row(end - 1), north >> ramp).stream_in(xs<T>, row(0), north);
-  l.path(red<T>, columns(0, end, 2), west >> ramp).path(red<T>, columns(1, end, 2), ramp >> east);
-  l.path(blue<T>, columns(0, end, 2), ramp >> east).path(blue<T>, columns(1, end, 2), west >> ramp);
-  return l.stream_in(red<T>, column(0), west).stream_out(width % 2 ? blue<T> : red<T>, column(end - 1), east);
+  l.path(xs<T>, rows(0, edge - 1), north >> (ramp | south)).path(xs<T>, row(edge - 1), north >> ramp).stream_in(xs<T>, row(0), north);
+  l.path(red<T>, columns(0, edge, 2), west >> ramp).path(red<T>, columns(1, edge, 2), ramp >> east);
+  l.path(blue<T>, columns(0, edge, 2), ramp >> east).path(blue<T>, columns(1, edge, 2), west >> ramp);
+  return l.stream_in(red<T>, column(0), west).stream_out(width % 2 ? blue<T> : red<T>, column(edge - 1), east);
 }
 
 /// Small whole numbers, exact in every order of the sums.

@@ -22,34 +22,34 @@ struct sender {
     me.send(sums, x);
     if (--missing == 0) me.send_control(sums, end_of_stream);
   }
-  static consteval auto tasks() { return table(launch<&sender::expect>(), on<numbers, &sender::pass>(), sends<sums>()); }
+  using tasks = task_list<launch<&sender::expect>, on<numbers, &sender::pass>, sends<sums>>;
 };
 struct adder {
   f32 sum = 0, result = 0;
   void add_up(pe&, f32 x) { sum += x; }
   void finish(pe&) { result = sum, sum = 0; }
-  static consteval auto tasks() { return table(on<sums, &adder::add_up>(), control<end_of_stream, &adder::finish>()); }
+  using tasks = task_list<on<sums, &adder::add_up>, control<end_of_stream, &adder::finish>>;
 };
 constexpr layout pair = layout{wse2, 2, 1}
-  .place(column(0), program_v<sender>).place(column(1), program_v<adder>)
+  .place<sender>(column(0)).place<adder>(column(1))
   .path(numbers, column(0), west >> ramp).stream_in(numbers, column(0), west)
   .path(sums, column(0), ramp >> east).path(sums, column(1), west >> ramp);
 static_assert(routed<pair>());
 
 struct hub {
   void greet_all(pe& me, int rounds) {
-    for (u16 i = 0; i < 4 * rounds; ++i) me.send_control(post, {advance}, greeting, static_cast<u16>(2 * i));
+    for (u16 i = 0; i < 4 * rounds; ++i) me.send_control(post, {switch_adv}, greeting, static_cast<u16>(2 * i));
   }
-  static consteval auto tasks() { return table(launch<&hub::greet_all>(), sends<post>(), steers<post>(advance)); }
+  using tasks = task_list<launch<&hub::greet_all>, sends<post>, steers<post, switch_adv>>;
 };
 struct neighbour {
   int heard = 0;
   void greet(pe&, u16 data) { heard += data; }
-  static consteval auto tasks() { return table(control<greeting, &neighbour::greet>(), reads<post>()); }
+  using tasks = task_list<control<greeting, &neighbour::greet>, reads<post>>;
 };
 constexpr layout cross = layout{wse2, 3, 3}
-  .place(at(1, 1), program_v<hub>)
-  .place(row(1).columns(0, end, 2), program_v<neighbour>).place(column(1).rows(0, end, 2), program_v<neighbour>)
+  .place<hub>(at(1, 1))
+  .place<neighbour>(row(1).columns(0, edge, 2)).place<neighbour>(column(1).rows(0, edge, 2))
   .path(post, at(1, 1), ramp >> west, switches{.pos1 = {.to = east}, .pos2 = {.to = south}, .pos3 = {.to = north}, .ring = true})
   .path(post, at(0, 1), east >> ramp).path(post, at(2, 1), west >> ramp)
   .path(post, at(1, 2), north >> ramp).path(post, at(1, 0), south >> ramp);

@@ -29,7 +29,8 @@ struct transformer {
     mov(mem(x), mem(y));
     transform();
   }
-  static consteval auto tasks() { return table(launch<&transformer::start>(), local<&transformer::go_on>(), use<&transformer::turning>()); }
+  using tasks = task_list<launch<&transformer::start>, local<&transformer::go_on>,
+                          use<&transformer::turning>>;
 
  private:
   static auto re(memory<f32> z, int at, int n) { return z.every(2).part(at, n); }
@@ -61,7 +62,7 @@ struct transformer {
 template <int N>
 f64 largest_error() {
   layout l{wse2, N, 1};
-  l.place(all, program_v<transformer<N>>);
+  l.place<transformer<N>>(all);
   turn.wire(l);
   fabric f{l};
   device d{f};

@@ -22,9 +22,9 @@ struct tile {
     for (int j = 0; j < N; ++j) fmac(mem(y), mem(y), mem(a).part(j * N, N), x[j]);
     cycles = me.now() - begin;
   }
-  static consteval auto tasks() { return table(launch<&tile::multiply>()); }
+  using tasks = task_list<launch<&tile::multiply>>;
 };
-constexpr layout tiles = layout{wse2, W, H}.place(all, program_v<tile>);
+constexpr layout tiles = layout{wse2, W, H}.place<tile>(all);
 static_assert(routed<tiles>());
 
 int main() {

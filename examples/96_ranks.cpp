@@ -20,11 +20,11 @@ struct part {
 
   void begin(pe& me) { adder.contribute(me, mine); }
   void know(pe&, u32 x) { sum = x; }
-  static consteval auto tasks() { return table(launch<&part::begin>(), use<&part::adder>(), on<total.total(), &part::know>()); }
+  using tasks = task_list<launch<&part::begin>, use<&part::adder>, on<total.total(), &part::know>>;
 };
 constexpr layout square = [] {
   layout l{host, side, side};
-  l.place(all, program_v<part>);
+  l.place<part>(all);
   total.wire(l);
   return l;
 }();

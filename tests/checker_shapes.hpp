@@ -56,8 +56,8 @@ constexpr layout combs(int stride) {
   l.place(all, talker<1>);
   const color<f32> c{0};
   for (int i = 0; i + 1 < stride; i += 2) {
-    l.path(c, columns(i, end - 1, stride), ramp >> east);
-    l.path(c, columns(i + 1, end, stride), west >> ramp);
+    l.path(c, columns(i, edge - 1, stride), ramp >> east);
+    l.path(c, columns(i + 1, edge, stride), west >> ramp);
   }
   return l;
 }
@@ -67,12 +67,12 @@ constexpr layout mixed() {
   layout l{wse2, 750, 994};
   l.place(all, talker<1>);
   const color<f32> c{0};
-  l.path(c, column(10).rows(0, end), ramp >> east);
-  for (int i = 0; i < 16; ++i) l.path(c, column(11).rows(i, end, 16), west >> ramp);
-  l.path(c, column(21).rows(0, end), west >> ramp);
-  for (int i = 0; i < 15; ++i) l.path(c, column(20).rows(i, end, 15), ramp >> east);
-  for (int i = 0; i < 7; ++i) l.path(c, column(30).rows(i, end, 7), ramp >> east);
-  for (int i = 0; i < 13; ++i) l.path(c, column(31).rows(i, end, 13), west >> ramp);
+  l.path(c, column(10).rows(0, edge), ramp >> east);
+  for (int i = 0; i < 16; ++i) l.path(c, column(11).rows(i, edge, 16), west >> ramp);
+  l.path(c, column(21).rows(0, edge), west >> ramp);
+  for (int i = 0; i < 15; ++i) l.path(c, column(20).rows(i, edge, 15), ramp >> east);
+  for (int i = 0; i < 7; ++i) l.path(c, column(30).rows(i, edge, 7), ramp >> east);
+  for (int i = 0; i < 13; ++i) l.path(c, column(31).rows(i, edge, 13), west >> ramp);
   return l;
 }
 /// One color that snakes through the whole grid.
@@ -81,13 +81,13 @@ constexpr layout snake(int w, int h) {
   l.place(all, talker<1>);
   const color<f32> c{0};
   l.path(c, at(0, 0), ramp >> east);
-  l.path(c, columns(1, end - 1).rows(0, end, 2), west >> east);
-  l.path(c, columns(1, end - 1).rows(1, end, 2), east >> west);
-  l.path(c, column(end - 1).rows(0, end, 2), west >> south);
-  l.path(c, column(end - 1).rows(1, end, 2), north >> west);
-  l.path(c, column(0).rows(1, end - 1, 2), east >> south);
-  l.path(c, column(0).rows(2, end, 2), north >> east);
-  l.path(c, at(0, end - 1), east >> ramp);
+  l.path(c, columns(1, edge - 1).rows(0, edge, 2), west >> east);
+  l.path(c, columns(1, edge - 1).rows(1, edge, 2), east >> west);
+  l.path(c, column(edge - 1).rows(0, edge, 2), west >> south);
+  l.path(c, column(edge - 1).rows(1, edge, 2), north >> west);
+  l.path(c, column(0).rows(1, edge - 1, 2), east >> south);
+  l.path(c, column(0).rows(2, edge, 2), north >> east);
+  l.path(c, at(0, edge - 1), east >> ramp);
   return l;
 }
 
@@ -99,29 +99,29 @@ constexpr layout weave(int w, int h, bool closed = false) {
   l.place(all, talker<1>);
   const color<f32> c{0};
   for (int x : {1, 2}) {
-    l.path(c, columns(x, end, 4).rows(0, end, 2), west >> east);
-    l.path(c, columns(x, end, 4).rows(1, end, 2), east >> west);
+    l.path(c, columns(x, edge, 4).rows(0, edge, 2), west >> east);
+    l.path(c, columns(x, edge, 4).rows(1, edge, 2), east >> west);
   }
   const int turns = closed ? 8 : 0;
   if (closed)
-    l.path(c, at(0, 0), (ramp | south) >> east, merge)
+    l.path(c, at(0, 0), (ramp | south) >> east, merges)
         .path(c, at(0, 1), east >> north)
         .path(c, at(0, 2), ramp >> east);
   if (closed)
-    l.path(c, column(0).rows(4, end, 2), north >> east).path(c, column(0).rows(3, end - 1, 2), east >> south);
-  if (closed) l.path(c, at(0, end - 1), east >> ramp);
-  l.path(c, columns(turns, end, 8).row(0), ramp >> east);
-  l.path(c, columns(turns, end, 8).rows(2, end, 2), north >> east);
-  l.path(c, columns(turns, end, 8).rows(1, end - 1, 2), east >> south);
-  l.path(c, columns(turns, end, 8).row(end - 1), east >> ramp);
-  l.path(c, columns(3, end, 8).rows(0, end, 2), west >> south);
-  l.path(c, columns(3, end, 8).rows(1, end, 2), north >> west);
-  l.path(c, columns(4, end, 8).rows(1, end, 2), east >> north);
-  l.path(c, columns(4, end, 8).rows(0, end, 2), south >> east);
-  l.path(c, columns(7, end, 8).row(0), west >> ramp);
-  l.path(c, columns(7, end, 8).rows(2, end, 2), west >> north);
-  l.path(c, columns(7, end, 8).rows(1, end - 1, 2), south >> west);
-  l.path(c, columns(7, end, 8).row(end - 1), ramp >> west);
+    l.path(c, column(0).rows(4, edge, 2), north >> east).path(c, column(0).rows(3, edge - 1, 2), east >> south);
+  if (closed) l.path(c, at(0, edge - 1), east >> ramp);
+  l.path(c, columns(turns, edge, 8).row(0), ramp >> east);
+  l.path(c, columns(turns, edge, 8).rows(2, edge, 2), north >> east);
+  l.path(c, columns(turns, edge, 8).rows(1, edge - 1, 2), east >> south);
+  l.path(c, columns(turns, edge, 8).row(edge - 1), east >> ramp);
+  l.path(c, columns(3, edge, 8).rows(0, edge, 2), west >> south);
+  l.path(c, columns(3, edge, 8).rows(1, edge, 2), north >> west);
+  l.path(c, columns(4, edge, 8).rows(1, edge, 2), east >> north);
+  l.path(c, columns(4, edge, 8).rows(0, edge, 2), south >> east);
+  l.path(c, columns(7, edge, 8).row(0), west >> ramp);
+  l.path(c, columns(7, edge, 8).rows(2, edge, 2), west >> north);
+  l.path(c, columns(7, edge, 8).rows(1, edge - 1, 2), south >> west);
+  l.path(c, columns(7, edge, 8).row(edge - 1), ramp >> west);
   return l;
 }
 
@@ -133,10 +133,10 @@ constexpr layout tangle(int send_every, int take_every) {
   const color<f32> c{0};
   for (int y = 0; y < send_every; ++y)
     for (int x = 0; x < send_every; x += 2)
-      l.path(c, columns(x, end - 1, send_every).rows(y, end, send_every), ramp >> east);
+      l.path(c, columns(x, edge - 1, send_every).rows(y, edge, send_every), ramp >> east);
   for (int y = 0; y < take_every; ++y)
     for (int x = 1; x < take_every + 1; x += 2)
-      l.path(c, columns(x, end, take_every).rows(y, end, take_every), west >> ramp);
+      l.path(c, columns(x, edge, take_every).rows(y, edge, take_every), west >> ramp);
   return l;
 }
 
@@ -146,16 +146,16 @@ constexpr layout shuttles(int h) {
   layout l{wse2, 9, h};
   l.place(all, talker<1>);
   const color<f32> c{0};
-  l.path(c, column(0).rows(0, end - 1, 2), ramp >> (east | south));
-  l.path(c, columns(1, 5).rows(0, end - 1, 2), west >> east);
-  l.path(c, column(0).rows(1, end - 1, 2), north >> east);
-  l.path(c, columns(1, 8).rows(1, end - 1, 2), west >> east);
-  l.path(c, column(8).rows(1, end - 1, 2), west >> south);
-  l.path(c, column(8).rows(2, end, 2), north >> west);
-  l.path(c, columns(6, 8).rows(2, end, 2), east >> west);
-  l.path(c, column(5).rows(2, end - 1, 2), (east | west) >> ramp, merge);
+  l.path(c, column(0).rows(0, edge - 1, 2), ramp >> (east | south));
+  l.path(c, columns(1, 5).rows(0, edge - 1, 2), west >> east);
+  l.path(c, column(0).rows(1, edge - 1, 2), north >> east);
+  l.path(c, columns(1, 8).rows(1, edge - 1, 2), west >> east);
+  l.path(c, column(8).rows(1, edge - 1, 2), west >> south);
+  l.path(c, column(8).rows(2, edge, 2), north >> west);
+  l.path(c, columns(6, 8).rows(2, edge, 2), east >> west);
+  l.path(c, column(5).rows(2, edge - 1, 2), (east | west) >> ramp, merges);
   l.path(c, at(5, 0), west >> ramp);
-  l.path(c, at(5, end - 1), east >> ramp);
+  l.path(c, at(5, edge - 1), east >> ramp);
   return l;
 }
 
@@ -183,31 +183,31 @@ inline constexpr program cell{
 /// Even columns (rows) talk to odd ones in one color and odd ones to even ones in the next.
 constexpr void wire_halo(layout& l) {
   for (int parity : {0, 1}) {
-    l.path(color<f32>{0 + parity}, columns(parity, end - 1, 2), ramp >> east)
-        .path(color<f32>{0 + parity}, columns(parity + 1, end, 2), west >> ramp)
-        .path(color<f32>{2 + parity}, columns(parity + 1, end, 2), ramp >> west)
-        .path(color<f32>{2 + parity}, columns(parity, end - 1, 2), east >> ramp)
-        .path(color<f32>{4 + parity}, rows(parity, end - 1, 2), ramp >> south)
-        .path(color<f32>{4 + parity}, rows(parity + 1, end, 2), north >> ramp)
-        .path(color<f32>{6 + parity}, rows(parity + 1, end, 2), ramp >> north)
-        .path(color<f32>{6 + parity}, rows(parity, end - 1, 2), south >> ramp);
+    l.path(color<f32>{0 + parity}, columns(parity, edge - 1, 2), ramp >> east)
+        .path(color<f32>{0 + parity}, columns(parity + 1, edge, 2), west >> ramp)
+        .path(color<f32>{2 + parity}, columns(parity + 1, edge, 2), ramp >> west)
+        .path(color<f32>{2 + parity}, columns(parity, edge - 1, 2), east >> ramp)
+        .path(color<f32>{4 + parity}, rows(parity, edge - 1, 2), ramp >> south)
+        .path(color<f32>{4 + parity}, rows(parity + 1, edge, 2), north >> ramp)
+        .path(color<f32>{6 + parity}, rows(parity + 1, edge, 2), ramp >> north)
+        .path(color<f32>{6 + parity}, rows(parity, edge - 1, 2), south >> ramp);
   }
 }
 
 /// Rows gather at column 0, column 0 gathers at the corner, and the corner tells everybody.
 constexpr void wire_all_reduce(layout& l) {
   const color<f32> x{reduce_x}, y{reduce_y}, out{result};
-  l.path(x, column(end - 1), ramp >> west)
-      .path(x, columns(1, end - 1), (east | ramp) >> west, merge)
+  l.path(x, column(edge - 1), ramp >> west)
+      .path(x, columns(1, edge - 1), (east | ramp) >> west, merges)
       .path(x, column(0), east >> ramp)
-      .path(y, at(0, end - 1), ramp >> north)
-      .path(y, column(0).rows(1, end - 1), (south | ramp) >> north, merge)
+      .path(y, at(0, edge - 1), ramp >> north)
+      .path(y, column(0).rows(1, edge - 1), (south | ramp) >> north, merges)
       .path(y, at(0, 0), south >> ramp)
       .path(out, at(0, 0), ramp >> (east | south | ramp))
-      .path(out, column(0).rows(1, end - 1), north >> (east | south | ramp))
-      .path(out, at(0, end - 1), north >> (east | ramp))
-      .path(out, columns(1, end - 1), west >> (east | ramp))
-      .path(out, column(end - 1), west >> ramp);
+      .path(out, column(0).rows(1, edge - 1), north >> (east | south | ramp))
+      .path(out, at(0, edge - 1), north >> (east | ramp))
+      .path(out, columns(1, edge - 1), west >> (east | ramp))
+      .path(out, column(edge - 1), west >> ramp);
 }
 
 /// A halo exchange and an all-reduce on the whole grid.

@@ -28,9 +28,7 @@ struct member {
   }
   void end(pe&) {}
 
-  static consteval auto tasks() {
-    return table(launch<&member::begin>(), use<&member::here>(), local<&member::end>());
-  }
+  using tasks = task_list<launch<&member::begin>, use<&member::here>, local<&member::end>>;
 };
 
 /// How many words the root and the others give and take.
@@ -56,7 +54,7 @@ class table_of_cycles {
   template <auto net, int most>
   void add(const char* name, int pes, int words, const lengths& n) {
     layout l{wse2, pes, 1};
-    l.place(all, program_v<member<net, most>>);
+    l.place<member<net, most>>(all);
     try {
       net.wire(l);
       require(l);
@@ -69,13 +67,14 @@ class table_of_cycles {
   template <int words>
   void add_arrays(int pes) {
     constexpr broadcast<f32> spread{.first = 0, .among = each_row};
-    constexpr reduce<f32> chain{.first = 0, .among = each_row, .how = tactic::chain, .colors = 2};
-    constexpr reduce<f32> two_phase{.first = 0, .among = each_row, .how = tactic::two_phase};
-    constexpr reduce<f32> tree{.first = 0, .among = each_row, .how = tactic::tree, .colors = 9};
-    constexpr reduce<f32> automatic{.first = 0, .among = each_row, .words = words};
-    constexpr reduce<f32> of_eight{.first = 0, .among = each_row, .words = words, .colors = 8};
-    constexpr reduce<f32> star{.first = 0, .among = each_row, .how = tactic::star, .colors = 2};
-    constexpr reduce<f32> grouped{.first = 0, .among = each_row, .words = words, .how = tactic::grouped_star};
+    constexpr collective::reduce<f32> chain{.first = 0, .among = each_row, .how = tactic::chain, .colors = 2};
+    constexpr collective::reduce<f32> two_phase{.first = 0, .among = each_row, .how = tactic::two_phase};
+    constexpr collective::reduce<f32> tree{.first = 0, .among = each_row, .how = tactic::tree, .colors = 9};
+    constexpr collective::reduce<f32> automatic{.first = 0, .among = each_row, .words = words};
+    constexpr collective::reduce<f32> of_eight{.first = 0, .among = each_row, .words = words, .colors = 8};
+    constexpr collective::reduce<f32> star{.first = 0, .among = each_row, .how = tactic::star, .colors = 2};
+    constexpr collective::reduce<f32> grouped{
+        .first = 0, .among = each_row, .words = words, .how = tactic::grouped_star};
     constexpr all_reduce<f32> total{.first = 0, .among = each_row, .words = words < 2 ? 2 : words};
     constexpr ring_all_reduce<f32> ring{.first = 0};
     constexpr shift<f32> next{.first = 0};
@@ -105,8 +104,8 @@ class table_of_cycles {
   template <int words>
   void add_rectangles(int columns, int lines) {
     constexpr broadcast<f32> spread{.first = 0, .root = {1, 1}};
-    constexpr reduce<f32> chain{.first = 0, .how = tactic::chain, .colors = 2};
-    constexpr reduce<f32> star{.first = 0, .how = tactic::star, .colors = 2};
+    constexpr collective::reduce<f32> chain{.first = 0, .how = tactic::chain, .colors = 2};
+    constexpr collective::reduce<f32> star{.first = 0, .how = tactic::star, .colors = 2};
     constexpr all_reduce<f32> total{.first = 0, .words = words < 2 ? 2 : words};
     constexpr all_reduce<f32> frugal{.first = 0, .words = words, .colors = 1};
     add_rectangle<spread, words>("broadcast", columns, lines);
@@ -121,7 +120,7 @@ class table_of_cycles {
     constexpr halo_exchange<f32> rim{.first = 0, .rows = side, .columns = side, .width = width};
     constexpr int cells = rim.cells();
     layout l{wse2, columns, lines};
-    l.place(all, program_v<member<rim, cells>>);
+    l.place<member<rim, cells>>(all);
     rim.wire(l);
     rows.push_back({"halo exchange", columns * lines, cells, colors<rim>(l), rim.cycles(l) + calling,
                     run<rim, cells>(l, {0, cells, 0, cells})});
@@ -139,7 +138,7 @@ class table_of_cycles {
   template <auto net, int words>
   void add_rectangle(const char* name, int columns, int lines) {
     layout l{wse2, columns, lines};
-    l.place(all, program_v<member<net, words>>);
+    l.place<member<net, words>>(all);
     net.wire(l);
     rows.push_back({std::string("2-D ") + name, columns * lines, words, colors<net>(l),
                     net.cycles(l, words) + calling, run<net, words>(l, {0, words, 0, words})});

@@ -59,9 +59,7 @@ struct worker {
     for (int i = 0; i < words; ++i) x[i] = static_cast<f32>((me.x() + me.y() + i) % 7);
   }
   void start(pe& me) { summing.start(me, mem(x)); }
-  static consteval auto tasks() {
-    return table(launch<&worker::fill>(), launch<&worker::start>(), use<&worker::summing>());
-  }
+  using tasks = task_list<launch<&worker::fill>, launch<&worker::start>, use<&worker::summing>>;
 };
 
 bool right(fabric& f) {
@@ -78,7 +76,7 @@ bool right(fabric& f) {
 /// word counts once at each PE to which a router hands it.
 double all_reduce_words_per_second() {
   layout l{wse2, side, side};
-  l.place(all, program_v<worker>);
+  l.place<worker>(all);
   sum.wire(l);
   fabric f{l, threaded{.threads = 1}};
   std::vector<double> rates;

@@ -18,12 +18,12 @@ constexpr color<f32> in{0}, out{1};
 struct cell {
   f32 x[words]{};
   void echo(pe& me) { me.async(mov(fabout(out, forever), fabin(in, forever))); }
-  static consteval auto tasks() { return table(launch<&cell::echo>(), reads<in>(), sends<out>()); }
+  using tasks = task_list<launch<&cell::echo>, reads<in>, sends<out>>;
 };
 
 layout square(int side) {
   layout l{wse2, side, side};
-  l.place(all, program_v<cell>);
+  l.place<cell>(all);
   l.path(in, column(0), west >> ramp).stream_in(in, column(0), west);
   l.path(out, column(0), ramp >> west).stream_out(out, column(0), west);
   return l;

@@ -24,9 +24,7 @@ struct voter {
     if (--left) votes.contribute(me, 1);
   }
 
-  static consteval auto tasks() {
-    return table(launch<&voter::start>(), use<&voter::votes>(), on<sum.total(), &voter::count>());
-  }
+  using tasks = task_list<launch<&voter::start>, use<&voter::votes>, on<sum.total(), &voter::count>>;
 };
 
 class rounds_of_votes {
@@ -49,7 +47,7 @@ class rounds_of_votes {
  private:
   static layout make(int side) {
     layout l{host, side, side};
-    l.place(all, program_v<voter>);
+    l.place<voter>(all);
     sum.wire(l);
     return l;
   }

@@ -19,8 +19,8 @@ class pairs {
       : side_(side), bursts_(bursts), fabric_{make(side), bench::on(threads)} {}
 
   u64 run() {
-    fabric_.start<&sender::start>(columns(0, end, 2), bursts_);
-    fabric_.start<&receiver::start>(columns(1, end, 2), bursts_);
+    fabric_.start<&sender::start>(columns(0, edge, 2), bursts_);
+    fabric_.start<&receiver::start>(columns(1, edge, 2), bursts_);
     const outcome done = fabric_.run();
     const u64 moved = static_cast<u64>(side_ / 2 * side_) * static_cast<u64>(bursts_) * words;
     bench::require(done.delivered == moved, "a burst lost words");
@@ -41,10 +41,10 @@ class pairs {
 
   static layout make(int side) {
     return layout{host, side, side}
-        .place(columns(0, end, 2), program_v<sender>)
-        .place(columns(1, end, 2), program_v<receiver>)
-        .path(bench::stream, columns(0, end, 2), ramp >> east)
-        .path(bench::stream, columns(1, end, 2), west >> ramp);
+        .place<sender>(columns(0, edge, 2))
+        .place<receiver>(columns(1, edge, 2))
+        .path(bench::stream, columns(0, edge, 2), ramp >> east)
+        .path(bench::stream, columns(1, edge, 2), west >> ramp);
   }
 
   int side_, bursts_, runs_ = 0;

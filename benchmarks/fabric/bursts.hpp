@@ -33,10 +33,8 @@ struct burst_sender {
     me.async(wsl::mov(wsl::fabout(stream), wsl::mem(data)), wsl::then<&burst_sender::next>());
   }
 
-  static consteval auto tasks() {
-    return wsl::table(wsl::launch<&burst_sender::start>(), wsl::local<&burst_sender::next>(),
-                      wsl::sends<stream>());
-  }
+  using tasks =
+      wsl::task_list<wsl::launch<&burst_sender::start>, wsl::local<&burst_sender::next>, wsl::sends<stream>>;
 };
 
 /// Moves each burst into its memory.
@@ -60,10 +58,8 @@ struct burst_receiver {
   }
   bool has(wsl::f64 sum, int) const { return first == sum && last == sum && data[words / 2] == 1; }
 
-  static consteval auto tasks() {
-    return wsl::table(wsl::launch<&burst_receiver::start>(), wsl::local<&burst_receiver::take>(),
-                      wsl::reads<stream>());
-  }
+  using tasks = wsl::task_list<wsl::launch<&burst_receiver::start>, wsl::local<&burst_receiver::take>,
+                               wsl::reads<stream>>;
 };
 
 /// Adds half of each burst to its memory.
@@ -88,10 +84,8 @@ struct burst_adder {
            data[words / 2] == static_cast<wsl::f32>(bursts) / 2;
   }
 
-  static consteval auto tasks() {
-    return wsl::table(wsl::launch<&burst_adder::start>(), wsl::local<&burst_adder::take>(),
-                      wsl::reads<stream>());
-  }
+  using tasks =
+      wsl::task_list<wsl::launch<&burst_adder::start>, wsl::local<&burst_adder::take>, wsl::reads<stream>>;
 };
 
 }  // namespace bench

@@ -22,10 +22,8 @@ struct runner {
     else if (laps > 1) me.send(to_east, laps - 1);
   }
 
-  static consteval auto tasks() {
-    return table(launch<&runner::start>(), on<from_west, &runner::eastward>(),
-                 on<from_east, &runner::westward>(), sends<to_east>(), sends<to_west>());
-  }
+  using tasks = task_list<launch<&runner::start>, on<from_west, &runner::eastward>,
+                          on<from_east, &runner::westward>, sends<to_east, to_west>>;
 };
 
 constexpr color<u32> east_of_even{0}, east_of_odd{1}, west_of_even{2}, west_of_odd{3};
@@ -33,18 +31,18 @@ using even_runner = runner<east_of_odd, east_of_even, west_of_odd, west_of_even>
 using odd_runner = runner<east_of_even, east_of_odd, west_of_even, west_of_odd>;
 
 layout track(int side) {
-  const area even = columns(0, end, 2), odd = columns(1, end, 2);
+  const area even = columns(0, edge, 2), odd = columns(1, edge, 2);
   return layout{host, side, side}
-      .place(even, program_v<even_runner>)
-      .place(odd, program_v<odd_runner>)
-      .path(east_of_even, columns(0, end - 1, 2), ramp >> east)
+      .place<even_runner>(even)
+      .place<odd_runner>(odd)
+      .path(east_of_even, columns(0, edge - 1, 2), ramp >> east)
       .path(east_of_even, odd, west >> ramp)
-      .path(east_of_odd, columns(1, end - 1, 2), ramp >> east)
-      .path(east_of_odd, columns(2, end, 2), west >> ramp)
-      .path(west_of_even, columns(2, end, 2), ramp >> west)
-      .path(west_of_even, columns(1, end - 1, 2), east >> ramp)
+      .path(east_of_odd, columns(1, edge - 1, 2), ramp >> east)
+      .path(east_of_odd, columns(2, edge, 2), west >> ramp)
+      .path(west_of_even, columns(2, edge, 2), ramp >> west)
+      .path(west_of_even, columns(1, edge - 1, 2), east >> ramp)
       .path(west_of_odd, odd, ramp >> west)
-      .path(west_of_odd, columns(0, end - 1, 2), east >> ramp);
+      .path(west_of_odd, columns(0, edge - 1, 2), east >> ramp);
 }
 
 class one_runner {

@@ -22,9 +22,7 @@ struct clockwork {
     if (--left) me.activate<&clockwork::tick>();
   }
 
-  static consteval auto tasks() {
-    return table(launch<&clockwork::start>(), local<&clockwork::tick>(), local<&clockwork::tock>());
-  }
+  using tasks = task_list<launch<&clockwork::start>, local<&clockwork::tick>, local<&clockwork::tock>>;
 };
 
 class clocks {
@@ -51,7 +49,7 @@ class clocks {
   static constexpr int side = 8;
   int turns_;
   u64 runs_ = 0;
-  fabric fabric_{layout{host, side, side}.place(all, program_v<clockwork>), bench::on_threads(1)};
+  fabric fabric_{layout{host, side, side}.place<clockwork>(all), bench::on_threads(1)};
 };
 
 const bool added = bench::add<clocks>("local tasks", "wsl", bench::unit::mega_per_second, 5, 20'000);

@@ -15,7 +15,7 @@ class rows_of_listeners {
 
   u64 run() {
     fabric_.start<&Sender::start>(column(0), bursts_);
-    fabric_.start<&Receiver::start>(columns(1, end), bursts_);
+    fabric_.start<&Receiver::start>(columns(1, edge), bursts_);
     const outcome done = fabric_.run();
     const u64 moved =
         static_cast<u64>(listeners * rows) * static_cast<u64>(bursts_) * static_cast<u64>(words_);
@@ -36,11 +36,11 @@ class rows_of_listeners {
 
   static layout make() {
     return layout{host, 1 + listeners, rows}
-        .place(column(0), program_v<Sender>)
-        .place(columns(1, end), program_v<Receiver>)
+        .place<Sender>(column(0))
+        .place<Receiver>(columns(1, edge))
         .path(bench::stream, column(0), ramp >> east)
-        .path(bench::stream, columns(1, end - 1), west >> (ramp | east))
-        .path(bench::stream, column(end - 1), west >> ramp);
+        .path(bench::stream, columns(1, edge - 1), west >> (ramp | east))
+        .path(bench::stream, column(edge - 1), west >> ramp);
   }
 
   int words_, bursts_, runs_ = 0;

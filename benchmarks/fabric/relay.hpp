@@ -16,9 +16,7 @@ struct relay {
     if (!me.east_edge()) me.send(out, x + 1);
   }
 
-  static consteval auto tasks() {
-    return wsl::table(wsl::launch<&relay::start>(), wsl::on<in, &relay::pass>(), wsl::sends<out>());
-  }
+  using tasks = wsl::task_list<wsl::launch<&relay::start>, wsl::on<in, &relay::pass>, wsl::sends<out>>;
 };
 
 inline constexpr wsl::color<wsl::f32> red{0}, blue{1};
@@ -27,14 +25,14 @@ using odd_relay = relay<red, blue>;
 
 inline wsl::layout relay_rows(int width, int height) {
   using namespace wsl;
-  const area even = columns(0, end, 2), odd = columns(1, end, 2);
+  const area even = columns(0, edge, 2), odd = columns(1, edge, 2);
   return layout{host, width, height}
-      .place(even, program_v<even_relay>)
-      .place(odd, program_v<odd_relay>)
-      .path(red, columns(0, end - 1, 2), ramp >> east)
+      .place<even_relay>(even)
+      .place<odd_relay>(odd)
+      .path(red, columns(0, edge - 1, 2), ramp >> east)
       .path(red, odd, west >> ramp)
-      .path(blue, columns(1, end - 1, 2), ramp >> east)
-      .path(blue, columns(2, end, 2), west >> ramp);
+      .path(blue, columns(1, edge - 1, 2), ramp >> east)
+      .path(blue, columns(2, edge, 2), west >> ramp);
 }
 
 }  // namespace bench

@@ -55,13 +55,14 @@ struct tile {
   }
 
   template <int step>
-  using broadcasts = task_list<sends<along_row(step), along_column(step)>, reads<along_row(step), along_column(step)>>;
+  using broadcasts =
+      task_list<sends<along_row(step), along_column(step)>, reads<along_row(step), along_column(step)>>;
   using tasks = task_list<launch<&tile::start>, local<&tile::multiply, blocked>, numbered<P, broadcasts>>;
 };
 
 layout grid() {
   layout l{host, P, P};
-  l.place(all, program_v<tile>);
+  l.place<tile>(all);
   for (int k = 0; k < P; ++k) {
     const bool from_start = k == 0, to_end = k == P - 1;
     l.path(along_row(k), column(k), ramp >> (from_start ? ports{east} : to_end ? ports{west} : east | west));

@@ -35,7 +35,7 @@ struct member {
     }
   }
   void take(pe& me, f32& into, color<f32> c, int n) {
-    if (slow(how)) me.async(map([](f32 a, f32 x) { return a + x; }, &into, 0.f, fabin(c, n)));
+    if (slow(how)) me.async(map_each([](f32 a, f32 x) { return a + x; }, &into, 0.f, fabin(c, n)));
     else me.async(add(&into, 0.f, fabin(c, n)));
   }
   using tasks = task_list<launch<&member::start>, sends<red>, reads<red>,
@@ -57,12 +57,12 @@ class rows {
  private:
   static layout plan() {
     layout l{wse2, 32, 32};
-    l.place(all, program_v<member<how>>);
+    l.place<member<how>>(all);
     for (color<f32> c : {red, blue}) {
       if (c == blue && !two_colors(how)) continue;
       l.path(c, column(0), ramp >> east)
-          .path(c, columns(1, end - 1), copies(how) ? west >> (ramp | east) : west >> east);
-      l.path(c, column(end - 1), west >> ramp);
+          .path(c, columns(1, edge - 1), copies(how) ? west >> (ramp | east) : west >> east);
+      l.path(c, column(edge - 1), west >> ramp);
     }
     return l;
   }
@@ -83,7 +83,7 @@ struct pair_on_wafer {
  private:
   static layout plan(int side) {
     layout l{wse2, side, side};
-    return l.place(all, program_v<member<road::multicast>>)
+    return l.place<member<road::multicast>>(all)
         .path(red, column(0), ramp >> east)
         .path(red, column(1), west >> ramp);
   }

@@ -137,7 +137,7 @@ class switched_router {
  private:
   static layout plan() {
     layout l{host, 1, 2};
-    l.place(row(0), program_v<half<true>>).place(row(1), program_v<half<false>>);
+    l.place<half<true>>(row(0)).place<half<false>>(row(1));
     for (int k = 0; k < lanes; ++k)
       l.path(lane(k), row(0), ramp >> south).path(lane(k), row(1), north >> ramp);
     return l;
@@ -247,11 +247,9 @@ struct summand {
     returned += std::min(slab, gpt2_small - returned);
     give_back(me);
   }
-  static consteval auto tasks() {
-    return table(launch<&summand::begin>(), local<&summand::give>(), local<&summand::add_up>(),
-                 local<&summand::gave_back>(), sends<west_from(odd)>(), reads<west_from(!odd)>(),
-                 sends<sums>(), reads<sums>());
-  }
+  using tasks = task_list<launch<&summand::begin>, local<&summand::give>, local<&summand::add_up>,
+                          local<&summand::gave_back>, sends<west_from(odd)>, reads<west_from(!odd)>,
+                          sends<sums>, reads<sums>>;
 
  private:
   static auto slab_of(std::vector<f32>& x, int from) {
@@ -273,8 +271,7 @@ class reduction {
   }
   static layout plan(int n) {
     layout l{host, n, 1};
-    l.place(columns(0, end, 2), program_v<summand<false>>)
-        .place(columns(1, end, 2), program_v<summand<true>>);
+    l.place<summand<false>>(columns(0, edge, 2)).place<summand<true>>(columns(1, edge, 2));
     l.path(west_from(false), columns(2, std::max(2, n), 2), ramp >> west)
         .path(west_from(false), columns(1, n - 1, 2), east >> ramp);
     l.path(west_from(true), columns(1, n, 2), ramp >> west)

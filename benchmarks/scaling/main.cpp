@@ -82,17 +82,17 @@ struct hub {
 template <int x>
 struct spoke {
   void hear(pe& me, u32 word) { me.send(back(x), word); }
-  static consteval auto tasks() { return table(on<out, &spoke::hear>(), sends<back(x)>()); }
+  using tasks = task_list<on<out, &spoke::hear>, sends<back(x)>>;
 };
 template <int n>
 layout wheel() {
   layout l{host, n, 1};
-  l.place(column(0), program_v<hub<n>>)
+  l.place<hub<n>>(column(0))
       .path(out, column(0), ramp >> east)
       .path(out, columns(1, n - 1), west >> (ramp | east))
       .path(out, column(n - 1), west >> ramp);
   const auto add = [&]<int x>() {
-    l.place(column(x), program_v<spoke<x>>)
+    l.place<spoke<x>>(column(x))
         .path(back(x), column(x), ramp >> west)
         .path(back(x), columns(1, x), east >> west)
         .path(back(x), column(0), east >> ramp);
@@ -124,8 +124,8 @@ struct end_of_pipe {
 
 layout pipe() {
   layout l{host, 2, 1};
-  l.place(column(0), program_v<end_of_pipe<true>>);
-  l.place(column(1), program_v<end_of_pipe<false>>);
+  l.place<end_of_pipe<true>>(column(0));
+  l.place<end_of_pipe<false>>(column(1));
   l.path(out, column(0), ramp >> east).path(out, column(1), west >> ramp);
   return l;
 }

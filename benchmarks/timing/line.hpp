@@ -35,9 +35,7 @@ struct receiver : stop_watch {
     begin = me.now();
   }
   void done(pe& me) { stop(me); }
-  static consteval auto tasks() {
-    return table(launch<&receiver::start>(), local<&receiver::done>(), sends<even>(), reads<even>());
-  }
+  using tasks = task_list<launch<&receiver::start>, local<&receiver::done>, sends<even>, reads<even>>;
 };
 
 /// Everybody's words go to the west end, which adds them up; they come mixed, so it keeps one sum.
@@ -52,9 +50,7 @@ struct star_member : stop_watch {
     begin = me.now();
   }
   void done(pe& me) { stop(me); }
-  static consteval auto tasks() {
-    return table(launch<&star_member::start>(), local<&star_member::done>(), sends<even>(), reads<even>());
-  }
+  using tasks = task_list<launch<&star_member::start>, local<&star_member::done>, sends<even>, reads<even>>;
 };
 
 /// The same without races: each router lets its own PE's words pass, and then, turned by a command behind
@@ -70,13 +66,11 @@ struct star_in_turn : stop_watch {
     begin = me.now();
   }
   void hand_over(pe& me) {
-    if (!me.east_edge()) me.send_control(even, advance);
+    if (!me.east_edge()) me.send_control(even, switch_adv);
   }
   void done(pe& me) { stop(me); }
-  static consteval auto tasks() {
-    return table(launch<&star_in_turn::start>(), local<&star_in_turn::hand_over>(),
-                 local<&star_in_turn::done>(), sends<even>(), reads<even>(), steers<even>(advance));
-  }
+  using tasks = task_list<launch<&star_in_turn::start>, local<&star_in_turn::hand_over>,
+                          local<&star_in_turn::done>, sends<even>, reads<even>, steers<even, switch_adv>>;
 };
 
 /// Each adds its own to what comes from the east, and passes it on as it comes.
@@ -92,10 +86,8 @@ struct chain_member : stop_watch {
     begin = me.now();
   }
   void done(pe& me) { stop(me); }
-  static consteval auto tasks() {
-    return table(launch<&chain_member::start>(), local<&chain_member::done>(), sends<even>(), sends<odd>(),
-                 reads<even>(), reads<odd>());
-  }
+  using tasks =
+      task_list<launch<&chain_member::start>, local<&chain_member::done>, sends<even, odd>, reads<even, odd>>;
 };
 
 inline void must_be(f32 value, f32 right, const char* what) {
@@ -106,10 +98,10 @@ inline void must_be(f32 value, f32 right, const char* what) {
 
 inline u64 broadcast_cycles(int p, int words) {
   layout line{wse2, p, 1};
-  line.place(all, program_v<receiver>)
+  line.place<receiver>(all)
       .path(even, column(0), ramp >> east)
-      .path(even, columns(1, end - 1), west >> (ramp | east))
-      .path(even, column(end - 1), west >> ramp);
+      .path(even, columns(1, edge - 1), west >> (ramp | east))
+      .path(even, column(edge - 1), west >> ramp);
   fabric f{line, timed{}};
   f.launch<&receiver::start>(all, words);
   const receiver& last = f.program_at<receiver>({p - 1, 0});
@@ -119,10 +111,10 @@ inline u64 broadcast_cycles(int p, int words) {
 
 inline u64 star_cycles(int p, int words) {
   layout line{wse2, p, 1};
-  line.place(all, program_v<star_member>)
+  line.place<star_member>(all)
       .path(even, column(0), east >> ramp)
-      .path(even, columns(1, end - 1), (ramp | east) >> west, merge)
-      .path(even, column(end - 1), ramp >> west);
+      .path(even, columns(1, edge - 1), (ramp | east) >> west, merges)
+      .path(even, column(edge - 1), ramp >> west);
   fabric f{line, timed{}};
   f.launch<&star_member::start>(all, words);
   const star_member& root = f.program_at<star_member>({0, 0});
@@ -132,10 +124,11 @@ inline u64 star_cycles(int p, int words) {
 
 inline u64 switched_star_cycles(int p, int words) {
   layout line{wse2, p, 1};
-  line.place(all, program_v<star_in_turn>)
+  line.place<star_in_turn>(all)
       .path(even, column(0), east >> ramp)
-      .path(even, columns(1, end - 1), ramp >> west, switches{.pos1 = {.from = east}, .pop = pop::on_advance})
-      .path(even, column(end - 1), ramp >> west);
+      .path(even, columns(1, edge - 1), ramp >> west,
+            switches{.pos1 = {.from = east}, .pop = pop::on_advance})
+      .path(even, column(edge - 1), ramp >> west);
   fabric f{line, timed{}};
   f.launch<&star_in_turn::start>(all, words);
   const star_in_turn& root = f.program_at<star_in_turn>({0, 0});
@@ -145,11 +138,11 @@ inline u64 switched_star_cycles(int p, int words) {
 
 inline u64 chain_cycles(int p, int words) {
   layout line{wse2, p, 1};
-  line.place(all, program_v<chain_member>)
-      .path(even, columns(2, end, 2), ramp >> west)
-      .path(even, columns(1, end - 1, 2), east >> ramp)
-      .path(odd, columns(1, end, 2), ramp >> west)
-      .path(odd, columns(0, end - 1, 2), east >> ramp);
+  line.place<chain_member>(all)
+      .path(even, columns(2, edge, 2), ramp >> west)
+      .path(even, columns(1, edge - 1, 2), east >> ramp)
+      .path(odd, columns(1, edge, 2), ramp >> west)
+      .path(odd, columns(0, edge - 1, 2), east >> ramp);
   fabric f{line, timed{}};
   f.launch<&chain_member::start>(all, words);
   const chain_member& root = f.program_at<chain_member>({0, 0});

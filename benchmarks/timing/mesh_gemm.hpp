@@ -74,16 +74,16 @@ struct multiplier {
     return {reinterpret_cast<pair*>(numbers), tile * tile / 2};
   }
 
-  using tasks = task_list<launch<&multiplier::start>, local<&multiplier::step>, local<&multiplier::x_sent, blocked>,
-                          local<&multiplier::x_here, blocked>, local<&multiplier::w_sent, blocked>,
-                          local<&multiplier::w_here, blocked>, sends<color_range<pair, 6>{0}>,
-                          reads<color_range<pair, 6>{0}>>;
+  using tasks = task_list<launch<&multiplier::start>, local<&multiplier::step>,
+                          local<&multiplier::x_sent, blocked>, local<&multiplier::x_here, blocked>,
+                          local<&multiplier::w_sent, blocked>, local<&multiplier::w_here, blocked>,
+                          sends<color_range<pair, 6>{0}>, reads<color_range<pair, 6>{0}>>;
 };
 
 /// Cycles of one step, the mean over a whole turn of the rings.
 inline f64 mesh_gemm_step_cycles(const machine& m) {
   layout mesh{m, ring, ring};
-  mesh.place(all, program_v<multiplier>);
+  mesh.place<multiplier>(all);
   for (int at = 0; at < ring; ++at)
     rows_ring.wire(mesh, column(at), at), columns_ring.wire(mesh, row(at), at);
   fabric f{mesh, timed{}};

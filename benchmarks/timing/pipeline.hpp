@@ -13,18 +13,14 @@ struct pipe_end {
     else if (!me.east_edge()) me.async(add(fabout(odd), fabin(even), u16{1}));
   }
   static constexpr color<u16> even{0}, odd{1};
-  static consteval auto tasks() {
-    return table(launch<&pipe_end::start>(), sends<even>(), sends<odd>(), reads<even>(), reads<odd>());
-  }
+  using tasks = task_list<launch<&pipe_end::start>, sends<even, odd>, reads<even, odd>>;
 };
 /// The same without the operation in the middle: one color goes through.
 struct wire_end {
   void start(pe& me) {
     if (me.west_edge()) me.async(mov(fabout(pipe_end::even, 1000), u16{1}));
   }
-  static consteval auto tasks() {
-    return table(launch<&wire_end::start>(), sends<pipe_end::even>(), reads<pipe_end::even>());
-  }
+  using tasks = task_list<launch<&wire_end::start>, sends<pipe_end::even>, reads<pipe_end::even>>;
 };
 
 /// Words that leave the first PE before everything stands still.
@@ -42,17 +38,17 @@ inline int words_until_stall(const layout& line, const area& programs) {
 inline int words_in_pipeline() {
   constexpr auto in = pipe_end::even, out = pipe_end::odd;
   layout relayed{wse2, 3, 1};
-  relayed.place(all, program_v<pipe_end>)
+  relayed.place<pipe_end>(all)
       .path(in, column(0), ramp >> east)
       .path(in, column(1), west >> ramp)
       .path(out, column(1), ramp >> east)
       .path(out, column(2), west >> ramp);
   layout direct{wse2, 3, 1};
-  direct.place(columns(0, end, 2), program_v<wire_end>)
+  direct.place<wire_end>(columns(0, edge, 2))
       .path(in, column(0), ramp >> east)
       .path(in, column(1), west >> east)
       .path(in, column(2), west >> ramp);
-  return words_until_stall(relayed, all) - words_until_stall(direct, columns(0, end, 2));
+  return words_until_stall(relayed, all) - words_until_stall(direct, columns(0, edge, 2));
 }
 
 }  // namespace timing_table

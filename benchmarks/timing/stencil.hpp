@@ -63,13 +63,13 @@ struct column_of_cells {
   template <int d>
   void sent(pe& me) {
     me.spend(static_cast<u64>(me.machine().operation_setup));
-    me.send_control(heading<d>, {advance, advance, nop, nop, advance});
+    me.send_control(heading<d>, {switch_adv, switch_adv, nop, nop, switch_adv});
     me.activate<&column_of_cells::gave_up<d>>();
   }
   template <int d>
   void gave_up(pe& me) {
     me.spend(static_cast<u64>(me.machine().operation_setup));
-    me.send_control(heading<d>, advance);
+    me.send_control(heading<d>, switch_adv);
     me.activate<&column_of_cells::stood_back<d>>();
   }
   template <int d>
@@ -139,9 +139,10 @@ struct column_of_cells {
   template <int d>
   using took_from = local<&column_of_cells::took<d>>;
   template <int d>
-  using on_way = task_list<sends<heading<d>>, reads<heading<d>>, steers<heading<d>, advance>>;
-  using tasks = task_list<launch<&column_of_cells::start>, local<&column_of_cells::exchange>, numbered<4, sent_to>,
-                          numbered<4, gave_up_to>, numbered<4, stood_back_from>, numbered<4, took_from>, numbered<4, on_way>>;
+  using on_way = task_list<sends<heading<d>>, reads<heading<d>>, steers<heading<d>, switch_adv>>;
+  using tasks = task_list<launch<&column_of_cells::start>, local<&column_of_cells::exchange>,
+                          numbered<4, sent_to>, numbered<4, gave_up_to>, numbered<4, stood_back_from>,
+                          numbered<4, took_from>, numbered<4, on_way>>;
 };
 
 /// Position 0 passes on and hears, 1 sends, 2 talks to itself, 3 hears the end.
@@ -202,7 +203,7 @@ f64 stencil_cycles_a_cell() {
   constexpr int n = side_length, steps = 4;
   constexpr f32 speed = 0.05f;
   layout plate{wse2, n, n};
-  plate.place(all, program_v<cells>);
+  plate.place<cells>(all);
   each_of_four([&]<int d>() { wire_localized_broadcast(plate, heading<d>, directions[d]); });
   fabric f{plate, timed{}};
   std::vector<f64> u(static_cast<std::size_t>(n * n * nz));

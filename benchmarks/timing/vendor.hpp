@@ -22,7 +22,7 @@ struct copier {
     mov(mem(out), mem(local));
     end = me.now();
   }
-  static consteval auto tasks() { return table(launch<&copier::receive>(), wsl::local<&copier::send>()); }
+  using tasks = task_list<launch<&copier::receive>, wsl::local<&copier::send>>;
 };
 
 /// x_k = x_k - x_(k-1) / 2, one after the other.
@@ -45,7 +45,7 @@ struct vertical {
     mov(mem(out), mem(x));
     end = me.now();
   }
-  static consteval auto tasks() { return table(launch<&vertical::receive>(), local<&vertical::solve>()); }
+  using tasks = task_list<launch<&vertical::receive>, local<&vertical::solve>>;
 };
 
 struct forwarder {
@@ -70,16 +70,14 @@ struct forwarder {
   }
   static color<f32> in(const pe& me) { return me.x() % 2 ? even : odd; }
   static color<f32> out_of(const pe& me) { return me.x() % 2 ? odd : even; }
-  static consteval auto tasks() {
-    return table(launch<&forwarder::start>(), local<&forwarder::sum>(), local<&forwarder::deliver>(),
-                 sends<even>(), sends<odd>(), reads<even>(), reads<odd>());
-  }
+  using tasks = task_list<launch<&forwarder::start>, local<&forwarder::sum>, local<&forwarder::deliver>,
+                          sends<even, odd>, reads<even, odd>>;
 };
 
 template <class Program>
 u64 cycles_alone(const machine& m) {
   layout square{m, 4, 4};
-  square.place(all, program_v<Program>);
+  square.place<Program>(all);
   fabric f{square, timed{}};
   f.launch();
   const Program& p = f.program_at<Program>({3, 3});
@@ -91,11 +89,11 @@ inline u64 vertical_cycles(const machine& m) { return cycles_alone<vertical>(m);
 inline u64 store_and_forward_cycles(const machine& m) {
   constexpr int n = 15;
   layout line{m, n, 1};
-  line.place(all, program_v<forwarder>)
-      .path(even, columns(2, end, 2), ramp >> west)
-      .path(even, columns(1, end - 1, 2), east >> ramp)
-      .path(odd, columns(1, end, 2), ramp >> west)
-      .path(odd, columns(0, end - 1, 2), east >> ramp);
+  line.place<forwarder>(all)
+      .path(even, columns(2, edge, 2), ramp >> west)
+      .path(even, columns(1, edge - 1, 2), east >> ramp)
+      .path(odd, columns(1, edge, 2), ramp >> west)
+      .path(odd, columns(0, edge - 1, 2), east >> ramp);
   fabric f{line, timed{}};
   f.launch();
   const forwarder& root = f.program_at<forwarder>({0, 0});

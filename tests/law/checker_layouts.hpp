@@ -228,7 +228,7 @@ class random_layout {
         p.changes ? with_filter(options..., *p.changes) : with_filter(options...);
       };
       const auto with_merge = [&](const auto&... options) {
-        p.merges ? with_switch(options..., merge) : with_switch(options...);
+        p.merges ? with_switch(options..., merges) : with_switch(options...);
       };
       p.closed ? with_merge(phase{p.phase}, starts_closed) : with_merge(phase{p.phase});
     });
@@ -364,7 +364,8 @@ class random_layout {
       for (const path_of& p : paths_)
         if (p.color == c) switched = switched || p.changes, late = late || p.phase > 0 || p.closed;
       const bool steered = n.sends[c] && chance(switched ? 75 : 2);
-      const int commands = (chance(90) ? command_bit(advance) : 0) | (chance(40) ? command_bit(reset) : 0) |
+      const int commands = (chance(90) ? command_bit(switch_adv) : 0) |
+                           (chance(40) ? command_bit(switch_rst) : 0) |
                            (chance(10) ? command_bit(teardown) : 0);
       if (steered)
         t.push_back({.what = role::steer,

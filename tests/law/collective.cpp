@@ -25,9 +25,7 @@ struct worker {
     total[done++] = t;
     if (done < goal) reduce.contribute(me, part[done]);
   }
-  static consteval auto tasks() {
-    return table(launch<&worker::begin>(), use<&worker::reduce>(), on<net.total(), &worker::next>());
-  }
+  using tasks = task_list<launch<&worker::begin>, use<&worker::reduce>, on<net.total(), &worker::next>>;
 };
 
 /// What the host sees of a worker.
@@ -56,7 +54,7 @@ contest of() {
           .bytes = sizeof(T),
           .value = bits_of_value<T>,
           .join = joined_bits<T, typename decltype(net)::combine>,
-          .wire = [](layout& l) { l.place(net.where, program_v<program>), net.wire(l); },
+          .wire = [](layout& l) { l.place<program>(net.where), net.wire(l); },
           .at = [](fabric& f, coord c) -> seat {
             program& p = f.program_at<program>(c);
             return {p.part, p.total, p.done};
@@ -158,9 +156,7 @@ struct cell {
     const int side = index_of(from) - 1;
     heard[side][count[side]++] = x;
   }
-  static consteval auto tasks() {
-    return table(launch<&cell::speak>(), on<halo, &cell::hear>(), sends<halo>());
-  }
+  using tasks = task_list<launch<&cell::speak>, on<halo, &cell::hear>, sends<halo>>;
 };
 
 /// Every PE of r has heard n words of each of its neighbours, in order, and no other.
@@ -189,7 +185,7 @@ void neighbours_law() {
   for (int n = 0; n < 15; ++n) {
     layout l = grid_for(where);
     const region r = l.inside(where.words);
-    l.place(where.words, program_v<program>);
+    l.place<program>(where.words);
     halo.wire(l);
     const int words = between(1, most_words);
     for (const engine_choice& engine : every_engine) {

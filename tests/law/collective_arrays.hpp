@@ -38,9 +38,7 @@ struct member {
   }
   void end(pe&) { ++done; }
 
-  static consteval auto tasks() {
-    return table(launch<&member::begin>(), use<&member::here>(), local<&member::end>());
-  }
+  using tasks = task_list<launch<&member::begin>, use<&member::here>, local<&member::end>>;
 };
 
 /// A collective and the program that takes part in it, without their types. What it has no field for stays as
@@ -49,7 +47,7 @@ struct contest {
   std::string name;
   area where;
   collective::team among = everyone;
-  collective::spot root{end - 1, end - 1};  ///< all_reduces have theirs there
+  collective::spot root{edge - 1, edge - 1};  ///< all_reduces have theirs there
   int by = 1;
   bool cyclic = false;
   int planned = 1;  ///< for how many words its tactic is
@@ -79,7 +77,7 @@ contest of() {
             .in_place = program::in_place,
             .bytes = sizeof(T),
             .value = bits_of_value<T>,
-            .wire = [](layout& l) { l.place(net.where, program_v<program>), net.wire(l); },
+            .wire = [](layout& l) { l.place<program>(net.where), net.wire(l); },
             .at = [](fabric& f, coord x) -> seat {
               program& p = f.program_at<program>(x);
               return {p.give, p.take, p.given, p.taken, p.done};

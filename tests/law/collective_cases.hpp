@@ -39,8 +39,8 @@ struct rectangle {
   area words;
   int least_width, least_height;
 };
-inline constexpr rectangle whole{all, 1, 1}, inner{columns(1, end - 1).rows(1, end - 1), 3, 3},
-    low{columns(end - 3).rows(2), 3, 3}, strip{row(end - 1).columns(2), 3, 1}, post{column(1), 2, 1};
+inline constexpr rectangle whole{all, 1, 1}, inner{columns(1, edge - 1).rows(1, edge - 1), 3, 3},
+    low{columns(edge - 3).rows(2), 3, 3}, strip{row(edge - 1).columns(2), 3, 1}, post{column(1), 2, 1};
 
 inline layout grid_for(const rectangle& where) {
   return {between(0, 1) ? wse2 : wse3, where.least_width + between(0, 5), where.least_height + between(0, 4)};

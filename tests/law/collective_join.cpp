@@ -139,22 +139,24 @@ void law_of(const rectangle& where, int times, shares (*expected)(const contest&
 
 template <class T, class Combine, rectangle where, collective::team among>
 void reduces(int times) {
-  constexpr reduce<T, Combine> chain{.first = 1,
-                                     .where = where.words,
-                                     .among = among,
-                                     .root = {0, end - 1},
-                                     .how = tactic::chain,
-                                     .colors = 2};
-  constexpr reduce<T, Combine> groups{
-      .first = 1, .where = where.words, .among = among, .root = {end - 1, 0}, .how = tactic::two_phase};
-  constexpr reduce<T, Combine> tree{.first = 1,
-                                    .where = where.words,
-                                    .among = among,
-                                    .root = {0, end - 1},
-                                    .how = tactic::tree,
-                                    .colors = 4};
-  constexpr reduce<T, Combine> quick{.first = 1, .where = where.words, .among = among, .words = 5};
-  constexpr reduce<T, Combine> single{.first = 1, .where = where.words, .among = among, .root = {end - 1, 0}};
+  constexpr collective::reduce<T, Combine> chain{.first = 1,
+                                                 .where = where.words,
+                                                 .among = among,
+                                                 .root = {0, edge - 1},
+                                                 .how = tactic::chain,
+                                                 .colors = 2};
+  constexpr collective::reduce<T, Combine> groups{
+      .first = 1, .where = where.words, .among = among, .root = {edge - 1, 0}, .how = tactic::two_phase};
+  constexpr collective::reduce<T, Combine> tree{.first = 1,
+                                                .where = where.words,
+                                                .among = among,
+                                                .root = {0, edge - 1},
+                                                .how = tactic::tree,
+                                                .colors = 4};
+  constexpr collective::reduce<T, Combine> quick{
+      .first = 1, .where = where.words, .among = among, .words = 5};
+  constexpr collective::reduce<T, Combine> single{
+      .first = 1, .where = where.words, .among = among, .root = {edge - 1, 0}};
   law_of<chain>(where, times, reduce_shares);
   law_of<groups>(where, times, reduce_shares);
   law_of<tree>(where, times, reduce_shares);
@@ -165,14 +167,14 @@ void reduces(int times) {
 // Roots inside hear both arms; the line is long enough for three groups and trees of three levels.
 template <class T, class Combine, collective::team among>
 void reduces_inside(int times) {
-  constexpr rectangle where{columns(1).rows(0, end - 1), 9, 4};
+  constexpr rectangle where{columns(1).rows(0, edge - 1), 9, 4};
   constexpr area words = where.words;
-  constexpr reduce<T, Combine> chain{
+  constexpr collective::reduce<T, Combine> chain{
       .first = 0, .where = words, .among = among, .root = {2, 1}, .how = tactic::chain, .colors = 2};
-  constexpr reduce<T, Combine> groups{
-      .first = 0, .where = words, .among = among, .root = {end - 2, 1}, .how = tactic::two_phase};
-  [[maybe_unused]] constexpr reduce<T, Combine> tree{
-      .first = 0, .where = words, .among = among, .root = {4, end - 2}, .how = tactic::tree, .colors = 8};
+  constexpr collective::reduce<T, Combine> groups{
+      .first = 0, .where = words, .among = among, .root = {edge - 2, 1}, .how = tactic::two_phase};
+  [[maybe_unused]] constexpr collective::reduce<T, Combine> tree{
+      .first = 0, .where = words, .among = among, .root = {4, edge - 2}, .how = tactic::tree, .colors = 8};
   law_of<chain>(where, times, reduce_shares);
   law_of<groups>(where, times, reduce_shares);
   // on two axes it reads more colors than a PE has queues
@@ -192,17 +194,17 @@ void all_reduces(int times) {
 template <class T, class Combine>
 void many_groups(int times) {
   constexpr rectangle where{columns(1), 70, 1};
-  constexpr reduce<T, Combine> groups{
+  constexpr collective::reduce<T, Combine> groups{
       .first = 6, .where = where.words, .among = each_row, .root = {50}, .how = tactic::two_phase};
-  constexpr reduce<T, Combine> pairs{
+  constexpr collective::reduce<T, Combine> pairs{
       .first = 6, .where = where.words, .among = each_row, .root = {51}, .how = tactic::grouped_star};
-  constexpr reduce<T, Combine> fives{.first = 6,
-                                     .where = where.words,
-                                     .among = each_row,
-                                     .root = {50},
-                                     .words = 4,
-                                     .how = tactic::grouped_star};
-  constexpr reduce<T, Combine> large{
+  constexpr collective::reduce<T, Combine> fives{.first = 6,
+                                                 .where = where.words,
+                                                 .among = each_row,
+                                                 .root = {50},
+                                                 .words = 4,
+                                                 .how = tactic::grouped_star};
+  constexpr collective::reduce<T, Combine> large{
       .first = 6, .where = where.words, .among = each_row, .words = 40, .how = tactic::grouped_star};
   law_of<groups>(where, times, reduce_shares);
   law_of<pairs>(where, times, reduce_shares);
@@ -221,18 +223,18 @@ void rings(int times) {
 
 template <class T, class Combine, rectangle where, collective::team among>
 void stars(int times) {
-  constexpr reduce<T, Combine> at_the_end{.first = 3,
-                                          .where = where.words,
-                                          .among = among,
-                                          .root = {end - 1, 0},
-                                          .how = tactic::star,
-                                          .colors = 2};
+  constexpr collective::reduce<T, Combine> at_the_end{.first = 3,
+                                                      .where = where.words,
+                                                      .among = among,
+                                                      .root = {edge - 1, 0},
+                                                      .how = tactic::star,
+                                                      .colors = 2};
   law_of<at_the_end>(where, times, reduce_shares);
 }
 template <class T, class Combine, collective::team among>
 void stars_inside(int times) {
-  constexpr rectangle where{columns(1).rows(0, end - 1), 5, 4};
-  constexpr reduce<T, Combine> middle{
+  constexpr rectangle where{columns(1).rows(0, edge - 1), 5, 4};
+  constexpr collective::reduce<T, Combine> middle{
       .first = 0, .where = where.words, .among = among, .root = {2, 1}, .how = tactic::star, .colors = 2};
   law_of<middle>(where, times, reduce_shares);
 }
@@ -259,16 +261,19 @@ TEST_CASE("many arrays are joined as the serial line joins them", "[.long]") { j
 
 TEST_CASE("reductions take the cycles that their formulas say") {
   const std::initializer_list<int> widths{1, 2, 3, 7, 20, 33};
-  costs_what_it_says<reduce<f32>{.first = 0, .among = each_row, .how = tactic::chain, .colors = 2}, 40>(
+  costs_what_it_says<
+      collective::reduce<f32>{.first = 0, .among = each_row, .how = tactic::chain, .colors = 2}, 40>(widths,
+                                                                                                     false);
+  costs_what_it_says<collective::reduce<f32>{.first = 0, .among = each_row, .how = tactic::two_phase}, 40>(
       widths, false);
-  costs_what_it_says<reduce<f32>{.first = 0, .among = each_row, .how = tactic::two_phase}, 40>(widths, false);
-  costs_what_it_says<reduce<f32>{.first = 0, .among = each_row, .how = tactic::tree, .colors = 6}, 40>(widths,
-                                                                                                       false);
+  costs_what_it_says<collective::reduce<f32>{.first = 0, .among = each_row, .how = tactic::tree, .colors = 6},
+                     40>(widths, false);
   costs_what_it_says<all_reduce<f32>{.first = 0, .words = 40, .colors = 1}, 40>(widths, false);
+  costs_what_it_says<collective::reduce<f32>{
+                         .first = 0, .among = each_row, .root = {edge - 1}, .how = tactic::star, .colors = 2},
+                     40>(widths, false);
   costs_what_it_says<
-      reduce<f32>{.first = 0, .among = each_row, .root = {end - 1}, .how = tactic::star, .colors = 2}, 40>(
-      widths, false);
-  costs_what_it_says<
-      reduce<f32>{.first = 0, .among = each_row, .root = {end - 1}, .words = 5, .how = tactic::grouped_star},
+      collective::reduce<f32>{
+          .first = 0, .among = each_row, .root = {edge - 1}, .words = 5, .how = tactic::grouped_star},
       40>(widths, false);
 }

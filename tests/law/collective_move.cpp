@@ -92,11 +92,11 @@ shares halo_shares(const contest& c, const region& r, int) {
 template <class T, rectangle where, collective::team among>
 void rooted(int times) {
   constexpr int blocks = most_block * most_team;
-  constexpr broadcast<T> spread{.first = 3, .where = where.words, .among = among, .root = {end - 1, 0}};
+  constexpr broadcast<T> spread{.first = 3, .where = where.words, .among = among, .root = {edge - 1, 0}};
   constexpr broadcast<T> echoed{
-      .first = 0, .where = where.words, .among = among, .root = {0, end - 1}, .echo = true};
-  constexpr scatter<T> deal{.first = 1, .where = where.words, .among = among, .root = {0, end - 1}};
-  constexpr gather<T> collect{.first = 5, .where = where.words, .among = among, .root = {end - 1, 0}};
+      .first = 0, .where = where.words, .among = among, .root = {0, edge - 1}, .echo = true};
+  constexpr scatter<T> deal{.first = 1, .where = where.words, .among = among, .root = {0, edge - 1}};
+  constexpr gather<T> collect{.first = 5, .where = where.words, .among = among, .root = {edge - 1, 0}};
   law_of(of<spread, most_block>(), where, times, most_block, broadcast_shares);
   law_of(of<echoed, most_block>(), where, times, most_block, broadcast_shares);
   law_of(of<deal, blocks>(), where, times, most_block, scatter_shares);
@@ -106,11 +106,11 @@ void rooted(int times) {
 // Roots inside need rectangles that have an inside.
 template <class T, collective::team among>
 void rooted_inside(int times) {
-  constexpr rectangle where{rows(1).columns(0, end - 1), 5, 4};
+  constexpr rectangle where{rows(1).columns(0, edge - 1), 5, 4};
   constexpr int blocks = most_block * most_team;
   constexpr broadcast<T> spread{.first = 3, .where = where.words, .among = among, .root = {2, 1}};
-  constexpr scatter<T> deal{.first = 1, .where = where.words, .among = among, .root = {1, end - 2}};
-  constexpr gather<T> collect{.first = 5, .where = where.words, .among = among, .root = {end - 2, 1}};
+  constexpr scatter<T> deal{.first = 1, .where = where.words, .among = among, .root = {1, edge - 2}};
+  constexpr gather<T> collect{.first = 5, .where = where.words, .among = among, .root = {edge - 2, 1}};
   law_of(of<spread, most_block>(), where, times, most_block, broadcast_shares);
   law_of(of<deal, blocks>(), where, times, most_block, scatter_shares);
   law_of(of<collect, blocks>(), where, times, most_block, gather_shares);

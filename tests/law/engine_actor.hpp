@@ -194,10 +194,11 @@ struct actor {
   using ending = local<&actor::finished<k>>;
   template <int k>
   using hearing = on<color_v<k>, &actor::hear<k>>;
-  using tasks = task_list<launch<&actor::launched>, numbered<6, ending>, local<&actor::pump>,
-                          local<&actor::joined, blocked>, local<&actor::pondered>, numbered<colors, reopening>,
-                          numbered<colors, steering>, numbered<6, hearing>, on<color_v<6>, &actor::hear_halves>,
-                          on<color_v<7>, &actor::hear<7>>, numbered<colors, reading>, numbered<colors, sending>>;
+  using tasks =
+      task_list<launch<&actor::launched>, numbered<6, ending>, local<&actor::pump>,
+                local<&actor::joined, blocked>, local<&actor::pondered>, numbered<colors, reopening>,
+                numbered<colors, steering>, numbered<6, hearing>, on<color_v<6>, &actor::hear_halves>,
+                on<color_v<7>, &actor::hear<7>>, numbered<colors, reading>, numbered<colors, sending>>;
 
  private:
   int jobs() const { return static_cast<int>(what->jobs.size()); }
@@ -314,22 +315,23 @@ struct actor {
     switch (j.what) {
       case job::say: return;
       case job::copy_out: return begin(me, mov(out, part(j)), j, i);
-      case job::map_out: return begin(me, map(linear, out, part(j)), j, i);
+      case job::map_out: return begin(me, map_each(linear, out, part(j)), j, i);
       case job::fill_out: return begin(me, mov(out, p), j, i);
       case job::copy_in: return begin(me, mov(part(j), in), j, i);
       case job::add_in: return begin(me, add(part(j), part(j), in), j, i);
       case job::mac_in: return begin(me, fmac(part(j), part(j), in, f), j, i);
-      case job::map_in: return begin(me, map(linear, part(j), in), j, i);
+      case job::map_in: return begin(me, map_each(linear, part(j), in), j, i);
       case job::sum_in: return begin(me, add(&total[i], p, in), j, i);
-      case job::fold_in: return begin(me, map(fold, &total[i], p, in), j, i);
+      case job::fold_in: return begin(me, map_each(fold, &total[i], p, in), j, i);
       case job::last_in: return begin(me, mov(&total[i], in), j, i);
       case job::relay: return begin(me, mul(out, in, f), j, i);
-      case job::relay_map: return begin(me, map(linear, out, in), j, i);
+      case job::relay_map: return begin(me, map_each(linear, out, in), j, i);
       case job::add_both: return begin(me, add(part(j), in, other), j, i);
       case job::sub_both: return begin(me, sub(part(j), in, other), j, i);
       case job::fold_both:
         return begin(
-            me, map([](u32 a, u32 x, u32 y) { return mixed(a, x - 3 * y); }, &total[i], p, in, other), j, i);
+            me, map_each([](u32 a, u32 x, u32 y) { return mixed(a, x - 3 * y); }, &total[i], p, in, other), j,
+            i);
       case job::relay_both: return begin(me, sub(out, in, other), j, i);
       case job::relay_fifo:
       case job::fill_fifo:
@@ -350,9 +352,9 @@ struct actor {
     const auto bits = [f](pair_of_halves x) { return to_bits(x) * f; };
     const auto halves_of = [f](u32 x) { return from_bits<pair_of_halves>(x * f); };
     const auto fold = [](u32 a, pair_of_halves x) { return mixed(a, to_bits(x)); };
-    if (j.in[0] < 0) begin(me, map(halves_of, out, part(j)), j, i);
-    else if (j.what == job::fold_in) begin(me, map(fold, &total[i], j.plus, in), j, i);
-    else begin(me, map(bits, part(j), in), j, i);
+    if (j.in[0] < 0) begin(me, map_each(halves_of, out, part(j)), j, i);
+    else if (j.what == job::fold_in) begin(me, map_each(fold, &total[i], j.plus, in), j, i);
+    else begin(me, map_each(bits, part(j), in), j, i);
   }
   void start_on_halves(pe& me, const job& j, int i) {
     const auto in = fabin(half(j.in[0]), j.n);

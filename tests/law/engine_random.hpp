@@ -202,8 +202,9 @@ class random_program : public random_flows {
       if (!k.swaps.empty()) plan_.path(it, everywhere(at), how, color_swap{k.swaps});
       else if (rank.priority)
         k.from.single() ? plan_.path(it, everywhere(at), how, rank)
-                        : plan_.path(it, everywhere(at), how, merge, rank);
-      else k.from.single() ? plan_.path(it, everywhere(at), how) : plan_.path(it, everywhere(at), how, merge);
+                        : plan_.path(it, everywhere(at), how, merges, rank);
+      else
+        k.from.single() ? plan_.path(it, everywhere(at), how) : plan_.path(it, everywhere(at), how, merges);
     });
   }
   void add_stream(const stream_flow& s, bool inbound) {

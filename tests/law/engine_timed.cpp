@@ -164,22 +164,20 @@ struct sharing {
   void hear(pe& me, u32 x) {
     sums[k] = law::mixed(sums[k], x + static_cast<u32>(me.now())), me.spend(x % 5);
   }
-  static consteval auto tasks() {
-    return table(launch<&sharing::go>(), local<&sharing::next>(), local<&sharing::last>(),
-                 on<first, &sharing::hear<0>>(), on<second, &sharing::hear<1>>(),
-                 on<third, &sharing::hear<2>>(), sends<first>(), sends<second>(), sends<third>(),
-                 shares_queue<first, second>());
-  }
+  using tasks =
+      task_list<launch<&sharing::go>, local<&sharing::next>, local<&sharing::last>,
+                on<first, &sharing::hear<0>>, on<second, &sharing::hear<1>>, on<third, &sharing::hear<2>>,
+                sends<first, second, third>, shares_queue<first, second>>;
 };
 
 template <class Choice>
 std::pair<outcome, std::vector<u32>> run_sharing(const machine& m, const Choice& choice) {
   layout l{m, 5, 1};
-  l.place(all, program_v<sharing>);
+  l.place<sharing>(all);
   for (color<u32> c : {first, second, third})
     l.path(c, column(0), ramp >> east)
-        .path(c, columns(1, end - 1), west >> (ramp | east))
-        .path(c, column(end - 1), west >> ramp);
+        .path(c, columns(1, edge - 1), west >> (ramp | east))
+        .path(c, column(edge - 1), west >> ramp);
   fabric f{l, choice};
   const outcome o = f.launch<&sharing::go>(column(0));
   std::vector<u32> sums;
@@ -202,23 +200,21 @@ struct taking {
     if (me.east_edge()) me.async(add(&other, 0.f, fabin(c2, n)));
   }
   static constexpr color<f32> c0{0}, c1{1}, c2{2};
-  static consteval auto tasks() {
-    return table(launch<&taking::go>(), sends<c0>(), sends<c1>(), reads<c0>(), reads<c1>(), reads<c2>());
-  }
+  using tasks = task_list<launch<&taking::go>, sends<c0, c1>, reads<c0, c1, c2>>;
 };
 struct from_aside {
   void go(pe& me, int n) { me.async(mov(fabout(taking::c2, n), 0.5f)); }
-  static consteval auto tasks() { return table(launch<&from_aside::go>(), sends<taking::c2>()); }
+  using tasks = task_list<launch<&from_aside::go>, sends<taking::c2>>;
 };
 
 template <class Engine, class Choice>
 ending run_taking(const machine& m, int words, const Choice& choice) {
   layout l{m, 5, 2};
-  l.place(row(0), program_v<taking>).place(column(4).row(1), program_v<from_aside>);
+  l.place<taking>(row(0)).place<from_aside>(column(4).row(1));
   for (color<f32> c : {taking::c0, taking::c1})
     l.path(c, column(0).row(0), ramp >> east)
-        .path(c, columns(1, end - 1).row(0), west >> (ramp | east))
-        .path(c, column(end - 1).row(0), west >> ramp);
+        .path(c, columns(1, edge - 1).row(0), west >> (ramp | east))
+        .path(c, column(edge - 1).row(0), west >> ramp);
   l.path(taking::c2, column(4).row(1), ramp >> north).path(taking::c2, column(4).row(0), south >> ramp);
   fabric f{l, choice};
   ending e;

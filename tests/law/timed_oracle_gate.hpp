@@ -43,10 +43,10 @@ class oracle_gate {
     closed_ = word.head() == teardown;
     const switch_record* s = plan_->switch_of(*path_);
     if (!s) return bits;
-    if (word.head() == reset) position_ = 0;
-    if (word.head() == advance && ++position_ == s->count) position_ = s->ring ? 0 : s->count - 1;
-    const bool pops = s->pop == pop::always || (s->pop == pop::on_advance && word.head() == advance) ||
-                      (s->pop == pop::on_advance_or_nop && (word.head() == advance || word.head() == nop));
+    if (word.head() == switch_rst) position_ = 0;
+    if (word.head() == switch_adv && ++position_ == s->count) position_ = s->ring ? 0 : s->count - 1;
+    const bool pops = s->pop == pop::always || (s->pop == pop::on_advance && word.head() == switch_adv) ||
+                      (s->pop == pop::on_advance_or_nop && (word.head() == switch_adv || word.head() == nop));
     return pops ? word.popped().bits : bits;
   }
 

@@ -10,7 +10,7 @@ constexpr layout wrong = layout{wse2, 2, 2}
                              .path(red, at(0, 0), ramp >> (east | south))
                              .path(red, at(1, 0), west >> south)
                              .path(red, at(0, 1), north >> east)
-                             .path(red, at(1, 1), (north | west) >> ramp, merge);
+                             .path(red, at(1, 1), (north | west) >> ramp, merges);
 static_assert(routed<wrong>());
 #else
 constexpr layout right = layout{wse2, 2, 2}

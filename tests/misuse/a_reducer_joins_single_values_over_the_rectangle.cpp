@@ -15,13 +15,11 @@ struct worker {
   reducer<sum> adding;
   void start(pe& me) { adding.contribute(me, 1); }
   void done(pe&, f32) {}
-  static consteval auto tasks() {
-    return table(launch<&worker::start>(), use<&worker::adding>(), on<sum.total(), &worker::done>());
-  }
+  using tasks = task_list<launch<&worker::start>, use<&worker::adding>, on<sum.total(), &worker::done>>;
 };
 constexpr layout wired = [] {
   layout l{wse2, 4, 4};
-  l.place(all, program_v<worker>);
+  l.place<worker>(all);
   sum.wire(l);
   return l;
 }();

@@ -4,7 +4,7 @@
 #include "programs.hpp"
 
 #ifdef WSL_MISUSE
-constexpr layout wrong = layout{wse2, 4, 1}.path(red, columns(0, end, 0), ramp >> ramp);
+constexpr layout wrong = layout{wse2, 4, 1}.path(red, columns(0, edge, 0), ramp >> ramp);
 #else
-constexpr layout right = layout{wse2, 4, 1}.path(red, columns(0, end, 2), ramp >> ramp);
+constexpr layout right = layout{wse2, 4, 1}.path(red, columns(0, edge, 2), ramp >> ramp);
 #endif

@@ -8,16 +8,16 @@
 constexpr layout wrong = layout{wse2, 4, 1}
                              .place(all, both)
                              .path(red, column(0), ramp >> east)
-                             .path(red, columns(1, end - 1), west >> (ramp | east))
-                             .path(red, column(end - 1), west >> ramp);
+                             .path(red, columns(1, edge - 1), west >> (ramp | east))
+                             .path(red, column(edge - 1), west >> ramp);
 static_assert(complete<wrong>());
 #else
 constexpr layout right = layout{wse2, 4, 1}
                              .place(column(0), sender)
-                             .place(columns(1, end), taker)
+                             .place(columns(1, edge), taker)
                              .path(red, column(0), ramp >> east)
-                             .path(red, columns(1, end - 1), west >> (ramp | east))
-                             .path(red, column(end - 1), west >> ramp);
+                             .path(red, columns(1, edge - 1), west >> (ramp | east))
+                             .path(red, column(edge - 1), west >> ramp);
 static_assert(routed<right>());
 static_assert(complete<right>());
 #endif

@@ -7,19 +7,19 @@
 #ifdef WSL_MISUSE
 constexpr layout wrong = layout{wse2, 4, 1}
                              .place(columns(0, 2), sender)
-                             .place(columns(2, end), taker)
+                             .place(columns(2, edge), taker)
                              .path(red, column(0), ramp >> east)
                              .path(red, column(1), west >> east)
                              .path(red, column(2), west >> (ramp | east))
-                             .path(red, column(end - 1), west >> ramp);
+                             .path(red, column(edge - 1), west >> ramp);
 static_assert(complete<wrong>());
 #else
 constexpr layout right = layout{wse2, 4, 1}
                              .place(column(0), sender)
-                             .place(columns(1, end), taker)
+                             .place(columns(1, edge), taker)
                              .path(red, column(0), ramp >> east)
-                             .path(red, columns(1, end - 1), west >> (ramp | east))
-                             .path(red, column(end - 1), west >> ramp);
+                             .path(red, columns(1, edge - 1), west >> (ramp | east))
+                             .path(red, column(edge - 1), west >> ramp);
 static_assert(routed<right>());
 static_assert(complete<right>());
 #endif

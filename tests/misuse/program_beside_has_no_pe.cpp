@@ -12,9 +12,9 @@ struct part {
 #endif
   void go(pe& me) { me.async_compute<&part::compute>(*this, then<&part::done>()); }
   void done(pe&) {}
-  static consteval auto tasks() { return table(launch<&part::go>(), local<&part::done>()); }
+  using tasks = task_list<launch<&part::go>, local<&part::done>>;
 };
 
-constexpr layout alone = layout{wse2, 1, 1}.place(all, program_v<part>);
+constexpr layout alone = layout{wse2, 1, 1}.place<part>(all);
 
 int main() { fabric f{alone}; }

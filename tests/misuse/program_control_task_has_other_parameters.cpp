@@ -10,13 +10,13 @@ constexpr color<f32> red{0}, blue{1}, green{2};
 #ifdef WSL_MISUSE
 struct part {
   void stop(pe&, f32) {}
-  static consteval auto tasks() { return table(control<7, &part::stop>()); }
+  using tasks = task_list<control<7, &part::stop>>;
 };
 #else
 struct part {
   void stop(pe&, u16) {}
-  static consteval auto tasks() { return table(control<7, &part::stop>()); }
+  using tasks = task_list<control<7, &part::stop>>;
 };
 #endif
 
-constexpr layout l = layout{wse2, 1, 1}.place(all, program_v<part>);
+constexpr layout l = layout{wse2, 1, 1}.place<part>(all);

@@ -10,13 +10,13 @@ constexpr color<f32> red{0}, blue{1}, green{2};
 #ifdef WSL_MISUSE
 struct part {
   void hear(pe&, f32, u16) {}
-  static consteval auto tasks() { return table(on<red, &part::hear>()); }
+  using tasks = task_list<on<red, &part::hear>>;
 };
 #else
 struct part {
   void hear(pe&, f32) {}
-  static consteval auto tasks() { return table(on<red, &part::hear>()); }
+  using tasks = task_list<on<red, &part::hear>>;
 };
 #endif
 
-constexpr layout l = layout{wse2, 1, 1}.place(all, program_v<part>);
+constexpr layout l = layout{wse2, 1, 1}.place<part>(all);

@@ -12,17 +12,13 @@ struct part {
   f32 x[8]{};
   static constexpr f32 weights[8]{};
   void work(pe&) { mov(mem(weights), mem(x)); }
-  static consteval auto tasks() {
-    return table(launch<&part::work>(), reads<red>(), reads<blue>(), reads<green>(), sends<red>());
-  }
+  using tasks = task_list<launch<&part::work>, reads<red, blue, green>, sends<red>>;
 };
 #else
 struct part {
   f32 x[8]{};
   static constexpr f32 weights[8]{};
   void work(pe&) { mov(mem(x), mem(weights)); }
-  static consteval auto tasks() {
-    return table(launch<&part::work>(), reads<red>(), reads<blue>(), reads<green>(), sends<red>());
-  }
+  using tasks = task_list<launch<&part::work>, reads<red, blue, green>, sends<red>>;
 };
 #endif

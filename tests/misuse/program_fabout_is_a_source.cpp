@@ -11,16 +11,12 @@ constexpr color<f32> red{0}, blue{1}, green{2};
 struct part {
   f32 x[8]{}, y[8]{}, s = 0;
   void work(pe& me) { me.async(mov(mem(x), fabout(red))); }
-  static consteval auto tasks() {
-    return table(launch<&part::work>(), reads<red>(), reads<blue>(), reads<green>(), sends<red>());
-  }
+  using tasks = task_list<launch<&part::work>, reads<red, blue, green>, sends<red>>;
 };
 #else
 struct part {
   f32 x[8]{}, y[8]{}, s = 0;
   void work(pe& me) { me.async(mov(mem(x), fabin(red))); }
-  static consteval auto tasks() {
-    return table(launch<&part::work>(), reads<red>(), reads<blue>(), reads<green>(), sends<red>());
-  }
+  using tasks = task_list<launch<&part::work>, reads<red, blue, green>, sends<red>>;
 };
 #endif

@@ -9,14 +9,14 @@ using namespace wsl;
 struct part {
   f32& x;
   void start(pe&) {}
-  static consteval auto tasks() { return table(launch<&part::start>()); }
+  using tasks = task_list<launch<&part::start>>;
 };
 #else
 struct part {
   f32 x = 0;
   void start(pe&) {}
-  static consteval auto tasks() { return table(launch<&part::start>()); }
+  using tasks = task_list<launch<&part::start>>;
 };
 #endif
 
-constexpr layout l = layout{wse2, 1, 1}.place(all, program_v<part>);
+constexpr layout l = layout{wse2, 1, 1}.place<part>(all);

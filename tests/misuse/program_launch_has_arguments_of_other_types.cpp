@@ -9,7 +9,7 @@ struct part {
   f32 x = 0;
   void begin(pe&, f32 by, int) { x = by; }
   int answer(pe&) { return 42; }
-  static consteval auto tasks() { return table(launch<&part::begin>()); }
+  using tasks = task_list<launch<&part::begin>>;
 };
 
 #ifdef WSL_MISUSE

@@ -14,12 +14,12 @@ constexpr color<f32> red{0}, blue{1}, green{2};
 struct part {
   f32 x[8]{};
   void work(pe&) { mov(fabout(red), mem(x)); }
-  static consteval auto tasks() { return table(launch<&part::work>(), sends<red>()); }
+  using tasks = task_list<launch<&part::work>, sends<red>>;
 };
 #else
 struct part {
   f32 x[8]{};
   void work(pe& me) { me.async(mov(fabout(red), mem(x))); }
-  static consteval auto tasks() { return table(launch<&part::work>(), sends<red>()); }
+  using tasks = task_list<launch<&part::work>, sends<red>>;
 };
 #endif

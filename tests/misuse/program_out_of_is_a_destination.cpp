@@ -14,5 +14,5 @@ struct part {
 #else
   void work(pe& me) { me.async(mov(into(q), mem(x))); }
 #endif
-  static consteval auto tasks() { return table(launch<&part::work>()); }
+  using tasks = task_list<launch<&part::work>>;
 };

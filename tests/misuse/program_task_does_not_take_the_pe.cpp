@@ -10,13 +10,13 @@ constexpr color<f32> red{0}, blue{1}, green{2};
 #ifdef WSL_MISUSE
 struct part {
   void start(f32) {}
-  static consteval auto tasks() { return table(launch<&part::start>()); }
+  using tasks = task_list<launch<&part::start>>;
 };
 #else
 struct part {
   void start(pe&, f32) {}
-  static consteval auto tasks() { return table(launch<&part::start>()); }
+  using tasks = task_list<launch<&part::start>>;
 };
 #endif
 
-constexpr layout l = layout{wse2, 1, 1}.place(all, program_v<part>);
+constexpr layout l = layout{wse2, 1, 1}.place<part>(all);

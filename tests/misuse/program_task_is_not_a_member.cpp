@@ -10,13 +10,13 @@ constexpr color<f32> red{0}, blue{1}, green{2};
 #ifdef WSL_MISUSE
 struct part {
   static void step(pe&) {}
-  static consteval auto tasks() { return table(local<&part::step>()); }
+  using tasks = task_list<local<&part::step>>;
 };
 #else
 struct part {
   void step(pe&) {}
-  static consteval auto tasks() { return table(local<&part::step>()); }
+  using tasks = task_list<local<&part::step>>;
 };
 #endif
 
-constexpr layout l = layout{wse2, 1, 1}.place(all, program_v<part>);
+constexpr layout l = layout{wse2, 1, 1}.place<part>(all);

@@ -12,20 +12,16 @@ struct part {
   f32 x[8]{}, y[8]{}, s = 0;
   void work(pe& me) {
     me.async(
-        map([](f32 a, f32 b, f32 c) { return a + b + c; }, mem(x), fabin(red), fabin(blue), fabin(green)));
+        map_each([](f32 a, f32 b, f32 c) { return a + b + c; }, mem(x), fabin(red), fabin(blue), fabin(green)));
   }
-  static consteval auto tasks() {
-    return table(launch<&part::work>(), reads<red>(), reads<blue>(), reads<green>(), sends<red>());
-  }
+  using tasks = task_list<launch<&part::work>, reads<red, blue, green>, sends<red>>;
 };
 #else
 struct part {
   f32 x[8]{}, y[8]{}, s = 0;
   void work(pe& me) {
-    me.async(map([](f32 a, f32 b) { return a + b; }, mem(x), fabin(red), fabin(blue)));
+    me.async(map_each([](f32 a, f32 b) { return a + b; }, mem(x), fabin(red), fabin(blue)));
   }
-  static consteval auto tasks() {
-    return table(launch<&part::work>(), reads<red>(), reads<blue>(), reads<green>(), sends<red>());
-  }
+  using tasks = task_list<launch<&part::work>, reads<red, blue, green>, sends<red>>;
 };
 #endif

@@ -9,10 +9,12 @@ struct part {
   void go(pe&) {}
   void stop(pe&) {}
 #ifdef WSL_MISUSE
-  static consteval auto tasks() { return table(launch<&part::go>(), urgent(control<7, &part::stop>())); }
-#else
-  static consteval auto tasks() { return table(launch<&part::go>(), urgent(local<&part::stop>())); }
-#endif
+  #else
+  #endif
+
+  using tasks = task_list<launch<&part::go>, urgent<control<7, &part::stop>>>;
+
+  using tasks = task_list<launch<&part::go>, urgent<local<&part::stop>>>;
 };
 
-constexpr layout l = layout{wse2, 1, 1}.place(all, program_v<part>);
+constexpr layout l = layout{wse2, 1, 1}.place<part>(all);

@@ -10,13 +10,13 @@ constexpr color<f32> red{0}, blue{1}, green{2};
 #ifdef WSL_MISUSE
 struct part {
   task gather(pe&, const f32&) { co_return; }
-  static consteval auto tasks() { return table(launch<&part::gather>(), on<red, &part::gather>()); }
+  using tasks = task_list<launch<&part::gather>, on<red, &part::gather>>;
 };
 #else
 struct part {
   task gather(pe&, f32) { co_return; }
-  static consteval auto tasks() { return table(launch<&part::gather>(), on<red, &part::gather>()); }
+  using tasks = task_list<launch<&part::gather>, on<red, &part::gather>>;
 };
 #endif
 
-constexpr layout l = layout{wse2, 1, 1}.place(all, program_v<part>);
+constexpr layout l = layout{wse2, 1, 1}.place<part>(all);

@@ -9,7 +9,7 @@ template <int id>
 constexpr color<f32> signal{id};
 template <int id>
 constexpr binding steering_table[] = {launches, sends(signal<id>), takes(signal<id>),
-                                      steers(signal<id>, advance)};
+                                      steers(signal<id>, switch_adv)};
 template <int id>
 constexpr program steering = with(steering_table<id>);
 

@@ -7,13 +7,13 @@
 #ifdef WSL_MISUSE
 constexpr layout wrong = layout{wse2, 4, 1}
                              .place(all, both)
-                             .path(red, columns(1, end, 2), ramp >> east)
-                             .path(red, columns(2, end, 2), west >> ramp);
+                             .path(red, columns(1, edge, 2), ramp >> east)
+                             .path(red, columns(2, edge, 2), west >> ramp);
 static_assert(routed<wrong>());
 #else
 constexpr layout right = layout{wse2, 4, 1}
                              .place(all, both)
-                             .path(red, columns(0, end, 2), ramp >> east)
-                             .path(red, columns(1, end, 2), west >> ramp);
+                             .path(red, columns(0, edge, 2), ramp >> east)
+                             .path(red, columns(1, edge, 2), west >> ramp);
 static_assert(routed<right>());
 #endif

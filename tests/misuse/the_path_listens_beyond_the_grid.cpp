@@ -8,15 +8,15 @@
 constexpr layout wrong = layout{wse2, 4, 1}
                              .place(all, taker)
                              .path(red, column(0), west >> (ramp | east))
-                             .path(red, columns(1, end - 1), west >> (ramp | east))
-                             .path(red, column(end - 1), west >> ramp);
+                             .path(red, columns(1, edge - 1), west >> (ramp | east))
+                             .path(red, column(edge - 1), west >> ramp);
 static_assert(routed<wrong>());
 #else
 constexpr layout right = layout{wse2, 4, 1}
                              .place(all, taker)
                              .path(red, column(0), west >> (ramp | east))
-                             .path(red, columns(1, end - 1), west >> (ramp | east))
-                             .path(red, column(end - 1), west >> ramp)
+                             .path(red, columns(1, edge - 1), west >> (ramp | east))
+                             .path(red, column(edge - 1), west >> ramp)
                              .stream_in(red, column(0), west);
 static_assert(routed<right>());
 #endif

@@ -22,7 +22,7 @@ constexpr layout filtered(int colors) {
   l.place(all, talker);
   for (int c = 0; c < 7; ++c) {
     const color<f32> some{c};
-    l.path(some, columns(0, end, 2), ramp >> ramp);
+    l.path(some, columns(0, edge, 2), ramp >> ramp);
     if (c < colors) l.path(some, at(1, 0), ramp >> ramp, counter_filter{.keep = 1, .period = 2});
     else l.path(some, at(1, 0), ramp >> ramp);
   }

@@ -6,9 +6,9 @@
 using namespace wsl;
 
 #ifdef WSL_MISUSE
-constexpr broadcast<f32> module{.first = 0, .where = columns(0, end, 2)};
+constexpr broadcast<f32> module{.first = 0, .where = columns(0, edge, 2)};
 #else
-constexpr broadcast<f32> module{.first = 0, .where = columns(0, end - 1)};
+constexpr broadcast<f32> module{.first = 0, .where = columns(0, edge - 1)};
 #endif
 constexpr layout wired = [] {
   layout l{wse2, 4, 4};

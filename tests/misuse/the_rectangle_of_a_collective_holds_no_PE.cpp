@@ -6,9 +6,9 @@
 using namespace wsl;
 
 #ifdef WSL_MISUSE
-constexpr gather<f32> module{.first = 0, .where = columns(4, end)};
+constexpr gather<f32> module{.first = 0, .where = columns(4, edge)};
 #else
-constexpr gather<f32> module{.first = 0, .where = columns(3, end)};
+constexpr gather<f32> module{.first = 0, .where = columns(3, edge)};
 #endif
 constexpr layout wired = [] {
   layout l{wse2, 4, 4};

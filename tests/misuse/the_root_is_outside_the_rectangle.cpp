@@ -6,9 +6,9 @@
 using namespace wsl;
 
 #ifdef WSL_MISUSE
-constexpr reduce<f32> module{.first = 0, .where = columns(0, 2), .among = each_row, .root = {2}};
+constexpr collective::reduce<f32> module{.first = 0, .where = columns(0, 2), .among = each_row, .root = {2}};
 #else
-constexpr reduce<f32> module{.first = 0, .where = columns(0, 2), .among = each_row, .root = {1}};
+constexpr collective::reduce<f32> module{.first = 0, .where = columns(0, 2), .among = each_row, .root = {1}};
 #endif
 constexpr layout wired = [] {
   layout l{wse2, 4, 4};

@@ -7,7 +7,7 @@
 #ifdef WSL_MISUSE
 constexpr layout wrong = layout{wse2, 2, 2}
                              .place(all, both)
-                             .path(red, at(0, 0), (ramp | south) >> east, merge)
+                             .path(red, at(0, 0), (ramp | south) >> east, merges)
                              .path(red, at(1, 0), west >> south)
                              .path(red, at(1, 1), north >> west)
                              .path(red, at(0, 1), east >> north);

@@ -7,13 +7,13 @@
 #ifdef WSL_MISUSE
 constexpr layout wrong = layout{wse2, 4, 1}
                              .place(all, both)
-                             .path(red, at(end - 1, 0), ramp >> ramp)
-                             .stream_out(red, at(end - 1, 0), east);
+                             .path(red, at(edge - 1, 0), ramp >> ramp)
+                             .stream_out(red, at(edge - 1, 0), east);
 static_assert(routed<wrong>());
 #else
 constexpr layout right = layout{wse2, 4, 1}
                              .place(all, sender)
-                             .path(red, at(end - 1, 0), ramp >> east)
-                             .stream_out(red, at(end - 1, 0), east);
+                             .path(red, at(edge - 1, 0), ramp >> east)
+                             .stream_out(red, at(edge - 1, 0), east);
 static_assert(routed<right>());
 #endif

@@ -6,9 +6,9 @@
 using namespace wsl;
 
 #ifdef WSL_MISUSE
-constexpr reduce<f32> module{.first = 0, .among = each_row, .how = tactic::tree, .colors = 4};
+constexpr collective::reduce<f32> module{.first = 0, .among = each_row, .how = tactic::tree, .colors = 4};
 #else
-constexpr reduce<f32> module{.first = 0, .among = each_row, .how = tactic::tree, .colors = 5};
+constexpr collective::reduce<f32> module{.first = 0, .among = each_row, .how = tactic::tree, .colors = 5};
 #endif
 constexpr layout wired = [] {
   layout l{wse2, 32, 4};

@@ -8,9 +8,9 @@ using namespace wsl;
 
 constexpr broadcast<f32> spread{.first = 2};
 #ifdef WSL_MISUSE
-constexpr reduce<f32> sum{.first = 2};
+constexpr collective::reduce<f32> sum{.first = 2};
 #else
-constexpr reduce<f32> sum{.first = 3};
+constexpr collective::reduce<f32> sum{.first = 3};
 #endif
 
 struct worker {
@@ -19,14 +19,12 @@ struct worker {
   endpoint<sum> adding;
   void start(pe& me) { spreading.start(me, mem(x), then<&worker::add_up>()); }
   void add_up(pe& me) { adding.start(me, mem(x)); }
-  static consteval auto tasks() {
-    return table(launch<&worker::start>(), use<&worker::spreading>(), use<&worker::adding>(),
-                 local<&worker::add_up>());
-  }
+  using tasks = task_list<launch<&worker::start>, use<&worker::spreading>, use<&worker::adding>,
+                          local<&worker::add_up>>;
 };
 constexpr layout wired = [] {
   layout l{wse2, 4, 4};
-  l.place(all, program_v<worker>);
+  l.place<worker>(all);
   spread.wire(l), sum.wire(l);
   return l;
 }();

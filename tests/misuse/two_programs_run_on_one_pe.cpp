@@ -6,9 +6,9 @@
 #include "programs.hpp"
 
 #ifdef WSL_MISUSE
-constexpr layout wrong = layout{wse2, 4, 1}.place(columns(0, 3), idle).place(columns(2, end), idle);
+constexpr layout wrong = layout{wse2, 4, 1}.place(columns(0, 3), idle).place(columns(2, edge), idle);
 static_assert(routed<wrong>());
 #else
-constexpr layout right = layout{wse2, 4, 1}.place(columns(0, 2), idle).place(columns(2, end), idle);
+constexpr layout right = layout{wse2, 4, 1}.place(columns(0, 2), idle).place(columns(2, edge), idle);
 static_assert(routed<right>());
 #endif

@@ -84,14 +84,12 @@ struct summand {
   void hang(pe& me) {
     while (me.south_edge()) sleep(1);
   }
-  static consteval auto tasks() {
-    return table(launch<&summand::start>(), launch<&summand::fail>(), launch<&summand::hang>(),
-                 use<&summand::adder>(), on<total.total(), &summand::know>());
-  }
+  using tasks = task_list<launch<&summand::start>, launch<&summand::fail>, launch<&summand::hang>,
+                          use<&summand::adder>, on<total.total(), &summand::know>>;
 };
 layout sums(int side) {
   layout l{host, side, side};
-  l.place(all, program_v<summand>);
+  l.place<summand>(all);
   total.wire(l);
   return l;
 }
@@ -112,13 +110,11 @@ struct step_down {
     if (!me.south_edge()) me.async(mov(fabout(down_from(odd)), mem(std::span(mine))));
     if (me.y() > 0) me.async(mov(mem(std::span(above)), fabin(down_from(!odd))));
   }
-  static consteval auto tasks() {
-    return table(launch<&step_down::go>(), sends<down_from(odd)>(), reads<down_from(!odd)>());
-  }
+  using tasks = task_list<launch<&step_down::go>, sends<down_from(odd)>, reads<down_from(!odd)>>;
 };
 layout stairs() {
   layout l{host, 1, height};
-  l.place(rows(0, end, 2), program_v<step_down<false>>).place(rows(1, end, 2), program_v<step_down<true>>);
+  l.place<step_down<false>>(rows(0, edge, 2)).place<step_down<true>>(rows(1, edge, 2));
   l.path(down_from(false), rows(0, height - 1, 2), ramp >> south)
       .path(down_from(false), rows(1, height, 2), north >> ramp);
   l.path(down_from(true), rows(1, height - 1, 2), ramp >> south)

@@ -11,12 +11,10 @@ struct echo {
   f32 heard = 0;
   void start(pe& me) { me.send(red, 42.f); }
   void hear(pe&, f32 x) { heard = x; }
-  static consteval auto tasks() {
-    return table(launch<&echo::start>(), on<red, &echo::hear>(), sends<red>());
-  }
+  using tasks = task_list<launch<&echo::start>, on<red, &echo::hear>, sends<red>>;
 };
 
-constexpr layout one = layout{wse3, 1, 1}.place(all, program_v<echo>).path(red, all, ramp >> ramp);
+constexpr layout one = layout{wse3, 1, 1}.place<echo>(all).path(red, all, ramp >> ramp);
 static_assert(routed<one>());
 
 int main() {

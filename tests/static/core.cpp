@@ -38,36 +38,36 @@ constexpr region on_grid(const area& a) { return resolve(a, grid); }
 
 static_assert(on_grid(all) == grid && on_grid({}) == grid);
 static_assert(on_grid(column(2)) == region{2, 3, 0, 5});
-static_assert(on_grid(row(end - 1)) == region{0, 7, 4, 5});
-static_assert(on_grid(at(end - 1, end - 2)) == region{6, 7, 3, 4});
-static_assert(on_grid(columns(1, end - 1)) == region{1, 6, 0, 5});
-static_assert(on_grid(columns(end - 3)) == region{4, 7, 0, 5});
-static_assert(on_grid(columns(end - 3 + 1, end - 1)) == region{5, 6, 0, 5});
+static_assert(on_grid(row(edge - 1)) == region{0, 7, 4, 5});
+static_assert(on_grid(at(edge - 1, edge - 2)) == region{6, 7, 3, 4});
+static_assert(on_grid(columns(1, edge - 1)) == region{1, 6, 0, 5});
+static_assert(on_grid(columns(edge - 3)) == region{4, 7, 0, 5});
+static_assert(on_grid(columns(edge - 3 + 1, edge - 1)) == region{5, 6, 0, 5});
 static_assert(on_grid(columns(1, 3).rows(2, 4)) == region{1, 3, 2, 4});
 static_assert(on_grid(rows(2, 4).columns(1, 3)) == on_grid(columns(1, 3).rows(2, 4)));
 static_assert(on_grid(columns(0, 3).columns(4, 6)) == region{4, 6, 0, 5},
               "the later columns replace the earlier ones");
-static_assert(on_grid(rows(0, end, 2).row(3)) == region{0, 7, 3, 4, 1, 1});
+static_assert(on_grid(rows(0, edge, 2).row(3)) == region{0, 7, 3, 4, 1, 1});
 
 // Strides: the bounds are those of the PEs that belong to it.
-static_assert(on_grid(columns(0, end, 2)) == region{0, 7, 0, 5, 2, 1});
-static_assert(on_grid(columns(1, end, 2)) == region{1, 6, 0, 5, 2, 1});
-static_assert(on_grid(columns(0, end, 4).rows(1, end, 3)) == region{0, 5, 1, 5, 4, 3});
-static_assert(on_grid(columns(1, end, 16)) == region{1, 2, 0, 5, 16, 1});
+static_assert(on_grid(columns(0, edge, 2)) == region{0, 7, 0, 5, 2, 1});
+static_assert(on_grid(columns(1, edge, 2)) == region{1, 6, 0, 5, 2, 1});
+static_assert(on_grid(columns(0, edge, 4).rows(1, edge, 3)) == region{0, 5, 1, 5, 4, 3});
+static_assert(on_grid(columns(1, edge, 16)) == region{1, 2, 0, 5, 16, 1});
 
 // Areas without PEs are all the same region.
 static_assert(on_grid(columns(7)) == region{} && on_grid(columns(3, 3)) == region{} &&
               on_grid(rows(4, 2)) == region{});
-static_assert(resolve(columns(1, end - 1), {0, 2, 0, 5}) == region{} &&
+static_assert(resolve(columns(1, edge - 1), {0, 2, 0, 5}) == region{} &&
               resolve(columns(1), {0, 1, 0, 1}).empty());
 static_assert(region{}.columns() == 0 && region{}.rows() == 0 && region{}.count() == 0 &&
               !region{}.has({0, 0}));
 
 // A rectangle of a larger grid has edges of its own.
 constexpr region inner{2, 6, 1, 4};
-static_assert(resolve(all, inner) == inner && resolve(column(end - 1), inner) == region{5, 6, 1, 4});
+static_assert(resolve(all, inner) == inner && resolve(column(edge - 1), inner) == region{5, 6, 1, 4});
 static_assert(resolve(at(0, 0), inner) == region{2, 3, 1, 2} &&
-              resolve(columns(1, end, 2), inner) == region{3, 6, 1, 4, 2, 1});
+              resolve(columns(1, edge, 2), inner) == region{3, 6, 1, 4, 2, 1});
 
 // Regions.
 constexpr region board{1, 6, 1, 5, 2, 3};  // columns 1 3 5, rows 1 4

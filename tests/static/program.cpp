@@ -32,13 +32,11 @@ struct part {
   void stop(pe&, u16) {}
   void from_module(pe&, f32, port) {}
   task wait(pe&, f32) { co_return; }
-  static consteval auto tasks() {
-    return table(launch<&part::start>(), on<red, &part::hear>(), local<&part::step>(blocked),
-                 launch<&part::begin>(), on<pairs, &part::pair>(blocked), local<&part::last>(active),
-                 control<7, &part::stop>(), control<9, &part::step>(), reads<blue>(),
-                 sends<green, red, blue>(), sends<red>(), on<both, &part::from_module>(blocked),
-                 sends<both>(), on<blue, &part::wait>());
-  }
+  using tasks =
+      task_list<launch<&part::start>, on<red, &part::hear>, local<&part::step, blocked>, launch<&part::begin>,
+                on<pairs, &part::pair, blocked>, local<&part::last, active>, control<7, &part::stop>,
+                control<9, &part::step>, reads<blue>, sends_after<green, red, blue>, sends<red>,
+                on<both, &part::from_module, blocked>, sends<both>, on<blue, &part::wait>>;
 };
 constexpr const auto& entries = table_of<part>.entries;
 
@@ -73,10 +71,8 @@ struct hurried {
   void step(pe&) {}
   void alarm(pe&) {}
   void hear(pe&, f32) {}
-  static consteval auto tasks() {
-    return table(local<&hurried::step>(), urgent(local<&hurried::alarm>()), urgent(on<red, &hurried::hear>()),
-                 reads<both>());
-  }
+  using tasks = task_list<local<&hurried::step>, urgent<local<&hurried::alarm>>,
+                          urgent<on<red, &hurried::hear>>, reads<both>>;
 };
 static_assert(local_position<&hurried::alarm>() == 0 && local_position<&hurried::step>() == 1);
 static_assert(program_v<hurried>.colors_of(role::read) == (color_bit(4) | color_bit(5)));
@@ -108,22 +104,18 @@ struct leaf {
   int state = 0;
   void grow(pe&) {}
   void fall(pe&, f32) {}
-  static consteval auto tasks() { return table(local<&leaf::grow>(active), on<red, &leaf::fall>()); }
+  using tasks = task_list<local<&leaf::grow, active>, on<red, &leaf::fall>>;
 };
 struct branch {
   leaf left;
   int twigs = 0;
   void sway(pe&) {}
-  static consteval auto tasks() {
-    return table(local<&branch::sway>(), use<&branch::left>(), sends<green>());
-  }
+  using tasks = task_list<local<&branch::sway>, use<&branch::left>, sends<green>>;
 };
 struct tree {
   branch main;
   void stand(pe&) {}
-  static consteval auto tasks() {
-    return table(launch<&tree::stand>(), local<&tree::stand>(), use<&tree::main>());
-  }
+  using tasks = task_list<launch<&tree::stand>, local<&tree::stand>, use<&tree::main>>;
 };
 constexpr const auto& all_of = table_of<tree>.entries;
 static_assert(std::size(all_of) == 6);
@@ -155,7 +147,7 @@ struct untabled {};
 struct without_default {
   int x;
   explicit without_default(int n) : x(n) {}
-  static consteval auto tasks() { return table(reads<red>()); }
+  using tasks = task_list<reads<red>>;
 };
 struct odd_functions {
   void no_pe(f32) {}

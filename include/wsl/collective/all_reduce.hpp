@@ -6,7 +6,7 @@
 // task per total is quicker, the reducer:
 //   constexpr all_reduce<f32> sum{0};                                  // colors 0 to 3
 //   struct solver { endpoint<sum> summing; ... summing.start(me, mem(x), then<&solver::next>()) ... };
-//   struct worker { reducer<sum> reduce; ... use<&worker::reduce>(), on<sum.total(), &worker::done>() ... };
+//   struct worker { reducer<sum> reduce; ... use<&worker::reduce>, on<sum.total(), &worker::done> ... };
 // The total is the same on every PE, bit for bit: rows are joined from the west, then their results from the
 // north. A chain of P PEs and the broadcast take B + (2 T + 2) (P - 1) and B + P + 2 T cycles for B words.
 // See examples/10_all_reduce.cpp.
@@ -34,13 +34,13 @@ struct all_reduce {
 
   constexpr bool takes_turns() const { return colors == 1; }
   constexpr reduce<T, Combine> gathering() const {
-    return {first, where, among, {end - 1, end - 1}, words, takes_turns() ? tactic::star : how, colors};
+    return {first, where, among, {edge - 1, edge - 1}, words, takes_turns() ? tactic::star : how, colors};
   }
   constexpr broadcast<T> spreading() const {
     return {takes_turns() ? first : first + gathering().all_colors(),
             where,
             among,
-            {end - 1, end - 1},
+            {edge - 1, edge - 1},
             words == 1 && !takes_turns()};
   }
   /// The color on which the total arrives at every PE.
@@ -65,10 +65,6 @@ struct all_reduce {
       array_ = array, done_ = done;
       gathering_.start(me, array, then<&two_modules::spread>());
     }
-    static consteval auto tasks() {
-      return table(use<&two_modules::gathering_>(), use<&two_modules::spreading_>(),
-                   local<&two_modules::spread>());
-    }
 
    private:
     void spread(pe& me) { spreading_.start(me, array_, done_); }
@@ -77,6 +73,10 @@ struct all_reduce {
     endpoint<net.spreading()> spreading_;
     memory<T> array_{nullptr, 0};
     completion done_{};
+
+   public:
+    using tasks =
+        task_list<use<&two_modules::gathering_>, use<&two_modules::spreading_>, local<&two_modules::spread>>;
   };
   template <auto net>
   using part = std::conditional_t<net.takes_turns(), taking_turns<net>, two_modules<net>>;
@@ -95,12 +95,6 @@ class reducer {
   /// total has come.
   void contribute(pe& me, T value) {
     if (row_.complete(me, value, partial::own, me.x() == inside(me).x0)) pass_row(me);
-  }
-
-  static consteval auto tasks() {
-    return table(on<row(1), &reducer::add_to_row>(), on<row(2), &reducer::add>(),
-                 on<column(2), &reducer::add_to_column>(), sends<row(1)>(), sends<row(2)>(),
-                 sends<column(2)>(), sends<net.total()>());
   }
 
  private:
@@ -149,6 +143,11 @@ class reducer {
   region inside(const pe& me) const { return resolve(net.where, {0, me.width(), 0, me.height()}); }
 
   partial row_, column_;
+
+ public:
+  using tasks =
+      task_list<on<row(1), &reducer::add_to_row>, on<row(2), &reducer::add>,
+                on<column(2), &reducer::add_to_column>, sends<row(1), row(2), column(2), net.total()>>;
 };
 
 }  // namespace wsl::collective

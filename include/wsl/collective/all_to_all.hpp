@@ -80,10 +80,6 @@ struct all_to_all {
       go_on<0>(me);
       go_on<1>(me);
     }
-    static consteval auto tasks() {
-      return table(local<&part::template go_on<0>>(), local<&part::template go_on<1>>(),
-                   local<&part::exchanged>(blocked), uses_colors<T, net.first, colors>());
-    }
 
    private:
     /// One way of the line, with the arrays as they lie against it. Each two distances are three steps.
@@ -136,6 +132,10 @@ struct all_to_all {
     completion done_{};
     int block_ = 0;
     T unused_{};
+
+   public:
+    using tasks = task_list<local<&part::template go_on<0>>, local<&part::template go_on<1>>,
+                            local<&part::exchanged, blocked>, uses_colors<T, net.first, colors>>;
   };
 
  private:

@@ -49,9 +49,6 @@ class block_part {
     if (is_root()) misuse::this_PE_is_the_root(net.name, me.at());
     go_on(me);
   }
-  static consteval auto tasks() {
-    return table(local<&block_part::go_on>(), uses_colors<T, net.first, net.colors()>());
-  }
 
  protected:
   void start_at_root(pe& me, memory<T> blocks, memory<T> own, const completion& done) {
@@ -118,6 +115,9 @@ class block_part {
   completion done_{};
   int step_ = 0;
   T unused_{};
+
+ public:
+  using tasks = task_list<local<&block_part::go_on>, uses_colors<T, net.first, net.colors()>>;
 };
 
 }  // namespace wsl::collective

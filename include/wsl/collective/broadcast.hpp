@@ -2,7 +2,7 @@
 // A root's words reach every PE of its row, its column or the rectangle: one color that forks on its way, and
 // one descriptor at each end. The routers copy, so no PE waits for another. See
 // examples/20_gemv_collectives.cpp.
-//   constexpr broadcast<f32> spread{.first = 0, .among = each_row, .root = {end - 1}};
+//   constexpr broadcast<f32> spread{.first = 0, .among = each_row, .root = {edge - 1}};
 //   endpoint<spread> spreading; ... spreading.start(me, mem(x), then<&worker::next>())
 // A team of P PEs in a line: B + P + 2 T cycles for B words, with T the ramp's latency; in a rectangle of W x
 // H: B + W + H - 1 + 2 T.

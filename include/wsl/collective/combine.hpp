@@ -39,7 +39,7 @@ constexpr auto join(const To& to, const A& a, const B& b) {
   if constexpr (std::is_same_v<Combine, plus>) return add(to, a, b);
   else if constexpr (std::is_same_v<Combine, larger>) return fmax(to, a, b);
   else if constexpr (std::is_same_v<Combine, smaller>) return fmin(to, a, b);
-  else return map(Combine{}, to, a, b);
+  else return map_each(Combine{}, to, a, b);
 }
 
 }  // namespace collective

@@ -56,11 +56,6 @@ struct halo_exchange {
       field_ = field, done_ = done, step_ = 0;
       go_on(me);
     }
-    static consteval auto tasks() {
-      return table(local<&part::template ended<0>>(), local<&part::template ended<1>>(),
-                   local<&part::template ended<2>>(), local<&part::template ended<3>>(),
-                   uses_colors<T, net.first, colors>());
-    }
 
    private:
     // Column after column of the rim's width, then all its rows at once: they lie next to each other.
@@ -106,6 +101,11 @@ struct halo_exchange {
     completion done_{};
     int step_ = 0, open_ = 0;
     T unused_{};
+
+   public:
+    using tasks = task_list<local<&part::template ended<0>>, local<&part::template ended<1>>,
+                            local<&part::template ended<2>>, local<&part::template ended<3>>,
+                            uses_colors<T, net.first, colors>>;
   };
 };
 

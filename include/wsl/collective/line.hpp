@@ -134,7 +134,7 @@ constexpr void take_colors(layout& l, const char* module, int first, int count, 
 }
 
 /// The part of a module in a PE program, a member: `endpoint<spread> spreading;` with
-/// `use<&worker::spreading>()` in the table.
+/// `use<&worker::spreading>` in the table.
 template <auto net>
 using endpoint = typename decltype(net)::template part<net>;
 

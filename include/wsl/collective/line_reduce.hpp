@@ -147,13 +147,13 @@ class line_reduce {
   /// The command that follows what a PE sends. A leader's are the last words on their way.
   constexpr command behind(int side, int distance) const {
     if (is_star())
-      return distance == last_leader(side)                            ? reset
+      return distance == last_leader(side)                            ? switch_rst
              : distance > last_leader(side) || place_of(distance) % 2 ? nop
-                                                                      : advance;
+                                                                      : switch_adv;
     if (how_ != tactic::two_phase) return nop;
     const int group = group_of(side, distance), offset = offset_of(side, distance);
-    if (offset == 0) return distance - leaders_[side][group - 1] > 1 ? reset : nop;
-    return followed(side, group) && offset % 2 ? advance : nop;
+    if (offset == 0) return distance - leaders_[side][group - 1] > 1 ? switch_rst : nop;
+    return followed(side, group) && offset % 2 ? switch_adv : nop;
   }
 
   // A chain. If another leader follows, its words come over every other link's color: a router takes words

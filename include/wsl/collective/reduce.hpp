@@ -3,7 +3,7 @@
 // associative operation. Which way the words take is a tactic of line_reduce.hpp: the cheapest by the model
 // for so many `words` that needs no more than `colors` for an axis, unless it is named. In a rectangle the
 // rows reduce first, then the root's column. See examples/20_gemv_collectives.cpp.
-//   constexpr reduce<f32> sum{.first = 1, .among = each_row, .root = {end - 1}, .words = 64};
+//   constexpr reduce<f32> sum{.first = 1, .among = each_row, .root = {edge - 1}, .words = 64};
 //   endpoint<sum> summing; ... summing.start(me, mem(x), then<&worker::next>())
 // Order: parts are joined in the order of their indices, row by row; the tactic only sets the brackets. On a
 // line of P PEs a chain takes B + (2 T + 2) (P - 1) cycles for B words, with T the ramp's latency. A star
@@ -122,8 +122,8 @@ struct reduce {
     void turn(pe& me) {
       const line_reduce::step& s = steps_[steps_.size() - 1];
       const color<T> out{s.out};
-      if (s.behind == reset) me.send_control(out, reset);
-      else me.send_control(out, {advance, advance});
+      if (s.behind == switch_rst) me.send_control(out, switch_rst);
+      else me.send_control(out, {switch_adv, switch_adv});
       finish(me, net.first, array_[0], done_);
     }
     template <class To, class Sum>
@@ -139,7 +139,7 @@ struct reduce {
     bool planned_ = false;
 
     template <int k>
-    using commands = may_steer<color<T>{net.first + k}, advance, reset>;
+    using commands = may_steer<color<T>{net.first + k}, switch_adv, switch_rst>;
 
    public:
     using tasks = task_list<local<&part::go_on>,

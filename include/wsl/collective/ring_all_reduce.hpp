@@ -48,9 +48,6 @@ struct ring_all_reduce {
       words_ = words, done_ = done, step_ = 0;
       step(me);
     }
-    static consteval auto tasks() {
-      return table(local<&part::stepped>(blocked), uses_colors<T, net.first, colors>());
-    }
 
    private:
     color<T> out() const { return {net.ring().out(size_, place_)}; }
@@ -80,6 +77,9 @@ struct ring_all_reduce {
     memory<T> words_{nullptr, 0};
     completion done_{};
     int size_ = 0, place_ = 0, step_ = 0;
+
+   public:
+    using tasks = task_list<local<&part::stepped, blocked>, uses_colors<T, net.first, colors>>;
   };
 };
 

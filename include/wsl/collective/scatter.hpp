@@ -4,7 +4,7 @@
 // is for PEs beyond it and keeps the rest, so nobody stores what is not his. To the east the root sends from
 // behind, and there the words of a block run backwards. In a rectangle the root's column passes on whole
 // rows. The mirror image of a gather. See examples/21_scatter_gather.cpp.
-//   constexpr scatter<f32> deal{.first = 0, .among = each_column, .root = {0, end - 1}};
+//   constexpr scatter<f32> deal{.first = 0, .among = each_column, .root = {0, edge - 1}};
 //   endpoint<deal> dealing; ... dealing.start(me, mem(x), then<&worker::next>()), and at the root dealing.start(me, mem(all), mem(x), ...)
 // The root is what it costs: it sends (P - 1) B words; or the way to the last PE but one, which passes a
 // block on before it takes its own: 2 B + (2 T + 2) (P - 2) + S, with S cycles to end an operation and begin

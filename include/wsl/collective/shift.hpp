@@ -95,9 +95,6 @@ struct shift {
       else if (in >= 0) me.async(mov(take, fabin(color<T>{in})), done);
       else finish(me, net.first, unused_, done);
     }
-    static consteval auto tasks() {
-      return table(local<&part::exchanged>(blocked), uses_colors<T, net.first, net.colors()>());
-    }
 
    private:
     void exchanged(pe& me) {
@@ -106,6 +103,9 @@ struct shift {
     }
     completion done_{};
     T unused_{};
+
+   public:
+    using tasks = task_list<local<&part::exchanged, blocked>, uses_colors<T, net.first, net.colors()>>;
   };
 
  private:

@@ -67,11 +67,6 @@ class taking_turns {
     away_ = {rows_.distance_of(me.x() - r.x0), columns_.distance_of(me.y() - r.y0)};
     go_on(me);
   }
-  static consteval auto tasks() {
-    return table(local<&taking_turns::sent>(), local<&taking_turns::over>(blocked),
-                 on_teardown<line, &taking_turns::torn>(), uses_colors<T, net.first, 1>(),
-                 may_steer<line>(advance, teardown));
-  }
 
  private:
   int spreading() const { return (rows_.size() > 1) + (columns_.size() > 1); }
@@ -94,7 +89,7 @@ class taking_turns {
   /// The farthest PE of a star, and the root on the way back, are the last to send.
   void sent(pe& me) {
     if (stage_ == spreading() || away() == crowd().reach(0)) me.send_control(line, teardown);
-    else me.send_control(line, advance);
+    else me.send_control(line, switch_adv);
     me.activate<&taking_turns::over>();
   }
   // The arrays of all PEs come in one operation.
@@ -122,6 +117,11 @@ class taking_turns {
   coord away_;
   static constexpr int idle = -1;
   int stage_ = idle;
+
+ public:
+  using tasks = task_list<local<&taking_turns::sent>, local<&taking_turns::over, blocked>,
+                          on_teardown<line, &taking_turns::torn>, uses_colors<T, net.first, 1>,
+                          may_steer<line, switch_adv, teardown>>;
 };
 
 }  // namespace wsl::collective

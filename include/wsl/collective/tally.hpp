@@ -5,7 +5,7 @@
 // PE; those of several PEs meet on the way, and only their sum counts. See examples/56_histogram.cpp.
 //   constexpr tally arrivals{.first = 6};
 //   teller<arrivals> arrived; ... arrived.expect(me, all_of_them); ... arrived.report(me);
-//   ... on<arrivals.over(), &worker::next>()
+//   ... on<arrivals.over(), &worker::next>
 // From the last report until the farthest of W x H PEs knows, two ramps, at most two tasks and the way there
 // and back pass by: 2 (W + H) cycles and what these take.
 #pragma once
@@ -41,7 +41,7 @@ struct tally {
   static constexpr void wire_line(layout& l, color<u32> c, const region& inner, const region& tip,
                                   const region& root, port outward, int size) {
     if (size == 1) return;
-    if (!inner.empty()) l.path(c, inner, (ramp | outward) >> opposite(outward), merge);
+    if (!inner.empty()) l.path(c, inner, (ramp | outward) >> opposite(outward), merges);
     l.path(c, tip, ramp >> opposite(outward));
     l.path(c, root, outward >> ramp);
   }
@@ -64,11 +64,6 @@ class teller {
     else add(me, times);
   }
 
-  static consteval auto tasks() {
-    return table(on<net.along_row(), &teller::add>(), on<net.along_column(), &teller::add>(),
-                 sends<net.along_row()>(), sends<net.along_column()>(), sends<net.over()>());
-  }
-
  private:
   // In the first column: reports of a row, or of the column.
   void add(pe& me, u32 times) {
@@ -82,6 +77,10 @@ class teller {
   }
 
   u32 counted_ = 0, expected_ = 0;
+
+ public:
+  using tasks = task_list<on<net.along_row(), &teller::add>, on<net.along_column(), &teller::add>,
+                          sends<net.along_row(), net.along_column(), net.over()>>;
 };
 
 }  // namespace wsl::collective

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Areas name PEs before the size of the grid is known: bounds count from the west or north edge, or back from
-// the far edge with `edge`, and may stride. A region is an area on a grid of a known size, with plain numbers.
-// See examples/03_edges_and_areas.cpp.
+// the far edge with `edge`, and may stride. A region is an area on a grid of a known size, with plain
+// numbers. See examples/03_edges_and_areas.cpp.
 #pragma once
 #include "coord.hpp"
 
@@ -25,7 +25,7 @@ struct area {
   bound x0 = 0, x1 = edge, y0 = 0, y1 = edge;
   int sx = 1, sy = 1;
 
-  /// The same rows, other columns; and the same columns, other rows: `columns(1, end, 2).row(0)`.
+  /// The same rows, other columns; and the same columns, other rows: `columns(1, edge, 2).row(0)`.
   constexpr area columns(bound from, bound to = edge, int every = 1) const {
     return {from, to, y0, y1, every, sy};
   }

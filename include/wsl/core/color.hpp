@@ -12,7 +12,8 @@ inline constexpr int max_colors = 64;
 
 template <class T>
 struct color {
-  static_assert(payload<T>, "wsl: a color carries values of two or four bytes, which a wavelet has room for: color<f32>");
+  static_assert(payload<T>,
+                "wsl: a color carries values of two or four bytes, which a wavelet has room for: color<f32>");
   int id;
   using payload = T;
   friend constexpr bool operator==(color, color) = default;

@@ -68,16 +68,16 @@ class fabric {
     if constexpr (std::is_trivially_copyable_v<T>) refresh({x, y}, &value, sizeof value);
     return value;
   }
-  /// The program on one PE; its type must be the one that was placed there, or a public base class of it. Where several processes share the
-  /// PEs, one that another runs is as this host has left it: `here` tells, and `read` brings a member's
-  /// value.
+  /// The program on one PE; its type must be the one that was placed there, or a public base class of it.
+  /// Where several processes share the PEs, one that another runs is as this host has left it: `here` tells,
+  /// and `read` brings a member's value.
   template <class P>
   P& program_at(coord c) {
     pe& p = existing(c);
     const program& placed = *state_of(p).image->source;
     if (P* found = memory_as<P>(placed, state_of(p).memory())) return *found;
-    throw fault("wsl: PE(" + std::to_string(c.x) + ", " + std::to_string(c.y) + ") runs " + placed.name + ", not " +
-                support::type_name<P>());
+    throw fault("wsl: PE(" + std::to_string(c.x) + ", " + std::to_string(c.y) + ") runs " + placed.name +
+                ", not " + support::type_name<P>());
   }
 
   /// Brings elements that the program on a PE has, as members or behind them, from the process that runs it.

@@ -133,18 +133,19 @@ class commands {
     return execute([](host_link& h) { return h.on.run(); });
   }
 
-  /// Streams words into the grid on a color that the layout bound with `stream_in`, in equal parts to the stream's PEs;
-  /// they enter when the fabric runs. Throws fault if there is no such stream or the PEs cannot share the words equally.
+  /// Streams words into the grid on a color that the layout bound with `stream_in`, in equal parts to the
+  /// stream's PEs; they enter when the fabric runs. Throws fault if there is no such stream or the PEs cannot
+  /// share the words equally.
   template <payload T, host_array Data>
   auto stream_in(color<T> c, Data&& words) {
     return execute([c, from = detail::kept<Data>(std::forward<Data>(words))](host_link& h) {
       h.streams.stream_in(c, std::span<const T>(detail::words_of<T>(from)));
     });
   }
-  /// Takes words that the stream out of the grid on a color brings, in equal parts from its PEs, and runs the fabric if
-  /// too few have arrived. What arrives beyond them stays for later. Returns the outcome of that run. Throws fault as
-  /// stream_in does, and if too few words arrive, or `deadlock` where that is because something waits; the words that
-  /// have arrived stay then.
+  /// Takes words that the stream out of the grid on a color brings, in equal parts from its PEs, and runs the
+  /// fabric if too few have arrived. What arrives beyond them stays for later. Returns the outcome of that
+  /// run. Throws fault as stream_in does, and if too few words arrive, or `deadlock` where that is because
+  /// something waits; the words that have arrived stay then.
   template <payload T, class Data>
     requires detail::writable<Data>
   auto stream_out(color<T> c, Data&& words) {

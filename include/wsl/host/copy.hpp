@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Where a host array keeps the elements of the PEs of an area, and the copies in both directions. An area of
 // h rows and w columns with n elements a PE is an array of shape (h, w, n) to the host, in one of two orders.
-// Rows and columns count the PEs of the area: with `columns(0, end, 2)` column 1 is the grid's column 2.
+// Rows and columns count the PEs of the area: with `columns(0, edge, 2)` column 1 is the grid's column 2.
 #pragma once
 #include <algorithm>
 #include <span>

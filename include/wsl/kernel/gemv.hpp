@@ -38,7 +38,7 @@ template <class T>
 struct gemv_tile {
   static constexpr scatter<f32> deal{.first = 0, .where = row(0), .among = each_row};
   static constexpr broadcast<f32> spread{.first = 2, .among = each_column};
-  static constexpr reduce<f32> sum{.first = 3, .among = each_row, .words = 1024};
+  static constexpr collective::reduce<f32> sum{.first = 3, .among = each_row, .words = 1024};
 
   std::vector<T> narrow;             // the tile, (rows, width) with whole vectors, as it is ...
   support::huge_array wide, some;    // ... or as f32, and some rows of it
@@ -53,7 +53,7 @@ struct gemv_tile {
 
   static layout plan(int wide, int high) {
     layout l{host, wide, high};
-    l.place(all, program_v<gemv_tile>);
+    l.place<gemv_tile>(all);
     deal.wire(l), spread.wire(l), sum.wire(l);
     return l;
   }
@@ -106,11 +106,9 @@ struct gemv_tile {
   }
   memory<f32> x_words() { return mem(std::span(x.data(), static_cast<std::size_t>(columns))); }
 
-  static consteval auto tasks() {
-    return table(launch<&gemv_tile::begin>(), local<&gemv_tile::x_is_here>(), local<&gemv_tile::multiply>(),
-                 local<&gemv_tile::summed>(), use<&gemv_tile::dealing>(), use<&gemv_tile::spreading>(),
-                 use<&gemv_tile::summing>());
-  }
+  using tasks = task_list<launch<&gemv_tile::begin>, local<&gemv_tile::x_is_here>,
+                          local<&gemv_tile::multiply>, local<&gemv_tile::summed>, use<&gemv_tile::dealing>,
+                          use<&gemv_tile::spreading>, use<&gemv_tile::summing>>;
 };
 
 }  // namespace detail

@@ -39,13 +39,13 @@ struct switch_record {
   }
   /// Where the switch stands after a command.
   constexpr int after(command what, int at) const {
-    if (what == advance) return at + 1 < count ? at + 1 : ring ? 0 : at;
-    return what == reset ? 0 : at;
+    if (what == switch_adv) return at + 1 < count ? at + 1 : ring ? 0 : at;
+    return what == switch_rst ? 0 : at;
   }
   /// What the router makes of a control wavelet that it passes on.
   constexpr control_word passed_on(control_word w) const {
     const command what = w.head();
-    const bool pops = what == advance
+    const bool pops = what == switch_adv
                           ? pop != wsl::pop::never
                           : pop == wsl::pop::always || (pop == wsl::pop::on_advance_or_nop && what == nop);
     return pops ? w.popped() : w;

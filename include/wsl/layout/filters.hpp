@@ -2,7 +2,7 @@
 // A filter stands between a router and the processor of its PE: of a color that passes, the processor gets
 // only some wavelets. What the router passes on to neighbours is not filtered. One path may serve a row of
 // PEs of which each keeps its own part:
-//   .path(red, columns(1, end), west >> (ramp | east), range_filter{.first = 0, .last = 9, .per_column = 10})
+//   .path(red, columns(1, edge), west >> (ramp | east), range_filter{.first = 0, .last = 9, .per_column = 10})
 // Control wavelets pass every filter but a counter that says otherwise. See examples/17_filters.cpp.
 #pragma once
 #include "change_rules.hpp"

@@ -3,7 +3,7 @@
 // that pass its router, or only where none of these wants the port. Without it all take turns. It changes
 // when words arrive, and so what a race does; the timed engine counts with it, to the others the order is as
 // good as any. See docs/guide/layout.md.
-//   .path(red, columns(1, end - 1), (ramp | west) >> east, merge, injects_last)
+//   .path(red, columns(1, edge - 1), (ramp | west) >> east, merge, injects_last)
 #pragma once
 #include "layout.hpp"
 

@@ -14,7 +14,7 @@ namespace wsl {
 
 /// Says that wavelets of one color may meet in a router; the engine defines their order.
 struct merge_t {};
-inline constexpr merge_t merge{};
+inline constexpr merge_t merges{};
 
 /// One route of one color on every PE of a region.
 struct path_record {
@@ -87,7 +87,7 @@ class layout {
     return *this;
   }
 
-  /// Routes a color on every PE of an area. An area without PEs (`columns(1, end)` of a single column) adds
+  /// Routes a color on every PE of an area. An area without PEs (`columns(1, edge)` of a single column) adds
   /// no route; it says that at this size of the grid the color has nowhere to go, so a program may name it
   /// without having a path.
   template <payload T>
@@ -98,7 +98,7 @@ class layout {
   constexpr layout& path(color<T> c, const region& where, route how) {
     return add_path(c, where, how), *this;
   }
-  /// With `merge`, or with `switches{...}`, one of the filters, `phase{n}` or `starts_closed`, or several of
+  /// With `merges`, or with `switches{...}`, one of the filters, `phase{n}` or `starts_closed`, or several of
   /// them; what is not merge comes with switches.hpp and filters.hpp.
   template <payload T, class Where, class... Options>
   constexpr layout& path(color<T> c, const Where& where, route how, const Options&... options) {

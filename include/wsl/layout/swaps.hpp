@@ -3,7 +3,7 @@
 // axis enters the neighbour with the other color of the pair 0 and 1, 2 and 3, ... So one configuration
 // serves a row whose PEs take turns. The processor of the PE itself, and a host stream at the edge, get the
 // path's own color. See examples/48_color_swap.cpp.
-//   .path(red, columns(1, end - 1), west >> (ramp | east), swap_x)
+//   .path(red, columns(1, edge - 1), west >> (ramp | east), swap_x)
 #pragma once
 #include "layout.hpp"
 

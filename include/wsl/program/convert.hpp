@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// How a number of the host becomes an element of a PE's memory, or an argument of one of its tasks, and back. The same
-// type is copied bit by bit; numbers become floating-point numbers of any width with one rounding, to nearest; whole
-// numbers become whole numbers of another width or sign if they fit. A floating-point number never becomes a whole one
-// by itself, and no number becomes a truth value.
+// How a number of the host becomes an element of a PE's memory, or an argument of one of its tasks, and back.
+// The same type is copied bit by bit; numbers become floating-point numbers of any width with one rounding,
+// to nearest; whole numbers become whole numbers of another width or sign if they fit. A floating-point
+// number never becomes a whole one by itself, and no number becomes a truth value.
 #pragma once
 #include <concepts>
 #include <string>

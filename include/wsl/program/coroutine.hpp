@@ -17,8 +17,8 @@ namespace wsl {
 class pe;
 pe_state& state_of(pe& me);
 
-/// What such a task returns. Only its engine begins one: another task that called it would go on while it waits, and its
-/// PE has one main thread.
+/// What such a task returns. Only its engine begins one: another task that called it would go on while it
+/// waits, and its PE has one main thread.
 class [[nodiscard("a task that waits is begun by me.activate, a wavelet or the host, not by a call")]] task {
  public:
   /// Set by what calls the task for its engine; the coroutine takes it back.
@@ -29,7 +29,9 @@ class [[nodiscard("a task that waits is begun by me.activate, a wavelet or the h
     template <class Program, class... Input>
     promise_type(Program&, pe& me, const Input&...) : self(state_of(me)) {
       if (!std::exchange(begins, false))
-        throw fault("wsl: a task that waits was called like a function; me.activate, a wavelet or the host begins it");
+        throw fault(
+            "wsl: a task that waits was called like a function; me.activate, a wavelet or the host begins "
+            "it");
     }
 
     task get_return_object() { return {}; }
@@ -60,8 +62,9 @@ class [[nodiscard("a task that waits is begun by me.activate, a wavelet or the h
     template <class T>
       requires std::is_same_v<T, task>
     std::suspend_never await_transform(T&&) {
-      static_assert(!std::is_same_v<T, task>,
-                    "wsl: co_await waits for operations and events; me.activate<&part::f>() begins another task");
+      static_assert(
+          !std::is_same_v<T, task>,
+          "wsl: co_await waits for operations and events; me.activate<&part::f>() begins another task");
       return {};
     }
     /// For an event, or what else knows how it is waited for.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a program's list of tasks says of colors that trigger no task: descriptors read them, tasks and descriptors
-// send them, control wavelets of theirs carry commands. The checker compares it with the routes. See
-// examples/02_broadcast.cpp.
+// What a program's list of tasks says of colors that trigger no task: descriptors read them, tasks and
+// descriptors send them, control wavelets of theirs carry commands. The checker compares it with the routes.
+// See examples/02_broadcast.cpp.
 #pragma once
 #include <array>
 
@@ -15,7 +15,7 @@ struct color_range {
   int first;
   constexpr std::array<color<T>, static_cast<std::size_t>(count)> colors() const {
     std::array<color<T>, static_cast<std::size_t>(count)> found{};
-    for (int next = first; color<T>& c : found) c.id = next++;
+    for (int next = first; color<T> & c : found) c.id = next++;
     return found;
   }
 };
@@ -60,8 +60,8 @@ struct reads : task_list<detail::color_entries<role::read, What>...> {};
 template <auto... What>
 struct sends : task_list<detail::color_entries<role::send, What>...> {};
 
-/// Tasks or descriptors of this program send the color, but never before a wavelet of each color in `After` has
-/// arrived.
+/// Tasks or descriptors of this program send the color, but never before a wavelet of each color in `After`
+/// has arrived.
 template <auto Color, auto... After>
   requires(color_like<decltype(Color)> && ... && color_like<decltype(After)>)
 struct sends_after : detail::single_entry {
@@ -94,7 +94,8 @@ struct steering : single_entry {
   template <class Program>
   static consteval void write(binding* to) {
     constexpr bool commands = (std::is_same_v<decltype(Command), command> && ...);
-    static_assert(commands, "wsl: the commands of steers<color, ...> are switch_adv, switch_rst and teardown");
+    static_assert(commands,
+                  "wsl: the commands of steers<color, ...> are switch_adv, switch_rst and teardown");
     *to = named<Color>(role::steer);
     if constexpr (commands) to->commands = static_cast<u8>((where | ... | command_bit(Command)));
   }
@@ -102,13 +103,14 @@ struct steering : single_entry {
 
 }  // namespace detail
 
-/// Tasks of this program send control wavelets of the color that carry these commands: `steers<out, advance, reset>`.
+/// Tasks of this program send control wavelets of the color that carry these commands: `steers<out, advance,
+/// reset>`.
 template <auto Color, auto... Command>
   requires color_like<decltype(Color)>
 struct steers : detail::steering<0, Color, Command...> {};
 
-/// The same for a module that gives its paths switches on some layouts only: `may_steer<out, advance, reset>`. Where
-/// there are none, none of its tasks sends commands.
+/// The same for a module that gives its paths switches on some layouts only: `may_steer<out, advance,
+/// reset>`. Where there are none, none of its tasks sends commands.
 template <auto Color, auto... Command>
   requires color_like<decltype(Color)>
 struct may_steer : detail::steering<where_switched, Color, Command...> {};

@@ -40,7 +40,9 @@ struct signals {
   template <class Completion>
     requires std::is_class_v<Completion>
   operator Completion() const {
-    static_assert(std::is_void_v<Completion>, "wsl: signals(event) goes with me.async; a module's completion is then<&part::next>() or unblocks<&part::next>()");
+    static_assert(std::is_void_v<Completion>,
+                  "wsl: signals(event) goes with me.async; a module's completion is then<&part::next>() or "
+                  "unblocks<&part::next>()");
   }
 
   fifo_state* where;

@@ -15,9 +15,9 @@ namespace detail {
   throw fault(std::string("wsl: program ") + program + " does not bind local<&" + task + "> in its tasks");
 }
 [[noreturn]] inline void the_table_does_not_say_steers(const program_image& image, int color, int missing) {
-  const command what = missing & command_bit(advance) ? advance
-                       : missing & command_bit(reset) ? reset
-                                                      : teardown;
+  const command what = missing & command_bit(switch_adv)   ? switch_adv
+                       : missing & command_bit(switch_rst) ? switch_rst
+                                                           : teardown;
   throw fault(std::string("wsl: program ") + image.source->name + " sends a command on color " +
               std::to_string(color) + ", but its table does not say steers<color, " + name_of(what) + ">");
 }
@@ -121,7 +121,8 @@ class pe {
   template <payload T, class Value>
     requires(!std::is_same_v<T, Value>)
   void send(color<T>, const Value&) {
-    static_assert(std::is_same_v<T, Value>, "wsl: a task sends what the color carries: me.send(red, 1.f) for a color<f32>");
+    static_assert(std::is_same_v<T, Value>,
+                  "wsl: a task sends what the color carries: me.send(red, 1.f) for a color<f32>");
   }
   /// Sends a control wavelet: it runs the control task `id` where it is delivered, with 16 bits of data.
   template <payload T>

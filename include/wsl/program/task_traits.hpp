@@ -85,8 +85,8 @@ struct task_table {
 
 namespace detail {
 
-// Local tasks, the urgent ones first and the long-running ones last, and launches get their numbers in the order of
-// the list.
+// Local tasks, the urgent ones first and the long-running ones last, and launches get their numbers in the
+// order of the list.
 template <class Program, class List = typename Program::tasks>
 consteval auto table_for() {
   task_table<List::size> t;

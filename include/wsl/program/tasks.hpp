@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The list of a PE program's tasks (CSL's comptime block): what it listens to, what its descriptors read, what it
-// sends, and what the host may call. It is a type, so that it can stand in the class that it describes; the checker
-// reads it as data, see layout/program.hpp.
+// The list of a PE program's tasks (CSL's comptime block): what it listens to, what its descriptors read,
+// what it sends, and what the host may call. It is a type, so that it can stand in the class that it
+// describes; the checker reads it as data, see layout/program.hpp.
 //   using tasks = task_list<launch<&part::start>, on<in, &part::pass>, sends<out>>;
 #pragma once
 #include <cstddef>
@@ -184,14 +184,15 @@ consteval bool is_task() {
   return false;
 }
 
-// Every entry asks this first, and writes nothing for what is not a task of the program: the sentence is then the only
-// error.
+// Every entry asks this first, and writes nothing for what is not a task of the program: the sentence is then
+// the only error.
 template <class Program, auto Task>
 consteval bool binds() {
   if constexpr (!is_task<Task>()) return false;
   else {
     constexpr bool own = std::is_convertible_v<Program*, owner_of<Task>*>;
-    static_assert(own, "wsl: a list of tasks binds the functions of its own program, or of a public base class of it");
+    static_assert(
+        own, "wsl: a list of tasks binds the functions of its own program, or of a public base class of it");
     return own;
   }
 }
@@ -244,7 +245,8 @@ struct launch : detail::single_entry {
   template <class Program>
   static consteval void write(binding* to) {
     if constexpr (detail::binds<Program, Task>())
-      *to = detail::bind<Task>(role::launch, -1, nullptr, &detail::run_launch<Program, Task>, initially::ready);
+      *to =
+          detail::bind<Task>(role::launch, -1, nullptr, &detail::run_launch<Program, Task>, initially::ready);
   }
 };
 
@@ -256,9 +258,12 @@ consteval void write_data_task(binding& to, initially start) {
   if constexpr (binds<Program, Task>()) {
     constexpr bool takes = takes_whole<Task, payload> || takes_halves<Task, payload> ||
                            (from != ramp && takes_side<Task, payload>);
-    static_assert(takes, "wsl: the task's parameter must be the payload of its color: void f(pe& me, f32 x) for a color<f32>");
+    static_assert(
+        takes,
+        "wsl: the task's parameter must be the payload of its color: void f(pe& me, f32 x) for a color<f32>");
     if constexpr (takes)
-      to = bind<Task>(role::data, Color.id, &payload_type_of<payload>, &run_data<Program, Task, payload, from>, start);
+      to = bind<Task>(role::data, Color.id, &payload_type_of<payload>,
+                      &run_data<Program, Task, payload, from>, start);
   }
 }
 
@@ -277,18 +282,19 @@ consteval auto color_in() {
 
 }  // namespace detail
 
-/// A task that each data wavelet of a color triggers: `on<in, &part::pass>`. Its parameter is the color's payload, or
-/// the two halves of it. `on<in, &part::pass, blocked>` waits for the first unblock. Of a library module it is one task
-/// for all colors of the set, `on<halo, &cell::hear>`, and may take the side from which the payload came as well:
-/// void hear(pe& me, f32 x, port from).
+/// A task that each data wavelet of a color triggers: `on<in, &part::pass>`. Its parameter is the color's
+/// payload, or the two halves of it. `on<in, &part::pass, blocked>` waits for the first unblock. Of a library
+/// module it is one task for all colors of the set, `on<halo, &cell::hear>`, and may take the side from which
+/// the payload came as well: void hear(pe& me, f32 x, port from).
 template <auto What, auto Task, initially start = initially::ready>
 struct on : detail::single_entry {
   static constexpr int size = detail::colors_in<What>();
 
   template <class Program>
   static consteval void write(binding* to) {
-    static_assert(size > 0,
-                  "wsl: on<...> names a color or a module with colors: on<in, &part::hear> or on<halo, &part::hear>");
+    static_assert(
+        size > 0,
+        "wsl: on<...> names a color or a module with colors: on<in, &part::hear> or on<halo, &part::hear>");
     write_each<Program>(to, std::make_integer_sequence<int, size>{});
   }
 
@@ -313,7 +319,8 @@ struct local : detail::single_entry {
     if constexpr (detail::binds<Program, Task>()) {
       constexpr bool takes = detail::signature_of<Task>::inputs == 0;
       static_assert(takes, "wsl: a local task takes only the PE: void f(pe& me)");
-      if constexpr (takes) *to = detail::bind<Task>(role::local, -1, nullptr, &detail::run_local<Program, Task>, start);
+      if constexpr (takes)
+        *to = detail::bind<Task>(role::local, -1, nullptr, &detail::run_local<Program, Task>, start);
     }
   }
   template <auto Other>
@@ -322,25 +329,27 @@ struct local : detail::single_entry {
   }
 };
 
-/// A task that control wavelets with this id run, whatever their color: `control<7, &part::stop>`. It may take 16 bits
-/// of data.
+/// A task that control wavelets with this id run, whatever their color: `control<7, &part::stop>`. It may
+/// take 16 bits of data.
 template <int id, auto Task>
 struct control : detail::single_entry {
   template <class Program>
   static consteval void write(binding* to) {
     if constexpr (detail::binds<Program, Task>()) {
       constexpr bool takes = detail::takes_nothing_or_data<Task>;
-      static_assert(takes,
-                    "wsl: a control task takes the PE, and the wavelet's 16 bits if it wants them: void f(pe& "
-                    "me, u16 data)");
+      static_assert(
+          takes,
+          "wsl: a control task takes the PE, and the wavelet's 16 bits if it wants them: void f(pe& "
+          "me, u16 data)");
       if constexpr (takes)
-        *to = detail::bind<Task>(role::control, id, nullptr, &detail::run_control<Program, Task>, initially::ready);
+        *to = detail::bind<Task>(role::control, id, nullptr, &detail::run_control<Program, Task>,
+                                 initially::ready);
     }
   }
 };
 
-/// A task that runs when a command has torn down a color at the router of its PE: `on_teardown<sum, &part::next>`.
-/// Wavelets of the color wait until it, or a later task, calls `me.reopen(sum)`.
+/// A task that runs when a command has torn down a color at the router of its PE: `on_teardown<sum,
+/// &part::next>`. Wavelets of the color wait until it, or a later task, calls `me.reopen(sum)`.
 template <auto Color, auto Task>
   requires color_like<decltype(Color)>
 struct on_teardown : detail::single_entry {
@@ -362,24 +371,26 @@ inline void only_data_tasks_and_local_tasks_are_urgent() {}
 inline void only_local_tasks_are_long_running() {}
 }  // namespace detail
 
-/// Tasks that go before the other ready tasks of their PE (CSL's task_priority): `urgent<on<alarm, &part::stop>>`. A
-/// program whose result depends on it has a race; it is for a task that must not be kept waiting.
+/// Tasks that go before the other ready tasks of their PE (CSL's task_priority): `urgent<on<alarm,
+/// &part::stop>>`. A program whose result depends on it has a race; it is for a task that must not be kept
+/// waiting.
 template <class... Entries>
 struct urgent : task_list<Entries...> {
   template <class Program>
   static consteval void write(binding* to) {
     task_list<Entries...>::template write<Program>(to);
     for (binding* b = to; b != to + urgent::size; ++b) {
-      if (b->what != role::data && b->what != role::local) detail::only_data_tasks_and_local_tasks_are_urgent();
+      if (b->what != role::data && b->what != role::local)
+        detail::only_data_tasks_and_local_tasks_are_urgent();
       b->urgent = true;
     }
   }
 };
 
-/// Local tasks that compute for long: `long_running<local<&part::inside>>`. They go after the other ready tasks of
-/// their PE. The threaded engine, for which a task is one step, starts them when nothing else is left to do anywhere,
-/// all at once: what other PEs wait for is then on its way, and no thread waits for one that computes. Worth it from
-/// some 10 microseconds on.
+/// Local tasks that compute for long: `long_running<local<&part::inside>>`. They go after the other ready
+/// tasks of their PE. The threaded engine, for which a task is one step, starts them when nothing else is
+/// left to do anywhere, all at once: what other PEs wait for is then on its way, and no thread waits for one
+/// that computes. Worth it from some 10 microseconds on.
 template <class... Entries>
 struct long_running : task_list<Entries...> {
   template <class Program>
@@ -424,9 +435,11 @@ struct use : detail::single_entry {
 
   template <class Program>
   static consteval void write(binding* to) {
-    static_assert(has_tasks<module>, "wsl: use<&part::member> names a library module, a member with tasks of its own");
+    static_assert(has_tasks<module>,
+                  "wsl: use<&part::member> names a library module, a member with tasks of its own");
     constexpr bool own = std::is_convertible_v<Program*, typename detail::member<decltype(Member)>::owner*>;
-    static_assert(own, "wsl: a list of tasks uses the modules of its own program, or of a public base class of it");
+    static_assert(
+        own, "wsl: a list of tasks uses the modules of its own program, or of a public base class of it");
     if constexpr (own) write_each<Program>(to, std::make_index_sequence<static_cast<std::size_t>(size)>{});
   }
 
@@ -458,12 +471,14 @@ template <class P>
 consteval program describe() {
   static_assert(std::is_default_constructible_v<P>,
                 "wsl: the members of a PE program have default values: f32 x = 0;");
-  static_assert(!std::is_default_constructible_v<P> || pe_program<P>,
-                "wsl: a PE program has a public list of its tasks: using tasks = task_list<launch<&part::start>>;");
+  static_assert(
+      !std::is_default_constructible_v<P> || pe_program<P>,
+      "wsl: a PE program has a public list of its tasks: using tasks = task_list<launch<&part::start>>;");
   if constexpr (!pe_program<P>) return {};
   else {
-    static_assert(P::tasks::size > 0,
-                  "wsl: a list of tasks has at least one entry: launch, on, local, control, reads, sends or use");
+    static_assert(
+        P::tasks::size > 0,
+        "wsl: a list of tasks has at least one entry: launch, on, local, control, reads, sends or use");
     return {
         .name = support::type_name<P>(),
         .bytes = sizeof(P),
@@ -493,7 +508,8 @@ inline constexpr const program& program_v = program_of<P>::value;
 template <class Program, class... Input>
 struct std::coroutine_traits<void, Program&, wsl::pe&, Input...> {
   struct promise_type : wsl::task::promise_type {
-    static_assert(std::is_void_v<Program>, "wsl: a task that waits returns task: task f(pe& me) { co_await ...; }");
+    static_assert(std::is_void_v<Program>,
+                  "wsl: a task that waits returns task: task f(pe& me) { co_await ...; }");
     using wsl::task::promise_type::promise_type;
     void get_return_object() {}
   };

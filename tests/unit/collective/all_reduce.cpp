@@ -33,16 +33,14 @@ struct worker {
     reduce.contribute(me, 1);
     reduce.contribute(me, 1);
   }
-  static consteval auto tasks() {
-    return table(launch<&worker::begin>(), launch<&worker::twice>(), use<&worker::reduce>(),
-                 on<net.total(), &worker::next>());
-  }
+  using tasks = task_list<launch<&worker::begin>, launch<&worker::twice>, use<&worker::reduce>,
+                          on<net.total(), &worker::next>>;
 };
 
 template <auto net>
 constexpr layout wired(int width, int height) {
   layout l{wse2, width, height};
-  l.place(net.where, program_v<worker<net>>);
+  l.place<worker<net>>(net.where);
   net.wire(l);
   return l;
 }
@@ -102,16 +100,16 @@ TEST_CASE("the largest and the smallest") {
 TEST_CASE("nobody learns a total before everybody has contributed") {
   const layout l = wired<sum>(3, 2);
   fabric f{l, reference{}};
-  f.launch<&worker<sum>::begin>(columns(1, end), 1);
+  f.launch<&worker<sum>::begin>(columns(1, edge), 1);
   all_know<sum>(f, l.grid(), 0, 0);
   f.launch<&worker<sum>::begin>(column(0), 1);
   all_know<sum>(f, l.grid(), sum_of(l.grid(), 0), 1);
 }
 
 TEST_CASE("a rectangle of a larger grid, and two side by side with the same colors") {
-  static constexpr all_reduce<i32> left{3, columns(0, 3).rows(1, end - 1)}, right{3, columns(3).rows(2)};
+  static constexpr all_reduce<i32> left{3, columns(0, 3).rows(1, edge - 1)}, right{3, columns(3).rows(2)};
   layout l = wired<left>(7, 5);
-  l.place(right.where, program_v<worker<right>>);
+  l.place<worker<right>>(right.where);
   right.wire(l);
   fabric f{l, reference{}};
   f.start<&worker<left>::begin>(left.where, 2);
@@ -165,15 +163,13 @@ struct reporter {
     sum += all_of_them;
     if (++over < rounds) go(me);
   }
-  static consteval auto tasks() {
-    return table(launch<&reporter::begin>(), use<&reporter::count>(), on<net.over(), &reporter::next>());
-  }
+  using tasks = task_list<launch<&reporter::begin>, use<&reporter::count>, on<net.over(), &reporter::next>>;
 };
 
 template <auto net, class Engine>
 void tallies(int width, int height, const Engine& engine) {
   layout l{wse2, width, height};
-  l.place(net.where, program_v<reporter<net>>);
+  l.place<reporter<net>>(net.where);
   net.wire(l);
   fabric f{l, engine};
   const region r = resolve(net.where, l.grid());

@@ -13,13 +13,14 @@ using Catch::Contains;
 
 namespace {
 
-constexpr area inner = columns(1, end).rows(1, end);
+constexpr area inner = columns(1, edge).rows(1, edge);
 constexpr broadcast<f32> spread{.first = 0, .where = inner};
 constexpr scatter<f32> deal{.first = 1, .where = inner, .root = {1, 1}};
 constexpr gather<f32> collect{.first = 5, .where = inner, .root = {1, 1}};
 constexpr shift<f32> next_one{.first = 9, .where = inner};
 constexpr all_to_all<f32> turn{.first = 11, .where = inner};
-constexpr reduce<f32> sum{.first = 15, .where = inner, .among = each_row, .how = tactic::chain, .colors = 2};
+constexpr collective::reduce<f32> sum{
+    .first = 15, .where = inner, .among = each_row, .how = tactic::chain, .colors = 2};
 constexpr halo_exchange<f32> rim{.first = 17, .where = inner, .rows = 2, .columns = 2};
 
 /// Calls one of its modules as it is told.
@@ -51,19 +52,17 @@ struct caller {
   void meet(pe& me, int cells) { meeting.start(me, mem(a).part(0, cells)); }
   void end(pe&) { ++done; }
 
-  static consteval auto tasks() {
-    return table(launch<&caller::broadcast_of>(), launch<&caller::deal_own>(), launch<&caller::deal_all>(),
-                 launch<&caller::collect_own>(), launch<&caller::collect_all>(), launch<&caller::shift_of>(),
-                 launch<&caller::turn_of>(), launch<&caller::add_up>(), launch<&caller::meet>(),
-                 local<&caller::end>(), use<&caller::spreading>(), use<&caller::dealing>(),
-                 use<&caller::collecting>(), use<&caller::passing>(), use<&caller::turning>(),
-                 use<&caller::adding>(), use<&caller::meeting>());
-  }
+  using tasks =
+      task_list<launch<&caller::broadcast_of>, launch<&caller::deal_own>, launch<&caller::deal_all>,
+                launch<&caller::collect_own>, launch<&caller::collect_all>, launch<&caller::shift_of>,
+                launch<&caller::turn_of>, launch<&caller::add_up>, launch<&caller::meet>, local<&caller::end>,
+                use<&caller::spreading>, use<&caller::dealing>, use<&caller::collecting>,
+                use<&caller::passing>, use<&caller::turning>, use<&caller::adding>, use<&caller::meeting>>;
 };
 
 layout everything() {
   layout l{host, 4, 4};
-  l.place(all, program_v<caller>);
+  l.place<caller>(all);
   spread.wire(l), deal.wire(l), collect.wire(l), next_one.wire(l), turn.wire(l), sum.wire(l), rim.wire(l);
   return l;
 }
@@ -113,10 +112,10 @@ TEST_CASE("nor is an all-reduce that takes turns") {
     f32 x[2]{};
     endpoint<total> totals;
     void start(pe& me) { totals.start(me, mem(x)); }
-    static consteval auto tasks() { return table(launch<&member::start>(), use<&member::totals>()); }
+    using tasks = task_list<launch<&member::start>, use<&member::totals>>;
   };
   layout l{wse2, 3, 2};
-  l.place(all, program_v<member>);
+  l.place<member>(all);
   total.wire(l);
   fabric f{l, reference{}};
   f.launch(), f.launch();
@@ -141,12 +140,14 @@ TEST_CASE("modules take no more colors than they say") {
 
 TEST_CASE("a star from both sides of its root has a color for each") {
   layout l{wse2, 9, 7};
-  CHECK_THROWS_WITH((reduce<f32>{.first = 0, .root = {3, 2}, .how = tactic::star, .colors = 1}.wire(l)),
-                    Contains("needs 2 colors"));
+  CHECK_THROWS_WITH(
+      (collective::reduce<f32>{.first = 0, .root = {3, 2}, .how = tactic::star, .colors = 1}.wire(l)),
+      Contains("needs 2 colors"));
 }
 
 TEST_CASE("whoever is done with a reduction may begin the next, whatever the others do") {
-  static constexpr reduce<u32> total{.first = 0, .root = {20, 1}, .words = 2, .how = tactic::grouped_star};
+  static constexpr collective::reduce<u32> total{
+      .first = 0, .root = {20, 1}, .words = 2, .how = tactic::grouped_star};
   static constexpr int calls = 5;
   struct member {
     u32 x[2]{}, sums[calls]{};
@@ -160,12 +161,10 @@ TEST_CASE("whoever is done with a reduction may begin the next, whatever the oth
       sums[called++] = x[1];
       if (called < calls) start(me);
     }
-    static consteval auto tasks() {
-      return table(launch<&member::start>(), use<&member::totals>(), local<&member::again>());
-    }
+    using tasks = task_list<launch<&member::start>, use<&member::totals>, local<&member::again>>;
   };
   layout l{wse2, 33, 8};
-  l.place(all, program_v<member>);
+  l.place<member>(all);
   total.wire(l);
   const auto adds_up = [&](const auto& engine) {
     fabric f{l, engine};
@@ -178,7 +177,8 @@ TEST_CASE("whoever is done with a reduction may begin the next, whatever the oth
 
 TEST_CASE("the model gives the published cycles") {
   const auto reduced = [](int size, int words, tactic how) {
-    return reduce<f32>{.first = 0, .among = each_row, .how = how, .colors = 10}.cycles(line(size), words);
+    return collective::reduce<f32>{.first = 0, .among = each_row, .how = how, .colors = 10}.cycles(line(size),
+                                                                                                   words);
   };
   CHECK(reduced(512, 1, tactic::chain) == 3067);
   CHECK(reduced(512, 4096, tactic::chain) == 7162);
@@ -214,7 +214,7 @@ TEST_CASE("no tree, however many colors it takes, is quicker than the choice on 
 TEST_CASE("constant layouts with collectives are checked while compiling") {
   static constexpr layout wafer = [] {
     layout l{host, 400, 300};
-    l.place(all, program_v<caller>);
+    l.place<caller>(all);
     spread.wire(l), deal.wire(l), collect.wire(l), next_one.wire(l), turn.wire(l), sum.wire(l), rim.wire(l);
     return l;
   }();

@@ -28,9 +28,7 @@ struct cell {
     }
   }
   void hear(pe&, i32 x, port from) { heard[index_of(from) - 1] = x, ++times; }
-  static consteval auto tasks() {
-    return table(launch<&cell::speak>(), on<halo, &cell::hear>(), sends<halo>());
-  }
+  using tasks = task_list<launch<&cell::speak>, on<halo, &cell::hear>, sends<halo>>;
 };
 
 /// Every PE of r heard each of its neighbours in r once, on the color that it expects, and nobody else.
@@ -67,7 +65,7 @@ constexpr neighbours<i32> halo{0};
 template <auto net>
 constexpr layout wired(int width, int height) {
   layout l{wse2, width, height};
-  l.place(net.where, program_v<cell<net>>);
+  l.place<cell<net>>(net.where);
   net.wire(l);
   return l;
 }
@@ -105,7 +103,7 @@ TEST_CASE("the colors count from the first") {
 }
 
 TEST_CASE("a rectangle of a larger grid has edges of its own") {
-  static constexpr neighbours<i32> inside{0, columns(1, end - 1).rows(2, end)};
+  static constexpr neighbours<i32> inside{0, columns(1, edge - 1).rows(2, edge)};
   for (int w = 3; w <= 6; ++w)
     for (int h = 3; h <= 5; ++h) {
       const layout l = wired<inside>(w, h);
@@ -118,7 +116,7 @@ TEST_CASE("a rectangle of a larger grid has edges of its own") {
 TEST_CASE("two modules with the same colors live side by side") {
   static constexpr neighbours<i32> left{0, columns(0, 3)}, right{0, columns(3)};
   layout l = wired<left>(7, 3);
-  l.place(right.where, program_v<cell<right>>);
+  l.place<cell<right>>(right.where);
   right.wire(l);
   fabric f{l, reference{}};
   f.launch();

@@ -76,9 +76,9 @@ TEST_CASE("an area in a rectangle counts from the edges of the rectangle") {
 TEST_CASE("regions with the same PEs are equal, whatever the words") {
   const region grid{0, 7, 0, 5};
   CHECK(resolve(columns(0, 6, 2), grid) == resolve(columns(0, 5, 2), grid));
-  CHECK(resolve(columns(0, end, 2), grid) == resolve(columns(end - 7, 7, 2), grid));
-  CHECK(resolve(rows(end - 2), grid) == resolve(rows(3, 5), grid));
-  CHECK(resolve(columns(end), grid) == resolve(rows(2, 2), grid));
+  CHECK(resolve(columns(0, edge, 2), grid) == resolve(columns(edge - 7, 7, 2), grid));
+  CHECK(resolve(rows(edge - 2), grid) == resolve(rows(3, 5), grid));
+  CHECK(resolve(columns(edge), grid) == resolve(rows(2, 2), grid));
 }
 
 TEST_CASE("a shifted region has every PE shifted") {

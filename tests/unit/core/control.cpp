@@ -70,7 +70,8 @@ TEST_CASE("commands come out in order, with the id and the data") {
 TEST_CASE("the set of commands leaves out nops and what processors hear") {
   CHECK(command_list{}.set() == 0);
   CHECK(command_list{nop, nop}.set() == 0);
-  CHECK(command_list{advance, nop, unheard(reset)}.set() == (command_bit(advance) | command_bit(reset)));
+  CHECK(command_list{switch_adv, nop, unheard(switch_rst)}.set() ==
+        (command_bit(switch_adv) | command_bit(switch_rst)));
   CHECK(command_list{teardown}.count() == 1);
   CHECK(std::string(name_of(unheard(teardown))) == "teardown");
 }
@@ -80,6 +81,6 @@ TEST_CASE("too many commands, too many beside data, and ids that do not exist ar
                     Contains("at most 8 commands, not 9"));
   CHECK_THROWS_WITH(control_word::of({nop, nop, nop, nop}, 1, 2),
                     Contains("with data carries at most 3 commands, not 4"));
-  CHECK_THROWS_WITH(control_word::of(advance, 64), Contains("no control task 64"));
-  CHECK_THROWS_WITH(control_word::of(advance, -1), Contains("no control task -1"));
+  CHECK_THROWS_WITH(control_word::of(switch_adv, 64), Contains("no control task 64"));
+  CHECK_THROWS_WITH(control_word::of(switch_adv, -1), Contains("no control task -1"));
 }

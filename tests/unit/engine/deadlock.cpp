@@ -57,12 +57,10 @@ struct node {
     me.unblock<&node::step>();
     co_return;
   }
-  static consteval auto tasks() {
-    return table(launch<&node::receive>(), launch<&node::receive_then_send>(),
-                 launch<&node::send_then_receive>(), launch<&node::send>(), launch<&node::stream>(),
-                 launch<&node::hold>(), launch<&node::control_then_receive>(), local<&node::step>(blocked),
-                 control<1, &node::stop>(), reads<in>(), sends<out>());
-  }
+  using tasks = task_list<launch<&node::receive>, launch<&node::receive_then_send>,
+                          launch<&node::send_then_receive>, launch<&node::send>, launch<&node::stream>,
+                          launch<&node::hold>, launch<&node::control_then_receive>,
+                          local<&node::step, blocked>, control<1, &node::stop>, reads<in>, sends<out>>;
 };
 
 using left = node<blue, red>;
@@ -70,8 +68,8 @@ using right = node<red, blue>;
 
 /// left sends red to right, right sends blue to left.
 constexpr layout couple = layout{wse2, 2, 1}
-                              .place(column(0), program_v<left>)
-                              .place(column(1), program_v<right>)
+                              .place<left>(column(0))
+                              .place<right>(column(1))
                               .path(red, column(0), ramp >> east)
                               .path(red, column(1), west >> ramp)
                               .path(blue, column(1), ramp >> west)
@@ -127,7 +125,7 @@ struct red_first {
     co_await mov(fabout(red), mem(x));
     co_await mov(fabout(green), mem(x));
   }
-  static consteval auto tasks() { return table(launch<&red_first::go>(), sends<red>(), sends<green>()); }
+  using tasks = task_list<launch<&red_first::go>, sends<red, green>>;
 };
 struct green_first {
   std::array<f32, 64> x{};
@@ -135,7 +133,7 @@ struct green_first {
     co_await mov(mem(x), fabin(green));
     co_await mov(mem(x), fabin(red));
   }
-  static consteval auto tasks() { return table(launch<&green_first::go>(), reads<red>(), reads<green>()); }
+  using tasks = task_list<launch<&green_first::go>, reads<red, green>>;
 };
 
 }  // namespace
@@ -143,7 +141,7 @@ struct green_first {
 TEMPLATE_LIST_TEST_CASE("a sender and a reader that take two colors in different orders are a cycle", "",
                         short_queues) {
   layout l{wse3, 2, 1};
-  l.place(column(0), program_v<red_first>).place(column(1), program_v<green_first>);
+  l.place<red_first>(column(0)).place<green_first>(column(1));
   for (const auto c : {red, green}) l.path(c, column(0), ramp >> east).path(c, column(1), west >> ramp);
   fabric f{l, TestType{}};
   const std::string text = report_of([&] { f.launch(); });
@@ -198,21 +196,21 @@ struct taker {
   int got = 0;
   void take(pe&, f32) { ++got; }
   void open(pe& me) { me.unblock<red>(); }
-  static consteval auto tasks() { return table(on<red, &taker::take>(blocked), launch<&taker::open>()); }
+  using tasks = task_list<on<red, &taker::take, blocked>, launch<&taker::open>>;
 };
 
 struct giver {
   void give(pe& me, int n) {
     for (int i = 0; i < n; ++i) me.send(red, 1.f);
   }
-  static consteval auto tasks() { return table(launch<&giver::give>(), sends<red>()); }
+  using tasks = task_list<launch<&giver::give>, sends<red>>;
 };
 
 }  // namespace
 
 TEMPLATE_LIST_TEST_CASE("a blocked data task is named, with what unblocks it", "", short_queues) {
   layout l{wse2, 3, 1};
-  l.place(column(0), program_v<giver>).place(column(2), program_v<taker>);
+  l.place<giver>(column(0)).place<taker>(column(2));
   l.path(red, column(0), ramp >> east).path(red, column(1), west >> east).path(red, column(2), west >> ramp);
   fabric f{l, TestType{}};
   const std::string text = report_of([&] { f.launch<&giver::give>(at(0, 0), 30); });
@@ -228,7 +226,7 @@ namespace {
 struct reader {
   std::array<f32, 16> x{};
   void read(pe& me, int n) { me.async(mov(mem(x).part(0, n), fabin(red))); }
-  static consteval auto tasks() { return table(launch<&reader::read>(), reads<red>()); }
+  using tasks = task_list<launch<&reader::read>, reads<red>>;
 };
 
 /// A color from the host through the west side.
@@ -271,7 +269,7 @@ TEMPLATE_LIST_TEST_CASE("a host that writes more words than are taken", "", shor
 
 TEMPLATE_LIST_TEST_CASE("a reader on a PE that no path reaches", "", every_engine) {
   layout l{wse2, 3, 1};
-  l.place(column(0), program_v<giver>).place(columns(1, end), program_v<reader>);
+  l.place<giver>(column(0)).place<reader>(columns(1, edge));
   l.path(red, column(0), ramp >> east).path(red, column(1), west >> ramp);
   fabric f{l, TestType{}};
   const std::string text = report_of([&] { f.launch<&reader::read>(at(2, 0), 5); });
@@ -281,7 +279,7 @@ TEMPLATE_LIST_TEST_CASE("a reader on a PE that no path reaches", "", every_engin
 
 TEST_CASE("a multicast that one receiver stops starves the other") {
   layout l{wse2, 3, 1};
-  l.place(column(1), program_v<giver>).place(column(0), program_v<reader>).place(column(2), program_v<taker>);
+  l.place<giver>(column(1)).place<reader>(column(0)).place<taker>(column(2));
   l.path(red, column(1), ramp >> (west | east))
       .path(red, column(0), east >> ramp)
       .path(red, column(2), west >> ramp);
@@ -303,15 +301,14 @@ struct link {
     co_await mov(&x, fabin(in, 1));
     if (!me.east_edge()) me.send(out, x);
   }
-  static consteval auto tasks() { return table(launch<&link::pass>(), reads<in>(), sends<out>()); }
+  using tasks = task_list<launch<&link::pass>, reads<in>, sends<out>>;
 };
 
 layout chain(int width) {
   layout l{wse2, width, 1};
-  l.place(columns(0, end, 2), program_v<link<blue, red>>)
-      .place(columns(1, end, 2), program_v<link<red, blue>>);
-  l.path(red, columns(0, end - 1, 2), ramp >> east).path(red, columns(1, end, 2), west >> ramp);
-  l.path(blue, columns(1, end - 1, 2), ramp >> east).path(blue, columns(2, end, 2), west >> ramp);
+  l.place<link<blue, red>>(columns(0, edge, 2)).place<link<red, blue>>(columns(1, edge, 2));
+  l.path(red, columns(0, edge - 1, 2), ramp >> east).path(red, columns(1, edge, 2), west >> ramp);
+  l.path(blue, columns(1, edge - 1, 2), ramp >> east).path(blue, columns(2, edge, 2), west >> ramp);
   return l;
 }
 
@@ -320,7 +317,7 @@ layout chain(int width) {
 TEMPLATE_LIST_TEST_CASE("a long chain is followed to its beginning, and only its ends are printed", "",
                         every_engine) {
   fabric f{chain(600), TestType{}};
-  const std::string text = report_of([&] { f.launch(columns(1, end)); });
+  const std::string text = report_of([&] { f.launch(columns(1, edge)); });
   CHECK_THAT(
       text,
       Contains("300 PEs of ") &&
@@ -334,7 +331,7 @@ TEMPLATE_LIST_TEST_CASE("a long chain is followed to its beginning, and only its
   CHECK(lines_of(text) < 8);
   fabric g{chain(600), TestType{}};
   g.start(at(599, 0));
-  g.start(columns(1, end - 1));
+  g.start(columns(1, edge - 1));
   CHECK(report_of([&] { g.run(); }).size() < 1500);
 }
 
@@ -352,9 +349,9 @@ TEST_CASE("the links in the middle of a chain are counted") {
 TEST_CASE("on a large grid on which everything waits the report stays short") {
   const int side = 700;
   layout l{wse2, side, side};
-  l.place(all, program_v<left>);
-  l.path(blue, column(end - 1), ramp >> west)
-      .path(blue, columns(1, end - 1), east >> (ramp | west))
+  l.place<left>(all);
+  l.path(blue, column(edge - 1), ramp >> west)
+      .path(blue, columns(1, edge - 1), east >> (ramp | west))
       .path(blue, column(0), east >> ramp);
   waits open;
   for (int y = 0; y < side; ++y)

@@ -25,14 +25,14 @@ struct feeder {
     me.async(mov(fabout(red), mem(x).part(0, reds)));
     me.async(mov(fabout(blue), mem(y).part(0, blues)));
   }
-  static consteval auto tasks() { return table(launch<&feeder::go>(), sends<red>(), sends<blue>()); }
+  using tasks = task_list<launch<&feeder::go>, sends<red, blue>>;
 };
 
 /// feeder on the left, P on the right of it, both colors between them.
 template <class P>
 layout fed(const machine& m) {
   layout l{m, 2, 1};
-  l.place(column(0), program_v<feeder>).place(column(1), program_v<P>);
+  l.place<feeder>(column(0)).place<P>(column(1));
   for (const auto c : {red, blue}) l.path(c, column(0), ramp >> east).path(c, column(1), west >> ramp);
   return l;
 }
@@ -71,15 +71,13 @@ struct reader {
   }
   task shadowed(pe&) {
     co_await fmax(mem(x), mem(x), fabin(red));
-    co_await map([](f32 a, f32 b) { return a * 100 + b; }, mem(y), mem(x), fabin(blue));
+    co_await map_each([](f32 a, f32 b) { return a * 100 + b; }, mem(y), mem(x), fabin(blue));
   }
 
-  static consteval auto tasks() {
-    return table(launch<&reader::waited>(), launch<&reader::async>(), launch<&reader::both>(),
-                 launch<&reader::difference>(), launch<&reader::views>(), launch<&reader::sums>(),
-                 launch<&reader::shadowed>(), local<&reader::beside>(), local<&reader::finished>(),
-                 reads<red>(), reads<blue>());
-  }
+  using tasks = task_list<launch<&reader::waited>, launch<&reader::async>, launch<&reader::both>,
+                          launch<&reader::difference>, launch<&reader::views>, launch<&reader::sums>,
+                          launch<&reader::shadowed>, local<&reader::beside>, local<&reader::finished>,
+                          reads<red, blue>>;
 };
 
 template <auto Task, class... X>
@@ -162,29 +160,27 @@ struct relay {
   int other = 0;
   void go(pe& me) { me.async(mul(fabout(blue), fabin(red), 2)); }
   void tick(pe&) { ++other; }
-  static consteval auto tasks() {
-    return table(launch<&relay::go>(), launch<&relay::tick>(), reads<red>(), sends<blue>());
-  }
+  using tasks = task_list<launch<&relay::go>, launch<&relay::tick>, reads<red>, sends<blue>>;
 };
 
 struct source {
   void say(pe& me, f32 from, int n) {
     for (int i = 0; i < n; ++i) me.send(red, from + static_cast<f32>(i));
   }
-  static consteval auto tasks() { return table(launch<&source::say>(), sends<red>()); }
+  using tasks = task_list<launch<&source::say>, sends<red>>;
 };
 
 struct drain {
   f32 sum = 0;
   int count = 0;
   void take(pe&, f32 x) { sum += x, ++count; }
-  static consteval auto tasks() { return table(on<blue, &drain::take>()); }
+  using tasks = task_list<on<blue, &drain::take>>;
 };
 
 constexpr layout relayed = layout{wse3, 3, 1}
-                               .place(column(0), program_v<source>)
-                               .place(column(1), program_v<relay>)
-                               .place(column(2), program_v<drain>)
+                               .place<source>(column(0))
+                               .place<relay>(column(1))
+                               .place<drain>(column(2))
                                .path(red, column(0), ramp >> east)
                                .path(red, column(1), west >> ramp)
                                .path(blue, column(1), ramp >> east)
@@ -217,26 +213,22 @@ struct polite {
   void go(pe& me) { me.async(mov(fabout(green), mem(x)), unblocks<blue>(), then<&polite::done>()); }
   void done(pe&) { ++sent; }
   void hear(pe&, f32 x_) { heard = heard * 10 + x_ + 100 * static_cast<f32>(sent == 0); }
-  static consteval auto tasks() {
-    return table(launch<&polite::go>(), local<&polite::done>(), on<blue, &polite::hear>(blocked),
-                 sends<green>());
-  }
+  using tasks =
+      task_list<launch<&polite::go>, local<&polite::done>, on<blue, &polite::hear, blocked>, sends<green>>;
 };
 
 struct counterpart {
   f32 sum = 0;
   void go(pe& me) { me.send(blue, 3.f), me.send(blue, 4.f); }
   void hear(pe&, f32 x) { sum += x; }
-  static consteval auto tasks() {
-    return table(launch<&counterpart::go>(), on<green, &counterpart::hear>(), sends<blue>());
-  }
+  using tasks = task_list<launch<&counterpart::go>, on<green, &counterpart::hear>, sends<blue>>;
 };
 
 }  // namespace
 
 TEMPLATE_LIST_TEST_CASE("a completion unblocks a color's task and activates a local one", "", every_engine) {
   layout l{wse2, 2, 1};
-  l.place(column(0), program_v<counterpart>).place(column(1), program_v<polite>);
+  l.place<counterpart>(column(0)).place<polite>(column(1));
   l.path(blue, column(0), ramp >> east).path(blue, column(1), west >> ramp);
   l.path(green, column(1), ramp >> west).path(green, column(0), east >> ramp);
   fabric f{l, TestType{}};
@@ -259,10 +251,8 @@ struct three_readers {
   }
   void slow(pe&) { order = order * 10 + 1; }
   void quick(pe&) { order = order * 10 + 2; }
-  static consteval auto tasks() {
-    return table(launch<&three_readers::go>(), local<&three_readers::slow>(), local<&three_readers::quick>(),
-                 reads<red>(), reads<blue>());
-  }
+  using tasks = task_list<launch<&three_readers::go>, local<&three_readers::slow>,
+                          local<&three_readers::quick>, reads<red, blue>>;
 };
 
 }  // namespace
@@ -310,10 +300,8 @@ struct careful_sender {
     co_await left;
     co_await left;
   }
-  static consteval auto tasks() {
-    return table(launch<&careful_sender::go>(), launch<&careful_sender::once_too_often>(), sends<red>(),
-                 sends<blue>());
-  }
+  using tasks =
+      task_list<launch<&careful_sender::go>, launch<&careful_sender::once_too_often>, sends<red, blue>>;
 };
 
 struct two_sums {
@@ -322,12 +310,12 @@ struct two_sums {
     co_await add(&reds, 0.f, fabin(red, 3000));
     co_await add(&blues, 0.f, fabin(blue, 3000));
   }
-  static consteval auto tasks() { return table(launch<&two_sums::go>(), reads<red>(), reads<blue>()); }
+  using tasks = task_list<launch<&two_sums::go>, reads<red, blue>>;
 };
 
 layout careful() {
   layout l{wse2, 2, 1};
-  l.place(column(0), program_v<careful_sender>).place(column(1), program_v<two_sums>);
+  l.place<careful_sender>(column(0)).place<two_sums>(column(1));
   for (const auto c : {red, blue}) l.path(c, column(0), ramp >> east).path(c, column(1), west >> ramp);
   return l;
 }

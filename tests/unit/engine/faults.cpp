@@ -52,30 +52,25 @@ struct culprit {
     co_await mov(fabout(blue), mem(x));
     throw std::invalid_argument("of the program");
   }
-  static consteval auto tasks() {
-    return table(
-        launch<&culprit::read_twice>(), launch<&culprit::read_one_color_as_two>(),
-        launch<&culprit::send_twice>(), launch<&culprit::send_into_operation>(),
-        launch<&culprit::undeclared_send>(), launch<&culprit::undeclared_output>(),
-        launch<&culprit::undeclared_read>(), launch<&culprit::wrong_send>(), launch<&culprit::wrong_output>(),
-        launch<&culprit::wrong_read>(), launch<&culprit::unbound>(), launch<&culprit::out_of_the_array>(),
-        launch<&culprit::lengths>(), launch<&culprit::after_a_wait>(), launch<&culprit::own_exception>(),
-        launch<&culprit::own_exception_after_a_wait>(), reads<red>(), sends<blue>());
-  }
+  using tasks = task_list<
+      launch<&culprit::read_twice>, launch<&culprit::read_one_color_as_two>, launch<&culprit::send_twice>,
+      launch<&culprit::send_into_operation>, launch<&culprit::undeclared_send>,
+      launch<&culprit::undeclared_output>, launch<&culprit::undeclared_read>, launch<&culprit::wrong_send>,
+      launch<&culprit::wrong_output>, launch<&culprit::wrong_read>, launch<&culprit::unbound>,
+      launch<&culprit::out_of_the_array>, launch<&culprit::lengths>, launch<&culprit::after_a_wait>,
+      launch<&culprit::own_exception>, launch<&culprit::own_exception_after_a_wait>, reads<red>, sends<blue>>;
 };
 
 struct partner {
   void say(pe& me) { me.send(red, 1.f); }
   void hear(pe&, f32) {}
-  static consteval auto tasks() {
-    return table(launch<&partner::say>(), on<blue, &partner::hear>(), sends<red>());
-  }
+  using tasks = task_list<launch<&partner::say>, on<blue, &partner::hear>, sends<red>>;
 };
 
 /// The culprit stands at (1, 0) and, without paths, at (1, 1).
 constexpr layout scene = layout{wse2, 2, 2}
-                             .place(at(0, 0), program_v<partner>)
-                             .place(column(1), program_v<culprit>)
+                             .place<partner>(at(0, 0))
+                             .place<culprit>(column(1))
                              .path(red, at(0, 0), ramp >> east)
                              .path(red, at(1, 0), west >> ramp)
                              .path(blue, at(1, 0), ramp >> west)
@@ -109,14 +104,13 @@ TEMPLATE_LIST_TEST_CASE("a color has one writer at a time", "", every_engine) {
 
 TEMPLATE_LIST_TEST_CASE("what a table does not declare is not sent or read", "", every_engine) {
   CHECK_THROWS_WITH((provoke<TestType, &culprit::undeclared_send>()),
-                    who && Contains("sends color 2, but its table does not say sends<color>()"));
+                    who && Contains("sends color 2, but its table does not say sends<color>"));
   CHECK_THROWS_WITH((provoke<TestType, &culprit::undeclared_output>()),
-                    who && Contains("sends color 2, but its table does not say sends<color>()"));
+                    who && Contains("sends color 2, but its table does not say sends<color>"));
   CHECK_THROWS_WITH((provoke<TestType, &culprit::undeclared_read>()),
-                    who && Contains("reads color 2 with mov, but its table does not say reads<color>()"));
-  CHECK_THROWS_WITH(
-      (provoke<TestType, &culprit::unbound>()),
-      Contains("does not bind local<&not_in_the_table>()") && Contains("in unbound on PE(1, 0)"));
+                    who && Contains("reads color 2 with mov, but its table does not say reads<color>"));
+  CHECK_THROWS_WITH((provoke<TestType, &culprit::unbound>()),
+                    Contains("does not bind local<&not_in_the_table>") && Contains("in unbound on PE(1, 0)"));
 }
 
 TEMPLATE_LIST_TEST_CASE("a color carries one payload", "", every_engine) {
@@ -165,20 +159,14 @@ struct many_readers {
     for (const auto c : {c0, c1, c2, c3, c4, c5, c6, c7, c8})
       if (i++ < n) me.async(mov(mem(x).part(i - 1, 1), fabin(c)));
   }
-  static consteval auto tasks() {
-    return table(launch<&many_readers::go>(), reads<c0>(), reads<c1>(), reads<c2>(), reads<c3>(), reads<c4>(),
-                 reads<c5>(), reads<c6>(), reads<c7>(), reads<c8>());
-  }
+  using tasks = task_list<launch<&many_readers::go>, reads<c0, c1, c2, c3, c4, c5, c6, c7, c8>>;
 };
 
 struct many_sends {
   void go(pe& me) {
     for (const auto c : {c0, c1, c2, c3, c4, c5, c6, c7, c8}) me.send(c, static_cast<f32>(c.id));
   }
-  static consteval auto tasks() {
-    return table(launch<&many_sends::go>(), sends<c0>(), sends<c1>(), sends<c2>(), sends<c3>(), sends<c4>(),
-                 sends<c5>(), sends<c6>(), sends<c7>(), sends<c8>());
-  }
+  using tasks = task_list<launch<&many_sends::go>, sends<c0, c1, c2, c3, c4, c5, c6, c7, c8>>;
 };
 
 struct many_senders {
@@ -198,11 +186,9 @@ struct many_senders {
     else one_word(me);
   }
   int runs = 0;
-  static consteval auto tasks() {
-    return table(launch<&many_senders::go>(), launch<&many_senders::one_word>(),
-                 launch<&many_senders::again_and_again>(), local<&many_senders::again>(), sends<c0>(),
-                 sends<c1>(), sends<c2>(), sends<c3>(), sends<c4>(), sends<c5>(), sends<c6>());
-  }
+  using tasks = task_list<launch<&many_senders::go>, launch<&many_senders::one_word>,
+                          launch<&many_senders::again_and_again>, local<&many_senders::again>,
+                          sends<c0, c1, c2, c3, c4, c5, c6>>;
 };
 
 struct listener {
@@ -210,10 +196,7 @@ struct listener {
   task go(pe&) {
     for (const auto c : {c0, c1, c2, c3, c4, c5}) co_await mov(mem(x), fabin(c));
   }
-  static consteval auto tasks() {
-    return table(launch<&listener::go>(), reads<c0>(), reads<c1>(), reads<c2>(), reads<c3>(), reads<c4>(),
-                 reads<c5>(), reads<c6>());
-  }
+  using tasks = task_list<launch<&listener::go>, reads<c0, c1, c2, c3, c4, c5, c6>>;
 };
 
 /// As wse2, with a queue more, so that the microthreads are what runs out.
@@ -228,7 +211,7 @@ constexpr machine queued = [] {
 TEMPLATE_LIST_TEST_CASE("a PE has as many operations in flight as its machine has microthreads", "",
                         every_engine) {
   layout l{queued, 2, 1};
-  l.place(column(0), program_v<many_sends>).place(column(1), program_v<many_readers>);
+  l.place<many_sends>(column(0)).place<many_readers>(column(1));
   for (const auto c : {c0, c1, c2, c3, c4, c5, c6, c7, c8})
     l.path(c, column(0), ramp >> east).path(c, column(1), west >> ramp);
   fabric f{l, TestType{}};
@@ -248,7 +231,7 @@ namespace {
 
 layout many_sends_at_once() {
   layout l{wse2, 2, 1};
-  l.place(column(0), program_v<many_senders>).place(column(1), program_v<listener>);
+  l.place<many_senders>(column(0)).place<listener>(column(1));
   for (const auto c : {c0, c1, c2, c3, c4, c5, c6})
     l.path(c, column(0), ramp >> east).path(c, column(1), west >> ramp);
   return l;
@@ -295,10 +278,9 @@ struct nine_senders {
     for (int i = 0; i < 16; ++i) me.send(c8, 4.f);
   }
   void two_at_once(pe& me) { me.async(mov(fabout(c6), mem(x))), me.async(mov(fabout(c7), mem(x))); }
-  using tasks =
-      task_list<launch<&nine_senders::go>, launch<&nine_senders::two_at_once>, local<&nine_senders::next>,
-                local<&nine_senders::last>, sends<c0, c1, c2, c3, c4, c5, c6, c7, c8>,
-                when<shares, shares_queue<c8, c6, c7>>>;
+  using tasks = task_list<launch<&nine_senders::go>, launch<&nine_senders::two_at_once>,
+                          local<&nine_senders::next>, local<&nine_senders::last>,
+                          sends<c0, c1, c2, c3, c4, c5, c6, c7, c8>, when<shares, shares_queue<c8, c6, c7>>>;
 };
 
 struct nine_hearers {
@@ -307,12 +289,10 @@ struct nine_hearers {
   void hear(pe&, f32 x) {
     sum[k] += x;
   }
-  static consteval auto tasks() {
-    return table(
-        on<c0, &nine_hearers::hear<0>>(), on<c1, &nine_hearers::hear<1>>(), on<c2, &nine_hearers::hear<2>>(),
-        on<c3, &nine_hearers::hear<3>>(), on<c4, &nine_hearers::hear<4>>(), on<c5, &nine_hearers::hear<5>>(),
-        on<c6, &nine_hearers::hear<6>>(), on<c7, &nine_hearers::hear<7>>(), on<c8, &nine_hearers::hear<8>>());
-  }
+  using tasks = task_list<
+      on<c0, &nine_hearers::hear<0>>, on<c1, &nine_hearers::hear<1>>, on<c2, &nine_hearers::hear<2>>,
+      on<c3, &nine_hearers::hear<3>>, on<c4, &nine_hearers::hear<4>>, on<c5, &nine_hearers::hear<5>>,
+      on<c6, &nine_hearers::hear<6>>, on<c7, &nine_hearers::hear<7>>, on<c8, &nine_hearers::hear<8>>>;
 };
 
 /// wse3 with room for the nine data tasks of the receiver.
@@ -325,8 +305,8 @@ constexpr machine hearing = [] {
 template <bool shares>
 layout nine() {
   layout l{hearing, 2, 1};
-  l.place(column(0), program_v<nine_senders<shares>>);
-  l.place(column(1), program_v<nine_hearers>);
+  l.place<nine_senders<shares>>(column(0));
+  l.place<nine_hearers>(column(1));
   for (const auto c : {c0, c1, c2, c3, c4, c5, c6, c7, c8})
     l.path(c, column(0), ramp >> east).path(c, column(1), west >> ramp);
   return l;
@@ -358,14 +338,14 @@ struct twofold {
     throw std::runtime_error("its own");
   }
   void rest(pe&) {}
-  static consteval auto tasks() { return table(launch<&twofold::go>(), launch<&twofold::rest>()); }
+  using tasks = task_list<launch<&twofold::go>, launch<&twofold::rest>>;
 };
 
 }  // namespace
 
 TEMPLATE_LIST_TEST_CASE("what a task was refused before it threw is no fault of the next fabric", "",
                         every_engine) {
-  const layout one = layout{host, 1, 1}.place(all, program_v<twofold>);
+  const layout one = layout{host, 1, 1}.place<twofold>(all);
   fabric f{one, TestType{}}, g{one, TestType{}};
   CHECK_THROWS_WITH(f.launch<&twofold::go>(all), "its own");
   CHECK_NOTHROW(g.launch<&twofold::rest>(all));

@@ -26,7 +26,7 @@ struct source {
     for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<u32>(i * i);
     me.async(mov(fabout(in), mem(x).part(0, n)));
   }
-  static consteval auto tasks() { return table(launch<&source::go>(), sends<in>()); }
+  using tasks = task_list<launch<&source::go>, sends<in>>;
 };
 
 struct narrow {
@@ -38,24 +38,22 @@ struct narrow {
   }
   void all_in(pe&) { pushes += 1000; }
   void moved(pe&) { ++pushes; }
-  static consteval auto tasks() {
-    return table(launch<&narrow::go>(), local<&narrow::all_in>(), local<&narrow::moved>(), reads<in>(),
-                 sends<out>());
-  }
+  using tasks =
+      task_list<launch<&narrow::go>, local<&narrow::all_in>, local<&narrow::moved>, reads<in>, sends<out>>;
 };
 
 struct sink {
   std::array<u32, longest> y{};
   task go(pe&, int n) { co_await mov(mem(y).part(0, n), fabin(out)); }
-  static consteval auto tasks() { return table(launch<&sink::go>(), reads<out>()); }
+  using tasks = task_list<launch<&sink::go>, reads<out>>;
 };
 
 template <class P>
 layout between() {
   layout l{wse2, 3, 1};
-  l.place(column(0), program_v<source>);
-  l.place(column(1), program_v<P>);
-  l.place(column(2), program_v<sink>);
+  l.place<source>(column(0));
+  l.place<P>(column(1));
+  l.place<sink>(column(2));
   l.path(in, column(0), ramp >> east).path(in, column(1), west >> ramp);
   l.path(out, column(1), ramp >> east).path(out, column(2), west >> ramp);
   return l;
@@ -98,9 +96,7 @@ struct between_tasks {
     while (back.try_pop(x)) heard[static_cast<std::size_t>(n++)] = x;
     rejected += back.try_pop(x);
   }
-  static consteval auto tasks() {
-    return table(launch<&between_tasks::go>(), local<&between_tasks::look>(), reads<in>(), sends<out>());
-  }
+  using tasks = task_list<launch<&between_tasks::go>, local<&between_tasks::look>, reads<in>, sends<out>>;
 };
 
 }  // namespace
@@ -162,15 +158,13 @@ struct careless {
   }
   void no_microthread(pe& me) { me.async(mov(into(a, 1), 1), microthread{8}); }
 
-  static consteval auto tasks() {
-    return table(launch<&careless::push_twice>(), launch<&careless::pop_twice>(),
-                 launch<&careless::one_after_the_other>(), launch<&careless::from_one_into_the_other>(),
-                 launch<&careless::overfill>(), launch<&careless::overdraw>(),
-                 launch<&careless::one_microthread>(), launch<&careless::two_microthreads>(),
-                 launch<&careless::no_microthread>(), local<&careless::other>());
-  }
+  using tasks = task_list<launch<&careless::push_twice>, launch<&careless::pop_twice>,
+                          launch<&careless::one_after_the_other>, launch<&careless::from_one_into_the_other>,
+                          launch<&careless::overfill>, launch<&careless::overdraw>,
+                          launch<&careless::one_microthread>, launch<&careless::two_microthreads>,
+                          launch<&careless::no_microthread>, local<&careless::other>>;
 };
-const layout alone = layout{wse2, 1, 1}.place(all, program_v<careless>);
+const layout alone = layout{wse2, 1, 1}.place<careless>(all);
 
 template <class Engine, auto Task>
 void provoke() {

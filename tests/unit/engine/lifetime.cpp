@@ -48,25 +48,23 @@ struct alignas(128) owner {
     if (heap) throw std::runtime_error("before the wait");
     co_return;
   }
-  static consteval auto tasks() {
-    return table(launch<&owner::wait>(), launch<&owner::fail>(), launch<&owner::fail_at_once>(),
-                 reads<red>());
-  }
+  using tasks =
+      task_list<launch<&owner::wait>, launch<&owner::fail>, launch<&owner::fail_at_once>, reads<red>>;
 };
 
 struct sender {
   void send(pe& me, int n) {
     for (int i = 0; i < n; ++i) me.send(red, 1.f);
   }
-  static consteval auto tasks() { return table(launch<&sender::send>(), sends<red>()); }
+  using tasks = task_list<launch<&sender::send>, sends<red>>;
 };
 
 constexpr layout fan = layout{wse2, 4, 1}
-                           .place(column(0), program_v<sender>)
-                           .place(columns(1, end), program_v<owner>)
+                           .place<sender>(column(0))
+                           .place<owner>(columns(1, edge))
                            .path(red, column(0), ramp >> east)
-                           .path(red, columns(1, end - 1), west >> (ramp | east))
-                           .path(red, column(end - 1), west >> ramp);
+                           .path(red, columns(1, edge - 1), west >> (ramp | east))
+                           .path(red, column(edge - 1), west >> ramp);
 
 }  // namespace
 
@@ -89,7 +87,7 @@ TEMPLATE_LIST_TEST_CASE(
   for (int words : {0, 4, 6}) {
     {
       fabric f{fan, TestType{}};
-      f.start<&owner::wait>(columns(1, end), 2);
+      f.start<&owner::wait>(columns(1, edge), 2);
       CHECK_THROWS_AS(f.launch<&sender::send>(at(0, 0), words), deadlock);
       CHECK(alive == 6);
       CHECK(f.read(2, 0, &owner::awake) == words / 4);
@@ -100,7 +98,7 @@ TEMPLATE_LIST_TEST_CASE(
 
 TEMPLATE_LIST_TEST_CASE("a task that waited goes on in a later run", "", every_engine) {
   fabric f{fan, TestType{}};
-  f.start<&owner::wait>(columns(1, end), 2);
+  f.start<&owner::wait>(columns(1, edge), 2);
   CHECK_THROWS_AS(f.launch<&sender::send>(at(0, 0), 5), deadlock);
   f.launch<&sender::send>(at(0, 0), 3);
   CHECK(f.read(3, 0, &owner::awake) == 2);
@@ -122,10 +120,10 @@ TEMPLATE_LIST_TEST_CASE("a run that never began leaves its arguments behind", ""
   const auto held = std::make_shared<int>(1);
   struct holder {
     void take(pe&, std::shared_ptr<int>) {}
-    static consteval auto tasks() { return table(launch<&holder::take>()); }
+    using tasks = task_list<launch<&holder::take>>;
   };
   {
-    fabric f{layout{wse2, 2, 2}.place(all, program_v<holder>), TestType{}};
+    fabric f{layout{wse2, 2, 2}.place<holder>(all), TestType{}};
     f.start<&holder::take>(all, held);
     CHECK(held.use_count() == 2);  // one for all PEs
   }

@@ -28,7 +28,7 @@ struct summer {
     sum += last;
     if (++steps == 3) me.block<in>();
   }
-  static consteval auto tasks() { return table(on<in, &summer::hear>(), local<&summer::add>()); }
+  using tasks = task_list<on<in, &summer::hear>, local<&summer::add>>;
 };
 
 /// Sends an array, and says when it has.
@@ -38,7 +38,7 @@ struct shouter {
   int sent = 0;
   void shout(pe& me) { me.async(mov(fabout(out), mem(words)), then<&shouter::done>()); }
   void done(pe&) { ++sent; }
-  static consteval auto tasks() { return table(local<&shouter::done>(), sends<out>()); }
+  using tasks = task_list<local<&shouter::done>, sends<out>>;
 };
 
 /// A module of modules.
@@ -46,9 +46,7 @@ struct pair_of_summers {
   int padding = 0;
   summer<red> first;
   summer<blue> second;
-  static consteval auto tasks() {
-    return table(use<&pair_of_summers::first>(), use<&pair_of_summers::second>());
-  }
+  using tasks = task_list<use<&pair_of_summers::first>, use<&pair_of_summers::second>>;
 };
 
 struct worker {
@@ -61,9 +59,7 @@ struct worker {
     out.shout(me);
   }
   void step(pe&) { ++steps; }
-  static consteval auto tasks() {
-    return table(launch<&worker::start>(), local<&worker::step>(), use<&worker::in>(), use<&worker::out>());
-  }
+  using tasks = task_list<launch<&worker::start>, local<&worker::step>, use<&worker::in>, use<&worker::out>>;
 };
 
 struct caller {
@@ -72,14 +68,12 @@ struct caller {
     for (int i = 0; i < n; ++i) me.send(red, 1.f), me.send(blue, 10.f);
   }
   void hear(pe&, f32 x) { heard += x; }
-  static consteval auto tasks() {
-    return table(launch<&caller::call>(), on<green, &caller::hear>(), sends<red>(), sends<blue>());
-  }
+  using tasks = task_list<launch<&caller::call>, on<green, &caller::hear>, sends<red, blue>>;
 };
 
 constexpr layout together = layout{wse2, 2, 1}
-                                .place(column(0), program_v<caller>)
-                                .place(column(1), program_v<worker>)
+                                .place<caller>(column(0))
+                                .place<worker>(column(1))
                                 .path(red, column(0), ramp >> east)
                                 .path(red, column(1), west >> ramp)
                                 .path(blue, column(0), ramp >> east)
@@ -120,13 +114,13 @@ namespace {
 /// Wants a task of a module that it has not.
 struct outsider {
   void start(pe& me) { me.activate<&shouter<green>::done>(); }
-  static consteval auto tasks() { return table(launch<&outsider::start>()); }
+  using tasks = task_list<launch<&outsider::start>>;
 };
 
 }  // namespace
 
 TEMPLATE_LIST_TEST_CASE("a task of a module that the program does not use is a fault", "", every_engine) {
-  fabric f{layout{wse2, 1, 1}.place(all, program_v<outsider>), TestType{}};
+  fabric f{layout{wse2, 1, 1}.place<outsider>(all), TestType{}};
   CHECK_THROWS_WITH(f.launch(),
-                    Contains("outsider does not bind local<&done>()") && Contains("in start on PE(0, 0)"));
+                    Contains("outsider does not bind local<&done>") && Contains("in start on PE(0, 0)"));
 }

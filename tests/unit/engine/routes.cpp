@@ -30,10 +30,7 @@ struct all_payloads {
     me.send(shorts, f16(-0.25f));
     me.send(numbers, -70000);
   }
-  static consteval auto tasks() {
-    return table(launch<&all_payloads::go>(), sends<pairs>(), sends<signed_pairs>(), sends<shorts>(),
-                 sends<numbers>());
-  }
+  using tasks = task_list<launch<&all_payloads::go>, sends<pairs, signed_pairs, shorts, numbers>>;
 };
 
 struct all_taken {
@@ -45,10 +42,8 @@ struct all_taken {
   void whole(pe&, halves<i16, i16> x) { first = x.data, second = x.index; }
   void narrow(pe&, f16 x) { half = static_cast<f32>(x); }
   void wide(pe&, const i32& x) { number = x; }
-  static consteval auto tasks() {
-    return table(on<pairs, &all_taken::split>(), on<signed_pairs, &all_taken::whole>(),
-                 on<shorts, &all_taken::narrow>(), on<numbers, &all_taken::wide>());
-  }
+  using tasks = task_list<on<pairs, &all_taken::split>, on<signed_pairs, &all_taken::whole>,
+                          on<shorts, &all_taken::narrow>, on<numbers, &all_taken::wide>>;
 };
 
 /// All colors of a list from column 0 to column 1.
@@ -85,7 +80,7 @@ struct speaker {
   void say(pe& me, f32 x, int times) {
     for (int i = 0; i < times; ++i) me.send(c, x + static_cast<f32>(i));
   }
-  static consteval auto tasks() { return table(launch<&speaker::say>(), sends<c>()); }
+  using tasks = task_list<launch<&speaker::say>, sends<c>>;
 };
 
 template <color<f32> c>
@@ -94,7 +89,7 @@ struct listener {
   int count = 0;
   void hear(pe&, f32 x) { heard[static_cast<std::size_t>(count++)] = x; }
   std::vector<f32> words() const { return {heard.begin(), heard.begin() + count}; }
-  static consteval auto tasks() { return table(on<c, &listener::hear>()); }
+  using tasks = task_list<on<c, &listener::hear>>;
 };
 
 }  // namespace
@@ -102,13 +97,14 @@ struct listener {
 TEMPLATE_LIST_TEST_CASE("a multicast delivers every wavelet once to each of its receivers", "",
                         every_engine) {
   layout l{wse2, 3, 3};
-  l.place(at(1, 1), program_v<speaker<red>>);
-  for (const area& rim : {row(0), row(end - 1), column(0).rows(1, end - 1), column(end - 1).rows(1, end - 1)})
-    l.place(rim, program_v<listener<red>>);
+  l.place<speaker<red>>(at(1, 1));
+  for (const area& rim :
+       {row(0), row(edge - 1), column(0).rows(1, edge - 1), column(edge - 1).rows(1, edge - 1)})
+    l.place<listener<red>>(rim);
   l.path(red, at(1, 1), ramp >> (north | south | east | west));
   l.path(red, at(0, 1), east >> ramp).path(red, at(2, 1), west >> ramp);
   l.path(red, at(1, 0), south >> (ramp | east | west)).path(red, at(1, 2), north >> (ramp | east | west));
-  l.path(red, column(0).rows(0, end, 2), east >> ramp).path(red, column(2).rows(0, end, 2), west >> ramp);
+  l.path(red, column(0).rows(0, edge, 2), east >> ramp).path(red, column(2).rows(0, edge, 2), west >> ramp);
   fabric f{l, TestType{}};
   const outcome o = f.launch<&speaker<red>::say>(at(1, 1), 1.f, 20);
   for (int i = 0; i < 9; ++i) {
@@ -128,9 +124,9 @@ TEMPLATE_LIST_TEST_CASE("a merge keeps the order of each input and decides betwe
                         every_engine) {
   const auto heard = [](int from_west, int from_east) {
     layout l{wse2, 3, 1};
-    l.place(columns(0, end, 2), program_v<speaker<red>>).place(column(1), program_v<listener<red>>);
+    l.place<speaker<red>>(columns(0, edge, 2)).place<listener<red>>(column(1));
     l.path(red, column(0), ramp >> east).path(red, column(2), ramp >> west);
-    l.path(red, column(1), (west | east) >> ramp, merge);
+    l.path(red, column(1), (west | east) >> ramp, merges);
     fabric f{l, TestType{}};
     f.start<&speaker<red>::say>(column(0), 0.f, from_west);
     f.start<&speaker<red>::say>(column(2), 1000.f, from_east);
@@ -161,29 +157,29 @@ template <color<f32> c>
 struct stream_source {
   std::array<f32, 128> x{};
   void go(pe& me, int n) { me.async(mov(fabout(c), mem(x).part(0, n))); }
-  static consteval auto tasks() { return table(launch<&stream_source::go>(), sends<c>()); }
+  using tasks = task_list<launch<&stream_source::go>, sends<c>>;
 };
 
 struct stream_sink {
   std::array<f32, 128> x{};
   void go(pe& me, int n) { me.async(mov(mem(x).part(0, n), fabin(red))); }
-  static consteval auto tasks() { return table(launch<&stream_sink::go>(), reads<red>()); }
+  using tasks = task_list<launch<&stream_sink::go>, reads<red>>;
 };
 
 /// From column 0 over k links to the last one; the columns between have no program.
 layout line(const machine& m, int k, const program& from, const program& to, auto... colors) {
   layout l{m, k + 1, 1};
-  l.place(column(0), from).place(column(end - 1), to);
+  l.place(column(0), from).place(column(edge - 1), to);
   (l.path(colors, column(0), ramp >> east)
-       .path(colors, columns(1, end - 1), west >> east)
-       .path(colors, column(end - 1), west >> ramp),
+       .path(colors, columns(1, edge - 1), west >> east)
+       .path(colors, column(edge - 1), west >> ramp),
    ...);
   return l;
 }
 
 u64 cycles_of(const machine& m, int k, int words) {
   fabric f{line(m, k, program_v<stream_source<red>>, program_v<stream_sink>, red), reference{}};
-  f.start<&stream_sink::go>(column(end - 1), words);
+  f.start<&stream_sink::go>(column(edge - 1), words);
   return f.launch<&stream_source<red>::go>(column(0), words).cycles;
 }
 
@@ -199,8 +195,8 @@ TEST_CASE("a stream of n words over k links takes n + k + constant cycles: one w
 
 TEST_CASE("two colors share a link: together they take as many cycles as words") {
   layout l{wse2, 3, 2};
-  l.place(at(0, 0), program_v<stream_source<red>>).place(at(1, 0), program_v<stream_source<blue>>);
-  l.place(at(2, 0), program_v<listener<red>>).place(at(2, 1), program_v<listener<blue>>);
+  l.place<stream_source<red>>(at(0, 0)).place<stream_source<blue>>(at(1, 0));
+  l.place<listener<red>>(at(2, 0)).place<listener<blue>>(at(2, 1));
   l.path(red, at(0, 0), ramp >> east).path(red, at(1, 0), west >> east).path(red, at(2, 0), west >> ramp);
   l.path(blue, at(1, 0), ramp >> east)
       .path(blue, at(2, 0), west >> south)
@@ -225,10 +221,8 @@ struct closed {
   void ignore(pe&, f32) {}
   void take(pe&, f32 x) { got[static_cast<std::size_t>(count++)] = x; }
   void open(pe& me) { me.unblock<green>(); }
-  static consteval auto tasks() {
-    return table(on<red, &closed::ignore>(), on<blue, &closed::ignore>(), on<green, &closed::take>(blocked),
-                 launch<&closed::open>());
-  }
+  using tasks = task_list<on<red, &closed::ignore>, on<blue, &closed::ignore>,
+                          on<green, &closed::take, blocked>, launch<&closed::open>>;
 };
 
 struct three_colors {
@@ -237,9 +231,7 @@ struct three_colors {
     for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<f32>(i);
     me.async(mov(fabout(green), mem(x)));
   }
-  static consteval auto tasks() {
-    return table(launch<&three_colors::go>(), sends<red>(), sends<blue>(), sends<green>());
-  }
+  using tasks = task_list<launch<&three_colors::go>, sends<red, blue, green>>;
 };
 
 u64 count_of(const waits& open, wait::reason why) {
@@ -265,7 +257,7 @@ TEST_CASE("a blocked consumer stops its producer when the queues are full, and n
       CHECK(count_of(open, wait::reason::router) == static_cast<u64>(out + 2 * k));
       CHECK(count_of(open, wait::reason::output) == static_cast<u64>(128 - held));
       CHECK(f.read(k, 0, &closed::count) == 0);
-      f.launch(column(end - 1));
+      f.launch(column(edge - 1));
       const auto& got = f.read(k, 0, &closed::got);
       CHECK(f.read(k, 0, &closed::count) == 128);
       CHECK(std::adjacent_find(got.begin(), got.end(), [](f32 a, f32 b) { return b != a + 1; }) == got.end());
@@ -281,14 +273,14 @@ struct echo {
     heard += x;
     if (x > 1) me.send(red, x - 1);
   }
-  static consteval auto tasks() { return table(launch<&echo::say>(), on<red, &echo::hear>(), sends<red>()); }
+  using tasks = task_list<launch<&echo::say>, on<red, &echo::hear>, sends<red>>;
 };
 
 }  // namespace
 
 TEMPLATE_LIST_TEST_CASE("a grid of one PE can only talk to itself", "", every_engine) {
   for (const machine& m : {wse2, wse3, host}) {
-    fabric f{layout{m, 1, 1}.place(all, program_v<echo>).path(red, all, ramp >> ramp), TestType{}};
+    fabric f{layout{m, 1, 1}.place<echo>(all).path(red, all, ramp >> ramp), TestType{}};
     const outcome o = f.launch<&echo::say>(all, 4.f);
     CHECK(f.read(0, 0, &echo::heard) == 10);
     CHECK(o.hops == 0);
@@ -309,7 +301,7 @@ TEMPLATE_LIST_TEST_CASE("a layout may be built from what is known only at run ti
 
 TEST_CASE("a layout with a fault does not become a fabric") {
   layout l{wse2, 2, 1};
-  l.place(column(0), program_v<speaker<red>>).path(red, all, ramp >> east);
+  l.place<speaker<red>>(column(0)).path(red, all, ramp >> east);
   CHECK_THROWS_AS(fabric{l}, fault);
   CHECK_THROWS_WITH(fabric{l}, Contains("wsl: ") && Contains("color 0"));
 }

@@ -31,24 +31,22 @@ struct member {
   }
   void take_red(pe&, u32 x) { reds.push_back(x); }
   void take_blue(pe&, u32 x) { blues.push_back(x); }
-  static consteval auto tasks() {
-    return table(launch<&member::send_red>(), launch<&member::send_blue>(), on<red, &member::take_red>(),
-                 on<blue, &member::take_blue>(), sends<red>(), sends<blue>());
-  }
+  using tasks = task_list<launch<&member::send_red>, launch<&member::send_blue>, on<red, &member::take_red>,
+                          on<blue, &member::take_blue>, sends<red, blue>>;
 };
 
 layout row(int width, bool upright = false) {
   layout l{wse2, upright ? 1 : width, upright ? width : 1};
-  l.place(all, program_v<member>);
+  l.place<member>(all);
   for (const auto c : {red, blue}) {
     if (upright)
-      l.path(c, wsl::row(end - 1), ramp >> north, swap_y)
-          .path(c, rows(1, end - 1), south >> (ramp | north), swap_y)
+      l.path(c, wsl::row(edge - 1), ramp >> north, swap_y)
+          .path(c, rows(1, edge - 1), south >> (ramp | north), swap_y)
           .path(c, wsl::row(0), south >> ramp);
     else
       l.path(c, column(0), ramp >> east, swap_x)
-          .path(c, columns(1, end - 1), west >> (ramp | east), swap_x)
-          .path(c, column(end - 1), west >> ramp);
+          .path(c, columns(1, edge - 1), west >> (ramp | east), swap_x)
+          .path(c, column(edge - 1), west >> ramp);
   }
   return l;
 }
@@ -64,7 +62,7 @@ TEMPLATE_LIST_TEST_CASE("a word changes its color on every way along the axis", 
   for (int width : {2, 3, 6})
     for (bool upright : {false, true}) {
       fabric f{row(width, upright), TestType{}};
-      const area first = upright ? wsl::row(end - 1) : column(0);
+      const area first = upright ? wsl::row(edge - 1) : column(0);
       f.start<&member::send_red>(first, 300u);
       f.launch<&member::send_blue>(first, 5u);
       for (int i = 1; i < width; ++i) {
@@ -83,12 +81,12 @@ struct head {
     for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<u32>(i);
     me.async(mov(fabout(red), mem(x)));
   }
-  static consteval auto tasks() { return table(launch<&head::go>(), sends<red>()); }
+  using tasks = task_list<launch<&head::go>, sends<red>>;
 };
 struct tail {
   std::array<u32, 40> y{};
   task go(pe&) { co_await mov(mem(y), fabin(blue)); }
-  static consteval auto tasks() { return table(launch<&tail::go>(), reads<blue>()); }
+  using tasks = task_list<launch<&tail::go>, reads<blue>>;
 };
 
 }  // namespace
@@ -96,7 +94,7 @@ struct tail {
 TEMPLATE_LIST_TEST_CASE("an axis that is not swapped keeps the color; operations send and read both", "",
                         swapping_engines) {
   layout l{wse2, 2, 2};  // red goes south, then east as blue
-  l.place(at(0, 0), program_v<head>).place(at(1, 1), program_v<tail>);
+  l.place<head>(at(0, 0)).place<tail>(at(1, 1));
   l.path(red, at(0, 0), ramp >> south, swap_x)
       .path(red, at(0, 1), north >> east, swap_x)
       .path(blue, at(1, 1), west >> ramp);
@@ -116,11 +114,11 @@ TEST_CASE("the checker follows words across colors") {
   CHECK(says(row(4)) == "nothing");
 
   layout deaf{wse2, 2, 1};
-  deaf.place(at(0, 0), program_v<head>).place(at(1, 0), program_v<tail>);
+  deaf.place<head>(at(0, 0)).place<tail>(at(1, 0));
   deaf.path(red, at(0, 0), ramp >> east).path(blue, at(1, 0), west >> ramp);
   CHECK_THAT(says(deaf), Contains("the_neighbour_does_not_listen: color 0, PE (0, 0)"));
   layout wrong{wse2, 2, 1};
-  wrong.place(at(0, 0), program_v<head>).place(at(1, 0), program_v<member>);
+  wrong.place<head>(at(0, 0)).place<member>(at(1, 0));
   wrong.path(red, at(0, 0), ramp >> east, swap_x).path(red, at(1, 0), west >> ramp);
   CHECK_THAT(says(wrong), Contains("the_neighbour_does_not_listen: color 0, PE (0, 0)"));
   layout silent = row(3);
@@ -128,9 +126,9 @@ TEST_CASE("the checker follows words across colors") {
   CHECK_THAT(says(silent), Contains("two_paths_of_one_color_cover_one_pe: color 1"));
 
   layout round{wse2, 3, 2};
-  round.place(at(0, 0), program_v<head>);
+  round.place<head>(at(0, 0));
   round.path(red, at(0, 0), ramp >> east, swap_x);
-  round.path(blue, at(1, 0), (west | south) >> east, swap_x, merge)
+  round.path(blue, at(1, 0), (west | south) >> east, swap_x, merges)
       .path(red, at(2, 0), west >> south)
       .path(red, at(2, 1), north >> west, swap_x);
   round.path(blue, at(1, 1), east >> north);

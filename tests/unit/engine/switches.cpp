@@ -23,17 +23,16 @@ struct conductor {
   void tell(pe& me, command_list what) { me.send_control(red, what); }
   void call(pe& me, command_list what, int id) { me.send_control(red, what, id); }
   void call_with(pe& me, command_list what, int id, u16 data) { me.send_control(red, what, id, data); }
-  static consteval auto tasks() {
-    return table(launch<&conductor::say>(), launch<&conductor::tell>(), launch<&conductor::call>(),
-                 launch<&conductor::call_with>(), sends<red>(), steers<red>(advance, reset, teardown));
-  }
+  using tasks =
+      task_list<launch<&conductor::say>, launch<&conductor::tell>, launch<&conductor::call>,
+                launch<&conductor::call_with>, sends<red>, steers<red, switch_adv, switch_rst, teardown>>;
 };
 
 struct player {
   std::vector<i32> heard;
   void hear(pe&, i32 x) { heard.push_back(x); }
   void cue(pe&, u16 data) { heard.push_back(1000 + data); }
-  static consteval auto tasks() { return table(on<red, &player::hear>(), control<7, &player::cue>()); }
+  using tasks = task_list<on<red, &player::hear>, control<7, &player::cue>>;
 };
 
 std::vector<i32> heard(fabric& f, int x, int y) { return f.program_at<player>({x, y}).heard; }
@@ -41,9 +40,8 @@ std::vector<i32> heard(fabric& f, int x, int y) { return f.program_at<player>({x
 /// The conductor stands in the middle of a cross of players.
 layout cross(const switches& s) {
   layout l{wse2, 3, 3};
-  l.place(at(1, 1), program_v<conductor>);
-  for (coord c : {coord{0, 1}, coord{1, 0}, coord{2, 1}, coord{1, 2}})
-    l.place(at(c.x, c.y), program_v<player>);
+  l.place<conductor>(at(1, 1));
+  for (coord c : {coord{0, 1}, coord{1, 0}, coord{2, 1}, coord{1, 2}}) l.place<player>(at(c.x, c.y));
   l.path(red, at(1, 1), ramp >> west, s);
   l.path(red, at(0, 1), east >> ramp)
       .path(red, at(1, 0), south >> ramp)
@@ -56,10 +54,10 @@ layout cross(const switches& s) {
 /// only.
 layout row_of(int width, pop when) {
   layout l{wse2, width, 1};
-  l.place(at(0, 0), program_v<conductor>).place(columns(1, end), program_v<player>);
+  l.place<conductor>(at(0, 0)).place<player>(columns(1, edge));
   l.path(red, at(0, 0), ramp >> east);
-  l.path(red, columns(1, end - 1), west >> (ramp | east), switches{.pos1 = {.to = east}, .pop = when});
-  l.path(red, at(end - 1, 0), west >> ramp);
+  l.path(red, columns(1, edge - 1), west >> (ramp | east), switches{.pos1 = {.to = east}, .pop = when});
+  l.path(red, at(edge - 1, 0), west >> ramp);
   return l;
 }
 
@@ -72,7 +70,7 @@ TEMPLATE_LIST_TEST_CASE("a ring turns a sender to one side after the other", "",
            TestType{}};
   for (int i = 0; i < 10; ++i) {
     f.start<&conductor::say>(at(1, 1), i);
-    f.start<&conductor::tell>(at(1, 1), command_list{advance});
+    f.start<&conductor::tell>(at(1, 1), command_list{switch_adv});
   }
   f.run();
   CHECK(heard(f, 0, 1) == std::vector<i32>{0, 4, 8});
@@ -86,7 +84,7 @@ TEMPLATE_LIST_TEST_CASE("without a ring the last position stays, until a reset",
            TestType{}};
   for (int i = 0; i < 6; ++i) {
     f.launch<&conductor::say>(at(1, 1), i);
-    f.launch<&conductor::tell>(at(1, 1), command_list{i == 3 ? reset : advance});
+    f.launch<&conductor::tell>(at(1, 1), command_list{i == 3 ? switch_rst : switch_adv});
   }
   CHECK(heard(f, 2, 1) == std::vector<i32>{0});
   CHECK(heard(f, 1, 2) == std::vector<i32>{1, 2, 3});
@@ -96,12 +94,12 @@ TEMPLATE_LIST_TEST_CASE("without a ring the last position stays, until a reset",
 
 TEMPLATE_LIST_TEST_CASE("each router on the way carries out the command that the pop modes leave for it", "",
                         changing_engines) {
-  const lists some = {{advance},
-                      {nop, advance},
-                      {advance, nop, advance, advance},
-                      {nop, nop, nop, nop, nop, nop, nop, advance},
-                      {advance, advance, nop, nop, advance},
-                      {unheard(advance), advance}};
+  const lists some = {{switch_adv},
+                      {nop, switch_adv},
+                      {switch_adv, nop, switch_adv, switch_adv},
+                      {nop, nop, nop, nop, nop, nop, nop, switch_adv},
+                      {switch_adv, switch_adv, nop, nop, switch_adv},
+                      {unheard(switch_adv), switch_adv}};
   for (pop when : {pop::never, pop::always, pop::on_advance, pop::on_advance_or_nop})
     for (const auto& list : some) {
       fabric f{row_of(11, when), TestType{}};
@@ -113,7 +111,7 @@ TEMPLATE_LIST_TEST_CASE("each router on the way carries out the command that the
       for (int x = 1; x < 10; ++x) {
         const int now = static_cast<int>(at_list(head)) & 3;
         INFO("pop " << static_cast<int>(when) << ", list of " << list.size() << ", column " << x);
-        CHECK(heard(f, x, 0).size() == (now == static_cast<int>(advance) ? 0u : 1u));
+        CHECK(heard(f, x, 0).size() == (now == static_cast<int>(switch_adv) ? 0u : 1u));
         head += when == pop::always || (when == pop::on_advance && now == 1) ||
                 (when == pop::on_advance_or_nop && now < 2);
       }
@@ -125,9 +123,9 @@ TEMPLATE_LIST_TEST_CASE(
     "a control wavelet with a task is heard where its command lets it, and its data reach all of them", "",
     changing_engines) {
   fabric f{row_of(6, pop::always), TestType{}};
-  f.launch<&conductor::call>(at(0, 0), command_list{nop, unheard(advance), nop, unheard(nop)}, 7);
+  f.launch<&conductor::call>(at(0, 0), command_list{nop, unheard(switch_adv), nop, unheard(nop)}, 7);
   for (int x = 1; x < 6; ++x) CHECK(heard(f, x, 0).size() == (x == 2 || x == 4 ? 0u : 1u));
-  f.launch<&conductor::call_with>(at(0, 0), command_list{advance, nop, unheard(nop)}, 7, 234);
+  f.launch<&conductor::call_with>(at(0, 0), command_list{switch_adv, nop, unheard(nop)}, 7, 234);
   CHECK(heard(f, 1, 0) == std::vector<i32>{1000, 1234});
   CHECK(heard(f, 2, 0).empty());
   CHECK(heard(f, 3, 0) == std::vector<i32>{1000});
@@ -136,16 +134,16 @@ TEMPLATE_LIST_TEST_CASE(
 
 TEMPLATE_LIST_TEST_CASE("a table names the commands that a program may send", "", changing_engines) {
   struct quiet {
-    void go(pe& me) { me.send_control(red, {nop, reset}); }
-    static consteval auto tasks() { return table(launch<&quiet::go>(), sends<red>(), steers<red>(advance)); }
+    void go(pe& me) { me.send_control(red, {nop, switch_rst}); }
+    using tasks = task_list<launch<&quiet::go>, sends<red>, steers<red, switch_adv>>;
   };
   layout l{wse2, 3, 1};
-  l.place(at(1, 0), program_v<quiet>).place(columns(0, end, 2), program_v<player>);
+  l.place<quiet>(at(1, 0)).place<player>(columns(0, edge, 2));
   l.path(red, at(1, 0), ramp >> west, switches{.pos1 = {.to = east}})
       .path(red, at(0, 0), east >> ramp)
       .path(red, at(2, 0), west >> ramp);
   fabric f{l, TestType{}};
-  CHECK_THROWS_WITH(f.launch(at(1, 0)), Contains("its table does not say steers<color>(reset)"));
+  CHECK_THROWS_WITH(f.launch(at(1, 0)), Contains("its table does not say steers<color, switch_rst>"));
 }
 
 // ---- waiting at a switch ------------------------------------------------------------------------
@@ -159,22 +157,20 @@ struct in_turn {
   std::vector<i32> heard;
   void go(pe& me) {
     for (i32 i = 0; i < words; ++i) me.send(red, 100 * me.x() + i);
-    me.send_control(red, advance);
+    me.send_control(red, switch_adv);
   }
   void forget(pe& me) { me.send(red, me.x()); }
   void hear(pe&, i32 x) { heard.push_back(x); }
-  static consteval auto tasks() {
-    return table(launch<&in_turn::go>(), launch<&in_turn::forget>(), on<red, &in_turn::hear>(), sends<red>(),
-                 steers<red>(advance));
-  }
+  using tasks = task_list<launch<&in_turn::go>, launch<&in_turn::forget>, on<red, &in_turn::hear>, sends<red>,
+                          steers<red, switch_adv>>;
 };
 
 layout queue_of(int width) {
   layout l{wse2, width, 1};
-  l.place(all, program_v<in_turn>)
+  l.place<in_turn>(all)
       .path(red, at(0, 0), east >> ramp)
-      .path(red, at(end - 1, 0), ramp >> west, switches{.pos1 = {.to = ramp}});
-  return l.path(red, columns(1, end - 1), ramp >> west,
+      .path(red, at(edge - 1, 0), ramp >> west, switches{.pos1 = {.to = ramp}});
+  return l.path(red, columns(1, edge - 1), ramp >> west,
                 switches{.pos1 = {.from = east}, .pop = pop::on_advance});
 }
 
@@ -192,7 +188,7 @@ TEMPLATE_LIST_TEST_CASE("who is not selected waits, and nothing is lost", "", ch
   for (int width : {2, 3, 12, 40}) {
     fabric f{queue_of(width), TestType{}};
     for (int x = 1; x < width; ++x) f.program_at<in_turn>({x, 0}).words = 1 + x % 7;
-    f.launch<&in_turn::go>(columns(1, end));
+    f.launch<&in_turn::go>(columns(1, edge));
     std::vector<i32> expected;
     for (int x = 1; x < width; ++x)
       for (i32 i = 0; i < 1 + x % 7; ++i) expected.push_back(100 * x + i);
@@ -202,7 +198,7 @@ TEMPLATE_LIST_TEST_CASE("who is not selected waits, and nothing is lost", "", ch
 
 TEMPLATE_LIST_TEST_CASE("a report names the router, the position and the remedy", "", changing_engines) {
   fabric f{queue_of(5), TestType{}};
-  f.start<&in_turn::go>(columns(2, end));
+  f.start<&in_turn::go>(columns(2, edge));
   const std::string text = report_of([&] { f.launch<&in_turn::forget>(at(1, 0)); });
   CHECK_THAT(
       text, Contains("PE(1, 0), router: ") && Contains("of color 0 wait for the switch to leave position 0"));
@@ -215,14 +211,14 @@ namespace {
 struct reader {
   i32 x[4]{};
   void read(pe& me) { me.async(mov(mem(x), fabin(red))); }
-  static consteval auto tasks() { return table(launch<&reader::read>(), reads<red>()); }
+  using tasks = task_list<launch<&reader::read>, reads<red>>;
 };
 
 }  // namespace
 
 TEMPLATE_LIST_TEST_CASE("who waits for wavelets that wait at a switch is told so", "", changing_engines) {
   layout l{wse2, 3, 1};
-  l.place(columns(1, end), program_v<conductor>).place(at(0, 0), program_v<reader>);
+  l.place<conductor>(columns(1, edge)).place<reader>(at(0, 0));
   l.path(red, at(0, 0), east >> ramp)
       .path(red, at(1, 0), ramp >> west, switches{.pos1 = {.from = east}})
       .path(red, at(2, 0), ramp >> west);
@@ -232,7 +228,7 @@ TEMPLATE_LIST_TEST_CASE("who waits for wavelets that wait at a switch is told so
   const std::string text = report_of([&] { f.run(); });
   CHECK_THAT(text, Contains("PE(0, 0) waits for color 0, which waits at the router of PE(1, 0): no control "
                             "wavelet moves its switch."));
-  f.launch<&conductor::tell>(at(1, 0), command_list{advance});
+  f.launch<&conductor::tell>(at(1, 0), command_list{switch_adv});
   CHECK(f.program_at<reader>({0, 0}).x[3] == 3);
 }
 
@@ -253,19 +249,17 @@ struct station {
     me.async(mov(fabout(red), mem(words)), then<&station::hand_over>());
   }
   void hand_over(pe& me) {
-    me.send_control(red, {advance, advance, nop, nop, advance});
-    me.send_control(red, advance);
+    me.send_control(red, {switch_adv, switch_adv, nop, nop, switch_adv});
+    me.send_control(red, switch_adv);
   }
   void hear(pe&, i32 x) { heard.push_back(x); }
-  static consteval auto tasks() {
-    return table(launch<&station::start>(), local<&station::hand_over>(), on<red, &station::hear>(),
-                 sends<red>(), steers<red>(advance));
-  }
+  using tasks = task_list<launch<&station::start>, local<&station::hand_over>, on<red, &station::hear>,
+                          sends<red>, steers<red, switch_adv>>;
 };
 
 layout localized(int width) {
   layout l{wse2, width, 1};
-  l.place(all, program_v<station>);
+  l.place<station>(all);
   const auto kind = [&](int x, int start) {
     const bool last = x == width - 1;
     const ports on = last ? ports{ramp} : east | ramp;
@@ -319,7 +313,7 @@ struct summing {
     mine = me.x() + 1, sum = mine, missing = me.width() - 1, torn_down = false;
     if (me.west_edge()) return;
     me.send(red, mine);
-    me.send_control(red, me.east_edge() ? teardown : advance);
+    me.send_control(red, me.east_edge() ? teardown : switch_adv);
   }
   void take(pe& me, i32 x) {
     if (!me.west_edge()) {
@@ -339,19 +333,18 @@ struct summing {
     me.send(red, sum);
   }
   void open_twice(pe& me) { me.reopen(red); }
-  static consteval auto tasks() {
-    return table(launch<&summing::start>(), launch<&summing::open_twice>(), on<red, &summing::take>(),
-                 sends<red>(), steers<red>(advance, teardown), on_teardown<red, &summing::torn_down>());
-  }
+  using tasks =
+      task_list<launch<&summing::start>, launch<&summing::open_twice>, on<red, &summing::take>, sends<red>,
+                steers<red, switch_adv, teardown>, on_teardown<red, &summing::torn_down>>;
 };
 
 layout sum_of(int width, const program& p = program_v<summing>) {
   layout l{wse2, width, 1};
-  l.place(all, p).path(red, at(0, 0), east >> ramp).path(red, at(end - 1, 0), ramp >> west);
-  l.path(red, columns(1, end - 1), ramp >> west, switches{.pos1 = {.from = east}, .pop = pop::on_advance});
+  l.place(all, p).path(red, at(0, 0), east >> ramp).path(red, at(edge - 1, 0), ramp >> west);
+  l.path(red, columns(1, edge - 1), ramp >> west, switches{.pos1 = {.from = east}, .pop = pop::on_advance});
   l.path(red, at(0, 0), ramp >> east, phase{1})
-      .path(red, columns(1, end - 1), west >> (ramp | east), phase{1});
-  return l.path(red, at(end - 1, 0), west >> ramp, phase{1});
+      .path(red, columns(1, edge - 1), west >> (ramp | east), phase{1});
+  return l.path(red, at(edge - 1, 0), west >> ramp, phase{1});
 }
 
 }  // namespace
@@ -372,14 +365,12 @@ TEMPLATE_LIST_TEST_CASE("only a color that is torn down can be reopened, and onl
   struct wrong {
     void go(pe& me) { me.send_control(red, teardown); }
     void torn_down(pe& me) { me.reopen(red, phase{3}); }
-    static consteval auto tasks() {
-      return table(launch<&wrong::go>(), sends<red>(), steers<red>(teardown),
-                   on_teardown<red, &wrong::torn_down>());
-    }
+    using tasks =
+        task_list<launch<&wrong::go>, sends<red>, steers<red, teardown>, on_teardown<red, &wrong::torn_down>>;
   };
   layout l{wse2, 2, 1};
-  l.place(at(0, 0), program_v<wrong>)
-      .place(at(1, 0), program_v<player>)
+  l.place<wrong>(at(0, 0))
+      .place<player>(at(1, 0))
       .path(red, at(0, 0), ramp >> east)
       .path(red, at(1, 0), west >> ramp);
   fabric g{l, TestType{}};
@@ -394,10 +385,8 @@ struct doorkeeper {
   void hear(pe&, i32 x) { heard.push_back(x); }
   void open(pe& me) { me.reopen(red); }
   void ignore(pe&) {}
-  static consteval auto tasks() {
-    return table(launch<&doorkeeper::open>(), on<red, &doorkeeper::hear>(),
-                 on_teardown<red, &doorkeeper::ignore>());
-  }
+  using tasks =
+      task_list<launch<&doorkeeper::open>, on<red, &doorkeeper::hear>, on_teardown<red, &doorkeeper::ignore>>;
 };
 
 }  // namespace
@@ -408,12 +397,11 @@ TEMPLATE_LIST_TEST_CASE("a closed path lets nothing in until it is opened, and t
     void knock(pe& me, i32 x) { me.send(red, x); }
     // where nobody pops, all routers carry out the nop
     void shut(pe& me) { me.send_control(red, {nop, teardown}); }
-    static consteval auto tasks() {
-      return table(launch<&visitor::knock>(), launch<&visitor::shut>(), sends<red>(), steers<red>(teardown));
-    }
+    using tasks =
+        task_list<launch<&visitor::knock>, launch<&visitor::shut>, sends<red>, steers<red, teardown>>;
   };
   layout l{wse2, 2, 1};
-  l.place(at(0, 0), program_v<visitor>).place(at(1, 0), program_v<doorkeeper>);
+  l.place<visitor>(at(0, 0)).place<doorkeeper>(at(1, 0));
   l.path(red, at(0, 0), ramp >> east).path(red, at(1, 0), west >> ramp, starts_closed);
   fabric f{l, TestType{}};
   const std::string text = report_of([&] { f.launch<&visitor::knock>(at(0, 0), 5); });
@@ -439,17 +427,15 @@ struct source {
   void count_and_call(pe& me, int n) {
     for (int i = 0; i < n; ++i) me.send(red, i), me.send_control(red, 7, static_cast<u16>(i));
   }
-  static consteval auto tasks() {
-    return table(launch<&source::count>(), launch<&source::count_and_call>(), sends<red>());
-  }
+  using tasks = task_list<launch<&source::count>, launch<&source::count_and_call>, sends<red>>;
 };
 
 template <class Filter>
 layout filtered_row(int width, const Filter& f) {
   layout l{wse2, width, 1};
-  l.place(at(0, 0), program_v<source>).place(columns(1, end), program_v<player>);
-  l.path(red, at(0, 0), ramp >> east).path(red, columns(1, end - 1), west >> (ramp | east), f);
-  return l.path(red, at(end - 1, 0), west >> ramp);
+  l.place<source>(at(0, 0)).place<player>(columns(1, edge));
+  l.path(red, at(0, 0), ramp >> east).path(red, columns(1, edge - 1), west >> (ramp | east), f);
+  return l.path(red, at(edge - 1, 0), west >> ramp);
 }
 
 /// Counts as the machine's registers do: from `start`, back to 0 after `period` - 1.
@@ -523,25 +509,25 @@ struct scatterer {
   void scatter(pe& me, int n) {
     for (int i = 0; i < n; ++i) me.send(numbered, {static_cast<i16>(10 * i), static_cast<u16>(i)});
   }
-  static consteval auto tasks() { return table(launch<&scatterer::scatter>(), sends<numbered>()); }
+  using tasks = task_list<launch<&scatterer::scatter>, sends<numbered>>;
 };
 struct part_owner {
   std::vector<i32> heard;
   void hear(pe&, i16 x, u16 at) { heard.push_back(x + at); }
-  static consteval auto tasks() { return table(on<numbered, &part_owner::hear>()); }
+  using tasks = task_list<on<numbered, &part_owner::hear>>;
 };
 
 }  // namespace
 
 TEMPLATE_LIST_TEST_CASE("a range of indices gives each PE its part", "", changing_engines) {
   layout l{wse2, 5, 3};
-  l.place(at(0, 0), program_v<scatterer>).place(columns(1, end), program_v<part_owner>);
+  l.place<scatterer>(at(0, 0)).place<part_owner>(columns(1, edge));
   l.path(numbered, at(0, 0), ramp >> (east | south))
       .path(numbered, at(0, 1), north >> (east | south))
       .path(numbered, at(0, 2), north >> east);
   const range_filter part{.first = 0, .last = 2, .per_column = 3, .per_row = 12};
-  l.path(numbered, columns(1, end - 1), west >> (ramp | east), part);
-  l.path(numbered, column(end - 1), west >> ramp, range_filter{.first = 9, .last = 11, .per_row = 12});
+  l.path(numbered, columns(1, edge - 1), west >> (ramp | east), part);
+  l.path(numbered, column(edge - 1), west >> ramp, range_filter{.first = 9, .last = 11, .per_row = 12});
   fabric f{l, TestType{}};
   f.launch<&scatterer::scatter>(at(0, 0), 40);
   for (int y = 0; y < 3; ++y)

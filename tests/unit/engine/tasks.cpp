@@ -38,9 +38,7 @@ struct two_steps {
     if (log.length < 5) me.activate<&two_steps::later>();
     log.note('c');
   }
-  static consteval auto tasks() {
-    return table(launch<&two_steps::start>(), local<&two_steps::sooner>(), local<&two_steps::later>());
-  }
+  using tasks = task_list<launch<&two_steps::start>, local<&two_steps::sooner>, local<&two_steps::later>>;
 };
 
 }  // namespace
@@ -48,7 +46,7 @@ struct two_steps {
 TEMPLATE_LIST_TEST_CASE(
     "a task runs to completion, activation is one bit, and the first local task of the table goes first", "",
     every_engine) {
-  fabric f{layout{wse2, 1, 1}.place(all, program_v<two_steps>), TestType{}};
+  fabric f{layout{wse2, 1, 1}.place<two_steps>(all), TestType{}};
   const outcome o = f.launch();
   CHECK(f.read(0, 0, &two_steps::log).text.data() == std::string("stabcbc"));
   CHECK(o.tasks == 4);
@@ -69,10 +67,8 @@ struct waiting_room {
   }
   void want(pe& me) { me.activate<&waiting_room::router_switch>(); }
   void open(pe& me) { me.unblock<&waiting_room::router_switch>(); }
-  static consteval auto tasks() {
-    return table(local<&waiting_room::boot>(active), local<&waiting_room::router_switch>(blocked),
-                 launch<&waiting_room::want>(), launch<&waiting_room::open>());
-  }
+  using tasks = task_list<local<&waiting_room::boot, active>, local<&waiting_room::router_switch, blocked>,
+                          launch<&waiting_room::want>, launch<&waiting_room::open>>;
 };
 
 std::string text_of(fabric& f) { return f.read(0, 0, &waiting_room::log).text.data(); }
@@ -81,7 +77,7 @@ std::string text_of(fabric& f) { return f.read(0, 0, &waiting_room::log).text.da
 
 TEMPLATE_LIST_TEST_CASE("a task may be active or blocked from the start; a blocked task keeps its activation",
                         "", every_engine) {
-  fabric f{layout{wse2, 1, 1}.place(all, program_v<waiting_room>), TestType{}};
+  fabric f{layout{wse2, 1, 1}.place<waiting_room>(all), TestType{}};
   CHECK(text_of(f).empty());
   f.run();
   CHECK(text_of(f) == "b");
@@ -100,7 +96,7 @@ struct counter {
   void count(pe& me, int n) {
     for (int i = 1; i <= n; ++i) me.send(red, static_cast<f32>(i));
   }
-  static consteval auto tasks() { return table(launch<&counter::count>(), sends<red>()); }
+  using tasks = task_list<launch<&counter::count>, sends<red>>;
 };
 
 /// Takes a wavelet only when it is told to.
@@ -112,12 +108,12 @@ struct gated {
     if (++taken == 3) me.block<red>();
   }
   void open(pe& me) { me.unblock<red>(); }
-  static consteval auto tasks() { return table(on<red, &gated::take>(blocked), launch<&gated::open>()); }
+  using tasks = task_list<on<red, &gated::take, blocked>, launch<&gated::open>>;
 };
 
 constexpr layout router_switch = layout{wse2, 2, 1}
-                                     .place(column(0), program_v<counter>)
-                                     .place(column(1), program_v<gated>)
+                                     .place<counter>(column(0))
+                                     .place<gated>(column(1))
                                      .path(red, column(0), ramp >> east)
                                      .path(red, column(1), west >> ramp);
 static_assert(routed<router_switch>());
@@ -142,7 +138,7 @@ struct two_sends {
     me.async(mov(fabout(red), mem(x).part(0, reds)));
     me.async(mov(fabout(blue), mem(x).part(0, blues)));
   }
-  static consteval auto tasks() { return table(launch<&two_sends::start>(), sends<red>(), sends<blue>()); }
+  using tasks = task_list<launch<&two_sends::start>, sends<red, blue>>;
 };
 
 /// Two receives, one of which activates the join and the other of which unblocks it.
@@ -157,14 +153,12 @@ struct joined {
     me.block<&joined::join>();
     ++joins;
   }
-  static consteval auto tasks() {
-    return table(launch<&joined::start>(), local<&joined::join>(blocked), reads<red>(), reads<blue>());
-  }
+  using tasks = task_list<launch<&joined::start>, local<&joined::join, blocked>, reads<red, blue>>;
 };
 
 constexpr layout join_plan = layout{wse3, 2, 1}
-                                 .place(column(0), program_v<two_sends>)
-                                 .place(column(1), program_v<joined>)
+                                 .place<two_sends>(column(0))
+                                 .place<joined>(column(1))
                                  .path(red, column(0), ramp >> east)
                                  .path(red, column(1), west >> ramp)
                                  .path(blue, column(0), ramp >> east)
@@ -200,24 +194,22 @@ struct register_machine {
     for (int i = 0; i < times; ++i) value *= x;
   }
   void place(pe& me) { value += static_cast<f32>(10 * me.x() + 100 * me.y()); }
-  static consteval auto tasks() {
-    return table(launch<&register_machine::add>(), launch<&register_machine::mul>(),
-                 launch<&register_machine::place>());
-  }
+  using tasks = task_list<launch<&register_machine::add>, launch<&register_machine::mul>,
+                          launch<&register_machine::place>>;
 };
 
 struct idle {
   void nothing(pe&) {}
-  static consteval auto tasks() { return table(local<&idle::nothing>()); }
+  using tasks = task_list<local<&idle::nothing>>;
 };
 
 }  // namespace
 
 TEMPLATE_LIST_TEST_CASE("host calls carry arguments, cover areas and run in their order", "", every_engine) {
-  fabric f{layout{wse2, 3, 2}.place(all, program_v<register_machine>), TestType{}};
+  fabric f{layout{wse2, 3, 2}.place<register_machine>(all), TestType{}};
   f.start<&register_machine::add>(all, 2.f);
-  f.start<&register_machine::mul>(columns(1, end), 3.f, 2);
-  f.start<&register_machine::add>(at(2, end - 1), 0.5f);
+  f.start<&register_machine::mul>(columns(1, edge), 3.f, 2);
+  f.start<&register_machine::add>(at(2, edge - 1), 0.5f);
   const outcome o = f.run();
   CHECK(o.tasks == 6 + 4 + 1);
   CHECK(f.read(0, 0, &register_machine::value) == 3);
@@ -232,18 +224,17 @@ TEMPLATE_LIST_TEST_CASE("host calls carry arguments, cover areas and run in thei
 
 TEMPLATE_LIST_TEST_CASE("a launch that names nothing, too little or the wrong place is a fault", "",
                         every_engine) {
-  fabric f{layout{wse2, 3, 1}.place(at(0, 0), program_v<register_machine>).place(at(1, 0), program_v<idle>),
-           TestType{}};
+  fabric f{layout{wse2, 3, 1}.place<register_machine>(at(0, 0)).place<idle>(at(1, 0)), TestType{}};
   CHECK_THROWS_WITH(f.launch(0, 0), Contains("register_machine has several host functions"));
   CHECK_THROWS_WITH(f.launch(1, 0), Contains("idle has no host function"));
   CHECK_THROWS_WITH(f.launch(2, 0), Contains("there is no program at PE(2, 0) of a grid of 3 x 1"));
-  CHECK_THROWS_WITH(f.launch(columns(3, end)), Contains("no PE in the area"));
+  CHECK_THROWS_WITH(f.launch(columns(3, edge)), Contains("no PE in the area"));
   CHECK_THROWS_WITH(f.launch<&register_machine::add>(at(1, 0), 1.f),
-                    Contains("idle at PE(1, 0) does not bind launch<&add>()"));
+                    Contains("idle at PE(1, 0) does not bind launch<&add>"));
 }
 
 TEMPLATE_LIST_TEST_CASE("a member is read with the type of the program that was placed", "", every_engine) {
-  fabric f{layout{wse2, 2, 1}.place(at(0, 0), program_v<register_machine>), TestType{}};
+  fabric f{layout{wse2, 2, 1}.place<register_machine>(at(0, 0)), TestType{}};
   CHECK(f.read(0, 0, &register_machine::value) == 1);
   CHECK_THROWS_WITH(f.read(0, 0, &gated::sum),
                     Contains("PE(0, 0) runs") && Contains("register_machine, not") && Contains("gated"));
@@ -259,7 +250,7 @@ struct remote {
     me.send_control(red, id, 513);
     me.send(red, 2.f);
   }
-  static consteval auto tasks() { return table(launch<&remote::go>(), sends<red>()); }
+  using tasks = task_list<launch<&remote::go>, sends<red>>;
 };
 
 struct controlled {
@@ -269,15 +260,13 @@ struct controlled {
   void take(pe&, f32 x) { last = x, log.note('d'); }
   void plain(pe&) { log.note('p'); }
   void with_data(pe&, u16 x) { data = x, log.note('c'); }
-  static consteval auto tasks() {
-    return table(on<red, &controlled::take>(), control<7, &controlled::plain>(),
-                 control<63, &controlled::with_data>());
-  }
+  using tasks = task_list<on<red, &controlled::take>, control<7, &controlled::plain>,
+                          control<63, &controlled::with_data>>;
 };
 
 constexpr layout controls = layout{wse2, 3, 1}
-                                .place(column(0), program_v<remote>)
-                                .place(columns(1, end), program_v<controlled>)
+                                .place<remote>(column(0))
+                                .place<controlled>(columns(1, edge))
                                 .path(red, column(0), ramp >> east)
                                 .path(red, column(1), west >> (ramp | east))
                                 .path(red, column(2), west >> ramp);
@@ -337,15 +326,16 @@ struct hurried {
   void step(pe&) { log.note('s'); }
 
   using step_task = local<&hurried::step>;
-  using tasks = task_list<local<&hurried::other>, std::conditional_t<local_first, urgent<step_task>, step_task>,
-                          urgent<on<blue, &hurried::fast>>, launch<&hurried::go>, on<red, &hurried::slow>,
-                          reads<delay>, sends<red, blue, delay>>;
+  using tasks =
+      task_list<local<&hurried::other>, std::conditional_t<local_first, urgent<step_task>, step_task>,
+                urgent<on<blue, &hurried::fast>>, launch<&hurried::go>, on<red, &hurried::slow>, reads<delay>,
+                sends<red, blue, delay>>;
 };
 
 template <class P, class Engine>
 std::string order_of() {
   layout l{wse2, 1, 1};
-  l.place(all, program_v<P>);
+  l.place<P>(all);
   for (const auto c : {red, blue, delay}) l.path(c, all, ramp >> ramp);
   fabric f{l, Engine{}};
   f.launch(0, 0);
@@ -379,14 +369,14 @@ struct asking {
 };
 struct answering {
   void hear(pe& me, f32 x) { me.send(blue, x); }
-  static consteval auto tasks() { return table(on<red, &answering::hear>(), sends<blue, red>()); }
+  using tasks = task_list<on<red, &answering::hear>, sends_after<blue, red>>;
 };
 
 template <bool computes_long>
 std::string order_between_bands(int threads) {
   layout l{host, 2, 1};
-  l.place(at(0, 0), program_v<asking<computes_long>>);
-  l.place(at(1, 0), program_v<answering>);
+  l.place<asking<computes_long>>(at(0, 0));
+  l.place<answering>(at(1, 0));
   l.path(red, at(0, 0), ramp >> east)
       .path(red, at(1, 0), west >> ramp)
       .path(blue, at(1, 0), ramp >> west)
@@ -422,14 +412,12 @@ struct thinking {
   void computed(pe&) { log.note('c'); }
   void hear(pe&, f32) { log.note('a'); }
 
-  static consteval auto tasks() {
-    return table(launch<&thinking::go>(), local<&thinking::computed>(), on<blue, &thinking::hear>(),
-                 sends<red>());
-  }
+  using tasks =
+      task_list<launch<&thinking::go>, local<&thinking::computed>, on<blue, &thinking::hear>, sends<red>>;
 };
 layout question() {
   layout l{host, 2, 1};
-  l.place(at(0, 0), program_v<thinking>).place(at(1, 0), program_v<answering>);
+  l.place<thinking>(at(0, 0)).place<answering>(at(1, 0));
   l.path(red, at(0, 0), ramp >> east)
       .path(red, at(1, 0), west >> ramp)
       .path(blue, at(1, 0), ramp >> west)
@@ -468,7 +456,7 @@ struct stumbling {
     if (++done == 1) throw fault("wsl: too steep");
   }
   void computed(pe&) { done += 10; }
-  static consteval auto tasks() { return table(launch<&stumbling::go>(), local<&stumbling::computed>()); }
+  using tasks = task_list<launch<&stumbling::go>, local<&stumbling::computed>>;
 };
 
 }  // namespace
@@ -476,7 +464,7 @@ struct stumbling {
 TEST_CASE("what fails beside the tasks says where, and the rest is done by the next run") {
   for (int threads : {1, 2, 8}) {
     layout l{host, 2, 1};
-    l.place(all, program_v<stumbling>);
+    l.place<stumbling>(all);
     fabric f{l, threaded{.threads = threads, .pes_per_partition = 2}};
     f.start<&stumbling::go>(all);
     CHECK_THROWS_WITH(f.run(), Catch::Contains("too steep") && Catch::Contains("PE(1, 0) of"));
@@ -492,16 +480,14 @@ namespace {
 
 struct failing {
   void go(pe&) { throw fault("wsl: no"); }
-  static consteval auto tasks() { return table(launch<&failing::go>()); }
+  using tasks = task_list<launch<&failing::go>>;
 };
 struct putting_off {
   int done = 0;
 
   void go(pe& me) { me.activate<&putting_off::compute>(); }
   void compute(pe&) { ++done; }
-  static consteval auto tasks() {
-    return table(launch<&putting_off::go>(), long_running(local<&putting_off::compute>()));
-  }
+  using tasks = task_list<launch<&putting_off::go>, long_running<local<&putting_off::compute>>>;
 };
 
 }  // namespace
@@ -509,7 +495,7 @@ struct putting_off {
 TEST_CASE("what a fault has left undone is done by the next run, on any number of threads") {
   for (int threads : {1, 2, 8}) {
     layout l{host, 2, 1};
-    l.place(at(0, 0), program_v<failing>).place(at(1, 0), program_v<putting_off>);
+    l.place<failing>(at(0, 0)).place<putting_off>(at(1, 0));
     fabric f{l, threaded{.threads = threads, .pes_per_partition = 1}};
     f.start<&failing::go>(at(0, 0));
     f.start<&putting_off::go>(at(1, 0));
@@ -534,13 +520,11 @@ struct impatient {
   }
   void hear(pe&, f32) { here = true; }
 
-  static consteval auto tasks() {
-    return table(launch<&impatient::go>(), local<&impatient::look>(), urgent(on<red, &impatient::hear>()));
-  }
+  using tasks = task_list<launch<&impatient::go>, local<&impatient::look>, urgent<on<red, &impatient::hear>>>;
 };
 struct forgetful {
   void go(pe& me) { me.send(red, 1.f); }
-  static consteval auto tasks() { return table(launch<&forgetful::go>(), sends<red>()); }
+  using tasks = task_list<launch<&forgetful::go>, sends<red>>;
 };
 
 }  // namespace
@@ -549,7 +533,7 @@ TEST_CASE("a PE that stays busy until a word comes gets the word") {
   u64 turns[2] = {};
   for (int threads : {1, 2}) {
     layout l{host, 2, 1};
-    l.place(at(0, 0), program_v<forgetful>).place(at(1, 0), program_v<impatient>);
+    l.place<forgetful>(at(0, 0)).place<impatient>(at(1, 0));
     l.path(red, at(0, 0), ramp >> east).path(red, at(1, 0), west >> ramp);
     fabric f{l, threaded{.threads = threads, .pes_per_partition = 1}};
     f.start<&impatient::go>(at(1, 0));
@@ -566,9 +550,9 @@ TEMPLATE_LIST_TEST_CASE("a program knows its machine", "", every_engine) {
     const char* name = "";
     int microthreads = 0;
     void go(pe& me) { name = me.machine().name, microthreads = me.machine().microthreads; }
-    static consteval auto tasks() { return table(launch<&curious::go>()); }
+    using tasks = task_list<launch<&curious::go>>;
   };
-  const layout l = layout{wse3, 1, 1}.place(all, program_v<curious>);
+  const layout l = layout{wse3, 1, 1}.place<curious>(all);
   fabric f{l, TestType{}};
   f.launch(0, 0);
   CHECK(f.read(0, 0, &curious::name) == std::string("wse3"));
@@ -587,8 +571,9 @@ struct impatient_caller {
     static_cast<void>(call_itself(me));
   }
   void give(pe& me) { me.send(red, 1.f); }
-  using tasks = task_list<launch<&impatient_caller::call>, launch<&impatient_caller::call_itself>,
-                          launch<&impatient_caller::give>, local<&impatient_caller::take>, reads<red>, sends<red>>;
+  using tasks =
+      task_list<launch<&impatient_caller::call>, launch<&impatient_caller::call_itself>,
+                launch<&impatient_caller::give>, local<&impatient_caller::take>, reads<red>, sends<red>>;
 };
 
 }  // namespace
@@ -596,7 +581,8 @@ struct impatient_caller {
 TEMPLATE_LIST_TEST_CASE("a task that waits is not called like a function", "", every_engine) {
   const layout l = layout{wse2, 1, 1}.place<impatient_caller>(all).path(red, all, ramp >> ramp);
   fabric f{l, TestType{}};
-  CHECK_THROWS_WITH(f.launch<&impatient_caller::call>(all), Contains("a task that waits was called like a function"));
+  CHECK_THROWS_WITH(f.launch<&impatient_caller::call>(all),
+                    Contains("a task that waits was called like a function"));
   fabric g{l, TestType{}};
   g.start<&impatient_caller::give>(all);
   CHECK_THROWS_WITH(g.launch<&impatient_caller::call_itself>(all),

@@ -43,9 +43,9 @@ struct adder {
     sum += x;
     if (me.y() >= first_thrower) throw std::out_of_range(std::to_string(me.y()));
   }
-  static consteval auto tasks() { return table(launch<&adder::add>()); }
+  using tasks = task_list<launch<&adder::add>>;
 };
-const layout adders = layout{wse2, 9, 9}.place(all, program_v<adder>);
+const layout adders = layout{wse2, 9, 9}.place<adder>(all);
 
 }  // namespace
 
@@ -96,10 +96,8 @@ struct sender {
   }
   void step(pe& me) { go(me, n); }
   void by_task(pe& me, u32 count) { go(me, static_cast<int>(count)); }
-  static consteval auto tasks() {
-    return table(launch<&sender::go>(), launch<&sender::later>(), local<&sender::step>(),
-                 on<blue, &sender::by_task>(), sends<red>());
-  }
+  using tasks = task_list<launch<&sender::go>, launch<&sender::later>, local<&sender::step>,
+                          on<blue, &sender::by_task>, sends<red>>;
 };
 
 struct counter {
@@ -109,18 +107,18 @@ struct counter {
     if (x != next) ++wrong;
     next = x + 1;
   }
-  static consteval auto tasks() { return table(on<red, &counter::hear>()); }
+  using tasks = task_list<on<red, &counter::hear>>;
 };
 
 struct asker {
   void ask(pe& me, u32 count) { me.send(blue, count); }
-  static consteval auto tasks() { return table(launch<&asker::ask>(), sends<blue>()); }
+  using tasks = task_list<launch<&asker::ask>, sends<blue>>;
 };
 
 constexpr layout three = layout{wse2, 3, 1}
-                             .place(column(0), program_v<asker>)
-                             .place(column(1), program_v<sender>)
-                             .place(column(2), program_v<counter>)
+                             .place<asker>(column(0))
+                             .place<sender>(column(1))
+                             .place<counter>(column(2))
                              .path(blue, column(0), ramp >> east)
                              .path(blue, column(1), west >> ramp)
                              .path(red, column(1), ramp >> east)
@@ -168,14 +166,14 @@ struct tripler {
       for (u32 k = 0; k < 3; ++k) me.send(red, 3 * x + k);
     }
   }
-  static consteval auto tasks() { return table(launch<&tripler::go>(), reads<blue>(), sends<red>()); }
+  using tasks = task_list<launch<&tripler::go>, reads<blue>, sends<red>>;
 };
 
 struct asks_often {
   void ask(pe& me, u32 words) {
     for (u32 i = 0; i < words; ++i) me.send(blue, i);
   }
-  static consteval auto tasks() { return table(launch<&asks_often::ask>(), sends<blue>()); }
+  using tasks = task_list<launch<&asks_often::ask>, sends<blue>>;
 };
 
 }  // namespace
@@ -183,9 +181,7 @@ struct asks_often {
 TEMPLATE_LIST_TEST_CASE("what a task may send counts anew after each wait, also when it need not wait", "",
                         every_engine) {
   layout l{wse2, 3, 1};
-  l.place(column(0), program_v<asks_often>)
-      .place(column(1), program_v<tripler>)
-      .place(column(2), program_v<counter>);
+  l.place<asks_often>(column(0)).place<tripler>(column(1)).place<counter>(column(2));
   l.path(blue, column(0), ramp >> east)
       .path(blue, column(1), west >> ramp)
       .path(red, column(1), ramp >> east)
@@ -222,16 +218,12 @@ struct soliloquy {
     me.send(blue, 7u);
   }
   void hear(pe&, u32) { ++heard; }
-  static consteval auto tasks() {
-    return table(launch<&soliloquy::waits>(), launch<&soliloquy::beside>(), launch<&soliloquy::long_speech>(),
-                 local<&soliloquy::done>(), on<blue, &soliloquy::hear>(), reads<red>(), sends<red>(),
-                 sends<blue>());
-  }
+  using tasks =
+      task_list<launch<&soliloquy::waits>, launch<&soliloquy::beside>, launch<&soliloquy::long_speech>,
+                local<&soliloquy::done>, on<blue, &soliloquy::hear>, reads<red>, sends<red, blue>>;
 };
-constexpr layout alone = layout{wse2, 1, 1}
-                             .place(all, program_v<soliloquy>)
-                             .path(red, all, ramp >> ramp)
-                             .path(blue, all, ramp >> ramp);
+constexpr layout alone =
+    layout{wse2, 1, 1}.place<soliloquy>(all).path(red, all, ramp >> ramp).path(blue, all, ramp >> ramp);
 
 }  // namespace
 
@@ -271,11 +263,9 @@ struct endless {
     ++rounds;
     by_operation(me);
   }
-  static consteval auto tasks() {
-    return table(launch<&endless::by_waiting>(), launch<&endless::by_task>(),
-                 launch<&endless::by_operation>(), local<&endless::again>(), local<&endless::more>(),
-                 sends<red>());
-  }
+  using tasks =
+      task_list<launch<&endless::by_waiting>, launch<&endless::by_task>, launch<&endless::by_operation>,
+                local<&endless::again>, local<&endless::more>, sends<red>>;
 };
 
 /// Takes so many words, and then no more.
@@ -284,7 +274,7 @@ struct full {
   void hear(pe& me, u32) {
     if (++taken == 1000) me.block<red>();
   }
-  static consteval auto tasks() { return table(on<red, &full::hear>()); }
+  using tasks = task_list<on<red, &full::hear>>;
 };
 
 }  // namespace
@@ -292,8 +282,8 @@ struct full {
 TEMPLATE_LIST_TEST_CASE("an endless producer in front of a consumer that stops is stopped", "",
                         every_engine) {
   layout l{wse2, 2, 3};
-  l.place(column(0), program_v<endless>)
-      .place(column(1), program_v<full>)
+  l.place<endless>(column(0))
+      .place<full>(column(1))
       .path(red, column(0), ramp >> east)
       .path(red, column(1), west >> ramp);
   fabric f{l, TestType{}};
@@ -313,16 +303,16 @@ namespace {
 
 struct doubler {
   void hear(pe& me, u32 x) { me.send(blue, 2 * x); }
-  static consteval auto tasks() { return table(on<red, &doubler::hear>(), sends<blue>()); }
+  using tasks = task_list<on<red, &doubler::hear>, sends<blue>>;
 };
 /// Red comes in at the south-west corner, blue leaves at the north end of that column.
 layout corner() {
   layout l{wse2, 1, 4};
-  l.place(at(0, end - 1), program_v<doubler>)
-      .path(red, at(0, end - 1), west >> ramp)
-      .stream_in(red, at(0, end - 1), west);
-  l.path(blue, at(0, end - 1), ramp >> north)
-      .path(blue, rows(0, end - 1), south >> north)
+  l.place<doubler>(at(0, edge - 1))
+      .path(red, at(0, edge - 1), west >> ramp)
+      .stream_in(red, at(0, edge - 1), west);
+  l.path(blue, at(0, edge - 1), ramp >> north)
+      .path(blue, rows(0, edge - 1), south >> north)
       .stream_out(blue, at(0, 0), north);
   return l;
 }
@@ -364,9 +354,7 @@ struct herald {
     for (u32 i = 0; i < x.size(); ++i) x[i] = i;
     me.async(mov(fabout(red), mem(x)));
   }
-  static consteval auto tasks() {
-    return table(launch<&herald::speak>(), launch<&herald::stream>(), sends<red>());
-  }
+  using tasks = task_list<launch<&herald::speak>, launch<&herald::stream>, sends<red>>;
 };
 
 struct crowd {
@@ -378,23 +366,19 @@ struct crowd {
   void count(pe&, u16 words) { misplaced += words != heard; }
   void leave(pe& me) { me.block<red>(); }
   void come(pe& me) { me.unblock<red>(); }
-  static consteval auto tasks() {
-    return table(on<red, &crowd::hear>(), control<5, &crowd::count>(), launch<&crowd::leave>(),
-                 launch<&crowd::come>());
-  }
+  using tasks = task_list<on<red, &crowd::hear>, control<5, &crowd::count>, launch<&crowd::leave>,
+                          launch<&crowd::come>>;
 };
 
 /// From the north-west corner along row 0, and from there down every column.
 layout to_all(int w, int h) {
   layout l{host, w, h};
-  l.place(at(0, 0), program_v<herald>)
-      .place(row(0).columns(1), program_v<crowd>)
-      .place(rows(1), program_v<crowd>);
+  l.place<herald>(at(0, 0)).place<crowd>(row(0).columns(1)).place<crowd>(rows(1));
   l.path(red, at(0, 0), ramp >> (east | south))
-      .path(red, row(0).columns(1, end - 1), west >> (ramp | east | south));
-  l.path(red, at(end - 1, 0), west >> (ramp | south))
-      .path(red, rows(1, end - 1), north >> (ramp | south))
-      .path(red, row(end - 1), north >> ramp);
+      .path(red, row(0).columns(1, edge - 1), west >> (ramp | east | south));
+  l.path(red, at(edge - 1, 0), west >> (ramp | south))
+      .path(red, rows(1, edge - 1), north >> (ramp | south))
+      .path(red, row(edge - 1), north >> ramp);
   return l;
 }
 
@@ -453,17 +437,15 @@ struct bouncer {
     ++hits;
     if (x) me.send(down, x - 1);
   }
-  static consteval auto tasks() {
-    return table(launch<&bouncer::serve>(), on<down, &bouncer::from_north>(), on<up, &bouncer::from_south>(),
-                 sends<down>(), sends<up>());
-  }
+  using tasks = task_list<launch<&bouncer::serve>, on<down, &bouncer::from_north>,
+                          on<up, &bouncer::from_south>, sends<down, up>>;
 };
 
 }  // namespace
 
 TEMPLATE_LIST_TEST_CASE("words go to and fro between bands", "", every_engine) {
   layout l{wse2, 3, 2};
-  l.place(all, program_v<bouncer>).path(down, row(0), ramp >> south).path(down, row(1), north >> ramp);
+  l.place<bouncer>(all).path(down, row(0), ramp >> south).path(down, row(1), north >> ramp);
   l.path(up, row(1), ramp >> north).path(up, row(0), south >> ramp);
   fabric f{l, TestType{}};
   f.launch<&bouncer::serve>(all, 100u);
@@ -484,16 +466,12 @@ struct pacemaker {
     for (int i = 0; i < 100; ++i) me.send(pulse, next++);
     me.send(tick, 0u);
   }
-  static consteval auto tasks() {
-    return table(launch<&pacemaker::start>(), on<tock, &pacemaker::beat>(), sends<tick>(), sends<pulse>());
-  }
+  using tasks = task_list<launch<&pacemaker::start>, on<tock, &pacemaker::beat>, sends<tick, pulse>>;
 };
 struct pendulum {
   void start(pe& me) { me.send(tock, 0u); }
   void swing(pe& me, u32) { me.send(tock, 0u); }
-  static consteval auto tasks() {
-    return table(launch<&pendulum::start>(), on<tick, &pendulum::swing>(), sends<tock>());
-  }
+  using tasks = task_list<launch<&pendulum::start>, on<tick, &pendulum::swing>, sends<tock>>;
 };
 /// Its buffer never runs empty, so that what is unread moves to another one; its neighbour takes the old one
 /// at once.
@@ -502,28 +480,28 @@ struct relay {
     me.send(red, x);
     if (x % 100 == 99) me.send(trigger, x);
   }
-  static consteval auto tasks() { return table(on<pulse, &relay::pass>(), sends<red>(), sends<trigger>()); }
+  using tasks = task_list<on<pulse, &relay::pass>, sends<red, trigger>>;
 };
 struct spendthrift {
   void spend(pe& me, u32 x) {
     for (int i = 0; i < sends_of_a_data_task; ++i) me.send(flood, ~x);
   }
-  static consteval auto tasks() { return table(on<trigger, &spendthrift::spend>(), sends<flood>()); }
+  using tasks = task_list<on<trigger, &spendthrift::spend>, sends<flood>>;
 };
 struct drain {
   u32 n = 0;
   void take(pe&, u32) { ++n; }
-  static consteval auto tasks() { return table(on<flood, &drain::take>()); }
+  using tasks = task_list<on<flood, &drain::take>>;
 };
 
 /// Two partitions: the upper and the lower row.
 constexpr layout heart = layout{wse2, 4, 2}
-                             .place(at(0, 0), program_v<pendulum>)
-                             .place(at(1, 0), program_v<relay>)
-                             .place(at(2, 0), program_v<spendthrift>)
-                             .place(at(3, 0), program_v<drain>)
-                             .place(at(0, 1), program_v<pacemaker>)
-                             .place(at(3, 1), program_v<counter>)
+                             .place<pendulum>(at(0, 0))
+                             .place<relay>(at(1, 0))
+                             .place<spendthrift>(at(2, 0))
+                             .place<drain>(at(3, 0))
+                             .place<pacemaker>(at(0, 1))
+                             .place<counter>(at(3, 1))
                              .path(tick, at(0, 1), ramp >> north)
                              .path(tick, at(0, 0), south >> ramp)
                              .path(tock, at(0, 0), ramp >> south)
@@ -582,16 +560,14 @@ struct trader {
     if (give.data() != take.data()) std::fill(give.begin(), give.end(), 0u);
   }
   void took(pe&) { ++ended; }
-  static consteval auto tasks() {
-    return table(launch<&trader::begin>(), local<&trader::change>(), local<&trader::sent>(),
-                 local<&trader::took>(), sends<out>(), reads<in>());
-  }
+  using tasks = task_list<launch<&trader::begin>, local<&trader::change>, local<&trader::sent>,
+                          local<&trader::took>, sends<out>, reads<in>>;
 };
 using left_trader = trader<red, blue>;
 using right_trader = trader<blue, red>;
 constexpr layout market = layout{host, 2, 1}
-                              .place(column(0), program_v<left_trader>)
-                              .place(column(1), program_v<right_trader>)
+                              .place<left_trader>(column(0))
+                              .place<right_trader>(column(1))
                               .path(red, column(0), ramp >> east)
                               .path(red, column(1), west >> ramp)
                               .path(blue, column(1), ramp >> west)
@@ -650,7 +626,7 @@ namespace {
 struct patient {
   std::array<u32, 50> x{};
   task read(pe&, int n) { co_await mov(mem(x).part(0, n), fabin(blue)); }
-  static consteval auto tasks() { return table(launch<&patient::read>(), reads<blue>()); }
+  using tasks = task_list<launch<&patient::read>, reads<blue>>;
 };
 template <class Engine, class Use>
 std::string report_of(const layout& l, const Engine& engine, Use use) {
@@ -670,9 +646,7 @@ TEMPLATE_LIST_TEST_CASE("where queues make no difference a deadlock reads as on 
     f.launch<&tripler::go>(at(1, 0), 8);
   };
   layout l{wse2, 3, 1};
-  l.place(column(0), program_v<asks_often>)
-      .place(column(1), program_v<tripler>)
-      .place(column(2), program_v<counter>);
+  l.place<asks_often>(column(0)).place<tripler>(column(1)).place<counter>(column(2));
   l.path(blue, column(0), ramp >> east)
       .path(blue, column(1), west >> ramp)
       .path(red, column(1), ramp >> east)
@@ -693,9 +667,7 @@ TEMPLATE_LIST_TEST_CASE("where queues make no difference a deadlock reads as on 
 TEMPLATE_LIST_TEST_CASE("where data tasks wait for room the report follows them to the culprit", "",
                         threaded_engines) {
   layout l{wse2, 3, 1};
-  l.place(column(0), program_v<endless>)
-      .place(column(1), program_v<doubler>)
-      .place(column(2), program_v<patient>);
+  l.place<endless>(column(0)).place<doubler>(column(1)).place<patient>(column(2));
   l.path(red, column(0), ramp >> east)
       .path(red, column(1), west >> ramp)
       .path(blue, column(1), ramp >> east)

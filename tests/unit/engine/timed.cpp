@@ -43,14 +43,14 @@ struct calculator {
     fmax(mem(a), mem(b), mem(c)), note(me);
     add(mem(a), mem(wide).every(8), 1), note(me);  // all elements in one bank
     fmac(mem(halves), mem(halves), 2, f16(1)), note(me);
-    map([](f32 x) { return x + 1; }, mem(a), mem(b)), note(me);
+    map_each([](f32 x) { return x + 1; }, mem(a), mem(b)), note(me);
     mov(mem(a).part(0, 0), mem(b).part(0, 0)), note(me);
     mov(mem(a), box(mem(wide), {2, 8}, {1, 8})), note(me);  // the first row: one bank
     // rows are as good as arrays
     add(mem(a), box(mem(b), {4, 4}, {0, 1}), mem(c)), note(me);
     add(mem(a), box(mem(a), {4, 4}, {0, 1}), box(mem(b), {4, 4})), note(me);  // and clash as they do
   }
-  static consteval auto tasks() { return table(launch<&calculator::start>()); }
+  using tasks = task_list<launch<&calculator::start>>;
 };
 
 /// Sends n numbers east, or takes them from the west, and notes when its operation begins and when it has
@@ -64,17 +64,15 @@ struct messenger {
     begin = me.now();
   }
   void done(pe& me) { end = me.now(); }
-  static consteval auto tasks() {
-    return table(launch<&messenger::start>(), local<&messenger::done>(), sends<red>(), reads<red>());
-  }
+  using tasks = task_list<launch<&messenger::start>, local<&messenger::done>, sends<red>, reads<red>>;
 };
 
 layout line_of(const machine& m, int p) {
   layout line{m, p, 1};
-  return line.place(all, program_v<messenger>)
+  return line.place<messenger>(all)
       .path(red, column(0), ramp >> east)
-      .path(red, columns(1, end - 1), west >> east)
-      .path(red, column(end - 1), west >> ramp);
+      .path(red, columns(1, edge - 1), west >> east)
+      .path(red, column(edge - 1), west >> ramp);
 }
 
 /// Two colors from the west to the east, over the same links.
@@ -90,10 +88,8 @@ struct two_streams {
   void red_done(pe& me) { end[0] = me.now(); }
   void blue_done(pe& me) { end[1] = me.now(); }
   f32 x = 0;
-  static consteval auto tasks() {
-    return table(launch<&two_streams::start>(), local<&two_streams::red_done>(),
-                 local<&two_streams::blue_done>(), sends<red>(), sends<blue>(), reads<red>(), reads<blue>());
-  }
+  using tasks = task_list<launch<&two_streams::start>, local<&two_streams::red_done>,
+                          local<&two_streams::blue_done>, sends<red, blue>, reads<red, blue>>;
 };
 
 /// A task that computes while a message comes.
@@ -110,10 +106,8 @@ struct busy {
     me.activate<&busy::after>();
   }
   void after(pe& me) { computed = me.now(); }
-  static consteval auto tasks() {
-    return table(launch<&busy::start>(), local<&busy::compute>(), local<&busy::after>(), sends<red>(),
-                 reads<red>());
-  }
+  using tasks =
+      task_list<launch<&busy::start>, local<&busy::compute>, local<&busy::after>, sends<red>, reads<red>>;
 };
 
 /// Sends words that nobody takes at the east end, and in the middle passes them on if it is told to.
@@ -122,15 +116,13 @@ struct sender {
     if (me.west_edge()) me.async(mov(fabout(red, 1000), 1.f));
     else if (!me.east_edge() && relays) me.async(add(fabout(blue), fabin(red), 1.f));
   }
-  static consteval auto tasks() {
-    return table(launch<&sender::start>(), sends<red>(), sends<blue>(), reads<red>(), reads<blue>());
-  }
+  using tasks = task_list<launch<&sender::start>, sends<red, blue>, reads<red, blue>>;
 };
 
 u64 words_before_the_stall(layout line, bool relays) {
   fabric f{line, timed{}};
   try {
-    f.launch<&sender::start>(columns(0, end, relays ? 1 : 2), relays);
+    f.launch<&sender::start>(columns(0, edge, relays ? 1 : 2), relays);
   } catch (const deadlock& d) {
     for (const wait& w : d.open())
       if (w.why == wait::reason::output && w.at == coord{0, 0}) return 1000 - w.count;
@@ -146,15 +138,13 @@ struct clock_reader {
     me.activate<&clock_reader::later>();
   }
   void later(pe& me) { second = me.now(); }
-  static consteval auto tasks() {
-    return table(launch<&clock_reader::start>(), local<&clock_reader::later>());
-  }
+  using tasks = task_list<launch<&clock_reader::start>, local<&clock_reader::later>>;
 };
 
 template <class Engine>
 clock_reader clocks_on(const Engine& engine) {
   layout one{counted, 1, 1};
-  one.place(all, program_v<clock_reader>);
+  one.place<clock_reader>(all);
   fabric f{one, engine};
   f.launch();
   return f.program_at<clock_reader>({0, 0});
@@ -169,7 +159,7 @@ const engines::pe_cycles& cycles_of(fabric& f, coord c) {
 
 TEST_CASE("operations over memory take a setup and the elements divided by the width") {
   layout one{counted, 1, 1};
-  one.place(all, program_v<calculator>);
+  one.place<calculator>(all);
   fabric f{one, timed{}};
   const outcome o = f.launch();
   const calculator& p = f.program_at<calculator>({0, 0});
@@ -207,12 +197,12 @@ TEST_CASE("a second launch goes on from the time of the first") {
 TEST_CASE("two colors share a link word by word") {
   const int p = GENERATE(2, 5);
   layout line{wse2, p, 1};
-  const area ends = columns(0, end, p - 1);
-  line.place(ends, program_v<two_streams>);
+  const area ends = columns(0, edge, p - 1);
+  line.place<two_streams>(ends);
   for (color<f32> c : {red, blue})
     line.path(c, column(0), ramp >> east)
-        .path(c, columns(1, end - 1), west >> east)
-        .path(c, column(end - 1), west >> ramp);
+        .path(c, columns(1, edge - 1), west >> east)
+        .path(c, column(edge - 1), west >> ramp);
   fabric f{line, timed{}};
   const u64 n = 500;
   const outcome o = f.launch<&two_streams::start>(ends, static_cast<int>(n));
@@ -226,7 +216,7 @@ TEST_CASE("two colors share a link word by word") {
 TEST_CASE("a task and the words that arrive meanwhile share the datapath") {
   const int n = GENERATE(0, 20, 64);
   layout line{wse2, 2, 1};
-  line.place(all, program_v<busy>).path(red, column(0), ramp >> east).path(red, column(1), west >> ramp);
+  line.place<busy>(all).path(red, column(0), ramp >> east).path(red, column(1), west >> ramp);
   fabric f{line, timed{}};
   f.launch<&busy::start>(all, n);
   const u64 alone = 6 + 6 + (6 + 200) + 6;  // launch and setup, the task, and what reads the clock
@@ -236,16 +226,16 @@ TEST_CASE("a task and the words that arrive meanwhile share the datapath") {
 
 TEST_CASE("a pipeline stalls above 14 words in flight") {
   layout relayed{wse2, 3, 1}, direct{wse2, 3, 1};
-  relayed.place(all, program_v<sender>)
+  relayed.place<sender>(all)
       .path(red, column(0), ramp >> east)
       .path(red, column(1), west >> ramp)
       .path(blue, column(1), ramp >> east)
       .path(blue, column(2), west >> ramp);
-  direct.place(columns(0, end, 2), program_v<sender>)
+  direct.place<sender>(columns(0, edge, 2))
       .path(red, column(0), ramp >> east)
       .path(red, column(1), west >> east)
       .path(red, column(2), west >> ramp)
-      .path(blue, columns(3, end), ramp >> east);
+      .path(blue, columns(3, edge), ramp >> east);
   const u64 through = words_before_the_stall(direct, false);
   CHECK(through == 6 + 2 * 2 + 6 + 2);  // the first PE's way out, two links, and the last PE's way in
   CHECK(words_before_the_stall(relayed, true) == through + 14);
@@ -264,21 +254,20 @@ struct commander {
   }
   void hear(pe& me, f32) { heard[n++] = me.now(); }
   void torn_down(pe& me) { me.reopen(red, phase{0}); }
-  static consteval auto tasks() {
-    return table(launch<&commander::start>(), on<red, &commander::hear>(),
-                 on_teardown<red, &commander::torn_down>(), sends<red>(), steers<red>(advance, teardown));
-  }
+  using tasks =
+      task_list<launch<&commander::start>, on<red, &commander::hear>, on_teardown<red, &commander::torn_down>,
+                sends<red>, steers<red, switch_adv, teardown>>;
 };
 
 }  // namespace
 
 TEST_CASE("a switch turns for the wavelet behind the command, without a pause") {
   layout l{counted, 3, 1};
-  l.place(all, program_v<commander>);
+  l.place<commander>(all);
   l.path(red, column(1), ramp >> west, switches{.pos1 = {.to = east}});
   l.path(red, column(0), east >> ramp).path(red, column(2), west >> ramp);
   fabric f{l, timed{}};
-  f.launch<&commander::start>(at(1, 0), command_list{advance});
+  f.launch<&commander::start>(at(1, 0), command_list{switch_adv});
   // the launch's start, out of the PE, a ramp, a hop, a ramp; the turns before a send count besides
   const u64 one_way = 10 + 1 + 2 + 1 + 2;
   CHECK(f.program_at<commander>({0, 0}).heard[0] == one_way + 10);
@@ -287,7 +276,7 @@ TEST_CASE("a switch turns for the wavelet behind the command, without a pause") 
 
 TEST_CASE("a color that is torn down waits for the tasks of both PEs") {
   layout l{counted, 2, 1};
-  l.place(all, program_v<commander>).path(red, column(1), west >> ramp);
+  l.place<commander>(all).path(red, column(1), west >> ramp);
   l.path(red, column(0), ramp >> east, switches{.pos1 = {.to = east}});  // the table speaks of advance, too
   fabric f{l, timed{}};
   f.launch<&commander::start>(at(0, 0), command_list{teardown});
@@ -303,7 +292,7 @@ TEST_CASE("a machine must leave a cycle between what is done and what is seen") 
   machine m = wse2;
   m.ramp_latency = 0;
   layout one{m, 1, 1};
-  one.place(all, program_v<clock_reader>);
+  one.place<clock_reader>(all);
   CHECK_THROWS_WITH((fabric{one, timed{}}),
                     Contains("machine wse2 has a ramp_latency of 0; the timed engine needs at least 1"));
 }
@@ -341,18 +330,16 @@ struct rival {
     me.async(mov(fabout(color<u32>{0}), mem(mine)));
   }
   void hear(pe&, u32 x) { heard.push_back(static_cast<int>(x)); }
-  static consteval auto tasks() {
-    return table(launch<&rival::go>(), on<color<u32>{0}, &rival::hear>(), sends<color<u32>{0}>());
-  }
+  using tasks = task_list<launch<&rival::go>, on<color<u32>{0}, &rival::hear>, sends<color<u32>{0}>>;
 };
 
 template <class... Priority>
 std::vector<int> order_of_arrival(Priority... priority) {
   layout l{wse2, 3, 1};
-  l.place(all, program_v<rival>);
+  l.place<rival>(all);
   constexpr color<u32> c{0};
   l.path(c, column(0), ramp >> east)
-      .path(c, column(1), (ramp | west) >> east, merge, priority...)
+      .path(c, column(1), (ramp | west) >> east, merges, priority...)
       .path(c, column(2), west >> ramp);
   fabric f{l, timed{}};
   f.launch<&rival::go>(columns(0, 2));

@@ -25,7 +25,7 @@ struct speaker {
   void say(pe& me, int n) {
     for (i32 i = 1; i <= n; ++i) me.send(c, 100 * me.x() + i);
   }
-  static consteval auto tasks() { return table(launch<&speaker::say>(), sends<c>()); }
+  using tasks = task_list<launch<&speaker::say>, sends<c>>;
 };
 
 /// What is left depends on when the reset comes.
@@ -34,9 +34,7 @@ struct register_file {
   i32 sum = 0;
   void add(pe&, i32 x) { sum += x; }
   void reset(pe&, i32) { sum = 0; }
-  static consteval auto tasks() {
-    return table(on<add_it, &register_file::add>(), on<reset_it, &register_file::reset>());
-  }
+  using tasks = task_list<on<add_it, &register_file::add>, on<reset_it, &register_file::reset>>;
 };
 
 /// Keeps both apart, in memory and behind a pointer.
@@ -50,18 +48,14 @@ struct careful_file {
     list.push_back(x);
   }
   void reset(pe&, i32) { ++resets, ++*sink; }
-  static consteval auto tasks() {
-    return table(on<add_it, &careful_file::add>(), on<reset_it, &careful_file::reset>());
-  }
+  using tasks = task_list<on<add_it, &careful_file::add>, on<reset_it, &careful_file::reset>>;
 };
 
 /// A file in the middle of the second of three rows, between its two speakers.
 template <class File>
 layout talk() {
   layout l{wse2, 5, 3};
-  l.place(at(2, 1), program_v<speaker<add_it>>)
-      .place(at(4, 1), program_v<speaker<reset_it>>)
-      .place(at(3, 1), program_v<File>);
+  l.place<speaker<add_it>>(at(2, 1)).place<speaker<reset_it>>(at(4, 1)).place<File>(at(3, 1));
   return l.path(add_it, at(2, 1), ramp >> east)
       .path(add_it, at(3, 1), west >> ramp)
       .path(reset_it, at(4, 1), ramp >> west)
@@ -111,22 +105,22 @@ namespace {
 struct merged {
   i32 sum = 0;
   void hear(pe&, i32 x) { sum = sum * 3 + x; }
-  static consteval auto tasks() { return table(on<add_it, &merged::hear>()); }
+  using tasks = task_list<on<add_it, &merged::hear>>;
 };
 struct merged_by_operation {
   std::array<i32, 8> x{};
   void go(pe& me) { me.async(mov(mem(x), fabin(add_it))); }
-  static consteval auto tasks() { return table(launch<&merged_by_operation::go>(), reads<add_it>()); }
+  using tasks = task_list<launch<&merged_by_operation::go>, reads<add_it>>;
 };
 
 template <class P>
 layout from_both_sides() {
   layout l{wse2, 3, 1};
-  l.place(columns(0, end, 2), program_v<speaker<add_it>>);
-  l.place(column(1), program_v<P>);
+  l.place<speaker<add_it>>(columns(0, edge, 2));
+  l.place<P>(column(1));
   return l.path(add_it, column(0), ramp >> east)
       .path(add_it, column(2), ramp >> west)
-      .path(add_it, column(1), (west | east) >> ramp, merge);
+      .path(add_it, column(1), (west | east) >> ramp, merges);
 }
 
 }  // namespace
@@ -134,10 +128,10 @@ layout from_both_sides() {
 TEST_CASE("the order of two senders of one color is named by the senders") {
   for (const race_report& r :
        {find_race(from_both_sides<merged>(),
-                  [](fabric& f) { f.launch<&speaker<add_it>::say>(columns(0, end, 2), 4); }),
+                  [](fabric& f) { f.launch<&speaker<add_it>::say>(columns(0, edge, 2), 4); }),
         find_race(from_both_sides<merged_by_operation>(), [](fabric& f) {
           f.start<&merged_by_operation::go>(at(1, 0));
-          f.launch<&speaker<add_it>::say>(columns(0, end, 2), 4);
+          f.launch<&speaker<add_it>::say>(columns(0, edge, 2), 4);
         })}) {
     REQUIRE(r);
     CHECK(r.at == coord{1, 0});
@@ -156,7 +150,7 @@ struct picky {
     if (!open) me.block<add_it>();
   }
   void reset(pe&, i32) { open = true; }
-  static consteval auto tasks() { return table(on<add_it, &picky::add>(), on<reset_it, &picky::reset>()); }
+  using tasks = task_list<on<add_it, &picky::add>, on<reset_it, &picky::reset>>;
 };
 
 }  // namespace
@@ -174,21 +168,19 @@ namespace {
 struct witness {
   i32 last = 0;
   void hear(pe&, i32 x) { last = x; }
-  static consteval auto tasks() { return table(on<color<i32>{3}, &witness::hear>()); }
+  using tasks = task_list<on<color<i32>{3}, &witness::hear>>;
 };
 struct forwarder {
   void add(pe& me, i32 x) { me.send(color<i32>{3}, x); }
   void reset(pe& me, i32) { me.send(color<i32>{3}, 100); }
-  static consteval auto tasks() {
-    return table(on<add_it, &forwarder::add>(), on<reset_it, &forwarder::reset>(), sends<color<i32>{3}>());
-  }
+  using tasks = task_list<on<add_it, &forwarder::add>, on<reset_it, &forwarder::reset>, sends<color<i32>{3}>>;
 };
 
 }  // namespace
 
 TEST_CASE("a PE that only received the race says so") {
   layout l = talk<forwarder>();
-  l.place(at(3, 2), program_v<witness>)
+  l.place<witness>(at(3, 2))
       .path(color<i32>{3}, at(3, 1), ramp >> south)
       .path(color<i32>{3}, at(3, 2), north >> ramp);
   const race_report r = find_race(l, both_speak);
@@ -210,7 +202,7 @@ struct hasty {
   void use(pe&) {
     for (i32 v : x) sum += v;
   }
-  static consteval auto tasks() { return table(launch<&hasty::go>(), local<&hasty::use>(), reads<add_it>()); }
+  using tasks = task_list<launch<&hasty::go>, local<&hasty::use>, reads<add_it>>;
 };
 /// The same, in the right way.
 struct patient {
@@ -220,15 +212,13 @@ struct patient {
   void use(pe&) {
     for (i32 v : x) sum += v;
   }
-  static consteval auto tasks() {
-    return table(launch<&patient::go>(), local<&patient::use>(), reads<add_it>());
-  }
+  using tasks = task_list<launch<&patient::go>, local<&patient::use>, reads<add_it>>;
 };
 template <class P>
 race_report after_the_words_have_come() {
   layout l{wse2, 2, 1};
-  l.place(column(0), program_v<speaker<add_it>>)
-      .place(column(1), program_v<P>)
+  l.place<speaker<add_it>>(column(0))
+      .place<P>(column(1))
       .path(add_it, column(0), ramp >> east)
       .path(add_it, column(1), west >> ramp);
   return find_race(l, [](fabric& f) {

@@ -25,16 +25,14 @@ struct relay {
     me.activate<&relay::take>();
   }
   task take(pe&) { co_await mov(mem(x), fabin(red)); }
-  static consteval auto tasks() {
-    return table(launch<&relay::start>(), local<&relay::take>(), sends<red>(), reads<red>());
-  }
+  using tasks = task_list<launch<&relay::start>, local<&relay::take>, sends<red>, reads<red>>;
 };
 
 constexpr layout line = layout{wse2, 6, 1}
-                            .place(all, program_v<relay>)
+                            .place<relay>(all)
                             .path(red, column(0), ramp >> east)
-                            .path(red, columns(1, end - 1), west >> east)
-                            .path(red, column(end - 1), west >> ramp);
+                            .path(red, columns(1, edge - 1), west >> east)
+                            .path(red, column(edge - 1), west >> ramp);
 
 std::string text_of(const std::string& file) {
   std::stringstream text;
@@ -99,10 +97,10 @@ TEST_CASE("a heat map has a square for each PE and a bar for each link") {
 
 TEST_CASE("a heat map of a large fabric shows blocks of PEs") {
   layout square{wse2, 300, 200};
-  square.place(all, program_v<relay>)
+  square.place<relay>(all)
       .path(red, column(0), ramp >> east)
-      .path(red, columns(1, end - 1), west >> east)
-      .path(red, column(end - 1), west >> ramp);
+      .path(red, columns(1, edge - 1), west >> east)
+      .path(red, column(edge - 1), west >> ramp);
   fabric f{square, timed{}};
   f.launch();
   CHECK(occurrences(time_report{f}.heat_map(), "<rect") == 1 + 100 * 67);
@@ -145,24 +143,22 @@ struct adder {
     const color<f32> in = me.x() % 2 ? red : blue, out = me.x() % 2 ? blue : red;
     if (me.west_edge()) me.async(mov(fabout(out), mem(x)));
     else if (!me.east_edge()) me.async(add(fabout(out), fabin(in), mem(x)));
-    else me.async(map([](f32 a, f32 b) { return a + b; }, mem(x), mem(x), fabin(in)), then<&adder::done>());
+    else
+      me.async(map_each([](f32 a, f32 b) { return a + b; }, mem(x), mem(x), fabin(in)), then<&adder::done>());
   }
   void done(pe& me) { x[0] = static_cast<f32>(me.now()); }
-  static consteval auto tasks() {
-    return table(launch<&adder::start>(), local<&adder::done>(), sends<red>(), sends<blue>(), reads<red>(),
-                 reads<blue>());
-  }
+  using tasks = task_list<launch<&adder::start>, local<&adder::done>, sends<red, blue>, reads<red, blue>>;
 };
 
 }  // namespace
 
 TEST_CASE("a trace changes nothing, although PEs that rest are not looked at in every cycle without one") {
   layout chain{GENERATE(false, true) ? wse3 : wse2, 6, 1};
-  chain.place(all, program_v<adder>)
-      .path(red, columns(0, end - 1, 2), ramp >> east)
-      .path(red, columns(1, end, 2), west >> ramp)
-      .path(blue, columns(1, end - 1, 2), ramp >> east)
-      .path(blue, columns(2, end, 2), west >> ramp);
+  chain.place<adder>(all)
+      .path(red, columns(0, edge - 1, 2), ramp >> east)
+      .path(red, columns(1, edge, 2), west >> ramp)
+      .path(blue, columns(1, edge - 1, 2), ramp >> east)
+      .path(blue, columns(2, edge, 2), west >> ramp);
   const std::string file = "trace_of_adders.json";
   fabric plain{chain, timed{}};
   const outcome o = plain.launch();

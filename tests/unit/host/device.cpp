@@ -23,19 +23,19 @@ struct part {
     for (f32& x : row) x *= 2;
   }
   void add(pe&, f32 a, int b) { scalar += a * static_cast<f32>(b); }
-  static consteval auto tasks() { return table(launch<&part::twice>(), launch<&part::add>()); }
+  using tasks = task_list<launch<&part::twice>, launch<&part::add>>;
 };
 
 struct other {
   std::array<f32, 3> row{-2, -2, -2};
   int ran = 0;
   void go(pe&) { ++ran; }
-  static consteval auto tasks() { return table(launch<&other::go>()); }
+  using tasks = task_list<launch<&other::go>>;
 };
 
 layout plain(int w, int h) {
   layout l{wse2, w, h};
-  l.place(all, program_v<part>);
+  l.place<part>(all);
   return l;
 }
 
@@ -61,12 +61,12 @@ const shape shapes[] = {
     {5, 1, all},
     {1, 4, all},
     {4, 3, all},
-    {7, 5, columns(0, end, 2)},
-    {7, 5, columns(1, end, 3).rows(0, end, 2)},
+    {7, 5, columns(0, edge, 2)},
+    {7, 5, columns(1, edge, 3).rows(0, edge, 2)},
     {6, 6, at(3, 4)},
     {6, 6, columns(2, 5).rows(1, 4)},
-    {6, 4, row(end - 1)},
-    {6, 4, column(end - 1)},
+    {6, 4, row(edge - 1)},
+    {6, 4, column(edge - 1)},
 };
 
 }  // namespace
@@ -192,7 +192,7 @@ TEST_CASE("the broadcast of CSL's documentation", "[device]") {
 TEST_CASE("fill sets all elements in the area", "[device]") {
   fabric f{plain(3, 2)};
   device d{f};
-  d.fill(&part::row, columns(0, end, 2), 4.5f);
+  d.fill(&part::row, columns(0, edge, 2), 4.5f);
   CHECK(d.copy_out(&part::row, row(1)) == std::vector<f32>{4.5f, 4.5f, 4.5f, -1, -1, -1, 4.5f, 4.5f, 4.5f});
   d.fill(&part::half, all, 0.1);
   CHECK(f.read(2, 1, &part::half)[1].bits == f16(0.1).bits);
@@ -208,7 +208,7 @@ TEST_CASE("an array of the wrong size names program, area and numbers, and copie
                       "has 23");
   CHECK_THROWS_WITH(d.copy_in(&part::row, all, numbers), says);
   CHECK_THROWS_WITH(d.copy_out(&part::row, all, numbers), says);
-  CHECK_THROWS_WITH(d.broadcast_along_rows(&part::row, columns(0, end, 2), numbers),
+  CHECK_THROWS_WITH(d.broadcast_along_rows(&part::row, columns(0, edge, 2), numbers),
                     mentions("columns 0 to 2 every 2", "takes 6 elements"));
   CHECK_THROWS_WITH(d.broadcast_along_columns(&part::row, row(1), numbers),
                     mentions("and row 1 ", "takes 12 elements"));
@@ -220,17 +220,17 @@ TEST_CASE("an area without PEs takes no numbers", "[device]") {
   fabric f{plain(1, 1)};
   device d{f};
   std::vector<f32> none, one(1);
-  d.copy_in(&part::scalar, columns(1, end), none);
-  d.fill(&part::scalar, columns(1, end), 3.f);
-  CHECK(d.copy_out(&part::scalar, columns(1, end)).empty());
+  d.copy_in(&part::scalar, columns(1, edge), none);
+  d.fill(&part::scalar, columns(1, edge), 3.f);
+  CHECK(d.copy_out(&part::scalar, columns(1, edge)).empty());
   CHECK(f.read(0, 0, &part::scalar) == -1);
-  CHECK_THROWS_WITH(d.copy_in(&part::scalar, columns(1, end), one), mentions("no PE of", "takes 0"));
+  CHECK_THROWS_WITH(d.copy_in(&part::scalar, columns(1, edge), one), mentions("no PE of", "takes 0"));
   CHECK_THROWS_WITH(d.fill(&part::scalar, at(1, 0), 3.f), mentions("PE(1, 0) has no program"));
 }
 
 TEST_CASE("one symbol serves programs of several types", "[device]") {
   layout l{wse2, 4, 2};
-  l.place(columns(0, end, 2), program_v<part>).place(columns(1, end, 2), program_v<other>);
+  l.place<part>(columns(0, edge, 2)).place<other>(columns(1, edge, 2));
   fabric f{l};
   device d{f};
   const symbol rows{&part::row, &other::row};
@@ -249,7 +249,7 @@ TEST_CASE("a device launches and says what happened", "[device]") {
   fabric f{plain(3, 1)};
   device d{f};
   d.fill(&part::row, all, 2.f);
-  CHECK(d.launch<&part::twice>(columns(1, end)).tasks == 2);
+  CHECK(d.launch<&part::twice>(columns(1, edge)).tasks == 2);
   CHECK(d.copy_out(&part::row, all) == std::vector<f32>{2, 2, 2, 4, 4, 4, 4, 4, 4});
   d.launch<&part::add>(all, 0.5f, 6);
   CHECK(d.copy_out(&part::scalar, all) == std::vector<f32>{2, 2, 2});
@@ -258,7 +258,7 @@ TEST_CASE("a device launches and says what happened", "[device]") {
   d.wait();
 
   layout l{wse2, 2, 1};
-  l.place(all, program_v<other>);
+  l.place<other>(all);
   fabric one{l};
   CHECK(device{one}.launch().tasks == 2);
   CHECK(one.read(1, 0, &other::ran) == 1);

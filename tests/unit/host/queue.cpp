@@ -19,20 +19,18 @@ struct part {
   void go(pe&) { x = (2 * x + 1) % 1000; }
   void note(pe&, int digit) { log = 10 * log + digit; }
   void gate(pe&) { gate_open.wait(false); }
-  static consteval auto tasks() {
-    return table(launch<&part::go>(), launch<&part::note>(), launch<&part::gate>());
-  }
+  using tasks = task_list<launch<&part::go>, launch<&part::note>, launch<&part::gate>>;
 };
 
 constexpr color<u32> in{0}, out{1};
 struct doubler {
   void take(pe& me, u32 x) { me.send(out, 2 * x); }
-  static consteval auto tasks() { return table(on<in, &doubler::take>(), sends<out>()); }
+  using tasks = task_list<on<in, &doubler::take>, sends<out>>;
 };
 
 layout line(int w) {
   layout l{wse2, w, 1};
-  l.place(all, program_v<part>);
+  l.place<part>(all);
   return l;
 }
 
@@ -180,7 +178,7 @@ TEST_CASE("many commands, waited for and not", "[queue]") {
 
 TEST_CASE("streams are fed and read in the background", "[queue]") {
   layout l{wse2, 1, 1};
-  l.place(all, program_v<doubler>).path(in, all, west >> ramp).stream_in(in, all, west);
+  l.place<doubler>(all).path(in, all, west >> ramp).stream_in(in, all, west);
   l.path(out, all, ramp >> east).stream_out(out, all, east);
   fabric f{l};
   device d{f};

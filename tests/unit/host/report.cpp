@@ -11,21 +11,19 @@ namespace {
 struct small {
   int x = 0;
   void go(pe&) {}
-  static consteval auto tasks() { return table(launch<&small::go>()); }
+  using tasks = task_list<launch<&small::go>>;
 };
 struct rather_large {
   f32 numbers[6144] = {};
   void go(pe&) {}
-  static consteval auto tasks() { return table(launch<&rather_large::go>()); }
+  using tasks = task_list<launch<&rather_large::go>>;
 };
 
 }  // namespace
 
 TEST_CASE("a report names machine, programs and outcome", "[report]") {
   layout l{wse2, 4, 3};
-  l.place(columns(0, 2), program_v<small>)
-      .place(at(2, 0), program_v<rather_large>)
-      .place(column(3), program_v<small>);
+  l.place<small>(columns(0, 2)).place<rather_large>(at(2, 0)).place<small>(column(3));
   const fabric f{l};
   const std::string text =
       to_text(report(f, {.cycles = 1700, .tasks = 9, .wavelets = 42, .hops = 126, .delivered = 40}));
@@ -43,7 +41,7 @@ TEST_CASE("a report names machine, programs and outcome", "[report]") {
 
 TEST_CASE("an engine without a clock has no cycles", "[report]") {
   layout l{wse3, 1, 1};
-  l.place(all, program_v<small>);
+  l.place<small>(all);
   const fabric f{l};
   CHECK_THAT(to_text(report(f, {})), mentions("wse3, 1.1 GHz", "cycles     not counted by this engine\n"));
 }

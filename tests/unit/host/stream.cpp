@@ -17,11 +17,11 @@ constexpr color<u16> narrow_in{2}, narrow_out{3};
 
 struct adder {
   void take(pe& me, f32 x) { me.send(out, x + 1); }
-  static consteval auto tasks() { return table(on<in, &adder::take>(), sends<out>()); }
+  using tasks = task_list<on<in, &adder::take>, sends<out>>;
 };
 struct flipper {
   void take(pe& me, u16 x) { me.send(narrow_out, static_cast<u16>(~x)); }
-  static consteval auto tasks() { return table(on<narrow_in, &flipper::take>(), sends<narrow_out>()); }
+  using tasks = task_list<on<narrow_in, &flipper::take>, sends<narrow_out>>;
 };
 // Adds pairs of blocks of four words.
 struct blocks {
@@ -31,22 +31,20 @@ struct blocks {
     me.async(mov(fabout(out, 4), mem(sum).part(0, 4)));
   }
   void full(pe&) {}
-  static consteval auto tasks() {
-    return table(launch<&blocks::go>(), local<&blocks::full>(), reads<in>(), sends<out>());
-  }
+  using tasks = task_list<launch<&blocks::go>, local<&blocks::full>, reads<in>, sends<out>>;
 };
 // Takes one word and then no more.
 struct sated {
   void take(pe& me, f32) { me.block<in>(); }
-  static consteval auto tasks() { return table(on<in, &sated::take>()); }
+  using tasks = task_list<on<in, &sated::take>>;
 };
 
 layout rows_of_adders(int w, int h) {
   layout l{wse2, w, h};
-  l.place(column(0), program_v<adder>).path(in, column(0), west >> ramp).stream_in(in, column(0), west);
+  l.place<adder>(column(0)).path(in, column(0), west >> ramp).stream_in(in, column(0), west);
   l.path(out, column(0), ramp >> east)
-      .path(out, columns(1, end), west >> east)
-      .stream_out(out, column(end - 1), east);
+      .path(out, columns(1, edge), west >> east)
+      .stream_out(out, column(edge - 1), east);
   return l;
 }
 
@@ -92,9 +90,9 @@ TEST_CASE("a read runs the fabric and leaves what it does not take", "[stream]")
 }
 
 TEST_CASE("a stream over strided PEs, and one in two parts", "[stream]") {
-  const area odd = column(0).rows(1, end, 2);
+  const area odd = column(0).rows(1, edge, 2);
   layout l{wse2, 1, 5};
-  l.place(odd, program_v<adder>).place(at(0, 4), program_v<adder>);
+  l.place<adder>(odd).place<adder>(at(0, 4));
   l.path(in, odd, west >> ramp)
       .stream_in(in, odd, west)
       .path(in, at(0, 4), west >> ramp)
@@ -124,7 +122,7 @@ TEST_CASE("more words than a chunk", "[stream]") {
 
 TEST_CASE("16-bit words", "[stream]") {
   layout l{wse2, 1, 1};
-  l.place(all, program_v<flipper>).path(narrow_in, all, west >> ramp).path(narrow_out, all, ramp >> north);
+  l.place<flipper>(all).path(narrow_in, all, west >> ramp).path(narrow_out, all, ramp >> north);
   l.stream_in(narrow_in, all, west).stream_out(narrow_out, all, north);
   fabric f{l};
   device d{f};
@@ -139,7 +137,8 @@ TEST_CASE("too few words stay where they are", "[stream]") {
   device d{f};
   d.stream_in(in, std::vector<f32>{1, 2, 3, 4, 5, 6});
   std::vector<f32> eight(8), six(6);
-  CHECK_THROWS_WITH(d.stream_out(out, eight), mentions("color 1 has 3 words at PE(0, 0), the host reads 4 there"));
+  CHECK_THROWS_WITH(d.stream_out(out, eight),
+                    mentions("color 1 has 3 words at PE(0, 0), the host reads 4 there"));
   CHECK(d.ready(out) == 6);
   d.stream_out(out, six);
   CHECK(six == std::vector<f32>{2, 3, 4, 5, 6, 7});
@@ -164,20 +163,21 @@ TEST_CASE("a stream that does not exist, or carries something else", "[stream]")
   std::vector<u32> words(1);
   const mentions known("in color 0 of float", "out color 1 of float");
   CHECK_THROWS_WITH(d.stream_in(out, x), known && mentions("no host stream leads into the grid on color 1"));
-  CHECK_THROWS_WITH(d.stream_out(in, x), known && mentions("no host stream leads out of the grid on color 0"));
+  CHECK_THROWS_WITH(d.stream_out(in, x),
+                    known && mentions("no host stream leads out of the grid on color 0"));
   CHECK_THROWS_WITH(d.stream_in(color<f32>{9}, x), known && mentions("color 9"));
   CHECK_THROWS_WITH(d.stream_in(color<u32>{0}, words), mentions("color 0 carries float, not unsigned int"));
   CHECK_THROWS_WITH(d.stream_out(color<u32>{1}, words), mentions("color 1 carries float"));
   CHECK_THROWS_AS(d.ready(color<f32>{5}), fault);
 
   layout l{wse2, 1, 1};
-  l.place(all, program_v<blocks>).path(in, all, west >> ramp).path(out, all, ramp >> east);
+  l.place<blocks>(all).path(in, all, west >> ramp).path(out, all, ramp >> east);
   CHECK_THROWS_AS(fabric{l}, fault);
 }
 
 TEST_CASE("words that nobody takes are a deadlock", "[stream]") {
   layout l{wse2, 1, 1};
-  l.place(all, program_v<sated>).path(in, all, west >> ramp).stream_in(in, all, west);
+  l.place<sated>(all).path(in, all, west >> ramp).stream_in(in, all, west);
   fabric f{l};
   device d{f};
   d.stream_in(in, std::array{1.f});
@@ -188,7 +188,7 @@ TEST_CASE("words that nobody takes are a deadlock", "[stream]") {
 
 TEST_CASE("a program that waits for more words can be read in between", "[stream]") {
   layout l{wse2, 1, 1};
-  l.place(all, program_v<blocks>).path(in, all, west >> ramp).stream_in(in, all, west);
+  l.place<blocks>(all).path(in, all, west >> ramp).stream_in(in, all, west);
   l.path(out, all, ramp >> east).stream_out(out, all, east);
   fabric f{l};
   device d{f};

@@ -4,8 +4,8 @@
 #include <limits>
 #include <vector>
 #include <wsl/core/half.hpp>
-#include <wsl/program/convert.hpp>
 #include <wsl/host/symbol.hpp>
+#include <wsl/program/convert.hpp>
 
 #include "mentions.hpp"
 
@@ -16,14 +16,14 @@ namespace {
 struct left {
   std::array<f32, 4> x{};
   void go(pe&) {}
-  static consteval auto tasks() { return table(launch<&left::go>()); }
+  using tasks = task_list<launch<&left::go>>;
 };
 struct right {
   f16 before = 0;
   f32 x[2][2] = {};
   std::array<std::array<i16, 3>, 2> nested[5] = {};
   void go(pe&) {}
-  static consteval auto tasks() { return table(launch<&right::go>()); }
+  using tasks = task_list<launch<&right::go>>;
 };
 
 template <class S>
@@ -44,7 +44,7 @@ static_assert(!becomes<f32, int> && !becomes<f16, u16> && !becomes<bool*, f32>);
 
 layout two() {
   layout l{wse2, 4, 1};
-  l.place(columns(0, 2), program_v<left>).place(column(2), program_v<right>);
+  l.place<left>(columns(0, 2)).place<right>(column(2));
   return l;
 }
 

@@ -38,7 +38,9 @@ constexpr program relay{.name = "relay", .bytes = 16, .table = relay_table, .ent
 /// Even columns send to odd ones; with an odd number of columns the last sends off the grid.
 layout chain(int width) {
   layout l{wse2, width, 1};
-  l.place(all, relay).path(red, columns(0, end, 2), ramp >> east).path(red, columns(1, end, 2), west >> ramp);
+  l.place(all, relay)
+      .path(red, columns(0, edge, 2), ramp >> east)
+      .path(red, columns(1, edge, 2), west >> ramp);
   return l;
 }
 
@@ -53,7 +55,7 @@ TEST_CASE("a fault names color, PE, side and remedy, and is thrown by require") 
   CHECK(sentence(d) ==
         "wsl: the_path_leaves_the_grid: color 0, PE (6, 0), side east: there is no PE on this side: end the "
         "path one PE earlier, as in "
-        "columns(0, end - 1), or bind a stream_out to this side");
+        "columns(0, edge - 1), or bind a stream_out to this side");
 }
 
 TEST_CASE("names of programs stand in the sentence at run time") {

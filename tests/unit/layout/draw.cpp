@@ -26,24 +26,24 @@ constexpr program walker{.name = "walker<red, blue>", .bytes = 120, .alignment =
 constexpr program cell{.name = "cell", .bytes = 31004, .alignment = 4};
 
 constexpr layout chain(int width, int height) {
-  const area even = columns(0, end, 2), odd = columns(1, end, 2);
+  const area even = columns(0, edge, 2), odd = columns(1, edge, 2);
   return layout{wse2, width, height}
       .place(even, runner)
       .place(odd, walker)
       .path(red, even, ramp >> east)
       .path(red, odd, west >> ramp)
-      .path(blue, columns(1, end - 1, 2), ramp >> east)
-      .path(blue, columns(2, end, 2), west >> ramp);
+      .path(blue, columns(1, edge - 1, 2), ramp >> east)
+      .path(blue, columns(2, edge, 2), west >> ramp);
 }
 
 constexpr layout from_host(int width, int height) {
   return layout{wse2, width, height}
       .place(all, cell)
       .path(green, at(0, 0), west >> (ramp | east | south))
-      .path(green, row(0).columns(1, end - 1), west >> (ramp | east | south))
-      .path(green, at(end - 1, 0), west >> (ramp | south))
-      .path(green, rows(1, end - 1), north >> (ramp | south))
-      .path(green, row(end - 1), north >> ramp)
+      .path(green, row(0).columns(1, edge - 1), west >> (ramp | east | south))
+      .path(green, at(edge - 1, 0), west >> (ramp | south))
+      .path(green, rows(1, edge - 1), north >> (ramp | south))
+      .path(green, row(edge - 1), north >> ramp)
       .stream_in(green, at(0, 0), west);
 }
 
@@ -51,8 +51,8 @@ constexpr layout from_host(int width, int height) {
 constexpr layout halo(int width, int height) {
   layout l{wse2, width, height};
   l.place(all, cell).claim_colors("halo", 0, 4, l.grid());
-  l.path(red, rows(0, end - 1, 2), ramp >> south).path(red, rows(1, end, 2), north >> ramp);
-  l.path(blue, rows(1, end, 2), ramp >> north).path(blue, rows(0, end - 1, 2), south >> ramp);
+  l.path(red, rows(0, edge - 1, 2), ramp >> south).path(red, rows(1, edge, 2), north >> ramp);
+  l.path(blue, rows(1, edge, 2), ramp >> north).path(blue, rows(0, edge - 1, 2), south >> ramp);
   return l;
 }
 
@@ -66,8 +66,8 @@ constexpr layout knots() {
       .path(red, at(1, 1), east >> ramp)
       .path(red, at(3, 1), west >> north);
   l.path(red, at(3, 0), south >> ramp);
-  l.path(blue, at(0, 0), ramp >> south).path(blue, at(0, 1), (north | ramp) >> south, merge);
-  l.path(blue, at(0, 2), (north | east) >> (ramp | south), merge).path(blue, at(1, 2), east >> west);
+  l.path(blue, at(0, 0), ramp >> south).path(blue, at(0, 1), (north | ramp) >> south, merges);
+  l.path(blue, at(0, 2), (north | east) >> (ramp | south), merges).path(blue, at(1, 2), east >> west);
   l.path(blue, at(2, 2), ramp >> (west | east)).stream_out(blue, at(0, 2), south);
   return l;
 }

@@ -328,12 +328,12 @@ ml::weights after_one_step(const Engine& engine, int workers, int wafers) {
   ml::batch b = t.all();
   b.weight = 1 / 21.f;
   fabric f(ml::trainer::plan(workers, wafers), engine);
-  f.start<&ml::memory_server<f32>::step>(rows(0, end, 2).column(0), &way, &store,
+  f.start<&ml::memory_server<f32>::step>(rows(0, edge, 2).column(0), &way, &store,
                                          ml::learning{optimizer::sgd(), 0.5f, 1});
   ml::each_swarm_node(wafers, [&]<int level, int children>(const area& a) {
     f.start<&ml::swarm_node<level, children>::step>(a, &way);
   });
-  f.start<&ml::worker<f32>::step>(rows(1, end, 2), ml::work_order{&n, &way, b});
+  f.start<&ml::worker<f32>::step>(rows(1, edge, 2), ml::work_order{&n, &way, b});
   f.run();
   return store.numbers;
 }

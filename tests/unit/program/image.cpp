@@ -15,7 +15,7 @@ constexpr color<f32> red{0}, blue{9}, green{63};
 struct helper {
   void step(pe&) {}
   void other(pe&) {}
-  static consteval auto tasks() { return table(local<&helper::step>(blocked), sends<green>()); }
+  using tasks = task_list<local<&helper::step, blocked>, sends<green>>;
 };
 struct part {
   helper help;
@@ -23,11 +23,9 @@ struct part {
   void hear(pe&, f32) {}
   void step(pe&) {}
   void stop(pe&) {}
-  static consteval auto tasks() {
-    return table(launch<&part::start>(), local<&part::step>(active), on<red, &part::hear>(),
-                 on<green, &part::hear>(blocked), reads<blue>(), sends<blue>(), sends<red>(),
-                 control<5, &part::stop>(), use<&part::help>());
-  }
+  using tasks = task_list<launch<&part::start>, local<&part::step, active>, on<red, &part::hear>,
+                          on<green, &part::hear, blocked>, reads<blue>, sends<blue, red>,
+                          control<5, &part::stop>, use<&part::help>>;
 };
 
 std::string name(const binding* b) { return b ? b->name : "nothing"; }
@@ -90,7 +88,7 @@ TEST_CASE("a program is made with its default values, and runs its tasks on itse
   struct counter {
     int n = 40;
     void up(pe&, int by, const int& times) { n += by * times; }
-    static consteval auto tasks() { return table(launch<&counter::up>()); }
+    using tasks = task_list<launch<&counter::up>>;
   };
   const program& what = program_v<counter>;
   alignas(counter) unsigned char bytes[sizeof(counter)];
@@ -110,7 +108,7 @@ TEST_CASE(
       sum += x;
       if (x == 3) me.block<red>();
     }
-    static consteval auto tasks() { return table(on<red, &listener::hear>()); }
+    using tasks = task_list<on<red, &listener::hear>>;
   };
   listener l;
   pe me;
@@ -128,7 +126,7 @@ TEST_CASE("a payload of halves goes to a task as two parameters or as one") {
     int data = 0, index = 0;
     void two(pe&, i16 d, u16 i) { data = d, index = i; }
     void one(pe&, halves<i16> h) { data = 10 * h.data, index = 10 * h.index; }
-    static consteval auto tasks() { return table(on<pairs, &split::two>(), on<pairs, &split::one>()); }
+    using tasks = task_list<on<pairs, &split::two>, on<pairs, &split::one>>;
   };
   split s;
   pe me;
@@ -144,12 +142,12 @@ TEST_CASE("a module's tasks run on the member") {
   struct inner {
     int n = 0;
     void take(pe&, u16 data) { n += data; }
-    static consteval auto tasks() { return table(control<1, &inner::take>()); }
+    using tasks = task_list<control<1, &inner::take>>;
   };
   struct outer {
     int padding[5]{};
     inner first, second;
-    static consteval auto tasks() { return table(use<&outer::first>(), use<&outer::second>()); }
+    using tasks = task_list<use<&outer::first>, use<&outer::second>>;
   };
   outer o;
   pe me;

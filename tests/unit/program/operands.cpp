@@ -89,7 +89,7 @@ TEST_CASE("an operation on a box may move in pieces") {
   for (std::size_t i = 0; i < 5; ++i)
     for (std::size_t j = 0; j < 6; ++j) expected[j * 5 + i] = a[j * 5 + i] * 3 + b[i * 6 + j];
   const auto turned = box(view(a), {5, 6}, {1, 5});
-  transfer t = map([](i32 x, i32 y) { return x * 3 + y; }, turned, turned, fabin(red)).start();
+  transfer t = map_each([](i32 x, i32 y) { return x * 3 + y; }, turned, turned, fabin(red)).start();
   std::vector<u32> words;
   for (i32 x : b) words.push_back(to_bits(x));
   while (!t.complete()) {

@@ -150,14 +150,14 @@ void every_operation() {
   unary<T>([](auto... x) { mov(x...); }, [](T a) { return a; });
   unary<T>([](auto... x) { neg(x...); }, negative);
   unary<T>([](auto... x) { wsl::abs(x...); }, magnitude);
-  unary<T>([](auto... x) { map([](T a) { return plus(a, a); }, x...); }, [](T a) { return plus(a, a); });
+  unary<T>([](auto... x) { map_each([](T a) { return plus(a, a); }, x...); }, [](T a) { return plus(a, a); });
   const auto each = [](auto op, auto f) { binary<T>(op, f), scalar<T>(op, f); };
   each([](auto... x) { add(x...); }, plus);
   each([](auto... x) { sub(x...); }, minus);
   each([](auto... x) { mul(x...); }, times);
   each([](auto... x) { wsl::fmax(x...); }, larger);
   each([](auto... x) { wsl::fmin(x...); }, smaller);
-  each([](auto... x) { map(minus, x...); }, minus);
+  each([](auto... x) { map_each(minus, x...); }, minus);
   fmac_rounds<T>();
 }
 
@@ -249,8 +249,8 @@ TEST_CASE("the absolute value of zero has no sign") {
 TEST_CASE("map takes any function of any number of sources") {
   f32 x[3]{1, 2, 3}, y[3]{4, 5, 6}, z[3]{};
   int calls = 0;
-  map([&calls](f32 a, f32 b, f32 c, f32 d) { return ++calls, a * b + c * d; }, mem(z), mem(x), mem(y), 2.f,
-      mem(x).reversed());
+  map_each([&calls](f32 a, f32 b, f32 c, f32 d) { return ++calls, a * b + c * d; }, mem(z), mem(x), mem(y),
+           2.f, mem(x).reversed());
   CHECK(std::vector(z, z + 3) == std::vector{10.f, 14.f, 20.f});
   CHECK(calls == 3);
 }
@@ -274,7 +274,7 @@ TEST_CASE("operands that do not fit together are faults") {
   CHECK_THROWS_WITH(sub(mem(y), 1, mem(x)), Contains("the operands of sub differ in length: 3 and 4"));
   CHECK_THROWS_WITH(fmac(mem(y), mem(y), mem(x), 1), Contains("fmac"));
   CHECK_THROWS_WITH(add(&s, mem(x), mem(y)), Contains("4 and 3"));
-  CHECK_THROWS_WITH(map([](f32 a) { return a; }, mem(x).part(0, 0), mem(y)),
+  CHECK_THROWS_WITH(map_each([](f32 a) { return a; }, mem(x).part(0, 0), mem(y)),
                     Contains("map differ in length: 0 and 3"));
   CHECK_THROWS_WITH(mov(&s, 1), "wsl: no operand of mov says how many elements there are");
   CHECK_THROWS_WITH(fmax(&s, 1, s), Contains("no operand of fmax says"));

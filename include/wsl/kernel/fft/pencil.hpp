@@ -45,7 +45,7 @@ class pencil {
  public:
   static constexpr layout plan(const machine& target, int wide, int high) {
     layout l{target, wide, high};
-    l.place(all, program_v<pencil>);
+    l.place<pencil>(all);
     along_rows.wire(l);
     along_columns.wire(l);
     return l;
@@ -70,13 +70,6 @@ class pencil {
     if (j.what == kind::from_real || cut_.n0 == 1) return next_plane(me);
     along_n0_from_host();
     give_to_column(me);
-  }
-
-  static consteval auto tasks() {
-    return table(launch<&pencil::begin>(),
-                 long_running(table(local<&pencil::column_has_given>(), local<&pencil::row_has_given>(),
-                                    local<&pencil::next_plane>())),
-                 use<&pencil::to_row_>(), use<&pencil::to_column_>());
   }
 
  private:
@@ -257,6 +250,12 @@ class pencil {
   words<0> halves_, beside_, each_;
   endpoint<along_rows> to_row_;
   endpoint<along_columns> to_column_;
+
+ public:
+  using tasks = task_list<launch<&pencil::begin>,
+                          long_running<local<&pencil::column_has_given>, local<&pencil::row_has_given>,
+                                       local<&pencil::next_plane>>,
+                          use<&pencil::to_row_>, use<&pencil::to_column_>>;
 };
 
 }  // namespace wsl::fft

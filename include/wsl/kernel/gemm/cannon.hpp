@@ -22,7 +22,7 @@ struct cannon_tile {
 
   static layout plan(int side) {
     layout l{host, side, side};
-    l.place(all, program_v<cannon_tile>);
+    l.place<cannon_tile>(all);
     along_rows.wire(l);
     along_columns.wire(l);
     return l;
@@ -63,11 +63,9 @@ struct cannon_tile {
     multiply(me);
   }
 
-  static consteval auto tasks() {
-    return table(launch<&cannon_tile::begin>(), local<&cannon_tile::a_moved>(blocked),
-                 local<&cannon_tile::b_moved>(blocked), local<&cannon_tile::advance>(blocked),
-                 ring_entries<along_rows>(), ring_entries<along_columns>());
-  }
+  using tasks = task_list<launch<&cannon_tile::begin>, local<&cannon_tile::a_moved, blocked>,
+                          local<&cannon_tile::b_moved, blocked>, local<&cannon_tile::advance, blocked>,
+                          ring_entries<along_rows>, ring_entries<along_columns>>;
 };
 
 }  // namespace wsl::detail

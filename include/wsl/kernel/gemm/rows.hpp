@@ -26,7 +26,7 @@ struct row_tile {
 
   static layout plan(int side) {
     layout l{host, 1, side};
-    l.place(all, program_v<row_tile>);
+    l.place<row_tile>(all);
     for (int k = 0; k < most_parts; ++k) wire_broadcast(l, part_of_b(k), k < side);
     return l;
   }
@@ -73,7 +73,8 @@ struct row_tile {
 
   template <int k>
   using broadcast_of = task_list<sends<part_of_b(k).line()>, reads<part_of_b(k).line()>>;
-  using tasks = task_list<launch<&row_tile::begin>, long_running<local<&row_tile::multiply<0>>, local<&row_tile::multiply<1>>>,
+  using tasks = task_list<launch<&row_tile::begin>,
+                          long_running<local<&row_tile::multiply<0>>, local<&row_tile::multiply<1>>>,
                           numbered<most_parts, broadcast_of>>;
 };
 

@@ -29,7 +29,7 @@ struct summa_tile {
 
   static layout plan(int side) {
     layout l{host, side, side};
-    l.place(all, program_v<summa_tile>);
+    l.place<summa_tile>(all);
     for (int k = 0; k < largest_side; ++k) {
       wire_broadcast(l, a_in_step(k), k < side);
       wire_broadcast(l, b_in_step(k), k < side);

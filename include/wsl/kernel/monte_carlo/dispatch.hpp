@@ -39,12 +39,12 @@ struct dispatch {
     };
     if (to >= n || n == 1) return void(l.path(c, region{}, ramp >> onward));
     if (to > 0) l.path(c, line(0, 1), ramp >> onward);
-    if (to > 1) l.path(c, line(1, to), (ramp | back) >> onward, merge);
+    if (to > 1) l.path(c, line(1, to), (ramp | back) >> onward, merges);
     if (to + 1 < n) l.path(c, line(n - 1, n), ramp >> back);
-    if (to + 2 < n) l.path(c, line(to + 1, n - 1), (ramp | onward) >> back, merge);
+    if (to + 2 < n) l.path(c, line(to + 1, n - 1), (ramp | onward) >> back, merges);
     if (to == 0) l.path(c, line(to, to + 1), onward >> ramp);
     else if (to + 1 == n) l.path(c, line(to, to + 1), back >> ramp);
-    else l.path(c, line(to, to + 1), (back | onward) >> ramp, merge);
+    else l.path(c, line(to, to + 1), (back | onward) >> ramp, merges);
   }
 };
 

@@ -88,10 +88,8 @@ class lookup_pe {
     else post(place, uniform(one_step(lookup_states[place])));
   }
 
-  static consteval auto tasks() {
-    return table(launch<&lookup_pe::draw>(), launch<&lookup_pe::look_up>(), launch<&lookup_pe::exchange>(),
-                 on<lookup_post, &lookup_pe::take>(), sends<lookup_post>());
-  }
+  using tasks = task_list<launch<&lookup_pe::draw>, launch<&lookup_pe::look_up>, launch<&lookup_pe::exchange>,
+                          on<lookup_post, &lookup_pe::take>, sends<lookup_post>>;
 
  private:
   static constexpr std::size_t materials = 12;
@@ -202,7 +200,7 @@ class lookup_pe {
 
 constexpr layout lookup_layout(int columns, int rows) {
   layout l{host, columns, rows};
-  l.place(all, program_v<lookup_pe>);
+  l.place<lookup_pe>(all);
   lookup_post.wire(l);
   return l;
 }

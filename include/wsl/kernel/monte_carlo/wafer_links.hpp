@@ -28,15 +28,15 @@ struct wafer_links {
   constexpr void wire(layout& l) const {
     l.claim_colors("wafer_links", first, 7, l.grid());
     for (int p = 0; p < 2; ++p) {
-      l.path(up(p), rows(p ? 1 : 2, end, 2), ramp >> north)
-          .path(up(p), rows(p ? 0 : 1, end - 1, 2), south >> ramp);
-      l.path(down(p), rows(p, end - 1, 2), ramp >> south).path(down(p), rows(p + 1, end, 2), north >> ramp);
-      l.path(along(p), columns(p, end - 1, 2), ramp >> east)
-          .path(along(p), columns(p + 1, end, 2), west >> ramp);
+      l.path(up(p), rows(p ? 1 : 2, edge, 2), ramp >> north)
+          .path(up(p), rows(p ? 0 : 1, edge - 1, 2), south >> ramp);
+      l.path(down(p), rows(p, edge - 1, 2), ramp >> south).path(down(p), rows(p + 1, edge, 2), north >> ramp);
+      l.path(along(p), columns(p, edge - 1, 2), ramp >> east)
+          .path(along(p), columns(p + 1, edge, 2), west >> ramp);
     }
     if (l.width() == 1) return void(l.path(around(), region{}, ramp >> west));
-    l.path(around(), column(end - 1), ramp >> west)
-        .path(around(), columns(1, end - 1), east >> west)
+    l.path(around(), column(edge - 1), ramp >> west)
+        .path(around(), columns(1, edge - 1), east >> west)
         .path(around(), column(0), east >> ramp);
   }
 

@@ -149,13 +149,10 @@ class wafer_pe {
     if (ended()) take_block(me);
   }
 
-  static consteval auto tasks() {
-    return table(launch<&wafer_pe::sort>(), launch<&wafer_pe::diffuse>(), launch<&wafer_pe::circulate>(),
-                 local<&wafer_pe::exchange>(), local<&wafer_pe::sent_north>(), local<&wafer_pe::sent_south>(),
-                 local<&wafer_pe::spread>(), local<&wafer_pe::sent_half>(), local<&wafer_pe::visit>(),
-                 local<&wafer_pe::sent_block>(), sends<links>(),
-                 reads<links>());
-  }
+  using tasks = task_list<launch<&wafer_pe::sort>, launch<&wafer_pe::diffuse>, launch<&wafer_pe::circulate>,
+                          local<&wafer_pe::exchange>, local<&wafer_pe::sent_north>,
+                          local<&wafer_pe::sent_south>, local<&wafer_pe::spread>, local<&wafer_pe::sent_half>,
+                          local<&wafer_pe::visit>, local<&wafer_pe::sent_block>, sends<links>, reads<links>>;
 
  private:
   using particles = list<f32, room.particles>;
@@ -223,7 +220,7 @@ class wafer_pe {
 template <wafer_room room = wafer_room{}>
 constexpr layout wafer_layout(const machine& target, int columns_of_pes, int rows_of_pes) {
   layout l{target, columns_of_pes, rows_of_pes};
-  l.place(all, program_v<wafer_pe<room>>);
+  l.place<wafer_pe<room>>(all);
   links.wire(l);
   return l;
 }

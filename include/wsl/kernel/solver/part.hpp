@@ -64,12 +64,6 @@ class part {
   std::span<f32> outgoing(port side, int piece) { return face(side, piece, false); }
   std::span<f32> incoming(port side, int piece) { return face(side, piece, true); }
 
-  static consteval auto tasks() {
-    return table(launch<&part::iterate>(), launch<&part::close>(), local<&part::proceed>(),
-                 long_running(local<&part::inside>()), local<&part::at_rim>(), local<&part::decide>(),
-                 use<&part::sides_>(), use<&part::joining_>());
-  }
-
  private:
   using pass = any_pass<Method::vectors>;
   void present(pe& me, void (part::*go)(pe&, const pass&)) {
@@ -211,6 +205,11 @@ class part {
   f32 totals_[most_sums]{};
   side_exchange<halo, part> sides_;
   endpoint<joining> joining_;
+
+ public:
+  using tasks = task_list<launch<&part::iterate>, launch<&part::close>, local<&part::proceed>,
+                          long_running<local<&part::inside>>, local<&part::at_rim>, local<&part::decide>,
+                          use<&part::sides_>, use<&part::joining_>>;
 };
 
 /// wide x high PEs, each with the same program. Even and odd columns and rows are placed by themselves: of
@@ -220,7 +219,7 @@ constexpr layout plan(const machine& target, int wide, int high) {
   layout l{target, wide, high};
   for (int x = 0; x < support::min(2, wide); ++x)
     for (int y = 0; y < support::min(2, high); ++y)
-      l.place(columns(x, end, 2).rows(y, end, 2), program_v<part<Method, Storage>>);
+      l.place<part<Method, Storage>>(columns(x, edge, 2).rows(y, edge, 2));
   for (color<f32> c : halo.colors()) l.path(c, region{}, ramp >> ramp);  // the table names all eight
   halo.wire(l);
   joining.wire(l);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Lines of a block cross its four sides, each side for itself and at its own pace: the exchange of kernels on
 // a grid. What crosses a side lies in one or more pieces of memory; the owner says which, and whole lines
-// travel without a copy. A member of the PE program, with `use<&part::sides>()` in its table. See
+// travel without a copy. A member of the PE program, with `use<&part::sides>` in its table. See
 // kernel/wave25/part.hpp and kernel/solver/part.hpp.
 #pragma once
 #include <span>

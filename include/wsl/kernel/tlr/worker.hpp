@@ -75,7 +75,7 @@ class worker {
  public:
   static constexpr layout plan(const machine& target, int pes) {
     layout l{target, pes, 1};
-    l.place(all, program_v<worker>);
+    l.place<worker>(all);
     turn.wire(l);
     return l;
   }
@@ -129,10 +129,6 @@ class worker {
                      conjugates(job_.which));
       for (int k = 0; k < numbers.size(); ++k) y[numbers.from + k] += tile[static_cast<std::size_t>(k)];
     }
-  }
-
-  static consteval auto tasks() {
-    return table(launch<&worker::begin>(), local<&worker::coefficients_are_here>(), use<&worker::turning_>());
   }
 
  private:
@@ -264,6 +260,10 @@ class worker {
   support::huge_array x_, y_, give_, take_;
   job<T> job_{};
   endpoint<turn> turning_;
+
+ public:
+  using tasks =
+      task_list<launch<&worker::begin>, local<&worker::coefficients_are_here>, use<&worker::turning_>>;
 };
 
 }  // namespace wsl::tlr

@@ -42,10 +42,8 @@ struct part {
   std::span<f32> outgoing(port side, int piece) { return here.outgoing(stage, side, piece); }
   std::span<f32> incoming(port side, int piece) { return here.incoming(stage, side, piece); }
 
-  static consteval auto tasks() {
-    return table(launch<&part::march>(), local<&part::proceed>(), long_running(local<&part::advance>()),
-                 local<&part::exchanged>(), use<&part::sides>());
-  }
+  using tasks = task_list<launch<&part::march>, local<&part::proceed>, long_running<local<&part::advance>>,
+                          local<&part::exchanged>, use<&part::sides>>;
   static constexpr void wire(layout& l) { halo.wire(l); }
 };
 
@@ -53,7 +51,7 @@ struct part {
 template <class Storage, class Program = part<Storage>>
 constexpr layout plan(const machine& target, int wide, int high) {
   layout l{target, wide, high};
-  l.place(all, program_v<Program>);
+  l.place<Program>(all);
   Program::wire(l);
   return l;
 }

@@ -75,8 +75,8 @@ struct rotating_part {
   template <int d>
   void sent(pe& me) {
     if (++turn[d] < 2) return;
-    me.send_control(heading<d>, {advance, advance, nop, nop, advance});
-    me.send_control(heading<d>, advance);
+    me.send_control(heading<d>, {switch_adv, switch_adv, nop, nop, switch_adv});
+    me.send_control(heading<d>, switch_adv);
     ended(me);
   }
   template <int d>
@@ -107,7 +107,7 @@ struct rotating_part {
   template <int d>
   using took_from = local<&rotating_part::took<d>>;
   template <int d>
-  using on_way = task_list<sends<heading<d>>, reads<heading<d>>, steers<heading<d>, advance>>;
+  using on_way = task_list<sends<heading<d>>, reads<heading<d>>, steers<heading<d>, switch_adv>>;
   using tasks = task_list<launch<&rotating_part::march>, local<&rotating_part::exchange>,
                           local<&rotating_part::exchange_back>, local<&rotating_part::exchanged>,
                           numbered<4, sent_to>, numbered<4, took_from>, numbered<4, on_way>>;

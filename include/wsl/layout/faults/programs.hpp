@@ -11,7 +11,7 @@ constexpr bool no_router_takes_the_command() {
   static_assert(never<color>,
                 "wsl: the program sends commands on this color, but none of its wavelets pass a router with "
                 "a switch: give a "
-                "path on the way switches{...}, or take steers<color>(...) out of the table");
+                "path on the way switches{...}, or take steers<color, ...> out of the table");
   return true;
 }
 

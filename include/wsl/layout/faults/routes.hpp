@@ -17,7 +17,7 @@ constexpr bool two_paths_of_one_color_cover_one_pe() {
 template <color_id color, column x, row y>
 constexpr bool a_path_with_several_inputs_must_say_merge() {
   static_assert(never<color>,
-                "wsl: no program decides the order of wavelets that come from several ports: say merge as "
+                "wsl: no program decides the order of wavelets that come from several ports: say merges as "
                 "the last argument of "
                 "the path if that is meant, or leave one port before >>");
   return true;
@@ -26,7 +26,7 @@ constexpr bool a_path_with_several_inputs_must_say_merge() {
 template <color_id color, column x, row y, port side>
 constexpr bool the_path_leaves_the_grid() {
   static_assert(never<color>,
-                "wsl: there is no PE on this side: end the path one PE earlier, as in columns(0, end - 1), "
+                "wsl: there is no PE on this side: end the path one PE earlier, as in columns(0, edge - 1), "
                 "or bind a stream_out "
                 "to this side");
   return true;
@@ -44,7 +44,7 @@ constexpr bool the_neighbour_does_not_listen() {
 template <color_id color, column x, row y, port side>
 constexpr bool the_path_listens_beyond_the_grid() {
   static_assert(never<color>,
-                "wsl: there is no PE on this side: begin the path one PE later, as in columns(1, end), or "
+                "wsl: there is no PE on this side: begin the path one PE later, as in columns(1, edge), or "
                 "bind a stream_in to "
                 "this side");
   return true;

@@ -36,7 +36,7 @@ constexpr bool no_command_reaches_the_position() {
   static_assert(never<color>,
                 "wsl: no control wavelet can bring the switch into this position: let a program whose path "
                 "leads here say "
-                "steers<color>(advance) in its table, make the switch a ring, or leave the position out");
+                "steers<color, switch_adv> in its table, make the switch a ring, or leave the position out");
   return true;
 }
 
@@ -45,7 +45,7 @@ constexpr bool no_program_reopens_the_color() {
   static_assert(never<color>,
                 "wsl: the path is closed, or of a later phase, and the program of this PE cannot open it: "
                 "give the program "
-                "on_teardown<color, &part::next>() and let it call me.reopen(color, phase{n})");
+                "on_teardown<color, &part::next> and let it call me.reopen(color, phase{n})");
   return true;
 }
 

@@ -95,17 +95,17 @@ inline constexpr fault_text fault_texts[] = {
      "a router has one route for each color: make the areas of the two paths disjoint, or give one of them "
      "another color"},
     {fault_kind::a_path_with_several_inputs_must_say_merge, "a_path_with_several_inputs_must_say_merge",
-     "no program decides the order of wavelets that come from several ports: say merge as the last argument "
+     "no program decides the order of wavelets that come from several ports: say merges as the last argument "
      "of the path if that is "
      "meant, or leave one port before >>"},
     {fault_kind::the_path_leaves_the_grid, "the_path_leaves_the_grid",
-     "there is no PE on this side: end the path one PE earlier, as in columns(0, end - 1), or bind a "
+     "there is no PE on this side: end the path one PE earlier, as in columns(0, edge - 1), or bind a "
      "stream_out to this side"},
     {fault_kind::the_neighbour_does_not_listen, "the_neighbour_does_not_listen",
      "the neighbour on this side has no path of this color that comes from here: give it one, or do not send "
      "to this side"},
     {fault_kind::the_path_listens_beyond_the_grid, "the_path_listens_beyond_the_grid",
-     "there is no PE on this side: begin the path one PE later, as in columns(1, end), or bind a stream_in "
+     "there is no PE on this side: begin the path one PE later, as in columns(1, edge), or bind a stream_in "
      "to this side"},
     {fault_kind::the_path_listens_to_silence, "the_path_listens_to_silence",
      "the neighbour on this side has no path of this color that goes here: give it one, or do not listen to "
@@ -156,14 +156,14 @@ inline constexpr fault_text fault_texts[] = {
      "the side that a switch position changes has one port: only position 0 may have several"},
     {fault_kind::no_command_reaches_the_position, "no_command_reaches_the_position",
      "no control wavelet can bring the switch into this position: let a program whose path leads here say "
-     "steers<color>(advance) in its table, make the switch a ring, or leave the position out"},
+     "steers<color, switch_adv> in its table, make the switch a ring, or leave the position out"},
     {fault_kind::no_router_takes_the_command, "no_router_takes_the_command",
      "the program sends commands on this color, but none of its wavelets pass a router with a switch: give a "
      "path on the way "
-     "switches{...}, or take steers<color>(...) out of the table"},
+     "switches{...}, or take steers<color, ...> out of the table"},
     {fault_kind::no_program_reopens_the_color, "no_program_reopens_the_color",
      "the path is closed, or of a later phase, and the program of this PE cannot open it: give the program "
-     "on_teardown<color, &part::next>() and let it call me.reopen(color, phase{n})"},
+     "on_teardown<color, &part::next> and let it call me.reopen(color, phase{n})"},
     {fault_kind::the_phase_has_no_beginning, "the_phase_has_no_beginning",
      "a router comes to a later phase of a color from phase 0: give this PE a path of phase 0, with "
      "starts_closed if nothing "

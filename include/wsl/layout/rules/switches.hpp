@@ -95,7 +95,7 @@ constexpr diagnostic commands_are_taken(flow& f, steering& s) {
   for (const placement& p : f.plan.placements())
     for (const binding& b : *p.what) {
       if (b.what != role::steer || b.id != f.color) continue;
-      const u8 moving = static_cast<u8>(b.commands & (command_bit(advance) | command_bit(reset)));
+      const u8 moving = static_cast<u8>(b.commands & (command_bit(switch_adv) | command_bit(switch_rst)));
       if (s.follow(tight(p.where), b.commands) || moving == 0 || (b.commands & where_switched)) continue;
       diagnostic d = f.report(fault_kind::no_router_takes_the_command, p.where.nth(0));
       d.name = p.what->name;
@@ -110,7 +110,7 @@ constexpr int reachable(const switch_record& s, u8 commands) {
   while (found != before) {
     before = found;
     for (int i = 0; i < s.count; ++i)
-      for (command c : {advance, reset})
+      for (command c : {switch_adv, switch_rst})
         if ((found >> i & 1) && (commands & command_bit(c))) found |= 1 << s.after(c, i);
   }
   return found;

@@ -152,7 +152,7 @@ constexpr diagnostic commands_have_a_switch(const layout& l) {
   for (const placement& p : l.placements())
     for (const binding& b : *p.what)
       if (b.what == role::steer && !l.changes() && !(b.commands & where_switched) &&
-          (b.commands & (command_bit(advance) | command_bit(reset))) && sends_from(l, p, b.id))
+          (b.commands & (command_bit(switch_adv) | command_bit(switch_rst))) && sends_from(l, p, b.id))
         return {.what = fault_kind::no_router_takes_the_command,
                 .color = b.id,
                 .at = p.where.nth(0),

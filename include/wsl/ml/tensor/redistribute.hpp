@@ -33,14 +33,12 @@ class redistributor {
     shift(me);
   }
 
-  static consteval auto tasks() {
-    return table(launch<&redistributor::begin>(), local<&redistributor::moved>(blocked),
-                 ring_entries<along_rows>(), ring_entries<along_columns>());
-  }
+  using tasks = task_list<launch<&redistributor::begin>, local<&redistributor::moved, blocked>,
+                          ring_entries<along_rows>, ring_entries<along_columns>>;
 
   static layout plan(int width, int height) {
     layout l{host, width, height};
-    l.place(all, program_v<redistributor>);
+    l.place<redistributor>(all);
     along_rows.wire(l);
     along_columns.wire(l);
     return l;

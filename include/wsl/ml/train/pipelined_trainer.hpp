@@ -59,7 +59,7 @@ class pipelined_trainer : public training_run {
   /// The layout that trains.
   static layout plan(int strips) {
     layout l{host, strips, 1};
-    l.place(all, program_v<strip_worker>);
+    l.place<strip_worker>(all);
     pipes::wire(l);
     return l;
   }

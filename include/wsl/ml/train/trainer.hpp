@@ -112,11 +112,10 @@ class basic_trainer : public training_run {
   /// The layout that trains.
   static layout plan(int workers, int num_csx = 1) {
     layout l{host, num_csx, 2 * workers};
-    l.place(servers, program_v<server>);
-    l.place(at_work, program_v<wafer_worker>);
-    each_swarm_node(num_csx, [&]<int level, int children>(const area& a) {
-      l.place(a, program_v<swarm_node<level, children>>);
-    });
+    l.place<server>(servers);
+    l.place<wafer_worker>(at_work);
+    each_swarm_node(num_csx,
+                    [&]<int level, int children>(const area& a) { l.place<swarm_node<level, children>>(a); });
     wires::wire<Weight>(l);
     return l;
   }
@@ -124,7 +123,7 @@ class basic_trainer : public training_run {
  private:
   using server = memory_server<Weight>;
   using wafer_worker = worker<Weight>;
-  static constexpr area servers = rows(0, end, 2).column(0), at_work = rows(1, end, 2);
+  static constexpr area servers = rows(0, edge, 2).column(0), at_work = rows(1, edge, 2);
 
   static const training& checked(const training& how, int processes) {
     clipping::checked(how.clip_norm, how.clip_value);

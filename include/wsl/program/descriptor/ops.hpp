@@ -130,7 +130,7 @@ constexpr auto abs(const D& dst, const A& a) {
 /// dst = f(sources...), element by element; with the address of a scalar as destination and a scalar as first
 /// source, a fold.
 template <class F, class D, class... S>
-constexpr auto map(F f, const D& dst, const S&... src) {
+constexpr auto map_each(F f, const D& dst, const S&... src) {
   return detail::apply({"map", work::call}, f, dst, src...);
 }
 

@@ -77,16 +77,6 @@ class strip_worker {
   void gone_west(pe& me) { to_west_.open(), me.activate<&strip_worker::work>(); }
   void gone_east(pe& me) { to_east_.open(), me.activate<&strip_worker::work>(); }
 
-  static consteval auto tasks() {
-    return table(launch<&strip_worker::step>(), launch<&strip_worker::learn>(),
-                 long_running(local<&strip_worker::work>()), local<&strip_worker::came_from_west>(),
-                 local<&strip_worker::came_from_east>(), local<&strip_worker::gone_west>(),
-                 local<&strip_worker::gone_east>(), reads<pipes::east_from(0)>(),
-                 reads<pipes::east_from(1)>(), reads<pipes::west_from(0)>(), reads<pipes::west_from(1)>(),
-                 sends<pipes::east_from(0)>(), sends<pipes::east_from(1)>(), sends<pipes::west_from(0)>(),
-                 sends<pipes::west_from(1)>());
-  }
-
  private:
   /// A parameter that another PE owns, or that this one lends to another.
   struct loan {
@@ -263,6 +253,15 @@ class strip_worker {
   std::vector<f32> scratch_;
   inbox from_west_, from_east_;
   outbox to_west_, to_east_;
+
+ public:
+  using tasks =
+      task_list<launch<&strip_worker::step>, launch<&strip_worker::learn>,
+                long_running<local<&strip_worker::work>>, local<&strip_worker::came_from_west>,
+                local<&strip_worker::came_from_east>, local<&strip_worker::gone_west>,
+                local<&strip_worker::gone_east>,
+                reads<pipes::east_from(0), pipes::east_from(1), pipes::west_from(0), pipes::west_from(1)>,
+                sends<pipes::east_from(0), pipes::east_from(1), pipes::west_from(0), pipes::west_from(1)>>;
 };
 
 }  // namespace wsl::ml

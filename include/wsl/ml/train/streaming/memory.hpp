@@ -73,11 +73,9 @@ struct memory_server {
     take_next(me);
   }
 
-  static consteval auto tasks() {
-    return table(launch<&memory_server::step>(), launch<&memory_server::learn>(),
-                 local<&memory_server::send_next>(), local<&memory_server::take>(),
-                 sends<wires::all_weight_tiles<Weight>>(), wires::reads_sums<wires::levels>());
-  }
+  using tasks = task_list<launch<&memory_server::step>, launch<&memory_server::learn>,
+                          local<&memory_server::send_next>, local<&memory_server::take>,
+                          sends<wires::all_weight_tiles<Weight>>, wires::reads_sums<wires::levels>>;
 
  private:
   std::size_t weight_transfers() const { return way->weight_transfers().size(); }

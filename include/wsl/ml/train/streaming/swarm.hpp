@@ -17,9 +17,6 @@ class swarm_branch {
     sum_.resize(children > 1 ? way->longest() : 0);
     next(me);
   }
-  static consteval auto tasks() {
-    return table(local<&swarm_branch::next>(), local<&swarm_branch::add_next>());
-  }
 
  private:
   /// Goes on with the next gradient of the server in this row.
@@ -50,6 +47,9 @@ class swarm_branch {
   std::size_t trip_now_ = 0;
   int added_ = 0;  // children
   std::vector<f32> sum_;
+
+ public:
+  using tasks = task_list<local<&swarm_branch::next>, local<&swarm_branch::add_next>>;
 };
 
 /// A node whose sums go 2^level columns to the west, with so many nodes below it.
@@ -58,10 +58,8 @@ struct swarm_node {
   swarm_branch branch;
 
   void step(pe& me, const streaming_schedule* way) { branch.step(me, way, level, children); }
-  static consteval auto tasks() {
-    return table(launch<&swarm_node::step>(), use<&swarm_node::branch>(), sends<wires::up(level)>(),
-                 wires::reads_sums<children>());
-  }
+  using tasks = task_list<launch<&swarm_node::step>, use<&swarm_node::branch>, sends<wires::up(level)>,
+                          wires::reads_sums<children>>;
 };
 
 /// Calls f.operator()<level, children>(columns) for each kind of node that a cluster of so many wafers has,
@@ -73,7 +71,7 @@ void each_swarm_node(int wafers, F f) {
       const auto try_kind = [&]<int level, int children>() {
         if constexpr (children <= level)
           if (wires::level_of(x) == level && wires::children(x, wafers) == children)
-            f.template operator()<level, children>(rows(0, end, 2).column(x));
+            f.template operator()<level, children>(rows(0, edge, 2).column(x));
       };
       (try_kind.template operator()<kind / wires::levels, kind % wires::levels>(), ...);
     }(std::make_integer_sequence<int, wires::levels * wires::levels>{});

@@ -55,7 +55,7 @@ using reads_sums = reads<home, color_range<f32, count>{up(0).id}>;
 /// The trees in the rows of ports.
 inline void wire_trees(layout& l) {
   const int wafers = l.width();
-  const area ports = rows(0, end, 2);
+  const area ports = rows(0, edge, 2);
   for (int level = 0; level < levels; ++level) {
     const int d = 1 << level;  // nodes d, 3 d, 5 d, ... send d columns to the west
     l.path(up(level), ports.columns(d, wafers, 2 * d), ramp >> west)
@@ -79,8 +79,8 @@ void wire(layout& l) {
     const ports along = y > 0 ? north | south : ports{south};
     l.path(c, row(at).column(0), ramp >> (several ? along | east : along));
     if (several)
-      l.path(c, row(at).columns(1, end - 1), west >> (along | east))
-          .path(c, row(at).column(end - 1), west >> along);
+      l.path(c, row(at).columns(1, edge - 1), west >> (along | east))
+          .path(c, row(at).column(edge - 1), west >> along);
     l.path(c, rows(2, at, 2), south >> north).path(c, rows(at + 2, end_row, 2), north >> south);
     l.path(c, rows(3, at, 2), south >> (ramp | north))
         .path(c, rows(at + 1, end_row - 1, 2), north >> (ramp | south));

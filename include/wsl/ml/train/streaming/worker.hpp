@@ -176,7 +176,8 @@ class worker {
                                                    : then<&worker::gone<north_lane>>();
       out_.start(*t, lane);
       if (north && south)
-        me.async(map([](f32 a, f32 b, f32 c) { return a + b + c; }, to, from_north, mine, from_south), done);
+        me.async(map_each([](f32 a, f32 b, f32 c) { return a + b + c; }, to, from_north, mine, from_south),
+                 done);
       else if (north) me.async(wsl::add(to, from_north, mine), done);
       else if (south) me.async(wsl::add(to, mine, from_south), done);
       else me.async(mov(to, mine), done);
@@ -196,10 +197,12 @@ class worker {
   using departure_in = local<&worker::gone<lane>>;
 
  public:
-  using tasks = task_list<launch<&worker::step>, numbered<wires::most, arrival_from>, numbered<lanes, departure_in>,
-                          local<&worker::work>, local<&worker::computed>, reads<wires::all_weight_tiles<Weight>>,
-                          sends<wires::home, wires::south_from(0), wires::south_from(1), wires::north_from(0), wires::north_from(1)>,
-                          reads<wires::south_from(0), wires::south_from(1), wires::north_from(0), wires::north_from(1)>>;
+  using tasks = task_list<
+      launch<&worker::step>, numbered<wires::most, arrival_from>, numbered<lanes, departure_in>,
+      local<&worker::work>, local<&worker::computed>, reads<wires::all_weight_tiles<Weight>>,
+      sends<wires::home, wires::south_from(0), wires::south_from(1), wires::north_from(0),
+            wires::north_from(1)>,
+      reads<wires::south_from(0), wires::south_from(1), wires::north_from(0), wires::north_from(1)>>;
 };
 
 }  // namespace wsl::ml
