@@ -16,7 +16,7 @@ inline constexpr team each_row = team::row, each_column = team::column, everyone
 
 enum class axis : u8 { x, y };
 
-/// A place in a rectangle, counted from its north-west corner, or back from its far edges with `end`.
+/// A place in a rectangle, counted from its north-west corner, or back from its far edges with `edge`.
 struct spot {
   bound x = 0, y = 0;
 };
