@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A wavelet winds through the grid like a snake: east along the even rows, west along the odd ones. Areas name the PEs: bounds
-// count from the west or north edge, or back from `end`, a third number strides, and `columns(...).rows(...)` crosses the two.
+// count from the west or north edge, or back from `edge`, a third number strides, and `columns(...).rows(...)` crosses the two.
 #include <wsl/wsl.hpp>
 
 #include <cstdio>

@@ -5,7 +5,8 @@
 // says: wsl: a router comes to a later phase of a color from phase 0: give this PE a path of phase 0
 #include "programs.hpp"
 
-constexpr binding opening_table[] = {launches, sends(red), takes(red), {.what = role::torn_down, .id = 0, .name = "open"}};
+constexpr binding opening_table[] = {
+    launches, sending(red), takes(red), {.what = role::torn_down, .id = 0, .name = "open"}};
 constexpr program opening = with(opening_table);
 
 constexpr layout again(const layout& l) {

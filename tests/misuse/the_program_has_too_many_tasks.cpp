@@ -10,7 +10,8 @@ constexpr machine tiny = [] {
   m.data_tasks = 1, m.local_tasks = 2, m.task_ids = 2, m.input_queues = 2, m.output_queues = 1;
   return m;
 }();
-constexpr binding good_table[] = {launches, sends(red), takes(red), local(0)}, bad_table[] = {launches, sends(red), takes(red), local(0), local(1)};
+constexpr binding good_table[] = {launches, sending(red), takes(red), local_task(0)},
+                  bad_table[] = {launches, sending(red), takes(red), local_task(0), local_task(1)};
 constexpr program good = with(good_table), bad = with(bad_table);
 
 #ifdef WSL_MISUSE

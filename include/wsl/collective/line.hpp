@@ -20,7 +20,7 @@ inline constexpr team each_row = team::row, each_column = team::column, everyone
 enum class axis : u8 { x, y };
 
 /// The position of a root in a rectangle, counted from its north-west corner, or back from its far edges
-/// with `end`.
+/// with `edge`.
 struct root_position {
   bound x = 0, y = 0;
 };

@@ -15,7 +15,7 @@ std::mt19937 any{2024};
 int between(int from, int to) { return std::uniform_int_distribution{from, to}(any); }
 bool coin() { return between(0, 1) == 1; }
 
-bound some_bound(int extent) { return coin() ? bound{between(0, extent)} : end - between(0, extent); }
+bound some_bound(int extent) { return coin() ? bound{between(0, extent)} : edge - between(0, extent); }
 area some_area(const region& grid) {
   const int w = grid.x1 - grid.x0, h = grid.y1 - grid.y0;
   return {some_bound(w), some_bound(w), some_bound(h), some_bound(h), between(1, 4), between(1, 4)};

@@ -105,7 +105,7 @@ TEST_CASE("pieces of a transfer do what the whole does") {
     pieces_do_not_matter([](auto& m) { return fmac(&m.total, 0, fabin(red, length), 3); });
     pieces_do_not_matter([](auto& m) { return mul(&m.total, mem(m.x), fabin(red)); });
     pieces_do_not_matter([](auto& m) { return mov(&m.total, fabin(red, length)); });
-    pieces_do_not_matter([](auto& m) { return wsl::max(&m.total, 0, fabin(blue, length)); });
+    pieces_do_not_matter([](auto& m) { return fmax(&m.total, 0, fabin(blue, length)); });
     pieces_do_not_matter([](auto& m) {
       return map_each([k = m.total](f32 a, f32 b, f32 c) { return a * k + b - c; }, mem(m.x), fabin(red), mem(m.y),
                  fabin(blue));

@@ -93,7 +93,7 @@ constexpr bool add_with_carry(const memory<T>& dst, const memory<T>& a, const me
                               bool carry = false) {
   static_assert(std::is_unsigned_v<T> && sizeof(T) <= 4, "wsl: the parts of a long number are u16 or u32");
   u64 rest = carry;
-  map(
+  map_each(
       [&rest](T x, T y) {
         rest += u64{x} + y;
         const T part = static_cast<T>(rest);
