@@ -7,7 +7,7 @@
 #include <vector>
 
 using namespace wsl;
-using support::ends;
+using support::copy_block, support::ends;
 
 namespace {
 
