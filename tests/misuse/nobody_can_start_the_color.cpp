@@ -5,8 +5,8 @@
 // colors from a stream_in
 #include "programs.hpp"
 
-constexpr binding ping_table[] = {sending(red), takes(blue)}, pong_table[] = {sending(blue), takes(red)},
-                  first_table[] = {launches, sending(red), takes(blue)};
+constexpr binding ping_table[] = {send_entry(red), takes(blue)}, pong_table[] = {send_entry(blue), takes(red)},
+                  first_table[] = {launches, send_entry(red), takes(blue)};
 constexpr program ping = with(ping_table), pong = with(pong_table), first = with(first_table);
 
 #ifdef WSL_MISUSE

@@ -4,7 +4,7 @@
 // color, not to both: keep one of them, or use two colors
 #include "programs.hpp"
 
-constexpr binding greedy_table[] = {launches, sending(red), takes(red), reading(red)};
+constexpr binding greedy_table[] = {launches, send_entry(red), takes(red), read_entry(red)};
 constexpr program greedy = with(greedy_table);
 
 #ifdef WSL_MISUSE
