@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Only a local task can compute long: the words of a color wait in few places.
-// says: only_local_tasks_are_lengthy
+// says: only_local_tasks_are_long_running
 #include <wsl/wsl.hpp>
 
 using namespace wsl;
