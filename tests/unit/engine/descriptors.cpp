@@ -50,7 +50,7 @@ struct reader {
     co_await add(mem(y).part(0, n), mem(x).part(0, n), fabin(blue));
     phase = 3;
   }
-  void async_compute(pe&) { other = other * 10 + phase; }
+  void beside(pe&) { other = other * 10 + phase; }
 
   void async(pe& me, int n) {
     me.async(mov(mem(x).part(0, n), fabin(red)), then<&reader::finished>());

@@ -135,10 +135,11 @@ TEMPLATE_LIST_TEST_CASE(
 TEMPLATE_LIST_TEST_CASE("a table names the commands that a program may send", "", changing_engines) {
   struct quiet {
     void go(pe& me) { me.send_control(red, {nop, switch_rst}); }
-    using tasks = task_list<launch<&quiet::go>, sends<red>, steers<red, switch_adv>>;
+    using tasks [[maybe_unused]] = task_list<launch<&quiet::go>, sends<red>, steers<red, switch_adv>>;
   };
   layout l{wse2, 3, 1};
-  l.place<quiet>(at(1, 0)).place<player>(columns(0, edge, 2));
+  l.place<quiet>(at(1, 0));
+  l.place<player>(columns(0, edge, 2));
   l.path(red, at(1, 0), ramp >> west, switches{.pos1 = {.to = east}})
       .path(red, at(0, 0), east >> ramp)
       .path(red, at(2, 0), west >> ramp);
@@ -308,9 +309,9 @@ namespace {
 struct summing {
   i32 mine = 0, sum = 0;
   int missing = 0;
-  bool torn_down = false;
+  bool closed = false;
   void start(pe& me) {
-    mine = me.x() + 1, sum = mine, missing = me.width() - 1, torn_down = false;
+    mine = me.x() + 1, sum = mine, missing = me.width() - 1, closed = false;
     if (me.west_edge()) return;
     me.send(red, mine);
     me.send_control(red, me.east_edge() ? teardown : switch_adv);
@@ -324,11 +325,11 @@ struct summing {
     tell_if_complete(me);
   }
   void torn_down(pe& me) {
-    torn_down = true;
+    closed = true;
     me.west_edge() ? tell_if_complete(me) : me.reopen(red, phase{1});
   }
   void tell_if_complete(pe& me) {
-    if (!torn_down || missing > 0) return;
+    if (!closed || missing > 0) return;
     me.reopen(red, phase{1});
     me.send(red, sum);
   }
@@ -365,14 +366,12 @@ TEMPLATE_LIST_TEST_CASE("only a color that is torn down can be reopened, and onl
   struct wrong {
     void go(pe& me) { me.send_control(red, teardown); }
     void torn_down(pe& me) { me.reopen(red, phase{3}); }
-    using tasks =
+    using tasks [[maybe_unused]] =
         task_list<launch<&wrong::go>, sends<red>, steers<red, teardown>, on_teardown<red, &wrong::torn_down>>;
   };
   layout l{wse2, 2, 1};
-  l.place<wrong>(at(0, 0))
-      .place<player>(at(1, 0))
-      .path(red, at(0, 0), ramp >> east)
-      .path(red, at(1, 0), west >> ramp);
+  l.place<wrong>(at(0, 0));
+  l.place<player>(at(1, 0)).path(red, at(0, 0), ramp >> east).path(red, at(1, 0), west >> ramp);
   fabric g{l, TestType{}};
   CHECK_THROWS_WITH(g.launch(at(0, 0)),
                     Contains("PE(0, 0)") && Contains("in phase 3, but no path of this phase covers the PE"));
@@ -397,11 +396,12 @@ TEMPLATE_LIST_TEST_CASE("a closed path lets nothing in until it is opened, and t
     void knock(pe& me, i32 x) { me.send(red, x); }
     // where nobody pops, all routers carry out the nop
     void shut(pe& me) { me.send_control(red, {nop, teardown}); }
-    using tasks =
+    using tasks [[maybe_unused]] =
         task_list<launch<&visitor::knock>, launch<&visitor::shut>, sends<red>, steers<red, teardown>>;
   };
   layout l{wse2, 2, 1};
-  l.place<visitor>(at(0, 0)).place<doorkeeper>(at(1, 0));
+  l.place<visitor>(at(0, 0));
+  l.place<doorkeeper>(at(1, 0));
   l.path(red, at(0, 0), ramp >> east).path(red, at(1, 0), west >> ramp, starts_closed);
   fabric f{l, TestType{}};
   const std::string text = report_of([&] { f.launch<&visitor::knock>(at(0, 0), 5); });
@@ -418,7 +418,7 @@ TEMPLATE_LIST_TEST_CASE("a closed path lets nothing in until it is opened, and t
 
 namespace {
 
-constexpr color<halves<i16>> numbered{2};
+constexpr color<halves<i16>> words_with_index{2};
 
 struct source {
   void count(pe& me, int n) {
@@ -507,14 +507,14 @@ namespace {
 
 struct scatterer {
   void scatter(pe& me, int n) {
-    for (int i = 0; i < n; ++i) me.send(numbered, {static_cast<i16>(10 * i), static_cast<u16>(i)});
+    for (int i = 0; i < n; ++i) me.send(words_with_index, {static_cast<i16>(10 * i), static_cast<u16>(i)});
   }
-  using tasks = task_list<launch<&scatterer::scatter>, sends<numbered>>;
+  using tasks = task_list<launch<&scatterer::scatter>, sends<words_with_index>>;
 };
 struct part_owner {
   std::vector<i32> heard;
   void hear(pe&, i16 x, u16 at) { heard.push_back(x + at); }
-  using tasks = task_list<on<numbered, &part_owner::hear>>;
+  using tasks = task_list<on<words_with_index, &part_owner::hear>>;
 };
 
 }  // namespace
@@ -522,12 +522,13 @@ struct part_owner {
 TEMPLATE_LIST_TEST_CASE("a range of indices gives each PE its part", "", changing_engines) {
   layout l{wse2, 5, 3};
   l.place<scatterer>(at(0, 0)).place<part_owner>(columns(1, edge));
-  l.path(numbered, at(0, 0), ramp >> (east | south))
-      .path(numbered, at(0, 1), north >> (east | south))
-      .path(numbered, at(0, 2), north >> east);
+  l.path(words_with_index, at(0, 0), ramp >> (east | south))
+      .path(words_with_index, at(0, 1), north >> (east | south))
+      .path(words_with_index, at(0, 2), north >> east);
   const range_filter part{.first = 0, .last = 2, .per_column = 3, .per_row = 12};
-  l.path(numbered, columns(1, edge - 1), west >> (ramp | east), part);
-  l.path(numbered, column(edge - 1), west >> ramp, range_filter{.first = 9, .last = 11, .per_row = 12});
+  l.path(words_with_index, columns(1, edge - 1), west >> (ramp | east), part);
+  l.path(words_with_index, column(edge - 1), west >> ramp,
+         range_filter{.first = 9, .last = 11, .per_row = 12});
   fabric f{l, TestType{}};
   f.launch<&scatterer::scatter>(at(0, 0), 40);
   for (int y = 0; y < 3; ++y)

@@ -207,7 +207,7 @@ struct soliloquy {
     me.send(red, x + 1);
     co_await mov(&x, fabin(red, 1));
   }
-  void async_compute(pe& me) {
+  void beside(pe& me) {
     me.send(red, 1u);
     me.async(mov(mem(y), fabin(red)));
     me.send(red, 2u);
