@@ -90,8 +90,8 @@ contest of() {
   if constexpr (requires { typename Net::combine; }) c.join = joined_bits<T, typename Net::combine>;
   if constexpr (requires(region r) { net.along(r, collective::axis::x); })
     c.how = [](const region& r, collective::axis a) { return net.along(r, a).how(); };
-  else if constexpr (requires { net.gathering(); })
-    c.how = [](const region& r, collective::axis a) { return net.gathering().along(r, a).how(); };
+  else if constexpr (requires { net.reduce_part(); })
+    c.how = [](const region& r, collective::axis a) { return net.reduce_part().along(r, a).how(); };
   return c;
 }
 

@@ -67,9 +67,9 @@ double rate(const std::function<void()>& run) {
 
 const bool entered = bench::enter("fft", [] {
   const auto both = std::make_shared<contest>();
-  const fft::cut& cut = both->t.shared_out();
-  return bench::part{std::to_string(side) + "^3 complex numbers, f32; " + std::to_string(cut.wide) + " x " +
-                         std::to_string(cut.high) + " PEs, FFTW with a measured plan",
+  const fft::decomposition& parts = both->t.distribution();
+  return bench::part{std::to_string(side) + "^3 complex numbers, f32; " + std::to_string(parts.wide) + " x " +
+                         std::to_string(parts.high) + " PEs, FFTW with a measured plan",
                      "GFLOP/s",
                      {{"wsl", [both] { return rate([&] { both->t.forward(both->ours, both->x); }); }},
                       {"FFTW", [both] { return rate([&] { fftwf_execute(both->fftw.made); }); }}},

@@ -62,7 +62,7 @@ class transform_on {
   }
 
   /// The distribution of the array over the PEs.
-  const decomposition& decomposition_used() const { return decomposition_; }
+  const decomposition& distribution() const { return decomposition_; }
   /// The numbers of the array, complex or real, and of its spectrum.
   std::size_t size() const { return count(axes_.back()); }
   std::size_t spectrum_size() const { return count(real_ ? axes_.back() / 2 + 1 : axes_.back()); }
