@@ -5,6 +5,7 @@
 // so the result is always the same. See examples/90_cluster.cpp.
 #pragma once
 #include <boost/hana/for_each.hpp>
+#include <boost/hana/range.hpp>
 
 #include "schedule.hpp"
 #include "wires.hpp"
