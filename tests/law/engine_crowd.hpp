@@ -41,9 +41,10 @@ struct giver {
     if (what->when == crowd_script::moment::wait) me.send(word_to_read, 0u);
     else if (what->when != crowd_script::moment::launch) me.send(word_to_hear, 0u);
   }
-  using tasks = task_list<launch<&giver::go>, sends<word_to_read, word_to_hear>, numbered<crowd_ways, sends_inward>,
-                          shares_queue<word_to_read, word_to_hear, way_in<0>, way_in<1>, way_in<2>, way_in<3>,
-                                       way_in<4>, way_in<5>>>;
+  using tasks =
+      task_list<launch<&giver::go>, sends<word_to_read, word_to_hear>, numbered<crowd_ways, sends_inward>,
+                shares_queue<word_to_read, word_to_hear, way_in<0>, way_in<1>, way_in<2>, way_in<3>,
+                             way_in<4>, way_in<5>>>;
 };
 
 struct crowd {
@@ -72,7 +73,8 @@ struct crowd {
   using tasks =
       task_list<launch<&crowd::go>, local<&crowd::start>, on<word_to_hear, &crowd::hear>, reads<word_to_read>,
                 numbered<crowd_ways, reads_inward>, numbered<crowd_ways, sends_outward>,
-                shares_queue<way_out<0>, way_out<1>, way_out<2>, way_out<3>>, shares_queue<way_out<4>, way_out<5>>>;
+                shares_queue<way_out<0>, way_out<1>, way_out<2>, way_out<3>>,
+                shares_queue<way_out<4>, way_out<5>>>;
 };
 
 struct crowd_receiver {
@@ -168,9 +170,7 @@ class random_crowd {
 
   void build() {
     plan_ = layout{machine_, 3, 1};
-    plan_.place<giver>(column(0))
-        .place<crowd>(column(1))
-        .place<crowd_receiver>(column(2));
+    plan_.place<giver>(column(0)).place<crowd>(column(1)).place<crowd_receiver>(column(2));
     for (int k = 0; k < crowd_ways; ++k) connect(0, k), connect(1, crowd_ways + k);
     connect(0, word_to_read.id), connect(0, word_to_hear.id);
   }

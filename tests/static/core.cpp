@@ -148,8 +148,8 @@ template <class...>
 struct many {};
 static_assert(std::string_view{support::type_name<many<pixel, pixel, pixel, pixel, pixel, pixel, pixel, pixel,
                                                        pixel, pixel, pixel, pixel, pixel>>()}
-                      .size() == 95,
-              "a name that is too long is cut");
+                  .ends_with(", ...>"),
+              "a name that is too long is shortened by whole arguments");
 
 // Vectors in constants.
 constexpr auto numbers = [] {

@@ -21,7 +21,7 @@ static_assert(routed<particles<750, 994>>());
 
 // The published grid on the wafer: 125 x 90 PEs with 2 nuclides and 111 points of each, and three times the
 // 30 particles of the mean.
-constexpr layout published = wafer_layout<wafer_room{2, 2 * 113, 90}>(wse2, 125, 90);
+constexpr layout published = wafer_layout<wafer_capacity{2, 2 * 113, 90}>(wse2, 125, 90);
 static_assert(routed<published>());
 
 }  // namespace

@@ -75,10 +75,11 @@ using namespace std;
 namespace {
 
 constexpr color<f32> red{0}, blue{1}, green{2};
-constexpr color<u32> words{3};
-constexpr collective::reduce<f32> sum{.first = 4, .among = each_row, .root = {edge - 1}, .words = 4};
-constexpr broadcast<f32> spread{.first = 6, .among = each_row};
-constexpr neighbours<f32> halo{8};
+[[maybe_unused]] constexpr color<u32> words{3};
+[[maybe_unused]] constexpr collective::reduce<f32> sum{
+    .first = 4, .among = each_row, .root = {edge - 1}, .words = 4};
+[[maybe_unused]] constexpr broadcast<f32> spread{.first = 6, .among = each_row};
+[[maybe_unused]] constexpr neighbours<f32> halo{8};
 
 template <color<f32> in, color<f32> out>
 struct part {
@@ -93,7 +94,8 @@ struct part {
   void begin(pe& me, f32 by) {
     if (me.west_edge() || me.edge(north)) me.send(out, by);
     mov(mem(y), mem(x));
-    add(mem(y), mem(x), by), sub(mem(y), mem(x), mem(y)), mul(mem(y), mem(x), 2.f), neg(mem(y), mem(x)), abs(mem(y), mem(x));
+    add(mem(y), mem(x), by), sub(mem(y), mem(x), mem(y)), mul(mem(y), mem(x), 2.f), neg(mem(y), mem(x)),
+        abs(mem(y), mem(x));
     fmax(mem(y), mem(x), mem(y)), fmin(mem(y), mem(x), mem(y));
     fmac(mem(y), mem(y), mem(x), 2.f);
     map_each([](f32 a, f32 b) { return a + b; }, &total, 0, mem(x));
@@ -104,8 +106,13 @@ struct part {
   }
   void pass(pe&, f32 v) { total = v; }
   void next(pe& me) { me.unblock<&part::last>(), me.activate<&part::last>(); }
-  void last(pe& me) { me.send_control(green, {switch_adv, nop, switch_rst}), log.add("last"), draws.seed(1, me); }
-  void stop(pe&, u16) { const memory<f32> some = room.take<f32>(2); mov(some, 1.f); }
+  void last(pe& me) {
+    me.send_control(green, {switch_adv, nop, switch_rst}), log.add("last"), draws.seed(1, me);
+  }
+  void stop(pe&, u16) {
+    const memory<f32> some = room.take<f32>(2);
+    mov(some, 1.f);
+  }
   void torn(pe& me) { me.reopen(green); }
   task wait_for_it(pe&) {
     co_await ended;
@@ -115,17 +122,20 @@ struct part {
   void one_of(pe&) {}
   template <int k>
   using one = local<&part::one_of<k>>;
-  using tasks = task_list<launch<&part::begin>, launch<&part::wait_for_it>, local<&part::next>, urgent<local<&part::last, blocked>>,
-                          control<7, &part::stop>, on_teardown<green, &part::torn>, numbered<2, one>,
-                          when<in.id == 1, reads<in>>, sends<out, green>, sends_after<red, blue>, steers<green, switch_adv, switch_rst, teardown>>;
+  using tasks =
+      task_list<launch<&part::begin>, launch<&part::wait_for_it>, local<&part::next>,
+                urgent<local<&part::last, blocked>>, control<7, &part::stop>, on_teardown<green, &part::torn>,
+                numbered<2, one>, when<in.id == 1, reads<in>>, sends<out, green>, sends_after<red, blue>,
+                steers<green, switch_adv, switch_rst, teardown>>;
 };
 
-constexpr area even = columns(0, edge, 2), odd = columns(1, edge, 2), first_row = row(0), inner = rows(1, edge - 1).column(2);
+[[maybe_unused]] constexpr area even = columns(0, edge, 2), odd = columns(1, edge, 2), first_row = row(0),
+                                inner = rows(1, edge - 1).column(2);
 constexpr layout grid = layout{wse2, 4, 1}
-  .place<part<blue, red>>(all)
-  .path(red, column(0), ramp >> (ramp | east))
-  .path(red, columns(1, edge - 1), (ramp | west) >> east, merges)
-  .path(red, at(edge - 1, 0), west >> ramp);
+                            .place<part<blue, red>>(all)
+                            .path(red, column(0), ramp >> (ramp | east))
+                            .path(red, columns(1, edge - 1), (ramp | west) >> east, merges)
+                            .path(red, at(edge - 1, 0), west >> ramp);
 
 [[maybe_unused]] void from_the_host(fabric& f, vector<f32>& numbers) {
   device d{f};

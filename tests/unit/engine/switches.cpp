@@ -54,7 +54,8 @@ layout cross(const switches& s) {
 /// only.
 layout row_of(int width, pop when) {
   layout l{wse2, width, 1};
-  l.place<conductor>(at(0, 0)).place<player>(columns(1, edge));
+  l.place<conductor>(at(0, 0));
+  l.place<player>(columns(1, edge));
   l.path(red, at(0, 0), ramp >> east);
   l.path(red, columns(1, edge - 1), west >> (ramp | east), switches{.pos1 = {.to = east}, .pop = when});
   l.path(red, at(edge - 1, 0), west >> ramp);
@@ -138,7 +139,8 @@ TEMPLATE_LIST_TEST_CASE("a table names the commands that a program may send", ""
     using tasks = task_list<launch<&quiet::go>, sends<red>, steers<red, switch_adv>>;
   };
   layout l{wse2, 3, 1};
-  l.place<quiet>(at(1, 0)).place<player>(columns(0, edge, 2));
+  l.place<quiet>(at(1, 0));
+  l.place<player>(columns(0, edge, 2));
   l.path(red, at(1, 0), ramp >> west, switches{.pos1 = {.to = east}})
       .path(red, at(0, 0), east >> ramp)
       .path(red, at(2, 0), west >> ramp);
@@ -218,7 +220,8 @@ struct reader {
 
 TEMPLATE_LIST_TEST_CASE("who waits for wavelets that wait at a switch is told so", "", changing_engines) {
   layout l{wse2, 3, 1};
-  l.place<conductor>(columns(1, edge)).place<reader>(at(0, 0));
+  l.place<conductor>(columns(1, edge));
+  l.place<reader>(at(0, 0));
   l.path(red, at(0, 0), east >> ramp)
       .path(red, at(1, 0), ramp >> west, switches{.pos1 = {.from = east}})
       .path(red, at(2, 0), ramp >> west);
@@ -368,9 +371,9 @@ TEMPLATE_LIST_TEST_CASE("only a color that is torn down can be reopened, and onl
                             on_teardown<red, &wrong::torn_down>>;
   };
   layout l{wse2, 2, 1};
-  l.place<wrong>(at(0, 0))
-      .place<player>(at(1, 0))
-      .path(red, at(0, 0), ramp >> east)
+  l.place<wrong>(at(0, 0));
+  l.place<player>(at(1, 0));
+  l.path(red, at(0, 0), ramp >> east)
       .path(red, at(1, 0), west >> ramp);
   fabric g{l, TestType{}};
   CHECK_THROWS_WITH(g.launch(at(0, 0)),
@@ -400,7 +403,8 @@ TEMPLATE_LIST_TEST_CASE("a closed path lets nothing in until it is opened, and t
                             steers<red, teardown>>;
   };
   layout l{wse2, 2, 1};
-  l.place<visitor>(at(0, 0)).place<doorkeeper>(at(1, 0));
+  l.place<visitor>(at(0, 0));
+  l.place<doorkeeper>(at(1, 0));
   l.path(red, at(0, 0), ramp >> east).path(red, at(1, 0), west >> ramp, starts_closed);
   fabric f{l, TestType{}};
   const std::string text = report_of([&] { f.launch<&visitor::knock>(at(0, 0), 5); });
@@ -417,7 +421,7 @@ TEMPLATE_LIST_TEST_CASE("a closed path lets nothing in until it is opened, and t
 
 namespace {
 
-constexpr color<halves<i16>> numbered{2};
+constexpr color<halves<i16>> with_index{2};
 
 struct source {
   void count(pe& me, int n) {
@@ -432,7 +436,8 @@ struct source {
 template <class Filter>
 layout filtered_row(int width, const Filter& f) {
   layout l{wse2, width, 1};
-  l.place<source>(at(0, 0)).place<player>(columns(1, edge));
+  l.place<source>(at(0, 0));
+  l.place<player>(columns(1, edge));
   l.path(red, at(0, 0), ramp >> east).path(red, columns(1, edge - 1), west >> (ramp | east), f);
   return l.path(red, at(edge - 1, 0), west >> ramp);
 }
@@ -506,7 +511,7 @@ namespace {
 
 struct scatterer {
   void scatter(pe& me, int n) {
-    for (int i = 0; i < n; ++i) me.send(numbered, {static_cast<i16>(10 * i), static_cast<u16>(i)});
+    for (int i = 0; i < n; ++i) me.send(with_index, {static_cast<i16>(10 * i), static_cast<u16>(i)});
   }
   using tasks = task_list<launch<&scatterer::scatter>, sends<numbered>>;
 };
@@ -520,13 +525,14 @@ struct part_owner {
 
 TEMPLATE_LIST_TEST_CASE("a range of indices gives each PE its part", "", changing_engines) {
   layout l{wse2, 5, 3};
-  l.place<scatterer>(at(0, 0)).place<part_owner>(columns(1, edge));
-  l.path(numbered, at(0, 0), ramp >> (east | south))
-      .path(numbered, at(0, 1), north >> (east | south))
-      .path(numbered, at(0, 2), north >> east);
+  l.place<scatterer>(at(0, 0));
+  l.place<part_owner>(columns(1, edge));
+  l.path(with_index, at(0, 0), ramp >> (east | south))
+      .path(with_index, at(0, 1), north >> (east | south))
+      .path(with_index, at(0, 2), north >> east);
   const range_filter part{.first = 0, .last = 2, .per_column = 3, .per_row = 12};
-  l.path(numbered, columns(1, edge - 1), west >> (ramp | east), part);
-  l.path(numbered, column(edge - 1), west >> ramp, range_filter{.first = 9, .last = 11, .per_row = 12});
+  l.path(with_index, columns(1, edge - 1), west >> (ramp | east), part);
+  l.path(with_index, column(edge - 1), west >> ramp, range_filter{.first = 9, .last = 11, .per_row = 12});
   fabric f{l, TestType{}};
   f.launch<&scatterer::scatter>(at(0, 0), 40);
   for (int y = 0; y < 3; ++y)

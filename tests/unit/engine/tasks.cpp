@@ -568,7 +568,7 @@ struct impatient_caller {
   void call(pe& me) { static_cast<void>(take(me)); }
   task call_itself(pe& me) {
     co_await mov(&x, fabin(red, 1));
-    static_cast<void>(call_itself(me));
+    if (x >= 0) static_cast<void>(call_itself(me));
   }
   void give(pe& me) { me.send(red, 1.f); }
   using tasks = task_list<launch<&impatient_caller::call>, launch<&impatient_caller::call_itself>,

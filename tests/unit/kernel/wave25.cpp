@@ -33,8 +33,8 @@ f64 relative_error(const Cells& u, const Reference& v) {
 }
 
 /// A general problem: no symmetry, a velocity in each cell, a source and receivers away from the axes.
-problem mixture(const cells& size, border edge) {
-  problem p{.size = size, .edge = edge};
+problem mixture(const cells& size, border kind) {
+  problem p{.size = size, .edge = kind};
   p.edge_width = std::max(1, (std::min({size.x, size.y, size.z}) - 1) / 3);
   p.velocity.resize(size.count());
   for (std::size_t i = 0; i < p.velocity.size(); ++i)
@@ -74,14 +74,14 @@ TEST_CASE("wave25: a hundred steps in free space") {
 TEST_CASE("wave25: blocks compute what the serial reference does") {
   const cells size = GENERATE(cells{1, 1, 1}, cells{1, 1, 37}, cells{17, 1, 5}, cells{1, 23, 16},
                               cells{9, 8, 7}, cells{23, 19, 33});
-  const border edge = GENERATE(border::reflects, border::sponge, border::pml);
-  if (edge != border::reflects && std::min({size.x, size.y, size.z}) < 3) return;
-  const problem p = mixture(size, edge);
+  const border kind = GENERATE(border::reflects, border::sponge, border::pml);
+  if (kind != border::reflects && std::min({size.x, size.y, size.z}) < 3) return;
+  const problem p = mixture(size, kind);
   serial reference{p};
   reference.run(30);
   simulation s{p, {.wide = std::min(3, size.x), .high = std::min(2, size.y), .depth = 2}};
   s.run(30);
-  INFO(text(size) << ", border " << static_cast<int>(edge));
+  INFO(text(size) << ", border " << static_cast<int>(kind));
   CHECK(relative_error(s.field(), reference.field()) < 1e-5);
   for (std::size_t i = 0; i < p.receivers.size(); ++i)
     CHECK(largest_error(s.trace(i), reference.trace(i)) <
@@ -99,8 +99,8 @@ TEST_CASE("wave25: a velocity for each z is the same as one for each cell") {
 }
 
 TEST_CASE("wave25: how the grid is shared out changes no bit") {
-  const border edge = GENERATE(border::reflects, border::sponge, border::pml);
-  const problem p = mixture({23, 19, 37}, edge);
+  const border kind = GENERATE(border::reflects, border::sponge, border::pml);
+  const problem p = mixture({23, 19, 37}, kind);
   simulation one{p, {.wide = 1, .high = 1, .depth = 1}};
   one.run(25);
   const auto field = one.field();
@@ -116,10 +116,10 @@ TEST_CASE("wave25: how the grid is shared out changes no bit") {
 }
 
 TEST_CASE("wave25: a wafer with one line a PE computes the same bits as blocks") {
-  const border edge = GENERATE(border::reflects, border::sponge, border::pml);
+  const border kind = GENERATE(border::reflects, border::sponge, border::pml);
   const cells size = GENERATE(cells{12, 9, 21}, cells{1, 9, 21}, cells{7, 1, 21});
-  if (edge != border::reflects && std::min(size.x, size.y) < 3) return;
-  const problem p = mixture(size, edge);
+  if (kind != border::reflects && std::min(size.x, size.y) < 3) return;
+  const problem p = mixture(size, kind);
   simulation blocks{p};
   blocks.run(20);
   for (int threads : {1, 2, 3, 8}) {
@@ -222,9 +222,9 @@ TEST_CASE("wave25: axes may be exchanged") {
 }
 
 TEST_CASE("wave25: a layer absorbs more than 99.9 %, a sponge more than 99 %") {
-  const auto left = [](border edge) {
+  const auto left = [](border kind) {
     const problem p{
-        .size = {60, 60, 60}, .edge = edge, .edge_width = 20, .sources = {{{30, 30, 30}, 10, 1, 0.12}}};
+        .size = {60, 60, 60}, .edge = kind, .edge_width = 20, .sources = {{{30, 30, 30}, 10, 1, 0.12}}};
     simulation s{p};
     s.run(350);
     return largest(s.field());

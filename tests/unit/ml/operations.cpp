@@ -63,7 +63,7 @@ void check_not_swallowed() {
     const auto k = static_cast<std::size_t>(n % 2 ? n - 1 : n / 2);
     x[k] = std::nanf("");
     ml::activate<F>(all(y), all(x));
-    ml::activate_back<F>(all(dx), all(dy), all(x));
+    ml::activate_backward<F>(all(dx), all(dy), all(x));
     const auto only = [&](const std::vector<f32>& v) {
       bool right = true;
       for (std::size_t i = 0; i < v.size(); ++i) right = right && std::isnan(v[i]) == (i == k);
@@ -74,7 +74,7 @@ void check_not_swallowed() {
     if (!std::is_same_v<F, ml::relu>) CHECK(only(dx));
     ml::gate<F>(all(y), all(gate), all(x));
     CHECK(only(y));
-    ml::gate_back<F>(all(dx), all(dgate), all(dy), all(gate), all(x));
+    ml::gate_backward<F>(all(dx), all(dgate), all(dy), all(gate), all(x));
     CHECK(only(dx));
   }
 }

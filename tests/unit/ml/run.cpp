@@ -138,10 +138,10 @@ TEST_CASE("A step that loses its numbers names itself and the layer") {
   CHECK_THAT(says(ml::pipelined_trainer(model.build(), rule, {.threads = 1}), with_nan),
              Contains("in step 1 the loss is NaN"));
   const auto weights_of = [](auto& t) {
-    std::vector<std::size_t> all;
+    std::vector<std::size_t> found;
     for (std::size_t k = 0; k < t.parameters().size(); ++k)
-      if (t.model().parameters()[k].name.ends_with(".weight")) all.push_back(k);
-    return all;
+      if (t.model().parameters()[k].name.ends_with(".weight")) found.push_back(k);
+    return found;
   };
   // A weight of 3e38 makes the layer's output infinite, and so the loss a NaN.
   ml::trainer large(model.build(), rule, {.threads = 1});

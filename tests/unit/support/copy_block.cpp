@@ -6,7 +6,8 @@
 #include <numeric>
 #include <vector>
 
-using namespace wsl::support;
+using namespace wsl;
+using support::copy_block, support::ends;
 
 namespace {
 

@@ -20,7 +20,7 @@
       "no program decides the order of wavelets that come from several ports: say merges as the last " \
       "argument of the path if that is meant, or leave one port before >>") \
   row(the_path_leaves_the_grid, link, \
-      "there is no PE on this side: edge the path one PE earlier, as in columns(0, edge - 1), or bind a " \
+      "there is no PE on this side: end the path one PE earlier, as in columns(0, edge - 1), or bind a " \
       "stream_out to this side") \
   row(the_neighbour_does_not_listen, link, \
       "the neighbour on this side has no path of this color that comes from here: give it one, or do not " \
@@ -54,10 +54,10 @@
       "divide each other or several colors, or check at run time with require(layout)") \
   /* cycles */ \
   row(the_route_goes_in_a_circle, link, \
-      "a wavelet that leaves through this side comes back and never ends: let one path of the circle edge " \
+      "a wavelet that leaves through this side comes back and never ends: let one path of the circle end " \
       "at the ramp") \
   row(a_fork_meets_itself_again, fork, \
-      "two branches of one fork meet here, so every wavelet arrives twice: edge one branch before, or give " \
+      "two branches of one fork meet here, so every wavelet arrives twice: end one branch before, or give " \
       "it another color") \
   row(the_routes_turn_too_often_to_check_while_compiling, color_limit, \
       "too many PEs of this color may be part of a circle or of a fork that meets itself for a constant " \
@@ -138,7 +138,7 @@
   row(the_program_has_too_many_tasks, limit, \
       "the machine has fewer ids for data and local tasks together: join tasks that run after each other") \
   row(the_control_id_does_not_exist, id, \
-      "the ids of control tasks begin at 0 and edge below the machine's number of them: choose one of these") \
+      "the ids of control tasks begin at 0 and end below the machine's number of them: choose one of these") \
   row(the_program_needs_too_many_input_queues, limit, \
       "each color that arrives at a PE needs an input queue of its own: let fewer colors arrive at this PE") \
   row(the_program_needs_too_many_output_queues, limit, \
