@@ -22,6 +22,13 @@ inline constexpr color<u32> way_in{k};
 template <int k>
 inline constexpr color<u32> way_out{crowd_ways + k};
 
+template <int k>
+using sends_inward = sends<way_in<k>>;
+template <int k>
+using reads_inward = reads<way_in<k>>;
+template <int k>
+using sends_outward = sends<way_out<k>>;
+
 struct crowd_script {
   enum class moment { launch, wait, word, activation };
   struct start {
@@ -44,7 +51,7 @@ struct giver {
   using tasks =
       task_list<launch<&giver::go>, sends<word_to_read, word_to_hear>, numbered<crowd_ways, sends_inward>,
                 shares_queue<word_to_read, word_to_hear, way_in<0>, way_in<1>, way_in<2>, way_in<3>,
-                             way_in<4>, way_in<5>>>;
+                             way_in<4>, way_in<5>, way_in<6>, way_in<7>, way_in<8>, way_in<9>>>;
 };
 
 struct crowd {

@@ -5,7 +5,7 @@
 // says: wsl: a switch position of this machine changes what the router listens to or where it sends, not both
 #include "programs.hpp"
 
-constexpr binding steering_table[] = {launches, sending(red), takes(red), steering(red, switch_adv)};
+constexpr binding steering_table[] = {launches, send_entry(red), takes(red), steer_entry(red, switch_adv)};
 constexpr program steering = with(steering_table);
 
 constexpr layout passage(switches s) {

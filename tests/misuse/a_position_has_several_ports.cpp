@@ -5,7 +5,7 @@
 // says: wsl: the side that a switch position changes has one port
 #include "programs.hpp"
 
-constexpr binding steering_table[] = {launches, sending(red), takes(red), steering(red, switch_adv)};
+constexpr binding steering_table[] = {launches, send_entry(red), takes(red), steer_entry(red, switch_adv)};
 constexpr program steering = with(steering_table);
 
 #ifdef WSL_MISUSE

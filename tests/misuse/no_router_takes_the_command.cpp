@@ -5,7 +5,7 @@
 // says: wsl: the program sends commands on this color, but none of its wavelets pass a router with a switch
 #include "programs.hpp"
 
-constexpr binding steering_table[] = {launches, sending(red), takes(red), steering(red, switch_adv)};
+constexpr binding steering_table[] = {launches, send_entry(red), takes(red), steer_entry(red, switch_adv)};
 constexpr program steering = with(steering_table);
 
 #ifdef WSL_MISUSE

@@ -9,12 +9,10 @@ struct part {
   void go(pe&) {}
   void stop(pe&) {}
 #ifdef WSL_MISUSE
-  #else
-  #endif
-
   using tasks = task_list<launch<&part::go>, long_running<control<7, &part::stop>>>;
-
+#else
   using tasks = task_list<launch<&part::go>, long_running<local<&part::stop>>>;
+#endif
 };
 
 constexpr layout l = layout{wse2, 1, 1}.place<part>(all);

@@ -9,12 +9,10 @@ struct part {
   void go(pe&) {}
   void stop(pe&) {}
 #ifdef WSL_MISUSE
-  #else
-  #endif
-
   using tasks = task_list<launch<&part::go>, urgent<control<7, &part::stop>>>;
-
+#else
   using tasks = task_list<launch<&part::go>, urgent<local<&part::stop>>>;
+#endif
 };
 
 constexpr layout l = layout{wse2, 1, 1}.place<part>(all);

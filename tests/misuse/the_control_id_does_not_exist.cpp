@@ -5,7 +5,7 @@
 // says: wsl: the ids of control tasks begin at 0 and end below the machine.s number of them: choose one of
 #include "programs.hpp"
 
-constexpr binding good_table[] = {control_task(63)}, bad_table[] = {control_task(64)};
+constexpr binding good_table[] = {control_entry(63)}, bad_table[] = {control_entry(64)};
 constexpr program good = with(good_table), bad = with(bad_table);
 
 #ifdef WSL_MISUSE

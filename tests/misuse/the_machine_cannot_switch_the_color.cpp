@@ -8,7 +8,8 @@
 template <int id>
 constexpr color<f32> signal{id};
 template <int id>
-constexpr binding steering_table[] = {launches, sends(signal<id>), takes(signal<id>), steers(signal<id>, switch_adv)};
+constexpr binding steering_table[] = {launches, send_entry(signal<id>), takes(signal<id>),
+                                      steer_entry(signal<id>, switch_adv)};
 template <int id>
 constexpr program steering = with(steering_table<id>);
 

@@ -8,7 +8,7 @@
 constexpr color<i16> plain{2};
 constexpr color<halves<i16>> indexed{2};
 template <payload T>
-constexpr binding entries[] = {launches, sending(color<T>{2}), takes(color<T>{2})};
+constexpr binding entries[] = {launches, send_entry(color<T>{2}), takes(color<T>{2})};
 
 #ifdef WSL_MISUSE
 constexpr program plainly = with(entries<i16>);

@@ -12,7 +12,7 @@ constexpr entries everything = [] {
   entries e{};
   e.list[0] = launches;
   for (int c = 0; c < 7; ++c)
-    e.list[1 + 2 * c] = sending(color<f32>{c}), e.list[2 + 2 * c] = takes(color<f32>{c});
+    e.list[1 + 2 * c] = send_entry(color<f32>{c}), e.list[2 + 2 * c] = takes(color<f32>{c});
   return e;
 }();
 constexpr program talker = with(everything.list);

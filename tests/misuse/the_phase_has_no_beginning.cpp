@@ -6,7 +6,7 @@
 #include "programs.hpp"
 
 constexpr binding opening_table[] = {
-    launches, sending(red), takes(red), {.what = role::torn_down, .id = 0, .name = "open"}};
+    launches, send_entry(red), takes(red), {.what = role::torn_down, .id = 0, .name = "open"}};
 constexpr program opening = with(opening_table);
 
 constexpr layout again(const layout& l) {

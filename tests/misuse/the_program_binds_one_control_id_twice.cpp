@@ -5,7 +5,7 @@
 // says: wsl: a control wavelet activates one task: give each control task its own id
 #include "programs.hpp"
 
-constexpr binding good_table[] = {control_task(3), control_task(4)}, bad_table[] = {control_task(3), control_task(3)};
+constexpr binding good_table[] = {control_entry(3), control_entry(4)}, bad_table[] = {control_entry(3), control_entry(3)};
 constexpr program good = with(good_table), bad = with(bad_table);
 
 #ifdef WSL_MISUSE

@@ -10,8 +10,8 @@ constexpr machine tiny = [] {
   m.data_tasks = 1, m.local_tasks = 2, m.task_ids = 2, m.input_queues = 2, m.output_queues = 2;
   return m;
 }();
-constexpr binding good_table[] = {launches, sending(red), sending(blue), takes(red), reading(blue)},
-                  bad_table[] = {launches, sending(red), sending(blue), takes(red), takes(blue)};
+constexpr binding good_table[] = {launches, send_entry(red), send_entry(blue), takes(red), read_entry(blue)},
+                  bad_table[] = {launches, send_entry(red), send_entry(blue), takes(red), takes(blue)};
 constexpr program good = with(good_table), bad = with(bad_table);
 
 #ifdef WSL_MISUSE

@@ -10,8 +10,8 @@ constexpr machine tiny = [] {
   m.data_tasks = 1, m.local_tasks = 2, m.task_ids = 2, m.input_queues = 2, m.output_queues = 1;
   return m;
 }();
-constexpr binding good_table[] = {launches, sending(red), takes(red), local_task(0)},
-                  bad_table[] = {launches, sending(red), takes(red), local_task(0), local_task(1)};
+constexpr binding good_table[] = {launches, send_entry(red), takes(red), local_entry(0)},
+                  bad_table[] = {launches, send_entry(red), takes(red), local_entry(0), local_entry(1)};
 constexpr program good = with(good_table), bad = with(bad_table);
 
 #ifdef WSL_MISUSE

@@ -10,8 +10,8 @@ constexpr machine tiny = [] {
   m.input_queues = 1, m.output_queues = 2;
   return m;
 }();
-constexpr binding good_table[] = {launches, sending(red), reading(red)},
-                  bad_table[] = {launches, sending(red), sending(blue), reading(red), takes(blue)};
+constexpr binding good_table[] = {launches, send_entry(red), read_entry(red)},
+                  bad_table[] = {launches, send_entry(red), send_entry(blue), read_entry(red), takes(blue)};
 constexpr program good = with(good_table), bad = with(bad_table);
 
 #ifdef WSL_MISUSE

@@ -6,7 +6,7 @@
 #include "programs.hpp"
 
 constexpr color<u32> red_words{0};
-constexpr binding word_table[] = {launches, sending(red_words)};
+constexpr binding word_table[] = {launches, send_entry(red_words)};
 constexpr program words = with(word_table);
 
 #ifdef WSL_MISUSE

@@ -5,7 +5,7 @@
 // says: wsl: a wavelet goes to one data task or to the descriptors that read its color, not to both: keep one
 #include "programs.hpp"
 
-constexpr binding greedy_table[] = {launches, sending(red), takes(red), reading(red)};
+constexpr binding greedy_table[] = {launches, send_entry(red), takes(red), read_entry(red)};
 constexpr program greedy = with(greedy_table);
 
 #ifdef WSL_MISUSE

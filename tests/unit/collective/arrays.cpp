@@ -111,7 +111,7 @@ TEST_CASE("nor is an all-reduce that takes turns") {
     f32 x[2]{};
     endpoint<total> totals;
     void start(pe& me) { totals.start(me, mem(x)); }
-    using tasks = task_list<launch<&member::start>, use<&member::totals>>;
+    using tasks [[maybe_unused]] = task_list<launch<&member::start>, use<&member::totals>>;
   };
   layout l{wse2, 3, 2};
   l.place<member>(all);
@@ -158,7 +158,8 @@ TEST_CASE("whoever is done with a reduction may begin the next, whatever the oth
       sums[called++] = x[1];
       if (called < calls) start(me);
     }
-    using tasks = task_list<launch<&member::start>, use<&member::totals>, local<&member::again>>;
+    using tasks [[maybe_unused]] =
+        task_list<launch<&member::start>, use<&member::totals>, local<&member::again>>;
   };
   layout l{wse2, 33, 8};
   l.place<member>(all);

@@ -120,7 +120,7 @@ TEMPLATE_LIST_TEST_CASE("a run that never began leaves its arguments behind", ""
   const auto held = std::make_shared<int>(1);
   struct holder {
     void take(pe&, std::shared_ptr<int>) {}
-    using tasks = task_list<launch<&holder::take>>;
+    using tasks [[maybe_unused]] = task_list<launch<&holder::take>>;
   };
   {
     fabric f{layout{wse2, 2, 2}.place<holder>(all), TestType{}};

@@ -23,8 +23,9 @@ struct conductor {
   void tell(pe& me, command_list what) { me.send_control(red, what); }
   void call(pe& me, command_list what, int id) { me.send_control(red, what, id); }
   void call_with(pe& me, command_list what, int id, u16 data) { me.send_control(red, what, id, data); }
-  using tasks = task_list<launch<&conductor::say>, launch<&conductor::tell>, launch<&conductor::call>,
-                          launch<&conductor::call_with>, sends<red>, steers<red, switch_adv, switch_rst, teardown>>;
+  using tasks =
+      task_list<launch<&conductor::say>, launch<&conductor::tell>, launch<&conductor::call>,
+                launch<&conductor::call_with>, sends<red>, steers<red, switch_adv, switch_rst, teardown>>;
 };
 
 struct player {
@@ -40,8 +41,7 @@ std::vector<i32> heard(fabric& f, int x, int y) { return f.program_at<player>({x
 layout cross(const switches& s) {
   layout l{wse2, 3, 3};
   l.place<conductor>(at(1, 1));
-  for (coord c : {coord{0, 1}, coord{1, 0}, coord{2, 1}, coord{1, 2}})
-    l.place<player>(at(c.x, c.y));
+  for (coord c : {coord{0, 1}, coord{1, 0}, coord{2, 1}, coord{1, 2}}) l.place<player>(at(c.x, c.y));
   l.path(red, at(1, 1), ramp >> west, s);
   l.path(red, at(0, 1), east >> ramp)
       .path(red, at(1, 0), south >> ramp)
@@ -54,8 +54,7 @@ layout cross(const switches& s) {
 /// only.
 layout row_of(int width, pop when) {
   layout l{wse2, width, 1};
-  l.place<conductor>(at(0, 0));
-  l.place<player>(columns(1, edge));
+  l.place<conductor>(at(0, 0)).place<player>(columns(1, edge));
   l.path(red, at(0, 0), ramp >> east);
   l.path(red, columns(1, edge - 1), west >> (ramp | east), switches{.pos1 = {.to = east}, .pop = when});
   l.path(red, at(edge - 1, 0), west >> ramp);
@@ -136,7 +135,7 @@ TEMPLATE_LIST_TEST_CASE(
 TEMPLATE_LIST_TEST_CASE("a table names the commands that a program may send", "", changing_engines) {
   struct quiet {
     void go(pe& me) { me.send_control(red, {nop, switch_rst}); }
-    using tasks = task_list<launch<&quiet::go>, sends<red>, steers<red, switch_adv>>;
+    using tasks [[maybe_unused]] = task_list<launch<&quiet::go>, sends<red>, steers<red, switch_adv>>;
   };
   layout l{wse2, 3, 1};
   l.place<quiet>(at(1, 0));
@@ -220,8 +219,7 @@ struct reader {
 
 TEMPLATE_LIST_TEST_CASE("who waits for wavelets that wait at a switch is told so", "", changing_engines) {
   layout l{wse2, 3, 1};
-  l.place<conductor>(columns(1, edge));
-  l.place<reader>(at(0, 0));
+  l.place<conductor>(columns(1, edge)).place<reader>(at(0, 0));
   l.path(red, at(0, 0), east >> ramp)
       .path(red, at(1, 0), ramp >> west, switches{.pos1 = {.from = east}})
       .path(red, at(2, 0), ramp >> west);
@@ -336,8 +334,9 @@ struct summing {
     me.send(red, sum);
   }
   void open_twice(pe& me) { me.reopen(red); }
-  using tasks = task_list<launch<&summing::start>, launch<&summing::open_twice>, on<red, &summing::take>,
-                          sends<red>, steers<red, switch_adv, teardown>, on_teardown<red, &summing::torn_down>>;
+  using tasks =
+      task_list<launch<&summing::start>, launch<&summing::open_twice>, on<red, &summing::take>, sends<red>,
+                steers<red, switch_adv, teardown>, on_teardown<red, &summing::torn_down>>;
 };
 
 layout sum_of(int width, const program& p = program_v<summing>) {
@@ -367,14 +366,12 @@ TEMPLATE_LIST_TEST_CASE("only a color that is torn down can be reopened, and onl
   struct wrong {
     void go(pe& me) { me.send_control(red, teardown); }
     void torn_down(pe& me) { me.reopen(red, phase{3}); }
-    using tasks = task_list<launch<&wrong::go>, sends<red>, steers<red, teardown>,
-                            on_teardown<red, &wrong::torn_down>>;
+    using tasks [[maybe_unused]] =
+        task_list<launch<&wrong::go>, sends<red>, steers<red, teardown>, on_teardown<red, &wrong::torn_down>>;
   };
   layout l{wse2, 2, 1};
   l.place<wrong>(at(0, 0));
-  l.place<player>(at(1, 0));
-  l.path(red, at(0, 0), ramp >> east)
-      .path(red, at(1, 0), west >> ramp);
+  l.place<player>(at(1, 0)).path(red, at(0, 0), ramp >> east).path(red, at(1, 0), west >> ramp);
   fabric g{l, TestType{}};
   CHECK_THROWS_WITH(g.launch(at(0, 0)),
                     Contains("PE(0, 0)") && Contains("in phase 3, but no path of this phase covers the PE"));
@@ -387,8 +384,8 @@ struct doorkeeper {
   void hear(pe&, i32 x) { heard.push_back(x); }
   void open(pe& me) { me.reopen(red); }
   void ignore(pe&) {}
-  using tasks = task_list<launch<&doorkeeper::open>, on<red, &doorkeeper::hear>,
-                          on_teardown<red, &doorkeeper::ignore>>;
+  using tasks =
+      task_list<launch<&doorkeeper::open>, on<red, &doorkeeper::hear>, on_teardown<red, &doorkeeper::ignore>>;
 };
 
 }  // namespace
@@ -399,8 +396,8 @@ TEMPLATE_LIST_TEST_CASE("a closed path lets nothing in until it is opened, and t
     void knock(pe& me, i32 x) { me.send(red, x); }
     // where nobody pops, all routers carry out the nop
     void shut(pe& me) { me.send_control(red, {nop, teardown}); }
-    using tasks = task_list<launch<&visitor::knock>, launch<&visitor::shut>, sends<red>,
-                            steers<red, teardown>>;
+    using tasks [[maybe_unused]] =
+        task_list<launch<&visitor::knock>, launch<&visitor::shut>, sends<red>, steers<red, teardown>>;
   };
   layout l{wse2, 2, 1};
   l.place<visitor>(at(0, 0));
@@ -421,7 +418,7 @@ TEMPLATE_LIST_TEST_CASE("a closed path lets nothing in until it is opened, and t
 
 namespace {
 
-constexpr color<halves<i16>> with_index{2};
+constexpr color<halves<i16>> words_with_index{2};
 
 struct source {
   void count(pe& me, int n) {
@@ -436,8 +433,7 @@ struct source {
 template <class Filter>
 layout filtered_row(int width, const Filter& f) {
   layout l{wse2, width, 1};
-  l.place<source>(at(0, 0));
-  l.place<player>(columns(1, edge));
+  l.place<source>(at(0, 0)).place<player>(columns(1, edge));
   l.path(red, at(0, 0), ramp >> east).path(red, columns(1, edge - 1), west >> (ramp | east), f);
   return l.path(red, at(edge - 1, 0), west >> ramp);
 }
@@ -511,28 +507,28 @@ namespace {
 
 struct scatterer {
   void scatter(pe& me, int n) {
-    for (int i = 0; i < n; ++i) me.send(with_index, {static_cast<i16>(10 * i), static_cast<u16>(i)});
+    for (int i = 0; i < n; ++i) me.send(words_with_index, {static_cast<i16>(10 * i), static_cast<u16>(i)});
   }
-  using tasks = task_list<launch<&scatterer::scatter>, sends<numbered>>;
+  using tasks = task_list<launch<&scatterer::scatter>, sends<words_with_index>>;
 };
 struct part_owner {
   std::vector<i32> heard;
   void hear(pe&, i16 x, u16 at) { heard.push_back(x + at); }
-  using tasks = task_list<on<numbered, &part_owner::hear>>;
+  using tasks = task_list<on<words_with_index, &part_owner::hear>>;
 };
 
 }  // namespace
 
 TEMPLATE_LIST_TEST_CASE("a range of indices gives each PE its part", "", changing_engines) {
   layout l{wse2, 5, 3};
-  l.place<scatterer>(at(0, 0));
-  l.place<part_owner>(columns(1, edge));
-  l.path(with_index, at(0, 0), ramp >> (east | south))
-      .path(with_index, at(0, 1), north >> (east | south))
-      .path(with_index, at(0, 2), north >> east);
+  l.place<scatterer>(at(0, 0)).place<part_owner>(columns(1, edge));
+  l.path(words_with_index, at(0, 0), ramp >> (east | south))
+      .path(words_with_index, at(0, 1), north >> (east | south))
+      .path(words_with_index, at(0, 2), north >> east);
   const range_filter part{.first = 0, .last = 2, .per_column = 3, .per_row = 12};
-  l.path(with_index, columns(1, edge - 1), west >> (ramp | east), part);
-  l.path(with_index, column(edge - 1), west >> ramp, range_filter{.first = 9, .last = 11, .per_row = 12});
+  l.path(words_with_index, columns(1, edge - 1), west >> (ramp | east), part);
+  l.path(words_with_index, column(edge - 1), west >> ramp,
+         range_filter{.first = 9, .last = 11, .per_row = 12});
   fabric f{l, TestType{}};
   f.launch<&scatterer::scatter>(at(0, 0), 40);
   for (int y = 0; y < 3; ++y)

@@ -550,7 +550,7 @@ TEMPLATE_LIST_TEST_CASE("a program knows its machine", "", every_engine) {
     const char* name = "";
     int microthreads = 0;
     void go(pe& me) { name = me.machine().name, microthreads = me.machine().microthreads; }
-    using tasks = task_list<launch<&curious::go>>;
+    using tasks [[maybe_unused]] = task_list<launch<&curious::go>>;
   };
   const layout l = layout{wse3, 1, 1}.place<curious>(all);
   fabric f{l, TestType{}};
