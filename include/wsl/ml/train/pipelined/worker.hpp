@@ -260,12 +260,13 @@ class strip_worker {
   outgoing_packet to_west_, to_east_;
 
  public:
-  using tasks = task_list<launch<&strip_worker::step>, launch<&strip_worker::update_all>,
-                          long_running<local<&strip_worker::work>>, local<&strip_worker::came_from_west>,
-                          local<&strip_worker::came_from_east>, local<&strip_worker::gone_west>,
-                          local<&strip_worker::gone_east>,
-                          reads<pipes::east_from(0), pipes::east_from(1), pipes::west_from(0), pipes::west_from(1)>,
-                          sends<pipes::east_from(0), pipes::east_from(1), pipes::west_from(0), pipes::west_from(1)>>;
+  using tasks =
+      task_list<launch<&strip_worker::step>, launch<&strip_worker::update_all>,
+                long_running<local<&strip_worker::work>>, local<&strip_worker::came_from_west>,
+                local<&strip_worker::came_from_east>, local<&strip_worker::gone_west>,
+                local<&strip_worker::gone_east>,
+                reads<pipes::east_from(0), pipes::east_from(1), pipes::west_from(0), pipes::west_from(1)>,
+                sends<pipes::east_from(0), pipes::east_from(1), pipes::west_from(0), pipes::west_from(1)>>;
 };
 
 }  // namespace wsl::ml
