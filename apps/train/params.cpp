@@ -193,7 +193,7 @@ void declare_run(fields& f, run_params& p) {
         "PEs of a wafer that share out its part of the batch; null: one for each core of this computer, and "
         "no more than the sequences of a wafer (of this program)")
       .at_least(1)
-      .at_most(wsl::ml::wires::most);
+      .at_most(wsl::ml::wires::max_servers);
   f.add("strips", p.strips, "PEs at most that a pipeline's layers lie on (of this program)")
       .at_least(1)
       .at_most(64);
@@ -231,7 +231,7 @@ void complete(common_params& p) {
   const int sequences = std::max(1, p.train_input.batch_size / p.run.num_csx);
   i64 cores[] = {static_cast<i64>(std::max(1u, std::thread::hardware_concurrency()))};
   ranks::share(cores);
-  p.run.workers = static_cast<int>(std::min({cores[0], i64{sequences}, i64{wsl::ml::wires::most}}));
+  p.run.workers = static_cast<int>(std::min({cores[0], i64{sequences}, i64{wsl::ml::wires::max_servers}}));
 }
 
 void check_strategy(const run_params& r) {

@@ -424,7 +424,7 @@ void session::require_memory_and_batches() const {
        {std::tuple(&task_.train, &params_.train_input, true),
         {&task_.held_out, &params_.eval_input, params_.eval_input.drop_last}}) {
     require_memory(task_.model(), input->batch_size, data->length);
-    ml::batches(*data, {.size = input->batch_size, .drop_last = drop_last, .ahead = 0});
+    ml::batches(*data, {.size = input->batch_size, .drop_last = drop_last, .prefetch = 0});
   }
 }
 
