@@ -11,7 +11,7 @@ constexpr color<f32> far{24};
 #else
 constexpr color<f32> far{23};
 #endif
-constexpr binding far_table[] = {launches, sending(far), takes(far)};
+constexpr binding far_table[] = {launches, send_entry(far), takes(far)};
 constexpr program distant = with(far_table);
 constexpr layout row_of_four = layout{wse2, 4, 1}
     .place(all, distant)

@@ -2,7 +2,7 @@
 // The first column has no neighbour in the west.
 // says: the_path_listens_beyond_the_grid
 // says: color_id.0.*column.0.*row.0.*west
-// says: wsl: there is no PE on this side: begin the path one PE later, as in columns.1, end., or bind a
+// says: wsl: there is no PE on this side: begin the path one PE later, as in columns.1, edge., or bind a
 #include "programs.hpp"
 
 #ifdef WSL_MISUSE

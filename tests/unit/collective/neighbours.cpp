@@ -137,7 +137,7 @@ TEST_CASE("two modules with the same colors on the same PEs are a fault") {
 
 TEST_CASE("a module needs its eight colors to exist") {
   layout l{wse2, 4, 4};
-  CHECK_THROWS_WITH(neighbours<i32>{17}.wire(l), Contains("color 24 does not exist"));
+  CHECK_THROWS_WITH(neighbours<i32>{17}.wire(l), Contains("there is no color 24"));
 }
 
 TEST_CASE("a constant layout with neighbours is checked while compiling") {

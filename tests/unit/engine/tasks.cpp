@@ -299,7 +299,7 @@ TEMPLATE_LIST_TEST_CASE("a control wavelet that no task expects is a fault, what
     fabric f{controls, TestType{}};
     CHECK_THROWS_WITH(
         (f.launch<&remote::go>(at(0, 0), id)),
-        Contains("the ids of control tasks are 0 to 63; there is no control task " + std::to_string(id)));
+        Contains("there is no control task " + std::to_string(id) + ": the ids of control tasks are 0 to 63"));
   }
 }
 
