@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The first of four PEs sends one wavelet; every PE of the row hears it, each through the ramp between its router and itself.
+// The first of four PEs sends one wavelet; every PE of the row hears it, each through the ramp between its
+// router and itself.
 //
 //      PE 0       PE 1       PE 2       PE 3
 //      | ^         ^          ^          ^       ramps
@@ -21,8 +22,8 @@ struct greeter {  // a PE program: its members are the PE's memory, its function
 constexpr layout line = layout{wse2, 4, 1}  // which program runs where, and where the color flows
   .place<greeter>(all)
   .path(red, column(0),            ramp >> (ramp | east))
-  .path(red, columns(1, edge - 1),  west >> (ramp | east))
-  .path(red, column(edge - 1),      west >> ramp);
+  .path(red, columns(1, edge - 1), west >> (ramp | east))
+  .path(red, column(edge - 1),     west >> ramp);
 static_assert(routed<line>());
 
 int main() {
