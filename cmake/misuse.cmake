@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-# cmake -D compiler=<c++> -D include=<folder> -D headers=<file> [-D correct=<file> -D beside=<folder> | -D source=<file>] -P misuse.cmake
+# cmake -D compiler=<c++> -D include=<folder> -D headers=<file>
+#   [-D correct=<file> -D beside=<folder> | -D source=<file>] -P misuse.cmake
 #
 # A misuse test compiles as it stands, and with WSL_MISUSE defined it does not: then the compiler says every regular
 # expression that follows a "// says: " of the file.
 #
-# Without a source: writes the file `headers` and beside it what it includes, precompiled, for the sources to begin with.
+# Without either: writes the file `headers` and beside it what it includes, precompiled, for the sources to begin with.
 # With `correct`: compiles that file, which includes all misuse tests, from the folder `beside`, as they stand.
 # With a source: checks what its misuse says.
 set(ENV{LC_ALL} C) # messages in ASCII quotes
