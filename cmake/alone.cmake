@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
 # wsl_headers_alone(<part> [<base>...])
-#   Every header of a part compiles alone: each is the first line of a source file of its own in the target `headers`. Most of the time goes into
-#   what headers include, so a header that includes one of the bases, given from the lowest to the highest, directly or not, begins with the highest
-#   of them, precompiled. That takes nothing for granted, since what the base declares would come with the header anyway.
+#   Every header of a part compiles alone: each is the first line of a source file of its own in the target
+#   `headers`. Most of the time goes into what headers include, so a header that includes one of the bases, given
+#   from the lowest to the highest, directly or not, begins with the highest of them, precompiled. That takes
+#   nothing for granted, since what the base declares would come with the header anyway.
 add_custom_target(headers ALL)
 
-# The headers of this project that a header includes, itself among them, in the variable closure_<header>. Both are paths in include/.
+# The headers of this project that a header includes, itself among them, in the global property
+# wsl_closure_<header>. All are paths in include/.
 function(wsl_find_closure header)
   get_property(known GLOBAL PROPERTY wsl_closure_${header} SET)
   if(known)

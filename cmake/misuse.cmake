@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-# cmake -D compiler=<c++> -D include=<folder> -D headers=<file> [-D correct=<file> -D beside=<folder> | -D source=<file>] -P misuse.cmake
+# cmake -D compiler=<c++> -D include=<folder> -D headers=<file>
+#   [-D correct=<file> -D beside=<folder> | -D source=<file>] -P misuse.cmake
 #
-# Without a source: writes the file `headers` and beside it what it includes, precompiled, for the sources to begin with.
+# Without either: writes the file `headers` and beside it what it includes, precompiled, for the sources to begin with.
 # With `correct`: compiles that file, which includes all tests of faults, from the folder `beside`, as they stand.
 # With a source: checks what the compiler says of its faulty half. A test of a fault compiles as it stands, and with WSL_MISUSE
 # defined it does not. What the compiler says then is promised in lines of the file:

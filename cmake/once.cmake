@@ -10,8 +10,10 @@
 #   here share this work. A precompiled header takes in all headers, and Clang translates what they define, inline functions and the
 #   templates that these use, into one object (-fpch-codegen), which the targets link. A program then costs what it defines itself, a
 #   fifth of before. The shared object is optimised, so that the programs need not be, whether they compute long or not.
-#   The one difference that a program sees is that all headers are there: what it defines beside `using namespace wsl` needs names that
-#   wsl does not have. Where that is not so ("reference to 'x' is ambiguous"), choose another name, or compile the program by itself.
+#   The one difference that a program sees is that all headers are there. What it does not include is missed
+#   only where it is compiled by itself (preset dev); and what it defines beside `using namespace wsl` needs names
+#   that wsl does not have. Where that is not so ("reference to 'x' is ambiguous"), choose another name, or compile
+#   the program by itself.
 option(WSL_COMPILE_ONCE "Compile the library once for all tests, examples and applications (Clang)" OFF)
 
 function(wsl_computes_long target)

@@ -14,8 +14,8 @@ struct everything {
   std::vector<i64> sizes;
 
   everything() {
-    f.section("train_input"), declare_input(f, common.train_input);
-    f.section("eval_input"), declare_input(f, common.eval_input);
+    f.section("train_input"), declare_input(f, common.train_input, true);
+    f.section("eval_input"), declare_input(f, common.eval_input, false);
     f.section("model"), f.add("hidden_sizes", sizes, "").at_least(1).at_most(1 << 20),
         declare_precision(f, common.precision);
     declare_optimizer(f, common.optimizer), declare_run(f, common.run);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The random inputs that a law is judged on. Each is drawn from a seed, so that it can be drawn again; the seeds are consecutive. The command
-// line of a law's program chooses them:
+// The random inputs that a law is judged on. Each is drawn from a seed, so that it can be drawn again; the seeds
+// are consecutive. The command line of a law's program chooses them:
 //   law_checker                             as many as the law says, from seed 0 on
 //   law_checker --long                      the larger number that the law says: scripts/test all
 //   law_checker --seed 7000 --count 100000  others
