@@ -78,7 +78,8 @@ inline void held_tasks(waits& open, const pe_state& s) {
 
 /// `n` wavelets of a color, beginning with this one, that lie before a PE and that no task has taken;
 /// `on_the_way`: some of them may still be on links.
-inline void unread_waits(waits& open, const pe_state& s, const wavelet& first, u64 n, bool on_the_way = false) {
+inline void unread_waits(waits& open, const pe_state& s, const wavelet& first, u64 n,
+                         bool on_the_way = false) {
   const binding* task = bound_to(*s.image, first);
   open.push_back({.why = wait::reason::unread,
                   .at = {s.x, s.y},

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// How a number of the host becomes an element of a PE's memory, or an argument of one of its tasks, and back. The same
-// type is copied bit by bit; numbers become floating-point numbers of any width with one rounding, to nearest; whole
-// numbers become whole numbers of another width or sign if they fit. A floating-point number never becomes a whole one
-// by itself, and no number becomes a truth value.
+// Conversions between the host's numbers and the elements of a PE's memory or the arguments of its tasks. A
+// value of the same type is copied bit by bit. Any number becomes a floating-point number of any width with
+// one rounding, to nearest; an integer becomes an integer of another width or sign if it fits. A
+// floating-point number never becomes an integer by itself, and no number becomes a bool.
 #pragma once
 #include <concepts>
 #include <string>
@@ -33,7 +33,7 @@ concept becomes =
     std::same_as<From, To> || (detail::floating<To> && (detail::floating<From> || std::integral<From>)) ||
     (detail::whole<To> && detail::whole<From>);
 
-/// Throws fault if a whole number does not fit.
+/// Throws fault if an integer does not fit.
 template <class To, class From>
 constexpr To convert(From x) {
   static_assert(becomes<From, To>,

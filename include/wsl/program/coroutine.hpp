@@ -17,11 +17,11 @@ namespace wsl {
 class pe;
 pe_state& state_of(pe& me);
 
-/// What such a task returns. Only its engine begins one: another task that called it would go on while it waits, and its
-/// PE has one main thread.
+/// The return type of a task that waits. Only the engine begins such a task: if another task called it, the
+/// caller would go on while it waits, although a PE has only one main thread.
 class [[nodiscard("a task that waits is begun by me.activate, a wavelet or the host, not by a call")]] task {
  public:
-  /// Set by what calls the task for its engine; the coroutine takes it back.
+  /// Set by the engine's call of the task (detail::begin); the coroutine resets it.
   static inline thread_local bool begins = false;
 
   struct promise_type {
@@ -29,7 +29,9 @@ class [[nodiscard("a task that waits is begun by me.activate, a wavelet or the h
     template <class Program, class... Input>
     promise_type(Program&, pe& me, const Input&...) : self(state_of(me)) {
       if (!std::exchange(begins, false))
-        throw fault("wsl: a task that waits was called like a function; me.activate, a wavelet or the host begins it");
+        throw fault(
+            "wsl: a task that waits was called like a function; "
+            "me.activate, a wavelet or the host begins it");
     }
 
     task get_return_object() { return {}; }
@@ -60,11 +62,12 @@ class [[nodiscard("a task that waits is begun by me.activate, a wavelet or the h
     template <class T>
       requires std::is_same_v<T, task>
     std::suspend_never await_transform(T&&) {
-      static_assert(!std::is_same_v<T, task>,
-                    "wsl: co_await waits for operations and events; me.activate<&part::f>() begins another task");
+      static_assert(
+          !std::is_same_v<T, task>,
+          "wsl: co_await waits for operations and events; me.activate<&part::f>() begins another task");
       return {};
     }
-    /// For an event, or what else knows how it is waited for.
+    /// For an event, or any other type with a member awaited().
     template <class Event>
       requires requires(Event& e) { transfer{e.awaited()}; }
     wait await_transform(Event& e) {
@@ -72,13 +75,13 @@ class [[nodiscard("a task that waits is begun by me.activate, a wavelet or the h
     }
 
     pe_state& self;
-    std::exception_ptr* failure = nullptr;  ///< where `resume` looks for what the task throws
+    std::exception_ptr* failure = nullptr;  ///< where `resume` looks for an exception of the task
   };
 };
 
-/// Continues a task that waits. What the task throws comes out of here, and the task is gone. It does not
-/// pass through the coroutine's own resume(): Clang would destroy the task's locals a second time with its
-/// frame.
+/// Continues a task that waits. An exception of the task leaves this function, and the task is then
+/// destroyed. The exception does not pass through the coroutine's own resume(): Clang would destroy the
+/// task's locals a second time with its frame.
 inline void resume(void* task_that_waits) {
   std::exception_ptr failure;
   const auto waiting = std::coroutine_handle<task::promise_type>::from_address(task_that_waits);

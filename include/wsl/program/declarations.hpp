@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a program's list of tasks says of colors that trigger no task: descriptors read them, tasks and descriptors
-// send them, control wavelets of theirs carry commands. The checker compares it with the routes. See
-// examples/02_broadcast.cpp.
+// The entries of a task list that declare the use of a color without binding a task to it: descriptors read
+// the color, tasks and descriptors send it, or control wavelets of the color carry commands. The checker
+// compares these declarations with the routes. See examples/02_broadcast.cpp.
 #pragma once
 #include <array>
 
@@ -22,7 +22,7 @@ struct color_range {
 
 namespace detail {
 
-/// What one entry says of a color.
+/// The entry that declares a color for this role.
 template <auto Color>
 consteval binding named(role what) {
   return {.what = what, .id = Color.id, .type = &payload_type_of<typename decltype(Color)::payload>};
@@ -31,7 +31,7 @@ consteval binding named(role what) {
 template <auto What>
 concept with_colors = color_like<decltype(What)> || requires { What.colors(); };
 
-/// The colors of one color or module.
+/// One entry for each color of `What`, a color or a library module.
 template <role what, auto What>
 struct color_entries : single_entry {
   static constexpr int size = colors_in<What>();
@@ -60,8 +60,8 @@ struct reads : task_list<detail::color_entries<role::read, What>...> {};
 template <auto... What>
 struct sends : task_list<detail::color_entries<role::send, What>...> {};
 
-/// Tasks or descriptors of this program send the color, but never before a wavelet of each color in `After` has
-/// arrived.
+/// Tasks or descriptors of this program send the color, but never before a wavelet of each color in `After`
+/// has arrived.
 template <auto Color, auto... After>
   requires(color_like<decltype(Color)> && ... && color_like<decltype(After)>)
 struct sends_after : detail::single_entry {
@@ -74,7 +74,7 @@ struct sends_after : detail::single_entry {
 
 /// These colors leave through one output queue: `shares_queue<first, second>`. A queue of the WSE-3 serves
 /// one color at a time, and a PE has eight; what is sent on another color of the queue waits until it is
-/// empty (CSL's @queue_flush). On other machines it says nothing.
+/// empty (CSL's @queue_flush). On other machines it has no effect.
 template <auto... Color>
   requires(color_like<decltype(Color)> && ...)
 struct shares_queue : detail::single_entry {
@@ -94,7 +94,8 @@ struct steering : single_entry {
   template <class Program>
   static consteval void write(binding* to) {
     constexpr bool commands = (std::is_same_v<decltype(Command), command> && ...);
-    static_assert(commands, "wsl: the commands of steers<color, ...> are switch_adv, switch_rst and teardown");
+    static_assert(commands,
+                  "wsl: the commands of steers<color, ...> are switch_adv, switch_rst and teardown");
     *to = named<Color>(role::steer);
     if constexpr (commands) to->commands = static_cast<u8>((where | ... | command_bit(Command)));
   }
@@ -102,13 +103,14 @@ struct steering : single_entry {
 
 }  // namespace detail
 
-/// Tasks of this program send control wavelets of the color that carry these commands: `steers<out, advance, reset>`.
+/// Tasks of this program send control wavelets of the color that carry these commands: `steers<out, advance,
+/// reset>`.
 template <auto Color, auto... Command>
   requires color_like<decltype(Color)>
 struct steers : detail::steering<0, Color, Command...> {};
 
-/// The same for a module that gives its paths switches on some layouts only: `may_steer<out, advance, reset>`. Where
-/// there are none, none of its tasks sends commands.
+/// The same for a module that gives its paths switches on some layouts only:
+/// `may_steer<out, advance, reset>`. On a layout without switches none of its tasks sends commands.
 template <auto Color, auto... Command>
   requires color_like<decltype(Color)>
 struct may_steer : detail::steering<where_switched, Color, Command...> {};

@@ -8,12 +8,12 @@
 //   ++run         -> pe_state::try_rerun  me.async_compute -> async_compute
 //                                         me.reopen, now   -> reopen, now
 //
-// A task writes straight into the window of a color and never calls its engine: before a task runs the engine
-// has made room for all that one run may send. A loop around a data task then has no call in it, and
-// compilers keep the task's sums and the window's end in registers. For the same reason places are numbers of
-// types that cannot alias the words. An operation whose words lie in a receive window takes them without its
-// engine, too. What an engine keeps behind the windows is its own affair; engine/threaded/channel.hpp shows
-// the most.
+// A task writes straight into the window of a color and never calls its engine: before a task runs, the
+// engine has made room for everything that one run may send. The loop around a data task then contains no
+// call, and compilers keep the task's sums and the window's end in registers. For the same reason positions
+// are numbers of types that cannot alias the words. An operation whose words lie in a receive window takes
+// them without calling the engine, too. The windows are all that the port prescribes; each engine chooses the
+// buffers behind them (engine/threaded/channel.hpp has the most elaborate ones).
 #pragma once
 #include <bit>
 #include <cstddef>
@@ -27,21 +27,22 @@ namespace wsl {
 
 struct pe_state;
 
-/// Wavelets of one color that one run of a data task may send; of a host function or a local or control task.
-/// A program that sends more uses a descriptor.
+/// The number of wavelets of one color that one run of a data task may send, and one run of any other task
+/// (launched, local or control). A program that sends more uses a descriptor.
 inline constexpr int sends_of_a_data_task = 512, sends_of_a_task = 4096;
 
 namespace engines {
 
-/// From this many words on an operation goes through its engine, which looks for a receiver that waits, to
-/// hand the words over without a buffer.
+/// An operation of at least this many words goes through its engine, which looks for a waiting receiver in
+/// order to hand the words over without a buffer (a rendezvous).
 inline constexpr int rendezvous_words = 2048;
 
-/// Where in a window: 32 bits, because processors forward a stored word to the next load faster than a half.
+/// A position in a window. It has 32 bits because processors forward a stored word to the next load faster
+/// than a half-word.
 enum class place : u32 {};
 
-/// Where the words of one color of one PE go. Windows stand 32 bytes apart, so that an engine can keep what
-/// it knows of the color beside its window, in the bytes that are left.
+/// The buffer into which a PE sends the words of one color. Windows are 32 bytes apart, so that an engine can
+/// keep its own state of the color beside the window, in the bytes that are left.
 struct alignas(32) send_window {
   u32* words = nullptr;  ///< null until the engine has made room
   place end{};           ///< where the next word goes
@@ -58,11 +59,11 @@ struct alignas(32) send_window {
   void open(int limit) { soft = place{static_cast<u32>(limit)}; }
   /// No task may write until its engine has made room.
   void close() { soft = place{static_cast<u32>(soft) | closed}; }
-  /// By an operation that has read a color, too, and counts as a reader of that.
+  /// Closes it after an operation that has also read a color, and so counts as a reader of that color.
   void close_behind_reader() { soft = place{static_cast<u32>(soft) | closed | behind_reader}; }
   bool is_closed() const { return limit() < 0; }
   bool is_closed_behind_reader() const { return (static_cast<u32>(soft) & behind_reader) != 0; }
-  /// Takes back a close if another run of a task has room; says whether it has.
+  /// Undoes a close if there is room for another run of a task; says whether there is.
   bool reopen() {
     const place open_limit{static_cast<u32>(soft) & ~(closed | behind_reader)};
     if (static_cast<u32>(end) > static_cast<u32>(open_limit)) return false;
@@ -72,8 +73,8 @@ struct alignas(32) send_window {
 
   /// Whether an operation may write n words in one piece, all at once.
   bool fits(int n) const { return n <= limit() - next(); }
-  /// An operation has written n words, perhaps of a color that it has read. Until its task ends it counts as
-  /// in flight.
+  /// Records that an operation has written n words; `has_read`: words that it has read from a color. Until
+  /// its task ends the operation counts as in flight.
   void wrote(int n, bool has_read) {
     move_to(next() + n);
     has_read ? close_behind_reader() : close();
@@ -84,15 +85,15 @@ struct alignas(32) send_window {
 };
 static_assert(sizeof(send_window) == 32, "a wafer has a million of them");
 
-/// Where an operation finds the words of one color that one sender has sent. Windows stand 16 bytes apart,
-/// the last four of which are the engine's.
+/// The place where an operation finds the words of one color from one sender. Windows are 16 bytes apart; the
+/// last four bytes belong to the engine.
 struct alignas(16) receive_window {
-  u32 from = 0;  ///< the sender's window; where the engine must be asked, what it likes
+  u32 from = 0;  ///< the index of the sender's window; free for the engine's use if `asks` is not 0
   u32 head = 0;  ///< words read so far, modulo 2^32
   u8 color = 0;
-  u8 asks = 0;  ///< why an operation must ask its engine for the words; 0: it need not
+  u8 asks = 0;  ///< why an operation must ask its engine for the words; 0 if it need not
 
-  /// Whether it brings this color, and nothing for which the engine must be asked: one comparison.
+  /// Whether the window holds this color and the engine need not be asked: one comparison.
   bool is_plain(int of_color) const {
     return std::bit_cast<u16>(two_bytes{color, asks}) ==
            std::bit_cast<u16>(two_bytes{static_cast<u8>(of_color), 0});
@@ -105,13 +106,13 @@ struct alignas(16) receive_window {
 };
 static_assert(sizeof(receive_window) == 16);
 
-/// The number of a window: a type of its own, because a number that could alias the words would be read again
-/// after each.
+/// The index of a window. It is a type of its own because a plain u32 could alias the words, and would be
+/// loaded again after each of them.
 enum class window_index : u32 {};
 
 }  // namespace engines
 
-/// The slow calls.
+/// The virtual calls.
 class engine_port {
  public:
   /// A control wavelet leaves a task of this PE.
@@ -122,12 +123,12 @@ class engine_port {
   /// a waiting task goes on without suspending.
   virtual bool start(pe_state& on, transfer& operation) = 0;
 
-  /// This PE computes something beside its tasks.
+  /// This PE offloads a computation that runs beside its tasks.
   virtual void async_compute(pe_state& on, const offloaded_job& what) = 0;
 
-  /// Most operations find their words there and move without becoming a microthread: takes the next n words
-  /// of a color if they have arrived and lie in one piece, and says where; null otherwise. They stay there
-  /// until the running task calls the engine again.
+  /// Takes the next n words of a color if they have arrived and lie in one piece, and returns their address;
+  /// null otherwise. Most operations find their words so, and move without becoming a microthread. The words
+  /// stay in place until the running task calls the engine again.
   virtual const u32* take(pe_state&, int, const payload_type*, u32) { return nullptr; }
 
   /// The time on this PE in cycles, as `pe::now` gives it; 0 on an engine without a clock.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The end of an operation as something to wait for. `me.async(mov(fabout(out), mem(x)), signals(sent))`
-// starts it beside the task; `co_await sent` in a task that waits goes on when it is complete, wherever
-// between the two something else was done. An event counts: each co_await waits for one more operation. See
-// docs/guide/program.md.
+// The completion of an operation as an event that a task can wait for.
+// `me.async(mov(fabout(out), mem(x)), signals(sent))` starts the operation beside the task, and
+// `co_await sent` in a task that waits continues when it is complete; between the two the task can do other
+// work. An event counts: each co_await waits for one more operation. See docs/guide/program.md.
 #pragma once
 #include <type_traits>
 
@@ -10,10 +10,10 @@
 
 namespace wsl {
 
-/// A member of a program. While an operation signals it, it must not go away.
+/// A member of a program. It must outlive every operation that signals it.
 class event {
  public:
-  /// What a task does that waits for one: it takes what stands in a FIFO without elements.
+  /// The operation that `co_await` starts: it pops one entry of a FIFO that has a size but no elements.
   transfer awaited() {
     transfer t;
     t.name = "co_await";
@@ -28,19 +28,21 @@ class event {
 
  private:
   friend struct signals;
-  fifo_state ended_{};  // its size: operations that have ended and that nobody has waited for
+  fifo_state ended_{};  // its size is the number of completed operations that no task has waited for
 };
 
-/// Completion of the operation is told to an event: `me.async(op, signals(sent))`.
+/// A completion that signals an event: `me.async(op, signals(sent))`.
 struct signals {
   using by_engine = void;
   explicit signals(event& e) : where(&e.ended_) {}
   void attach_to(transfer& t) const { t.signals = where; }
-  /// Modules are given a completion, and that activates or unblocks a task.
+  /// Modules accept only a completion that activates or unblocks a task.
   template <class Completion>
     requires std::is_class_v<Completion>
   operator Completion() const {
-    static_assert(std::is_void_v<Completion>, "wsl: signals(event) goes with me.async; a module's completion is then<&part::next>() or unblocks<&part::next>()");
+    static_assert(std::is_void_v<Completion>,
+                  "wsl: signals(event) goes with me.async; a module's completion is then<&part::next>() or "
+                  "unblocks<&part::next>()");
   }
 
   fifo_state* where;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a PE's tasks write down while they run, for the host to read afterwards (CSL's <debug>): texts,
-// numbers and time stamps, in their order. Printing from a task works as well, but the lines of several PEs
-// come in the order of the engine's threads. See examples/47_notes.cpp.
+// A PE's log (CSL's <debug>): its tasks record texts, numbers and time stamps in order while they run, and
+// the host reads them afterwards. Printing from a task works as well, but the lines of several PEs come in
+// the order of the engine's threads. See examples/47_notes.cpp.
 #pragma once
 #include <string>
 #include <type_traits>
@@ -10,13 +10,13 @@
 
 namespace wsl {
 
-/// Room for n notes of 16 bytes; when it is used up, later ones are only counted.
+/// A log with room for n notes of 16 bytes; when it is full, later notes are only counted.
 template <int n>
 class notes {
   static_assert(n > 0, "wsl: notes have room for at least one: notes<64>");
 
  public:
-  /// A text that stays where it is, such as a literal.
+  /// Records a text that must not move or go away, such as a literal.
   void add(const char* text) { put({.what = kind::text, .words = text}); }
   template <class T>
     requires(std::is_arithmetic_v<T> || std::is_convertible_v<T, f32>)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A processing element as its own tasks see it: where it stands, what it sends, and which of its tasks may
-// run. Tasks run to completion, one at a time; an activation is a single bit, not a count. See
+// A processing element as its own tasks see it: its position, its sends, and the scheduling of its tasks.
+// Tasks run to completion, one at a time; an activation is a single bit, not a count. See
 // examples/05_local_tasks.cpp.
 #pragma once
 #include "../core/control.hpp"
@@ -15,9 +15,9 @@ namespace detail {
   throw fault(std::string("wsl: program ") + program + " does not bind local<&" + task + "> in its tasks");
 }
 [[noreturn]] inline void the_table_does_not_say_steers(const program_image& image, int color, int missing) {
-  const command what = missing & command_bit(switch_adv) ? switch_adv
+  const command what = missing & command_bit(switch_adv)   ? switch_adv
                        : missing & command_bit(switch_rst) ? switch_rst
-                                                      : teardown;
+                                                           : teardown;
   throw fault(std::string("wsl: program ") + image.source->name + " sends a command on color " +
               std::to_string(color) + ", but its table does not say steers<color, " + name_of(what) + ">");
 }
@@ -27,8 +27,8 @@ namespace detail {
 }
 }  // namespace detail
 
-/// What the completion of an asynchronous operation does: activate or unblock a local task, or unblock a
-/// color's data task.
+/// The effect of an asynchronous operation's completion: it activates or unblocks a local task, or unblocks
+/// the data task of a color.
 struct completion {
   enum class effect : u8 { activate, unblock, unblock_color, each_time, nothing };
   effect what;
@@ -39,31 +39,31 @@ struct completion {
 // Not constexpr on purpose: a program's table is known only after its class, and the bodies of plain function
 // templates are compiled after that.
 
-/// Completion activates this local task.
+/// On completion this local task is activated.
 template <auto Task>
 completion then() {
   return {completion::effect::activate, local_position<Task>(), &task_key<Task>};
 }
 
-/// Completion unblocks this local task, or the data task of this color.
+/// On completion this local task, or the data task of this color, is unblocked.
 template <auto What>
 completion unblocks() {
   if constexpr (color_like<decltype(What)>) return {completion::effect::unblock_color, What.id};
   else return {completion::effect::unblock, local_position<What>(), &task_key<What>};
 }
 
-/// This local task is activated each time the operation has moved elements, not only when it is complete: a
-/// task that looks after what a FIFO gets. It may run once for several elements.
+/// This local task is activated each time the operation has moved elements, not only when it is complete; so
+/// a task can serve a FIFO that an operation fills. It may run once for several elements.
 template <auto Task>
 completion each_time() {
   return {completion::effect::each_time, local_position<Task>(), &task_key<Task>};
 }
 
-/// A completion that does nothing, for what insists on one.
+/// A completion without an effect, where a parameter requires one.
 inline constexpr completion then_nothing{completion::effect::nothing, -1};
 
 /// The microthread on which an operation runs, 0 to 7 on the machines: `me.async(op, microthread{4})`. Two
-/// operations on one microthread at the same time are a fault. Without it the library finds a free one.
+/// operations on one microthread at the same time are a fault. Without it the library chooses a free one.
 struct microthread {
   using by_engine = void;
   int number;
@@ -87,23 +87,23 @@ class pe {
     return next.x < 0 || next.y < 0 || next.x == width() || next.y == height();
   }
 
-  /// What the layout was declared for: a program may choose by it, as CSL's @is_arch does.
+  /// The machine that the layout was declared for; a program may depend on it, as with CSL's @is_arch.
   const wsl::machine& machine() const { return state_.image->engine->target(); }
 
   /// The PE's 48-bit time stamp counter, in cycles (CSL's <time>). All PEs of a fabric count from its
   /// construction on. The timed engine counts the machine's cycles, the reference engine its steps; on the
   /// threaded engine, which has no clock, it stays 0.
   u64 now() const { return state_.image->engine->now(state_) & 0xffff'ffff'ffff; }
-  /// The task's own code takes so many cycles more: what C++ computes costs nothing unless the task says so.
-  /// Only the timed engine counts it. Sends, descriptor operations and the start of the task are counted
-  /// without a word.
+  /// Adds this many cycles to the time of the running task, for its C++ code, which otherwise costs nothing.
+  /// Only the timed engine counts them. Sends, descriptor operations and the start of the task are counted by
+  /// themselves.
   void spend(u64 cycles) {
     if (listening_counter) [[unlikely]]
       listening_counter->spend(cycles);
   }
 
-  /// Sends one wavelet. Where the output queue is full it leaves when there is room; until then this PE
-  /// starts no other task.
+  /// Sends one wavelet. If the output queue is full, the wavelet leaves when there is room; until then this
+  /// PE starts no other task.
   template <payload T>
   void send(color<T> c, T value) {
     if (state_.image->sent_type[c.id] != &payload_type_of<T>) [[unlikely]]
@@ -121,21 +121,22 @@ class pe {
   template <payload T, class Value>
     requires(!std::is_same_v<T, Value>)
   void send(color<T>, const Value&) {
-    static_assert(std::is_same_v<T, Value>, "wsl: a task sends what the color carries: me.send(red, 1.f) for a color<f32>");
+    static_assert(std::is_same_v<T, Value>,
+                  "wsl: a task sends what the color carries: me.send(red, 1.f) for a color<f32>");
   }
   /// Sends a control wavelet: it runs the control task `id` where it is delivered, with 16 bits of data.
   template <payload T>
   void send_control(color<T> c, int id, u16 data = 0) {
     steer(c, {}, control_word::of({}, id, data));
   }
-  /// Sends up to eight commands to the routers on the way: `me.send_control(c, {advance, nop, advance})`. No
-  /// processor hears of them.
+  /// Sends up to eight commands to the routers on the way: `me.send_control(c, {advance, nop, advance})`. The
+  /// wavelet runs no task.
   template <payload T>
   void send_control(color<T> c, const command_list& what) {
     steer(c, what, control_word::of(what));
   }
-  /// Both: the wavelet also runs the control task `id` where it is delivered; with 16 bits of data it carries
-  /// up to three commands.
+  /// Sends commands in a wavelet that also runs the control task `id` where it is delivered; with 16 bits of
+  /// data it carries up to three commands.
   template <payload T>
   void send_control(color<T> c, const command_list& what, int id) {
     steer(c, what, control_word::of(what, id));
@@ -145,7 +146,7 @@ class pe {
     steer(c, what, control_word::of(what, id, data));
   }
 
-  /// Lets wavelets of a color into this PE's router again after a teardown, on the path of a phase.
+  /// Opens a color at this PE's router again after a teardown, on the path of a phase.
   template <payload T>
   void reopen(color<T> c) {
     state_.image->engine->reopen(state_, c.id, 0);
@@ -177,9 +178,9 @@ class pe {
     state_.interrupted = true;
   }
 
-  /// Starts a descriptor operation with a fabric operand beside the running task; when the last element has
-  /// moved (a send is complete when its last word is in the output queue), the completions happen:
-  /// `me.async(op, then<&part::sent>())`.
+  /// Starts a descriptor operation with a fabric operand beside the running task:
+  /// `me.async(op, then<&part::sent>())`. The completions take effect when the last element has moved (for a
+  /// send, when its last word is in the output queue).
   template <class F, class Dst, class... Src, class... Completion>
   [[gnu::always_inline]] void async(const operation<F, Dst, Src...>& op, Completion... when_complete) {
     state_.interrupt();
@@ -195,11 +196,11 @@ class pe {
     });
   }
 
-  /// Computes beside the tasks, in memory that none of them touches until it is complete:
-  /// `me.async_compute<&part::compute>(*this, then<&part::computed>())`, where compute() has no arguments, so
-  /// it can neither send nor read. The threaded engine completes it when no partition has messages for
-  /// another, and may do it on another thread while they have; ranks do, so that words travel meanwhile.
-  /// Worth it from some 10 microseconds on.
+  /// Runs a computation beside the tasks, in memory that none of them touches until it is complete:
+  /// `me.async_compute<&part::compute>(*this, then<&part::computed>())`. compute() has no arguments, so it
+  /// can neither send nor receive. The threaded engine completes it when no partition has messages for
+  /// another. While there are messages it may run the computation on another thread; with several ranks it
+  /// does, so that words travel meanwhile. This pays off from some 10 microseconds on.
   template <auto Compute, class Part, class... Completion>
   void async_compute(Part& part, Completion... when_complete) {
     static_assert(
@@ -216,7 +217,7 @@ class pe {
     }
   }
 
-  /// Does what a completion says: for modules that are given one and have nothing left to wait for.
+  /// Applies a completion at once, for a module that has been given one and has nothing left to wait for.
   void complete(const completion& what) {
     state_.interrupted = true;
     happen(what, place_of(what));
@@ -232,7 +233,7 @@ class pe {
     state_.image->engine->send_control(state_, c.id, &payload_type_of<T>, word.bits);
   }
 
-  // The engine says what is wrong when the task has ended: a call from here would cost every task that sends.
+  // The engine reports the fault when the task has ended: a call from here would cost every task that sends.
   template <payload T>
   void refuse(color<T> c) {
     engines::rejected = {c.id, &payload_type_of<T>};
@@ -253,9 +254,9 @@ class pe {
     return id;
   }
 
-  // What is there and has room moves without a microthread. All of it inlines into the task, where lengths
-  // and colors are known, and what is kept of it is kept before the words move: where a call moves them, it
-  // is the last thing, and nothing is saved around it.
+  // An operation whose words have arrived and have room moves at once, without a microthread. All of this
+  // inlines into the task, where lengths and colors are constants. The bookkeeping is done before the words
+  // move: if a call moves them, it is the last step, and no register has to be saved around it.
   struct at_once {
     const u32* from = nullptr;
     u32* to = nullptr;
@@ -289,7 +290,7 @@ class pe {
     return true;
   }
 
-  // The engine itself must look where nothing would be left, and where the window asks for it.
+  // The engine itself must look if no word would be left, or if the window asks for it.
   struct lone_reader {
     [[gnu::always_inline]] static bool words(pe_state& s, int color, const payload_type* type, u32 n,
                                              const u32*& first) {
@@ -319,8 +320,8 @@ class pe {
     }
   };
 
-  // Gets the parts of an operation one by one, each small enough for registers: an operation that moves at
-  // once is then never put together in memory.
+  // Takes the parts of an operation one by one, each small enough for a register, so that an operation that
+  // moves at once is never assembled in memory.
   template <class F, class Dst, class... Src>
   struct later {
     template <class... Completion>
@@ -343,8 +344,8 @@ class pe {
   static bool names_a_task(const completion& c) {
     return c.what != completion::effect::unblock_color && c.what != completion::effect::nothing;
   }
-  /// Whether the task stands where its own module's table has it, as it does unless other modules come
-  /// before.
+  /// Whether the task has the same position here as in its own module's table; it has, unless other modules
+  /// come before that one.
   [[gnu::always_inline]] bool knows(const completion& c) const {
     return !names_a_task(c) || state_.image->local_key[support::min(c.id, max_local_tasks)] == c.task;
   }
@@ -377,7 +378,7 @@ class pe {
   pe_state state_;
 };
 
-/// The engine's door to a PE.
+/// The engine's access to the state of a PE.
 inline pe_state& state_of(pe& me) { return me.state_; }
 
 }  // namespace wsl

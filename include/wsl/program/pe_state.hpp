@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-// What a running task knows of its PE: the program's table, sorted for running, and the state of the PE, of
-// which its tasks see `pe`. Tasks and their engine share these two; engine_port.hpp is all else between them.
+// The two data structures that tasks share with their engine: program_image, the program's table indexed for
+// execution, and pe_state, the state of one PE (the tasks see it as a `pe`). Everything else between a task
+// and its engine goes through engine_port.hpp.
 #pragma once
 #include "../support/min_max.hpp"
 #include "engine_port.hpp"
 
 namespace wsl {
 
-/// A program's table sorted for running: which entry a color, a local task or a control wavelet calls; and
-/// what PEs of one placement whose ramps send the same colors have in common.
+/// A program's table indexed for execution, with the entry that each color, local task or control wavelet
+/// starts; and everything that the PEs of one placement whose ramps send the same colors have in common.
 struct program_image {
   const program* source = nullptr;
   engine_port* engine = nullptr;
@@ -72,8 +73,8 @@ struct program_image {
       }
   }
 
-  /// Which of the declared sends have a path on the PEs that share this image, in the order of their
-  /// windows, on such a machine.
+  /// Sets which of the declared sends have a path on the PEs that share this image, and numbers their windows
+  /// in this order. `target` is the machine.
   void set_present(u64 colors, const machine& target) {
     present = colors & sends;
     for (int c = 0; c < max_colors; ++c) {
@@ -91,7 +92,7 @@ struct program_image {
     return nullptr;
   }
 
-  /// The other colors that leave through a color's output queue, where they take turns.
+  /// The other colors that take turns with this color in its output queue.
   u64 sharing_queue_with(int color) const {
     if (!(sharing_queue & color_bit(color)) || !engine->target().color_owns_queue) return 0;
     return entry(role::share, color)->after & ~color_bit(color);
@@ -110,17 +111,17 @@ struct program_image {
 
 namespace engines {
 
-/// What the task that runs on this thread tried to send and could not. The engine looks as soon as the task
-/// has ended.
+/// A send of the task that runs on this thread that was not possible. The engine looks at it as soon as the
+/// task has ended.
 struct rejected_send {
   int color = -1;
   const payload_type* type = nullptr;
 };
 inline constinit thread_local rejected_send rejected;
 
-/// The color that an operation of the running task has read at once, counted from 1. `several` where it is
-/// more than one, which the engine knows, and wherever the task may not run again without its engine. A type
-/// of its own for the reason that window_index is one.
+/// The color that an operation of the running task has read at once, plus 1. It is `several` if there is more
+/// than one (the engine knows which), and whenever the task may not run again without its engine. It is a
+/// type of its own for the same reason as window_index.
 enum class taken_color : u8 { none, several = 255 };
 constexpr taken_color taken(int color) { return taken_color(color + 1); }
 
@@ -136,7 +137,7 @@ struct pe_state {
   u32 first_receive_window = 0;
   i16 x = 0, y = 0;
   engines::taken_color taken{};  ///< of the running task
-  bool interrupted = false;      ///< the running task did something after which the engine must choose anew
+  bool interrupted = false;      ///< set by the running task when the engine must choose the next task anew
   bool defers : 1 = false;       ///< operations start as microthreads, even those that could move at once
   /// the newest local task that a completion activated while it was active, so that one activation was lost,
   /// counted from 1
@@ -147,12 +148,12 @@ struct pe_state {
     return static_cast<unsigned char*>(image->memories) +
            static_cast<std::size_t>(index - image->first) * image->stride;
   }
-  /// Of the colors present in the image, one after the other.
+  /// The windows of the colors present in the image, in order.
   engines::send_window* send_windows() const {
     return image->send_windows + static_cast<u32>(first_send_window);
   }
   engines::send_window& window_of(int color) const { return send_windows()[image->slot[color]]; }
-  /// By color and sender; the PE after this one, or the end of all, says where they end.
+  /// The windows ordered by color and sender; they end where those of the next PE begin.
   engines::receive_window* receive_windows() const { return image->receive_windows + first_receive_window; }
   engines::receive_window* end_of_receive_windows() const {
     return image->receive_windows + this[1].first_receive_window;
@@ -161,8 +162,8 @@ struct pe_state {
   /// Whether urgent data tasks go before the local tasks that are ready.
   bool hurries(u32 ready) const { return image->urgent_colors && !(ready & image->urgent_locals); }
 
-  /// Stores only what is new: a processor stores one word a cycle, and a task may start one operation after
-  /// the other.
+  /// Stores only a change: a processor stores one word a cycle, and a task may start many operations in a
+  /// row.
   [[gnu::always_inline]] void interrupt() {
     if (!interrupted) interrupted = true;
   }
@@ -173,7 +174,7 @@ struct pe_state {
       lost_activation = static_cast<u8>((id + 1) & 63);
     active |= local_bit(id);
   }
-  /// What the completion of an operation does to the tasks.
+  /// Applies the completion of an operation to the tasks.
   void complete(const transfer& t) {
     if (t.activates >= 0) activate(t.activates);
     if (t.unblocks >= 0) blocked &= ~local_bit(t.unblocks);
@@ -181,8 +182,8 @@ struct pe_state {
     if (t.signals) ++t.signals->size;
   }
 
-  /// Whether the local task that has just run is the only one that is active, nothing may come before it, and
-  /// there is room for what it may send; then it has begun.
+  /// Whether the local task that has just run may run again at once: it is the only active task, nothing may
+  /// come before it, and there is room for all that it may send. If so, it counts as begun.
   [[gnu::always_inline]] bool try_rerun(u32 own_bit) {
     if (active != own_bit || (blocked & own_bit) || taken == engines::taken_color::several) return false;
     if (u32 left = image->slots)

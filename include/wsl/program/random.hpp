@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Random numbers of a PE (CSL's <random>): a generator of eight bytes as a member of the program. Seeded with
-// its PE, equal programs draw different numbers, the same in every run and on every engine. See
-// examples/46_random_and_time.cpp.
+// A random number generator for a PE program (CSL's <random>), a member of eight bytes. Seeded with its PE,
+// equal programs draw different numbers on each PE, and the same numbers in every run and on every engine.
+// See examples/46_random_and_time.cpp.
 //
 // The generator is SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA
 // 2014): it passes the usual tests, has the period 2^64, and a step is an addition and two multiplications.
@@ -18,21 +18,21 @@ class prng {
   constexpr explicit prng(u64 seed) : state_(seed) {}
 
   constexpr void seed(u64 n) { state_ = n; }
-  /// Another stream on each PE.
+  /// Seeds the generator with n and the PE's position: each PE gets a stream of its own.
   void seed(u64 n, const pe& me) {
     state_ = mixed(n + mixed(static_cast<u64>(me.y()) << 32 | static_cast<u64>(me.x())));
   }
 
   constexpr u64 bits64() { return mixed(state_ += step); }
   constexpr u32 bits() { return static_cast<u32>(bits64() >> 32); }
-  /// 0 to n - 1, for n from 1 on; for no n does a number come more often than another by more than n / 2^32.
+  /// A number from 0 to n - 1, n >= 1; the probabilities of two numbers differ by at most n / 2^32 of either.
   constexpr u32 below(u32 n) { return static_cast<u32>((u64{bits()} * n) >> 32); }
-  /// From 0 up to, not including, 1: a multiple of 2^-24.
+  /// A number of [0, 1), a multiple of 2^-24.
   constexpr f32 uniform() { return static_cast<f32>(bits() >> 8) * 0x1p-24f; }
-  /// From `low` up to `high`, which rounding may reach.
+  /// A number of [low, high); rounding may reach `high`.
   constexpr f32 uniform(f32 low, f32 high) { return low + (high - low) * uniform(); }
-  /// Of the normal distribution with this mean and standard deviation (Box and Muller); at most 5.8
-  /// deviations from the mean.
+  /// A number of the normal distribution with this mean and standard deviation (Box and Muller), at most 5.8
+  /// standard deviations from the mean.
   f32 normal(f32 mean = 0, f32 deviation = 1) {
     const f32 radius = std::sqrt(-2 * std::log(1 - uniform()));
     return mean + deviation * radius * std::cos(6.2831853f * uniform());

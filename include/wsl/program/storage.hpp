@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a PE program keeps outside its members: the elements of a std::vector, the characters of a
-// std::string. They belong to the PE's memory as its members do, but the program's bytes hold only their
-// addresses. Tools that look at a PE's memory find them with this; see fabric/race.hpp.
+// The storage that a PE program owns outside its members, such as the elements of a std::vector or the
+// characters of a std::string. It belongs to the PE's memory like the members, but the program's bytes hold
+// only its addresses. Tools that inspect a PE's memory find it through this header; see fabric/race.hpp.
 #pragma once
 #include <concepts>
 #include <cstddef>
@@ -19,7 +19,7 @@ concept contiguous_storage = requires(const T& x) {
   { *x.data() } -> std::convertible_to<const std::remove_cvref_t<decltype(*x.data())>&>;
   { x.size() } -> std::convertible_to<std::size_t>;
 };
-// The order of the elements of a hash table depends on how it came about.
+// The order of a hash table's elements depends on the history of its insertions.
 template <class T>
 concept ordered_storage = requires(const T& x) {
   *x.begin();
@@ -35,9 +35,10 @@ concept sole_owner = requires(const T& x) {
 }  // namespace detail
 
 /// The elements that a value of type T owns outside itself: each_block(x, use) calls use(first, n) for n
-/// elements that lie one after the other. (Those of a short std::string lie inside it.) The library knows
-/// types with data() and size(), such as std::vector and std::string; types with begin() and end(), such as
-/// std::deque and std::map, but no hash tables; and std::unique_ptr. Specialize it for a type of your own.
+/// elements that lie one after the other. (The characters of a short std::string lie inside it.) The library
+/// knows types with data() and size(), such as std::vector and std::string; types with begin() and end(),
+/// such as std::deque and std::map, but no hash tables; and std::unique_ptr. Specialize it for a type of your
+/// own.
 template <class T>
 struct pe_storage {};
 
@@ -64,7 +65,7 @@ struct pe_storage<T> {
   }
 };
 
-/// Hears of the storage of a program.
+/// Visits the storage of a program.
 class storage_visitor {
  public:
   /// The value at `where`, of so many bytes, holds only what it needs to find its elements.
@@ -72,7 +73,7 @@ class storage_visitor {
   /// Elements outside the program, or members of such elements, without padding. The bytes are there until it
   /// returns.
   virtual void values(const void* first, std::size_t bytes) = 0;
-  /// Where values of this type keep what is not known.
+  /// Reports a type whose storage the library does not know.
   virtual void unknown(const char* type) = 0;
 
  protected:
@@ -83,7 +84,7 @@ namespace detail {
 
 template <class T>
 concept owns_storage = requires(const T& x) { pe_storage<T>::each_block(x, [](auto*, std::size_t) {}); };
-/// Whether all bytes of a T are its value, or for other reasons are compared as they are.
+/// Whether a T is compared byte by byte: because all of its bytes are its value, or for another reason.
 template <class T>
 inline constexpr bool is_plain = std::is_scalar_v<T> || std::has_unique_object_representations_v<T>;
 template <class T>
@@ -130,9 +131,9 @@ void visit_elements(const T* first, std::size_t n, storage_visitor& to) {
     for (std::size_t i = 0; i < n; ++i) visit_value(first[i], true, to);
 }
 
-/// The function of a program that visits its storage; null if a P owns nothing, as it has nothing to destroy.
-/// A program whose members cannot be listed lists those that own something: `auto members() const { return
-/// std::tie(list); }`.
+/// The function of a program that visits its storage; null if a P owns nothing, because its destructor is
+/// trivial. A program whose members cannot be listed lists those that own something:
+/// `auto members() const { return std::tie(list); }`.
 template <class P>
 constexpr auto storage_of() -> void (*)(const void*, storage_visitor&) {
   if constexpr (std::is_trivially_destructible_v<P>) return nullptr;

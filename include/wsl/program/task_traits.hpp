@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What can be read off the type of a task, a member function of a PE program: `void pass(pe& me, f32 x)`.
+// Traits of a task: the properties that follow from the type of a PE program's member function, such as
+// `void pass(pe& me, f32 x)`.
 #pragma once
 #include <concepts>
 #include <tuple>
@@ -56,7 +57,7 @@ inline constexpr bool by_value<std::tuple<T...>> = !(std::is_reference_v<T> || .
 template <auto Task>
 using signature_of = signature<decltype(Task)>;
 
-/// What a task refers to is gone when it continues after a wait.
+/// Whether the task waits and takes an argument by reference: the argument is gone when the task continues.
 template <auto Task>
 inline constexpr bool outlives_its_arguments =
     signature_of<Task>::waits && !by_value<typename signature_of<Task>::input>;
@@ -85,8 +86,8 @@ struct task_table {
 
 namespace detail {
 
-// Local tasks, the urgent ones first and the long-running ones last, and launches get their numbers in the order of
-// the list.
+// Local tasks, the urgent ones first and the long-running ones last, and launches get their numbers in the
+// order of the list.
 template <class Program, class List = typename Program::tasks>
 consteval auto table_for() {
   task_table<List::size> t;
@@ -106,7 +107,7 @@ consteval auto table_for() {
 template <class Program>
 inline constexpr auto table_of = detail::table_for<Program>();
 
-/// Where a local task stands among the local tasks of its own program or module.
+/// The position of a local task among the local tasks of its own program or module.
 template <auto Task>
   requires task_like<Task>
 consteval int local_position() {
@@ -115,7 +116,7 @@ consteval int local_position() {
     constexpr int entry = owner::tasks::template find_local<Task>();
     if constexpr (entry >= 0) return table_of<owner>.entries[entry].id;
   }
-  return max_colors;  // not bound here: found, or refused, when it is used
+  return max_colors;  // not bound here: it is found, or is a fault, when it is used
 }
 
 }  // namespace wsl

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The list of a PE program's tasks (CSL's comptime block): what it listens to, what its descriptors read, what it
-// sends, and what the host may call. It is a type, so that it can stand in the class that it describes; the checker
-// reads it as data, see layout/program.hpp.
+// The task list of a PE program (CSL's comptime block): the tasks and the events that start them, the colors
+// that its descriptors read, the colors that it sends, and the functions that the host may call. The list is
+// a type, so that it can stand inside the class that it describes; the checker reads it as data
+// (layout/program.hpp).
 //   using tasks = task_list<launch<&part::start>, on<in, &part::pass>, sends<out>>;
 #pragma once
 #include <cstddef>
@@ -13,7 +14,8 @@
 
 namespace wsl {
 
-/// How a task is when the fabric starts, as the last argument of its entry: `local<&part::step, blocked>`.
+/// The state of a task when the fabric starts, as the last argument of its entry:
+/// `local<&part::step, blocked>`.
 inline constexpr initially blocked = initially::blocked;
 inline constexpr initially active = initially::active;
 
@@ -27,7 +29,7 @@ struct task_list {
     (Entries::template write<Program>(std::exchange(to, to + Entries::size)), ...);
   }
 
-  /// Which entry binds this local task; -1 if none does.
+  /// The index of the entry that binds this local task; -1 if there is none.
   template <auto Task>
   static consteval int find_local() {
     int found = -1, before = 0;
@@ -60,7 +62,7 @@ struct numbered : detail::numbered_list<Entry, std::make_integer_sequence<int, n
 
 namespace detail {
 
-/// What is one binding, and no local task.
+/// An entry of a single binding that is not a local task.
 struct single_entry {
   static constexpr int size = 1;
   template <auto>
@@ -124,7 +126,7 @@ inline void call(owner_of<Task>& program, pe& me, u32 word) {
 }
 
 // The loop lives here, around the task, so that the task inlines: an engine makes one indirect call a batch.
-// There is always a first word, and saying so in the form of the loop is what lets compilers keep the
+// There is always a first word, and the do-while form tells the compiler so: only then does it keep the
 // program's members in registers.
 template <class Program, auto Task, class Payload, port from>
 u32 run_data(void* state, pe& me, const void* input, u32 count) {
@@ -136,8 +138,8 @@ u32 run_data(void* state, pe& me, const void* input, u32 count) {
   return taken;
 }
 
-// A task that sends or takes one array after another activates itself again and again; as long as nothing
-// else may come before it, it runs on without its engine.
+// A task that sends or receives one array after another activates itself again and again; as long as nothing
+// else may come before it, it is run again without the engine.
 template <class Program, auto Task>
 u32 run_local(void* state, pe& me, const void* bit, u32 most) {
   owner_of<Task>& program = *static_cast<Program*>(state);
@@ -185,14 +187,15 @@ consteval bool is_task() {
   return false;
 }
 
-// Every entry asks this first, and writes nothing for what is not a task of the program: the sentence is then the only
-// error.
+// Every entry asks this first and writes no binding if the function is not a task of the program: this
+// message is then the only error.
 template <class Program, auto Task>
 consteval bool binds() {
   if constexpr (!is_task<Task>()) return false;
   else {
     constexpr bool own = std::is_convertible_v<Program*, owner_of<Task>*>;
-    static_assert(own, "wsl: a list of tasks binds the functions of its own program, or of a public base class of it");
+    static_assert(
+        own, "wsl: a list of tasks binds the functions of its own program, or of a public base class of it");
     return own;
   }
 }
@@ -210,7 +213,8 @@ inline constexpr bool accepts<Task, Arguments...> = []<std::size_t... I>(std::in
   return (becomes_argument<Arguments, std::remove_cvref_t<input_of<Task, I>>> && ...);
 }(std::index_sequence_for<Arguments...>{});
 
-// A launch asks this first, and starts nothing that would not fit: the sentence is then the only error.
+// A launch asks this first and starts nothing if the arguments do not fit: this message is then the only
+// error.
 template <auto Task, class... Arguments>
 consteval bool fits_launch() {
   if constexpr (!is_task<Task>()) return false;
@@ -228,7 +232,8 @@ To as_argument(const From& given) {
   else return given;
 }
 
-/// The arguments of a launch as the task gets them. Throws fault if a whole number does not fit.
+/// The arguments of a launch, converted to the types of the task's parameters. Throws fault if an integer
+/// does not fit.
 template <auto Task, class... Arguments>
 launch_arguments<Task>* new_arguments(const Arguments&... given) {
   using tuple = launch_arguments<Task>;
@@ -245,7 +250,8 @@ struct launch : detail::single_entry {
   template <class Program>
   static consteval void write(binding* to) {
     if constexpr (detail::binds<Program, Task>())
-      *to = detail::bind<Task>(role::launch, -1, nullptr, &detail::run_launch<Program, Task>, initially::ready);
+      *to =
+          detail::bind<Task>(role::launch, -1, nullptr, &detail::run_launch<Program, Task>, initially::ready);
   }
 };
 
@@ -257,9 +263,12 @@ consteval void write_data_task(binding& to, initially start) {
   if constexpr (binds<Program, Task>()) {
     constexpr bool takes = takes_whole<Task, payload> || takes_halves<Task, payload> ||
                            (from != ramp && takes_side<Task, payload>);
-    static_assert(takes, "wsl: the task's parameter must be the payload of its color: void f(pe& me, f32 x) for a color<f32>");
+    static_assert(
+        takes,
+        "wsl: the task's parameter must be the payload of its color: void f(pe& me, f32 x) for a color<f32>");
     if constexpr (takes)
-      to = bind<Task>(role::data, Color.id, &payload_type_of<payload>, &run_data<Program, Task, payload, from>, start);
+      to = bind<Task>(role::data, Color.id, &payload_type_of<payload>,
+                      &run_data<Program, Task, payload, from>, start);
   }
 }
 
@@ -278,18 +287,19 @@ consteval auto color_in() {
 
 }  // namespace detail
 
-/// A task that each data wavelet of a color triggers: `on<in, &part::pass>`. Its parameter is the color's payload, or
-/// the two halves of it. `on<in, &part::pass, blocked>` waits for the first unblock. Of a library module it is one task
-/// for all colors of the set, `on<halo, &cell::hear>`, and may take the side from which the payload came as well:
-/// void hear(pe& me, f32 x, port from).
+/// A task that each data wavelet of a color triggers: `on<in, &part::pass>`. Its parameter is the color's
+/// payload, or the two halves of it. `on<in, &part::pass, blocked>` waits for the first unblock. If `What` is
+/// a library module, the task is bound to all colors of its set, `on<halo, &cell::hear>`, and may also take
+/// the side from which the payload came: `void hear(pe& me, f32 x, port from)`.
 template <auto What, auto Task, initially start = initially::ready>
 struct on : detail::single_entry {
   static constexpr int size = detail::colors_in<What>();
 
   template <class Program>
   static consteval void write(binding* to) {
-    static_assert(size > 0,
-                  "wsl: on<...> names a color or a module with colors: on<in, &part::hear> or on<halo, &part::hear>");
+    static_assert(
+        size > 0,
+        "wsl: on<...> names a color or a module with colors: on<in, &part::hear> or on<halo, &part::hear>");
     write_each<Program>(to, std::make_integer_sequence<int, size>{});
   }
 
@@ -314,7 +324,8 @@ struct local : detail::single_entry {
     if constexpr (detail::binds<Program, Task>()) {
       constexpr bool takes = detail::signature_of<Task>::inputs == 0;
       static_assert(takes, "wsl: a local task takes only the PE: void f(pe& me)");
-      if constexpr (takes) *to = detail::bind<Task>(role::local, -1, nullptr, &detail::run_local<Program, Task>, start);
+      if constexpr (takes)
+        *to = detail::bind<Task>(role::local, -1, nullptr, &detail::run_local<Program, Task>, start);
     }
   }
   template <auto Other>
@@ -323,25 +334,27 @@ struct local : detail::single_entry {
   }
 };
 
-/// A task that control wavelets with this id run, whatever their color: `control<7, &part::stop>`. It may take 16 bits
-/// of data.
+/// A task that control wavelets with this id run, whatever their color: `control<7, &part::stop>`. It may
+/// take 16 bits of data.
 template <int id, auto Task>
 struct control : detail::single_entry {
   template <class Program>
   static consteval void write(binding* to) {
     if constexpr (detail::binds<Program, Task>()) {
       constexpr bool takes = detail::takes_nothing_or_data<Task>;
-      static_assert(takes,
-                    "wsl: a control task takes the PE, and the wavelet's 16 bits if it wants them: void f(pe& "
-                    "me, u16 data)");
+      static_assert(
+          takes,
+          "wsl: a control task takes the PE, and the wavelet's 16 bits if it wants them: void f(pe& "
+          "me, u16 data)");
       if constexpr (takes)
-        *to = detail::bind<Task>(role::control, id, nullptr, &detail::run_control<Program, Task>, initially::ready);
+        *to = detail::bind<Task>(role::control, id, nullptr, &detail::run_control<Program, Task>,
+                                 initially::ready);
     }
   }
 };
 
-/// A task that runs when a command has torn down a color at the router of its PE: `on_teardown<sum, &part::next>`.
-/// Wavelets of the color wait until it, or a later task, calls `me.reopen(sum)`.
+/// A task that runs when a command has torn down a color at the router of its PE: `on_teardown<sum,
+/// &part::next>`. Wavelets of the color wait until it, or a later task, calls `me.reopen(sum)`.
 template <auto Color, auto Task>
   requires color_like<decltype(Color)>
 struct on_teardown : detail::single_entry {
@@ -358,29 +371,31 @@ struct on_teardown : detail::single_entry {
 };
 
 namespace detail {
-// not constexpr: their names are what the compiler says
+// not constexpr on purpose: the compiler's error message then shows their names
 inline void only_data_tasks_and_local_tasks_are_urgent() {}
 inline void only_local_tasks_are_long_running() {}
 }  // namespace detail
 
-/// Tasks that go before the other ready tasks of their PE (CSL's task_priority): `urgent<on<alarm, &part::stop>>`. A
-/// program whose result depends on it has a race; it is for a task that must not be kept waiting.
+/// Tasks that run before the other ready tasks of their PE (CSL's task_priority):
+/// `urgent<on<alarm, &part::stop>>`. It is meant for a task that must not be kept waiting; a program whose
+/// result depends on it has a race.
 template <class... Entries>
 struct urgent : task_list<Entries...> {
   template <class Program>
   static consteval void write(binding* to) {
     task_list<Entries...>::template write<Program>(to);
     for (binding* b = to; b != to + urgent::size; ++b) {
-      if (b->what != role::data && b->what != role::local) detail::only_data_tasks_and_local_tasks_are_urgent();
+      if (b->what != role::data && b->what != role::local)
+        detail::only_data_tasks_and_local_tasks_are_urgent();
       b->urgent = true;
     }
   }
 };
 
-/// Local tasks that compute for long: `long_running<local<&part::inside>>`. They go after the other ready tasks of
-/// their PE. The threaded engine, for which a task is one step, starts them when nothing else is left to do anywhere,
-/// all at once: what other PEs wait for is then on its way, and no thread waits for one that computes. Worth it from
-/// some 10 microseconds on.
+/// Local tasks that compute for long: `long_running<local<&part::inside>>`. They run after the other ready
+/// tasks of their PE. To the threaded engine a task is one indivisible step; it starts these when nothing
+/// else is left to do anywhere, all of them at once, so that the words that other PEs wait for are already on
+/// their way and no thread waits for one that computes. This pays off from some 10 microseconds on.
 template <class... Entries>
 struct long_running : task_list<Entries...> {
   template <class Program>
@@ -403,7 +418,7 @@ struct member<M P::*> {
   using type = M;
 };
 
-// A module's task, called on the module inside its program. Everything is known here, so the call inlines.
+// Calls a module's task on the module inside its program. The task is a constant here, so the call inlines.
 template <class Program, auto Member, std::size_t I>
 u32 run_in_member(void* state, pe& me, const void* input, u32 count) {
   using traits = member<decltype(Member)>;
@@ -425,9 +440,11 @@ struct use : detail::single_entry {
 
   template <class Program>
   static consteval void write(binding* to) {
-    static_assert(has_tasks<module>, "wsl: use<&part::member> names a library module, a member with tasks of its own");
+    static_assert(has_tasks<module>,
+                  "wsl: use<&part::member> names a library module, a member with tasks of its own");
     constexpr bool own = std::is_convertible_v<Program*, typename detail::member<decltype(Member)>::owner*>;
-    static_assert(own, "wsl: a list of tasks uses the modules of its own program, or of a public base class of it");
+    static_assert(
+        own, "wsl: a list of tasks uses the modules of its own program, or of a public base class of it");
     if constexpr (own) write_each<Program>(to, std::make_index_sequence<static_cast<std::size_t>(size)>{});
   }
 
@@ -459,12 +476,14 @@ template <class P>
 consteval program describe() {
   static_assert(std::is_default_constructible_v<P>,
                 "wsl: the members of a PE program have default values: f32 x = 0;");
-  static_assert(!std::is_default_constructible_v<P> || pe_program<P>,
-                "wsl: a PE program has a public list of its tasks: using tasks = task_list<launch<&part::start>>;");
+  static_assert(
+      !std::is_default_constructible_v<P> || pe_program<P>,
+      "wsl: a PE program has a public list of its tasks: using tasks = task_list<launch<&part::start>>;");
   if constexpr (!pe_program<P>) return {};
   else {
-    static_assert(P::tasks::size > 0,
-                  "wsl: a list of tasks has at least one entry: launch, on, local, control, reads, sends or use");
+    static_assert(
+        P::tasks::size > 0,
+        "wsl: a list of tasks has at least one entry: launch, on, local, control, reads, sends or use");
     return {
         .name = support::type_name<P>(),
         .bytes = sizeof(P),
@@ -491,11 +510,12 @@ inline constexpr const program& program_v = program_of<P>::value;
 
 }  // namespace wsl
 
-/// A task that says co_await returns `task`. This is found for one that returns void.
+/// A task with a co_await returns `task`. This specialization reports one that returns void.
 template <class Program, class... Input>
 struct std::coroutine_traits<void, Program&, wsl::pe&, Input...> {
   struct promise_type : wsl::task::promise_type {
-    static_assert(std::is_void_v<Program>, "wsl: a task that waits returns task: task f(pe& me) { co_await ...; }");
+    static_assert(std::is_void_v<Program>,
+                  "wsl: a task that waits returns task: task f(pe& me) { co_await ...; }");
     using wsl::task::promise_type::promise_type;
     void get_return_object() {}
   };

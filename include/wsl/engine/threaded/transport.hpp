@@ -152,7 +152,8 @@ class transport {
   /// Of these the words that their sender does not hold back; for the report of a deadlock.
   u32 arrived(const cursor& in) const {
     const u32 n = available(in);
-    return n - support::min(n, held_back(net.channels[in.is_remote() ? net.cut_edges[in.from].channel : in.from]));
+    return n - support::min(
+                   n, held_back(net.channels[in.is_remote() ? net.cut_edges[in.from].channel : in.from]));
   }
   bool control_first(partition& b, const cursor& in) {
     return in.is_marked() && b.marks.front(number_of(in)) == in.head;

@@ -15,7 +15,7 @@ using unsigned_of = std::make_unsigned_t<T>;
 template <class T>
 inline constexpr int width_of = 8 * static_cast<int>(sizeof(T));
 
-// A shift by all bits or more leaves none, or the sign; a negative one is none.
+// A shift by the width or more gives 0, or the sign; a shift is never negative.
 inline constexpr auto left = [](auto x, auto n) {
   using bits = unsigned_of<decltype(x)>;
   return static_cast<decltype(x)>(
@@ -64,21 +64,21 @@ template <class D, class A, class N>
 constexpr auto shift_right_signed(const D& dst, const A& a, const N& n) {
   return detail::apply({"shift_right_signed", work::compare}, detail::right_with_sign, dst, a, n);
 }
-/// dst = how many bits of a are set
+/// dst = the number of bits of a that are set
 template <class D, class A>
 constexpr auto count_ones(const D& dst, const A& a) {
   return detail::apply(
       {"count_ones", work::add},
       [](auto x) { return std::popcount(static_cast<detail::unsigned_of<decltype(x)>>(x)); }, dst, a);
 }
-/// dst = zeros before the highest bit that is set; all of them for 0
+/// dst = the number of zeros above the highest bit that is set; for 0 the width
 template <class D, class A>
 constexpr auto leading_zeros(const D& dst, const A& a) {
   return detail::apply(
       {"leading_zeros", work::add},
       [](auto x) { return std::countl_zero(static_cast<detail::unsigned_of<decltype(x)>>(x)); }, dst, a);
 }
-/// dst = zeros behind the lowest bit that is set; all of them for 0
+/// dst = the number of zeros below the lowest bit that is set; for 0 the width
 template <class D, class A>
 constexpr auto trailing_zeros(const D& dst, const A& a) {
   return detail::apply(
@@ -86,8 +86,8 @@ constexpr auto trailing_zeros(const D& dst, const A& a) {
       [](auto x) { return std::countr_zero(static_cast<detail::unsigned_of<decltype(x)>>(x)); }, dst, a);
 }
 
-/// Sums of long numbers, whose lowest part is their first element: dst = a + b + carry. Says whether a carry
-/// is left.
+/// Adds multi-word integers whose first element is the least significant: dst = a + b + carry. Returns the
+/// carry out.
 template <class T>
 constexpr bool add_with_carry(const memory<T>& dst, const memory<T>& a, const memory<T>& b,
                               bool carry = false) {

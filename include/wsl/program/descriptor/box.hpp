@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// An array in up to four dimensions as an operand (CSL's mem4d_dsd): how many steps along each dimension, and
-// how many elements a step is. A stride of 0 stays where it is: as a source it repeats, as a destination it
-// sums up.
+// An array in up to four dimensions as an operand (CSL's mem4d_dsd): the number of steps along each
+// dimension, and the number of elements in a step. A stride of 0 stays in place: a source then repeats, a
+// destination accumulates.
 //   box(mem(a), {rows, columns})                            // all of it, the last index fastest
 //   box(mem(a), {columns, rows}, {1, columns})              // transposed
-//   add(box(mem(sum), {5, n}, {0, 1}), box(mem(sum), {5, n}, {0, 1}), mem(a));   // sum[k] += a[0][k] + ... + a[4][k]
+//   const auto total = box(mem(sum), {5, n}, {0, 1});
+//   add(total, total, mem(a));                              // sum[k] += a[0][k] + ... + a[4][k]
 #pragma once
 #include <initializer_list>
 
@@ -28,7 +29,7 @@ namespace detail {
               " leaves its array of " + std::to_string(length) + " elements");
 }
 
-/// What a box has in its dimensions; those that it has not are of one element, in front.
+/// The extents and strides of a box; missing dimensions come first and have one element.
 struct box_shape {
   i32 extent[4] = {1, 1, 1, 1};
   i32 stride[4] = {0, 0, 0, 0};
@@ -68,8 +69,8 @@ class box_memory {
 
 }  // namespace detail
 
-/// `extents` elements along each dimension, `strides` elements of the view apart; the last index is the
-/// fastest. What leaves the view is a fault.
+/// A box with `extents` elements along each dimension, `strides` elements of the view apart; the last index
+/// is the fastest. A box that leaves the view is a fault.
 template <class T>
 constexpr detail::box_memory<T> box(const memory<T>& view, std::initializer_list<int> extents,
                                     std::initializer_list<int> strides) {
@@ -90,7 +91,7 @@ constexpr detail::box_memory<T> box(const memory<T>& view, std::initializer_list
   return {view.first(), shape};
 }
 
-/// One row after the other of a view, without gaps.
+/// A dense box: the rows of the view follow one another without gaps.
 template <class T>
 constexpr detail::box_memory<T> box(const memory<T>& view, std::initializer_list<int> extents) {
   int dense[4] = {1, 1, 1, 1};

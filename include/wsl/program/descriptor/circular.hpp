@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A circular buffer as an operand (CSL's circbuf_dsd): elements of an array from one on, and after the last
-// one the first again.
+// A circular buffer as an operand (CSL's circbuf_dsd): the elements of an array from a given one on; after
+// the last element comes the first again.
 //   mov(circular(mem(last), step % 8, 1), x);              // keeps the last eight values
 //   add(&sum, 0, circular(mem(last), step % 8 + 1, 8));    // from the oldest to the newest
 #pragma once
@@ -37,8 +37,8 @@ class circular_memory {
 
 }  // namespace detail
 
-/// `count` elements of an array of n from the element `first` on, 0 up to n included; it may go around
-/// several times.
+/// `count` elements of an array of n from the element `first` on, 0 <= first <= n; they may go around several
+/// times.
 template <class T>
 constexpr detail::circular_memory<T> circular(const memory<T>& array, int first, int count) {
   if (first < 0 || first > array.length() || count < 0 || (count > 0 && array.length() == 0))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What the time of an operation depends on: what it does to an element, how wide elements are, and how its
-// operands lie in the memory's banks. Operations over memory have no PE at hand, so an engine that counts
-// cycles listens on the thread that runs its tasks; on all other engines nobody listens, and an operation
-// costs one look at that.
+// The quantities that the time of an operation depends on: the kind of work on an element, the width of the
+// elements, and the memory banks of its operands. Operations over memory have no PE at hand, so an engine
+// that counts cycles registers a counter for the thread that runs its tasks. With the other engines there is
+// none, and an operation costs one test of that pointer.
 #pragma once
 #include <cstdint>
 
@@ -10,7 +10,7 @@
 
 namespace wsl {
 
-/// What is done to an element.
+/// The kind of work on one element.
 enum class work : u8 { move, add, multiply, compare, call };
 
 /// The name of an operation, for reports, and its work.
@@ -27,7 +27,7 @@ struct operation_cost {
   bool banks_clash = false;  ///< two sources lie in the same half of the banks
 };
 
-/// Who counts what tasks do besides sending and receiving.
+/// Counts the work of tasks other than sending and receiving.
 class cycle_counter {
  public:
   virtual void spend(u64 cycles) = 0;
@@ -37,7 +37,7 @@ class cycle_counter {
   ~cycle_counter() = default;
 };
 
-/// Listens to the tasks that this thread runs.
+/// The counter for the tasks that this thread runs; null without one.
 inline constinit thread_local cycle_counter* listening_counter = nullptr;
 
 namespace detail {
@@ -50,7 +50,7 @@ constexpr u8 width_of_stride(i64 stride) {
   return n % 8 == 1 || n % 8 == 7 || n % 8 == 4 ? 2 : 8;
 }
 
-/// Collects what the operands of an operation are.
+/// Collects the widths, strides and addresses of an operation's operands.
 struct cost_of_operands {
   operation_cost sum;
   std::uintptr_t first_source = 0;

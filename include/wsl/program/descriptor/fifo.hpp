@@ -23,8 +23,8 @@ class fifo {
   bool empty() const { return state_.size == 0; }
   bool full() const { return state_.size == state_.capacity; }
 
-  /// From a task: false, with nothing done, if there is no room. How much room a task finds depends on how
-  /// far operations have come; one that must not depend on it says `co_await mov(into(q, 1), x)`.
+  /// From a task: false, with nothing done, if there is no room. How much room a task finds depends on the
+  /// progress of operations; a task that must not depend on it uses `co_await mov(into(q, 1), x)`.
   bool try_push(const T& x) {
     if (full()) return false;
     elements_[(state_.first + state_.size++) % state_.capacity] = x;
@@ -111,7 +111,7 @@ constexpr auto into(fifo<T, n>& q, int count = forever) {
   return detail::fifo_push<T>{q.state_, q.elements_, count};
 }
 
-/// The end from which it takes them.
+/// The end of a FIFO from which an operation takes `count` elements, likewise.
 template <class T, int n>
 constexpr auto out_of(fifo<T, n>& q, int count = forever) {
   return detail::fifo_pop<T>{q.state_, q.elements_, count};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Elements with their numbers, as pairs that fill a wavelet (CSL's wavelet_index_offset): the receiver learns
-// which element came.
+// which element it has got.
 //   me.async(mov(fabout(out), indexed(mem(x).from(4), 4)));     // out is a color<halves<f16>>
 #pragma once
 #include "operands.hpp"

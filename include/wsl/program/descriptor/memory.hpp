@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A memory descriptor (CSL's mem1d_dsd) says which elements of a PE's array an operation walks over: a base,
 // a length and a stride. Views only ever shrink, so every element that a descriptor names lies inside its
-// array; what would not is a fault. See examples/06_descriptors.cpp.
+// array; a view that would leave its array is a fault. See examples/06_descriptors.cpp.
 #pragma once
 #include <array>
 #include <span>
@@ -29,7 +29,7 @@ class memory {
   using element = T;
 
   constexpr memory(T* first, int length, int stride = 1) : first_(first), length_(length), stride_(stride) {}
-  /// Where nobody writes, a view to write serves as well.
+  /// A view of mutable elements converts to a read-only view.
   constexpr operator memory<const T>() const
     requires(!std::is_const_v<T>)
   {

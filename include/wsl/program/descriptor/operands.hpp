@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What a descriptor operation can work on besides memory: a run of wavelets that arrive (CSL's fabin_dsd), a
-// run that leaves (fabout_dsd), a scalar as source, and the address of a scalar as destination, into which
-// the operation accumulates. Operands with a walk of their own, such as the ends of a FIFO (fifo.hpp) or an
-// array in four dimensions (box.hpp), have headers of their own.
+// The operands of a descriptor operation other than memory: a run of wavelets that arrive (CSL's fabin_dsd),
+// a run of wavelets that leave (fabout_dsd), a scalar source, and the address of a scalar as destination,
+// into which the operation accumulates. Operands with a traversal of their own, such as the ends of a FIFO
+// (fifo.hpp) or an array in four dimensions (box.hpp), have their own headers.
 #pragma once
 #include <concepts>
 
@@ -89,7 +89,7 @@ concept in_runs = requires(const X& x, u64 at) {
   x.run(at);
   x.stride();
 };
-/// One whose elements are computed: walk(at)[i] is element at + i.
+/// An operand whose elements are computed: walk(at)[i] is element at + i.
 template <class X>
 concept computed = requires(const X& x, u64 at) {
   typename X::element;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// One element-wise operation over descriptors: destination, sources, and what is done to an element. Over
-// memory it is a loop that runs at once. With a fabric operand, or on a FIFO, it is a value that waits to be
-// started, with `me.async(...)` or `co_await`: a function of its own cannot wait for wavelets.
+// One element-wise operation over descriptors: a destination, sources, and a function of an element. Over
+// memory it is a loop that runs at once. With a fabric operand or a FIFO it is a value to be started with
+// `me.async(...)` or `co_await`, because an ordinary function cannot wait for wavelets.
 #pragma once
 #include <cstring>
 #include <new>
@@ -79,7 +79,7 @@ struct in_order {
   }
 };
 
-/// A copy, put together from its parts: compilers then keep the parts of the original in registers.
+/// A copy that is assembled from its parts, so that compilers keep the parts of the original in registers.
 template <class X>
 constexpr X anew(const X& operand) {
   if constexpr (is_memory<X>) return {operand.first(), operand.length(), operand.stride()};
@@ -112,7 +112,8 @@ inline constexpr bool is_constant_walk = false;
 template <class T>
 inline constexpr bool is_constant_walk<constant_walk<T>> = true;
 
-/// What mov does to an element. Words that stay as they are can be copied as a block.
+/// The function that mov applies to an element: the identity. Words that do not change can be copied as a
+/// block.
 struct unchanged {
   template <class T>
   constexpr T operator()(T x) const {
@@ -208,7 +209,7 @@ class [[nodiscard(
   static constexpr bool sends = detail::is_fabric_output<Dst>;
 
   int length() const { return length_; }
-  /// What it reads from or writes to the fabric.
+  /// A color that the operation reads from or writes to, with its payload type.
   struct fabric_end {
     int color = -1;
     const payload_type* type = nullptr;
@@ -220,7 +221,7 @@ class [[nodiscard(
     return found;
   }
 
-  /// Calls `use` with what the constructor was given.
+  /// Calls `use` with the arguments of the constructor.
   template <class Use>
   [[gnu::always_inline]] void taken_apart(Use use) const {
     detail::with(src_, [&](const auto&... s) __attribute__((always_inline)) {
@@ -312,8 +313,8 @@ class [[nodiscard(
       ((detail::is_memory<Src> || detail::is_fabric_input<Src>) && ...) &&
       (detail::is_memory<Dst> || detail::is_fabric_output<Dst>);
 
-  // Blocks that overlap are left to the loop: its elements are done in order. A channel's buffer overlaps no
-  // memory.
+  // Blocks that overlap are left to the loop, which processes elements in order. A channel's buffer never
+  // overlaps a PE's memory.
   template <class D, class S>
   [[gnu::always_inline]] static bool copied_as_block(u32 n, const D& d, const S& s) {
     const auto to = reinterpret_cast<std::uintptr_t>(detail::block_to(d)),
@@ -324,8 +325,8 @@ class [[nodiscard(
     return true;
   }
 
-  // A short block whose length is known is copied here. What is sent has ends that a program has most likely
-  // just written, word by word; see copy_just_stored_ends.
+  // A short block of constant length is copied here. The first and last words of a block that is sent have
+  // most likely just been written by the program, word by word; see copy_just_stored_ends.
   [[gnu::always_inline]] static void copy(void* to, const void* from, std::uintptr_t bytes) {
     constexpr bool just_stored = detail::is_fabric_output<Dst>;
     if (!__builtin_constant_p(bytes) || bytes >= 128 || bytes % 16 != 0)
@@ -353,7 +354,7 @@ class [[nodiscard(
     detail::with(src_, [&](const auto&... s) { (add_source(operands, s), ...); });
     return operands.sum;
   }
-  // Of several rows the first counts. Where the elements of a FIFO stand changes.
+  // Of several rows the first counts. A FIFO is excepted because the position of its elements changes.
   template <class X>
   static constexpr bool lies_in_memory = detail::is_memory<X> || (detail::in_runs<X> && !detail::fifo_end<X>);
   template <class S>
@@ -363,8 +364,8 @@ class [[nodiscard(
     else operands.template width<typename S::element>();
   }
 
-  // A scalar destination carries its value from element to element when the first source is a scalar, from
-  // which it starts; otherwise it keeps what the last element gave.
+  // A scalar destination accumulates from element to element if the first source is a scalar, its initial
+  // value; otherwise it keeps the result of the last element.
   template <class First, class... Rest>
   constexpr void accumulate(u64 done, u32 n, const First& first, const Rest&... rest) const {
     if (n == 0) return;

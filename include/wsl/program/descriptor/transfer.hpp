@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A descriptor operation that may have to wait, for the fabric or for a FIFO, as an engine runs it (the
-// machine's microthread): how many elements it moves, which colors it reads and writes, and one function that
-// moves the next n of them. The engine decides when and how many; the operation neither knows nor cares,
-// which is why every engine computes the same bits.
+// machine's microthread): the number of elements that it moves, the colors that it reads and writes, and one
+// function that moves the next n elements. The engine decides when they move and how many at a time. The
+// result does not depend on this, so every engine computes the same bits.
 #pragma once
 #include "../../core/scalar.hpp"
 #include "../../core/wavelet.hpp"
@@ -10,7 +10,7 @@
 
 namespace wsl {
 
-/// How full a FIFO in a PE's memory is: what engines know of it.
+/// The fill level of a FIFO in a PE's memory, which is all that engines know of it.
 struct fifo_state {
   u32 first = 0;  ///< place of the oldest element
   u32 size = 0;
@@ -40,9 +40,9 @@ struct transfer {
   i8 microthread = -1;
   const fifo_state* pushes = nullptr;  ///< the FIFO that its destination is
   const fifo_state* pops = nullptr;    ///< the FIFO that one of its sources is
-  fifo_state* signals = nullptr;       ///< what counts its completion
-  const u32* source = nullptr;         ///< all words that it sends, if they lie in memory as they are
-  /// where it puts the words that it reads, if it puts them there as they are
+  fifo_state* signals = nullptr;       ///< the counter that its completion increments
+  const u32* source = nullptr;         ///< all words that it sends, if memory holds them unchanged
+  /// the destination of all words that it reads, if it stores them unchanged
   u32* target = nullptr;
   /// the suspended main thread that completion resumes, as a coroutine's address
   void* resumes = nullptr;
@@ -56,7 +56,7 @@ struct transfer {
   bool endless() const { return length == ~u64{0}; }
 
   bool uses_fifo() const { return pushes || pops; }
-  /// Elements that its FIFOs let it move now.
+  /// The number of elements that its FIFOs let it move now.
   u32 allowed() const {
     const u32 there = pops ? pops->size : ~u32{0}, room = pushes ? pushes->room() : ~u32{0};
     return there < room ? there : room;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A descriptor that moves over its array (CSL's @increment_dsd_offset, @set_dsd_length, @set_dsd_stride,
-// @set_dsd_base_addr, and save_address): a member of the program keeps where it stands from task to task. A
-// view of it is a descriptor, and is checked against the array. See examples/44_windows.cpp.
+// @set_dsd_base_addr, and save_address). It is a member of the program, so it keeps its position from task to
+// task. Its view is an ordinary descriptor and is checked against the array. See examples/44_windows.cpp.
 //   window column{mem(a)};
 //   for (f32 x : xs) fmac(mem(y), mem(y), column.next(rows), x);    // one column after the other
 #pragma once
@@ -14,7 +14,7 @@ class window {
  public:
   using element = T;
 
-  /// Over all of an array, which must stay where it is.
+  /// A window over all of an array, which must not move.
   constexpr explicit window(const memory<T>& array) : array_(array), length_(array.length()) {}
 
   /// Another array, with the same offset, length and stride.
@@ -30,9 +30,9 @@ class window {
   constexpr int length() const { return length_; }
   constexpr int stride() const { return stride_; }
 
-  /// What it stands over now; a fault if that leaves the array.
+  /// The elements that the window covers now; a fault if they leave the array.
   constexpr memory<T> view() const { return view_of(length_); }
-  /// The n elements that follow, n * stride elements of the array, and goes on behind them.
+  /// The next n elements, which span n * stride elements of the array; the window moves behind them.
   constexpr memory<T> next(int n) {
     const memory<T> taken = view_of(n);
     offset_ += n * stride_;
