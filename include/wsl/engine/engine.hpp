@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What every engine grants to the fabric's front end and to the host. Engines differ in how they order and
-// time what may happen at once, never in what a program that does not depend on that order computes.
+// The interface of an engine to the fabric's front end and to the host. Engines differ in how they order and
+// time independent events. The results of a program that does not depend on that order are the same on all of
+// them.
 #pragma once
 #include <span>
 
@@ -33,7 +34,7 @@ class engine : public engine_port {
   virtual pe* find(coord c) = 0;
   virtual void call(pe& on, host_call what) = 0;
 
-  /// Words that enter the grid at PE c, one after the other; the stream must exist.
+  /// Sends words, in order, into the grid at PE c. The stream must exist.
   virtual void stream_write(int color, coord c, std::span<const u32> words) = 0;
   /// Takes up to words.size() words that left the grid at PE c; returns how many there were.
   virtual std::size_t stream_read(int color, coord c, std::span<u32> words) = 0;
@@ -44,20 +45,20 @@ class engine : public engine_port {
   /// Runs until nothing can happen any more. Throws `deadlock` if something still waits then.
   virtual outcome run() = 0;
 
-  /// Whether the cycles of all runs so far are those of the exchange only, because no task has charged
-  /// arithmetic: a task's own C++ costs nothing unless it says me.spend. False on an engine that counts no
-  /// machine's cycles.
+  /// Whether the cycles of all runs so far are communication only, because no task has charged arithmetic: a
+  /// task's own C++ costs nothing without me.spend. False on an engine that counts no machine's cycles.
   virtual bool exchange_only() const { return false; }
 
-  /// Whether other processes run a part of the PEs. Then every process has the memory of all PEs, but only
-  /// what it runs itself is always up to date there; the host's copies and reads bring the rest.
+  /// Whether other processes run a part of the PEs. Every process then has the memory of all PEs, but only
+  /// the memory of those that it runs itself is always up to date; the host's copies and reads bring the
+  /// rest.
   virtual bool spread() const { return false; }
   /// Whether this process runs the PE.
   virtual bool here(const pe&) const { return true; }
-  /// Brings n parts up to date. Every process must ask for the same.
+  /// Brings n parts up to date. Collective: every process must ask for the same parts.
   virtual void refresh(const memory_part*, std::size_t) {}
 
-  /// At once: only what an engine can overlap with something is worth waiting for.
+  /// Computes at once. An engine overrides this if it can overlap the computation with other work.
   void async_compute(pe_state& on, const offloaded_job& what) override {
     what.compute(what.part);
     on.complete(what.then);

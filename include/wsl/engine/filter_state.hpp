@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The filter of one router, as the machine has it: a range of indices, or a counter that moves on with every
-// wavelet. layout/filters.hpp describes the filters of whole paths; here is what one PE's router keeps of
-// one.
+// The state of a filter in the router of one PE, as the machine has it: a range of indices, or a counter that
+// advances with every wavelet. layout/filters.hpp describes the filters of whole paths.
 #pragma once
 #include "../core/coord.hpp"
 #include "../core/wavelet.hpp"
@@ -25,12 +24,12 @@ class filter_state {
     else seen_ = ((f.start + moved) % period_ + period_) % period_;
   }
 
-  /// Does the processor get this wavelet, if it is the next one?
+  /// Whether the processor gets this wavelet, if it is the next one.
   constexpr bool keeps(const wavelet& w) const {
     const i64 number = by_index_ ? i64{w.bits >> 16} : seen_;
     return (w.control && !holds_control_) || (number >= first_ && number <= last_);
   }
-  /// It has passed.
+  /// Records that the wavelet has passed.
   constexpr void count(const wavelet& w) {
     if (!by_index_ && counts_[w.control] && ++seen_ == period_) seen_ = 0;
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Runs a task at once and writes down what it sends. Engines that move one word a cycle let all PEs send into
-// the same windows, one for each color, which are empty when a run begins; the journal says in which order
-// the words of the colors follow each other, and the engine then gives them to the PE's output queues one by
+// Runs a task at once and records what it sends. An engine that moves one word a cycle lets all PEs send into
+// the same windows, one for each color, which are empty when a run begins. The journal records the order in
+// which the words of all colors were sent, and the engine then moves them into the PE's output queues one by
 // one.
 #pragma once
 #include "../support/flat_vector.hpp"
@@ -18,11 +18,11 @@ class send_journal {
   send_journal(const send_journal&) = delete;
   send_journal& operator=(const send_journal&) = delete;
 
-  /// Of the colors that a PE sends, in their order.
+  /// The windows of the colors that a PE sends, in the order of the colors.
   send_window* windows() { return windows_; }
 
-  /// Runs f, a task or the rest of one, which may send `most` wavelets of each color. `in_flight` knows the
-  /// PE's operations: each_operation(use), reads(color) and writes(color).
+  /// Runs f, a task or the rest of one, which may send `most` wavelets of each color. `in_flight` gives
+  /// access to the PE's operations: each_operation(use), reads(color) and writes(color).
   template <class InFlight, class F>
   void run(pe_state& s, const char* name, int most, const InFlight& in_flight, F f) {
     open(s, in_flight);
@@ -52,7 +52,7 @@ class send_journal {
     started_ = true;
   }
 
-  /// Wavelets that the run has sent and that nobody has taken.
+  /// The number of wavelets that the run has sent and that have not been taken.
   u64 size() const { return static_cast<u64>(engine_->journal - taken_); }
   /// Calls use(wavelet) for each of them.
   template <class Use>
@@ -75,7 +75,7 @@ class send_journal {
       const u16 slot = s.image->slot[std::countr_zero(left)];
       send_window& c = windows_[slot];
       c.move_to(0);
-      c.open(0);  // every send is written down
+      c.open(0);  // every send is recorded
       if (in_flight.writes(std::countr_zero(left))) c.close();
       read_[slot] = 0;
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a run did, in numbers. It can only be read; host/report.hpp prints it.
+// The counts of a run, such as cycles, tasks and wavelets. An outcome can only be read; host/report.hpp
+// prints it.
 #pragma once
 #include "../core/scalar.hpp"
 

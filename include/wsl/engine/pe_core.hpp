@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What every engine does alike on a PE: which task runs next, which task a word is for, and how deep the
-// queues between the PE and its router are. An engine says when a PE is looked at and where its words lie;
-// the order in which what is ready runs is written down here, once.
+// The part of a PE that all engines share: the choice of the next task, the task that a word is for, and the
+// depths of the queues between the PE and its router. An engine decides when it visits a PE and where its
+// words lie; the order in which ready tasks run is defined here, once.
 #pragma once
 #include <bit>
 
@@ -12,8 +12,8 @@
 namespace wsl::engines {
 
 /// Runs the next task of a PE, if one is ready: host calls in their order, the task of a color that was torn
-/// down, the activated local task with the lowest number, and then what has come, by color; what is urgent
-/// goes before what is not. `engine` knows what this PE has:
+/// down, the activated local task with the lowest number, and then the tasks of arrived words, by color.
+/// Urgent tasks go before others. `engine` answers for this PE:
 ///   called()            whether a host call waits
 ///   run_call()          runs it
 ///   run_torn_down()     runs the task of a color that was torn down, if there is one
@@ -21,7 +21,7 @@ namespace wsl::engines {
 ///   run_local(ready)    runs one of them
 ///   run_arrived(colors) runs the data or control task of the first word of one of these colors, if it may
 ///   arrived_first()     whether, against the rule, what has come goes before local tasks now
-/// Each `run_...` says whether a task ran.
+/// Each `run_...` returns whether a task ran.
 template <class Engine>
 bool run_next_task(const pe_state& s, Engine engine) {
   if (engine.called()) return engine.run_call();
@@ -36,8 +36,8 @@ bool run_next_task(const pe_state& s, Engine engine) {
 inline const binding* bound_to(const program_image& image, const wavelet& w) {
   return w.control ? image.control_with(control_word{w.bits}.id()) : image.data[w.color];
 }
-/// The task that may take a word which has come; null if its color is blocked, or is read by operations only.
-/// Throws fault if it is a control wavelet for which the program binds no task.
+/// The task that may take a word that has arrived; null if its color is blocked, or is read by operations
+/// only. Throws fault if it is a control wavelet for which the program binds no task.
 inline const binding* task_for(const pe_state& s, const wavelet& w) {
   const binding* task = bound_to(*s.image, w);
   if (w.control && !task) rule::no_control_task(s, w.color, control_word{w.bits}.id());

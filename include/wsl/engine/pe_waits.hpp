@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a PE still waits for when nothing moves any more: its sends, its operations, its blocked tasks, and
-// the wavelets that nobody takes. Every engine reports these in the same words; diagnose/deadlock.hpp
-// explains them.
+// The waits of a PE when nothing moves any more: its sends, its operations, its blocked tasks, and the
+// wavelets that no task or operation takes. Every engine reports them in the same words;
+// diagnose/deadlock.hpp explains them.
 #pragma once
 #include "diagnose/wait.hpp"
 #include "pe_core.hpp"
@@ -9,8 +9,9 @@
 
 namespace wsl::engines {
 
-/// What an operation of a quiet PE waits for; `starved(color)` says whether a read of the color has nothing
-/// to take. One without an end waits for input only where the main thread stands behind it.
+/// Adds the waits of one operation of a quiet PE; `starved(color)` returns whether a read of the color finds
+/// no word. An operation of unlimited length counts as waiting for input only if the main thread waits behind
+/// it.
 template <class Starved>
 void operation_waits(waits& open, const pe_state& s, const transfer& t, bool main_thread_wanted,
                      Starved starved) {
@@ -48,13 +49,13 @@ inline void outbox_waits(waits& open, const pe_state& s, const support::flat_que
     if (counts[color] && color != first) note(wait::reason::behind, color);
 }
 
-/// What a quiet PE's sends and operations wait for.
+/// Adds the waits of a quiet PE's sends and operations.
 template <class Starved>
 void operation_waits(waits& open, const processor& p, const pe_state& s, Starved starved) {
   const bool main_thread_wanted = !p.calls.empty() || (s.active & ~s.blocked);
   outbox_waits(open, s, p.outbox);
   for (const transfer& t : p.microthreads)
-    // else its task waits for room to go on
+    // otherwise its task waits for room before it can continue
     if (!t.complete()) operation_waits(open, s, t, main_thread_wanted, starved);
 }
 

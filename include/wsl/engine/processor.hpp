@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a PE has besides its tasks' memory and channels: host calls that wait, operations in flight on its
+// The state of a PE besides its memory and its channels: pending host calls, operations in flight on its
 // microthreads, and words that its tasks have sent and that wait for room in the output queues. The reference
-// engine has one for each PE, the threaded engine for each PE that needs it.
+// engine has one processor for each PE, the threaded engine for each PE that needs one.
 #pragma once
 #include <coroutine>
 
@@ -26,15 +26,16 @@ struct processor {
   support::flat_queue<wavelet> outbox;          ///< sent by tasks, not yet in an output queue
   support::flat_vector<transfer> microthreads;  ///< descriptor operations in flight
   u32 turn = 0;                                 ///< the microthread that may move next
-  const binding* task = nullptr;  ///< that the main thread runs, or ran last with operations in flight
-  u64 torn_down = 0;              ///< colors that a command has closed, until their tasks run
+  /// the task that the main thread runs, or ran last with operations in flight
+  const binding* task = nullptr;
+  u64 torn_down = 0;  ///< colors that a command has closed, until their tasks run
   bool awake = false;
-  bool postponed = false;    ///< its long-running tasks wait for their superstep ...
+  bool postponed = false;    ///< its long-running tasks wait for a computing superstep ...
   bool may_compute = false;  ///< ... which has come
-  /// before this superstep its memory is read by another partition, and it is not visited
+  /// until this superstep another partition reads the PE's memory, and the PE is not visited
   u64 back_in = 0;
 
-  /// A task waits in the middle of its body, so no other runs.
+  /// Whether a task waits in the middle of its body, so that no other runs.
   bool suspended() const {
     for (const transfer& t : microthreads)
       if (t.resumes) return true;
@@ -63,9 +64,8 @@ struct processor {
   }
 };
 
-/// Whether it is sure, when a local task has just run, that nothing is ready, without a look at all that
-/// might be: the task has started an operation, which has moved as far as it can, and only its completion can
-/// activate another.
+/// A quick test, after a local task has run, whether certainly nothing is ready on the PE: the task has
+/// started an operation, which has moved as far as it can, and only its completion can activate another task.
 inline bool is_at_rest(const pe_state& s, const processor* p) {
   if ((s.active & ~s.blocked) || s.image->reacts || !p || p->microthreads.size() != 1 || !p->calls.empty() ||
       p->torn_down)

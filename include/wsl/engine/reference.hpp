@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The reference engine: one thread, one cycle after the other, every wavelet hop by hop through bounded
-// queues of the machine's depths. It is slow and simple, and the oracle of every other engine. `fabric
-// f{plan, reference{}}`.
+// The reference engine: one thread simulates cycle after cycle and moves every wavelet hop by hop through
+// bounded queues of the machine's depths. It is slow and simple, and the oracle of every other engine.
+// `fabric f{plan, reference{}}`.
 //
 // In a cycle a PE puts at most one wavelet that its tasks sent into an output queue, moves one element of one
 // of its operations in turn, and runs at most one task, the next by run_next_task. docs/engines/reference.md
@@ -64,7 +64,7 @@ class reference_engine final : public engine {
 
   outcome run() override {
     total_ = {};
-    rejected = {};  // by a task that then threw something else, perhaps in another fabric
+    rejected = {};  // left by a task that then threw something else, perhaps in another fabric
     while (step()) ++total_.cycles;
     if (const waits open = pending(); !open.empty()) throw deadlock(plan(), open);
     return total_;
@@ -99,7 +99,7 @@ class reference_engine final : public engine {
     return static_cast<u64>(color) << 32 | static_cast<u64>(c.y) << 16 | static_cast<u64>(c.x);
   }
 
-  /// What the PE at c runs, null if nothing.
+  /// The program of the PE at c; null where none is placed.
   const program_image* image_at(coord c) {
     pe* p = find(c);
     return p ? state_of(*p).image : nullptr;
@@ -196,7 +196,7 @@ class reference_engine final : public engine {
     return false;
   }
 
-  // An operation takes data only: a control wavelet waits for its task, and the operation behind it.
+  // An operation takes data only: a control wavelet waits for its task, and the operation waits behind it.
   bool starved(pe_state& s, int color) {
     const u32 q = input_queue(s, color);
     return !readable(q) || routers_.front(q).control;
@@ -248,7 +248,7 @@ class reference_engine final : public engine {
     if (t.resumes) run_on(p, s, p.task->name, sends_of_a_task, [&] { resume(t.resumes); });
   }
 
-  /// What run_next_task asks of this engine about one PE.
+  /// Answers the questions of run_next_task about one PE.
   struct task_choice {
     reference_engine& engine;
     processor& p;
@@ -277,7 +277,7 @@ class reference_engine final : public engine {
     static bool arrived_first() { return false; }
   };
 
-  // Virtual channels stand in the order of the layout's paths; of these colors the lowest goes first.
+  // Virtual channels are stored in the order of the layout's paths; the lowest of these colors goes first.
   bool run_arrived(pe_state& s, u64 colors) {
     const routers::virtual_channel* first = nullptr;
     for (const routers::virtual_channel& l : routers_.virtual_channels_of(routers_.router_at({s.x, s.y})))
@@ -360,7 +360,7 @@ class reference_engine final : public engine {
 
 }  // namespace engines
 
-/// The choice of the reference engine: `fabric f{plan, reference{}}`.
+/// Selects the reference engine: `fabric f{plan, reference{}}`.
 struct reference {
   /// The caller owns the engine.
   engine* make(const layout& plan) const { return new engines::reference_engine(plan); }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Where the wavelets of a color go. Most routes do not change while a fabric runs, so each place where a
-// color enters the fabric is resolved once, before the run, to the ramps, the edges of the grid and the
-// switched routers that it reaches.
+// The destinations of the wavelets of a color. Most routes do not change while a fabric runs, so each place
+// where a color enters the fabric is resolved once, before the run, to the ramps, the edges of the grid and
+// the switched routers that it reaches.
 #pragma once
 #include "../layout/layout.hpp"
 #include "../support/flat_vector.hpp"
@@ -19,8 +19,8 @@ class resolved_routes {
     for (const path_record& p : plan.paths()) paths_[p.color].push_back(&p);
   }
 
-  /// The route of a color on a PE, both sides empty where there is none; of a route that changes, all ports
-  /// that it uses.
+  /// The route of a color on a PE; without a route both of its port sets are empty. If the route changes, all
+  /// ports that it ever uses.
   route at(coord c, int color) const {
     if (plan_.changes()) return plan_.route_at(c, color);
     for (const path_record* p : paths_[color])
@@ -29,8 +29,8 @@ class resolved_routes {
   }
 
   /// Follows a color from the router that it enters through a port. Calls to_ramp(c, color) for every PE that
-  /// receives it, to_edge(c, side, color) for every stream, and stops(c, port, color) at every router, which
-  /// says whether the way ends there. Returns the number of links that one wavelet crosses.
+  /// receives it and to_edge(c, side, color) for every stream; stops(c, port, color) is called at every
+  /// router and returns whether the search ends there. Returns the number of links that one wavelet crosses.
   template <class Stops, class Ramp, class Edge>
   int follow(coord from, port through, int color, Stops stops, Ramp to_ramp, Edge to_edge) {
     int links = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The switch of a router: what the router keeps for a color that it does not always send the same way. The
-// color has switch positions or a filter there, its route may be torn down and opened again, or control
-// wavelets for other routers pass the PE's ramp. All engines share this state machine; they differ in when a
-// wavelet meets it. See examples/16_switches.cpp.
+// The switch of a router: its state for a color that it does not always route the same way. The color has
+// switch positions or a filter there, its route may be torn down and opened again, or control wavelets for
+// other routers pass the PE's ramp. All engines share this state machine and differ only in the time at which
+// a wavelet meets it. See examples/16_switches.cpp.
 #pragma once
 #include "../layout/layout.hpp"
 #include "filter_state.hpp"
@@ -18,7 +18,7 @@ class router_switch {
     closed_ = p.closed;
   }
 
-  /// Lets wavelets in on this path.
+  /// Opens the color on this path.
   void open(const layout& plan, coord at, const path_record& p) {
     positions_ = plan.switch_of(p);
     position_ = positions_ ? positions_->start : 0;
@@ -34,7 +34,8 @@ class router_switch {
   /// The position of the switch; -1 where the color is closed or has no positions.
   int position() const { return closed_ || !positions_ ? -1 : position_; }
 
-  /// Where a wavelet goes: not to the processor if the filter or the control wavelet says so.
+  /// The ports to which a wavelet goes; the ramp is left out if the filter or the control wavelet excludes
+  /// the processor.
   ports outputs(const wavelet& w) const {
     ports to = how_.to;
     const bool heard = !w.control || control_word{w.bits}.heard();
@@ -42,7 +43,7 @@ class router_switch {
     return to;
   }
 
-  /// It has gone there. Returns what it is for the routers after this one.
+  /// Records that the wavelet has passed, and returns it as the next routers see it.
   wavelet pass(wavelet w) {
     if (filtered_) filter_.count(w);
     if (!w.control) return w;
@@ -55,7 +56,7 @@ class router_switch {
     return w;
   }
 
-  /// Whether all data wavelets go the same way until a control wavelet comes: to every_output().
+  /// Whether all data wavelets go the same way until a control wavelet comes, to every_output().
   bool uniform() const { return !filtered_; }
   ports every_output() const { return how_.to; }
 
@@ -84,7 +85,7 @@ class switched_paths {
   }
 
   bool any() const { return rewritten_ || steered_ || plan_.changes(); }
-  /// For paths of phase 0.
+  /// Whether this path, of phase 0, needs a switch.
   bool has(const path_record& p) const {
     if (rewritten_ & color_bit(p.color)) return true;
     return plan_.switch_of(p) || plan_.filter_of(p) ||

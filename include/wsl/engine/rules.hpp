@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What a program may not do with its PE, whatever the engine: one function for each rule, which throws the
-// sentence that the programmer reads. Engines ask them when a task starts an operation (may_begin), sends a
-// control wavelet (may_send_control) or ends (sent_nothing_refused, fits). See docs/errors.md.
+// The rules that a program must obey on its PE, whatever the engine: one function for each rule, which throws
+// a fault with the message for the programmer. Engines check them when a task starts an operation
+// (may_begin), sends a control wavelet (may_send_control) or ends (sent_nothing_refused, fits). See
+// docs/errors.md.
 #pragma once
 #include <bit>
 #include <string>
@@ -16,8 +17,8 @@ inline std::string name_of(const pe_state& s) {
   return "PE(" + std::to_string(s.x) + ", " + std::to_string(s.y) + ") of " + s.image->source->name;
 }
 
-/// Runs a task: what it throws says where it happened. Inlined, because copying the call's captures would
-/// stall every task.
+/// Runs a task and adds the place to the text of its exceptions. It is inlined because copying the call's
+/// captures would stall every task.
 template <class F>
 [[gnu::always_inline]] inline void guarded(const pe_state& s, const char* what, F&& f) {
   try {
@@ -70,14 +71,14 @@ inline void may_start(const pe_state& s, const transfer& t, const machine& m) {
                 "; " + m.name + " reads " + std::to_string(m.fabric_inputs));
 }
 
-/// Operations of a PE at the end of a run of a task, those included that its run has started.
+/// The operations of a PE at the end of a run of a task, including those that this run has started.
 struct in_flight {
-  int operations = 0;  ///< microthreads: what the main thread waits for is none
+  int operations = 0;  ///< the number of microthreads; an operation that the main thread waits for is none
   int sending = 0;
 
   void count(const transfer& t) { operations += !t.resumes, sending += t.output >= 0; }
 };
-/// Looked at when a run ends and not before, because what moves at once does not call its engine.
+/// Checked when a run ends and not before, because an operation that moves at once does not call its engine.
 inline void fits(const pe_state& s, const in_flight& all, const machine& m) {
   const auto refuse = [&](const char* what, int most, const char* places) {
     throw fault("wsl: " + name_of(s) + " has more than " + std::to_string(most) + what + "; " + m.name +
@@ -89,7 +90,7 @@ inline void fits(const pe_state& s, const in_flight& all, const machine& m) {
     refuse(" operations that send in flight", m.output_queues, " output queues");
 }
 
-/// Two operations of a PE at the same time: what one of them has for itself alone.
+/// Two simultaneous operations of a PE must not share an end of a FIFO or a microthread.
 inline void apart(const pe_state& s, const transfer& t, const transfer& other) {
   const auto refuse = [&](const std::string& what, const char* remedy) {
     throw fault("wsl: " + name_of(s) + " starts " + t.name + what + " of the " + other.name +
@@ -102,7 +103,7 @@ inline void apart(const pe_state& s, const transfer& t, const transfer& other) {
   if (t.pops && t.pops == other.pops)
     refuse(", which pops from the FIFO", "a FIFO has one operation at each end: wait for its completion");
 }
-/// Whether an operation needs that rule: most do not.
+/// Whether that rule concerns an operation; most use neither a FIFO nor a chosen microthread.
 inline bool may_clash(const transfer& t) { return t.uses_fifo() || t.microthread >= 0; }
 /// While an operation sends a color, its window is closed to tasks and to other operations.
 inline bool operation_sends(const pe_state& s, int color) { return s.window_of(color).is_closed(); }
@@ -123,7 +124,7 @@ inline void one_reader(const pe_state& s, int color, bool taken) {
         " twice at once; a color has one reader: wait for the completion of the operation that reads it");
 }
 
-/// All that an operation must respect which a task of this PE starts. `in_flight` knows the PE's other
+/// All rules for an operation that a task of this PE starts. `in_flight` gives access to the PE's other
 /// operations: each_operation(use) and reads(color).
 template <class InFlight>
 void may_begin(const pe_state& s, const transfer& t, const machine& m, const InFlight& in_flight) {
@@ -139,7 +140,7 @@ void may_begin(const pe_state& s, const transfer& t, const machine& m, const InF
   one_writer(s, t.output, operation_sends(s, t.output));
 }
 
-/// Says why a task may not send.
+/// Throws the fault that explains why a task may not send.
 [[noreturn]] inline void refuse_send(const pe_state& s, int color, const payload_type* type) {
   rejected = {};
   declares_send(s, color, type);
@@ -150,7 +151,7 @@ void may_begin(const pe_state& s, const transfer& t, const machine& m, const InF
               ", another task " + std::to_string(sends_of_a_task) +
               ": send more with a descriptor, me.async(mov(fabout(color), mem(array)))");
 }
-/// Looked at when a task has ended: `pe::send` itself calls nothing.
+/// Checked when a task has ended, because `pe::send` itself makes no call.
 inline void sent_nothing_refused(const pe_state& s) {
   if (rejected.color >= 0) [[unlikely]]
     refuse_send(s, rejected.color, rejected.type);
@@ -162,7 +163,7 @@ inline send_window& may_send_control(const pe_state& s, int color, const payload
   if (out.is_closed() || out.next() >= out.limit() + s.sends_at_most) refuse_send(s, color, type);
   return out;
 }
-/// How many wavelets of a color one run of a task may send.
+/// The number of wavelets of a color that one run of a task may send.
 inline int sends_of(const binding& task) {
   return task.what == role::data ? sends_of_a_data_task : sends_of_a_task;
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// What a program must not depend on, and how to vary it: the order in which what is ready runs, and how many
-// wavelets fit between a sender and a receiver. A test that draws other orders finds races; one with the
-// machine's own depths finds deadlocks that large buffers hide.
+// Settings that a program's result must not depend on: the order in which ready tasks run, and the number of
+// wavelets that fit between a sender and a receiver. A test that varies the order finds races; a test with
+// the machine's own depths finds deadlocks that large buffers hide.
 #pragma once
 #include "../core/scalar.hpp"
 
 namespace wsl {
 
-/// In which order PEs, and the tasks of a PE, run. `schedule::shuffled{seed}` draws other legal orders: a
-/// program whose result it changes has a race.
+/// The order in which PEs, and the tasks of a PE, run. `schedule::shuffled{seed}` draws another legal order;
+/// a program whose result changes with it has a race.
 struct schedule {
   struct shuffled {
     u64 seed;
@@ -19,8 +19,8 @@ struct schedule {
   u64 seed = 0;
 };
 
-/// How many words may lie between a sender and a receiver: thousands, or as many as the machine's queues and
-/// routers hold.
+/// The number of words that may lie between a sender and a receiver: thousands, or as many as the machine's
+/// queues and routers hold.
 enum class depth : u8 { deep, machine };
 
 }  // namespace wsl

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The engine that users run: every wavelet goes straight from its sender's channel to its receivers, tasks
-// run in batches, operations move whole spans, and only PEs with work are visited. Partitions of the grid run
-// on threads, with the same results for any number of them, and the same as the reference engine's for every
-// program that does not depend on the order in which independent wavelets arrive. docs/engines/threaded.md
-// draws it.
+// The threaded engine, the default: every wavelet goes straight from its sender's channel to its receivers,
+// tasks run in batches, operations move whole spans, and only PEs with work are visited. Partitions of the
+// grid run on threads, with the same results for any number of them, and the same as the reference engine's
+// for every program that does not depend on the order in which independent wavelets arrive.
+// docs/engines/threaded.md draws it.
 #pragma once
 #include "diagnose/deadlock.hpp"
 #include "pe_waits.hpp"
@@ -108,7 +108,7 @@ class threaded_engine : public engine {
     return total;
   }
   void run_partition(partition& b, u64 superstep) {
-    rejected = {};  // by a task that then threw something else, perhaps in another fabric
+    rejected = {};  // left by a task that then threw something else, perhaps in another fabric
     try {
       transport_.begin(b, superstep);
       scheduler_.run(b);
@@ -116,7 +116,7 @@ class threaded_engine : public engine {
     } catch (...) { b.failure = std::current_exception(); }
   }
 
-  // Looks only at what the run has touched: a wafer with one moving wavelet is not searched for it.
+  // Looks only at PEs that the run has touched, so that a whole wafer is not searched for one moving wavelet.
   bool any_waits(partition& b) {
     waits open;
     return transport_.any_left(b, [&](u32 who) {
@@ -184,24 +184,24 @@ class threaded_engine : public engine {
   thread_pool thread_pool_;
 
  protected:
-  u64 superstep_ = 0;  ///< the last that has run
+  u64 superstep_ = 0;  ///< the last superstep that has run
 };
 
 }  // namespace engines
 
 using engines::default_threads;
 
-/// The choice of the threaded engine: `fabric f{plan, threaded{.threads = 4}}`.
+/// Selects the threaded engine: `fabric f{plan, threaded{.threads = 4}}`.
 struct threaded {
-  int threads = 0;  ///< 0: default_threads(), which is WSL_THREADS, or one a core
+  int threads = 0;  ///< 0 means default_threads(): WSL_THREADS, or one for each core
   depth queues = depth::deep;
   schedule order = {};
-  /// how finely the grid is cut; fewer let a test have several partitions on a small grid
+  /// the granularity of partitions; a smaller number lets a test have several partitions on a small grid
   u32 pes_per_partition = 256;
-  /// words that an operation sends to another partition from memory to memory, if the receiver's waits for so
-  /// many; fewer go through buffers
+  /// the smallest number of words that an operation sends to another partition from memory to memory, if the
+  /// receiver's operation waits for so many; fewer go through buffers
   u32 rendezvous_from = 8192;
-  /// where to write down what each PE does, for one engine at a time; see race.hpp
+  /// the log of each PE's tasks and operations, for one engine at a time; see fabric/race.hpp
   run_log* log = nullptr;
 
   /// The caller owns the engine.
@@ -209,7 +209,7 @@ struct threaded {
 };
 
 namespace engines {
-/// Throws fault if no engine has these settings.
+/// Throws fault if an engine cannot have these settings.
 inline void require_possible(const threaded& how) {
   if (how.threads < 0 || how.threads > 1024)
     throw fault("wsl: an engine runs on 1 to 1024 threads, not on " + std::to_string(how.threads));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The PEs of a layout: their programs' memory, and what the engine keeps for each. PEs of one placement stand
-// together in row-major order, their memories in one block, so that an engine walks over equal programs in a
-// straight line.
+// The PEs of a layout: the memory of their programs, and their states. The PEs of one placement are
+// contiguous in row-major order, and their memories form one block, so that an engine traverses equal
+// programs linearly.
 #pragma once
 #include <bit>
 #include <cstring>
@@ -15,11 +15,11 @@ namespace wsl::engines {
 
 class tiles {
  public:
-  /// With `zeroed`, equal programs are equal byte by byte: their padding is zero.
+  /// With `zeroed`, all padding is zero, so that equal programs are equal byte by byte.
   tiles(const layout& plan, const resolved_routes& routes, engine_port& engine, bool zeroed = false) {
     std::size_t n = 0;
     for (const placement& p : plan.placements()) n += static_cast<std::size_t>(p.where.count());
-    // the last says where the receive windows of the one before it end
+    // one more, a sentinel that ends the receive windows of the last PE
     pes_ = support::flat_vector<pe>(n + 1);
     u32 first = 0;
     for (const placement& p : plan.placements()) {
@@ -38,7 +38,7 @@ class tiles {
   }
 
   std::size_t size() const { return pes_.size() - 1; }
-  /// Where the windows of all PEs stand, one PE's after the other's.
+  /// Sets the arrays of all PEs' windows, which are ordered by PE.
   void set_windows(send_window* to_send, receive_window* to_receive) {
     for (program_image* i : images_) i->send_windows = to_send, i->receive_windows = to_receive;
   }
@@ -73,8 +73,8 @@ class tiles {
     void* memory(int i) const {
       return static_cast<unsigned char*>(bytes) + static_cast<std::size_t>(i) * stride();
     }
-    /// Bytes from one memory to the next. Where it costs less than a quarter each begins a line of a cache: a
-    /// vector that is stored across two takes twice as long.
+    /// Bytes from one memory to the next. Each memory begins a cache line if that costs less than a quarter
+    /// more: storing a vector across two lines takes twice as long.
     std::size_t stride() const {
       constexpr std::size_t line = 64;
       const std::size_t n = static_cast<std::size_t>(what->bytes);
@@ -100,7 +100,8 @@ class tiles {
     s.y = static_cast<i16>(c.y);
   }
 
-  // PEs of one placement whose ramps send the same colors share an image: inner PEs, an edge, a corner.
+  // PEs of one placement whose ramps send the same colors share an image, for instance all inner PEs, or
+  // those of one edge or corner.
   const program_image& image_for(const block& b, coord c, const layout& plan, const resolved_routes& routes,
                                  engine_port& engine) {
     u64 present = 0;

@@ -2,8 +2,8 @@
 // The timed engine runs the same programs as the others and counts the cycles that the layout's machine would
 // take: `fabric f{plan, timed{}}`, with <wsl/engine/timed.hpp>. It is a discrete-event simulation: a PE, an
 // arbiter of a router or a host stream is visited only when something can happen there, and a word crosses a
-// straight run of routers in one step, so idle parts cost nothing. docs/timing.md states the rules by which
-// it counts, docs/engines/timed.md draws the way of a word through it, and examples/19_cycles.cpp reads its
+// straight run of routers in one step, so idle parts cost nothing. docs/timing.md states the counting rules,
+// docs/engines/timed.md draws the path of a word through the engine, and examples/19_cycles.cpp reads its
 // numbers.
 #pragma once
 #include <atomic>
@@ -72,7 +72,7 @@ class timed_engine final : public engine {
   }
 
   outcome run() override {
-    rejected = {};  // by a task that then threw something else, perhaps in another fabric
+    rejected = {};  // left by a task that then threw something else, perhaps in another fabric
     const script_recorder::listening ears(pes_.writer());
     const u64 begin = events_.now();
     pes_.begin_run(begin);
@@ -143,7 +143,8 @@ class timed_engine final : public engine {
     events_.note(actor, now + 1);
   }
 
-  // Only what the run has touched can wait, so the whole grid is searched only if something there does.
+  // Only PEs and routers that the run has touched can wait, so the whole grid is searched only if one of them
+  // does.
   waits pending() {
     waits open;
     bool nothing = mesh_.through.inside() == 0 && !pes_.may_wait();
@@ -181,7 +182,7 @@ inline std::string trace_of_environment() {
 
 }  // namespace engines
 
-/// The choice of the timed engine: `fabric f{plan, timed{}}`.
+/// Selects the timed engine: `fabric f{plan, timed{}}`.
 struct timed {
   /// The file for a trace, in the format of trace_json.hpp. If it is null, the environment variable WSL_TRACE
   /// may name one; the second fabric of a process then adds ".2" to the name, and so on.

@@ -17,8 +17,8 @@ using support::counted, support::joined;
 
 inline std::string pe_text(coord c) { return joined({"PE(", c.x, ", ", c.y, ")"}); }
 
-/// Equal waits of several PEs, whose amounts may differ. Several equal waits of one PE, as where paths merge,
-/// are one amount. Engines list the waits of a PE together.
+/// Equal waits of several PEs, whose amounts may differ. Several equal waits of one PE, as for merging paths,
+/// add up to one amount. Engines list the waits of a PE together.
 struct wait_group {
   const wait* first;
   u64 fewest = ~u64{0}, most = 0, places = 0;
@@ -242,7 +242,7 @@ class deadlock : public std::runtime_error {
   deadlock(const layout& plan, waits open)
       : runtime_error(detail::deadlock_text(plan, open)), open_(std::move(open)) {}
 
-  /// Everything that waits.
+  /// All waits.
   const waits& open() const { return open_; }
 
  private:

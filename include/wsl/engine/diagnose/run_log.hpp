@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The log of what each PE did, in its order: tasks, host calls and operations, where equal ones in a row are
-// one entry with a count. The threaded engine writes such a log when it is given one; a PE is run by one
-// thread at a time, so nothing is locked. fabric/race.hpp compares logs.
+// The execution log of each PE: its tasks, host calls and operations in order, where equal ones in a row are
+// one entry with a count. The threaded engine writes such a log if it is given one; a PE is run by one thread
+// at a time, so nothing is locked. fabric/race.hpp compares logs.
 #pragma once
 #include "../../core/coord.hpp"
 #include "../../support/flat_vector.hpp"
@@ -10,7 +10,7 @@ namespace wsl {
 
 struct run_entry {
   const char* what = "";  ///< name of the task or operation
-  int color = -1;         ///< whose wavelets it took, -1 for none
+  int color = -1;         ///< the color of the wavelets that it took, -1 for none
   coord from;             ///< the PE that sent them
   u64 times = 0;          ///< wavelets, or 1
 
@@ -28,7 +28,7 @@ class run_log {
     if (!runs.empty() && runs.back().same_kind(e)) runs.back().times += e.times;
     else runs.push_back(e);
   }
-  /// Of the PE with this index in its engine.
+  /// The log of the PE with this index in its engine.
   const support::flat_vector<run_entry>& of(u32 pe) const { return runs_[pe]; }
 
  private:

@@ -32,7 +32,7 @@ class timeline {
     if (full()) cut_ = true;
     else events_.push_back(e);
   }
-  /// A word has gone into a pipe.
+  /// Records that a word has entered a pipe.
   void crossed(u32 pipe, u64 now) {
     while (last_.size() <= pipe) last_.push_back(none);
     if (const u32 last = last_[pipe]; last != none && counts_[last].window == now / window)

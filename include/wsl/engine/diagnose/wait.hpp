@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A wait is one thing that still waits when nothing moves any more, and why. Engines collect waits;
-// deadlock.hpp turns them into a report. Each wavelet is counted in one wait only, so the counts of a color
-// add up to what was sent and not taken.
+// A wait is one send, operation, task or wavelet that still waits when nothing moves any more, with the
+// reason. Engines collect waits; deadlock.hpp turns them into a report. Each wavelet is counted in one wait
+// only, so the counts of a color add up to the number of wavelets that were sent and not taken.
 #pragma once
 
 #include "../../core/coord.hpp"
@@ -39,8 +39,9 @@ struct wait {
   const char* program = "";  ///< name of the PE's program
   const char* what = "";     ///< name of the task or operation
   unsigned long long count = 0;
-  int position = -1;        ///< of a switch
-  bool on_the_way = false;  ///< the engine models no routers and counts their wavelets to the input queue
+  int position = -1;  ///< of a switch
+  /// the engine models no routers and counts their wavelets as part of the input queue
+  bool on_the_way = false;
 };
 
 using waits = support::flat_vector<wait>;

@@ -89,7 +89,7 @@ class wait_graph {
 
  private:
   static constexpr std::size_t none = ~std::size_t{0};
-  // Bounds the search on a large grid on which everything waits.
+  // The bound of the search on a large grid on which everything waits.
   static constexpr u64 most_hops = u64{1} << 19;
 
   struct node {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The routers of a layout, hop by hop: for every color that passes a PE a virtual channel with one bounded
-// queue for each input port, and for every queue the router that fills it and the one that empties it. A
-// wavelet crosses one link a cycle; a link carries one wavelet a cycle, whatever its color; a multicast moves
-// when all its outputs have room. Where several wavelets want one link, the cycle's number says whose turn it
-// is: that is the order of merges. Where a color has a switch, wavelets from a port that its position does
-// not take wait, and control wavelets change the position when they have passed.
+// The routers of a layout, simulated hop by hop. Every color that passes a PE has a virtual channel there,
+// with one bounded queue for each input port; every queue knows the router that fills it and the router that
+// empties it. A wavelet crosses one link a cycle; a link carries one wavelet a cycle, whatever its color; a
+// multicast moves when all its outputs have room. If several wavelets want one link, the number of the cycle
+// decides whose turn it is, which defines the order of merges. If a color has a switch, wavelets from a port
+// that its position does not take wait, and control wavelets change the position after they have passed.
 #pragma once
 #include <algorithm>
 #include <span>
@@ -16,15 +16,15 @@
 
 namespace wsl::engines {
 
-/// Words that a router buffers for each color and input: two, the least with which a color flows at one word
-/// a cycle.
+/// The number of words that a router buffers for each color and input: two, the smallest depth at which a
+/// color flows at one word a cycle.
 inline constexpr int router_depth = 2;
 
 class routers {
  public:
   static constexpr u32 none = ~u32{0};
 
-  /// A bounded queue in the arena, between the one that fills it and the one that empties it.
+  /// A bounded queue in the arena, between the router or processor that fills it and the one that empties it.
   struct queue {
     u32 first = 0;
     u16 capacity = 0, head = 0, size = 0;
@@ -35,14 +35,14 @@ class routers {
   struct virtual_channel {
     u8 color = 0;
     route how;
-    u32 router_switch = none;  ///< decides instead of `how` if there is one
+    u32 router_switch = none;  ///< the index of its switch, which then decides instead of `how`
     /// queues by input port; in[0] is the output queue of the processor
     u32 in[5] = {none, none, none, none, none};
     /// queues by output port; out[0] is the input queue of the processor
     u32 out[5] = {none, none, none, none, none};
   };
 
-  /// `image_at(coord)` is what the PE there runs, null if nothing.
+  /// `image_at(coord)` returns the program of the PE there, null if there is none.
   routers(const layout& plan, const auto& image_at) : plan_(plan), switched_(plan), grid_(plan.grid()) {
     place_channels(plan);
     const machine& m = plan.machine();
@@ -76,7 +76,7 @@ class routers {
     return nullptr;
   }
 
-  /// The switch of a virtual channel, null if its route always stays.
+  /// The switch of a virtual channel, null if its route never changes.
   router_switch* switch_of(const virtual_channel& l) {
     return l.router_switch == none ? nullptr : &switches_[l.router_switch];
   }
@@ -145,7 +145,7 @@ class routers {
     });
   }
 
-  // All ports that a virtual_channel uses at some time.
+  // All ports that a virtual_channel ever uses.
   route every_route(u32 r, const virtual_channel& l) const {
     return l.router_switch == none ? l.how : plan_.route_at(coord_of(r), l.color);
   }
@@ -156,7 +156,8 @@ class routers {
     return static_cast<u32>(queues_.size() - 1);
   }
 
-  // What leaves through a side of one router enters the opposite side of its neighbour.
+  // Connects the queues of neighbours: a word that leaves through a side of one router enters its neighbour
+  // by the opposite side.
   void connect(const layout& plan) {
     for (u32 r = 0; r + 1 < first_channel_.size(); ++r)
       for (virtual_channel& l : virtual_channels_of(r))
@@ -195,7 +196,7 @@ class routers {
         if (!can_move(l, to, used)) continue;
         used = static_cast<u8>(used | to.bits);
         moves_.push_back({r, static_cast<u32>(turn), p, to});
-        if (l.router_switch != none) break;  // what passes may change the way of the next
+        if (l.router_switch != none) break;  // this wavelet may change the route of the next
       }
     }
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A channel is one color of one PE as its tasks write it and its final receivers read it: routes are known
-// before the run, so no router stands between. It is the PE's send window (program/engine_port.hpp) over a
-// buffer, with what the threaded engine knows of the words and their readers; a cursor is the receive window
-// of one reader of a channel.
+// A channel is one color of one PE, between the tasks that write it and its final receivers: routes are known
+// before the run, so there is no router in between. It is the PE's send window (program/engine_port.hpp) over
+// a buffer, with the engine's state of the words and their readers. A cursor is the receive window of one
+// reader of a channel.
 #pragma once
 #include "../../program/pe_state.hpp"
 
@@ -12,36 +12,36 @@ namespace wsl::engines {
 inline constexpr int small_buffer = 1024, large_buffer = 16384;
 static_assert(2 * sends_of_a_data_task <= small_buffer && 2 * sends_of_a_task <= large_buffer);
 
-/// No engine has more PEs and host streams than channels can name.
+/// The number of PEs and host streams that a channel's field `writer` can name.
 inline constexpr u32 most_writers = u32{1} << 27;
 
 struct channel : send_window {
-  i16 announced = 0;  ///< up to where the receivers know of the words
-  /// that one word crosses on its way to all receivers; of a listed channel they stand in the list
+  i16 announced = 0;  ///< the position up to which the receivers have been told of words
+  /// links that one word crosses on its way to all receivers; for a listed channel the list has this number
   u16 links = 0;
-  u32 first_reader = 0;  ///< the only cursor, or with `listed` where the list of cursors starts
+  u32 first_reader = 0;  ///< the only cursor, or with `listed` the start of the list of cursors
   u32 writer : 27 = 0;   ///< the PE, or host stream, that writes
   bool listed : 1 = false;
   bool writer_waits : 1 = false;  ///< a receiver that makes room must wake the writer
-  bool large : 1 = false;         ///< which size of buffer it is
+  bool large : 1 = false;         ///< the buffer is a large one
   bool operated : 1 = false;      ///< an operation in flight writes here: tasks may not
-  /// operations write here: what they left unread keeps no task from running, until all is read
+  /// operations write here: until all words are read, unread ones keep no task from running
   bool lenient : 1 = false;
 
   int size() const { return large ? large_buffer : small_buffer; }
 };
 static_assert(sizeof(channel) == sizeof(send_window), "channels are the windows of their writers");
 
-/// How far one PE, or one host stream, has read a channel.
+/// The position up to which one PE, host stream or switched router has read a channel.
 struct cursor : receive_window {
-  /// Why operations ask the engine.
+  /// The reasons for which operations ask the engine, bits of `asks`.
   static constexpr u8 remote = 1;   ///< writer and reader are in two partitions; `from` is the cut edge
   static constexpr u8 marked = 2;   ///< control wavelets lie in the channel; the engine knows where
   static constexpr u8 watched = 4;  ///< the writer waits for room
 
-  /// of a switched router: through which one its words come, as a place in every_port
+  /// for a switched router: the port by which its words come, as an index of every_port
   u8 port : 7 = 0;
-  bool crosses : 1 = false;  ///< as `remote`, but for the writer's thread, to whom `asks` does not belong
+  bool crosses : 1 = false;  ///< the same as `remote`, for the writer's thread, which must not read `asks`
   u32 reader = 0;            ///< the PE, host stream or switched router that reads
 
   bool is_remote() const { return crosses; }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a thread does at a switched router that it visits: it sends on what the router's switch lets through,
-// data in spans and control wavelets one by one, as far as all outputs have room. What the switch does not
-// take stays with its cursors and holds up its senders.
+// A thread's visit to a switched router: it forwards the wavelets that the router's switch lets through, data
+// in spans and control wavelets one by one, as far as all outputs have room. Wavelets that the switch does
+// not take stay with its cursors and hold up their senders.
 #pragma once
 #include <cstring>
 
@@ -14,8 +14,8 @@ class forwarding {
   forwarding(transport& words, partition& b, switched_router& at)
       : transport_(words), partition_(b), at_(at), way_(at.way) {}
 
-  /// Sends on all that can move, its cursors in turn from the first-th on. Says whether a command has closed
-  /// the color.
+  /// Forwards all that can move, from the cursors in turn, beginning with cursor `first`. Returns whether a
+  /// command has closed the color.
   bool run(std::span<cursor> cursors, u64 first) {
     const bool was_closed = way_.closed();
     for (bool moved = true; moved;) {
@@ -43,7 +43,7 @@ class forwarding {
     return way_.uniform() ? forward_span(in) : forward_filtered(in);
   }
 
-  /// How many of n words have room at all of these ports.
+  /// The number of words, at most n, that have room at all of these ports.
   [[gnu::noinline]] u32 room(ports to, u32 n) {
     for (port p : every_port)
       if (to.has(p) && n > 0) n = transport_.room(partition_, out(p), n);
@@ -91,7 +91,8 @@ class forwarding {
     return p;
   }
 
-  // A router neither sends nor receives: what its channels and cursors count is taken back.
+  // A router neither sends nor receives, so the wavelets that its channels and cursors have counted are
+  // subtracted again.
   void write(port p, const u32* words, u32 n) {
     channel& c = out(p);
     if (n > 0) std::memcpy(c.room(), words, n * sizeof(u32));

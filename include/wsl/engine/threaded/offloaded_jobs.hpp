@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Jobs that PEs of a partition have offloaded (pe::async_compute), from the request to the next superstep in
-// which partitions compute. There a job is complete, whichever thread has done it and whenever, so results do
-// not depend on which thread was fast.
+// Jobs that PEs of a partition have offloaded (pe::async_compute). A job lives from its request to the next
+// computing superstep. It completes there, whichever thread has done it and whenever, so results do not
+// depend on the speed of threads.
 #pragma once
 #include <atomic>
 #include <exception>
@@ -18,7 +18,7 @@ class open_job {
 
   open_job(const offloaded_job& w, u32 on) : what(w), who(on) {}
 
-  /// The thread that asks first does the job. Says whether it was this one.
+  /// Runs the job if no other thread has begun it. Returns whether this thread ran it.
   bool do_if_first() {
     if (takers_.fetch_add(1) != 0) return false;
     try {
@@ -31,8 +31,8 @@ class open_job {
   std::atomic<u32> takers_ = 0;
 };
 
-/// Completes the first job, which no thread is doing any more, on its PE; returns that PE's number. Throws
-/// what the job has thrown.
+/// Completes the first job, which no thread runs any more, on its PE; returns that PE's number. Rethrows an
+/// exception of the job.
 inline u32 complete_first_job(support::flat_vector<open_job*>& all, pe_state& on) {
   open_job* const first = all[0];
   all.erase(0);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // A partition is a strip of the grid that one thread at a time runs. The strips are fixed by the layout,
-// never by the number of threads. In a superstep a partition runs until nothing is left to do with what it
-// had at the start; what it writes for other partitions lies in its mailboxes, and they take it in at the
-// start of the next superstep, in the order of the partitions. That is why results do not depend on threads.
-// Tasks that compute long wait until no partition has messages for another, and then run in one superstep,
-// side by side.
+// never by the number of threads. In a superstep a partition runs until nothing is left to do with the words
+// that it had at the start. Words for other partitions go into its mailboxes, which the receivers empty at
+// the start of the next superstep, in the order of the partitions; so results do not depend on threads.
+// Long-running tasks wait until no partition has messages for another, and then run side by side in a
+// superstep of their own.
 #pragma once
 #include <atomic>
 #include <exception>
@@ -16,31 +16,33 @@
 
 namespace wsl::engines {
 
-/// A channel whose writer and reader are in two partitions, for one of its cursors: what each side knows of
-/// the other, as of the last superstep. Only messages change it.
+/// A channel whose writer and reader are in two partitions, for one of its cursors. It holds each side's
+/// knowledge of the other as of the last superstep, which only messages change.
 struct cut_edge {
   u32 channel = 0;
-  u32 writer = 0;  ///< as in the channel, for threads other than the writer's
+  u32 writer = 0;  ///< the channel's writer, for threads other than the writer's
   u8 writers_partition = 0, readers_partition = 0;
-  u32 credited = 0;  ///< words read as far as the writer knows
+  u32 credited = 0;  ///< words read, as far as the writer knows
   u32 visible = 0;   ///< words that the reader may read
-  u32 origin = 0;    ///< the channel's buffer and its origin
+  u32 origin = 0;    ///< the number of words sent before the first one in the channel's buffer `words`
   const u32* words = nullptr;
-  bool direct = false;       ///< words may go from memory to memory: a PE writes, and nobody else reads
+  /// words may go from memory to memory: a PE writes, and there is no other reader
+  bool direct = false;
   bool has_request = false;  ///< the reader's operation waits for all words ...
-  u32 requested = 0;         ///< ... up to here, as far as the writer knows
-  u32 asked = 0;             ///< the last such place that the reader has told
+  u32 requested = 0;         ///< ... up to this position, as far as the writer knows
+  u32 asked = 0;             ///< the last such position that the reader has sent
 };
 
-/// What the engine keeps for each PE, host stream and switched router: each is visited when it has work.
+/// The scheduling state of a PE, host stream or switched router, which is visited when it has work.
 struct visited {
-  u32 extras_index = 0;  ///< of a PE's calls and operations in flight, counted from 1; 0: it never had any
+  /// the index of a PE's processor (calls and operations in flight) plus 1; 0 if it never had any
+  u32 extras_index = 0;
   u8 partition : 6 = 0;
   u8 queued : 1 = 0;   ///< has work
-  u8 touched : 1 = 0;  ///< has had work since it was last found to wait for nothing
+  u8 touched : 1 = 0;  ///< it has had work since it was last found to wait for nothing
 };
 
-/// Numbers of partitions fit a mask.
+/// A set of partitions fits a 64-bit mask.
 inline constexpr u32 max_partitions = 64;
 
 /// A message to another partition, delivered at the start of its next superstep.
@@ -48,8 +50,8 @@ struct partition_message {
   enum class what : u8 { words, mark, credit, request, grant };
   what kind;
   u32 cursor;
-  /// tail of the channel, place of a control wavelet, head of the cursor, end of an operation, or of the
-  /// words granted their first's
+  /// the tail of the channel, the position of a control wavelet, the head of the cursor, the end of an
+  /// operation, or the first of the words granted
   u32 position;
   const u32* words = nullptr;  ///< with words: the buffer ...
   u32 origin = 0;              ///< ... and its origin; with a grant: the sender's memory, and how many words
@@ -57,18 +59,18 @@ struct partition_message {
   u32 granted() const { return origin; }
 };
 
-/// Where buffers come from if not from this process's own memory.
+/// A source of buffers other than this process's own memory.
 class buffer_source {
  public:
-  /// One of so many words, null if there is none left.
+  /// A buffer of this many words, null if there is none left.
   virtual u32* take(int words) = 0;
 
  protected:
   ~buffer_source() = default;
 };
 
-/// Buffers of two sizes, lent to channels while something is in them; the one returned last is lent first,
-/// because it is in cache.
+/// Buffers of two sizes, lent to channels that have words; the buffer returned last is lent first, because it
+/// is in cache.
 class buffer_pool {
  public:
   buffer_source* source = nullptr;
@@ -109,16 +111,16 @@ class buffer_pool {
     int size;
     u64 superstep;
   };
-  // of a cache: a vector that is stored across two takes twice as long
+  // of a cache: storing a vector across two lines takes twice as long
   static constexpr std::align_val_t line{64};
-  // words: a load that runs ahead of a store with the same place in a page waits for it
+  // words between buffers: a load waits for an earlier store with the same offset in a page (4 KiB aliasing)
   static constexpr int apart = 256;
   support::flat_vector<u32*> small_, large_, all_;
   support::flat_vector<retired> retired_;
 };
 
-/// PEs that have something to do, each once. The newest goes first: what it was sent is still in cache, and
-/// its sender's buffer is soon free for the next. Every so often the oldest does, so that PEs which keep each
+/// The PEs that have work, each once. The newest goes first: its words are still in cache, and its sender's
+/// buffer is soon free for the next. At regular intervals the oldest goes first, so that PEs that keep each
 /// other busy cannot hold up the rest.
 class work_list {
  public:
@@ -131,7 +133,7 @@ class work_list {
     if (++pops_ % oldest_every == 0) return pop_oldest();
     return ring_[(head_ + --count_) & (ring_.size() - 1)];
   }
-  /// A shuffled schedule takes any.
+  /// Takes the n-th of them, for a shuffled schedule.
   u32 pop(std::size_t n) {
     std::swap(ring_[head_], ring_[(head_ + n) & (ring_.size() - 1)]);
     return pop_oldest();
@@ -158,7 +160,7 @@ class work_list {
   u32 pops_ = 0;
 };
 
-/// Where control wavelets lie in channels; there are seldom more than a few.
+/// The positions of control wavelets in channels; there are seldom more than a few.
 class control_marks {
  public:
   void push(u32 cursor, u32 position) { list_.push_back({cursor, position}); }
@@ -189,42 +191,43 @@ struct alignas(128) partition {
   }
 
   work_list work;
-  /// of the PEs that have, or once had, calls or operations in flight
+  /// processors of the PEs that have, or once had, calls or operations in flight
   support::flat_vector<processor*> processors;
-  /// those that have had work since they were last found to wait for nothing
+  /// PEs and others that have had work since they were last found to wait for nothing
   support::flat_vector<u32> touched;
-  /// those that may write more for another partition in the next superstep, or are away in this one
+  /// PEs that may write more for another partition in the next superstep, or are not visited in this one
+  /// because their memory is granted
   support::flat_vector<u32> later;
-  /// to PEs here, of the superstep that runs
+  /// grants to PEs of this partition, in the current superstep
   support::flat_vector<partition_message> grants;
   /// PEs whose long-running tasks wait until no partition has anything else to do
   support::flat_vector<u32> postponed;
-  bool computes = false;  ///< in the superstep that runs they need not
-  /// what PEs compute beside their tasks; it is complete in the next such superstep
+  bool computes = false;  ///< in the current superstep they run
+  /// jobs that PEs have offloaded; they complete in the next such superstep
   support::flat_vector<open_job*> offloaded_jobs;
   buffer_pool buffers;
-  /// by the superstep's parity and the receiving partition
+  /// messages by the superstep's parity and the receiving partition
   support::flat_vector<support::flat_vector<partition_message>> mailboxes[2];
   /// partitions whose messages wait for this one, by the superstep's parity
   std::atomic<u64> senders[2] = {};
   u64 addressed = 0;  ///< partitions that this one has written to in this superstep
-  u64 superstep = 0;  ///< the superstep that runs
+  u64 superstep = 0;  ///< the current superstep
   control_marks marks;
   outcome done;
   std::exception_ptr failure;
   u64 read_now = 0;               ///< colors that operations of the running task read ...
   int read_in_pairs = 0;          ///< ... and how many of those read two of them
-  i16 run_from[max_colors] = {};  ///< where its windows ended when it began
-  /// PEs whose operations were given words from memory to memory in the visit that runs
+  i16 run_from[max_colors] = {};  ///< the ends of its windows when it began
+  /// PEs whose operations have received words from memory to memory in the current visit
   support::flat_vector<u32> rendezvous_receivers;
-  /// wavelets of a color for which the PE that is visited has room on each
+  /// the number of wavelets for which the visited PE has room on each of its colors
   int prepared = 0;
   bool will_compute() const { return !postponed.empty() || !offloaded_jobs.empty(); }
   bool has_mail() const {
     return (senders[0].load(std::memory_order_relaxed) | senders[1].load(std::memory_order_relaxed)) != 0;
   }
 
-  u64 random = 0;  ///< state of a shuffled schedule
+  u64 random = 0;  ///< state of a shuffled schedule's generator
   u64 draw(u64 below) {
     random ^= random << 13, random ^= random >> 7, random ^= random << 17;
     return random % below;

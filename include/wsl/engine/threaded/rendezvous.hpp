@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Rendezvous: long arrays go from memory to memory, or from the sender's memory into the receiver's sum,
-// where the only receiver waits for them with an operation of its own and nothing lies before them. No buffer
-// is touched. Within a partition this is done at once. Between partitions it takes three supersteps: in one
-// the receiver requests the words that it lacks, in the next the sender grants its memory, in the third the
-// receiver's partition copies. A sender is away from its grant until that superstep has ended: nothing runs
-// on it, so its memory stays as it is, whatever the program does.
+// Rendezvous transfers: a long array goes from the sender's memory straight into the receiver's memory, or
+// into the receiver's sum, if its only receiver waits for it with an operation and no earlier words are
+// unread. No buffer is touched. Within a partition this happens at once. Between partitions it takes three
+// supersteps: in the first the receiver requests the words that it lacks, in the second the sender grants its
+// memory, in the third the receiver's partition copies. From its grant until that superstep has ended nothing
+// runs on the sender, so its memory does not change, whatever the program does.
 #pragma once
 #include "../../support/min_max.hpp"
 #include "transport.hpp"
@@ -13,12 +13,12 @@ namespace wsl::engines {
 
 class rendezvous_transfers {
  public:
-  const u32 rendezvous_from;  ///< words; of an array that crosses to another partition
+  const u32 rendezvous_from;  ///< the smallest number of words of a rendezvous between partitions
 
   rendezvous_transfers(tiles& pes, transport& words, u32 from)
       : rendezvous_from(from), tiles_(pes), transport_(words) {}
 
-  /// Moves all that the operation has left to send. The sender's PE leaves the thread to the receiver's.
+  /// Moves all words that the operation has left to send. The receiver's PE is visited next.
   bool within_partition(partition& b, pe_state& s, transfer& t) {
     channel& c = topology::channel_of(s, t.output);
     cursor* in = transport_.only_reader(c);
@@ -35,7 +35,7 @@ class rendezvous_transfers {
     return true;
   }
 
-  /// Tells the sender in another partition what the operation, which waits for words, lacks.
+  /// Requests the words that the operation lacks from the sender in another partition.
   void request(partition& b, const pe_state& s, const transfer& t) {
     const u64 n = t.length - t.done;
     if (n < rendezvous_from || t.endless() || !t.target || t.input[1] >= 0 || t.output >= 0 || !is_plain(t))
@@ -43,7 +43,8 @@ class rendezvous_transfers {
     transport_.request(b, topology::cursors_of(s), t.input[0],
                        static_cast<u32>(support::min(n, u64{1} << 30)));
   }
-  /// Offers what another partition's operation waits for. Says whether words may go no other way now.
+  /// Grants the words that another partition's operation waits for. Returns whether the words may now go no
+  /// other way.
   bool grant(partition& b, const pe_state& s, transfer& t, processor& p) {
     if (t.length - t.done < rendezvous_from || !t.source || !is_plain(t)) return false;
     channel& c = topology::channel_of(s, t.output);
@@ -57,7 +58,7 @@ class rendezvous_transfers {
     b.later.push_back(s.index);
     return true;
   }
-  /// Copies what has been granted to PEs of a partition.
+  /// Copies the words that have been granted to PEs of a partition.
   void accept(partition& b) {
     for (const partition_message& n : b.grants) {
       cursor& in = transport_.net.cursors[n.cursor];
@@ -73,7 +74,7 @@ class rendezvous_transfers {
   const pe_state& reader_of(const cursor& in) const { return state_of(tiles_[in.reader]); }
   static bool is_plain(const transfer& t) { return !t.uses_fifo() && t.each_time < 0; }
 
-  /// Whether the one that reads can take all that the one that writes has left, in one piece.
+  /// Whether `reads` can take all words that `writes` has left, in one piece.
   static bool fit_together(const transfer& writes, const transfer& reads) {
     if (reads.input[1] >= 0 || reads.output >= 0 || !(writes.source || reads.target) || writes.uses_fifo() ||
         !is_plain(reads))
@@ -87,7 +88,7 @@ class rendezvous_transfers {
     else writes.move(writes, nullptr, reads.target + reads.done, n), reads.done += n;
     return n;
   }
-  /// Whether what `reads` puts into memory is known to lie elsewhere than the next n words that `writes`
+  /// Whether the memory that `reads` writes to certainly does not overlap the next n words that `writes`
   /// sends.
   static bool apart(const transfer& writes, u32 n, const transfer& reads) {
     if (reads.input[0] < 0 || reads.output >= 0) return true;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What a thread does on a PE that it visits: it moves operations on and runs tasks in batches, until nothing
-// is ready or room is missing. Operations in flight go first, then the next task by the common rule
-// (run_next_task), of which a data task runs a batch of words at a time; of several senders of a merged color
-// the one with the lowest place on the grid goes first. Long-running tasks have supersteps of their own. A
-// shuffled schedule draws another legal order.
+// A thread's visit to a PE: it advances operations and runs tasks in batches, until nothing is ready or room
+// is missing. Operations in flight go first, then the next task by the common rule (run_next_task), where a
+// data task runs on a batch of words at a time; of several senders of a merged color, the one with the lowest
+// index on the grid goes first. Long-running tasks have supersteps of their own. A shuffled schedule draws
+// another legal order.
 #pragma once
 #include <bit>
 #include <utility>
@@ -30,12 +30,12 @@ class pe_scheduler {
     for (u32 i = 0; i < this->pes(); ++i) state(i).defers = defers(state(i));
   }
 
-  /// Runs a partition until nothing is left to do with what it has, or until it has done so much that others
-  /// may have messages for it: a PE that stays busy until a word comes must get the word.
+  /// Runs a partition until nothing is left to do with the words that it has, or until it has done so much
+  /// that others may have messages for it: a PE that stays busy until a word comes must get that word.
   void run(partition& b) {
     if (b.computes) let_compute(b);
     rendezvous_.accept(b);
-    b.read_in_pairs = 0;  // of a task that has thrown
+    b.read_in_pairs = 0;  // left by a task that has thrown
     for (u32 n = 0; n < most_visits && !b.work.empty(); ++n)
       visit(b, order_.shuffle ? b.work.pop(b.draw(b.work.size())) : b.work.pop());
   }
@@ -57,9 +57,10 @@ class pe_scheduler {
   bool start(pe_state& on, transfer& t) {
     partition& b = transport_.home(on);
     rule::may_begin(on, t, machine_, operations_of{task_run{b, on}, more(on)});
-    // What has an end of a FIFO or a microthread to itself has it until its task ends, as on every engine.
+    // An operation that occupies an end of a FIFO or a chosen microthread keeps it until the task that
+    // started it ends, as on every engine.
     if ((t.resumes || !rule::may_clash(t)) && (!order_.shuffle || b.draw(2))) advance(b, on, t);
-    // A task that waited for its own sends goes on when there is room for more.
+    // A task that waited for its own sends continues when there is room for more.
     if (t.complete() && (!t.resumes || (t.output < 0 && begin_run(b, on)))) {
       if (!t.resumes) remember(b, on, t);
       on.complete(t);
@@ -84,7 +85,7 @@ class pe_scheduler {
     return words;
   }
 
-  /// A cursor of this color with data to read; of a merge the first sender's.
+  /// A cursor of this color with data to read; for merged senders the first sender's.
   cursor* source(partition& b, const pe_state& s, int color) {
     for (cursor& in : topology::cursors_of(s))
       if (in.color == color && transport_.readable(b, in)) return &in;
@@ -92,15 +93,15 @@ class pe_scheduler {
   }
 
  private:
-  /// batches and tasks of one visit, so that a PE that feeds itself lets others run
+  /// the limit of batches and tasks in one visit, so that a PE that feeds itself lets others run
   static constexpr u32 visit_budget = 256;
-  static constexpr u32 most_visits = 8192;  ///< of one superstep
+  static constexpr u32 most_visits = 8192;  ///< the limit of one superstep
 
   u32 pes() const { return static_cast<u32>(tiles_.size()); }
   pe_state& state(u32 i) { return state_of(tiles_[i]); }
-  // A log knows microthreads only, and another order may let an operation wait.
+  // A log records only microthreads, and another order may make an operation wait.
   bool always_defers() const { return order_.shuffle || log_; }
-  // Where operations may want one output queue, or more than there are, the engine must see each.
+  // If operations may share an output queue, or be more than the queues, the engine must see each of them.
   bool defers(const pe_state& s) const {
     return always_defers() || s.image->sends_many || (s.image->sharing_queue && machine_.color_owns_queue);
   }
@@ -146,7 +147,7 @@ class pe_scheduler {
     }
     transport_.announce(b, who);
     if (!budget || !b.rendezvous_receivers.empty()) transport_.wake(b, who);
-    // who is woken last goes first, and waits for more when this PE sends again
+    // the receiver that is woken last goes first, and waits for more when this PE sends again
     for (u32 reader : b.rendezvous_receivers) transport_.wake(b, reader);
     b.rendezvous_receivers.clear();
   }
@@ -172,15 +173,15 @@ class pe_scheduler {
       return !is_at_rest(s, more(s));
     const bool moved = p && !p->microthreads.empty() && move_operations(b, s, *p);
     if (!b.rendezvous_receivers.empty()) return true;
-    // What was waited for has come: the task that it activates may run again and again.
+    // The operation has got its words, so the task that it activates may run again and again.
     if (moved && !order_.shuffle && !s.image->urgent_colors && p->microthreads.empty() &&
         run_locals(b, s, p, budget))
       return !is_at_rest(s, more(s));
     return (!(p && p->suspended()) && run_next(b, s, p)) || moved;
   }
 
-  /// Local tasks, as long as nothing else may come before them: the way of a program that sends or takes one
-  /// array after another.
+  /// Runs local tasks as long as nothing else may come before them: the fast path of a program that sends or
+  /// receives one array after another.
   bool run_locals(partition& b, pe_state& s, const processor* p, u32& budget) {
     u32 ran = 0;
     for (u32 ready; (ready = ready_locals(b, s)) && ran < budget && b.rendezvous_receivers.empty();) {
@@ -197,7 +198,7 @@ class pe_scheduler {
     if (c.is_closed()) c.lenient = true;
     return c.reopen();
   }
-  /// Room for one run of a task on every channel of its PE.
+  /// Makes room for one run of a task on every channel of its PE.
   bool prepare(partition& b, const pe_state& s, int most) {
     return s.image->slots == 0 || prepare_channels(b, s, most);
   }
@@ -213,7 +214,7 @@ class pe_scheduler {
     return ready;
   }
 
-  /// What run_next_task asks of this engine about one PE.
+  /// Answers the questions of run_next_task about one PE.
   struct task_choice {
     pe_scheduler& engine;
     partition& b;
@@ -308,7 +309,8 @@ class pe_scheduler {
     log_->note(s.index, {what, in.color, transport_.net.place_of(transport_.writer_of(in)), times});
   }
 
-  /// A run of a task ends at each wait, also where it need not wait: what it may send counts anew.
+  /// Begins another run of a task. A run ends at each co_await, even if the task need not wait there; the
+  /// limit of its sends then counts anew.
   bool begin_run(partition& b, pe_state& s) {
     if (task_run{b, s}.may_not_fit()) task_run{b, s}.must_fit(more(s), machine_);
     const bool ready = prepare(b, s, sends_of_a_task);
@@ -379,7 +381,7 @@ class pe_scheduler {
     return moved;
   }
 
-  /// Moves an operation on as far as its inputs and its output allow, span by span.
+  /// Advances an operation as far as its inputs and its output allow, span by span.
   bool advance(partition& b, pe_state& s, transfer& t) {
     channel* out = t.output >= 0 ? &topology::channel_of(s, t.output) : nullptr;
     if (t.granted && more(s)->back_in > b.superstep) return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a thread does at a host stream's end that it visits: takes all words that have come for the host, and
-// sends on the host's words as far as there is room.
+// A thread's visit to an end of a host stream: it takes all words that have come for the host, and sends the
+// host's words as far as there is room.
 #pragma once
 #include "transport.hpp"
 
@@ -10,7 +10,7 @@ inline void visit_stream(transport& words, partition& b, u32 who) {
   stream_end& s = words.net.stream_of(who);
   for (cursor& in : words.net.cursors_of(who))
     while (words.available(in)) {
-      const bool control = words.control_first(b, in);  // to the host a word like any other
+      const bool control = words.control_first(b, in);  // for the host it is a word like any other
       const u32 n = control ? 1 : words.readable(b, in);
       for (u32 i = 0; i < n; ++i) s.words.push(words.words_at(in)[i]);
       control ? words.consume_control(b, in) : words.consume(b, in, n);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The run of an engine is a sequence of supersteps, as in bulk-synchronous parallel programs: every partition
-// runs once with what the others wrote for it before, then all threads meet at a barrier and vote on what
-// follows. When no partition has written for another or has work left, those with long-running tasks run
-// these, and offloaded jobs are complete; a run ends when there are none. One thread visits only the
-// partitions that have something to do; several share all of them out.
+// runs once with the messages that the others wrote for it before, then all threads meet at a barrier and
+// vote on what follows. When no partition has written for another or has work left, a computing superstep
+// follows, in which long-running tasks run and offloaded jobs complete; the run ends if there are none. A
+// single thread visits only the partitions that have work; several threads divide all of them among
+// themselves.
 #pragma once
 #include <bit>
 
@@ -12,8 +13,8 @@
 
 namespace wsl::engines {
 
-/// What a partition has left to do after a superstep. The largest vote of all decides what follows: a run
-/// ends when nobody has anything left, or when a task has failed.
+/// A partition's remaining work after a superstep. The largest vote of all decides what follows: a run ends
+/// when no partition has work left, or when a task has failed.
 enum class termination_vote : u8 { nothing, computing, messages, failure };
 
 inline termination_vote vote_of(const partition& b) {
@@ -26,7 +27,7 @@ inline bool goes_on(termination_vote what) {
   return what == termination_vote::computing || what == termination_vote::messages;
 }
 
-/// Runs supersteps from `last` + 1 on, until nothing is left to do or a partition has failed; returns the
+/// Runs supersteps, beginning with `last` + 1, until no work is left or a partition has failed; returns the
 /// number of the last one.
 template <class RunPartition>
 u64 run_supersteps_alone(support::flat_vector<partition>& partitions, u64 last, RunPartition run_partition) {
@@ -54,7 +55,7 @@ template <class RunPartition>
 u64 run_supersteps_together(thread_pool& threads, support::flat_vector<partition>& partitions, u64 last,
                             RunPartition run_partition) {
   struct alignas(128) saying {
-    // by the superstep's parity: a fast thread may be one superstep ahead of who still reads
+    // by the superstep's parity: a fast thread may be one superstep ahead of a thread that still reads
     termination_vote what[2];
   };
   support::flat_vector<saying> said(static_cast<std::size_t>(threads.size()));

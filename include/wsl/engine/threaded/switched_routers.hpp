@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The routers whose way for a color is not known before the run, because the color has a switch, a filter or
+// The routers whose route of a color is not known before the run, because the color has a switch, a filter or
 // a teardown there. The threaded engine resolves routes to their final receivers once, but only up to the
 // next such router. To the rest of the engine a switched router is one more reader, with a cursor for every
 // writer whose words come to it, and one more writer, with a channel for every port that it may send through;
@@ -50,7 +50,7 @@ class switched_routers {
   }
 
  private:
-  /// The routers of one path stand together.
+  /// The routers of one path are contiguous.
   struct block {
     const path_record* path = nullptr;
     u32 first = 0;

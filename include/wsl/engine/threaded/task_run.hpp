@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// One run of a task, as far as the threaded engine must know of it. Operations that moved at once, inlined
-// into the task, are over, and yet count as in flight until the run ends, as on a machine that takes its
-// time: a color that one of them reads has no second reader, and together with the microthreads they must fit
-// into the machine. They are counted only when the run has ended; until then the windows that they have
-// closed tell how many there are.
+// One run of a task, as the threaded engine accounts for it. Operations that moved at once, inlined into the
+// task, are over, but count as in flight until the run ends, as on the machine, where they take time: a color
+// that one of them reads has no second reader, and together with the microthreads they must fit into the
+// machine. They are counted only when the run has ended; until then the windows that they have closed record
+// them.
 #pragma once
 #include <bit>
 #include <utility>
@@ -20,7 +20,7 @@ struct task_run {
     s.interrupted = false;
     go_on(rule::sends_of(task));
   }
-  /// After a wait, whether or not it had to wait, too.
+  /// Also called after a wait, whether or not the task had to wait.
   void go_on(int sends = sends_of_a_task) const {
     s.taken = taken_color::none;
     b.read_now = 0;
@@ -29,8 +29,8 @@ struct task_run {
     i16* first = b.run_from;
     for (const channel& c : topology::channels_of(s)) *first++ = static_cast<i16>(c.next());
   }
-  /// A window notices when a run has sent too much for certain; in a batch of runs it does not know where the
-  /// last one began. Here a single run has ended, and what it has sent is counted.
+  /// Counts the words that a single run has sent, when it has ended. A window detects only a run that has
+  /// certainly sent too much, because within a batch of runs it does not know where the last one began.
   void must_have_sent_few() const {
     if (s.image->slots == 0) return;
     const i16* first = b.run_from;
@@ -45,7 +45,7 @@ struct task_run {
     b.read_now |= color_bit(color);
     is_last();
   }
-  /// An operation that the engine has moved at once.
+  /// Records an operation that the engine has moved at once.
   void note(const transfer& t) const {
     for (int color : t.input)
       if (color >= 0) note_read(color);
@@ -53,17 +53,17 @@ struct task_run {
     if (t.output >= 0 && t.input[0] >= 0) s.window_of(t.output).close_behind_reader();
     if (s.defers) is_last();
   }
-  /// The task does not run again at once, whatever it activates.
+  /// Prevents that the task runs again at once, whatever it activates.
   void is_last() const {
     if (s.taken != taken_color::none && s.taken != taken_color::several)
       b.read_now |= color_bit(static_cast<int>(s.taken) - 1);
     s.taken = taken_color::several;
   }
 
-  /// Whether there may be too many at its end. A run that may be repeated at once has read one color at most,
-  /// and sent each of a few.
+  /// Whether there may be too many operations at its end. A run that may be repeated at once has read one
+  /// color at most, and has sent only few colors.
   bool may_not_fit() const { return s.taken == taken_color::several; }
-  /// `p`: what the PE has in flight besides, if anything.
+  /// `p` has the PE's other operations in flight; null if there are none.
   [[gnu::noinline]] void must_fit(const processor* p, const machine& m) const {
     is_last();
     rule::in_flight all{.operations = std::popcount(b.read_now) - std::exchange(b.read_in_pairs, 0)};

@@ -20,8 +20,8 @@
 
 namespace wsl::engines {
 
-/// Lets every thread of a run through when the last one has come. A thread that waits long sleeps: there may
-/// be more threads than cores, or other programs on them.
+/// A barrier for the threads of a run. A thread that waits long sleeps, because there may be more threads
+/// than cores, or other programs on them.
 class spin_barrier {
  public:
   explicit spin_barrier(int threads) : threads_(threads) {}
@@ -60,8 +60,8 @@ class spin_barrier {
   const int threads_;
   alignas(128) std::atomic<int> arrived_ = 0;
   alignas(128) std::atomic<unsigned> round_ = 0;
-  // By the round's parity the last round, counted from 1, in which a thread slept. Nothing takes it back, so
-  // whoever is late to open one round cannot hide that somebody sleeps in the next; and nobody is two rounds
+  // The last round, counted from 1, in which a thread slept, by the round's parity. It is never reset, so a
+  // thread that is late to open one round cannot hide a sleeper of the next; and no thread is two rounds
   // ahead.
   alignas(128) std::atomic<unsigned> asleep_[2] = {};
 };
@@ -135,8 +135,8 @@ class thread_pool {
   void* argument_ = nullptr;
 };
 
-/// The cores that this process may use. Of two logical processors of one core only the first counts: they
-/// share its units, and the barrier spins.
+/// The number of cores that this process may use. Of two logical processors of one core only the first
+/// counts: they share its execution units, and the barrier spins.
 inline int available_cores() {
   cpu_set_t mine;
   CPU_ZERO(&mine);
@@ -156,8 +156,7 @@ inline int available_cores() {
   return cores ? cores : 1;
 }
 
-/// How many threads an engine uses when the program does not say: WSL_THREADS, or one for each core that it
-/// may use.
+/// The default number of an engine's threads: WSL_THREADS, or one for each core that the process may use.
 inline int default_threads() {
   const char* request = std::getenv("WSL_THREADS");
   if (!request || !*request) return available_cores();

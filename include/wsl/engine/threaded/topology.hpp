@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The graph over which words travel: a layout's channels and cursors, and the partitions that its PEs are cut
-// into, along the axis that fewer words cross.
+// The graph over which words travel: the channels and cursors of a layout, and the partitions of its PEs. The
+// cuts run across the axis that fewer words cross.
 #pragma once
 #include <bit>
 #include <span>
@@ -16,8 +16,8 @@
 
 namespace wsl::engines {
 
-/// A host stream's end at one PE of the grid's edge. To the engine it is one more writer or reader, numbered
-/// after the PEs.
+/// The end of a host stream at one PE of the grid's edge. To the engine it is one more writer or reader,
+/// numbered after the PEs.
 struct stream_end {
   coord at;
   int color = 0;
@@ -31,12 +31,12 @@ struct topology {
   static constexpr u32 deep = large_buffer / 2;
   static constexpr int router_depth = 2;  ///< words that a router holds of a color, with depth::machine
 
-  support::flat_vector<channel> channels;  ///< of one writer together
-  /// by channel: words that may lie between writer and reader; empty if all are deep
+  support::flat_vector<channel> channels;  ///< ordered by writer
+  /// by channel, the number of words that may lie between writer and reader; empty if all are deep
   support::flat_vector<u16> depths;
-  support::flat_vector<cursor> cursors;  ///< of one reader together, by color and writer
+  support::flat_vector<cursor> cursors;  ///< ordered by reader, color and writer
   support::flat_vector<cut_edge> cut_edges;
-  /// of listed channels: how many cursors, how many links, and the cursors
+  /// of each listed channel, the number of cursors, the number of links, and the cursors
   support::flat_vector<u32> lists;
   support::flat_vector<stream_end> streams;
   switched_routers switched;             ///< one more kind of reader and writer, numbered after the streams
@@ -138,7 +138,7 @@ struct topology {
     c.links = static_cast<u16>(links);
     if (!c.listed) return;
     c.first_reader = static_cast<u32>(lists.size());
-    lists.push_back(0);  // until they are named
+    lists.push_back(0);  // a placeholder until the cursors are sorted
     lists.push_back(links);
     for (; readers; --readers) lists.push_back(0);
   }
@@ -187,7 +187,7 @@ struct topology {
                                          : switched_router_of(who).first_cursor;
   }
 
-  // Exactly: the lists of a wafer are large.
+  // The sizes are exact because the lists of a wafer are large.
   void reserve() {
     std::size_t n = 0;
     for (const stream_end& s : streams) n += s.inbound;
@@ -219,8 +219,8 @@ struct topology {
     return static_cast<u32>(room);
   }
 
-  // Deliveries stand in the order of their writers; counting keeps that order among those of one reader.
-  // Until they are placed, the first cursor of a reader is where its next one goes.
+  // A counting sort by reader: the records in `delivered_` are ordered by writer, and each reader's cursors
+  // keep that order. Until all are placed, the first cursor of a reader is the place of its next one.
   void sort_cursors() {
     support::flat_vector<u32> filled(writers());
     for (const delivery& d : delivered_) ++filled[d.reader];
@@ -236,7 +236,7 @@ struct topology {
     name_readers();
   }
 
-  // The cursors of one reader stand by color.
+  // The cursors of one reader are ordered by color.
   static void insert(const delivery& d, cursor* of_reader, u32 filled) {
     for (; filled > 0 && of_reader[filled - 1].color > d.color; --filled)
       of_reader[filled] = of_reader[filled - 1];
@@ -283,7 +283,8 @@ struct topology {
     in.crosses = true;
   }
 
-  // Whole rows or columns, so that every partition has about as many PEs with a program.
+  // Cuts between whole rows or columns, so that every partition has about the same number of PEs with a
+  // program.
   void share_out(bool by_rows) {
     const auto line_of = [&](coord c) { return static_cast<std::size_t>(by_rows ? c.y : c.x); };
     support::flat_vector<std::size_t> load(
@@ -303,7 +304,7 @@ struct topology {
   resolved_routes& routes_;
   bool machine_depth_;
   u32 pes_per_partition_;
-  u32 opened_ = 0;  // channels
+  u32 opened_ = 0;  // the number of channels opened so far
   support::flat_vector<delivery> delivered_;
 };
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// How words get from channels to cursors: buffers that are lent to channels and returned, room that is
-// counted by what the readers have read (credits), and messages between partitions. A partition touches only
-// its own channels' buffers for writing and its own cursors; what another partition must know travels as a
-// message. So nothing here locks. docs/engines/threaded.md follows one word.
+// The transport moves words from channels to cursors, with buffers that are lent to channels, credit-based
+// flow control (room is counted by the words that the readers have read), and messages between partitions. A
+// partition writes only into the buffers of its own channels and changes only its own cursors; everything
+// that another partition must know travels as a message. So nothing here takes a lock.
+// docs/engines/threaded.md follows one word.
 #pragma once
 #include <cstring>
 #include <span>
@@ -25,7 +26,7 @@ class transport {
   support::flat_vector<partition>& partitions() { return partitions_; }
   partition& home(u32 who) { return partitions_[net.visits[who].partition]; }
   partition& home(const pe_state& s) { return partitions_[net.visits[s.index].partition]; }
-  /// What a PE has besides its channels: calls and operations in flight; null if it never had any.
+  /// The processor of a PE, with its pending calls and operations in flight; null if it never had any.
   processor* processor_of(const pe_state& s) {
     const visited& v = net.visits[s.index];
     return v.extras_index ? partitions_[v.partition].processors[v.extras_index - 1] : nullptr;
@@ -36,7 +37,7 @@ class transport {
     return {net.lists.data() + c.first_reader + 2, net.lists[c.first_reader]};
   }
 
-  /// Null if there are several.
+  /// The only cursor of a channel; null if there are several.
   cursor* only_reader(const channel& c) {
     const std::span<const u32> all = readers_of(c);
     return all.size() == 1 ? &net.cursors[all[0]] : nullptr;
@@ -50,8 +51,8 @@ class transport {
     b.work.push(who);
   }
 
-  /// Drops from the list of whom a run has touched all for whom `waits(who)` is false; says whether any are
-  /// left.
+  /// Removes all for whom `waits(who)` is false from the list of those that a run has touched; returns
+  /// whether any are left.
   template <class Waits>
   bool any_left(partition& b, Waits waits) {
     std::size_t kept = 0;
@@ -65,8 +66,8 @@ class transport {
 
   // ---- writing ----------------------------------------------------------------------------------
 
-  /// Makes room for one run of a task, which sends up to `most` words; false if what was sent before must be
-  /// read first.
+  /// Makes room for one run of a task, which sends up to `most` words; false if earlier words must be read
+  /// first.
   bool prepare(partition& b, channel& c, int most) {
     if (c.operated) return true;
     const u32 unread = unread_of(c), deep = depth_of(c);
@@ -84,7 +85,7 @@ class transport {
     return true;
   }
 
-  /// How many of `wanted` words an operation may write at `next` now.
+  /// The number of words, at most `wanted`, that an operation may write at `next` now.
   u32 room(partition& b, channel& c, u32 wanted) {
     const u32 unread = unread_of(c), allowed = depth_of(c);
     if (unread >= allowed) {
@@ -99,13 +100,14 @@ class transport {
                : n;
   }
 
-  /// At the end of a superstep: writers that have more for another partition go on in the next.
+  /// Ends a superstep: writers that have more words for another partition continue in the next.
   void end(partition& b) {
     for (u32 who : b.later) wake(b, who);
     b.later.clear();
   }
 
-  /// Words that a task sent beyond what fits; a PE that wants to run another task waits for them sooner.
+  /// The number of words that a task has sent beyond the room. Less room is granted while the PE waits to run
+  /// another task.
   u32 held_back(const channel& c) const {
     const u32 unread = unread_of(c),
               fit = c.writer_waits ? support::min(depth_of(c), task_depth) : depth_of(c);
@@ -123,7 +125,7 @@ class transport {
     c.move_to(c.next() + 1);
   }
 
-  /// The receivers learn what a visit has written.
+  /// Tells the receivers of the words that a visit has written.
   void announce(partition& b, u32 who) {
     for (channel& c : net.channels_of(who)) {
       if (c.next() == c.announced) continue;
@@ -149,7 +151,7 @@ class transport {
   u32 available(const cursor& in) const {
     return (in.is_remote() ? net.cut_edges[in.from].visible : net.channels[in.from].tail()) - in.head;
   }
-  /// Of these the words that their sender does not hold back; for the report of a deadlock.
+  /// The available words that their sender does not hold back; for the report of a deadlock.
   u32 arrived(const cursor& in) const {
     const u32 n = available(in);
     return n - support::min(
@@ -159,7 +161,7 @@ class transport {
     return in.is_marked() && b.marks.front(number_of(in)) == in.head;
   }
 
-  /// Data words that may be read at words_at(in): none if a control wavelet comes first.
+  /// The number of data words that may be read at words_at(in): 0 if a control wavelet comes first.
   u32 readable(partition& b, const cursor& in) {
     const u32 n = available(in);
     return n && in.is_marked() ? support::min(n, b.marks.front(number_of(in)) - in.head) : n;
@@ -190,11 +192,11 @@ class transport {
 
   // ---- from memory to memory, between partitions ------------------------------------------------
 
-  /// Lets the writer of a color know that an operation in another partition waits for n words of it.
+  /// Tells the writer of a color that an operation in another partition waits for n words of it.
   void request(partition& b, std::span<cursor> cursors, int color, u32 n) {
     cursor* in = nullptr;
     for (cursor& i : cursors)
-      // with several writers it is not known how much each will send
+      // with several writers the number of words that each will send is not known
       if (i.color == color && std::exchange(in, &i)) return;
     if (!in || !in->is_remote()) return;
     cut_edge& s = net.cut_edges[in->from];
@@ -202,7 +204,8 @@ class transport {
     s.asked = in->head + n;
     post(b, s.writers_partition, {partition_message::what::request, number_of(*in), s.asked});
   }
-  /// How many of `wanted` words an operation in another partition waits for, as far as the writer knows.
+  /// The number of words, at most `wanted`, that an operation in another partition waits for, as far as the
+  /// writer knows.
   u32 requested(const channel& c, u64 wanted) const {
     if (c.listed || !net.cursors[c.first_reader].is_remote()) return 0;
     const cut_edge& s = net.cut_edges[net.cursors[c.first_reader].from];
@@ -211,7 +214,8 @@ class transport {
                                            wanted, u64{support::min(max_granted, static_cast<u32>(open))}))
                                      : 0;
   }
-  /// Grants them, if all words before them have been read; otherwise the writer is woken when they have.
+  /// Grants n words if all words before them have been read; otherwise the writer is woken when they have
+  /// been.
   bool grant(partition& b, channel& c, const u32* words, u32 n) {
     const u32 reader = c.first_reader, place = c.tail();
     cut_edge& s = net.cut_edges[net.cursors[reader].from];
@@ -229,7 +233,7 @@ class transport {
 
   // ---- messages ---------------------------------------------------------------------------------
 
-  /// Takes in the messages that were posted in the superstep before this one.
+  /// Processes the messages that were posted in the superstep before this one.
   void begin(partition& b, u64 superstep) {
     b.superstep = superstep;
     b.addressed = 0;
@@ -243,8 +247,9 @@ class transport {
   }
 
  private:
-  static constexpr u32 task_depth = 256;        ///< unread words beyond which a PE starts no other task
-  static constexpr u32 max_granted = 1u << 18;  ///< in one go, so that ranks need not hold more
+  static constexpr u32 task_depth = 256;  ///< unread words beyond which a PE starts no other task
+  /// the limit of one grant, which bounds the memory that ranks need for it
+  static constexpr u32 max_granted = 1u << 18;
 
   u32 number_of(const cursor& in) const { return static_cast<u32>(&in - net.cursors.data()); }
   u32 depth_of(const channel& c) const {
@@ -286,7 +291,7 @@ class transport {
     c.close();
   }
 
-  /// What is unread moves to the start of another buffer.
+  /// Moves the unread words to the start of another buffer.
   void move(partition& b, channel& c, bool large, u32 unread) {
     const channel old = c;
     lend(b, c, large || unread > small_buffer / 4);
@@ -301,8 +306,8 @@ class transport {
     else b.buffers.give(old.words, old.size());
   }
 
-  /// An empty buffer goes back to the pool; of a multicast, whose receivers read at their own pace, it is
-  /// moved when it is full.
+  /// Returns an empty buffer to the pool. The buffer of a multicast, whose receivers read at their own pace,
+  /// is moved when it is full.
   void reclaim(partition& b, channel& c) {
     if (c.listed || !c.words) return;
     const cursor& in = net.cursors[c.first_reader];
@@ -316,7 +321,7 @@ class transport {
     c.close();
   }
 
-  /// The readers in this partition, too, must then ask the engine for words, which wakes the writer.
+  /// Makes all readers, also those in this partition, ask the engine for words, which wakes the writer.
   void wait_for_readers(channel& c) {
     c.writer_waits = true;
     watch(c, true);

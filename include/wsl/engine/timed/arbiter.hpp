@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // An arbiter lets at most one word a cycle through each output port of a router. It serves a group of virtual
-// channels that share such ports and take turns at them; its kind says how much of that there is to decide.
+// channels that share such ports and take turns at them; its kind tells which decisions are needed.
 #pragma once
 #include "../../core/scalar.hpp"
 #include "virtual_channels.hpp"
@@ -11,13 +11,13 @@ struct arbiter {
   static constexpr u32 none = channel_node::none;
   enum class kind : u8 {
     alone,     ///< one virtual channel
-    straight,  ///< several that come in by one port and leave by one
-    merging,   ///< several that come in by several ports and leave by one
+    straight,  ///< several that enter by one port and leave by one
+    merging,   ///< several that enter by several ports and leave by one
     forking,   ///< several that leave by several ports
     switched,  ///< some with a switch
     ranked,    ///< several of different ranks, with switches or without
   };
-  u32 first = 0;  ///< the first pipe of its virtual channels; they stand together
+  u32 first = 0;  ///< the first pipe of its virtual channels, which are contiguous
   u8 channels = 0;
   u8 turn = 0;  ///< the channel that goes first next time
   kind what = kind::alone;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The event queue of the timed engine: which actor (a PE, an arbiter, a host stream) is visited when. The
-// engine goes from one noted time to the next, so idle parts and idle cycles cost nothing. It is a calendar
-// queue: what is due in the next cycle stands in a list of its own, because most events are; near times stand
-// in a ring of lists, one a cycle, with a bit for each list that is not empty; the few far ones stand in a
-// heap.
+// The event queue of the timed engine: the times at which actors (a PE, an arbiter, a host stream) are to be
+// visited. The engine advances from one event to the next, so idle parts and idle cycles cost nothing. It is
+// a calendar queue. The events of the next cycle, which are most of them, have a list of their own; near
+// times have a ring of lists, one for each cycle, with a bit for each list that is not empty; the few far
+// ones are in a heap.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -20,7 +20,7 @@ class calendar_queue {
  public:
   static constexpr u64 never = ~u64{0};
 
-  /// Makes room for n actors, each noted at most once for the next cycle.
+  /// Makes room for n actors, each of which is noted at most once for the next cycle.
   void open(std::size_t n) {
     soon_ = support::flat_vector<u32>(n), due_ = support::flat_vector<u32>(n), soon_.clear(), due_.clear();
   }
@@ -31,7 +31,7 @@ class calendar_queue {
     else add_later(at, who);
   }
 
-  /// Goes to the next noted time; false if there is none.
+  /// Advances to the next noted time; false if there is none.
   bool advance() {
     const u64 next =
         soon_.empty() ? std::min(next_near(), far_.empty() ? never : far_.front().first) : now_ + 1;
@@ -51,7 +51,8 @@ class calendar_queue {
   /// Skips to a time before which nothing is noted.
   void set_now(u64 at) { now_ = at; }
 
-  /// Calls visit(who) for each actor that is noted for this time. What is noted meanwhile is for later times.
+  /// Calls visit(who) for each actor that is noted for this time. Events that are noted meanwhile are for
+  /// later times.
   template <class Visit>
   void take(Visit visit) {
     for (u32 who : due_) visit(who);
@@ -90,9 +91,9 @@ class calendar_queue {
   u64 now_ = 0;
   u64 used_[ring / 64] = {};
   support::flat_vector<u32> lists_[ring];
-  support::flat_vector<u32> soon_;     // due at now_ + 1, with room for all actors
-  support::flat_vector<u32> due_;      // the same of the cycle before, due now
-  support::flat_vector<u32> due_now_;  // due now, taken from the ring
+  support::flat_vector<u32> soon_;     // actors due at now_ + 1, with room for all
+  support::flat_vector<u32> due_;      // the same list of the previous cycle: due now
+  support::flat_vector<u32> due_now_;  // actors due now, taken from the ring
   std::vector<std::pair<u64, u32>> far_;
 };
 

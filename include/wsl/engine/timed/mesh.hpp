@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The routers of the timed engine at work: how words move over the mesh that mesh_builder.hpp has built. The
-// targets of a virtual channel say where its words go; where a router has a switch, the switch says it for
-// each word. The page docs/engines/timed.md draws the way of a word.
+// The mesh of the timed engine moves words over the routers and links that mesh_builder.hpp has built. The
+// words of a virtual channel go to its targets; if the router has a switch, the switch decides for each word.
+// The page docs/engines/timed.md draws the path of a word.
 #pragma once
 #include "../diagnose/timeline.hpp"
 #include "mesh_builder.hpp"
@@ -22,19 +22,19 @@ class mesh {
   /// The counts of a run.
   struct transport {
     u64 hops = 0, delivered = 0;
-    u64 end = 0;  ///< of the last cycle in which a word moved
+    u64 end = 0;  ///< the end of the last cycle in which a word moved
   };
   transport done;
   u64 link_stalls = 0;  ///< cycles in which a word that could move found its port taken by another color
-  timeline* traced = nullptr;  ///< where to write down which links words cross, or null
+  timeline* traced = nullptr;  ///< the record of the links that words cross, or null
 
   const mesh_topology& topology() const { return topology_; }
   u32 router_at(coord c) const { return topology_.channels.router_at(c); }
   coord coord_of(u32 router) const { return topology_.channels.coord_of(router); }
-  /// In the order of their colors.
+  /// The nodes of a router in the order of their colors.
   std::span<channel_node> nodes_of(u32 router) { return topology_.channels.nodes_of(router); }
   channel_node* node_of(u32 router, int color) { return topology_.channels.node_of(router, color); }
-  /// The pipe from which a PE takes a color: an empty one where no path ends.
+  /// The pipe from which a PE takes a color; the empty pipe if no path ends there.
   u32 down_pipe(u32 router, int color) {
     const channel_node* n = node_of(router, color);
     return n && n->down != none ? n->down : mesh_topology::empty_pipe;
@@ -44,7 +44,7 @@ class mesh {
     const channel_node* n = node_of(router, color);
     return n && n->router_switch != none ? &topology_.switches[n->router_switch] : nullptr;
   }
-  /// The switch that does not take the words of a pipe as things stand, or null.
+  /// The switch that does not take the words of a pipe in its present position, or null.
   const timed_switch* switch_before(const pipe& in) const {
     if (in.targets > 0) return nullptr;
     const switched_channel& vc = topology_.switched_channels[in.target];
@@ -73,7 +73,7 @@ class mesh {
     s.open(*topology_.plan, coord_of(router), how, now);
     events_.note(s.arbiter, now + 1);
   }
-  /// One cycle of an arbiter; more cycles of it where they are certain.
+  /// One cycle of an arbiter, or several if their outcome is certain.
   [[gnu::always_inline]] void step(u32 actor, u64 now) {
     arbiter& a = topology_.arbiter_of(actor);
     switch (a.what) {
@@ -86,8 +86,8 @@ class mesh {
     }
   }
 
-  /// Puts a word into a pipe, from which it can be taken from `ready` on. The word goes on at once, as far as
-  /// nothing that is not known yet can get in its way.
+  /// Puts a word into a pipe, from which it can be taken from `ready` on. The word moves on at once as far as
+  /// no event that is not known yet can delay it.
   void send(u32 into, const wavelet& w, u64 ready) {
     traced ? send_on<true>(into, w, ready) : send_on<false>(into, w, ready);
   }
@@ -137,8 +137,8 @@ class mesh {
     done.hops += hops, done.delivered += delivered;
     done.end = std::max(done.end, left);
   }
-  // Takes a data word through all the routers ahead that do nothing else, or whose virtual channels share all
-  // their links, and whose PEs take their copies at times that are certain.
+  // Moves a data word through all routers ahead that have no other traffic, or whose virtual channels share
+  // all their links, as long as the PEs there take their copies at times that are certain.
   [[gnu::always_inline]] void flow(pipe*& in, u32 bits, u64& ready, u64 now, u64& hops, u64& delivered,
                                    u64& left) {
     u64 copies = 0;
@@ -176,7 +176,7 @@ class mesh {
 
   // ---- arbiters of one virtual channel ----------------------------------------------------------
 
-  // The channel shares nothing, so the words that have come leave it at times that nothing can change any
+  // The channel shares no port, so the words that have arrived leave it at times that nothing can change any
   // more.
   void step_alone(arbiter& a, u32 actor, u64 now) {
     pipe& in = through[a.first];
@@ -192,8 +192,8 @@ class mesh {
       if (a.next != none) arrive(a.next, w, at);
     }
   }
-  // The time at which the next word leaves such a channel, if it can be taken from `ready` on; never if that
-  // is not known yet.
+  // The time at which the next word leaves such a channel, if it can be taken from `ready` on; `never` if
+  // that is not known yet.
   [[gnu::always_inline]] u64 leaves_alone(arbiter& a, u32 actor, u64 ready, u64 now) {
     u64 free = a.others ? room_for(through[a.first]) : 0;
     if (a.down != none) free = std::max(free, through.room_at(through[a.down]));
@@ -216,8 +216,8 @@ class mesh {
 
   // ---- arbiters of one output port --------------------------------------------------------------
 
-  // Whether a word of a straight arbiter leaves as it comes: its input port brings one word a cycle, so a
-  // word that finds no other here, and room behind, has none to wait for.
+  // Whether a word of a straight arbiter leaves in the cycle in which it arrives: its input port brings one
+  // word a cycle, so a word that finds no other here, and room in the next pipe, need not wait.
   [[gnu::always_inline]] bool passes_at_once(arbiter& a, const pipe& in, u64 ready, u64 now) {
     const pipe& out = through[in.target];
     if (out.room > ready || (out.room > now && through.may_be_revised(out))) return false;
@@ -271,8 +271,8 @@ class mesh {
     done.hops += out.links;
     done.delivered += out.to_pe;
   }
-  // The time from which the next word of a channel may leave it, if it does not leave in this cycle: only its
-  // own arbiter fills the pipe that it goes to.
+  // The time from which the next word of a channel may leave it, if it does not leave in this cycle. It is
+  // certain because only the channel's own arbiter fills the next pipe.
   [[gnu::always_inline]] u64 next_of(const pipe& in, u64 now) {
     return in.empty() ? event_queue::never
                       : std::max({in.ready, now + 1, through.room_at(through[in.target])});
@@ -346,7 +346,7 @@ class mesh {
         free = std::max(free, through.room_at(through[target]));
     return free;
   }
-  // The PE hears a control wavelet as it came, the next router as this one has left it.
+  // The PE receives a control wavelet as it arrived, the next router as this router has rewritten it.
   void pass_switch(pipe& in, u64 now) {
     timed_switch& s = switch_after(in);
     const wavelet w = first_of(in);
@@ -368,7 +368,7 @@ class mesh {
     return {in.targets == 1 ? &in.target : topology_.targets.data() + in.target, in.targets};
   }
 
-  // The time from which all targets have room; never if another actor will say so.
+  // The time from which all targets have room; `never` if another actor will wake this one when they have.
   u64 room_for(const pipe& in) {
     if (has_one_target(in)) [[likely]]
       return through.room_at(through[in.target]);

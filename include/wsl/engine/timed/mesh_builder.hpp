@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Builds the mesh of the timed engine from a layout: a pipe for each virtual channel that has an arbiter,
-// pipes from and to the PEs, and exits at the edge of the grid. Straight runs of links and routers in which
-// nothing can get in the way become single pipes, so that a word crosses them in one step.
+// pipes from and to the PEs, and exits at the edge of the grid. A straight run of links and routers in which
+// no word can be delayed by others becomes a single pipe, which a word crosses in one step.
 #pragma once
 #include "pipes.hpp"
 #include "ramp_queues.hpp"
@@ -67,7 +67,7 @@ class mesh_builder {
     return a.what != arbiter::kind::forking && vc.to.single() && pipes_[a.first].ports == vc.to.bits &&
            (vc.to.has(ramp) || !leaves_grid(vc));
   }
-  // Where streams enter, words of several colors may come by one port in the same cycle.
+  // At the entry of host streams, words of several colors may arrive by one port in the same cycle.
   bool from_host(const virtual_channel& vc) const {
     return vc.from != ramp && !channels_.on_grid(channels_.coord_of(vc.router) + wsl::step(vc.from));
   }
@@ -86,7 +86,7 @@ class mesh_builder {
     from.targets = static_cast<u8>(topology_.targets.size() - first);
     from.target = from.targets == 1 ? topology_.targets[first] : first;
   }
-  // A word that is sent in a cycle is out of the processor in the next, and then crosses the ramp.
+  // A word that is sent in one cycle leaves the processor in the next, and then crosses the ramp.
   void connect_ramp(const virtual_channel& vc, channel_node& n) {
     const coord c = channels_.coord_of(vc.router);
     n.up = vc.pipe;
@@ -108,8 +108,8 @@ class mesh_builder {
     topology_.switched_channels.push_back(added);
   }
 
-  // The pipe into which the words of a virtual channel go by a port, or an exit. Channels that merge into one
-  // port fill the same pipe.
+  // The pipe, or exit, into which the words of a virtual channel go through a port. Channels that merge into
+  // one port fill the same pipe.
   u32 target_of(const virtual_channel& vc, channel_node& n, port p) {
     const coord c = channels_.coord_of(vc.router);
     const u32 actor = pipes_[vc.pipe].reader;
@@ -139,8 +139,8 @@ class mesh_builder {
     return static_cast<u32>(exits.size() - 1);
   }
 
-  // From where words enter the router of `vc`, through all routers that only pass them on, to a virtual
-  // channel that has an arbiter.
+  // Builds the pipe from the place where words enter the router of `vc`, through all routers that only pass
+  // them on, to a virtual channel that has an arbiter.
   u32 straight_run(origin from, virtual_channel* vc, u32 filler) {
     int hops = 1;
     for (; vc->passes; ++hops) vc = channels_.behind(*vc);
@@ -168,8 +168,7 @@ class mesh_builder {
     if (a.channels > 1 && r != topology_.ranks.end() && r->pipe < a.first + a.channels)
       a.what = arbiter::kind::ranked;
   }
-  // A pipe that one channel that is alone fills, and another such channel empties, is kept moving by the
-  // first.
+  // If a channel that is alone fills a pipe that another such channel empties, the first keeps it moving.
   void follow(arbiter& a) {
     if (a.what != arbiter::kind::alone) return;
     for (u32 target : targets_of(pipes_[a.first])) {

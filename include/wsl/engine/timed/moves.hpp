@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How the words of the timed engine get from a PE's operations and tasks onto its ramp: an operation with a
-// fabric operand moves its words a turn at a time, and the ramp carries one word a cycle.
+// Moves the words of a PE's operations and tasks onto its ramp, in the timed engine: an operation with a
+// fabric operand moves its words turn by turn, and the ramp carries one word a cycle.
 #pragma once
 #include <bit>
 
@@ -14,8 +14,8 @@ class timed_moves {
  public:
   timed_moves(mesh& m, const machine& target) : mesh_(m), target_(target) {}
 
-  u64 wavelets = 0;  ///< that were sent in a run
-  u64 end = 0;       ///< of the last cycle in which anything moved
+  u64 wavelets = 0;  ///< the number of wavelets sent in a run
+  u64 end = 0;       ///< the end of the last cycle in which anything moved
 
   flight flight_of(const timed_processor& p, const pe_state& s, const transfer& t) {
     flight f{.op = t};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The processors of the timed engine, cycle by cycle where they have something to do: which task is next, who
-// has the datapath, what moves. A processor is visited when a word it could take has come, when a place it
-// could fill is free, or when it said so.
+// The processors of the timed engine, simulated cycle by cycle while they have work: the choice of the next
+// task, the use of the datapath, the moves of words. A processor is visited when a word that it can take has
+// arrived, when a place that it can fill is free, or at a time that it has noted itself.
 #pragma once
 #include "../pe_core.hpp"
 #include "../tiles.hpp"
@@ -40,12 +40,12 @@ class timed_pes {
   const timed_processor& operator[](std::size_t i) const { return processors_[i]; }
   pe_state& state(std::size_t i) { return state_of((*tiles_)[i]); }
 
-  /// Of a run; `end` is that of the last cycle in which anything moved.
+  /// The counts of a run; end() is the end of the last cycle in which anything moved.
   u64 tasks() const { return tasks_; }
   u64 wavelets() const { return moves_.wavelets; }
   u64 end() const { return moves_.end; }
   void entered() { ++moves_.wavelets; }
-  timeline* traced = nullptr;  ///< who wants to know more, if anybody
+  timeline* traced = nullptr;  ///< the record of a traced run, or null
 
   void begin_run(u64 now) {
     ++run_;
@@ -53,7 +53,7 @@ class timed_pes {
     moves_.end = now;
     touched_.clear();
   }
-  /// What a processor has waited for until now counts.
+  /// Ends a run: the time that a processor has waited until now is counted.
   void end_run() {
     for (u32 i : touched_) rest_.wake_up(processors_[i], never);
     for (u32 i : touched_) settle(processors_[i], std::max(processors_[i].since, moves_.end));
@@ -122,7 +122,7 @@ class timed_pes {
     return false;
   }
 
-  // Brings the main thread to where it needs the datapath, or to where nothing is left to run.
+  // Advances the main thread until it needs the datapath, or until it has nothing to run.
   void get_on(timed_processor& p, pe_state& s, u64 now) {
     for (;;) {
       while (p.line < p.script.size() && p.script[p.line].what == act::kind::start)
@@ -164,7 +164,7 @@ class timed_pes {
     p.in_flight |= u64{1} << k;
   }
 
-  /// What run_next_task asks of this engine about one PE.
+  /// Answers the questions of run_next_task about one PE.
   struct task_choice {
     timed_pes& engine;
     timed_processor& p;
@@ -225,7 +225,8 @@ class timed_pes {
     return true;
   }
 
-  // Who moves in this cycle: the first that can, from the thread whose turn it is on. -1: nobody.
+  // The thread that moves in this cycle: the first that can, beginning with the thread whose turn it is; -1
+  // if none can.
   int next_thread(timed_processor& p, u64 now) {
     p.now = p.outbox.empty() ? timed_processor::state::idle : timed_processor::state::held_up;
     const bool main = p.in_task() && main_can_move(p, now);
@@ -259,7 +260,7 @@ class timed_pes {
     wake_ = std::min(wake_, room);
     return false;
   }
-  // An operation takes data only: a control wavelet waits for its task, and the operation behind it.
+  // An operation takes data only: a control wavelet waits for its task, and the operation waits behind it.
   bool has_word(timed_processor& p, u32 from, u64 now) {
     const pipe& in = mesh_.through[from];
     if (in.ready <= now && !mesh_.through.first_is_control(in)) return true;
@@ -267,7 +268,7 @@ class timed_pes {
     if (in.ready > now) wake_ = std::min(wake_, in.ready);
     return false;
   }
-  // Whoever makes room in a FIFO, or fills it, runs on this PE: it is visited again in any case.
+  // A FIFO is filled and emptied by this PE only, which is visited again in any case.
   static bool fifos_allow(timed_processor& p, const transfer& t) {
     if (t.pops && t.pops->size == 0) p.now = timed_processor::state::starved;
     else if (t.pushes && t.pushes->room() == 0 && p.now == timed_processor::state::idle)
@@ -282,7 +283,7 @@ class timed_pes {
     return !p.holds_back(f.op.output) && has_room(p, f.out, f.sharing_queue, now);
   }
 
-  // Says when the PE can do the next thing.
+  // Returns the time at which the PE can do the next step.
   u64 beat(timed_processor& p, pe_state& s, int who, u64 now) {
     p.turn = static_cast<u8>(who + 1);
     p.become(timed_processor::state::idle, now);
@@ -298,7 +299,7 @@ class timed_pes {
     return now + held;
   }
 
-  // The main thread goes on by itself until a microthread can move; who makes that possible notes this PE.
+  // The main thread runs alone until a microthread can move; the actor that makes this possible notes the PE.
   u64 compute(timed_processor& p, const act& a, u64 now) {
     const bool contended = first_that_moves(p, p.in_flight, now) >= 0;
     p.become(timed_processor::state::computing, now);
@@ -315,7 +316,7 @@ class timed_pes {
     ++p.line;
     ++p.spent.tasks;
   }
-  // One word a cycle that tasks have sent goes into its output queue, if that has room.
+  // Moves one word a cycle of those that tasks have sent into its output queue, if that has room.
   void drain(timed_processor& p, const pe_state& s, u64 now) {
     if (p.outbox.empty()) return;
     const int color = p.outbox.front().color;
@@ -381,7 +382,7 @@ class timed_pes {
   support::flat_vector<timed_processor> processors_;
   support::flat_vector<u32> touched_;
   u64 run_ = 0, tasks_ = 0;
-  u64 wake_ = 0;  // when what the visited PE waits for is there, as far as is known
+  u64 wake_ = 0;  // the time at which the visited PE need no longer wait, as far as is known
 };
 
 }  // namespace wsl::engines

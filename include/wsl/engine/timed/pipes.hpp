@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT
-// A pipe is a bounded queue that words take time to cross: a link with the next router's buffer, a ramp with
-// its queue, or a straight run of links and routers in which nothing can get in the way. A word carries the
-// time from which it can be taken, and a free place the time from which it can be filled; so the actor that
-// fills a pipe (its filler) and the one that empties it (its reader) may be visited in any order within a
-// cycle.
+// A pipe is a bounded queue with a latency: a link with the next router's buffer, a ramp with its queue, or a
+// straight run of links and routers in which no word can be delayed by others. A word carries the time from
+// which it can be taken, and a free place the time from which it can be filled; so the actor that fills a
+// pipe (its filler) and the one that empties it (its reader) may be visited in any order within a cycle.
 #pragma once
 #include "event_queue.hpp"
 #include "steady_reader.hpp"
 
 namespace wsl::engines {
 
-/// Words one behind the other, in a ring of places.
+/// A bounded queue of words in a ring of places.
 struct pipe {
   /// When the reader of the pipe is woken. The order matters: from `steady` on, words are taken by a
   /// steady_reader.
@@ -18,26 +17,26 @@ struct pipe {
     on_first,     ///< each time a word comes into the empty pipe
     never,        ///< its filler also keeps it moving
     nearly_full,  ///< when one place is left, or when a control wavelet comes
-    relaying,     ///< the same, and a ramp's latency after the first word
-    stopping,     ///< a steady reader that will stop, because a control wavelet stands behind its words
+    relaying,     ///< as nearly_full, and also a ramp's latency after the first word
+    stopping,     ///< a steady reader that will stop, because a control wavelet follows its words
     steady,       ///< when a steady reader has many words, whose times may still be revised
-    certain,      ///< the same, where nothing else can come to the PE and no time can be revised
+    certain,      ///< as steady, if no other event can come to the PE and no time can be revised
   };
 
-  u64 ready = event_queue::never;  ///< from when on its first word can be taken; never if it is empty
-  u64 room = 0;                    ///< from when on its next place can be filled; never if it is full
-  u64 words = 0;                   ///< that were put in, of a link
+  u64 ready = event_queue::never;  ///< the time from which its first word can be taken; never if it is empty
+  u64 room = 0;                    ///< the time from which its next place can be filled; never if it is full
+  u64 words = 0;                   ///< the number of words put in, counted for links
   u32 first = 0, end = 0;          ///< its places in the arena
   u32 head = 0, tail = 0;          ///< places of the first word and of the next
   u32 filler = 0, reader = 0;      ///< actors
-  /// the pipe or exit into which words go from here, or where the list of several starts; in front of a
+  /// the pipe or exit into which words go from here, or the start of the list of several; in front of a
   /// switch the switched channel; with a steady reader that reader's number
   u32 target = 0;
-  u16 latency = 1;  ///< cycles from when a word is put in until it can be taken
-  u16 credit = 1;   ///< cycles from when a word is taken until its place can be filled
-  u16 links = 0;    ///< between routers that it runs over
-  u8 ports = 0;     ///< by which ports of the reading router words leave
-  u8 targets = 0;   ///< how many pipes and exits they go to; 0 in front of a switch
+  u16 latency = 1;  ///< cycles from the time at which a word is put in until it can be taken
+  u16 credit = 1;   ///< cycles from the time at which a word is taken until its place can be filled
+  u16 links = 0;    ///< the number of links between routers that it runs over
+  u8 ports = 0;     ///< the ports by which words leave the reading router
+  u8 targets = 0;   ///< the number of pipes and exits that they go to; 0 in front of a switch
   u8 color = 0;
   wake_policy wakes = wake_policy::on_first;
   bool to_pe = false;
@@ -64,7 +63,7 @@ class pipes {
     p.first = p.head = p.tail = places_needed_;
     places_needed_ = p.end = p.first + static_cast<u32>(capacity);
   }
-  /// Makes the places of all pipes; then none is opened any more.
+  /// Allocates the places of all pipes; no pipe can be added afterwards.
   void settle() { places_ = support::flat_vector<place>(places_needed_); }
 
   std::size_t size() const { return pipes_.size(); }
@@ -210,7 +209,7 @@ class pipes {
 
  private:
   struct place {
-    u64 time = 0;  ///< of a word: from when it can be taken; of a free place: from when it can be filled
+    u64 time = 0;  ///< the time from which a word can be taken, or a free place can be filled
     u32 bits = 0;
     u32 control = 0;  ///< whether it is a control wavelet; 32 bits, so that a place is copied in two moves
   };
@@ -225,7 +224,7 @@ class pipes {
     const bool first = add(p, word);
     if (p.wakes > pipe::wake_policy::never) gather(p, word, first);
   }
-  // Says whether the word is the first of the pipe.
+  // Returns whether the word is the first of the pipe.
   [[gnu::always_inline]] bool add(pipe& p, const place& word) {
     u32 tail = p.tail;
     places_[tail] = word;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// One PE's processor in the timed engine. A task runs at once when it starts and leaves a script of what it
-// does, cycle by cycle; the main thread then plays the script while operations in flight, the microthreads,
-// take turns with it on the one datapath.
+// One PE's processor in the timed engine. A task runs at once when it starts and leaves a script of its
+// actions, cycle by cycle; the main thread then plays the script while operations in flight, the
+// microthreads, take turns with it on the one datapath.
 #pragma once
 #include <bit>
 #include <coroutine>
@@ -11,9 +11,9 @@
 
 namespace wsl::engines {
 
-/// How a PE spent its cycles. What is left of a run's cycles it had nothing to do.
+/// The use of a PE's cycles. In all other cycles of a run the PE was idle.
 struct pe_cycles {
-  u64 tasks = 0;       ///< the main thread's: tasks, their sends, their operations over memory
+  u64 tasks = 0;       ///< the main thread: tasks, their sends, their operations over memory
   u64 operations = 0;  ///< moves of operations with a fabric operand
   u64 starved = 0;     ///< nothing moved: an operation waits for wavelets
   u64 held_up = 0;     ///< nothing moved: a send or an operation waits for room
@@ -31,12 +31,12 @@ struct act {
   u64 value = 0;  ///< cycles, the wavelet's bits, or the phase
 };
 
-/// An operation in flight, with what it needs of its transfer at every move.
+/// An operation in flight, with the parts of its transfer that every move needs.
 struct flight {
   transfer op;
-  u32 in[2] = {}, out = 0;  ///< pipes, where the operation has such an operand
+  u32 in[2] = {}, out = 0;  ///< its pipes, if the operation has such operands
   u32 width = 1;            ///< elements it moves at most in a cycle
-  u32 hold = 1;             ///< cycles that a move keeps the datapath
+  u32 hold = 1;             ///< cycles for which a move occupies the datapath
   u64 sharing_queue = 0;    ///< the colors that share the output's queue
   u64 since = 0;
 };
@@ -45,27 +45,27 @@ struct timed_processor {
   enum class state : u8 { idle, computing, starved, held_up };
 
   support::flat_queue<host_call> calls;
-  support::flat_vector<act> script;      ///< of the running task
+  support::flat_vector<act> script;      ///< the script of the running task
   u32 line = 0;                          ///< the next act
   support::flat_queue<wavelet> outbox;   ///< sent by tasks, not yet in an output queue
-  support::flat_queue<flight> asked;     ///< operations that the running task is going to start
+  support::flat_queue<flight> asked;     ///< operations that the running task will start
   support::flat_vector<flight> flights;  ///< the microthreads, by their numbers ...
   u64 in_flight = 0;                     ///< ... and which of them are in use
   support::flat_vector<flight> own;      ///< the operation that the main thread waits for, if it waits
-  void* resumes = nullptr;               ///< the main thread's task, when that operation is complete
+  void* resumes = nullptr;               ///< the main thread's task, resumed when that operation is complete
   /// the thread whose turn it is: 0 the main thread, k + 1 microthread k
   u8 turn = 0;
   u32 router = 0;
-  u64 ramp_free = 0;        ///< when the ramp takes the next word
-  u64 kept_until = 0;       ///< the datapath is taken
+  u64 ramp_free = 0;        ///< the time at which the ramp takes the next word
+  u64 kept_until = 0;       ///< the datapath is occupied until then
   state now = state::idle;  ///< what it has done since ...
   u64 since = 0;            ///< ... this time
   u64 task_since = 0;
   const char* task = "";
-  bool rests = false;      ///< see timed_rest.hpp
-  bool hears_one = false;  ///< words of one color come to it, and nothing else
-  u8 hears = 0;            ///< so many colors come to it, and nothing but data; 0 otherwise
-  u64 run = 0;             ///< the run that has touched it last
+  bool rests = false;      ///< see rest.hpp
+  bool hears_one = false;  ///< only words of one color come to it
+  u8 hears = 0;            ///< the number of colors that come to it if they bring only data; 0 otherwise
+  u64 run = 0;             ///< the last run that has touched it
   pe_cycles spent;
 
   timed_processor() = default;

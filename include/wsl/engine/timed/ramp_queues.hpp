@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The queues between processors and their routers: whose PE stands where, and how many words each of its
-// queues holds. A PE's input queues serve the colors that its program takes, in their order; its output
-// queues those that it sends.
+// The queues between processors and their routers: the PE at each place of the grid, and the depth of each of
+// its queues. A PE's input queues serve the colors that its program takes, in their order; its output queues
+// serve those that it sends.
 #pragma once
 #include "../pe_core.hpp"
 #include "../tiles.hpp"
@@ -18,7 +18,7 @@ class ramp_queues {
     pe* p = tiles_.find(c);
     return p ? state_of(*p).index : ~u32{0};
   }
-  /// In words. Requires a program at c.
+  /// The depth in words. Requires a program at c.
   int input_depth(coord c, int color) const { return engines::input_depth(image_at(c), machine_, color); }
   int output_depth(coord c, int color) const { return engines::output_depth(image_at(c), machine_, color); }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// How a PE of the timed engine rests while it does nothing but move words. That a PE takes words as they come
-// has no effect on others as long as there is room for more, and what it sends has none before a ramp's
-// latency has passed. So such a PE is not visited in every cycle: it catches up later, with every word at the
-// time at which it moved.
+// Rest of a PE in the timed engine: a PE that only moves words is not visited in every cycle. It catches up
+// later and accounts for every word at the time at which it moved. This is exact: the words that it takes
+// affect no other actor as long as there is room for more, and the words that it sends affect none before a
+// ramp's latency has passed.
 #pragma once
 #include <bit>
 
@@ -15,8 +15,8 @@ class timed_rest {
   timed_rest(mesh& m, timed_moves& moves, const machine& target)
       : mesh_(m), moves_(moves), ramp_latency_(static_cast<u64>(target.ramp_latency)) {}
 
-  /// Whether all that a PE does is operations that are not near their end, and only data come to it: one
-  /// operation, or several that only receive.
+  /// Whether a PE has only operations that are not near their end, one operation or several that only
+  /// receive, and gets only data.
   bool may_rest(const timed_processor& p, const pe_state& s) const {
     if (p.in_flight == 0 || p.in_task() || p.resumes || !p.outbox.empty()) return false;
     if (!std::has_single_bit(p.in_flight)) return may_rest_with_several(p, s);
@@ -34,7 +34,7 @@ class timed_rest {
     return f.op.output < 0 || left > 4 * mesh_.through[f.out].places();
   }
 
-  /// Lets a PE rest. Returns the time at which it must be visited, if nothing wakes it before.
+  /// Puts a PE to rest. Returns the time at which it must be visited if nothing wakes it before.
   u64 rest(timed_processor& p) {
     const flight& f = only_flight(p);
     p.rests = true;
@@ -54,8 +54,8 @@ class timed_rest {
     return at == event_queue::never ? at : at + ramp_latency_;
   }
 
-  /// Moves what the PE would have moved before this cycle. Returns the time at which it must be visited next,
-  /// if it goes on resting.
+  /// Moves the words that the PE would have moved before this cycle. Returns the time at which it must be
+  /// visited next if it goes on resting.
   u64 wake_up(timed_processor& p, u64 now) {
     if (!p.rests) return event_queue::never;
     if (!std::has_single_bit(p.in_flight)) return wake_with_several(p, now), event_queue::never;
@@ -90,7 +90,7 @@ class timed_rest {
   }
 
  private:
-  // Several operations that only receive: the ramp brings one word a cycle, whatever its color, so where each
+  // Several operations that only receive: the ramp brings one word a cycle, whatever its color, so if each
   // word is taken in one cycle, none waits for another.
   bool may_rest_with_several(const timed_processor& p, const pe_state& s) const {
     if (std::popcount(p.in_flight) != p.hears) return false;
@@ -113,7 +113,7 @@ class timed_rest {
     });
     return event_queue::never;
   }
-  // The words that have been sent to it so far are moved, and it goes on resting if they leave all operations
+  // Moves the words that have been sent to the PE so far. It goes on resting if they leave all operations
   // unfinished.
   void wake_with_several(timed_processor& p, u64 now) {
     take_in_order(p);
@@ -201,7 +201,7 @@ class timed_rest {
     moves_.end = std::max(moves_.end, at);
   }
 
-  // The time from which all inputs have a word of data; never, as things stand.
+  // The time from which all inputs have a word of data; `never` if that is not known.
   u64 fed_at(const flight& f) const {
     u64 at = 0;
     for (int k = 0; k < 2; ++k) {

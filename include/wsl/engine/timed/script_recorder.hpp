@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Runs a task of a PE in no time and writes down in its processor's script what it did and for how many
-// cycles: sends in their order, operations, and what it says its own code costs.
+// Runs a task of a PE in no simulated time and records its actions with their cycles in the processor's
+// script: its sends in order, its operations, and the cycles that it charges for its own code.
 #pragma once
 #include <utility>
 
@@ -18,7 +18,7 @@ class script_recorder final : private cycle_counter {
 
   send_window* windows() { return journal_.windows(); }
 
-  /// While it lives, the operations that tasks run on this thread are counted.
+  /// During its lifetime the operations that tasks run on this thread are counted.
   class listening {
    public:
     explicit listening(script_recorder& s)
@@ -31,8 +31,8 @@ class script_recorder final : private cycle_counter {
     cycle_counter* before_;
   };
 
-  /// Runs f, a task or the rest of one, which may send `most` wavelets of a color. The script has what the
-  /// task has cost before.
+  /// Runs f, a task or the rest of one, which may send `most` wavelets of a color. The script already has the
+  /// cost of the task's earlier parts.
   template <class F>
   void run(timed_processor& p, pe_state& s, const char* name, int most, u64 now, F f) {
     processor_ = &p, running_ = &s;
@@ -52,7 +52,7 @@ class script_recorder final : private cycle_counter {
 
   /// Throws fault if the running task may not start this operation.
   void may_start(pe_state& on, const transfer& t) { journal_.start(on, t, *processor_); }
-  /// The running task starts this operation.
+  /// Records that the running task starts this operation.
   void start(const flight& f) {
     charges_arithmetic_ |= f.op.cost.what != work::move;
     take_turns(static_cast<u64>(engine_->target().operation_setup));
@@ -60,20 +60,20 @@ class script_recorder final : private cycle_counter {
     processor_->script.push_back({act::kind::start});
   }
 
-  /// The running task reopens a color.
+  /// Records that the running task reopens a color.
   void reopen(int color, int phase) {
     note_sends();
     processor_->script.push_back({act::kind::reopen, static_cast<u8>(color), false, static_cast<u64>(phase)});
     ++spent_;
   }
 
-  /// The running task's clock; `otherwise` for a PE that runs none.
+  /// The clock of the running task; `otherwise` for a PE that runs none.
   u64 now(const pe_state& s, u64 otherwise) const {
     return running_ == &s ? begin_ + spent_ + journal_.size() : otherwise;
   }
 
  private:
-  // What the running task has sent since it was last asked goes into its script.
+  // Adds the words that the running task has sent since the last call to its script.
   void note_sends() {
     journal_.take(*running_, [&](const wavelet& w) {
       processor_->script.push_back({act::kind::send, w.color, w.control, w.bits});
@@ -101,7 +101,8 @@ class script_recorder final : private cycle_counter {
   engine_port* engine_;
   send_journal journal_;
   timed_processor* processor_ = nullptr;
-  const pe_state* running_ = nullptr;  // whose task runs, and what its script has so far
+  // the PE whose task runs, its start, and the cycles of its script so far
+  const pe_state* running_ = nullptr;
   u64 begin_ = 0, spent_ = 0;
   bool charges_arithmetic_ = false;
 };

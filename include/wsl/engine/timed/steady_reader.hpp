@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A steady reader is a PE whose only work is one receive operation without an output, such as the receiver of
-// a broadcast: it takes up to so many words at once, which keep it for so many cycles. The time at which it
+// a broadcast: it takes up to `width` words at once, which occupy it for `hold` cycles. The time at which it
 // takes a word is known when the word is sent, so the words are gathered here with their times, and the PE is
 // visited once for many of them, or when something else comes to it.
 #pragma once
@@ -21,8 +21,8 @@ class steady_reader {
     u64 ready = 0, taken = 0;
   };
 
-  /// From `free_from` on the PE takes up to `width` words at once, which keep it for `hold` cycles. It wants
-  /// at most `most` words, which are `latency` cycles on their way.
+  /// From `free_from` on the PE takes up to `width` words at once, which occupy it for `hold` cycles. It
+  /// wants at most `most` words; each is on its way for `latency` cycles.
   void begin(u64 free_from, u32 width, u32 hold, u32 latency, u64 most) {
     free_from_ = late_ = free_from, width_ = width, hold_ = hold, latency_ = latency;
     alert_from_ = free_from_ + latency_;
@@ -53,8 +53,8 @@ class steady_reader {
     note(bits, ready, taken);
     return taken;
   }
-  /// The same, quickly, for a word that need not wait because the words before it are out of its way; false,
-  /// and nothing done, for any other word. Requires has_room.
+  /// A fast version of `take` for a word that need not wait for the words before it; false, and nothing done,
+  /// for any other word. Requires has_room.
   [[gnu::always_inline]] bool take_as_it_comes(u32 bits, u64 ready) {
     if (ready < alert_from_) return false;
     newest_ = ready;
@@ -65,12 +65,12 @@ class steady_reader {
   }
   /// Whether another word fits that is not the last of those it wants.
   bool has_room() const { return size_ < room_; }
-  /// Whether it is the newest word that has made them many.
+  /// Whether the newest word has completed the number of words for which the PE is woken.
   bool has_many_now() const { return size_ == enough_; }
   bool has_many() const { return size_ >= enough_; }
   bool has_all() const { return size_ >= limit_; }
 
-  /// Its words, the oldest first.
+  /// Its words, oldest first: their number, their bits, and their times.
   std::size_t size() const { return size_; }
   const u32* bits() const { return bits_.data(); }
   const arrival& operator[](std::size_t k) const { return times_[k]; }
@@ -112,8 +112,7 @@ class steady_reader {
     find_room();
   }
 
-  // A word that comes at this time or later need not wait, and no earlier word that had to wait is still in
-  // its way.
+  // A word that arrives at this time or later need not wait, neither for the PE nor for an earlier word.
   u64 alert_from_ = 0;
   u64 size_ = 0, room_ = 0;
   u64 free_from_ = 0, newest_ = 0, late_ = 0, enough_ = 0, limit_ = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What is connected with what in the timed engine's mesh of routers: virtual channels and the arbiters that
-// serve them, the pipes between them, switches, and where words enter and leave the grid. mesh_builder.hpp
-// builds it once from a layout; mesh.hpp moves words over it. Pipes and actors have numbers: the PEs are the
-// first actors, then come the arbiters, then the host streams.
+// The topology of the timed engine's mesh of routers: virtual channels and the arbiters that serve them, the
+// pipes between them, switches, and the places where words enter and leave the grid. mesh_builder.hpp builds
+// it once from a layout; mesh.hpp moves words over it. Pipes and actors have numbers: the PEs are the first
+// actors, followed by the arbiters and the host streams.
 #pragma once
 #include "../../support/flat_queue.hpp"
 #include "arbiter.hpp"
@@ -15,15 +15,15 @@ struct mesh_topology {
   static constexpr u32 empty_pipe = 0;           ///< the pipe that never holds a word
   static constexpr u32 off_grid = u32{1} << 31;  ///< marks a target that is an exit instead of a pipe
 
-  /// Where a pipe starts.
+  /// The start of a pipe.
   struct origin {
     enum class kind : u8 { from_pe, to_pe, link, host };
     kind what;
     u8 color;
-    port side;  ///< of the router, for a link; by which the words enter, for a host stream
+    port side;  ///< for a link, the side of the router; for a host stream, the side by which its words enter
     u32 router;
   };
-  /// Where the words of a host stream enter the grid.
+  /// The entry of a host stream into the grid.
   struct source {
     u32 pipe = none;
     u8 color = 0;
@@ -79,8 +79,7 @@ struct mesh_topology {
     while (exits[k].router != channels.router_at(c) || exits[k].color != color) ++k;
     return exits[k];
   }
-  /// Calls use(router, side) for the `links` links between routers that a pipe runs over, one after the
-  /// other.
+  /// Calls use(router, side) for the `links` links between routers that a pipe runs over, in order.
   template <class Use>
   void each_link(u32 pipe, int links, Use use) const {
     const origin& from = origins[pipe];

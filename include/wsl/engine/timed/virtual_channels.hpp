@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The virtual channels of a layout's routers. A virtual channel is one color that enters a router by one
-// port: what the router buffers and arbitrates by, as in any network on chip. Channels of a router that share
-// an output port, directly or through others, take turns: they form the group of one arbiter. A channel that
-// only passes words on to one side, and shares that side with no other, can delay nobody; it belongs to no
-// arbiter, but to the straight run of links and routers that it is part of. A channel whose route may change
-// has all ports that it may ever use.
+// port; it is the unit of buffering and arbitration, as in any network on chip. Channels of a router that
+// share an output port, directly or through others, take turns: they form the group of one arbiter. A channel
+// that only passes words on to one side, and shares that side with no other, delays no other; it has no
+// arbiter and belongs to a straight run of links and routers. A channel whose route may change has all ports
+// that it may ever use.
 #pragma once
 #include <algorithm>
 #include <span>
@@ -23,7 +23,7 @@ struct channel_node {
   route how;                   ///< every port that it ever uses, if the route changes
   u32 up = none, down = none;  ///< the pipes from and to the PE
   u32 router_switch = none;    ///< the number of its switch, if the route changes
-  i8 injects = 0;              ///< the priority of what comes from the PE
+  i8 injects = 0;              ///< the priority of words from the PE
 };
 
 struct virtual_channel {
@@ -31,11 +31,11 @@ struct virtual_channel {
   u8 color = 0;
   port from = ramp;
   ports to;
-  bool passes = false;    ///< belongs to no arbiter
+  bool passes = false;    ///< it belongs to no arbiter
   bool switched = false;  ///< its route may change
   i8 rank = 0;            ///< higher ranks go first
-  u16 group = 0;          ///< of channels of its router that take turns, from 1 on
-  u32 pipe = 0;           ///< through which its words arrive
+  u16 group = 0;          ///< the group of channels of its router that take turns, counted from 1
+  u32 pipe = 0;           ///< the pipe through which its words arrive
 };
 
 class virtual_channels {
@@ -49,7 +49,7 @@ class virtual_channels {
   coord coord_of(u32 router) const { return grid_.nth(static_cast<int>(router)); }
   bool on_grid(coord c) const { return grid_.has(c); }
 
-  /// In the order of their colors.
+  /// The nodes of a router in the order of their colors.
   std::span<channel_node> nodes_of(u32 router) {
     return {nodes_.data() + first_node_[router], nodes_.data() + first_node_[router + 1]};
   }
@@ -61,7 +61,7 @@ class virtual_channels {
   const channel_node* node_of(u32 router, int color) const {
     return const_cast<virtual_channels*>(this)->node_of(router, color);
   }
-  /// Channels of one group stand together, in the order of color and port.
+  /// All channels; those of one group are contiguous, in the order of color and port.
   std::span<virtual_channel> all() { return {all_.data(), all_.data() + all_.size()}; }
   virtual_channel* at(u32 router, int color, port from) {
     for (u32 i = first_[router]; i < first_[router + 1]; ++i)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The waits of the timed engine: what its PEs, routers and switches still wait for when nothing is left to
-// do. They become the report of deadlock.hpp.
+// The waits of the timed engine's PEs, routers and switches when nothing is left to do. deadlock.hpp turns
+// them into its report.
 #pragma once
 #include "../diagnose/wait.hpp"
 #include "../pe_waits.hpp"
