@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The records of routes that change and of filters, as a layout keeps them. The options that make them are in
+// The records of routes that change, and of filters, in a layout. The options that create them are in
 // switches.hpp and filters.hpp.
 #pragma once
 #include "../core/control.hpp"
@@ -7,8 +7,8 @@
 
 namespace wsl {
 
-/// When a router takes the first command out of a control wavelet that it passes on, so that the next router
-/// sees the one after it.
+/// The cases in which a router removes the first command from a control wavelet that it passes on, so that
+/// the next router sees the next command.
 enum class pop : u8 {
   never,       ///< every router on the way carries out the same command
   always,      ///< the k-th router on the way carries out the k-th command
@@ -20,7 +20,7 @@ inline constexpr int max_positions = 4;
 
 /// The switch of one path: its positions in full.
 struct switch_record {
-  short path = 0;                                 ///< which of the layout's paths
+  short path = 0;                                 ///< the index of the path in the layout
   u8 from[max_positions]{}, to[max_positions]{};  ///< the ports of each position
   u8 count = 0, start = 0;
   bool ring = false;
@@ -56,7 +56,7 @@ struct switch_record {
 /// `last` + 1 of every `period`. From PE to PE the range of the index moves, or the number with which
 /// the PE begins to count.
 struct filter_record {
-  int path = 0;  ///< which of the layout's paths
+  int path = 0;  ///< the index of the path in the layout
   bool by_index = false;
   int first = 0, last = 0;
   int period = 0, start = 0;
@@ -79,7 +79,7 @@ class scratch;
 /// The rules for layouts with such routes or filters (rules/switches.hpp, rules/filters.hpp). They are
 /// functions that the layout points to, so that programs without them do not compile them.
 struct change_rules {
-  u64 (*colors)(const layout&);  ///< that are asked about
+  u64 (*colors)(const layout&);  ///< the colors that have such rules
   diagnostic (*of_color)(const layout&, int color);
   diagnostic (*of_filters)(const layout&);
   /// Appends the positions of a path's switch, all or one; returns how many there are.

@@ -64,8 +64,8 @@ constexpr region intersect(const region& a, const region& b) {
   return x.empty() ? region{} : cross(x, meet({a.y0, a.y1, a.sy}, {b.y0, b.y1, b.sy}));
 }
 
-/// Appends what is left of `whole` without `part`, as disjoint regions. Requires `part` to be its
-/// intersection with something.
+/// Appends the difference of `whole` and `part` as disjoint regions. Requires that `part` is an intersection
+/// of `whole` with some region.
 constexpr void subtract(const region& whole, const region& part, scratch<region>& rest) {
   const auto keep = [&](const progression& x, const progression& y) {
     if (!x.empty() && !y.empty()) rest.push_back(cross(x, y));
@@ -81,7 +81,8 @@ constexpr void subtract(const region& whole, const region& part, scratch<region>
 }
 
 /// A PE of `what` that none of the regions `by` covers, or nowhere; nowhere also if the budget is exhausted.
-/// What the i-th region leaves of a piece has to be compared with the regions after it only.
+/// The rest of a piece after the subtraction of the i-th region has to be compared only with the regions
+/// after it.
 constexpr coord uncovered(const region& what, const scratch<region>& by, step_budget& work) {
   scratch<region> pieces;
   scratch<int> next;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The sentences of faults at run time, with the names that a template argument cannot carry. `require(l)`
-// throws the first one, `explain(l)` lists one for each rule and color: that is what to read when a layout
-// built from arguments has faults.
+// throws the first one, `explain(l)` lists one for each rule and color, for a layout built from arguments.
 #pragma once
 #include <string>
 
@@ -32,7 +31,7 @@ inline std::string names_of(const diagnostic& d) {
   return *d.other ? support::filled("{} and {}", {d.name, d.other}) : d.name;
 }
 
-/// What a template argument cannot carry, and what is not a place.
+/// The details of a fault that are neither a place nor possible as a template argument.
 inline std::string numbers_of(const diagnostic& d) {
   using enum fault_locator;
   using support::filled;
@@ -70,7 +69,7 @@ inline void require(const layout& l) {
 
 namespace detail {
 
-/// Asks every rule of one color. The rules of cycles need a flow with one path on each PE.
+/// Applies every rule to one color. The rules of cycles need a flow with one path on each PE.
 template <class Add>
 void each_fault_of_color(const layout& l, int color, Add add) {
   for (int phase = 0; phase <= l.last_phase(); ++phase) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // A filter stands between a router and the processor of its PE, and lets only some wavelets of a color
-// through. What the router passes on to neighbours is not filtered. One path may serve a row of PEs of which
-// each keeps its own part:
-//   .path(red, columns(1, edge), west >> (ramp | east), range_filter{.first = 0, .last = 9, .per_column = 10})
+// through. Wavelets that the router passes on to neighbours are not filtered. One path may serve a row of PEs
+// of which each keeps its own part:
+//   .path(red, columns(1, edge), west >> (ramp | east),
+//         range_filter{.first = 0, .last = 9, .per_column = 10})
 // Control wavelets pass every filter except a counter that holds them. See examples/17_filters.cpp.
 #pragma once
 #include "change_rules.hpp"
@@ -19,9 +20,9 @@ constexpr void add_filter(layout& l, path_record& p, filter_record f) {
 }
 
 /// Keeps the first `keep` of every `period` wavelets (CSL: max_counter is keep - 1, limit1 is period - 1).
-/// The PE begins to count with `start`; from column to column and from row to row of the path that grows by
-/// `per_column` and `per_row`. It may count control wavelets, also instead of data: then each of them ends a
-/// part of the stream, of which every so many are kept.
+/// The counter begins with `start`, which grows by `per_column` from column to column of the path and by
+/// `per_row` from row to row. It may count control wavelets too, or instead of data; in the latter case a
+/// control wavelet ends each part of the stream, and `keep` of every `period` parts are kept.
 struct counter_filter {
   int keep = 0, period = 0;
   int start = 0;

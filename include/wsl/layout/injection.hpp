@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Injection priority (of the WSE-2): whether the words that a processor sends into the fabric go before those
-// that pass its router, or only where none of these wants the port. Without it all take turns. It changes
-// when words arrive, and so the outcome of a race. Only the timed engine takes it into account: in the others
-// any order is right. See docs/guide/layout.md.
+// Injection priority (of the WSE-2): the words that a processor sends into the fabric go before those that
+// pass its router, or only when none of these wants the port. Without it all take turns. The option changes
+// the times at which words arrive, and so the outcome of a race. Only the timed engine takes it into account:
+// in the others any order is correct. See docs/guide/layout.md.
 //   .path(red, columns(1, edge - 1), (ramp | west) >> east, merge, injects_last)
 #pragma once
 #include "layout.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The layout: which program runs where, and where each color flows. It is a plain value, built by the same
+// A layout places programs on PEs and routes colors between them. It is a plain value, built by the same
 // functions in a constant expression and at run time, and nothing in it grows with the number of PEs: paths
 // and placements cover areas. A layout can only be checked, drawn and given to a fabric.
 #pragma once
@@ -24,7 +24,7 @@ struct path_record {
   int color = 0;
   route how;
   bool merges = false;
-  bool closed = false;  ///< when the fabric starts
+  bool closed = false;  ///< the color is closed when the fabric starts
   u8 phase = 0;
   /// words from the ramp go before (1) or after (-1) those of links that want the same port
   i8 injects = 0;
@@ -203,8 +203,8 @@ class layout {
       if (p.color == color && p.phase == phase && p.where.has(c)) return &p;
     return nullptr;
   }
-  /// The route of a color on one PE, or none (both sides empty); of a route that changes, all ports that it
-  /// uses at some time.
+  /// The route of a color on one PE, or none (both sides empty); for a route that changes, all ports that it
+  /// ever uses.
   constexpr route route_at(coord c, int color) const {
     route found;
     for (const path_record& p : paths_) {
@@ -276,7 +276,8 @@ class layout {
   u64 idle_colors_ = 0, swapped_ = 0;
   int last_phase_ = 0;
   const change_rules* rules_ = nullptr;
-  bool changes_ = false;  // a constant expression may not compare the address of what may be discarded
+  // a flag, because a constant expression may not compare the address of a function that may be discarded
+  bool changes_ = false;
   support::inplace_vector<path_record, max_paths> paths_;
   support::inplace_vector<placement, max_placements> placements_;
   support::inplace_vector<stream_record, max_streams> streams_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a layout knows of a PE program: its name, the bytes its members take, and the table of what it binds.
-// The rules read the table, the engines call what it points to. Programs describe themselves with
-// program/task.hpp; this is only the data.
+// The description of a PE program in a layout: its name, the bytes of its members, and the table of its
+// bindings. The rules read the table, the engines call the functions that it points to. This header has only
+// the data; program/tasks.hpp writes it.
 #pragma once
 #include "../core/color.hpp"
 
@@ -10,7 +10,7 @@ namespace wsl {
 class pe;
 class storage_visitor;
 
-/// What one entry of a program's table binds. The roles that an engine runs stand before `read`.
+/// The kind of an entry in a program's table. The roles that an engine runs come before `read`.
 enum class role : u8 {
   launch,     ///< a function that the host calls
   data,       ///< a task that a data wavelet of a color triggers
@@ -29,12 +29,12 @@ inline constexpr int max_local_tasks = 32;
 constexpr u32 local_bit(int id) { return u32{1} << id; }
 
 /// Runs a task for one PE. `input` is an array of `count` words for a data or control task, the host's
-/// arguments for a launch, for a local task its bit (local_bit) and `count` how often it may run where
-/// nothing else is ready. Returns how many inputs it took, or how often it ran: a task that suspends or
+/// arguments for a launch, for a local task its bit (local_bit), where `count` is the number of times that it
+/// may run if nothing else is ready. Returns the number of inputs taken, or of runs: a task that suspends or
 /// blocks itself ends the batch.
 using task_function = u32 (*)(void* state, pe& me, const void* input, u32 count);
 
-/// How a task is when its fabric starts.
+/// The state of a task when its fabric starts.
 enum class initially : u8 { ready, blocked, active };
 
 struct binding {
@@ -51,7 +51,7 @@ struct binding {
   initially start = initially::ready;
   /// send: colors that must have arrived before; share: all colors of the queue
   u64 after = 0;
-  int arguments = 0;          ///< launch: what the host must give
+  int arguments = 0;          ///< launch: the number of arguments that the host must give
   bool urgent = false;        ///< data, local: runs before tasks that are not
   bool long_running = false;  ///< local: runs after tasks that do not compute long
   u8 commands = 0;            ///< steer: the commands, as a set of command_bit
@@ -67,9 +67,9 @@ struct program {
   int entries = 0;
   void (*construct)(void* where) = nullptr;
   void (*destroy)(void* what) = nullptr;
-  /// throws `what` as a pointer to the program's class: a handler finds its base classes
+  /// throws `what` as a pointer to the program's class, so that a handler can catch it as a base class
   void (*throw_pointer)(void* what) = nullptr;
-  /// visits what the program's members own outside themselves; null if they own nothing
+  /// visits the storage that the program's members own outside themselves; null if they own none
   void (*storage)(const void* what, storage_visitor& to) = nullptr;
 
   constexpr const binding* begin() const { return table; }

@@ -2,8 +2,8 @@
 // A route that changes: a router keeps up to four positions for each color, and control wavelets that pass it
 // choose among them.
 //   .path(red, at(1, 1), ramp >> west, switches{.pos1 = {.to = north}, .pos2 = {.to = east}, .ring = true})
-// Position 0 is the path's route. A position says what changes: a side that it leaves out stays as it is in
-// the position before. A wavelet from a port that the current position does not take waits in the router. See
+// Position 0 is the path's route. A position lists changes only: a side that it leaves out stays as in the
+// position before. A wavelet from a port that the current position does not take waits in the router. See
 // examples/16_switches.cpp.
 #pragma once
 #include "change_rules.hpp"

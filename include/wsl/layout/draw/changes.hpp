@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The text below a drawing of routes: the positions of the switches of a color, its later phases, and what
-// its filters keep.
+// The text below a drawing of routes: the positions of the switches of a color, its later phases, and the
+// wavelets that its filters keep.
 #pragma once
 #include <string>
 

@@ -18,7 +18,7 @@ struct stripe {
 struct slot {
   int first = 0, count = 1;
   bool gap = false;
-  bool alike = true;  ///< a gap: what it hides continues the pattern at its sides
+  bool alike = true;  ///< for a gap: the hidden columns continue the pattern at its sides
   constexpr int last() const { return first + count - 1; }
   friend constexpr bool operator==(const slot&, const slot&) = default;
 };
@@ -44,7 +44,7 @@ class axis {
   }
 
   /// The slots to draw, at most about `room` of them: all of a short axis, else one or two periods at both
-  /// ends of each run; where even those have no room, what fits at both ends of the axis. A gap needs the
+  /// ends of each run; if even these do not fit, as many as fit at both ends of the axis. A gap needs the
   /// room of two columns; 16 <= room <= 100.
   slots fit(int room) const {
     if (extent_ <= 16) return collect(extent_, room);
@@ -63,7 +63,7 @@ class axis {
     return next;
   }
 
-  // The columns of the run at i repeat after so many; a period beyond the extent never gets to repeat.
+  // The period with which the columns of the run at i repeat; at most the extent.
   int period(int i) const {
     int period = 1;
     for (const stripe& s : stripes_) {

@@ -193,7 +193,7 @@ class picture {
     s.knots += rectangle(memory - coord{half, half}, {2 * half, 2 * half}, 1, painted("#fff", ink(s), 2));
   }
 
-  // What the first and last PEs inside a gap exchange with the drawn ones beside it.
+  // Adds the links of the first and the last PE inside a gap to the drawn PEs beside it.
   void add_ends(strokes& s, coord corner, coord first, coord last, port near, port far) const {
     const coord past = along({}, far, gap_size - pitch());
     add_end(s, l_.route_at(first, s.color), side(corner, near, s.offset), near);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The few elements of SVG that the drawings use, and their colors. Hues come from Paul Tol's schemes, which
-// people who see colors differently can tell apart: pale ones for the programs on PEs, dark ones for the
-// routes above them.
+// The few elements of SVG that the drawings use, and their colors. The hues are from Paul Tol's color-blind
+// safe schemes: pale ones for the programs on PEs, dark ones for the routes above them.
 #pragma once
 #include <string>
 

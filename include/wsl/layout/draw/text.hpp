@@ -38,7 +38,7 @@ inline std::string gap_legend_of(const slots& xs, const slots& ys) {
          (alike && unlike ? "; " : "") + (unlike ? "~n: n more, different ones, left out" : "");
 }
 
-/// Which columns and rows are drawn, and how many characters a column takes.
+/// The columns and rows that are drawn, and the width of a column in characters.
 struct sheet {
   slots xs, ys;
   int pitch;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The table of what can be wrong with a layout. A row holds the name of a fault, which reads as a sentence,
-// what locates it, and how to mend it. From the rows this header makes the enumeration `fault_kind`, the
-// texts that a run throws (explain.hpp), and the class templates that print name, place and text where a
-// constant layout is checked (check.hpp). tests/check/faults compares the rows with docs/errors.md and with
-// the tests.
+// The table of faults in a layout. A row holds the name of a fault, which reads as a sentence, its locator,
+// and its remedy. From the rows this header makes the enumeration `fault_kind`, the texts that a run throws
+// (explain.hpp), and the class templates that print name, place and text where a constant layout is checked
+// (check.hpp). tests/check/faults compares the rows with docs/errors.md and with the tests.
 //
-// The rows are a macro, because nothing else makes an enumerator, a string and a name that GCC 12 prints in a
-// static_assert out of one word. It is undefined at the end of the header.
+// The rows are a macro because nothing else turns one word into an enumerator, a string and a name that GCC
+// 12 prints in a static_assert. It is undefined at the end of the header.
 #pragma once
 #include "../../core/coord.hpp"
 
@@ -157,7 +156,7 @@ namespace wsl {
 enum class fault_kind : u8 { none, WSL_FAULTS(WSL_ENUMERATOR) };
 #undef WSL_ENUMERATOR
 
-/// The first fault that a rule found, and what its sentence needs. Fields that a fault does not use keep
+/// The first fault that a rule found, with the details of its sentence. Fields that a fault does not use keep
 /// their defaults.
 struct diagnostic {
   fault_kind kind = fault_kind::none;
@@ -172,7 +171,7 @@ struct diagnostic {
   constexpr bool found() const { return kind != fault_kind::none; }
 };
 
-/// What locates a fault, apart from the PE.
+/// The details that locate a fault in addition to the PE.
 enum class fault_locator : u8 { pe, color, link, fork, limit, color_limit, position, id, waiting };
 
 struct fault_text {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The rules of a PE's limits: task ids, control ids, queues and memory. A color costs an id or a queue only
-// on the PEs where a path brings it to the ramp or takes it from there: one program may serve many places
-// that each use a part of its table, as the neighbours of a halo exchange do, of whose eight colors a PE
-// hears four. Where all the colors of a placement together keep to a limit, nothing more is asked; else the
+// on the PEs where a path brings it to the ramp or takes it from there. So one program may serve many places
+// that each use a part of its table; in a halo exchange, for instance, a PE receives four of the eight
+// colors. If all colors of a placement together keep to a limit, nothing more is checked; otherwise the
 // placement is split into the regions that the same colors reach.
 #pragma once
 #include <bit>
@@ -14,7 +14,7 @@
 
 namespace wsl::rules {
 
-/// What one placement uses of its PEs, as masks of colors and as numbers.
+/// The resources that one placement uses on its PEs, as masks of colors and as numbers.
 struct usage {
   /// colors of the table that a path brings to or takes from some PE of the placement
   u64 delivered = 0, sent = 0;
@@ -134,15 +134,15 @@ constexpr diagnostic control_ids(const layout& l, const placement& p, const usag
               .name = p.what->name};
   return {};
 }
-/// Where a color owns its queue, a data task holds one as a descriptor does.
+/// On a machine on which a color owns its queue, a data task occupies one as a descriptor does.
 constexpr diagnostic input_queues(const layout& l, const placement& p, const usage& u, step_budget& work) {
   return per_pe(
       l, p, l.machine().color_owns_queue ? u.data | u.read : u.read, true,
       [](u64 colors) { return std::popcount(colors); }, fault_kind::the_program_needs_too_many_input_queues,
       l.machine().input_queues, work);
 }
-/// Where a color owns its queue, each that a PE sends has one; colors that share an output queue need one
-/// together.
+/// On a machine on which a color owns its queue, each color that a PE sends needs one; colors that share an
+/// output queue need one together.
 constexpr diagnostic output_queues(const layout& l, const placement& p, const usage& u, step_budget& work) {
   const auto queues = [&p](u64 colors) {
     u64 owners = colors;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The rule that no route is a cycle, out of which nothing would ever take a wavelet. A closed walk over a
-// grid goes as often east as west and as often north as south, and it stays within one strongly connected
-// component of the flow. So an edge to the east, in a component without edges to the west, lies on no cycle.
-// Such edges are dropped until nothing changes: straight lines, turns, snakes, spirals and trees vanish in
-// this way whatever their size. What is left is decided on the graph of its PEs.
+// The rule that no route is a cycle, because a wavelet would never leave it. A closed walk over a grid goes
+// as often east as west and as often north as south, and it stays within one strongly connected component of
+// the flow. So an edge to the east, in a component without edges to the west, lies on no cycle. Such edges
+// are dropped until nothing changes: straight lines, turns, snakes, spirals and trees vanish in this way
+// whatever their size. The remaining edges are decided on the graph of their PEs.
 #pragma once
 #include "pe_graph.hpp"
 
@@ -57,7 +57,7 @@ class components {
 /// Drops edges that cannot lie on a cycle. Returns whether the components may have changed.
 constexpr bool drop_acyclic(const flow& f, scratch<bool>& chosen) {
   const components c(f, chosen);
-  scratch<u8> sides(f.segments.size());  // of the edges inside a component
+  scratch<u8> sides(f.segments.size());  // the sides of the edges inside a component
   for (int j = 0; j < f.edges.size(); ++j) {
     const edge& k = f.edges[j];
     if (c.of[k.from] != c.of[k.to]) chosen[j] = false;
@@ -91,7 +91,8 @@ constexpr diagnostic name_cycle(const pe_graph& w, scratch<int>& inputs, const s
   }
 }
 
-/// Removes nodes without inputs until there is none, as a topological sort does. What remains has a cycle.
+/// Removes nodes without inputs until there is none, as a topological sort does. If any remain, they contain
+/// a cycle.
 constexpr diagnostic cycle_among_pes(const pe_graph& w, const scratch<bool>& chosen) {
   scratch<int> inputs(w.size);
   scratch<graph_node> ready;

@@ -41,18 +41,18 @@ class flow {
   const int color, phase;
   scratch<route_segment> segments;
   scratch<edge> edges;
-  int positions = 1;        ///< the most that a switch of the color has
+  int positions = 1;        ///< the largest number of positions of a switch of the color
   coord overlap = nowhere;  ///< a PE that two of the segments cover
-  step_budget work;         ///< of all rules that ask this flow
+  step_budget work;         ///< the budget of all rules that use this flow
 
   static constexpr int every = -1;
 
-  /// Where paths swap colors, the flow also has the segments of the other color of the pair, because edges
-  /// lead from one color to the other. Only the rules of cycles and forks look at those.
+  /// If paths swap colors, the flow also has the segments of the other color of the pair, because edges lead
+  /// from one color to the other. Only the rules of cycles and forks look at those.
   constexpr bool foreign(int segment) const { return pair_ && segments.data()[segment].color != color; }
 
   /// The flow of one phase or of all of them, with every position of the switches, or with position `only` of
-  /// each switch, the last one where it has fewer.
+  /// each switch, which is its last one if it has fewer.
   constexpr flow(const layout& l, int c, int which = 0, int only = every)
       : plan(l), color(c), phase(which), pair_((l.swapped_colors() >> c & 1) != 0) {
     gather(only);

@@ -61,14 +61,14 @@ constexpr void choose_edges(flow& f, scratch<bool>& chosen) {
   for (int j = 0; j < f.edges.size(); ++j) chosen.push_back(inside[f.edges[j].from] && inside[f.edges[j].to]);
 }
 
-/// What a search from one source has visited.
+/// The nodes that a search from one source has visited.
 struct visited_nodes {
-  scratch<int> number;         ///< of the search that visited a node last
+  scratch<int> number;         ///< the number of the search that visited a node last
   scratch<graph_node> before;  ///< the predecessor of a node in that search
   constexpr explicit visited_nodes(int size) : number(size), before(size) {}
 };
 
-/// The node at which the ways to two nodes part.
+/// The node at which the paths to two nodes part.
 constexpr graph_node fork_before(const pe_graph& w, visited_nodes& found, graph_node a, graph_node b) {
   for (; a.segment >= 0; a = found.before[w.index(a)]) found.number[w.index(a)] = -1;
   while (found.number[w.index(b)] != -1) b = found.before[w.index(b)];

@@ -42,8 +42,8 @@ constexpr diagnostic machine_switches(const layout& l, const switch_record& s) {
   return able ? diagnostic{} : d;
 }
 
-/// A position is one pair of multiplexer settings: what it changes has one port, on machines with one
-/// multiplexer on one side.
+/// A position is one pair of multiplexer settings: a side that it changes has one port, and only one side
+/// changes on machines with one multiplexer.
 constexpr diagnostic positions_are_simple(const layout& l, const switch_record& s) {
   for (int i = 1; i < s.count; ++i) {
     const route now = s.position(i), before = s.position(i - 1);
@@ -56,10 +56,10 @@ constexpr diagnostic positions_are_simple(const layout& l, const switch_record& 
   return {};
 }
 
-/// The commands that programs send to the segments of a flow.
+/// The commands of programs that reach the segments of a flow.
 class steering {
  public:
-  scratch<u8> commands;  ///< that reach each segment, as a set
+  scratch<u8> commands;  ///< the commands that reach each segment, as a set
 
   constexpr explicit steering(flow& f) : commands(f.segments.size()), flow_(f), seen_(f.segments.size()) {}
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The rules between routers and programs: a program takes what a path brings to its ramp and sends what a
-// path takes from there, both agree on the payload, and a color in a program's table has a path somewhere on
-// the program's area. Completeness, a path on every PE of the area, is a rule of its own: at the boundary of
-// a halo exchange a PE has no neighbour to hear from.
+// The rules between routers and programs: a program takes every color that a path brings to its ramp and
+// sends every color that a path takes from there, both agree on the payload, and a color in a program's table
+// has a path somewhere on the program's area. Completeness, a path on every PE of the area, is a separate
+// rule, because at the boundary of a halo exchange a PE has no neighbour to receive from.
 #pragma once
 #include "flow.hpp"
 
@@ -18,9 +18,9 @@ struct table_entry {
 /// The programs that take or send one color.
 class color_users {
  public:
-  scratch<region> areas;         ///< of every placement
-  scratch<table_entry> entries;  ///< of the tables, those that name the color
-  scratch<u8> roles;             ///< of every placement: 1 if the program takes the color, 2 if it sends it
+  scratch<region> areas;         ///< the areas of all placements
+  scratch<table_entry> entries;  ///< the entries of the tables that name the color
+  scratch<u8> roles;             ///< for every placement, 1 if the program takes the color, 2 if it sends it
 
   constexpr color_users(const layout& l, int color) {
     for (const placement& p : l.placements()) {
@@ -148,8 +148,8 @@ constexpr bool sends_from(const layout& l, const placement& p, int color) {
   return false;
 }
 
-/// Where no route changes, routers take no command but a teardown. Where some do, rules/switches.hpp follows
-/// the commands.
+/// If no route changes, routers accept no command but a teardown. Otherwise rules/switches.hpp follows the
+/// commands.
 constexpr diagnostic commands_have_a_switch(const layout& l) {
   for (const placement& p : l.placements())
     for (const binding& b : *p.what)
