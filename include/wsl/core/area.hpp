@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Areas name PEs before the size of the grid is known: bounds count from the west or north edge, or back from
-// the far edge with `edge`, and may stride. A region is an area on a grid of a known size, with plain numbers.
-// See examples/03_edges_and_areas.cpp.
+// the far edge with `edge`, and may stride. A region is an area on a grid of a known size, with plain
+// numbers. See examples/03_edges_and_areas.cpp.
 #pragma once
 #include "coord.hpp"
 
@@ -57,7 +57,7 @@ struct region {
   constexpr int count() const { return columns() * rows(); }
   /// The i-th PE in row-major order.
   constexpr coord nth(int i) const { return {x0 + i % columns() * sx, y0 + i / columns() * sy}; }
-  /// Where c stands in that order; c must belong to the region.
+  /// The index of c in that order; c must belong to the region.
   constexpr int rank(coord c) const { return (c.y - y0) / sy * columns() + (c.x - x0) / sx; }
   /// The same shape, moved by one hop.
   constexpr region shifted(coord by) const { return {x0 + by.x, x1 + by.x, y0 + by.y, y1 + by.y, sx, sy}; }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A color is a virtual channel of the fabric: every router has one route for it. Here a color also knows what
-// its wavelets carry, so that a task, a descriptor and a path that disagree about the payload do not compile.
-// See examples/01_hello_wavelet.cpp.
+// A color is a virtual channel of the fabric: every router has one route for it. Here a color also has the
+// type of its wavelets' payload, so that a task, a descriptor and a path that disagree about the payload do
+// not compile. See examples/01_hello_wavelet.cpp.
 #pragma once
 #include "wavelet.hpp"
 
@@ -12,7 +12,8 @@ inline constexpr int max_colors = 64;
 
 template <class T>
 struct color {
-  static_assert(payload<T>, "wsl: a color carries values of two or four bytes, which a wavelet has room for: color<f32>");
+  static_assert(payload<T>,
+                "wsl: a color carries values of two or four bytes, which a wavelet has room for: color<f32>");
   int id;
   using payload = T;
   friend constexpr bool operator==(color, color) = default;

@@ -11,15 +11,15 @@
 
 namespace wsl {
 
-/// What a router does with the switch of the wavelet's color after it has passed the wavelet on.
+/// The action of a router on the switch of the wavelet's color, after it has passed the wavelet on.
 enum class command : u8 {
   nop,
-  switch_adv,   ///< to the next position; from the last one to the first if the switch is a ring
-  switch_rst,     ///< to position 0
-  teardown,  ///< lets no wavelet of the color in any more until the PE's program reopens it
+  switch_adv,  ///< sets the next position, after the last one the first if the switch is a ring
+  switch_rst,  ///< sets position 0
+  teardown,    ///< closes the color until the PE's program reopens it
 };
-inline constexpr command nop = command::nop, switch_adv = command::switch_adv, switch_rst = command::switch_rst,
-                         teardown = command::teardown;
+inline constexpr command nop = command::nop, switch_adv = command::switch_adv,
+                         switch_rst = command::switch_rst, teardown = command::teardown;
 
 /// The same command, but the processor of the PE whose router carries it out does not receive the wavelet.
 constexpr command unheard(command c) { return static_cast<command>(static_cast<u8>(c) | 4); }

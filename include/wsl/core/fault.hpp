@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A fault is a diagnosed mistake in a layout or in a PE program. For a constant layout the compiler prints
-// its sentence; at run time the same sentence is thrown as a wsl::fault, followed by what only the run knows.
+// its sentence; at run time the same sentence is thrown as a wsl::fault, followed by details that are known
+// only at run time.
 #pragma once
 #include <stdexcept>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Faults in a single call of the layout builder, one function each, whose name says what is wrong and whose
-// text says how to mend it. At run time the function throws. In a constant expression it ends at `fail`,
-// which is not constexpr, and the compiler prints the user's line, the name, the arguments and the line with
-// the text. The functions are templates because a compiler rejects a constexpr function that never returns
-// only where it is no template.
+// Faults in a single call of the layout builder, one function each: its name states the mistake, its text the
+// remedy. At run time the function throws. In a constant expression it ends at `fail`, which is not
+// constexpr, and the compiler prints the user's line, the name, the arguments and the line with the text. The
+// functions are templates because a compiler rejects a constexpr function that never returns only where it is
+// no template.
 #pragma once
 #include "../support/text.hpp"
 #include "fault.hpp"

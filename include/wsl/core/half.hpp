@@ -18,8 +18,8 @@
 // Arithmetic is done in float, then rounded once more, to nearest, ties to even. The result is the correctly
 // rounded one: float's 24 significant bits are at least 2 * 11 + 2, enough that a sum, difference, product or
 // quotient of halves never rounds onto the middle between two halves without being that middle (Figueroa,
-// "When is double rounding innocuous?"). A constant expression may do what it may do with floats; a division
-// by zero is no constant.
+// "When is double rounding innocuous?"). Constant expressions may use halves like floats; a division by zero
+// is not a constant expression.
 #pragma once
 #include <bit>
 #include <compare>
@@ -220,7 +220,7 @@ constexpr Half operator/(A a, B b) {
 
 }  // namespace wsl
 
-// What is not said here is as for float: radix, infinities, NaNs, rounding style.
+// Members that are not redefined here are those of float: radix, infinities, NaNs, rounding style.
 template <int exponent_bits, int mantissa_bits>
 struct std::numeric_limits<wsl::basic_half<exponent_bits, mantissa_bits>> : std::numeric_limits<float> {
  private:

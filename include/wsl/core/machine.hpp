@@ -43,7 +43,7 @@ struct machine {
   /// routers can change a color for its neighbour, 0 for 1, 2 for 3 and so on, on the way out
   bool swaps_colors;
 
-  // What the timed engine counts with; docs/timing.md has the rules and where the numbers come from.
+  // The constants of the timed engine's model; docs/timing.md has its rules and the sources of the numbers.
   int router_depth;     ///< words that a router buffers for each color and input
   int task_start;       ///< cycles from the choice of a task to its first instruction
   int operation_setup;  ///< cycles to issue a descriptor operation

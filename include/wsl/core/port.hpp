@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A router's five ports: the ramp to its own processor and the links to its four neighbours. Sets of ports,
-// and a route that sends what arrives on some ports out through others: `west >> (ramp | east)`.
+// A router's five ports: the ramp to its own processor and the links to its four neighbours. A route sends
+// the wavelets that arrive through a set of ports out through another set: `west >> (ramp | east)`.
 #pragma once
 #include "scalar.hpp"
 
@@ -37,7 +37,7 @@ struct route {
 constexpr route operator>>(ports from, ports to) { return {from, to}; }
 constexpr route operator>>(port from, port to) { return {from, to}; }
 
-/// The side on which a neighbour receives what leaves through p.
+/// The side by which a neighbour receives the wavelets that leave through p.
 constexpr port opposite(port p) {
   switch (p) {
     case port::east: return port::west;
@@ -49,7 +49,7 @@ constexpr port opposite(port p) {
   return port::ramp;
 }
 
-/// From 0 to 4: ramp, east, west, north, south.
+/// The index of a port, 0 to 4: ramp, east, west, north, south.
 constexpr int index_of(port p) {
   switch (p) {
     case port::ramp: return 0;

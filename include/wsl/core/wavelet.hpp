@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A wavelet is what travels on the fabric: 32 bits of payload, a color, and a bit that says whether it
-// carries data or control. Any trivially copyable type of two or four bytes can be a payload; `halves` is the
-// machine's pair of a 16-bit datum and a 16-bit index in one wavelet.
+// A wavelet is a packet of the fabric: 32 bits of payload, a color, and a bit that distinguishes data from
+// control. Any trivially copyable type of two or four bytes can be a payload; `halves` is the machine's pair
+// of a 16-bit datum and a 16-bit index in one wavelet.
 #pragma once
 #include <bit>
 #include <type_traits>
