@@ -26,15 +26,16 @@ struct all_reduce {
   int first;         ///< the first of its colors
   area where = all;  ///< the rectangle, without strides
   team among = everyone;
-  /// of the arrays; with 1 the total goes to all as a reducer needs it, in one more word
+  /// the length of the arrays; with 1 the total is sent as a reducer needs it, with one more word
   int words = 1;
-  tactic how = tactic::chain;  ///< of the reduce; a reducer has chains
-  /// of the reduce, for each axis; with 1 there is no other, and the reduce is a star
+  tactic how = tactic::chain;  ///< the tactic of the reduce; a reducer uses chains
+  /// the colors of the reduce on each axis; with 1 the module uses no other color, and the reduce is a star
   int colors = 2;
 
   constexpr bool uses_single_color() const { return colors == 1; }
   constexpr reduce<T, Combine> reduce_part() const {
-    return {first, where, among, {edge - 1, edge - 1}, words, uses_single_color() ? tactic::star : how, colors};
+    return {first, where, among, {edge - 1, edge - 1}, words, uses_single_color() ? tactic::star : how,
+            colors};
   }
   constexpr broadcast<T> broadcast_part() const {
     return {uses_single_color() ? first : first + reduce_part().all_colors(),
@@ -66,6 +67,7 @@ struct all_reduce {
       array_ = array, done_ = done;
       reducing_.start(me, array, then<&reduce_then_broadcast::spread>());
     }
+
    private:
     void spread(pe& me) { broadcasting_.start(me, array_, done_); }
 
@@ -75,9 +77,9 @@ struct all_reduce {
     completion done_{};
 
    public:
-    using tasks = task_list<use<&reduce_then_broadcast::reducing_>,
-                            use<&reduce_then_broadcast::broadcasting_>,
-                            local<&reduce_then_broadcast::spread>>;
+    using tasks =
+        task_list<use<&reduce_then_broadcast::reducing_>, use<&reduce_then_broadcast::broadcasting_>,
+                  local<&reduce_then_broadcast::spread>>;
   };
   template <auto net>
   using part =
@@ -147,9 +149,9 @@ class reducer {
   partial row_, column_;
 
  public:
-  using tasks = task_list<on<row(1), &reducer::add_to_row>, on<row(2), &reducer::add>,
-                          on<column(2), &reducer::add_to_column>,
-                          sends<row(1), row(2), column(2), net.total()>>;
+  using tasks =
+      task_list<on<row(1), &reducer::add_to_row>, on<row(2), &reducer::add>,
+                on<column(2), &reducer::add_to_column>, sends<row(1), row(2), column(2), net.total()>>;
 };
 
 }  // namespace wsl::collective

@@ -80,6 +80,7 @@ struct all_to_all {
       go_on<0>(me);
       go_on<1>(me);
     }
+
    private:
     /// One direction of the line, with the arrays in the order in which they travel. Two distances take
     /// three steps.
@@ -144,7 +145,7 @@ struct all_to_all {
   static constexpr int between_two =
       wse2.output_depth[0] + 2 * (ramp_latency + wse2.router_depth) + wse2.input_depth[colors - 1];
 
-  /// How long a PE is busy, in cycles.
+  /// The cycles for which a PE is busy.
   static constexpr f64 busy(int before, int behind, int words) {
     const int rounds = (before + behind + 1) / 2, passes = before > 0 && behind > 0 ? rounds : 0;
     const int operations = 2 * ((before + 1) / 2 + (behind + 1) / 2 + passes);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What scatter and gather have in common: the root has a block of words for, or from, every PE of its row,
-// its column or the rectangle, in the order of their indices, row by row. Blocks pass from PE to PE along the
+// The common part of scatter and gather: the root has a block of words for, or from, every PE of its row, its
+// column or the rectangle, in the order of their indices, row by row. Blocks pass from PE to PE along the
 // rows and along the root's column, whose PEs pass on whole rows. A row travels in three pieces: the blocks
 // west of the root's column, the block in it, and the blocks east of it.
 #pragma once
@@ -34,8 +34,7 @@ struct block_relays {
   static constexpr f64 ends(int words, std::size_t bytes) { return copying(words, bytes) + restart; }
 };
 
-/// The part of such a module in a PE program. The module derives from it (`Steps`) and says what each step
-/// does.
+/// The part of such a module in a PE program. The module derives from it (`Steps`) and defines each step.
 template <auto net, class Steps>
 class block_part {
  protected:
@@ -49,6 +48,7 @@ class block_part {
     if (is_root()) faults::this_PE_is_the_root(net.name, me.at());
     go_on(me);
   }
+
  protected:
   void start_at_root(pe& me, memory<T> blocks, memory<T> own, const completion& done) {
     begin(me, own, done);

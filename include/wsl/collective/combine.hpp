@@ -34,7 +34,7 @@ struct smaller {
 
 namespace collective {
 
-/// to = a combined with b, element by element: an instruction of the machine where it has one.
+/// to = a combined with b, element by element, with an instruction of the machine if it has one.
 template <class Combine, class To, class A, class B>
 constexpr auto combine_elements(const To& to, const A& a, const B& b) {
   if constexpr (std::is_same_v<Combine, plus>) return add(to, a, b);

@@ -24,11 +24,12 @@ struct halo_exchange {
 
   int first = 0;              ///< the first of its colors
   area where = all;           ///< the rectangle, without strides
-  int rows = 1, columns = 1;  ///< of a PE's tile, without the rim
-  int width = 1;              ///< of the rim
+  int rows = 1, columns = 1;  ///< the size of a PE's tile without the rim
+  int width = 1;              ///< the width of the rim
 
-  constexpr int pitch() const { return columns + 2 * width; }  ///< of the array, which is row-major
-  /// of the array, (rows + 2 width, columns + 2 width)
+  /// the row length of the array, which is row-major
+  constexpr int pitch() const { return columns + 2 * width; }
+  /// the number of elements of the array, which is (rows + 2 width, columns + 2 width)
   constexpr int cells() const { return (rows + 2 * width) * pitch(); }
   constexpr neighbours<T> near() const { return {first, where}; }
 
@@ -56,6 +57,7 @@ struct halo_exchange {
       field_ = field, done_ = done, step_ = 0;
       go_on(me);
     }
+
    private:
     // Column after column of the rim's width, then all its rows at once, as they are adjacent in memory.
     void go_on(pe& me) {

@@ -9,9 +9,9 @@
 
 namespace wsl::collective {
 
-/// One of several inputs, which have equally many words. Times count from the start of the first operation.
+/// One of several inputs of equal length. Times count from the start of the first operation.
 struct input {
-  f64 first_word = 0;  ///< when it could be taken, if nothing were in its way
+  f64 first_word = 0;  ///< the time at which it could be taken if no other input delayed it
   int queue = 0;       ///< its place among the colors that the PE receives
   int side = 0;        ///< inputs from one side share links, all share the ramp
   int shared = 0;      ///< last links of its way that later ones from its side share

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The geometry of the collectives: a rectangle of the grid, the teams into which it falls (as communicators
 // in MPI), and lines of PEs. Seen from its root a line has two arms, and a PE of an arm is known by its
-// distance from the root. What flows along an arm comes from one side and leaves by the other, so one
-// description of an arm serves all four directions of the mesh:
+// distance from the root. Words along an arm come from one side and leave by the other, so one description of
+// an arm serves all four directions of the mesh:
 //         <- arm 0 ->     <--- arm 1 --->
 //    PE   2    1    root    1    2    3      distances
 #pragma once
@@ -12,7 +12,7 @@
 namespace wsl::collective {
 
 /// The PEs that work together: each row of the rectangle by itself, each column, or all of it. It has four
-/// bytes, as have all fields of a module that others follow: Clang 19 misplaces what comes after a smaller
+/// bytes, as have all fields of a module that others follow: Clang 19 misplaces the fields after a smaller
 /// one in a template argument.
 enum class team : int { row, column, rectangle };
 inline constexpr team each_row = team::row, each_column = team::column, everyone = team::rectangle;

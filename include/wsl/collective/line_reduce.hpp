@@ -48,8 +48,8 @@ class line_reduce {
   /// The distances of the leaders of an arm in two phases; the root is the first.
   constexpr const distances& leaders(int side) const { return leaders_[side]; }
   constexpr bool is_star() const { return how_ == tactic::star || how_ == tactic::grouped_star; }
-  /// Of a star: how many PEs a group has, and how many leaders send to the root. The PE nearest to the root
-  /// leads its group; the farthest group may be smaller.
+  /// For a star, the number of PEs in a group, and of leaders that send to the root. The PE nearest to the
+  /// root leads its group; the farthest group may be smaller.
   constexpr int group_size() const { return group_size_; }
   constexpr int groups(int side) const { return (where_.reach(side) + group_size_ - 1) / group_size_; }
   constexpr int colors() const {

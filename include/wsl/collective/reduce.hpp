@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A reduce: the words of all PEs of a row, a column or the rectangle are combined element by element at a
-// root, with any associative operation. The tactic (line_reduce.hpp) is by default the cheapest by the cost
-// model, for so many `words`, that needs no more than `colors` along an axis. In a rectangle the rows reduce
-// first, then the root's column. See examples/20_gemv_collectives.cpp.
+// root, with any associative operation. By default the tactic (line_reduce.hpp) is the cheapest by the cost
+// model for arrays of `words` words that needs no more than `colors` colors along an axis. In a rectangle the
+// rows reduce first, then the root's column. See examples/20_gemv_collectives.cpp.
 //   constexpr reduce<f32> sum{.first = 1, .among = each_row, .root = {edge - 1}, .words = 64};
 //   endpoint<sum> summing; ... summing.start(me, mem(x), then<&worker::next>())
 // Contributions are combined in the order of their PEs' indices, row by row; the tactic only sets the
@@ -27,9 +27,10 @@ struct reduce {
   area where = all;  ///< the rectangle, without strides
   team among = everyone;
   root_position root = {};  ///< a row uses only x, a column only y
-  int words = 1;            ///< for how many the automatic choice, and a grouped star, is the best
+  int words = 1;            ///< the length for which the automatic choice, or a grouped star, is optimized
   tactic how = tactic::automatic;
-  /// for each axis; a star needs 1 for each side of the root, a tree one for each level, the others 2
+  /// the colors for each axis: a star needs 1 for each side of the root, a tree 1 for each level, the others
+  /// 2
   int colors = 2;
 
   constexpr int all_colors() const { return among == team::rectangle ? 2 * colors - shares() : colors; }

@@ -7,7 +7,7 @@
 
 namespace wsl::collective {
 
-inline constexpr int most_stride = 16;  ///< of an area
+inline constexpr int most_stride = 16;  ///< the largest stride of an area
 
 /// PEs at distances from, from + every, ... last send one color over `hop` links toward the root.
 template <payload T>
@@ -25,7 +25,7 @@ constexpr void wire_hops(layout& l, const arm& a, color<T> c, int from, int to, 
   if (to > a.reach + 1) to = a.reach + 1;
   if (from >= to) return;
   const int last = from + (to - 1 - from) / every * every;
-  if (every > most_stride)  // one after the other
+  if (every > most_stride)  // one area for each
     for (; from < last; from += every) wire_senders(l, a, c, from, from, 1, hop);
   wire_senders(l, a, c, from, last, every > most_stride ? 1 : every, hop);
 }
@@ -34,7 +34,7 @@ constexpr void wire_hops(layout& l, const arm& a, color<T> c, int from, int to, 
 /// receives from the PE beyond it and sends to the one before it; outward it is the reverse.
 struct relay {
   lines where;
-  int first = 0;  ///< of two colors
+  int first = 0;  ///< the first of two colors
 
   /// The color between the PE at a distance and the one before it. The arms begin with different colors,
   /// because the root uses both.

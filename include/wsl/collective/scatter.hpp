@@ -41,7 +41,8 @@ struct scatter {
   constexpr f64 cycles(const layout& l, int words) const {
     const block_relays ways{*this, rectangle_of(l, where, name)};
     if (ways.blocks() == 1) return ways.ends(words, sizeof(T));
-    const f64 holds_up = ways.farthest() > 1 ? restart : 0;  // who passes blocks on takes its own after that
+    // a PE that passes blocks on takes its own afterwards
+    const f64 holds_up = ways.farthest() > 1 ? restart : 0;
     const f64 next_to_last = ways.way(2 * words, ways.farthest() - 1) + holds_up,
               last = ways.way(words, ways.farthest());
     f64 most = ways.busy(words) + holds_up;

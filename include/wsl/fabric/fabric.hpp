@@ -19,7 +19,7 @@ namespace wsl {
 
 namespace detail {
 
-/// Tells once in a process that the file that WSL_TRACE names is not written by an engine without traces.
+/// Warns once in a process that an engine without traces does not write the file that WSL_TRACE names.
 inline void tell_that_nothing_is_traced() {
   const char* file = std::getenv("WSL_TRACE");
   if (!file || !*file) return;
@@ -28,7 +28,7 @@ inline void tell_that_nothing_is_traced() {
   static_cast<void>(told);
 }
 
-/// Of reports whose cycles are those of the exchange only.
+/// The note in reports whose cycles are communication only.
 inline constexpr const char* exchange_only_text =
     "exchange only: the programs' own arithmetic is not charged (me.spend charges it)";
 
@@ -92,20 +92,21 @@ class fabric {
     if constexpr (std::is_trivially_copyable_v<T>) refresh({x, y}, &value, sizeof value);
     return value;
   }
-  /// The program on one PE; its type must be the one that was placed there, or a public base class of it. Where several processes share the
-  /// PEs, one that another runs is as this host has left it: `here` tells, and `read` brings a member's
-  /// value.
+  /// The program on one PE; its type must be the one that was placed there, or a public base class of it. If
+  /// several processes share the PEs, the memory of a PE that another process runs is as this host has left
+  /// it; `here` tells whether this is so, and `read` fetches a member's value.
   template <class P>
   P& program_at(coord c) {
     pe& p = existing(c);
     const program& placed = *state_of(p).image->source;
     if (P* found = memory_as<P>(placed, state_of(p).memory())) return *found;
-    throw fault("wsl: PE(" + std::to_string(c.x) + ", " + std::to_string(c.y) + ") runs " + placed.name + ", not " +
-                support::type_name<P>());
+    throw fault("wsl: PE(" + std::to_string(c.x) + ", " + std::to_string(c.y) + ") runs " + placed.name +
+                ", not " + support::type_name<P>());
   }
 
-  /// Brings elements that the program on a PE has, as members or behind them, from the process that runs it.
-  /// Every process must ask for the same; one that does not share the work has them already.
+  /// Fetches elements of the program on a PE, members or storage that they own, from the process that runs
+  /// it. Every process must ask for the same elements; a process that does not share the work has them
+  /// already.
   template <class T>
   void bring(coord c, std::span<T> elements) {
     static_assert(std::is_trivially_copyable_v<T>);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The memory of a PE as the host sees it: an object of the program's class, of which the host may also name a public
-// base class, as in `f.read(0, 0, &base::x)`.
+// The memory of a PE as the host sees it: an object of the program's class, which the host may also access as
+// a public base class, as in `f.read(0, 0, &base::x)`.
 #pragma once
 #include <cstddef>
 
@@ -9,8 +9,8 @@
 
 namespace wsl {
 
-/// The memory of a program as a P: its class, or a public base of that. Null if the program is neither. The language
-/// finds a base at run time only where a pointer is caught, so each pair of classes is looked up once.
+/// The memory of a program as a P: its class, or a public base of that. Null if the program is neither. C++
+/// finds a base class at run time only by catching a pointer, so each pair of classes is looked up once.
 template <class P>
 P* memory_as(const program& placed, void* memory) {
   if constexpr (pe_program<P>)
@@ -27,12 +27,11 @@ P* memory_as(const program& placed, void* memory) {
   P* found = nullptr;
   try {
     if (placed.throw_pointer) placed.throw_pointer(memory);
-  } catch (P* base) {
-    found = base;
-  } catch (...) {  // a class without such a base
+  } catch (P* base) { found = base; } catch (...) {  // a class without such a base
   }
-  looked_up.push_back({placed.throw_pointer, found ? reinterpret_cast<char*>(found) - static_cast<char*>(memory) : 0,
-                 found != nullptr});
+  looked_up.push_back({placed.throw_pointer,
+                       found ? reinterpret_cast<char*>(found) - static_cast<char*>(memory) : 0,
+                       found != nullptr});
   return found;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Looks for races: runs a program in the defined order and then in other legal ones, and compares the
-// memories of all PEs at the end, with what their members own outside themselves (program/storage.hpp). A
-// program whose memory depends on the order in which independent wavelets arrive, or tasks become ready, has
-// a race. docs/guide/fabric.md shows it.
+// The race detector runs a program in the defined order and then in other legal orders, and compares the
+// memories of all PEs at the end, including the storage that members own (program/storage.hpp). A program
+// whose memory depends on the order in which independent wavelets arrive, or tasks become ready, has a race.
+// docs/guide/fabric.md shows it.
 //   if (const race_report r = find_race(plan, [](fabric& f) { f.launch(); })) std::puts(r.text().c_str());
 #pragma once
 #include <algorithm>
@@ -21,12 +21,12 @@ namespace wsl {
 /// there was none.
 struct race_report {
   bool found = false;
-  u64 seed = 0;              ///< of the order that makes the difference: schedule::shuffled{seed}
+  u64 seed = 0;              ///< the seed of the order that makes the difference, schedule::shuffled{seed}
   coord at;                  ///< the PE
-  const char* program = "";  ///< what it runs
-  /// what was the PE's turn in the defined order, and what under the seed; empty if equal
+  const char* program = "";  ///< the program that it runs
+  /// the PE's differing step in the defined order, and under the seed; empty if equal
   std::string first_order, second_order;
-  std::string defined_end, other_end;  ///< what the runs threw; empty if they ended well
+  std::string defined_end, other_end;  ///< the texts of the exceptions of the runs; empty if they ended well
   /// types of members whose contents could not be compared, with their programs: "std::shared_ptr<int> of
   /// part"
   std::vector<std::string> not_compared;
@@ -89,7 +89,7 @@ struct trial {
   }
 };
 
-/// A PE's memory: the bytes of its program, and a copy of what its members own outside them.
+/// A PE's memory: the bytes of its program, and a copy of the storage that its members own.
 class memory_of_pe final : private storage_visitor {
  public:
   explicit memory_of_pe(const pe_state& s)
@@ -174,13 +174,13 @@ inline std::string name_of(const run_entry& e, bool with_sender) {
   return text + (e.color >= 0 ? ")" : "");
 }
 
-/// Finds where two logs part: what had its turn in the one and in the other.
+/// Finds the first difference of two logs: the step of the one and of the other.
 inline void explain(race_report& r, const support::flat_vector<run_entry>& a,
                     const support::flat_vector<run_entry>& b) {
   std::size_t i = 0;
   while (i < a.size() && i < b.size() && a[i].same_kind(b[i]) && a[i].times == b[i].times) ++i;
   if (i == a.size() || i == b.size()) return;
-  // Of two runs of the same the shorter one is followed by something else.
+  // If the same task ran a different number of times, the step after the shorter run is the difference.
   const std::size_t j = a[i].same_kind(b[i]) && a[i].times < b[i].times;
   const std::size_t k = a[i].same_kind(b[i]) && b[i].times < a[i].times;
   if (i + j >= a.size() || i + k >= b.size()) return;
@@ -210,8 +210,8 @@ inline race_report compare(trial& defined, trial& same, trial& other, u64 seed) 
 
 }  // namespace races
 
-/// Runs `drive(fabric&)`, which launches what the program's user would, once in the defined order and once in
-/// each of as many other orders as there are seeds.
+/// Looks for a race: runs `drive(fabric&)`, which launches the program like its user, once in the defined
+/// order and once in each of `seeds` other orders.
 template <class Drive>
 race_report find_race(const layout& plan, Drive drive, u64 seeds = 16, threaded how = {}) {
   how.order = {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A time report says where the cycles of the timed engine went: how busy PEs and links were, what stalled
-// them, the busiest of each, and a heat map of the fabric.
+// A time report breaks down the cycles of the timed engine: the utilization of PEs and links, the causes of
+// their stalls, the busiest of each, and a heat map of the fabric.
 //   fabric f{plan, timed{}};
 //   f.launch();
 //   const time_report where{f};

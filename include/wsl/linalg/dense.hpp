@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The product of dense tiles in a PE's memory: C += A B with sums in f32, of tiles stored as f32, f16 or bf16
-// with any strides. It does with this computer's vector units what a PE of the machine does with a loop of
-// fmac over columns; on both, every element of C is summed in the order of k. B is packed into panels as wide
-// as a microkernel (Goto and van de Geijn, ACM TOMS 34, 2008). See examples/30_gemm.cpp.
+// with any strides. It uses this computer's vector units for the product that a PE of the machine computes
+// with a loop of fmac over columns; both sum every element of C in the order of k. B is packed into panels as
+// wide as a microkernel (Goto and van de Geijn, ACM TOMS 34, 2008). See examples/30_gemm.cpp.
 #pragma once
 #include "../core/half.hpp"
 #include "../support/bad_argument.hpp"
@@ -12,7 +12,7 @@
 namespace wsl {
 namespace dense {
 
-inline constexpr int depth = 128;        // of k, in one go: a panel of B then stays in near caches
+inline constexpr int depth = 128;        // terms of k at a time, so that a panel of B stays in near caches
 inline constexpr int widest_panel = 64;  // columns
 
 /// Packs some columns of B as rows of `width` contiguous numbers, padded with zeros at the right.
@@ -133,7 +133,7 @@ void product(const matrix<f32>& c, const matrix<A>& a, const matrix<B>& b, bool 
   }
   if constexpr (std::is_same_v<A, const f32> && std::is_same_v<B, const f32>) {
     const int width = u.vectors_for(b.columns()) * u.lanes;
-    // as it would be packed
+    // B already lies as it would be packed
     if (b.columns() % width == 0 && b.columns() <= widest_panel && b.column_stride() == 1 &&
         b.row_stride() == b.columns()) {
       for (int j = 0; j < b.columns(); j += width)

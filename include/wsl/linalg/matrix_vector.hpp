@@ -13,8 +13,8 @@ namespace wsl::dense {
 /// Real numbers have one part, complex ones two.
 template <int parts>
 struct matrix_times_vector {
-  /// out[r] = sum over c of bases[r][c] x[c]. Of complex numbers real and imaginary part follow each other in
-  /// `out`.
+  /// out[r] = sum over c of bases[r][c] x[c]. In `out` the real part of a complex number is followed by its
+  /// imaginary part.
   template <int lanes>
   [[gnu::always_inline]] static inline void run(const f32* bases, const f32* x, f32* out, int rank,
                                                 int width) {

@@ -68,7 +68,8 @@ template <int lanes, int rows, int vectors>
       if (x.sets) sum[r][v] = typename vector<lanes>::type{};
       else sum[r][v] = *reinterpret_cast<const unaligned*>(x.c + r * x.c_row + v * lanes);
     }
-  for (int r = 0; r < rows; ++r)  // of the block below, which comes next: C is seldom in a near cache
+  // Prefetches the next block, the one below, because C is seldom in a near cache
+  for (int r = 0; r < rows; ++r)
     for (int v = 0; v < vectors; ++v) __builtin_prefetch(x.c + (rows + r) * x.c_row + v * lanes, 1);
   const f32* a = x.a;
   const f32* b = x.b;
@@ -174,9 +175,9 @@ struct microkernels {
   copier copy[max_vectors];                    ///< [vectors - 1]
   void (*transpose)(const square&);
 
-  /// The number of vectors of the blocks for a C of so many columns, or for the first of them: little of a
-  /// block should be computed in vain. Low blocks are for an A whose rows are contiguous; of columns they
-  /// would take too few numbers from a cache line.
+  /// The width of the blocks, in vectors, for a C with this many columns, or for its first columns, so that
+  /// little of a block is computed in vain. Wide blocks have few rows and need an A whose rows are
+  /// contiguous; from contiguous columns they would use too few numbers of a cache line.
   constexpr int vectors_for(int columns, bool rows_of_a = true) const {
     return columns > 3 * lanes && rows[3] && rows_of_a ? 4 : columns > lanes ? 2 : 1;
   }

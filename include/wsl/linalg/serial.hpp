@@ -12,8 +12,8 @@ namespace wsl::dense {
 struct exact_element {
   f64 value = 0, magnitude = 0;
 
-  /// How far a sum of `terms` products in f32 may be from it, in any order: Higham, Accuracy and Stability of
-  /// Numerical Algorithms, section 3.1; 1.01 covers the terms of second order.
+  /// The error bound of a sum of `terms` products in f32, in any order: Higham, Accuracy and Stability of
+  /// Numerical Algorithms, section 3.1; the factor 1.01 covers the terms of second order.
   f64 bound(int terms) const { return terms * 0x1p-24 * magnitude * 1.01; }
 };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Vector code in a header. An inner loop is compiled three times, for vectors of 4, 8 and 16 numbers, and
-// runs with the widest that this processor has: a header cannot ask its user for compiler options, and with
-// this it need not. A loop is a struct with one function, `template <int lanes> static void
-// run(Arguments...)`, marked always_inline; matrix_vector.hpp and kernel/wave25/loops.hpp hold some.
-// `scripts/bench gemm` and `scripts/bench kernels` measure what they gain.
+// runs with the widest that this processor has, so that the users of a header need no compiler options. A
+// loop is a struct with one function, `template <int lanes> static void run(Arguments...)`, marked
+// always_inline; matrix_vector.hpp and kernel/wave25/loops.hpp hold some. `scripts/bench gemm` and
+// `scripts/bench kernels` measure what they gain.
 #pragma once
 #include <utility>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The one way in which products, kernels and their front ends report a bad argument: std::invalid_argument
-// with a sentence that names the argument, what it is, and what it should be.
+// Products, kernels and their front ends report a bad argument in this one way: std::invalid_argument with a
+// sentence that names the argument, its value, and the values that are allowed.
 //   bad_argument({"lines of ", n, " numbers cannot be transformed"});   // "wsl: lines of 7 numbers ..."
-// What can be wrong with a layout or a PE program is a `fault` instead.
+// A mistake in a layout or a PE program is a `fault` instead.
 #pragma once
 #include <stdexcept>
 

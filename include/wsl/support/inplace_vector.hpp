@@ -12,7 +12,7 @@ class inplace_vector {
   constexpr int size() const { return size_; }
   constexpr bool empty() const { return size_ == 0; }
   constexpr bool full() const { return size_ == Capacity; }
-  /// Requires room: callers report what does not fit in their own words.
+  /// Requires room; callers report a lack of room in their own words.
   constexpr T& push_back(const T& value) { return items_[size_++] = value; }
   constexpr T& operator[](int i) { return items_[i]; }
   constexpr const T& operator[](int i) const { return items_[i]; }

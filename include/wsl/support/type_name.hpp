@@ -39,7 +39,7 @@ constexpr name_range between_equals_and_bracket(const char* s) {
   return {from, to};
 }
 
-// "&runner<...>::pass" or "(&runner<...>::pass)": what follows the last "::" outside angle brackets.
+// The part of "&runner<...>::pass" or "(&runner<...>::pass)" after the last "::" outside angle brackets.
 constexpr name_range last_component(name_range all) {
   name_range last = all;
   int depth = 0;

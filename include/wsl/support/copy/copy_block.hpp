@@ -67,7 +67,7 @@ typedef char vector_of_64 __attribute__((vector_size(64), aligned(1), may_alias)
 inline bool has_fast_avx512() { return __builtin_cpu_supports("avx512f") && !__builtin_cpu_is("intel"); }
 #endif
 
-/// What is known of a block: 128 to 256 bytes, perhaps with ends that were just written, or 2 KB and more.
+/// The kinds of blocks: 128 to 256 bytes, perhaps with ends that were just written, or 2 KB and more.
 enum class block { with_old_ends, with_fresh_ends, long_one };
 
 inline copier* best_for([[maybe_unused]] block what) {
@@ -81,9 +81,8 @@ inline copier* best_for([[maybe_unused]] block what) {
   return copy_as_c_does;
 }
 
-/// A way to copy, chosen by what this processor has when the first block is copied. A function call rather
-/// than inlined code: the caller's own stores would compete with the copy, as processors store one vector a
-/// cycle.
+/// A copy function, chosen for this processor when the first block is copied. It is called, not inlined,
+/// because the caller's own stores would compete with the copy: processors store one vector a cycle.
 template <block what>
 class chosen_copier {
  public:
