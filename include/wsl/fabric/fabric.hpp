@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "../engine/diagnose/deadlock.hpp"
 #include "../engine/threaded.hpp"
 #include "../layout/explain.hpp"
 #include "../program/declarations.hpp"

@@ -14,7 +14,7 @@
 #include <tuple>
 #include <vector>
 
-#include "../engine/timed.hpp"
+#include "../engine/timed/engine.hpp"
 #include "../layout/draw/svg.hpp"
 #include "../support/whole_file.hpp"
 #include "fabric.hpp"

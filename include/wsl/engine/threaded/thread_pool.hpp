@@ -157,7 +157,7 @@ inline int available_cores() {
 }
 
 /// The default number of an engine's threads: WSL_THREADS, or one for each core that the process may use.
-inline int default_threads() {
+inline int threads_by_default() {
   const char* request = std::getenv("WSL_THREADS");
   if (!request || !*request) return available_cores();
   char* rest = nullptr;

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT
+// The threaded engine itself: every wavelet goes straight from its sender's channel to its receivers,
+// tasks run in batches, operations move whole spans, and only PEs with work are visited. Partitions of the
+// grid run on threads, with the same results for any number of them, and the same as the reference engine's
+// for every program that does not depend on the order in which independent wavelets arrive.
+// docs/engines/threaded.md draws it.
+#pragma once
+#include "../diagnose/deadlock_text.hpp"
+#include "../pe_waits.hpp"
+#include "../threaded.hpp"
+#include "scheduler.hpp"
+#include "superstep.hpp"
+
+namespace wsl {
+namespace engines {
+
+class threaded_engine : public engine {
+ public:
+  threaded_engine(const layout& plan, int threads, depth queues, schedule order, u32 pes_per_partition,
+                  u32 rendezvous_from, run_log* log)
+      : engine(plan),
+        routes_(engine::plan()),
+        tiles_(engine::plan(), routes_, *this, log != nullptr),
+        transport_(engine::plan(), routes_, tiles_, queues, pes_per_partition),
+        scheduler_(tiles_, transport_, target(), order, support::max(1u, rendezvous_from), log),
+        thread_pool_(support::min(threads, static_cast<int>(transport_.net.partitions))) {
+    for (partition& b : partitions())
+      b.random = (order.seed + 1) * 0x9e3779b97f4a7c15u + static_cast<u64>(&b - partitions().data());
+    for (u32 i = 0; i < pes(); ++i)
+      if (state(i).active) transport_.wake(transport_.home(i), i);
+  }
+
+  pe* find(coord c) override { return tiles_.find(c); }
+
+  void call(pe& on, host_call what) override {
+    pe_state& s = state_of(on);
+    scheduler_.extras(s).calls.push(what);
+    transport_.wake(transport_.home(s), s.index);
+  }
+
+  void stream_write(int color, coord c, std::span<const u32> words) override {
+    const u32 k = stream(color, c, true);
+    for (u32 w : words) transport_.net.streams[k].words.push(w);
+    transport_.wake(transport_.home(pes() + k), pes() + k);
+  }
+  std::size_t stream_read(int color, coord c, std::span<u32> words) override {
+    std::size_t n = 0;
+    // at a corner words may leave through two sides
+    for (u32 k = stream(color, c, false); k < transport_.net.streams.size(); ++k) {
+      stream_end& s = transport_.net.streams[k];
+      if (s.color != color || s.at != c || s.inbound) continue;
+      for (; n < words.size() && !s.words.empty(); s.words.pop()) words[n++] = s.words.front();
+    }
+    return n;
+  }
+
+  u64 unread_words() const override {
+    u64 n = 0;
+    for (const stream_end& s : transport_.net.streams) n += s.inbound ? 0 : s.words.size();
+    return n;
+  }
+
+  outcome run() override {
+    forget_run();
+    superstep_ = run_supersteps(thread_pool_, partitions(), superstep_,
+                                [this](partition& b, u64 superstep) { run_partition(b, superstep); });
+    const outcome total = done();
+    for (const partition& b : partitions())
+      if (b.failure) std::rethrow_exception(b.failure);
+    if (const waits open = pending(); !open.empty()) throw deadlock(plan(), open);
+    return total;
+  }
+
+  void send_control(pe_state& from, int color, const payload_type* type, u32 bits) override {
+    scheduler_.send_control(from, color, type, bits);
+  }
+  void reopen(pe_state& on, int color, int phase) override {
+    topology& net = transport_.net;
+    const u32 j = net.switched.find({on.x, on.y}, color);
+    rule::reopen(on, color, phase, j == switched_routers::none ? nullptr : &net.switched[j].way, plan());
+    transport_.wake(transport_.home(on), net.first_switched_router() + j);
+  }
+  void async_compute(pe_state& on, const offloaded_job& what) override {
+    transport_.home(on).offloaded_jobs.push_back(new open_job(what, on.index));
+  }
+  bool start(pe_state& on, transfer& t) override { return scheduler_.start(on, t); }
+  const u32* take(pe_state& on, int color, const payload_type* type, u32 n) override {
+    return scheduler_.take(on, color, type, n);
+  }
+
+ protected:
+  support::flat_vector<partition>& partitions() { return transport_.partitions(); }
+  u32 pes() const { return static_cast<u32>(tiles_.size()); }
+  pe_state& state(u32 i) { return state_of(tiles_[i]); }
+  u32 stream(int color, coord c, bool inbound) const {
+    const auto& streams = transport_.net.streams;
+    for (u32 k = 0; k < streams.size(); ++k)
+      if (streams[k].color == color && streams[k].at == c && streams[k].inbound == inbound) return k;
+    throw fault("wsl: no host stream of color " + std::to_string(color) + " is bound to PE(" +
+                std::to_string(c.x) + ", " + std::to_string(c.y) + ")");
+  }
+
+  void forget_run() {
+    for (partition& b : partitions()) b.done = {}, b.failure = nullptr;
+  }
+  outcome done() {
+    outcome total;
+    for (const partition& b : partitions()) total = total + b.done;
+    return total;
+  }
+  void run_partition(partition& b, u64 superstep) {
+    rejected = {};  // left by a task that then threw something else, perhaps in another fabric
+    try {
+      transport_.begin(b, superstep);
+      scheduler_.run(b);
+      transport_.end(b);
+    } catch (...) { b.failure = std::current_exception(); }
+  }
+
+  // Looks only at PEs that the run has touched, so that a whole wafer is not searched for one moving wavelet.
+  bool any_waits(partition& b) {
+    waits open;
+    return transport_.any_left(b, [&](u32 who) {
+      open.clear();
+      waits_at(open, who);
+      return !open.empty();
+    });
+  }
+  void waits_at(waits& open, u32 who) {
+    if (who < pes()) pe_waits(open, transport_.home(who), state(who));
+    else if (who < transport_.net.first_switched_router())
+      stream_waits(open, transport_.net.streams[who - pes()]);
+    else router_waits(open, who);
+  }
+
+  transport& words() { return transport_; }
+  const topology& net() const { return transport_.net; }
+  thread_pool& threads() { return thread_pool_; }
+
+ private:
+  [[gnu::cold]] waits pending() {
+    bool any = false;
+    for (partition& b : partitions()) any |= any_waits(b);
+    waits open;
+    for (u32 who = 0; any && who < transport_.net.writers(); ++who) waits_at(open, who);
+    for (u32 i = 0; i < pes() && !open.empty(); ++i) lost_activations(open, state(i));
+    return open;
+  }
+  static void stream_waits(waits& open, const stream_end& s) {
+    if (s.inbound && !s.words.empty())
+      open.push_back({wait::reason::stream, s.at, s.color, "", "", s.words.size()});
+  }
+
+  [[gnu::cold]] void router_waits(waits& open, u32 who) {
+    const switched_router& r = transport_.net.switched_router_of(who);
+    u64 held = 0, shut_out = 0;
+    for (const cursor& in : transport_.net.cursors_of(who))
+      (r.way.takes(every_port[in.port]) ? held : shut_out) += transport_.available(in);
+    if (shut_out)
+      open.push_back({wait::reason::router_switch, r.at, r.color, "", "", shut_out, r.way.position()});
+    if (held) open.push_back({wait::reason::router, r.at, r.color, "", "", held});
+  }
+
+  [[gnu::cold]] void pe_waits(waits& open, partition& b, pe_state& s) {
+    const processor* p = scheduler_.more(s);
+    if (p) operation_waits(open, *p, s, [&](int color) { return scheduler_.source(b, s, color) == nullptr; });
+    held_tasks(open, s);
+    for (u64 left = s.image->present; left; left &= left - 1)
+      if (const u32 n = transport_.held_back(topology::channel_of(s, std::countr_zero(left))))
+        open.push_back(
+            {wait::reason::output, {s.x, s.y}, std::countr_zero(left), s.image->source->name, "send", n});
+    for (const cursor& in : topology::cursors_of(s)) {
+      const u32 n = transport_.arrived(in);
+      if (n == 0) continue;
+      const bool control = transport_.control_first(b, in);
+      if (!control && p && p->reads(in.color)) continue;
+      unread_waits(open, s, {*transport_.words_at(in), in.color, control}, n, true);
+    }
+  }
+
+  resolved_routes routes_;
+  tiles tiles_;
+  transport transport_;
+  pe_scheduler scheduler_;
+  thread_pool thread_pool_;
+
+ protected:
+  u64 superstep_ = 0;  ///< the last superstep that has run
+};
+
+}  // namespace engines
+
+WSL_COMPILED_PART int default_threads() { return engines::threads_by_default(); }
+
+namespace engines {
+/// Throws fault if an engine cannot have these settings.
+inline void require_possible(const threaded& how) {
+  if (how.threads < 0 || how.threads > 1024)
+    throw fault("wsl: an engine runs on 1 to 1024 threads, not on " + std::to_string(how.threads));
+}
+}  // namespace engines
+
+WSL_COMPILED_PART engine* threaded::make(const layout& plan) const {
+  engines::require_possible(*this);
+  return new engines::threaded_engine(plan, threads ? threads : default_threads(), queues, order,
+                                      support::max(1u, pes_per_partition), rendezvous_from, log);
+}
+
+}  // namespace wsl

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+// The library is headers, and can be compiled once: with WSL_COMPILED defined, as the CMake target
+// wsl::compiled defines it, the engines, the run-time checker and the reports are only declared where they
+// are used, and one source file of a program, which includes <wsl/compiled.hpp>, defines them. A program then
+// compiles several times faster.
+#pragma once
+
+#ifdef WSL_COMPILED
+#define WSL_COMPILED_PART
+#else
+/// Stands before the definition of a function of the compiled part.
+#define WSL_COMPILED_PART inline
+#endif
