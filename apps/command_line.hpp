@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How the applications answer on the command line: each mistake gets one sentence, as run.hpp says it.
+// The command lines of the applications: each mistake gets one sentence, printed by run.hpp.
 #pragma once
 #include <CLI/CLI.hpp>
 #include <charconv>
@@ -12,7 +12,8 @@
 
 namespace app {
 
-/// Numbers from `least` on, or above it. (Those of CLI11 say a largest number of 300 digits.)
+/// Accepts numbers of at least, or above, `least`. (The messages of CLI11's own validators name a largest
+/// number of 300 digits.)
 inline CLI::Validator at_least(double least, bool above = false) {
   const auto check = [=](std::string& text) -> std::string {
     double x = 0;
@@ -27,7 +28,7 @@ inline CLI::Validator at_least(double least, bool above = false) {
   return CLI::Validator(check, "");
 }
 
-/// Refuses a word that nothing takes: an option, or the command of an application that has some.
+/// Refuses an unknown word: an option, or a command of an application that has commands.
 [[noreturn]] inline void refuse_word(const CLI::App& app, const std::string& word, const char* what) {
   std::vector<std::string> known;
   const std::string asked = word.substr(0, word.find('='));
@@ -51,9 +52,9 @@ inline CLI::Validator at_least(double least, bool above = false) {
   throw std::invalid_argument(word + " is no " + what + nearest_words(word, known));
 }
 
-/// Parses the command line. Returns whether there is something to do; otherwise, help was asked for, or
-/// something is wrong and said, `status` is set. `what` is what the application calls its commands; those
-/// that nothing takes are allowed as extras by who declares them.
+/// Parses the command line. Returns whether there is something to do; if not, because help was asked for or a
+/// mistake was reported, `status` is set. `what` is the application's word for its commands. The application
+/// declares extra words as allowed; those that are left over are refused here.
 inline bool parse(CLI::App& app, int argc, char** argv, const char* what, int& status) {
   const auto version = [] {
     return std::to_string(WSL_VERSION_MAJOR) + "." + std::to_string(WSL_VERSION_MINOR) + "." +

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The memory of this computer, for applications that refuse what does not fit into it before they begin.
+// The memory of this computer, for applications that refuse problems that do not fit into it before they
+// begin.
 #pragma once
 #include <unistd.h>
 

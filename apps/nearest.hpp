@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What somebody may have meant by a word that is not known.
+// Suggestions for an unknown word: the known words with the smallest edit distance.
 #pragma once
 #include <algorithm>
 #include <numeric>
@@ -13,7 +13,7 @@ namespace app {
 /// The word that takes the fewest changes of a letter to become `word`; empty if all are far from it.
 inline std::string nearest(std::string_view word, const std::vector<std::string>& known) {
   std::string best;
-  std::size_t least = word.size() / 3 + 2;  // as many changes are another word
+  std::size_t least = word.size() / 3 + 2;  // that many changes make a different word
   for (const std::string& k : known) {
     std::vector<std::size_t> row(k.size() + 1);
     std::iota(row.begin(), row.end(), 0u);

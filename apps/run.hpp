@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How the applications end: each mistake gets one sentence with the program's name before it and the exit
-// status 1, and so does a standard output that cannot take all that was printed.
+// The end of an application: each error is reported in one sentence after the program's name, with exit
+// status 1, and so is a failure to write all of the standard output.
 #pragma once
 #include <cstdio>
 #include <exception>
@@ -10,15 +10,15 @@
 
 namespace app {
 
-/// Whether this process prints what it ends with. One of several that end with the same sentence leaves it to
-/// another.
+/// Whether this process prints the sentence with which it ends. If several processes end with the same
+/// sentence, one of them prints it.
 inline bool (*says)(const std::string& sentence) = [](const std::string&) { return true; };
 
 inline void complain(const std::string& sentence) {
   if (says(sentence)) std::fprintf(stderr, "%s\n", sentence.c_str());
 }
 
-/// Runs an application's main part and says what it throws. Returns the exit status.
+/// Runs an application's main part and reports its exceptions. Returns the exit status.
 template <class F>
 int run(const char* program, F f) {
   try {

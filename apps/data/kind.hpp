@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a path is, by its first bytes or by the files in it, not by its name.
+// The kind of a path, recognised by its first bytes or by the files in it, not by its name.
 #pragma once
 #include <string>
 

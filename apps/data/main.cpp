@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// wsl-data: says what is in the files of training, makes tokens of text, draws digits, and converts between
+// wsl-data prints the contents of training files, turns text into tokens, draws digits, and converts between
 // formats.
 #include <cstdio>
 
@@ -10,7 +10,7 @@ namespace {
 using namespace data_app;
 using wsl::ml::token_format;
 
-/// A command and what its options say.
+/// A command and the values of its options.
 struct words {
   std::vector<std::string> paths;
   std::string in, out, model, vocabulary;

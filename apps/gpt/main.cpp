@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// wsl-gpt: trains language models and lets them write. `wsl-gpt train_and_eval` needs no data and no file: it
-// reads this project's pages.
+// wsl-gpt trains language models and samples from them. `wsl-gpt train_and_eval` needs no data and no file:
+// it reads this project's pages.
 #include <cstdio>
 #include <random>
 #include <tuple>
@@ -104,7 +104,7 @@ void check_vocabulary(const options& o, const corpus& text) {
                                 "tokenizer_dir, or characters");
 }
 
-/// What is worth saying of a vocabulary that the data do not use up.
+/// A note if the data do not use the whole vocabulary of the model.
 std::string unused_words(const options& o, const corpus& text) {
   const int known = text.words.size(), given = o.model.vocab_size;
   return known && known < given ? ", of the model's " + std::to_string(given) + " tokens those from " +
@@ -188,12 +188,12 @@ void sample(options& o) {
         std::span(ids).last(std::min(ids.size(), static_cast<std::size_t>(o.model.max_position_embeddings)));
     const std::vector<wsl::f32> logits =
         t->predict({.ids = seen, .sequences = 1, .length = static_cast<int>(seen.size())});
-    // A vocabulary that was filled up to a round number has logits that are no word's.
+    // A vocabulary that was padded to a round number has logits of no word.
     const int known = words.size() ? std::min(words.size(), o.model.vocab_size) : o.model.vocab_size;
     ids.push_back(ml::sample_token(std::span(logits)
-                               .last(static_cast<std::size_t>(o.model.vocab_size))
-                               .first(static_cast<std::size_t>(known)),
-                           {.temperature = o.sample.temperature, .top_k = o.sample.top_k}, random));
+                                       .last(static_cast<std::size_t>(o.model.vocab_size))
+                                       .first(static_cast<std::size_t>(known)),
+                                   {.temperature = o.sample.temperature, .top_k = o.sample.top_k}, random));
     print(std::span(ids).last(1));
   }
   std::puts("");
@@ -233,7 +233,8 @@ int run_verify(options& o, fields& f) {
   check_strategy(o.common.run);
   o.check.num_csx = o.common.run.num_csx, o.check.workers = o.common.run.workers;
   if (o.common.run.execution_strategy == "pipeline") o.check.strips = o.common.run.strips;
-  // The configuration is of no model here; what the command line says of the optimizer counts.
+  // No configuration describes the model here; of the optimizer's fields only those on the command line
+  // count.
   if (f.is_asked("learning_rate"))
     o.check.learning_rate = o.common.optimizer.learning_rate.front().learning_rate;
   if (f.is_asked("weight_decay")) o.check.weight_decay = o.common.optimizer.weight_decay;

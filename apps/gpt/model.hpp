@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The section `model` of a language model, with the names of the Cerebras Model Zoo, and the decoder that it
-// means.
+// describes.
 #pragma once
 #include <fields.hpp>
 #include <session.hpp>
@@ -21,20 +21,21 @@ struct model_params {
   bool share_embedding_weights = true, projection_bias = true, attention_output_bias = true, ffn_bias = true,
        output_bias = false;
 
-  /// Throws std::invalid_argument for what no decoder can have.
+  /// Throws std::invalid_argument for values that no decoder can have.
   wsl::ml::decoder decoder() const;
-  /// What makes up the model, without what only training knows, such as dropout; defaults are filled in.
+  /// The architecture of the model with its defaults, without settings of the training alone, such as
+  /// dropout.
   train_app::named_words architecture() const;
   /// "4 layers, 4 heads, width 128"
   std::string words() const;
 };
 
-/// The word by which a nonlinearity is known.
+/// The name of a nonlinearity.
 std::string word_of(wsl::ml::nonlinearity between);
 
 void declare(train_app::fields& f, model_params& m);
 
-/// The network of a decoder. Who calls this compiles no layers.
+/// The network of a decoder. The callers of this function compile no layers.
 wsl::ml::network network_of(const wsl::ml::decoder& d);
 
 }  // namespace gpt_app

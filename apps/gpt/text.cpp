@@ -68,9 +68,9 @@ fs::path token_file(const fs::path& where, const char* part) {
   return all.empty() ? fs::path{} : all.front();
 }
 
-/// What the numbers in a token file mean, and who says it.
+/// The meaning of the numbers in a token file, and the source of this information.
 struct meaning {
-  std::string kind, from;  ///< characters, gpt2, llama3; empty if nobody says it
+  std::string kind, from;  ///< characters, gpt2, llama3; empty if it is not known
   std::optional<ml::characters> letters;
 };
 
@@ -88,7 +88,7 @@ meaning meaning_of(const fs::path& file) {
 
 [[noreturn]] void contradiction(const std::string& sentence) { throw ml::file_error("wsl: " + sentence); }
 
-/// No token may be beyond the vocabulary that the file is said to be of.
+/// Requires that all tokens are within the vocabulary that the file is said to use.
 void check_range(const fs::path& file, const ml::tokens& x, const vocabulary& words, const std::string& by) {
   if (words.size() && x.largest() >= words.size())
     contradiction(file.string() + " has token " + std::to_string(x.largest()) + ", and " + by + " has only " +

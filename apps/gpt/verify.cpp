@@ -35,7 +35,7 @@ class protocol {
       off += d * d, size += w * w;
     }
     const f64 relative = got.size() == wanted.size() ? std::sqrt(size > 0 ? off / size : off) : HUGE_VAL;
-    const bool holds = relative <= tolerance_;  // what is no number does not hold
+    const bool holds = relative <= tolerance_;  // false for a NaN
     all_hold_ = all_hold_ && holds;
     std::printf("%-42s %9zu numbers, error %.2e %s\n", what.c_str(), got.size(), relative,
                 holds ? "" : "TOO LARGE");
@@ -50,9 +50,9 @@ class protocol {
   bool all_hold_ = true;
 };
 
-/// Calls f(parameter, ours, theirs) for each parameter; a key's bias adds the same to all logits of a query,
-/// so softmax takes it away: its gradient is 0, what a program computes for it is rounding, and Adam makes
-/// steps of full length of that.
+/// Calls f(parameter, index, theirs, skips) for each parameter, where skips(i) leaves out the bias of keys.
+/// That bias adds the same number to all logits of a query, and softmax cancels it: its gradient is 0, every
+/// program computes only rounding errors for it, and Adam turns these into steps of full length.
 template <class F>
 void each_pair(const ml::llmc_model& m, const ml::trainer_base& t, std::span<const f32> file, F f) {
   ml::each_llmc_parameter(t.model(), m.config, m.padded, file,
@@ -79,7 +79,7 @@ bool verify(const verification& v) {
   const ml::batch b{.ids = s.ids, .targets = s.targets, .sequences = s.sequences, .length = s.length};
   protocol lines(v.tolerance);
   {
-    // After its first step, what SGD keeps is the gradient.
+    // After its first step, the momentum of SGD is the gradient.
     const std::unique_ptr<machine> wafer = machine_for(v, m, ml::optimizer::sgd());
     ml::trainer_base& t = wafer->run();
     set_weights(t, m.to_weights(t.model()));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The common part of the commands of wsl-mc: each declares its options, and runs when the user has named it.
-// A run prints lines of a name and what it is; it returns the program's exit status, and prints a rate only
-// of what it has verified.
+// A run prints lines of a name and a value, returns the program's exit status, and prints a rate only for
+// verified results.
 #pragma once
 #include <fmt/format.h>
 
@@ -30,8 +30,8 @@ inline std::string text(const wsl::monte_carlo::load& l) {
   return fmt::format("{} to {}, the largest {:.3f} times the mean", l.min, l.max, l.imbalance());
 }
 
-/// Whether a run found the number that was expected, and who expects it. `valid` is more than equality where
-/// rounding may decide.
+/// The comparison of a run's result with the expected number, and the source of that number. `valid` allows
+/// for more than equality where rounding may decide.
 struct verdict {
   wsl::u64 found, expected;
   std::string by;

@@ -42,7 +42,7 @@ verdict compare(const options& o, const fuel_problem& p, const std::vector<cross
   return {right, compared, "the number of particles compared with double precision"};
 }
 
-/// Of points chosen at random only the mean is known: over all particles together it is within four standard
+/// For points chosen at random only the mean is known: over all particles it is within four standard
 /// deviations.
 verdict compare_means(const options& o, const fuel_problem& p,
                       const std::vector<cross_sections<f32>>& found) {

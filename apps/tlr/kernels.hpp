@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Dense matrices that have tiles of low rank: what a field at points of one square does to points of another
-// one. Points are numbered along a Z curve, so that those of a tile are neighbours.
+// Dense matrices that have tiles of low rank: the interactions between points of one square and points of
+// another one. Points are numbered along a Z curve, so that those of a tile are neighbours.
 #pragma once
 #include <complex>
 #include <string>

@@ -66,7 +66,7 @@ void declare(CLI::App& app, fields& f, std::vector<given_option>& given) {
   }
 }
 
-/// The options that only this mode has, as its help shows them; empty if there are none.
+/// The help text of the options that only this mode has; empty if there are none.
 std::string own_options(const fields& f, const std::string& mode) {
   std::string lines;
   for (const field& x : f.all()) {
@@ -101,7 +101,7 @@ std::string params_of_run(const program_words& words, fields& f, const std::vect
   return file.string();
 }
 
-/// A file that is there, or a configuration of that name.
+/// The file of that name if it exists, or else the bundled configuration.
 std::pair<std::string, std::string> configuration(const program_words& words, const std::string& asked) {
   if (asked.empty()) return {words.configurations.front().name, words.configurations.front().text};
   for (const bundled& b : words.configurations)
@@ -144,7 +144,7 @@ std::optional<std::string> parse(int argc, char** argv, const program_words& wor
   }
   const auto [name, text] = configuration(words, file);
   f.read(text, name);
-  // What names one section is stronger than what sets all of them.
+  // An option that names one section overrides an option that sets all of them.
   for (const bool several : {true, false})
     for (const given_option& o : given)
       if ((o.where.size() > 1) == several)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The command line of a trainer: a mode, a params file or one of those that the program brings along, and
-// every field of it as an option, --section.name, or --name, which sets it in all sections that have it.
+// The command line of a trainer: a mode, a params file or a bundled configuration, and every field as an
+// option, --section.name, or --name, which sets it in all sections that have it.
 #pragma once
 #include <optional>
 #include <string>
@@ -17,17 +17,17 @@ struct bundled {
 
 struct program_words {
   std::string name, about;
-  std::vector<std::pair<std::string, std::string>> modes;  ///< and what they do
+  std::vector<std::pair<std::string, std::string>> modes;  ///< their names and descriptions
   /// the first is taken if none is named and model_dir has no run
   std::vector<bundled> configurations;
 };
 
-/// What a run's params.yaml begins with, and the program's name after it.
+/// The first words of a run's params file (params.yaml); the program's name follows.
 inline const std::string params_of = "# The params of a run of ";
 
 /// Reads the command line, the params file and the fields. Returns the mode; none if there is nothing to do
-/// (help was asked for, or the words make no sense), and sets the status to exit with. Throws
-/// std::invalid_argument for a field that is wrong.
+/// (help was asked for, or a word is not known), and sets the exit status. Throws std::invalid_argument for
+/// an invalid field.
 std::optional<std::string> parse(int argc, char** argv, const program_words& words, fields& f, int& status);
 
 }  // namespace train_app

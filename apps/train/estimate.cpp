@@ -19,7 +19,7 @@ namespace ml = wsl::ml;
 using wsl::f64;
 using wsl::i64;
 
-/// A time in the unit that people would use.
+/// A time in a readable unit.
 std::string time_of(f64 seconds) {
   if (seconds < 1) return fmt::format("{:.3f} ms", 1e3 * seconds);
   if (seconds < 120) return fmt::format("{:.1f} s", seconds);
@@ -28,7 +28,7 @@ std::string time_of(f64 seconds) {
   return fmt::format("{:.1f} days", seconds / 86400);
 }
 
-/// Lines with a name each.
+/// A table of named lines.
 class table {
  public:
   explicit table(const wsl::layout& plan) : text_("\n" + wsl::draw(plan) + "\n") {}
@@ -41,7 +41,7 @@ class table {
     }
     line("colors", fmt::format("{} of {}", used, plan.machine().colors));
   }
-  /// Cycles, and whether so many words fit into the memory of a PE.
+  /// Adds the cycles, and whether `words` words fit into the memory of a PE.
   void machine(f64 cycles, i64 words) {
     const wsl::machine& m = wsl::wse2;
     line("cycles of a step, at least", fmt::format("{:.0f}, {} at {:.0f} MHz ({})", cycles,
@@ -63,7 +63,7 @@ class table {
 };
 
 i64 moments(const ml::optimizer& rule) { return rule.how == ml::optimizer::kind::sgd ? 1 : 2; }
-/// Multiply-adds of a token, both ways, for the stages' own work: that of attention.
+/// Multiply-adds of a token, forward and backward, for the work of stages without weights: attention.
 f64 own_work(const ml::network& model, int length) {
   f64 sum = 0;
   for (const auto& s : model.stages()) sum += s->operations(-1, 0, model.width(s->output), length);
@@ -86,13 +86,13 @@ std::string estimate(const ml::network& model, const ml::streaming_settings& how
     if (!t.is_tile()) continue;
     const i64 numbers = static_cast<i64>(t.size()), comes = t.carries_weights ? words_of(numbers) : 0,
               goes = t.returns_gradient() ? numbers : 0;
-    // Of a tile's work a third is done on the way forward.
+    // A third of a tile's work is in the forward pass.
     const f64 work = static_cast<f64>(tokens) * t.of->operations(t.which, t.rows, t.columns, what.length) /
                      2 * (t.backward ? 2 : 1) / 3;
     cycles += std::max(work, static_cast<f64>(comes + goes));
     out += comes, back += goes;
   }
-  // From each server two tiles may wait, and four gradients; the tile at work is f32.
+  // Two tiles and four gradients may wait for each server; the tile in use is f32.
   const i64 largest_tile = static_cast<i64>(schedule.max_size()),
             tiles_in = 2 * how.workers * words_of(largest_tile) + (half ? largest_tile : 0),
             gradients_out = 4 * how.workers * largest_tile;
@@ -138,7 +138,7 @@ std::string estimate(const ml::network& model, const ml::pipeline_settings& how,
             fmt::format("{} .. {}: {:.1f} % of the work, {} with its activations", s.parts.front().of->name,
                         s.parts.back().of->name, 100 * s.work / all, table::of_words(words)));
   }
-  // The busiest strip works all the time but while the pipeline fills and drains.
+  // The busiest strip works all the time except while the pipeline fills and drains.
   const f64 of_micro = busiest / 2 * static_cast<f64>(tokens) / micro;
   of.machine(of_micro * (micro + strips.count() - 1), largest);
   return of.text();

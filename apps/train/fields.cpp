@@ -55,14 +55,14 @@ std::string limits(const field& f) {
   return words;
 }
 
-/// The pairs of a map with those that `<<` merges into it, which are weaker than its own; what is nearer is
-/// stronger. Keys that stand twice are refused.
+/// The pairs of a map with those that `<<` merges into it. The map's own pairs override merged ones, and a
+/// nearer map overrides a farther one. Duplicate keys are refused.
 std::vector<std::pair<std::string, YAML::Node>> pairs_of(const YAML::Node& map, const std::string& file,
                                                          const std::string& what) {
   if (!map.IsMap()) refuse(place(file, map), what + " is a map of fields, not " + shown(map));
   std::vector<std::pair<std::string, YAML::Node>> all;
   std::map<std::string, int> lines;
-  std::vector<YAML::Node> merged, waiting;  // the last of those that wait is the next
+  std::vector<YAML::Node> merged, waiting;  // a stack: the last one waiting is merged next
   const auto merges = [&](const YAML::Node& from) {
     if (!from.IsSequence()) return waiting.push_back(from);
     for (std::size_t i = from.size(); i-- > 0;) waiting.push_back(from[i]);
@@ -138,7 +138,7 @@ void declare(fields& part, rate_part& p) {
   part.add("learning_rates", p.learning_rates, "").at_least(0);
 }
 
-/// Reads nodes as one field's values; says what is wrong with them.
+/// Reads nodes as the values of one field; reports mistakes in them.
 struct reader {
   const field& f;
   const std::string& where;  // the file, or the option
@@ -236,7 +236,8 @@ bool is_same(const std::string& a, const std::string& b) {
   return lower(a) == lower(b) || (is_number(a, x) && is_number(b, y) && x == y);
 }
 
-/// Refuses a value of a field without effect that is none, or that would have one.
+/// Checks the value of a field without effect: refuses one of a wrong kind, and one that would have an
+/// effect.
 void check_without_effect(const field& f, const YAML::Node& value, const std::string& where) {
   const std::string text = value.IsScalar() ? value.Scalar() : "";
   if (!f.choices.empty()) {
@@ -268,7 +269,7 @@ YAML::Node parsed(const std::string& text, const std::string& where) {
   }
 }
 
-/// What is as nobody gave it is left out.
+/// Members that have their default value are left out.
 std::string text_of(const rate_part& p) {
   rate_part given = p, usual;
   fields of_given, of_usual;
@@ -285,7 +286,7 @@ std::string text_of(const std::pair<std::string, f64>& p) {
   return YAML::Dump(YAML::Node(p.first)) + ": " + text_of(p.second);
 }
 
-/// A number outside its limits is one that was not given.
+/// A number outside its limits stands for a value that was not given.
 struct writer {
   const field& f;
   std::string operator()(std::monostate) const { return ""; }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The fields of a params file, declared once: their sections, names, types and limits, and where their values
-// go. What is read from a YAML file (the V1 form of the Cerebras Model Zoo) or from the command line is
-// checked by the same declaration, and so is a unique sentence for each mistake: params.yaml:14:
+// The fields of a params file, declared once: their sections, names, types and limits, and the variables for
+// their values. Values from a YAML file (the V1 form of the Cerebras Model Zoo) and from the command line are
+// checked by the same declaration, which also gives each mistake a sentence of its own: params.yaml:14:
 // model.hiden_size is no field; the nearest is hidden_size
 #pragma once
 #include <functional>
@@ -21,7 +21,7 @@ namespace train_app {
 using wsl::f64;
 using wsl::i64;
 
-/// A part of a learning-rate schedule, as it is written.
+/// A part of a learning-rate schedule, as written in the file.
 struct rate_part {
   std::string scheduler = "Constant", mode = "triangular", anneal_strategy = "cos";
   f64 learning_rate = 0, initial_learning_rate = 0, end_learning_rate = 0, power = 1, decay_rate = 1,
@@ -41,15 +41,16 @@ struct field {
                               std::vector<f64>*, rate_parts*, numbers_by_name*>;
 
   std::string section, name, help;
-  target where;                         ///< none: a field that is accepted and has no effect here
-  std::function<void()> reset = [] {};  ///< to what it is when nobody gives it
+  /// the variable for the value; none: a field that is accepted and has no effect here
+  target where;
+  std::function<void()> reset = [] {};  ///< restores the default value
   std::vector<std::string> old_names = {};
-  std::vector<std::string> choices = {};  ///< of a word; empty: any
+  std::vector<std::string> choices = {};  ///< the allowed words; empty: any
   f64 least = -1e300, most = 1e300;
   bool above_least = false;
-  bool is_kept = true;    ///< in the params of a run, for those who go on with it
-  std::string kind = {};  ///< of the values of a field without effect: what `no_effect` was given
-  /// where the value was given: a file and line, or an option; empty: the default
+  bool is_kept = true;    ///< it is stored in the params of a run, from which the run can be resumed
+  std::string kind = {};  ///< the kind of values of a field without effect, from `no_effect`
+  /// the source of the value: a file and line, or an option; empty: the default
   std::string given = {};
 
   field& at_least(f64 n) { return least = n, *this; }
@@ -78,15 +79,15 @@ class fields {
                                    .where = &target,
                                    .reset = [&target, first = target] { target = first; }});
   }
-  /// Fields that files have and that change no result here, whatever their value; a note says so when one is
-  /// given. `kind` is "true or false", "a number", "a word" or "a list", and other values are refused.
+  /// Fields that occur in files and change no result here, whatever their value; a note reports it when one
+  /// is given. `kind` is "true or false", "a number", "a word" or "a list", and other values are refused.
   void no_effect(const std::string& kind, std::initializer_list<const char*> names) {
     for (const char* name : names)
       all_.push_back(
           {.section = now_, .name = name, .help = "accepted, no effect", .where = {}, .kind = kind});
   }
-  /// A field of which this program honours only some values, since it does what they say in any case; another
-  /// would change the result, and is refused.
+  /// A field of which only these values are accepted, because the program behaves so in any case; another
+  /// value would change the result, and is refused.
   void honours(const char* name, std::vector<std::string> values) {
     all_.push_back({.section = now_,
                     .name = name,
@@ -94,27 +95,27 @@ class fields {
                     .where = {},
                     .choices = std::move(values)});
   }
-  /// What to say of the values when all are known; empty for nothing.
+  /// Adds a function that comments on the values when all are known; an empty text is no comment.
   void remark(std::function<std::string()> f) { remarks_.push_back(std::move(f)); }
 
-  /// Reads a file's text. Throws std::invalid_argument with the file's name, the line and what is wrong.
+  /// Reads a file's text. Throws std::invalid_argument with the file's name, the line and the mistake.
   void read(const std::string& text, const std::string& file);
-  /// Reads one value as it stands after `option` on the command line; null takes away what a file gave.
+  /// Reads the value after `option` on the command line; null removes the value that a file gave.
   void read_option(field& f, const std::string& value, const std::string& option);
   /// Reads the fields of one section from a map.
   void read_section(const YAML::Node& map, const std::string& section, const std::string& file);
 
   std::vector<field>& all() { return all_; }
   const std::vector<field>& all() const { return all_; }
-  /// Those of that name, in one section or several; of "section.name" exactly that.
+  /// The fields of that name, in one section or several; for "section.name" exactly that field.
   std::vector<field*> named(std::string_view name);
   /// Whether the command line gave the only field of that name.
   bool is_asked(std::string_view name) { return named(name).front()->given.starts_with("--"); }
   /// All values, as a file.
   std::string text() const;
-  /// The values that a run keeps for whoever goes on with it.
+  /// The values that a run stores so that it can be resumed.
   std::string kept_text() const;
-  /// What is worth saying about what was read.
+  /// Notes for the user about the fields that were read.
   std::vector<std::string> notes() const;
 
  private:

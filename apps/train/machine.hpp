@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A wafer that trains in the way that `execution_strategy` and the precision name, with one vocabulary for
-// all ways. Who uses it compiles no trainer: that is done once for each, by machine_of.hpp where a machine is
-// made.
+// A wafer that trains by the `execution_strategy` and in the precision of the params, with one interface for
+// all of them. Users of this header compile no trainer; each trainer is compiled once, where machine_of.hpp
+// makes a machine of it.
 #pragma once
 #include <memory>
 #include <string>
@@ -20,19 +20,20 @@ class machine {
   virtual wsl::f64 evaluate(const wsl::ml::batch& b) = 0;
   virtual std::vector<wsl::f32> predict(const wsl::ml::batch& b) = 0;
   virtual std::vector<wsl::f32> logits() = 0;
-  /// Where the last step of training went.
+  /// A breakdown of the time of the last training step.
   virtual std::string report() const = 0;
   virtual wsl::ml::trainer_base& run() = 0;
-  /// What this process needs of a batch.
+  /// The part of a batch that this process needs.
   virtual wsl::ml::batch_part part() = 0;
 
   wsl::i64 steps() { return run().steps(); }
 };
 
-/// Weights stay where their layers are; ranks.hpp has the machines to which they stream.
+/// A machine for pipelined execution, where weights stay with their layers; ranks.hpp has the machines for
+/// weight streaming.
 std::unique_ptr<machine> pipeline(wsl::ml::network n, const wsl::ml::optimizer& rule,
                                   const wsl::ml::pipeline_settings& how);
-/// Its layout.
+/// The layout of a pipeline.
 wsl::layout pipeline_plan(int strips);
 
 }  // namespace train_app

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A machine that is one of the trainers of wsl/ml. Only who makes one includes this.
+// A machine made of one of the trainers of wsl/ml. Only the sources that make one include this header.
 #pragma once
 #include <wsl/ml/train/pipelined_trainer.hpp>
 #include <wsl/ml/train/trainer.hpp>
@@ -31,7 +31,7 @@ class machine_of final : public machine {
   Trainer trainer_;
 };
 
-/// The layout of weight streaming with such weights.
+/// The layout of weight streaming with weights of this format.
 inline wsl::layout plan_of(const wsl::ml::streaming_settings& how, weights_as as) {
   return as == weights_as::bf16 ? wsl::ml::bfloat16_trainer::plan(how.workers, how.num_csx)
                                 : wsl::ml::trainer::plan(how.workers, how.num_csx);

@@ -227,7 +227,7 @@ void declare_checkpoint_options(fields& f, common_params& p) {
 void complete(common_params& p) {
   if (!p.eval_input.batch_size) p.eval_input.batch_size = p.train_input.batch_size;
   if (p.run.workers) return;
-  // Of the first process, so that all lay out the same wafer.
+  // The number of cores is that of the first process, so that all lay out the same wafer.
   const int sequences = std::max(1, p.train_input.batch_size / p.run.num_csx);
   i64 cores[] = {static_cast<i64>(std::max(1u, std::thread::hardware_concurrency()))};
   ranks::share(cores);
@@ -241,7 +241,7 @@ void check_strategy(const run_params& r) {
 
 namespace {
 
-/// What a rule does not have must be as nobody gave it.
+/// Settings that an optimizer does not have must have their default values.
 void check_optimizer(const optimizer_params& o) {
   const optimizer_params usual;
   const bool is_sgd = o.type == "sgd" || o.type == "SGD";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The sections that every trainer has: train_input, eval_input, optimizer, runconfig, and of the model its
-// precision. Names and meanings are those of the Cerebras Model Zoo's V1 form; what is new here is said in
-// its help.
+// The sections that every trainer has: train_input, eval_input, optimizer, runconfig, and the precision of
+// the section `model`. Names and meanings are those of the Cerebras Model Zoo's V1 form; the help text of a
+// field tells if it is new here.
 #pragma once
 #include <filesystem>
 #include <wsl/ml/optim/optimizer.hpp>
@@ -19,7 +19,7 @@ struct input_params {
   bool drop_last = true;
 };
 
-/// What a weight is on its way to a wafer; all that is computed is f32.
+/// The format of weights that travel to a wafer; all computations are in f32.
 enum class weights_as { f32, bf16 };
 std::string word_of(weights_as as);
 
@@ -30,7 +30,7 @@ struct precision_params {
   weights_as weights() const {
     return mixed && (bfloat16 || half == "bfloat16") ? weights_as::bf16 : weights_as::f32;
   }
-  /// What somebody who asked for something else should know; empty for nothing.
+  /// A note for users who asked for another precision; empty if there is none.
   std::string remark() const;
 };
 
@@ -54,7 +54,7 @@ struct run_params {
   i64 seed = 1;
   f64 peak_gflops = 0;
   bool save_initial_checkpoint = false, autoload_last_checkpoint = true, override_model = false;
-  bool checkpoint_asked = false;  ///< checkpoint_path is of the command line, not of a params file
+  bool checkpoint_asked = false;  ///< checkpoint_path was given on the command line, not in a params file
   int max_checkpoints = 0, num_csx = 1, workers = 0, strips = 4, threads = 0;
 };
 
@@ -70,13 +70,14 @@ void declare_input(fields& f, input_params& p, bool trains);
 void declare_precision(fields& f, precision_params& p);
 void declare_optimizer(fields& f, optimizer_params& p);
 void declare_run(fields& f, run_params& p);
-/// What only the command line says, and what is to be said of fields of several sections. After all others.
+/// Declares the fields that only the command line has, and comments on fields of several sections. Call it
+/// after all other declarations.
 void declare_checkpoint_options(fields& f, common_params& p);
-/// Sets what nobody gave and what depends on other fields or on this computer; together with all processes.
+/// Sets the fields that were not given and depend on other fields or on this computer; collective.
 void complete(common_params& p);
-/// What does not depend on one field alone. Throws std::invalid_argument.
+/// Checks conditions on several fields. Throws std::invalid_argument.
 void check(const common_params& p);
-/// The part of it that says where layers and batches lie.
+/// The part of this check that concerns the placement of layers and batches.
 void check_strategy(const run_params& r);
 
 }  // namespace train_app

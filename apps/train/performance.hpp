@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How fast a run was, and how much of what its computers can do that is.
+// The performance of a run, and its utilization of the computers.
 #pragma once
 #include <string>
 #include <wsl/ml/run/throughput.hpp>
@@ -8,25 +8,26 @@
 
 namespace train_app {
 
-/// Operations a second of products of f32 tiles that stay in a core's cache, the fastest way in which this
-/// program multiplies, by so many threads at a time (0: one a core, or WSL_THREADS): the best of some rounds,
-/// which take about 20 ms. A data sheet says somewhat more.
+/// The measured peak of this computer in operations a second: products of f32 tiles that stay in a core's
+/// cache, which is the fastest multiplication of this program, on `threads` threads at a time (0: one for
+/// each core, or WSL_THREADS). It is the best of some rounds, which take about 20 ms. The number of a data
+/// sheet is somewhat higher.
 wsl::f64 measured_peak(int threads);
 
 struct performance {
-  const wsl::ml::throughput& speed;  ///< in samples
-  wsl::i64 tokens;                   ///< of a sample
-  /// operations of a sample, and those that all computers together can do in a second
+  const wsl::ml::throughput& speed;  ///< in samples a second
+  wsl::i64 tokens;                   ///< the number of tokens of a sample
+  /// operations of a sample, and the peak of all computers in operations a second
   wsl::f64 flops, peak;
-  std::string weights;  ///< what they travelled as
+  std::string weights;  ///< the format of travelling weights
 
   wsl::f64 flops_per_second() const { return speed.global_rate() * flops; }
   wsl::f64 utilization() const { return flops_per_second() / peak; }
-  /// With the Model Zoo's keys, and what flops_utilization was made of.
+  /// JSON with the Model Zoo's keys, and the numbers that flops_utilization is computed from.
   std::string json() const;
 };
 
-/// Where a step went.
+/// A table of the time of a step.
 std::string table_of(const wsl::ml::step_report& r);
 std::string table_of(const wsl::ml::pipeline_report& r);
 

@@ -9,24 +9,26 @@ namespace train_app::ranks {
 
 int rank();
 int size();
-/// Who prints and writes files.
+/// Whether this process is the one that prints and writes files.
 inline bool root() { return rank() == 0; }
 
-/// What is said to be called together is called by all processes, in the same order.
-/// Weights stream to wafers that are shared out to the processes; together.
+// All processes must call the functions marked "collective", in the same order.
+
+/// A machine for weight streaming, whose wafers are distributed over the processes; collective.
 std::unique_ptr<machine> streaming(wsl::ml::network n, const wsl::ml::optimizer& rule,
                                    const wsl::ml::streaming_settings& how, weights_as as);
-/// Its layout.
+/// The layout of weight streaming.
 wsl::layout streaming_plan(const wsl::ml::streaming_settings& how, weights_as as);
-/// The sum of everybody's numbers; together.
+/// The sum of all processes' numbers; collective.
 wsl::i64 sum(wsl::i64 mine);
-/// Whether anybody says yes; together.
+/// Whether it is true on any process; collective.
 inline bool any(bool mine) { return sum(mine) > 0; }
-/// Everybody has the first process's numbers; together.
+/// Copies the first process's numbers to all others; collective.
 void share(std::span<wsl::i64> numbers);
-/// Whether no process before this one ends with the same sentence.
+/// Whether no earlier process ends with the same sentence.
 bool first_to_say(const std::string& sentence);
-/// Throws an error, on all, that names the first process that has another number than the first; together.
+/// Throws an error on all processes that names the first one whose number differs from that of process 0;
+/// collective.
 void require_same(wsl::u64 number, const std::string& what);
 
 }  // namespace train_app::ranks

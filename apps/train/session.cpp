@@ -36,7 +36,7 @@ extern "C" void stop_running(int signal) {
   if (running) running->stop();
 }
 
-/// Says a line of the field's form on stdout, at once, and once.
+/// Prints a line in the form of the Model Zoo on stdout, unbuffered, from one process only.
 template <class First, class... Args>
 void say(const char* format, First first, Args... rest) {
   if (!ranks::root()) return;
@@ -70,7 +70,7 @@ ml::pipeline_settings pipelining_of(const common_params& p) {
 }
 bool in_pipeline(const common_params& p) { return p.run.execution_strategy == "pipeline"; }
 
-/// Shows how far a run is, once.
+/// A progress display, on one process only.
 std::unique_ptr<wsl::progress> progress_of(const char* what, i64 total) {
   return ranks::root()
              ? std::make_unique<wsl::progress>(what, static_cast<u64>(total))
@@ -125,7 +125,7 @@ session::session(common_params p, std::string params_text, task t)
   if (in_pipeline(params_) && ranks::size() > 1)
     throw std::invalid_argument("a pipeline's layers lie on one wafer, in one process; mpirun has started " +
                                 std::to_string(ranks::size()));
-  task_.model();  // refuses sizes that do not fit, before anything is written
+  task_.model();  // throws for sizes that do not fit, before anything is written
 }
 
 i64 session::steps_per_epoch() const {
@@ -174,7 +174,7 @@ void session::require_same() const {
     ranks::require_same(d->count ? ml::fingerprint_of(*d) : 0, "set of data");
 }
 
-/// The first process reads it, which has all numbers; the others learn where the run is.
+/// The first process has all numbers and reads the checkpoint; the others receive the position of the run.
 ml::data_position session::load(const std::string& checkpoint) {
   ml::trainer_base& t = wafer().run();
   ml::data_position data;
@@ -186,7 +186,8 @@ ml::data_position session::load(const std::string& checkpoint) {
   return {.seed = static_cast<u64>(at[2]), .epoch = at[3], .example = at[4]};
 }
 
-/// A run keeps the weights that it began with; from elsewhere, and to be looked at, both come in.
+/// A run keeps the format of the weights that it began with; a checkpoint from elsewhere, or for evaluation,
+/// may have either.
 void session::check_weights(const std::string& checkpoint, bool trains) const {
   const ml::text_by_name facts = ml::checkpoint(checkpoint).facts();
   const auto fact = facts.find("weights");
@@ -205,7 +206,8 @@ void session::check_weights(const std::string& checkpoint, bool trains) const {
       are.c_str());
 }
 
-/// Whether a checkpoint is of this model, of these tokens, and of weights that go on so.
+/// Requires that a checkpoint has this model, this vocabulary, and weights of a format with which it can be
+/// resumed.
 void session::require_fit(const std::string& checkpoint, bool trains) const {
   require_same_model(checkpoint, task_.architecture, params_.run.override_model);
   if (fact_of(checkpoint, "vocabulary") != task_.vocabulary)
@@ -235,10 +237,10 @@ void session::save(const ml::batches& data) {
   const ml::checkpoints folder(params_.run.model_dir, params_.run.max_checkpoints);
   try {
     say("Saved checkpoint %s\n", ml::save_checkpoint(folder, wafer().run(), data.position(),
-                                              {{"params", params_text_},
-                                               {"model", lines_of(task_.architecture)},
-                                               {"vocabulary", task_.vocabulary},
-                                               {"weights", word_of(params_.precision.weights())}})
+                                                     {{"params", params_text_},
+                                                      {"model", lines_of(task_.architecture)},
+                                                      {"vocabulary", task_.vocabulary},
+                                                      {"weights", word_of(params_.precision.weights())}})
                                      .c_str());
   } catch (const std::runtime_error& e) {
     const auto last = folder.newest();
@@ -247,7 +249,7 @@ void session::save(const ml::batches& data) {
   }
 }
 
-/// What the folder has of the curve up to a step.
+/// The loss curve of the run's folder up to a step.
 ml::loss_curve session::curve_until(i64 step) const {
   if (!std::filesystem::exists(file("loss.csv"))) return {};
   try {
@@ -261,7 +263,7 @@ ml::loss_curve session::curve_until(i64 step) const {
 }
 
 void session::train(bool and_eval) {
-  // so that a limit on the size of files is an error with a name, as a full disk is
+  // so that a limit on the size of files is reported as an error, like a full disk
   std::signal(SIGXFSZ, SIG_IGN);
   const run_params& r = params_.run;
   require_same();
@@ -339,7 +341,7 @@ void session::train(bool and_eval) {
   });
   if (r.save_initial_checkpoint && first == 0) save(data);
 
-  // Of all processes, measured at the same time.
+  // The sum over all processes, measured at the same time.
   const f64 peak = r.peak_gflops > 0
                        ? 1e9 * r.peak_gflops
                        : static_cast<f64>(ranks::sum(static_cast<i64>(measured_peak(r.threads))));
@@ -391,7 +393,7 @@ evaluation session::evaluate() {
     sum += t.evaluate(b.view()) * count;
     const std::vector<wsl::f32> logits = t.logits();
     const std::size_t classes = logits.size() / b.targets.size();
-    // What others have read, they count.
+    // Each process counts the part of the batch that it has read.
     const auto tokens = static_cast<std::size_t>(b.length);
     const ml::batch_part mine = t.part();
     for (std::size_t i = static_cast<std::size_t>(mine.begin_in(b.sequences)) * tokens;
@@ -418,7 +420,7 @@ void session::eval() {
       100 * e.accuracy);
 }
 
-/// What a run would be refused for before its first step.
+/// Throws for problems that would stop a run before its first step: too little memory, or invalid batches.
 void session::require_memory_and_batches() const {
   for (const auto& [data, input, drop_last] :
        {std::tuple(&task_.train, &params_.train_input, true),

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What a trainer does with a model and its data, whichever they are: train, evaluate, say what a run would
-// take. A run lives in its folder: checkpoints, loss.csv and loss.svg, performance.json, the params as they
-// were, and events for TensorBoard in train/ and eval/. Killed at any moment and started again with the same
-// command, it goes on from its last checkpoint to the same bits. Started by mpirun, its wafers are shared out
-// to the processes; only the first prints and writes.
+// The modes of a trainer, for any model and data: train, evaluate, and estimate the cost of a run. The state
+// of a run is in its folder: checkpoints, loss.csv and loss.svg, performance.json, the params of the run, and
+// events for TensorBoard in train/ and eval/. A run that was killed at any moment and is started again with
+// the same command resumes from its last checkpoint and reaches the same bits. If mpirun starts it, its
+// wafers are distributed over the processes; only the first prints and writes.
 #pragma once
 #include <wsl/ml/data/batches.hpp>
 #include <wsl/ml/run/loss_curve.hpp>
@@ -13,26 +13,27 @@
 
 namespace train_app {
 
-/// What a model is, in words: names of fields and their values, of all that its shapes do not tell.
+/// The description of a model in words: names and values of the fields that its shapes do not determine.
 using named_words = std::vector<std::pair<std::string, std::string>>;
 
-/// What an application trains.
+/// The model and the data that an application trains.
 struct task {
   std::string program;  ///< its name
   std::function<wsl::ml::network()> model;
-  std::string model_words, data_words;         ///< for people
-  named_words architecture = {};               ///< kept with the model, and compared by whoever takes it
+  std::string model_words, data_words;         ///< descriptions for people
+  named_words architecture = {};               ///< stored with the model, and compared when it is loaded
   wsl::ml::dataset train = {}, held_out = {};  ///< one that is not needed may be empty
-  /// sets the weights that a fresh run begins with; none: by their seed
+  /// sets the initial weights of a new run; none: they are drawn from the seed
   std::function<void(wsl::ml::trainer_base&)> begin = {};
-  /// of parameters: a name, and patterns of theirs
+  /// groups of parameters: a name, and patterns of the parameters' names
   std::vector<std::pair<std::string, std::vector<std::string>>> groups = {};
-  /// kept with the model: what its tokens mean; empty for none
+  /// stored with the model: the vocabulary of its tokens; empty for none
   std::string vocabulary = {};
 };
 
 struct evaluation {
-  f64 loss = 0, accuracy = 0;  ///< of the held-out targets, the mean and how many are the argmax class
+  /// over the held-out targets: the mean, and the part of them that are the argmax class
+  f64 loss = 0, accuracy = 0;
   i64 batches = 0, samples = 0;
 };
 
@@ -43,13 +44,13 @@ class session {
   /// Trains to the last step; with `and_eval` evaluates every eval_frequency steps and at the end.
   void train(bool and_eval);
   void eval();
-  /// Says what would be trained, on what and for how long. Throws what `train` would throw before its first
-  /// step.
+  /// Prints what would be trained, on which data and for how long. Throws the errors of `train` before its
+  /// first step.
   void validate();
-  /// Says where everything would be on a wafer and what a step would take, without running it.
+  /// Prints the placement on a wafer and the estimated cost of a step, without running it.
   void compile() const;
 
-  /// What the program exits with: 0, or 128 and the signal that has stopped a run before its last step.
+  /// The exit status of the program: 0, or 128 plus the signal that has stopped a run before its last step.
   int status() const { return status_; }
 
  private:
@@ -78,25 +79,25 @@ class session {
   int status_ = 0;
 };
 
-/// Compares the model that a checkpoint is of with the one that is asked for. Throws std::invalid_argument
-/// with all that differs, or with `override_it` only says it.
+/// Compares the model of a checkpoint with the requested one. Throws std::invalid_argument with all
+/// differences, or with `override_it` only prints them.
 void require_same_model(const std::string& checkpoint, const named_words& ours, bool override_it);
 
 /// The checkpoint to evaluate, or to sample from: the one that the command line names, the newest whole one
-/// of the folder, or the one of the params; empty if there is none. Those that are not whole are named on
-/// stderr.
+/// of the folder, or the one of the params; empty if there is none. Incomplete ones are named on stderr.
 std::string checkpoint_to_look_at(const run_params& r);
-/// The same to train from: a run that began with a checkpoint from elsewhere goes on from its own.
+/// The checkpoint to train from, likewise; but a run that began with a checkpoint from elsewhere resumes from
+/// its own.
 std::string checkpoint_to_train_from(const run_params& r);
 
-/// What a checkpoint says of itself under a name.
+/// The entry of a checkpoint's metadata with this name.
 std::string fact_of(const std::string& checkpoint, const std::string& name);
-/// Gives a machine all that a checkpoint has of a run.
+/// Loads the state of a run from a checkpoint into a machine.
 void load(const std::string& checkpoint, machine& m);
 
-/// The modes that every application has, and what they do.
+/// The modes that every application has, with their descriptions.
 std::vector<std::pair<std::string, std::string>> common_modes();
-/// Does what one of them says. Returns whether it is one of them.
+/// Runs a mode. Returns whether it is one of them.
 bool run_mode(const std::string& mode, session& s);
 
 }  // namespace train_app

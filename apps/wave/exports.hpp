@@ -10,7 +10,7 @@ namespace wave_app {
 /// The field of x * y * z cells, z fastest, as a legacy VTK file of structured points; lengths in m.
 std::string vtk(const std::vector<wsl::f32>& field, const wsl::wave25::cells& size, wsl::f64 spacing);
 
-/// A line for each step: the time in s and what each receiver recorded, with all digits.
+/// A table with a line for each step: the time in s and the sample of each receiver, with all digits.
 std::string csv(const std::vector<std::vector<wsl::f32>>& traces, const wsl::wave25::problem& p);
 
 }  // namespace wave_app

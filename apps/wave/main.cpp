@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// wsl-wave: the acoustic wave equation from the command line. It marches to the next thing that is due, a
-// snapshot, a checkpoint or the end, and does it. What it writes does not depend on whether, and where, it
-// was interrupted and resumed.
+// wsl-wave solves the acoustic wave equation from the command line. It advances to the next event, a
+// snapshot, a checkpoint or the end, and handles it. Its output does not depend on whether, and where, it was
+// interrupted and resumed.
 #include <fmt/format.h>
 
 #include <cstdio>

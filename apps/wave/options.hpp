@@ -16,11 +16,11 @@ struct options {
   std::filesystem::path out;
   wsl::i64 snapshot_every = 0, checkpoint_every = 0;  ///< steps; 0 for never
   bool svg = true, vtk = false, resume = false;
-  slice drawn;  ///< by snapshots
+  slice drawn;  ///< the slice that snapshots draw
 };
 
-/// Reads and checks everything, and throws before any work starts; nothing where the user only asked for
-/// help, which is printed then. `status` is what the program returns in that case.
+/// Reads and checks everything, and throws before any work starts. Returns nothing if the user only asked for
+/// help, which is printed; `status` is then the exit status of the program.
 std::optional<options> parse(int argc, char** argv, int& status);
 
 }  // namespace wave_app

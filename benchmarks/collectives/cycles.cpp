@@ -73,7 +73,8 @@ class table_of_cycles {
     constexpr collective::reduce<f32> automatic{.first = 0, .among = each_row, .words = words};
     constexpr collective::reduce<f32> of_eight{.first = 0, .among = each_row, .words = words, .colors = 8};
     constexpr collective::reduce<f32> star{.first = 0, .among = each_row, .how = tactic::star, .colors = 2};
-    constexpr collective::reduce<f32> grouped{.first = 0, .among = each_row, .words = words, .how = tactic::grouped_star};
+    constexpr collective::reduce<f32> grouped{
+        .first = 0, .among = each_row, .words = words, .how = tactic::grouped_star};
     constexpr all_reduce<f32> total{.first = 0, .among = each_row, .words = words < 2 ? 2 : words};
     constexpr ring_all_reduce<f32> ring{.first = 0};
     constexpr shift<f32> next{.first = 0};

@@ -8,7 +8,8 @@ namespace bench {
 
 struct cycles_of_case {
   std::string collective;
-  int pes, words, colors;  ///< that its paths have; of an automatic choice, that they may have
+  /// `colors` is the number of colors of its paths; for an automatic choice, the largest allowed number
+  int pes, words, colors;
   double formula, measured;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// support/copy/copy_block.hpp beside std::memcpy, within the first cache and beyond it: what justifies code
-// for certain processors. A copy of a block whose ends were just written follows two stores of single words.
+// support/copy/copy_block.hpp beside std::memcpy, within the first cache and beyond it; the difference has to
+// justify code for certain processors. A copy of a block whose ends were just written follows two stores of
+// single words.
 #include <benchmark/benchmark.h>
 #include <cstring>
 #include <vector>

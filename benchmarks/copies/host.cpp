@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// How fast arrays of the host come into the memories of PEs and back, per second of the host's clock: copies
-// in both orders, one block for each row or column, and streams; beside them a plain copy of as many bytes.
-// Every copy is checked word by word.
+// The throughput of transfers between arrays of the host and the memories of PEs, in wall-clock time: copies
+// in both orders, one block for each row or column, and streams, beside a plain copy of as many bytes. Every
+// copy is checked word by word.
 #include <benchmark/benchmark.h>
 #include <algorithm>
 #include <cstring>

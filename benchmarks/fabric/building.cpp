@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A fabric of the size of a whole wafer: how long it takes to check the layout and to build it, and what a PE
-// costs beside the program's own members.
+// A fabric of the size of a whole wafer: the time to check the layout and to build it, and the memory of a PE
+// beyond the program's own members.
 #include <malloc.h>
 
 #include <memory>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Arrays from neighbour to neighbour: every PE of an even column sends to the next. The receivers' memory is
-// the end of the way, as in memcpy, with which this is compared; but there each burst is copied once, and
-// nobody is told.
+// Arrays from neighbour to neighbour: every PE of an even column sends to the next. The words end in the
+// receivers' memory, as with memcpy, the peer of this benchmark; but memcpy copies each burst once and
+// notifies no receiver.
 #include "bursts.hpp"
 
 #include <cstring>

@@ -9,7 +9,7 @@ namespace bench {
 
 inline constexpr wsl::color<wsl::f32> stream{0};
 
-/// What burst number k, counted down, carries in its first and last word; the words between are 1.
+/// The first and the last word of burst number k, counted down; the words between are 1.
 constexpr wsl::f32 mark(int k) { return static_cast<wsl::f32>(k % 128); }
 constexpr wsl::f64 sum_of_marks(int bursts) {
   wsl::f64 sum = 0;
@@ -33,8 +33,8 @@ struct burst_sender {
     me.async(wsl::mov(wsl::fabout(stream), wsl::mem(data)), wsl::then<&burst_sender::next>());
   }
 
-  using tasks = wsl::task_list<wsl::launch<&burst_sender::start>, wsl::local<&burst_sender::next>,
-                               wsl::sends<stream>>;
+  using tasks =
+      wsl::task_list<wsl::launch<&burst_sender::start>, wsl::local<&burst_sender::next>, wsl::sends<stream>>;
 };
 
 /// Moves each burst into its memory.
@@ -84,8 +84,8 @@ struct burst_adder {
            data[words / 2] == static_cast<wsl::f32>(bursts) / 2;
   }
 
-  using tasks = wsl::task_list<wsl::launch<&burst_adder::start>, wsl::local<&burst_adder::take>,
-                               wsl::reads<stream>>;
+  using tasks =
+      wsl::task_list<wsl::launch<&burst_adder::start>, wsl::local<&burst_adder::take>, wsl::reads<stream>>;
 };
 
 }  // namespace bench

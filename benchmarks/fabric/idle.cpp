@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the PEs that do nothing cost: one wavelet runs to and fro along a row while the rest of the grid
-// waits. A hop should take as long on 512 x 512 PEs as on 8 x 8.
+// The cost of idle PEs: one wavelet runs to and fro along a row while the rest of the grid waits. A hop
+// should take as long on 512 x 512 PEs as on 8 x 8.
 #include "measure.hpp"
 
 namespace {

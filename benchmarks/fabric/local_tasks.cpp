@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How often tasks start: on every PE two local tasks activate each other.
+// The rate at which tasks start: on every PE two local tasks activate each other.
 #include "measure.hpp"
 
 namespace {

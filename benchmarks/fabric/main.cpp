@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What the fabric does in a second: scripts/bench wavelets. Without options every case runs five times, in an
-// order that is drawn anew each time, so that what disturbs the computer disturbs all alike. The table holds
-// medians; ratios are within one run.
+// The throughput of the fabric: scripts/bench wavelets. Without options every case runs five times, in an
+// order that is drawn anew each time, so that disturbances of the computer affect all cases alike. The table
+// holds medians; ratios are within one run.
 #include <string_view>
 #include <vector>
 

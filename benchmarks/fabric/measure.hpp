@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// How a case becomes a number of the table. A case is a struct: its constructor builds what is measured,
-// run() runs it once and says how many things it moved, and check() compares, after the last run, what has
-// arrived with what should have. Who measures something else, bytes for instance, returns it from run() and
-// takes the unit `plain`.
+// The measurement of a case for the table. A case is a struct: its constructor builds the object of the
+// measurement, run() runs it once and returns the number of things that it moved, and check(), after the last
+// run, compares the results with the expected ones. A case that measures another quantity, bytes for
+// instance, returns it from run() and uses the unit `plain`.
 #pragma once
 #include <benchmark/benchmark.h>
 
@@ -14,8 +14,8 @@
 
 namespace bench {
 
-/// What the table prints of a number of things and the time they took: things a second, time for one, or the
-/// number itself.
+/// The quantity that the table prints for a number of things and their time: things a second, the time for
+/// one, or the number itself.
 enum class unit { mega_per_second, giga_per_second, nanoseconds, microseconds, milliseconds, seconds, plain };
 
 /// The unit of a row; `table` learns it here.
@@ -24,7 +24,7 @@ void set_unit(const std::string& row, unit u);
 /// One measured run. A function of its own, so that a tool can count the instructions in it.
 double measured(const std::function<double()>& run);
 
-/// A benchmark that moved something wrong has no number.
+/// A benchmark with a wrong result has no number.
 inline void require(bool right, const std::string& otherwise) {
   if (right) return;
   std::fprintf(stderr, "wavelets: %s\n", otherwise.c_str());
@@ -51,11 +51,11 @@ bool add(const std::string& row, const std::string& who, unit u, int runs, Argum
   return true;
 }
 
-/// The choice of engine of most rows: one thread.
+/// The engine of most rows, with one thread.
 inline wsl::threaded on_threads(int n) { return wsl::threaded{.threads = n}; }
-/// One thread and one partition: what is written is seen at once, and nobody waits for a superstep to end.
-/// Two threads that were as free would be twice as fast at best; what they lack is the most that being
-/// deterministic can cost.
+/// One thread and one partition: words are visible to readers at once, and no thread waits for a superstep to
+/// end. Two threads without supersteps would be at best twice as fast, so the difference from that is an
+/// upper bound of the cost of determinism.
 inline constexpr int free_of_supersteps = 0;
 inline wsl::threaded on(int threads) {
   return threads == free_of_supersteps ? wsl::threaded{.threads = 1, .pes_per_partition = 1u << 30}

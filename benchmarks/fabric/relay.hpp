@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The smallest program in which wavelets do something: each PE adds up what arrives and sends one more to the
-// east. Colors alternate, for a PE receives one and sends the other.
+// The smallest program whose wavelets cause work: each PE adds up the numbers that arrive and sends each of
+// them, plus one, to the east. Colors alternate, because a PE receives one and sends the other.
 #pragma once
 #include <wsl/wsl.hpp>
 

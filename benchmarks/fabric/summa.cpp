@@ -55,7 +55,8 @@ struct tile {
   }
 
   template <int step>
-  using broadcasts = task_list<sends<along_row(step), along_column(step)>, reads<along_row(step), along_column(step)>>;
+  using broadcasts =
+      task_list<sends<along_row(step), along_column(step)>, reads<along_row(step), along_column(step)>>;
   using tasks = task_list<launch<&tile::start>, local<&tile::multiply, blocked>, numbered<P, broadcasts>>;
 };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The timed engine on one thread: links crossed by wavelets a second on 32 x 32 PEs, every row busy. What
-// counts is what words meet on their way: routers that only pass them on are crossed in one step; where each
-// PE takes a copy, every copy counts; where two colors share each link and words wait, every hop is looked
-// at. A slow receiver takes a word in six cycles, so that all queues before it are full. Then what a wafer of
-// idle PEs costs.
+// The timed engine on one thread: links crossed by wavelets a second on 32 x 32 PEs, every row busy. The cost
+// of a word depends on its path: routers that only pass words on are crossed in one step; if each PE takes a
+// copy, every copy costs time; if two colors share each link and words wait, every hop is simulated. A slow
+// receiver takes one word in six cycles, so that all queues before it are full. The last rows measure the
+// cost of a wafer of idle PEs.
 #include "measure.hpp"
 
 #include <wsl/engine/reference.hpp>
@@ -14,7 +14,7 @@ using namespace wsl;
 
 constexpr color<f32> red{0}, blue{1};
 
-/// What the west end sends; how the east end, or everybody, takes it.
+/// The traffic that the west end sends, and the way in which the east end, or all PEs, receive it.
 enum class road { through, slow_end, shared, shared_slow_end, multicast, slow_multicast };
 constexpr bool two_colors(road how) { return how == road::shared || how == road::shared_slow_end; }
 constexpr bool copies(road how) { return how == road::multicast || how == road::slow_multicast; }

@@ -35,7 +35,7 @@ struct contest {
   }
   template <class F>
   static double rate(F multiply) {
-    // in which the threads of the one before fall asleep
+    // the threads of the previous contestant fall asleep meanwhile
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     multiply();
     return 2. * n * n * n * times / bench::seconds([&] {

@@ -42,7 +42,7 @@ fuel_loops::results fuel_loops::hash(std::span<const f32> energies) const {
 
 fuel_loops::results fuel_loops::sort_and_sweep(std::vector<f32> energies) const {
   results found(energies.size());
-  constexpr std::size_t chunk = 1000;  // whose sums stay in the first caches
+  constexpr std::size_t chunk = 1000;  // particles whose sums stay in the first caches
   std::sort(energies.begin(), energies.end());
 #pragma omp parallel for schedule(static)
   for (std::size_t first = 0; first < energies.size(); first += chunk) {

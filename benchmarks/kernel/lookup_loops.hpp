@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The peers of the Monte Carlo kernels: OpenMP loops over lookups. The hash loops do what XSBench does with
-// its hash grid: one lookup at a time, each nuclide searched between two known points. The sweep is the
-// best algorithm that is known for a processor: particles are sorted, then each thread walks along the
-// tables with its share of them.
+// The peers of the Monte Carlo kernels: OpenMP loops over lookups. The hash loops use the algorithm of
+// XSBench's hash grid: one lookup at a time, each nuclide searched between two known points. The sweep is the
+// best algorithm that is known for a processor: particles are sorted, then each thread walks along the tables
+// with its share of them.
 #pragma once
 #include <wsl/kernel/monte_carlo/fuel.hpp>
 
@@ -17,7 +17,8 @@ class fuel_loops {
 
   using results = std::vector<wsl::monte_carlo::cross_sections<wsl::f32>>;
   results hash(std::span<const wsl::f32> energies) const;
-  results sort_and_sweep(std::vector<wsl::f32> energies) const;  ///< in the order of the energies
+  /// the results are in the order of the energies
+  results sort_and_sweep(std::vector<wsl::f32> energies) const;
 
  private:
   static constexpr std::size_t bins = 8192;

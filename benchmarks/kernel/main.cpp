@@ -36,7 +36,7 @@ std::map<std::string, std::function<part()>>& entered() {
   return parts;
 }
 
-/// Prints the part's rows; returns what the last line says of it: "wave 2.10 x loop".
+/// Prints the part's rows; returns its entry in the last line: "wave 2.10 x loop".
 std::string measure(const std::string& name, const part& p) {
   std::vector<std::vector<double>> rates(p.contestants.size());
   for (int turn = 0; turn < turns; ++turn)

@@ -15,11 +15,11 @@ struct contestant {
 };
 
 struct part {
-  /// what is done, with sizes: "256^3 cells, f32, a velocity in each cell"
+  /// the work with its sizes: "256^3 cells, f32, a velocity in each cell"
   std::string work;
   std::string unit;                     ///< "Gcells/s"
   std::vector<contestant> contestants;  ///< wsl first, then the peer that the last line names, then others
-  std::function<void()> check;          ///< after the last turn: throws if what was computed is wrong
+  std::function<void()> check;          ///< called after the last turn; throws if the results are wrong
 };
 
 /// Enters a part under the name that the summary and the command line use. It is created when its turn

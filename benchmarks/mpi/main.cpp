@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A fabric on ranks beside the same fabric on as many threads of one process: how much crosses the cut_edge,
-// and what sharing by messages costs. mpirun starts it (see run); the root prints. What ranks compute is
-// checked as in the benchmarks of the engine.
+// A fabric on ranks beside the same fabric on as many threads of one process: the throughput over cut edges,
+// and the cost of sharing by messages. mpirun starts it (see run); the root prints. The results of the ranks
+// are checked as in the benchmarks of the engine.
 #include <sched.h>
 #include <wsl/kernel/wave25.hpp>
 #include <wsl/ml/model/decoder.hpp>
@@ -145,7 +145,7 @@ class switched_router {
   fabric fabric_;
 };
 
-/// Rows in which every PE adds one to what comes and passes it on.
+/// Rows in which every PE adds one to each number that arrives and passes it on.
 class mesh {
  public:
   template <class Choice>
@@ -207,8 +207,8 @@ class training {
   f64 loss_ = 0;
 };
 
-/// One of a row of PEs that add up as many numbers as GPT-2 small has, from the east to the west, slab by
-/// slab; the first sends the sums back.
+/// One of a row of PEs that add up as many numbers as GPT-2 small has, from the east to the west, block by
+/// block; the first PE sends the sums back.
 constexpr int gpt2_small = 124'439'808, slab = 32'768;
 constexpr color<f32> west_from(bool odd) { return {odd}; }
 constexpr color<f32> sums{2};
@@ -271,8 +271,7 @@ class reduction {
   }
   static layout plan(int n) {
     layout l{host, n, 1};
-    l.place<summand<false>>(columns(0, edge, 2))
-        .place<summand<true>>(columns(1, edge, 2));
+    l.place<summand<false>>(columns(0, edge, 2)).place<summand<true>>(columns(1, edge, 2));
     l.path(west_from(false), columns(2, std::max(2, n), 2), ramp >> west)
         .path(west_from(false), columns(1, n - 1, 2), east >> ramp);
     l.path(west_from(true), columns(1, n, 2), ramp >> west)

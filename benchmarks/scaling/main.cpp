@@ -130,14 +130,14 @@ layout pipe() {
   return l;
 }
 
-/// Exchanges of a call.
+/// The number of exchanges with other ranks in a call.
 u64 exchanges_of(const std::function<void()>& call) {
   const u64 before = mpi::detail::exchanges;
   call();
   return mpi::detail::exchanges - before;
 }
 
-constexpr int sequences = 6, length = 64;  // of a wafer
+constexpr int sequences = 6, length = 64;  // the batch of one wafer
 ml::decoder model() {
   return {.vocabulary = 65, .positions = length, .layers = 4, .heads = 4, .width = 128, .bias = false};
 }
@@ -163,17 +163,17 @@ one_step step_on(const mpi::spread_over& all, int wafers, int runs) {
 int doublings(int n) { return static_cast<int>(std::bit_width(static_cast<unsigned>(n - 1))); }
 
 struct parts {
-  f64 latency = 0, per_byte = 0;                    ///< of a message
+  f64 latency = 0, per_byte = 0;                    ///< the costs of a message
   f64 superstep_of_two = 0, superstep_of_four = 0;  ///< with next to nothing in it
-  f64 copies = 0;                                   ///< what a byte costs besides its message
+  f64 copies = 0;                                   ///< the cost of a byte besides its message
   one_step alone;
 };
 struct prediction {
   f64 compute, supersteps, bytes;
   f64 all() const { return compute + supersteps + bytes; }
 };
-/// Of n wafers, of which so many at once have a core: weights leave the first rank, and gradients come to it,
-/// along trees.
+/// The predicted step of n wafers, of which `wafers_at_once` have a core at the same time. Weights leave the
+/// first rank along trees, and gradients come to it along trees.
 prediction predict(const parts& p, int n, u64 supersteps, f64 superstep, f64 per_byte, int wafers_at_once) {
   if (n == 1) return {p.alone.seconds, 0, 0};
   const f64 turns = std::max(1., f64(n) / wafers_at_once), weights = static_cast<f64>(p.alone.out),
@@ -186,8 +186,8 @@ prediction predict_here(const parts& p, int n, u64 supersteps) {
   return predict(p, n, supersteps, n == 2 ? p.superstep_of_two : p.superstep_of_four, p.per_byte,
                  engines::available_cores());
 }
-/// On computers of their own: agreeing on the end of an superstep takes a message a doubling where not all
-/// ranks are neighbours.
+/// The prediction for ranks on computers of their own. If not all ranks are neighbours, the vote at the end
+/// of a superstep takes one message for each doubling of the number of ranks.
 prediction predict_on_network(const parts& p, int n, u64 supersteps) {
   constexpr f64 latency = 2e-6, per_byte = 1 / 12.5e9;
   return predict(p, n, supersteps,

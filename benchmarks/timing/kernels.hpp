@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The cycles of the library's own kernels with a column of cells on each PE, beside what authors have
-// measured of other programs for the same task; so there is no bound. The solvers compute in f32; the
-// published BiCGStab (arXiv 2010.03660) computes in f16 with sums in f32, on 1536 cells a PE of a CS-1, in
-// 28.1 us an iteration.
+// The cycles of the library's own kernels with a column of cells on each PE, beside published measurements of
+// other programs for the same task; so there is no bound. The solvers compute in f32; the published BiCGStab
+// (arXiv 2010.03660) computes in f16 with sums in f32, on 1536 cells a PE of a CS-1, in 28.1 us an iteration.
 #pragma once
 #include <cstdio>
 

@@ -18,11 +18,11 @@ using namespace wsl;
 inline constexpr int longest = 4096;
 inline constexpr color<f32> even{0}, odd{1};
 
-/// What all programs on the line share: they note when their operation begins and when its last word is in
-/// place.
+/// The common part of all programs on the line: it records the time at which their operation begins and the
+/// time at which its last word is in place.
 struct stop_watch {
   u64 begin = 0, end = 0;
-  // it is a task that reads the clock
+  // the clock is read by a task, whose start is subtracted
   void stop(pe& me) { end = me.now() - static_cast<u64>(wse2.task_start); }
 };
 
@@ -86,8 +86,8 @@ struct chain_member : stop_watch {
     begin = me.now();
   }
   void done(pe& me) { stop(me); }
-  using tasks = task_list<launch<&chain_member::start>, local<&chain_member::done>, sends<even, odd>,
-                          reads<even, odd>>;
+  using tasks =
+      task_list<launch<&chain_member::start>, local<&chain_member::done>, sends<even, odd>, reads<even, odd>>;
 };
 
 inline void must_be(f32 value, f32 right, const char* what) {
@@ -126,7 +126,8 @@ inline u64 switched_star_cycles(int p, int words) {
   layout line{wse2, p, 1};
   line.place<star_in_turn>(all)
       .path(even, column(0), east >> ramp)
-      .path(even, columns(1, edge - 1), ramp >> west, switches{.pos1 = {.from = east}, .pop = pop::on_advance})
+      .path(even, columns(1, edge - 1), ramp >> west,
+            switches{.pos1 = {.from = east}, .pop = pop::on_advance})
       .path(even, column(edge - 1), ramp >> west);
   fabric f{line, timed{}};
   f.launch<&star_in_turn::start>(all, words);

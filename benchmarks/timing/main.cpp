@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The timed engine against published cycles: every case, misses included. docs/timing.md shows the table and
-// says which two of its rows are calibration. All cases use the constants of core/machine.hpp. Programs for
-// which nobody has published cycles stand in a table without a bound.
+// says which two of its rows are calibration. All cases use the constants of core/machine.hpp. Programs
+// without published cycles have a table without a bound.
 #include <cmath>
 #include <cstdio>
 

@@ -75,10 +75,10 @@ struct multiplier {
     return {reinterpret_cast<pair*>(numbers), tile * tile / 2};
   }
 
-  using tasks = task_list<launch<&multiplier::start>, local<&multiplier::step>, local<&multiplier::x_sent, blocked>,
-                          local<&multiplier::x_here, blocked>, local<&multiplier::w_sent, blocked>,
-                          local<&multiplier::w_here, blocked>, sends<color_range<pair, 6>{0}>,
-                          reads<color_range<pair, 6>{0}>>;
+  using tasks = task_list<launch<&multiplier::start>, local<&multiplier::step>,
+                          local<&multiplier::x_sent, blocked>, local<&multiplier::x_here, blocked>,
+                          local<&multiplier::w_sent, blocked>, local<&multiplier::w_here, blocked>,
+                          sends<color_range<pair, 6>{0}>, reads<color_range<pair, 6>{0}>>;
 };
 
 /// The cycles of one step: the mean over one turn of the rings.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The number of words that fit into a PE that passes on what it receives when no other PE takes what it
-// sends: from its router over the ramp, the input queue, one operation, the output queue and the ramp back
+// The number of words that fit into a PE that forwards all words that it receives while no other PE takes
+// them: from its router over the ramp, the input queue, one operation, the output queue and the ramp back
 // into the router. The vendor's tutorial pipeline-01 states the number.
 #pragma once
 #include "line.hpp"

@@ -19,7 +19,7 @@ inline constexpr int reach = 4, senders = reach + 1, side_length = 12;
 inline constexpr f32 weights[senders]{-205 / 72.f, 8 / 5.f, -1 / 5.f, 8 / 315.f, -1 / 560.f};
 inline constexpr port directions[]{east, west, south, north};
 template <int d>
-inline constexpr color<f32> heading{d};  // of the direction with this number
+inline constexpr color<f32> heading{d};  // the color of the direction with this number
 template <class Use>
 void each_of_four(Use use) {
   [&]<int... d>(std::integer_sequence<int, d...>) {
@@ -27,16 +27,16 @@ void each_of_four(Use use) {
   }(std::make_integer_sequence<int, 4>{});
 }
 
-/// nz cells, in as many equal chunks as the example makes of them. It does what the example does, task by
-/// task and operation by operation, except for the source of waves, which one PE adds to one cell.
+/// nz cells, in as many equal chunks as in the example. The program equals the example task by task and
+/// operation by operation, except for the source of waves, which one PE adds to one cell.
 template <int nz>
 struct column_of_cells {
   static constexpr int chunks = 1 + nz / 401, chunk = (nz + chunks - 1) / chunks;
   static constexpr std::size_t height = nz, padded = chunks * chunk, all_heard = senders * chunk;
-  // In the order of the example, which decides what lies in which bank.
+  // The members are in the order of the example, because the order decides the memory banks of arrays.
   f32 u[2][padded + 2 * reach]{};  // zero beyond both ends
   f32 speed[height]{};             // the square of velocity and time step
-  f32 factors[4][senders]{};       // of the senders, in the order of their turns
+  f32 factors[4][senders]{};       // the factors of the senders, in the order of their turns
   f32 acc[padded]{};
   f32 heard[4 * all_heard]{};
   int now = 0, steps_left = 0, ways_sent = 0, ways_heard = 0, chunks_sent = 0, chunks_heard = 0;
@@ -114,7 +114,8 @@ struct column_of_cells {
     now = 1 - now;
   }
 
-  /// From where the words of a direction come, and how many PEs' words.
+  /// The distance from the edge from which the words of a direction come, and the number of PEs whose words
+  /// arrive.
   static int place(const pe& me, int d) {
     return directions[d] == east    ? me.x()
            : directions[d] == west  ? me.width() - 1 - me.x()
@@ -122,7 +123,8 @@ struct column_of_cells {
                                     : me.height() - 1 - me.y();
   }
   static int count(const pe& me, int d) { return std::min(senders, place(me, d) + 1); }
-  // The turn goes by the place's rest. A PE's own words count once, for all three axes.
+  // Turns follow the remainder of a PE's place modulo the number of senders. A PE's own words count once, for
+  // all three axes.
   void set_factors(const pe& me, int d) {
     const int mine = place(me, d);
     for (int rest = 0, turn = 0; rest < senders; ++rest)
@@ -141,8 +143,9 @@ struct column_of_cells {
   using took_from = local<&column_of_cells::took<d>>;
   template <int d>
   using on_way = task_list<sends<heading<d>>, reads<heading<d>>, steers<heading<d>, switch_adv>>;
-  using tasks = task_list<launch<&column_of_cells::start>, local<&column_of_cells::exchange>, numbered<4, sent_to>,
-                          numbered<4, gave_up_to>, numbered<4, stood_back_from>, numbered<4, took_from>, numbered<4, on_way>>;
+  using tasks = task_list<launch<&column_of_cells::start>, local<&column_of_cells::exchange>,
+                          numbered<4, sent_to>, numbered<4, gave_up_to>, numbered<4, stood_back_from>,
+                          numbered<4, took_from>, numbered<4, on_way>>;
 };
 
 /// The positions of the switch: 0 passes words on and receives them, 1 sends, 2 sends to its own PE, 3 is the

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The relay as actors of the C++ Actor Framework: one a PE, on one worker thread; another thread puts the
-// waves in.
+// The relay as actors of the C++ Actor Framework: one actor for each PE, on one worker thread; another thread
+// sends the waves.
 #include <caf/all.hpp>
 
 #include <atomic>
@@ -10,7 +10,7 @@
 
 namespace {
 
-/// What an actor's state is compared with when all is over.
+/// The results of all actors, which are checked at the end.
 struct results {
   std::vector<float> sums;
   std::atomic<std::uint64_t> arrived{0};

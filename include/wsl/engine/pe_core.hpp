@@ -20,7 +20,7 @@ namespace wsl::engines {
 ///   ready_locals()      the local tasks that may run, as a mask
 ///   run_local(ready)    runs one of them
 ///   run_arrived(colors) runs the data or control task of the first word of one of these colors, if it may
-///   arrived_first()     whether, against the rule, what has come goes before local tasks now
+///   arrived_first()     whether, against the rule, arrived words go before local tasks now
 /// Each `run_...` returns whether a task ran.
 template <class Engine>
 bool run_next_task(const pe_state& s, Engine engine) {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// What the host can ask of a fabric, written once: `device` does a command at once, `device_queue` lets a
-// thread of its own do it and returns a ticket. Each command is a function of the fabric and its streams; who
-// inherits `commands` decides when it runs. "Returns" below is what the device returns; the queue returns a
-// ticket for it, and its errors come from the ticket.
+// The commands of the host to a fabric, defined once: `device` executes a command at once, `device_queue`
+// executes it on a thread of its own and returns a ticket. Each command is a function of the fabric and its
+// streams; the class that inherits `commands` decides when it runs. "Returns" below refers to the device; the
+// queue returns a ticket for the result, and errors come from the ticket.
 #pragma once
 #include "copy.hpp"
 #include "stream.hpp"
 
 namespace wsl {
 
-/// What a command works on.
+/// The fabric and its streams, on which a command works.
 struct host_link {
   fabric& on;
   host_streams streams;
@@ -21,7 +21,7 @@ concept host_array = requires(std::remove_reference_t<Data>& data) { std::span(d
 
 namespace detail {
 
-// An array with a name is used where it is, a temporary moves into the command, which may run later.
+// A named array is used in place; a temporary moves into the command, which may run later.
 template <class Data>
 using kept = std::conditional_t<std::is_lvalue_reference_v<Data>, decltype(std::span(std::declval<Data&>())),
                                 std::remove_cvref_t<Data>>;
@@ -32,7 +32,7 @@ auto constants(const Data& data) {
   return std::span<const typename decltype(numbers)::value_type>(numbers);
 }
 
-// Not a span's own conversion, whose error would not say what is wrong.
+// Replaces a span's own conversion, whose error message would not explain the mistake.
 template <class T, class Data>
 auto words_of(const Data& data) {
   using word = typename decltype(std::span(data))::element_type;
@@ -133,18 +133,19 @@ class commands {
     return execute([](host_link& h) { return h.on.run(); });
   }
 
-  /// Streams words into the grid on a color that the layout bound with `stream_in`, in equal parts to the stream's PEs;
-  /// they enter when the fabric runs. Throws fault if there is no such stream or the PEs cannot share the words equally.
+  /// Streams words into the grid on a color that the layout bound with `stream_in`, in equal parts to the
+  /// stream's PEs; they enter when the fabric runs. Throws fault if there is no such stream or the PEs cannot
+  /// share the words equally.
   template <payload T, host_array Data>
   auto stream_in(color<T> c, Data&& words) {
     return execute([c, from = detail::kept<Data>(std::forward<Data>(words))](host_link& h) {
       h.streams.stream_in(c, std::span<const T>(detail::words_of<T>(from)));
     });
   }
-  /// Takes words that the stream out of the grid on a color brings, in equal parts from its PEs, and runs the fabric if
-  /// too few have arrived. What arrives beyond them stays for later. Returns the outcome of that run. Throws fault as
-  /// stream_in does, and if too few words arrive, or `deadlock` where that is because something waits; the words that
-  /// have arrived stay then.
+  /// Takes words from the stream out of the grid on a color, in equal parts from its PEs, and runs the fabric
+  /// if too few have arrived. Further words stay for later. Returns the outcome of that run. Throws fault as
+  /// stream_in does; if too few words arrive it throws fault, or `deadlock` if something waits, and the words
+  /// that have arrived stay.
   template <payload T, class Data>
     requires detail::writable<Data>
   auto stream_out(color<T> c, Data&& words) {
@@ -152,7 +153,8 @@ class commands {
       return h.streams.stream_out(c, detail::words_of<T>(to));
     });
   }
-  /// Words of that stream that have arrived and wait for a stream_out, of all its PEs together.
+  /// The number of words of that stream that have arrived and wait for a stream_out, for all its PEs
+  /// together.
   template <payload T>
   auto ready(color<T> c) {
     return execute([c](host_link& h) { return h.streams.ready(c); });

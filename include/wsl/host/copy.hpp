@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Where a host array keeps the elements of the PEs of an area, and the copies in both directions. An area of
-// h rows and w columns with n elements a PE is an array of shape (h, w, n) to the host, in one of two orders.
-// Rows and columns count the PEs of the area: with `columns(0, edge, 2)` column 1 is the grid's column 2.
+// The order of the PEs' elements in a host array, and the copies in both directions. An area of h rows and w
+// columns with n elements a PE is an array of shape (h, w, n) to the host, in one of two orders. Rows and
+// columns count the PEs of the area: with `columns(0, edge, 2)` column 1 is the grid's column 2.
 #pragma once
 #include <algorithm>
 #include <span>
@@ -12,15 +12,17 @@
 
 namespace wsl {
 
-/// Element i of the PE in column x and row y of an area stands in the host's array
-///   row_major     at (y * w + x) * n + i   each PE's elements together, PE by PE along the rows (CSL: ROW_MAJOR)
-///   column_major  at (i * w + x) * h + y   plane by plane, each down its columns: y is fastest (CSL: COL_MAJOR)
+/// Element i of the PE in column x and row y of an area is in the host's array
+///   row_major     at (y * w + x) * n + i   each PE's elements together, PE by PE along the rows
+///                                          (CSL: ROW_MAJOR)
+///   column_major  at (i * w + x) * h + y   plane by plane, each down its columns: y is fastest
+///                                          (CSL: COL_MAJOR)
 enum class order : u8 { row_major, column_major };
 inline constexpr order row_major = order::row_major, column_major = order::column_major;
 
 namespace detail {
 
-/// Which PEs share numbers: none; those of a row; those of a column; all.
+/// The PEs that share numbers: none, those of a row, those of a column, or all of the area.
 enum class sharing : u8 { none, row, column, area };
 
 /// Element i of the PE in column x and row y is host[x * column + y * row + i * element].
@@ -68,7 +70,7 @@ void check_size(const region& r, const host_index& at, std::size_t given) {
               std::to_string(Symbol::length) + ", and its array has " + std::to_string(given));
 }
 
-/// Brings a symbol's elements from the processes that run its PEs.
+/// Fetches a symbol's elements from the processes that run its PEs.
 template <class Symbol>
 void refresh(engine& from, fabric& on, const Symbol& what, const region& r) {
   std::vector<memory_part> parts;

@@ -11,7 +11,7 @@
 
 namespace wsl {
 
-/// Something that works on the device while the host does something else; `device_queue` is.
+/// The interface of a worker that uses the device while the host does something else, such as `device_queue`.
 class background {
  public:
   /// Waits until nothing is left to do; throws an error that the host has not seen.

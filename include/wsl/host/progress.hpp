@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// How far a long run is, shown on stderr at most a few times a second if somebody looks at it: on a terminal
-// in one line that rewrites itself, elsewhere only if WSL_PROGRESS is set, line by line. WSL_PROGRESS=0 keeps
-// quiet everywhere.
+// A progress display on stderr for a long run, updated at most a few times a second: on a terminal one line
+// that rewrites itself, elsewhere line by line and only if WSL_PROGRESS is set. WSL_PROGRESS=0 disables it
+// everywhere.
 //   progress p{"steps", total};
 //   for (...) { step(); p.tick(); }
 #pragma once
@@ -24,10 +24,10 @@ class progress {
   using sink = std::function<void(std::string_view)>;  ///< takes characters as a terminal would
   enum class shape : u8 { lines, one_line };
 
-  /// Shows on stderr. `total` is how many ticks make it complete, 0 if nobody knows.
+  /// A display on stderr. `total` is the number of ticks that complete it, 0 if it is not known.
   progress(std::string what, u64 total)
       : progress(std::move(what), total, stderr_sink(), on_terminal() ? shape::one_line : shape::lines) {}
-  /// Shows in a sink, at most once an interval. An empty sink shows nothing.
+  /// A display in a sink, at most once an interval. An empty sink shows nothing.
   progress(std::string what, u64 total, sink where, shape how = shape::lines,
            clock::duration interval = std::chrono::milliseconds(250))
       : what_(std::move(what)),
@@ -39,13 +39,14 @@ class progress {
   progress(const progress&) = delete;
   progress& operator=(const progress&) = delete;
 
-  /// Where a run ends is shown if anything was shown before: what is over within an interval stays silent.
+  /// The final state is shown if anything was shown before; a run that is over within one interval shows
+  /// nothing.
   ~progress() {
     if (!shown_) return;
     try {
       if (last_ != done_) show();
       if (shape_ == shape::one_line) where_("\n");
-    } catch (...) {  // a run does not fail because nobody could see how far it was
+    } catch (...) {  // a run does not fail because its progress could not be shown
     }
   }
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // A queue of commands for a device (CSL's nonblock=True): each returns a ticket at once, and a thread of the
-// queue does them in order while the host goes on. A command of the device itself waits for all of them.
+// queue executes them in order while the host goes on. A command of the device itself waits for all of them.
 //   device_queue later{d};
 //   later.copy_in(&part::x, all, x);
 //   ticket run = later.launch<&part::go>(all);
 //   prepare(next);                                // at the same time
 //   d.copy_out(&part::y, all, y);                 // after the launch
 //   run.wait().cycles
-// After a command fails, those queued behind it are not done and fail with the same error, until the host has
-// seen it: thrown by a ticket's wait, or else by the next command of the device. The arrays of a queued
+// After a command fails, those queued behind it are not executed and fail with the same error, until the host
+// has seen it: thrown by a ticket's wait, or else by the next command of the device. The arrays of a queued
 // command must live until it is done (temporaries are moved into it); the fabric itself must be left alone
 // meanwhile.
 #pragma once
@@ -31,7 +31,7 @@ namespace detail {
 /// The commands between two moments at which the host saw an error: the first failure among them is the error
 /// of the rest.
 struct command_batch {
-  std::exception_ptr error;  // by the worker; for the host once a command of the batch is done
+  std::exception_ptr error;  // written by the worker; the host reads it after a command of the batch is done
   std::atomic<bool> seen = false;
 };
 
@@ -64,7 +64,7 @@ struct command_result {
 
 }  // namespace detail
 
-/// A queued command; copies are the same command. It may outlive the queue, and nobody has to wait for it.
+/// A queued command; copies are the same command. It may outlive the queue, and waiting for it is optional.
 template <class T>
 class ticket {
  public:
@@ -93,7 +93,7 @@ class device_queue final : public commands<device_queue>, private background {
   device_queue(const device_queue&) = delete;
   device_queue& operator=(const device_queue&) = delete;
 
-  /// Does what is queued. An error that nobody waited for is lost with the queue.
+  /// Executes the queued commands. An error that the host has not waited for is lost with the queue.
   ~device_queue() {
     {
       const std::lock_guard lock(mutex_);

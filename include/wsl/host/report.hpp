@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a run did, for people to read: the machine and the grid, the programs and their share of a PE's
-// memory, and the outcome in cycles, time at the machine's clock and wavelets. `fmt::print("{}", report(f,
-// done));`
+// A report of a run for people to read: the machine and the grid, the programs and their share of a PE's
+// memory, and the outcome in cycles, time at the machine's clock and wavelets.
+// `fmt::print("{}", report(f, done));`
 #pragma once
 #ifndef FMT_HEADER_ONLY
 #define FMT_HEADER_ONLY
@@ -35,7 +35,7 @@ inline std::string clock_text(double hz) { return with_unit(hz, {{1e9, "GHz"}, {
 
 class report {
  public:
-  /// A report keeps what it needs; the fabric may run on.
+  /// A report copies all that it prints, so the fabric may run on.
   report(const fabric& f, const outcome& o)
       : machine_(f.plan().machine()),
         grid_(f.plan().grid()),

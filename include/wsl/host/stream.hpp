@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Host streams: words that enter and leave the grid at its edge, on the colors that the layout bound with
 // `stream_in` and `stream_out`. A stream over several PEs takes equal parts, one part after the other in the
-// row-major order of its PEs. The users' door is the device: `d.stream_in(red, x)`, `d.stream_out(blue, y)`.
+// row-major order of its PEs. Users access them through the device: `d.stream_in(red, x)`,
+// `d.stream_out(blue, y)`.
 #pragma once
 #include <algorithm>
 #include <span>
@@ -16,7 +17,7 @@ class host_streams {
  public:
   explicit host_streams(fabric& f) : fabric_(f) {}
 
-  /// Gives words to the stream; they enter when the fabric runs.
+  /// Writes words to the stream; they enter when the fabric runs.
   template <payload T>
   void stream_in(color<T> c, std::span<const T> words) {
     const std::vector<coord> to = ends(c.id, true, payload_type_of<T>);
@@ -29,7 +30,8 @@ class host_streams {
     }
   }
 
-  /// Takes words that have left, and runs the fabric first if there are too few. Returns what that run did.
+  /// Takes words that have left the grid, after a run of the fabric if there are too few. Returns the outcome
+  /// of that run.
   template <payload T>
   outcome stream_out(color<T> c, std::span<T> words) {
     inbox& box = open(c.id, payload_type_of<T>);
@@ -54,8 +56,8 @@ class host_streams {
   }
 
  private:
-  // What was taken from the engine and not yet read: a read that fails for one PE loses nothing of the
-  // others.
+  // Words that were taken from the engine and not yet read, so that a read that fails for one PE loses no
+  // words of the others.
   struct inbox {
     int color;
     std::vector<coord> at;
@@ -72,7 +74,7 @@ class host_streams {
     return inboxes_.emplace_back(inbox{color, std::move(at), std::vector<std::vector<u32>>(n)});
   }
 
-  /// Fetches what is there up to n words a PE; says whether every PE has n.
+  /// Fetches up to n words a PE, as far as they have arrived; returns whether every PE has n.
   bool collect(inbox& box, std::size_t n) {
     bool enough = true;
     for (std::size_t k = 0; k < box.at.size(); ++k) enough &= fetch(box.color, box.at[k], box.words[k], n);
@@ -116,7 +118,7 @@ class host_streams {
                 ", which cannot share " + support::counted(words, "word") + " equally");
   }
 
-  /// The PEs of a stream; throws if there is no such stream or it carries something else.
+  /// The PEs of a stream; throws if there is no such stream or it carries another type.
   std::vector<coord> ends(int color, bool inbound, const payload_type& type) const {
     std::vector<coord> at;
     for (const stream_record& s : fabric_.plan().streams()) {

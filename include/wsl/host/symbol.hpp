@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A symbol is what the host calls a member of a PE program: some elements of one type in the memory of each
-// PE that runs the program. Scalars are one element, arrays of any nesting their elements in row-major order.
-// Where programs of several types have the same member, one symbol names them all: `symbol{&even_part::x,
-// &odd_part::x}`.
+// A symbol is the host's name for a member of a PE program: some elements of one type in the memory of each
+// PE that runs the program. A scalar is one element; a nested array is its elements in row-major order. If
+// programs of several types have the same member, one symbol names them all:
+// `symbol{&even_part::x, &odd_part::x}`.
 #pragma once
 #include <array>
 

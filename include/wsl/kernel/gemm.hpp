@@ -12,7 +12,7 @@
 
 namespace wsl {
 
-/// How the tiles of A and B travel to the PEs.
+/// The algorithm by which the tiles of A and B travel to the PEs.
 enum class gemm_method : u8 {
   /// a column of PEs that own rows of A and C; rows of B are broadcast: the fewest words, and the same bits
   /// for any number of PEs
@@ -23,11 +23,10 @@ enum class gemm_method : u8 {
 
 struct gemm_options {
   gemm_method method = gemm_method::rows;
-  /// PEs of a column. 0: of `rows` one for each thread, but for 64 rows at least; of a square the smallest
-  /// power of
+  /// PEs of a column. 0 chooses: for `rows` one PE for each thread, with at least 64 rows each; for a square
+  /// the smallest power of two whose tiles are not larger than 512 x 512, and one PE below 128
   int side = 0;
-  ///< two whose tiles are not larger than 512 x 512, one PE below 128
-  int threads = 0;  ///< 0: WSL_THREADS, or one a core; more than `side` do not help
+  int threads = 0;  ///< 0: WSL_THREADS, or one for each core; more than `side` do not help
 };
 
 namespace detail {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The threaded engine on several ranks. The grid is cut into the same partitions as on one; each rank runs a
-// run of them, and what they write for others' partitions travels in each superstep. Everything that the host
-// sees is the same on every rank.
+// The threaded engine on several ranks. The grid is cut into the same partitions as on one rank; each rank
+// runs a contiguous range of them, and their messages for partitions of other ranks travel in each superstep.
+// Everything that the host sees is the same on every rank.
 #pragma once
 #include <algorithm>
 #include <cstdio>
@@ -95,7 +95,8 @@ class spread_engine final : public engines::threaded_engine {
     return words().net.visits[pes() + stream(color, c, inbound)].partition;
   }
 
-  /// The failure of the first partition, as on one rank; elsewhere its text.
+  /// Rethrows the failure of the first partition, as on one rank; the other ranks throw a fault with its
+  /// text.
   void rethrow() {
     const engines::partition* failed = nullptr;
     u64 first = 0;  // counted from the end, so that the largest is the first
@@ -119,7 +120,7 @@ class spread_engine final : public engines::threaded_engine {
     }
   }
 
-  /// Every rank gets all that waits, in the order of one rank, and throws the same report.
+  /// Every rank gets all waits, in the order of a single rank, and throws the same report.
   void report_deadlock() {
     bool any = false;
     for (u32 b = begin(); b < end(); ++b) any |= any_waits(partitions()[b]);
@@ -133,9 +134,10 @@ class spread_engine final : public engines::threaded_engine {
       if (who < pes()) engines::lost_activations(open, state(who));
       for (const wait& w : open) put(mine, who, w);
     }
-    std::set<std::string> names;  // waits of one program are recognised by its name's address
+    std::set<std::string> names;  // waits of one program are recognised by the address of its name
     std::vector<wait> all;
-    std::vector<std::pair<u32, std::size_t>> order;  // who waits, and where in `all`
+    // the PE or stream that waits, and the index of its wait in `all`
+    std::vector<std::pair<u32, std::size_t>> order;
     for (int from = 0; from < who_.size(); ++from) {
       std::size_t size = mine.size();
       who_.broadcast(size, from);
@@ -163,7 +165,8 @@ class spread_engine final : public engines::threaded_engine {
     return w;
   }
 
-  /// Other binaries, layouts or settings on another rank would compute nonsense, or wait for ever.
+  /// A hash of the binary, the layout and the settings: with different ones on another rank the ranks would
+  /// compute nonsense, or wait for ever.
   u64 fingerprint_of(engines::topology& net, u32 rendezvous_from) const {
     support::fingerprint f;
     for (const placement& p : plan().placements())
@@ -182,7 +185,7 @@ class spread_engine final : public engines::threaded_engine {
 
   ranks who_;
   share share_;
-  engines::thread_pool thread_pool_;  ///< no more threads than partitions are here
+  engines::thread_pool thread_pool_;  ///< at most one thread for each partition of this rank
   compute_helpers helpers_;
   exchange exchange_;
 };

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Messages between partitions that different ranks run. Every rank has all channels and cursors, but only
-// those of its own partitions live. In a superstep each rank sends its neighbours one message with all that
-// its partitions have for theirs, and with the words that these messages are about; words that several ranks
-// read go in a tree broadcast. Words in memory that two ranks share stay where they are; others travel, and
-// the receiver keeps them in a mirror of the sender's buffer, one for each cursor. It delivers the messages
-// as if the partition that wrote them were its own. So a superstep begins with the same messages on every
-// number of ranks.
+// The exchange of messages between partitions that different ranks run. Every rank has all channels and
+// cursors, but only those of its own partitions are in use. In a superstep each rank sends each of its
+// neighbours one message, which holds all messages of its partitions for the neighbour's and the words that
+// they refer to; words that several ranks read go in a tree broadcast. Words in memory that two ranks share
+// stay in place; others travel, and the receiver keeps them in a mirror of the sender's buffer, one for each
+// cursor. It delivers the messages as if the partition that wrote them were its own. So a superstep begins
+// with the same messages on any number of ranks.
 #pragma once
 #include <bit>
 #include <map>
@@ -19,7 +19,7 @@
 
 namespace wsl::mpi {
 
-/// Which rank runs which partitions: runs of about the same length.
+/// The distribution of partitions over ranks, in contiguous ranges of about the same length.
 struct share {
   u32 partitions = 1;
   int ranks = 1;
@@ -36,7 +36,7 @@ struct share {
 
 class exchange {
  public:
-  /// Together.
+  /// Collective.
   exchange(engines::transport& words, const ranks& who, const share& partitions, int threads)
       : words_(words),
         who_(who),
@@ -59,15 +59,16 @@ class exchange {
     find_broadcasts();
   }
 
-  /// Whether a partition has messages for another rank's, or gets some.
+  /// Whether a partition exchanges messages with a partition of another rank.
   bool borders(u32 partition) const { return (borders_ >> partition & 1) != 0; }
 
-  /// At the beginning of a superstep.
+  /// Begins a superstep: posts the receives.
   void expect() {
     for (neighbour& n : neighbours_) n.expect();
   }
-  /// As soon as all partitions here that border on others' have run. What is short, or has nothing to travel
-  /// beside, waits until it is known what is to follow the superstep.
+  /// Sends the messages of a superstep; called as soon as all partitions at the border of this rank have run.
+  /// A message that is short, or that no other work could overlap, is kept back until this rank can add its
+  /// vote on what follows the superstep.
   void send(u64 superstep) {
     if (who_.memory()) who_.memory()->order();
     tree_broadcast* const own = broadcast_of(who_.rank());
@@ -90,7 +91,8 @@ class exchange {
                all_are_neighbours_ ? std::nullopt : std::optional(engines::termination_vote::nothing));
     }
   }
-  /// What has come is read or sent on; between partitions. Says whether all is here.
+  /// Makes progress with the messages that arrive, and forwards tree broadcasts; called between partitions.
+  /// Returns whether all have arrived.
   bool move_on() {
     bool all = true;
     for (neighbour& n : neighbours_) {
@@ -102,8 +104,8 @@ class exchange {
     for (tree_broadcast& p : broadcasts_) all &= p.arrived();
     return all;
   }
-  /// Waits for what others have sent, and delivers it. Returns the largest of what all ranks say is to
-  /// follow. Together, when no partition runs; `beside` says whether other threads compute meanwhile.
+  /// Waits for the messages of the other ranks and delivers them. Returns the largest vote of all ranks on
+  /// what follows. Collective, while no partition runs; `beside`: other threads compute meanwhile.
   engines::termination_vote receive(u64 superstep, engines::termination_vote mine, bool beside) {
     for (neighbour& n : neighbours_) {
       if (!n.sent) n.send(size_of_broadcast(), mine);
@@ -113,7 +115,8 @@ class exchange {
         all_are_neighbours_ ? mine
                             : static_cast<engines::termination_vote>(who_.largest(static_cast<u64>(mine)));
     std::optional<detail::waiting> others;
-    if (beside && crowded_) others.emplace(true, 0);  // who computes here would keep a core that it is given
+    // sleeps at once, because a computing thread would keep a core that it is yielded
+    if (beside && crowded_) others.emplace(true, 0);
     else others.emplace();
     while (!move_on()) others->pause();
     for (neighbour& n : neighbours_) {
@@ -139,7 +142,7 @@ class exchange {
   using partition_message = engines::partition_message;
   using tree_broadcast = detail::tree_broadcast;
 
-  /// bytes that take a network longer than one more message
+  /// the number of bytes that take a network longer than one more message
   static constexpr std::size_t sent_early = 1 << 15;
 
   struct neighbour : detail::peer_channel {
@@ -166,16 +169,16 @@ class exchange {
     return nullptr;
   }
 
-  /// Words of a channel that several ranks read by messages go in its writer's tree_broadcast.
+  /// Finds the channels that several ranks read by messages: their words go in the writer's tree_broadcast.
   void find_broadcasts() {
     const auto by_message = [&](const engines::cut_edge& s) {
       const int from = share_.owner(s.writers_partition), to = share_.owner(s.readers_partition);
       return from != to && !(who_.memory() && who_.memory()->common(from, to));
     };
-    std::map<u32, std::set<int>> readers;  // by channel
+    std::map<u32, std::set<int>> readers;  // the ranks that read each channel
     for (const engines::cut_edge& s : words_.net.cut_edges)
       if (by_message(s)) readers[s.channel].insert(share_.owner(s.readers_partition));
-    std::map<int, std::set<int>> of_broadcast;  // by writer
+    std::map<int, std::set<int>> of_broadcast;  // the readers of each writer's broadcast
     for (std::size_t k = 0; k < sent_.size(); ++k) {
       const engines::cut_edge& s = words_.net.cut_edges[k];
       if (!by_message(s) || readers[s.channel].size() < 2) continue;
@@ -190,20 +193,22 @@ class exchange {
     }
   }
 
-  /// The messages of one partition for another.
+  /// Precedes the messages of one partition for another.
   struct heading {
     u32 from, to, count;
   };
   struct item {
     enum class where : u8 {
       behind,  ///< the words follow the item
-      packed,  ///< they lie in the sender's tree_broadcast, from a place on
-      same,    ///< they are those of the item before: another receiver of a multicast
-      shared   ///< they lie in the sender's memory, from a place on, the first one being `origin`
+      packed,  ///< they are in the sender's tree_broadcast, from `place` on
+      same,    ///< they are those of the previous item: another receiver of a multicast
+      shared   ///< they are in the sender's memory, from `place` on, which is the position `origin`
     };
     partition_message::what kind;
     where words_are;
-    bool anew;  ///< all that the buffer holds, because the mirror had none; otherwise those that it lacks
+    /// the words are all that the buffer holds, because the mirror had none; otherwise those that the mirror
+    /// lacks
+    bool anew;
     u32 cursor, position, words, origin, place;
   };
   static_assert(sizeof(heading) % sizeof(u32) == 0 && sizeof(item) % sizeof(u32) == 0,
@@ -253,8 +258,8 @@ class exchange {
     }
     mailboxes.clear();
   }
-  /// What is granted travels in pieces that fit a buffer: through memory that both ranks have, as long as
-  /// there is some, or behind the items.
+  /// The number of pieces of a grant. Its words travel in pieces that fit a buffer: through memory that both
+  /// ranks share, as long as there is some, or behind the items.
   static u32 pieces_of(const partition_message& grant) {
     return (grant.granted() + engines::large_buffer - 1) / engines::large_buffer;
   }
@@ -272,7 +277,7 @@ class exchange {
       if (!common) to_rank.out.put(std::span(n.words + done, some));
     }
   }
-  /// A buffer in common memory that is read in the next superstep, null if there is none.
+  /// A buffer in shared memory that will be read in the next superstep, null if there is none.
   u32* lend(u64 superstep) {
     for (loan& l : loans_)
       if (l.superstep + 1 < superstep) return l.superstep = superstep, l.buffer;
@@ -280,7 +285,8 @@ class exchange {
     if (buffer) loans_.push_back({buffer, superstep});
     return buffer;
   }
-  /// All readers of a channel have heard the same, so what one lacks the others lack.
+  /// The place of words in this rank's broadcast. All readers of a channel have received the same words, so
+  /// all lack the same ones.
   u32 place_in_broadcast(u32 channel, u32 position, std::span<const u32> words) {
     if (words.empty()) return 0;
     message& all = broadcast_of(who_.rank())->words;
@@ -319,8 +325,8 @@ class exchange {
     }
   }
 
-  /// What the writer's buffer holds for a cursor here. It changes only between supersteps, when nobody reads
-  /// it.
+  /// A copy of the writer's buffer for a cursor of this rank. It changes only between supersteps, when no
+  /// partition reads it.
   struct mirror {
     std::vector<u32> words;
     u32 origin = 0;
@@ -339,33 +345,33 @@ class exchange {
 
   struct loan {
     u32* buffer;
-    u64 superstep;  ///< in which it was last filled
+    u64 superstep;  ///< the superstep in which it was last filled
   };
 
-  /// How far the reader's rank has words of a cut_edge; those in common memory it has all, and then its
-  /// mirror none.
+  /// The position up to which the reader's rank has the words of a cut_edge. If they are in shared memory,
+  /// the rank has all of them and its mirror none.
   struct progress {
     u32 position = 0;
     bool mirrored = false;
-    bool packed = false;  ///< its words go in the tree_broadcast
+    bool packed = false;  ///< its words go into the tree_broadcast
   };
 
   engines::transport& words_;
   ranks who_;
   share share_;
-  bool crowded_;     ///< if all threads of this rank have something to do
-  u64 borders_ = 0;  ///< partitions
-  /// all ranks are neighbours: what is to follow a superstep need not be agreed on
+  bool crowded_;     ///< the computer has fewer cores than threads if all threads of its ranks work
+  u64 borders_ = 0;  ///< the partitions with a neighbour on another rank, as a mask
+  /// all ranks are neighbours, so votes travel with the messages and need no reduction
   bool all_are_neighbours_ = false;
-  /// for partitions here that border on none of others', in the next superstep
+  /// partitions that do not border on another rank's have work in the next superstep
   bool inner_work_ = false;
   std::vector<neighbour> neighbours_;
-  std::vector<tree_broadcast> broadcasts_;  ///< that this rank writes or reads
-  /// by channel and position: the places of words in this rank's tree_broadcast
+  std::vector<tree_broadcast> broadcasts_;  ///< the broadcasts that this rank writes or reads
+  /// the places of words in this rank's tree_broadcast, by channel and position
   std::unordered_map<u64, u32> packed_;
   shared_buffers buffers_;
   std::vector<loan> loans_;
-  std::vector<progress> sent_;  ///< by cut_edge
+  std::vector<progress> sent_;  ///< the progress of each cut_edge
   std::unordered_map<u32, mirror> mirrors_;
 };
 

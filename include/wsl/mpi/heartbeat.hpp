@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Whether the other ranks still live. Each sends the next one a beat a second, from a thread of its own, and
-// the last one sends to the first. A rank that has not been heard of for some seconds has died with its
-// computer, or is stopped: who listens to it ends all. What computes for ever still beats; so a rank can also
-// be given a limit of seconds between two exchanges with the others, and watches itself.
-//   WSL_RANK_SILENCE  seconds without a beat that are too many, and that a rank which has ended waits for the others; 8 if not set, 0: any
-//   WSL_RANK_LIMIT    seconds from one exchange to the next that are too many; not set, or 0: any
+// The heartbeat detects dead ranks. Each rank sends the next one a beat every half second, from a thread of
+// its own, and the last rank sends to the first. If a rank has been silent for some seconds, it has died with
+// its computer, or is stopped, and the rank that listens to it ends all. A rank that computes for ever still
+// beats; so a rank can also be given a limit of seconds between two exchanges with the others, which it
+// checks itself.
+//   WSL_RANK_SILENCE  the number of seconds without a beat after which a rank counts as dead, and for which a
+//                     rank that has ended waits for the others; 8 if not set, 0: no limit
+//   WSL_RANK_LIMIT    the largest number of seconds from one exchange to the next; not set, or 0: no limit
 #pragma once
 #include <mpi.h>
 #include <sched.h>
@@ -24,30 +26,30 @@
 
 namespace wsl::mpi::detail {
 
-/// How often this rank has exchanged something with others, and whether it waits for them now.
+/// The number of exchanges of this rank with others, and whether it waits for them now.
 inline std::atomic<u64> exchanges{0};
 inline std::atomic<bool> waits{false};
-/// Bytes that have come from others, and those of them that came in supersteps beside which a PE here
+/// Bytes received from other ranks, and how many of them arrived in supersteps during which a PE of this rank
 /// computed.
 inline std::atomic<u64> arrived{0}, arrived_beside{0};
-/// Whether this rank has said with what it ends. Then others have a second to end too.
+/// Whether this rank has announced its failure. The others then have a second to end too.
 inline bool has_failed = false;
-/// Of this computer: ranks, and the cores that any of them may use.
+/// The number of ranks on this computer, and of the cores that any of them may use.
 inline int ranks_here = 1, cores_here = 1;
-/// Whether they have more threads than cores, if each has so many.
+/// Whether the ranks of this computer have more threads than cores, if each has `threads`.
 inline bool crowded(int threads = 1) { return ranks_here * threads > cores_here; }
 
-/// A rank that waits for others is not late.
+/// Marks that this rank waits for others, and so does not exceed its limit.
 class waiting {
  public:
   waiting() : waiting(crowded(), 100) {}
-  /// With as many looks before it sleeps between them.
+  /// `looks` is the number of polls before it sleeps between them.
   waiting(bool leaves_core, int looks) : leaves_core_(leaves_core), looks_(looks) { waits = true; }
   waiting(const waiting&) = delete;
   waiting& operator=(const waiting&) = delete;
   ~waiting() { waits = false, ++exchanges; }
 
-  /// Between two looks at what is to come. Where ranks share a core, it is left to those that compute.
+  /// Called between two polls. If ranks share a core, this leaves it to those that compute.
   void pause() {
     if (!leaves_core_) return;
     if (looks_ > 0) {
@@ -61,10 +63,10 @@ class waiting {
 
  private:
   const bool leaves_core_;
-  int looks_;  ///< still to come
+  int looks_;  ///< polls left before it sleeps
 };
 
-/// Seconds that the environment gives. Throws fault.
+/// Seconds from an environment variable, `otherwise` if it is not set. Throws fault if they are not a number.
 inline f64 seconds_of(const char* name, f64 otherwise) {
   const char* given = std::getenv(name);
   if (!given || !*given) return otherwise;
@@ -86,7 +88,7 @@ inline bool done(MPI_Request& r) {
 
 class heartbeat {
  public:
-  /// Together. MPI must let several threads call it; otherwise nothing beats.
+  /// Collective. MPI must support calls from several threads; otherwise there is no heartbeat.
   explicit heartbeat(MPI_Comm all) {
     int threads = 0;
     MPI_Query_thread(&threads);
@@ -123,7 +125,7 @@ class heartbeat {
     clock::time_point heard = clock::now(), moved = heard, awake = heard;
     u64 seen = 0;
     while (!stops_within(interval)) {
-      // this rank was stopped itself, perhaps with all others
+      // this rank itself was stopped, perhaps with all others
       if (since(awake) > 4 * std::chrono::duration<f64>(interval).count()) heard = moved = clock::now();
       awake = clock::now();
       if (done(going)) MPI_Isend(&out, 1, MPI_BYTE, to, 0, group_, &going);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Bytes on their way to another rank: plain values one after the other, read in the order in which they were
-// put. All ranks run the same program on machines of one kind, so values travel as they lie in memory.
+// A message to another rank: a sequence of plain values that are read in the order in which they were put.
+// All ranks run the same program on machines of one kind, so values travel in their memory representation.
 #pragma once
 #include <cstring>
 #include <memory>
@@ -46,7 +46,7 @@ class message {
     at_ += size;
   }
 
-  /// Words where they lie; whatever is put before them must take whole words.
+  /// Words in place, without a copy; everything that is put before them must take whole words.
   std::span<const u32> take_words(std::size_t n) {
     const std::span<const u32> words = words_at(at_, n);
     at_ += n * sizeof(u32);
@@ -59,12 +59,12 @@ class message {
   std::size_t size() const { return size_; }
   bool at_end() const { return at_ == size_; }
   std::span<std::byte> bytes() { return {bytes_.get(), size_}; }
-  /// Room for so much in all, behind what is there.
+  /// Resizes to `size` bytes in all and keeps the contents.
   void resize(std::size_t size) {
     if (size > room_) grow(size);
     size_ = size;
   }
-  /// Empty again, or with room for what comes; reading begins anew.
+  /// Empties the message, or makes room for `size` bytes to receive; reading begins anew.
   void reset(std::size_t size = 0) {
     size_ = at_ = 0;
     resize(size);

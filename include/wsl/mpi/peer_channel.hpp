@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What ranks send each other in a superstep: one message on the channel to each neighbour, and tree
-// broadcasts, which their readers pass on among themselves. Nothing here waits, except for what has been sent
-// to have left: all of it is on its way while partitions run.
+// The messages between ranks in a superstep: one message on the channel to each neighbour, and tree
+// broadcasts, which their readers forward among themselves. All calls are nonblocking, so messages are on
+// their way while partitions run.
 #pragma once
 #include <mpi.h>
 
@@ -15,12 +15,12 @@
 
 namespace wsl::mpi::detail {
 
-/// Bytes that MPI sends without asking first whether they are expected: Open MPI over TCP 64 KiB with its own
-/// header, and what is expected it takes at once over any network. Asking takes longer than the messages
-/// themselves, so all that is longer goes in pieces.
+/// The number of bytes that MPI sends with its eager protocol: 64 KiB for Open MPI over TCP, with its own
+/// header. A message whose receive has been posted is taken at once over any network. The handshake of the
+/// rendezvous protocol takes longer than the messages themselves, so longer messages go in pieces.
 inline constexpr std::size_t at_once = 60'000;
 
-/// Messages that are on their way.
+/// Sends or receives in flight.
 class requests {
  public:
   void send(std::span<const std::byte> bytes, int to, int tag, MPI_Comm group) {
@@ -33,7 +33,7 @@ class requests {
       MPI_Irecv(piece.data(), size, MPI_BYTE, from, tag, group, &open_.emplace_back());
     });
   }
-  /// Whether all have arrived, or left.
+  /// Whether all are complete.
   bool done() {
     int yes = 0;
     MPI_Testall(static_cast<int>(open_.size()), open_.data(), &yes, MPI_STATUSES_IGNORE);
@@ -50,36 +50,36 @@ class requests {
   std::vector<MPI_Request> open_;
 };
 
-/// The messages to and from a neighbour. What is to follow the superstep may come behind them.
+/// The messages to and from a neighbour. The vote on what follows the superstep may come behind them.
 class peer_channel {
  public:
-  /// How a message begins.
+  /// The header of a message.
   struct opening {
     u64 size = 0, tree_broadcast = 0;  ///< bytes of the message, and of the sender's tree_broadcast
     engines::termination_vote says = engines::termination_vote::nothing;
-    bool settled = true;  ///< otherwise it says so later
+    bool settled = true;  ///< otherwise the vote follows in a message of its own
   };
 
   int rank;
   message out;
-  opening heard;  ///< of what has come
+  opening heard;  ///< the header of the received message
 
   peer_channel(int with, MPI_Comm group) : rank(with), group_(group) {}
 
-  /// Before anything of this superstep is sent.
+  /// Posts the receive of this superstep, before anything is sent.
   void expect() {
     latest_ = 1 - latest_;
     in().reset(at_once);
     receive(piece::first, in().bytes());
   }
-  /// What comes in this superstep. It stays where it is until the end of the next one.
+  /// The message received in this superstep. It stays in place until the end of the next one.
   message& in() { return in_[latest_]; }
-  /// Empties `out`, but for room for what `send` puts before it.
+  /// Empties `out`, except for room for the header that `send` writes.
   void begin() {
     out.reset();
     out.put(opening{});
   }
-  /// What is to follow the superstep, if this rank knows already.
+  /// Sends `out`, with this rank's vote on what follows the superstep if it is known already.
   void send(u64 bytes_of_broadcast, std::optional<engines::termination_vote> says) {
     const std::span<std::byte> bytes = out.bytes();
     const opening front{bytes.size(), bytes_of_broadcast, says.value_or(engines::termination_vote::nothing),
@@ -91,7 +91,7 @@ class peer_channel {
     last_ = says;
     sends_.send(std::as_bytes(std::span(&last_, 1)), rank, tag, group_);
   }
-  /// Looks for more of it. Says whether all has come.
+  /// Makes progress with the receive. Returns whether all has arrived.
   bool arrived() {
     if (missing_ == piece::first && comes_.done()) {
       heard = in().take<opening>();
@@ -103,9 +103,9 @@ class peer_channel {
     if (missing_ == piece::last && comes_.done()) missing_ = piece::none;
     return missing_ == piece::none;
   }
-  /// Whether its opening had come by the last look.
+  /// Whether its header had arrived at the last call of arrived().
   bool opened() const { return missing_ != piece::first; }
-  /// Whether `out` may change.
+  /// Whether `out` has left and may change.
   bool left() { return sends_.done(); }
 
  private:
@@ -129,13 +129,13 @@ class peer_channel {
   piece missing_ = piece::none;
 };
 
-/// Words that one rank writes and several read. They go along a binomial tree of ranks, so they leave the
-/// first one log2 n times, not n - 1 times.
+/// Words that one rank writes and several read. They go along a binomial tree of ranks, so the writer sends
+/// them log2 n times, not n - 1 times.
 class tree_broadcast {
  public:
   message words;
 
-  /// Of its writer and its readers, in this order; this rank is one of them.
+  /// The ranks are the writer and its readers, in this order; `me` is one of them.
   tree_broadcast(std::vector<int> writer_and_readers, int me, MPI_Comm group)
       : ranks_(std::move(writer_and_readers)), group_(group) {
     while (ranks_[place_] != me) ++place_;
@@ -145,10 +145,10 @@ class tree_broadcast {
   }
 
   int writer() const { return ranks_[0]; }
-  /// The ranks that get it from this one, those first that have most below themselves.
+  /// The ranks that receive it from this one, ordered by the size of their subtrees, the largest first.
   const std::vector<int>& below() const { return below_; }
 
-  /// As soon as it is known that there are so many bytes, if any.
+  /// Posts the receive of `size` bytes, if any; called as soon as the size is known.
   void expect(std::size_t size) {
     if (size == 0) return;
     words.reset(size);
@@ -158,21 +158,21 @@ class tree_broadcast {
   void send() {
     for (int to : below_) sends_.send(words.bytes(), to, tag + writer(), group_);
   }
-  /// Whether all of it is here. Then it has also been sent on.
+  /// Whether all of it has arrived; it has then also been forwarded.
   bool arrived() {
     if (!missing_ || !comes_.done()) return !missing_;
     missing_ = false;
     send();
     return true;
   }
-  /// Whether `words` may change.
+  /// Whether `words` has left and may change.
   bool left() { return sends_.done(); }
 
  private:
-  static constexpr int tag = 2;  // and more, one a writer
+  static constexpr int tag = 2;  // the first of the tags, one for each writer
 
   std::vector<int> ranks_, below_;
-  std::size_t place_ = 0;  ///< of this rank among them
+  std::size_t place_ = 0;  ///< the index of this rank in `ranks_`
   MPI_Comm group_;
   requests sends_, comes_;
   bool missing_ = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// MPI from the first use to the end of the process. A rank that ends while others still work would keep them
-// waiting for ever: then it ends them all.
+// MPI from its first use to the end of the process. A rank that ends while others still work would keep them
+// waiting for ever; it therefore ends them all.
 #pragma once
 #include <mpi.h>
 #include <sched.h>
@@ -33,7 +33,7 @@ class session {
                    patience);
       MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     }
-    if (owned_) memory_.release();  // all do that together: a rank that is stopped now is still missed
+    if (owned_) memory_.release();  // collective: the heartbeat still notices a rank that is stopped now
     heart_.stop();
     if (owned_) MPI_Finalize();
   }
@@ -42,7 +42,7 @@ class session {
   shared_memory& memory() { return memory_; }
 
  private:
-  /// Whether MPI was not there before.
+  /// Initializes MPI if necessary. Returns whether it did.
   static bool start() {
     int started = 0, threads = 0;
     MPI_Initialized(&started);
@@ -55,7 +55,7 @@ class session {
     return group;
   }
 
-  /// Counts the cores that any rank of this computer may use: each may be bound to one of them.
+  /// Counts the cores that the ranks of this computer may use together; each rank may be bound to one core.
   void count_cores() const {
     MPI_Comm here = MPI_COMM_NULL;
     MPI_Comm_split_type(group_, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here);
@@ -68,7 +68,7 @@ class session {
     cores_here = CPU_COUNT(&cores);
   }
 
-  /// Within so many seconds; 0: it takes as long as it takes.
+  /// Waits for all ranks, at most `patience` seconds, without limit if 0. Returns whether all came.
   bool everybody_came(f64 patience) const {
     const waiting others;
     MPI_Request all;
@@ -83,7 +83,7 @@ class session {
     return false;
   }
 
-  const f64 silence_ = silence();  ///< seconds
+  const f64 silence_ = silence();  ///< in seconds
   bool owned_;
   MPI_Comm group_;
   shared_memory memory_;

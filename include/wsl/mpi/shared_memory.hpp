@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Memory that the ranks of one computer have in common, as an MPI window: each writes in its own part and
-// reads in all. The buffers of channels come from it, so that a word for another rank is written once, and
-// read where it lies.
+// Memory that the ranks of one computer share, as an MPI window: each rank writes into its own part and reads
+// all parts. The buffers of channels are allocated from it, so that a word for another rank is written once
+// and read in place.
 #pragma once
 #include <mpi.h>
 
@@ -15,7 +15,8 @@ namespace wsl::mpi {
 
 class shared_memory {
  public:
-  /// Together. Without a second rank on this computer, or if the system has no room, there is none.
+  /// Collective. If there is no second rank on this computer, or the system has no room, there is no such
+  /// memory.
   explicit shared_memory(MPI_Comm group) {
     MPI_Comm here = MPI_COMM_NULL;
     MPI_Comm_split_type(group, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here);
@@ -39,14 +40,14 @@ class shared_memory {
   shared_memory(const shared_memory&) = delete;
   shared_memory& operator=(const shared_memory&) = delete;
 
-  /// Together, when nobody reads any more.
+  /// Collective, after the last read.
   void release() {
     if (window_ == MPI_WIN_NULL) return;
     MPI_Win_unlock_all(window_);
     MPI_Win_free(&window_);
   }
 
-  /// A buffer of this rank's part, which holds so many words; null if there is none left.
+  /// A buffer of `words` words in this rank's part; null if there is none left.
   u32* take(int words) {
     const std::scoped_lock alone(mutex_);
     std::vector<u32*>& free = words == engines::small_buffer ? small_ : large_;
@@ -64,25 +65,25 @@ class shared_memory {
     (words == engines::small_buffer ? small_ : large_).push_back(buffer);
   }
 
-  /// Whether a buffer is this rank's, and lies where a rank can read it.
+  /// Whether a buffer belongs to this rank's part and the given rank can read it.
   bool seen_by(int rank, const u32* buffer) const {
     return parts_[static_cast<std::size_t>(rank)] && buffer >= mine_ &&
            buffer < mine_ + size / static_cast<MPI_Aint>(sizeof(u32));
   }
-  /// Whether two ranks, any ones, have memory in common.
+  /// Whether any two ranks have memory in common.
   bool common(int one, int other) const {
     return first_beside_[static_cast<std::size_t>(one)] == first_beside_[static_cast<std::size_t>(other)];
   }
   u32 place_of(const u32* buffer) const { return static_cast<u32>(buffer - mine_); }
   const u32* at(int rank, u32 place) const { return parts_[static_cast<std::size_t>(rank)] + place; }
 
-  /// Between writing and telling another rank of it, and between hearing of it and reading.
+  /// A memory fence between a write and the message that announces it, and between this message and the read.
   void order() const {
     if (window_ != MPI_WIN_NULL) MPI_Win_sync(window_);
   }
 
  private:
-  static constexpr MPI_Aint size = MPI_Aint{1} << 24;  // bytes of a rank
+  static constexpr MPI_Aint size = MPI_Aint{1} << 24;  // bytes of one rank's part
 
   void find_parts(MPI_Comm group, MPI_Comm here, int neighbours) {
     MPI_Group of_all, of_here;
@@ -102,14 +103,14 @@ class shared_memory {
 
   MPI_Win window_ = MPI_WIN_NULL;
   u32* mine_ = nullptr;
-  std::vector<const u32*> parts_;  ///< by rank; null on another computer
-  std::vector<int> first_beside_;  ///< by rank: the first that has memory in common with it
-  std::ptrdiff_t used_ = 0;        ///< bytes
+  std::vector<const u32*> parts_;  ///< the parts by rank; null for ranks of another computer
+  std::vector<int> first_beside_;  ///< for each rank, the first rank that has memory in common with it
+  std::ptrdiff_t used_ = 0;        ///< the number of bytes in use
   std::vector<u32*> small_, large_;
   std::mutex mutex_;
 };
 
-/// What one fabric has taken of it.
+/// The buffers that one fabric has taken from it.
 class shared_buffers final : public engines::buffer_source {
  public:
   explicit shared_buffers(shared_memory* from) : from_(from) {}

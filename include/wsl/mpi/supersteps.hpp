@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Supersteps of partitions that several ranks share. A rank first runs those of its partitions that border on
-// another rank's, and sends what they have written; it is on its way while the others run. The order in which
-// partitions run does not matter: what one writes the others see in the next superstep. While PEs here have
-// offloaded jobs, one thread alone sees to the supersteps and the others compute. Where there is only one
-// thread, it computes when no messages are left: others would wait for it.
+// another rank's, and sends their messages, which are on their way while the other partitions run. The order
+// in which partitions run does not matter, because the others see the words of a partition only in the next
+// superstep. While PEs of this rank have offloaded jobs, one thread runs the supersteps and the others
+// compute. A single thread computes when no messages are left, because other ranks would wait for it.
 #pragma once
 #include <atomic>
 #include <optional>
@@ -13,10 +13,10 @@
 
 namespace wsl::mpi {
 
-/// Threads beside the one that sees to the supersteps, no more of them than have something to compute when
-/// they are first needed.
+/// Threads beside the one that runs the supersteps, at most as many as there are jobs when they are first
+/// needed.
 struct compute_helpers {
-  int most;  ///< that one included
+  int most;  ///< the largest number of threads, with that one
   std::optional<engines::thread_pool> thread_pool = {};
 
   engines::thread_pool& all(std::size_t offloaded_jobs) {
@@ -27,9 +27,9 @@ struct compute_helpers {
   }
 };
 
-/// Runs the partitions from `first` to before `end` in supersteps from `last` + 1 on, until no rank has
-/// anything left to do or a partition has failed; returns the number of the last superstep. Together. Only
-/// the calling thread calls MPI. Where one thread is enough for the partitions, `helpers` compute beside it.
+/// Runs the partitions [first, end) in supersteps, beginning with `last` + 1, until no rank has work left or
+/// a partition has failed; returns the number of the last superstep. Collective. Only the calling thread
+/// calls MPI. If one thread is enough for the partitions, `helpers` compute beside it.
 template <class RunPartition>
 u64 run_supersteps(engines::thread_pool& threads, compute_helpers& helpers,
                    support::flat_vector<engines::partition>& partitions, u32 first, u32 end, u64 last,
@@ -40,9 +40,9 @@ u64 run_supersteps(engines::thread_pool& threads, compute_helpers& helpers,
 
   termination_vote all = termination_vote::messages;
   std::atomic<u32> ready = 0;  // partitions at the border that have run
-  // of the partitions here, when all of them last ran
+  // the jobs of this rank's partitions at the last superstep in which all of them ran
   support::flat_vector<engines::open_job*> offloaded_jobs;
-  bool one_leads = false;  // and the other threads do these
+  bool one_leads = false;  // one thread runs the supersteps, and the others do these jobs
   const auto find_jobs = [&] {
     offloaded_jobs.clear();
     for (u32 b = first; b < end; ++b)

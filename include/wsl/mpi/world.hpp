@@ -18,7 +18,7 @@
 
 namespace wsl::mpi {
 
-/// A group of ranks. What is called "together" must be called by all of them, in the same order.
+/// A group of ranks. All of them must call the functions marked "collective", in the same order.
 class ranks {
  public:
   /// Some of them may have memory in common.
@@ -29,17 +29,17 @@ class ranks {
 
   int rank() const { return rank_; }
   int size() const { return size_; }
-  /// Who prints and writes files.
+  /// Whether this rank is the one that prints and writes files.
   bool root() const { return rank_ == 0; }
   MPI_Comm group() const { return group_; }
   shared_memory* memory() const { return memory_; }
 
-  /// The largest of everybody's numbers; together.
+  /// The largest of all ranks' numbers; collective.
   u64 largest(u64 mine) const { return reduced(mine, MPI_MAX); }
-  /// Their sum; together.
+  /// The sum of all ranks' numbers; collective.
   u64 sum(u64 mine) const { return reduced(mine, MPI_SUM); }
-  /// Throws fault on all ranks, naming the first that has another number than rank 0; together. "program" is
-  /// a word for what it says.
+  /// Throws fault on all ranks, naming the first one whose number differs from that of rank 0; collective.
+  /// `what` names the quantity in the message, for instance "program".
   void require_same(u64 number, const std::string& what) const {
     u64 roots = number;
     broadcast(roots, 0);
@@ -49,9 +49,9 @@ class ranks {
       throw fault("wsl: rank " + std::to_string(size() - static_cast<int>(differs)) + " has another " + what +
                   " than rank 0; start the same program with the same arguments everywhere");
   }
-  /// For what a rank ends with: whether no rank before this one says the same, as far as it is heard within a
-  /// second, so that a sentence with which all end is printed once. Each rank asks once, and others need not
-  /// ask at all; those that go on are ended soon.
+  /// Whether this rank should print the error with which it ends: no earlier rank has announced the same
+  /// sentence within a second, so a sentence with which all ranks end is printed once. Each rank calls this
+  /// at most once; ranks that go on are ended soon.
   bool first_to_say(const std::string& sentence) const {
     constexpr int tag = 0;
     support::fingerprint f;
@@ -71,7 +71,7 @@ class ranks {
     }
     return true;
   }
-  /// Everybody has what `from` has; together.
+  /// Sends the bytes of the rank `from` to all others; collective.
   void broadcast(std::span<std::byte> bytes, int from) const {
     const detail::waiting others;
     for (std::size_t done = 0; done < bytes.size(); done += most_at_once)
@@ -92,7 +92,7 @@ class ranks {
   }
 
  private:
-  static constexpr std::size_t most_at_once = std::size_t{1} << 30;  // MPI counts with int
+  static constexpr std::size_t most_at_once = std::size_t{1} << 30;  // the counts of MPI are ints
 
   u64 reduced(u64 mine, MPI_Op how) const {
     detail::waiting others;
@@ -109,10 +109,10 @@ class ranks {
   int rank_ = 0, size_ = 1;
 };
 
-/// The choice of an engine whose PEs are spread over ranks.
+/// Selects an engine whose PEs are spread over ranks.
 struct spread_over {
   ranks who;
-  threaded how = {};  ///< the engine of each rank; all must say the same but for `threads`
+  threaded how = {};  ///< the engine of each rank; all settings but `threads` must be equal on all ranks
 
   int rank() const { return who.rank(); }
   int size() const { return who.size(); }
@@ -121,12 +121,12 @@ struct spread_over {
   /// With other settings: `mpi::world().with({.threads = 2})`.
   spread_over with(const threaded& settings) const { return {who, settings}; }
 
-  /// The caller owns the engine. Together.
+  /// The caller owns the engine. Collective.
   inline engine* make(const layout& plan) const;
 };
 
-/// Whether mpirun, srun or another launcher of MPI programs has started this process. One that was started as
-/// any other can do without MPI.
+/// Whether mpirun, srun or another launcher of MPI programs has started this process. A process that was
+/// started directly needs no MPI.
 inline bool launched() {
   return std::getenv("PMIX_RANK") || std::getenv("PMI_RANK") || std::getenv("OMPI_COMM_WORLD_RANK");
 }

@@ -53,7 +53,7 @@ struct task_run {
     if (t.output >= 0 && t.input[0] >= 0) s.window_of(t.output).close_behind_reader();
     if (s.defers) is_last();
   }
-  /// Prevents that the task runs again at once, whatever it activates.
+  /// Keeps the task from running again at once, whatever it activates.
   void is_last() const {
     if (s.taken != taken_color::none && s.taken != taken_color::several)
       b.read_now |= color_bit(static_cast<int>(s.taken) - 1);

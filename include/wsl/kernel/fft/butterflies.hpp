@@ -116,7 +116,7 @@ struct butterflies {
   [[gnu::always_inline]] static inline void sweep(const pass& given) {
     constexpr int v = lanes < width ? lanes : width;
     constexpr std::ptrdiff_t number = 2 * width;
-    const pass x = given;  // on the stack of this function: what is stored cannot change it
+    const pass x = given;  // a local copy, which the stores below cannot alias
     const std::ptrdiff_t apart = x.count * x.m * number, along = x.count * number;
     for (std::ptrdiff_t p = 0; p < x.m; ++p) {
       const f32* from = x.from + p * along;

@@ -32,10 +32,11 @@ struct decomposition {
   constexpr int part0() const { return parts() * turn(); }
   /// The plane that is the nth of the PEs in row y.
   constexpr int plane_of(int y, int nth) const { return (nth / turn() * high + y) * turn() + nth % turn(); }
-  constexpr int part1() const { return share(n1, high, 1); }  ///< of n1, one for each PE of a column
-  /// of n1, one for each PE of a row, in whole groups
+  /// the length of a part of n1, one for each PE of a column
+  constexpr int part1() const { return share(n1, high, 1); }
+  /// the length of a part of n1, one for each PE of a row, in whole groups
   constexpr int lines1() const { return share(n1, wide, width); }
-  /// of n2, one for each PE of a row, in whole groups
+  /// the length of a part of n2, one for each PE of a row, in whole groups
   constexpr int lines2() const { return share(n2, wide, width); }
 
   /// The f32 that a PE sends to its column: in each round an array (turn, part1, lines2) of complex numbers

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A group is `width` lines side by side: for each element first the real parts of all lines, then the
 // imaginary parts. This header moves groups between the host's arrays, the PE's memory and the blocks that
-// PEs exchange, and holds what is done to a whole group besides its transform: scaling, twiddle factors, and
-// the steps that real transforms need.
+// PEs exchange, and holds the operations on a whole group besides its transform: scaling, twiddle factors,
+// and the steps of real transforms.
 #pragma once
 #include <algorithm>
 #include <utility>
@@ -149,8 +149,8 @@ struct split {
                      even_im = half * (vec_at<v>(a + to_im) - vec_at<v>(b + to_im));
         const vec<v> odd_re = half * (vec_at<v>(a + to_im) + vec_at<v>(b + to_im)),
                      odd_im = half * (vec_at<v>(b + to_re) - vec_at<v>(a + to_re));
-        // w^k times (odd_re, odd_im) is what differs; backward it is i w^-k (X_k - conj), with the same
-        // numbers turned by -1.
+        // The two results differ by w^k times (odd_re, odd_im) and its negative; backward the term is i w^-k
+        // (X_k - conj), which has the same numbers times -1.
         const vec<v> re = odd_re * c - odd_im * s, im = odd_re * s + odd_im * c;
         if constexpr (backward) {
           vec_at<v>(a + to_re) = even_re - re, vec_at<v>(a + to_im) = even_im - im;

@@ -24,7 +24,7 @@ enum class kind : u8 {
 struct job {
   kind what;
   bool inverse;  ///< real and imaginary parts are exchanged on the way in and on the way out
-  f32 factor;    ///< of the result
+  f32 factor;    ///< the factor of the result
   const f32* from;
   f32* to;
   i64 from_stride[3]{}, to_stride[3]{};
@@ -264,7 +264,8 @@ class pencil {
 
  public:
   using tasks = task_list<launch<&pencil::begin>,
-                          long_running<local<&pencil::column_has_given>, local<&pencil::row_has_given>, local<&pencil::next_plane>>,
+                          long_running<local<&pencil::column_has_given>, local<&pencil::row_has_given>,
+                                       local<&pencil::next_plane>>,
                           use<&pencil::to_row_>, use<&pencil::to_column_>>;
 };
 

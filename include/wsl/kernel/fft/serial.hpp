@@ -9,8 +9,8 @@
 
 namespace wsl::fft {
 
-/// Of an array in row-major order with these axes; any lengths. The inverse has a factor of one over the
-/// number of elements.
+/// The transform of an array in row-major order with these axes, of any lengths. The inverse has a factor of
+/// one over the number of elements.
 inline std::vector<std::complex<f64>> serial(const std::vector<int>& axes, std::vector<std::complex<f64>> x,
                                              bool inverse = false) {
   std::size_t inner = 1;  // numbers from one to the next along the axis

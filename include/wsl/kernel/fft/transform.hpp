@@ -21,7 +21,7 @@ namespace wsl::fft {
 
 using number = std::complex<f32>;
 
-/// How a transform uses this computer; 0 leaves a choice to the library.
+/// The resources of this computer for a transform; 0 leaves a choice to the library.
 struct options {
   int wide = 0, high = 0;  ///< PEs; arrays of one or two axes have one row of them
   int threads = 0;         ///< as threaded{.threads}
@@ -154,7 +154,7 @@ class transform_on {
   fabric fabric_;
 };
 
-/// Of complex numbers, on this computer. `to` and `from` are the same array or do not overlap.
+/// Transforms of complex numbers, on this computer. `to` and `from` are the same array or do not overlap.
 class transform : public transform_on<capacity{}> {
  public:
   explicit transform(const std::vector<int>& axes, const options& how = {})
@@ -172,8 +172,8 @@ class transform : public transform_on<capacity{}> {
   static const f32* parts(std::span<const number> x) { return reinterpret_cast<const f32*>(x.data()); }
 };
 
-/// Of real numbers, whose last axis has an even length n: the spectrum has n / 2 + 1 numbers along it, the
-/// others are their conjugates. Arrays do not overlap. A single line is transformed by one PE.
+/// Transforms of real numbers, whose last axis has an even length n: along it the spectrum has n / 2 + 1
+/// numbers; the others are their conjugates. Arrays do not overlap. A single line is transformed by one PE.
 class real_transform : public transform_on<capacity{}> {
  public:
   explicit real_transform(const std::vector<int>& axes, const options& how = {})

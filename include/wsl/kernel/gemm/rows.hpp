@@ -73,7 +73,8 @@ struct row_tile {
 
   template <int k>
   using broadcast_of = task_list<sends<part_of_b(k).line()>, reads<part_of_b(k).line()>>;
-  using tasks = task_list<launch<&row_tile::begin>, long_running<local<&row_tile::multiply<0>>, local<&row_tile::multiply<1>>>,
+  using tasks = task_list<launch<&row_tile::begin>,
+                          long_running<local<&row_tile::multiply<0>>, local<&row_tile::multiply<1>>>,
                           numbered<most_parts, broadcast_of>>;
 };
 

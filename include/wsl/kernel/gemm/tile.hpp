@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What the PE programs of C = A B share: tiles that are numbers to the processor and words to the fabric, and
-// the sum of a PE's tile of C. cannon.hpp, summa.hpp and rows.hpp differ in how the tiles travel.
+// The common parts of the PE programs of C = A B: tiles that are numbers to the processor and words to the
+// fabric, and the accumulation of a PE's tile of C. cannon.hpp, summa.hpp and rows.hpp differ in the routes
+// of the tiles.
 #pragma once
 #include <algorithm>
 #include <span>
@@ -67,7 +68,7 @@ class travelling_tile {
  private:
   T* numbers() { return reinterpret_cast<T*>(words_.data()); }
 
-  support::huge_array words_;  // as many bytes as its words
+  support::huge_array words_;  // the tile, rounded up to whole words
   int rows_ = 0, columns_ = 0, width_ = 1;
 };
 
@@ -81,8 +82,8 @@ struct gemm_problem {
 /// A PE's tile of C, which it sums in the memory of the host's matrix.
 class gemm_sum {
  public:
-  static constexpr int panel_width = dense::widest_panel;  ///< of the tiles of B
-  /// of A; they stay in the second cache while the panels of B pass
+  static constexpr int panel_width = dense::widest_panel;  ///< columns of a panel of a tile of B
+  /// rows of A that stay in the second cache while the panels of B pass
   static constexpr int rows_at_once = 108;
 
   /// The tile at `place` if the host's C is divided into cuts.x by cuts.y tiles.
@@ -95,9 +96,9 @@ class gemm_sum {
   }
   /// The length of each of n parts; the last may be shorter.
   static int cut(int length, int n) { return (length + n - 1) / n; }
-  int rows() const { return rows_; }  ///< of all tiles; the last ones of C are smaller
+  int rows() const { return rows_; }  ///< the size of all tiles; the last ones of C are smaller
   int columns() const { return columns_; }
-  coord at() const { return at_; }  ///< where the tile begins in C
+  coord at() const { return at_; }  ///< the first element of the tile in C
   const matrix<f32>& tile() const { return tile_; }
 
   /// Adds the product of A and the panels of `b`; `rows_of_a(from, rows)` returns some rows of A, which has

@@ -13,7 +13,7 @@ namespace wsl::monte_carlo {
 /// The capacity of a PE; 0 is no limit.
 struct wafer_capacity {
   int nuclides = 0;
-  int points = 0;     ///< of all its nuclides together, two more for each than its band has
+  int points = 0;     ///< of all its nuclides together, for each of them two more than its band has
   int particles = 0;  ///< at any moment: more than the mean, because bands and rows are not equally full
 };
 

@@ -36,7 +36,7 @@ struct fuel {
 
 struct fuel_problem {
   fuel material;
-  std::vector<f32> energies;  ///< of the particles
+  std::vector<f32> energies;  ///< the energies of the particles
 };
 
 namespace detail {
@@ -94,10 +94,10 @@ cross_sections<T> look_up(const fuel& m, f32 energy) {
   return sum;
 }
 
-/// The sum of the particles' largest channels, counted from zero: what the problem's authors compare. Sums in
-/// f32 are rounded, so two correct programs may choose differently where a particle's two largest channels
-/// are nearly equal. `smallest` and `largest` are the checksums if all of these near-ties go one way or the
-/// other.
+/// The sum of the indices of the particles' largest channels, counted from zero: the checksum of the
+/// problem's authors. Sums in f32 are rounded, so two correct programs may choose differently where a
+/// particle's two largest channels are nearly equal. `smallest` and `largest` are the checksums if all of
+/// these near-ties go one way or the other.
 struct checksum {
   u64 value = 0, smallest = 0, largest = 0;
   u64 near_ties = 0;  ///< particles with such a choice

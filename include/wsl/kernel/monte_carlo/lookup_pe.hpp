@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// XSBench's lookups as dataflow: tables stay in place, lookups travel. Each PE owns one band of energies, and
-// of every nuclide the part of its table in that band. A lookup is one wavelet, its position in the random
-// stream, sent to the PE that owns its energy. That PE sorts the lookups that have arrived by material and
-// energy, sweeps over its tables, and sends each particle's next lookup to its owner. The front end is
-// lookup_fabric; see examples/34_lookups.cpp.
+// XSBench's lookups as a dataflow program: tables stay in place, lookups travel. Each PE owns one band of
+// energies, and of every nuclide the part of its table in that band. A lookup is one wavelet, its position in
+// the random stream, sent to the PE that owns its energy. That PE sorts the lookups that have arrived by
+// material and energy, sweeps over its tables, and sends each particle's next lookup to its owner. The front
+// end is lookup_fabric; see examples/34_lookups.cpp.
 #pragma once
 #include <bit>
 
@@ -186,13 +186,13 @@ class lookup_pe {
 
   int columns_ = 1, rows_ = 1;
   coord at_;
-  f64 low_ = 0;                        ///< where its band begins
+  f64 low_ = 0;                        ///< the lower end of its band
   std::vector<table_row<f64>> table_;  ///< nuclide after nuclide
   std::array<std::vector<ingredient<f64>>, materials> contents_;
-  std::vector<ingredient<f64>> nuclides_;  ///< those of the sweep that runs
-  std::vector<u32> positions_;             ///< lookups that have come
+  std::vector<ingredient<f64>> nuclides_;  ///< the nuclides of the current sweep
+  std::vector<u32> positions_;             ///< lookups that have arrived
   std::array<std::vector<u32>, lookup_dispatch.count> outbox_, sent_;
-  std::vector<f64> drawn_, energies_;  ///< of the lookups as they came; sorted
+  std::vector<f64> drawn_, energies_;  ///< the energies of the lookups in the order of arrival, and sorted
   std::vector<u8> materials_;
   std::vector<u32> keys_, starts_, sorted_;
   std::array<std::size_t, materials> ends_{};

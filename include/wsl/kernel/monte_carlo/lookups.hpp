@@ -14,8 +14,8 @@ namespace wsl::monte_carlo {
 /// The grid that lookups run on. More PEs own narrower bands, whose tables fit a smaller cache.
 struct lookup_grid {
   int columns = 32, rows = 1;
-  int threads = 0;  ///< as for the engine: 0 leaves it to WSL_THREADS or the cores
-  /// lookups in flight at once: the more, the more of them share an interval of a table
+  int threads = 0;  ///< as threaded{.threads}; 0 leaves it to WSL_THREADS or the cores
+  /// lookups in flight at once; the more there are, the more of them share an interval of a table
   u64 batch = u64{1} << 22;
 };
 
@@ -61,9 +61,9 @@ class lookup_fabric {
     return collect();
   }
 
-  const outcome& traffic() const { return traffic_; }    ///< what the fabric has done so far
-  const lookup_phases& spent() const { return spent_; }  ///< and in which time
-  const load& lookups_a_pe() const { return load_; }     ///< of the last run
+  const outcome& traffic() const { return traffic_; }    ///< the counts of all runs of the fabric so far
+  const lookup_phases& spent() const { return spent_; }  ///< the time of their phases
+  const load& lookups_a_pe() const { return load_; }     ///< the lookups of the last run, per PE
 
  private:
   static const lookup_grid& checked(const lookup_grid& grid, const reactor& r) {

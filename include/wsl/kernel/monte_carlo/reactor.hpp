@@ -40,7 +40,7 @@ using nuclide_grid = std::span<const grid_point<T>>;
 
 struct material {
   std::vector<int> nuclides;
-  std::vector<f64> densities;  ///< of each of them
+  std::vector<f64> densities;  ///< the density of each nuclide
 };
 
 struct reactor {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The inner loop of all lookups on the fabric. Lookups are sorted by energy, so a sweep over them walks once
-// along each nuclide's table: there is no search, and what is read stays in the first cache. It handles a
-// vector of lookups at a time and keeps their sums in registers while it passes through the nuclides of their
-// material; every nuclide is interpolated for every lookup. See lookup_pe.hpp and wafer.hpp.
+// along each nuclide's table: there is no search, and the rows that are read stay in the first cache. It
+// handles a vector of lookups at a time and keeps their sums in registers while it passes through the
+// nuclides of their material; every nuclide is interpolated for every lookup. See lookup_pe.hpp and
+// wafer.hpp.
 #pragma once
 #include <limits>
 
@@ -54,7 +55,7 @@ inline constexpr int lanes = 64 / static_cast<int>(sizeof(T));
 /// Calls f(i) for every lane.
 template <class T, class F>
 [[gnu::always_inline]] inline void each_lane(F f) {
-#pragma GCC unroll 1  // what is unrolled first, GCC no longer takes for one vector
+#pragma GCC unroll 1  // GCC does not vectorise a loop that it has unrolled first
   for (int i = 0; i < lanes<T>; ++i) f(i);
 }
 

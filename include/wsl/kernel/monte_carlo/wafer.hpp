@@ -17,12 +17,12 @@ namespace wsl::monte_carlo {
 /// The grid that particles run on: nuclides over its columns, energies over its rows.
 struct wafer_grid {
   int columns = 2, rows = 25;
-  int threads = 0;            ///< as for the engine: 0 leaves it to WSL_THREADS or the cores
+  int threads = 0;            ///< as threaded{.threads}; 0 leaves it to WSL_THREADS or the cores
   int diffusion_rounds = 16;  ///< enough for a few columns; the publication takes 100 for 90
 };
 
 struct wafer_result {
-  std::vector<cross_sections<f32>> found;  ///< in the order of the energies
+  std::vector<cross_sections<f32>> found;  ///< the cross sections in the order of the energies
   load sorted, spread;                     ///< particles a PE after the first two phases
   f64 sort_seconds = 0, diffuse_seconds = 0, circulate_seconds = 0;
   outcome sort, diffuse, circulate;

@@ -207,11 +207,11 @@ class wafer_pe {
   }
 
   f32 low_ = 0, high_ = 1;                       ///< its band
-  list<table_row<f32>, capacity.points> table_;  ///< of its nuclides, one after the other
+  list<table_row<f32>, capacity.points> table_;  ///< the tables of its nuclides in order
   list<ingredient<f32>, capacity.nuclides> own_, nuclides_;
-  /// energies: of particles that are in their band; that were not yet looked at
+  /// the energies of particles that are in their band, and of particles that have not been examined yet
   particles home_, arrived_;
-  message above_, below_;  ///< that leave
+  message above_, below_;  ///< the particles that leave this PE
   particle_block<capacity.particles> block_, next_;
   f32 count_ = 0;
   int rounds_ = 0, pending_ = 0;

@@ -76,7 +76,7 @@ struct preparing {
   template <int lanes>
   [[gnu::always_inline]] static inline void run(const Pass& given, const bundle<Pass::vectors>& first,
                                                 std::ptrdiff_t stride, int count, int to, f32* sums) {
-    const Pass pass = given;  // on the stack of this function: what is stored to a vector cannot change it
+    const Pass pass = given;  // a local copy, which the stores to the vectors cannot alias
     bundle<Pass::vectors> b = first;
     lane_sums<lanes, Pass::multiplies ? 0 : Pass::sums> total;
     for (int i = 0; i < count; ++i) {

@@ -45,7 +45,7 @@ inline const char* text(ending e) {
 template <class T>
 struct solution {
   std::vector<T> x;            ///< one number for each cell
-  std::vector<f64> residuals;  ///< |r| / |b| after each iteration; r is what the recurrence keeps
+  std::vector<f64> residuals;  ///< |r| / |b| after each iteration, where r is the residual of the recurrence
   ending how = ending::none;
 
   int iterations() const { return static_cast<int>(residuals.size()); }
@@ -54,9 +54,9 @@ struct solution {
 
 template <class T>
 struct eigenpair {
-  f64 value = 0;            ///< that of the largest absolute value
-  std::vector<T> vector;    ///< of length 1
-  std::vector<f64> values;  ///< after each iteration: Rayleigh quotients
+  f64 value = 0;            ///< the eigenvalue of the largest absolute value
+  std::vector<T> vector;    ///< the eigenvector, of length 1
+  std::vector<f64> values;  ///< the Rayleigh quotient after each iteration
   ending how = ending::none;
 
   int iterations() const { return static_cast<int>(values.size()); }

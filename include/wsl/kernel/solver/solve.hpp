@@ -16,7 +16,7 @@
 
 namespace wsl::solver {
 
-/// How a solver uses this computer; 0 leaves a choice to the library.
+/// The resources of this computer for a solver; 0 leaves a choice to the library.
 struct options {
   int wide = 0, high = 1;  ///< PEs
   int threads = 0;         ///< as threaded{.threads}
@@ -27,7 +27,7 @@ class solver_on {
   using program = solver_pe<Method, Storage>;
 
  public:
-  /// On this computer: slabs of many lines, one for each thread unless `how` chooses otherwise. Throws
+  /// On this computer: blocks of many lines, one for each thread unless `how` chooses otherwise. Throws
   /// std::invalid_argument if the operator or the grid of PEs is invalid.
   explicit solver_on(const stencil& a, const options& how = {})
       : solver_on(a, width(a.size, how), how.high, host,
@@ -147,7 +147,8 @@ class solver_on {
     for (int y = 0; y < high_; ++y)
       for (int x = 0; x < wide_; ++x) f(program_of({x, y}), coord{x, y});
   }
-  /// Of all PEs: x and y in the block, and where the line stands in an array of the host.
+  /// Calls f(program, x, y, index) for each line of all PEs: x and y in the block, and the index of the line
+  /// in an array of the host.
   template <class F>
   void each_line(F f) {
     each_pe([&](program& p, coord pe) {

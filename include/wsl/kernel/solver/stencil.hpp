@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A linear operator on a grid whose matrix rows have up to seven entries, a cell and its six neighbours: the
 // finite-volume form of diffusion, convection and pressure equations. The vector is zero outside the grid. It
-// is plain data, with one check that names what is wrong before anything runs. See examples/84_bicgstab.cpp.
+// is plain data, with one check that reports a mistake before anything runs. See examples/84_bicgstab.cpp.
 //   (A u)(x, y, z) = centre u(x, y, z) + west u(x - 1, y, z) + east u(x + 1, y, z)
 //                  + north u(x, y - 1, z) + south u(x, y + 1, z) + down u(x, y, z - 1) + up u(x, y, z + 1)
 #pragma once
@@ -22,7 +22,7 @@ struct stencil {
   /// the Laplacian, negative
   std::vector<f32> centre{6}, west{-1}, east{-1}, north{-1}, south{-1}, down{-1}, up{-1};
 
-  void check() const;  ///< throws std::invalid_argument that names what cannot be solved, and the remedy
+  void check() const;  ///< throws std::invalid_argument that names the mistake and the remedy
 };
 
 /// A weight, its name, and the neighbour that it multiplies.

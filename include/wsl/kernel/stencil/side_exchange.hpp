@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The exchange of boundary lines between neighbouring blocks of a grid. Each of a PE's four sides proceeds at
-// its own pace. What crosses a side lies in one or more pieces of memory that the owner names, so whole lines
-// travel without a copy. It is a member of the PE program, with `use<&wave_pe::sides>` in its table. See
-// kernel/wave25/wave_pe.hpp and kernel/solver/solver_pe.hpp.
+// its own pace. The numbers that cross a side lie in one or more pieces of memory that the owner names, so
+// whole lines travel without a copy. It is a member of the PE program, with `use<&wave_pe::sides>` in its
+// table. See kernel/wave25/wave_pe.hpp and kernel/solver/solver_pe.hpp.
 #pragma once
 #include <span>
 #include <utility>
@@ -52,7 +52,7 @@ class side_exchange {
   Owner* owner_ = nullptr;
   completion done_{};
   int open_ = 0;                          ///< directions that are not done yet
-  int pieces_out_[5]{}, pieces_in_[5]{};  ///< by side
+  int pieces_out_[5]{}, pieces_in_[5]{};  ///< the number of pieces begun, by side
   f32 unused_ = 0;
 
   template <port side>

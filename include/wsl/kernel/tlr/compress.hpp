@@ -59,9 +59,9 @@ struct decomposition {
 }  // namespace detail
 
 /// The matrix whose tiles have the smallest ranks with |A - result| <= tolerance |A| in Frobenius norms, if
-/// every tile drops the same amount. With tolerance 0 only what is below the precision of f64 is dropped.
-/// Calls `each_tile` after each tile. Throws std::invalid_argument for a tolerance that is negative or not
-/// a number, for a tile size below 1, and for elements that are not finite.
+/// every tile drops the same amount. With tolerance 0 only the part below the precision of f64 is dropped.
+/// Calls `each_tile` after each tile. Throws std::invalid_argument for a tolerance that is negative or not a
+/// number, for a tile size below 1, and for elements that are not finite.
 template <class T>
 low_rank<T> compress(
     const matrix<const T>& a, int tile, f64 tolerance, const std::function<void()>& each_tile = [] {}) {

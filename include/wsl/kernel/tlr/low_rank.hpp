@@ -37,7 +37,7 @@ inline range part_of(int n, int parts, int nth) {
 template <class T>
 class low_rank {
  public:
-  /// Of zeros: all ranks are 0. Throws std::invalid_argument if there is no matrix of this shape.
+  /// A matrix of zeros: all ranks are 0. Throws std::invalid_argument if there is no matrix of this shape.
   low_rank(int rows, int columns, int side) : rows_(rows), columns_(columns), side_(side) {
     if (rows < 1 || columns < 1 || side < 1)
       support::bad_argument({"a matrix of (", rows, ", ", columns, ") has no tiles of ", side});
@@ -78,8 +78,7 @@ class low_rank {
   }
   i64 dense_numbers() const { return i64{rows_} * columns_; }
 
-  /// the Frobenius norm of what compression left out: a product differs by at most error * |x|, besides
-  /// rounding
+  /// the Frobenius norm of the compression error: besides rounding, a product differs by at most error * |x|
   f64 error = 0;
 
  private:

@@ -13,7 +13,7 @@
 
 namespace wsl::tlr {
 
-/// How a product uses this computer; 0 leaves a choice to the library.
+/// The resources of this computer for a product; 0 leaves a choice to the library.
 struct options {
   int pes = 0;      ///< 0: one for each thread
   int threads = 0;  ///< as threaded{.threads}

@@ -263,7 +263,7 @@ class tlr_pe {
   const low_rank<T>* a_ = nullptr;
   int pes_ = 1, block_ = 0;
   schedule how_ = schedule::exchange;
-  range rows_, columns_;  ///< of tiles: whose U, and whose V, are here
+  range rows_, columns_;  ///< the rows of tiles whose U, and the columns of tiles whose V, are on this PE
   bases<T> u_, v_;
   std::vector<int> before_;  ///< ranks of all tiles before tile (i, j), in the order of rows
   support::huge_array x_, y_, give_, take_;
@@ -271,8 +271,8 @@ class tlr_pe {
   endpoint<to_all> exchanging_;
 
  public:
-  using tasks = task_list<launch<&tlr_pe::begin>, local<&tlr_pe::coefficients_are_here>,
-                          use<&tlr_pe::exchanging_>>;
+  using tasks =
+      task_list<launch<&tlr_pe::begin>, local<&tlr_pe::coefficients_are_here>, use<&tlr_pe::exchanging_>>;
 };
 
 }  // namespace wsl::tlr

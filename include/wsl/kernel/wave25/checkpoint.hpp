@@ -78,7 +78,7 @@ inline std::string to_bytes(const state& s, const problem& p) {
   return bytes;
 }
 
-/// Throws std::invalid_argument that says what is wrong with the bytes.
+/// Throws std::invalid_argument that names the mistake in the bytes.
 inline state state_from_bytes(std::string_view bytes, const problem& p) {
   if (!bytes.starts_with(checks::checkpoint_magic))
     support::bad_argument({"wave25: this is not a checkpoint of wave25"});

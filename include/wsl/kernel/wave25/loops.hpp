@@ -19,7 +19,7 @@ struct line {
   std::ptrdiff_t sx, sy;
   f32* v;                  ///< the line one step before; the new one replaces it
   const f32* k;            ///< (c dt / h)^2, 0 beyond the last cell
-  std::ptrdiff_t sk, skx;  ///< that of the next line in y is at k + sk, in x at k + skx
+  std::ptrdiff_t sk, skx;  ///< the coefficients of the next line are at k + sk in y, and at k + skx in x
 };
 
 /// Addresses of cells, in three arrays, that will be needed soon and are not in cache yet.
@@ -92,7 +92,7 @@ struct plain {
   template <int lanes, int planes>
   [[gnu::always_inline]] static inline void walk(const line& first, int count, int from, int to,
                                                  const upcoming& next) {
-    line l = first;  // on the stack of this function: what is stored to v cannot change it
+    line l = first;  // a local copy, which the stores to v cannot alias
     const int third = (planes * count + 2) / 3;
     for (int i = 0; i < count; ++i) {
       const f32* soon[std::size_t{planes}];

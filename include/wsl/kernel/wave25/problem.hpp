@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The problem of wave25: a grid of cells with a sound velocity in each, sources, receivers, and a border. It
-// is plain data with one check that names what is wrong before anything runs. See examples/33_wave25.cpp.
+// is plain data with one check that reports a mistake before anything runs. See examples/33_wave25.cpp.
 #pragma once
 #include <cmath>
 #include <string>
@@ -33,7 +33,7 @@ inline source minimod_source(const cells& at, f64 highest_hz) {
 }
 
 struct problem {
-  cells size;        ///< of the grid
+  cells size;        ///< the number of cells along each axis
   f64 spacing = 20;  ///< m
   f64 step = 0;      ///< s; 0 stands for 0.8 of the largest stable one
   /// m/s: one number, one for each z, or one for each cell (z fastest, then y)
@@ -62,7 +62,7 @@ struct problem {
     return {edge, edge == border::reflects ? 0 : edge_width, edge == border::pml ? to_a_thousandth : 0.09};
   }
 
-  /// Throws std::invalid_argument that names what cannot be simulated, and the remedy.
+  /// Throws std::invalid_argument that names the mistake and the remedy.
   void check() const;
 };
 

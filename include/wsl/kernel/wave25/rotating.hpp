@@ -14,7 +14,7 @@
 
 namespace wsl::wave25 {
 
-inline constexpr int senders = reach + 1;  ///< that take turns
+inline constexpr int senders = reach + 1;  ///< the number of PEs that take turns as senders
 inline constexpr port headings[] = {east, south, west, north};
 template <int d>
 inline constexpr color<f32> heading{d};
@@ -45,8 +45,8 @@ struct rotating_wave_pe {
   int left = 0;       ///< steps of this launch that are still to do
   int open = 0;       ///< ends of broadcasts at which this PE has not finished
   bool back = false;  ///< the exchange has come to its second half
-  int heard[4]{};     ///< lines, by direction
-  int turn[4]{};      ///< of the two things that end this PE's turn, those that are done
+  int heard[4]{};     ///< lines received, by direction
+  int turn[4]{};      ///< how many of the two conditions that end this PE's turn are met, by direction
 
   void march(pe& me, int steps) {
     left = steps;

@@ -11,7 +11,7 @@
 
 namespace wsl::wave25 {
 
-/// How far the stencil reaches, in cells.
+/// The radius of the stencil, in cells.
 inline constexpr int reach = 4;
 
 /// Weights of the second derivative along one axis at distances 0 to 4, for a spacing of 1.

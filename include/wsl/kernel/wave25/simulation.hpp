@@ -15,7 +15,7 @@
 
 namespace wsl::wave25 {
 
-/// How a simulation uses this computer; 0 leaves a choice to the library.
+/// The resources of this computer for a simulation; 0 leaves a choice to the library.
 struct options {
   int wide = 0, high = 1;  ///< PEs
   int depth = 0;           ///< steps between two exchanges
@@ -167,7 +167,7 @@ class simulation_on {
   std::vector<std::vector<f32>> traces_;
 };
 
-/// On this computer: slabs of many lines, one for each thread unless `how` chooses otherwise.
+/// On this computer: blocks of many lines, one for each thread unless `how` chooses otherwise.
 class simulation : public simulation_on<block> {
  public:
   explicit simulation(const problem& p, const options& how = {})
@@ -178,7 +178,7 @@ class simulation : public simulation_on<block> {
     const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
     const int wide =
         how.wide ? how.wide : std::clamp(p.size.x / 32, 1, how.threads > 0 ? how.threads : cores);
-    // Deeper exchanges save memory traffic inside a slab and compute more cells twice at its ends.
+    // Deeper exchanges save memory traffic inside a block and compute more cells twice at its ends.
     const int depth = how.depth                    ? how.depth
                       : wide == 1 && how.high == 1 ? 8
                                                    : std::clamp(p.size.x / wide / 16, 1, 8);

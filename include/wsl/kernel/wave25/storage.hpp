@@ -20,7 +20,7 @@ inline constexpr int most_steps_a_launch = 64;
 struct station {
   cells at;
   bool gives = false;
-  int number = 0;  ///< of the source or receiver in its problem
+  int number = 0;  ///< the number of the source or receiver in its problem
   std::array<f32, most_steps_a_launch> samples{};
 };
 

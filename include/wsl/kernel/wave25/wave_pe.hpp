@@ -15,7 +15,7 @@ template <class Storage>
 struct wave_pe {
   tile<Storage> here;
   int left = 0;   ///< steps of this launch that are still to do
-  int stage = 0;  ///< of the exchange before the next steps
+  int stage = 0;  ///< the stage of the exchange before the next steps
   side_exchange<halo, wave_pe> sides;
 
   void march(pe& me, int steps) {
@@ -42,9 +42,9 @@ struct wave_pe {
   std::span<f32> outgoing(port side, int piece) { return here.outgoing(stage, side, piece); }
   std::span<f32> incoming(port side, int piece) { return here.incoming(stage, side, piece); }
 
-  using tasks = task_list<launch<&wave_pe::march>, local<&wave_pe::proceed>,
-                          long_running<local<&wave_pe::advance>>, local<&wave_pe::exchanged>,
-                          use<&wave_pe::sides>>;
+  using tasks =
+      task_list<launch<&wave_pe::march>, local<&wave_pe::proceed>, long_running<local<&wave_pe::advance>>,
+                local<&wave_pe::exchanged>, use<&wave_pe::sides>>;
   static constexpr void wire(layout& l) { halo.wire(l); }
 };
 

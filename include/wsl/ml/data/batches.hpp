@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The batches of a run, one after the other, epoch after epoch, made ahead of time on threads of the host.
-// Which examples a batch has depends only on the seed and on the place in the data, not on threads, workers
-// or wafers, so a run can resume exactly.
+// The batches of a run, epoch after epoch, prefetched on threads of the host. The examples of a batch depend
+// only on the seed and on the position in the data, not on threads, workers or wafers, so a run can resume
+// exactly.
 //   batches train(windows(read_tokens("train.bin"), 64), {.size = 12, .seed = 7});
 //   const loaded_batch b = train.next();
 //   t.step(b.view(), rate);
@@ -22,8 +22,9 @@ namespace wsl::ml {
 struct batch_settings {
   int size = 1;         ///< examples of a batch, for all wafers together
   bool shuffle = true;  ///< each epoch in another order; false: in the order of the data
-  u64 seed = 1;         ///< of the orders of all epochs
-  /// Leaves out what remains of an epoch and does not fill a batch; false: it becomes a smaller batch.
+  u64 seed = 1;         ///< the seed of the orders of all epochs
+  /// Leaves out the examples at the end of an epoch that do not fill a batch; false: they become a smaller
+  /// batch.
   bool drop_last = true;
   int prefetch = 2;      ///< batches made ahead of time, each by a thread; 0: none
   batch_part part = {};  ///< the part of each batch that is read; the rest is zeros
@@ -64,7 +65,7 @@ class batches {
     return how_.drop_last ? count() / how_.size : (count() + how_.size - 1) / how_.size;
   }
 
-  /// The next batch. Throws what `dataset::get` throws; the next call then tries the same batch again.
+  /// The next batch. Passes on an exception of `dataset::get`; the next call then tries the same batch again.
   loaded_batch next() {
     while (static_cast<int>(coming_.size()) < how_.prefetch) begin_one();
     if (coming_.empty()) begin_one();

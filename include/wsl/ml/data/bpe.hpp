@@ -190,8 +190,8 @@ class bpe {
     return ids;
   }
 
-  std::vector<std::string> bytes_;                // of each token
-  std::unordered_map<std::string, i32> numbers_;  // by its bytes
+  std::vector<std::string> bytes_;                // the bytes of each token
+  std::unordered_map<std::string, i32> numbers_;  // the number of each token, by its bytes
   std::array<i32, 256> single_{};                 // the token of each byte
   std::unordered_map<u64, merge> merges_;
 };

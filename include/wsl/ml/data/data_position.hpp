@@ -6,7 +6,7 @@
 namespace wsl::ml {
 
 struct data_position {
-  u64 seed = 1;                ///< of the orders of all epochs
+  u64 seed = 1;                ///< the seed of the orders of all epochs
   i64 epoch = 0, example = 0;  ///< the next example
   friend bool operator==(const data_position&, const data_position&) = default;
 };

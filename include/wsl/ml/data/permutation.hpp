@@ -48,7 +48,7 @@ class permutation {
   }
 
   u64 n_;
-  int half_;  // of the bits
+  int half_;  // half the number of bits
   u64 seed_;
 };
 

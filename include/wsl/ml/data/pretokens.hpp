@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How GPT-2 cuts a text into words before it looks for tokens. The rule is a regular expression
-// (openai/gpt-2, src/encoder.py),
+// GPT-2's division of a text into words, which precedes the search for tokens. The rule is a regular
+// expression (openai/gpt-2, src/encoder.py),
 //   's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
 // or in words: an English ending; or letters, numbers, or other signs, with the space before them; or white
 // space, whose last character is left to the word that follows.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A checkpoint is a training state on disk: named arrays (parameters and what the optimizer keeps of them)
-// and facts in words (step, seed, place in the data, configuration). It is one safetensors file, which is
-// there whole or not at all, with a checksum over the numbers.
+// A checkpoint is a training state on disk: named arrays (parameters and the optimizer's moments) and
+// metadata as text (step, seed, position in the data, configuration). It is one safetensors file with a
+// checksum over the numbers, which exists completely or not at all.
 //   checkpoints saved("model_dir", 3);                     // keeps the 3 newest
 //   saved.save(t.steps(), arrays, {{"configuration", yaml}});
 //   checkpoint last(*saved.newest());

@@ -10,7 +10,7 @@
 
 namespace wsl::ml {
 
-/// Throws std::invalid_argument that says what differs, if the decoder is no GPT-2.
+/// Throws std::invalid_argument with the differences if the decoder is no GPT-2.
 inline void check_is_gpt2(const decoder& d) {
   const auto differs = [](const char* what) {
     throw std::invalid_argument(fmt::format(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A file that may be compressed by gzip, read by zlib. Its size is not known before it has been read, so room
-// grows with what really comes, and a small file cannot make a reader take much memory by what it says about
-// itself.
+// A file that may be compressed by gzip, read by zlib. Its size is not known before it has been read, so
+// memory is allocated as data arrive, and a small file cannot make a reader allocate much memory by a false
+// header.
 #pragma once
 #include <fmt/format.h>
 #include <zlib.h>

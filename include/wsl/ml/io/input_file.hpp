@@ -25,7 +25,7 @@ namespace wsl::ml {
 
 static_assert(std::endian::native == std::endian::little);
 
-/// Thrown by all readers for a file that cannot be read, or is not what it should be.
+/// Thrown by all readers for a file that cannot be read, or that has not the expected format.
 class file_error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -72,7 +72,7 @@ void each_llmc_parameter(const network& n, const decoder& d, i32 padded, std::sp
         fmt::format("wsl: this model has {} numbers in a file of llm.c, not {}", at, all.size()));
 }
 
-/// Throws std::invalid_argument, with what differs, for a decoder that is no model of llm.c.
+/// Throws std::invalid_argument with the differences for a decoder that is no model of llm.c.
 inline void check_is_llmc(const decoder& d) {
   check_is_gpt2(d);
   std::string lacks;
@@ -116,7 +116,7 @@ struct llmc_state {
   std::vector<i32> ids, targets;  ///< (sequences, length)
   std::vector<f32> logits;        ///< (sequences, length, vocabulary)
   f32 loss = 0;
-  std::vector<f32> gradients;  ///< in the order of the parameters in the model's file
+  std::vector<f32> gradients;  ///< the gradients in the order of the parameters in the model's file
 };
 
 /// Reads a model of 32-bit or bf16 numbers. Throws file_error.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The header of a safetensors file, parsed and checked: names, types, shapes and places of its tensors, and
 // metadata. The rules are those of the reference reader (huggingface/safetensors, safetensors/src/tensor.rs).
-// Memory is only taken for what the text itself contains.
+// Memory is allocated only for the contents of the text itself.
 #pragma once
 #include <fmt/format.h>
 
@@ -39,7 +39,7 @@ struct tensor_info {
   std::string name;
   tensor_type type;
   std::vector<u64> shape;  ///< empty for a scalar
-  u64 begin = 0, end = 0;  ///< in bytes, counted from the end of the header
+  u64 begin = 0, end = 0;  ///< its place in bytes, counted from the end of the header
 
   u64 count() const {
     u64 n = 1;
@@ -51,7 +51,7 @@ struct tensor_info {
 using text_by_name = std::map<std::string, std::string>;
 
 struct safetensors_header {
-  std::vector<tensor_info> tensors;  ///< in the order of their places
+  std::vector<tensor_info> tensors;  ///< the tensors in the order of their places
   text_by_name metadata;
 };
 
@@ -121,7 +121,7 @@ class header_events final : public nlohmann::json_sax<nlohmann::json> {
   }
 
  private:
-  /// Ends the parsing with a sentence that says what is wrong.
+  /// Ends the parsing with a sentence that states the mistake.
   bool fail(std::string sentence) {
     fault = std::move(sentence);
     return false;
@@ -161,8 +161,8 @@ class header_events final : public nlohmann::json_sax<nlohmann::json> {
 
 }  // namespace detail
 
-/// Parses the text of a header that is followed by `data_bytes` bytes. Returns a sentence that says what is
-/// wrong, or an empty one.
+/// Parses the text of a header that is followed by `data_bytes` bytes. Returns a sentence that states the
+/// mistake, or an empty one.
 inline std::string parse_safetensors_header(std::string_view text, u64 data_bytes, safetensors_header& to) {
   // The parser would take a zero for the end, and skip a byte order mark.
   if (text.find('\0') != std::string_view::npos) return "it has zeros; a header is filled up with spaces";

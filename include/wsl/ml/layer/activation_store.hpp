@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The activation store: what a PE keeps of a step. It holds the values of the PE's tokens, their gradients,
-// and what stages remember from the forward pass for the backward pass. In weight streaming it is all that
-// stays on the wafer.
+// The activation store of a PE for one step. It holds the values of the PE's tokens, their gradients, and the
+// numbers that stages save in the forward pass for the backward pass. In weight streaming nothing else stays
+// on the wafer.
 #pragma once
 #include <span>
 #include <utility>
@@ -58,7 +58,7 @@ class activation_store {
   std::span<const i32> targets;  ///< (tokens): the right class of each token
   std::span<const f32> mask;     ///< (tokens): weight of each token in the loss; empty: all count 1
   f32 weight = 1;                ///< 1 / (sum of the mask over all PEs), so that gradients are of a mean
-  dropout_generator random;      ///< decides what dropout drops
+  dropout_generator random;      ///< the generator of dropout
   f64 loss = 0;                  ///< sum over this PE's tokens, not divided by their number
 
  private:

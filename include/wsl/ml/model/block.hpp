@@ -47,7 +47,7 @@ struct causal_attention {
   static_assert(width % heads == 0 && heads % kv_heads == 0,
                 "wsl: heads must divide the features, and heads of keys those of queries");
   static constexpr const char* name = "attention";
-  f32 dropout = 0;  ///< of the weights of attention
+  f32 dropout = 0;  ///< the dropout of attention weights
 
   int build(network& n, const std::string& as, int x) const {
     const initial start = initial::normal(0.02f);

@@ -17,8 +17,8 @@ namespace wsl::ml {
 /// gate(x), the product with a third matrix.
 enum class nonlinearity : u8 { gelu, gelu_tanh, relu, silu, swiglu, geglu, reglu };
 enum class normalization : u8 { layernorm, rmsnorm };
-/// How a token knows its position: a learned table, fixed sinusoids, rotary queries and keys, ALiBi's
-/// penalties, or not at all.
+/// The encoding of a token's position: a learned table, fixed sinusoids, rotary queries and keys, ALiBi's
+/// penalties, or none.
 enum class positioning : u8 { learned, fixed, rotary, alibi, none };
 /// The feed-forward part after attention, or beside it on the same norm (GPT-J) or one of its own (GPT-NeoX).
 enum class block_order : u8 { sequential, parallel, parallel_two_norms };

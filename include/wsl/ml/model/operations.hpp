@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
-// How much there is to compute: the operations of a step of training, from the model alone, a multiply-add
-// counting two. Divided by the time of a step and by the peak of the computer they give the utilization; the
-// trainers' command `compile` estimates cycles of a wafer from them.
+// The operation count of a training step, from the model alone; a multiply-add counts as two operations.
+// Divided by the time of a step and by the peak of the computer they give the utilization; the trainers'
+// command `compile` estimates cycles of a wafer from them.
 #pragma once
 #include "network.hpp"
 
 namespace wsl::ml {
 
-/// For each token of sequences of `length`, forward and back, as the stages count them: 6 for each weight of
-/// a linear layer (4 where its input has no gradient), 2 for each bias, 7 for each feature of causal
-/// attention and token of the sequence (half of what attention to all tokens takes, and the forward pass once
-/// more in the backward pass), and about 10 for each feature of other functions. The optimizer is not
-/// counted.
+/// The operations for each token of sequences of `length`, forward and backward, as the stages count them: 6
+/// for each weight of a linear layer (4 where its input has no gradient), 2 for each bias, 7 for each feature
+/// of causal attention and token of the sequence (half of what attention to all tokens takes, and the forward
+/// pass once more in the backward pass), and about 10 for each feature of other functions. The optimizer is
+/// not counted.
 inline f64 operations_per_token(const network& n, int length) {
   f64 sum = 0;
   for (const auto& s : n.stages()) {

@@ -27,7 +27,7 @@ struct linear {
 /// f of every feature: relu, gelu, gelu_tanh or silu.
 template <class F>
 struct elementwise {
-  static constexpr int takes = 0, gives = 0;  // as many as come
+  static constexpr int takes = 0, gives = 0;  // as many as the input has
   static constexpr const char* name = "elementwise";
   static int build(network& n, const std::string& as, int x) { return n.activation<F>(as, x); }
 };
@@ -64,8 +64,8 @@ consteval bool a_layer_takes_what_the_one_before_gives() {
   return gives == takes;
 }
 
-/// Whether each layer takes as many features as the layer before it gives. Elementwise layers pass on what
-/// comes.
+/// Whether each layer takes as many features as the previous layer gives. Elementwise layers keep the number
+/// of features.
 template <class... Layers>
 struct fitting {
   static constexpr bool value = true;
@@ -124,7 +124,7 @@ class sequence {
   /// The features of a row of the input; -1 for a model that begins with an embedding.
   static constexpr int takes = First::takes;
 
-  /// The network: the layers, and the cross-entropy of what the last one gives.
+  /// The network: the layers, and the cross-entropy of the outputs of the last one.
   network build() const {
     network n;
     int x = -1;

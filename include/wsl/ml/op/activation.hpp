@@ -8,7 +8,7 @@
 
 namespace wsl::ml {
 
-/// max(x, 0). Of a NaN the value is a NaN and the slope 1, as in PyTorch, so that a loss shows it.
+/// max(x, 0). For a NaN the value is a NaN and the slope 1, as in PyTorch, so that a loss shows it.
 struct relu {
   [[gnu::always_inline]] static f32 value(f32 x) { return x <= 0 ? 0 : x; }
   [[gnu::always_inline]] static f32 slope(f32 x) { return x <= 0 ? 0 : 1; }

@@ -79,7 +79,7 @@ void each_attention_block(int tokens, F f) {
     for (int k = 0; k <= q; k += attention_block)
       f(q, std::min(attention_block, tokens - q), k, std::min(attention_block, tokens - k));
 }
-/// How many keys of a block that starts at key k the query q may see.
+/// The number of keys that the query q may see, of a block that starts at key k.
 inline int keys_before(int q, int k, int keys) { return std::min(keys, q - k + 1); }
 
 inline matrix<const f32> rows_of(const matrix<const f32>& x, int from, int count) {
@@ -126,9 +126,9 @@ inline void attention(const matrix<f32>& y, std::span<f32> log_sum_exp, const ma
   });
 }
 
-/// Which gradients are set rather than added to, because nothing has been added to them yet.
+/// The gradients that are set rather than added to, because nothing has been added to them yet.
 struct attention_overwrites {
-  bool query = false, keys = false;  ///< of keys and values
+  bool query = false, keys = false;  ///< the gradients of keys and values
 };
 /// Adds the gradients through y = attention(q, k, v) to dq, dk and dv, or sets those that `overwrite` names.
 inline void attention_backward(const matrix<f32>& dq, const matrix<f32>& dk, const matrix<f32>& dv,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How the inner loops of operations run: compiled for several vector widths, with sums over a row in sixteen
+// The inner loops of operations. They are compiled for several vector widths and sum over a row in sixteen
 // parts whatever the width, so that an operation gives the same bits on every processor that has fused
 // multiply-adds.
 #pragma once

@@ -33,7 +33,7 @@ inline std::vector<f32> alibi_slopes(int heads) {
   return slopes;
 }
 
-/// Which two features are rotated together: 2 i and 2 i + 1 (GPT-J, Llama as published), or i and i + half
+/// The two features that are rotated together: 2 i and 2 i + 1 (GPT-J, Llama as published), or i and i + half
 /// (Hugging Face).
 enum class pairs : u8 { neighbours, halves };
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How an optimizer changes a parameter by its gradient: SGD with momentum, Adam, AdamW. The rules are those
-// of PyTorch 2 (torch.optim), so that runs can be compared. The moments lie beside the parameters, off the
-// wafer.
+// The update rules of the optimizers: SGD with momentum, Adam, AdamW. They are those of PyTorch 2
+// (torch.optim), so that runs can be compared. The moments are stored beside the parameters, off the wafer.
 #pragma once
 #include <cmath>
 #include <span>
@@ -13,8 +12,8 @@
 
 namespace wsl::ml {
 
-/// Which parameters decay: all; matrices but not vectors; all but biases and the gains of norms (as in the
-/// Cerebras Model Zoo).
+/// The parameters with weight decay: all; matrices but not vectors; all but biases and the gains of norms (as
+/// in the Cerebras Model Zoo).
 enum class decays : u8 { all, matrices, not_bias_or_norm };
 
 inline bool does_decay(decays rule, const parameter& p) {

@@ -24,7 +24,7 @@ class loss_curve {
  public:
   struct point {
     i64 step = 0;
-    f64 loss = 0, rate = 0;  ///< of a training step, and its learning rate
+    f64 loss = 0, rate = 0;  ///< the loss of a training step, and its learning rate
     bool evaluated = false;  ///< true: the loss is that of the held-out data, and there is no rate
     friend bool operator==(const point&, const point&) = default;
   };
@@ -43,7 +43,7 @@ class loss_curve {
                          p.evaluated ? "" : digits(p.rate));
     return out;
   }
-  /// Reads what `csv` wrote. Throws std::invalid_argument that names the first line which has another form.
+  /// Reads what `csv` wrote. Throws std::invalid_argument that names the first line that has another form.
   static loss_curve from_csv(std::string_view text) {
     loss_curve c;
     int line = 0;

@@ -18,7 +18,7 @@ namespace wsl::ml {
 
 struct sampling {
   f64 temperature = 1;  ///< logits are divided by it; 0: always the argmax
-  int top_k = 0;        ///< draws among so many of the largest logits; 0: among all
+  int top_k = 0;        ///< draws among this number of largest logits; 0: among all
 };
 
 /// The index of the largest logit, the first of equal ones.

@@ -26,7 +26,7 @@ namespace wsl::ml {
 class training_loop {
  public:
   struct settings {
-    i64 steps = 0;             ///< in all, with those that the trainer has already done
+    i64 steps = 0;             ///< in all, including those that the trainer has already done
     i64 log_steps = 50;        ///< between two log entries; the last step always has one
     i64 checkpoint_steps = 0;  ///< between two checkpoints; 0: only after the last step
     i64 eval_steps = 0;        ///< between two evaluations; 0: none
@@ -34,10 +34,10 @@ class training_loop {
   /// The state of the run that is logged.
   struct progress {
     i64 step = 0;             ///< steps done
-    f64 loss = 0;             ///< of the last step
-    f64 mean_loss = 0;        ///< of all steps since the last log entry
+    f64 loss = 0;             ///< the loss of the last step
+    f64 mean_loss = 0;        ///< the mean loss of all steps since the last log entry
     f64 rate = 0;             ///< the learning rate of the last step
-    const throughput& speed;  ///< in sequences
+    const throughput& speed;  ///< the speed in sequences
     f64 time_left = 0;        ///< s
   };
 

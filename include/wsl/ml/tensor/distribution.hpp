@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How a tensor is distributed over a rectangle of PEs, as a value. Along each axis of the rectangle one
+// The distribution of a tensor over a rectangle of PEs, as a value. Along each axis of the rectangle one
 // dimension is cut into blocks, or dealt out block by block in turn (block-cyclic), or nothing is cut and the
 // PEs hold copies. A dimension may be cut along both axes; then each piece of the first cut is cut again.
 //   distribution{}                                            every PE holds everything
@@ -28,7 +28,7 @@ namespace wsl::ml {
 struct block_cyclic {
   int length = 0, parts = 1, block = 0;
 
-  /// How many indices part p has.
+  /// The number of indices of part p.
   constexpr int size(int p) const { return block ? in_blocks(p) : start(p + 1) - start(p); }
   /// The global index of local index i of part p.
   constexpr int global(int p, int i) const {
@@ -44,7 +44,7 @@ struct block_cyclic {
 
  private:
   constexpr int start(int p) const { return static_cast<int>(i64{length} * p / parts); }
-  // Whole rounds of blocks, and what the last round has for p.
+  // Whole rounds of blocks, and the share of p in the last round.
   constexpr int in_blocks(int p) const {
     const i64 round = i64{block} * parts, rest = length % round - i64{p} * block;
     return static_cast<int>(length / round * block + (rest < 0 ? 0 : rest > block ? block : rest));
@@ -171,7 +171,7 @@ class index_map {
   constexpr const distribution& how() const { return how_; }
   constexpr coord grid() const { return grid_; }
 
-  /// How many indices of dimension d the PE `at` has.
+  /// The number of indices of dimension d on the PE `at`.
   constexpr int size(coord at, int d) const { return inner(at, d).size(levels(d)[1].part(at)); }
   /// The global index of local index i of dimension d on the PE `at`.
   constexpr int global(coord at, int d, int i) const {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// From one distribution of a tensor to another, on the fabric. First the tile of each PE travels round the
-// ring of its row, and every PE keeps what its column will need; then the same happens round the rings of the
-// columns. All PEs know both distributions, so no index travels. Where all PEs of a row, or of a column,
-// already have what they need, nothing does. See examples/93_redistribution.cpp.
+// Converts one distribution of a tensor to another, on the fabric. First the tile of each PE travels round
+// the ring of its row, and every PE keeps the numbers that its column will need; then the same happens round
+// the rings of the columns. All PEs know both distributions, so no index travels. If all PEs of a row, or of
+// a column, already have the numbers that they need, nothing travels. See examples/93_redistribution.cpp.
 #pragma once
 #include <fmt/format.h>
 #include "../../kernel/gemm/folded_ring.hpp"
@@ -50,8 +50,8 @@ class redistributor {
   bool in_rows() const { return phase_ == axis::x; }
   int ring_length(const pe& me) const { return in_rows() ? me.width() : me.height(); }
 
-  /// The tiles of the PE `at` before and after this phase. After the rows' phase it has what its row had and
-  /// its column will need.
+  /// The tiles of the PE `at` before and after this phase. After the rows' phase it has the numbers of its
+  /// row that its column will need.
   tile tile_before(coord at) const { return in_rows() ? tile::of(from_, at) : between(at); }
   tile tile_after(coord at) const { return in_rows() ? between(at) : tile::of(to_, at); }
   tile between(coord at) const {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A tile is what one PE has of a distributed tensor: some global indices of every dimension, in ascending
-// order, and the numbers where they cross, row-major. The numbers that two tiles have in common are what one
+// A tile is the part of a distributed tensor on one PE: some global indices of every dimension, in ascending
+// order, and the numbers at their combinations, row-major. The common numbers of two tiles are those that one
 // PE can give to the other.
 #pragma once
 #include <algorithm>
@@ -71,7 +71,7 @@ inline void copy_common(const tile& mine, std::span<f32> to, const tile& theirs,
       else both.emplace_back(i++, j++);
     return both;
   };
-  std::vector<places> rows{{0, 0}};  // of all dimensions but the last
+  std::vector<places> rows{{0, 0}};  // common indices of all dimensions but the last
   for (std::size_t d = 0;; ++d) {
     const std::vector<int>&a = mine.indices[d], &b = theirs.indices[d];
     const std::vector<places> both = common(a, b);

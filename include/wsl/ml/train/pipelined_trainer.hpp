@@ -58,12 +58,12 @@ class pipelined_trainer : public trainer_base {
   /// The logits of the last batch that was evaluated or predicted, (tokens, classes).
   std::vector<f32> logits() { return fabric_.program_at<strip_worker>({strips_.count() - 1, 0}).logits; }
 
-  /// Where the last step of training went.
+  /// A breakdown of the time of the last training step.
   const pipeline_report& report() const { return report_; }
   const strips& layers() const { return strips_; }
   fabric& wafer() { return fabric_; }
 
-  /// The layout of a pipeline with so many strips.
+  /// The layout of a pipeline with this number of strips.
   static layout plan(int strips) {
     layout l{host, strips, 1};
     l.place<strip_worker>(all);

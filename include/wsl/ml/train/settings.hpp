@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The settings of a trainer: what it is told when it is made, for each of the two ways to train. A program
-// that only passes settings on includes this header and compiles no trainer.
+// The settings of a trainer, the arguments of its constructor, for each of the two execution strategies. A
+// program that only passes settings on includes this header and compiles no trainer.
 #pragma once
 #include <string>
 
@@ -15,7 +15,7 @@ struct streaming_settings {
   int num_csx = 1;     ///< wafers; the global batch is divided evenly among them
   f64 clip_norm = 0;   ///< the largest norm of all gradients together; 0: no bound
   f64 clip_value = 0;  ///< the largest absolute value of one gradient; 0: no bound
-  u64 seed = 1;        ///< of the initial weights and of dropout
+  u64 seed = 1;        ///< the seed of the initial weights and of dropout
   int threads = 0;     ///< 0: WSL_THREADS, or one a core; more than two a worker do not help
   /// The folder in which the memory keeps its numbers in mapped files; empty: main memory.
   std::string memory_folder = {};
@@ -28,7 +28,7 @@ struct pipeline_settings {
   int micro_batch_size = 0;
   f64 clip_norm = 0;   ///< the largest norm of all gradients together; 0: no bound
   f64 clip_value = 0;  ///< the largest absolute value of one gradient; 0: no bound
-  u64 seed = 1;        ///< of the initial weights and of dropout
+  u64 seed = 1;        ///< the seed of the initial weights and of dropout
   int threads = 0;     ///< 0: WSL_THREADS, or one a core
 };
 

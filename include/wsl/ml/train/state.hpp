@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The training state: the parameters, what the optimizer keeps of each number, and the position. A trainer of
-// the same model and optimizer that is given all three goes on bit for bit. The state lies in the memory
-// beside the wafer; the wafer itself keeps nothing between steps. `trainer::state` gives the arrays as views,
-// to read and to set:
+// The training state: the parameters, the optimizer's moments of each number, and the position. A trainer of
+// the same model and optimizer that is given all three resumes bit for bit. The state is in the memory beside
+// the wafer; the wafer itself keeps nothing between steps. `trainer::state` gives the arrays as views, to
+// read and to set:
 //   for (const ml::state_array& x : t.state()) save(x.name, x.rows, x.columns, x.numbers);
 // A state on disk is a checkpoint (io/checkpoint.hpp).
 #pragma once
@@ -28,8 +28,8 @@ struct state_array {
   std::span<f32> numbers;  ///< (rows, columns), row-major
 };
 
-/// How far training has come. The learning rate is a function of `steps`, and the random numbers of a step
-/// are a function of `seed` and `steps`, so nothing else has to be kept.
+/// The position of the training. The learning rate is a function of `steps`, and the random numbers of a step
+/// are a function of `seed` and `steps`, so nothing else has to be stored.
 struct training_position {
   i64 steps = 0;  ///< steps done
   u64 seed = 1;

@@ -113,18 +113,17 @@ class basic_trainer : public trainer_base {
     return all;
   }
 
-  /// Where the last step of training went. On several processes it counts what belongs to this one.
+  /// A breakdown of the time of the last training step. On several processes it covers the part of this one.
   const step_report& report() const { return report_; }
   fabric& wafer() { return fabric_; }
 
-  /// The layout of `num_csx` wafers with so many workers each.
+  /// The layout of `num_csx` wafers with `workers` workers each.
   static layout plan(int workers, int num_csx = 1) {
     layout l{host, num_csx, 2 * workers};
     l.place<server>(servers);
     l.place<wafer_worker>(at_work);
-    each_swarm_node(num_csx, [&](auto level, auto children, const area& a) {
-      l.place<swarm_node<level, children>>(a);
-    });
+    each_swarm_node(
+        num_csx, [&](auto level, auto children, const area& a) { l.place<swarm_node<level, children>>(a); });
     wires::wire<Weight>(l);
     return l;
   }
@@ -258,9 +257,9 @@ class basic_trainer : public trainer_base {
   }
 
   streaming_settings how_;
-  std::optional<streaming_schedule> schedule_;  // of the last batch
+  std::optional<streaming_schedule> schedule_;  // the schedule of the last batch
   batch last_;                                  // its shape
-  std::vector<i32> ids_;                        // of all processes
+  std::vector<i32> ids_;                        // the tokens of all processes
   fabric fabric_;
   step_report report_;
 };

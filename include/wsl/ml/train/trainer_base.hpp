@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What every trainer has, whatever the way it trains: the model, the training state, and the step counter.
+// The common part of all trainers: the model, the training state, and the step counter.
 #pragma once
 #include <fmt/format.h>
 
@@ -18,8 +18,8 @@ class trainer_base {
   const network& model() const { return *network_; }
   parameter_store& parameters() { return arrays_.parameters; }
   /// The arrays of the training state, as views to read and to set. With them and the position, a trainer of
-  /// the same model and optimizer goes on as this one would, bit for bit. Of several processes only the first
-  /// has arrays; for the others the list is empty.
+  /// the same model and optimizer continues bit for bit as this one would. If there are several processes,
+  /// only the first has arrays; the list of the others is empty.
   std::vector<state_array> state() { return state_of(rule_, arrays_); }
   /// The numbers of the parameter of that name. Throws std::invalid_argument if the model has none.
   std::span<f32> parameter_named(std::string_view name) {
@@ -73,7 +73,7 @@ class trainer_base {
         steps_, what));
   }
 
-  /// Decides what dropout drops in the step at hand.
+  /// The generator of dropout in the current step.
   dropout_generator dropout_of_step() const {
     return {.on = true, .key = mixed(mixed(0, seed_), static_cast<u64>(steps_))};
   }

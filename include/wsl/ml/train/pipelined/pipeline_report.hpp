@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How busy the strips of a pipeline were in a step. train/report_text.hpp prints it.
+// The utilization of a pipeline's strips in a step. train/report_text.hpp prints it.
 #pragma once
 #include <string>
 #include <vector>
@@ -12,7 +12,7 @@ struct pipeline_report {
   /// A strip is the share of the model's layers that one PE has. Times are in seconds.
   struct strip {
     std::string layers;                         ///< its first and its last stage
-    f64 share = 0;                              ///< of the model's operations
+    f64 share = 0;                              ///< its share of the model's operations
     f64 forward = 0, backward = 0, update = 0;  ///< work
     f64 fill = 0, drain = 0;                    ///< idle before its first work and after its last
     f64 work() const { return forward + backward + update; }
@@ -22,7 +22,7 @@ struct pipeline_report {
   int micro_batches = 0;
   /// Bytes of parameters on the wafer, with the copies of those that several strips share.
   u64 resident = 0;
-  outcome counters;  ///< of the fabric
+  outcome counters;  ///< the counts of the fabric
 
   f64 utilisation(const strip& s) const { return seconds > 0 ? s.work() / seconds : 0; }
   /// The utilisation of a perfectly even pipeline, which still fills and drains:

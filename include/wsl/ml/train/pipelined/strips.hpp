@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How a model's layers are divided over a row of PEs: in the order in which they run, as evenly as their work
+// The division of a model's layers over a row of PEs: in the order in which they run, as evenly as their work
 // allows. A large layer lies on several PEs, each of which has some of its outputs, and several small layers
 // lie on one. Values that later PEs read cross the boundary between neighbouring strips.
 #pragma once
@@ -37,7 +37,7 @@ struct boundary {
 
 struct strip {
   std::vector<stage_part> parts;
-  std::vector<int> widths;  ///< of all values; 0 for those that the PE has no part in
+  std::vector<int> widths;  ///< the widths of all values; 0 for those that the PE has no part in
   boundary west, east;
   f64 work = 0;  ///< operations for each token
 };

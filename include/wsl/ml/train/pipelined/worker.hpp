@@ -253,7 +253,7 @@ class strip_worker {
   pipeline_step step_{};
   const strip* here_ = nullptr;
   int forward_ = 0, backward_ = 0;        // micro-batches that are done with either pass
-  std::vector<activation_store> stores_;  // of the micro-batches between forward and backward
+  std::vector<activation_store> stores_;  // the stores of the micro-batches between forward and backward
   std::map<std::size_t, parameter_copy> copies_;
   std::vector<f32> scratch_;
   incoming_packet from_west_, from_east_;

@@ -22,7 +22,7 @@ struct memory_server {
   int child = 0;                       ///< the next node of the tree of wafers whose sums are to be added
   std::vector<f32> arrived, gathered;
   std::vector<typename format::word> leaving;
-  f64 sum_of_squares = 0;  ///< of the step's gradients
+  f64 sum_of_squares = 0;  ///< over the step's gradients
   i32 not_finite = -1;     ///< the last parameter of the model whose gradient is not finite; -1: none
   u64 sent_forward = 0, sent_backward = 0, returned = 0;  ///< bytes in this step
   f64 work = 0;                                           ///< seconds of this step spent on updates

@@ -44,7 +44,7 @@ class tile_queue {
   bool receiving_ = false;
 };
 
-/// Where the gradients of a worker leave it: to the server beside it, or to the worker to the south or north.
+/// The destination of a worker's gradients: the server beside it, or the worker to the south or north.
 enum class direction : u8 { server, south, north };
 
 /// Gradients in the order in which they are made. They are sent in that order too; those that leave in

@@ -166,7 +166,7 @@ class streaming_schedule {
 
   const std::vector<parameter>& parameters_;
   int servers_;
-  std::vector<int> first_tile_;  // of each parameter, counted over all parameters
+  std::vector<int> first_tile_;  // the first tile of each parameter, counted over all parameters
   std::vector<weight_transfer> transfers_;
   std::vector<std::vector<i32>> gathered_;
   std::size_t gradients_ = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Where a step of weight streaming went: the time of its phases, which follow each other without a gap, and
-// the bytes that passed between the memory and the wafers. train/report_text.hpp prints it.
+// The breakdown of a step of weight streaming: the time of its phases, which follow each other without a gap,
+// and the bytes that passed between the memory and the wafers. train/report_text.hpp prints it.
 #pragma once
 #include <algorithm>
 #include <vector>
@@ -25,7 +25,7 @@ struct step_report {
   u64 peak_weights = 0;
   /// Bytes of weights of the largest two consecutive layers, a bound of `peak_weights`.
   u64 largest_two_layers = 0;
-  outcome counters;  ///< of the fabric
+  outcome counters;  ///< the counts of the fabric
 };
 
 /// Divides the time since its construction into phases.

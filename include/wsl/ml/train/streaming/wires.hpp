@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The colors and routes of wafers that train. A wafer is a column of PEs in which ports to the memory and
-// workers alternate: port y stands in row 2 y, worker y in the row below it. In the first column the ports
-// are the memory servers themselves (on a real machine they stand beside the wafer), in the other columns
-// they are nodes of the trees that join the wafers.
+// workers alternate: port y is in row 2 y, worker y in the row below it. In the first column the ports are
+// the memory servers themselves (on a real machine these are beside the wafer), in the other columns they are
+// nodes of the trees that join the wafers.
 //
 //          wafer 0        wafer 1
 //   row 0  server 0 ----> node         weight tiles of server 0, to all wafers ...
@@ -44,7 +44,7 @@ constexpr color<f32> up(int level) { return {max_servers + 5 + level}; }
 
 /// The level on which the node in column x > 0 sends its sums.
 constexpr int level_of(int x) { return std::countr_zero(static_cast<unsigned>(x)); }
-/// How many nodes send their sums to the port in column x; they do so on levels 0, 1, ...
+/// The number of nodes that send their sums to the port in column x, on levels 0, 1, ...
 constexpr int children(int x, int wafers) {
   int n = 0;
   while (n < levels && x % (2 << n) == 0 && x + (1 << n) < wafers) ++n;

@@ -25,7 +25,7 @@ struct streaming_step {
 /// The measurements of a worker in a step.
 struct worker_times {
   f64 forward = 0, backward = 0;                       ///< seconds of work
-  wall_clock::time_point forward_done, backward_done;  ///< when it finished either pass
+  wall_clock::time_point forward_done, backward_done;  ///< the times at which it finished the two passes
   std::size_t held = 0, peak = 0;                      ///< numbers of weights on the PE, now and at most
 };
 
@@ -49,8 +49,8 @@ class worker {
     work(me);
   }
 
-  /// Starts to compute what can be computed now, in the order of the schedule, with at most one tile of each
-  /// server. Meanwhile the next tiles come and gradients leave.
+  /// Starts the computation that is possible now, in the order of the schedule, with at most one tile of each
+  /// server. Meanwhile the next tiles arrive and gradients leave.
   void work(pe& me) {
     if (next_ < until_) return;
     u32 used = 0;  // servers, as a set of bits
