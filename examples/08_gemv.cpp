@@ -53,7 +53,7 @@ layout gemv_grid(int width, int height) {
   return l;
 }
 
-/// How many elements of y differ from those of a serial product.
+/// The number of elements of y that differ from those of a serial product.
 int wrong(int width, int height) {
   const auto a = [](int i, int j) { return static_cast<f32>((7 * i + 3 * j) % 11 - 5); };
   const auto x = [](int j) { return static_cast<f32>(j % 5 - 2); };
