@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
-// A wavelet winds through the grid like a snake: east along the even rows, west along the odd ones. Areas name the PEs: bounds
-// count from the west or north edge, or back from `edge`, a third number strides, and `columns(...).rows(...)` crosses the two.
+// A wavelet winds through the grid like a snake: east along the even rows, west along the odd ones. Areas
+// name the PEs. Their bounds count from the west or north edge, or back from `edge`; a third number is a
+// stride; and `columns(...).rows(...)` is the intersection of the two.
 #include <wsl/wsl.hpp>
 
 #include <cstdio>
 using namespace wsl;
 
-constexpr int width = 6, height = 4;  // the width is even, so that PEs of one color alternate all along the snake
+// The width is even, so that the two programs alternate all along the snake.
+constexpr int width = 6, height = 4;
 constexpr color<i32> red{0}, blue{1};
 
 template <color<i32> in, color<i32> out>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Sensors fill the grid but for the last column, where collectors listen. The wavelets of a row meet on their way: `merges` says
-// that this is meant. A payload of two halves carries a datum and an index, and the task takes the two.
+// Two programs in one layout: sensors fill the grid except for its last column, where collectors listen. The
+// wavelets of a row merge on their way east; `merges` declares that this is intended. A payload of two 16-bit
+// halves carries a value and an index, and the task takes both as arguments.
 #include <wsl/wsl.hpp>
 
 #include <cstdio>
@@ -26,7 +27,7 @@ struct collector {
 constexpr layout survey = layout{wse2, width, height}
   .place<sensor>(columns(0, edge - 1))
   .place<collector>(column(edge - 1))
-  .path(readings, column(0),           ramp >> east)
+  .path(readings, column(0),            ramp >> east)
   .path(readings, columns(1, edge - 1), (ramp | west) >> east, merges)
   .path(readings, column(edge - 1),     west >> ramp);
 static_assert(routed<survey>());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A task that needs two things: `join` runs when it is activated and not blocked. One arrival activates it, the other unblocks it,
-// in whichever order they come; the task blocks itself again for the next pair. An activation is a bit, not a count.
+// A task that needs two inputs: `join` runs when it is activated and not blocked. One arrival activates it,
+// the other unblocks it, in whichever order they come, and the task blocks itself again for the next pair. An
+// activation is a bit, not a count.
 #include <wsl/wsl.hpp>
 
 #include <cstdio>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Descriptors move and compute whole arrays. A row of three PEs computes y = a x + y: the first streams x, the second adds
-// a x to its y as x arrives and passes y on, the third stores that back to front and sums it up.
+// Descriptors move and compute whole arrays. A row of three PEs computes y = a x + y: the first streams x,
+// the second adds a x to its y as x arrives and passes y on, the third stores y back to front and sums it up.
 #include <wsl/wsl.hpp>
 
 #include <cstdio>
@@ -15,7 +15,8 @@ struct source {
 
   void start(pe& me) {
     for (int i = 0; i < N; ++i) x[i] = static_cast<f32>(i);
-    me.async(mov(fabout(xs), mem(x)), then<&source::done>());  // runs beside the tasks; `done` is activated when x has left
+    // An asynchronous operation runs beside the tasks; when all of x has left, it activates `done`.
+    me.async(mov(fabout(xs), mem(x)), then<&source::done>());
   }
   void done(pe&) { sent = true; }
 

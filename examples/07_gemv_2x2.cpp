@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// y = A x + b on 2 x 2 PEs: x runs down the columns and triggers a task per element; partial results are added toward the east.
+// y = A x + b on 2 x 2 PEs: x flows down the columns, and each of its elements triggers a task; the partial
+// results are added up from west to east.
 #include <wsl/host/device.hpp>
 #include <wsl/wsl.hpp>
 #include <cstdio>
@@ -32,7 +33,8 @@ static_assert(routed<grid>());
 int main() {
   fabric f{grid};
   device d{f};
-  d.copy_in(&tile::A, all, std::array{0, 1, 4, 5, 8, 9,  2, 3, 6, 7, 10, 11,  12, 13, 16, 17, 20, 21,  14, 15, 18, 19, 22, 23});
+  d.copy_in(&tile::A, all, std::array{0,  1,  4,  5,  8,  9,     2,  3,  6,  7,  10, 11,
+                                      12, 13, 16, 17, 20, 21,    14, 15, 18, 19, 22, 23});
   d.copy_in(&tile::x, row(0), std::array{1, 1, 1, 1});
   d.copy_in(&tile::y, column(0), std::array{2, 2, 2, 2, 2, 2});  // b
   d.launch();

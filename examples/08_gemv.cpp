@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// y = A x on grids whose sizes are known only when the program runs: 08_gemv <columns> <rows>... The same builder makes each layout,
-// and the fabric checks it with the same rules. x is multicast down the columns; y is added from west to east along the rows, an
-// element after the other, so that all PEs of a row work at once. Two colors alternate, for a PE receives one and sends the other.
+// y = A x on grids whose sizes are known only at run time: 08_gemv <columns> <rows>... The same builder makes
+// each layout, and the fabric checks it with the same rules. x is multicast down the columns; y is added up
+// from west to east along the rows, element by element, so that all PEs of a row work at once. Two colors
+// alternate along a row, because a PE receives one and sends the other.
 #include <wsl/host/device.hpp>
 #include <wsl/wsl.hpp>
 
@@ -27,7 +28,8 @@ struct tile {
     if (++j == N) me.activate<&tile::reduce>();
   }
   void reduce(pe& me) {
-    const color<f32> in = me.x() % 2 ? even : odd, out = me.x() % 2 ? odd : even;  // PEs of even columns send the even color
+    // PEs in even columns send the even color.
+    const color<f32> in = me.x() % 2 ? even : odd, out = me.x() % 2 ? odd : even;
     if (me.west_edge() && me.east_edge()) return;
     if (me.west_edge()) me.async(mov(fabout(out), mem(y)));
     else if (me.east_edge()) me.async(add(mem(y), mem(y), fabin(in)));
@@ -51,7 +53,7 @@ layout gemv_grid(int width, int height) {
   return l;
 }
 
-/// How many elements of y differ from those of a serial product.
+/// The number of elements of y that differ from those of a serial product.
 int wrong(int width, int height) {
   const auto a = [](int i, int j) { return static_cast<f32>((7 * i + 3 * j) % 11 - 5); };
   const auto x = [](int j) { return static_cast<f32>(j % 5 - 2); };
@@ -78,7 +80,8 @@ int wrong(int width, int height) {
     differ += result != expected;
     std::printf("%g%s", result, ++i % 8 ? " " : "\n");
   }
-  std::printf("%s%d x %d PEs, A is %d x %d, %d of %d elements wrong\n", i % 8 ? "\n" : "", width, height, height * M, width * N, differ, i);
+  std::printf("%s%d x %d PEs, A is %d x %d, %d of %d elements wrong\n", i % 8 ? "\n" : "", width, height,
+              height * M, width * N, differ, i);
   return differ;
 }
 

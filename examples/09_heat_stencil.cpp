@@ -9,7 +9,7 @@ constexpr int W = 48, H = 32, steps = 100;
 constexpr neighbours<f32> halo{0};  // colors 0 to 7
 
 struct cell {
-  f32 u = 0, around[5]{};  // around: what came, by the side from which it came
+  f32 u = 0, around[5]{};  // around: the neighbours' values, by the side from which they came
   int heard = 0;
   void heat(pe&, f32 x) { u = x; }
   void step(pe& me) { halo.send(me, u); }
@@ -41,6 +41,7 @@ int main() {
                                flow(i >= W, i - W, i) + flow(i + W < W * H, i + W, i));
   int wrong = 0;
   for (std::size_t i = 0; i < W * H; ++i) wrong += (u[i] - v[i]) * (u[i] - v[i]) > 1e-6f;
-  std::printf("after %d steps the centre has %.3f; %d cells differ from the serial run\n", steps, u[16 * W + 24], wrong);
+  std::printf("after %d steps the centre has %.3f; %d cells differ from the serial run\n", steps,
+              u[16 * W + 24], wrong);
   return wrong == 0 ? 0 : 1;
 }

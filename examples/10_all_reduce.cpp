@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Every PE contributes a number and learns the sum, with a library module that brings its own state and tasks.
+// An all-reduce: every PE contributes a number and learns the sum. The library module brings its own state
+// and tasks.
 #include <wsl/collective/all_reduce.hpp>
 #include <wsl/host/device.hpp>
 #include <cstdio>

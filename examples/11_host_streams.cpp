@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Words stream through the fabric: the host writes them at the west edge and reads them at the east edge. Each row of PEs sorts
-// what it gets: a PE keeps the larger of two words and passes on the other. No launch is needed: the words trigger the tasks.
+// Words stream through the fabric: the host writes them at the west edge and reads them at the east edge.
+// Each row of PEs sorts its words: a PE keeps the larger of two words and passes on the other. No launch is
+// needed, because the words trigger the tasks.
 #include <wsl/host/device.hpp>
 #include <wsl/wsl.hpp>
 
@@ -42,9 +43,9 @@ int main() {
 
   fabric f{sorter};
   device d{f};
-  d.stream_in(red, words);                                         // equal parts for the rows, the first part for the first row
-  d.stream_out(red, rest);                                           // what the PEs kept before: the smallest number, W times a row
-  d.stream_in(red, std::vector<i32>(words.size(), largest));       // pushes the words out
+  d.stream_in(red, words);                                    // in equal parts, the first for the first row
+  d.stream_out(red, rest);                                    // `smallest`, kept before: W times a row
+  d.stream_in(red, std::vector<i32>(words.size(), largest));  // pushes the sorted words out
   d.stream_out(red, sorted);
 
   int wrong = 0;

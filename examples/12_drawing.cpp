@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A layout can be drawn before it is checked or run: the programs on the grid with a table of the colors, and the routes of one
-// color. With the name of a file, as in `12_drawing turn.svg`, the routes are drawn into it as a picture.
+// A layout can be drawn before it is checked or run: the programs on the grid with a table of the colors, and
+// the routes of one color. With a file name as its argument, as in `12_drawing turn.svg`, this program also
+// draws the routes into that file.
 #include <wsl/layout/draw.hpp>
 #include <wsl/layout/draw/layout_svg.hpp>
 #include <wsl/wsl.hpp>
@@ -20,8 +21,8 @@ struct mill {
   using tasks = task_list<on<supply, &mill::grind>, sends<result>>;
 };
 
-// One spring in the corner; mills along the south edge; results leave at the east edge.
-// The small one fits a screen; the other one is the whole wafer, drawn with gaps.
+// A spring in the corner feeds mills along the south edge; the results leave at the east edge. The small
+// valley fits a screen; the other one covers a whole wafer and is drawn with gaps.
 layout valley(int width, int height) {
   layout l{wse2, width, height};
   l.place<spring>(at(0, 0)).place<mill>(row(edge - 1).columns(1));
@@ -40,6 +41,8 @@ int main(int argc, char** argv) {
   const layout small = valley(6, 4), wafer = valley(750, 994);
   for (const std::string& text : {draw(small), draw(small, supply), draw(small, result), draw(wafer, supply)})
     std::printf("%s\n", text.c_str());
-  if (check(small).found() || check(wafer).found()) return std::printf("%s%s", explain(small).c_str(), explain(wafer).c_str()), 1;
-  if (argc > 1 && !(std::ofstream(argv[1]) << draw_svg(small))) return std::printf("cannot write %s\n", argv[1]), 1;
+  if (check(small).found() || check(wafer).found())
+    return std::printf("%s%s", explain(small).c_str(), explain(wafer).c_str()), 1;
+  if (argc > 1 && !(std::ofstream(argv[1]) << draw_svg(small)))
+    return std::printf("cannot write %s\n", argv[1]), 1;
 }

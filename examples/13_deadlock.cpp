@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Two partners exchange arrays. If both wait for the other's before they send their own, nothing can ever move: the run ends and
-// says who waits for whom. Sending beside the wait, as the report advises, mends it.
+// A deadlock: two partners exchange arrays. If both wait for the other's array before they send their own,
+// nothing can ever move: the run ends and reports which PE waits for which. An asynchronous send before the
+// wait, as the report advises, removes the deadlock.
 #include <wsl/wsl.hpp>
 
 #include <cstdio>

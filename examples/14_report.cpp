@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a run did: a row of P PEs adds up arrays of n numbers as a chain. It takes n + 2 P steps of the engine's clock, not n P: a
-// PE adds and sends a number as soon as it comes. (The clock counts hops and tasks; it is not a model of the machine's timing.)
+// The report of a run: a row of P PEs adds up arrays of n numbers as a chain. This takes n + 2 P steps of the
+// engine's clock, not n P, because a PE adds and sends each number as soon as it arrives. (The reference
+// engine's clock counts hops and tasks; it is not a model of the machine's timing.)
 #include <wsl/engine/reference.hpp>
 #include <wsl/host/report.hpp>
 #include <wsl/wsl.hpp>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A dot product: every PE of a row multiplies its parts of two vectors, and the sums are added from west to east.
+// A dot product: every PE of a row multiplies its parts of two vectors, and the partial sums are added up
+// from west to east.
 #include <wsl/host/device.hpp>
 #include <wsl/wsl.hpp>
 

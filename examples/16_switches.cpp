@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// One color, four ways: a hub in the middle sends a word and then a control wavelet, and that makes its router turn the color to the
-// next side. The words go west, north, east and south in turn although the program never says where; the switch is a ring.
+// Switches: one color leads four ways. A hub in the middle sends a word and then a control wavelet, which
+// makes the hub's router turn the color to the next side. The words go west, north, east and south in turn
+// although the program never names a direction; the positions of the switch form a ring.
 #include <wsl/layout/draw.hpp>
 #include <wsl/layout/switches.hpp>
 #include <wsl/wsl.hpp>
@@ -30,7 +31,8 @@ constexpr layout village = layout{wse2, 3, 3}
   .place<hub>(at(1, 1))
   .place<house>(row(1).columns(0, edge, 2))
   .place<house>(column(1).rows(0, edge, 2))
-  .path(post, at(1, 1), ramp >> west, switches{.pos1 = {.to = north}, .pos2 = {.to = east}, .pos3 = {.to = south}, .ring = true})
+  .path(post, at(1, 1), ramp >> west,
+        switches{.pos1 = {.to = north}, .pos2 = {.to = east}, .pos3 = {.to = south}, .ring = true})
   .path(post, at(0, 1), east >> ramp)
   .path(post, at(1, 0), south >> ramp)
   .path(post, at(2, 1), west >> ramp)

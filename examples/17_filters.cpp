@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A vector is streamed through a row of PEs, and each keeps its own part: a filter before the processor compares the index that
-// travels in the upper half of every wavelet. One path with one filter serves the whole row, because the range moves on from PE to PE.
+// Filters: a vector is streamed through a row of PEs, and each PE keeps its own part. A filter in front of
+// the processor compares the index that travels in the upper half of every wavelet. One path with one filter
+// serves the whole row, because the filter's range advances from PE to PE.
 #include <wsl/layout/filters.hpp>
 #include <wsl/wsl.hpp>
 
@@ -12,7 +13,8 @@ constexpr color<halves<i16>> elements{0};
 
 struct reader {
   void stream(pe& me, int parts) {
-    for (int i = 0; i < parts * length; ++i) me.send(elements, {static_cast<i16>(i * i), static_cast<u16>(i)});
+    for (int i = 0; i < parts * length; ++i)
+      me.send(elements, {static_cast<i16>(i * i), static_cast<u16>(i)});
   }
   using tasks = task_list<launch<&reader::stream>, sends<elements>>;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// One color twice: first a row sends its values to the west edge, one PE after the other; then the same color carries the sum back
-// to all. In between a command tears the color down at every router, and each PE's program opens it again in phase 1.
+// Teardown: one color serves two phases. First the PEs of a row send their values to the west edge, one PE
+// after the other; then the same color carries the sum back to all of them. In between, a command tears the
+// color down at every router, and each PE's program opens it again in phase 1.
 #include <wsl/layout/switches.hpp>
 #include <wsl/wsl.hpp>
 
@@ -18,7 +19,8 @@ struct member {
     value = total = static_cast<f32>(me.x() + 1), missing = me.width() - 1;
     if (me.west_edge()) return;
     me.send(sum, value);
-    me.send_control(sum, me.east_edge() ? teardown : switch_adv);  // the switch lets pass those behind; the last one ends the phase
+    // The switch lets the PEs to the east pass, one after the other; the last of them ends the phase.
+    me.send_control(sum, me.east_edge() ? teardown : switch_adv);
   }
   void take(pe& me, f32 x) {
     if (me.west_edge()) total += x, --missing, tell(me);
@@ -40,10 +42,10 @@ struct member {
 
 constexpr layout team = layout{wse2, 12, 1}
   .place<member>(all)
-  .path(sum, column(0),           east >> ramp)
+  .path(sum, column(0),            east >> ramp)
   .path(sum, columns(1, edge - 1), ramp >> west, switches{.pos1 = {.from = east}, .pop = pop::on_advance})
   .path(sum, column(edge - 1),     ramp >> west)
-  .path(sum, column(0),           ramp >> east,          phase{1})
+  .path(sum, column(0),            ramp >> east,          phase{1})
   .path(sum, columns(1, edge - 1), west >> (ramp | east), phase{1})
   .path(sum, column(edge - 1),     west >> ramp,          phase{1});
 static_assert(routed<team>());
@@ -52,6 +54,7 @@ int main() {
   fabric f{team};
   f.launch();
   for (int x = 0; x < 12; ++x)
-    if (f.read(x, 0, &member::total) != 78) return std::printf("PE (%d, 0) heard %g\n", x, f.read(x, 0, &member::total)), 1;
+    if (f.read(x, 0, &member::total) != 78)
+      return std::printf("PE (%d, 0) heard %g\n", x, f.read(x, 0, &member::total)), 1;
   std::printf("every PE has the sum, 78\n");
 }

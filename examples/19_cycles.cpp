@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// How long would the machine take? A row of P PEs adds up arrays of n numbers in two ways: each PE stores what it hears, adds its own
-// and sends the sum on, or it does all three at once, word by word. The timed engine counts the cycles of both and says where they went.
+// How long would the machine take? A row of P PEs adds up arrays in two ways. Store and forward: each PE
+// stores the array that it receives, adds its own and sends the sum on. At once: it does all three word by
+// word. The timed engine counts the cycles of both ways and reports where they went.
 #include <wsl/fabric/time_report.hpp>
 #include <wsl/wsl.hpp>
 
@@ -54,10 +55,12 @@ int main() {
       fabric f{*plan, timed{}};  // the engine that counts the machine's cycles
       f.launch<&adder::start>(all, at_once);
       const adder& last = f.program_at<adder>({P - 1, 0});
-      if (last.heard[numbers - 1] != P) return std::printf("the sum is %g, not %d\n", last.heard[numbers - 1], P), 1;
+      if (last.heard[numbers - 1] != P)
+        return std::printf("the sum is %g, not %d\n", last.heard[numbers - 1], P), 1;
       const u64 cycles = last.end - last.begin;
-      std::printf("%s, %-18s %5llu cycles, %5.2f us\n", plan->machine().name, at_once ? "at once:" : "store and forward:",
-                  static_cast<unsigned long long>(cycles), 1e6 * static_cast<f64>(cycles) / plan->machine().clock_hz);
+      std::printf("%s, %-18s %5llu cycles, %5.2f us\n", plan->machine().name,
+                  at_once ? "at once:" : "store and forward:", static_cast<unsigned long long>(cycles),
+                  1e6 * static_cast<f64>(cycles) / plan->machine().clock_hz);
       where = time_report{f}.text();
     }
   std::printf("\nthe last of them: %s", where.c_str());

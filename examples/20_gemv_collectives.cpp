@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// y = A x with two collectives: x goes down the columns, and the partial results of a row are added up in its last PE.
+// y = A x with two collectives: x is broadcast down the columns, and the partial results of each row are
+// added up in its last PE.
 #include <wsl/collective/broadcast.hpp>
 #include <wsl/collective/reduce.hpp>
 #include <wsl/host/device.hpp>
@@ -7,8 +8,9 @@
 using namespace wsl;
 
 constexpr int M = 4, N = 3, W = 6, H = 5;  // each PE has a tile of (M, N) of A, column by column
-constexpr broadcast<f32> xs{.first = 0, .among = each_column};                                // from the first row
-constexpr collective::reduce<f32> ys{.first = 1, .among = each_row, .root = {edge - 1}, .words = M};  // to the last column
+// x comes from the first row, y is collected in the last column.
+constexpr broadcast<f32> xs{.first = 0, .among = each_column};
+constexpr collective::reduce<f32> ys{.first = 1, .among = each_row, .root = {edge - 1}, .words = M};
 
 struct tile {
   f32 A[M * N]{}, x[N]{}, y[M]{};
@@ -45,6 +47,7 @@ int main() {
     for (int j = 0; j < W * N; ++j) expected += a(i, j) * x[static_cast<std::size_t>(j)];
     wrong += y != expected, ++i;
   }
-  std::printf("A is %d x %d on %d x %d PEs; %d of %d elements of A x are wrong\n", H * M, W * N, W, H, wrong, i);
+  std::printf("A is %d x %d on %d x %d PEs; %d of %d elements of A x are wrong\n", H * M, W * N, W, H,
+              wrong, i);
   return wrong == 0 ? 0 : 1;
 }

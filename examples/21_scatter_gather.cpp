@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One PE deals an array out to a rectangle of PEs, each works on its block, and the same PE collects the results.
+// A scatter and a gather: one PE deals an array out to a rectangle of PEs, each PE works on its block, and
+// the first PE collects the results.
 #include <wsl/collective/gather.hpp>
 #include <wsl/collective/scatter.hpp>
 #include <wsl/host/device.hpp>
@@ -8,7 +9,7 @@
 using namespace wsl;
 
 constexpr int W = 5, H = 3, N = 4;  // N words for each of W x H PEs
-constexpr scatter<i32> deal{.first = 0, .root = {2, 1}};     // colors 0 to 3
+constexpr scatter<i32> deal{.first = 0, .root = {2, 1}};    // colors 0 to 3
 constexpr gather<i32> collect{.first = 4, .root = {2, 1}};  // colors 4 to 7
 
 struct worker {
@@ -52,7 +53,8 @@ int main() {
   d.copy_in(&master::whole, at(2, 1), numbers);
   f.launch();
   int wrong = 0, sum = 0;
-  for (int i = 0; i32 x : d.copy_out(&master::whole, at(2, 1))) wrong += x != (i + 1) * (i + 1), ++i, sum += x;
+  for (int i = 0; i32 x : d.copy_out(&master::whole, at(2, 1)))
+    wrong += x != (i + 1) * (i + 1), ++i, sum += x;
   std::printf("the squares of 1 to %d add up to %d; %d are wrong\n", W * H * N, sum, wrong);
   return wrong == 0 ? 0 : 1;
 }

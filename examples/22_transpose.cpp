@@ -6,7 +6,7 @@
 #include <numeric>
 using namespace wsl;
 
-constexpr int P = 8;                       // PE i has row i of a P x P matrix
+constexpr int P = 8;                         // PE i has row i of a P x P matrix
 constexpr all_to_all<f32> turn{.first = 0};  // colors 0 to 3
 
 struct line {
@@ -29,6 +29,7 @@ int main() {
   const std::vector<f32> turned = d.copy_out(&line::column, all);
   int wrong = 0;
   for (std::size_t i = 0; i < P * P; ++i) wrong += turned[i] != matrix[i % P * P + i / P];
-  std::printf("row 2 was column 2: %g %g ... %g; %d of %d elements are wrong\n", turned[2 * P], turned[2 * P + 1], turned[3 * P - 1], wrong, P * P);
+  std::printf("row 2 was column 2: %g %g ... %g; %d of %d elements are wrong\n", turned[2 * P],
+              turned[2 * P + 1], turned[3 * P - 1], wrong, P * P);
   return wrong == 0 ? 0 : 1;
 }

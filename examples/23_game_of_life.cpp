@@ -21,8 +21,9 @@ struct tile {
     for (int y = 1; y <= R; ++y)
       for (int x = 1; x <= C; ++x) {
         const i16* c = cell + y * rim.pitch() + x;
-        const int near = c[-rim.pitch() - 1] + c[-rim.pitch()] + c[-rim.pitch() + 1] + c[-1] + c[1] + c[rim.pitch() - 1] + c[rim.pitch()] +
-                         c[rim.pitch() + 1];
+        const int near = c[-rim.pitch() - 1] + c[-rim.pitch()] + c[-rim.pitch() + 1] +
+                         c[-1]                                 + c[1] +
+                         c[rim.pitch() - 1]  + c[rim.pitch()]  + c[rim.pitch() + 1];
         next[y * rim.pitch() + x] = near == 3 || (near == 2 && *c);
       }
     mov(mem(cell), mem(next));
@@ -31,18 +32,21 @@ struct tile {
   using tasks = task_list<launch<&tile::run>, use<&tile::meeting>, local<&tile::grow>>;
 };
 
-/// How many cells of W x H tiles differ from a serial run.
+/// The number of cells of W x H tiles that differ from a serial run.
 int wrong(int W, int H, int generations) {
   layout world{wse2, W, H};
   world.place<tile>(all);
   rim.wire(world);
-  std::vector<int> field(static_cast<std::size_t>(W * C * H * R));  // a glider that flies over several tiles, and a row of four
+  std::vector<int> field(static_cast<std::size_t>(W * C * H * R));
   const auto at = [W](int x, int y) { return static_cast<std::size_t>(y * W * C + x); };
-  for (auto [x, y] : {coord{2, 1}, {3, 2}, {1, 3}, {2, 3}, {3, 3}, {20, 5}, {21, 5}, {22, 5}, {23, 5}}) field[at(x % (W * C), y)] = 1;
+  // A glider that flies over several tiles, and a row of four cells.
+  for (auto [x, y] : {coord{2, 1}, {3, 2}, {1, 3}, {2, 3}, {3, 3}, {20, 5}, {21, 5}, {22, 5}, {23, 5}})
+    field[at(x % (W * C), y)] = 1;
   fabric f{world};
   for (int y = 0; y < H * R; ++y)
     for (int x = 0; x < W * C; ++x)
-      f.program_at<tile>({x / C, y / R}).cell[(y % R + 1) * rim.pitch() + x % C + 1] = static_cast<i16>(field[at(x, y)]);
+      f.program_at<tile>({x / C, y / R}).cell[(y % R + 1) * rim.pitch() + x % C + 1] =
+        static_cast<i16>(field[at(x, y)]);
   f.launch<&tile::run>(all, generations);
 
   for (int t = 0; t < generations; ++t) {  // the same, serially
@@ -62,7 +66,8 @@ int wrong(int W, int H, int generations) {
       const int now = f.program_at<tile>({x / C, y / R}).cell[(y % R + 1) * rim.pitch() + x % C + 1];
       alive += now, differ += now != field[at(x, y)];
     }
-  std::printf("after %d generations %d cells of %d x %d tiles are alive; %d differ from the serial run\n", generations, alive, W, H, differ);
+  std::printf("after %d generations %d cells of %d x %d tiles are alive; %d differ from the serial run\n",
+              generations, alive, W, H, differ);
   return differ;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// C = A B on a ring of PEs: PE j has column block j of A, B and C. The blocks of A go around; each PE multiplies what it has just now with
-// the rows of its block of B that belong to it. Two copies of A take turns: one is used and sent while the other comes in.
+// C = A B on a ring of PEs: PE j has column block j of A, B and C. The blocks of A rotate around the ring,
+// and each PE multiplies the block of A that it holds with the matching rows of its block of B. A is
+// double-buffered: one copy is used and sent while the next one arrives.
 #include <wsl/collective/shift.hpp>
 #include <wsl/host/device.hpp>
 #include <cstdio>
@@ -18,9 +19,10 @@ struct part {
     if (round++ < P) rotating.start(me, mem(A), mem(coming), then<&part::multiply>());
   }
   void multiply(pe& me) {
-    const int block = (me.x() - round + 1 + P) % P;  // whose columns of A are here
+    const int block = (me.x() - round + 1 + P) % P;  // the column block of A that is here
     for (int j = 0; j < K; ++j)
-      for (int k = 0; k < K; ++k) fmac(mem(C).part(j * N, N), mem(C).part(j * N, N), mem(A).part(k * N, N), B[j * N + block * K + k]);
+      for (int k = 0; k < K; ++k)
+        fmac(mem(C).part(j * N, N), mem(C).part(j * N, N), mem(A).part(k * N, N), B[j * N + block * K + k]);
     mov(mem(A), mem(coming));
     rotate(me);
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A collective of one's own: a scan. Along each row PE i learns the sum of the words of PEs 0 to i, element by element. The module is a
-// constant with two colors, which neighbours take in turns; its part in the program is a member with one task.
+// A collective of one's own, a scan (prefix sum): along each row, PE i learns the sum of the words of PEs 0
+// to i, element by element. The module is a constant with two colors, which neighbours use alternately; its
+// part in the program is a member with one task.
 #include <wsl/collective/cost.hpp>
 #include <wsl/collective/relay.hpp>
 #include <wsl/engine/timed.hpp>
@@ -14,13 +15,15 @@ struct scan {
   area where = all;  // the rectangle
 
   // Toward the east: a relay to the last PE of each row.
-  constexpr collective::relay way(const region& r) const { return {{r, collective::axis::x, r.columns() - 1}, first}; }
+  constexpr collective::relay way(const region& r) const {
+    return {{r, collective::axis::x, r.columns() - 1}, first};
+  }
   constexpr void wire(layout& l) const {
     const region r = collective::rectangle_of(l, where, "scan");
     collective::claim_colors<T>(l, "scan", first, 2, r);
     way(r).template wire<T>(l);
   }
-  // PE by PE: the way of the first word, the words, and from their end to the first one that is passed on.
+  // A PE costs the hop of the first word, the words, and the time from their end to the first word sent on.
   constexpr f64 cycles(const layout& l, int words) const {
     const int others = collective::rectangle_of(l, where, "scan").columns() - 1;
     return others * (words + collective::handling + 1 + collective::restart);
@@ -77,9 +80,11 @@ int main() {
   f.launch();
   int wrong = 0;
   for (int x = 0; x < 7; ++x)
-    for (int i = 0; i < 3; ++i) wrong += f.read(x, 1, &worker::x)[i] != x * (x + 1) / 2 + i * (x + 1) || f.read(x, 1, &worker::told) != 1;
-  std::printf("the last PE has %d, %d, %d; %d words are wrong\n", f.read(6, 0, &worker::x)[0], f.read(6, 0, &worker::x)[1],
-              f.read(6, 0, &worker::x)[2], wrong);
+    for (int i = 0; i < 3; ++i)
+      wrong += f.read(x, 1, &worker::x)[i] != x * (x + 1) / 2 + i * (x + 1) ||
+               f.read(x, 1, &worker::told) != 1;
+  std::printf("the last PE has %d, %d, %d; %d words are wrong\n", f.read(6, 0, &worker::x)[0],
+              f.read(6, 0, &worker::x)[1], f.read(6, 0, &worker::x)[2], wrong);
   // The launch begins a task, which issues the first operation; the end of the last one begins another task.
   const auto counted = static_cast<f64>(fabric{grid, timed{}}.launch().cycles);
   const f64 formula = sums.cycles(grid, 3) + collective::restart + collective::begin;

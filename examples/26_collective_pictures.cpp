@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What collectives make of a layout: a broadcast in a rectangle; a reduce in two phases, on two colors that first a group has and then
-// the leader beyond it; the levels of a tree; a star, whose routes are switched from PE to PE; a star of chains of three PEs; blocks that pass
-// from PE to PE to a gather's root, and both ways in an all-to-all; a cyclic shift; and the first two of a halo exchange's eight colors. An
-// all-reduce is a reduce and a broadcast.
+// The routes of collectives, drawn: a broadcast in a rectangle; a reduce in two phases, whose two colors
+// serve first the chains within groups and then the chain of the groups' leaders; the levels of a tree; a
+// star, whose routes are switched from PE to PE; a star of chains of three PEs; blocks that pass from PE to
+// PE, toward the root of a gather, and both ways in an all-to-all; a cyclic shift; and the first two of the
+// eight colors of a halo exchange. An all-reduce is a reduce followed by a broadcast.
 #include <wsl/collective.hpp>
 #include <wsl/layout/draw.hpp>
 #include <cstdio>
@@ -30,10 +31,15 @@ void draw_colors(const char* what, int width, int height, int colors) {
 
 int main() {
   draw_colors<broadcast<f32>{.first = 0, .root = {2, 1}}>("broadcast", 6, 3, 1);
-  draw_colors<collective::reduce<f32>{.first = 0, .among = each_row, .how = tactic::two_phase}>("reduce, two phases", 12, 1, 2);
-  draw_colors<collective::reduce<f32>{.first = 0, .among = each_row, .how = tactic::tree, .colors = 3}>("reduce, a tree", 8, 1, 3);
-  draw_colors<collective::reduce<f32>{.first = 0, .among = each_row, .root = {2}, .how = tactic::star}>("reduce, a star from both sides", 6, 1, 2);
-  draw_colors<collective::reduce<f32>{.first = 0, .among = each_row, .words = 2, .how = tactic::grouped_star}>("reduce, a grouped star", 12, 1, 2);
+  draw_colors<collective::reduce<f32>{.first = 0, .among = each_row, .how = tactic::two_phase}>(
+    "reduce, two phases", 12, 1, 2);
+  draw_colors<collective::reduce<f32>{.first = 0, .among = each_row, .how = tactic::tree, .colors = 3}>(
+    "reduce, a tree", 8, 1, 3);
+  draw_colors<collective::reduce<f32>{.first = 0, .among = each_row, .root = {2}, .how = tactic::star}>(
+    "reduce, a star from both sides", 6, 1, 2);
+  draw_colors<collective::reduce<f32>{
+    .first = 0, .among = each_row, .words = 2, .how = tactic::grouped_star}>(
+    "reduce, a grouped star", 12, 1, 2);
   draw_colors<gather<f32>{.first = 0, .among = each_row, .root = {2}}>("gather", 6, 1, 2);
   draw_colors<all_to_all<f32>{.first = 0}>("all-to-all", 5, 1, 4);
   draw_colors<shift<f32>{.first = 0, .cyclic = true}>("shift, cyclic", 7, 1, 3);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A wavelet runs along a row of eight PEs; each adds one and passes it on. A router has one route for a color: it cannot
-// end red at its ramp and begin it there. So PEs take one of two colors and send the other, in turn.
+// A relay: a wavelet runs along a row of eight PEs, and each PE adds one and passes it on. A router has one
+// route for a color, so it cannot both end red at its ramp and begin it there. Therefore the PEs take one of
+// two colors and send the other, alternately.
 //
 //      PE 0        PE 1         PE 2        PE 3
 //      [ ] --red-> [ ] --blue-> [ ] --red-> [ ] --blue-> ...

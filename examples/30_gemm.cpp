@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// C = A B on a square of PEs, for matrices of the host of any sizes, in three ways: tiles that rotate, tiles that are broadcast, and
-// numbers of 16 bits whose products are summed in 32.
+// C = A B on a square of PEs, for host matrices of any size, in three ways: with tiles that rotate, with
+// tiles that are broadcast (SUMMA), and with 16-bit numbers whose products are summed in 32 bits.
 #include <wsl/kernel/gemm.hpp>
 
 #include <cmath>
@@ -17,7 +17,7 @@ std::vector<T> waves(int count, f32 length) {
   return x;
 }
 
-/// The largest difference from the exact product, for each sum of |a| |b|.
+/// The largest difference from the exact product, relative to the sum of |a| |b|.
 template <class T>
 f64 distance(const std::vector<f32>& c, const std::vector<T>& a, const std::vector<T>& b) {
   f64 largest = 0;
@@ -25,10 +25,12 @@ f64 distance(const std::vector<f32>& c, const std::vector<T>& a, const std::vect
     for (int j = 0; j < N; ++j) {
       f64 exact = 0, size = 0;
       for (int p = 0; p < K; ++p) {
-        const f64 term = static_cast<f64>(static_cast<f32>(a[static_cast<std::size_t>(i * K + p)])) * static_cast<f64>(static_cast<f32>(b[static_cast<std::size_t>(p * N + j)]));
+        const f64 term = static_cast<f64>(static_cast<f32>(a[static_cast<std::size_t>(i * K + p)])) *
+                         static_cast<f64>(static_cast<f32>(b[static_cast<std::size_t>(p * N + j)]));
         exact += term, size += std::abs(term);
       }
-      largest = std::max(largest, std::abs(static_cast<f64>(c[static_cast<std::size_t>(i * N + j)]) - exact) / size);
+      largest = std::max(largest,
+                         std::abs(static_cast<f64>(c[static_cast<std::size_t>(i * N + j)]) - exact) / size);
     }
   return largest;
 }
@@ -39,7 +41,8 @@ int main() {
 
   gemm(matrix(c.data(), M, N), matrix(a.data(), M, K), matrix(b.data(), K, N));
   const bool rotated = distance(c, a, b) < 1e-6;
-  gemm(matrix(c.data(), M, N), matrix(a.data(), M, K), matrix(b.data(), K, N), {.method = gemm_method::summa, .side = 3});
+  gemm(matrix(c.data(), M, N), matrix(a.data(), M, K), matrix(b.data(), K, N),
+       {.method = gemm_method::summa, .side = 3});
   const bool broadcast = distance(c, a, b) < 1e-6;
 
   const std::vector<bf16> short_a = waves<bf16>(M * K, 7), short_b = waves<bf16>(K * N, 11);
@@ -47,6 +50,7 @@ int main() {
   product(matrix(c.data(), M, N), matrix(short_a.data(), M, K), matrix(short_b.data(), K, N));
   const bool short_numbers = distance(c, short_a, short_b) < 1e-6;
 
-  std::printf("rotating %s, broadcast %s, 16 bits %s\n", rotated ? "right" : "wrong", broadcast ? "right" : "wrong", short_numbers ? "right" : "wrong");
+  std::printf("rotating %s, broadcast %s, 16 bits %s\n", rotated ? "right" : "wrong",
+              broadcast ? "right" : "wrong", short_numbers ? "right" : "wrong");
   return rotated && broadcast && short_numbers ? 0 : 1;
 }

@@ -47,7 +47,7 @@ bool learns_a_sentence() {
     }
     t.step({.ids = ids, .targets = next, .sequences = sequences, .length = length}, rate(step));
   }
-  // It says the sentence: again and again it appends the letter with the largest logit.
+  // Generation: it says the sentence by appending, again and again, the letter with the largest logit.
   std::string said = sentence.substr(0, length);
   while (said.size() < sentence.size()) {
     const std::vector<i32> ids(said.end() - length, said.end());

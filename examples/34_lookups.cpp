@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Monte Carlo lookups as dataflow: each PE owns a band of energies of every nuclide's table, and lookups, one wavelet each, flow to the
-// tables. The reactor and the numbers are those of XSBench, so a run is verified by one number, which a serial search must find, too.
+// Monte Carlo lookups as dataflow: each PE owns a range of energies of every nuclide's table, and lookups,
+// one wavelet each, flow to the tables. The reactor and the numbers are those of XSBench, so that one number
+// verifies a run; a serial search must find the same number.
 #include <wsl/kernel/monte_carlo.hpp>
 
 #include <cstdio>
@@ -14,8 +15,10 @@ int main() {
 
   const u64 lookups = 100'000, particles = 3'000;
   const lookup_totals independent = on_pes.events(0, lookups);
-  const lookup_totals dependent = on_pes.histories(0, particles, 34);  // each particle's next lookup depends on what the last one found
-  const bool right = independent == events(core, one_by_one, 0, lookups) && dependent == histories(core, one_by_one, 0, particles, 34);
+  // In a particle's history, each lookup depends on what the one before it found.
+  const lookup_totals dependent = on_pes.histories(0, particles, 34);
+  const bool right = independent == events(core, one_by_one, 0, lookups) &&
+                     dependent == histories(core, one_by_one, 0, particles, 34);
 
   std::printf("%llu events:    verification %llu\n", static_cast<unsigned long long>(independent.lookups),
               static_cast<unsigned long long>(independent.verification()));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Particles on a wafer: columns of PEs own nuclides, rows own energies. Particles are sorted into their rows, spread along them, and
-// travel once around to collect from every column; interpolated, or with a point chosen at random, which is right on average.
+// Particles on a wafer: columns of PEs own nuclides, rows own energies. The particles are sorted into their
+// rows, spread along them, and travel once around to collect cross sections from every column. These are
+// interpolated, or taken at a point chosen at random, which is right on average.
 #include <wsl/kernel/monte_carlo.hpp>
 
 #include <cmath>
@@ -15,12 +16,14 @@ int main() {
 
   f64 error = 0, mean = 0;
   for (std::size_t i = 0; i < p.energies.size(); ++i) {
-    const f64 expected = look_up<f64>(p.material, p.energies[i])[0];  // one after the other, in double precision
+    const f64 expected = look_up<f64>(p.material, p.energies[i])[0];  // serially, in double precision
     error = std::max(error, std::abs(exact.found[i][0] / expected - 1));
     mean += (chosen.found[i][0] / expected - 1) / static_cast<f64>(p.energies.size());
   }
-  std::printf("particles a PE after sorting: %llu to %llu, spread out: %llu to %llu\n", static_cast<unsigned long long>(exact.sorted.min),
-              static_cast<unsigned long long>(exact.sorted.max), static_cast<unsigned long long>(exact.spread.min),
+  std::printf("particles a PE after sorting: %llu to %llu, spread out: %llu to %llu\n",
+              static_cast<unsigned long long>(exact.sorted.min),
+              static_cast<unsigned long long>(exact.sorted.max),
+              static_cast<unsigned long long>(exact.spread.min),
               static_cast<unsigned long long>(exact.spread.max));
   std::printf("interpolated: all within 1e-5 of double precision: %s\n", error < 1e-5 ? "yes" : "no");
   std::printf("chosen at random: within 1 %% on average: %s\n", std::abs(mean) < 0.01 ? "yes" : "no");

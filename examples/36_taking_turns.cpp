@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Where do the cycles go? Every PE of a row sends an array to the west end, in two ways: their words meet in the routers and mix, or
-// switches let one PE after the other have the line, each turned by a command behind a PE's last word. The timed engine counts both.
-// With the name of a file, as in `36_taking_turns turns`, it leaves a heat map, turns.svg, and a trace for ui.perfetto.dev, turns.json.
+// Where do the cycles go? Every PE of a row sends an array to the west end, in two ways: the words of all PEs
+// merge in the routers, or switches give the line to one PE after the other, each turned by a command that
+// follows a PE's last word. The timed engine counts the cycles of both. With a name as its argument, as in
+// `36_taking_turns turns`, the program writes a heat map, turns.svg, and a trace for ui.perfetto.dev,
+// turns.json.
 #include <wsl/fabric/time_report.hpp>
 #include <wsl/layout/switches.hpp>
 #include <wsl/wsl.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A FIFO between the fabric and an operation: words stream in, wait in the FIFO, go once around the PE's own ramp and leave with one
-// added. Two operations move beside the tasks, one at each end of the FIFO; the host may write as many words as the FIFO
-// holds before anybody takes one.
+// A FIFO between the fabric and an operation: words stream in, wait in the FIFO, go once around the PE's own
+// ramp and leave with one added. Two asynchronous operations work beside the tasks, one at each end of the
+// FIFO, so the host may write as many words as the FIFO holds before any of them is taken.
 #include <wsl/host/device.hpp>
 #include <wsl/program/descriptor/fifo.hpp>
 #include <wsl/wsl.hpp>
@@ -17,8 +17,8 @@ struct stage {
   fifo<i16, 1024> waiting;
 
   void start(pe& me) {
-    me.async(mov(into(waiting), fabin(in)));             // from the fabric into the FIFO, as long as the program runs
-    me.async(mov(fabout(inner), out_of(waiting)));       // from the FIFO to the router, which sends it back
+    me.async(mov(into(waiting), fabin(in)));        // from the fabric into the FIFO, throughout the run
+    me.async(mov(fabout(inner), out_of(waiting)));  // from the FIFO to the router, which sends it back
     me.async(add(fabout(out, N), fabin(inner, N), 1));
   }
 

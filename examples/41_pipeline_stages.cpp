@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// FIFOs belong at the rim: the PE that computes has neither a buffer nor a microthread to spare for one. A PE to its west collects
-// what comes from the host, one to its east what goes there, so the host may write everything before it reads anything.
+// FIFOs belong at the rim of a pipeline: the PE that computes has neither memory nor a microthread to spare
+// for one. A PE to its west buffers the words that come from the host, and one to its east those that go
+// there, so the host may write everything before it reads anything.
 #include <wsl/host/device.hpp>
 #include <wsl/program/descriptor/fifo.hpp>
 #include <wsl/wsl.hpp>

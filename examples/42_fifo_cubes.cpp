@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A FIFO in front of a task: words that stream in are kept, ten is added on the way in, the sign turned on the way out, and a path
-// from the ramp to the ramp brings each to a data task of the same PE. The task cubes it and closes itself until its answer has left.
+// A FIFO in front of a task: words that stream in are buffered. Ten is added on the way into the FIFO, the
+// sign is changed on the way out, and a path from the ramp to the ramp brings each word to a data task of the
+// same PE. The task cubes the word and blocks its color until the answer has left.
 #include <wsl/host/device.hpp>
 #include <wsl/program/descriptor/fifo.hpp>
 #include <wsl/wsl.hpp>

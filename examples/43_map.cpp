@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// `map` takes any function of elements: one of the standard library, a lambda with what it needs, a function that folds. The
-// descriptors say which elements: here the diagonal of a matrix.
+// `map_each` applies any function to elements: one of the standard library, a lambda with captures, or one
+// that folds elements into a result. The descriptors select the elements, here the diagonal of a matrix.
 #include <wsl/wsl.hpp>
 
 #include <cmath>
@@ -16,7 +16,8 @@ struct worker {
   void work(pe&, f32 first, f32 second) {
     const auto diagonal = mem(a).every(N + 1);
     map_each([](f32 x) { return std::sqrt(x); }, mem(root), diagonal);
-    map_each([=](f32 x, f32 w) { return x * (first + w) + x * (second + w); }, diagonal, diagonal, mem(weight));
+    map_each([=](f32 x, f32 w) { return x * (first + w) + x * (second + w); }, diagonal, diagonal,
+             mem(weight));
     map_each([](i32 total, i32 x) { return total + x; }, &sum, 0, mem(b));
   }
 

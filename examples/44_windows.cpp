@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Descriptors beyond a line of elements. A window keeps its place over an array from one operation to the next: a matrix-vector
-// product column by column without an address in sight. A box walks in up to four dimensions: a transpose, and the sum of all columns.
-// A circular buffer keeps the last values of a stream.
+// Descriptors beyond a line of elements. A window keeps its place in an array from one operation to the next:
+// here a matrix-vector product column by column, without an address in sight. A box walks in up to four
+// dimensions: here a transpose, and the sum of all columns. A circular buffer keeps the last values of a
+// stream.
 #include <wsl/program/descriptor/box.hpp>
 #include <wsl/program/descriptor/circular.hpp>
 #include <wsl/program/descriptor/window.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// An operation that runs beside the tasks runs on a microthread. The library finds a free one; a program that says which one keeps
-// two operations apart by itself: if it starts both on one, that is a fault that names them. On the machines there are eight.
+// An asynchronous operation runs beside the tasks on a microthread, of which the machines have eight. The
+// library finds a free one. A program that chooses the microthread must keep its operations apart by itself:
+// starting two on the same one is a fault that names them.
 #include <wsl/wsl.hpp>
 
 #include <cstdio>

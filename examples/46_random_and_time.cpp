@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Libraries at work: random numbers, the standard library's functions, and the PE's clock. Every PE throws darts at a square and counts
-// those that hit the circle in it; the timed engine says how long a dart takes if a square root takes 20 cycles.
+// Libraries at work: random numbers, the standard library's functions, and the PE's clock. Every PE throws
+// darts at a square and counts those that hit the circle inscribed in it; the timed engine says how long a
+// dart takes if a square root takes 20 cycles.
 #include <wsl/engine/timed.hpp>
 #include <wsl/program/random.hpp>
 #include <wsl/wsl.hpp>
@@ -42,7 +43,8 @@ int main() {
   for (int x = 0; x < W; ++x) {
     const thrower& t = f.program_at<thrower>({x, 0});
     hits += t.hits;
-    right = right && t.end - t.begin == 20 * darts && (x == 0 || t.hits != f.program_at<thrower>({x - 1, 0}).hits);
+    right = right && t.end - t.begin == 20 * darts &&
+            (x == 0 || t.hits != f.program_at<thrower>({x - 1, 0}).hits);
     std::printf("PE %d: %u hits, %llu cycles\n", x, t.hits, static_cast<unsigned long long>(t.end - t.begin));
   }
   const double pi = 4. * hits / (W * darts);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Tasks keep notes: texts, values and times, which the host reads when the run has ended. A sender's numbers go to two receivers, which
-// double and add them up; the notes show what each of them did, and in which cycle of the machine.
+// Tasks keep notes: texts, values and times, which the host reads when the run has ended. A sender's numbers
+// go to two receivers, which double them and add them up; the notes show what each PE did, and in which cycle
+// of the machine.
 #include <wsl/engine/timed.hpp>
 #include <wsl/program/notes.hpp>
 #include <wsl/wsl.hpp>
@@ -49,7 +50,8 @@ template <class P>
 void print(fabric& f, int x) {
   const auto& log = f.program_at<P>({x, 0}).log;
   std::printf("PE %d:", x);
-  for (int i = 0; i < log.size(); ++i) std::printf(" %s%s", log.text(i).c_str(), i == log.size() - 1 ? "\n" : ",");
+  for (int i = 0; i < log.size(); ++i)
+    std::printf(" %s%s", log.text(i).c_str(), i == log.size() - 1 ? "\n" : ",");
 }
 
 int main() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Routers that swap colors: every PE has the same two paths, and a word that leaves to the east enters the next PE with the other color
-// of the pair. So red and blue take turns along the row, and with them the tasks: PEs in even columns double what they add up.
+// Color swaps: every PE has the same two paths, and a word that leaves to the east enters the next PE with
+// the other color of the pair. So red and blue alternate along the row, and with them the tasks: PEs in even
+// columns double the words that they add up.
 #include <wsl/host/device.hpp>
 #include <wsl/layout/swaps.hpp>
 #include <wsl/wsl.hpp>
@@ -26,7 +27,7 @@ constexpr layout row_of_adders = [] {
   l.place<adder>(all);
   l.path(from_host, column(0), west >> ramp).stream_in(from_host, column(0), west);
   for (const auto c : {red, blue}) {
-    l.path(c, column(0),           ramp >> (ramp | east), swap_x);
+    l.path(c, column(0),            ramp >> (ramp | east), swap_x);
     l.path(c, columns(1, edge - 1), west >> (ramp | east), swap_x);
     l.path(c, column(edge - 1),     west >> ramp);
   }

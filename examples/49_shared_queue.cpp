@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// On the WSE-3 an output queue serves one color, and a PE has eight. A program that needs more says which colors share one: the second
-// color's words then wait until the first one's have left, without a handler for the empty queue. On other machines the entry says nothing.
+// On the WSE-3 an output queue serves one color, and a PE has eight such queues. A program that needs more
+// colors says which of them share a queue: the second color's words then wait until the first one's have
+// left, and the program needs no handler for the empty queue. On other machines the entry has no effect.
 #include <wsl/engine/reference.hpp>
 #include <wsl/layout/filters.hpp>
 #include <wsl/wsl.hpp>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// y = A x + b on each PE of a row, which know nothing of each other: with loops, and with descriptors. The sizes are parameters.
+// y = A x + b on each PE of a row, independently of the others: with loops, and with descriptors. The sizes
+// are template parameters.
 #include <wsl/host/device.hpp>
 #include <wsl/wsl.hpp>
 #include <cstdio>
@@ -29,7 +30,8 @@ bool right() {
   device d{f};
   std::vector<f32> A(M * N * width), x(N, 1), b(M, 2), expected;
   std::iota(A.begin(), A.end(), 0.f);
-  for (auto row = A.begin(); row != A.end(); row += N) expected.push_back(std::inner_product(x.begin(), x.end(), row, 2.f));
+  for (auto row = A.begin(); row != A.end(); row += N)
+    expected.push_back(std::inner_product(x.begin(), x.end(), row, 2.f));
   d.copy_in(&gemv<M, N>::A, all, A), d.broadcast(&gemv<M, N>::x, all, x), d.broadcast(&gemv<M, N>::b, all, b);
   d.launch<&gemv<M, N>::with_loops>(all);
   const bool loops = d.copy_out(&gemv<M, N>::y, all) == expected;

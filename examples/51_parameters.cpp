@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A program's template parameters are known to its compiler, its members are the PE's memory, and a pointer points into that.
+// A program's template parameters are known at compile time, its members are the PE's memory, and a pointer
+// points into that memory.
 #include <wsl/wsl.hpp>
 #include <cstdio>
 using namespace wsl;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Words stream through two PEs: in the first one a task runs for each, in the second one operation adds 1 to all.
+// Words stream through two PEs: on the first, a task runs for each word; on the second, one operation adds 1
+// to all of them.
 #include <wsl/host/device.hpp>
 #include <wsl/wsl.hpp>
 #include <cstdio>
@@ -31,7 +32,8 @@ int main() {
     std::vector<i16> given(static_cast<std::size_t>(size)), expected(given), found(given);
     std::iota(given.begin(), given.end(), i16{-5}), std::iota(expected.begin(), expected.end(), i16{-4});
     d.stream_in(in, given), d.stream_out(out, found);
-    std::printf("%d words, the last of them %d; now it is %d\n", size, f.read(0, 0, &listener::last), found.back());
+    std::printf("%d words, the last of them %d; now it is %d\n", size, f.read(0, 0, &listener::last),
+                found.back());
     if (found != expected || f.read(0, 0, &listener::last) != given.back()) return 1;
   }
 }

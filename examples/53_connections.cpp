@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Programs anywhere on the grid, and a function that leads a color from one to the other: first along the row, then along the column.
+// Programs anywhere on the grid, and a function that routes a color from one to another: first along the row,
+// then along the column.
 #include <wsl/wsl.hpp>
 #include <cstdio>
 using namespace wsl;
@@ -52,5 +53,6 @@ int wrong(coord first, coord second, coord third, coord fourth) {
 }
 
 int main() {
-  std::printf("of 510 sums %d are wrong\n", wrong<10>({2, 2}, {4, 7}, {7, 4}, {3, 3}) + wrong<500>({8, 0}, {0, 8}, {1, 1}, {5, 0}));
+  std::printf("of 510 sums %d are wrong\n",
+              wrong<10>({2, 2}, {4, 7}, {7, 4}, {3, 3}) + wrong<500>({8, 0}, {0, 8}, {1, 1}, {5, 0}));
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Numbers of hundreds of bits multiplied by one PE. The host streams both factors in, 16 bits a wavelet with their index beside them, so
-// that the order does not matter; the product streams out. The factors of two Fermat numbers show that it is right: those of the seventh
-// were found by Morrison and Brillhart in 1970, those of the eighth by Brent and Pollard in 1980.
+// One PE multiplies numbers of hundreds of bits. The host streams both factors in, 16 bits a wavelet together
+// with their index, so that the order does not matter; the product streams out. The factors of two Fermat
+// numbers show that it is right: those of the seventh were found by Morrison and Brillhart in 1970, those of
+// the eighth by Brent and Pollard in 1980.
 #include <wsl/host/device.hpp>
 #include <wsl/wsl.hpp>
 
@@ -81,8 +82,10 @@ bool multiplies(std::string_view a, std::string_view b, std::string_view expecte
 
 int main() {
   std::puts("2^128 + 1 and 2^256 + 1 are the products of");
-  const bool good = multiplies<8>("d3eafc3af14601", "13540775b48cc32ba01", "100000000000000000000000000000001") &&
-                    multiplies<13>("466cc05aee801", "3a294c585a8f5c7073e36ee3637cab2586d049baa0ba2c911801", "10000000000000000000000000000000000000000000000000000000000000001");
+  const bool good =
+    multiplies<8>("d3eafc3af14601", "13540775b48cc32ba01", "100000000000000000000000000000001") &&
+    multiplies<13>("466cc05aee801", "3a294c585a8f5c7073e36ee3637cab2586d049baa0ba2c911801",
+                   "10000000000000000000000000000000000000000000000000000000000000001");
   std::puts(good ? "and so the PE says" : "but the PE says otherwise");
   return good ? 0 : 1;
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A = L Lᵀ on a triangle of PEs, each with a tile of A that becomes a tile of L. Column by column of tiles, the PE on the diagonal factors
-// its tile and sends it down; those below solve for their tiles of L and send them east; where such a row meets the diagonal it turns south.
-// All others subtract a product. So a row's color has another sender for each column of tiles: a switch lets the next one in.
+// Cholesky factorization: A = L Lᵀ on a triangle of PEs, each with a tile of A that becomes a tile of L.
+// Column by column of tiles, the PE on the diagonal factors its tile and sends it down; those below solve for
+// their tiles of L and send them east; where such a row meets the diagonal it turns south. All other PEs
+// subtract a product. So the color of a row has another sender for each column of tiles: a switch lets the
+// next one in.
 #include <wsl/layout/switches.hpp>
 #include <wsl/wsl.hpp>
 
@@ -21,7 +23,8 @@ struct tile {
   task factorize(pe& me) {
     if (me.x() > me.y()) co_return;
     const bool diagonal = me.x() == me.y();
-    for (int k = 0; k < me.x(); ++k) {  // column k of tiles of L: those of my row come from the west, those of my column from the north
+    // For column k of L's tiles, this row's tile comes from the west and this column's tile from the north.
+    for (int k = 0; k < me.x(); ++k) {
       co_await mov(mem(left), fabin(along_row));
       if (diagonal && !me.south_edge()) co_await mov(fabout(down_column), mem(left));
       if (!diagonal) co_await mov(mem(above), fabin(down_column));
@@ -74,7 +77,8 @@ layout triangle(int tiles) {  // three or more
   l.path(along_row, column(0).rows(1), ramp >> east);
   l.path(down_column, row(edge - 1).columns(0, edge - 1), north >> ramp);
   for (int i = 0; i < tiles; ++i) {
-    l.path(along_row, row(i).columns(1, i), west >> (ramp | east), switches{.pos1 = ramp >> east, .pop = pop::always});
+    l.path(along_row, row(i).columns(1, i), west >> (ramp | east),
+           switches{.pos1 = ramp >> east, .pop = pop::always});
     if (i > 0) l.path(along_row, at(i, i), west >> ramp);
     if (i + 1 < tiles) l.path(down_column, at(i, i), ramp >> south);
     l.path(down_column, column(i).rows(i + 1, edge - 1), north >> (ramp | south));
@@ -82,7 +86,8 @@ layout triangle(int tiles) {  // three or more
   return l;
 }
 
-/// Factors a matrix of (tiles n, tiles n) on the fabric and serially, in f64. The largest difference, relative to the diagonal of L.
+/// Factors a matrix of (tiles n, tiles n) on the fabric and serially, in f64. Returns the largest difference,
+/// relative to the diagonal of L.
 template <int n>
 f64 difference(int tiles) {
   const int size = tiles * n;
@@ -93,7 +98,8 @@ f64 difference(int tiles) {
 
   fabric f{triangle<n>(tiles)};
   for (int i = 0; i < size; ++i)
-    for (int j = 0; j <= i; ++j) f.program_at<tile<n>>({j / n, i / n}).a[i % n * n + j % n] = static_cast<f32>(at(i, j));
+    for (int j = 0; j <= i; ++j)
+      f.program_at<tile<n>>({j / n, i / n}).a[i % n * n + j % n] = static_cast<f32>(at(i, j));
   f.launch();
 
   f64 largest = 0;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A histogram whose buckets lie on all PEs. A value travels to the PE of its bucket, first along its column and then along a row, on rings
-// that are folded so that no step is long. No PE knows when the last value has arrived; so each reports what it has got, and a tally tells
-// all when nothing is missing. Then the next phase may begin: which bucket is the fullest?
+// A histogram whose buckets lie on all PEs. A value travels to the PE of its bucket, first along its column
+// and then along a row, on rings that are folded so that no step is long. No PE knows when the last value has
+// arrived; so each reports the values that it has received, and a tally tells all PEs when none is missing.
+// Then the next phase may begin: which bucket is the fullest?
 #include <wsl/collective/all_reduce.hpp>
 #include <wsl/collective/tally.hpp>
 #include <wsl/host/device.hpp>
@@ -17,12 +18,13 @@ struct parcel {  // four bytes: a payload
   u8 x, y;
   u16 bucket;
 };
-constexpr folded_ring<parcel> in_column{0, folded_ring<parcel>::axis::columns}, in_row{3, folded_ring<parcel>::axis::rows};
+constexpr folded_ring<parcel> in_column{0, folded_ring<parcel>::axis::columns},
+                              in_row{3, folded_ring<parcel>::axis::rows};
 constexpr tally arrivals{.first = 6};
 constexpr all_reduce<u32, larger> fullest{.first = 11};
 
-/// What goes on around a ring waits in memory until the fabric takes it: a PE that cannot send still takes what comes, so no ring of
-/// full queues can block itself.
+/// The values that go around a ring wait in memory until the fabric takes them: a PE that cannot send still
+/// receives, so a ring whose queues are full cannot block itself.
 template <auto ring, u32 room>
 class lane {
  public:
@@ -31,7 +33,9 @@ class lane {
     if (put_ - taken_ == 1) me.activate<&lane::send>();
   }
  private:
-  void send(pe& me) { me.async(mov(fabout(to_), mem(waiting_).part(static_cast<int>(taken_ % room), 1)), then<&lane::sent>()); }
+  void send(pe& me) {
+    me.async(mov(fabout(to_), mem(waiting_).part(static_cast<int>(taken_ % room), 1)), then<&lane::sent>());
+  }
   void sent(pe& me) {
     if (put_ != ++taken_) me.activate<&lane::send>();
   }
@@ -47,7 +51,8 @@ template <u32 width, u32 height, u32 values, u32 buckets>
 struct histogram {
   static constexpr u32 all_values = width * height * values;
   u32 value[values]{}, bucket[buckets]{}, most = 0;
-  lane<in_column, height * values> vertical;  // never more than that is on its way in a column, or turns into one row
+  // There is room for all values that can be on their way in a column, or turn into one row.
+  lane<in_column, height * values> vertical;
   lane<in_row, width * height * values> horizontal;
   tally_counter<arrivals> arrived;
   reducer<fullest> comparing;
@@ -56,7 +61,8 @@ struct histogram {
     arrived.expect(me, all_values);
     for (u32 v : value) {
       const u32 target = v / buckets;
-      pass(me, {static_cast<u8>(target % width), static_cast<u8>(target / width), static_cast<u16>(v % buckets)});
+      pass(me, {static_cast<u8>(target % width), static_cast<u8>(target / width),
+                static_cast<u16>(v % buckets)});
     }
   }
   void pass(pe& me, parcel p) {
@@ -74,7 +80,7 @@ struct histogram {
                           on<fullest.total(), &histogram::compared>>;
 };
 
-/// Counts random values on the fabric and serially; how many of the numbers differ.
+/// Counts random values on the fabric and serially, and returns how many of the numbers differ.
 template <u32 width, u32 height, u32 values, u32 buckets>
 int wrong() {
   using program = histogram<width, height, values, buckets>;
@@ -94,7 +100,8 @@ int wrong() {
   const std::vector<u32> found = d.copy_out(&program::bucket, all);
   int differ = 0;
   for (std::size_t i = 0; i < expected.size(); ++i) differ += found[i] != expected[i];
-  for (u32 most : d.copy_out(&program::most, all)) differ += most != *std::max_element(expected.begin(), expected.end());
+  for (u32 most : d.copy_out(&program::most, all))
+    differ += most != *std::max_element(expected.begin(), expected.end());
   return differ;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The Mandelbrot set in a pipeline: a row of PEs has some rows of pixels. Its first PE begins with each pixel and iterates a few times; the
-// others go on where the one before them stopped; the numbers of iterations leave the fabric in the east.
+// The Mandelbrot set in a pipeline: each row of PEs computes some rows of pixels. The first PE of a row
+// begins with each pixel and iterates a few times; the others go on where the one before them stopped; the
+// numbers of iterations leave the fabric in the east.
 #include <wsl/host/device.hpp>
 #include <wsl/wsl.hpp>
 
@@ -21,7 +22,8 @@ struct point {  // z after some iterations of z² + c, and how many there were u
   }
 };
 
-template <int rows, int columns, int iterations>  // of a picture's pixels for a row of PEs; of a PE for each pixel
+// A row of PEs computes rows x columns pixels of the picture; a PE does at most `iterations` for each pixel.
+template <int rows, int columns, int iterations>
 struct stage {
   f32 packet[3]{};
 
@@ -29,7 +31,8 @@ struct stage {
     const auto in = me.x() % 2 ? odd : even, out = me.x() % 2 ? even : odd;
     for (int i = 0; i < rows * columns; ++i) {
       const f32 c_re = 3.f * static_cast<f32>(i % columns) / (columns - 1) - 2;
-      const f32 c_im = 3.f * static_cast<f32>(me.y() * rows + i / columns) / static_cast<f32>(me.height() * rows - 1) - 1.5f;
+      const f32 c_im =
+        3.f * static_cast<f32>(me.y() * rows + i / columns) / static_cast<f32>(me.height() * rows - 1) - 1.5f;
       if (me.west_edge()) mov(mem(packet), 0);
       else co_await mov(mem(packet), fabin(in));
       point z{packet[0], packet[1], packet[2]};
@@ -62,10 +65,13 @@ int wrong(bool show) {
   for (int y = 0; y < height * rows; ++y, show && std::puts(""))
     for (int x = 0; x < columns; ++x) {
       point z;
-      z.iterate(3.f * static_cast<f32>(x) / (columns - 1) - 2, 3.f * static_cast<f32>(y) / (height * rows - 1) - 1.5f, width * iterations);
+      z.iterate(3.f * static_cast<f32>(x) / (columns - 1) - 2,
+                3.f * static_cast<f32>(y) / (height * rows - 1) - 1.5f, width * iterations);
       const f32 n = packets[static_cast<std::size_t>((y * columns + x) * 3 + 2)];
       differ += n != z.iterations;
-      if (show) std::putchar(".,:;-=+*#@"[n == width * iterations ? 9 : static_cast<int>(n) * 9 / (width * iterations)]);
+      if (show)
+        std::putchar(
+          ".,:;-=+*#@"[n == width * iterations ? 9 : static_cast<int>(n) * 9 / (width * iterations)]);
     }
   return differ;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// y = A x with a matrix that has few elements a row. It lies in blocks on all PEs, and so do x and y, in pieces. The pieces of x go around
-// each column, like trains on a circle; while one travels, a PE multiplies with the one that is there. Then the partial sums go around
-// each row and collect what the PEs have for them, until each arrives at the PE to which it belongs.
+// y = A x with a hypersparse matrix, which has few elements a row. It lies in blocks on all PEs, and so do x
+// and y, in pieces. The pieces of x go around each column, like trains on a circle; while one travels, a PE
+// multiplies with the one that it holds. Then the partial sums go around each row and collect what the PEs
+// have for them, until each arrives at the PE to which it belongs.
 #include <wsl/collective/shift.hpp>
 #include <wsl/host/device.hpp>
 
@@ -23,7 +24,8 @@ struct element {
 template <class T, int n>
 using row_of = T[static_cast<std::size_t>(n)];
 
-// On a grid of (height, width) PEs a block has width * piece rows and height * piece columns, and at most `most` elements.
+// On a grid of (height, width) PEs a block has width * piece rows and height * piece columns, and at most
+// `most` elements.
 template <int width, int height, int piece, int most>
 struct block {
   using numbers = row_of<f32, piece>;
@@ -41,7 +43,8 @@ struct block {
     mov(mem(sums), 0);
     multiply(me);
   }
-  void multiply(pe& me) {  // with the piece of the PE that is `round` places up; meanwhile the next one arrives
+  // Multiplies with the piece of the PE that is `round` places up; meanwhile the next piece arrives.
+  void multiply(pe& me) {
     numbers &here = x[round % 2], &next = x[1 - round % 2];
     const int from = (me.y() - round + height) % height;
     if (++round < height) x_train.start(me, mem(here), mem(next), then<&block::multiply>());
@@ -50,7 +53,7 @@ struct block {
     round = 0;
     collect(me);
   }
-  void collect(pe& me) {  // sums travel until they are at home
+  void collect(pe& me) {  // the sums travel until they are at home
     if (round > 0) add(of(me, round), of(me, round), mem(arriving));
     if (++round < width) y_train.start(me, of(me, round - 1), mem(arriving), then<&block::collect>());
     else mov(mem(y), of(me, round - 1));
@@ -60,7 +63,9 @@ struct block {
                           use<&block::x_train>, use<&block::y_train>>;
 
  private:
-  auto of(const pe& me, int step) { return mem(sums).part((me.x() - step - 1 + 2 * width) % width * piece, piece); }
+  auto of(const pe& me, int step) {
+    return mem(sums).part((me.x() - step - 1 + 2 * width) % width * piece, piece);
+  }
 };
 
 /// The largest error of an element of y, relative to the sum of its terms without their signs.
@@ -78,8 +83,11 @@ f64 largest_error(int elements) {
   std::vector<f64> y(n), size(n);
   const auto x = [](int j) { return static_cast<f32>(std::cos(j)); };
   struct triple { int row, column; f32 value; };
-  row_of<std::vector<triple>, width * height * height> blocks;  // PE by PE along the rows, and there by piece of x
-  const auto block_at = [&](int r, int c, int from) -> auto& { return blocks[(r * width + c) * height + from]; };
+  // PE by PE along the rows, and in each block by piece of x.
+  row_of<std::vector<triple>, width * height * height> blocks;
+  const auto block_at = [&](int r, int c, int from) -> auto& {
+    return blocks[(r * width + c) * height + from];
+  };
   for (int k = 0; k < elements; ++k) {
     const int i = static_cast<int>(engine() % n), j = static_cast<int>(std::min(engine(), engine()) % n);
     const triple t{i, j, static_cast<f32>(std::sin(k))};
@@ -109,6 +117,7 @@ f64 largest_error(int elements) {
 
 int main() {
   const bool good = largest_error<4, 3, 32, 200>(1000) < 1e-6 && largest_error<3, 5, 7, 90>(300) < 1e-6;
-  std::printf("A x for 1000 elements on 4 x 3 PEs and 300 on 3 x 5: %s a serial product\n", good ? "as" : "not as");
+  std::printf("A x for 1000 elements on 4 x 3 PEs and 300 on 3 x 5: %s a serial product\n",
+              good ? "as" : "not as");
   return good ? 0 : 1;
 }

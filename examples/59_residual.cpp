@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// How far is A x from b? The largest element of b - A x, from three pieces that every program may use: a product with a matrix, a sum of
-// vectors, and a norm. x goes down the columns, residuals are added along the rows, and the last column finds the largest.
+// How far is A x from b? The largest element of b - A x, computed with three functions that every program may
+// use: a matrix-vector product, a sum of vectors, and a norm. x goes down the columns, the residuals are
+// added up along the rows, and the last column finds the largest.
 #include <wsl/collective/broadcast.hpp>
 #include <wsl/collective/reduce.hpp>
 #include <wsl/host/device.hpp>
@@ -26,8 +27,10 @@ inline f32 infinity_norm(memory<f32> x) {
 }
 
 constexpr broadcast<f32> xs{.first = 0, .among = each_column};  // from the first row
-constexpr collective::reduce<f32> residuals{.first = 1, .among = each_row, .root = {edge - 1}, .how = tactic::chain, .colors = 2};
-constexpr collective::reduce<f32, larger> norms{.first = 3, .where = column(edge - 1), .among = each_column, .how = tactic::chain, .colors = 2};
+constexpr collective::reduce<f32> residuals{
+  .first = 1, .among = each_row, .root = {edge - 1}, .how = tactic::chain, .colors = 2};
+constexpr collective::reduce<f32, larger> norms{
+  .first = 3, .where = column(edge - 1), .among = each_column, .how = tactic::chain, .colors = 2};
 
 template <int n>
 using words = f32[static_cast<std::size_t>(n)];
@@ -64,7 +67,7 @@ layout grid(int width, int height, const program& what) {
   return l;
 }
 
-/// Small whole numbers, so that every order of the sums gives the same.
+/// The numbers are small and whole, so that every order of the sums gives the same result.
 template <int W, int H, int M, int N>
 bool right() {
   const auto a = [](int i, int j) { return static_cast<f32>((7 * i + 3 * j) % 11 - 5); };
@@ -88,7 +91,8 @@ bool right() {
     expected = std::max(expected, std::abs(residual));
   }
   const f32 norm = f.read(W - 1, 0, &tile<M, N>::norm)[0];
-  std::printf("A is (%d, %d) on %d x %d PEs: |b - A x| = %g, serially %g\n", H * M, W * N, W, H, norm, expected);
+  std::printf("A is (%d, %d) on %d x %d PEs: |b - A x| = %g, serially %g\n", H * M, W * N, W, H, norm,
+              expected);
   return norm == expected;
 }
 

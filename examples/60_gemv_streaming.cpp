@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// y = A x + b where x, b and y stream. x comes in over the north edge and runs down the columns; a task multiplies with each element. b comes
-// in over the west edge and passes along the rows, where each PE adds what it has; what leaves in the east is y. Columns alternate like
-// the squares of a checkerboard: what one sends, the next one takes. In f32 and in f16.
+// y = A x + b where x, b and y stream. x enters over the north edge and runs down the columns; a task
+// multiplies with each element. b enters over the west edge and passes along the rows, where each PE adds its
+// part; the words that leave in the east are y. Two colors alternate like the squares of a checkerboard: the
+// color that one column sends, the next one receives. The numbers are f32 or f16.
 #include <wsl/host/device.hpp>
 #include <wsl/wsl.hpp>
 
@@ -31,13 +32,16 @@ template <payload T>
 layout checkerboard(int width, int height, const program& what) {
   layout l{wse2, width, height};
   l.place(all, what);
-  l.path(xs<T>, rows(0, edge - 1), north >> (ramp | south)).path(xs<T>, row(edge - 1), north >> ramp).stream_in(xs<T>, row(0), north);
+  l.path(xs<T>, rows(0, edge - 1), north >> (ramp | south))
+    .path(xs<T>, row(edge - 1), north >> ramp)
+    .stream_in(xs<T>, row(0), north);
   l.path(red<T>, columns(0, edge, 2), west >> ramp).path(red<T>, columns(1, edge, 2), ramp >> east);
   l.path(blue<T>, columns(0, edge, 2), ramp >> east).path(blue<T>, columns(1, edge, 2), west >> ramp);
-  return l.stream_in(red<T>, column(0), west).stream_out(width % 2 ? blue<T> : red<T>, column(edge - 1), east);
+  return l.stream_in(red<T>, column(0), west)
+    .stream_out(width % 2 ? blue<T> : red<T>, column(edge - 1), east);
 }
 
-/// Small whole numbers, exact in every order of the sums.
+/// The numbers are small and whole, so that every order of the sums is exact.
 template <payload T, std::size_t M, std::size_t N, int width, int height>
 int wrong() {
   const auto a = [](int i, int j) { return (7 * i + 3 * j) % 11 - 5; };
@@ -46,7 +50,8 @@ int wrong() {
   device d{f};
   std::vector<T> A, x, b, y(M * height);
   for (int p = 0; p < width * height; ++p)
-    for (int k = 0; k < int{M * N}; ++k) A.push_back(T(a(p / width * int{M} + k % int{M}, p % width * int{N} + k / int{M})));
+    for (int k = 0; k < int{M * N}; ++k)
+      A.push_back(T(a(p / width * int{M} + k % int{M}, p % width * int{N} + k / int{M})));
   for (int j = 0; j < width * int{N}; ++j) x.push_back(T(j % 5 - 2));
   for (int i = 0; i < height * int{M}; ++i) b.push_back(T(i % 7));
   d.copy_in(&program::A, all, A);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Control wavelets run tasks. In a row, numbers stream to a PE that adds them up; it need not know how many there are, for a sentinel
-// follows the last one and runs its task `finish`. Around the hub, every control wavelet brings a neighbour 16 bits for its task
-// `greet`, and on its way it turns the hub's switch: the next one goes to the next neighbour.
+// Control wavelets run tasks. In a row, numbers stream to a PE that adds them up; it need not know how many
+// there are, because a sentinel follows the last one and runs the PE's task `finish`. Around the hub, every
+// control wavelet brings a neighbour 16 bits for its task `greet`, and on its way it turns the hub's switch:
+// the next one goes to the next neighbour.
 #include <wsl/host/device.hpp>
 #include <wsl/layout/switches.hpp>
 #include <wsl/wsl.hpp>
@@ -38,7 +39,8 @@ static_assert(routed<pair>());
 
 struct hub {
   void greet_all(pe& me, int rounds) {
-    for (u16 i = 0; i < 4 * rounds; ++i) me.send_control(post, {switch_adv}, greeting, static_cast<u16>(2 * i));
+    for (u16 i = 0; i < 4 * rounds; ++i)
+      me.send_control(post, {switch_adv}, greeting, static_cast<u16>(2 * i));
   }
   using tasks = task_list<launch<&hub::greet_all>, sends<post>, steers<post, switch_adv>>;
 };
@@ -50,7 +52,8 @@ struct neighbour {
 constexpr layout cross = layout{wse2, 3, 3}
   .place<hub>(at(1, 1))
   .place<neighbour>(row(1).columns(0, edge, 2)).place<neighbour>(column(1).rows(0, edge, 2))
-  .path(post, at(1, 1), ramp >> west, switches{.pos1 = {.to = east}, .pos2 = {.to = south}, .pos3 = {.to = north}, .ring = true})
+  .path(post, at(1, 1), ramp >> west,
+        switches{.pos1 = {.to = east}, .pos2 = {.to = south}, .pos3 = {.to = north}, .ring = true})
   .path(post, at(0, 1), east >> ramp).path(post, at(2, 1), west >> ramp)
   .path(post, at(1, 2), north >> ramp).path(post, at(1, 0), south >> ramp);
 static_assert(routed<cross>());

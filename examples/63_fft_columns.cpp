@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A Fourier transform in two dimensions on a row of PEs, each with a column of the matrix. It transforms its column, radix 2, with
-// descriptors; then all PEs exchange one number with each other, which transposes the matrix, and transform what were rows.
+// A two-dimensional Fourier transform on a row of PEs, each of which has a column of the matrix. A PE
+// transforms its column, radix 2, with descriptors; then all PEs exchange one number with each other, which
+// transposes the matrix, and transform what were rows.
 #include <wsl/collective/all_to_all.hpp>
 #include <wsl/host/device.hpp>
 
@@ -36,17 +37,19 @@ struct transformer {
   static auto re(memory<f32> z, int at, int n) { return z.every(2).part(at, n); }
   static auto im(memory<f32> z, int at, int n) { return z.from(1).every(2).part(at, n); }
 
-  // Stockham: each round joins what is N / 2 apart and lays it side by side, so the numbers end in their order.
+  // Stockham's algorithm: each round joins numbers that are N / 2 apart and lays them side by side, so that
+  // they end in natural order.
   void transform() {
     memory<f32> from = mem(x), to = mem(y);
     for (int s = 1, m = N / 2; m > 0; s *= 2, m /= 2, std::swap(from, to))
       for (int p = 0; p < m; ++p) {
         const f64 angle = -std::numbers::pi * p / m;
-        butterfly(from, to, s * p, s * (p + m), s * 2 * p, s, static_cast<f32>(std::cos(angle)), static_cast<f32>(std::sin(angle)));
+        butterfly(from, to, s * p, s * (p + m), s * 2 * p, s, static_cast<f32>(std::cos(angle)),
+                  static_cast<f32>(std::sin(angle)));
       }
     if (from.first() != x) mov(mem(x), from);
   }
-  /// Of n numbers each: to = a + b, and beside it (a - b) w.
+  /// For n numbers each: to = a + b, followed by (a - b) w.
   void butterfly(memory<f32> from, memory<f32> to, int a, int b, int at, int n, f32 w_re, f32 w_im) {
     const auto t_re = re(mem(t), 0, n), t_im = im(mem(t), 0, n);
     add(re(to, at, n), re(from, a, n), re(from, b, n));
@@ -58,7 +61,8 @@ struct transformer {
   }
 };
 
-/// The largest error of a transform of N x N numbers, relative to the largest number of the result, which the definition gives in f64.
+/// The largest error of a transform of N x N numbers against the definition in f64, relative to the largest
+/// number of the result.
 template <int N>
 f64 largest_error() {
   layout l{wse2, N, 1};
@@ -77,7 +81,8 @@ f64 largest_error() {
     std::complex<f64> sum = 0;
     for (int i = 0; i < N * N; ++i) {  // row i % N, column i / N
       const std::size_t at = static_cast<std::size_t>(2 * i);
-      sum += std::complex<f64>{x[at], x[at + 1]} * std::polar(1., -2 * std::numbers::pi * ((k / N) * (i % N) + (k % N) * (i / N)) / N);
+      sum += std::complex<f64>{x[at], x[at + 1]} *
+             std::polar(1., -2 * std::numbers::pi * ((k / N) * (i % N) + (k % N) * (i / N)) / N);
     }
     const std::size_t at = static_cast<std::size_t>(2 * k);
     worst = std::max(worst, std::abs(sum - std::complex<f64>{found[at], found[at + 1]}));

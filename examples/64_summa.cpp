@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// C = A B as a sum of outer products. In step k the PEs of column k send their tile of A along their rows, those of row k their tile of B
-// along their columns, and all multiply what has come. Each step has a broadcast of its own, so no two senders meet.
+// C = A B as a sum of outer products (SUMMA). In step k the PEs of column k send their tiles of A along their
+// rows, those of row k their tiles of B along their columns, and all multiply the tiles that have come. Each
+// step has broadcasts of its own, so no two senders meet.
 #include <wsl/collective/broadcast.hpp>
 #include <wsl/host/device.hpp>
 
@@ -12,7 +13,8 @@ using namespace wsl;
 constexpr broadcast<f32> a_in_step(int k) { return {.first = k, .among = each_row, .root = {k, 0}}; }
 constexpr broadcast<f32> b_in_step(int k) { return {.first = 12 + k, .among = each_column, .root = {0, k}}; }
 
-template <int P, int M, int K, int N>  // P x P tiles of (M, K) of A, (K, N) of B and (M, N) of C, all column by column
+// P x P tiles of (M, K) of A, (K, N) of B and (M, N) of C, all column by column.
+template <int P, int M, int K, int N>
 struct tile {
   template <int n>
   using words = f32[static_cast<std::size_t>(n)];
@@ -37,12 +39,14 @@ struct tile {
   void multiply(pe& me) {
     me.block<&tile::multiply>();
     for (int i = 0; i < K; ++i)
-      for (int j = 0; j < N; ++j) fmac(mem(c).part(j * M, M), mem(c).part(j * M, M), mem(a_here).part(i * M, M), b_here[j * K + i]);
+      for (int j = 0; j < N; ++j)
+        fmac(mem(c).part(j * M, M), mem(c).part(j * M, M), mem(a_here).part(i * M, M), b_here[j * K + i]);
     if (++k < P) exchange(me);
   }
 
   template <int step>
-  using broadcasts = task_list<reads<a_in_step(step).line(), b_in_step(step).line()>, sends<a_in_step(step).line(), b_in_step(step).line()>>;
+  using broadcasts = task_list<reads<a_in_step(step).line(), b_in_step(step).line()>,
+                               sends<a_in_step(step).line(), b_in_step(step).line()>>;
   using tasks = task_list<launch<&tile::start>, local<&tile::multiply, blocked>, numbered<P, broadcasts>>;
 };
 

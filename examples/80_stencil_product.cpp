@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A sparse matrix times a vector: the matrix is an operator on a grid with seven weights a row, different in each cell. x and y of the
-// grid lie on the PEs, z in their memories; a PE needs its neighbours' columns. The wafer's layout is checked while compiling.
+// A sparse matrix-vector product: the matrix is an operator on a grid with seven weights a row, which differ
+// from cell to cell. x and y of the grid lie across the PEs, z in their memories; a PE needs its neighbours'
+// columns. The layout for the wafer is checked at compile time.
 #include <wsl/kernel/solver.hpp>
 
 #include <cstdio>
@@ -16,12 +17,13 @@ int main() {
   for (const auto& side : solver::stencil_sides) {
     std::vector<f32>& weights = a.*side.weights;
     weights.clear();
-    for (std::size_t i = 0; i < size.count(); ++i) weights.push_back(static_cast<f32>((i * 31 + weights.size() % 7) % 17) / 8 - 1);
+    for (std::size_t i = 0; i < size.count(); ++i)
+      weights.push_back(static_cast<f32>((i * 31 + weights.size() % 7) % 17) / 8 - 1);
   }
   std::vector<f32> u;
   for (std::size_t i = 0; i < size.count(); ++i) u.push_back(static_cast<f32>(i % 23) / 8 - 1);
 
-  // On this computer in blocks; on a WSE-2 with a column of cells a PE.
+  // On this computer in blocks, and on a WSE-2 with a column of cells on each PE.
   const std::vector<f32> v = solver::product(a, u);
   solver::solver_on<solver::product_method, wafer_line> wafer{a, size.x, size.y, wse2, threaded{}};
   wafer.load(u);
@@ -30,7 +32,9 @@ int main() {
 
   const std::vector<f64> expected = solver::serial::product(a, {u.begin(), u.end()});
   f64 error = 0;
-  for (std::size_t i = 0; i < v.size(); ++i) error = std::max({error, std::abs(v[i] - expected[i]), std::abs(w[i] - expected[i])});
-  std::printf("%zu rows on %d PEs: A u %s the product in f64 to 1e-5\n", v.size(), size.x * size.y, error < 1e-5 ? "agrees with" : "DIFFERS from");
+  for (std::size_t i = 0; i < v.size(); ++i)
+    error = std::max({error, std::abs(v[i] - expected[i]), std::abs(w[i] - expected[i])});
+  std::printf("%zu rows on %d PEs: A u %s the product in f64 to 1e-5\n", v.size(), size.x * size.y,
+              error < 1e-5 ? "agrees with" : "DIFFERS from");
   return error < 1e-5 ? 0 : 1;
 }

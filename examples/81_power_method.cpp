@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The power method: multiply a vector by A again and again, and it turns toward the eigenvector of the largest eigenvalue. Of the
-// negative Laplacian on a grid that eigenvalue is known.
+// The power method: repeated multiplication with A turns a vector toward the eigenvector of the largest
+// eigenvalue. For the negative Laplacian on a grid that eigenvalue is known.
 #include <wsl/kernel/solver.hpp>
 
 #include <cstdio>
@@ -11,7 +11,8 @@ int main() {
   std::vector<f32> start;
   for (std::size_t i = 0; i < laplacian.size.count(); ++i) start.push_back(static_cast<f32>(i * 7 % 13) - 6);
 
-  const solver::eigenpair<f32> e = solver::power_method(laplacian, start, {.tolerance = 1e-7, .iterations = 300}, {.wide = 3, .high = 2});
+  const solver::eigenpair<f32> e =
+    solver::power_method(laplacian, start, {.tolerance = 1e-7, .iterations = 300}, {.wide = 3, .high = 2});
 
   const auto along = [](int n) { return 2 * std::cos(3.14159265358979323846 / (n + 1)); };
   const f64 exact = 6 + along(laplacian.size.x) + along(laplacian.size.y) + along(laplacian.size.z);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Rock layers whose conductivities differ a thousandfold make conjugate gradients slow; dividing by the diagonal first makes them
-// quick again. A weight between two cells is the mean of their conductivities, so the operator is symmetric.
+// Rock layers whose conductivities differ a thousandfold make conjugate gradients slow; the Jacobi
+// preconditioner, which divides by the diagonal, makes them fast again. A weight between two cells is the
+// mean of their conductivities, so the operator is symmetric.
 #include <wsl/kernel/solver.hpp>
 
 #include <cstdio>
@@ -24,10 +25,12 @@ int main() {
   b[size.index({5, 5, 12})] = 1;
 
   const solver::limits most{.tolerance = 1e-5};
-  const solver::solution<f32> plain = solver::conjugate_gradient(a, b, most), better = solver::jacobi_conjugate_gradient(a, b, most);
+  const solver::solution<f32> plain = solver::conjugate_gradient(a, b, most),
+                              better = solver::jacobi_conjugate_gradient(a, b, most);
   const f64 left = solver::serial::relative_residual(a, better.x, b);
   std::printf("without the diagonal: %s\n", text(plain.how));
-  std::printf("with it: %s, in less than half the iterations: %s\n", text(better.how), 2 * better.iterations() < plain.iterations() ? "yes" : "NO");
+  std::printf("with it: %s, in less than half the iterations: %s\n", text(better.how),
+              2 * better.iterations() < plain.iterations() ? "yes" : "NO");
   std::printf("|b - A x| is %s 1e-4 of |b|\n", left < 1e-4 ? "below" : "ABOVE");
   return better.converged() && 2 * better.iterations() < plain.iterations() && left < 1e-4 ? 0 : 1;
 }

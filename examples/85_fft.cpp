@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Poisson's equation on a periodic box, by Fourier transforms: where Lap u = f, every wave of u is the same wave of f over -|k|^2.
+// Poisson's equation on a periodic box, by Fourier transforms: where Lap u = f, every wave of u is the same
+// wave of f divided by -|k|^2.
 #include <wsl/kernel/fft.hpp>
 
 #include <cmath>
@@ -37,6 +38,7 @@ int main() {
 
   f32 error = 0;
   for (std::size_t i = 0; i < u.size(); ++i) error = std::max(error, std::abs(u[i] - exact[i]));
-  std::printf("Poisson's equation on %d x %d x %d points: the solution is %s\n", N0, N1, N2, error < 1e-6f ? "right to 1e-6" : "wrong");
+  std::printf("Poisson's equation on %d x %d x %d points: the solution is %s\n", N0, N1, N2,
+              error < 1e-6f ? "right to 1e-6" : "wrong");
   return error < 1e-6f ? 0 : 1;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A Fourier transform as it runs on a wafer: N x N x N numbers on N x N PEs, one line a PE. The layout is checked while compiling; the
-// program is that of example 85, with room for one line.
+// A Fourier transform as it runs on a wafer: N x N x N numbers on N x N PEs, one line a PE. The layout is
+// checked at compile time; the program is that of example 85, with room for one line.
 #include <wsl/kernel/fft.hpp>
 
 #include <cstdio>
@@ -12,7 +12,8 @@ static_assert(routed<wafer>());
 
 int main() {
   std::vector<fft::number> x, y(N * N * N), back(N * N * N);
-  for (int i = 0; i < N * N * N; ++i) x.emplace_back(static_cast<f32>(i * 37 % 64) / 32 - 1, static_cast<f32>(i * 23 % 64) / 32 - 1);
+  for (int i = 0; i < N * N * N; ++i)
+    x.emplace_back(static_cast<f32>(i * 37 % 64) / 32 - 1, static_cast<f32>(i * 23 % 64) / 32 - 1);
 
   fft::wafer_transform<N> t;
   t.forward(y, x);
@@ -25,6 +26,7 @@ int main() {
     round_trip = std::max(round_trip, static_cast<f64>(std::abs(back[i] - x[i])));
   }
   const bool right = std::sqrt(error / size) < 1e-6 && round_trip < 1e-6;
-  std::printf("%d x %d x %d numbers on %d x %d PEs: the spectrum and the way back are %s\n", N, N, N, N, N, right ? "right to 1e-6" : "wrong");
+  std::printf("%d x %d x %d numbers on %d x %d PEs: the spectrum and the way back are %s\n", N, N, N, N, N,
+              right ? "right to 1e-6" : "wrong");
   return right ? 0 : 1;
 }

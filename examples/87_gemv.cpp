@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// y = A x for matrices of the host of any size, on a grid of PEs that keep their tiles: the largest eigenvalue of a symmetric matrix by
-// repeated products, and one product of numbers of 16 bits.
+// y = A x for host matrices of any size, on a grid of PEs that keep their tiles: the largest eigenvalue of a
+// symmetric matrix by repeated products, and one product of 16-bit numbers.
 #include <wsl/kernel/gemv.hpp>
 
 #include <cmath>
@@ -12,7 +12,8 @@ constexpr int N = 50;
 int main() {
   std::vector<f32> a(N * N);  // 2 on the diagonal, -1 beside it: eigenvalues 2 - 2 cos(k pi / (N + 1))
   for (int i = 0; i < N; ++i)
-    for (int j = 0; j < N; ++j) a[static_cast<std::size_t>(i * N + j)] = i == j ? 2.f : std::abs(i - j) == 1 ? -1.f : 0.f;
+    for (int j = 0; j < N; ++j)
+      a[static_cast<std::size_t>(i * N + j)] = i == j ? 2.f : std::abs(i - j) == 1 ? -1.f : 0.f;
 
   gemv_fabric<f32> product(matrix<const f32>(a.data(), N, N), {.wide = 3, .high = 2});
   std::vector<f32> x, y(N);
@@ -29,7 +30,8 @@ int main() {
 
   std::vector<f16> narrow_a(a.begin(), a.end());
   std::vector<f16> ones(N, f16{1});
-  gemv(std::span(y), matrix<const f16>(narrow_a.data(), N, N), std::span<const f16>(ones));  // the rows' sums: 1 at both ends, else 0
+  // The sums of the rows: 1 at both ends, else 0.
+  gemv(std::span(y), matrix<const f16>(narrow_a.data(), N, N), std::span<const f16>(ones));
   f32 sum = 0;
   for (f32 v : y) sum += v;
 

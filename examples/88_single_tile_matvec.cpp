@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What every PE of a low-rank product does: y = A x with a tile of its own, by one fmac for each column. The timed engine counts the cycles,
-// and with them the bytes that a wafer reads and writes a second.
+// The work of every PE in a low-rank product: y = A x with a tile of its own, by one fmac for each column.
+// The timed engine counts the cycles, and from them follow the bytes that a wafer reads and writes a second.
 #include <wsl/engine/timed.hpp>
 #include <wsl/host/device.hpp>
 #include <wsl/wsl.hpp>
@@ -42,13 +42,17 @@ int main() {
   for (int p = 0; p < W * H; ++p)
     for (int i = 0; i < N; ++i) {
       f64 exact = 0;
-      for (int j = 0; j < N; ++j) exact += static_cast<f64>(a[static_cast<std::size_t>((p * N + j) * N + i)]) * static_cast<f64>(x[static_cast<std::size_t>(p * N + j)]);
+      for (int j = 0; j < N; ++j)
+        exact += static_cast<f64>(a[static_cast<std::size_t>((p * N + j) * N + i)]) *
+                 static_cast<f64>(x[static_cast<std::size_t>(p * N + j)]);
       error = std::max(error, std::abs(static_cast<f64>(y[static_cast<std::size_t>(p * N + i)]) - exact));
     }
   const f64 cycles = static_cast<f64>(f.read(0, 0, &tile::cycles)), hertz = 850e6, pes = 750. * 994;
-  const f64 absolute = 4. * (3 * N * N + N), relative = 4. * (N * N + 2 * N);  // y is read and written for each column, or stays where it is
+  // The bytes of a product if y is read and written for each column, and if it stays where it is.
+  const f64 absolute = 4. * (3 * N * N + N), relative = 4. * (N * N + 2 * N);
   std::printf("%d tiles of %d x %d: the products are %s\n", W * H, N, N, error < 1e-4 ? "right" : "wrong");
-  std::printf("%.0f cycles each; 750 x 994 PEs at 850 MHz would move %.1f PB/s, %.1f PB/s not counting y again\n", cycles,
-              pes * absolute * hertz / cycles / 1e15, pes * relative * hertz / cycles / 1e15);
+  std::printf("%.0f cycles each; "
+              "750 x 994 PEs at 850 MHz would move %.1f PB/s, %.1f PB/s not counting y again\n",
+              cycles, pes * absolute * hertz / cycles / 1e15, pes * relative * hertz / cycles / 1e15);
   return error < 1e-4 ? 0 : 1;
 }

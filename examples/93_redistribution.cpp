@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// How a tensor is distributed over PEs is a value, and going from one such value to another is a program of
-// the fabric. Queries of 6 tokens, 4 heads and 2 features lie where linear layers make them, tokens cut over
-// rows and features over columns of PEs. Attention needs whole heads, and the next layer needs its tokens
-// again.
+// The distribution of a tensor over PEs is a value, and going from one such value to another is a program of
+// the fabric. Queries of 6 tokens, 4 heads and 2 features lie where linear layers make them, with tokens cut
+// over rows and features over columns of PEs. Attention needs whole heads, and the next layer needs its
+// tokens again.
 #include <wsl/ml/tensor/redistribute.hpp>
 
 #include <cstdio>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A model and a run of one's own: model, optimizer, data, the training loop, and what it does to log and to
-// save. The run stops half way, and a second one, which knows nothing but the folder, goes on to the same
-// weights.
+// A model and a run of one's own: model, optimizer, data, the training loop, and its callbacks for logging
+// and saving. The run stops half way, and a second one, which knows nothing but the folder, goes on to the
+// same weights.
 #include <wsl/ml.hpp>
 #include <wsl/ml/data/batches.hpp>
 #include <wsl/ml/data/digits.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One fabric on several processes: alone, or with `mpirun -n 4`. All of them run this program; each runs some rows of the PEs, and what
-// the host sees is the same everywhere.
+// One fabric on several processes: alone, or with `mpirun -n 4`. All processes run this program; each runs
+// some rows of the PEs, and the host sees the same in all of them.
 #include <wsl/collective/all_reduce.hpp>
 #include <wsl/host/device.hpp>
 #include <wsl/mpi.hpp>
@@ -42,7 +42,7 @@ int main() {
   int wrong = 0;
   for (u32 sum : d.copy_out(&part::sum, all)) wrong += sum != expected;
   if (mpi::world().root())
-    std::printf("%d PEs on %d process%s: %d of them do not know that the sum is %u\n", side * side, mpi::world().size(),
-                mpi::world().size() == 1 ? "" : "es", wrong, expected);
+    std::printf("%d PEs on %d process%s: %d of them do not know that the sum is %u\n", side * side,
+                mpi::world().size(), mpi::world().size() == 1 ? "" : "es", wrong, expected);
   return wrong == 0 ? 0 : 1;
 }

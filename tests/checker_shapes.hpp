@@ -108,7 +108,8 @@ constexpr layout weave(int w, int h, bool closed = false) {
         .path(c, at(0, 1), east >> north)
         .path(c, at(0, 2), ramp >> east);
   if (closed)
-    l.path(c, column(0).rows(4, edge, 2), north >> east).path(c, column(0).rows(3, edge - 1, 2), east >> south);
+    l.path(c, column(0).rows(4, edge, 2), north >> east)
+        .path(c, column(0).rows(3, edge - 1, 2), east >> south);
   if (closed) l.path(c, at(0, edge - 1), east >> ramp);
   l.path(c, columns(turns, edge, 8).row(0), ramp >> east);
   l.path(c, columns(turns, edge, 8).rows(2, edge, 2), north >> east);

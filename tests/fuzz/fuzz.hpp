@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the fuzzed readers share: a table of them by name, bytes as a file without a disk, and a folder for
-// what is written.
+// The common parts of the fuzzed readers: a table of them by name, bytes as a file without a disk, and a
+// folder for the files that they write.
 #pragma once
 #include <sys/mman.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What training reads.
+// The readers of training: vocabularies, images, token files, models, checkpoints and loss curves.
 #include <wsl/ml/data/bpe.hpp>
 #include <wsl/ml/data/characters.hpp>
 #include <wsl/ml/data/images.hpp>

@@ -137,7 +137,7 @@ bool faulty(const findings& truth) {
   return false;
 }
 
-/// What the rules promise together: in an accepted layout every sender reaches somebody, and nobody twice.
+/// The promise of all rules together: in an accepted layout every sender reaches somebody, and nobody twice.
 void nothing_gets_lost(const layout& l, const findings& truth) {
   for (const path_record& p : l.paths())
     for (int i = 0; i < p.where.count(); ++i) {

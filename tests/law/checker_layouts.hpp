@@ -373,7 +373,8 @@ class random_layout {
       for (const path_of& p : paths_)
         if (p.color == c) switched = switched || p.changes, late = late || p.phase > 0 || p.closed;
       const bool steered = n.sends[c] && chance(switched ? 75 : 2);
-      const int commands = (chance(90) ? command_bit(switch_adv) : 0) | (chance(40) ? command_bit(switch_rst) : 0) |
+      const int commands = (chance(90) ? command_bit(switch_adv) : 0) |
+                           (chance(40) ? command_bit(switch_rst) : 0) |
                            (chance(10) ? command_bit(teardown) : 0);
       if (steered)
         t.push_back({.what = role::steer,

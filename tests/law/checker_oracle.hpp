@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What is wrong with a small layout, found the slow way: tables with one entry per PE, and wavelets that are
-// really sent around. It shares nothing with the checker but the builder's data, and says of every fault
-// everywhere it occurs.
+// The oracle of the checker: it finds the faults of a small layout the slow way, with tables that have one
+// entry per PE, and with wavelets that are really sent around. It shares nothing with the checker but the
+// builder's data, and says of every fault everywhere it occurs.
 #pragma once
 #include <algorithm>
 #include <set>
@@ -61,8 +61,8 @@ class findings {
     return std::any_of(s.begin(), s.end(), same) &&
            (d.kind != fault_kind::a_fork_meets_itself_again || parts_at(d));
   }
-  /// How often a wavelet that enters the router of a PE arrives at each ramp and stream_out; requires a color
-  /// without circles.
+  /// The number of copies of a wavelet from the router of `at` that reach `target`, at its ramp or a stream_out.
+  /// Requires a color without circles.
   int resolved_routes(int color, coord at, coord target) const {
     std::vector<int> arrivals(static_cast<size_t>(l_.width() * l_.height()));
     send(color, {at, 0}, arrivals);
@@ -207,7 +207,8 @@ class findings {
   bool stands(int c, coord p, int i) const {
     return together_ < 0 || i == std::min(together_, positions(c, p) - 1);
   }
-  /// Where a wavelet comes from a node through a side: the positions of the neighbour that listen there.
+  /// The nodes that a wavelet reaches from a node through a side: the positions of the neighbour that listen
+  /// there.
   std::vector<node> after(const node& n, int c, port side) const {
     std::vector<node> found;
     const coord q = n.at + step(side);
@@ -448,7 +449,7 @@ class findings {
     });
   }
 
-  /// What the colors cost that reach this PE or that it can send.
+  /// The resources of this PE that colors take: those that reach it, and those that it can send.
   void limits_of_colors(const placement& q, coord p, const std::vector<int>& data,
                         const std::vector<int>& read, const std::vector<int>& send, int local) {
     const machine& m = l_.machine();

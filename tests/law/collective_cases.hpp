@@ -23,12 +23,14 @@ using namespace wsl;
 
 inline std::mt19937_64 any;
 
-/// Calls judge(seed) for each of the seeds, from which `any` then draws: something else in each such call of a test.
+/// Calls judge(seed) for each of the seeds, from which `any` then draws. Each call of this function in a test
+/// draws other numbers.
 template <class Judge>
 void each_drawn(const seeds& all_seeds, Judge judge) {
   static std::string test;
   static unsigned call;
-  if (const std::string now = Catch::getResultCapture().getCurrentTestName(); now != test) test = now, call = 0;
+  if (const std::string now = Catch::getResultCapture().getCurrentTestName(); now != test)
+    test = now, call = 0;
   ++call;
   all_seeds.each([&](unsigned seed) {
     std::seed_seq both{seed, call};
@@ -39,8 +41,8 @@ void each_drawn(const seeds& all_seeds, Judge judge) {
 
 inline int between(int from, int to) { return std::uniform_int_distribution{from, to}(any); }
 
-// Whole numbers over their whole range; the others with zeros of both signs, and sums that depend on their
-// order.
+// Integers are drawn from their whole range; floating-point numbers include zeros of both signs, and their
+// sums depend on the order.
 template <class T>
 T value() {
   if constexpr (std::is_integral_v<T>) return static_cast<T>(any());

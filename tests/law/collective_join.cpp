@@ -155,8 +155,10 @@ void reduces() {
                                     .root = {0, edge - 1},
                                     .how = tactic::tree,
                                     .colors = 4};
-  constexpr collective::reduce<T, Combine> quick{.first = 1, .where = where.words, .among = among, .words = 5};
-  constexpr collective::reduce<T, Combine> single{.first = 1, .where = where.words, .among = among, .root = {edge - 1, 0}};
+  constexpr collective::reduce<T, Combine> quick{
+      .first = 1, .where = where.words, .among = among, .words = 5};
+  constexpr collective::reduce<T, Combine> single{
+      .first = 1, .where = where.words, .among = among, .root = {edge - 1, 0}};
   law_of<chain>(where, grids, reduce_shares);
   law_of<groups>(where, grids, reduce_shares);
   law_of<tree>(where, grids, reduce_shares);
@@ -260,16 +262,22 @@ TEST_CASE("arrays are joined as the serial line joins them") { joins(); }
 
 TEST_CASE("reductions take the cycles that their formulas say") {
   const std::initializer_list<int> widths{1, 2, 3, 7, 20, 33};
-  costs_what_it_says<collective::reduce<f32>{.first = 0, .among = each_row, .how = tactic::chain, .colors = 2}, 40>(
-      widths, false);
-  costs_what_it_says<collective::reduce<f32>{.first = 0, .among = each_row, .how = tactic::two_phase}, 40>(widths, false);
-  costs_what_it_says<collective::reduce<f32>{.first = 0, .among = each_row, .how = tactic::tree, .colors = 6}, 40>(widths,
-                                                                                                       false);
+  costs_what_it_says<
+      collective::reduce<f32>{.first = 0, .among = each_row, .how = tactic::chain, .colors = 2},
+      40>(widths, false);
+  costs_what_it_says<
+      collective::reduce<f32>{.first = 0, .among = each_row, .how = tactic::two_phase},
+      40>(widths, false);
+  costs_what_it_says<
+      collective::reduce<f32>{.first = 0, .among = each_row, .how = tactic::tree, .colors = 6},
+      40>(widths, false);
   costs_what_it_says<all_reduce<f32>{.first = 0, .words = 40, .colors = 1}, 40>(widths, false);
   costs_what_it_says<
-      collective::reduce<f32>{.first = 0, .among = each_row, .root = {edge - 1}, .how = tactic::star, .colors = 2}, 40>(
-      widths, false);
+      collective::reduce<f32>{
+          .first = 0, .among = each_row, .root = {edge - 1}, .how = tactic::star, .colors = 2},
+      40>(widths, false);
   costs_what_it_says<
-      collective::reduce<f32>{.first = 0, .among = each_row, .root = {edge - 1}, .words = 5, .how = tactic::grouped_star},
+      collective::reduce<f32>{
+          .first = 0, .among = each_row, .root = {edge - 1}, .words = 5, .how = tactic::grouped_star},
       40>(widths, false);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A PE program that does what a small script in its memory says, so that random programs need no new C++
-// types. What it computes does not depend on the order in which wavelets of different colors arrive: each
-// color has a state of its own and is sent by one part of the program only. A script that asks for races adds
-// a state that every part changes.
+// A PE program that interprets a small script in its memory, so that random programs need no new C++ types.
+// Its results do not depend on the order in which wavelets of different colors arrive: each color has a state
+// of its own and is sent by one part of the program only. A script that asks for races adds a state that
+// every part changes.
 #pragma once
 #include <bit>
 #include <new>
@@ -32,7 +32,8 @@ using payload_of = std::conditional_t<(k < 6), u32, std::conditional_t<k == 6, p
 template <int k>
 inline constexpr color<payload_of<k>> color_v{k};
 
-/// What starts a job: the launch, the end of another job, the last word of an ear, or the join of two jobs.
+/// The events that start a job: the launch, the end of another job, the last word of an ear, or the join of
+/// two jobs.
 inline constexpr int at_launch = 0, after_job = 1, after_ear = after_job + max_jobs,
                      after_join = after_ear + colors;
 
@@ -41,6 +42,7 @@ struct view {
   bool reversed = false;
 };
 
+/// A series of sends, or an operation with fabric operands, and how it begins and ends.
 struct job {
   enum kind : u8 {
     say,  // one send after the other
@@ -78,12 +80,13 @@ struct job {
   int queue = -1;         // its FIFO
 };
 
-/// What an ear sends for every word, or for every n-th.
+/// The words that an ear sends for every word that it hears, or for every n-th.
 struct forward {
   int out = -1, every = 1, copies = 1, control_every = 0;
   u32 factor = 1, plus = 0;
 };
 
+/// A data task of one color.
 struct ear {
   int expected = 0;
   forward on[2];
@@ -107,8 +110,8 @@ struct actor {
   u32 heard[colors] = {}, hash[colors] = {}, steered[colors] = {}, total[max_jobs] = {}, ends[max_jobs] = {};
   u32 race = 0, joins = 0;
   u32 thought = 0;  // computed beside the tasks when the first job has ended
-  u32 times = 0;    // what the clock showed: no part of the digest, because engines differ in it
-  u32 events = 0;   // that have happened and started nothing yet; bit 0: the launch still runs
+  u32 times = 0;    // a hash of the clock: no part of the digest, because engines differ in it
+  u32 events = 0;   // the events that have happened and started nothing yet; bit 0: the launch still runs
 
   task launched(pe& me) {
     begin_round(me);
@@ -129,7 +132,7 @@ struct actor {
     if (events) me.activate<&actor::pump>();
   }
 
-  /// Starts what events have made ready.
+  /// Starts the jobs that events have made ready.
   void pump(pe& me) {
     while (events) {
       const int event = std::countr_zero(events);
@@ -173,7 +176,7 @@ struct actor {
     steered[k] = mixed(steered[k], data + (heard[k] << 16));
   }
 
-  /// Everything that a run can have changed.
+  /// A hash of everything that a run can have changed.
   u32 digest() const {
     u32 d = what->races ? race : 0;
     for (u32 w : words) d = mixed(d, w);
@@ -194,10 +197,11 @@ struct actor {
   using ending = local<&actor::finished<k>>;
   template <int k>
   using hearing = on<color_v<k>, &actor::hear<k>>;
-  using tasks = task_list<launch<&actor::launched>, numbered<6, ending>, local<&actor::pump>,
-                          local<&actor::joined, blocked>, local<&actor::pondered>, numbered<colors, reopening>,
-                          numbered<colors, steering>, numbered<6, hearing>, on<color_v<6>, &actor::hear_halves>,
-                          on<color_v<7>, &actor::hear<7>>, numbered<colors, reading>, numbered<colors, sending>>;
+  using tasks =
+      task_list<launch<&actor::launched>, numbered<6, ending>, local<&actor::pump>,
+                local<&actor::joined, blocked>, local<&actor::pondered>, numbered<colors, reopening>,
+                numbered<colors, steering>, numbered<6, hearing>, on<color_v<6>, &actor::hear_halves>,
+                on<color_v<7>, &actor::hear<7>>, numbered<colors, reading>, numbered<colors, sending>>;
 
  private:
   int jobs() const { return static_cast<int>(what->jobs.size()); }
@@ -329,7 +333,8 @@ struct actor {
       case job::sub_both: return begin(me, sub(part(j), in, other), j, i);
       case job::fold_both:
         return begin(
-            me, map_each([](u32 a, u32 x, u32 y) { return mixed(a, x - 3 * y); }, &total[i], p, in, other), j, i);
+            me, map_each([](u32 a, u32 x, u32 y) { return mixed(a, x - 3 * y); }, &total[i], p, in, other),
+            j, i);
       case job::relay_both: return begin(me, sub(out, in, other), j, i);
       case job::relay_fifo:
       case job::fill_fifo:
@@ -363,8 +368,8 @@ struct actor {
   }
 };
 
-/// The table of an actor that takes and sends these colors, each taken by a task or by descriptors; some of
-/// the tasks are urgent, some local ones lengthy.
+/// The task list of an actor that takes and sends these colors, each taken by a task or by descriptors; some
+/// of the tasks are urgent, some of the local ones long-running.
 inline std::vector<binding> table_for(u64 hears, u64 reads_them, u64 sends_them, u64 urgent_ones,
                                       u64 lengthy_ones) {
   std::vector<binding> t;

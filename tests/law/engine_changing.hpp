@@ -69,7 +69,8 @@ struct actor {
     using hearing = on<color<T>{c}, &actor::hear<c, T>>;
     template <int c>
     using tearing = on_teardown<color<u32>{c}, &actor::torn_down<c>>;
-    using list = task_list<numbered<colors, hearing>, sends<color_range<T, colors>{0}>, numbered<colors, tearing>>;
+    using list =
+        task_list<numbered<colors, hearing>, sends<color_range<T, colors>{0}>, numbered<colors, tearing>>;
   };
   using tasks = task_list<launch<&actor::act>, control<cue_id, &actor::cue>>;
 };

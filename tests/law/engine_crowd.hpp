@@ -136,7 +136,7 @@ class random_crowd {
     return {};
   }
 
-  /// What is in the memories at the end, or the fault.
+  /// The contents of the memories at the end, or the fault.
   template <class Engine>
   std::string end(const Engine& engine) const {
     fabric f{plan_, engine};
@@ -160,7 +160,7 @@ class random_crowd {
     for (int i = 0; i < crowd_ways; ++i) all.insert(all.begin() + below(i + 1), first + i);
     return all;
   }
-  // Rarely one that is taken already.
+  // The next color; rarely, one that is taken already.
   int next(std::vector<int>& colors) {
     const int c = colors.back();
     if (below(40) != 0 && colors.size() > 1) colors.pop_back();

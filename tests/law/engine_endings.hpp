@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How a random program ends on an engine, and that two endings are the same.
+// The end of a random program on an engine, as far as it can be observed, and the check that two ends are the
+// same.
 #pragma once
 #include <catch2/catch.hpp>
 
@@ -7,7 +8,7 @@
 
 namespace law {
 
-/// What can be seen of a program when it has run.
+/// The observable state of a program that has run.
 struct ending {
   std::vector<u32> memories;            // a digest for every PE that is here
   std::vector<std::vector<u32>> words;  // of every stream out of the grid

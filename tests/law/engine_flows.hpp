@@ -260,7 +260,7 @@ class random_flows {
     flows_.push_back(f);
   }
 
-  // What a job wrote is sent on when it has ended.
+  // Where a job has ended, the memory that it wrote is sent on.
   void reuse_memory(coord at, int event, job& j) {
     if (event < after_job || event >= after_ear || j.what == job::say || j.what == job::fill_out ||
         chance(40))

@@ -63,7 +63,8 @@ struct courier {
   struct of_type {
     template <int c>
     using hearing = on<color<T>{c}, &courier::hear<c, T>>;
-    using list = task_list<numbered<colors, hearing>, reads<color_range<T, colors>{0}>, sends<color_range<T, colors>{0}>>;
+    using list = task_list<numbered<colors, hearing>, reads<color_range<T, colors>{0}>,
+                           sends<color_range<T, colors>{0}>>;
   };
   using tasks = task_list<launch<&courier::go>>;
 
@@ -77,7 +78,8 @@ struct courier {
   void say(pe& me, color<T> c) {
     const std::span<u32> all_tags(tags);
     for (u32 w : all_tags.first(words_by_task)) me.send(c, from_bits<T>(w));
-    me.async(map_each([](u32 w) { return from_bits<T>(w); }, fabout(c), mem(all_tags.subspan(words_by_task))));
+    me.async(
+        map_each([](u32 w) { return from_bits<T>(w); }, fabout(c), mem(all_tags.subspan(words_by_task))));
   }
 };
 
@@ -102,8 +104,9 @@ class staffed {
   explicit staffed(const layout& l) : plan_(with_queues(l.machine()), l.width(), l.height()) {
     for (const placement& p : l.placements()) plan_.place(p.where, courier_for(*p.what));
     for (const path_record& p : l.paths())
-      typed(p.type, p.color,
-            [&](auto c) { p.merges ? plan_.path(c, p.where, p.how, merges) : plan_.path(c, p.where, p.how); });
+      typed(p.type, p.color, [&](auto c) {
+        p.merges ? plan_.path(c, p.where, p.how, merges) : plan_.path(c, p.where, p.how);
+      });
     for (int c = 0; c < colors; ++c)
       if (l.idle_colors() & color_bit(c)) plan_.path(color<u32>{c}, region{}, ramp >> east);
     for (const stream_record& s : l.streams()) add_stream(s);
@@ -235,7 +238,7 @@ u64 nothing_gets_lost(const layout& l, const expectation& e, const Engine& engin
   return done.delivered;
 }
 
-/// How many wavelets were delivered; none if the checker refuses the layout.
+/// The number of wavelets that were delivered; 0 if the checker refuses the layout.
 long judge(unsigned seed, u64& delivered) {
   const oracle::random_layout source(seed);
   const layout drawn = source.build();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Law: a program whose result does not depend on the order in which independent wavelets arrive ends the
 // same, bit by bit, on every engine, on any number of threads and in any legal order; and a program whose
-// result does depend on it ends the same on any number of threads. What a task may not start at once is the
-// same fault, in the same words, on every engine.
+// result does depend on it ends the same on any number of threads. Operations that a task may not start at
+// the same time are the same fault, in the same words, on every engine.
 #include <catch2/catch.hpp>
 #include <cstdio>
 #include <optional>
@@ -34,7 +34,7 @@ struct tally {
   u64 wavelets = 0;
 };
 
-/// A run in another order may be stopped elsewhere by queues, but what ends ends the same.
+/// Queues may stop a run in another order elsewhere, but two runs that end, end the same.
 void must_agree_if_it_ends(const ending& a, const ending& b, const std::string& who) {
   if (a.deadlock.empty() && b.deadlock.empty()) must_agree(a, b, who);
 }

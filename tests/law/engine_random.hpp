@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Random programs that end: random flows (engine_flows.hpp), and what takes their words. What queues that are
-// too short can still stop is known: see `mode`.
+// Random programs that end: random flows (engine_flows.hpp), and the tasks and operations that take their
+// words. It is known which programs queues that are too short can still stop: see `mode`.
 #pragma once
 #include <deque>
 
@@ -8,7 +8,7 @@
 
 namespace law {
 
-/// What is promised about a program.
+/// The promise that a random program ends.
 enum class mode {
   /// ends whatever the depth of the queues is: no part of it waits for words while others wait for it to take
   /// theirs
@@ -30,7 +30,7 @@ class random_program : public random_flows {
   mode promise() const { return promise_; }
 
  private:
-  // ---- what takes the words ---------------------------------------------------------------------
+  // ---- the receivers of words -------------------------------------------------------------------
 
   void take_the_rest(int i) {
     const coord at{i % w_, i / w_};
@@ -121,8 +121,8 @@ class random_program : public random_flows {
 
   // ---- the promise ------------------------------------------------------------------------------
 
-  // Who waits for room waits for the processor, or operation, that takes the words. Nobody waits in a circle
-  // if that order has none.
+  // A sender that waits for room waits for the processor, or the operation, that takes its words. If the
+  // graph of these waits has no cycle, no program can stop in one.
   std::size_t processor(int at) const { return static_cast<std::size_t>(at) * (max_jobs + 1); }
   std::size_t node(int at, int by_job) const { return processor(at) + static_cast<std::size_t>(by_job + 1); }
 
@@ -203,7 +203,8 @@ class random_program : public random_flows {
       else if (rank.priority)
         k.from.single() ? plan_.path(it, everywhere(at), how, rank)
                         : plan_.path(it, everywhere(at), how, merges, rank);
-      else k.from.single() ? plan_.path(it, everywhere(at), how) : plan_.path(it, everywhere(at), how, merges);
+      else
+        k.from.single() ? plan_.path(it, everywhere(at), how) : plan_.path(it, everywhere(at), how, merges);
     });
   }
   void add_stream(const stream_flow& s, bool inbound) {
@@ -240,7 +241,7 @@ inline void give_scripts(fabric& f, const random_program& p) {
   }
 }
 
-/// Writes what enters the grid in a round.
+/// Writes the words that enter the grid in a round.
 inline void write_streams(fabric& f, const random_program& p, int round) {
   for (const stream_flow& s : p.inbound()) {
     std::vector<u32> words(static_cast<std::size_t>(s.words));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The random inputs that a law is judged on. Each is drawn from a seed, so that it can be drawn again; the seeds
-// are consecutive. The command line of a law's program chooses them:
+// The random inputs on which a law is judged. Each is drawn from a seed, so that it can be drawn again; the
+// seeds are consecutive. The command line of a law's program chooses them:
 //   law_checker                             as many as the law says, from seed 0 on
 //   law_checker --long                      the larger number that the law says: scripts/test all
 //   law_checker --seed 7000 --count 100000  others
@@ -10,7 +10,7 @@
 
 namespace law {
 
-/// What the command line says.
+/// The choice on the command line.
 struct chosen_seeds {
   unsigned first = 0, count = 0;  ///< a count of 0: what the law says
   bool many = false;
@@ -20,10 +20,12 @@ inline chosen_seeds chosen;
 class seeds {
  public:
   /// Of a law on `of_what`: its quick number of inputs, and its larger one.
-  constexpr seeds(const char* of_what, unsigned quick, unsigned many) : of_what_(of_what), quick_(quick), many_(many) {}
+  constexpr seeds(const char* of_what, unsigned quick, unsigned many)
+      : of_what_(of_what), quick_(quick), many_(many) {}
 
   unsigned count() const { return chosen.count ? chosen.count : chosen.many ? many_ : quick_; }
-  /// Are they enough to expect something of their mixture? The first ones are known; of others it takes more.
+  /// Whether the inputs are enough to expect something of their mixture. The first ones are known; of others
+  /// it takes more.
   bool are_a_sample() const { return count() >= (chosen.first == 0 ? quick_ : many_); }
 
   template <class Judge>

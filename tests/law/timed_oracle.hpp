@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The oracle of the timed engine: the rules of docs/timing.md, carried out cycle by cycle and hop by hop for
-// every router, queue and PE of the grid, however idle. It shares no code with what it judges but the costs
+// every router, queue and PE of the grid, however idle. It shares no code with the engine but the costs
 // of an operation (engine/timed/costs.hpp), the PEs' memories and the faults of programs.
 #pragma once
 #include <deque>
@@ -20,7 +20,7 @@ namespace law {
 using namespace wsl;
 using engines::send_window, engines::resolved_routes, engines::tiles;
 
-/// What a PE did with its cycles, by the oracle's count.
+/// The cycles of a PE by their use, as the oracle counts them.
 struct oracle_cycles {
   u64 tasks = 0, operations = 0, starved = 0, held_up = 0;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Nine commands.
+// A control wavelet has no room for a ninth command.
 // says: a_control_wavelet_carries_at_most_8_commands
 #include "programs.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Data take the room of five commands.
+// Data take the room of five of the eight commands.
 // says: a_control_wavelet_with_data_carries_at_most_3_commands
 #include "programs.hpp"
 

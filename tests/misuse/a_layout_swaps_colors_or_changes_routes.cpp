@@ -6,7 +6,11 @@
 #include <wsl/layout/swaps.hpp>
 
 #ifdef WSL_MISUSE
-constexpr layout l = layout{wse2, 2, 1}.path(red, column(0), ramp >> east, swap_x).path(blue, column(0), ramp >> west, switches{.pos1 = {.to = east}});
+constexpr layout l = layout{wse2, 2, 1}
+    .path(red, column(0), ramp >> east, swap_x)
+    .path(blue, column(0), ramp >> west, switches{.pos1 = {.to = east}});
 #else
-constexpr layout l = layout{wse2, 2, 1}.path(red, column(0), ramp >> east, swap_x).path(blue, column(0), ramp >> west);
+constexpr layout l = layout{wse2, 2, 1}
+    .path(red, column(0), ramp >> east, swap_x)
+    .path(blue, column(0), ramp >> west);
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A reducer for an all-reduce of rows.
+// A reducer does not serve an all-reduce in each row.
 // says: wsl: a reducer joins single values over the rectangle, in chains; otherwise use an endpoint
 #include <wsl/collective/all_reduce.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A rim of three cells around a tile of two.
+// A tile of two columns cannot fill its neighbour's rim of three.
 // says: a_rim_is_not_wider_than_the_tile
 #include <wsl/collective/halo_exchange.hpp>
 

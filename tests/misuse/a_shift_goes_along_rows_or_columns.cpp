@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A shift by no place.
+// A shift goes by at least one place.
 // says: a_shift_goes_along_rows_or_columns
 #include <wsl/collective/shift.hpp>
 

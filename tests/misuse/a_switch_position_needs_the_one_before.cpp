@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Position 2 without position 1.
+// The switch has a position 2 but no position 1.
 // says: a_switch_position_needs_the_one_before
 #include "programs.hpp"
 

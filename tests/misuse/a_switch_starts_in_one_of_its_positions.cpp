@@ -4,7 +4,9 @@
 #include "programs.hpp"
 
 #ifdef WSL_MISUSE
-constexpr layout wrong = layout{wse2, 3, 1}.path(red, at(1, 0), ramp >> west, switches{.pos1 = {.to = east}, .start = 2});
+constexpr layout wrong =
+    layout{wse2, 3, 1}.path(red, at(1, 0), ramp >> west, switches{.pos1 = {.to = east}, .start = 2});
 #else
-constexpr layout right = layout{wse2, 3, 1}.path(red, at(1, 0), ramp >> west, switches{.pos1 = {.to = east}, .start = 1});
+constexpr layout right =
+    layout{wse2, 3, 1}.path(red, at(1, 0), ramp >> west, switches{.pos1 = {.to = east}, .start = 1});
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A program sends a color that no path takes on.
+// A program sends a color that no path takes from its ramp.
 // says: no_path_takes_what_the_program_sends
 // says: color_id.0.*column.1.*row.0
 // says: wsl: the program sends this color, but no path takes it from the ramp of any of its PEs

@@ -5,7 +5,8 @@
 // says: wsl: the path is closed, or of a later phase, and the program of this PE cannot open it
 #include "programs.hpp"
 
-constexpr binding opening_table[] = {launches, takes(red), {.what = role::torn_down, .id = 0, .name = "open"}};
+constexpr binding opening_table[] = {
+    launches, takes(red), {.what = role::torn_down, .id = 0, .name = "open"}};
 constexpr program opening = with(opening_table);
 
 constexpr layout behind_a_door(const program& p) {

@@ -5,7 +5,8 @@
 // says: wsl: every program that sends this color first waits for colors that wait for it: give one of them a
 #include "programs.hpp"
 
-constexpr binding ping_table[] = {send_entry(red), takes(blue)}, pong_table[] = {send_entry(blue), takes(red)},
+constexpr binding ping_table[] = {send_entry(red), takes(blue)},
+                  pong_table[] = {send_entry(blue), takes(red)},
                   first_table[] = {launches, send_entry(red), takes(blue)};
 constexpr program ping = with(ping_table), pong = with(pong_table), first = with(first_table);
 

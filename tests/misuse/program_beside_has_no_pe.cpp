@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What computes beside the tasks can neither send nor read, so it is not given the PE.
+// A computation beside the tasks can neither send nor read, so it is not given the PE.
 // says: what a PE computes beside its tasks is a member function without arguments: void f()
 #include <wsl/wsl.hpp>
 using namespace wsl;

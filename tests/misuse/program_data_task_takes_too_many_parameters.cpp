@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A float has no halves.
+// A float is one argument; only a payload of two halves is two.
 // says: wsl: the task's parameter must be the payload of its color
 #include <wsl/wsl.hpp>
 

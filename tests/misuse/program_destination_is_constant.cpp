@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Constants stay what they are.
+// A constant is no destination.
 // says: wsl: the destination of an operation must be writable
 #include <wsl/wsl.hpp>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // 0.3 would be true.
-// says: wsl: the arguments of a launch are those of the task after the PE, in number and type; a floating-point number becomes a whole one, and any number a bool, only by a cast
+// says: wsl: the arguments of a launch are those of the task after the PE, in number and type;
+// says: a floating-point number becomes a whole one, and any number a bool, only by a cast
 #include <wsl/wsl.hpp>
 
 using namespace wsl;

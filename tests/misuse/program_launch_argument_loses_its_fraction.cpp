@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // 2.5 would be 2.
-// says: wsl: the arguments of a launch are those of the task after the PE, in number and type; a floating-point number becomes a whole one
+// says: wsl: the arguments of a launch are those of the task after the PE, in number and type;
+// says: a floating-point number becomes a whole one
 #include <wsl/wsl.hpp>
 
 using namespace wsl;

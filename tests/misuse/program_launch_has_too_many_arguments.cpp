@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The task takes two.
+// The task takes two arguments.
 // says: wsl: the arguments of a launch are those of the task after the PE, in number and type
 #include <wsl/wsl.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The device asks the same.
+// The device checks the arguments of a launch as the fabric does.
 // says: wsl: the arguments of a launch are those of the task after the PE, in number and type
 #include <wsl/host/device.hpp>
 #include <wsl/wsl.hpp>

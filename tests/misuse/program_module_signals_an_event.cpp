@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Modules are given a completion.
-// says: wsl: signals.event. goes with me.async; a module.s completion is then<&part::next>.. or unblocks<&part::next>..
+// A module is given a completion, not an event.
+// says: wsl: signals.event. goes with me.async;
+// says: a module.s completion is then<&part::next>.. or unblocks<&part::next>..
 #include <wsl/wsl.hpp>
 
 #include <wsl/program/event.hpp>

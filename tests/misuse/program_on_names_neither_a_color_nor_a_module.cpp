@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Data tasks hear colors.
+// A data task is bound to a color, not to its number.
 // says: wsl: on<...> names a color or a module with colors: on<in, &part::hear> or on<halo, &part::hear>
 #include <wsl/wsl.hpp>
 

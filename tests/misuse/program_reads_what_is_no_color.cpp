@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A number is no color.
+// A number does not name a color.
 // says: wsl: reads<...> and sends<...> name colors, or modules with colors
 #include <wsl/wsl.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Only what a PE chooses among can go first: tasks of colors and local tasks.
+// Only tasks among which a PE chooses can go first: those of colors, and local tasks.
 // says: only_data_tasks_and_local_tasks_are_urgent
 #include <wsl/wsl.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A number is no module.
+// A number is not a module.
 // says: wsl: use<&part::member> names a library module, a member with tasks of its own
 #include <wsl/wsl.hpp>
 

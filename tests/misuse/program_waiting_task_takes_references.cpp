@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a reference names is gone when the task goes on after a wait.
+// The object that a reference names may be gone when the task goes on after a wait.
 // says: wsl: a task that waits takes its arguments by value, not by reference
 #include <wsl/wsl.hpp>
 

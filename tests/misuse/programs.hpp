@@ -17,7 +17,9 @@ constexpr binding send_entry(color<T> c) {
   return {.what = role::send, .id = c.id, .type = &payload_type_of<T>};
 }
 template <payload T>
-constexpr binding takes(color<T> c) { return {.what = role::data, .id = c.id, .type = &payload_type_of<T>, .name = "take"}; }
+constexpr binding takes(color<T> c) {
+  return {.what = role::data, .id = c.id, .type = &payload_type_of<T>, .name = "take"};
+}
 template <payload T>
 constexpr binding read_entry(color<T> c) {
   return {.what = role::read, .id = c.id, .type = &payload_type_of<T>};
@@ -34,7 +36,8 @@ constexpr program with(const binding (&table)[N], int bytes = 64) {
   return {.name = "pe", .bytes = bytes, .table = table, .entries = static_cast<int>(N)};
 }
 
-constexpr binding both_table[] = {launches, send_entry(red), takes(red)}, send_table[] = {launches, send_entry(red)},
+constexpr binding both_table[] = {launches, send_entry(red), takes(red)},
+                  send_table[] = {launches, send_entry(red)},
                   take_table[] = {takes(red)}, idle_table[] = {launches};
 constexpr program both = with(both_table), sender = with(send_table), taker = with(take_table),
                   idle = with(idle_table);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One more than there is room for.
+// The layout has one switch more than there is room for.
 // says: the_layout_has_more_switches_than_it_can_hold
 #include "programs.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One color id, two payloads, on one link.
+// The two ends of a link give the same color id different payloads.
 // says: the_neighbour_expects_another_type
 // says: color_id.0.*column.0.*row.0.*east
 // says: wsl: the path of the neighbour on this side carries another type in the same color: give both paths

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Every record meets every other: strides 16 and 14 in one color.
+// With strides 16 and 14 in one color, every record meets every other.
 // says: the_paths_meet_too_often_to_check_while_compiling
 // says: color_id.0
 // says: wsl: the paths of this color meet in too many ways for a constant expression: give them strides that

@@ -17,6 +17,8 @@ constexpr layout again(const layout& l) {
 constexpr layout wrong = again(layout{wse2, 2, 1}.path(red, at(0, 0), ramp >> ramp));
 static_assert(routed<wrong>());
 #else
-constexpr layout right = again(layout{wse2, 2, 1}.path(red, at(0, 0), ramp >> ramp).path(red, at(1, 0), ramp >> ramp, starts_closed));
+constexpr layout right = again(layout{wse2, 2, 1}
+    .path(red, at(0, 0), ramp >> ramp)
+    .path(red, at(1, 0), ramp >> ramp, starts_closed));
 static_assert(routed<right>());
 #endif

@@ -10,7 +10,8 @@ constexpr machine tiny = [] {
   m.data_tasks = 1, m.local_tasks = 2, m.task_ids = 2, m.input_queues = 2, m.output_queues = 1;
   return m;
 }();
-constexpr binding good_table[] = {local_entry(0), local_entry(1)}, bad_table[] = {local_entry(0), local_entry(1), local_entry(2)};
+constexpr binding good_table[] = {local_entry(0), local_entry(1)},
+                  bad_table[] = {local_entry(0), local_entry(1), local_entry(2)};
 constexpr program good = with(good_table), bad = with(bad_table);
 
 #ifdef WSL_MISUSE

@@ -2,7 +2,7 @@
 // The machine has two ids for data and local tasks together.
 // says: the_program_has_too_many_tasks
 // says: has.3.*limit.2.*column.0.*row.0
-// says: wsl: the machine has fewer ids for data and local tasks together: join tasks that run after each other
+// says: wsl: the machine has fewer ids for data and local tasks together: join tasks that run after
 #include "programs.hpp"
 
 constexpr machine tiny = [] {

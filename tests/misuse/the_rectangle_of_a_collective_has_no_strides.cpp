@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A broadcast to every other column.
+// The rectangle of this broadcast has every other column.
 // says: the_rectangle_of_a_collective_has_no_strides
 #include <wsl/collective/broadcast.hpp>
 

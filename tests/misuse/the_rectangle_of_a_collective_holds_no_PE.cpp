@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A gather in the columns after the last.
+// The gather begins after the last column of the grid.
 // says: the_rectangle_of_a_collective_holds_no_PE
 #include <wsl/collective/gather.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A halo exchange among more rows than there are.
+// The halo exchange has more rows than the grid.
 // says: the_rectangle_of_a_collective_leaves_the_grid
 #include <wsl/collective/halo_exchange.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// East and west, north and south in one color on more PEs than can be walked while compiling.
+// One color runs east and west, north and south on more PEs than can be walked while compiling.
 // says: the_routes_turn_too_often_to_check_while_compiling
 // says: color_id.0.*has.4572.*limit.4096
 // says: wsl: too many PEs of this color may be part of a circle or of a fork that meets itself for a constant

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A tree over more PEs than its colors have levels for.
+// A tree over 32 PEs has five levels, and a color for each.
 // says: the_tactic_needs_more_colors
 #include <wsl/collective/reduce.hpp>
 

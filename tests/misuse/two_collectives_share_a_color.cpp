@@ -23,5 +23,10 @@ struct worker {
   using tasks = task_list<launch<&worker::start>, use<&worker::spreading>, use<&worker::adding>,
                           local<&worker::add_up>>;
 };
-constexpr layout wired = [] { layout l{wse2, 4, 4}; l.place<worker>(all); spread.wire(l), sum.wire(l); return l; }();
+constexpr layout wired = [] {
+  layout l{wse2, 4, 4};
+  l.place<worker>(all);
+  spread.wire(l), sum.wire(l);
+  return l;
+}();
 static_assert(routed<wired>());

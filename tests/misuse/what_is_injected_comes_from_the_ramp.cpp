@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Only what a processor sends is injected.
+// Only words that a processor sends are injected.
 // says: what_is_injected_comes_from_the_ramp
 #include "programs.hpp"
 

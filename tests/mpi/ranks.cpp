@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What several ranks compute is what one process computes, bit by bit, and the host sees it on each of them.
-// Every rank runs all of this (mpirun starts it), and beside the ranks' fabric one of its own.
+// Several ranks compute the same as one process, bit by bit, and the host sees it on each of them. Every rank
+// runs all of these tests (mpirun starts it), and a fabric of its own beside that of the ranks.
 #include <wsl/collective/all_reduce.hpp>
 #include <wsl/host/device.hpp>
 #include <wsl/layout/filters.hpp>
@@ -123,7 +123,7 @@ layout stairs() {
   return l;
 }
 
-/// What a call throws.
+/// The text of the exception that a call throws, or nothing.
 template <class F>
 std::string thrown(F f) {
   try {

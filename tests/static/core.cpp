@@ -86,7 +86,7 @@ constexpr bool nth_and_rank_are_inverse(const region& r) {
 static_assert(nth_and_rank_are_inverse(board) && nth_and_rank_are_inverse(grid) &&
               nth_and_rank_are_inverse({}));
 
-// What travels.
+// Payloads: every value survives the way through a word.
 template <class T>
 constexpr bool there_and_back(T x, u32 bits) {
   return to_bits(x) == bits && from_bits<T>(bits) == x;

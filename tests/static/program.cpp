@@ -12,7 +12,7 @@ namespace {
 constexpr color<f32> red{0}, blue{1}, green{2};
 constexpr color<halves<i16>> pairs{3};
 
-/// What a library module looks like to a table: a set of colors, and where they come from.
+/// A library module as a task list sees it: a set of colors, and where they come from.
 struct two_colors {
   int first;
   constexpr std::array<color<f32>, 2> colors() const { return {color<f32>{first}, color<f32>{first + 1}}; }
@@ -162,7 +162,7 @@ static_assert(task_like<&odd_functions::fine> && task_like<&odd_functions::waits
 static_assert(!task_like<&odd_functions::no_pe> && !task_like<&odd_functions::answer> &&
               !task_like<&odd_functions::loose>);
 
-// What a launch takes: as many arguments as the task, of types that convert.
+// A launch takes as many arguments as the task, of types that convert.
 static_assert(detail::accepts<&part::begin, f32, int> && detail::accepts<&part::begin, int, int> &&
               detail::accepts<&part::start>);
 static_assert(!detail::accepts<&part::begin> && !detail::accepts<&part::begin, f32> &&

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The choice of the threaded engine, the default of a fabric: it computes what the machine computes, as fast as
-// the computer allows, on one thread or many, with the same bits. docs/engines/threaded.md draws it.
+// The choice of the threaded engine, the default of a fabric: it computes what the machine computes, as fast
+// as the computer allows, on one thread or many, with the same bits. docs/engines/threaded.md draws it.
 #pragma once
 #include "../support/compiled.hpp"
 #include "engine.hpp"

@@ -45,7 +45,7 @@ constexpr layout wired(int width, int height) {
   return l;
 }
 
-/// What all PEs of r contribute in a round, summed up.
+/// The sum of the contributions of all PEs of r in a round.
 i32 sum_of(const region& r, int round) {
   i32 sum = 0;
   for (int i = 0; i < r.count(); ++i) sum += r.nth(i).y * 10 + r.nth(i).x + 1 + round;

@@ -19,7 +19,8 @@ constexpr scatter<f32> deal{.first = 1, .where = inner, .root = {1, 1}};
 constexpr gather<f32> collect{.first = 5, .where = inner, .root = {1, 1}};
 constexpr shift<f32> next_one{.first = 9, .where = inner};
 constexpr all_to_all<f32> turn{.first = 11, .where = inner};
-constexpr collective::reduce<f32> sum{.first = 15, .where = inner, .among = each_row, .how = tactic::chain, .colors = 2};
+constexpr collective::reduce<f32> sum{
+    .first = 15, .where = inner, .among = each_row, .how = tactic::chain, .colors = 2};
 constexpr halo_exchange<f32> rim{.first = 17, .where = inner, .rows = 2, .columns = 2};
 
 /// Calls one of its modules as it is told.
@@ -139,12 +140,14 @@ TEST_CASE("modules take no more colors than they say") {
 
 TEST_CASE("a star from both sides of its root has a color for each") {
   layout l{wse2, 9, 7};
-  CHECK_THROWS_WITH((collective::reduce<f32>{.first = 0, .root = {3, 2}, .how = tactic::star, .colors = 1}.wire(l)),
-                    Contains("needs 2 colors"));
+  CHECK_THROWS_WITH(
+      (collective::reduce<f32>{.first = 0, .root = {3, 2}, .how = tactic::star, .colors = 1}.wire(l)),
+      Contains("needs 2 colors"));
 }
 
 TEST_CASE("whoever is done with a reduction may begin the next, whatever the others do") {
-  static constexpr collective::reduce<u32> total{.first = 0, .root = {20, 1}, .words = 2, .how = tactic::grouped_star};
+  static constexpr collective::reduce<u32> total{
+      .first = 0, .root = {20, 1}, .words = 2, .how = tactic::grouped_star};
   static constexpr int calls = 5;
   struct member {
     u32 x[2]{}, sums[calls]{};
@@ -175,7 +178,8 @@ TEST_CASE("whoever is done with a reduction may begin the next, whatever the oth
 
 TEST_CASE("the model gives the published cycles") {
   const auto reduced = [](int size, int words, tactic how) {
-    return collective::reduce<f32>{.first = 0, .among = each_row, .how = how, .colors = 10}.cycles(line(size), words);
+    return collective::reduce<f32>{.first = 0, .among = each_row, .how = how, .colors = 10}
+        .cycles(line(size), words);
   };
   CHECK(reduced(512, 1, tactic::chain) == 3067);
   CHECK(reduced(512, 4096, tactic::chain) == 7162);

@@ -70,7 +70,8 @@ TEST_CASE("commands come out in order, with the id and the data") {
 TEST_CASE("the set of commands leaves out nops and what processors hear") {
   CHECK(command_list{}.set() == 0);
   CHECK(command_list{nop, nop}.set() == 0);
-  CHECK(command_list{switch_adv, nop, unheard(switch_rst)}.set() == (command_bit(switch_adv) | command_bit(switch_rst)));
+  CHECK(command_list{switch_adv, nop, unheard(switch_rst)}.set() ==
+        (command_bit(switch_adv) | command_bit(switch_rst)));
   CHECK(command_list{teardown}.count() == 1);
   CHECK(std::string(name_of(unheard(teardown))) == "teardown");
 }

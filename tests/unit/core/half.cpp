@@ -43,7 +43,7 @@ float widen(int bits) {
   return wsl::detail::widen<exponent_bits<Half>, mantissa_bits<Half>>(std::uint16_t(bits));
 }
 
-// What a magnitude's bits mean; infinity's are given the value that would follow the largest finite one.
+// The value of a magnitude's bits; infinity has the value that would follow the largest finite one.
 template <class Half>
 long double meaning(int bits) {
   constexpr int m = mantissa_bits<Half>, bias = (1 << (exponent_bits<Half> - 1)) - 1;
@@ -127,7 +127,7 @@ struct tally {
 
 }  // namespace
 
-// What a constant may do, and what the types are.
+// The properties of the types, and operations in constant expressions.
 static_assert(sizeof(f16) == 2 && std::is_trivially_copyable_v<f16> && std::is_standard_layout_v<f16>);
 static_assert(sizeof(bf16) == 2 && std::is_trivially_copyable_v<bf16> && std::is_standard_layout_v<bf16>);
 

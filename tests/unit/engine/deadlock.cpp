@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The report of a deadlock: what waits, which PE waits for which, and the remedy.
+// The report of a deadlock: the waiting operations and tasks, which PE waits for which, and the remedy.
 
 #include "engines.hpp"
 
@@ -19,7 +19,7 @@ namespace {
 
 constexpr color<f32> red{0}, blue{1}, green{2};
 
-/// What the run of f says when it stops.
+/// The report of the deadlock in which a run stops.
 template <class Run>
 std::string report_of(Run run_it) {
   try {

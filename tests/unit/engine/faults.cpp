@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a program may not do with the fabric. Each fault names the PE, its program and the task that did it.
+// The faults of a program that misuses the fabric. Each names the PE, its program and the task that did it.
 
 #include "engines.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a fabric builds it destroys: programs, and tasks that still wait. The leak checker of the address
+// A fabric destroys all that it builds: programs, and tasks that still wait. The leak checker of the address
 // sanitizer sees the rest.
 
 #include "engines.hpp"

@@ -102,7 +102,8 @@ TEMPLATE_LIST_TEST_CASE("modules bring state and tasks, at any depth, and each a
 TEMPLATE_LIST_TEST_CASE("a module blocks its own color and no other", "", every_engine) {
   fabric f{together, TestType{}};
   CHECK_THROWS_WITH(f.launch<&caller::call>(at(0, 0), 4),
-                    Contains("1 wavelet of color 0 in the input queue") && Contains("; task hear may not run") &&
+                    Contains("1 wavelet of color 0 in the input queue") &&
+                        Contains("; task hear may not run") &&
                         Contains("1 wavelet of color 1 in the input queue"));
   const worker& w = f.program_at<worker>({1, 0});
   CHECK(w.in.first.sum == 3);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How wavelets travel: payloads, multicasts, merges, one word a link and cycle, and queues of the machine's
-// depths.
+// The transport of wavelets: payloads, multicasts, merges, one word a link and cycle, and queues of the
+// machine's depths.
 
 #include <wsl/core/half.hpp>
 #include "engines.hpp"
@@ -98,7 +98,8 @@ TEMPLATE_LIST_TEST_CASE("a multicast delivers every wavelet once to each of its 
                         every_engine) {
   layout l{wse2, 3, 3};
   l.place<speaker<red>>(at(1, 1));
-  for (const area& rim : {row(0), row(edge - 1), column(0).rows(1, edge - 1), column(edge - 1).rows(1, edge - 1)})
+  for (const area& rim :
+       {row(0), row(edge - 1), column(0).rows(1, edge - 1), column(edge - 1).rows(1, edge - 1)})
     l.place<listener<red>>(rim);
   l.path(red, at(1, 1), ramp >> (north | south | east | west));
   l.path(red, at(0, 1), east >> ramp).path(red, at(2, 1), west >> ramp);

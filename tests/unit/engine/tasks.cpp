@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How tasks run: to completion, one at a time, in a defined order, when they are activated and not blocked.
+// Tasks run to completion, one at a time, in a defined order, when they are activated and not blocked.
 
 #include "engines.hpp"
 
@@ -16,7 +16,7 @@ namespace {
 
 constexpr color<f32> red{0}, blue{1};
 
-/// What happened on a PE, a letter a step.
+/// The steps of a PE in their order, a letter for each.
 struct diary {
   std::array<char, 64> text{};
   int length = 0;
@@ -297,9 +297,9 @@ TEMPLATE_LIST_TEST_CASE("a control wavelet that no task expects is a fault, what
   }
   for (int id : {-1, 64, 65535}) {
     fabric f{controls, TestType{}};
-    CHECK_THROWS_WITH(
-        (f.launch<&remote::go>(at(0, 0), id)),
-        Contains("there is no control task " + std::to_string(id) + ": the ids of control tasks are 0 to 63"));
+    CHECK_THROWS_WITH((f.launch<&remote::go>(at(0, 0), id)),
+                      Contains("there is no control task " + std::to_string(id) +
+                               ": the ids of control tasks are 0 to 63"));
   }
 }
 
@@ -307,7 +307,7 @@ namespace {
 
 constexpr color<f32> delay{2};
 
-/// Words for both colors lie there, and a local task is activated, when the launch ends.
+/// When the launch ends, words of both colors wait in their queues and a local task is activated.
 template <bool local_first>
 struct hurried {
   diary log;
@@ -327,9 +327,10 @@ struct hurried {
   void step(pe&) { log.note('s'); }
 
   using step_task = local<&hurried::step>;
-  using tasks = task_list<local<&hurried::other>, std::conditional_t<local_first, urgent<step_task>, step_task>,
-                          urgent<on<blue, &hurried::fast>>, launch<&hurried::go>, on<red, &hurried::slow>,
-                          reads<delay>, sends<red, blue, delay>>;
+  using tasks =
+      task_list<local<&hurried::other>, std::conditional_t<local_first, urgent<step_task>, step_task>,
+                urgent<on<blue, &hurried::fast>>, launch<&hurried::go>, on<red, &hurried::slow>, reads<delay>,
+                sends<red, blue, delay>>;
 };
 
 template <class P, class Engine>
@@ -571,8 +572,9 @@ struct impatient_caller {
     if (x >= 0) static_cast<void>(call_itself(me));
   }
   void give(pe& me) { me.send(red, 1.f); }
-  using tasks = task_list<launch<&impatient_caller::call>, launch<&impatient_caller::call_itself>,
-                          launch<&impatient_caller::give>, local<&impatient_caller::take>, reads<red>, sends<red>>;
+  using tasks =
+      task_list<launch<&impatient_caller::call>, launch<&impatient_caller::call_itself>,
+                launch<&impatient_caller::give>, local<&impatient_caller::take>, reads<red>, sends<red>>;
 };
 
 }  // namespace
@@ -580,7 +582,8 @@ struct impatient_caller {
 TEMPLATE_LIST_TEST_CASE("a task that waits is not called like a function", "", every_engine) {
   const layout l = layout{wse2, 1, 1}.place<impatient_caller>(all).path(red, all, ramp >> ramp);
   fabric f{l, TestType{}};
-  CHECK_THROWS_WITH(f.launch<&impatient_caller::call>(all), Contains("a task that waits was called like a function"));
+  CHECK_THROWS_WITH(f.launch<&impatient_caller::call>(all),
+                    Contains("a task that waits was called like a function"));
   fabric g{l, TestType{}};
   g.start<&impatient_caller::give>(all);
   CHECK_THROWS_WITH(g.launch<&impatient_caller::call_itself>(all),

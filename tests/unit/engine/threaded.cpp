@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is particular to the threaded engine: threads and partitions, long queues and their ends, buffers that
+// The particulars of the threaded engine: threads and partitions, long queues and their ends, buffers that
 // move. Everything that all engines do alike is tested beside it, on each of them.
 #include "engines.hpp"
 
@@ -544,8 +544,8 @@ TEST_CASE("a buffer that another band still reads is not used again") {
 
 namespace {
 
-/// Two PEs, each a partition, send each other an array. What one meets with while its words are on their way
-/// is a program's own fault, but not chance.
+/// Two PEs, each a partition, send each other an array. A program that changes its array while the words are
+/// on their way makes a mistake, but the result is not left to chance.
 template <auto out, auto in>
 struct trader {
   std::vector<u32> give, take;

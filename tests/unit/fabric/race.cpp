@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The race detector finds what depends on the order, says where and between what, and is silent about what
-// does not.
+// The race detector finds results that depend on the order of arrival, says where they are and between which
+// wavelets, and is silent about all others.
 
 #include <wsl/fabric/race.hpp>
 #include <wsl/program/descriptor/ops.hpp>
@@ -32,7 +32,7 @@ struct speaker {
   using tasks = task_list<launch<&speaker::say>, sends<c>>;
 };
 
-/// What is left depends on when the reset comes.
+/// The sum depends on when the reset comes.
 struct register_file {
   char padding_follows = 'r';
   i32 sum = 0;

@@ -145,7 +145,8 @@ struct adder {
     const color<f32> in = me.x() % 2 ? red : blue, out = me.x() % 2 ? blue : red;
     if (me.west_edge()) me.async(mov(fabout(out), mem(x)));
     else if (!me.east_edge()) me.async(add(fabout(out), fabin(in), mem(x)));
-    else me.async(map_each([](f32 a, f32 b) { return a + b; }, mem(x), mem(x), fabin(in)), then<&adder::done>());
+    else
+      me.async(map_each([](f32 a, f32 b) { return a + b; }, mem(x), mem(x), fabin(in)), then<&adder::done>());
   }
   void done(pe& me) { x[0] = static_cast<f32>(me.now()); }
   using tasks = task_list<launch<&adder::start>, local<&adder::done>, sends<red, blue>, reads<red, blue>>;
@@ -230,7 +231,7 @@ TEST_CASE("cycles of programs that charge no arithmetic are said to be the excha
 
 namespace {
 
-/// What a call writes to the standard error.
+/// The text that a call writes to the standard error.
 template <class Call>
 std::string errors_of(Call call) {
   std::fflush(stderr);

@@ -137,7 +137,8 @@ TEST_CASE("too few words stay where they are", "[stream]") {
   device d{f};
   d.stream_in(in, std::vector<f32>{1, 2, 3, 4, 5, 6});
   std::vector<f32> eight(8), six(6);
-  CHECK_THROWS_WITH(d.stream_out(out, eight), mentions("color 1 has 3 words at PE(0, 0), the host reads 4 there"));
+  CHECK_THROWS_WITH(d.stream_out(out, eight),
+                    mentions("color 1 has 3 words at PE(0, 0), the host reads 4 there"));
   CHECK(d.ready(out) == 6);
   d.stream_out(out, six);
   CHECK(six == std::vector<f32>{2, 3, 4, 5, 6, 7});
@@ -162,7 +163,8 @@ TEST_CASE("a stream that does not exist, or carries something else", "[stream]")
   std::vector<u32> words(1);
   const mentions known("in color 0 of float", "out color 1 of float");
   CHECK_THROWS_WITH(d.stream_in(out, x), known && mentions("no host stream leads into the grid on color 1"));
-  CHECK_THROWS_WITH(d.stream_out(in, x), known && mentions("no host stream leads out of the grid on color 0"));
+  CHECK_THROWS_WITH(d.stream_out(in, x),
+                    known && mentions("no host stream leads out of the grid on color 0"));
   CHECK_THROWS_WITH(d.stream_in(color<f32>{9}, x), known && mentions("color 9"));
   CHECK_THROWS_WITH(d.stream_in(color<u32>{0}, words), mentions("color 0 carries float, not unsigned int"));
   CHECK_THROWS_WITH(d.stream_out(color<u32>{1}, words), mentions("color 1 carries float"));

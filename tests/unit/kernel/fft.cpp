@@ -42,7 +42,7 @@ f64 relative_error(const std::vector<number>& x, const std::vector<exact>& y) {
   for (std::size_t i = 0; i < y.size(); ++i) difference.push_back(exact(x.at(i)) - y[i]);
   return norm(difference) / (norm(y) + 1e-300);
 }
-/// What rounding may do to so many numbers.
+/// The bound of the rounding error of a transform of so many numbers.
 f64 bound(const axes& a) { return 1e-7 * (1 + std::log2(static_cast<f64>(count(a)))); }
 
 std::vector<number> forward(const axes& a, const std::vector<number>& x, const options& how = {}) {

@@ -18,7 +18,9 @@ constexpr program relay{.name = "relay", .bytes = 16, .table = relay_table, .ent
 /// Even columns send to odd ones; with an odd number of columns the last sends off the grid.
 layout chain(int width) {
   layout l{wse2, width, 1};
-  l.place(all, relay).path(red, columns(0, edge, 2), ramp >> east).path(red, columns(1, edge, 2), west >> ramp);
+  l.place(all, relay)
+      .path(red, columns(0, edge, 2), ramp >> east)
+      .path(red, columns(1, edge, 2), west >> ramp);
   return l;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How the operations' tests compare: f32 with f64, element by element, and gradients with differences of the
-// function.
+// The comparisons of the operations' tests: f32 with f64, element by element, and gradients with finite
+// differences of the function.
 #pragma once
 #include <catch2/catch.hpp>
 #include <cmath>

@@ -102,7 +102,7 @@ std::vector<f32> counted(i64 n) {
   for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<f32>(i + 1);
   return numbers;
 }
-/// How many numbers are not where the cut of a tensor of counted() puts them.
+/// The count of numbers that are not where the cut of a tensor of counted() puts them.
 int misplaced(ml::distributed_tensor& t) {
   const index_map& p = t.now();
   int wrong = 0;

@@ -13,7 +13,7 @@ namespace {
 using namespace wsl;
 using namespace wsl::ml;
 
-/// What PyTorch knows of a model and a batch.
+/// PyTorch's results for a model and a batch.
 struct golden {
   decoder config;
   weights parameters, gradients, after;  ///< after: ten steps of AdamW

@@ -82,10 +82,9 @@ TEST_CASE("What the reference reader takes is taken") {
   CHECK(says(with_length("{}\r \t\n")) == "it is taken");
   CHECK(says(with_length("\t\n {}")) == "it is taken");
   CHECK(says(with_length(R"({"__metadata__":{}})")) == "it is taken");
-  CHECK(
-      says(with_length(
-          R"({"b":{"dtype":"U8","shape":[1],"data_offsets":[1,2]},"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})",
-          "ab")) == "it is taken");
+  CHECK(says(with_length(R"({"b":{"dtype":"U8","shape":[1],"data_offsets":[1,2]},)"
+                         R"("a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})",
+                         "ab")) == "it is taken");
   CHECK(says(with_length(R"({"a":{"dtype":"F4","shape":[2],"data_offsets":[0,1]}})", "a")) == "it is taken");
 }
 
@@ -135,9 +134,9 @@ TEST_CASE("What it refuses is refused, by a sentence") {
   CHECK_THAT(tensor(R"("dtype":"I32","shape":[2,2],"data_offsets":[0,16],"more":1)"),
              Contains("unknown property 'more'"));
   CHECK_THAT(
-      says(with_length(
-          R"({"t":{"dtype":"U8","shape":[],"data_offsets":[0,1]},"t":{"dtype":"U8","shape":[],"data_offsets":[0,1]}})",
-          "a")),
+      says(with_length(R"({"t":{"dtype":"U8","shape":[],"data_offsets":[0,1]},)"
+                       R"("t":{"dtype":"U8","shape":[],"data_offsets":[0,1]}})",
+                       "a")),
       Contains("'t' is there twice"));
   CHECK_THAT(says(with_length(R"({"__metadata__":{"a":1}})")), Contains("'__metadata__' has a number"));
   CHECK_THAT(says(with_length(R"({"__metadata__":{"a":{}}})")), Contains("'__metadata__' has an object"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a launch asks of the program at run time.
+// The checks of a launch at run time: its task, and its arguments.
 #include <wsl/fabric/fabric.hpp>
 
 #include <catch2/catch.hpp>
@@ -50,7 +50,8 @@ struct measured {
   void take(pe&, u32 n) { count = n; }
   void take_small(pe&, u16 n, bool b) { small = n, set = b; }
   void take_real(pe&, f32 x) { real = x; }
-  using tasks = task_list<launch<&measured::take>, launch<&measured::take_small>, launch<&measured::take_real>>;
+  using tasks =
+      task_list<launch<&measured::take>, launch<&measured::take_small>, launch<&measured::take_real>>;
 };
 
 }  // namespace
@@ -59,7 +60,8 @@ TEST_CASE("the arguments of a launch keep their value, or are refused") {
   fabric f{layout{wse2, 1, 1}.place<measured>(all)};
   f.launch<&measured::take>(all, 4'294'967'295);
   CHECK(f.read(0, 0, &measured::count) == 4'294'967'295);
-  CHECK_THROWS_WITH(f.launch<&measured::take>(all, -1), Contains("-1 does not fit into an unsigned number of 32 bits"));
+  CHECK_THROWS_WITH(f.launch<&measured::take>(all, -1),
+                    Contains("-1 does not fit into an unsigned number of 32 bits"));
   CHECK_THROWS_WITH(f.launch<&measured::take>(all, 5'000'000'000), Contains("5000000000 does not fit"));
   f.launch<&measured::take_small>(all, 65'535u, true);
   CHECK(f.read(0, 0, &measured::small) == 65'535);

@@ -32,7 +32,7 @@ std::vector<T> values(int n) {
   return v;
 }
 
-// What an operation does to an element, in the words of this file: in 64 bits and cut, or in float and
+// The expected result of an operation on an element: computed in 64 bits and truncated, or in float and
 // rounded.
 template <class T>
 auto wide(T x) {
@@ -249,8 +249,8 @@ TEST_CASE("the absolute value of zero has no sign") {
 TEST_CASE("map takes any function of any number of sources") {
   f32 x[3]{1, 2, 3}, y[3]{4, 5, 6}, z[3]{};
   int calls = 0;
-  map_each([&calls](f32 a, f32 b, f32 c, f32 d) { return ++calls, a * b + c * d; }, mem(z), mem(x), mem(y), 2.f,
-      mem(x).reversed());
+  map_each([&calls](f32 a, f32 b, f32 c, f32 d) { return ++calls, a * b + c * d; }, mem(z), mem(x), mem(y),
+           2.f, mem(x).reversed());
   CHECK(std::vector(z, z + 3) == std::vector{10.f, 14.f, 20.f});
   CHECK(calls == 3);
 }

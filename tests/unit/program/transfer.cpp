@@ -107,8 +107,8 @@ TEST_CASE("pieces of a transfer do what the whole does") {
     pieces_do_not_matter([](auto& m) { return mov(&m.total, fabin(red, length)); });
     pieces_do_not_matter([](auto& m) { return fmax(&m.total, 0, fabin(blue, length)); });
     pieces_do_not_matter([](auto& m) {
-      return map_each([k = m.total](f32 a, f32 b, f32 c) { return a * k + b - c; }, mem(m.x), fabin(red), mem(m.y),
-                 fabin(blue));
+      return map_each([k = m.total](f32 a, f32 b, f32 c) { return a * k + b - c; }, mem(m.x), fabin(red),
+                      mem(m.y), fabin(blue));
     });
     pieces_do_not_matter([](auto& m) {
       return map_each([](f32 a, f32 b) { return a - b; }, fabout(thin), mem(m.x).reversed(), fabin(red));

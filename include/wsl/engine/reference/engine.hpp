@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The reference engine itself: one thread simulates cycle after cycle and moves every wavelet hop by hop through
-// bounded queues of the machine's depths. It is slow and simple, and the oracle of every other engine.
+// The reference engine itself: one thread simulates cycle after cycle and moves every wavelet hop by hop
+// through bounded queues of the machine's depths. It is slow and simple, and the oracle of every other
+// engine.
 //
 // In a cycle a PE puts at most one wavelet that its tasks sent into an output queue, moves one element of one
 // of its operations in turn, and runs at most one task, the next by run_next_task. docs/engines/reference.md
