@@ -61,8 +61,8 @@ class findings {
     return std::any_of(s.begin(), s.end(), same) &&
            (d.kind != fault_kind::a_fork_meets_itself_again || parts_at(d));
   }
-  /// The number of copies of a wavelet from the router of `at` that reach `target`, at its ramp or a stream_out.
-  /// Requires a color without circles.
+  /// The number of copies of a wavelet from the router of `at` that reach `target`, at its ramp or a
+  /// stream_out. Requires a color without circles.
   int resolved_routes(int color, coord at, coord target) const {
     std::vector<int> arrivals(static_cast<size_t>(l_.width() * l_.height()));
     send(color, {at, 0}, arrivals);
